@@ -1,0 +1,48 @@
+package codec
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"strings"
+)
+
+const (
+	channelPrefix = "redisson_lock__channel:"
+	latchPrefix   = "redisson_unlock_latch:"
+)
+
+// LatchIDLen is the length of a latch id in bytes.
+const LatchIDLen = 32
+
+// Channel is the name of the channel on which the unlocking of key is
+// announced. key is the lock's name after any name mapping. A key without "{"
+// is put in braces; one with "{" is taken to bring its own hash tag.
+// (Redisson: RedissonLock's channel name, the same since 3.2.)
+func Channel(key string) string {
+	if strings.Contains(key, "{") {
+		return channelPrefix + key
+	}
+	return channelPrefix + "{" + key + "}"
+}
+
+// Latch is the name of the key in which one unlock of key keeps its result. id
+// is fresh for each unlock (see [NewLatchID]) and the same when that unlock is
+// repeated. Braces are added as in [Channel]. (Redisson: since 3.24.)
+func Latch(key, id string) string {
+	if strings.Contains(key, "{") {
+		return latchPrefix + key + ":" + id
+	}
+	return latchPrefix + "{" + key + "}:" + id
+}
+
+// NewLatchID makes the id of a latch: 128 random bits as LatchIDLen lowercase
+// hex digits. Equal ids would let one unlock take another's result for its own,
+// so they come from the system's random source and need no coordination between
+// processes.
+func NewLatchID() string {
+	var bits [LatchIDLen / 2]byte
+	_, _ = rand.Read(bits[:]) // never fails: without randomness it ends the program
+	var digits [LatchIDLen]byte
+	hex.Encode(digits[:], bits[:])
+	return string(digits[:])
+}

@@ -1,0 +1,94 @@
+package codec
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestChannelAndLatchNames(t *testing.T) {
+	const id = "0123456789abcdef0123456789abcdef"
+	for _, tc := range []struct{ key, channel, latch string }{
+		{"order", "redisson_lock__channel:{order}", "redisson_unlock_latch:{order}:" + id},
+		{"{user}:7", "redisson_lock__channel:{user}:7", "redisson_unlock_latch:{user}:7:" + id},
+		{"a{b", "redisson_lock__channel:a{b", "redisson_unlock_latch:a{b:" + id},
+		{"a}b", "redisson_lock__channel:{a}b}", "redisson_unlock_latch:{a}b}:" + id},
+		{"{}a", "redisson_lock__channel:{}a", "redisson_unlock_latch:{}a:" + id},
+		{"a:b c/ü\x00", "redisson_lock__channel:{a:b c/ü\x00}", "redisson_unlock_latch:{a:b c/ü\x00}:" + id},
+	} {
+		if got := Channel(tc.key); got != tc.channel {
+			t.Errorf("Channel(%q) = %q, want %q", tc.key, got, tc.channel)
+		}
+		if got := Latch(tc.key, id); got != tc.latch {
+			t.Errorf("Latch(%q) = %q, want %q", tc.key, got, tc.latch)
+		}
+	}
+}
+
+func TestLatchIDsAreHexAndNeverEqual(t *testing.T) {
+	seen := make(map[string]bool)
+	digits := make(map[rune]bool)
+	for range 10_000 {
+		id := NewLatchID()
+		if len(id) != LatchIDLen || strings.Trim(id, "0123456789abcdef") != "" {
+			t.Fatalf("id %q", id)
+		}
+		if seen[id] {
+			t.Fatalf("%q came twice", id)
+		}
+		seen[id] = true
+		for _, d := range id {
+			digits[d] = true
+		}
+	}
+	if len(digits) != 16 {
+		t.Errorf("only the digits %v occur", digits)
+	}
+	// One, or two under the race detector.
+	if n := testing.AllocsPerRun(100, func() { NewLatchID() }); n > 2 {
+		t.Errorf("%v allocations an id", n)
+	}
+}
+
+func FuzzNames(f *testing.F) {
+	for _, key := range []string{"", "a", "{a}", "a{b", "a}b", "}b", "{}a", "{a}{b}", "a{}{b}", "{{a}}", "}{", "\xff\x00{", "redisson_lock__channel:{a}"} {
+		f.Add(key)
+	}
+	f.Fuzz(func(t *testing.T, key string) {
+		channel, id := Channel(key), NewLatchID()
+		latch := Latch(key, id)
+		rest, ok := strings.CutPrefix(channel, "redisson_lock__channel:")
+		if !ok || unbrace(t, key, rest) != key {
+			t.Errorf("Channel(%q) = %q", key, channel)
+		}
+		rest, ok = strings.CutPrefix(latch, "redisson_unlock_latch:")
+		if !ok {
+			t.Errorf("Latch(%q) = %q", key, latch)
+		}
+		rest, ok = strings.CutSuffix(rest, ":"+id)
+		if !ok || unbrace(t, key, rest) != key {
+			t.Errorf("Latch(%q) = %q", key, latch)
+		}
+
+		// Four ids agree by chance in one of 16384³ names at most.
+		same := Slot(key) == Slot(channel)
+		for range 4 {
+			same = same && Slot(key) == Slot(Latch(key, NewLatchID()))
+		}
+		if SlotSafe(key) != same {
+			t.Errorf("SlotSafe(%q) = %v; the slots agree: %v", key, !same, same)
+		}
+	})
+}
+
+// unbrace undoes the brace rule: braces were added exactly if none was there.
+func unbrace(t *testing.T, key, braced string) string {
+	t.Helper()
+	if strings.ContainsRune(key, '{') {
+		return braced
+	}
+	if !strings.HasPrefix(braced, "{") || !strings.HasSuffix(braced, "}") {
+		t.Errorf("%q is not in braces", braced)
+		return ""
+	}
+	return braced[1 : len(braced)-1]
+}

@@ -1,0 +1,53 @@
+package codec
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/google/uuid"
+)
+
+const uuidLen = 36
+
+// Owner is the hash field of an owner: the client's id and the thread's, with a
+// colon between them. Redisson makes a version 4 UUID for each client instance
+// and uses Java's thread ids; [ParseOwner] refuses fields with other UUIDs.
+func Owner(client uuid.UUID, thread int64) string {
+	return client.String() + ":" + strconv.FormatInt(thread, 10)
+}
+
+// ParseOwner is the inverse of [Owner]. It takes exactly what Redisson writes,
+// so Owner gives s back: a canonical lowercase UUID of version 4 and the RFC
+// 4122 variant, a colon, and a canonical decimal int64. Negative threads are
+// accepted, since Redisson's lockAsync and its like take any long from their
+// caller. The error quotes s, shortened where it is long, and says which rule
+// it breaks.
+func ParseOwner(s string) (uuid.UUID, int64, error) {
+	refuse := func(rule string) (uuid.UUID, int64, error) {
+		return uuid.Nil, 0, fmt.Errorf("codec: owner %s: %s", quote(s), rule)
+	}
+	if len(s) <= uuidLen || s[uuidLen] != ':' {
+		return refuse("not a UUID of 36 characters followed by a colon and a thread id")
+	}
+	client, err := uuid.Parse(s[:uuidLen])
+	if err != nil || client.String() != s[:uuidLen] {
+		return refuse("the client id is not a canonical lowercase UUID")
+	}
+	if client.Version() != 4 || client.Variant() != uuid.RFC4122 {
+		return refuse("the client id is not a random (version 4) UUID")
+	}
+	thread, ok := parseDecimal(s[uuidLen+1:])
+	if !ok {
+		return refuse("the thread id is not a canonical decimal 64-bit integer")
+	}
+	return client, thread, nil
+}
+
+// parseDecimal reads an int64 in the one form in which Redis and Java print it.
+func parseDecimal(s string) (int64, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || strconv.FormatInt(n, 10) != s {
+		return 0, false
+	}
+	return n, true
+}

@@ -1,0 +1,176 @@
+package codec
+
+import (
+	"math"
+	"strconv"
+	"time"
+)
+
+// NoTTL stands for a key that exists and never expires.
+const NoTTL time.Duration = -1
+
+// PTTL's replies that are not a time.
+const (
+	pttlNoExpiry = -1
+	pttlNoKey    = -2
+)
+
+// DecodeAcquire reads the reply of the lock script. granted means that the owner
+// has one hold more than before. Otherwise another owner has the lock and ttl is
+// what is left of its lease: NoTTL if it never expires, and 0 if the key went
+// between the script's calls, so that the next try may succeed at once. A ttl
+// beyond time.Duration's range is the largest Duration.
+func DecodeAcquire(reply any) (granted bool, ttl time.Duration, err error) {
+	if reply == nil {
+		return true, 0, nil
+	}
+	ms, ok := reply.(int64)
+	if !ok || ms < pttlNoKey {
+		return false, 0, mismatch("acquire reply", reply)
+	}
+	if ms == pttlNoKey {
+		return false, 0, nil
+	}
+	return false, lifetime(ms), nil
+}
+
+// Release is what an unlock did.
+type Release uint8
+
+const (
+	// NotHeld: the owner had no hold, and nothing was changed.
+	NotHeld Release = iota
+	// Partial: one hold was given up, and the owner has more.
+	Partial
+	// Final: the last hold was given up, and the lock is free.
+	Final
+)
+
+// String is the constant's name.
+func (r Release) String() string {
+	switch r {
+	case NotHeld:
+		return "NotHeld"
+	case Partial:
+		return "Partial"
+	case Final:
+		return "Final"
+	default:
+		return "Release(" + strconv.Itoa(int(r)) + ")"
+	}
+}
+
+// DecodeRelease reads the reply of the unlock script: nil, 0 or 1. The numbers
+// are also accepted as strings, which is how a latch stores them. On an error
+// the Release is NotHeld and means nothing.
+func DecodeRelease(reply any) (Release, error) {
+	switch v := reply.(type) {
+	case nil:
+		return NotHeld, nil
+	case int64:
+		switch v {
+		case 0:
+			return Partial, nil
+		case 1:
+			return Final, nil
+		}
+	case []byte:
+		return releaseOf(string(v), reply)
+	case string:
+		return releaseOf(v, reply)
+	}
+	return NotHeld, mismatch("unlock reply", reply)
+}
+
+func releaseOf(stored string, reply any) (Release, error) {
+	switch stored {
+	case "0":
+		return Partial, nil
+	case "1":
+		return Final, nil
+	}
+	return NotHeld, mismatch("unlock reply", reply)
+}
+
+// DecodeForce reads the reply of the force-unlock script: whether there was a
+// lock to remove.
+func DecodeForce(reply any) (bool, error) { return flag("force-unlock reply", reply) }
+
+// DecodeRenew reads the reply of the renewal script for a batch of n locks: for
+// each, in the batch's order, whether the owner still held it and its lease was
+// renewed. A reply of another length is a *ShapeError, because then no element
+// can be trusted to belong to its lock.
+func DecodeRenew(reply any, n int) ([]bool, error) {
+	elems, ok := reply.([]any)
+	if !ok || len(elems) != n {
+		return nil, mismatch("renewal reply for "+strconv.Itoa(n), reply)
+	}
+	renewed := make([]bool, n)
+	for i, e := range elems {
+		var err error
+		if renewed[i], err = flag("element of a renewal reply", e); err != nil {
+			return nil, err
+		}
+	}
+	return renewed, nil
+}
+
+// DecodeExists reads the reply of EXISTS or HEXISTS for one key.
+func DecodeExists(reply any) (bool, error) { return flag("existence reply", reply) }
+
+// DecodeCount reads an owner's hold count as HGET gives it: 0 if the owner has
+// no field. A field that is not a decimal count, which no lock writes, is a
+// *ShapeError that tells what the field holds.
+func DecodeCount(reply any) (int64, error) {
+	const what = "hold count"
+	var text string
+	switch v := reply.(type) {
+	case nil:
+		return 0, nil
+	case []byte:
+		text = string(v)
+	case string:
+		text = v
+	default:
+		return 0, mismatch(what, reply)
+	}
+	n, ok := parseDecimal(text)
+	if !ok || n < 0 {
+		return 0, mismatch(what, reply)
+	}
+	return n, nil
+}
+
+// DecodeTTL reads the reply of PTTL: how long the key still lives, NoTTL if it
+// never expires, and whether it exists at all; ttl is 0 if it does not. A ttl
+// beyond time.Duration's range is the largest Duration.
+func DecodeTTL(reply any) (ttl time.Duration, exists bool, err error) {
+	ms, ok := reply.(int64)
+	if !ok || ms < pttlNoKey {
+		return 0, false, mismatch("PTTL reply", reply)
+	}
+	if ms == pttlNoKey {
+		return 0, false, nil
+	}
+	return lifetime(ms), true, nil
+}
+
+// lifetime is the meaning of PTTL's ms ≥ -1.
+func lifetime(ms int64) time.Duration {
+	if ms == pttlNoExpiry {
+		return NoTTL
+	}
+	// Redis keeps 64-bit milliseconds, a million times more than a Duration can.
+	if ms > int64(math.MaxInt64/time.Millisecond) {
+		return math.MaxInt64
+	}
+	return time.Duration(ms) * time.Millisecond
+}
+
+// flag reads a reply that is 1 or 0.
+func flag(what string, reply any) (bool, error) {
+	if n, ok := reply.(int64); ok && (n == 0 || n == 1) {
+		return n == 1, nil
+	}
+	return false, mismatch(what, reply)
+}
