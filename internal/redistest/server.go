@@ -1,0 +1,263 @@
+package redistest
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+const (
+	// startTimeout is generous because a loaded machine may need seconds for
+	// what takes 20 ms otherwise.
+	startTimeout = 20 * time.Second
+	stopTimeout  = 10 * time.Second
+	startTries   = 8
+	pollEvery    = 2 * time.Millisecond
+)
+
+// Server is one redis-server process. Its methods are safe for concurrent use;
+// those that can fail the test must be called from the test's own goroutine.
+type Server struct {
+	t    testing.TB
+	bin  string
+	dir  string
+	args []string
+	pass string
+
+	// mu guards proc and port; it is held for the whole of a start or stop, so
+	// that two of them never overlap.
+	mu   sync.Mutex
+	port int
+	proc *process // nil while stopped
+}
+
+// Start starts a redis-server and returns once it answers. args are added to
+// its command line and win over the defaults (--save "" --appendonly no). The
+// server is killed when the test ends. Without a binary the test fails.
+func Start(t testing.TB, args ...string) *Server {
+	t.Helper()
+	s := &Server{t: t, bin: binary(t), dir: t.TempDir(), args: slices.Clone(args)}
+	if i := slices.Index(args, "--requirepass"); i >= 0 && i+1 < len(args) {
+		s.pass = args[i+1]
+	}
+	t.Cleanup(s.Kill)
+
+	var errs []error
+	for range startTries {
+		port, err := freePort()
+		if err != nil {
+			t.Fatalf("redistest: %v", err)
+		}
+		s.mu.Lock()
+		s.port = port
+		err = s.start()
+		s.mu.Unlock()
+		if err == nil {
+			return s
+		}
+		errs = append(errs, err)
+	}
+	t.Fatalf("redistest: no server after %d tries: %v", startTries, errors.Join(errs...))
+	return nil
+}
+
+// Addr is host:port of the server, the same after Restart.
+func (s *Server) Addr() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.addr()
+}
+
+// Port is the port of Addr.
+func (s *Server) Port() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.port
+}
+
+// Pid is the server's process id, 0 while it is stopped.
+func (s *Server) Pid() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.proc == nil {
+		return 0
+	}
+	return s.proc.pid()
+}
+
+// URL is the redis:// form of Addr, with the password that --requirepass set.
+func (s *Server) URL() string {
+	u := url.URL{Scheme: "redis", Host: s.Addr()}
+	if s.pass != "" {
+		u.User = url.UserPassword("", s.pass)
+	}
+	return u.String()
+}
+
+// Dial connects to the server, authenticated where --requirepass was given,
+// with timeouts of some seconds. The connection is closed when t ends.
+func (s *Server) Dial(t testing.TB) redis.Conn {
+	t.Helper()
+	conn, err := s.dial(s.Addr())
+	if err != nil {
+		t.Fatalf("redistest: dial: %v", err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// Stop ends the server in an orderly way and returns when the process is gone.
+// A stopped server is left alone.
+func (s *Server) Stop() {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.end(syscall.SIGTERM)
+}
+
+// Kill ends the server as a crash would and returns when the process is gone.
+// A stopped server is left alone.
+func (s *Server) Kill() {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.end(syscall.SIGKILL)
+}
+
+// Restart stops the server if it runs, and starts it on the same port with the
+// same arguments. Without persistence its keys and scripts are gone.
+func (s *Server) Restart() {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.end(syscall.SIGTERM)
+	var err error
+	for range startTries {
+		if err = s.start(); err == nil {
+			return
+		}
+	}
+	s.t.Fatalf("redistest: restart: %v", err)
+}
+
+// Pause freezes the server: connections stay open, accepts and answers stop.
+// It returns once the process stands still.
+func (s *Server) Pause() {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.proc == nil {
+		s.t.Fatal("redistest: Pause of a stopped server")
+	}
+	if err := s.proc.pause(); err != nil {
+		s.t.Fatalf("redistest: pause: %v", err)
+	}
+}
+
+// Resume undoes Pause; what was sent meanwhile is executed now. It does nothing
+// to a running or stopped server.
+func (s *Server) Resume() {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.proc == nil {
+		return
+	}
+	if err := s.proc.resume(); err != nil {
+		s.t.Fatalf("redistest: resume: %v", err)
+	}
+}
+
+func (s *Server) addr() string {
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
+}
+
+// start runs the binary on s.port and waits for its own answer. The caller
+// holds mu.
+func (s *Server) start() error {
+	args := append([]string{
+		"--bind", "127.0.0.1", "--port", strconv.Itoa(s.port), "--dir", s.dir,
+		"--save", "", "--appendonly", "no", "--daemonize", "no", "--shutdown-timeout", "0",
+	}, s.args...)
+	p, err := launch(s.bin, args, filepath.Join(s.dir, "redis.log"))
+	if err != nil {
+		return err
+	}
+	if err := s.awaitAnswer(p); err != nil {
+		_ = p.end(syscall.SIGKILL)
+		return fmt.Errorf("port %d: %w", s.port, err)
+	}
+	s.proc = p
+	return nil
+}
+
+func (s *Server) awaitAnswer(p *process) error {
+	deadline := time.Now().Add(startTimeout)
+	for {
+		pid, err := s.askPid()
+		if err == nil {
+			if pid != p.pid() {
+				return fmt.Errorf("another server, process %d, answers there", pid)
+			}
+			return nil
+		}
+		if p.ended() {
+			return fmt.Errorf("redis-server ended: %s", p.lastLog())
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("no answer within %v: %w; %s", startTimeout, err, p.lastLog())
+		}
+		time.Sleep(pollEvery)
+	}
+}
+
+// askPid asks whoever listens on the port for its process id.
+func (s *Server) askPid() (int, error) {
+	conn, err := s.dial(s.addr())
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	if _, err := conn.Do("PING"); err != nil {
+		return 0, err
+	}
+	info, err := redis.String(conn.Do("INFO", "server"))
+	if err != nil {
+		return 0, err
+	}
+	return infoInt(info, "process_id")
+}
+
+// end is Stop and Kill; the caller holds mu.
+func (s *Server) end(sig syscall.Signal) {
+	s.t.Helper()
+	if s.proc == nil {
+		return
+	}
+	if err := s.proc.end(sig); err != nil {
+		s.t.Errorf("redistest: %v", err)
+	}
+	s.proc = nil
+}
+
+func (s *Server) dial(addr string) (redis.Conn, error) {
+	opts := []redis.DialOption{
+		redis.DialConnectTimeout(5 * time.Second),
+		redis.DialReadTimeout(10 * time.Second),
+		redis.DialWriteTimeout(5 * time.Second),
+	}
+	if s.pass != "" {
+		opts = append(opts, redis.DialPassword(s.pass))
+	}
+	return redis.Dial("tcp", addr, opts...)
+}

@@ -1,0 +1,161 @@
+//go:build unix
+
+package redistest
+
+import (
+	"errors"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func ping(t *testing.T, c redis.Conn) {
+	t.Helper()
+	if got, err := redis.String(c.Do("PING")); err != nil || got != "PONG" {
+		t.Fatalf("PING: %q, %v", got, err)
+	}
+}
+
+func TestServerAnswersAndIsGoneAfterwards(t *testing.T) {
+	var pid int
+	var addr string
+	t.Run("inner", func(t *testing.T) {
+		s := Start(t)
+		pid, addr = s.Pid(), s.Addr()
+		ping(t, s.Dial(t))
+		if s.URL() != "redis://"+addr {
+			t.Errorf("URL %q for %q", s.URL(), addr)
+		}
+	})
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("process %d is still there: %v", pid, err)
+	}
+	if c, err := net.Dial("tcp", addr); err == nil {
+		c.Close()
+		t.Error("somebody still listens")
+	}
+}
+
+func TestRestartKeepsThePortAndLosesTheKeys(t *testing.T) {
+	s := Start(t)
+	addr, pid := s.Addr(), s.Pid()
+	if _, err := s.Dial(t).Do("SET", "k", "v"); err != nil {
+		t.Fatal(err)
+	}
+	s.Stop()
+	s.Stop()
+	if s.Pid() != 0 {
+		t.Error("a stopped server has a process id")
+	}
+	s.Restart()
+	if s.Addr() != addr || s.Pid() == pid {
+		t.Errorf("was %s process %d, is %s process %d", addr, pid, s.Addr(), s.Pid())
+	}
+	if v, err := s.Dial(t).Do("GET", "k"); v != nil || err != nil {
+		t.Errorf("GET: %v, %v", v, err)
+	}
+}
+
+func TestPausedServerAnswersAfterResume(t *testing.T) {
+	s := Start(t)
+	c := s.Dial(t)
+	ping(t, c)
+	s.Pause()
+	if err := c.Send("PING"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(s.Pid()) + "/stat")
+	if err == nil && !strings.Contains(string(stat), ") T ") {
+		t.Errorf("not paused: %s", stat)
+	}
+	s.Resume()
+	if got, err := redis.String(c.Receive()); err != nil || got != "PONG" {
+		t.Errorf("after Resume: %q, %v", got, err)
+	}
+	s.Pause()
+	began := time.Now()
+	s.Stop()
+	if d := time.Since(began); d > stopTimeout {
+		t.Errorf("Stop of a paused server took %v", d)
+	}
+}
+
+func TestOccupiedPortIsNotTakenForOurs(t *testing.T) {
+	first := Start(t)
+	second := &Server{t: t, bin: first.bin, dir: t.TempDir(), port: first.Port()}
+	if err := second.start(); err == nil {
+		second.Kill()
+		t.Fatal("started on an occupied port")
+	}
+	ping(t, first.Dial(t))
+}
+
+func TestPasswordIsUsed(t *testing.T) {
+	s := Start(t, "--requirepass", "p@ss")
+	ping(t, s.Dial(t))
+	if want := "redis://:p%40ss@" + s.Addr(); s.URL() != want {
+		t.Errorf("URL %q, want %q", s.URL(), want)
+	}
+	m := s.Monitor(t)
+	ping(t, s.Dial(t))
+	if got := m.Take(); !slices.ContainsFunc(got, func(l Line) bool { return l.String() == "PING" }) {
+		t.Errorf("monitor saw %v", got)
+	}
+}
+
+func TestMonitorShowsCallsInsideScripts(t *testing.T) {
+	s := Start(t)
+	c := s.Dial(t)
+	m := s.Monitor(t)
+	weird := "a\"b\\c\n\r\t\a\b\x00\xff ] [é"
+	if _, err := c.Do("EVAL", "redis.call('set', KEYS[1], ARGV[1]); return redis.call('GET', KEYS[1])", 1, weird, "v"); err != nil {
+		t.Fatal(err)
+	}
+	got := m.TakeLua()
+	if len(got) != 2 || !slices.Equal(got[0].Args, []string{"set", weird, "v"}) || !slices.Equal(got[1].Args, []string{"GET", weird}) {
+		t.Errorf("calls %q", got)
+	}
+	if rest := m.Take(); len(rest) != 0 {
+		t.Errorf("a second Take repeats %v", rest)
+	}
+	if _, err := c.Do("SELECT", 3); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3000 {
+		if err := c.Send("SET", "k", i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Do(""); err != nil {
+		t.Fatal(err)
+	}
+	lines := m.Take()
+	if len(lines) != 3001 {
+		t.Fatalf("%d lines, want 3001", len(lines))
+	}
+	last := lines[3000]
+	if last.DB != 3 || last.Lua() || last.String() != "SET k 2999" {
+		t.Errorf("last %+v", last)
+	}
+}
+
+func TestUnreadableMonitorLines(t *testing.T) {
+	for _, text := range []string{"", "+", "x [0 lua] \"a\"", "+1 [0 lua \"a\"", "+1 [0] \"a\"", "+1 [x lua] \"a\"", "+1 [0 lua] a", "+1 [0 lua] \"a"} {
+		if l, err := parseLine(text); err == nil {
+			t.Errorf("%q gave %v", text, l)
+		}
+	}
+}
