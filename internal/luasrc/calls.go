@@ -1,0 +1,92 @@
+package luasrc
+
+import "github.com/rlock-go/redisson/codec"
+
+// The commands that announce an unlock. SPublish reaches subscribers of the
+// sharded kind only (Redis 7 and newer), Publish those of the plain kind only.
+const (
+	Publish  = "PUBLISH"
+	SPublish = "SPUBLISH"
+)
+
+// MaxRenew is how many locks one Renew should carry at most, as in Redisson. A
+// script blocks the server while it runs, so the bound is a courtesy to others;
+// it is the caller's to keep.
+const MaxRenew = 100
+
+// Call is a script with its arguments. It can be sent any number of times.
+type Call struct {
+	Script *Script
+	args   []any
+}
+
+// Args is what follows the word EVALSHA: the SHA-1, the number of keys, the
+// keys, the arguments. The slice is shared and must not be changed.
+func (c Call) Args() []any { return c.args }
+
+// Lock acquires key for owner if it is free or the owner's already, and sets its
+// lease, in ms and at least 1.
+//
+//	KEYS  key
+//	ARGV  lease, owner
+//	reply nil: one hold more; PTTL of key: another's (codec.DecodeAcquire)
+//
+// A key of another type makes it fail with WRONGTYPE and stays untouched.
+func Lock(key, owner string, lease int64) Call {
+	s := LockScript
+	return Call{s, []any{s.shaArg, 1, key, lease, owner}}
+}
+
+// Unlock gives up one hold of owner. If it was the last, key is deleted and
+// channel told by the command publish; else key gets lease, in ms and at least
+// 1. Unless the owner had no hold, the result is kept in latch for latchTTL ms,
+// at least 1; while it is there the same call answers it and does nothing.
+//
+//	KEYS  key, channel, latch
+//	ARGV  codec.UnlockMessage, lease, owner, publish, latchTTL
+//	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
+//
+// A key of another type makes it fail with WRONGTYPE and stays untouched.
+func Unlock(key, channel, latch, owner string, lease, latchTTL int64, publish string) Call {
+	s := UnlockScript
+	return Call{s, []any{s.shaArg, 3, key, channel, latch, codec.UnlockMessage, lease, owner, publish, latchTTL}}
+}
+
+// ForceUnlock deletes key whoever holds it, and tells channel by the command
+// publish if there was something to delete.
+//
+//	KEYS  key, channel
+//	ARGV  codec.UnlockMessage, publish
+//	reply 1: deleted; 0: was not there (codec.DecodeForce)
+//
+// A key of another type is deleted all the same, as by Redisson.
+func ForceUnlock(key, channel, publish string) Call {
+	s := ForceUnlockScript
+	return Call{s, []any{s.shaArg, 2, key, channel, codec.UnlockMessage, publish}}
+}
+
+// Renew gives keys[i] a new lease, in ms and at least 1, if owners[i] holds it.
+// The slices are of one length, at most MaxRenew; what one has more than the
+// other is left out, which shows in the length of the reply. They are not kept.
+//
+//	KEYS  keys…
+//	ARGV  lease, owners…
+//	reply array of 1: renewed, 0: not held (codec.DecodeRenew)
+//
+// A key of another type makes the whole call fail with WRONGTYPE; the keys
+// before it are renewed then, those after it not. In a cluster all keys must be
+// in one slot.
+func Renew(lease int64, keys, owners []string) Call {
+	s := RenewScript
+	n := min(len(keys), len(owners))
+	args := make([]any, 0, 3+2*n)
+	args = append(args, s.shaArg, n)
+	for _, key := range keys[:n] {
+		args = append(args, key)
+	}
+	args = append(args, lease)
+	for _, owner := range owners[:n] {
+		args = append(args, owner)
+	}
+	return Call{s, args}
+}

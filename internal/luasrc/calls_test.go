@@ -1,0 +1,53 @@
+package luasrc
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+func TestCallArguments(t *testing.T) {
+	for _, tc := range []struct {
+		call Call
+		want []any
+	}{
+		{Lock("k", "o", 5), []any{LockScript.SHA1, 1, "k", int64(5), "o"}},
+		{Unlock("k", "c", "l", "o", 5, 6, SPublish), []any{UnlockScript.SHA1, 3, "k", "c", "l", "0", int64(5), "o", "SPUBLISH", int64(6)}},
+		{ForceUnlock("k", "c", Publish), []any{ForceUnlockScript.SHA1, 2, "k", "c", "0", "PUBLISH"}},
+		{Renew(5, []string{"k", "K"}, []string{"o", "O"}), []any{RenewScript.SHA1, 2, "k", "K", int64(5), "o", "O"}},
+		{Renew(5, nil, nil), []any{RenewScript.SHA1, 0, int64(5)}},
+	} {
+		if got := tc.call.Args(); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %v, want %v", tc.call.Script.Name, got, tc.want)
+		}
+	}
+}
+
+func TestRenewKeepsNoReferenceToItsSlices(t *testing.T) {
+	keys, owners := []string{"k"}, []string{"o"}
+	c := Renew(5, keys, owners)
+	before := fmt.Sprint(c.Args())
+	keys[0], owners[0] = "x", "y"
+	if after := fmt.Sprint(c.Args()); after != before {
+		t.Errorf("%s became %s", before, after)
+	}
+}
+
+// sink keeps the calls from being optimised away.
+var sink Call
+
+func BenchmarkLock(b *testing.B) {
+	b.ReportAllocs()
+	key, owner := fmt.Sprint("order:", b.N), fmt.Sprint("owner:", b.N)
+	for b.Loop() {
+		sink = Lock(key, owner, 30_000)
+	}
+}
+
+func BenchmarkUnlock(b *testing.B) {
+	b.ReportAllocs()
+	key, owner := fmt.Sprint("order:", b.N), fmt.Sprint("owner:", b.N)
+	for b.Loop() {
+		sink = Unlock(key, channel, latch, owner, 30_000, 16_000, Publish)
+	}
+}

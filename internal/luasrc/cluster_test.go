@@ -1,0 +1,50 @@
+package luasrc
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// A cluster of one node refuses scripts whose keys are in several slots, as any
+// cluster does.
+func TestClusterTakesTheNamesThatAreSlotSafe(t *testing.T) {
+	s := redistest.Start(t, "--cluster-enabled", "yes")
+	conn := s.Dial(t)
+	if _, err := conn.Do("CLUSTER", "ADDSLOTSRANGE", 0, 16383); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		info, err := redis.String(conn.Do("CLUSTER", "INFO"))
+		if err == nil && strings.Contains(info, "cluster_state:ok") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no cluster: %q, %v", info, err)
+		}
+	}
+	for _, script := range Scripts() {
+		if _, err := conn.Do("SCRIPT", "LOAD", script.Source); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, key := range []string{"a", "order:17", "{a}b", "a{b}c", "a}{b}", "{{a}}", "a{b", "a}b", "}b", "{}a", "{", "}"} {
+		if _, err := conn.Do("EVALSHA", Lock(key, owner, lease).Args()...); err != nil {
+			t.Errorf("lock of %q: %v", key, err)
+		}
+		c := Unlock(key, codec.Channel(key), codec.Latch(key, codec.NewLatchID()), owner, lease, latchMs, SPublish)
+		reply, err := conn.Do("EVALSHA", c.Args()...)
+		if codec.SlotSafe(key) {
+			if reply != int64(1) || err != nil {
+				t.Errorf("unlock of %q: %v, %v", key, reply, err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), "CROSSSLOT") {
+			t.Errorf("unlock of the unsafe %q: %v, %v; want CROSSSLOT", key, reply, err)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package luasrc
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+func TestForceUnlockFreesWhoeverHolds(t *testing.T) {
+	r := newRig(t)
+	r.do("HSET", key, owner, 5, other, 1)
+	r.expect(ForceUnlock(key, channel, Publish), "int 1", "del "+key, "PUBLISH "+channel+" 0")
+	r.holds(nil, "")
+	r.published("0")
+}
+
+func TestForceUnlockOfAFreeNameTellsNobody(t *testing.T) {
+	r := newRig(t)
+	r.expect(ForceUnlock(key, channel, Publish), "int 0", "del "+key)
+	r.holds(nil, "")
+	r.published()
+}
+
+func TestForceUnlockDeletesAnyType(t *testing.T) {
+	r := newRig(t)
+	r.do("SET", key, "text")
+	r.expect(ForceUnlock(key, channel, Publish), "int 1", "del "+key, "PUBLISH "+channel+" 0")
+	r.holds(nil, "")
+	r.published("0")
+}
+
+func TestUnknownScriptDoesNothing(t *testing.T) {
+	r := newRig(t)
+	r.do("HSET", key, owner, 1)
+	r.do("SCRIPT", "FLUSH")
+	for _, c := range []Call{
+		Lock(key, owner, lease), unlock(Publish), ForceUnlock(key, channel, Publish),
+		Renew(lease, []string{key}, []string{owner}),
+	} {
+		_, err := r.run(c)
+		if e, ok := errors.AsType[redis.Error](err); !ok || len(e) < 8 || e[:8] != "NOSCRIPT" {
+			t.Errorf("%s: %v, want NOSCRIPT", c.Script.Name, err)
+		}
+	}
+	r.holds(map[string]string{owner: "1"}, "")
+	r.published()
+}

@@ -1,0 +1,50 @@
+package luasrc
+
+import (
+	"crypto/sha1" // Redis names scripts by it
+	_ "embed"
+	"encoding/hex"
+)
+
+// Script is a Lua script as the server's cache knows it. It is never changed
+// after init and safe for concurrent use.
+type Script struct {
+	Name   string // the file's name without .lua
+	Source string
+	SHA1   string // of Source, 40 lowercase hex digits, as EVALSHA wants it
+
+	// shaArg is SHA1 as an argument, boxed once instead of in each call.
+	shaArg any
+}
+
+var (
+	//go:embed lock.lua
+	lockSource string
+	//go:embed unlock.lua
+	unlockSource string
+	//go:embed force_unlock.lua
+	forceUnlockSource string
+	//go:embed renew.lua
+	renewSource string
+)
+
+// The scripts, each with the function that makes calls of it.
+var (
+	LockScript        = newScript("lock", lockSource)                // Lock
+	UnlockScript      = newScript("unlock", unlockSource)            // Unlock
+	ForceUnlockScript = newScript("force_unlock", forceUnlockSource) // ForceUnlock
+	RenewScript       = newScript("renew", renewSource)              // Renew
+)
+
+// Scripts lists all scripts, for loading them ahead of use. The slice is the
+// caller's.
+func Scripts() []*Script {
+	return []*Script{LockScript, UnlockScript, ForceUnlockScript, RenewScript}
+}
+
+func newScript(name, source string) *Script {
+	sum := sha1.Sum([]byte(source))
+	s := &Script{Name: name, Source: source, SHA1: hex.EncodeToString(sum[:])}
+	s.shaArg = s.SHA1
+	return s
+}

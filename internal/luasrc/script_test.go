@@ -1,0 +1,49 @@
+package luasrc
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestLockScriptIsTheOneThatRedissonCaches(t *testing.T) {
+	if want := "149c5a8bf18676fd99e9e6e24923bd64d9b62f94"; LockScript.SHA1 != want {
+		t.Errorf("SHA-1 %s, want %s", LockScript.SHA1, want)
+	}
+}
+
+func TestEachFileIsOneScript(t *testing.T) {
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := make(map[string]*Script)
+	for _, s := range Scripts() {
+		byName[s.Name] = s
+	}
+	found := 0
+	for _, f := range files {
+		name, ok := strings.CutSuffix(f.Name(), ".lua")
+		if !ok {
+			continue
+		}
+		found++
+		text, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha1.Sum(text)
+		s := byName[name]
+		if s == nil || s.Source != string(text) || s.SHA1 != hex.EncodeToString(sum[:]) {
+			t.Errorf("%s is not the script of that name", f.Name())
+		}
+		if strings.Contains(string(text), "\r") {
+			t.Errorf("%s has carriage returns, which change its SHA-1", f.Name())
+		}
+	}
+	if found != len(byName) {
+		t.Errorf("%d files, %d scripts", found, len(byName))
+	}
+}
