@@ -1,0 +1,58 @@
+package watchdog
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+)
+
+type nobody struct{}
+
+func (nobody) LeaseLost(*Lease, error) {}
+func (nobody) LeaseAlarm(*Lease)       {}
+
+// One lock and unlock as the watchdog sees it, beside others that live on.
+func BenchmarkRegisterLiveForget(b *testing.B) {
+	for _, others := range []int{0, 1_000, 100_000} {
+		b.Run(fmt.Sprintf("others=%d", others), func(b *testing.B) {
+			c := clock.System()
+			w := New(func(batch []*Lease, answer func(int, Answer)) {
+				sent := c.Now()
+				for i := range batch {
+					answer(i, Answer{Result: Renewed, Sent: sent, TTL: 30 * time.Second})
+				}
+			}, Options{Clock: c})
+			defer w.Close()
+			start := c.Now()
+			for i := range others {
+				from := start + time.Duration(i)*10*time.Second/time.Duration(others)
+				w.Register(nobody{}).Live(Trust(from, 30*time.Second), from, Never)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				l := w.Register(nobody{})
+				now := c.Now()
+				l.Live(Trust(now, 30*time.Second), now, Never)
+				l.Forget()
+			}
+		})
+	}
+}
+
+// The same from several goroutines, which meet at one mutex.
+func BenchmarkRegisterLiveForgetParallel(b *testing.B) {
+	c := clock.System()
+	w := New(func([]*Lease, func(int, Answer)) {}, Options{Clock: c})
+	defer w.Close()
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			l := w.Register(nobody{})
+			now := c.Now()
+			l.Live(Trust(now, 30*time.Second), now, Never)
+			l.Forget()
+		}
+	})
+}

@@ -1,0 +1,58 @@
+// Package watchdog keeps leases alive and tells their holders when they die.
+//
+// A lock in Redis is a key that expires. Whoever holds it must renew it in
+// time, and must know, without asking the server, until when it may be relied
+// on. One [Watchdog] does both for every lease of a client, with one
+// goroutine. It knows nothing of Redis: a [RenewFunc] sends a batch of
+// renewals and brings the answers later, and so a server that is slow to
+// answer delays nobody else's lease.
+//
+// # A lease's life
+//
+// [Watchdog.Register] makes a pending [Lease] before the acquire is sent.
+// Whoever decodes the grant calls [Lease.Live], with trust counted from the
+// send ([Trust]). From then on the lease is renewed, if it is to be, and its
+// [Holder] is told of its end. [Lease.Forget] comes before the last unlock is
+// sent. A lease never comes back, which makes each registration a generation:
+// the answer to a renewal is taken in only by the lease, and for the attempt,
+// that it was sent for.
+//
+// # What is guaranteed
+//
+//   - A renewing lease is renewed each third of the TTL, at most a sixth of
+//     it earlier, and has one renewal in flight at most. A failed renewal is
+//     repeated while trust lasts. After a lease's renewUntil none starts.
+//   - A lease is lost when its trust ends by the clock, or when the server
+//     says "not yours", and for no other reason. The clock alone decides: once
+//     expiry has passed, no late answer and no call revives the lease, even if
+//     the loss has not been told yet. So whoever compares [Lease.Expiry] with
+//     the clock and whoever waits to be told never contradict each other.
+//   - The loss is told once, and not after Forget, except for a call that was
+//     under way.
+//   - Nothing of the watchdog is locked while it calls out.
+//
+// # What is not
+//
+// The watchdog does not order commands. An answer sets the expiry that it
+// carries, as a PEXPIRE sets a TTL, even to an earlier one; that no other
+// command of the same owner overtakes it is up to the caller, who can answer
+// Busy. And being told is as fast as the scheduler, or after a suspend as
+// MaxSleep, allows; what must not be late has to read the clock.
+//
+// # How it is cheap
+//
+// Three heaps order the leases: by next renewal, by next retry, by expiry or
+// alarm. Each lease knows its places, so taking one out needs no search, and
+// one that is younger than all others goes in and out in constant time. The
+// goroutine is woken only for an instant earlier than the one it sleeps until,
+// and not for a lease that is forgotten. It ends when it wakes and finds no
+// live lease, at most MaxSleep after the last.
+//
+// When a renewal is due, the batch is filled with those that come next, up to
+// [MaxBatch], as far as a sixth of the TTL ahead. Leases that were acquired
+// one by one are thus gathered within the first third and stay together, as
+// they are timed by the same send: n leases cost n/100 batches each third,
+// rounded up. Retries travel in batches of their own, so that a lease whose
+// renewal always fails can neither spoil the batches of others nor draw them
+// in ahead of time.
+package watchdog

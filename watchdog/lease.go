@@ -1,0 +1,180 @@
+package watchdog
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+type state uint8
+
+const (
+	pending state = iota
+	live
+	forgotten
+)
+
+// Lease is one registration: what one owner has, or is about to have, of one
+// key. [Watchdog.Register] makes it. It goes from pending to live to
+// forgotten and never back; whoever acquires again registers again, which is
+// how an answer meant for an earlier lease is told from one for this.
+//
+// All methods are safe for concurrent use and none of them blocks or waits
+// for a Holder. Instants are readings of the watchdog's Clock.
+type Lease struct {
+	watchdog *Watchdog
+	holder   Holder
+
+	// expiry is written under watchdog.mu and read without it.
+	expiry atomic.Int64
+
+	// All that follows is guarded by watchdog.mu.
+
+	alarm      time.Duration
+	renewAt    time.Duration // of the next renewal or retry; Never: not renewing
+	renewUntil time.Duration
+	pos        [slots]int32
+	attempt    uint32 // number of the newest renewal
+	state      state
+	inFlight   bool // the newest renewal is unanswered
+	retrying   bool // that renewAt is in the retry queue, not in the due queue
+}
+
+// Holder is what was given to Register.
+func (l *Lease) Holder() Holder { return l.holder }
+
+// Expiry is the instant at which trust in the lease ends, Never while it is
+// pending. It is read without a lock. A forgotten lease keeps its last one;
+// for a lease that the server disowned that is not later than the moment this
+// became known.
+func (l *Lease) Expiry() time.Duration { return time.Duration(l.expiry.Load()) }
+
+// Live makes a pending lease live, or gives a live one new terms: trust ends
+// at expiry; the next renewal comes a third of the TTL after renewFrom (the
+// instant at which the acquire was sent), or never if renewFrom is Never; no
+// renewal starts after renewUntil, Never meaning no limit.
+//
+// It reports whether the lease is live now. It is not, and nothing changes,
+// if the lease is forgotten, or was live and its trust has ended by the
+// clock, told or not: a loss that others may have seen is not taken back.
+func (l *Lease) Live(expiry, renewFrom, renewUntil time.Duration) bool {
+	w := l.watchdog
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.closed || l.state == forgotten:
+		return false
+	case l.state == pending:
+		w.pending--
+		l.state = live
+	case l.over():
+		return false
+	}
+	l.expiry.Store(int64(expiry))
+	l.renew(renewFrom, renewUntil)
+	l.hasten()
+	w.place(l)
+	return true
+}
+
+// SetExpiry moves the end of trust, because something other than a renewal
+// (a partial unlock, an extension) set what the server counts. A renewing
+// lease that would end before its next renewal is renewed sooner. It does
+// nothing unless the lease is live and its trust lasts.
+func (l *Lease) SetExpiry(expiry time.Duration) {
+	w := l.watchdog
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l.state != live || l.over() {
+		return
+	}
+	l.expiry.Store(int64(expiry))
+	l.hasten()
+	w.place(l)
+}
+
+// Lower is SetExpiry if expiry is earlier than the one it has, else nothing.
+func (l *Lease) Lower(expiry time.Duration) {
+	w := l.watchdog
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l.state != live || expiry >= l.Expiry() {
+		return
+	}
+	l.expiry.Store(int64(expiry))
+	l.hasten()
+	w.place(l)
+}
+
+// SetRenew gives new terms of renewal, with the meaning they have in Live,
+// and leaves the expiry alone. A renewal in flight stays in flight: its answer
+// counts, and the next one is timed by it. It does nothing unless the lease is
+// live.
+func (l *Lease) SetRenew(from, until time.Duration) {
+	w := l.watchdog
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l.state != live {
+		return
+	}
+	l.renew(from, until)
+	l.hasten()
+	w.place(l)
+}
+
+// SetAlarm asks for one LeaseAlarm as soon as the instant has come, in place
+// of any that was asked for before; Never asks for none. An alarm set on a
+// pending lease waits until the lease is live; one that is still to come when
+// the lease ends does not come.
+func (l *Lease) SetAlarm(at time.Duration) {
+	w := l.watchdog
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l.state == forgotten || l.alarm == at {
+		return
+	}
+	l.alarm = at
+	if l.state == live {
+		w.place(l)
+	}
+}
+
+// Forget ends the watchdog's interest in the lease: no renewal starts, an
+// answer that comes later is ignored, and the holder is told nothing, unless
+// a call to it was under way already. It does not wait for such a call, nor
+// for a renewal in flight. It is idempotent.
+func (l *Lease) Forget() {
+	w := l.watchdog
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.forget(l)
+}
+
+// renew sets the terms of renewal; a retry that was waiting is dropped in
+// favour of them.
+func (l *Lease) renew(from, until time.Duration) {
+	l.retryMode(false)
+	l.renewUntil = until
+	l.renewAt = later(from, l.watchdog.ttl/3)
+}
+
+// hasten brings the next renewal forward to where it leaves time for retries
+// before a trust that was cut short ends: no renewing lease may run out
+// without one attempt.
+func (l *Lease) hasten() {
+	if l.renewAt == Never || l.retrying {
+		return
+	}
+	l.renewAt = min(l.renewAt, l.Expiry()-l.watchdog.lead)
+}
+
+// over reports whether trust has ended by the clock.
+func (l *Lease) over() bool { return l.Expiry() <= l.watchdog.clock.Now() }
+
+// retryMode moves l between the due and the retry queue's side. A lease must
+// be out of the one before it can be put into the other.
+func (l *Lease) retryMode(on bool) {
+	if l.retrying != on {
+		l.watchdog.renewals(l).remove(l)
+		l.retrying = on
+	}
+}

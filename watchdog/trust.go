@@ -1,0 +1,40 @@
+package watchdog
+
+import (
+	"math"
+	"time"
+)
+
+// Never is an instant that no [Clock] reaches.
+const Never = time.Duration(math.MaxInt64)
+
+// Clock tells the time elapsed since an origin of its own, suspend included
+// where the system can tell. Its readings never go back. It must be safe for
+// concurrent use.
+type Clock interface {
+	Now() time.Duration
+}
+
+// Trust is the instant until which a lease of ttl that was asked for at sent
+// can be relied on: the server cannot have started to count before sent, and
+// one percent, rounded up, covers clocks that run at different rates. A ttl
+// of Never, or a sum beyond Never, is Never; a negative ttl counts as 0.
+func Trust(sent, ttl time.Duration) time.Duration {
+	if ttl == Never {
+		return Never
+	}
+	ttl = max(ttl, 0)
+	margin := ttl / 100
+	if ttl%100 != 0 {
+		margin++
+	}
+	return later(sent, ttl-margin)
+}
+
+// later is t+d for d >= 0; what would overflow is Never.
+func later(t, d time.Duration) time.Duration {
+	if t > Never-d {
+		return Never
+	}
+	return t + d
+}
