@@ -1,0 +1,40 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// Pool lends connections; *redis.Pool does.
+type Pool interface {
+	GetContext(ctx context.Context) (redis.Conn, error)
+}
+
+// ErrPoolSize is in the error of a pool that has no connection to lend.
+var ErrPoolSize = errors.New("a client keeps two of its pool's connections, one for commands and one for subscriptions; the pool needs a MaxActive of at least 2 beyond what others borrow")
+
+// Borrow takes a connection from p. A pool that has none to give, at once or
+// before ctx ends, is reported with ErrPoolSize.
+func Borrow(ctx context.Context, p Pool) (redis.Conn, error) {
+	c, err := p.GetContext(ctx)
+	switch {
+	case err == nil:
+		return c, nil
+	case errors.Is(err, redis.ErrPoolExhausted):
+		return nil, fmt.Errorf("borrow a connection: %w: %w", err, ErrPoolSize)
+	case ctx.Err() != nil && limited(p):
+		return nil, fmt.Errorf("borrow a connection: %w (%w)", err, ErrPoolSize)
+	default:
+		return nil, fmt.Errorf("borrow a connection: %w", err)
+	}
+}
+
+// limited tells whether p is a pool whose Get can wait for others to return
+// what they borrowed, and is full.
+func limited(p Pool) bool {
+	rp, ok := p.(*redis.Pool)
+	return ok && rp.Wait && rp.MaxActive > 0 && rp.ActiveCount() >= rp.MaxActive
+}

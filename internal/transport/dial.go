@@ -1,0 +1,74 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// Conn is a dialled connection. Beside redigo's one sender and one receiver,
+// any goroutine may interrupt it.
+type Conn struct {
+	stream
+	net net.Conn
+}
+
+// stream is all that redigo's own connections can do.
+type stream interface {
+	redis.ConnWithTimeout
+	DoContext(ctx context.Context, cmd string, args ...any) (any, error)
+	ReceiveContext(ctx context.Context) (any, error)
+}
+
+// Interrupt ends every Send, Flush and Receive under way with an error and
+// leaves the connection useless; Close is still owed.
+func (c *Conn) Interrupt() { c.net.Close() }
+
+// Dial connects, authenticates and selects the database; ctx bounds all of
+// it, the TLS handshake included, and must have a deadline. timeout bounds
+// each later write; reads are bounded by whoever receives.
+func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, error) {
+	// redigo's own TLS handshake ignores ctx, so the stream is made here.
+	d := &net.Dialer{KeepAlive: 30 * time.Second}
+	nc, err := d.DialContext(ctx, "tcp", t.Address)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	raw := nc
+	if t.TLS != nil {
+		tc := tls.Client(nc, t.TLS)
+		if err := tc.HandshakeContext(ctx); err != nil {
+			nc.Close()
+			return nil, fmt.Errorf("connect to %s: TLS: %w", t.Address, err)
+		}
+		nc = tc
+	}
+	c := &Conn{stream: redis.NewConn(&guard{Conn: nc}, 0, timeout).(stream), net: raw}
+	if err := t.greet(ctx, c); err != nil {
+		c.Close()
+		return nil, fmt.Errorf("connect to %s: %w", t.Address, err)
+	}
+	return c, nil
+}
+
+func (t *Target) greet(ctx context.Context, c redis.Conn) error {
+	if t.Password != "" {
+		args := []any{t.Password}
+		if t.Username != "" {
+			args = []any{t.Username, t.Password}
+		}
+		if _, err := redis.DoContext(c, ctx, "AUTH", args...); err != nil {
+			return fmt.Errorf("AUTH: %w", err)
+		}
+	}
+	if t.Database != 0 {
+		if _, err := redis.DoContext(c, ctx, "SELECT", t.Database); err != nil {
+			return fmt.Errorf("SELECT %d: %w", t.Database, err)
+		}
+	}
+	return nil
+}

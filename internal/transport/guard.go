@@ -1,0 +1,161 @@
+package transport
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+)
+
+// What a server may say at the most. Redisson's scripts answer in a few
+// bytes; a renewal is an array of a hundred, INFO some kilobytes.
+const (
+	maxBulk  = 1 << 20
+	maxArray = 1000
+	maxDepth = 4
+	maxLine  = 64 << 10
+	maxReply = 4 << 20
+)
+
+// guard checks what a server says before redigo, which believes every length
+// (and panics on one that memory can't hold), gets to see it. A reply beyond
+// the bounds ends the connection.
+type guard struct {
+	net.Conn
+	s scanner
+}
+
+// Read passes on what the connection reads as long as it is within bounds.
+func (g *guard) Read(p []byte) (int, error) {
+	n, err := g.Conn.Read(p)
+	if serr := g.s.scan(p[:n]); serr != nil {
+		g.Conn.Close()
+		return 0, serr
+	}
+	return n, err
+}
+
+// scanner follows a stream of RESP2 replies without keeping any of it.
+type scanner struct {
+	kind  byte // of the header line under way; 0 between lines
+	line  int  // its bytes so far
+	num   int  // its length, for $ and *
+	minus bool
+	skip  int // bytes of a bulk string, its CRLF included, still to come
+	depth int
+	left  [maxDepth]int // elements still to come of each open array
+	total int           // bytes of the reply under way
+}
+
+func (s *scanner) scan(b []byte) error {
+	for len(b) > 0 {
+		if s.skip > 0 {
+			n := min(s.skip, len(b))
+			b = b[n:]
+			if s.skip -= n; s.skip == 0 {
+				s.element()
+			}
+			continue
+		}
+		if s.kind == 0 {
+			if err := s.begin(b[0]); err != nil {
+				return err
+			}
+			b = b[1:]
+			continue
+		}
+		end := bytes.IndexByte(b, '\n')
+		head := b
+		if end >= 0 {
+			head = b[:end]
+		}
+		if err := s.header(head); err != nil {
+			return err
+		}
+		if end < 0 {
+			return nil
+		}
+		b = b[end+1:]
+		if err := s.finish(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scanner) begin(kind byte) error {
+	switch kind {
+	case '+', '-', ':', '$', '*':
+	default:
+		return fmt.Errorf("hostile reply: it begins with %q", kind)
+	}
+	s.kind, s.line, s.num, s.minus = kind, 0, 0, false
+	return s.count(1)
+}
+
+// count adds to the size of the reply under way.
+func (s *scanner) count(n int) error {
+	if s.total += n; s.total > maxReply {
+		return fmt.Errorf("hostile reply: more than %d bytes", maxReply)
+	}
+	return nil
+}
+
+// header takes a piece of a header line without its line feed.
+func (s *scanner) header(b []byte) error {
+	if s.line += len(b); s.line > maxLine {
+		return fmt.Errorf("hostile reply: a line of more than %d bytes", maxLine)
+	}
+	if err := s.count(len(b)); err != nil {
+		return err
+	}
+	if s.kind != '$' && s.kind != '*' {
+		return nil
+	}
+	for _, c := range b {
+		switch {
+		case c >= '0' && c <= '9':
+			// Past the bounds it need not be exact.
+			s.num = min(s.num*10+int(c-'0'), maxReply)
+		case c == '-':
+			s.minus = true
+		}
+	}
+	return nil
+}
+
+// finish takes the end of a header line.
+func (s *scanner) finish() error {
+	kind := s.kind
+	s.kind = 0
+	switch {
+	case kind == '$' && !s.minus:
+		if s.num > maxBulk {
+			return fmt.Errorf("hostile reply: a bulk string of more than %d bytes", maxBulk)
+		}
+		s.skip = s.num + len("\r\n")
+		return s.count(s.skip)
+	case kind == '*' && !s.minus && s.num > 0:
+		if s.num > maxArray {
+			return fmt.Errorf("hostile reply: an array of more than %d elements", maxArray)
+		}
+		if s.depth == maxDepth {
+			return fmt.Errorf("hostile reply: arrays more than %d deep", maxDepth)
+		}
+		s.left[s.depth] = s.num
+		s.depth++
+		return nil
+	}
+	s.element()
+	return nil
+}
+
+// element closes a value and the arrays that it completes.
+func (s *scanner) element() {
+	for s.depth > 0 {
+		if s.left[s.depth-1]--; s.left[s.depth-1] > 0 {
+			return
+		}
+		s.depth--
+	}
+	s.total = 0
+}

@@ -1,0 +1,28 @@
+package transport
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// Permanent tells whether connecting again would meet the same refusal: bad
+// credentials, a missing permission, a database that is not there, or a pool
+// that is too small.
+func Permanent(err error) bool {
+	if errors.Is(err, ErrPoolSize) {
+		return true
+	}
+	re, ok := errors.AsType[redis.Error](err)
+	if !ok {
+		return false
+	}
+	s := string(re)
+	for _, p := range []string{"WRONGPASS", "NOAUTH", "NOPERM", "DENIED", "ERR AUTH", "ERR Client sent AUTH", "ERR invalid password", "ERR invalid DB index", "ERR DB index"} {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,92 @@
+package transport
+
+import (
+	"crypto/tls"
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestURLs(t *testing.T) {
+	for _, row := range []struct {
+		url, address, user, password string
+		db                           int
+		tls                          bool
+	}{
+		{"redis://h", "h:6379", "", "", 0, false},
+		{"redis://h:1", "h:1", "", "", 0, false},
+		{"redis://h/", "h:6379", "", "", 0, false},
+		{"redis://h:7000/3", "h:7000", "", "", 3, false},
+		{"redis://:p@h", "h:6379", "", "p", 0, false},
+		{"redis://u:p%40%3A%2F%23@h:1/2", "h:1", "u", "p@:/#", 2, false},
+		{"rediss://[::1]:6380", "[::1]:6380", "", "", 0, true},
+		{"rediss://u:p@h.example", "h.example:6379", "u", "p", 0, true},
+	} {
+		got, err := ParseURL(row.url)
+		if err != nil {
+			t.Errorf("%s: %v", row.url, err)
+			continue
+		}
+		if got.Address != row.address || got.Username != row.user || got.Password != row.password || got.Database != row.db || (got.TLS != nil) != row.tls {
+			t.Errorf("%s: got %+v", row.url, got)
+		}
+	}
+}
+
+func TestMalformedURLNamesThePartAndHidesTheRest(t *testing.T) {
+	const secret = "s3cr3t"
+	for url, part := range map[string]string{
+		"h:6379":                           "scheme",
+		"http://u:" + secret + "@h":        "scheme",
+		secret + "://h":                    "scheme",
+		"redis://u:" + secret + "@":        "host",
+		"redis://u:" + secret + "@:6379":   "host",
+		"redis://u:" + secret + "/x@h:1":   "malformed",
+		"redis://u:" + secret + "#x@h:1":   "fragment",
+		"redis://u:" + secret + "%zz@h":    "malformed",
+		"redis://u:" + secret + "@h:p":     "malformed",
+		"redis://u:" + secret + "@h:":      "port",
+		"redis://u:" + secret + "@h:0":     "port",
+		"redis://u:" + secret + "@h:65536": "port",
+		"redis://u:" + secret + "@h/x":     "database",
+		"redis://u:" + secret + "@h/-1":    "database",
+		"redis://u:" + secret + "@h/1/2":   "database",
+		"redis://u:" + secret + "@h?x=1":   "query",
+		"redis://" + secret + "@h":         "password",
+	} {
+		_, err := ParseURL(url)
+		if err == nil {
+			t.Errorf("%s: no error", url)
+			continue
+		}
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%s: %q does not name %s", url, err, part)
+		}
+		if strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), url) {
+			t.Errorf("%s: %q tells a secret", url, err)
+		}
+	}
+	for _, url := range []string{"redis+sentinel://h:1/m", "redis+cluster://h:1,h:2"} {
+		if _, err := ParseURL(url); !errors.Is(err, ErrTopology) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+func TestTLSConfigNeedsATLSURL(t *testing.T) {
+	plain, _ := ParseURL("redis://h")
+	if err := plain.UseTLS(&tls.Config{}); err == nil {
+		t.Error("a TLS config for redis:// was accepted")
+	}
+	secure, _ := ParseURL("rediss://h.example")
+	given := &tls.Config{}
+	if err := secure.UseTLS(given); err != nil || secure.TLS.ServerName != "h.example" {
+		t.Errorf("server name %q, %v", secure.TLS.ServerName, err)
+	}
+	if given.ServerName != "" {
+		t.Error("the caller's config was changed")
+	}
+	if err := secure.UseTLS(&tls.Config{ServerName: "other"}); err != nil || secure.TLS.ServerName != "other" {
+		t.Errorf("server name %q, %v", secure.TLS.ServerName, err)
+	}
+}
