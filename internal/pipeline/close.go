@@ -1,0 +1,72 @@
+package pipeline
+
+import "time"
+
+// Close refuses new requests, waits until what was accepted has ended, for at
+// most patience, and returns when every goroutine and the connection are
+// gone. Requests that are still open then end with a NotSentError or a
+// LostError. It is idempotent.
+func (p *Pipeline) Close(patience time.Duration) {
+	p.Drain(patience)
+	p.mu.Lock()
+	p.closed = true
+	if p.discard != nil {
+		p.discard.Stop()
+	}
+	l := p.link
+	idle := l != nil && l.inflight == 0 && !l.writing
+	if idle {
+		// Nothing is owed: the reader closes, or returns, a clean connection.
+		p.link = nil
+		close(l.batches)
+	}
+	p.stop()
+	p.mu.Unlock()
+	if l != nil && !idle {
+		l.interrupt()
+	}
+	p.wg.Wait()
+	p.abandon()
+}
+
+// Drain waits until nothing is queued, in flight or awaiting its fence, for
+// at most d. Discards are sent at once.
+func (p *Pipeline) Drain(d time.Duration) bool {
+	deadline := time.Now().Add(d)
+	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 10*time.Millisecond) {
+		p.mu.Lock()
+		p.due = true
+		left := len(p.queue) + len(p.discards) + len(p.fences)
+		if p.link != nil {
+			left += p.link.inflight
+		}
+		if left == 0 || p.closed {
+			p.mu.Unlock()
+			return true
+		}
+		p.mu.Unlock()
+		if !time.Now().Before(deadline) {
+			return false
+		}
+		p.Flush()
+		time.Sleep(pause)
+	}
+}
+
+// abandon ends what no goroutine is left to end.
+func (p *Pipeline) abandon() {
+	p.mu.Lock()
+	queue := p.queue
+	p.queue, p.discards = nil, nil
+	for _, f := range p.fences {
+		if !f.settled {
+			p.settle(f, false)
+		}
+	}
+	p.mu.Unlock()
+	for _, r := range queue {
+		r.Err = &NotSentError{ErrClosed}
+		r.Done.Complete(r)
+	}
+	p.runFences()
+}

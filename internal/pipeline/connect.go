@@ -1,0 +1,135 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	firstBackoff = 10 * time.Millisecond
+	lastBackoff  = time.Second
+)
+
+// connect sees to a connection in the background. It is called with mu held.
+func (p *Pipeline) connect() {
+	if p.dialling || p.link != nil || p.ctx.Err() != nil {
+		return
+	}
+	p.dialling = true
+	p.wg.Go(p.connecting)
+}
+
+// connecting tries until there is a connection or nobody needs one any more:
+// no request is queued and no broken connection awaits its fence.
+func (p *Pipeline) connecting() {
+	for backoff := firstBackoff; ; backoff = min(2*backoff, lastBackoff) {
+		err := p.attempt()
+		if err == nil {
+			p.runFences()
+			p.Flush()
+			return
+		}
+		if !p.endure(err) {
+			// What was told of the failure may have asked for more.
+			p.Flush()
+			return
+		}
+		// Half of the pause is drawn, so that clients don't come back in step.
+		select {
+		case <-time.After(backoff/2 + rand.N(backoff/2)):
+		case <-p.ctx.Done():
+		}
+	}
+}
+
+// attempt makes one connection and puts it to use.
+func (p *Pipeline) attempt() error {
+	if err := p.ctx.Err(); err != nil {
+		return ErrClosed
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, p.o.Timeout)
+	defer cancel()
+	conn, err := p.dial(ctx)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	var old []*fence
+	for _, f := range p.fences {
+		if !f.settled {
+			old = append(old, f)
+		}
+	}
+	p.mu.Unlock()
+	// A connection that was closed under us must not hold Close up.
+	defer context.AfterFunc(p.ctx, func() {
+		if i, ok := conn.(interrupter); ok && !p.adopted(conn) {
+			i.Interrupt()
+		}
+	})()
+	fence, killed, replicas, err := identify(conn, old, p.o)
+	if err != nil {
+		conn.Close()
+		return fmt.Errorf("first words on a connection: %w", err)
+	}
+	l := &link{p: p, conn: conn, fence: fence, replicas: replicas, batches: make(chan []*Request, maxInFlight)}
+	p.mu.Lock()
+	for i, f := range old {
+		p.settle(f, killed[i])
+	}
+	if p.ctx.Err() != nil {
+		p.mu.Unlock()
+		conn.Close()
+		return ErrClosed
+	}
+	p.link, p.dialling, p.lastErr = l, false, nil
+	p.wg.Go(l.read)
+	p.mu.Unlock()
+	return nil
+}
+
+func (p *Pipeline) adopted(c any) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.link != nil && any(p.link.conn) == c
+}
+
+// endure decides after a failed attempt to connect what becomes of the queue
+// and whether to go on.
+func (p *Pipeline) endure(err error) bool {
+	now := p.o.Clock.Now()
+	permanent := p.ctx.Err() != nil || p.o.Permanent != nil && p.o.Permanent(err)
+	p.mu.Lock()
+	p.lastErr = err
+	var failed []*Request
+	keep := p.queue[:0]
+	for _, r := range p.queue {
+		if permanent || r.deadline <= now {
+			r.queued = false
+			failed = append(failed, r)
+		} else {
+			keep = append(keep, r)
+		}
+	}
+	clear(p.queue[len(keep):])
+	p.queue = keep
+	unsettled := false
+	for _, f := range p.fences {
+		unsettled = unsettled || !f.settled
+	}
+	on := p.ctx.Err() == nil && (len(keep) > 0 || unsettled)
+	if !on {
+		p.dialling = false
+	}
+	p.mu.Unlock()
+	for _, r := range failed {
+		r.Err = &NotSentError{err}
+		r.Done.Complete(r)
+	}
+	if lg := p.o.Logger; lg != nil && len(failed) > 0 {
+		lg.Warn("redis cannot be reached", "error", err, "given_up", len(failed))
+	}
+	return on
+}

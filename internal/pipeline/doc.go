@@ -1,0 +1,31 @@
+// Package pipeline shares one connection among all callers of a client.
+//
+// A caller queues a Request and may leave; the request does not. If fewer
+// than four batches are under way, whoever flushes cuts the queue into a
+// batch and writes it; one goroutine reads the replies in order and completes
+// requests. It waits for the server on everybody's behalf, so a caller's
+// context ends that caller's wait and nothing else.
+//
+// # What a completion says
+//
+// A Request ends exactly once, in one of four ways: with a reply, with the
+// server's error, with a [NotSentError] (no byte of it left this process), or
+// with a [LostError]: it was sent, the connection broke, and whether it ran,
+// or will yet run, is open. Nothing is ever sent twice by this package but a
+// script that the server answered it did not know.
+//
+// # The fence
+//
+// Bytes written to a broken connection may still arrive. So each connection
+// asks at its start how the server knows it (CLIENT ID and its address), and
+// the first words on the connection that follows are CLIENT KILL ID … ADDR …
+// for the one before. Once that is answered, with 1 or with 0, no byte of the
+// old connection will run any more, and [Pipeline.AfterFence] says so. The
+// address is part of it because ids begin again with a restarted server.
+// Where the server refuses the command, AfterFence says that instead.
+//
+// # Discards
+//
+// A key that is to be deleted some time soon ([Pipeline.Discard]) rides along
+// with the next batch in one DEL with others, or goes alone after 5 ms.
+package pipeline

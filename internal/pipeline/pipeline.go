@@ -1,0 +1,239 @@
+package pipeline
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+const (
+	// maxInFlight is how many batches may await their replies. One leaves the
+	// server idle while a batch is decoded; beyond four nothing is gained.
+	maxInFlight = 4
+
+	// discardAfter is how long a discarded key waits for company.
+	discardAfter = 5 * time.Millisecond
+
+	// maxDiscards bounds one DEL, so that no single command holds up the
+	// server.
+	maxDiscards = 1000
+)
+
+// Options are a Pipeline's settings.
+type Options struct {
+	Timeout   time.Duration // how long one command may take
+	Clock     clock.Clock
+	Permanent func(error) bool // connection errors that trying again won't mend
+	Replicas  bool             // ask each connection how many replicas there are, for Request.Wait
+	Logger    *slog.Logger     // nil: silent
+}
+
+// Pipeline is safe for concurrent use.
+type Pipeline struct {
+	dial func(context.Context) (redis.Conn, error)
+	o    Options
+	kick chan struct{}
+	stop context.CancelFunc
+	ctx  context.Context
+	wg   sync.WaitGroup
+
+	mu       sync.Mutex // guards everything below
+	queue    []*Request
+	spare    []*Request // the queue's other backing array
+	link     *link      // nil while not connected
+	dialling bool
+	kicking  bool // the flusher goroutine runs
+	closed   bool
+	batches  uint64
+	discards []string
+	discard  *time.Timer
+	due      bool // the discards have waited long enough
+	loads    map[*luasrc.Script]*load
+	fences   []*fence // of broken connections, not settled yet
+	lastErr  error    // why the last attempt to connect failed
+}
+
+// New makes a pipeline that connects at its first request.
+func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
+	p := &Pipeline{dial: dial, o: o, kick: make(chan struct{}, 1), loads: map[*luasrc.Script]*load{}}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	return p
+}
+
+// Submit queues r and flushes. It may write to the connection, for no longer
+// than the command timeout.
+func (p *Pipeline) Submit(r *Request) {
+	if p.Enqueue(r) {
+		p.Flush()
+	} else {
+		r.Done.Complete(r)
+	}
+}
+
+// Enqueue queues r without I/O, so that a caller may hold locks; a Flush or
+// Kick is owed. It reports false when the pipeline is closed: then r.Err says
+// so and r is never completed.
+func (p *Pipeline) Enqueue(r *Request) bool {
+	deadline := p.o.Clock.Now() + p.o.Timeout
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		r.Reply, r.Err = nil, &NotSentError{ErrClosed}
+		return false
+	}
+	r.deadline = deadline
+	r.queued = true
+	r.Reply, r.Err = nil, nil
+	p.queue = append(p.queue, r)
+	p.mu.Unlock()
+	return true
+}
+
+// Cancel takes back a request that was not written yet. It reports whether it
+// did; r is then never completed.
+func (p *Pipeline) Cancel(r *Request) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !r.queued {
+		return false
+	}
+	for i, q := range p.queue {
+		if q == r {
+			p.queue = append(p.queue[:i], p.queue[i+1:]...)
+			r.queued = false
+			r.Err = &NotSentError{errCancelled}
+			return true
+		}
+	}
+	return false
+}
+
+// Flush writes what is queued, as far as the batches in flight allow; what is
+// left goes when a batch returns. It may write to the connection.
+func (p *Pipeline) Flush() {
+	p.mu.Lock()
+	for p.ready() {
+		l, b := p.cut()
+		p.mu.Unlock()
+		l.write(b)
+		p.mu.Lock()
+		l.writing = false
+	}
+	p.mu.Unlock()
+}
+
+// Kick flushes on another goroutine: for those who must not block.
+func (p *Pipeline) Kick() {
+	p.mu.Lock()
+	if !p.kicking && !p.closed {
+		p.kicking = true
+		p.wg.Go(p.flusher)
+	}
+	p.mu.Unlock()
+	select {
+	case p.kick <- struct{}{}:
+	default:
+	}
+}
+
+func (p *Pipeline) flusher() {
+	for {
+		select {
+		case <-p.kick:
+			p.Flush()
+		case <-p.ctx.Done():
+			return
+		}
+	}
+}
+
+// ready tells whether there is something to write and somewhere to write it,
+// and sees to a connection if there is none. It is called with mu held.
+func (p *Pipeline) ready() bool {
+	if len(p.queue) == 0 && !(p.due && len(p.discards) > 0) {
+		return false
+	}
+	if p.link == nil {
+		p.connect()
+		return false
+	}
+	return !p.link.writing && p.link.inflight < maxInFlight
+}
+
+// cut takes the queue as a batch. It is called with mu held.
+func (p *Pipeline) cut() (*link, []*Request) {
+	l := p.link
+	b := p.queue
+	p.queue = p.spare[:0]
+	p.spare = nil
+	for len(p.discards) > 0 {
+		n := min(len(p.discards), maxDiscards)
+		args := make([]any, n)
+		for i, k := range p.discards[:n] {
+			args[i] = k
+		}
+		p.discards = append(p.discards[:0], p.discards[n:]...)
+		b = append(b, &Request{Command: "DEL", Args: args, Done: ignore})
+	}
+	if p.due = false; p.discard != nil {
+		p.discard.Stop()
+	}
+	p.batches++
+	now := p.o.Clock.Now()
+	for _, r := range b {
+		r.Sent, r.link, r.batch, r.queued = now, l, p.batches, false
+	}
+	l.inflight++
+	l.writing = true
+	l.batches <- b // never blocks: room for every batch that may be in flight
+	return l, b
+}
+
+// recycle takes back a batch's backing array. It is called with mu held.
+func (p *Pipeline) recycle(b []*Request) {
+	if cap(b) > cap(p.spare) && cap(b) <= 4096 {
+		clear(b)
+		p.spare = b[:0]
+	}
+}
+
+var ignore = CompletionFunc(func(*Request) {})
+
+// Discard deletes key some time soon: with the next batch, or after 5 ms. It
+// does no I/O. A key that a broken connection swallowed is not tried again.
+func (p *Pipeline) Discard(key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	p.discards = append(p.discards, key)
+	if len(p.discards) > 1 {
+		return
+	}
+	if p.discard == nil {
+		p.discard = time.AfterFunc(discardAfter, p.discardsDue)
+	} else {
+		p.discard.Reset(discardAfter)
+	}
+}
+
+func (p *Pipeline) discardsDue() {
+	p.mu.Lock()
+	p.due = true
+	p.mu.Unlock()
+	p.Kick()
+}
+
+// Err tells why there is no connection: the last attempt's error, or nil.
+func (p *Pipeline) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lastErr
+}

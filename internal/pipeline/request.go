@@ -1,0 +1,71 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// Completion is told when its request has ended. Complete runs on the
+// goroutine that reads replies, or on the one that gave up connecting; it
+// must not block. It may queue further requests.
+type Completion interface{ Complete(*Request) }
+
+// CompletionFunc makes a Completion of a function.
+type CompletionFunc func(*Request)
+
+// Complete calls f.
+func (f CompletionFunc) Complete(r *Request) { f(r) }
+
+// Request is one command on its way. Its maker sets the first group of
+// fields, the pipeline the second before it completes the request; neither
+// touches the other's in between.
+type Request struct {
+	Command string
+	Args    []any
+	Script  *luasrc.Script // what an EVALSHA runs: loaded when the server answers NOSCRIPT
+	Done    Completion
+	Wait    bool // followed by WAIT for all connected replicas, in the same write
+
+	Reply    any           // as redigo decodes it
+	Err      error         // redis.Error, *NotSentError or *LostError
+	Sent     time.Duration // clock reading from before the first byte was written
+	Replicas int           // how many replicas WAIT was asked for; 0 where none was sent
+	Acked    int           // how many answered it
+
+	link     *link
+	deadline time.Duration // not sent by then: NotSentError
+	batch    uint64
+	loads    int
+	queued   bool
+}
+
+// Call makes the request for a script.
+func Call(c luasrc.Call, done Completion) *Request {
+	return &Request{Command: "EVALSHA", Args: c.Args(), Script: c.Script, Done: done}
+}
+
+// NotSentError is the end of a request that never left this process.
+type NotSentError struct{ Cause error }
+
+func (e *NotSentError) Error() string { return "not sent: " + e.Cause.Error() }
+
+// Unwrap gives the cause.
+func (e *NotSentError) Unwrap() error { return e.Cause }
+
+// LostError is the end of a request that was sent and never answered. It may
+// have run, or, until its connection is fenced, may yet run.
+type LostError struct{ Cause error }
+
+func (e *LostError) Error() string { return fmt.Sprintf("sent, but never answered: %v", e.Cause) }
+
+// Unwrap gives the cause.
+func (e *LostError) Unwrap() error { return e.Cause }
+
+// ErrClosed is the cause of a request that met a closed pipeline.
+var ErrClosed = errors.New("pipeline closed")
+
+// errCancelled is the cause of a request that was taken back in time.
+var errCancelled = errors.New("taken back")
