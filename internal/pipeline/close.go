@@ -14,15 +14,15 @@ func (p *Pipeline) Close(patience time.Duration) {
 		p.discard.Stop()
 	}
 	l := p.link
-	idle := l != nil && l.inflight == 0 && !l.writing
-	if idle {
-		// Nothing is owed: the reader closes, or returns, a clean connection.
-		p.link = nil
-		close(l.batches)
+	owed := l != nil && l.inflight > 0
+	if l != nil {
+		// If nothing is owed the reader closes, or returns, a clean
+		// connection.
+		l.end()
 	}
 	p.stop()
 	p.mu.Unlock()
-	if l != nil && !idle {
+	if owed {
 		l.interrupt()
 	}
 	p.wg.Wait()

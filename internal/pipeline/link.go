@@ -25,6 +25,19 @@ type link struct {
 
 	writing  bool // guarded by p.mu
 	inflight int  // guarded by p.mu
+	ended    bool // guarded by p.mu: batches is closed
+}
+
+// end lets the reader go once it has read what is in flight. It is called
+// with p.mu held.
+func (l *link) end() {
+	if l.p.link == l {
+		l.p.link = nil
+	}
+	if !l.ended {
+		l.ended = true
+		close(l.batches)
+	}
 }
 
 // interrupter is a connection that any goroutine may break off.
@@ -112,12 +125,11 @@ func (l *link) fail(rest []*Request, cause error) {
 	}
 	p := l.p
 	p.mu.Lock()
-	p.link = nil
+	l.end()
 	p.fences = append(p.fences, l.fence)
 	if l.fence.id == 0 {
 		p.settle(l.fence, false)
 	}
-	close(l.batches)
 	if !p.closed {
 		// Even if nobody asks for anything any more, the fence is owed.
 		p.connect()

@@ -1,0 +1,148 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/transport"
+)
+
+// id asks the pipeline's connection for its id.
+func id(t *testing.T, p *Pipeline) int64 {
+	t.Helper()
+	n, err := redis.Int64(end(t, ask(p, "CLIENT", "ID")).Reply, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// fenced waits for the fence of the connection that r was lost on.
+func fenced(p *Pipeline, r *Request) <-chan bool {
+	c := make(chan bool, 1)
+	p.AfterFence(r, func(closed bool) { c <- closed })
+	return c
+}
+
+// spoken is a connection whose words are written down: MONITOR does not show
+// CLIENT KILL.
+type spoken struct {
+	redis.ConnWithTimeout
+	words *[]string
+}
+
+func (c spoken) Send(cmd string, args ...any) error {
+	*c.words = append(*c.words, strings.TrimSpace(fmt.Sprintln(append([]any{cmd}, args...)...)))
+	return c.ConnWithTimeout.Send(cmd, args...)
+}
+
+func TestA5NextConnectionBeginsWithKillingTheLast(t *testing.T) {
+	s := redistest.Start(t)
+	dial := dialler(t, s)
+	var words []string
+	p := open(t, func(ctx context.Context) (redis.Conn, error) {
+		c, err := dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		words = nil
+		return spoken{c.(redis.ConnWithTimeout), &words}, nil
+	}, Options{})
+	old := id(t, p)
+	if _, err := s.Dial(t).Do("CLIENT", "KILL", "ID", old); err != nil {
+		t.Fatal(err)
+	}
+	r := end(t, ask(p, "SET", "k", "v"))
+	if _, ok := r.Err.(*LostError); !ok {
+		t.Fatalf("got %v", r.Err)
+	}
+	if !<-fenced(p, r) {
+		t.Error("not fenced")
+	}
+	end(t, ask(p, "PING"))
+	p.Close(timeout)
+	if want := fmt.Sprintf("CLIENT KILL ID %d ADDR 127.0.0.1:", old); !strings.HasPrefix(words[0], want) {
+		t.Errorf("the connection began with %q, want %q…", words[0], want)
+	}
+	if !<-fenced(p, r) {
+		t.Error("asked again: not fenced")
+	}
+}
+
+func TestA5RefusedFenceIsToldAsSuch(t *testing.T) {
+	s := redistest.Start(t)
+	admin := s.Dial(t)
+	for _, rule := range []string{"-client|kill", "-client|id", "-client"} {
+		t.Run(rule, func(t *testing.T) {
+			if _, err := admin.Do("ACL", "SETUSER", "u", "reset", "on", ">p", "~*", "&*", "+@all", rule); err != nil {
+				t.Fatal(err)
+			}
+			target, err := transport.ParseURL("redis://u:p@" + s.Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := open(t, func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, timeout) }, Options{})
+			end(t, ask(p, "PING"))
+			if n, err := redis.Int(admin.Do("CLIENT", "KILL", "USER", "u")); n != 1 || err != nil {
+				t.Fatalf("killed %d, %v", n, err)
+			}
+			r := end(t, ask(p, "SET", "k", "v"))
+			if _, ok := r.Err.(*LostError); !ok {
+				t.Fatalf("got %v", r.Err)
+			}
+			if <-fenced(p, r) {
+				t.Error("told as fenced")
+			}
+			if r := end(t, ask(p, "ECHO", "x")); r.Err != nil {
+				t.Errorf("afterwards: %v", r.Err)
+			}
+		})
+	}
+}
+
+// A restarted server counts its clients from the beginning: without the
+// address the fence could hit somebody else.
+func TestA5FenceAfterRestartHitsNobodyElse(t *testing.T) {
+	s := redistest.Start(t)
+	p := start(t, s)
+	old := id(t, p)
+	s.Stop()
+	r := end(t, ask(p, "PING"))
+	s.Restart()
+	// Somebody else gets the number.
+	var other redis.Conn
+	for n := int64(0); n < old; {
+		other = s.Dial(t)
+		var err error
+		if n, err = redis.Int64(other.Do("CLIENT", "ID")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, ok := r.Err.(*LostError); ok {
+		if !<-fenced(p, r) {
+			t.Error("0 is as good as 1: nothing of a stopped server's connection will run")
+		}
+	}
+	end(t, ask(p, "PING"))
+	if _, err := other.Do("PING"); err != nil {
+		t.Errorf("the other client was hit: %v", err)
+	}
+}
+
+func TestE1FenceIsToldWhenThePipelineCloses(t *testing.T) {
+	s := redistest.Start(t)
+	p := start(t, s)
+	end(t, ask(p, "PING"))
+	s.Stop()
+	r := end(t, ask(p, "PING"))
+	told := fenced(p, r)
+	p.Close(timeout / 10)
+	if <-told {
+		t.Error("told as fenced")
+	}
+}

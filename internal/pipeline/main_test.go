@@ -1,0 +1,63 @@
+package pipeline
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"go.uber.org/goleak"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/transport"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const timeout = time.Second
+
+// dialler dials what a client would.
+func dialler(t testing.TB, s *redistest.Server) func(context.Context) (redis.Conn, error) {
+	t.Helper()
+	target, err := transport.ParseURL(s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, timeout) }
+}
+
+// start makes a pipeline to s and closes it with the test.
+func start(t testing.TB, s *redistest.Server) *Pipeline {
+	t.Helper()
+	return open(t, dialler(t, s), Options{})
+}
+
+func open(t testing.TB, dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
+	t.Helper()
+	o.Timeout = timeout
+	o.Clock = clock.System()
+	o.Permanent = transport.Permanent
+	p := New(dial, o)
+	t.Cleanup(func() { p.Close(timeout) })
+	return p
+}
+
+// ask submits a command; its end comes through the channel.
+func ask(p *Pipeline, command string, args ...any) <-chan *Request {
+	done := make(chan *Request, 1)
+	p.Submit(&Request{Command: command, Args: args, Done: CompletionFunc(func(r *Request) { done <- r })})
+	return done
+}
+
+// end waits for a request, longer than any may take.
+func end(t testing.TB, done <-chan *Request) *Request {
+	t.Helper()
+	select {
+	case r := <-done:
+		return r
+	case <-time.After(10 * timeout):
+		t.Fatal("a request never ended")
+		return nil
+	}
+}

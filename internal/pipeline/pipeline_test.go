@@ -1,0 +1,244 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+func TestCallersShareOneConnectionAndGetTheirOwnReplies(t *testing.T) {
+	s := redistest.Start(t)
+	p := start(t, s)
+	var wg sync.WaitGroup
+	for g := range 64 {
+		wg.Go(func() {
+			for i := range 200 {
+				want := fmt.Sprintf("%d-%d", g, i)
+				r := <-ask(p, "ECHO", want)
+				if got, err := redis.String(r.Reply, r.Err); got != want {
+					t.Errorf("asked for %s, got %q, %v", want, got, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	list, err := redis.String(s.Dial(t).Do("CLIENT", "LIST"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The test's own connection is the other one.
+	if n := strings.Count(list, "\n"); n != 2 {
+		t.Fatalf("%d connections:\n%s", n, list)
+	}
+}
+
+func TestServerErrorIsTheRequestsOwn(t *testing.T) {
+	p := start(t, redistest.Start(t))
+	bad, good := ask(p, "NOSUCHCOMMAND"), ask(p, "ECHO", "x")
+	if r := end(t, bad); serverError(r.Err) == "" {
+		t.Errorf("got %v, %v", r.Reply, r.Err)
+	}
+	if got, err := redis.String(end(t, good).Reply, nil); got != "x" || err != nil {
+		t.Errorf("the request behind it got %q, %v", got, err)
+	}
+}
+
+func TestA1ScriptIsLoadedOnceForAllWhoMissIt(t *testing.T) {
+	s := redistest.Start(t)
+	p := start(t, s)
+	for round := range 3 {
+		before := loads(t, s)
+		var wg sync.WaitGroup
+		for i := range 100 {
+			wg.Go(func() {
+				done := make(chan *Request, 1)
+				p.Submit(Call(luasrc.Lock(fmt.Sprintf("k%d-%d", round, i), "o", 10_000), CompletionFunc(func(r *Request) { done <- r })))
+				if r := <-done; r.Err != nil || r.Reply != nil {
+					t.Errorf("got %v, %v", r.Reply, r.Err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := loads(t, s) - before; n != 1 {
+			t.Errorf("round %d: %d SCRIPT LOAD for 100 callers", round, n)
+		}
+		if _, err := s.Dial(t).Do("SCRIPT", "FLUSH"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// loads reads how often a script was loaded.
+func loads(t *testing.T, s *redistest.Server) int {
+	t.Helper()
+	info, err := redis.String(s.Dial(t).Do("INFO", "commandstats"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	fmt.Sscanf(field(info, "cmdstat_script|load:calls=", ","), "%d", &n)
+	return n
+}
+
+func TestUnreachableServerIsNotSentWithinTheTimeout(t *testing.T) {
+	refused := errors.New("refused")
+	p := open(t, func(context.Context) (redis.Conn, error) { return nil, refused }, Options{})
+	r := end(t, ask(p, "PING"))
+	if _, ok := r.Err.(*NotSentError); !ok || !errors.Is(r.Err, refused) {
+		t.Fatalf("got %v", r.Err)
+	}
+	if !errors.Is(p.Err(), refused) {
+		t.Errorf("Err is %v", p.Err())
+	}
+}
+
+func TestPermanentRefusalIsToldAtOnce(t *testing.T) {
+	dials := 0
+	p := open(t, func(context.Context) (redis.Conn, error) {
+		dials++
+		return nil, redis.Error("WRONGPASS invalid username-password pair or user is disabled.")
+	}, Options{})
+	r := end(t, ask(p, "PING"))
+	if !strings.Contains(r.Err.Error(), "WRONGPASS") {
+		t.Fatalf("got %v", r.Err)
+	}
+	if dials != 1 {
+		t.Errorf("dialled %d times", dials)
+	}
+}
+
+func TestServerThatComesBackInTimeIsNobodysError(t *testing.T) {
+	s := redistest.Start(t)
+	p := start(t, s)
+	end(t, ask(p, "PING"))
+	s.Stop()
+	done := ask(p, "PING")
+	r := end(t, done)
+	if _, ok := r.Err.(*LostError); !ok {
+		t.Fatalf("the request that met the closed connection got %v", r.Err)
+	}
+	done = ask(p, "ECHO", "x")
+	s.Restart()
+	if got, err := redis.String(end(t, done).Reply, nil); got != "x" {
+		t.Fatalf("got %q, %v", got, err)
+	}
+}
+
+func TestSilentServerIsLostWithinTheTimeout(t *testing.T) {
+	s := redistest.Start(t)
+	p := start(t, s)
+	end(t, ask(p, "PING"))
+	s.Pause()
+	defer s.Resume()
+	r := end(t, ask(p, "SET", "k", "v"))
+	if _, ok := r.Err.(*LostError); !ok || !strings.Contains(r.Err.Error(), "no reply within") {
+		t.Fatalf("got %v", r.Err)
+	}
+}
+
+func TestCancelTakesBackWhatWasNotWritten(t *testing.T) {
+	hold := make(chan struct{})
+	s := redistest.Start(t)
+	dial := dialler(t, s)
+	p := open(t, func(ctx context.Context) (redis.Conn, error) {
+		<-hold
+		return dial(ctx)
+	}, Options{})
+	never := &Request{Command: "SET", Args: []any{"k", "v"}, Done: CompletionFunc(func(*Request) { t.Error("a cancelled request was completed") })}
+	p.Submit(never)
+	behind := ask(p, "EXISTS", "k")
+	if !p.Cancel(never) {
+		t.Error("it was not written and yet not taken back")
+	}
+	close(hold)
+	if n, err := redis.Int(end(t, behind).Reply, nil); n != 0 || err != nil {
+		t.Errorf("the cancelled command ran: %d, %v", n, err)
+	}
+	if p.Cancel(never) {
+		t.Error("it was taken back twice")
+	}
+}
+
+func TestDiscardsRideAlongInOneCommand(t *testing.T) {
+	s := redistest.Start(t)
+	p := start(t, s)
+	for i := range 10 {
+		end(t, ask(p, "SET", fmt.Sprint("k", i), "v"))
+	}
+	m := s.Monitor(t)
+	for i := range 10 {
+		p.Discard(fmt.Sprint("k", i))
+	}
+	end(t, ask(p, "ECHO", "x"))
+	end(t, ask(p, "ECHO", "y"))
+	lines := m.Take()
+	var cmds []string
+	for _, l := range lines {
+		cmds = append(cmds, l.Args[0])
+	}
+	if got := strings.Join(cmds, " "); got != "ECHO DEL ECHO" {
+		t.Errorf("the server saw %s", got)
+	}
+	if n := len(lines[1].Args); n != 11 {
+		t.Errorf("the DEL had %d words", n)
+	}
+}
+
+func TestDiscardGoesAloneWhenNothingFollows(t *testing.T) {
+	s := redistest.Start(t)
+	p := start(t, s)
+	end(t, ask(p, "SET", "k", "v"))
+	p.Discard("k")
+	c := s.Dial(t)
+	for deadline := time.Now().Add(5 * time.Second); ; {
+		n, err := redis.Int(c.Do("EXISTS", "k"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the key is still there")
+		}
+	}
+}
+
+func TestE1CloseEndsWhatIsOpen(t *testing.T) {
+	s := redistest.Start(t)
+	for name, prepare := range map[string]func(p *Pipeline){
+		"never used":     func(*Pipeline) {},
+		"idle":           func(p *Pipeline) { end(t, ask(p, "PING")) },
+		"reply withheld": func(p *Pipeline) { end(t, ask(p, "PING")); s.Pause() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer s.Resume()
+			p := start(t, s)
+			prepare(p)
+			var done <-chan *Request
+			if name == "reply withheld" {
+				done = ask(p, "PING")
+			}
+			p.Close(timeout / 10)
+			p.Close(timeout / 10)
+			if done != nil {
+				if r := end(t, done); r.Err == nil {
+					t.Error("it was answered")
+				}
+			}
+			if r := end(t, ask(p, "PING")); !errors.Is(r.Err, ErrClosed) {
+				t.Errorf("after Close: %v", r.Err)
+			}
+		})
+	}
+}
