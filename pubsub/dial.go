@@ -1,0 +1,45 @@
+package pubsub
+
+import (
+	"context"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// DialFunc opens the connection that the subscriptions use. It is called by one
+// goroutine at a time, and may block until ctx ends, which is at most
+// Options.Timeout after the call or when the hub is closed; a DialFunc that
+// ignores ctx delays [Hub.Close]. ctx says nothing about the connection's later
+// life.
+//
+// The connection must be redigo's or behave like it: one goroutine may send while
+// another receives, and it has ReceiveWithTimeout. It may be dialled for the hub
+// or borrowed from a *redis.Pool. The hub closes it exactly once, when
+// nobody uses it any more, and a borrowed one that works goes back to its pool with
+// nothing subscribed and nothing unread. That last step is the pool's own round
+// trip, so a pool's connections need a read timeout, as they do for any other use.
+type DialFunc func(ctx context.Context) (redis.Conn, error)
+
+// Interrupter is what a connection dialled for the hub alone has in addition:
+// Interrupt makes a blocked Receive, Send or Flush return with an error at once,
+// and every later one too. It is called from another goroutine than theirs,
+// before Close, perhaps on a connection that has failed already. A connection
+// without it is ended politely: everything is unsubscribed, a last PING answered.
+type Interrupter interface{ Interrupt() }
+
+// interrupt ends whatever blocks on conn. It may be called while conn is being
+// used, but not while or after it is closed.
+func interrupt(conn redis.Conn) {
+	if i, ok := conn.(Interrupter); ok {
+		i.Interrupt()
+		return
+	}
+	// redigo closes the socket of a connection that is asked to receive with a
+	// context whose deadline is over, before it reads anything. This is the one
+	// way to end a borrowed connection from outside.
+	ctx, cancel := context.WithDeadline(context.Background(), time.Unix(0, 0))
+	defer cancel()
+	// The error is the one just provoked.
+	_, _ = redis.ReceiveContext(conn, ctx)
+}

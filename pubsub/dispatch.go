@@ -1,0 +1,96 @@
+package pubsub
+
+// Calling Wakers. Each function here is called without mu and holds calls
+// while it calls.
+
+// confirm tells all of subs that their channel is subscribed.
+func (h *Hub) confirm(subs []*Subscription) {
+	if len(subs) == 0 {
+		return
+	}
+	h.calls.Lock()
+	defer h.calls.Unlock()
+	for _, s := range subs {
+		if s.is(waiting) {
+			s.told = true
+			s.w.Confirmed()
+		}
+	}
+}
+
+// tellJoined tells those that came to a channel that was confirmed already.
+func (h *Hub) tellJoined() {
+	h.calls.Lock()
+	defer h.calls.Unlock()
+	h.mu.Lock()
+	joined := h.joined
+	h.joined = nil
+	n := 0
+	for _, s := range joined {
+		// The others are told when their channel is confirmed again.
+		if s.ch.confirmed {
+			joined[n] = s
+			n++
+		}
+	}
+	h.mu.Unlock()
+	for _, s := range joined[:n] {
+		h.introduce(s)
+	}
+}
+
+// introduce makes Confirmed the first call of s. h.calls is held.
+func (h *Hub) introduce(s *Subscription) {
+	if !s.told && s.is(waiting) {
+		s.told = true
+		s.w.Confirmed()
+	}
+}
+
+// deliver hands a message to everybody who listens. What comes for a channel that
+// is not confirmed is dropped: the confirmation will say that something may have
+// been missed.
+func (h *Hub) deliver(channel, payload []byte) {
+	h.calls.Lock()
+	defer h.calls.Unlock()
+	var subs []*Subscription
+	h.mu.Lock()
+	if c := h.channels[string(channel)]; c != nil && c.confirmed {
+		subs = c.subs
+	}
+	h.mu.Unlock()
+	for _, s := range subs {
+		h.introduce(s)
+		if s.is(waiting) {
+			s.w.Message(payload)
+		}
+	}
+}
+
+// refuse tells subs, which have been removed from their channel.
+func (h *Hub) refuse(subs []*Subscription, err error) {
+	if len(subs) == 0 {
+		return
+	}
+	h.calls.Lock()
+	defer h.calls.Unlock()
+	for _, s := range subs {
+		if s.is(refused) {
+			s.w.Refused(err)
+		}
+	}
+}
+
+// refuseUnconfirmed refuses those that were never told Confirmed.
+func (h *Hub) refuseUnconfirmed(err error) {
+	h.calls.Lock()
+	h.mu.Lock()
+	var subs []*Subscription
+	for _, c := range h.channels {
+		subs = append(subs, c.refuse(func(s *Subscription) bool { return !s.told })...)
+		h.settle(c)
+	}
+	h.mu.Unlock()
+	h.calls.Unlock()
+	h.refuse(subs, err)
+}

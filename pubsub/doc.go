@@ -1,0 +1,55 @@
+// Package pubsub lets any number of waiters share one subscription connection
+// to a Redis server.
+//
+// A [Hub] is given a function that dials. It opens one connection at the first
+// [Hub.Subscribe] and keeps it until [Hub.Close]; whatever is subscribed later
+// travels over the same connection. A channel is counted: the first waiter of a
+// channel causes its SUBSCRIBE, the last one that leaves causes its UNSUBSCRIBE,
+// and when nobody waits nothing is left subscribed.
+//
+// # What a waiter may rely on
+//
+// Publishing is fire and forget, so a message alone is never enough. A [Waker]
+// is therefore told two things: Message, and Confirmed, which says "from now on
+// you will hear; whatever was published before is gone, so look now". Confirmed
+// comes after Subscribe, and once more after every reconnect, for every waiter
+// of every channel. Who looks at each call misses nothing for longer than the
+// connection is away. A message never comes before the first Confirmed.
+//
+// A waiter that can't be served is told Refused, once: the server's ACL forbids
+// the channel, or dialling failed in a way that Options.Permanent calls hopeless.
+// Everything else is retried, with growing and random pauses, for as long as
+// somebody waits. [Flag] is a Waker that turns all three into one wake-up: a slow
+// waiter is a flag that is up already, and never a queue.
+//
+// # How it works
+//
+// The hub compares what is wanted with what was sent. Each channel knows whether
+// somebody wants it, whether the last command sent for it was a SUBSCRIBE, and how
+// many commands for it are unanswered. A change marks the channel; the writer takes
+// all marked channels, leaves out those whose change has undone itself, and
+// sends the rest as one SUBSCRIBE and one UNSUBSCRIBE of up to a thousand channels.
+// A server answers in order, so the hub keeps what it sent in a queue and holds
+// each answer against its head. A channel is confirmed only by the answer to the
+// last command sent for it: the late answer to a SUBSCRIBE that was followed by
+// an UNSUBSCRIBE and another SUBSCRIBE confirms nothing. An error answers a whole
+// command and doesn't say which channel was meant; the channels of such a command
+// are sent again one by one, which finds the guilty.
+//
+// Three goroutines serve a connection: one reads, one writes, and one watches over
+// both, begins and ends the connection, and redials. One that is idle is told
+// PING after half of Options.Timeout; one that is silent for all of it, or that
+// leaves a command unanswered that long, is given up. There is no goroutine and no
+// timer for a channel or a waiter.
+//
+// The lock of the hub's tables is never held while a Waker is called, and no Waker
+// is called while its owner is inside Subscribe or Close. So a Waker may subscribe and
+// unsubscribe, and its owner may hold a lock while doing so that the Waker takes too.
+//
+// # What it does not do
+//
+// It keeps no message, and it promises none: a server, a proxy or a broken connection
+// may lose them. It does not subscribe to patterns. Answers are decoded by
+// redigo, whose parser trusts lengths: a dialler for servers that are not trusted
+// limits what it lets through.
+package pubsub

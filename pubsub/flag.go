@@ -1,0 +1,46 @@
+package pubsub
+
+import "sync/atomic"
+
+// Flag is a [Waker] for a goroutine that waits in a select. However many wake-ups
+// come while it isn't looking, it finds one: a slow waiter holds nobody up and
+// queues nothing. It may serve several subscriptions at once. Make it with
+// [NewFlag].
+type Flag struct {
+	c   chan struct{}
+	err atomic.Pointer[error]
+}
+
+// NewFlag returns a flag that is down.
+func NewFlag() *Flag { return &Flag{c: make(chan struct{}, 1)} }
+
+// C is where the flag is seen: receiving takes it down. It is never closed.
+func (f *Flag) C() <-chan struct{} { return f.c }
+
+// Err is nil until a subscription of the flag was refused, then the reason. Look
+// at it after receiving from C.
+func (f *Flag) Err() error {
+	if p := f.err.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// Confirmed puts the flag up.
+func (f *Flag) Confirmed() { f.raise() }
+
+// Message puts the flag up. The payload is not kept.
+func (f *Flag) Message([]byte) { f.raise() }
+
+// Refused records err for Err and puts the flag up.
+func (f *Flag) Refused(err error) {
+	f.err.CompareAndSwap(nil, &err)
+	f.raise()
+}
+
+func (f *Flag) raise() {
+	select {
+	case f.c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,242 @@
+package pubsub
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Hub subscribes for many over one connection. All its methods may be called
+// concurrently. Make it with [New]; it has no goroutine and no connection until
+// the first Subscribe.
+type Hub struct {
+	dial DialFunc
+	o    Options
+
+	life context.Context // ended by Close
+	end  context.CancelFunc
+
+	wake chan struct{} // cap 1: the hub's goroutine should look at the tables
+	done chan struct{} // closed when the hub's goroutine has ended
+
+	// calls is held while Wakers are called, so that the goroutines that do it
+	// keep the order Confirmed, Message, Refused. It is taken before mu.
+	calls sync.Mutex
+
+	// mu guards the tables below and everything that says so. It is never held
+	// during I/O or a Waker's method.
+	mu       sync.Mutex
+	channels map[string]*channel // those wanted, or that the server may have
+	link     *link               // the connection there is
+	joined   []*Subscription     // came to a confirmed channel, not yet told
+	err      error               // of the last connection or attempt
+	started  bool
+	closed   bool
+}
+
+// New returns a hub. It does nothing until the first Subscribe.
+func New(dial DialFunc, o Options) *Hub {
+	life, end := context.WithCancel(context.Background())
+	return &Hub{
+		dial:     dial,
+		o:        o.withDefaults(),
+		life:     life,
+		end:      end,
+		wake:     make(chan struct{}, 1),
+		done:     make(chan struct{}),
+		channels: make(map[string]*channel),
+	}
+}
+
+// Subscribe asks for channel on behalf of w and returns at once; the connection is
+// made, if there is none, in the background. Confirmed follows, from another
+// goroutine, also when the channel is confirmed for others already. No method of
+// w is called from inside Subscribe, so the caller may hold a lock that they
+// take. Wakers of one channel are called in the order in which they subscribed.
+//
+// The result must be closed when w is done, even after Refused. On a closed hub
+// nothing is ever called.
+func (h *Hub) Subscribe(channel string, w Waker) *Subscription {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := &Subscription{hub: h, w: w}
+	if h.closed {
+		s.state.Store(closed)
+		return s
+	}
+	s.ch = h.channel(channel)
+	s.ch.subs = append(s.ch.subs, s)
+	s.ch.live++
+	h.settle(s.ch)
+	if !h.started {
+		h.started = true
+		go h.run()
+	}
+	if s.ch.confirmed {
+		h.joined = append(h.joined, s)
+	}
+	if s.ch.confirmed || h.link == nil {
+		signal(h.wake)
+	}
+	return s
+}
+
+// Close ends all subscriptions and the connection. It returns when every
+// goroutine of the hub has ended and the connection is closed, or back in its pool
+// with nothing subscribed: at once, or after a round trip if it was borrowed, or
+// after about Options.Timeout if the server is silent. No Waker is called
+// afterwards. It is idempotent, each call waits, and the error is always nil. It must
+// not be called by a Waker or with a lock held that a Waker takes.
+func (h *Hub) Close() error {
+	h.mu.Lock()
+	if !h.closed {
+		h.closed = true
+		h.end()
+		if !h.started {
+			close(h.done)
+		}
+	}
+	h.mu.Unlock()
+	<-h.done
+	return nil
+}
+
+// Channels counts the channels that somebody wants or that the server may still
+// have for us. It is 0 when nobody waits and every UNSUBSCRIBE was answered, and
+// after Close.
+func (h *Hub) Channels() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.channels)
+}
+
+// Err tells why there is no connection right now although somebody waits: the
+// last failure. It is nil when the server answers, when nobody waits, before the
+// first failure, and after Close.
+func (h *Hub) Err() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed || len(h.channels) == 0 {
+		return nil
+	}
+	return h.err
+}
+
+// channel finds or makes the entry of name. h.mu is held.
+func (h *Hub) channel(name string) *channel {
+	c := h.channels[name]
+	if c == nil {
+		c = &channel{name: name}
+		h.channels[name] = c
+	}
+	return c
+}
+
+// wanted alone decides what should be subscribed. h.mu is held.
+func (h *Hub) wanted(c *channel) bool { return c.live > 0 && !h.closed }
+
+// settle brings what follows from a change of c under way. h.mu is held.
+func (h *Hub) settle(c *channel) {
+	switch {
+	case c.unused():
+		// It may still be marked; then the writer finds nothing to do for it.
+		if h.channels[c.name] == c {
+			delete(h.channels, c.name)
+		}
+	case h.link != nil && h.wanted(c) != c.sent:
+		h.link.mark(c)
+	}
+}
+
+// run is the hub's goroutine: it connects while somebody waits.
+func (h *Hub) run() {
+	defer close(h.done)
+	defer h.clear()
+	b := backoff{first: h.o.FirstRetry, most: h.o.MaxRetry}
+	for h.awaitWork() && h.awaitTime(b.until) {
+		if h.Channels() == 0 {
+			continue // who wanted it left during the pause
+		}
+		l, err := h.connect()
+		if l == nil {
+			b.failed(0, false)
+		} else {
+			b.failed(time.Since(l.begun), l.stale())
+		}
+		if err != nil {
+			h.note(err)
+		}
+	}
+}
+
+// awaitWork returns true when there is a channel to subscribe, and false when
+// the hub is closed.
+func (h *Hub) awaitWork() bool {
+	for {
+		h.mu.Lock()
+		work, closed := len(h.channels) > 0, h.closed
+		h.mu.Unlock()
+		if closed || work {
+			return !closed
+		}
+		select {
+		case <-h.wake:
+		case <-h.life.Done():
+		}
+	}
+}
+
+// awaitTime returns true when until has come, and false when the hub is closed.
+func (h *Hub) awaitTime(until time.Time) bool {
+	t := time.NewTimer(time.Until(until))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-h.life.Done():
+		return false
+	}
+}
+
+// connect dials and serves the connection until it ends. Without a link it was
+// the dialling that failed.
+func (h *Hub) connect() (*link, error) {
+	ctx, cancel := context.WithTimeout(h.life, h.o.Timeout)
+	conn, err := h.dial(ctx)
+	cancel()
+	if err != nil {
+		if h.o.Permanent(err) {
+			h.refuseUnconfirmed(err)
+		}
+		return nil, err
+	}
+	l := newLink(h, conn)
+	return l, l.serve()
+}
+
+// note records why there is no connection.
+func (h *Hub) note(err error) {
+	h.mu.Lock()
+	h.err = err
+	n, closed := len(h.channels), h.closed
+	h.mu.Unlock()
+	if !closed {
+		h.o.Logger.Warn("pubsub: no subscription connection", "error", err, "channels", n)
+	}
+}
+
+// clear empties the tables of a closed hub.
+func (h *Hub) clear() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	clear(h.channels)
+	h.joined = nil
+}
+
+// signal wakes the one goroutine that receives from c, now or when it next looks.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,218 @@
+package pubsub
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"go.uber.org/goleak"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// await polls until ok, and fails the test when that takes too long.
+func await(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// within runs f and fails the test when it is not back in time.
+func within(t testing.TB, limit time.Duration, what string, f func()) {
+	t.Helper()
+	begun := time.Now()
+	done := make(chan struct{})
+	go func() { defer close(done); f() }()
+	select {
+	case <-done:
+	case <-time.After(limit + 20*time.Second):
+		t.Fatalf("%s hangs", what)
+	}
+	if took := time.Since(begun); took > limit {
+		t.Errorf("%s took %v, want at most %v", what, took, limit)
+	}
+}
+
+// ownConn is a connection dialled for the hub alone.
+type ownConn struct {
+	redis.Conn
+	socket net.Conn
+}
+
+func (c *ownConn) Interrupt() { c.socket.Close() }
+
+func (c *ownConn) ReceiveWithTimeout(d time.Duration) (any, error) {
+	return redis.ReceiveWithTimeout(c.Conn, d)
+}
+
+func (c *ownConn) DoWithTimeout(d time.Duration, cmd string, args ...any) (any, error) {
+	return redis.DoWithTimeout(c.Conn, d, cmd, args...)
+}
+
+// own dials connections that can be interrupted.
+func own(addr string, opts ...redis.DialOption) DialFunc {
+	return func(ctx context.Context) (redis.Conn, error) {
+		var socket net.Conn
+		opts := append(slices.Clone(opts), redis.DialContextFunc(
+			func(ctx context.Context, network, addr string) (c net.Conn, err error) {
+				socket, err = new(net.Dialer).DialContext(ctx, network, addr)
+				return socket, err
+			}))
+		c, err := redis.DialContext(ctx, "tcp", addr, opts...)
+		if err != nil {
+			return nil, err
+		}
+		return &ownConn{Conn: c, socket: socket}, nil
+	}
+}
+
+// gated holds back dial until gate is closed, so that a test decides what is
+// wanted when the connection begins.
+func gated(gate <-chan struct{}, dial DialFunc) DialFunc {
+	return func(ctx context.Context) (redis.Conn, error) {
+		select {
+		case <-gate:
+			return dial(ctx)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func newHub(t testing.TB, dial DialFunc, o Options) *Hub {
+	t.Helper()
+	h := New(dial, o)
+	t.Cleanup(func() { h.Close() })
+	return h
+}
+
+// recorder is a Waker that remembers.
+type recorder struct {
+	mu     sync.Mutex
+	events []string
+	err    error
+}
+
+func (r *recorder) add(e string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, e)
+}
+
+func (r *recorder) Confirmed()       { r.add("confirmed") }
+func (r *recorder) Message(p []byte) { r.add("message " + string(p)) }
+func (r *recorder) Refused(err error) {
+	r.add("refused")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err = err
+}
+
+func (r *recorder) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.events)
+}
+
+func (r *recorder) refusal() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// count tells how many events begin with prefix.
+func (r *recorder) count(prefix string) (n int) {
+	for _, e := range r.all() {
+		if strings.HasPrefix(e, prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *recorder) await(t testing.TB, prefix string, n int) {
+	t.Helper()
+	await(t, fmt.Sprintf("%d × %s", n, prefix), func() bool { return r.count(prefix) >= n })
+}
+
+func do(t testing.TB, c redis.Conn, cmd string, args ...any) any {
+	t.Helper()
+	v, err := c.Do(cmd, args...)
+	if err != nil {
+		t.Fatalf("%s %v: %v", cmd, args, err)
+	}
+	return v
+}
+
+// subscribed is what the server has, by PUBSUB CHANNELS.
+func subscribed(t testing.TB, c redis.Conn) []string {
+	t.Helper()
+	got, err := redis.Strings(do(t, c, "PUBSUB", "CHANNELS"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(got)
+	return got
+}
+
+func numsub(t testing.TB, c redis.Conn, channel string) int64 {
+	t.Helper()
+	v, err := redis.Values(do(t, c, "PUBSUB", "NUMSUB", channel), nil)
+	if err != nil || len(v) != 2 {
+		t.Fatal(v, err)
+	}
+	return v[1].(int64)
+}
+
+// subscribers are the server's clients that subscribe, by CLIENT LIST.
+func subscribers(t testing.TB, c redis.Conn) (lines []string) {
+	t.Helper()
+	text, err := redis.String(do(t, c, "CLIENT", "LIST", "TYPE", "pubsub"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// both runs a test with connections dialled for the hub and with borrowed ones.
+func both(t *testing.T, test func(t *testing.T, srv *redistest.Server, dial DialFunc)) {
+	t.Run("own", func(t *testing.T) {
+		srv := redistest.Start(t)
+		test(t, srv, own(srv.Addr()))
+	})
+	t.Run("borrowed", func(t *testing.T) {
+		srv := redistest.Start(t)
+		pool := poolOf(t, srv)
+		test(t, srv, pool.GetContext)
+	})
+}
+
+func poolOf(t testing.TB, srv *redistest.Server) *redis.Pool {
+	pool := &redis.Pool{
+		MaxIdle: 4,
+		DialContext: func(ctx context.Context) (redis.Conn, error) {
+			return redis.DialContext(ctx, "tcp", srv.Addr(),
+				redis.DialReadTimeout(5*time.Second), redis.DialWriteTimeout(5*time.Second))
+		},
+	}
+	t.Cleanup(func() { pool.Close() })
+	return pool
+}

@@ -1,0 +1,55 @@
+package pubsub
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Options are a hub's settings. The zero value is good.
+type Options struct {
+	// Timeout is how long dialling and each command may take. A server that said
+	// nothing for half of it is sent a PING; one that said nothing for all of it
+	// has lost the connection. Default is 3 s, Redisson's timeout.
+	Timeout time.Duration
+
+	// Permanent tells which dial errors retrying won't mend, such as a wrong
+	// password. They refuse the subscriptions that were never confirmed; those
+	// that were keep waiting for the server to change its mind. The server's
+	// error answers to SUBSCRIBE are shown to it as well. It must not block.
+	// Default is none.
+	Permanent func(error) bool
+
+	// FirstRetry is the longest pause before dialling again after one failure.
+	// It doubles with each failure in a row; the real pause is random,
+	// between a fifth and all of it. Default is 50 ms.
+	FirstRetry time.Duration
+
+	// MaxRetry is where the doubling of FirstRetry ends. Default is 1 s.
+	MaxRetry time.Duration
+
+	// Logger is told when the connection is lost, can't be had, and is back.
+	// Default is none.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Timeout <= 0 {
+		o.Timeout = 3 * time.Second
+	}
+	// Half of it must still be a period that a ticker accepts.
+	o.Timeout = max(o.Timeout, time.Millisecond)
+	if o.Permanent == nil {
+		o.Permanent = func(error) bool { return false }
+	}
+	if o.FirstRetry <= 0 {
+		o.FirstRetry = 50 * time.Millisecond
+	}
+	if o.MaxRetry <= 0 {
+		o.MaxRetry = time.Second
+	}
+	o.MaxRetry = max(o.MaxRetry, o.FirstRetry)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}

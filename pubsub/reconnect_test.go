@@ -1,0 +1,209 @@
+package pubsub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// crowd subscribes 3 waiters to each of n channels and awaits them.
+func crowd(t *testing.T, h *Hub, n int) []*recorder {
+	t.Helper()
+	var rs []*recorder
+	for i := range n {
+		for range 3 {
+			r := new(recorder)
+			rs = append(rs, r)
+			h.Subscribe(fmt.Sprint("c", i), r)
+		}
+	}
+	for _, r := range rs {
+		r.await(t, "confirmed", 1)
+	}
+	return rs
+}
+
+func TestP2ResubscribeWakesEverybody(t *testing.T) {
+	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
+		h := newHub(t, dial, Options{})
+		c := srv.Dial(t)
+		rs := crowd(t, h, 50)
+		for round := range 3 {
+			do(t, c, "CLIENT", "KILL", "TYPE", "pubsub")
+			for _, r := range rs {
+				r.await(t, "confirmed", round+2)
+			}
+		}
+		do(t, c, "PUBLISH", "c7", "x")
+		rs[7*3].await(t, "message x", 1)
+		if got := subscribers(t, c); len(got) != 1 {
+			t.Errorf("subscribed clients: %q, want one", got)
+		}
+	})
+}
+
+func TestP2ServerRestartWakesEverybody(t *testing.T) {
+	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
+		h := newHub(t, dial, Options{})
+		rs := crowd(t, h, 20)
+		if err := h.Err(); err != nil {
+			t.Errorf("connected, but Err is %v", err)
+		}
+		srv.Stop()
+		await(t, "Err tells of the loss", func() bool { return h.Err() != nil })
+		late := new(recorder)
+		h.Subscribe("late", late)
+		srv.Restart()
+		for _, r := range rs {
+			r.await(t, "confirmed", 2)
+		}
+		late.await(t, "confirmed", 1)
+		await(t, "Err is nil again", func() bool { return h.Err() == nil })
+	})
+}
+
+func TestHubWithoutWaitersDoesNotReconnect(t *testing.T) {
+	srv := redistest.Start(t)
+	var dials atomic.Int32
+	dial := own(srv.Addr())
+	h := newHub(t, func(ctx context.Context) (redis.Conn, error) {
+		dials.Add(1)
+		return dial(ctx)
+	}, Options{FirstRetry: time.Millisecond})
+	r := new(recorder)
+	s := h.Subscribe("c", r)
+	r.await(t, "confirmed", 1)
+	s.Close()
+	srv.Stop()
+	await(t, "the loss is noticed", func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.link == nil
+	})
+	if h.Err() != nil {
+		t.Errorf("idle, but Err is %v", h.Err())
+	}
+	srv.Restart()
+	again := new(recorder)
+	h.Subscribe("c", again)
+	again.await(t, "confirmed", 1)
+	if n := dials.Load(); n != 2 {
+		t.Errorf("%d dials, want one for each time somebody waited", n)
+	}
+}
+
+func TestIdleConnectionIsPingedAndKept(t *testing.T) {
+	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
+		h := newHub(t, dial, Options{Timeout: time.Second})
+		c := srv.Dial(t)
+		r := new(recorder)
+		s := h.Subscribe("c", r)
+		r.await(t, "confirmed", 1)
+		mon := srv.Monitor(t)
+		pings := 0
+		count := func() bool {
+			for _, l := range mon.Take() {
+				if strings.EqualFold(l.Args[0], "PING") {
+					pings++
+				}
+			}
+			return pings >= 3
+		}
+		await(t, "PINGs while subscribed", count) // answered by an array
+		if r.count("confirmed") != 1 || len(subscribers(t, c)) != 1 {
+			t.Errorf("the connection did not last: %q", r.all())
+		}
+		s.Close()
+		pings = 0
+		await(t, "PINGs with nothing subscribed", count) // answered by +PONG
+		if h.Channels() != 0 {
+			t.Error("still subscribed")
+		}
+	})
+}
+
+func TestSilentServerIsNoticed(t *testing.T) {
+	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
+		h := newHub(t, dial, Options{Timeout: 300 * time.Millisecond})
+		r := new(recorder)
+		h.Subscribe("c", r)
+		r.await(t, "confirmed", 1)
+		srv.Pause()
+		within(t, 3*time.Second, "noticing", func() {
+			await(t, "Err tells of the silence", func() bool { return h.Err() != nil })
+		})
+		srv.Resume()
+		r.await(t, "confirmed", 2)
+	})
+}
+
+func TestStaleConnectionsOfAPoolAreUsedUpQuickly(t *testing.T) {
+	srv := redistest.Start(t)
+	pool := poolOf(t, srv)
+	pool.MaxIdle = 16
+	var idle []redis.Conn
+	for range pool.MaxIdle {
+		idle = append(idle, pool.Get())
+	}
+	for _, c := range idle {
+		do(t, c, "PING")
+		c.Close()
+	}
+	srv.Restart()
+	h := newHub(t, pool.GetContext, Options{})
+	r := new(recorder)
+	h.Subscribe("c", r)
+	within(t, 3*time.Second, "finding a fresh one", func() { r.await(t, "confirmed", 1) })
+}
+
+// Many attempts would be an attack on a server that has trouble already.
+func TestRetriesAreSpacedAndEndless(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var at []time.Duration
+		begun := time.Now()
+		broken := errors.New("broken")
+		h := New(func(context.Context) (redis.Conn, error) {
+			at = append(at, time.Since(begun))
+			return nil, broken
+		}, Options{})
+		h.Subscribe("c", NewFlag())
+		time.Sleep(time.Minute)
+		if err := h.Err(); !errors.Is(err, broken) {
+			t.Errorf("Err is %v", err)
+		}
+		h.Close()
+		if n := len(at); n < 60 || n > 300 {
+			t.Errorf("%d attempts in a minute", n)
+		}
+		if first := at[1]; first < 10*time.Millisecond || first > 50*time.Millisecond {
+			t.Errorf("first retry after %v", first)
+		}
+		for i := 1; i < len(at); i++ {
+			if pause := at[i] - at[i-1]; pause > time.Second {
+				t.Errorf("a pause of %v", pause)
+			}
+		}
+	})
+}
+
+// Waiters that come and go while there is no connection must not pile up.
+func TestE2NothingIsKeptOfThoseThatLeftWhileDisconnected(t *testing.T) {
+	h := newHub(t, func(context.Context) (redis.Conn, error) {
+		return nil, errors.New("broken")
+	}, Options{})
+	for i := range 10_000 {
+		h.Subscribe(fmt.Sprint("c", i), NewFlag()).Close()
+	}
+	if n := h.Channels(); n != 0 {
+		t.Errorf("%d channels kept", n)
+	}
+}

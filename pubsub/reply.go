@@ -1,0 +1,86 @@
+package pubsub
+
+import "errors"
+
+// reply is what the server said, decoded. The connection speaks RESP2, where
+// answers and messages come in one stream and differ by their first word only.
+type reply struct {
+	word    word
+	channel []byte
+	payload []byte
+}
+
+type word uint8
+
+const (
+	wordOther        word = iota // something that concerns nobody here
+	wordMessage                  // message, smessage
+	wordSubscribed               // subscribe, ssubscribe
+	wordUnsubscribed             // unsubscribe, sunsubscribe
+	wordPong                     // +PONG, or an array while something is subscribed
+)
+
+var errShape = errors.New("pubsub: unexpected answer: wrong shape")
+
+// decode reads what redigo returned. It fails where a known word has the wrong
+// company, and where something that answers a command is unknown: whatever
+// follows can't be matched to commands any more.
+func decode(v any) (reply, error) {
+	switch v := v.(type) {
+	case string:
+		if v == "PONG" {
+			return reply{word: wordPong}, nil
+		}
+	case []any:
+		return decodePush(v)
+	}
+	return reply{}, errShape
+}
+
+func decodePush(v []any) (reply, error) {
+	if len(v) == 0 {
+		return reply{}, errShape
+	}
+	first, ok := text(v[0])
+	if !ok {
+		return reply{}, errShape
+	}
+	var r reply
+	switch string(first) {
+	case "message", "smessage":
+		r.word = wordMessage
+	case "subscribe", "ssubscribe":
+		r.word = wordSubscribed
+	case "unsubscribe", "sunsubscribe":
+		r.word = wordUnsubscribed
+	case "pong":
+		return reply{word: wordPong}, nil
+	default:
+		return reply{word: wordOther}, nil
+	}
+	if len(v) != 3 {
+		return reply{}, errShape
+	}
+	if r.channel, ok = text(v[1]); !ok {
+		// UNSUBSCRIBE without channels, when there are none, names nil. It is
+		// never sent here.
+		return reply{}, errShape
+	}
+	if r.word == wordMessage {
+		if r.payload, ok = text(v[2]); !ok {
+			return reply{}, errShape
+		}
+	}
+	return r, nil
+}
+
+// text accepts both string types of the protocol.
+func text(v any) ([]byte, bool) {
+	switch v := v.(type) {
+	case []byte:
+		return v, true
+	case string:
+		return []byte(v), true
+	}
+	return nil, false
+}

@@ -1,0 +1,20 @@
+package pubsub
+
+// Waker is told that a look at whatever the channel is about is worth while. Its
+// methods are called on the hub's goroutines, one call at a time, and must not
+// block: while one runs nobody else is woken. They may call [Hub.Subscribe] and
+// [Subscription.Close], but not [Hub.Close].
+type Waker interface {
+	// Confirmed says that the channel is subscribed, or subscribed again after
+	// the connection was lost. What was published before is gone: look now.
+	Confirmed()
+
+	// Message hands over what was published. payload is valid during the call
+	// only. It is never called before the first Confirmed.
+	Message(payload []byte)
+
+	// Refused says that the subscription can't be had: the server does not
+	// permit it, or dialling failed with an error that Options.Permanent names.
+	// It is called at most once and is the last call. Close is still required.
+	Refused(err error)
+}
