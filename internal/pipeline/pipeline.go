@@ -179,7 +179,7 @@ func (p *Pipeline) cut() (*link, []*Request) {
 			args[i] = k
 		}
 		p.discards = append(p.discards[:0], p.discards[n:]...)
-		b = append(b, &Request{Command: "DEL", Args: args, Done: ignore})
+		b = append(b, &Request{Command: "DEL", Args: args, Done: CompletionFunc(p.discarded)})
 	}
 	if p.due = false; p.discard != nil {
 		p.discard.Stop()
@@ -203,14 +203,23 @@ func (p *Pipeline) recycle(b []*Request) {
 	}
 }
 
-var ignore = CompletionFunc(func(*Request) {})
+// discarded follows a DEL. One that a broken connection may have swallowed is
+// sent again; deleting twice is deleting.
+func (p *Pipeline) discarded(r *Request) {
+	if _, lost := r.Err.(*LostError); lost {
+		for _, key := range r.Args {
+			p.Discard(key.(string))
+		}
+	}
+}
 
 // Discard deletes key some time soon: with the next batch, or after 5 ms. It
-// does no I/O. A key that a broken connection swallowed is not tried again.
+// does no I/O. While there is no server it remembers a bounded number of
+// keys; they are to have a TTL anyway.
 func (p *Pipeline) Discard(key string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
+	if p.closed || len(p.discards) >= 100*maxDiscards {
 		return
 	}
 	p.discards = append(p.discards, key)

@@ -242,3 +242,26 @@ func TestE1CloseEndsWhatIsOpen(t *testing.T) {
 		})
 	}
 }
+
+func TestDiscardThatABrokenConnectionSwallowedIsSentAgain(t *testing.T) {
+	s := redistest.Start(t)
+	p := start(t, s)
+	end(t, ask(p, "SET", "k", "v"))
+	c := s.Dial(t)
+	if n, err := redis.Int(c.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")); n < 1 || err != nil {
+		t.Fatalf("killed %d, %v", n, err)
+	}
+	p.Discard("k")
+	for deadline := time.Now().Add(5 * time.Second); ; {
+		n, err := redis.Int(c.Do("EXISTS", "k"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the key is still there")
+		}
+	}
+}
