@@ -1,0 +1,93 @@
+package rlock
+
+import (
+	"fmt"
+	"time"
+)
+
+// AcquireOption is a setting of one acquisition. An option given twice, or
+// two that contradict each other, make the call fail with ErrInvalidOption
+// before anything is sent.
+type AcquireOption func(*terms) error
+
+// terms are what one acquisition asks for.
+type terms struct {
+	lease    time.Duration // fixed; 0: the watchdog extends it
+	maxHold  time.Duration // 0: no bound
+	owner    Owner
+	as       bool
+	hasLease bool
+	hasMax   bool
+}
+
+func newTerms(opts []AcquireOption) (terms, error) {
+	var t terms
+	for _, o := range opts {
+		if o == nil {
+			return t, fmt.Errorf("%w: a nil AcquireOption", ErrInvalidOption)
+		}
+		if err := o(&t); err != nil {
+			return t, err
+		}
+	}
+	if t.hasLease && t.hasMax {
+		return t, fmt.Errorf("%w: Lease and MaxHold: a fixed lease ends by itself", ErrInvalidOption)
+	}
+	return t, nil
+}
+
+// Lease asks for a fixed lease: the lock is free again after d, and no
+// watchdog extends it. At least 1 ms; fractions of a millisecond are dropped.
+// It is the leaseTime of Redisson's lock and tryLock.
+func Lease(d time.Duration) AcquireOption {
+	return func(t *terms) error {
+		if t.hasLease {
+			return fmt.Errorf("%w: Lease given twice", ErrInvalidOption)
+		}
+		if err := checkLease(d); err != nil {
+			return err
+		}
+		t.lease, t.hasLease = d.Truncate(time.Millisecond), true
+		return nil
+	}
+}
+
+func checkLease(d time.Duration) error {
+	if d < time.Millisecond {
+		return fmt.Errorf("%w: a lease of %v; at least 1ms", ErrInvalidOption, d)
+	}
+	return nil
+}
+
+// MaxHold makes the watchdog stop extending after d, counted from the grant,
+// so that a holder that is stuck lets go at last: the key goes between d and
+// d plus the watchdog timeout. At least 1 ms; not together with Lease.
+func MaxHold(d time.Duration) AcquireOption {
+	return func(t *terms) error {
+		if t.hasMax {
+			return fmt.Errorf("%w: MaxHold given twice", ErrInvalidOption)
+		}
+		if d < time.Millisecond {
+			return fmt.Errorf("%w: MaxHold(%v); at least 1ms", ErrInvalidOption, d)
+		}
+		t.maxHold, t.hasMax = d, true
+		return nil
+	}
+}
+
+// As acquires in the name of owner, which re-enters if it holds the lock
+// already. An owner may be shared among processes by its string; that shares
+// the lock but not the trust: another process's acquire or release may set a
+// shorter lease than this one knows of.
+func As(owner Owner) AcquireOption {
+	return func(t *terms) error {
+		if t.as {
+			return fmt.Errorf("%w: As given twice", ErrInvalidOption)
+		}
+		if err := owner.check(); err != nil {
+			return err
+		}
+		t.owner, t.as = owner, true
+		return nil
+	}
+}

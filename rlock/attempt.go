@@ -1,0 +1,316 @@
+package rlock
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// attempt is one acquire on its way. It outlives the waiter that wanted it:
+// what comes of it is decided here, once, whether anybody still listens.
+type attempt struct {
+	req    pipeline.Request
+	w      *waiter
+	t      *tenure
+	lease  time.Duration // what it passes
+	began  time.Duration
+	forces int // of the name when it was queued
+	queued bool
+	over   bool // nothing comes of it any more for its waiter
+}
+
+// try makes an attempt for w. It is called with the shard locked.
+func (n *name) try(w *waiter) *attempt {
+	o := w.terms.owner
+	if !w.terms.as {
+		// An owner is used once: a try after an undo must not meet its own
+		// shadow (A5).
+		o = n.c.NewOwner()
+	}
+	a := &attempt{w: w, t: n.tenure(o), began: n.c.now()}
+	w.attempt = a
+	a.t.attempts++
+	n.c.work.add()
+	if a.t.busy {
+		n.c.after(n.c.o.timeout, a.stuck)
+	}
+	a.t.enter(a.send)
+	return a
+}
+
+// send queues the command. It runs with the shard locked, in the owner's
+// lane.
+func (a *attempt) send() {
+	t, n := a.t, a.t.n
+	if a.w.settled {
+		a.unsent()
+		return
+	}
+	own := n.c.o.watchdog
+	if a.w.terms.hasLease {
+		own = a.w.terms.lease
+	}
+	t.register()
+	a.lease = t.pass(own)
+	if len(t.holds) > 0 {
+		t.lease.Lower(watchdog.Trust(n.c.now(), a.lease))
+	}
+	a.forces = n.forces
+	call := n.kind.acquire(n.key, t.field, a.lease.Milliseconds())
+	a.req = pipeline.Request{Command: "EVALSHA", Args: call.Args(), Script: call.Script, Done: a, Wait: n.c.o.replicas}
+	if a.queued = n.c.node.pipe.Enqueue(&a.req); !a.queued {
+		a.failed(a.req.Err)
+	}
+}
+
+// stuck gives up for a waiter whose owner has an earlier command open.
+func (a *attempt) stuck() {
+	s := a.t.n.s
+	s.lock()
+	defer s.unlock()
+	if !a.queued && !a.over && !a.w.settled {
+		a.w.fail(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, a.t.owner))
+	}
+}
+
+// unanswered tells whether the attempt may have reached the server.
+func (a *attempt) unanswered() bool { return a.queued && !a.over }
+
+// abandon takes the command back if it was not written yet. It is called with
+// the shard locked.
+func (a *attempt) abandon() {
+	if a.queued && !a.over && a.t.n.c.node.pipe.Cancel(&a.req) {
+		a.unsent()
+	}
+}
+
+// unsent ends an attempt that nobody answered because nobody was asked: the
+// wake-up that it was made for is handed on.
+func (a *attempt) unsent() {
+	if ln := &a.t.n.line; ln.current == a {
+		ln.flag = true
+	}
+	a.finish()
+}
+
+// finish ends the attempt for its waiter, its line and its owner's lane.
+func (a *attempt) finish() {
+	a.detach()
+	a.t.attempts--
+	a.t.leave()
+	a.t.n.c.work.done()
+}
+
+// detach ends the attempt for its waiter and line only.
+func (a *attempt) detach() {
+	if a.over {
+		return
+	}
+	a.over = true
+	n := a.t.n
+	if a.w.attempt == a {
+		a.w.attempt = nil
+	}
+	if n.line.current == a {
+		n.line.current = nil
+	}
+	n.line.step()
+}
+
+// Complete takes the end of the command.
+func (a *attempt) Complete(r *pipeline.Request) {
+	s := a.t.n.s
+	s.lock()
+	defer s.unlock()
+	if r.Err != nil {
+		a.failed(r.Err)
+		return
+	}
+	granted, ttl, err := codec.DecodeAcquire(r.Reply)
+	switch {
+	case err != nil:
+		a.failed(err)
+	case granted:
+		a.granted(r)
+	default:
+		a.refused(ttl)
+	}
+}
+
+// granted makes a hold of a grant and gives it to whom it is for. What nobody
+// wants any more, or what can't be trusted any more, is given back.
+func (a *attempt) granted(r *pipeline.Request) {
+	t, w, n := a.t, a.w, a.t.n
+	h, ok := t.grant(w, r.Sent, a.lease)
+	switch {
+	case !ok:
+		t.drop(h)
+		h.over(lostBy(watchdog.ErrExpired))
+		h.giveBack()
+		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, a.lease))
+		a.tellLine()
+	case r.Replicas > 0 && r.Acked == 0:
+		h.giveBack()
+		a.troubled(errUnreplicated)
+	case a.forces != n.forces:
+		// A ForceUnlock was queued behind it: the grant is gone again.
+		h.giveBack()
+		a.again()
+	case w.settled:
+		h.giveBack()
+		a.tellLine()
+	default:
+		w.settle(h, nil)
+		a.tellLine()
+		n.line.reenter(t.owner)
+	}
+	a.finish()
+}
+
+// tellLine tells the line, if the attempt was its own, that the name is taken
+// now. Whoever got it has left the line by then.
+func (a *attempt) tellLine() {
+	if ln := &a.t.n.line; ln.current == a {
+		ln.taken(a.lease)
+	}
+}
+
+// grant makes the hold, alive from now on. It is not ok if its trust is over
+// already (H3).
+func (t *tenure) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
+	c := t.n.c
+	h := &Hold{l: w.n.l, t: t, lease: t.lease, end: clock.Never, renewUntil: clock.Never}
+	if w.terms.hasLease {
+		h.fixed = true
+		h.promised = sent + w.terms.lease
+		h.end = watchdog.Trust(sent, w.terms.lease)
+	} else if w.terms.hasMax {
+		h.renewUntil = c.now() + w.terms.maxHold
+	}
+	if t.lease == nil {
+		// The holds it would have joined were lost in the meantime.
+		t.register()
+		h.lease = t.lease
+	}
+	t.holds = append(t.holds, h)
+	c.living.add()
+	now := c.now()
+	if now >= min(h.end, watchdog.Trust(sent, lease)) || !t.leased(sent, lease) {
+		return h, false
+	}
+	return h, true
+}
+
+// refused passes on the answer "taken".
+func (a *attempt) refused(ttl time.Duration) {
+	w, n := a.w, a.t.n
+	w.told = true
+	w.trouble.clear()
+	switch {
+	case n.line.current == a:
+		n.line.taken(ttl)
+	case w.settled:
+	case w.once:
+		w.fail(ErrLocked)
+	default:
+		// Only a refused re-entry queues (A3).
+		n.loose.remove(w)
+		if n.line.size == 0 && n.line.current == nil {
+			n.line.ring.push(w)
+			n.line.taken(ttl)
+		} else {
+			n.line.push(w)
+		}
+	}
+	a.finish()
+}
+
+// failed decides what an attempt that was not answered properly becomes.
+func (a *attempt) failed(err error) {
+	c := a.t.n.c
+	switch {
+	case lost(err):
+		a.lost(err)
+	case closedPipe(err) || c.closed():
+		a.w.fail(ErrClosed)
+		a.finish()
+	case notSent(err):
+		a.troubled(err)
+		a.finish()
+	case harmless(err) || a.w.terms.as:
+		a.answeredError(err)
+		a.finish()
+	default:
+		// Part of the script may have run.
+		a.answeredError(err)
+		a.undo(true)
+	}
+}
+
+// answeredError passes on the server's refusal, or waits it out.
+func (a *attempt) answeredError(err error) {
+	w := a.w
+	if transient(err) || w.wasTold() && passing(err) {
+		a.troubled(err)
+		return
+	}
+	w.fail(err)
+	if a.t.n.line.current == a {
+		a.t.n.line.flag = true // the next head sees for itself
+	}
+}
+
+// troubled has the attempt made again after a pause, while the waiter is
+// patient.
+func (a *attempt) troubled(err error) {
+	w, n := a.w, a.t.n
+	since := a.began
+	if n.line.current == a {
+		n.line.troubled(err, since)
+		return
+	}
+	if w.settled {
+		return
+	}
+	w.trouble.add(err, since)
+	if n.c.now()-w.trouble.since >= n.c.o.timeout {
+		w.fail(unreachable(err))
+		return
+	}
+	n.c.after(w.trouble.pause, func() {
+		n.s.lock()
+		defer n.s.unlock()
+		w.retry()
+	})
+}
+
+// again makes the attempt once more without a pause.
+func (a *attempt) again() {
+	n := a.t.n
+	if n.line.current == a {
+		n.line.flag = true
+		return
+	}
+	w := a.w
+	n.c.after(0, func() {
+		n.s.lock()
+		defer n.s.unlock()
+		w.retry()
+	})
+}
+
+// retry makes another attempt outside the line, unless one is under way.
+func (w *waiter) retry() {
+	n := w.n
+	switch {
+	case w.settled || w.attempt != nil:
+	case n.c.closed():
+		w.fail(ErrClosed)
+	default:
+		n.try(w)
+	}
+}

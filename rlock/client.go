@@ -1,0 +1,218 @@
+package rlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"github.com/google/uuid"
+
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/transport"
+	"github.com/rlock-go/redisson/pubsub"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// Pool lends connections; *redis.Pool of gomodule/redigo does. Give its Dial
+// read and write timeouts.
+type Pool interface {
+	GetContext(ctx context.Context) (redis.Conn, error)
+}
+
+// Client is one party in the game for locks, as one Redisson instance is one:
+// it has an id, which is the first half of its owners, and all its locks
+// share two connections to the server, one for commands and one for
+// subscriptions, and one watchdog. All methods are safe for concurrent use.
+type Client struct {
+	id      uuid.UUID
+	o       *settings
+	node    *node
+	dog     *watchdog.Watchdog
+	log     journal
+	shards  [shardCount]shard
+	threads atomic.Int64
+	timers  timers
+
+	living gauge // holds
+	work   gauge // commands that change something, their undos included
+
+	state   atomic.Int32
+	closing sync.Mutex    // held by whoever closes
+	gone    chan struct{} // closed when Close has finished
+}
+
+const (
+	stateOpen int32 = iota
+	stateDraining
+	stateClosed
+)
+
+// node is one server as a client uses it. A topology of many will choose it
+// by the key's slot.
+type node struct {
+	pipe *pipeline.Pipeline
+	hub  *pubsub.Hub
+}
+
+// Open connects to a Redis server and makes a client of its own connections.
+//
+//	redis://[user:password@]host[:port][/db]
+//	rediss://[user:password@]host[:port][/db]   the same over TLS
+//
+// redis+sentinel:// and redis+cluster:// are not supported so far. It blocks
+// until the server has answered once, ctx ends, or the command timeout has
+// passed, and returns the server's refusal (a wrong password, a database that
+// is not there) as it was given. ErrInvalidOption: a malformed URL, whose
+// error names the part and never prints the URL, or an option that can't be
+// used. Close or Shutdown is owed.
+func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
+	o, err := newSettings(opts)
+	if err != nil {
+		return nil, err
+	}
+	target, err := transport.ParseURL(rawURL)
+	if err == nil && o.tls != nil {
+		err = target.UseTLS(o.tls)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("rlock: open: %w: %w", ErrInvalidOption, err)
+	}
+	c := newClient(o, func(ctx context.Context) (redis.Conn, error) {
+		return target.Dial(ctx, o.timeout)
+	})
+	if err := c.ping(ctx); err != nil {
+		c.close(0)
+		return nil, fmt.Errorf("rlock: open: %w", err)
+	}
+	return c, nil
+}
+
+// New makes a client that borrows from the caller's pool. It keeps up to two
+// of its connections for as long as the client lives and returns them, never
+// closing them, when they are no longer needed. It does no I/O; a pool that
+// can't lend two is ErrInvalidOption here if it says so by itself, else an
+// error of the call that needs the second. Close or Shutdown is owed; the
+// pool stays the caller's.
+func New(pool Pool, opts ...Option) (*Client, error) {
+	o, err := newSettings(opts)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case pool == nil:
+		err = errors.New("a nil pool")
+	case o.tls != nil:
+		err = errors.New("WithTLSConfig: the pool dials, so its Dial sets TLS")
+	}
+	if rp, ok := pool.(*redis.Pool); ok && err == nil {
+		switch {
+		case rp == nil:
+			err = errors.New("a nil pool")
+		case rp.MaxActive == 1:
+			err = fmt.Errorf("MaxActive is 1: %w", transport.ErrPoolSize)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("rlock: new: %w: %w", ErrInvalidOption, err)
+	}
+	return newClient(o, func(ctx context.Context) (redis.Conn, error) {
+		return transport.Borrow(ctx, pool)
+	}), nil
+}
+
+func newClient(o *settings, dial func(context.Context) (redis.Conn, error)) *Client {
+	c := &Client{
+		id:     uuid.New(),
+		o:      o,
+		log:    journal{o.logger},
+		living: newGauge(),
+		work:   newGauge(),
+		gone:   make(chan struct{}),
+	}
+	c.timers.set = map[*time.Timer]func(){}
+	for i := range c.shards {
+		c.shards[i].names = map[string]*name{}
+	}
+	c.node = &node{
+		pipe: pipeline.New(dial, pipeline.Options{Timeout: o.timeout, Clock: o.clock, Permanent: transport.Permanent, Replicas: o.replicas, Logger: o.logger}),
+		hub:  pubsub.New(dial, pubsub.Options{Timeout: o.timeout, Permanent: transport.Permanent, Logger: o.logger}),
+	}
+	c.dog = watchdog.New(c.renew, watchdog.Options{TTL: o.watchdog, Clock: o.clock})
+	return c
+}
+
+// ID is the first half of every owner that this client makes, as the id of a
+// Redisson instance is.
+func (c *Client) ID() uuid.UUID { return c.id }
+
+// NewOwner makes an owner that was never handed out before. It does no I/O.
+func (c *Client) NewOwner() Owner { return Owner{c.id, c.threads.Add(1)} }
+
+// NewLock returns a handle for the lock of that name, Redisson's
+// getLock(name). It does no I/O. A name that can't be used is reported by
+// every call that would use it, with ErrInvalidName.
+func (c *Client) NewLock(name string) *Lock {
+	l := &Lock{c: c, kind: reentrant, name: name, key: name}
+	switch {
+	case name == "":
+		l.bad = fmt.Errorf("%w: it is empty", ErrInvalidName)
+	case c.o.mapper != nil:
+		if l.key = c.o.mapper.Map(name); l.key == "" {
+			l.bad = fmt.Errorf("%w: the NameMapper made it empty", ErrInvalidName)
+		}
+	}
+	return l
+}
+
+func (c *Client) now() time.Duration { return c.o.clock.Now() }
+
+func (c *Client) closed() bool { return c.state.Load() == stateClosed }
+
+// admit tells whether an acquire may begin. It is called with the shard
+// locked.
+func (c *Client) admit(s *shard, l *Lock, t terms) error {
+	switch c.state.Load() {
+	case stateClosed:
+		return ErrClosed
+	case stateDraining:
+		if n := s.names[l.key]; t.as && n != nil && n.tenures[t.owner] != nil && len(n.tenures[t.owner].holds) > 0 {
+			return nil
+		}
+		return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)
+	}
+	return nil
+}
+
+// ping has the server answer once.
+func (c *Client) ping(ctx context.Context) error {
+	_, err := c.query(ctx, "PING")
+	return err
+}
+
+// query sends a command that changes nothing and waits for its reply. It is
+// sent again as long as that may help, for at most a command timeout.
+func (c *Client) query(ctx context.Context, command string, args ...any) (any, error) {
+	type answer struct {
+		reply any
+		err   error
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	done := make(chan answer, 1)
+	c.ask(command, args, c.now()+c.o.timeout, func(reply any, err error) { done <- answer{reply, err} })
+	c.node.pipe.Flush()
+	select {
+	case a := <-done:
+		if closedPipe(a.err) {
+			a.err = ErrClosed
+		}
+		return a.reply, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

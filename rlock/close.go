@@ -1,0 +1,119 @@
+package rlock
+
+import (
+	"context"
+	"time"
+)
+
+// Shutdown ends the client in good order: acquires by new owners and all
+// waiters get ErrClosed, while owners that hold a lock may re-enter it and
+// release. When the last hold is over, it closes. If ctx ends first it closes
+// at once and returns ctx's error; keys still held are left to expire.
+func (c *Client) Shutdown(ctx context.Context) error {
+	c.state.CompareAndSwap(stateOpen, stateDraining)
+	c.failWaiters(func(w *waiter) bool {
+		t := w.n.tenures[w.terms.owner]
+		return w.terms.as && t != nil && len(t.holds) > 0
+	})
+	var err error
+	// An attempt under way may yet become a hold.
+	for c.living.n.Load() > 0 || c.work.n.Load() > 0 {
+		if !c.work.wait(ctx.Done(), c.gone) || !c.living.wait(ctx.Done(), c.gone) {
+			err = ctx.Err()
+			break
+		}
+	}
+	c.Close()
+	return err
+}
+
+// Close ends the client at once: waiters get ErrClosed, holds end with
+// ErrClosed, renewal stops, and keys still held are left to expire. What is
+// under way to give back what nobody holds, undos, releases and the deletion
+// of latches, gets one command timeout. It returns when every goroutine and
+// connection of the client is gone. It is idempotent, and a second call waits
+// for the first.
+func (c *Client) Close() error {
+	c.close(c.o.timeout)
+	return nil
+}
+
+func (c *Client) close(patience time.Duration) {
+	c.closing.Lock()
+	defer c.closing.Unlock()
+	if c.state.Swap(stateClosed) == stateClosed {
+		return
+	}
+	c.failWaiters(func(*waiter) bool { return false })
+	c.endHolds()
+	c.dog.Close()
+	c.timers.hurry()
+	c.node.pipe.Flush()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c.work.wait(ctx.Done(), nil)
+	deadline, _ := ctx.Deadline()
+	c.node.pipe.Close(time.Until(deadline))
+	c.node.hub.Close()
+	c.timers.wg.Wait()
+	c.stopLines()
+	close(c.gone)
+}
+
+// failWaiters ends every wait that keep does not spare.
+func (c *Client) failWaiters(keep func(*waiter) bool) {
+	c.eachName(func(n *name) {
+		var under []*attempt
+		for _, r := range []*ring{&n.line.ring, &n.loose} {
+			for w := r.head; w != nil; {
+				next := w.next
+				if !keep(w) {
+					w.fail(ErrClosed)
+					if w.attempt != nil {
+						under = append(under, w.attempt)
+					}
+				}
+				w = next
+			}
+		}
+		for _, a := range under {
+			a.abandon()
+		}
+		n.line.step()
+	})
+}
+
+// endHolds ends every hold.
+func (c *Client) endHolds() {
+	c.eachName(func(n *name) {
+		for _, t := range n.tenures {
+			holds := t.holds
+			t.holds = nil
+			for _, h := range holds {
+				h.check()
+				h.over(ErrClosed)
+			}
+			if t.lease != nil {
+				t.lease.Forget()
+				t.lease = nil
+			}
+			t.tidy()
+		}
+	})
+}
+
+// stopLines stops what timers are left.
+func (c *Client) stopLines() {
+	c.eachName(func(n *name) { n.line.end() })
+}
+
+func (c *Client) eachName(fn func(*name)) {
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.lock()
+		for _, n := range s.names {
+			fn(n)
+		}
+		s.unlock()
+	}
+}

@@ -1,0 +1,33 @@
+package rlock
+
+import (
+	"context"
+	"errors"
+)
+
+// Do runs fn while it holds the lock, acquired as Lock does with these
+// options. fn's context ends with the hold; if the lease is lost its cause is
+// ErrLeaseLost, and fn should stop. Do never returns before fn, and releases
+// when fn returns, panics or calls runtime.Goexit.
+//
+// The error joins fn's error, ErrLeaseLost if the lock was lost before fn
+// returned, and the release's error. If the acquire failed fn did not run and
+// the error is the acquire's.
+func (l *Lock) Do(ctx context.Context, fn func(ctx context.Context) error, opts ...AcquireOption) (err error) {
+	h, err := l.Lock(ctx, opts...)
+	if err != nil {
+		return err
+	}
+	held, cancel := h.Context(ctx)
+	defer cancel()
+	// fn may panic or exit; both pass through a deferred call.
+	defer func() {
+		lost := h.Err()
+		uerr := h.Unlock(ctx)
+		if lost != nil && !errors.Is(uerr, lost) && errors.Is(lost, ErrLeaseLost) {
+			err = errors.Join(err, lost)
+		}
+		err = errors.Join(err, uerr)
+	}()
+	return fn(held)
+}

@@ -1,0 +1,91 @@
+// Package rlock is Redisson's RLock for Go: a re-entrant lock with a lease,
+// kept in Redis. Go and Java processes that name the same lock exclude each
+// other, wake each other and see the same owners, counts and leases; nothing
+// changes on the Java side.
+//
+//	client, err := rlock.Open(ctx, "redis://localhost:6379")
+//	...
+//	err = client.NewLock("invoices").Do(ctx, func(ctx context.Context) error {
+//		return settle(ctx) // ctx ends early if the lock is lost
+//	})
+//
+// # What it guarantees
+//
+//   - At most one owner holds a lock at any moment, as long as the server keeps
+//     its data and holders act only while their [Hold] is valid.
+//   - A hold knows until when that is certain without another word from the
+//     server: [Hold.ValidUntil]. Trust is counted from before the acquire or
+//     the renewal was sent, on a clock that runs through suspend where the
+//     system has one, less 1%.
+//   - A hold that ends before it was released says so: [Hold.Err] is never
+//     late, [Hold.Done] closes, contexts of [Hold.Context] and [Lock.Do] end
+//     with [ErrLeaseLost] as their cause.
+//   - A failed acquire holds nothing. One whose reply was lost is undone before
+//     another is tried; an unlock whose reply was lost is repeated so that it
+//     counts once. What can't be found out is called [ErrUncertain].
+//   - A wait needs no message to end: a message is what makes it end soon.
+//   - [Client.Close] leaves no goroutine, connection or subscription behind.
+//
+// # What it does not
+//
+//   - A lease ends whether or not its holder still works. A process that was
+//     paused for longer may act before it looks; where that matters the
+//     resource itself has to refuse the older writer.
+//   - A failover that loses the key, FLUSHALL, DEL and a [Lock.ForceUnlock] in
+//     another process free the lock under its holder, who is told at the next
+//     renewal, at most about a third of the watchdog timeout later. With
+//     [Lease] there is none: the next it hears is the end of the lease.
+//   - It is not fair among processes. Within one client the waiters of a name
+//     queue, but a [Lock.TryLock] and a re-entry go past the queue.
+//   - Owners are trusted: whoever knows an [Owner] can enter and release as
+//     that owner.
+//   - One server, by a redis:// or rediss:// URL or a pool. Sentinel, Cluster
+//     and Redisson's other locks are not here yet.
+//
+// # The ideas
+//
+// Owners instead of threads. In Java the thread owns the lock; a goroutine has
+// no identity to ask for. So each acquisition gets an [Owner] of its own, and
+// two goroutines exclude each other even through one handle. Who wants to
+// re-enter says so: l.Lock(ctx, rlock.As(hold.Owner())). Count and lease
+// belong to lock and owner, so a nested acquisition never shortens what the
+// outer one was promised.
+//
+// A hold that tells. What an acquisition returns is not the right to be inside
+// but the means to know of it: a [Hold] carries the end of its lease, its
+// error and its context. A watchdog extends all holds of a client in batches,
+// each third of the lease, unless they were taken with [Lease] or outlived
+// [MaxHold].
+//
+// One queue a name. The waiters of one name in one client make one attempt at
+// a time, the first one's. It is made when a message came, when a subscription
+// was confirmed, or when the lease that the server last told has run out; a
+// wake-up belongs to the queue, so a waiter that leaves takes none with it. All
+// names share one subscription connection.
+//
+// One pipeline with a fence. All callers share one command connection, used in
+// both directions at once; a caller's context ends that caller's wait and
+// nothing else. When the connection breaks, the next one begins with a CLIENT
+// KILL of it, after which none of its bytes can run any more: only then is
+// what was open decided. Where the server refuses CLIENT KILL or CLIENT ID,
+// a lost acquire is undone again each second for a lease.
+//
+// A latch for each unlock. An unlock leaves its result in a short-lived key of
+// its own, so that the same unlock, sent again because the reply was lost,
+// changes nothing and answers the same.
+//
+// # Where to look
+//
+//	a client            Open, New, Option..., Client.Shutdown, Client.Close
+//	acquire             Lock.Lock, TryLock, TryLockFor, Do; Lease, MaxHold, As
+//	while held          Hold.Context, Done, Err, ValidUntil, Extend
+//	release             Hold.Unlock; Lock.UnlockAs, ForceUnlock
+//	who holds it        Lock.IsLocked, IsHeldBy, HoldCount, RemainTTL
+//	owners              Client.NewOwner, Hold.Owner, Owner.String, ParseOwner
+//	what went wrong     ErrLocked and the errors beside it
+//
+// Inside: attempt.go follows an acquire, release.go an unlock, undo.go what was
+// lost; line.go is the queue, tenure.go one owner's dealings with one name,
+// renew.go the watchdog's commands, kind.go what tells one lock object from
+// another. docs/protocol.md says what travels.
+package rlock

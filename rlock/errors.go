@@ -1,0 +1,134 @@
+package rlock
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"strings"
+)
+
+// The decisions that a caller takes by error. Each comes wrapped in a text
+// that names the lock and says what was seen; test with errors.Is.
+var (
+	// ErrLocked: somebody else holds the lock. Nothing was changed.
+	ErrLocked = errors.New("locked by another owner")
+
+	// ErrNotLocked: nobody holds the lock. Nothing was changed.
+	ErrNotLocked = errors.New("not locked")
+
+	// ErrNotHeld: the owner does not hold the lock, or not any more. Nothing
+	// was changed. Java throws IllegalMonitorStateException here.
+	ErrNotHeld = errors.New("not held by this owner")
+
+	// ErrReleased: this Hold was released by an earlier Unlock.
+	ErrReleased = errors.New("hold already released")
+
+	// ErrLeaseLost: the hold ended before it was released: its lease ran out,
+	// the server says that it belongs to somebody else, or it was forced.
+	// Others may be inside by now.
+	ErrLeaseLost = errors.New("lease lost")
+
+	// ErrUncertain: the command was sent, no answer came, and what it did
+	// could not be found out in time. The text says what may be left on the
+	// server, and for how long.
+	ErrUncertain = errors.New("outcome uncertain")
+
+	// ErrClosed: the Client was closed, or is being shut down.
+	ErrClosed = errors.New("client closed")
+
+	// ErrInvalidOption: an option, owner or URL that can't be used. Nothing
+	// was sent.
+	ErrInvalidOption = errors.New("invalid option")
+
+	// ErrInvalidName: a lock name that can't be used. Nothing was sent.
+	ErrInvalidName = errors.New("invalid lock name")
+)
+
+// errUnreplicated is why a grant was given back that no replica acknowledged.
+var errUnreplicated = errors.New("no replica acknowledged it")
+
+// wrap names what was being done and to which lock.
+func wrap(doing, name string, err error) error {
+	return fmt.Errorf("rlock: %s %s: %w", doing, quote(name), err)
+}
+
+// quote shows a name that users chose, cut to a length that a log line bears.
+func quote(s string) string {
+	const most = 128
+	if len(s) > most {
+		return fmt.Sprintf("%q… (%d bytes)", s[:most], len(s))
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// notHeld is what Java's IllegalMonitorStateException says.
+func notHeld(o Owner) error {
+	return fmt.Errorf("%w: attempt to unlock lock, not locked by current thread by node id: %s thread-id: %d", ErrNotHeld, o.client, o.thread)
+}
+
+// lost tells a request that was sent and never answered.
+func lost(err error) bool {
+	_, ok := err.(*pipeline.LostError)
+	return ok
+}
+
+// notSent tells a request that never left.
+func notSent(err error) bool {
+	_, ok := err.(*pipeline.NotSentError)
+	return ok
+}
+
+// closedPipe tells a request that ended because its pipeline did.
+func closedPipe(err error) bool { return errors.Is(err, pipeline.ErrClosed) }
+
+// transient tells a server's refusal that passes by itself. Such a command
+// was not executed.
+func transient(err error) bool {
+	return hasCode(err, "LOADING", "MASTERDOWN", "BUSY", "TRYAGAIN", "CLUSTERDOWN")
+}
+
+// passing tells a refusal that a failover or a clean-up ends: worth waiting
+// out for somebody who waits anyway, not for somebody who asks once.
+func passing(err error) bool {
+	return transient(err) || hasCode(err, "READONLY", "OOM", "NOREPLICAS", "MISCONF", "NOSCRIPT")
+}
+
+// harmless tells an error reply that stands for a script of which nothing
+// ran.
+func harmless(err error) bool {
+	return passing(err) || hasCode(err, "WRONGTYPE", "NOAUTH", "MOVED", "ASK", "CROSSSLOT")
+}
+
+func hasCode(err error, codes ...string) bool {
+	re, ok := errors.AsType[redis.Error](err)
+	if !ok {
+		return false
+	}
+	// Errors inside a script may come with the script's name before them.
+	first, _, _ := strings.Cut(string(re), " ")
+	for _, c := range codes {
+		if first == c {
+			return true
+		}
+	}
+	return false
+}
+
+// wrongShape tells a reply that the codec could not read.
+func wrongShape(err error) bool {
+	_, ok := errors.AsType[*codec.ShapeError](err)
+	return ok
+}
+
+// unreachable words trouble that lasted longer than the caller's patience
+// with a server that has not answered once.
+func unreachable(err error) error {
+	if lost(err) {
+		return fmt.Errorf("%w: %w; whatever it took is being given back", ErrUncertain, err)
+	}
+	return err
+}

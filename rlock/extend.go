@@ -1,0 +1,169 @@
+package rlock
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// Extend gives a hold taken with Lease a new fixed lease of d from now, longer
+// or shorter than the one it has. Other holds of its owner keep at least what
+// they were promised.
+//
+// It blocks until the server answers, ctx ends or a command timeout has
+// passed. An error that is both ErrLeaseLost and ErrNotHeld: the key is not
+// this owner's any more and the hold is over. ErrUncertain: no answer; what
+// is trusted is the shorter of both leases. ErrInvalidOption: a hold that the
+// watchdog extends, or d below 1 ms.
+func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
+	if err := checkLease(d); err != nil {
+		return wrap("extend", h.l.name, err)
+	}
+	s := h.l.shard()
+	s.lock()
+	err := h.check()
+	switch {
+	case !h.fixed:
+		err = fmt.Errorf("%w: only a hold taken with Lease is extended by hand; the watchdog extends this one", ErrInvalidOption)
+	case h.l.c.closed():
+		err = ErrClosed
+	case err != nil && !h.released:
+		err = fmt.Errorf("%w; %w", err, notHeld(h.t.owner))
+	}
+	if err != nil {
+		s.unlock()
+		return wrap("extend", h.l.name, err)
+	}
+	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), limit: h.l.c.now() + h.l.c.o.timeout}
+	h.l.c.work.add()
+	h.t.enter(e.begin)
+	s.unlock()
+	h.l.c.node.pipe.Flush()
+	timer := time.NewTimer(h.l.c.o.timeout)
+	defer timer.Stop()
+	select {
+	case err = <-e.done:
+	case <-ctx.Done():
+		err = fmt.Errorf("%w: %w", ErrUncertain, ctx.Err())
+	case <-timer.C:
+		err = fmt.Errorf("%w: no answer within %v", ErrUncertain, h.l.c.o.timeout)
+	}
+	if err != nil {
+		return wrap("extend", h.l.name, err)
+	}
+	return nil
+}
+
+// extension is one Extend on its way: a renewal of one key.
+type extension struct {
+	req   pipeline.Request
+	h     *Hold
+	d     time.Duration
+	lease time.Duration // what it passes
+	limit time.Duration
+	done  chan error
+}
+
+// begin sends the renewal. It runs with the shard locked, in the owner's
+// lane.
+func (e *extension) begin() {
+	h, t := e.h, e.h.t
+	c := h.l.c
+	if h.check() != nil {
+		e.settle(fmt.Errorf("%w; %w", h.ended, notHeld(t.owner)))
+		return
+	}
+	// The other holds keep what they were promised; this one gets d.
+	now := c.now()
+	promised := h.promised
+	h.promised = now
+	e.lease = max(t.pass(0), e.d)
+	h.promised = promised
+	t.lease.Lower(watchdog.Trust(now, e.lease))
+	h.end = min(h.end, watchdog.Trust(now, e.d))
+	t.alarm()
+	call := luasrc.Renew(e.lease.Milliseconds(), []string{t.n.key}, []string{t.field})
+	e.req = *pipeline.Call(call, e)
+	e.req.Wait = c.o.replicas
+	e.send()
+}
+
+func (e *extension) send() {
+	if !e.h.l.c.node.pipe.Enqueue(&e.req) {
+		e.settle(ErrClosed)
+	}
+}
+
+// Complete takes the end of the command. One that was lost is sent again once
+// its connection is fenced: a lease set twice is a lease.
+func (e *extension) Complete(r *pipeline.Request) {
+	h := e.h
+	c := h.l.c
+	s := h.l.shard()
+	s.lock()
+	defer s.unlock()
+	switch {
+	case r.Err == nil:
+		e.answered(r)
+	case c.closed() || closedPipe(r.Err):
+		e.settle(ErrClosed)
+	case lost(r.Err):
+		c.node.pipe.AfterFence(&e.req, func(bool) {
+			c.after(0, func() {
+				s.lock()
+				defer s.unlock()
+				if c.now() >= e.limit {
+					e.settle(fmt.Errorf("%w: %w", ErrUncertain, r.Err))
+					return
+				}
+				e.send()
+			})
+		})
+	case (notSent(r.Err) || passing(r.Err)) && c.now()+firstPause < e.limit:
+		c.after(firstPause, func() {
+			s.lock()
+			defer s.unlock()
+			e.send()
+		})
+	default:
+		e.settle(r.Err)
+	}
+}
+
+func (e *extension) answered(r *pipeline.Request) {
+	h, t := e.h, e.h.t
+	mine, err := codec.DecodeRenew(r.Reply, 1)
+	switch {
+	case err != nil:
+		e.settle(err)
+	case !mine[0]:
+		t.lose(errVanished)
+		e.settle(fmt.Errorf("%w; %w", lostBy(errVanished), notHeld(t.owner)))
+	case h.ended != nil:
+		// Lost or released while the answer was on its way.
+		e.settle(h.ended)
+	default:
+		h.promised = r.Sent + e.d
+		h.end = watchdog.Trust(r.Sent, e.d)
+		t.leased(r.Sent, e.lease)
+		if err := h.check(); err != nil {
+			e.settle(err)
+			return
+		}
+		e.settle(nil)
+	}
+}
+
+func (e *extension) settle(err error) {
+	select {
+	case e.done <- err:
+	default:
+	}
+	e.h.l.c.work.done()
+	e.h.t.leave()
+}

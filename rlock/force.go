@@ -1,0 +1,88 @@
+package rlock
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/pipeline"
+)
+
+// ForceUnlock deletes the lock whoever holds it and wakes the waiters of all
+// processes; it reports whether there was anything to delete. Every Hold of
+// the name in this client ends with ErrLeaseLost before the command is sent;
+// holders elsewhere notice at their next renewal.
+//
+// It blocks until the server answers, ctx ends or a command timeout has
+// passed. ErrUncertain: it was sent and not answered, and is not sent again,
+// since it could hit the next holder. Redisson's forceUnlock.
+func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
+	if err := l.usable(); err != nil {
+		return false, err
+	}
+	// Redisson's script deletes whatever has the name; a key that is no lock
+	// stays untouched here (I2).
+	kind, err := redis.String(l.ask(ctx, "TYPE", l.key))
+	if err != nil {
+		return false, err
+	}
+	if kind != "hash" && kind != "none" {
+		return false, wrap("force", l.name, fmt.Errorf("the key holds a %s, which is no lock; it was left alone", kind))
+	}
+	s := l.shard()
+	s.lock()
+	if l.c.closed() {
+		s.unlock()
+		return false, wrap("force", l.name, ErrClosed)
+	}
+	n := s.pin(l)
+	for _, t := range n.tenures {
+		t.lose(errForced)
+	}
+	n.forces++
+	done := make(chan *pipeline.Request, 1)
+	r := pipeline.Call(l.kind.force(l.key, l.kind.channel(l.key)), pipeline.CompletionFunc(func(r *pipeline.Request) {
+		s.lock()
+		n.unpin()
+		s.unlock()
+		l.c.work.done()
+		done <- r
+	}))
+	r.Wait = l.c.o.replicas
+	l.c.work.add()
+	if !l.c.node.pipe.Enqueue(r) {
+		n.unpin()
+		l.c.work.done()
+		s.unlock()
+		return false, wrap("force", l.name, ErrClosed)
+	}
+	s.unlock()
+	l.c.node.pipe.Flush()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		if l.c.node.pipe.Cancel(r) {
+			s.lock()
+			n.unpin()
+			s.unlock()
+			l.c.work.done()
+			return false, wrap("force", l.name, ctx.Err())
+		}
+		return false, wrap("force", l.name, fmt.Errorf("%w: %w", ErrUncertain, ctx.Err()))
+	}
+	switch {
+	case closedPipe(r.Err):
+		return false, wrap("force", l.name, ErrClosed)
+	case lost(r.Err):
+		return false, wrap("force", l.name, fmt.Errorf("%w: %w", ErrUncertain, r.Err))
+	case r.Err != nil:
+		return false, wrap("force", l.name, r.Err)
+	}
+	there, err := codec.DecodeForce(r.Reply)
+	if err != nil {
+		return false, wrap("force", l.name, err)
+	}
+	return there, nil
+}

@@ -1,0 +1,163 @@
+package rlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// Hold is one acquisition of a lock. It ends when it is released, when its
+// lease is lost, or when its client is closed, whichever is first, and says
+// which. All methods are safe for concurrent use.
+type Hold struct {
+	l     *Lock
+	t     *tenure
+	lease *watchdog.Lease // the registration it belongs to; another is another generation (H5)
+
+	// Guarded by the shard's mutex.
+	fixed      bool
+	promised   time.Duration // end of its own lease as the server counts it; fixed only
+	end        time.Duration // end of trust in its own lease; Never unless fixed
+	renewUntil time.Duration // MaxHold
+	released   bool          // Unlock was called
+	ended      error         // nil while held
+	until      time.Duration // ValidUntil when it ended
+	done       chan struct{} // made when asked for
+	ctxs       map[int]context.CancelCauseFunc
+	nextCtx    int
+}
+
+var (
+	errVanished = errors.New("the server says that the owner holds nothing any more")
+	errForced   = errors.New("released by ForceUnlock")
+)
+
+func lostBy(cause error) error { return fmt.Errorf("%w: %w", ErrLeaseLost, cause) }
+
+// Owner is who holds; hand it to As to re-enter, or its String to another
+// process.
+func (h *Hold) Owner() Owner { return h.t.owner }
+
+// Name is the lock's name as it was given to NewLock.
+func (h *Hold) Name() string { return h.l.name }
+
+// Done is closed when the hold is over: released, lost, or its client closed.
+// Err says which. A loss by time closes it as soon as the scheduler allows
+// after ValidUntil; Err knows earlier.
+func (h *Hold) Done() <-chan struct{} {
+	s := h.l.shard()
+	s.lock()
+	defer s.unlock()
+	if h.done == nil {
+		h.done = make(chan struct{})
+		if h.check() != nil {
+			close(h.done)
+		}
+	}
+	return h.done
+}
+
+// Err is nil while the lock is held, then ErrReleased, ErrLeaseLost or
+// ErrClosed. It reads the clock, suspend included, and is never late: when it
+// returns nil, nobody else was inside at the moment of the call, provided
+// that the server keeps its data.
+func (h *Hold) Err() error {
+	s := h.l.shard()
+	s.lock()
+	defer s.unlock()
+	return h.check()
+}
+
+// ValidUntil is until when exclusion may be trusted without another renewal:
+// the send of the last acquire or renewal plus its lease, less 1% for the
+// difference of clock rates. It moves with each renewal; after the end it is
+// where it stood. It holds provided that the server keeps its data and nobody
+// forces the lock: FLUSHALL, DEL, a ForceUnlock elsewhere and a failover are
+// noticed at the next renewal. Wall clocks jump and suspend: ask Err rather
+// than compare times.
+func (h *Hold) ValidUntil() time.Time {
+	s := h.l.shard()
+	s.lock()
+	defer s.unlock()
+	h.check()
+	return time.Now().Add(h.trust() - h.l.c.now())
+}
+
+// trust is the end of trust. It is called with the shard locked.
+func (h *Hold) trust() time.Duration {
+	if h.ended != nil {
+		return h.until
+	}
+	return min(h.end, h.lease.Expiry())
+}
+
+// check finds a loss by time that nobody was told of yet (H3). It is called
+// with the shard locked.
+func (h *Hold) check() error {
+	if h.ended != nil {
+		return h.ended
+	}
+	now := h.l.c.now()
+	switch {
+	case now >= h.lease.Expiry():
+		h.t.lose(watchdog.ErrExpired)
+	case now >= h.end:
+		h.t.drop(h)
+		h.t.owed++
+		h.over(lostBy(watchdog.ErrExpired))
+		h.l.c.lostLease(h.t, 1, watchdog.ErrExpired)
+		h.t.settleLease()
+	}
+	return h.ended
+}
+
+// over ends the hold. It is called with the shard locked and the hold off its
+// tenure's list, or about to be.
+func (h *Hold) over(cause error) {
+	if h.ended != nil {
+		return
+	}
+	h.until = h.trust()
+	if errors.Is(cause, ErrReleased) || errors.Is(cause, ErrClosed) {
+		h.until = min(h.until, h.l.c.now())
+	}
+	h.ended = cause
+	if h.done != nil {
+		close(h.done)
+	}
+	s := h.l.shard()
+	for _, cancel := range h.ctxs {
+		s.later = append(s.later, func() { cancel(cause) })
+	}
+	h.ctxs = nil
+	h.l.c.living.done()
+}
+
+// Context derives a context from parent that ends with the hold;
+// context.Cause then is ErrReleased, ErrLeaseLost or ErrClosed. The returned
+// function frees the context and does not release the hold.
+func (h *Hold) Context(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	s := h.l.shard()
+	s.lock()
+	defer s.unlock()
+	if err := h.check(); err != nil {
+		cancel(err)
+		return ctx, func() {}
+	}
+	id := h.nextCtx
+	h.nextCtx++
+	if h.ctxs == nil {
+		h.ctxs = make(map[int]context.CancelCauseFunc, 1)
+	}
+	h.ctxs[id] = cancel
+	return ctx, func() {
+		s.lock()
+		delete(h.ctxs, id)
+		s.unlock()
+		cancel(context.Canceled)
+	}
+}

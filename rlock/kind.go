@@ -1,0 +1,30 @@
+package rlock
+
+import (
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// kind is all that tells one lock object from another: its scripts, its names
+// and which messages are worth waking up for. Whatever waits, sends, renews
+// and undoes is written once and asks here.
+type kind struct {
+	channel func(key string) string
+	wakes   func(payload []byte) bool
+	acquire func(key, owner string, lease int64) luasrc.Call
+	release func(key, channel, latch, owner string, lease, latchTTL int64) luasrc.Call
+	force   func(key, channel string) luasrc.Call
+}
+
+// reentrant is Redisson's RLock.
+var reentrant = &kind{
+	channel: codec.Channel,
+	wakes:   codec.IsUnlock,
+	acquire: luasrc.Lock,
+	release: func(key, channel, latch, owner string, lease, latchTTL int64) luasrc.Call {
+		return luasrc.Unlock(key, channel, latch, owner, lease, latchTTL, luasrc.Publish)
+	},
+	force: func(key, channel string) luasrc.Call {
+		return luasrc.ForceUnlock(key, channel, luasrc.Publish)
+	},
+}

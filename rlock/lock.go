@@ -1,0 +1,65 @@
+package rlock
+
+import (
+	"context"
+	"time"
+)
+
+// Lock is Redisson's RLock: a re-entrant lock by name, held by an [Owner]. A
+// handle is cheap, holds no state of its own, and is safe for concurrent use;
+// two handles of one name are the same lock.
+//
+// Every acquisition without As gets an owner of its own, so two goroutines
+// that share a handle exclude each other.
+type Lock struct {
+	c    *Client
+	kind *kind
+	name string
+	key  string // the mapped name
+	bad  error
+}
+
+// Name is what NewLock was given.
+func (l *Lock) Name() string { return l.name }
+
+func (l *Lock) usable() error {
+	if l.bad != nil {
+		return wrap("use", l.name, l.bad)
+	}
+	return nil
+}
+
+func (l *Lock) shard() *shard { return l.c.shard(l.key) }
+
+// Lock waits until the lock is acquired or ctx ends. Without Lease the
+// watchdog keeps it until Unlock, as Redisson's lock() does.
+//
+// After an error nothing is held: what was granted at the last moment is
+// given back. ctx's error: ctx ended, joined with the server's last trouble if
+// there was any. ErrClosed: the client was closed. ErrUncertain: the server
+// answered nothing for a command timeout; what the attempt may have taken is
+// given back in the background. ErrInvalidOption, ErrInvalidName: nothing was
+// sent. Any other error is the server's, or says why it can't be reached. A
+// wait that was once told that the lock is taken outlives restarts of the
+// server.
+func (l *Lock) Lock(ctx context.Context, opts ...AcquireOption) (*Hold, error) {
+	return l.acquire(ctx, false, -1, opts)
+}
+
+// TryLock makes one attempt and does not wait: ErrLocked if another owner
+// holds the lock. Its other errors are Lock's. Redisson's tryLock().
+func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error) {
+	return l.acquire(ctx, true, -1, opts)
+}
+
+// TryLockFor waits for at most wait, or until ctx ends. ErrLocked: the wait
+// elapsed and the last answer was that another owner holds the lock; if the
+// last attempt was not answered the text says so. A server that never
+// answered is not ErrLocked but its own error. Its other errors are Lock's.
+// With wait ≤ 0 it is TryLock. Redisson's tryLock(waitTime, unit).
+func (l *Lock) TryLockFor(ctx context.Context, wait time.Duration, opts ...AcquireOption) (*Hold, error) {
+	if wait <= 0 {
+		return l.acquire(ctx, true, -1, opts)
+	}
+	return l.acquire(ctx, false, wait, opts)
+}

@@ -1,0 +1,136 @@
+package rlock
+
+import (
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+)
+
+// Option is a setting of a Client. An option given twice, or with a value
+// that can't be used, makes Open and New fail with ErrInvalidOption.
+type Option func(*settings) error
+
+// NameMapper turns the names that callers use into the keys that Redis holds,
+// as Redisson's NameMapper does. Channel and latch are made from the mapped
+// name. Both methods must be pure, and safe for concurrent use.
+type NameMapper interface {
+	Map(name string) string
+	Unmap(name string) string
+}
+
+type settings struct {
+	given    map[string]bool
+	watchdog time.Duration
+	timeout  time.Duration
+	tls      *tls.Config
+	mapper   NameMapper
+	replicas bool
+	logger   *slog.Logger
+	clock    clock.Clock
+}
+
+func newSettings(opts []Option) (*settings, error) {
+	s := &settings{
+		given:    map[string]bool{},
+		watchdog: 30 * time.Second,
+		timeout:  3 * time.Second,
+		clock:    clock.System(),
+	}
+	for _, o := range opts {
+		if o == nil {
+			return nil, fmt.Errorf("rlock: %w: a nil Option", ErrInvalidOption)
+		}
+		if err := o(s); err != nil {
+			return nil, fmt.Errorf("rlock: %w: %w", ErrInvalidOption, err)
+		}
+	}
+	return s, nil
+}
+
+func (s *settings) once(name string) error {
+	if s.given[name] {
+		return fmt.Errorf("%s given twice", name)
+	}
+	s.given[name] = true
+	return nil
+}
+
+// WithWatchdogTimeout sets the lease of locks that are acquired without one;
+// each third of it the watchdog extends them. It is Redisson's
+// lockWatchdogTimeout. Default is 30 s; at least 3 ms, rounded down to whole
+// milliseconds.
+func WithWatchdogTimeout(d time.Duration) Option {
+	return func(s *settings) error {
+		if d < 3*time.Millisecond {
+			return fmt.Errorf("WithWatchdogTimeout(%v): below 3ms there is no whole millisecond between renewals", d)
+		}
+		s.watchdog = d.Truncate(time.Millisecond)
+		return s.once("WithWatchdogTimeout")
+	}
+}
+
+// WithCommandTimeout sets how long one command may take before its connection
+// is given up, and how long trouble may last before a call that has had no
+// answer yet returns it. It is Redisson's timeout. Default is 3 s; at least
+// 1 ms.
+func WithCommandTimeout(d time.Duration) Option {
+	return func(s *settings) error {
+		if d < time.Millisecond {
+			return fmt.Errorf("WithCommandTimeout(%v): below 1ms", d)
+		}
+		s.timeout = d
+		return s.once("WithCommandTimeout")
+	}
+}
+
+// WithTLSConfig sets how a rediss:// server is verified and which client
+// certificate it is shown. Default verifies the URL's host against the
+// system's roots. The config is cloned.
+func WithTLSConfig(c *tls.Config) Option {
+	return func(s *settings) error {
+		if c == nil {
+			return fmt.Errorf("WithTLSConfig: a nil config")
+		}
+		s.tls = c
+		return s.once("WithTLSConfig")
+	}
+}
+
+// WithNameMapper sets how names become keys. Default leaves them as they are.
+// It is Redisson's NameMapper.
+func WithNameMapper(m NameMapper) Option {
+	return func(s *settings) error {
+		if m == nil {
+			return fmt.Errorf("WithNameMapper: a nil mapper")
+		}
+		s.mapper = m
+		return s.once("WithNameMapper")
+	}
+}
+
+// WithReplicaSync says whether what changes a lock is followed by WAIT for
+// the master's connected replicas, for at most one second: a grant that none
+// of them acknowledged is given back and tried again. It is Redisson's
+// checkLockSyncedSlaves. Default is off for a redis:// URL and a pool, which
+// are Redisson's single mode.
+func WithReplicaSync(on bool) Option {
+	return func(s *settings) error {
+		s.replicas = on
+		return s.once("WithReplicaSync")
+	}
+}
+
+// WithLogger sets where the client reports lost connections, lost leases and
+// uncertain outcomes. Secrets are never logged. Default is silence.
+func WithLogger(l *slog.Logger) Option {
+	return func(s *settings) error {
+		if l == nil {
+			return fmt.Errorf("WithLogger: a nil logger")
+		}
+		s.logger = l
+		return s.once("WithLogger")
+	}
+}

@@ -1,0 +1,94 @@
+package rlock
+
+import (
+	"context"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+)
+
+// ask is every question about the lock that changes nothing. A question that
+// met a broken connection is asked again, for at most a command timeout.
+func (l *Lock) ask(ctx context.Context, command string, args ...any) (any, error) {
+	if err := l.usable(); err != nil {
+		return nil, err
+	}
+	if l.c.closed() {
+		return nil, wrap("ask about", l.name, ErrClosed)
+	}
+	reply, err := l.c.query(ctx, command, args...)
+	if err != nil {
+		return nil, wrap("ask about", l.name, err)
+	}
+	return reply, nil
+}
+
+// IsLocked tells whether anybody holds the lock, Java included. It blocks
+// until the server answers, ctx ends or a command timeout has passed.
+// Redisson's isLocked.
+func (l *Lock) IsLocked(ctx context.Context) (bool, error) {
+	reply, err := l.ask(ctx, "EXISTS", l.key)
+	if err != nil {
+		return false, err
+	}
+	locked, err := codec.DecodeExists(reply)
+	if err != nil {
+		return false, wrap("ask about", l.name, err)
+	}
+	return locked, nil
+}
+
+// IsHeldBy tells whether owner holds the lock, as the server sees it. It
+// blocks like IsLocked. ErrInvalidOption: the zero Owner. Redisson's
+// isHeldByThread.
+func (l *Lock) IsHeldBy(ctx context.Context, owner Owner) (bool, error) {
+	if err := owner.check(); err != nil {
+		return false, wrap("ask about", l.name, err)
+	}
+	reply, err := l.ask(ctx, "HEXISTS", l.key, owner.String())
+	if err != nil {
+		return false, err
+	}
+	held, err := codec.DecodeExists(reply)
+	if err != nil {
+		return false, wrap("ask about", l.name, err)
+	}
+	return held, nil
+}
+
+// HoldCount is how many times owner holds the lock, 0 if it does not. It
+// blocks like IsLocked. ErrInvalidOption: the zero Owner. Redisson's
+// getHoldCount.
+func (l *Lock) HoldCount(ctx context.Context, owner Owner) (int, error) {
+	if err := owner.check(); err != nil {
+		return 0, wrap("ask about", l.name, err)
+	}
+	reply, err := l.ask(ctx, "HGET", l.key, owner.String())
+	if err != nil {
+		return 0, err
+	}
+	count, err := codec.DecodeCount(reply)
+	if err != nil {
+		return 0, wrap("ask about", l.name, err)
+	}
+	return int(count), nil
+}
+
+// RemainTTL is how long the key has still to live, in whole milliseconds;
+// -1 (a negative duration of one nanosecond) when it never expires.
+// ErrNotLocked: nobody holds the lock. It blocks like IsLocked. Redisson's
+// remainTimeToLive.
+func (l *Lock) RemainTTL(ctx context.Context) (time.Duration, error) {
+	reply, err := l.ask(ctx, "PTTL", l.key)
+	if err != nil {
+		return 0, err
+	}
+	ttl, exists, err := codec.DecodeTTL(reply)
+	switch {
+	case err != nil:
+		return 0, wrap("ask about", l.name, err)
+	case !exists:
+		return 0, wrap("ask about", l.name, ErrNotLocked)
+	}
+	return ttl, nil
+}

@@ -1,0 +1,221 @@
+package rlock
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// release is one unlock on its way. It carries one latch through all its
+// repetitions, so however many of them run, one of them counts (R1).
+type release struct {
+	req   pipeline.Request
+	t     *tenure
+	latch string
+	lease time.Duration // what the holds that are left get
+
+	limit  time.Duration // not sent again after this
+	first  time.Duration // when it was first sent; 0: not yet
+	open   bool          // an earlier send may still arrive: the latch must stay
+	failed error         // the last trouble
+	pause  time.Duration
+	over   bool
+
+	then func(err error) // told the outcome, with the shard locked
+}
+
+// latchTTL is how long the server remembers an unlock.
+func (c *Client) latchTTL() time.Duration { return 5*c.o.timeout + time.Second }
+
+// unlockLimit is when an unlock that begins now is sent for the last time:
+// the latch must outlive every send by a command timeout (R1).
+func (c *Client) unlockLimit() time.Duration { return c.now() + c.latchTTL() - c.o.timeout }
+
+// undoLimit is for unlocks that give back what nobody holds: until they are
+// answered, or the client is closed. Their owner is used once, so they may
+// outlive their latch.
+func (c *Client) undoLimit() time.Duration { return watchdog.Never }
+
+func newRelease(t *tenure, limit time.Duration) *release {
+	return &release{t: t, limit: limit, latch: codec.Latch(t.n.key, codec.NewLatchID()), pause: firstPause}
+}
+
+// begin sends the unlock. It runs with the shard locked, in the owner's lane.
+func (r *release) begin() {
+	t := r.t
+	c := t.n.c
+	if r.lease == 0 {
+		r.lease = c.o.watchdog
+	}
+	if len(t.holds) > 0 {
+		// Exactly what those need, not the longest they were ever given (H6).
+		r.lease = t.pass(0)
+		t.lease.Lower(watchdog.Trust(c.now(), r.lease))
+	} else if t.lease != nil {
+		t.lease.Forget()
+		t.lease = nil
+	}
+	call := t.n.kind.release(t.n.key, t.n.channel, r.latch, t.field, r.lease.Milliseconds(), c.latchTTL().Milliseconds())
+	r.req = pipeline.Request{Command: "EVALSHA", Args: call.Args(), Script: call.Script, Done: r, Wait: c.o.replicas}
+	r.send()
+}
+
+func (r *release) send() {
+	c := r.t.n.c
+	if r.over {
+		return
+	}
+	if r.failed != nil && c.now() > r.limit {
+		r.expire()
+		return
+	}
+	if !c.node.pipe.Enqueue(&r.req) {
+		r.failed = r.req.Err
+		r.expire()
+	}
+}
+
+// Complete takes the end of a send.
+func (r *release) Complete(q *pipeline.Request) {
+	s := r.t.n.s
+	s.lock()
+	defer s.unlock()
+	c := r.t.n.c
+	if q.Err == nil {
+		r.sent(q)
+		result, err := codec.DecodeRelease(q.Reply)
+		if err == nil {
+			r.answered(q, result)
+		} else {
+			r.settle(err)
+		}
+		return
+	}
+	switch {
+	case lost(q.Err):
+		r.sent(q)
+		r.failed = q.Err
+		r.repeatAfterFence()
+	case closedPipe(q.Err) || c.closed():
+		r.failed = q.Err
+		r.expire()
+	case notSent(q.Err) || passing(q.Err):
+		r.failed = q.Err
+		r.later()
+	default:
+		r.sent(q)
+		r.settle(q.Err)
+	}
+}
+
+// sent notes the first send, from which trust in what is left is counted.
+func (r *release) sent(q *pipeline.Request) {
+	if r.first == 0 {
+		r.first = q.Sent
+		if r.limit != watchdog.Never {
+			r.limit = min(r.limit, r.first+r.t.n.c.latchTTL()-r.t.n.c.o.timeout)
+		}
+	}
+}
+
+// repeatAfterFence sends the same unlock again once the connection it was
+// lost on is known to be dead, or known not to be fenced. Either way its
+// latch keeps it from counting twice.
+func (r *release) repeatAfterFence() {
+	n := r.t.n
+	c := n.c
+	c.node.pipe.AfterFence(&r.req, func(closed bool) {
+		c.after(0, func() {
+			n.s.lock()
+			defer n.s.unlock()
+			r.open = r.open || !closed
+			if r.over {
+				r.t.leave()
+				return
+			}
+			r.send()
+		})
+	})
+	if r.limit == watchdog.Never {
+		return
+	}
+	// The server may stay away; the caller need not.
+	c.after(max(r.limit-c.now(), 0)+time.Millisecond, func() {
+		n.s.lock()
+		defer n.s.unlock()
+		if !r.over && c.now() > r.limit {
+			r.tell(r.uncertain())
+		}
+	})
+}
+
+// later sends again after a pause: what was refused or never left did not
+// run.
+func (r *release) later() {
+	n := r.t.n
+	if n.c.now()+r.pause > r.limit {
+		r.expire()
+		return
+	}
+	n.c.after(r.pause, func() {
+		n.s.lock()
+		defer n.s.unlock()
+		r.send()
+	})
+	r.pause = min(2*r.pause, lastPause)
+}
+
+// expire ends a release that ran out of time or was cut off by Close.
+func (r *release) expire() {
+	switch {
+	case r.first != 0:
+		r.settle(r.uncertain())
+	case r.t.n.c.closed():
+		r.settle(ErrClosed)
+	default:
+		r.settle(fmt.Errorf("not released, the key is left to expire: %w", r.failed))
+	}
+}
+
+func (r *release) uncertain() error {
+	return fmt.Errorf("%w: the unlock was sent and never answered; if it did not run, the key is left to expire: %w", ErrUncertain, r.failed)
+}
+
+// answered takes the outcome.
+func (r *release) answered(q *pipeline.Request, result codec.Release) {
+	t := r.t
+	n := t.n
+	if !r.open {
+		n.c.node.pipe.Discard(r.latch)
+	}
+	switch result {
+	case codec.NotHeld:
+		t.lose(errVanished)
+		r.settle(notHeld(t.owner))
+	case codec.Final:
+		t.lose(errVanished)
+		r.settle(nil)
+	case codec.Partial:
+		if len(t.holds) > 0 {
+			t.leased(r.first, r.lease)
+		}
+		r.settle(nil)
+	}
+}
+
+// tell reports the outcome, once.
+func (r *release) tell(err error) {
+	if !r.over {
+		r.over = true
+		r.then(err)
+	}
+}
+
+// settle ends the release for its caller and the owner's lane.
+func (r *release) settle(err error) {
+	r.tell(err)
+	r.t.leave()
+}

@@ -1,0 +1,129 @@
+package rlock
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// renewal is one renewal on its way: of a batch, in one script.
+type renewal struct {
+	c      *Client
+	ttl    time.Duration // what it passes
+	subs   []renewee
+	answer func(int, watchdog.Answer)
+}
+
+// renewee is one lease of a renewal; its owner's lane is taken until the
+// outcome is known.
+type renewee struct {
+	i int // in the watchdog's batch
+	t *tenure
+}
+
+// renew extends a batch for the watchdog. An owner with another command under
+// way is left out: that command sets the lease, or ends it (H6).
+func (c *Client) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
+	common := &renewal{c: c, ttl: c.o.watchdog, answer: answer, subs: make([]renewee, 0, len(batch))}
+	for i, l := range batch {
+		t := l.Holder().(*tenure)
+		s := t.n.s
+		s.lock()
+		if t.lease != l || t.busy {
+			s.unlock()
+			answer(i, watchdog.Answer{Result: watchdog.Busy})
+			continue
+		}
+		t.busy = true
+		ttl := t.pass(c.o.watchdog)
+		s.unlock()
+		sub := renewee{i, t}
+		if ttl > c.o.watchdog {
+			// Its other holds were promised more (H6).
+			(&renewal{c: c, ttl: ttl, answer: answer, subs: []renewee{sub}}).send()
+		} else {
+			common.subs = append(common.subs, sub)
+		}
+	}
+	if len(common.subs) > 0 {
+		common.send()
+	}
+	// The watchdog's goroutine must not wait for the network.
+	c.node.pipe.Kick()
+}
+
+func (r *renewal) send() {
+	keys := make([]string, len(r.subs))
+	owners := make([]string, len(r.subs))
+	for i, sub := range r.subs {
+		keys[i], owners[i] = sub.t.n.key, sub.t.field
+	}
+	q := pipeline.Call(luasrc.Renew(r.ttl.Milliseconds(), keys, owners), r)
+	q.Wait = r.c.o.replicas
+	r.c.work.add()
+	if !r.c.node.pipe.Enqueue(q) {
+		r.fail(q.Err)
+		r.leave()
+		r.c.work.done()
+	}
+}
+
+// Complete takes the end of the command.
+func (r *renewal) Complete(q *pipeline.Request) {
+	defer r.c.work.done()
+	if lost(q.Err) {
+		// The lanes stay taken until no byte of it can run any more.
+		r.fail(q.Err)
+		r.c.work.add()
+		r.c.node.pipe.AfterFence(q, func(bool) {
+			r.leave()
+			r.c.work.done()
+		})
+		return
+	}
+	mine, err := []bool(nil), q.Err
+	if err == nil {
+		mine, err = codec.DecodeRenew(q.Reply, len(r.subs))
+	}
+	if err != nil && len(r.subs) > 1 && !notSent(err) && !passing(err) {
+		// One poisoned key fails its whole batch; alone it spoils no other's
+		// lease (H2).
+		for _, sub := range r.subs {
+			(&renewal{c: r.c, ttl: r.ttl, answer: r.answer, subs: []renewee{sub}}).send()
+		}
+		return
+	}
+	if err != nil {
+		r.fail(err)
+		r.leave()
+		return
+	}
+	for i, sub := range r.subs {
+		a := watchdog.Answer{Result: watchdog.NotOwned}
+		if mine[i] {
+			a = watchdog.Answer{Result: watchdog.Renewed, Sent: q.Sent, TTL: r.ttl}
+		}
+		r.answer(sub.i, a)
+	}
+	r.leave()
+}
+
+func (r *renewal) fail(err error) {
+	r.c.log.renewalFailed(len(r.subs), err)
+	for _, sub := range r.subs {
+		r.answer(sub.i, watchdog.Answer{Result: watchdog.Failed, Err: err})
+	}
+}
+
+// leave frees the lanes.
+func (r *renewal) leave() {
+	for _, sub := range r.subs {
+		s := sub.t.n.s
+		s.lock()
+		sub.t.leave()
+		s.unlock()
+	}
+}

@@ -1,0 +1,83 @@
+package rlock
+
+import (
+	"hash/maphash"
+	"sync"
+)
+
+const shardCount = 64
+
+// shard guards what the client knows of a part of the names. One mutex covers
+// a name's queue, its owners and their holds, so that a grant, a wake-up and
+// a cancellation that meet are put in one order. Requests are queued under
+// it, which does no I/O; whoever unlocks flushes.
+type shard struct {
+	mu    sync.Mutex
+	names map[string]*name
+	later []func() // to be run without the lock: callbacks into others' code
+}
+
+func (s *shard) lock() { s.mu.Lock() }
+
+// unlock releases the shard and then runs what was put off.
+func (s *shard) unlock() {
+	later := s.later
+	s.later = nil
+	s.mu.Unlock()
+	for _, fn := range later {
+		fn()
+	}
+}
+
+var shardSeed = maphash.MakeSeed()
+
+func (c *Client) shard(key string) *shard {
+	return &c.shards[maphash.String(shardSeed, key)%shardCount]
+}
+
+// name is what this client knows of one lock: who waits for it and who holds
+// it. It lives in its shard as long as either is anybody.
+type name struct {
+	c       *Client
+	s       *shard
+	l       *Lock // a handle, for what never changes
+	kind    *kind
+	key     string
+	channel string
+
+	// All below is guarded by s.mu.
+	line    line
+	loose   ring // waiters whose attempts are made outside the line
+	tenures map[Owner]*tenure
+	forces  int // how many times ForceUnlock was queued for it
+	pins    int // calls under way that came to it
+}
+
+// pin finds or makes the name's state and keeps it until unpin. It is called
+// with the shard locked.
+func (s *shard) pin(l *Lock) *name {
+	n := s.names[l.key]
+	if n == nil {
+		n = &name{c: l.c, s: s, l: l, kind: l.kind, key: l.key, channel: l.kind.channel(l.key), tenures: make(map[Owner]*tenure, 1)}
+		n.line.n = n
+		s.names[l.key] = n
+	}
+	n.pins++
+	return n
+}
+
+// unpin lets go of the name's state. It is called with the shard locked.
+func (n *name) unpin() {
+	n.pins--
+	n.tidy()
+}
+
+// tidy drops the name's state if nobody waits or holds.
+func (n *name) tidy() {
+	if n.pins == 0 && len(n.tenures) == 0 && n.line.idle() {
+		n.line.end()
+		if n.s.names[n.key] == n {
+			delete(n.s.names, n.key)
+		}
+	}
+}

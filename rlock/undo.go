@@ -1,0 +1,207 @@
+package rlock
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// undoEvery is how often an undo is repeated where the server refuses to
+// fence the connection that an acquire was lost on.
+const undoEvery = time.Second
+
+// lost follows an acquire that was sent and never answered. It may have run;
+// bytes of it may still be on their way. First its connection is fenced, then
+// it is undone, and only then is anything else tried (A5). It is called with
+// the shard locked, in the owner's lane.
+func (a *attempt) lost(err error) {
+	w, n := a.w, a.t.n
+	c := n.c
+	a.troubledOpen(err)
+	c.node.pipe.AfterFence(&a.req, func(closed bool) {
+		// The fence is told on the pipeline's goroutine, or at once on this
+		// one, which holds the shard.
+		c.after(0, func() {
+			n.s.lock()
+			defer n.s.unlock()
+			if w.terms.as {
+				a.count(closed)
+			} else {
+				a.undo(closed)
+			}
+		})
+	})
+}
+
+// troubledOpen records trouble for an attempt that is not over yet.
+func (a *attempt) troubledOpen(err error) {
+	w, n := a.w, a.t.n
+	if n.line.current == a {
+		n.line.troubled(err, a.began)
+		n.line.arm()
+		return
+	}
+	if w.settled {
+		return
+	}
+	w.trouble.add(err, a.began)
+	patience := w.trouble.since + n.c.o.timeout - n.c.now()
+	if patience <= 0 {
+		w.fail(unreachable(err))
+		return
+	}
+	n.c.after(patience, func() {
+		n.s.lock()
+		defer n.s.unlock()
+		if w.trouble.err != nil && w.attempt == a {
+			w.fail(unreachable(w.trouble.err))
+		}
+	})
+}
+
+// undo gives back what an acquire may have got for an owner of its own: an
+// unlock that finds nothing changes nothing. Where the connection could not
+// be fenced, the acquire may run after it, so the undo is repeated for one
+// lease.
+func (a *attempt) undo(fenced bool) {
+	t, n := a.t, a.t.n
+	// Nothing more comes of it for the waiter; whoever is next may try once
+	// the first undo was answered.
+	u := newRelease(t, n.c.undoLimit())
+	u.then = func(err error) {
+		t.attempts--
+		if err != nil && !errors.Is(err, ErrNotHeld) {
+			n.c.log.undoFailed(n.l.name, t.owner, err)
+		}
+		a.detach()
+		if !a.w.settled && n.line.current != a && a.w.in == &n.loose {
+			a.w.retry()
+		}
+		if !fenced {
+			until := n.c.now() + a.lease
+			n.c.after(undoEvery, func() { t.undoAgain(until) })
+		}
+		n.c.work.done()
+	}
+	u.begin()
+}
+
+// undoAgain repeats the undo of an acquire that may still arrive.
+func (t *tenure) undoAgain(until time.Duration) {
+	n := t.n
+	n.s.lock()
+	defer n.s.unlock()
+	if n.c.closed() {
+		return
+	}
+	n = n.s.pin(n.l)
+	defer n.unpin()
+	t = n.tenure(t.owner)
+	u := newRelease(t, n.c.undoLimit())
+	n.c.work.add()
+	u.then = func(error) {
+		n.c.work.done()
+		if n.c.now() < until {
+			n.c.after(undoEvery, func() { t.undoAgain(until) })
+		}
+	}
+	t.enter(u.begin)
+}
+
+// count asks how many holds the owner has on the server, after an acquire of
+// a shared owner was lost: one more than this client knows of means that it
+// ran. That can be told only while all of that owner's holds are this
+// client's (A5).
+func (a *attempt) count(fenced bool) {
+	t, w, n := a.t, a.w, a.t.n
+	if !fenced {
+		a.undecided("its connection could not be fenced")
+		return
+	}
+	n.c.ask("HGET", []any{n.key, t.field}, watchdog.Never, func(reply any, err error) {
+		n.s.lock()
+		defer n.s.unlock()
+		if err != nil {
+			a.undecided(fmt.Sprintf("asking for its count failed: %v", err))
+			return
+		}
+		count, err := codec.DecodeCount(reply)
+		known := int64(len(t.holds))
+		switch {
+		case err != nil:
+			a.undecided(err.Error())
+		case count == 0:
+			// It did not run, and what this client held is gone as well.
+			if known > 0 {
+				t.lose(errVanished)
+			}
+			a.resume()
+		case t.owed > 0:
+			a.undecided(fmt.Sprintf("the owner holds %d, of which some are of leases that ended and were not unlocked", count))
+		case t.owner.client != n.c.id:
+			a.undecided(fmt.Sprintf("the owner holds %d, and other clients may have made some of them", count))
+		case count == known:
+			a.resume()
+		case count == known+1:
+			u := newRelease(t, n.c.undoLimit())
+			u.then = func(err error) {
+				if err != nil && !errors.Is(err, ErrNotHeld) {
+					w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", ErrUncertain, err))
+				}
+				a.resumed()
+				t.attempts--
+				n.c.work.done()
+			}
+			u.begin()
+		default:
+			a.undecided(fmt.Sprintf("the owner holds %d where this client knows of %d", count, known))
+		}
+	})
+}
+
+// resume ends the lost attempt and, if the waiter is still there, makes a new
+// one.
+func (a *attempt) resume() {
+	a.resumed()
+	a.t.attempts--
+	a.t.leave()
+	a.t.n.c.work.done()
+}
+
+func (a *attempt) resumed() {
+	a.detach()
+	if a.w.in == &a.t.n.loose {
+		a.w.retry()
+	}
+}
+
+// undecided ends an attempt whose outcome can't be found out.
+func (a *attempt) undecided(why string) {
+	n := a.t.n
+	n.c.log.undecided(n.l.name, a.t.owner, why)
+	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", ErrUncertain, why, a.lease))
+	a.unsent()
+}
+
+// ask sends a command that only reads until it is answered, limit has come or
+// the client is closed, and hands over the reply without any lock held. It
+// does no I/O itself.
+func (c *Client) ask(command string, args []any, limit time.Duration, then func(reply any, err error)) {
+	r := &pipeline.Request{Command: command, Args: args}
+	pause := firstPause
+	r.Done = pipeline.CompletionFunc(func(r *pipeline.Request) {
+		if r.Err != nil && !c.closed() && c.now() < limit && (lost(r.Err) || notSent(r.Err) || transient(r.Err)) {
+			c.after(pause, func() { c.node.pipe.Submit(r) })
+			pause = min(2*pause, lastPause)
+			return
+		}
+		then(r.Reply, r.Err)
+	})
+	if !c.node.pipe.Enqueue(r) {
+		c.after(0, func() { then(nil, ErrClosed) })
+	}
+}

@@ -1,0 +1,144 @@
+package rlock
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Unlock releases this one acquisition. It sends even if ctx is over already,
+// so `defer h.Unlock(ctx)` is right; once ctx is over it waits for the
+// outcome for at most one command timeout more. The hold is over from the
+// call on, whatever comes back.
+//
+// nil means released, whatever ctx says. A hold that was lost still sends one
+// unlock, unless its owner has newer holds of the lock in this client, and
+// returns an error that is both ErrLeaseLost and ErrNotHeld. ErrReleased: an
+// earlier Unlock was first, nothing was touched. ErrUncertain: no answer came
+// in time; the unlock may have run, and goes on in the background while the
+// lease lasts. ErrClosed: the client is closed, the key is left to expire.
+// Any other error is the server's.
+func (h *Hold) Unlock(ctx context.Context) error {
+	s := h.l.shard()
+	s.lock()
+	switch {
+	case h.released:
+		s.unlock()
+		return wrap("release", h.l.name, ErrReleased)
+	case h.l.c.closed():
+		h.released = true
+		s.unlock()
+		return wrap("release", h.l.name, ErrClosed)
+	}
+	wasLost := h.check()
+	done := make(chan error, 1)
+	sent := h.release(func(err error) { done <- err })
+	s.unlock()
+	if !sent {
+		return wrap("release", h.l.name, fmt.Errorf("%w; %w", wasLost, notHeld(h.t.owner)))
+	}
+	h.l.c.node.pipe.Flush()
+	err := await(ctx, h.l.c, done)
+	switch {
+	case wasLost != nil && err != nil:
+		err = fmt.Errorf("%w; %w; %w", wasLost, ErrNotHeld, err)
+	case wasLost != nil:
+		err = fmt.Errorf("%w; %w", wasLost, ErrNotHeld)
+	}
+	if err != nil {
+		return wrap("release", h.l.name, err)
+	}
+	return nil
+}
+
+// await waits for a release: as long as it takes while ctx lasts, since the
+// release bounds itself, and one command timeout beyond ctx (R2).
+func await(ctx context.Context, c *Client, done <-chan error) error {
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(c.o.timeout)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C:
+		return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", ErrUncertain, c.o.timeout)
+	}
+}
+
+// release ends the hold and starts its unlock, whose outcome goes to then. It
+// reports false if there is nothing to send: the hold was lost, and its owner
+// has newer holds that an unlock would hit. It is called with the shard
+// locked.
+func (h *Hold) release(then func(error)) bool {
+	c := h.l.c
+	h.released = true
+	n := h.t.n.s.pin(h.l)
+	defer n.unpin()
+	limit := c.unlockLimit()
+	alive := h.ended == nil
+	if alive {
+		trust := h.trust()
+		h.t.drop(h)
+		h.over(ErrReleased)
+		h.t.settleLease()
+		if len(h.t.holds) == 0 {
+			limit = min(limit, trust)
+		}
+	}
+	// The state of a lost hold's name may have been dropped and made anew.
+	t := n.tenure(h.t.owner)
+	if !alive && t.lease != h.lease && (len(t.holds) > 0 || t.attempts > 0) {
+		return false
+	}
+	if !alive {
+		if t.lease == h.lease && t.owed > 0 {
+			t.owed--
+		}
+		limit = min(limit, c.now()+c.o.timeout)
+	}
+	r := newRelease(t, limit)
+	r.then = func(err error) {
+		c.work.done()
+		then(err)
+	}
+	c.work.add()
+	r.enter()
+	return true
+}
+
+// enter starts the release in its owner's lane. A caller whose owner has an
+// earlier command open is told at the limit.
+func (r *release) enter() {
+	t := r.t
+	if t.busy {
+		n := t.n
+		n.c.after(max(r.limit-n.c.now(), n.c.o.timeout), func() {
+			n.s.lock()
+			defer n.s.unlock()
+			if r.req.Done == nil && !r.over {
+				r.tell(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, t.owner))
+			}
+		})
+	}
+	t.enter(r.begin)
+}
+
+// giveBack releases a hold that nobody has. It is called with the shard
+// locked.
+func (h *Hold) giveBack() {
+	n := h.t.n
+	h.release(func(err error) {
+		if err != nil {
+			n.c.log.giveBackFailed(n.l.name, h.t.owner, err)
+		}
+		// Whoever waits without a subscription would not hear of it.
+		if !n.line.heard {
+			n.line.flag = true
+			n.line.step()
+		}
+	})
+}

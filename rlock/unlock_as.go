@@ -1,0 +1,69 @@
+package rlock
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+)
+
+// UnlockAs releases one hold of an owner that has no Hold in this client:
+// one that another process acquired and handed over by its string, or that a
+// Java thread has. A release that leaves the owner other holds leaves the key
+// the larger of its current TTL and the watchdog timeout.
+//
+// It sends even if ctx is over, like Hold.Unlock. ErrNotHeld: the owner holds
+// nothing. ErrInvalidOption: the zero Owner, or one with a Hold in this
+// client, whose Unlock keeps the books. ErrUncertain: no answer came in time.
+func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
+	if err := l.usable(); err != nil {
+		return err
+	}
+	if err := owner.check(); err != nil {
+		return wrap("release", l.name, err)
+	}
+	s := l.shard()
+	s.lock()
+	if l.c.closed() {
+		s.unlock()
+		return wrap("release", l.name, ErrClosed)
+	}
+	n := s.pin(l)
+	t := n.tenure(owner)
+	if len(t.holds) > 0 || t.attempts > 0 {
+		n.unpin()
+		s.unlock()
+		return wrap("release", l.name, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner))
+	}
+	done := make(chan error, 1)
+	r := newRelease(t, l.c.unlockLimit())
+	r.then = func(err error) {
+		l.c.work.done()
+		done <- err
+	}
+	l.c.work.add()
+	t.enter(func() {
+		l.c.ask("PTTL", []any{n.key}, r.limit, func(reply any, err error) {
+			s.lock()
+			defer s.unlock()
+			var ttl time.Duration
+			if err == nil {
+				ttl, _, err = codec.DecodeTTL(reply)
+			}
+			if err != nil {
+				r.settle(err)
+				return
+			}
+			r.lease = max(ttl, l.c.o.watchdog)
+			r.begin()
+		})
+	})
+	n.unpin()
+	s.unlock()
+	l.c.node.pipe.Flush()
+	if err := await(ctx, l.c, done); err != nil {
+		return wrap("release", l.name, err)
+	}
+	return nil
+}

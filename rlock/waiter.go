@@ -1,0 +1,233 @@
+package rlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// waiter is one call that wants the lock. It belongs to its shard's mutex
+// until it is settled; then its caller reads hold and err.
+type waiter struct {
+	n     *name
+	terms terms
+	once  bool // TryLock: refused is refused
+
+	ready chan struct{} // closed when settled
+	hold  *Hold
+	err   error
+
+	settled bool
+	gone    bool // the caller left
+	told    bool // an attempt of its own was answered "taken"
+	answers int  // the line's count of answers when it joined
+	joined  time.Duration
+	trouble trouble  // of attempts outside the line
+	attempt *attempt // under way
+
+	in         *ring // the list that it is in
+	prev, next *waiter
+}
+
+// trouble is a time without answers.
+type trouble struct {
+	err   error // the latest
+	since time.Duration
+	pause time.Duration // before the next attempt
+}
+
+const (
+	firstPause = 20 * time.Millisecond
+	lastPause  = 500 * time.Millisecond
+)
+
+// add records that an attempt made at since failed with err.
+func (t *trouble) add(err error, since time.Duration) {
+	if t.err == nil {
+		t.since, t.pause = since, firstPause
+	} else {
+		t.pause = min(2*t.pause, lastPause)
+	}
+	t.err = err
+}
+
+func (t *trouble) clear() { *t = trouble{} }
+
+// settle ends the wait. It is called with the shard locked.
+func (w *waiter) settle(h *Hold, err error) {
+	if w.settled {
+		return
+	}
+	w.settled = true
+	w.hold, w.err = h, err
+	w.in.remove(w)
+	close(w.ready)
+}
+
+// fail ends the wait with an error, named.
+func (w *waiter) fail(err error) {
+	w.settle(nil, wrap("acquire", w.n.l.name, err))
+}
+
+// leave ends the wait because the caller's patience did: cause is its ctx's
+// error, or ErrLocked for a wait that elapsed. What is under way goes on
+// without it and is given back. It is called with the shard locked.
+func (w *waiter) leave(cause error) error {
+	n := w.n
+	if w.settled {
+		if w.hold == nil {
+			if !errors.Is(cause, ErrLocked) && !errors.Is(w.err, cause) {
+				return fmt.Errorf("%w: %w", cause, w.err)
+			}
+			return w.err
+		}
+		// Cancellation beats a simultaneous grant (A4).
+		h := w.hold
+		w.hold = nil
+		h.giveBack()
+		return wrap("acquire", n.l.name, cause)
+	}
+	err := w.verdict(cause)
+	w.gone = true
+	w.settle(nil, err)
+	if a := w.attempt; a != nil {
+		a.abandon()
+	}
+	n.line.step()
+	return err
+}
+
+// wasTold tells whether the wait has had an answer: to an attempt of its own,
+// or to one that its line made while it stood in it.
+func (w *waiter) wasTold() bool {
+	ln := &w.n.line
+	return w.told || w.in == &ln.ring && ln.answers != w.answers
+}
+
+// verdict words what is known when the caller leaves (A6, A7).
+func (w *waiter) verdict(cause error) error {
+	ln := &w.n.line
+	told := w.wasTold()
+	last := w.trouble.err
+	if w.in == &ln.ring && ln.trouble.err != nil {
+		last = ln.trouble.err
+	}
+	unanswered := w.attempt != nil && w.attempt.unanswered()
+	err := cause
+	switch {
+	case errors.Is(cause, ErrLocked) && !told && last != nil:
+		// A server that could not be reached has not said "taken".
+		err = fmt.Errorf("the wait elapsed without an answer: %w", last)
+		if unanswered || lost(last) {
+			err = fmt.Errorf("%w: %w", ErrUncertain, err)
+		}
+	case errors.Is(cause, ErrLocked) && !told && unanswered:
+		err = fmt.Errorf("%w: the wait elapsed before the first answer; a grant that still comes is given back", ErrUncertain)
+	case last != nil:
+		err = fmt.Errorf("%w (last trouble: %w)", cause, last)
+	case unanswered && errors.Is(cause, ErrLocked):
+		err = fmt.Errorf("%w (the last attempt was not answered in time; a grant that still comes is given back)", cause)
+	}
+	return wrap("acquire", w.n.l.name, err)
+}
+
+// acquire is every way to get a lock. wait < 0 waits as long as ctx does.
+func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts []AcquireOption) (*Hold, error) {
+	if err := l.usable(); err != nil {
+		return nil, err
+	}
+	t, err := newTerms(opts)
+	if err != nil {
+		return nil, wrap("acquire", l.name, err)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, wrap("acquire", l.name, err)
+	}
+	var elapsed <-chan time.Time
+	if wait >= 0 && !once {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		elapsed = timer.C
+	}
+	w := &waiter{terms: t, once: once, ready: make(chan struct{})}
+	s := l.c.shard(l.key)
+	s.lock()
+	if err := l.c.admit(s, l, t); err != nil {
+		s.unlock()
+		return nil, wrap("acquire", l.name, err)
+	}
+	n := s.pin(l)
+	w.n, w.joined = n, l.c.now()
+	if once || t.as {
+		n.loose.push(w)
+		n.try(w)
+	} else {
+		n.line.push(w)
+		n.line.step()
+	}
+	n.unpin()
+	s.unlock()
+	l.c.node.pipe.Flush()
+	cause := error(nil)
+	select {
+	case <-w.ready:
+		// Both may have happened.
+		cause = ctx.Err()
+	case <-ctx.Done():
+		cause = ctx.Err()
+	case <-elapsed:
+		cause = ErrLocked
+	}
+	if cause == nil {
+		return w.hold, w.err
+	}
+	s.lock()
+	err = w.leave(cause)
+	s.unlock()
+	l.c.node.pipe.Flush()
+	return nil, err
+}
+
+// ring is a list of waiters, in order of arrival.
+type ring struct {
+	head, tail *waiter
+	size       int
+	shared     int // of them, how many came with As
+}
+
+func (r *ring) push(w *waiter) {
+	w.in, w.prev, w.next = r, r.tail, nil
+	if r.tail == nil {
+		r.head = w
+	} else {
+		r.tail.next = w
+	}
+	r.tail = w
+	r.size++
+	if w.terms.as {
+		r.shared++
+	}
+}
+
+// remove takes w out of the list that it is in; r may be nil.
+func (r *ring) remove(w *waiter) {
+	if r == nil || w.in != r {
+		return
+	}
+	if w.prev == nil {
+		r.head = w.next
+	} else {
+		w.prev.next = w.next
+	}
+	if w.next == nil {
+		r.tail = w.prev
+	} else {
+		w.next.prev = w.prev
+	}
+	w.in, w.prev, w.next = nil, nil, nil
+	r.size--
+	if w.terms.as {
+		r.shared--
+	}
+}
