@@ -3,12 +3,11 @@ package rlock
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/pipeline"
-	"strings"
 )
 
 // The decisions that a caller takes by error. Each comes wrapped in a text
@@ -116,12 +115,6 @@ func hasCode(err error, codes ...string) bool {
 		}
 	}
 	return false
-}
-
-// wrongShape tells a reply that the codec could not read.
-func wrongShape(err error) bool {
-	_, ok := errors.AsType[*codec.ShapeError](err)
-	return ok
 }
 
 // unreachable words trouble that lasted longer than the caller's patience
