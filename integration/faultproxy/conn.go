@@ -1,0 +1,343 @@
+package faultproxy
+
+import (
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"time"
+)
+
+// call is a command on its way to its reply.
+type call struct {
+	exchange *Exchange
+	fault    *Handle
+	local    []byte        // a reply that the proxy gives itself
+	done     chan struct{} // closed when the server has answered
+
+	acks int // acknowledgements still due, for (P|S)(UN)SUBSCRIBE; guarded by Proxy.mu
+}
+
+// conn is one client's connection and the one that the proxy opened to the server for it.
+type conn struct {
+	p          *Proxy
+	client     *net.TCPConn
+	serverGone chan struct{} // closed when the server's side has ended
+	over       chan struct{} // closed when the client's side is closed or cut
+
+	// sendMu is held while commands are written to the server, so that their order is that of pending.
+	sendMu sync.Mutex
+	// turnMu is held while answers of the proxy's own are given, so that both pumps together keep their order.
+	turnMu sync.Mutex
+
+	// guarded by Proxy.mu
+	number     int
+	addr       string
+	clientID   int64
+	server     *net.TCPConn // nil until dialled
+	clientGone bool
+	closed     bool    // both sides, for good
+	silent     bool    // nothing more reaches the client
+	deaf       bool    // nothing more reaches the server
+	pending    []*call // sent, oldest first
+	withheldBy *Handle
+	held       []byte
+	heldCalls  []*call
+	channels   map[string]map[string]bool // by kind of subscription: "", "p" or "s"
+}
+
+func newConn(p *Proxy, client *net.TCPConn) *conn {
+	return &conn{p: p, client: client, serverGone: make(chan struct{}), over: make(chan struct{}),
+		channels: map[string]map[string]bool{"": {}, "p": {}, "s": {}}}
+}
+
+// run passes bytes both ways until both sides have ended.
+func (c *conn) run() {
+	c.p.flowing()
+	server, err := net.DialTimeout("tcp", c.p.server, deadline)
+	if err != nil {
+		close(c.serverGone)
+		c.closeBoth()
+		return
+	}
+	c.p.mu.Lock()
+	c.server = server.(*net.TCPConn)
+	c.addr = server.LocalAddr().String()
+	closed := c.closed || c.clientGone
+	c.p.mu.Unlock()
+	if closed {
+		close(c.serverGone)
+		c.closeBoth()
+		return
+	}
+	c.p.pumps.Go(c.downstream)
+	c.upstream()
+}
+
+// swallow reads and forgets until the client goes.
+func (c *conn) swallow() {
+	close(c.serverGone)
+	io.Copy(io.Discard, c.client)
+	c.closeBoth()
+}
+
+func (c *conn) upstream() {
+	in := newWire(c.client)
+	for {
+		raw, cmd, err := in.command()
+		if err != nil {
+			c.cutClient()
+			return
+		}
+		c.p.flowing()
+		if !c.forward(raw, cmd) {
+			return
+		}
+	}
+}
+
+// forward sends a command on or does to it what its rule says. It reports whether the connection goes on.
+func (c *conn) forward(raw []byte, cmd []string) bool {
+	c.sendMu.Lock()
+	defer c.sendMu.Unlock()
+	p := c.p
+	p.mu.Lock()
+	k := p.arrive(c, cmd)
+	if c.deaf {
+		p.mu.Unlock()
+		return true
+	}
+	if h := k.fault; h != nil {
+		defer h.announce()
+		switch h.rule.Do {
+		case CutBefore:
+			p.mu.Unlock()
+			c.closeBoth()
+			return false
+		case Blackhole:
+			c.deaf, c.silent = true, true
+			p.mu.Unlock()
+			return true
+		case Withhold:
+			c.withheldBy = h
+		case Answer:
+			k.local = h.rule.Reply
+		}
+	}
+	if c.withheldBy != nil {
+		c.held = append(c.held, raw...)
+		c.heldCalls = append(c.heldCalls, k)
+		p.mu.Unlock()
+		return true
+	}
+	c.pending = append(c.pending, k)
+	p.mu.Unlock()
+	if k.local != nil {
+		c.answerLocally() // now, if nothing stands before it; else the reply before it brings it on
+		return true
+	}
+	c.server.Write(raw) // the server's end of the connection is seen by downstream
+	return true
+}
+
+// release writes what h withheld on this connection and returns its calls, nil if there are none.
+func (c *conn) release(h *Handle) []*call {
+	c.sendMu.Lock()
+	defer c.sendMu.Unlock()
+	c.p.mu.Lock()
+	if c.withheldBy != h || c.server == nil {
+		c.p.mu.Unlock()
+		return nil
+	}
+	raw, calls := c.held, c.heldCalls
+	c.withheldBy, c.held, c.heldCalls = nil, nil, nil
+	c.pending = append(c.pending, calls...)
+	gone := c.clientGone
+	c.p.mu.Unlock()
+	c.server.Write(raw)
+	if gone {
+		c.server.CloseWrite()
+	}
+	return calls
+}
+
+func (c *conn) downstream() {
+	defer c.closeBoth()
+	defer close(c.serverGone)
+	in := newWire(c.server)
+	for {
+		raw, value, err := in.reply()
+		if err != nil {
+			return
+		}
+		c.p.flowing()
+		if !c.deliver(raw, value) {
+			return
+		}
+	}
+}
+
+// deliver pairs a reply with its command, applies the command's rule, and passes on what is left.
+func (c *conn) deliver(raw []byte, value any) bool {
+	p := c.p
+	p.mu.Lock()
+	k, last := c.pair(value)
+	if k == nil {
+		p.exchanges = append(p.exchanges, &Exchange{Conn: c.number, Reply: value, Sent: time.Now(), Answered: time.Now()})
+		p.mu.Unlock()
+		c.give(raw)
+		return true
+	}
+	k.exchange.Reply, k.exchange.Answered = value, time.Now()
+	if id, ok := value.(int64); ok && Command("client", "id")(k.exchange.Cmd) {
+		c.clientID = id
+	}
+	p.mu.Unlock()
+	if last {
+		p.answered(k.exchange.Cmd)
+		close(k.done)
+	}
+	if h := k.fault; h != nil {
+		switch h.rule.Do {
+		case CutAfter:
+			return false
+		case DropReply:
+			p.mu.Lock()
+			c.silent = true
+			p.mu.Unlock()
+		case HoldReply:
+			var late <-chan time.Time
+			if h.rule.Delay > 0 {
+				late = time.After(h.rule.Delay)
+			}
+			select {
+			case <-late:
+			case <-h.let:
+			case <-c.over:
+			}
+		case Replace:
+			raw = h.rule.Reply
+		}
+	}
+	c.give(raw)
+	if last {
+		// Off the queue only now: an answer of our own behind it must not overtake it.
+		p.mu.Lock()
+		c.pending = c.pending[1:]
+		p.mu.Unlock()
+		c.answerLocally()
+	}
+	return true
+}
+
+// answerLocally gives the answers of our own whose turn has come.
+func (c *conn) answerLocally() {
+	c.turnMu.Lock()
+	defer c.turnMu.Unlock()
+	for {
+		c.p.mu.Lock()
+		if len(c.pending) == 0 || c.pending[0].local == nil {
+			c.p.mu.Unlock()
+			return
+		}
+		k := c.pending[0]
+		c.pending = c.pending[1:]
+		c.p.mu.Unlock()
+		c.give(k.local)
+	}
+}
+
+func (c *conn) give(raw []byte) {
+	c.p.mu.Lock()
+	silent := c.silent
+	c.p.mu.Unlock()
+	if !silent {
+		c.client.Write(raw) // the client's end of the connection is seen by upstream
+	}
+}
+
+// cutClient ends the client's side. The server's side ends with it, once what was sent has been answered, unless
+// bytes are withheld: those are still under way.
+func (c *conn) cutClient() {
+	c.p.mu.Lock()
+	first := !c.clientGone
+	c.clientGone, c.silent = true, true
+	withheld, server := c.withheldBy != nil, c.server
+	c.p.mu.Unlock()
+	if first {
+		c.client.Close()
+		close(c.over)
+	}
+	if server != nil && !withheld {
+		server.CloseWrite()
+	}
+}
+
+func (c *conn) closeBoth() {
+	c.cutClient()
+	c.p.mu.Lock()
+	c.closed = true
+	server := c.server
+	c.p.mu.Unlock()
+	if server != nil {
+		server.Close()
+	}
+}
+
+// pair finds the command that a reply belongs to, nil for none, and whether it was its last reply. Proxy.mu is held.
+func (c *conn) pair(value any) (k *call, last bool) {
+	var head *call
+	if len(c.pending) > 0 && c.pending[0].local == nil {
+		head = c.pending[0]
+	}
+	items, isList := value.([]any)
+	if push, ok := value.(Push); ok {
+		items, isList = push, true
+	}
+	if isList && len(items) == 3 {
+		word, _ := items[0].(string)
+		switch word {
+		case "subscribe", "psubscribe", "ssubscribe", "unsubscribe", "punsubscribe", "sunsubscribe":
+			return c.acknowledge(head, word, items[1])
+		}
+	}
+	if _, ok := value.(Push); ok || isList && c.message(items) {
+		return nil, false
+	}
+	return head, head != nil
+}
+
+// message tells a published message from a reply that merely looks like one.
+func (c *conn) message(items []any) bool {
+	if len(c.channels[""])+len(c.channels["p"])+len(c.channels["s"]) == 0 || len(items) == 0 {
+		return false
+	}
+	word, _ := items[0].(string)
+	return word == "message" || word == "pmessage" || word == "smessage"
+}
+
+// acknowledge counts one of the replies that a single (UN)SUBSCRIBE gets, one a channel. An unsubscription that nobody
+// asked for (the server gave the slot away) belongs to no command.
+func (c *conn) acknowledge(head *call, word string, channel any) (*call, bool) {
+	kind := strings.TrimSuffix(strings.TrimSuffix(word, "subscribe"), "un")
+	subscribed := c.channels[kind]
+	asked := head != nil && len(head.exchange.Cmd) > 0 && strings.EqualFold(head.exchange.Cmd[0], word)
+	if asked && head.acks == 0 {
+		head.acks = max(1, len(head.exchange.Cmd)-1)
+		if len(head.exchange.Cmd) == 1 {
+			head.acks = max(1, len(subscribed))
+		}
+	}
+	if name, ok := channel.(string); ok {
+		if strings.HasSuffix(word, "unsubscribe") {
+			delete(subscribed, name)
+		} else {
+			subscribed[name] = true
+		}
+	}
+	if !asked {
+		return nil, false
+	}
+	head.acks--
+	return head, head.acks == 0
+}
