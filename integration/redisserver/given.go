@@ -1,0 +1,49 @@
+package redisserver
+
+import (
+	"net"
+	"net/url"
+	"testing"
+)
+
+// GivenServer is a server that somebody else runs. It cannot be stopped, restarted or frozen: the methods fail the
+// test.
+type GivenServer struct {
+	t         testing.TB
+	url, addr string
+}
+
+var _ Server = (*GivenServer)(nil)
+
+// Given checks that a server answers at a redis:// or rediss:// URL. Errors do not show the URL, it may hold a password.
+func Given(t testing.TB, rawURL string) *GivenServer {
+	t.Helper()
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Hostname() == "" {
+		t.Fatal("redisserver: REDIS_URL is no URL of a server")
+	}
+	port := u.Port()
+	if port == "" {
+		port = "6379"
+	}
+	s := &GivenServer{t, rawURL, net.JoinHostPort(u.Hostname(), port)}
+	if err := answers(rawURL); err != nil {
+		t.Fatalf("redisserver: %s does not answer: %v", s.addr, err)
+	}
+	return s
+}
+
+func (s *GivenServer) URL() string  { return s.url }
+func (s *GivenServer) Addr() string { return s.addr }
+func (s *GivenServer) Kind() Kind   { return KindGiven }
+
+func (s *GivenServer) Stop()    { s.t.Helper(); s.cannot("Stop") }
+func (s *GivenServer) Restart() { s.t.Helper(); s.cannot("Restart") }
+func (s *GivenServer) Wipe()    { s.t.Helper(); s.cannot("Wipe") }
+func (s *GivenServer) Pause()   { s.t.Helper(); s.cannot("Pause") }
+func (s *GivenServer) Resume()  { s.t.Helper(); s.cannot("Resume") }
+
+func (s *GivenServer) cannot(what string) {
+	s.t.Helper()
+	s.t.Fatalf("redisserver: %s is not ours to do to the server at %s", what, s.addr)
+}

@@ -1,0 +1,95 @@
+package redisserver
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// Kind says where a server runs.
+type Kind string
+
+const (
+	KindLocal     Kind = "local"
+	KindContainer Kind = "container"
+	KindGiven     Kind = "given"
+)
+
+// patience bounds what is waited for; a loaded machine may need seconds for what takes 20 ms otherwise.
+const patience = 30 * time.Second
+
+// Server is a Redis server for a test. It ends with the test; a given one stays. The methods that change its state
+// fail the test if they cannot, and must be called from the test's own goroutine.
+type Server interface {
+	URL() string  // redis:// or rediss://, with the password if there is one
+	Addr() string // host:port, the same after Restart
+	Kind() Kind
+
+	Stop()    // in an orderly way; connections are closed. Nothing if it is stopped
+	Restart() // on the same port, with the data. Starts a stopped server
+	Wipe()    // Restart without the data: keys, scripts and subscriptions are gone
+	Pause()   // connections stay, nothing is answered
+	Resume()  // what was sent meanwhile is executed
+}
+
+// Start gives a server by the environment: the one at REDIS_URL if it is set, a container if RLOCK_DOCKER is 1, else a
+// local process.
+func Start(t testing.TB) Server {
+	t.Helper()
+	if url := os.Getenv("REDIS_URL"); url != "" {
+		return Given(t, url)
+	}
+	if os.Getenv("RLOCK_DOCKER") == "1" {
+		return Container(t)
+	}
+	return Local(t)
+}
+
+// Dial connects to a server with timeouts of some seconds. The connection is closed when the test ends.
+func Dial(t testing.TB, s Server, options ...redis.DialOption) redis.Conn {
+	t.Helper()
+	conn, err := dial(s.URL(), options...)
+	if err != nil {
+		t.Fatalf("redisserver: %v", err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+func dial(url string, options ...redis.DialOption) (redis.Conn, error) {
+	return redis.DialURL(url, append([]redis.DialOption{
+		redis.DialConnectTimeout(5 * time.Second),
+		redis.DialReadTimeout(10 * time.Second),
+		redis.DialWriteTimeout(5 * time.Second),
+	}, options...)...)
+}
+
+// await polls until try succeeds and fails the test with its last error if it never does.
+func await(t testing.TB, what string, try func() error) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; {
+		err := try()
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("redisserver: %s: not within %v: %v", what, patience, err)
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}
+
+// answers asks for a PONG on a fresh connection that gives up quickly.
+func answers(url string, options ...redis.DialOption) error {
+	conn, err := dial(url, append([]redis.DialOption{
+		redis.DialConnectTimeout(time.Second), redis.DialReadTimeout(time.Second),
+	}, options...)...)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.Do("PING")
+	return err
+}
