@@ -1,0 +1,87 @@
+package rlock.peer;
+
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
+import org.redisson.RedissonLock;
+
+/** A thread that lives as long as the peer and runs what it is given in order. */
+final class NamedThread {
+    /** The task is what an interrupt reaches; what it returns is run when it no longer can. */
+    private final BlockingQueue<Supplier<Runnable>> queue = new LinkedBlockingQueue<>();
+
+    private final Thread thread;
+
+    /** Whether a task is running, so that an interrupt never hits the next one. Guarded by this. */
+    private boolean running;
+
+    NamedThread(String name) {
+        thread = new Thread(this::run, name);
+        // One that still waits for a lock must not keep the process alive.
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** What Redisson writes as the second half of this thread's owner. */
+    long id() {
+        return thread.getId();
+    }
+
+    void submit(Supplier<Runnable> task) {
+        queue.add(task);
+    }
+
+    /** Interrupts the running task. False if there is none; then nothing happens. */
+    synchronized boolean interrupt() {
+        if (running) {
+            thread.interrupt();
+        }
+        return running;
+    }
+
+    /**
+     * Whether the thread waits for a release message, with its subscription confirmed and its
+     * second try refused. Every Redisson waits for that, and only that, on a semaphore.
+     */
+    boolean parked() {
+        boolean inSemaphore = false;
+        for (StackTraceElement frame : thread.getStackTrace()) {
+            if (frame.getClassName().equals(Semaphore.class.getName())) {
+                inSemaphore = true;
+            } else if (inSemaphore) {
+                return frame.getClassName().equals(RedissonLock.class.getName());
+            }
+        }
+        return false;
+    }
+
+    private void run() {
+        while (true) {
+            Supplier<Runnable> task;
+            try {
+                task = queue.take();
+            } catch (InterruptedException e) {
+                throw new AssertionError("only running tasks are interrupted", e);
+            }
+            begin();
+            Runnable afterwards;
+            try {
+                afterwards = task.get();
+            } finally {
+                end();
+            }
+            afterwards.run();
+        }
+    }
+
+    private synchronized void begin() {
+        running = true;
+    }
+
+    private synchronized void end() {
+        running = false;
+        // One that came too late for its task must not hit the next.
+        Thread.interrupted();
+    }
+}
