@@ -1,0 +1,83 @@
+# make quickstart    sets up what the example needs and runs it
+# make test          sets up what the tests need and runs them all
+#
+# Both work on a fresh Debian machine with Go 1.26, Java 17, Maven, git and make. The other targets are the steps of
+# `make test`, to be run alone; those that need a Docker engine start one if none answers and end it afterwards.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+# The tests time waits and leases, and share two cores with the servers and JVMs that they start. One package after the
+# other is slower by little and steadier by much.
+GOTEST := go test -race -count=1 -p 1
+
+export GOFLAGS ?= -buildvcs=false
+# A plain user's PATH lacks the folders where dockerd is.
+export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
+# More tests would follow REDIS_URL to somebody's server than are meant to.
+unexport REDIS_URL
+
+step := integration/step.sh
+engine := integration/docker/with-engine.sh
+
+# Every module but that of the tools, which has no packages.
+modules = $(filter-out ./integration/tools,$(patsubst %/,%,$(dir $(shell find . -name go.mod -not -path '*/.*/*' | sort))))
+# The packages of the integration module by what they need, each in one of three steps; a step without packages fails.
+java_packages := /(java|interop)[a-z]*(/|$$)
+docker_packages := /(redisserver|docker)[a-z]*(/|$$)
+
+.PHONY: help
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+.PHONY: quickstart
+quickstart:
+	@$(step) 'quick start' go run -C docs/quickstart .
+
+.PHONY: test
+test:
+	@began=$$(date +%s); \
+	if $(MAKE) --no-print-directory setup check unit && \
+	   $(step) 'tests with a Docker engine' $(engine) $(MAKE) --no-print-directory integration interop docker; \
+	then echo "== make test: everything passed, $$(( $$(date +%s) - began )) s"; \
+	else echo "== make test: FAILED, $$(( $$(date +%s) - began )) s"; exit 1; fi
+
+.PHONY: setup
+setup:
+	@$(step) 'set up' integration/setup.sh all
+
+.PHONY: check
+check: gofmt vet staticcheck
+
+.PHONY: gofmt
+gofmt:
+	@$(step) 'gofmt' bash -c '! gofmt -l $$(find . -name "*.go" -not -path "*/.*/*") | grep .'
+
+.PHONY: vet
+vet:
+	@$(step) 'go vet' bash -ec 'for module in $(modules); do echo "$$module"; (cd $$module && go vet ./...); done'
+
+.PHONY: staticcheck
+staticcheck:
+	@$(step) 'staticcheck' bash -ec 'for module in $(modules); do echo "$$module"; \
+	  (cd $$module && go tool -modfile=$(CURDIR)/integration/tools/go.mod staticcheck ./...); done'
+
+.PHONY: unit
+unit:
+	@$(step) 'unit tests' $(GOTEST) -timeout 10m ./...
+
+.PHONY: integration
+integration:
+	@$(step) 'integration tests' $(engine) bash -eo pipefail -c \
+	  'cd integration && go list ./... | grep -Ev "$(java_packages)|$(docker_packages)" | xargs $(GOTEST) -timeout 15m'
+
+.PHONY: interop
+interop:
+	@$(step) 'tests with Java Redisson' $(engine) bash -eo pipefail -c \
+	  'cd integration && go list ./... | grep -E "$(java_packages)" | xargs $(GOTEST) -timeout 25m'
+
+.PHONY: docker
+docker:
+	@$(step) 'tests in Docker' $(engine) bash -eo pipefail -c \
+	  'cd integration && go list ./... | grep -E "$(docker_packages)" | xargs $(GOTEST) -timeout 15m'
