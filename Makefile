@@ -32,6 +32,7 @@ help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
 .PHONY: quickstart
+quickstart: export REDIS_URL := $(REDIS_URL)
 quickstart:
 	@$(step) 'quick start' go run -C docs/quickstart .
 
@@ -66,6 +67,7 @@ staticcheck:
 .PHONY: unit
 unit:
 	@$(step) 'unit tests' $(GOTEST) -timeout 10m ./...
+	@$(step) 'tests of the quick start' bash -ec 'cd docs/quickstart && $(GOTEST) -timeout 5m ./...'
 
 .PHONY: integration
 integration:

@@ -61,7 +61,8 @@ func checkLease(d time.Duration) error {
 
 // MaxHold makes the watchdog stop extending after d, counted from the grant,
 // so that a holder that is stuck lets go at last: the key goes between d and
-// d plus the watchdog timeout. At least 1 ms; not together with Lease.
+// d plus the watchdog timeout. At least 1 ms; together with Lease it is
+// ErrInvalidOption.
 func MaxHold(d time.Duration) AcquireOption {
 	return func(t *terms) error {
 		if t.hasMax {
@@ -78,7 +79,7 @@ func MaxHold(d time.Duration) AcquireOption {
 // As acquires in the name of owner, which re-enters if it holds the lock
 // already. An owner may be shared among processes by its string; that shares
 // the lock but not the trust: another process's acquire or release may set a
-// shorter lease than this one knows of.
+// shorter lease than this one knows of. The zero Owner is ErrInvalidOption.
 func As(owner Owner) AcquireOption {
 	return func(t *terms) error {
 		if t.as {

@@ -7,7 +7,8 @@ import (
 
 // Shutdown ends the client in good order: acquires by new owners and all
 // waiters get ErrClosed, while owners that hold a lock may re-enter it and
-// release. When the last hold is over, it closes. If ctx ends first it closes
+// release; questions, UnlockAs and ForceUnlock go on working. When the last
+// hold is over, it closes. If ctx ends first it closes
 // at once and returns ctx's error; keys still held are left to expire.
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.state.CompareAndSwap(stateOpen, stateDraining)
@@ -31,7 +32,8 @@ func (c *Client) Shutdown(ctx context.Context) error {
 // ErrClosed, renewal stops, and keys still held are left to expire. What is
 // under way to give back what nobody holds, undos, releases and the deletion
 // of latches, gets one command timeout. It returns when every goroutine and
-// connection of the client is gone. It is idempotent, and a second call waits
+// connection of the client is gone. From then on every call that would ask
+// the server returns ErrClosed, Hold.Unlock included. It is idempotent, and a second call waits
 // for the first.
 func (c *Client) Close() error {
 	c.close(c.o.timeout)

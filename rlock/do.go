@@ -6,8 +6,10 @@ import (
 )
 
 // Do runs fn while it holds the lock, acquired as Lock does with these
-// options. fn's context ends with the hold; if the lease is lost its cause is
-// ErrLeaseLost, and fn should stop. Do never returns before fn, and releases
+// options. fn's context derives from ctx and ends with the hold too; its cause
+// then is ErrLeaseLost, or ErrClosed if the client was closed, and fn should
+// stop. If ctx ends while fn runs the lock stays held until fn returns. Do
+// never returns before fn, and releases
 // when fn returns, panics or calls runtime.Goexit.
 //
 // The error joins fn's error, ErrLeaseLost if the lock was lost before fn

@@ -16,7 +16,9 @@ import (
 // they were promised.
 //
 // It blocks until the server answers, ctx ends or a command timeout has
-// passed. An error that is both ErrLeaseLost and ErrNotHeld: the key is not
+// passed. Once sent it is not taken back: if ctx ends first the error is
+// ErrUncertain and ctx's. ErrReleased: the hold was released before.
+// ErrClosed: the client is closed. An error that is both ErrLeaseLost and ErrNotHeld: the key is not
 // this owner's any more and the hold is over. ErrUncertain: no answer; what
 // is trusted is the shorter of both leases. ErrInvalidOption: a hold that the
 // watchdog extends, or d below 1 ms.

@@ -15,9 +15,13 @@ import (
 // the name in this client ends with ErrLeaseLost before the command is sent;
 // holders elsewhere notice at their next renewal.
 //
-// It blocks until the server answers, ctx ends or a command timeout has
-// passed. ErrUncertain: it was sent and not answered, and is not sent again,
-// since it could hit the next holder. Redisson's forceUnlock.
+// ctx ends the wait only before the holds are ended; from then on the command
+// is owed, and it blocks until the server answers or a command timeout has
+// passed. A key that holds something else than a hash is an error and left
+// alone. ErrUncertain: it was sent and not answered, and is not sent again,
+// since it could hit the next holder. ErrClosed: the client is closed. Holds
+// that were ended stay so if the command could not be sent after all; the key
+// is then left to its lease. Redisson's forceUnlock.
 func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	if err := l.usable(); err != nil {
 		return false, err
@@ -60,18 +64,9 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	}
 	s.unlock()
 	l.c.node.pipe.Flush()
-	select {
-	case <-done:
-	case <-ctx.Done():
-		if l.c.node.pipe.Cancel(r) {
-			s.lock()
-			n.unpin()
-			s.unlock()
-			l.c.work.done()
-			return false, wrap("force", l.name, ctx.Err())
-		}
-		return false, wrap("force", l.name, fmt.Errorf("%w: %w", ErrUncertain, ctx.Err()))
-	}
+	// The holds have ended, and ctx may have ended with one of them: the command
+	// is owed. The pipeline bounds the wait.
+	<-done
 	switch {
 	case closedPipe(r.Err):
 		return false, wrap("force", l.name, ErrClosed)

@@ -46,7 +46,7 @@ func (h *Hold) Name() string { return h.l.name }
 
 // Done is closed when the hold is over: released, lost, or its client closed.
 // Err says which. A loss by time closes it as soon as the scheduler allows
-// after ValidUntil; Err knows earlier.
+// after ValidUntil; Err knows earlier. Each call returns the same channel.
 func (h *Hold) Done() <-chan struct{} {
 	s := h.l.shard()
 	s.lock()
@@ -138,7 +138,9 @@ func (h *Hold) over(cause error) {
 
 // Context derives a context from parent that ends with the hold;
 // context.Cause then is ErrReleased, ErrLeaseLost or ErrClosed. The returned
-// function frees the context and does not release the hold.
+// function frees the context and does not release the hold. It does not
+// depend on the context that bounded the wait. If the hold is over already so
+// is the context, with the same cause.
 func (h *Hold) Context(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	s := h.l.shard()

@@ -34,8 +34,13 @@ func (l *Lock) shard() *shard { return l.c.shard(l.key) }
 // Lock waits until the lock is acquired or ctx ends. Without Lease the
 // watchdog keeps it until Unlock, as Redisson's lock() does.
 //
-// After an error nothing is held: what was granted at the last moment is
-// given back. ctx's error: ctx ended, joined with the server's last trouble if
+// After an error this call holds nothing: what was granted at the last moment
+// is given back. One exception is named: ErrUncertain from an acquire with As
+// says that the owner may have one hold more than it knows, until the lease
+// ends. An acquire with As tries once before it queues behind local waiters.
+// It is Redisson's lockInterruptibly, with ctx in the place of the interrupt.
+//
+// ctx's error: ctx ended, joined with the server's last trouble if
 // there was any. ErrClosed: the client was closed. ErrUncertain: the server
 // answered nothing for a command timeout; what the attempt may have taken is
 // given back in the background. ErrInvalidOption, ErrInvalidName: nothing was
@@ -47,7 +52,9 @@ func (l *Lock) Lock(ctx context.Context, opts ...AcquireOption) (*Hold, error) {
 }
 
 // TryLock makes one attempt and does not wait: ErrLocked if another owner
-// holds the lock. Its other errors are Lock's. Redisson's tryLock().
+// holds the lock. It blocks until the server answers, ctx ends, or the server
+// has answered nothing for a command timeout. Its other errors are Lock's.
+// Redisson's tryLock().
 func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error) {
 	return l.acquire(ctx, true, -1, opts)
 }

@@ -15,7 +15,8 @@ type Option func(*settings) error
 
 // NameMapper turns the names that callers use into the keys that Redis holds,
 // as Redisson's NameMapper does. Channel and latch are made from the mapped
-// name. Both methods must be pure, and safe for concurrent use.
+// name. Both methods must be pure, and safe for concurrent use. Unmap is not
+// called so far, since no call returns a key.
 type NameMapper interface {
 	Map(name string) string
 	Unmap(name string) string
@@ -74,7 +75,8 @@ func WithWatchdogTimeout(d time.Duration) Option {
 
 // WithCommandTimeout sets how long one command may take before its connection
 // is given up, and how long trouble may last before a call that has had no
-// answer yet returns it. It is Redisson's timeout. Default is 3 s; at least
+// answer yet returns it. The server remembers an unlock for five of it and a
+// second. It is Redisson's timeout. Default is 3 s; at least
 // 1 ms.
 func WithCommandTimeout(d time.Duration) Option {
 	return func(s *settings) error {
@@ -88,7 +90,8 @@ func WithCommandTimeout(d time.Duration) Option {
 
 // WithTLSConfig sets how a rediss:// server is verified and which client
 // certificate it is shown. Default verifies the URL's host against the
-// system's roots. The config is cloned.
+// system's roots. The config is cloned. With a redis:// URL or a pool it is
+// ErrInvalidOption.
 func WithTLSConfig(c *tls.Config) Option {
 	return func(s *settings) error {
 		if c == nil {
@@ -114,7 +117,9 @@ func WithNameMapper(m NameMapper) Option {
 // WithReplicaSync says whether what changes a lock is followed by WAIT for
 // the master's connected replicas, for at most one second: a grant that none
 // of them acknowledged is given back and tried again. It is Redisson's
-// checkLockSyncedSlaves. Default is off for a redis:// URL and a pool, which
+// checkLockSyncedSlaves. Replicas are counted when a connection is made. An
+// unlock that none acknowledged is sent once more with the same latch and
+// then reported, though the master has released the lock. Default is off for a redis:// URL and a pool, which
 // are Redisson's single mode.
 func WithReplicaSync(on bool) Option {
 	return func(s *settings) error {

@@ -22,9 +22,6 @@ type Owner struct {
 // "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42".
 func (o Owner) String() string { return codec.Owner(o.client, o.thread) }
 
-// IsZero tells the zero Owner.
-func (o Owner) IsZero() bool { return o == Owner{} }
-
 // ParseOwner reads what String, or Redisson, wrote. It refuses, with
 // ErrInvalidOption, what Redisson would not write: anything but a lowercase
 // version 4 UUID, a colon and a decimal number.
@@ -37,7 +34,7 @@ func ParseOwner(s string) (Owner, error) {
 }
 
 func (o Owner) check() error {
-	if o.IsZero() {
+	if o == (Owner{}) {
 		return fmt.Errorf("%w: the zero Owner; take one from Client.NewOwner, Hold.Owner or ParseOwner", ErrInvalidOption)
 	}
 	return nil

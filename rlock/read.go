@@ -74,8 +74,8 @@ func (l *Lock) HoldCount(ctx context.Context, owner Owner) (int, error) {
 	return int(count), nil
 }
 
-// RemainTTL is how long the key has still to live, in whole milliseconds;
-// -1 (a negative duration of one nanosecond) when it never expires.
+// RemainTTL is how long the key has still to live, in whole milliseconds, or
+// time.Duration(-1) when it never expires.
 // ErrNotLocked: nobody holds the lock. It blocks like IsLocked. Redisson's
 // remainTimeToLive.
 func (l *Lock) RemainTTL(ctx context.Context) (time.Duration, error) {

@@ -19,6 +19,7 @@ type release struct {
 
 	limit  time.Duration // not sent again after this
 	first  time.Duration // when it was first sent; 0: not yet
+	again  bool          // repeated because no replica had it
 	open   bool          // an earlier send may still arrive: the latch must stay
 	failed error         // the last trouble
 	pause  time.Duration
@@ -188,6 +189,16 @@ func (r *release) uncertain() error {
 func (r *release) answered(q *pipeline.Request, result codec.Release) {
 	t := r.t
 	n := t.n
+	var err error
+	if result != codec.NotHeld && q.Replicas > 0 && q.Acked == 0 {
+		// Once more, with the same latch: it does not count twice.
+		if !r.again {
+			r.again = true
+			r.send()
+			return
+		}
+		err = fmt.Errorf("released, but %w", errUnreplicated)
+	}
 	if !r.open {
 		n.c.node.pipe.Discard(r.latch)
 	}
@@ -197,12 +208,12 @@ func (r *release) answered(q *pipeline.Request, result codec.Release) {
 		r.settle(notHeld(t.owner))
 	case codec.Final:
 		t.lose(errVanished)
-		r.settle(nil)
+		r.settle(err)
 	case codec.Partial:
 		if len(t.holds) > 0 {
 			t.leased(r.first, r.lease)
 		}
-		r.settle(nil)
+		r.settle(err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 // It sends even if ctx is over, like Hold.Unlock. ErrNotHeld: the owner holds
 // nothing. ErrInvalidOption: the zero Owner, or one with a Hold in this
 // client, whose Unlock keeps the books. ErrUncertain: no answer came in time.
+// ErrClosed: the client is closed. Any other error is the server's.
 func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	if err := l.usable(); err != nil {
 		return err
