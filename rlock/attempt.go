@@ -7,6 +7,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/transport"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -238,6 +239,10 @@ func (a *attempt) failed(err error) {
 	case closedPipe(err) || c.closed():
 		a.w.fail(ErrClosed)
 		a.finish()
+	case notSent(err) && transport.Permanent(err) && !a.w.wasTold():
+		// Connecting again would meet the same refusal.
+		a.answeredError(err)
+		a.finish()
 	case notSent(err):
 		a.troubled(err)
 		a.finish()
@@ -278,7 +283,7 @@ func (a *attempt) troubled(err error) {
 	}
 	w.trouble.add(err, since)
 	if n.c.now()-w.trouble.since >= n.c.o.timeout {
-		w.fail(unreachable(err))
+		w.fail(n.c.unreachable(err))
 		return
 	}
 	n.c.after(w.trouble.pause, func() {

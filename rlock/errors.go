@@ -119,8 +119,11 @@ func hasCode(err error, codes ...string) bool {
 
 // unreachable words trouble that lasted longer than the caller's patience
 // with a server that has not answered once.
-func unreachable(err error) error {
+func (c *Client) unreachable(err error) error {
 	if lost(err) {
+		if why := c.node.pipe.Err(); why != nil {
+			err = fmt.Errorf("%w; since then: %w", err, why)
+		}
 		return fmt.Errorf("%w: %w; whatever it took is being given back", ErrUncertain, err)
 	}
 	return err

@@ -92,7 +92,8 @@ func ExampleLock_TryLock() {
 // Re-entry is asked for: an acquisition in the name of an owner that holds the
 // lock already does not wait.
 func ExampleAs() {
-	ctx := context.Background()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
 	client, err := rlock.Open(ctx, redisURL())
 	if err != nil {
 		fmt.Println(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/transport"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -51,14 +52,14 @@ func (a *attempt) troubledOpen(err error) {
 	w.trouble.add(err, a.began)
 	patience := w.trouble.since + n.c.o.timeout - n.c.now()
 	if patience <= 0 {
-		w.fail(unreachable(err))
+		w.fail(n.c.unreachable(err))
 		return
 	}
 	n.c.after(patience, func() {
 		n.s.lock()
 		defer n.s.unlock()
 		if w.trouble.err != nil && w.attempt == a {
-			w.fail(unreachable(w.trouble.err))
+			w.fail(n.c.unreachable(w.trouble.err))
 		}
 	})
 }
@@ -194,7 +195,8 @@ func (c *Client) ask(command string, args []any, limit time.Duration, then func(
 	r := &pipeline.Request{Command: command, Args: args}
 	pause := firstPause
 	r.Done = pipeline.CompletionFunc(func(r *pipeline.Request) {
-		if r.Err != nil && !c.closed() && c.now() < limit && (lost(r.Err) || notSent(r.Err) || transient(r.Err)) {
+		hopeless := limit != watchdog.Never && transport.Permanent(r.Err)
+		if r.Err != nil && !c.closed() && c.now() < limit && !hopeless && (lost(r.Err) || notSent(r.Err) || transient(r.Err)) {
 			c.after(pause, func() { c.node.pipe.Submit(r) })
 			pause = min(2*pause, lastPause)
 			return
