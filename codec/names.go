@@ -35,14 +35,35 @@ func Latch(key, id string) string {
 	return latchPrefix + "{" + key + "}:" + id
 }
 
+// FreshLatch is Latch with an id of its own.
+func FreshLatch(key string) string {
+	open, shut := "{", "}:"
+	if strings.Contains(key, "{") {
+		open, shut = "", ":"
+	}
+	var b strings.Builder
+	b.Grow(len(latchPrefix) + len(open) + len(key) + len(shut) + LatchIDLen)
+	b.WriteString(latchPrefix)
+	b.WriteString(open)
+	b.WriteString(key)
+	b.WriteString(shut)
+	id := latchID()
+	b.Write(id[:])
+	return b.String()
+}
+
 // NewLatchID makes the id of a latch: 128 random bits as LatchIDLen lowercase
 // hex digits. Equal ids would let one unlock take another's result for its own,
 // so they come from the system's random source and need no coordination between
 // processes.
 func NewLatchID() string {
+	id := latchID()
+	return string(id[:])
+}
+
+func latchID() (digits [LatchIDLen]byte) {
 	var bits [LatchIDLen / 2]byte
 	_, _ = rand.Read(bits[:]) // never fails: without randomness it ends the program
-	var digits [LatchIDLen]byte
 	hex.Encode(digits[:], bits[:])
-	return string(digits[:])
+	return digits
 }

@@ -20,20 +20,19 @@ type terms struct {
 	hasMax   bool
 }
 
-func newTerms(opts []AcquireOption) (terms, error) {
-	var t terms
+func (t *terms) set(opts []AcquireOption) error {
 	for _, o := range opts {
 		if o == nil {
-			return t, fmt.Errorf("%w: a nil AcquireOption", ErrInvalidOption)
+			return fmt.Errorf("%w: a nil AcquireOption", ErrInvalidOption)
 		}
-		if err := o(&t); err != nil {
-			return t, err
+		if err := o(t); err != nil {
+			return err
 		}
 	}
 	if t.hasLease && t.hasMax {
-		return t, fmt.Errorf("%w: Lease and MaxHold: a fixed lease ends by itself", ErrInvalidOption)
+		return fmt.Errorf("%w: Lease and MaxHold: a fixed lease ends by itself", ErrInvalidOption)
 	}
-	return t, nil
+	return nil
 }
 
 // Lease asks for a fixed lease: the lock is free again after d, and no

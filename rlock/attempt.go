@@ -26,26 +26,32 @@ type attempt struct {
 
 // try makes an attempt for w. It is called with the shard locked.
 func (n *name) try(w *waiter) *attempt {
-	o := w.terms.owner
-	if !w.terms.as {
+	var t *tenure
+	if w.terms.as {
+		t = n.tenure(w.terms.owner)
+	} else {
 		// An owner is used once: a try after an undo must not meet its own
 		// shadow (A5).
-		o = n.c.NewOwner()
+		t = n.newTenure(n.c.NewOwner())
 	}
-	a := &attempt{w: w, t: n.tenure(o), began: n.c.now()}
+	a := &w.first
+	if a.w != nil {
+		a = new(attempt)
+	}
+	a.w, a.t, a.began = w, t, n.c.now()
 	w.attempt = a
 	a.t.attempts++
 	n.c.work.add()
 	if a.t.busy {
 		n.c.after(n.c.o.timeout, a.stuck)
 	}
-	a.t.enter(a.send)
+	a.t.enter(a)
 	return a
 }
 
-// send queues the command. It runs with the shard locked, in the owner's
+// begin queues the command. It runs with the shard locked, in the owner's
 // lane.
-func (a *attempt) send() {
+func (a *attempt) begin() {
 	t, n := a.t, a.t.n
 	if a.w.settled {
 		a.unsent()
@@ -61,8 +67,8 @@ func (a *attempt) send() {
 		t.lease.Lower(watchdog.Trust(n.c.now(), a.lease))
 	}
 	a.forces = n.forces
-	call := n.kind.acquire(n.key, t.field, a.lease.Milliseconds())
-	a.req = pipeline.Request{Command: "EVALSHA", Args: call.Args(), Script: call.Script, Done: a, Wait: n.c.o.replicas}
+	a.req.Done, a.req.Wait = a, n.c.o.replicas
+	a.req.Call(n.kind.acquire(a.req.Words[:0], n.l.words.key, t.word, n.c.leaseWord(a.lease)))
 	if a.queued = n.c.node.pipe.Enqueue(&a.req); !a.queued {
 		a.failed(a.req.Err)
 	}
@@ -184,7 +190,11 @@ func (a *attempt) tellLine() {
 // already (H3).
 func (t *tenure) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
 	c := t.n.c
-	h := &Hold{l: w.n.l, t: t, lease: t.lease, end: clock.Never, renewUntil: clock.Never}
+	h := &t.first
+	if h.t != nil {
+		h = new(Hold)
+	}
+	h.l, h.t, h.lease, h.end, h.renewUntil = w.n.l, t, t.lease, clock.Never, clock.Never
 	if w.terms.hasLease {
 		h.fixed = true
 		h.promised = sent + w.terms.lease

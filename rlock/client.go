@@ -29,6 +29,7 @@ type Pool interface {
 // subscriptions, and one watchdog. All methods are safe for concurrent use.
 type Client struct {
 	id      uuid.UUID
+	words   struct{ lease, latchTTL any } // of the watchdog and of latches, in ms, boxed once
 	o       *settings
 	node    *node
 	dog     *watchdog.Watchdog
@@ -133,6 +134,8 @@ func newClient(o *settings, dial func(context.Context) (redis.Conn, error)) *Cli
 		work:   newGauge(),
 		gone:   make(chan struct{}),
 	}
+	c.words.lease = o.watchdog.Milliseconds()
+	c.words.latchTTL = c.latchTTL().Milliseconds()
 	c.timers.set = map[*time.Timer]func(){}
 	for i := range c.shards {
 		c.shards[i].names = map[string]*name{}
@@ -165,6 +168,8 @@ func (c *Client) NewLock(name string) *Lock {
 			l.bad = fmt.Errorf("%w: the NameMapper made it empty", ErrInvalidName)
 		}
 	}
+	l.channel = l.kind.channel(l.key)
+	l.words.key, l.words.channel = l.key, l.channel
 	return l
 }
 
@@ -174,12 +179,12 @@ func (c *Client) closed() bool { return c.state.Load() == stateClosed }
 
 // admit tells whether an acquire may begin. It is called with the shard
 // locked.
-func (c *Client) admit(s *shard, l *Lock, t terms) error {
+func (c *Client) admit(s *shard, l *Lock, t *terms) error {
 	switch c.state.Load() {
 	case stateClosed:
 		return ErrClosed
 	case stateDraining:
-		if n := s.names[l.key]; t.as && n != nil && n.tenures[t.owner] != nil && len(n.tenures[t.owner].holds) > 0 {
+		if n := s.names[l.key]; t.as && n != nil && n.holds(t.owner) {
 			return nil
 		}
 		return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)

@@ -2,6 +2,7 @@ package rlock
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -13,8 +14,7 @@ import (
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.state.CompareAndSwap(stateOpen, stateDraining)
 	c.failWaiters(func(w *waiter) bool {
-		t := w.n.tenures[w.terms.owner]
-		return w.terms.as && t != nil && len(t.holds) > 0
+		return w.terms.as && w.n.holds(w.terms.owner)
 	})
 	var err error
 	// An attempt under way may yet become a hold.
@@ -88,7 +88,7 @@ func (c *Client) failWaiters(keep func(*waiter) bool) {
 // endHolds ends every hold.
 func (c *Client) endHolds() {
 	c.eachName(func(n *name) {
-		for _, t := range n.tenures {
+		for _, t := range slices.Clone(n.tenures) {
 			holds := t.holds
 			t.holds = nil
 			for _, h := range holds {

@@ -43,7 +43,7 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	}
 	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), limit: h.l.c.now() + h.l.c.o.timeout}
 	h.l.c.work.add()
-	h.t.enter(e.begin)
+	h.t.enter(e)
 	s.unlock()
 	h.l.c.node.pipe.Flush()
 	timer := time.NewTimer(h.l.c.o.timeout)
@@ -90,8 +90,8 @@ func (e *extension) begin() {
 	h.end = min(h.end, watchdog.Trust(now, e.d))
 	t.alarm()
 	call := luasrc.Renew(e.lease.Milliseconds(), []string{t.n.key}, []string{t.field})
-	e.req = *pipeline.Call(call, e)
-	e.req.Wait = c.o.replicas
+	e.req.Done, e.req.Wait = e, c.o.replicas
+	e.req.Call(call)
 	e.send()
 }
 

@@ -3,6 +3,7 @@ package rlock
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -42,12 +43,12 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 		return false, wrap("force", l.name, ErrClosed)
 	}
 	n := s.pin(l)
-	for _, t := range n.tenures {
+	for _, t := range slices.Clone(n.tenures) {
 		t.lose(errForced)
 	}
 	n.forces++
 	done := make(chan *pipeline.Request, 1)
-	r := pipeline.Call(l.kind.force(l.key, l.kind.channel(l.key)), pipeline.CompletionFunc(func(r *pipeline.Request) {
+	r := pipeline.Call(l.kind.force(l.key, l.channel), pipeline.CompletionFunc(func(r *pipeline.Request) {
 		s.lock()
 		n.unpin()
 		s.unlock()

@@ -11,8 +11,8 @@ import (
 type kind struct {
 	channel func(key string) string
 	wakes   func(payload []byte) bool
-	acquire func(key, owner string, lease int64) luasrc.Call
-	release func(key, channel, latch, owner string, lease, latchTTL int64) luasrc.Call
+	acquire func(dst []any, key, owner, lease luasrc.Word) luasrc.Call
+	release func(dst []any, key, channel, latch, owner, lease, latchTTL luasrc.Word) luasrc.Call
 	force   func(key, channel string) luasrc.Call
 }
 
@@ -21,8 +21,8 @@ var reentrant = &kind{
 	channel: codec.Channel,
 	wakes:   codec.IsUnlock,
 	acquire: luasrc.Lock,
-	release: func(key, channel, latch, owner string, lease, latchTTL int64) luasrc.Call {
-		return luasrc.Unlock(key, channel, latch, owner, lease, latchTTL, luasrc.Publish)
+	release: func(dst []any, key, channel, latch, owner, lease, latchTTL luasrc.Word) luasrc.Call {
+		return luasrc.Unlock(dst, key, channel, latch, owner, lease, latchTTL, luasrc.Publish)
 	},
 	force: func(key, channel string) luasrc.Call {
 		return luasrc.ForceUnlock(key, channel, luasrc.Publish)

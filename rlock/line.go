@@ -127,7 +127,7 @@ func (ln *line) listen() {
 	}
 	ln.epoch++
 	ln.heard = false
-	ln.sub = ln.n.c.node.hub.Subscribe(ln.n.channel, &ear{ln: ln, epoch: ln.epoch})
+	ln.sub = ln.n.c.node.hub.Subscribe(ln.n.l.channel, &ear{ln: ln, epoch: ln.epoch})
 }
 
 // end leaves nothing of a line that nobody waits in (P1, E2).
@@ -228,7 +228,7 @@ func (e *ear) Refused(err error) {
 	if e.epoch != ln.epoch {
 		return
 	}
-	err = fmt.Errorf("subscribe to %s: %w", quote(n.channel), err)
+	err = fmt.Errorf("subscribe to %s: %w", quote(n.l.channel), err)
 	for ln.head != nil {
 		ln.head.fail(err)
 	}

@@ -17,6 +17,9 @@ type Lock struct {
 	name string
 	key  string // the mapped name
 	bad  error
+
+	channel string
+	words   struct{ key, channel any } // boxed once, for every command
 }
 
 // Name is what NewLock was given.

@@ -14,7 +14,7 @@ import (
 type release struct {
 	req   pipeline.Request
 	t     *tenure
-	latch string
+	latch any           // boxed once
 	lease time.Duration // what the holds that are left get
 
 	limit  time.Duration // not sent again after this
@@ -26,6 +26,15 @@ type release struct {
 	over   bool
 
 	then func(err error) // told the outcome, with the shard locked
+	done chan error      // gets the outcome; has room for it
+}
+
+// leaseWord is a lease as a command carries it.
+func (c *Client) leaseWord(d time.Duration) any {
+	if d == c.o.watchdog {
+		return c.words.lease
+	}
+	return d.Milliseconds()
 }
 
 // latchTTL is how long the server remembers an unlock.
@@ -41,7 +50,7 @@ func (c *Client) unlockLimit() time.Duration { return c.now() + c.latchTTL() - c
 func (c *Client) undoLimit() time.Duration { return watchdog.Never }
 
 func newRelease(t *tenure, limit time.Duration) *release {
-	return &release{t: t, limit: limit, latch: codec.Latch(t.n.key, codec.NewLatchID()), pause: firstPause}
+	return &release{t: t, limit: limit, latch: codec.FreshLatch(t.n.key), pause: firstPause}
 }
 
 // begin sends the unlock. It runs with the shard locked, in the owner's lane.
@@ -59,8 +68,9 @@ func (r *release) begin() {
 		t.lease.Forget()
 		t.lease = nil
 	}
-	call := t.n.kind.release(t.n.key, t.n.channel, r.latch, t.field, r.lease.Milliseconds(), c.latchTTL().Milliseconds())
-	r.req = pipeline.Request{Command: "EVALSHA", Args: call.Args(), Script: call.Script, Done: r, Wait: c.o.replicas}
+	words := &t.n.l.words
+	r.req.Done, r.req.Wait = r, c.o.replicas
+	r.req.Call(t.n.kind.release(r.req.Words[:0], words.key, words.channel, r.latch, t.word, c.leaseWord(r.lease), c.words.latchTTL))
 	r.send()
 }
 
@@ -221,7 +231,12 @@ func (r *release) answered(q *pipeline.Request, result codec.Release) {
 func (r *release) tell(err error) {
 	if !r.over {
 		r.over = true
-		r.then(err)
+		if r.done != nil {
+			r.t.n.c.work.done()
+			r.done <- err
+		} else {
+			r.then(err)
+		}
 	}
 }
 

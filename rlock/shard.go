@@ -38,19 +38,19 @@ func (c *Client) shard(key string) *shard {
 // name is what this client knows of one lock: who waits for it and who holds
 // it. It lives in its shard as long as either is anybody.
 type name struct {
-	c       *Client
-	s       *shard
-	l       *Lock // a handle, for what never changes
-	kind    *kind
-	key     string
-	channel string
+	c    *Client
+	s    *shard
+	l    *Lock // a handle, for what never changes
+	kind *kind
+	key  string
 
-	// All below is guarded by s.mu.
+	// All below is guarded by s.mu. Names come and go with each lock, so what
+	// lasts longer is in the handle.
 	line    line
-	loose   ring // waiters whose attempts are made outside the line
-	tenures map[Owner]*tenure
-	forces  int // how many times ForceUnlock was queued for it
-	pins    int // calls under way that came to it
+	loose   ring      // waiters whose attempts are made outside the line
+	tenures []*tenure // in no order; most of the time one
+	forces  int       // how many times ForceUnlock was queued for it
+	pins    int       // calls under way that came to it
 }
 
 // pin finds or makes the name's state and keeps it until unpin. It is called
@@ -58,7 +58,7 @@ type name struct {
 func (s *shard) pin(l *Lock) *name {
 	n := s.names[l.key]
 	if n == nil {
-		n = &name{c: l.c, s: s, l: l, kind: l.kind, key: l.key, channel: l.kind.channel(l.key), tenures: make(map[Owner]*tenure, 1)}
+		n = &name{c: l.c, s: s, l: l, kind: l.kind, key: l.key}
 		n.line.n = n
 		s.names[l.key] = n
 	}

@@ -16,43 +16,78 @@ type tenure struct {
 	n     *name
 	owner Owner
 	field string // the owner as Redis holds it
+	word  any    // field, boxed once
+	place int    // in the name's list; -1: not there any more
 
-	busy  bool     // a command of this owner is under way
-	queue []func() // those that wait for it; run with the shard locked
+	busy  bool // a command of this owner is under way
+	queue []op // those that wait for it
 
 	holds    []*Hold         // living: neither released nor lost
 	lease    *watchdog.Lease // what the watchdog knows; nil between holds
 	attempts int             // acquires under way or waiting in the lane
+	first    Hold            // room for the first hold
+	room     [1]*Hold        // and for its place in holds
 	owed     int             // holds whose own lease ended before this one, counted by the server until their Unlock
 }
 
-func (n *name) tenure(o Owner) *tenure {
-	t := n.tenures[o]
-	if t == nil {
-		t = &tenure{n: n, owner: o, field: o.String()}
-		n.tenures[o] = t
+// op is a command that waits for its owner's lane. begin runs with the shard
+// locked; leave is owed for it.
+type op interface{ begin() }
+
+// opFunc makes an op of a function.
+type opFunc func()
+
+func (f opFunc) begin() { f() }
+
+// find is the owner's dealings with the name, or nil.
+func (n *name) find(o Owner) *tenure {
+	for _, t := range n.tenures {
+		if t.owner == o {
+			return t
+		}
 	}
+	return nil
+}
+
+// holds tells whether the owner has a living hold.
+func (n *name) holds(o Owner) bool {
+	t := n.find(o)
+	return t != nil && len(t.holds) > 0
+}
+
+// tenure finds or makes the owner's dealings with the name.
+func (n *name) tenure(o Owner) *tenure {
+	if t := n.find(o); t != nil {
+		return t
+	}
+	return n.newTenure(o)
+}
+
+func (n *name) newTenure(o Owner) *tenure {
+	t := &tenure{n: n, owner: o, field: o.String(), place: len(n.tenures)}
+	t.word = t.field
+	t.holds = t.room[:0]
+	n.tenures = append(n.tenures, t)
 	return t
 }
 
-// enter runs fn, at once or when the commands before it have ended. fn runs
-// with the shard locked; leave is owed for it.
-func (t *tenure) enter(fn func()) {
+// enter begins o, at once or when the commands before it have ended.
+func (t *tenure) enter(o op) {
 	if t.busy {
-		t.queue = append(t.queue, fn)
+		t.queue = append(t.queue, o)
 		return
 	}
 	t.busy = true
-	fn()
+	o.begin()
 }
 
 // leave ends a command and starts the next.
 func (t *tenure) leave() {
 	if len(t.queue) > 0 {
-		fn := t.queue[0]
+		o := t.queue[0]
 		t.queue[0] = nil
 		t.queue = t.queue[1:]
-		fn()
+		o.begin()
 		return
 	}
 	t.busy = false
@@ -68,10 +103,17 @@ func (t *tenure) tidy() {
 		t.lease.Forget()
 		t.lease = nil
 	}
-	if t.n.tenures[t.owner] == t {
-		delete(t.n.tenures, t.owner)
-		t.n.tidy()
+	if t.place < 0 {
+		return
 	}
+	n := t.n
+	last := len(n.tenures) - 1
+	n.tenures[t.place] = n.tenures[last]
+	n.tenures[t.place].place = t.place
+	n.tenures[last] = nil
+	n.tenures = n.tenures[:last]
+	t.place = -1
+	n.tidy()
 }
 
 // register makes the watchdog know the lease before an acquire is sent (H5).

@@ -110,7 +110,7 @@ func (t *tenure) undoAgain(until time.Duration) {
 			n.c.after(undoEvery, func() { t.undoAgain(until) })
 		}
 	}
-	t.enter(u.begin)
+	t.enter(u)
 }
 
 // count asks how many holds the owner has on the server, after an acquire of

@@ -34,7 +34,7 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	}
 	wasLost := h.check()
 	done := make(chan error, 1)
-	sent := h.release(func(err error) { done <- err })
+	sent := h.release(done, nil)
 	s.unlock()
 	if !sent {
 		return wrap("release", h.l.name, fmt.Errorf("%w; %w", wasLost, notHeld(h.t.owner)))
@@ -71,11 +71,12 @@ func await(ctx context.Context, c *Client, done <-chan error) error {
 	}
 }
 
-// release ends the hold and starts its unlock, whose outcome goes to then. It
+// release ends the hold and starts its unlock, whose outcome goes to done, or
+// to then if that is nil. It
 // reports false if there is nothing to send: the hold was lost, and its owner
 // has newer holds that an unlock would hit. It is called with the shard
 // locked.
-func (h *Hold) release(then func(error)) bool {
+func (h *Hold) release(done chan error, then func(error)) bool {
 	c := h.l.c
 	h.released = true
 	n := h.t.n.s.pin(h.l)
@@ -103,9 +104,11 @@ func (h *Hold) release(then func(error)) bool {
 		limit = min(limit, c.now()+c.o.timeout)
 	}
 	r := newRelease(t, limit)
-	r.then = func(err error) {
-		c.work.done()
-		then(err)
+	if r.done = done; done == nil {
+		r.then = func(err error) {
+			c.work.done()
+			then(err)
+		}
 	}
 	c.work.add()
 	r.enter()
@@ -126,14 +129,14 @@ func (r *release) enter() {
 			}
 		})
 	}
-	t.enter(r.begin)
+	t.enter(r)
 }
 
 // giveBack releases a hold that nobody has. It is called with the shard
 // locked.
 func (h *Hold) giveBack() {
 	n := h.t.n
-	h.release(func(err error) {
+	h.release(nil, func(err error) {
 		if err != nil {
 			n.c.log.giveBackFailed(n.l.name, h.t.owner, err)
 		}

@@ -44,7 +44,7 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 		done <- err
 	}
 	l.c.work.add()
-	t.enter(func() {
+	t.enter(opFunc(func() {
 		l.c.ask("PTTL", []any{n.key}, r.limit, func(reply any, err error) {
 			s.lock()
 			defer s.unlock()
@@ -59,7 +59,7 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 			r.lease = max(ttl, l.c.o.watchdog)
 			r.begin()
 		})
-	})
+	}))
 	n.unpin()
 	s.unlock()
 	l.c.node.pipe.Flush()

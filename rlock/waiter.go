@@ -23,6 +23,7 @@ type waiter struct {
 	told    bool // an attempt of its own was answered "taken"
 	answers int  // the line's count of answers when it joined
 	joined  time.Duration
+	first   attempt  // room for the first attempt
 	trouble trouble  // of attempts outside the line
 	attempt *attempt // under way
 
@@ -137,8 +138,8 @@ func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts 
 	if err := l.usable(); err != nil {
 		return nil, err
 	}
-	t, err := newTerms(opts)
-	if err != nil {
+	w := &waiter{once: once, ready: make(chan struct{})}
+	if err := w.terms.set(opts); err != nil {
 		return nil, wrap("acquire", l.name, err)
 	}
 	if err := ctx.Err(); err != nil {
@@ -150,16 +151,15 @@ func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts 
 		defer timer.Stop()
 		elapsed = timer.C
 	}
-	w := &waiter{terms: t, once: once, ready: make(chan struct{})}
 	s := l.c.shard(l.key)
 	s.lock()
-	if err := l.c.admit(s, l, t); err != nil {
+	if err := l.c.admit(s, l, &w.terms); err != nil {
 		s.unlock()
 		return nil, wrap("acquire", l.name, err)
 	}
 	n := s.pin(l)
 	w.n, w.joined = n, l.c.now()
-	if once || t.as {
+	if once || w.terms.as {
 		n.loose.push(w)
 		n.try(w)
 	} else {
@@ -183,7 +183,7 @@ func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts 
 		return w.hold, w.err
 	}
 	s.lock()
-	err = w.leave(cause)
+	err := w.leave(cause)
 	s.unlock()
 	l.c.node.pipe.Flush()
 	return nil, err

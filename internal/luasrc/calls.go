@@ -9,12 +9,21 @@ const (
 	SPublish = "SPUBLISH"
 )
 
+// MaxWords is the most that the Args of a call of one key have.
+const MaxWords = 10
+
 // MaxRenew is how many locks one Renew should carry at most, as in Redisson. A
 // script blocks the server while it runs, so the bound is a courtesy to others;
 // it is the caller's to keep.
 const MaxRenew = 100
 
-// Call is a script with its arguments. It can be sent any number of times.
+// Word is one argument as redigo takes it: a string or an integer. It is boxed
+// by its user, who boxes what is sent again and again once.
+type Word = any
+
+// Call is a script with its arguments. It can be sent any number of times. The
+// functions that make one append to dst, which may be nil, so that a caller
+// can bring the memory.
 type Call struct {
 	Script *Script
 	args   []any
@@ -32,9 +41,9 @@ func (c Call) Args() []any { return c.args }
 //	reply nil: one hold more; PTTL of key: another's (codec.DecodeAcquire)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
-func Lock(key, owner string, lease int64) Call {
+func Lock(dst []any, key, owner, lease Word) Call {
 	s := LockScript
-	return Call{s, []any{s.shaArg, 1, key, lease, owner}}
+	return Call{s, append(dst, s.shaArg, 1, key, lease, owner)}
 }
 
 // Unlock gives up one hold of owner. If it was the last, key is deleted and
@@ -47,9 +56,9 @@ func Lock(key, owner string, lease int64) Call {
 //	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
-func Unlock(key, channel, latch, owner string, lease, latchTTL int64, publish string) Call {
+func Unlock(dst []any, key, channel, latch, owner, lease, latchTTL, publish Word) Call {
 	s := UnlockScript
-	return Call{s, []any{s.shaArg, 3, key, channel, latch, codec.UnlockMessage, lease, owner, publish, latchTTL}}
+	return Call{s, append(dst, s.shaArg, 3, key, channel, latch, codec.UnlockMessage, lease, owner, publish, latchTTL)}
 }
 
 // ForceUnlock deletes key whoever holds it, and tells channel by the command

@@ -11,8 +11,8 @@ func TestCallArguments(t *testing.T) {
 		call Call
 		want []any
 	}{
-		{Lock("k", "o", 5), []any{LockScript.SHA1, 1, "k", int64(5), "o"}},
-		{Unlock("k", "c", "l", "o", 5, 6, SPublish), []any{UnlockScript.SHA1, 3, "k", "c", "l", "0", int64(5), "o", "SPUBLISH", int64(6)}},
+		{Lock(nil, "k", "o", int64(5)), []any{LockScript.SHA1, 1, "k", int64(5), "o"}},
+		{Unlock(nil, "k", "c", "l", "o", int64(5), int64(6), SPublish), []any{UnlockScript.SHA1, 3, "k", "c", "l", "0", int64(5), "o", "SPUBLISH", int64(6)}},
 		{ForceUnlock("k", "c", Publish), []any{ForceUnlockScript.SHA1, 2, "k", "c", "0", "PUBLISH"}},
 		{Renew(5, []string{"k", "K"}, []string{"o", "O"}), []any{RenewScript.SHA1, 2, "k", "K", int64(5), "o", "O"}},
 		{Renew(5, nil, nil), []any{RenewScript.SHA1, 0, int64(5)}},
@@ -40,7 +40,7 @@ func BenchmarkLock(b *testing.B) {
 	b.ReportAllocs()
 	key, owner := fmt.Sprint("order:", b.N), fmt.Sprint("owner:", b.N)
 	for b.Loop() {
-		sink = Lock(key, owner, 30_000)
+		sink = Lock(nil, key, owner, 30_000)
 	}
 }
 
@@ -48,6 +48,6 @@ func BenchmarkUnlock(b *testing.B) {
 	b.ReportAllocs()
 	key, owner := fmt.Sprint("order:", b.N), fmt.Sprint("owner:", b.N)
 	for b.Loop() {
-		sink = Unlock(key, channel, latch, owner, 30_000, 16_000, Publish)
+		sink = Unlock(nil, key, channel, latch, owner, 30_000, 16_000, Publish)
 	}
 }

@@ -35,7 +35,7 @@ func TestUnknownScriptDoesNothing(t *testing.T) {
 	r.do("HSET", key, owner, 1)
 	r.do("SCRIPT", "FLUSH")
 	for _, c := range []Call{
-		Lock(key, owner, lease), unlock(Publish), ForceUnlock(key, channel, Publish),
+		Lock(nil, key, owner, lease), unlock(Publish), ForceUnlock(key, channel, Publish),
 		Renew(lease, []string{key}, []string{owner}),
 	} {
 		_, err := r.run(c)

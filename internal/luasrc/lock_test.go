@@ -4,7 +4,7 @@ import "testing"
 
 func TestLockOfAFreeName(t *testing.T) {
 	r := newRig(t)
-	r.expect(Lock(key, owner, lease), "<nil>",
+	r.expect(Lock(nil, key, owner, lease), "<nil>",
 		"exists "+key, "hincrby "+key+" "+owner+" 1", "pexpire "+key+" 30000")
 	r.holds(map[string]string{owner: "1"}, "")
 	r.lives(key, lease)
@@ -15,7 +15,7 @@ func TestLockAgainByItsOwnerCounts(t *testing.T) {
 	r := newRig(t)
 	r.do("HSET", key, owner, 1)
 	r.do("PEXPIRE", key, 1_000_000)
-	r.expect(Lock(key, owner, lease), "<nil>",
+	r.expect(Lock(nil, key, owner, lease), "<nil>",
 		"exists "+key, "hexists "+key+" "+owner, "hincrby "+key+" "+owner+" 1", "pexpire "+key+" 30000")
 	r.holds(map[string]string{owner: "2"}, "")
 	r.lives(key, lease)
@@ -26,9 +26,9 @@ func TestLockOfAnothersNameTellsItsTTL(t *testing.T) {
 	r := newRig(t)
 	calls := []string{"exists " + key, "hexists " + key + " " + owner, "pttl " + key}
 	r.do("HSET", key, other, 3)
-	r.expect(Lock(key, owner, lease), "int -1", calls...)
+	r.expect(Lock(nil, key, owner, lease), "int -1", calls...)
 	r.do("PEXPIRE", key, 1_000_000)
-	reply, err := r.run(Lock(key, owner, lease), calls...)
+	reply, err := r.run(Lock(nil, key, owner, lease), calls...)
 	if ttl, ok := reply.(int64); !ok || ttl > 1_000_000 || ttl < 990_000 || err != nil {
 		t.Errorf("reply %v, %v", reply, err)
 	}
@@ -40,7 +40,7 @@ func TestLockOfAnothersNameTellsItsTTL(t *testing.T) {
 func TestLockLeavesAKeyOfAnotherTypeAlone(t *testing.T) {
 	r := newRig(t)
 	r.do("SET", key, "text", "PX", 1_000_000)
-	r.refused(Lock(key, owner, lease), "exists "+key, "hexists "+key+" "+owner)
+	r.refused(Lock(nil, key, owner, lease), "exists "+key, "hexists "+key+" "+owner)
 	if v := show(r.do("GET", key)); v != `"text"` {
 		t.Errorf("the key holds %s", v)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func unlock(publish string) Call {
-	return Unlock(key, channel, latch, owner, lease, latchMs, publish)
+	return Unlock(nil, key, channel, latch, owner, lease, latchMs, publish)
 }
 
 func TestUnlockOfTheLastHoldFreesAndTells(t *testing.T) {

@@ -51,7 +51,7 @@ type Pipeline struct {
 	kicking  bool // the flusher goroutine runs
 	closed   bool
 	batches  uint64
-	discards []string
+	discards []any // keys
 	discard  *time.Timer
 	due      bool // the discards have waited long enough
 	loads    map[*luasrc.Script]*load
@@ -174,12 +174,12 @@ func (p *Pipeline) cut() (*link, []*Request) {
 	p.spare = nil
 	for len(p.discards) > 0 {
 		n := min(len(p.discards), maxDiscards)
-		args := make([]any, n)
-		for i, k := range p.discards[:n] {
-			args[i] = k
-		}
-		p.discards = append(p.discards[:0], p.discards[n:]...)
-		b = append(b, &Request{Command: "DEL", Args: args, Done: CompletionFunc(p.discarded)})
+		r := &Request{Command: "DEL", Done: (*discarded)(p)}
+		r.Args = append(r.Words[:0], p.discards[:n]...)
+		b = append(b, r)
+		rest := copy(p.discards, p.discards[n:])
+		clear(p.discards[rest:])
+		p.discards = p.discards[:rest]
 	}
 	if p.due = false; p.discard != nil {
 		p.discard.Stop()
@@ -203,20 +203,23 @@ func (p *Pipeline) recycle(b []*Request) {
 	}
 }
 
-// discarded follows a DEL. One that a broken connection may have swallowed is
-// sent again; deleting twice is deleting.
-func (p *Pipeline) discarded(r *Request) {
+// discarded is a pipeline as the completion of a DEL.
+type discarded Pipeline
+
+// Complete sends a DEL again that a broken connection may have swallowed;
+// deleting twice is deleting.
+func (p *discarded) Complete(r *Request) {
 	if _, lost := r.Err.(*LostError); lost {
 		for _, key := range r.Args {
-			p.Discard(key.(string))
+			(*Pipeline)(p).Discard(key)
 		}
 	}
 }
 
-// Discard deletes key some time soon: with the next batch, or after 5 ms. It
+// Discard deletes key, a string, some time soon: with the next batch, or after 5 ms. It
 // does no I/O. While there is no server it remembers a bounded number of
 // keys; they are to have a TTL anyway.
-func (p *Pipeline) Discard(key string) {
+func (p *Pipeline) Discard(key any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || len(p.discards) >= 100*maxDiscards {

@@ -62,7 +62,7 @@ func TestA1ScriptIsLoadedOnceForAllWhoMissIt(t *testing.T) {
 		for i := range 100 {
 			wg.Go(func() {
 				done := make(chan *Request, 1)
-				p.Submit(Call(luasrc.Lock(fmt.Sprintf("k%d-%d", round, i), "o", 10_000), CompletionFunc(func(r *Request) { done <- r })))
+				p.Submit(Call(luasrc.Lock(nil, fmt.Sprintf("k%d-%d", round, i), "o", 10_000), CompletionFunc(func(r *Request) { done <- r })))
 				if r := <-done; r.Err != nil || r.Reply != nil {
 					t.Errorf("got %v, %v", r.Reply, r.Err)
 				}

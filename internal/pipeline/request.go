@@ -35,6 +35,9 @@ type Request struct {
 	Replicas int           // how many replicas WAIT was asked for; 0 where none was sent
 	Acked    int           // how many answered it
 
+	// Words is room for the arguments of a short command.
+	Words [luasrc.MaxWords]any
+
 	link     *link
 	deadline time.Duration // not sent by then: NotSentError
 	batch    uint64
@@ -44,7 +47,14 @@ type Request struct {
 
 // Call makes the request for a script.
 func Call(c luasrc.Call, done Completion) *Request {
-	return &Request{Command: "EVALSHA", Args: c.Args(), Script: c.Script, Done: done}
+	r := &Request{Done: done}
+	r.Call(c)
+	return r
+}
+
+// Call makes r a request for a script.
+func (r *Request) Call(c luasrc.Call) {
+	r.Command, r.Args, r.Script = "EVALSHA", c.Args(), c.Script
 }
 
 // NotSentError is the end of a request that never left this process.
