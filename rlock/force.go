@@ -29,9 +29,9 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	}
 	// Redisson's script deletes whatever has the name; a key that is no lock
 	// stays untouched here (I2).
-	kind, err := redis.String(l.ask(ctx, "TYPE", l.key))
+	kind, err := redis.String(l.c.query(ctx, "TYPE", l.key))
 	if err != nil {
-		return false, err
+		return false, wrap("force", l.name, err)
 	}
 	if kind != "hash" && kind != "none" {
 		return false, wrap("force", l.name, fmt.Errorf("the key holds a %s, which is no lock; it was left alone", kind))
