@@ -74,7 +74,7 @@ func (p *Pipeline) attempt() error {
 		conn.Close()
 		return fmt.Errorf("first words on a connection: %w", err)
 	}
-	l := &link{p: p, conn: conn, fence: fence, replicas: replicas, batches: make(chan []*Request, maxInFlight)}
+	l := &link{p: p, conn: conn, fence: fence, replicas: replicas, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
 	p.mu.Lock()
 	for i, f := range old {
 		p.settle(f, killed[i])
