@@ -194,7 +194,10 @@ func (c *Client) admit(s *shard, l *Lock, t *terms) error {
 
 // ping has the server answer once.
 func (c *Client) ping(ctx context.Context) error {
-	_, err := c.query(ctx, "PING")
+	reply, err := c.query(ctx, "PING")
+	if err == nil && reply != "PONG" {
+		err = fmt.Errorf("no Redis: PING was answered with a Go %T, not PONG", reply)
+	}
 	return err
 }
 
@@ -211,7 +214,17 @@ func (c *Client) query(ctx context.Context, command string, args ...any) (any, e
 	done := make(chan answer, 1)
 	c.ask(command, args, c.now()+c.o.timeout, func(reply any, err error) { done <- answer{reply, err} })
 	c.node.pipe.Flush()
+	// One that is asked again just before its limit may wait for a connection
+	// for two timeouts more; its caller does not. Else the answer comes first.
+	timer := time.NewTimer(c.o.timeout + c.o.timeout/8)
+	defer timer.Stop()
 	select {
+	case <-timer.C:
+		err := fmt.Errorf("no answer within %v", c.o.timeout)
+		if why := c.node.pipe.Err(); why != nil {
+			err = fmt.Errorf("%w: %w", err, why)
+		}
+		return nil, err
 	case a := <-done:
 		if closedPipe(a.err) {
 			a.err = ErrClosed
