@@ -79,6 +79,11 @@ interop:
 	@$(step) 'tests with Java Redisson' $(engine) bash -eo pipefail -c \
 	  'cd integration && go list ./... | grep -E "$(java_packages)" | xargs $(GOTEST) -timeout 25m'
 
+# Some minutes; the step of `make test` runs a twentieth. FLAGS=-write puts the table into docs/guarantees.md.
+.PHONY: faults
+faults:
+	@$(step) 'faults, in full' bash -ec 'cd integration/faults && go test -count=1 -timeout 40m -run TestFaults -scale 1 $(FLAGS)'
+
 .PHONY: docker
 docker:
 	@$(step) 'tests in Docker' $(engine) bash -eo pipefail -c \

@@ -19,7 +19,8 @@ import (
 // earlier Unlock was first, nothing was touched. ErrUncertain: no answer came
 // in time; the unlock may have run, and goes on in the background while the
 // lease lasts. ErrClosed: the client is closed, the key is left to expire.
-// Any other error is the server's.
+// Any other error is the server's, or says why the unlock could not be sent
+// while that would have helped; the key is left to expire.
 func (h *Hold) Unlock(ctx context.Context) error {
 	s := h.l.shard()
 	s.lock()

@@ -79,7 +79,8 @@ func (w *waiter) leave(cause error) error {
 	if w.settled {
 		if w.hold == nil {
 			if !errors.Is(cause, ErrLocked) && !errors.Is(w.err, cause) {
-				return fmt.Errorf("%w: %w", cause, w.err)
+				// Its text begins as every error's does; w.err is wrapped already.
+				return wrap("acquire", n.l.name, fmt.Errorf("%w: %w", cause, errors.Unwrap(w.err)))
 			}
 			return w.err
 		}

@@ -66,3 +66,10 @@ func (p *Proxy) Counts() map[string]int {
 	defer p.mu.Unlock()
 	return maps.Clone(p.counts)
 }
+
+// Forget drops the exchanges recorded so far, so that a proxy can run for hours. Counts stay.
+func (p *Proxy) Forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.exchanges = nil
+}
