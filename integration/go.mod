@@ -3,6 +3,7 @@ module github.com/rlock-go/redisson/integration
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/gomodule/redigo v1.9.3
 	github.com/ory/dockertest/v3 v3.12.0
 	github.com/rlock-go/redisson v0.0.0

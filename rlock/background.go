@@ -48,7 +48,7 @@ type timers struct {
 	mu     sync.Mutex // guards all below
 	set    map[*time.Timer]func()
 	closed bool
-	wg     sync.WaitGroup // functions that run
+	wg     sync.WaitGroup // functions that run or will
 }
 
 // after runs fn without any lock held, after d or when the client is closed,
@@ -65,15 +65,14 @@ func (c *Client) after(d time.Duration, fn func()) {
 		t.wg.Go(run)
 		return
 	}
+	t.wg.Add(1)
 	var timer *time.Timer
 	timer = time.AfterFunc(d, func() {
+		defer t.wg.Done()
 		t.mu.Lock()
-		_, mine := t.set[timer]
 		delete(t.set, timer)
-		if mine {
-			t.wg.Go(run)
-		}
 		t.mu.Unlock()
+		run()
 	})
 	t.set[timer] = run
 }
@@ -84,8 +83,11 @@ func (t *timers) hurry() {
 	defer t.mu.Unlock()
 	t.closed = true
 	for timer, run := range t.set {
-		timer.Stop()
-		t.wg.Go(run)
+		// One that can't be stopped is about to run by itself.
+		if timer.Stop() {
+			t.wg.Go(run)
+			t.wg.Done()
+		}
 	}
 	clear(t.set)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 	"github.com/google/uuid"
 
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/transport"
 	"github.com/rlock-go/redisson/pubsub"
@@ -173,7 +174,11 @@ func (c *Client) NewLock(name string) *Lock {
 	return l
 }
 
+// now is what decides whether something has ended.
 func (c *Client) now() time.Duration { return c.o.clock.Now() }
+
+// early is now at the latest, and cheaper: for noting when something began.
+func (c *Client) early() time.Duration { return clock.Early(c.o.clock) }
 
 func (c *Client) closed() bool { return c.state.Load() == stateClosed }
 
@@ -194,7 +199,10 @@ func (c *Client) admit(s *shard, l *Lock, t *terms) error {
 
 // ping has the server answer once.
 func (c *Client) ping(ctx context.Context) error {
-	_, err := c.query(ctx, "PING")
+	reply, err := c.query(ctx, "PING")
+	if err == nil && reply != "PONG" {
+		err = fmt.Errorf("no Redis: PING was answered with a Go %T, not PONG", reply)
+	}
 	return err
 }
 
@@ -211,7 +219,17 @@ func (c *Client) query(ctx context.Context, command string, args ...any) (any, e
 	done := make(chan answer, 1)
 	c.ask(command, args, c.now()+c.o.timeout, func(reply any, err error) { done <- answer{reply, err} })
 	c.node.pipe.Flush()
+	// One that is asked again just before its limit may wait for a connection
+	// for two timeouts more; its caller does not. Else the answer comes first.
+	timer := time.NewTimer(c.o.timeout + c.o.timeout/8)
+	defer timer.Stop()
 	select {
+	case <-timer.C:
+		err := fmt.Errorf("no answer within %v", c.o.timeout)
+		if why := c.node.pipe.Err(); why != nil {
+			err = fmt.Errorf("%w: %w", err, why)
+		}
+		return nil, err
 	case a := <-done:
 		if closedPipe(a.err) {
 			a.err = ErrClosed

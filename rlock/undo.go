@@ -148,7 +148,9 @@ func (a *attempt) count(fenced bool) {
 		case count == known:
 			a.resume()
 		case count == known+1:
-			u := newRelease(t, n.c.undoLimit())
+			// Its owner lives on: repeated beyond the latch, it would take
+			// another hold.
+			u := newRelease(t, n.c.unlockLimit())
 			u.then = func(err error) {
 				if err != nil && !errors.Is(err, ErrNotHeld) {
 					w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", ErrUncertain, err))

@@ -76,7 +76,7 @@ func (p *Pipeline) attempt() error {
 		conn.Close()
 		return fmt.Errorf("first words on a connection: %w", err)
 	}
-	l := &link{p: p, conn: conn, fence: fence, replicas: replicas, batches: make(chan []*Request, maxInFlight)}
+	l := &link{p: p, conn: conn, fence: fence, replicas: replicas, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
 	if pc, ok := conn.(patient); ok {
 		pc.Manage()
 		_ = pc.SetReadDeadline(time.Time{})

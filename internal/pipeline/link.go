@@ -23,6 +23,7 @@ type link struct {
 	replicas int
 	patient  patient         // nil for a connection of a pool
 	batches  chan []*Request // written or being written, in order
+	wrote    chan struct{}   // one for each batch that is not being written any more
 	wmu      sync.Mutex      // held while writing; guards broken
 	broken   bool            // nothing is written any more, and batches are their completions' again
 
@@ -82,6 +83,7 @@ func (l *link) interrupt() {
 // write sends a batch. An error needs no handling here: redigo has closed the
 // stream by then, and the reader finds out.
 func (l *link) write(b []*Request) {
+	defer func() { l.wrote <- struct{}{} }() // never blocks, as batches
 	l.wmu.Lock()
 	defer l.wmu.Unlock()
 	if l.broken {
@@ -117,6 +119,11 @@ func (l *link) read() {
 			if err = l.take(r, reply, err, left); err != nil {
 				l.fail(b[i:], err)
 				return
+			}
+			if i == 0 {
+				// A server may answer what it was not asked yet; the writer
+				// must be done with the batch before others get its requests.
+				<-l.wrote
 			}
 			p.complete(r)
 		}

@@ -20,6 +20,9 @@ const (
 	// discardAfter is how long a discarded key waits for company.
 	discardAfter = 5 * time.Millisecond
 
+	// refusedAfter is how long it waits when the server refused the last DEL.
+	refusedAfter = 100 * time.Millisecond
+
 	// maxDiscards bounds one DEL, so that no single command holds up the
 	// server.
 	maxDiscards = 1000
@@ -54,6 +57,7 @@ type Pipeline struct {
 	discards []any // keys
 	discard  *time.Timer
 	due      bool // the discards have waited long enough
+	refused  bool // the last DEL was, for now
 	loads    map[*luasrc.Script]*load
 	fences   []*fence // of broken connections, not settled yet
 	lastErr  error    // why the last attempt to connect failed
@@ -210,10 +214,15 @@ func (p *Pipeline) recycle(b []*Request) {
 // discarded is a pipeline as the completion of a DEL.
 type discarded Pipeline
 
-// Complete sends a DEL again that a broken connection may have swallowed;
-// deleting twice is deleting.
+// Complete sends a DEL again that a broken connection may have swallowed, or
+// that the server refused for now; deleting twice is deleting.
 func (p *discarded) Complete(r *Request) {
-	if _, lost := r.Err.(*LostError); lost {
+	_, lost := r.Err.(*LostError)
+	refused := refusedForNow(r.Err)
+	p.mu.Lock()
+	p.refused = refused
+	p.mu.Unlock()
+	if lost || refused {
 		for _, key := range r.Args {
 			(*Pipeline)(p).Discard(key)
 		}
@@ -233,10 +242,14 @@ func (p *Pipeline) Discard(key any) {
 	if len(p.discards) > 1 {
 		return
 	}
+	pause := discardAfter
+	if p.refused {
+		pause = refusedAfter
+	}
 	if p.discard == nil {
-		p.discard = time.AfterFunc(discardAfter, p.discardsDue)
+		p.discard = time.AfterFunc(pause, p.discardsDue)
 	} else {
-		p.discard.Reset(discardAfter)
+		p.discard.Reset(pause)
 	}
 }
 

@@ -294,3 +294,46 @@ func TestDiscardThatABrokenConnectionSwallowedIsSentAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestDiscardThatTheServerRefusedIsSentAgain(t *testing.T) {
+	s := redistest.Start(t)
+	p := start(t, s)
+	end(t, ask(p, "SET", "k", "v"))
+	c := s.Dial(t)
+	if _, err := c.Do("REPLICAOF", "127.0.0.1", 1); err != nil {
+		t.Fatal(err)
+	}
+	p.Discard("k")
+	for deadline := time.Now().Add(5 * time.Second); ; {
+		if r := end(t, ask(p, "DEL", "else")); !strings.HasPrefix(fmt.Sprint(r.Err), "READONLY") {
+			t.Fatalf("a replica was written to: %v", r.Err)
+		}
+		if p.wasRefused() {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the DEL never met the refusal")
+		}
+	}
+	if _, err := c.Do("REPLICAOF", "NO", "ONE"); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(5 * time.Second); ; {
+		n, err := redis.Int(c.Do("EXISTS", "k"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the key is still there")
+		}
+	}
+}
+
+func (p *Pipeline) wasRefused() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.refused
+}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gomodule/redigo/redis"
@@ -57,6 +58,12 @@ func (p *Pipeline) complete(r *Request) {
 	r.queued = true
 	p.queue = append(p.queue, r)
 	p.mu.Unlock()
+}
+
+// refusedForNow tells a server's refusal to write that passes.
+func refusedForNow(err error) bool {
+	code, _, _ := strings.Cut(string(serverError(err)), " ")
+	return slices.Contains([]string{"LOADING", "BUSY", "MASTERDOWN", "READONLY", "MISCONF", "NOREPLICAS"}, code)
 }
 
 func serverError(err error) redis.Error {

@@ -3,8 +3,10 @@ package transport
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -71,14 +73,33 @@ func (t *Target) greet(ctx context.Context, c redis.Conn) error {
 		if t.Username != "" {
 			args = []any{t.Username, t.Password}
 		}
-		if _, err := redis.DoContext(c, ctx, "AUTH", args...); err != nil {
-			return fmt.Errorf("AUTH: %w", err)
+		if err := ok(redis.DoContext(c, ctx, "AUTH", args...)); err != nil {
+			return fmt.Errorf("AUTH: %w", t.redact(err))
 		}
 	}
 	if t.Database != 0 {
-		if _, err := redis.DoContext(c, ctx, "SELECT", t.Database); err != nil {
+		if err := ok(redis.DoContext(c, ctx, "SELECT", t.Database)); err != nil {
 			return fmt.Errorf("SELECT %d: %w", t.Database, err)
 		}
 	}
 	return nil
+}
+
+// ok checks an answer that is OK from every Redis.
+func ok(reply any, err error) error {
+	if err == nil && reply != "OK" {
+		err = fmt.Errorf("no Redis: answered with a Go %T, not OK", reply)
+	}
+	return err
+}
+
+// redact takes the secrets out of an error answer: a server that doesn't know
+// AUTH repeats its arguments, perhaps shortened.
+func (t *Target) redact(err error) error {
+	re, isServers := errors.AsType[redis.Error](err)
+	if !isServers {
+		return err
+	}
+	text, _, _ := strings.Cut(string(re), ", with args beginning with")
+	return redis.Error(strings.ReplaceAll(text, t.Password, "(the password)"))
 }

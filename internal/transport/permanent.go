@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"crypto/tls"
 	"errors"
 	"strings"
 
@@ -8,10 +9,13 @@ import (
 )
 
 // Permanent tells whether connecting again would meet the same refusal: bad
-// credentials, a missing permission, a database that is not there, or a pool
-// that is too small.
+// credentials, a missing permission, a database that is not there, a
+// certificate that is not trusted, or a pool that is too small.
 func Permanent(err error) bool {
 	if errors.Is(err, ErrPoolSize) {
+		return true
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return true
 	}
 	re, ok := errors.AsType[redis.Error](err)

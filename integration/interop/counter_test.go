@@ -1,0 +1,88 @@
+package interop
+
+import (
+	"os"
+	"slices"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/integration/javapeer"
+)
+
+const (
+	goProcesses    = 2
+	workersOfEach  = 4
+	warmRounds     = 250
+	briefly        = 5 * time.Second
+	long           = 30 * time.Second
+	timeToGetReady = 500 * time.Millisecond
+	// Java's waiters may miss a message, and enter then when a lease of 30 s is over.
+	timeToEnd = 60 * time.Second
+)
+
+func (s *scene) countingTime() time.Duration {
+	if s.version == javapeer.Newest || os.Getenv("RLOCK_INTEROP_LONG") == "1" {
+		return long
+	}
+	return briefly
+}
+
+// counterIsExactAcrossProcesses has one Java and two Go processes count in one key, all at once. An update that got lost
+// would be two inside at once.
+func counterIsExactAcrossProcesses(s *scene) {
+	ctx := s.Context()
+	counter, duration := s.name+":counter", s.countingTime()
+	s.must(s.java.Warm(ctx, s.name+":warm", workersOfEach, warmRounds))
+	var processes []*process
+	for range goProcesses {
+		processes = append(processes, s.launch(order{
+			Counter: counter, Workers: workersOfEach, Rounds: warmRounds, Hold: time.Millisecond, For: duration,
+		}))
+	}
+
+	start := javapeer.MonotonicNow() + timeToGetReady.Nanoseconds()
+	inJava := background(func() (javapeer.WorkResult, error) {
+		return s.java.Work(ctx, javapeer.Work{
+			Name: s.name, Counter: counter, Workers: workersOfEach, Hold: time.Millisecond, For: duration, StartAt: start,
+		})
+	})
+	var inGo []<-chan outcome[tally]
+	for _, p := range processes {
+		inGo = append(inGo, background(func() (tally, error) { return p.count(start) }))
+	}
+	var goTotal int64
+	for i, c := range inGo {
+		r := awaitFor(s, duration+timeToEnd, c)
+		goTotal += sum(r.PerWorker)
+		s.Logf("Redisson %s: Go process %d counted %d, by worker %v, late %d", s.version, i+1, sum(r.PerWorker), r.PerWorker, r.Late)
+	}
+	java := awaitFor(s, duration+timeToEnd, inJava)
+	s.Logf("Redisson %s: Java counted %d, by worker %v, late %d, waits p50 %v, p99 %v, max %v",
+		s.version, java.Total, java.PerWorker, java.Late, java.WaitP50, java.WaitP99, java.WaitMax)
+	if begun := time.Duration(java.Started - start); begun < 0 || begun > time.Second {
+		s.Errorf("Java began %v after the instant for all", begun)
+	}
+
+	total := goTotal + java.Total
+	counted, err := redis.Int64(s.redis.Do("GET", counter))
+	s.must(err)
+	s.Logf("Redisson %s: %d in %v; shares: Java %.1f%%, Go %.1f%%",
+		s.version, counted, duration, 100*float64(java.Total)/float64(total), 100*float64(goTotal)/float64(total))
+	if counted != total {
+		s.Errorf("the counter says %d, those who counted %d: %d updates were lost", counted, total, total-counted)
+	}
+	if goTotal == 0 {
+		s.Error("Go never entered")
+	}
+	_, err = s.redis.Do("DEL", counter)
+	s.must(err)
+	s.serverHas(nil)
+}
+
+func sum(n []int64) int64 {
+	var total int64
+	for v := range slices.Values(n) {
+		total += v
+	}
+	return total
+}

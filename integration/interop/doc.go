@@ -1,0 +1,17 @@
+// Package interop shows that rlock and real Java Redisson are one lock.
+//
+// [TestInterop] runs every behaviour against each release of javapeer.Versions, in both directions: who is kept out,
+// who is woken and how fast, what either side sees of the other's holds, what a forced or a killed holder leaves, and
+// a counter in Redis that comes out short if ever two were inside at once. A release has one redis-server and one JVM,
+// shared by its behaviours, each of which has a lock name of its own:
+//
+//	go test ./interop -run 'TestInterop/4.7.0/JavaWaiterIsWokenByGoUnlock' -v
+//
+// A waiter is acted on only when it is known to wait: the server counts a subscriber on the lock's channel, and the
+// second try after it was refused. Instants on both sides are read from CLOCK_MONOTONIC, which is System.nanoTime in
+// Java on Linux, so a delay from one language to the other is a plain subtraction.
+//
+// Go processes that count or are killed are the test binary itself, started again with an order in its environment.
+//
+// Counting lasts 30 s with the newest release and 5 s with the others; RLOCK_INTEROP_LONG=1 makes it 30 s with all.
+package interop

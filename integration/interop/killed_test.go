@@ -1,0 +1,53 @@
+package interop
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/integration/javapeer"
+)
+
+// killedLease is the watchdog timeout of those who are killed.
+const killedLease = 3 * time.Second
+
+func killedGoProcessIsFollowedByJava(s *scene) {
+	ctx, java := s.Context(), s.java.Thread("t1")
+	p := s.launch(order{Keep: true, Watchdog: killedLease})
+	s.ttlIn(0, killedLease)
+	entered := s.javaWaits(java)
+	s.renewed()
+	p.kill()
+	from, left := javapeer.MonotonicNow(), s.ttl()
+	stillWaits(s, entered)
+	s.inTime(from, left, await(s, entered).At)
+	s.ok(java.Unlock(ctx, s.name))
+	s.serverHas(nil)
+}
+
+func killedJVMIsFollowedByGo(s *scene) {
+	ctx := s.Context()
+	doomed := javapeer.Start(s.T, s.version, s.server.Addr(), javapeer.WatchdogTimeout(killedLease))
+	s.ok(doomed.Thread("t1").Lock(ctx, s.name, javapeer.Watchdog))
+	s.ttlIn(0, killedLease)
+	entered := goWaits(s, 1, s.lockWith(s.client))
+	s.renewed()
+	doomed.Kill()
+	from, left := javapeer.MonotonicNow(), s.ttl()
+	stillWaits(s, entered)
+	e := await(s, entered)
+	s.inTime(from, left, e.at)
+	s.ttlIn(stale, 30*time.Second)
+	s.must(e.hold.Unlock(ctx))
+	s.serverHas(nil)
+}
+
+// renewed waits for the holder's watchdog, so that it is a lease the waiter was not told of that has to end.
+func (s *scene) renewed() {
+	s.Helper()
+	last := s.ttl()
+	s.eventually("a renewal", func() bool {
+		ttl := s.ttl()
+		grew := ttl > last
+		last = ttl
+		return grew
+	})
+}

@@ -1,0 +1,12 @@
+package interop
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	workIfOrdered()
+	goleak.VerifyTestMain(m)
+}

@@ -1,0 +1,79 @@
+package interop
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// process is a Go process that carries out an order.
+type process struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	stderr bytes.Buffer
+	ended  bool
+}
+
+// launch starts the test binary again and returns when it is ready. It ends with the test.
+func (s *scene) launch(o order) *process {
+	s.Helper()
+	o.URL, o.Name = s.server.URL(), s.name
+	text, err := json.Marshal(o)
+	s.must(err)
+	binary, err := os.Executable()
+	s.must(err)
+	p := &process{cmd: exec.Command(binary)}
+	p.cmd.Env = append(os.Environ(), orderEnv+"="+string(text))
+	p.cmd.Stderr = &p.stderr
+	p.in, err = p.cmd.StdinPipe()
+	s.must(err)
+	out, err := p.cmd.StdoutPipe()
+	s.must(err)
+	p.out = bufio.NewReader(out)
+	s.must(p.cmd.Start())
+	s.Cleanup(func() { p.kill() })
+	if line, err := p.out.ReadString('\n'); line != "ready\n" {
+		p.kill()
+		s.Fatalf("the process said %q, %v, and on standard error:\n%s", line, err, p.stderr.String())
+	}
+	return p
+}
+
+// count has a process that is ready begin at start, and returns when it is done.
+func (p *process) count(start int64) (tally, error) {
+	var sum tally
+	if _, err := fmt.Fprintln(p.in, start); err != nil {
+		return sum, err
+	}
+	line, err := p.out.ReadString('\n')
+	if err == nil {
+		err = json.Unmarshal([]byte(line), &sum)
+	}
+	if exit := p.wait(); err == nil {
+		// Races are told by the exit status.
+		err = exit
+	}
+	if err != nil {
+		err = fmt.Errorf("Go process: %w\n%s", err, strings.TrimSpace(p.stderr.String()))
+	}
+	return sum, err
+}
+
+// kill ends the process as a crash would and returns when it is gone.
+func (p *process) kill() {
+	if !p.ended {
+		p.cmd.Process.Kill()
+		p.wait()
+	}
+}
+
+func (p *process) wait() error {
+	p.ended = true
+	return p.cmd.Wait()
+}

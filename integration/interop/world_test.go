@@ -1,0 +1,164 @@
+package interop
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// patience bounds waits for what should take milliseconds, on a loaded machine.
+const patience = 20 * time.Second
+
+// world is what all behaviours of one Redisson release share.
+type world struct {
+	version string
+	server  *redisserver.LocalServer
+	java    *javapeer.Peer
+	client  *rlock.Client // at defaults: a watchdog of 30 s, as Java's
+	redis   redis.Conn    // not for concurrent use
+}
+
+func newWorld(t *testing.T, version string) *world {
+	server := redisserver.Local(t)
+	w := &world{
+		version: version,
+		server:  server,
+		java:    javapeer.Start(t, version, server.Addr()),
+		redis:   redisserver.Dial(t, server),
+	}
+	if w.java.Version != version {
+		t.Fatalf("Redisson %s was loaded instead of %s", w.java.Version, version)
+	}
+	w.client = w.open(t)
+	return w
+}
+
+// open makes another client, which is closed with t.
+func (w *world) open(t *testing.T, opts ...rlock.Option) *rlock.Client {
+	t.Helper()
+	c, err := rlock.Open(t.Context(), w.server.URL(), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// checkNothingIsLeft: no lock, and nobody who listens for one. Java unsubscribes behind its callers' backs.
+func (w *world) checkNothingIsLeft(t *testing.T) {
+	s := w.scene(t)
+	s.eventually("no subscription", func() bool {
+		return len(s.strings("PUBSUB", "CHANNELS", "*redisson*")) == 0
+	})
+	for _, key := range s.strings("KEYS", "*") {
+		// Latches end by themselves; 3.52 leaves each of its own to that.
+		if !strings.HasPrefix(key, "redisson_unlock_latch:") {
+			t.Errorf("the key %q was left behind", key)
+		}
+	}
+}
+
+// scene is a world as one test uses it.
+type scene struct {
+	*testing.T
+	*world
+	name string
+	lock *rlock.Lock
+}
+
+func (w *world) scene(t *testing.T) *scene {
+	return &scene{T: t, world: w, name: t.Name(), lock: w.client.NewLock(t.Name())}
+}
+
+// ok takes the result of a Java command that has to succeed.
+func (s *scene) ok(r javapeer.Reply, err error) javapeer.Reply {
+	s.Helper()
+	s.must(err)
+	return r
+}
+
+// got takes the result of an acquire that has to succeed.
+func (s *scene) got(h *rlock.Hold, err error) *rlock.Hold {
+	s.Helper()
+	s.must(err)
+	return h
+}
+
+func (s *scene) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *scene) strings(command string, args ...any) []string {
+	s.Helper()
+	values, err := redis.Strings(s.redis.Do(command, args...))
+	s.must(err)
+	return values
+}
+
+// serverHas fails unless the lock's hash is exactly this: owners and their counts. None: no key.
+func (s *scene) serverHas(want map[string]string) {
+	s.Helper()
+	fields, err := redis.StringMap(s.redis.Do("HGETALL", s.name))
+	s.must(err)
+	if !maps.Equal(fields, want) {
+		s.Fatalf("the server has %v, want %v", fields, want)
+	}
+}
+
+// ttl is what is left of the lock's key.
+func (s *scene) ttl() time.Duration {
+	s.Helper()
+	ms, err := redis.Int64(s.redis.Do("PTTL", s.name))
+	s.must(err)
+	return time.Duration(ms) * time.Millisecond
+}
+
+// ttlIn fails unless the key ends within (over, most].
+func (s *scene) ttlIn(over, most time.Duration) {
+	s.Helper()
+	if ttl := s.ttl(); ttl <= over || ttl > most {
+		s.Fatalf("a TTL of %v, want more than %v and at most %v", ttl, over, most)
+	}
+}
+
+// subscribers is how many connections listen for the lock's release.
+func (s *scene) subscribers() int {
+	s.Helper()
+	counts, err := redis.IntMap(s.redis.Do("PUBSUB", "NUMSUB", codec.Channel(s.name)))
+	s.must(err)
+	return counts[codec.Channel(s.name)]
+}
+
+// evalshas is how many EVALSHA the server has executed.
+func (s *scene) evalshas() int {
+	s.Helper()
+	info, err := redis.String(s.redis.Do("INFO", "commandstats"))
+	s.must(err)
+	_, rest, _ := strings.Cut(info, "cmdstat_evalsha:calls=")
+	number, _, _ := strings.Cut(rest, ",")
+	n, err := strconv.Atoi(number)
+	s.must(err)
+	return n
+}
+
+// eventually polls until the state is there.
+func (s *scene) eventually(what string, state func() bool) {
+	s.Helper()
+	for deadline := time.Now().Add(patience); !state(); {
+		if time.Now().After(deadline) {
+			s.Fatalf("%v passed without: %s; %d listen", patience, what, s.subscribers())
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}

@@ -1,0 +1,77 @@
+package wire
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"maps"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// script is a text that takes the place of one of the library's scripts.
+type script struct {
+	role string // "lock", "unlock", "force" or "renew"
+	text string
+}
+
+// sources are the library's own scripts by role.
+var sources = map[string]*luasrc.Script{
+	"lock": luasrc.LockScript, "unlock": luasrc.UnlockScript, "force": luasrc.ForceUnlockScript, "renew": luasrc.RenewScript,
+}
+
+func (s script) sha() string {
+	sum := sha1.Sum([]byte(s.text))
+	return hex.EncodeToString(sum[:])
+}
+
+// alteredPool lends connections that call altered scripts in the place of the library's. The server runs them.
+type alteredPool struct {
+	addr string
+	shas map[string]string // the library's SHA-1 → the altered one
+}
+
+func newAlteredPool(r *rig, addr string, altered []script, id *identity) alteredPool {
+	r.t.Helper()
+	p := alteredPool{addr, map[string]string{}}
+	known := maps.Clone(id.known)
+	for _, s := range altered {
+		r.do("SCRIPT", "LOAD", s.text)
+		p.shas[sources[s.role].SHA1] = s.sha()
+		known[s.sha()] = s.role
+	}
+	id.known = known
+	return p
+}
+
+func (p alteredPool) GetContext(ctx context.Context) (redis.Conn, error) {
+	conn, err := redis.DialContext(ctx, "tcp", p.addr, redis.DialReadTimeout(patience), redis.DialWriteTimeout(patience))
+	if err != nil {
+		return nil, err
+	}
+	return alteredConn{conn.(wholeConn), p.shas}, nil
+}
+
+// wholeConn is what a connection of redigo's can do.
+type wholeConn interface {
+	redis.ConnWithTimeout
+	redis.ConnWithContext
+}
+
+type alteredConn struct {
+	wholeConn
+	shas map[string]string
+}
+
+func (c alteredConn) Send(command string, args ...any) error {
+	if command == "EVALSHA" {
+		if sha := c.shas[fmt.Sprint(args[0])]; sha != "" {
+			// The arguments belong to the caller.
+			args = append([]any{sha}, args[1:]...)
+		}
+	}
+	return c.wholeConn.Send(command, args...)
+}

@@ -1,0 +1,163 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// wrongScripts are scripts that would often work and are not Redisson's.
+var wrongScripts = []struct {
+	name     string
+	role     string
+	old, new string // what is altered in the library's script
+	scenario string
+	caught   []string // lines that the report must have
+}{
+	{
+		"a first acquire by hset", "lock",
+		"redis.call('hincrby', KEYS[1], ARGV[2], 1)", "redis.call('hset', KEYS[1], ARGV[2], 1)", "first acquire, by a try",
+		[]string{"lock of order:17, differ", "java only:     hincrby order:17 OWNER1 1", "go only:       hset order:17 OWNER1 1"},
+	}, {
+		"the lease set before the count", "lock",
+		"redis.call('hincrby', KEYS[1], ARGV[2], 1); redis.call('pexpire', KEYS[1], ARGV[1]);",
+		"redis.call('pexpire', KEYS[1], ARGV[1]); redis.call('hincrby', KEYS[1], ARGV[2], 1);", "re-entry",
+		[]string{"lock of order:17, differ", "java only:     hincrby order:17 OWNER1 1", "go only:       hincrby order:17 OWNER1 1"},
+	}, {
+		"a lease in seconds for the refused", "lock", "redis.call('pttl'", "redis.call('ttl'", "contended try",
+		[]string{"lock of order:17, differ", "java only:     pttl order:17", "go only:       ttl order:17"},
+	}, {
+		"another text with the same calls", "lock", "return nil; end;", "return nil end;", "first acquire, by a try",
+		[]string{"lock of order:17, differ", "java only: EVALSHA lock " + lockSHA},
+	}, {
+		"no message", "unlock", "redis.call(ARGV[4], KEYS[2], ARGV[1])", "", "final unlock",
+		[]string{"unlock of order:17, differ", "java only:     publish redisson_lock__channel:{order:17} 0", "messages differ"},
+	}, {
+		"the message before the deletion", "unlock",
+		"redis.call('del', KEYS[1])\n  redis.call(ARGV[4], KEYS[2], ARGV[1])",
+		"redis.call(ARGV[4], KEYS[2], ARGV[1])\n  redis.call('del', KEYS[1])", "final unlock",
+		[]string{"unlock of order:17, differ", "go only:       del order:17"},
+	}, {
+		"no latch", "unlock", "redis.call('set', KEYS[3], result, 'px', ARGV[5])", "", "partial unlock",
+		[]string{"unlock of order:17, differ", "java only:     set redisson_unlock_latch:{order:17}:LATCH1 0 px LATCHTIME",
+			"DEL of redisson_unlock_latch:{order:17}:LATCH1, differ"},
+	}, {
+		"a latch for ever", "unlock", "result, 'px', ARGV[5])", "result)", "final unlock",
+		[]string{"unlock of order:17, differ", "go only:       set redisson_unlock_latch:{order:17}:LATCH1 1\n"},
+	}, {
+		"a count that does not go down by one", "unlock", "ARGV[3], -1) > 0", "ARGV[3], -2) >= 0", "partial unlock",
+		[]string{"unlock of order:17, differ", "go only:       hincrby order:17 OWNER1 -2", "keys left differ",
+			"go only:   order:17 hash OWNER1 0"},
+	}, {
+		"no new lease for the holds that are left", "unlock", "redis.call('pexpire', KEYS[1], ARGV[2])", "", "partial unlock",
+		[]string{"unlock of order:17, differ", "java only:     pexpire order:17 600000"},
+	}, {
+		"a stranger's unlock that frees", "unlock", "if redis.call('hexists', KEYS[1], ARGV[3]) == 0 then\n  return nil\nend",
+		"redis.call('hexists', KEYS[1], ARGV[3])", "unlock by a stranger",
+		[]string{"unlock of order:17, differ", "go only:       del order:17", "java only:     → nil", "keys left differ"},
+	}, {
+		"a message though nothing was forced", "force", "  return 0", "  redis.call(ARGV[2], KEYS[2], ARGV[1])\n  return 0",
+		"force unlock of an unlocked one",
+		[]string{"force of order:17, differ", "go only:       publish redisson_lock__channel:{order:17} 0", "messages differ"},
+	}, {
+		"another answer", "force", "return 0", "return 1", "force unlock of an unlocked one",
+		[]string{"force of order:17, differ", "java only:     → int 0", "go only:       → int 1"},
+	}, {
+		"a renewal of what was lost", "renew", "renewed[i] = 0", "renewed[i] = 1", "renewal of five, one of them lost",
+		[]string{"java only:     order:17-002 of OWNER1: int 0 after hexists", "go only:       order:17-002 of OWNER1: int 1 after hexists"},
+	}, {
+		"a renewal in seconds", "renew", "redis.call('pexpire', lock, ARGV[1])", "redis.call('expire', lock, math.floor(ARGV[1] / 1000 + 1))",
+		"renewal of five, one of them lost",
+		[]string{"java only:     order:17-000 of OWNER1: int 1 after hexists order:17-000 OWNER1 after pexpire order:17-000 3000",
+			"go only:       order:17-000 of OWNER1: int 1 after hexists order:17-000 OWNER1 after expire order:17-000 4"},
+	},
+}
+
+// Each wrong script is run by the server for the library, and the report must name the call that is wrong.
+func TestAWrongScriptIsCaught(t *testing.T) {
+	benches := newBenches(t)
+	recorded := map[string]trace{}
+	for _, wrong := range wrongScripts {
+		t.Run(wrong.role+" with "+wrong.name, func(t *testing.T) {
+			text := strings.Replace(sources[wrong.role].Source, wrong.old, wrong.new, 1)
+			if text == sources[wrong.role].Source {
+				t.Fatalf("%q is not in the script", wrong.old)
+			}
+			sc := scenarioNamed(t, wrong.scenario)
+			b := benches.on(t, sc)
+			java, ok := recorded[sc.name]
+			if !ok {
+				java = b.playJava(sc)
+				recorded[sc.name] = java
+			}
+			report := difference(sc, java, b.playGo(sc, script{wrong.role, text}))
+			for _, line := range wrong.caught {
+				if !strings.Contains(report, line) {
+					t.Errorf("the report lacks %q:\n%s", line, report)
+				}
+			}
+		})
+	}
+}
+
+// What is caught above is the script, not the connection that brings it.
+func TestTheSameScriptIsNotCaught(t *testing.T) {
+	sc := scenarioNamed(t, "final unlock")
+	b := newBenches(t).on(t, sc)
+	if report := difference(sc, b.playJava(sc), b.playGo(sc, script{"unlock", sources["unlock"].Source})); report != "" {
+		t.Errorf("the traces differ:\n%s", report)
+	}
+}
+
+func TestAnUnheardOfCommandIsCaught(t *testing.T) {
+	sc := scenarioNamed(t, "first acquire")
+	b := newBenches(t).on(t, sc)
+	java := b.playJava(sc)
+	// The server knows the first only, and MONITOR shows the first only.
+	for _, command := range []string{"TOUCH", "FLY"} {
+		more := sc
+		more.golang = func(s *goSide, n string) error {
+			conn, err := redis.Dial("tcp", s.proxy.Addr())
+			if err != nil {
+				return err
+			}
+			defer conn.Close()
+			conn.Do(command, n)
+			return sc.golang(s, n)
+		}
+		if report := difference(sc, java, b.playGo(more)); !strings.Contains(report, command+" order:17") {
+			t.Errorf("%s is not reported:\n%s", command, report)
+		}
+	}
+}
+
+func TestAnUnusedJustificationIsCaught(t *testing.T) {
+	sc := scenarioNamed(t, "first acquire")
+	b := newBenches(t).on(t, sc)
+	java, golang := b.playJava(sc), b.playGo(sc)
+	for _, j := range justified {
+		if _, unused := compare(java, golang, []rule{j.rule}); !slices.Equal(unused, []string{j.rule.name}) {
+			t.Errorf("%q: unused are %q", j.rule.name, unused)
+		}
+	}
+}
+
+func difference(sc scenario, java, golang trace) string {
+	rules, _ := rulesFor(sc.name)
+	report, _ := compare(java, golang, rules)
+	return report
+}
+
+func scenarioNamed(t *testing.T, name string) scenario {
+	t.Helper()
+	for _, sc := range scenarios {
+		if sc.name == name {
+			sc.firstUse = false
+			return sc
+		}
+	}
+	t.Fatalf("there is no scenario %q", name)
+	panic("unreachable")
+}

@@ -1,0 +1,27 @@
+// Package wire proves that this library and Redisson 4.7.0 say the same to Redis.
+//
+// It has tests only. Each scenario (a first acquire, a contended try, a wait that a message ends, …) is run twice against
+// one real server: by Redisson in its JVM and by package rlock. Both go through a recording proxy, which has commands and
+// replies, while MONITOR has what ran inside the scripts, a subscriber what was published, and a look at the keyspace
+// what was left. That makes a trace: the client's commands in the order of their execution, each with its inner calls and
+// its reply, then messages, then keys.
+//
+// # What is evened out
+//
+// Owners, latch ids and times that pass differ between any two runs of the same client. They are replaced by names
+// (OWNER1, LATCH1, in order of appearance) and rounded, on both sides alike, and only where their form is right: an owner
+// must begin with its client's id, a latch id must be 32 hex digits. Leases are compared to the millisecond. A script is
+// named by its role, since only the lock script is the same text on both sides; its SHA-1 stays in the trace.
+//
+// What is a matter of timing is put in one place, on both sides alike: a latch's DEL behind its unlock, an UNSUBSCRIBE
+// behind the attempt before it, repeated ticks of the watchdog into the first, one or two tries at the very end of a lease
+// into the try before them, and the loading of scripts nowhere, except in the scenarios that are about it.
+//
+// Commands that set a connection up are left out by an explicit list. Anything else is compared, so a command that
+// nobody thought of fails the proof.
+//
+// # What may differ
+//
+// The table justified names each difference that is there on purpose, by scenario and rule, with its reason. A rule
+// undoes exactly one difference; if it finds nothing to undo, the proof fails, so the table cannot outlive its reasons.
+package wire

@@ -1,0 +1,173 @@
+package wire
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// rule undoes one difference that is there on purpose.
+type rule struct {
+	name string
+	undo func(java, golang *trace) bool // false if there was nothing to undo
+}
+
+// justification lets one rule apply to some scenarios, and to no others.
+type justification struct {
+	scenarios []string
+	rule      rule
+	reason    string
+}
+
+// justified is every difference that may be, and must be.
+var justified = []justification{
+	{
+		[]string{"first use of each script", "force unlock of a locked one", "force unlock of an unlocked one"},
+		asksTheType,
+		"Go asks for the key's TYPE first, so that a key which is no lock is not deleted.",
+	},
+	{
+		append([]string{"timed try that fails", "wait ended by a message", "timed wait ended by a message", "wait ended by expiry"}, names()...),
+		freshOwners,
+		"Each try of a Go waiter has an owner of its own, so that one which is undone after a lost reply cannot meet the next.",
+	},
+	{
+		[]string{"re-entry with a shorter lease"},
+		keepsTheLonger("lock"),
+		"Java shortens the outer lease to the inner one; Go passes what the outer one still has.",
+	},
+	{
+		[]string{"partial unlock of a fixed lease"},
+		keepsTheLonger("unlock"),
+		"Java passes its lock object's lease, not the hold's; Go passes what the hold that is left still has.",
+	},
+	{
+		[]string{"unlock by a stranger"},
+		asksTheTTL,
+		"UnlockAs does not know the owner's lease, so it asks for the TTL in order not to shorten it.",
+	},
+}
+
+// rulesFor are the rules that apply to a scenario, and their reasons.
+func rulesFor(scenario string) (rules []rule, reasons []string) {
+	for _, j := range justified {
+		if slices.Contains(j.scenarios, scenario) {
+			rules = append(rules, j.rule)
+			reasons = append(reasons, j.reason)
+		}
+	}
+	return rules, reasons
+}
+
+func names() (all []string) {
+	for _, sc := range naming() {
+		all = append(all, sc.name)
+	}
+	return all
+}
+
+var asksTheType = question("TYPE", "force", "status hash", "status none")
+
+var asksTheTTL = question("PTTL", "unlock", "int ≤"+strconv.FormatInt(quiet.Milliseconds(), 10))
+
+// question takes out one question that Go asks about a key right before a script about it.
+func question(asked, before string, answers ...string) rule {
+	return rule{asked + " before " + before, func(_, golang *trace) bool {
+		for i, s := range golang.steps[:max(0, len(golang.steps)-1)] {
+			next := golang.steps[i+1]
+			if s.role == asked && s.head == asked+" "+s.name && slices.Contains(answers, s.reply) &&
+				next.role == before && next.name == s.name {
+				golang.steps = slices.Delete(golang.steps, i, i+1)
+				return true
+			}
+		}
+		return false
+	}}
+}
+
+// freshOwners calls the owners of one waiter's tries by one name: an owner that is new takes the name of the one that was
+// refused just before it on the same lock, if that one never had more than refusals.
+var freshOwners = rule{"a new owner for each try", func(_, golang *trace) bool {
+	found := false
+	last := map[string]step{} // by lock, the try before
+	for i := range golang.steps {
+		s := &golang.steps[i]
+		if s.role != "lock" {
+			continue
+		}
+		before, tried := last[s.name]
+		if tried && before.owner != s.owner && strings.HasPrefix(before.reply, "int ") &&
+			onlyRefused(golang.steps[:i], before.owner) && !appears(golang.steps[:i], s.owner) {
+			golang.rename(s.owner, before.owner)
+			found = true
+		}
+		last[s.name] = *s
+	}
+	return found
+}}
+
+func onlyRefused(steps []step, owner string) bool {
+	return !slices.ContainsFunc(steps, func(s step) bool {
+		return s.owner == owner && (s.role != "lock" || !strings.HasPrefix(s.reply, "int "))
+	})
+}
+
+func appears(steps []step, owner string) bool {
+	return slices.ContainsFunc(steps, func(s step) bool { return s.owner == owner })
+}
+
+func (t *trace) rename(from, to string) {
+	whole := regexp.MustCompile(`\b` + from + `\b`)
+	change := func(text *string) { *text = whole.ReplaceAllString(*text, to) }
+	for i := range t.steps {
+		s := &t.steps[i]
+		change(&s.owner)
+		change(&s.head)
+		for j := range s.inside {
+			change(&s.inside[j])
+		}
+	}
+	for i := range t.keys {
+		change(&t.keys[i])
+	}
+}
+
+// keepsTheLonger puts Java's lease in the place of the longer one that Go passes in a script, and in that of the TTL which
+// the key is left with. What Go passes is what is left of the outer hold's fixed lease.
+func keepsTheLonger(role string) rule {
+	return rule{"Go keeps the longer lease in " + role, func(java, golang *trace) bool {
+		if len(java.steps) != len(golang.steps) {
+			return false
+		}
+		for i := range golang.steps {
+			j, g := java.steps[i], &golang.steps[i]
+			ms, err := strconv.ParseInt(g.lease, 10, 64)
+			if g.role != role || j.role != role || j.lease == g.lease || err != nil ||
+				ms > long.Milliseconds() || ms < (long-patience).Milliseconds() {
+				continue
+			}
+			g.head = strings.Replace(g.head, " "+g.lease+" OWNER", " "+j.lease+" OWNER", 1)
+			for k, call := range g.inside {
+				if call == "pexpire "+g.name+" "+g.lease {
+					g.inside[k] = "pexpire " + g.name + " " + j.lease
+				}
+			}
+			for k, left := range golang.keys {
+				if rest, ok := strings.CutSuffix(left, " ttl "+round(g.lease)); ok && strings.HasPrefix(left, g.name+" ") {
+					golang.keys[k] = rest + " ttl " + round(j.lease)
+				}
+			}
+			return true
+		}
+		return false
+	}}
+}
+
+func round(lease string) string {
+	ms, err := strconv.ParseInt(lease, 10, 64)
+	if err != nil {
+		return lease
+	}
+	return rounded(ms, shortest.Milliseconds())
+}

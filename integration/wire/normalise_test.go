@@ -1,0 +1,228 @@
+package wire
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+)
+
+// lockSHA is what every Redisson from 3.19 on calls its lock script, and so do we.
+const lockSHA = "149c5a8bf18676fd99e9e6e24923bd64d9b62f94"
+
+// identity is what is known of one client, over all its scenarios.
+type identity struct {
+	client string            // the first half of its owners
+	known  map[string]string // roles of scripts whose shape may not tell them, by SHA-1
+	shas   map[string]string // the SHA-1 of each role, as seen
+}
+
+func newIdentity(client string) *identity {
+	return &identity{client: client, known: map[string]string{lockSHA: "lock"}, shas: map[string]string{}}
+}
+
+// role names a script by its SHA-1 if that is known, else by the shape of its KEYS and ARGV.
+func (id *identity) role(c cmd) string {
+	sha := c.words[1]
+	role := "unheard-of script " + sha
+	switch n, m := len(c.keys), len(c.argv); {
+	case id.known[sha] != "":
+		role = id.known[sha]
+	case n == 3 && m == 5:
+		role = "unlock"
+	case n == 2 && m == 2:
+		role = "force"
+	case n >= 1 && m == n+1:
+		role = "renew"
+	}
+	if first := id.shas[role]; first != "" && first != sha {
+		return role + " by another script than before"
+	}
+	id.shas[role] = sha
+	return role
+}
+
+// roleOfText names a script that is loaded by the role it was asked for in.
+func (id *identity) roleOfText(text string) string {
+	sum := sha1.Sum([]byte(text))
+	sha := hex.EncodeToString(sum[:])
+	for role, seen := range id.shas {
+		if seen == sha {
+			return role
+		}
+	}
+	return "unheard-of script " + sha
+}
+
+// normaliser evens out one scenario of one client.
+type normaliser struct {
+	*identity
+	unit    int64 // in ms: what short times are rounded up to
+	owners  map[string]string
+	latches map[string]string
+}
+
+// normalise turns a recording into a trace. lease is the watchdog's
+// timeout. firstUse tells
+// that loading scripts is what the scenario is about.
+func normalise(id *identity, lease time.Duration, firstUse bool, r raw) trace {
+	n := normaliser{id, min(lease, shortest).Milliseconds(), map[string]string{}, map[string]string{}}
+	var steps []step
+	for _, e := range splitDels(r.events) {
+		steps = append(steps, n.step(e))
+	}
+	if !firstUse {
+		steps = dropLoads(steps)
+	}
+	t := trace{steps: mergeTicks(gather(steps)), shas: maps.Clone(id.shas)}
+	for _, m := range r.messages {
+		t.messages = append(t.messages, n.words(m[:]))
+	}
+	for _, k := range r.keys {
+		t.keys = append(t.keys, fmt.Sprintf("%s %s %s ttl %s", n.word(k.name), k.kind, n.words(k.value), rounded(k.ttl, n.unit)))
+	}
+	return t
+}
+
+var (
+	ownerForm = regexp.MustCompile(`^([0-9a-f-]{36}):([0-9]+)$`)
+	latchForm = regexp.MustCompile(`^(redisson_unlock_latch:(?s:.+):)([0-9a-f]{32})$`)
+)
+
+// word is one argument, evened out and quoted where it needs it.
+func (n *normaliser) word(w string) string {
+	if m := ownerForm.FindStringSubmatch(w); m != nil && m[1] == n.client {
+		return alias(n.owners, w, "OWNER")
+	}
+	if m := latchForm.FindStringSubmatch(w); m != nil {
+		w = m[1] + alias(n.latches, m[2], "LATCH")
+	}
+	if q := strconv.Quote(w); w == "" || strings.Contains(w, " ") || q != `"`+w+`"` {
+		return q
+	}
+	return w
+}
+
+func (n *normaliser) words(ws []string) string {
+	out := make([]string, len(ws))
+	for i, w := range ws {
+		out[i] = n.word(w)
+	}
+	return strings.Join(out, " ")
+}
+
+func alias(names map[string]string, w, prefix string) string {
+	if names[w] == "" {
+		names[w] = prefix + strconv.Itoa(len(names)+1)
+	}
+	return names[w]
+}
+
+// shortest is what times are rounded up to, unless the watchdog's timeout is shorter.
+const shortest = 10 * time.Second
+
+// rounded is a PTTL. Negative ones have meanings of their own; a key in its last millisecond answers 0.
+func rounded(ms, unit int64) string {
+	if ms < 0 {
+		return strconv.FormatInt(ms, 10)
+	}
+	switch time := time.Duration(ms) * time.Millisecond; {
+	case time > long:
+		unit = long.Milliseconds()
+	case time > shortest:
+		unit = shortest.Milliseconds()
+	}
+	return "≤" + strconv.FormatInt(max(1, (ms+unit-1)/unit)*unit, 10)
+}
+
+// latchMs hides how long a latch is kept, which is each client's own affair.
+func latchMs(w string) string {
+	if ms, err := strconv.ParseInt(w, 10, 64); err != nil || ms < 1000 || ms > 60_000 {
+		return "unreasonable latch time " + w
+	}
+	return "LATCHTIME"
+}
+
+func (n *normaliser) step(e event) step {
+	s := step{role: strings.ToUpper(e.words[0])}
+	if len(e.words) > 1 {
+		s.name = n.word(e.words[1])
+	}
+	reply := e.reply
+	switch {
+	case len(e.keys) > 0:
+		s.role, s.name = n.role(e.cmd), n.words(e.keys[:1])
+		argv := slices.Clone(e.argv)
+		head := "EVALSHA " + s.role
+		switch s.role {
+		case "lock":
+			// Its text is the same on both sides.
+			head += " " + e.words[1]
+			s.lease, s.owner = argv[0], n.word(argv[1])
+		case "unlock":
+			argv[4] = latchMs(argv[4])
+			s.lease, s.owner = argv[1], n.word(argv[2])
+		case "renew":
+			s.tick = n.tick(e)
+			s.name = "a batch"
+		}
+		s.head = head + " KEYS " + n.words(e.keys) + " ARGV " + n.words(argv)
+	case e.is("SCRIPT", "LOAD") && len(e.words) == 3:
+		s.role, s.name = "SCRIPT LOAD", n.roleOfText(e.words[2])
+		s.head = "SCRIPT LOAD " + s.name
+		if sum := sha1.Sum([]byte(e.words[2])); reply == hex.EncodeToString(sum[:]) {
+			reply = "its SHA-1"
+		}
+	default:
+		s.head = s.role + " " + n.words(e.words[1:])
+	}
+	for _, call := range e.inside {
+		s.inside = append(s.inside, n.inner(call))
+	}
+	ms, isInt := reply.(int64)
+	if isInt && (s.role == "lock" || s.role == "PTTL") {
+		s.reply = "int " + rounded(ms, n.unit)
+	} else {
+		s.reply = n.value(reply)
+	}
+	return s
+}
+
+// inner is one call in a script. The case of a command's name means nothing.
+func (n *normaliser) inner(call []string) string {
+	call = slices.Clone(call)
+	call[0] = strings.ToLower(call[0])
+	if call[0] == "set" && len(call) == 5 && strings.EqualFold(call[3], "px") {
+		call[3], call[4] = "px", latchMs(call[4])
+	}
+	return n.words(call)
+}
+
+func (n *normaliser) value(reply any) string {
+	switch v := reply.(type) {
+	case nil:
+		return "nil"
+	case int64:
+		return "int " + strconv.FormatInt(v, 10)
+	case string:
+		return "bulk " + n.word(v)
+	case faultproxy.Status:
+		return "status " + string(v)
+	case faultproxy.Error:
+		return "error " + string(v)
+	case []any:
+		var items []string
+		for _, item := range v {
+			items = append(items, n.value(item))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	}
+	return fmt.Sprintf("%T %v", reply, reply)
+}

@@ -1,0 +1,175 @@
+package wire
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/monitor"
+	"github.com/rlock-go/redisson/integration/redisserver"
+)
+
+// patience bounds waits for what should take milliseconds, on a loaded machine.
+const patience = 20 * time.Second
+
+// rig is a server with everything that watches it. One side at a time plays on it.
+type rig struct {
+	t      *testing.T
+	server *redisserver.LocalServer
+	admin  redis.Conn // prepares and looks; not recorded
+	tap    *monitor.Stream
+
+	proxy *faultproxy.Proxy // of the side that plays
+	from  int               // of the proxy's record, where the scenario begins
+
+	mu    sync.Mutex // guards heard
+	heard [][2]string
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, server: redisserver.Local(t)}
+	r.admin = redisserver.Dial(t, r.server)
+	r.tap = monitor.Tap(t, r.server.Addr())
+	r.subscribe()
+	return r
+}
+
+// subscribe hears every message of every channel.
+func (r *rig) subscribe() {
+	r.t.Helper()
+	conn := redisserver.Dial(r.t, r.server, redis.DialReadTimeout(0))
+	sub := redis.PubSubConn{Conn: conn}
+	if err := sub.PSubscribe("*"); err != nil {
+		r.t.Fatal(err)
+	}
+	if _, ok := sub.Receive().(redis.Subscription); !ok {
+		r.t.Fatal("not subscribed")
+	}
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		for {
+			switch m := sub.Receive().(type) {
+			case redis.Message:
+				r.mu.Lock()
+				r.heard = append(r.heard, [2]string{m.Channel, string(m.Data)})
+				r.mu.Unlock()
+			case error:
+				return // closed by the test's end; a message that is missed is missed by messages
+			}
+		}
+	})
+	r.t.Cleanup(func() {
+		conn.Close()
+		reader.Wait()
+	})
+}
+
+// do runs a command that is not part of the scenario.
+func (r *rig) do(command string, args ...any) any {
+	r.t.Helper()
+	reply, err := r.admin.Do(command, args...)
+	if err != nil {
+		r.t.Fatalf("%s %v: %v", command, args, err)
+	}
+	return reply
+}
+
+// play has a side use the server through p, from an empty keyspace on, and from an empty script cache if wanted.
+func (r *rig) play(p *faultproxy.Proxy, noScripts bool) {
+	r.t.Helper()
+	r.do("FLUSHALL")
+	if noScripts {
+		r.do("SCRIPT", "FLUSH")
+	}
+	r.messages()
+	r.proxy = p
+	r.tap.Mark()
+	r.from = len(p.Record())
+}
+
+// record is the scenario's exchanges so far.
+func (r *rig) record() []faultproxy.Exchange { return r.proxy.Record()[r.from:] }
+
+// await waits until the record shows a state.
+func (r *rig) await(what string, state func([]faultproxy.Exchange) bool) {
+	r.t.Helper()
+	for end := time.Now().Add(patience); ; <-time.After(2 * time.Millisecond) {
+		if state(r.record()) {
+			return
+		}
+		if time.Now().After(end) {
+			for _, e := range r.record() {
+				r.t.Logf("%q → %q", e.Cmd, e.Reply)
+			}
+			r.t.Fatalf("%v passed without: %s", patience, what)
+		}
+	}
+}
+
+// messages are what the subscriber heard since the last call. A marker ends them.
+func (r *rig) messages() [][2]string {
+	r.t.Helper()
+	const marker = "wire-end-of-messages"
+	r.do("PUBLISH", marker, "")
+	for end := time.Now().Add(patience); ; <-time.After(time.Millisecond) {
+		r.mu.Lock()
+		i := slices.IndexFunc(r.heard, func(m [2]string) bool { return m[0] == marker })
+		if i >= 0 {
+			got := r.heard[:i]
+			r.heard = r.heard[i+1:]
+			r.mu.Unlock()
+			return got
+		}
+		r.mu.Unlock()
+		if time.Now().After(end) {
+			r.t.Fatal("the subscriber does not hear the marker")
+		}
+	}
+}
+
+// settle waits until nothing is owed any more: every command is answered, every latch of an unlock is deleted, every
+// subscription is given up.
+func (r *rig) settle() {
+	r.t.Helper()
+	r.await("a latch's DEL, an UNSUBSCRIBE or an answer", func(all []faultproxy.Exchange) bool {
+		owed := map[string]int{}
+		for _, e := range all {
+			if e.Cmd == nil {
+				continue
+			}
+			if e.Answered.IsZero() {
+				return false
+			}
+			c := command(e.Cmd)
+			switch {
+			case len(c.keys) == 3 && !failed(e):
+				owed["latch "+c.keys[2]] = 1
+			case c.is("DEL"):
+				for _, key := range c.words[1:] {
+					delete(owed, "latch "+key)
+				}
+			case c.is("SUBSCRIBE"):
+				for _, channel := range c.words[1:] {
+					owed["channel "+channel]++
+				}
+			case c.is("UNSUBSCRIBE"):
+				for _, channel := range c.words[1:] {
+					if owed["channel "+channel]--; owed["channel "+channel] == 0 {
+						delete(owed, "channel "+channel)
+					}
+				}
+			}
+		}
+		return len(owed) == 0
+	})
+}
+
+func failed(e faultproxy.Exchange) bool {
+	_, is := e.Reply.(faultproxy.Error)
+	return is
+}

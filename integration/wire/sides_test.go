@@ -1,0 +1,188 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// errUntimely says that the machine was too slow for what a scenario is about; it is played again.
+var errUntimely = errors.New("a renewal came too early, or a second try too late")
+
+// javaSide plays a scenario with Redisson.
+type javaSide struct {
+	*rig
+	peer   *javapeer.Peer
+	proxy  *faultproxy.Proxy
+	id     *identity
+	t1, t2 *javapeer.Thread
+
+	left []string // locks of t1 to be released behind the recording
+}
+
+// leave has t1 release locks when the recording is over, since the watchdog would come for them in the next scenario too.
+func (s *javaSide) leave(names ...string) { s.left = append(s.left, names...) }
+
+func (s *javaSide) release() {
+	for _, n := range s.left {
+		s.t1.Unlock(s.ctx(), n) // one that was lost is an error, and forgotten all the same
+	}
+	s.left = nil
+}
+
+func newJava(r *rig, options ...javapeer.Option) *javaSide {
+	r.t.Helper()
+	proxy := faultproxy.Start(r.t, r.server.Addr())
+	peer := javapeer.Start(r.t, javapeer.Newest, proxy.Addr(), options...)
+	return &javaSide{rig: r, peer: peer, proxy: proxy, id: newIdentity(peer.ID), t1: peer.Thread("t1"), t2: peer.Thread("t2")}
+}
+
+// ok unwraps a call that has to succeed.
+func (s *javaSide) ok(r javapeer.Reply, err error) javapeer.Reply {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+// says is ok with the boolean that has to come.
+func (s *javaSide) says(want bool, r javapeer.Reply, err error) {
+	s.t.Helper()
+	if got := s.ok(r, err).Bool(); got != want {
+		s.t.Errorf("Java says %v, want %v", got, want)
+	}
+}
+
+// notHeld takes the error of an unlock by somebody who holds nothing.
+func (s *javaSide) notHeld(_ javapeer.Reply, err error) {
+	s.t.Helper()
+	if e, is := errors.AsType[*javapeer.JavaError](err); !is || !strings.Contains(e.Message, "attempt to unlock lock, not locked by current thread") {
+		s.t.Errorf("Java says %v, want that it is not locked", err)
+	}
+}
+
+// goSide plays a scenario with package rlock.
+type goSide struct {
+	*rig
+	client *rlock.Client
+	proxy  *faultproxy.Proxy
+	id     *identity
+
+	lenient bool // outcomes do not matter
+}
+
+// newGo makes a client. Given altered scripts, they take the place of the library's, and what the library then makes of
+// wrong answers is not looked at.
+func newGo(r *rig, altered []script, options ...rlock.Option) *goSide {
+	r.t.Helper()
+	s := &goSide{rig: r, proxy: faultproxy.Start(r.t, r.server.Addr()), id: newIdentity(""), lenient: len(altered) > 0}
+	var err error
+	if s.lenient {
+		s.client, err = rlock.New(newAlteredPool(r, s.proxy.Addr(), altered, s.id), options...)
+	} else {
+		s.client, err = rlock.Open(r.t.Context(), "redis://"+s.proxy.Addr(), options...)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { s.client.Close() })
+	s.id.client = s.client.ID().String()
+	return s
+}
+
+// ok takes an acquire that has to succeed.
+func (s *goSide) ok(h *rlock.Hold, err error) *rlock.Hold {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return h
+}
+
+// is takes any other call's outcome.
+func (s *goSide) is(want, err error) {
+	s.t.Helper()
+	if !errors.Is(err, want) && !s.lenient {
+		s.t.Errorf("Go says %v, want %v", err, want)
+	}
+}
+
+// says is is for a call that answers.
+func says[T comparable](s *goSide, want, got T, err error) {
+	s.t.Helper()
+	if (err != nil || got != want) && !s.lenient {
+		s.t.Errorf("the answer is %v, %v; want %v", got, err, want)
+	}
+}
+
+func (r *rig) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	r.t.Cleanup(cancel)
+	return ctx
+}
+
+// refused tells whether a try was refused, then its channel subscribed to, then a try refused again.
+func refused(all []faultproxy.Exchange, name string) bool {
+	stage := 0
+	for _, e := range all {
+		c := command(e.Cmd)
+		_, ttl := e.Reply.(int64)
+		try := ttl && len(c.keys) == 1 && c.keys[0] == name && c.words[1] == lockSHA
+		subscription := c.is("SUBSCRIBE", channel(name)) && !e.Answered.IsZero()
+		if try && stage != 1 || subscription && stage == 1 {
+			stage++
+		}
+	}
+	return stage >= 3
+}
+
+// refusedTwice is errUntimely unless a waiter came to its second try in time.
+func (r *rig) refusedTwice(name string) error {
+	if !refused(r.record(), name) {
+		return errUntimely
+	}
+	return nil
+}
+
+// renewals counts the renewals so far that have this lock among their keys.
+func renewals(all []faultproxy.Exchange, name string, answered bool) int {
+	n := 0
+	for _, e := range all {
+		c := command(e.Cmd)
+		if len(c.keys) > 0 && len(c.argv) == len(c.keys)+1 && c.words[1] != lockSHA && slices.Contains(c.keys, name) {
+			if _, array := e.Reply.([]any); array || !answered {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// renewed waits until each of the locks was renewed n times.
+func (r *rig) renewed(n int, names ...string) {
+	r.t.Helper()
+	r.await("renewals", func(all []faultproxy.Exchange) bool {
+		for _, name := range names {
+			if renewals(all, name, true) < n {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// early reports errUntimely if a renewal came already.
+func (r *rig) early(names ...string) error {
+	for _, name := range names {
+		if renewals(r.record(), name, false) > 0 {
+			return errUntimely
+		}
+	}
+	return nil
+}

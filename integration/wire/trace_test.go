@@ -1,0 +1,201 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/monitor"
+)
+
+// cmd is a client's command.
+type cmd struct {
+	words []string
+	keys  []string // KEYS of a script
+	argv  []string // ARGV of a script
+}
+
+func command(words []string) cmd {
+	c := cmd{words: words}
+	if (c.is("EVALSHA") || c.is("EVAL")) && len(words) >= 3 {
+		if n, err := strconv.Atoi(words[2]); err == nil && n >= 0 && 3+n <= len(words) {
+			c.keys, c.argv = words[3:3+n], words[3+n:]
+		}
+	}
+	return c
+}
+
+func (c cmd) is(words ...string) bool { return faultproxy.Command(words...)(c.words) }
+
+// setUp is what connections begin with and are kept alive by. It says nothing about locks and is left out. Redisson sends
+// PING only, as it is configured here; Go asks who it is for the day when the connection breaks.
+var setUp = []faultproxy.Match{
+	faultproxy.Command("PING"),
+	faultproxy.Command("CLIENT", "ID"),
+	faultproxy.Command("CLIENT", "INFO"),
+}
+
+// event is one executed command as it was recorded.
+type event struct {
+	cmd
+	inside [][]string // the calls that a script made
+	reply  any
+}
+
+// raw is a scenario as it was recorded.
+type raw struct {
+	events   []event
+	messages [][2]string
+	keys     []key
+}
+
+type key struct {
+	name, kind string
+	value      []string
+	ttl        int64
+}
+
+// finish ends the recording.
+func (r *rig) finish() raw {
+	r.t.Helper()
+	keys := r.keys()
+	messages := r.messages()
+	lines := r.tap.Mark()
+	return raw{r.events(lines), messages, keys}
+}
+
+// events joins MONITOR's order and inner calls with the proxy's replies. A command that only one of them saw is an event
+// too, at the end: MONITOR leaves out what an administrator does and what was not even begun.
+func (r *rig) events(lines []monitor.Line) []event {
+	r.t.Helper()
+	numbers := map[string]int{}
+	for _, c := range r.proxy.Log() {
+		numbers[c.Addr] = c.Number
+	}
+	record := r.record()
+	taken := make([]bool, len(record))
+	var events []event
+	for _, call := range monitor.Calls(lines) {
+		number, ours := numbers[call.From]
+		if !ours {
+			continue
+		}
+		e := event{cmd: command(call.Args), reply: "not recorded"}
+		for _, l := range call.Inside {
+			e.inside = append(e.inside, l.Args)
+		}
+		i := -1
+		for j, x := range record {
+			if !taken[j] && x.Conn == number && slices.Equal(x.Cmd, call.Args) {
+				i = j
+				break
+			}
+		}
+		if i >= 0 {
+			taken[i] = true
+			e.reply = record[i].Reply
+			if record[i].Answered.IsZero() {
+				e.reply = "not answered"
+			}
+		}
+		events = append(events, e)
+	}
+	for i, x := range record {
+		if !taken[i] && x.Cmd != nil {
+			events = append(events, event{cmd: command(x.Cmd), reply: x.Reply})
+		}
+	}
+	return slices.DeleteFunc(events, func(e event) bool {
+		return slices.ContainsFunc(setUp, func(m faultproxy.Match) bool { return m(e.words) })
+	})
+}
+
+// keys is everything that the server holds.
+func (r *rig) keys() []key {
+	r.t.Helper()
+	names, err := redis.Strings(r.do("KEYS", "*"), nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	slices.Sort(names)
+	var keys []key
+	for _, name := range names {
+		k := key{name: name, kind: r.do("TYPE", name).(string), ttl: r.do("PTTL", name).(int64)}
+		switch k.kind {
+		case "hash":
+			k.value, err = redis.Strings(r.do("HGETALL", name), nil)
+		case "string":
+			var text string
+			text, err = redis.String(r.do("GET", name), nil)
+			k.value = []string{text}
+		}
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+// trace is a recording in which equal things look equal.
+type trace struct {
+	steps    []step
+	messages []string
+	keys     []string
+	shas     map[string]string // of each role that was seen so far
+}
+
+// step is one command.
+type step struct {
+	role   string // of a script, else the command's name
+	name   string // the lock's key, or the first argument
+	owner  string // of lock and unlock
+	lease  string // of lock and unlock
+	head   string // the whole command
+	inside []string
+	reply  string
+	tick   *tick // of a renewal
+}
+
+func (s step) lines() []string {
+	lines := []string{s.head}
+	for _, call := range s.inside {
+		lines = append(lines, "    "+call)
+	}
+	return append(lines, "    → "+s.reply)
+}
+
+// clone can be changed without t.
+func (t trace) clone() trace {
+	c := trace{slices.Clone(t.steps), slices.Clone(t.messages), slices.Clone(t.keys), t.shas}
+	for i := range c.steps {
+		c.steps[i].inside = slices.Clone(c.steps[i].inside)
+	}
+	return c
+}
+
+// calls counts what ran inside scripts.
+func (t trace) calls() (n int) {
+	for _, s := range t.steps {
+		n += len(s.inside)
+	}
+	return n
+}
+
+func (t trace) String() string {
+	var b strings.Builder
+	for i, s := range t.steps {
+		fmt.Fprintf(&b, "%3d %s\n", i+1, strings.Join(s.lines(), "\n    "))
+	}
+	for _, m := range t.messages {
+		fmt.Fprintf(&b, "  message %s\n", m)
+	}
+	for _, k := range t.keys {
+		fmt.Fprintf(&b, "  key %s\n", k)
+	}
+	return b.String()
+}
