@@ -30,15 +30,18 @@ func (n *name) try(w *waiter) *attempt {
 	if w.terms.as {
 		t = n.tenure(w.terms.owner)
 	} else {
-		// An owner is used once: a try after an undo must not meet its own
-		// shadow (A5).
-		t = n.newTenure(n.c.NewOwner())
+		// A try after one that may have been granted must not meet its own
+		// shadow (A5); one that was refused left none.
+		if w.owner == (Owner{}) || w.spoiled {
+			w.owner, w.spoiled = n.c.NewOwner(), false
+		}
+		t = n.tenure(w.owner)
 	}
 	a := &w.first
 	if a.w != nil {
 		a = new(attempt)
 	}
-	a.w, a.t, a.began = w, t, n.c.now()
+	a.w, a.t, a.began = w, t, n.c.early()
 	w.attempt = a
 	a.t.attempts++
 	n.c.work.add()
@@ -64,9 +67,10 @@ func (a *attempt) begin() {
 	t.register()
 	a.lease = t.pass(own)
 	if len(t.holds) > 0 {
-		t.lease.Lower(watchdog.Trust(n.c.now(), a.lease))
+		t.lease.Lower(watchdog.Trust(n.c.early(), a.lease))
 	}
 	a.forces = n.forces
+	a.w.spoiled = true
 	a.req.Done, a.req.Wait = a, n.c.o.replicas
 	a.req.Call(n.kind.acquire(a.req.Words[:0], n.l.words.key, t.word, n.c.leaseWord(a.lease)))
 	if a.queued = n.c.node.pipe.Enqueue(&a.req); !a.queued {
@@ -220,6 +224,7 @@ func (t *tenure) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
 func (a *attempt) refused(ttl time.Duration) {
 	w, n := a.w, a.t.n
 	w.told = true
+	w.spoiled = false
 	w.trouble.clear()
 	switch {
 	case n.line.current == a:

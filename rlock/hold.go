@@ -122,7 +122,7 @@ func (h *Hold) over(cause error) {
 	}
 	h.until = h.trust()
 	if errors.Is(cause, ErrReleased) || errors.Is(cause, ErrClosed) {
-		h.until = min(h.until, h.l.c.now())
+		h.until = min(h.until, h.l.c.early())
 	}
 	h.ended = cause
 	if h.done != nil {

@@ -43,7 +43,7 @@ func (ln *line) idle() bool { return ln.size == 0 && ln.current == nil && ln.n.l
 
 // push queues w. A line that forms looks at once.
 func (ln *line) push(w *waiter) {
-	w.answers, w.joined = ln.answers, ln.n.c.now()
+	w.answers, w.joined = ln.answers, ln.n.c.early()
 	if ln.size == 0 && ln.current == nil && ln.sub == nil {
 		ln.flag = true
 	}
@@ -114,7 +114,7 @@ func (ln *line) taken(ttl time.Duration) {
 	if ttl < 0 || ttl > longestWait {
 		ttl = longestWait
 	}
-	ln.bound = ln.n.c.now() + max(ttl, shortestWait)
+	ln.bound = ln.n.c.early() + max(ttl, shortestWait)
 	if ln.size > 0 {
 		ln.listen()
 	}

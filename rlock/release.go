@@ -42,7 +42,7 @@ func (c *Client) latchTTL() time.Duration { return 5*c.o.timeout + time.Second }
 
 // unlockLimit is when an unlock that begins now is sent for the last time:
 // the latch must outlive every send by a command timeout (R1).
-func (c *Client) unlockLimit() time.Duration { return c.now() + c.latchTTL() - c.o.timeout }
+func (c *Client) unlockLimit() time.Duration { return c.early() + c.latchTTL() - c.o.timeout }
 
 // undoLimit is for unlocks that give back what nobody holds: until they are
 // answered, or the client is closed. Their owner is used once, so they may
@@ -63,7 +63,7 @@ func (r *release) begin() {
 	if len(t.holds) > 0 {
 		// Exactly what those need, not the longest they were ever given (H6).
 		r.lease = t.pass(0)
-		t.lease.Lower(watchdog.Trust(c.now(), r.lease))
+		t.lease.Lower(watchdog.Trust(c.early(), r.lease))
 	} else if t.lease != nil {
 		t.lease.Forget()
 		t.lease = nil

@@ -151,7 +151,10 @@ func roundUp(d time.Duration) time.Duration {
 // pass is the lease that a command of this owner carries: its own or what the
 // living holds still need, whichever is longer, at least a millisecond.
 func (t *tenure) pass(own time.Duration) time.Duration {
-	return max(own, t.needs(t.n.c.now()), time.Millisecond)
+	if len(t.holds) == 0 {
+		return max(own, time.Millisecond)
+	}
+	return max(own, t.needs(t.n.c.early()), time.Millisecond)
 }
 
 // renewUntil is when the watchdog stops extending: the last of the living

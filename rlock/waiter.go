@@ -25,6 +25,8 @@ type waiter struct {
 	joined  time.Duration
 	first   attempt  // room for the first attempt
 	trouble trouble  // of attempts outside the line
+	owner   Owner    // of the attempts, without As
+	spoiled bool     // an attempt in its name was not refused
 	attempt *attempt // under way
 
 	in         *ring // the list that it is in
@@ -159,7 +161,7 @@ func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts 
 		return nil, wrap("acquire", l.name, err)
 	}
 	n := s.pin(l)
-	w.n, w.joined = n, l.c.now()
+	w.n, w.joined = n, l.c.early()
 	if once || w.terms.as {
 		n.loose.push(w)
 		n.try(w)

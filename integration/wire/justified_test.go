@@ -28,11 +28,6 @@ var justified = []justification{
 		"Go asks for the key's TYPE first, so that a key which is no lock is not deleted.",
 	},
 	{
-		append([]string{"timed try that fails", "wait ended by a message", "timed wait ended by a message", "wait ended by expiry"}, names()...),
-		freshOwners,
-		"Each try of a Go waiter has an owner of its own, so that one which is undone after a lost reply cannot meet the next.",
-	},
-	{
 		[]string{"re-entry with a shorter lease"},
 		keepsTheLonger("lock"),
 		"Java shortens the outer lease to the inner one; Go passes what the outer one still has.",
@@ -60,13 +55,6 @@ func rulesFor(scenario string) (rules []rule, reasons []string) {
 	return rules, reasons
 }
 
-func names() (all []string) {
-	for _, sc := range naming() {
-		all = append(all, sc.name)
-	}
-	return all
-}
-
 var asksTheType = question("TYPE", "force", "status hash", "status none")
 
 var asksTheTTL = question("PTTL", "unlock", "int ≤"+strconv.FormatInt(quiet.Milliseconds(), 10))
@@ -85,27 +73,6 @@ func question(asked, before string, answers ...string) rule {
 		return false
 	}}
 }
-
-// freshOwners calls the owners of one waiter's tries by one name: an owner that is new takes the name of the one that was
-// refused just before it on the same lock, if that one never had more than refusals.
-var freshOwners = rule{"a new owner for each try", func(_, golang *trace) bool {
-	found := false
-	last := map[string]step{} // by lock, the try before
-	for i := range golang.steps {
-		s := &golang.steps[i]
-		if s.role != "lock" {
-			continue
-		}
-		before, tried := last[s.name]
-		if tried && before.owner != s.owner && strings.HasPrefix(before.reply, "int ") &&
-			onlyRefused(golang.steps[:i], before.owner) && !appears(golang.steps[:i], s.owner) {
-			golang.rename(s.owner, before.owner)
-			found = true
-		}
-		last[s.name] = *s
-	}
-	return found
-}}
 
 func onlyRefused(steps []step, owner string) bool {
 	return !slices.ContainsFunc(steps, func(s step) bool {

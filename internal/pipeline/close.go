@@ -14,7 +14,8 @@ func (p *Pipeline) Close(patience time.Duration) {
 		p.discard.Stop()
 	}
 	l := p.link
-	owed := l != nil && l.inflight > 0
+	// A reader that waits for nothing in particular waits until it is told.
+	owed := l != nil && (l.inflight > 0 || l.patient != nil)
 	if l != nil {
 		// If nothing is owed the reader closes, or returns, a clean
 		// connection.

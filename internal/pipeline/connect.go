@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
 )
 
 const (
@@ -75,6 +77,11 @@ func (p *Pipeline) attempt() error {
 		return fmt.Errorf("first words on a connection: %w", err)
 	}
 	l := &link{p: p, conn: conn, fence: fence, replicas: replicas, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
+	if pc, ok := conn.(patient); ok {
+		pc.Manage()
+		_ = pc.SetReadDeadline(time.Time{})
+		l.patient = pc
+	}
 	p.mu.Lock()
 	for i, f := range old {
 		p.settle(f, killed[i])
@@ -99,7 +106,7 @@ func (p *Pipeline) adopted(c any) bool {
 // endure decides after a failed attempt to connect what becomes of the queue
 // and whether to go on.
 func (p *Pipeline) endure(err error) bool {
-	now := p.o.Clock.Now()
+	now := clock.Early(p.o.Clock)
 	permanent := p.ctx.Err() != nil || p.o.Permanent != nil && p.o.Permanent(err)
 	p.mu.Lock()
 	p.lastErr = err

@@ -84,7 +84,7 @@ func (p *Pipeline) Submit(r *Request) {
 // Kick is owed. It reports false when the pipeline is closed: then r.Err says
 // so and r is never completed.
 func (p *Pipeline) Enqueue(r *Request) bool {
-	deadline := p.o.Clock.Now() + p.o.Timeout
+	deadline := clock.Early(p.o.Clock) + p.o.Timeout
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -189,11 +189,15 @@ func (p *Pipeline) cut() (*link, []*Request) {
 		p.discard.Stop()
 	}
 	p.batches++
-	now := p.o.Clock.Now()
+	now := clock.Early(p.o.Clock)
 	for _, r := range b {
 		r.Sent, r.link, r.batch, r.queued = now, l, p.batches, false
 	}
-	l.inflight++
+	l.sent[l.cuts%maxInFlight] = now
+	l.cuts++
+	if l.inflight++; l.inflight == 1 {
+		l.expect(now)
+	}
 	l.writing = true
 	l.batches <- b // never blocks: room for every batch that may be in flight
 	return l, b

@@ -16,8 +16,17 @@ import (
 // any goroutine may interrupt it.
 type Conn struct {
 	stream
-	net net.Conn
+	net   net.Conn
+	guard *guard
 }
+
+// Manage leaves the reads' deadlines to SetReadDeadline from now on; those
+// that redigo sets before each reply have no effect any more.
+func (c *Conn) Manage() { c.guard.managed.Store(true) }
+
+// SetReadDeadline bounds the read under way and those that follow, from any
+// goroutine.
+func (c *Conn) SetReadDeadline(t time.Time) error { return c.guard.Conn.SetReadDeadline(t) }
 
 // stream is all that redigo's own connections can do.
 type stream interface {
@@ -49,7 +58,8 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 		}
 		nc = tc
 	}
-	c := &Conn{stream: redis.NewConn(&guard{Conn: nc}, 0, timeout).(stream), net: raw}
+	g := &guard{Conn: nc}
+	c := &Conn{stream: redis.NewConn(g, 0, timeout).(stream), net: raw, guard: g}
 	if err := t.greet(ctx, c); err != nil {
 		c.Close()
 		return nil, fmt.Errorf("connect to %s: %w", t.Address, err)

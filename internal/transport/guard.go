@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"sync/atomic"
+	"time"
 )
 
 // What a server may say at the most. Redisson's scripts answer in a few
@@ -21,7 +23,16 @@ const (
 // the bounds ends the connection.
 type guard struct {
 	net.Conn
-	s scanner
+	s       scanner
+	managed atomic.Bool
+}
+
+// SetReadDeadline leaves the deadline alone if it is somebody else's business.
+func (g *guard) SetReadDeadline(t time.Time) error {
+	if g.managed.Load() {
+		return nil
+	}
+	return g.Conn.SetReadDeadline(t)
 }
 
 // Read passes on what the connection reads as long as it is within bounds.
