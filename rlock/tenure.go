@@ -125,18 +125,20 @@ func (t *tenure) register() {
 
 // needs is how much lease the living holds were promised beyond now, in whole
 // milliseconds rounded up (H6). A hold that the watchdog extends needs a full
-// watchdog timeout, or, past its MaxHold, what it has.
+// watchdog timeout, unless its MaxHold is over, and no less than its
+// ValidUntil said: a longer lease that was nested in it is not cut short under
+// it.
 func (t *tenure) needs(now time.Duration) time.Duration {
 	var need time.Duration
 	for _, h := range t.holds {
-		switch {
-		case h.fixed:
+		if h.fixed {
 			need = max(need, h.promised-now)
-		case now < h.renewUntil:
-			need = max(need, t.n.c.o.watchdog)
-		default:
-			need = max(need, t.lease.Expiry()-now)
+			continue
 		}
+		if now < h.renewUntil {
+			need = max(need, t.n.c.o.watchdog)
+		}
+		need = max(need, watchdog.Lasting(t.lease.Expiry()-now))
 	}
 	return roundUp(need)
 }

@@ -31,6 +31,16 @@ func Trust(sent, ttl time.Duration) time.Duration {
 	return later(sent, ttl-margin)
 }
 
+// Lasting is a ttl that is enough, when it is asked for now, for trust to last
+// d longer: Trust(0, Lasting(d)) is d or a few nanoseconds more. It is 0 for a
+// d of 0 or less, and Never for Never.
+func Lasting(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return later(d, d/99+2)
+}
+
 // later is t+d for d >= 0; what would overflow is Never.
 func later(t, d time.Duration) time.Duration {
 	if t > Never-d {
