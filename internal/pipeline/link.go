@@ -162,8 +162,8 @@ func (l *link) next() (b []*Request, reply any, err error) {
 		return b, reply, err
 	default:
 	}
-	if err == nil || serverError(err) != "" {
-		err = fmt.Errorf("a reply to nothing: %v, %w", reply, err)
+	if err == nil {
+		err = fmt.Errorf("a reply to nothing: %.80v", reply)
 	}
 	return nil, nil, err
 }
