@@ -1,0 +1,127 @@
+package behaviour_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rlock-go/redisson/integration/monitor"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// calls counts the commands that clients sent, by name in upper case, since the server started.
+func (r *rig) calls() map[string]int {
+	r.Helper()
+	counts := map[string]int{}
+	for line := range strings.Lines(r.text("INFO", "commandstats")) {
+		name, rest, ok := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":calls=")
+		if ok {
+			counts[strings.ToUpper(name)] = atoi(r, rest[:strings.IndexByte(rest, ',')])
+		}
+	}
+	return counts
+}
+
+func TestUncontendedPairIsTwoScriptsAndTheLatchsDel(t *testing.T) {
+	r, s := own(t)
+	c := r.open()
+	l := c.NewLock(r.name())
+	r.unlock(r.lock(l)) // loads the scripts
+	tap := monitor.Tap(t, s.Addr())
+	latchGone := func() bool { return len(r.list("KEYS", "redisson_unlock_latch*")) == 0 }
+	r.becomes("the latch is gone", latchGone)
+	tap.Mark()
+	for _, row := range []struct {
+		behaviour string
+		pair      func() error
+	}{
+		{"Lock", func() error {
+			h, err := l.Lock(t.Context())
+			if err != nil {
+				return err
+			}
+			return h.Unlock(t.Context())
+		}},
+		{"TryLock with a lease", func() error {
+			h, err := l.TryLock(t.Context(), rlock.Lease(patience))
+			if err != nil {
+				return err
+			}
+			return h.Unlock(t.Context())
+		}},
+	} {
+		t.Run(row.behaviour, func(t *testing.T) {
+			if err := row.pair(); err != nil {
+				t.Fatal(err)
+			}
+			r.becomes("the latch is gone", latchGone)
+			var sent []string
+			for _, call := range monitor.Calls(tap.Mark()) {
+				if !call.Is("KEYS") {
+					sent = append(sent, strings.ToUpper(call.Args[0]))
+				}
+			}
+			if want := []string{"EVALSHA", "EVALSHA", "DEL"}; !slices.Equal(sent, want) {
+				t.Errorf("sent %v, want %v", sent, want)
+			}
+		})
+	}
+	if n := r.calls()["SUBSCRIBE"]; n != 0 {
+		t.Errorf("%d SUBSCRIBE", n)
+	}
+}
+
+func TestScriptsAreLoadedOnce(t *testing.T) {
+	r, _ := own(t)
+	first, second := r.open(), r.open()
+	for range 3 {
+		for _, c := range []*rlock.Client{first, second} {
+			l := c.NewLock(r.name())
+			h := r.lock(l)
+			inner := r.lock(l, rlock.As(h.Owner()))
+			r.unlock(inner)
+			r.unlock(h)
+		}
+	}
+	if n := r.calls()["SCRIPT|LOAD"]; n != 2 {
+		t.Errorf("%d loads, want one for the lock script and one for the unlock script", n)
+	}
+	t.Run("and again when the server forgot them", func(t *testing.T) {
+		r.do("SCRIPT", "FLUSH")
+		r.unlock(r.lock(first.NewLock(r.name())))
+		if n := r.calls()["SCRIPT|LOAD"]; n != 4 {
+			t.Errorf("%d loads", n)
+		}
+	})
+}
+
+func TestReentryIsOneScriptEach(t *testing.T) {
+	r, _ := own(t)
+	l := r.open().NewLock(r.name())
+	outer := r.lock(l)
+	r.unlock(r.lock(l, rlock.As(outer.Owner())))
+	before := r.calls()
+	inner := r.lock(l, rlock.As(outer.Owner()))
+	r.unlock(inner)
+	after := r.calls()
+	if n := after["EVALSHA"] - before["EVALSHA"]; n != 2 {
+		t.Errorf("%d scripts", n)
+	}
+	if after["SUBSCRIBE"] != 0 {
+		t.Error("it subscribed")
+	}
+	r.unlock(outer)
+}
+
+// others lists the server's connections except this test's own.
+func (r *rig) others() []string {
+	r.Helper()
+	me := "id=" + itoa(r.number("CLIENT", "ID")) + " "
+	var lines []string
+	for line := range strings.Lines(r.text("CLIENT", "LIST")) {
+		if !strings.HasPrefix(line, me) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,100 @@
+package behaviour_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// renewed waits for the next renewal of a hold and returns its ValidUntil.
+func (r *rig) renewed(h *rlock.Hold, timeout time.Duration) time.Time {
+	r.Helper()
+	stood := h.ValidUntil()
+	r.becomes("a renewal", func() bool { return h.ValidUntil().After(stood.Add(timeout / 10)) })
+	return h.ValidUntil()
+}
+
+// toldOnTime watches a hold that is renewed no more until it says so itself, and checks by the clock at each moment
+// that it never says "held" after its ValidUntil.
+func (r *rig) toldOnTime(h *rlock.Hold) {
+	r.Helper()
+	// The instant stays the same; a reading that was interrupted gives an earlier one, never a later.
+	until := h.ValidUntil()
+	for {
+		asked := time.Now()
+		err := h.Err()
+		if err != nil {
+			wants(r, err, rlock.ErrLeaseLost)
+			break
+		}
+		until = later(until, h.ValidUntil())
+		if late := asked.Sub(until); late > 2*time.Millisecond {
+			r.Fatalf("Err is nil %v after ValidUntil", late)
+		}
+		if time.Until(until) > 30*time.Millisecond {
+			<-time.After(10 * time.Millisecond)
+		}
+	}
+	receive(r, "Done", h.Done())
+	between(r, "telling, after ValidUntil", time.Since(until), -2*time.Millisecond, time.Second)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func TestServerThatStandsStill(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(r *rig) {
+		r.part("longer than the lease: the hold is told on time, the waiter enters afterwards", func(r *rig) {
+			const timeout = 1500 * time.Millisecond
+			name := r.name()
+			h := r.lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(500*time.Millisecond)).NewLock(name))
+			waiter := r.enter(r.open(rlock.WithCommandTimeout(500 * time.Millisecond)).NewLock(name))
+			r.listeners(name, 1)
+			r.renewed(h, timeout)
+			r.server.Pause()
+			r.toldOnTime(h)
+			r.outside(waiter)
+			// The server's own end of the lease comes a little later.
+			<-time.After(timeout)
+			resuming := time.Now()
+			r.server.Resume()
+			e := r.entered(waiter)
+			between(r, "entering", e.at.Sub(resuming), 0, 5*time.Second)
+			err := h.Unlock(r.Context())
+			wants(r, err, rlock.ErrLeaseLost)
+			wants(r, err, rlock.ErrNotHeld)
+			if count := r.text("HGET", name, e.hold.Owner()); count != "1" {
+				r.Errorf("the waiter's count is %q", count)
+			}
+			r.unlock(e.hold)
+		})
+		r.part("shorter than the lease: the hold survives", func(r *rig) {
+			const timeout = 6 * time.Second
+			name := r.name()
+			h := r.lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(500*time.Millisecond)).NewLock(name))
+			waiter := r.enter(r.open(rlock.WithCommandTimeout(500 * time.Millisecond)).NewLock(name))
+			r.listeners(name, 1)
+			until := r.renewed(h, timeout)
+			r.server.Pause()
+			// Long enough for a renewal to be due and to fail.
+			<-time.After(timeout/3 + 800*time.Millisecond)
+			if err := h.Err(); err != nil {
+				r.Fatal(err)
+			}
+			if moved := h.ValidUntil().Sub(until); moved > timeout/10 {
+				r.Errorf("ValidUntil moved by %v without an answer", moved)
+			}
+			r.server.Resume()
+			r.renewed(h, timeout)
+			r.outside(waiter)
+			r.unlock(h)
+			r.unlock(r.entered(waiter).hold)
+		})
+	})
+}

@@ -1,0 +1,110 @@
+package behaviour_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// shutDown begins a Shutdown and returns when it refuses new owners.
+func (r *rig) shutDown(ctx context.Context, c *rlock.Client) <-chan error {
+	r.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- c.Shutdown(ctx) }()
+	probe := c.NewLock(r.name())
+	r.becomes("new owners are refused", func() bool {
+		h, err := probe.TryLock(r.Context())
+		if err == nil {
+			r.unlock(h)
+		}
+		return err != nil
+	})
+	return ended
+}
+
+func TestShutdownServesLivingOwnersToTheEnd(t *testing.T) {
+	t.Parallel()
+	const timeout = 900 * time.Millisecond
+	r := start(t)
+	c := r.open(rlock.WithWatchdogTimeout(timeout))
+	l, other := c.NewLock(r.name()), c.NewLock(r.name())
+	held, alsoHeld := r.lock(l), r.lock(other)
+	waiter := r.enter(l)
+	r.listeners(l.Name(), 1)
+
+	ended := r.shutDown(t.Context(), c)
+	wants(t, receive(r, "the waiter's end", waiter).err, rlock.ErrClosed, l.Name())
+	_, err := l.TryLock(t.Context())
+	wants(t, err, rlock.ErrClosed)
+	_, err = l.Lock(t.Context(), rlock.As(c.NewOwner()))
+	wants(t, err, rlock.ErrClosed)
+	_, err = other.TryLock(t.Context(), rlock.As(held.Owner()))
+	wants(t, err, rlock.ErrClosed) // it lives elsewhere, not here
+
+	inner := r.lock(l, rlock.As(held.Owner()))
+	if n, err := l.HoldCount(t.Context(), held.Owner()); n != 2 || err != nil {
+		t.Errorf("count %d, %v", n, err)
+	}
+	// The watchdog goes on meanwhile.
+	stood := held.ValidUntil()
+	r.becomes("a renewal", func() bool { return held.ValidUntil().After(stood.Add(timeout / 10)) })
+	r.unlock(inner)
+	r.unlock(held)
+	select {
+	case err := <-ended:
+		t.Fatalf("ended with a hold left: %v", err)
+	default:
+	}
+	r.unlock(alsoHeld)
+	if err := receive(r, "Shutdown", ended); err != nil {
+		t.Error(err)
+	}
+	_, err = l.IsLocked(t.Context())
+	wants(t, err, rlock.ErrClosed)
+	if r.number("EXISTS", l.Name(), other.Name()) != 0 {
+		t.Error("a key is left")
+	}
+}
+
+func TestShutdownEndsWithItsContext(t *testing.T) {
+	r := start(t)
+	c := r.open()
+	l := c.NewLock(r.name())
+	h := r.lock(l, rlock.Lease(time.Minute))
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	wants(t, c.Shutdown(ctx), context.DeadlineExceeded)
+	between(t, "Shutdown", time.Since(began), 300*time.Millisecond, 3*time.Second)
+	wants(t, h.Err(), rlock.ErrClosed)
+	wants(t, h.Unlock(t.Context()), rlock.ErrClosed)
+	if r.number("EXISTS", l.Name()) != 1 {
+		t.Error("the key was not left to expire")
+	}
+	r.do("DEL", l.Name())
+}
+
+func TestShutdownOfAnIdleClientEndsAtOnce(t *testing.T) {
+	r := start(t)
+	c := r.open()
+	r.unlock(r.lock(c.NewLock(r.name())))
+	began := time.Now()
+	if err := c.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	between(t, "Shutdown", time.Since(began), 0, 2*time.Second)
+}
+
+func TestShutdownEndsWhenTheLastLeaseIsLost(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	c := r.open()
+	r.lock(c.NewLock(r.name()), rlock.Lease(700*time.Millisecond))
+	began := time.Now()
+	if err := c.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	between(t, "Shutdown", time.Since(began), 500*time.Millisecond, 5*time.Second)
+}
