@@ -9,9 +9,12 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 )
 
+// The pause between attempts doubles between these. A request waits for a
+// command timeout, so the last is shortened to give it more than one attempt.
 const (
-	firstBackoff = 10 * time.Millisecond
-	lastBackoff  = time.Second
+	firstBackoff     = 10 * time.Millisecond
+	lastBackoff      = time.Second
+	shortLastBackoff = 100 * time.Millisecond
 )
 
 // connect sees to a connection in the background. It is called with mu held.
@@ -26,7 +29,8 @@ func (p *Pipeline) connect() {
 // connecting tries until there is a connection or nobody needs one any more:
 // no request is queued and no broken connection awaits its fence.
 func (p *Pipeline) connecting() {
-	for backoff := firstBackoff; ; backoff = min(2*backoff, lastBackoff) {
+	last := min(lastBackoff, max(shortLastBackoff, p.o.Timeout/3))
+	for backoff := firstBackoff; ; backoff = min(2*backoff, last) {
 		err := p.attempt()
 		if err == nil {
 			p.runFences()
