@@ -25,13 +25,14 @@ func TestHoldContextEndsWithItsHold(t *testing.T) {
 		"client gone":  {nil, func(c *rlock.Client, _ *rlock.Hold) { c.Close() }, rlock.ErrClosed},
 		"past longest": {[]rlock.AcquireOption{rlock.MaxHold(50 * time.Millisecond)}, func(*rlock.Client, *rlock.Hold) {}, rlock.ErrLeaseLost},
 	} {
+		type key struct{}
 		t.Run(behaviour, func(t *testing.T) {
 			c := r.open(rlock.WithWatchdogTimeout(600 * time.Millisecond))
 			h := r.lock(c.NewLock(r.name()), row.opts...)
-			held, free := h.Context(context.WithValue(ctx, behaviour, 1))
+			held, free := h.Context(context.WithValue(ctx, key{}, 1))
 			defer free()
-			if held.Err() != nil || held.Value(behaviour) != 1 {
-				t.Fatalf("%v, %v", held.Err(), held.Value(behaviour))
+			if held.Err() != nil || held.Value(key{}) != 1 {
+				t.Fatalf("%v, %v", held.Err(), held.Value(key{}))
 			}
 			row.end(c, h)
 			receive(r, "the context", held.Done())

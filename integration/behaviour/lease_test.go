@@ -28,7 +28,7 @@ func TestFixedLeaseEndsOnTimeAndTells(t *testing.T) {
 		asked := time.Now()
 		err := h.Err()
 		if err != nil {
-			if early := until.Sub(time.Now()); early > time.Millisecond {
+			if early := time.Until(until); early > time.Millisecond {
 				t.Errorf("told %v early: %v", early, err)
 			}
 			break

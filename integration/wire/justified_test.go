@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,32 +71,6 @@ func question(asked, before string, answers ...string) rule {
 		}
 		return false
 	}}
-}
-
-func onlyRefused(steps []step, owner string) bool {
-	return !slices.ContainsFunc(steps, func(s step) bool {
-		return s.owner == owner && (s.role != "lock" || !strings.HasPrefix(s.reply, "int "))
-	})
-}
-
-func appears(steps []step, owner string) bool {
-	return slices.ContainsFunc(steps, func(s step) bool { return s.owner == owner })
-}
-
-func (t *trace) rename(from, to string) {
-	whole := regexp.MustCompile(`\b` + from + `\b`)
-	change := func(text *string) { *text = whole.ReplaceAllString(*text, to) }
-	for i := range t.steps {
-		s := &t.steps[i]
-		change(&s.owner)
-		change(&s.head)
-		for j := range s.inside {
-			change(&s.inside[j])
-		}
-	}
-	for i := range t.keys {
-		change(&t.keys[i])
-	}
 }
 
 // keepsTheLonger puts Java's lease in the place of the longer one that Go passes in a script, and in that of the TTL which
