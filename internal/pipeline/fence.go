@@ -113,7 +113,7 @@ func identify(c redis.Conn, old []*fence, o Options) (f *fence, killed []bool, r
 	info, inferr := redis.String(receive())
 	if o.Replicas && err == nil {
 		text, _ := redis.String(receive())
-		replicas, _ = strconv.Atoi(field(text, "connected_slaves:", "\r\n"))
+		replicas = countReplicas(text)
 	}
 	if err != nil {
 		return nil, nil, 0, err
@@ -132,6 +132,12 @@ func identify(c redis.Conn, old []*fence, o Options) (f *fence, killed []bool, r
 		f.id, f.addr = id, addr
 	}
 	return f, killed, replicas, nil
+}
+
+// countReplicas reads INFO replication.
+func countReplicas(info string) int {
+	n, _ := strconv.Atoi(field(info, "connected_slaves:", "\r\n"))
+	return n
 }
 
 // clientLine finds this connection's line in CLIENT LIST.

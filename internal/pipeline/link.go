@@ -17,21 +17,29 @@ const waitTimeout = time.Second
 
 // link is one connection in use.
 type link struct {
-	p        *Pipeline
-	conn     redis.Conn
-	fence    *fence
-	replicas int
-	patient  patient         // nil for a connection of a pool
-	batches  chan []*Request // written or being written, in order
-	wrote    chan struct{}   // one for each batch that is not being written any more
-	wmu      sync.Mutex      // held while writing; guards broken
-	broken   bool            // nothing is written any more, and batches are their completions' again
+	p       *Pipeline
+	conn    redis.Conn
+	fence   *fence
+	patient patient         // nil for a connection of a pool
+	batches chan []*Request // written or being written, in order
+	wrote   chan struct{}   // one for each batch that is not being written any more
+	wmu     sync.Mutex      // held while writing; guards broken
+	broken  bool            // nothing is written any more, and batches are their completions' again
 
-	writing  bool                       // guarded by p.mu
-	inflight int                        // guarded by p.mu
-	ended    bool                       // guarded by p.mu: batches is closed
-	cuts     int                        // guarded by p.mu: batches so far
-	sent     [maxInFlight]time.Duration // guarded by p.mu: of those in flight, by their number
+	// All below is guarded by p.mu.
+	writing  bool
+	inflight int
+	ended    bool               // batches is closed
+	cuts     int                // batches so far
+	bounds   [maxInFlight]bound // of those in flight, by their number
+	replicas int                // how many WAIT is asked for
+	counting bool               // they are being counted again
+}
+
+// bound is how long a batch may take.
+type bound struct {
+	sent  time.Duration
+	waits int // the WAITs in it, each of which may rightly take a second
 }
 
 // end lets the reader go once it has read what is in flight. It is called
@@ -57,17 +65,19 @@ type patient interface {
 	SetReadDeadline(time.Time) error
 }
 
-// expect bounds the read of a batch sent at sent, or, with Never, lifts the
-// bound. It is called with p.mu held.
-func (l *link) expect(sent time.Duration) {
+// expect bounds the read of the oldest batch in flight, or lifts the bound if
+// there is none. It is called with p.mu held.
+func (l *link) expect() {
 	if l.patient == nil {
 		return
 	}
 	var at time.Time
-	if sent != clock.Never {
-		left := sent + l.p.o.Timeout - clock.Early(l.p.o.Clock)
-		if l.replicas > 0 {
-			left += waitTimeout
+	if l.inflight > 0 {
+		b := l.bounds[(l.cuts-l.inflight)%maxInFlight]
+		left := b.sent + l.p.o.Timeout - clock.Early(l.p.o.Clock)
+		if b.waits > 0 || l.replicas > 0 {
+			// What was before it may have waited as well.
+			left = l.p.o.Timeout + time.Duration(b.waits)*waitTimeout
 		}
 		at = time.Now().Add(max(left, time.Millisecond))
 	}
@@ -93,8 +103,8 @@ func (l *link) write(b []*Request) {
 		if l.conn.Send(r.Command, r.Args...) != nil {
 			return
 		}
-		if r.Wait && l.replicas > 0 {
-			if l.conn.Send("WAIT", l.replicas, waitTimeout.Milliseconds()) != nil {
+		if r.Replicas > 0 {
+			if l.conn.Send("WAIT", r.Replicas, waitTimeout.Milliseconds()) != nil {
 				return
 			}
 		}
@@ -129,11 +139,7 @@ func (l *link) read() {
 		}
 		p.mu.Lock()
 		l.inflight--
-		if l.inflight > 0 {
-			l.expect(l.oldest())
-		} else {
-			l.expect(clock.Never)
-		}
+		l.expect()
 		p.recycle(b)
 		p.mu.Unlock()
 		// The callers just woken get to queue before the next batch is cut.
@@ -176,10 +182,6 @@ func (l *link) left(b []*Request) time.Duration {
 	return max(b[0].Sent+l.p.o.Timeout-clock.Early(l.p.o.Clock), time.Millisecond)
 }
 
-// oldest is when the first batch in flight was sent. It is called with p.mu
-// held.
-func (l *link) oldest() time.Duration { return l.sent[(l.cuts-l.inflight)%maxInFlight] }
-
 // take hands r its reply, and reads what WAIT answered if it was sent. Its
 // error is the connection's.
 func (l *link) take(r *Request, reply any, err error, timeout time.Duration) error {
@@ -187,7 +189,7 @@ func (l *link) take(r *Request, reply any, err error, timeout time.Duration) err
 	if err != nil && serverError(err) == "" {
 		return err
 	}
-	if !r.Wait || l.replicas == 0 {
+	if r.Replicas == 0 {
 		return nil
 	}
 	if timeout > 0 {
@@ -197,9 +199,39 @@ func (l *link) take(r *Request, reply any, err error, timeout time.Duration) err
 	if err != nil && serverError(err) == "" {
 		return err
 	}
+	if err != nil {
+		r.Replicas = 0 // a server that refuses WAIT has said nothing about replicas
+		return nil
+	}
 	acked, _ := n.(int64)
-	r.Replicas, r.Acked = l.replicas, int(acked)
+	if r.Acked = int(acked); r.Acked == 0 {
+		l.recount()
+	}
 	return nil
+}
+
+// recount asks how many replicas there are now: one that nobody heard from may
+// be gone, and with none there is nothing to wait for.
+func (l *link) recount() {
+	p := l.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l.counting || l.ended {
+		return
+	}
+	l.counting = true
+	p.queue = append(p.queue, &Request{
+		Command: "INFO", Args: []any{"replication"}, queued: true,
+		deadline: clock.Early(p.o.Clock) + p.o.Timeout,
+		Done: CompletionFunc(func(r *Request) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			l.counting = false
+			if text, err := redis.String(r.Reply, r.Err); err == nil {
+				l.replicas = countReplicas(text)
+			}
+		}),
+	})
 }
 
 // close ends a link that owes nobody anything.

@@ -190,13 +190,19 @@ func (p *Pipeline) cut() (*link, []*Request) {
 	}
 	p.batches++
 	now := clock.Early(p.o.Clock)
+	waits := 0
 	for _, r := range b {
 		r.Sent, r.link, r.batch, r.queued = now, l, p.batches, false
+		r.Replicas, r.Acked = 0, 0
+		if r.Wait && l.replicas > 0 {
+			r.Replicas = l.replicas
+			waits++
+		}
 	}
-	l.sent[l.cuts%maxInFlight] = now
+	l.bounds[l.cuts%maxInFlight] = bound{now, waits}
 	l.cuts++
 	if l.inflight++; l.inflight == 1 {
-		l.expect(now)
+		l.expect()
 	}
 	l.writing = true
 	l.batches <- b // never blocks: room for every batch that may be in flight
