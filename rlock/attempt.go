@@ -165,12 +165,12 @@ func (a *attempt) granted(r *pipeline.Request) {
 		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, a.lease))
 		a.tellLine()
 	case r.Replicas > 0 && r.Acked == 0:
-		h.giveBack()
-		a.troubled(errUnreplicated)
+		a.giveBackFirst(h, func() { a.troubled(errUnreplicated) })
+		return
 	case a.forces != n.forces:
 		// A ForceUnlock was queued behind it: the grant is gone again.
-		h.giveBack()
-		a.again()
+		a.giveBackFirst(h, a.again)
+		return
 	case w.settled:
 		h.giveBack()
 		a.tellLine()
@@ -180,6 +180,18 @@ func (a *attempt) granted(r *pipeline.Request) {
 		n.line.reenter(t.owner)
 	}
 	a.finish()
+}
+
+// giveBackFirst gives a grant back and goes on for the waiter only then: its
+// next try must not be refused by its own last one.
+func (a *attempt) giveBackFirst(h *Hold, then func()) {
+	h.release(nil, func(error) {
+		then()
+		a.detach()
+	})
+	a.t.attempts--
+	a.t.leave()
+	a.t.n.c.work.done()
 }
 
 // tellLine tells the line, if the attempt was its own, that the name is taken

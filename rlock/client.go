@@ -156,9 +156,14 @@ func (c *Client) ID() uuid.UUID { return c.id }
 // NewOwner makes an owner that was never handed out before. It does no I/O.
 func (c *Client) NewOwner() Owner { return Owner{c.id, c.threads.Add(1)} }
 
+// longestName bounds a key: a connection refuses answers of more than a
+// mebibyte, and the server's answer to SUBSCRIBE has the name in it.
+const longestName = 512 << 10
+
 // NewLock returns a handle for the lock of that name, Redisson's
-// getLock(name). It does no I/O. A name that can't be used is reported by
-// every call that would use it, with ErrInvalidName.
+// getLock(name). It does no I/O. A name that can't be used, one that is empty
+// or, mapped, longer than 512 KiB, is reported by every call that would use
+// it, with ErrInvalidName. Any other bytes are data.
 func (c *Client) NewLock(name string) *Lock {
 	l := &Lock{c: c, kind: reentrant, name: name, key: name}
 	switch {
@@ -168,6 +173,9 @@ func (c *Client) NewLock(name string) *Lock {
 		if l.key = c.o.mapper.Map(name); l.key == "" {
 			l.bad = fmt.Errorf("%w: the NameMapper made it empty", ErrInvalidName)
 		}
+	}
+	if len(l.key) > longestName {
+		l.bad = fmt.Errorf("%w: %d bytes; at most %d", ErrInvalidName, len(l.key), longestName)
 	}
 	l.channel = l.kind.channel(l.key)
 	l.words.key, l.words.channel = l.key, l.channel

@@ -2,6 +2,7 @@ package rlock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -148,17 +149,25 @@ func (e *extension) answered(r *pipeline.Request) {
 		e.settle(fmt.Errorf("%w; %w", lostBy(errVanished), notHeld(t.owner)))
 	case h.ended != nil:
 		// Lost or released while the answer was on its way.
-		e.settle(h.ended)
+		e.late(h.ended)
 	default:
 		h.promised = r.Sent + e.d
 		h.end = watchdog.Trust(r.Sent, e.d)
 		t.leased(r.Sent, e.lease)
 		if err := h.check(); err != nil {
-			e.settle(err)
+			e.late(err)
 			return
 		}
 		e.settle(nil)
 	}
+}
+
+// late ends an extension that was answered when its hold was over.
+func (e *extension) late(ended error) {
+	if errors.Is(ended, ErrLeaseLost) {
+		ended = fmt.Errorf("%w; %w", ended, notHeld(e.h.t.owner))
+	}
+	e.settle(ended)
 }
 
 func (e *extension) settle(err error) {

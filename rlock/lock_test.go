@@ -21,6 +21,24 @@ func open(t testing.TB, s *redistest.Server, opts ...Option) *Client {
 	return c
 }
 
+// awaitListening waits until c is subscribed for those who wait for key.
+func awaitListening(t testing.TB, c *Client, key string) {
+	t.Helper()
+	s := c.shard(key)
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		s.lock()
+		n := s.names[key]
+		heard := n != nil && n.line.heard
+		s.unlock()
+		if heard {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("nobody listens")
+		}
+	}
+}
+
 func TestLockAndUnlock(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s)
@@ -87,7 +105,7 @@ func TestMessageWakesWaiterOfAnotherClient(t *testing.T) {
 		}
 		got <- h
 	}()
-	time.Sleep(200 * time.Millisecond)
+	awaitListening(t, b, "x")
 	start := time.Now()
 	if err := h.Unlock(t.Context()); err != nil {
 		t.Fatal(err)

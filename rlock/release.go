@@ -25,6 +25,8 @@ type release struct {
 	pause  time.Duration
 	over   bool
 
+	counted bool // in the tenure's unsent
+
 	then func(err error) // told the outcome, with the shard locked
 	done chan error      // gets the outcome; has room for it
 }
@@ -57,6 +59,10 @@ func newRelease(t *tenure, limit time.Duration) *release {
 func (r *release) begin() {
 	t := r.t
 	c := t.n.c
+	if r.counted {
+		r.counted = false
+		t.unsent--
+	}
 	if r.lease == 0 {
 		r.lease = c.o.watchdog
 	}
@@ -77,6 +83,7 @@ func (r *release) begin() {
 func (r *release) send() {
 	c := r.t.n.c
 	if r.over {
+		r.t.leave() // told at its limit; whoever is next in the lane must not wait for ever
 		return
 	}
 	if r.failed != nil && c.now() > r.limit {

@@ -28,6 +28,7 @@ type tenure struct {
 	first    Hold            // room for the first hold
 	room     [1]*Hold        // and for its place in holds
 	owed     int             // holds whose own lease ended before this one, counted by the server until their Unlock
+	unsent   int             // unlocks waiting in the lane, whose holds the server still counts
 }
 
 // op is a command that waits for its owner's lane. begin runs with the shard

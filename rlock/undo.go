@@ -131,7 +131,7 @@ func (a *attempt) count(fenced bool) {
 			return
 		}
 		count, err := codec.DecodeCount(reply)
-		known := int64(len(t.holds))
+		known := int64(len(t.holds) + t.unsent)
 		switch {
 		case err != nil:
 			a.undecided(err.Error())

@@ -84,6 +84,7 @@ func (h *Hold) release(done chan error, then func(error)) bool {
 	defer n.unpin()
 	limit := c.unlockLimit()
 	alive := h.ended == nil
+	counted := alive
 	if alive {
 		trust := h.trust()
 		h.t.drop(h)
@@ -99,12 +100,15 @@ func (h *Hold) release(done chan error, then func(error)) bool {
 		return false
 	}
 	if !alive {
-		if t.lease == h.lease && t.owed > 0 {
+		if counted = t.lease == h.lease && t.owed > 0; counted {
 			t.owed--
 		}
 		limit = min(limit, c.now()+c.o.timeout)
 	}
 	r := newRelease(t, limit)
+	if r.counted = counted; counted {
+		t.unsent++
+	}
 	if r.done = done; done == nil {
 		r.then = func(err error) {
 			c.work.done()

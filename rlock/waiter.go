@@ -117,6 +117,10 @@ func (w *waiter) verdict(cause error) error {
 	if w.in == &ln.ring && ln.trouble.err != nil {
 		last = ln.trouble.err
 	}
+	if last == nil && (w.attempt != nil || w.in == &ln.ring && ln.current != nil) {
+		// What waits to be sent was not told yet why it can't be.
+		last = w.n.c.node.pipe.Err()
+	}
 	unanswered := w.attempt != nil && w.attempt.unanswered()
 	err := cause
 	switch {
