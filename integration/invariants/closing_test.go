@@ -1,0 +1,244 @@
+package invariants
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/rlock"
+	"go.uber.org/goleak"
+)
+
+// Close in every state that a client can be in: it takes about a command timeout at most and leaves nothing.
+func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
+	type state func(r *rig, c *rlock.Client) (undo func(), results []<-chan result)
+	waiters := func(r *rig, c *rlock.Client) (results []<-chan result) {
+		l := c.NewLock(name)
+		for range 5 {
+			results = append(results, locking(context.Background(), l), locking(context.Background(), l, rlock.As(c.NewOwner())))
+			results = append(results, calling(func() (*rlock.Hold, error) { return l.TryLockFor(context.Background(), long) }))
+		}
+		return results
+	}
+	lockNow := func(r *rig, l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
+		h, err := l.Lock(context.Background(), opts...)
+		if err != nil {
+			r.Fatal(err)
+		}
+		return h
+	}
+	acquireWith := func(do faultproxy.Action) state {
+		return func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+			r.latchesMayStay = true // its answer is given up when Close's time is nearly over, too
+			fault := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+			got := locking(context.Background(), c.NewLock(name))
+			happens(r, "the acquire", fault.Hit())
+			return func() { fault.Release() }, []<-chan result{got}
+		}
+	}
+	states := map[string]state{
+		"fresh": func(*rig, *rlock.Client) (func(), []<-chan result) { return nil, nil },
+		"holds": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+			for i := range 5 {
+				l := c.NewLock(fmt.Sprint("held", i))
+				h := lockNow(r, l)
+				lockNow(r, l, rlock.As(h.Owner()), rlock.Lease(long))
+			}
+			return nil, nil
+		},
+		"released a moment ago": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+			for range 20 {
+				unlock(r, lockNow(r, c.NewLock(name)))
+			}
+			return nil, nil
+		},
+		"waiters": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+			r.occupy(name)
+			results := waiters(r, c)
+			r.subscribers(name, 1)
+			return nil, results
+		},
+		"subscribing": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+			r.occupy(name)
+			fault := r.proxy.Add(faultproxy.Rule{Match: subscribe, Times: 1, Do: faultproxy.Withhold})
+			results := waiters(r, c)
+			happens(r, "SUBSCRIBE", fault.Hit())
+			return func() { fault.Release() }, results
+		},
+		"dialling a blackhole": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+			r.proxy.Blackhole(true)
+			r.proxy.CutAll()
+			results := waiters(r, c)
+			r.becomes("it has dialled", func() bool { return len(r.proxy.Log()) > 1 })
+			return func() { r.proxy.Blackhole(false) }, results
+		},
+		"nobody answers the port": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+			r.proxy.Refuse(true)
+			r.proxy.CutAll()
+			return func() { r.proxy.Refuse(false) }, waiters(r, c)
+		},
+		"the acquire's reply is withheld": acquireWith(faultproxy.HoldReply),
+		"the acquire's reply is dropped":  acquireWith(faultproxy.DropReply),
+		"the acquire is withheld":         acquireWith(faultproxy.Withhold),
+		"an undo is due and nobody answers the port": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+			fault := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+			got := locking(context.Background(), c.NewLock(name))
+			happens(r, "the acquire", fault.Hit())
+			r.proxy.Refuse(true)
+			r.proxy.CutAll()
+			return func() { r.proxy.Refuse(false) }, []<-chan result{got}
+		},
+		"a count is due and nobody answers the port": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+			h := lockNow(r, c.NewLock(name))
+			fault := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+			again := locking(context.Background(), c.NewLock(name), rlock.As(h.Owner()))
+			happens(r, "the acquire", fault.Hit())
+			r.proxy.Refuse(true)
+			r.proxy.CutAll()
+			return func() { r.proxy.Refuse(false) }, []<-chan result{again}
+		},
+		"an unlock's reply is withheld": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+			r.latchesMayStay = true
+			h := lockNow(r, c.NewLock(name))
+			fault := r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply})
+			got := calling(func() (*rlock.Hold, error) { return nil, h.Unlock(context.Background()) })
+			happens(r, "the unlock", fault.Hit())
+			return func() { fault.Release() }, []<-chan result{got}
+		},
+		"a renewal's reply is withheld": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+			lockNow(r, c.NewLock(name))
+			fault := r.proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.HoldReply})
+			happens(r, "the renewal", fault.Hit())
+			return func() { fault.Release() }, nil
+		},
+		"the server stands still": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+			lockNow(r, c.NewLock("held"))
+			r.server.Pause()
+			return r.server.Resume, waiters(r, c)
+		},
+	}
+	for what, arrive := range states {
+		t.Run(what, func(t *testing.T) {
+			r := newRig(t)
+			others := goleak.IgnoreCurrent()
+			c, err := rlock.Open(t.Context(), "redis://"+r.proxy.Addr(), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(2*time.Second))
+			if err != nil {
+				t.Fatal(err)
+			}
+			undo, results := arrive(r, c)
+			began := time.Now()
+			var closers sync.WaitGroup
+			for range 3 {
+				closers.Go(func() {
+					if err := c.Close(); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			closed := make(chan struct{})
+			go func() { closers.Wait(); close(closed) }()
+			happens(t, "Close", closed)
+			if took := time.Since(began); took > 2*timeout+500*time.Millisecond {
+				t.Errorf("Close took %v", took)
+			}
+			for i, got := range results {
+				select {
+				case res := <-got:
+					// Before Close, trouble may have been told already.
+					if res.err != nil && res.at.After(began) {
+						wantOneOf(t, res.err, rlock.ErrClosed, rlock.ErrUncertain)
+					}
+					if res.hold != nil {
+						t.Errorf("call %d: a hold of a closed client", i)
+					}
+				case <-time.After(time.Second):
+					t.Errorf("call %d is still blocked after Close", i)
+				}
+			}
+			for _, conn := range r.proxy.Log() {
+				if conn.Open {
+					r.becomes("the proxy saw the close", func() bool { return !r.proxy.Log()[conn.Number].Open })
+				}
+			}
+			if undo != nil {
+				undo()
+			}
+			c.Close()
+			// The proxy's own goroutines end with its connections.
+			if err := goleak.Find(others, goleak.IgnoreAnyFunction("github.com/rlock-go/redisson/integration/faultproxy.(*Proxy).listenLocked.func1")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Close gives what nobody has back to the server, if that answers.
+func TestE1CloseWaitsForWhatIsGivenBack(t *testing.T) {
+	for _, do := range []faultproxy.Action{faultproxy.CutAfter, faultproxy.HoldReply} {
+		t.Run(do.String(), func(t *testing.T) {
+			r := newRig(t)
+			c := r.openSlow()
+			l := c.NewLock(name)
+			fault := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do, Delay: 100 * time.Millisecond})
+			ctx, cancel := context.WithCancel(t.Context())
+			got := locking(ctx, l)
+			happens(t, "the acquire", fault.Hit())
+			cancel()
+			res := happens(t, "Lock returns", got)
+			if res.err == nil {
+				unlock(t, res.hold)
+			}
+			c.Close()
+			if !r.free(name) {
+				t.Errorf("Close left %v", r.fields(name))
+			}
+			if n := len(r.latches()); n != 0 {
+				t.Errorf("Close left %d latches", n)
+			}
+		})
+	}
+}
+
+func TestE1ClosedClientRefusesEverything(t *testing.T) {
+	r := newRig(t)
+	c := r.open()
+	l := c.NewLock(name)
+	h := lock(t, l, rlock.Lease(long))
+	done := h.Done()
+	ctx, cancel := h.Context(t.Context())
+	defer cancel()
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	happens(t, "the hold ends", done)
+	want(t, h.Err(), rlock.ErrClosed)
+	want(t, context.Cause(ctx), rlock.ErrClosed)
+	r.heldOnlyBy(name, h.Owner(), 1) // left to expire
+	before := len(r.proxy.Record())
+	o := c.NewOwner()
+	for what, call := range map[string]func() error{
+		"Lock":        func() error { _, err := l.Lock(t.Context()); return err },
+		"TryLock":     func() error { _, err := l.TryLock(t.Context()); return err },
+		"TryLockFor":  func() error { _, err := l.TryLockFor(t.Context(), time.Second); return err },
+		"Do":          func() error { return l.Do(t.Context(), func(context.Context) error { t.Error("ran"); return nil }) },
+		"re-entry":    func() error { _, err := l.Lock(t.Context(), rlock.As(h.Owner())); return err },
+		"Unlock":      func() error { return h.Unlock(t.Context()) },
+		"Extend":      func() error { return h.Extend(t.Context(), time.Second) },
+		"UnlockAs":    func() error { return l.UnlockAs(t.Context(), o) },
+		"ForceUnlock": func() error { _, err := l.ForceUnlock(t.Context()); return err },
+		"IsLocked":    func() error { _, err := l.IsLocked(t.Context()); return err },
+		"IsHeldBy":    func() error { _, err := l.IsHeldBy(t.Context(), o); return err },
+		"HoldCount":   func() error { _, err := l.HoldCount(t.Context(), o); return err },
+		"RemainTTL":   func() error { _, err := l.RemainTTL(t.Context()); return err },
+	} {
+		if err := call(); !anyOf(err, []error{rlock.ErrClosed}) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if n := len(r.proxy.Record()); n != before {
+		t.Errorf("%d commands of a closed client", n-before)
+	}
+}

@@ -1,0 +1,163 @@
+package invariants
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+)
+
+// The head is cancelled around the moment at which the message arrives. Whatever comes first, the next must not wait
+// for a lease that nobody has any more.
+func TestA3HeadThatGivesUpHandsItsWakeUpOn(t *testing.T) {
+	r := newRig(t)
+	l := r.openSlow().NewLock(name)
+	outcomes := map[bool]int{}
+	for i := range 150 {
+		r.occupy(name)
+		ctx, cancel := context.WithCancel(t.Context())
+		first := locking(ctx, l)
+		r.subscribers(name, 1)
+		second := locking(t.Context(), l)
+		spread := time.Duration(rand.N(int64(600 * time.Microsecond)))
+		stop := make(chan struct{})
+		go func() {
+			defer close(stop)
+			spin(spread)
+			cancel()
+		}()
+		r.vacate(name)
+		<-stop
+		got := happens(t, fmt.Sprintf("round %d: the head returns", i), first)
+		outcomes[got.err == nil] += 1
+		if got.err == nil {
+			unlock(t, got.hold)
+		} else {
+			want(t, got.err, context.Canceled)
+		}
+		select {
+		case next := <-second:
+			if next.err != nil {
+				t.Fatal(next.err)
+			}
+			unlock(t, next.hold)
+		case <-time.After(soon):
+			t.Fatalf("round %d: the next was not woken (head cancelled %v after the message: %v)", i, spread, got.err)
+		}
+		r.gone(name)
+	}
+	t.Logf("the head got in %d times and gave up %d times", outcomes[true], outcomes[false])
+}
+
+// The same at the two moments that chance seldom hits: the woken head's try is under way, or its grant is.
+func TestA3HeadThatGivesUpDuringItsTryHandsItsWakeUpOn(t *testing.T) {
+	for _, do := range []faultproxy.Action{faultproxy.Withhold, faultproxy.HoldReply} {
+		t.Run(do.String(), func(t *testing.T) {
+			r := newRig(t)
+			r.occupy(name)
+			l := r.openSlow().NewLock(name)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			first := locking(ctx, l)
+			r.answered(name, 2)
+			second := locking(t.Context(), l)
+			woken := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+			r.vacate(name)
+			happens(t, "the head's try", woken.Hit())
+			cancel()
+			want(t, happens(t, "the head returns", first).err, context.Canceled)
+			woken.Release()
+			h := granted(t, second)
+			r.heldOnlyBy(name, h.Owner(), 1)
+			unlock(t, h)
+		})
+	}
+}
+
+// A message comes while the head's try is under way: the flag that it raises is the line's, and stays up when the head
+// leaves.
+func TestA3MessageDuringTheHeadsTryOutlivesTheHead(t *testing.T) {
+	r := newRig(t)
+	l := r.openSlow().NewLock(name)
+	for i := range 15 {
+		r.occupy(name)
+		before := len(r.of("acquire", name))
+		ctx, cancel := context.WithCancel(t.Context())
+		first := locking(ctx, l)
+		r.answered(name, before+2)
+		second := locking(t.Context(), l)
+		held := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+		r.do("PUBLISH", channelOf(name), "0")
+		happens(t, "the head's try", held.Hit())
+		r.answered(name, before+3) // with "taken", which it does not hear yet
+		messages := r.messages()
+		r.vacate(name)
+		r.becomes("the message passed", func() bool { return r.messages() > messages })
+		spin(time.Duration(i) * 200 * time.Microsecond)
+		cancel()
+		want(t, happens(t, "the head returns", first).err, context.Canceled)
+		held.Release()
+		unlock(t, granted(t, second))
+		r.gone(name)
+	}
+}
+
+// The head's try waits in the client, behind commands whose answers are late. It is taken back, and the wake-up that
+// it was made for is the next one's.
+func TestA3TryThatIsTakenBackHandsItsWakeUpOn(t *testing.T) {
+	r := newRig(t)
+	c := r.openSlow()
+	l := c.NewLock(name)
+	for i := range 15 {
+		r.occupy(name)
+		ctx, cancel := context.WithCancel(t.Context())
+		first := locking(ctx, l)
+		r.subscribers(name, 1)
+		r.becomes("both tries", func() bool {
+			tries := r.of("acquire", name)
+			return len(tries) >= 2 && !tries[len(tries)-1].Answered.IsZero()
+		})
+		second := locking(t.Context(), l)
+		held := r.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("EXISTS"), Times: 1, Do: faultproxy.HoldReply})
+		var asking sync.WaitGroup
+		for range 4 { // as many as the client lets be under way
+			before := r.proxy.Count("EXISTS")
+			asking.Go(func() {
+				if _, err := c.NewLock("other").IsLocked(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+			r.becomes("it was asked", func() bool { return r.proxy.Count("EXISTS") > before })
+		}
+		messages := r.messages()
+		r.vacate(name)
+		r.becomes("the message passed", func() bool { return r.messages() > messages })
+		spin(time.Duration(i) * 200 * time.Microsecond)
+		cancel()
+		want(t, happens(t, "the head returns", first).err, context.Canceled)
+		held.Release()
+		unlock(t, granted(t, second))
+		asking.Wait()
+		r.gone(name)
+	}
+}
+
+// messages counts what was published to clients behind the proxy.
+func (r *rig) messages() (n int) {
+	for _, e := range r.proxy.Record() {
+		if items, ok := e.Reply.([]any); ok && e.Cmd == nil && len(items) == 3 && items[0] == "message" {
+			n++
+		}
+	}
+	return n
+}
+
+// spin spreads rounds of a test over the moments after an event; that each of them is right is what the test shows.
+func spin(d time.Duration) {
+	for at := time.Now().Add(d); time.Now().Before(at); {
+	}
+}

@@ -1,0 +1,127 @@
+package invariants
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// Re-entries, unlocks and renewals of one owner, as many at once as there can be: on the wire one follows the other's
+// answer.
+func TestH6CommandsOfAnOwnerAreSentOneAtATime(t *testing.T) {
+	r := newRig(t)
+	const delay = 2 * time.Millisecond // of each reply, so that what does not wait for it shows
+	r.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("EVALSHA"), Do: faultproxy.HoldReply, Delay: delay})
+	const lease = 240 * time.Millisecond
+	c := r.openSlow(rlock.WithWatchdogTimeout(lease))
+	l := c.NewLock(name)
+	base := lock(t, l)
+	o := base.Owner()
+	var all sync.WaitGroup
+	end := time.Now().Add(1500 * time.Millisecond)
+	for range 4 {
+		all.Go(func() {
+			for time.Now().Before(end) {
+				var opts []rlock.AcquireOption
+				switch rand.N(4) {
+				case 0:
+					opts = append(opts, rlock.Lease(5*time.Second))
+				case 1:
+					opts = append(opts, rlock.Lease(300*time.Millisecond))
+				}
+				h, err := l.Lock(t.Context(), append(opts, rlock.As(o))...)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				<-time.After(time.Duration(rand.N(int64(5 * time.Millisecond))))
+				if err := h.Unlock(t.Context()); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	// Renewals skip an owner that is busy, so leave it alone for a while.
+	quiet := len(r.of("renewal", name))
+	r.becomes("renewals", func() bool { return len(r.of("renewal", name)) > quiet+2 })
+	r.heldOnlyBy(name, o, 1)
+	unlock(t, base)
+	steps := r.steps()
+	oneAtATime(t, steps, delay)
+	if len(steps) < 100 {
+		t.Errorf("only %d steps", len(steps))
+	}
+	r.gone(name)
+}
+
+// Nothing follows a command whose outcome is open: it waits until the connection is known to be dead.
+func TestH6NothingIsSentWhileAnOutcomeIsOpen(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	const lease = 900 * time.Millisecond
+	c := r.open(rlock.WithWatchdogTimeout(lease))
+	l := c.NewLock(name)
+	h := lock(t, l)
+	lost := r.proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.Withhold})
+	happens(t, "a renewal", lost.Hit())
+	released := make(chan error, 1)
+	go func() { released <- h.Unlock(t.Context()) }()
+	r.proxy.CutAll()
+	if err := happens(t, "Unlock returns", released); err != nil {
+		t.Fatal(err)
+	}
+	un := r.of("unlock", name)
+	if len(un) != 1 {
+		t.Fatalf("%d unlocks", len(un))
+	}
+	r.fenced(r.of("renewal", name)[0].Conn, un[0].at)
+	if n := lost.Release(); n != 0 {
+		t.Error("the renewal ran after the unlock")
+	}
+	if !r.free(name) {
+		t.Error("left", r.fields(name))
+	}
+}
+
+// A renewal comes due while another command of the owner is unanswered: it waits.
+func TestH6RenewalWaitsForAnOpenCommand(t *testing.T) {
+	const lease = 900 * time.Millisecond
+	for what, match := range map[string]faultproxy.Match{"acquire": acquires, "unlock": unlocks} {
+		t.Run(what, func(t *testing.T) {
+			r := newRig(t)
+			l := r.openSlow(rlock.WithWatchdogTimeout(lease)).NewLock(name)
+			outer := lock(t, l)
+			var inner *rlock.Hold
+			if what == "unlock" {
+				inner = lock(t, l, rlock.As(outer.Owner()))
+			}
+			late := r.proxy.Add(faultproxy.Rule{Match: match, Times: 1, Do: faultproxy.HoldReply})
+			got := calling(func() (*rlock.Hold, error) {
+				if inner != nil {
+					return nil, inner.Unlock(t.Context())
+				}
+				return l.Lock(t.Context(), rlock.As(outer.Owner()))
+			})
+			happens(t, what, late.Hit())
+			began, before := time.Now(), len(r.of("renewal", name))
+			r.becomes("a renewal is due", func() bool { return time.Since(began) > lease/2 })
+			if n := len(r.of("renewal", name)); n != before {
+				t.Errorf("%d renewals beside an open %s", n-before, what)
+			}
+			late.Release()
+			again := granted(t, got)
+			r.becomes("renewals go on", func() bool { return len(r.of("renewal", name)) > before+1 })
+			if again != nil {
+				unlock(t, again)
+			}
+			unlock(t, outer)
+			r.gone(name)
+		})
+	}
+}

@@ -1,0 +1,139 @@
+package invariants
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/rlock"
+	"go.uber.org/goleak"
+)
+
+// A client that worked hard and rests keeps two connections, and on the server nothing else.
+func TestE2NothingIsLeftAfterWork(t *testing.T) {
+	r := newRig(t)
+	others := goleak.IgnoreCurrent()
+	c, err := rlock.Open(t.Context(), r.server.URL(), rlock.WithCommandTimeout(3*time.Second), rlock.WithWatchdogTimeout(150*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 16 {
+		l := c.NewLock(fmt.Sprint(name, i%3))
+		all.Go(func() {
+			for n := range 40 {
+				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(1+n%7)*time.Millisecond)
+				h, err := l.Lock(ctx)
+				if err == nil {
+					again, err := l.Lock(context.Background(), rlock.As(h.Owner()), rlock.Lease(time.Second))
+					if err != nil {
+						t.Error(err)
+					} else if err := again.Unlock(ctx); err != nil {
+						t.Error(err)
+					}
+					if err := h.Unlock(ctx); err != nil {
+						t.Error(err)
+					}
+				}
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	r.becomes("no key is left", func() bool { return r.number("DBSIZE") == 0 })
+	r.becomes("nothing is subscribed", func() bool { return len(r.channels()) == 0 })
+	if n := r.clients(); n > 3 {
+		t.Errorf("%d connections", n)
+	}
+	c.Close()
+	if err := goleak.Find(others); err != nil {
+		t.Error(err)
+	}
+}
+
+// Borrowed connections come back, with nothing subscribed.
+func TestE2PoolGetsItsConnectionsBack(t *testing.T) {
+	r := newRig(t)
+	pool := &redis.Pool{MaxActive: 2, MaxIdle: 2, DialContext: func(ctx context.Context) (redis.Conn, error) {
+		return redis.DialContext(ctx, "tcp", r.proxy.Addr(), redis.DialReadTimeout(time.Second), redis.DialWriteTimeout(time.Second))
+	}}
+	defer pool.Close()
+	c, err := rlock.New(pool, rlock.WithCommandTimeout(timeout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.occupy(name)
+	got := locking(t.Context(), c.NewLock(name))
+	r.subscribers(name, 1)
+	r.vacate(name)
+	unlock(t, granted(t, got))
+	began := time.Now()
+	c.Close()
+	if took := time.Since(began); took > 2*timeout+500*time.Millisecond {
+		t.Errorf("Close took %v", took)
+	}
+	if s := pool.Stats(); s.ActiveCount != s.IdleCount {
+		t.Errorf("%d of %d connections were not returned", s.ActiveCount-s.IdleCount, s.ActiveCount)
+	}
+	if n := len(r.channels()); n != 0 {
+		t.Errorf("%d subscriptions", n)
+	}
+	for range 2 {
+		conn := pool.Get()
+		defer conn.Close()
+		if v, err := conn.Do("PING"); v != "PONG" || err != nil {
+			t.Errorf("a returned connection says %v, %v", v, err)
+		}
+	}
+}
+
+// A borrowed connection can't be broken off from outside, and the pool's own timeouts may be long.
+func TestE1CloseWithBorrowedConnectionsIsBounded(t *testing.T) {
+	for what, mute := range map[string]func(*rig, bool){
+		"frozen":    func(r *rig, on bool) { r.proxy.Freeze(on) },
+		"blackhole": func(r *rig, on bool) { r.proxy.Blackhole(on); r.proxy.CutAll() },
+		"stopped": func(r *rig, on bool) {
+			if on {
+				r.server.Pause()
+			} else {
+				r.server.Resume()
+			}
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			r := newRig(t)
+			pool := &redis.Pool{MaxIdle: 2, DialContext: func(ctx context.Context) (redis.Conn, error) {
+				return redis.DialContext(ctx, "tcp", r.proxy.Addr(), redis.DialReadTimeout(time.Minute), redis.DialWriteTimeout(time.Minute))
+			}}
+			defer pool.Close()
+			others := goleak.IgnoreCurrent()
+			c, err := rlock.New(pool, rlock.WithCommandTimeout(timeout))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lock(t, c.NewLock("held"))
+			r.occupy(name)
+			got := locking(t.Context(), c.NewLock(name))
+			r.answered(name, 2)
+			mute(r, true)
+			second := locking(t.Context(), c.NewLock("second"))
+			began := time.Now()
+			closed := make(chan error, 1)
+			go func() { closed <- c.Close() }()
+			happens(t, "Close", closed)
+			if took := time.Since(began); took > 2*timeout+500*time.Millisecond {
+				t.Errorf("Close took %v", took)
+			}
+			want(t, happens(t, "a waiter returns", got).err, rlock.ErrClosed)
+			wantOneOf(t, happens(t, "a caller returns", second).err, rlock.ErrClosed, rlock.ErrUncertain)
+			mute(r, false)
+			pool.Close() // what came back is the pool's
+			if err := goleak.Find(others); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,154 @@
+package invariants
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+func TestH3GrantWhoseTrustIsOverIsGivenBack(t *testing.T) {
+	r := newRig(t)
+	l := r.openSlow().NewLock(name)
+	late := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+	got := locking(t.Context(), l, rlock.Lease(150*time.Millisecond))
+	happens(t, "the acquire", late.Hit())
+	// The server keeps the key longer than it was told, as one whose clock runs slow would.
+	r.becomes("granted", func() bool { return !r.free(name) })
+	r.do("PEXPIRE", name, long.Milliseconds())
+	began := time.Now()
+	r.becomes("the lease passed", func() bool { return time.Since(began) > 200*time.Millisecond })
+	late.Release()
+	res := happens(t, "Lock returns", got)
+	want(t, res.err, rlock.ErrLeaseLost)
+	if res.hold != nil {
+		t.Error("a hold beside the error")
+	}
+	r.gone(name)
+}
+
+// The late grant of a nested acquire is given back alone: the outer hold keeps its own.
+func TestH3LateNestedGrantIsGivenBackAlone(t *testing.T) {
+	r := newRig(t)
+	l := r.openSlow().NewLock(name)
+	outer := lock(t, l)
+	r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply, Delay: 200 * time.Millisecond})
+	got := happens(t, "Lock returns", locking(t.Context(), l, rlock.As(outer.Owner()), rlock.Lease(100*time.Millisecond)))
+	want(t, got.err, rlock.ErrLeaseLost)
+	r.becomes("given back", func() bool { return r.fields(name)[outer.Owner().String()] == 1 })
+	if err := outer.Err(); err != nil {
+		t.Error(err)
+	}
+	if valid, expires := outer.ValidUntil(), r.expires(name); valid.After(expires) {
+		t.Errorf("trusted %v longer than the key lives", valid.Sub(expires))
+	}
+	unlock(t, outer)
+	r.gone(name)
+}
+
+// Whatever is seen of the key first, Err that is read afterwards knows of it.
+func TestH3ErrIsNeverLate(t *testing.T) {
+	r := newRig(t)
+	l := r.open().NewLock(name)
+	for range 5 {
+		h := lock(t, l, rlock.Lease(120*time.Millisecond))
+		valid := h.ValidUntil()
+		var err error
+		for samples := 0; err == nil; samples++ {
+			expired := samples%64 == 0 && r.free(name)
+			now := time.Now()
+			if err = h.Err(); err != nil {
+				continue
+			}
+			if expired {
+				t.Fatal("held by Err, gone from the server")
+			}
+			if now.After(valid.Add(time.Millisecond)) {
+				t.Fatalf("nil %v after ValidUntil", now.Sub(valid))
+			}
+		}
+		if now := time.Now(); now.Before(valid.Add(-time.Millisecond)) {
+			t.Errorf("lost %v before ValidUntil", valid.Sub(now))
+		}
+		want(t, err, rlock.ErrLeaseLost)
+		_ = h.Unlock(t.Context())
+	}
+}
+
+func TestH3LossIsToldOnceAndEverywhere(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	h := lock(t, r.open().NewLock(name), rlock.Lease(200*time.Millisecond))
+	ctx, cancel := h.Context(t.Context())
+	defer cancel()
+	valid, done := h.ValidUntil(), h.Done()
+	happens(t, "Done", done)
+	if late := time.Since(valid); late > time.Second || late < -time.Millisecond {
+		t.Errorf("Done closed %v after ValidUntil", late)
+	}
+	happens(t, "the derived context ends", ctx.Done())
+	want(t, context.Cause(ctx), rlock.ErrLeaseLost)
+	want(t, h.Err(), rlock.ErrLeaseLost)
+	after, free := h.Context(t.Context())
+	defer free()
+	want(t, context.Cause(after), rlock.ErrLeaseLost)
+	err := h.Unlock(t.Context())
+	want(t, err, rlock.ErrLeaseLost)
+	want(t, err, rlock.ErrNotHeld)
+	want(t, h.Err(), rlock.ErrLeaseLost)
+	want(t, h.Unlock(t.Context()), rlock.ErrReleased)
+	if n := len(r.of("unlock", name)); n != 1 {
+		t.Errorf("%d unlocks of a lost hold, want one", n)
+	}
+}
+
+// Err does not wait for whoever watches the leases: here that one hardly gets to run.
+func TestH3ErrReadsTheClockItself(t *testing.T) {
+	r := newRig(t)
+	c := r.open()
+	type watched struct {
+		*rlock.Hold
+		valid time.Time
+	}
+	var holds []watched
+	for i := range 40 {
+		h := lock(t, c.NewLock(fmt.Sprint(name, i)), rlock.Lease(300*time.Millisecond+time.Duration(i)*5*time.Millisecond))
+		w := watched{h, h.ValidUntil()}
+		for range 3 { // a reading that was interrupted is early
+			if valid := h.ValidUntil(); valid.After(w.valid) {
+				w.valid = valid
+			}
+		}
+		holds = append(holds, w)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var busy sync.WaitGroup
+	defer busy.Wait()
+	var stop atomic.Bool
+	defer stop.Store(true)
+	for range 4 {
+		busy.Go(func() {
+			for !stop.Load() {
+			}
+		})
+	}
+	for _, h := range holds {
+		for {
+			now := time.Now()
+			err := h.Err()
+			if err != nil {
+				want(t, err, rlock.ErrLeaseLost)
+				break
+			}
+			if late := now.Sub(h.valid); late > time.Millisecond {
+				t.Fatalf("nil %v after ValidUntil", late)
+			}
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package invariants
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// ways to acquire that must not notice a lost reply if the server is well again within the command timeout.
+var ways = map[string]func(context.Context, *rlock.Lock) (*rlock.Hold, error){
+	"Lock":       func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.Lock(ctx) },
+	"TryLock":    func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.TryLock(ctx) },
+	"TryLockFor": func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.TryLockFor(ctx, long) },
+}
+
+func TestA5LostAcquireReplyIsUndone(t *testing.T) {
+	for way, acquire := range ways {
+		t.Run(way, func(t *testing.T) {
+			r := newRig(t)
+			l := r.open().NewLock(name)
+			r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
+			h := granted(t, calling(func() (*rlock.Hold, error) { return acquire(t.Context(), l) }))
+			r.heldOnlyBy(name, h.Owner(), 1)
+			tries := r.of("acquire", name)
+			if len(tries) != 2 || tries[0].owners[0] == tries[1].owners[0] || tries[1].owners[0] != h.Owner().String() {
+				t.Fatalf("tries by %v for a hold of %v", tries, h.Owner())
+			}
+			undos := r.of("unlock", name)
+			if len(undos) != 1 || undos[0].owners[0] != tries[0].owners[0] || undos[0].Reply != int64(1) {
+				t.Fatalf("undone by %+v", undos)
+			}
+			if undos[0].Sent.After(tries[1].Sent) {
+				t.Error("the new attempt overtook the undo")
+			}
+			r.fenced(tries[0].Conn, undos[0].at)
+			unlock(t, h)
+			r.gone(name)
+		})
+	}
+}
+
+// The bytes are under way while their connection is given up. When they arrive at last, the server must not run them.
+func TestA5WithheldAcquireNeverRuns(t *testing.T) {
+	t.Parallel()
+	for way, acquire := range ways {
+		t.Run(way, func(t *testing.T) {
+			r := newRig(t)
+			l := r.open().NewLock(name)
+			late := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.Withhold})
+			got := calling(func() (*rlock.Hold, error) { return acquire(t.Context(), l) })
+			happens(t, "the acquire", late.Hit())
+			r.proxy.CutAll()
+			h := granted(t, got)
+			tries, undos := r.of("acquire", name), r.of("unlock", name)
+			if len(tries) != 2 || len(undos) != 1 || undos[0].owners[0] != tries[0].owners[0] {
+				t.Fatalf("acquires %v, unlocks %v", tries, undos)
+			}
+			r.fenced(tries[0].Conn, undos[0].at)
+			unlock(t, h)
+			r.gone(name)
+			if n := late.Release(); n != 0 {
+				t.Errorf("the withheld acquire ran")
+			}
+			if !r.free(name) {
+				t.Errorf("the late acquire left %v", r.fields(name))
+			}
+		})
+	}
+}
+
+// A reply that is withheld for the whole command timeout ends a call that was never answered (A7); it is undone.
+func TestA5AcquireThatTimedOutIsUndone(t *testing.T) {
+	r := newRig(t)
+	l := r.open().NewLock(name)
+	r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.DropReply})
+	got := happens(t, "Lock returns", locking(t.Context(), l))
+	if got.err == nil {
+		unlock(t, got.hold)
+	} else {
+		want(t, got.err, rlock.ErrUncertain)
+	}
+	r.gone(name)
+	tries, undos := r.of("acquire", name), r.of("unlock", name)
+	if undos[0].owners[0] != tries[0].owners[0] {
+		t.Errorf("undone %v instead of %v", undos[0].owners, tries[0].owners)
+	}
+	r.fenced(tries[0].Conn, undos[0].at)
+	unlock(t, lock(t, l))
+	r.neverSentAgain(name)
+}
+
+// The wait goes on if it was answered once.
+func TestA5WaiterGetsInAfterALostReply(t *testing.T) {
+	t.Parallel()
+	for _, do := range []faultproxy.Action{faultproxy.CutAfter, faultproxy.DropReply, faultproxy.CutBefore} {
+		t.Run(do.String(), func(t *testing.T) {
+			r := newRig(t)
+			r.occupy(name)
+			got := locking(t.Context(), r.open().NewLock(name))
+			r.answered(name, 2)
+			r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 3, Do: do})
+			r.vacate(name)
+			h := granted(t, got)
+			r.heldOnlyBy(name, h.Owner(), 1)
+			unlock(t, h)
+			r.gone(name)
+			r.neverSentAgain(name)
+		})
+	}
+}
+
+func TestA5SharedOwnersCountIsExactAfterALostReply(t *testing.T) {
+	for _, do := range []faultproxy.Action{faultproxy.CutAfter, faultproxy.CutBefore, faultproxy.Withhold} {
+		for held := range 3 {
+			t.Run(do.String()+", "+[]string{"new", "once", "twice"}[held], func(t *testing.T) {
+				r := newRig(t)
+				c := r.open()
+				l, o := c.NewLock(name), c.NewOwner()
+				var holds []*rlock.Hold
+				for range held {
+					holds = append(holds, lock(t, l, rlock.As(o)))
+				}
+				fault := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+				got := locking(t.Context(), l, rlock.As(o))
+				happens(t, "the acquire", fault.Hit())
+				if do == faultproxy.Withhold {
+					r.proxy.CutAll()
+				}
+				holds = append(holds, granted(t, got))
+				r.heldOnlyBy(name, o, held+1)
+				fault.Release()
+				r.heldOnlyBy(name, o, held+1)
+				for _, h := range slices.Backward(holds) {
+					if err := h.Err(); err != nil {
+						t.Error(err)
+					}
+					unlock(t, h)
+				}
+				r.gone(name)
+			})
+		}
+	}
+}
+
+func TestA5ForeignOwnerIsUncertain(t *testing.T) {
+	r := newRig(t)
+	l := r.open().NewLock(name)
+	o, err := rlock.ParseOwner(stranger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.occupy(name) // by the stranger, once, in another process
+	r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
+	got := happens(t, "Lock returns", locking(t.Context(), l, rlock.As(o)))
+	want(t, got.err, rlock.ErrUncertain)
+	if got.hold != nil {
+		t.Error("a hold beside the error")
+	}
+	r.heldOnlyBy(name, o, 2) // nobody may guess whose they are
+	if n := len(r.of("acquire", name)); n != 1 {
+		t.Errorf("sent %d times", n)
+	}
+}
+
+// The count tells nothing while a hold of that owner was lost by its own lease and its unlock is still owed: the server
+// counts it, this client does not hold it.
+func TestA5LostHoldDoesNotDeceiveTheCount(t *testing.T) {
+	for _, do := range []faultproxy.Action{faultproxy.CutAfter, faultproxy.CutBefore} {
+		t.Run(do.String(), func(t *testing.T) {
+			r := newRig(t)
+			c := r.open()
+			l, o := c.NewLock(name), c.NewOwner()
+			outer := lock(t, l, rlock.As(o))
+			inner := lock(t, l, rlock.As(o), rlock.Lease(150*time.Millisecond))
+			happens(t, "the inner lease ends", inner.Done())
+			r.heldOnlyBy(name, o, 2)
+			r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+			got := happens(t, "Lock returns", locking(t.Context(), l, rlock.As(o)))
+			count := 2
+			if do == faultproxy.CutAfter || got.err == nil {
+				count = 3
+			}
+			if got.err != nil {
+				want(t, got.err, rlock.ErrUncertain)
+			}
+			r.heldOnlyBy(name, o, count)
+			if err := outer.Err(); err != nil {
+				t.Errorf("the outer hold: %v", err)
+			}
+		})
+	}
+}
+
+// The undo of a shared owner's acquire is an unlock that must not count twice: it is not repeated when its latch may
+// have expired, else it would take another hold of that owner.
+func TestA5UndoOfASharedOwnerEndsBeforeItsLatch(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.latchesMayStay = true
+	l := r.open(rlock.WithWatchdogTimeout(long)).NewLock(name)
+	outer := lock(t, l)
+	r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
+	undone := r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply})
+	got := locking(t.Context(), l, rlock.As(outer.Owner()))
+	happens(t, "the undo", undone.Hit())
+	r.becomes("it ran", func() bool { return !r.of("unlock", name)[0].Answered.IsZero() })
+	r.heldOnlyBy(name, outer.Owner(), 1)
+	r.proxy.Refuse(true)
+	r.proxy.CutAll()
+	r.becomes("the latch expired", func() bool { return len(r.latches()) == 0 })
+	r.proxy.Refuse(false)
+	res := happens(t, "Lock returns", got)
+	count := 1
+	if res.err == nil {
+		count = 2
+	} else {
+		want(t, res.err, rlock.ErrUncertain)
+	}
+	r.becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
+	// A command of the same owner comes after whatever is still said about the lost one.
+	again, err := l.TryLock(t.Context(), rlock.As(outer.Owner()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.heldOnlyBy(name, outer.Owner(), count+1)
+	if err := outer.Err(); err != nil {
+		t.Errorf("the outer hold: %v", err)
+	}
+	unlock(t, again, outer)
+}

@@ -1,0 +1,236 @@
+package invariants
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// An unlock whose reply is lost is sent again with its latch, after the fence, and counts once.
+func TestR1LostUnlockReplyCountsOnce(t *testing.T) {
+	t.Parallel()
+	for _, do := range []faultproxy.Action{faultproxy.CutAfter, faultproxy.DropReply, faultproxy.CutBefore} {
+		for count := 1; count <= 3; count++ {
+			t.Run(fmt.Sprintf("%v of %d", do, count), func(t *testing.T) {
+				r := newRig(t)
+				l := r.open().NewLock(name)
+				holds := []*rlock.Hold{lock(t, l)}
+				o := holds[0].Owner()
+				for len(holds) < count {
+					holds = append(holds, lock(t, l, rlock.As(o)))
+				}
+				r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: do})
+				unlock(t, holds[count-1])
+				if count == 1 {
+					if !r.free(name) {
+						t.Errorf("left %v", r.fields(name))
+					}
+				} else {
+					r.heldOnlyBy(name, o, count-1)
+				}
+				sends := r.of("unlock", name)
+				if len(sends) != 2 || sends[0].latch != sends[1].latch {
+					t.Fatalf("sent %+v, want the same twice", sends)
+				}
+				r.fenced(sends[0].Conn, sends[1].at)
+				r.latchesGo()
+				for i := count - 2; i >= 0; i-- {
+					unlock(t, holds[i])
+				}
+				r.gone(name)
+			})
+		}
+	}
+}
+
+func TestR1SeveralLostRepliesCountOnce(t *testing.T) {
+	r := newRig(t)
+	l := r.open().NewLock(name)
+	a := lock(t, l)
+	b := lock(t, l, rlock.As(a.Owner()))
+	r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 4, Do: faultproxy.CutAfter})
+	unlock(t, b)
+	r.heldOnlyBy(name, a.Owner(), 1)
+	unlock(t, a)
+	r.gone(name)
+}
+
+// The bytes of the first send arrive when the second was answered, in the moment before the client hears of it or later.
+func TestR1WithheldUnlockDoesNotCountTwice(t *testing.T) {
+	t.Run("fenced", func(t *testing.T) {
+		r := newRig(t)
+		l := r.open().NewLock(name)
+		a := lock(t, l)
+		b := lock(t, l, rlock.As(a.Owner()))
+		late := r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.Withhold})
+		released := make(chan error, 1)
+		go func() { released <- b.Unlock(context.Background()) }()
+		happens(t, "the unlock", late.Hit())
+		r.proxy.CutAll()
+		if err := happens(t, "Unlock returns", released); err != nil {
+			t.Fatal(err)
+		}
+		r.latchesGo()
+		if n := late.Release(); n != 0 {
+			t.Error("it ran after the fence")
+		}
+		r.heldOnlyBy(name, a.Owner(), 1)
+		unlock(t, a)
+	})
+	for _, at := range []string{"at once", "later"} {
+		t.Run("not fenced, "+at, func(t *testing.T) {
+			r, url := rigWithoutKill(t)
+			l := r.openAt(url).NewLock(name)
+			a := lock(t, l)
+			b := lock(t, l, rlock.As(a.Owner()))
+			rule := faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.Withhold}
+			if at == "at once" {
+				rule.Until = unlocks
+			}
+			late := r.proxy.Add(rule)
+			released := make(chan error, 1)
+			go func() { released <- b.Unlock(context.Background()) }()
+			happens(t, "the unlock", late.Hit())
+			r.proxy.CutAll()
+			if err := happens(t, "Unlock returns", released); err != nil {
+				t.Fatal(err)
+			}
+			if at == "later" {
+				// Whatever would delete the latch has had its time; in its own test it takes 5 ms.
+				c2 := r.open()
+				for range 3 {
+					unlock(t, lock(t, c2.NewLock("other")))
+				}
+				if n := late.Release(); n != 1 {
+					t.Error("it did not run; nothing is shown by this test")
+				}
+			} else {
+				r.becomes("both ran", func() bool {
+					sends := r.of("unlock", name)
+					return len(sends) == 2 && !sends[0].Answered.IsZero() && !sends[1].Answered.IsZero()
+				})
+			}
+			r.heldOnlyBy(name, a.Owner(), 1)
+			sends := r.of("unlock", name)
+			if ttl := r.number("PTTL", sends[0].latch); ttl <= 0 {
+				t.Errorf("the latch that still was needed has a PTTL of %d", ttl)
+			}
+			unlock(t, a)
+			r.gone(name)
+			for _, e := range r.proxy.Record() {
+				if len(e.Cmd) > 1 && strings.EqualFold(e.Cmd[0], "DEL") {
+					for _, key := range e.Cmd[1:] {
+						if key == sends[0].latch {
+							t.Error("the latch of a connection that was not fenced was deleted")
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestR1LatchIsFreshForEachUnlockAndDeleted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	l := r.open().NewLock(name)
+	seen := map[string]bool{}
+	for range 20 {
+		a := lock(t, l)
+		unlock(t, lock(t, l, rlock.As(a.Owner())), a)
+	}
+	for _, s := range r.of("unlock", name) {
+		if seen[s.latch] || len(s.latch) != len("redisson_unlock_latch:{"+name+"}:")+32 {
+			t.Errorf("latch %q", s.latch)
+		}
+		seen[s.latch] = true
+	}
+	if len(seen) != 40 {
+		t.Errorf("%d latches for 40 unlocks", len(seen))
+	}
+	r.latchesGo()
+}
+
+// With no answer at all, the error says that the outcome is open, at the end of trust at the latest.
+func TestR1SilenceIsUncertainInBoundedTime(t *testing.T) {
+	for what, lease := range map[string]time.Duration{"trust ends": time.Second, "the latch's time ends": long} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.latchesMayStay = true
+			c := r.open()
+			h := lock(t, c.NewLock(name), rlock.Lease(lease))
+			valid := h.ValidUntil()
+			r.server.Pause()
+			began := time.Now()
+			released := make(chan error, 1)
+			go func() { released <- h.Unlock(context.Background()) }()
+			err := happens(t, "Unlock returns", released)
+			took := time.Since(began)
+			r.server.Resume()
+			want(t, err, rlock.ErrUncertain)
+			wantNot(t, err, rlock.ErrNotHeld)
+			want(t, h.Err(), rlock.ErrReleased)
+			if what == "trust ends" && began.Add(took).After(valid.Add(timeout+time.Second)) {
+				t.Errorf("it went on for %v after trust ended", time.Since(valid))
+			}
+			for _, s := range r.of("unlock", name) {
+				if what == "trust ends" && s.Sent.After(valid.Add(slack)) {
+					t.Errorf("sent %v after trust ended", s.Sent.Sub(valid))
+				}
+			}
+			if n := len(r.of("unlock", name)); n == 0 {
+				t.Error("never sent")
+			}
+		})
+	}
+}
+
+// What the server did at the first send is what the others have, whenever the answer comes.
+func TestR1TrustOfTheRestCountsFromTheFirstSend(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	const lease = 10 * time.Second
+	l := r.open(rlock.WithWatchdogTimeout(lease)).NewLock(name)
+	a := lock(t, l)
+	b := lock(t, l, rlock.As(a.Owner()))
+	r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 2, Do: faultproxy.DropReply})
+	unlock(t, b)
+	sends := r.of("unlock", name)
+	if len(sends) != 3 || sends[2].Sent.Sub(sends[0].Sent) < timeout {
+		t.Fatalf("sent %d times within %v", len(sends), sends[len(sends)-1].Sent.Sub(sends[0].Sent))
+	}
+	valid := a.ValidUntil()
+	if most := sends[0].Sent.Add(trusted(lease) + time.Millisecond); valid.After(most) {
+		t.Errorf("trusted %v too long", valid.Sub(most))
+	}
+	if expires := r.expires(name); valid.After(expires) {
+		t.Errorf("trusted %v longer than the key lives", valid.Sub(expires))
+	}
+	unlock(t, a)
+}
+
+// Nobody answers the port for longer than a command timeout: nothing was sent, so it is sent when somebody does.
+func TestR1UnlockThatCouldNotBeSentIsSentLater(t *testing.T) {
+	r := newRig(t)
+	l := r.open().NewLock(name)
+	h := lock(t, l)
+	r.proxy.Refuse(true)
+	r.proxy.CutAll()
+	began := time.Now()
+	released := make(chan error, 1)
+	go func() { released <- h.Unlock(context.Background()) }()
+	r.becomes("two command timeouts passed", func() bool { return time.Since(began) > 2*timeout })
+	r.proxy.Refuse(false)
+	if err := happens(t, "Unlock returns", released); err != nil {
+		t.Error(err)
+	}
+	if !r.free(name) {
+		t.Errorf("left %v", r.fields(name))
+	}
+}

@@ -1,0 +1,165 @@
+package invariants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+func TestR2UnlockWithAContextThatIsOverReleases(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	l := r.openSlow().NewLock(name)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	h := lock(t, l)
+	if err := h.Unlock(ctx); err != nil {
+		t.Errorf("unlock: %v", err)
+	}
+	if !r.free(name) {
+		t.Error("not released")
+	}
+	// Also if the answer takes a while, and if it must be asked for again.
+	for _, do := range []faultproxy.Action{faultproxy.HoldReply, faultproxy.CutAfter, faultproxy.CutBefore} {
+		h = lock(t, l)
+		r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: do, Delay: 200 * time.Millisecond})
+		if err := h.Unlock(ctx); err != nil {
+			t.Errorf("%v: %v", do, err)
+		}
+		if !r.free(name) {
+			t.Errorf("%v: not released", do)
+		}
+	}
+	// And if it ends while the answer is under way.
+	h = lock(t, l)
+	r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply, Delay: 200 * time.Millisecond})
+	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := h.Unlock(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestR2UnlockWithAContextThatIsOverIsBounded(t *testing.T) {
+	r := newRig(t)
+	r.latchesMayStay = true
+	c := r.open()
+	h := lock(t, c.NewLock(name))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r.server.Pause()
+	began := time.Now()
+	released := make(chan error, 1)
+	go func() { released <- h.Unlock(ctx) }()
+	err := happens(t, "Unlock returns", released)
+	took := time.Since(began)
+	r.server.Resume()
+	want(t, err, rlock.ErrUncertain)
+	want(t, h.Err(), rlock.ErrReleased)
+	if took > timeout+time.Second {
+		t.Errorf("after %v, want about %v", took, timeout)
+	}
+	// The server runs what it was sent, or what is sent in the background.
+	r.gone(name)
+}
+
+func TestR3SecondUnlockIsErrReleasedAndTouchesNothing(t *testing.T) {
+	r := newRig(t)
+	l := r.open().NewLock(name)
+	a := lock(t, l)
+	b := lock(t, l, rlock.As(a.Owner()))
+	unlock(t, b)
+	sent := r.proxy.Count("EVALSHA")
+	for range 3 {
+		want(t, b.Unlock(t.Context()), rlock.ErrReleased)
+	}
+	if n := r.proxy.Count("EVALSHA"); n != sent {
+		t.Errorf("%d commands", n-sent)
+	}
+	r.heldOnlyBy(name, a.Owner(), 1)
+	if a.Err() != nil {
+		t.Error(a.Err())
+	}
+	// Many at once: one releases.
+	const callers = 16
+	errs := make(chan error, callers)
+	for range callers {
+		go func() { errs <- a.Unlock(context.Background()) }()
+	}
+	won := 0
+	for range callers {
+		err := happens(t, "Unlock returns", errs)
+		if err == nil {
+			won++
+		} else {
+			want(t, err, rlock.ErrReleased)
+		}
+	}
+	if won != 1 || len(r.of("unlock", name)) != 2 {
+		t.Errorf("%d of them released, with %d commands in all", won, len(r.of("unlock", name)))
+	}
+}
+
+func TestR3NotTheOwnerAnyMoreIsErrNotHeld(t *testing.T) {
+	r := newRig(t)
+	c := r.open()
+	l := c.NewLock(name)
+	for what, steal := range map[string]func(){
+		"gone":      func() { r.do("DEL", name) },
+		"another's": func() { r.do("DEL", name); r.occupy(name) },
+	} {
+		h := lock(t, l)
+		steal()
+		before := r.fields(name)
+		err := h.Unlock(t.Context())
+		want(t, err, rlock.ErrNotHeld)
+		wantNot(t, err, rlock.ErrReleased, rlock.ErrUncertain)
+		client, thread, _ := strings.Cut(h.Owner().String(), ":")
+		if client != c.ID().String() {
+			t.Errorf("owner %s of client %s", h.Owner(), c.ID())
+		}
+		for _, part := range []string{"not locked by current thread by node id: " + client, "thread-id: " + thread} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: %q is missing in: %v", what, part, err)
+			}
+		}
+		if after := r.fields(name); fmt.Sprint(after) != fmt.Sprint(before) {
+			t.Errorf("%s: %v became %v", what, before, after)
+		}
+		r.do("DEL", name)
+	}
+	o := c.NewOwner()
+	err := l.UnlockAs(t.Context(), o)
+	if !errors.Is(err, rlock.ErrNotHeld) || !strings.Contains(err.Error(), c.ID().String()) {
+		t.Errorf("UnlockAs: %v", err)
+	}
+}
+
+func TestR3UnlockAsIsOneDecrementOfAnOwnerWithoutAHoldHere(t *testing.T) {
+	r := newRig(t)
+	a, b := r.open(), r.open()
+	la, lb := a.NewLock(name), b.NewLock(name)
+	first := lock(t, la)
+	lock(t, la, rlock.As(first.Owner()))
+	want(t, la.UnlockAs(t.Context(), first.Owner()), rlock.ErrInvalidOption)
+	r.heldOnlyBy(name, first.Owner(), 2)
+	r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.CutAfter})
+	before := r.expires(name)
+	if err := lb.UnlockAs(t.Context(), first.Owner()); err != nil {
+		t.Fatal(err)
+	}
+	r.heldOnlyBy(name, first.Owner(), 1)
+	if r.expires(name).Before(before.Add(-slack)) {
+		t.Error("the partial release shortened the lease")
+	}
+	if err := lb.UnlockAs(t.Context(), first.Owner()); err != nil {
+		t.Fatal(err)
+	}
+	r.gone(name)
+}

@@ -1,0 +1,156 @@
+package invariants
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/monitor"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// What the server ran, as MONITOR saw it: after an owner's last unlock no renewal names it.
+func TestH5NoRenewalAfterUnlock(t *testing.T) {
+	r := newRig(t)
+	tap := monitor.Tap(t, r.server.Addr())
+	c := r.open(rlock.WithWatchdogTimeout(90 * time.Millisecond))
+	var all sync.WaitGroup
+	for i := range 8 {
+		l := c.NewLock([]string{"a", "b", "c", "d", "e", "f", "g", "h"}[i])
+		all.Go(func() {
+			for n := range 30 {
+				h, err := l.Lock(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				// Around the moments at which renewals are sent: a third, two thirds of the lease.
+				hold := time.NewTimer(time.Duration(25+n%4*2) * time.Millisecond)
+				<-hold.C
+				if err := h.Unlock(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	c.Close()
+	lines := tap.Mark()
+	released := map[string]bool{}
+	renewed := 0
+	for _, call := range monitor.Calls(lines) {
+		switch call.Script {
+		case luasrc.UnlockScript.SHA1:
+			released[call.Argv[2]] = true
+		case luasrc.RenewScript.SHA1:
+			for _, owner := range call.Argv[1:] {
+				renewed++
+				if released[owner] {
+					t.Errorf("%s was renewed after its unlock", owner)
+				}
+			}
+		}
+	}
+	if len(released) != 8*30 || renewed < 50 {
+		t.Errorf("%d owners released, %d renewals: too few to show anything", len(released), renewed)
+	}
+}
+
+func TestH5PendingLeaseIsNotRenewed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	const lease = 600 * time.Millisecond
+	c := r.openSlow(rlock.WithWatchdogTimeout(lease))
+	late := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+	got := locking(t.Context(), c.NewLock(name))
+	happens(t, "the acquire", late.Hit())
+	began := time.Now()
+	r.becomes("more than a third passed", func() bool { return time.Since(began) > lease*2/3 })
+	if n := len(r.of("renewal", name)); n != 0 {
+		t.Errorf("%d renewals of a lease that was not granted yet", n)
+	}
+	released := time.Now()
+	late.Release()
+	h := granted(t, got)
+	// Trust counts from the send, so the first renewal is overdue.
+	r.becomes("a renewal", func() bool { return len(r.of("renewal", name)) > 0 })
+	if first := r.of("renewal", name)[0]; first.Sent.Before(released) || first.Sent.After(released.Add(lease/3)) {
+		t.Errorf("the first renewal came %v after the reply", first.Sent.Sub(released))
+	}
+	r.becomes("it goes on", func() bool { return len(r.of("renewal", name)) > 3 })
+	if h.Err() != nil {
+		t.Error(h.Err())
+	}
+	unlock(t, h)
+}
+
+// The caller that asked has gone; what its acquire got is not renewed either, but given back.
+func TestH5AbandonedGrantIsNotRenewed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	c := r.openSlow(rlock.WithWatchdogTimeout(300 * time.Millisecond))
+	late := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+	ctx, cancel := context.WithCancel(t.Context())
+	got := locking(ctx, c.NewLock(name))
+	happens(t, "the acquire", late.Hit())
+	cancel()
+	want(t, happens(t, "Lock returns", got).err, context.Canceled)
+	late.Release()
+	r.gone(name)
+	began := time.Now()
+	r.becomes("two leases passed", func() bool { return time.Since(began) > 600*time.Millisecond })
+	if n := len(r.of("renewal", name)); n != 0 {
+		t.Errorf("%d renewals", n)
+	}
+}
+
+// A hold of an owner that lost the lock and has it again is renewed, and nothing that was asked for the first ends it.
+func TestH5LostAndAcquiredAgainIsRenewed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	const lease = 600 * time.Millisecond
+	c := r.openSlow(rlock.WithWatchdogTimeout(lease))
+	l, o := c.NewLock(name), c.NewOwner()
+	first := lock(t, l, rlock.As(o))
+	held := r.proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.HoldReply})
+	r.do("DEL", name)
+	happens(t, "the renewal that is answered \"not yours\"", held.Hit())
+	again := locking(t.Context(), l, rlock.As(o))
+	r.becomes("the renewal ran", func() bool { return !r.of("renewal", name)[0].Answered.IsZero() })
+	held.Release()
+	happens(t, "the first is lost", first.Done())
+	second := granted(t, again)
+	began := time.Now()
+	r.becomes("two leases passed", func() bool {
+		if err := second.Err(); err != nil {
+			t.Fatalf("after %v: %v", time.Since(began), err)
+		}
+		return time.Since(began) > 2*lease
+	})
+	r.heldOnlyBy(name, o, 1)
+	unlock(t, second)
+}
+
+func TestH5MaxHoldEndsRenewal(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	const lease, most = 450 * time.Millisecond, 600 * time.Millisecond
+	l := r.open(rlock.WithWatchdogTimeout(lease)).NewLock(name)
+	began := time.Now()
+	h := lock(t, l, rlock.MaxHold(most))
+	happens(t, "the hold ends", h.Done())
+	want(t, h.Err(), rlock.ErrLeaseLost)
+	r.gone(name)
+	if took := time.Since(began); took < most-slack || took > most+lease+slack+500*time.Millisecond {
+		t.Errorf("the key went after %v, want %v to %v", took, most, most+lease)
+	}
+	steps := r.of("renewal", name)
+	if len(steps) == 0 || slices.ContainsFunc(steps, func(s step) bool { return s.Sent.After(began.Add(most + slack)) }) {
+		t.Errorf("%d renewals, the last %v after the start", len(steps), steps[len(steps)-1].Sent.Sub(began))
+	}
+	_ = h.Unlock(t.Context())
+}
