@@ -34,7 +34,7 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 		return false, wrap("force", l.name, err)
 	}
 	if kind != "hash" && kind != "none" {
-		return false, wrap("force", l.name, fmt.Errorf("the key holds a %s, which is no lock; it was left alone", kind))
+		return false, wrap("force", l.name, fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", kind))
 	}
 	s := l.shard()
 	s.lock()

@@ -51,9 +51,11 @@ func (h *Hold) Done() <-chan struct{} {
 	s := h.l.shard()
 	s.lock()
 	defer s.unlock()
+	// A loss found here closes a channel that there is already.
+	ended := h.check() != nil
 	if h.done == nil {
 		h.done = make(chan struct{})
-		if h.check() != nil {
+		if ended {
 			close(h.done)
 		}
 	}

@@ -169,7 +169,7 @@ func (l *link) next() (b []*Request, reply any, err error) {
 	default:
 	}
 	if err == nil {
-		err = fmt.Errorf("a reply to nothing: %.80v", reply)
+		err = fmt.Errorf("a reply to nothing: a Go %T", reply)
 	}
 	return nil, nil, err
 }
