@@ -1,0 +1,91 @@
+package hostile
+
+import (
+	"bytes"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// heapBound is what a client may need beyond what it needs anyway: two connections, each with a reply of at most four
+// megabytes, as bytes and decoded, before the garbage collector comes.
+const heapBound = 48 << 20
+
+// TestMemoryIsBoundedAndNothingStaysBehind runs alone, row by row: it looks at the whole process.
+func TestMemoryIsBoundedAndNothingStaysBehind(t *testing.T) {
+	greedy := slices.DeleteFunc(slices.Clone(misdeeds), func(m misdeed) bool {
+		return !slices.Contains([]string{
+			"a bulk string of a gigabyte", "an array that memory can't hold", "arrays in arrays without end",
+			"a line without end", "a length without end", "an error of 60,000 bytes",
+		}, m.what)
+	})
+	for _, p := range places {
+		switch p.where {
+		case "PING", "lock", "SUBSCRIBE":
+		default:
+			continue
+		}
+		t.Run(p.where, func(t *testing.T) {
+			for _, m := range append(greedy, surplus...) {
+				t.Run(m.what, func(t *testing.T) {
+					grown := heapGrowth(t, func() { misbehaves(t, p, m, p.fails(m) && m.sort == deadly) })
+					if grown > heapBound {
+						t.Errorf("the heap grew by %d MiB", grown>>20)
+					}
+				})
+			}
+		})
+	}
+}
+
+// heapGrowth is how far the heap exceeded its size before do while do ran.
+func heapGrowth(t *testing.T, do func()) int64 {
+	defer debug.SetGCPercent(debug.SetGCPercent(25))
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	before, most := int64(stats.HeapAlloc), int64(stats.HeapAlloc)
+	done := make(chan struct{})
+	var sampler sync.WaitGroup
+	sampler.Go(func() {
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		var stats runtime.MemStats
+		for {
+			select {
+			case <-tick.C:
+				runtime.ReadMemStats(&stats)
+				most = max(most, int64(stats.HeapAlloc))
+			case <-done:
+				return
+			}
+		}
+	})
+	do()
+	close(done)
+	sampler.Wait()
+	if ours := leftGoroutines(); ours != "" {
+		t.Errorf("after Close there is still:\n%s", ours)
+	}
+	return most - before
+}
+
+// leftGoroutines gives the stacks that are inside the library. Close has returned, so there is no grace. (A goroutine of
+// redigo's may be a moment from its end; TestMain looks for those.)
+func leftGoroutines() string {
+	buf := make([]byte, 1<<20)
+	var ours []string
+	for stack := range bytes.SplitSeq(buf[:runtime.Stack(buf, true)], []byte("\n\n")) {
+		for _, pkg := range []string{"redisson/rlock.", "redisson/pubsub.", "redisson/watchdog.", "redisson/internal/pipeline."} {
+			if bytes.Contains(stack, []byte(pkg)) {
+				ours = append(ours, string(stack))
+				break
+			}
+		}
+	}
+	return strings.Join(ours, "\n\n")
+}

@@ -1,0 +1,61 @@
+package hostile
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// place is a command at which the server misbehaves, whenever it comes.
+type place struct {
+	where string
+	at    func(cmd []string) bool
+	// victim is the call that must fail; empty where the command serves none, or where failing costs no call anything.
+	victim string
+	// bears is what the command's answer may be without failing the victim, beside the names in fine.
+	bears func(sort) bool
+	fine  []string
+}
+
+func words(w ...string) func([]string) bool {
+	return func(cmd []string) bool {
+		return len(cmd) >= len(w) && slices.EqualFunc(cmd[:len(w)], w, strings.EqualFold)
+	}
+}
+
+func script(s *luasrc.Script) func([]string) bool { return words("EVALSHA", s.SHA1) }
+
+// nothing: whatever is not the right answer fails the victim.
+func nothing(sort) bool { return false }
+
+// anyReply: only what breaks the connection does.
+func anyReply(s sort) bool { return s != deadly }
+
+var places = []place{
+	{"AUTH", words("AUTH"), "Open", nothing, nil},
+	{"SELECT", words("SELECT"), "Open", nothing, nil},
+	{"CLIENT ID", words("CLIENT", "ID"), "Open", anyReply, nil},
+	{"CLIENT INFO", words("CLIENT", "INFO"), "Open", anyReply, nil},
+	{"INFO", words("INFO"), "Open", anyReply, nil},
+	{"PING", words("PING"), "Open", nothing, nil},
+	{"SCRIPT LOAD", words("SCRIPT", "LOAD"), "Lock", nothing, nil},
+	{"lock", script(luasrc.LockScript), "Lock", nothing, []string{"nil", "a nil array"}},
+	{"WAIT", words("WAIT"), "Lock", anyReply, nil},
+	{"renew", script(luasrc.RenewScript), "Extend", nothing, nil},
+	{"unlock", script(luasrc.UnlockScript), "Unlock", nothing, nil},
+	{"force unlock", script(luasrc.ForceUnlockScript), "ForceUnlock", nothing, nil},
+	{"TYPE", words("TYPE"), "ForceUnlock", nothing, nil},
+	{"EXISTS", words("EXISTS"), "IsLocked", nothing, nil},
+	{"HEXISTS", words("HEXISTS"), "IsHeldBy", nothing, nil},
+	{"HGET", words("HGET"), "HoldCount", nothing, []string{"nil", "a nil array"}},
+	{"PTTL", words("PTTL"), "RemainTTL", nothing, []string{"an integer", "an integer beyond 64 bits"}},
+	{"DEL", words("DEL"), "", anyReply, nil},
+	{"SUBSCRIBE", words("SUBSCRIBE"), "", anyReply, nil},
+	{"UNSUBSCRIBE", words("UNSUBSCRIBE"), "", anyReply, nil},
+}
+
+// fails tells whether the place's victim must fail with this misdeed.
+func (p place) fails(m misdeed) bool {
+	return p.victim != "" && !p.bears(m.sort) && !slices.Contains(p.fine, m.what)
+}
