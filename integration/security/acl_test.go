@@ -1,0 +1,192 @@
+package security
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// start makes a server with the account and the means to run the suite.
+func start(t *testing.T, a account) *suite {
+	t.Helper()
+	r := on(t, redisserver.Local(t))
+	r.grant(a)
+	return &suite{rig: r, proxy: faultproxy.Start(t, r.server.Addr()), prefix: "orders:", fence: true}
+}
+
+// opened runs the suite for a client that Open makes.
+func (s *suite) opened(a account, path string, opts ...rlock.Option) error {
+	c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, path), append(slices.Clone(options), opts...)...)
+	if err != nil {
+		return err
+	}
+	s.client = c
+	defer c.Close()
+	return s.run()
+}
+
+// borrowed runs it for a client over a pool.
+func (s *suite) borrowed(a account) error {
+	pool := &redis.Pool{MaxActive: 4, Wait: true, MaxIdle: 4, DialContext: func(ctx context.Context) (redis.Conn, error) {
+		return redis.DialURLContext(ctx, as(s.proxy.Addr(), a, ""), redis.DialReadTimeout(5*time.Second), redis.DialWriteTimeout(5*time.Second))
+	}}
+	defer pool.Close()
+	c, err := rlock.New(pool, options...)
+	if err != nil {
+		return err
+	}
+	s.client = c
+	defer c.Close()
+	return s.run()
+}
+
+func TestDocumentedAccountIsEnough(t *testing.T) {
+	t.Parallel()
+	d := readDocument(t)
+	s := start(t, d.fenced)
+	if err := s.opened(d.fenced, ""); err != nil {
+		t.Error(err)
+	}
+	if denied := s.denied(); len(denied) != 0 {
+		t.Errorf("denied: %q", denied)
+	}
+}
+
+func TestDocumentedAccountWithoutClientKillLosesTheFenceOnly(t *testing.T) {
+	t.Parallel()
+	d := readDocument(t)
+	s := start(t, d.unfenced)
+	s.fence = false
+	if err := s.opened(d.unfenced, ""); err != nil {
+		t.Error(err)
+	}
+	for _, what := range s.denied() {
+		if !strings.HasPrefix(what, "command client|") {
+			t.Errorf("denied: %q", what)
+		}
+	}
+	less := d.fenced.without("+client|id").without("+client|info").without("+client|kill")
+	if !slices.Equal(less.rules, d.unfenced.rules) {
+		t.Errorf("the second line is not the first without the client rules:\n%q\n%q", d.unfenced.rules, less.rules)
+	}
+}
+
+func TestEveryRuleOfTheDocumentedAccountIsNeeded(t *testing.T) {
+	d := readDocument(t)
+	for _, rule := range d.fenced.rules {
+		if strings.HasPrefix(rule, "reset") {
+			continue // TestDocumentedAccountGrantsNothingElse
+		}
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			a := d.fenced.without(rule)
+			s := start(t, a)
+			if err := s.opened(a, ""); err == nil {
+				t.Error("nothing misses it")
+			} else {
+				t.Log(err)
+			}
+		})
+	}
+}
+
+func TestDocumentedAccountGrantsNothingElse(t *testing.T) {
+	d := readDocument(t)
+	r := on(t, redisserver.Local(t))
+	describe := func() string { return fmt.Sprintf("%q", r.do("ACL", "GETUSER", d.fenced.name)) }
+	r.grant(d.fenced)
+	fresh := describe()
+	// The worst it can meet: an all-powerful account of that name, on a server whose new accounts hear all channels.
+	r.do("CONFIG", "SET", "acl-pubsub-default", "allchannels")
+	r.do("ACL", "SETUSER", d.fenced.name, "on", "nopass", "allkeys", "allchannels", "+@all")
+	r.grant(d.fenced)
+	if again := describe(); again != fresh {
+		t.Errorf("granted over another account:\n%s\nwant\n%s", again, fresh)
+	}
+	for _, rule := range []string{"reset", "resetchannels"} {
+		r.do("ACL", "SETUSER", d.fenced.name, "on", "nopass", "allkeys", "allchannels", "+@all")
+		if r.tryGrant(d.fenced.without(rule)) == nil && describe() == fresh {
+			t.Errorf("%s is not needed", rule)
+		}
+	}
+	r.grant(d.fenced)
+	c := r.open(as(r.server.Addr(), d.fenced, ""), options...)
+	_, err := c.NewLock("invoices").TryLock(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "NOPERM") {
+		t.Errorf("a lock outside its prefix: %v", err)
+	}
+	if r.number("DBSIZE") != 0 {
+		t.Error("it left a key")
+	}
+	// The channel is a wall of its own: what may be read may not be listened to.
+	r.do("ACL", "SETUSER", d.fenced.name, "~invoices", "~redisson_unlock_latch:{invoices}:*")
+	r.do("HSET", "invoices", "somebody", 1)
+	_, err = c.NewLock("invoices").TryLockFor(t.Context(), patience)
+	if err == nil || !strings.Contains(err.Error(), "NOPERM") || !strings.Contains(err.Error(), "channel") {
+		t.Errorf("waiting outside its channels: %v", err)
+	}
+}
+
+func TestDocumentedAdditions(t *testing.T) {
+	d := readDocument(t)
+	// each runs with the addition, which must be enough, and without each of its rules, which must be missed.
+	for i, row := range []struct {
+		what string
+		run  func(s *suite, a account) error
+	}{
+		{"a database number", func(s *suite, a account) error {
+			s.do("SELECT", 3)
+			return s.opened(a, "/3")
+		}},
+		{"a pool", func(s *suite, a account) error { return s.borrowed(a) }},
+		{"replicas", func(s *suite, a account) error {
+			redisserver.Replica(s.T, s.server.(*redisserver.LocalServer))
+			err := s.opened(a, "", rlock.WithReplicaSync(true))
+			acknowledged := 0
+			for _, e := range s.proxy.Record() {
+				if n, ok := e.Reply.(int64); ok && n == 1 && faultproxy.Command("WAIT")(e.Cmd) {
+					acknowledged++
+				}
+			}
+			if err == nil && acknowledged == 0 {
+				err = fmt.Errorf("no WAIT was answered")
+			}
+			return err
+		}},
+		{"names with braces", func(s *suite, a account) error {
+			s.prefix = "orders:{1}:"
+			return s.opened(a, "")
+		}},
+	} {
+		addition := d.additions[i]
+		t.Run(row.what, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, d.fenced.with(addition...))
+			if err := row.run(s, d.fenced.with(addition...)); err != nil {
+				t.Error(err)
+			}
+			if denied := s.denied(); len(denied) != 0 {
+				t.Errorf("denied: %q", denied)
+			}
+		})
+		for _, rule := range addition {
+			t.Run(row.what+" without "+rule, func(t *testing.T) {
+				t.Parallel()
+				a := d.fenced.with(addition...).without(rule)
+				s := start(t, a)
+				if err := row.run(s, a); err == nil && len(s.denied()) == 0 {
+					t.Error("nothing misses it")
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package security
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// names that would mean something if anything looked inside them.
+var names = map[string]string{
+	"spaces":                "  two words ",
+	"line breaks":           "a\r\nDEL other\r\n*1\r\n$8\r\nFLUSHALL\r\n",
+	"NUL":                   "a\x00b",
+	"no UTF-8":              "\xff\xfe\x80",
+	"braces":                "{tag}rest",
+	"braces the wrong way":  "}a{b",
+	"a star":                "*",
+	"a prefix and a star":   "other*",
+	"question marks":        "othe?",
+	"a class":               "[a-z]ther",
+	"a backslash":           `\other`,
+	"quotes":                `"other' --`,
+	"a percent verb":        "%s%n%!d(MISSING)%x",
+	"terminal escapes":      "\x1b[2J\x07",
+	"a script":              `"]); redis.call("flushall"); --`,
+	"the channel's own":     "redisson_lock__channel:{other}",
+	"the latch's own":       "redisson_unlock_latch:{other}:0",
+	"64 KiB":                strings.Repeat("long-", 64<<10/5) + "name",
+	"64 KiB of stars":       strings.Repeat("*", 64<<10),
+	"64 KiB of line breaks": strings.Repeat("\r\n", 32<<10),
+}
+
+// TestNamesAreData takes each name through lock, wait, wake-up, re-entry, questions and force, beside a lock
+// and a listener that a pattern or a command inside the name would hit.
+func TestNamesAreData(t *testing.T) {
+	r := on(t, redisserver.Local(t))
+	first, second := r.open(r.server.URL(), options...), r.open(r.server.URL(), options...)
+	other := first.NewLock("other")
+	for what, name := range names {
+		t.Run(what, func(t *testing.T) {
+			r := &rig{t, r.server, r.conn}
+			ctx := t.Context()
+			bystander, err := other.TryLock(ctx, rlock.Lease(time.Minute))
+			if err != nil {
+				t.Fatal(err)
+			}
+			listener := enter(ctx, second.NewLock("other"))
+			r.listeners("other", 1)
+
+			l := first.NewLock(name)
+			h, err := l.TryLock(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, err := redis.Int(r.conn.Do("HGET", name, h.Owner().String())); n != 1 || err != nil {
+				t.Errorf("the key does not have exactly that name: %d, %v", n, err)
+			}
+			inner, err := l.TryLock(ctx, rlock.As(h.Owner()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, err := l.HoldCount(ctx, h.Owner()); n != 2 || err != nil {
+				t.Errorf("count %d, %v", n, err)
+			}
+			waiter := enter(ctx, second.NewLock(name), rlock.Lease(time.Minute))
+			r.listeners(name, 1)
+			if err := inner.Unlock(ctx); err != nil {
+				t.Error(err)
+			}
+			if err := h.Unlock(ctx); err != nil {
+				t.Error(err)
+			}
+			last := r.entered(waiter)
+			if there, err := l.ForceUnlock(ctx); !there || err != nil {
+				t.Errorf("forced: %v, %v", there, err)
+			}
+			_ = last.Unlock(ctx) // tells of the force
+			r.becomes("no subscription of its own", func() bool { return r.subscribers(name) == 0 })
+
+			// Nobody else noticed.
+			if err := bystander.Err(); err != nil {
+				t.Errorf("the bystander: %v", err)
+			}
+			if count := r.number("HLEN", "other"); count != 1 {
+				t.Errorf("the bystander's key has %d owners", count)
+			}
+			if n := r.number("PUBSUB", "NUMPAT"); n != 0 {
+				t.Errorf("%d patterns subscribed", n)
+			}
+			select {
+			case e := <-listener:
+				t.Fatalf("the listener's wait ended: %v", e.err)
+			default:
+			}
+			if err := bystander.Unlock(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.entered(listener).Unlock(ctx); err != nil {
+				t.Fatal(err)
+			}
+			r.becomes("an empty server", func() bool { return r.number("DBSIZE") == 0 })
+		})
+	}
+}
+
+// TestOddNamesAreRenewedTogether has one script renew all of them.
+func TestOddNamesAreRenewedTogether(t *testing.T) {
+	r := on(t, redisserver.Local(t))
+	c := r.open(r.server.URL(), options...)
+	var holds []*rlock.Hold
+	for _, name := range names {
+		h, err := c.NewLock(name).TryLock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds = append(holds, h)
+	}
+	<-time.After(watchdog * 3 / 2)
+	for _, h := range holds {
+		if n, err := redis.Int(r.conn.Do("HGET", h.Name(), h.Owner().String())); n != 1 || err != nil || h.Err() != nil {
+			t.Errorf("%.50q after more than a lease: %d, %v, %v", h.Name(), n, err, h.Err())
+		}
+		if err := h.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// tries counts the scripts that the server ran.
+func (r *rig) tries() int {
+	info, _ := redis.String(r.conn.Do("INFO", "commandstats"))
+	_, rest, _ := strings.Cut(info, "cmdstat_evalsha:calls=")
+	n := 0
+	for _, c := range rest {
+		if c < '0' || c > '9' {
+			break
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
+
+// TestAMessageWakesItsOwnWaitersOnly: a waiter on a name made of wildcards is not woken by what the pattern matches,
+// nor the other way round.
+func TestAMessageWakesItsOwnWaitersOnly(t *testing.T) {
+	r := on(t, redisserver.Local(t))
+	r.loadScripts()
+	c := r.open(r.server.URL())
+	for _, pair := range [][2]string{{"o*", "orders"}, {"orders", "o*"}, {"[o]rders", "orders"}, {"?rders", "orders"}, {"*", "{x}"}} {
+		t.Run(pair[0]+" beside "+pair[1], func(t *testing.T) {
+			r := &rig{t, r.server, r.conn}
+			began := r.tries()
+			h, err := c.NewLock(pair[0]).TryLock(t.Context(), rlock.Lease(time.Minute))
+			if err != nil {
+				t.Fatal(err)
+			}
+			waiter := enter(t.Context(), c.NewLock(pair[0]))
+			r.becomes("the waiter's try after it subscribed", func() bool { return r.tries() == began+3 })
+			sibling, err := c.NewLock(pair[1]).TryLock(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := r.tries()
+			if err := sibling.Unlock(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			// A command behind the unlock: were the waiter woken, its try would come at once.
+			if _, err := c.NewLock(pair[0]).TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
+				t.Error(err)
+			}
+			if n := r.tries() - before; n != 2 {
+				t.Errorf("%d scripts, want the unlock and the probe", n)
+			}
+			if err := h.Unlock(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.entered(waiter).Unlock(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func TestErrorsQuoteNames(t *testing.T) {
+	r := on(t, redisserver.Local(t))
+	c := r.open(r.server.URL(), options...)
+	for what, name := range names {
+		t.Run(what, func(t *testing.T) {
+			l := c.NewLock(name)
+			_, e1 := l.RemainTTL(t.Context())
+			e2 := l.UnlockAs(t.Context(), c.NewOwner())
+			_, e3 := l.Lock(t.Context(), rlock.Lease(0))
+			for _, err := range []error{e1, e2, e3} {
+				if err == nil {
+					t.Fatal("no error")
+				}
+				text := err.Error()
+				if strings.ContainsAny(text, "\r\n\x00\x1b\x07\xff") || strings.Contains(text, "\xff") {
+					t.Errorf("not quoted: %.200q", text)
+				}
+				if len(text) > 1000 {
+					t.Errorf("%d bytes of error", len(text))
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,278 @@
+package security
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// suite is what an account must be able to do. Its methods return what went wrong instead of failing the test, since
+// half of the tests want exactly that.
+type suite struct {
+	*rig
+	proxy  *faultproxy.Proxy
+	client *rlock.Client
+	prefix string // of the lock names that the account is for
+	fence  bool   // whether the account may CLIENT KILL
+}
+
+const (
+	watchdog = 900 * time.Millisecond
+	enough   = 3 * time.Second // for a call that nothing keeps from succeeding
+)
+
+func as(addr string, a account, path string) string {
+	u := url.URL{Scheme: "redis", Host: addr, User: url.UserPassword(a.name, a.password), Path: path}
+	return u.String()
+}
+
+var options = []rlock.Option{rlock.WithWatchdogTimeout(watchdog), rlock.WithCommandTimeout(timeout)}
+
+// run does everything, in an order that finds what is missing early.
+func (s *suite) run() error {
+	for _, part := range []func(context.Context) error{s.holds, s.asks, s.wakes, s.renews, s.forces, s.hands, s.loses, s.tidy} {
+		ctx, cancel := context.WithTimeout(s.Context(), enough)
+		err := part(ctx)
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *suite) lock() *rlock.Lock { return s.client.NewLock(s.prefix + unique()) }
+
+// holds locks, re-enters and unlocks, for the watchdog and with a lease.
+func (s *suite) holds(ctx context.Context) error {
+	l := s.lock()
+	h, err := l.Lock(ctx, rlock.Lease(time.Minute))
+	if err != nil {
+		return err
+	}
+	inner, err := l.Lock(ctx, rlock.As(h.Owner()))
+	if err != nil {
+		return err
+	}
+	if n, err := redis.Int(s.conn.Do("HGET", l.Name(), h.Owner().String())); err != nil || n != 2 {
+		return fmt.Errorf("count %d, %w", n, err)
+	}
+	return errors.Join(h.Extend(ctx, 2*time.Minute), inner.Unlock(ctx), h.Unlock(ctx))
+}
+
+func (s *suite) asks(ctx context.Context) error {
+	l := s.lock()
+	h, err := l.TryLock(ctx)
+	if err != nil {
+		return err
+	}
+	locked, e1 := l.IsLocked(ctx)
+	held, e2 := l.IsHeldBy(ctx, h.Owner())
+	count, e3 := l.HoldCount(ctx, h.Owner())
+	ttl, e4 := l.RemainTTL(ctx)
+	if err := errors.Join(e1, e2, e3, e4); err != nil {
+		return err
+	}
+	if !locked || !held || count != 1 || ttl <= 0 {
+		return fmt.Errorf("locked %v, held %v, count %d, ttl %v", locked, held, count, ttl)
+	}
+	return h.Unlock(ctx)
+}
+
+// wakes has waiters woken by messages, over one subscription connection that survives the first one's leaving.
+func (s *suite) wakes(ctx context.Context) error {
+	before := s.connections()
+	for range 2 {
+		l := s.lock()
+		h, err := l.TryLock(ctx, rlock.Lease(time.Minute))
+		if err != nil {
+			return err
+		}
+		waiter := enter(ctx, l)
+		if err := s.within(ctx, "a subscription", func() bool { return s.subscribers(l.Name()) == 1 }); err != nil {
+			return errors.Join(err, (<-waiter).err)
+		}
+		if err := h.Unlock(ctx); err != nil {
+			return err
+		}
+		e := <-waiter
+		if e.err != nil {
+			return e.err
+		}
+		if err := e.hold.Unlock(ctx); err != nil {
+			return err
+		}
+		if err := s.within(ctx, "no subscription left", func() bool { return s.subscribers(l.Name()) == 0 }); err != nil {
+			return err
+		}
+	}
+	if n := s.connections() - before; n != 1 {
+		return fmt.Errorf("%d new connections for subscriptions", n)
+	}
+	return nil
+}
+
+func (s *suite) renews(ctx context.Context) error {
+	h, err := s.lock().TryLock(ctx)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-h.Done():
+		return fmt.Errorf("the hold ended: %w", h.Err())
+	case <-time.After(watchdog * 3 / 2):
+	}
+	return h.Unlock(ctx)
+}
+
+func (s *suite) forces(ctx context.Context) error {
+	l := s.lock()
+	h, err := l.TryLock(ctx)
+	if err != nil {
+		return err
+	}
+	if there, err := l.ForceUnlock(ctx); err != nil || !there {
+		return fmt.Errorf("forced %v, %w", there, err)
+	}
+	if err := h.Unlock(ctx); !errors.Is(err, rlock.ErrLeaseLost) {
+		return fmt.Errorf("a forced hold's unlock: %w", err)
+	}
+	return nil
+}
+
+// hands releases what another process took.
+func (s *suite) hands(ctx context.Context) error {
+	l, o := s.lock(), s.client.NewOwner()
+	if _, err := s.conn.Do("HSET", l.Name(), o.String(), 1); err != nil {
+		return err
+	}
+	return l.UnlockAs(ctx, o)
+}
+
+// loses has an acquire's reply lost: with a fence it is undone once, without one again and again.
+func (s *suite) loses(ctx context.Context) error {
+	kills := s.kills()
+	l := s.lock()
+	lost := s.proxy.Add(faultproxy.Rule{Match: faultproxy.All(faultproxy.Script(luasrc.LockScript.SHA1), faultproxy.Key(l.Name())), Times: 1, Do: faultproxy.CutAfter})
+	h, err := l.TryLockFor(ctx, enough)
+	if err != nil {
+		return err
+	}
+	if lost.Hits() != 1 {
+		return errors.New("the reply was not lost")
+	}
+	if n, err := redis.Int(s.conn.Do("HLEN", l.Name())); err != nil || n != 1 {
+		return fmt.Errorf("%d owners, %w", n, err)
+	}
+	if s.fence != (s.kills() > kills) {
+		return fmt.Errorf("CLIENT KILLs that worked: %d before, %d after", kills, s.kills())
+	}
+	if !s.fence {
+		if err := s.within(ctx, "a repeated undo", func() bool { return s.undos(l.Name()) >= 2 }); err != nil {
+			return err
+		}
+	}
+	return h.Unlock(ctx)
+}
+
+// kills counts the CLIENT KILLs that the server granted.
+func (s *suite) kills() (n int) {
+	for _, e := range s.proxy.Record() {
+		if _, granted := e.Reply.(int64); granted && faultproxy.Command("CLIENT", "KILL")(e.Cmd) {
+			n++
+		}
+	}
+	return n
+}
+
+// undos is how often the owner that was unlocked most was unlocked.
+func (s *suite) undos(name string) int {
+	times := map[string]int{}
+	for _, e := range s.proxy.Record() {
+		if faultproxy.All(faultproxy.Script(luasrc.UnlockScript.SHA1), faultproxy.Key(name))(e.Cmd) && len(e.Cmd) > 8 {
+			times[e.Cmd[8]]++
+		}
+	}
+	most := 0
+	for _, n := range times {
+		most = max(most, n)
+	}
+	return most
+}
+
+// tidy waits until nothing is left of the locks; latches whose deletion may not happen excepted.
+func (s *suite) tidy(ctx context.Context) error {
+	return s.within(ctx, "an empty server", func() bool {
+		keys, err := redis.Strings(s.conn.Do("KEYS", "*"))
+		keys = slices.DeleteFunc(keys, func(k string) bool { return !s.fence && strings.Contains(k, "latch") })
+		return err == nil && len(keys) == 0
+	})
+}
+
+func (s *suite) within(ctx context.Context, what string, state func() bool) error {
+	for !state() {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("never: %s", what)
+		case <-time.After(pollEvery):
+		}
+	}
+	return nil
+}
+
+// subscribers counts the connections that listen for a lock's unlock.
+func (r *rig) subscribers(name string) int {
+	channel := "redisson_lock__channel:{" + name + "}"
+	if strings.Contains(name, "{") {
+		channel = "redisson_lock__channel:" + name
+	}
+	reply, err := redis.Values(r.conn.Do("PUBSUB", "NUMSUB", channel))
+	if err != nil || len(reply) != 2 {
+		return -1
+	}
+	n, _ := reply[1].(int64)
+	return int(n)
+}
+
+// connections counts those that the server ever accepted.
+func (r *rig) connections() int {
+	info, _ := redis.String(r.conn.Do("INFO", "stats"))
+	_, rest, _ := strings.Cut(info, "total_connections_received:")
+	number, _, _ := strings.Cut(rest, "\r\n")
+	var n int
+	_, _ = fmt.Sscan(number, &n)
+	return n
+}
+
+// denied lists what the server's ACL refused: reason and object.
+func (r *rig) denied() []string {
+	r.Helper()
+	entries, err := redis.Values(r.do("ACL", "LOG"), nil)
+	if err != nil {
+		r.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		m, err := redis.Values(e, nil)
+		if err != nil {
+			r.Fatal(err)
+		}
+		fields := map[string]string{}
+		for i := 0; i+1 < len(m); i += 2 {
+			key, _ := redis.String(m[i], nil)
+			fields[key], _ = redis.String(m[i+1], nil)
+		}
+		all = append(all, fields["reason"]+" "+fields["object"])
+	}
+	return all
+}
