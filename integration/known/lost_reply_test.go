@@ -1,0 +1,159 @@
+package known
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// An unlock that ran and whose reply was lost was sent again, found nothing, and threw "not locked by current thread";
+// a repeated partial unlock gave up two holds; a repeated acquire counted twice.
+func TestRedisson4871And6651And6844FalseNotHeldAfterLostReply(t *testing.T) {
+	for fault, do := range map[string]faultproxy.Action{"connection cut": faultproxy.CutAfter, "no reply": faultproxy.DropReply, "cut before": faultproxy.CutBefore} {
+		t.Run("last unlock, "+fault, func(t *testing.T) {
+			r := newRig(t)
+			h := r.lock(r.c.NewLock(name))
+			lost := r.proxy.Add(faultproxy.Rule{Match: script(luasrc.UnlockScript), Times: 1, Do: do})
+			r.unlock(h)
+			if lost.Hits() != 1 || !r.free(name) {
+				t.Errorf("%d replies lost, free %v", lost.Hits(), r.free(name))
+			}
+			r.unlock(r.lock(r.other().NewLock(name)))
+		})
+		t.Run("partial unlock, "+fault, func(t *testing.T) {
+			r := newRig(t)
+			l := r.c.NewLock(name)
+			h := r.lock(l)
+			inner := r.lock(l, rlock.As(h.Owner()))
+			lost := r.proxy.Add(faultproxy.Rule{Match: script(luasrc.UnlockScript), Times: 1, Do: do})
+			r.unlock(inner)
+			if n := r.number("HGET", name, h.Owner().String()); n != 1 || lost.Hits() != 1 || h.Err() != nil {
+				t.Errorf("count %d, %d replies lost, %v", n, lost.Hits(), h.Err())
+			}
+			r.unlock(h)
+			if !r.free(name) {
+				t.Error("still held")
+			}
+		})
+		t.Run("acquire, "+fault, func(t *testing.T) {
+			r := newRig(t)
+			lost := r.proxy.Add(faultproxy.Rule{Match: script(luasrc.LockScript), Times: 1, Do: do})
+			h, err := r.c.NewLock(name).TryLockFor(t.Context(), patience)
+			if do == faultproxy.DropReply && errors.Is(err, rlock.ErrUncertain) {
+				// The silence was all that the caller's patience with an unknown server bears.
+				r.becomes("what it took given back", func() bool { return r.free(name) })
+				h, err = r.c.NewLock(name).TryLockFor(t.Context(), patience)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := r.number("HGET", name, h.Owner().String()); n != 1 || r.number("HLEN", name) != 1 || lost.Hits() != 1 {
+				t.Errorf("count %d, %d replies lost", n, lost.Hits())
+			}
+			r.unlock(h)
+			if !r.free(name) {
+				t.Error("still held after one unlock")
+			}
+		})
+	}
+	t.Run("a true one is told", func(t *testing.T) {
+		r := newRig(t)
+		h := r.lock(r.c.NewLock(name))
+		r.do("DEL", name)
+		if err := h.Unlock(t.Context()); !errors.Is(err, rlock.ErrNotHeld) {
+			t.Error(err)
+		}
+	})
+}
+
+// A message that was published between a waiter's failed try and its subscription was missed, and the waiter parked
+// until the lease of a lock that nobody held any more was over.
+func TestRedisson5761UnlockBetweenFailedTryAndParking(t *testing.T) {
+	r := newRig(t)
+	h := r.lock(r.other().NewLock(name), rlock.Lease(long))
+	late := r.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("SUBSCRIBE"), Times: 1, Do: faultproxy.Withhold})
+	waiter := enter(t.Context(), r.c.NewLock(name))
+	r.hit(late) // the try has failed, the server does not know of the subscription
+	r.unlock(h)
+	late.Release()
+	r.unlock(r.entered(waiter))
+
+	t.Run("or between the subscription and its confirmation", func(t *testing.T) {
+		h := r.lock(r.c.NewLock("second"), rlock.Lease(long))
+		late := r.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("SUBSCRIBE"), Times: 1, Do: faultproxy.HoldReply})
+		waiter := enter(r.Context(), r.c.NewLock("second"))
+		r.hit(late)
+		r.listeners("second", 1)
+		r.unlock(h)
+		late.Release()
+		r.unlock(r.entered(waiter))
+	})
+	t.Run("or while the subscription connection was away", func(t *testing.T) {
+		h := r.lock(r.other().NewLock("third"), rlock.Lease(long))
+		waiter := enter(r.Context(), r.c.NewLock("third"))
+		r.listeners("third", 1)
+		r.proxy.Refuse(true)
+		r.proxy.CutAll()
+		r.listeners("third", 0)
+		r.unlock(h)
+		r.proxy.Refuse(false)
+		r.unlock(r.entered(waiter))
+	})
+}
+
+// Whatever the lease argument was, a value below a millisecond reached PEXPIRE as 0 and deleted the key at once: the
+// lock was granted to everybody. The argument 0 did so where it did not mean the watchdog.
+func TestRedisson4818And5623And5392And5853LeaseThatDeletesTheKey(t *testing.T) {
+	r := newRig(t)
+	l := r.c.NewLock(name)
+	h := r.lock(l, rlock.Lease(long))
+	for _, d := range []time.Duration{0, 1, time.Microsecond, time.Millisecond - 1, -1, -time.Second} {
+		if _, err := l.TryLock(t.Context(), rlock.As(h.Owner()), rlock.Lease(d)); !errors.Is(err, rlock.ErrInvalidOption) {
+			t.Errorf("Lease(%v): %v", d, err)
+		}
+		if err := h.Extend(t.Context(), d); !errors.Is(err, rlock.ErrInvalidOption) {
+			t.Errorf("Extend(%v): %v", d, err)
+		}
+	}
+	t.Run("nor does a short one inside a long one", func(t *testing.T) {
+		for _, d := range []time.Duration{time.Millisecond, 2*time.Millisecond - 1} {
+			inner, err := l.TryLock(r.Context(), rlock.As(h.Owner()), rlock.Lease(d))
+			if err == nil {
+				_ = inner.Unlock(r.Context()) // it may be over by now
+			} else if !errors.Is(err, rlock.ErrLeaseLost) {
+				t.Error(err)
+			}
+			if left := r.pttl(name); left < long/2 || h.Err() != nil {
+				t.Errorf("%v left after a nested lease of %v, %v", left, d, h.Err())
+			}
+		}
+	})
+	t.Run("a millisecond is a millisecond", func(t *testing.T) {
+		short := r.c.NewLock("short")
+		if _, err := short.TryLock(r.Context(), rlock.Lease(time.Millisecond)); err != nil && !errors.Is(err, rlock.ErrLeaseLost) {
+			t.Error(err)
+		}
+		sent := 0
+		for _, e := range r.proxy.Record() {
+			if faultproxy.All(script(luasrc.LockScript), faultproxy.Key("short"))(e.Cmd) {
+				if sent++; e.Cmd[4] != "1" {
+					t.Errorf("lease %s was sent", e.Cmd[4])
+				}
+			}
+		}
+		if sent != 1 {
+			t.Errorf("%d acquires", sent)
+		}
+	})
+	t.Run("0 of a wait means one try", func(t *testing.T) {
+		began := time.Now()
+		if _, err := l.TryLockFor(r.Context(), 0); !errors.Is(err, rlock.ErrLocked) || time.Since(began) > 5*time.Second {
+			t.Error(err, time.Since(began))
+		}
+	})
+	r.unlock(h)
+}

@@ -1,0 +1,237 @@
+package known
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// renewedFor checks that a hold's key lives on beyond leases that nobody renews.
+func (r *rig) renewedFor(h *rlock.Hold, d time.Duration) {
+	r.Helper()
+	r.stays(fmt.Sprintf("%s is held", h.Name()), d, func() bool {
+		return h.Err() == nil && r.number("HEXISTS", h.Name(), h.Owner().String()) == 1
+	})
+}
+
+// One renewal that met a broken connection or an error ended all renewal, and the lock expired under its holder.
+func TestRedisson775And2515And3194RenewalAfterAConnectionError(t *testing.T) {
+	for fault, rule := range map[string]faultproxy.Rule{
+		"cut before it ran":       {Do: faultproxy.CutBefore},
+		"cut after it ran":        {Do: faultproxy.CutAfter},
+		"no reply":                {Do: faultproxy.DropReply},
+		"an error":                {Do: faultproxy.Answer, Reply: []byte("-ERR something\r\n")},
+		"a loading server":        {Do: faultproxy.Answer, Reply: []byte("-LOADING wait\r\n")},
+		"a master that is gone":   {Do: faultproxy.Answer, Reply: []byte("-MASTERDOWN gone\r\n")},
+		"a server that is a copy": {Do: faultproxy.Answer, Reply: []byte("-READONLY You can't write against a read only replica.\r\n")},
+		"forgotten scripts":       {Do: faultproxy.Answer, Reply: []byte("-NOSCRIPT none\r\n")},
+	} {
+		t.Run(fault, func(t *testing.T) {
+			r := newRig(t)
+			h := r.lock(r.c.NewLock(name))
+			rule.Match, rule.Times = script(luasrc.RenewScript), 1
+			r.hit(r.proxy.Add(rule))
+			r.renewedFor(h, 2*watchdog)
+			r.unlock(h)
+		})
+	}
+	t.Run("the server restarts", func(t *testing.T) {
+		r := newRig(t)
+		c := r.openAs("redis://"+r.proxy.Addr(), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(3*watchdog))
+		h := r.lock(c.NewLock(name))
+		r.server.Restart()
+		r.conn = redisDial(r)
+		r.renewedFor(h, 4*watchdog)
+		r.unlock(h)
+	})
+}
+
+// A lock that was lost and acquired again stood in the registry of renewals as a dead entry, and its renewal never
+// began again.
+func TestRedisson3712LostAndReacquiredLockIsRenewed(t *testing.T) {
+	r := newRig(t)
+	l := r.c.NewLock(name)
+	owner := r.c.NewOwner()
+	for _, opts := range [][]rlock.AcquireOption{{rlock.As(owner)}, {rlock.As(owner)}, nil} {
+		h := r.lock(l, opts...)
+		r.do("DEL", name)
+		receive(r, "the loss", h.Done())
+		again := r.lock(l, opts...)
+		r.renewedFor(again, 2*watchdog)
+		if err := h.Unlock(t.Context()); !errors.Is(err, rlock.ErrLeaseLost) {
+			t.Errorf("the lost hold: %v", err)
+		}
+		if again.Err() != nil {
+			t.Fatalf("the lost hold's unlock ended the new one: %v", again.Err())
+		}
+		r.unlock(again)
+	}
+}
+
+// A renewal that was under way, or a timer that was left, extended a lock after its unlock: another holder's, or
+// nobody's.
+func TestRedisson7272RenewalDoesNotOutliveTheUnlock(t *testing.T) {
+	r := newRig(t)
+	l := r.c.NewLock(name)
+	for range 20 {
+		r.unlock(r.lock(l))
+	}
+	h := r.lock(l)
+	under := r.proxy.Add(faultproxy.Rule{Match: script(luasrc.RenewScript), Times: 1, Do: faultproxy.HoldReply})
+	r.hit(under)
+	released := make(chan error, 1)
+	go func() { released <- h.Unlock(context.Background()) }()
+	receive(r, "the end of the hold", h.Done())
+	under.Release()
+	if err := receive(r, "the unlock", released); err != nil {
+		t.Fatal(err)
+	}
+	renewals := r.ran(luasrc.RenewScript)
+	// The next holder is of the same owner, with a lease of its own: nothing of the client's may extend it.
+	r.do("HSET", name, h.Owner().String(), 1)
+	r.do("PEXPIRE", name, watchdog.Milliseconds())
+	r.becomes("the end of a lease that nobody extends", func() bool { return r.free(name) })
+	if n := r.ran(luasrc.RenewScript); n != renewals {
+		t.Errorf("%d renewals after the last unlock", n-renewals)
+	}
+}
+
+// A tryLock that was interrupted while its command was under way acquired the lock for nobody, and renewed it until
+// the process ended.
+func TestRedisson2714And4368CancelledAcquireIsNotRenewedForEver(t *testing.T) {
+	for call, acquire := range map[string]func(context.Context, *rlock.Lock) (*rlock.Hold, error){
+		"TryLock":    func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.TryLock(ctx) },
+		"TryLockFor": func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.TryLockFor(ctx, long) },
+		"Lock":       func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.Lock(ctx) },
+	} {
+		t.Run(call, func(t *testing.T) {
+			r := newRig(t)
+			l := r.c.NewLock(name)
+			ctx, cancel := context.WithCancel(t.Context())
+			late := r.proxy.Add(faultproxy.Rule{Match: script(luasrc.LockScript), Times: 1, Do: faultproxy.HoldReply})
+			ended := make(chan entry, 1)
+			go func() {
+				h, err := acquire(ctx, l)
+				ended <- entry{h, err}
+			}()
+			r.hit(late)
+			r.becomes("the grant at the server", func() bool { return !r.free(name) })
+			cancel()
+			if e := receive(r, "the end of the call", ended); !errors.Is(e.err, context.Canceled) || e.hold != nil {
+				t.Fatal(e)
+			}
+			late.Release()
+			r.becomes("the grant given back", func() bool { return r.free(name) })
+			renewals := r.ran(luasrc.RenewScript)
+			r.stays("free and not renewed", watchdog, func() bool { return r.free(name) && r.ran(luasrc.RenewScript) == renewals })
+		})
+	}
+}
+
+// A re-entry replaced the entry in the registry, so that a later release of one of both ended the other's renewal, or
+// a nested lease became everybody's.
+func TestRedisson6144ReentryKeepsTheRenewal(t *testing.T) {
+	for what, nested := range map[string][]rlock.AcquireOption{
+		"renewed":            nil,
+		"with a short lease": {rlock.Lease(200 * time.Millisecond)},
+		"with a long lease":  {rlock.Lease(long)},
+		"with a bound":       {rlock.MaxHold(time.Millisecond)},
+	} {
+		t.Run(what, func(t *testing.T) {
+			r := newRig(t)
+			l := r.c.NewLock(name)
+			outer := r.lock(l)
+			for range 3 {
+				inner := r.lock(l, append(nested, rlock.As(outer.Owner()))...)
+				r.renewedFor(outer, watchdog/2)
+				_ = inner.Unlock(t.Context()) // a short lease is over, which it tells
+			}
+			if left := r.pttl(name); what != "with a long lease" && left > watchdog {
+				t.Errorf("%v left", left)
+			}
+			r.renewedFor(outer, 2*watchdog)
+			r.unlock(outer)
+			if n := r.number("HLEN", name); n != 0 && what != "with a short lease" {
+				t.Errorf("%d owners left", n)
+			}
+		})
+	}
+}
+
+// Locks that came and went while a tick walked the registry made it fail, and everybody's renewal with it.
+func TestRedisson6472And6506RegistryThatChangesDuringATick(t *testing.T) {
+	r := newRig(t)
+	var kept []*rlock.Hold
+	for i := range 250 { // three batches
+		kept = append(kept, r.lock(r.c.NewLock(fmt.Sprint("kept ", i))))
+	}
+	over, stop := context.WithTimeout(t.Context(), 2*watchdog)
+	defer stop()
+	var coming sync.WaitGroup
+	for i := range 4 {
+		coming.Go(func() {
+			for n := 0; over.Err() == nil; n++ {
+				l := r.c.NewLock(fmt.Sprint("passing ", i, " ", n%50))
+				h, err := l.TryLock(t.Context())
+				if err == nil {
+					err = h.Unlock(t.Context())
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	// Some of those that were there from the start leave while a batch is on its way.
+	r.hit(r.proxy.Add(faultproxy.Rule{Match: script(luasrc.RenewScript), Times: 1, Do: faultproxy.HoldReply, Delay: timeout / 5}))
+	for _, h := range kept[:50] {
+		r.unlock(h)
+	}
+	coming.Wait()
+	for _, h := range kept[50:] {
+		if h.Err() != nil || r.free(h.Name()) {
+			t.Fatalf("%s: %v, free %v", h.Name(), h.Err(), r.free(h.Name()))
+		}
+		r.unlock(h)
+	}
+	if n := r.number("DBSIZE"); n != 0 {
+		r.becomes("an empty server", func() bool { return r.number("DBSIZE") == 0 })
+	}
+}
+
+// One slow shard of a cluster held up the tick, and the locks of all other shards expired. On one server, what can be
+// in the way of others' renewals is a poisoned key in their batch, and an owner whose own command is open. Left for
+// the cluster: renewals grouped by node, each with a connection and a patience of its own.
+func TestRedisson6303And6962And6867OneRenewalDoesNotStarveTheOthers(t *testing.T) {
+	r := newRig(t)
+	var holds []*rlock.Hold
+	for i := range 120 {
+		holds = append(holds, r.lock(r.c.NewLock(fmt.Sprint("lock ", i))))
+	}
+	poisoned := holds[7]
+	r.do("DEL", poisoned.Name())
+	r.do("SET", poisoned.Name(), "no lock")
+	holds = append(holds[:7], holds[8:]...)
+	r.stays("everybody else holds", 2*watchdog, func() bool {
+		for _, h := range holds {
+			if h.Err() != nil {
+				t.Fatalf("%s: %v", h.Name(), h.Err())
+			}
+		}
+		return true
+	})
+	if !errors.Is(poisoned.Err(), rlock.ErrLeaseLost) {
+		t.Errorf("the poisoned one: %v", poisoned.Err())
+	}
+	for _, h := range holds {
+		r.unlock(h)
+	}
+}
