@@ -83,7 +83,8 @@ func identify(c redis.Conn, old []*fence, o Options) (f *fence, killed []bool, r
 	}
 	receive := func() (any, error) {
 		reply, rerr := redis.ReceiveWithTimeout(c, o.Timeout)
-		if _, ok := rerr.(redis.Error); rerr != nil && !ok && err == nil {
+		// A refusal that passes must not settle a fence for good.
+		if rerr != nil && (serverError(rerr) == "" || refusedForNow(rerr)) && err == nil {
 			err = rerr
 		}
 		return reply, rerr
