@@ -126,7 +126,11 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 	}), nil
 }
 
-func newClient(o *settings, dial func(context.Context) (redis.Conn, error)) *Client {
+func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *Client {
+	dial := func(ctx context.Context) (redis.Conn, error) {
+		conn, err := connect(ctx)
+		return conn, transport.OwnDeadline(err)
+	}
 	c := &Client{
 		id:     uuid.New(),
 		o:      o,
