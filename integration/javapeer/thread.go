@@ -55,6 +55,11 @@ func (t *Thread) Unlock(ctx context.Context, name string) (Reply, error) {
 	return t.do(ctx, "unlock", name)
 }
 
+// Handover is Unlock. Int is when it began, on the clock of [Reply]'s At.
+func (t *Thread) Handover(ctx context.Context, name string) (Reply, error) {
+	return t.do(ctx, "handover", name)
+}
+
 // UnlockAs is RLock.unlockAsync for another thread of this client, waited for.
 func (t *Thread) UnlockAs(ctx context.Context, name string, threadID int64) (Reply, error) {
 	return t.do(ctx, "unlockas", name, strconv.FormatInt(threadID, 10))

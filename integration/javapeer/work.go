@@ -69,13 +69,9 @@ func (p *Peer) Warm(ctx context.Context, name string, workers, rounds int) error
 
 func parseWork(r Reply) (WorkResult, error) {
 	const fixed = 7
-	numbers := make([]int64, len(r.Values))
-	for i, v := range r.Values {
-		n, err := strconv.ParseInt(v, 10, 64)
-		if err != nil {
-			return WorkResult{}, fmt.Errorf("javapeer: work answered %q: %w", r.Values, err)
-		}
-		numbers[i] = n
+	numbers, err := integers(r.Values)
+	if err != nil {
+		return WorkResult{}, fmt.Errorf("javapeer: work answered %q: %w", r.Values, err)
 	}
 	if len(numbers) < fixed {
 		return WorkResult{}, fmt.Errorf("javapeer: work answered %q", r.Values)

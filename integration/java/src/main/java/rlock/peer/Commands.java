@@ -28,7 +28,7 @@ final class Commands {
         switch (request.command()) {
             case "interrupt" -> run(request, () -> values(thread(request).interrupt())).run();
             case "parked" -> run(request, () -> values(thread(request).parked())).run();
-            case "work", "warm" ->
+            case "work", "warm", "pairs" ->
                     new Thread(() -> run(request, () -> contend(request)).run(), request.command())
                             .start();
             default -> {
@@ -89,6 +89,10 @@ final class Commands {
             case "unlock":
                 lock.unlock();
                 return NOTHING;
+            case "handover":
+                long began = System.nanoTime();
+                lock.unlock();
+                return values(began);
             case "unlockas":
                 unlockAs(lock, request.number(2));
                 return NOTHING;
@@ -110,6 +114,9 @@ final class Commands {
     }
 
     private Object[] contend(Request request) throws Exception {
+        if (request.command().equals("pairs")) {
+            return new Pairs(client, request).run();
+        }
         Contention contention =
                 switch (request.command()) {
                     case "warm" -> Contention.rounds(client, request);
