@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+)
+
+// contest is a metric in which peers can be compared.
+type contest struct {
+	part, metric string
+	highest      bool // the better
+	of           string
+}
+
+var contests = []contest{
+	{"pairs", "µs", false, "time of an uncontended pair"},
+	{"pairs", "server µs", false, "the server's processor time a pair"},
+	{"pairs", "client µs", false, "the client's processor time a pair"},
+	{"pairs", "allocations", false, "allocations a pair"},
+	{"pairs", "bytes", false, "allocated bytes a pair"},
+	{"pairs", "commands", false, "commands a pair"},
+	{"handoff", "p50 µs", false, "median of a hand-off between processes"},
+	{"handoff", "p99 µs", false, "p99 of a hand-off between processes"},
+	{"local", "acquisitions/s", true, "acquisitions a second of one client's callers"},
+	{"local", "hand-offs/s", true, "hand-offs a second among one client's callers"},
+	{"local", "attempts", false, "attempts an acquisition of one client's callers"},
+	{"local", "commands", false, "commands an acquisition of one client's callers"},
+	{"crowd", "acquisitions/s", true, "acquisitions a second of a crowd"},
+	{"crowd", "hand-offs/s", true, "hand-offs a second in a crowd"},
+	{"crowd", "attempts", false, "attempts an acquisition of a crowd"},
+	{"crowd", "commands", false, "commands an acquisition of a crowd"},
+	{"held", "EVALSHA in 10 s", false, "renewals"},
+	{"held", "bytes a hold", false, "memory of a hold"},
+	{"waiting", "bytes a waiter", false, "memory of a waiter"},
+	{"waiting", "bytes a waiter in the server", false, "the server's memory for a waiter"},
+	{"waiting", "connections", false, "connections of waiters"},
+	{"waiting", "s until all wait", false, "time until all wait"},
+}
+
+// even is how near a ratio must be to 1 to be no difference: what is between two runs of the same thing.
+const even = 0.05
+
+// lag is a contest at one place that others win.
+type lag struct {
+	contest
+	at     string
+	own    float64
+	better []rival
+}
+
+type rival struct {
+	peer         string
+	value, ratio float64 // ratio is theirs / ours
+	doubtful     bool    // not so in each round
+}
+
+// lags are all of them.
+func lags(r *Report) (all []lag) {
+	for _, c := range contests {
+		for _, at := range r.places(c.part) {
+			own, ok := r.median(c.part, ours, at, c.metric)
+			if !ok {
+				continue
+			}
+			l := lag{contest: c, at: at, own: own}
+			for _, p := range r.peers(c.part) {
+				q, ok := r.ratio(c.part, p, ours, at, c.metric)
+				if !ok || p == ours || p == limitName || c.highest && q < 1+even || !c.highest && q > 1-even {
+					continue
+				}
+				theirs, _ := r.median(c.part, p, at, c.metric)
+				doubtful := slices.ContainsFunc(r.ratios(c.part, p, ours, at, c.metric), func(q float64) bool { return (q > 1) != c.highest })
+				l.better = append(l.better, rival{p, theirs, q, doubtful})
+			}
+			if l.better != nil {
+				all = append(all, l)
+			}
+		}
+	}
+	return all
+}
+
+// behind tells them in lines.
+func behind(r *Report) (lines []string) {
+	for _, l := range lags(r) {
+		for _, b := range l.better {
+			lines = append(lines, fmt.Sprintf("behind: %s, %s: %s %s, rlock %s, ratio %.2f", l.of, l.at, b.peer, number(b.value), number(l.own), b.ratio))
+		}
+	}
+	return lines
+}

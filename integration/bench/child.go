@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+)
+
+// childVariable in its environment makes this program a child: a role, a peer, the server's address and the role's
+// argument, a line each.
+const childVariable = "RLOCK_BENCH_CHILD"
+
+// child is another process of this program. It ends when its standard input does.
+type child struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out chan string // its lines; closed at its end
+}
+
+func startChild(role, peer, addr, argument string) (*child, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	c := &child{cmd: exec.Command(self), out: make(chan string, 1)}
+	c.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s\n%s\n%s\n%s", childVariable, role, peer, addr, argument))
+	c.cmd.Stderr = os.Stderr
+	c.cmd.SysProcAttr = dieWithParent()
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(c.out)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			c.out <- lines.Text()
+		}
+	}()
+	return c, nil
+}
+
+var errEnded = errors.New("the child process ended")
+
+// line is the child's next.
+func (c *child) line(limit time.Duration) (string, error) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case text, ok := <-c.out:
+		if !ok {
+			return "", errEnded
+		}
+		return text, nil
+	case <-timer.C:
+		return "", errHang
+	}
+}
+
+func (c *child) tell(text string) error {
+	_, err := io.WriteString(c.in, text+"\n")
+	return err
+}
+
+func (c *child) askTime(question string) (int64, error) {
+	if err := c.tell(question); err != nil {
+		return 0, err
+	}
+	text, err := c.line(grace)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(text, 10, 64)
+}
+
+// close ends the child, by force if it lingers. It leaves its locks to whoever clears the server.
+func (c *child) close() {
+	c.in.Close()
+	go func() {
+		for range c.out {
+		}
+	}()
+	if !within(grace, func() { _ = c.cmd.Wait() }) {
+		_ = c.cmd.Process.Kill()
+	}
+}

@@ -1,0 +1,21 @@
+// Command bench measures rlock beside its peers on a real redis-server that it starts itself, all in one run on one
+// machine, and prints what it saw.
+//
+//	go run . -quick             a look, below a minute
+//	go run . -write             the run that docs/performance.md is made from
+//	go run . -parts pairs,crowd -java=false
+//	go run . -from ../../docs/performance/run.json -write    the document anew from an older run
+//
+// Rounds are interleaved: in each round every peer has its turn, in another order, so that a slow minute of the machine
+// hits all of them. A number is the median of its rounds; a ratio is the median of the rounds' ratios. Times depend on
+// the machine, ratios less so, counts of commands and allocations not at all.
+//
+// Whatever is measured is a cell: a part of the program, a peer, a place (so many callers, holds, waiters), a metric and
+// its rounds. The table, the plots and the document are made from the cells alone.
+//
+// A peer that does not come back in time is reported as hanging and left out of what follows; see peer_rueidis.go for
+// the one that did with its recommended settings.
+//
+// go mod tidy can't be used in this module: it wants the tests of redsync, whose own requirement is not to be had. What
+// a build needs is in go.mod and go.sum; go build -mod=mod brings them up to date.
+package main

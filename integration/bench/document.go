@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// document is docs/performance.md under way.
+type document struct {
+	strings.Builder
+	r *Report
+}
+
+// writeDocument makes docs/performance.md, the run beside it and its plots from a full run.
+func writeDocument(r *Report) error {
+	for _, p := range parts {
+		if len(r.places(p.name)) == 0 {
+			return fmt.Errorf("part %s was not run: the document is of one whole run", p.name)
+		}
+	}
+	if r.Quick {
+		return errors.New("a quick run is too short for the document")
+	}
+	docs, err := docsDir()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(docs, "performance")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := r.save(filepath.Join(dir, "run.json")); err != nil {
+		return err
+	}
+	if err := drawPlots(r, dir); err != nil {
+		return err
+	}
+	d := &document{r: r}
+	for _, section := range []func(){d.head, d.summary, d.pairs, d.handoff, d.contention, d.held, d.waiting, d.behind, d.again} {
+		section()
+	}
+	return os.WriteFile(filepath.Join(docs, "performance.md"), []byte(d.String()), 0o644)
+}
+
+// docsDir looks upwards for the folder of documents.
+func docsDir() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		docs := filepath.Join(dir, "docs")
+		if _, err := os.Stat(filepath.Join(docs, "protocol.md")); err == nil {
+			return docs, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("no docs/protocol.md in %s or above it", start)
+		}
+	}
+}
+
+func (d *document) text(format string, args ...any) { fmt.Fprintf(d, format+"\n", args...) }
+
+// table has a row for each peer and a column for each place and metric: what cells lack is left empty.
+func (d *document) table(part, first string, columns []column, without ...string) {
+	d.row(first, columns, func(c column) string { return c.title })
+	d.row("---", columns, func(column) string { return "---:" })
+next:
+	for _, p := range d.r.peers(part) {
+		for _, w := range without {
+			if p == w {
+				continue next
+			}
+		}
+		d.row(p, columns, func(c column) string {
+			m, ok := d.r.median(part, p, c.at, c.metric)
+			if !ok {
+				return "–"
+			}
+			return number(m)
+		})
+	}
+	d.text("")
+}
+
+type column struct{ title, at, metric string }
+
+func (d *document) row(first string, columns []column, cell func(column) string) {
+	d.WriteString("| " + first + " |")
+	for _, c := range columns {
+		d.WriteString(" " + cell(c) + " |")
+	}
+	d.WriteString("\n")
+}
+
+// overPlaces is one metric at every place of a part.
+func (d *document) overPlaces(part, metric string) (all []column) {
+	for _, at := range d.r.places(part) {
+		all = append(all, column{at, at, metric})
+	}
+	return all
+}
+
+// spread is how far the rounds of a part's metric lay from their median, in the middle and at the worst.
+func (d *document) spread(part, metric string) string {
+	var all []float64
+	for _, c := range d.r.Cells {
+		if c.Part == part && c.Metric == metric && len(c.Rounds) > 1 {
+			all = append(all, c.spread()*100)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The rounds lay ±%.0f%% apart for the middle cell, ±%.0f%% for the worst.", median(all), quantile(all, 1))
+}

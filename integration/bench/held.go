@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// renewing are the peers that extend what they hold. Redisson does too, but a thread for each hold is not how anybody
+// would run it.
+var renewing = map[string]int{ours: 1_000_000, rueidisP: 10_000} // up to so many holds
+
+// runHeld measures what held locks cost: memory, renewals, and the peace of others.
+func runHeld(r *run) error {
+	for _, n := range r.sizes.holds {
+		for _, p := range goPeers() {
+			if n > renewing[p.name] || !r.wants(p.name) {
+				continue
+			}
+			if err := r.hold(p, n); err != nil {
+				if err := r.failed(p.name, fmt.Sprintf("%d holds", n), err); err != nil {
+					return err
+				}
+			}
+			if err := r.server.clear(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *run) hold(p *peer, n int) error {
+	c, err := startChild("hold", p.name, r.server.addr, strconv.Itoa(n))
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	at := strconv.Itoa(n)
+	if _, err := c.line(grace); err != nil { // connected
+		return err
+	}
+
+	quiet, err := startProbe(r.server.addr)
+	if err != nil {
+		return err
+	}
+	time.Sleep(r.sizes.quiet) // in a full run as long as during, or the worst second would not compare
+	all, worst, err := quiet.end()
+	if err != nil {
+		return err
+	}
+	r.add("held", p.name, at, "PING p99 before, µs", all)
+	r.add("held", p.name, at, "PING p99 worst second before, µs", worst)
+
+	if err := c.tell("hold"); err != nil {
+		return err
+	}
+	text, err := c.line(4 * grace)
+	if err != nil {
+		return err
+	}
+	bytes, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return err
+	}
+	r.add("held", p.name, at, "bytes a hold", bytes)
+
+	before, err := r.server.commands()
+	if err != nil {
+		return err
+	}
+	cpu, err := r.server.cpu()
+	if err != nil {
+		return err
+	}
+	busy, err := startProbe(r.server.addr)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	time.Sleep(r.sizes.holdTick)
+	after, err := r.server.commands()
+	if err != nil {
+		return err
+	}
+	used, err := r.server.cpu()
+	if err != nil {
+		return err
+	}
+	seconds := time.Since(began).Seconds()
+	if all, worst, err = busy.end(); err != nil {
+		return err
+	}
+	d := after.since(before)
+	r.add("held", p.name, at, "EVALSHA in 10 s", float64(d["evalsha"]+d["eval"])/seconds*10)
+	r.add("held", p.name, at, "server CPU, %", (used-cpu).Seconds()/seconds*100)
+	r.add("held", p.name, at, "PING p99 during, µs", all)
+	r.add("held", p.name, at, "PING p99 worst second during, µs", worst)
+
+	keys, err := redis.Int(r.server.conn.Do("DBSIZE"))
+	if err != nil {
+		return err
+	}
+	if keys < n {
+		return fmt.Errorf("of %d locks %d were left", n, keys)
+	}
+	r.say("held, %s, %d: done", p.name, n)
+	return nil
+}
+
+// holdMain is the child: it says that it is there, and holds so many locks when told.
+func holdMain(c client, argument string) error {
+	n, err := strconv.Atoi(argument)
+	if err != nil {
+		return err
+	}
+	in := bufio.NewScanner(os.Stdin)
+	fmt.Println("ready")
+	if !in.Scan() {
+		return in.Err()
+	}
+	before := liveBytes()
+	handles := make([]handle, n)
+	var next, bad atomic.Int64
+	var wg sync.WaitGroup
+	for range 64 {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				handles[i] = c.handle(fmt.Sprint("held:", i))
+				if err := handles[i].lock(context.Background()); err != nil {
+					fmt.Fprintln(os.Stderr, "bench, child:", err)
+					bad.Add(1)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if bad.Load() > 0 {
+		return fmt.Errorf("not all %d locks were had", n)
+	}
+	fmt.Println((liveBytes() - before) / float64(n))
+	// Until the parent has seen enough.
+	in.Scan()
+	return handles[0].unlock(context.Background())
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// limitDepths are how many commands the limit's connection keeps in flight; the better one counts.
+var limitDepths = []int{32, 128}
+
+// limit is what the server can do at all with these commands: they are encoded beforehand, sent ahead over one
+// connection, and their replies only counted. redis-benchmark can't serve for this: it repeats one command, and a lock
+// without its unlock, or an unlock of what nobody holds, is other work for the server.
+type limit struct {
+	addr    string
+	depth   int
+	encoded [][]byte // one chunk of depth/2 commands each, going round the names
+}
+
+// limitNames are as many as the most callers of the other peers have.
+const limitNames = 1024
+
+func newLimit(addr string, depth int) *limit {
+	l := &limit{addr: addr, depth: depth}
+	var all [][]byte
+	for i := range limitNames {
+		name := fmt.Sprint("limit:", i)
+		owner := fmt.Sprint("00000000-0000-4000-8000-000000000000:", i)
+		latch := codec.FreshLatch(name)
+		all = append(all,
+			encode("EVALSHA", luasrc.Lock(nil, name, owner, lease.Milliseconds())),
+			encode("EVALSHA", luasrc.Unlock(nil, name, codec.Channel(name), latch, owner, lease.Milliseconds(), 16_000, luasrc.Publish)),
+			encodeWords("DEL", latch))
+	}
+	// Whole turns around the names, in chunks of half the depth.
+	chunk := depth / 2
+	for range chunk / gcd(chunk, len(all)) {
+		for _, c := range all {
+			if k := len(l.encoded); k == 0 || l.full(k-1, chunk) {
+				l.encoded = append(l.encoded, nil)
+			}
+			l.encoded[len(l.encoded)-1] = append(l.encoded[len(l.encoded)-1], c...)
+		}
+	}
+	return l
+}
+
+// full tells whether chunk k has its commands: each begins with an asterisk at a line's beginning.
+func (l *limit) full(k, chunk int) bool {
+	return bytes.Count(l.encoded[k], []byte("\n*"))+1 == chunk
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+func encode(command string, c luasrc.Call) []byte {
+	words := []string{command}
+	for _, a := range c.Args() {
+		words = append(words, fmt.Sprint(a))
+	}
+	return encodeWords(words...)
+}
+
+func encodeWords(words ...string) []byte {
+	b := fmt.Appendf(nil, "*%d\r\n", len(words))
+	for _, w := range words {
+		b = fmt.Appendf(b, "$%s\r\n%s\r\n", strconv.Itoa(len(w)), w)
+	}
+	return b
+}
+
+// run gives the time of a pair: lock, unlock and DEL.
+func (l *limit) run(length time.Duration) (loaded, error) {
+	conn, err := net.Dial("tcp", l.addr)
+	if err != nil {
+		return loaded{}, err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(length + grace)); err != nil {
+		return loaded{}, err
+	}
+	buf := make([]byte, 64<<10)
+	chunk := l.depth / 2
+	// take reads the replies of one chunk: each of them is one line.
+	took := 0
+	take := func() error {
+		for took < chunk {
+			n, err := conn.Read(buf)
+			if err != nil {
+				return err
+			}
+			if buf[0] == '-' || bytes.Contains(buf[:n], []byte("\n-")) {
+				return fmt.Errorf("limit: an error among %.200q", buf[:n])
+			}
+			took += bytes.Count(buf[:n], []byte("\n"))
+		}
+		took -= chunk
+		return nil
+	}
+	start := time.Now()
+	if _, err := conn.Write(l.encoded[0]); err != nil {
+		return loaded{}, err
+	}
+	chunks := 1
+	for time.Since(start) < length || chunks%len(l.encoded) != 0 {
+		if _, err := conn.Write(l.encoded[chunks%len(l.encoded)]); err != nil {
+			return loaded{}, err
+		}
+		chunks++
+		if err := take(); err != nil {
+			return loaded{}, err
+		}
+	}
+	if err := take(); err != nil {
+		return loaded{}, err
+	}
+	pairs := int64(chunks) * int64(chunk) / 3
+	return loaded{pairs: pairs, grants: pairs, took: time.Since(start)}, nil
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// grace is how much longer than asked a load may take before it counts as hanging.
+const grace = 15 * time.Second
+
+var errHang = errors.New("hangs")
+
+// spec is a load: callers that lock and unlock over and over.
+type spec struct {
+	prefix  string
+	callers int
+	shared  bool // all callers want the lock named prefix; else each has its own
+	length  time.Duration
+}
+
+// name is that of a caller's lock.
+func (s spec) name(caller int) string {
+	if s.shared {
+		return s.prefix
+	}
+	return fmt.Sprint(s.prefix, caller)
+}
+
+// loaded is what a load came to.
+type loaded struct {
+	pairs  int64 // granted in time
+	grants int64 // with those that came after the end
+
+	// How often in time a shared lock came to another caller than before. A lock that its last holder takes again at
+	// once makes many pairs and no hand-off.
+	handoffs int64
+
+	took time.Duration
+}
+
+func (l loaded) micros() float64 { return l.took.Seconds() * 1e6 / float64(l.pairs) }
+func (l loaded) rate() float64   { return float64(l.pairs) / l.took.Seconds() }
+
+// loader runs loads.
+type loader interface {
+	load(s spec) (loaded, error)
+	close()
+}
+
+// fleet spreads callers over one or more clients of a Go peer.
+type fleet []client
+
+func openFleet(p *peer, addr string, size int) (fleet, error) {
+	var f fleet
+	for range size {
+		c, err := p.open(addr)
+		if err != nil {
+			f.close()
+			return nil, fmt.Errorf("%s: %w", p.name, err)
+		}
+		f = append(f, c)
+	}
+	return f, nil
+}
+
+func (f fleet) close() {
+	for _, c := range f {
+		c.close()
+	}
+}
+
+func (f fleet) load(s spec) (loaded, error) {
+	handles := make([]handle, s.callers)
+	for i := range handles {
+		handles[i] = f[i%len(f)].handle(s.name(i))
+	}
+	runtime.GC()
+
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var n, late atomic.Int64
+	var mu sync.Mutex // guards failure
+	var failure error
+	fail := func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if failure == nil {
+			failure = err
+		}
+		cancel()
+	}
+	// Atomic because it is the lock under test that makes them exclusive, in Redis.
+	var holder, handoffs atomic.Int64
+	start := time.Now()
+	deadline := start.Add(s.length)
+	last := make([]time.Duration, s.callers)
+	var wg sync.WaitGroup
+	for i, h := range handles {
+		wg.Go(func() {
+			var done int64
+			defer func() { n.Add(done) }()
+			for time.Now().Before(deadline) {
+				if err := h.lock(ctx); err != nil {
+					if ctx.Err() == nil {
+						fail(fmt.Errorf("lock: %w", err))
+					}
+					return
+				}
+				inTime := time.Now().Before(deadline)
+				if s.shared && inTime && holder.Swap(int64(i)+1) != int64(i)+1 {
+					handoffs.Add(1)
+				}
+				if err := h.unlock(context.Background()); err != nil && inTime {
+					fail(fmt.Errorf("unlock: %w", err))
+					return
+				}
+				if !inTime {
+					late.Add(1)
+					return
+				}
+				done++
+				last[i] = time.Since(start)
+			}
+		})
+	}
+	if s.shared {
+		// Those that still wait are not to take their turns one after the other.
+		stop := time.AfterFunc(s.length, cancel)
+		defer stop.Stop()
+	}
+	if !within(s.length+grace, wg.Wait) {
+		return loaded{}, errHang
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if failure != nil {
+		return loaded{}, failure
+	}
+	r := loaded{pairs: n.Load(), grants: n.Load() + late.Load(), handoffs: handoffs.Load()}
+	for _, d := range last {
+		r.took = max(r.took, d)
+	}
+	if r.pairs == 0 {
+		return loaded{}, errors.New("not one pair in time")
+	}
+	return r, nil
+}
+
+// within tells whether f returned in time. If not, f's goroutine is left behind.
+func within(d time.Duration, f func()) bool {
+	done := make(chan struct{})
+	go func() { defer close(done); f() }()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import "fmt"
+
+// localCallers are the places of the part in which one client's callers want one name: two that hand the lock to and
+// fro, and a throng.
+var localCallers = []int{2, 1000}
+
+// runLocal measures hand-offs among the callers of one client.
+func runLocal(r *run) error {
+	all, closeAll, err := r.open(1, true)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	for _, callers := range localCallers {
+		if err := r.contend("local", all, callers); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// crowdWaiters are each client's callers in the part with many clients.
+const crowdWaiters = 8
+
+// runCrowd measures many clients at one name.
+func runCrowd(r *run) error {
+	all, closeAll, err := r.open(r.sizes.crowd, true)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	return r.contend("crowd", all, r.sizes.crowd*crowdWaiters)
+}
+
+// contend has each contender's callers take one lock from each other, without holding it for any time.
+func (r *run) contend(part string, all []*contender, callers int) error {
+	at := fmt.Sprint(callers)
+	for i := range r.sizes.rounds {
+		for _, c := range r.turns(all, i) {
+			what := fmt.Sprintf("%s, %d callers at one name", part, callers)
+			rtt, err := r.server.roundTrip()
+			if err != nil {
+				return err
+			}
+			s := spec{prefix: "contended:" + c.name, callers: callers, shared: true, length: r.sizes.length}
+			if i == 0 {
+				warm := s
+				warm.length = warmUp
+				if c.name == redsyncP {
+					warm.length *= 2 // or it may not get a single one
+				}
+				if _, err := c.loader.load(warm); err != nil {
+					if err := r.failed(c.name, what, err); err != nil {
+						return err
+					}
+					continue
+				}
+			}
+			l, e, err := r.cost(c, s)
+			if err != nil {
+				if err := r.failed(c.name, what, err); err != nil {
+					return err
+				}
+				continue
+			}
+			r.add(part, c.name, at, "acquisitions/s", l.rate())
+			r.add(part, c.name, at, "µs", l.micros())
+			r.add(part, c.name, at, "hand-offs/s", float64(l.handoffs)/l.took.Seconds())
+			r.add(part, c.name, at, "round trips a hand-off", l.took.Seconds()/float64(l.handoffs)/rtt.Seconds())
+			r.add(part, c.name, at, "server µs", e.server.Seconds()*1e6/float64(l.grants))
+			p := c.peer
+			if p == nil {
+				p = &peer{extra: []string{"del"}} // Redisson's scripts are those of rlock
+			}
+			r.add(part, c.name, at, "commands", p.requests(e.commands, l.grants)/float64(l.grants))
+			r.add(part, c.name, at, "attempts", p.attempts(e.commands, l.grants)/float64(l.grants))
+		}
+	}
+	r.say("%s, %s callers: done", part, at)
+	return nil
+}

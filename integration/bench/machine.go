@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+)
+
+// Machine is where a run took place.
+type Machine struct {
+	CPU    string `json:"cpu"`
+	Cores  int    `json:"cores"`
+	Kernel string `json:"kernel"`
+	Go     string `json:"go"`
+	Redis  string `json:"redis"`
+	Java   string `json:"java"`
+	Load   string `json:"load"` // averages at the start: whether it had the machine for itself
+}
+
+func describeMachine(s *server) Machine {
+	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), CPU: runtime.GOARCH}
+	if f, err := os.Open("/proc/cpuinfo"); err == nil {
+		defer f.Close()
+		for lines := bufio.NewScanner(f); lines.Scan(); {
+			if key, value, _ := strings.Cut(lines.Text(), ":"); strings.TrimSpace(key) == "model name" {
+				m.CPU = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	m.Kernel = firstLine(os.ReadFile("/proc/sys/kernel/osrelease"))
+	m.Load = firstLine(os.ReadFile("/proc/loadavg"))
+	m.Java = firstLine(exec.Command("java", "-version").CombinedOutput())
+	if text, err := s.conn.Do("INFO", "server"); err == nil {
+		for line := range strings.SplitSeq(string(text.([]byte)), "\r\n") {
+			if v, ok := strings.CutPrefix(line, "redis_version:"); ok {
+				m.Redis = v
+			}
+		}
+	}
+	return m
+}
+
+func firstLine(b []byte, err error) string {
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(b), "\n")
+	return line
+}

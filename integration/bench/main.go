@@ -1,0 +1,154 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	if text := os.Getenv(childVariable); text != "" {
+		if err := childMain(text); err != nil {
+			fmt.Fprintln(os.Stderr, "bench, child:", err)
+			os.Exit(1)
+		}
+		os.Exit(0) // what is held is left; closing 100,000 holds is no part of this
+	}
+	if err := parentMain(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func parentMain() error {
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	quick := flag.Bool("quick", false, "a look, below a minute: one short round, smaller crowds")
+	chosen := flag.String("parts", strings.Join(names, ","), "which parts to run")
+	only := flag.String("peers", "", "which peers to run beside "+ours+", by their names in the table; default all")
+	java := flag.Bool("java", true, "run Redisson too (needs Java 17 and Maven)")
+	rounds := flag.Int("rounds", 0, "rounds of each measurement; 0 is the default")
+	out := flag.String("json", "", "file for all rounds of all measurements")
+	plots := flag.String("plots", "", "folder for plots")
+	write := flag.Bool("write", false, "write docs/performance.md and its folder from this run")
+	from := flag.String("from", "", "make table, plots and document from this file of an earlier run instead of running")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		return fmt.Errorf("what is %q?", flag.Args())
+	}
+
+	var report *Report
+	var err error
+	if *from != "" {
+		report, err = readReport(*from)
+	} else {
+		r := &run{Report: &Report{}, java: *java, sizes: fullSizes, hung: map[string]bool{}}
+		if *quick {
+			r.sizes, r.Quick = quickSizes, true
+		}
+		if *rounds > 0 {
+			r.sizes.rounds = *rounds
+		}
+		if *only != "" {
+			r.only = strings.Split(*only, ",")
+		}
+		report = r.Report
+		err = r.all(strings.Split(*chosen, ","))
+	}
+	if err != nil {
+		return err
+	}
+	if err := printTable(os.Stdout, report); err != nil {
+		return err
+	}
+	if *out != "" {
+		if err := report.save(*out); err != nil {
+			return err
+		}
+	}
+	if *plots != "" {
+		if err := drawPlots(report, *plots); err != nil {
+			return err
+		}
+	}
+	if *write {
+		return writeDocument(report)
+	}
+	return nil
+}
+
+// all runs the chosen parts.
+func (r *run) all(chosen []string) error {
+	for _, name := range chosen {
+		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
+			return fmt.Errorf("there is no part %q", name)
+		}
+	}
+	s, err := startServer()
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	r.server = s
+	r.Began = time.Now().UTC().Truncate(time.Second)
+	r.Command = strings.Join(append([]string{"go", "run", "."}, os.Args[1:]...), " ")
+	r.Machine = describeMachine(s)
+	if r.Machine.Redis != redisVersion {
+		r.trouble("redis-server is %s, the numbers are meant for %s", r.Machine.Redis, redisVersion)
+	}
+	if err := loadAll(s.addr); err != nil {
+		return err
+	}
+	start := time.Now()
+	for _, p := range parts {
+		if !slices.Contains(chosen, p.name) {
+			continue
+		}
+		began := time.Now()
+		if err := p.run(r); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		if err := s.clear(); err != nil {
+			return err
+		}
+		r.say("%s: %v", p.name, time.Since(began).Round(time.Second))
+	}
+	r.Took = time.Since(start).Round(time.Second).String()
+	return nil
+}
+
+// loadAll has the server know the scripts, as it does after the first second of its life.
+func loadAll(addr string) error {
+	pool := newPool(addr)
+	defer pool.Close()
+	return loadScripts(pool)
+}
+
+func childMain(text string) error {
+	words := strings.SplitN(text, "\n", 4)
+	if len(words) != 4 {
+		return fmt.Errorf("told %q", text)
+	}
+	p := findPeer(words[1])
+	if p == nil {
+		return fmt.Errorf("no such peer: %q", words[1])
+	}
+	c, err := p.open(words[2])
+	if err != nil {
+		return err
+	}
+	switch words[0] {
+	case "party":
+		return partyMain(c)
+	case "hold":
+		return holdMain(c, words[3])
+	case "wait":
+		return waitMain(c, words[3])
+	}
+	return fmt.Errorf("no such role: %q", words[0])
+}

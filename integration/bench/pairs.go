@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// pairCallers are the places of the uncontended part.
+var pairCallers = []int{1, 16, 128, 1024}
+
+// warmUp is how long a peer is run before it counts; a JVM needs longer than the rest.
+const (
+	warmUp     = 200 * time.Millisecond
+	javaWarmUp = 4 * time.Second
+)
+
+// runPairs measures lock and unlock of names that nobody else wants.
+func runPairs(r *run) error {
+	all, closeAll, err := r.open(1, false)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	for _, c := range all {
+		if c.name == javaP {
+			length := javaWarmUp
+			if r.Quick {
+				length /= 4
+			}
+			if _, err := c.loader.load(spec{prefix: "warm:", callers: 16, length: length}); err != nil {
+				r.failed(c.name, "warming up", err)
+			}
+		}
+	}
+	for _, callers := range pairCallers {
+		for i := range r.sizes.rounds {
+			for _, c := range r.turns(all, i) {
+				s := spec{prefix: "pairs:" + c.name + ":", callers: callers, length: r.sizes.length}
+				if i == 0 {
+					warm := s
+					warm.length = warmUp
+					if _, err := c.loader.load(warm); err != nil {
+						if err := r.failed(c.name, fmt.Sprintf("uncontended pairs of %d callers", callers), err); err != nil {
+							return err
+						}
+						continue
+					}
+				}
+				l, e, err := r.cost(c, s)
+				if err != nil {
+					if err := r.failed(c.name, fmt.Sprintf("uncontended pairs of %d callers", callers), err); err != nil {
+						return err
+					}
+					continue
+				}
+				r.addPairs(c, fmt.Sprint(callers), l, e)
+			}
+			if err := r.addLimit(fmt.Sprint(callers)); err != nil {
+				return err
+			}
+		}
+		r.say("pairs, %d callers: done", callers)
+	}
+	return nil
+}
+
+func (r *run) addPairs(c *contender, at string, l loaded, e expense) {
+	n := float64(l.grants)
+	r.add("pairs", c.name, at, "µs", l.micros())
+	r.add("pairs", c.name, at, "server µs", e.server.Seconds()*1e6/n)
+	r.add("pairs", c.name, at, "client µs", e.client.Seconds()*1e6/n)
+	if c.peer != nil {
+		r.add("pairs", c.name, at, "allocations", float64(e.mallocs)/n)
+		r.add("pairs", c.name, at, "bytes", float64(e.bytes)/n)
+		r.add("pairs", c.name, at, "commands", c.peer.requests(e.commands, l.grants)/n)
+	}
+}
+
+// addLimit has the server's limit beside each place, though it knows no callers, so that the rounds' ratios are of one
+// moment.
+func (r *run) addLimit(at string) error {
+	best := loaded{}
+	for _, depth := range limitDepths {
+		l, err := newLimit(r.server.addr, depth).run(r.sizes.length / 2)
+		if err != nil {
+			return err
+		}
+		r.add("limit", limitName, fmt.Sprint(depth), "µs", l.micros())
+		if best.pairs == 0 || l.micros() < best.micros() {
+			best = l
+		}
+	}
+	r.add("pairs", limitName, at, "µs", best.micros())
+	return nil
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/rlock-go/redisson/integration/javapeer"
+)
+
+// party is a process that takes part in hand-offs. Times are of CLOCK_MONOTONIC, which all processes share.
+type party interface {
+	lock(name string) (granted int64, err error) // waits
+	unlock(name string) (began int64, err error) // says when it was about to
+	close()
+}
+
+// goParty is a child of this program.
+type goParty struct{ c *child }
+
+func (p goParty) lock(name string) (int64, error) { return p.c.askTime("lock " + name) }
+
+func (p goParty) unlock(name string) (int64, error) { return p.c.askTime("unlock " + name) }
+
+func (p goParty) close() { p.c.close() }
+
+// javaParty is a JVM.
+type javaParty struct {
+	p *javapeer.Peer
+	t *javapeer.Thread
+}
+
+func (p javaParty) lock(name string) (int64, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	r, err := p.t.Lock(ctx, name, javapeer.Watchdog)
+	return r.At, err
+}
+
+func (p javaParty) unlock(name string) (int64, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	r, err := p.t.Handover(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	return r.Int(), nil
+}
+
+func (p javaParty) close() { p.p.Quit() }
+
+// partyMain is the child: lines in, times out.
+func partyMain(c client) error {
+	handles := map[string]handle{}
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		verb, name, _ := strings.Cut(in.Text(), " ")
+		h := handles[name]
+		if h == nil {
+			h = c.handle(name)
+			handles[name] = h
+		}
+		began := javapeer.MonotonicNow()
+		var err error
+		at := began
+		switch verb {
+		case "lock":
+			err = h.lock(context.Background())
+			at = javapeer.MonotonicNow()
+		case "unlock":
+			err = h.unlock(context.Background())
+		default:
+			err = fmt.Errorf("no such verb: %q", verb)
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Println(at)
+	}
+	return in.Err()
+}

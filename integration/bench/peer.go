@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"time"
+)
+
+// lease is what every peer asks for; those with a watchdog of their own keep their default.
+const lease = 30 * time.Second
+
+// poolSize is how many connections those that pool may have. More make none of them quicker on this kind of work.
+const poolSize = 128
+
+// handle is one caller's way to one lock. It is used by one goroutine at a time.
+type handle interface {
+	lock(ctx context.Context) error // waits
+	unlock(ctx context.Context) error
+}
+
+// client is one party, as one process would have it.
+type client interface {
+	handle(name string) handle
+	close()
+}
+
+// peer is one library. Its notes are printed beside the numbers.
+type peer struct {
+	name  string
+	note  string
+	open  func(addr string) (client, error)
+	waits bool // it has a way to wait for a lock
+	extra []string
+}
+
+// Names of the parties, as they are printed.
+const (
+	ours      = "rlock"
+	rawPeer   = "raw redigo"
+	redsyncP  = "redsync"
+	bsmP      = "redislock"
+	rueidisP  = "rueidislock"
+	javaP     = "Redisson (Java)"
+	limitName = "server limit"
+)
+
+// goPeers are those that run in a Go process.
+func goPeers() []*peer {
+	return []*peer{
+		{name: ours, open: openOurs, waits: true, note: "defaults",
+			extra: []string{"del"}},
+		{name: rawPeer, open: openRaw, note: "a redigo pool of 128, the same scripts and the same DEL as rlock, each a round trip; can't wait, so it is in no contended part",
+			extra: []string{"del"}},
+		{name: redsyncP, open: openRedsync, waits: true, note: "v4.18.1 over a redigo pool of 128; SET NX and a script with GET and DEL; polls each 50–250 ms, its default",
+			extra: []string{"set"}},
+		{name: bsmP, open: openRedislock, waits: true, note: "bsm/redislock v0.9.4 over go-redis v9.23.0, pool of 128; two scripts; polls each 10 ms (its default is not to wait at all)"},
+		{name: rueidisP, open: openRueidis, waits: true, note: "rueidis v1.0.79, KeyMajority 1, NoLoopTracking, TryNextAfter 3 s; plain string keys, woken by client-side caching"},
+	}
+}
+
+func findPeer(name string) *peer {
+	for _, p := range goPeers() {
+		if p.name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// requests is how many commands arrived from outside, as the server's counters tell it. They count the calls that
+// scripts make too, so only kinds that scripts don't use are added up, and where a peer sends such a kind itself what
+// its scripts did is taken off: one DEL in each final unlock.
+func (p *peer) requests(d commands, grants int64) float64 {
+	n := d["evalsha"] + d["eval"] + d["subscribe"] + d["unsubscribe"] + d["script|load"]
+	for _, kind := range p.extra {
+		n += d[kind]
+		if kind == "del" {
+			n -= grants
+		}
+	}
+	return float64(n)
+}
+
+// attempts is how many of them tried to acquire.
+func (p *peer) attempts(d commands, grants int64) float64 {
+	if p.name == redsyncP {
+		return float64(d["set"])
+	}
+	return float64(d["evalsha"] + d["eval"] - grants)
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+
+	"github.com/rlock-go/redisson/rlock"
+)
+
+type oursClient struct{ c *rlock.Client }
+
+func openOurs(addr string) (client, error) {
+	c, err := rlock.Open(context.Background(), "redis://"+addr)
+	if err != nil {
+		return nil, err
+	}
+	return oursClient{c}, nil
+}
+
+func (c oursClient) handle(name string) handle { return &oursHandle{l: c.c.NewLock(name)} }
+func (c oursClient) close()                    { c.c.Close() }
+
+type oursHandle struct {
+	l *rlock.Lock
+	h *rlock.Hold
+}
+
+func (h *oursHandle) lock(ctx context.Context) (err error) {
+	h.h, err = h.l.Lock(ctx)
+	return err
+}
+
+func (h *oursHandle) unlock(ctx context.Context) error { return h.h.Unlock(ctx) }

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"gonum.org/v1/plot"
+)
+
+// drawPlots draws what there are cells for into SVG files of a folder.
+func drawPlots(r *Report, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for name, draw := range map[string]func(*Report) (*plot.Plot, error){
+		"pairs.svg":      plotPairs,
+		"handoff.svg":    plotHandoff,
+		"contention.svg": plotContention,
+	} {
+		p, err := draw(r)
+		if err != nil {
+			return err
+		}
+		if p == nil {
+			continue // not measured
+		}
+		if err := p.Save(plotWidth, plotHeight, filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plotPairs has callers against the time of a pair, a line for each peer.
+func plotPairs(r *Report) (*plot.Plot, error) {
+	if len(r.places("pairs")) < 2 {
+		return nil, nil
+	}
+	p := newPlot("Uncontended lock and unlock: less is better", "callers", "µs a pair")
+	logX(p)
+	logY(p)
+	for _, peer := range r.peers("pairs") {
+		var line []point
+		for _, at := range r.places("pairs") {
+			if m, ok := r.median("pairs", peer, at, "µs"); ok {
+				callers, err := strconv.ParseFloat(at, 64)
+				if err != nil {
+					return nil, err
+				}
+				line = append(line, point{callers, m})
+			}
+		}
+		if err := addLine(p, peer, line); err != nil {
+			return nil, err
+		}
+	}
+	p.X.Max *= rightMargin
+	return p, nil
+}
+
+// plotHandoff has, for each peer, a stroke from the median to the p99.
+func plotHandoff(r *Report) (*plot.Plot, error) {
+	var rows []row
+	for _, at := range r.places("handoff") {
+		for _, peer := range r.peers("handoff") {
+			p50, ok := r.median("handoff", peer, at, "p50 µs")
+			p99, too := r.median("handoff", peer, at, "p99 µs")
+			if ok && too {
+				rows = append(rows, row{peer, p50, p99})
+			}
+		}
+	}
+	return strokes("From release to grant in another process, p50 to p99: left is better", "µs", rows)
+}
+
+// plotContention has, for each peer and place, a stroke from the hand-offs to the acquisitions a second: where they lie
+// apart, somebody took the lock again and again while others waited.
+func plotContention(r *Report) (*plot.Plot, error) {
+	var rows []row
+	for _, part := range []string{"local", "crowd"} {
+		for _, at := range r.places(part) {
+			for _, peer := range r.peers(part) {
+				handoffs, ok := r.median(part, peer, at, "hand-offs/s")
+				all, too := r.median(part, peer, at, "acquisitions/s")
+				if ok && too {
+					rows = append(rows, row{peer + ", " + part + " " + at, max(handoffs, 1), all})
+				}
+			}
+		}
+	}
+	return strokes("One lock, many callers: from hand-offs to acquisitions, right is better", "a second", rows)
+}

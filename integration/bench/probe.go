@@ -1,0 +1,62 @@
+package main
+
+import (
+	"sync"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// probe is some other client, which asks for a PONG each millisecond: what the load means to those who have nothing to
+// do with it.
+type probe struct {
+	stop chan struct{}
+	wg   sync.WaitGroup
+	err  error // read behind wg
+
+	seconds [][]float64 // µs, by the second in which they were asked; read behind wg
+}
+
+func startProbe(addr string) (*probe, error) {
+	conn, err := redis.Dial("tcp", addr, redis.DialReadTimeout(grace))
+	if err != nil {
+		return nil, err
+	}
+	p := &probe{stop: make(chan struct{})}
+	p.wg.Go(func() {
+		defer conn.Close()
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for began := time.Now(); ; {
+			select {
+			case <-p.stop:
+				return
+			case <-tick.C:
+			}
+			asked := time.Now()
+			if _, p.err = conn.Do("PING"); p.err != nil {
+				return
+			}
+			second := int(asked.Sub(began) / time.Second)
+			for len(p.seconds) <= second {
+				p.seconds = append(p.seconds, nil)
+			}
+			p.seconds[second] = append(p.seconds[second], float64(time.Since(asked).Microseconds()))
+		}
+	})
+	return p, nil
+}
+
+// end gives the p99 of all and of the worst second, in µs.
+func (p *probe) end() (all, worst float64, err error) {
+	close(p.stop)
+	p.wg.Wait()
+	var every []float64
+	for _, s := range p.seconds {
+		every = append(every, s...)
+		if len(s) >= 100 {
+			worst = max(worst, quantile(s, 0.99))
+		}
+	}
+	return quantile(every, 0.99), worst, p.err
+}

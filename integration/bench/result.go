@@ -1,0 +1,148 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"time"
+)
+
+// Cell is one measured thing. Its rounds are in the order in which they were run; round i of one peer was beside round
+// i of the others.
+type Cell struct {
+	Part   string    `json:"part"`
+	Peer   string    `json:"peer"`
+	At     string    `json:"at"` // how many callers, holds or waiters
+	Metric string    `json:"metric"`
+	Rounds []float64 `json:"rounds"`
+}
+
+// Report is a run.
+type Report struct {
+	Command string    `json:"command"`
+	Began   time.Time `json:"began"`
+	Took    string    `json:"took"`
+	Quick   bool      `json:"quick"`
+	Machine Machine   `json:"machine"`
+	Cells   []*Cell   `json:"cells"`
+	Trouble []string  `json:"trouble"` // what hung or failed
+}
+
+// add notes one round.
+func (r *Report) add(part, peer, at, metric string, value float64) {
+	c := r.cell(part, peer, at, metric)
+	if c == nil {
+		c = &Cell{Part: part, Peer: peer, At: at, Metric: metric}
+		r.Cells = append(r.Cells, c)
+	}
+	c.Rounds = append(c.Rounds, value)
+}
+
+func (r *Report) cell(part, peer, at, metric string) *Cell {
+	for _, c := range r.Cells {
+		if c.Part == part && c.Peer == peer && c.At == at && c.Metric == metric {
+			return c
+		}
+	}
+	return nil
+}
+
+// median of a cell's rounds; not ok if there is no such cell.
+func (r *Report) median(part, peer, at, metric string) (float64, bool) {
+	c := r.cell(part, peer, at, metric)
+	if c == nil {
+		return 0, false
+	}
+	return median(c.Rounds), true
+}
+
+// ratio is the median of a's rounds over b's, round by round.
+func (r *Report) ratio(part, a, b, at, metric string) (float64, bool) {
+	q := r.ratios(part, a, b, at, metric)
+	return median(q), q != nil
+}
+
+// ratios are those of the rounds; none if there is no such cell.
+func (r *Report) ratios(part, a, b, at, metric string) (q []float64) {
+	x, y := r.cell(part, a, at, metric), r.cell(part, b, at, metric)
+	if x == nil || y == nil {
+		return nil
+	}
+	for i := range min(len(x.Rounds), len(y.Rounds)) {
+		q = append(q, x.Rounds[i]/y.Rounds[i])
+	}
+	return q
+}
+
+// peers and places of a part, in the order in which they came.
+func (r *Report) peers(part string) []string {
+	return r.distinct(part, func(c *Cell) string { return c.Peer })
+}
+func (r *Report) places(part string) []string {
+	return r.distinct(part, func(c *Cell) string { return c.At })
+}
+
+func (r *Report) distinct(part string, of func(*Cell) string) (all []string) {
+	for _, c := range r.Cells {
+		if c.Part == part && !slices.Contains(all, of(c)) {
+			all = append(all, of(c))
+		}
+	}
+	return all
+}
+
+// best is the peer other than ours with the lowest median, or the highest.
+func (r *Report) best(part, at, metric string, highest bool) (name string, ok bool) {
+	var lead float64
+	for _, p := range r.peers(part) {
+		if p == ours || p == limitName {
+			continue
+		}
+		m, measured := r.median(part, p, at, metric)
+		if measured && (!ok || (m < lead) != highest) {
+			name, lead, ok = p, m, true
+		}
+	}
+	return name, ok
+}
+
+func (r *Report) trouble(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	r.Trouble = append(r.Trouble, text)
+	fmt.Fprintln(os.Stderr, "!!", text)
+}
+
+func (r *Report) save(path string) error {
+	b, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o644)
+}
+
+func readReport(path string) (*Report, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{}
+	return r, json.Unmarshal(b, r)
+}
+
+func median(v []float64) float64 { return quantile(v, 0.5) }
+
+// quantile is the nearest rank; of an even number the lower of the middle two is the median.
+func quantile(v []float64, q float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	s := slices.Sorted(slices.Values(v))
+	return s[max(int(math.Ceil(q*float64(len(s)))), 1)-1]
+}
+
+// spread is how far the rounds lie apart, as a share of the median: half of (highest − lowest).
+func (c *Cell) spread() float64 {
+	return (slices.Max(c.Rounds) - slices.Min(c.Rounds)) / 2 / median(c.Rounds)
+}

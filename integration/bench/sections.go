@@ -1,0 +1,212 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+func (d *document) head() {
+	r, m := d.r, d.r.Machine
+	d.text("# Performance\n")
+	d.text("<!-- written by integration/bench with -write, not by hand -->\n")
+	d.text("One run of `integration/bench` on one machine, all parties beside each other in interleaved rounds. What carries over")
+	d.text("to other machines are the ratios, and still more the counts of commands and allocations; the times do not.\n")
+	d.text("| | |\n|---|---|")
+	d.text("| machine | %d × %s; everything, server and clients, shares these cores |", m.Cores, m.CPU)
+	d.text("| software | Linux %s, Redis %s on 127.0.0.1 without persistence, %s, %s |", m.Kernel, m.Redis, m.Go, m.Java)
+	d.text("| run | %s UTC, took %s, load average before it %s |", r.Began.Format("2006-01-02 15:04"), r.Took, m.Load)
+	for _, p := range goPeers() {
+		d.text("| %s | %s |", p.name, p.note)
+	}
+	d.text("| %s | %s |", javaP, javaNote)
+	d.text("| %s | the commands of rlock's pairs, encoded beforehand and sent ahead on one connection, the better of %v in flight |\n", limitName, limitDepths)
+	if len(r.Trouble) > 0 {
+		d.text("What went wrong in this run: %s.\n", strings.Join(r.Trouble, "; "))
+	}
+	var load float64
+	if _, err := fmt.Sscan(m.Load, &load); err == nil && load > 0.5 {
+		d.text("The machine was not idle before the run, so others had a part of its cores during it too: hence the wide ranges, and")
+		d.text("tails (p99, worst seconds) that say more of the machine than of anybody's code.\n")
+	}
+	d.text("The locks are not the same thing. redsync, redislock and rueidislock keep a plain string for each lock, know neither")
+	d.text("re-entry nor hold counts, and none of them finds out what a lost reply did. redsync and redislock don't renew.\n")
+}
+
+func (d *document) summary() {
+	r := d.r
+	d.text("## In short\n")
+	d.text("| uncontended pairs, callers | %s |", strings.Join(r.places("pairs"), " | "))
+	d.text("|---|%s", strings.Repeat("---:|", len(r.places("pairs"))))
+	// The range of the rounds is the noise: a ratio is worth no more than that.
+	ranged := func(a, b, at string) string {
+		q := r.ratios("pairs", a, b, at, "µs")
+		return fmt.Sprintf("%.2f, rounds %.2f–%.2f", median(q), slices.Min(q), slices.Max(q))
+	}
+	var best, limit []string
+	for _, at := range r.places("pairs") {
+		name, _ := r.best("pairs", at, "µs", false)
+		best = append(best, fmt.Sprintf("%s (%s)", ranged(name, ours, at), name))
+		limit = append(limit, ranged(ours, limitName, at))
+	}
+	d.text("| best peer's time / rlock's (above 1: rlock is quicker) | %s |", strings.Join(best, " | "))
+	d.text("| rlock's time / server limit (1 is all there is) | %s |\n", strings.Join(limit, " | "))
+	for _, at := range r.places("handoff") {
+		name, _ := r.best("handoff", at, "p50 µs", false)
+		p50, _ := r.ratio("handoff", name, ours, at, "p50 µs")
+		p99, _ := r.ratio("handoff", name, ours, at, "p99 µs")
+		java, _ := r.ratio("handoff", javaP, ours, at, "p50 µs")
+		d.text("Hand-off between %s: best peer's time (%s) / rlock's is %.2f at the median and %.2f at p99; Redisson's %.1f at the median.\n", at, name, p50, p99, java)
+	}
+}
+
+func (d *document) pairs() {
+	d.text("## Uncontended pairs\n")
+	d.text("Each caller locks and unlocks a name of its own. µs a pair, for all callers together:\n")
+	d.text("![µs a pair against callers](performance/pairs.svg)\n")
+	d.table("pairs", "callers", d.overPlaces("pairs", "µs"))
+	d.text("%s\nAt one caller a pair is two round trips for most, so the kernel and the scheduler decide; from 16 on it is how many", d.spread("pairs", "µs"))
+	d.text("commands share a write and a read.\n")
+	d.text("Processor time of the server, µs a pair:\n")
+	d.table("pairs", "callers", d.overPlaces("pairs", "server µs"), limitName)
+	d.text("Processor time of the client's process, µs a pair:\n")
+	d.table("pairs", "callers", d.overPlaces("pairs", "client µs"), limitName)
+	d.text("What a pair takes beside time (Go only):\n")
+	var columns []column
+	for _, metric := range []string{"commands", "allocations", "bytes"} {
+		for _, at := range []string{"1", "128"} {
+			columns = append(columns, column{metric + ", " + at + " callers", at, metric})
+		}
+	}
+	d.table("pairs", "", columns, limitName, javaP)
+	d.text("rlock's commands are EVALSHA, EVALSHA and a DEL of the unlock's latch; with company the DELs of a batch become one.\n")
+}
+
+func (d *document) handoff() {
+	d.text("## Hand-off between two processes\n")
+	d.text("One process holds, another has waited for some milliseconds; from just before the release to the return of the waiter's")
+	d.text("call, on one clock.\n")
+	d.text("![hand-off, p50 to p99](performance/handoff.svg)\n")
+	at := d.r.places("handoff")[0]
+	d.table("handoff", "", []column{{"p50, µs", at, "p50 µs"}, {"p99, µs", at, "p99 µs"}, {"samples", at, "samples"}})
+	d.text("p50 is the median of the rounds' medians, p99 that of all samples together.\n")
+}
+
+func (d *document) contention() {
+	metrics := []string{"acquisitions/s", "hand-offs/s", "attempts", "commands", "server µs"}
+	titles := []string{"acquisitions/s", "hand-offs/s", "attempts an acquisition", "commands an acquisition", "server µs an acquisition"}
+	tables := func(part, what string) {
+		for _, at := range d.r.places(part) {
+			d.text(what+"\n", at)
+			var columns []column
+			for i, m := range metrics {
+				columns = append(columns, column{titles[i], at, m})
+			}
+			if part == "local" {
+				columns = append(columns, column{"round trips a hand-off", at, "round trips a hand-off"})
+			}
+			d.table(part, "", columns)
+		}
+	}
+	d.text("## One lock, many callers\n")
+	d.text("The lock is held for no time at all. An acquisition is a hand-off if the holder before was another caller: a peer that polls")
+	d.text("lets whoever has just released take the lock again, time after time, while the rest sleeps. That makes many acquisitions")
+	d.text("and serves few. rlock's callers queue, so nearly each acquisition is a hand-off.\n")
+	d.text("![acquisitions and hand-offs](performance/contention.svg)\n")
+	tables("local", "%s callers of one client. A round trip is the median of 200 PINGs just before:")
+	tables("crowd", fmt.Sprintf("A crowd of %%s callers in 16 clients, %d each:", crowdWaiters))
+	d.text("In a crowd each message wakes one waiter of every client, and all but one come in vain: that is the protocol, and so it is")
+	d.text("with Redisson. How many arrive in vain depends on how many have subscribed and how quick they are.\n")
+	d.text("%s\n", d.spread("crowd", "acquisitions/s"))
+}
+
+func (d *document) held() {
+	d.text("## Held locks\n")
+	d.text("One process holds so many locks; watched for ten seconds, a third of the watchdog's default of 30 s, in which each of rlock's")
+	d.text("holds is renewed once. rueidislock renews each 2.5 s by default. A hold's bytes are those of the holder's process, its handle included. A third client")
+	d.text("sends PING each millisecond: its p99 in the ten seconds before anything was held and in those ten, in all and in the worst second.\n")
+	for _, at := range d.r.places("held") {
+		d.text("%s holds:\n", at)
+		var columns []column
+		for _, m := range []string{"bytes a hold", "EVALSHA in 10 s", "server CPU, %", "PING p99 before, µs", "PING p99 during, µs",
+			"PING p99 worst second before, µs", "PING p99 worst second during, µs"} {
+			columns = append(columns, column{m, at, m})
+		}
+		d.present("held", at, columns)
+	}
+}
+
+// present is a table of the peers that have cells at that place.
+func (d *document) present(part, at string, columns []column) {
+	var absent []string
+	for _, p := range d.r.peers(part) {
+		if _, ok := d.r.median(part, p, at, columns[0].metric); !ok {
+			absent = append(absent, p)
+		}
+	}
+	d.table(part, "", columns, absent...)
+}
+
+func (d *document) waiting() {
+	d.text("## Waiters\n")
+	d.text("One client's goroutines wait for what another holds, until nothing moves any more. Bytes are heap and stack of the waiting")
+	d.text("process, goroutine included.\n")
+	for _, at := range d.r.places("waiting") {
+		d.text("%s:\n", at)
+		var columns []column
+		for _, m := range []string{"bytes a waiter", "bytes a waiter in the server", "connections", "goroutines beside the waiters", "commands a waiter", "s until all wait"} {
+			columns = append(columns, column{m, at, m})
+		}
+		d.present("waiting", at, columns)
+	}
+}
+
+func (d *document) behind() {
+	d.text("## Where rlock is behind\n")
+	d.text("Everything in which a peer was better by more than %.0f%% in this run, worst first; a ratio is peer / rlock, with a ? if not every round said so.\n", 100*even)
+	d.text("| what | at | rlock | better |\n|---|---|---:|---|")
+	type line struct {
+		text  string
+		worst float64
+	}
+	var lines []line
+	for _, l := range lags(d.r) {
+		var better []string
+		worst := 1.0
+		for _, b := range l.better {
+			mark := ""
+			if b.doubtful {
+				mark = "?"
+			}
+			better = append(better, fmt.Sprintf("%s %s (%.2f%s)", b.peer, number(b.value), b.ratio, mark))
+			worst = max(worst, b.ratio, 1/b.ratio)
+		}
+		lines = append(lines, line{fmt.Sprintf("| %s | %s | %s | %s |", l.of, l.at, number(l.own), strings.Join(better, ", ")), worst})
+	}
+	slices.SortStableFunc(lines, func(a, b line) int {
+		if a.worst > b.worst {
+			return -1
+		}
+		return 1
+	})
+	for _, l := range lines {
+		d.text("%s", l.text)
+	}
+	d.text("")
+	d.text("What is behind it, as far as these numbers tell:\n")
+	d.text("- Scripts. Redisson's lock is a hash with a count, and its unlock publishes and keeps a latch, so that a repeated unlock")
+	d.text("  counts once; a SET NX and a GET with DEL are less work for the server. rlock can't send less and stay compatible.")
+	d.text("- One lone caller. A pair goes through a queue, a reader's goroutine and the watchdog's registry, and the latch's DEL")
+	d.text("  follows; a caller with a connection to itself has none of that. It is what makes many callers cheap.")
+	d.text("- Memory of a pair. A hold knows its owner, its lease and its loss, and so has objects that a bare SET has not.")
+	d.text("- Acquisitions under contention. A peer that is ahead there is so mostly because callers take back what they have just")
+	d.text("  released: compare the hand-offs. Where a peer is ahead in those too, rlock is slower.\n")
+}
+
+func (d *document) again() {
+	d.text("## Again\n")
+	d.text("    cd integration/bench && %s\n", d.r.Command)
+	d.text("takes %s here and needs a redis-server in PATH, Java 17 and Maven (`-java=false` does without the last two). `-quick` looks in", d.r.Took)
+	d.text("less than a minute, `-parts` and `-peers` choose. Every round of this run is in [performance/run.json](performance/run.json).")
+	d.text("What must not get worse unnoticed, the allocations of the inner loops, is in integration/bench/allocs.txt and checked by a test.")
+}

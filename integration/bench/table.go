@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// printTable prints all cells, and the ratios of those that have rivals.
+func printTable(w io.Writer, r *Report) error {
+	m := r.Machine
+	fmt.Fprintf(w, "%s, took %s; %d × %s, kernel %s, redis %s, %s, load %s\n\n",
+		r.Began.Format("2006-01-02 15:04"), r.Took, m.Cores, m.CPU, m.Kernel, m.Redis, m.Go, m.Load)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "part\tat\tpeer\tmetric\tmedian\t± rounds\tpeer / rlock\t")
+	for _, c := range r.Cells {
+		spread, ratio := "", ""
+		if len(c.Rounds) > 1 {
+			spread = fmt.Sprintf("%.0f%%", 100*c.spread())
+		}
+		if q, ok := r.ratio(c.Part, c.Peer, ours, c.At, c.Metric); ok && c.Peer != ours {
+			ratio = fmt.Sprintf("%.2f", q)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", c.Part, c.At, c.Peer, c.Metric, number(median(c.Rounds)), spread, ratio)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, text := range append(behind(r), r.Trouble...) {
+		fmt.Fprintln(w, "!!", text)
+	}
+	return nil
+}
+
+// number has three digits that mean something.
+func number(f float64) string {
+	switch {
+	case f >= 10_000:
+		return fmt.Sprintf("%d,%03d", int(f+0.5)/1000, int(f+0.5)%1000)
+	case f >= 100:
+		return fmt.Sprintf("%.0f", f)
+	case f >= 10:
+		return fmt.Sprintf("%.1f", f)
+	}
+	return fmt.Sprintf("%.2f", f)
+}

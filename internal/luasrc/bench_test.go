@@ -1,0 +1,37 @@
+package luasrc
+
+import (
+	"fmt"
+	"testing"
+)
+
+// The calls as the library makes them: words boxed once, memory of the request's own.
+
+func BenchmarkLockInPlace(b *testing.B) {
+	var room [MaxWords]any
+	var key, owner, lease Word = "order:4711", "owner", int64(30_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		sink = Lock(room[:0], key, owner, lease)
+	}
+}
+
+func BenchmarkUnlockInPlace(b *testing.B) {
+	var room [MaxWords]any
+	var key, ch, latchWord, owner, lease, ttl, publish Word = "order:4711", channel, latch, "owner", int64(30_000), int64(16_000), Publish
+	b.ReportAllocs()
+	for b.Loop() {
+		sink = Unlock(room[:0], key, ch, latchWord, owner, lease, ttl, publish)
+	}
+}
+
+func BenchmarkRenewOfHundred(b *testing.B) {
+	keys, owners := make([]string, MaxRenew), make([]string, MaxRenew)
+	for i := range keys {
+		keys[i], owners[i] = fmt.Sprint("order:", i), fmt.Sprint("owner:", i)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		sink = Renew(30_000, keys, owners)
+	}
+}

@@ -1,0 +1,88 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// mute is a connection to a server that takes no time: each command that was
+// flushed has its reply, and no byte goes anywhere. What is left is the queue.
+type mute struct {
+	redis.ConnWithTimeout
+	unflushed int
+	replies   chan struct{}
+	closed    chan struct{}
+	close     sync.Once
+}
+
+func newMute() *mute {
+	return &mute{replies: make(chan struct{}, 1<<16), closed: make(chan struct{})}
+}
+
+func (m *mute) Send(string, ...any) error {
+	m.unflushed++
+	return nil
+}
+
+func (m *mute) Flush() error {
+	for ; m.unflushed > 0; m.unflushed-- {
+		m.replies <- struct{}{}
+	}
+	return nil
+}
+
+func (m *mute) Receive() (any, error) {
+	select {
+	case <-m.replies:
+		return nil, nil
+	case <-m.closed:
+		return nil, context.Canceled
+	}
+}
+
+func (m *mute) ReceiveWithTimeout(time.Duration) (any, error) { return m.Receive() }
+
+func (m *mute) Close() error {
+	m.close.Do(func() { close(m.closed) })
+	return nil
+}
+
+func (m *mute) Interrupt()                      { m.Close() }
+func (m *mute) Manage()                         {}
+func (m *mute) SetReadDeadline(time.Time) error { return nil }
+
+// One request through the queue, alone and in company: queue, cut, write,
+// read, complete.
+func BenchmarkRequests(b *testing.B) {
+	for _, company := range []int{1, 100} {
+		b.Run(fmt.Sprint("together=", company), func(b *testing.B) {
+			conn := newMute()
+			p := open(b, func(context.Context) (redis.Conn, error) { return conn, nil }, Options{})
+			<-ask(p, "PING") // connected
+			done := make(chan struct{}, company)
+			complete := CompletionFunc(func(*Request) { done <- struct{}{} })
+			requests := make([]Request, company)
+			var key, owner, lease luasrc.Word = "order:4711", "owner", int64(30_000)
+			b.ReportAllocs()
+			for b.Loop() {
+				for i := range requests {
+					r := &requests[i]
+					r.Done = complete
+					r.Call(luasrc.Lock(r.Words[:0], key, owner, lease))
+					p.Enqueue(r)
+				}
+				p.Flush()
+				for range requests {
+					<-done
+				}
+			}
+		})
+	}
+}
