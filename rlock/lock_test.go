@@ -97,9 +97,12 @@ func TestMessageWakesWaiterOfAnotherClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A third of the lease, whose end would let it in as well.
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
 	got := make(chan *Hold, 1)
 	go func() {
-		h, err := b.NewLock("x").Lock(context.Background())
+		h, err := b.NewLock("x").Lock(ctx)
 		if err != nil {
 			t.Error(err)
 		}
@@ -111,6 +114,9 @@ func TestMessageWakesWaiterOfAnotherClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	h2 := <-got
+	if h2 == nil {
+		t.Fatal("not woken by the message")
+	}
 	t.Log("woken after", time.Since(start))
 	if err := h2.Unlock(t.Context()); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,125 @@
+package campaign
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/torture/internal/checker"
+	"github.com/rlock-go/redisson/integration/torture/internal/history"
+	"github.com/rlock-go/redisson/integration/torture/internal/schedule"
+	"github.com/rlock-go/redisson/integration/torture/internal/stage"
+	"github.com/rlock-go/redisson/integration/torture/internal/timeline"
+)
+
+// Config is what a run is made of.
+type Config struct {
+	Seed           uint64
+	Sizes          schedule.Sizes
+	Workers        int
+	Watchdog       time.Duration
+	CommandTimeout time.Duration
+	HTML           string // where the timeline goes; empty for nowhere
+	Logf           func(format string, args ...any)
+}
+
+// Result is what it came to.
+type Result struct {
+	checker.Verdict
+	Config   Config
+	Tallies  map[history.Tally]int
+	Faults   map[schedule.Kind]int
+	Failures []string // beside the history's violations
+	Took     time.Duration
+}
+
+// Failed tells whether anything was wrong.
+func (r *Result) Failed() bool { return len(r.Violations)+r.Suppressed+len(r.Failures) > 0 }
+
+const (
+	// chapter is how often the history so far is judged, which bounds the memory that it takes.
+	chapter = 20 * time.Second
+	// A lock that was granted to somebody who could not be told is free when its lease ends, at the latest; then there
+	// is a server to be reached again.
+	reconnect = 4 * time.Second
+)
+
+// Run runs. What it starts ends with t.
+func Run(t testing.TB, c Config) *Result {
+	r := &Result{Config: c, Faults: map[schedule.Kind]int{}}
+	s := stage.Build(t, stage.Config{
+		Seed: c.Seed, Locks: c.Sizes.Locks, Go: c.Sizes.Go, Java: c.Sizes.Java, Workers: c.Workers,
+		Watchdog: c.Watchdog, CommandTimeout: c.CommandTimeout, Logf: c.Logf,
+	})
+	began := time.Now()
+	start := history.Now()
+	line := timeline.New(start)
+	check := checker.New(checker.Bounds{
+		Calm: time.Second, Troubled: c.Watchdog + reconnect, Settle: c.Watchdog + time.Second,
+	}, line.Window)
+	// What is not a fault's effect must not be mistaken for one: the first calls meet JVMs that are still warming up.
+
+	var judging sync.WaitGroup
+	done := make(chan struct{})
+	judging.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(chapter):
+			}
+			check.Judge(s.Book.Turn(), s.Troubles())
+			s.Forget()
+		}
+	})
+	r.play(s, line, began)
+	time.Sleep(time.Until(began.Add(c.Sizes.Duration)))
+	s.Quiet()
+	close(done)
+	judging.Wait()
+	s.Residue()
+	check.Judge(s.Book.Turn(), s.Troubles())
+	for _, text := range s.Book.Oddities() {
+		check.Violation("outcome: %s", text)
+	}
+	r.Verdict = check.End()
+	r.Failures = s.Failures()
+	r.Tallies = s.Book.Tallies()
+	r.Took = time.Since(began)
+	if err := r.draw(line); err != nil {
+		r.Failures = append(r.Failures, err.Error())
+	}
+	return r
+}
+
+// play carries the schedule out and returns when its last fault is over.
+func (r *Result) play(s *stage.Stage, line *timeline.Timeline, began time.Time) {
+	var playing sync.WaitGroup
+	for _, f := range schedule.Draw(r.Config.Seed, r.Config.Sizes) {
+		time.Sleep(time.Until(began.Add(f.At)))
+		r.Faults[f.Kind]++
+		playing.Go(func() {
+			from := history.Now()
+			s.Play(f)
+			line.Fault(timeline.Fault{Fault: f, From: from, To: history.Now()})
+		})
+	}
+	playing.Wait()
+}
+
+func (r *Result) draw(line *timeline.Timeline) error {
+	if r.Config.HTML == "" {
+		return nil
+	}
+	f, err := os.Create(r.Config.HTML)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := line.Write(f, fmt.Sprintf("Locks under torture, seed %d", r.Config.Seed), r.Summary()); err != nil {
+		return err
+	}
+	return f.Close()
+}

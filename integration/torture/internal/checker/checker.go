@@ -1,0 +1,167 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/torture/internal/history"
+)
+
+// Checker judges a history chapter by chapter. It is used by one goroutine.
+type Checker struct {
+	voiding  voiding
+	late     *lateness
+	troubles []Trouble
+
+	fresh   []*history.Acquisition // called after the last horizon
+	carried []*history.Acquisition // judged, and open beyond the last horizon
+	told    map[[2]string]bool     // overlaps; those of carried windows are found again
+	seen    func(Window)
+
+	verdict Verdict
+}
+
+// Verdict is what a history came to.
+type Verdict struct {
+	Windows, Voided int
+	Violations      []string
+	Suppressed      int // violations beyond those that are spelled out
+	// Calm and Troubled are times from a lock's release to the entry of one who waited, by the side that entered.
+	Calm, Troubled map[history.Side][]time.Duration
+}
+
+// maxVoided is the share of windows that may be set aside.
+const maxVoided = 0.05
+
+// maxSpelled bounds the violations that are kept as text.
+const maxSpelled = 50
+
+// New makes a checker. seen is called for each window once, for whoever draws them.
+func New(b Bounds, seen func(Window)) *Checker {
+	return &Checker{
+		voiding: voiding{tainted: map[owning]int64{}},
+		late:    newLateness(b),
+		told:    map[[2]string]bool{},
+		seen:    seen,
+	}
+}
+
+// Violation records one that somebody else found.
+func (c *Checker) Violation(format string, args ...any) {
+	if len(c.verdict.Violations) >= maxSpelled {
+		c.verdict.Suppressed++
+		return
+	}
+	c.verdict.Violations = append(c.verdict.Violations, fmt.Sprintf(format, args...))
+}
+
+// Judge takes in a chapter and all troubles so far, by From.
+func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
+	c.troubles = troubles
+	c.voiding.voids = append(c.voiding.voids, ch.Voids...)
+	c.fresh = append(c.fresh, ch.Acquisitions...)
+	c.late.sightings = append(c.late.sightings, ch.Sightings...)
+	slices.SortStableFunc(c.fresh, func(a, b *history.Acquisition) int { return cmp.Compare(a.Called, b.Called) })
+	due := c.fresh
+	if i := slices.IndexFunc(c.fresh, func(a *history.Acquisition) bool { return a.Called >= ch.Horizon }); i >= 0 {
+		due = c.fresh[:i]
+		c.fresh = slices.Clone(c.fresh[i:])
+	} else {
+		c.fresh = nil
+	}
+	byLock := map[int][]Window{}
+	var carried []*history.Acquisition
+	for i, a := range append(c.carried, due...) {
+		if !a.Held {
+			c.late.add(a)
+			continue
+		}
+		w := c.voiding.window(a)
+		if i >= len(c.carried) {
+			c.first(a, w)
+		}
+		byLock[a.Lock] = append(byLock[a.Lock], w)
+		if w.To >= ch.Horizon {
+			carried = append(carried, a)
+		}
+	}
+	c.carried = carried
+	for lock, windows := range byLock {
+		c.exclusion(lock, windows)
+	}
+	back := c.late.bounds.Troubled + time.Minute
+	for _, text := range c.late.judge(ch.Horizon-back.Nanoseconds(), troubles) {
+		c.Violation("%s", text)
+	}
+}
+
+// first looks at a granted acquisition when it is first judged.
+func (c *Checker) first(a *history.Acquisition, w Window) {
+	c.verdict.Windows++
+	if w.Void != "" {
+		c.verdict.Voided++
+	}
+	c.seen(w)
+	c.late.add(a)
+	if w.Void != "" {
+		return
+	}
+	for _, n := range a.Counts {
+		if n.Got != n.Want && n.Answered < w.To {
+			c.Violation("count: %s holds %d where it knows of %d, asked at %d", a.Who(), n.Got, n.Want, n.Asked)
+		}
+	}
+	if a.Process.Side == history.Java {
+		return
+	}
+	if a.Outcome == history.NotHeld && a.Lost == 0 && a.Unlocked < a.Until && !c.voiding.between(a.Lock, a.Unlock, a.Unlocked) {
+		c.Violation("unlock: %s was told that it does not hold, %v before the end of its lease, %v after the call",
+			a.Who(), time.Duration(a.Until-a.Unlocked), time.Duration(a.Unlocked-a.Unlock))
+	}
+	// A fresh owner's outermost hold leaves the lock free: at its release, or where a fixed lease that nobody moved
+	// runs out.
+	if a.Asked || a.Left {
+		return
+	}
+	switch {
+	case a.Outcome == history.OK:
+		c.late.free(a.Lock, a.Unlock, a.Unlocked)
+	case a.Outcome == history.LostLease && a.Lease > 0 && !a.Moved && a.Returned+a.Lease < a.Unlock:
+		c.late.free(a.Lock, a.Until, a.Returned+a.Lease)
+	}
+}
+
+func (c *Checker) exclusion(lock int, windows []Window) {
+	overlaps := Overlaps(windows)
+	for _, o := range overlaps {
+		pair := [2]string{o.A.Who, o.B.Who}
+		if c.told[pair] {
+			continue
+		}
+		c.told[pair] = true
+		c.Violation("exclusion: lock %d was two owners' for %v:\n    %v\n    %v",
+			lock, time.Duration(min(o.A.To, o.B.To)-o.B.From), o.A, o.B)
+	}
+	linear, err := Linearizable(windows)
+	if err != nil {
+		c.Violation("exclusion: lock %d: %v", lock, err)
+	} else if linear != (len(overlaps) == 0) {
+		c.Violation("exclusion: lock %d: %d overlaps by the sweep, porcupine says linearizable %t", lock, len(overlaps), linear)
+	}
+}
+
+// End judges what is left, after the last chapter, and gives the verdict.
+func (c *Checker) End() Verdict {
+	c.Judge(history.Chapter{Horizon: forever}, c.troubles)
+	for _, text := range c.late.judge(forever, c.troubles) {
+		c.Violation("%s", text)
+	}
+	v := &c.verdict
+	if v.Windows > 0 && float64(v.Voided) > maxVoided*float64(v.Windows) {
+		c.Violation("void: faults set %d of %d windows aside, more than %.0f %%", v.Voided, v.Windows, 100*maxVoided)
+	}
+	v.Troubled, v.Calm = c.late.entries[0], c.late.entries[1]
+	return *v
+}

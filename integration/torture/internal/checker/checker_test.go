@@ -1,0 +1,186 @@
+package checker
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/torture/internal/history"
+)
+
+const sec = int64(time.Second)
+
+var bounds = Bounds{Calm: time.Second, Troubled: 5 * time.Second, Settle: 2 * time.Second}
+
+// stay is a clean stay inside lock 0: waited from called on, inside from to to.
+func stay(owner string, called, from, to int64) *history.Acquisition {
+	return &history.Acquisition{
+		Process: history.Process{Side: history.Go}, Op: called, Owner: owner, Mode: "Lock", Called: called, Returned: from,
+		Held: true, Until: to + sec, Unlock: to, Unlocked: to + 1, Outcome: history.OK,
+	}
+}
+
+func change(a *history.Acquisition, how func(*history.Acquisition)) *history.Acquisition {
+	how(a)
+	return a
+}
+
+func TestWhatIsWrongIsNamed(t *testing.T) {
+	crowd := func(n int) (all []*history.Acquisition) {
+		for i := range int64(n) {
+			all = append(all, stay("x", 1000*sec+10*i, 1000*sec+10*i+1, 1000*sec+10*i+2))
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		acquisitions []*history.Acquisition
+		voids        []history.Void
+		troubles     []Trouble
+		want         string // how the violation begins; empty for none
+		voided       int
+	}{
+		"one after the other": {acquisitions: []*history.Acquisition{stay("a", 1, 2, 5), stay("b", 3, 6, 9)}},
+		"two inside":          {acquisitions: []*history.Acquisition{stay("a", 1, 2, 7), stay("b", 3, 6, 9)}, want: "exclusion: lock 0 was two"},
+		"killed, and another before its trust ended": {
+			acquisitions: []*history.Acquisition{
+				change(stay("a", 1, 2, 7), func(a *history.Acquisition) {
+					a.Unlock, a.Unlocked, a.Outcome, a.Died, a.Until = 0, 0, "", 4, 50
+				}),
+				stay("b", 3, 49, 90),
+			},
+			want: "exclusion",
+		},
+		"told of its loss": {acquisitions: []*history.Acquisition{
+			change(stay("a", 1, 2, 9), func(a *history.Acquisition) { a.Lost = 5 }), stay("b", 3, 6, 9),
+		}},
+		"two inside after a flush": {
+			acquisitions: append(crowd(100), stay("a", 1, 2, 7), stay("b", 3, 6, 9)),
+			voids:        []history.Void{{From: 4, To: 5, Lock: history.Every, Why: "FLUSHALL"}}, voided: 2,
+		},
+		"two inside before a flush": {
+			acquisitions: append(crowd(100), stay("a", 1, 2, 9), stay("b", 1, 3, 9)),
+			voids:        []history.Void{{From: 5, To: 6, Lock: history.Every, Why: "FLUSHALL"}}, want: "exclusion", voided: 2,
+		},
+		"two inside and another lock forced": {
+			acquisitions: append(crowd(100), stay("a", 1, 2, 7), stay("b", 3, 6, 9)),
+			voids:        []history.Void{{From: 4, To: 5, Lock: 1, Why: "forced"}}, want: "exclusion",
+		},
+		"an owner comes back while its void hold is not released": {
+			acquisitions: append(crowd(100), stay("a", 1, 2, 50), stay("a", 10, 12, 30), stay("b", 10, 20, 25)),
+			voids:        []history.Void{{From: 4, To: 5, Lock: history.Every, Why: "FLUSHALL"}}, voided: 2,
+		},
+		"an owner comes back when its void hold is released": {
+			acquisitions: append(crowd(100), stay("a", 1, 2, 8), stay("a", 10, 12, 30), stay("b", 10, 20, 25)),
+			voids:        []history.Void{{From: 4, To: 5, Lock: history.Every, Why: "FLUSHALL"}}, voided: 1, want: "exclusion",
+		},
+		"too much void": {
+			acquisitions: append(crowd(10), stay("a", 1, 2, 7)),
+			voids:        []history.Void{{From: 4, To: 5, Lock: history.Every, Why: "FLUSHALL"}}, want: "void: faults set 1 of 11", voided: 1,
+		},
+		"a wrong count": {
+			acquisitions: []*history.Acquisition{change(stay("a", 1, 2, 9), func(a *history.Acquisition) {
+				a.Counts = []history.Count{{Asked: 3, Answered: 4, Want: 1, Got: 2}}
+			})},
+			want: "count: ",
+		},
+		"a count that a flush made": {
+			acquisitions: append(crowd(100), change(stay("a", 1, 2, 9), func(a *history.Acquisition) {
+				a.Counts = []history.Count{{Asked: 3, Answered: 4, Want: 1, Got: 0}}
+			})),
+			voids: []history.Void{{From: 3, To: 4, Lock: history.Every, Why: "FLUSHALL"}}, voided: 1,
+		},
+		"told that it does not hold": {
+			acquisitions: []*history.Acquisition{change(stay("a", 1, 2, 9), func(a *history.Acquisition) { a.Outcome = history.NotHeld })},
+			want:         "unlock: ",
+		},
+		"late": {
+			acquisitions: []*history.Acquisition{stay("a", 1, 2, 9), stay("b", 3, 9+2*sec, 9+3*sec)},
+			want:         "lock 0 was free at 10",
+		},
+		"late where a lease ran out": {
+			acquisitions: []*history.Acquisition{
+				change(stay("a", 1, 2, sec*2), func(a *history.Acquisition) {
+					a.Lease, a.Lost, a.Outcome = sec/2, sec/2, history.LostLease
+				}),
+				stay("b", 3, 3*sec, 4*sec),
+			},
+			want: "lock 0 was free at 500000002",
+		},
+		"late near a fault": {
+			acquisitions: []*history.Acquisition{stay("a", 1, 2, 9), stay("b", 3, 9+2*sec, 9+3*sec)},
+			troubles:     []Trouble{{From: 1, To: 2}},
+		},
+		"too late even near a fault": {
+			acquisitions: []*history.Acquisition{stay("a", 1, 2, 9), stay("b", 3, 9+6*sec, 9+7*sec)},
+			troubles:     []Trouble{{From: 1, To: 2}}, want: "lock 0 was free at 10",
+		},
+		"late in a fault that lasts": {
+			acquisitions: []*history.Acquisition{stay("a", 1, 2, 9), stay("b", 3, 9+6*sec, 9+7*sec)},
+			troubles:     []Trouble{{From: 1, To: 3 * sec}},
+		},
+		"nobody waited": {acquisitions: []*history.Acquisition{stay("a", 1, 2, 9), stay("b", 9+2*sec, 10+2*sec, 9+3*sec)}},
+		"gave up in time": {acquisitions: []*history.Acquisition{
+			stay("a", 1, 2, 9),
+			change(stay("b", 3, 9+sec/2, 0), func(a *history.Acquisition) {
+				*a = history.Acquisition{Process: a.Process, Called: 3, Returned: 9 + sec/2}
+			}),
+		}},
+		"gave up in vain": {
+			acquisitions: []*history.Acquisition{
+				stay("a", 1, 2, 9),
+				{Process: history.Process{Side: history.Go}, Called: 3, Returned: 9 + 2*sec, Mode: "Lock"},
+			},
+			want: "lock 0 was free at 10",
+		},
+	} {
+		// The verdict is the same however the history is cut into chapters.
+		for _, horizons := range [][]int64{nil, {4}, {5, 8, 20}, {500 * sec}} {
+			check := New(bounds, func(Window) {})
+			rest := slices.Clone(c.acquisitions)
+			for _, h := range horizons {
+				chapter := history.Chapter{Horizon: h, Voids: c.voids}
+				var later []*history.Acquisition
+				for _, a := range rest {
+					if a.Called < h {
+						chapter.Acquisitions = append(chapter.Acquisitions, a)
+					} else {
+						later = append(later, a)
+					}
+				}
+				rest = later
+				check.Judge(chapter, c.troubles)
+			}
+			check.Judge(history.Chapter{Acquisitions: rest, Voids: c.voids, Horizon: forever}, c.troubles)
+			v := check.End()
+			switch {
+			case c.want == "" && len(v.Violations) > 0:
+				t.Errorf("%s, %v: %q", name, horizons, v.Violations)
+			case c.want != "" && (len(v.Violations) != 1 || !strings.HasPrefix(v.Violations[0], c.want)):
+				t.Errorf("%s, %v: %q, want one that begins with %q", name, horizons, v.Violations, c.want)
+			}
+			if v.Voided != c.voided || v.Windows != held(c.acquisitions) {
+				t.Errorf("%s, %v: %d of %d void, want %d of %d", name, horizons, v.Voided, v.Windows, c.voided, held(c.acquisitions))
+			}
+		}
+	}
+}
+
+func held(all []*history.Acquisition) (n int) {
+	for _, a := range all {
+		if a.Held {
+			n++
+		}
+	}
+	return n
+}
+
+func TestWakeUpsAreMeasured(t *testing.T) {
+	check := New(bounds, func(Window) {})
+	check.Judge(history.Chapter{Horizon: forever, Acquisitions: []*history.Acquisition{
+		stay("a", 1, 2, 9), stay("b", 3, 30, 40), stay("c", 50, 51, 52),
+	}}, nil)
+	if v := check.End(); !slices.Equal(v.Calm[history.Go], []time.Duration{20}) || len(v.Troubled[history.Go]) > 0 {
+		t.Errorf("calm %v, troubled %v", v.Calm, v.Troubled)
+	}
+}

@@ -1,0 +1,187 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/torture/internal/history"
+)
+
+// Bounds say how soon a waiter has to be inside once a lock is free.
+type Bounds struct {
+	Calm     time.Duration // where no fault was near
+	Troubled time.Duration // near faults, beyond what the faults themselves last
+	Settle   time.Duration // a fault is near for so long after its end
+}
+
+// Trouble is a stretch in which a fault was in force.
+type Trouble struct{ From, To int64 }
+
+// lateness follows, lock by lock, when it became free and when somebody entered.
+type lateness struct {
+	bounds    Bounds
+	locks     map[int]*comings
+	sightings []history.Sighting
+	entries   [2]map[history.Side][]time.Duration // waits from free to entered: in trouble, in calm
+}
+
+type comings struct {
+	freed   []freed
+	entered []entry
+	waits   []wait
+	all     []*history.Acquisition
+}
+
+// freed is when a lock became free: not before from, certainly at at.
+type freed struct{ from, at int64 }
+
+type entry struct {
+	at   int64
+	wait *history.Acquisition
+}
+
+type wait struct {
+	from, to int64
+	who      string
+}
+
+// end is the last that is known of an acquisition.
+func end(a *history.Acquisition) int64 { return max(a.Returned, a.Unlocked, a.Died) }
+
+// meanwhile tells what everybody did with the lock between two instants.
+func (c *comings) meanwhile(from, to int64) string {
+	const most = 30
+	var b strings.Builder
+	n := 0
+	for _, a := range c.all {
+		if a.Called > to || end(a) < from-int64(5*time.Millisecond) {
+			continue
+		}
+		if n++; n > most {
+			break
+		}
+		at := func(t int64) string {
+			if t == 0 {
+				return "–"
+			}
+			return fmt.Sprintf("%.1f", float64(t-from)/1e6)
+		}
+		fmt.Fprintf(&b, "\n      %s: called %s, returned %s (held %t %s), lost %s, unlock %s to %s (%s), died %s",
+			a.Who(), at(a.Called), at(a.Returned), a.Held, a.Refusal, at(a.Lost), at(a.Unlock), at(a.Unlocked), a.Outcome, at(a.Died))
+	}
+	return b.String()
+}
+
+// seen tells which owners the server showed between two instants, each when it was first seen.
+func (l *lateness) seen(lock int, from, to int64) string {
+	var b strings.Builder
+	last := ""
+	for _, s := range l.sightings {
+		if s.Lock == lock && s.At > from && s.At < to && s.Owner+s.Count != last {
+			last = s.Owner + s.Count
+			fmt.Fprintf(&b, "\n      the server showed %s, count %s, for %d ms, at %.1f", s.Owner, s.Count, s.TTL, float64(s.At-from)/1e6)
+		}
+	}
+	return b.String()
+}
+
+func newLateness(b Bounds) *lateness {
+	l := &lateness{bounds: b, locks: map[int]*comings{}}
+	for i := range l.entries {
+		l.entries[i] = map[history.Side][]time.Duration{}
+	}
+	return l
+}
+
+func (l *lateness) add(a *history.Acquisition) {
+	c := l.locks[a.Lock]
+	if c == nil {
+		c = &comings{}
+		l.locks[a.Lock] = c
+	}
+	c.all = append(c.all, a)
+	if a.Held {
+		c.entered = append(c.entered, entry{a.Returned, a})
+	}
+	// An owner that comes back queues differently, and a process that was killed waits no more.
+	if a.Process.Side == history.Go && !a.Asked && a.Mode != "TryLock" && a.Returned != 0 {
+		c.waits = append(c.waits, wait{a.Called, a.Returned, a.Who()})
+	}
+}
+
+// free notes that the lock became nobody's between two instants.
+func (l *lateness) free(lock int, from, at int64) {
+	if c := l.locks[lock]; c != nil {
+		c.freed = append(c.freed, freed{from, at})
+	}
+}
+
+// judge looks at what became free before horizon, which lies far enough back that all entries are known.
+func (l *lateness) judge(horizon int64, troubles []Trouble) []string {
+	var late []string
+	for lock, c := range l.locks {
+		slices.SortFunc(c.entered, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
+		var later []freed
+		for _, f := range c.freed {
+			if f.from >= horizon {
+				later = append(later, f)
+				continue
+			}
+			if text := l.look(lock, c, f, troubles); text != "" {
+				late = append(late, text)
+			}
+		}
+		c.freed = later
+		c.entered = slices.DeleteFunc(c.entered, func(e entry) bool { return e.at < horizon })
+		c.waits = slices.DeleteFunc(c.waits, func(w wait) bool { return w.to < horizon })
+		c.all = slices.DeleteFunc(c.all, func(a *history.Acquisition) bool { return end(a) < horizon })
+	}
+	l.sightings = slices.DeleteFunc(l.sightings, func(s history.Sighting) bool { return s.At < horizon })
+	return late
+}
+
+func (l *lateness) look(lock int, c *comings, f freed, troubles []Trouble) string {
+	at := f.at
+	// Whoever enters may return from its call before the one who released does from its own.
+	i, _ := slices.BinarySearchFunc(c.entered, f.from+1, func(e entry, t int64) int { return cmp.Compare(e.at, t) })
+	next := int64(forever)
+	if i < len(c.entered) {
+		next = c.entered[i].at
+	}
+	bound, calm := l.limit(at, troubles)
+	if next != forever && c.entered[i].wait.Called < f.from {
+		which := 0
+		if calm {
+			which = 1
+		}
+		side := c.entered[i].wait.Process.Side
+		l.entries[which][side] = append(l.entries[which][side], time.Duration(max(next-at, 0)))
+	}
+	for _, w := range c.waits {
+		if w.from < at && min(next, w.to)-at > bound {
+			return fmt.Sprintf("lock %d was free at %d and nobody entered for %v (bound %v, calm %t), though %s waited; in ms from then on:%s",
+				lock, at, time.Duration(min(next, w.to)-at), time.Duration(bound), calm, w.who, c.meanwhile(at, min(next, w.to))+l.seen(lock, at, min(next, w.to)))
+		}
+	}
+	return ""
+}
+
+// limit is how long a waiter may take from at on, and whether that is calm.
+func (l *lateness) limit(at int64, troubles []Trouble) (bound int64, calm bool) {
+	settle := l.bounds.Settle.Nanoseconds()
+	near := func(t Trouble, until int64) bool { return t.From < until && t.To+settle > at }
+	until := at + l.bounds.Calm.Nanoseconds()
+	if !slices.ContainsFunc(troubles, func(t Trouble) bool { return near(t, until) }) {
+		return until - at, true
+	}
+	until = at + l.bounds.Troubled.Nanoseconds()
+	for _, t := range troubles { // by From
+		if t.To > at && t.From < until {
+			until += t.To - max(t.From, at)
+		}
+	}
+	return until - at, false
+}

@@ -1,0 +1,27 @@
+package checker
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Overlap is two windows of different owners that have a moment in common.
+type Overlap struct{ A, B Window }
+
+// Overlaps sweeps windows of one lock. Empty windows overlap nothing.
+func Overlaps(windows []Window) []Overlap {
+	sorted := slices.DeleteFunc(slices.Clone(windows), func(w Window) bool { return w.To <= w.From })
+	slices.SortStableFunc(sorted, func(a, b Window) int { return cmp.Compare(a.From, b.From) })
+	var found []Overlap
+	var inside []Window
+	for _, w := range sorted {
+		inside = slices.DeleteFunc(inside, func(x Window) bool { return x.To <= w.From })
+		for _, x := range inside {
+			if x.Owner != w.Owner {
+				found = append(found, Overlap{x, w})
+			}
+		}
+		inside = append(inside, w)
+	}
+	return found
+}

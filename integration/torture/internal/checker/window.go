@@ -1,0 +1,70 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/torture/internal/history"
+)
+
+// Window is a stretch in which somebody had reason to believe that nobody else was inside.
+type Window struct {
+	From, To int64
+	Lock     int
+	Owner    string
+	Process  history.Process
+	Who      string
+	Void     string // the fault that cut it short or set it aside; empty for none
+}
+
+func (w Window) String() string {
+	return fmt.Sprintf("%s, %v from %d", w.Who, time.Duration(w.To-w.From), w.From)
+}
+
+// owning is one owner's dealings with one lock.
+type owning struct {
+	lock  int
+	owner string
+}
+
+// voiding cuts windows at faults that took the data.
+type voiding struct {
+	voids []history.Void
+	// tainted is until when an owner's further windows are void, since an unlock of a void one may hit them.
+	tainted map[owning]int64
+}
+
+const forever = 1<<63 - 1
+
+// window is the acquisition's, as far as no fault took it. Acquisitions of one owner must come in the order of their
+// calls.
+func (v *voiding) window(a *history.Acquisition) Window {
+	from, to := a.Window()
+	w := Window{From: from, To: to, Lock: a.Lock, Owner: a.Owner, Process: a.Process, Who: a.Who()}
+	for _, void := range v.voids {
+		if void.Hits(a) {
+			w.Void = void.Why
+			w.To = min(w.To, void.From)
+		}
+	}
+	key := owning{a.Lock, a.Owner}
+	if w.Void == "" && a.Called < v.tainted[key] {
+		w.Void, w.To = "its owner had a window that a fault made void", w.From
+	}
+	if w.Void != "" {
+		until := int64(forever)
+		if a.Outcome == history.OK || a.Outcome == history.NotHeld || a.Outcome == history.LostLease {
+			until = a.Unlocked
+		}
+		v.tainted[key] = max(v.tainted[key], until)
+	}
+	return w
+}
+
+// between tells whether a fault took the data of a lock while a call lasted.
+func (v *voiding) between(lock int, from, to int64) bool {
+	return slices.ContainsFunc(v.voids, func(x history.Void) bool {
+		return (x.Lock == lock || x.Lock == history.Every) && x.From < to && x.To > from
+	})
+}

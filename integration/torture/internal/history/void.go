@@ -1,0 +1,30 @@
+package history
+
+import "math"
+
+// Every, as a Void's lock, is all locks.
+const Every = -1
+
+// Void is a fault that takes away what the server promised: between From and To the keys were deleted.
+type Void struct {
+	From, To int64
+	Lock     int // or Every
+	Why      string
+}
+
+// open is To of a void that is not over yet.
+const open = math.MaxInt64
+
+func (v Void) hits(lock int) bool { return v.Lock == Every || v.Lock == lock }
+
+// Hits tells whether the acquisition was held, or on its way, at that moment.
+func (v Void) Hits(a *Acquisition) bool {
+	if !a.Held || !v.hits(a.Lock) {
+		return false
+	}
+	if a.Returned > v.From {
+		return a.Called < v.To
+	}
+	_, to := a.Window()
+	return to > v.From
+}

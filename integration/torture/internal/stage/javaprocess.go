@@ -1,0 +1,210 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/integration/torture/internal/history"
+)
+
+// javaTimeout is Redisson's for one command. A JVM on a loaded machine needs more than a Go process does.
+const javaTimeout = 500 * time.Millisecond
+
+const startTries = 5
+
+// javaProcess is a JVM and its successors.
+type javaProcess struct {
+	stage    *Stage
+	row      int
+	proxy    *faultproxy.Proxy
+	workers  sync.WaitGroup
+	stopping chan struct{}
+	ops      atomic.Int64
+
+	mu   sync.Mutex // guards what follows, and is held for the whole of a start or end
+	life int
+	run  *javaRun // nil while there is none
+}
+
+// javaRun is one life of a JVM.
+type javaRun struct {
+	id   history.Process
+	peer *javapeer.Peer
+
+	mu      sync.Mutex // guards what follows
+	threads int        // made so far
+	busy    map[*javaThread]bool
+}
+
+func (j *javaProcess) start() {
+	j.mu.Lock()
+	j.stopping = make(chan struct{})
+	if err := j.startLocked(); err != nil {
+		j.stage.fail("Java%d: %v", j.row, err)
+	}
+	j.mu.Unlock()
+	for i := range j.stage.Workers {
+		rng := rand.New(rand.NewPCG(j.stage.Seed, uint64(1000*(j.row+1)+i)))
+		j.workers.Go(func() { (&javaWorker{j, i, rng}).loop() })
+	}
+	j.workers.Go(j.tick)
+}
+
+func (j *javaProcess) startLocked() error {
+	s := j.stage
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	peer, err := javapeer.Launch(ctx, javapeer.Newest, j.proxy.Addr(), javapeer.WatchdogTimeout(s.Watchdog),
+		javapeer.CommandTimeout(javaTimeout), javapeer.RetryAttempts(1))
+	if err != nil {
+		return err
+	}
+	j.life++
+	j.run = &javaRun{
+		id: history.Process{Side: history.Java, Row: j.row, Life: j.life}, peer: peer, busy: map[*javaThread]bool{},
+	}
+	s.Book.Begin(j.run.id)
+	return nil
+}
+
+// tick shows that calls of a while ago are all in the book.
+func (j *javaProcess) tick() {
+	const each, ago = 200 * time.Millisecond, time.Second
+	for {
+		select {
+		case <-j.stopping:
+			return
+		case <-time.After(each):
+		}
+		if r := j.current(); r != nil {
+			j.stage.Book.Add(r.id, history.Event{At: history.Now() - ago.Nanoseconds(), What: history.Tick})
+		}
+	}
+}
+
+func (j *javaProcess) current() *javaRun {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.run
+}
+
+// kill ends the JVM as a crash would and starts the next.
+func (j *javaProcess) kill() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.endLocked((*javapeer.Peer).Kill)
+	// Other faults may stand in the way of its first connection.
+	var err error
+	for range startTries {
+		if err = j.startLocked(); err == nil {
+			return
+		}
+	}
+	j.stage.fail("Java%d: not again after %d tries: %v", j.row, startTries, err)
+}
+
+func (j *javaProcess) endLocked(how func(*javapeer.Peer)) {
+	if j.run == nil {
+		return
+	}
+	how(j.run.peer)
+	j.stage.Book.End(j.run.id)
+	j.run = nil
+}
+
+// stop freezes the JVM for d.
+func (j *javaProcess) stop(d time.Duration) {
+	r := j.current()
+	if r == nil {
+		return
+	}
+	if err := r.peer.Pause(); err != nil {
+		j.stage.fail("%v: %v", r.id, err)
+	}
+	time.Sleep(d)
+	if err := r.peer.Resume(); err != nil {
+		j.stage.fail("%v: %v", r.id, err)
+	}
+}
+
+// cancel interrupts every thread that runs something.
+func (j *javaProcess) cancel() {
+	r := j.current()
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for t := range r.busy {
+		go t.Interrupt(context.Background())
+	}
+}
+
+// quiet lets the workers come to their end and waits for them.
+func (j *javaProcess) quiet() {
+	close(j.stopping)
+	done := make(chan struct{})
+	go func() { j.workers.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		j.stage.fail("Java%d: its threads did not come to an end within %v", j.row, patience)
+	}
+}
+
+// end makes sure that no process is left.
+func (j *javaProcess) end() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.endLocked(func(p *javapeer.Peer) {
+		if err := p.Quit(); err != nil {
+			j.stage.Logf("Java%d: %v", j.row, err)
+		}
+	})
+}
+
+// javaThread is a thread with a name for it as an owner, which it is to the server.
+type javaThread struct {
+	*javapeer.Thread
+	owner string
+}
+
+// thread gives a thread of its own to a worker.
+func (r *javaRun) thread() *javaThread {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.threads++
+	name := fmt.Sprintf("t%d", r.threads)
+	return &javaThread{r.peer.Thread(name), r.peer.ID + ":" + name}
+}
+
+func (r *javaRun) working(t *javaThread, on bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if on {
+		r.busy[t] = true
+	} else {
+		delete(r.busy, t)
+	}
+}
+
+// exception is the class's name without package, and whether the thread can go on: nothing of it is on its way.
+func exception(err error) (name string, clean bool) {
+	e, ok := errors.AsType[*javapeer.JavaError](err)
+	switch {
+	case errors.Is(err, javapeer.ErrGone):
+		return "process gone", false
+	case !ok:
+		return "no answer from Java", false
+	}
+	name = e.Class[strings.LastIndexByte(e.Class, '.')+1:]
+	return name, name == "IllegalMonitorStateException"
+}

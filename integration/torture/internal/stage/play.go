@@ -1,0 +1,176 @@
+package stage
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/torture/internal/history"
+	"github.com/rlock-go/redisson/integration/torture/internal/schedule"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// inForce is how long a fault of one command waits for such a command.
+const inForce = time.Second
+
+// Play carries out a fault and returns when it is over. Faults may be played at the same time.
+func (s *Stage) Play(f schedule.Fault) {
+	defer s.trouble()()
+	switch f.Target {
+	case schedule.Server:
+		s.serial.Lock()
+		defer s.serial.Unlock()
+		if err := s.playServer(f); err != nil {
+			s.fail("%v: %v", f, err)
+		}
+	case schedule.GoProcess:
+		g := s.gos[f.Row]
+		switch f.Kind {
+		case schedule.KillProcess:
+			g.kill()
+		case schedule.StopProcess:
+			g.stop(f.For)
+		case schedule.Cancel:
+			g.order("cancel")
+		default:
+			playNetwork(g.proxy, f)
+		}
+	case schedule.JavaProcess:
+		j := s.javas[f.Row]
+		switch f.Kind {
+		case schedule.KillProcess:
+			j.kill()
+		case schedule.StopProcess:
+			j.stop(f.For)
+		case schedule.Cancel:
+			j.cancel()
+		default:
+			playNetwork(j.proxy, f)
+		}
+	}
+}
+
+func playNetwork(p *faultproxy.Proxy, f schedule.Fault) {
+	switch f.Kind {
+	case schedule.Cut:
+		p.CutAll()
+		return
+	case schedule.Freeze:
+		p.Freeze(true)
+		time.Sleep(f.For)
+		p.Freeze(false)
+		return
+	case schedule.Refuse:
+		p.Refuse(true)
+		p.CutAll()
+		time.Sleep(f.For)
+		p.Refuse(false)
+		return
+	case schedule.DeafDial:
+		p.Blackhole(true)
+		p.CutAll()
+		time.Sleep(f.For)
+		p.Blackhole(false)
+		p.CutAll()
+		return
+	}
+	r := faultproxy.Rule{Match: match(f.Command), Times: 1, Do: map[schedule.Kind]faultproxy.Action{
+		schedule.CutBefore: faultproxy.CutBefore, schedule.CutAfter: faultproxy.CutAfter,
+		schedule.DropReply: faultproxy.DropReply, schedule.HoldReply: faultproxy.HoldReply,
+		schedule.Withhold: faultproxy.Withhold, schedule.Blackhole: faultproxy.Blackhole,
+	}[f.Kind]}
+	if f.Kind == schedule.HoldReply {
+		r.Delay = f.For
+	}
+	h := p.Add(r)
+	defer h.Remove()
+	select {
+	case <-h.Hit():
+	case <-time.After(inForce):
+		return
+	}
+	time.Sleep(f.For)
+	switch {
+	case f.Kind == schedule.Withhold:
+		h.Release()
+	case f.Target == schedule.JavaProcess && (f.Kind == schedule.DropReply || f.Kind == schedule.Blackhole):
+		// Redisson would keep a silent connection in its pool, and lose an answer on it now and then, for long after.
+		p.CutAll()
+	}
+}
+
+// match knows both sides' scripts by what they have in common: the text of the acquire, and their numbers of keys.
+func match(s schedule.Script) faultproxy.Match {
+	const acquire = "149c5a8bf18676fd99e9e6e24923bd64d9b62f94"
+	eval := func(cmd []string) bool { return len(cmd) > 3 && strings.HasPrefix(strings.ToUpper(cmd[0]), "EVAL") }
+	isAcquire := faultproxy.Script(acquire)
+	switch s {
+	case schedule.Acquires:
+		return isAcquire
+	case schedule.Reenters:
+		seen := map[[2]string]bool{}
+		return func(cmd []string) bool {
+			if !isAcquire(cmd) || len(cmd) != 6 {
+				return false
+			}
+			who := [2]string{cmd[3], cmd[5]}
+			again := seen[who]
+			seen[who] = true
+			return again
+		}
+	case schedule.Releases:
+		return func(cmd []string) bool { return eval(cmd) && cmd[2] == "3" }
+	case schedule.Renewals:
+		return func(cmd []string) bool { return eval(cmd) && cmd[2] == "1" && !isAcquire(cmd) }
+	case schedule.AnyEval:
+		return eval
+	}
+	return faultproxy.Every
+}
+
+func (s *Stage) playServer(f schedule.Fault) (err error) {
+	switch f.Kind {
+	case schedule.KillSubscriptions:
+		_, err = s.ask("CLIENT", "KILL", "TYPE", "pubsub")
+	case schedule.KillAll:
+		_, err = s.ask("CLIENT", "KILL", "TYPE", "normal")
+	case schedule.PauseClients:
+		_, err = s.ask("CLIENT", "PAUSE", f.For.Milliseconds(), "ALL")
+		time.Sleep(f.For)
+	case schedule.StopServer:
+		s.server.Pause()
+		time.Sleep(f.For)
+		s.server.Resume()
+	case schedule.RestartServer:
+		s.server.Restart()
+	case schedule.CrashServer:
+		s.server.Kill()
+		s.server.Restart()
+	case schedule.WipeServer:
+		defer s.Book.Voiding(history.Every, string(f.Kind))()
+		s.server.Wipe()
+	case schedule.FlushAll:
+		defer s.Book.Voiding(history.Every, string(f.Kind))()
+		_, err = s.ask("FLUSHALL")
+	case schedule.FlushScripts:
+		_, err = s.ask("SCRIPT", "FLUSH")
+	case schedule.Force:
+		defer s.Book.Voiding(f.Lock, string(f.Kind))()
+		err = s.force(f.Lock)
+	}
+	return err
+}
+
+// force is a forced unlock by a client that has no part in the play.
+func (s *Stage) force(lock int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c, err := rlock.Open(ctx, s.server.URL())
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_, err = c.NewLock(LockName(lock)).ForceUnlock(ctx)
+	return err
+}

@@ -1,0 +1,161 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+)
+
+const (
+	// unsubscribed is how soon nobody may be subscribed any more once nobody waits.
+	unsubscribed = 3 * time.Second
+	// latches last for seconds by either side's settings.
+	longestLatch = 20 * time.Second
+	// A client has one connection for commands and one for subscriptions.
+	goConnections = 2
+)
+
+// Quiet lets all workers come to their end; clients stay open.
+func (s *Stage) Quiet() {
+	var ending sync.WaitGroup
+	for _, j := range s.javas {
+		ending.Go(j.quiet)
+	}
+	for _, g := range s.gos {
+		g.order("stop")
+	}
+	for _, g := range s.gos {
+		g.await("idle", func(r *goRun) <-chan struct{} { return r.idle })
+	}
+	ending.Wait()
+}
+
+// Residue looks, when all is quiet, at what is left: first with the clients open, whose watchdogs would keep alive what
+// they forgot to release, then with the clients closed.
+func (s *Stage) Residue() {
+	lease := s.Watchdog + 2*time.Second
+	s.eventually(lease, "locks are left", func() error {
+		return s.none("KEYS", LockName(0)[:len(LockName(0))-1]+"*")
+	})
+	s.eventually(unsubscribed, "channels are left", func() error { return s.none("PUBSUB", "CHANNELS") })
+	s.eventually(5*time.Second, "connections are left", s.fewConnections)
+	if err := s.latches(); err != nil {
+		s.fail("latches: %v", err)
+	}
+	for _, g := range s.gos {
+		g.order("close")
+	}
+	for _, g := range s.gos {
+		g.mu.Lock()
+		r := g.run
+		g.mu.Unlock()
+		if r == nil || !g.await("closed", func(r *goRun) <-chan struct{} { return r.gone }) {
+			continue
+		}
+		switch {
+		case r.closed == nil:
+			s.fail("%v ended without a word", r.id)
+		case r.closed.Goroutines > 0:
+			s.fail("%v: %d goroutines are left:\n%s", r.id, r.closed.Goroutines, r.closed.Text)
+		}
+	}
+	for _, j := range s.javas {
+		j.end()
+	}
+	s.eventually(5*time.Second, "connections are left after the end", func() error {
+		return s.connections(func(*faultproxy.Proxy) int { return 0 })
+	})
+}
+
+// eventually fails the run unless the state comes.
+func (s *Stage) eventually(within time.Duration, what string, state func() error) {
+	for end := time.Now().Add(within); ; {
+		err := state()
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			s.fail("%s after %v: %v", what, within, err)
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func (s *Stage) none(command string, args ...any) error {
+	left, err := redis.Strings(s.ask(command, args...))
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("%q", left)
+	}
+	return err
+}
+
+// latches are to end by themselves.
+func (s *Stage) latches() error {
+	keys, err := redis.Strings(s.ask("KEYS", "redisson_unlock_latch:*"))
+	for _, key := range keys {
+		ttl, e := redis.Int64(s.ask("PTTL", key))
+		if e == nil && (ttl == -1 || ttl > longestLatch.Milliseconds()) {
+			e = fmt.Errorf("%s lives for %d ms", key, ttl)
+		}
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+func (s *Stage) fewConnections() error {
+	return s.connections(func(p *faultproxy.Proxy) int {
+		for _, g := range s.gos {
+			if g.proxy == p {
+				return goConnections
+			}
+		}
+		return 1 << 30 // Redisson keeps pools
+	})
+}
+
+// connections compares the server's clients behind each proxy with what may be.
+func (s *Stage) connections(most func(*faultproxy.Proxy) int) error {
+	list, err := redis.String(s.ask("CLIENT", "LIST"))
+	if err != nil {
+		return err
+	}
+	proxies := map[string]*faultproxy.Proxy{}
+	for _, g := range s.gos {
+		proxies[fmt.Sprintf("Go%d", g.row)] = g.proxy
+	}
+	for _, j := range s.javas {
+		proxies[fmt.Sprintf("Java%d", j.row)] = j.proxy
+	}
+	// Ports come back: an address is that of a connection that is open on its client's side, if there is one.
+	open := map[string]bool{}
+	for _, p := range proxies {
+		for _, c := range p.Log() {
+			open[c.Addr] = open[c.Addr] || c.Open
+		}
+	}
+	for name, p := range proxies {
+		var found []string
+		seen := map[string]bool{}
+		for _, c := range p.Log() {
+			if !c.Open && open[c.Addr] {
+				continue
+			}
+			if _, line, ok := strings.Cut(list, " addr="+c.Addr+" "); ok && c.Addr != "" && !seen[c.Addr] {
+				seen[c.Addr] = true
+				line, _, _ = strings.Cut(line, "\n")
+				found = append(found, fmt.Sprintf("client's side open %t, lately %q, to the server %s", c.Open, c.Cmds[max(0, len(c.Cmds)-3):], line))
+			}
+		}
+		if len(found) > most(p) {
+			err = errors.Join(err, fmt.Errorf("%s has %d:\n    %s", name, len(found), strings.Join(found, "\n    ")))
+		}
+	}
+	return err
+}

@@ -1,0 +1,133 @@
+package stage
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/torture/internal/checker"
+	"github.com/rlock-go/redisson/integration/torture/internal/history"
+)
+
+// Config is what a stage consists of.
+type Config struct {
+	Seed                     uint64
+	Locks, Go, Java, Workers int
+	Watchdog                 time.Duration
+	CommandTimeout           time.Duration
+	Logf                     func(format string, args ...any)
+}
+
+// Stage is everything that a run needs. Its methods are for the goroutine that called Build, but for Play.
+type Stage struct {
+	Config
+	t      testing.TB
+	Book   *history.Book
+	server *redisserver.LocalServer
+	serial sync.Mutex // held during a fault of the server, so that two never meet
+	gos    []*goProcess
+	javas  []*javaProcess
+
+	mu       sync.Mutex // guards what follows
+	troubles []*checker.Trouble
+	failures []string
+}
+
+// Build starts everything. What it starts ends with t.
+func Build(t testing.TB, c Config) *Stage {
+	s := &Stage{Config: c, t: t, Book: history.NewBook()}
+	// Each write is in the file before its reply goes out, whatever happens to the process; only the machine's crash
+	// would lose it.
+	s.server = redisserver.Local(t, "--appendonly", "yes", "--appendfsync", "no")
+	var starting sync.WaitGroup
+	for i := range c.Java {
+		j := &javaProcess{stage: s, row: i, proxy: faultproxy.Start(t, s.server.Addr())}
+		s.javas = append(s.javas, j)
+		t.Cleanup(j.end)
+		starting.Go(j.start)
+	}
+	for i := range c.Go {
+		g := &goProcess{stage: s, row: i, proxy: faultproxy.Start(t, s.server.Addr())}
+		s.gos = append(s.gos, g)
+		t.Cleanup(g.end)
+		starting.Go(g.start)
+	}
+	starting.Wait()
+	stop := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() { s.watch(stop) })
+	t.Cleanup(func() {
+		close(stop)
+		watching.Wait()
+	})
+	return s
+}
+
+// LockName is the key of a lock.
+func LockName(i int) string { return fmt.Sprintf("torture:%d", i) }
+
+// fail records what the run must not pass with.
+func (s *Stage) fail(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := fmt.Sprintf(format, args...)
+	s.failures = append(s.failures, text)
+	s.Logf("FAILURE: %s", text)
+}
+
+// Failures are what went wrong beside the history.
+func (s *Stage) Failures() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.failures...)
+}
+
+// Troubles are the stretches in which faults were in force; one that lasts ends at forever.
+func (s *Stage) Troubles() []checker.Trouble {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]checker.Trouble, len(s.troubles))
+	for i, t := range s.troubles {
+		all[i] = *t
+	}
+	return all
+}
+
+// trouble says that a fault begins. The returned function says that it is over.
+func (s *Stage) trouble() (over func()) {
+	t := &checker.Trouble{From: history.Now(), To: 1<<63 - 1}
+	s.mu.Lock()
+	s.troubles = append(s.troubles, t)
+	s.mu.Unlock()
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		t.To = history.Now()
+	}
+}
+
+// Forget drops what the proxies recorded, so that hours fit into memory.
+func (s *Stage) Forget() {
+	for _, g := range s.gos {
+		g.proxy.Forget()
+	}
+	for _, j := range s.javas {
+		j.proxy.Forget()
+	}
+}
+
+// ask sends one command to the server, past all proxies.
+func (s *Stage) ask(command string, args ...any) (any, error) {
+	c, err := redis.DialURL(s.server.URL(), redis.DialConnectTimeout(5*time.Second),
+		redis.DialReadTimeout(10*time.Second), redis.DialWriteTimeout(5*time.Second))
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.Do(command, args...)
+}

@@ -1,0 +1,157 @@
+package worker
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/torture/internal/history"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// worker is one goroutine that takes locks.
+type worker struct {
+	*process
+	number int
+	rng    *rand.Rand
+	// regular is an owner that comes back: its next acquire must not meet what is left of its last.
+	regular rlock.Owner
+}
+
+func (w *worker) chance(percent int) bool { return w.rng.IntN(100) < percent }
+
+func (w *worker) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(w.rng.Int64N(int64(most-least)))
+}
+
+func (w *worker) run() {
+	w.regular = w.client.NewOwner()
+	for !w.stopped() {
+		w.round(w.rng.IntN(len(w.locks)))
+		w.rest(w.between(0, 10*time.Millisecond))
+	}
+}
+
+func (w *worker) stopped() bool {
+	select {
+	case <-w.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+func (w *worker) rest(d time.Duration) {
+	select {
+	case <-w.stopping:
+	case <-time.After(d):
+	}
+}
+
+// round is one outermost acquisition, from its call to its release.
+func (w *worker) round(lock int) {
+	owner := rlock.Owner{}
+	if w.chance(12) {
+		owner = w.regular
+	}
+	s := &stay{worker: w, lock: lock, exact: owner == rlock.Owner{}}
+	if s.acquire(owner) {
+		s.spend()
+	}
+}
+
+// stay is one owner inside one lock.
+type stay struct {
+	*worker
+	lock  int
+	holds []*held // outermost first
+	// exact tells that the hold count is what is in holds: no outcome is open.
+	exact bool
+}
+
+// held is one acquisition of a stay.
+type held struct {
+	op    int64
+	hold  *rlock.Hold
+	fixed bool
+	until time.Time // as last said
+	lost  bool      // as said
+}
+
+// acquire takes the lock in one of the ways there are. A zero owner asks for a fresh one.
+func (s *stay) acquire(owner rlock.Owner) bool {
+	ctx, cancel := context.WithTimeout(s.storm.Load().ctx, s.patience())
+	defer cancel()
+	e := history.Event{What: history.Called, Op: s.ops.Add(1), Worker: s.number, Lock: s.lock}
+	var opts []rlock.AcquireOption
+	if (owner != rlock.Owner{}) {
+		e.Owner = owner.String()
+		opts = append(opts, rlock.As(owner))
+	}
+	if n := len(s.holds); n > 0 {
+		e.Outer = s.holds[n-1].op
+	}
+	switch {
+	case s.chance(35):
+		lease := s.between(80*time.Millisecond, s.Watchdog).Truncate(time.Millisecond)
+		e.Lease = lease.Nanoseconds()
+		opts = append(opts, rlock.Lease(lease))
+	case s.chance(10):
+		opts = append(opts, rlock.MaxHold(s.between(100*time.Millisecond, 2*s.Watchdog)))
+	}
+	var hold *rlock.Hold
+	var err error
+	var c call
+	l := s.locks[s.lock]
+	switch n := s.rng.IntN(10); {
+	case n < 6:
+		c = lockCall(ctx)
+		e.Mode = c.name
+		s.say(e)
+		hold, err = l.Lock(ctx, opts...)
+	case n < 7:
+		c = tryLockCall(ctx)
+		e.Mode = c.name
+		s.say(e)
+		hold, err = l.TryLock(ctx, opts...)
+	default:
+		wait := s.between(time.Millisecond, time.Second)
+		c = tryLockForCall(ctx)
+		e.Mode = c.name
+		s.say(e)
+		hold, err = l.TryLockFor(ctx, wait, opts...)
+	}
+	at := history.Now()
+	if err != nil {
+		name, why := c.judge(err)
+		s.say(history.Event{At: at, What: history.Refused, Op: e.Op, Kind: name})
+		s.odd(c.name, why)
+		// What it may have taken is given back some time: documented, and never exact.
+		s.exact = s.exact && name == "locked"
+		return false
+	}
+	h := &held{op: e.Op, hold: hold, fixed: e.Lease > 0, until: hold.ValidUntil()}
+	s.say(history.Event{At: at, What: history.Held, Op: e.Op, Owner: hold.Owner().String(), Until: s.clock.At(h.until)})
+	if n := len(s.holds); n > 0 {
+		s.say(history.Event{What: history.Trust, Op: s.holds[0].op, Until: s.clock.At(s.holds[0].until), Mode: history.Moved})
+	}
+	s.holds = append(s.holds, h)
+	return true
+}
+
+// patience is how long an acquire may take: mostly long enough to see the wake-up, sometimes hardly any time.
+func (s *stay) patience() time.Duration {
+	switch n := s.rng.IntN(20); {
+	case n == 0:
+		return s.between(0, 2*time.Millisecond) + time.Microsecond
+	case n < 5:
+		return s.between(5*time.Millisecond, 500*time.Millisecond)
+	}
+	return s.between(3*time.Second, 8*time.Second)
+}
+
+func (s *stay) odd(mode, why string) {
+	if why != "" {
+		s.say(history.Event{What: history.Odd, Mode: mode, Text: why})
+	}
+}

@@ -1,0 +1,123 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/torture/internal/history"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// call is a method as its contract names its errors.
+type call struct {
+	name string
+	verb string // how its errors begin, behind "rlock: "
+	ctx  context.Context
+	// errs are the sentinels that it may return here, the most telling first.
+	errs []kind
+	// unsent: it may say why it could not be sent. unanswered: it may say why no answer came.
+	unsent, unanswered bool
+}
+
+type kind struct {
+	name string
+	is   []error
+}
+
+var (
+	locked    = kind{"locked", []error{rlock.ErrLocked}}
+	uncertain = kind{history.Uncertain, []error{rlock.ErrUncertain}}
+	leaseLost = kind{history.LostLease, []error{rlock.ErrLeaseLost}}
+	lostHold  = kind{history.LostLease, []error{rlock.ErrLeaseLost, rlock.ErrNotHeld}}
+	notHeld   = kind{history.NotHeld, []error{rlock.ErrNotHeld}}
+)
+
+func lockCall(ctx context.Context) call {
+	return call{"Lock", "acquire", ctx, []kind{uncertain, leaseLost}, true, true}
+}
+
+func tryLockCall(ctx context.Context) call {
+	return call{"TryLock", "acquire", ctx, []kind{uncertain, locked, leaseLost}, true, true}
+}
+
+func tryLockForCall(ctx context.Context) call {
+	return call{"TryLockFor", "acquire", ctx, []kind{uncertain, locked, leaseLost}, true, true}
+}
+
+func unlockCall() call {
+	return call{"Unlock", "release", nil, []kind{lostHold, uncertain, notHeld}, true, false}
+}
+
+func extendCall(ctx context.Context) call {
+	return call{"Extend", "extend", ctx, []kind{lostHold, uncertain}, true, false}
+}
+
+func askCall(ctx context.Context) call {
+	return call{"HoldCount", "ask about", ctx, nil, true, true}
+}
+
+// judge names the outcome err. why is not empty if the contract has no such outcome.
+func (c call) judge(err error) (name, why string) {
+	if err == nil {
+		return history.OK, ""
+	}
+	name, known := c.named(err)
+	switch {
+	case !known:
+		return name, fmt.Sprintf("%T: %v", err, err)
+	case !strings.HasPrefix(err.Error(), "rlock: "+c.verb+" "):
+		return name, "its text does not name call and lock: " + err.Error()
+	}
+	return name, ""
+}
+
+func (c call) named(err error) (name string, known bool) {
+	if c.ctx != nil && c.ctx.Err() != nil {
+		for _, e := range []error{context.Canceled, context.DeadlineExceeded} {
+			if errors.Is(err, e) && errors.Is(c.ctx.Err(), e) {
+				return e.Error(), true
+			}
+		}
+	}
+	// An error that speaks of a context which did not end would mislead whoever looks for that.
+	// By text: package net's own timeouts say that they are context.DeadlineExceeded.
+	if strings.Contains(err.Error(), context.Canceled.Error()) || strings.Contains(err.Error(), context.DeadlineExceeded.Error()) {
+		return "a context's error that is not its own", false
+	}
+	for _, k := range c.errs {
+		all := true
+		for _, e := range k.is {
+			all = all && errors.Is(err, e)
+		}
+		if all {
+			return k.name, true
+		}
+	}
+	for _, e := range []error{rlock.ErrReleased, rlock.ErrClosed, rlock.ErrInvalidOption, rlock.ErrInvalidName,
+		rlock.ErrLocked, rlock.ErrNotHeld, rlock.ErrLeaseLost, rlock.ErrUncertain, rlock.ErrNotLocked} {
+		if errors.Is(err, e) {
+			return e.Error(), false
+		}
+	}
+	if e, ok := errors.AsType[redis.Error](err); ok {
+		code, _, _ := strings.Cut(string(e), " ")
+		return "server: " + code, code == "LOADING" || code == "BUSY"
+	}
+	if _, ok := errors.AsType[*pipeline.LostError](err); ok {
+		return "unanswered", c.unanswered
+	}
+	if _, ok := errors.AsType[*pipeline.NotSentError](err); ok {
+		return "unreachable", c.unsent
+	}
+	if _, ok := errors.AsType[net.Error](err); ok || errors.Is(err, io.EOF) {
+		return "unreachable", c.unsent && c.unanswered
+	}
+	return "a kind without a name", false
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/rlock-go/redisson/integration/torture/internal/campaign"
+	"github.com/rlock-go/redisson/integration/torture/internal/schedule"
+	"github.com/rlock-go/redisson/integration/torture/internal/worker"
+)
+
+func TestMain(m *testing.M) {
+	worker.RunIfAsked()
+	goleak.VerifyTestMain(m)
+}
+
+// TestTorture runs for some 20 s with a seed of its own, which it logs. TORTURE_SEED repeats a run's faults,
+// TORTURE_DURATION makes it longer, and TORTURE_HTML names a file for the timeline.
+func TestTorture(t *testing.T) {
+	c := campaign.Config{
+		Seed:    rand.Uint64() >> 12,
+		Sizes:   schedule.Sizes{Duration: 20 * time.Second, Locks: 5, Go: 3, Java: 1},
+		Workers: 4, Watchdog: 1500 * time.Millisecond, CommandTimeout: 200 * time.Millisecond,
+		HTML: filepath.Join(t.TempDir(), "torture.html"), Logf: t.Logf,
+	}
+	var err error
+	if s := os.Getenv("TORTURE_SEED"); s != "" {
+		if c.Seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("TORTURE_SEED: %v", err)
+		}
+	}
+	if s := os.Getenv("TORTURE_DURATION"); s != "" {
+		if c.Sizes.Duration, err = time.ParseDuration(s); err != nil {
+			t.Fatalf("TORTURE_DURATION: %v", err)
+		}
+	}
+	if s := os.Getenv("TORTURE_HTML"); s != "" {
+		c.HTML = s
+	}
+	t.Logf("TORTURE_SEED=%d TORTURE_DURATION=%v", c.Seed, c.Sizes.Duration)
+	r := campaign.Run(t, c)
+	t.Log(r.Summary())
+	if r.Failed() {
+		t.Fail()
+	}
+	// A run in which hardly anything happened shows nothing.
+	if r.Windows < 100 || len(r.Faults) < 5 || len(r.Calm) == 0 {
+		t.Errorf("%d windows, %d kinds of faults, wake-ups %v", r.Windows, len(r.Faults), r.Calm)
+	}
+}
