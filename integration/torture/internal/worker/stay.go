@@ -82,8 +82,11 @@ func (s *stay) trusts() bool {
 
 func (s *stay) trust(h *held, why string) bool {
 	err := h.hold.Err()
-	if s.contradicts(h) && s.contradicts(h) {
-		s.odd("Err", fmt.Sprintf("op %d: nil, though ValidUntil lay before the call", h.op))
+	if s.contradicts(h) {
+		// Its readings are of two clocks; only one that stands is odd.
+		if s.contradicts(h) {
+			s.odd("Err", fmt.Sprintf("op %d: nil, though ValidUntil lay before the call", h.op))
+		}
 	}
 	// What it says jitters by the time between two readings of clocks.
 	until := h.hold.ValidUntil()
