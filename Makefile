@@ -24,7 +24,7 @@ engine := integration/docker/with-engine.sh
 # Every module but that of the tools, which has no packages.
 modules = $(filter-out ./integration/tools,$(patsubst %/,%,$(dir $(shell find . -name go.mod -not -path '*/.*/*' | sort))))
 # The packages of the integration module by what they need, each in one of three steps; a step without packages fails.
-java_packages := /(java|interop)[a-z]*(/|$$)
+java_packages := /(java|interop|torture)[a-z]*(/|$$)
 docker_packages := /(redisserver|docker)[a-z]*(/|$$)
 
 .PHONY: help
@@ -83,6 +83,12 @@ interop:
 .PHONY: faults
 faults:
 	@$(step) 'faults, in full' bash -ec 'cd integration/faults && go test -count=1 -timeout 40m -run TestFaults -scale 1 $(FLAGS)'
+
+# Shows that the tests bite: each of some dozens of defects, put into a copy of the checkout, must fail the tests named
+# for it. Some ten minutes. FLAGS=-write puts the table into docs/mutants.md.
+.PHONY: mutants
+mutants:
+	@$(step) 'mutants' bash -ec 'cd integration && go run ./mutants $(FLAGS)'
 
 .PHONY: docker
 docker:

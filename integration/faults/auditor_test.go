@@ -1,0 +1,188 @@
+package faults
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// auditor reads the locks in use from the server, around all proxies, again and again, and holds them against what
+// this process believes.
+type auditor struct {
+	row  *row
+	url  string
+	stop chan struct{}
+	done sync.WaitGroup
+
+	mu      sync.Mutex // guards the rest
+	watched map[string]*watched
+}
+
+// watched is one lock's name while a round uses it.
+type watched struct {
+	holds  []*rlock.Hold        // granted, and not known to have ended
+	orphan map[string]time.Time // by owner: since when nobody believes to be it
+	vain   map[string]time.Time // by owner: since when a hold is valid that the server does not know
+	told   map[string]bool      // violations that were told already
+}
+
+func audit(w *row, url string) *auditor {
+	a := &auditor{row: w, url: url, stop: make(chan struct{}), watched: map[string]*watched{}}
+	a.done.Go(a.run)
+	return a
+}
+
+func (a *auditor) end() {
+	close(a.stop)
+	a.done.Wait()
+}
+
+func (a *auditor) watch(key string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.watched[key] = &watched{orphan: map[string]time.Time{}, vain: map[string]time.Time{}, told: map[string]bool{}}
+}
+
+func (a *auditor) unwatch(key string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.watched, key)
+}
+
+// believe makes h known as granted.
+func (a *auditor) believe(h *rlock.Hold) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if w := a.watched[h.Name()]; w != nil {
+		w.holds = append(w.holds, h)
+	}
+}
+
+func (a *auditor) run() {
+	const every = 3 * time.Millisecond
+	var conn redis.Conn
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-a.stop:
+			if conn != nil {
+				conn.Close()
+			}
+			return
+		case <-tick.C:
+		}
+		if conn == nil {
+			c, err := redis.DialURL(a.url, redis.DialConnectTimeout(time.Second), redis.DialReadTimeout(soon), redis.DialWriteTimeout(time.Second))
+			if err != nil {
+				continue // the server is away, which is some row's fault
+			}
+			conn = c
+		}
+		if !a.look(conn) {
+			conn.Close()
+			conn = nil
+		}
+	}
+}
+
+// look reads every name once and judges. It reports false when the connection is of no more use.
+func (a *auditor) look(conn redis.Conn) bool {
+	a.mu.Lock()
+	before := map[string][]*rlock.Hold{}
+	var keys []string
+	for key, w := range a.watched {
+		keys = append(keys, key)
+		before[key] = append([]*rlock.Hold(nil), w.holds...)
+	}
+	a.mu.Unlock()
+	asked := time.Now()
+	for _, key := range keys {
+		if conn.Send("HGETALL", key) != nil {
+			return false
+		}
+	}
+	if conn.Flush() != nil {
+		return false
+	}
+	for _, key := range keys {
+		fields, err := redis.IntMap(conn.Receive())
+		if _, refused := err.(redis.Error); refused {
+			continue // LOADING, BUSY and the like
+		}
+		if err != nil {
+			return false
+		}
+		a.judge(key, fields, before[key], asked)
+	}
+	return true
+}
+
+// judge takes what the server showed after asked; before are the holds that had been granted by then.
+func (a *auditor) judge(key string, fields map[string]int, before []*rlock.Hold, asked time.Time) {
+	now := time.Now()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	w := a.watched[key]
+	if w == nil {
+		return
+	}
+	once := func(what string, format string, args ...any) {
+		if !w.told[what] {
+			w.told[what] = true
+			a.row.violates(format, args...)
+		}
+	}
+	if len(fields) > 1 {
+		once("owners", "%s has more than one owner: %v", key, fields)
+	}
+	// A hold that ended never revives. So one that is valid now was valid when the server answered.
+	valid := map[string]int{}
+	for _, h := range before {
+		if h.Err() == nil {
+			valid[h.Owner().String()]++
+		}
+	}
+	for owner, n := range valid {
+		switch {
+		case fields[owner] >= n:
+			delete(w.vain, owner)
+		case a.row.loses:
+			if w.vain[owner].IsZero() {
+				w.vain[owner] = asked
+			}
+			a.row.took("believed in vain", now.Sub(w.vain[owner]))
+		default:
+			once("valid", "%s: %d holds of %s say that they are valid, the server says %v", key, n, owner, fields)
+		}
+	}
+	w.holds = slices.DeleteFunc(w.holds, func(h *rlock.Hold) bool { return h.Err() != nil })
+	believed := map[string]bool{}
+	for _, h := range w.holds {
+		believed[h.Owner().String()] = true
+	}
+	for owner := range fields {
+		if believed[owner] {
+			delete(w.orphan, owner)
+			continue
+		}
+		since, known := w.orphan[owner]
+		if !known {
+			w.orphan[owner] = asked
+			continue
+		}
+		age := now.Sub(since)
+		a.row.took("key without a holder", age)
+		if age > a.row.bound {
+			once("orphan", "%s is nobody's for %v: %v%s", key, age, fields, a.row.seen(owner))
+		}
+	}
+	for owner := range w.orphan {
+		if _, there := fields[owner]; !there {
+			delete(w.orphan, owner)
+		}
+	}
+}

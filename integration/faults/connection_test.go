@@ -1,0 +1,119 @@
+package faults
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// kill has the server close the lane's connections that have or have not subscribed.
+func (r *round) kill(subscribed bool) {
+	r.Helper()
+	for _, c := range r.proxy.Log() {
+		has := slices.ContainsFunc(c.Cmds, faultproxy.Command("SUBSCRIBE"))
+		if c.Open && c.Addr != "" && len(c.Cmds) > 0 && has == subscribed {
+			do(r.T, r.direct, "CLIENT", "KILL", "TYPE", map[bool]string{true: "pubsub", false: "normal"}[subscribed], "ADDR", c.Addr)
+		}
+	}
+}
+
+// cutSubscription: the waiter's subscription ends, and what is published meanwhile goes unheard.
+func cutSubscription(r *round) {
+	first := r.rivalTakes()
+	calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
+	r.listens(1)
+	if !becomes(soon, func() bool { return r.answered(acquires) == 2 }) {
+		r.Fatal("the waiter never tried again")
+	}
+	var from time.Time
+	switch r.i % 3 {
+	case 0: // released while it is away
+		r.kill(true)
+		from = time.Now()
+		r.release(first)
+	case 1: // released when it is back
+		r.kill(true)
+		if !becomes(soon, func() bool { return r.answered(acquires) >= 3 }) {
+			r.violates("the waiter did not look again after its subscription was cut")
+		}
+		from = time.Now()
+		r.release(first)
+	case 2: // released while nobody can connect
+		r.proxy.Refuse(true)
+		r.proxy.CutAll()
+		r.release(first)
+		<-time.After(timeout) // an outage has a length
+		from = time.Now()
+		r.proxy.Refuse(false)
+	}
+	got := r.await(calls)
+	r.allowed("", got.err, ok)
+	if got.err != nil {
+		return
+	}
+	r.within(from, got.at)
+	r.holds(1, got.hold)
+	r.release(got.hold)
+	r.comesFree()
+	r.row.counted(1, -1)
+}
+
+// idleClose: the server closes the command connection between calls, whatever is called next.
+func idleClose(r *round) {
+	noticed := func() {
+		r.kill(false)
+		if r.i%2 == 0 {
+			<-time.After(3 * time.Millisecond) // time to notice; else the next call does
+		}
+	}
+	var h *rlock.Hold
+	var err error
+	switch r.i % 4 {
+	case 0: // acquire
+		noticed()
+		h, err = r.lock.Lock(r.Context())
+	case 1: // acquire without waiting
+		noticed()
+		h, err = r.lock.TryLock(r.Context())
+	default:
+		h, err = r.lock.Lock(r.Context())
+	}
+	r.allowed("", err, ok)
+	if err != nil {
+		return
+	}
+	r.auditor.believe(h)
+	count := 1
+	switch r.i % 4 {
+	case 2: // question, and release below
+		noticed()
+		n, err := r.lock.HoldCount(r.Context(), h.Owner())
+		if err != nil || n != 1 {
+			r.violates("HoldCount: %d, %v", n, err)
+		}
+		noticed()
+	case 3: // re-entry
+		noticed()
+		again, err := r.lock.Lock(r.Context(), rlock.As(h.Owner()))
+		r.allowed("", err, ok)
+		if err == nil {
+			count = 2
+			r.auditor.believe(again)
+			r.holds(count, h, again)
+			r.release(again)
+		}
+	}
+	if err := h.Unlock(context.Background()); err != nil {
+		r.violates("Unlock: %v", err)
+	}
+	r.comesFree()
+	r.row.counted(1, -1)
+}
+
+var connectionFaults = []scenario{
+	{fault: "subscription lost while waiting", by: "server: CLIENT KILL; proxy: refuses for 0.2 s", times: 100, round: cutSubscription},
+	{fault: "idle command connection closed", by: "server: CLIENT KILL between calls", times: 1000, inexact: true, round: idleClose},
+}

@@ -1,0 +1,181 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// several are further locks of a round.
+func (r *round) several(n int) []*round {
+	all := make([]*round, n)
+	for i := range all {
+		sub := *r
+		sub.name = fmt.Sprintf("%s-%d", r.name, i)
+		sub.lock, sub.his = r.client.NewLock(sub.name), r.rival.NewLock(sub.name)
+		r.auditor.watch(sub.name)
+		all[i] = &sub
+	}
+	return all
+}
+
+// lostWhileHeld: the server loses its data under those who hold. Others can enter at once; the holders are told at
+// their next renewal.
+func lostWhileHeld(lose func(*round)) func(*round) {
+	return func(r *round) {
+		locks := r.several(r.row.batch)
+		holds := make([]*rlock.Hold, len(locks))
+		for i, l := range locks {
+			holds[i] = l.take(l.lock)
+		}
+		lose(r)
+		from := time.Now()
+		others := make([]*rlock.Hold, len(locks))
+		for i, l := range locks {
+			others[i] = l.take(l.his)
+		}
+		var all sync.WaitGroup
+		for i, h := range holds {
+			all.Go(func() {
+				// Each third of the lease, counted from the acquire.
+				limit := time.After(lease()/3 + 2*time.Second)
+				select {
+				case <-h.Done():
+				case <-limit:
+					r.violates("not told within %v", time.Since(from))
+					return
+				}
+				r.row.took("told after", time.Since(from))
+				locks[i].allowed("", h.Err(), leaseLost)
+			})
+		}
+		all.Wait()
+		for i, l := range locks {
+			if kind := kindOf(holds[i].Unlock(context.Background())); kind != lostNotHeld {
+				l.violates("Unlock of a lost hold: %s", kind)
+			}
+			l.holds(1, others[i])
+			l.release(others[i])
+			r.auditor.unwatch(l.name)
+		}
+		r.row.counted(len(locks), -1)
+	}
+}
+
+// lostWhileWaited: the server loses the lock that somebody waits for.
+func lostWhileWaited(r *round) {
+	first := r.rivalTakes()
+	calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
+	r.listens(1)
+	wipe(r)
+	from := time.Now()
+	got := r.await(calls)
+	r.allowed("", got.err, ok)
+	r.within(from, got.at)
+	if got.err == nil {
+		// He who was in it learns from his unlock, which must not hit the other.
+		if kind := kindOf(first.Unlock(context.Background())); kind != "ErrNotHeld" && kind != lostNotHeld {
+			r.violates("Unlock of a lost hold: %s", kind)
+		}
+		r.holds(1, got.hold)
+		r.release(got.hold)
+	}
+	r.comesFree()
+	r.row.counted(1, -1)
+}
+
+// within judges how soon a waiter entered: a second from the release, or from when its subscription was back. How long
+// that took is up to the pauses between its tries to connect.
+func (r *round) within(from, at time.Time) {
+	r.Helper()
+	channel := codec.Channel(r.name)
+	back := from
+	for _, e := range r.proxy.Record() {
+		if faultproxy.Command("SUBSCRIBE")(e.Cmd) && slices.Contains(e.Cmd, channel) && e.Answered.After(back) && e.Answered.Before(at) {
+			back = e.Answered
+		}
+	}
+	r.row.took("back and listening after", back.Sub(from))
+	r.row.took("entered after that", at.Sub(back))
+	if at.Sub(back) > time.Second || at.Sub(from) > 3*time.Second {
+		r.violates("listening after %v, entered %v after that", back.Sub(from), at.Sub(back))
+	}
+}
+
+// keptWhileHeld: the server dies and comes back with its data.
+func keptWhileHeld(r *round) {
+	locks := r.several(r.row.batch)
+	holds := make([]*rlock.Hold, len(locks))
+	for i, l := range locks {
+		holds[i] = l.take(l.lock)
+	}
+	crash(r)
+	for i, l := range locks {
+		l.holds(1, holds[i])
+		l.allowed("", holds[i].Err(), ok)
+		l.release(holds[i])
+		l.comesFree()
+		r.auditor.unwatch(l.name)
+	}
+	r.row.counted(len(locks), -1)
+}
+
+// keptWhileWaited is the same for one who waits.
+func keptWhileWaited(r *round) {
+	first := r.rivalTakes()
+	calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
+	r.listens(1)
+	crash(r)
+	r.holds(1, first)
+	from := time.Now()
+	r.release(first)
+	got := r.await(calls)
+	r.allowed("", got.err, ok)
+	r.within(from, got.at)
+	if got.err == nil {
+		r.holds(1, got.hold)
+		r.release(got.hold)
+	}
+	r.comesFree()
+	r.row.counted(1, -1)
+}
+
+// reconnect makes the lane's own connection anew.
+func (l *lane) reconnect() {
+	l.direct.Close()
+	l.direct = l.dial(l.T)
+}
+
+func flush(r *round) { do(r.T, r.direct, "FLUSHALL") }
+
+func wipe(r *round) {
+	r.server.Wipe()
+	r.reconnect()
+}
+
+func crash(r *round) {
+	r.server.Kill()
+	r.server.Restart()
+	r.reconnect()
+}
+
+var aof = []string{"--appendonly", "yes", "--appendfsync", "always"}
+
+func dataFaultsFor() []scenario {
+	dog := []rlock.Option{rlock.WithWatchdogTimeout(lease())}
+	return []scenario{
+		{fault: "server killed and restarted with its data (AOF, fsync always) while held", by: "server: SIGKILL", times: 100, batch: 5, lanes: 4, alone: true, args: aof, inexact: true, round: keptWhileHeld},
+		{fault: "the same while waited for", by: "server: SIGKILL", times: 20, lanes: 4, alone: true, args: aof, inexact: true, round: keptWhileWaited},
+		{fault: "server restarted empty while waited for", by: "server: stop, remove data, start", times: 20, lanes: 4, alone: true, loses: true, round: lostWhileWaited},
+		{fault: "server restarted empty while held", by: "server: stop, remove data, start", times: 100, batch: 25, lanes: 4, alone: true, loses: true, parallel: true, options: dog,
+			remark: "others are inside meanwhile: no lock with a lease can prevent that", round: lostWhileHeld(wipe)},
+		{fault: "FLUSHALL while held", by: "server: FLUSHALL", times: 100, batch: 25, lanes: 4, alone: true, loses: true, parallel: true, options: dog,
+			remark: "others are inside meanwhile: `Err` (H3) can't cover it", round: lostWhileHeld(flush)},
+	}
+}

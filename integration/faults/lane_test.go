@@ -1,0 +1,290 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// What the proxy is told to look for.
+var (
+	acquires = faultproxy.Script(luasrc.LockScript.SHA1)
+	unlocks  = faultproxy.Script(luasrc.UnlockScript.SHA1)
+)
+
+// lane plays rounds one after the other.
+type lane struct {
+	*testing.T
+	*site
+	number int
+	proxy  *faultproxy.Proxy
+	client *rlock.Client // behind the proxy: the one that meets the faults
+	rival  *rlock.Client // straight to the server
+	direct redis.Conn    // the lane's own eyes and hands
+}
+
+func newLane(t *testing.T, at *site, number int) *lane {
+	l := &lane{T: t, site: at, number: number, proxy: faultproxy.Start(t, at.server.Addr()), direct: at.dial(t)}
+	t.Cleanup(func() { l.direct.Close() })
+	at.row.mu.Lock()
+	at.row.proxies = append(at.row.proxies, l.proxy)
+	at.row.mu.Unlock()
+	l.client = l.open(l.proxy.Addr(), true)
+	l.rival = l.open(at.server.Addr(), false)
+	return l
+}
+
+// open makes a client that is closed with the lane at the latest.
+func (l *lane) open(addr string, asUser bool) *rlock.Client {
+	l.Helper()
+	u := url.URL{Scheme: "redis", Host: addr}
+	if user := l.row.user; user != nil && asUser {
+		u.User = url.UserPassword(user.Name, user.Password)
+	}
+	c, err := rlock.Open(l.Context(), u.String(), append([]rlock.Option{rlock.WithCommandTimeout(l.row.timeout)}, l.row.options...)...)
+	if err != nil {
+		l.Fatal(err)
+	}
+	l.Cleanup(func() { c.Close() })
+	return c
+}
+
+// finish closes the lane's clients and sees that they hang up.
+func (l *lane) finish() {
+	l.client.Close()
+	l.rival.Close()
+	l.direct.Close()
+	if !becomes(soon, func() bool {
+		for _, c := range l.proxy.Log() {
+			if c.Open {
+				return false
+			}
+		}
+		return true
+	}) {
+		l.row.violates("a closed client keeps connections open")
+	}
+	l.counts(l.granted(), 0)
+}
+
+// counts adds to what the server's own count is held against in the end.
+func (s *site) counts(grants, expired int) {
+	s.row.mu.Lock()
+	defer s.row.mu.Unlock()
+	s.grants += grants
+	s.expired += expired
+}
+
+// granted counts the acquires through the proxy that ran and were granted, whatever became of their replies.
+func (l *lane) granted() (n int) {
+	for _, e := range l.proxy.Record() {
+		if acquires(e.Cmd) && !e.Answered.IsZero() && e.Reply == nil && e.Did != faultproxy.Answer {
+			n++
+		}
+	}
+	return n
+}
+
+// round is one case: a fault and its lock.
+type round struct {
+	*lane
+	i     int
+	name  string
+	began time.Time
+	lock  *rlock.Lock // the faulted client's
+	his   *rlock.Lock // the rival's
+}
+
+func (l *lane) play(i int) {
+	r := &round{lane: l, i: i, name: fmt.Sprintf("fault-%d", i), began: time.Now()}
+	r.lock, r.his = l.client.NewLock(r.name), l.rival.NewLock(r.name)
+	l.auditor.watch(r.name)
+	defer l.auditor.unwatch(r.name)
+	l.row.round(r)
+}
+
+// variant chooses among n in turn, both along a lane and across lanes.
+func (r *round) variant(n int) int { return (r.i/r.row.lanes + r.i) % n }
+
+// violates records what must never be seen, with what passed the proxy for this lock.
+func (r *round) violates(format string, args ...any) {
+	r.Helper()
+	s := r.row.seen(r.name)
+	r.row.violates("round %d: %s%s", r.i, fmt.Sprintf(format, args...), s)
+	r.Fail()
+}
+
+// hit is a rule for one command of this round.
+func (r *round) hit(match faultproxy.Match, times int, do faultproxy.Action) *faultproxy.Handle {
+	return r.proxy.Add(faultproxy.Rule{Match: faultproxy.All(match, faultproxy.Key(r.name)), Times: times, Do: do})
+}
+
+// ran counts this round's faulted commands that the server answered.
+func (r *round) ran() (n int) {
+	for _, e := range r.proxy.Record() {
+		if e.Did != 0 && e.Did != faultproxy.Answer && !e.Answered.IsZero() && faultproxy.Key(r.name)(e.Cmd) {
+			if _, refused := e.Reply.(faultproxy.Error); !refused {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// answered counts commands of this round that the server has answered.
+func (r *round) answered(match faultproxy.Match) (n int) {
+	for _, e := range r.proxy.Record() {
+		if match(e.Cmd) && !e.Answered.IsZero() && faultproxy.Key(r.name)(e.Cmd) {
+			n++
+		}
+	}
+	return n
+}
+
+// result is what an acquire returned.
+type result struct {
+	hold *rlock.Hold
+	err  error
+	at   time.Time
+}
+
+// acquiring calls on a goroutine; what it gets is believed at once.
+func (r *round) acquiring(fn func() (*rlock.Hold, error)) <-chan result {
+	c := make(chan result, 1)
+	go func() {
+		h, err := fn()
+		at := time.Now()
+		if err == nil {
+			r.auditor.believe(h)
+		}
+		c <- result{h, err, at}
+	}()
+	return c
+}
+
+// await waits for a call's end.
+func (r *round) await(c <-chan result) result {
+	r.Helper()
+	select {
+	case got := <-c:
+		return got
+	case <-time.After(soon):
+		r.violates("a call did not return within %v", soon)
+		r.FailNow()
+		panic("not reached")
+	}
+}
+
+// take acquires without a fault.
+func (r *round) take(l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
+	r.Helper()
+	got := r.await(r.acquiring(func() (*rlock.Hold, error) { return l.Lock(r.Context(), opts...) }))
+	for tries := 0; tries < 5 && r.excused(got.err); tries++ {
+		got = r.await(r.acquiring(func() (*rlock.Hold, error) { return l.Lock(r.Context(), opts...) }))
+	}
+	if got.err != nil {
+		r.violates("Lock without a fault: %v", got.err)
+		r.FailNow()
+	}
+	return got.hold
+}
+
+// rivalTakes is take for the rival; it does not pass the proxy, so its grant is counted here.
+func (r *round) rivalTakes() *rlock.Hold {
+	r.Helper()
+	h := r.take(r.his)
+	r.counts(1, 0)
+	return h
+}
+
+// release unlocks without a fault.
+func (r *round) release(holds ...*rlock.Hold) {
+	r.Helper()
+	for _, h := range holds {
+		if err := h.Unlock(context.Background()); err != nil && !r.excused(err) {
+			r.violates("Unlock without a fault: %v", err)
+		}
+	}
+}
+
+// holds fails unless the server shows this owner alone with this count, and the holds say that they are valid.
+func (r *round) holds(count int, holds ...*rlock.Hold) {
+	r.Helper()
+	for _, h := range holds {
+		if err := h.Err(); err != nil {
+			r.violates("a hold that should be valid: %v", err)
+		}
+	}
+	if f := r.fields(); len(f) != 1 || f[holds[0].Owner().String()] != count {
+		r.violates("the server has %v, want %v alone with %d", f, holds[0].Owner(), count)
+	}
+}
+
+func (r *round) fields() map[string]int {
+	r.Helper()
+	m, err := redis.IntMap(do(r.T, r.direct, "HGETALL", r.name), nil)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return m
+}
+
+// comesFree fails unless the lock is nobody's within the row's bound, and then lets the rival show that it can be had.
+func (r *round) comesFree() {
+	r.Helper()
+	began := time.Now()
+	if !becomes(r.row.bound, func() bool { return len(r.fields()) == 0 }) {
+		r.violates("%v after the fault the server still has %v", time.Since(began), r.fields())
+		return
+	}
+	r.release(r.rivalTakes())
+}
+
+// listens waits until so many connections listen to the lock's channel.
+func (r *round) listens(n int64) {
+	r.Helper()
+	channel := codec.Channel(r.name)
+	if !becomes(soon, func() bool {
+		v, err := redis.Values(do(r.T, r.direct, "PUBSUB", "NUMSUB", channel), nil)
+		return err == nil && v[1] == n
+	}) {
+		r.Fatalf("never %d listeners on %s", n, channel)
+	}
+}
+
+// excused tells whether an error says that no answer came, while the machine stood still in this round. It is counted.
+func (r *round) excused(err error) bool {
+	kind := kindOf(err)
+	if kind != uncertain && kind != unreachable || !machine.stood(r.began) {
+		return false
+	}
+	r.row.outcome(kind+" while the testing machine stood still", 1)
+	return true
+}
+
+// allowed counts a call's outcome and fails on one that is not among those that this fault may have.
+func (r *round) allowed(what string, err error, kinds ...string) {
+	r.Helper()
+	kind := kindOf(err)
+	if kind == undocumented {
+		r.violates("an error that is not documented: %v", err)
+		return
+	}
+	for _, k := range kinds {
+		if k == kind {
+			r.row.outcome(what+kind, 1)
+			return
+		}
+	}
+	if !r.excused(err) {
+		r.violates("%sended with %s: %v", what, kind, err)
+	}
+}

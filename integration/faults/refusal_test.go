@@ -1,0 +1,157 @@
+package faults
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// refusal is a state in which the server refuses scripts that write.
+type refusal struct {
+	code    string
+	by      string
+	passes  bool // it passes by itself: even who asks once has it waited out, for a command timeout
+	spins   bool // it keeps a core to itself, and may not even refuse within the command timeout
+	enforce func(*round) (lift func())
+}
+
+func config(parameter, during, after string) func(*round) func() {
+	return func(r *round) func() {
+		do(r.T, r.direct, "CONFIG", "SET", parameter, during)
+		return func() { do(r.T, r.direct, "CONFIG", "SET", parameter, after) }
+	}
+}
+
+// orphaned makes the server the replica of a master that is not there.
+func orphaned(serveStale string) func(*round) func() {
+	return func(r *round) func() {
+		do(r.T, r.direct, "CONFIG", "SET", "replica-serve-stale-data", serveStale)
+		do(r.T, r.direct, "REPLICAOF", "127.0.0.1", 1)
+		return func() { do(r.T, r.direct, "REPLICAOF", "NO", "ONE") }
+	}
+}
+
+// replied has the proxy give the server's answer; what it stands for is hard to keep up for long.
+func replied(text string) func(*round) func() {
+	return func(r *round) func() {
+		writes := func(cmd []string) bool { return acquires(cmd) || unlocks(cmd) }
+		h := r.proxy.Add(faultproxy.Rule{Match: faultproxy.All(writes, faultproxy.Key(r.name)), Do: faultproxy.Answer, Reply: []byte("-" + text + "\r\n")})
+		return h.Remove
+	}
+}
+
+// busy keeps the server in a script that does not end until it is killed.
+func busy(r *round) func() {
+	do(r.T, r.direct, "CONFIG", "SET", "busy-reply-threshold", 10)
+	c := r.dial(r.T)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.Do("EVAL", "while true do end", 0)
+		ended <- err
+	}()
+	if !becomes(soon, func() bool {
+		_, err := r.direct.Do("PING")
+		return err != nil && strings.HasPrefix(err.Error(), "BUSY")
+	}) {
+		r.Fatal("the server never got busy")
+	}
+	return func() {
+		do(r.T, r.direct, "SCRIPT", "KILL")
+		<-ended
+		c.Close()
+		if !becomes(soon, func() bool { _, err := r.direct.Do("PING"); return err == nil }) {
+			r.Fatal("the server stays busy")
+		}
+	}
+}
+
+// play lets the refusal meet, in turn: an acquire, for a moment; an acquire, for as long as it asks; a waiter; an
+// unlock.
+func (f refusal) play(r *round) {
+	reported := "reported as " + f.code
+	late := ok
+	if f.spins {
+		late = uncertain
+	}
+	switch r.variant(4) {
+	case 0:
+		lift := f.enforce(r)
+		calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.TryLock(r.Context()) })
+		from := time.Now()
+		<-time.After(timeout / 3)
+		lift()
+		moment := time.Since(from) < timeout*3/4 // else this machine took its time
+		got := r.await(calls)
+		if f.passes && !moment {
+			r.allowed("for too long a moment, TryLock: ", got.err, ok, reported, late)
+		} else if f.passes {
+			r.allowed("for a moment, TryLock: ", got.err, ok, late)
+		} else {
+			r.allowed("for a moment, TryLock: ", got.err, reported)
+		}
+		if got.err == nil {
+			r.holds(1, got.hold)
+			r.release(got.hold)
+		}
+	case 1:
+		lift := f.enforce(r)
+		began := time.Now()
+		_, err := r.lock.Lock(r.Context())
+		r.row.took("reported after", time.Since(began))
+		if took := time.Since(began); took > usualBound {
+			r.violates("reported after %v", took)
+		}
+		lift()
+		if f.spins {
+			r.allowed("for long, Lock: ", err, reported, uncertain)
+		} else {
+			r.allowed("for long, Lock: ", err, reported)
+		}
+	case 2:
+		const first = 800 * time.Millisecond
+		r.take(r.his, rlock.Lease(first))
+		r.counts(1, 1)
+		calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
+		r.listens(1)
+		if !becomes(soon, func() bool { return r.answered(acquires) == 2 }) {
+			r.Fatal("the waiter never tried again")
+		}
+		lift := f.enforce(r)
+		<-time.After(first + 2*timeout) // the lease ends and the waiter's patience would, had it any less
+		lift()
+		got := r.await(calls)
+		r.allowed("for long, a waiter: ", got.err, ok)
+		if got.err == nil {
+			r.holds(1, got.hold)
+			r.release(got.hold)
+		}
+	case 3:
+		h := r.take(r.lock)
+		lift := f.enforce(r)
+		done := make(chan error, 1)
+		go func() { done <- h.Unlock(context.Background()) }()
+		<-time.After(timeout * 3 / 2)
+		lift()
+		r.allowed("for 0.3 s, Unlock: ", <-done, ok)
+	}
+	r.comesFree()
+	r.row.counted(1, 0) // held against the server's own count when the row ends
+}
+
+var refusals = func() (all []scenario) {
+	for _, f := range []refusal{
+		{code: "LOADING", by: "proxy: reply in the server's place", passes: true, enforce: replied("LOADING Redis is loading the dataset in memory")},
+		{code: "MASTERDOWN", by: "server: REPLICAOF a master that is not there, no stale data", passes: true, enforce: orphaned("no")},
+		{code: "READONLY", by: "server: REPLICAOF a master that is not there", enforce: orphaned("yes")},
+		{code: "OOM", by: "server: CONFIG SET maxmemory 1", enforce: config("maxmemory", "1", "0")},
+		{code: "BUSY", by: "server: EVAL while true, SCRIPT KILL", passes: true, spins: true, enforce: busy},
+	} {
+		all = append(all, scenario{
+			fault: "server answers " + f.code, by: f.by, times: 100, lanes: 4, alone: true, latches: f.spins, round: f.play,
+		})
+	}
+	return all
+}()

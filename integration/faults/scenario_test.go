@@ -1,0 +1,211 @@
+package faults
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// scenario is one fault and a row of the table.
+type scenario struct {
+	fault string // what goes wrong
+	by    string // who makes it go wrong
+	times int    // how often at full size
+	batch int    // how many of these happen at once in one round; 0 is 1
+	lanes int    // how many rounds run at a time; 0 is 8
+
+	alone   bool              // each lane has a server to itself
+	args    []string          // further arguments of the server
+	user    *redisserver.User // whom the faulted client is, if not the default user
+	options []rlock.Option    // of the clients, beside the command timeout
+	timeout time.Duration     // of one command; 0 is the usual 200 ms
+	bound   time.Duration     // how long a key may be nobody's; 0 is usualBound
+
+	loses    bool // the server loses its data, and with it what was promised
+	inexact  bool // the proxy can't tell what ran: replies may get lost behind it
+	latches  bool // latches may stay until they expire
+	remark   string
+	parallel bool // it mostly waits, and runs beside others
+
+	round func(*round)
+}
+
+// usualBound is how long a key may be nobody's while the server can be reached and lets itself be asked for a fence:
+// until the loss of the reply is noticed, and a second for fence and undo on a busy machine.
+const usualBound = timeout + time.Second
+
+// row is a scenario's result.
+type row struct {
+	scenario
+	t *testing.T
+
+	mu         sync.Mutex // guards the rest
+	cases      int
+	ran        int
+	asked      bool // whether the fault's command ran was looked for at all
+	outcomes   map[string]int
+	longest    map[string]time.Duration
+	highest    map[string]float64
+	violations int
+	proxies    []*faultproxy.Proxy
+}
+
+func (s scenario) run(t *testing.T) *row {
+	w := &row{scenario: s, t: t, outcomes: map[string]int{}, longest: map[string]time.Duration{}, highest: map[string]float64{}}
+	w.batch = max(w.batch, 1)
+	if w.lanes == 0 {
+		w.lanes = 8
+	}
+	if w.timeout == 0 {
+		w.timeout = timeout
+	}
+	if w.bound == 0 {
+		w.bound = usualBound
+	}
+	rounds := max(1, scaled(w.times)/w.batch)
+	lanes := min(w.lanes, rounds)
+	began := time.Now()
+	var shared *site
+	if !w.alone {
+		shared = newSite(t, w)
+	}
+	t.Run("lanes", func(t *testing.T) {
+		for n := range lanes {
+			t.Run(fmt.Sprint(n), func(t *testing.T) {
+				t.Parallel()
+				at := shared
+				if w.alone {
+					at = newSite(t, w)
+				}
+				l := newLane(t, at, n)
+				for i := n; i < rounds; i += lanes {
+					l.play(i)
+					if t.Failed() {
+						break
+					}
+				}
+				l.finish()
+				if w.alone {
+					at.finish(t)
+				}
+			})
+		}
+	})
+	if shared != nil {
+		shared.finish(t)
+	}
+	t.Logf("%s, %s: %s (%.1f s)", w.fault, w.by, strings.Join(w.cells(), " | "), time.Since(began).Seconds())
+	return w
+}
+
+// violates records what must never be seen.
+func (w *row) violates(format string, args ...any) {
+	w.t.Helper()
+	w.mu.Lock()
+	w.violations++
+	n := w.violations
+	w.mu.Unlock()
+	// One fault a thousand times is one finding; the first few show it.
+	if n <= 5 {
+		w.t.Errorf("VIOLATION: "+format, args...)
+	} else {
+		w.t.Fail()
+	}
+}
+
+// seen is the end of what passed the proxies for a lock or an owner, with the fences.
+func (w *row) seen(word string) string {
+	w.mu.Lock()
+	proxies := slices.Clone(w.proxies)
+	w.mu.Unlock()
+	var b strings.Builder
+	for _, p := range proxies {
+		for _, e := range p.Record() {
+			about := slices.ContainsFunc(e.Cmd, func(arg string) bool {
+				return arg == word || strings.Contains(arg, "{"+word+"}")
+			})
+			if about || faultproxy.Command("CLIENT", "KILL")(e.Cmd) {
+				fmt.Fprintf(&b, "\n  %s conn %d %v -> %v at %s (%v)", e.Sent.Format("05.000"), e.Conn, e.Cmd, e.Reply, e.Answered.Format("05.000"), e.Did)
+			}
+		}
+	}
+	const most = 6000
+	s := b.String()
+	return "; passed the proxy:" + s[max(0, len(s)-most):]
+}
+
+func (w *row) outcome(kind string, n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.outcomes[kind] += n
+}
+
+// counted adds to the cases of the row, and how often the faulted command ran on the server; -1 where no command is
+// faulted.
+func (w *row) counted(cases, ran int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cases += cases
+	if ran >= 0 {
+		w.asked = true
+		w.ran += ran
+	}
+}
+
+// took keeps the longest of what was measured.
+func (w *row) took(what string, d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.longest[what] = max(w.longest[what], d)
+}
+
+// most keeps the highest of what was counted.
+func (w *row) most(what string, n float64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.highest[what] = max(w.highest[what], n)
+}
+
+// cells are what the run fills into the table.
+func (w *row) cells() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ran := "–"
+	if w.asked {
+		ran = fmt.Sprint(w.ran)
+	}
+	var outcomes, longest []string
+	for _, kind := range slices.SortedFunc(maps.Keys(w.outcomes), func(a, b string) int {
+		if d := w.outcomes[b] - w.outcomes[a]; d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	}) {
+		outcomes = append(outcomes, fmt.Sprintf("%s: %d", kind, w.outcomes[kind]))
+	}
+	for _, what := range slices.Sorted(maps.Keys(w.longest)) {
+		longest = append(longest, fmt.Sprintf("%s: %s", what, rough(w.longest[what])))
+	}
+	for _, what := range slices.Sorted(maps.Keys(w.highest)) {
+		longest = append(longest, fmt.Sprintf("%s: %.1f", what, w.highest[what]))
+	}
+	if w.remark != "" {
+		outcomes = append(outcomes, w.remark)
+	}
+	return []string{fmt.Sprint(w.cases), ran, strings.Join(outcomes, "; "), strings.Join(longest, "; "), fmt.Sprint(w.violations)}
+}
+
+func rough(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}

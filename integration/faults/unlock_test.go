@@ -1,0 +1,156 @@
+package faults
+
+import (
+	"context"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// lostUnlockReply: the only hold is released, and its holder does not hear of it. In every second round somebody waits
+// who gets in before the unlock is repeated; the repetition must not hit him.
+func lostUnlockReply(do faultproxy.Action) func(*round) {
+	return func(r *round) {
+		h := r.take(r.lock)
+		var next <-chan result
+		if r.i%2 == 0 {
+			next = r.acquiring(func() (*rlock.Hold, error) { return r.his.Lock(r.Context()) })
+			r.listens(1)
+		}
+		r.hit(unlocks, 1, do)
+		r.allowed("", h.Unlock(context.Background()), ok)
+		if next != nil {
+			got := r.await(next)
+			r.counts(1, 0)
+			if got.err != nil {
+				r.violates("the waiter: %v", got.err)
+			} else {
+				r.holds(1, got.hold)
+				r.release(got.hold)
+			}
+		}
+		r.comesFree()
+		r.row.counted(1, r.ran())
+	}
+}
+
+// nested takes the lock three times as one owner.
+func (r *round) nested() []*rlock.Hold {
+	r.Helper()
+	first := r.take(r.lock)
+	as := rlock.As(first.Owner())
+	return []*rlock.Hold{first, r.take(r.lock, as), r.take(r.lock, as)}
+}
+
+// lostPartialUnlockReply: one of three holds is released.
+func lostPartialUnlockReply(do faultproxy.Action) func(*round) {
+	return func(r *round) {
+		holds := r.nested()
+		r.hit(unlocks, 1, do)
+		r.allowed("", holds[2].Unlock(context.Background()), ok)
+		r.holds(2, holds[:2]...)
+		ran := r.ran()
+		r.release(holds[1], holds[0])
+		r.comesFree()
+		r.row.counted(1, ran)
+	}
+}
+
+// lateUnlock: one of three holds is released by bytes that are under way while the unlock is repeated, and arrive
+// then. In every second round the connection is cut meanwhile, else it is silent.
+func lateUnlock(r *round) {
+	holds := r.nested()
+	late := r.hit(unlocks, 1, faultproxy.Withhold)
+	done := make(chan error, 1)
+	go func() { done <- holds[2].Unlock(context.Background()) }()
+	select {
+	case <-late.Hit():
+	case <-time.After(soon):
+		r.Fatal("the unlock never came")
+	}
+	if r.i%2 == 0 {
+		r.proxy.CutAll()
+	}
+	r.allowed("", <-done, ok)
+	r.holds(2, holds[:2]...)
+	ran := late.Release()
+	if ran != 0 {
+		r.violates("the late unlock ran, fenced though it was")
+	}
+	r.holds(2, holds[:2]...)
+	r.release(holds[1], holds[0])
+	r.comesFree()
+	r.row.counted(1, ran)
+}
+
+// lostReentry: an owner that holds the lock enters again, and the reply is lost or the command never arrives.
+func lostReentry(do faultproxy.Action) func(*round) {
+	return func(r *round) {
+		first := r.take(r.lock)
+		fault := r.hit(acquires, 1, do)
+		calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context(), rlock.As(first.Owner())) })
+		if do == faultproxy.Withhold {
+			select {
+			case <-fault.Hit():
+			case <-time.After(soon):
+				r.Fatal("the acquire never came")
+			}
+			r.proxy.CutAll()
+		}
+		kinds := []string{ok}
+		if do == faultproxy.DropReply {
+			kinds = append(kinds, uncertain)
+		}
+		got := r.await(calls)
+		r.allowed("", got.err, kinds...)
+		ran := r.ran()
+		if got.err == nil {
+			r.holds(2, first, got.hold)
+			if n := fault.Release(); n != 0 {
+				r.violates("the late acquire ran")
+			}
+			r.holds(2, first, got.hold)
+			r.release(got.hold)
+		}
+		if !becomes(r.row.bound, func() bool { return r.fields()[first.Owner().String()] == 1 }) {
+			r.violates("the count stays at %v, want 1", r.fields())
+		}
+		r.holds(1, first)
+		r.release(first)
+		r.comesFree()
+		r.row.counted(1, ran)
+	}
+}
+
+// lostReentryGivenUp: the caller of the re-entry gives up in the silence, and the hold that it had is released while the
+// outcome is still open. Both are off the count in the end.
+func lostReentryGivenUp(r *round) {
+	first := r.take(r.lock)
+	fault := r.hit(acquires, 1, faultproxy.DropReply)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(ctx, rlock.As(first.Owner())) })
+	select {
+	case <-fault.Hit():
+	case <-time.After(soon):
+		r.Fatal("the acquire never came")
+	}
+	cancel()
+	r.allowed("Lock: ", r.await(calls).err, ctxEnded)
+	r.allowed("Unlock: ", first.Unlock(context.Background()), ok)
+	r.comesFree()
+	r.row.counted(1, r.ran())
+}
+
+var unlockFaults = []scenario{
+	{fault: "reply to an unlock lost, connection cut", by: "proxy: executed, then cut", times: 1000, round: lostUnlockReply(faultproxy.CutAfter)},
+	{fault: "reply to an unlock lost in silence", by: "proxy: executed, then nothing", times: 1000, lanes: 12, round: lostUnlockReply(faultproxy.DropReply)},
+	{fault: "reply to the unlock of one hold of three lost, connection cut", by: "proxy: executed, then cut", times: 1000, round: lostPartialUnlockReply(faultproxy.CutAfter)},
+	{fault: "reply to the unlock of one hold of three lost in silence", by: "proxy: executed, then nothing", times: 1000, lanes: 12, round: lostPartialUnlockReply(faultproxy.DropReply)},
+	{fault: "unlock of one hold of three arrives after it was repeated", by: "proxy: bytes withheld and delivered", times: 200, round: lateUnlock},
+	{fault: "reply to a re-entry (`As`) lost, connection cut", by: "proxy: executed, then cut", times: 200, round: lostReentry(faultproxy.CutAfter)},
+	{fault: "reply to a re-entry (`As`) lost in silence", by: "proxy: executed, then nothing", times: 200, round: lostReentry(faultproxy.DropReply)},
+	{fault: "reply to a re-entry (`As`) lost in silence, given up, and the outer hold released meanwhile", by: "proxy: executed, then nothing", times: 200, round: lostReentryGivenUp},
+	{fault: "re-entry (`As`) arrives after it was given up", by: "proxy: bytes withheld and delivered", times: 200, round: lostReentry(faultproxy.Withhold)},
+}
