@@ -132,11 +132,25 @@ func TestA5RefusedFenceIsToldAsSuch(t *testing.T) {
 // address the fence could hit somebody else.
 func TestA5FenceAfterRestartHitsNobodyElse(t *testing.T) {
 	s := redistest.Start(t)
-	p := start(t, s)
+	dial := dialler(t, s)
+	first, taken := make(chan struct{}, 1), make(chan struct{})
+	first <- struct{}{}
+	p := open(t, func(ctx context.Context) (redis.Conn, error) {
+		select {
+		case <-first:
+		case <-taken:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		return dial(ctx)
+	}, Options{})
+	for range 10 {
+		s.Dial(t) // so that the restart itself uses up fewer numbers
+	}
 	old := id(t, p)
 	r := loseBy(t, p, s, s.Stop)
 	s.Restart()
-	// Somebody else gets the number.
+	// Somebody else gets the number, and only then the pipeline comes back.
 	var other redis.Conn
 	for n := int64(0); n < old; {
 		other = s.Dial(t)
@@ -145,6 +159,10 @@ func TestA5FenceAfterRestartHitsNobodyElse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if n, err := redis.Int64(other.Do("CLIENT", "ID")); err != nil || n != old {
+		t.Fatalf("nobody else has the number %d: %d, %v", old, n, err)
+	}
+	close(taken)
 	if !<-fenced(p, r) {
 		t.Error("0 is as good as 1: nothing of a stopped server's connection will run")
 	}

@@ -277,10 +277,29 @@ func TestDiscardThatABrokenConnectionSwallowedIsSentAgain(t *testing.T) {
 	p := start(t, s)
 	end(t, ask(p, "SET", "k", "v"))
 	c := s.Dial(t)
+	// The server has read the DEL and not run it when the connection breaks.
+	if _, err := c.Do("CLIENT", "PAUSE", 60_000, "WRITE"); err != nil {
+		t.Fatal(err)
+	}
+	p.Discard("k")
+	for deadline := time.Now().Add(timeout / 2); ; {
+		list, err := redis.String(c.Do("CLIENT", "LIST"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(list, " cmd=del ") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the DEL never reached the server")
+		}
+	}
 	if n, err := redis.Int(c.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")); n < 1 || err != nil {
 		t.Fatalf("killed %d, %v", n, err)
 	}
-	p.Discard("k")
+	if _, err := c.Do("CLIENT", "UNPAUSE"); err != nil {
+		t.Fatal(err)
+	}
 	for deadline := time.Now().Add(5 * time.Second); ; {
 		n, err := redis.Int(c.Do("EXISTS", "k"))
 		if err != nil {

@@ -1,0 +1,68 @@
+package main
+
+// acquiring breaks how a lock is taken and how a lost acquire is undone.
+var acquiring = []defect{
+	{
+		what: "a lost acquire is blindly sent again",
+		edits: []edit{{"rlock/attempt.go",
+			"\tcase lost(err):\n\t\ta.lost(err)\n",
+			"\tcase lost(err):\n\t\tc.node.pipe.Enqueue(&a.req)\n"}},
+		by: []catcher{{"integration/invariants", "TestA5LostAcquireReplyIsUndone"}, {"integration/invariants", "TestA5SharedOwnersCountIsExactAfterALostReply"}},
+	},
+	{
+		what: "a lost acquire is not undone",
+		edits: []edit{{"rlock/undo.go",
+			"\t\t\t\ta.undo(closed)\n",
+			"\t\t\t\ta.resume()\n"}},
+		by: []catcher{{"integration/invariants", "TestA5LostAcquireReplyIsUndone"}},
+	},
+	{
+		what: "an undo goes without the fence: no CLIENT KILL before it",
+		edits: []edit{{"internal/pipeline/fence.go",
+			"\tfor _, k := range old {\n\t\tsend(\"CLIENT\", \"KILL\", \"ID\", k.id, \"ADDR\", k.addr)\n",
+			"\tfor range old {\n\t\tsend(\"PING\")\n"}},
+		by: []catcher{{"integration/invariants", "TestA5WithheldAcquireNeverRuns"}, {"internal/pipeline", "TestA5NextConnectionBeginsWithKillingTheLast"}},
+	},
+	{
+		what: "the fence names a connection by its id alone",
+		edits: []edit{{"internal/pipeline/fence.go",
+			"send(\"CLIENT\", \"KILL\", \"ID\", k.id, \"ADDR\", k.addr)",
+			"send(\"CLIENT\", \"KILL\", \"ID\", k.id)"}},
+		by: []catcher{{"internal/pipeline", "TestA5FenceAfterRestartHitsNobodyElse"}},
+	},
+	{
+		what: "a refused fence passes for a fence",
+		edits: []edit{{"internal/pipeline/fence.go",
+			"killed = append(killed, kerr == nil)",
+			"killed = append(killed, kerr == nil || true)"}},
+		by: []catcher{{"internal/pipeline", "TestA5RefusedFenceIsToldAsSuch"}, {"integration/invariants", "TestA5WithoutKillALateAcquireIsRemoved"}},
+	},
+	{
+		what: "a lost re-entry is undone without looking at the count",
+		edits: []edit{{"rlock/undo.go",
+			"\t\tcase count == known:\n\t\t\ta.resume()\n\t\tcase count == known+1:\n",
+			"\t\tcase count == known || count == known+1:\n"}},
+		by: []catcher{{"integration/invariants", "TestA5SharedOwnersCountIsExactAfterALostReply"}},
+	},
+	{
+		what: "a grant whose caller has left is not given back",
+		edits: []edit{{"rlock/attempt.go",
+			"\tcase w.settled:\n\t\th.giveBack()\n\t\ta.tellLine()\n",
+			"\tcase w.settled:\n\t\ta.tellLine()\n"}},
+		by: []catcher{{"integration/invariants", "TestA6GrantAfterTheEndIsGivenBack"}, {"integration/invariants", "TestH5AbandonedGrantIsNotRenewed"}},
+	},
+	{
+		what: "a grant that meets the end of its context is returned to nobody",
+		edits: []edit{{"rlock/waiter.go",
+			"\t\th := w.hold\n\t\tw.hold = nil\n\t\th.giveBack()\n",
+			"\t\tw.hold = nil\n"}},
+		by: []catcher{{"integration/invariants", "TestA4ContextThatEndsBetweenGrantAndReturnWins"}},
+	},
+	{
+		what: "an elapsed wait that nobody answered says \"locked\"",
+		edits: []edit{{"rlock/waiter.go",
+			"\ttold := w.wasTold()\n",
+			"\ttold := true\n"}},
+		by: []catcher{{"integration/invariants", "TestA6UnreachableServerIsNeither"}},
+	},
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+)
+
+func main() {
+	only := flag.String("only", "", "only the defects whose words match this regular expression")
+	write := flag.Bool("write", false, "put the table into "+document+"; needs all defects, and each caught")
+	verbose := flag.Bool("v", false, "print what the tests of a defect that survives printed")
+	flag.Parse()
+	if err := run(*only, *write, *verbose); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(only string, write, verbose bool) error {
+	root, err := findRoot()
+	if err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	b := bench{root: filepath.Join(temp, "checkout"), temp: filepath.Join(temp, "tmp")}
+	if err := errors.Join(os.Mkdir(b.temp, 0o755), copyCheckout(root, b.root)); err != nil {
+		return err
+	}
+	words, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
+	defects := slices.DeleteFunc(catalogue(), func(d defect) bool { return !words.MatchString(d.what) })
+	if len(defects) == 0 {
+		return fmt.Errorf("mutants: no defect matches %q", only)
+	}
+	began := time.Now()
+	if err := b.passUnchanged(defects); err != nil {
+		return err
+	}
+	survived := 0
+	rows := make([]row, len(defects))
+	for i, d := range defects {
+		started := time.Now()
+		missed, err := b.try(d, verbose)
+		if err != nil {
+			return fmt.Errorf("%s: %w", d.what, err)
+		}
+		rows[i] = row{d, missed, time.Since(started)}
+		if len(missed) > 0 {
+			survived++
+		}
+		fmt.Fprint(os.Stderr, rows[i].line())
+	}
+	took := time.Since(began)
+	fmt.Printf("\n%s\n%d defects, %d survived, %.0f s.\n", table(rows), len(rows), survived, took.Seconds())
+	switch {
+	case survived > 0:
+		return errors.New("mutants: a defect survived")
+	case write && only != "":
+		return errors.New("mutants: only a run of all defects is written down")
+	case write:
+		return writeTable(root, rows, took)
+	}
+	return nil
+}
+
+// passUnchanged tells whether the tests pass where nothing is broken; else their failing would mean nothing.
+func (b bench) passUnchanged(defects []defect) error {
+	wanted := map[string][]string{}
+	var pkgs []string
+	for _, d := range defects {
+		for _, c := range d.by {
+			if wanted[c.pkg] == nil {
+				pkgs = append(pkgs, c.pkg)
+			}
+			if !slices.Contains(wanted[c.pkg], c.test) {
+				wanted[c.pkg] = append(wanted[c.pkg], c.test)
+			}
+		}
+	}
+	for _, pkg := range pkgs {
+		binary, err := b.build(pkg)
+		if err != nil {
+			return err
+		}
+		o, err := b.run(binary, pkg, 5*testLimit, wanted[pkg]...)
+		if err != nil {
+			return err
+		}
+		for _, name := range wanted[pkg] {
+			if !o.ok || !slices.Contains(o.passed, name) {
+				return fmt.Errorf("mutants: %s of %s, or what ran beside it, does not pass unchanged\n%s", name, pkg, o.output)
+			}
+		}
+		fmt.Fprintf(os.Stderr, "unchanged: %d tests of %s pass\n", len(wanted[pkg]), pkg)
+	}
+	return nil
+}
+
+// try runs the tests of d under d and returns those that noticed nothing.
+func (b bench) try(d defect, verbose bool) (missed []catcher, err error) {
+	restore, err := d.apply(b.root)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, restore()) }()
+	for _, pkg := range d.packages() {
+		binary, err := b.build(pkg)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range d.tests(pkg) {
+			// Alone: what panics would end the others as well.
+			o, err := b.run(binary, pkg, testLimit, name)
+			if err != nil {
+				return nil, err
+			}
+			if !slices.Contains(o.failed, name) {
+				missed = append(missed, catcher{pkg, name})
+				if verbose {
+					fmt.Fprintln(os.Stderr, o.output)
+				}
+			}
+		}
+	}
+	return missed, nil
+}

@@ -1,0 +1,73 @@
+package main
+
+// releasing breaks the unlock.
+var releasing = []defect{
+	{
+		what: "an unlock takes a fresh latch for each send",
+		edits: []edit{{"rlock/release.go",
+			"\tif !c.node.pipe.Enqueue(&r.req) {\n\t\tr.failed = r.req.Err\n",
+			"\tr.latch = codec.FreshLatch(r.t.n.key)\n\tr.req.Args[4] = r.latch\n\tif !c.node.pipe.Enqueue(&r.req) {\n\t\tr.failed = r.req.Err\n"}},
+		by: []catcher{{"integration/invariants", "TestR1LostUnlockReplyCountsOnce"}},
+	},
+	{
+		what: "the latch of a repeated unlock is deleted although its first send may still arrive",
+		edits: []edit{{"rlock/release.go",
+			"\tif !r.open {\n\t\tn.c.node.pipe.Discard(r.latch)\n\t}\n",
+			"\tn.c.node.pipe.Discard(r.latch)\n"}},
+		by: []catcher{{"integration/invariants", "TestR1WithheldUnlockDoesNotCountTwice"}},
+	},
+	{
+		what: "the latch is left to expire",
+		edits: []edit{{"rlock/release.go",
+			"\tif !r.open {\n\t\tn.c.node.pipe.Discard(r.latch)\n",
+			"\tif false {\n\t\tn.c.node.pipe.Discard(r.latch)\n"}},
+		by: []catcher{{"integration/invariants", "TestR1LatchIsFreshForEachUnlockAndDeleted"}},
+	},
+	{
+		what: "a lost unlock is not sent again",
+		edits: []edit{{"rlock/release.go",
+			"\t\tr.failed = q.Err\n\t\tr.repeatAfterFence()\n",
+			"\t\tr.failed = q.Err\n\t\tr.expire()\n"}},
+		by: []catcher{{"integration/invariants", "TestR1LostUnlockReplyCountsOnce"}},
+	},
+	{
+		what: "a partial unlock passes the lease of the hold that ends, not what the others need",
+		edits: []edit{
+			{"rlock/unlock.go",
+				"\tr := newRelease(t, limit)\n",
+				"\tr := newRelease(t, limit)\n\tif h.fixed {\n\t\tr.lease = roundUp(h.promised - c.now())\n\t}\n"},
+			{"rlock/release.go",
+				"\t\tr.lease = t.pass(0)\n",
+				"\t\tif r.lease == c.o.watchdog {\n\t\t\tr.lease = t.pass(0)\n\t\t}\n"},
+		},
+		by: []catcher{{"integration/invariants", "TestH6PartialUnlockPassesWhatTheOthersStillNeed"}},
+	},
+	{
+		what: "Unlock does not send once its context is over",
+		edits: []edit{{"rlock/unlock.go",
+			"\ts := h.l.shard()\n\ts.lock()\n\tswitch {\n\tcase h.released:\n",
+			"\tif err := ctx.Err(); err != nil {\n\t\treturn err\n\t}\n\ts := h.l.shard()\n\ts.lock()\n\tswitch {\n\tcase h.released:\n"}},
+		by: []catcher{{"integration/invariants", "TestR2UnlockWithAContextThatIsOverReleases"}},
+	},
+	{
+		what: "a second Unlock sends a second time",
+		edits: []edit{{"rlock/unlock.go",
+			"\tcase h.released:\n",
+			"\tcase false:\n"}},
+		by: []catcher{{"integration/invariants", "TestR3SecondUnlockIsErrReleasedAndTouchesNothing"}},
+	},
+	{
+		what: "the last unlock is not published",
+		edits: []edit{{"internal/luasrc/unlock.lua",
+			"  redis.call(ARGV[4], KEYS[2], ARGV[1])\n",
+			""}},
+		by: []catcher{{"internal/luasrc", "TestUnlockOfTheLastHoldFreesAndTells"}, {"rlock", "TestMessageWakesWaiterOfAnotherClient"}},
+	},
+	{
+		what: "unlock.lua does not ask whether the owner holds",
+		edits: []edit{{"internal/luasrc/unlock.lua",
+			"if redis.call('hexists', KEYS[1], ARGV[3]) == 0 then\n  return nil\nend\n",
+			""}},
+		by: []catcher{{"internal/luasrc", "TestUnlockByAStrangerKeepsNoLatch"}, {"integration/invariants", "TestR3NotTheOwnerAnyMoreIsErrNotHeld"}},
+	},
+}

@@ -1,0 +1,33 @@
+package main
+
+// talking breaks the connection to the server and what is believed of it.
+var talking = []defect{
+	{
+		what: "each NOSCRIPT loads the script",
+		edits: []edit{{"internal/pipeline/script.go",
+			"\tif !ld.queued && ld.batch <= r.batch {\n",
+			"\t{\n"}},
+		by: []catcher{{"internal/pipeline", "TestA1ScriptIsLoadedOnceForAllWhoMissIt"}, {"integration/invariants", "TestA1NoScriptLoadsOnce"}},
+	},
+	{
+		what: "lengths that a server names are not checked",
+		edits: []edit{{"internal/transport/guard.go",
+			"\tif serr := g.s.scan(p[:n]); serr != nil {\n\t\tg.Conn.Close()\n\t\treturn 0, serr\n\t}\n",
+			""}},
+		by: []catcher{{"internal/transport", "TestDialledConnectionSurvivesHostileLength"}},
+	},
+	{
+		what: "a server's error repeats the password",
+		edits: []edit{{"internal/transport/dial.go",
+			"t.redact(err)",
+			"err"}},
+		by: []catcher{{"integration/security", "TestSecretsStaySecret"}},
+	},
+	{
+		what: "a deleted latch that was lost on its way is not deleted again",
+		edits: []edit{{"internal/pipeline/pipeline.go",
+			"\tif lost || refused {\n",
+			"\tif refused && !lost {\n"}},
+		by: []catcher{{"internal/pipeline", "TestDiscardThatABrokenConnectionSwallowedIsSentAgain"}},
+	},
+}
