@@ -75,6 +75,13 @@ func (j *javaProcess) startLocked() error {
 	return nil
 }
 
+// made tells whether the JVM that lives now is the client of that id.
+func (j *javaProcess) made(client string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.run != nil && j.run.peer.ID == client
+}
+
 // tick shows that calls of a while ago are all in the book.
 func (j *javaProcess) tick() {
 	const each, ago = 200 * time.Millisecond, time.Second

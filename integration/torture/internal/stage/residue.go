@@ -41,7 +41,7 @@ func (s *Stage) Quiet() {
 func (s *Stage) Residue() {
 	lease := s.Watchdog + 2*time.Second
 	s.eventually(lease, "locks are left", func() error {
-		return s.none("KEYS", LockName(0)[:len(LockName(0))-1]+"*")
+		return s.unheld(redis.Strings(s.ask("KEYS", LockName(0)[:len(LockName(0))-1]+"*")))
 	})
 	s.eventually(unsubscribed, "channels are left", func() error { return s.none("PUBSUB", "CHANNELS") })
 	s.eventually(5*time.Second, "connections are left", s.fewConnections)
@@ -86,6 +86,32 @@ func (s *Stage) eventually(within time.Duration, what string, state func() error
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// unheld is an error that says who holds the keys.
+func (s *Stage) unheld(keys []string, err error) error {
+	for _, key := range keys {
+		owners, e := redis.StringMap(s.ask("HGETALL", key))
+		if e != nil {
+			err = errors.Join(err, e)
+			continue
+		}
+		for owner, count := range owners {
+			err = errors.Join(err, fmt.Errorf("%s is held %s times by %s of %s", key, count, owner, s.whose(owner)))
+		}
+	}
+	return err
+}
+
+// whose names the process that made an owner, if it lives.
+func (s *Stage) whose(owner string) string {
+	client, _, _ := strings.Cut(owner, ":")
+	for _, j := range s.javas {
+		if j.made(client) {
+			return fmt.Sprintf("Java%d", j.row)
+		}
+	}
+	return "a Go process, or one that was killed"
 }
 
 func (s *Stage) none(command string, args ...any) error {
@@ -150,6 +176,9 @@ func (s *Stage) connections(most func(*faultproxy.Proxy) int) error {
 			if _, line, ok := strings.Cut(list, " addr="+c.Addr+" "); ok && c.Addr != "" && !seen[c.Addr] {
 				seen[c.Addr] = true
 				line, _, _ = strings.Cut(line, "\n")
+				if strings.Contains(line, " name="+stageName+" ") {
+					continue
+				}
 				found = append(found, fmt.Sprintf("client's side open %t, lately %q, to the server %s", c.Open, c.Cmds[max(0, len(c.Cmds)-3):], line))
 			}
 		}

@@ -121,9 +121,13 @@ func (s *Stage) Forget() {
 	}
 }
 
+// stageName tells the stage's own connections from those of the parties, whose
+// ports they may come to have.
+const stageName = "stage"
+
 // ask sends one command to the server, past all proxies.
 func (s *Stage) ask(command string, args ...any) (any, error) {
-	c, err := redis.DialURL(s.server.URL(), redis.DialConnectTimeout(5*time.Second),
+	c, err := redis.DialURL(s.server.URL(), redis.DialClientName(stageName), redis.DialConnectTimeout(5*time.Second),
 		redis.DialReadTimeout(10*time.Second), redis.DialWriteTimeout(5*time.Second))
 	if err != nil {
 		return nil, err

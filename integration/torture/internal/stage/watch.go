@@ -26,7 +26,7 @@ func (s *Stage) watch(stop <-chan struct{}) {
 		case <-time.After(lookEvery):
 		}
 		if c == nil {
-			c, _ = redis.DialURL(s.server.URL(), redis.DialConnectTimeout(time.Second),
+			c, _ = redis.DialURL(s.server.URL(), redis.DialClientName(stageName), redis.DialConnectTimeout(time.Second),
 				redis.DialReadTimeout(time.Second), redis.DialWriteTimeout(time.Second))
 		}
 		if c != nil && s.look(c) != nil {
