@@ -237,11 +237,10 @@ func (c *Client) query(ctx context.Context, command string, args ...any) (any, e
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		err := fmt.Errorf("no answer within %v", c.o.timeout)
 		if why := c.node.pipe.Err(); why != nil {
-			err = fmt.Errorf("%w: %w", err, why)
+			return nil, &pipeline.NotSentError{Cause: why}
 		}
-		return nil, err
+		return nil, &pipeline.LostError{Cause: fmt.Errorf("no reply within %v", c.o.timeout)}
 	case a := <-done:
 		if closedPipe(a.err) {
 			a.err = ErrClosed
