@@ -19,7 +19,6 @@ type waiter struct {
 	err   error
 
 	settled bool
-	gone    bool // the caller left
 	told    bool // an attempt of its own was answered "taken"
 	answers int  // the line's count of answers when it joined
 	joined  time.Duration
@@ -93,7 +92,6 @@ func (w *waiter) leave(cause error) error {
 		return wrap("acquire", n.l.name, cause)
 	}
 	err := w.verdict(cause)
-	w.gone = true
 	w.settle(nil, err)
 	if a := w.attempt; a != nil {
 		a.abandon()
