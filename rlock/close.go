@@ -9,8 +9,8 @@ import (
 // Shutdown ends the client in good order: acquires by new owners and all
 // waiters get ErrClosed, while owners that hold a lock may re-enter it and
 // release; questions, UnlockAs and ForceUnlock go on working. When the last
-// hold is over, it closes. If ctx ends first it closes
-// at once and returns ctx's error; keys still held are left to expire.
+// hold is over, it closes. If ctx ends first it closes at once and returns
+// ctx's error; keys still held are left to expire.
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.state.CompareAndSwap(stateOpen, stateDraining)
 	c.failWaiters(func(w *waiter) bool {
@@ -33,8 +33,8 @@ func (c *Client) Shutdown(ctx context.Context) error {
 // under way to give back what nobody holds, undos, releases and the deletion
 // of latches, gets one command timeout. It returns when every goroutine and
 // connection of the client is gone. From then on every call that would ask
-// the server returns ErrClosed, Hold.Unlock included. It is idempotent, and a second call waits
-// for the first.
+// the server returns ErrClosed, Hold.Unlock included. It is idempotent, and a
+// second call waits for the first.
 func (c *Client) Close() error {
 	c.close(c.o.timeout)
 	return nil

@@ -73,10 +73,9 @@ func await(ctx context.Context, c *Client, done <-chan error) error {
 }
 
 // release ends the hold and starts its unlock, whose outcome goes to done, or
-// to then if that is nil. It
-// reports false if there is nothing to send: the hold was lost, and its owner
-// has newer holds that an unlock would hit. It is called with the shard
-// locked.
+// to then if that is nil. It reports false if there is nothing to send: the
+// hold was lost, and its owner has newer holds that an unlock would hit. It is
+// called with the shard locked.
 func (h *Hold) release(done chan error, then func(error)) bool {
 	c := h.l.c
 	h.released = true

@@ -223,14 +223,11 @@ func TestDiscardsRideAlongInOneCommand(t *testing.T) {
 	}
 }
 
-func TestDiscardGoesAloneWhenNothingFollows(t *testing.T) {
-	s := redistest.Start(t)
-	p := start(t, s)
-	end(t, ask(p, "SET", "k", "v"))
-	p.Discard("k")
-	c := s.Dial(t)
+// goes waits until key is deleted.
+func goes(t *testing.T, c redis.Conn, key string) {
+	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); ; {
-		n, err := redis.Int(c.Do("EXISTS", "k"))
+		n, err := redis.Int(c.Do("EXISTS", key))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,9 +235,18 @@ func TestDiscardGoesAloneWhenNothingFollows(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("the key is still there")
+			t.Fatalf("%s is still there", key)
 		}
 	}
+}
+
+func TestDiscardGoesAloneWhenNothingFollows(t *testing.T) {
+	s := redistest.Start(t)
+	p := start(t, s)
+	end(t, ask(p, "SET", "k", "v"))
+	p.Discard("k")
+	c := s.Dial(t)
+	goes(t, c, "k")
 }
 
 func TestE1CloseEndsWhatIsOpen(t *testing.T) {
@@ -300,18 +306,7 @@ func TestDiscardThatABrokenConnectionSwallowedIsSentAgain(t *testing.T) {
 	if _, err := c.Do("CLIENT", "UNPAUSE"); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); ; {
-		n, err := redis.Int(c.Do("EXISTS", "k"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the key is still there")
-		}
-	}
+	goes(t, c, "k")
 }
 
 func TestDiscardThatTheServerRefusedIsSentAgain(t *testing.T) {
@@ -337,18 +332,7 @@ func TestDiscardThatTheServerRefusedIsSentAgain(t *testing.T) {
 	if _, err := c.Do("REPLICAOF", "NO", "ONE"); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); ; {
-		n, err := redis.Int(c.Do("EXISTS", "k"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the key is still there")
-		}
-	}
+	goes(t, c, "k")
 }
 
 func (p *Pipeline) wasRefused() bool {
