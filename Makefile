@@ -32,7 +32,7 @@ help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
 .PHONY: quickstart
-quickstart: export REDIS_URL := $(REDIS_URL)
+quickstart: export REDIS_URL := $(value REDIS_URL)
 quickstart:
 	@$(step) 'quick start' go run -C docs/quickstart .
 
