@@ -1,0 +1,44 @@
+// Package courtesy decides when a quick client leaves room for slow ones.
+//
+// The lock that this module speaks is unfair: an unlock message wakes one
+// waiter of every process, and the first to ask has the lock. A waiter in Go
+// is there in a fraction of a millisecond, one in a JVM in about three; so
+// where a lock is never free for long, the JVM starves. The protocol is fixed.
+// What a client can do is step back when it has had more than its share.
+//
+// # The clock that all share
+//
+// Every subscriber sees every release. A [Turn] counts in releases, not in
+// time: each grant of its own puts its client ahead by one, each release by
+// anybody takes off the fair share of one, 1/n among n clients. What is left
+// is how far the client is ahead, and it is forgotten slowly. Nobody is far
+// ahead for being quick alone: only taking counts.
+//
+// A client that is further ahead than a bound, while others want the lock,
+// makes no attempt until its patience has passed since the last release.
+// Whoever is slow, but not slower than that, gets there first; its release
+// brings everybody else's lead down by its share, and who is below the bound
+// again takes part at once.
+//
+// Several quick clients step back together without a word: the leads of all
+// clients sum to nothing, so those who take rise while those who don't fall.
+// Among quick clients only, not all can be ahead, so somebody always takes.
+//
+// # What it costs
+//
+// Stepping back for somebody who never comes is waste, so it has a budget: one
+// seventieth of the time. A wait that ran out before anybody else came is paid
+// from it, and one that was of use gives a little back.
+// Patience itself follows what it meets, between three and eight
+// milliseconds: up after a waste, since whoever wants the lock may be slower
+// than thought, and slowly down otherwise.
+//
+// # What it does not do
+//
+// A client of one thread that is slower than the patience gets little. Beside a
+// subscriber that never comes, quick clients may share unevenly among
+// themselves, since who has no budget left goes on. Where locks are held
+// for far less than a millisecond, each turn of a slow client costs several
+// of a quick one. Nothing here changes who may hold a lock: a Turn delays
+// attempts and never makes one.
+package courtesy
