@@ -2,8 +2,11 @@ package pubsub
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/connlog"
 )
 
 // Hub subscribes for many over one connection. All its methods may be called
@@ -12,6 +15,7 @@ import (
 type Hub struct {
 	dial DialFunc
 	o    Options
+	log  *connlog.Log
 
 	life context.Context // ended by Close
 	end  context.CancelFunc
@@ -40,6 +44,7 @@ func New(dial DialFunc, o Options) *Hub {
 	return &Hub{
 		dial:     dial,
 		o:        o.withDefaults(),
+		log:      connlog.New(o.Logger, "subscriptions"),
 		life:     life,
 		end:      end,
 		wake:     make(chan struct{}, 1),
@@ -164,7 +169,7 @@ func (h *Hub) run() {
 			b.failed(time.Since(l.begun), l.stale())
 		}
 		if err != nil {
-			h.note(err)
+			h.note(err, l != nil)
 		}
 	}
 }
@@ -201,6 +206,7 @@ func (h *Hub) awaitTime(until time.Time) bool {
 // connect dials and serves the connection until it ends. Without a link it was
 // the dialling that failed.
 func (h *Hub) connect() (*link, error) {
+	h.log.Missed()
 	ctx, cancel := context.WithTimeout(h.life, h.o.Timeout)
 	conn, err := h.dial(ctx)
 	cancel()
@@ -214,14 +220,21 @@ func (h *Hub) connect() (*link, error) {
 	return l, l.serve()
 }
 
-// note records why there is no connection.
-func (h *Hub) note(err error) {
+// note records why there is no connection, or none any more.
+func (h *Hub) note(err error, was bool) {
 	h.mu.Lock()
 	h.err = err
 	n, closed := len(h.channels), h.closed
 	h.mu.Unlock()
-	if !closed {
-		h.o.Logger.Warn("pubsub: no subscription connection", "error", err, "channels", n)
+	switch {
+	case closed:
+	case !was:
+		h.log.Failed(err)
+	case n == 0:
+		h.log.Idle(err)
+	default:
+		h.log.Missed()
+		h.log.Lost(err, slog.Int("channels", n))
 	}
 }
 

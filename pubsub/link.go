@@ -168,12 +168,9 @@ func (l *link) sawWord() {
 	}
 	h := l.hub
 	h.mu.Lock()
-	was := h.err
 	h.err = nil
 	h.mu.Unlock()
-	if was != nil {
-		h.o.Logger.Info("pubsub: connected again", "after", was)
-	}
+	h.log.Connected()
 }
 
 // violation is an answer that no server gives: the connection can't be trusted.

@@ -16,7 +16,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(redistest.WithExamples{M: m}) }
 
 // await polls until ok, and fails the test when that takes too long.
 func await(t testing.TB, what string, ok func() bool) {

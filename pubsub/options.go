@@ -27,8 +27,8 @@ type Options struct {
 	// MaxRetry is where the doubling of FirstRetry ends. Default is 1 s.
 	MaxRetry time.Duration
 
-	// Logger is told when the connection is lost, can't be had, and is back.
-	// Default is none.
+	// Logger is told when the connection is made, is lost, can't be had, and is
+	// back. Its handler must not block for long, nor use the hub. Default is none.
 	Logger *slog.Logger
 }
 
@@ -48,8 +48,5 @@ func (o Options) withDefaults() Options {
 		o.MaxRetry = time.Second
 	}
 	o.MaxRetry = max(o.MaxRetry, o.FirstRetry)
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
 	return o
 }

@@ -42,6 +42,7 @@ func (n *name) try(w *waiter) *attempt {
 		a = new(attempt)
 	}
 	a.w, a.t, a.began = w, t, n.c.early()
+	w.tries++
 	w.attempt = a
 	a.t.attempts++
 	n.c.work.add()
@@ -165,6 +166,7 @@ func (a *attempt) granted(r *pipeline.Request) {
 		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, a.lease))
 		a.tellLine()
 	case r.Replicas > 0 && r.Acked == 0:
+		n.c.log.unreplicated(t, r)
 		a.giveBackFirst(h, func() { a.troubled(errUnreplicated) })
 		return
 	case a.forces != n.forces:
@@ -185,7 +187,8 @@ func (a *attempt) granted(r *pipeline.Request) {
 // giveBackFirst gives a grant back and goes on for the waiter only then: its
 // next try must not be refused by its own last one.
 func (a *attempt) giveBackFirst(h *Hold, then func()) {
-	h.release(nil, func(error) {
+	h.release(nil, func(err error) {
+		a.t.n.c.log.givenBack(a.t, err)
 		then()
 		a.detach()
 	})
@@ -211,6 +214,7 @@ func (t *tenure) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
 		h = new(Hold)
 	}
 	h.l, h.t, h.lease, h.end, h.renewUntil = w.n.l, t, t.lease, clock.Never, clock.Never
+	h.since = sent
 	if w.terms.hasLease {
 		h.fixed = true
 		h.promised = sent + w.terms.lease
@@ -235,6 +239,7 @@ func (t *tenure) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
 // refused passes on the answer "taken".
 func (a *attempt) refused(ttl time.Duration) {
 	w, n := a.w, a.t.n
+	n.c.log.waiting(w, ttl)
 	w.told = true
 	w.spoiled = false
 	w.trouble.clear()

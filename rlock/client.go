@@ -21,6 +21,7 @@ import (
 // Pool lends connections; *redis.Pool of gomodule/redigo does. Give its Dial
 // read and write timeouts.
 type Pool interface {
+	// GetContext lends one connection, or says why it can't before ctx ends.
 	GetContext(ctx context.Context) (redis.Conn, error)
 }
 
@@ -56,8 +57,9 @@ const (
 // node is one server as a client uses it. A topology of many will choose it
 // by the key's slot.
 type node struct {
-	pipe *pipeline.Pipeline
-	hub  *pubsub.Hub
+	renewals turns
+	pipe     *pipeline.Pipeline
+	hub      *pubsub.Hub
 }
 
 // Open connects to a Redis server and makes a client of its own connections.
@@ -90,6 +92,7 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 		c.close(0)
 		return nil, fmt.Errorf("rlock: open: %w", err)
 	}
+	c.log.started(c, target.Address)
 	return c, nil
 }
 
@@ -121,9 +124,11 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rlock: new: %w: %w", ErrInvalidOption, err)
 	}
-	return newClient(o, func(ctx context.Context) (redis.Conn, error) {
+	c := newClient(o, func(ctx context.Context) (redis.Conn, error) {
 		return transport.Borrow(ctx, pool)
-	}), nil
+	})
+	c.log.started(c, "")
+	return c, nil
 }
 
 func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *Client {
@@ -134,11 +139,11 @@ func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *
 	c := &Client{
 		id:     uuid.New(),
 		o:      o,
-		log:    journal{o.logger},
 		living: newGauge(),
 		work:   newGauge(),
 		gone:   make(chan struct{}),
 	}
+	c.log = newJournal(o.logger, c)
 	c.words.lease = o.watchdog.Milliseconds()
 	c.words.latchTTL = c.latchTTL().Milliseconds()
 	c.timers.set = map[*time.Timer]func(){}
@@ -146,8 +151,8 @@ func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *
 		c.shards[i].names = map[string]*name{}
 	}
 	c.node = &node{
-		pipe: pipeline.New(dial, pipeline.Options{Timeout: o.timeout, Clock: o.clock, Permanent: transport.Permanent, Replicas: o.replicas, Logger: o.logger}),
-		hub:  pubsub.New(dial, pubsub.Options{Timeout: o.timeout, Permanent: transport.Permanent, Logger: o.logger}),
+		pipe: pipeline.New(dial, pipeline.Options{Timeout: o.timeout, Clock: o.clock, Permanent: transport.Permanent, Replicas: o.replicas, Logger: c.log.l}),
+		hub:  pubsub.New(dial, pubsub.Options{Timeout: o.timeout, Permanent: transport.Permanent, Logger: c.log.l}),
 	}
 	c.dog = watchdog.New(c.renew, watchdog.Options{TTL: o.watchdog, Clock: o.clock})
 	return c

@@ -13,6 +13,7 @@ import (
 // ctx's error; keys still held are left to expire.
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.state.CompareAndSwap(stateOpen, stateDraining)
+	c.log.draining(c.living.n.Load())
 	c.failWaiters(func(w *waiter) bool {
 		return w.terms.as && w.n.holds(w.terms.owner)
 	})
@@ -47,6 +48,7 @@ func (c *Client) close(patience time.Duration) {
 		return
 	}
 	c.failWaiters(func(*waiter) bool { return false })
+	holds := c.living.n.Load()
 	c.endHolds()
 	c.dog.Close()
 	c.timers.hurry()
@@ -54,11 +56,15 @@ func (c *Client) close(patience time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	c.work.wait(ctx.Done(), nil)
+	open := c.work.n.Load()
 	deadline, _ := ctx.Deadline()
 	c.node.pipe.Close(time.Until(deadline))
 	c.node.hub.Close()
 	c.timers.wg.Wait()
 	c.stopLines()
+	if patience > 0 { // a client that Open could not use is its error's business
+		c.log.closed(holds, open)
+	}
 	close(c.gone)
 }
 

@@ -1,47 +1,83 @@
 package rlock_test
 
 import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
-	"os"
+	"io"
+	"log"
+	"net"
+	"net/http/httptest"
+	"strings"
 	"sync"
-	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/rlock"
 )
 
-// bench is as much of a test as a server wants of one; examples have none.
-type bench struct {
-	testing.TB
-	cleanups []func()
-}
+// redisURL is the server that the examples share. The first one starts it.
+var redisURL = sync.OnceValue(func() string { return redistest.Start(redistest.Examples).URL() })
 
-var exampleBench bench
+// connect gives the client that most examples use; rlock.Open's example shows
+// how one is made.
+var connect = sync.OnceValue(func() *rlock.Client { return connectWith() })
 
-// redisURL is the server that all examples share. The first one starts it.
-var redisURL = sync.OnceValue(func() string { return redistest.Start(&exampleBench).URL() })
-
-func (b *bench) Helper()           {}
-func (b *bench) Cleanup(fn func()) { b.cleanups = append(b.cleanups, fn) }
-func (b *bench) TempDir() string {
-	dir, err := os.MkdirTemp("", "rlock-examples-")
+// connectWith gives a client with options of its own. It stands for another
+// process, too.
+func connectWith(opts ...rlock.Option) *rlock.Client {
+	client, err := rlock.Open(context.Background(), redisURL(), opts...)
 	if err != nil {
-		b.Fatal(err)
+		log.Fatal(err)
 	}
-	b.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
+	redistest.Examples.Cleanup(func() { client.Close() })
+	return client
 }
-func (b *bench) Fatal(args ...any)                 { panic(fmt.Sprint(args...)) }
-func (b *bench) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
-func (b *bench) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
-// withExampleServer ends the examples' server before leaks are looked for.
-type withExampleServer struct{ m *testing.M }
-
-func (w withExampleServer) Run() int {
-	defer func() {
-		for i := len(exampleBench.cleanups) - 1; i >= 0; i-- {
-			exampleBench.cleanups[i]()
+// replicated starts a master with a replica that follows it.
+func replicated() (master string, replica redis.Conn) {
+	m := redistest.Start(redistest.Examples, "--repl-diskless-sync-delay", "0")
+	r := redistest.Start(redistest.Examples, "--replicaof", "127.0.0.1", fmt.Sprint(m.Port()))
+	conn := m.Dial(redistest.Examples)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		info, err := redis.String(conn.Do("INFO", "replication"))
+		if err == nil && strings.Contains(info, "state=online") {
+			return m.URL(), r.Dial(redistest.Examples)
 		}
-	}()
-	return w.m.Run()
+		if time.Now().After(deadline) {
+			log.Fatal("the replica does not follow: ", info, err)
+		}
+	}
+}
+
+// encrypted puts TLS before the examples' server and returns the certificate
+// that vouches for it.
+func encrypted() (url string, ca *x509.Certificate) {
+	web := httptest.NewTLSServer(nil) // for its certificate only
+	ca, key := web.Certificate(), web.TLS.Certificates
+	web.Close()
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: key})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var all sync.WaitGroup
+	redistest.Examples.Cleanup(func() { listener.Close(); all.Wait() })
+	all.Go(func() {
+		for {
+			outer, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			inner, err := net.Dial("tcp", strings.TrimPrefix(redisURL(), "redis://"))
+			if err != nil {
+				log.Fatal(err)
+			}
+			all.Go(func() { _, _ = io.Copy(inner, outer); inner.Close() })
+			all.Go(func() { _, _ = io.Copy(outer, inner); outer.Close() })
+		}
+	})
+	return "rediss://" + listener.Addr().String(), ca
 }

@@ -59,6 +59,7 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	if err != nil {
 		return wrap("extend", h.l.name, err)
 	}
+	h.l.c.log.extended(ctx, h, e.d)
 	return nil
 }
 
@@ -90,7 +91,9 @@ func (e *extension) begin() {
 	t.lease.Lower(watchdog.Trust(now, e.lease))
 	h.end = min(h.end, watchdog.Trust(now, e.d))
 	t.alarm()
-	call := luasrc.Renew(e.lease.Milliseconds(), []string{t.n.key}, []string{t.field})
+	call := luasrc.Renew(e.req.Words[:0], c.leaseWord(e.lease), 1, func(int) (key, owner luasrc.Word) {
+		return t.n.l.words.key, t.word
+	})
 	e.req.Done, e.req.Wait = e, c.o.replicas
 	e.req.Call(call)
 	e.send()

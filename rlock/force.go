@@ -80,5 +80,6 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, wrap("force", l.name, err)
 	}
+	l.c.log.forced(ctx, l, there)
 	return there, nil
 }

@@ -18,6 +18,7 @@ type Hold struct {
 	lease *watchdog.Lease // the registration it belongs to; another is another generation (H5)
 
 	// Guarded by the shard's mutex.
+	since      time.Duration // when its acquire was sent
 	fixed      bool
 	promised   time.Duration // end of its own lease as the server counts it; fixed only
 	end        time.Duration // end of trust in its own lease; Never unless fixed
@@ -110,7 +111,7 @@ func (h *Hold) check() error {
 		h.t.drop(h)
 		h.t.owed++
 		h.over(lostBy(watchdog.ErrExpired))
-		h.l.c.lostLease(h.t, 1, watchdog.ErrExpired)
+		h.l.c.log.lost(h.t, []*Hold{h}, watchdog.ErrExpired)
 		h.t.settleLease()
 	}
 	return h.ended

@@ -1,38 +1,257 @@
 package rlock
 
-import "log/slog"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
 
-// journal writes what an operator would want to have seen. Without a logger
-// it costs nothing.
-type journal struct{ l *slog.Logger }
+	"github.com/rlock-go/redisson/internal/pipeline"
+)
 
-func (j journal) undoFailed(lock string, o Owner, err error) {
-	if j.l != nil {
-		j.l.Warn("an acquire that was never answered could not be undone; its key may stay until its lease ends", "lock", lock, "owner", o.String(), "error", err)
+// journal tells the caller's logger what an operator would want to have seen;
+// docs/operations.md lists all of it. What there is no logger for, or what its
+// level hides, is not even built.
+//
+// The logger's handler is the caller's code. Methods that take a shard are
+// called with it locked and leave the telling to its unlock.
+type journal struct {
+	l *slog.Logger // nil: silent
+}
+
+// newJournal makes one whose lines all name the client.
+func newJournal(l *slog.Logger, c *Client) journal {
+	if l == nil {
+		return journal{}
+	}
+	return journal{l.With("client", c.id.String())}
+}
+
+func (j journal) on(ctx context.Context, level slog.Level) bool {
+	return j.l != nil && j.l.Enabled(ctx, level)
+}
+
+// later tells of it when the shard is unlocked.
+func (j journal) later(s *shard, level slog.Level, message string, attrs ...slog.Attr) {
+	s.later = append(s.later, func() { j.l.LogAttrs(context.Background(), level, message, attrs...) })
+}
+
+// named is a lock's name, cut as quote does; handlers quote for themselves.
+func named(lock string) slog.Attr {
+	const most = 128
+	if len(lock) > most {
+		lock = fmt.Sprintf("%s… (%d bytes)", lock[:most], len(lock))
+	}
+	return slog.String("lock", lock)
+}
+
+func owned(owner string) slog.Attr { return slog.String("owner", owner) }
+
+func failed(err error) slog.Attr { return slog.Any("error", err) }
+
+// started tells of a client that works. server is empty for a pool.
+func (j journal) started(c *Client, server string) {
+	ctx := context.Background()
+	if !j.on(ctx, slog.LevelInfo) {
+		return
+	}
+	if server == "" {
+		server = "pool"
+	}
+	j.l.LogAttrs(ctx, slog.LevelInfo, "client started", slog.String("server", server),
+		slog.Duration("watchdog_timeout", c.o.watchdog), slog.Duration("command_timeout", c.o.timeout), slog.Bool("replica_sync", c.o.replicas))
+}
+
+// draining tells that Shutdown waits for so many holds.
+func (j journal) draining(holds int64) {
+	if ctx := context.Background(); j.on(ctx, slog.LevelInfo) {
+		j.l.LogAttrs(ctx, slog.LevelInfo, "shutting down", slog.Int64("holds", holds))
 	}
 }
 
-func (j journal) undecided(lock string, o Owner, why string) {
-	if j.l != nil {
-		j.l.Warn("the outcome of a re-entry could not be found out", "lock", lock, "owner", o.String(), "reason", why)
+// closed tells of holds that were not released and of commands that change
+// something and whose outcome did not come in time.
+func (j journal) closed(holds, open int64) {
+	if ctx := context.Background(); j.on(ctx, slog.LevelInfo) {
+		j.l.LogAttrs(ctx, slog.LevelInfo, "client closed", slog.Int64("holds", holds), slog.Int64("open", open))
 	}
 }
 
-func (j journal) giveBackFailed(lock string, o Owner, err error) {
-	if j.l != nil {
-		j.l.Warn("a grant that nobody wanted any more could not be given back; its key may stay until its lease ends", "lock", lock, "owner", o.String(), "error", err)
+// entered tells how a wait ended.
+func (j journal) entered(ctx context.Context, w *waiter, h *Hold, err error) {
+	if !j.on(ctx, slog.LevelDebug) {
+		return
+	}
+	c := w.n.c
+	waited := slog.Duration("waited", max(c.now()-w.joined, 0))
+	if err != nil {
+		j.l.LogAttrs(ctx, slog.LevelDebug, "not acquired", named(w.n.l.name), waited, failed(err))
+		return
+	}
+	lease := c.o.watchdog
+	if w.terms.hasLease {
+		lease = w.terms.lease
+	}
+	j.l.LogAttrs(ctx, slog.LevelDebug, "acquired", named(w.n.l.name), owned(h.t.field), waited,
+		slog.Int("attempts", w.tries), slog.Duration("lease", lease), slog.Bool("renewed", !w.terms.hasLease))
+}
+
+// queued tells that w waits behind others of this client.
+func (j journal) queued(w *waiter) {
+	if ahead := w.n.line.size - 1; ahead > 0 && j.on(context.Background(), slog.LevelDebug) {
+		j.later(w.n.s, slog.LevelDebug, "queued", named(w.n.l.name), slog.Int("ahead", ahead))
 	}
 }
 
-func (j journal) renewalFailed(leases int, err error) {
-	if j.l != nil {
-		j.l.Warn("leases could not be renewed; it is tried again while trust lasts", "leases", leases, "error", err)
+// waiting tells, once for each waiter, that the server said "taken".
+func (j journal) waiting(w *waiter, ttl time.Duration) {
+	if !w.told && !w.once && !w.settled && j.on(context.Background(), slog.LevelDebug) {
+		j.later(w.n.s, slog.LevelDebug, "waiting", named(w.n.l.name), slog.Duration("ttl", ttl))
 	}
 }
 
-// lostLease reports holds that ended before they were released.
-func (c *Client) lostLease(t *tenure, holds int, cause error) {
-	if j := c.log; j.l != nil {
-		j.l.Warn("lease lost", "lock", t.n.l.name, "owner", t.field, "holds", holds, "cause", cause)
+// released tells how an unlock ended, since many callers don't look. held is
+// for how long the lock had been held.
+func (j journal) released(ctx context.Context, h *Hold, err error) {
+	if err != nil {
+		j.unreleased(ctx, h.l, h.t.field, err)
+		return
+	}
+	if j.on(ctx, slog.LevelDebug) {
+		j.l.LogAttrs(ctx, slog.LevelDebug, "released", named(h.l.name), owned(h.t.field), slog.Duration("held", h.l.c.now()-h.since))
+	}
+}
+
+// releasedAs is released for an owner without a hold here.
+func (j journal) releasedAs(ctx context.Context, l *Lock, o Owner, err error) {
+	switch {
+	case err != nil:
+		j.unreleased(ctx, l, o.String(), err)
+	case j.on(ctx, slog.LevelDebug):
+		j.l.LogAttrs(ctx, slog.LevelDebug, "released as", named(l.name), owned(o.String()))
+	}
+}
+
+func (j journal) unreleased(ctx context.Context, l *Lock, owner string, err error) {
+	if !j.on(ctx, slog.LevelWarn) {
+		return
+	}
+	message := "unlock failed"
+	if errors.Is(err, ErrUncertain) {
+		message = "unlock uncertain"
+	}
+	j.l.LogAttrs(ctx, slog.LevelWarn, message, named(l.name), owned(owner), failed(err))
+}
+
+func (j journal) extended(ctx context.Context, h *Hold, lease time.Duration) {
+	if j.on(ctx, slog.LevelDebug) {
+		j.l.LogAttrs(ctx, slog.LevelDebug, "extended", named(h.l.name), owned(h.t.field), slog.Duration("lease", lease))
+	}
+}
+
+func (j journal) forced(ctx context.Context, l *Lock, there bool) {
+	if j.on(ctx, slog.LevelInfo) {
+		j.l.LogAttrs(ctx, slog.LevelInfo, "forced", named(l.name), slog.Bool("deleted", there))
+	}
+}
+
+// lost tells of holds of one owner that ended before they were released.
+func (j journal) lost(t *tenure, holds []*Hold, cause error) {
+	if len(holds) == 0 || !j.on(context.Background(), slog.LevelWarn) {
+		return
+	}
+	now, since, renewed := t.n.c.now(), holds[0].since, false
+	for _, h := range holds {
+		since = min(since, h.since)
+		renewed = renewed || !h.fixed && now < h.renewUntil
+	}
+	j.later(t.n.s, slog.LevelWarn, "lease lost", named(t.n.l.name), owned(t.field), slog.Int("holds", len(holds)),
+		slog.Duration("held", now-since), slog.Bool("renewed", renewed), slog.Any("cause", cause))
+}
+
+// renewed tells how many leases the watchdog extended in one script.
+func (j journal) renewed(r *renewal, mine []bool) {
+	ctx := context.Background()
+	if !j.on(ctx, slog.LevelDebug) {
+		return
+	}
+	leases := 0
+	for _, is := range mine {
+		if is {
+			leases++
+		}
+	}
+	j.l.LogAttrs(ctx, slog.LevelDebug, "renewed", slog.Int("leases", leases), slog.Duration("lease", r.ttl))
+}
+
+// renewalFailed names, of the leases that were not extended, the one that ends
+// first.
+func (j journal) renewalFailed(r *renewal, err error) {
+	ctx := context.Background()
+	if closedPipe(err) || !j.on(ctx, slog.LevelWarn) {
+		return
+	}
+	var first *tenure
+	var left time.Duration
+	for _, sub := range r.subs {
+		s := sub.t.n.s
+		s.lock()
+		if l := sub.t.lease; l != nil {
+			if rest := l.Expiry() - r.c.now(); first == nil || rest < left {
+				first, left = sub.t, rest
+			}
+		}
+		s.unlock()
+	}
+	if first != nil {
+		j.l.LogAttrs(ctx, slog.LevelWarn, "renewal failed", slog.Int("leases", len(r.subs)),
+			named(first.n.l.name), owned(first.field), slog.Duration("trust_left", max(left, 0)), failed(err))
+	}
+}
+
+// unreplicated tells of a grant that no replica acknowledged.
+func (j journal) unreplicated(t *tenure, r *pipeline.Request) {
+	if j.on(context.Background(), slog.LevelWarn) {
+		j.later(t.n.s, slog.LevelWarn, "grant not replicated", named(t.n.l.name), owned(t.field), slog.Int("replicas", r.Replicas))
+	}
+}
+
+// undone tells how the undo of an acquire ended that was never answered.
+func (j journal) undone(t *tenure, err error) {
+	ran := err == nil
+	switch {
+	case !ran && !errors.Is(err, ErrNotHeld):
+		if j.on(context.Background(), slog.LevelWarn) {
+			j.later(t.n.s, slog.LevelWarn, "undo failed", named(t.n.l.name), owned(t.field), failed(err))
+		}
+	case j.on(context.Background(), slog.LevelDebug):
+		j.later(t.n.s, slog.LevelDebug, "acquire undone", named(t.n.l.name), owned(t.field), slog.Bool("ran", ran))
+	}
+}
+
+// undoRepeats tells that an acquire may still arrive for as long as a lease.
+func (j journal) undoRepeats(t *tenure, lease time.Duration) {
+	if j.on(context.Background(), slog.LevelWarn) {
+		j.later(t.n.s, slog.LevelWarn, "undo repeated", named(t.n.l.name), owned(t.field), slog.Duration("every", undoEvery), slog.Duration("lasting", lease))
+	}
+}
+
+// undecided tells of a re-entry whose outcome could not be found out.
+func (j journal) undecided(t *tenure, why string) {
+	if j.on(context.Background(), slog.LevelWarn) {
+		j.later(t.n.s, slog.LevelWarn, "re-entry undecided", named(t.n.l.name), owned(t.field), slog.String("reason", why))
+	}
+}
+
+// givenBack tells what became of a grant that nobody wanted any more.
+func (j journal) givenBack(t *tenure, err error) {
+	switch {
+	case err != nil && !errors.Is(err, ErrNotHeld):
+		if j.on(context.Background(), slog.LevelWarn) {
+			j.later(t.n.s, slog.LevelWarn, "give-back failed", named(t.n.l.name), owned(t.field), failed(err))
+		}
+	case j.on(context.Background(), slog.LevelDebug):
+		j.later(t.n.s, slog.LevelDebug, "given back", named(t.n.l.name), owned(t.field))
 	}
 }

@@ -18,7 +18,9 @@ type Option func(*settings) error
 // name. Both methods must be pure, and safe for concurrent use. Unmap is not
 // called so far, since no call returns a key.
 type NameMapper interface {
+	// Map is the key for a name.
 	Map(name string) string
+	// Unmap is the name for a key.
 	Unmap(name string) string
 }
 
@@ -128,8 +130,12 @@ func WithReplicaSync(on bool) Option {
 	}
 }
 
-// WithLogger sets where the client reports lost connections, lost leases and
-// uncertain outcomes. Secrets are never logged. Default is silence.
+// WithLogger sets where the client tells of its connections (info), of lost
+// leases, failed renewals and uncertain outcomes (warn), and of each
+// acquisition and release (debug). Every line has the client's ID as client;
+// docs/operations.md lists them all. Secrets are never logged. The handler is
+// called on the client's own goroutines: it must not block for long, nor call
+// the client. Default is silence.
 func WithLogger(l *slog.Logger) Option {
 	return func(s *settings) error {
 		if l == nil {

@@ -15,6 +15,7 @@ type renewal struct {
 	ttl    time.Duration // what it passes
 	subs   []renewee
 	answer func(int, watchdog.Answer)
+	turn   bool // it has one
 }
 
 // renewee is one lease of a renewal; its owner's lane is taken until the
@@ -24,10 +25,16 @@ type renewee struct {
 	t *tenure
 }
 
-// renew extends a batch for the watchdog. An owner with another command under
-// way is left out: that command sets the lease, or ends it (H6).
+// renew extends a batch for the watchdog, when it is its turn.
 func (c *Client) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
-	common := &renewal{c: c, ttl: c.o.watchdog, answer: answer, subs: make([]renewee, 0, len(batch))}
+	c.node.renewals.take(func() bool { return c.renewNow(batch, answer) })
+}
+
+// renewNow sends the batch, and reports whether it is on its way. An owner
+// with another command under way is left out: that command sets the lease, or
+// ends it (H6).
+func (c *Client) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) bool {
+	common := &renewal{c: c, ttl: c.o.watchdog, answer: answer, turn: true, subs: make([]renewee, 0, len(batch))}
 	for i, l := range batch {
 		t := l.Holder().(*tenure)
 		s := t.n.s
@@ -48,32 +55,35 @@ func (c *Client) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer
 			common.subs = append(common.subs, sub)
 		}
 	}
-	if len(common.subs) > 0 {
-		common.send()
-	}
+	sent := len(common.subs) > 0 && common.send()
 	// The watchdog's goroutine must not wait for the network.
 	c.node.pipe.Kick()
+	return sent
 }
 
-func (r *renewal) send() {
-	keys := make([]string, len(r.subs))
-	owners := make([]string, len(r.subs))
-	for i, sub := range r.subs {
-		keys[i], owners[i] = sub.t.n.key, sub.t.field
-	}
-	q := pipeline.Call(luasrc.Renew(r.ttl.Milliseconds(), keys, owners), r)
-	q.Wait = r.c.o.replicas
+// send reports whether Complete will be called.
+func (r *renewal) send() bool {
+	q := &pipeline.Request{Done: r, Wait: r.c.o.replicas}
+	q.Call(luasrc.Renew(q.Words[:0], r.c.leaseWord(r.ttl), len(r.subs), func(i int) (key, owner luasrc.Word) {
+		t := r.subs[i].t
+		return t.n.l.words.key, t.word
+	}))
 	r.c.work.add()
 	if !r.c.node.pipe.Enqueue(q) {
 		r.fail(q.Err)
 		r.leave()
 		r.c.work.done()
+		return false
 	}
+	return true
 }
 
 // Complete takes the end of the command.
 func (r *renewal) Complete(q *pipeline.Request) {
 	defer r.c.work.done()
+	if r.turn {
+		defer r.c.node.renewals.leave()
+	}
 	if lost(q.Err) {
 		// The lanes stay taken until no byte of it can run any more.
 		r.fail(q.Err)
@@ -108,11 +118,12 @@ func (r *renewal) Complete(q *pipeline.Request) {
 		}
 		r.answer(sub.i, a)
 	}
+	r.c.log.renewed(r, mine)
 	r.leave()
 }
 
 func (r *renewal) fail(err error) {
-	r.c.log.renewalFailed(len(r.subs), err)
+	r.c.log.renewalFailed(r, err)
 	for _, sub := range r.subs {
 		r.answer(sub.i, watchdog.Answer{Result: watchdog.Failed, Err: err})
 	}

@@ -219,7 +219,7 @@ func (t *tenure) lose(cause error) {
 		h.over(lostBy(cause))
 	}
 	if len(holds) > 0 {
-		t.n.c.lostLease(t, len(holds), cause)
+		t.n.c.log.lost(t, holds, cause)
 	}
 	t.tidy()
 }

@@ -75,14 +75,13 @@ func (a *attempt) undo(fenced bool) {
 	u := newRelease(t, n.c.undoLimit())
 	u.then = func(err error) {
 		t.attempts--
-		if err != nil && !errors.Is(err, ErrNotHeld) {
-			n.c.log.undoFailed(n.l.name, t.owner, err)
-		}
+		n.c.log.undone(t, err)
 		a.detach()
 		if !a.w.settled && n.line.current != a && a.w.in == &n.loose {
 			a.w.retry()
 		}
 		if !fenced {
+			n.c.log.undoRepeats(t, a.lease)
 			until := n.c.now() + a.lease
 			n.c.after(undoEvery, func() { t.undoAgain(until) })
 		}
@@ -104,7 +103,10 @@ func (t *tenure) undoAgain(until time.Duration) {
 	t = n.tenure(t.owner)
 	u := newRelease(t, n.c.undoLimit())
 	n.c.work.add()
-	u.then = func(error) {
+	u.then = func(err error) {
+		if err == nil {
+			n.c.log.undone(t, err)
+		}
 		n.c.work.done()
 		if n.c.now() < until {
 			n.c.after(undoEvery, func() { t.undoAgain(until) })
@@ -152,6 +154,7 @@ func (a *attempt) count(fenced bool) {
 			// another hold.
 			u := newRelease(t, n.c.unlockLimit())
 			u.then = func(err error) {
+				n.c.log.undone(t, err)
 				if err != nil && !errors.Is(err, ErrNotHeld) {
 					w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", ErrUncertain, err))
 				}
@@ -185,7 +188,7 @@ func (a *attempt) resumed() {
 // undecided ends an attempt whose outcome can't be found out.
 func (a *attempt) undecided(why string) {
 	n := a.t.n
-	n.c.log.undecided(n.l.name, a.t.owner, why)
+	n.c.log.undecided(a.t, why)
 	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", ErrUncertain, why, a.lease))
 	a.unsent()
 }

@@ -42,6 +42,9 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	}
 	h.l.c.node.pipe.Flush()
 	err := await(ctx, h.l.c, done)
+	if wasLost == nil {
+		h.l.c.log.released(ctx, h, err)
+	}
 	switch {
 	case wasLost != nil && err != nil:
 		err = fmt.Errorf("%w; %w; %w", wasLost, ErrNotHeld, err)
@@ -141,9 +144,7 @@ func (r *release) enter() {
 func (h *Hold) giveBack() {
 	n := h.t.n
 	h.release(nil, func(err error) {
-		if err != nil {
-			n.c.log.giveBackFailed(n.l.name, h.t.owner, err)
-		}
+		n.c.log.givenBack(h.t, err)
 		// Whoever waits without a subscription would not hear of it.
 		if !n.line.heard {
 			n.line.flag = true

@@ -63,7 +63,9 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	n.unpin()
 	s.unlock()
 	l.c.node.pipe.Flush()
-	if err := await(ctx, l.c, done); err != nil {
+	err := await(ctx, l.c, done)
+	l.c.log.releasedAs(ctx, l, owner, err)
+	if err != nil {
 		return wrap("release", l.name, err)
 	}
 	return nil

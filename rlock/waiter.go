@@ -21,6 +21,7 @@ type waiter struct {
 	settled bool
 	told    bool // an attempt of its own was answered "taken"
 	answers int  // the line's count of answers when it joined
+	tries   int  // attempts in its name
 	joined  time.Duration
 	first   attempt  // room for the first attempt
 	trouble trouble  // of attempts outside the line
@@ -169,6 +170,7 @@ func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts 
 		n.try(w)
 	} else {
 		n.line.push(w)
+		l.c.log.queued(w)
 		n.line.step()
 	}
 	n.unpin()
@@ -185,12 +187,14 @@ func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts 
 		cause = ErrLocked
 	}
 	if cause == nil {
+		l.c.log.entered(ctx, w, w.hold, w.err)
 		return w.hold, w.err
 	}
 	s.lock()
 	err := w.leave(cause)
 	s.unlock()
 	l.c.node.pipe.Flush()
+	l.c.log.entered(ctx, w, nil, err)
 	return nil, err
 }
 

@@ -19,9 +19,11 @@
 //
 // # What is guaranteed
 //
-//   - A renewing lease is renewed each third of the TTL, at most a sixth of
-//     it earlier, and has one renewal in flight at most. A failed renewal is
-//     repeated while trust lasts. After a lease's renewUntil none starts.
+//   - A renewing lease is renewed each third of the TTL, or earlier, and has
+//     one renewal in flight at most. A failed renewal is repeated while trust
+//     lasts. After a lease's renewUntil none starts.
+//   - n leases cost no more than n/100 + 1 batches in any stretch of a third
+//     while none comes, goes or fails, and these are evenly spread over it.
 //   - A lease is lost when its trust ends by the clock, or when the server
 //     says "not yours", and for no other reason. The clock alone decides: once
 //     expiry has passed, no late answer and no call revives the lease, even if
@@ -41,12 +43,13 @@
 //
 // # How it is cheap
 //
-// Three heaps order the leases: by next renewal, by next retry, by expiry or
-// alarm. Each lease knows its places, so taking one out needs no search, and
-// one that is younger than all others goes in and out in constant time. The
-// goroutine is woken only for an instant earlier than the one it sleeps until,
-// and not for a lease that is forgotten. It ends when it wakes and finds no
-// live lease, at most MaxSleep after the last.
+// Three heaps order the leases by their next instant: those that wait for
+// their renewal, those that wait for a retry, and the others, by expiry or
+// alarm. Each lease is in one of them and knows its place, so taking it out
+// needs no search, and one that is younger than all others goes in and out in
+// constant time. The goroutine is woken only for an instant earlier than the
+// one it sleeps until, and not for a lease that is forgotten. It ends when it
+// wakes and finds no live lease, at most MaxSleep after the last.
 //
 // When a renewal is due, the batch is filled with those that come next, up to
 // [MaxBatch], as far as a sixth of the TTL ahead. Leases that were acquired
@@ -55,4 +58,20 @@
 // rounded up. Retries travel in batches of their own, so that a lease whose
 // renewal always fails can neither spoil the batches of others nor draw them
 // in ahead of time.
+//
+// # How it keeps the peace
+//
+// A server that renews a hundred leases does nothing else meanwhile. So that a
+// crowd that was acquired at once is not renewed at once, the third of the TTL
+// is cut into 1,024 slots, and a book counts what is due in each. A lease for
+// whose first renewal there is no room when it is due is renewed in the latest
+// slot before that has some, but not within the first 48th of the TTL. Where
+// none has, all take a hundred more. Later renewals follow by a third each and
+// so keep the spread; only one that came late, or after a retry, looks for a
+// place anew, as trouble makes crowds too. With up to a hundred leases a slot,
+// nothing of this is seen.
+//
+// What is late by less than a twelfth of the TTL, because the process stood
+// still, is worked off at twice the even pace; beyond that nothing holds
+// a renewal back, nor a retry ever.
 package watchdog

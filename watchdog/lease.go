@@ -8,15 +8,18 @@ import (
 type state uint8
 
 const (
-	pending state = iota
+	unregistered state = iota
+	pending
 	live
+	flying // live, and the newest renewal is unanswered
 	forgotten
 )
 
 // Lease is one registration: what one owner has, or is about to have, of one
-// key. [Watchdog.Register] makes it. It goes from pending to live to
-// forgotten and never back; whoever acquires again registers again, which is
-// how an answer meant for an earlier lease is told from one for this.
+// key. [Watchdog.Register] makes it, [Watchdog.RegisterAt] where the caller
+// wants it. It goes from pending to live to forgotten and never back; whoever
+// acquires again registers another one, which is how an answer meant for an
+// earlier lease is told from one for this. It must not be copied.
 //
 // All methods are safe for concurrent use and none of them blocks or waits
 // for a Holder. Instants are readings of the watchdog's Clock.
@@ -32,12 +35,15 @@ type Lease struct {
 	alarm      time.Duration
 	renewAt    time.Duration // of the next renewal or retry; Never: not renewing
 	renewUntil time.Duration
-	pos        [slots]int32
-	attempt    uint32 // number of the newest renewal
+	pos        int32 // in its queue, from 1 on; 0: in none
+	in         agenda
 	state      state
-	inFlight   bool // the newest renewal is unanswered
-	retrying   bool // that renewAt is in the retry queue, not in the due queue
+	attempt    uint8 // number of the newest renewal; only an answer that comes twice meets another
+	retrying   bool  // the newest renewal failed, and renewAt is the next try
 }
+
+// alive reports whether l is live, flying or not.
+func (l *Lease) alive() bool { return l.state == live || l.state == flying }
 
 // Holder is what was given to Register.
 func (l *Lease) Holder() Holder { return l.holder }
@@ -50,8 +56,9 @@ func (l *Lease) Expiry() time.Duration { return time.Duration(l.expiry.Load()) }
 
 // Live makes a pending lease live, or gives a live one new terms: trust ends
 // at expiry; the next renewal comes a third of the TTL after renewFrom (the
-// instant at which the acquire was sent), or never if renewFrom is Never; no
-// renewal starts after renewUntil, Never meaning no limit.
+// instant at which the acquire was sent), earlier if many are due then, or
+// never if renewFrom is Never; no renewal starts after renewUntil, Never
+// meaning no limit.
 //
 // It reports whether the lease is live now. It is not, and nothing changes,
 // if the lease is forgotten, or was live and its trust has ended by the
@@ -65,6 +72,7 @@ func (l *Lease) Live(expiry, renewFrom, renewUntil time.Duration) bool {
 		return false
 	case l.state == pending:
 		w.pending--
+		w.live++
 		l.state = live
 	case l.over():
 		return false
@@ -84,7 +92,7 @@ func (l *Lease) SetExpiry(expiry time.Duration) {
 	w := l.watchdog
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l.state != live || l.over() {
+	if !l.alive() || l.over() {
 		return
 	}
 	l.expiry.Store(int64(expiry))
@@ -97,7 +105,7 @@ func (l *Lease) Lower(expiry time.Duration) {
 	w := l.watchdog
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l.state != live || expiry >= l.Expiry() {
+	if !l.alive() || expiry >= l.Expiry() {
 		return
 	}
 	l.expiry.Store(int64(expiry))
@@ -113,7 +121,7 @@ func (l *Lease) SetRenew(from, until time.Duration) {
 	w := l.watchdog
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l.state != live {
+	if !l.alive() {
 		return
 	}
 	l.renew(from, until)
@@ -133,7 +141,7 @@ func (l *Lease) SetAlarm(at time.Duration) {
 		return
 	}
 	l.alarm = at
-	if l.state == live {
+	if l.alive() {
 		w.place(l)
 	}
 }
@@ -152,9 +160,20 @@ func (l *Lease) Forget() {
 // renew sets the terms of renewal; a retry that was waiting is dropped in
 // favour of them.
 func (l *Lease) renew(from, until time.Duration) {
-	l.retryMode(false)
+	l.watchdog.unplace(l)
+	l.retrying = false
 	l.renewUntil = until
-	l.renewAt = later(from, l.watchdog.ttl/3)
+	l.schedule(from)
+}
+
+// schedule appoints the renewal that is due a third of the TTL after from: a
+// little earlier if too many others are due then. l must be in no queue.
+func (l *Lease) schedule(from time.Duration) {
+	w := l.watchdog
+	l.renewAt = later(from, w.third)
+	if l.renewAt != Never && w.book.taken(l.renewAt) {
+		l.renewAt = w.book.fit(l.renewAt, max(w.clock.Now(), later(from, w.third/16)))
+	}
 }
 
 // hasten brings the next renewal forward to where it leaves time for retries
@@ -170,11 +189,5 @@ func (l *Lease) hasten() {
 // over reports whether trust has ended by the clock.
 func (l *Lease) over() bool { return l.Expiry() <= l.watchdog.clock.Now() }
 
-// retryMode moves l between the due and the retry queue's side. A lease must
-// be out of the one before it can be put into the other.
-func (l *Lease) retryMode(on bool) {
-	if l.retrying != on {
-		l.watchdog.renewals(l).remove(l)
-		l.retrying = on
-	}
-}
+// end is the next instant at which the holder has to be told something.
+func (l *Lease) end() time.Duration { return min(l.Expiry(), l.alarm) }

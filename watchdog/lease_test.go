@@ -248,8 +248,76 @@ func TestH5ForgetDuringACrowdOfLossesIsHeeded(t *testing.T) {
 	})
 }
 
+// A lease is in one queue at a time; what comes after its next instant must
+// not be forgotten.
+func TestAlarmAndRenewalKeepTheirTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, always(renewed))
+		l := w.hold()
+		again := []time.Duration{15 * time.Second, 25 * time.Second}
+		w.holder.onBell = func(l *Lease) {
+			if len(again) > 0 {
+				l.SetAlarm(again[0])
+				again = again[1:]
+			}
+		}
+		l.SetAlarm(3 * time.Second)
+		time.Sleep(35 * time.Second)
+		synctest.Wait()
+		wantTimes(t, "alarm", w.holder.rung(), 3*time.Second, 15*time.Second, 25*time.Second)
+		wantTimes(t, "renewed", w.server.times(), 10*time.Second, 20*time.Second, 30*time.Second)
+	})
+}
+
+func TestAlarmComesWhileARenewalIsUnanswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		l := w.hold()
+		l.SetAlarm(12 * time.Second)
+		time.Sleep(40 * time.Second)
+		synctest.Wait()
+		wantTimes(t, "alarm", w.holder.rung(), 12*time.Second)
+		wantLoss(t, w.holder, l, ErrExpired, testTTL*99/100)
+	})
+}
+
+func TestLeaseIsRegisteredOnceInTheCallersMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, always(renewed))
+		var l Lease
+		w.RegisterAt(&l, w.holder)
+		wantLen(t, w.Watchdog, 1, 0)
+		l.Live(Trust(0, testTTL), 0, Never)
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		if l.Expiry() != Trust(10*time.Second, testTTL) {
+			t.Fatalf("expiry %v", l.Expiry())
+		}
+		l.Forget()
+		defer func() {
+			if recover() == nil {
+				t.Fatal("registered twice")
+			}
+		}()
+		w.RegisterAt(&l, w.holder)
+	})
+}
+
+// There may be a hundred thousand of them.
 func TestLeaseIsSmall(t *testing.T) {
-	if size := unsafe.Sizeof(Lease{}); size > 160 {
+	if size := unsafe.Sizeof(Lease{}); size > 64 {
 		t.Fatalf("a lease has %d bytes", size)
+	}
+}
+
+// Beside itself, a live lease is one item of one queue.
+func TestLiveLeaseNeedsOneItem(t *testing.T) {
+	w := New(func([]*Lease, func(int, Answer)) {}, Options{Clock: &dial{}})
+	w.running = true
+	for range 50_000 {
+		w.Register(nobody{}).Live(Trust(0, testTTL), 0, Never)
+	}
+	if n := cap(w.due.items) + cap(w.retry.items) + cap(w.ends.items); n > 50_000*5/4 {
+		t.Fatalf("room for %d", n)
 	}
 }

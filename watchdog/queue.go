@@ -2,17 +2,15 @@ package watchdog
 
 import "time"
 
-// slot says which of a lease's two positions a queue keeps.
-type slot uint8
+// agenda says in which of the watchdog's queues a lease is.
+type agenda uint8
 
 const (
-	renewSlot slot = iota // the due queue or the retry queue, never both
-	endSlot
-	slots
+	nowhere agenda = iota
+	isDue
+	isRetry
+	isEnd
 )
-
-// absent is the position of a lease that is in no queue of that slot.
-const absent = -1
 
 // queue orders leases by an instant. It is a heap of four children a node
 // that writes each lease's position into the lease, so that any of them can
@@ -20,8 +18,9 @@ const absent = -1
 // because comparing through the pointer costs a cache miss each time.
 // A lease that comes last, as new ones do, goes in and out in constant time.
 type queue struct {
-	slot  slot
+	name  agenda
 	items []item
+	book  *book // counts them by their instants; nil: nobody needs to know
 }
 
 type item struct {
@@ -39,28 +38,29 @@ func (q *queue) first() time.Duration {
 	return q.items[0].at
 }
 
-// set puts l at an instant, whether it was in the queue or not.
+// set puts l at an instant. It must be in this queue or in none.
 func (q *queue) set(l *Lease, at time.Duration) {
-	i := int(l.pos[q.slot])
-	if i == absent {
-		i = len(q.items)
+	if l.in == nowhere {
+		l.in = q.name
+		q.book.add(at)
 		q.items = append(q.items, item{})
-		q.up(i, item{at, l})
+		q.up(len(q.items)-1, item{at, l})
 		return
 	}
+	i := int(l.pos) - 1
 	if at == q.items[i].at {
 		return
 	}
+	q.book.remove(q.items[i].at)
+	q.book.add(at)
 	q.settle(i, item{at, l})
 }
 
-// remove takes l out, if it is in.
+// remove takes l out, which is in.
 func (q *queue) remove(l *Lease) {
-	i := int(l.pos[q.slot])
-	if i == absent {
-		return
-	}
-	l.pos[q.slot] = absent
+	i := int(l.pos) - 1
+	l.in, l.pos = nowhere, 0
+	q.book.remove(q.items[i].at)
 	last := len(q.items) - 1
 	moved := q.items[last]
 	q.items[last] = item{}
@@ -68,6 +68,15 @@ func (q *queue) remove(l *Lease) {
 	if i != last {
 		q.settle(i, moved)
 	}
+}
+
+// drop empties the queue and gives its memory back. The leases that were in
+// it are on their own.
+func (q *queue) drop() {
+	for _, it := range q.items {
+		q.book.remove(it.at)
+	}
+	q.items = nil
 }
 
 // settle puts it into the hole at i and moves it to where it belongs.
@@ -114,5 +123,5 @@ func (q *queue) down(i int, it item) {
 
 func (q *queue) put(i int, it item) {
 	q.items[i] = it
-	it.lease.pos[q.slot] = int32(i)
+	it.lease.pos = int32(i) + 1
 }

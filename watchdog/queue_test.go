@@ -9,16 +9,18 @@ import (
 // Against a plain map, in random order.
 func TestQueueKeepsOrderAndPositions(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	q := queue{slot: endSlot}
+	q := queue{name: isEnd}
 	want := make(map[*Lease]time.Duration)
 	var leases []*Lease
 	for range 300 {
-		leases = append(leases, &Lease{pos: [slots]int32{absent, absent}})
+		leases = append(leases, new(Lease))
 	}
 	for range 20_000 {
 		l := leases[rnd.IntN(len(leases))]
 		if rnd.IntN(3) == 0 {
-			q.remove(l)
+			if l.in != nowhere {
+				q.remove(l)
+			}
 			delete(want, l)
 		} else {
 			at := time.Duration(rnd.IntN(100))
@@ -34,7 +36,7 @@ func TestQueueKeepsOrderAndPositions(t *testing.T) {
 		}
 	}
 	for i, it := range q.items {
-		if it.at != want[it.lease] || int(it.lease.pos[endSlot]) != i {
+		if it.at != want[it.lease] || it.lease.in != isEnd || int(it.lease.pos) != i+1 {
 			t.Fatalf("item %d is %+v, want it at %v", i, it, want[it.lease])
 		}
 	}
@@ -46,8 +48,8 @@ func TestQueueKeepsOrderAndPositions(t *testing.T) {
 		}
 	}
 	for _, l := range leases {
-		if l.pos != [slots]int32{absent, absent} {
-			t.Fatalf("position %v in an empty queue", l.pos)
+		if l.in != nowhere || l.pos != 0 {
+			t.Fatalf("position %v in queue %v, which is empty", l.pos, l.in)
 		}
 	}
 }

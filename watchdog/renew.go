@@ -1,8 +1,10 @@
 package watchdog
 
 import (
+	"context"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -28,7 +30,7 @@ const (
 // the renewal was sent, by the watchdog's Clock, and the TTL that was passed,
 // which may be longer than the watchdog's own. Err is for the log.
 type Answer struct {
-	Result Result
+	Result Result // what the server, or the caller, made of it
 	Sent   time.Duration
 	TTL    time.Duration
 	Err    error
@@ -42,72 +44,98 @@ type Answer struct {
 // of the order in which it came.
 type RenewFunc func(batch []*Lease, answer func(i int, a Answer))
 
-// ticket is one lease's part in a batch: the answer counts only while the
-// lease's newest renewal is this one.
-type ticket struct {
-	lease   *Lease
-	attempt uint32
+// batch is a renewal on its way. An answer counts only while the lease's
+// newest renewal is this one.
+type batch struct {
+	n        int
+	leases   [MaxBatch]*Lease
+	attempts [MaxBatch]uint8
+	delay    time.Duration // until those that fail are tried again
 }
 
-// renewDue starts one batch, if a renewal is due, and reports whether it did.
+// renewDue starts one batch, if a renewal is due, and reports whether there
+// was anything to do.
 func (w *Watchdog) renewDue() bool {
 	w.mu.Lock()
 	now := w.clock.Now()
-	tickets := w.take(&w.due, now, w.lead)
-	if tickets == nil {
-		// Retries travel apart, so that a lease that keeps failing neither
-		// rides with each batch of healthy ones nor draws them in early.
-		tickets = w.take(&w.retry, now, w.retryEvery/8)
-	}
+	b, some := w.take(now)
 	w.mu.Unlock()
-	if tickets == nil {
-		return false
+	if b != nil {
+		// The RenewFunc may do with its slice as it likes.
+		w.renewBatch(slices.Clone(b.leases[:b.n]), func(i int, a Answer) { w.answer(b, i, a) })
 	}
-
-	batch := make([]*Lease, len(tickets))
-	for i, t := range tickets {
-		batch[i] = t.lease
-	}
-	// One delay for the whole batch keeps its retries together; another one
-	// for each batch keeps the batches apart.
-	delay := w.retryEvery + rand.N(w.retryEvery/4+1)
-	w.renewBatch(batch, func(i int, a Answer) { w.answer(tickets[i], a, delay) })
-	return true
+	return some
 }
 
-// take moves up to MaxBatch leases from q into flight: none unless the first
-// is due, and then those that are due before now+ahead. It is called with mu
-// held.
-func (w *Watchdog) take(q *queue, now, ahead time.Duration) []ticket {
-	if q.first() > now {
-		return nil
+// take cuts the next batch, and reports whether any lease was looked at. It is
+// called with mu held.
+func (w *Watchdog) take(now time.Duration) (b *batch, some bool) {
+	if w.nextDue() <= now {
+		b, some = w.takeFrom(&w.due, now, w.lead)
+		if b != nil {
+			w.resume = later(now, w.gap())
+		}
+		return b, some
 	}
-	var tickets []ticket
-	for len(tickets) < MaxBatch && len(q.items) > 0 && q.first() <= later(now, ahead) {
+	if w.retry.first() <= now {
+		// Retries travel apart, so that a lease that keeps failing neither
+		// rides with each batch of healthy ones nor draws them in early.
+		return w.takeFrom(&w.retry, now, w.retryEvery/8)
+	}
+	return nil, false
+}
+
+// takeFrom moves up to MaxBatch leases from q into flight, those that are due
+// before now+ahead.
+func (w *Watchdog) takeFrom(q *queue, now, ahead time.Duration) (b *batch, some bool) {
+	for range MaxBatch {
+		if q.first() > later(now, ahead) || len(q.items) == 0 {
+			break
+		}
+		some = true
 		l := q.items[0].lease
 		q.remove(l)
 		if l.Expiry() <= now || l.renewUntil < now {
-			continue // to be told as lost; or past its maximum, to run out
+			w.ends.set(l, l.end()) // to be told as lost; or past its maximum, to run out
+			continue
 		}
-		l.inFlight = true
+		if b == nil {
+			// One delay for the whole batch keeps its retries together;
+			// another one for each batch keeps the batches apart.
+			b = &batch{delay: w.retryEvery + rand.N(w.retryEvery/4+1)}
+		}
 		l.attempt++
-		if tickets == nil {
-			tickets = make([]ticket, 0, min(MaxBatch, len(q.items)+1))
-		}
-		tickets = append(tickets, ticket{l, l.attempt})
+		l.state = flying
+		w.ends.set(l, l.end())
+		b.leases[b.n], b.attempts[b.n] = l, l.attempt
+		b.n++
 	}
-	return tickets
+	return b, some
+}
+
+// nextDue is when the next batch of leases that are due may go. What is late,
+// because the process or the clock stood still, is worked off at some pace
+// too, but not for so long that a lease could suffer.
+func (w *Watchdog) nextDue() time.Duration {
+	first := w.due.first()
+	return max(first, min(w.resume, later(first, w.third/4)))
+}
+
+// gap is the least time between two batches: half of what there would be
+// if all were evenly spread.
+func (w *Watchdog) gap() time.Duration {
+	return w.third / time.Duration(2*max(grain, len(w.due.items)/MaxBatch))
 }
 
 // answer takes in what became of one renewal.
-func (w *Watchdog) answer(t ticket, a Answer, retryDelay time.Duration) {
-	l := t.lease
+func (w *Watchdog) answer(b *batch, i int, a Answer) {
+	l := b.leases[i]
 	w.mu.Lock()
-	if l.state != live || !l.inFlight || l.attempt != t.attempt {
+	if l.state != flying || l.attempt != b.attempts[i] {
 		w.mu.Unlock()
 		return
 	}
-	l.inFlight = false
+	l.state = live
 	now := w.clock.Now()
 	var cause error
 	switch {
@@ -121,12 +149,11 @@ func (w *Watchdog) answer(t ticket, a Answer, retryDelay time.Duration) {
 	case a.Result == Renewed:
 		l.expiry.Store(int64(Trust(a.Sent, a.TTL)))
 		if l.renewAt != Never {
-			l.retryMode(false)
-			l.renewAt = later(a.Sent, w.ttl/3)
+			w.again(l, a.Sent)
 		}
 	case l.renewAt != Never:
-		l.retryMode(true)
-		l.renewAt = later(now, retryDelay)
+		l.retrying = true
+		l.renewAt = later(now, b.delay)
 	}
 	if cause != nil {
 		w.forget(l)
@@ -135,10 +162,24 @@ func (w *Watchdog) answer(t ticket, a Answer, retryDelay time.Duration) {
 	}
 	w.mu.Unlock()
 
-	if a.Result != Renewed && a.Result != NotOwned && a.Result != Busy {
+	if a.Result != Renewed && a.Result != NotOwned && a.Result != Busy && w.log.Enabled(context.Background(), slog.LevelDebug) {
 		w.log.Debug("lease renewal failed", named(l, slog.Any("error", a.Err))...)
 	}
 	if cause != nil {
 		w.lose(l, cause)
 	}
+}
+
+// again appoints the renewal after one that was sent at sent. One that went
+// when it was meant to keeps its place in the third, so that no stretch of
+// that length ever sees more than one of each; after a retry, or late, it is
+// in whatever crowd the trouble made, and looks for a place anew.
+func (w *Watchdog) again(l *Lease, sent time.Duration) {
+	if l.retrying || sent > later(l.renewAt, w.book.width) {
+		l.retrying = false
+		w.unplace(l)
+		l.schedule(sent)
+		return
+	}
+	l.renewAt = later(sent, w.third)
 }

@@ -1,6 +1,7 @@
 package watchdog
 
 import (
+	"context"
 	"log/slog"
 	"time"
 )
@@ -37,13 +38,13 @@ func (w *Watchdog) run() {
 func (w *Watchdog) plan() (sleep time.Duration, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.ends.items) == 0 { // so it is when closed
+	if w.live == 0 { // so it is when closed
 		w.running = false
-		w.dropQueues()
+		w.dropQueues() // they are empty, and may be large
 		return 0, false
 	}
 	now := w.clock.Now()
-	next := min(w.ends.first(), w.due.first(), w.retry.first())
+	next := w.next()
 	if next <= now {
 		return 0, true
 	}
@@ -88,7 +89,9 @@ func (w *Watchdog) tellOne() bool {
 
 // lose tells the holder of a lease that has just been forgotten.
 func (w *Watchdog) lose(l *Lease, cause error) {
-	w.log.Warn("lease lost", named(l, slog.Any("cause", cause))...)
+	if w.log.Enabled(context.Background(), slog.LevelWarn) {
+		w.log.Warn("lease lost", named(l, slog.Any("cause", cause))...)
+	}
 	l.holder.LeaseLost(l, cause)
 }
 

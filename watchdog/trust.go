@@ -12,6 +12,7 @@ const Never = time.Duration(math.MaxInt64)
 // where the system can tell. Its readings never go back. It must be safe for
 // concurrent use.
 type Clock interface {
+	// Now is a reading.
 	Now() time.Duration
 }
 

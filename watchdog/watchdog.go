@@ -47,6 +47,7 @@ type Watchdog struct {
 	clock      Clock
 	log        *slog.Logger
 	ttl        time.Duration
+	third      time.Duration // of the TTL: from one renewal to the next
 	lead       time.Duration // how much earlier than due a renewal may come
 	retryEvery time.Duration
 	maxSleep   time.Duration
@@ -59,8 +60,11 @@ type Watchdog struct {
 	mu      sync.Mutex
 	due     queue // renewing leases by their next renewal
 	retry   queue // those whose last one failed, by their next try
-	ends    queue // all live leases, by alarm or expiry
+	ends    queue // all other live leases, by alarm or expiry
+	book    *book // of the due ones
 	pending int
+	live    int
+	resume  time.Duration // no due batch before this, unless it is late
 	running bool          // there is a goroutine
 	wakeAt  time.Duration // until when it sleeps or slept, or awake
 	closed  bool
@@ -81,9 +85,9 @@ func New(renew RenewFunc, o Options) *Watchdog {
 		retryEvery: o.RetryEvery,
 		maxSleep:   o.MaxSleep,
 		poke:       make(chan struct{}, 1),
-		due:        queue{slot: renewSlot},
-		retry:      queue{slot: renewSlot},
-		ends:       queue{slot: endSlot},
+		retry:      queue{name: isRetry},
+		ends:       queue{name: isEnd},
+		resume:     math.MinInt64,
 	}
 	if w.clock == nil {
 		w.clock = clock.System()
@@ -95,7 +99,10 @@ func New(renew RenewFunc, o Options) *Watchdog {
 		w.ttl = 30 * time.Second
 	}
 	w.ttl = max(w.ttl, time.Millisecond)
+	w.third = w.ttl / 3
 	w.lead = w.ttl / 6
+	w.book = newBook(w.third)
+	w.due = queue{name: isDue, book: w.book}
 	if w.retryEvery <= 0 {
 		w.retryEvery = min(max(w.ttl/30, 10*time.Millisecond), time.Second)
 	}
@@ -110,29 +117,37 @@ func New(renew RenewFunc, o Options) *Watchdog {
 // or closed over in the end. On a closed watchdog the lease is forgotten from
 // the start.
 func (w *Watchdog) Register(h Holder) *Lease {
-	l := &Lease{
-		watchdog: w,
-		holder:   h,
-		alarm:    Never,
-		renewAt:  Never,
-		pos:      [slots]int32{absent, absent},
+	l := new(Lease)
+	w.RegisterAt(l, h)
+	return l
+}
+
+// RegisterAt is Register in memory of the caller's: l is a zero Lease, a field
+// of the holder's perhaps, that was never registered. The next registration
+// needs another, for answers to this one's renewals may still be under way
+// when it is forgotten.
+func (w *Watchdog) RegisterAt(l *Lease, h Holder) {
+	if l.state != unregistered {
+		panic("watchdog: a lease is registered once")
 	}
+	l.watchdog, l.holder = w, h
+	l.alarm, l.renewAt = Never, Never
 	l.expiry.Store(int64(Never))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		l.state = forgotten
-		return l
+		return
 	}
+	l.state = pending
 	w.pending++
-	return l
 }
 
 // Len counts the leases that are pending and those that are live.
 func (w *Watchdog) Len() (pending, live int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.pending, len(w.ends.items)
+	return w.pending, w.live
 }
 
 // Close forgets every lease without a word to its holder and returns when the
@@ -142,36 +157,56 @@ func (w *Watchdog) Len() (pending, live int) {
 func (w *Watchdog) Close() {
 	w.mu.Lock()
 	w.closed = true
-	for _, it := range w.ends.items {
-		it.lease.state = forgotten
-		it.lease.pos = [slots]int32{absent, absent}
+	for _, q := range []*queue{&w.due, &w.retry, &w.ends} {
+		for _, it := range q.items {
+			it.lease.state, it.lease.in, it.lease.pos = forgotten, nowhere, 0
+		}
 	}
-	w.pending = 0
+	w.pending, w.live = 0, 0
 	w.dropQueues()
 	w.wake()
 	w.mu.Unlock()
 	w.done.Wait()
 }
 
-// place puts a live lease where its instants belong and sees to it that the
-// goroutine looks in time. It is called with mu held.
+// place puts a live lease where its next instant belongs and sees to it that
+// the goroutine looks in time. One queue is enough for each lease, as what
+// comes after its renewal is asked again then. It is called with mu held.
 func (w *Watchdog) place(l *Lease) {
-	at := min(l.Expiry(), l.alarm)
-	w.ends.set(l, at)
-	q := w.renewals(l)
-	if l.inFlight || l.renewAt == Never || l.renewAt > l.renewUntil {
-		q.remove(l)
-	} else {
-		q.set(l, l.renewAt)
-		at = min(at, l.renewAt)
+	q, at := &w.ends, l.end()
+	if l.state == live && l.renewAt != Never && l.renewAt <= min(l.renewUntil, at) {
+		if q, at = &w.due, l.renewAt; l.retrying {
+			q = &w.retry
+		}
 	}
+	if l.in != q.name {
+		w.unplace(l)
+	}
+	q.set(l, at)
 	if !w.running {
 		w.running = true
 		w.wakeAt = awake
 		w.done.Go(w.run)
-	} else if at < w.wakeAt {
+	} else if w.next() < w.wakeAt {
 		w.wake()
 	}
+}
+
+// unplace takes l out of the queue that it is in. It is called with mu held.
+func (w *Watchdog) unplace(l *Lease) {
+	switch l.in {
+	case isDue:
+		w.due.remove(l)
+	case isRetry:
+		w.retry.remove(l)
+	case isEnd:
+		w.ends.remove(l)
+	}
+}
+
+// next is when there is something to do. It is called with mu held.
+func (w *Watchdog) next() time.Duration {
+	return min(w.ends.first(), w.retry.first(), w.nextDue())
 }
 
 // forget is Forget with mu held.
@@ -180,19 +215,11 @@ func (w *Watchdog) forget(l *Lease) {
 	case w.closed:
 	case l.state == pending:
 		w.pending--
-	case l.state == live:
-		w.renewals(l).remove(l)
-		w.ends.remove(l)
+	case l.alive():
+		w.live--
+		w.unplace(l)
 	}
 	l.state = forgotten
-}
-
-// renewals is the queue in which l's next renewal is, if it is in one.
-func (w *Watchdog) renewals(l *Lease) *queue {
-	if l.retrying {
-		return &w.retry
-	}
-	return &w.due
 }
 
 // wake ends the goroutine's sleep. It is called with mu held.
@@ -207,5 +234,7 @@ func (w *Watchdog) wake() {
 // dropQueues empties the queues and gives their memory back. It is called
 // with mu held.
 func (w *Watchdog) dropQueues() {
-	w.due.items, w.retry.items, w.ends.items = nil, nil, nil
+	w.due.drop()
+	w.retry.drop()
+	w.ends.drop()
 }

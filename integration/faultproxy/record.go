@@ -8,21 +8,21 @@ import (
 
 // Exchange is a command with its reply, or something that the server sent on its own.
 type Exchange struct {
-	Conn     int      // which connection, see Conn
-	Cmd      []string // nil for what belongs to no command: messages, pushes, lines of MONITOR
-	Reply    any      // as the server gave it, whatever a rule made of it: string, Status, Error, int64, nil, []any
-	Sent     time.Time
+	Conn     int       // which connection, see Conn
+	Cmd      []string  // nil for what belongs to no command: messages, pushes, lines of MONITOR
+	Reply    any       // as the server gave it, whatever a rule made of it: string, Status, Error, int64, nil, []any
+	Sent     time.Time // when the proxy had read it
 	Answered time.Time // zero while the server has not answered
 	Did      Action    // what a rule did to it, 0 for nothing
 }
 
 // Conn is a connection that the proxy accepted.
 type Conn struct {
-	Number   int
-	Addr     string // the address that the server sees and names in CLIENT LIST; empty if it was never dialled
-	ClientID int64  // the server's id for it, if a CLIENT ID passed; else 0
-	Cmds     [][]string
-	Open     bool // false when the client's side is closed
+	Number   int        // from 1, in the order of their coming
+	Addr     string     // the address that the server sees and names in CLIENT LIST; empty if it was never dialled
+	ClientID int64      // the server's id for it, if a CLIENT ID passed; else 0
+	Cmds     [][]string // all that came on it
+	Open     bool       // false when the client's side is closed
 }
 
 // Record returns every exchange so far in the order the commands arrived. Of several acknowledgements of one SUBSCRIBE

@@ -15,6 +15,7 @@ type Status string
 // Error is an error reply's text, with its code and without the leading "-".
 type Error string
 
+// Error is the text.
 func (e Error) Error() string { return string(e) }
 
 // Push is a RESP3 push, which belongs to no command.

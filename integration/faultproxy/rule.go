@@ -31,6 +31,7 @@ const (
 	Blackhole
 )
 
+// String is the action's name.
 func (a Action) String() string {
 	names := [...]string{"pass", "CutBefore", "CutAfter", "DropReply", "HoldReply", "Withhold", "Answer", "Replace", "Blackhole"}
 	if a < 0 || int(a) >= len(names) {
@@ -41,10 +42,10 @@ func (a Action) String() string {
 
 // Rule is one fault. The first rule, in the order they were added, that matches a command and is not used up applies.
 type Rule struct {
-	Match Match // nil matches every command
-	Skip  int   // so many matching commands pass first
-	Times int   // so many commands are hit, then the rule is used up; 0 is without end
-	Do    Action
+	Match Match         // nil matches every command
+	Skip  int           // so many matching commands pass first
+	Times int           // so many commands are hit, then the rule is used up; 0 is without end
+	Do    Action        // what becomes of the command
 	Delay time.Duration // of HoldReply
 	Reply []byte        // of Answer and Replace, in RESP: []byte("-LOADING wait\r\n")
 	// Until, of Withhold: the bytes are let go when the server has answered a command that it matches, on any

@@ -10,9 +10,9 @@ import (
 // Line is one command as the server executed it.
 type Line struct {
 	At   time.Time // by the server's clock, to the microsecond
-	DB   int
-	From string   // the client's address, "unix:" and a path, or "lua" for a call inside a script
-	Args []string // the name, in the case it was sent, and the arguments, byte for byte
+	DB   int       // the number of the database that was selected
+	From string    // the client's address, "unix:" and a path, or "lua" for a call inside a script
+	Args []string  // the name, in the case it was sent, and the arguments, byte for byte
 }
 
 // Lua tells whether the command was called inside a script.

@@ -62,11 +62,14 @@ var leasing = []defect{
 		what: "the watchdog renews leases that are pending",
 		edits: []edit{
 			{"watchdog/watchdog.go",
-				"\tw.pending++\n\treturn l\n",
-				"\tw.pending++\n\tl.renewUntil, l.renewAt = Never, later(w.clock.Now(), w.ttl/3)\n\tw.place(l)\n\treturn l\n"},
+				"\tl.state = pending\n\tw.pending++\n",
+				"\tl.state = pending\n\tw.pending++\n\tw.live++\n\tl.renewUntil, l.renewAt = Never, later(w.clock.Now(), w.third)\n\tw.place(l)\n"},
+			{"watchdog/watchdog.go",
+				"\tif l.state == live && l.renewAt != Never",
+				"\tif l.state <= live && l.renewAt != Never"},
 			{"watchdog/watchdog.go",
 				"\tcase l.state == pending:\n\t\tw.pending--\n",
-				"\tcase l.state == pending:\n\t\tw.pending--\n\t\tw.renewals(l).remove(l)\n\t\tw.ends.remove(l)\n"},
+				"\tcase l.state == pending:\n\t\tw.pending--\n\t\tw.live--\n\t\tw.unplace(l)\n"},
 			{"rlock/renew.go",
 				"\t\tif t.lease != l || t.busy {\n",
 				"\t\tif t.lease != l {\n"},
@@ -83,8 +86,8 @@ var leasing = []defect{
 	{
 		what: "a forgotten lease is renewed",
 		edits: []edit{{"watchdog/watchdog.go",
-			"\t\tw.renewals(l).remove(l)\n",
-			""}},
+			"\t\tw.live--\n\t\tw.unplace(l)\n",
+			"\t\tw.live--\n\t\tif l.in == isEnd {\n\t\t\tw.unplace(l)\n\t\t}\n"}},
 		by: []catcher{{"watchdog", "TestH5ForgottenLeaseIsNotInABatchOfOthers"}},
 	},
 	{

@@ -65,10 +65,10 @@ var wrongScripts = []struct {
 		"another answer", "force", "return 0", "return 1", "force unlock of an unlocked one",
 		[]string{"force of order:17, differ", "java only:     → int 0", "go only:       → int 1"},
 	}, {
-		"a renewal of what was lost", "renew", "renewed[i] = 0", "renewed[i] = 1", "renewal of five, one of them lost",
+		"a renewal of what was lost", "renew", "renewed[i] = mine", "renewed[i] = 1", "renewal of five, one of them lost",
 		[]string{"java only:     order:17-002 of OWNER1: int 0 after hexists", "go only:       order:17-002 of OWNER1: int 1 after hexists"},
 	}, {
-		"a renewal in seconds", "renew", "redis.call('pexpire', lock, ARGV[1])", "redis.call('expire', lock, math.floor(ARGV[1] / 1000 + 1))",
+		"a renewal in seconds", "renew", "call('pexpire', lock, lease)", "call('expire', lock, math.floor(lease / 1000 + 1))",
 		"renewal of five, one of them lost",
 		[]string{"java only:     order:17-000 of OWNER1: int 1 after hexists order:17-000 OWNER1 after pexpire order:17-000 3000",
 			"go only:       order:17-000 of OWNER1: int 1 after hexists order:17-000 OWNER1 after expire order:17-000 4"},

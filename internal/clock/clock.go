@@ -11,6 +11,7 @@ import "time"
 // Clock never go back; readings of two Clocks have nothing to do with each
 // other. Implementations are safe for concurrent use.
 type Clock interface {
+	// Now is a reading, suspend included where the system can tell.
 	Now() time.Duration
 }
 

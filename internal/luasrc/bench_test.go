@@ -26,12 +26,22 @@ func BenchmarkUnlockInPlace(b *testing.B) {
 }
 
 func BenchmarkRenewOfHundred(b *testing.B) {
-	keys, owners := make([]string, MaxRenew), make([]string, MaxRenew)
+	keys, owners := make([]Word, MaxRenew), make([]Word, MaxRenew)
 	for i := range keys {
 		keys[i], owners[i] = fmt.Sprint("order:", i), fmt.Sprint("owner:", i)
 	}
+	var lease Word = int64(30_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		sink = Renew(30_000, keys, owners)
+		sink = Renew(nil, lease, len(keys), func(i int) (key, owner Word) { return keys[i], owners[i] })
+	}
+}
+
+func BenchmarkRenewOfOneInPlace(b *testing.B) {
+	var room [MaxWords]any
+	var key, owner, lease Word = "order:4711", "owner", int64(30_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		sink = Renew(room[:0], lease, 1, func(int) (Word, Word) { return key, owner })
 	}
 }

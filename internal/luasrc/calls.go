@@ -1,6 +1,10 @@
 package luasrc
 
-import "github.com/rlock-go/redisson/codec"
+import (
+	"slices"
+
+	"github.com/rlock-go/redisson/codec"
+)
 
 // The commands that announce an unlock. SPublish reaches subscribers of the
 // sharded kind only (Redis 7 and newer), Publish those of the plain kind only.
@@ -25,7 +29,7 @@ type Word = any
 // functions that make one append to dst, which may be nil, so that a caller
 // can bring the memory.
 type Call struct {
-	Script *Script
+	Script *Script // what the SHA-1 stands for
 	args   []any
 }
 
@@ -74,9 +78,10 @@ func ForceUnlock(key, channel, publish string) Call {
 	return Call{s, []any{s.shaArg, 2, key, channel, codec.UnlockMessage, publish}}
 }
 
-// Renew gives keys[i] a new lease, in ms and at least 1, if owners[i] holds it.
-// The slices are of one length, at most MaxRenew; what one has more than the
-// other is left out, which shows in the length of the reply. They are not kept.
+// Renew gives each of n locks a new lease, in ms and at least 1, if its owner
+// holds it. It asks for them by their numbers, each twice, and keeps no
+// reference to lock; n is at most MaxRenew. Room in dst for 3+2n words saves
+// it from making its own.
 //
 //	KEYS  keys…
 //	ARGV  lease, owners…
@@ -85,16 +90,16 @@ func ForceUnlock(key, channel, publish string) Call {
 // A key of another type makes the whole call fail with WRONGTYPE; the keys
 // before it are renewed then, those after it not. In a cluster all keys must be
 // in one slot.
-func Renew(lease int64, keys, owners []string) Call {
+func Renew(dst []any, lease Word, n int, lock func(i int) (key, owner Word)) Call {
 	s := RenewScript
-	n := min(len(keys), len(owners))
-	args := make([]any, 0, 3+2*n)
-	args = append(args, s.shaArg, n)
-	for _, key := range keys[:n] {
+	args := append(slices.Grow(dst, 3+2*n), s.shaArg, n)
+	for i := range n {
+		key, _ := lock(i)
 		args = append(args, key)
 	}
 	args = append(args, lease)
-	for _, owner := range owners[:n] {
+	for i := range n {
+		_, owner := lock(i)
 		args = append(args, owner)
 	}
 	return Call{s, args}

@@ -14,8 +14,8 @@ func TestCallArguments(t *testing.T) {
 		{Lock(nil, "k", "o", int64(5)), []any{LockScript.SHA1, 1, "k", int64(5), "o"}},
 		{Unlock(nil, "k", "c", "l", "o", int64(5), int64(6), SPublish), []any{UnlockScript.SHA1, 3, "k", "c", "l", "0", int64(5), "o", "SPUBLISH", int64(6)}},
 		{ForceUnlock("k", "c", Publish), []any{ForceUnlockScript.SHA1, 2, "k", "c", "0", "PUBLISH"}},
-		{Renew(5, []string{"k", "K"}, []string{"o", "O"}), []any{RenewScript.SHA1, 2, "k", "K", int64(5), "o", "O"}},
-		{Renew(5, nil, nil), []any{RenewScript.SHA1, 0, int64(5)}},
+		{renewAll([]string{"k", "K"}, []string{"o", "O"}), []any{RenewScript.SHA1, 2, "k", "K", lease, "o", "O"}},
+		{renewAll(nil, nil), []any{RenewScript.SHA1, 0, lease}},
 	} {
 		if got := tc.call.Args(); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %v, want %v", tc.call.Script.Name, got, tc.want)
@@ -23,13 +23,11 @@ func TestCallArguments(t *testing.T) {
 	}
 }
 
-func TestRenewKeepsNoReferenceToItsSlices(t *testing.T) {
-	keys, owners := []string{"k"}, []string{"o"}
-	c := Renew(5, keys, owners)
-	before := fmt.Sprint(c.Args())
-	keys[0], owners[0] = "x", "y"
-	if after := fmt.Sprint(c.Args()); after != before {
-		t.Errorf("%s became %s", before, after)
+func TestRenewUsesTheMemoryThatItIsGiven(t *testing.T) {
+	var room [5]any
+	c := Renew(room[:0], lease, 1, func(int) (key, owner Word) { return "k", "o" })
+	if &c.Args()[0] != &room[0] || len(c.Args()) != len(room) {
+		t.Errorf("%v, beside %v", c.Args(), room)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestUnknownScriptDoesNothing(t *testing.T) {
 	r.do("SCRIPT", "FLUSH")
 	for _, c := range []Call{
 		Lock(nil, key, owner, lease), unlock(Publish), ForceUnlock(key, channel, Publish),
-		Renew(lease, []string{key}, []string{owner}),
+		renewAll([]string{key}, []string{owner}),
 	} {
 		_, err := r.run(c)
 		if e, ok := errors.AsType[redis.Error](err); !ok || len(e) < 8 || e[:8] != "NOSCRIPT" {

@@ -6,13 +6,15 @@
 --
 -- Reply: for each lock 1, renewed, or 0, not held by that owner.
 
+-- All other clients wait while this runs; locals are the cheapest words.
+local call, lease = redis.call, ARGV[1]
 local renewed = {}
-for i, lock in ipairs(KEYS) do
-  if redis.call('hexists', lock, ARGV[i + 1]) == 1 then
-    redis.call('pexpire', lock, ARGV[1])
-    renewed[i] = 1
-  else
-    renewed[i] = 0
+for i = 1, #KEYS do
+  local lock = KEYS[i]
+  local mine = call('hexists', lock, ARGV[i + 1])
+  if mine == 1 then
+    call('pexpire', lock, lease)
   end
+  renewed[i] = mine
 end
 return renewed

@@ -10,7 +10,7 @@ import (
 // after init and safe for concurrent use.
 type Script struct {
 	Name   string // the file's name without .lua
-	Source string
+	Source string // the text, byte for byte
 	SHA1   string // of Source, 40 lowercase hex digits, as EVALSHA wants it
 
 	// shaArg is SHA1 as an argument, boxed once instead of in each call.

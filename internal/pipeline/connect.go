@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"time"
 
@@ -23,6 +24,7 @@ func (p *Pipeline) connect() {
 		return
 	}
 	p.dialling = true
+	p.o.log.Missed()
 	p.wg.Go(p.connecting)
 }
 
@@ -98,6 +100,7 @@ func (p *Pipeline) attempt() error {
 	p.link, p.dialling, p.lastErr = l, false, nil
 	p.wg.Go(l.read)
 	p.mu.Unlock()
+	p.o.log.Connected(slog.Int64("conn_id", fence.id), slog.String("conn_addr", fence.addr))
 	return nil
 }
 
@@ -135,12 +138,12 @@ func (p *Pipeline) endure(err error) bool {
 		p.dialling = false
 	}
 	p.mu.Unlock()
+	if p.ctx.Err() == nil {
+		p.o.log.Failed(err)
+	}
 	for _, r := range failed {
 		r.Err = &NotSentError{err}
 		r.Done.Complete(r)
-	}
-	if lg := p.o.Logger; lg != nil && len(failed) > 0 {
-		lg.Warn("redis cannot be reached", "error", err, "given_up", len(failed))
 	}
 	return on
 }

@@ -103,12 +103,15 @@ func identify(c redis.Conn, old []*fence, o Options) (f *fence, killed []bool, r
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	for range old {
+	for _, k := range old {
 		_, kerr := receive()
 		if err != nil {
 			return nil, nil, 0, err
 		}
 		killed = append(killed, kerr == nil)
+		if kerr != nil {
+			o.log.Refused(k.id, k.addr, kerr)
+		}
 	}
 	id, iderr := redis.Int64(receive())
 	info, inferr := redis.String(receive())

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"sync"
 	"time"
@@ -11,6 +12,9 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 )
+
+// errNoID is why a connection can't be fenced whose id was never known.
+var errNoID = errors.New("the server did not tell CLIENT ID or CLIENT INFO")
 
 // waitTimeout is Redisson's slavesSyncTimeout.
 const waitTimeout = time.Second
@@ -251,8 +255,8 @@ func (l *link) close(cause error) {
 	l.broken = true
 	_ = l.conn.Close()
 	l.wmu.Unlock()
-	if lg := p.o.Logger; lg != nil && cause != nil {
-		lg.Info("idle redis connection ended", "cause", cause)
+	if cause != nil && p.ctx.Err() == nil {
+		p.o.log.Idle(cause)
 	}
 	p.Flush()
 }
@@ -266,6 +270,12 @@ func (l *link) fail(rest []*Request, cause error) {
 		cause = fmt.Errorf("no reply within %v: %w", l.p.o.Timeout, cause)
 	}
 	p := l.p
+	if p.ctx.Err() == nil {
+		p.o.log.Lost(cause, slog.Int("unanswered", len(rest)))
+		if l.fence.id == 0 {
+			p.o.log.Refused(0, "", errNoID)
+		}
+	}
 	p.mu.Lock()
 	l.end()
 	p.fences = append(p.fences, l.fence)
@@ -282,9 +292,6 @@ func (l *link) fail(rest []*Request, cause error) {
 	l.broken = true
 	_ = l.conn.Close()
 	l.wmu.Unlock()
-	if lg := p.o.Logger; lg != nil {
-		lg.Warn("redis connection lost", "error", cause, "unanswered", len(rest))
-	}
 	l.lose(rest, cause)
 	for b := range l.batches {
 		l.lose(b, cause)

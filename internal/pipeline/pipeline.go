@@ -9,6 +9,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/connlog"
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
@@ -30,11 +31,13 @@ const (
 
 // Options are a Pipeline's settings.
 type Options struct {
-	Timeout   time.Duration // how long one command may take
-	Clock     clock.Clock
+	Timeout   time.Duration    // how long one command may take
+	Clock     clock.Clock      // of Request.Sent
 	Permanent func(error) bool // connection errors that trying again won't mend
 	Replicas  bool             // ask each connection how many replicas there are, for Request.Wait
 	Logger    *slog.Logger     // nil: silent
+
+	log *connlog.Log
 }
 
 // Pipeline is safe for concurrent use.
@@ -65,6 +68,7 @@ type Pipeline struct {
 
 // New makes a pipeline that connects at its first request.
 func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
+	o.log = connlog.New(o.Logger, "commands")
 	p := &Pipeline{dial: dial, o: o, kick: make(chan struct{}, 1), loads: map[*luasrc.Script]*load{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	return p

@@ -23,11 +23,11 @@ func (f CompletionFunc) Complete(r *Request) { f(r) }
 // fields, the pipeline the second before it completes the request; neither
 // touches the other's in between.
 type Request struct {
-	Command string
-	Args    []any
+	Command string         // its name
+	Args    []any          // what follows the name
 	Script  *luasrc.Script // what an EVALSHA runs: loaded when the server answers NOSCRIPT
-	Done    Completion
-	Wait    bool // followed by WAIT for all connected replicas, in the same write
+	Done    Completion     // told once, when the request has ended
+	Wait    bool           // followed by WAIT for all connected replicas, in the same write
 
 	Reply    any           // as redigo decodes it
 	Err      error         // redis.Error, *NotSentError or *LostError
@@ -58,8 +58,11 @@ func (r *Request) Call(c luasrc.Call) {
 }
 
 // NotSentError is the end of a request that never left this process.
-type NotSentError struct{ Cause error }
+type NotSentError struct {
+	Cause error // why no connection took it
+}
 
+// Error says that it was not sent, and why.
 func (e *NotSentError) Error() string { return "not sent: " + e.Cause.Error() }
 
 // Unwrap gives the cause.
@@ -67,8 +70,11 @@ func (e *NotSentError) Unwrap() error { return e.Cause }
 
 // LostError is the end of a request that was sent and never answered. It may
 // have run, or, until its connection is fenced, may yet run.
-type LostError struct{ Cause error }
+type LostError struct {
+	Cause error // what ended its connection
+}
 
+// Error says that there was no answer, and why.
 func (e *LostError) Error() string { return fmt.Sprintf("sent, but never answered: %v", e.Cause) }
 
 // Unwrap gives the cause.

@@ -18,6 +18,7 @@ const markTimeout = 10 * time.Second
 
 // Line is one command as MONITOR shows it.
 type Line struct {
+	// DB is the number of the database that was selected.
 	DB int
 	// From is the client's address, or "lua" for a call from inside a script.
 	From string

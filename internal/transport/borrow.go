@@ -10,6 +10,7 @@ import (
 
 // Pool lends connections; *redis.Pool does.
 type Pool interface {
+	// GetContext lends one connection.
 	GetContext(ctx context.Context) (redis.Conn, error)
 }
 

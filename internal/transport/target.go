@@ -12,10 +12,10 @@ import (
 
 // Target is one server as a URL names it.
 type Target struct {
-	Address  string // host:port
-	Username string // empty: the default user
-	Password string // empty: no AUTH
-	Database int
+	Address  string      // host:port
+	Username string      // empty: the default user
+	Password string      // empty: no AUTH
+	Database int         // 0: no SELECT
 	TLS      *tls.Config // nil: plain TCP
 }
 

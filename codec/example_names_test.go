@@ -1,0 +1,66 @@
+package codec_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rlock-go/redisson/codec"
+)
+
+// The channel to subscribe to for the release of a lock.
+func ExampleChannel() {
+	fmt.Println(codec.Channel("invoices"))
+	fmt.Println(codec.Channel("{acme}:invoices")) // brings its own hash tag
+	// Output:
+	// redisson_lock__channel:{invoices}
+	// redisson_lock__channel:{acme}:invoices
+}
+
+// The key in which an unlock leaves its result, in case it is sent again.
+func ExampleLatch() {
+	fmt.Println(codec.Latch("invoices", "0123456789abcdef0123456789abcdef"))
+	// Output:
+	// redisson_unlock_latch:{invoices}:0123456789abcdef0123456789abcdef
+}
+
+// One latch for each unlock, kept while that unlock is repeated.
+func ExampleFreshLatch() {
+	latch := codec.FreshLatch("invoices")
+	fmt.Println(strings.HasPrefix(latch, "redisson_unlock_latch:{invoices}:"))
+	fmt.Println(latch != codec.FreshLatch("invoices"))
+	// Output:
+	// true
+	// true
+}
+
+// Ids need no coordination between processes.
+func ExampleNewLatchID() {
+	id := codec.NewLatchID()
+	fmt.Println(len(id) == codec.LatchIDLen, id != codec.NewLatchID())
+	// Output:
+	// true true
+}
+
+// Key, channel and latch of a lock share a slot, as the unlock script needs in a
+// cluster.
+func ExampleSlot() {
+	fmt.Println(codec.Slot("invoices"))
+	fmt.Println(codec.Slot(codec.Channel("invoices")))
+	fmt.Println(codec.Slot(codec.FreshLatch("invoices")))
+	// Output:
+	// 13262
+	// 13262
+	// 13262
+}
+
+// Names that Redisson can lock in a cluster and never unlock.
+func ExampleSlotSafe() {
+	for _, name := range []string{"invoices", "{acme}:invoices", "a{b", "{}a"} {
+		fmt.Println(name, codec.SlotSafe(name))
+	}
+	// Output:
+	// invoices true
+	// {acme}:invoices true
+	// a{b false
+	// {}a false
+}

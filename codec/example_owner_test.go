@@ -1,0 +1,39 @@
+package codec_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/gomodule/redigo/redis"
+	"github.com/google/uuid"
+
+	"github.com/rlock-go/redisson/codec"
+)
+
+// The field under which a thread of a Redisson client holds a lock.
+func ExampleOwner() {
+	client := uuid.MustParse("7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11")
+	fmt.Println(codec.Owner(client, 42))
+	// Output:
+	// 7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42
+}
+
+// Who holds a lock, read from the server.
+func ExampleParseOwner() {
+	conn, client := redisConn(), lockClient()
+	hold, err := client.NewLock("invoices").Lock(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer hold.Unlock(context.Background())
+
+	fields, err := redis.Strings(conn.Do("HKEYS", "invoices"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	id, thread, err := codec.ParseOwner(fields[0])
+	fmt.Println(len(fields), id == client.ID(), thread > 0, err)
+	// Output:
+	// 1 true true <nil>
+}

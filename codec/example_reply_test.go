@@ -1,0 +1,164 @@
+package codec_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// What the lock script answers: nil for a grant, else the holder's TTL.
+func ExampleDecodeAcquire() {
+	for _, reply := range []any{nil, int64(29_750), int64(-1)} {
+		granted, ttl, err := codec.DecodeAcquire(reply)
+		fmt.Println(granted, ttl, ttl == codec.NoTTL, err)
+	}
+	// Output:
+	// true 0s false <nil>
+	// false 29.75s false <nil>
+	// false -1ns true <nil>
+}
+
+// What the unlock script answers.
+func ExampleDecodeRelease() {
+	for _, reply := range []any{nil, int64(0), int64(1)} {
+		fmt.Println(codec.DecodeRelease(reply))
+	}
+	// Output:
+	// NotHeld <nil>
+	// Partial <nil>
+	// Final <nil>
+}
+
+// Only the last release of an owner frees the lock.
+func ExampleRelease() {
+	release, err := codec.DecodeRelease([]byte("0")) // as a latch keeps it
+	if err != nil {
+		log.Fatal(err)
+	}
+	switch release {
+	case codec.Final:
+		fmt.Println("free")
+	case codec.Partial:
+		fmt.Println("one hold less")
+	case codec.NotHeld:
+		fmt.Println("was not ours")
+	}
+	// Output:
+	// one hold less
+}
+
+// A release in a log line.
+func ExampleRelease_String() {
+	fmt.Println(codec.NotHeld, codec.Partial, codec.Final)
+	// Output:
+	// NotHeld Partial Final
+}
+
+// What the force-unlock script answers: whether there was a lock.
+func ExampleDecodeForce() {
+	fmt.Println(codec.DecodeForce(int64(1)))
+	fmt.Println(codec.DecodeForce(int64(0)))
+	// Output:
+	// true <nil>
+	// false <nil>
+}
+
+// What the renewal script answers for a batch: which locks are still held.
+func ExampleDecodeRenew() {
+	batch := []string{"invoices", "stock", "ledger"}
+	held, err := codec.DecodeRenew([]any{int64(1), int64(0), int64(1)}, len(batch))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, name := range batch {
+		fmt.Println(name, held[i])
+	}
+	// Output:
+	// invoices true
+	// stock false
+	// ledger true
+}
+
+// Is anybody inside?
+func ExampleDecodeExists() {
+	fmt.Println(codec.DecodeExists(must(redisConn().Do("EXISTS", "nobody-holds-this"))))
+	// Output:
+	// false <nil>
+}
+
+// How long a lock would still keep others out.
+func ExampleDecodeTTL() {
+	conn := redisConn()
+	fmt.Println(codec.DecodeTTL(must(conn.Do("PTTL", "stock"))))
+
+	if _, err := lockClient().NewLock("stock").TryLock(context.Background(), rlock.Lease(time.Hour)); err != nil {
+		log.Fatal(err)
+	}
+	ttl, exists, err := codec.DecodeTTL(must(conn.Do("PTTL", "stock")))
+	fmt.Println(ttl.Round(time.Hour), exists, err)
+	// Output:
+	// 0s false <nil>
+	// 1h0m0s true <nil>
+}
+
+// How many holds an owner has.
+func ExampleDecodeCount() {
+	conn, client := redisConn(), lockClient()
+	lock, me := client.NewLock("tree"), client.NewOwner()
+	for range 2 {
+		if _, err := lock.Lock(context.Background(), rlock.As(me), rlock.Lease(time.Minute)); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(codec.DecodeCount(must(conn.Do("HGET", "tree", me.String()))))
+	fmt.Println(codec.DecodeCount(must(conn.Do("HGET", "tree", client.NewOwner().String()))))
+	// Output:
+	// 2 <nil>
+	// 0 <nil>
+}
+
+// Does a message on a lock's channel say that the lock is free?
+func ExampleIsUnlock() {
+	ctx := context.Background()
+	hold, err := lockClient().NewLock("gate").Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ear := redis.PubSubConn{Conn: redisConn()}
+	defer ear.Close()
+	if err := ear.Subscribe(codec.Channel("gate")); err != nil {
+		log.Fatal(err)
+	}
+	for {
+		switch m := ear.Receive().(type) {
+		case redis.Subscription: // from here on nothing is missed
+			if err := hold.Unlock(ctx); err != nil {
+				log.Fatal(err)
+			}
+		case redis.Message:
+			fmt.Println(codec.IsUnlock(m.Data), codec.IsUnlock([]byte("hello")))
+			return
+		case error:
+			log.Fatal(m)
+		}
+	}
+	// Output:
+	// true false
+}
+
+// Somebody keeps something else under a lock's name.
+func ExampleShapeError() {
+	_, err := codec.DecodeCount([]byte("four"))
+	if shape, ok := errors.AsType[*codec.ShapeError](err); ok {
+		fmt.Println(shape.What, "is", shape.Got)
+	}
+	// Output:
+	// hold count is bulk string "four"
+}

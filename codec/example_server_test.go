@@ -1,0 +1,35 @@
+package codec_test
+
+import (
+	"context"
+	"log"
+	"sync"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+var server = sync.OnceValue(func() *redistest.Server { return redistest.Start(redistest.Examples) })
+
+// redisConn connects to the examples' server.
+func redisConn() redis.Conn { return server().Dial(redistest.Examples) }
+
+// lockClient is a client whose locks there are to look at.
+var lockClient = sync.OnceValue(func() *rlock.Client {
+	client, err := rlock.Open(context.Background(), server().URL())
+	if err != nil {
+		log.Fatal(err)
+	}
+	redistest.Examples.Cleanup(func() { client.Close() })
+	return client
+})
+
+// must passes on a reply that is there.
+func must(reply any, err error) any {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return reply
+}

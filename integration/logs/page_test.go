@@ -1,0 +1,80 @@
+package logs_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const page = "../../docs/operations.md"
+
+// row is one line of a table, its cells without blanks and backquotes around them.
+type row []string
+
+// table reads the rows of the page's table with this head.
+func table(t *testing.T, head string) []row {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "\n"+head+"\n")
+	if !found {
+		t.Fatalf("%s has no table %s", page, head)
+	}
+	var rows []row
+	for text := range strings.Lines(rest) {
+		if !strings.HasPrefix(text, "|") {
+			break
+		}
+		if strings.HasPrefix(text, "|---") {
+			continue
+		}
+		cells := strings.Split(strings.Trim(strings.TrimSpace(text), "|"), " | ")
+		for i, c := range cells {
+			cells[i] = strings.TrimSpace(c)
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// words are the code spans of a cell.
+func words(cell string) []string {
+	var all []string
+	for i, part := range strings.Split(cell, "`") {
+		if i%2 == 1 {
+			all = append(all, part)
+		}
+	}
+	return all
+}
+
+// events are the rows of the table of events, as line.event writes them.
+func events(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, r := range table(t, "| message | level | attributes | when |") {
+		names := words(r[2])
+		slices.Sort(names)
+		all = append(all, words(r[0])[0]+", "+strings.ToUpper(r[1])+": "+strings.Join(names, " "))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// kinds are the kinds of the attributes by name, from the table of attributes.
+func kinds(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, r := range table(t, "| attribute | kind | what it says |") {
+		for _, name := range words(r[0]) {
+			if _, twice := all[name]; twice {
+				t.Errorf("%s is there twice", name)
+			}
+			all[name] = r[1]
+		}
+	}
+	return all
+}

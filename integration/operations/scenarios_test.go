@@ -1,0 +1,155 @@
+package operations_test
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// The ids that the page shows, of the client that holds and of the one that waits.
+const (
+	holder = "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11"
+	waiter = "c2d94e07-51b8-4c1e-8f7a-60b3d5a9e4f2"
+)
+
+// scenarios bring about what the page's sections are about, each on a server of its own.
+var scenarios = map[string]func(*rig){
+	"As CLIENT LIST shows them": listed,
+	"Lock and unlock":           pair,
+	"A wait":                    wait,
+	"A renewal":                 renewal,
+	"Who holds a lock":          held,
+	"Which process that is":     process,
+	"A holder that died":        died,
+	"A key without a TTL":       endless,
+	"By force":                  forced,
+}
+
+// two opens the client that holds and the one that waits.
+func (r *rig) two(ofWaiter ...rlock.Option) (holds, waits *rlock.Client) {
+	holds, waits = r.open(), r.open(ofWaiter...)
+	r.shown(holds, holder)
+	r.shown(waits, waiter)
+	return holds, waits
+}
+
+var connID = regexp.MustCompile(`connection=commands conn_id=(\d+)`)
+
+// commandID is the id of the first command connection that the log tells of.
+func (r *rig) commandID(c *rlock.Client) string {
+	r.Helper()
+	id := ""
+	r.becomes("the log tells of a command connection", func() bool {
+		for _, line := range r.log.saying(c.ID().String()) {
+			if m := connID.FindStringSubmatch(line); m != nil {
+				id = m[1]
+				return true
+			}
+		}
+		return false
+	})
+	return id
+}
+
+func listed(r *rig) {
+	// With this command timeout no PING comes to be the last command.
+	holds, waits := r.two(rlock.WithCommandTimeout(time.Minute))
+	r.hold(holds.NewLock("invoices"))
+	r.enter(r.Context(), waits.NewLock("invoices"))
+	r.typed["CLIENT LIST ID 6"] = "CLIENT LIST ID " + r.commandID(waits)
+	// The second try of the waiter was its last command.
+	r.becomes("the waiter has tried again", func() bool {
+		return r.commandCalls("evalsha") == 3
+	})
+}
+
+// commandCalls is how often the server has run a command.
+func (r *rig) commandCalls(name string) int {
+	r.Helper()
+	stats, _ := r.do("INFO", "commandstats").([]byte)
+	m := regexp.MustCompile(`cmdstat_` + name + `:calls=(\d+)`).FindSubmatch(stats)
+	if m == nil {
+		return 0
+	}
+	n := 0
+	_, _ = fmt.Sscan(string(m[1]), &n)
+	return n
+}
+
+func pair(r *rig) {
+	c := r.open()
+	r.shown(c, holder)
+	l := c.NewLock("invoices")
+	r.answers["MONITOR"] = r.monitor(func() { r.unlock(r.hold(l)) }, `"DEL"`)
+}
+
+func wait(r *rig) {
+	holds, waits := r.two()
+	h := r.hold(holds.NewLock("invoices"))
+	r.answers["MONITOR"] = r.monitor(func() {
+		l := waits.NewLock("invoices")
+		e := r.enter(r.Context(), l)
+		r.becomes("the waiter has tried again", func() bool { return r.commandCalls("evalsha") == 3 })
+		r.unlock(h)
+		r.entered(e)
+	}, `"DEL"`, `"UNSUBSCRIBE"`)
+}
+
+func renewal(r *rig) {
+	c := r.open(rlock.WithWatchdogTimeout(3 * time.Second))
+	r.shown(c, holder)
+	r.hold(c.NewLock("invoices"))
+	r.hold(c.NewLock("shipping"))
+	r.answers["MONITOR"] = r.monitor(func() {}, `"pexpire" "shipping"`)
+}
+
+func held(r *rig) {
+	holds, waits := r.two()
+	l := holds.NewLock("invoices")
+	h := r.hold(l)
+	r.hold(l, rlock.As(h.Owner()))
+	r.enter(r.Context(), waits.NewLock("invoices"))
+}
+
+func process(r *rig) {
+	c := r.open()
+	r.shown(c, holder)
+	r.hold(c.NewLock("invoices"))
+	// The connection is told of by another goroutine than the rest.
+	for _, message := range []string{`msg="client started"`, "msg=connected", "msg=acquired"} {
+		r.becomes(message, func() bool { return len(r.log.saying(message)) == 1 })
+		r.lines = append(r.lines, r.log.saying(message)...)
+	}
+	r.ids = append(r.ids, r.server.Addr(), "127.0.0.1:6379")
+}
+
+// died leaves what a process leaves that was killed: its key, and no connection.
+func died(r *rig) {
+	c := r.open()
+	r.shown(c, holder)
+	r.hold(c.NewLock("invoices"))
+	id := r.commandID(c)
+	r.typed["CLIENT LIST ID 6"] = "CLIENT LIST ID " + id
+	c.Close()
+	r.becomes("the server has noticed", func() bool {
+		list, _ := r.do("CLIENT", "LIST", "ID", id).([]byte)
+		return len(list) == 0
+	})
+}
+
+func endless(r *rig) {
+	c := r.open()
+	r.shown(c, holder)
+	r.hold(c.NewLock("invoices"))
+	c.Close()
+	r.do("PERSIST", "invoices")
+}
+
+func forced(r *rig) {
+	holds, waits := r.two()
+	r.hold(holds.NewLock("invoices"))
+	e := r.enter(r.Context(), waits.NewLock("invoices"))
+	r.after = func() { r.entered(e) }
+}

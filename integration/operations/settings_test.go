@@ -1,0 +1,190 @@
+package operations_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/rlock"
+)
+
+func TestDefaultsOfTheServersSettings(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	rows := cells(t, "| setting | default | what it means for locks |")
+	if len(rows) < 10 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for _, row := range rows {
+		name, want := strings.Trim(row[0], "`"), strings.Trim(row[1], "`")
+		if want == "empty" {
+			want = ""
+		}
+		got, err := redis.Strings(r.do("CONFIG", "GET", name), nil)
+		if err != nil || len(got) != 2 {
+			t.Errorf("%s: %q, %v", name, got, err)
+			continue
+		}
+		// A limit of open files may allow fewer clients.
+		if got[1] != want && !(name == "maxclients" && len(got[1]) < len(want)) {
+			t.Errorf("%s is %q, on the page %q", name, got[1], want)
+		}
+	}
+}
+
+func (r *rig) set(name string, value any) {
+	r.Helper()
+	r.do("CONFIG", "SET", name, value)
+}
+
+func TestTimeoutEndsIdleCommandConnectionsOnly(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	c := r.open()
+	l := c.NewLock("invoices")
+	h := r.hold(l, rlock.Lease(time.Hour))
+	e := r.enter(t.Context(), l)
+	// The next to come would be the waiter's next look, in a minute.
+	r.set("timeout", 1)
+	r.becomes("an idle connection ended", func() bool { return len(r.log.saying("idle connection ended")) > 0 })
+	r.unlock(h)
+	r.unlock(r.entered(e))
+	for _, line := range r.log.saying("connection ended", "connection lost") {
+		if !strings.Contains(line, "connection=commands") {
+			t.Error(line)
+		}
+	}
+	if len(r.log.saying("msg=reconnected")) == 0 {
+		t.Error("nothing was connected again")
+	}
+}
+
+func TestEvictionFreesALockThatIsHeld(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []string{"allkeys-lru", "volatile-ttl"} {
+		r := start(t)
+		r.set("maxmemory-policy", policy)
+		h := r.hold(r.open(rlock.WithWatchdogTimeout(600 * time.Millisecond)).NewLock("invoices"))
+		r.set("maxmemory", 1)
+		_, _ = r.conn.Do("SET", "something", "else") // makes room first, and may be refused all the same
+		r.becomes("the lock's key is evicted", func() bool { return r.do("EXISTS", "invoices") == int64(0) })
+		if stats, _ := redis.String(r.do("INFO", "stats"), nil); !strings.Contains(stats, "evicted_keys:") || strings.Contains(stats, "evicted_keys:0\r") {
+			t.Errorf("%s: no key counts as evicted", policy)
+		}
+		select {
+		case <-h.Done():
+		case <-time.After(patience):
+			t.Fatal("nobody tells")
+		}
+		if err := h.Err(); !errors.Is(err, rlock.ErrLeaseLost) {
+			t.Errorf("%s: %v", policy, err)
+		}
+	}
+}
+
+func TestFullServerRefusesAcquiresAndGoesOnRenewing(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	c := r.open(rlock.WithWatchdogTimeout(600 * time.Millisecond))
+	h := r.hold(c.NewLock("invoices"))
+	r.set("maxmemory", 1)
+	if _, err := c.NewLock("shipping").TryLock(t.Context()); err == nil || !strings.Contains(err.Error(), "OOM") {
+		t.Errorf("acquired: %v", err)
+	}
+	before := len(r.log.saying("msg=renewed"))
+	r.becomes("renewals go on", func() bool { return len(r.log.saying("msg=renewed")) > before+2 })
+	if err := h.Err(); err != nil {
+		t.Fatal(err)
+	}
+	released := make(chan error, 1)
+	refusals := r.refusals()
+	go func() { released <- h.Unlock(context.WithoutCancel(t.Context())) }()
+	r.becomes("the unlock is refused", func() bool { return r.refusals() > refusals })
+	r.set("maxmemory", 0)
+	select {
+	case err := <-released:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Error("the unlock never ends")
+	}
+}
+
+// refusals counts the answers OOM.
+func (r *rig) refusals() int {
+	r.Helper()
+	text, _ := redis.String(r.do("INFO", "errorstats"), nil)
+	_, rest, _ := strings.Cut(text, "errorstat_OOM:count=")
+	n := 0
+	for _, digit := range rest {
+		if digit < '0' || digit > '9' {
+			break
+		}
+		n = 10*n + int(digit-'0')
+	}
+	return n
+}
+
+func TestMaxclientsEndsCallsAfterACommandTimeout(t *testing.T) {
+	t.Parallel()
+	const timeout = 300 * time.Millisecond
+	r := start(t)
+	r.set("maxclients", 1) // the rig's own
+	began := time.Now()
+	_, err := rlock.Open(t.Context(), r.server.URL(), rlock.WithCommandTimeout(timeout))
+	if err == nil {
+		t.Error("there was room for one more")
+	}
+	stats, _ := redis.String(r.do("INFO", "stats"), nil)
+	if strings.Contains(stats, "rejected_connections:0\r") {
+		t.Errorf("%v, and the server has rejected nobody", err)
+	}
+	if took := time.Since(began); took < timeout/2 {
+		t.Errorf("told after %v", took)
+	}
+}
+
+func TestDatabasesShareChannelsAndNoLocks(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	zero, one := r.open(), r.openURL(r.server.URL()+"/1")
+	l := one.NewLock("invoices")
+	h := r.hold(zero.NewLock("invoices"))
+	other := r.hold(l)
+	e := r.enter(t.Context(), l)
+	r.becomes("the waiter has tried again", func() bool { return r.commandCalls("evalsha") == 4 })
+	r.unlock(h) // in the other database
+	r.becomes("it has tried once more", func() bool { return r.commandCalls("evalsha") == 6 })
+	select {
+	case e := <-e:
+		t.Errorf("the wait ended with %v", e.err)
+	default:
+	}
+	r.unlock(other)
+	r.unlock(r.entered(e))
+}
+
+func TestSettingsOfTheClientThatThePageNames(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	r.open()
+	lines := r.log.saying("client started")
+	if len(lines) != 1 {
+		t.Fatal(lines)
+	}
+	for i, row := range cells(t, "| option | default | larger | smaller |") {
+		want := []string{"watchdog_timeout=", "command_timeout=", "replica_sync="}[i]
+		value := strings.ReplaceAll(row[1], " ", "")
+		if value == "off" {
+			value = "false"
+		}
+		if !strings.Contains(lines[0]+" ", want+value+" ") {
+			t.Errorf("%s: the page says %s, the log %s", row[0], row[1], lines[0])
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package redistest
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+)
+
+// Examples stands in for the testing.TB that example functions lack: what is
+// started with it lives until the end of the test binary, if TestMain runs its
+// tests by WithExamples.
+var Examples testing.TB = examples
+
+var examples = new(exampleBench)
+
+// exampleBench is as much of a test as a server wants of one.
+type exampleBench struct {
+	testing.TB
+	mu       sync.Mutex // guards cleanups
+	cleanups []func()
+}
+
+func (b *exampleBench) Helper() {}
+
+func (b *exampleBench) Cleanup(fn func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cleanups = append(b.cleanups, fn)
+}
+
+func (b *exampleBench) TempDir() string {
+	dir, err := os.MkdirTemp("", "redistest-examples-")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func (b *exampleBench) Fatal(args ...any)                 { panic(fmt.Sprint(args...)) }
+func (b *exampleBench) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+func (b *exampleBench) Errorf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, format+"\n", args...)
+}
+
+// WithExamples is m, and after its run the end of all that Examples started:
+// goleak.VerifyTestMain(redistest.WithExamples{M: m}).
+type WithExamples struct{ M *testing.M }
+
+// Run runs the tests and examples and cleans up after the latter.
+func (w WithExamples) Run() int {
+	defer func() {
+		for i := len(examples.cleanups) - 1; i >= 0; i-- {
+			examples.cleanups[i]()
+		}
+	}()
+	return w.M.Run()
+}

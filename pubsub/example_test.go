@@ -1,0 +1,114 @@
+package pubsub_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/pubsub"
+)
+
+// Wait for something to change: look at each wake-up, the first of which says
+// that from now on no message is missed.
+func Example() {
+	hub := pubsub.New(dial, pubsub.Options{})
+	defer hub.Close()
+	flag := pubsub.NewFlag()
+	sub := hub.Subscribe("news", flag)
+	defer sub.Close()
+
+	<-flag.C()                   // subscribed
+	publish("news", "something") // by another process
+	<-flag.C()
+	fmt.Println("look again:", flag.Err())
+	// Output:
+	// look again: <nil>
+}
+
+// Nothing is dialled before somebody subscribes.
+func ExampleNew() {
+	hub := pubsub.New(func(context.Context) (redis.Conn, error) {
+		panic("nobody subscribes")
+	}, pubsub.Options{})
+	fmt.Println(hub.Channels(), hub.Close())
+	// Output:
+	// 0 <nil>
+}
+
+// A hub that gives up a silent server sooner and says so at once where waiting
+// does not help.
+func ExampleOptions() {
+	locked := redistest.Start(redistest.Examples, "--requirepass", "secret")
+	hub := pubsub.New(func(ctx context.Context) (redis.Conn, error) {
+		return redis.DialContext(ctx, "tcp", locked.Addr(), redis.DialPassword("wrong"))
+	}, pubsub.Options{
+		Timeout:   time.Second,
+		MaxRetry:  200 * time.Millisecond,
+		Permanent: func(err error) bool { _, refused := err.(redis.Error); return refused },
+	})
+	defer hub.Close()
+	flag := pubsub.NewFlag()
+	defer hub.Subscribe("news", flag).Close()
+
+	<-flag.C()
+	fmt.Println(flag.Err() != nil)
+	// Output:
+	// true
+}
+
+// A connection dialled for the hub, or one from a pool, which gets it back.
+func ExampleDialFunc() {
+	pool := &redis.Pool{DialContext: dial}
+	defer pool.Close()
+	var borrow pubsub.DialFunc = pool.GetContext
+
+	hub := pubsub.New(borrow, pubsub.Options{})
+	flag := pubsub.NewFlag()
+	sub := hub.Subscribe("news", flag)
+	<-flag.C()
+	fmt.Println("lent:", pool.ActiveCount()-pool.IdleCount())
+	sub.Close()
+	hub.Close()
+	fmt.Println("lent:", pool.ActiveCount()-pool.IdleCount())
+	// Output:
+	// lent: 1
+	// lent: 0
+}
+
+// interruptible is a connection whose socket is the hub's alone, so that the
+// hub can end it without asking the server. It has to remain a ConnWithTimeout.
+type interruptible struct {
+	redis.ConnWithTimeout
+	socket net.Conn
+}
+
+func (c interruptible) Interrupt() { c.socket.Close() }
+
+// dialInterruptible keeps hold of the socket that redigo dials.
+func dialInterruptible(ctx context.Context) (redis.Conn, error) {
+	var socket net.Conn
+	conn, err := redis.DialContext(ctx, "tcp", server().Addr(), redis.DialContextFunc(
+		func(ctx context.Context, network, addr string) (c net.Conn, err error) {
+			socket, err = new(net.Dialer).DialContext(ctx, network, addr)
+			return socket, err
+		}))
+	if err != nil {
+		return nil, err
+	}
+	return interruptible{conn.(redis.ConnWithTimeout), socket}, nil
+}
+
+// With it Close need not wait for a server that says nothing.
+func ExampleInterrupter() {
+	hub := pubsub.New(dialInterruptible, pubsub.Options{})
+	flag := pubsub.NewFlag()
+	hub.Subscribe("news", flag)
+	<-flag.C()
+	fmt.Println(hub.Close(), hub.Channels())
+	// Output:
+	// <nil> 0
+}

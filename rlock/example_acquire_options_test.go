@@ -1,0 +1,72 @@
+package rlock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// A fixed lease ends by itself: the watchdog does not extend it.
+func ExampleLease() {
+	ctx := context.Background()
+	lock := connect().NewLock("newsletter")
+	if _, err := lock.Lock(ctx, rlock.Lease(500*time.Millisecond)); err != nil {
+		log.Fatal(err)
+	}
+	// Not released. The next one enters when the lease has ended.
+	hold, err := lock.Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("the next one is inside:", hold.Err() == nil)
+	fmt.Println("and releases:", hold.Unlock(ctx) == nil)
+	// Output:
+	// the next one is inside: true
+	// and releases: true
+}
+
+// The watchdog keeps a stuck holder's lock for ever, unless it is told when to
+// stop.
+func ExampleMaxHold() {
+	ctx := context.Background()
+	client := connectWith(rlock.WithWatchdogTimeout(600 * time.Millisecond))
+	hold, err := client.NewLock("crawler").Lock(ctx, rlock.MaxHold(700*time.Millisecond))
+	if err != nil {
+		log.Fatal(err)
+	}
+	<-hold.Done() // stuck
+	fmt.Println("let go at last:", errors.Is(hold.Err(), rlock.ErrLeaseLost))
+	// Output:
+	// let go at last: true
+}
+
+// Re-entry is asked for: an acquisition in the name of an owner that holds the
+// lock already does not wait.
+func ExampleAs() {
+	ctx := context.Background()
+	client := connect()
+	lock, me := client.NewLock("account:7"), client.NewOwner()
+
+	post := func(ctx context.Context) error { // takes the lock itself
+		return lock.Do(ctx, func(ctx context.Context) error {
+			count, err := lock.HoldCount(ctx, me)
+			fmt.Println("posts, with", count, "holds")
+			return err
+		}, rlock.As(me))
+	}
+	err := lock.Do(ctx, func(ctx context.Context) error {
+		_, err := lock.TryLock(ctx)
+		fmt.Println("without As it is taken:", errors.Is(err, rlock.ErrLocked))
+		return post(ctx)
+	}, rlock.As(me))
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// without As it is taken: true
+	// posts, with 2 holds
+}

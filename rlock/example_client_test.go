@@ -1,0 +1,182 @@
+package rlock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"strings"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// One client a process is enough for any number of locks.
+func ExampleOpen() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	client, err := rlock.Open(ctx, redisURL()) // redis://user:password@host:6379/0
+	if err != nil {
+		log.Fatal(err) // wrong password, nobody there: it has asked the server once
+	}
+	defer client.Close()
+
+	locked, err := client.NewLock("orders").IsLocked(ctx)
+	fmt.Println(locked, err)
+	// Output:
+	// false <nil>
+}
+
+// A URL that can't be used is refused without showing its password.
+func ExampleOpen_refused() {
+	_, err := rlock.Open(context.Background(), "http://:secret@localhost:6379")
+	fmt.Println(errors.Is(err, rlock.ErrInvalidOption), strings.Contains(err.Error(), "secret"))
+	// Output:
+	// true false
+}
+
+// An application that has a pool lends two of its connections.
+func ExampleNew() {
+	pool := &redis.Pool{
+		DialContext: func(ctx context.Context) (redis.Conn, error) {
+			return redis.DialURLContext(ctx, redisURL(),
+				redis.DialConnectTimeout(3*time.Second),
+				redis.DialReadTimeout(3*time.Second),
+				redis.DialWriteTimeout(3*time.Second))
+		},
+		MaxIdle: 4,
+	}
+	defer pool.Close()
+
+	client, err := rlock.New(pool)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close() // returns what was lent
+
+	err = client.NewLock("pooled").Do(context.Background(), func(context.Context) error {
+		fmt.Println("inside")
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// inside
+}
+
+// tenantPools picks a pool by what the context says.
+type tenantPools map[string]*redis.Pool
+
+func (p tenantPools) GetContext(ctx context.Context) (redis.Conn, error) {
+	return p["default"].GetContext(ctx)
+}
+
+// Whatever lends redigo connections is a pool.
+func ExamplePool() {
+	pool := &redis.Pool{DialContext: func(ctx context.Context) (redis.Conn, error) {
+		return redis.DialURLContext(ctx, redisURL(),
+			redis.DialReadTimeout(3*time.Second), redis.DialWriteTimeout(3*time.Second))
+	}}
+	defer pool.Close()
+
+	client, err := rlock.New(tenantPools{"default": pool})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	_, err = client.NewLock("tenant").TryLock(context.Background(), rlock.Lease(time.Second))
+	fmt.Println(err)
+	// Output:
+	// <nil>
+}
+
+// The handle costs nothing: make it where it is used, or keep it.
+func ExampleClient_NewLock() {
+	client := connect()
+	lock := client.NewLock("order:4711") // Java: redisson.getLock("order:4711")
+	fmt.Println(lock.Name())
+	// Output:
+	// order:4711
+}
+
+// The client's id is the first half of its owners, here and in Redis.
+func ExampleClient_ID() {
+	client := connect()
+	owner := client.NewOwner()
+	fmt.Println(strings.HasPrefix(owner.String(), client.ID().String()+":"))
+	// Output:
+	// true
+}
+
+// An owner made beforehand lets several functions act as one.
+func ExampleClient_NewOwner() {
+	ctx := context.Background()
+	client := connect()
+	me := client.NewOwner()
+
+	for _, name := range []string{"debit:7", "credit:9"} {
+		hold, err := client.NewLock(name).Lock(ctx, rlock.As(me))
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer hold.Unlock(ctx)
+		fmt.Println(name, hold.Owner() == me)
+	}
+	// Output:
+	// debit:7 true
+	// credit:9 true
+}
+
+// Shutdown waits for those who are inside and lets nobody else in.
+func ExampleClient_Shutdown() {
+	ctx := context.Background()
+	client := connectWith()
+	hold, err := client.NewLock("migration").Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	go func() {
+		// ... the rest of the work ...
+		hold.Unlock(ctx)
+	}()
+
+	grace, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	fmt.Println("in good order:", client.Shutdown(grace) == nil)
+	fmt.Println("the holder released:", errors.Is(hold.Err(), rlock.ErrReleased))
+	_, err = client.NewLock("another").TryLock(ctx)
+	fmt.Println("no more locks:", errors.Is(err, rlock.ErrClosed))
+	// Output:
+	// in good order: true
+	// the holder released: true
+	// no more locks: true
+}
+
+// Close does not wait for holders. Their keys are left to expire.
+func ExampleClient_Close() {
+	ctx := context.Background()
+	client := connectWith()
+	hold, err := client.NewLock("abandoned").Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	client.Close()
+
+	fmt.Println("the hold is over:", errors.Is(hold.Err(), rlock.ErrClosed))
+	locked, err := connect().NewLock("abandoned").IsLocked(ctx)
+	fmt.Println("others are kept out until its lease ends:", locked, err)
+	// Output:
+	// the hold is over: true
+	// others are kept out until its lease ends: true <nil>
+}
+
+// A client in a log line is its id.
+func ExampleClient_String() {
+	client := connect()
+	fmt.Println(fmt.Sprint(client) == "rlock.Client("+client.ID().String()+")")
+	// Output:
+	// true
+}

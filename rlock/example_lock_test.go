@@ -1,0 +1,179 @@
+package rlock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// Lock waits for as long as ctx allows.
+func ExampleLock_Lock() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	hold, err := connect().NewLock("invoices").Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer hold.Unlock(ctx) // sends even if ctx is over by then
+
+	fmt.Println("inside", hold.Name())
+	// Output:
+	// inside invoices
+}
+
+// A wait ends with its context, and holds nothing afterwards.
+func ExampleLock_Lock_cancelled() {
+	ctx := context.Background()
+	lock := connect().NewLock("busy")
+	if _, err := lock.Lock(ctx, rlock.Lease(time.Minute)); err != nil {
+		log.Fatal(err)
+	}
+
+	brief, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	_, err := lock.Lock(brief)
+	fmt.Println(errors.Is(err, context.DeadlineExceeded))
+	// Output:
+	// true
+}
+
+// One attempt, for work that somebody else may as well do.
+func ExampleLock_TryLock() {
+	ctx := context.Background()
+	lock := connect().NewLock("clean-up")
+	for range 2 {
+		_, err := lock.TryLock(ctx, rlock.Lease(time.Minute))
+		switch {
+		case errors.Is(err, rlock.ErrLocked):
+			fmt.Println("somebody is at it")
+		case err != nil:
+			log.Fatal(err)
+		default:
+			fmt.Println("ours for a minute") // not released: once a minute is enough
+		}
+	}
+	// Output:
+	// ours for a minute
+	// somebody is at it
+}
+
+// Wait for a while, then do without.
+func ExampleLock_TryLockFor() {
+	ctx := context.Background()
+	lock := connect().NewLock("cache:prices")
+	if _, err := lock.Lock(ctx, rlock.Lease(time.Minute)); err != nil {
+		log.Fatal(err)
+	}
+
+	hold, err := lock.TryLockFor(ctx, 200*time.Millisecond)
+	if errors.Is(err, rlock.ErrLocked) {
+		fmt.Println("serves the old prices")
+		return
+	} else if err != nil {
+		log.Fatal(err)
+	}
+	defer hold.Unlock(ctx)
+	fmt.Println("fetches new prices")
+	// Output:
+	// serves the old prices
+}
+
+// Do acquires, runs the function and releases, also when it panics.
+func ExampleLock_Do() {
+	ctx := context.Background()
+	lock := connect().NewLock("report")
+	failure := errors.New("no paper")
+	err := lock.Do(ctx, func(ctx context.Context) error {
+		fmt.Println("prints")
+		return failure
+	})
+	fmt.Println(err)
+
+	locked, err := lock.IsLocked(ctx)
+	fmt.Println("released:", !locked, err)
+	// Output:
+	// prints
+	// no paper
+	// released: true <nil>
+}
+
+// The context that the function gets ends with the hold. Here somebody else
+// takes the lock away while the work goes on.
+func ExampleLock_Do_lost() {
+	ctx := context.Background()
+	lock := connect().NewLock("upload")
+	err := lock.Do(ctx, func(held context.Context) error {
+		if _, err := lock.ForceUnlock(ctx); err != nil {
+			return err
+		}
+		<-held.Done()
+		fmt.Println("stopped because of the loss:", errors.Is(context.Cause(held), rlock.ErrLeaseLost))
+		return nil
+	})
+	fmt.Println("reported:", errors.Is(err, rlock.ErrLeaseLost))
+	// Output:
+	// stopped because of the loss: true
+	// reported: true
+}
+
+// What an operator does about a lock whose holder is stuck.
+func ExampleLock_ForceUnlock() {
+	ctx := context.Background()
+	stuck, err := connectWith().NewLock("import").Lock(ctx) // in another process
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	lock := connect().NewLock("import")
+	removed, err := lock.ForceUnlock(ctx)
+	fmt.Println("there was one to remove:", removed, err)
+	removed, err = lock.ForceUnlock(ctx)
+	fmt.Println("and again:", removed, err)
+
+	// Its holder is told at its next renewal, and at the latest here.
+	err = stuck.Unlock(ctx)
+	fmt.Println("the holder lost it:", errors.Is(err, rlock.ErrNotHeld))
+	// Output:
+	// there was one to remove: true <nil>
+	// and again: false <nil>
+	// the holder lost it: true
+}
+
+// A process releases what another one acquired and left to it.
+func ExampleLock_UnlockAs() {
+	ctx := context.Background()
+	hold, err := connectWith().NewLock("order:17").Lock(ctx, rlock.Lease(time.Minute))
+	if err != nil {
+		log.Fatal(err)
+	}
+	message := hold.Owner().String() // travels to the other process
+
+	owner, err := rlock.ParseOwner(message)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lock := connect().NewLock("order:17")
+	fmt.Println("released:", lock.UnlockAs(ctx, owner) == nil)
+	fmt.Println("nothing left:", errors.Is(lock.UnlockAs(ctx, owner), rlock.ErrNotHeld))
+	// Output:
+	// released: true
+	// nothing left: true
+}
+
+// The name is the one that was given, before any NameMapper.
+func ExampleLock_Name() {
+	fmt.Println(connect().NewLock("order:4711").Name())
+	// Output:
+	// order:4711
+}
+
+// A lock in a log line.
+func ExampleLock_String() {
+	fmt.Println(connect().NewLock("order:4711"))
+	// Output:
+	// rlock.Lock("order:4711")
+}

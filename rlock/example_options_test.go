@@ -1,0 +1,169 @@
+package rlock_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// Locks of a process that crashed are free after an hour instead of 30 s.
+func ExampleWithWatchdogTimeout() {
+	ctx := context.Background()
+	client, err := rlock.Open(ctx, redisURL(), rlock.WithWatchdogTimeout(time.Hour))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	lock := client.NewLock("reindex")
+	err = lock.Do(ctx, func(ctx context.Context) error {
+		left, err := lock.RemainTTL(ctx)
+		fmt.Println("about", left.Round(time.Hour))
+		return err
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// about 1h0m0s
+}
+
+// A server that says nothing is given up after the command timeout.
+func ExampleWithCommandTimeout() {
+	ctx := context.Background()
+	server := redistest.Start(redistest.Examples)
+	client, err := rlock.Open(ctx, server.URL(), rlock.WithCommandTimeout(100*time.Millisecond))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	server.Pause() // stands still, with all connections open
+	began := time.Now()
+	_, err = client.NewLock("till").TryLock(ctx)
+	fmt.Println(errors.Is(err, rlock.ErrUncertain), time.Since(began) < 3*time.Second)
+	server.Resume()
+	// Output:
+	// true true
+}
+
+// A server whose certificate an authority of one's own has signed.
+func ExampleWithTLSConfig() {
+	ctx := context.Background()
+	url, ca := encrypted() // rediss://redis.example.com:6379
+	roots := x509.NewCertPool()
+	roots.AddCert(ca)
+	client, err := rlock.Open(ctx, url, rlock.WithTLSConfig(&tls.Config{
+		RootCAs: roots,
+		// Certificates: client certificates, where the server asks for them.
+	}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	fmt.Println(client.NewLock("vault").IsLocked(ctx))
+	_, err = rlock.Open(ctx, url) // trusts the system's roots only
+	fmt.Println(err != nil)
+	// Output:
+	// false <nil>
+	// true
+}
+
+// tenant keeps its names apart from others' in the same Redis.
+type tenant string
+
+func (t tenant) Map(name string) string   { return string(t) + ":" + name }
+func (t tenant) Unmap(name string) string { return strings.TrimPrefix(name, string(t)+":") }
+
+// A mapper is a pair of pure functions; this one is type tenant string.
+func ExampleNameMapper() {
+	var m rlock.NameMapper = tenant("acme")
+	key := m.Map("invoices")
+	fmt.Println(key, m.Unmap(key))
+	// Output:
+	// acme:invoices invoices
+}
+
+// Java's counterpart is config.setNameMapper.
+func ExampleWithNameMapper() {
+	ctx := context.Background()
+	client, err := rlock.Open(ctx, redisURL(), rlock.WithNameMapper(tenant("acme")))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	hold, err := client.NewLock("invoices").Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer hold.Unlock(ctx)
+
+	fmt.Println("here it is", hold.Name())
+	locked, err := connect().NewLock("acme:invoices").IsLocked(ctx)
+	fmt.Println("in Redis it is acme:invoices:", locked, err)
+	// Output:
+	// here it is invoices
+	// in Redis it is acme:invoices: true <nil>
+}
+
+// A grant counts only when a replica has it, too.
+func ExampleWithReplicaSync() {
+	ctx := context.Background()
+	master, replica := replicated()
+	client, err := rlock.Open(ctx, master, rlock.WithReplicaSync(true))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	hold, err := client.NewLock("ledger").Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer hold.Unlock(ctx)
+	fmt.Println(redis.Bool(replica.Do("EXISTS", "ledger")))
+	// Output:
+	// true <nil>
+}
+
+// What an operator wants to hear of. Warnings are lost leases, lost connections
+// and uncertain outcomes.
+func ExampleWithLogger() {
+	ctx := context.Background()
+	brief := &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		switch a.Key {
+		case slog.LevelKey, slog.MessageKey, "lock":
+			return a
+		}
+		return slog.Attr{} // time, owner and others: different each time
+	}}
+	client, err := rlock.Open(ctx, redisURL(),
+		rlock.WithLogger(slog.New(slog.NewTextHandler(os.Stdout, brief))))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	lock := client.NewLock("gate")
+	if _, err := lock.Lock(ctx); err != nil {
+		log.Fatal(err)
+	}
+	if _, err := lock.ForceUnlock(ctx); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// level=WARN msg="lease lost" lock=gate
+}

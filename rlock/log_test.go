@@ -1,0 +1,124 @@
+package rlock
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// What nobody listens to costs nothing: neither attributes nor texts are built.
+func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
+	c := &Client{id: uuid.New(), o: &settings{watchdog: time.Minute, timeout: time.Second, clock: clock.System()}}
+	l := &Lock{c: c, name: strings.Repeat("long", 40)} // has to be cut, which allocates
+	s := &shard{names: map[string]*name{}}
+	n := &name{c: c, s: s, l: l}
+	te := &tenure{n: n, owner: c.NewOwner(), field: "owner"}
+	h := &Hold{l: l, t: te}
+	w := &waiter{n: n, tries: 1}
+	holds := []*Hold{h}
+	r := &renewal{c: c, ttl: time.Minute, subs: []renewee{{0, te}}}
+	mine := []bool{true}
+	q := &pipeline.Request{Replicas: 1}
+	ctx, trouble := context.Background(), errors.New("trouble")
+	off := slog.New(slog.DiscardHandler)
+	for what, j := range map[string]journal{"no logger": newJournal(nil, c), "a level that is off": newJournal(off, c)} {
+		if n := testing.AllocsPerRun(100, func() {
+			j.started(c, "localhost:6379")
+			j.draining(1)
+			j.closed(1, 1)
+			j.queued(w)
+			j.waiting(w, time.Second)
+			j.entered(ctx, w, h, nil)
+			j.entered(ctx, w, nil, trouble)
+			j.released(ctx, h, nil)
+			j.released(ctx, h, trouble)
+			j.releasedAs(ctx, l, te.owner, nil)
+			j.extended(ctx, h, time.Second)
+			j.forced(ctx, l, true)
+			j.lost(te, holds, trouble)
+			j.renewed(r, mine)
+			j.renewalFailed(r, trouble)
+			j.unreplicated(te, q)
+			j.undone(te, nil)
+			j.undone(te, trouble)
+			j.undoRepeats(te, time.Second)
+			j.undecided(te, "why")
+			j.givenBack(te, nil)
+			j.givenBack(te, trouble)
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", what, n)
+		}
+		if len(s.later) > 0 {
+			t.Errorf("%s: something was put off to be told", what)
+		}
+	}
+}
+
+// A handler is the caller's code; one that looks at the hold it is told of must not meet its own shard's mutex.
+func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
+	s := &shard{names: map[string]*name{}}
+	c := &Client{id: uuid.New(), o: &settings{clock: clock.System()}}
+	te := &tenure{n: &name{c: c, s: s, l: &Lock{c: c, name: "orders"}}, field: "owner"}
+	free := false
+	j := newJournal(slog.New(handlerFunc(func() {
+		if free = s.mu.TryLock(); free {
+			s.mu.Unlock()
+		}
+	})), c)
+	for what, tell := range map[string]func(){
+		"lost":           func() { j.lost(te, []*Hold{{t: te}}, ErrLeaseLost) },
+		"undone":         func() { j.undone(te, nil) },
+		"undo failed":    func() { j.undone(te, ErrClosed) },
+		"undo repeats":   func() { j.undoRepeats(te, time.Second) },
+		"undecided":      func() { j.undecided(te, "why") },
+		"given back":     func() { j.givenBack(te, nil) },
+		"not given back": func() { j.givenBack(te, ErrClosed) },
+		"unreplicated":   func() { j.unreplicated(te, &pipeline.Request{}) },
+		"waiting":        func() { j.waiting(&waiter{n: te.n}, time.Second) },
+	} {
+		free = false
+		s.lock()
+		tell()
+		s.unlock()
+		if !free {
+			t.Errorf("%s: not told, or with the mutex held", what)
+		}
+	}
+}
+
+// Of many leases the one that ends first is what matters.
+func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
+	c := &Client{id: uuid.New(), o: &settings{clock: clock.System()}}
+	dog := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{Clock: c.o.clock})
+	defer dog.Close()
+	r := &renewal{c: c}
+	for lock, left := range map[string]time.Duration{"late": 3 * time.Hour, "early": time.Hour, "later": 2 * time.Hour} {
+		te := &tenure{n: &name{c: c, s: &shard{}, l: &Lock{c: c, name: lock}}, field: lock}
+		te.lease = dog.Register(te)
+		te.lease.Live(c.now()+left, watchdog.Never, watchdog.Never)
+		r.subs = append(r.subs, renewee{len(r.subs), te})
+	}
+	var text bytes.Buffer
+	newJournal(slog.New(slog.NewTextHandler(&text, nil)), c).renewalFailed(r, errors.New("trouble"))
+	if line := text.String(); !strings.Contains(line, "leases=3 lock=early owner=early trust_left=59m59.") {
+		t.Error(line)
+	}
+}
+
+// handlerFunc is a handler that calls a function for each line.
+type handlerFunc func()
+
+func (handlerFunc) Enabled(context.Context, slog.Level) bool    { return true }
+func (f handlerFunc) Handle(context.Context, slog.Record) error { f(); return nil }
+func (f handlerFunc) WithAttrs([]slog.Attr) slog.Handler        { return f }
+func (f handlerFunc) WithGroup(string) slog.Handler             { return f }
