@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strconv"
 
@@ -13,7 +14,16 @@ const uuidLen = 36
 // colon between them. Redisson makes a version 4 UUID for each client instance
 // and uses Java's thread ids; [ParseOwner] refuses fields with other UUIDs.
 func Owner(client uuid.UUID, thread int64) string {
-	return client.String() + ":" + strconv.FormatInt(thread, 10)
+	var room [uuidLen + 1 + 20]byte
+	b := room[:0]
+	for i, part := range [...][]byte{client[:4], client[4:6], client[6:8], client[8:10], client[10:]} {
+		if i > 0 {
+			b = append(b, '-')
+		}
+		b = hex.AppendEncode(b, part)
+	}
+	b = append(b, ':')
+	return string(strconv.AppendInt(b, thread, 10))
 }
 
 // ParseOwner is the inverse of [Owner]. It takes exactly what Redisson writes,

@@ -19,8 +19,9 @@ type attempt struct {
 	t      *tenure
 	lease  time.Duration // what it passes
 	began  time.Duration
-	forces int // of the name when it was queued
+	forces int32 // of the name when it was queued
 	queued bool
+	handed bool // it followed an unlock of this client at once
 	over   bool // nothing comes of it any more for its waiter
 }
 
@@ -37,11 +38,7 @@ func (n *name) try(w *waiter) *attempt {
 		}
 		t = n.tenure(w.owner)
 	}
-	a := &w.first
-	if a.w != nil {
-		a = new(attempt)
-	}
-	a.w, a.t, a.began = w, t, n.c.early()
+	a := &attempt{w: w, t: t, began: n.c.early()}
 	w.tries++
 	w.attempt = a
 	a.t.attempts++
@@ -67,13 +64,13 @@ func (a *attempt) begin() {
 	}
 	t.register()
 	a.lease = t.pass(own)
-	if len(t.holds) > 0 {
+	if t.held > 0 {
 		t.lease.Lower(watchdog.Trust(n.c.early(), a.lease))
 	}
 	a.forces = n.forces
 	a.w.spoiled = true
 	a.req.Done, a.req.Wait = a, n.c.o.replicas
-	a.req.Call(n.kind.acquire(a.req.Words[:0], n.l.words.key, t.word, n.c.leaseWord(a.lease)))
+	a.req.Call(n.l.kind.acquire(a.req.Words[:0], n.l.key, t, n.c.leaseWord(a.lease)))
 	if a.queued = n.c.node.pipe.Enqueue(&a.req); !a.queued {
 		a.failed(a.req.Err)
 	}
@@ -103,8 +100,8 @@ func (a *attempt) abandon() {
 // unsent ends an attempt that nobody answered because nobody was asked: the
 // wake-up that it was made for is handed on.
 func (a *attempt) unsent() {
-	if ln := &a.t.n.line; ln.current == a {
-		ln.flag = true
+	if a.leads() {
+		a.t.n.line.flag = true
 	}
 	a.finish()
 }
@@ -127,10 +124,10 @@ func (a *attempt) detach() {
 	if a.w.attempt == a {
 		a.w.attempt = nil
 	}
-	if n.line.current == a {
+	if n.leads(a) {
 		n.line.current = nil
 	}
-	n.line.step()
+	n.step()
 }
 
 // Complete takes the end of the command.
@@ -179,7 +176,7 @@ func (a *attempt) granted(r *pipeline.Request) {
 	default:
 		w.settle(h, nil)
 		a.tellLine()
-		n.line.reenter(t.owner)
+		n.reenter(t.owner)
 	}
 	a.finish()
 }
@@ -197,11 +194,14 @@ func (a *attempt) giveBackFirst(h *Hold, then func()) {
 	a.t.n.c.work.done()
 }
 
+// leads tells whether it is its line's attempt.
+func (a *attempt) leads() bool { return a.t.n.leads(a) }
+
 // tellLine tells the line, if the attempt was its own, that the name is taken
 // now. Whoever got it has left the line by then.
 func (a *attempt) tellLine() {
-	if ln := &a.t.n.line; ln.current == a {
-		ln.taken(a.lease)
+	if a.leads() {
+		a.t.n.line.taken(a.lease)
 	}
 }
 
@@ -213,21 +213,23 @@ func (t *tenure) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
 	if h.t != nil {
 		h = new(Hold)
 	}
-	h.l, h.t, h.lease, h.end, h.renewUntil = w.n.l, t, t.lease, clock.Never, clock.Never
+	h.l, h.t, h.lease, h.end, h.until = w.n.l, t, t.lease, clock.Never, clock.Never
 	h.since = sent
 	if w.terms.hasLease {
 		h.fixed = true
-		h.promised = sent + w.terms.lease
+		h.until = sent + w.terms.lease
 		h.end = watchdog.Trust(sent, w.terms.lease)
 	} else if w.terms.hasMax {
-		h.renewUntil = c.now() + w.terms.maxHold
+		h.until = c.now() + w.terms.maxHold
 	}
 	if t.lease == nil {
 		// The holds it would have joined were lost in the meantime.
 		t.register()
 		h.lease = t.lease
 	}
-	t.holds = append(t.holds, h)
+	if t.add(h); t.held == 1 {
+		t.n.took()
+	}
 	c.living.add()
 	now := c.now()
 	if now >= min(h.end, watchdog.Trust(sent, lease)) || !t.leased(sent, lease) {
@@ -244,19 +246,27 @@ func (a *attempt) refused(ttl time.Duration) {
 	w.spoiled = false
 	w.trouble.clear()
 	switch {
-	case n.line.current == a:
+	case a.leads():
+		if n.turn != nil {
+			n.turn.Refused(n.c.early())
+		}
 		n.line.taken(ttl)
+		if a.handed {
+			// The unlock did not run before it, or released nothing.
+			n.noEcho()
+		}
 	case w.settled:
 	case w.once:
 		w.fail(ErrLocked)
 	default:
 		// Only a refused re-entry queues (A3).
-		n.loose.remove(w)
-		if n.line.size == 0 && n.line.current == nil {
-			n.line.ring.push(w)
-			n.line.taken(ttl)
+		ln := n.queue()
+		ln.loose.remove(w)
+		if ln.size == 0 && ln.current == nil {
+			ln.ring.push(w)
+			ln.taken(ttl)
 		} else {
-			n.line.push(w)
+			ln.push(w)
 		}
 	}
 	a.finish()
@@ -265,6 +275,9 @@ func (a *attempt) refused(ttl time.Duration) {
 // failed decides what an attempt that was not answered properly becomes.
 func (a *attempt) failed(err error) {
 	c := a.t.n.c
+	if a.handed {
+		a.t.n.noEcho()
+	}
 	switch {
 	case lost(err):
 		a.lost(err)
@@ -296,7 +309,7 @@ func (a *attempt) answeredError(err error) {
 		return
 	}
 	w.fail(err)
-	if a.t.n.line.current == a {
+	if a.leads() {
 		a.t.n.line.flag = true // the next head sees for itself
 	}
 }
@@ -306,7 +319,7 @@ func (a *attempt) answeredError(err error) {
 func (a *attempt) troubled(err error) {
 	w, n := a.w, a.t.n
 	since := a.began
-	if n.line.current == a {
+	if a.leads() {
 		n.line.troubled(err, since)
 		return
 	}
@@ -328,7 +341,7 @@ func (a *attempt) troubled(err error) {
 // again makes the attempt once more without a pause.
 func (a *attempt) again() {
 	n := a.t.n
-	if n.line.current == a {
+	if a.leads() {
 		n.line.flag = true
 		return
 	}

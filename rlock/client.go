@@ -38,6 +38,7 @@ type Client struct {
 	log     journal
 	shards  [shardCount]shard
 	threads atomic.Int64
+	blind   atomic.Bool // the server does not tell who listens
 	timers  timers
 
 	living gauge // holds
@@ -175,19 +176,12 @@ const longestName = 512 << 10
 // it, with ErrInvalidName. Any other bytes are data.
 func (c *Client) NewLock(name string) *Lock {
 	l := &Lock{c: c, kind: reentrant, name: name, key: name}
-	switch {
-	case name == "":
-		l.bad = fmt.Errorf("%w: it is empty", ErrInvalidName)
-	case c.o.mapper != nil:
-		if l.key = c.o.mapper.Map(name); l.key == "" {
-			l.bad = fmt.Errorf("%w: the NameMapper made it empty", ErrInvalidName)
-		}
+	key := name
+	if c.o.mapper != nil && name != "" {
+		key = c.o.mapper.Map(name)
+		l.key = key
 	}
-	if len(l.key) > longestName {
-		l.bad = fmt.Errorf("%w: %d bytes; at most %d", ErrInvalidName, len(l.key), longestName)
-	}
-	l.channel = l.kind.channel(l.key)
-	l.words.key, l.words.channel = l.key, l.channel
+	l.channel = l.kind.channel(key)
 	return l
 }
 
@@ -206,7 +200,7 @@ func (c *Client) admit(s *shard, l *Lock, t *terms) error {
 	case stateClosed:
 		return ErrClosed
 	case stateDraining:
-		if n := s.names[l.key]; t.as && n != nil && n.holds(t.owner) {
+		if n := s.names[l.mapped()]; t.as && n != nil && n.holds(t.owner) {
 			return nil
 		}
 		return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)

@@ -2,7 +2,6 @@ package rlock
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -71,8 +70,12 @@ func (c *Client) close(patience time.Duration) {
 // failWaiters ends every wait that keep does not spare.
 func (c *Client) failWaiters(keep func(*waiter) bool) {
 	c.eachName(func(n *name) {
+		ln := n.line
+		if ln == nil {
+			return
+		}
 		var under []*attempt
-		for _, r := range []*ring{&n.line.ring, &n.loose} {
+		for _, r := range []*ring{&ln.ring, &ln.loose} {
 			for w := r.head; w != nil; {
 				next := w.next
 				if !keep(w) {
@@ -87,18 +90,20 @@ func (c *Client) failWaiters(keep func(*waiter) bool) {
 		for _, a := range under {
 			a.abandon()
 		}
-		n.line.step()
+		ln.step()
 	})
 }
 
 // endHolds ends every hold.
 func (c *Client) endHolds() {
 	c.eachName(func(n *name) {
-		for _, t := range slices.Clone(n.tenures) {
-			holds := t.holds
-			t.holds = nil
-			for _, h := range holds {
-				h.check()
+		for _, t := range n.all() {
+			for h := t.holds; h != nil; {
+				next := h.next
+				h.check() // a loss by time stays one
+				h = next
+			}
+			for _, h := range t.dropAll() {
 				h.over(ErrClosed)
 			}
 			if t.lease != nil {
@@ -112,7 +117,11 @@ func (c *Client) endHolds() {
 
 // stopLines stops what timers are left.
 func (c *Client) stopLines() {
-	c.eachName(func(n *name) { n.line.end() })
+	c.eachName(func(n *name) {
+		if n.line != nil {
+			n.line.end()
+		}
+	})
 }
 
 func (c *Client) eachName(fn func(*name)) {

@@ -35,8 +35,10 @@
 //     another process free the lock under its holder, who is told at the next
 //     renewal, at most about a third of the watchdog timeout later. With
 //     [Lease] there is none: the next it hears is the end of the lease.
-//   - It is not fair among processes. Within one client the waiters of a name
-//     queue, but a [Lock.TryLock] and a re-entry go past the queue.
+//   - It is not fair among processes: whoever asks first has it. A client that
+//     had more than its share steps back for slower ones, see [WithCourtesy].
+//     Within one client the waiters of a name queue, but a [Lock.TryLock] and a
+//     re-entry go past the queue.
 //   - Owners are trusted: whoever knows an [Owner] can enter and release as
 //     that owner.
 //   - One server, by a redis:// or rediss:// URL or a pool. Sentinel, Cluster
@@ -61,7 +63,16 @@
 // a time, the first one's. It is made when a message came, when a subscription
 // was confirmed, or when the lease that the server last told has run out; a
 // wake-up belongs to the queue, so a waiter that leaves takes none with it. All
-// names share one subscription connection.
+// names share one subscription connection. When one of this client releases,
+// the next one's acquire follows the unlock in the same write, so that the lock
+// changes hands within a client in one round trip; not for ever, since nobody
+// else gets in between.
+//
+// Courtesy. A waiter in Go is at a released lock long before one in a JVM. So a
+// client counts how far it is ahead of its share of a lock that others want,
+// in releases, which everybody hears of, and when that is too far, it makes no
+// attempt for some milliseconds after a release. WithCourtesy turns it off;
+// docs/courtesy.md has what it comes to.
 //
 // One pipeline with a fence. All callers share one command connection, used in
 // both directions at once; a caller's context ends that caller's wait and
@@ -85,7 +96,9 @@
 //	what went wrong     ErrLocked and the errors beside it
 //
 // Inside: attempt.go follows an acquire, release.go an unlock, undo.go what was
-// lost; line.go is the queue, tenure.go one owner's dealings with one name,
-// renew.go the watchdog's commands, kind.go what tells one lock object from
-// another. docs/protocol.md says what travels.
+// lost; line.go is the queue, handoff.go how it passes a lock on, turn.go its
+// courtesy; tenure.go is one owner's dealings with one name, renew.go the
+// watchdog's commands, kind.go what tells one lock object from another. The
+// examples beside the functions are run by the tests, docs/cookbook.md has whole
+// programs, and docs/protocol.md says what travels.
 package rlock

@@ -139,6 +139,27 @@ func ExampleWithReplicaSync() {
 	// true <nil>
 }
 
+// A fleet that is all Go, with locks that are held for a moment only, has
+// nobody slow to leave room for.
+func ExampleWithCourtesy() {
+	ctx := context.Background()
+	client, err := rlock.Open(ctx, redisURL(), rlock.WithCourtesy(false))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	err = client.NewLock("ticks").Do(ctx, func(context.Context) error {
+		fmt.Println("ticked")
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// ticked
+}
+
 // What an operator wants to hear of. Warnings are lost leases, lost connections
 // and uncertain outcomes.
 func ExampleWithLogger() {

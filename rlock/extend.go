@@ -84,15 +84,15 @@ func (e *extension) begin() {
 	}
 	// The other holds keep what they were promised; this one gets d.
 	now := c.now()
-	promised := h.promised
-	h.promised = now
+	until := h.until
+	h.until = now
 	e.lease = max(t.pass(0), e.d)
-	h.promised = promised
+	h.until = until
 	t.lease.Lower(watchdog.Trust(now, e.lease))
 	h.end = min(h.end, watchdog.Trust(now, e.d))
 	t.alarm()
 	call := luasrc.Renew(e.req.Words[:0], c.leaseWord(e.lease), 1, func(int) (key, owner luasrc.Word) {
-		return t.n.l.words.key, t.word
+		return t.n.l.key, t
 	})
 	e.req.Done, e.req.Wait = e, c.o.replicas
 	e.req.Call(call)
@@ -154,7 +154,7 @@ func (e *extension) answered(r *pipeline.Request) {
 		// Lost or released while the answer was on its way.
 		e.late(h.ended)
 	default:
-		h.promised = r.Sent + e.d
+		h.until = r.Sent + e.d
 		h.end = watchdog.Trust(r.Sent, e.d)
 		t.leased(r.Sent, e.lease)
 		if err := h.check(); err != nil {

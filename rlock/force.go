@@ -3,7 +3,6 @@ package rlock
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -43,12 +42,12 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 		return false, wrap("force", l.name, ErrClosed)
 	}
 	n := s.pin(l)
-	for _, t := range slices.Clone(n.tenures) {
+	for _, t := range n.all() {
 		t.lose(errForced)
 	}
 	n.forces++
 	done := make(chan *pipeline.Request, 1)
-	r := pipeline.Call(l.kind.force(l.key, l.channel), pipeline.CompletionFunc(func(r *pipeline.Request) {
+	r := pipeline.Call(l.kind.force(l.mapped(), l.channel.(string)), pipeline.CompletionFunc(func(r *pipeline.Request) {
 		s.lock()
 		n.unpin()
 		s.unlock()

@@ -18,17 +18,28 @@ type Hold struct {
 	lease *watchdog.Lease // the registration it belongs to; another is another generation (H5)
 
 	// Guarded by the shard's mutex.
-	since      time.Duration // when its acquire was sent
-	fixed      bool
-	promised   time.Duration // end of its own lease as the server counts it; fixed only
-	end        time.Duration // end of trust in its own lease; Never unless fixed
-	renewUntil time.Duration // MaxHold
-	released   bool          // Unlock was called
-	ended      error         // nil while held
-	until      time.Duration // ValidUntil when it ended
-	done       chan struct{} // made when asked for
-	ctxs       map[int]context.CancelCauseFunc
-	nextCtx    int
+	since    time.Duration // when its acquire was sent
+	next     *Hold         // of its tenure's living ones
+	until    time.Duration // fixed: the end of its own lease as the server counts it; else MaxHold's
+	end      time.Duration // of trust in its own lease, Never unless fixed; ValidUntil once it is over
+	ended    error         // nil while held
+	watch    *watch        // who wants to know of the end; nil: nobody so far
+	fixed    bool
+	released bool // Unlock was called
+}
+
+// watch is who wants to know of a hold's end.
+type watch struct {
+	done chan struct{} // nil until asked for
+	ctxs map[int]context.CancelCauseFunc
+	next int // number of the next context
+}
+
+func (h *Hold) watched() *watch {
+	if h.watch == nil {
+		h.watch = new(watch)
+	}
+	return h.watch
 }
 
 var (
@@ -54,13 +65,14 @@ func (h *Hold) Done() <-chan struct{} {
 	defer s.unlock()
 	// A loss found here closes a channel that there is already.
 	ended := h.check() != nil
-	if h.done == nil {
-		h.done = make(chan struct{})
+	w := h.watched()
+	if w.done == nil {
+		w.done = make(chan struct{})
 		if ended {
-			close(h.done)
+			close(w.done)
 		}
 	}
-	return h.done
+	return w.done
 }
 
 // Err is nil while the lock is held, then ErrReleased, ErrLeaseLost or
@@ -92,7 +104,7 @@ func (h *Hold) ValidUntil() time.Time {
 // trust is the end of trust. It is called with the shard locked.
 func (h *Hold) trust() time.Duration {
 	if h.ended != nil {
-		return h.until
+		return h.end
 	}
 	return min(h.end, h.lease.Expiry())
 }
@@ -123,20 +135,24 @@ func (h *Hold) over(cause error) {
 	if h.ended != nil {
 		return
 	}
-	h.until = h.trust()
+	h.end = h.trust()
 	if errors.Is(cause, ErrReleased) || errors.Is(cause, ErrClosed) {
-		h.until = min(h.until, h.l.c.early())
+		h.end = min(h.end, h.l.c.early())
 	}
 	h.ended = cause
-	if h.done != nil {
-		close(h.done)
+	h.l.c.living.done()
+	w := h.watch
+	if w == nil {
+		return
+	}
+	if w.done != nil {
+		close(w.done)
 	}
 	s := h.l.shard()
-	for _, cancel := range h.ctxs {
+	for _, cancel := range w.ctxs {
 		s.later = append(s.later, func() { cancel(cause) })
 	}
-	h.ctxs = nil
-	h.l.c.living.done()
+	w.ctxs = nil
 }
 
 // Context derives a context from parent that ends with the hold;
@@ -153,15 +169,16 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 		cancel(err)
 		return ctx, func() {}
 	}
-	id := h.nextCtx
-	h.nextCtx++
-	if h.ctxs == nil {
-		h.ctxs = make(map[int]context.CancelCauseFunc, 1)
+	w := h.watched()
+	id := w.next
+	w.next++
+	if w.ctxs == nil {
+		w.ctxs = make(map[int]context.CancelCauseFunc, 1)
 	}
-	h.ctxs[id] = cancel
+	w.ctxs[id] = cancel
 	return ctx, func() {
 		s.lock()
-		delete(h.ctxs, id)
+		delete(w.ctxs, id)
 		s.unlock()
 		cancel(context.Canceled)
 	}

@@ -15,20 +15,34 @@ const (
 
 	// A PTTL of 0 must not make a waiter spin.
 	shortestWait = time.Millisecond
+
+	// linger is how long a line that hands the lock on within this client
+	// stays subscribed when nobody waits in it: those who have just released
+	// tend to come back.
+	linger = 50 * time.Millisecond
+
+	// spareLines bounds how many lines a shard keeps for the next name.
+	spareLines = 8
 )
 
 // line is the queue of one name's waiters (A3). One attempt is in flight for
 // all of them, the head's. It is made when something says that a look is
 // worth while: the line has just formed, a message came, a subscription was
-// confirmed, or the lease that was last heard of has ended. That something is
-// the line's flag and not the head's, so a head that gives up takes nothing
-// with it. All of it is guarded by the shard's mutex.
+// confirmed, the lease that was last heard of has ended, or one of this
+// client releases. That something is the line's flag and not the head's, so a
+// head that gives up takes nothing with it. All of it is guarded by the
+// shard's mutex.
 type line struct {
-	n *name
+	s    *shard
+	n    *name // whose it is
+	next *line // among the spare ones
+
 	ring
+	loose   ring // waiters whose attempts are made outside the queue
 	current *attempt
 	flag    bool
 	bound   time.Duration // look by then at the latest
+	polite  time.Duration // and not before then, although the flag is up
 	timer   *time.Timer
 	armed   time.Duration // what the timer is set to; 0: not set
 	sub     *pubsub.Subscription
@@ -36,16 +50,67 @@ type line struct {
 	epoch   int  // counts subscriptions, so that an old one's calls are told apart
 	answers int  // "taken", or a grant to one of the line
 	trouble trouble
+
+	handoff
+	quit time.Duration // when a line that nobody waits in leaves its channel; 0: not decided
 }
 
-// idle tells a line that nobody waits in and nothing is under way for.
-func (ln *line) idle() bool { return ln.size == 0 && ln.current == nil && ln.n.loose.size == 0 }
+// queue finds or makes the name's line. It is called with the shard locked.
+func (n *name) queue() *line {
+	if n.line == nil {
+		s := n.s
+		if n.line = s.spare; n.line == nil {
+			n.line = &line{s: s}
+		} else {
+			s.spare, n.line.next = n.line.next, nil
+			s.spares--
+		}
+		n.line.n = n
+	}
+	return n.line
+}
 
-// push queues w. A line that forms looks at once.
+// step does what is due for those who wait, if anybody does.
+func (n *name) step() {
+	if n.line != nil {
+		n.line.step()
+	} else {
+		n.tidy()
+	}
+}
+
+// leads tells whether a is its line's attempt.
+func (n *name) leads(a *attempt) bool { return n.line != nil && n.line.current == a }
+
+// waitsLoose tells whether w's attempts are made outside the queue.
+func (n *name) waitsLoose(w *waiter) bool { return n.line != nil && w.in == &n.line.loose }
+
+// tidy gives the line back if nobody waits in it and nothing is under way.
+func (ln *line) tidy() {
+	if ln.size > 0 || ln.loose.size > 0 || ln.current != nil || ln.sub != nil {
+		return
+	}
+	ln.n.line = nil
+	if ln.s.spares < spareLines {
+		ln.next, ln.s.spare = ln.s.spare, ln
+		ln.s.spares++
+	}
+}
+
+// push queues w. A line that forms looks at once, unless this client has the
+// lock and hears of its end.
 func (ln *line) push(w *waiter) {
-	w.answers, w.joined = ln.answers, ln.n.c.early()
-	if ln.size == 0 && ln.current == nil && ln.sub == nil {
-		ln.flag = true
+	now := ln.n.c.early()
+	w.answers, w.joined = ln.answers, now
+	if ln.size == 0 && ln.current == nil {
+		if t := ln.n.turn; t != nil {
+			t.Arrived(now)
+		}
+		if ln.heard && !ln.flag && now < ln.bound && ln.n.held() {
+			w.answers--
+		} else {
+			ln.flag = true
+		}
 	}
 	ln.ring.push(w)
 }
@@ -59,24 +124,60 @@ func (ln *line) step() {
 	}
 	w := ln.head
 	if w == nil {
-		ln.end()
-		ln.n.tidy()
+		ln.rest()
 		return
 	}
+	ln.quit = 0
 	if !ln.flag && ln.n.c.now() < ln.bound {
 		ln.arm()
 		return
 	}
-	ln.flag = false
+	if ln.polite = ln.yields(w); ln.polite > 0 {
+		ln.flag = true
+		ln.listen()
+		ln.arm()
+		return
+	}
+	ln.run = 0
+	ln.attempt(w)
+}
+
+// attempt makes an attempt for w, the head.
+func (ln *line) attempt(w *waiter) {
+	ln.flag, ln.polite = false, 0
 	ln.current = ln.n.try(w)
 	ln.arm()
+}
+
+// rest follows the last waiter's going.
+func (ln *line) rest() {
+	if ln.sub != nil && ln.handed && !ln.n.c.closed() {
+		now := ln.n.c.early()
+		if ln.quit == 0 {
+			ln.quit = now + linger
+			ln.trouble.clear()
+		}
+		if now < ln.quit {
+			ln.arm()
+			return
+		}
+	}
+	ln.end()
+	ln.n.tidy()
 }
 
 // arm sets the timer to the next instant at which something is due without
 // being told.
 func (ln *line) arm() {
 	at := clock.Never
-	if ln.current == nil && ln.size > 0 {
+	switch {
+	case ln.size == 0:
+		if ln.quit > 0 {
+			at = ln.quit
+		}
+	case ln.current == nil && ln.flag:
+		at = ln.polite
+	case ln.current == nil:
 		at = ln.bound
 	}
 	if ln.trouble.err != nil && ln.size > 0 {
@@ -96,12 +197,17 @@ func (ln *line) arm() {
 }
 
 func (ln *line) tick() {
+	ln.s.lock()
 	n := ln.n
-	n.s.lock()
+	if n.line != ln {
+		// It has been given back meanwhile.
+		ln.s.unlock()
+		return
+	}
 	ln.armed = 0
 	ln.despair()
 	ln.step()
-	n.s.unlock()
+	ln.s.unlock()
 	n.c.node.pipe.Kick()
 }
 
@@ -126,8 +232,7 @@ func (ln *line) listen() {
 		return
 	}
 	ln.epoch++
-	ln.heard = false
-	ln.sub = ln.n.c.node.hub.Subscribe(ln.n.l.channel, &ear{ln: ln, epoch: ln.epoch})
+	ln.sub = ln.n.c.node.hub.Subscribe(ln.n.l.channel.(string), &ear{s: ln.s, kind: ln.n.l.kind, ln: ln, epoch: ln.epoch})
 }
 
 // end leaves nothing of a line that nobody waits in (P1, E2).
@@ -141,7 +246,9 @@ func (ln *line) end() {
 		ln.timer.Stop()
 		ln.armed = 0
 	}
-	ln.flag = false
+	ln.flag, ln.heard = false, false
+	ln.bound, ln.polite, ln.quit = 0, 0, 0
+	ln.handoff = handoff{}
 	ln.trouble.clear()
 }
 
@@ -172,16 +279,17 @@ func (ln *line) despair() {
 
 // reenter lets waiters through whose owner has just come to hold the name by
 // another call: they would wait for themselves (A3).
-func (ln *line) reenter(o Owner) {
-	if ln.shared == 0 {
+func (n *name) reenter(o Owner) {
+	ln := n.line
+	if ln == nil || ln.shared == 0 {
 		return
 	}
 	for w := ln.head; w != nil; {
 		next := w.next
 		if w.terms.as && w.terms.owner == o && w.attempt == nil {
 			ln.remove(w)
-			ln.n.loose.push(w)
-			ln.n.try(w)
+			ln.loose.push(w)
+			n.try(w)
 		}
 		w = next
 	}
@@ -189,49 +297,55 @@ func (ln *line) reenter(o Owner) {
 
 // ear is what the hub wakes: a line, by one of its subscriptions.
 type ear struct {
+	s     *shard
+	kind  *kind
 	ln    *line
 	epoch int
 }
 
 // Confirmed makes the head look: what was published before is gone (P2).
-func (e *ear) Confirmed() { e.wake(true) }
+func (e *ear) Confirmed() { e.wake(false) }
 
 // Message makes the head look, if its kind of lock says so.
 func (e *ear) Message(payload []byte) {
-	if e.ln.n.kind.wakes(payload) {
-		e.wake(false)
+	if e.kind.wakes(payload) {
+		e.wake(true)
 	}
 }
 
 // wake raises the flag (P3).
-func (e *ear) wake(heard bool) {
+func (e *ear) wake(released bool) {
 	ln := e.ln
-	n := ln.n
-	n.s.lock()
+	e.s.lock()
 	if e.epoch != ln.epoch {
-		n.s.unlock()
+		e.s.unlock()
 		return
 	}
-	ln.heard = ln.heard || heard
-	ln.flag = true
+	n := ln.n
+	ln.heard = true
+	if !released {
+		ln.echoes, ln.flag = 0, true
+	} else if !ln.echo() {
+		ln.flag = true
+	}
 	ln.step()
-	n.s.unlock()
+	e.s.unlock()
 	n.c.node.pipe.Kick()
 }
 
 // Refused ends the waits: without a subscription nobody would be woken.
 func (e *ear) Refused(err error) {
 	ln := e.ln
-	n := ln.n
-	n.s.lock()
-	defer n.s.unlock()
+	e.s.lock()
+	defer e.s.unlock()
 	if e.epoch != ln.epoch {
 		return
 	}
-	err = fmt.Errorf("subscribe to %s: %w", quote(n.l.channel), err)
+	n := ln.n
+	err = fmt.Errorf("subscribe to %s: %w", quote(n.l.channel.(string)), err)
 	for ln.head != nil {
 		ln.head.fail(err)
 	}
 	ln.end()
-	ln.step()
+	n.step()
 }

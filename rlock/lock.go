@@ -2,6 +2,7 @@ package rlock
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -12,27 +13,37 @@ import (
 // Every acquisition without As gets an owner of its own, so two goroutines
 // that share a handle exclude each other.
 type Lock struct {
-	c    *Client
-	kind *kind
-	name string
-	key  string // the mapped name
-	bad  error
-
-	channel string
-	words   struct{ key, channel any } // boxed once, for every command
+	c       *Client
+	kind    *kind
+	name    string
+	key     any // the mapped name, boxed once for every command
+	channel any // likewise
 }
 
 // Name is what NewLock was given.
 func (l *Lock) Name() string { return l.name }
 
+// mapped is the key.
+func (l *Lock) mapped() string { return l.key.(string) }
+
+// usable tells what is wrong with the name, if anything is.
 func (l *Lock) usable() error {
-	if l.bad != nil {
-		return wrap("use", l.name, l.bad)
+	key := l.mapped()
+	var err error
+	switch {
+	case l.name == "":
+		err = fmt.Errorf("%w: it is empty", ErrInvalidName)
+	case key == "":
+		err = fmt.Errorf("%w: the NameMapper made it empty", ErrInvalidName)
+	case len(key) > longestName:
+		err = fmt.Errorf("%w: %d bytes; at most %d", ErrInvalidName, len(key), longestName)
+	default:
+		return nil
 	}
-	return nil
+	return wrap("use", l.name, err)
 }
 
-func (l *Lock) shard() *shard { return l.c.shard(l.key) }
+func (l *Lock) shard() *shard { return l.c.shard(l.mapped()) }
 
 // Lock waits until the lock is acquired or ctx ends. Without Lease the
 // watchdog keeps it until Unlock, as Redisson's lock() does.

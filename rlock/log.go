@@ -46,7 +46,7 @@ func named(lock string) slog.Attr {
 	return slog.String("lock", lock)
 }
 
-func owned(owner string) slog.Attr { return slog.String("owner", owner) }
+func owned(o Owner) slog.Attr { return slog.String("owner", o.String()) }
 
 func failed(err error) slog.Attr { return slog.Any("error", err) }
 
@@ -93,7 +93,7 @@ func (j journal) entered(ctx context.Context, w *waiter, h *Hold, err error) {
 	if w.terms.hasLease {
 		lease = w.terms.lease
 	}
-	j.l.LogAttrs(ctx, slog.LevelDebug, "acquired", named(w.n.l.name), owned(h.t.field), waited,
+	j.l.LogAttrs(ctx, slog.LevelDebug, "acquired", named(w.n.l.name), owned(h.t.owner), waited,
 		slog.Int("attempts", w.tries), slog.Duration("lease", lease), slog.Bool("renewed", !w.terms.hasLease))
 }
 
@@ -115,11 +115,11 @@ func (j journal) waiting(w *waiter, ttl time.Duration) {
 // for how long the lock had been held.
 func (j journal) released(ctx context.Context, h *Hold, err error) {
 	if err != nil {
-		j.unreleased(ctx, h.l, h.t.field, err)
+		j.unreleased(ctx, h.l, h.t.owner, err)
 		return
 	}
 	if j.on(ctx, slog.LevelDebug) {
-		j.l.LogAttrs(ctx, slog.LevelDebug, "released", named(h.l.name), owned(h.t.field), slog.Duration("held", h.l.c.now()-h.since))
+		j.l.LogAttrs(ctx, slog.LevelDebug, "released", named(h.l.name), owned(h.t.owner), slog.Duration("held", h.l.c.now()-h.since))
 	}
 }
 
@@ -127,13 +127,13 @@ func (j journal) released(ctx context.Context, h *Hold, err error) {
 func (j journal) releasedAs(ctx context.Context, l *Lock, o Owner, err error) {
 	switch {
 	case err != nil:
-		j.unreleased(ctx, l, o.String(), err)
+		j.unreleased(ctx, l, o, err)
 	case j.on(ctx, slog.LevelDebug):
-		j.l.LogAttrs(ctx, slog.LevelDebug, "released as", named(l.name), owned(o.String()))
+		j.l.LogAttrs(ctx, slog.LevelDebug, "released as", named(l.name), owned(o))
 	}
 }
 
-func (j journal) unreleased(ctx context.Context, l *Lock, owner string, err error) {
+func (j journal) unreleased(ctx context.Context, l *Lock, owner Owner, err error) {
 	if !j.on(ctx, slog.LevelWarn) {
 		return
 	}
@@ -146,7 +146,7 @@ func (j journal) unreleased(ctx context.Context, l *Lock, owner string, err erro
 
 func (j journal) extended(ctx context.Context, h *Hold, lease time.Duration) {
 	if j.on(ctx, slog.LevelDebug) {
-		j.l.LogAttrs(ctx, slog.LevelDebug, "extended", named(h.l.name), owned(h.t.field), slog.Duration("lease", lease))
+		j.l.LogAttrs(ctx, slog.LevelDebug, "extended", named(h.l.name), owned(h.t.owner), slog.Duration("lease", lease))
 	}
 }
 
@@ -164,9 +164,9 @@ func (j journal) lost(t *tenure, holds []*Hold, cause error) {
 	now, since, renewed := t.n.c.now(), holds[0].since, false
 	for _, h := range holds {
 		since = min(since, h.since)
-		renewed = renewed || !h.fixed && now < h.renewUntil
+		renewed = renewed || !h.fixed && now < h.until
 	}
-	j.later(t.n.s, slog.LevelWarn, "lease lost", named(t.n.l.name), owned(t.field), slog.Int("holds", len(holds)),
+	j.later(t.n.s, slog.LevelWarn, "lease lost", named(t.n.l.name), owned(t.owner), slog.Int("holds", len(holds)),
 		slog.Duration("held", now-since), slog.Bool("renewed", renewed), slog.Any("cause", cause))
 }
 
@@ -206,14 +206,14 @@ func (j journal) renewalFailed(r *renewal, err error) {
 	}
 	if first != nil {
 		j.l.LogAttrs(ctx, slog.LevelWarn, "renewal failed", slog.Int("leases", len(r.subs)),
-			named(first.n.l.name), owned(first.field), slog.Duration("trust_left", max(left, 0)), failed(err))
+			named(first.n.l.name), owned(first.owner), slog.Duration("trust_left", max(left, 0)), failed(err))
 	}
 }
 
 // unreplicated tells of a grant that no replica acknowledged.
 func (j journal) unreplicated(t *tenure, r *pipeline.Request) {
 	if j.on(context.Background(), slog.LevelWarn) {
-		j.later(t.n.s, slog.LevelWarn, "grant not replicated", named(t.n.l.name), owned(t.field), slog.Int("replicas", r.Replicas))
+		j.later(t.n.s, slog.LevelWarn, "grant not replicated", named(t.n.l.name), owned(t.owner), slog.Int("replicas", r.Replicas))
 	}
 }
 
@@ -223,24 +223,24 @@ func (j journal) undone(t *tenure, err error) {
 	switch {
 	case !ran && !errors.Is(err, ErrNotHeld):
 		if j.on(context.Background(), slog.LevelWarn) {
-			j.later(t.n.s, slog.LevelWarn, "undo failed", named(t.n.l.name), owned(t.field), failed(err))
+			j.later(t.n.s, slog.LevelWarn, "undo failed", named(t.n.l.name), owned(t.owner), failed(err))
 		}
 	case j.on(context.Background(), slog.LevelDebug):
-		j.later(t.n.s, slog.LevelDebug, "acquire undone", named(t.n.l.name), owned(t.field), slog.Bool("ran", ran))
+		j.later(t.n.s, slog.LevelDebug, "acquire undone", named(t.n.l.name), owned(t.owner), slog.Bool("ran", ran))
 	}
 }
 
 // undoRepeats tells that an acquire may still arrive for as long as a lease.
 func (j journal) undoRepeats(t *tenure, lease time.Duration) {
 	if j.on(context.Background(), slog.LevelWarn) {
-		j.later(t.n.s, slog.LevelWarn, "undo repeated", named(t.n.l.name), owned(t.field), slog.Duration("every", undoEvery), slog.Duration("lasting", lease))
+		j.later(t.n.s, slog.LevelWarn, "undo repeated", named(t.n.l.name), owned(t.owner), slog.Duration("every", undoEvery), slog.Duration("lasting", lease))
 	}
 }
 
 // undecided tells of a re-entry whose outcome could not be found out.
 func (j journal) undecided(t *tenure, why string) {
 	if j.on(context.Background(), slog.LevelWarn) {
-		j.later(t.n.s, slog.LevelWarn, "re-entry undecided", named(t.n.l.name), owned(t.field), slog.String("reason", why))
+		j.later(t.n.s, slog.LevelWarn, "re-entry undecided", named(t.n.l.name), owned(t.owner), slog.String("reason", why))
 	}
 }
 
@@ -249,9 +249,9 @@ func (j journal) givenBack(t *tenure, err error) {
 	switch {
 	case err != nil && !errors.Is(err, ErrNotHeld):
 		if j.on(context.Background(), slog.LevelWarn) {
-			j.later(t.n.s, slog.LevelWarn, "give-back failed", named(t.n.l.name), owned(t.field), failed(err))
+			j.later(t.n.s, slog.LevelWarn, "give-back failed", named(t.n.l.name), owned(t.owner), failed(err))
 		}
 	case j.on(context.Background(), slog.LevelDebug):
-		j.later(t.n.s, slog.LevelDebug, "given back", named(t.n.l.name), owned(t.field))
+		j.later(t.n.s, slog.LevelDebug, "given back", named(t.n.l.name), owned(t.owner))
 	}
 }

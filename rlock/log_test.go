@@ -22,7 +22,8 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	l := &Lock{c: c, name: strings.Repeat("long", 40)} // has to be cut, which allocates
 	s := &shard{names: map[string]*name{}}
 	n := &name{c: c, s: s, l: l}
-	te := &tenure{n: n, owner: c.NewOwner(), field: "owner"}
+	n.line = &line{s: s, n: n}
+	te := &tenure{n: n, owner: c.NewOwner()}
 	h := &Hold{l: l, t: te}
 	w := &waiter{n: n, tries: 1}
 	holds := []*Hold{h}
@@ -68,7 +69,7 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 	s := &shard{names: map[string]*name{}}
 	c := &Client{id: uuid.New(), o: &settings{clock: clock.System()}}
-	te := &tenure{n: &name{c: c, s: s, l: &Lock{c: c, name: "orders"}}, field: "owner"}
+	te := &tenure{n: &name{c: c, s: s, l: &Lock{c: c, name: "orders"}}}
 	free := false
 	j := newJournal(slog.New(handlerFunc(func() {
 		if free = s.mu.TryLock(); free {
@@ -103,14 +104,14 @@ func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 	defer dog.Close()
 	r := &renewal{c: c}
 	for lock, left := range map[string]time.Duration{"late": 3 * time.Hour, "early": time.Hour, "later": 2 * time.Hour} {
-		te := &tenure{n: &name{c: c, s: &shard{}, l: &Lock{c: c, name: lock}}, field: lock}
+		te := &tenure{owner: Owner{thread: int64(left)}, n: &name{c: c, s: &shard{}, l: &Lock{c: c, name: lock}}}
 		te.lease = dog.Register(te)
 		te.lease.Live(c.now()+left, watchdog.Never, watchdog.Never)
 		r.subs = append(r.subs, renewee{len(r.subs), te})
 	}
 	var text bytes.Buffer
 	newJournal(slog.New(slog.NewTextHandler(&text, nil)), c).renewalFailed(r, errors.New("trouble"))
-	if line := text.String(); !strings.Contains(line, "leases=3 lock=early owner=early trust_left=59m59.") {
+	if line := text.String(); !strings.Contains(line, "leases=3 lock=early owner="+Owner{thread: int64(time.Hour)}.String()+" trust_left=59m59.") {
 		t.Error(line)
 	}
 }

@@ -26,6 +26,8 @@ type release struct {
 	over   bool
 
 	counted bool // in the tenure's unsent
+	alive   bool // of a living hold
+	echoes  bool // its message is of no use to this client
 
 	then func(err error) // told the outcome, with the shard locked
 	done chan error      // gets the outcome; has room for it
@@ -52,7 +54,7 @@ func (c *Client) unlockLimit() time.Duration { return c.early() + c.latchTTL() -
 func (c *Client) undoLimit() time.Duration { return watchdog.Never }
 
 func newRelease(t *tenure, limit time.Duration) *release {
-	return &release{t: t, limit: limit, latch: codec.FreshLatch(t.n.key), pause: firstPause}
+	return &release{t: t, limit: limit, latch: codec.FreshLatch(t.n.l.mapped()), pause: firstPause}
 }
 
 // begin sends the unlock. It runs with the shard locked, in the owner's lane.
@@ -66,7 +68,7 @@ func (r *release) begin() {
 	if r.lease == 0 {
 		r.lease = c.o.watchdog
 	}
-	if len(t.holds) > 0 {
+	if t.held > 0 {
 		// Exactly what those need, not the longest they were ever given (H6).
 		r.lease = t.pass(0)
 		t.lease.Lower(watchdog.Trust(c.early(), r.lease))
@@ -74,10 +76,14 @@ func (r *release) begin() {
 		t.lease.Forget()
 		t.lease = nil
 	}
-	words := &t.n.l.words
+	l := t.n.l
 	r.req.Done, r.req.Wait = r, c.o.replicas
-	r.req.Call(t.n.kind.release(r.req.Words[:0], words.key, words.channel, r.latch, t.word, c.leaseWord(r.lease), c.words.latchTTL))
+	r.req.Call(l.kind.release(r.req.Words[:0], l.key, l.channel, r.latch, t, c.leaseWord(r.lease), c.words.latchTTL))
 	r.send()
+	if r.alive && t.held == 0 && !r.over {
+		r.echoes = t.n.line != nil && t.n.line.handOff()
+		t.n.letGo()
+	}
 }
 
 func (r *release) send() {
@@ -102,6 +108,9 @@ func (r *release) Complete(q *pipeline.Request) {
 	s.lock()
 	defer s.unlock()
 	c := r.t.n.c
+	if r.echoes && q.Err != nil {
+		r.silent()
+	}
 	if q.Err == nil {
 		r.sent(q)
 		result, err := codec.DecodeRelease(q.Reply)
@@ -219,6 +228,9 @@ func (r *release) answered(q *pipeline.Request, result codec.Release) {
 	if !r.open {
 		n.c.node.pipe.Discard(r.latch)
 	}
+	if r.echoes && result != codec.Final {
+		r.silent()
+	}
 	switch result {
 	case codec.NotHeld:
 		t.lose(errVanished)
@@ -227,11 +239,18 @@ func (r *release) answered(q *pipeline.Request, result codec.Release) {
 		t.lose(errVanished)
 		r.settle(err)
 	case codec.Partial:
-		if len(t.holds) > 0 {
+		if t.held > 0 {
 			t.leased(r.first, r.lease)
 		}
 		r.settle(err)
 	}
+}
+
+// silent follows an unlock that did not release as was expected.
+func (r *release) silent() {
+	r.echoes = false
+	r.t.n.noEcho()
+	r.t.n.step()
 }
 
 // tell reports the outcome, once.

@@ -66,7 +66,7 @@ func (r *renewal) send() bool {
 	q := &pipeline.Request{Done: r, Wait: r.c.o.replicas}
 	q.Call(luasrc.Renew(q.Words[:0], r.c.leaseWord(r.ttl), len(r.subs), func(i int) (key, owner luasrc.Word) {
 		t := r.subs[i].t
-		return t.n.l.words.key, t.word
+		return t.n.l.key, t
 	}))
 	r.c.work.add()
 	if !r.c.node.pipe.Enqueue(q) {

@@ -12,9 +12,12 @@ const shardCount = 64
 // a cancellation that meet are put in one order. Requests are queued under
 // it, which does no I/O; whoever unlocks flushes.
 type shard struct {
-	mu    sync.Mutex
-	names map[string]*name
-	later []func() // to be run without the lock: callbacks into others' code
+	mu     sync.Mutex
+	names  map[string]*name
+	turns  kept
+	later  []func() // to be run without the lock: callbacks into others' code
+	spare  *line    // lines that nobody waits in
+	spares int
 }
 
 func (s *shard) lock() { s.mu.Lock() }
@@ -36,31 +39,30 @@ func (c *Client) shard(key string) *shard {
 }
 
 // name is what this client knows of one lock: who waits for it and who holds
-// it. It lives in its shard as long as either is anybody.
+// it. It lives in its shard as long as either is anybody. There may be a
+// hundred thousand of them, held and never waited for, so it is small.
 type name struct {
-	c    *Client
-	s    *shard
-	l    *Lock // a handle, for what never changes
-	kind *kind
-	key  string
+	c *Client
+	s *shard
+	l *Lock // a handle, for what never changes
 
 	// All below is guarded by s.mu. Names come and go with each lock, so what
 	// lasts longer is in the handle.
-	line    line
-	loose   ring      // waiters whose attempts are made outside the line
-	tenures []*tenure // in no order; most of the time one
-	forces  int       // how many times ForceUnlock was queued for it
-	pins    int       // calls under way that came to it
+	line    *line   // nil while nobody waits and nothing is under way
+	turn    *turn   // nil unless this client releases it often
+	tenures *tenure // the first, in no order; most of the time the only one
+	forces  int32   // how many times ForceUnlock was queued for it
+	pins    int32   // calls under way that came to it
 }
 
 // pin finds or makes the name's state and keeps it until unpin. It is called
 // with the shard locked.
 func (s *shard) pin(l *Lock) *name {
-	n := s.names[l.key]
+	key := l.mapped()
+	n := s.names[key]
 	if n == nil {
-		n = &name{c: l.c, s: s, l: l, kind: l.kind, key: l.key}
-		n.line.n = n
-		s.names[l.key] = n
+		n = &name{c: l.c, s: s, l: l, turn: s.turns.of[key]}
+		s.names[key] = n
 	}
 	n.pins++
 	return n
@@ -74,10 +76,12 @@ func (n *name) unpin() {
 
 // tidy drops the name's state if nobody waits or holds.
 func (n *name) tidy() {
-	if n.pins == 0 && len(n.tenures) == 0 && n.line.idle() {
-		n.line.end()
-		if n.s.names[n.key] == n {
-			delete(n.s.names, n.key)
+	if n.line != nil {
+		n.line.tidy()
+	}
+	if n.pins == 0 && n.tenures == nil && n.line == nil {
+		if key := n.l.mapped(); n.s.names[key] == n {
+			delete(n.s.names, key)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package rlock
 
 import (
-	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
@@ -11,25 +10,28 @@ import (
 // tenure is one owner's dealings with one name: the holds it has, the lease
 // they share, and the lane in which its commands are sent one at a time and
 // in order, none while an earlier one's outcome is open (H6). All of it is
-// guarded by the shard's mutex.
+// guarded by the shard's mutex. It is also the owner as a command carries it.
 type tenure struct {
-	n     *name
-	owner Owner
-	field string // the owner as Redis holds it
-	word  any    // field, boxed once
-	place int    // in the name's list; -1: not there any more
+	n          *name
+	owner      Owner
+	prev, next *tenure // of the name's
+	listed     bool    // among them
 
-	busy  bool // a command of this owner is under way
-	queue []op // those that wait for it
+	busy  bool  // a command of this owner is under way
+	queue *[]op // those that wait for it; nil: none
 
-	holds    []*Hold         // living: neither released nor lost
+	holds    *Hold           // living: neither released nor lost; the latest first
 	lease    *watchdog.Lease // what the watchdog knows; nil between holds
-	attempts int             // acquires under way or waiting in the lane
+	held     int32           // how many holds
+	attempts int32           // acquires under way or waiting in the lane
+	owed     int32           // holds whose own lease ended before this one, counted by the server until their Unlock
+	unsent   int32           // unlocks waiting in the lane, whose holds the server still counts
 	first    Hold            // room for the first hold
-	room     [1]*Hold        // and for its place in holds
-	owed     int             // holds whose own lease ended before this one, counted by the server until their Unlock
-	unsent   int             // unlocks waiting in the lane, whose holds the server still counts
 }
+
+// RedisArg is the owner as Redis holds it. It is made anew for each command:
+// locks are held for much longer than they are taken and given up.
+func (t *tenure) RedisArg() any { return t.owner.String() }
 
 // op is a command that waits for its owner's lane. begin runs with the shard
 // locked; leave is owed for it.
@@ -42,7 +44,7 @@ func (f opFunc) begin() { f() }
 
 // find is the owner's dealings with the name, or nil.
 func (n *name) find(o Owner) *tenure {
-	for _, t := range n.tenures {
+	for t := n.tenures; t != nil; t = t.next {
 		if t.owner == o {
 			return t
 		}
@@ -53,7 +55,7 @@ func (n *name) find(o Owner) *tenure {
 // holds tells whether the owner has a living hold.
 func (n *name) holds(o Owner) bool {
 	t := n.find(o)
-	return t != nil && len(t.holds) > 0
+	return t != nil && t.held > 0
 }
 
 // tenure finds or makes the owner's dealings with the name.
@@ -65,17 +67,30 @@ func (n *name) tenure(o Owner) *tenure {
 }
 
 func (n *name) newTenure(o Owner) *tenure {
-	t := &tenure{n: n, owner: o, field: o.String(), place: len(n.tenures)}
-	t.word = t.field
-	t.holds = t.room[:0]
-	n.tenures = append(n.tenures, t)
+	t := &tenure{n: n, owner: o, next: n.tenures, listed: true}
+	if t.next != nil {
+		t.next.prev = t
+	}
+	n.tenures = t
 	return t
+}
+
+// all are the owners that have dealings with the name now.
+func (n *name) all() []*tenure {
+	var ts []*tenure
+	for t := n.tenures; t != nil; t = t.next {
+		ts = append(ts, t)
+	}
+	return ts
 }
 
 // enter begins o, at once or when the commands before it have ended.
 func (t *tenure) enter(o op) {
 	if t.busy {
-		t.queue = append(t.queue, o)
+		if t.queue == nil {
+			t.queue = new([]op)
+		}
+		*t.queue = append(*t.queue, o)
 		return
 	}
 	t.busy = true
@@ -84,10 +99,12 @@ func (t *tenure) enter(o op) {
 
 // leave ends a command and starts the next.
 func (t *tenure) leave() {
-	if len(t.queue) > 0 {
-		o := t.queue[0]
-		t.queue[0] = nil
-		t.queue = t.queue[1:]
+	if q := t.queue; q != nil {
+		o := (*q)[0]
+		(*q)[0] = nil
+		if *q = (*q)[1:]; len(*q) == 0 {
+			t.queue = nil
+		}
 		o.begin()
 		return
 	}
@@ -97,23 +114,26 @@ func (t *tenure) leave() {
 
 // tidy drops a tenure that nobody needs any more.
 func (t *tenure) tidy() {
-	if t.busy || len(t.holds) > 0 {
+	if t.busy || t.held > 0 {
 		return
 	}
 	if t.lease != nil {
 		t.lease.Forget()
 		t.lease = nil
 	}
-	if t.place < 0 {
+	if !t.listed {
 		return
 	}
 	n := t.n
-	last := len(n.tenures) - 1
-	n.tenures[t.place] = n.tenures[last]
-	n.tenures[t.place].place = t.place
-	n.tenures[last] = nil
-	n.tenures = n.tenures[:last]
-	t.place = -1
+	if t.prev == nil {
+		n.tenures = t.next
+	} else {
+		t.prev.next = t.next
+	}
+	if t.next != nil {
+		t.next.prev = t.prev
+	}
+	t.prev, t.next, t.listed = nil, nil, false
 	n.tidy()
 }
 
@@ -131,12 +151,12 @@ func (t *tenure) register() {
 // it.
 func (t *tenure) needs(now time.Duration) time.Duration {
 	var need time.Duration
-	for _, h := range t.holds {
+	for h := t.holds; h != nil; h = h.next {
 		if h.fixed {
-			need = max(need, h.promised-now)
+			need = max(need, h.until-now)
 			continue
 		}
-		if now < h.renewUntil {
+		if now < h.until {
 			need = max(need, t.n.c.o.watchdog)
 		}
 		need = max(need, watchdog.Lasting(t.lease.Expiry()-now))
@@ -154,7 +174,7 @@ func roundUp(d time.Duration) time.Duration {
 // pass is the lease that a command of this owner carries: its own or what the
 // living holds still need, whichever is longer, at least a millisecond.
 func (t *tenure) pass(own time.Duration) time.Duration {
-	if len(t.holds) == 0 {
+	if t.held == 0 {
 		return max(own, time.Millisecond)
 	}
 	return max(own, t.needs(t.n.c.early()), time.Millisecond)
@@ -164,9 +184,9 @@ func (t *tenure) pass(own time.Duration) time.Duration {
 // holds that want it decides. 0 means that none does.
 func (t *tenure) renewUntil() time.Duration {
 	var until time.Duration
-	for _, h := range t.holds {
+	for h := t.holds; h != nil; h = h.next {
 		if !h.fixed {
-			until = max(until, h.renewUntil)
+			until = max(until, h.until)
 		}
 	}
 	return until
@@ -190,21 +210,37 @@ func (t *tenure) leased(sent, ttl time.Duration) bool {
 // alarm has the watchdog call when the first of the holds' own leases ends.
 func (t *tenure) alarm() {
 	at := clock.Never
-	for _, h := range t.holds {
+	for h := t.holds; h != nil; h = h.next {
 		at = min(at, h.end)
 	}
 	t.lease.SetAlarm(at)
 }
 
-// drop takes h off the living holds. It reports whether it was one.
-func (t *tenure) drop(h *Hold) bool {
-	for i, x := range t.holds {
-		if x == h {
-			t.holds = append(t.holds[:i], t.holds[i+1:]...)
-			return true
+// add puts h on the living holds.
+func (t *tenure) add(h *Hold) {
+	h.next, t.holds = t.holds, h
+	t.held++
+}
+
+// drop takes h off the living holds, if it is one.
+func (t *tenure) drop(h *Hold) {
+	for at := &t.holds; *at != nil; at = &(*at).next {
+		if *at == h {
+			*at, h.next = h.next, nil
+			t.held--
+			return
 		}
 	}
-	return false
+}
+
+// dropAll takes all holds off the living ones and returns them.
+func (t *tenure) dropAll() []*Hold {
+	var holds []*Hold
+	for h := t.holds; h != nil; h = t.holds {
+		holds = append(holds, h)
+		t.drop(h)
+	}
+	return holds
 }
 
 // lose ends every living hold: the key is not ours any more.
@@ -213,8 +249,10 @@ func (t *tenure) lose(cause error) {
 		t.lease.Forget()
 		t.lease = nil
 	}
-	holds := t.holds
-	t.holds = nil
+	holds := t.dropAll()
+	if turn := t.n.turn; turn != nil && len(holds) > 0 {
+		turn.Released(t.n.c.early(), false)
+	}
 	for _, h := range holds {
 		h.over(lostBy(cause))
 	}
@@ -243,8 +281,10 @@ func (t *tenure) LeaseAlarm(l *watchdog.Lease) {
 	if t.lease != l {
 		return
 	}
-	for _, h := range slices.Clone(t.holds) {
-		h.check()
+	for h := t.holds; h != nil; {
+		next := h.next
+		h.check() // may end it, or all
+		h = next
 	}
 	if t.lease == l {
 		// It came a moment early.
@@ -258,7 +298,7 @@ func (t *tenure) LeaseAlarm(l *watchdog.Lease) {
 func (t *tenure) settleLease() {
 	switch {
 	case t.lease == nil:
-	case len(t.holds) > 0:
+	case t.held > 0:
 		if t.renewUntil() == 0 {
 			t.lease.SetRenew(clock.Never, clock.Never)
 		}

@@ -41,7 +41,7 @@ func (a *attempt) lost(err error) {
 // troubledOpen records trouble for an attempt that is not over yet.
 func (a *attempt) troubledOpen(err error) {
 	w, n := a.w, a.t.n
-	if n.line.current == a {
+	if a.leads() {
 		n.line.troubled(err, a.began)
 		n.line.arm()
 		return
@@ -77,7 +77,7 @@ func (a *attempt) undo(fenced bool) {
 		t.attempts--
 		n.c.log.undone(t, err)
 		a.detach()
-		if !a.w.settled && n.line.current != a && a.w.in == &n.loose {
+		if !a.w.settled && !a.leads() && n.waitsLoose(a.w) {
 			a.w.retry()
 		}
 		if !fenced {
@@ -125,7 +125,7 @@ func (a *attempt) count(fenced bool) {
 		a.undecided("its connection could not be fenced")
 		return
 	}
-	n.c.ask("HGET", []any{n.key, t.field}, watchdog.Never, func(reply any, err error) {
+	n.c.ask("HGET", []any{n.l.key, t}, watchdog.Never, func(reply any, err error) {
 		n.s.lock()
 		defer n.s.unlock()
 		if err != nil {
@@ -133,7 +133,7 @@ func (a *attempt) count(fenced bool) {
 			return
 		}
 		count, err := codec.DecodeCount(reply)
-		known := int64(len(t.holds) + t.unsent)
+		known := int64(t.held + t.unsent)
 		switch {
 		case err != nil:
 			a.undecided(err.Error())
@@ -180,7 +180,7 @@ func (a *attempt) resume() {
 
 func (a *attempt) resumed() {
 	a.detach()
-	if a.w.in == &a.t.n.loose {
+	if a.t.n.waitsLoose(a.w) {
 		a.w.retry()
 	}
 }

@@ -92,13 +92,13 @@ func (h *Hold) release(done chan error, then func(error)) bool {
 		h.t.drop(h)
 		h.over(ErrReleased)
 		h.t.settleLease()
-		if len(h.t.holds) == 0 {
+		if h.t.held == 0 {
 			limit = min(limit, trust)
 		}
 	}
 	// The state of a lost hold's name may have been dropped and made anew.
 	t := n.tenure(h.t.owner)
-	if !alive && t.lease != h.lease && (len(t.holds) > 0 || t.attempts > 0) {
+	if !alive && t.lease != h.lease && (t.held > 0 || t.attempts > 0) {
 		return false
 	}
 	if !alive {
@@ -111,6 +111,7 @@ func (h *Hold) release(done chan error, then func(error)) bool {
 	if r.counted = counted; counted {
 		t.unsent++
 	}
+	r.alive = alive
 	if r.done = done; done == nil {
 		r.then = func(err error) {
 			c.work.done()
@@ -146,9 +147,9 @@ func (h *Hold) giveBack() {
 	h.release(nil, func(err error) {
 		n.c.log.givenBack(h.t, err)
 		// Whoever waits without a subscription would not hear of it.
-		if !n.line.heard {
-			n.line.flag = true
-			n.line.step()
+		if ln := n.line; ln != nil && !ln.heard {
+			ln.flag = true
+			ln.step()
 		}
 	})
 }

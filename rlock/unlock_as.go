@@ -32,7 +32,7 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	}
 	n := s.pin(l)
 	t := n.tenure(owner)
-	if len(t.holds) > 0 || t.attempts > 0 {
+	if t.held > 0 || t.attempts > 0 {
 		n.unpin()
 		s.unlock()
 		return wrap("release", l.name, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner))
@@ -45,7 +45,7 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	}
 	l.c.work.add()
 	t.enter(opFunc(func() {
-		l.c.ask("PTTL", []any{n.key}, r.limit, func(reply any, err error) {
+		l.c.ask("PTTL", []any{n.l.key}, r.limit, func(reply any, err error) {
 			s.lock()
 			defer s.unlock()
 			var ttl time.Duration

@@ -23,11 +23,11 @@ type waiter struct {
 	answers int  // the line's count of answers when it joined
 	tries   int  // attempts in its name
 	joined  time.Duration
-	first   attempt  // room for the first attempt
-	trouble trouble  // of attempts outside the line
-	owner   Owner    // of the attempts, without As
-	spoiled bool     // an attempt in its name was not refused
-	attempt *attempt // under way
+	until   time.Duration // when its wait elapses; 0: as long as its caller's ctx
+	trouble trouble       // of attempts outside the line
+	owner   Owner         // of the attempts, without As
+	spoiled bool          // an attempt in its name was not refused
+	attempt *attempt      // under way
 
 	in         *ring // the list that it is in
 	prev, next *waiter
@@ -97,26 +97,27 @@ func (w *waiter) leave(cause error) error {
 	if a := w.attempt; a != nil {
 		a.abandon()
 	}
-	n.line.step()
+	n.step()
 	return err
 }
 
 // wasTold tells whether the wait has had an answer: to an attempt of its own,
 // or to one that its line made while it stood in it.
 func (w *waiter) wasTold() bool {
-	ln := &w.n.line
-	return w.told || w.in == &ln.ring && ln.answers != w.answers
+	return w.told || w.queues() && w.n.line.answers != w.answers
 }
+
+// queues tells whether it stands in its line.
+func (w *waiter) queues() bool { return w.n.line != nil && w.in == &w.n.line.ring }
 
 // verdict words what is known when the caller leaves (A6, A7).
 func (w *waiter) verdict(cause error) error {
-	ln := &w.n.line
 	told := w.wasTold()
 	last := w.trouble.err
-	if w.in == &ln.ring && ln.trouble.err != nil {
-		last = ln.trouble.err
+	if w.queues() && w.n.line.trouble.err != nil {
+		last = w.n.line.trouble.err
 	}
-	if last == nil && (w.attempt != nil || w.in == &ln.ring && ln.current != nil) {
+	if last == nil && (w.attempt != nil || w.queues() && w.n.line.current != nil) {
 		// What waits to be sent was not told yet why it can't be.
 		last = w.n.c.node.pipe.Err()
 	}
@@ -157,7 +158,7 @@ func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts 
 		defer timer.Stop()
 		elapsed = timer.C
 	}
-	s := l.c.shard(l.key)
+	s := l.shard()
 	s.lock()
 	if err := l.c.admit(s, l, &w.terms); err != nil {
 		s.unlock()
@@ -165,11 +166,14 @@ func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts 
 	}
 	n := s.pin(l)
 	w.n, w.joined = n, l.c.early()
+	if elapsed != nil {
+		w.until = w.joined + wait
+	}
 	if once || w.terms.as {
-		n.loose.push(w)
+		n.queue().loose.push(w)
 		n.try(w)
 	} else {
-		n.line.push(w)
+		n.queue().push(w)
 		l.c.log.queued(w)
 		n.line.step()
 	}

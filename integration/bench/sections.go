@@ -208,5 +208,5 @@ func (d *document) again() {
 	d.text("    cd integration/bench && %s\n", d.r.Command)
 	d.text("takes %s here and needs a redis-server in PATH, Java 17 and Maven (`-java=false` does without the last two). `-quick` looks in", d.r.Took)
 	d.text("less than a minute, `-parts` and `-peers` choose. Every round of this run is in [performance/run.json](performance/run.json).")
-	d.text("What must not get worse unnoticed, the allocations of the inner loops, is in integration/bench/allocs.txt and checked by a test.")
+	d.text("What must not get worse unnoticed, the allocations of the inner loops, is in internal/allocs/table.txt and checked by a test.")
 }

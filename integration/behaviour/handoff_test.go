@@ -1,0 +1,157 @@
+package behaviour_test
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// takeTurns has so many callers lock and unlock name, turns times each.
+func (r *rig) takeTurns(c *rlock.Client, name string, callers, turns int) {
+	r.Helper()
+	l := c.NewLock(name)
+	var inside atomic.Int32
+	var all sync.WaitGroup
+	for range callers {
+		all.Go(func() {
+			for range turns {
+				h, err := l.Lock(r.Context())
+				if err != nil {
+					r.Error(err)
+					return
+				}
+				if inside.Add(1) != 1 {
+					r.Error("two are inside")
+				}
+				inside.Add(-1)
+				if err := h.Unlock(r.Context()); err != nil {
+					r.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestHandOffWithinAClientCostsOneAttemptAndNoSubscription(t *testing.T) {
+	const callers, turns = 2, 500
+	r, _ := own(t)
+	c := r.open(rlock.WithCourtesy(false))
+	r.unlock(r.lock(c.NewLock("warm"))) // the scripts are loaded
+	before := r.calls()
+	name := r.name()
+	r.takeTurns(c, name, callers, turns)
+	after := r.calls()
+	acquisitions := callers * turns
+	attempts := after["EVALSHA"] - before["EVALSHA"] - acquisitions
+	subscribes := after["SUBSCRIBE"] - before["SUBSCRIBE"]
+	t.Logf("%d acquisitions: %d attempts, %d SUBSCRIBE", acquisitions, attempts, subscribes)
+	if attempts < acquisitions || attempts > acquisitions*11/10 {
+		t.Errorf("%d attempts for %d acquisitions", attempts, acquisitions)
+	}
+	if subscribes > acquisitions/50 {
+		t.Errorf("subscribed %d times", subscribes)
+	}
+	r.listeners(name, 0)
+}
+
+// A client whose own waiters hand the lock on lets others try now and then, also with courtesy off.
+func TestHandOffsWithinAClientEndForOthers(t *testing.T) {
+	r, _ := own(t)
+	name := r.name()
+	busy, other := r.open(rlock.WithCourtesy(false)), r.open(rlock.WithCourtesy(false))
+	var stop atomic.Bool
+	var taken atomic.Int64
+	var crowd sync.WaitGroup
+	for range 8 {
+		crowd.Go(func() {
+			for !stop.Load() {
+				h, err := busy.NewLock(name).Lock(t.Context())
+				if err == nil {
+					taken.Add(1)
+					err = h.Unlock(t.Context())
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	r.becomes("the crowd is at it", func() bool { return taken.Load() > 100 })
+	for range 5 {
+		began := taken.Load()
+		e := r.entered(r.enter(other.NewLock(name)))
+		r.unlock(e.hold)
+		t.Logf("entered after %d acquisitions of the busy client", taken.Load()-began)
+	}
+	stop.Store(true)
+	crowd.Wait()
+}
+
+// What a hand-off leaves undone is left to nobody: the head waits out the TTL of a lock that was passed to it and
+// vanished, and is woken when somebody forces it.
+func TestHandedOnLockIsForcedUnderItsHolder(t *testing.T) {
+	r, _ := own(t)
+	name := r.name()
+	c, other := r.open(), r.open()
+	h := r.lock(c.NewLock(name))
+	second, third := r.enter(c.NewLock(name)), r.enter(c.NewLock(name))
+	r.listeners(name, 1)
+	r.unlock(h)
+	var stuck, waits <-chan entry
+	var held entry
+	select {
+	case held = <-second:
+		stuck, waits = second, third
+	case held = <-third:
+		stuck, waits = third, second
+	case <-time.After(patience):
+		t.Fatal("nobody entered")
+	}
+	_ = stuck
+	if held.err != nil {
+		t.Fatal(held.err)
+	}
+	if forced, err := other.NewLock(name).ForceUnlock(t.Context()); !forced || err != nil {
+		t.Fatalf("forced %v, %v", forced, err)
+	}
+	began := time.Now()
+	e := r.entered(waits)
+	between(t, "entering", e.at.Sub(began), -time.Second, 5*time.Second)
+	r.unlock(e.hold)
+	wants(t, held.hold.Unlock(t.Context()), rlock.ErrNotHeld)
+}
+
+func TestServerThatHidesItsSubscribersIsAskedOnce(t *testing.T) {
+	user := redisserver.User{Name: "worker", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-pubsub"}}
+	r := on(t, redisserver.ACL(t, user))
+	c := r.openURL(redisserver.URLAs(r.server, user))
+	r.takeTurns(c, r.name(), 2, 200)
+	rejected := ""
+	for line := range strings.Lines(r.text("INFO", "commandstats")) {
+		if strings.HasPrefix(line, "cmdstat_pubsub|numsub:") {
+			_, rejected, _ = strings.Cut(strings.TrimSpace(line), "rejected_calls=")
+		}
+	}
+	if rejected, _, _ = strings.Cut(rejected, ","); rejected != "1" {
+		t.Errorf("refused %q times, want 1", rejected)
+	}
+}
+
+func TestWithoutCourtesyNobodyIsCounted(t *testing.T) {
+	r, _ := own(t)
+	for on, asked := range map[bool]bool{true: true, false: false} {
+		before := r.calls()["PUBSUB|NUMSUB"]
+		r.takeTurns(r.open(rlock.WithCourtesy(on)), r.name(), 2, 200)
+		if counts := r.calls()["PUBSUB|NUMSUB"] - before; (counts > 0) != asked {
+			t.Errorf("courtesy %v: asked %d times", on, counts)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package rlock
+
+import (
+	"errors"
+	"hash/maphash"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/courtesy"
+	"github.com/rlock-go/redisson/internal/pipeline"
+)
+
+const (
+	// A name is released often after so many releases of this client, none of
+	// them much later than the one before. Only then is it asked who else
+	// wants it.
+	oftenCount = 8
+	oftenGap   = time.Second
+
+	// shortHold is below what stepping back is worth: one turn of a slow client
+	// would cost many of these.
+	shortHold = 500 * time.Microsecond
+
+	mostKept = 64 // of a shard; more names have none
+	keptFor  = 10 * time.Second
+)
+
+// turn is how this client stands with a name that it releases often.
+type turn struct {
+	courtesy.Turn
+	hold    time.Duration // how long this client holds, on average; 0: not known yet
+	granted time.Duration
+	used    time.Duration
+}
+
+// kept are the turns of one shard, guarded by its mutex. Names come and go with
+// each lock; turns stay for a while.
+type kept struct {
+	of     map[string]*turn
+	habits [8]habit
+}
+
+// habit counts releases in a row, of whichever name last came to its place.
+type habit struct {
+	tag   uint32
+	count uint32
+	last  time.Duration
+}
+
+// often counts a release of key and tells whether there have been many.
+func (ts *kept) often(key string, now time.Duration) bool {
+	hash := maphash.String(shardSeed, key) / shardCount
+	h := &ts.habits[hash%uint64(len(ts.habits))]
+	if tag := uint32(hash >> 16); h.tag != tag || now-h.last > oftenGap {
+		*h = habit{tag: tag}
+	}
+	h.last = now
+	h.count++
+	return h.count >= oftenCount
+}
+
+// add makes the turn of key, unless there are too many already.
+func (ts *kept) add(key string, now time.Duration) *turn {
+	if ts.of == nil {
+		ts.of = map[string]*turn{}
+	}
+	if len(ts.of) >= mostKept/2 {
+		for k, t := range ts.of {
+			if now-t.used > keptFor {
+				delete(ts.of, k)
+			}
+		}
+	}
+	if len(ts.of) >= mostKept {
+		return nil
+	}
+	t := &turn{used: now}
+	ts.of[key] = t
+	return t
+}
+
+// took notes that this client has come to hold the name.
+func (n *name) took() {
+	if t := n.turn; t != nil {
+		t.granted = n.c.early()
+		t.Granted(t.granted)
+	}
+}
+
+// letGo notes that this client's last hold of the name is being released, and
+// has the clients counted that want it, if it is time to.
+func (n *name) letGo() {
+	if !n.c.o.courtesy {
+		return
+	}
+	now := n.c.early()
+	t := n.turn
+	if t == nil {
+		key := n.l.mapped()
+		if !n.s.turns.often(key, now) {
+			return
+		}
+		if t = n.s.turns.add(key, now); t == nil {
+			return
+		}
+		n.turn = t
+	}
+	t.used = now
+	if held := now - t.granted; t.granted > 0 {
+		if t.hold == 0 {
+			t.hold = held
+		}
+		t.hold += (held - t.hold) / 8
+	}
+	listens := n.line != nil && n.line.heard
+	t.Released(now, listens)
+	if !n.c.blind.Load() && t.Ask(now) {
+		n.count(t, listens)
+	}
+}
+
+// count asks how many listen for the name's releases; whoever waits for it
+// does. It rides along with the unlock.
+func (n *name) count(t *turn, listens bool) {
+	c, s := n.c, n.s
+	r := &pipeline.Request{Command: "PUBSUB"}
+	r.Args = append(r.Words[:0], "NUMSUB", n.l.channel)
+	r.Done = pipeline.CompletionFunc(func(r *pipeline.Request) {
+		reply, err := redis.Values(r.Reply, r.Err)
+		if _, refused := errors.AsType[redis.Error](err); refused {
+			// The server does not let us see. It is only a courtesy.
+			c.blind.Store(true)
+		}
+		if err != nil || len(reply) != 2 {
+			return
+		}
+		clients, err := redis.Int(reply[1], nil)
+		if err != nil {
+			return
+		}
+		if !listens {
+			clients++
+		}
+		s.lock()
+		t.Clients(clients)
+		s.unlock()
+	})
+	c.node.pipe.Enqueue(r)
+}
+
+// yields is the instant before which w, the head, makes no attempt, so that a
+// slower client may; 0 if it may try. Who has little time left does not yield,
+// nor does a shared owner, which may be the holder.
+func (ln *line) yields(w *waiter) time.Duration {
+	t := ln.n.turn
+	if t == nil || w.terms.as || t.hold < shortHold {
+		return 0
+	}
+	now := ln.n.c.early()
+	if w.until > 0 && w.until-now < 2*t.Patience() {
+		return 0
+	}
+	return t.Until(now)
+}
