@@ -18,6 +18,7 @@ type Window struct {
 	Void     string // the fault that cut it short or set it aside; empty for none
 }
 
+// String is the window as a violation's text names it.
 func (w Window) String() string {
 	return fmt.Sprintf("%s, %v from %d", w.Who, time.Duration(w.To-w.From), w.From)
 }

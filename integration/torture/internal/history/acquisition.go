@@ -5,6 +5,7 @@ import "fmt"
 // Side is a language.
 type Side string
 
+// The languages that take part.
 const (
 	Go   Side = "Go"
 	Java Side = "Java"
@@ -17,6 +18,7 @@ type Process struct {
 	Life int
 }
 
+// String is the process as a violation's text names it.
 func (p Process) String() string { return fmt.Sprintf("%s%d/%d", p.Side, p.Row, p.Life) }
 
 // Acquisition is one acquire and what became of it. Times are Now's; 0 is never.

@@ -47,6 +47,7 @@ const (
 // Target is whom a fault hits.
 type Target int
 
+// What a fault can meet.
 const (
 	Server Target = iota
 	GoProcess
@@ -56,6 +57,7 @@ const (
 // Script is the command that a fault of the network waits for.
 type Script string
 
+// The commands that can be waited for.
 const (
 	Acquires Script = "acquire"
 	Reenters Script = "re-entry" // an acquire of an owner that was seen to acquire a moment ago
@@ -79,6 +81,7 @@ type Fault struct {
 // End is when the fault is to be over.
 func (f Fault) End() time.Duration { return f.At + f.For }
 
+// String is the fault as the schedule prints it.
 func (f Fault) String() string {
 	s := fmt.Sprintf("%7.3fs %s", f.At.Seconds(), f.Kind)
 	switch f.Target {

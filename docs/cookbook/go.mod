@@ -1,0 +1,15 @@
+module github.com/rlock-go/redisson/docs/cookbook
+
+go 1.26.0
+
+require (
+	github.com/gomodule/redigo v1.9.3
+	github.com/rlock-go/redisson v0.0.0
+)
+
+require (
+	github.com/google/uuid v1.6.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+)
+
+replace github.com/rlock-go/redisson => ../..

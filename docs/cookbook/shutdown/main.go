@@ -1,0 +1,97 @@
+// Shutdown is an HTTP service whose handlers work under locks, and which ends
+// in good order when it is told to.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/rlock-go/redisson/rlock"
+)
+
+func main() {
+	log.SetFlags(0)
+	addr := flag.String("addr", "127.0.0.1:8080", "where to listen")
+	work := flag.Duration("work", time.Second, "how long a request works under its lock")
+	grace := flag.Duration("grace", 20*time.Second, "how long requests may take to end")
+	flag.Parse()
+	if err := run(*addr, *work, *grace); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("ended in good order")
+}
+
+func run(addr string, work, grace time.Duration) error {
+	told, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	client, err := rlock.Open(told, os.Getenv("REDIS_URL"))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("listens at http://%s\n", listener.Addr())
+	return serve(told, client, listener, grace, func(held context.Context) error {
+		select {
+		case <-time.After(work):
+			return nil
+		case <-held.Done():
+			return context.Cause(held)
+		}
+	})
+}
+
+// begin page
+
+// serve answers requests until told ends, and then ends in good order: no new
+// request is taken, those that work under a lock finish and release it, those
+// that still wait for one are sent away. What is not over after grace is cut.
+func serve(told context.Context, client *rlock.Client, listener net.Listener, grace time.Duration,
+	settle func(context.Context) error,
+) error {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /settle/{account}", func(w http.ResponseWriter, r *http.Request) {
+		// A caller that hangs up ends the request's context, and with it the wait.
+		err := client.NewLock("account:"+r.PathValue("account")).Do(r.Context(), settle)
+		switch {
+		case errors.Is(err, rlock.ErrClosed):
+			w.Header().Set("Retry-After", "1") // another instance will do it
+			http.Error(w, "shutting down", http.StatusServiceUnavailable)
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		default:
+			fmt.Fprintln(w, "settled")
+		}
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-told.Done():
+	}
+
+	// Both at once. The server waits for its handlers, and some of them wait for
+	// locks until the client sends them away.
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	quiet := make(chan error, 1)
+	go func() { quiet <- server.Shutdown(ctx) }()
+	err := client.Shutdown(ctx)
+	return errors.Join(err, <-quiet)
+}
+
+// end page

@@ -1,0 +1,82 @@
+//go:build unix
+
+package cookbook_test
+
+import (
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+func TestShutdownLetsHandlersFinish(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	conn := server.Dial(t)
+	service := start(t, server, "shutdown", "-addr=127.0.0.1:0", "-work=700ms")
+	settle := requests(t, service)
+
+	works := settle("7")
+	await(t, "a handler inside", func() bool { return number(t, conn, "EXISTS", "account:7") == 1 })
+	waits := settle("7")
+	await(t, "a handler that waits", func() bool { return waiting(t, conn, "account:7") == 1 })
+	service.signal(syscall.SIGTERM)
+	if got := <-waits; got != http.StatusServiceUnavailable {
+		t.Errorf("the one that waited got %d", got)
+	}
+	if got := <-works; got != http.StatusOK {
+		t.Errorf("the one at work got %d", got)
+	}
+	service.wantEnd(0, "ended in good order")
+	if ttl := number(t, conn, "PTTL", "account:7"); ttl != -2 {
+		t.Errorf("the lock is left for %d ms", ttl)
+	}
+	if got := <-settle("7"); got != 0 {
+		t.Errorf("a service that has ended answers %d", got)
+	}
+}
+
+func TestShutdownCutsWhatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	conn := server.Dial(t)
+	service := start(t, server, "shutdown", "-addr=127.0.0.1:0", "-work=1h", "-grace=300ms")
+	works := requests(t, service)("7")
+	await(t, "a handler inside", func() bool { return number(t, conn, "EXISTS", "account:7") == 1 })
+	service.signal(syscall.SIGTERM)
+	service.wantEnd(1, "context deadline exceeded")
+	if got := <-works; got == http.StatusOK {
+		t.Error("work of an hour is done")
+	}
+	// It can't say where its work was cut, so the lock keeps others out for the
+	// rest of its lease.
+	if number(t, conn, "PTTL", "account:7") <= 0 {
+		t.Error("the lock is free, or for ever")
+	}
+}
+
+// requests makes a function that sends a request and hands over its status, 0
+// if there was no answer.
+func requests(t *testing.T, service *process) func(account string) <-chan int {
+	t.Helper()
+	const before = "listens at "
+	service.await(before)
+	url := strings.TrimPrefix(service.printed()[0], before)
+	client := &http.Client{Timeout: patience, Transport: &http.Transport{}}
+	t.Cleanup(client.CloseIdleConnections)
+	return func(account string) <-chan int {
+		status := make(chan int, 1)
+		go func() {
+			response, err := client.Post(url+"/settle/"+account, "", nil)
+			if err != nil {
+				status <- 0
+				return
+			}
+			response.Body.Close()
+			status <- response.StatusCode
+		}()
+		return status
+	}
+}

@@ -1,0 +1,134 @@
+package doccheck
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/redisserver"
+)
+
+// patience bounds one job; the first one on a machine builds.
+const patience = 3 * time.Minute
+
+func TestEveryCommandOfTheManualIsRun(t *testing.T) {
+	jobs, wrong := thisCheckout(t).jobs(ways)
+	none(t, wrong)
+	clone := t.TempDir()
+	thisCheckout(t).copyTo(t, clone)
+	for _, j := range jobs {
+		t.Run(j.at, func(t *testing.T) {
+			t.Parallel()
+			j.run(t, clone)
+		})
+	}
+}
+
+// copyTo makes what a clone would be, in dir: the checkout without what git ignores.
+func (c *checkout) copyTo(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range sorted(c.entries) {
+		from, to := filepath.Join(c.root, name), filepath.Join(dir, name)
+		if c.folder(name) {
+			if err := os.MkdirAll(to, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		info, err := os.Stat(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(to, text, info.Mode().Perm())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// run does as a reader would who types the lines, in the clone or in a module of the reader's own.
+func (j job) run(t *testing.T, clone string) {
+	script := strings.Join(j.lines, "\n")
+	dir, path := clone, os.Getenv("PATH")
+	var prints []string
+	for _, w := range j.ways {
+		if w.prints != "" {
+			prints = append(prints, w.prints)
+		}
+		for pair := range slices.Chunk(w.instead, 2) {
+			script = strings.ReplaceAll(script, pair[0], pair[1])
+		}
+	}
+	if slices.ContainsFunc(j.ways, func(w way) bool { return w.reader }) {
+		dir = readersModule(t)
+		script = strings.ReplaceAll(script, "/path/to/checkout", clone) + "\ngo build ./..."
+	}
+	if slices.ContainsFunc(j.ways, func(w way) bool { return w.server }) {
+		server := redisserver.Local(t)
+		host, port, _ := strings.Cut(server.Addr(), ":")
+		script = strings.NewReplacer("redis://host:port", server.URL(), "redis://localhost:6379", server.URL()).Replace(script)
+		shim := t.TempDir()
+		real, err := exec.LookPath("redis-cli")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := "#!/bin/sh\nexec '" + real + "' -e -h " + host + " -p " + port + " \"$@\"\n"
+		if err := os.WriteFile(filepath.Join(shim, "redis-cli"), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		path = shim + string(os.PathListSeparator) + path
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	shell := exec.CommandContext(ctx, "bash", "-eo", "pipefail", "-c", script)
+	shell.Dir, shell.Env = dir, append(withoutServer(), "PATH="+path)
+	shell.WaitDelay = time.Second
+	out, err := shell.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s\n%s%v", script, out, err)
+	}
+	for _, w := range j.ways {
+		if w.keeps == "" {
+			continue
+		}
+		was, err := os.ReadFile(filepath.Join(thisCheckout(t).root, w.keeps))
+		is, err2 := os.ReadFile(filepath.Join(clone, w.keeps))
+		if err != nil || err2 != nil || !bytes.Equal(was, is) {
+			t.Errorf("%s\n%swrites another %s (%v, %v)", script, out, w.keeps, err, err2)
+		}
+	}
+	for _, want := range prints {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%s\n%shas no %q", script, out, want)
+		}
+	}
+}
+
+// withoutServer is the environment but for a server that somebody gave to other tests.
+func withoutServer() []string {
+	return slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "REDIS_URL=") })
+}
+
+// readersModule is a program of somebody's that uses the library.
+func readersModule(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":  "module example.com/reader\n\ngo 1.26\n",
+		"main.go": "package main\n\nimport \"" + modulePath + "/rlock\"\n\nfunc main() { println(rlock.ErrLocked.Error()) }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}

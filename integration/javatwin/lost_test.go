@@ -1,0 +1,65 @@
+package main
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// TestTwinsLoseTheLock takes the lock from a twin while it prints, and keeps it until the twin has noticed. Neither books
+// what it printed without the lock nor releases the stranger's; Go stops to print, Java cannot know.
+func TestTwinsLoseTheLock(t *testing.T) {
+	for _, of := range []struct {
+		side, then string // then is how the printing ends
+		start      func(*testing.T, night) *twin
+	}{
+		{"go", "stopped", goTwin},
+		{"java", "out", javaTwin},
+	} {
+		t.Run(of.side, func(t *testing.T) {
+			t.Parallel()
+			server := redisserver.Local(t)
+			b := books{t, redisserver.Dial(t, server)}
+			n := night{
+				url: server.URL(), watchdog: 3 * time.Second, printing: 3 * time.Second,
+				mailing: 10 * time.Millisecond, invoices: 1,
+			}
+			client, err := rlock.Open(t.Context(), server.URL())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close()
+			w := of.start(t, n)
+			w.begin()
+
+			in := b.await(of.side, "in")
+			lock := client.NewLock("invoices")
+			if forced, err := lock.ForceUnlock(t.Context()); !forced || err != nil {
+				t.Fatalf("forced: %v, %v", forced, err)
+			}
+			stranger, err := lock.TryLock(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.await(of.side, "lost")
+			if err := stranger.Unlock(t.Context()); err != nil {
+				t.Errorf("the stranger's hold: %v", err)
+			}
+			w.finish()
+
+			// The first one ended so, the second one well.
+			ended := b.await(of.side, of.then)
+			took := ended.at - in.at
+			t.Logf("%s: %s after %v", of.side, of.then, took)
+			if ended.number != 1 || of.then == "stopped" != (took < n.printing) {
+				t.Errorf("%d was %s after %v", ended.number, of.then, took)
+			}
+			if booked := b.numbers("ledger:booked"); !slices.Equal(booked, []int64{2}) {
+				t.Errorf("booked %v, want the second only", booked)
+			}
+		})
+	}
+}

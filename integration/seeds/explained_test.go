@@ -1,0 +1,58 @@
+package seeds
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// The explanation of Redisson's hash tells four scenes of one lock, with names. Ours plays them.
+func TestFourScenesOfRedissonsHash(t *testing.T) {
+	r := newRig(t)
+	const (
+		key     = "order_lock:1001"
+		field   = "550e8400-e29b-41d4-a716-446655440000:31"
+		channel = "redisson_lock__channel:{order_lock:1001}"
+	)
+	listener := redis.PubSubConn{Conn: redisserver.Dial(t, r.server)}
+	if err := listener.Subscribe(channel); err != nil {
+		t.Fatal(err)
+	}
+	state := func(count int) {
+		t.Helper()
+		hash, err := redis.IntMap(r.do("HGETALL", key), nil)
+		if err != nil || len(hash) != 1 || hash[field] != count {
+			t.Errorf("the hash is %v, %v; want a count of %d", hash, err, count)
+		}
+		r.lives(key, 29*time.Second, 30*time.Second)
+		r.do("PEXPIRE", key, 10000) // so that the next scene shows that it sets the lease anew
+	}
+	l := r.c.NewLock(key)
+	thread31 := rlock.As(r.owner(field))
+
+	first := r.lock(l, thread31)
+	state(1)
+	second := r.lock(l, thread31)
+	state(2)
+	r.unlock(second)
+	state(1)
+	r.unlock(first)
+	if n := r.number("EXISTS", key); n != 0 {
+		t.Error("the key is still there")
+	}
+	for {
+		switch m := listener.ReceiveWithTimeout(patience).(type) {
+		case redis.Message:
+			if m.Channel != channel || string(m.Data) != "0" {
+				t.Errorf("%s: %q", m.Channel, m.Data)
+			}
+			return
+		case error:
+			t.Fatal(m)
+		}
+	}
+}
