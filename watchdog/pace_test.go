@@ -100,10 +100,10 @@ func TestCrowdIsRenewedAtAnEvenPace(t *testing.T) {
 		reply  func(call)
 		most   int // batches in any slot's length
 	}{
-		{"all at once", 20_000, 0, always(renewed), 3},
-		{"within a second, answers delayed", 102_000, time.Second, delayed, 3},
+		{"all at once", 110_000, 0, always(renewed), 3},
+		{"within a second, answers delayed", 50_000, time.Second, delayed, 3},
 		{"within two thirds", 30_000, 2 * third, always(renewed), 3},
-		{"more than slots", 150_000, 2 * time.Second, always(renewed), 4},
+		{"more than slots", 130_000, 2 * time.Second, always(renewed), 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
