@@ -141,7 +141,20 @@ func (w *waiter) verdict(cause error) error {
 }
 
 // acquire is every way to get a lock. wait < 0 waits as long as ctx does.
+// It is cut in three so that little is on the stack of those who wait.
 func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts []AcquireOption) (*Hold, error) {
+	if once {
+		wait = -1
+	}
+	w, err := l.want(ctx, once, wait, opts)
+	if err != nil {
+		return nil, err
+	}
+	return w.end(ctx, w.await(ctx, wait))
+}
+
+// want begins an acquire: its first attempt, or its place in the queue.
+func (l *Lock) want(ctx context.Context, once bool, wait time.Duration, opts []AcquireOption) (*waiter, error) {
 	if err := l.usable(); err != nil {
 		return nil, err
 	}
@@ -152,12 +165,6 @@ func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts 
 	if err := ctx.Err(); err != nil {
 		return nil, wrap("acquire", l.name, err)
 	}
-	var elapsed <-chan time.Time
-	if wait >= 0 && !once {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
-		elapsed = timer.C
-	}
 	s := l.shard()
 	s.lock()
 	if err := l.c.admit(s, l, &w.terms); err != nil {
@@ -166,7 +173,7 @@ func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts 
 	}
 	n := s.pin(l)
 	w.n, w.joined = n, l.c.early()
-	if elapsed != nil {
+	if wait >= 0 {
 		w.until = w.joined + wait
 	}
 	if once || w.terms.as {
@@ -180,26 +187,44 @@ func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts 
 	n.unpin()
 	s.unlock()
 	l.c.node.pipe.Flush()
-	cause := error(nil)
+	return w, nil
+}
+
+// await waits until w is settled, or for what ends its wait before: ctx's
+// error, or ErrLocked when wait has elapsed.
+func (w *waiter) await(ctx context.Context, wait time.Duration) error {
+	var elapsed <-chan time.Time
+	if wait >= 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		elapsed = timer.C
+	}
 	select {
 	case <-w.ready:
 		// Both may have happened.
-		cause = ctx.Err()
+		return ctx.Err()
 	case <-ctx.Done():
-		cause = ctx.Err()
+		return ctx.Err()
 	case <-elapsed:
-		cause = ErrLocked
+		return ErrLocked
 	}
-	if cause == nil {
-		l.c.log.entered(ctx, w, w.hold, w.err)
-		return w.hold, w.err
+}
+
+// end is what the caller gets. cause is why it does not wait any longer; nil:
+// w is settled.
+func (w *waiter) end(ctx context.Context, cause error) (*Hold, error) {
+	c, s := w.n.c, w.n.s
+	if cause != nil {
+		s.lock()
+		err := w.leave(cause)
+		s.unlock()
+		c.node.pipe.Flush()
+		c.log.entered(ctx, w, nil, err)
+		return nil, err
 	}
-	s.lock()
-	err := w.leave(cause)
-	s.unlock()
-	l.c.node.pipe.Flush()
-	l.c.log.entered(ctx, w, nil, err)
-	return nil, err
+	h, err := w.hold, w.err
+	c.log.entered(ctx, w, h, err)
+	return h, err
 }
 
 // ring is a list of waiters, in order of arrival.
