@@ -68,6 +68,7 @@ staticcheck:
 unit:
 	@$(step) 'unit tests' $(GOTEST) -timeout 10m ./...
 	@$(step) 'tests of the quick start' bash -ec 'cd docs/quickstart && $(GOTEST) -timeout 5m ./...'
+	@$(step) 'tests of the cookbook' bash -ec 'cd docs/cookbook && $(GOTEST) -timeout 5m ./...'
 
 .PHONY: integration
 integration:
@@ -83,6 +84,12 @@ interop:
 .PHONY: faults
 faults:
 	@$(step) 'faults, in full' bash -ec 'cd integration/faults && go test -count=1 -timeout 40m -run TestFaults -scale 1 $(FLAGS)'
+
+# The wire proof and the behaviours for every recorded Redisson, and the newest, on Redis 6.2, 7.0, 8.0 and Valkey 8. Some
+# twenty minutes. FLAGS=-write writes docs/compatibility.md; `go doc ./javamatrix` in integration/ has the other flags.
+.PHONY: test-matrix
+test-matrix:
+	@$(step) 'Redisson by server' bash -ec 'cd integration/javamatrix && go test -count=1 -timeout 120m -run "TestMatrix$$" -full $(FLAGS)'
 
 # Shows that the tests bite: each of some dozens of defects, put into a copy of the checkout, must fail the tests named
 # for it. Some ten minutes. FLAGS=-write puts the table into docs/mutants.md.

@@ -13,5 +13,7 @@
 //
 // Go processes that count or are killed are the test binary itself, started again with an order in its environment.
 //
+// [World] shows behaviours to other packages, on any server.
+//
 // Counting lasts 30 s with the newest release and 5 s with the others; RLOCK_INTEROP_LONG=1 makes it 30 s with all.
 package interop

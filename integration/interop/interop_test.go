@@ -4,40 +4,17 @@ import (
 	"testing"
 
 	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/integration/redisserver"
 )
-
-var behaviours = []struct {
-	name string
-	show func(*scene)
-}{
-	{"JavaHolderKeepsGoOut", javaHolderKeepsGoOut},
-	{"GoHolderKeepsJavaOut", goHolderKeepsJavaOut},
-	{"JavaLeaseEndsAndGoEnters", javaLeaseEndsAndGoEnters},
-	{"GoLeaseEndsAndJavaEnters", goLeaseEndsAndJavaEnters},
-	{"JavaWaiterIsWokenByGoUnlock", javaWaiterIsWokenByGoUnlock},
-	{"GoWaiterIsWokenByJavaUnlock", goWaiterIsWokenByJavaUnlock},
-	{"GoForceUnlockEndsJavaHold", goForceUnlockEndsJavaHold},
-	{"JavaForceUnlockEndsGoHold", javaForceUnlockEndsGoHold},
-	{"JavaSeesGoHolds", javaSeesGoHolds},
-	{"GoSeesJavaHolds", goSeesJavaHolds},
-	{"GoReentersJavaHold", goReentersJavaHold},
-	{"JavaReleasesWhatGoTookInItsName", javaReleasesWhatGoTookInItsName},
-	{"Names", names},
-	{"NameMapper", nameMapper},
-	{"CounterIsExactAcrossProcesses", counterIsExactAcrossProcesses},
-	{"KilledGoProcessIsFollowedByJava", killedGoProcessIsFollowedByJava},
-	{"KilledJVMIsFollowedByGo", killedJVMIsFollowedByGo},
-	{"ManyWaitersOnBothSides", manyWaitersOnBothSides},
-}
 
 func TestInterop(t *testing.T) {
 	for _, version := range javapeer.Versions {
 		t.Run(version, func(t *testing.T) {
-			w := newWorld(t, version)
-			for _, b := range behaviours {
-				t.Run(b.name, func(t *testing.T) { b.show(w.scene(t)) })
+			w := NewWorld(t, version, redisserver.Local(t))
+			for _, b := range Behaviours {
+				t.Run(b.Name, func(t *testing.T) { w.Show(t, b) })
 			}
-			w.checkNothingIsLeft(t)
+			w.CheckNothingIsLeft(t)
 		})
 	}
 }

@@ -7,6 +7,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	workIfOrdered()
+	WorkIfOrdered()
 	goleak.VerifyTestMain(m)
 }

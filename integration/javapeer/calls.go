@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// maxLine is above the longest answer, which is Work's with many workers.
-const maxLine = 1 << 20
+// maxLine is above the longest answer, which is that of a long Hammer.
+const maxLine = 16 << 20
 
 // calls matches answers to the requests that wait for them.
 type calls struct {

@@ -13,7 +13,7 @@ type Pairs struct {
 	// Prefix and the worker's number, from 0, make its lock's name; or Prefix
 	// alone is that of all if Shared is set.
 	Prefix  string
-	Workers int
+	Workers int // threads
 	Shared  bool
 	// For is how long new pairs begin, in whole milliseconds.
 	For time.Duration

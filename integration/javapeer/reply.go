@@ -50,9 +50,10 @@ type JavaError struct {
 	// At is when it was caught, in nanoseconds of [MonotonicNow]'s clock.
 	At      int64
 	Class   string // with its package
-	Message string
+	Message string // as getMessage gives it
 }
 
+// Error names class and message.
 func (e *JavaError) Error() string { return "javapeer: " + e.Class + ": " + e.Message }
 
 // answer is one line of the peer, decoded.

@@ -12,9 +12,9 @@ import (
 // who counts there under the same lock may take part; if two were in at once, the
 // key ends below the sum of the totals.
 type Work struct {
-	Name    string
-	Counter string
-	Workers int
+	Name    string // of the lock
+	Counter string // the key that is counted in
+	Workers int    // threads
 	// Hold is spent inside the lock between the GET and the SET, Think outside,
 	// both in whole microseconds. The timer's delay, some 50 µs, comes on top.
 	Hold, Think time.Duration

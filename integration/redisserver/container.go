@@ -96,8 +96,11 @@ func (s *ContainerServer) URL() string {
 	return u.String()
 }
 
+// Addr is the container's own address, with Redis's port.
 func (s *ContainerServer) Addr() string { return net.JoinHostPort(s.ip, "6379") }
-func (s *ContainerServer) Kind() Kind   { return KindContainer }
+
+// Kind is KindContainer.
+func (s *ContainerServer) Kind() Kind { return KindContainer }
 
 // Stop ends the server in an orderly way.
 func (s *ContainerServer) Stop() {

@@ -6,6 +6,8 @@
 // network can be cut. Whatever was asked for is there when the call returns: a started server answers, a stopped one's
 // port is closed, a frozen one stands still.
 //
+// [Fetch] comes by servers of other versions, for [Local] to start.
+//
 // [TLS], [ACL] and [Replica] start local servers with certificates, users and a master.
 //
 // Containers need a Docker engine whose bridge networks can be reached from this machine, as they can on Linux, and

@@ -33,15 +33,29 @@ func Given(t testing.TB, rawURL string) *GivenServer {
 	return s
 }
 
-func (s *GivenServer) URL() string  { return s.url }
-func (s *GivenServer) Addr() string { return s.addr }
-func (s *GivenServer) Kind() Kind   { return KindGiven }
+// URL is what it was given by.
+func (s *GivenServer) URL() string { return s.url }
 
-func (s *GivenServer) Stop()    { s.t.Helper(); s.cannot("Stop") }
+// Addr is the URL's host and port.
+func (s *GivenServer) Addr() string { return s.addr }
+
+// Kind is KindGiven.
+func (s *GivenServer) Kind() Kind { return KindGiven }
+
+// Stop fails the test: the server is not its own.
+func (s *GivenServer) Stop() { s.t.Helper(); s.cannot("Stop") }
+
+// Restart fails the test: the server is not its own.
 func (s *GivenServer) Restart() { s.t.Helper(); s.cannot("Restart") }
-func (s *GivenServer) Wipe()    { s.t.Helper(); s.cannot("Wipe") }
-func (s *GivenServer) Pause()   { s.t.Helper(); s.cannot("Pause") }
-func (s *GivenServer) Resume()  { s.t.Helper(); s.cannot("Resume") }
+
+// Wipe fails the test: the server is not its own.
+func (s *GivenServer) Wipe() { s.t.Helper(); s.cannot("Wipe") }
+
+// Pause fails the test: the server is not its own.
+func (s *GivenServer) Pause() { s.t.Helper(); s.cannot("Pause") }
+
+// Resume fails the test: the server is not its own.
+func (s *GivenServer) Resume() { s.t.Helper(); s.cannot("Resume") }
 
 func (s *GivenServer) cannot(what string) {
 	s.t.Helper()

@@ -25,6 +25,7 @@ func Local(t testing.TB, args ...string) *LocalServer {
 	return &LocalServer{redistest.Start(t, append(append(savesAtTheEnd(), "--dir", dir), args...)...), t, dir}
 }
 
+// Kind is KindLocal.
 func (s *LocalServer) Kind() Kind { return KindLocal }
 
 // Wipe restarts the server without its data.

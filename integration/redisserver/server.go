@@ -12,9 +12,9 @@ import (
 type Kind string
 
 const (
-	KindLocal     Kind = "local"
-	KindContainer Kind = "container"
-	KindGiven     Kind = "given"
+	KindLocal     Kind = "local"     // a process of the test
+	KindContainer Kind = "container" // a container of the test
+	KindGiven     Kind = "given"     // somebody's server, by REDIS_URL
 )
 
 // patience bounds what is waited for; a loaded machine may need seconds for what takes 20 ms otherwise.
@@ -25,7 +25,7 @@ const patience = 30 * time.Second
 type Server interface {
 	URL() string  // redis:// or rediss://, with the password if there is one
 	Addr() string // host:port, the same after Restart
-	Kind() Kind
+	Kind() Kind   // where it runs
 
 	Stop()    // in an orderly way; connections are closed. Nothing if it is stopped
 	Restart() // on the same port, with the data. Starts a stopped server

@@ -13,7 +13,7 @@ import (
 // TLSServer is a local server that speaks TLS at Addr. The plain port that it has beside it is LocalServer.Addr.
 type TLSServer struct {
 	*LocalServer
-	Authority *Authority
+	Authority *Authority // of its certificate
 	port      int
 	mutual    bool
 }
@@ -39,8 +39,11 @@ func TLS(t testing.TB, mutual bool, args ...string) *TLSServer {
 	return s
 }
 
+// Addr is where it speaks TLS.
 func (s *TLSServer) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
-func (s *TLSServer) URL() string  { return "rediss://" + s.Addr() }
+
+// URL is what a client that trusts its authority is given.
+func (s *TLSServer) URL() string { return "rediss://" + s.Addr() }
 
 // Config trusts the server, and has a client certificate if the server wants one.
 func (s *TLSServer) Config(t testing.TB) *tls.Config {

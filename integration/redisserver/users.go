@@ -7,7 +7,7 @@ import (
 
 // User is an account of a server with access control, with rules as ACL SETUSER takes them.
 type User struct {
-	Name, Password string
+	Name, Password string   // as AUTH takes them
 	Rules          []string // for example "~lock:*", "&*", "+@all", "-client"
 }
 

@@ -4,8 +4,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/javapeer"
 )
 
 // wrongScripts are scripts that would often work and are not Redisson's.
@@ -81,10 +84,7 @@ func TestAWrongScriptIsCaught(t *testing.T) {
 	recorded := map[string]trace{}
 	for _, wrong := range wrongScripts {
 		t.Run(wrong.role+" with "+wrong.name, func(t *testing.T) {
-			text := strings.Replace(sources[wrong.role].Source, wrong.old, wrong.new, 1)
-			if text == sources[wrong.role].Source {
-				t.Fatalf("%q is not in the script", wrong.old)
-			}
+			altered := Alter(t, wrong.role, wrong.old, wrong.new)
 			sc := scenarioNamed(t, wrong.scenario)
 			b := benches.on(t, sc)
 			java, ok := recorded[sc.name]
@@ -92,7 +92,7 @@ func TestAWrongScriptIsCaught(t *testing.T) {
 				java = b.playJava(sc)
 				recorded[sc.name] = java
 			}
-			report := difference(sc, java, b.playGo(sc, script{wrong.role, text}))
+			report := difference(sc, java, b.playGo(sc, altered))
 			for _, line := range wrong.caught {
 				if !strings.Contains(report, line) {
 					t.Errorf("the report lacks %q:\n%s", line, report)
@@ -106,7 +106,7 @@ func TestAWrongScriptIsCaught(t *testing.T) {
 func TestTheSameScriptIsNotCaught(t *testing.T) {
 	sc := scenarioNamed(t, "final unlock")
 	b := newBenches(t).on(t, sc)
-	if report := difference(sc, b.playJava(sc), b.playGo(sc, script{"unlock", sources["unlock"].Source})); report != "" {
+	if report := difference(sc, b.playJava(sc), b.playGo(sc, Altered{"unlock", sources["unlock"].Source})); report != "" {
 		t.Errorf("the traces differ:\n%s", report)
 	}
 }
@@ -144,8 +144,15 @@ func TestAnUnusedJustificationIsCaught(t *testing.T) {
 	}
 }
 
+func newBenches(t *testing.T) *benches {
+	return &benches{t, javapeer.Newest, local, map[time.Duration]*bench{}}
+}
+
 func difference(sc scenario, java, golang trace) string {
-	rules, _ := rulesFor(sc.name)
+	var rules []rule
+	for _, j := range justifiedFor(sc.name, javapeer.Newest) {
+		rules = append(rules, j.rule)
+	}
 	report, _ := compare(java, golang, rules)
 	return report
 }

@@ -1,6 +1,7 @@
-// Package wire proves that this library and Redisson 4.7.0 say the same to Redis.
+// Package wire proves that this library and Redisson say the same to Redis.
 //
-// It has tests only. Each scenario (a first acquire, a contended try, a wait that a message ends, …) is run twice against
+// Its own tests do so for Redisson 4.7.0, whose bytes the library reproduces; [Proof] is for others that want it for other
+// releases and servers. Each scenario (a first acquire, a contended try, a wait that a message ends, …) is run twice against
 // one real server: by Redisson in its JVM and by package rlock. Both go through a recording proxy, which has commands and
 // replies, while MONITOR has what ran inside the scripts, a subscriber what was published, and a look at the keyspace
 // what was left. That makes a trace: the client's commands in the order of their execution, each with its inner calls and
@@ -24,4 +25,6 @@
 //
 // The table justified names each difference that is there on purpose, by scenario and rule, with its reason. A rule
 // undoes exactly one difference; if it finds nothing to undo, the proof fails, so the table cannot outlive its reasons.
+// The forms that older releases have of commands and scripts are in the same table, by release instead of by scenario:
+// each must be found somewhere in a release that has it, and is not undone in others.
 package wire

@@ -1,143 +1,57 @@
 package wire
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rlock-go/redisson/integration/javapeer"
-	"github.com/rlock-go/redisson/rlock"
+	"github.com/rlock-go/redisson/integration/redisserver"
 )
 
-// plays is how often a scenario is tried that the machine was too slow for.
-const plays = 6
-
-// benches are servers with a Redisson each, one for each watchdog timeout.
-type benches struct {
-	t  *testing.T
-	by map[time.Duration]*bench
-}
-
-type bench struct {
-	rig  *rig
-	java *javaSide
-}
-
-func newBenches(t *testing.T) *benches { return &benches{t, map[time.Duration]*bench{}} }
-
-// on gives the bench for a scenario; what goes wrong on it fails t.
-func (bs *benches) on(t *testing.T, sc scenario) *bench {
-	b := bs.by[sc.lease()]
-	if b == nil {
-		var options []javapeer.Option
-		if sc.lease() != byDefault {
-			options = append(options, javapeer.WatchdogTimeout(sc.lease()))
-		}
-		b = &bench{rig: newRig(bs.t)}
-		b.java = newJava(b.rig, options...)
-		bs.by[sc.lease()] = b
-	}
-	b.rig.t = t
-	t.Cleanup(func() { b.rig.t = bs.t })
-	return b
-}
-
-// playJava records Redisson.
-func (b *bench) playJava(sc scenario) trace {
-	b.rig.t.Helper()
-	var last trace
-	for range plays {
-		b.rig.play(b.java.proxy, sc.firstUse)
-		err := sc.java(b.java, sc.key())
-		recorded := b.rig.finish()
-		b.java.release()
-		last = normalise(b.java.id, sc.lease(), sc.firstUse, recorded)
-		if err == nil {
-			return last
-		}
-		if !errors.Is(err, errUntimely) {
-			b.rig.t.Fatal(err)
-		}
-	}
-	b.rig.t.Fatalf("Java: %v, %d times; the last:\n%s", errUntimely, plays, last)
-	panic("unreachable")
-}
-
-// playGo records package rlock, with a client of its own. altered scripts take the place of the library's.
-func (b *bench) playGo(sc scenario, altered ...script) trace {
-	b.rig.t.Helper()
-	var last trace
-	for range plays {
-		s := b.newGo(sc, altered)
-		b.rig.play(s.proxy, sc.firstUse)
-		err := sc.golang(s, sc.key())
-		recorded := b.rig.finish()
-		s.client.Close()
-		s.proxy.Close()
-		last = normalise(s.id, sc.lease(), sc.firstUse, recorded)
-		if err == nil {
-			return last
-		}
-		if !errors.Is(err, errUntimely) {
-			b.rig.t.Fatal(err)
-		}
-	}
-	b.rig.t.Fatalf("Go: %v, %d times; the last:\n%s", errUntimely, plays, last)
-	panic("unreachable")
-}
-
-func (b *bench) newGo(sc scenario, altered []script) *goSide {
-	var options []rlock.Option
-	if sc.lease() != byDefault {
-		options = append(options, rlock.WithWatchdogTimeout(sc.lease()))
-	}
-	return newGo(b.rig, altered, options...)
-}
+// local starts the redis-server that is in PATH.
+func local(t testing.TB) *redisserver.LocalServer { return redisserver.Local(t) }
 
 func TestGoSaysOnTheWireWhatJavaSays(t *testing.T) {
 	table := []string{"scenario | commands, calls in scripts | result"}
-	javaSHAs, goSHAs := map[string]string{}, map[string]string{}
-	benches := newBenches(t)
-	for _, sc := range scenarios {
+	p := New(t, javapeer.Newest, local)
+	for _, name := range Names() {
 		ran := false
-		t.Run(sc.name, func(t *testing.T) {
-			b := benches.on(t, sc)
-			java, golang := b.playJava(sc), b.playGo(sc)
-			maps.Copy(javaSHAs, java.shas)
-			maps.Copy(goSHAs, golang.shas)
-			rules, reasons := rulesFor(sc.name)
-			report, unused := compare(java, golang, rules)
-			if report != "" {
-				t.Errorf("the traces differ:\n%s\nJava:\n%sGo:\n%s", report, java, golang)
+		t.Run(name, func(t *testing.T) {
+			f := p.Play(t, name)
+			if f.Difference != "" {
+				t.Errorf("the traces differ:\n%s\nJava:\n%sGo:\n%s", f.Difference, f.Java, f.Go)
 			}
-			for _, name := range unused {
+			for _, name := range f.Unused {
 				t.Errorf("the justification %q has nothing to justify", name)
 			}
 			verdict := "equal"
-			if len(reasons) > 0 {
+			if len(f.Justified) > 0 {
+				var reasons []string
+				for _, d := range f.Justified {
+					reasons = append(reasons, d.Reason)
+				}
 				verdict = "justified: " + strings.Join(reasons, " ")
 			}
 			if t.Failed() {
 				verdict = "DIFFERENT"
 			}
-			table = append(table, fmt.Sprintf("%s | %d, %d | %s", sc.name, len(java.steps), java.calls(), verdict))
+			table = append(table, fmt.Sprintf("%s | %d, %d | %s", name, f.Commands, f.Calls, verdict))
 			ran = true
 		})
 		if !ran && t.Failed() {
-			table = append(table, sc.name+" | | FAILED")
+			table = append(table, name+" | | FAILED")
 		}
 	}
 	table = append(table, "", "script | Java's SHA-1 | Go's SHA-1")
-	for _, role := range slices.Sorted(maps.Keys(javaSHAs)) {
-		table = append(table, fmt.Sprintf("%s | %s | %s", role, javaSHAs[role], goSHAs[role]))
+	for _, role := range slices.Sorted(maps.Keys(p.javaSHA)) {
+		table = append(table, fmt.Sprintf("%s | %s | %s", role, p.javaSHA[role], p.goSHA[role]))
 	}
 	t.Logf("\n%s", strings.Join(table, "\n"))
 	// The lock script shares the server's cache with Java's. It is missing if only a part of the scenarios was asked for.
-	for _, sha := range []string{javaSHAs["lock"], goSHAs["lock"]} {
+	for _, sha := range []string{p.javaSHA["lock"], p.goSHA["lock"]} {
 		if sha != lockSHA && sha != "" {
 			t.Errorf("a lock script is %s, want %s", sha, lockSHA)
 		}
@@ -148,7 +62,7 @@ func TestGoSaysOnTheWireWhatJavaSays(t *testing.T) {
 func TestJustifiedScenariosExist(t *testing.T) {
 	for _, j := range justified {
 		for _, name := range j.scenarios {
-			if !slices.ContainsFunc(scenarios, func(sc scenario) bool { return sc.name == name }) {
+			if !slices.Contains(Names(), name) {
 				t.Errorf("%q is justified for %q, which is no scenario", j.rule.name, name)
 			}
 		}

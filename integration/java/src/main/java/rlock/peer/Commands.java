@@ -28,7 +28,7 @@ final class Commands {
         switch (request.command()) {
             case "interrupt" -> run(request, () -> values(thread(request).interrupt())).run();
             case "parked" -> run(request, () -> values(thread(request).parked())).run();
-            case "work", "warm", "pairs" ->
+            case "work", "warm", "pairs", "hammer" ->
                     new Thread(() -> run(request, () -> contend(request)).run(), request.command())
                             .start();
             default -> {
@@ -116,6 +116,9 @@ final class Commands {
     private Object[] contend(Request request) throws Exception {
         if (request.command().equals("pairs")) {
             return new Pairs(client, request).run();
+        }
+        if (request.command().equals("hammer")) {
+            return new Hammer(client, request).run();
         }
         Contention contention =
                 switch (request.command()) {

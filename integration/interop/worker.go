@@ -42,7 +42,9 @@ type tally struct {
 	Late      int64 // grants that came after the end: given back and not counted
 }
 
-func workIfOrdered() {
+// WorkIfOrdered has to be called first by the TestMain of every package that shows behaviours: the Go processes of some
+// are its test binary. In such a process it does not return.
+func WorkIfOrdered() {
 	text, ordered := os.LookupEnv(orderEnv)
 	if !ordered {
 		return

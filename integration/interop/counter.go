@@ -20,8 +20,8 @@ const (
 	timeToEnd = 60 * time.Second
 )
 
-func (s *scene) countingTime() time.Duration {
-	if s.version == javapeer.Newest || os.Getenv("RLOCK_INTEROP_LONG") == "1" {
+func countingTime(version string) time.Duration {
+	if version == javapeer.Newest || os.Getenv("RLOCK_INTEROP_LONG") == "1" {
 		return long
 	}
 	return briefly
@@ -31,7 +31,7 @@ func (s *scene) countingTime() time.Duration {
 // would be two inside at once.
 func counterIsExactAcrossProcesses(s *scene) {
 	ctx := s.Context()
-	counter, duration := s.name+":counter", s.countingTime()
+	counter, duration := s.name+":counter", s.Counting
 	s.must(s.java.Warm(ctx, s.name+":warm", workersOfEach, warmRounds))
 	var processes []*process
 	for range goProcesses {

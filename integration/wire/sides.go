@@ -35,10 +35,13 @@ func (s *javaSide) release() {
 	s.left = nil
 }
 
-func newJava(r *rig, options ...javapeer.Option) *javaSide {
+func newJava(r *rig, version string, options ...javapeer.Option) *javaSide {
 	r.t.Helper()
 	proxy := faultproxy.Start(r.t, r.server.Addr())
-	peer := javapeer.Start(r.t, javapeer.Newest, proxy.Addr(), options...)
+	peer := javapeer.Start(r.t, version, proxy.Addr(), options...)
+	if peer.Version != version {
+		r.t.Fatalf("Redisson %s was loaded instead of %s", peer.Version, version)
+	}
 	return &javaSide{rig: r, peer: peer, proxy: proxy, id: newIdentity(peer.ID), t1: peer.Thread("t1"), t2: peer.Thread("t2")}
 }
 
@@ -79,7 +82,7 @@ type goSide struct {
 
 // newGo makes a client. Given altered scripts, they take the place of the library's, and what the library then makes of
 // wrong answers is not looked at.
-func newGo(r *rig, altered []script, options ...rlock.Option) *goSide {
+func newGo(r *rig, altered []Altered, options ...rlock.Option) *goSide {
 	r.t.Helper()
 	s := &goSide{rig: r, proxy: faultproxy.Start(r.t, r.server.Addr()), id: newIdentity(""), lenient: len(altered) > 0}
 	var err error
@@ -133,7 +136,7 @@ func refused(all []faultproxy.Exchange, name string) bool {
 	for _, e := range all {
 		c := command(e.Cmd)
 		_, ttl := e.Reply.(int64)
-		try := ttl && len(c.keys) == 1 && c.keys[0] == name && c.words[1] == lockSHA
+		try := ttl && len(c.keys) == 1 && c.keys[0] == name && lockSHAs[c.sha]
 		subscription := c.is("SUBSCRIBE", channel(name)) && !e.Answered.IsZero()
 		if try && stage != 1 || subscription && stage == 1 {
 			stage++
@@ -155,8 +158,10 @@ func renewals(all []faultproxy.Exchange, name string, answered bool) int {
 	n := 0
 	for _, e := range all {
 		c := command(e.Cmd)
-		if len(c.keys) > 0 && len(c.argv) == len(c.keys)+1 && c.words[1] != lockSHA && slices.Contains(c.keys, name) {
-			if _, array := e.Reply.([]any); array || !answered {
+		if len(c.keys) > 0 && len(c.argv) == len(c.keys)+1 && !lockSHAs[c.sha] && !c.publishes() && slices.Contains(c.keys, name) {
+			_, one := e.Reply.(int64)
+			_, several := e.Reply.([]any)
+			if one || several || !answered {
 				n++
 			}
 		}

@@ -56,7 +56,7 @@ func gather(steps []step) []step {
 	for _, s := range steps {
 		at := len(out)
 		for i, before := range slices.Backward(out) {
-			if s.role == "DEL" && before.role == "unlock" && strings.Contains(before.head, " "+s.name+" ") ||
+			if s.role == "DEL" && before.role == "unlock" && (strings.Contains(before.head, " "+s.name+" ") || meant(s, before)) ||
 				s.role == "UNSUBSCRIBE" && before.role == "lock" && channelOf(before.name) == s.name {
 				at = i + 1
 				break
@@ -65,6 +65,13 @@ func gather(steps []step) []step {
 		out = slices.Insert(out, at, s)
 	}
 	return out
+}
+
+// meant tells whether a DEL of no latch was meant to be that of an unlock's: Redisson 3.52 deletes a key that is named after
+// the client where the latch is named after the call.
+func meant(del, unlock step) bool {
+	latch, ok := strings.CutSuffix(strings.Trim(del.name, `"`), ":CLIENT")
+	return ok && strings.Contains(unlock.head, latch+":LATCH")
 }
 
 // channelOf is the channel, as it is printed, of a key, as it is printed.

@@ -60,7 +60,7 @@ func (p *process) count(start int64) (tally, error) {
 		err = exit
 	}
 	if err != nil {
-		err = fmt.Errorf("Go process: %w\n%s", err, strings.TrimSpace(p.stderr.String()))
+		err = fmt.Errorf("a Go process: %w\n%s", err, strings.TrimSpace(p.stderr.String()))
 	}
 	return sum, err
 }

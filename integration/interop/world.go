@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"context"
 	"maps"
 	"strconv"
 	"strings"
@@ -17,8 +18,16 @@ import (
 // patience bounds waits for what should take milliseconds, on a loaded machine.
 const patience = 20 * time.Second
 
-// world is what all behaviours of one Redisson release share.
-type world struct {
+// World is what all behaviours of one Redisson release on one server share.
+type World struct {
+	// Counting is how long processes count in one key. Default is 30 s with the newest release, 5 s with others.
+	Counting time.Duration
+	// Limit is how long a behaviour's calls may take together, lest a failure that leaves a lock behind block what comes
+	// after. Default is 3 minutes.
+	Limit time.Duration
+	// GoWakesJava and JavaWakesGo are the delays that were measured.
+	GoWakesJava, JavaWakesGo Spread
+
 	version string
 	server  *redisserver.LocalServer
 	java    *javapeer.Peer
@@ -26,13 +35,16 @@ type world struct {
 	redis   redis.Conn    // not for concurrent use
 }
 
-func newWorld(t *testing.T, version string) *world {
-	server := redisserver.Local(t)
-	w := &world{
-		version: version,
-		server:  server,
-		java:    javapeer.Start(t, version, server.Addr()),
-		redis:   redisserver.Dial(t, server),
+// NewWorld starts the release's JVM and a Go client for a server. They end with t.
+func NewWorld(t *testing.T, version string, server *redisserver.LocalServer) *World {
+	t.Helper()
+	w := &World{
+		Counting: countingTime(version),
+		Limit:    3 * time.Minute,
+		version:  version,
+		server:   server,
+		java:     javapeer.Start(t, version, server.Addr()),
+		redis:    redisserver.Dial(t, server),
 	}
 	if w.java.Version != version {
 		t.Fatalf("Redisson %s was loaded instead of %s", w.java.Version, version)
@@ -42,7 +54,7 @@ func newWorld(t *testing.T, version string) *world {
 }
 
 // open makes another client, which is closed with t.
-func (w *world) open(t *testing.T, opts ...rlock.Option) *rlock.Client {
+func (w *World) open(t *testing.T, opts ...rlock.Option) *rlock.Client {
 	t.Helper()
 	c, err := rlock.Open(t.Context(), w.server.URL(), opts...)
 	if err != nil {
@@ -52,8 +64,9 @@ func (w *world) open(t *testing.T, opts ...rlock.Option) *rlock.Client {
 	return c
 }
 
-// checkNothingIsLeft: no lock, and nobody who listens for one. Java unsubscribes behind its callers' backs.
-func (w *world) checkNothingIsLeft(t *testing.T) {
+// CheckNothingIsLeft fails t unless nothing is: no lock, and nobody who listens for one. Java unsubscribes behind its
+// callers' backs.
+func (w *World) CheckNothingIsLeft(t *testing.T) {
 	s := w.scene(t)
 	s.eventually("no subscription", func() bool {
 		return len(s.strings("PUBSUB", "CHANNELS", "*redisson*")) == 0
@@ -69,13 +82,19 @@ func (w *world) checkNothingIsLeft(t *testing.T) {
 // scene is a world as one test uses it.
 type scene struct {
 	*testing.T
-	*world
+	*World
+	ctx  context.Context
 	name string
 	lock *rlock.Lock
 }
 
-func (w *world) scene(t *testing.T) *scene {
-	return &scene{T: t, world: w, name: t.Name(), lock: w.client.NewLock(t.Name())}
+// Context ends with the test or at the world's limit.
+func (s *scene) Context() context.Context { return s.ctx }
+
+func (w *World) scene(t *testing.T) *scene {
+	ctx, cancel := context.WithTimeout(t.Context(), w.Limit)
+	t.Cleanup(cancel)
+	return &scene{T: t, World: w, ctx: ctx, name: t.Name(), lock: w.client.NewLock(t.Name())}
 }
 
 // ok takes the result of a Java command that has to succeed.

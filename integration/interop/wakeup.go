@@ -19,7 +19,7 @@ const (
 // javaWaiterIsWokenByGoUnlock measures from the call of Go's Unlock to the return of Java's lock().
 func javaWaiterIsWokenByGoUnlock(s *scene) {
 	ctx, java := s.Context(), s.java.Thread("t1")
-	var delays spread
+	var delays Spread
 	for range wakeUps {
 		hold := s.got(s.lock.Lock(ctx))
 		entered := s.javaWaits(java)
@@ -29,6 +29,7 @@ func javaWaiterIsWokenByGoUnlock(s *scene) {
 		delays = append(delays, time.Duration(await(s, entered).At-released))
 		s.ok(java.Unlock(ctx, s.name))
 	}
+	s.GoWakesJava = delays
 	s.Logf("Redisson %s, Go unlock → Java waiter in: %v", s.version, delays)
 	delays.check(s)
 }
@@ -37,7 +38,7 @@ func javaWaiterIsWokenByGoUnlock(s *scene) {
 // message is often there before unlock() returns in Java.
 func goWaiterIsWokenByJavaUnlock(s *scene) {
 	ctx, java := s.Context(), s.java.Thread("t1")
-	var delays, afterReturn spread
+	var delays, afterReturn Spread
 	for range wakeUps {
 		s.ok(java.Lock(ctx, s.name, javapeer.Watchdog))
 		entered := goWaits(s, 1, s.lockWith(s.client))
@@ -49,27 +50,31 @@ func goWaiterIsWokenByJavaUnlock(s *scene) {
 		afterReturn = append(afterReturn, time.Duration(e.at-returned))
 		s.must(e.hold.Unlock(ctx))
 	}
+	s.JavaWakesGo = delays
 	s.Logf("Redisson %s, Java unlock → Go waiter in: %v", s.version, delays)
 	s.Logf("Redisson %s, Java unlock returned → Go waiter in: %v", s.version, afterReturn)
 	delays.check(s)
 }
 
-// spread is a number of delays.
-type spread []time.Duration
+// Spread is a number of delays, in the order of the rounds.
+type Spread []time.Duration
 
-// percentile is by nearest rank.
-func (d spread) percentile(p int) time.Duration {
+// Percentile is by nearest rank; 0 if there is none.
+func (d Spread) Percentile(p int) time.Duration {
+	if len(d) == 0 {
+		return 0
+	}
 	sorted := slices.Sorted(slices.Values(d))
 	return sorted[max((len(sorted)*p+99)/100, 1)-1]
 }
 
-func (d spread) String() string {
-	return fmt.Sprintf("p50 %v, p99 %v, max %v (%d rounds)", d.percentile(50), d.percentile(99), slices.Max(d), len(d))
+func (d Spread) String() string {
+	return fmt.Sprintf("p50 %v, p99 %v, max %v (%d rounds)", d.Percentile(50), d.Percentile(99), slices.Max(d), len(d))
 }
 
-func (d spread) check(s *scene) {
+func (d Spread) check(s *scene) {
 	s.Helper()
-	if d.percentile(50) >= wakeUpP50 || slices.Max(d) >= wakeUpMost {
+	if d.Percentile(50) >= wakeUpP50 || slices.Max(d) >= wakeUpMost {
 		s.Errorf("%v; want p50 below %v and max below %v", d, wakeUpP50, wakeUpMost)
 	}
 	if slices.Min(d) <= 0 {

@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"crypto/sha1"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"regexp"
@@ -17,6 +15,13 @@ import (
 // lockSHA is what every Redisson from 3.19 on calls its lock script, and so do we.
 const lockSHA = "149c5a8bf18676fd99e9e6e24923bd64d9b62f94"
 
+// lockSHAs are those of all releases. The shape does not tell a lock script from an old renewal.
+var lockSHAs = map[string]bool{
+	lockSHA: true,
+	"dad0f8d619e548e04f21fb48d50be5034df3adae": true, // 3.12.3 – 3.18
+	"9401052d872adfd0179ef8c8e8c028512707629a": true, // before
+}
+
 // identity is what is known of one client, over all its scenarios.
 type identity struct {
 	client string            // the first half of its owners
@@ -25,19 +30,21 @@ type identity struct {
 }
 
 func newIdentity(client string) *identity {
-	return &identity{client: client, known: map[string]string{lockSHA: "lock"}, shas: map[string]string{}}
+	return &identity{client: client, known: map[string]string{}, shas: map[string]string{}}
 }
 
 // role names a script by its SHA-1 if that is known, else by the shape of its KEYS and ARGV.
 func (id *identity) role(c cmd) string {
-	sha := c.words[1]
+	sha := c.sha
 	role := "unheard-of script " + sha
 	switch n, m := len(c.keys), len(c.argv); {
 	case id.known[sha] != "":
 		role = id.known[sha]
-	case n == 3 && m == 5:
+	case lockSHAs[sha]:
+		role = "lock"
+	case n == 3 && m == 5 || c.publishes() && m == 3:
 		role = "unlock"
-	case n == 2 && m == 2:
+	case c.publishes() && m <= 2:
 		role = "force"
 	case n >= 1 && m == n+1:
 		role = "renew"
@@ -49,10 +56,12 @@ func (id *identity) role(c cmd) string {
 	return role
 }
 
+// publishes tells a script about one lock from a renewal of two.
+func (c cmd) publishes() bool { return len(c.keys) == 2 && c.keys[1] == channel(c.keys[0]) }
+
 // roleOfText names a script that is loaded by the role it was asked for in.
 func (id *identity) roleOfText(text string) string {
-	sum := sha1.Sum([]byte(text))
-	sha := hex.EncodeToString(sum[:])
+	sha := shaOf(text)
 	for role, seen := range id.shas {
 		if seen == sha {
 			return role
@@ -69,9 +78,8 @@ type normaliser struct {
 	latches map[string]string
 }
 
-// normalise turns a recording into a trace. lease is the watchdog's
-// timeout. firstUse tells
-// that loading scripts is what the scenario is about.
+// normalise turns a recording into a trace. lease is the watchdog's timeout. firstUse tells that loading scripts is what
+// the scenario is about.
 func normalise(id *identity, lease time.Duration, firstUse bool, r raw) trace {
 	n := normaliser{id, min(lease, shortest).Milliseconds(), map[string]string{}, map[string]string{}}
 	var steps []step
@@ -93,8 +101,10 @@ func normalise(id *identity, lease time.Duration, firstUse bool, r raw) trace {
 
 var (
 	ownerForm = regexp.MustCompile(`^([0-9a-f-]{36}):([0-9]+)$`)
-	latchForm = regexp.MustCompile(`^(redisson_unlock_latch:(?s:.+):)([0-9a-f]{32})$`)
+	latchForm = regexp.MustCompile(`^(` + latchPrefix + `(?s:.+):)([0-9a-f]{32})$`)
 )
+
+const latchPrefix = "redisson_unlock_latch:"
 
 // word is one argument, evened out and quoted where it needs it.
 func (n *normaliser) word(w string) string {
@@ -103,6 +113,8 @@ func (n *normaliser) word(w string) string {
 	}
 	if m := latchForm.FindStringSubmatch(w); m != nil {
 		w = m[1] + alias(n.latches, m[2], "LATCH")
+	} else if latch, ok := strings.CutSuffix(w, ":"+n.client); ok && strings.HasPrefix(latch, latchPrefix) {
+		w = latch + ":CLIENT"
 	}
 	if q := strconv.Quote(w); w == "" || strings.Contains(w, " ") || q != `"`+w+`"` {
 		return q
@@ -110,12 +122,14 @@ func (n *normaliser) word(w string) string {
 	return w
 }
 
-func (n *normaliser) words(ws []string) string {
+func (n *normaliser) words(ws []string) string { return strings.Join(n.each(ws), " ") }
+
+func (n *normaliser) each(ws []string) []string {
 	out := make([]string, len(ws))
 	for i, w := range ws {
 		out[i] = n.word(w)
 	}
-	return strings.Join(out, " ")
+	return out
 }
 
 func alias(names map[string]string, w, prefix string) string {
@@ -160,24 +174,26 @@ func (n *normaliser) step(e event) step {
 	case len(e.keys) > 0:
 		s.role, s.name = n.role(e.cmd), n.words(e.keys[:1])
 		argv := slices.Clone(e.argv)
-		head := "EVALSHA " + s.role
+		s.script = &script{verb: strings.ToUpper(e.words[0])}
 		switch s.role {
 		case "lock":
-			// Its text is the same on both sides.
-			head += " " + e.words[1]
+			s.script.sha = e.sha
 			s.lease, s.owner = argv[0], n.word(argv[1])
 		case "unlock":
-			argv[4] = latchMs(argv[4])
+			if len(argv) == 5 {
+				argv[4] = latchMs(argv[4])
+			}
 			s.lease, s.owner = argv[1], n.word(argv[2])
 		case "renew":
 			s.tick = n.tick(e)
 			s.name = "a batch"
 		}
-		s.head = head + " KEYS " + n.words(e.keys) + " ARGV " + n.words(argv)
+		s.script.keys, s.script.argv = n.each(e.keys), n.each(argv)
+		s.show()
 	case e.is("SCRIPT", "LOAD") && len(e.words) == 3:
 		s.role, s.name = "SCRIPT LOAD", n.roleOfText(e.words[2])
 		s.head = "SCRIPT LOAD " + s.name
-		if sum := sha1.Sum([]byte(e.words[2])); reply == hex.EncodeToString(sum[:]) {
+		if reply == shaOf(e.words[2]) {
 			reply = "its SHA-1"
 		}
 	default:

@@ -6,16 +6,28 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"strings"
+	"testing"
 
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// script is a text that takes the place of one of the library's scripts.
-type script struct {
-	role string // "lock", "unlock", "force" or "renew"
-	text string
+// Altered is a text that takes the place of one of the library's scripts.
+type Altered struct {
+	Role string // "lock", "unlock", "force" or "renew"
+	Text string // the whole script
+}
+
+// Alter gives a library's script with old replaced by new, once. It fails the test if old is not in it.
+func Alter(t testing.TB, role, old, new string) Altered {
+	t.Helper()
+	source := sources[role]
+	if source == nil || !strings.Contains(source.Source, old) {
+		t.Fatalf("wire: %q is not in a script %q", old, role)
+	}
+	return Altered{role, strings.Replace(source.Source, old, new, 1)}
 }
 
 // sources are the library's own scripts by role.
@@ -23,8 +35,8 @@ var sources = map[string]*luasrc.Script{
 	"lock": luasrc.LockScript, "unlock": luasrc.UnlockScript, "force": luasrc.ForceUnlockScript, "renew": luasrc.RenewScript,
 }
 
-func (s script) sha() string {
-	sum := sha1.Sum([]byte(s.text))
+func shaOf(text string) string {
+	sum := sha1.Sum([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -34,14 +46,14 @@ type alteredPool struct {
 	shas map[string]string // the library's SHA-1 → the altered one
 }
 
-func newAlteredPool(r *rig, addr string, altered []script, id *identity) alteredPool {
+func newAlteredPool(r *rig, addr string, altered []Altered, id *identity) alteredPool {
 	r.t.Helper()
 	p := alteredPool{addr, map[string]string{}}
 	known := maps.Clone(id.known)
 	for _, s := range altered {
-		r.do("SCRIPT", "LOAD", s.text)
-		p.shas[sources[s.role].SHA1] = s.sha()
-		known[s.sha()] = s.role
+		r.do("SCRIPT", "LOAD", s.Text)
+		p.shas[sources[s.Role].SHA1] = shaOf(s.Text)
+		known[shaOf(s.Text)] = s.Role
 	}
 	id.known = known
 	return p

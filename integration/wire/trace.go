@@ -2,9 +2,11 @@ package wire
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -15,6 +17,7 @@ import (
 // cmd is a client's command.
 type cmd struct {
 	words []string
+	sha   string   // of a script, whether it was sent by its SHA-1 or as text
 	keys  []string // KEYS of a script
 	argv  []string // ARGV of a script
 }
@@ -24,6 +27,9 @@ func command(words []string) cmd {
 	if (c.is("EVALSHA") || c.is("EVAL")) && len(words) >= 3 {
 		if n, err := strconv.Atoi(words[2]); err == nil && n >= 0 && 3+n <= len(words) {
 			c.keys, c.argv = words[3:3+n], words[3+n:]
+			if c.sha = words[1]; c.is("EVAL") {
+				c.sha = shaOf(words[1])
+			}
 		}
 	}
 	return c
@@ -44,6 +50,8 @@ type event struct {
 	cmd
 	inside [][]string // the calls that a script made
 	reply  any
+
+	sent, answered time.Time // by the proxy's clock; zero if it did not see the command
 }
 
 // raw is a scenario as it was recorded.
@@ -97,7 +105,7 @@ func (r *rig) events(lines []monitor.Line) []event {
 		}
 		if i >= 0 {
 			taken[i] = true
-			e.reply = record[i].Reply
+			e.reply, e.sent, e.answered = record[i].Reply, record[i].Sent, record[i].Answered
 			if record[i].Answered.IsZero() {
 				e.reply = "not answered"
 			}
@@ -151,14 +159,31 @@ type trace struct {
 
 // step is one command.
 type step struct {
-	role   string // of a script, else the command's name
-	name   string // the lock's key, or the first argument
-	owner  string // of lock and unlock
-	lease  string // of lock and unlock
-	head   string // the whole command
+	role   string  // of a script, else the command's name
+	name   string  // the lock's key, or the first argument
+	owner  string  // of lock and unlock
+	lease  string  // of lock and unlock
+	script *script // nil if it is none, or a renewal
+	head   string  // the whole command
 	inside []string
 	reply  string
 	tick   *tick // of a renewal
+}
+
+// script is how a script was called.
+type script struct {
+	verb       string // EVALSHA or EVAL
+	sha        string // shown for the lock script only: its text is the same on both sides
+	keys, argv []string
+}
+
+// show makes the head of a step that calls a script.
+func (s *step) show() {
+	s.head = s.script.verb + " " + s.role
+	if s.script.sha != "" {
+		s.head += " " + s.script.sha
+	}
+	s.head += " KEYS " + strings.Join(s.script.keys, " ") + " ARGV " + strings.Join(s.script.argv, " ")
 }
 
 func (s step) lines() []string {
@@ -174,6 +199,14 @@ func (t trace) clone() trace {
 	c := trace{slices.Clone(t.steps), slices.Clone(t.messages), slices.Clone(t.keys), t.shas}
 	for i := range c.steps {
 		c.steps[i].inside = slices.Clone(c.steps[i].inside)
+		if s := c.steps[i].script; s != nil {
+			c.steps[i].script = &script{s.verb, s.sha, slices.Clone(s.keys), slices.Clone(s.argv)}
+		}
+		if t := c.steps[i].tick; t != nil {
+			own := *t
+			own.locks = maps.Clone(t.locks)
+			c.steps[i].tick = &own
+		}
 	}
 	return c
 }

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/javapeer"
+)
+
+const (
+	begins = "<!-- the tables of go run ./javacourtesy -write: written by it, not by hand -->\n"
+	ends   = "<!-- end of the tables -->\n"
+)
+
+// writeDocument puts the tables of a run of all rows, with courtesy and without, into docs/courtesy.md.
+func writeDocument(r report) error {
+	path, err := documentPath()
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	before, after, err := cut(string(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return os.WriteFile(path, []byte(before+"\n"+r.markdown()+after), 0o644)
+}
+
+// cut gives what is before and after the tables, the marks included.
+func cut(text string) (before, after string, err error) {
+	before, rest, found := strings.Cut(text, begins)
+	_, after, closed := strings.Cut(rest, ends)
+	if !found || !closed {
+		return "", "", errors.New("there is no place for the tables")
+	}
+	return before + begins, ends + after, nil
+}
+
+// documentPath looks upwards from where the program was started.
+func documentPath() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		path := filepath.Join(dir, "docs", "courtesy.md")
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("no docs/courtesy.md here or above")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+func (r report) markdown() string {
+	var b strings.Builder
+	measured := time.Duration(r.plan.rounds) * (r.plan.slice - settling)
+	fmt.Fprintf(&b, "%d cores for everything, server included; Redis %s on 127.0.0.1, %s, Redisson %s on Java 17, warm; load\n"+
+		"average before the run %s. Each number is of %v in %d slices, interleaved with those it is compared with.\n\n",
+		runtime.NumCPU(), redisVersion(), runtime.Version(), javapeer.Newest, r.load, measured, r.plan.rounds)
+	b.WriteString("| hold | who | acquisitions a second: without | with | with / without | with / the Go processes alone | shares in %: without | with |\n" +
+		"|---|---|---:|---:|---:|---:|---|---|\n")
+	for _, w := range r.rows {
+		fmt.Fprintf(&b, "| %s | %v | %.0f | %.0f | %s | %s | %s | %s |\n", holdText(w.cast.hold), w.cast, w.off.rate(), w.on.rate(),
+			ratio(rateRatio(w.on, w.off)), ratio(rateRatio(w.on, w.alone)), w.off.sharesText(), w.on.sharesText())
+	}
+	b.WriteString("\n| hold | who | Java waits, ms (p50 / p99): without | with | Go waits: without | with | commands an acquisition: without | with |\n" +
+		"|---|---|---:|---:|---:|---:|---:|---:|\n")
+	for _, w := range r.rows {
+		fmt.Fprintf(&b, "| %s | %v | %s | %s | %s | %s | %.2f | %.2f |\n", holdText(w.cast.hold), w.cast,
+			w.off.waitsText(javaSide), w.on.waitsText(javaSide), w.off.waitsText(goSide), w.on.waitsText(goSide),
+			w.off.commandsEach(), w.on.commandsEach())
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+func holdText(d time.Duration) string {
+	if d == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d ms", d.Milliseconds())
+}
+
+// loadAverage is the machine's of the last minute.
+func loadAverage() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	return first
+}
+
+func ratio(f float64) string {
+	if math.IsNaN(f) {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", f)
+}
+
+// sharesText names each side once.
+func (r *result) sharesText() string {
+	var b strings.Builder
+	var last side
+	for i, share := range r.shares() {
+		switch p := r.slices[0].processes[i]; {
+		case p.side == last:
+			b.WriteString(" + ")
+		case last != "":
+			fmt.Fprintf(&b, ", %s ", p.side)
+		default:
+			fmt.Fprintf(&b, "%s ", p.side)
+		}
+		last = r.slices[0].processes[i].side
+		fmt.Fprintf(&b, "%.1f", 100*share)
+	}
+	return b.String()
+}
+
+func (r *result) waitsText(of side) string {
+	waits := r.sideWaits(of)
+	if len(waits) == 0 {
+		return ""
+	}
+	ms := func(p float64) string { return strings.TrimSuffix(millis(percentile(waits, p)), " ms") }
+	return ms(0.5) + " / " + ms(0.99)
+}
+
+// redisVersion is that of the binary that the stage's servers are.
+func redisVersion() string {
+	name := os.Getenv("RLOCK_REDIS_SERVER")
+	if name == "" {
+		name = "redis-server"
+	}
+	text, _ := exec.Command(name, "--version").Output()
+	for word := range strings.FieldsSeq(string(text)) {
+		if v, ok := strings.CutPrefix(word, "v="); ok {
+			return v
+		}
+	}
+	return "of an unknown version"
+}

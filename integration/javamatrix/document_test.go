@@ -1,0 +1,63 @@
+package javamatrix
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/integration/redisserver"
+)
+
+var render = flag.Bool("render", false, "have TestDocument write "+document+" anew from "+recorded+", after a change of words")
+
+// TestDocumentIsWhatTheCodeWrites keeps the page from being edited by hand and from falling behind the code.
+func TestDocumentIsWhatTheCodeWrites(t *testing.T) {
+	r, err := readRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *render {
+		if err := os.WriteFile(document, []byte(r.page()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(page) != r.page() {
+		t.Errorf("%s is not what its run renders to; run make test-matrix FLAGS=-write", document)
+	}
+}
+
+// TestDocumentCoversEveryPair wants the whole matrix on the page, each pair played in full and none of them red.
+func TestDocumentCoversEveryPair(t *testing.T) {
+	r, err := readRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.red() {
+		t.Error("the page is of a run that was red")
+	}
+	page := r.page()
+	scenarios, behaviours := expected()
+	for _, version := range javapeer.Recorded {
+		for _, name := range redisserver.Packages {
+			head := r.rowHead(&pair{Redisson: version, Server: name})
+			if n := strings.Count(page, "\n"+head); n != 1 {
+				t.Errorf("the page has the row %q %d times", head, n)
+			}
+		}
+	}
+	for _, p := range r.Pairs {
+		if p.Equal+p.Justified != scenarios || p.Passed < behaviours {
+			t.Errorf("%s on %s: %d scenarios of %d, %d behaviours of %d", p.Redisson, p.Server,
+				p.Equal+p.Justified, scenarios, p.Passed, behaviours)
+		}
+		if p.GoWakesJava <= 0 || p.JavaWakesGo <= 0 {
+			t.Errorf("%s on %s: no wake-up was measured", p.Redisson, p.Server)
+		}
+	}
+}

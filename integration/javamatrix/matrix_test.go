@@ -1,0 +1,220 @@
+package javamatrix
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/rlock-go/redisson/integration/interop"
+	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/wire"
+)
+
+var (
+	full     = flag.Bool("full", false, "play every pair, and each in full")
+	versions = flag.String("versions", "", "only these releases of Redisson, with commas between; newest is one")
+	servers  = flag.String("servers", "", "only these servers, with commas between")
+	long     = flag.Bool("long", false, "show the behaviours, too, that take long")
+	altered  = flag.Bool("altered", false, "give Go an unlock script with one byte changed, which has to turn the matrix red")
+	write    = flag.Bool("write", false, "write "+document+"; needs -full and all pairs")
+)
+
+const (
+	newest   = "newest"
+	own      = "own"           // the server that all other tests use
+	counting = 5 * time.Second // of each pair, with -long
+	// limit is of one behaviour, and enough for those of -long.
+	limit = 2 * time.Minute
+	// bearable is after how many failures a pair is given up.
+	bearable = 4
+	// fetching leaves room for a slow line.
+	fetching = 10 * time.Minute
+)
+
+func TestMain(m *testing.M) {
+	interop.WorkIfOrdered()
+	flag.Parse()
+	goleak.VerifyTestMain(m)
+}
+
+// changedByte keeps the latch for so many seconds instead of milliseconds.
+func changedByte(t testing.TB) wire.Altered { return wire.Alter(t, "unlock", "'px'", "'ex'") }
+
+// TestMatrix plays one pair in part, with -full all pairs, and prints the page.
+func TestMatrix(t *testing.T) {
+	if *write && (!*full || *versions != "" || *servers != "" || *altered) {
+		t.Fatal("only a whole matrix is written down: -full, and neither -versions, -servers nor -altered")
+	}
+	began := time.Now()
+	r := &run{Date: began.UTC().Format(time.DateOnly), Machine: describeMachine()}
+	what := inPart()
+	if *full {
+		what = inFull()
+	}
+	if *altered {
+		what.altered = []wire.Altered{changedByte(t)}
+	}
+	for _, b := range what.behaviours {
+		r.Behaviours = append(r.Behaviours, b.Name)
+	}
+	releases := r.chooseReleases(t)
+	r.fetchServers(t, chooseServers())
+	for _, version := range releases {
+		for _, s := range r.Servers {
+			if s.Missing != "" {
+				continue
+			}
+			t.Run(version+" on "+s.Name, func(t *testing.T) {
+				started := time.Now()
+				p := play(t, version, s, what)
+				r.Pairs = append(r.Pairs, p)
+				for _, d := range p.Different {
+					t.Errorf("%s: %s", d.Scenario, d.What)
+				}
+				for _, name := range p.Unused {
+					t.Errorf("the justification %q has nothing to justify", name)
+				}
+				fmt.Printf("%s %.0f s\n", strings.TrimSpace(r.row(p)), time.Since(started).Seconds())
+			})
+		}
+	}
+	if len(r.Pairs) == 0 {
+		t.Fatal("no pair could be played")
+	}
+	r.Took = time.Since(began).Round(time.Second)
+	r.Machine.LoadAtTheEnd = load()
+	page := r.page()
+	fmt.Print(page)
+	if r.red() {
+		t.Error("the matrix is red")
+	}
+	if *write {
+		if err := os.WriteFile(document, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.save(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// inPart is what a plain run plays of its one pair: what takes less than a second.
+func inPart() (p part) {
+	slow := []string{"renewal", "expiry", "timed try"}
+	for _, name := range wire.Names() {
+		if !slices.ContainsFunc(slow, func(s string) bool { return strings.Contains(name, s) }) {
+			p.scenarios = append(p.scenarios, name)
+		}
+	}
+	slow = []string{"Killed", "LeaseEnds", "JavaForceUnlock", "Names"}
+	for _, b := range interop.Behaviours {
+		if b.Brief && !slices.ContainsFunc(slow, func(s string) bool { return strings.Contains(b.Name, s) }) {
+			p.behaviours = append(p.behaviours, b)
+		}
+	}
+	return p
+}
+
+func inFull() part {
+	p := part{scenarios: wire.Names()}
+	for _, b := range interop.Behaviours {
+		if b.Brief || *long {
+			p.behaviours = append(p.behaviours, b)
+		}
+	}
+	return p
+}
+
+func (r *run) chooseReleases(t *testing.T) []string {
+	wanted := strings.Split(*versions, ",")
+	switch {
+	case *versions != "":
+	case *full:
+		wanted = append([]string{newest}, javapeer.Recorded...)
+	default:
+		return []string{javapeer.Newest}
+	}
+	var releases []string
+	for _, version := range wanted {
+		if version == newest {
+			ctx, cancel := context.WithTimeout(t.Context(), fetching)
+			defer cancel()
+			var err error
+			if r.Newest, err = javapeer.Released(ctx); err != nil {
+				t.Log(err)
+				r.NoNewest, _, _ = strings.Cut(err.Error(), "\n")
+				continue
+			}
+			version = r.Newest
+		}
+		if !slices.Contains(releases, version) {
+			releases = append(releases, version)
+		}
+	}
+	// Told before minutes of others.
+	return slices.DeleteFunc(releases, func(version string) bool {
+		err := javapeer.Build(t.Context(), version)
+		if err != nil {
+			t.Log(err)
+			why, _, _ := strings.Cut(err.Error(), "\n")
+			r.Unbuilt = append(r.Unbuilt, version+": "+why)
+		}
+		return err != nil
+	})
+}
+
+func chooseServers() []string {
+	switch {
+	case *servers != "":
+		return strings.Split(*servers, ",")
+	case *full:
+		return redisserver.Packages
+	}
+	return []string{own}
+}
+
+func (r *run) fetchServers(t *testing.T, wanted []string) {
+	ctx, cancel := context.WithTimeout(t.Context(), fetching)
+	defer cancel()
+	for _, name := range wanted {
+		s := server{Name: name}
+		if name != own {
+			var err error
+			if s.binary, err = redisserver.Fetch(ctx, name); err != nil {
+				s.Missing = err.Error()
+				fmt.Printf("%s is missing: %v\n", name, err)
+			}
+		}
+		if s.Missing == "" {
+			s.Version = versionOf(t, s)
+		}
+		r.Servers = append(r.Servers, s)
+	}
+}
+
+// use has the servers that t starts be of this kind.
+func (s server) use(t *testing.T) {
+	if s.binary != "" {
+		t.Setenv("RLOCK_REDIS_SERVER", s.binary)
+	}
+}
+
+// versionOf starts a server to ask it.
+func versionOf(t *testing.T, s server) (version string) {
+	t.Run(s.Name, func(t *testing.T) {
+		s.use(t)
+		var err error
+		if version, err = redisserver.Version(redisserver.Dial(t, redisserver.Local(t))); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return version
+}

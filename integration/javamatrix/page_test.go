@@ -1,0 +1,257 @@
+package javamatrix
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/interop"
+	"github.com/rlock-go/redisson/integration/wire"
+)
+
+const document = "../../docs/compatibility.md"
+
+const head = `# Which Redisson, which server
+
+Each of these releases of Redisson was run beside this library on each of these servers. To make the page again, with
+whatever Redisson was released last; to look at a part only; and to see a script with one wrong byte be found:
+
+    make test-matrix FLAGS=-write
+    make test-matrix FLAGS='-versions newest -servers redis-8.0,valkey-8'
+    make test-matrix FLAGS='-versions 4.7.0 -servers redis-7.0 -altered'
+
+The servers come from packages of Debian and of Python's index, by the mirrors that the machine is set up for. One that
+can't be had there is named as missing. A pair in which anything is other than it must be is **RED**, and the last
+section tells which scenario and which call.
+
+On the wire, the same things are done by Redisson in its JVM and by this library: acquires, re-entry, waits, releases,
+renewals, questions, odd names. Commands, the calls inside scripts, answers, messages and the keys that are left are
+compared to the byte, after what differs between any two runs (owners, ids of latches, times that pass) is evened out.
+*Equal* are the scenarios without any difference. *Justified* are those whose only differences are in the list
+[below](#justified-differences); of a release that sends its scripts as text, these are all that use one. *Different* must
+be 0.
+
+In the behaviours a Java and a Go process share locks: one keeps the other out, wakes it, sees its holds and their
+counts, re-enters them, forces them, and follows it when it is killed. A wake-up is the time from the call of unlock in
+one language to the return of lock in the other: the median of some rounds, on a machine as busy as the load averages
+say. From Java to Go, the way of the request to the JVM is part of it.
+`
+
+const justifiedHead = `What may differ, why, and in how many of the scenarios it did. The first rows are forms that older releases of Redisson
+have. What the scripts do to the lock is the same in all of them, so that old and new clients share their locks.
+`
+
+// page renders the run.
+func (r *run) page() string {
+	var b strings.Builder
+	b.WriteString(head + "\n" + r.facts() + "\n")
+	r.missing(&b)
+	b.WriteString("## Overview\n\n")
+	r.overview(&b)
+	b.WriteString("\n## Pair by pair\n\n")
+	b.WriteString(line("Redisson", "server", "wire: equal", "justified", "different", "behaviours shown", "Go wakes Java", "Java wakes Go"))
+	b.WriteString(rule(8))
+	for _, p := range r.Pairs {
+		b.WriteString(r.row(p))
+	}
+	b.WriteString("\nThe behaviours are, by their names in integration/interop: " + strings.Join(r.Behaviours, ", ") + ".\n")
+	b.WriteString("\n## Justified differences\n\n")
+	b.WriteString(justifiedHead + "\n")
+	r.justified(&b)
+	b.WriteString("\n## What differs otherwise\n\n")
+	r.differences(&b)
+	return b.String()
+}
+
+func (r *run) facts() string {
+	m := r.Machine
+	text := fmt.Sprintf("Run on %s on %s with %d cores, %s, Java %s", r.Date, m.System, m.Cores, m.Go, m.Java)
+	if m.LoadBefore != "" {
+		text += fmt.Sprintf("; load average %s before, %s at the end", m.LoadBefore, m.LoadAtTheEnd)
+	}
+	text += fmt.Sprintf(".\nIt took %.0f minutes.", r.Took.Minutes())
+	if r.Newest != "" {
+		text += fmt.Sprintf(" The newest Redisson was %s then.", r.Newest)
+	}
+	return text + "\n"
+}
+
+// missing names what was asked for and not to be had.
+func (r *run) missing(b *strings.Builder) {
+	var all []string
+	for _, s := range r.Servers {
+		if s.Missing != "" {
+			all = append(all, s.Name+": "+s.Missing)
+		}
+	}
+	for _, u := range r.Unbuilt {
+		all = append(all, "Redisson "+u)
+	}
+	if r.NoNewest != "" {
+		all = append(all, "the newest Redisson: "+r.NoNewest)
+	}
+	if len(all) == 0 {
+		return
+	}
+	b.WriteString("## Missing\n\n")
+	for _, m := range all {
+		b.WriteString("- " + m + "\n")
+	}
+	b.WriteString("\n")
+}
+
+func (r *run) overview(b *strings.Builder) {
+	cells := []string{"Redisson"}
+	for _, s := range r.Servers {
+		cells = append(cells, s.title())
+	}
+	b.WriteString(line(cells...) + rule(len(cells)))
+	for _, version := range r.releases() {
+		cells = []string{version}
+		for _, s := range r.Servers {
+			cell := "missing"
+			for _, p := range r.Pairs {
+				if p.Redisson == version && p.Server == s.Name {
+					cell = p.verdict()
+				}
+			}
+			cells = append(cells, cell)
+		}
+		b.WriteString(line(cells...))
+	}
+}
+
+func (s server) title() string {
+	if s.Version == "" {
+		return s.Name
+	}
+	return s.Version
+}
+
+func (p *pair) verdict() string {
+	if p.red() {
+		return "**RED**"
+	}
+	return "works"
+}
+
+// releases are those that were played, in their order.
+func (r *run) releases() (all []string) {
+	for _, p := range r.Pairs {
+		if !slices.Contains(all, p.Redisson) {
+			all = append(all, p.Redisson)
+		}
+	}
+	return all
+}
+
+// rowHead is the part of a row that does not depend on what was seen.
+func (r *run) rowHead(p *pair) string {
+	for _, s := range r.Servers {
+		if s.Name == p.Server {
+			return fmt.Sprintf("| %s | %s |", p.Redisson, s.title())
+		}
+	}
+	return fmt.Sprintf("| %s | %s |", p.Redisson, p.Server)
+}
+
+func (r *run) row(p *pair) string {
+	different := strconv.Itoa(len(p.Different))
+	if p.Ended != "" {
+		different += ", given up"
+	}
+	if n := len(p.Unplayed); n > 0 {
+		different += fmt.Sprintf(", %d failed", n)
+	}
+	if p.Ended != "" || len(p.Different)+len(p.Unplayed)+len(p.Unused) > 0 {
+		different = "**" + different + "**"
+	}
+	shown := strconv.Itoa(p.Passed)
+	if n := len(p.Failed); n > 0 {
+		shown += fmt.Sprintf(", **%d failed**", n)
+	}
+	return r.rowHead(p) + strings.TrimPrefix(
+		line(strconv.Itoa(p.Equal), strconv.Itoa(p.Justified), different, shown, delay(p.GoWakesJava), delay(p.JavaWakesGo)), "|")
+}
+
+func delay(d time.Duration) string {
+	if d == 0 {
+		return "not measured"
+	}
+	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+}
+
+// justified lists what may differ, and with which release in how many of the scenarios it did.
+func (r *run) justified(b *strings.Builder) {
+	cells := []string{"difference", "why"}
+	cells = append(cells, r.releases()...)
+	b.WriteString(line(cells...) + rule(len(cells)))
+	for _, d := range wire.Justified() {
+		cells := []string{d.Name, d.Reason}
+		for _, version := range r.releases() {
+			cells = append(cells, r.times(version, d.Name))
+		}
+		b.WriteString(line(cells...))
+	}
+}
+
+// times is in how many scenarios a release had a difference, a range if that depends on the server.
+func (r *run) times(version, difference string) string {
+	var counts []int
+	for _, p := range r.Pairs {
+		if p.Redisson == version {
+			counts = append(counts, p.Differences[difference])
+		}
+	}
+	least, most := slices.Min(counts), slices.Max(counts)
+	if least != most {
+		return fmt.Sprintf("%d–%d", least, most)
+	}
+	return strconv.Itoa(least)
+}
+
+func (r *run) differences(b *strings.Builder) {
+	if !r.red() {
+		b.WriteString("Nothing.\n")
+		return
+	}
+	for _, u := range r.Unbuilt {
+		fmt.Fprintf(b, "The peer does not build: Redisson %s.\n\n", u)
+	}
+	for _, p := range r.Pairs {
+		if !p.red() {
+			continue
+		}
+		fmt.Fprintf(b, "### %s\n\n", strings.Trim(strings.ReplaceAll(r.rowHead(p), " | ", " on "), "| "))
+		if p.Ended != "" {
+			fmt.Fprintf(b, "It was given up at: %s.\n\n", p.Ended)
+		}
+		for _, d := range p.Different {
+			fmt.Fprintf(b, "In the scenario %q:\n\n```\n%s```\n\n", d.Scenario, d.What)
+		}
+		for _, name := range p.Unplayed {
+			fmt.Fprintf(b, "The scenario %q failed.\n\n", name)
+		}
+		for _, name := range p.Unused {
+			fmt.Fprintf(b, "The justified difference %q was not there.\n\n", name)
+		}
+		for _, name := range p.Failed {
+			fmt.Fprintf(b, "The behaviour %s failed.\n\n", name)
+		}
+	}
+}
+
+func line(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
+func rule(columns int) string     { return "|" + strings.Repeat("---|", columns) + "\n" }
+
+// expected is how many scenarios and behaviours a pair has in a whole run.
+func expected() (scenarios, behaviours int) {
+	for _, b := range interop.Behaviours {
+		if b.Brief {
+			behaviours++
+		}
+	}
+	return len(wire.Names()), behaviours
+}

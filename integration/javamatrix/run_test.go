@@ -1,0 +1,84 @@
+package javamatrix
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// run is everything that the page tells.
+type run struct {
+	Date    string
+	Machine machine
+	Took    time.Duration
+	// Newest is the release that was the newest then; NoNewest why it is not known.
+	Newest, NoNewest string
+	Unbuilt          []string `json:",omitempty"` // releases that the peer does not build against, and why
+	Servers          []server
+	Behaviours       []string // that each pair was shown
+	Pairs            []*pair
+}
+
+// server is one of redisserver.Packages.
+type server struct {
+	Name    string
+	Version string `json:",omitempty"` // as it says itself
+	Missing string `json:",omitempty"` // why it was not to be had
+
+	binary string // empty for own
+}
+
+// machine is where a run took place. Delays mean little without the load.
+type machine struct {
+	System, Go, Java         string
+	Cores                    int
+	LoadBefore, LoadAtTheEnd string
+}
+
+func describeMachine() machine {
+	m := machine{System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), Cores: runtime.NumCPU(), LoadBefore: load()}
+	out, _ := exec.Command("java", "-version").CombinedOutput()
+	// openjdk version "17.0.15" 2025-04-15
+	if _, rest, ok := strings.Cut(string(out), `"`); ok {
+		m.Java, _, _ = strings.Cut(rest, `"`)
+	}
+	return m
+}
+
+// load is the average over a minute, empty where the system does not tell.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	one, _, _ := strings.Cut(string(text), " ")
+	return one
+}
+
+// red tells whether anything was seen that must not be.
+func (r *run) red() bool {
+	return len(r.Unbuilt) > 0 || slices.ContainsFunc(r.Pairs, (*pair).red)
+}
+
+const recorded = "testdata/run.json"
+
+func (r *run) save() error {
+	text, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(recorded, append(text, '\n'), 0o644)
+}
+
+func readRun() (*run, error) {
+	text, err := os.ReadFile(recorded)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{}
+	return r, json.Unmarshal(text, r)
+}

@@ -1,0 +1,96 @@
+package wire
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// plays is how often a scenario is tried that the machine was too slow for.
+const plays = 6
+
+// benches are servers with a Redisson each, one for each watchdog timeout, which is a client's and not a lock's.
+type benches struct {
+	t       *testing.T
+	version string
+	server  func(testing.TB) *redisserver.LocalServer
+	by      map[time.Duration]*bench
+}
+
+type bench struct {
+	rig  *rig
+	java *javaSide
+}
+
+// on gives the bench for a scenario; what goes wrong on it fails t.
+func (bs *benches) on(t *testing.T, sc scenario) *bench {
+	b := bs.by[sc.lease()]
+	if b == nil {
+		var options []javapeer.Option
+		if sc.lease() != byDefault {
+			options = append(options, javapeer.WatchdogTimeout(sc.lease()))
+		}
+		b = &bench{rig: newRig(bs.t, bs.server(bs.t))}
+		b.java = newJava(b.rig, bs.version, options...)
+		bs.by[sc.lease()] = b
+	}
+	b.rig.t = t
+	t.Cleanup(func() { b.rig.t = bs.t })
+	return b
+}
+
+// playJava records Redisson.
+func (b *bench) playJava(sc scenario) trace {
+	b.rig.t.Helper()
+	var last trace
+	for range plays {
+		b.rig.play(b.java.proxy, sc.firstUse)
+		err := sc.java(b.java, sc.key())
+		recorded := b.rig.finish()
+		b.java.release()
+		last = normalise(b.java.id, sc.lease(), sc.firstUse, recorded)
+		if err == nil {
+			return last
+		}
+		if !errors.Is(err, errUntimely) {
+			b.rig.t.Fatal(err)
+		}
+	}
+	b.rig.t.Fatalf("Java: %v, %d times; the last:\n%s", errUntimely, plays, last)
+	panic("unreachable")
+}
+
+// playGo records package rlock, with a client of its own. altered scripts take the place of the library's.
+func (b *bench) playGo(sc scenario, altered ...Altered) trace {
+	b.rig.t.Helper()
+	var last trace
+	for range plays {
+		s := b.newGo(sc, altered)
+		b.rig.play(s.proxy, sc.firstUse)
+		err := sc.golang(s, sc.key())
+		recorded := b.rig.finish()
+		s.client.Close()
+		s.proxy.Close()
+		last = normalise(s.id, sc.lease(), sc.firstUse, recorded)
+		if err == nil {
+			return last
+		}
+		if !errors.Is(err, errUntimely) {
+			b.rig.t.Fatal(err)
+		}
+	}
+	b.rig.t.Fatalf("Go: %v, %d times; the last:\n%s", errUntimely, plays, last)
+	panic("unreachable")
+}
+
+func (b *bench) newGo(sc scenario, altered []Altered) *goSide {
+	var options []rlock.Option
+	if sc.lease() != byDefault {
+		options = append(options, rlock.WithWatchdogTimeout(sc.lease()))
+	}
+	return newGo(b.rig, altered, options...)
+}

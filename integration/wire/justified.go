@@ -1,0 +1,154 @@
+package wire
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// rule undoes one difference that is there on purpose.
+type rule struct {
+	name string
+	undo func(java, golang *trace) bool // false if there was nothing to undo
+}
+
+// justification lets one rule apply to some scenarios, or to some releases of Redisson, and to no others.
+type justification struct {
+	scenarios []string // in each of which there must be something to undo; nil: all, and there must be in some
+	rule      rule
+	reason    string
+	from, to  string // the releases that it is for: from the first on, before the other. Empty: no bound
+}
+
+// covers tells whether it is for a release.
+func (j justification) covers(version string) bool {
+	return (j.from == "" || !older(version, j.from)) && (j.to == "" || older(version, j.to))
+}
+
+// justified is every difference that may be, and must be. Those of old releases come first, since the others compare
+// what is then alike.
+var justified = []justification{
+	{
+		rule:   byText,
+		reason: "Redisson sent scripts as text with EVAL; EVALSHA names the same text by its SHA-1.",
+		to:     "3.46",
+	},
+	{
+		rule:   oneByOne,
+		reason: "Redisson renewed each lock by a script of its own; a batch makes the same calls for each lock.",
+		to:     "3.44",
+	},
+	{
+		rule:   noLatch,
+		reason: "Redisson's unlock had no latch; ours keeps one until the DEL behind it, and nobody else looks at it.",
+		to:     "3.24",
+	},
+	{
+		rule:   publishFixed,
+		reason: "Redisson's scripts published by PUBLISH without being told; the message and its channel are the same.",
+		to:     "3.22",
+	},
+	{
+		rule:   otherLockText,
+		reason: "Redisson's lock script had two branches where there is one now; calls and answers are the same.",
+		to:     "3.19",
+	},
+	{
+		rule:   firstBySetting,
+		reason: "Redisson's first acquire set the count to 1 by hset; hincrby leaves the same.",
+		to:     "3.12.3",
+	},
+	{
+		rule:   deletesAnother,
+		reason: "Redisson 3.52 deletes a key named after its client instead of the latch, which stays until it expires.",
+		from:   "3.52", to: "4.0",
+	},
+	{
+		scenarios: []string{"first use of each script", "force unlock of a locked one", "force unlock of an unlocked one"},
+		rule:      asksTheType,
+		reason:    "Go asks for the key's TYPE first, so that a key which is no lock is not deleted.",
+	},
+	{
+		scenarios: []string{"re-entry with a shorter lease"},
+		rule:      keepsTheLonger("lock"),
+		reason:    "Java shortens the outer lease to the inner one; Go passes what the outer one still has.",
+	},
+	{
+		scenarios: []string{"partial unlock of a fixed lease"},
+		rule:      keepsTheLonger("unlock"),
+		reason:    "Java passes its lock object's lease, not the hold's; Go passes what the hold that is left still has.",
+	},
+	{
+		scenarios: []string{"unlock by a stranger"},
+		rule:      asksTheTTL,
+		reason:    "UnlockAs does not know the owner's lease, so it asks for the TTL in order not to shorten it.",
+	},
+}
+
+// justifiedFor is what applies to a scenario with a release.
+func justifiedFor(scenario, version string) (all []justification) {
+	for _, j := range justified {
+		if j.covers(version) && (j.scenarios == nil || slices.Contains(j.scenarios, scenario)) {
+			all = append(all, j)
+		}
+	}
+	return all
+}
+
+var asksTheType = question("TYPE", "force", "status hash", "status none")
+
+var asksTheTTL = question("PTTL", "unlock", "int ≤"+strconv.FormatInt(quiet.Milliseconds(), 10))
+
+// question takes out one question that Go asks about a key right before a script about it.
+func question(asked, before string, answers ...string) rule {
+	return rule{asked + " before " + before, func(_, golang *trace) bool {
+		for i, s := range golang.steps[:max(0, len(golang.steps)-1)] {
+			next := golang.steps[i+1]
+			if s.role == asked && s.head == asked+" "+s.name && slices.Contains(answers, s.reply) &&
+				next.role == before && next.name == s.name {
+				golang.steps = slices.Delete(golang.steps, i, i+1)
+				return true
+			}
+		}
+		return false
+	}}
+}
+
+// keepsTheLonger puts Java's lease in the place of the longer one that Go passes in a script, and in that of the TTL which
+// the key is left with. What Go passes is what is left of the outer hold's fixed lease.
+func keepsTheLonger(role string) rule {
+	return rule{"Go keeps the longer lease in " + role, func(java, golang *trace) bool {
+		if len(java.steps) != len(golang.steps) {
+			return false
+		}
+		for i := range golang.steps {
+			j, g := java.steps[i], &golang.steps[i]
+			ms, err := strconv.ParseInt(g.lease, 10, 64)
+			if g.role != role || j.role != role || j.lease == g.lease || err != nil ||
+				ms > long.Milliseconds() || ms < (long-patience).Milliseconds() {
+				continue
+			}
+			g.head = strings.Replace(g.head, " "+g.lease+" OWNER", " "+j.lease+" OWNER", 1)
+			for k, call := range g.inside {
+				if call == "pexpire "+g.name+" "+g.lease {
+					g.inside[k] = "pexpire " + g.name + " " + j.lease
+				}
+			}
+			for k, left := range golang.keys {
+				if rest, ok := strings.CutSuffix(left, " ttl "+round(g.lease)); ok && strings.HasPrefix(left, g.name+" ") {
+					golang.keys[k] = rest + " ttl " + round(j.lease)
+				}
+			}
+			return true
+		}
+		return false
+	}}
+}
+
+func round(lease string) string {
+	ms, err := strconv.ParseInt(lease, 10, 64)
+	if err != nil {
+		return lease
+	}
+	return rounded(ms, shortest.Milliseconds())
+}

@@ -1,0 +1,132 @@
+package wire
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// What older releases of Redisson say otherwise. Each rule undoes one such difference wherever it is.
+
+// byText: the script itself travels with every call.
+var byText = rule{"scripts sent as text", func(java, golang *trace) (found bool) {
+	for i := range java.steps {
+		switch s := &java.steps[i]; {
+		case s.tick != nil && s.tick.verb == "EVAL":
+			s.tick.verb = "EVALSHA"
+			s.tick.show(s)
+			found = true
+		case s.script != nil && s.script.verb == "EVAL":
+			s.script.verb = "EVALSHA"
+			s.show()
+			found = true
+		}
+	}
+	if found {
+		// Who sends the text has nothing to load.
+		golang.steps = dropLoads(golang.steps)
+	}
+	return found
+}}
+
+// otherLockText: two branches where there is one now.
+var otherLockText = rule{"another text of the lock script", func(java, _ *trace) (found bool) {
+	for i := range java.steps {
+		if s := &java.steps[i]; s.role == "lock" && s.script.sha != lockSHA && lockSHAs[s.script.sha] {
+			s.script.sha = lockSHA
+			s.show()
+			found = true
+		}
+	}
+	return found
+}}
+
+// firstBySetting: the first hold is set to 1, not counted up to it.
+var firstBySetting = rule{"first acquire by hset", func(java, _ *trace) (found bool) {
+	for i := range java.steps {
+		s := &java.steps[i]
+		if s.role != "lock" {
+			continue
+		}
+		for k, call := range s.inside {
+			if call == "hset "+s.name+" "+s.owner+" 1" {
+				s.inside[k] = "hincrby " + s.name + " " + s.owner + " 1"
+				found = true
+			}
+		}
+	}
+	return found
+}}
+
+// publishFixed: how to publish is no argument.
+var publishFixed = rule{"no argument for how to publish", func(_, golang *trace) (found bool) {
+	at := map[string]int{"unlock": 3, "force": 1}
+	for i := range golang.steps {
+		s := &golang.steps[i]
+		if k := at[s.role]; k > 0 && len(s.script.argv) > k && s.script.argv[k] == "PUBLISH" {
+			s.script.argv = slices.Delete(s.script.argv, k, k+1)
+			s.show()
+			found = true
+		}
+	}
+	return found
+}}
+
+// noLatch: an unlock leaves no trace of its result, so there is none to be looked at, kept and deleted.
+var noLatch = rule{"unlock without a latch", func(_, golang *trace) (found bool) {
+	latches := map[string]bool{}
+	for i := range golang.steps {
+		s := &golang.steps[i]
+		if s.role != "unlock" || len(s.script.keys) != 3 {
+			continue
+		}
+		latch := s.script.keys[2]
+		// Nobody else looks at the latch, but it has to be right.
+		of := []string{"get " + latch}
+		if result, ok := strings.CutPrefix(s.reply, "int "); ok {
+			of = append(of, "set "+latch+" "+result+" px LATCHTIME")
+		}
+		isOf := func(call string) bool { return slices.Contains(of, call) }
+		rest := slices.DeleteFunc(slices.Clone(s.inside), isOf)
+		if len(s.inside)-len(rest) != len(of) {
+			continue
+		}
+		s.inside = rest
+		latches[latch] = true
+		s.script.keys = s.script.keys[:2]
+		s.script.argv = s.script.argv[:len(s.script.argv)-1]
+		s.show()
+		found = true
+	}
+	golang.steps = slices.DeleteFunc(golang.steps, func(s step) bool { return s.role == "DEL" && latches[s.name] })
+	return found
+}}
+
+// oneByOne: each lock is renewed by a script of its own.
+var oneByOne = rule{"a renewal for each lock", func(java, _ *trace) (found bool) {
+	for i := range java.steps {
+		if s := &java.steps[i]; s.tick != nil && s.tick.single {
+			s.tick.single = false
+			s.tick.show(s)
+			found = true
+		}
+	}
+	return found
+}}
+
+// deletesAnother: the DEL after an unlock misses the latch.
+var deletesAnother = rule{"a DEL that misses the latch", func(java, _ *trace) (found bool) {
+	for i := range java.steps[:max(0, len(java.steps)-1)] {
+		unlock, del := java.steps[i], &java.steps[i+1]
+		if unlock.role != "unlock" || del.role != "DEL" || !meant(*del, unlock) || del.reply != "int 0" {
+			continue
+		}
+		latch := unlock.script.keys[2]
+		kept := len(java.keys)
+		java.keys = slices.DeleteFunc(java.keys, func(k string) bool { return strings.HasPrefix(k, latch+" string ") })
+		del.name, del.head = latch, "DEL "+latch
+		del.reply = "int " + strconv.Itoa(kept-len(java.keys))
+		found = true
+	}
+	return found
+}}

@@ -1,0 +1,109 @@
+package wire
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/redisserver"
+)
+
+// Proof compares package rlock with one release of Redisson on one kind of server.
+type Proof struct {
+	benches *benches
+	used    map[string]bool // rules
+	javaSHA map[string]string
+	goSHA   map[string]string
+}
+
+// New prepares a proof. server starts one; servers and JVMs start at their first use and end with t.
+func New(t *testing.T, version string, server func(testing.TB) *redisserver.LocalServer) *Proof {
+	return &Proof{
+		benches: &benches{t, version, server, map[time.Duration]*bench{}},
+		used:    map[string]bool{}, javaSHA: map[string]string{}, goSHA: map[string]string{},
+	}
+}
+
+// Finding is how one scenario ended.
+type Finding struct {
+	// Commands and Calls are what Java sent, and what ran inside its scripts.
+	Commands, Calls int
+	// Difference tells, call by call, what differs that may not; empty for nothing.
+	Difference string
+	// Justified are the differences that are there on purpose. Equal traces have none.
+	Justified []Difference
+	// Unused are rules that had to find something in this scenario and did not.
+	Unused []string
+	// Java and Go are the traces.
+	Java, Go string
+}
+
+// Difference is one that may be.
+type Difference struct{ Name, Reason string }
+
+// Justified are all the differences that may be, with whatever release.
+func Justified() (all []Difference) {
+	for _, j := range justified {
+		all = append(all, Difference{j.rule.name, j.reason})
+	}
+	return all
+}
+
+// Names are those of the scenarios, in their order.
+func Names() (all []string) {
+	for _, sc := range scenarios {
+		all = append(all, sc.name)
+	}
+	return all
+}
+
+// Play has both sides play the scenario of that name. What can't be played fails t at once; a difference does not, it is
+// for the caller to judge. Given altered scripts, the Go side uses them.
+func (p *Proof) Play(t *testing.T, name string, altered ...Altered) Finding {
+	t.Helper()
+	i := slices.IndexFunc(scenarios, func(sc scenario) bool { return sc.name == name })
+	if i < 0 {
+		t.Fatalf("wire: there is no scenario %q", name)
+	}
+	sc := scenarios[i]
+	if len(altered) > 0 {
+		// Loading is the library's own, and an altered script is loaded for it.
+		sc.firstUse = false
+	}
+	b := p.benches.on(t, sc)
+	java := b.playJava(sc)
+	golang := b.playGo(sc, altered...)
+	maps.Copy(p.javaSHA, java.shas)
+	maps.Copy(p.goSHA, golang.shas)
+
+	f := Finding{Commands: len(java.steps), Calls: java.calls(), Java: java.String(), Go: golang.String()}
+	var rules []rule
+	must := map[string]bool{}
+	for _, j := range justifiedFor(sc.name, p.benches.version) {
+		rules = append(rules, j.rule)
+		must[j.rule.name] = j.scenarios != nil
+	}
+	report, unused := compare(java, golang, rules)
+	f.Difference = report
+	for _, j := range justifiedFor(sc.name, p.benches.version) {
+		switch found := !slices.Contains(unused, j.rule.name); {
+		case found:
+			p.used[j.rule.name] = true
+			f.Justified = append(f.Justified, Difference{j.rule.name, j.reason})
+		case must[j.rule.name]:
+			f.Unused = append(f.Unused, j.rule.name)
+		}
+	}
+	return f
+}
+
+// Unused are the rules for this release that found nothing in any scenario that was played.
+func (p *Proof) Unused() (names []string) {
+	for _, j := range justified {
+		if j.covers(p.benches.version) && !p.used[j.rule.name] {
+			names = append(names, j.rule.name)
+		}
+	}
+	return names
+}
