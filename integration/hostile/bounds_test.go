@@ -77,6 +77,15 @@ func heapGrowth(t *testing.T, do func()) int64 {
 // leftGoroutines gives the stacks that are inside the library. Close has returned, so there is no grace. (A goroutine of
 // redigo's may be a moment from its end; TestMain looks for those.)
 func leftGoroutines() string {
+	// One that has just said that it is done may not have gone yet.
+	left := libraryGoroutines()
+	for deadline := time.Now().Add(time.Second); left != "" && time.Now().Before(deadline); left = libraryGoroutines() {
+		runtime.Gosched()
+	}
+	return left
+}
+
+func libraryGoroutines() string {
 	buf := make([]byte, 1<<20)
 	var ours []string
 	for stack := range bytes.SplitSeq(buf[:runtime.Stack(buf, true)], []byte("\n\n")) {

@@ -84,7 +84,7 @@ func (p *Pipeline) attempt() error {
 	}
 	l := &link{p: p, conn: conn, fence: fence, replicas: replicas, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
 	if pc, ok := conn.(patient); ok {
-		pc.Manage()
+		pc.Manage(l.pause, l.resume)
 		_ = pc.SetReadDeadline(time.Time{})
 		l.patient = pc
 	}

@@ -1,10 +1,18 @@
 // Package pipeline shares one connection among all callers of a client.
 //
 // A caller queues a Request and may leave; the request does not. If fewer
-// than four batches are under way, whoever flushes cuts the queue into a
-// batch and writes it; one goroutine reads the replies in order and completes
+// than four batches are under way, whoever flushes cuts a batch from the queue
+// and writes it; one goroutine reads the replies in order and completes
 // requests. It waits for the server on everybody's behalf, so a caller's
 // context ends that caller's wait and nothing else.
+//
+// # What makes many callers cheap
+//
+// The reader completes all that it has read, lets the callers that this woke
+// queue, and flushes for them just before it waits for the network again;
+// meanwhile nobody else flushes. A batch is at most a third of what is queued
+// and under way, so that the server has work while callers come back, and is
+// written in pieces of 16 KiB in the place of redigo's 4.
 //
 // # What a completion says
 //

@@ -28,11 +28,14 @@ type link struct {
 	batches chan []*Request // written or being written, in order
 	wrote   chan struct{}   // one for each batch that is not being written any more
 	wmu     sync.Mutex      // held while writing; guards broken
+	woke    bool            // a batch was completed since the last pause; the reader's
 	broken  bool            // nothing is written any more, and batches are their completions' again
 
 	// All below is guarded by p.mu.
 	writing  bool
-	inflight int
+	busy     bool               // the reader has replies to deal with, and will flush
+	inflight int                // batches
+	owed     int                // requests in them
 	ended    bool               // batches is closed
 	cuts     int                // batches so far
 	bounds   [maxInFlight]bound // of those in flight, by their number
@@ -65,8 +68,38 @@ type interrupter interface{ Interrupt() }
 // can always be under way: the end of an idle connection is seen at once, and a
 // reply finds its reader waiting.
 type patient interface {
-	Manage()
+	Manage(before, after func())
 	SetReadDeadline(time.Time) error
+}
+
+// corker is a connection that can keep back what is written until all of it is
+// there.
+type corker interface {
+	Cork()
+	Uncork() error
+}
+
+// pause comes before the reader waits for the network: the callers that it has
+// woken get to queue, and what they queued is one batch.
+func (l *link) pause() {
+	p := l.p
+	if l.woke {
+		l.woke = false
+		runtime.Gosched()
+	}
+	p.mu.Lock()
+	l.busy = false
+	p.mu.Unlock()
+	p.Flush()
+}
+
+// resume follows the wait. From here on nobody else flushes: who has just been
+// woken would write each by itself what can go together.
+func (l *link) resume() {
+	p := l.p
+	p.mu.Lock()
+	l.busy = true
+	p.mu.Unlock()
 }
 
 // expect bounds the read of the oldest batch in flight, or lifts the bound if
@@ -102,6 +135,15 @@ func (l *link) write(b []*Request) {
 	defer l.wmu.Unlock()
 	if l.broken {
 		return
+	}
+	if c, ok := l.conn.(corker); ok && len(b) > 1 {
+		c.Cork()
+		defer func() {
+			// A failure ends the connection, which the reader finds out.
+			if c.Uncork() != nil {
+				l.interrupt()
+			}
+		}()
 	}
 	for _, r := range b {
 		if l.conn.Send(r.Command, r.Args...) != nil {
@@ -140,15 +182,17 @@ func (l *link) read() {
 				<-l.wrote
 			}
 			p.complete(r)
+			l.woke = true
 		}
 		p.mu.Lock()
 		l.inflight--
+		l.owed -= len(b)
 		l.expect()
 		p.recycle(b)
 		p.mu.Unlock()
-		// The callers just woken get to queue before the next batch is cut.
-		runtime.Gosched()
-		p.Flush()
+		if l.patient == nil {
+			l.pause()
+		}
 	}
 }
 

@@ -22,6 +22,14 @@ const (
 	// idle connection. A renewal of a hundred locks is about ten kilobytes.
 	atOnce = 4
 
+	// parts is into how many batches callers are parted, so that some are at the
+	// server while others are here: measured with 16 to 1,024 callers, two to
+	// four make 3 to 8 percent.
+	parts = 3
+
+	// leastBatch is how many requests are not parted into smaller batches.
+	leastBatch = 4
+
 	// discardAfter is how long a discarded key waits for company.
 	discardAfter = 5 * time.Millisecond
 
@@ -55,8 +63,8 @@ type Pipeline struct {
 
 	mu       sync.Mutex // guards everything below
 	queue    []*Request
-	spare    []*Request // the queue's other backing array
-	link     *link      // nil while not connected
+	spares   [][]*Request // backing arrays of former queues
+	link     *link        // nil while not connected
 	dialling bool
 	kicking  bool // the flusher goroutine runs
 	closed   bool
@@ -188,15 +196,26 @@ func (p *Pipeline) ready() bool {
 		p.connect()
 		return false
 	}
-	return !p.link.writing && p.link.inflight < maxInFlight
+	return !p.link.writing && !p.link.busy && p.link.inflight < maxInFlight
 }
 
-// cut takes the queue as a batch. It is called with mu held.
+// cut takes the queue, or what makes a good batch of it. It is called with mu
+// held.
 func (p *Pipeline) cut() (*link, []*Request) {
 	l := p.link
 	b := p.queue
-	p.queue = p.spare[:0]
-	p.spare = nil
+	p.queue = nil
+	if last := len(p.spares) - 1; last >= 0 {
+		p.queue, p.spares = p.spares[last], p.spares[:last]
+	}
+	// Callers that travel together return together, and the server would have
+	// nothing to do until they are back. Parted, some are at the server while
+	// others are here.
+	if most := max((len(b)+l.owed)/parts, leastBatch); len(b) > most {
+		p.queue = append(p.queue, b[most:]...)
+		clear(b[most:])
+		b = b[:most]
+	}
 	for len(p.discards) > 0 {
 		n := min(len(p.discards), maxDiscards)
 		r := &Request{Command: "DEL", Done: (*discarded)(p)}
@@ -220,6 +239,7 @@ func (p *Pipeline) cut() (*link, []*Request) {
 			waits++
 		}
 	}
+	l.owed += len(b)
 	l.bounds[l.cuts%maxInFlight] = bound{now, waits}
 	l.cuts++
 	if l.inflight++; l.inflight == 1 {
@@ -232,9 +252,9 @@ func (p *Pipeline) cut() (*link, []*Request) {
 
 // recycle takes back a batch's backing array. It is called with mu held.
 func (p *Pipeline) recycle(b []*Request) {
-	if cap(b) > cap(p.spare) && cap(b) <= 4096 {
+	if len(p.spares) <= maxInFlight && cap(b) <= 4096 {
 		clear(b)
-		p.spare = b[:0]
+		p.spares = append(p.spares, b[:0])
 	}
 }
 

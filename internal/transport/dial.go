@@ -21,8 +21,21 @@ type Conn struct {
 }
 
 // Manage leaves the reads' deadlines to SetReadDeadline from now on; those
-// that redigo sets before each reply have no effect any more.
-func (c *Conn) Manage() { c.guard.managed.Store(true) }
+// that redigo sets before each reply have no effect any more. Whoever receives
+// has before called when nothing is left of what was read, just before it
+// waits for the network, and after when that is over.
+func (c *Conn) Manage(before, after func()) {
+	c.guard.before, c.guard.after = before, after
+	c.guard.managed.Store(true)
+}
+
+// Cork keeps back what is written, up to 16 KiB at a time, until Uncork: redigo
+// writes each 4 KiB by themselves, and each write has the server look. It is
+// for the one that sends.
+func (c *Conn) Cork() { c.guard.corked = true }
+
+// Uncork writes what was kept back.
+func (c *Conn) Uncork() error { return c.guard.uncork() }
 
 // SetReadDeadline bounds the read under way and those that follow, from any
 // goroutine.

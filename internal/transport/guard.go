@@ -25,6 +25,45 @@ type guard struct {
 	net.Conn
 	s       scanner
 	managed atomic.Bool
+
+	before, after func() // around each read, once managed
+
+	corked bool
+	kept   []byte // written while corked; the sender's
+}
+
+// enough is how much is kept back at the most: as much as a server reads at
+// once.
+const enough = 16 << 10
+
+// Write keeps p back while the connection is corked.
+func (g *guard) Write(p []byte) (int, error) {
+	if !g.corked {
+		return g.Conn.Write(p)
+	}
+	if len(g.kept)+len(p) > enough {
+		if err := g.flush(); err != nil {
+			return 0, err
+		}
+	}
+	g.kept = append(g.kept, p...)
+	return len(p), nil
+}
+
+func (g *guard) uncork() error {
+	g.corked = false
+	return g.flush()
+}
+
+func (g *guard) flush() error {
+	if len(g.kept) == 0 {
+		return nil
+	}
+	_, err := g.Conn.Write(g.kept)
+	if g.kept = g.kept[:0]; cap(g.kept) > 4*enough {
+		g.kept = nil
+	}
+	return err
 }
 
 // SetReadDeadline leaves the deadline alone if it is somebody else's business.
@@ -37,7 +76,14 @@ func (g *guard) SetReadDeadline(t time.Time) error {
 
 // Read passes on what the connection reads as long as it is within bounds.
 func (g *guard) Read(p []byte) (int, error) {
+	managed := g.managed.Load()
+	if managed {
+		g.before()
+	}
 	n, err := g.Conn.Read(p)
+	if managed {
+		g.after()
+	}
 	if serr := g.s.scan(p[:n]); serr != nil {
 		g.Conn.Close()
 		return 0, serr
