@@ -52,6 +52,7 @@ type line struct {
 	trouble trouble
 
 	handoff
+	crush
 	quit time.Duration // when a line that nobody waits in leaves its channel; 0: not decided
 }
 
@@ -132,7 +133,7 @@ func (ln *line) step() {
 		ln.arm()
 		return
 	}
-	if ln.polite = ln.yields(w); ln.polite > 0 {
+	if ln.polite = max(ln.yields(w), ln.dodges()); ln.polite > 0 {
 		ln.flag = true
 		ln.listen()
 		ln.arm()
@@ -247,6 +248,7 @@ func (ln *line) end() {
 		ln.armed = 0
 	}
 	ln.flag, ln.heard = false, false
+	ln.crush = crush{}
 	ln.bound, ln.polite, ln.quit = 0, 0, 0
 	ln.handoff = handoff{}
 	ln.trouble.clear()
@@ -327,6 +329,7 @@ func (e *ear) wake(released bool) {
 		ln.echoes, ln.flag = 0, true
 	} else if !ln.echo() {
 		ln.flag = true
+		ln.rush()
 	}
 	ln.step()
 	e.s.unlock()

@@ -1,0 +1,63 @@
+package rlock
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+)
+
+// crushed is a line on a clock that the test moves.
+func crushed() (*line, *time.Duration) {
+	now := new(time.Duration)
+	*now = time.Hour
+	c := &Client{o: &settings{clock: clock.Func(func() time.Duration { return *now })}}
+	return &line{n: &name{c: c}}, now
+}
+
+func TestTriesAreSpreadWhereMessagesCrowd(t *testing.T) {
+	const beat = 100 * time.Microsecond
+	ln, now := crushed()
+	tries, messages := 0, 0
+	for range 2000 {
+		*now += beat
+		messages++
+		ln.rush()
+		if put := ln.dodges(); put > *now+beats*quickBeat {
+			t.Fatalf("put off for %v", put-*now)
+		} else if put == 0 {
+			tries++
+		}
+	}
+	if tries == 0 || tries > messages/3 {
+		t.Errorf("%d tries for %d messages", tries, messages)
+	}
+}
+
+func TestMessageAfterAPauseIsFollowedAtOnce(t *testing.T) {
+	ln, now := crushed()
+	for range 100 {
+		*now += 100 * time.Microsecond
+		ln.rush()
+	}
+	for i := range 100 {
+		*now += 2 * time.Millisecond
+		ln.rush()
+		if ln.dodges() > 0 && i > 3 {
+			t.Fatalf("message %d after the crowd has gone is put off", i)
+		}
+	}
+}
+
+func TestFirstMessagesAreFollowedAtOnce(t *testing.T) {
+	ln, now := crushed()
+	ln.rush()
+	if ln.dodges() > 0 {
+		t.Fatal("the first message is put off")
+	}
+	*now += time.Second
+	ln.rush()
+	if ln.dodges() > 0 {
+		t.Fatal("the second message is put off")
+	}
+}
