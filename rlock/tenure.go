@@ -258,6 +258,14 @@ func (t *tenure) lose(cause error) {
 	}
 	if len(holds) > 0 {
 		t.n.c.log.lost(t, holds, cause)
+		// The message of a forced unlock is still to come.
+		if ln := t.n.line; ln != nil && ln.size > 0 && cause != errForced {
+			// Who waits for this client's own release has nothing to wait for.
+			ln.flag = true
+			ln.step()
+			s := t.n.s
+			s.later = append(s.later, t.n.c.node.pipe.Kick)
+		}
 	}
 	t.tidy()
 }

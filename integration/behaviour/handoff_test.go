@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gomodule/redigo/redis"
+
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -153,5 +155,49 @@ func TestWithoutCourtesyNobodyIsCounted(t *testing.T) {
 		if counts := r.calls()["PUBSUB|NUMSUB"] - before; (counts > 0) != asked {
 			t.Errorf("courtesy %v: asked %d times", on, counts)
 		}
+	}
+}
+
+// flushes counts what a client writes at once.
+type flushes struct {
+	redis.Conn
+	n *atomic.Int64
+}
+
+func (f flushes) Flush() error {
+	f.n.Add(1)
+	return f.Conn.Flush()
+}
+
+func (f flushes) ReceiveWithTimeout(d time.Duration) (any, error) {
+	return redis.ReceiveWithTimeout(f.Conn, d)
+}
+
+func (f flushes) DoWithTimeout(d time.Duration, command string, args ...any) (any, error) {
+	return redis.DoWithTimeout(f.Conn, d, command, args...)
+}
+
+// Unlock and acquire leave in one write, and the next one's unlock waits for the answer to that: writes are round trips.
+func TestHandOffWithinAClientIsOneRoundTrip(t *testing.T) {
+	const callers, turns = 4, 200 // somebody always waits
+	r, s := own(t)
+	var n atomic.Int64
+	pool := &redis.Pool{MaxActive: 2, MaxIdle: 2, Dial: func() (redis.Conn, error) {
+		conn, err := redis.Dial("tcp", s.Addr(), redis.DialReadTimeout(5*time.Second), redis.DialWriteTimeout(5*time.Second))
+		return flushes{conn, &n}, err
+	}}
+	defer pool.Close()
+	c, err := rlock.New(pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	r.unlock(r.lock(c.NewLock("warm"))) // connected, the scripts loaded
+	n.Store(0)
+	r.takeTurns(c, r.name(), callers, turns)
+	trips := float64(n.Load()) / (callers * turns)
+	t.Logf("%.3f writes for each of %d acquisitions", trips, callers*turns)
+	if trips < 0.5 || trips > 1.3 {
+		t.Errorf("%.3f writes for each acquisition, want one", trips)
 	}
 }
