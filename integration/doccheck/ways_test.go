@@ -35,12 +35,16 @@ var ways = map[string]way{
 	"go mod edit -require github.com/rlock-go/redisson@v0.0.0 -replace github.com/rlock-go/redisson=/path/to/checkout": {run: true, reader: true},
 	"go mod tidy": {run: true, reader: true},
 
-	"make faults":               {part: "integration/faults.TestFaults"},
-	"make faults FLAGS=-write":  {part: "integration/faults.TestFaults"},
-	"make mutants":              {part: "integration/mutants.TestEveryEditMeetsTheCode"},
-	"make mutants FLAGS=-write": {part: "integration/mutants.TestDocumentHasEveryDefect"},
-	"cd integration && go run ./javacourtesy -write":                {part: "integration/javacourtesy.TestCourtesy"},
-	"REDIS_URL=redis://localhost:6379 go run ./leader -watchdog 3s": {part: "docs/cookbook.TestLeader"},
+	"make faults":                   {part: "integration/faults.TestFaults"},
+	"make faults FLAGS=-write":      {part: "integration/faults.TestFaults"},
+	"make mutants":                  {part: "integration/mutants.TestEveryEditMeetsTheCode"},
+	"make mutants FLAGS=-write":     {part: "integration/mutants.TestDocumentHasEveryDefect"},
+	"make test-matrix":              {part: "integration/javamatrix.TestMatrix"},
+	"make test-matrix FLAGS=-write": {part: "integration/javamatrix.TestMatrix"},
+	"make test-matrix FLAGS='-versions newest -servers redis-8.0,valkey-8'": {part: "integration/javamatrix.TestMatrix"},
+	"make test-matrix FLAGS='-versions 4.7.0 -servers redis-7.0 -altered'":  {part: "integration/javamatrix.TestAChangedByteTurnsTheMatrixRed"},
+	"cd integration && go run ./javacourtesy -write":                        {part: "integration/javacourtesy.TestCourtesy"},
+	"REDIS_URL=redis://localhost:6379 go run ./leader -watchdog 3s":         {part: "docs/cookbook.TestLeader"},
 
 	"cd integration/bench && go run . -write": {
 		run: true, instead: []string{"-write", "-from ../../docs/performance/run.json -write"}, keeps: "docs/performance.md",

@@ -4,6 +4,7 @@ import "testing"
 
 // Behaviour is one thing that both sides must see alike.
 type Behaviour struct {
+	// Name is that of the subtest.
 	Name string
 	// Brief tells that it takes some seconds at most, with every release.
 	Brief bool

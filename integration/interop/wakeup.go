@@ -68,6 +68,7 @@ func (d Spread) Percentile(p int) time.Duration {
 	return sorted[max((len(sorted)*p+99)/100, 1)-1]
 }
 
+// String has the median, the 99th percentile and the most.
 func (d Spread) String() string {
 	return fmt.Sprintf("p50 %v, p99 %v, max %v (%d rounds)", d.Percentile(50), d.Percentile(99), slices.Max(d), len(d))
 }

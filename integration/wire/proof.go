@@ -40,7 +40,12 @@ type Finding struct {
 }
 
 // Difference is one that may be.
-type Difference struct{ Name, Reason string }
+type Difference struct {
+	// Name is the rule's, in a few words.
+	Name string
+	// Reason is why the two sides may differ so.
+	Reason string
+}
 
 // Justified are all the differences that may be, with whatever release.
 func Justified() (all []Difference) {
