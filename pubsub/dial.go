@@ -14,7 +14,7 @@ import (
 // life.
 //
 // The connection must be redigo's or behave like it: one goroutine may send while
-// another receives, and it has ReceiveWithTimeout. It may be dialled for the hub
+// another receives, and it is a redis.ConnWithTimeout. It may be dialled for the hub
 // or borrowed from a *redis.Pool. The hub closes it exactly once, when
 // nobody uses it any more, and a borrowed one that works goes back to its pool with
 // nothing subscribed and nothing unread. That last step is the pool's own round

@@ -40,11 +40,12 @@ func (ln *line) rush() {
 	}
 }
 
-// dodges is the instant before which the head makes no attempt, 0 if it may
-// try now.
-func (ln *line) dodges() time.Duration {
-	if ln.start > ln.n.c.early() {
-		return ln.start
+// dodges is the instant before which w, the head, makes no attempt, 0 if it may
+// try now. Who was never told that the lock is taken, or has no time left
+// then, does not wait for it.
+func (ln *line) dodges(w *waiter) time.Duration {
+	if ln.start <= ln.n.c.early() || !w.wasTold() || w.until > 0 && w.until <= ln.start {
+		return 0
 	}
-	return 0
+	return ln.start
 }

@@ -7,6 +7,9 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 )
 
+// told is a waiter that has all the time there is.
+var told = &waiter{told: true}
+
 // crushed is a line on a clock that the test moves.
 func crushed() (*line, *time.Duration) {
 	now := new(time.Duration)
@@ -23,7 +26,7 @@ func TestTriesAreSpreadWhereMessagesCrowd(t *testing.T) {
 		*now += beat
 		messages++
 		ln.rush()
-		if put := ln.dodges(); put > *now+beats*quickBeat {
+		if put := ln.dodges(told); put > *now+beats*quickBeat {
 			t.Fatalf("put off for %v", put-*now)
 		} else if put == 0 {
 			tries++
@@ -43,7 +46,7 @@ func TestMessageAfterAPauseIsFollowedAtOnce(t *testing.T) {
 	for i := range 100 {
 		*now += 2 * time.Millisecond
 		ln.rush()
-		if ln.dodges() > 0 && i > 3 {
+		if ln.dodges(told) > 0 && i > 3 {
 			t.Fatalf("message %d after the crowd has gone is put off", i)
 		}
 	}
@@ -52,12 +55,30 @@ func TestMessageAfterAPauseIsFollowedAtOnce(t *testing.T) {
 func TestFirstMessagesAreFollowedAtOnce(t *testing.T) {
 	ln, now := crushed()
 	ln.rush()
-	if ln.dodges() > 0 {
+	if ln.dodges(told) > 0 {
 		t.Fatal("the first message is put off")
 	}
 	*now += time.Second
 	ln.rush()
-	if ln.dodges() > 0 {
+	if ln.dodges(told) > 0 {
 		t.Fatal("the second message is put off")
+	}
+}
+
+func TestWhoHasNoAnswerOrNoTimeDoesNotDodge(t *testing.T) {
+	ln, now := crushed()
+	for range 100 {
+		*now += 100 * time.Microsecond
+		ln.rush()
+	}
+	ln.start = *now + time.Millisecond
+	if ln.dodges(told) != ln.start {
+		t.Error("one that was told does not wait")
+	}
+	if w := (&waiter{n: ln.n}); ln.dodges(w) > 0 {
+		t.Error("one that was never told waits")
+	}
+	if w := (&waiter{told: true, until: *now + 500*time.Microsecond}); ln.dodges(w) > 0 {
+		t.Error("one whose wait elapses before waits")
 	}
 }

@@ -56,41 +56,12 @@ type line struct {
 	quit time.Duration // when a line that nobody waits in leaves its channel; 0: not decided
 }
 
-// queue finds or makes the name's line. It is called with the shard locked.
-func (n *name) queue() *line {
-	if n.line == nil {
-		s := n.s
-		if n.line = s.spare; n.line == nil {
-			n.line = &line{s: s}
-		} else {
-			s.spare, n.line.next = n.line.next, nil
-			s.spares--
-		}
-		n.line.n = n
-	}
-	return n.line
-}
-
-// step does what is due for those who wait, if anybody does.
-func (n *name) step() {
-	if n.line != nil {
-		n.line.step()
-	} else {
-		n.tidy()
-	}
-}
-
-// leads tells whether a is its line's attempt.
-func (n *name) leads(a *attempt) bool { return n.line != nil && n.line.current == a }
-
-// waitsLoose tells whether w's attempts are made outside the queue.
-func (n *name) waitsLoose(w *waiter) bool { return n.line != nil && w.in == &n.line.loose }
-
 // tidy gives the line back if nobody waits in it and nothing is under way.
 func (ln *line) tidy() {
 	if ln.size > 0 || ln.loose.size > 0 || ln.current != nil || ln.sub != nil {
 		return
 	}
+	ln.end()
 	ln.n.line = nil
 	if ln.s.spares < spareLines {
 		ln.next, ln.s.spare = ln.s.spare, ln
@@ -133,7 +104,7 @@ func (ln *line) step() {
 		ln.arm()
 		return
 	}
-	if ln.polite = max(ln.yields(w), ln.dodges()); ln.polite > 0 {
+	if ln.polite = max(ln.yields(w), ln.dodges(w)); ln.polite > 0 {
 		ln.flag = true
 		ln.listen()
 		ln.arm()

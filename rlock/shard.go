@@ -85,3 +85,33 @@ func (n *name) tidy() {
 		}
 	}
 }
+
+// queue finds or makes the name's line. It is called with the shard locked.
+func (n *name) queue() *line {
+	if n.line == nil {
+		s := n.s
+		if n.line = s.spare; n.line == nil {
+			n.line = &line{s: s}
+		} else {
+			s.spare, n.line.next = n.line.next, nil
+			s.spares--
+		}
+		n.line.n = n
+	}
+	return n.line
+}
+
+// step does what is due for those who wait, if anybody does.
+func (n *name) step() {
+	if n.line != nil {
+		n.line.step()
+	} else {
+		n.tidy()
+	}
+}
+
+// leads tells whether a is its line's attempt.
+func (n *name) leads(a *attempt) bool { return n.line != nil && n.line.current == a }
+
+// waitsLoose tells whether w's attempts are made outside the queue.
+func (n *name) waitsLoose(w *waiter) bool { return n.line != nil && w.in == &n.line.loose }

@@ -13,8 +13,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// takeTurns has so many callers lock and unlock name, turns times each.
-func (r *rig) takeTurns(c *rlock.Client, name string, callers, turns int) {
+// takeTurns has so many callers lock name, hold it and unlock it, turns times each.
+func (r *rig) takeTurns(c *rlock.Client, name string, callers, turns int, hold time.Duration) {
 	r.Helper()
 	l := c.NewLock(name)
 	var inside atomic.Int32
@@ -30,6 +30,7 @@ func (r *rig) takeTurns(c *rlock.Client, name string, callers, turns int) {
 				if inside.Add(1) != 1 {
 					r.Error("two are inside")
 				}
+				time.Sleep(hold)
 				inside.Add(-1)
 				if err := h.Unlock(r.Context()); err != nil {
 					r.Error(err)
@@ -48,7 +49,7 @@ func TestHandOffWithinAClientCostsOneAttemptAndNoSubscription(t *testing.T) {
 	r.unlock(r.lock(c.NewLock("warm"))) // the scripts are loaded
 	before := r.calls()
 	name := r.name()
-	r.takeTurns(c, name, callers, turns)
+	r.takeTurns(c, name, callers, turns, 0)
 	after := r.calls()
 	acquisitions := callers * turns
 	attempts := after["EVALSHA"] - before["EVALSHA"] - acquisitions
@@ -61,6 +62,21 @@ func TestHandOffWithinAClientCostsOneAttemptAndNoSubscription(t *testing.T) {
 		t.Errorf("subscribed %d times", subscribes)
 	}
 	r.listeners(name, 0)
+}
+
+// All processes hear of an unlock, and this one must not take its own for somebody else's: its waiters would ask for what
+// one of them holds.
+func TestMessageOfAHandOffWakesNobodyHere(t *testing.T) {
+	const callers, turns = 3, 40
+	r, _ := own(t)
+	c := r.open()
+	r.unlock(r.lock(c.NewLock("warm"))) // the scripts are loaded
+	before := r.calls()["EVALSHA"]
+	r.takeTurns(c, r.name(), callers, turns, time.Millisecond)
+	attempts := r.calls()["EVALSHA"] - before - callers*turns
+	if t.Logf("%d attempts", attempts); attempts > callers*turns*6/5 {
+		t.Errorf("%d attempts for %d acquisitions", attempts, callers*turns)
+	}
 }
 
 // A client whose own waiters hand the lock on lets others try now and then, also with courtesy off.
@@ -135,7 +151,7 @@ func TestServerThatHidesItsSubscribersIsAskedOnce(t *testing.T) {
 	user := redisserver.User{Name: "worker", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-pubsub"}}
 	r := on(t, redisserver.ACL(t, user))
 	c := r.openURL(redisserver.URLAs(r.server, user))
-	r.takeTurns(c, r.name(), 2, 200)
+	r.takeTurns(c, r.name(), 2, 200, 0)
 	rejected := ""
 	for line := range strings.Lines(r.text("INFO", "commandstats")) {
 		if strings.HasPrefix(line, "cmdstat_pubsub|numsub:") {
@@ -151,7 +167,7 @@ func TestWithoutCourtesyNobodyIsCounted(t *testing.T) {
 	r, _ := own(t)
 	for on, asked := range map[bool]bool{true: true, false: false} {
 		before := r.calls()["PUBSUB|NUMSUB"]
-		r.takeTurns(r.open(rlock.WithCourtesy(on)), r.name(), 2, 200)
+		r.takeTurns(r.open(rlock.WithCourtesy(on)), r.name(), 2, 200, 0)
 		if counts := r.calls()["PUBSUB|NUMSUB"] - before; (counts > 0) != asked {
 			t.Errorf("courtesy %v: asked %d times", on, counts)
 		}
@@ -194,7 +210,7 @@ func TestHandOffWithinAClientIsOneRoundTrip(t *testing.T) {
 	defer c.Close()
 	r.unlock(r.lock(c.NewLock("warm"))) // connected, the scripts loaded
 	n.Store(0)
-	r.takeTurns(c, r.name(), callers, turns)
+	r.takeTurns(c, r.name(), callers, turns, 0)
 	trips := float64(n.Load()) / (callers * turns)
 	t.Logf("%.3f writes for each of %d acquisitions", trips, callers*turns)
 	if trips < 0.5 || trips > 1.3 {

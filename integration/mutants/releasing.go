@@ -6,7 +6,7 @@ var releasing = []defect{
 		what: "an unlock takes a fresh latch for each send",
 		edits: []edit{{"rlock/release.go",
 			"\tif !c.node.pipe.Enqueue(&r.req) {\n\t\tr.failed = r.req.Err\n",
-			"\tr.latch = codec.FreshLatch(r.t.n.key)\n\tr.req.Args[4] = r.latch\n\tif !c.node.pipe.Enqueue(&r.req) {\n\t\tr.failed = r.req.Err\n"}},
+			"\tr.latch = codec.FreshLatch(r.t.n.l.mapped())\n\tr.req.Args[4] = r.latch\n\tif !c.node.pipe.Enqueue(&r.req) {\n\t\tr.failed = r.req.Err\n"}},
 		by: []catcher{{"integration/invariants", "TestR1LostUnlockReplyCountsOnce"}},
 	},
 	{
@@ -35,7 +35,7 @@ var releasing = []defect{
 		edits: []edit{
 			{"rlock/unlock.go",
 				"\tr := newRelease(t, limit)\n",
-				"\tr := newRelease(t, limit)\n\tif h.fixed {\n\t\tr.lease = roundUp(h.promised - c.now())\n\t}\n"},
+				"\tr := newRelease(t, limit)\n\tif h.fixed {\n\t\tr.lease = roundUp(h.until - c.now())\n\t}\n"},
 			{"rlock/release.go",
 				"\t\tr.lease = t.pass(0)\n",
 				"\t\tif r.lease == c.o.watchdog {\n\t\t\tr.lease = t.pass(0)\n\t\t}\n"},

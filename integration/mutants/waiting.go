@@ -77,7 +77,7 @@ var waiting = []defect{
 		edits: []edit{{"rlock/handoff.go",
 			"\tln.echoes--\n\treturn now < ln.until\n",
 			"\tln.echoes--\n\treturn false\n"}},
-		by: []catcher{{"integration/behaviour", "TestHandOffWithinAClientCostsOneAttemptAndNoSubscription"}},
+		by: []catcher{{"integration/behaviour", "TestMessageOfAHandOffWakesNobodyHere"}},
 	},
 	{
 		what: "a hot name is subscribed again for each waiter",
