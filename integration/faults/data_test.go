@@ -176,6 +176,6 @@ func dataFaultsFor() []scenario {
 		{fault: "server restarted empty while held", by: "server: stop, remove data, start", times: 100, batch: 25, lanes: 4, alone: true, loses: true, parallel: true, options: dog,
 			remark: "others are inside meanwhile: no lock with a lease can prevent that", round: lostWhileHeld(wipe)},
 		{fault: "FLUSHALL while held", by: "server: FLUSHALL", times: 100, batch: 25, lanes: 4, alone: true, loses: true, parallel: true, options: dog,
-			remark: "others are inside meanwhile: `Err` (H3) can't cover it", round: lostWhileHeld(flush)},
+			remark: "others are inside meanwhile: `Err` can't cover it", round: lostWhileHeld(flush)},
 	}
 }
