@@ -25,9 +25,10 @@ type release struct {
 	pause  time.Duration
 	over   bool
 
-	counted bool // in the tenure's unsent
-	alive   bool // of a living hold
-	echoes  bool // its message is of no use to this client
+	counted bool          // in the tenure's unsent
+	alive   bool          // of a living hold
+	since   time.Duration // when the hold's acquire was sent
+	echoes  bool          // its message is of no use to this client
 
 	then func(err error) // told the outcome, with the shard locked
 	done chan error      // gets the outcome; has room for it
@@ -82,7 +83,7 @@ func (r *release) begin() {
 	r.send()
 	if r.alive && t.held == 0 && !r.over {
 		r.echoes = t.n.line != nil && t.n.line.handOff()
-		t.n.letGo()
+		t.n.letGo(r.since)
 	}
 }
 

@@ -12,11 +12,14 @@ import (
 )
 
 const (
-	// A name is released often after so many releases of this client, none of
-	// them much later than the one before. Only then is it asked who else
-	// wants it.
+	// A name is taken again and again after so many releases of this client,
+	// each hold having begun soon after the one before. Only then is it asked
+	// who else wants it. Where holds are long, fewer tell as much and asking
+	// costs nothing beside them.
 	oftenCount = 8
+	oftenLong  = 3
 	oftenGap   = time.Second
+	longHold   = 50 * time.Millisecond
 
 	// shortHold is below what stepping back is worth: one turn of a slow client
 	// would cost many of these.
@@ -29,9 +32,7 @@ const (
 // turn is how this client stands with a name that it releases often.
 type turn struct {
 	courtesy.Turn
-	hold    time.Duration // how long this client holds, on average; 0: not known yet
-	granted time.Duration
-	used    time.Duration
+	used time.Duration
 }
 
 // kept are the turns of one shard, guarded by its mutex. Names come and go with
@@ -48,16 +49,17 @@ type habit struct {
 	last  time.Duration
 }
 
-// often counts a release of key and tells whether there have been many.
-func (ts *kept) often(key string, now time.Duration) bool {
+// often counts a release of key, held since an instant, and tells whether there
+// have been many in a row.
+func (ts *kept) often(key string, since, now time.Duration) bool {
 	hash := maphash.String(shardSeed, key) / shardCount
 	h := &ts.habits[hash%uint64(len(ts.habits))]
-	if tag := uint32(hash >> 16); h.tag != tag || now-h.last > oftenGap {
+	if tag := uint32(hash >> 16); h.tag != tag || since-h.last > oftenGap {
 		*h = habit{tag: tag}
 	}
 	h.last = now
 	h.count++
-	return h.count >= oftenCount
+	return h.count >= oftenCount || now-since >= longHold && h.count >= oftenLong
 }
 
 // add makes the turn of key, unless there are too many already.
@@ -83,14 +85,14 @@ func (ts *kept) add(key string, now time.Duration) *turn {
 // took notes that this client has come to hold the name.
 func (n *name) took() {
 	if t := n.turn; t != nil {
-		t.granted = n.c.early()
-		t.Granted(t.granted)
+		t.Granted(n.c.early())
 	}
 }
 
-// letGo notes that this client's last hold of the name is being released, and
-// has the clients counted that want it, if it is time to.
-func (n *name) letGo() {
+// letGo notes that this client's last hold of the name, held since an instant,
+// is being released, and has the clients counted that want it, if it is time
+// to.
+func (n *name) letGo(since time.Duration) {
 	if !n.c.o.courtesy {
 		return
 	}
@@ -98,21 +100,16 @@ func (n *name) letGo() {
 	t := n.turn
 	if t == nil {
 		key := n.l.mapped()
-		if !n.s.turns.often(key, now) {
+		if !n.s.turns.often(key, since, now) {
 			return
 		}
 		if t = n.s.turns.add(key, now); t == nil {
 			return
 		}
 		n.turn = t
+		t.Granted(since)
 	}
 	t.used = now
-	if held := now - t.granted; t.granted > 0 {
-		if t.hold == 0 {
-			t.hold = held
-		}
-		t.hold += (held - t.hold) / 8
-	}
 	listens := n.line != nil && n.line.heard
 	t.Released(now, listens)
 	if !n.c.blind.Load() && t.Ask(now) {
@@ -154,7 +151,7 @@ func (n *name) count(t *turn, listens bool) {
 // nor does a shared owner, which may be the holder.
 func (ln *line) yields(w *waiter) time.Duration {
 	t := ln.n.turn
-	if t == nil || w.terms.as || t.hold < shortHold {
+	if t == nil || w.terms.as || t.Hold() < shortHold {
 		return 0
 	}
 	now := ln.n.c.early()

@@ -111,7 +111,7 @@ func (h *Hold) release(done chan error, then func(error)) bool {
 	if r.counted = counted; counted {
 		t.unsent++
 	}
-	r.alive = alive
+	r.alive, r.since = alive, h.since
 	if r.done = done; done == nil {
 		r.then = func(err error) {
 			c.work.done()

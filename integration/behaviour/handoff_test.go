@@ -217,3 +217,59 @@ func TestHandOffWithinAClientIsOneRoundTrip(t *testing.T) {
 		t.Errorf("%.3f writes for each acquisition, want one", trips)
 	}
 }
+
+// A JVM's waiter has woken when a Go loop holds the lock again. Where holds are long, a few milliseconds are nothing, and
+// the loop leaves them after a few turns, not after dozens.
+func TestLoopOfLongHoldsLetsASlowWaiterIn(t *testing.T) {
+	r, _ := own(t)
+	name := r.name()
+	loop, slow := r.open(), r.open()
+	conn := redisserver.Dial(t, r.server)
+	if err := conn.Send("SUBSCRIBE", "redisson_lock__channel:{"+name+"}"); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	r.listeners(name, 1)
+	var turns atomic.Int64
+	var stop atomic.Bool
+	var loops sync.WaitGroup
+	loops.Go(func() {
+		for !stop.Load() {
+			h, err := loop.NewLock(name).Lock(t.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			turns.Add(1)
+			time.Sleep(100 * time.Millisecond)
+			if err := h.Unlock(t.Context()); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	defer loops.Wait()
+	defer stop.Store(true)
+	for {
+		reply, err := redis.Values(redis.ReceiveWithTimeout(conn, patience))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kind, _ := redis.String(reply[0], nil); kind != "message" {
+			continue
+		}
+		time.Sleep(2 * time.Millisecond) // its waking up
+		h, err := slow.NewLock(name).TryLock(t.Context())
+		if err == nil {
+			t.Logf("let in after %d turns", turns.Load())
+			r.unlock(h)
+			return
+		}
+		wants(t, err, rlock.ErrLocked)
+		if turns.Load() > 15 {
+			t.Fatalf("not let in after %d turns", turns.Load())
+		}
+	}
+}

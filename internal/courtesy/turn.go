@@ -26,6 +26,11 @@ const (
 	refund     = 20
 	mostBudget = 40 * time.Millisecond
 
+	// Waiting for a slow client costs little beside a hold that is longer than
+	// this, so the bound is the lower the longer the holds are: leads are
+	// counted in releases, and those may be seconds apart.
+	longHold = 20 * time.Millisecond
+
 	leastPause = 50 * time.Millisecond
 	mostPause  = 1600 * time.Millisecond
 )
@@ -40,6 +45,8 @@ type Turn struct {
 	patience time.Duration // 0: the first
 	free     time.Duration // when a release was last seen
 	released time.Duration // when this client last released
+	came     time.Duration // when it last came in
+	hold     time.Duration // how long it holds, on average; 0: not known
 	inside   time.Duration // what Until said while held, nothing having happened since; 0: nothing
 	budget   time.Duration // what waits in vain may still cost, as of filled
 	filled   time.Duration
@@ -73,7 +80,7 @@ func (t *Turn) Granted(now time.Duration) {
 	}
 	t.pressed = t.stepping || now <= t.free+t.Patience()
 	t.stepping = false
-	t.held, t.inside = true, 0
+	t.held, t.inside, t.came = true, 0, now
 	t.add(1)
 }
 
@@ -88,6 +95,13 @@ func (t *Turn) Refused(now time.Duration) {
 // Released takes note of a release by this client, or of the loss of its hold.
 // If it listens, the message of that release is Heard as well, before or after.
 func (t *Turn) Released(now time.Duration, listens bool) {
+	if t.held {
+		held := now - t.came
+		if t.hold == 0 {
+			t.hold = held
+		}
+		t.hold += (held - t.hold) / 8
+	}
 	t.released, t.free = now, now
 	t.held, t.inside = false, 0
 	if listens {
@@ -174,6 +188,10 @@ func (t *Turn) Patience() time.Duration {
 	return t.patience
 }
 
+// Hold is how long this client holds the lock, on average; 0 if it has not
+// released it yet.
+func (t *Turn) Hold() time.Duration { return t.hold }
+
 // others takes note of somebody else: a wait was of use.
 func (t *Turn) others(now time.Duration) {
 	t.pause = leastPause
@@ -204,4 +222,10 @@ func (t *Turn) add(x float64) {
 }
 
 // bound is how far ahead a client may be before it steps back.
-func (t *Turn) bound() float64 { return lead * window / float64(max(t.clients, 1)) }
+func (t *Turn) bound() float64 {
+	b := lead * window / float64(max(t.clients, 1))
+	if t.hold > longHold {
+		b *= float64(longHold) / float64(t.hold)
+	}
+	return b
+}
