@@ -26,14 +26,14 @@ func NewInvoices(client *rlock.Client, ledger *Ledger) *Invoices {
 // docs/from-java.md: one invoice
 
 // IssueNext issues one invoice. ErrLocked: the lock was busy for five
-// seconds. ErrLeaseLost: the lock was lost meanwhile.
+// seconds. ErrLeaseLost or ErrNotHeld: the lock was lost meanwhile.
 func (s *Invoices) IssueNext(ctx context.Context) (err error) {
 	hold, err := s.lock.TryLockFor(ctx, 5*time.Second) // no Lease: the watchdog renews it
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, hold.Unlock(ctx)) }() // ErrLeaseLost if it was lost
-	held, stop := hold.Context(ctx)                             // ends when the lock is lost
+	defer func() { err = errors.Join(err, hold.Unlock(ctx)) }() // ErrNotHeld if it was lost
+	held, stop := hold.Context(ctx)                             // ends when the loss is known
 	defer stop()
 
 	number, err := s.NextNumber(held, rlock.As(hold.Owner()))
@@ -43,8 +43,10 @@ func (s *Invoices) IssueNext(ctx context.Context) (err error) {
 	if err := s.ledger.Print(held, number); err != nil { // stops if the lock is lost
 		return err
 	}
-	if err := hold.Err(); err != nil { // asks nobody
+	if mine, err := s.lock.IsHeldBy(held, hold.Owner()); err != nil { // asks Redis
 		return err
+	} else if !mine {
+		return rlock.ErrLeaseLost
 	}
 	return s.ledger.Book(number)
 }
@@ -82,7 +84,7 @@ func (s *Invoices) Night(ctx context.Context, goal int) error {
 		switch err = s.IssueNext(ctx); {
 		case errors.Is(err, rlock.ErrLocked):
 			err = s.ledger.Note("busy")
-		case errors.Is(err, rlock.ErrLeaseLost):
+		case errors.Is(err, rlock.ErrLeaseLost), errors.Is(err, rlock.ErrNotHeld):
 			err = s.ledger.Note("lost") // printed in part, not booked: for somebody to look at
 		}
 		if err != nil {

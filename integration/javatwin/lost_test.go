@@ -13,18 +13,20 @@ import (
 // what it printed without the lock nor releases the stranger's; Go stops to print, Java cannot know.
 func TestTwinsLoseTheLock(t *testing.T) {
 	for _, of := range []struct {
-		side, then string // then is how the printing ends
-		start      func(*testing.T, night) *twin
+		what, side, then string // then is how the printing ends
+		start            func(*testing.T, night) *twin
+		watchdog         time.Duration
 	}{
-		{"go", "stopped", goTwin},
-		{"java", "out", javaTwin},
+		{"go", "go", "stopped", goTwin, 3 * time.Second},
+		{"go, printed before its next renewal", "go", "out", goTwin, 30 * time.Second},
+		{"java", "java", "out", javaTwin, 3 * time.Second},
 	} {
-		t.Run(of.side, func(t *testing.T) {
+		t.Run(of.what, func(t *testing.T) {
 			t.Parallel()
 			server := redisserver.Local(t)
 			b := books{t, redisserver.Dial(t, server)}
 			n := night{
-				url: server.URL(), watchdog: 3 * time.Second, printing: 3 * time.Second,
+				url: server.URL(), watchdog: of.watchdog, printing: 3 * time.Second,
 				mailing: 10 * time.Millisecond, invoices: 1,
 			}
 			client, err := rlock.Open(t.Context(), server.URL())
