@@ -166,6 +166,19 @@ func TestDocumentedAdditions(t *testing.T) {
 			s.prefix = "orders:{1}:"
 			return s.opened(a, "")
 		}},
+		{"a lock that is taken again and again", func(s *suite, a account) error {
+			c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, ""), options...)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			for range 30 {
+				if err := c.NewLock("orders:hot").Do(s.Context(), func(context.Context) error { return nil }); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
 	} {
 		addition := d.additions[i]
 		t.Run(row.what, func(t *testing.T) {

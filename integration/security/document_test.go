@@ -44,9 +44,10 @@ func readDocument(t *testing.T) document {
 			break
 		}
 		rules, _, _ := strings.Cut(strings.TrimPrefix(line, "| `"), "`")
+		rules = strings.ReplaceAll(rules, `\|`, "|") // a table's cell
 		d.additions = append(d.additions, strings.Fields(rules))
 	}
-	if len(d.additions) != 4 {
+	if len(d.additions) != 5 {
 		t.Fatalf("%d additions in the document", len(d.additions))
 	}
 	return d

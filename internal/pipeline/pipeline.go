@@ -153,14 +153,15 @@ func (p *Pipeline) Flush() {
 // all else is written on another goroutine.
 func (p *Pipeline) Kick() {
 	p.mu.Lock()
-	if l := p.link; l != nil && l.inflight == 0 && len(p.queue) <= atOnce && len(p.discards) <= atOnce {
-		if p.ready() {
-			l, b := p.cut()
-			p.mu.Unlock()
-			l.write(b)
-			p.mu.Lock()
-			l.writing = false
-		}
+	for p.ready() && p.link.inflight == 0 && len(p.queue) <= atOnce && len(p.discards) <= atOnce {
+		l, b := p.cut()
+		p.mu.Unlock()
+		l.write(b)
+		p.mu.Lock()
+		l.writing = false
+	}
+	// Who met this write left its own to whoever was writing.
+	if !p.ready() {
 		p.mu.Unlock()
 		return
 	}
