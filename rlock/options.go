@@ -136,10 +136,11 @@ func WithReplicaSync(on bool) Option {
 // waiter reaches a lock that has just been released long before a JVM's does,
 // so a lock that is never free for long would be Go's alone. With courtesy on, a
 // client that has lately had more than its share of a lock that others wait
-// for makes no attempt for some milliseconds after a release. It costs
-// at most two percent of the time when those others never come, nothing where
-// nobody else waits, and one PUBSUB NUMSUB now and then for a name that is
-// released often; an ACL that refuses that command turns it off. TryLock,
+// for makes no attempt for some milliseconds after a release. When those others
+// never come, each client spends up to a seventieth of its time on it; where
+// nobody else waits it costs nothing but one PUBSUB NUMSUB now and then for a
+// name that is taken again and again. An ACL that refuses that command turns it
+// off; docs/courtesy.md has what was measured. TryLock,
 // acquires with As, and waits with only milliseconds left never step back.
 // Default is on. Redisson has no such thing.
 func WithCourtesy(on bool) Option {

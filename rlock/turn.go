@@ -2,6 +2,7 @@ package rlock
 
 import (
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"time"
 
@@ -124,15 +125,11 @@ func (n *name) count(t *turn, listens bool) {
 	r := &pipeline.Request{Command: "PUBSUB"}
 	r.Args = append(r.Words[:0], "NUMSUB", n.l.channel)
 	r.Done = pipeline.CompletionFunc(func(r *pipeline.Request) {
-		reply, err := redis.Values(r.Reply, r.Err)
-		if _, refused := errors.AsType[redis.Error](err); refused {
+		clients, err := listeners(r.Reply, r.Err)
+		if _, refused := errors.AsType[redis.Error](err); refused && !passing(err) {
 			// The server does not let us see. It is only a courtesy.
 			c.blind.Store(true)
 		}
-		if err != nil || len(reply) != 2 {
-			return
-		}
-		clients, err := redis.Int(reply[1], nil)
 		if err != nil {
 			return
 		}
@@ -144,6 +141,18 @@ func (n *name) count(t *turn, listens bool) {
 		s.unlock()
 	})
 	c.node.pipe.Enqueue(r)
+}
+
+// listeners reads the answer to PUBSUB NUMSUB of one channel.
+func listeners(reply any, err error) (int, error) {
+	pair, err := redis.Values(reply, err)
+	if err != nil {
+		return 0, err
+	}
+	if len(pair) != 2 {
+		return 0, fmt.Errorf("PUBSUB NUMSUB was answered with %d elements", len(pair))
+	}
+	return redis.Int(pair[1], nil)
 }
 
 // yields is the instant before which w, the head, makes no attempt, so that a

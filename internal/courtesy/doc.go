@@ -20,6 +20,9 @@
 // brings everybody else's lead down by its share, and who is below the bound
 // again takes part at once.
 //
+// The bound is the lower the longer the holds are: a wait of milliseconds is
+// nothing beside a second, and a dozen releases may be a minute.
+//
 // Several quick clients step back together without a word: the leads of all
 // clients sum to nothing, so those who take rise while those who don't fall.
 // Among quick clients only, not all can be ahead, so somebody always takes.

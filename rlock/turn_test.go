@@ -1,0 +1,56 @@
+package rlock
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+func TestListeners(t *testing.T) {
+	if n, err := listeners([]any{[]byte("channel"), int64(3)}, nil); n != 3 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	refused := redis.Error("NOPERM this user has no permissions")
+	if _, err := listeners(nil, refused); !errors.Is(err, refused) {
+		t.Errorf("a refusal is told as %v", err)
+	}
+	for what, reply := range map[string]any{"no pair": []any{[]byte("channel")}, "no array": int64(3), "no number": []any{[]byte("channel"), []byte("many")}} {
+		if n, err := listeners(reply, nil); err == nil {
+			t.Errorf("%s: %d", what, n)
+		}
+	}
+}
+
+func TestNameIsTakenAgainAndAgain(t *testing.T) {
+	const ms = time.Millisecond
+	for what, row := range map[string]struct {
+		hold, gap time.Duration
+		often     int // after so many releases; 0: never
+	}{
+		"short holds":                        {ms, ms, oftenCount},
+		"long holds":                         {time.Second, ms, oftenLong},
+		"holds of minutes":                   {5 * time.Minute, ms, oftenLong},
+		"short holds far from each other":    {ms, 2 * time.Second, 0},
+		"long holds with a pause in between": {time.Second, 2 * time.Second, 0},
+	} {
+		t.Run(what, func(t *testing.T) {
+			var k kept
+			now := time.Hour
+			for i := 1; i <= 20; i++ {
+				since := now + row.gap
+				now = since + row.hold
+				if k.often("orders", since, now) {
+					if i != row.often {
+						t.Errorf("after %d releases, want %d", i, row.often)
+					}
+					return
+				}
+			}
+			if row.often != 0 {
+				t.Error("never")
+			}
+		})
+	}
+}
