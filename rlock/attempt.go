@@ -22,6 +22,7 @@ type attempt struct {
 	forces int32 // of the name when it was queued
 	queued bool
 	handed bool // it followed an unlock of this client at once
+	timed  bool // a timer knows it
 	over   bool // nothing comes of it any more for its waiter
 }
 
@@ -38,12 +39,14 @@ func (n *name) try(w *waiter) *attempt {
 		}
 		t = n.tenure(w.owner)
 	}
-	a := &attempt{w: w, t: t, began: n.c.early()}
+	a := attempts.Get().(*attempt)
+	a.w, a.t, a.began = w, t, n.c.early()
 	w.tries++
 	w.attempt = a
 	a.t.attempts++
 	n.c.work.add()
 	if a.t.busy {
+		a.timed = true
 		n.c.after(n.c.o.timeout, a.stuck)
 	}
 	a.t.enter(a)
@@ -147,6 +150,7 @@ func (a *attempt) Complete(r *pipeline.Request) {
 		a.granted(r)
 	default:
 		a.refused(ttl)
+		a.done()
 	}
 }
 
@@ -177,6 +181,12 @@ func (a *attempt) granted(r *pipeline.Request) {
 		w.settle(h, nil)
 		a.tellLine()
 		n.reenter(t.owner)
+		a.finish()
+		if w.tries == 1 {
+			w.done()
+		}
+		a.done()
+		return
 	}
 	a.finish()
 }

@@ -25,13 +25,15 @@ type release struct {
 	pause  time.Duration
 	over   bool
 
+	timed bool // a timer knows it, or a connection's fence
+
 	counted bool          // in the tenure's unsent
 	alive   bool          // of a living hold
 	since   time.Duration // when the hold's acquire was sent
 	echoes  bool          // its message is of no use to this client
 
-	then func(err error) // told the outcome, with the shard locked
-	done chan error      // gets the outcome; has room for it
+	then    func(err error) // told the outcome, with the shard locked
+	outcome chan error      // gets the outcome; has room for it
 }
 
 // leaseWord is a lease as a command carries it.
@@ -55,7 +57,9 @@ func (c *Client) unlockLimit() time.Duration { return c.early() + c.latchTTL() -
 func (c *Client) undoLimit() time.Duration { return watchdog.Never }
 
 func newRelease(t *tenure, limit time.Duration) *release {
-	return &release{t: t, limit: limit, latch: codec.FreshLatch(t.n.l.mapped()), pause: firstPause}
+	r := releases.Get().(*release)
+	r.t, r.limit, r.latch, r.pause = t, limit, codec.FreshLatch(t.n.l.mapped()), firstPause
+	return r
 }
 
 // begin sends the unlock. It runs with the shard locked, in the owner's lane.
@@ -120,6 +124,7 @@ func (r *release) Complete(q *pipeline.Request) {
 		} else {
 			r.settle(err)
 		}
+		r.done()
 		return
 	}
 	switch {
@@ -155,6 +160,7 @@ func (r *release) sent(q *pipeline.Request) {
 func (r *release) repeatAfterFence() {
 	n := r.t.n
 	c := n.c
+	r.timed = true
 	c.node.pipe.AfterFence(&r.req, func(closed bool) {
 		c.after(0, func() {
 			n.s.lock()
@@ -188,6 +194,7 @@ func (r *release) later() {
 		r.expire()
 		return
 	}
+	r.timed = true
 	n.c.after(r.pause, func() {
 		n.s.lock()
 		defer n.s.unlock()
@@ -258,9 +265,9 @@ func (r *release) silent() {
 func (r *release) tell(err error) {
 	if !r.over {
 		r.over = true
-		if r.done != nil {
+		if r.outcome != nil {
 			r.t.n.c.work.done()
-			r.done <- err
+			r.outcome <- err
 		} else {
 			r.then(err)
 		}

@@ -34,14 +34,14 @@ func (h *Hold) Unlock(ctx context.Context) error {
 		return wrap("release", h.l.name, ErrClosed)
 	}
 	wasLost := h.check()
-	done := make(chan error, 1)
-	sent := h.release(done, nil)
+	outcome := outcomes.Get().(chan error)
+	sent := h.release(outcome, nil)
 	s.unlock()
 	if !sent {
 		return wrap("release", h.l.name, fmt.Errorf("%w; %w", wasLost, notHeld(h.t.owner)))
 	}
 	h.l.c.node.pipe.Flush()
-	err := await(ctx, h.l.c, done)
+	err := await(ctx, h.l.c, outcome)
 	if wasLost == nil {
 		h.l.c.log.released(ctx, h, err)
 	}
@@ -59,27 +59,29 @@ func (h *Hold) Unlock(ctx context.Context) error {
 
 // await waits for a release: as long as it takes while ctx lasts, since the
 // release bounds itself, and one command timeout beyond ctx (R2).
-func await(ctx context.Context, c *Client, done <-chan error) error {
+func await(ctx context.Context, c *Client, outcome chan error) error {
 	select {
-	case err := <-done:
+	case err := <-outcome:
+		outcomes.Put(outcome)
 		return err
 	case <-ctx.Done():
 	}
 	timer := time.NewTimer(c.o.timeout)
 	defer timer.Stop()
 	select {
-	case err := <-done:
+	case err := <-outcome:
+		outcomes.Put(outcome)
 		return err
 	case <-timer.C:
 		return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", ErrUncertain, c.o.timeout)
 	}
 }
 
-// release ends the hold and starts its unlock, whose outcome goes to done, or
-// to then if that is nil. It reports false if there is nothing to send: the
+// release ends the hold and starts its unlock, whose outcome goes to outcome,
+// or to then if that is nil. It reports false if there is nothing to send: the
 // hold was lost, and its owner has newer holds that an unlock would hit. It is
 // called with the shard locked.
-func (h *Hold) release(done chan error, then func(error)) bool {
+func (h *Hold) release(outcome chan error, then func(error)) bool {
 	c := h.l.c
 	h.released = true
 	n := h.t.n.s.pin(h.l)
@@ -112,7 +114,7 @@ func (h *Hold) release(done chan error, then func(error)) bool {
 		t.unsent++
 	}
 	r.alive, r.since = alive, h.since
-	if r.done = done; done == nil {
+	if r.outcome = outcome; outcome == nil {
 		r.then = func(err error) {
 			c.work.done()
 			then(err)
@@ -128,6 +130,7 @@ func (h *Hold) release(done chan error, then func(error)) bool {
 func (r *release) enter() {
 	t := r.t
 	if t.busy {
+		r.timed = true
 		n := t.n
 		n.c.after(max(r.limit-n.c.now(), n.c.o.timeout), func() {
 			n.s.lock()

@@ -37,11 +37,11 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 		s.unlock()
 		return wrap("release", l.name, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner))
 	}
-	done := make(chan error, 1)
+	outcome := outcomes.Get().(chan error)
 	r := newRelease(t, l.c.unlockLimit())
 	r.then = func(err error) {
 		l.c.work.done()
-		done <- err
+		outcome <- err
 	}
 	l.c.work.add()
 	t.enter(opFunc(func() {
@@ -63,7 +63,7 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	n.unpin()
 	s.unlock()
 	l.c.node.pipe.Flush()
-	err := await(ctx, l.c, done)
+	err := await(ctx, l.c, outcome)
 	l.c.log.releasedAs(ctx, l, owner, err)
 	if err != nil {
 		return wrap("release", l.name, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,7 +15,7 @@ type waiter struct {
 	terms terms
 	once  bool // TryLock: refused is refused
 
-	ready chan struct{} // closed when settled
+	ready chan struct{} // gets one when settled; has room for it
 	hold  *Hold
 	err   error
 
@@ -31,6 +32,8 @@ type waiter struct {
 
 	in         *ring // the list that it is in
 	prev, next *waiter
+
+	partings atomic.Int32 // of those who know it, once it was granted the lock
 }
 
 // trouble is a time without answers.
@@ -65,7 +68,7 @@ func (w *waiter) settle(h *Hold, err error) {
 	w.settled = true
 	w.hold, w.err = h, err
 	w.in.remove(w)
-	close(w.ready)
+	w.ready <- struct{}{}
 }
 
 // fail ends the wait with an error, named.
@@ -158,7 +161,8 @@ func (l *Lock) want(ctx context.Context, once bool, wait time.Duration, opts []A
 	if err := l.usable(); err != nil {
 		return nil, err
 	}
-	w := &waiter{once: once, ready: make(chan struct{})}
+	w := waiters.Get().(*waiter)
+	w.once = once
 	if err := w.terms.set(opts); err != nil {
 		return nil, wrap("acquire", l.name, err)
 	}
@@ -193,6 +197,10 @@ func (l *Lock) want(ctx context.Context, once bool, wait time.Duration, opts []A
 // await waits until w is settled, or for what ends its wait before: ctx's
 // error, or ErrLocked when wait has elapsed.
 func (w *waiter) await(ctx context.Context, wait time.Duration) error {
+	if wait < 0 && ctx.Done() == nil {
+		<-w.ready
+		return nil
+	}
 	var elapsed <-chan time.Time
 	if wait >= 0 {
 		timer := time.NewTimer(wait)
@@ -224,6 +232,9 @@ func (w *waiter) end(ctx context.Context, cause error) (*Hold, error) {
 	}
 	h, err := w.hold, w.err
 	c.log.entered(ctx, w, h, err)
+	if h != nil {
+		w.done()
+	}
 	return h, err
 }
 
