@@ -55,7 +55,7 @@ func (m *mute) Close() error {
 }
 
 func (m *mute) Interrupt()                      { m.Close() }
-func (m *mute) Manage(before, after func())     {}
+func (m *mute) Manage(func() bool, func())      {}
 func (m *mute) SetReadDeadline(time.Time) error { return nil }
 
 // One request through the queue, alone and in company: queue, cut, write,

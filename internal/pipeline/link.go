@@ -68,7 +68,7 @@ type interrupter interface{ Interrupt() }
 // can always be under way: the end of an idle connection is seen at once, and a
 // reply finds its reader waiting.
 type patient interface {
-	Manage(before, after func())
+	Manage(before func() (owed bool), after func())
 	SetReadDeadline(time.Time) error
 }
 
@@ -80,8 +80,9 @@ type corker interface {
 }
 
 // pause comes before the reader waits for the network: the callers that it has
-// woken get to queue, and what they queued is one batch.
-func (l *link) pause() {
+// woken get to queue, and what they queued is one batch. It reports whether
+// replies are owed then.
+func (l *link) pause() (owed bool) {
 	p := l.p
 	if l.woke {
 		l.woke = false
@@ -91,6 +92,9 @@ func (l *link) pause() {
 	l.busy = false
 	p.mu.Unlock()
 	p.Flush()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return l.inflight > 0
 }
 
 // resume follows the wait. From here on nobody else flushes: who has just been

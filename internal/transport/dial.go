@@ -23,9 +23,11 @@ type Conn struct {
 // Manage leaves the reads' deadlines to SetReadDeadline from now on; those
 // that redigo sets before each reply have no effect any more. Whoever receives
 // has before called when nothing is left of what was read, just before it
-// waits for the network, and after when that is over.
-func (c *Conn) Manage(before, after func()) {
+// waits for the network, and after when that is over. If before reports that
+// replies are owed, one that comes soon is polled for.
+func (c *Conn) Manage(before func() bool, after func()) {
 	c.guard.before, c.guard.after = before, after
+	c.guard.poll = newPoller(c.guard.Conn)
 	c.guard.managed.Store(true)
 }
 

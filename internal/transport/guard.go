@@ -26,7 +26,9 @@ type guard struct {
 	s       scanner
 	managed atomic.Bool
 
-	before, after func() // around each read, once managed
+	before func() bool // before each read, once managed: whether replies are owed
+	after  func()      // after each
+	poll   *poller     // nil: not polled
 
 	corked bool
 	kept   []byte // written while corked; the sender's
@@ -76,12 +78,12 @@ func (g *guard) SetReadDeadline(t time.Time) error {
 
 // Read passes on what the connection reads as long as it is within bounds.
 func (g *guard) Read(p []byte) (int, error) {
-	managed := g.managed.Load()
-	if managed {
-		g.before()
-	}
-	n, err := g.Conn.Read(p)
-	if managed {
+	var n int
+	var err error
+	if !g.managed.Load() {
+		n, err = g.Conn.Read(p)
+	} else {
+		n, err = g.wait(p)
 		g.after()
 	}
 	if serr := g.s.scan(p[:n]); serr != nil {
@@ -89,6 +91,16 @@ func (g *guard) Read(p []byte) (int, error) {
 		return 0, serr
 	}
 	return n, err
+}
+
+// wait reads what comes next, for whoever manages the connection.
+func (g *guard) wait(p []byte) (int, error) {
+	if owed := g.before(); owed && g.poll != nil {
+		if n, ok, err := g.poll.read(p); ok {
+			return n, err
+		}
+	}
+	return g.Conn.Read(p)
 }
 
 // scanner follows a stream of RESP2 replies without keeping any of it.
