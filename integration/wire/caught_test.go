@@ -35,30 +35,30 @@ var wrongScripts = []struct {
 		"another text with the same calls", "lock", "return nil; end;", "return nil end;", "first acquire, by a try",
 		[]string{"lock of order:17, differ", "java only: EVALSHA lock " + lockSHA},
 	}, {
-		"no message", "unlock", "redis.call(ARGV[4], KEYS[2], ARGV[1])", "", "final unlock",
+		"no message", "unlock", "call(ARGV[4], KEYS[2], ARGV[1])", "", "final unlock",
 		[]string{"unlock of order:17, differ", "java only:     publish redisson_lock__channel:{order:17} 0", "messages differ"},
 	}, {
 		"the message before the deletion", "unlock",
-		"redis.call('del', KEYS[1])\n  redis.call(ARGV[4], KEYS[2], ARGV[1])",
-		"redis.call(ARGV[4], KEYS[2], ARGV[1])\n  redis.call('del', KEYS[1])", "final unlock",
+		"call('del', lock)\n  call(ARGV[4], KEYS[2], ARGV[1])",
+		"call(ARGV[4], KEYS[2], ARGV[1])\n  call('del', lock)", "final unlock",
 		[]string{"unlock of order:17, differ", "go only:       del order:17"},
 	}, {
-		"no latch", "unlock", "redis.call('set', KEYS[3], result, 'px', ARGV[5])", "", "partial unlock",
+		"no latch", "unlock", "call('set', latch, result, 'px', ARGV[5])", "", "partial unlock",
 		[]string{"unlock of order:17, differ", "java only:     set redisson_unlock_latch:{order:17}:LATCH1 0 px LATCHTIME",
 			"DEL of redisson_unlock_latch:{order:17}:LATCH1, differ"},
 	}, {
 		"a latch for ever", "unlock", "result, 'px', ARGV[5])", "result)", "final unlock",
 		[]string{"unlock of order:17, differ", "go only:       set redisson_unlock_latch:{order:17}:LATCH1 1\n"},
 	}, {
-		"a count that does not go down by one", "unlock", "ARGV[3], -1) > 0", "ARGV[3], -2) >= 0", "partial unlock",
+		"a count that does not go down by one", "unlock", "owner, -1) > 0", "owner, -2) >= 0", "partial unlock",
 		[]string{"unlock of order:17, differ", "go only:       hincrby order:17 OWNER1 -2", "keys left differ",
 			"go only:   order:17 hash OWNER1 0"},
 	}, {
-		"no new lease for the holds that are left", "unlock", "redis.call('pexpire', KEYS[1], ARGV[2])", "", "partial unlock",
+		"no new lease for the holds that are left", "unlock", "call('pexpire', lock, ARGV[2])", "", "partial unlock",
 		[]string{"unlock of order:17, differ", "java only:     pexpire order:17 600000"},
 	}, {
-		"a stranger's unlock that frees", "unlock", "if redis.call('hexists', KEYS[1], ARGV[3]) == 0 then\n  return nil\nend",
-		"redis.call('hexists', KEYS[1], ARGV[3])", "unlock by a stranger",
+		"a stranger's unlock that frees", "unlock", "if call('hexists', lock, owner) == 0 then\n  return nil\nend",
+		"call('hexists', lock, owner)", "unlock by a stranger",
 		[]string{"unlock of order:17, differ", "go only:       del order:17", "java only:     → nil", "keys left differ"},
 	}, {
 		"a message though nothing was forced", "force", "  return 0", "  redis.call(ARGV[2], KEYS[2], ARGV[1])\n  return 0",

@@ -13,24 +13,27 @@
 --
 -- Reply: nil, the owner has no hold; 0, it has holds left; 1, the lock is free.
 
-local earlier = redis.call('get', KEYS[3])
+local call = redis.call
+local lock, latch, owner = KEYS[1], KEYS[3], ARGV[3]
+
+local earlier = call('get', latch)
 if earlier then
   -- A latch that holds no number is nobody's result: show it as it is.
   return tonumber(earlier) or earlier
 end
 
-if redis.call('hexists', KEYS[1], ARGV[3]) == 0 then
+if call('hexists', lock, owner) == 0 then
   return nil
 end
 
 local result
-if redis.call('hincrby', KEYS[1], ARGV[3], -1) > 0 then
-  redis.call('pexpire', KEYS[1], ARGV[2])
+if call('hincrby', lock, owner, -1) > 0 then
+  call('pexpire', lock, ARGV[2])
   result = 0
 else
-  redis.call('del', KEYS[1])
-  redis.call(ARGV[4], KEYS[2], ARGV[1])
+  call('del', lock)
+  call(ARGV[4], KEYS[2], ARGV[1])
   result = 1
 end
-redis.call('set', KEYS[3], result, 'px', ARGV[5])
+call('set', latch, result, 'px', ARGV[5])
 return result
