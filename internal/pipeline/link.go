@@ -140,7 +140,7 @@ func (l *link) write(b []*Request) {
 	if l.broken {
 		return
 	}
-	if c, ok := l.conn.(corker); ok && len(b) > 1 {
+	if c, ok := l.conn.(corker); ok && (len(b) > 1 || len(b[0].Args) > manyWords) {
 		c.Cork()
 		defer func() {
 			// A failure ends the connection, which the reader finds out.
