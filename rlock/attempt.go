@@ -261,6 +261,7 @@ func (a *attempt) refused(ttl time.Duration) {
 			n.turn.Refused(n.c.early())
 		}
 		n.line.taken(ttl)
+		n.line.blindly(fewBeats)
 		if a.handed {
 			// The unlock did not run before it, or released nothing.
 			n.noEcho()

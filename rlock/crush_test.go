@@ -82,3 +82,32 @@ func TestWhoHasNoAnswerOrNoTimeDoesNotDodge(t *testing.T) {
 		t.Error("one whose wait elapses before waits")
 	}
 }
+
+func TestABlindTryIsNotFarAway(t *testing.T) {
+	for _, beat := range []time.Duration{0, 10 * time.Microsecond, 100 * time.Microsecond, quickBeat} {
+		ln, now := crushed()
+		ln.beat, ln.back = beat, *now+absence
+		for range 1000 {
+			ln.flag, ln.start = false, 0
+			ln.blindly(fewBeats)
+			if !ln.flag || ln.start < *now || ln.start > *now+min(fewBeats*beat, longestBlind) {
+				t.Fatalf("beat %v: flag %v, a try after %v", beat, ln.flag, ln.start-*now)
+			}
+		}
+	}
+}
+
+func TestFewClientsStayOnTheChannel(t *testing.T) {
+	for listening, leaves := range map[int]bool{0: false, 2: false, manyClients - 1: false, manyClients: true, 100: true} {
+		ln, now := crushed()
+		ln.n.turn = &turn{}
+		ln.n.turn.Clients(listening)
+		for range 100 {
+			*now += 100 * time.Microsecond
+			ln.rush()
+		}
+		if ln.quick < manyQuick || ln.crowded() != leaves {
+			t.Errorf("%d listen: leaves %v after %d quick messages", listening, ln.crowded(), ln.quick)
+		}
+	}
+}

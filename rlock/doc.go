@@ -66,7 +66,9 @@
 // names share one subscription connection. When one of this client releases,
 // the next one's acquire follows the unlock in the same write, so that the lock
 // changes hands within a client in one round trip; not for ever, since nobody
-// else gets in between.
+// else gets in between. Where many clients pass a lock on in no time, to tell
+// all of each release is most of the server's work, so they leave the channel
+// for moments and try by the clock instead.
 //
 // Courtesy. A waiter in Go is at a released lock long before one in a JVM. So a
 // client counts how far it is ahead of its share of a lock that others want,

@@ -33,6 +33,9 @@ func (ln *line) handOff() bool {
 	w := ln.head
 	if ln.current != nil || w != nil && (ln.trouble.err != nil || ln.run >= longestRun || ln.yields(w) > 0) {
 		ln.run = 0
+		if ln.current == nil {
+			ln.blindly(beats)
+		}
 		return false
 	}
 	if ln.heard {

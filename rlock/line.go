@@ -90,6 +90,9 @@ func (ln *line) push(w *waiter) {
 // step does what is due: an attempt for the head, or setting the clock for
 // the next. It is called after every event.
 func (ln *line) step() {
+	if ln.back > 0 && ln.size > 0 {
+		ln.listen() // if it is time
+	}
 	if ln.current != nil {
 		ln.arm()
 		return
@@ -152,6 +155,9 @@ func (ln *line) arm() {
 	case ln.current == nil:
 		at = ln.bound
 	}
+	if ln.back > 0 && ln.size > 0 {
+		at = min(at, ln.back)
+	}
 	if ln.trouble.err != nil && ln.size > 0 {
 		at = min(at, ln.n.c.now()+ln.n.c.o.timeout/4)
 	}
@@ -200,29 +206,36 @@ func (ln *line) taken(ttl time.Duration) {
 
 // listen subscribes if nobody has (A2).
 func (ln *line) listen() {
-	if ln.sub != nil {
+	if ln.sub != nil || ln.away() {
 		return
 	}
 	ln.epoch++
+	ln.back, ln.quick, ln.last = 0, 0, 0
 	ln.sub = ln.n.c.node.hub.Subscribe(ln.n.l.channel.(string), &ear{s: ln.s, kind: ln.n.l.kind, ln: ln, epoch: ln.epoch})
 }
 
 // end leaves nothing of a line that nobody waits in (P1, E2).
 func (ln *line) end() {
+	ln.mute()
+	if ln.timer != nil {
+		ln.timer.Stop()
+		ln.armed = 0
+	}
+	ln.flag = false
+	ln.crush = crush{}
+	ln.bound, ln.polite, ln.quit = 0, 0, 0
+	ln.handoff = handoff{}
+	ln.trouble.clear()
+}
+
+// mute leaves the channel.
+func (ln *line) mute() {
 	if ln.sub != nil {
 		ln.sub.Close()
 		ln.sub = nil
 		ln.epoch++
 	}
-	if ln.timer != nil {
-		ln.timer.Stop()
-		ln.armed = 0
-	}
-	ln.flag, ln.heard = false, false
-	ln.crush = crush{}
-	ln.bound, ln.polite, ln.quit = 0, 0, 0
-	ln.handoff = handoff{}
-	ln.trouble.clear()
+	ln.heard = false
 }
 
 // troubled follows an attempt that failed in a way that trying again may

@@ -1,7 +1,12 @@
 package behaviour_test
 
 import (
+	"context"
+	"sync"
+	"sync/atomic"
 	"testing"
+
+	"github.com/rlock-go/redisson/rlock"
 )
 
 func TestLocalCrowdCostsOneAttemptPerAcquisition(t *testing.T) {
@@ -35,5 +40,64 @@ func TestLocalCrowdCostsOneAttemptPerAcquisition(t *testing.T) {
 	t.Logf("a crowd of 1,000 local waiters: %.3f acquire attempts per acquisition", perAcquisition)
 	if perAcquisition < 1 || perAcquisition > 1.2 {
 		t.Errorf("%d attempts for %d acquisitions", attempts, crowd)
+	}
+}
+
+// Where many clients pass a lock on quickly, most of them leave its channel for a while, or the server would be busy with
+// telling all of them of each release. When somebody holds it for longer, all who wait are back on it, and the release is
+// heard as ever.
+func TestManyClientsInACrowdLeaveTheChannelAndComeBack(t *testing.T) {
+	const clients, callers = 12, 4
+	r, _ := own(t)
+	name := r.name()
+	ctx, cancel := context.WithCancel(t.Context())
+	var pause atomic.Bool
+	var entries atomic.Int64
+	paused := make(chan *rlock.Hold, 1)
+	var all sync.WaitGroup
+	for range clients {
+		c := r.open()
+		for range callers {
+			all.Go(func() {
+				for l := c.NewLock(name); ; {
+					h, err := l.Lock(ctx)
+					if err != nil {
+						if ctx.Err() == nil {
+							t.Error(err)
+						}
+						return
+					}
+					entries.Add(1)
+					if pause.CompareAndSwap(true, false) {
+						paused <- h
+						continue
+					}
+					if err := h.Unlock(ctx); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	defer all.Wait()
+	defer cancel()
+	r.becomes("a crowd", func() bool { return entries.Load() > 20*clients*callers })
+	few, looks := 0, 0
+	r.becomes("few of the clients on the channel, ten times", func() bool {
+		looks++
+		if r.subscribed(name) <= clients/2 {
+			few++
+		}
+		return few == 10
+	})
+	t.Logf("at most %d of %d clients on the channel in %d of %d looks; %d entries", clients/2, clients, few, looks, entries.Load())
+	for range 3 {
+		pause.Store(true)
+		h := receive(r, "a hold that lasts", paused)
+		// The holder's other callers wait as well.
+		r.listeners(name, clients)
+		before := entries.Load()
+		r.unlock(h)
+		r.becomes("the next entry", func() bool { return entries.Load() > before })
 	}
 }

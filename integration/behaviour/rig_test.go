@@ -120,10 +120,21 @@ func channel(name string) string { return "redisson_lock__channel:{" + name + "}
 // listeners waits until so many clients are subscribed for a lock: each has somebody who waits.
 func (r *rig) listeners(name string, n int) {
 	r.Helper()
-	r.becomes("the lock's channel has its subscribers", func() bool {
-		reply, err := redis.Values(r.do("PUBSUB", "NUMSUB", channel(name)), nil)
-		return err == nil && len(reply) == 2 && reply[1] == int64(n)
-	})
+	r.becomes("the lock's channel has its subscribers", func() bool { return r.subscribed(name) == n })
+}
+
+// subscribed is how many clients are subscribed for a lock.
+func (r *rig) subscribed(name string) int {
+	r.Helper()
+	reply, err := redis.Values(r.do("PUBSUB", "NUMSUB", channel(name)), nil)
+	if err != nil || len(reply) != 2 {
+		r.Fatalf("PUBSUB NUMSUB: %v, %v", reply, err)
+	}
+	n, err := redis.Int(reply[1], nil)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return n
 }
 
 // becomes waits for a state.

@@ -148,6 +148,9 @@ func (t *Turn) Clients(n int) {
 	}
 }
 
+// Counted is how many wanted the lock at the last count; 0 before the first.
+func (t *Turn) Counted() int { return t.counted }
+
 // Until is the instant before which this client makes no attempt, 0 if it may
 // try now. While the client is inside it tells what would hold after a release
 // now, and is for those who are about to release.
