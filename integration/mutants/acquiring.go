@@ -65,4 +65,11 @@ var acquiring = []defect{
 			"\ttold := true\n"}},
 		by: []catcher{{"integration/invariants", "TestA6UnreachableServerIsNeither"}},
 	},
+	{
+		what: "a waiter is used again by others while its caller still reads what it got",
+		edits: []edit{{"rlock/reuse.go",
+			"\tif w.partings.Add(1) < 2 {\n",
+			"\tif w.partings.Add(1) < 1 {\n"}},
+		by: []catcher{{"integration/behaviour", "TestNobodyIsHandedWhatWasMeantForAnother"}},
+	},
 }

@@ -111,4 +111,11 @@ var leasing = []defect{
 			"\tif err != nil && len(r.subs) > watchdog.MaxBatch && "}},
 		by: []catcher{{"integration/invariants", "TestH2PoisonedKeySpoilsNoOthersLease"}, {"integration/behaviour", "TestPoisonedKeySpoilsNoOthersLease"}},
 	},
+	{
+		what: "a suspend that nobody asked about goes unseen",
+		edits: []edit{{"internal/clock/system_linux.go",
+			"\tif moved < -step || moved > step {\n",
+			"\tif moved < -step {\n"}},
+		by: []catcher{{"internal/clock", "TestASuspendShowsAtOnce"}},
+	},
 }
