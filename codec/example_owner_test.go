@@ -19,6 +19,14 @@ func ExampleOwner() {
 	// 7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42
 }
 
+// The same into a buffer, for a writer that makes no strings.
+func ExampleAppendOwner() {
+	client := uuid.MustParse("7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11")
+	fmt.Printf("%s\n", codec.AppendOwner([]byte("HGET invoices "), client, 42))
+	// Output:
+	// HGET invoices 7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42
+}
+
 // Who holds a lock, read from the server.
 func ExampleParseOwner() {
 	conn, client := redisConn(), lockClient()

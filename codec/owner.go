@@ -15,7 +15,11 @@ const uuidLen = 36
 // and uses Java's thread ids; [ParseOwner] refuses fields with other UUIDs.
 func Owner(client uuid.UUID, thread int64) string {
 	var room [uuidLen + 1 + 20]byte
-	b := room[:0]
+	return string(AppendOwner(room[:0], client, thread))
+}
+
+// AppendOwner appends what [Owner] gives to b.
+func AppendOwner(b []byte, client uuid.UUID, thread int64) []byte {
 	for i, part := range [...][]byte{client[:4], client[4:6], client[6:8], client[8:10], client[10:]} {
 		if i > 0 {
 			b = append(b, '-')
@@ -23,7 +27,7 @@ func Owner(client uuid.UUID, thread int64) string {
 		b = hex.AppendEncode(b, part)
 	}
 	b = append(b, ':')
-	return string(strconv.AppendInt(b, thread, 10))
+	return strconv.AppendInt(b, thread, 10)
 }
 
 // ParseOwner is the inverse of [Owner]. It takes exactly what Redisson writes,

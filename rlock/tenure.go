@@ -3,6 +3,7 @@ package rlock
 import (
 	"time"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -32,6 +33,11 @@ type tenure struct {
 // RedisArg is the owner as Redis holds it. It is made anew for each command:
 // locks are held for much longer than they are taken and given up.
 func (t *tenure) RedisArg() any { return t.owner.String() }
+
+// AppendWord is RedisArg for a connection that can do without the string.
+func (t *tenure) AppendWord(b []byte) []byte {
+	return codec.AppendOwner(b, t.owner.client, t.owner.thread)
+}
 
 // op is a command that waits for its owner's lane. begin runs with the shard
 // locked; leave is owed for it.

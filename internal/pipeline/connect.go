@@ -88,6 +88,7 @@ func (p *Pipeline) attempt() error {
 		_ = pc.SetReadDeadline(time.Time{})
 		l.patient = pc
 	}
+	l.pusher, _ = conn.(pusher)
 	p.mu.Lock()
 	for i, f := range old {
 		p.settle(f, killed[i])

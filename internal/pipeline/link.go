@@ -25,6 +25,7 @@ type link struct {
 	conn    redis.Conn
 	fence   *fence
 	patient patient         // nil for a connection of a pool
+	pusher  pusher          // nil likewise
 	batches chan []*Request // written or being written, in order
 	wrote   chan struct{}   // one for each batch that is not being written any more
 	wmu     sync.Mutex      // held while writing; guards broken
@@ -72,11 +73,10 @@ type patient interface {
 	SetReadDeadline(time.Time) error
 }
 
-// corker is a connection that can keep back what is written until all of it is
-// there.
-type corker interface {
-	Cork()
-	Uncork() error
+// pusher is a connection that encodes commands itself and writes them together.
+type pusher interface {
+	Queue(command string, args []any) error
+	Push() error
 }
 
 // pause comes before the reader waits for the network: the callers that it has
@@ -131,8 +131,8 @@ func (l *link) interrupt() {
 	}
 }
 
-// write sends a batch. An error needs no handling here: redigo has closed the
-// stream by then, and the reader finds out.
+// write sends a batch. An error needs no handling here: the stream is closed by
+// then, and the reader finds out.
 func (l *link) write(b []*Request) {
 	defer func() { l.wrote <- struct{}{} }() // never blocks, as batches
 	l.wmu.Lock()
@@ -140,26 +140,29 @@ func (l *link) write(b []*Request) {
 	if l.broken {
 		return
 	}
-	if c, ok := l.conn.(corker); ok && (len(b) > 1 || len(b[0].Args) > manyWords) {
-		c.Cork()
-		defer func() {
-			// A failure ends the connection, which the reader finds out.
-			if c.Uncork() != nil {
-				l.interrupt()
-			}
-		}()
+	if l.pusher != nil {
+		if l.send(b, l.pusher.Queue) != nil || l.pusher.Push() != nil {
+			l.interrupt()
+		}
+		return
 	}
+	if l.send(b, func(command string, args []any) error { return l.conn.Send(command, args...) }) == nil {
+		_ = l.conn.Flush()
+	}
+}
+
+func (l *link) send(b []*Request, send func(command string, args []any) error) error {
 	for _, r := range b {
-		if l.conn.Send(r.Command, r.Args...) != nil {
-			return
+		if err := send(r.Command, r.Args); err != nil {
+			return err
 		}
 		if r.Replicas > 0 {
-			if l.conn.Send("WAIT", r.Replicas, waitTimeout.Milliseconds()) != nil {
-				return
+			if err := send("WAIT", []any{r.Replicas, waitTimeout.Milliseconds()}); err != nil {
+				return err
 			}
 		}
 	}
-	_ = l.conn.Flush()
+	return nil
 }
 
 // read completes requests until the connection breaks or its batches end.

@@ -22,10 +22,6 @@ const (
 	// idle connection. A renewal of a hundred locks is about ten kilobytes.
 	atOnce = 4
 
-	// manyWords is how many arguments may fill more than one write: a renewal
-	// that came in three had the server look three times.
-	manyWords = 16
-
 	// parts is into how many batches callers are parted, so that some are at the
 	// server while others are here: measured with 16 to 1,024 callers, two to
 	// four make 3 to 8 percent.

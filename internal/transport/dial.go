@@ -31,14 +31,6 @@ func (c *Conn) Manage(before func() bool, after func()) {
 	c.guard.managed.Store(true)
 }
 
-// Cork keeps back what is written, up to 16 KiB at a time, until Uncork: redigo
-// writes each 4 KiB by themselves, and each write has the server look. It is
-// for the one that sends.
-func (c *Conn) Cork() { c.guard.corked = true }
-
-// Uncork writes what was kept back.
-func (c *Conn) Uncork() error { return c.guard.uncork() }
-
 // SetReadDeadline bounds the read under way and those that follow, from any
 // goroutine.
 func (c *Conn) SetReadDeadline(t time.Time) error { return c.guard.Conn.SetReadDeadline(t) }
@@ -73,7 +65,7 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 		}
 		nc = tc
 	}
-	g := &guard{Conn: nc}
+	g := &guard{Conn: nc, pusher: pusher{timeout: timeout}}
 	c := &Conn{stream: redis.NewConn(g, 0, timeout).(stream), net: raw, guard: g}
 	if err := t.greet(ctx, c); err != nil {
 		c.Close()

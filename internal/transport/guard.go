@@ -30,42 +30,7 @@ type guard struct {
 	after  func()      // after each
 	poll   *poller     // nil: not polled
 
-	corked bool
-	kept   []byte // written while corked; the sender's
-}
-
-// enough is how much is kept back at the most: as much as a server reads at
-// once.
-const enough = 16 << 10
-
-// Write keeps p back while the connection is corked.
-func (g *guard) Write(p []byte) (int, error) {
-	if !g.corked {
-		return g.Conn.Write(p)
-	}
-	if len(g.kept)+len(p) > enough {
-		if err := g.flush(); err != nil {
-			return 0, err
-		}
-	}
-	g.kept = append(g.kept, p...)
-	return len(p), nil
-}
-
-func (g *guard) uncork() error {
-	g.corked = false
-	return g.flush()
-}
-
-func (g *guard) flush() error {
-	if len(g.kept) == 0 {
-		return nil
-	}
-	_, err := g.Conn.Write(g.kept)
-	if g.kept = g.kept[:0]; cap(g.kept) > 4*enough {
-		g.kept = nil
-	}
-	return err
+	pusher
 }
 
 // SetReadDeadline leaves the deadline alone if it is somebody else's business.

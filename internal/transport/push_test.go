@@ -1,0 +1,127 @@
+package transport
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// pieces is a connection that notes each write.
+type pieces struct {
+	net.Conn
+	writes [][]byte
+	err    error
+	until  time.Time
+}
+
+func (p *pieces) SetWriteDeadline(t time.Time) error {
+	p.until = t
+	return nil
+}
+
+func (p *pieces) Write(b []byte) (int, error) {
+	if p.err != nil {
+		return 0, p.err
+	}
+	p.writes = append(p.writes, bytes.Clone(b))
+	return len(b), nil
+}
+
+func pushing(p *pieces) *Conn {
+	return &Conn{guard: &guard{Conn: p, pusher: pusher{timeout: time.Minute}}}
+}
+
+// word and argument are arguments that make themselves.
+type (
+	word     string
+	argument string
+)
+
+func (w word) AppendWord(b []byte) []byte { return append(b, w...) }
+func (a argument) RedisArg() any          { return string(a) }
+
+func TestPushedCommandsAreWhatRedigoSends(t *testing.T) {
+	commands := [][]any{
+		{"PING"},
+		{"SET", "key", []byte("a\r\nb\x00"), "PX", int64(-30_000)},
+		{"EVALSHA", strings.Repeat("f", 40), 1, "", argument("owner:1"), nil, 1.5, true, false, uint8(7)},
+		{"DEL", strings.Repeat("x", 20_000)},
+	}
+	sent := &pieces{}
+	c := redis.NewConn(sent, 0, 0)
+	p := &pieces{}
+	pc := pushing(p)
+	for _, words := range commands {
+		if err := c.Send(words[0].(string), words[1:]...); err != nil {
+			t.Fatal(err)
+		}
+		if err := pc.Queue(words[0].(string), words[1:]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(c.Flush(), pc.Push()); err != nil {
+		t.Fatal(err)
+	}
+	want, got := bytes.Join(sent.writes, nil), bytes.Join(p.writes, nil)
+	if !bytes.Equal(want, got) {
+		t.Errorf("redigo sends\n%.300q\nthis pushes\n%.300q", want, got)
+	}
+	pc = pushing(&pieces{})
+	if err := pc.Queue("HEXISTS", []any{word("owner:1")}); err != nil || !bytes.Contains(pc.guard.kept, []byte("\r\n$7\r\nowner:1\r\n")) {
+		t.Errorf("a word that writes itself became %q, %v", pc.guard.kept, err)
+	}
+}
+
+func TestQueuedCommandsLeaveTogether(t *testing.T) {
+	p := &pieces{}
+	c := pushing(p)
+	queue := func(n int) {
+		if err := c.Queue("SET", []any{"key", strings.Repeat("v", n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 9 {
+		queue(4096)
+	}
+	if err := c.Push(); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.writes) != 3 { // three and a bit to 16 KiB
+		t.Errorf("%d writes, want 3", len(p.writes))
+	}
+	for _, w := range p.writes {
+		if len(w) > enough || !bytes.HasPrefix(w, []byte("*3\r\n")) {
+			t.Errorf("a write of %d bytes that begins %.20q", len(w), w)
+		}
+	}
+	if left := time.Until(p.until); left <= 0 || left > time.Minute {
+		t.Errorf("%v left for the write", left)
+	}
+	p.writes = nil
+	queue(100_000)
+	if err := c.Push(); err != nil || len(p.writes) != 1 {
+		t.Errorf("%d writes for one large command, %v", len(p.writes), err)
+	}
+	if c.guard.kept != nil {
+		t.Error("the room for one large command is kept for ever")
+	}
+	if err := c.Push(); err != nil || len(p.writes) != 1 {
+		t.Errorf("nothing to push: %d writes, %v", len(p.writes), err)
+	}
+}
+
+func TestPushTellsOfAWriteThatFailed(t *testing.T) {
+	c := pushing(&pieces{err: io.ErrClosedPipe})
+	if err := c.Queue("PING", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Push(); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("got %v", err)
+	}
+}
