@@ -22,6 +22,7 @@ type pusher struct {
 
 // Word is an argument that writes itself, without becoming a string first.
 type Word interface {
+	// AppendWord appends the argument to b.
 	AppendWord(b []byte) []byte
 }
 
