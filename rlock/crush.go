@@ -93,6 +93,8 @@ func (ln *line) blindly(within time.Duration) {
 	case ln.away():
 		ln.flag = true
 		ln.start = ln.n.c.early() + rand.N(min(ln.beat*within, longestBlind)+1)
+		ln.polite = ln.start
+		ln.arm()
 	case ln.back > 0:
 		ln.listen()
 	}
