@@ -42,7 +42,7 @@ func rows() []row {
 		{name: "2 quick, 1 slow, rows of 16", cast: cast{quick: 2, slow: 1, quickly: busy, slowly: busy, inARow: 16},
 			alone: &alone, total: 80, quick: 15, slow: 15, starves: 5},
 		{name: "2 quick, 1 slow one by one", cast: cast{quick: 2, slow: 1, quickly: busy, slowly: busy, oneByOne: true},
-			alone: &alone, total: 77, quick: 15, slow: 15, starves: 2},
+			alone: &alone, total: 79, quick: 15, slow: 15, starves: 2},
 		{name: "1 quick, 1 slow one by one", cast: cast{quick: 1, slow: 1, quickly: busy, slowly: busy, oneByOne: true},
 			alone: &alone, total: 60, quick: 25, slow: 25, starves: 2},
 		{name: "4 quick, 1 slow one by one", cast: cast{quick: 4, slow: 1, quickly: busy, slowly: busy, oneByOne: true},

@@ -6,7 +6,7 @@ const (
 	// A client may be ahead by lead·window/n acquisitions, which keeps its
 	// share at about 1/n + lead/n². What was longer ago than window·n releases
 	// is forgotten.
-	lead   = 0.6
+	lead   = 0.62
 	window = 16
 
 	// How far behind, and how far beyond the bound, a client is remembered to
