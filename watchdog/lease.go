@@ -172,7 +172,7 @@ func (l *Lease) schedule(from time.Duration) {
 	w := l.watchdog
 	l.renewAt = later(from, w.third)
 	if l.renewAt != Never && w.book.taken(l.renewAt) {
-		l.renewAt = w.book.fit(l.renewAt, max(w.clock.Now(), later(from, w.third/16)))
+		l.renewAt = w.book.fit(l.renewAt, max(w.clock.Now(), later(from, w.third/16)+w.headStart()))
 	}
 }
 

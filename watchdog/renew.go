@@ -48,6 +48,7 @@ type RenewFunc func(batch []*Lease, answer func(i int, a Answer))
 // newest renewal is this one.
 type batch struct {
 	n        int
+	answered int
 	leases   [MaxBatch]*Lease
 	attempts [MaxBatch]uint8
 	delay    time.Duration // until those that fail are tried again
@@ -118,7 +119,10 @@ func (w *Watchdog) takeFrom(q *queue, now, ahead time.Duration) (b *batch, some 
 // too, but not for so long that a lease could suffer.
 func (w *Watchdog) nextDue() time.Duration {
 	first := w.due.first()
-	return max(first, min(w.resume, later(first, w.third/4)))
+	if first == Never {
+		return Never
+	}
+	return max(first, min(w.resume, later(first, w.third/4))) - w.headStart()
 }
 
 // gap is the least time between two batches: half of what there would be
@@ -131,12 +135,15 @@ func (w *Watchdog) gap() time.Duration {
 func (w *Watchdog) answer(b *batch, i int, a Answer) {
 	l := b.leases[i]
 	w.mu.Lock()
+	now := w.clock.Now()
+	if b.answered++; b.answered == b.n {
+		w.arm(now) // sending and reading have moved the milliseconds
+	}
 	if l.state != flying || l.attempt != b.attempts[i] {
 		w.mu.Unlock()
 		return
 	}
 	l.state = live
-	now := w.clock.Now()
 	var cause error
 	switch {
 	case l.Expiry() <= now:

@@ -18,14 +18,13 @@ func (w *Watchdog) run() {
 		if told || renewed {
 			continue
 		}
-		sleep, ok := w.plan()
+		sleep, ok := w.plan(timer)
 		if !ok {
 			return
 		}
-		if sleep <= 0 {
+		if !sleep {
 			continue
 		}
-		timer.Reset(sleep)
 		select {
 		case <-timer.C:
 		case <-w.poke:
@@ -33,23 +32,57 @@ func (w *Watchdog) run() {
 	}
 }
 
-// plan decides how long to sleep. It is false when the goroutine has to end,
-// and then no longer counts as running.
-func (w *Watchdog) plan() (sleep time.Duration, ok bool) {
+// plan sets the timer, and reports whether there is time to sleep. It is not
+// ok when the goroutine has to end, which then no longer counts as running.
+func (w *Watchdog) plan(timer *time.Timer) (sleep, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.live == 0 { // so it is when closed
-		w.running = false
+		w.running, w.timer = false, nil
 		w.dropQueues() // they are empty, and may be large
-		return 0, false
+		return false, false
 	}
 	now := w.clock.Now()
 	next := w.next()
 	if next <= now {
-		return 0, true
+		return false, true
 	}
 	w.wakeAt = min(next, later(now, w.maxSleep))
-	return w.wakeAt - now, true
+	w.timer = timer
+	w.arm(now)
+	return true, true
+}
+
+// slack is less than what the kernel adds to a thread's sleep.
+const slack = 30 * time.Microsecond
+
+// arm sets the timer of a goroutine that sleeps to wakeAt. It is called with
+// mu held.
+//
+// With a crowd of leases the process wakes up about a hundred times a second
+// to send a batch. When it has nothing else to do, Go sleeps in milliseconds,
+// rounded down, and then for another: a timer costs two wakes, and while it is
+// late the runtime's monitor looks after it eleven times a millisecond. One
+// that is due just after a whole millisecond, in the slack that the kernel
+// takes, has none of that. That is what the batch's head start is for.
+func (w *Watchdog) arm(now time.Duration) {
+	if w.timer == nil || w.wakeAt <= now {
+		return
+	}
+	sleep := w.wakeAt - now
+	if w.headStart() > 0 && w.wakeAt == w.nextDue() {
+		sleep = (sleep - slack + time.Millisecond - 1).Truncate(time.Millisecond) + slack
+	}
+	w.timer.Reset(sleep)
+}
+
+// headStart is how early a batch may go: a millisecond, if there are several
+// and a millisecond is little to them.
+func (w *Watchdog) headStart() time.Duration {
+	if len(w.due.items) <= MaxBatch || w.book.width < 2*time.Millisecond {
+		return 0
+	}
+	return time.Millisecond
 }
 
 // tellSome tells holders what has come to pass, up to a batch of them, and

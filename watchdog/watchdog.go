@@ -67,6 +67,7 @@ type Watchdog struct {
 	resume  time.Duration // no due batch before this, unless it is late
 	running bool          // there is a goroutine
 	wakeAt  time.Duration // until when it sleeps or slept, or awake
+	timer   *time.Timer   // which wakes it; nil before its first sleep
 	closed  bool
 }
 
