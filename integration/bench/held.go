@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -20,29 +21,35 @@ var renewing = map[string]int{ours: 1_000_000, rueidisP: 10_000} // up to so man
 // runHeld measures what held locks cost: memory, renewals, and the peace of others.
 func runHeld(r *run) error {
 	for _, n := range r.sizes.holds {
-		for _, p := range goPeers() {
-			if n > renewing[p.name] || !r.wants(p.name) {
-				continue
-			}
-			if err := r.hold(p, n); err != nil {
-				if err := r.failed(p.name, fmt.Sprintf("%d holds", n), err); err != nil {
-					return err
-				}
-			}
-			if err := r.server.clear(); err != nil {
+		for range r.sizes.held {
+			if err := r.hold(limitName, n); err != nil {
 				return err
+			}
+			for _, p := range goPeers() {
+				if n > renewing[p.name] || !r.wants(p.name) {
+					continue
+				}
+				if err := r.hold(p.name, n); err != nil {
+					if err := r.failed(p.name, fmt.Sprintf("%d holds", n), err); err != nil {
+						return err
+					}
+				}
 			}
 		}
 	}
 	return nil
 }
 
-func (r *run) hold(p *peer, n int) error {
-	c, err := startChild("hold", p.name, r.server.addr, strconv.Itoa(n))
+// hold has a child of the peer, or the limit's, hold n locks.
+func (r *run) hold(peer string, n int) (err error) {
+	c, err := startChild("hold", peer, r.server.addr, strconv.Itoa(n))
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer func() {
+		c.close()
+		err = errors.Join(err, r.server.clear())
+	}()
 	at := strconv.Itoa(n)
 	if _, err := c.line(grace); err != nil { // connected
 		return err
@@ -57,8 +64,9 @@ func (r *run) hold(p *peer, n int) error {
 	if err != nil {
 		return err
 	}
-	r.add("held", p.name, at, "PING p99 before, µs", all)
-	r.add("held", p.name, at, "PING p99 worst second before, µs", worst)
+	before99 := all
+	r.add("held", peer, at, "PING p99 before, µs", all)
+	r.add("held", peer, at, "PING p99 worst second before, µs", worst)
 
 	if err := c.tell("hold"); err != nil {
 		return err
@@ -71,7 +79,9 @@ func (r *run) hold(p *peer, n int) error {
 	if err != nil {
 		return err
 	}
-	r.add("held", p.name, at, "bytes a hold", bytes)
+	if peer != limitName {
+		r.add("held", peer, at, "bytes a hold", bytes)
+	}
 
 	before, err := r.server.commands()
 	if err != nil {
@@ -100,10 +110,11 @@ func (r *run) hold(p *peer, n int) error {
 		return err
 	}
 	d := after.since(before)
-	r.add("held", p.name, at, "EVALSHA in 10 s", float64(d["evalsha"]+d["eval"])/seconds*10)
-	r.add("held", p.name, at, "server CPU, %", (used-cpu).Seconds()/seconds*100)
-	r.add("held", p.name, at, "PING p99 during, µs", all)
-	r.add("held", p.name, at, "PING p99 worst second during, µs", worst)
+	r.add("held", peer, at, "EVALSHA in 10 s", float64(d["evalsha"]+d["eval"])/seconds*10)
+	r.add("held", peer, at, "server CPU, %", (used-cpu).Seconds()/seconds*100)
+	r.add("held", peer, at, "PING p99 during, µs", all)
+	r.add("held", peer, at, "PING p99 during / before", all/before99)
+	r.add("held", peer, at, "PING p99 worst second during, µs", worst)
 
 	keys, err := redis.Int(r.server.conn.Do("DBSIZE"))
 	if err != nil {
@@ -112,7 +123,7 @@ func (r *run) hold(p *peer, n int) error {
 	if keys < n {
 		return fmt.Errorf("of %d locks %d were left", n, keys)
 	}
-	r.say("held, %s, %d: done", p.name, n)
+	r.say("held, %s, %d: done", peer, n)
 	return nil
 }
 

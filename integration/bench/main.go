@@ -134,6 +134,9 @@ func childMain(text string) error {
 	if len(words) != 4 {
 		return fmt.Errorf("told %q", text)
 	}
+	if words[0] == "hold" && words[1] == limitName {
+		return bareMain(words[2], words[3])
+	}
 	p := findPeer(words[1])
 	if p == nil {
 		return fmt.Errorf("no such peer: %q", words[1])

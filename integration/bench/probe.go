@@ -1,14 +1,15 @@
 package main
 
 import (
+	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 )
 
-// probe is some other client, which asks for a PONG each millisecond: what the load means to those who have nothing to
-// do with it.
+// probe is some other client, which asks for a PONG after each 0.5 to 1.5 ms: what the load means to those who have
+// nothing to do with it. The times are drawn so that they keep no step with the load's.
 type probe struct {
 	stop chan struct{}
 	wg   sync.WaitGroup
@@ -25,14 +26,13 @@ func startProbe(addr string) (*probe, error) {
 	p := &probe{stop: make(chan struct{})}
 	p.wg.Go(func() {
 		defer conn.Close()
-		tick := time.NewTicker(time.Millisecond)
-		defer tick.Stop()
 		for began := time.Now(); ; {
 			select {
 			case <-p.stop:
 				return
-			case <-tick.C:
+			default:
 			}
+			nap(500*time.Microsecond + rand.N(time.Millisecond))
 			asked := time.Now()
 			if _, p.err = conn.Do("PING"); p.err != nil {
 				return

@@ -24,6 +24,7 @@ type sizes struct {
 	length   time.Duration // of one load
 	handoffs int           // of each peer, in all rounds; a quarter for one that polls slowly
 	holds    []int
+	held     int           // rounds of each number of holds
 	quiet    time.Duration // how long the server is watched before anything is held
 	holdTick time.Duration // how long renewals are watched
 	waiters  int
@@ -31,8 +32,8 @@ type sizes struct {
 }
 
 var (
-	fullSizes  = sizes{rounds: 7, length: 800 * time.Millisecond, handoffs: 1050, holds: []int{10_000, 100_000}, quiet: 10 * time.Second, holdTick: 10 * time.Second, waiters: 100_000, crowd: 16}
-	quickSizes = sizes{rounds: 1, length: 150 * time.Millisecond, handoffs: 20, holds: []int{2_000}, quiet: time.Second, holdTick: 10 * time.Second, waiters: 5_000, crowd: 4}
+	fullSizes  = sizes{rounds: 7, length: 800 * time.Millisecond, handoffs: 1050, holds: []int{100_000}, held: 5, quiet: 10 * time.Second, holdTick: 10 * time.Second, waiters: 100_000, crowd: 16}
+	quickSizes = sizes{rounds: 1, length: 150 * time.Millisecond, handoffs: 20, holds: []int{2_000}, held: 1, quiet: time.Second, holdTick: 10 * time.Second, waiters: 5_000, crowd: 4}
 )
 
 // part is one group of measurements.

@@ -125,12 +125,14 @@ func (d *document) held() {
 	d.text("## Held locks\n")
 	d.text("One process holds so many locks; watched for ten seconds, a third of the watchdog's default of 30 s, in which each of rlock's")
 	d.text("holds is renewed once. rueidislock renews each 2.5 s by default. A hold's bytes are those of the holder's process, its handle included. A third client")
-	d.text("sends PING each millisecond: its p99 in the ten seconds before anything was held and in those ten, in all and in the worst second.\n")
+	d.text("sends a PING after each 0.5 to 1.5 ms: its p99 in the ten seconds before anything was held and in those ten, in all and in the worst second,")
+	d.text("medians of the rounds, the ratio that of a round. The limit is a process of one thread that sends rlock's scripts,")
+	d.text("encoded beforehand, at an even pace: what PINGs lose beside it they lose to the server's work.\n")
 	for _, at := range d.r.places("held") {
 		d.text("%s holds:\n", at)
 		var columns []column
-		for _, m := range []string{"bytes a hold", "EVALSHA in 10 s", "server CPU, %", "PING p99 before, µs", "PING p99 during, µs",
-			"PING p99 worst second before, µs", "PING p99 worst second during, µs"} {
+		for _, m := range []string{"EVALSHA in 10 s", "bytes a hold", "server CPU, %", "PING p99 before, µs", "PING p99 during, µs",
+			"PING p99 during / before", "PING p99 worst second before, µs", "PING p99 worst second during, µs"} {
 			columns = append(columns, column{m, at, m})
 		}
 		d.present("held", at, columns)
