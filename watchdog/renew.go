@@ -157,6 +157,9 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 		l.expiry.Store(int64(Trust(a.Sent, a.TTL)))
 		if l.renewAt != Never {
 			w.again(l, a.Sent)
+			if l.renewAt != Never && w.headStart() > 0 {
+				l.renewAt += time.Duration(i) // the same order again, within the head start
+			}
 		}
 	case l.renewAt != Never:
 		l.retrying = true

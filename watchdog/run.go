@@ -76,13 +76,14 @@ func (w *Watchdog) arm(now time.Duration) {
 	w.timer.Reset(sleep)
 }
 
-// headStart is how early a batch may go: a millisecond, if there are several
-// and a millisecond is little to them.
+// headStart is how early a batch may go: a millisecond, and as much more as
+// its leases lie apart, if there are several and a millisecond is little to
+// them.
 func (w *Watchdog) headStart() time.Duration {
 	if len(w.due.items) <= MaxBatch || w.book.width < 2*time.Millisecond {
 		return 0
 	}
-	return time.Millisecond
+	return time.Millisecond + time.Microsecond
 }
 
 // tellSome tells holders what has come to pass, up to a batch of them, and

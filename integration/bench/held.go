@@ -91,6 +91,14 @@ func (r *run) hold(peer string, n int) (err error) {
 	if err != nil {
 		return err
 	}
+	ran, err := r.server.scripts()
+	if err != nil {
+		return err
+	}
+	holder, err := processCPU(c.cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
 	busy, err := startProbe(r.server.addr)
 	if err != nil {
 		return err
@@ -106,12 +114,22 @@ func (r *run) hold(peer string, n int) (err error) {
 		return err
 	}
 	seconds := time.Since(began).Seconds()
+	held, err := processCPU(c.cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
+	scripts, err := r.server.scripts()
+	if err != nil {
+		return err
+	}
 	if all, worst, err = busy.end(); err != nil {
 		return err
 	}
 	d := after.since(before)
 	r.add("held", peer, at, "EVALSHA in 10 s", float64(d["evalsha"]+d["eval"])/seconds*10)
 	r.add("held", peer, at, "server CPU, %", (used-cpu).Seconds()/seconds*100)
+	r.add("held", peer, at, "holder CPU, %", (held.cpu-holder.cpu).Seconds()/seconds*100)
+	r.add("held", peer, at, "µs a script", float64((scripts-ran).Microseconds())/float64(max(d["evalsha"], 1)))
 	r.add("held", peer, at, "PING p99 during, µs", all)
 	r.add("held", peer, at, "PING p99 during / before", all/before99)
 	r.add("held", peer, at, "PING p99 worst second during, µs", worst)

@@ -131,7 +131,7 @@ func (d *document) held() {
 	for _, at := range d.r.places("held") {
 		d.text("%s holds:\n", at)
 		var columns []column
-		for _, m := range []string{"EVALSHA in 10 s", "bytes a hold", "server CPU, %", "PING p99 before, µs", "PING p99 during, µs",
+		for _, m := range []string{"EVALSHA in 10 s", "bytes a hold", "µs a script", "server CPU, %", "holder CPU, %", "PING p99 before, µs", "PING p99 during, µs",
 			"PING p99 during / before", "PING p99 worst second before, µs", "PING p99 worst second during, µs"} {
 			columns = append(columns, column{m, at, m})
 		}

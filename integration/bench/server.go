@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -106,6 +107,23 @@ func (s *server) commands() (commands, error) {
 		c[kind] = n
 	}
 	return c, nil
+}
+
+// scripts is how long EVALSHA ran, by the server's count.
+func (s *server) scripts() (time.Duration, error) {
+	text, err := redis.String(s.conn.Do("INFO", "commandstats"))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(text, "cmdstat_evalsha:")
+	line, _, _ := strings.Cut(rest, "\r\n")
+	_, rest, ok := strings.Cut(line, ",usec=")
+	usec, _, _ := strings.Cut(rest, ",")
+	if !ok {
+		return 0, nil // there was none yet
+	}
+	n, err := strconv.ParseInt(usec, 10, 64)
+	return time.Duration(n) * time.Microsecond, err
 }
 
 func (c commands) since(before commands) commands {
