@@ -71,6 +71,10 @@
 // place anew, as trouble makes crowds too. With up to a hundred leases a slot,
 // nothing of this is seen.
 //
+// With more than a hundred leases a batch may go a millisecond early, so that
+// the process wakes up when it sleeps lightest. A batch keeps the order in
+// which its leases came: what the server was given together lies together.
+//
 // What is late by less than a twelfth of the TTL, because the process stood
 // still, is worked off at twice the even pace; beyond that nothing holds
 // a renewal back, nor a retry ever.

@@ -79,17 +79,26 @@ func (r *run) addPairs(c *contender, at string, l loaded, e expense) {
 // addLimit has the server's limit beside each place, though it knows no callers, so that the rounds' ratios are of one
 // moment.
 func (r *run) addLimit(at string) error {
-	best := loaded{}
+	best, server := loaded{}, time.Duration(0)
 	for _, depth := range limitDepths {
+		before, err := r.server.cpu()
+		if err != nil {
+			return err
+		}
 		l, err := newLimit(r.server.addr, depth).run(r.sizes.length / 2)
+		if err != nil {
+			return err
+		}
+		after, err := r.server.cpu()
 		if err != nil {
 			return err
 		}
 		r.add("limit", limitName, fmt.Sprint(depth), "µs", l.micros())
 		if best.pairs == 0 || l.micros() < best.micros() {
-			best = l
+			best, server = l, after-before
 		}
 	}
 	r.add("pairs", limitName, at, "µs", best.micros())
+	r.add("pairs", limitName, at, "server µs", server.Seconds()*1e6/float64(best.pairs))
 	return nil
 }
