@@ -34,7 +34,7 @@ func (s spec) name(caller int) string {
 // loaded is what a load came to.
 type loaded struct {
 	pairs  int64 // granted in time
-	grants int64 // with those that came after the end
+	grants int64 // with those that came before the start and after the end
 
 	// How often in time a shared lock came to another caller than before. A lock that its last holder takes again at
 	// once makes many pairs and no hand-off.
@@ -96,12 +96,19 @@ func (f fleet) load(s spec) (loaded, error) {
 	}
 	// Atomic because it is the lock under test that makes them exclusive, in Redis.
 	var holder, handoffs atomic.Int64
-	start := time.Now()
-	deadline := start.Add(s.length)
+	var start, deadline time.Time // set before begin is closed
+	begin := make(chan struct{})
 	last := make([]time.Duration, s.callers)
-	var wg sync.WaitGroup
+	var wg, ready sync.WaitGroup
+	ready.Add(s.callers)
 	for i, h := range handles {
 		wg.Go(func() {
+			// A goroutine's first pair grows its stack, and meets an idle client: that is no part of the pace.
+			if err := s.first(ctx, h); err != nil {
+				fail(err)
+			}
+			ready.Done()
+			<-begin
 			var done int64
 			defer func() { n.Add(done) }()
 			for time.Now().Before(deadline) {
@@ -128,6 +135,12 @@ func (f fleet) load(s spec) (loaded, error) {
 			}
 		})
 	}
+	if !within(grace, ready.Wait) {
+		return loaded{}, errHang
+	}
+	start = time.Now()
+	deadline = start.Add(s.length)
+	close(begin)
 	if s.shared {
 		// Those that still wait are not to take their turns one after the other.
 		stop := time.AfterFunc(s.length, cancel)
@@ -142,6 +155,9 @@ func (f fleet) load(s spec) (loaded, error) {
 		return loaded{}, failure
 	}
 	r := loaded{pairs: n.Load(), grants: n.Load() + late.Load(), handoffs: handoffs.Load()}
+	if !s.shared {
+		r.grants += int64(s.callers)
+	}
 	for _, d := range last {
 		r.took = max(r.took, d)
 	}
@@ -149,6 +165,20 @@ func (f fleet) load(s spec) (loaded, error) {
 		return loaded{}, errors.New("not one pair in time")
 	}
 	return r, nil
+}
+
+// first is a caller's first pair, where nobody else wants its lock.
+func (s spec) first(ctx context.Context, h handle) error {
+	if s.shared {
+		return nil
+	}
+	if err := h.lock(ctx); err != nil {
+		return fmt.Errorf("first lock: %w", err)
+	}
+	if err := h.unlock(ctx); err != nil {
+		return fmt.Errorf("first unlock: %w", err)
+	}
+	return nil
 }
 
 // within tells whether f returned in time. If not, f's goroutine is left behind.
