@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -22,8 +23,10 @@ var renewing = map[string]int{ours: 1_000_000, rueidisP: 10_000} // up to so man
 func runHeld(r *run) error {
 	for _, n := range r.sizes.holds {
 		for range r.sizes.held {
-			if err := r.hold(limitName, n); err != nil {
-				return err
+			if n == slices.Max(r.sizes.holds) {
+				if err := r.hold(limitName, n); err != nil {
+					return err
+				}
 			}
 			for _, p := range goPeers() {
 				if n > renewing[p.name] || !r.wants(p.name) {

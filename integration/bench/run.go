@@ -32,7 +32,7 @@ type sizes struct {
 }
 
 var (
-	fullSizes  = sizes{rounds: 7, length: 800 * time.Millisecond, handoffs: 1050, holds: []int{100_000}, held: 5, quiet: 10 * time.Second, holdTick: 10 * time.Second, waiters: 100_000, crowd: 16}
+	fullSizes  = sizes{rounds: 7, length: 800 * time.Millisecond, handoffs: 1050, holds: []int{10_000, 100_000}, held: 5, quiet: 10 * time.Second, holdTick: 10 * time.Second, waiters: 100_000, crowd: 16}
 	quickSizes = sizes{rounds: 1, length: 150 * time.Millisecond, handoffs: 20, holds: []int{2_000}, held: 1, quiet: time.Second, holdTick: 10 * time.Second, waiters: 5_000, crowd: 4}
 )
 
