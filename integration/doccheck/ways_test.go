@@ -46,7 +46,7 @@ var ways = map[string]way{
 	"cd integration && go run ./javacourtesy -write":                        {part: "integration/javacourtesy.TestCourtesy"},
 	"REDIS_URL=redis://localhost:6379 go run ./leader -watchdog 3s":         {part: "docs/cookbook.TestLeader"},
 
-	"cd integration/bench && go run . -write": {
+	"cd integration/bench && go run . -rounds 5 -write": {
 		run: true, instead: []string{"-write", "-from ../../docs/performance/run.json -write"}, keeps: "docs/performance.md",
 	},
 }
