@@ -62,7 +62,8 @@ func (d *document) summary() {
 
 func (d *document) pairs() {
 	d.text("## Uncontended pairs\n")
-	d.text("Each caller locks and unlocks a name of its own. µs a pair, for all callers together:\n")
+	d.text("Each caller locks and unlocks a name of its own. µs a pair, for all callers together; the clock starts when each has had its")
+	d.text("first pair, but Java's when its threads have started, after four seconds of warming up:\n")
 	d.text("![µs a pair against callers](performance/pairs.svg)\n")
 	d.table("pairs", "callers", d.overPlaces("pairs", "µs"))
 	d.text("%s\nAt one caller a pair is two round trips for most, so the kernel and the scheduler decide; from 16 on it is how many", d.spread("pairs", "µs"))
