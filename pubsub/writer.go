@@ -1,6 +1,9 @@
 package pubsub
 
-import "time"
+import (
+	"runtime"
+	"time"
+)
 
 // writeAll sends what the tables ask for, and a PING when the server has been
 // silent for long, until the link ends or the farewell is sent.
@@ -19,6 +22,8 @@ func (l *link) writeAll() error {
 			case <-l.quit:
 				return nil
 			case <-l.write:
+				// Who no longer waits has been told so just now, and goes first.
+				runtime.Gosched()
 				continue
 			case <-idle.C:
 			}

@@ -134,8 +134,13 @@ func childMain(text string) error {
 	if len(words) != 4 {
 		return fmt.Errorf("told %q", text)
 	}
-	if words[0] == "hold" && words[1] == limitName {
-		return bareMain(words[2], words[3])
+	if words[1] == limitName {
+		switch words[0] {
+		case "hold":
+			return bareMain(words[2], words[3])
+		case "party":
+			return barePartyMain(words[2])
+		}
 	}
 	p := findPeer(words[1])
 	if p == nil {

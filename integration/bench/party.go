@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/rlock-go/redisson/integration/javapeer"
 )
@@ -51,6 +52,9 @@ func (p javaParty) unlock(name string) (int64, error) {
 
 func (p javaParty) close() { p.p.Quit() }
 
+// answerPause is longer than a hand-off takes; the JVM's party has the same.
+const answerPause = 5 * time.Millisecond
+
 // partyMain is the child: lines in, times out.
 func partyMain(c client) error {
 	handles := map[string]handle{}
@@ -71,6 +75,8 @@ func partyMain(c client) error {
 			at = javapeer.MonotonicNow()
 		case "unlock":
 			err = h.unlock(context.Background())
+			// The answer would wake up who asked for it, on cores that the next holder needs now.
+			time.Sleep(answerPause)
 		default:
 			err = fmt.Errorf("no such verb: %q", verb)
 		}

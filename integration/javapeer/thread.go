@@ -55,7 +55,9 @@ func (t *Thread) Unlock(ctx context.Context, name string) (Reply, error) {
 	return t.do(ctx, "unlock", name)
 }
 
-// Handover is Unlock. Int is when it began, on the clock of [Reply]'s At.
+// Handover is Unlock. Int is when it began, on the clock of [Reply]'s At. The
+// answer comes some milliseconds later, so as not to be in the way of who gets
+// the lock.
 func (t *Thread) Handover(ctx context.Context, name string) (Reply, error) {
 	return t.do(ctx, "handover", name)
 }

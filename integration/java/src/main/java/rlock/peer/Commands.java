@@ -12,6 +12,9 @@ final class Commands {
     /** A lease that means: renewed by the watchdog. */
     static final long WATCHDOG = -1;
 
+    /** Longer than a hand-off takes. */
+    private static final long HANDOVER_PAUSE_MS = 5;
+
     private static final Object[] NOTHING = {};
 
     private final RedissonClient client;
@@ -92,6 +95,8 @@ final class Commands {
             case "handover":
                 long began = System.nanoTime();
                 lock.unlock();
+                // The answer would wake up who asked for it, on cores that the next holder needs now.
+                Thread.sleep(HANDOVER_PAUSE_MS);
                 return values(began);
             case "unlockas":
                 unlockAs(lock, request.number(2));

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// bareParty is a party of hand-offs that sends what rlock sends and does nothing else: one thread, which sleeps in the
+// kernel until its reply or message is there. What a hand-off takes it is the kernel's and the server's.
+type bareParty struct {
+	commands, messages *os.File // blocking
+	owner              string
+	latches            int
+}
+
+func barePartyMain(addr string) error {
+	runtime.LockOSThread()
+	p := &bareParty{owner: codec.Owner(uuid.New(), 1)}
+	for _, f := range []**os.File{&p.commands, &p.messages} {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			return err
+		}
+		if *f, err = conn.(*net.TCPConn).File(); err != nil {
+			return err
+		}
+	}
+	return partyMain(p)
+}
+
+func (p *bareParty) handle(name string) handle {
+	h := &bareHandle{p: p}
+	h.lockCall = encode("EVALSHA", luasrc.Lock(nil, name, p.owner, lease.Milliseconds()))
+	h.subscribe = encodeWords("SUBSCRIBE", codec.Channel(name))
+	h.unsubscribe = encodeWords("UNSUBSCRIBE", codec.Channel(name))
+	h.name = name
+	h.arm()
+	return h
+}
+
+func (p *bareParty) close() {}
+
+// bareHandle has its commands encoded beforehand.
+type bareHandle struct {
+	p                                            *bareParty
+	name                                         string
+	lockCall, unlockCall, subscribe, unsubscribe []byte
+	latch                                        string     // of the unlock to come
+	used                                         []byte     // DEL of the last one
+	parted                                       chan error // while it leaves the channel
+	reply                                        [512]byte
+}
+
+// arm encodes the next unlock: each has a latch of its own.
+func (h *bareHandle) arm() {
+	h.p.latches++
+	h.latch = codec.FreshLatch(h.name)
+	h.unlockCall = encode("EVALSHA", luasrc.Unlock(nil, h.name, codec.Channel(h.name), h.latch, h.p.owner, lease.Milliseconds(), 16_000, luasrc.Publish))
+}
+
+// ask sends a command and gives the reply, of which each has one line or, with a prefix of words, that many.
+func (h *bareHandle) ask(f *os.File, command []byte, lines int) ([]byte, error) {
+	if command != nil {
+		if _, err := f.Write(command); err != nil {
+			return nil, err
+		}
+	}
+	got := 0
+	for bytes.Count(h.reply[:got], []byte("\n")) < lines {
+		n, err := f.Read(h.reply[got:])
+		if err != nil {
+			return nil, err
+		}
+		got += n
+	}
+	if h.reply[0] == '-' {
+		return nil, fmt.Errorf("%s", h.reply[:got])
+	}
+	return h.reply[:got], nil
+}
+
+// Lines of what comes: a subscription's confirmation is an array of two strings and a number, a message one of three
+// strings.
+const (
+	confirmationLines = 6
+	messageLines      = 7
+)
+
+func (h *bareHandle) lock(context.Context) error {
+	if h.used != nil {
+		if _, err := h.ask(h.p.commands, h.used, 1); err != nil {
+			return err
+		}
+	}
+	granted, err := h.try()
+	if granted || err != nil {
+		return err
+	}
+	if _, err := h.ask(h.p.messages, h.subscribe, confirmationLines); err != nil {
+		return err
+	}
+	granted, err = h.try()
+	for ; !granted && err == nil; granted, err = h.try() {
+		if _, err := h.ask(h.p.messages, nil, messageLines); err != nil {
+			return err
+		}
+	}
+	h.parted = make(chan error, 1)
+	go func() {
+		time.Sleep(answerPause / 2)
+		_, err := h.ask(h.p.messages, h.unsubscribe, confirmationLines)
+		h.parted <- err
+	}()
+	return err
+}
+
+func (h *bareHandle) try() (bool, error) {
+	reply, err := h.ask(h.p.commands, h.lockCall, 1)
+	if err != nil {
+		return false, err
+	}
+	if string(reply) == "$-1\r\n" {
+		return true, nil
+	}
+	_, err = strconv.Atoi(string(bytes.Trim(reply, ":\r\n")))
+	return false, err
+}
+
+func (h *bareHandle) unlock(context.Context) error {
+	if h.parted != nil {
+		if err := <-h.parted; err != nil {
+			return err
+		}
+		h.parted = nil
+	}
+	_, err := h.ask(h.p.commands, h.unlockCall, 1)
+	h.used = encodeWords("DEL", h.latch)
+	h.arm()
+	return err
+}
