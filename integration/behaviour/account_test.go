@@ -12,7 +12,7 @@ import (
 func TestUserAndPassword(t *testing.T) {
 	user := redisserver.User{Name: "worker", Password: "p/w:@#%?& 1", Rules: []string{"~*", "&*", "+@all"}}
 	r := on(t, redisserver.ACL(t, user))
-	c := r.openURL(redisserver.URLAs(r.server, user))
+	c := r.Open(redisserver.URLAs(r.Server, user))
 	r.handOver(r.open(), c)
 	connections := 0
 	for line := range strings.Lines(r.text("CLIENT", "LIST")) {
@@ -27,30 +27,30 @@ func TestUserAndPassword(t *testing.T) {
 
 func TestPasswordWithoutUser(t *testing.T) {
 	r, s := own(t, "--requirepass", "s3cret:/")
-	c := r.openURL((&url.URL{Scheme: "redis", Host: s.Addr(), User: url.UserPassword("", "s3cret:/")}).String())
+	c := r.Open((&url.URL{Scheme: "redis", Host: s.Addr(), User: url.UserPassword("", "s3cret:/")}).String())
 	r.handOver(c, c)
 }
 
 func TestDatabaseNumber(t *testing.T) {
 	r, s := own(t)
 	name := r.name()
-	third, zeroth := r.openURL("redis://"+s.Addr()+"/3"), r.open()
-	h := r.lock(third.NewLock(name))
-	r.unlock(r.lock(zeroth.NewLock(name))) // another database, another lock
-	if r.number("EXISTS", name) != 0 {
+	third, zeroth := r.Open("redis://"+s.Addr()+"/3"), r.open()
+	h := r.Lock(third.NewLock(name))
+	r.Unlock(r.Lock(zeroth.NewLock(name))) // another database, another lock
+	if r.Number("EXISTS", name) != 0 {
 		t.Error("the key is in database 0")
 	}
-	r.do("SELECT", 3)
+	r.Do("SELECT", 3)
 	if r.text("HGET", name, h.Owner()) != "1" {
 		t.Error("the key is not in database 3")
 	}
 	t.Run("wakes only its own waiters, though channels know no database", func(t *testing.T) {
-		waiter := r.enter(r.openURL("redis://" + s.Addr() + "/3").NewLock(name))
-		r.listeners(name, 1)
-		r.unlock(r.lock(zeroth.NewLock(name)))
+		waiter := r.enter(r.Open("redis://" + s.Addr() + "/3").NewLock(name))
+		r.Listeners(name, 1)
+		r.Unlock(r.Lock(zeroth.NewLock(name)))
 		r.outside(waiter)
-		r.unlock(h)
-		r.unlock(r.entered(waiter).hold)
+		r.Unlock(h)
+		r.Unlock(r.Entered(waiter).Hold)
 	})
 	t.Run("that is not there", func(t *testing.T) {
 		_, err := rlock.Open(t.Context(), "redis://"+s.Addr()+"/99")

@@ -6,36 +6,37 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
 func TestClose(t *testing.T) {
 	r := start(t)
 	t.Run("ends every wait with ErrClosed", func(t *testing.T) {
-		r := on(t, r.server)
+		r := on(t, r.Server)
 		name := r.name()
-		h := r.lock(r.open().NewLock(name))
+		h := r.Lock(r.open().NewLock(name))
 		c := r.open()
 		l := c.NewLock(name)
-		waits := []<-chan entry{r.enter(l), r.enter(l), r.enter(l, rlock.As(c.NewOwner())), r.enter(l, rlock.Lease(time.Minute))}
+		waits := []<-chan testbed.Entry{r.enter(l), r.enter(l), r.enter(l, rlock.As(c.NewOwner())), r.enter(l, rlock.Lease(time.Minute))}
 		bounded := make(chan error, 1)
 		go func() {
 			_, err := l.TryLockFor(t.Context(), time.Minute)
 			bounded <- err
 		}()
-		r.listeners(name, 1)
+		r.Listeners(name, 1)
 		began := time.Now()
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
 		for _, w := range waits {
-			wants(t, receive(r, "the wait's end", w).err, rlock.ErrClosed, name)
+			wants(t, testbed.Receive(r, "the wait's end", w).Err, rlock.ErrClosed, name)
 		}
-		wants(t, receive(r, "the bounded wait's end", bounded), rlock.ErrClosed, name)
+		wants(t, testbed.Receive(r, "the bounded wait's end", bounded), rlock.ErrClosed, name)
 		between(t, "Close", time.Since(began), 0, 2*time.Second)
-		r.listeners(name, 0)
-		r.unlock(h)
-		if n := r.number("EXISTS", name); n != 0 {
+		r.Listeners(name, 0)
+		r.Unlock(h)
+		if n := r.Number("EXISTS", name); n != 0 {
 			t.Error("a waiter that was closed took it")
 		}
 	})
@@ -43,25 +44,25 @@ func TestClose(t *testing.T) {
 		const timeout = 1200 * time.Millisecond
 		c := r.open(rlock.WithWatchdogTimeout(timeout))
 		l := c.NewLock(r.name())
-		h := r.lock(l)
+		h := r.Lock(l)
 		ctx, cancel := h.Context(t.Context())
 		defer cancel()
 		c.Close()
-		receive(r, "Done", h.Done())
+		testbed.Receive(r, "Done", h.Done())
 		wants(t, h.Err(), rlock.ErrClosed)
-		receive(r, "the derived context", ctx.Done())
+		testbed.Receive(r, "the derived context", ctx.Done())
 		wants(t, context.Cause(ctx), rlock.ErrClosed)
 		if until := h.ValidUntil(); until.After(time.Now()) {
 			t.Errorf("valid for another %v", time.Until(until))
 		}
-		if left := r.pttl(l.Name()); left <= 0 || left > timeout {
+		if left := r.PTTL(l.Name()); left <= 0 || left > timeout {
 			t.Errorf("PTTL %v", left)
 		}
-		r.becomes("it expires", func() bool { return r.number("EXISTS", l.Name()) == 0 })
+		r.Becomes("it expires", func() bool { return r.Number("EXISTS", l.Name()) == 0 })
 	})
 	t.Run("is idempotent, also at the same time", func(t *testing.T) {
 		c := r.open()
-		r.lock(c.NewLock(r.name()), rlock.Lease(time.Second))
+		r.Lock(c.NewLock(r.name()), rlock.Lease(time.Second))
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
@@ -91,8 +92,8 @@ func TestEveryCallAfterCloseIsErrClosed(t *testing.T) {
 	ctx := t.Context()
 	c := r.open()
 	l := c.NewLock("x")
-	h := r.lock(l)
-	fixed := r.lock(c.NewLock("y"), rlock.Lease(time.Minute))
+	h := r.Lock(l)
+	fixed := r.Lock(c.NewLock("y"), rlock.Lease(time.Minute))
 	c.Close()
 	before := r.calls()
 	for call, do := range map[string]func() error{
@@ -120,7 +121,7 @@ func TestEveryCallAfterCloseIsErrClosed(t *testing.T) {
 			t.Errorf("sent %s", command)
 		}
 	}
-	if r.number("EXISTS", "x", "y") != 2 {
+	if r.Number("EXISTS", "x", "y") != 2 {
 		t.Error("a key is gone")
 	}
 }

@@ -26,10 +26,10 @@ func TestUncontendedPairIsTwoScriptsAndTheLatchsDel(t *testing.T) {
 	r, s := own(t)
 	c := r.open()
 	l := c.NewLock(r.name())
-	r.unlock(r.lock(l)) // loads the scripts
+	r.Unlock(r.Lock(l)) // loads the scripts
 	tap := monitor.Tap(t, s.Addr())
 	latchGone := func() bool { return len(r.list("KEYS", "redisson_unlock_latch*")) == 0 }
-	r.becomes("the latch is gone", latchGone)
+	r.Becomes("the latch is gone", latchGone)
 	tap.Mark()
 	for _, row := range []struct {
 		behaviour string
@@ -54,7 +54,7 @@ func TestUncontendedPairIsTwoScriptsAndTheLatchsDel(t *testing.T) {
 			if err := row.pair(); err != nil {
 				t.Fatal(err)
 			}
-			r.becomes("the latch is gone", latchGone)
+			r.Becomes("the latch is gone", latchGone)
 			var sent []string
 			for _, call := range monitor.Calls(tap.Mark()) {
 				if !call.Is("KEYS") {
@@ -77,18 +77,18 @@ func TestScriptsAreLoadedOnce(t *testing.T) {
 	for range 3 {
 		for _, c := range []*rlock.Client{first, second} {
 			l := c.NewLock(r.name())
-			h := r.lock(l)
-			inner := r.lock(l, rlock.As(h.Owner()))
-			r.unlock(inner)
-			r.unlock(h)
+			h := r.Lock(l)
+			inner := r.Lock(l, rlock.As(h.Owner()))
+			r.Unlock(inner)
+			r.Unlock(h)
 		}
 	}
 	if n := r.calls()["SCRIPT|LOAD"]; n != 2 {
 		t.Errorf("%d loads, want one for the lock script and one for the unlock script", n)
 	}
 	t.Run("and again when the server forgot them", func(t *testing.T) {
-		r.do("SCRIPT", "FLUSH")
-		r.unlock(r.lock(first.NewLock(r.name())))
+		r.Do("SCRIPT", "FLUSH")
+		r.Unlock(r.Lock(first.NewLock(r.name())))
 		if n := r.calls()["SCRIPT|LOAD"]; n != 4 {
 			t.Errorf("%d loads", n)
 		}
@@ -98,11 +98,11 @@ func TestScriptsAreLoadedOnce(t *testing.T) {
 func TestReentryIsOneScriptEach(t *testing.T) {
 	r, _ := own(t)
 	l := r.open().NewLock(r.name())
-	outer := r.lock(l)
-	r.unlock(r.lock(l, rlock.As(outer.Owner())))
+	outer := r.Lock(l)
+	r.Unlock(r.Lock(l, rlock.As(outer.Owner())))
 	before := r.calls()
-	inner := r.lock(l, rlock.As(outer.Owner()))
-	r.unlock(inner)
+	inner := r.Lock(l, rlock.As(outer.Owner()))
+	r.Unlock(inner)
 	after := r.calls()
 	if n := after["EVALSHA"] - before["EVALSHA"]; n != 2 {
 		t.Errorf("%d scripts", n)
@@ -110,13 +110,13 @@ func TestReentryIsOneScriptEach(t *testing.T) {
 	if after["SUBSCRIBE"] != 0 {
 		t.Error("it subscribed")
 	}
-	r.unlock(outer)
+	r.Unlock(outer)
 }
 
 // others lists the server's connections except this test's own.
 func (r *rig) others() []string {
 	r.Helper()
-	me := "id=" + itoa(r.number("CLIENT", "ID")) + " "
+	me := "id=" + itoa(r.Number("CLIENT", "ID")) + " "
 	var lines []string
 	for line := range strings.Lines(r.text("CLIENT", "LIST")) {
 		if !strings.HasPrefix(line, me) {

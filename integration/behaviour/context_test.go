@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -18,9 +19,9 @@ func TestHoldContextEndsWithItsHold(t *testing.T) {
 		end  func(c *rlock.Client, h *rlock.Hold)
 		want error
 	}{
-		"released":     {nil, func(_ *rlock.Client, h *rlock.Hold) { r.unlock(h) }, rlock.ErrReleased},
+		"released":     {nil, func(_ *rlock.Client, h *rlock.Hold) { r.Unlock(h) }, rlock.ErrReleased},
 		"run out":      {[]rlock.AcquireOption{rlock.Lease(300 * time.Millisecond)}, func(*rlock.Client, *rlock.Hold) {}, rlock.ErrLeaseLost},
-		"found gone":   {nil, func(_ *rlock.Client, h *rlock.Hold) { r.do("DEL", h.Name()) }, rlock.ErrLeaseLost},
+		"found gone":   {nil, func(_ *rlock.Client, h *rlock.Hold) { r.Do("DEL", h.Name()) }, rlock.ErrLeaseLost},
 		"forced":       {nil, func(c *rlock.Client, h *rlock.Hold) { _, _ = c.NewLock(h.Name()).ForceUnlock(ctx) }, rlock.ErrLeaseLost},
 		"client gone":  {nil, func(c *rlock.Client, _ *rlock.Hold) { c.Close() }, rlock.ErrClosed},
 		"past longest": {[]rlock.AcquireOption{rlock.MaxHold(50 * time.Millisecond)}, func(*rlock.Client, *rlock.Hold) {}, rlock.ErrLeaseLost},
@@ -28,17 +29,17 @@ func TestHoldContextEndsWithItsHold(t *testing.T) {
 		type key struct{}
 		t.Run(behaviour, func(t *testing.T) {
 			c := r.open(rlock.WithWatchdogTimeout(600 * time.Millisecond))
-			h := r.lock(c.NewLock(r.name()), row.opts...)
+			h := r.Lock(c.NewLock(r.name()), row.opts...)
 			held, free := h.Context(context.WithValue(ctx, key{}, 1))
 			defer free()
 			if held.Err() != nil || held.Value(key{}) != 1 {
 				t.Fatalf("%v, %v", held.Err(), held.Value(key{}))
 			}
 			row.end(c, h)
-			receive(r, "the context", held.Done())
+			testbed.Receive(r, "the context", held.Done())
 			wants(t, context.Cause(held), row.want)
 			wants(t, h.Err(), row.want)
-			receive(r, "Done", h.Done())
+			testbed.Receive(r, "Done", h.Done())
 			for _, other := range []error{rlock.ErrReleased, rlock.ErrLeaseLost, rlock.ErrClosed} {
 				if errors.Is(h.Err(), other) != (other == row.want) {
 					t.Errorf("%v and %v", h.Err(), other)
@@ -47,32 +48,32 @@ func TestHoldContextEndsWithItsHold(t *testing.T) {
 			late, freeLate := h.Context(ctx)
 			defer freeLate()
 			wants(t, context.Cause(late), row.want)
-			r.do("DEL", h.Name())
+			r.Do("DEL", h.Name())
 		})
 	}
 	t.Run("but its cancel releases nothing", func(t *testing.T) {
-		h := r.lock(r.open().NewLock(r.name()))
+		h := r.Lock(r.open().NewLock(r.name()))
 		held, free := h.Context(ctx)
 		free()
 		wants(t, context.Cause(held), context.Canceled)
-		if h.Err() != nil || r.number("EXISTS", h.Name()) != 1 {
+		if h.Err() != nil || r.Number("EXISTS", h.Name()) != 1 {
 			t.Error(h.Err())
 		}
-		r.unlock(h)
+		r.Unlock(h)
 	})
 	t.Run("and with its parent", func(t *testing.T) {
-		h := r.lock(r.open().NewLock(r.name()))
+		h := r.Lock(r.open().NewLock(r.name()))
 		why := errors.New("why")
 		parent, cancel := context.WithCancelCause(ctx)
 		held, free := h.Context(parent)
 		defer free()
 		cancel(why)
-		receive(r, "the context", held.Done())
+		testbed.Receive(r, "the context", held.Done())
 		wants(t, context.Cause(held), why)
 		if h.Err() != nil {
 			t.Error(h.Err())
 		}
-		r.unlock(h)
+		r.Unlock(h)
 	})
 	t.Run("not with the context that bounded the wait", func(t *testing.T) {
 		l := r.open().NewLock(r.name())
@@ -90,7 +91,7 @@ func TestHoldContextEndsWithItsHold(t *testing.T) {
 		if err := h.Unlock(bounded); err != nil {
 			t.Errorf("an unlock with a context that is over: %v", err)
 		}
-		if r.number("EXISTS", l.Name()) != 0 {
+		if r.Number("EXISTS", l.Name()) != 0 {
 			t.Error("still locked")
 		}
 	})

@@ -25,15 +25,15 @@ func TestHoldCountFollowsEachAcquireAndRelease(t *testing.T) {
 		}
 	}
 	is(0)
-	outer := r.lock(l, rlock.As(owner))
+	outer := r.Lock(l, rlock.As(owner))
 	is(1)
-	inner := r.lock(l, rlock.As(owner))
+	inner := r.Lock(l, rlock.As(owner))
 	is(2)
-	r.unlock(outer) // either one may go first
+	r.Unlock(outer) // either one may go first
 	is(1)
 	wants(t, outer.Unlock(t.Context()), rlock.ErrReleased)
 	is(1)
-	r.unlock(inner)
+	r.Unlock(inner)
 	is(0)
 }
 
@@ -41,7 +41,7 @@ func TestLockHeldByAnother(t *testing.T) {
 	r := start(t)
 	c, other := r.open(), r.open()
 	l := c.NewLock(r.name())
-	h := r.lock(l)
+	h := r.Lock(l)
 	for behaviour, who := range map[string]rlock.Owner{
 		"owner of the same client": c.NewOwner(),
 		"owner of another client":  other.NewOwner(),
@@ -66,14 +66,14 @@ func TestLockHeldByAnother(t *testing.T) {
 			t.Errorf("held %v, %v", held, err)
 		}
 	})
-	r.unlock(h)
+	r.Unlock(h)
 }
 
 func TestStrangerCannotUnlock(t *testing.T) {
 	r := start(t)
 	c, other := r.open(), r.open()
 	l := c.NewLock(r.name())
-	h := r.lock(l)
+	h := r.Lock(l)
 	stranger := other.NewOwner()
 	said := fmt.Sprintf("not locked by current thread by node id: %s thread-id: 1", other.ID())
 	t.Run("of a held lock", func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestStrangerCannotUnlock(t *testing.T) {
 		if err := other.NewLock(l.Name()).UnlockAs(t.Context(), owner); err != nil {
 			t.Error(err)
 		}
-		if r.number("EXISTS", l.Name()) != 0 {
+		if r.Number("EXISTS", l.Name()) != 0 {
 			t.Error("still locked")
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -13,9 +14,9 @@ func TestLocalCrowdCostsOneAttemptPerAcquisition(t *testing.T) {
 	const crowd = 1000
 	r, _ := own(t)
 	name := r.name()
-	h := r.lock(r.open().NewLock(name))
+	h := r.Lock(r.open().NewLock(name))
 	l := r.open().NewLock(name)
-	r.unlock(r.lock(r.open().NewLock("warm"))) // the scripts are loaded
+	r.Unlock(r.Lock(r.open().NewLock("warm"))) // the scripts are loaded
 	before := r.calls()["EVALSHA"]
 	served := make(chan error, crowd)
 	for range crowd {
@@ -27,10 +28,10 @@ func TestLocalCrowdCostsOneAttemptPerAcquisition(t *testing.T) {
 			served <- err
 		}()
 	}
-	r.listeners(name, 1)
-	r.unlock(h)
+	r.Listeners(name, 1)
+	r.Unlock(h)
 	for range crowd {
-		if err := receive(r, "everybody's turn", served); err != nil {
+		if err := testbed.Receive(r, "everybody's turn", served); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -81,11 +82,11 @@ func TestManyClientsInACrowdLeaveTheChannelAndComeBack(t *testing.T) {
 	}
 	defer all.Wait()
 	defer cancel()
-	r.becomes("a crowd", func() bool { return entries.Load() > 20*clients*callers })
+	r.Becomes("a crowd", func() bool { return entries.Load() > 20*clients*callers })
 	few, looks := 0, 0
-	r.becomes("few of the clients on the channel, ten times", func() bool {
+	r.Becomes("few of the clients on the channel, ten times", func() bool {
 		looks++
-		if r.subscribed(name) <= clients/2 {
+		if r.Subscribed(name) <= clients/2 {
 			few++
 		}
 		return few == 10
@@ -93,11 +94,11 @@ func TestManyClientsInACrowdLeaveTheChannelAndComeBack(t *testing.T) {
 	t.Logf("at most %d of %d clients on the channel in %d of %d looks; %d entries", clients/2, clients, few, looks, entries.Load())
 	for range 3 {
 		pause.Store(true)
-		h := receive(r, "a hold that lasts", paused)
+		h := testbed.Receive(r, "a hold that lasts", paused)
 		// The holder's other callers wait as well.
-		r.listeners(name, clients)
+		r.Listeners(name, clients)
 		before := entries.Load()
-		r.unlock(h)
-		r.becomes("the next entry", func() bool { return entries.Load() > before })
+		r.Unlock(h)
+		r.Becomes("the next entry", func() bool { return entries.Load() > before })
 	}
 }

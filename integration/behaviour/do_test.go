@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -25,7 +26,7 @@ func TestDoReleases(t *testing.T) {
 		l := c.NewLock(r.name())
 		ran := false
 		err := l.Do(ctx, func(held context.Context) error {
-			ran = held.Err() == nil && r.number("EXISTS", l.Name()) == 1
+			ran = held.Err() == nil && r.Number("EXISTS", l.Name()) == 1
 			return nil
 		})
 		if !ran || err != nil {
@@ -60,7 +61,7 @@ func TestDoReleases(t *testing.T) {
 			_ = l.Do(ctx, func(context.Context) error { runtime.Goexit(); return nil })
 			returned = true
 		}()
-		receive(r, "the goroutine", ended)
+		testbed.Receive(r, "the goroutine", ended)
 		if returned {
 			t.Error("Do returned")
 		}
@@ -82,17 +83,17 @@ func TestDoReleases(t *testing.T) {
 	})
 	t.Run("and does not run fn if it could not acquire", func(t *testing.T) {
 		l := c.NewLock(r.name())
-		h := r.lock(l)
+		h := r.Lock(l)
 		bounded, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 		defer cancel()
 		wants(t, l.Do(bounded, func(context.Context) error { t.Error("it ran"); return broken }), context.DeadlineExceeded)
-		r.unlock(h)
+		r.Unlock(h)
 	})
 	t.Run("one of two holds when it re-enters", func(t *testing.T) {
 		l := c.NewLock(r.name())
-		h := r.lock(l)
+		h := r.Lock(l)
 		err := l.Do(ctx, func(context.Context) error {
-			if n := r.number("HGET", l.Name(), h.Owner()); n != 2 {
+			if n := r.Number("HGET", l.Name(), h.Owner()); n != 2 {
 				t.Errorf("count %d", n)
 			}
 			return nil
@@ -100,10 +101,10 @@ func TestDoReleases(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if n := r.number("HGET", l.Name(), h.Owner()); n != 1 {
+		if n := r.Number("HGET", l.Name(), h.Owner()); n != 1 {
 			t.Errorf("count %d", n)
 		}
-		r.unlock(h)
+		r.Unlock(h)
 	})
 }
 
@@ -117,17 +118,17 @@ func TestDoTellsOfALostLease(t *testing.T) {
 		lose func(l *rlock.Lock)
 	}{
 		"that ran out":        {[]rlock.AcquireOption{rlock.Lease(400 * time.Millisecond)}, func(*rlock.Lock) {}},
-		"that was deleted":    {nil, func(l *rlock.Lock) { r.do("DEL", l.Name()) }},
+		"that was deleted":    {nil, func(l *rlock.Lock) { r.Do("DEL", l.Name()) }},
 		"that was forced":     {nil, func(l *rlock.Lock) { _, _ = l.ForceUnlock(r.Context()) }},
 		"past its longest":    {[]rlock.AcquireOption{rlock.MaxHold(100 * time.Millisecond)}, func(*rlock.Lock) {}},
-		"taken by a stranger": {nil, func(l *rlock.Lock) { r.do("DEL", l.Name()); r.do("HSET", l.Name(), c.NewOwner(), 1) }},
+		"taken by a stranger": {nil, func(l *rlock.Lock) { r.Do("DEL", l.Name()); r.Do("HSET", l.Name(), c.NewOwner(), 1) }},
 	} {
 		t.Run(behaviour, func(t *testing.T) {
 			l := c.NewLock(r.name())
-			defer r.do("DEL", l.Name())
+			defer r.Do("DEL", l.Name())
 			err := l.Do(t.Context(), func(held context.Context) error {
 				row.lose(l)
-				receive(r, "fn's context", held.Done())
+				testbed.Receive(r, "fn's context", held.Done())
 				wants(t, context.Cause(held), rlock.ErrLeaseLost)
 				return broken
 			}, row.opts...)

@@ -23,5 +23,5 @@ func everywhere(t *testing.T, test func(r *rig)) {
 // part is a subtest with a rig of its own for the same server.
 func (r *rig) part(behaviour string, test func(r *rig)) {
 	r.Helper()
-	r.Run(behaviour, func(t *testing.T) { test(on(t, r.server)) })
+	r.Run(behaviour, func(t *testing.T) { test(on(t, r.Server)) })
 }

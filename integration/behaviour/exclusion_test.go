@@ -22,10 +22,10 @@ func TestIncrementsAreExact(t *testing.T) {
 				locks[i] = r.open().NewLock(name)
 			}
 			counter := name + "/counter"
-			defer r.do("DEL", counter)
+			defer r.Do("DEL", counter)
 			var all sync.WaitGroup
 			for g := range goroutines {
-				conn := redisserver.Dial(t, r.server)
+				conn := redisserver.Dial(t, r.Server)
 				all.Go(func() {
 					for range increments {
 						err := locks[g%clients].Do(t.Context(), func(context.Context) error {
@@ -45,7 +45,7 @@ func TestIncrementsAreExact(t *testing.T) {
 				})
 			}
 			all.Wait()
-			if n := r.number("GET", counter); n != goroutines*increments {
+			if n := r.Number("GET", counter); n != goroutines*increments {
 				t.Errorf("counted %d, want %d", n, goroutines*increments)
 			}
 		})

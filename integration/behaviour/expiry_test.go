@@ -13,17 +13,17 @@ func TestWaiterEntersWhenLeaseExpires(t *testing.T) {
 	r := start(t)
 	name := r.name()
 	began := time.Now()
-	h := r.lock(r.open().NewLock(name), rlock.Lease(lease))
+	h := r.Lock(r.open().NewLock(name), rlock.Lease(lease))
 	waiter := r.enter(r.open().NewLock(name))
-	r.listeners(name, 1)
-	e := r.entered(waiter)
-	between(t, "the wait since the acquire began", e.at.Sub(began), lease, lease+2*time.Second)
+	r.Listeners(name, 1)
+	e := r.Entered(waiter)
+	between(t, "the wait since the acquire began", e.At.Sub(began), lease, lease+2*time.Second)
 	wants(t, h.Err(), rlock.ErrLeaseLost)
 	wants(t, h.Unlock(t.Context()), rlock.ErrNotHeld)
-	if n, err := r.open().NewLock(name).HoldCount(t.Context(), e.hold.Owner()); n != 1 || err != nil {
+	if n, err := r.open().NewLock(name).HoldCount(t.Context(), e.Hold.Owner()); n != 1 || err != nil {
 		t.Errorf("the late unlock touched another's hold: %d, %v", n, err)
 	}
-	r.unlock(e.hold)
+	r.Unlock(e.Hold)
 }
 
 func TestRenewalKeepsWaiterOut(t *testing.T) {
@@ -31,13 +31,13 @@ func TestRenewalKeepsWaiterOut(t *testing.T) {
 	const timeout = 1200 * time.Millisecond
 	r := start(t)
 	name := r.name()
-	h := r.lock(r.open(rlock.WithWatchdogTimeout(timeout)).NewLock(name))
+	h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout)).NewLock(name))
 	other := r.open().NewLock(name)
 	_, err := other.TryLockFor(t.Context(), 3*timeout)
 	wants(t, err, rlock.ErrLocked)
 	if err := h.Err(); err != nil {
 		t.Errorf("after three leases: %v", err)
 	}
-	r.unlock(h)
-	r.unlock(r.lock(other))
+	r.Unlock(h)
+	r.Unlock(r.Lock(other))
 }

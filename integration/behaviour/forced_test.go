@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -21,9 +22,9 @@ func TestForcedUnlock(t *testing.T) {
 	} {
 		t.Run(row.behaviour, func(t *testing.T) {
 			name := r.name()
-			h := r.lock(holder.NewLock(name))
+			h := r.Lock(holder.NewLock(name))
 			near, far := r.enter(holder.NewLock(name)), r.enter(other.NewLock(name))
-			r.listeners(name, 2)
+			r.Listeners(name, 2)
 			began := time.Now()
 			if forced, err := row.forcer.NewLock(name).ForceUnlock(t.Context()); !forced || err != nil {
 				t.Fatalf("forced %v, %v", forced, err)
@@ -32,19 +33,19 @@ func TestForcedUnlock(t *testing.T) {
 				wants(t, h.Err(), rlock.ErrLeaseLost)
 			}
 			for range 2 {
-				var e entry
+				var e testbed.Entry
 				select {
 				case e = <-near:
 				case e = <-far:
 				case <-time.After(patience):
 					t.Fatal("nobody entered")
 				}
-				if e.err != nil {
-					t.Fatal(e.err)
+				if e.Err != nil {
+					t.Fatal(e.Err)
 				}
 				// The lease would have lasted for 30 s.
-				between(t, "entering", e.at.Sub(began), 0, 5*time.Second)
-				r.unlock(e.hold)
+				between(t, "entering", e.At.Sub(began), 0, 5*time.Second)
+				r.Unlock(e.Hold)
 			}
 			err := h.Unlock(t.Context())
 			wants(t, err, rlock.ErrNotHeld)
@@ -60,14 +61,14 @@ func TestForcedUnlock(t *testing.T) {
 	})
 	t.Run("frees all holds of an owner", func(t *testing.T) {
 		l := holder.NewLock(r.name())
-		h := r.lock(l)
-		again := r.lock(l, rlock.As(h.Owner()))
+		h := r.Lock(l)
+		again := r.Lock(l, rlock.As(h.Owner()))
 		if forced, err := l.ForceUnlock(t.Context()); !forced || err != nil {
 			t.Fatalf("forced %v, %v", forced, err)
 		}
 		wants(t, h.Err(), rlock.ErrLeaseLost)
 		wants(t, again.Err(), rlock.ErrLeaseLost)
-		if n := r.number("EXISTS", l.Name()); n != 0 {
+		if n := r.Number("EXISTS", l.Name()); n != 0 {
 			t.Error("the key is still there")
 		}
 	})

@@ -6,13 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
 // contents is all of a key: its type, its TTL's kind and its dump.
 func (r *rig) contents(key string) string {
 	r.Helper()
-	return fmt.Sprintf("%s %v %q", r.text("TYPE", key), r.number("PTTL", key) < 0, r.text("DUMP", key))
+	return fmt.Sprintf("%s %v %q", r.text("TYPE", key), r.Number("PTTL", key) < 0, r.text("DUMP", key))
 }
 
 func TestKeyOfAnotherType(t *testing.T) {
@@ -26,8 +27,8 @@ func TestKeyOfAnotherType(t *testing.T) {
 		"stream": {"XADD", "*", "f", "v"},
 	} {
 		l := c.NewLock(r.name())
-		r.do(put[0].(string), append([]any{l.Name()}, put[1:]...)...)
-		t.Cleanup(func() { r.do("DEL", l.Name()) })
+		r.Do(put[0].(string), append([]any{l.Name()}, put[1:]...)...)
+		t.Cleanup(func() { r.Do("DEL", l.Name()) })
 		before := r.contents(l.Name())
 		for call, do := range map[string]func() error{
 			"Lock":       func() error { _, err := l.Lock(ctx); return err },
@@ -53,8 +54,8 @@ func TestKeyOfAnotherType(t *testing.T) {
 	}
 	t.Run("is not forced", func(t *testing.T) {
 		l := c.NewLock(r.name())
-		r.do("RPUSH", l.Name(), "an element")
-		defer r.do("DEL", l.Name())
+		r.Do("RPUSH", l.Name(), "an element")
+		defer r.Do("DEL", l.Name())
 		before := r.contents(l.Name())
 		forced, err := l.ForceUnlock(ctx)
 		wants(t, err, nil, "force", l.Name(), "list")
@@ -64,9 +65,9 @@ func TestKeyOfAnotherType(t *testing.T) {
 	})
 	t.Run("put over a lock that is held", func(t *testing.T) {
 		l := c.NewLock(r.name())
-		h := r.lock(l)
-		r.do("SET", l.Name(), "another's")
-		defer r.do("DEL", l.Name())
+		h := r.Lock(l)
+		r.Do("SET", l.Name(), "another's")
+		defer r.Do("DEL", l.Name())
 		err := h.Unlock(ctx)
 		wants(t, err, nil, "release", l.Name(), "WRONGTYPE")
 		isServerError(t, err)
@@ -84,13 +85,13 @@ func TestPoisonedKeySpoilsNoOthersLease(t *testing.T) {
 	c := r.open(rlock.WithWatchdogTimeout(timeout))
 	healthy := make([]*rlock.Hold, 20)
 	for i := range healthy {
-		healthy[i] = r.lock(c.NewLock(r.name()))
+		healthy[i] = r.Lock(c.NewLock(r.name()))
 	}
-	poisoned := r.lock(c.NewLock(r.name()))
-	r.do("SET", poisoned.Name(), "a text")
-	defer r.do("DEL", poisoned.Name())
+	poisoned := r.Lock(c.NewLock(r.name()))
+	r.Do("SET", poisoned.Name(), "a text")
+	defer r.Do("DEL", poisoned.Name())
 	until := poisoned.ValidUntil()
-	receive(r, "the poisoned hold to be told", poisoned.Done())
+	testbed.Receive(r, "the poisoned hold to be told", poisoned.Done())
 	wants(t, poisoned.Err(), rlock.ErrLeaseLost)
 	// A renewal that fails is not a loss; the end of trust is.
 	between(t, "telling, after the end", time.Since(until), -timeout/100, time.Second)
@@ -99,7 +100,7 @@ func TestPoisonedKeySpoilsNoOthersLease(t *testing.T) {
 		if err := h.Err(); err != nil {
 			t.Fatal(err)
 		}
-		r.unlock(h)
+		r.Unlock(h)
 	}
 	if got := r.text("GET", poisoned.Name()); got != "a text" {
 		t.Errorf("the key became %q", got)
@@ -112,8 +113,8 @@ func TestHashWithForeignFields(t *testing.T) {
 	ctx := t.Context()
 	l := c.NewLock(r.name())
 	mine := c.NewOwner()
-	r.do("HSET", l.Name(), "colour", "red", mine, "two")
-	defer r.do("DEL", l.Name())
+	r.Do("HSET", l.Name(), "colour", "red", mine, "two")
+	defer r.Do("DEL", l.Name())
 	before := r.contents(l.Name())
 	t.Run("is locked by another, without end", func(t *testing.T) {
 		_, err := l.TryLock(ctx)
@@ -143,10 +144,10 @@ func TestHashWithForeignFields(t *testing.T) {
 	})
 	t.Run("is entered when somebody frees it", func(t *testing.T) {
 		waiter := r.enter(l)
-		r.listeners(l.Name(), 1)
+		r.Listeners(l.Name(), 1)
 		if forced, err := r.open().NewLock(l.Name()).ForceUnlock(ctx); !forced || err != nil {
 			t.Fatal(forced, err)
 		}
-		r.unlock(r.entered(waiter).hold)
+		r.Unlock(r.Entered(waiter).Hold)
 	})
 }

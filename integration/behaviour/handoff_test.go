@@ -10,6 +10,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -46,7 +47,7 @@ func TestHandOffWithinAClientCostsOneAttemptAndNoSubscription(t *testing.T) {
 	const callers, turns = 2, 500
 	r, _ := own(t)
 	c := r.open(rlock.WithCourtesy(false))
-	r.unlock(r.lock(c.NewLock("warm"))) // the scripts are loaded
+	r.Unlock(r.Lock(c.NewLock("warm"))) // the scripts are loaded
 	before := r.calls()
 	name := r.name()
 	r.takeTurns(c, name, callers, turns, 0)
@@ -61,7 +62,7 @@ func TestHandOffWithinAClientCostsOneAttemptAndNoSubscription(t *testing.T) {
 	if subscribes > acquisitions/50 {
 		t.Errorf("subscribed %d times", subscribes)
 	}
-	r.listeners(name, 0)
+	r.Listeners(name, 0)
 }
 
 // All processes hear of an unlock, and this one must not take its own for somebody else's: its waiters would ask for what
@@ -70,7 +71,7 @@ func TestMessageOfAHandOffWakesNobodyHere(t *testing.T) {
 	const callers, turns = 3, 40
 	r, _ := own(t)
 	c := r.open()
-	r.unlock(r.lock(c.NewLock("warm"))) // the scripts are loaded
+	r.Unlock(r.Lock(c.NewLock("warm"))) // the scripts are loaded
 	before := r.calls()["EVALSHA"]
 	r.takeTurns(c, r.name(), callers, turns, time.Millisecond)
 	attempts := r.calls()["EVALSHA"] - before - callers*turns
@@ -102,11 +103,11 @@ func TestHandOffsWithinAClientEndForOthers(t *testing.T) {
 			}
 		})
 	}
-	r.becomes("the crowd is at it", func() bool { return taken.Load() > 100 })
+	r.Becomes("the crowd is at it", func() bool { return taken.Load() > 100 })
 	for range 5 {
 		began := taken.Load()
-		e := r.entered(r.enter(other.NewLock(name)))
-		r.unlock(e.hold)
+		e := r.Entered(r.enter(other.NewLock(name)))
+		r.Unlock(e.Hold)
 		t.Logf("entered after %d acquisitions of the busy client", taken.Load()-began)
 	}
 	stop.Store(true)
@@ -119,12 +120,12 @@ func TestHandedOnLockIsForcedUnderItsHolder(t *testing.T) {
 	r, _ := own(t)
 	name := r.name()
 	c, other := r.open(), r.open()
-	h := r.lock(c.NewLock(name))
+	h := r.Lock(c.NewLock(name))
 	second, third := r.enter(c.NewLock(name)), r.enter(c.NewLock(name))
-	r.listeners(name, 1)
-	r.unlock(h)
-	var stuck, waits <-chan entry
-	var held entry
+	r.Listeners(name, 1)
+	r.Unlock(h)
+	var stuck, waits <-chan testbed.Entry
+	var held testbed.Entry
 	select {
 	case held = <-second:
 		stuck, waits = second, third
@@ -134,23 +135,23 @@ func TestHandedOnLockIsForcedUnderItsHolder(t *testing.T) {
 		t.Fatal("nobody entered")
 	}
 	_ = stuck
-	if held.err != nil {
-		t.Fatal(held.err)
+	if held.Err != nil {
+		t.Fatal(held.Err)
 	}
 	if forced, err := other.NewLock(name).ForceUnlock(t.Context()); !forced || err != nil {
 		t.Fatalf("forced %v, %v", forced, err)
 	}
 	began := time.Now()
-	e := r.entered(waits)
-	between(t, "entering", e.at.Sub(began), -time.Second, 5*time.Second)
-	r.unlock(e.hold)
-	wants(t, held.hold.Unlock(t.Context()), rlock.ErrNotHeld)
+	e := r.Entered(waits)
+	between(t, "entering", e.At.Sub(began), -time.Second, 5*time.Second)
+	r.Unlock(e.Hold)
+	wants(t, held.Hold.Unlock(t.Context()), rlock.ErrNotHeld)
 }
 
 func TestServerThatHidesItsSubscribersIsAskedOnce(t *testing.T) {
 	user := redisserver.User{Name: "worker", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-pubsub"}}
 	r := on(t, redisserver.ACL(t, user))
-	c := r.openURL(redisserver.URLAs(r.server, user))
+	c := r.Open(redisserver.URLAs(r.Server, user))
 	r.takeTurns(c, r.name(), 2, 200, 0)
 	rejected := ""
 	for line := range strings.Lines(r.text("INFO", "commandstats")) {
@@ -208,7 +209,7 @@ func TestHandOffWithinAClientIsOneRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	r.unlock(r.lock(c.NewLock("warm"))) // connected, the scripts loaded
+	r.Unlock(r.Lock(c.NewLock("warm"))) // connected, the scripts loaded
 	n.Store(0)
 	r.takeTurns(c, r.name(), callers, turns, 0)
 	trips := float64(n.Load()) / (callers * turns)
@@ -224,14 +225,14 @@ func TestLoopOfLongHoldsLetsASlowWaiterIn(t *testing.T) {
 	r, _ := own(t)
 	name := r.name()
 	loop, slow := r.open(), r.open()
-	conn := redisserver.Dial(t, r.server)
+	conn := redisserver.Dial(t, r.Server)
 	if err := conn.Send("SUBSCRIBE", "redisson_lock__channel:{"+name+"}"); err != nil {
 		t.Fatal(err)
 	}
 	if err := conn.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	r.listeners(name, 1)
+	r.Listeners(name, 1)
 	var turns atomic.Int64
 	var stop atomic.Bool
 	var loops sync.WaitGroup
@@ -264,7 +265,7 @@ func TestLoopOfLongHoldsLetsASlowWaiterIn(t *testing.T) {
 		h, err := slow.NewLock(name).TryLock(t.Context())
 		if err == nil {
 			t.Logf("let in after %d turns", turns.Load())
-			r.unlock(h)
+			r.Unlock(h)
 			return
 		}
 		wants(t, err, rlock.ErrLocked)

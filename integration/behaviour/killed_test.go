@@ -56,7 +56,7 @@ func TestLockOfKilledProcessIsEnteredWithinItsTTL(t *testing.T) {
 		t.Fatal(err)
 	}
 	child := exec.Command(self)
-	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s", childEnv, r.server.URL(), name, timeout))
+	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s", childEnv, r.Server.URL(), name, timeout))
 	child.Stderr = os.Stderr
 	stdin, err := child.StdinPipe()
 	if err != nil {
@@ -83,11 +83,11 @@ func TestLockOfKilledProcessIsEnteredWithinItsTTL(t *testing.T) {
 		t.Fatal("the child does not hold the lock")
 	}
 	waiter := r.enter(r.open().NewLock(name))
-	r.listeners(name, 1)
+	r.Listeners(name, 1)
 	// It outlives its first lease: the child's watchdog works.
 	first := time.Now()
 	for time.Since(first) < timeout*3/2 {
-		if left := r.pttl(name); left <= 0 {
+		if left := r.PTTL(name); left <= 0 {
 			t.Fatalf("TTL %v while the child lives", left)
 		}
 		<-time.After(20 * time.Millisecond)
@@ -99,11 +99,11 @@ func TestLockOfKilledProcessIsEnteredWithinItsTTL(t *testing.T) {
 	}
 	_ = child.Wait()
 	dead := time.Now()
-	left := r.pttl(name)
-	e := r.entered(waiter)
-	between(t, "entering after the kill", e.at.Sub(dead), left-50*time.Millisecond, left+1500*time.Millisecond)
+	left := r.PTTL(name)
+	e := r.Entered(waiter)
+	between(t, "entering after the kill", e.At.Sub(dead), left-50*time.Millisecond, left+1500*time.Millisecond)
 	if left > timeout {
 		t.Errorf("TTL %v", left)
 	}
-	r.unlock(e.hold)
+	r.Unlock(e.Hold)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -15,7 +16,7 @@ func TestFixedLeaseEndsOnTimeAndTells(t *testing.T) {
 	r := start(t)
 	l := r.open(rlock.WithWatchdogTimeout(time.Second)).NewLock(r.name())
 	sent := time.Now()
-	h := r.lock(l, rlock.Lease(lease))
+	h := r.Lock(l, rlock.Lease(lease))
 	granted := time.Now()
 	until := h.ValidUntil()
 	// Counted from the send, less 1%.
@@ -37,15 +38,15 @@ func TestFixedLeaseEndsOnTimeAndTells(t *testing.T) {
 			t.Fatalf("Err is nil %v after the end", late)
 		}
 	}
-	receive(r, "Done", h.Done())
-	receive(r, "the derived context", ctx.Done())
+	testbed.Receive(r, "Done", h.Done())
+	testbed.Receive(r, "the derived context", ctx.Done())
 	between(t, "telling, after the end", time.Since(until), -time.Millisecond, time.Second)
 	wants(t, h.Err(), rlock.ErrLeaseLost)
 	wants(t, context.Cause(ctx), rlock.ErrLeaseLost)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		t.Error(ctx.Err())
 	}
-	r.becomes("the key is gone", func() bool { return r.number("EXISTS", l.Name()) == 0 })
+	r.Becomes("the key is gone", func() bool { return r.Number("EXISTS", l.Name()) == 0 })
 	between(t, "the key's life", time.Since(sent), lease, lease+time.Second)
 	err := h.Unlock(t.Context())
 	wants(t, err, rlock.ErrLeaseLost)
@@ -57,9 +58,9 @@ func TestDoneClosesByItselfWhenALeaseEnds(t *testing.T) {
 	t.Parallel()
 	const lease = time.Second
 	r := start(t)
-	h := r.lock(r.open().NewLock(r.name()), rlock.Lease(lease))
+	h := r.Lock(r.open().NewLock(r.name()), rlock.Lease(lease))
 	until := h.ValidUntil()
-	receive(r, "Done", h.Done())
+	testbed.Receive(r, "Done", h.Done())
 	between(t, "closing Done, after the end", time.Since(until), -time.Millisecond, time.Second)
 	wants(t, h.Err(), rlock.ErrLeaseLost)
 }

@@ -17,7 +17,7 @@ func TestNothingIsLeftAfterReleaseAndClose(t *testing.T) {
 	ctx := context.Background() // goroutines of a test's context would be counted
 	clients := make([]*rlock.Client, 3)
 	for i := range clients {
-		c, err := rlock.Open(ctx, r.server.URL(), rlock.WithWatchdogTimeout(900*time.Millisecond))
+		c, err := rlock.Open(ctx, r.Server.URL(), rlock.WithWatchdogTimeout(900*time.Millisecond))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestNothingIsLeftAfterReleaseAndClose(t *testing.T) {
 	if err := goleak.Find(already); err != nil {
 		t.Error(err)
 	}
-	r.becomes("no connection is left", func() bool { return len(r.others()) == 0 })
+	r.Becomes("no connection is left", func() bool { return len(r.others()) == 0 })
 	if channels := r.list("PUBSUB", "CHANNELS"); len(channels) != 0 {
 		t.Errorf("channels %v", channels)
 	}

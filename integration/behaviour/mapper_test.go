@@ -18,21 +18,21 @@ func TestNameMapper(t *testing.T) {
 	name := r.name()
 	mapped := "app:" + name
 	l := c.NewLock(name)
-	h := r.lock(l)
+	h := r.Lock(l)
 	if l.Name() != name || h.Name() != name {
 		t.Errorf("names %s, %s", l.Name(), h.Name())
 	}
-	if r.number("EXISTS", name) != 0 || r.text("HGET", mapped, h.Owner()) != "1" {
+	if r.Number("EXISTS", name) != 0 || r.text("HGET", mapped, h.Owner()) != "1" {
 		t.Error("the key is not the mapped name")
 	}
 	waiter := r.enter(l)
-	r.listeners(mapped, 1)
+	r.Listeners(mapped, 1)
 	_, err := r.open().NewLock(mapped).TryLock(t.Context())
 	wants(t, err, rlock.ErrLocked)
 	// Somebody without a mapper wakes who has one.
 	if forced, err := r.open().NewLock(mapped).ForceUnlock(t.Context()); !forced || err != nil {
 		t.Fatal(forced, err)
 	}
-	r.unlock(r.entered(waiter).hold)
-	r.unlock(r.lock(c.NewLock("n" + name)))
+	r.Unlock(r.Entered(waiter).Hold)
+	r.Unlock(r.Lock(c.NewLock("n" + name)))
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -14,23 +15,23 @@ func TestMaxHoldLetsAStuckHolderGo(t *testing.T) {
 	l := r.open(rlock.WithWatchdogTimeout(timeout)).NewLock(r.name())
 	waiting := r.open().NewLock(l.Name())
 	began := time.Now()
-	h := r.lock(l, rlock.MaxHold(longest))
+	h := r.Lock(l, rlock.MaxHold(longest))
 	waiter := r.enter(waiting)
-	r.listeners(l.Name(), 1)
-	receive(r, "the hold's end", h.Done())
+	r.Listeners(l.Name(), 1)
+	testbed.Receive(r, "the hold's end", h.Done())
 	wants(t, h.Err(), rlock.ErrLeaseLost)
 	between(t, "the hold", time.Since(began), longest-timeout/100, longest+timeout+time.Second)
-	e := r.entered(waiter)
-	between(t, "the key's life", e.at.Sub(began), longest, longest+timeout+time.Second)
-	r.unlock(e.hold)
+	e := r.Entered(waiter)
+	between(t, "the key's life", e.At.Sub(began), longest, longest+timeout+time.Second)
+	r.Unlock(e.Hold)
 }
 
 func TestMaxHoldThatIsNotReachedChangesNothing(t *testing.T) {
 	r := start(t)
 	l := r.open().NewLock(r.name())
-	h := r.lock(l, rlock.MaxHold(time.Hour))
-	if left := r.pttl(l.Name()); left > 30*time.Second || left < 20*time.Second {
+	h := r.Lock(l, rlock.MaxHold(time.Hour))
+	if left := r.PTTL(l.Name()); left > 30*time.Second || left < 20*time.Second {
 		t.Errorf("PTTL %v", left)
 	}
-	r.unlock(h)
+	r.Unlock(h)
 }

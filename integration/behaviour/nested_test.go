@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -17,25 +18,25 @@ type nesting struct {
 const nestedTimeout = 1500 * time.Millisecond // of the watchdog in these tests
 
 func nest(t *testing.T, server *rig) *nesting {
-	r := on(t, server.server)
+	r := on(t, server.Server)
 	l := r.open(rlock.WithWatchdogTimeout(nestedTimeout)).NewLock(r.name())
 	return &nesting{r, l, promisesOf(r, l.Name())}
 }
 
 func (n *nesting) in(opts ...rlock.AcquireOption) *rlock.Hold {
 	n.Helper()
-	return n.p.promised(n.lock(n.l, opts...))
+	return n.p.promised(n.Lock(n.l, opts...))
 }
 
 // inFor acquires with a fixed lease.
 func (n *nesting) inFor(d time.Duration, opts ...rlock.AcquireOption) *rlock.Hold {
 	n.Helper()
-	return n.p.promised(n.lock(n.l, append(opts, rlock.Lease(d))...))
+	return n.p.promised(n.Lock(n.l, append(opts, rlock.Lease(d))...))
 }
 
 func (n *nesting) out(h *rlock.Hold) {
 	n.Helper()
-	n.unlock(n.p.withdrawn(h))
+	n.Unlock(n.p.withdrawn(h))
 }
 
 func (n *nesting) pass(d time.Duration) { <-time.After(d) }
@@ -70,7 +71,7 @@ func TestNestedLeasesKeepEveryPromise(t *testing.T) {
 			err := inner.Unlock(n.Context())
 			wants(n, err, rlock.ErrLeaseLost)
 			wants(n, err, rlock.ErrNotHeld)
-			if count := n.number("HGET", n.l.Name(), outer.Owner()); count != 1 {
+			if count := n.Number("HGET", n.l.Name(), outer.Owner()); count != 1 {
 				n.Errorf("count %d", count)
 			}
 			n.pass(nestedTimeout)
@@ -116,7 +117,7 @@ func TestNestedLeasesKeepEveryPromise(t *testing.T) {
 			t.Parallel()
 			n := nest(t, server)
 			row.do(n)
-			if n.number("EXISTS", n.l.Name()) != 0 {
+			if n.Number("EXISTS", n.l.Name()) != 0 {
 				t.Error("still locked")
 			}
 		})
@@ -153,15 +154,15 @@ func TestExtend(t *testing.T) {
 			h := n.inFor(time.Minute)
 			n.pass(250 * time.Millisecond)
 			extend(n, n.p.withdrawn(h), 500*time.Millisecond)
-			if left := n.pttl(n.l.Name()); left > 500*time.Millisecond {
+			if left := n.PTTL(n.l.Name()); left > 500*time.Millisecond {
 				n.Errorf("PTTL %v", left)
 			}
 			n.p.promised(h)
 			n.pass(200 * time.Millisecond)
 			n.p.withdrawn(h)
-			receive(n.rig, "its end", h.Done())
+			testbed.Receive(n.rig, "its end", h.Done())
 			wants(n, h.Err(), rlock.ErrLeaseLost)
-			n.becomes("the key is gone", func() bool { return n.number("EXISTS", n.l.Name()) == 0 })
+			n.Becomes("the key is gone", func() bool { return n.Number("EXISTS", n.l.Name()) == 0 })
 			err := h.Extend(n.Context(), time.Second)
 			wants(n, err, rlock.ErrLeaseLost)
 			wants(n, err, rlock.ErrNotHeld)
@@ -210,19 +211,19 @@ func TestExtend(t *testing.T) {
 			h := n.inFor(time.Minute)
 			n.pass(300 * time.Millisecond)
 			n.p.withdrawn(h)
-			n.do("DEL", n.l.Name())
+			n.Do("DEL", n.l.Name())
 			err := h.Extend(n.Context(), time.Second)
 			wants(n, err, rlock.ErrLeaseLost)
 			wants(n, err, rlock.ErrNotHeld)
 			wants(n, h.Err(), rlock.ErrLeaseLost)
-			receive(n.rig, "Done", h.Done())
+			testbed.Receive(n.rig, "Done", h.Done())
 		}},
 	} {
 		t.Run(row.behaviour, func(t *testing.T) {
 			t.Parallel()
 			n := nest(t, server)
 			row.do(n)
-			if n.number("EXISTS", n.l.Name()) != 0 {
+			if n.Number("EXISTS", n.l.Name()) != 0 {
 				t.Error("still locked")
 			}
 		})

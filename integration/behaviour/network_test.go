@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -15,9 +16,9 @@ func TestNetworkThatIsCutAndHeals(t *testing.T) {
 	on(t, s).part("within the lease: renewals fail meanwhile, the hold survives, the waiter enters after it", func(r *rig) {
 		const timeout = 6 * time.Second
 		name := r.name()
-		h := r.lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(command)).NewLock(name))
+		h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(command)).NewLock(name))
 		waiter := r.enter(r.open(rlock.WithCommandTimeout(command)).NewLock(name))
-		r.listeners(name, 1)
+		r.Listeners(name, 1)
 		until := r.renewed(h, timeout)
 		s.CutNetwork()
 		<-time.After(timeout/3 + command/2)
@@ -29,20 +30,20 @@ func TestNetworkThatIsCutAndHeals(t *testing.T) {
 		}
 		s.ReconnectNetwork()
 		r.renewed(h, timeout)
-		r.redial()
+		r.Redial()
 		if count := r.text("HGET", name, h.Owner()); count != "1" {
 			r.Errorf("count %q", count)
 		}
 		r.outside(waiter)
-		r.unlock(h)
-		r.unlock(r.entered(waiter).hold)
+		r.Unlock(h)
+		r.Unlock(r.Entered(waiter).Hold)
 	})
 	on(t, s).part("beyond the lease: the hold is told on time, the waiter enters when it heals", func(r *rig) {
 		const timeout = 1500 * time.Millisecond
 		name := r.name()
-		h := r.lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(command)).NewLock(name))
+		h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(command)).NewLock(name))
 		waiter := r.enter(r.open(rlock.WithCommandTimeout(command)).NewLock(name))
-		r.listeners(name, 1)
+		r.Listeners(name, 1)
 		r.renewed(h, timeout)
 		s.CutNetwork()
 		r.toldOnTime(h)
@@ -50,30 +51,30 @@ func TestNetworkThatIsCutAndHeals(t *testing.T) {
 		r.outside(waiter)
 		healing := time.Now()
 		s.ReconnectNetwork()
-		e := r.entered(waiter)
-		between(r, "entering", e.at.Sub(healing), 0, 10*time.Second)
-		r.redial()
+		e := r.Entered(waiter)
+		between(r, "entering", e.At.Sub(healing), 0, 10*time.Second)
+		r.Redial()
 		err := h.Unlock(r.Context())
 		wants(r, err, rlock.ErrLeaseLost)
 		wants(r, err, rlock.ErrNotHeld)
-		if count := r.text("HGET", name, e.hold.Owner()); count != "1" {
+		if count := r.text("HGET", name, e.Hold.Owner()); count != "1" {
 			r.Errorf("the waiter's count is %q", count)
 		}
-		r.unlock(e.hold)
+		r.Unlock(e.Hold)
 	})
 	on(t, s).part("under way to an unlock: it is repeated until it is answered", func(r *rig) {
 		name := r.name()
-		h := r.lock(r.open(rlock.WithCommandTimeout(command)).NewLock(name))
+		h := r.Lock(r.open(rlock.WithCommandTimeout(command)).NewLock(name))
 		s.CutNetwork()
 		released := make(chan error, 1)
 		go func() { released <- h.Unlock(r.Context()) }()
 		<-time.After(2 * command)
 		s.ReconnectNetwork()
-		if err := receive(r, "the unlock", released); err != nil {
+		if err := testbed.Receive(r, "the unlock", released); err != nil {
 			r.Error(err)
 		}
-		r.redial()
-		if r.number("EXISTS", name) != 0 {
+		r.Redial()
+		if r.Number("EXISTS", name) != 0 {
 			r.Error("still locked")
 		}
 	})

@@ -70,8 +70,8 @@ func TestBadTermsAreRefused(t *testing.T) {
 	ctx := t.Context()
 	c := r.open()
 	l := c.NewLock("orders")
-	fixed := r.lock(c.NewLock("fixed"), rlock.Lease(time.Minute))
-	kept := r.lock(c.NewLock("kept"))
+	fixed := r.Lock(c.NewLock("fixed"), rlock.Lease(time.Minute))
+	kept := r.Lock(c.NewLock("kept"))
 	acquire := func(opts ...rlock.AcquireOption) func() error {
 		return func() error { _, err := l.Lock(ctx, opts...); return err }
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -11,7 +12,7 @@ import (
 func (r *rig) renewed(h *rlock.Hold, timeout time.Duration) time.Time {
 	r.Helper()
 	stood := h.ValidUntil()
-	r.becomes("a renewal", func() bool { return h.ValidUntil().After(stood.Add(timeout / 10)) })
+	r.Becomes("a renewal", func() bool { return h.ValidUntil().After(stood.Add(timeout / 10)) })
 	return h.ValidUntil()
 }
 
@@ -36,7 +37,7 @@ func (r *rig) toldOnTime(h *rlock.Hold) {
 			<-time.After(10 * time.Millisecond)
 		}
 	}
-	receive(r, "Done", h.Done())
+	testbed.Receive(r, "Done", h.Done())
 	between(r, "telling, after ValidUntil", time.Since(until), -2*time.Millisecond, time.Second)
 }
 
@@ -53,35 +54,35 @@ func TestServerThatStandsStill(t *testing.T) {
 		r.part("longer than the lease: the hold is told on time, the waiter enters afterwards", func(r *rig) {
 			const timeout = 1500 * time.Millisecond
 			name := r.name()
-			h := r.lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(500*time.Millisecond)).NewLock(name))
+			h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(500*time.Millisecond)).NewLock(name))
 			waiter := r.enter(r.open(rlock.WithCommandTimeout(500 * time.Millisecond)).NewLock(name))
-			r.listeners(name, 1)
+			r.Listeners(name, 1)
 			r.renewed(h, timeout)
-			r.server.Pause()
+			r.Server.Pause()
 			r.toldOnTime(h)
 			r.outside(waiter)
 			// The server's own end of the lease comes a little later.
 			<-time.After(timeout)
 			resuming := time.Now()
-			r.server.Resume()
-			e := r.entered(waiter)
-			between(r, "entering", e.at.Sub(resuming), 0, 5*time.Second)
+			r.Server.Resume()
+			e := r.Entered(waiter)
+			between(r, "entering", e.At.Sub(resuming), 0, 5*time.Second)
 			err := h.Unlock(r.Context())
 			wants(r, err, rlock.ErrLeaseLost)
 			wants(r, err, rlock.ErrNotHeld)
-			if count := r.text("HGET", name, e.hold.Owner()); count != "1" {
+			if count := r.text("HGET", name, e.Hold.Owner()); count != "1" {
 				r.Errorf("the waiter's count is %q", count)
 			}
-			r.unlock(e.hold)
+			r.Unlock(e.Hold)
 		})
 		r.part("shorter than the lease: the hold survives", func(r *rig) {
 			const timeout = 6 * time.Second
 			name := r.name()
-			h := r.lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(500*time.Millisecond)).NewLock(name))
+			h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(500*time.Millisecond)).NewLock(name))
 			waiter := r.enter(r.open(rlock.WithCommandTimeout(500 * time.Millisecond)).NewLock(name))
-			r.listeners(name, 1)
+			r.Listeners(name, 1)
 			until := r.renewed(h, timeout)
-			r.server.Pause()
+			r.Server.Pause()
 			// Long enough for a renewal to be due and to fail.
 			<-time.After(timeout/3 + 800*time.Millisecond)
 			if err := h.Err(); err != nil {
@@ -90,11 +91,11 @@ func TestServerThatStandsStill(t *testing.T) {
 			if moved := h.ValidUntil().Sub(until); moved > timeout/10 {
 				r.Errorf("ValidUntil moved by %v without an answer", moved)
 			}
-			r.server.Resume()
+			r.Server.Resume()
 			r.renewed(h, timeout)
 			r.outside(waiter)
-			r.unlock(h)
-			r.unlock(r.entered(waiter).hold)
+			r.Unlock(h)
+			r.Unlock(r.Entered(waiter).Hold)
 		})
 	})
 }

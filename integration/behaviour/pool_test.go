@@ -17,7 +17,7 @@ func (r *rig) pool(maxActive int, wait bool) *redis.Pool {
 	p := &redis.Pool{
 		MaxActive: maxActive, MaxIdle: max(maxActive, 2), Wait: wait,
 		DialContext: func(ctx context.Context) (redis.Conn, error) {
-			return redis.DialURLContext(ctx, r.server.URL(), redis.DialReadTimeout(10*time.Second), redis.DialWriteTimeout(3*time.Second))
+			return redis.DialURLContext(ctx, r.Server.URL(), redis.DialReadTimeout(10*time.Second), redis.DialWriteTimeout(3*time.Second))
 		},
 	}
 	r.Cleanup(func() { p.Close() })
@@ -112,14 +112,14 @@ func TestPoolThatIsTooSmallAtTheMoment(t *testing.T) {
 			p, giveBack := make(t)
 			c := r.borrower(p, rlock.WithCommandTimeout(timeout))
 			name := r.name()
-			h := r.lock(r.open().NewLock(name))
+			h := r.Lock(r.open().NewLock(name))
 			began := time.Now()
 			_, err := c.NewLock(name).TryLockFor(t.Context(), 30*time.Second)
 			wants(t, err, nil, "at least 2", name)
 			between(t, "the wait that cannot be woken", time.Since(began), 0, 10*timeout)
-			r.unlock(h)
+			r.Unlock(h)
 			// What needs one connection goes on working.
-			r.unlock(r.lock(c.NewLock(name)))
+			r.Unlock(r.Lock(c.NewLock(name)))
 			if giveBack == nil {
 				return
 			}

@@ -34,7 +34,7 @@ type promise struct {
 
 // promisesOf samples until the test ends.
 func promisesOf(r *rig, name string) *promises {
-	p := &promises{name: name, conn: redisserver.Dial(r.T, r.server), stop: make(chan struct{}), worst: time.Hour}
+	p := &promises{name: name, conn: redisserver.Dial(r.T, r.Server), stop: make(chan struct{}), worst: time.Hour}
 	p.ended.Go(func() {
 		for {
 			select {

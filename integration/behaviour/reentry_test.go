@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -15,14 +16,14 @@ func (r *rig) crowd(n int, l *rlock.Lock) <-chan error {
 	for range n {
 		go func() { served <- l.Do(r.Context(), func(context.Context) error { return nil }) }()
 	}
-	r.listeners(l.Name(), 1)
+	r.Listeners(l.Name(), 1)
 	return served
 }
 
 func (r *rig) served(n int, ch <-chan error) {
 	r.Helper()
 	for range n {
-		if err := receive(r, "everybody's turn", ch); err != nil {
+		if err := testbed.Receive(r, "everybody's turn", ch); err != nil {
 			r.Fatal(err)
 		}
 	}
@@ -44,9 +45,9 @@ func TestReentryPassesTheQueue(t *testing.T) {
 		},
 	} {
 		t.Run(behaviour, func(t *testing.T) {
-			r := on(t, r.server)
+			r := on(t, r.Server)
 			l := c.NewLock(r.name())
-			outer := r.lock(l)
+			outer := r.Lock(l)
 			crowd := r.crowd(waiters, l)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
@@ -56,7 +57,7 @@ func TestReentryPassesTheQueue(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r.unlock(inner)
+				r.Unlock(inner)
 			}
 			between(t, "20 re-entries", time.Since(began), 0, 5*time.Second)
 			select {
@@ -64,26 +65,26 @@ func TestReentryPassesTheQueue(t *testing.T) {
 				t.Fatalf("somebody entered: %v", err)
 			default:
 			}
-			r.unlock(outer)
+			r.Unlock(outer)
 			r.served(waiters, crowd)
 		})
 	}
 	t.Run("an owner that waits is let in when another call of it enters", func(t *testing.T) {
-		r := on(t, r.server)
+		r := on(t, r.Server)
 		l := c.NewLock(r.name())
-		holder := r.lock(l)
+		holder := r.Lock(l)
 		owner := c.NewOwner()
 		first, second := r.enter(l, rlock.As(owner)), r.enter(l, rlock.As(owner))
-		r.listeners(l.Name(), 1)
+		r.Listeners(l.Name(), 1)
 		crowd := r.crowd(waiters, l)
-		r.unlock(holder)
+		r.Unlock(holder)
 		// Neither is released before the other has entered.
-		a, b := r.entered(first), r.entered(second)
-		if n := r.number("HGET", l.Name(), owner); n != 2 {
+		a, b := r.Entered(first), r.Entered(second)
+		if n := r.Number("HGET", l.Name(), owner); n != 2 {
 			t.Errorf("count %d", n)
 		}
-		r.unlock(a.hold)
-		r.unlock(b.hold)
+		r.Unlock(a.Hold)
+		r.Unlock(b.Hold)
 		r.served(waiters, crowd)
 	})
 }
@@ -92,21 +93,21 @@ func TestOwnerCrossesClients(t *testing.T) {
 	r := start(t)
 	here, there := r.open(), r.open()
 	name := r.name()
-	outer := r.lock(here.NewLock(name))
+	outer := r.Lock(here.NewLock(name))
 	owner, err := rlock.ParseOwner(outer.Owner().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	inner := r.lock(there.NewLock(name), rlock.As(owner))
-	if n := r.number("HGET", name, owner); n != 2 {
+	inner := r.Lock(there.NewLock(name), rlock.As(owner))
+	if n := r.Number("HGET", name, owner); n != 2 {
 		t.Errorf("count %d", n)
 	}
-	r.unlock(outer)
-	if r.number("EXISTS", name) != 1 {
+	r.Unlock(outer)
+	if r.Number("EXISTS", name) != 1 {
 		t.Error("the first release freed both")
 	}
-	r.unlock(inner)
-	if r.number("EXISTS", name) != 0 {
+	r.Unlock(inner)
+	if r.Number("EXISTS", name) != 0 {
 		t.Error("still locked")
 	}
 }

@@ -13,13 +13,14 @@ import (
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
 func TestWrongPassword(t *testing.T) {
 	r := on(t, redisserver.ACL(t, redisserver.User{Name: "worker", Password: "right", Rules: []string{"~*", "&*", "+@all"}}))
 	began := time.Now()
-	_, err := rlock.Open(t.Context(), redisserver.URLAs(r.server, redisserver.User{Name: "worker", Password: "guessed"}), rlock.WithCommandTimeout(10*time.Second))
+	_, err := rlock.Open(t.Context(), redisserver.URLAs(r.Server, redisserver.User{Name: "worker", Password: "guessed"}), rlock.WithCommandTimeout(10*time.Second))
 	wants(t, err, nil, "open", "AUTH", "WRONGPASS")
 	isServerError(t, err)
 	if strings.Contains(err.Error(), "guessed") || errors.Is(err, rlock.ErrInvalidOption) {
@@ -28,9 +29,9 @@ func TestWrongPassword(t *testing.T) {
 	// Trying again would not mend it.
 	between(t, "the refusal", time.Since(began), 0, 5*time.Second)
 	t.Run("found out after Open", func(t *testing.T) {
-		c := r.openURL(redisserver.URLAs(r.server, redisserver.User{Name: "worker", Password: "right"}), rlock.WithCommandTimeout(time.Second))
-		r.do("ACL", "SETUSER", "worker", "resetpass", ">other")
-		r.do("CLIENT", "KILL", "USER", "worker")
+		c := r.Open(redisserver.URLAs(r.Server, redisserver.User{Name: "worker", Password: "right"}), rlock.WithCommandTimeout(time.Second))
+		r.Do("ACL", "SETUSER", "worker", "resetpass", ">other")
+		r.Do("CLIENT", "KILL", "USER", "worker")
 		// The first may be written before the end of the connection is seen, and then cannot be told from one that ran.
 		_, err := c.NewLock("x").TryLock(t.Context())
 		wants(t, err, nil, "acquire", "AUTH", "WRONGPASS")
@@ -43,15 +44,15 @@ func TestWrongPassword(t *testing.T) {
 		if errors.Is(err, rlock.ErrUncertain) {
 			t.Error(err)
 		}
-		r.do("ACL", "SETUSER", "worker", "resetpass", ">right")
-		r.unlock(r.lock(c.NewLock("x")))
+		r.Do("ACL", "SETUSER", "worker", "resetpass", ">right")
+		r.Unlock(r.Lock(c.NewLock("x")))
 	})
 	t.Run("that is missing", func(t *testing.T) {
 		r, s := own(t, "--requirepass", "right")
 		_, err := rlock.Open(t.Context(), "redis://"+s.Addr(), rlock.WithCommandTimeout(time.Second))
 		wants(t, err, nil, "open", "NOAUTH")
 		isServerError(t, err)
-		r.openURL((&url.URL{Scheme: "redis", Host: s.Addr(), User: url.UserPassword("", "right")}).String())
+		r.Open((&url.URL{Scheme: "redis", Host: s.Addr(), User: url.UserPassword("", "right")}).String())
 	})
 }
 
@@ -60,7 +61,7 @@ func TestUnreachableServer(t *testing.T) {
 	r, s := own(t)
 	const timeout = 500 * time.Millisecond
 	c := r.open(rlock.WithCommandTimeout(timeout))
-	holder := r.lock(c.NewLock("held"))
+	holder := r.Lock(c.NewLock("held"))
 	s.Stop()
 	t.Run("at Open", func(t *testing.T) {
 		began := time.Now()
@@ -96,9 +97,9 @@ func TestUnreachableServer(t *testing.T) {
 		}
 	})
 	s.Restart()
-	r.redial()
-	r.unlock(holder)
-	r.unlock(r.lock(c.NewLock("x")))
+	r.Redial()
+	r.Unlock(holder)
+	r.Unlock(r.Lock(c.NewLock("x")))
 }
 
 func TestReadOnlyReplica(t *testing.T) {
@@ -121,9 +122,9 @@ func TestReadOnlyReplica(t *testing.T) {
 	}
 	t.Run("can be asked", func(t *testing.T) {
 		h := on(t, master).open().NewLock("y")
-		held := r.lock(h)
-		redisserver.AwaitReplication(t, r.server.(*redisserver.LocalServer))
-		r.becomes("the replica knows", func() bool {
+		held := r.Lock(h)
+		redisserver.AwaitReplication(t, r.Server.(*redisserver.LocalServer))
+		r.Becomes("the replica knows", func() bool {
 			there, err := c.NewLock("y").IsHeldBy(t.Context(), held.Owner())
 			return there && err == nil
 		})
@@ -135,7 +136,7 @@ func TestLoadingServer(t *testing.T) {
 	t.Run("whose loading ends is waited for", func(t *testing.T) {
 		s := spoil(t)
 		loading := s.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("EVALSHA"), Times: 5, Do: faultproxy.Answer, Reply: []byte("-LOADING Redis is loading the dataset in memory\r\n")})
-		s.unlock(s.lock(s.c.NewLock("x")))
+		s.Unlock(s.Lock(s.c.NewLock("x")))
 		if loading.Hits() != 5 {
 			t.Errorf("%d refusals", loading.Hits())
 		}
@@ -153,7 +154,7 @@ func TestLoadingServer(t *testing.T) {
 		// A millisecond for each key, and clients are heard every kilobyte.
 		r, s := own(t, "--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024")
 		for range 1000 {
-			r.do("RPUSH", r.name(), strings.Repeat("x", 200))
+			r.Do("RPUSH", r.name(), strings.Repeat("x", 200))
 		}
 		hasty, patient := r.open(rlock.WithCommandTimeout(50*time.Millisecond)), r.open(rlock.WithCommandTimeout(patience))
 		s.Stop()
@@ -168,24 +169,24 @@ func TestLoadingServer(t *testing.T) {
 			refused <- err
 		}()
 		s.Restart()
-		err := receive(r, "the word LOADING", refused)
+		err := testbed.Receive(r, "the word LOADING", refused)
 		wants(t, err, nil, "LOADING")
 		isServerError(t, err)
-		e := r.entered(entered)
-		r.unlock(e.hold)
+		e := r.Entered(entered)
+		r.Unlock(e.Hold)
 	})
 }
 
 func TestOutOfMemory(t *testing.T) {
 	r, _ := own(t)
 	c := r.open()
-	held := r.lock(c.NewLock("held"))
+	held := r.Lock(c.NewLock("held"))
 	full := func(on bool) {
 		limit := "0"
 		if on {
 			limit = "1"
 		}
-		r.do("CONFIG", "SET", "maxmemory", limit, "maxmemory-policy", "noeviction")
+		r.Do("CONFIG", "SET", "maxmemory", limit, "maxmemory-policy", "noeviction")
 	}
 	full(true)
 	_, err := c.NewLock("x").TryLock(t.Context())
@@ -194,28 +195,28 @@ func TestOutOfMemory(t *testing.T) {
 	t.Run("is waited out by who was told that the lock is taken", func(t *testing.T) {
 		full(false)
 		waiter := r.enter(c.NewLock("held"))
-		r.listeners("held", 1)
+		r.Listeners("held", 1)
 		full(true)
-		r.do("DEL", "held")
-		r.do("PUBLISH", channel("held"), "0")
-		r.do("PING")
+		r.Do("DEL", "held")
+		r.Do("PUBLISH", testbed.Channel("held"), "0")
+		r.Do("PING")
 		r.outside(waiter)
 		full(false)
-		r.unlock(r.entered(waiter).hold)
+		r.Unlock(r.Entered(waiter).Hold)
 		wants(t, held.Unlock(t.Context()), rlock.ErrNotHeld)
 	})
 	t.Run("is waited out by an unlock", func(t *testing.T) {
-		h := r.lock(c.NewLock("y"))
+		h := r.Lock(c.NewLock("y"))
 		full(true)
 		done := make(chan error, 1)
 		before := r.calls()["EVALSHA"]
 		go func() { done <- h.Unlock(t.Context()) }()
-		r.becomes("it is tried again", func() bool { return r.calls()["EVALSHA"] >= before+2 })
+		r.Becomes("it is tried again", func() bool { return r.calls()["EVALSHA"] >= before+2 })
 		full(false)
-		if err := receive(r, "the unlock", done); err != nil {
+		if err := testbed.Receive(r, "the unlock", done); err != nil {
 			t.Error(err)
 		}
-		if r.number("EXISTS", "y") != 0 {
+		if r.Number("EXISTS", "y") != 0 {
 			t.Error("still locked")
 		}
 	})
@@ -224,16 +225,16 @@ func TestOutOfMemory(t *testing.T) {
 func TestForbiddenChannel(t *testing.T) {
 	user := redisserver.User{Name: "mute", Password: "p", Rules: []string{"~*", "resetchannels", "+@all"}}
 	r := on(t, redisserver.ACL(t, user))
-	c := r.openURL(redisserver.URLAs(r.server, user))
-	h := r.lock(r.open().NewLock("x"))
+	c := r.Open(redisserver.URLAs(r.Server, user))
+	h := r.Lock(r.open().NewLock("x"))
 	began := time.Now()
 	_, err := c.NewLock("x").Lock(t.Context())
-	wants(t, err, nil, "acquire", `"x"`, "subscribe to", channel("x"), "NOPERM")
+	wants(t, err, nil, "acquire", `"x"`, "subscribe to", testbed.Channel("x"), "NOPERM")
 	isServerError(t, err)
 	between(t, "the refusal", time.Since(began), 0, 5*time.Second)
-	r.unlock(h)
+	r.Unlock(h)
 	t.Run("an unlock says so too", func(t *testing.T) {
-		h := r.lock(c.NewLock("x"))
+		h := r.Lock(c.NewLock("x"))
 		err := h.Unlock(t.Context())
 		// Inside a script Redis 7.0 says it in other words than NOPERM.
 		wants(t, err, nil, "release", `"x"`, "channel")
@@ -244,8 +245,8 @@ func TestForbiddenChannel(t *testing.T) {
 func TestForbiddenKey(t *testing.T) {
 	user := redisserver.User{Name: "narrow", Password: "p", Rules: []string{"~allowed*", "~redisson_*", "&*", "+@all"}}
 	r := on(t, redisserver.ACL(t, user))
-	c := r.openURL(redisserver.URLAs(r.server, user))
-	r.unlock(r.lock(c.NewLock("allowed")))
+	c := r.Open(redisserver.URLAs(r.Server, user))
+	r.Unlock(r.Lock(c.NewLock("allowed")))
 	for call, do := range map[string]func(l *rlock.Lock) error{
 		"acquire":   func(l *rlock.Lock) error { _, err := l.Lock(t.Context()); return err },
 		"release":   func(l *rlock.Lock) error { return l.UnlockAs(t.Context(), c.NewOwner()) },
@@ -260,7 +261,7 @@ func TestForbiddenKey(t *testing.T) {
 			}
 		})
 	}
-	if keys, err := redis.Strings(r.do("KEYS", "forbidden*"), nil); err != nil || len(keys) != 0 {
+	if keys, err := redis.Strings(r.Do("KEYS", "forbidden*"), nil); err != nil || len(keys) != 0 {
 		t.Errorf("%v, %v", keys, err)
 	}
 }

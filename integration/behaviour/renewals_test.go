@@ -39,7 +39,7 @@ func TestTenThousandHoldsAreRenewedInBatches(t *testing.T) {
 			t.Fatalf("hold %d: %v", i, err)
 		}
 	}
-	if n := r.number("DBSIZE"); n != holds {
+	if n := r.Number("DBSIZE"); n != holds {
 		t.Errorf("%d keys", n)
 	}
 	each(100, holds, func(i int) {
@@ -47,7 +47,7 @@ func TestTenThousandHoldsAreRenewedInBatches(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	r.becomes("every key and latch is gone", func() bool { return r.number("DBSIZE") == 0 })
+	r.Becomes("every key and latch is gone", func() bool { return r.Number("DBSIZE") == 0 })
 }
 
 // each calls fn for 0 to n-1 from so many goroutines.

@@ -43,9 +43,9 @@ func TestReplicaSyncSendsWAITOnlyWhenAsked(t *testing.T) {
 	} {
 		t.Run(row.behaviour, func(t *testing.T) {
 			c := r.open(row.opts...)
-			r.unlock(r.lock(c.NewLock(r.name()))) // loads the scripts
-			tap := monitor.Tap(t, r.server.Addr())
-			r.unlock(r.lock(c.NewLock(r.name())))
+			r.Unlock(r.Lock(c.NewLock(r.name()))) // loads the scripts
+			tap := monitor.Tap(t, r.Server.Addr())
+			r.Unlock(r.Lock(c.NewLock(r.name())))
 			if n := waits(tap); n != row.waits {
 				t.Errorf("%d WAIT for a lock and an unlock, want %d", n, row.waits)
 			}
@@ -55,9 +55,9 @@ func TestReplicaSyncSendsWAITOnlyWhenAsked(t *testing.T) {
 
 func TestReplicaSyncWithoutReplicasSendsNoWAIT(t *testing.T) {
 	r, _ := own(t)
-	tap := monitor.Tap(t, r.server.Addr())
+	tap := monitor.Tap(t, r.Server.Addr())
 	c := r.open(rlock.WithReplicaSync(true))
-	r.unlock(r.lock(c.NewLock(r.name())))
+	r.Unlock(r.Lock(c.NewLock(r.name())))
 	if n := waits(tap); n != 0 {
 		t.Errorf("%d WAIT on a server without replicas", n)
 	}
@@ -76,14 +76,14 @@ func TestGrantThatNoReplicaAcknowledgesIsGivenBack(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no replica acknowledged") {
 		t.Fatalf("got %v", err)
 	}
-	r.becomes("the key is gone", func() bool { return r.number("EXISTS", l.Name()) == 0 })
+	r.Becomes("the key is gone", func() bool { return r.Number("EXISTS", l.Name()) == 0 })
 
 	replica.Resume()
-	h := r.lock(l)
-	if n := r.number("HGET", l.Name(), h.Owner().String()); n != 1 {
+	h := r.Lock(l)
+	if n := r.Number("HGET", l.Name(), h.Owner().String()); n != 1 {
 		t.Errorf("held %d times", n)
 	}
-	r.unlock(h)
+	r.Unlock(h)
 }
 
 // An unlock that no replica acknowledges is sent once more with its latch, counts once, and says so.
@@ -91,20 +91,20 @@ func TestUnlockThatNoReplicaAcknowledgesCountsOnce(t *testing.T) {
 	r, replica := replicated(t)
 	c := r.open(rlock.WithReplicaSync(true))
 	l := c.NewLock(r.name())
-	outer := r.lock(l)
-	inner := r.lock(l, rlock.As(outer.Owner()))
+	outer := r.Lock(l)
+	inner := r.Lock(l, rlock.As(outer.Owner()))
 	replica.Pause()
 	defer replica.Resume()
 	err := inner.Unlock(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "no replica acknowledged") || errors.Is(err, rlock.ErrNotHeld) {
 		t.Fatalf("got %v", err)
 	}
-	if n := r.number("HGET", l.Name(), outer.Owner().String()); n != 1 {
+	if n := r.Number("HGET", l.Name(), outer.Owner().String()); n != 1 {
 		t.Errorf("%d holds are left, want 1", n)
 	}
 	replica.Resume()
-	r.unlock(outer)
-	if n := r.number("EXISTS", l.Name()); n != 0 {
+	r.Unlock(outer)
+	if n := r.Number("EXISTS", l.Name()); n != 0 {
 		t.Error("the key is still there")
 	}
 }
@@ -113,14 +113,14 @@ func TestUnlockThatNoReplicaAcknowledgesCountsOnce(t *testing.T) {
 func TestReplicaThatIsGoneIsNotWaitedForAgain(t *testing.T) {
 	r, replica := replicated(t)
 	c := r.open(rlock.WithReplicaSync(true))
-	r.unlock(r.lock(c.NewLock(r.name())))
+	r.Unlock(r.Lock(c.NewLock(r.name())))
 	replica.Stop()
-	r.becomes("the master has no replica", func() bool {
+	r.Becomes("the master has no replica", func() bool {
 		return strings.Contains(r.text("INFO", "replication"), "connected_slaves:0")
 	})
-	r.unlock(r.lock(c.NewLock(r.name())))
-	tap := monitor.Tap(t, r.server.Addr())
-	r.unlock(r.lock(c.NewLock(r.name())))
+	r.Unlock(r.Lock(c.NewLock(r.name())))
+	tap := monitor.Tap(t, r.Server.Addr())
+	r.Unlock(r.Lock(c.NewLock(r.name())))
 	if n := waits(tap); n != 0 {
 		t.Errorf("%d WAIT for a replica that is gone", n)
 	}

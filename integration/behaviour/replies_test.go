@@ -6,6 +6,7 @@ import (
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -22,14 +23,14 @@ type spoilt struct {
 func spoil(t *testing.T, opts ...rlock.Option) *spoilt {
 	t.Helper()
 	r := on(t, redisserver.Local(t))
-	p := faultproxy.Start(t, r.server.Addr())
-	return &spoilt{r, p, r.openURL("redis://"+p.Addr(), opts...)}
+	p := faultproxy.Start(t, r.Server.Addr())
+	return &spoilt{r, p, r.Open("redis://"+p.Addr(), opts...)}
 }
 
 func TestUnexpectedReplies(t *testing.T) {
 	s := spoil(t)
 	ctx := t.Context()
-	s.unlock(s.lock(s.c.NewLock("warm"))) // the scripts are loaded
+	s.Unlock(s.Lock(s.c.NewLock("warm"))) // the scripts are loaded
 	said := []struct {
 		behaviour, reply string
 		says             []string
@@ -44,39 +45,39 @@ func TestUnexpectedReplies(t *testing.T) {
 	unlocks := func(cmd []string) bool { return faultproxy.Command("EVALSHA")(cmd) && !isLock(cmd) }
 	for _, row := range said {
 		t.Run("to an acquire: "+row.behaviour, func(t *testing.T) {
-			s := &spoilt{on(t, s.server), s.proxy, s.c}
+			s := &spoilt{on(t, s.Server), s.proxy, s.c}
 			l := s.c.NewLock(s.name())
 			fault := s.proxy.Add(faultproxy.Rule{Match: isLock, Times: 1, Do: faultproxy.Replace, Reply: []byte(row.reply)})
 			_, err := l.TryLock(ctx)
 			fault.Remove()
 			wants(t, err, nil, append(row.says, "acquire", l.Name())...)
 			// What it took is given back.
-			s.becomes("the key is gone", func() bool { return s.number("EXISTS", l.Name()) == 0 })
-			s.unlock(s.lock(l))
+			s.Becomes("the key is gone", func() bool { return s.Number("EXISTS", l.Name()) == 0 })
+			s.Unlock(s.Lock(l))
 		})
 		t.Run("to an acquire of a key that is another's: "+row.behaviour, func(t *testing.T) {
-			s := &spoilt{on(t, s.server), s.proxy, s.c}
+			s := &spoilt{on(t, s.Server), s.proxy, s.c}
 			l := s.c.NewLock(s.name())
-			s.do("HSET", l.Name(), s.c.NewOwner(), 2)
+			s.Do("HSET", l.Name(), s.c.NewOwner(), 2)
 			before := s.contents(l.Name())
 			fault := s.proxy.Add(faultproxy.Rule{Match: isLock, Times: 1, Do: faultproxy.Replace, Reply: []byte(row.reply)})
 			_, err := l.TryLock(ctx)
 			fault.Remove()
 			wants(t, err, nil, append(row.says, "acquire", l.Name())...)
-			s.unlock(s.lock(s.c.NewLock(s.name())))
+			s.Unlock(s.Lock(s.c.NewLock(s.name())))
 			if after := s.contents(l.Name()); after != before {
 				t.Errorf("%s became %s", before, after)
 			}
 		})
 		t.Run("to an unlock: "+row.behaviour, func(t *testing.T) {
-			s := &spoilt{on(t, s.server), s.proxy, s.c}
-			h := s.lock(s.c.NewLock(s.name()))
+			s := &spoilt{on(t, s.Server), s.proxy, s.c}
+			h := s.Lock(s.c.NewLock(s.name()))
 			fault := s.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.Replace, Reply: []byte(row.reply)})
 			err := h.Unlock(ctx)
 			fault.Remove()
 			wants(t, err, nil, append(row.says, "release", h.Name())...)
 			wants(t, h.Err(), rlock.ErrReleased)
-			s.unlock(s.lock(s.c.NewLock(h.Name())))
+			s.Unlock(s.Lock(s.c.NewLock(h.Name())))
 		})
 		for command, ask := range map[string]func(l *rlock.Lock) error{
 			"EXISTS":  func(l *rlock.Lock) error { _, err := l.IsLocked(ctx); return err },
@@ -106,7 +107,7 @@ func TestUnexpectedRenewalReplies(t *testing.T) {
 	t.Parallel()
 	const timeout = 1500 * time.Millisecond
 	s := spoil(t, rlock.WithWatchdogTimeout(timeout))
-	h := s.lock(s.c.NewLock(s.name()))
+	h := s.Lock(s.c.NewLock(s.name()))
 	renews := func(cmd []string) bool { return faultproxy.Command("EVALSHA")(cmd) }
 	for behaviour, reply := range map[string]string{
 		"too many":  "*2\r\n:1\r\n:1\r\n",
@@ -118,12 +119,12 @@ func TestUnexpectedRenewalReplies(t *testing.T) {
 	} {
 		// Such an answer is no word on who holds the lock: it is tried again while trust lasts.
 		fault := s.proxy.Add(faultproxy.Rule{Match: renews, Times: 1, Do: faultproxy.Replace, Reply: []byte(reply)})
-		receive(s.rig, "a renewal answered with "+behaviour, fault.Hit())
+		testbed.Receive(s.rig, "a renewal answered with "+behaviour, fault.Hit())
 		stood := h.ValidUntil()
-		s.becomes("a good renewal after "+behaviour, func() bool { return h.ValidUntil().After(stood.Add(timeout / 10)) })
+		s.Becomes("a good renewal after "+behaviour, func() bool { return h.ValidUntil().After(stood.Add(timeout / 10)) })
 		if err := h.Err(); err != nil {
 			t.Fatalf("%s: %v", behaviour, err)
 		}
 	}
-	s.unlock(h)
+	s.Unlock(h)
 }

@@ -34,10 +34,10 @@ func TestManyOperationsLeaveNoChannelAndNoKey(t *testing.T) {
 	}
 	all.Wait()
 	// The clients live on: what is left now would stay.
-	r.becomes("no channel is subscribed", func() bool {
+	r.Becomes("no channel is subscribed", func() bool {
 		return len(r.list("PUBSUB", "CHANNELS", "redisson_lock__channel:{"+base+"*")) == 0
 	})
-	r.becomes("no key and no latch is left", func() bool {
+	r.Becomes("no key and no latch is left", func() bool {
 		for _, key := range r.list("KEYS", "*") {
 			if strings.Contains(key, base) {
 				return false

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -14,10 +15,10 @@ func (r *rig) shutDown(ctx context.Context, c *rlock.Client) <-chan error {
 	ended := make(chan error, 1)
 	go func() { ended <- c.Shutdown(ctx) }()
 	probe := c.NewLock(r.name())
-	r.becomes("new owners are refused", func() bool {
+	r.Becomes("new owners are refused", func() bool {
 		h, err := probe.TryLock(r.Context())
 		if err == nil {
-			r.unlock(h)
+			r.Unlock(h)
 		}
 		return err != nil
 	})
@@ -30,12 +31,12 @@ func TestShutdownServesLivingOwnersToTheEnd(t *testing.T) {
 	r := start(t)
 	c := r.open(rlock.WithWatchdogTimeout(timeout))
 	l, other := c.NewLock(r.name()), c.NewLock(r.name())
-	held, alsoHeld := r.lock(l), r.lock(other)
+	held, alsoHeld := r.Lock(l), r.Lock(other)
 	waiter := r.enter(l)
-	r.listeners(l.Name(), 1)
+	r.Listeners(l.Name(), 1)
 
 	ended := r.shutDown(t.Context(), c)
-	wants(t, receive(r, "the waiter's end", waiter).err, rlock.ErrClosed, l.Name())
+	wants(t, testbed.Receive(r, "the waiter's end", waiter).Err, rlock.ErrClosed, l.Name())
 	_, err := l.TryLock(t.Context())
 	wants(t, err, rlock.ErrClosed)
 	_, err = l.Lock(t.Context(), rlock.As(c.NewOwner()))
@@ -43,27 +44,27 @@ func TestShutdownServesLivingOwnersToTheEnd(t *testing.T) {
 	_, err = other.TryLock(t.Context(), rlock.As(held.Owner()))
 	wants(t, err, rlock.ErrClosed) // it lives elsewhere, not here
 
-	inner := r.lock(l, rlock.As(held.Owner()))
+	inner := r.Lock(l, rlock.As(held.Owner()))
 	if n, err := l.HoldCount(t.Context(), held.Owner()); n != 2 || err != nil {
 		t.Errorf("count %d, %v", n, err)
 	}
 	// The watchdog goes on meanwhile.
 	stood := held.ValidUntil()
-	r.becomes("a renewal", func() bool { return held.ValidUntil().After(stood.Add(timeout / 10)) })
-	r.unlock(inner)
-	r.unlock(held)
+	r.Becomes("a renewal", func() bool { return held.ValidUntil().After(stood.Add(timeout / 10)) })
+	r.Unlock(inner)
+	r.Unlock(held)
 	select {
 	case err := <-ended:
 		t.Fatalf("ended with a hold left: %v", err)
 	default:
 	}
-	r.unlock(alsoHeld)
-	if err := receive(r, "Shutdown", ended); err != nil {
+	r.Unlock(alsoHeld)
+	if err := testbed.Receive(r, "Shutdown", ended); err != nil {
 		t.Error(err)
 	}
 	_, err = l.IsLocked(t.Context())
 	wants(t, err, rlock.ErrClosed)
-	if r.number("EXISTS", l.Name(), other.Name()) != 0 {
+	if r.Number("EXISTS", l.Name(), other.Name()) != 0 {
 		t.Error("a key is left")
 	}
 }
@@ -72,7 +73,7 @@ func TestShutdownEndsWithItsContext(t *testing.T) {
 	r := start(t)
 	c := r.open()
 	l := c.NewLock(r.name())
-	h := r.lock(l, rlock.Lease(time.Minute))
+	h := r.Lock(l, rlock.Lease(time.Minute))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	began := time.Now()
@@ -80,16 +81,16 @@ func TestShutdownEndsWithItsContext(t *testing.T) {
 	between(t, "Shutdown", time.Since(began), 300*time.Millisecond, 3*time.Second)
 	wants(t, h.Err(), rlock.ErrClosed)
 	wants(t, h.Unlock(t.Context()), rlock.ErrClosed)
-	if r.number("EXISTS", l.Name()) != 1 {
+	if r.Number("EXISTS", l.Name()) != 1 {
 		t.Error("the key was not left to expire")
 	}
-	r.do("DEL", l.Name())
+	r.Do("DEL", l.Name())
 }
 
 func TestShutdownOfAnIdleClientEndsAtOnce(t *testing.T) {
 	r := start(t)
 	c := r.open()
-	r.unlock(r.lock(c.NewLock(r.name())))
+	r.Unlock(r.Lock(c.NewLock(r.name())))
 	began := time.Now()
 	if err := c.Shutdown(t.Context()); err != nil {
 		t.Error(err)
@@ -101,7 +102,7 @@ func TestShutdownEndsWhenTheLastLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	c := r.open()
-	r.lock(c.NewLock(r.name()), rlock.Lease(700*time.Millisecond))
+	r.Lock(c.NewLock(r.name()), rlock.Lease(700*time.Millisecond))
 	began := time.Now()
 	if err := c.Shutdown(t.Context()); err != nil {
 		t.Error(err)

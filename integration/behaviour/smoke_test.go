@@ -13,7 +13,7 @@ func TestLockWaitWakeUnlock(t *testing.T) {
 		a, b := r.open(), r.open()
 		name := r.name()
 		l := a.NewLock(name)
-		h := r.lock(l)
+		h := r.Lock(l)
 		if n, err := l.HoldCount(r.Context(), h.Owner()); n != 1 || err != nil {
 			r.Errorf("count %d, %v", n, err)
 		}
@@ -21,11 +21,11 @@ func TestLockWaitWakeUnlock(t *testing.T) {
 		wants(r, err, rlock.ErrLocked)
 		_, err = b.NewLock(name).TryLockFor(r.Context(), 200*time.Millisecond)
 		wants(r, err, rlock.ErrLocked)
-		r.unlock(h)
+		r.Unlock(h)
 		r.handOver(a, b)
 		r.handOver(b, a)
-		r.becomes("nothing is left", func() bool {
-			return r.number("DBSIZE") == 0 && len(r.list("PUBSUB", "CHANNELS")) == 0
+		r.Becomes("nothing is left", func() bool {
+			return r.Number("DBSIZE") == 0 && len(r.list("PUBSUB", "CHANNELS")) == 0
 		})
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -14,15 +15,15 @@ func TestThousandNamesShareOneSubscriptionConnection(t *testing.T) {
 	holder := r.open()
 	holds := make([]*rlock.Hold, names)
 	for i := range holds {
-		holds[i] = r.lock(holder.NewLock(fmt.Sprint("name-", i)), rlock.Lease(patience*3))
+		holds[i] = r.Lock(holder.NewLock(fmt.Sprint("name-", i)), rlock.Lease(patience*3))
 	}
 	holdersOwn := len(r.others())
 	c := r.open()
-	waits := make([]<-chan entry, names)
+	waits := make([]<-chan testbed.Entry, names)
 	for i := range waits {
 		waits[i] = r.enter(c.NewLock(fmt.Sprint("name-", i)))
 	}
-	r.becomes("every name has its subscriber", func() bool { return len(r.list("PUBSUB", "CHANNELS")) == names })
+	r.Becomes("every name has its subscriber", func() bool { return len(r.list("PUBSUB", "CHANNELS")) == names })
 	connections := r.others()
 	subscribed := 0
 	for _, line := range connections {
@@ -36,37 +37,37 @@ func TestThousandNamesShareOneSubscriptionConnection(t *testing.T) {
 		t.Errorf("%d connections, %d for subscriptions, want at most 3 and 1", ours, subscribed)
 	}
 	for _, h := range holds {
-		r.unlock(h)
+		r.Unlock(h)
 	}
 	for _, w := range waits {
-		r.unlock(r.entered(w).hold)
+		r.Unlock(r.Entered(w).Hold)
 	}
-	r.becomes("no channel is left", func() bool { return len(r.list("PUBSUB", "CHANNELS")) == 0 })
+	r.Becomes("no channel is left", func() bool { return len(r.list("PUBSUB", "CHANNELS")) == 0 })
 }
 
 func TestCrowdSharesOneSubscription(t *testing.T) {
 	r, _ := own(t)
 	name := r.name()
-	h := r.lock(r.open().NewLock(name))
+	h := r.Lock(r.open().NewLock(name))
 	c := r.open()
-	waits := make([]<-chan entry, 50)
+	waits := make([]<-chan testbed.Entry, 50)
 	for i := range waits {
 		waits[i] = r.enter(c.NewLock(name))
 	}
-	r.listeners(name, 1)
-	r.unlock(h)
+	r.Listeners(name, 1)
+	r.Unlock(h)
 	served := make(chan error, len(waits))
 	for _, w := range waits {
 		go func() {
 			e := <-w
-			if e.err == nil {
-				e.err = e.hold.Unlock(t.Context())
+			if e.Err == nil {
+				e.Err = e.Hold.Unlock(t.Context())
 			}
-			served <- e.err
+			served <- e.Err
 		}()
 	}
 	for range waits {
-		if err := receive(r, "everybody's turn", served); err != nil {
+		if err := testbed.Receive(r, "everybody's turn", served); err != nil {
 			t.Fatal(err)
 		}
 	}

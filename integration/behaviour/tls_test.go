@@ -18,14 +18,14 @@ import (
 func (r *rig) handOver(from, to *rlock.Client) {
 	r.Helper()
 	name := r.name()
-	h := r.lock(from.NewLock(name))
+	h := r.Lock(from.NewLock(name))
 	waiter := r.enter(to.NewLock(name))
-	r.listeners(name, 1)
+	r.Listeners(name, 1)
 	began := time.Now()
-	r.unlock(h)
-	e := r.entered(waiter)
-	between(r, "waking up", e.at.Sub(began), 0, 5*time.Second)
-	r.unlock(e.hold)
+	r.Unlock(h)
+	e := r.Entered(waiter)
+	between(r, "waking up", e.At.Sub(began), 0, 5*time.Second)
+	r.Unlock(e.Hold)
 }
 
 func TestLockOverTLS(t *testing.T) {
@@ -34,11 +34,11 @@ func TestLockOverTLS(t *testing.T) {
 			s := redisserver.TLS(t, mutual)
 			r := on(t, s.LocalServer)
 			config := s.Config(t)
-			r.handOver(r.openURL(s.URL(), rlock.WithTLSConfig(config)), r.openURL(s.URL(), rlock.WithTLSConfig(config)))
+			r.handOver(r.Open(s.URL(), rlock.WithTLSConfig(config)), r.Open(s.URL(), rlock.WithTLSConfig(config)))
 			t.Run("the URL's host is verified", func(t *testing.T) {
 				unnamed := config.Clone()
 				unnamed.ServerName = ""
-				r.handOver(r.openURL(s.URL(), rlock.WithTLSConfig(unnamed)), r.openURL(s.URL(), rlock.WithTLSConfig(unnamed)))
+				r.handOver(r.Open(s.URL(), rlock.WithTLSConfig(unnamed)), r.Open(s.URL(), rlock.WithTLSConfig(unnamed)))
 			})
 		})
 	}
@@ -104,7 +104,7 @@ func TestPoolOverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	r.handOver(r.openURL(s.URL(), rlock.WithTLSConfig(config)), c)
+	r.handOver(r.Open(s.URL(), rlock.WithTLSConfig(config)), c)
 	if host, _, _ := net.SplitHostPort(s.Addr()); host != "127.0.0.1" {
 		t.Error(host)
 	}

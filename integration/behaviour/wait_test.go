@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -37,14 +38,14 @@ func TestBoundedWaitEndsOnTime(t *testing.T) {
 	} {
 		t.Run(row.behaviour, func(t *testing.T) {
 			t.Parallel()
-			r := &rig{T: t, server: r.server}
+			r := &rig{&testbed.Rig{T: t, Server: r.Server}}
 			name := r.name()
-			h := r.lock(holder.NewLock(name))
+			h := r.Lock(holder.NewLock(name))
 			began := time.Now()
 			err := row.try(t, c.NewLock(name))
 			between(t, "the wait", time.Since(began), wait*9/10, wait*11/10)
 			wants(t, err, row.want, name)
-			r.unlock(h)
+			r.Unlock(h)
 		})
 	}
 }
@@ -53,7 +54,7 @@ func TestWaitOfNothing(t *testing.T) {
 	r := start(t)
 	c := r.open()
 	l := c.NewLock(r.name())
-	h := r.lock(l)
+	h := r.Lock(l)
 	for behaviour, wait := range map[string]time.Duration{"zero": 0, "negative": -time.Second} {
 		t.Run("a wait of "+behaviour+" is one attempt", func(t *testing.T) {
 			began := time.Now()
@@ -65,11 +66,11 @@ func TestWaitOfNothing(t *testing.T) {
 	t.Run("a context that has ended sends nothing", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		before := r.number("HLEN", l.Name())
-		r.unlock(h)
+		before := r.Number("HLEN", l.Name())
+		r.Unlock(h)
 		_, err := l.Lock(ctx)
 		wants(t, err, context.Canceled)
-		if n := r.number("HLEN", l.Name()); before != 1 || n != 0 {
+		if n := r.Number("HLEN", l.Name()); before != 1 || n != 0 {
 			t.Errorf("%d owners before, %d after", before, n)
 		}
 	})

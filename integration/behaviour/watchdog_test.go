@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -12,10 +13,10 @@ func TestWatchdogKeepsTTLAboveHalf(t *testing.T) {
 	const timeout, held = 3 * time.Second, 10 * time.Second
 	r := start(t)
 	l := r.open(rlock.WithWatchdogTimeout(timeout)).NewLock(r.name())
-	h := r.lock(l)
+	h := r.Lock(l)
 	lowest, renewals, last := timeout, 0, timeout
 	for began := time.Now(); time.Since(began) < held; <-time.After(15 * time.Millisecond) {
-		left := r.pttl(l.Name())
+		left := r.PTTL(l.Name())
 		lowest = min(lowest, left)
 		if left > last+timeout/10 {
 			renewals++
@@ -32,12 +33,12 @@ func TestWatchdogKeepsTTLAboveHalf(t *testing.T) {
 	if renewals < 7 || renewals > 13 {
 		t.Errorf("%d renewals, want one each second", renewals)
 	}
-	r.unlock(h)
+	r.Unlock(h)
 	t.Run("and ends with the hold", func(t *testing.T) {
 		// Somebody else's key of that name must not be renewed.
-		r.do("HSET", l.Name(), h.Owner(), 1)
-		r.do("PEXPIRE", l.Name(), (timeout / 2).Milliseconds())
-		r.becomes("it expires", func() bool { return r.number("EXISTS", l.Name()) == 0 })
+		r.Do("HSET", l.Name(), h.Owner(), 1)
+		r.Do("PEXPIRE", l.Name(), (timeout / 2).Milliseconds())
+		r.Becomes("it expires", func() bool { return r.Number("EXISTS", l.Name()) == 0 })
 	})
 }
 
@@ -47,18 +48,18 @@ func TestWatchdogTellsOfALockThatIsGone(t *testing.T) {
 	r := start(t)
 	c := r.open(rlock.WithWatchdogTimeout(timeout))
 	for behaviour, take := range map[string]func(r *rig, name string){
-		"deleted":            func(r *rig, name string) { r.do("DEL", name) },
-		"taken by another":   func(r *rig, name string) { r.do("DEL", name); r.do("HSET", name, c.NewOwner(), 1) },
+		"deleted":            func(r *rig, name string) { r.Do("DEL", name) },
+		"taken by another":   func(r *rig, name string) { r.Do("DEL", name); r.Do("HSET", name, c.NewOwner(), 1) },
 		"forced from abroad": func(r *rig, name string) { _, _ = r.open().NewLock(name).ForceUnlock(r.Context()) },
 	} {
 		t.Run(behaviour, func(t *testing.T) {
-			r := on(t, r.server)
+			r := on(t, r.Server)
 			l := c.NewLock(r.name())
-			h := r.lock(l)
-			defer r.do("DEL", l.Name())
+			h := r.Lock(l)
+			defer r.Do("DEL", l.Name())
 			began := time.Now()
 			take(r, l.Name())
-			receive(r, "the hold to be told", h.Done())
+			testbed.Receive(r, "the hold to be told", h.Done())
 			// At the next renewal.
 			between(t, "telling", time.Since(began), 0, timeout)
 			wants(t, h.Err(), rlock.ErrLeaseLost)

@@ -1,21 +1,9 @@
 package hostile
 
 import (
-	"flag"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/rlock-go/redisson/integration/testbed"
 )
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	// Most rows wait for a timeout, so more of them than there are cores may wait together.
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if !given {
-		if err := flag.Set("test.parallel", "32"); err != nil {
-			panic(err)
-		}
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { testbed.Main(m, "32") }

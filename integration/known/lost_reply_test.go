@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -16,25 +17,25 @@ func TestRedisson4871And6651And6844FalseNotHeldAfterLostReply(t *testing.T) {
 	for fault, do := range map[string]faultproxy.Action{"connection cut": faultproxy.CutAfter, "no reply": faultproxy.DropReply, "cut before": faultproxy.CutBefore} {
 		t.Run("last unlock, "+fault, func(t *testing.T) {
 			r := newRig(t)
-			h := r.lock(r.c.NewLock(name))
+			h := r.Lock(r.c.NewLock(name))
 			lost := r.proxy.Add(faultproxy.Rule{Match: script(luasrc.UnlockScript), Times: 1, Do: do})
-			r.unlock(h)
+			r.Unlock(h)
 			if lost.Hits() != 1 || !r.free(name) {
 				t.Errorf("%d replies lost, free %v", lost.Hits(), r.free(name))
 			}
-			r.unlock(r.lock(r.other().NewLock(name)))
+			r.Unlock(r.Lock(r.other().NewLock(name)))
 		})
 		t.Run("partial unlock, "+fault, func(t *testing.T) {
 			r := newRig(t)
 			l := r.c.NewLock(name)
-			h := r.lock(l)
-			inner := r.lock(l, rlock.As(h.Owner()))
+			h := r.Lock(l)
+			inner := r.Lock(l, rlock.As(h.Owner()))
 			lost := r.proxy.Add(faultproxy.Rule{Match: script(luasrc.UnlockScript), Times: 1, Do: do})
-			r.unlock(inner)
-			if n := r.number("HGET", name, h.Owner().String()); n != 1 || lost.Hits() != 1 || h.Err() != nil {
+			r.Unlock(inner)
+			if n := r.Number("HGET", name, h.Owner().String()); n != 1 || lost.Hits() != 1 || h.Err() != nil {
 				t.Errorf("count %d, %d replies lost, %v", n, lost.Hits(), h.Err())
 			}
-			r.unlock(h)
+			r.Unlock(h)
 			if !r.free(name) {
 				t.Error("still held")
 			}
@@ -45,16 +46,16 @@ func TestRedisson4871And6651And6844FalseNotHeldAfterLostReply(t *testing.T) {
 			h, err := r.c.NewLock(name).TryLockFor(t.Context(), patience)
 			if do == faultproxy.DropReply && errors.Is(err, rlock.ErrUncertain) {
 				// The silence was all that the caller's patience with an unknown server bears.
-				r.becomes("what it took given back", func() bool { return r.free(name) })
+				r.Becomes("what it took given back", func() bool { return r.free(name) })
 				h, err = r.c.NewLock(name).TryLockFor(t.Context(), patience)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := r.number("HGET", name, h.Owner().String()); n != 1 || r.number("HLEN", name) != 1 || lost.Hits() != 1 {
+			if n := r.Number("HGET", name, h.Owner().String()); n != 1 || r.Number("HLEN", name) != 1 || lost.Hits() != 1 {
 				t.Errorf("count %d, %d replies lost", n, lost.Hits())
 			}
-			r.unlock(h)
+			r.Unlock(h)
 			if !r.free(name) {
 				t.Error("still held after one unlock")
 			}
@@ -62,8 +63,8 @@ func TestRedisson4871And6651And6844FalseNotHeldAfterLostReply(t *testing.T) {
 	}
 	t.Run("a true one is told", func(t *testing.T) {
 		r := newRig(t)
-		h := r.lock(r.c.NewLock(name))
-		r.do("DEL", name)
+		h := r.Lock(r.c.NewLock(name))
+		r.Do("DEL", name)
 		if err := h.Unlock(t.Context()); !errors.Is(err, rlock.ErrNotHeld) {
 			t.Error(err)
 		}
@@ -74,34 +75,34 @@ func TestRedisson4871And6651And6844FalseNotHeldAfterLostReply(t *testing.T) {
 // until the lease of a lock that nobody held any more was over.
 func TestRedisson5761UnlockBetweenFailedTryAndParking(t *testing.T) {
 	r := newRig(t)
-	h := r.lock(r.other().NewLock(name), rlock.Lease(long))
+	h := r.Lock(r.other().NewLock(name), rlock.Lease(long))
 	late := r.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("SUBSCRIBE"), Times: 1, Do: faultproxy.Withhold})
-	waiter := enter(t.Context(), r.c.NewLock(name))
+	waiter := testbed.Enter(t.Context(), r.c.NewLock(name))
 	r.hit(late) // the try has failed, the server does not know of the subscription
-	r.unlock(h)
+	r.Unlock(h)
 	late.Release()
-	r.unlock(r.entered(waiter))
+	r.Unlock(r.Entered(waiter).Hold)
 
 	t.Run("or between the subscription and its confirmation", func(t *testing.T) {
-		h := r.lock(r.c.NewLock("second"), rlock.Lease(long))
+		h := r.Lock(r.c.NewLock("second"), rlock.Lease(long))
 		late := r.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("SUBSCRIBE"), Times: 1, Do: faultproxy.HoldReply})
-		waiter := enter(r.Context(), r.c.NewLock("second"))
+		waiter := testbed.Enter(r.Context(), r.c.NewLock("second"))
 		r.hit(late)
-		r.listeners("second", 1)
-		r.unlock(h)
+		r.Listeners("second", 1)
+		r.Unlock(h)
 		late.Release()
-		r.unlock(r.entered(waiter))
+		r.Unlock(r.Entered(waiter).Hold)
 	})
 	t.Run("or while the subscription connection was away", func(t *testing.T) {
-		h := r.lock(r.other().NewLock("third"), rlock.Lease(long))
-		waiter := enter(r.Context(), r.c.NewLock("third"))
-		r.listeners("third", 1)
+		h := r.Lock(r.other().NewLock("third"), rlock.Lease(long))
+		waiter := testbed.Enter(r.Context(), r.c.NewLock("third"))
+		r.Listeners("third", 1)
 		r.proxy.Refuse(true)
 		r.proxy.CutAll()
-		r.listeners("third", 0)
-		r.unlock(h)
+		r.Listeners("third", 0)
+		r.Unlock(h)
 		r.proxy.Refuse(false)
-		r.unlock(r.entered(waiter))
+		r.Unlock(r.Entered(waiter).Hold)
 	})
 }
 
@@ -110,7 +111,7 @@ func TestRedisson5761UnlockBetweenFailedTryAndParking(t *testing.T) {
 func TestRedisson4818And5623And5392And5853LeaseThatDeletesTheKey(t *testing.T) {
 	r := newRig(t)
 	l := r.c.NewLock(name)
-	h := r.lock(l, rlock.Lease(long))
+	h := r.Lock(l, rlock.Lease(long))
 	for _, d := range []time.Duration{0, 1, time.Microsecond, time.Millisecond - 1, -1, -time.Second} {
 		if _, err := l.TryLock(t.Context(), rlock.As(h.Owner()), rlock.Lease(d)); !errors.Is(err, rlock.ErrInvalidOption) {
 			t.Errorf("Lease(%v): %v", d, err)
@@ -127,7 +128,7 @@ func TestRedisson4818And5623And5392And5853LeaseThatDeletesTheKey(t *testing.T) {
 			} else if !errors.Is(err, rlock.ErrLeaseLost) {
 				t.Error(err)
 			}
-			if left := r.pttl(name); left < long/2 || h.Err() != nil {
+			if left := r.PTTL(name); left < long/2 || h.Err() != nil {
 				t.Errorf("%v left after a nested lease of %v, %v", left, d, h.Err())
 			}
 		}
@@ -155,5 +156,5 @@ func TestRedisson4818And5623And5392And5853LeaseThatDeletesTheKey(t *testing.T) {
 			t.Error(err, time.Since(began))
 		}
 	})
-	r.unlock(h)
+	r.Unlock(h)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -17,7 +18,7 @@ import (
 func (r *rig) renewedFor(h *rlock.Hold, d time.Duration) {
 	r.Helper()
 	r.stays(fmt.Sprintf("%s is held", h.Name()), d, func() bool {
-		return h.Err() == nil && r.number("HEXISTS", h.Name(), h.Owner().String()) == 1
+		return h.Err() == nil && r.Number("HEXISTS", h.Name(), h.Owner().String()) == 1
 	})
 }
 
@@ -35,21 +36,21 @@ func TestRedisson775And2515And3194RenewalAfterAConnectionError(t *testing.T) {
 	} {
 		t.Run(fault, func(t *testing.T) {
 			r := newRig(t)
-			h := r.lock(r.c.NewLock(name))
+			h := r.Lock(r.c.NewLock(name))
 			rule.Match, rule.Times = script(luasrc.RenewScript), 1
 			r.hit(r.proxy.Add(rule))
 			r.renewedFor(h, 2*watchdog)
-			r.unlock(h)
+			r.Unlock(h)
 		})
 	}
 	t.Run("the server restarts", func(t *testing.T) {
 		r := newRig(t)
-		c := r.openAs("redis://"+r.proxy.Addr(), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(3*watchdog))
-		h := r.lock(c.NewLock(name))
+		c := r.Open("redis://"+r.proxy.Addr(), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(3*watchdog))
+		h := r.Lock(c.NewLock(name))
 		r.server.Restart()
-		r.conn = redisDial(r)
+		r.Conn = redisDial(r)
 		r.renewedFor(h, 4*watchdog)
-		r.unlock(h)
+		r.Unlock(h)
 	})
 }
 
@@ -60,10 +61,10 @@ func TestRedisson3712LostAndReacquiredLockIsRenewed(t *testing.T) {
 	l := r.c.NewLock(name)
 	owner := r.c.NewOwner()
 	for _, opts := range [][]rlock.AcquireOption{{rlock.As(owner)}, {rlock.As(owner)}, nil} {
-		h := r.lock(l, opts...)
-		r.do("DEL", name)
-		receive(r, "the loss", h.Done())
-		again := r.lock(l, opts...)
+		h := r.Lock(l, opts...)
+		r.Do("DEL", name)
+		testbed.Receive(r, "the loss", h.Done())
+		again := r.Lock(l, opts...)
 		r.renewedFor(again, 2*watchdog)
 		if err := h.Unlock(t.Context()); !errors.Is(err, rlock.ErrLeaseLost) {
 			t.Errorf("the lost hold: %v", err)
@@ -71,7 +72,7 @@ func TestRedisson3712LostAndReacquiredLockIsRenewed(t *testing.T) {
 		if again.Err() != nil {
 			t.Fatalf("the lost hold's unlock ended the new one: %v", again.Err())
 		}
-		r.unlock(again)
+		r.Unlock(again)
 	}
 }
 
@@ -81,23 +82,23 @@ func TestRedisson7272RenewalDoesNotOutliveTheUnlock(t *testing.T) {
 	r := newRig(t)
 	l := r.c.NewLock(name)
 	for range 20 {
-		r.unlock(r.lock(l))
+		r.Unlock(r.Lock(l))
 	}
-	h := r.lock(l)
+	h := r.Lock(l)
 	under := r.proxy.Add(faultproxy.Rule{Match: script(luasrc.RenewScript), Times: 1, Do: faultproxy.HoldReply})
 	r.hit(under)
 	released := make(chan error, 1)
 	go func() { released <- h.Unlock(context.Background()) }()
-	receive(r, "the end of the hold", h.Done())
+	testbed.Receive(r, "the end of the hold", h.Done())
 	under.Release()
-	if err := receive(r, "the unlock", released); err != nil {
+	if err := testbed.Receive(r, "the unlock", released); err != nil {
 		t.Fatal(err)
 	}
 	renewals := r.ran(luasrc.RenewScript)
 	// The next holder is of the same owner, with a lease of its own: nothing of the client's may extend it.
-	r.do("HSET", name, h.Owner().String(), 1)
-	r.do("PEXPIRE", name, watchdog.Milliseconds())
-	r.becomes("the end of a lease that nobody extends", func() bool { return r.free(name) })
+	r.Do("HSET", name, h.Owner().String(), 1)
+	r.Do("PEXPIRE", name, watchdog.Milliseconds())
+	r.Becomes("the end of a lease that nobody extends", func() bool { return r.free(name) })
 	if n := r.ran(luasrc.RenewScript); n != renewals {
 		t.Errorf("%d renewals after the last unlock", n-renewals)
 	}
@@ -116,19 +117,19 @@ func TestRedisson2714And4368CancelledAcquireIsNotRenewedForEver(t *testing.T) {
 			l := r.c.NewLock(name)
 			ctx, cancel := context.WithCancel(t.Context())
 			late := r.proxy.Add(faultproxy.Rule{Match: script(luasrc.LockScript), Times: 1, Do: faultproxy.HoldReply})
-			ended := make(chan entry, 1)
+			ended := make(chan testbed.Entry, 1)
 			go func() {
 				h, err := acquire(ctx, l)
-				ended <- entry{h, err}
+				ended <- testbed.Entry{Hold: h, Err: err}
 			}()
 			r.hit(late)
-			r.becomes("the grant at the server", func() bool { return !r.free(name) })
+			r.Becomes("the grant at the server", func() bool { return !r.free(name) })
 			cancel()
-			if e := receive(r, "the end of the call", ended); !errors.Is(e.err, context.Canceled) || e.hold != nil {
+			if e := testbed.Receive(r, "the end of the call", ended); !errors.Is(e.Err, context.Canceled) || e.Hold != nil {
 				t.Fatal(e)
 			}
 			late.Release()
-			r.becomes("the grant given back", func() bool { return r.free(name) })
+			r.Becomes("the grant given back", func() bool { return r.free(name) })
 			renewals := r.ran(luasrc.RenewScript)
 			r.stays("free and not renewed", watchdog, func() bool { return r.free(name) && r.ran(luasrc.RenewScript) == renewals })
 		})
@@ -147,18 +148,18 @@ func TestRedisson6144ReentryKeepsTheRenewal(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t)
 			l := r.c.NewLock(name)
-			outer := r.lock(l)
+			outer := r.Lock(l)
 			for range 3 {
-				inner := r.lock(l, append(nested, rlock.As(outer.Owner()))...)
+				inner := r.Lock(l, append(nested, rlock.As(outer.Owner()))...)
 				r.renewedFor(outer, watchdog/2)
 				_ = inner.Unlock(t.Context()) // a short lease is over, which it tells
 			}
-			if left := r.pttl(name); what != "with a long lease" && left > watchdog {
+			if left := r.PTTL(name); what != "with a long lease" && left > watchdog {
 				t.Errorf("%v left", left)
 			}
 			r.renewedFor(outer, 2*watchdog)
-			r.unlock(outer)
-			if n := r.number("HLEN", name); n != 0 && what != "with a short lease" {
+			r.Unlock(outer)
+			if n := r.Number("HLEN", name); n != 0 && what != "with a short lease" {
 				t.Errorf("%d owners left", n)
 			}
 		})
@@ -170,7 +171,7 @@ func TestRedisson6472And6506RegistryThatChangesDuringATick(t *testing.T) {
 	r := newRig(t)
 	var kept []*rlock.Hold
 	for i := range 250 { // three batches
-		kept = append(kept, r.lock(r.c.NewLock(fmt.Sprint("kept ", i))))
+		kept = append(kept, r.Lock(r.c.NewLock(fmt.Sprint("kept ", i))))
 	}
 	over, stop := context.WithTimeout(t.Context(), 2*watchdog)
 	defer stop()
@@ -193,17 +194,17 @@ func TestRedisson6472And6506RegistryThatChangesDuringATick(t *testing.T) {
 	// Some of those that were there from the start leave while a batch is on its way.
 	r.hit(r.proxy.Add(faultproxy.Rule{Match: script(luasrc.RenewScript), Times: 1, Do: faultproxy.HoldReply, Delay: timeout / 5}))
 	for _, h := range kept[:50] {
-		r.unlock(h)
+		r.Unlock(h)
 	}
 	coming.Wait()
 	for _, h := range kept[50:] {
 		if h.Err() != nil || r.free(h.Name()) {
 			t.Fatalf("%s: %v, free %v", h.Name(), h.Err(), r.free(h.Name()))
 		}
-		r.unlock(h)
+		r.Unlock(h)
 	}
-	if n := r.number("DBSIZE"); n != 0 {
-		r.becomes("an empty server", func() bool { return r.number("DBSIZE") == 0 })
+	if n := r.Number("DBSIZE"); n != 0 {
+		r.Becomes("an empty server", func() bool { return r.Number("DBSIZE") == 0 })
 	}
 }
 
@@ -214,11 +215,11 @@ func TestRedisson6303And6962And6867OneRenewalDoesNotStarveTheOthers(t *testing.T
 	r := newRig(t)
 	var holds []*rlock.Hold
 	for i := range 120 {
-		holds = append(holds, r.lock(r.c.NewLock(fmt.Sprint("lock ", i))))
+		holds = append(holds, r.Lock(r.c.NewLock(fmt.Sprint("lock ", i))))
 	}
 	poisoned := holds[7]
-	r.do("DEL", poisoned.Name())
-	r.do("SET", poisoned.Name(), "no lock")
+	r.Do("DEL", poisoned.Name())
+	r.Do("SET", poisoned.Name(), "no lock")
 	holds = append(holds[:7], holds[8:]...)
 	r.stays("everybody else holds", 2*watchdog, func() bool {
 		for _, h := range holds {
@@ -232,6 +233,6 @@ func TestRedisson6303And6962And6867OneRenewalDoesNotStarveTheOthers(t *testing.T
 		t.Errorf("the poisoned one: %v", poisoned.Err())
 	}
 	for _, h := range holds {
-		r.unlock(h)
+		r.Unlock(h)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -24,21 +25,21 @@ func TestRedisson4064And2575And4216SubscriptionsDoNotLeak(t *testing.T) {
 	connections := r.clients()
 	for round := range 3 {
 		var holds []*rlock.Hold
-		var waiters []<-chan entry
+		var waiters []<-chan testbed.Entry
 		ctx, cancel := context.WithCancel(t.Context())
 		for i := range 40 {
 			key := fmt.Sprint("lock ", i)
-			holds = append(holds, r.lock(holder.NewLock(key), rlock.Lease(long)))
+			holds = append(holds, r.Lock(holder.NewLock(key), rlock.Lease(long)))
 			l := r.c.NewLock(key)
-			waiters = append(waiters, enter(ctx, l)) // is interrupted
-			gave := make(chan entry, 1)
+			waiters = append(waiters, testbed.Enter(ctx, l)) // is interrupted
+			gave := make(chan testbed.Entry, 1)
 			waiters = append(waiters, gave)
 			go func() { // times out
 				h, err := l.TryLockFor(context.Background(), 300*time.Millisecond)
-				gave <- entry{h, err}
+				gave <- testbed.Entry{Hold: h, Err: err}
 			}()
 		}
-		r.becomes("all channels subscribed", func() bool { return len(r.subscriptions()) == 40 })
+		r.Becomes("all channels subscribed", func() bool { return len(r.subscriptions()) == 40 })
 		if n := r.clients() - connections; n != 1 {
 			t.Errorf("%d connections for 40 subscriptions", n)
 		}
@@ -47,48 +48,48 @@ func TestRedisson4064And2575And4216SubscriptionsDoNotLeak(t *testing.T) {
 		}
 		if round == 2 {
 			for _, h := range holds {
-				r.unlock(h) // some waiters enter
+				r.Unlock(h) // some waiters enter
 			}
 		}
 		cancel()
 		for _, w := range waiters {
-			if e := receive(r, "a waiter's end", w); e.err == nil {
-				r.unlock(e.hold)
-			} else if !errors.Is(e.err, context.Canceled) && !errors.Is(e.err, rlock.ErrLocked) && round != 1 {
-				t.Error(e.err)
+			if e := testbed.Receive(r, "a waiter's end", w); e.Err == nil {
+				r.Unlock(e.Hold)
+			} else if !errors.Is(e.Err, context.Canceled) && !errors.Is(e.Err, rlock.ErrLocked) && round != 1 {
+				t.Error(e.Err)
 			}
 		}
-		r.becomes("nothing subscribed", func() bool { return len(r.subscriptions()) == 0 })
+		r.Becomes("nothing subscribed", func() bool { return len(r.subscriptions()) == 0 })
 		for _, h := range holds {
 			_ = h.Unlock(t.Context()) // in the last round it is released already
 		}
-		r.becomes("everything free", func() bool { return r.number("DBSIZE") == 0 })
+		r.Becomes("everything free", func() bool { return r.Number("DBSIZE") == 0 })
 	}
-	r.becomes("no more connections than one for subscriptions", func() bool { return r.clients()-connections <= 1 })
+	r.Becomes("no more connections than one for subscriptions", func() bool { return r.clients()-connections <= 1 })
 }
 
 // A holder whose lock was lost heard nothing of it and worked on.
 func TestRedisson4178And3580And4698LossIsTold(t *testing.T) {
 	for what, take := range map[string]func(r *rig){
-		"deleted":            func(r *rig) { r.do("DEL", name) },
-		"flushed":            func(r *rig) { r.do("FLUSHALL") },
-		"expired":            func(r *rig) { r.do("PEXPIRE", name, 1) },
-		"another's":          func(r *rig) { r.do("DEL", name); r.do("HSET", name, "somebody", 1) },
+		"deleted":            func(r *rig) { r.Do("DEL", name) },
+		"flushed":            func(r *rig) { r.Do("FLUSHALL") },
+		"expired":            func(r *rig) { r.Do("PEXPIRE", name, 1) },
+		"another's":          func(r *rig) { r.Do("DEL", name); r.Do("HSET", name, "somebody", 1) },
 		"forced elsewhere":   func(r *rig) { _, _ = r.other().NewLock(name).ForceUnlock(r.Context()) },
 		"server unreachable": func(r *rig) { r.proxy.Freeze(true) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t)
-			h := r.lock(r.c.NewLock(name))
+			h := r.Lock(r.c.NewLock(name))
 			ctx, cancel := h.Context(t.Context())
 			defer cancel()
 			began := time.Now()
 			take(r)
-			receive(r, "the context's end", ctx.Done())
+			testbed.Receive(r, "the context's end", ctx.Done())
 			if took := time.Since(began); took > watchdog+5*time.Second {
 				t.Errorf("told after %v", took)
 			}
-			receive(r, "Done", h.Done())
+			testbed.Receive(r, "Done", h.Done())
 			if !errors.Is(h.Err(), rlock.ErrLeaseLost) || !errors.Is(context.Cause(ctx), rlock.ErrLeaseLost) {
 				t.Errorf("%v, %v", h.Err(), context.Cause(ctx))
 			}
@@ -101,7 +102,7 @@ func TestRedisson4178And3580And4698LossIsTold(t *testing.T) {
 			r := newRig(t)
 			err := r.c.NewLock(name).Do(t.Context(), func(ctx context.Context) error {
 				take(r)
-				receive(r, "the context's end", ctx.Done())
+				testbed.Receive(r, "the context's end", ctx.Done())
 				r.proxy.Freeze(false)
 				return context.Cause(ctx)
 			})
@@ -125,11 +126,11 @@ func TestRedisson5586And6775RefusedWaitDoesNotFailTheLock(t *testing.T) {
 			redisserver.Replica(t, r.server)
 			waits := r.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("WAIT"), Do: faultproxy.Answer, Reply: []byte(reply)})
 			l := r.open("redis://"+r.proxy.Addr(), rlock.WithReplicaSync(true)).NewLock(name)
-			h := r.lock(l)
+			h := r.Lock(l)
 			r.renewedFor(h, watchdog)
-			inner := r.lock(l, rlock.As(h.Owner()))
-			r.unlock(inner)
-			r.unlock(h)
+			inner := r.Lock(l, rlock.As(h.Owner()))
+			r.Unlock(inner)
+			r.Unlock(h)
 			if !r.free(name) {
 				t.Error("still held")
 			}
@@ -140,7 +141,7 @@ func TestRedisson5586And6775RefusedWaitDoesNotFailTheLock(t *testing.T) {
 	}
 	t.Run("a server without replicas is sent none", func(t *testing.T) {
 		r := newRig(t, rlock.WithReplicaSync(true))
-		r.unlock(r.lock(r.c.NewLock(name)))
+		r.Unlock(r.Lock(r.c.NewLock(name)))
 		if n := r.proxy.Count("WAIT"); n != 0 {
 			t.Errorf("%d WAITs", n)
 		}
@@ -148,7 +149,7 @@ func TestRedisson5586And6775RefusedWaitDoesNotFailTheLock(t *testing.T) {
 	t.Run("a server that refuses INFO is sent none", func(t *testing.T) {
 		r := newRig(t)
 		r.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("INFO"), Do: faultproxy.Answer, Reply: []byte("-NOPERM no\r\n")})
-		r.unlock(r.lock(r.open("redis://"+r.proxy.Addr(), rlock.WithReplicaSync(true)).NewLock(name)))
+		r.Unlock(r.Lock(r.open("redis://"+r.proxy.Addr(), rlock.WithReplicaSync(true)).NewLock(name)))
 		if n := r.proxy.Count("WAIT"); n != 0 {
 			t.Errorf("%d WAITs", n)
 		}

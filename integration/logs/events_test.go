@@ -12,11 +12,12 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 )
 
 func TestThePageTellsEveryEvent(t *testing.T) {
 	server := redisserver.Local(t, "--requirepass", secret)
-	loadScripts(t, server)
+	testbed.New(t, server).LoadScripts()
 	var mu sync.Mutex // guards the maps
 	seen, attrs := map[string]bool{}, map[string]map[string]bool{}
 	t.Run("scenarios", func(t *testing.T) {

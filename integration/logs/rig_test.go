@@ -1,7 +1,6 @@
 package logs_test
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
 	"log/slog"
@@ -11,10 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
-
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -23,104 +21,42 @@ const (
 	// secret needs escaping in a URL and in quotes.
 	secret = `s3cr3t"p@ss/w:rd`
 
-	timeout   = 500 * time.Millisecond // of one command
-	watchdog  = 3 * time.Second
-	patience  = 20 * time.Second // for what comes at once if all is well
-	pollEvery = 2 * time.Millisecond
+	timeout  = 500 * time.Millisecond // of one command
+	watchdog = 3 * time.Second
+	patience = testbed.Patience
 )
 
 // rig is a scenario: a client that logs everything, and a proxy between it and a server.
 type rig struct {
-	*testing.T
-	conn   redis.Conn // to the server, not through the proxy
-	proxy  *faultproxy.Proxy
-	seen   *capture
-	client *rlock.Client
+	*testbed.Rig // goes around the proxy
+	proxy        *faultproxy.Proxy
+	seen         *capture
+	client       *rlock.Client
 }
 
 // start makes a client of a server's user; the default user's name is empty.
 func start(t *testing.T, s redisserver.Server, user string, opts ...rlock.Option) *rig {
 	t.Helper()
-	r := &rig{T: t, conn: redisserver.Dial(t, s), proxy: faultproxy.Start(t, s.Addr()), seen: newCapture(slog.LevelDebug)}
+	r := &rig{Rig: testbed.New(t, s), proxy: faultproxy.Start(t, s.Addr()), seen: newCapture(slog.LevelDebug)}
 	u := url.URL{Scheme: "redis", Host: r.proxy.Addr(), User: url.UserPassword(user, secret)}
 	opts = append(opts, rlock.WithLogger(slog.New(r.seen)), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(watchdog))
-	c, err := rlock.Open(t.Context(), u.String(), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.client = c
-	t.Cleanup(func() { c.Close() })
+	r.client = r.Open(u.String(), opts...)
 	return r
-}
-
-func (r *rig) do(command string, args ...any) any {
-	r.Helper()
-	reply, err := r.conn.Do(command, args...)
-	if err != nil {
-		r.Fatalf("%s: %v", command, err)
-	}
-	return reply
 }
 
 func (r *rig) lock() *rlock.Lock { return r.client.NewLock("logs/" + rand.Text()[:10]) }
 
-// hold acquires what is free.
-func (r *rig) hold(l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
-	r.Helper()
-	h, err := l.Lock(r.Context(), opts...)
-	if err != nil {
-		r.Fatal(err)
-	}
-	return h
-}
-
-func (r *rig) unlock(h *rlock.Hold) {
-	r.Helper()
-	if err := h.Unlock(r.Context()); err != nil {
-		r.Fatal(err)
-	}
-}
-
-// entry is how a wait ended.
-type entry struct {
-	hold *rlock.Hold
-	err  error
-}
-
-// enter waits for a lock on a goroutine of its own.
-func enter(ctx context.Context, l *rlock.Lock, opts ...rlock.AcquireOption) <-chan entry {
-	ended := make(chan entry, 1)
-	go func() {
-		h, err := l.Lock(ctx, opts...)
-		ended <- entry{h, err}
-	}()
-	return ended
-}
-
-func (r *rig) ended(ch <-chan entry) entry {
-	r.Helper()
-	select {
-	case e := <-ch:
-		return e
-	case <-time.After(patience):
-		r.Fatal("the wait never ended")
-		return entry{}
-	}
-}
-
-// becomes waits for a state.
+// becomes waits for a state, and shows what was logged if it never comes.
 func (r *rig) becomes(what string, state func() bool) {
 	r.Helper()
-	for end := time.Now().Add(patience); !state(); {
-		if time.Now().After(end) {
-			var events []string
-			for _, l := range r.seen.lines() {
-				events = append(events, fmt.Sprint(l.message, " ", l.attrs))
-			}
-			r.Fatalf("never: %s; logged:\n%s", what, strings.Join(slices.Compact(events), "\n"))
-		}
-		<-time.After(pollEvery)
+	if testbed.Eventually(state) {
+		return
 	}
+	var events []string
+	for _, l := range r.seen.lines() {
+		events = append(events, fmt.Sprint(l.message, " ", l.attrs))
+	}
+	r.Fatalf("never: %s; logged:\n%s", what, strings.Join(slices.Compact(events), "\n"))
 }
 
 // logged waits for a line with this message whose attributes have these values, given as name, value and so on.
@@ -172,15 +108,4 @@ func (r *rig) onUnlock(do faultproxy.Action) *faultproxy.Handle {
 // refusing answers commands of a script with an error.
 func (r *rig) refusing(s *luasrc.Script, refusal string) *faultproxy.Handle {
 	return r.proxy.Add(faultproxy.Rule{Match: faultproxy.Script(s.SHA1), Do: faultproxy.Answer, Reply: []byte("-" + refusal + "\r\n")})
-}
-
-// loadScripts keeps NOSCRIPT, and the second try after it, out of the scenarios.
-func loadScripts(t *testing.T, s redisserver.Server) {
-	t.Helper()
-	conn := redisserver.Dial(t, s)
-	for _, s := range luasrc.Scripts() {
-		if _, err := conn.Do("SCRIPT", "LOAD", s.Source); err != nil {
-			t.Fatal(err)
-		}
-	}
 }

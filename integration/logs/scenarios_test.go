@@ -10,6 +10,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -20,35 +21,35 @@ func life(t *testing.T, s redisserver.Server) []*rig {
 	r.logged("client started", "server", r.proxy.Addr(), "watchdog_timeout", watchdog.String(), "command_timeout", timeout.String(), "replica_sync", "false")
 	r.logged("connected", "connection", "commands")
 	l := r.lock()
-	h := r.hold(l)
+	h := r.Hold(l)
 	r.logged("acquired", "lock", l.Name(), "owner", h.Owner().String(), "attempts", "1", "lease", watchdog.String(), "renewed", "true")
 
-	first := enter(r.Context(), l)
+	first := testbed.Enter(r.Context(), l)
 	if ttl := r.logged("waiting", "lock", l.Name()).attrs["ttl"].Duration(); ttl <= 0 || ttl > watchdog {
 		t.Errorf("told a TTL of %v", ttl)
 	}
 	r.logged("connected", "connection", "subscriptions")
 	ctx, cancel := context.WithCancel(r.Context())
-	second := enter(ctx, l)
+	second := testbed.Enter(ctx, l)
 	r.logged("queued", "lock", l.Name(), "ahead", "1")
 	cancel()
-	if e := r.ended(second); !errors.Is(e.err, context.Canceled) {
-		t.Errorf("%v", e.err)
+	if e := testbed.Receive(r, "the end of the wait", second); !errors.Is(e.Err, context.Canceled) {
+		t.Errorf("%v", e.Err)
 	}
 	r.logged("not acquired", "lock", l.Name())
 	r.tried(3)
-	r.unlock(h)
+	r.Unlock(h)
 	if held := r.logged("released", "lock", l.Name(), "owner", h.Owner().String()).attrs["held"].Duration(); held <= 0 || held > patience {
 		t.Errorf("held for %v", held)
 	}
-	e := r.ended(first)
-	if e.err != nil {
-		t.Fatal(e.err)
+	e := testbed.Receive(r, "the end of the wait", first)
+	if e.Err != nil {
+		t.Fatal(e.Err)
 	}
-	if waited := r.logged("acquired", "owner", e.hold.Owner().String()).attrs["waited"].Duration(); waited <= 0 || waited > patience {
+	if waited := r.logged("acquired", "owner", e.Hold.Owner().String()).attrs["waited"].Duration(); waited <= 0 || waited > patience {
 		t.Errorf("waited for %v", waited)
 	}
-	r.unlock(e.hold)
+	r.Unlock(e.Hold)
 	waits := 0
 	for _, line := range r.seen.lines() {
 		if line.message == "waiting" {
@@ -59,7 +60,7 @@ func life(t *testing.T, s redisserver.Server) []*rig {
 		t.Errorf("%d lines tell that one waiter waits", waits)
 	}
 
-	h = r.hold(l, rlock.Lease(time.Minute))
+	h = r.Hold(l, rlock.Lease(time.Minute))
 	r.logged("acquired", "owner", h.Owner().String(), "lease", "1m0s", "renewed", "false")
 	if err := h.Extend(r.Context(), time.Hour); err != nil {
 		t.Fatal(err)
@@ -72,13 +73,13 @@ func life(t *testing.T, s redisserver.Server) []*rig {
 	r.logged("lease lost", "lock", l.Name(), "owner", h.Owner().String(), "holds", "1", "renewed", "false")
 
 	o := r.client.NewOwner()
-	r.do("HSET", l.Name(), o.String(), 1)
+	r.Do("HSET", l.Name(), o.String(), 1)
 	if err := l.UnlockAs(r.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	r.logged("released as", "lock", l.Name(), "owner", o.String())
 
-	r.hold(l, rlock.Lease(time.Minute))
+	r.Hold(l, rlock.Lease(time.Minute))
 	ctx, cancel = context.WithCancel(r.Context())
 	cancel()
 	if err := r.client.Shutdown(ctx); !errors.Is(err, context.Canceled) {
@@ -93,7 +94,7 @@ func life(t *testing.T, s redisserver.Server) []*rig {
 func renewals(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	l := r.lock()
-	h := r.hold(l)
+	h := r.Hold(l)
 	r.logged("renewed", "leases", "1", "lease", watchdog.String())
 	loading := r.refusing(luasrc.RenewScript, "LOADING dataset")
 	l1 := r.logged("renewal failed", "leases", "1", "lock", l.Name(), "owner", h.Owner().String(), "error", "LOADING dataset")
@@ -101,7 +102,7 @@ func renewals(t *testing.T, s redisserver.Server) []*rig {
 		t.Errorf("%v of trust left", left)
 	}
 	loading.Remove()
-	r.do("DEL", l.Name())
+	r.Do("DEL", l.Name())
 	r.logged("lease lost", "lock", l.Name(), "owner", h.Owner().String(), "holds", "1", "renewed", "true")
 	return []*rig{r}
 }

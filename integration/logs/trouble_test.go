@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -19,10 +20,10 @@ import (
 func outage(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	l := r.lock()
-	r.do("HSET", l.Name(), r.client.NewOwner().String(), 1)
-	r.do("PEXPIRE", l.Name(), time.Minute.Milliseconds())
+	r.Do("HSET", l.Name(), r.client.NewOwner().String(), 1)
+	r.Do("PEXPIRE", l.Name(), time.Minute.Milliseconds())
 	ctx, cancel := context.WithCancel(r.Context())
-	waiter := enter(ctx, l)
+	waiter := testbed.Enter(ctx, l)
 	r.logged("connected", "connection", "subscriptions")
 	r.tried(2)
 	// The answer to this comes after the one to that try, and then nothing is open.
@@ -43,7 +44,7 @@ func outage(t *testing.T, s redisserver.Server) []*rig {
 	}
 	r.proxy.Refuse(false)
 	r.logged("reconnected", "connection", "subscriptions")
-	r.hold(r.lock())
+	r.Hold(r.lock())
 	if down := r.logged("reconnected", "connection", "commands").attrs["down"].Duration(); down <= 0 || down > patience {
 		t.Errorf("down for %v", down)
 	}
@@ -59,9 +60,9 @@ func outage(t *testing.T, s redisserver.Server) []*rig {
 		}
 	}
 	cancel()
-	r.ended(waiter)
+	testbed.Receive(r, "the end of the wait", waiter)
 	// The server may not have said yet that the channel is given up; then the connection counts as needed.
-	r.becomes("the idle subscription connection ended", func() bool {
+	r.Becomes("the idle subscription connection ended", func() bool {
 		r.proxy.CutAll()
 		for _, l := range r.seen.lines() {
 			if l.message == "idle connection ended" && l.text("connection") == "subscriptions" {
@@ -69,15 +70,15 @@ func outage(t *testing.T, s redisserver.Server) []*rig {
 			}
 		}
 		ctx, cancel := context.WithCancel(r.Context())
-		waiter := enter(ctx, l)
-		r.becomes("a subscription", func() bool {
-			reply, err := redis.Values(r.do("PUBSUB", "NUMSUB", "redisson_lock__channel:{"+l.Name()+"}"), nil)
+		waiter := testbed.Enter(ctx, l)
+		r.Becomes("a subscription", func() bool {
+			reply, err := redis.Values(r.Do("PUBSUB", "NUMSUB", "redisson_lock__channel:{"+l.Name()+"}"), nil)
 			return err == nil && reply[1] == int64(1)
 		})
 		cancel()
-		r.ended(waiter)
-		r.becomes("no subscription", func() bool {
-			reply, err := redis.Values(r.do("PUBSUB", "NUMSUB", "redisson_lock__channel:{"+l.Name()+"}"), nil)
+		testbed.Receive(r, "the end of the wait", waiter)
+		r.Becomes("no subscription", func() bool {
+			reply, err := redis.Values(r.Do("PUBSUB", "NUMSUB", "redisson_lock__channel:{"+l.Name()+"}"), nil)
 			return err == nil && reply[1] == int64(0)
 		})
 		return false
@@ -124,8 +125,8 @@ func foreignOwner(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	o := start(t, s, "").client.NewOwner()
 	l := r.lock()
-	r.do("HSET", l.Name(), o.String(), 1)
-	r.do("PEXPIRE", l.Name(), time.Minute.Milliseconds())
+	r.Do("HSET", l.Name(), o.String(), 1)
+	r.Do("PEXPIRE", l.Name(), time.Minute.Milliseconds())
 	r.onLock(faultproxy.CutAfter, 1)
 	if _, err := l.TryLock(r.Context(), rlock.As(o)); !errors.Is(err, rlock.ErrUncertain) {
 		t.Errorf("%v", err)
@@ -144,14 +145,14 @@ func lateGrant(t *testing.T, s redisserver.Server) []*rig {
 		held := r.onLock(faultproxy.HoldReply, 1)
 		l := r.lock()
 		ctx, cancel := context.WithCancel(r.Context())
-		waiter := enter(ctx, l)
+		waiter := testbed.Enter(ctx, l)
 		select {
 		case <-held.Hit():
 		case <-time.After(patience):
 			t.Fatal("no acquire passes")
 		}
 		cancel()
-		r.ended(waiter)
+		testbed.Receive(r, "the end of the wait", waiter)
 		held.Release()
 		if refused {
 			r.logged("give-back failed", "lock", l.Name(), "error", "ERR no")
@@ -166,7 +167,7 @@ func lateGrant(t *testing.T, s redisserver.Server) []*rig {
 func unlocks(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	l := r.lock()
-	h := r.hold(l)
+	h := r.Hold(l)
 	refused := r.refusing(luasrc.UnlockScript, "ERR no")
 	if err := h.Unlock(r.Context()); err == nil {
 		t.Error("released by a refusal")
@@ -175,7 +176,7 @@ func unlocks(t *testing.T, s redisserver.Server) []*rig {
 	refused.Remove()
 
 	l = r.lock()
-	h = r.hold(l)
+	h = r.Hold(l)
 	silent := r.onUnlock(faultproxy.HoldReply)
 	ctx, cancel := context.WithCancel(r.Context())
 	cancel()
@@ -219,16 +220,16 @@ func unreplicated(t *testing.T, _ redisserver.Server) []*rig {
 	if _, err := conn.Do("ACL", "SETUSER", "worker", "on", ">"+secret, "~*", "&*", "+@all"); err != nil {
 		t.Fatal(err)
 	}
-	loadScripts(t, master)
+	testbed.New(t, master).LoadScripts()
 	replica := redisserver.Replica(t, master)
 	r := start(t, master, "worker", rlock.WithReplicaSync(true))
 	replica.Pause()
 	l := r.lock()
 	// WAIT takes a second, so a lease must be longer than that.
-	waiter := enter(r.Context(), l, rlock.Lease(time.Minute))
+	waiter := testbed.Enter(r.Context(), l, rlock.Lease(time.Minute))
 	r.logged("grant not replicated", "lock", l.Name(), "replicas", "1")
 	// Its trouble has lasted longer than a command timeout.
-	if e := r.ended(waiter); e.err == nil {
+	if e := testbed.Receive(r, "the end of the wait", waiter); e.Err == nil {
 		t.Error("granted by a master without its replica")
 	}
 	replica.Resume()

@@ -60,7 +60,7 @@ func (r *rig) monitor(do func(), until ...string) []string {
 	if err := cmd.Start(); err != nil {
 		r.Fatal(err)
 	}
-	info, _ := redis.String(r.do("CLIENT", "INFO"), nil)
+	info, _ := redis.String(r.Do("CLIENT", "INFO"), nil)
 	_, own, _ := strings.Cut(info, " addr=")
 	own, _, _ = strings.Cut(own, " ")
 	own = "[0 " + own + "]"
@@ -89,13 +89,13 @@ func (r *rig) monitor(do func(), until ...string) []string {
 		}
 		return all
 	}
-	r.becomes("MONITOR runs", func() bool {
+	r.Becomes("MONITOR runs", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(lines) > 0 && lines[0] == "OK"
 	})
 	do()
-	r.becomes("MONITOR has shown "+strings.Join(until, " and "), func() bool {
+	r.Becomes("MONITOR has shown "+strings.Join(until, " and "), func() bool {
 		text := strings.Join(seen(), "\n")
 		for _, word := range until {
 			if !strings.Contains(text, word) {

@@ -64,7 +64,7 @@ func TestPoolAsOnThePage(t *testing.T) {
 	defer pool.Close()
 	defer c.Close()
 	l := c.NewLock("invoices")
-	h := r.hold(l)
+	h := r.Hold(l)
 	if active, idle := pool.ActiveCount(), pool.IdleCount(); active != 1 || idle != 0 {
 		t.Errorf("%d connections, %d idle, before anybody waits", active, idle)
 	}
@@ -72,9 +72,9 @@ func TestPoolAsOnThePage(t *testing.T) {
 	if active, idle := pool.ActiveCount(), pool.IdleCount(); active != 2 || idle != 0 {
 		t.Errorf("%d connections, %d idle, while somebody waits", active, idle)
 	}
-	r.unlock(h)
-	r.unlock(r.entered(e))
-	list, err := redis.String(r.do("CLIENT", "LIST"), nil)
+	r.Unlock(h)
+	r.Unlock(r.Entered(e).Hold)
+	list, err := redis.String(r.Do("CLIENT", "LIST"), nil)
 	if err != nil || strings.Count(list, " name=orders ") != 2 {
 		t.Errorf("%v: %s", err, list)
 	}
@@ -133,7 +133,7 @@ func TestPoolsTimeLimitsSpareWhatIsBorrowed(t *testing.T) {
 	defer c.Close()
 	l := c.NewLock("invoices")
 	for range 3 {
-		r.unlock(r.hold(l))
+		r.Unlock(r.Hold(l))
 		<-time.After(2 * limit) // both limits are over
 	}
 	if dials, asked := dials.Load(), asked.Load(); dials != 1 || asked > 1 {

@@ -7,25 +7,18 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
-
-	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/redisserver"
-	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
-const (
-	patience  = 20 * time.Second // for what comes at once if all is well
-	pollEvery = 5 * time.Millisecond
-)
+const patience = testbed.Patience
 
 // rig is a test with a server of its own.
 type rig struct {
-	*testing.T
+	*testbed.Rig
 	server  *redisserver.LocalServer
-	conn    redis.Conn
 	log     *journal
 	typed   map[string]string   // what is typed instead of a command on the page: with this run's ids
 	answers map[string][]string // what came of commands that the scenario ran itself
@@ -36,11 +29,9 @@ type rig struct {
 
 func start(t *testing.T, args ...string) *rig {
 	t.Helper()
-	r := &rig{T: t, server: redisserver.Local(t, args...), log: &journal{}, typed: map[string]string{}, answers: map[string][]string{}}
-	r.conn = redisserver.Dial(t, r.server)
-	for _, s := range luasrc.Scripts() {
-		r.do("SCRIPT", "LOAD", s.Source)
-	}
+	s := redisserver.Local(t, args...)
+	r := &rig{Rig: testbed.New(t, s), server: s, log: &journal{}, typed: map[string]string{}, answers: map[string][]string{}}
+	r.LoadScripts()
 	return r
 }
 
@@ -75,12 +66,7 @@ func (r *rig) open(opts ...rlock.Option) *rlock.Client { return r.openURL(r.serv
 
 func (r *rig) openURL(url string, opts ...rlock.Option) *rlock.Client {
 	r.Helper()
-	c, err := rlock.Open(r.Context(), url, append(opts, r.logged())...)
-	if err != nil {
-		r.Fatal(err)
-	}
-	r.Cleanup(func() { c.Close() })
-	return c
+	return r.Open(url, append(opts, r.logged())...)
 }
 
 // shown has the page show another id in the place of a client's.
@@ -90,74 +76,10 @@ func (r *rig) logged() rlock.Option {
 	return rlock.WithLogger(slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 }
 
-func (r *rig) do(command string, args ...any) any {
-	r.Helper()
-	reply, err := r.conn.Do(command, args...)
-	if err != nil {
-		r.Fatalf("%s: %v", command, err)
-	}
-	return reply
-}
-
-func (r *rig) hold(l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
-	r.Helper()
-	h, err := l.Lock(r.Context(), opts...)
-	if err != nil {
-		r.Fatal(err)
-	}
-	return h
-}
-
-func (r *rig) unlock(h *rlock.Hold) {
-	r.Helper()
-	if err := h.Unlock(r.Context()); err != nil {
-		r.Fatal(err)
-	}
-}
-
-// entry is how a wait ended.
-type entry struct {
-	hold *rlock.Hold
-	err  error
-}
-
 // enter waits for a lock on a goroutine of its own, and returns when the server knows of it.
-func (r *rig) enter(ctx context.Context, l *rlock.Lock) <-chan entry {
+func (r *rig) enter(ctx context.Context, l *rlock.Lock) <-chan testbed.Entry {
 	r.Helper()
-	ended := make(chan entry, 1)
-	go func() {
-		h, err := l.Lock(ctx)
-		ended <- entry{h, err}
-	}()
-	r.becomes("somebody listens", func() bool {
-		reply, err := redis.Values(r.do("PUBSUB", "NUMSUB", channel(l)), nil)
-		return err == nil && len(reply) == 2 && reply[1].(int64) > 0
-	})
+	ended := testbed.Enter(ctx, l)
+	r.Becomes("somebody listens", func() bool { return r.Subscribed(l.Name()) > 0 })
 	return ended
-}
-
-func channel(l *rlock.Lock) string { return "redisson_lock__channel:{" + l.Name() + "}" }
-
-func (r *rig) entered(ch <-chan entry) *rlock.Hold {
-	r.Helper()
-	select {
-	case e := <-ch:
-		if e.err != nil {
-			r.Fatal(e.err)
-		}
-		return e.hold
-	case <-time.After(patience):
-		r.Fatal("the wait never ended")
-		return nil
-	}
-}
-
-func (r *rig) becomes(what string, state func() bool) {
-	r.Helper()
-	for end := time.Now().Add(patience); !state(); {
-		if time.Now().After(end) {
-			r.Fatalf("never: %s", what)
-		}
-		<-time.After(pollEvery)
-	}
 }

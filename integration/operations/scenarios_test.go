@@ -41,7 +41,7 @@ var connID = regexp.MustCompile(`connection=commands conn_id=(\d+)`)
 func (r *rig) commandID(c *rlock.Client) string {
 	r.Helper()
 	id := ""
-	r.becomes("the log tells of a command connection", func() bool {
+	r.Becomes("the log tells of a command connection", func() bool {
 		for _, line := range r.log.saying(c.ID().String()) {
 			if m := connID.FindStringSubmatch(line); m != nil {
 				id = m[1]
@@ -56,11 +56,11 @@ func (r *rig) commandID(c *rlock.Client) string {
 func listed(r *rig) {
 	// With this command timeout no PING comes to be the last command.
 	holds, waits := r.two(rlock.WithCommandTimeout(time.Minute))
-	r.hold(holds.NewLock("invoices"))
+	r.Hold(holds.NewLock("invoices"))
 	r.enter(r.Context(), waits.NewLock("invoices"))
 	r.typed["CLIENT LIST ID 6"] = "CLIENT LIST ID " + r.commandID(waits)
 	// The second try of the waiter was its last command.
-	r.becomes("the waiter has tried again", func() bool {
+	r.Becomes("the waiter has tried again", func() bool {
 		return r.commandCalls("evalsha") == 3
 	})
 }
@@ -68,7 +68,7 @@ func listed(r *rig) {
 // commandCalls is how often the server has run a command.
 func (r *rig) commandCalls(name string) int {
 	r.Helper()
-	stats, _ := r.do("INFO", "commandstats").([]byte)
+	stats, _ := r.Do("INFO", "commandstats").([]byte)
 	m := regexp.MustCompile(`cmdstat_` + name + `:calls=(\d+)`).FindSubmatch(stats)
 	if m == nil {
 		return 0
@@ -82,44 +82,44 @@ func pair(r *rig) {
 	c := r.open()
 	r.shown(c, holder)
 	l := c.NewLock("invoices")
-	r.answers["MONITOR"] = r.monitor(func() { r.unlock(r.hold(l)) }, `"DEL"`)
+	r.answers["MONITOR"] = r.monitor(func() { r.Unlock(r.Hold(l)) }, `"DEL"`)
 }
 
 func wait(r *rig) {
 	holds, waits := r.two()
-	h := r.hold(holds.NewLock("invoices"))
+	h := r.Hold(holds.NewLock("invoices"))
 	r.answers["MONITOR"] = r.monitor(func() {
 		l := waits.NewLock("invoices")
 		e := r.enter(r.Context(), l)
-		r.becomes("the waiter has tried again", func() bool { return r.commandCalls("evalsha") == 3 })
-		r.unlock(h)
-		r.entered(e)
+		r.Becomes("the waiter has tried again", func() bool { return r.commandCalls("evalsha") == 3 })
+		r.Unlock(h)
+		r.Entered(e)
 	}, `"DEL"`, `"UNSUBSCRIBE"`)
 }
 
 func renewal(r *rig) {
 	c := r.open(rlock.WithWatchdogTimeout(3 * time.Second))
 	r.shown(c, holder)
-	r.hold(c.NewLock("invoices"))
-	r.hold(c.NewLock("shipping"))
+	r.Hold(c.NewLock("invoices"))
+	r.Hold(c.NewLock("shipping"))
 	r.answers["MONITOR"] = r.monitor(func() {}, `"pexpire" "shipping"`)
 }
 
 func held(r *rig) {
 	holds, waits := r.two()
 	l := holds.NewLock("invoices")
-	h := r.hold(l)
-	r.hold(l, rlock.As(h.Owner()))
+	h := r.Hold(l)
+	r.Hold(l, rlock.As(h.Owner()))
 	r.enter(r.Context(), waits.NewLock("invoices"))
 }
 
 func process(r *rig) {
 	c := r.open()
 	r.shown(c, holder)
-	r.hold(c.NewLock("invoices"))
+	r.Hold(c.NewLock("invoices"))
 	// The connection is told of by another goroutine than the rest.
 	for _, message := range []string{`msg="client started"`, "msg=connected", "msg=acquired"} {
-		r.becomes(message, func() bool { return len(r.log.saying(message)) == 1 })
+		r.Becomes(message, func() bool { return len(r.log.saying(message)) == 1 })
 		r.lines = append(r.lines, r.log.saying(message)...)
 	}
 	r.ids = append(r.ids, r.server.Addr(), "127.0.0.1:6379")
@@ -129,12 +129,12 @@ func process(r *rig) {
 func died(r *rig) {
 	c := r.open()
 	r.shown(c, holder)
-	r.hold(c.NewLock("invoices"))
+	r.Hold(c.NewLock("invoices"))
 	id := r.commandID(c)
 	r.typed["CLIENT LIST ID 6"] = "CLIENT LIST ID " + id
 	c.Close()
-	r.becomes("the server has noticed", func() bool {
-		list, _ := r.do("CLIENT", "LIST", "ID", id).([]byte)
+	r.Becomes("the server has noticed", func() bool {
+		list, _ := r.Do("CLIENT", "LIST", "ID", id).([]byte)
 		return len(list) == 0
 	})
 }
@@ -142,14 +142,14 @@ func died(r *rig) {
 func endless(r *rig) {
 	c := r.open()
 	r.shown(c, holder)
-	r.hold(c.NewLock("invoices"))
+	r.Hold(c.NewLock("invoices"))
 	c.Close()
-	r.do("PERSIST", "invoices")
+	r.Do("PERSIST", "invoices")
 }
 
 func forced(r *rig) {
 	holds, waits := r.two()
-	r.hold(holds.NewLock("invoices"))
+	r.Hold(holds.NewLock("invoices"))
 	e := r.enter(r.Context(), waits.NewLock("invoices"))
-	r.after = func() { r.entered(e) }
+	r.after = func() { r.Entered(e) }
 }

@@ -24,7 +24,7 @@ func TestDefaultsOfTheServersSettings(t *testing.T) {
 		if want == "empty" {
 			want = ""
 		}
-		got, err := redis.Strings(r.do("CONFIG", "GET", name), nil)
+		got, err := redis.Strings(r.Do("CONFIG", "GET", name), nil)
 		if err != nil || len(got) != 2 {
 			t.Errorf("%s: %q, %v", name, got, err)
 			continue
@@ -38,7 +38,7 @@ func TestDefaultsOfTheServersSettings(t *testing.T) {
 
 func (r *rig) set(name string, value any) {
 	r.Helper()
-	r.do("CONFIG", "SET", name, value)
+	r.Do("CONFIG", "SET", name, value)
 }
 
 func TestTimeoutEndsIdleCommandConnectionsOnly(t *testing.T) {
@@ -46,13 +46,13 @@ func TestTimeoutEndsIdleCommandConnectionsOnly(t *testing.T) {
 	r := start(t)
 	c := r.open()
 	l := c.NewLock("invoices")
-	h := r.hold(l, rlock.Lease(time.Hour))
+	h := r.Hold(l, rlock.Lease(time.Hour))
 	e := r.enter(t.Context(), l)
 	// The next to come would be the waiter's next look, in a minute.
 	r.set("timeout", 1)
-	r.becomes("an idle connection ended", func() bool { return len(r.log.saying("idle connection ended")) > 0 })
-	r.unlock(h)
-	r.unlock(r.entered(e))
+	r.Becomes("an idle connection ended", func() bool { return len(r.log.saying("idle connection ended")) > 0 })
+	r.Unlock(h)
+	r.Unlock(r.Entered(e).Hold)
 	for _, line := range r.log.saying("connection ended", "connection lost") {
 		if !strings.Contains(line, "connection=commands") {
 			t.Error(line)
@@ -68,11 +68,11 @@ func TestEvictionFreesALockThatIsHeld(t *testing.T) {
 	for _, policy := range []string{"allkeys-lru", "volatile-ttl"} {
 		r := start(t)
 		r.set("maxmemory-policy", policy)
-		h := r.hold(r.open(rlock.WithWatchdogTimeout(600 * time.Millisecond)).NewLock("invoices"))
+		h := r.Hold(r.open(rlock.WithWatchdogTimeout(600 * time.Millisecond)).NewLock("invoices"))
 		r.set("maxmemory", 1)
-		_, _ = r.conn.Do("SET", "something", "else") // makes room first, and may be refused all the same
-		r.becomes("the lock's key is evicted", func() bool { return r.do("EXISTS", "invoices") == int64(0) })
-		if stats, _ := redis.String(r.do("INFO", "stats"), nil); !strings.Contains(stats, "evicted_keys:") || strings.Contains(stats, "evicted_keys:0\r") {
+		_, _ = r.Conn.Do("SET", "something", "else") // makes room first, and may be refused all the same
+		r.Becomes("the lock's key is evicted", func() bool { return r.Do("EXISTS", "invoices") == int64(0) })
+		if stats, _ := redis.String(r.Do("INFO", "stats"), nil); !strings.Contains(stats, "evicted_keys:") || strings.Contains(stats, "evicted_keys:0\r") {
 			t.Errorf("%s: no key counts as evicted", policy)
 		}
 		select {
@@ -90,20 +90,20 @@ func TestFullServerRefusesAcquiresAndGoesOnRenewing(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	c := r.open(rlock.WithWatchdogTimeout(600 * time.Millisecond))
-	h := r.hold(c.NewLock("invoices"))
+	h := r.Hold(c.NewLock("invoices"))
 	r.set("maxmemory", 1)
 	if _, err := c.NewLock("shipping").TryLock(t.Context()); err == nil || !strings.Contains(err.Error(), "OOM") {
 		t.Errorf("acquired: %v", err)
 	}
 	before := len(r.log.saying("msg=renewed"))
-	r.becomes("renewals go on", func() bool { return len(r.log.saying("msg=renewed")) > before+2 })
+	r.Becomes("renewals go on", func() bool { return len(r.log.saying("msg=renewed")) > before+2 })
 	if err := h.Err(); err != nil {
 		t.Fatal(err)
 	}
 	released := make(chan error, 1)
 	refusals := r.refusals()
 	go func() { released <- h.Unlock(context.WithoutCancel(t.Context())) }()
-	r.becomes("the unlock is refused", func() bool { return r.refusals() > refusals })
+	r.Becomes("the unlock is refused", func() bool { return r.refusals() > refusals })
 	r.set("maxmemory", 0)
 	select {
 	case err := <-released:
@@ -118,7 +118,7 @@ func TestFullServerRefusesAcquiresAndGoesOnRenewing(t *testing.T) {
 // refusals counts the answers OOM.
 func (r *rig) refusals() int {
 	r.Helper()
-	text, _ := redis.String(r.do("INFO", "errorstats"), nil)
+	text, _ := redis.String(r.Do("INFO", "errorstats"), nil)
 	_, rest, _ := strings.Cut(text, "errorstat_OOM:count=")
 	n := 0
 	for _, digit := range rest {
@@ -140,7 +140,7 @@ func TestMaxclientsEndsCallsAfterACommandTimeout(t *testing.T) {
 	if err == nil {
 		t.Error("there was room for one more")
 	}
-	stats, _ := redis.String(r.do("INFO", "stats"), nil)
+	stats, _ := redis.String(r.Do("INFO", "stats"), nil)
 	if strings.Contains(stats, "rejected_connections:0\r") {
 		t.Errorf("%v, and the server has rejected nobody", err)
 	}
@@ -154,19 +154,19 @@ func TestDatabasesShareChannelsAndNoLocks(t *testing.T) {
 	r := start(t)
 	zero, one := r.open(), r.openURL(r.server.URL()+"/1")
 	l := one.NewLock("invoices")
-	h := r.hold(zero.NewLock("invoices"))
-	other := r.hold(l)
+	h := r.Hold(zero.NewLock("invoices"))
+	other := r.Hold(l)
 	e := r.enter(t.Context(), l)
-	r.becomes("the waiter has tried again", func() bool { return r.commandCalls("evalsha") == 4 })
-	r.unlock(h) // in the other database
-	r.becomes("it has tried once more", func() bool { return r.commandCalls("evalsha") == 6 })
+	r.Becomes("the waiter has tried again", func() bool { return r.commandCalls("evalsha") == 4 })
+	r.Unlock(h) // in the other database
+	r.Becomes("it has tried once more", func() bool { return r.commandCalls("evalsha") == 6 })
 	select {
 	case e := <-e:
-		t.Errorf("the wait ended with %v", e.err)
+		t.Errorf("the wait ended with %v", e.Err)
 	default:
 	}
-	r.unlock(other)
-	r.unlock(r.entered(e))
+	r.Unlock(other)
+	r.Unlock(r.Entered(e).Hold)
 }
 
 func TestSettingsOfTheClientThatThePageNames(t *testing.T) {

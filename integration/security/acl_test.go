@@ -20,7 +20,7 @@ func start(t *testing.T, a account) *suite {
 	t.Helper()
 	r := on(t, redisserver.Local(t))
 	r.grant(a)
-	return &suite{rig: r, proxy: faultproxy.Start(t, r.server.Addr()), prefix: "orders:", fence: true}
+	return &suite{rig: r, proxy: faultproxy.Start(t, r.Server.Addr()), prefix: "orders:", fence: true}
 }
 
 // opened runs the suite for a client that Open makes.
@@ -102,34 +102,34 @@ func TestEveryRuleOfTheDocumentedAccountIsNeeded(t *testing.T) {
 func TestDocumentedAccountGrantsNothingElse(t *testing.T) {
 	d := readDocument(t)
 	r := on(t, redisserver.Local(t))
-	describe := func() string { return fmt.Sprintf("%q", r.do("ACL", "GETUSER", d.fenced.name)) }
+	describe := func() string { return fmt.Sprintf("%q", r.Do("ACL", "GETUSER", d.fenced.name)) }
 	r.grant(d.fenced)
 	fresh := describe()
 	// The worst it can meet: an all-powerful account of that name, on a server whose new accounts hear all channels.
-	r.do("CONFIG", "SET", "acl-pubsub-default", "allchannels")
-	r.do("ACL", "SETUSER", d.fenced.name, "on", "nopass", "allkeys", "allchannels", "+@all")
+	r.Do("CONFIG", "SET", "acl-pubsub-default", "allchannels")
+	r.Do("ACL", "SETUSER", d.fenced.name, "on", "nopass", "allkeys", "allchannels", "+@all")
 	r.grant(d.fenced)
 	if again := describe(); again != fresh {
 		t.Errorf("granted over another account:\n%s\nwant\n%s", again, fresh)
 	}
 	for _, rule := range []string{"reset", "resetchannels"} {
-		r.do("ACL", "SETUSER", d.fenced.name, "on", "nopass", "allkeys", "allchannels", "+@all")
+		r.Do("ACL", "SETUSER", d.fenced.name, "on", "nopass", "allkeys", "allchannels", "+@all")
 		if r.tryGrant(d.fenced.without(rule)) == nil && describe() == fresh {
 			t.Errorf("%s is not needed", rule)
 		}
 	}
 	r.grant(d.fenced)
-	c := r.open(as(r.server.Addr(), d.fenced, ""), options...)
+	c := r.Open(as(r.Server.Addr(), d.fenced, ""), options...)
 	_, err := c.NewLock("invoices").TryLock(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "NOPERM") {
 		t.Errorf("a lock outside its prefix: %v", err)
 	}
-	if r.number("DBSIZE") != 0 {
+	if r.Number("DBSIZE") != 0 {
 		t.Error("it left a key")
 	}
 	// The channel is a wall of its own: what may be read may not be listened to.
-	r.do("ACL", "SETUSER", d.fenced.name, "~invoices", "~redisson_unlock_latch:{invoices}:*")
-	r.do("HSET", "invoices", "somebody", 1)
+	r.Do("ACL", "SETUSER", d.fenced.name, "~invoices", "~redisson_unlock_latch:{invoices}:*")
+	r.Do("HSET", "invoices", "somebody", 1)
 	_, err = c.NewLock("invoices").TryLockFor(t.Context(), patience)
 	if err == nil || !strings.Contains(err.Error(), "NOPERM") || !strings.Contains(err.Error(), "channel") {
 		t.Errorf("waiting outside its channels: %v", err)
@@ -144,12 +144,12 @@ func TestDocumentedAdditions(t *testing.T) {
 		run  func(s *suite, a account) error
 	}{
 		{"a database number", func(s *suite, a account) error {
-			s.do("SELECT", 3)
+			s.Do("SELECT", 3)
 			return s.opened(a, "/3")
 		}},
 		{"a pool", func(s *suite, a account) error { return s.borrowed(a) }},
 		{"replicas", func(s *suite, a account) error {
-			redisserver.Replica(s.T, s.server.(*redisserver.LocalServer))
+			redisserver.Replica(s.T, s.Server.(*redisserver.LocalServer))
 			err := s.opened(a, "", rlock.WithReplicaSync(true))
 			acknowledged := 0
 			for _, e := range s.proxy.Record() {

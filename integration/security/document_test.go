@@ -92,6 +92,6 @@ func (r *rig) tryGrant(a account) error {
 	for _, rule := range a.rules {
 		args = append(args, rule)
 	}
-	_, err := r.conn.Do("ACL", args...)
+	_, err := r.Conn.Do("ACL", args...)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -40,25 +41,25 @@ var names = map[string]string{
 // and a listener that a pattern or a command inside the name would hit.
 func TestNamesAreData(t *testing.T) {
 	r := on(t, redisserver.Local(t))
-	first, second := r.open(r.server.URL(), options...), r.open(r.server.URL(), options...)
+	first, second := r.Open(r.Server.URL(), options...), r.Open(r.Server.URL(), options...)
 	other := first.NewLock("other")
 	for what, name := range names {
 		t.Run(what, func(t *testing.T) {
-			r := &rig{t, r.server, r.conn}
+			r := &rig{&testbed.Rig{T: t, Server: r.Server, Conn: r.Conn}}
 			ctx := t.Context()
 			bystander, err := other.TryLock(ctx, rlock.Lease(time.Minute))
 			if err != nil {
 				t.Fatal(err)
 			}
-			listener := enter(ctx, second.NewLock("other"))
-			r.listeners("other", 1)
+			listener := testbed.Enter(ctx, second.NewLock("other"))
+			r.Listeners("other", 1)
 
 			l := first.NewLock(name)
 			h, err := l.TryLock(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n, err := redis.Int(r.conn.Do("HGET", name, h.Owner().String())); n != 1 || err != nil {
+			if n, err := redis.Int(r.Conn.Do("HGET", name, h.Owner().String())); n != 1 || err != nil {
 				t.Errorf("the key does not have exactly that name: %d, %v", n, err)
 			}
 			inner, err := l.TryLock(ctx, rlock.As(h.Owner()))
@@ -68,43 +69,43 @@ func TestNamesAreData(t *testing.T) {
 			if n, err := l.HoldCount(ctx, h.Owner()); n != 2 || err != nil {
 				t.Errorf("count %d, %v", n, err)
 			}
-			waiter := enter(ctx, second.NewLock(name), rlock.Lease(time.Minute))
-			r.listeners(name, 1)
+			waiter := testbed.Enter(ctx, second.NewLock(name), rlock.Lease(time.Minute))
+			r.Listeners(name, 1)
 			if err := inner.Unlock(ctx); err != nil {
 				t.Error(err)
 			}
 			if err := h.Unlock(ctx); err != nil {
 				t.Error(err)
 			}
-			last := r.entered(waiter)
+			last := r.Entered(waiter).Hold
 			if there, err := l.ForceUnlock(ctx); !there || err != nil {
 				t.Errorf("forced: %v, %v", there, err)
 			}
 			_ = last.Unlock(ctx) // tells of the force
-			r.becomes("no subscription of its own", func() bool { return r.subscribers(name) == 0 })
+			r.Becomes("no subscription of its own", func() bool { return r.Subscribed(name) == 0 })
 
 			// Nobody else noticed.
 			if err := bystander.Err(); err != nil {
 				t.Errorf("the bystander: %v", err)
 			}
-			if count := r.number("HLEN", "other"); count != 1 {
+			if count := r.Number("HLEN", "other"); count != 1 {
 				t.Errorf("the bystander's key has %d owners", count)
 			}
-			if n := r.number("PUBSUB", "NUMPAT"); n != 0 {
+			if n := r.Number("PUBSUB", "NUMPAT"); n != 0 {
 				t.Errorf("%d patterns subscribed", n)
 			}
 			select {
 			case e := <-listener:
-				t.Fatalf("the listener's wait ended: %v", e.err)
+				t.Fatalf("the listener's wait ended: %v", e.Err)
 			default:
 			}
 			if err := bystander.Unlock(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if err := r.entered(listener).Unlock(ctx); err != nil {
+			if err := r.Entered(listener).Hold.Unlock(ctx); err != nil {
 				t.Fatal(err)
 			}
-			r.becomes("an empty server", func() bool { return r.number("DBSIZE") == 0 })
+			r.Becomes("an empty server", func() bool { return r.Number("DBSIZE") == 0 })
 		})
 	}
 }
@@ -112,7 +113,7 @@ func TestNamesAreData(t *testing.T) {
 // TestOddNamesAreRenewedTogether has one script renew all of them.
 func TestOddNamesAreRenewedTogether(t *testing.T) {
 	r := on(t, redisserver.Local(t))
-	c := r.open(r.server.URL(), options...)
+	c := r.Open(r.Server.URL(), options...)
 	var holds []*rlock.Hold
 	for _, name := range names {
 		h, err := c.NewLock(name).TryLock(t.Context())
@@ -123,7 +124,7 @@ func TestOddNamesAreRenewedTogether(t *testing.T) {
 	}
 	<-time.After(watchdog * 3 / 2)
 	for _, h := range holds {
-		if n, err := redis.Int(r.conn.Do("HGET", h.Name(), h.Owner().String())); n != 1 || err != nil || h.Err() != nil {
+		if n, err := redis.Int(r.Conn.Do("HGET", h.Name(), h.Owner().String())); n != 1 || err != nil || h.Err() != nil {
 			t.Errorf("%.50q after more than a lease: %d, %v, %v", h.Name(), n, err, h.Err())
 		}
 		if err := h.Unlock(t.Context()); err != nil {
@@ -134,7 +135,7 @@ func TestOddNamesAreRenewedTogether(t *testing.T) {
 
 // tries counts the scripts that the server ran.
 func (r *rig) tries() int {
-	info, _ := redis.String(r.conn.Do("INFO", "commandstats"))
+	info, _ := redis.String(r.Conn.Do("INFO", "commandstats"))
 	_, rest, _ := strings.Cut(info, "cmdstat_evalsha:calls=")
 	n := 0
 	for _, c := range rest {
@@ -150,18 +151,18 @@ func (r *rig) tries() int {
 // nor the other way round.
 func TestAMessageWakesItsOwnWaitersOnly(t *testing.T) {
 	r := on(t, redisserver.Local(t))
-	r.loadScripts()
-	c := r.open(r.server.URL())
+	r.LoadScripts()
+	c := r.Open(r.Server.URL())
 	for _, pair := range [][2]string{{"o*", "orders"}, {"orders", "o*"}, {"[o]rders", "orders"}, {"?rders", "orders"}, {"*", "{x}"}} {
 		t.Run(pair[0]+" beside "+pair[1], func(t *testing.T) {
-			r := &rig{t, r.server, r.conn}
+			r := &rig{&testbed.Rig{T: t, Server: r.Server, Conn: r.Conn}}
 			began := r.tries()
 			h, err := c.NewLock(pair[0]).TryLock(t.Context(), rlock.Lease(time.Minute))
 			if err != nil {
 				t.Fatal(err)
 			}
-			waiter := enter(t.Context(), c.NewLock(pair[0]))
-			r.becomes("the waiter's try after it subscribed", func() bool { return r.tries() == began+3 })
+			waiter := testbed.Enter(t.Context(), c.NewLock(pair[0]))
+			r.Becomes("the waiter's try after it subscribed", func() bool { return r.tries() == began+3 })
 			sibling, err := c.NewLock(pair[1]).TryLock(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -180,7 +181,7 @@ func TestAMessageWakesItsOwnWaitersOnly(t *testing.T) {
 			if err := h.Unlock(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := r.entered(waiter).Unlock(t.Context()); err != nil {
+			if err := r.Entered(waiter).Hold.Unlock(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -189,7 +190,7 @@ func TestAMessageWakesItsOwnWaitersOnly(t *testing.T) {
 
 func TestErrorsQuoteNames(t *testing.T) {
 	r := on(t, redisserver.Local(t))
-	c := r.open(r.server.URL(), options...)
+	c := r.Open(r.Server.URL(), options...)
 	for what, name := range names {
 		t.Run(what, func(t *testing.T) {
 			l := c.NewLock(name)

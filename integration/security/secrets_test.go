@@ -105,7 +105,7 @@ func tree(err error) []error {
 func TestSecretsStaySecret(t *testing.T) {
 	user := redisserver.User{Name: "worker", Password: secret, Rules: []string{"~*", "&*", "+@all"}}
 	r := on(t, redisserver.ACL(t, user))
-	r.loadScripts()
+	r.LoadScripts()
 	renamed := redisserver.Local(t, "--rename-command", "AUTH", "")
 	denied := redisserver.ACL(t, redisserver.User{Name: "worker", Password: secret, Rules: []string{"~*", "resetchannels", "+@all", "-client", "-type"}})
 	selfSigned := redisserver.TLS(t, false)
@@ -121,16 +121,16 @@ func TestSecretsStaySecret(t *testing.T) {
 		refuses bool
 	}{
 		"nothing goes wrong":            {url: u("redis", "worker", "PROXY", ""), opens: true, mute: true},
-		"a wrong user":                  {url: u("redis", "nobody", r.server.Addr(), "")},
-		"a wrong user at the second":    {url: u("redis", "nobody", r.server.Addr(), "/1")},
+		"a wrong user":                  {url: u("redis", "nobody", r.Server.Addr(), "")},
+		"a wrong user at the second":    {url: u("redis", "nobody", r.Server.Addr(), "/1")},
 		"a server without a password":   {url: u("redis", "", selfSigned.LocalServer.Addr(), "")},
 		"a server that has no AUTH":     {url: u("redis", "worker", renamed.Addr(), "")},
 		"no AUTH, and only a password":  {url: u("redis", "", renamed.Addr(), "")},
-		"a database that is not there":  {url: u("redis", "worker", r.server.Addr(), "/99")},
+		"a database that is not there":  {url: u("redis", "worker", r.Server.Addr(), "/99")},
 		"nobody listens":                {url: u("redis", "worker", "127.0.0.1:1", "")},
 		"no such host":                  {url: u("redis", "worker", "nowhere.invalid:6379", "")},
 		"TLS with an unknown authority": {url: u("rediss", "worker", selfSigned.Addr(), "")},
-		"TLS to a plain port":           {url: u("rediss", "worker", r.server.Addr(), "")},
+		"TLS to a plain port":           {url: u("rediss", "worker", r.Server.Addr(), "")},
 		"a plain URL to a TLS port":     {url: u("redis", "worker", selfSigned.Addr(), "")},
 		"commands that are denied":      {url: u("redis", "worker", denied.Addr(), ""), opens: true},
 		"a lost acquire":                {url: u("redis", "worker", "PROXY", ""), opens: true, mute: true, rules: []faultproxy.Rule{{Match: script(luasrc.LockScript), Times: 1, Do: faultproxy.CutAfter}}},
@@ -146,7 +146,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			proxy := faultproxy.Start(t, r.server.Addr())
+			proxy := faultproxy.Start(t, r.Server.Addr())
 			for _, rule := range row.rules {
 				proxy.Add(rule)
 			}

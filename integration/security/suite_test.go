@@ -12,6 +12,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -64,7 +65,7 @@ func (s *suite) holds(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n, err := redis.Int(s.conn.Do("HGET", l.Name(), h.Owner().String())); err != nil || n != 2 {
+	if n, err := redis.Int(s.Conn.Do("HGET", l.Name(), h.Owner().String())); err != nil || n != 2 {
 		return fmt.Errorf("count %d, %w", n, err)
 	}
 	return errors.Join(h.Extend(ctx, 2*time.Minute), inner.Unlock(ctx), h.Unlock(ctx))
@@ -98,21 +99,21 @@ func (s *suite) wakes(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		waiter := enter(ctx, l)
-		if err := s.within(ctx, "a subscription", func() bool { return s.subscribers(l.Name()) == 1 }); err != nil {
-			return errors.Join(err, (<-waiter).err)
+		waiter := testbed.Enter(ctx, l)
+		if err := s.within(ctx, "a subscription", func() bool { return s.Subscribed(l.Name()) == 1 }); err != nil {
+			return errors.Join(err, (<-waiter).Err)
 		}
 		if err := h.Unlock(ctx); err != nil {
 			return err
 		}
 		e := <-waiter
-		if e.err != nil {
-			return e.err
+		if e.Err != nil {
+			return e.Err
 		}
-		if err := e.hold.Unlock(ctx); err != nil {
+		if err := e.Hold.Unlock(ctx); err != nil {
 			return err
 		}
-		if err := s.within(ctx, "no subscription left", func() bool { return s.subscribers(l.Name()) == 0 }); err != nil {
+		if err := s.within(ctx, "no subscription left", func() bool { return s.Subscribed(l.Name()) == 0 }); err != nil {
 			return err
 		}
 	}
@@ -153,7 +154,7 @@ func (s *suite) forces(ctx context.Context) error {
 // hands releases what another process took.
 func (s *suite) hands(ctx context.Context) error {
 	l, o := s.lock(), s.client.NewOwner()
-	if _, err := s.conn.Do("HSET", l.Name(), o.String(), 1); err != nil {
+	if _, err := s.Conn.Do("HSET", l.Name(), o.String(), 1); err != nil {
 		return err
 	}
 	return l.UnlockAs(ctx, o)
@@ -171,7 +172,7 @@ func (s *suite) loses(ctx context.Context) error {
 	if lost.Hits() != 1 {
 		return errors.New("the reply was not lost")
 	}
-	if n, err := redis.Int(s.conn.Do("HLEN", l.Name())); err != nil || n != 1 {
+	if n, err := redis.Int(s.Conn.Do("HLEN", l.Name())); err != nil || n != 1 {
 		return fmt.Errorf("%d owners, %w", n, err)
 	}
 	if s.fence != (s.kills() > kills) {
@@ -213,7 +214,7 @@ func (s *suite) undos(name string) int {
 // tidy waits until nothing is left of the locks; latches whose deletion may not happen excepted.
 func (s *suite) tidy(ctx context.Context) error {
 	return s.within(ctx, "an empty server", func() bool {
-		keys, err := redis.Strings(s.conn.Do("KEYS", "*"))
+		keys, err := redis.Strings(s.Conn.Do("KEYS", "*"))
 		keys = slices.DeleteFunc(keys, func(k string) bool { return !s.fence && strings.Contains(k, "latch") })
 		return err == nil && len(keys) == 0
 	})
@@ -230,23 +231,9 @@ func (s *suite) within(ctx context.Context, what string, state func() bool) erro
 	return nil
 }
 
-// subscribers counts the connections that listen for a lock's unlock.
-func (r *rig) subscribers(name string) int {
-	channel := "redisson_lock__channel:{" + name + "}"
-	if strings.Contains(name, "{") {
-		channel = "redisson_lock__channel:" + name
-	}
-	reply, err := redis.Values(r.conn.Do("PUBSUB", "NUMSUB", channel))
-	if err != nil || len(reply) != 2 {
-		return -1
-	}
-	n, _ := reply[1].(int64)
-	return int(n)
-}
-
 // connections counts those that the server ever accepted.
 func (r *rig) connections() int {
-	info, _ := redis.String(r.conn.Do("INFO", "stats"))
+	info, _ := redis.String(r.Conn.Do("INFO", "stats"))
 	_, rest, _ := strings.Cut(info, "total_connections_received:")
 	number, _, _ := strings.Cut(rest, "\r\n")
 	var n int
@@ -257,7 +244,7 @@ func (r *rig) connections() int {
 // denied lists what the server's ACL refused: reason and object.
 func (r *rig) denied() []string {
 	r.Helper()
-	entries, err := redis.Values(r.do("ACL", "LOG"), nil)
+	entries, err := redis.Values(r.Do("ACL", "LOG"), nil)
 	if err != nil {
 		r.Fatal(err)
 	}

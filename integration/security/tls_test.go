@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -220,7 +221,7 @@ func invalid(err error, reason x509.InvalidReason) bool {
 func TestBothConnectionsVerify(t *testing.T) {
 	ours := newAuthority(t)
 	r := on(t, redisserver.Local(t))
-	s := terminate(t, r.server.Addr(), &tls.Config{Certificates: []tls.Certificate{ours.issue(t, nil)}})
+	s := terminate(t, r.Server.Addr(), &tls.Config{Certificates: []tls.Certificate{ours.issue(t, nil)}})
 	var verified atomic.Int64
 	config := &tls.Config{RootCAs: ours.pool(), VerifyConnection: func(state tls.ConnectionState) error {
 		if len(state.VerifiedChains) == 0 || state.Version < tls.VersionTLS12 {
@@ -229,7 +230,7 @@ func TestBothConnectionsVerify(t *testing.T) {
 		verified.Add(1)
 		return nil
 	}}
-	c := r.open("rediss://"+s.addr, rlock.WithTLSConfig(config))
+	c := r.Open("rediss://"+s.addr, rlock.WithTLSConfig(config))
 	// What the caller does to the config afterwards is nothing to the client.
 	config.VerifyConnection, config.InsecureSkipVerify = nil, true
 	name := unique()
@@ -237,12 +238,12 @@ func TestBothConnectionsVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	waiter := enter(t.Context(), c.NewLock(name))
-	r.listeners(name, 1)
+	waiter := testbed.Enter(t.Context(), c.NewLock(name))
+	r.Listeners(name, 1)
 	if err := h.Unlock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.entered(waiter).Unlock(t.Context()); err != nil {
+	if err := r.Entered(waiter).Hold.Unlock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if n := verified.Load(); n != 2 {
@@ -323,10 +324,4 @@ func TestHandshakeThatNeverEndsIsBounded(t *testing.T) {
 	if took := time.Since(began); took > 10*timeout {
 		t.Errorf("it took %v", took)
 	}
-}
-
-// listeners waits until so many clients are subscribed for a lock.
-func (r *rig) listeners(name string, n int) {
-	r.Helper()
-	r.becomes("the lock's channel has its subscribers", func() bool { return r.subscribers(name) == n })
 }

@@ -27,7 +27,7 @@ func TestLeasesInSecondsCantBeShort(t *testing.T) {
 		if _, err := call(halves, "u1", "0.5"); err == nil {
 			t.Errorf("%s: EXPIRE took half a second", kind)
 		}
-		if d := r.pttl(halves); d != -time.Millisecond {
+		if d := r.PTTL(halves); d != -time.Millisecond {
 			t.Errorf("%s: the lock has %v to live, want none", kind, d)
 		}
 		for _, owner := range []string{"u1", "u2"} { // a second owner, at once
@@ -35,19 +35,19 @@ func TestLeasesInSecondsCantBeShort(t *testing.T) {
 				t.Errorf("%s: %v, %v", kind, reply, err)
 			}
 		}
-		if there := r.number("EXISTS", noughts); there == 1 != (kind == "list") {
+		if there := r.Number("EXISTS", noughts); there == 1 != (kind == "list") {
 			t.Errorf("%s: %d keys are left of a lock without a lease", kind, there)
 		}
 	}
 
-	r.lock(r.c.NewLock(name), rlock.Lease(500*time.Millisecond))
+	r.Lock(r.c.NewLock(name), rlock.Lease(500*time.Millisecond))
 	r.lives(name, time.Millisecond, 500*time.Millisecond)
 	for _, lease := range []time.Duration{0, time.Microsecond, -time.Second} {
 		if _, err := r.c.NewLock("none").TryLock(t.Context(), rlock.Lease(lease)); !errors.Is(err, rlock.ErrInvalidOption) {
 			t.Errorf("a lease of %v: %v", lease, err)
 		}
 	}
-	if n := r.number("EXISTS", "none"); n != 0 {
+	if n := r.Number("EXISTS", "none"); n != 0 {
 		t.Error("a lease that was refused left a key")
 	}
 }
@@ -68,12 +68,12 @@ func TestPartialUnlockLosesTheOuterLease(t *testing.T) {
 	r.lives("list", time.Millisecond, 2*time.Second)
 
 	l := r.c.NewLock(name)
-	outer := r.lock(l, rlock.Lease(time.Minute))
-	inner := r.lock(l, rlock.Lease(2*time.Second), rlock.As(outer.Owner()))
+	outer := r.Lock(l, rlock.Lease(time.Minute))
+	inner := r.Lock(l, rlock.Lease(2*time.Second), rlock.As(outer.Owner()))
 	r.lives(name, 50*time.Second, time.Minute)
-	r.unlock(inner)
+	r.Unlock(inner)
 	r.lives(name, 50*time.Second, time.Minute)
-	r.unlock(outer)
+	r.Unlock(outer)
 }
 
 // Whatever became of an unlock, its script answers nil, and the class looks at no answer: the last one, one of two, one
@@ -94,21 +94,21 @@ func TestUnlockThatNeverTells(t *testing.T) {
 	}
 
 	l := r.c.NewLock(name)
-	outer := r.lock(l)
-	inner := r.lock(l, rlock.As(outer.Owner()))
+	outer := r.Lock(l)
+	inner := r.Lock(l, rlock.As(outer.Owner()))
 	if err := r.open().NewLock(name).UnlockAs(t.Context(), r.c.NewOwner()); !errors.Is(err, rlock.ErrNotHeld) {
 		t.Errorf("a stranger's unlock: %v", err)
 	}
-	r.unlock(inner)
+	r.Unlock(inner)
 	if n, err := l.HoldCount(t.Context(), outer.Owner()); n != 1 || err != nil {
 		t.Errorf("%d holds are left, %v", n, err)
 	}
-	r.unlock(outer)
+	r.Unlock(outer)
 	if err := outer.Unlock(t.Context()); !errors.Is(err, rlock.ErrReleased) {
 		t.Errorf("a second unlock: %v", err)
 	}
-	gone := r.lock(l)
-	r.do("DEL", name)
+	gone := r.Lock(l)
+	r.Do("DEL", name)
 	if err := gone.Unlock(t.Context()); !errors.Is(err, rlock.ErrNotHeld) {
 		t.Errorf("the unlock of a lock that is gone: %v", err)
 	}
@@ -123,11 +123,11 @@ func TestFreshOwnerForEachCallCantReenter(t *testing.T) {
 	r.replies(0, "class_lock", []string{"class"}, "0d9e3c55-7b39-4c5f-9a50-3d1c4b8f7e22"+thread, "60")
 
 	l := r.c.NewLock(name)
-	outer := r.lock(l)
+	outer := r.Lock(l)
 	if _, err := l.TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
 		t.Errorf("another acquisition: %v", err)
 	}
-	inner := r.lock(l, rlock.As(outer.Owner()))
-	r.unlock(inner)
-	r.unlock(outer)
+	inner := r.Lock(l, rlock.As(outer.Owner()))
+	r.Unlock(inner)
+	r.Unlock(outer)
 }

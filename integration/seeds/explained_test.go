@@ -18,30 +18,30 @@ func TestFourScenesOfRedissonsHash(t *testing.T) {
 		field   = "550e8400-e29b-41d4-a716-446655440000:31"
 		channel = "redisson_lock__channel:{order_lock:1001}"
 	)
-	listener := redis.PubSubConn{Conn: redisserver.Dial(t, r.server)}
+	listener := redis.PubSubConn{Conn: redisserver.Dial(t, r.Server)}
 	if err := listener.Subscribe(channel); err != nil {
 		t.Fatal(err)
 	}
 	state := func(count int) {
 		t.Helper()
-		hash, err := redis.IntMap(r.do("HGETALL", key), nil)
+		hash, err := redis.IntMap(r.Do("HGETALL", key), nil)
 		if err != nil || len(hash) != 1 || hash[field] != count {
 			t.Errorf("the hash is %v, %v; want a count of %d", hash, err, count)
 		}
 		r.lives(key, 29*time.Second, 30*time.Second)
-		r.do("PEXPIRE", key, 10000) // so that the next scene shows that it sets the lease anew
+		r.Do("PEXPIRE", key, 10000) // so that the next scene shows that it sets the lease anew
 	}
 	l := r.c.NewLock(key)
 	thread31 := rlock.As(r.owner(field))
 
-	first := r.lock(l, thread31)
+	first := r.Lock(l, thread31)
 	state(1)
-	second := r.lock(l, thread31)
+	second := r.Lock(l, thread31)
 	state(2)
-	r.unlock(second)
+	r.Unlock(second)
 	state(1)
-	r.unlock(first)
-	if n := r.number("EXISTS", key); n != 0 {
+	r.Unlock(first)
+	if n := r.Number("EXISTS", key); n != 0 {
 		t.Error("the key is still there")
 	}
 	for {

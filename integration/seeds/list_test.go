@@ -8,6 +8,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -18,8 +19,8 @@ const list = "orders:list"
 // pushIfEmpty is what tryUnlock of the text does once its script has answered that the lock is free.
 func (r *rig) pushIfEmpty() {
 	r.Helper()
-	if r.number("LLEN", list) == 0 {
-		r.do("RPUSH", list, "ok")
+	if r.Number("LLEN", list) == 0 {
+		r.Do("RPUSH", list, "ok")
 	}
 }
 
@@ -30,29 +31,29 @@ func TestListIsSilentWhenTheLockExpires(t *testing.T) {
 	r.replies(1, "list_lock", []string{"list", "u1", "1"})
 	r.replies(0, "list_lock", []string{"list", "u2", "1"})
 	waiting := time.Now()
-	popped, err := redisserver.Dial(t, r.server).Do("BLPOP", list, 2)
+	popped, err := redisserver.Dial(t, r.Server).Do("BLPOP", list, 2)
 	if popped != nil || err != nil {
 		t.Fatalf("%v, %v", popped, err)
 	}
 	if waited := time.Since(waiting); waited < 1900*time.Millisecond {
 		t.Errorf("BLPOP ended after %v", waited)
 	}
-	if r.number("EXISTS", "list") != 0 {
+	if r.Number("EXISTS", "list") != 0 {
 		t.Error("the lock is still there")
 	}
 
 	gone := r.open()
-	r.lock(gone.NewLock(name), rlock.Lease(time.Second))
-	waiter := enter(t.Context(), r.c.NewLock(name))
+	r.Lock(gone.NewLock(name), rlock.Lease(time.Second))
+	waiter := testbed.Enter(t.Context(), r.c.NewLock(name))
 	if err := gone.Close(); err != nil { // nobody will release it
 		t.Fatal(err)
 	}
 	began := time.Now()
-	e := r.entered(waiter)
-	if waited := e.at.Sub(began); waited > 5*time.Second {
+	e := r.Entered(waiter)
+	if waited := e.At.Sub(began); waited > 5*time.Second {
 		t.Errorf("entered after %v, the lease was a second", waited)
 	}
-	r.unlock(e.hold)
+	r.Unlock(e.Hold)
 }
 
 // A release that nobody waits for leaves its "ok" in the list, without a TTL, for ever. Here nothing is left.
@@ -61,18 +62,18 @@ func TestListIsNeverDeleted(t *testing.T) {
 	r.replies(1, "list_lock", []string{"list", "u1", "60"})
 	r.replies(1, "list_unlock", []string{"list", "u1"})
 	r.pushIfEmpty()
-	if r.number("LLEN", list) != 1 || r.pttl(list) != -time.Millisecond {
-		t.Errorf("the list has %d entries and %v to live", r.number("LLEN", list), r.pttl(list))
+	if r.Number("LLEN", list) != 1 || r.PTTL(list) != -time.Millisecond {
+		t.Errorf("the list has %d entries and %v to live", r.Number("LLEN", list), r.PTTL(list))
 	}
-	r.do("DEL", list)
+	r.Do("DEL", list)
 
-	h := r.lock(r.c.NewLock(name))
-	waiter := enter(t.Context(), r.c.NewLock(name))
-	r.becomes("a waiter listens", func() bool { return len(r.strings("PUBSUB", "CHANNELS")) == 1 })
-	r.unlock(h)
-	r.unlock(r.entered(waiter).hold)
-	r.becomes("no key and no channel is left", func() bool {
-		return r.number("DBSIZE") == 0 && len(r.strings("PUBSUB", "CHANNELS")) == 0
+	h := r.Lock(r.c.NewLock(name))
+	waiter := testbed.Enter(t.Context(), r.c.NewLock(name))
+	r.Becomes("a waiter listens", func() bool { return len(r.strings("PUBSUB", "CHANNELS")) == 1 })
+	r.Unlock(h)
+	r.Unlock(r.Entered(waiter).Hold)
+	r.Becomes("no key and no channel is left", func() bool {
+		return r.Number("DBSIZE") == 0 && len(r.strings("PUBSUB", "CHANNELS")) == 0
 	})
 }
 
@@ -87,19 +88,19 @@ func TestListCodesBesideErrors(t *testing.T) {
 	r.replies(1, "list_unlock", []string{"list", "u1"})     // the last
 
 	l := r.c.NewLock(name)
-	outer := r.lock(l)
-	inner := r.lock(l, rlock.As(outer.Owner()))
+	outer := r.Lock(l)
+	inner := r.Lock(l, rlock.As(outer.Owner()))
 	if _, err := l.TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
 		t.Errorf("another's lock: %v", err)
 	}
-	r.unlock(inner)
+	r.Unlock(inner)
 	if held, err := l.IsHeldBy(t.Context(), outer.Owner()); !held || err != nil {
 		t.Errorf("after one of two: %v, %v", held, err)
 	}
 	if err := r.open().NewLock(name).UnlockAs(t.Context(), r.c.NewOwner()); !errors.Is(err, rlock.ErrNotHeld) {
 		t.Errorf("another's unlock: %v", err)
 	}
-	r.unlock(outer)
+	r.Unlock(outer)
 	if locked, err := l.IsLocked(t.Context()); locked || err != nil {
 		t.Errorf("after the last: %v, %v", locked, err)
 	}
@@ -107,7 +108,7 @@ func TestListCodesBesideErrors(t *testing.T) {
 
 func (r *rig) strings(command string, args ...any) []string {
 	r.Helper()
-	all, err := redis.Strings(r.do(command, args...), nil)
+	all, err := redis.Strings(r.Do(command, args...), nil)
 	if err != nil {
 		r.Fatal(err)
 	}

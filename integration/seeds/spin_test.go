@@ -12,6 +12,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -42,12 +43,12 @@ func TestPrintedLockScriptIsOurs(t *testing.T) {
 	if err := l.UnlockAs(t.Context(), r.owner(thread)); err != nil {
 		t.Error(err)
 	}
-	h := r.lock(l, rlock.Lease(time.Minute))
+	h := r.Lock(l, rlock.Lease(time.Minute))
 	ttl, err := redis.Int(r.run("spin_lock", one, 60000, thread))
 	if err != nil || ttl < 50000 || ttl > 60000 {
 		t.Errorf("the other, where ours holds: %d, %v", ttl, err)
 	}
-	r.unlock(h)
+	r.Unlock(h)
 }
 
 var calls = regexp.MustCompile(`cmdstat_(?:eval|evalsha|subscribe):calls=([0-9]+)`)
@@ -55,7 +56,7 @@ var calls = regexp.MustCompile(`cmdstat_(?:eval|evalsha|subscribe):calls=([0-9]+
 // tries counts scripts and subscriptions since the last time.
 func (r *rig) tries() (n int) {
 	r.Helper()
-	stats, err := redis.String(r.do("INFO", "commandstats"), nil)
+	stats, err := redis.String(r.Do("INFO", "commandstats"), nil)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func (r *rig) tries() (n int) {
 		k, _ := strconv.Atoi(m[1])
 		n += k
 	}
-	r.do("CONFIG", "RESETSTAT")
+	r.Do("CONFIG", "RESETSTAT")
 	return n
 }
 
@@ -72,9 +73,9 @@ func (r *rig) tries() (n int) {
 func TestSpinningCostsCommandsWaitingDoesNot(t *testing.T) {
 	r := newRig(t)
 	const watched = 300 * time.Millisecond
-	holder := r.lock(r.c.NewLock(name), rlock.Lease(time.Minute))
+	holder := r.Lock(r.c.NewLock(name), rlock.Lease(time.Minute))
 	r.tries()
-	spinner := redisserver.Dial(t, r.server)
+	spinner := redisserver.Dial(t, r.Server)
 	for end := time.Now().Add(watched); time.Now().Before(end); {
 		if ttl, err := spinner.Do("EVAL", r.text("spin_lock"), 1, name, 60000, thread); ttl == nil || err != nil {
 			t.Fatalf("%v, %v", ttl, err)
@@ -82,16 +83,16 @@ func TestSpinningCostsCommandsWaitingDoesNot(t *testing.T) {
 	}
 	spun := r.tries()
 
-	waiter := enter(t.Context(), r.open().NewLock(name))
-	r.becomes("a waiter listens", func() bool { return len(r.strings("PUBSUB", "CHANNELS")) == 1 })
+	waiter := testbed.Enter(t.Context(), r.open().NewLock(name))
+	r.Becomes("a waiter listens", func() bool { return len(r.strings("PUBSUB", "CHANNELS")) == 1 })
 	<-time.After(watched) // as long as the other was watched; a waiter that spins would show
 	waited := r.tries()
 	if waited > 10 || spun < 5*waited {
 		t.Errorf("%d commands of the spinner, %d of the waiter", spun, waited)
 	}
 	t.Logf("in %v: %d commands of the spinner, %d of the waiter", watched, spun, waited)
-	r.unlock(holder)
-	r.unlock(r.entered(waiter).hold)
+	r.Unlock(holder)
+	r.Unlock(r.Entered(waiter).Hold)
 }
 
 // Nothing extends its lease. Work that takes longer goes on without the lock, others enter, and the unlock at the end is
@@ -101,14 +102,14 @@ func TestWorkOutlivesALeaseWithoutWatchdog(t *testing.T) {
 	r := newRig(t, rlock.WithWatchdogTimeout(lease))
 	one := []string{"spin"}
 	r.replies(nil, "spin_lock", one, lease.Milliseconds(), thread)
-	r.becomes("another is inside", func() bool {
+	r.Becomes("another is inside", func() bool {
 		got, err := r.run("spin_lock", one, 60000, other)
 		return got == nil && err == nil
 	})
 	r.replies(nil, "spin_unlock", one, 30000, thread) // "not locked by current thread", only now
 
 	l := r.c.NewLock(name)
-	h := r.lock(l)
+	h := r.Lock(l)
 	for end := time.Now().Add(2 * lease); time.Now().Before(end); {
 		if _, err := l.TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
 			t.Fatalf("another, while the watchdog is there: %v", err)
@@ -118,9 +119,9 @@ func TestWorkOutlivesALeaseWithoutWatchdog(t *testing.T) {
 	if err := h.Err(); err != nil {
 		t.Errorf("still held: %v", err)
 	}
-	r.unlock(h)
+	r.Unlock(h)
 
-	fixed := r.lock(l, rlock.Lease(lease))
+	fixed := r.Lock(l, rlock.Lease(lease))
 	ctx, cancel := fixed.Context(t.Context())
 	defer cancel()
 	select {
@@ -143,10 +144,10 @@ func TestPartialUnlockForgetsTheLeaseThatWasAskedFor(t *testing.T) {
 	r.lives("spin", time.Millisecond, 30*time.Second)
 
 	l := r.c.NewLock(name)
-	outer := r.lock(l, rlock.Lease(2*time.Minute))
-	r.unlock(r.lock(l, rlock.Lease(2*time.Minute), rlock.As(outer.Owner())))
+	outer := r.Lock(l, rlock.Lease(2*time.Minute))
+	r.Unlock(r.Lock(l, rlock.Lease(2*time.Minute), rlock.As(outer.Owner())))
 	r.lives(name, 100*time.Second, 2*time.Minute)
-	r.unlock(outer)
+	r.Unlock(outer)
 }
 
 // Its codes and ours: nil and a TTL of the lock, 1, 0 and nil of the unlock, which it makes an exception.
@@ -166,7 +167,7 @@ func TestSpinCodesBesideErrors(t *testing.T) {
 	if _, err := l.RemainTTL(t.Context()); !errors.Is(err, rlock.ErrNotLocked) {
 		t.Errorf("the TTL of a free lock: %v", err)
 	}
-	h := r.lock(l)
+	h := r.Lock(l)
 	if ttl, err := l.RemainTTL(t.Context()); ttl <= 0 || err != nil {
 		t.Errorf("the TTL: %v, %v", ttl, err)
 	}
@@ -176,5 +177,5 @@ func TestSpinCodesBesideErrors(t *testing.T) {
 	if !errors.Is(err, rlock.ErrNotHeld) || !strings.Contains(err.Error(), want) {
 		t.Errorf("a stranger's unlock: %v", err)
 	}
-	r.unlock(h)
+	r.Unlock(h)
 }
