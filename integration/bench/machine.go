@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
@@ -17,6 +18,9 @@ type Machine struct {
 	Redis  string `json:"redis"`
 	Java   string `json:"java"`
 	Load   string `json:"load"` // averages at the start: whether it had the machine for itself
+
+	// Stolen is the part of the cores' time, in percent, that the hypervisor gave to others while it ran.
+	Stolen float64 `json:"stolen,omitempty"`
 }
 
 func describeMachine(s *server) Machine {
@@ -41,6 +45,24 @@ func describeMachine(s *server) Machine {
 		}
 	}
 	return m
+}
+
+// coreTime is that of all cores since the start, and of it what the hypervisor gave to others, in ticks. Without a
+// /proc/stat it is zero.
+func coreTime() (all, stolen float64) {
+	line := firstLine(os.ReadFile("/proc/stat"))
+	// cpu user nice system idle iowait irq softirq steal; what follows is in user and nice.
+	for i, text := range strings.Fields(line) {
+		ticks, err := strconv.ParseFloat(text, 64)
+		if err != nil || i > 8 {
+			continue
+		}
+		all += ticks
+		if i == 8 {
+			stolen = ticks
+		}
+	}
+	return all, stolen
 }
 
 func firstLine(b []byte, err error) string {

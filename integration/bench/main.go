@@ -105,6 +105,7 @@ func (r *run) all(chosen []string) error {
 		return err
 	}
 	start := time.Now()
+	all, stolen := coreTime()
 	for _, p := range parts {
 		if !slices.Contains(chosen, p.name) {
 			continue
@@ -119,6 +120,9 @@ func (r *run) all(chosen []string) error {
 		r.say("%s: %v", p.name, time.Since(began).Round(time.Second))
 	}
 	r.Took = time.Since(start).Round(time.Second).String()
+	if all2, stolen2 := coreTime(); all2 > all {
+		r.Machine.Stolen = 100 * (stolen2 - stolen) / (all2 - all)
+	}
 	return nil
 }
 

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// muchStolen of the cores' time, in percent, shows in the tails.
+const muchStolen = 1
+
 func (d *document) head() {
 	r, m := d.r, d.r.Machine
 	d.text("# Performance\n")
@@ -15,7 +18,11 @@ func (d *document) head() {
 	d.text("| | |\n|---|---|")
 	d.text("| machine | %d × %s; everything, server and clients, shares these cores |", m.Cores, m.CPU)
 	d.text("| software | Linux %s, Redis %s on 127.0.0.1 without persistence, %s, %s |", m.Kernel, m.Redis, m.Go, m.Java)
-	d.text("| run | %s UTC, took %s, load average before it %s |", r.Began.Format("2006-01-02 15:04"), r.Took, m.Load)
+	stolen := ""
+	if m.Stolen > 0 {
+		stolen = fmt.Sprintf(", stolen by the hypervisor %.1f%% of the cores' time", m.Stolen)
+	}
+	d.text("| run | %s UTC, took %s, load average before it %s%s |", r.Began.Format("2006-01-02 15:04"), r.Took, m.Load, stolen)
 	for _, p := range goPeers() {
 		d.text("| %s | %s |", p.name, p.note)
 	}
@@ -25,9 +32,9 @@ func (d *document) head() {
 		d.text("What went wrong in this run: %s.\n", strings.Join(r.Trouble, "; "))
 	}
 	var load float64
-	if _, err := fmt.Sscan(m.Load, &load); err == nil && load > 0.5 {
-		d.text("The machine was not idle before the run, so others had a part of its cores during it too: hence the wide ranges, and")
-		d.text("tails (p99, worst seconds) that say more of the machine than of anybody's code.\n")
+	if _, err := fmt.Sscan(m.Load, &load); err == nil && load > 0.5 || m.Stolen > muchStolen {
+		d.text("Others had a part of the machine's cores too: hence the wide ranges, and tails (p99, worst seconds) that say more of the")
+		d.text("machine than of anybody's code.\n")
 	}
 	d.text("The locks are not the same thing. redsync, redislock and rueidislock keep a plain string for each lock, know neither")
 	d.text("re-entry nor hold counts, and none of them finds out what a lost reply did. redsync and redislock don't renew.\n")
