@@ -10,9 +10,9 @@ import (
 
 // Entry is how a wait for a lock ended, and when.
 type Entry struct {
-	Hold *rlock.Hold
-	Err  error
-	At   time.Time
+	Hold *rlock.Hold // nil with an error
+	Err  error       // the call's
+	At   time.Time   // when the call returned
 }
 
 // Enter waits for a lock on a goroutine of its own.

@@ -32,8 +32,8 @@ const (
 // can't do ends the test.
 type Rig struct {
 	*testing.T
-	Server redisserver.Server
-	Conn   redis.Conn
+	Server redisserver.Server // not the rig's own: it may have other users
+	Conn   redis.Conn         // to Server, with all rights
 }
 
 // New connects to a server.
