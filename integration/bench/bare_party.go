@@ -69,7 +69,7 @@ func (h *bareHandle) arm() {
 	h.unlockCall = encode("EVALSHA", luasrc.Unlock(nil, h.name, codec.Channel(h.name), h.latch, h.p.owner, lease.Milliseconds(), 16_000, luasrc.Publish))
 }
 
-// ask sends a command and gives the reply, of which each has one line or, with a prefix of words, that many.
+// ask sends a command, or nothing, and gives what comes then: so many lines.
 func (h *bareHandle) ask(f *os.File, command []byte, lines int) ([]byte, error) {
 	if command != nil {
 		if _, err := f.Write(command); err != nil {
