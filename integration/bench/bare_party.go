@@ -21,7 +21,6 @@ import (
 type bareParty struct {
 	commands, messages *os.File // blocking
 	owner              string
-	latches            int
 }
 
 func barePartyMain(addr string) error {
@@ -64,7 +63,6 @@ type bareHandle struct {
 
 // arm encodes the next unlock: each has a latch of its own.
 func (h *bareHandle) arm() {
-	h.p.latches++
 	h.latch = codec.FreshLatch(h.name)
 	h.unlockCall = encode("EVALSHA", luasrc.Unlock(nil, h.name, codec.Channel(h.name), h.latch, h.p.owner, lease.Milliseconds(), 16_000, luasrc.Publish))
 }
