@@ -141,8 +141,9 @@ func (d *document) contention() {
 	d.text("In a crowd each message wakes one waiter of every client, and all but one come in vain: that is the protocol, and so it is")
 	d.text("with Redisson. How many arrive in vain depends on how many have subscribed and how quick they are. Here rlock's clients see")
 	d.text("that they are too many and too quick: those who wait leave the channel for 25 ms at a time, and try by the clock. Too quick is")
-	d.text("a release within 0.3 ms of the last. On another machine, in a spell in which its server took three times as long, releases of")
-	d.text("such a crowd were further apart than that: 3,072 hand-offs/s with 6.63 attempts each, 1.8 times the best peer's.\n")
+	d.text("a release within 0.6 ms of the last. In runs before 2026-11-22 it was 0.3 ms, and on a slow server the tries of such a crowd kept")
+	d.text("its releases further apart than that. Another machine, slow at that time, made 6,027, 2,573 and 4,001 hand-offs/s with 0.3 ms,")
+	d.text("at 2.09, 4.81 and 1.87 attempts, and in turns with these 7,624, 6,693 and 7,140 with 0.6 ms, at 1.77, 1.75 and 1.70.\n")
 	d.text("%s\n", d.spread("crowd", "acquisitions/s"))
 }
 
