@@ -51,6 +51,9 @@ func (b *bench) playJava(sc scenario) trace {
 		b.rig.play(b.java.proxy, sc.firstUse)
 		err := sc.java(b.java, sc.key())
 		recorded := b.rig.finish()
+		if err == nil {
+			err = b.rig.lapsed(sc.lease())
+		}
 		b.java.release()
 		last = normalise(b.java.id, sc.lease(), sc.firstUse, recorded)
 		if err == nil {
@@ -73,6 +76,9 @@ func (b *bench) playGo(sc scenario, altered ...Altered) trace {
 		b.rig.play(s.proxy, sc.firstUse)
 		err := sc.golang(s, sc.key())
 		recorded := b.rig.finish()
+		if err == nil {
+			err = b.rig.lapsed(sc.lease())
+		}
 		s.client.Close()
 		s.proxy.Close()
 		last = normalise(s.id, sc.lease(), sc.firstUse, recorded)

@@ -27,6 +27,7 @@ type rig struct {
 
 	proxy *faultproxy.Proxy // of the side that plays
 	from  int               // of the proxy's record, where the scenario begins
+	kept  []string          // locks that the scenario waits to see renewed
 
 	mu    sync.Mutex // guards heard
 	heard [][2]string
@@ -90,6 +91,7 @@ func (r *rig) play(p *faultproxy.Proxy, noScripts bool) {
 	}
 	r.messages()
 	r.proxy = p
+	r.kept = nil
 	r.tap.Mark()
 	r.from = len(p.Record())
 }

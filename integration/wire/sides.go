@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/javapeer"
@@ -12,7 +13,7 @@ import (
 )
 
 // errUntimely says that the machine was too slow for what a scenario is about; it is played again.
-var errUntimely = errors.New("a renewal came too early, or a second try too late")
+var errUntimely = errors.New("a renewal came too early or too late, or a second try too late")
 
 // javaSide plays a scenario with Redisson.
 type javaSide struct {
@@ -172,6 +173,7 @@ func renewals(all []faultproxy.Exchange, name string, answered bool) int {
 // renewed waits until each of the locks was renewed n times.
 func (r *rig) renewed(n int, names ...string) {
 	r.t.Helper()
+	r.kept = append(r.kept, names...)
 	r.await("renewals", func(all []faultproxy.Exchange) bool {
 		for _, name := range names {
 			if renewals(all, name, true) < n {
@@ -180,6 +182,35 @@ func (r *rig) renewed(n int, names ...string) {
 		}
 		return true
 	})
+}
+
+// lapsed is errUntimely if one of the locks that are to be renewed may have run out of its lease by now: whoever comes to
+// a lock that is no more has something else to say. A client that never comes in time is played no more often than others.
+func (r *rig) lapsed(lease time.Duration) error {
+	now := time.Now()
+	for _, name := range r.kept {
+		if lapse(r.record(), name, lease, now) {
+			return errUntimely
+		}
+	}
+	return nil
+}
+
+// lapse tells whether there was a time, up to now, at which the lock's last grant or renewal was a lease ago.
+func lapse(all []faultproxy.Exchange, name string, lease time.Duration, now time.Time) bool {
+	var since time.Time
+	for _, e := range all {
+		c := command(e.Cmd)
+		granted := lockSHAs[c.sha] && slices.Contains(c.keys, name) && e.Reply == nil
+		if e.Answered.IsZero() || !granted && renewals([]faultproxy.Exchange{e}, name, true) == 0 {
+			continue
+		}
+		if !since.IsZero() && e.Answered.Sub(since) >= lease {
+			return true
+		}
+		since = e.Sent
+	}
+	return !since.IsZero() && now.Sub(since) >= lease
 }
 
 // early reports errUntimely if a renewal came already.
