@@ -147,6 +147,14 @@ func TestMaxclientsEndsCallsAfterACommandTimeout(t *testing.T) {
 	if took := time.Since(began); took < timeout/2 {
 		t.Errorf("told after %v", took)
 	}
+	// Who writes only after the server hung up does not read its words.
+	for range 5 {
+		if err != nil && strings.Contains(err.Error(), "max number of clients reached") {
+			return
+		}
+		_, err = rlock.Open(t.Context(), r.server.URL(), rlock.WithCommandTimeout(timeout))
+	}
+	t.Errorf("the server's reason is not in the error: %v", err)
 }
 
 func TestDatabasesShareChannelsAndNoLocks(t *testing.T) {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -81,10 +82,20 @@ func identify(c redis.Conn, old []*fence, o Options) (f *fence, killed []bool, r
 			err = c.Send(cmd, args...)
 		}
 	}
+	var said redis.Error
 	receive := func() (any, error) {
 		reply, rerr := redis.ReceiveWithTimeout(c, o.Timeout)
-		// A refusal that passes must not settle a fence for good.
-		if rerr != nil && (serverError(rerr) == "" || refusedForNow(rerr)) && err == nil {
+		switch e := serverError(rerr); {
+		case rerr == nil || err != nil:
+		case refusedForNow(rerr):
+			// A refusal that passes must not settle a fence for good.
+			err = rerr
+		case e != "":
+			said = e
+		case said != "":
+			// A server that wants no more clients says so and hangs up. It is no answer to what was asked.
+			err = fmt.Errorf("%w after the server said: %s", rerr, string(said))
+		default:
 			err = rerr
 		}
 		return reply, rerr
