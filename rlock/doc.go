@@ -12,7 +12,8 @@
 // # What it guarantees
 //
 //   - At most one owner holds a lock at any moment, as long as the server keeps
-//     its data and holders act only while their [Hold] is valid.
+//     its data, nobody forces the lock, and holders act only while their [Hold]
+//     is valid.
 //   - A hold knows until when that is certain without another word from the
 //     server: [Hold.ValidUntil]. Trust is counted from before the acquire or
 //     the renewal was sent, on a clock that runs through suspend where the
@@ -67,8 +68,8 @@
 // the next one's acquire follows the unlock in the same write, so that the lock
 // changes hands within a client in one round trip; not for ever, since nobody
 // else gets in between. Where many clients pass a lock on in no time, to tell
-// all of each release is most of the server's work, so they leave the channel
-// for moments and try by the clock instead.
+// all of each release is most of the server's work, so those with courtesy,
+// which counts them, leave the channel for moments and try by the clock.
 //
 // Courtesy. A waiter in Go is at a released lock long before one in a JVM. So a
 // client counts how far it is ahead of its share of a lock that others want,

@@ -20,15 +20,17 @@ var (
 	ErrNotLocked = errors.New("not locked")
 
 	// ErrNotHeld: the owner does not hold the lock, or not any more. Nothing
-	// was changed. Java throws IllegalMonitorStateException here.
+	// was changed; but beside ErrLeaseLost, from the Unlock of a lost hold, a
+	// key that was still there was released. Java throws
+	// IllegalMonitorStateException here.
 	ErrNotHeld = errors.New("not held by this owner")
 
 	// ErrReleased: this Hold was released by an earlier Unlock.
 	ErrReleased = errors.New("hold already released")
 
 	// ErrLeaseLost: the hold ended before it was released: its lease ran out,
-	// the server says that it belongs to somebody else, or it was forced.
-	// Others may be inside by now.
+	// perhaps before the acquire was answered, the server says that it belongs
+	// to somebody else, or it was forced. Others may be inside by now.
 	ErrLeaseLost = errors.New("lease lost")
 
 	// ErrUncertain: the command was sent, no answer came, and what it did

@@ -78,7 +78,8 @@ func (h *Hold) Done() <-chan struct{} {
 // Err is nil while the lock is held, then ErrReleased, ErrLeaseLost or
 // ErrClosed. It reads the clock, suspend included, and is never late: when it
 // returns nil, nobody else was inside at the moment of the call, provided
-// that the server keeps its data.
+// that the server keeps its data, that nobody forces the lock, and that no
+// other process uses this owner.
 func (h *Hold) Err() error {
 	s := h.l.shard()
 	s.lock()

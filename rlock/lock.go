@@ -51,14 +51,16 @@ func (l *Lock) shard() *shard { return l.c.shard(l.mapped()) }
 // After an error this call holds nothing: what was granted at the last moment
 // is given back. One exception is named: ErrUncertain from an acquire with As
 // says that the owner may have one hold more than it knows, until the lease
-// ends. An acquire with As tries once before it queues behind local waiters.
+// ends. Who stopped waiting for the answer, by ctx or Close, is not told even
+// that. An acquire with As tries once before it queues behind local waiters.
 // It is Redisson's lockInterruptibly, with ctx in the place of the interrupt.
 //
 // ctx's error: ctx ended, joined with the server's last trouble if
 // there was any. ErrClosed: the client was closed. ErrUncertain: the server
 // answered nothing for a command timeout; what the attempt may have taken is
-// given back in the background. ErrInvalidOption, ErrInvalidName: nothing was
-// sent. Any other error is the server's, or says why it can't be reached. A
+// given back in the background. ErrLeaseLost: the answer came when the lease
+// was over; it is given back, and Do's fn did not run. ErrInvalidOption,
+// ErrInvalidName: nothing was sent. Any other error is the server's, or says why it can't be reached. A
 // wait that was once told that the lock is taken outlives restarts of the
 // server.
 func (l *Lock) Lock(ctx context.Context, opts ...AcquireOption) (*Hold, error) {

@@ -121,9 +121,10 @@ func WithNameMapper(m NameMapper) Option {
 // WithReplicaSync says whether what changes a lock is followed by WAIT for
 // the master's connected replicas, for at most one second: a grant that none
 // of them acknowledged is given back and tried again. It is Redisson's
-// checkLockSyncedSlaves. Replicas are counted when a connection is made. An
-// unlock that none acknowledged is sent once more with the same latch and
-// then reported, though the master has released the lock. Default is off for a redis:// URL and a pool, which
+// checkLockSyncedSlaves. Replicas are counted when a connection is made, and
+// again after a WAIT that none acknowledged. An unlock that none acknowledged
+// is sent once more with the same latch and then reported, though the master
+// has released the lock. Default is off for a redis:// URL and a pool, which
 // are Redisson's single mode.
 func WithReplicaSync(on bool) Option {
 	return func(s *settings) error {
@@ -150,9 +151,9 @@ func WithCourtesy(on bool) Option {
 	}
 }
 
-// WithLogger sets where the client tells of its connections (info), of lost
-// leases, failed renewals and uncertain outcomes (warn), and of each
-// acquisition and release (debug). Every line has the client's ID as client;
+// WithLogger sets where the client tells of connections that are made (info),
+// of those that break or can't be had, lost leases, failed renewals and
+// uncertain outcomes (warn), and of each acquisition and release (debug). Every line has the client's ID as client;
 // docs/operations.md lists them all. Secrets are never logged. The handler is
 // called on the client's own goroutines: it must not block for long, nor call
 // the client. Default is silence.

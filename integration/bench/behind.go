@@ -29,11 +29,14 @@ var contests = []contest{
 	{"crowd", "hand-offs/s", true, "hand-offs a second in a crowd"},
 	{"crowd", "attempts", false, "attempts an acquisition of a crowd"},
 	{"crowd", "commands", false, "commands an acquisition of a crowd"},
+	{"crowd", "server µs", false, "the server's processor time an acquisition of a crowd"},
 	{"held", "EVALSHA in 10 s", false, "renewals"},
 	{"held", "bytes a hold", false, "memory of a hold"},
 	{"waiting", "bytes a waiter", false, "memory of a waiter"},
 	{"waiting", "bytes a waiter in the server", false, "the server's memory for a waiter"},
 	{"waiting", "connections", false, "connections of waiters"},
+	{"waiting", "goroutines beside the waiters", false, "goroutines beside the waiters"},
+	{"waiting", "commands a waiter", false, "commands a waiter"},
 	{"waiting", "s until all wait", false, "time until all wait"},
 }
 

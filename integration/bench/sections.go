@@ -231,7 +231,7 @@ func (d *document) behind() {
 	d.text("  requests, 1 to 16 of them in flight, writes of 8 to 64 KiB and no garbage collection at all were tried against each other;")
 	d.text("  from here on they differ by less than the rounds do.")
 	d.text("- The client's processor time, one lone caller. Instead of sleeping until the reply comes, the reader asks for it; that is less")
-	d.text("  than sleeping took, and the pair is about a third shorter, but all of the pair is processor time now. The reply is read by one")
+	d.text("  than sleeping took, and the pair is about two fifths shorter, but all of the pair is processor time now. The reply is read by one")
 	d.text("  goroutine and waited for by another, and the latch's DEL follows.")
 	d.text("- Hand-off. Processes that sleep are woken one after the other, on cores that were idle: the server by the unlock, the waiter by")
 	d.text("  the message, the server by the waiter's acquire, the waiter by its reply. A process of one thread that does nothing else, with")

@@ -1,5 +1,5 @@
-// Package invariants holds tests only: for each invariant of one server that the design numbers, the tests that carry
-// its number in their names, such as TestA5LostAcquireReplyIsUndone.
+// Package invariants holds tests only: for each invariant of docs/invariants.md the tests that carry its number in their
+// names, such as TestA5LostAcquireReplyIsUndone.
 //
 // Each test has a redis-server of its own and a proxy before it that withholds, drops, delays and cuts. A test looks
 // at what the caller was told, at what the server keeps, and at what passed the proxy and in which order. When it

@@ -68,7 +68,8 @@ func (r report) markdown() string {
 	var b strings.Builder
 	measured := time.Duration(r.plan.rounds) * (r.plan.slice - settling)
 	fmt.Fprintf(&b, "%d cores for everything, server included; Redis %s on 127.0.0.1, %s, Redisson %s on Java 17, warm; load\n"+
-		"average before the run %s. Each number is of %v in %d slices, interleaved with those it is compared with.\n\n",
+		"average before the run %s. Each number is of %v in %d slices, interleaved with those it is compared with; rates and shares are\n"+
+		"medians of the slices, ratios those of their ratios, so shares need not add up to 100.\n\n",
 		runtime.NumCPU(), redisVersion(), runtime.Version(), javapeer.Newest, r.load, measured, r.plan.rounds)
 	b.WriteString("| hold | who | acquisitions a second: without | with | with / without | with / the Go processes alone | shares in %: without | with |\n" +
 		"|---|---|---:|---:|---:|---:|---|---|\n")

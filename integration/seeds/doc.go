@@ -9,7 +9,7 @@
 //   - list: the lock that keeps flag and count and tells of a release by a list.
 //   - spin: ReentrantDistributedLock, which has Redisson's lock script and tries without a pause.
 //   - remedy: the hash that is to make a SETNX lock re-entrant.
-//   - redisson312: the lock script of Redisson 3.12 to 3.18, quoted in the same text.
+//   - redisson312: the lock script of Redisson 3.12.3 to 3.18, quoted in the same text.
 //
 // The fifth description has no script of its own: it tells what Redisson keeps.
 package seeds

@@ -83,7 +83,7 @@ func TestPartialUnlockWithoutALeaseStopsHalfWay(t *testing.T) {
 	}
 }
 
-// The script of Redisson 3.12 to 3.18 that the text ends with, and ours, see one state.
+// The script of Redisson 3.12.3 to 3.18 that the text ends with, and ours, see one state.
 func TestOlderRedissonScriptSharesTheState(t *testing.T) {
 	r := newRig(t)
 	one := []string{name}
