@@ -69,7 +69,25 @@ func (h *handler) Event(e testjson.TestEvent, ran *testjson.Execution) error {
 		h.tests[at].to = e.Time
 		h.tests[at].failed = h.tests[at].failed || e.Action == testjson.ActionFail
 	}
-	return h.format.Format(e, ran)
+	if err := h.format.Format(e, ran); err != nil || !e.PackageEvent() || e.Action != testjson.ActionFail {
+		return err
+	}
+	return h.tell(ran, ran.Package(e.Package).Failed)
+}
+
+// tell prints what failed tests printed, which the format leaves to a summary.
+func (h *handler) tell(ran *testjson.Execution, failed []testjson.TestCase) error {
+	for _, c := range failed {
+		for _, line := range ran.OutputLines(c) {
+			if strings.HasPrefix(line, "=== ") {
+				continue // that it was begun or went on
+			}
+			if _, err := io.WriteString(h.out, line); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (h *handler) Err(text string) error {

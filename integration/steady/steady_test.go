@@ -62,7 +62,7 @@ func TestAFailedTestIsRunAgainOnlyAfterAStall(t *testing.T) {
 func TestGood(t *testing.T) { note(t) }
 func TestFirst(t *testing.T) {
 	if note(t) == 0 {
-		t.Run("part", func(t *testing.T) { t.Error("the first run") })
+		t.Run("part", func(t *testing.T) { t.Error("what it says") })
 	}
 }
 `
@@ -94,6 +94,13 @@ func TestMain(m *testing.M) { m.Run(); os.Exit(3) }`, time.Second, 1, false, "fa
 			}
 			if !strings.Contains(out.String(), c.says) {
 				t.Errorf("%q is not in\n%s", c.says, &out)
+			}
+			if strings.Contains(c.body, "what it says") {
+				for _, says := range []string{"--- FAIL: TestFirst/part", "what it says", "--- FAIL: TestFirst ", "FAIL\texample.test/m"} {
+					if strings.Count(out.String(), says) != 1 {
+						t.Errorf("%q is not once in\n%s", says, &out)
+					}
+				}
 			}
 			if n := ran(t, "TestGood"); n > 1 {
 				t.Errorf("a test that passed was run %d times", n)
