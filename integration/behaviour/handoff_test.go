@@ -9,6 +9,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
@@ -161,6 +162,23 @@ func TestServerThatHidesItsSubscribersIsAskedOnce(t *testing.T) {
 	}
 	if rejected, _, _ = strings.Cut(rejected, ","); rejected != "1" {
 		t.Errorf("refused %q times, want 1", rejected)
+	}
+}
+
+// What passes, and what can't be read, is no reason to stop asking.
+func TestServerThatCannotTellItsSubscribersForAWhileIsAskedAgain(t *testing.T) {
+	for _, reply := range []string{"-LOADING Redis is loading the dataset in memory\r\n", "-BUSY Redis is busy running a script\r\n", "*0\r\n", "$-1\r\n"} {
+		s := spoil(t)
+		asked := func() int { return s.calls()["PUBSUB|NUMSUB"] }
+		fault := s.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("PUBSUB"), Times: 2, Do: faultproxy.Answer, Reply: []byte(reply)})
+		for range 20 {
+			if s.takeTurns(s.c, s.name(), 2, 100, 0); asked() > 0 {
+				break
+			}
+		}
+		if fault.Hits() != 2 || asked() == 0 {
+			t.Errorf("after %q: answered so %d times, asked %d times after", reply, fault.Hits(), asked())
+		}
 	}
 }
 
