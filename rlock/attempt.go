@@ -23,6 +23,7 @@ type attempt struct {
 	queued bool
 	handed bool // it followed an unlock of this client at once
 	timed  bool // a timer knows it
+	alarm  *time.Timer
 	over   bool // nothing comes of it any more for its waiter
 }
 
@@ -47,7 +48,7 @@ func (n *name) try(w *waiter) *attempt {
 	n.c.work.add()
 	if a.t.busy {
 		a.timed = true
-		n.c.after(n.c.o.timeout, a.stuck)
+		a.alarm = n.c.after(n.c.o.timeout, a.stuck)
 	}
 	a.t.enter(a)
 	return a
@@ -57,6 +58,7 @@ func (n *name) try(w *waiter) *attempt {
 // lane.
 func (a *attempt) begin() {
 	t, n := a.t, a.t.n
+	n.c.timers.forget(a.alarm)
 	if a.w.settled {
 		a.unsent()
 		return
@@ -227,10 +229,10 @@ func (t *tenure) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
 	h.since = sent
 	if w.terms.hasLease {
 		h.fixed = true
-		h.until = sent + w.terms.lease
+		h.until = later(sent, w.terms.lease)
 		h.end = watchdog.Trust(sent, w.terms.lease)
 	} else if w.terms.hasMax {
-		h.until = c.now() + w.terms.maxHold
+		h.until = later(c.now(), w.terms.maxHold)
 	}
 	if t.lease == nil {
 		// The holds it would have joined were lost in the meantime.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// gauge counts what is under way, and lets one goroutine wait for none.
+// gauge counts what is under way, and lets goroutines wait for none.
 type gauge struct {
 	n    atomic.Int64
 	zero chan struct{} // of one: n has just come to 0
@@ -34,6 +34,13 @@ func (g *gauge) wait(stop, over <-chan struct{}) bool {
 		}
 		select {
 		case <-g.zero:
+			if g.n.Load() == 0 {
+				select {
+				case g.zero <- struct{}{}: // others may wait as well
+				default:
+				}
+				return true
+			}
 		case <-over:
 			return true
 		case <-stop:
@@ -48,33 +55,64 @@ type timers struct {
 	mu     sync.Mutex // guards all below
 	set    map[*time.Timer]func()
 	closed bool
-	wg     sync.WaitGroup // functions that run or will
+	live   int       // functions that run or will
+	idle   sync.Cond // live has come to 0
+}
+
+func (t *timers) init() {
+	t.set = map[*time.Timer]func(){}
+	t.idle.L = &t.mu
 }
 
 // after runs fn without any lock held, after d or when the client is closed,
-// whichever is first, and flushes what fn queued.
-func (c *Client) after(d time.Duration, fn func()) {
+// whichever is first, and flushes what fn queued. What it returns is for
+// forget.
+func (c *Client) after(d time.Duration, fn func()) *time.Timer {
 	t := &c.timers
 	run := func() {
 		fn()
 		c.node.pipe.Flush()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.ended()
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.live++
 	if t.closed || d <= 0 {
-		t.wg.Go(run)
-		return
+		go run()
+		return nil
 	}
-	t.wg.Add(1)
 	var timer *time.Timer
 	timer = time.AfterFunc(d, func() {
-		defer t.wg.Done()
 		t.mu.Lock()
 		delete(t.set, timer)
 		t.mu.Unlock()
 		run()
 	})
 	t.set[timer] = run
+	return timer
+}
+
+// ended counts a function off. It is called with mu held.
+func (t *timers) ended() {
+	if t.live--; t.live == 0 {
+		t.idle.Broadcast()
+	}
+}
+
+// forget takes back what after was to run; nil, and what has begun, it leaves
+// alone.
+func (t *timers) forget(timer *time.Timer) {
+	if timer == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.set[timer] != nil && timer.Stop() {
+		delete(t.set, timer)
+		t.ended()
+	}
 }
 
 // hurry runs everything that waits, now and from now on.
@@ -85,9 +123,17 @@ func (t *timers) hurry() {
 	for timer, run := range t.set {
 		// One that can't be stopped is about to run by itself.
 		if timer.Stop() {
-			t.wg.Go(run)
-			t.wg.Done()
+			go run()
 		}
 	}
 	clear(t.set)
+}
+
+// wait returns when nothing runs any more.
+func (t *timers) wait() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.live > 0 {
+		t.idle.Wait()
+	}
 }

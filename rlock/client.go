@@ -147,7 +147,7 @@ func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *
 	c.log = newJournal(o.logger, c)
 	c.words.lease = o.watchdog.Milliseconds()
 	c.words.latchTTL = c.latchTTL().Milliseconds()
-	c.timers.set = map[*time.Timer]func(){}
+	c.timers.init()
 	for i := range c.shards {
 		c.shards[i].names = map[string]*name{}
 	}
@@ -228,7 +228,9 @@ func (c *Client) query(ctx context.Context, command string, args ...any) (any, e
 		return nil, err
 	}
 	done := make(chan answer, 1)
-	c.ask(command, args, c.now()+c.o.timeout, func(reply any, err error) { done <- answer{reply, err} })
+	if !c.asks(command, args, c.now()+c.o.timeout, func(reply any, err error) { done <- answer{reply, err} }) {
+		return nil, ErrClosed
+	}
 	c.node.pipe.Flush()
 	// One that is asked again just before its limit may wait for a connection
 	// for two timeouts more; its caller does not. Else the answer comes first.

@@ -59,7 +59,7 @@ func (c *Client) close(patience time.Duration) {
 	deadline, _ := ctx.Deadline()
 	c.node.pipe.Close(time.Until(deadline))
 	c.node.hub.Close()
-	c.timers.wg.Wait()
+	c.timers.wait()
 	c.stopLines()
 	if patience > 0 { // a client that Open could not use is its error's business
 		c.log.closed(holds, open)

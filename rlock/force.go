@@ -26,6 +26,9 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	if err := l.usable(); err != nil {
 		return false, err
 	}
+	if l.c.closed() {
+		return false, wrap("force", l.name, ErrClosed)
+	}
 	// Redisson's script deletes whatever has the name; a key that is no lock
 	// stays untouched here (I2).
 	kind, err := redis.String(l.c.query(ctx, "TYPE", l.key))
@@ -49,6 +52,17 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	done := make(chan *pipeline.Request, 1)
 	r := pipeline.Call(l.kind.force(l.mapped(), l.channel.(string)), pipeline.CompletionFunc(func(r *pipeline.Request) {
 		s.lock()
+		if r.Err == nil {
+			// Where its script had to be loaded first, it ran behind acquires
+			// that were queued after it. Replies come in order, so whatever is
+			// held now was granted before it ran.
+			for _, t := range n.all() {
+				t.lose(errForced)
+			}
+		}
+		if there, err := codec.DecodeForce(r.Reply); r.Err != nil || err != nil || !there {
+			n.orphan() // no message will tell
+		}
 		n.unpin()
 		s.unlock()
 		l.c.work.done()

@@ -31,6 +31,11 @@ type handoff struct {
 // client: the lock was handed on, or nobody waits, and who comes looks anyway.
 func (ln *line) handOff() bool {
 	w := ln.head
+	if w == nil && ln.loose.size > 0 {
+		// A try outside the queue may be on its way to a refusal that this
+		// unlock comes too late for.
+		return false
+	}
 	if ln.current != nil || w != nil && (ln.trouble.err != nil || ln.run >= longestRun || ln.yields(w) > 0) {
 		ln.run = 0
 		if ln.current == nil {

@@ -126,6 +126,9 @@ func (h *Hold) check() error {
 		h.over(lostBy(watchdog.ErrExpired))
 		h.l.c.log.lost(h.t, []*Hold{h}, watchdog.ErrExpired)
 		h.t.settleLease()
+		if h.t.held == 0 {
+			h.t.n.orphan() // nobody will unlock
+		}
 	}
 	return h.ended
 }

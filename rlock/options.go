@@ -80,12 +80,15 @@ func WithWatchdogTimeout(d time.Duration) Option {
 // WithCommandTimeout sets how long one command may take before its connection
 // is given up, and how long trouble may last before a call that has had no
 // answer yet returns it. The server remembers an unlock for five of it and a
-// second. It is Redisson's timeout. Default is 3 s; at least
-// 1 ms.
+// second. It is Redisson's timeout. Default is 3 s; at least 1 ms, at most
+// a day.
 func WithCommandTimeout(d time.Duration) Option {
 	return func(s *settings) error {
 		if d < time.Millisecond {
 			return fmt.Errorf("WithCommandTimeout(%v): below 1ms", d)
+		}
+		if d > 24*time.Hour {
+			return fmt.Errorf("WithCommandTimeout(%v): above a day", d)
 		}
 		s.timeout = d
 		return s.once("WithCommandTimeout")

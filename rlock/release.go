@@ -25,7 +25,8 @@ type release struct {
 	pause  time.Duration
 	over   bool
 
-	timed bool // a timer knows it, or a connection's fence
+	timed bool        // a timer knows it, or a connection's fence
+	alarm *time.Timer // tells who waits for the owner's lane for too long
 
 	counted bool          // in the tenure's unsent
 	alive   bool          // of a living hold
@@ -66,6 +67,7 @@ func newRelease(t *tenure, limit time.Duration) *release {
 func (r *release) begin() {
 	t := r.t
 	c := t.n.c
+	c.timers.forget(r.alarm)
 	if r.counted {
 		r.counted = false
 		t.unsent--
@@ -113,7 +115,8 @@ func (r *release) Complete(q *pipeline.Request) {
 	s.lock()
 	defer s.unlock()
 	c := r.t.n.c
-	if r.echoes && q.Err != nil {
+	if r.echoes && (q.Err != nil || q.Reloaded()) {
+		// It ran behind what was to follow it, or not at all.
 		r.silent()
 	}
 	if q.Err == nil {

@@ -170,11 +170,17 @@ func (t *tenure) needs(now time.Duration) time.Duration {
 	return roundUp(need)
 }
 
+// roundUp gives whole milliseconds, none for less than nothing.
 func roundUp(d time.Duration) time.Duration {
-	if d <= 0 {
-		return 0
+	return later(max(d, 0), time.Millisecond-1).Truncate(time.Millisecond)
+}
+
+// later is an instant d after another, or Never if there is none so late.
+func later(at, d time.Duration) time.Duration {
+	if d > clock.Never-at {
+		return clock.Never
 	}
-	return (d + time.Millisecond - 1).Truncate(time.Millisecond)
+	return at + d
 }
 
 // pass is the lease that a command of this owner carries: its own or what the
@@ -265,15 +271,21 @@ func (t *tenure) lose(cause error) {
 	if len(holds) > 0 {
 		t.n.c.log.lost(t, holds, cause)
 		// The message of a forced unlock is still to come.
-		if ln := t.n.line; ln != nil && ln.size > 0 && cause != errForced {
-			// Who waits for this client's own release has nothing to wait for.
-			ln.flag = true
-			ln.step()
-			s := t.n.s
-			s.later = append(s.later, t.n.c.node.pipe.Kick)
+		if cause != errForced {
+			t.n.orphan()
 		}
 	}
 	t.tidy()
+}
+
+// orphan has the head look: who waits for this client's own release has
+// nothing to wait for.
+func (n *name) orphan() {
+	if ln := n.line; ln != nil && ln.size > 0 {
+		ln.flag = true
+		ln.step()
+		n.s.later = append(n.s.later, n.c.node.pipe.Kick)
+	}
 }
 
 // LeaseLost is the watchdog's word that trust has ended or that the server

@@ -197,6 +197,13 @@ func (a *attempt) undecided(why string) {
 // the client is closed, and hands over the reply without any lock held. It
 // does no I/O itself.
 func (c *Client) ask(command string, args []any, limit time.Duration, then func(reply any, err error)) {
+	if !c.asks(command, args, limit, then) {
+		c.after(0, func() { then(nil, ErrClosed) })
+	}
+}
+
+// asks is ask, which reports false when the pipeline is closed; then is never called then.
+func (c *Client) asks(command string, args []any, limit time.Duration, then func(reply any, err error)) bool {
 	r := &pipeline.Request{Command: command, Args: args}
 	pause := firstPause
 	r.Done = pipeline.CompletionFunc(func(r *pipeline.Request) {
@@ -208,7 +215,5 @@ func (c *Client) ask(command string, args []any, limit time.Duration, then func(
 		}
 		then(r.Reply, r.Err)
 	})
-	if !c.node.pipe.Enqueue(r) {
-		c.after(0, func() { then(nil, ErrClosed) })
-	}
+	return c.node.pipe.Enqueue(r)
 }

@@ -126,16 +126,17 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 }
 
 // enter starts the release in its owner's lane. A caller whose owner has an
-// earlier command open is told at the limit.
+// earlier command open is told at the limit; Close ends that command, and then
+// it is the release's turn.
 func (r *release) enter() {
 	t := r.t
 	if t.busy {
 		r.timed = true
 		n := t.n
-		n.c.after(max(r.limit-n.c.now(), n.c.o.timeout), func() {
+		r.alarm = n.c.after(max(r.limit-n.c.now(), n.c.o.timeout), func() {
 			n.s.lock()
 			defer n.s.unlock()
-			if r.req.Done == nil && !r.over {
+			if r.req.Done == nil && !r.over && !n.c.closed() {
 				r.tell(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, t.owner))
 			}
 		})

@@ -100,7 +100,7 @@ var leasing = []defect{
 	{
 		what: "what the others need is rounded down to milliseconds",
 		edits: []edit{{"rlock/tenure.go",
-			"\treturn (d + time.Millisecond - 1).Truncate(time.Millisecond)\n",
+			"\treturn later(max(d, 0), time.Millisecond-1).Truncate(time.Millisecond)\n",
 			"\treturn d.Truncate(time.Millisecond)\n"}},
 		by: []catcher{{"integration/invariants", "TestH6WhatIsPassedIsRoundedUp"}},
 	},

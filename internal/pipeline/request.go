@@ -57,6 +57,10 @@ func (r *Request) Call(c luasrc.Call) {
 	r.Command, r.Args, r.Script = "EVALSHA", c.Args(), c.Script
 }
 
+// Reloaded tells whether the server lacked the script when r was first sent:
+// r then ran behind what had been queued after it.
+func (r *Request) Reloaded() bool { return r.loads > 0 }
+
 // NotSentError is the end of a request that never left this process.
 type NotSentError struct {
 	Cause error // why no connection took it

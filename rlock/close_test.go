@@ -1,0 +1,111 @@
+package rlock
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// A release waits for its owner's earlier command, which is answered within the command timeout that Close has patience for.
+func TestE1CloseLetsAReleaseInItsLaneGo(t *testing.T) {
+	s := redistest.Start(t)
+	c := open(t, s)
+	l := c.NewLock("orders")
+	h := lockOf(t, l, Lease(30*time.Second))
+	conn := s.Dial(t)
+	if _, err := conn.Do("CLIENT", "PAUSE", 500, "ALL"); err != nil {
+		t.Fatal(err)
+	}
+	extended, released := make(chan error, 1), make(chan error, 1)
+	go func() { extended <- h.Extend(context.Background(), 30*time.Second) }()
+	awaitLane(t, h, 0)
+	go func() { released <- h.Unlock(context.Background()) }()
+	awaitLane(t, h, 1)
+	c.Close()
+	if err := <-released; err != nil {
+		t.Error(err)
+	}
+	<-extended // of a hold that is over; whatever it says
+	if n, err := conn.Do("EXISTS", "orders"); n != int64(0) {
+		t.Errorf("the key is left: %v, %v", n, err)
+	}
+}
+
+// awaitLane waits until a command of the hold's owner is under way and so many wait behind it.
+func awaitLane(t *testing.T, h *Hold, behind int) {
+	t.Helper()
+	s := h.l.shard()
+	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
+		s.lock()
+		queued := 0
+		if h.t.queue != nil {
+			queued = len(*h.t.queue)
+		}
+		is := h.t.busy && queued == behind
+		s.unlock()
+		if is {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d wait in the lane, want %d", queued, behind)
+		}
+	}
+}
+
+// Both wait for the same work to end.
+func TestE1CloseBesideShutdownIsAsQuick(t *testing.T) {
+	s := redistest.Start(t)
+	for i := range 50 {
+		c := open(t, s)
+		var holds []*Hold
+		for k := range 3 {
+			holds = append(holds, lockOf(t, c.NewLock(fmt.Sprintf("orders-%d-%d", i, k))))
+		}
+		var all sync.WaitGroup
+		all.Go(func() { _ = c.Shutdown(context.Background()) })
+		time.Sleep(time.Millisecond)
+		for _, h := range holds {
+			all.Go(func() { _ = h.Unlock(context.Background()) }) // or Close was first
+		}
+		busy(rand.N(100 * time.Microsecond))
+		began := time.Now()
+		c.Close()
+		took := time.Since(began)
+		all.Wait()
+		if took > c.o.timeout/2 {
+			t.Fatalf("round %d: Close took %v", i, took)
+		}
+	}
+}
+
+// A grant that nobody wants any more is given back behind its own acquire.
+func TestE2GrantsThatAreGivenBackLeaveNoTimers(t *testing.T) {
+	c := open(t, redistest.Start(t))
+	for i := range 2000 {
+		ctx, cancel := context.WithCancel(t.Context())
+		var both sync.WaitGroup
+		both.Go(func() {
+			busy(rand.N(100 * time.Microsecond))
+			cancel()
+		})
+		if h, err := c.NewLock(fmt.Sprintf("orders-%d", i)).Lock(ctx); err == nil {
+			unlock(t, h)
+		}
+		both.Wait()
+	}
+	left := func() int {
+		c.timers.mu.Lock()
+		defer c.timers.mu.Unlock()
+		return len(c.timers.set)
+	}
+	for end := time.Now().Add(soon); c.work.n.Load() > 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
+	if n := left(); n > 0 || c.work.n.Load() > 0 {
+		t.Errorf("%d timers are left, and %d under way", n, c.work.n.Load())
+	}
+}

@@ -1,0 +1,72 @@
+package rlock
+
+import (
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// The script of a forced unlock has to be loaded, so it deletes what was granted behind it.
+func TestForcedUnlockThatIsLoadedFirstEndsWhatCameBetween(t *testing.T) {
+	s := redistest.Start(t)
+	c := open(t, s)
+	l := c.NewLock("orders")
+	for i := range 200 {
+		forgetAllButLock(t, s)
+		var h *Hold
+		var both sync.WaitGroup
+		both.Go(func() {
+			if _, err := l.ForceUnlock(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		both.Go(func() {
+			busy(rand.N(400 * time.Microsecond))
+			h = lockOf(t, l)
+		})
+		both.Wait()
+		second, err := l.TryLock(t.Context())
+		switch {
+		case err == nil && h.Err() == nil:
+			t.Fatalf("round %d: two are inside", i)
+		case err != nil && !errors.Is(err, ErrLocked):
+			t.Fatal(err)
+		case err == nil:
+			unlock(t, second)
+		}
+		_ = h.Unlock(t.Context()) // lost, or not
+	}
+}
+
+func TestForceUnlockBesideClose(t *testing.T) {
+	s := redistest.Start(t)
+	for range 20 {
+		c := open(t, s)
+		l := c.NewLock("orders")
+		stop := make(chan struct{})
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for {
+					if _, err := l.ForceUnlock(t.Context()); err != nil && !errors.Is(err, ErrClosed) {
+						t.Error(err)
+						return
+					}
+					select {
+					case <-stop:
+						return
+					default:
+					}
+				}
+			})
+		}
+		time.Sleep(time.Millisecond)
+		c.Close()
+		close(stop)
+		all.Wait()
+	}
+}

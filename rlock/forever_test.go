@@ -1,0 +1,63 @@
+package rlock
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+const forEver = time.Duration(math.MaxInt64)
+
+func TestMaxHoldForEverIsRenewed(t *testing.T) {
+	c := open(t, redistest.Start(t), WithWatchdogTimeout(time.Second))
+	h := lockOf(t, c.NewLock("orders"), MaxHold(forEver))
+	time.Sleep(1500 * time.Millisecond)
+	if err := h.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is left after a partial unlock is what the outer hold was promised.
+func TestLeasesForEverOutliveNestedOnes(t *testing.T) {
+	s := redistest.Start(t)
+	for _, c := range []struct {
+		name  string
+		opts  []Option
+		outer []AcquireOption
+	}{
+		{"the watchdog's", []Option{WithWatchdogTimeout(forEver)}, nil},
+		{"a fixed one", nil, []AcquireOption{Lease(forEver)}},
+		{"a fixed one, nearly", nil, []AcquireOption{Lease(forEver - time.Millisecond)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := open(t, s, c.opts...).NewLock(c.name)
+			for range 100 {
+				h := lockOf(t, l, c.outer...)
+				unlock(t, lockOf(t, l, As(h.Owner())))
+				if ttl, err := l.RemainTTL(t.Context()); ttl < 100*365*24*time.Hour || err != nil {
+					t.Fatalf("the key's TTL is %v, %v", ttl, err)
+				}
+				if err := h.Err(); err != nil {
+					t.Fatal(err)
+				}
+				unlock(t, h)
+			}
+		})
+	}
+}
+
+func TestCommandTimeoutHasABound(t *testing.T) {
+	s := redistest.Start(t)
+	for _, d := range []time.Duration{forEver, forEver / 4, 24*time.Hour + 1} {
+		if c, err := Open(t.Context(), s.URL(), WithCommandTimeout(d)); !errors.Is(err, ErrInvalidOption) {
+			t.Errorf("%v: %v", d, err)
+			if c != nil {
+				c.Close()
+			}
+		}
+	}
+	unlock(t, lockOf(t, open(t, s, WithCommandTimeout(24*time.Hour)).NewLock("orders")))
+}

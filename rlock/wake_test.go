@@ -1,0 +1,163 @@
+package rlock
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// soon is enough for whoever is woken, and much less than the leases here.
+const soon = 2 * time.Second
+
+// busy does something for d: a sleep would be longer.
+func busy(d time.Duration) {
+	for began := time.Now(); time.Since(began) < d; {
+	}
+}
+
+// handedOn gives a hold that came by a hand-off within the client, whose line so lingers on its channel.
+func handedOn(t *testing.T, c *Client, l *Lock) *Hold {
+	t.Helper()
+	h := lockOf(t, l)
+	entered := make(chan *Hold)
+	go func() { entered <- lockOf(t, l) }()
+	awaitListening(t, c, l.Name())
+	unlock(t, h)
+	return <-entered
+}
+
+// lockOf is for any goroutine.
+func lockOf(t *testing.T, l *Lock, opts ...AcquireOption) *Hold {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*soon)
+	defer cancel()
+	h, err := l.Lock(ctx, opts...)
+	if err != nil {
+		t.Error(err)
+	}
+	return h
+}
+
+func unlock(t *testing.T, h *Hold) {
+	t.Helper()
+	if h == nil {
+		return // said already
+	}
+	if err := h.Unlock(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// An acquire with As makes its first try outside the queue. Here it is refused while the holder's unlock follows it on the
+// wire, and the unlock's message is the only thing that can wake it.
+func TestTryBesideTheQueueIsWokenByTheUnlockBehindIt(t *testing.T) {
+	c := open(t, redistest.Start(t), WithWatchdogTimeout(3*soon))
+	l := c.NewLock("orders")
+	for i := range 100 {
+		h := handedOn(t, c, l)
+		var both sync.WaitGroup
+		both.Go(func() {
+			began := time.Now()
+			unlock(t, lockOf(t, l, As(c.NewOwner())))
+			if took := time.Since(began); took > soon {
+				t.Errorf("round %d: it took %v to get a lock that was free", i, took)
+			}
+		})
+		busy(rand.N(150 * time.Microsecond))
+		unlock(t, h)
+		both.Wait()
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// forgetAllButLock has the server forget all scripts but the one that Redisson shares.
+func forgetAllButLock(t *testing.T, s *redistest.Server) {
+	t.Helper()
+	conn := s.Dial(t)
+	defer conn.Close()
+	for _, args := range [][]any{{"FLUSH"}, {"LOAD", luasrc.LockScript.Source}} {
+		if _, err := conn.Do("SCRIPT", args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The unlock's script has to be loaded, so it runs behind an acquire that was queued after it.
+func TestUnlockThatIsLoadedFirstWakesWhoCameBetween(t *testing.T) {
+	s := redistest.Start(t)
+	c := open(t, s, WithWatchdogTimeout(3*soon))
+	l := c.NewLock("orders")
+	for i := range 200 {
+		h := handedOn(t, c, l)
+		forgetAllButLock(t, s)
+		var both sync.WaitGroup
+		both.Go(func() { unlock(t, h) })
+		busy(rand.N(150 * time.Microsecond))
+		began := time.Now()
+		next := lockOf(t, l)
+		if took := time.Since(began); took > soon {
+			t.Errorf("round %d: it took %v to get a lock that was free", i, took)
+		}
+		both.Wait()
+		unlock(t, next)
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// waits starts a caller who waits, and gives the time that it enters at.
+func waits(t *testing.T, c *Client, l *Lock) <-chan time.Time {
+	t.Helper()
+	entered := make(chan time.Time, 1)
+	go func() {
+		h := lockOf(t, l)
+		entered <- time.Now()
+		unlock(t, h)
+	}()
+	awaitListening(t, c, l.Name())
+	awaitNoAttempt(t, c, l.Name())
+	return entered
+}
+
+// A forced unlock of a key that is gone publishes nothing.
+func TestForcedUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
+	s := redistest.Start(t)
+	c := open(t, s, WithWatchdogTimeout(6*soon))
+	l := c.NewLock("orders")
+	lockOf(t, l)
+	entered := waits(t, c, l)
+	conn := s.Dial(t)
+	if _, err := conn.Do("DEL", l.Name()); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if there, err := l.ForceUnlock(t.Context()); there || err != nil {
+		t.Fatalf("forced %v, %v", there, err)
+	}
+	if took := (<-entered).Sub(began); took > soon {
+		t.Errorf("the waiter entered after %v", took)
+	}
+}
+
+// The hold whose lease was nested outlives the outer one, and ends by itself: nobody unlocks.
+func TestWaiterHearsOfTheEndOfANestedLease(t *testing.T) {
+	c := open(t, redistest.Start(t), WithWatchdogTimeout(6*soon))
+	l := c.NewLock("orders")
+	outer := lockOf(t, l)
+	lockOf(t, l, As(outer.Owner()), Lease(soon/2))
+	began := time.Now()
+	entered := waits(t, c, l)
+	time.Sleep(soon / 4) // the outer lease now ends some time after the nested one
+	unlock(t, outer)
+	if took := (<-entered).Sub(began); took > soon/2+soon {
+		t.Errorf("the last hold ended after %v, the waiter entered after %v", soon/2, took)
+	}
+}
