@@ -16,7 +16,12 @@ func (l *link) writeAll() error {
 	for {
 		h.mu.Lock()
 		cmds := l.cut()
+		// All of a chunk may have changed and changed back.
+		more := len(cmds) == 0 && len(l.marked) > 0 && len(l.unanswered) < ahead
 		h.mu.Unlock()
+		if more {
+			continue
+		}
 		if len(cmds) == 0 {
 			select {
 			case <-l.quit:

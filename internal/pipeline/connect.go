@@ -2,10 +2,15 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
+	"syscall"
 	"time"
+
+	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/clock"
 )
@@ -20,7 +25,7 @@ const (
 
 // connect sees to a connection in the background. It is called with mu held.
 func (p *Pipeline) connect() {
-	if p.dialling || p.link != nil || p.ctx.Err() != nil {
+	if p.dialling || p.parting || p.link != nil || p.ctx.Err() != nil {
 		return
 	}
 	p.dialling = true
@@ -32,24 +37,57 @@ func (p *Pipeline) connect() {
 // no request is queued and no broken connection awaits its fence.
 func (p *Pipeline) connecting() {
 	last := min(lastBackoff, max(shortLastBackoff, p.o.Timeout/3))
-	for backoff := firstBackoff; ; backoff = min(2*backoff, last) {
+	p.mu.Lock()
+	rest := min(p.rest, last)
+	p.mu.Unlock()
+	if rest > 0 {
+		p.pause(rest)
+	}
+	spared := 0
+	for backoff := firstBackoff; ; {
 		err := p.attempt()
 		if err == nil {
 			p.runFences()
 			p.Flush()
 			return
 		}
+		if _, stale := err.(*staleError); stale && spared < spare {
+			spared++
+			continue
+		}
 		if !p.endure(err) {
 			// What was told of the failure may have asked for more.
 			p.Flush()
 			return
 		}
-		// Half of the pause is drawn, so that clients don't come back in step.
-		select {
-		case <-time.After(backoff/2 + rand.N(backoff/2)):
-		case <-p.ctx.Done():
-		}
+		p.pause(backoff)
+		backoff = min(2*backoff, last)
 	}
+}
+
+// pause waits, unless the pipeline is closed. Half of it is drawn, so that
+// clients don't come back in step.
+func (p *Pipeline) pause(d time.Duration) {
+	select {
+	case <-time.After(d/2 + rand.N(d/2)):
+	case <-p.ctx.Done():
+	}
+}
+
+// spare is how many dead connections a pool may lend before that is trouble of
+// the server's: after a restart all that were idle are dead.
+const spare = 16
+
+// staleError ends an attempt with a borrowed connection that was dead when it
+// came.
+type staleError struct{ error }
+
+func (e *staleError) Unwrap() error { return e.error }
+
+// stale tells whether conn was dead before anything was asked on it.
+func stale(conn redis.Conn, err error) bool {
+	_, own := conn.(interrupter)
+	return !own && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
 }
 
 // attempt makes one connection and puts it to use.
@@ -80,7 +118,11 @@ func (p *Pipeline) attempt() error {
 	fence, killed, replicas, err := identify(conn, old, p.o)
 	if err != nil {
 		conn.Close()
-		return fmt.Errorf("first words on a connection: %w", err)
+		err, dead := fmt.Errorf("first words on a connection: %w", err), stale(conn, err)
+		if dead {
+			return &staleError{err}
+		}
+		return err
 	}
 	l := &link{p: p, conn: conn, fence: fence, replicas: replicas, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
 	if pc, ok := conn.(patient); ok {
@@ -137,6 +179,8 @@ func (p *Pipeline) endure(err error) bool {
 	on := p.ctx.Err() == nil && (len(keep) > 0 || unsettled)
 	if !on {
 		p.dialling = false
+		// Keys to delete are no reason to go on: they go with the next batch.
+		p.due = false
 	}
 	p.mu.Unlock()
 	if p.ctx.Err() == nil {

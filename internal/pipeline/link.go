@@ -21,16 +21,17 @@ const waitTimeout = time.Second
 
 // link is one connection in use.
 type link struct {
-	p       *Pipeline
-	conn    redis.Conn
-	fence   *fence
-	patient patient         // nil for a connection of a pool
-	pusher  pusher          // nil likewise
-	batches chan []*Request // written or being written, in order
-	wrote   chan struct{}   // one for each batch that is not being written any more
-	wmu     sync.Mutex      // held while writing; guards broken
-	woke    bool            // a batch was completed since the last pause; the reader's
-	broken  bool            // nothing is written any more, and batches are their completions' again
+	p        *Pipeline
+	conn     redis.Conn
+	fence    *fence
+	patient  patient         // nil for a connection of a pool
+	pusher   pusher          // nil likewise
+	batches  chan []*Request // written or being written, in order
+	wrote    chan struct{}   // one for each batch that is not being written any more
+	wmu      sync.Mutex      // held while writing; guards broken
+	woke     bool            // a batch was completed since the last pause; the reader's
+	answered bool            // something was; the reader's
+	broken   bool            // nothing is written any more, and batches are their completions' again
 
 	// All below is guarded by p.mu.
 	writing  bool
@@ -50,11 +51,11 @@ type bound struct {
 	waits int // the WAITs in it, each of which may rightly take a second
 }
 
-// end lets the reader go once it has read what is in flight. It is called
-// with p.mu held.
+// end lets the reader go once it has read what is in flight; part is owed. It
+// is called with p.mu held.
 func (l *link) end() {
 	if l.p.link == l {
-		l.p.link = nil
+		l.p.link, l.p.parting = nil, true
 	}
 	if !l.ended {
 		l.ended = true
@@ -189,7 +190,7 @@ func (l *link) read() {
 				<-l.wrote
 			}
 			p.complete(r)
-			l.woke = true
+			l.woke, l.answered = true, true
 		}
 		p.mu.Lock()
 		l.inflight--
@@ -233,6 +234,9 @@ func (l *link) next() (b []*Request, reply any, err error) {
 func (l *link) left(b []*Request) time.Duration {
 	if l.patient != nil {
 		return 0
+	}
+	if l.replicas > 0 {
+		return l.p.o.Timeout // what was before it may have waited
 	}
 	return max(b[0].Sent+l.p.o.Timeout-clock.Early(l.p.o.Clock), time.Millisecond)
 }
@@ -302,14 +306,23 @@ func (l *link) close(cause error) {
 	}
 	l.end()
 	p.mu.Unlock()
-	l.wmu.Lock()
-	l.broken = true
-	_ = l.conn.Close()
-	l.wmu.Unlock()
+	l.part()
 	if cause != nil && p.ctx.Err() == nil {
 		p.o.log.Idle(cause)
 	}
 	p.Flush()
+}
+
+// part gives the connection back. Until then no other is asked for: a pool
+// that has just enough of them would have none.
+func (l *link) part() {
+	l.wmu.Lock()
+	l.broken = true
+	_ = l.conn.Close()
+	l.wmu.Unlock()
+	l.p.mu.Lock()
+	l.p.parting = false
+	l.p.mu.Unlock()
 }
 
 // fail ends the link: what it still owed is lost.
@@ -333,16 +346,20 @@ func (l *link) fail(rest []*Request, cause error) {
 	if l.fence.id == 0 {
 		p.settle(l.fence, false)
 	}
+	if l.answered {
+		p.rest = 0
+	} else {
+		p.rest = min(max(2*p.rest, firstBackoff), lastBackoff)
+	}
+	p.mu.Unlock()
+	l.interrupt()
+	l.part()
+	p.mu.Lock()
 	if !p.closed {
 		// Even if nobody asks for anything any more, the fence is owed.
 		p.connect()
 	}
 	p.mu.Unlock()
-	l.interrupt()
-	l.wmu.Lock()
-	l.broken = true
-	_ = l.conn.Close()
-	l.wmu.Unlock()
 	l.lose(rest, cause)
 	for b := range l.batches {
 		l.lose(b, cause)

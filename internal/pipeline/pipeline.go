@@ -66,7 +66,9 @@ type Pipeline struct {
 	spares   [][]*Request // backing arrays of former queues
 	link     *link        // nil while not connected
 	dialling bool
-	kicking  bool // the flusher goroutine runs
+	parting  bool          // a link that ended has not given its connection back yet
+	rest     time.Duration // before the next connection: those before broke before they answered anything
+	kicking  bool          // the flusher goroutine runs
 	closed   bool
 	batches  uint64
 	discards []any // keys
@@ -109,6 +111,7 @@ func (p *Pipeline) Enqueue(r *Request) bool {
 	}
 	r.deadline = deadline
 	r.queued = true
+	r.loads = 0
 	r.Reply, r.Err = nil, nil
 	p.queue = append(p.queue, r)
 	p.mu.Unlock()
@@ -277,9 +280,9 @@ func (p *discarded) Complete(r *Request) {
 	}
 }
 
-// Discard deletes key, a string, some time soon: with the next batch, or after 5 ms. It
-// does no I/O. While there is no server it remembers a bounded number of
-// keys; they are to have a TTL anyway.
+// Discard deletes key, a string, some time soon: with the next batch, or after
+// 5 ms. It does no I/O. While there is no server it remembers a bounded number
+// of keys, for the next batch that there is; they are to have a TTL anyway.
 func (p *Pipeline) Discard(key any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -34,7 +34,7 @@ func (p *Pipeline) complete(r *Request) {
 		p.loads[r.Script] = ld
 	}
 	if r.loads++; r.loads > maxLoads || p.closed {
-		if ld.err != nil {
+		if serverError(ld.err) != "" {
 			r.Err = ld.err
 		}
 		p.mu.Unlock()
