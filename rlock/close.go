@@ -2,6 +2,7 @@ package rlock
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -50,6 +51,8 @@ func (c *Client) close(patience time.Duration) {
 	holds := c.living.n.Load()
 	c.endHolds()
 	c.dog.Close()
+	var hub sync.WaitGroup
+	hub.Go(func() { c.node.hub.Close() }) // nobody waits any more
 	c.timers.hurry()
 	c.node.pipe.Flush()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -58,7 +61,7 @@ func (c *Client) close(patience time.Duration) {
 	open := c.work.n.Load()
 	deadline, _ := ctx.Deadline()
 	c.node.pipe.Close(time.Until(deadline))
-	c.node.hub.Close()
+	hub.Wait()
 	c.timers.wait()
 	c.stopLines()
 	if patience > 0 { // a client that Open could not use is its error's business

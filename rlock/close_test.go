@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gomodule/redigo/redis"
+
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -108,4 +110,35 @@ func TestE2GrantsThatAreGivenBackLeaveNoTimers(t *testing.T) {
 	if n := left(); n > 0 || c.work.n.Load() > 0 {
 		t.Errorf("%d timers are left, and %d under way", n, c.work.n.Load())
 	}
+}
+
+// A pool's connections are used to the end: nobody but redigo can break them off.
+func TestE1CloseOverAPoolIsBoundedWhenTheServerIsSilent(t *testing.T) {
+	const timeout = time.Second
+	s := redistest.Start(t)
+	pool := &redis.Pool{MaxIdle: 4, Dial: func() (redis.Conn, error) {
+		return redis.Dial("tcp", s.Addr(), redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout))
+	}}
+	defer pool.Close()
+	c, err := New(pool, WithCommandTimeout(timeout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := c.NewLock("orders")
+	lockOf(t, l)
+	var all sync.WaitGroup
+	all.Go(func() { _, _ = l.Lock(context.Background()) })
+	awaitListening(t, c, l.Name())
+	s.Pause()
+	defer s.Resume()
+	all.Go(func() { _, _ = c.NewLock("others").TryLock(context.Background()) })
+	all.Go(func() { _, _ = c.NewLock("more").TryLock(context.Background()) })
+	time.Sleep(timeout / 20)
+	began := time.Now()
+	c.Close()
+	// What is under way gets one command timeout.
+	if took := time.Since(began); took > timeout*3/2 {
+		t.Errorf("Close took %v", took)
+	}
+	all.Wait()
 }

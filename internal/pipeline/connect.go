@@ -109,22 +109,23 @@ func (p *Pipeline) attempt() error {
 		}
 	}
 	p.mu.Unlock()
-	// A connection that was closed under us must not hold Close up.
+	o := &owned{conn: conn}
+	// A server that says nothing must not hold Close up.
 	defer context.AfterFunc(p.ctx, func() {
-		if i, ok := conn.(interrupter); ok && !p.adopted(conn) {
-			i.Interrupt()
+		if !p.adopted(conn) {
+			o.interrupt()
 		}
 	})()
 	fence, killed, replicas, err := identify(conn, old, p.o)
 	if err != nil {
-		conn.Close()
+		o.close()
 		err, dead := fmt.Errorf("first words on a connection: %w", err), stale(conn, err)
 		if dead {
 			return &staleError{err}
 		}
 		return err
 	}
-	l := &link{p: p, conn: conn, fence: fence, replicas: replicas, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
+	l := &link{owned: o, p: p, fence: fence, replicas: replicas, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
 	if pc, ok := conn.(patient); ok {
 		pc.Manage(l.pause, l.resume)
 		_ = pc.SetReadDeadline(time.Time{})
@@ -137,7 +138,7 @@ func (p *Pipeline) attempt() error {
 	}
 	if p.ctx.Err() != nil {
 		p.mu.Unlock()
-		conn.Close()
+		o.close()
 		return ErrClosed
 	}
 	p.link, p.dialling, p.lastErr = l, false, nil

@@ -21,8 +21,8 @@ const waitTimeout = time.Second
 
 // link is one connection in use.
 type link struct {
+	*owned
 	p        *Pipeline
-	conn     redis.Conn
 	fence    *fence
 	patient  patient         // nil for a connection of a pool
 	pusher   pusher          // nil likewise
@@ -62,9 +62,6 @@ func (l *link) end() {
 		close(l.batches)
 	}
 }
-
-// interrupter is a connection that any goroutine may break off.
-type interrupter interface{ Interrupt() }
 
 // patient is a connection whose reads are bounded from outside, so that one
 // can always be under way: the end of an idle connection is seen at once, and a
@@ -126,12 +123,6 @@ func (l *link) expect() {
 	_ = l.patient.SetReadDeadline(at)
 }
 
-func (l *link) interrupt() {
-	if i, ok := l.conn.(interrupter); ok {
-		i.Interrupt()
-	}
-}
-
 // write sends a batch. An error needs no handling here: the stream is closed by
 // then, and the reader finds out.
 func (l *link) write(b []*Request) {
@@ -172,7 +163,7 @@ func (l *link) read() {
 	for {
 		b, reply, err := l.next()
 		if b == nil {
-			l.close(err)
+			l.over(err)
 			return
 		}
 		left := l.left(b)
@@ -293,8 +284,8 @@ func (l *link) recount() {
 	})
 }
 
-// close ends a link that owes nobody anything.
-func (l *link) close(cause error) {
+// over ends a link that owes nobody anything.
+func (l *link) over(cause error) {
 	p := l.p
 	p.mu.Lock()
 	owes := l.inflight > 0
@@ -318,7 +309,7 @@ func (l *link) close(cause error) {
 func (l *link) part() {
 	l.wmu.Lock()
 	l.broken = true
-	_ = l.conn.Close()
+	l.close()
 	l.wmu.Unlock()
 	l.p.mu.Lock()
 	l.p.parting = false
