@@ -155,8 +155,16 @@ func countReplicas(info string) int {
 	return n
 }
 
+// maxList is room for a line of some three hundred bytes for each of a hundred
+// thousand clients.
+const maxList = 32 << 20
+
 // clientLine finds this connection's line in CLIENT LIST.
 func clientLine(c redis.Conn, id int64, o Options) (string, error) {
+	if a, ok := c.(interface{ Admit(bytes int) }); ok {
+		a.Admit(maxList)
+		defer a.Admit(0)
+	}
 	if err := c.Send("CLIENT", "LIST"); err != nil {
 		return "", err
 	}

@@ -183,3 +183,35 @@ func TestE1FenceIsToldWhenThePipelineCloses(t *testing.T) {
 		t.Error("told as fenced")
 	}
 }
+
+// A server without CLIENT INFO, that is one before 6.2 or with an ACL, and with many clients.
+func TestA5FenceIsFoundAmongThousandsOfClients(t *testing.T) {
+	s := redistest.Start(t)
+	admin := s.Dial(t)
+	if _, err := admin.Do("ACL", "SETUSER", "worker", "on", ">secret", "~*", "&*", "+@all", "-client|info"); err != nil {
+		t.Fatal(err)
+	}
+	target, err := transport.ParseURL("redis://worker:secret@" + s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Names make the list longer than so many clients.
+	name := strings.Repeat("n", 5000)
+	for range 300 {
+		if _, err := s.Dial(t).Do("CLIENT", "SETNAME", name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, err := redis.String(admin.Do("CLIENT", "LIST")); len(list) < 1<<20 || err != nil {
+		t.Fatalf("the list has %d bytes, %v", len(list), err)
+	}
+	p := open(t, func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, timeout) }, Options{})
+	if r := end(t, ask(p, "PING")); r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.link.fence.id == 0 || p.link.fence.addr == "" {
+		t.Errorf("the fence is %+v", p.link.fence)
+	}
+}

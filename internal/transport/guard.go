@@ -18,6 +18,11 @@ const (
 	maxReply = 4 << 20
 )
 
+// Admit has what is read from now on contain bulk strings of up to n bytes,
+// for a question whose answer grows with the server's clients; 0 is as ever.
+// It is for whoever reads.
+func (c *Conn) Admit(n int) { c.guard.s.admit = n }
+
 // guard checks what a server says before redigo, which believes every length
 // (and panics on one that memory can't hold), gets to see it. A reply beyond
 // the bounds ends the connection.
@@ -78,6 +83,7 @@ type scanner struct {
 	depth int
 	left  [maxDepth]int // elements still to come of each open array
 	total int           // bytes of the reply under way
+	admit int           // more than the usual bounds, if it is
 }
 
 func (s *scanner) scan(b []byte) error {
@@ -128,9 +134,10 @@ func (s *scanner) begin(kind byte) error {
 
 // count adds to the size of the reply under way.
 func (s *scanner) count(n int) error {
-	if s.total += n; s.total > maxReply {
-		return fmt.Errorf("hostile reply: more than %d bytes", maxReply)
+	if most := max(maxReply, s.admit+maxLine); s.total+n > most {
+		return fmt.Errorf("hostile reply: more than %d bytes", most)
 	}
+	s.total += n
 	return nil
 }
 
@@ -149,7 +156,7 @@ func (s *scanner) header(b []byte) error {
 		switch {
 		case c >= '0' && c <= '9':
 			// Past the bounds it need not be exact.
-			s.num = min(s.num*10+int(c-'0'), maxReply)
+			s.num = min(s.num, 1<<27)*10 + int(c-'0')
 		case c == '-':
 			s.minus = true
 		}
@@ -163,8 +170,8 @@ func (s *scanner) finish() error {
 	s.kind = 0
 	switch {
 	case kind == '$' && !s.minus:
-		if s.num > maxBulk {
-			return fmt.Errorf("hostile reply: a bulk string of more than %d bytes", maxBulk)
+		if most := max(maxBulk, s.admit); s.num > most {
+			return fmt.Errorf("hostile reply: a bulk string of more than %d bytes", most)
 		}
 		s.skip = s.num + len("\r\n")
 		return s.count(s.skip)
