@@ -70,4 +70,18 @@ var releasing = []defect{
 			""}},
 		by: []catcher{{"internal/luasrc", "TestUnlockByAStrangerKeepsNoLatch"}, {"integration/invariants", "TestR3NotTheOwnerAnyMoreIsErrNotHeld"}},
 	},
+	{
+		what: "a hold granted before a forced unlock that had to be loaded lives on",
+		edits: []edit{{"rlock/force.go",
+			"\t\tif r.Err == nil {\n",
+			"\t\tif false {\n"}},
+		by: []catcher{{"rlock", "TestForcedUnlockThatIsLoadedFirstEndsWhatCameBetween"}},
+	},
+	{
+		what: "Close gives up an unlock that waits for its owner's earlier command",
+		edits: []edit{{"rlock/unlock.go",
+			" && !n.c.closed() {\n",
+			" {\n"}},
+		by: []catcher{{"rlock", "TestE1CloseLetsAReleaseInItsLaneGo"}},
+	},
 }

@@ -30,4 +30,25 @@ var talking = []defect{
 			"\tif refused && !lost {\n"}},
 		by: []catcher{{"internal/pipeline", "TestDiscardThatABrokenConnectionSwallowedIsSentAgain"}},
 	},
+	{
+		what: "a key to delete is a reason to dial at once, again and again",
+		edits: []edit{{"internal/pipeline/connect.go",
+			"\t\tp.due = false\n",
+			""}},
+		by: []catcher{{"internal/pipeline", "TestKeyToDeleteIsNoReasonToDialWithoutPause"}},
+	},
+	{
+		what: "a pool is asked for another connection before it has the broken one back",
+		edits: []edit{{"internal/pipeline/connect.go",
+			"p.dialling || p.parting || p.link",
+			"p.dialling || p.link"}},
+		by: []catcher{{"internal/pipeline", "TestPoolOfTwoIsEnoughWhenAConnectionBreaks"}},
+	},
+	{
+		what: "connections that break at once are made without a pause",
+		edits: []edit{{"internal/pipeline/connect.go",
+			"\tif rest > 0 {\n",
+			"\tif false {\n"}},
+		by: []catcher{{"rlock", "TestConnectionsThatBreakAtOnceAreMadeWithPauses"}},
+	},
 }

@@ -114,4 +114,32 @@ var waiting = []defect{
 			"return ln.back > 0 }\n"}},
 		by: []catcher{{"integration/behaviour", "TestManyClientsInACrowdLeaveTheChannelAndComeBack"}},
 	},
+	{
+		what: "an unlock does not see the try beside the queue that it follows",
+		edits: []edit{{"rlock/handoff.go",
+			"\tif w == nil && ln.loose.size > 0 {\n",
+			"\tif false {\n"}},
+		by: []catcher{{"rlock", "TestTryBesideTheQueueIsWokenByTheUnlockBehindIt"}},
+	},
+	{
+		what: "nobody here is told that the last hold ended by its own lease",
+		edits: []edit{{"rlock/hold.go",
+			"\t\tif h.t.held == 0 {\n\t\t\th.t.n.orphan()",
+			"\t\tif false {\n\t\t\th.t.n.orphan()"}},
+		by: []catcher{{"rlock", "TestWaiterHearsOfTheEndOfANestedLease"}},
+	},
+	{
+		what: "nobody here is told that a forced unlock found nothing",
+		edits: []edit{{"rlock/force.go",
+			"\t\t\tn.orphan() // no message",
+			"\t\t\t_ = n // no message"}},
+		by: []catcher{{"rlock", "TestForcedUnlockOfNothingWakesWhoWaitsHere"}},
+	},
+	{
+		what: "the hub's writer sleeps over marked channels",
+		edits: []edit{{"pubsub/writer.go",
+			"\t\tif more {\n",
+			"\t\tif false && more {\n"}},
+		by: []catcher{{"pubsub", "TestChangesThatWereUndoneDoNotHoldUpTheNext"}},
+	},
 }
