@@ -10,8 +10,9 @@ import (
 // so `defer h.Unlock(ctx)` is right; once ctx is over it waits for the
 // outcome for at most one command timeout more. While ctx lasts it blocks as
 // long as the unlock is repeated: at most four command timeouts and a second,
-// and that of the owner's last hold not beyond ValidUntil. The hold is over from the call on, whatever comes
-// back, ErrUncertain included: Done is closed and Err is ErrReleased.
+// and that of the owner's last hold not beyond ValidUntil. The hold is over
+// from the call on, whatever comes back, ErrUncertain included: Done is closed
+// and Err is ErrReleased.
 //
 // nil means released, whatever ctx says. A hold that was lost still sends one
 // unlock, unless its owner has newer holds of the lock in this client, and

@@ -11,7 +11,8 @@ import (
 // UnlockAs releases one hold of an owner that has no Hold in this client:
 // one that another process acquired and handed over by its string, or that a
 // Java thread has. A release that leaves the owner other holds leaves the key
-// the larger of its current TTL and the watchdog timeout.
+// the larger of its current TTL and the watchdog timeout; one that never
+// expired gets the latter.
 //
 // It sends even if ctx is over, like Hold.Unlock. ErrNotHeld: the owner holds
 // nothing. ErrInvalidOption: the zero Owner, or one with a Hold in this
