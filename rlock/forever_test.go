@@ -2,9 +2,13 @@ package rlock
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/redistest"
 )
@@ -60,4 +64,35 @@ func TestCommandTimeoutHasABound(t *testing.T) {
 		}
 	}
 	unlock(t, lockOf(t, open(t, s, WithCommandTimeout(24*time.Hour)).NewLock("orders")))
+}
+
+// The connection can't be fenced, so an acquire without an answer is undone each second for one lease.
+func TestUndoOfALeaseForEverIsRepeated(t *testing.T) {
+	s := redistest.Start(t)
+	admin := s.Dial(t)
+	if _, err := admin.Do("ACL", "SETUSER", "default", "-client|kill"); err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, s, WithCommandTimeout(300*time.Millisecond))
+	l := c.NewLock("orders")
+	unlock(t, lockOf(t, l)) // the scripts are loaded
+	s.Pause()
+	if _, err := l.TryLock(t.Context(), Lease(forEver)); !errors.Is(err, ErrUncertain) {
+		t.Error(err)
+	}
+	s.Resume()
+	scripts := func() (n int) {
+		text, err := redis.String(admin.Do("INFO", "commandstats"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(text, "cmdstat_evalsha:calls=")
+		_, _ = fmt.Sscan(strings.ReplaceAll(rest, ",", " "), &n)
+		return n
+	}
+	before := scripts()
+	time.Sleep(4500 * time.Millisecond)
+	if n := scripts() - before; n < 3 {
+		t.Errorf("%d scripts in four seconds and a half", n)
+	}
 }

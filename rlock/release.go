@@ -245,6 +245,9 @@ func (r *release) answered(q *pipeline.Request, result codec.Release) {
 	switch result {
 	case codec.NotHeld:
 		t.lose(errVanished)
+		if r.alive {
+			n.orphan() // it published nothing
+		}
 		r.settle(notHeld(t.owner))
 	case codec.Final:
 		t.lose(errVanished)

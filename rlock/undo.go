@@ -82,7 +82,7 @@ func (a *attempt) undo(fenced bool) {
 		}
 		if !fenced {
 			n.c.log.undoRepeats(t, a.lease)
-			until := n.c.now() + a.lease
+			until := later(n.c.now(), a.lease)
 			n.c.after(undoEvery, func() { t.undoAgain(until) })
 		}
 		n.c.work.done()

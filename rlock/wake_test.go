@@ -119,8 +119,9 @@ func waits(t *testing.T, c *Client, l *Lock) <-chan time.Time {
 	entered := make(chan time.Time, 1)
 	go func() {
 		h := lockOf(t, l)
-		entered <- time.Now()
+		at := time.Now()
 		unlock(t, h)
+		entered <- at
 	}()
 	awaitListening(t, c, l.Name())
 	awaitNoAttempt(t, c, l.Name())
@@ -160,4 +161,45 @@ func TestWaiterHearsOfTheEndOfANestedLease(t *testing.T) {
 	if took := (<-entered).Sub(began); took > soon/2+soon {
 		t.Errorf("the last hold ended after %v, the waiter entered after %v", soon/2, took)
 	}
+}
+
+// The key is deleted under the holder at whose unlock the lock is not handed on, so that the waiters rely on a message that
+// an unlock of nothing does not publish.
+func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
+	s := redistest.Start(t)
+	c := open(t, s, WithWatchdogTimeout(3*soon))
+	l := c.NewLock("orders")
+	conn := s.Dial(t)
+	h := lockOf(t, l)
+	entered := make(chan *Hold)
+	for range longestRun + 8 {
+		go func() { entered <- lockOf(t, l) }()
+	}
+	awaitListening(t, c, l.Name())
+	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
+		sh := l.shard()
+		sh.lock()
+		queued := sh.names[l.Name()].line.size
+		sh.unlock()
+		if queued == longestRun+8 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d wait", queued)
+		}
+	}
+	for n := range longestRun + 8 {
+		if n >= longestRun-2 && n <= longestRun+2 {
+			if _, err := conn.Do("DEL", l.Name()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		began := time.Now()
+		_ = h.Unlock(context.Background()) // ErrNotHeld where there is nothing
+		h = <-entered
+		if took := time.Since(began); took > soon/2 {
+			t.Errorf("waiter %d entered after %v", n, took)
+		}
+	}
+	unlock(t, h)
 }

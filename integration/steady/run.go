@@ -114,7 +114,7 @@ func (r *result) excused(during func(from, to time.Time) time.Duration) (map[str
 			return nil, fmt.Errorf("%s of %s failed, and the machine ran", at.name, at.pkg)
 		}
 		again[at.pkg] = append(again[at.pkg], at.name)
-		fmt.Fprintf(r.out, "== %s of %s failed while the machine stood still for %v; once more\n", at.name, at.pkg, longest.Round(time.Millisecond))
+		fmt.Fprintf(r.out, "== %s of %s failed while the machine stood still for %v\n", at.name, at.pkg, longest.Round(time.Millisecond))
 	}
 	for _, name := range r.ran.Packages() {
 		if pkg := r.ran.Package(name); pkg.Result() == testjson.ActionFail && len(again[name]) == 0 || pkg.TestMainFailed() {

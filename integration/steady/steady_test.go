@@ -73,7 +73,7 @@ func TestFirst(t *testing.T) {
 		passes     bool
 		says       string
 	}{
-		{"a stall", failsOnce, time.Second, 2, true, "TestFirst of example.test/m failed while the machine stood still for 1s; once more"},
+		{"a stall", failsOnce, time.Second, 2, true, "TestFirst of example.test/m failed while the machine stood still for 1s"},
 		{"no stall", failsOnce, 0, 1, false, "TestFirst of example.test/m failed, and the machine ran"},
 		{"a stall each time", noteRun + `func TestFirst(t *testing.T) { note(t); t.Error("always") }`, time.Second, 3, false, "failed 3 times"},
 		{"a panic", noteRun + `func TestFirst(t *testing.T) { if note(t) == 0 { panic("no") } }`, time.Second, 1, false, "a panic"},

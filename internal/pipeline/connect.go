@@ -111,11 +111,8 @@ func (p *Pipeline) attempt() error {
 	p.mu.Unlock()
 	o := &owned{conn: conn}
 	// A server that says nothing must not hold Close up.
-	defer context.AfterFunc(p.ctx, func() {
-		if !p.adopted(conn) {
-			o.interrupt()
-		}
-	})()
+	stop := context.AfterFunc(p.ctx, o.interrupt)
+	defer stop()
 	fence, killed, replicas, err := identify(conn, old, p.o)
 	if err != nil {
 		o.close()
@@ -125,7 +122,7 @@ func (p *Pipeline) attempt() error {
 		}
 		return err
 	}
-	l := &link{owned: o, p: p, fence: fence, replicas: replicas, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
+	l := &link{owned: o, p: p, fence: fence, replicas: replicas, waited: replicas > 0, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
 	if pc, ok := conn.(patient); ok {
 		pc.Manage(l.pause, l.resume)
 		_ = pc.SetReadDeadline(time.Time{})
@@ -141,17 +138,12 @@ func (p *Pipeline) attempt() error {
 		o.close()
 		return ErrClosed
 	}
+	stop() // from here on that is Close's business
 	p.link, p.dialling, p.lastErr = l, false, nil
 	p.wg.Go(l.read)
 	p.mu.Unlock()
 	p.o.log.Connected(slog.Int64("conn_id", fence.id), slog.String("conn_addr", fence.addr))
 	return nil
-}
-
-func (p *Pipeline) adopted(c any) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.link != nil && any(p.link.conn) == c
 }
 
 // endure decides after a failed attempt to connect what becomes of the queue

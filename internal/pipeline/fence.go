@@ -93,8 +93,9 @@ func identify(c redis.Conn, old []*fence, o Options) (f *fence, killed []bool, r
 		case e != "":
 			said = e
 		case said != "":
-			// A server that wants no more clients says so and hangs up. It is no answer to what was asked.
-			err = fmt.Errorf("%w after the server said: %s", rerr, string(said))
+			// A server that wants no more clients says so and hangs up: that
+			// is no answer to what was asked, and no dead connection either.
+			err = fmt.Errorf("%v after the server said: %s", rerr, string(said))
 		default:
 			err = rerr
 		}

@@ -31,6 +31,7 @@ type link struct {
 	wmu      sync.Mutex      // held while writing; guards broken
 	woke     bool            // a batch was completed since the last pause; the reader's
 	answered bool            // something was; the reader's
+	waited   bool            // WAIT may have been sent; never changes
 	broken   bool            // nothing is written any more, and batches are their completions' again
 
 	// All below is guarded by p.mu.
@@ -114,7 +115,7 @@ func (l *link) expect() {
 	if l.inflight > 0 {
 		b := l.bounds[(l.cuts-l.inflight)%maxInFlight]
 		left := b.sent + l.p.o.Timeout - clock.Early(l.p.o.Clock)
-		if b.waits > 0 || l.replicas > 0 {
+		if l.waited {
 			// What was before it may have waited as well.
 			left = l.p.o.Timeout + time.Duration(b.waits)*waitTimeout
 		}
@@ -226,7 +227,7 @@ func (l *link) left(b []*Request) time.Duration {
 	if l.patient != nil {
 		return 0
 	}
-	if l.replicas > 0 {
+	if l.waited {
 		return l.p.o.Timeout // what was before it may have waited
 	}
 	return max(b[0].Sent+l.p.o.Timeout-clock.Early(l.p.o.Clock), time.Millisecond)
@@ -288,6 +289,9 @@ func (l *link) recount() {
 func (l *link) over(cause error) {
 	p := l.p
 	p.mu.Lock()
+	if l.answered {
+		p.rest = 0
+	}
 	owes := l.inflight > 0
 	if owes {
 		p.mu.Unlock()

@@ -3,6 +3,8 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"io"
+	"log/slog"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/transport"
 )
@@ -125,20 +128,26 @@ func TestDeadConnectionsInAPoolAreNoTrouble(t *testing.T) {
 	}
 }
 
-// A replica stands still, so each WAIT takes its second, and who comes later waits for those before.
-func TestAnswersBehindAWAITAreNotLost(t *testing.T) {
-	s := redistest.Start(t)
+// replicaOf starts a replica that is in step.
+func replicaOf(t *testing.T, s *redistest.Server) *redistest.Server {
+	t.Helper()
 	replica := redistest.Start(t, "--replicaof", "127.0.0.1", strconv.Itoa(s.Port()))
 	c := s.Dial(t)
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		info, err := redis.String(c.Do("INFO", "replication"))
 		if strings.Contains(info, "state=online") {
-			break
+			return replica
 		}
 		if time.Now().After(end) {
 			t.Fatal(info, err)
 		}
 	}
+}
+
+// A replica stands still, so each WAIT takes its second, and who comes later waits for those before.
+func TestAnswersBehindAWAITAreNotLost(t *testing.T) {
+	s := redistest.Start(t)
+	replica := replicaOf(t, s)
 	_, borrowed := poolOf(t, s, 0)
 	for name, dial := range map[string]func(context.Context) (redis.Conn, error){"own": dialler(t, s), "borrowed": borrowed} {
 		t.Run(name, func(t *testing.T) {
@@ -159,5 +168,148 @@ func TestAnswersBehindAWAITAreNotLost(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// kill breaks a pipeline's connection off at the server.
+func kill(t *testing.T, s *redistest.Server, l *link) {
+	t.Helper()
+	admin := s.Dial(t)
+	defer admin.Close()
+	if _, err := admin.Do("CLIENT", "KILL", "ID", l.fence.id); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// linked waits for a connection other than the last.
+func linked(t *testing.T, p *Pipeline, last *link) *link {
+	t.Helper()
+	for end := time.Now().Add(10 * timeout); ; time.Sleep(100 * time.Microsecond) {
+		p.mu.Lock()
+		l := p.link
+		p.mu.Unlock()
+		if l != nil && l != last {
+			return l
+		}
+		if time.Now().After(end) {
+			t.Fatal("no connection")
+		}
+	}
+}
+
+// Some connections broke before they had answered; the next one answers, and is closed while idle.
+func TestPauseIsForgottenOnceAConnectionAnswers(t *testing.T) {
+	s := redistest.Start(t)
+	p := start(t, s)
+	var l *link
+	for range 4 {
+		lost := ask(p, "BLPOP", "none", 5)
+		l = linked(t, p, l)
+		<-time.After(5 * time.Millisecond) // it has been sent
+		kill(t, s, l)
+		end(t, lost)
+	}
+	rest := func() time.Duration {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.rest
+	}
+	if rest() == 0 {
+		t.Error("connections that break at once are made without a pause")
+	}
+	l = linked(t, p, l)
+	if r := end(t, ask(p, "PING")); r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	kill(t, s, l)
+	for gone := false; !gone; time.Sleep(time.Millisecond) {
+		p.mu.Lock()
+		gone = p.link != l
+		p.mu.Unlock()
+	}
+	if d := rest(); d != 0 {
+		t.Errorf("a pause of %v is still to come", d)
+	}
+}
+
+// A server that wants no more clients says so, and hangs up: that is no dead connection.
+func TestFullServerIsAskedWithPauses(t *testing.T) {
+	s := redistest.Start(t)
+	if _, err := s.Dial(t).Do("CONFIG", "SET", "maxclients", 1); err != nil {
+		t.Fatal(err)
+	}
+	var dials atomic.Int64
+	_, borrow := poolOf(t, s, 0)
+	p := open(t, func(ctx context.Context) (redis.Conn, error) {
+		dials.Add(1)
+		return borrow(ctx)
+	}, Options{})
+	refused := ask(p, "PING")
+	<-time.After(100 * time.Millisecond)
+	if n := dials.Load(); n > 8 {
+		t.Errorf("%d connections in 100 ms", n)
+	}
+	if r := end(t, refused); r.Err == nil || !strings.Contains(r.Err.Error(), "max number of clients") {
+		t.Error(r.Err)
+	}
+}
+
+// slowLog is a handler that takes its time.
+type slowLog struct{ slog.Handler }
+
+func (h slowLog) Handle(context.Context, slog.Record) error {
+	time.Sleep(20 * time.Millisecond)
+	return nil
+}
+
+// Close comes while the connection's making is still being told to the log.
+func TestE1CloseReturnsWhatWasJustBorrowed(t *testing.T) {
+	s := redistest.Start(t)
+	for range 20 {
+		pool, borrow := poolOf(t, s, 2)
+		p := New(borrow, Options{Timeout: timeout, Clock: clock.System(), Logger: slog.New(slowLog{slog.NewTextHandler(io.Discard, nil)})})
+		first := ask(p, "PING")
+		linked(t, p, nil)
+		p.Flush()
+		if r := end(t, first); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		p.Close(timeout)
+		if n := pool.Stats().IdleCount; n != 1 {
+			t.Fatalf("%d connections are back in the pool", n)
+		}
+	}
+}
+
+// A replica stands still, and then goes while WAITs for it are in flight: it is counted again behind the first.
+func TestAnswersBehindAWAITAreNotLostWhenTheReplicaGoes(t *testing.T) {
+	s := redistest.Start(t)
+	replica := replicaOf(t, s)
+	_, borrow := poolOf(t, s, 0)
+	p := open(t, borrow, Options{Replicas: true})
+	end(t, ask(p, "PING"))
+	replica.Pause()
+	done := make(chan *Request, 8)
+	set := func(i int) {
+		p.Submit(&Request{
+			Command: "SET", Args: []any{fmt.Sprint("key", i), ""}, Wait: true,
+			Done: CompletionFunc(func(r *Request) { done <- r }),
+		})
+	}
+	for i := range 4 {
+		set(i)
+	}
+	if r := end(t, done); r.Err != nil || r.Acked != 0 {
+		t.Fatal(r.Err, r.Acked)
+	}
+	for i := 4; i < 8; i++ {
+		set(i)
+	}
+	replica.Resume()
+	replica.Kill()
+	for i := 1; i < 8; i++ {
+		if r := end(t, done); r.Err != nil {
+			t.Errorf("%v: %v", r.Args[0], r.Err)
+		}
 	}
 }
