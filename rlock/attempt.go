@@ -234,6 +234,9 @@ func (t *tenure) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
 	} else if w.terms.hasMax {
 		h.until = later(c.now(), w.terms.maxHold)
 	}
+	if t.lease != nil && c.now() >= t.lease.Expiry() {
+		t.lose(watchdog.ErrExpired) // which nobody was told of yet
+	}
 	if t.lease == nil {
 		// The holds it would have joined were lost in the meantime.
 		t.register()

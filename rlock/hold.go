@@ -26,6 +26,7 @@ type Hold struct {
 	watch    *watch        // who wants to know of the end; nil: nobody so far
 	fixed    bool
 	released bool // Unlock was called
+	owed     bool // its own lease ended before its owner's; the server counts it until Unlock
 }
 
 // watch is who wants to know of a hold's end.
@@ -123,11 +124,13 @@ func (h *Hold) check() error {
 	case now >= h.end:
 		h.t.drop(h)
 		h.t.owed++
+		h.owed = true
 		h.over(lostBy(watchdog.ErrExpired))
 		h.l.c.log.lost(h.t, []*Hold{h}, watchdog.ErrExpired)
 		h.t.settleLease()
 		if h.t.held == 0 {
 			h.t.n.orphan() // nobody will unlock
+			h.t.tidy()
 		}
 	}
 	return h.ended

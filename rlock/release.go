@@ -27,6 +27,7 @@ type release struct {
 
 	timed bool        // a timer knows it, or a connection's fence
 	alarm *time.Timer // tells who waits for the owner's lane for too long
+	bound *time.Timer // tells who waits for an answer for too long
 
 	counted bool          // in the tenure's unsent
 	alive   bool          // of a living hold
@@ -72,6 +73,10 @@ func (r *release) begin() {
 		r.counted = false
 		t.unsent--
 	}
+	if r.over {
+		// Its caller waits no longer; the server still counts the hold.
+		r.limit = c.unlockLimit()
+	}
 	if r.lease == 0 {
 		r.lease = c.o.watchdog
 	}
@@ -95,8 +100,11 @@ func (r *release) begin() {
 
 func (r *release) send() {
 	c := r.t.n.c
-	if r.over {
-		r.t.leave() // told at its limit; whoever is next in the lane must not wait for ever
+	if r.over && (r.first != 0 || r.t.held == 0) {
+		// Told at its limit, and whoever is next in the lane must not wait for
+		// ever. The last hold's key expires; one of several would be counted
+		// for as long as the others are renewed.
+		r.t.leave()
 		return
 	}
 	if r.failed != nil && c.now() > r.limit {
@@ -176,11 +184,11 @@ func (r *release) repeatAfterFence() {
 			r.send()
 		})
 	})
-	if r.limit == watchdog.Never {
+	if r.limit == watchdog.Never || r.bound != nil {
 		return
 	}
 	// The server may stay away; the caller need not.
-	c.after(max(r.limit-c.now(), 0)+time.Millisecond, func() {
+	r.bound = c.after(max(r.limit-c.now(), 0)+time.Millisecond, func() {
 		n.s.lock()
 		defer n.s.unlock()
 		if !r.over && c.now() > r.limit {
@@ -271,6 +279,7 @@ func (r *release) silent() {
 func (r *release) tell(err error) {
 	if !r.over {
 		r.over = true
+		r.t.n.c.timers.forget(r.bound)
 		if r.outcome != nil {
 			r.t.n.c.work.done()
 			r.outcome <- err

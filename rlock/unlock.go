@@ -105,7 +105,7 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 		return false
 	}
 	if !alive {
-		if counted = t.lease == h.lease && t.owed > 0; counted {
+		if counted = h.owed && t.lease == h.lease; counted {
 			t.owed--
 		}
 		limit = min(limit, c.now()+c.o.timeout)

@@ -140,9 +140,9 @@ func (d *document) contention() {
 	tables("crowd", fmt.Sprintf("A crowd of %%s callers in 16 clients, %d each:", crowdWaiters))
 	d.text("In a crowd each message wakes one waiter of every client, and all but one come in vain: that is the protocol, and so it is")
 	d.text("with Redisson. How many arrive in vain depends on how many have subscribed and how quick they are. Here rlock's clients see")
-	d.text("that they are too many and too quick: those who wait leave the channel for 25 ms at a time, and try by the clock. Too quick is")
-	d.text("a release within 0.6 ms of the last. In runs before 2026-11-22 it was 0.3 ms, and on a slow server the tries of such a crowd kept")
-	d.text("its releases further apart than that. Another machine, slow at that time, made 6,027, 2,573 and 4,001 hand-offs/s with 0.3 ms,")
+	d.text("that they are too many and too quick: those who wait leave the channel for 25 ms at a time, and try by the clock. Too quick was")
+	d.text("a release within 0.3 ms of the last in runs up to that of 2026-11-20 23:48, and is 0.6 ms since: on a slow server the tries of such")
+	d.text("a crowd kept its releases further apart. Another machine, slow at that time, made 6,027, 2,573 and 4,001 hand-offs/s with 0.3 ms,")
 	d.text("at 2.09, 4.81 and 1.87 attempts, and in turns with these 7,624, 6,693 and 7,140 with 0.6 ms, at 1.77, 1.75 and 1.70.\n")
 	d.text("%s\n", d.spread("crowd", "acquisitions/s"))
 }

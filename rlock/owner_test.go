@@ -1,0 +1,172 @@
+package rlock
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// counts checks how many holds the server has of the owner.
+func counts(t *testing.T, l *Lock, o Owner, want int) {
+	t.Helper()
+	if n, err := l.HoldCount(context.Background(), o); n != want || err != nil {
+		t.Errorf("the server counts %d holds, %v; want %d", n, err, want)
+	}
+}
+
+// breakOff loses the client's next command to the server: it is held back, and its connection is cut. begun waits until it
+// has been sent.
+func breakOff(t *testing.T, s *redistest.Server, begun func()) {
+	t.Helper()
+	conn := s.Dial(t)
+	defer conn.Close()
+	if _, err := conn.Do("CLIENT", "PAUSE", 300, "WRITE"); err != nil {
+		t.Fatal(err)
+	}
+	begun()
+	time.Sleep(50 * time.Millisecond)
+	if _, err := conn.Do("CLIENT", "KILL", "TYPE", "normal"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An acquire that is given back since it was granted too late does not pay for a nested hold whose own lease has ended, and
+// which the server counts until it is unlocked.
+func TestA5WhatALateGrantGivesBackIsNotWhatAnEndedLeaseOwes(t *testing.T) {
+	s := redistest.Start(t)
+	c := open(t, s, WithCommandTimeout(2*time.Second))
+	l := c.NewLock("orders")
+	outer := lockOf(t, l)
+	inner := lockOf(t, l, As(outer.Owner()), Lease(50*time.Millisecond))
+	<-inner.Done()
+	if _, err := s.Dial(t).Do("CLIENT", "PAUSE", 50, "ALL"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Lock(t.Context(), As(outer.Owner()), Lease(20*time.Millisecond)); !errors.Is(err, ErrLeaseLost) {
+		t.Fatal(err)
+	}
+	sh := l.shard()
+	sh.lock()
+	if owed := outer.t.owed; owed != 1 {
+		t.Errorf("%d holds are owed, not the inner one", owed)
+	}
+	sh.unlock()
+	// An acquire that never runs: whether it did is told by the count.
+	done := make(chan struct{})
+	breakOff(t, s, func() {
+		go func() {
+			defer close(done)
+			if h, err := l.Lock(context.Background(), As(outer.Owner())); err == nil {
+				unlock(t, h)
+			}
+		}()
+		awaitLane(t, outer, 0)
+	})
+	<-done
+	if err := inner.Unlock(t.Context()); !errors.Is(err, ErrLeaseLost) {
+		t.Error(err)
+	}
+	if err := outer.Err(); err != nil {
+		t.Error(err)
+	}
+	counts(t, l, outer.Owner(), 1)
+}
+
+// The unlock of a nested hold waits in its owner's lane for longer than its caller.
+func TestR1UnlockThatWaitedTooLongForItsLaneIsSent(t *testing.T) {
+	s := redistest.Start(t)
+	c := open(t, s, WithCommandTimeout(100*time.Millisecond), WithWatchdogTimeout(20*time.Second))
+	l := c.NewLock("orders")
+	outer := lockOf(t, l, Lease(20*time.Second))
+	inner := lockOf(t, l, As(outer.Owner()))
+	s.Pause()
+	extended := make(chan error, 1)
+	go func() { extended <- outer.Extend(context.Background(), 20*time.Second) }()
+	awaitLane(t, outer, 0)
+	if err := inner.Unlock(context.Background()); !errors.Is(err, ErrUncertain) {
+		t.Error(err)
+	}
+	s.Resume()
+	<-extended // uncertain, or it came after all
+	for end := time.Now().Add(soon); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if n, _ := l.HoldCount(t.Context(), outer.Owner()); n == 1 {
+			break
+		}
+	}
+	counts(t, l, outer.Owner(), 1)
+	unlock(t, outer)
+	counts(t, l, outer.Owner(), 0)
+}
+
+func TestE2UnlockThatWasRepeatedLeavesNoTimer(t *testing.T) {
+	s := redistest.Start(t)
+	c := open(t, s)
+	h := lockOf(t, c.NewLock("orders"))
+	released := make(chan error, 1)
+	breakOff(t, s, func() {
+		go func() { released <- h.Unlock(context.Background()) }()
+		awaitLane(t, h, 0)
+	})
+	if err := <-released; err != nil {
+		t.Fatal(err)
+	}
+	live := func() int {
+		c.timers.mu.Lock()
+		defer c.timers.mu.Unlock()
+		return c.timers.live
+	}
+	for end := time.Now().Add(soon); live() > 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
+	if n := live(); n > 0 {
+		t.Errorf("%d timers are left", n)
+	}
+}
+
+// The machine slept, and the first that runs is a call of an owner that held the lock before.
+func TestH3OwnerEntersAnewBeforeItsLossWasTold(t *testing.T) {
+	s := redistest.Start(t)
+	var slept atomic.Int64
+	c := open(t, s, func(o *settings) error {
+		o.clock = clock.Func(func() time.Duration { return clock.System().Now() + time.Duration(slept.Load()) })
+		return nil
+	})
+	l := c.NewLock("orders")
+	o := c.NewOwner()
+	before := lockOf(t, l, As(o))
+	if _, err := s.Dial(t).Do("DEL", "orders"); err != nil { // its lease has ended
+		t.Fatal(err)
+	}
+	slept.Store(int64(time.Hour))
+	anew := lockOf(t, l, As(o))
+	if anew == nil || anew.Err() != nil || !errors.Is(before.Err(), ErrLeaseLost) {
+		t.Fatalf("before: %v; anew: %v", before.Err(), anew)
+	}
+	unlock(t, anew)
+}
+
+// The hold whose lease was nested outlives the outer one and ends by itself. Nobody unlocks it, as nobody must.
+func TestE2NothingIsLeftOfANestedLeaseThatEndedByItself(t *testing.T) {
+	c := open(t, redistest.Start(t))
+	l := c.NewLock("orders")
+	outer := lockOf(t, l)
+	inner := lockOf(t, l, As(outer.Owner()), Lease(300*time.Millisecond))
+	time.Sleep(150 * time.Millisecond) // the key's trust now ends after the nested lease's
+	unlock(t, outer)
+	<-inner.Done()
+	s := l.shard()
+	left := func() bool {
+		s.lock()
+		defer s.unlock()
+		return s.names["orders"] != nil
+	}
+	for end := time.Now().Add(soon); left() && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
+	if left() {
+		t.Error("the name is left")
+	}
+}
