@@ -133,7 +133,8 @@ func TestE1CloseOverAPoolIsBoundedWhenTheServerIsSilent(t *testing.T) {
 	defer s.Resume()
 	all.Go(func() { _, _ = c.NewLock("others").TryLock(context.Background()) })
 	all.Go(func() { _, _ = c.NewLock("more").TryLock(context.Background()) })
-	time.Sleep(timeout / 20)
+	for end := time.Now().Add(soon); c.work.n.Load() < 2 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
 	began := time.Now()
 	c.Close()
 	// What is under way gets one command timeout.

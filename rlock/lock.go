@@ -60,9 +60,9 @@ func (l *Lock) shard() *shard { return l.c.shard(l.mapped()) }
 // answered nothing for a command timeout; what the attempt may have taken is
 // given back in the background. ErrLeaseLost: the answer came when the lease
 // was over; it is given back, and Do's fn did not run. ErrInvalidOption,
-// ErrInvalidName: nothing was sent. Any other error is the server's, or says why it can't be reached. A
-// wait that was once told that the lock is taken outlives restarts of the
-// server.
+// ErrInvalidName: nothing was sent. Any other error is the server's, or says
+// why it can't be reached. A wait that was once told that the lock is taken
+// outlives restarts of the server.
 func (l *Lock) Lock(ctx context.Context, opts ...AcquireOption) (*Hold, error) {
 	return l.acquire(ctx, false, -1, opts)
 }

@@ -156,10 +156,11 @@ func WithCourtesy(on bool) Option {
 
 // WithLogger sets where the client tells of connections that are made (info),
 // of those that break or can't be had, lost leases, failed renewals and
-// uncertain outcomes (warn), and of each acquisition and release (debug). Every line has the client's ID as client;
-// docs/operations.md lists them all. Secrets are never logged. The handler is
-// called on the client's own goroutines: it must not block for long, nor call
-// the client. Default is silence.
+// uncertain outcomes (warn), and of each acquisition and release (debug).
+// Every line has the client's ID as client; docs/operations.md lists them all.
+// Secrets are never logged. The handler is called on the client's own
+// goroutines: it must not block for long, nor call the client. Default is
+// silence.
 func WithLogger(l *slog.Logger) Option {
 	return func(s *settings) error {
 		if l == nil {

@@ -19,19 +19,20 @@ func counts(t *testing.T, l *Lock, o Owner, want int) {
 	}
 }
 
-// breakOff loses the client's next command to the server: it is held back, and its connection is cut. begun waits until it
-// has been sent.
-func breakOff(t *testing.T, s *redistest.Server, begun func()) {
+// breakOff loses the command that begin has the client send: the server holds it back, and then cuts its connection.
+func breakOff(t *testing.T, s *redistest.Server, begin func()) {
 	t.Helper()
 	conn := s.Dial(t)
 	defer conn.Close()
-	if _, err := conn.Do("CLIENT", "PAUSE", 300, "WRITE"); err != nil {
+	if _, err := conn.Do("CLIENT", "PAUSE", soon.Milliseconds(), "WRITE"); err != nil {
 		t.Fatal(err)
 	}
-	begun()
-	time.Sleep(50 * time.Millisecond)
-	if _, err := conn.Do("CLIENT", "KILL", "TYPE", "normal"); err != nil {
-		t.Fatal(err)
+	begin()
+	s.AwaitBlocked(t)
+	for _, args := range [][]any{{"KILL", "TYPE", "normal"}, {"UNPAUSE"}} {
+		if _, err := conn.Do("CLIENT", args...); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

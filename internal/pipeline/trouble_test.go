@@ -205,7 +205,7 @@ func TestPauseIsForgottenOnceAConnectionAnswers(t *testing.T) {
 	for range 4 {
 		lost := ask(p, "BLPOP", "none", 5)
 		l = linked(t, p, l)
-		<-time.After(5 * time.Millisecond) // it has been sent
+		s.AwaitBlocked(t)
 		kill(t, s, l)
 		end(t, lost)
 	}

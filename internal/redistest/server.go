@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -114,6 +115,25 @@ func (s *Server) Dial(t testing.TB) redis.Conn {
 	}
 	t.Cleanup(func() { conn.Close() })
 	return conn
+}
+
+// AwaitBlocked returns when a client's command is held back: by CLIENT PAUSE,
+// or because it waits for a list.
+func (s *Server) AwaitBlocked(t testing.TB) {
+	t.Helper()
+	c := s.Dial(t)
+	for deadline := time.Now().Add(startTimeout); ; time.Sleep(pollEvery) {
+		info, err := redis.String(c.Do("INFO", "clients"))
+		if err != nil {
+			t.Fatalf("redistest: %v", err)
+		}
+		if !strings.Contains(info, "blocked_clients:0\r\n") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("redistest: nobody's command is held back")
+		}
+	}
 }
 
 // Stop ends the server in an orderly way and returns when the process is gone.
