@@ -33,7 +33,8 @@ const (
 // turn is how this client stands with a name that it releases often.
 type turn struct {
 	courtesy.Turn
-	used time.Duration
+	used   time.Duration
+	asking bool // a count of the clients is under way
 }
 
 // kept are the turns of one shard, guarded by its mutex. Names come and go with
@@ -113,7 +114,7 @@ func (n *name) letGo(since time.Duration) {
 	t.used = now
 	listens := n.line != nil && n.line.heard
 	t.Released(now, listens)
-	if !n.c.blind.Load() && t.Ask(now) {
+	if !t.asking && !n.c.blind.Load() && t.Ask(now) {
 		n.count(t, listens)
 	}
 }
@@ -122,6 +123,7 @@ func (n *name) letGo(since time.Duration) {
 // does. It rides along with the unlock.
 func (n *name) count(t *turn, listens bool) {
 	c, s := n.c, n.s
+	t.asking = true
 	r := &pipeline.Request{Command: "PUBSUB"}
 	r.Args = append(r.Words[:0], "NUMSUB", n.l.channel)
 	r.Done = pipeline.CompletionFunc(func(r *pipeline.Request) {
@@ -130,15 +132,16 @@ func (n *name) count(t *turn, listens bool) {
 			// The server does not let us see. It is only a courtesy.
 			c.blind.Store(true)
 		}
+		s.lock()
+		defer s.unlock()
+		t.asking = false
 		if err != nil {
 			return
 		}
 		if !listens {
 			clients++
 		}
-		s.lock()
 		t.Clients(clients)
-		s.unlock()
 	})
 	c.node.pipe.Enqueue(r)
 }
