@@ -106,7 +106,7 @@ var waiting = []defect{
 	{
 		what: "nobody asks who else wants the lock",
 		edits: []edit{{"rlock/turn.go",
-			"\tif !n.c.blind.Load() && t.Ask(now) {\n",
+			"\tif !t.asking && !n.c.blind.Load() && t.Ask(now) {\n",
 			"\tif false {\n"}},
 		by: []catcher{{"integration/behaviour", "TestWithoutCourtesyNobodyIsCounted"}},
 	},
