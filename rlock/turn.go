@@ -1,7 +1,6 @@
 package rlock
 
 import (
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"time"
@@ -128,7 +127,7 @@ func (n *name) count(t *turn, listens bool) {
 	r.Args = append(r.Words[:0], "NUMSUB", n.l.channel)
 	r.Done = pipeline.CompletionFunc(func(r *pipeline.Request) {
 		clients, err := listeners(r.Reply, r.Err)
-		if _, refused := errors.AsType[redis.Error](err); refused && !passing(err) {
+		if refusal, refused := r.Err.(redis.Error); refused && !passing(refusal) {
 			// The server does not let us see. It is only a courtesy.
 			c.blind.Store(true)
 		}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
 )
 
 func TestListeners(t *testing.T) {
@@ -52,5 +54,39 @@ func TestNameIsTakenAgainAndAgain(t *testing.T) {
 				t.Error("never")
 			}
 		})
+	}
+}
+
+// A server that lets nobody in for a while has not refused to tell who else wants a lock.
+func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
+	s := redistest.Start(t, "--requirepass", "secret")
+	c := open(t, s, WithCommandTimeout(300*time.Millisecond))
+	l := c.NewLock("orders")
+	lockOf(t, l)
+	admin := s.Dial(t)
+	for _, command := range [][]any{{"CONFIG", "SET", "requirepass", "another"}, {"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"}} {
+		if _, err := admin.Do(command[0].(string), command[1:]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sh := c.shard(l.Name())
+	asked := &turn{}
+	sh.lock()
+	sh.names[l.Name()].count(asked, true)
+	sh.unlock()
+	c.node.pipe.Kick()
+	for deadline := time.Now().Add(5 * soon); ; busy(time.Millisecond) {
+		sh.lock()
+		asking := asked.asking
+		sh.unlock()
+		if !asking {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the question has no end")
+		}
+	}
+	if c.blind.Load() {
+		t.Error("it asks no more")
 	}
 }
