@@ -23,6 +23,7 @@ type handoff struct {
 	handed bool          // one has happened since the line subscribed
 	echoes int           // messages that are still to come and say nothing new
 	until  time.Duration // when they are not waited for any more
+	due    time.Duration // this client released, and the head tries by then if no message comes; 0: nothing is due
 }
 
 // handOff lets the head's acquire follow an unlock that has just been queued.
@@ -38,9 +39,11 @@ func (ln *line) handOff() bool {
 	}
 	if ln.current != nil || w != nil && (ln.trouble.err != nil || ln.run >= longestRun || ln.yields(w) > 0) {
 		ln.run = 0
+		ln.due = ln.n.c.early() + echoTime
 		if ln.current == nil {
 			ln.blindly(beats)
 		}
+		ln.arm()
 		return false
 	}
 	if ln.heard {
@@ -80,14 +83,4 @@ func (n *name) noEcho() {
 		}
 		ln.echoes = 0
 	}
-}
-
-// held tells whether anybody of this client holds the name.
-func (n *name) held() bool {
-	for t := n.tenures; t != nil; t = t.next {
-		if t.held > 0 {
-			return true
-		}
-	}
-	return false
 }

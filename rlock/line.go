@@ -51,6 +51,8 @@ type line struct {
 	answers int  // "taken", or a grant to one of the line
 	trouble trouble
 
+	holder *tenure // who got the last grant; earlier ones may be gone from the server unnoticed
+
 	handoff
 	crush
 	quit time.Duration // when a line that nobody waits in leaves its channel; 0: not decided
@@ -69,8 +71,8 @@ func (ln *line) tidy() {
 	}
 }
 
-// push queues w. A line that forms looks at once, unless this client has the
-// lock and hears of its end.
+// push queues w. A line that forms looks at once, unless this client's last
+// grant is still held, of whose end it hears.
 func (ln *line) push(w *waiter) {
 	now := ln.n.c.early()
 	w.answers, w.joined = ln.answers, now
@@ -78,7 +80,7 @@ func (ln *line) push(w *waiter) {
 		if t := ln.n.turn; t != nil {
 			t.Arrived(now)
 		}
-		if ln.heard && !ln.flag && now < ln.bound && ln.n.held() {
+		if ln.heard && !ln.flag && now < ln.look() && ln.holder != nil && ln.holder.held > 0 {
 			w.answers--
 		} else {
 			ln.flag = true
@@ -103,7 +105,7 @@ func (ln *line) step() {
 		return
 	}
 	ln.quit = 0
-	if !ln.flag && ln.n.c.now() < ln.bound {
+	if !ln.flag && ln.n.c.now() < ln.look() {
 		ln.arm()
 		return
 	}
@@ -117,9 +119,17 @@ func (ln *line) step() {
 	ln.attempt(w)
 }
 
+// look is when the head tries at the latest, flag or not.
+func (ln *line) look() time.Duration {
+	if ln.due > 0 {
+		return min(ln.bound, ln.due)
+	}
+	return ln.bound
+}
+
 // attempt makes an attempt for w, the head.
 func (ln *line) attempt(w *waiter) {
-	ln.flag, ln.polite = false, 0
+	ln.flag, ln.polite, ln.due = false, 0, 0
 	ln.current = ln.n.try(w)
 	ln.arm()
 }
@@ -153,7 +163,7 @@ func (ln *line) arm() {
 	case ln.current == nil && ln.flag:
 		at = ln.polite
 	case ln.current == nil:
-		at = ln.bound
+		at = ln.look()
 	}
 	if ln.back > 0 && ln.size > 0 {
 		at = min(at, ln.back)
@@ -224,7 +234,7 @@ func (ln *line) end() {
 	ln.flag = false
 	ln.crush = crush{}
 	ln.bound, ln.polite, ln.quit = 0, 0, 0
-	ln.handoff = handoff{}
+	ln.handoff, ln.holder = handoff{}, nil
 	ln.trouble.clear()
 }
 

@@ -2,10 +2,14 @@ package rlock
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redistest"
@@ -202,4 +206,79 @@ func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 		}
 	}
 	unlock(t, h)
+}
+
+// A hold that another client's ForceUnlock took away, and whose owner has not looked since, says nothing about the lock:
+// who comes after a hand-off behind it must not wait for its end.
+func TestCallerDoesNotWaitForAHoldThatWasForced(t *testing.T) {
+	s := redistest.Start(t)
+	c, other := open(t, s, WithWatchdogTimeout(5*soon)), open(t, s)
+	l := c.NewLock("orders")
+	for _, opts := range [][]AcquireOption{nil, {Lease(time.Hour)}, {Lease(time.Hour)}} {
+		lockOf(t, l, opts...)
+		entered := make(chan *Hold)
+		for range 2 {
+			go func() { entered <- lockOf(t, l) }()
+		}
+		awaitListening(t, c, l.Name())
+		awaitNoAttempt(t, c, l.Name())
+		if forced, err := other.NewLock("orders").ForceUnlock(t.Context()); !forced || err != nil {
+			t.Fatal(forced, err)
+		}
+		unlock(t, <-entered)
+		unlock(t, <-entered)
+		began := time.Now()
+		unlock(t, lockOf(t, l))
+		if took := time.Since(began); took > soon {
+			t.Errorf("it took %v to get a lock that was free", took)
+		}
+	}
+}
+
+// onlyOne lends one connection, for the commands, and has none for the subscription.
+type onlyOne struct {
+	addr string
+	lent atomic.Bool
+}
+
+func (p *onlyOne) GetContext(ctx context.Context) (redis.Conn, error) {
+	if p.lent.Swap(true) {
+		return nil, errors.New("no more connections")
+	}
+	return redis.DialContext(ctx, "tcp", p.addr)
+}
+
+// A client hands the lock on to its own callers only so often before others get their chance by the message. Where no
+// message can come, its callers must not wait for the end of a lease.
+func TestClientsOwnUnlocksAreEnoughWithoutASubscription(t *testing.T) {
+	c, err := New(&onlyOne{addr: redistest.Start(t).Addr()}, WithWatchdogTimeout(5*soon))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	l := c.NewLock("orders")
+	h := lockOf(t, l)
+	var all sync.WaitGroup
+	for range 3 * longestRun {
+		all.Go(func() { unlock(t, lockOf(t, l)) })
+	}
+	s := c.shard(l.Name())
+	for deadline := time.Now().Add(soon); ; busy(time.Millisecond) {
+		s.lock()
+		n := s.names[l.Name()]
+		all := n.line != nil && n.line.size == 3*longestRun && n.line.current == nil && !n.line.flag
+		s.unlock()
+		if all {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("they do not wait")
+		}
+	}
+	began := time.Now()
+	unlock(t, h)
+	all.Wait()
+	if took := time.Since(began); took > soon {
+		t.Errorf("%d callers took %v", 3*longestRun, took)
+	}
 }
