@@ -11,8 +11,12 @@ const (
 	// server to half a millisecond.
 	quickBeat = 600 * time.Microsecond
 
-	// beats is over how many of them its next try is spread.
-	beats = 16
+	// beats is over how many of them its next try is spread, but no further
+	// than longestDodge. A message that comes before the try is made leaves its
+	// time as it is: a client that gets its share of the processor late would
+	// else put it off again each time.
+	beats        = 48
+	longestDodge = 10 * time.Millisecond
 
 	// manyClients is from how many subscribed clients on one stays away, after
 	// so many quick messages in a row.
@@ -40,7 +44,7 @@ const (
 type crush struct {
 	beat  time.Duration // between two messages, on average; 0: not known
 	last  time.Duration // message; 0: none since the line subscribed
-	start time.Duration // no try before, for this reason; 0: none
+	start time.Duration // no try before, for this reason; 0: none since the last try
 	quick int           // messages in a row that came fast
 	back  time.Duration // when the line subscribes again; 0: it has, or never did
 }
@@ -60,8 +64,8 @@ func (ln *line) rush() {
 		ln.start, ln.quick = 0, 0
 		return
 	}
-	if ln.start <= now {
-		ln.start = now + rand.N(ln.beat*beats+1)
+	if ln.start == 0 {
+		ln.start = now + rand.N(min(ln.beat*beats, longestDodge)+1)
 	}
 	if ln.quick++; ln.quick >= manyQuick && ln.crowded() {
 		ln.depart(now)

@@ -129,7 +129,7 @@ func (ln *line) look() time.Duration {
 
 // attempt makes an attempt for w, the head.
 func (ln *line) attempt(w *waiter) {
-	ln.flag, ln.polite, ln.due = false, 0, 0
+	ln.flag, ln.polite, ln.due, ln.start = false, 0, 0, 0
 	ln.current = ln.n.try(w)
 	ln.arm()
 }
