@@ -211,7 +211,10 @@ func TestH2RetriesAreNotPacedAndTheCrowdAfterThemIs(t *testing.T) {
 		}
 		after := healed + 1500*time.Millisecond
 		r.wantAtMost("a tick", n/MaxBatch+1, third, after)
-		r.wantAtMost("a moment", 2, slot, after)
+		// The retries' times are random, and so are those of the batches in their slots. Of three slots that follow each
+		// other the first batch may come last thing and the third with its head start.
+		r.wantAtMost("a moment", 3, slot, after)
+		r.wantAtMost("a moment without a head start", 2, slot-2*time.Millisecond, after)
 	})
 }
 
