@@ -58,9 +58,9 @@ func TestNestedLeasesKeepEveryPromise(t *testing.T) {
 		}},
 		{"a fixed lease that runs out inside one of the watchdog", func(n *nesting) {
 			outer := n.in()
-			inner := n.inFor(400*time.Millisecond, rlock.As(outer.Owner()))
+			inner := n.inFor(time.Second, rlock.As(outer.Owner()))
 			until := inner.ValidUntil()
-			n.pass(time.Until(until) - 50*time.Millisecond)
+			n.pass(time.Until(until) - 400*time.Millisecond)
 			n.p.withdrawn(inner)
 			n.toldOnTime(inner)
 			n.pass(2 * nestedTimeout)
@@ -153,8 +153,8 @@ func TestExtend(t *testing.T) {
 		{"shorter", func(n *nesting) {
 			h := n.inFor(time.Minute)
 			n.pass(250 * time.Millisecond)
-			extend(n, n.p.withdrawn(h), 500*time.Millisecond)
-			if left := n.PTTL(n.l.Name()); left > 500*time.Millisecond {
+			extend(n, n.p.withdrawn(h), 900*time.Millisecond)
+			if left := n.PTTL(n.l.Name()); left > 900*time.Millisecond {
 				n.Errorf("PTTL %v", left)
 			}
 			n.p.promised(h)
@@ -172,7 +172,7 @@ func TestExtend(t *testing.T) {
 			inner := n.inFor(time.Second, rlock.As(outer.Owner()))
 			extend(n, inner, 2*time.Second)
 			n.pass(300 * time.Millisecond)
-			extend(n, n.p.withdrawn(inner), 400*time.Millisecond)
+			extend(n, n.p.withdrawn(inner), 1200*time.Millisecond)
 			n.p.promised(inner)
 			n.pass(200 * time.Millisecond)
 			n.out(inner)
@@ -182,7 +182,7 @@ func TestExtend(t *testing.T) {
 		{"the outer of a pair keeps the inner's promise", func(n *nesting) {
 			outer := n.inFor(time.Second)
 			inner := n.inFor(4*time.Second, rlock.As(outer.Owner()))
-			extend(n, n.p.withdrawn(outer), 600*time.Millisecond)
+			extend(n, n.p.withdrawn(outer), 1200*time.Millisecond)
 			n.p.promised(outer)
 			n.pass(400 * time.Millisecond)
 			n.out(outer)
@@ -194,7 +194,7 @@ func TestExtend(t *testing.T) {
 			inner := n.inFor(500*time.Millisecond, rlock.As(outer.Owner()))
 			extend(n, inner, 3*nestedTimeout)
 			n.pass(nestedTimeout)
-			extend(n, n.p.withdrawn(inner), 300*time.Millisecond)
+			extend(n, n.p.withdrawn(inner), 900*time.Millisecond)
 			n.p.promised(inner)
 			n.pass(150 * time.Millisecond)
 			n.out(inner)

@@ -16,7 +16,7 @@ func TestH6CommandsOfAnOwnerAreSentOneAtATime(t *testing.T) {
 	r := newRig(t)
 	const delay = 2 * time.Millisecond // of each reply, so that what does not wait for it shows
 	r.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("EVALSHA"), Do: faultproxy.HoldReply, Delay: delay})
-	const lease = 240 * time.Millisecond
+	const lease = 900 * time.Millisecond
 	c := r.openSlow(rlock.WithWatchdogTimeout(lease))
 	l := c.NewLock(name)
 	base := lock(t, l)
@@ -31,7 +31,7 @@ func TestH6CommandsOfAnOwnerAreSentOneAtATime(t *testing.T) {
 				case 0:
 					opts = append(opts, rlock.Lease(5*time.Second))
 				case 1:
-					opts = append(opts, rlock.Lease(300*time.Millisecond))
+					opts = append(opts, rlock.Lease(lease))
 				}
 				h, err := l.Lock(t.Context(), append(opts, rlock.As(o))...)
 				if err != nil {

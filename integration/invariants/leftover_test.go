@@ -16,7 +16,7 @@ import (
 func TestE2NothingIsLeftAfterWork(t *testing.T) {
 	r := newRig(t)
 	others := goleak.IgnoreCurrent()
-	c, err := rlock.Open(t.Context(), r.server.URL(), rlock.WithCommandTimeout(3*time.Second), rlock.WithWatchdogTimeout(150*time.Millisecond))
+	c, err := rlock.Open(t.Context(), r.server.URL(), rlock.WithCommandTimeout(3*time.Second), rlock.WithWatchdogTimeout(900*time.Millisecond))
 	if err != nil {
 		t.Fatal(err)
 	}

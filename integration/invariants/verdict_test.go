@@ -184,6 +184,10 @@ func TestA7ToldWaitSurvivesALongOutage(t *testing.T) {
 			r.answered(name, 2)
 			shared := locking(t.Context(), l, rlock.As(c.NewOwner()))
 			r.answered(name, 3)
+			// Replies come in order: now the client has read that answer as well.
+			if _, err := l.IsLocked(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 			cut(r, true)
 			r.vacate(name)
 			began := time.Now()

@@ -3,6 +3,7 @@ package invariants
 import (
 	"context"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -17,19 +18,21 @@ import (
 func TestH5NoRenewalAfterUnlock(t *testing.T) {
 	r := newRig(t)
 	tap := monitor.Tap(t, r.server.Addr())
-	c := r.open(rlock.WithWatchdogTimeout(90 * time.Millisecond))
+	// A lease that a pause of the machine does not end.
+	c := r.openSlow(rlock.WithWatchdogTimeout(900 * time.Millisecond))
+	const names, rounds = 24, 10
 	var all sync.WaitGroup
-	for i := range 8 {
-		l := c.NewLock([]string{"a", "b", "c", "d", "e", "f", "g", "h"}[i])
+	for i := range names {
+		l := c.NewLock(strconv.Itoa(i))
 		all.Go(func() {
-			for n := range 30 {
+			for n := range rounds {
 				h, err := l.Lock(t.Context())
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				// Around the moments at which renewals are sent: a third, two thirds of the lease.
-				hold := time.NewTimer(time.Duration(25+n%4*2) * time.Millisecond)
+				// Around the moment at which renewals are sent: a third of the lease.
+				hold := time.NewTimer(time.Duration(285+n%4*10) * time.Millisecond)
 				<-hold.C
 				if err := h.Unlock(t.Context()); err != nil {
 					t.Error(err)
@@ -55,7 +58,7 @@ func TestH5NoRenewalAfterUnlock(t *testing.T) {
 			}
 		}
 	}
-	if len(released) != 8*30 || renewed < 50 {
+	if len(released) != names*rounds || renewed < 50 {
 		t.Errorf("%d owners released, %d renewals: too few to show anything", len(released), renewed)
 	}
 }

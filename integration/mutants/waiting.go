@@ -97,6 +97,28 @@ var waiting = []defect{
 		by: []catcher{{"integration/behaviour", "TestHandOffWithinAClientIsOneRoundTrip"}},
 	},
 	{
+		what:  "who comes after a hand-off trusts every hold of its client",
+		edits: []edit{{"rlock/line.go", " && ln.holder != nil && ln.holder.held > 0 {\n", " {\n"}},
+		by:    []catcher{{"rlock", "TestCallerDoesNotWaitForAHoldThatWasForced"}},
+	},
+	{
+		what:  "after many hand-offs nothing but the message wakes the next",
+		edits: []edit{{"rlock/handoff.go", "\t\tln.due = ln.n.c.early() + echoTime\n", ""}},
+		by:    []catcher{{"rlock", "TestClientsOwnUnlocksAreEnoughWithoutASubscription"}},
+	},
+	{
+		what:  "each message of a crowd puts a try off that is due",
+		edits: []edit{{"rlock/crush.go", "\tif ln.start == 0 {\n", "\tif ln.start <= now {\n"}},
+		by:    []catcher{{"rlock", "TestMessageLeavesATryThatIsDue"}},
+	},
+	{
+		what: "a connection that is refused for a while ends courtesy",
+		edits: []edit{{"rlock/turn.go",
+			"if refusal, refused := r.Err.(redis.Error); refused && !passing(refusal) {\n",
+			"if r.Err != nil && !passing(r.Err) {\n"}},
+		by: []catcher{{"rlock", "TestRefusedConnectionIsNoRefusalToCount"}},
+	},
+	{
 		what: "a client that is ahead never steps back",
 		edits: []edit{{"internal/courtesy/turn.go",
 			"\tt.stepping = true\n\treturn at\n",
