@@ -44,7 +44,7 @@ func ExampleWithWatchdogTimeout() {
 func ExampleWithCommandTimeout() {
 	ctx := context.Background()
 	server := redistest.Start(redistest.Examples)
-	client, err := rlock.Open(ctx, server.URL(), rlock.WithCommandTimeout(100*time.Millisecond))
+	client, err := rlock.Open(ctx, server.URL(), rlock.WithCommandTimeout(500*time.Millisecond))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func TestA5WhatALateGrantGivesBackIsNotWhatAnEndedLeaseOwes(t *testing.T) {
 // The unlock of a nested hold waits in its owner's lane for longer than its caller.
 func TestR1UnlockThatWaitedTooLongForItsLaneIsSent(t *testing.T) {
 	s := redistest.Start(t)
-	c := open(t, s, WithCommandTimeout(100*time.Millisecond), WithWatchdogTimeout(20*time.Second))
+	c := open(t, s, WithCommandTimeout(500*time.Millisecond), WithWatchdogTimeout(20*time.Second))
 	l := c.NewLock("orders")
 	outer := lockOf(t, l, Lease(20*time.Second))
 	inner := lockOf(t, l, As(outer.Owner()))

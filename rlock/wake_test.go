@@ -57,6 +57,25 @@ func unlock(t *testing.T, h *Hold) {
 	}
 }
 
+// awaitQueued waits until n callers of the client stand in the lock's queue.
+func awaitQueued(t *testing.T, l *Lock, n int) {
+	t.Helper()
+	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
+		sh, queued := l.shard(), 0
+		sh.lock()
+		if n := sh.names[l.Name()]; n != nil && n.line != nil {
+			queued = n.line.size
+		}
+		sh.unlock()
+		if queued == n {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d wait", queued)
+		}
+	}
+}
+
 // An acquire with As makes its first try outside the queue. Here it is refused while the holder's unlock follows it on the
 // wire, and the unlock's message is the only thing that can wake it.
 func TestTryBesideTheQueueIsWokenByTheUnlockBehindIt(t *testing.T) {
@@ -180,18 +199,7 @@ func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 		go func() { entered <- lockOf(t, l) }()
 	}
 	awaitListening(t, c, l.Name())
-	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
-		sh := l.shard()
-		sh.lock()
-		queued := sh.names[l.Name()].line.size
-		sh.unlock()
-		if queued == longestRun+8 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%d wait", queued)
-		}
-	}
+	awaitQueued(t, l, longestRun+8)
 	for n := range longestRun + 8 {
 		if n >= longestRun-2 && n <= longestRun+2 {
 			if _, err := conn.Do("DEL", l.Name()); err != nil {
@@ -220,6 +228,7 @@ func TestCallerDoesNotWaitForAHoldThatWasForced(t *testing.T) {
 		for range 2 {
 			go func() { entered <- lockOf(t, l) }()
 		}
+		awaitQueued(t, l, 2)
 		awaitListening(t, c, l.Name())
 		awaitNoAttempt(t, c, l.Name())
 		if forced, err := other.NewLock("orders").ForceUnlock(t.Context()); !forced || err != nil {
@@ -262,19 +271,8 @@ func TestClientsOwnUnlocksAreEnoughWithoutASubscription(t *testing.T) {
 	for range 3 * longestRun {
 		all.Go(func() { unlock(t, lockOf(t, l)) })
 	}
-	s := c.shard(l.Name())
-	for deadline := time.Now().Add(soon); ; busy(time.Millisecond) {
-		s.lock()
-		n := s.names[l.Name()]
-		all := n.line != nil && n.line.size == 3*longestRun && n.line.current == nil && !n.line.flag
-		s.unlock()
-		if all {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("they do not wait")
-		}
-	}
+	awaitQueued(t, l, 3*longestRun)
+	awaitNoAttempt(t, c, l.Name())
 	began := time.Now()
 	unlock(t, h)
 	all.Wait()

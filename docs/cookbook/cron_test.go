@@ -74,8 +74,9 @@ func TestCronNeverGoesBack(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	conn := server.Dial(t)
+	now := time.Now().UTC() // read once: a minute may begin meanwhile
 	period := func(n int) string {
-		return "-at=" + time.Now().UTC().Add(time.Duration(n-3)*time.Minute).Format(time.RFC3339)
+		return "-at=" + now.Add(time.Duration(n-3)*time.Minute).Format(time.RFC3339)
 	}
 	flag := fmt.Sprint("-watchdog=", lease)
 	slow := start(t, server, "cron", period(1), flag, "-work=400ms")

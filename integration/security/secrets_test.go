@@ -151,7 +151,7 @@ func TestSecretsStaySecret(t *testing.T) {
 				proxy.Add(rule)
 			}
 			var log capture
-			opts := []rlock.Option{rlock.WithLogger(log.logger()), rlock.WithCommandTimeout(200 * time.Millisecond), rlock.WithWatchdogTimeout(600 * time.Millisecond)}
+			opts := []rlock.Option{rlock.WithLogger(log.logger()), rlock.WithCommandTimeout(time.Second), rlock.WithWatchdogTimeout(3 * time.Second)}
 			if strings.HasPrefix(row.url, "rediss") {
 				opts = append(opts, rlock.WithTLSConfig(&tls.Config{ServerName: "localhost"}))
 			}
@@ -192,7 +192,7 @@ func TestSecretsStaySecret(t *testing.T) {
 
 // trouble makes calls of every kind and gives their errors.
 func trouble(t *testing.T, c *rlock.Client, between func()) (errs []error) {
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 	defer cancel()
 	note := func(err error) { errs = append(errs, err) }
 	l := c.NewLock(unique())
@@ -204,14 +204,14 @@ func trouble(t *testing.T, c *rlock.Client, between func()) (errs []error) {
 	}
 	spills(t, "a hold", h)
 	spills(t, "an owner", h.Owner())
-	_, err = l.TryLockFor(ctx, 100*time.Millisecond)
+	_, err = l.TryLockFor(ctx, time.Second)
 	if !errors.Is(err, rlock.ErrLocked) {
 		note(err)
 	}
 	between()
 	select { // until a renewal was due
 	case <-h.Done():
-	case <-time.After(400 * time.Millisecond):
+	case <-time.After(1200 * time.Millisecond):
 	}
 	note(h.Err())
 	_, err = l.IsLocked(ctx)
