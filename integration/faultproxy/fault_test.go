@@ -252,3 +252,20 @@ func TestServerThatIsNotThere(t *testing.T) {
 	r.server.Restart()
 	must(t, r.dial(patient), "PING")
 }
+
+// Who starts a process asks for the address while somebody else has the port opened again.
+func TestAddressMayBeAskedForBesideRefuse(t *testing.T) {
+	p := faultproxy.Start(t, "127.0.0.1:1")
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		for range 1000 {
+			_ = p.Addr()
+		}
+	}()
+	for range 50 {
+		p.Refuse(true)
+		p.Refuse(false)
+	}
+	<-asked
+}

@@ -39,6 +39,7 @@ func Start(t testing.TB, serverAddr string) *Proxy {
 	if err := p.listen("127.0.0.1:0"); err != nil {
 		t.Fatalf("faultproxy: %v", err)
 	}
+	p.addr = p.listener.Addr().String()
 	t.Cleanup(p.Close)
 	return p
 }
@@ -137,7 +138,7 @@ func (p *Proxy) listenLocked(addr string) error {
 	if err != nil {
 		return err
 	}
-	p.listener, p.addr = listener, listener.Addr().String()
+	p.listener = listener
 	p.pumps.Go(func() {
 		for {
 			client, err := listener.Accept()
