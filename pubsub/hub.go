@@ -34,6 +34,7 @@ type Hub struct {
 	link     *link               // the connection there is
 	joined   []*Subscription     // came to a confirmed channel, not yet told
 	err      error               // of the last connection or attempt
+	redials  int                 // calls of Redial
 	started  bool
 	closed   bool
 }
@@ -104,6 +105,18 @@ func (h *Hub) Close() error {
 	h.mu.Unlock()
 	<-h.done
 	return nil
+}
+
+// Redial gives up the connection that there is, or is being made, and makes
+// another one if somebody waits, since its server is not the one to listen to
+// any more. Every waiter is told Confirmed again. It returns at once.
+func (h *Hub) Redial() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.redials++
+	if h.link != nil {
+		signal(h.link.again)
+	}
 }
 
 // Channels counts the channels that somebody wants or that the server may still
@@ -207,6 +220,9 @@ func (h *Hub) awaitTime(until time.Time) bool {
 // the dialling that failed.
 func (h *Hub) connect() (*link, error) {
 	h.log.Missed()
+	h.mu.Lock()
+	redials := h.redials
+	h.mu.Unlock()
 	ctx, cancel := context.WithTimeout(h.life, h.o.Timeout)
 	conn, err := h.dial(ctx)
 	cancel()
@@ -217,7 +233,7 @@ func (h *Hub) connect() (*link, error) {
 		return nil, err
 	}
 	l := newLink(h, conn)
-	return l, l.serve()
+	return l, l.serve(redials)
 }
 
 // note records why there is no connection, or none any more.

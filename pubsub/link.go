@@ -18,6 +18,7 @@ type link struct {
 	write chan struct{} // cap 1: the writer should look
 	quit  chan struct{} // closed: the writer should end
 	ended chan error    // cap 2: how the reader and the writer ended
+	again chan struct{} // cap 1: the hub should dial anew
 
 	begun time.Time
 	heard atomic.Int64 // when the server last said something, since begun
@@ -34,6 +35,7 @@ type link struct {
 var (
 	errStalled = errors.New("pubsub: the server leaves a command unanswered")
 	errClosed  = errors.New("pubsub: closed")
+	errRedial  = errors.New("pubsub: asked to dial anew")
 )
 
 func newLink(h *Hub, conn redis.Conn) *link {
@@ -43,15 +45,17 @@ func newLink(h *Hub, conn redis.Conn) *link {
 		write: make(chan struct{}, 1),
 		quit:  make(chan struct{}),
 		ended: make(chan error, 2),
+		again: make(chan struct{}, 1),
 		begun: time.Now(),
 	}
 }
 
 // serve subscribes what is wanted, serves the connection until it fails or the
-// hub is closed, and closes it. The error says why it ended.
-func (l *link) serve() error {
+// hub is closed, and closes it. The error says why it ended. redials is how
+// often the hub had been asked to dial anew when this connection was dialled.
+func (l *link) serve(redials int) error {
 	var both sync.WaitGroup
-	l.attach()
+	l.attach(redials)
 	both.Go(func() { l.ended <- l.readAll() })
 	both.Go(func() {
 		if err := l.writeAll(); err != nil {
@@ -87,6 +91,8 @@ func (l *link) watch() error {
 			return err
 		case <-h.wake:
 			h.tellJoined()
+		case <-l.again:
+			return errRedial
 		case <-closing:
 			if _, ok := l.conn.(Interrupter); ok {
 				return errClosed
@@ -105,11 +111,14 @@ func (l *link) watch() error {
 }
 
 // attach makes l the hub's connection and marks all channels.
-func (l *link) attach() {
+func (l *link) attach(redials int) {
 	h := l.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.link = l
+	if h.redials != redials {
+		signal(l.again) // it was dialled before
+	}
 	for _, c := range h.channels {
 		l.mark(c)
 	}

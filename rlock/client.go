@@ -44,6 +44,11 @@ type Client struct {
 	living gauge // holds
 	work   gauge // commands that change something, their undos included
 
+	address struct { // whoever looks where the server's name leads
+		stop context.CancelFunc
+		wg   sync.WaitGroup
+	}
+
 	state   atomic.Int32
 	closing sync.Mutex    // held by whoever closes
 	gone    chan struct{} // closed when Close has finished
@@ -71,9 +76,15 @@ type node struct {
 // redis+sentinel:// and redis+cluster:// are not supported so far. It blocks
 // until the server has answered once, ctx ends, or the command timeout has
 // passed, and returns the server's refusal (a wrong password, a database that
-// is not there) as it was given. ErrInvalidOption: a malformed URL, whose
-// error names the part and never prints the URL, or an option that can't be
-// used. Close or Shutdown is owed.
+// is not there) as it was given. A server that is a replica is asked again
+// until then: after a failover an address may lead to one for a while. Later
+// on too a connection is given up, and another one made, when its server says
+// that it is read-only, or when the host's name does not lead to it any more;
+// the name is looked up each 5 s, less often while connections keep moving.
+//
+// ErrInvalidOption: a malformed URL, whose error names the part and never
+// prints the URL, a server that is a Sentinel or a node of a cluster, or an
+// option that can't be used. The caller must call Close or Shutdown.
 func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	o, err := newSettings(opts)
 	if err != nil {
@@ -83,15 +94,25 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	if err == nil && o.tls != nil {
 		err = target.UseTLS(o.tls)
 	}
+	if err == nil && o.credentials != nil && (target.Username != "" || target.Password != "") {
+		err = errors.New("WithCredentials: the URL has a user or a password as well")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("rlock: open: %w: %w", ErrInvalidOption, err)
 	}
+	target.Name, target.Credentials = o.name, o.credentials
 	c := newClient(o, func(ctx context.Context) (redis.Conn, error) {
 		return target.Dial(ctx, o.timeout)
 	})
 	if err := c.ping(ctx); err != nil {
 		c.close(0)
+		if errors.Is(err, transport.ErrTopology) {
+			err = fmt.Errorf("%w: %w", ErrInvalidOption, err)
+		}
 		return nil, fmt.Errorf("rlock: open: %w", err)
+	}
+	if target.Named() {
+		c.watchAddress(target)
 	}
 	c.log.started(c, target.Address)
 	return c, nil
@@ -101,8 +122,11 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 // of its connections for as long as the client lives and returns them, never
 // closing them, when they are no longer needed. It does no I/O; a pool that
 // can't lend two is ErrInvalidOption here if it says so by itself, else an
-// error of the call that needs the second. Close or Shutdown is owed; the
-// pool stays the caller's.
+// error of the call that needs the second. So is the error of a server that is
+// a Sentinel or a node of a cluster: it comes with the first call that asks.
+// Connections to a server that became read-only are broken off, so that the
+// pool dials new ones. The caller must call Close or Shutdown; the pool stays
+// the caller's.
 func New(pool Pool, opts ...Option) (*Client, error) {
 	o, err := newSettings(opts)
 	if err != nil {
@@ -113,6 +137,10 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 		err = errors.New("a nil pool")
 	case o.tls != nil:
 		err = errors.New("WithTLSConfig: the pool dials, so its Dial sets TLS")
+	case o.credentials != nil:
+		err = errors.New("WithCredentials: the pool dials, so its Dial authenticates")
+	case o.given["WithConnectionName"]:
+		err = errors.New("WithConnectionName: the pool dials, so its Dial names the connections")
 	}
 	if rp, ok := pool.(*redis.Pool); ok && err == nil {
 		switch {
@@ -152,8 +180,12 @@ func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *
 		c.shards[i].names = map[string]*name{}
 	}
 	c.node = &node{
-		pipe: pipeline.New(dial, pipeline.Options{Timeout: o.timeout, Clock: o.clock, Permanent: transport.Permanent, Replicas: o.replicas, Logger: c.log.l}),
-		hub:  pubsub.New(dial, pubsub.Options{Timeout: o.timeout, Permanent: transport.Permanent, Logger: c.log.l}),
+		pipe: pipeline.New(dial, pipeline.Options{
+			Timeout: o.timeout, Clock: o.clock, Permanent: transport.Permanent, Replicas: o.replicas, Logger: c.log.l,
+			Ended: func() { c.dog.RenewNow() },
+			Moved: func() { c.node.hub.Redial() },
+		}),
+		hub: pubsub.New(dial, pubsub.Options{Timeout: o.timeout, Permanent: transport.Permanent, Logger: c.log.l}),
 	}
 	c.dog = watchdog.New(c.renew, watchdog.Options{TTL: o.watchdog, Clock: o.clock})
 	return c

@@ -47,6 +47,7 @@ func (c *Client) close(patience time.Duration) {
 	if c.state.Swap(stateClosed) == stateClosed {
 		return
 	}
+	c.unwatchAddress()
 	c.failWaiters(func(*waiter) bool { return false })
 	holds := c.living.n.Load()
 	c.endHolds()

@@ -1,12 +1,14 @@
 package rlock
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/transport"
 )
 
 // Option is a setting of a Client. An option given twice, or with a value
@@ -34,6 +36,9 @@ type settings struct {
 	logger   *slog.Logger
 	clock    clock.Clock
 	courtesy bool
+
+	name        string
+	credentials transport.Credentials
 }
 
 func newSettings(opts []Option) (*settings, error) {
@@ -43,6 +48,7 @@ func newSettings(opts []Option) (*settings, error) {
 		timeout:  3 * time.Second,
 		clock:    clock.System(),
 		courtesy: true,
+		name:     "rlock",
 	}
 	for _, o := range opts {
 		if o == nil {
@@ -106,6 +112,42 @@ func WithTLSConfig(c *tls.Config) Option {
 		}
 		s.tls = c
 		return s.once("WithTLSConfig")
+	}
+}
+
+// WithCredentials sets where user and password come from: f is asked at each
+// connect, so passwords may change while the client lives. An empty user is
+// Redis's default one, an empty password sends no AUTH. Connections that there
+// are stay as they are; a server that ends them when a password changes has the
+// client ask f again. f is called by several goroutines, must return when its
+// ctx ends, and its error, or the server's refusal of what it gave, is a
+// connection that can't be had for now: it is asked again, with growing pauses.
+// Together with a user or password in the URL, or with a pool, whose Dial
+// authenticates, it is ErrInvalidOption. Default is the URL's.
+func WithCredentials(f func(ctx context.Context) (user, password string, err error)) Option {
+	return func(s *settings) error {
+		if f == nil {
+			return fmt.Errorf("WithCredentials: a nil function")
+		}
+		s.credentials = f
+		return s.once("WithCredentials")
+	}
+}
+
+// WithConnectionName sets what the client's connections are called in CLIENT
+// LIST: printable ASCII without spaces; empty sends no CLIENT SETNAME. An
+// account that may not name connections does without. With a pool, whose Dial
+// names its connections, it is ErrInvalidOption. Default is "rlock". It is
+// Redisson's clientName.
+func WithConnectionName(name string) Option {
+	return func(s *settings) error {
+		for _, b := range []byte(name) {
+			if b <= ' ' || b > '~' {
+				return fmt.Errorf("WithConnectionName(%q): a name is printable ASCII without spaces", name)
+			}
+		}
+		s.name = name
+		return s.once("WithConnectionName")
 	}
 }
 

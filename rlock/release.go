@@ -123,7 +123,7 @@ func (r *release) Complete(q *pipeline.Request) {
 	s.lock()
 	defer s.unlock()
 	c := r.t.n.c
-	if r.echoes && (q.Err != nil || q.Reloaded()) {
+	if r.echoes && (q.Err != nil || q.Resent()) {
 		// It ran behind what was to follow it, or not at all.
 		r.silent()
 	}

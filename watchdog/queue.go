@@ -70,6 +70,21 @@ func (q *queue) remove(l *Lease) {
 	}
 }
 
+// advance moves what is later than now to just behind it, in the same order, a
+// microsecond for each second. What keeps the order keeps the heap.
+func (q *queue) advance(now time.Duration) {
+	for i := range q.items {
+		it := &q.items[i]
+		if it.at <= now {
+			continue
+		}
+		q.book.remove(it.at)
+		it.at = now + (it.at-now)/1_000_000
+		it.lease.renewAt = it.at
+		q.book.add(it.at)
+	}
+}
+
 // drop empties the queue and gives its memory back. The leases that were in
 // it are on their own.
 func (q *queue) drop() {

@@ -144,6 +144,24 @@ func (w *Watchdog) RegisterAt(l *Lease, h Holder) {
 	w.pending++
 }
 
+// RenewNow has every lease that is renewed at all renewed as soon as the pace
+// allows, those first that would have been first: after a connection broke or
+// its server was replaced, the answers tell which leases are still there. It
+// returns at once.
+func (w *Watchdog) RenewNow() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return
+	}
+	now := w.clock.Now()
+	w.due.advance(now)
+	w.retry.advance(now)
+	if w.running && w.next() < w.wakeAt {
+		w.wake()
+	}
+}
+
 // Len counts the leases that are pending and those that are live.
 func (w *Watchdog) Len() (pending, live int) {
 	w.mu.Lock()

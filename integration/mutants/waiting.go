@@ -71,7 +71,7 @@ var waiting = []defect{
 			{"rlock/attempt.go",
 				"\t\tif a.handed {\n\t\t\t// The unlock did not run before it, or released nothing.\n\t\t\tn.noEcho()\n\t\t}\n",
 				""},
-			{"rlock/release.go", "(q.Err != nil || q.Reloaded())", "q.Err != nil"},
+			{"rlock/release.go", "(q.Err != nil || q.Resent())", "q.Err != nil"},
 		},
 		by: []catcher{{"rlock", "TestUnlockHandsOnWithinAClient"}},
 	},

@@ -91,6 +91,14 @@ func (l *Log) Lost(err error, attrs ...slog.Attr) {
 	l.log(slog.LevelWarn, "connection lost", append(attrs, slog.Any("error", err))...)
 }
 
+// GivenUp tells that a connection is left although it works, and why.
+func (l *Log) GivenUp(cause error) {
+	if l == nil || !l.on(slog.LevelWarn) {
+		return
+	}
+	l.log(slog.LevelWarn, "connection given up", slog.Any("reason", cause))
+}
+
 // Idle tells that a connection ended which nobody needed.
 func (l *Log) Idle(err error) {
 	if l == nil || !l.on(slog.LevelInfo) {

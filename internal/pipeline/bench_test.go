@@ -60,7 +60,15 @@ func (m *mute) Receive() (any, error) {
 	}
 }
 
-func (m *mute) ReceiveWithTimeout(time.Duration) (any, error) { return m.Receive() }
+// ReceiveWithTimeout refuses what a connection begins with.
+func (m *mute) ReceiveWithTimeout(time.Duration) (any, error) {
+	opening := m.before == nil
+	reply, err := m.Receive()
+	if opening && err == nil {
+		err = redis.Error("ERR unknown command")
+	}
+	return reply, err
+}
 
 func (m *mute) Close() error {
 	m.close.Do(func() { close(m.closed) })

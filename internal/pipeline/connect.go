@@ -13,6 +13,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/transport"
 )
 
 // The pause between attempts doubles between these. A request waits for a
@@ -113,16 +114,26 @@ func (p *Pipeline) attempt() error {
 	// A server that says nothing must not hold Close up.
 	stop := context.AfterFunc(p.ctx, o.interrupt)
 	defer stop()
-	fence, killed, replicas, err := identify(conn, old, p.o)
+	w, err := identify(conn, old, p.o)
+	dead := stale(conn, err)
+	if err == nil {
+		// A pool lends its connections to a former master as long as they work.
+		err = w.server.Usable()
+		_, replica := errors.AsType[*transport.ReplicaError](err)
+		_, own := conn.(interrupter)
+		dead = replica && !own
+	}
 	if err != nil {
+		o.interrupt() // a pool must not lend it again
 		o.close()
-		err, dead := fmt.Errorf("first words on a connection: %w", err), stale(conn, err)
+		err = fmt.Errorf("first words on a connection: %w", err)
 		if dead {
 			return &staleError{err}
 		}
 		return err
 	}
-	l := &link{owned: o, p: p, fence: fence, replicas: replicas, waited: replicas > 0, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
+	fence, killed := w.fence, w.killed
+	l := &link{owned: o, p: p, fence: fence, replicas: w.replicas, waited: w.replicas > 0, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
 	if pc, ok := conn.(patient); ok {
 		pc.Manage(l.pause, l.resume)
 		_ = pc.SetReadDeadline(time.Time{})
@@ -140,9 +151,14 @@ func (p *Pipeline) attempt() error {
 	}
 	stop() // from here on that is Close's business
 	p.link, p.dialling, p.lastErr = l, false, nil
+	moved := p.moved
+	p.moved = false
 	p.wg.Go(l.read)
 	p.mu.Unlock()
 	p.o.log.Connected(slog.Int64("conn_id", fence.id), slog.String("conn_addr", fence.addr))
+	if moved && p.o.Moved != nil {
+		p.o.Moved()
+	}
 	return nil
 }
 

@@ -38,8 +38,10 @@ func (h *hasty) ReceiveWithTimeout(time.Duration) (any, error) { return <-h.repl
 
 func TestReplyThatComesBeforeItsCommandWaitsForTheWriter(t *testing.T) {
 	h := &hasty{replies: make(chan any, 8), writing: make(chan struct{}), write: make(chan struct{})}
-	h.replies <- int64(1)                     // CLIENT ID
-	h.replies <- []byte("id=1 addr=x:1 fd=8") // CLIENT INFO
+	h.replies <- int64(1)                                    // CLIENT ID
+	h.replies <- []byte("id=1 addr=x:1 fd=8")                // CLIENT INFO
+	h.replies <- []any{[]byte("mode"), []byte("standalone")} // HELLO
+	h.replies <- []any{[]byte("master")}                     // ROLE
 	h.replies <- []byte("early")
 	h.replies <- []byte("early")
 	gate := make(chan struct{})

@@ -1,11 +1,12 @@
 package pipeline
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/transport"
 )
 
 // fence is how the server knows one connection, and whether bytes written to
@@ -71,117 +72,65 @@ func (p *Pipeline) runFences() {
 	}
 }
 
-// identify asks the server how it knows this connection, kills what is left
-// of the ones before, all in one write, and counts replicas if that is
-// wanted. Its error is the connection's; a server that refuses only leaves
-// the fence without an id.
-func identify(c redis.Conn, old []*fence, o Options) (f *fence, killed []bool, replicas int, err error) {
-	f = &fence{}
-	send := func(cmd string, args ...any) {
-		if err == nil {
-			err = c.Send(cmd, args...)
-		}
-	}
-	var said redis.Error
-	receive := func() (any, error) {
-		reply, rerr := redis.ReceiveWithTimeout(c, o.Timeout)
-		switch e := serverError(rerr); {
-		case rerr == nil || err != nil:
-		case refusedForNow(rerr):
-			// A refusal that passes must not settle a fence for good.
-			err = rerr
-		case e != "":
-			said = e
-		case said != "":
-			// A server that wants no more clients says so and hangs up: that
-			// is no answer to what was asked, and no dead connection either.
-			err = fmt.Errorf("%v after the server said: %s", rerr, string(said))
-		default:
-			err = rerr
-		}
-		return reply, rerr
-	}
+// opening is what the first exchange on a connection told.
+type opening struct {
+	fence    *fence
+	killed   []bool // of the fences that were asked for, in their order
+	replicas int
+	server   transport.Server
+}
+
+// identify asks the server who it is and how it knows this connection, and
+// kills what is left of the ones before, all in one write; it counts replicas
+// if that is wanted. Its error is the connection's. A server that refuses only
+// leaves the fence without an id; a reply that answers something else than was
+// asked belongs to somebody else's command, and nothing on such a connection
+// can be believed.
+func identify(c redis.Conn, old []*fence, o Options) (*opening, error) {
+	x := &exchange{conn: c, timeout: o.Timeout}
 	for _, k := range old {
-		send("CLIENT", "KILL", "ID", k.id, "ADDR", k.addr)
+		x.send("CLIENT", "KILL", "ID", k.id, "ADDR", k.addr)
 	}
-	send("CLIENT", "ID")
-	send("CLIENT", "INFO")
+	x.send("CLIENT", "ID")
+	x.send("CLIENT", "INFO")
+	x.send("HELLO")
+	x.send("ROLE")
 	if o.Replicas {
-		send("INFO", "replication")
+		x.send("INFO", "replication")
 	}
-	if err == nil {
-		err = c.Flush()
-	}
-	if err != nil {
-		return nil, nil, 0, err
-	}
+	x.flush()
+	w := &opening{fence: &fence{}}
 	for _, k := range old {
-		_, kerr := receive()
-		if err != nil {
-			return nil, nil, 0, err
+		_, refusal := x.number("CLIENT KILL")
+		if x.err == nil && refusal != nil {
+			o.log.Refused(k.id, k.addr, refusal)
 		}
-		killed = append(killed, kerr == nil)
-		if kerr != nil {
-			o.log.Refused(k.id, k.addr, kerr)
-		}
+		w.killed = append(w.killed, refusal == nil)
 	}
-	id, iderr := redis.Int64(receive())
-	info, inferr := redis.String(receive())
-	if o.Replicas && err == nil {
-		text, _ := redis.String(receive())
-		replicas = countReplicas(text)
+	id, noID := x.number("CLIENT ID")
+	info, noInfo := x.text("CLIENT INFO")
+	w.server = x.server()
+	if o.Replicas {
+		text, _ := x.text("INFO")
+		w.replicas = countReplicas(text)
 	}
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	if iderr != nil {
-		return f, killed, replicas, nil
-	}
-	if inferr != nil {
+	if noInfo != nil && noID == nil && x.err == nil {
 		// CLIENT INFO is younger than CLIENT LIST.
-		info, inferr = clientLine(c, id, o)
-		if _, ok := inferr.(redis.Error); inferr != nil && !ok {
-			return nil, nil, 0, inferr
-		}
+		info = x.clientLine(id)
 	}
-	if addr := field(info, " addr=", " "); addr != "" {
-		f.id, f.addr = id, addr
+	if x.err != nil {
+		return nil, x.err
 	}
-	return f, killed, replicas, nil
+	if addr := field(info, " addr=", " "); addr != "" && noID == nil {
+		w.fence.id, w.fence.addr = id, addr
+	}
+	return w, nil
 }
 
 // countReplicas reads INFO replication.
 func countReplicas(info string) int {
 	n, _ := strconv.Atoi(field(info, "connected_slaves:", "\r\n"))
 	return n
-}
-
-// maxList is room for a line of some three hundred bytes for each of a hundred
-// thousand clients.
-const maxList = 32 << 20
-
-// clientLine finds this connection's line in CLIENT LIST.
-func clientLine(c redis.Conn, id int64, o Options) (string, error) {
-	if a, ok := c.(interface{ Admit(bytes int) }); ok {
-		a.Admit(maxList)
-		defer a.Admit(0)
-	}
-	if err := c.Send("CLIENT", "LIST"); err != nil {
-		return "", err
-	}
-	if err := c.Flush(); err != nil {
-		return "", err
-	}
-	list, err := redis.String(redis.ReceiveWithTimeout(c, o.Timeout))
-	if err != nil {
-		return "", err
-	}
-	for line := range strings.Lines(list) {
-		if strings.HasPrefix(line, "id="+strconv.FormatInt(id, 10)+" ") {
-			return line, nil
-		}
-	}
-	return "", nil
 }
 
 // field cuts what stands between a label and an end out of a server's text.

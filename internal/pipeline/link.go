@@ -40,6 +40,7 @@ type link struct {
 	inflight int                // batches
 	owed     int                // requests in them
 	ended    bool               // batches is closed
+	retired  bool               // given up although it works: see Retire
 	cuts     int                // batches so far
 	bounds   [maxInFlight]bound // of those in flight, by their number
 	replicas int                // how many WAIT is asked for
@@ -189,7 +190,12 @@ func (l *link) read() {
 		l.owed -= len(b)
 		l.expect()
 		p.recycle(b)
+		last := l.retired && l.inflight == 0
 		p.mu.Unlock()
+		if last {
+			l.over(nil)
+			return
+		}
 		if l.patient == nil {
 			l.pause()
 		}
@@ -289,9 +295,7 @@ func (l *link) recount() {
 func (l *link) over(cause error) {
 	p := l.p
 	p.mu.Lock()
-	if l.answered {
-		p.rest = 0
-	}
+	p.pace(l)
 	owes := l.inflight > 0
 	if owes {
 		p.mu.Unlock()
@@ -300,10 +304,20 @@ func (l *link) over(cause error) {
 		return
 	}
 	l.end()
+	retired := l.retired
 	p.mu.Unlock()
+	if retired {
+		l.interrupt() // a pool must not lend it again
+	}
 	l.part()
 	if cause != nil && p.ctx.Err() == nil {
 		p.o.log.Idle(cause)
+	}
+	p.tellEnded()
+	if retired {
+		p.mu.Lock()
+		p.connect() // even if nobody asks for anything: Moved is to be told
+		p.mu.Unlock()
 	}
 	p.Flush()
 }
@@ -341,11 +355,7 @@ func (l *link) fail(rest []*Request, cause error) {
 	if l.fence.id == 0 {
 		p.settle(l.fence, false)
 	}
-	if l.answered {
-		p.rest = 0
-	} else {
-		p.rest = min(max(2*p.rest, firstBackoff), lastBackoff)
-	}
+	p.pace(l)
 	p.mu.Unlock()
 	l.interrupt()
 	l.part()
@@ -360,7 +370,25 @@ func (l *link) fail(rest []*Request, cause error) {
 		l.lose(b, cause)
 	}
 	p.runFences()
+	p.tellEnded()
 	p.Flush()
+}
+
+// tellEnded tells who wants to know that a connection is over.
+func (p *Pipeline) tellEnded() {
+	if p.o.Ended != nil && p.ctx.Err() == nil {
+		p.o.Ended()
+	}
+}
+
+// pace lengthens the pause before the next connection if l was of no use. It is
+// called with p.mu held.
+func (p *Pipeline) pace(l *link) {
+	if l.answered && !l.retired {
+		p.rest = 0
+		return
+	}
+	p.rest = min(max(2*p.rest, firstBackoff), lastBackoff)
 }
 
 func (l *link) lose(rs []*Request, cause error) {

@@ -49,6 +49,13 @@ type Options struct {
 	Replicas  bool             // ask each connection how many replicas there are, for Request.Wait
 	Logger    *slog.Logger     // nil: silent
 
+	// Ended is called when a connection that was in use is over, but for Close;
+	// nil: nobody wants to know. Moved is called when there is a connection
+	// again after one that was given up because its server is not, or no
+	// longer, the one to talk to. Neither may block; both may queue requests.
+	Ended func()
+	Moved func()
+
 	log *connlog.Log
 }
 
@@ -67,7 +74,8 @@ type Pipeline struct {
 	link     *link        // nil while not connected
 	dialling bool
 	parting  bool          // a link that ended has not given its connection back yet
-	rest     time.Duration // before the next connection: those before broke before they answered anything
+	rest     time.Duration // before the next connection: those before were of no use
+	moved    bool          // the last connection was given up: see Retire
 	kicking  bool          // the flusher goroutine runs
 	closed   bool
 	batches  uint64
@@ -111,7 +119,7 @@ func (p *Pipeline) Enqueue(r *Request) bool {
 	}
 	r.deadline = deadline
 	r.queued = true
-	r.loads = 0
+	r.loads, r.resent = 0, false
 	r.Reply, r.Err = nil, nil
 	p.queue = append(p.queue, r)
 	p.mu.Unlock()

@@ -42,6 +42,7 @@ type Request struct {
 	deadline time.Duration // not sent by then: NotSentError
 	batch    uint64
 	loads    int
+	resent   bool
 	queued   bool
 }
 
@@ -57,11 +58,12 @@ func (r *Request) Call(c luasrc.Call) {
 	r.Command, r.Args, r.Script = "EVALSHA", c.Args(), c.Script
 }
 
-// Reloaded tells whether the server lacked the script when r was first sent:
-// r then ran behind what had been queued after it.
-func (r *Request) Reloaded() bool { return r.loads > 0 }
+// Resent tells whether the server lacked the script when r was first sent, or
+// was no master: r then ran behind what had been queued after it.
+func (r *Request) Resent() bool { return r.loads > 0 || r.resent }
 
-// NotSentError is the end of a request that never left this process.
+// NotSentError is the end of a request that did not run: it never left this
+// process, or only for servers that refused it as none that may write.
 type NotSentError struct {
 	Cause error // why no connection took it
 }

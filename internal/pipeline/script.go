@@ -23,6 +23,10 @@ type load struct {
 // (A1): once for all requests that met its absence, and never for an EVALSHA
 // that was sent behind a load.
 func (p *Pipeline) complete(r *Request) {
+	if readOnly(r.Err) {
+		p.refusedByReplica(r)
+		return
+	}
 	if r.Script == nil || r.Err == nil || !strings.HasPrefix(string(serverError(r.Err)), "NOSCRIPT") {
 		r.Done.Complete(r)
 		return

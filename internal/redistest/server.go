@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -33,6 +34,7 @@ type Server struct {
 	bin  string
 	dir  string
 	args []string
+	conf string // a file of settings, for a Sentinel; empty: none
 	pass string
 
 	// mu guards proc and port; it is held for the whole of a start or stop, so
@@ -51,6 +53,24 @@ func Start(t testing.TB, args ...string) *Server {
 	if i := slices.Index(args, "--requirepass"); i >= 0 && i+1 < len(args) {
 		s.pass = args[i+1]
 	}
+	return s.begin()
+}
+
+// StartSentinel is Start for a Sentinel that watches nobody.
+func StartSentinel(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{t: t, bin: binary(t), dir: t.TempDir(), args: []string{"--sentinel"}}
+	s.conf = filepath.Join(s.dir, "sentinel.conf")
+	if err := os.WriteFile(s.conf, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s.begin()
+}
+
+// begin starts the server on a free port.
+func (s *Server) begin() *Server {
+	t := s.t
+	t.Helper()
 	t.Cleanup(s.Kill)
 
 	var errs []error
@@ -209,6 +229,10 @@ func (s *Server) start() error {
 		"--bind", "127.0.0.1", "--port", strconv.Itoa(s.port), "--dir", s.dir,
 		"--save", "", "--appendonly", "no", "--daemonize", "no", "--shutdown-timeout", "0",
 	}, s.args...)
+	if s.conf != "" {
+		// A Sentinel has no data, and knows no settings of any.
+		args = append([]string{s.conf, "--bind", "127.0.0.1", "--port", strconv.Itoa(s.port), "--dir", s.dir}, s.args...)
+	}
 	p, err := launch(s.bin, args, filepath.Join(s.dir, "redis.log"))
 	if err != nil {
 		return err

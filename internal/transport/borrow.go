@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gomodule/redigo/redis"
 )
@@ -18,11 +19,17 @@ type Pool interface {
 var ErrPoolSize = errors.New("a client keeps two of its pool's connections, one for commands and one for subscriptions; the pool needs a MaxActive of at least 2 beyond what others borrow")
 
 // Borrow takes a connection from p. A pool that has none to give, at once or
-// before ctx ends, is reported with ErrPoolSize.
+// before ctx ends, is reported with ErrPoolSize. Replies that whoever had the
+// connection before did not wait for are read here: else each reply would be
+// taken for that of the command before.
 func Borrow(ctx context.Context, p Pool) (redis.Conn, error) {
 	c, err := p.GetContext(ctx)
 	switch {
 	case err == nil:
+		if err := drain(ctx, c); err != nil {
+			_ = c.Close() // it has failed, so its pool drops it
+			return nil, fmt.Errorf("borrow a connection: %w", err)
+		}
 		return c, nil
 	case errors.Is(err, redis.ErrPoolExhausted):
 		return nil, fmt.Errorf("borrow a connection: %w: %w", err, ErrPoolSize)
@@ -31,6 +38,18 @@ func Borrow(ctx context.Context, p Pool) (redis.Conn, error) {
 	default:
 		return nil, fmt.Errorf("borrow a connection: %w", err)
 	}
+}
+
+// drain reads the replies that c still has to bring. What they say is of no
+// concern here.
+func drain(ctx context.Context, c redis.Conn) error {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		_, err := c.Do("")
+		return err
+	}
+	_, err := redis.DoWithTimeout(c, max(time.Until(deadline), time.Millisecond), "")
+	return err
 }
 
 // limited tells whether p is a pool whose Get can wait for others to return

@@ -18,6 +18,7 @@ type Conn struct {
 	stream
 	net   net.Conn
 	guard *guard
+	peers *peers
 }
 
 // Manage leaves the reads' deadlines to SetReadDeadline from now on; those
@@ -46,6 +47,12 @@ type stream interface {
 // leaves the connection useless; Close is still owed.
 func (c *Conn) Interrupt() { c.net.Close() }
 
+// Close ends the connection.
+func (c *Conn) Close() error {
+	c.peers.remove(c)
+	return c.stream.Close()
+}
+
 // Dial connects, authenticates and selects the database; ctx bounds all of
 // it, the TLS handshake included, and must have a deadline. timeout bounds
 // each later write; reads are bounded by whoever receives.
@@ -66,7 +73,8 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 		nc = tc
 	}
 	g := &guard{Conn: nc, pusher: pusher{timeout: timeout}}
-	c := &Conn{stream: redis.NewConn(g, 0, timeout).(stream), net: raw, guard: g}
+	c := &Conn{stream: redis.NewConn(g, 0, timeout).(stream), net: raw, guard: g, peers: &t.open}
+	t.open.add(c)
 	if err := t.greet(ctx, c); err != nil {
 		c.Close()
 		return nil, fmt.Errorf("connect to %s: %w", t.Address, err)
@@ -74,14 +82,26 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 	return c, nil
 }
 
+// greet says who the client is and which database it wants.
 func (t *Target) greet(ctx context.Context, c redis.Conn) error {
-	if t.Password != "" {
-		args := []any{t.Password}
-		if t.Username != "" {
-			args = []any{t.Username, t.Password}
+	user, password := t.Username, t.Password
+	if t.Credentials != nil {
+		var err error
+		if user, password, err = t.Credentials(ctx); err != nil {
+			return fmt.Errorf("credentials: %w", err)
+		}
+	}
+	if password != "" {
+		args := []any{password}
+		if user != "" {
+			args = []any{user, password}
 		}
 		if err := ok(redis.DoContext(c, ctx, "AUTH", args...)); err != nil {
-			return fmt.Errorf("AUTH: %w", t.redact(err))
+			err = fmt.Errorf("AUTH: %w", redact(err, password))
+			if t.Credentials != nil {
+				err = credentialsError{err}
+			}
+			return err
 		}
 	}
 	if t.Database != 0 {
@@ -89,7 +109,26 @@ func (t *Target) greet(ctx context.Context, c redis.Conn) error {
 			return fmt.Errorf("SELECT %d: %w", t.Database, err)
 		}
 	}
+	if t.Name != "" {
+		err := ok(redis.DoContext(c, ctx, "CLIENT", "SETNAME", t.Name))
+		if err != nil && !nameless(err) {
+			return fmt.Errorf("CLIENT SETNAME: %w", err)
+		}
+	}
 	return nil
+}
+
+// credentialsError is a refusal of credentials that are asked for at each
+// connect: the next ones may be better.
+type credentialsError struct{ error }
+
+func (e credentialsError) Unwrap() error { return e.error }
+
+// nameless tells that an account or a server has no CLIENT SETNAME. The name
+// is a help for operators, no more.
+func nameless(err error) bool {
+	re, isServers := errors.AsType[redis.Error](err)
+	return isServers && (strings.HasPrefix(string(re), "NOPERM") || strings.HasPrefix(string(re), "ERR unknown") || strings.HasPrefix(string(re), "ERR Unknown"))
 }
 
 // ok checks an answer that is OK from every Redis.
@@ -102,11 +141,11 @@ func ok(reply any, err error) error {
 
 // redact takes the secrets out of an error answer: a server that doesn't know
 // AUTH repeats its arguments, perhaps shortened.
-func (t *Target) redact(err error) error {
+func redact(err error, password string) error {
 	re, isServers := errors.AsType[redis.Error](err)
 	if !isServers {
 		return err
 	}
 	text, _, _ := strings.Cut(string(re), ", with args beginning with")
-	return redis.Error(strings.ReplaceAll(text, t.Password, "(the password)"))
+	return redis.Error(strings.ReplaceAll(text, password, "(the password)"))
 }

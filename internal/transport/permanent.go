@@ -10,10 +10,15 @@ import (
 
 // Permanent tells whether connecting again would meet the same refusal: bad
 // credentials, a missing permission, a database that is not there, a
-// certificate that is not trusted, or a pool that is too small.
+// certificate that is not trusted, a pool that is too small, or a server that
+// is not a single one. Credentials that are asked for at each connect may be
+// better the next time.
 func Permanent(err error) bool {
-	if errors.Is(err, ErrPoolSize) {
+	if errors.Is(err, ErrPoolSize) || errors.Is(err, ErrTopology) {
 		return true
+	}
+	if _, ok := errors.AsType[credentialsError](err); ok {
+		return false
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return true

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -17,7 +18,16 @@ type Target struct {
 	Password string      // empty: no AUTH
 	Database int         // 0: no SELECT
 	TLS      *tls.Config // nil: plain TCP
+
+	Name        string      // for CLIENT SETNAME; empty: none
+	Credentials Credentials // asked at each Dial in the place of Username and Password; nil: not asked
+
+	open peers
 }
+
+// Credentials gives the user, empty for the default one, and the password for
+// one connection. Its error ends the attempt to connect.
+type Credentials func(ctx context.Context) (user, password string, err error)
 
 // String names the server without its secrets.
 func (t *Target) String() string { return t.Address }
@@ -40,6 +50,9 @@ func ParseURL(raw string) (*Target, error) {
 		return nil, fmt.Errorf("url scheme %s://: %w", scheme, ErrTopology)
 	default:
 		return nil, errors.New("url: unknown scheme; want redis:// or rediss://")
+	}
+	if authority, _, _ := strings.Cut(rest, "/"); strings.Contains(authority[strings.LastIndex(authority, "@")+1:], ",") {
+		return nil, fmt.Errorf("url: several hosts: redis+sentinel:// and redis+cluster:// have them: %w", ErrTopology)
 	}
 	if strings.Contains(rest, "#") {
 		return nil, errors.New("url: a fragment (#) has no meaning here; a # in a password is written %23")

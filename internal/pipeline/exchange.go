@@ -1,0 +1,129 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/transport"
+)
+
+// exchange is the first conversation on a connection: some commands in one
+// write, then their replies in order. Its first trouble is kept in err, and
+// nothing is sent or received after it.
+type exchange struct {
+	conn    redis.Conn
+	timeout time.Duration // of each reply
+	said    redis.Error   // the server's last refusal
+	err     error
+}
+
+func (x *exchange) send(command string, args ...any) {
+	if x.err == nil {
+		x.err = x.conn.Send(command, args...)
+	}
+}
+
+func (x *exchange) flush() {
+	if x.err == nil {
+		x.err = x.conn.Flush()
+	}
+}
+
+// receive reads the next reply. A server's refusal is returned; whatever else
+// goes wrong, a refusal that passes among it, ends the exchange.
+func (x *exchange) receive() (any, error) {
+	if x.err != nil {
+		return nil, x.err
+	}
+	reply, err := redis.ReceiveWithTimeout(x.conn, x.timeout)
+	switch refusal := serverError(err); {
+	case err == nil:
+		return reply, nil
+	case refusedForNow(err):
+		// It must not settle a fence for good.
+		x.err = err
+	case refusal != "":
+		x.said = refusal
+	case x.said != "":
+		// A server that wants no more clients says so and hangs up: that is no
+		// answer to what was asked, and no dead connection either.
+		x.err = fmt.Errorf("%v after the server said: %s", err, string(x.said))
+	default:
+		x.err = err
+	}
+	return nil, err
+}
+
+// number reads the answer to a command that is answered with an integer.
+func (x *exchange) number(command string) (int64, error) {
+	reply, err := x.receive()
+	if err != nil {
+		return 0, err
+	}
+	n, ok := reply.(int64)
+	if !ok {
+		x.err = errStray(command, reply)
+	}
+	return n, x.err
+}
+
+// text reads the answer to a command that is answered with a bulk string.
+func (x *exchange) text(command string) (string, error) {
+	reply, err := x.receive()
+	if err != nil {
+		return "", err
+	}
+	b, ok := reply.([]byte)
+	if !ok {
+		x.err = errStray(command, reply)
+	}
+	return string(b), x.err
+}
+
+// server reads the answers to HELLO and ROLE.
+func (x *exchange) server() transport.Server {
+	hello, helloErr := x.receive()
+	role, roleErr := x.receive()
+	if x.err != nil {
+		return transport.Server{}
+	}
+	s, err := transport.DecodeServer(hello, helloErr, role, roleErr)
+	if err != nil {
+		x.err = fmt.Errorf("%w: %w", errOutOfStep, err)
+	}
+	return s
+}
+
+// maxList is room for a line of some three hundred bytes for each of a hundred
+// thousand clients.
+const maxList = 32 << 20
+
+// clientLine finds this connection's line in CLIENT LIST; empty where the
+// server refuses that too.
+func (x *exchange) clientLine(id int64) string {
+	if a, ok := x.conn.(interface{ Admit(bytes int) }); ok {
+		a.Admit(maxList)
+		defer a.Admit(0)
+	}
+	x.send("CLIENT", "LIST")
+	x.flush()
+	list, _ := x.text("CLIENT LIST")
+	for line := range strings.Lines(list) {
+		if strings.HasPrefix(line, "id="+strconv.FormatInt(id, 10)+" ") {
+			return line
+		}
+	}
+	return ""
+}
+
+// errOutOfStep is a reply that does not answer what was asked.
+var errOutOfStep = errors.New("the connection's replies are out of step with its commands")
+
+func errStray(command string, reply any) error {
+	return fmt.Errorf("%w: %s was answered with a Go %T", errOutOfStep, command, reply)
+}

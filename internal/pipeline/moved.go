@@ -1,0 +1,71 @@
+package pipeline
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/rlock-go/redisson/internal/clock"
+)
+
+// A server that answers a write with READONLY is a replica, or has become one:
+// managed services move the master behind one address, and a connection may
+// stay with the old one for as long as both live. Nothing of the command ran.
+// So the connection is given up, and the command goes to whatever server the
+// next one leads to, while its deadline lasts.
+
+var errReadOnly = errors.New("the server answered READONLY: it is not the master any more")
+
+func readOnly(err error) bool {
+	return strings.HasPrefix(string(serverError(err)), "READONLY")
+}
+
+// refusedByReplica queues r for the next connection, or ends it with the
+// server's answer if its time is over.
+func (p *Pipeline) refusedByReplica(r *Request) {
+	p.mu.Lock()
+	retired := p.retire(r.link)
+	again := r.deadline > clock.Early(p.o.Clock) && !p.closed
+	if again {
+		r.Reply, r.Err = nil, nil
+		r.queued, r.resent = true, true
+		p.queue = append(p.queue, r)
+	}
+	p.mu.Unlock()
+	if retired {
+		p.o.log.GivenUp(errReadOnly)
+	}
+	if !again {
+		r.Done.Complete(r)
+	}
+}
+
+// Retire gives the present connection up, for cause, once what is under way on
+// it is answered, and makes another one. Nothing is lost by it. It reports
+// false if there is no connection.
+func (p *Pipeline) Retire(cause error) bool {
+	p.mu.Lock()
+	l := p.link
+	retired := p.retire(l)
+	idle := retired && l.inflight == 0
+	p.mu.Unlock()
+	if !retired {
+		return false
+	}
+	p.o.log.GivenUp(cause)
+	if idle && l.patient != nil {
+		l.interrupt() // its reader waits for nothing in particular
+	}
+	return true
+}
+
+// retire has no more batches cut for l. It reports whether l was the
+// connection in use. It is called with mu held.
+func (p *Pipeline) retire(l *link) bool {
+	if l == nil || p.link != l {
+		return false
+	}
+	l.retired = true
+	p.moved = true
+	l.end()
+	return true
+}

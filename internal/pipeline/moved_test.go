@@ -1,0 +1,261 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/transport"
+)
+
+// address is where new connections lead; those that there are stay.
+type address struct {
+	at atomic.Pointer[redistest.Server]
+}
+
+func (a *address) dial(ctx context.Context) (redis.Conn, error) {
+	target, err := transport.ParseURL(a.at.Load().URL())
+	if err != nil {
+		return nil, err
+	}
+	return target.Dial(ctx, timeout)
+}
+
+// follow makes s a replica of master and waits until it has its data.
+func follow(t *testing.T, s, master *redistest.Server) {
+	t.Helper()
+	c := s.Dial(t)
+	host, port, _ := net.SplitHostPort(master.Addr())
+	if _, err := c.Do("REPLICAOF", host, port); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if text, _ := redis.String(c.Do("INFO", "replication")); strings.Contains(text, "master_link_status:up") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the replica never had its master's data")
+		}
+	}
+}
+
+func TestCommandThatAReplicaRefusesGoesToTheMasterThatTheAddressLeadsTo(t *testing.T) {
+	old, next := redistest.Start(t), redistest.Start(t)
+	var a address
+	a.at.Store(old)
+	moves := make(chan struct{}, 10)
+	p := open(t, a.dial, Options{Moved: func() { moves <- struct{}{} }})
+	end(t, ask(p, "SET", "k", "1"))
+	follow(t, old, next)
+	a.at.Store(next)
+	r := end(t, ask(p, "INCR", "n"))
+	if r.Err != nil || r.Reply != int64(1) || !r.Resent() {
+		t.Fatalf("got %v, %v, resent %t", r.Reply, r.Err, r.Resent())
+	}
+	select {
+	case <-moves:
+	case <-time.After(10 * timeout):
+		t.Error("nobody was told that the server moved")
+	}
+	if n, err := redis.Int(next.Dial(t).Do("GET", "n")); n != 1 || err != nil {
+		t.Errorf("the new master has %d, %v", n, err)
+	}
+}
+
+func TestServerThatStaysReadOnlyIsToldAsThat(t *testing.T) {
+	master, replica := redistest.Start(t), redistest.Start(t)
+	follow(t, replica, master)
+	var a address
+	a.at.Store(replica)
+	var dials atomic.Int64
+	p := open(t, func(ctx context.Context) (redis.Conn, error) {
+		dials.Add(1)
+		return a.dial(ctx)
+	}, Options{})
+	r := end(t, ask(p, "SET", "k", "1"))
+	if _, ok := r.Err.(*NotSentError); !ok {
+		t.Fatalf("got %v, %v", r.Reply, r.Err)
+	}
+	if e, ok := errors.AsType[*transport.ReplicaError](r.Err); !ok || !strings.Contains(e.Error(), "ROLE says slave of "+master.Addr()+", link connected") {
+		t.Errorf("got %v", r.Err)
+	}
+	if n := dials.Load(); n > 30 {
+		t.Errorf("%d attempts to connect in a second", n)
+	}
+	// It becomes the master.
+	done := ask(p, "SET", "k", "1")
+	if _, err := replica.Dial(t).Do("REPLICAOF", "NO", "ONE"); err != nil {
+		t.Fatal(err)
+	}
+	if r := end(t, done); r.Err != nil {
+		t.Errorf("a master by now: %v", r.Err)
+	}
+}
+
+// A server without HELLO, as before 6.0, may hide ROLE from the account. Then its first refusal of a write tells.
+func TestServerThatHidesItsRoleIsFoundOutByItsFirstRefusal(t *testing.T) {
+	old := []string{"--rename-command", "HELLO", "", "--rename-command", "ROLE", ""}
+	master, replica := redistest.Start(t, old...), redistest.Start(t, old...)
+	follow(t, replica, master)
+	var a address
+	a.at.Store(replica)
+	var dials atomic.Int64
+	p := open(t, func(ctx context.Context) (redis.Conn, error) {
+		dials.Add(1)
+		return a.dial(ctx)
+	}, Options{})
+	if r := end(t, ask(p, "SET", "k", "1")); !readOnly(r.Err) {
+		t.Fatalf("got %v, %v", r.Reply, r.Err)
+	}
+	if n := dials.Load(); n > 30 {
+		t.Errorf("%d attempts to connect in a second", n)
+	}
+	done := ask(p, "SET", "k", "1")
+	a.at.Store(master)
+	if r := end(t, done); r.Err != nil {
+		t.Errorf("the address leads to the master: %v", r.Err)
+	}
+}
+
+// A pool keeps its connections to the former master; they work.
+func TestPoolFullOfConnectionsToAReplicaIsEmptied(t *testing.T) {
+	old, next := redistest.Start(t), redistest.Start(t)
+	var at atomic.Pointer[redistest.Server]
+	at.Store(old)
+	pool := &redis.Pool{MaxIdle: 20, Dial: func() (redis.Conn, error) {
+		return redis.Dial("tcp", at.Load().Addr(), redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout))
+	}}
+	t.Cleanup(func() { pool.Close() })
+	var lent []redis.Conn
+	for range 10 {
+		c := pool.Get()
+		if _, err := c.Do("PING"); err != nil {
+			t.Fatal(err)
+		}
+		lent = append(lent, c)
+	}
+	for _, c := range lent {
+		c.Close()
+	}
+	p := open(t, func(ctx context.Context) (redis.Conn, error) { return transport.Borrow(ctx, pool) }, Options{})
+	end(t, ask(p, "PING"))
+	follow(t, old, next)
+	at.Store(next)
+	if r := end(t, ask(p, "INCR", "n")); r.Err != nil || r.Reply != int64(1) {
+		t.Fatalf("got %v, %v", r.Reply, r.Err)
+	}
+}
+
+func TestRetiredConnectionLosesNothing(t *testing.T) {
+	s := redistest.Start(t)
+	p := start(t, s)
+	before := id(t, p)
+	var pending []<-chan *Request
+	for range 200 {
+		pending = append(pending, ask(p, "INCR", "n"))
+	}
+	if !p.Retire(errors.New("the test wants another")) {
+		t.Error("there was no connection")
+	}
+	for range 200 {
+		pending = append(pending, ask(p, "INCR", "n"))
+	}
+	for _, r := range pending {
+		if r := end(t, r); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+	}
+	if n, err := redis.Int(s.Dial(t).Do("GET", "n")); n != 400 || err != nil {
+		t.Errorf("%d of 400 ran, %v", n, err)
+	}
+	if after := id(t, p); after == before {
+		t.Error("it is the same connection")
+	}
+	// An idle one is left as well.
+	before = id(t, p)
+	p.Retire(errors.New("once more"))
+	if after := id(t, p); after == before {
+		t.Error("it is the same connection")
+	}
+}
+
+func TestServersThatAreNotSingleAreRefused(t *testing.T) {
+	for want, s := range map[string]*redistest.Server{
+		"redis+cluster://":  redistest.Start(t, "--cluster-enabled", "yes"),
+		"redis+sentinel://": redistest.StartSentinel(t),
+	} {
+		p := start(t, s)
+		began := time.Now()
+		r := end(t, ask(p, "PING"))
+		if !errors.Is(r.Err, transport.ErrTopology) || !strings.Contains(r.Err.Error(), want) {
+			t.Errorf("%s: got %v, %v after %v", want, r.Reply, r.Err, time.Since(began))
+		}
+	}
+}
+
+// A reply that was left on the connection must not be taken for that of the next command.
+func TestRepliesThatWereLeftOnALentConnectionAreDrained(t *testing.T) {
+	s := redistest.Start(t)
+	pool := &redis.Pool{Dial: func() (redis.Conn, error) {
+		c, err := redis.Dial("tcp", s.Addr(), redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout))
+		if err == nil {
+			err = c.Send("CLIENT", "SETNAME", "app")
+		}
+		return c, err
+	}}
+	t.Cleanup(func() { pool.Close() })
+	p := open(t, func(ctx context.Context) (redis.Conn, error) { return transport.Borrow(ctx, pool) }, Options{})
+	for _, word := range []string{"one", "two"} {
+		if r := end(t, ask(p, "ECHO", word)); r.Err != nil || string(r.Reply.([]byte)) != word {
+			t.Fatalf("asked for %s, got %q, %v", word, r.Reply, r.Err)
+		}
+	}
+	r := lose(t, p, s)
+	if !<-fenced(p, r) {
+		t.Error("not fenced: the id was not known")
+	}
+}
+
+// stray is a connection with a reply on it that redigo does not know of.
+type stray struct {
+	redis.ConnWithTimeout
+	first []any
+}
+
+func (c *stray) ReceiveWithTimeout(d time.Duration) (any, error) {
+	if len(c.first) > 0 {
+		r := c.first[0]
+		c.first = c.first[1:]
+		return r, nil
+	}
+	return c.ConnWithTimeout.ReceiveWithTimeout(d)
+}
+
+func TestConnectionWhoseRepliesAreOutOfStepIsNotUsed(t *testing.T) {
+	s := redistest.Start(t)
+	dial := dialler(t, s)
+	for _, first := range []any{"OK", []byte("text"), nil, []any{}} {
+		dials := 0
+		p := open(t, func(ctx context.Context) (redis.Conn, error) {
+			c, err := dial(ctx)
+			if dials++; err != nil || dials > 1 {
+				return c, err
+			}
+			return &stray{c.(redis.ConnWithTimeout), []any{first}}, nil
+		}, Options{})
+		if r := end(t, ask(p, "ECHO", "x")); r.Err != nil || string(r.Reply.([]byte)) != "x" {
+			t.Errorf("after a stray %v: got %q, %v", first, r.Reply, r.Err)
+		}
+		if dials != 2 {
+			t.Errorf("after a stray %v: %d connections", first, dials)
+		}
+		p.Close(timeout)
+	}
+}

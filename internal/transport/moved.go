@@ -1,0 +1,87 @@
+package transport
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"sync"
+)
+
+// peers are the open connections of a target.
+type peers struct {
+	mu  sync.Mutex // guards set
+	set map[*Conn]struct{}
+}
+
+func (p *peers) add(c *Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.set == nil {
+		p.set = map[*Conn]struct{}{}
+	}
+	p.set[c] = struct{}{}
+}
+
+func (p *peers) remove(c *Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.set, c)
+}
+
+// strangers counts the connections whose peer is not among addresses.
+func (p *peers) strangers(addresses []netip.Addr) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for c := range p.set {
+		if peer, ok := c.peer(); ok && !contains(addresses, peer) {
+			n++
+		}
+	}
+	return n
+}
+
+func contains(addresses []netip.Addr, peer netip.Addr) bool {
+	for _, a := range addresses {
+		if a.Unmap().WithZone("") == peer {
+			return true
+		}
+	}
+	return false
+}
+
+// peer is the address that c is connected to.
+func (c *Conn) peer() (netip.Addr, bool) {
+	tcp, ok := c.net.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}, false
+	}
+	a := tcp.AddrPort().Addr().Unmap().WithZone("")
+	return a, a.IsValid()
+}
+
+// Named tells whether t has a host name: only a name can come to mean another
+// server while a connection lasts.
+func (t *Target) Named() bool {
+	host, _, err := net.SplitHostPort(t.Address)
+	if err != nil {
+		return false
+	}
+	_, err = netip.ParseAddr(host)
+	return err != nil
+}
+
+// Moved asks the resolver what the host's addresses are, and tells whether an
+// open connection of t leads to none of them. An error is the resolver's and
+// says nothing about the connections.
+func (t *Target) Moved(ctx context.Context) (bool, error) {
+	host, _, err := net.SplitHostPort(t.Address)
+	if err != nil {
+		return false, err
+	}
+	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return false, err
+	}
+	return t.open.strangers(addresses) > 0, nil
+}

@@ -1,0 +1,85 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// Server is what a server says of itself when it is asked HELLO and ROLE. What
+// an ACL or an old version keeps to itself is empty.
+type Server struct {
+	Mode string // standalone, sentinel or cluster
+	Role string // master, slave or sentinel
+	Link string // of a replica: the address of its master and how their connection is
+}
+
+// ReplicaError is why a connection is not used: writes need the master.
+type ReplicaError struct{ Server Server }
+
+// Error says what ROLE said.
+func (e *ReplicaError) Error() string {
+	if e.Server.Link == "" {
+		return fmt.Sprintf("the server is read-only: its role is %s", e.Server.Role)
+	}
+	return fmt.Sprintf("the server is read-only: ROLE says %s of %s", e.Server.Role, e.Server.Link)
+}
+
+// Usable tells whether a client of one server can work with s: a
+// [*ReplicaError] while s is a replica, an error with [ErrTopology] if s is no
+// single server, nil for a master and for a server that does not say.
+func (s Server) Usable() error {
+	switch {
+	case s.Mode == "sentinel" || s.Role == "sentinel":
+		return fmt.Errorf("the server is a Sentinel, whose URL is redis+sentinel://[user:password@]host:port,host:port/master-name: %w", ErrTopology)
+	case s.Mode == "cluster":
+		return fmt.Errorf("the server is a node of a cluster, whose URL is redis+cluster://[user:password@]host:port,host:port: %w", ErrTopology)
+	case s.Role == "slave" || s.Role == "replica":
+		return &ReplicaError{s}
+	}
+	return nil
+}
+
+// DecodeServer reads the answers to HELLO and ROLE. Either may be a refusal;
+// an error says that one of them is no answer that a server gives.
+func DecodeServer(hello any, helloErr error, role any, roleErr error) (Server, error) {
+	var s Server
+	if !refused(helloErr) {
+		pairs, err := redis.Values(hello, helloErr)
+		if err != nil || len(pairs)%2 != 0 {
+			return s, fmt.Errorf("no Redis: HELLO was answered with a Go %T: %w", hello, err)
+		}
+		for i := 0; i < len(pairs); i += 2 {
+			switch label, _ := redis.String(pairs[i], nil); label {
+			case "mode":
+				s.Mode, _ = redis.String(pairs[i+1], nil)
+			case "role":
+				s.Role, _ = redis.String(pairs[i+1], nil)
+			}
+		}
+	}
+	if refused(roleErr) {
+		return s, nil
+	}
+	said, err := redis.Values(role, roleErr)
+	if err != nil || len(said) == 0 {
+		return s, fmt.Errorf("no Redis: ROLE was answered with a Go %T: %w", role, err)
+	}
+	if s.Role, err = redis.String(said[0], nil); err != nil {
+		return s, fmt.Errorf("no Redis: ROLE was answered with an array that begins with a Go %T", said[0])
+	}
+	if s.Role == "slave" && len(said) >= 4 {
+		host, _ := redis.String(said[1], nil)
+		port, _ := redis.Int(said[2], nil)
+		link, _ := redis.String(said[3], nil)
+		s.Link = fmt.Sprintf("%s:%d, link %s", host, port, link)
+	}
+	return s, nil
+}
+
+// refused tells an error that a server answered from one of the connection.
+func refused(err error) bool {
+	_, ok := errors.AsType[redis.Error](err)
+	return ok
+}

@@ -1,0 +1,67 @@
+package rlock
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/transport"
+)
+
+const (
+	// lookEvery is how often the server's name is looked up. Two answers in a
+	// row must leave a connection's peer out: a resolver may change its mind.
+	lookEvery = 5 * time.Second
+
+	// lookSeldom bounds how seldom it becomes where a name leads to another
+	// part of many addresses at each look.
+	lookSeldom = 5 * time.Minute
+)
+
+var errAddressMoved = errors.New("the server's name leads to another address")
+
+// watchAddress looks from time to time whether the server's name still leads to
+// where the connections do, until the client is closed. A server that was
+// replaced may live on, and even take writes.
+func (c *Client) watchAddress(t *transport.Target) {
+	ctx, stop := context.WithCancel(context.Background())
+	c.address.stop = stop
+	c.address.wg.Go(func() {
+		every, moves := lookEvery, 0
+		for {
+			select {
+			case <-time.After(every):
+			case <-ctx.Done():
+				return
+			}
+			moved, err := c.looksMoved(ctx, t)
+			switch {
+			case err != nil: // without a resolver nothing is known
+			case !moved:
+				every, moves = max(every/2, lookEvery), 0
+			default:
+				if moves++; moves < 2 {
+					continue
+				}
+				every, moves = min(2*every, lookSeldom), 0
+				if !c.node.pipe.Retire(errAddressMoved) {
+					c.node.hub.Redial() // else that follows
+				}
+			}
+		}
+	})
+}
+
+func (c *Client) looksMoved(ctx context.Context, t *transport.Target) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.o.timeout)
+	defer cancel()
+	return t.Moved(ctx)
+}
+
+// unwatchAddress ends watchAddress.
+func (c *Client) unwatchAddress() {
+	if c.address.stop != nil {
+		c.address.stop()
+		c.address.wg.Wait()
+	}
+}
