@@ -207,3 +207,48 @@ func TestE2NothingIsKeptOfThoseThatLeftWhileDisconnected(t *testing.T) {
 		t.Errorf("%d channels kept", n)
 	}
 }
+
+func TestRedialMovesEveryWaiterToAnotherConnection(t *testing.T) {
+	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
+		h := newHub(t, dial, Options{})
+		c := srv.Dial(t)
+		rs := crowd(t, h, 20)
+		old := subscribers(t, c)
+		h.Redial()
+		for _, r := range rs {
+			r.await(t, "confirmed", 2)
+		}
+		do(t, c, "PUBLISH", "c7", "x")
+		rs[7*3].await(t, "message x", 1)
+		if got := subscribers(t, c); len(got) != 1 || got[0] == old[0] {
+			t.Errorf("subscribed clients: %q, before %q", got, old)
+		}
+	})
+}
+
+// A connection that was being dialled when Redial was called may lead to where the hub is to go away from.
+func TestRedialWhileDiallingLeavesThatConnectionToo(t *testing.T) {
+	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
+		var dials atomic.Int64
+		dialling, on := make(chan struct{}), make(chan struct{})
+		h := newHub(t, func(ctx context.Context) (redis.Conn, error) {
+			if dials.Add(1) == 1 {
+				close(dialling)
+				<-on
+			}
+			return dial(ctx)
+		}, Options{})
+		r := new(recorder)
+		h.Subscribe("c", r)
+		<-dialling
+		h.Redial()
+		close(on)
+		await(t, "another connection", func() bool { return dials.Load() == 2 })
+		// The first one may have been confirmed as well, and have a message that comes before the other is.
+		c := srv.Dial(t)
+		await(t, "message", func() bool {
+			do(t, c, "PUBLISH", "c", "x")
+			return r.count("message x") > 0
+		})
+	})
+}

@@ -14,10 +14,17 @@ import (
 
 // pool makes one as the documentation asks for.
 func (r *rig) pool(maxActive int, wait bool) *redis.Pool {
+	p := r.poolAt(r.Server.URL)
+	p.MaxActive, p.MaxIdle, p.Wait = maxActive, max(maxActive, 2), wait
+	return p
+}
+
+// poolAt makes one without bounds, of connections to wherever url says.
+func (r *rig) poolAt(url func() string) *redis.Pool {
 	p := &redis.Pool{
-		MaxActive: maxActive, MaxIdle: max(maxActive, 2), Wait: wait,
+		MaxIdle: 10,
 		DialContext: func(ctx context.Context) (redis.Conn, error) {
-			return redis.DialURLContext(ctx, r.Server.URL(), redis.DialReadTimeout(10*time.Second), redis.DialWriteTimeout(3*time.Second))
+			return redis.DialURLContext(ctx, url(), redis.DialReadTimeout(10*time.Second), redis.DialWriteTimeout(3*time.Second))
 		},
 	}
 	r.Cleanup(func() { p.Close() })

@@ -41,6 +41,7 @@ func TestMalformedURLs(t *testing.T) {
 		"a blank in the host":       {"redis://127.0.0 .1:6379", "host"},
 		"half an IPv6 address":      {"redis://[::1:6379", "host"},
 		"a control character":       {"redis://" + host + "\n", "malformed"},
+		"several hosts":             {"redis://" + host + "," + host, "several hosts"},
 		"sentinels":                 {"redis+sentinel://" + host + "/mymaster", "only one server"},
 		"a cluster":                 {"redis+cluster://" + host, "only one server"},
 	} {

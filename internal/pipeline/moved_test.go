@@ -32,6 +32,9 @@ func (a *address) dial(ctx context.Context) (redis.Conn, error) {
 func follow(t *testing.T, s, master *redistest.Server) {
 	t.Helper()
 	c := s.Dial(t)
+	if _, err := master.Dial(t).Do("CONFIG", "SET", "repl-diskless-sync-delay", 0); err != nil {
+		t.Fatal(err)
+	}
 	host, port, _ := net.SplitHostPort(master.Addr())
 	if _, err := c.Do("REPLICAOF", host, port); err != nil {
 		t.Fatal(err)
