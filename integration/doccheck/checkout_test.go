@@ -109,8 +109,10 @@ func (c *checkout) exists(name string) bool {
 	return ok
 }
 
-// manual tells the pages whose commands are the public's: the README and those below docs.
-func manual(name string) bool { return name == "README.md" || strings.HasPrefix(name, "docs/") }
+// manual tells the pages whose commands readers run: the README, those for contributors, and those below docs.
+func manual(name string) bool {
+	return name == "README.md" || name == "CONTRIBUTING.md" || name == "CHANGELOG.md" || strings.HasPrefix(name, "docs/")
+}
 
 // sorted is a map's keys in order, so that findings are.
 func sorted[V any](m map[string]V) []string {

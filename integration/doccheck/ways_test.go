@@ -31,7 +31,15 @@ var ways = map[string]way{
 	"make quickstart": {run: true, prints: "Done in"},
 	"REDIS_URL=redis://host:port make quickstart": {run: true, server: true, prints: "Redis: the server at REDIS_URL"},
 
-	"go test ./...": {target: "unit"},
+	"go test ./...":                        {target: "unit"},
+	"go test ./rlock":                      {target: "unit"},
+	"make unit":                            {target: "unit"},
+	"make check":                           {target: "check"},
+	"make integration":                     {target: "integration"},
+	"make interop":                         {target: "interop"},
+	"make docker":                          {target: "docker"},
+	"cd integration && go test ./doccheck": {target: "integration"},
+
 	"go mod edit -require github.com/rlock-go/redisson@v0.0.0 -replace github.com/rlock-go/redisson=/path/to/checkout": {run: true, reader: true},
 	"go mod tidy": {run: true, reader: true},
 
@@ -176,7 +184,8 @@ func (c *checkout) vain(m makefile, w way) string {
 		if !made[w.target] {
 			return "make test does not make " + w.target
 		}
-		if !strings.Contains(m.recipes[w.target], "./...") {
+		all := func(target string) bool { return strings.Contains(m.recipes[target], "./...") }
+		if !slices.ContainsFunc(sorted(m.runs(w.target, nil)), all) {
 			return w.target + " does not test ./..."
 		}
 	case w.part != "":
