@@ -6,7 +6,7 @@
 //
 // They are the URL, the watchdog timeout, the time to print and to mail one invoice (all in ms), how many invoices to
 // book, and how many credit notes to number beside them. A program says ready, begins at a line on standard input, and
-// ends when it is done or standard input ends.
+// ends when it is done or standard input ends. The last that each does is the short job that README.md shows, settle.
 //
 // The tests run both at once on one server, read from the log in Redis that they excluded and woke each other, take the
 // lock from each of them in the middle, and hold docs/from-java.md against these files, against the classes of Redisson

@@ -57,7 +57,12 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	invoices := NewInvoices(client, ledger)
 	credited := make(chan error, 1)
 	go func() { credited <- credit(ctx, invoices, ledger, n[4]) }()
-	return errors.Join(invoices.Night(ctx, n[3]), <-credited)
+	if err := errors.Join(invoices.Night(ctx, n[3]), <-credited); err != nil {
+		return err
+	}
+	return settle(ctx, client, func(ctx context.Context) error {
+		return errors.Join(ledger.Note("settling"), ledger.Mail(ctx), ledger.Note("settled"))
+	})
 }
 
 func credit(ctx context.Context, invoices *Invoices, ledger *Ledger, credits int) error {

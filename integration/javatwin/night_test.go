@@ -30,6 +30,7 @@ func TestTwinsShareANight(t *testing.T) {
 	checkNumbers(b, log, n)
 	checkShares(t, log, n)
 	checkWakeUps(t, log)
+	checkSettled(t, log)
 	left, err := b.conn.Do("EXISTS", "invoices")
 	if err != nil || left != int64(0) {
 		t.Errorf("the lock was left behind: %v, %v", left, err)
@@ -55,6 +56,32 @@ func checkAlternation(t *testing.T, log []entry) {
 		case "busy", "lost", "stopped":
 			t.Errorf("%s noted %q", e.side, e.event)
 		}
+	}
+}
+
+// checkSettled: each settled once, and nothing of the other's that needs the lock is between its two entries.
+func checkSettled(t *testing.T, log []entry) {
+	t.Helper()
+	settled := map[string]int{}
+	settling := ""
+	for _, e := range log {
+		switch e.event {
+		case "settling":
+			if settling != "" {
+				t.Errorf("%s settled while %s did", e.side, settling)
+			}
+			settling = e.side
+		case "settled":
+			settling = ""
+			settled[e.side]++
+		case "in", "out":
+			if settling != "" {
+				t.Errorf("%s printed %d while %s settled", e.side, e.number, settling)
+			}
+		}
+	}
+	if settled["go"] != 1 || settled["java"] != 1 {
+		t.Errorf("settled: %v, want once on each side", settled)
 	}
 }
 

@@ -87,7 +87,7 @@ func TestPageShowsTheTwins(t *testing.T) {
 	p := readPage(t)
 	shown := 0
 	for _, of := range []struct{ language, file string }{{"java", "java/Invoices.java"}, {"go", "invoices.go"}} {
-		regions := regions(t, of.file)
+		regions := regions(t, of.file, "docs/from-java.md")
 		for i, want := range regions {
 			key := of.language + " " + string(rune('1'+i))
 			if got := p.blocks[key]; got != want {
@@ -107,22 +107,39 @@ func TestPageShowsTheTwins(t *testing.T) {
 	}
 }
 
-// regions are the texts between markers, without the indentation that all of a text's lines share.
-func regions(t *testing.T, file string) []string {
+// TestReadmeShowsTheSameJobInBoth holds the README's pair of blocks against the lines between the markers.
+func TestReadmeShowsTheSameJobInBoth(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []struct{ language, file string }{{"java", "java/Settlement.java"}, {"go", "settlement.go"}} {
+		regions := regions(t, of.file, "README.md")
+		if len(regions) != 1 {
+			t.Fatalf("%s has %d regions for the README, want one", of.file, len(regions))
+		}
+		if block := "\n```" + of.language + "\n" + regions[0] + "```\n"; !strings.Contains(string(readme), block) {
+			t.Errorf("the README does not have the block that %s has:%s", of.file, block)
+		}
+	}
+}
+
+// regions are the texts between a page's markers, without the indentation that all of a text's lines share.
+func regions(t *testing.T, file, page string) []string {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []string
-	for _, part := range strings.Split(string(text), "// docs/from-java.md: ")[1:] {
+	for _, part := range strings.Split(string(text), "// "+page+": ")[1:] {
 		_, part, _ = strings.Cut(part, "\n")
 		part, _, found := strings.Cut(part, "// end\n")
 		if !found {
 			t.Fatalf("%s: a region without an end", file)
 		}
 		lines := strings.Split(strings.TrimRight(strings.TrimPrefix(part, "\n"), " \t\n"), "\n")
-		indent := lines[0][:len(lines[0])-len(strings.TrimLeft(lines[0], " "))]
+		indent := lines[0][:len(lines[0])-len(strings.TrimLeft(lines[0], " \t"))]
 		for i := range lines {
 			lines[i] = strings.TrimPrefix(lines[i], indent)
 		}

@@ -37,7 +37,11 @@ public final class InvoiceNight {
         crediting.start();
         invoices.night(Long.parseLong(args[4]));
         crediting.join();
+        boolean settled = Settlement.settle(redisson, () -> settle(ledger));
         redisson.shutdown();
+        if (!settled) {
+            throw new IllegalStateException("the lock was busy, nothing was settled");
+        }
     }
 
     private static void credit(Invoices invoices, Ledger ledger, long credits) {
@@ -46,6 +50,16 @@ public final class InvoiceNight {
                 ledger.note("credit", invoices.nextNumber(), "");
                 Thread.sleep(CREDIT_MILLIS);
             }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void settle(Ledger ledger) {
+        try {
+            ledger.note("settling");
+            ledger.mail();
+            ledger.note("settled");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
