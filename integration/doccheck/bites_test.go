@@ -25,6 +25,12 @@ var small = map[string]string{
 	"docs/picture.svg":        "<svg/>\n",
 	"docs/more.md":            "# More\n\n## What `Lock` does, and not\n\n## Twice\n\n## Twice\n\nBack to [the start](../README.md#small).\n",
 	"README.md":               readme,
+	"LICENSE":                 "Apache License\n\nEND OF TERMS AND CONDITIONS\n",
+	"NOTICE":                  "Copyright of those who wrote it\n",
+	"CHANGELOG.md":            "# Changelog\n\n## [Unreleased]\n\n[Unreleased]: README.md\n",
+	"CONTRIBUTING.md":         "# Contributing\n",
+	"SECURITY.md":             "# Security\n",
+	"integration/setup.sh":    "case $1 in\n  all) wanted='redis-server:redis-server gcc:libc6-dev' ;;\nesac\n",
 }
 
 const lockSource = `package rlock
@@ -83,7 +89,16 @@ whatever comes of it
 
 ` + "```go" + `
 hold := rlock.Lock{}
-` + "```\n"
+` + "```" + `
+
+## Requirements
+
+Go, ` + "`redis-server` and `libc6-dev`" + `.
+
+## Licence
+
+It is free.
+`
 
 // smallWays are those of the small checkout's commands.
 func smallWays() map[string]way {
@@ -95,7 +110,7 @@ func smallWays() map[string]way {
 
 func (c *checkout) allWrong(ways map[string]way) []string {
 	_, unrun := c.jobs(ways)
-	return slices.Concat(c.uncommented(), c.brokenLinks(), c.badCommands(), c.unknownNames(), unrun)
+	return slices.Concat(c.uncommented(), c.brokenLinks(), c.badCommands(), c.unknownNames(), c.packaging(), unrun)
 }
 
 func write(t *testing.T, files map[string]string) *checkout {
@@ -179,6 +194,12 @@ func TestEveryMistakeIsFound(t *testing.T) {
 
 		{"line that is gone", "README.md", "lock_test.go:2", "lock_test.go:99", "rlock/lock_test.go has 3 lines"},
 		{"page that a comment names", "rlock/doc.go", "is small", "is small, see docs/less.md", "there is no docs/less.md"},
+
+		{"licence that is cut off", "LICENSE", "END OF TERMS AND CONDITIONS\n", "", "LICENSE is not the whole text"},
+		{"changelog without what comes next", "CHANGELOG.md", "## [Unreleased]", "## [0.1.0]", "no section [Unreleased]"},
+		{"package that the README does not name", "integration/setup.sh", "gcc:libc6-dev", "gcc:libc6-dev gcc:gcc", "do not name `gcc`"},
+		{"package that only another section names", "README.md", " and `libc6-dev`.\n\n## Licence", ".\n\n## Licence\n\n`libc6-dev`", "do not name `libc6-dev`"},
+		{"list of packages that moved", "integration/setup.sh", "wanted=", "needed=", "installs no package"},
 
 		{"program that is not tested", "Makefile", "docs/show &&", "docs/shows &&", "make test does not test the program docs/show"},
 		{"new command", "README.md", "make test    # all of it", "make test    # all of it\n    make unit", `nothing runs "make unit"`},

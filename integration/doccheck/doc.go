@@ -7,6 +7,8 @@
 //   - links: a relative link, image, anchor or line that is not there.
 //   - commands: in code blocks and spans, a make target, package, test or flag that does not exist.
 //   - names: a test, an identifier of the library or a path that a page names and that does not exist.
+//   - packaging: no licence, no section [Unreleased] in the changelog, or a package that setup.sh installs and the README's
+//     requirements do not name.
 //   - ran: a command in a code block that neither a test here runs nor the table in ways_test.go says what does.
 //
 // The same checks are run over a small tree that is right, and then over copies of it with one mistake each: every

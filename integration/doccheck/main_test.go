@@ -37,4 +37,6 @@ func TestLinksLeadSomewhere(t *testing.T) { none(t, thisCheckout(t).brokenLinks(
 
 func TestCommandsInDocumentsExist(t *testing.T) { none(t, thisCheckout(t).badCommands()) }
 
+func TestFrontFolderIsComplete(t *testing.T) { none(t, thisCheckout(t).packaging()) }
+
 func TestNamesInDocumentsExist(t *testing.T) { none(t, thisCheckout(t).unknownNames()) }
