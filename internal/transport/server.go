@@ -16,7 +16,9 @@ type Server struct {
 }
 
 // ReplicaError is why a connection is not used: writes need the master.
-type ReplicaError struct{ Server Server }
+type ReplicaError struct {
+	Server Server // what the replica said of itself
+}
 
 // Error says what ROLE said.
 func (e *ReplicaError) Error() string {
