@@ -16,7 +16,7 @@ var small = map[string]string{
 	"rlock/doc.go":            "// Package rlock is small.\npackage rlock\n",
 	"rlock/lock.go":           lockSource,
 	"rlock/lock_test.go":      "package rlock\n\nfunc TestLockLocks() {}\n",
-	"tool/main.go":            "// Command tool does little.\npackage main\n\nimport \"flag\"\n\nvar size = flag.Int(\"size\", 1, \"\")\n\nfunc main() {}\n",
+	"tool/main.go":            "// Command tool does little.\npackage main\n\nimport (\n\t\"flag\"\n\n\t_ \"github.com/rlock-go/redisson/rlock\"\n)\n\nvar size = flag.Int(\"size\", 1, \"\")\n\nfunc main() {}\n",
 	"docs/show/go.mod":        "module show\n",
 	"docs/show/main.go":       "// Command show shows.\npackage main\n\nfunc main() {}\n",
 	"integration/go.mod":      "module a\n",
@@ -28,7 +28,7 @@ var small = map[string]string{
 	"LICENSE":                 "Apache License\n\nEND OF TERMS AND CONDITIONS\n",
 	"NOTICE":                  "Copyright of those who wrote it\n",
 	"CHANGELOG.md":            "# Changelog\n\n## [Unreleased]\n\n[Unreleased]: README.md\n",
-	"CONTRIBUTING.md":         "# Contributing\n",
+	"CONTRIBUTING.md":         "# Contributing\n\n| folder | is | imports |\n|---|---|---|\n| `tool` | a tool | `rlock` |\n| `rlock` | small | nothing |\n",
 	"SECURITY.md":             "# Security\n",
 	"integration/setup.sh":    "case $1 in\n  all) wanted='redis-server:redis-server gcc:libc6-dev' ;;\nesac\n",
 }
@@ -110,7 +110,7 @@ func smallWays() map[string]way {
 
 func (c *checkout) allWrong(ways map[string]way) []string {
 	_, unrun := c.jobs(ways)
-	return slices.Concat(c.uncommented(), c.brokenLinks(), c.badCommands(), c.unknownNames(), c.packaging(), unrun)
+	return slices.Concat(c.uncommented(), c.brokenLinks(), c.badCommands(), c.unknownNames(), c.packaging(), c.badImports(), unrun)
 }
 
 func write(t *testing.T, files map[string]string) *checkout {
@@ -200,6 +200,10 @@ func TestEveryMistakeIsFound(t *testing.T) {
 		{"package that the README does not name", "integration/setup.sh", "gcc:libc6-dev", "gcc:libc6-dev gcc:gcc", "do not name `gcc`"},
 		{"package that only another section names", "README.md", " and `libc6-dev`.\n\n## Licence", ".\n\n## Licence\n\n`libc6-dev`", "do not name `libc6-dev`"},
 		{"list of packages that moved", "integration/setup.sh", "wanted=", "needed=", "installs no package"},
+
+		{"import that is gone", "tool/main.go", "\t_ \"github.com/rlock-go/redisson/rlock\"\n", "", `tool imports [], the table says ["rlock"]`},
+		{"import that the table lacks", "CONTRIBUTING.md", "`rlock` |\n| `rlock`", "nothing |\n| `rlock`", `tool imports ["rlock"], the table says []`},
+		{"folder of the table that is gone", "CONTRIBUTING.md", "| `rlock` | small", "| `lock` | small", "there is no package lock"},
 
 		{"program that is not tested", "Makefile", "docs/show &&", "docs/shows &&", "make test does not test the program docs/show"},
 		{"new command", "README.md", "make test    # all of it", "make test    # all of it\n    make unit", `nothing runs "make unit"`},

@@ -37,6 +37,8 @@ func TestLinksLeadSomewhere(t *testing.T) { none(t, thisCheckout(t).brokenLinks(
 
 func TestCommandsInDocumentsExist(t *testing.T) { none(t, thisCheckout(t).badCommands()) }
 
+func TestTableOfImportsIsRight(t *testing.T) { none(t, thisCheckout(t).badImports()) }
+
 func TestFrontFolderIsComplete(t *testing.T) { none(t, thisCheckout(t).packaging()) }
 
 func TestNamesInDocumentsExist(t *testing.T) { none(t, thisCheckout(t).unknownNames()) }
