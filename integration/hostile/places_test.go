@@ -29,15 +29,21 @@ func script(s *luasrc.Script) func([]string) bool { return words("EVALSHA", s.SH
 // nothing: whatever is not the right answer fails the victim.
 func nothing(sort) bool { return false }
 
+// refusals: a server that will not say is used all the same.
+func refusals(s sort) bool { return s == refusal }
+
 // anyReply: only what breaks the connection does.
 func anyReply(s sort) bool { return s != deadly }
 
 var places = []place{
 	{"AUTH", words("AUTH"), "Open", nothing, nil},
 	{"SELECT", words("SELECT"), "Open", nothing, nil},
-	{"CLIENT ID", words("CLIENT", "ID"), "Open", anyReply, nil},
-	{"CLIENT INFO", words("CLIENT", "INFO"), "Open", anyReply, nil},
-	{"INFO", words("INFO"), "Open", anyReply, nil},
+	{"CLIENT SETNAME", words("CLIENT", "SETNAME"), "Open", nothing, nil},
+	{"CLIENT ID", words("CLIENT", "ID"), "Open", refusals, []string{"an integer", "a negative integer", "an integer beyond 64 bits"}},
+	{"CLIENT INFO", words("CLIENT", "INFO"), "Open", refusals, []string{"a bulk string"}},
+	{"HELLO", words("HELLO"), "Open", refusals, []string{"an empty array", "an array of integers"}},
+	{"ROLE", words("ROLE"), "Open", refusals, nil},
+	{"INFO", words("INFO"), "Open", refusals, []string{"a bulk string"}},
 	{"PING", words("PING"), "Open", nothing, nil},
 	{"SCRIPT LOAD", words("SCRIPT", "LOAD"), "Lock", nothing, nil},
 	{"lock", script(luasrc.LockScript), "Lock", nothing, []string{"nil", "a nil array"}},

@@ -153,6 +153,12 @@ func (p *peer) answer(cmd []string) string {
 		return ":7\r\n"
 	case "CLIENT INFO":
 		return bulk("id=7 addr=127.0.0.1:5 laddr=" + p.s.addr + "\n")
+	case "CLIENT SETNAME":
+		return "+OK\r\n"
+	case "HELLO":
+		return "*4\r\n" + bulk("mode") + bulk("standalone") + bulk("role") + bulk("master")
+	case "ROLE":
+		return "*3\r\n" + bulk("master") + ":0\r\n*0\r\n"
 	case "PING":
 		if p.subscribed > 0 {
 			return "*2\r\n$4\r\npong\r\n$0\r\n\r\n"

@@ -24,7 +24,7 @@ func TestThePageTellsEveryEvent(t *testing.T) {
 		for name, scenario := range map[string]func(*testing.T, redisserver.Server) []*rig{
 			"life": life, "renewals": renewals, "outage": outage, "a lost acquire": lostAcquire, "an undo refused": undoRefused,
 			"a foreign owner": foreignOwner, "a late grant": lateGrant, "unlocks": unlocks, "no fence": unfenced,
-			"no replica": unreplicated, "a pool": borrowed,
+			"no replica": unreplicated, "a pool": borrowed, "no master": moved,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -120,6 +120,17 @@ func undoRefused(t *testing.T, s redisserver.Server) []*rig {
 	return []*rig{r}
 }
 
+// moved is a server that says it is not the master any more.
+func moved(t *testing.T, s redisserver.Server) []*rig {
+	r := start(t, s, "")
+	r.refusing(luasrc.LockScript, "READONLY You can't write against a read only replica.")
+	if _, err := r.lock().TryLock(r.Context()); err == nil {
+		t.Error("acquired from a replica")
+	}
+	r.logged("connection given up", "connection", "commands")
+	return []*rig{r}
+}
+
 // foreignOwner is a re-entry that only its owner's own client could judge.
 func foreignOwner(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")

@@ -38,11 +38,15 @@ func command(words []string) cmd {
 func (c cmd) is(words ...string) bool { return faultproxy.Command(words...)(c.words) }
 
 // setUp is what connections begin with and are kept alive by. It says nothing about locks and is left out. Redisson sends
-// PING only, as it is configured here; Go asks who it is for the day when the connection breaks.
+// PING only, as it is configured here; Go says its name, and asks who it is for the day when the connection breaks and whether it speaks to
+// a master.
 var setUp = []faultproxy.Match{
 	faultproxy.Command("PING"),
 	faultproxy.Command("CLIENT", "ID"),
 	faultproxy.Command("CLIENT", "INFO"),
+	faultproxy.Command("CLIENT", "SETNAME"),
+	faultproxy.Command("HELLO"),
+	faultproxy.Command("ROLE"),
 }
 
 // event is one executed command as it was recorded.

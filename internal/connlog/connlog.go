@@ -96,7 +96,7 @@ func (l *Log) GivenUp(cause error) {
 	if l == nil || !l.on(slog.LevelWarn) {
 		return
 	}
-	l.log(slog.LevelWarn, "connection given up", slog.Any("reason", cause))
+	l.log(slog.LevelWarn, "connection given up", slog.Any("cause", cause))
 }
 
 // Idle tells that a connection ended which nobody needed.
