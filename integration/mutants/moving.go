@@ -1,0 +1,69 @@
+package main
+
+// moving breaks what happens when the master is another server, and what a connection is believed.
+var moving = []defect{
+	{
+		what: "READONLY is passed on to the caller",
+		edits: []edit{{"internal/pipeline/script.go",
+			"\tif readOnly(r.Err) {\n",
+			"\tif false {\n"}},
+		by: []catcher{{"internal/pipeline", "TestCommandThatAReplicaRefusesGoesToTheMasterThatTheAddressLeadsTo"}, {"integration/behaviour", "TestPoolFollowsItsAddressToAnotherMaster"}},
+	},
+	{
+		what: "a connection is used whatever role its server has",
+		edits: []edit{{"internal/pipeline/connect.go",
+			"\t\terr = w.server.Usable()\n",
+			"\t\terr = nil\n"}},
+		by: []catcher{{"internal/pipeline", "TestServersThatAreNotSingleAreRefused"}, {"integration/behaviour", "TestReplicaIsToldAsThat"}},
+	},
+	{
+		what: "a pool gets the connections to a former master back",
+		edits: []edit{{"internal/pipeline/connect.go",
+			"\t\to.interrupt() // a pool must not lend it again\n",
+			""}},
+		by: []catcher{{"internal/pipeline", "TestPoolFullOfConnectionsToAReplicaIsEmptied"}},
+	},
+	{
+		what: "a retired connection is broken off with replies owed",
+		edits: []edit{{"internal/pipeline/moved.go",
+			"\tif idle && l.patient != nil {\n",
+			"\tif (idle || true) && l.patient != nil {\n"}},
+		by: []catcher{{"internal/pipeline", "TestRetiredConnectionLosesNothing"}},
+	},
+	{
+		what: "the subscriptions stay with the former master",
+		edits: []edit{{"rlock/client.go",
+			"Moved: func() { c.node.hub.Redial() },\n",
+			"\n"}},
+		by: []catcher{{"rlock", "TestSubscriptionsFollowTheCommandsToAnotherServer"}},
+	},
+	{
+		what: "holds are not renewed when a connection ends",
+		edits: []edit{{"rlock/client.go",
+			"Ended: func() { c.dog.RenewNow() },\n",
+			"\n"}},
+		by: []catcher{{"rlock", "TestHoldThatTheNextServerLacksIsLostAtOnce"}},
+	},
+	{
+		what: "replies that were left on a lent connection stay there",
+		edits: []edit{{"internal/transport/borrow.go",
+			"\t\tif err := drain(ctx, c); err != nil {\n",
+			"\t\tif err := error(nil); err != nil {\n"}},
+		by: []catcher{{"rlock", "TestPoolThatLeavesRepliesBehindLetsNobodyIn"}},
+	},
+	{
+		what: "replies of another shape count as refusals to tell",
+		edits: []edit{
+			{"internal/pipeline/exchange.go",
+				"\tn, ok := reply.(int64)\n\tif !ok {\n\t\tx.err = errStray(command, reply)\n\t}\n",
+				"\tn, ok := reply.(int64)\n\tif !ok {\n\t\treturn 0, errStray(command, reply)\n\t}\n"},
+			{"internal/pipeline/exchange.go",
+				"\tb, ok := reply.([]byte)\n\tif !ok {\n\t\tx.err = errStray(command, reply)\n\t}\n",
+				"\tb, ok := reply.([]byte)\n\tif !ok {\n\t\treturn \"\", errStray(command, reply)\n\t}\n"},
+			{"internal/pipeline/exchange.go",
+				"\tif err != nil {\n\t\tx.err = fmt.Errorf(\"%w: %w\", errOutOfStep, err)\n\t}\n",
+				"\t_ = err\n"},
+		},
+		by: []catcher{{"internal/pipeline", "TestConnectionWhoseRepliesAreOutOfStepIsNotUsed"}},
+	},
+}
