@@ -38,7 +38,8 @@ type Client struct {
 	log     journal
 	shards  [shardCount]shard
 	threads atomic.Int64
-	blind   atomic.Bool // the server does not tell who listens
+	shared  atomic.Int64 // the newest owner of its own that others may use
+	blind   atomic.Bool  // the server does not tell who listens
 	timers  timers
 
 	living gauge // holds
@@ -188,6 +189,7 @@ func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *
 		hub: pubsub.New(dial, pubsub.Options{Timeout: o.timeout, Permanent: transport.Permanent, Logger: c.log.l}),
 	}
 	c.dog = watchdog.New(c.renew, watchdog.Options{TTL: o.watchdog, Clock: o.clock})
+	c.keepOwners()
 	return c
 }
 

@@ -65,6 +65,7 @@ func (c *Client) close(patience time.Duration) {
 	hub.Wait()
 	c.timers.wait()
 	c.stopLines()
+	c.forgetOwners()
 	if patience > 0 { // a client that Open could not use is its error's business
 		c.log.closed(holds, open)
 	}

@@ -46,7 +46,7 @@ func named(lock string) slog.Attr {
 	return slog.String("lock", lock)
 }
 
-func owned(o Owner) slog.Attr { return slog.String("owner", o.String()) }
+func owned(o Owner) slog.Attr { return slog.String("owner", o.text()) }
 
 func failed(err error) slog.Attr { return slog.Any("error", err) }
 

@@ -2,6 +2,8 @@ package rlock
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 
@@ -19,8 +21,17 @@ type Owner struct {
 }
 
 // String is the owner as Redis holds it, such as
-// "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42".
-func (o Owner) String() string { return codec.Owner(o.client, o.thread) }
+// "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42". From then on this owner, and
+// those that its client made before it, count as known to other processes: an
+// acquire of theirs whose answer was lost is ErrUncertain where another's hold
+// could be taken for it.
+func (o Owner) String() string {
+	o.share()
+	return o.text()
+}
+
+// text is String for what does not leave this client.
+func (o Owner) text() string { return codec.Owner(o.client, o.thread) }
 
 // ParseOwner reads what String, or Redisson, wrote. It refuses, with
 // ErrInvalidOption, what Redisson would not write: anything but a lowercase
@@ -30,8 +41,54 @@ func ParseOwner(s string) (Owner, error) {
 	if err != nil {
 		return Owner{}, fmt.Errorf("rlock: %w: %w", ErrInvalidOption, err)
 	}
-	return Owner{client, thread}, nil
+	o := Owner{client, thread}
+	o.share()
+	return o, nil
 }
+
+// shared tells, for each client of this process that is not closed, the
+// newest of its owners that may be known outside the client. All older ones
+// count as known too: one number a client is enough, and a program that
+// prints every owner costs no memory.
+var shared = struct {
+	mu sync.RWMutex // guards of
+	of map[uuid.UUID]*atomic.Int64
+}{of: map[uuid.UUID]*atomic.Int64{}}
+
+// share notes that others than its client may use the owner from now on. It
+// comes before they can.
+func (o Owner) share() {
+	shared.mu.RLock()
+	newest := shared.of[o.client]
+	shared.mu.RUnlock()
+	if newest == nil {
+		return
+	}
+	for {
+		n := newest.Load()
+		if n >= o.thread || newest.CompareAndSwap(n, o.thread) {
+			return
+		}
+	}
+}
+
+// keepOwners begins to note which of the client's owners are shared.
+func (c *Client) keepOwners() {
+	shared.mu.Lock()
+	shared.of[c.id] = &c.shared
+	shared.mu.Unlock()
+}
+
+// forgetOwners ends it.
+func (c *Client) forgetOwners() {
+	shared.mu.Lock()
+	delete(shared.of, c.id)
+	shared.mu.Unlock()
+}
+
+// alone tells whether nobody but this client can hold as o: it made the
+// owner, and has given away neither its string nor its value.
+func (c *Client) alone(o Owner) bool { return o.client == c.id && o.thread > c.shared.Load() }
 
 func (o Owner) check() error {
 	if o == (Owner{}) {

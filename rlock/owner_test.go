@@ -3,6 +3,7 @@ package rlock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -169,5 +170,38 @@ func TestE2NothingIsLeftOfANestedLeaseThatEndedByItself(t *testing.T) {
 	}
 	if left() {
 		t.Error("the name is left")
+	}
+}
+
+// An owner is its client's alone until its string or its value is given away, and with it those that were made before.
+func TestOwnerIsAloneUntilItIsGivenAway(t *testing.T) {
+	s := redistest.Start(t)
+	c, other := open(t, s), open(t, s)
+	give := map[string]func(o Owner){
+		"its string":       func(o Owner) { _ = o.String() },
+		"printed":          func(o Owner) { _ = fmt.Sprint(o) },
+		"parsed":           func(o Owner) { _, _ = ParseOwner(o.text()) },
+		"a hold's string":  func(o Owner) { _ = lockOf(t, c.NewLock(o.text()), As(o)).String() },
+		"another client's": func(o Owner) { unlock(t, lockOf(t, other.NewLock("orders"), As(o))) },
+	}
+	for what, give := range give {
+		before, o, after := c.NewOwner(), c.NewOwner(), c.NewOwner()
+		unlock(t, lockOf(t, c.NewLock("orders"), As(o)))
+		if _, err := c.NewLock("orders").HoldCount(t.Context(), o); err != nil {
+			t.Error(err)
+		}
+		if !c.alone(before) || !c.alone(o) || other.alone(o) {
+			t.Errorf("%s: shared before", what)
+		}
+		give(o)
+		if c.alone(before) || c.alone(o) || !c.alone(after) {
+			t.Errorf("%s: %v, %v and %v are alone, want the last only", what, c.alone(before), c.alone(o), c.alone(after))
+		}
+	}
+	c.Close()
+	shared.mu.RLock()
+	defer shared.mu.RUnlock()
+	if shared.of[c.id] != nil {
+		t.Error("a closed client is remembered")
 	}
 }

@@ -45,7 +45,7 @@ func (l *Lock) IsHeldBy(ctx context.Context, owner Owner) (bool, error) {
 	if err := owner.check(); err != nil {
 		return false, wrap("ask about", l.name, err)
 	}
-	reply, err := l.ask(ctx, "HEXISTS", l.key, owner.String())
+	reply, err := l.ask(ctx, "HEXISTS", l.key, owner.text())
 	if err != nil {
 		return false, err
 	}
@@ -63,7 +63,7 @@ func (l *Lock) HoldCount(ctx context.Context, owner Owner) (int, error) {
 	if err := owner.check(); err != nil {
 		return 0, wrap("ask about", l.name, err)
 	}
-	reply, err := l.ask(ctx, "HGET", l.key, owner.String())
+	reply, err := l.ask(ctx, "HGET", l.key, owner.text())
 	if err != nil {
 		return 0, err
 	}

@@ -32,7 +32,7 @@ type tenure struct {
 
 // RedisArg is the owner as Redis holds it. It is made anew for each command:
 // locks are held for much longer than they are taken and given up.
-func (t *tenure) RedisArg() any { return t.owner.String() }
+func (t *tenure) RedisArg() any { return t.owner.text() }
 
 // AppendWord is RedisArg for a connection that can do without the string.
 func (t *tenure) AppendWord(b []byte) []byte {

@@ -115,10 +115,23 @@ func (t *tenure) undoAgain(until time.Duration) {
 	t.enter(u)
 }
 
-// count asks how many holds the owner has on the server, after an acquire of
-// a shared owner was lost: one more than this client knows of means that it
-// ran. That can be told only while all of that owner's holds are this
-// client's (A5).
+// count asks how many holds the owner has on the server, after an acquire
+// with As was lost and its connection fenced. What the server counts is the
+// holds that this client knows of, those of others that use the same owner,
+// and one more if the acquire ran. None of the three is less than nothing, so:
+//
+//   - 0 says that nothing of it is held, whoever else uses the owner.
+//   - As many as are known here says that it did not run and that nobody else
+//     holds. It can be a coincidence only if somebody else released a hold of
+//     this client's meanwhile and it ran: then trying again makes the count
+//     one too high, which keeps others out and lets nobody in.
+//   - One more says that it ran, or that somebody else holds once. To take it
+//     back may release another's hold, so it is done only where nobody else
+//     can hold: the owner is this client's and never left it (Client.alone).
+//     That is asked after the answer. Who learned of the owner before it was
+//     counted is known by then; who learns of it later adds to a count that is
+//     understood already.
+//   - Anything else can't be told (A5).
 func (a *attempt) count(fenced bool) {
 	t, w, n := a.t, a.w, a.t.n
 	if !fenced {
@@ -145,11 +158,9 @@ func (a *attempt) count(fenced bool) {
 			a.resume()
 		case t.owed > 0:
 			a.undecided(fmt.Sprintf("the owner holds %d, of which some are of leases that ended and were not unlocked", count))
-		case t.owner.client != n.c.id:
-			a.undecided(fmt.Sprintf("the owner holds %d, and other clients may have made some of them", count))
 		case count == known:
 			a.resume()
-		case count == known+1:
+		case count == known+1 && n.c.alone(t.owner):
 			// Its owner lives on: repeated beyond the latch, it would take
 			// another hold.
 			u := newRelease(t, n.c.unlockLimit())
@@ -164,7 +175,7 @@ func (a *attempt) count(fenced bool) {
 			}
 			u.begin()
 		default:
-			a.undecided(fmt.Sprintf("the owner holds %d where this client knows of %d", count, known))
+			a.undecided(fmt.Sprintf("the owner holds %d where this client knows of %d, and others may use it", count, known))
 		}
 	})
 }

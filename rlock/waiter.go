@@ -166,6 +166,9 @@ func (l *Lock) want(ctx context.Context, once bool, wait time.Duration, opts []A
 	if err := w.terms.set(opts); err != nil {
 		return nil, wrap("acquire", l.name, err)
 	}
+	if w.terms.as && w.terms.owner.client != l.c.id {
+		w.terms.owner.share() // with another client of this process, if it is of one
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, wrap("acquire", l.name, err)
 	}

@@ -143,7 +143,7 @@ func (a *auditor) judge(key string, fields map[string]int, before []*rlock.Hold,
 	valid := map[string]int{}
 	for _, h := range before {
 		if h.Err() == nil {
-			valid[h.Owner().String()]++
+			valid[field(h.Owner())]++
 		}
 	}
 	for owner, n := range valid {
@@ -162,7 +162,7 @@ func (a *auditor) judge(key string, fields map[string]int, before []*rlock.Hold,
 	w.holds = slices.DeleteFunc(w.holds, func(h *rlock.Hold) bool { return h.Err() != nil })
 	believed := map[string]bool{}
 	for _, h := range w.holds {
-		believed[h.Owner().String()] = true
+		believed[field(h.Owner())] = true
 	}
 	for owner := range fields {
 		if believed[owner] {

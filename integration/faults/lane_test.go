@@ -223,7 +223,7 @@ func (r *round) holds(count int, holds ...*rlock.Hold) {
 			r.violates("a hold that should be valid: %v", err)
 		}
 	}
-	if f := r.fields(); len(f) != 1 || f[holds[0].Owner().String()] != count {
+	if f := r.fields(); len(f) != 1 || f[field(holds[0].Owner())] != count {
 		r.violates("the server has %v, want %v alone with %d", f, holds[0].Owner(), count)
 	}
 }

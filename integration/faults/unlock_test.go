@@ -113,7 +113,7 @@ func lostReentry(do faultproxy.Action) func(*round) {
 			r.holds(2, first, got.hold)
 			r.release(got.hold)
 		}
-		if !becomes(r.row.bound, func() bool { return r.fields()[first.Owner().String()] == 1 }) {
+		if !becomes(r.row.bound, func() bool { return r.fields()[field(first.Owner())] == 1 }) {
 			r.violates("the count stays at %v, want 1", r.fields())
 		}
 		r.holds(1, first)

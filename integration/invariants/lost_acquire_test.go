@@ -166,6 +166,60 @@ func TestA5ForeignOwnerIsUncertain(t *testing.T) {
 	}
 }
 
+// An owner that left this client may be held by others, and a hold of theirs must not be taken for a lost acquire that ran.
+func TestA5HoldOfAnotherClientIsNotUndone(t *testing.T) {
+	for what, hand := range map[string]func(*testing.T, rlock.Owner) rlock.Owner{
+		"handed over as a string": func(t *testing.T, o rlock.Owner) rlock.Owner {
+			same, err := rlock.ParseOwner(o.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return same
+		},
+		"handed over within the process": func(_ *testing.T, o rlock.Owner) rlock.Owner { return o },
+	} {
+		for _, do := range []faultproxy.Action{faultproxy.CutBefore, faultproxy.CutAfter} {
+			for held := range 2 {
+				t.Run(what+", "+do.String()+", "+[]string{"not held here", "held here"}[held], func(t *testing.T) {
+					r := newRig(t)
+					a, b := r.open(), r.open()
+					o := a.NewOwner()
+					var holds []*rlock.Hold
+					for range held {
+						holds = append(holds, lock(t, a.NewLock(name), rlock.As(o)))
+					}
+					holds = append(holds, lock(t, b.NewLock(name), rlock.As(hand(t, o))))
+					r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+					got := happens(t, "Lock returns", locking(t.Context(), a.NewLock(name), rlock.As(o)))
+					want(t, got.err, rlock.ErrUncertain)
+					count := held + 1
+					if do == faultproxy.CutAfter {
+						count++
+					}
+					r.heldOnlyBy(name, o, count)
+					unlock(t, holds...)
+				})
+			}
+		}
+	}
+}
+
+// Whoever may hold as this owner, a count of no more than this client's own holds says that the acquire did not run.
+func TestA5CountOfWhatIsKnownIsDecided(t *testing.T) {
+	r := newRig(t)
+	l := r.open().NewLock(name)
+	o, err := rlock.ParseOwner(stranger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for held := range 3 {
+		r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutBefore})
+		h := granted(t, locking(t.Context(), l, rlock.As(o)))
+		r.heldOnlyBy(name, o, held+1)
+		defer unlock(t, h)
+	}
+}
+
 // The count tells nothing while a hold of that owner was lost by its own lease and its unlock is still owed: the server
 // counts it, this client does not hold it.
 func TestA5LostHoldDoesNotDeceiveTheCount(t *testing.T) {

@@ -40,9 +40,16 @@ var acquiring = []defect{
 	{
 		what: "a lost re-entry is undone without looking at the count",
 		edits: []edit{{"rlock/undo.go",
-			"\t\tcase count == known:\n\t\t\ta.resume()\n\t\tcase count == known+1:\n",
+			"\t\tcase count == known:\n\t\t\ta.resume()\n\t\tcase count == known+1 && n.c.alone(t.owner):\n",
 			"\t\tcase count == known || count == known+1:\n"}},
 		by: []catcher{{"integration/invariants", "TestA5SharedOwnersCountIsExactAfterALostReply"}},
+	},
+	{
+		what: "one hold more of an owner that others may use is taken for the lost acquire",
+		edits: []edit{{"rlock/undo.go",
+			"case count == known+1 && n.c.alone(t.owner):",
+			"case count == known+1 && t.owner.client == n.c.id:"}},
+		by: []catcher{{"integration/invariants", "TestA5HoldOfAnotherClientIsNotUndone"}},
 	},
 	{
 		what: "a grant whose caller has left is not given back",
