@@ -166,7 +166,7 @@ func (a *attempt) granted(r *pipeline.Request) {
 		t.drop(h)
 		h.over(lostBy(watchdog.ErrExpired))
 		h.giveBack()
-		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, a.lease))
+		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, t.least(r.Sent, a.lease)))
 		a.tellLine()
 	case r.Replicas > 0 && r.Acked == 0:
 		n.c.log.unreplicated(t, r)
@@ -250,7 +250,7 @@ func (t *tenure) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
 	}
 	c.living.add()
 	now := c.now()
-	if now >= min(h.end, watchdog.Trust(sent, lease)) || !t.leased(sent, lease) {
+	if now >= min(h.end, t.trust(sent, lease)) || !t.leased(sent, lease) {
 		return h, false
 	}
 	return h, true

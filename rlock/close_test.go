@@ -45,8 +45,8 @@ func awaitLane(t *testing.T, h *Hold, behind int) {
 	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
 		s.lock()
 		queued := 0
-		if h.t.queue != nil {
-			queued = len(*h.t.queue)
+		if h.t.rare != nil {
+			queued = len(h.t.rare.queue)
 		}
 		is := h.t.busy && queued == behind
 		s.unlock()

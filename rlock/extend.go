@@ -19,10 +19,12 @@ import (
 // It blocks until the server answers, ctx ends or a command timeout has
 // passed. Once sent it is not taken back: if ctx ends first the error is
 // ErrUncertain and ctx's. ErrReleased: the hold was released before.
-// ErrClosed: the client is closed. An error that is both ErrLeaseLost and ErrNotHeld: the key is not
-// this owner's any more and the hold is over. ErrUncertain: no answer; what
-// is trusted is the shorter of both leases. ErrInvalidOption: a hold that the
-// watchdog extends, or d below 1 ms.
+// ErrClosed: the client is closed. An error that is both ErrLeaseLost and
+// ErrNotHeld: the key is not this owner's any more and the hold is over.
+// ErrUncertain: no answer, and what is trusted is the shorter of both leases;
+// or it was answered, and an earlier command that the server could not be made
+// to drop may still cut the lease, which is trusted for no longer than that.
+// ErrInvalidOption: a hold that the watchdog extends, or d below 1 ms.
 func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	if err := checkLease(d); err != nil {
 		return wrap("extend", h.l.name, err)
@@ -119,10 +121,13 @@ func (e *extension) Complete(r *pipeline.Request) {
 	case c.closed() || closedPipe(r.Err):
 		e.settle(ErrClosed)
 	case lost(r.Err):
-		c.node.pipe.AfterFence(&e.req, func(bool) {
+		c.node.pipe.AfterFence(&e.req, func(closed bool) {
 			c.after(0, func() {
 				s.lock()
 				defer s.unlock()
+				if !closed {
+					h.t.mayArrive(e.lease)
+				}
 				if c.now() >= e.limit {
 					e.settle(fmt.Errorf("%w: %w", ErrUncertain, r.Err))
 					return
@@ -159,6 +164,10 @@ func (e *extension) answered(r *pipeline.Request) {
 		t.leased(r.Sent, e.lease)
 		if err := h.check(); err != nil {
 			e.late(err)
+			return
+		}
+		if least := t.least(r.Sent, e.lease); least < e.d {
+			e.settle(fmt.Errorf("%w: an earlier command of owner %s was lost, could not be fenced and may still arrive; it would cut the lease to %v", ErrUncertain, t.owner, least))
 			return
 		}
 		e.settle(nil)

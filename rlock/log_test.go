@@ -27,7 +27,7 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	h := &Hold{l: l, t: te}
 	w := &waiter{n: n, tries: 1}
 	holds := []*Hold{h}
-	r := &renewal{c: c, ttl: time.Minute, subs: []renewee{{0, te}}}
+	r := &renewal{c: c, ttl: time.Minute, subs: []renewee{{t: te}}}
 	mine := []bool{true}
 	q := &pipeline.Request{Replicas: 1}
 	ctx, trouble := context.Background(), errors.New("trouble")
@@ -107,7 +107,7 @@ func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 		te := &tenure{owner: Owner{thread: int64(left)}, n: &name{c: c, s: &shard{}, l: &Lock{c: c, name: lock}}}
 		te.lease = dog.Register(te)
 		te.lease.Live(c.now()+left, watchdog.Never, watchdog.Never)
-		r.subs = append(r.subs, renewee{len(r.subs), te})
+		r.subs = append(r.subs, renewee{i: len(r.subs), t: te})
 	}
 	var text bytes.Buffer
 	newJournal(slog.New(slog.NewTextHandler(&text, nil)), c).renewalFailed(r, errors.New("trouble"))

@@ -104,7 +104,7 @@ func (r *release) send() {
 		// Told at its limit, and whoever is next in the lane must not wait for
 		// ever. The last hold's key expires; one of several would be counted
 		// for as long as the others are renewed.
-		r.t.leave()
+		r.leave()
 		return
 	}
 	if r.failed != nil && c.now() > r.limit {
@@ -178,7 +178,7 @@ func (r *release) repeatAfterFence() {
 			defer n.s.unlock()
 			r.open = r.open || !closed
 			if r.over {
-				r.t.leave()
+				r.leave()
 				return
 			}
 			r.send()
@@ -292,5 +292,14 @@ func (r *release) tell(err error) {
 // settle ends the release for its caller and the owner's lane.
 func (r *release) settle(err error) {
 	r.tell(err)
+	r.leave()
+}
+
+// leave ends it for the owner's lane. One that was answered has a latch, which
+// keeps what may still arrive of it from running.
+func (r *release) leave() {
+	if r.open && r.req.Err != nil {
+		r.t.mayArrive(r.lease)
+	}
 	r.t.leave()
 }

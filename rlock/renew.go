@@ -16,13 +16,16 @@ type renewal struct {
 	subs   []renewee
 	answer func(int, watchdog.Answer)
 	turn   bool // it has one
+
+	mayArrive bool // it was lost on a connection that could not be fenced
 }
 
 // renewee is one lease of a renewal; its owner's lane is taken until the
 // outcome is known.
 type renewee struct {
-	i int // in the watchdog's batch
-	t *tenure
+	i     int // in the watchdog's batch
+	t     *tenure
+	least time.Duration // what of the lease is relied on
 }
 
 // renew extends a batch for the watchdog, when it is its turn.
@@ -46,8 +49,8 @@ func (c *Client) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Ans
 		}
 		t.busy = true
 		ttl := t.pass(c.o.watchdog)
+		sub := renewee{i, t, t.least(c.early(), ttl)}
 		s.unlock()
-		sub := renewee{i, t}
 		if ttl > c.o.watchdog {
 			// Its other holds were promised more (H6).
 			(&renewal{c: c, ttl: ttl, answer: answer, subs: []renewee{sub}}).send()
@@ -88,7 +91,8 @@ func (r *renewal) Complete(q *pipeline.Request) {
 		// The lanes stay taken until no byte of it can run any more.
 		r.fail(q.Err)
 		r.c.work.add()
-		r.c.node.pipe.AfterFence(q, func(bool) {
+		r.c.node.pipe.AfterFence(q, func(closed bool) {
+			r.mayArrive = !closed
 			r.leave()
 			r.c.work.done()
 		})
@@ -114,7 +118,7 @@ func (r *renewal) Complete(q *pipeline.Request) {
 	for i, sub := range r.subs {
 		a := watchdog.Answer{Result: watchdog.NotOwned}
 		if mine[i] {
-			a = watchdog.Answer{Result: watchdog.Renewed, Sent: q.Sent, TTL: r.ttl}
+			a = watchdog.Answer{Result: watchdog.Renewed, Sent: q.Sent, TTL: sub.least}
 		}
 		r.answer(sub.i, a)
 	}
@@ -134,6 +138,9 @@ func (r *renewal) leave() {
 	for _, sub := range r.subs {
 		s := sub.t.n.s
 		s.lock()
+		if r.mayArrive {
+			sub.t.mayArrive(r.ttl)
+		}
 		sub.t.leave()
 		s.unlock()
 	}

@@ -18,8 +18,8 @@ type tenure struct {
 	prev, next *tenure // of the name's
 	listed     bool    // among them
 
-	busy  bool  // a command of this owner is under way
-	queue *[]op // those that wait for it; nil: none
+	busy bool  // a command of this owner is under way
+	rare *rare // nil: nothing of it
 
 	holds    *Hold           // living: neither released nor lost; the latest first
 	lease    *watchdog.Lease // what the watchdog knows; nil between holds
@@ -28,6 +28,18 @@ type tenure struct {
 	owed     int32           // holds whose own lease ended before this one, counted by the server until their Unlock
 	unsent   int32           // unlocks waiting in the lane, whose holds the server still counts
 	first    Hold            // room for the first hold
+}
+
+// rare is what few owners have.
+type rare struct {
+	queue []op // commands that wait for the one under way
+
+	// Commands that were lost on a connection that could not be fenced: until
+	// late they may still arrive, and the shortest lease that one of them
+	// carries is lateLease. late is 0 where there are none.
+	late      time.Duration
+	lateLease time.Duration
+	dropping  bool // a timer drops them
 }
 
 // RedisArg is the owner as Redis holds it. It is made anew for each command:
@@ -93,10 +105,8 @@ func (n *name) all() []*tenure {
 // enter begins o, at once or when the commands before it have ended.
 func (t *tenure) enter(o op) {
 	if t.busy {
-		if t.queue == nil {
-			t.queue = new([]op)
-		}
-		*t.queue = append(*t.queue, o)
+		r := t.rarely()
+		r.queue = append(r.queue, o)
 		return
 	}
 	t.busy = true
@@ -105,17 +115,86 @@ func (t *tenure) enter(o op) {
 
 // leave ends a command and starts the next.
 func (t *tenure) leave() {
-	if q := t.queue; q != nil {
-		o := (*q)[0]
-		(*q)[0] = nil
-		if *q = (*q)[1:]; len(*q) == 0 {
-			t.queue = nil
-		}
+	if r := t.rare; r != nil && len(r.queue) > 0 {
+		o := r.queue[0]
+		r.queue[0] = nil
+		r.queue = r.queue[1:]
+		t.spare()
 		o.begin()
 		return
 	}
 	t.busy = false
 	t.tidy()
+}
+
+// rarely finds or makes what few owners have.
+func (t *tenure) rarely() *rare {
+	if t.rare == nil {
+		t.rare = new(rare)
+	}
+	return t.rare
+}
+
+// spare drops it if there is nothing left of it.
+func (t *tenure) spare() {
+	if r := t.rare; len(r.queue) == 0 && r.late == 0 {
+		t.rare = nil
+	}
+}
+
+// mayArrive notes that a command that sets the lease was lost and that its
+// connection could not be fenced. When it runs after all, it cuts whatever
+// lease a later command has set. For how long that can happen nobody can
+// tell; it is reckoned with for one watchdog timeout, and at least for as long
+// as the server remembers an unlock. The owner may have released by then, and
+// hold again.
+func (t *tenure) mayArrive(lease time.Duration) {
+	c := t.n.c
+	r := t.rarely()
+	if r.late == 0 || lease < r.lateLease {
+		r.lateLease = lease
+	}
+	r.late = later(c.now(), max(c.o.watchdog, c.latchTTL()))
+}
+
+// least is what is left of a lease if a late command cuts it.
+func (t *tenure) least(sent, lease time.Duration) time.Duration {
+	if r := t.rare; r != nil && sent < r.late {
+		return min(lease, r.lateLease)
+	}
+	return lease
+}
+
+// trust is until when a lease that was set by a command sent at sent can be
+// relied on.
+func (t *tenure) trust(sent, lease time.Duration) time.Duration {
+	return watchdog.Trust(sent, t.least(sent, lease))
+}
+
+// remembers tells whether the owner's late commands are a reason to keep what
+// is known of it, and has it dropped when they are none any more.
+func (t *tenure) remembers() bool {
+	r, c := t.rare, t.n.c
+	if r == nil || r.late == 0 {
+		return false
+	}
+	left := r.late - c.now()
+	if c.closed() || left <= 0 {
+		r.late = 0
+		t.spare()
+		return false
+	}
+	if !r.dropping {
+		r.dropping = true
+		c.after(left, func() {
+			s := t.n.s
+			s.lock()
+			defer s.unlock()
+			r.dropping = false
+			t.tidy()
+		})
+	}
+	return true
 }
 
 // tidy drops a tenure that nobody needs any more.
@@ -127,7 +206,7 @@ func (t *tenure) tidy() {
 		t.lease.Forget()
 		t.lease = nil
 	}
-	if !t.listed {
+	if !t.listed || t.remembers() {
 		return
 	}
 	n := t.n
@@ -207,7 +286,7 @@ func (t *tenure) renewUntil() time.Duration {
 // leased records that a command sent at sent set the key's lease to ttl, and
 // has the watchdog follow from there. It reports whether trust lasts.
 func (t *tenure) leased(sent, ttl time.Duration) bool {
-	expiry := watchdog.Trust(sent, ttl)
+	expiry := t.trust(sent, ttl)
 	from, until := sent, t.renewUntil()
 	if until == 0 {
 		from, until = clock.Never, clock.Never

@@ -135,6 +135,7 @@ func (t *tenure) undoAgain(until time.Duration) {
 func (a *attempt) count(fenced bool) {
 	t, w, n := a.t, a.w, a.t.n
 	if !fenced {
+		t.mayArrive(a.lease)
 		a.undecided("its connection could not be fenced")
 		return
 	}

@@ -178,12 +178,16 @@ func (l *Lease) schedule(from time.Duration) {
 
 // hasten brings the next renewal forward to where it leaves time for retries
 // before a trust that was cut short ends: no renewing lease may run out
-// without one attempt.
+// without one attempt. A quarter of what is left passes all the same, so that
+// a trust which is short each time does not make for renewals without pause.
 func (l *Lease) hasten() {
 	if l.renewAt == Never || l.retrying {
 		return
 	}
-	l.renewAt = min(l.renewAt, l.Expiry()-l.watchdog.lead)
+	if at := l.Expiry() - l.watchdog.lead; at < l.renewAt {
+		now := l.watchdog.clock.Now()
+		l.renewAt = min(l.renewAt, max(at, now+(l.Expiry()-now)/4))
+	}
 }
 
 // over reports whether trust has ended by the clock.

@@ -160,6 +160,7 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 			if l.renewAt != Never && w.headStart() > 0 {
 				l.renewAt += time.Duration(i) // the same order again, within the head start
 			}
+			l.hasten()
 		}
 	case l.renewAt != Never:
 		l.retrying = true

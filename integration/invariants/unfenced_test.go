@@ -111,6 +111,176 @@ func TestA5WithoutKillASharedOwnerIsUncertain(t *testing.T) {
 	want(t, got.err, rlock.ErrUncertain)
 }
 
+// withheld has a command's bytes stay under way while its connection is given up.
+func (r *rig) withheld(m faultproxy.Match, send func()) *faultproxy.Handle {
+	r.Helper()
+	late := r.proxy.Add(faultproxy.Rule{Match: m, Times: 1, Do: faultproxy.Withhold})
+	done := make(chan struct{})
+	go func() { defer close(done); send() }()
+	happens(r, "the command", late.Hit())
+	r.proxy.CutAll()
+	happens(r, "the call returns", done)
+	return late
+}
+
+// arrives lets the withheld bytes run, and fails if a hold that lives is trusted for longer than the key lives then.
+func (r *rig) arrives(late *faultproxy.Handle, holds ...*rlock.Hold) {
+	r.Helper()
+	if n := late.Release(); n != 1 {
+		r.Fatal("the late command did not run; nothing is shown by this test")
+	}
+	expires := r.expires(name)
+	for i, h := range holds {
+		if valid := h.ValidUntil(); h.Err() == nil && valid.After(expires) {
+			r.Errorf("hold %d is trusted for %v where the key lives for %v", i, time.Until(valid), time.Until(expires))
+		}
+	}
+}
+
+// A command that can't be fenced may cut the lease that a later one has set. Nothing is promised beyond that.
+func TestH6WithoutKillNoPromiseIsLongerThanALateCommand(t *testing.T) {
+	for what, c := range map[string]struct {
+		late    faultproxy.Match
+		send    func(*testing.T, *rlock.Lock, *rlock.Hold)
+		certain bool
+	}{
+		"extension": {late: renewals, send: func(t *testing.T, _ *rlock.Lock, h *rlock.Hold) {
+			if err := h.Extend(t.Context(), 2*time.Second); err != nil {
+				t.Error(err)
+			}
+		}},
+		"re-entry": {late: acquires, send: func(t *testing.T, l *rlock.Lock, h *rlock.Hold) {
+			_, err := l.Lock(t.Context(), rlock.As(h.Owner()), rlock.Lease(time.Second))
+			want(t, err, rlock.ErrUncertain)
+		}},
+		// The latch keeps the late one from running.
+		"partial unlock": {late: unlocks, certain: true, send: func(t *testing.T, l *rlock.Lock, h *rlock.Hold) {
+			unlock(t, lock(t, l, rlock.As(h.Owner()), rlock.Lease(time.Second)))
+		}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			r, url := rigWithoutKill(t)
+			l := r.openAt(url).NewLock(name)
+			h := lock(t, l, rlock.Lease(3*time.Second))
+			late := r.withheld(c.late, func() { c.send(t, l, h) })
+			err := h.Extend(t.Context(), time.Minute)
+			if !c.certain {
+				want(t, err, rlock.ErrUncertain)
+				if left := time.Until(h.ValidUntil()); left > 3*time.Second || left < 0 {
+					t.Errorf("trusted for %v", left)
+				}
+			} else if err != nil || time.Until(h.ValidUntil()) < 50*time.Second {
+				t.Errorf("trusted for %v, %v", time.Until(h.ValidUntil()), err)
+			}
+			r.arrives(late, h)
+		})
+	}
+}
+
+// An unlock that was given up may still come, and its latch was never set.
+func TestH6WithoutKillALatePartialUnlockIsReckonedWith(t *testing.T) {
+	t.Parallel()
+	r, url := rigWithoutKill(t)
+	l := r.openAt(url).NewLock(name)
+	outer := lock(t, l, rlock.Lease(4*time.Second))
+	inner := lock(t, l, rlock.As(outer.Owner()))
+	late := r.withheld(unlocks, func() {
+		r.proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.CutBefore})
+		want(t, inner.Unlock(t.Context()), rlock.ErrUncertain)
+	})
+	r.becomes("the next command of the owner is answered", func() bool {
+		want(t, outer.Extend(t.Context(), time.Minute), rlock.ErrUncertain)
+		return time.Until(outer.ValidUntil()) > 3*time.Second
+	})
+	r.arrives(late, outer)
+}
+
+// The watchdog's renewals pass as much as any hold needs, so they go on where trust was cut short.
+func TestH6WithoutKillALateRenewalIsReckonedWith(t *testing.T) {
+	t.Parallel()
+	r, url := rigWithoutKill(t)
+	const dog = 2 * time.Second
+	l := r.openAt(url, rlock.WithWatchdogTimeout(dog)).NewLock(name)
+	outer := lock(t, l)
+	late := r.withheld(renewals, func() { r.becomes("renewed", func() bool { return len(r.of("renewal", name)) > 0 }) })
+	r.becomes("renewed again", func() bool {
+		all := r.of("renewal", name)
+		return !all[len(all)-1].Answered.IsZero()
+	})
+	inner := lock(t, l, rlock.As(outer.Owner()), rlock.Lease(time.Minute))
+	r.arrives(late, outer, inner)
+	began := time.Now()
+	r.becomes("two leases passed", func() bool {
+		if outer.Err() != nil || inner.Err() != nil {
+			t.Fatal(outer.Err(), inner.Err())
+		}
+		return time.Since(began) > 2*dog
+	})
+	r.heldOnlyBy(name, outer.Owner(), 2)
+	unlock(t, inner, outer)
+}
+
+// A renewing lease that is trusted for less than the watchdog's third is renewed as often as that takes.
+func TestH6WithoutKillRenewalKeepsUpWithWhatIsTrusted(t *testing.T) {
+	t.Parallel()
+	r, url := rigWithoutKill(t)
+	l := r.openAt(url, rlock.WithWatchdogTimeout(long)).NewLock(name)
+	outer := lock(t, l, rlock.Lease(time.Second))
+	late := r.withheld(renewals, func() { _ = outer.Extend(t.Context(), 800*time.Millisecond) })
+	inner := lock(t, l, rlock.As(outer.Owner()))
+	began := time.Now()
+	r.becomes("three leases passed", func() bool {
+		if err := inner.Err(); err != nil {
+			t.Fatalf("after %v: %v", time.Since(began), err)
+		}
+		return time.Since(began) > 2400*time.Millisecond
+	})
+	if n := len(r.of("renewal", name)); n > 30 {
+		t.Errorf("%d renewals", n)
+	}
+	r.arrives(late, inner)
+	unlock(t, inner)
+}
+
+// It is reckoned with for one watchdog timeout, and at least for as long as an unlock is remembered.
+func TestH6WithoutKillALateCommandIsReckonedWithForALease(t *testing.T) {
+	t.Parallel()
+	r, url := rigWithoutKill(t)
+	const dog = 2500 * time.Millisecond // more than 5 timeouts and a second
+	l := r.openAt(url, rlock.WithWatchdogTimeout(dog)).NewLock(name)
+	h := lock(t, l, rlock.Lease(long))
+	late := r.withheld(renewals, func() { _ = h.Extend(t.Context(), time.Second) })
+	defer late.Release()
+	began := time.Now()
+	for err := rlock.ErrUncertain; err != nil; err = h.Extend(t.Context(), time.Minute) {
+		want(t, err, rlock.ErrUncertain)
+		if time.Since(began) > dog+soon {
+			t.Fatalf("still uncertain after %v", time.Since(began))
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+	if took := time.Since(began); took < dog-timeout {
+		t.Errorf("certain after %v", took)
+	}
+	if left := time.Until(h.ValidUntil()); left < 50*time.Second {
+		t.Errorf("trusted for %v", left)
+	}
+}
+
+// The same owner may hold again by then. What it was doing is remembered.
+func TestH6WithoutKillALateCommandOutlivesItsHold(t *testing.T) {
+	t.Parallel()
+	r, url := rigWithoutKill(t)
+	l := r.openAt(url).NewLock(name)
+	h := lock(t, l, rlock.Lease(long))
+	late := r.withheld(renewals, func() { _ = h.Extend(t.Context(), time.Second) })
+	unlock(t, h)
+	again := lock(t, l, rlock.As(h.Owner()), rlock.Lease(long))
+	r.arrives(late, again)
+	_ = again.Unlock(t.Context())
+}
+
 // A server that tells a client nothing about its connections: the fence can't even be named.
 func TestA5WithoutClientCommandsALostReplyIsUndone(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,7 @@ var leasing = []defect{
 		what: "a renewal ignores \"not yours\"",
 		edits: []edit{{"rlock/renew.go",
 			"watchdog.Answer{Result: watchdog.NotOwned}",
-			"watchdog.Answer{Result: watchdog.Renewed, Sent: q.Sent, TTL: r.ttl}"}},
+			"watchdog.Answer{Result: watchdog.Renewed, Sent: q.Sent, TTL: sub.least}"}},
 		by: []catcher{{"integration/invariants", "TestH2NotYoursIsALossAtOnce"}},
 	},
 	{
@@ -26,8 +26,8 @@ var leasing = []defect{
 	{
 		what: "trust in a renewal counts from its reply",
 		edits: []edit{{"rlock/renew.go",
-			"Sent: q.Sent, TTL: r.ttl}",
-			"Sent: r.c.now(), TTL: r.ttl}"}},
+			"Sent: q.Sent, TTL: sub.least}",
+			"Sent: r.c.now(), TTL: sub.least}"}},
 		by: []catcher{{"integration/invariants", "TestH1TrustCountsFromTheSend"}},
 	},
 	{
@@ -75,6 +75,13 @@ var leasing = []defect{
 				"\t\tif t.lease != l {\n"},
 		},
 		by: []catcher{{"watchdog", "TestH5PendingLeaseIsNeverRenewed"}, {"integration/invariants", "TestH5PendingLeaseIsNotRenewed"}},
+	},
+	{
+		what: "a late command that can't be fenced is not reckoned with",
+		edits: []edit{{"rlock/tenure.go",
+			"\t\treturn min(lease, r.lateLease)\n",
+			"\t\treturn lease\n"}},
+		by: []catcher{{"integration/invariants", "TestH6WithoutKillNoPromiseIsLongerThanALateCommand"}},
 	},
 	{
 		what: "a renewal does not wait for its owner's open command",
