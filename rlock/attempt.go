@@ -69,9 +69,6 @@ func (a *attempt) begin() {
 	}
 	t.register()
 	a.lease = t.pass(own)
-	if t.held > 0 {
-		t.lease.Lower(watchdog.Trust(n.c.early(), a.lease))
-	}
 	a.forces = n.forces
 	a.w.spoiled = true
 	a.req.Done, a.req.Wait = a, n.c.o.replicas
@@ -164,6 +161,7 @@ func (a *attempt) granted(r *pipeline.Request) {
 	switch {
 	case !ok:
 		t.drop(h)
+		t.mayHaveSet(r.Sent, a.lease)
 		h.over(lostBy(watchdog.ErrExpired))
 		h.giveBack()
 		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, t.least(r.Sent, a.lease)))
@@ -311,6 +309,9 @@ func (a *attempt) failed(err error) {
 		a.troubled(err)
 		a.finish()
 	case harmless(err) || a.w.terms.as:
+		if !harmless(err) {
+			a.t.mayHaveSet(a.req.Sent, a.lease)
+		}
 		a.answeredError(err)
 		a.finish()
 	default:

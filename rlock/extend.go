@@ -18,7 +18,9 @@ import (
 //
 // It blocks until the server answers, ctx ends or a command timeout has
 // passed. Once sent it is not taken back: if ctx ends first the error is
-// ErrUncertain and ctx's. ErrReleased: the hold was released before.
+// ErrUncertain and ctx's. What was refused or could not be sent changes
+// nothing, not even what is trusted; the error says why, or is ctx's.
+// ErrReleased: the hold was released before.
 // ErrClosed: the client is closed. An error that is both ErrLeaseLost and
 // ErrNotHeld: the key is not this owner's any more and the hold is over.
 // ErrUncertain: no answer, and what is trusted is the shorter of both leases;
@@ -44,7 +46,7 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 		s.unlock()
 		return wrap("extend", h.l.name, err)
 	}
-	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), limit: h.l.c.now() + h.l.c.o.timeout}
+	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), limit: h.l.c.now() + h.l.c.o.timeout, idle: true}
 	h.l.c.work.add()
 	h.t.enter(e)
 	s.unlock()
@@ -54,9 +56,9 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	select {
 	case err = <-e.done:
 	case <-ctx.Done():
-		err = fmt.Errorf("%w: %w", ErrUncertain, ctx.Err())
+		err = e.leave(ctx.Err())
 	case <-timer.C:
-		err = fmt.Errorf("%w: no answer within %v", ErrUncertain, h.l.c.o.timeout)
+		err = e.leave(nil)
 	}
 	if err != nil {
 		return wrap("extend", h.l.name, err)
@@ -73,6 +75,13 @@ type extension struct {
 	lease time.Duration // what it passes
 	limit time.Duration
 	done  chan error
+
+	// Guarded by the shard's mutex.
+	end    time.Duration // of trust in d, while it may be running
+	failed error         // the last trouble
+	open   bool          // a send of it may have run
+	idle   bool          // nothing of it is on its way: it waits for its lane, or for the end of a pause
+	over   bool          // its caller left while nothing of it had run
 }
 
 // begin sends the renewal. It runs with the shard locked, in the owner's
@@ -80,44 +89,107 @@ type extension struct {
 func (e *extension) begin() {
 	h, t := e.h, e.h.t
 	c := h.l.c
-	if h.check() != nil {
-		e.settle(fmt.Errorf("%w; %w", h.ended, notHeld(t.owner)))
-		return
+	if h.check() == nil && !e.over {
+		// The other holds keep what they were promised; this one gets d.
+		until := h.until
+		h.until = c.now()
+		e.lease = max(t.pass(0), e.d)
+		h.until = until
+		e.req.Done, e.req.Wait = e, c.o.replicas
+		e.req.Call(luasrc.Renew(e.req.Words[:0], c.leaseWord(e.lease), 1, func(int) (key, owner luasrc.Word) {
+			return t.n.l.key, t
+		}))
 	}
-	// The other holds keep what they were promised; this one gets d.
-	now := c.now()
-	until := h.until
-	h.until = now
-	e.lease = max(t.pass(0), e.d)
-	h.until = until
-	t.lease.Lower(watchdog.Trust(now, e.lease))
-	h.end = min(h.end, watchdog.Trust(now, e.d))
-	t.alarm()
-	call := luasrc.Renew(e.req.Words[:0], c.leaseWord(e.lease), 1, func(int) (key, owner luasrc.Word) {
-		return t.n.l.key, t
-	})
-	e.req.Done, e.req.Wait = e, c.o.replicas
-	e.req.Call(call)
 	e.send()
 }
 
+// send sends it, once more perhaps. From here on it may run.
 func (e *extension) send() {
-	if !e.h.l.c.node.pipe.Enqueue(&e.req) {
+	h := e.h
+	c := h.l.c
+	e.idle = false
+	switch err := h.check(); {
+	case e.over:
+		e.settle(e.failed)
+		return
+	case err != nil:
+		e.late(err)
+		return
+	}
+	e.end = watchdog.Trust(c.early(), e.d)
+	h.extends = e
+	h.t.alarm()
+	if !c.node.pipe.Enqueue(&e.req) {
 		e.settle(ErrClosed)
 	}
+}
+
+// look is asked when trust would end because of it. As long as it was not
+// written nothing of it runs: then what it may cost is counted from now.
+func (e *extension) look(now time.Duration) {
+	if e.h.l.c.node.pipe.Waiting(&e.req) {
+		e.end = watchdog.Trust(now, e.d)
+	}
+}
+
+// leave ends the wait of a caller who has had no answer; ended is its ctx's
+// error, or nil when a command timeout has passed. What did not run is taken
+// back.
+func (e *extension) leave(ended error) error {
+	c := e.h.l.c
+	s := e.h.l.shard()
+	s.lock()
+	defer s.unlock()
+	select {
+	case err := <-e.done:
+		return err
+	default:
+	}
+	waits := !e.idle && c.node.pipe.Cancel(&e.req)
+	if e.open || !waits && !e.idle {
+		if waits {
+			e.settle(ErrUncertain)
+		}
+		if ended == nil {
+			ended = fmt.Errorf("no answer within %v", c.o.timeout)
+		}
+		return fmt.Errorf("%w: %w", ErrUncertain, ended)
+	}
+	if ended == nil {
+		if ended = e.failed; ended == nil {
+			ended = fmt.Errorf("not sent within %v", c.o.timeout)
+		}
+		if why := c.node.pipe.Err(); why != nil {
+			ended = &pipeline.NotSentError{Cause: why}
+		}
+	}
+	e.over = true
+	if waits {
+		e.settle(ended)
+	}
+	return ended
 }
 
 // Complete takes the end of the command. One that was lost is sent again once
 // its connection is fenced: a lease set twice is a lease.
 func (e *extension) Complete(r *pipeline.Request) {
-	h := e.h
+	h, t := e.h, e.h.t
 	c := h.l.c
 	s := h.l.shard()
 	s.lock()
 	defer s.unlock()
-	switch {
-	case r.Err == nil:
+	h.extends = nil
+	if e.failed = r.Err; r.Err == nil {
 		e.answered(r)
+		return
+	}
+	if !notSent(r.Err) && !harmless(r.Err) {
+		e.mayHaveRun(r)
+	}
+	if t.lease != nil {
+		t.alarm()
+	}
+	switch {
 	case c.closed() || closedPipe(r.Err):
 		e.settle(ErrClosed)
 	case lost(r.Err):
@@ -126,7 +198,7 @@ func (e *extension) Complete(r *pipeline.Request) {
 				s.lock()
 				defer s.unlock()
 				if !closed {
-					h.t.mayArrive(e.lease)
+					t.mayArrive(e.lease)
 				}
 				if c.now() >= e.limit {
 					e.settle(fmt.Errorf("%w: %w", ErrUncertain, r.Err))
@@ -136,6 +208,7 @@ func (e *extension) Complete(r *pipeline.Request) {
 			})
 		})
 	case (notSent(r.Err) || passing(r.Err)) && c.now()+firstPause < e.limit:
+		e.idle = true
 		c.after(firstPause, func() {
 			s.lock()
 			defer s.unlock()
@@ -146,20 +219,32 @@ func (e *extension) Complete(r *pipeline.Request) {
 	}
 }
 
+// mayHaveRun leaves of trust what there is in either case.
+func (e *extension) mayHaveRun(r *pipeline.Request) {
+	h := e.h
+	e.open = true
+	if h.ended == nil {
+		h.end = min(h.end, watchdog.Trust(r.Sent, e.d))
+		h.t.mayHaveSet(r.Sent, e.lease)
+	}
+}
+
 func (e *extension) answered(r *pipeline.Request) {
 	h, t := e.h, e.h.t
 	mine, err := codec.DecodeRenew(r.Reply, 1)
 	switch {
 	case err != nil:
+		e.mayHaveRun(r)
 		e.settle(err)
 	case !mine[0]:
 		t.lose(errVanished)
 		e.settle(fmt.Errorf("%w; %w", lostBy(errVanished), notHeld(t.owner)))
 	case h.ended != nil:
 		// Lost or released while the answer was on its way.
+		t.mayHaveSet(r.Sent, e.lease)
 		e.late(h.ended)
 	default:
-		h.until = r.Sent + e.d
+		h.until = later(r.Sent, e.d)
 		h.end = watchdog.Trust(r.Sent, e.d)
 		t.leased(r.Sent, e.lease)
 		if err := h.check(); err != nil {
@@ -187,6 +272,7 @@ func (e *extension) settle(err error) {
 	case e.done <- err:
 	default:
 	}
+	e.h.extends = nil
 	e.h.l.c.work.done()
 	e.h.t.leave()
 }

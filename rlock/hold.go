@@ -24,6 +24,7 @@ type Hold struct {
 	end      time.Duration // of trust in its own lease, Never unless fixed; ValidUntil once it is over
 	ended    error         // nil while held
 	watch    *watch        // who wants to know of the end; nil: nobody so far
+	extends  *extension    // an Extend of it that may be running; nil: none
 	fixed    bool
 	released bool // Unlock was called
 	owed     bool // its own lease ended before its owner's; the server counts it until Unlock
@@ -108,7 +109,16 @@ func (h *Hold) trust() time.Duration {
 	if h.ended != nil {
 		return h.end
 	}
-	return min(h.end, h.lease.Expiry())
+	return min(h.own(), h.lease.Expiry())
+}
+
+// own is the end of trust in the hold's own lease. While an Extend has no
+// answer that is the earlier one of what was and what may be.
+func (h *Hold) own() time.Duration {
+	if h.extends != nil {
+		return min(h.end, h.extends.end)
+	}
+	return h.end
 }
 
 // check finds a loss by time that nobody was told of yet (H3). It is called
@@ -118,10 +128,13 @@ func (h *Hold) check() error {
 		return h.ended
 	}
 	now := h.l.c.now()
+	if e := h.extends; e != nil && now >= e.end {
+		e.look(now)
+	}
 	switch {
 	case now >= h.lease.Expiry():
 		h.t.lose(watchdog.ErrExpired)
-	case now >= h.end:
+	case now >= h.own():
 		h.t.drop(h)
 		h.t.owed++
 		h.owed = true

@@ -83,7 +83,6 @@ func (r *release) begin() {
 	if t.held > 0 {
 		// Exactly what those need, not the longest they were ever given (H6).
 		r.lease = t.pass(0)
-		t.lease.Lower(watchdog.Trust(c.early(), r.lease))
 	} else if t.lease != nil {
 		t.lease.Forget()
 		t.lease = nil
@@ -133,6 +132,7 @@ func (r *release) Complete(q *pipeline.Request) {
 		if err == nil {
 			r.answered(q, result)
 		} else {
+			r.t.mayHaveSet(q.Sent, r.lease)
 			r.settle(err)
 		}
 		r.done()
@@ -141,6 +141,7 @@ func (r *release) Complete(q *pipeline.Request) {
 	switch {
 	case lost(q.Err):
 		r.sent(q)
+		r.t.mayHaveSet(q.Sent, r.lease)
 		r.failed = q.Err
 		r.repeatAfterFence()
 	case closedPipe(q.Err) || c.closed():
@@ -151,6 +152,9 @@ func (r *release) Complete(q *pipeline.Request) {
 		r.later()
 	default:
 		r.sent(q)
+		if !harmless(q.Err) {
+			r.t.mayHaveSet(q.Sent, r.lease)
+		}
 		r.settle(q.Err)
 	}
 }

@@ -244,7 +244,7 @@ func (t *tenure) needs(now time.Duration) time.Duration {
 		if now < h.until {
 			need = max(need, t.n.c.o.watchdog)
 		}
-		need = max(need, watchdog.Lasting(t.lease.Expiry()-now))
+		need = max(need, watchdog.Lasting(h.trust()-now))
 	}
 	return roundUp(need)
 }
@@ -298,11 +298,21 @@ func (t *tenure) leased(sent, ttl time.Duration) bool {
 	return true
 }
 
+// mayHaveSet notes that a command sent at sent, which sets the key's lease,
+// was not answered or failed half way. What did not run at all costs nothing,
+// so trust is lowered only here. Until then it need not be: a command passes
+// what every living hold was promised, and an Extend counts for its own.
+func (t *tenure) mayHaveSet(sent, lease time.Duration) {
+	if t.lease != nil {
+		t.lease.Lower(watchdog.Trust(sent, lease))
+	}
+}
+
 // alarm has the watchdog call when the first of the holds' own leases ends.
 func (t *tenure) alarm() {
 	at := clock.Never
 	for h := t.holds; h != nil; h = h.next {
-		at = min(at, h.end)
+		at = min(at, h.own())
 	}
 	t.lease.SetAlarm(at)
 }

@@ -22,6 +22,7 @@ const undoEvery = time.Second
 func (a *attempt) lost(err error) {
 	w, n := a.w, a.t.n
 	c := n.c
+	a.t.mayHaveSet(a.req.Sent, a.lease)
 	a.troubledOpen(err)
 	c.node.pipe.AfterFence(&a.req, func(closed bool) {
 		// The fence is told on the pipeline's goroutine, or at once on this

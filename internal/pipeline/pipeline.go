@@ -145,6 +145,14 @@ func (p *Pipeline) Cancel(r *Request) bool {
 	return false
 }
 
+// Waiting tells whether r waits to be written: nothing of it runs before that,
+// and nothing of it has run if the server refused it before.
+func (p *Pipeline) Waiting(r *Request) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return r.queued
+}
+
 // Flush writes what is queued, as far as the batches in flight allow; what is
 // left goes when a batch returns. It may write to the connection.
 func (p *Pipeline) Flush() {
