@@ -162,6 +162,7 @@ func (a *attempt) granted(r *pipeline.Request) {
 	case !ok:
 		t.drop(h)
 		t.mayHaveSet(r.Sent, a.lease)
+		t.settleLease()
 		h.over(lostBy(watchdog.ErrExpired))
 		h.giveBack()
 		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, t.least(r.Sent, a.lease)))

@@ -407,16 +407,16 @@ func (t *tenure) LeaseAlarm(l *watchdog.Lease) {
 	}
 }
 
-// settleLease follows a change of the living holds that sent nothing: none of
-// them needs no lease, and the watchdog forgets it before the last unlock is
-// sent (H5).
+// settleLease follows every change of the living holds that sent nothing, and
+// each command that a hold's end sends comes after it, so what becomes of that
+// command does not matter: until when the watchdog extends depends on the
+// holds that are left alone. None of them needs no lease, and the watchdog
+// forgets it before the last unlock is sent (H5).
 func (t *tenure) settleLease() {
 	switch {
 	case t.lease == nil:
 	case t.held > 0:
-		if t.renewUntil() == 0 {
-			t.lease.SetRenew(clock.Never, clock.Never)
-		}
+		t.lease.RenewUntil(t.renewUntil())
 		t.alarm()
 	case t.attempts == 0:
 		t.lease.Forget()

@@ -92,6 +92,17 @@ func ExampleLease_SetRenew() {
 	// true
 }
 
+// It is renewed for a while yet, and then ends by itself.
+func ExampleLease_RenewUntil() {
+	dog := guarding(150 * time.Millisecond)
+	defer dog.Close()
+	k, lease := take(dog, "bounded", 150*time.Millisecond)
+	lease.RenewUntil(clock.Now() + 300*time.Millisecond)
+	fmt.Println(<-k.lost == watchdog.ErrExpired)
+	// Output:
+	// true
+}
+
 // A holder that wants to know something before the lease's end.
 func ExampleLease_SetAlarm() {
 	dog := guarding(time.Minute)

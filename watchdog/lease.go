@@ -129,6 +129,19 @@ func (l *Lease) SetRenew(from, until time.Duration) {
 	w.place(l)
 }
 
+// RenewUntil sets the instant after which no renewal starts, Never meaning no
+// limit, and leaves all else alone. It does nothing unless the lease is live.
+func (l *Lease) RenewUntil(until time.Duration) {
+	w := l.watchdog
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !l.alive() || l.renewUntil == until {
+		return
+	}
+	l.renewUntil = until
+	w.place(l)
+}
+
 // SetAlarm asks for one LeaseAlarm as soon as the instant has come, in place
 // of any that was asked for before; Never asks for none. An alarm set on a
 // pending lease waits until the lease is live; one that is still to come when

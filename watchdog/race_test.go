@@ -85,7 +85,7 @@ func TestH5HammeredByManyEachLossIsToldOnceAtMost(t *testing.T) {
 					t.Error("a fresh lease would not go live")
 				}
 				for range rand.IntN(4) {
-					switch rand.IntN(6) {
+					switch rand.IntN(7) {
 					case 0:
 						l.SetAlarm(c.Now() + rand.N(ttl))
 					case 1:
@@ -95,6 +95,8 @@ func TestH5HammeredByManyEachLossIsToldOnceAtMost(t *testing.T) {
 					case 3:
 						l.SetRenew(c.Now(), c.Now()+rand.N(ttl))
 					case 4:
+						l.RenewUntil(c.Now() + rand.N(ttl))
+					case 5:
 						l.Live(Trust(c.Now(), ttl), c.Now(), Never)
 					default:
 						time.Sleep(rand.N(ttl))

@@ -237,6 +237,25 @@ func TestSetRenewStopsAndResumes(t *testing.T) {
 	})
 }
 
+func TestRenewUntilLeavesTheNextRenewalWhereItIs(t *testing.T) {
+	for until, want := range map[time.Duration][]time.Duration{
+		0:                nil,
+		9 * time.Second:  nil,
+		10 * time.Second: {10 * time.Second},
+		25 * time.Second: {10 * time.Second, 20 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, always(renewed))
+			l := w.hold()
+			time.Sleep(5 * time.Second)
+			l.RenewUntil(until)
+			time.Sleep(24 * time.Second)
+			synctest.Wait()
+			wantTimes(t, "renewed", w.server.times(), want...)
+		})
+	}
+}
+
 func TestSetRenewNeverWhileInFlightTakesTheAnswerAndNoMore(t *testing.T) {
 	for _, a := range []Answer{{Result: Renewed, Sent: 10 * time.Second, TTL: testTTL}, failed} {
 		synctest.Test(t, func(t *testing.T) {

@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -34,4 +36,32 @@ func TestMaxHoldThatIsNotReachedChangesNothing(t *testing.T) {
 		t.Errorf("PTTL %v", left)
 	}
 	r.Unlock(h)
+}
+
+// Until when the watchdog extends follows from the holds that live, whatever became of the unlocks of those that ended.
+func TestMaxHoldOutlivesTheUnlockOfANestedHold(t *testing.T) {
+	t.Parallel()
+	const command, timeout, longest = 100 * time.Millisecond, 3 * time.Second, 2 * time.Second
+	for what, fault := range map[string]faultproxy.Rule{
+		"refused":          {Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")},
+		"refused for good": {Do: faultproxy.Answer, Reply: []byte("-ERR no such thing\r\n")},
+		"uncertain":        {Do: faultproxy.DropReply},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := spoil(t, rlock.WithCommandTimeout(command), rlock.WithWatchdogTimeout(timeout))
+			l := s.c.NewLock("x")
+			began := time.Now()
+			outer := s.Lock(l, rlock.MaxHold(longest))
+			inner := s.Lock(l, rlock.As(outer.Owner()))
+			fault.Match = faultproxy.Script(luasrc.UnlockScript.SHA1)
+			r := s.proxy.Add(fault)
+			if inner.Unlock(t.Context()) == nil {
+				t.Error("the unlock was answered")
+			}
+			r.Remove()
+			testbed.Receive(s, "the outer hold's end", outer.Done())
+			between(t, "the outer hold", time.Since(began), longest-timeout/100, longest+timeout+time.Second)
+		})
+	}
 }
