@@ -209,11 +209,7 @@ func (e *extension) Complete(r *pipeline.Request) {
 		})
 	case (notSent(r.Err) || passing(r.Err)) && c.now()+firstPause < e.limit:
 		e.idle = true
-		c.after(firstPause, func() {
-			s.lock()
-			defer s.unlock()
-			e.send()
-		})
+		t.pause(firstPause, e.send)
 	default:
 		e.settle(r.Err)
 	}

@@ -210,11 +210,16 @@ func (r *release) later() {
 		return
 	}
 	r.timed = true
-	n.c.after(r.pause, func() {
-		n.s.lock()
-		defer n.s.unlock()
-		r.send()
-	})
+	if r.open {
+		// An earlier send may still set the lease.
+		n.c.after(r.pause, func() {
+			n.s.lock()
+			defer n.s.unlock()
+			r.send()
+		})
+	} else {
+		r.t.pause(r.pause, r.send)
+	}
 	r.pause = min(2*r.pause, lastPause)
 }
 

@@ -34,20 +34,19 @@ func (c *Client) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer
 }
 
 // renewNow sends the batch, and reports whether it is on its way. An owner
-// with another command under way is left out: that command sets the lease, or
-// ends it (H6).
+// with another command under way is left out, unless that one pauses: the
+// command sets the lease, or ends it (H6).
 func (c *Client) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) bool {
 	common := &renewal{c: c, ttl: c.o.watchdog, answer: answer, turn: true, subs: make([]renewee, 0, len(batch))}
 	for i, l := range batch {
 		t := l.Holder().(*tenure)
 		s := t.n.s
 		s.lock()
-		if t.lease != l || t.busy {
+		if t.lease != l || !t.lend() {
 			s.unlock()
 			answer(i, watchdog.Answer{Result: watchdog.Busy})
 			continue
 		}
-		t.busy = true
 		ttl := t.pass(c.o.watchdog)
 		sub := renewee{i, t, t.least(c.early(), ttl)}
 		s.unlock()
@@ -141,7 +140,7 @@ func (r *renewal) leave() {
 		if r.mayArrive {
 			sub.t.mayArrive(r.ttl)
 		}
-		sub.t.leave()
+		sub.t.handBack()
 		s.unlock()
 	}
 }

@@ -1,6 +1,7 @@
 package rlock
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
@@ -18,8 +19,10 @@ type tenure struct {
 	prev, next *tenure // of the name's
 	listed     bool    // among them
 
-	busy bool  // a command of this owner is under way
-	rare *rare // nil: nothing of it
+	busy   bool  // a command of this owner is under way
+	paused bool  // it was refused or not sent, and is sent again after a pause
+	lent   bool  // a renewal is under way in such a pause
+	rare   *rare // nil: nothing of it
 
 	holds    *Hold           // living: neither released nor lost; the latest first
 	lease    *watchdog.Lease // what the watchdog knows; nil between holds
@@ -125,6 +128,49 @@ func (t *tenure) leave() {
 	}
 	t.busy = false
 	t.tidy()
+}
+
+// pause has the command under way, nothing of which can run any more, sent
+// again after d. It keeps its place in the lane, but a renewal of the owner's
+// other holds may come in between: the server may do that although it refuses
+// the command, and those holds must not pay for it (H6).
+func (t *tenure) pause(d time.Duration, send opFunc) {
+	t.paused = true
+	t.n.c.after(d, func() {
+		s := t.n.s
+		s.lock()
+		defer s.unlock()
+		if t.lent {
+			// It follows the renewal.
+			t.lent = false
+			r := t.rarely()
+			r.queue = slices.Insert(r.queue, 0, op(send))
+			return
+		}
+		t.paused = false
+		send()
+	})
+}
+
+// lend gives the lane to a renewal, if it is free or its command pauses.
+func (t *tenure) lend() bool {
+	switch {
+	case t.paused:
+		t.paused, t.lent = false, true
+	case t.busy:
+		return false
+	}
+	t.busy = true
+	return true
+}
+
+// handBack follows the renewal.
+func (t *tenure) handBack() {
+	if t.lent {
+		t.paused, t.lent = true, false
+		return
+	}
+	t.leave()
 }
 
 // rarely finds or makes what few owners have.

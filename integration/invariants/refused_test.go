@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -80,4 +81,92 @@ func TestH6ExtendThatMayHaveRunIsTrustedForTheShorterLease(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A command that the server refuses is tried again after pauses. In these the owner's other holds are renewed, which
+// the server may well do: a full one refuses what needs memory, and a renewal needs none.
+func TestH6RefusedCommandLeavesRoomForRenewals(t *testing.T) {
+	t.Parallel()
+	const lease, command = 900 * time.Millisecond, time.Second
+	oom := []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")
+	t.Run("unlock of a nested hold", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		l := r.openWith("redis://"+r.proxy.Addr(), command, []rlock.Option{rlock.WithWatchdogTimeout(lease)}).NewLock(name)
+		outer := lock(t, l)
+		inner := lock(t, l, rlock.As(outer.Owner()))
+		full := r.proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: oom})
+		released := make(chan error, 1)
+		go func() { released <- inner.Unlock(t.Context()) }()
+		happens(t, "the refusal", full.Hit())
+		began := time.Now()
+		r.becomes("two leases passed", func() bool {
+			if err := outer.Err(); err != nil {
+				t.Fatalf("after %v: %v", time.Since(began), err)
+			}
+			return time.Since(began) > 2*lease
+		})
+		full.Remove()
+		if err := happens(t, "Unlock returns", released); err != nil {
+			t.Error(err)
+		}
+		r.heldOnlyBy(name, outer.Owner(), 1)
+		// The refusals are the proxy's; the server never answered them.
+		oneAtATime(t, slices.DeleteFunc(r.steps(), func(s step) bool { return s.Answered.IsZero() }), 0)
+		r.becomes("renewed after that", func() bool {
+			un := r.of("unlock", name)
+			all := r.of("renewal", name)
+			return all[len(all)-1].at > un[len(un)-1].at
+		})
+		unlock(t, outer)
+		r.gone(name)
+	})
+	t.Run("extension", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		l := r.openWith("redis://"+r.proxy.Addr(), 2*lease, []rlock.Option{rlock.WithWatchdogTimeout(lease)}).NewLock(name)
+		outer := lock(t, l)
+		inner := lock(t, l, rlock.As(outer.Owner()), rlock.Lease(lease))
+		// An extension is a renewal that passes another lease.
+		full := r.proxy.Add(faultproxy.Rule{Match: func(cmd []string) bool {
+			return renewals(cmd) && cmd[4] != "900"
+		}, Do: faultproxy.Answer, Reply: oom})
+		if err := inner.Extend(t.Context(), time.Minute); err == nil || full.Hits() < 2 {
+			t.Errorf("%v after %d refusals", err, full.Hits())
+		}
+		if err := outer.Err(); err != nil {
+			t.Errorf("the outer hold: %v", err)
+		}
+		_ = inner.Unlock(t.Context())
+		unlock(t, outer)
+	})
+}
+
+// A renewal in such a pause may be open when the pause is over. The command waits for it.
+func TestH6RefusedCommandWaitsForTheRenewalInItsPause(t *testing.T) {
+	t.Parallel()
+	const lease, held = 900 * time.Millisecond, 550 * time.Millisecond // longer than any pause
+	r := newRig(t)
+	l := r.openSlow(rlock.WithWatchdogTimeout(lease)).NewLock(name)
+	outer := lock(t, l)
+	inner := lock(t, l, rlock.As(outer.Owner()))
+	full := r.proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: []byte("-LOADING wait\r\n")})
+	renewal := r.proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.HoldReply, Delay: held})
+	released := make(chan error, 1)
+	go func() { released <- inner.Unlock(t.Context()) }()
+	happens(t, "the renewal", renewal.Hit())
+	full.Remove()
+	if err := happens(t, "Unlock returns", released); err != nil {
+		t.Error(err)
+	}
+	var last step
+	for i, s := range r.steps() {
+		if s.kind == "unlock" && i > 0 && last.kind == "renewal" && s.Sent.Before(last.Answered.Add(held)) {
+			t.Error("the unlock did not wait for the renewal")
+		}
+		last = s
+	}
+	r.heldOnlyBy(name, outer.Owner(), 1)
+	unlock(t, outer)
+	r.gone(name)
 }

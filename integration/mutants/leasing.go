@@ -71,8 +71,8 @@ var leasing = []defect{
 				"\tcase l.state == pending:\n\t\tw.pending--\n",
 				"\tcase l.state == pending:\n\t\tw.pending--\n\t\tw.live--\n\t\tw.unplace(l)\n"},
 			{"rlock/renew.go",
-				"\t\tif t.lease != l || t.busy {\n",
-				"\t\tif t.lease != l {\n"},
+				"\t\tif t.lease != l || !t.lend() {\n",
+				"\t\tif t.lend(); t.lease != l {\n"},
 		},
 		by: []catcher{{"watchdog", "TestH5PendingLeaseIsNeverRenewed"}, {"integration/invariants", "TestH5PendingLeaseIsNotRenewed"}},
 	},
@@ -86,8 +86,8 @@ var leasing = []defect{
 	{
 		what: "a renewal does not wait for its owner's open command",
 		edits: []edit{{"rlock/renew.go",
-			"\t\tif t.lease != l || t.busy {\n",
-			"\t\tif t.lease != l {\n"}},
+			"\t\tif t.lease != l || !t.lend() {\n",
+			"\t\tif t.lend(); t.lease != l {\n"}},
 		by: []catcher{{"integration/invariants", "TestH6RenewalWaitsForAnOpenCommand"}},
 	},
 	{
