@@ -60,8 +60,12 @@ func checkLease(d time.Duration) error {
 
 // MaxHold makes the watchdog stop extending after d, counted from the grant,
 // so that a holder that is stuck lets go at last: the key goes between d and
-// d plus the watchdog timeout. At least 1 ms; together with Lease it is
-// ErrInvalidOption.
+// d plus the watchdog timeout. Another hold of the same owner keeps the key
+// for as long as it was promised itself, and not beyond its unlock; this one
+// ends by d plus the watchdog timeout all the same, with ErrLeaseLost, and its
+// ValidUntil is never later. When the other is released in time, the key is
+// left what that ValidUntil says, and 1% more. At least 1 ms; together with
+// Lease it is ErrInvalidOption.
 func MaxHold(d time.Duration) AcquireOption {
 	return func(t *terms) error {
 		if t.hasMax {

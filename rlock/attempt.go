@@ -235,6 +235,7 @@ func (t *tenure) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
 		h.end = watchdog.Trust(sent, w.terms.lease)
 	} else if w.terms.hasMax {
 		h.until = later(c.now(), w.terms.maxHold)
+		h.end = watchdog.Trust(h.until, c.o.watchdog)
 	}
 	if t.lease != nil && c.now() >= t.lease.Expiry() {
 		t.lose(watchdog.ErrExpired) // which nobody was told of yet

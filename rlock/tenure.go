@@ -279,7 +279,7 @@ func (t *tenure) register() {
 // milliseconds rounded up (H6). A hold that the watchdog extends needs a full
 // watchdog timeout, unless its MaxHold is over, and no less than its
 // ValidUntil said: a longer lease that was nested in it is not cut short under
-// it.
+// it. MaxHold bounds ValidUntil, so that it bounds what such a lease leaves.
 func (t *tenure) needs(now time.Duration) time.Duration {
 	var need time.Duration
 	for h := t.holds; h != nil; h = h.next {

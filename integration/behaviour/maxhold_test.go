@@ -65,3 +65,46 @@ func TestMaxHoldOutlivesTheUnlockOfANestedHold(t *testing.T) {
 		})
 	}
 }
+
+// A longer lease that is nested in it does not keep the key for longer than MaxHold says, once it is released; nor does
+// the hold believe that it would. What ValidUntil said before the release still holds after it.
+func TestMaxHoldBoundsWhatANestedLeaseLeaves(t *testing.T) {
+	t.Parallel()
+	const timeout, longest = 3 * time.Second, time.Second
+	r := start(t)
+	l := r.open(rlock.WithWatchdogTimeout(timeout)).NewLock(r.name())
+	outer := r.Lock(l, rlock.MaxHold(longest))
+	inner := r.Lock(l, rlock.As(outer.Owner()), rlock.Lease(time.Minute))
+	promised := outer.ValidUntil()
+	between(t, "what the outer hold is promised", time.Until(promised), longest, longest+timeout)
+	r.Unlock(inner)
+	left := r.PTTL(l.Name())
+	between(t, "what the key has left", left, time.Until(promised), longest+timeout+timeout/100)
+	if valid := outer.ValidUntil(); valid.Before(promised.Add(-10 * time.Millisecond)) {
+		t.Errorf("the unlock cut what the outer hold was promised by %v", promised.Sub(valid))
+	}
+	testbed.Receive(r, "the outer hold's end", outer.Done())
+	r.Becomes("the key is gone", func() bool { return r.Number("EXISTS", l.Name()) == 0 })
+}
+
+// While the nested hold lives the key does; the outer one ends all the same.
+func TestMaxHoldEndsInsideALongerLease(t *testing.T) {
+	t.Parallel()
+	const timeout, longest = 900 * time.Millisecond, 500 * time.Millisecond
+	r := start(t)
+	l := r.open(rlock.WithWatchdogTimeout(timeout)).NewLock(r.name())
+	began := time.Now()
+	outer := r.Lock(l, rlock.MaxHold(longest))
+	inner := r.Lock(l, rlock.As(outer.Owner()), rlock.Lease(time.Minute))
+	testbed.Receive(r, "the outer hold's end", outer.Done())
+	between(t, "the outer hold", time.Since(began), longest, longest+timeout+time.Second)
+	wants(t, outer.Err(), rlock.ErrLeaseLost)
+	wants(t, outer.Unlock(t.Context()), rlock.ErrLeaseLost)
+	if err := inner.Err(); err != nil {
+		t.Error(err)
+	}
+	if n, err := l.HoldCount(t.Context(), inner.Owner()); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+	r.Unlock(inner)
+}
