@@ -104,6 +104,10 @@ func harmless(err error) bool {
 	return passing(err) || hasCode(err, "WRONGTYPE", "NOAUTH", "MOVED", "ASK", "CROSSSLOT")
 }
 
+// mayHaveRun tells, of how a script's command ended, whether the server has run
+// it, or a part of it, or may have.
+func mayHaveRun(err error) bool { return err == nil || !notSent(err) && !harmless(err) }
+
 func hasCode(err error, codes ...string) bool {
 	re, ok := errors.AsType[redis.Error](err)
 	if !ok {

@@ -13,7 +13,8 @@ import (
 // ForceUnlock deletes the lock whoever holds it and wakes the waiters of all
 // processes; it reports whether there was anything to delete. Every Hold of
 // the name in this client ends with ErrLeaseLost before the command is sent;
-// holders elsewhere notice at their next renewal.
+// so does one that is granted meanwhile, if the command may have deleted it.
+// Holders elsewhere notice at their next renewal.
 //
 // ctx ends the wait only before the holds are ended; from then on the command
 // is owed, and it blocks until the server answers or a command timeout has
@@ -52,7 +53,7 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	done := make(chan *pipeline.Request, 1)
 	r := pipeline.Call(l.kind.force(l.mapped(), l.channel.(string)), pipeline.CompletionFunc(func(r *pipeline.Request) {
 		s.lock()
-		if r.Err == nil {
+		if mayHaveRun(r.Err) {
 			// Where its script had to be loaded first, it ran behind acquires
 			// that were queued after it. Replies come in order, so whatever is
 			// held now was granted before it ran.
