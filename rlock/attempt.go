@@ -157,6 +157,7 @@ func (a *attempt) Complete(r *pipeline.Request) {
 // wants any more, or what can't be trusted any more, is given back.
 func (a *attempt) granted(r *pipeline.Request) {
 	t, w, n := a.t, a.w, a.t.n
+	n.supersede(t)
 	h, ok := t.grant(w, r.Sent, a.lease)
 	switch {
 	case !ok:
@@ -193,6 +194,25 @@ func (a *attempt) granted(r *pipeline.Request) {
 		return
 	}
 	a.finish()
+}
+
+// supersede ends the holds of all owners but t, which the server has just named
+// the holder. Replies come in order, so whatever this client believes to hold
+// was granted before, and then the server lost it.
+func (n *name) supersede(t *tenure) {
+	if n.tenures == t && t.next == nil {
+		return // as nearly always
+	}
+	for _, other := range n.all() {
+		if other == t || other.held == 0 {
+			continue
+		}
+		cause := errSuperseded
+		if n.c.now() >= other.lease.Expiry() {
+			cause = watchdog.ErrExpired // which nobody was told of yet
+		}
+		other.lose(cause)
+	}
 }
 
 // giveBackFirst gives a grant back and goes on for the waiter only then: its

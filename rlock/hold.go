@@ -45,8 +45,9 @@ func (h *Hold) watched() *watch {
 }
 
 var (
-	errVanished = errors.New("the server says that the owner holds nothing any more")
-	errForced   = errors.New("released by ForceUnlock")
+	errVanished   = errors.New("the server says that the owner holds nothing any more")
+	errSuperseded = errors.New("the server has granted the lock to another owner")
+	errForced     = errors.New("released by ForceUnlock")
 )
 
 func lostBy(cause error) error { return fmt.Errorf("%w: %w", ErrLeaseLost, cause) }

@@ -152,3 +152,85 @@ func TestH3ErrReadsTheClockItself(t *testing.T) {
 		}
 	}
 }
+
+// The server has lost its data, and the same client gets the lock for another owner: then the first one has it no more.
+func TestH3GrantToAnotherOwnerEndsTheFirst(t *testing.T) {
+	r := newRig(t)
+	c := r.openSlow()
+	l := c.NewLock(name)
+	for what, again := range map[string]func() (*rlock.Hold, error){
+		"TryLock":    func() (*rlock.Hold, error) { return l.TryLock(t.Context()) },
+		"Lock":       func() (*rlock.Hold, error) { return l.Lock(t.Context()) },
+		"TryLockFor": func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), soon) },
+		"As":         func() (*rlock.Hold, error) { return l.Lock(t.Context(), rlock.As(c.NewOwner())) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			first := lock(t, l)
+			nested := lock(t, l, rlock.As(first.Owner()), rlock.Lease(long))
+			r.do("FLUSHALL")
+			second := granted(t, calling(again))
+			for _, h := range []*rlock.Hold{first, nested} {
+				want(t, h.Err(), rlock.ErrLeaseLost)
+				happens(t, "Done", h.Done())
+			}
+			if err := second.Err(); err != nil {
+				t.Error(err)
+			}
+			want(t, first.Unlock(t.Context()), rlock.ErrNotHeld)
+			want(t, nested.Unlock(t.Context()), rlock.ErrNotHeld)
+			r.heldOnlyBy(name, second.Owner(), 1)
+			unlock(t, second)
+			r.gone(name)
+		})
+	}
+	t.Run("a grant that nobody waits for any more", func(t *testing.T) {
+		first := lock(t, l)
+		r.do("FLUSHALL")
+		r.loadScripts()
+		late := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+		ctx, cancel := context.WithCancel(t.Context())
+		got := calling(func() (*rlock.Hold, error) { return l.TryLock(ctx) })
+		r.becomes("granted", func() bool { return !r.free(name) })
+		cancel()
+		want(t, happens(t, "TryLock returns", got).err, context.Canceled)
+		if err := first.Err(); err != nil {
+			t.Error(err)
+		}
+		late.Release()
+		happens(t, "the first hold ends", first.Done())
+		want(t, first.Err(), rlock.ErrLeaseLost)
+		r.gone(name)
+	})
+}
+
+// Nothing tells waiters of lost data. They look when a hold of their own client turns out to be lost, or when the lease
+// ends that they were last told; who comes anew looks at once.
+func TestA2LostDataIsFoundByWhoWaits(t *testing.T) {
+	const lease = 900 * time.Millisecond
+	t.Run("by the holder's next renewal, in its client", func(t *testing.T) {
+		r := newRig(t)
+		c := r.open(rlock.WithWatchdogTimeout(lease))
+		l := c.NewLock(name)
+		h := lock(t, l)
+		// What the waiter is told is no reason to look in time; the next renewal sets the lease right.
+		late := r.proxy.Add(faultproxy.Rule{Match: acquires, Do: faultproxy.Replace, Reply: []byte(":30000\r\n")})
+		got := locking(t.Context(), l)
+		r.answered(name, 3) // the holder's, and the waiter's two
+		late.Remove()
+		r.do("FLUSHALL")
+		second := granted(t, got)
+		want(t, h.Err(), rlock.ErrLeaseLost)
+		r.heldOnlyBy(name, second.Owner(), 1)
+		unlock(t, second)
+	})
+	t.Run("by the end of the lease that it was told, in another client", func(t *testing.T) {
+		r := newRig(t)
+		r.occupy(name)
+		r.do("PEXPIRE", name, lease.Milliseconds())
+		got := locking(t.Context(), r.open().NewLock(name))
+		r.answered(name, 2)
+		r.do("FLUSHALL")
+		lock(t, r.open().NewLock(name), rlock.Lease(lease/9)) // anew, and at once; it ends without a message
+		unlock(t, granted(t, got))
+	})
+}
