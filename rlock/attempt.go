@@ -78,23 +78,37 @@ func (a *attempt) begin() {
 	}
 }
 
-// stuck gives up for a waiter whose owner has an earlier command open.
+// stuck gives up for a waiter whose owner has an earlier command open, if it has
+// had no answer so far (A7).
 func (a *attempt) stuck() {
 	s := a.t.n.s
 	s.lock()
 	defer s.unlock()
-	if !a.queued && !a.over && !a.w.settled {
-		a.w.fail(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, a.t.owner))
+	if a.waits() && !a.over && !a.w.settled && !a.w.wasTold() {
+		a.w.fail(a.w.unsent(a.t.n.c.node.pipe.Err()))
 	}
 }
+
+// waits tells whether its owner has an earlier command open.
+func (a *attempt) waits() bool { return a.req.Done == nil }
 
 // unanswered tells whether the attempt may have reached the server.
 func (a *attempt) unanswered() bool { return a.queued && !a.over }
 
-// abandon takes the command back if it was not written yet. It is called with
-// the shard locked.
-func (a *attempt) abandon() {
+// cancel takes the command back if it was not written yet; then unsent is owed.
+// It is called with the shard locked.
+func (a *attempt) cancel() bool {
 	if a.queued && !a.over && a.t.n.c.node.pipe.Cancel(&a.req) {
+		a.queued = false
+		return true
+	}
+	return false
+}
+
+// abandon ends an attempt that was not written yet. It is called with the shard
+// locked.
+func (a *attempt) abandon() {
+	if a.cancel() {
 		a.unsent()
 	}
 }
@@ -369,8 +383,8 @@ func (a *attempt) troubled(err error) {
 		return
 	}
 	w.trouble.add(err, since)
-	if n.c.now()-w.trouble.since >= n.c.o.timeout {
-		w.fail(n.c.unreachable(err))
+	if !w.wasTold() && n.c.now()-w.trouble.since >= n.c.o.timeout {
+		w.fail(w.unreachable(err))
 		return
 	}
 	n.c.after(w.trouble.pause, func() {

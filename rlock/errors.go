@@ -122,15 +122,3 @@ func hasCode(err error, codes ...string) bool {
 	}
 	return false
 }
-
-// unreachable words trouble that lasted longer than the caller's patience
-// with a server that has not answered once.
-func (c *Client) unreachable(err error) error {
-	if lost(err) {
-		if why := c.node.pipe.Err(); why != nil {
-			err = fmt.Errorf("%w; since then: %w", err, why)
-		}
-		return fmt.Errorf("%w: %w; whatever it took is being given back", ErrUncertain, err)
-	}
-	return err
-}

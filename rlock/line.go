@@ -267,7 +267,7 @@ func (ln *line) despair() {
 	for w := ln.head; w != nil; {
 		next := w.next
 		if !w.wasTold() && now-max(w.joined, ln.trouble.since) >= ln.n.c.o.timeout {
-			w.fail(ln.n.c.unreachable(ln.trouble.err))
+			w.fail(w.unreachable(ln.trouble.err))
 		}
 		w = next
 	}

@@ -58,7 +58,10 @@ func (l *Lock) shard() *shard { return l.c.shard(l.mapped()) }
 // ctx's error: ctx ended, joined with the server's last trouble if
 // there was any. ErrClosed: the client was closed. ErrUncertain: the server
 // answered nothing for a command timeout; what the attempt may have taken is
-// given back in the background. ErrLeaseLost: the answer came when the lease
+// given back in the background. Who had nothing sent meanwhile, because the
+// connection could not be had, or because an earlier caller's attempt or an
+// earlier command of its owner was still open, gets an error that says so
+// instead. ErrLeaseLost: the answer came when the lease
 // was over; it is given back, and Do's fn did not run. ErrInvalidOption,
 // ErrInvalidName: nothing was sent. Any other error is the server's, or says
 // why it can't be reached. A wait that was once told that the lock is taken
@@ -78,7 +81,8 @@ func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error
 // TryLockFor waits for at most wait, or until ctx ends. ErrLocked: the wait
 // elapsed and the last answer was that another owner holds the lock; if the
 // last attempt was not answered the text says so. A server that never
-// answered is not ErrLocked but its own error. Its other errors are Lock's.
+// answered is not ErrLocked: if an attempt was sent the error is ErrUncertain,
+// else it says what the attempt waited for. Its other errors are Lock's.
 // With wait ≤ 0 it is TryLock. Redisson's tryLock(waitTime, unit).
 func (l *Lock) TryLockFor(ctx context.Context, wait time.Duration, opts ...AcquireOption) (*Hold, error) {
 	if wait <= 0 {

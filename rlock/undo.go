@@ -51,16 +51,19 @@ func (a *attempt) troubledOpen(err error) {
 		return
 	}
 	w.trouble.add(err, a.began)
+	if w.wasTold() {
+		return // it waits on
+	}
 	patience := w.trouble.since + n.c.o.timeout - n.c.now()
 	if patience <= 0 {
-		w.fail(n.c.unreachable(err))
+		w.fail(w.unreachable(err))
 		return
 	}
 	n.c.after(patience, func() {
 		n.s.lock()
 		defer n.s.unlock()
 		if w.trouble.err != nil && w.attempt == a {
-			w.fail(n.c.unreachable(w.trouble.err))
+			w.fail(w.unreachable(w.trouble.err))
 		}
 	})
 }
@@ -192,6 +195,7 @@ func (a *attempt) resume() {
 }
 
 func (a *attempt) resumed() {
+	a.w.spoiled = false // whatever came of it is known, and undone
 	a.detach()
 	if a.t.n.waitsLoose(a.w) {
 		a.w.retry()

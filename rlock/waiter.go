@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/pipeline"
 )
 
 // waiter is one call that wants the lock. It belongs to its shard's mutex
@@ -95,10 +97,12 @@ func (w *waiter) leave(cause error) error {
 		h.giveBack()
 		return wrap("acquire", n.l.name, cause)
 	}
+	a := w.attempt
+	cancelled := a != nil && a.cancel()
 	err := w.verdict(cause)
 	w.settle(nil, err)
-	if a := w.attempt; a != nil {
-		a.abandon()
+	if cancelled {
+		a.unsent()
 	}
 	n.step()
 	return err
@@ -124,23 +128,79 @@ func (w *waiter) verdict(cause error) error {
 		// What waits to be sent was not told yet why it can't be.
 		last = w.n.c.node.pipe.Err()
 	}
+	elapsed := errors.Is(cause, ErrLocked)
 	unanswered := w.attempt != nil && w.attempt.unanswered()
 	err := cause
 	switch {
-	case errors.Is(cause, ErrLocked) && !told && last != nil:
-		// A server that could not be reached has not said "taken".
-		err = fmt.Errorf("the wait elapsed without an answer: %w", last)
-		if unanswered || lost(last) {
-			err = fmt.Errorf("%w: %w", ErrUncertain, err)
+	case elapsed && w.taken(told):
+		switch {
+		case last != nil:
+			err = fmt.Errorf("%w (last trouble: %w)", cause, last)
+		case unanswered:
+			err = fmt.Errorf("%w (the last attempt was not answered in time; a grant that still comes is given back)", cause)
 		}
-	case errors.Is(cause, ErrLocked) && !told && unanswered:
-		err = fmt.Errorf("%w: the wait elapsed before the first answer; a grant that still comes is given back", ErrUncertain)
+	// A server that has not said "taken" has not said "locked".
+	case elapsed && last == nil && unanswered:
+		err = fmt.Errorf("%w: the wait elapsed before an answer came; a grant that still comes is given back", ErrUncertain)
+	case elapsed && (unanswered || w.spoiled && lost(last)):
+		err = fmt.Errorf("%w: the wait elapsed without an answer: %w", ErrUncertain, last)
+	case elapsed:
+		err = fmt.Errorf("the wait elapsed without an answer: %w", w.unsent(last))
 	case last != nil:
 		err = fmt.Errorf("%w (last trouble: %w)", cause, last)
-	case unanswered && errors.Is(cause, ErrLocked):
-		err = fmt.Errorf("%w (the last attempt was not answered in time; a grant that still comes is given back)", cause)
 	}
 	return wrap("acquire", w.n.l.name, err)
+}
+
+// taken tells whether the last answer was that another owner has the lock. told
+// is whether the wait has had one.
+func (w *waiter) taken(told bool) bool {
+	switch {
+	case w.terms.as && w.n.holds(w.terms.owner):
+		return false // since then its owner came to hold it
+	case told:
+		return true
+	default:
+		// It joined those who wait after the last answer, with none due.
+		ln := w.n.line
+		return w.queues() && ln.bound > 0 && ln.current == nil && ln.trouble.err == nil
+	}
+}
+
+// unsent words why nothing of it has run. last is the last trouble, or nil.
+func (w *waiter) unsent(last error) error {
+	var why error
+	switch a := w.attempt; {
+	case a != nil && a.waits():
+		why = fmt.Errorf("an earlier command of owner %s is still without an answer", w.terms.owner)
+	case a == nil && (lost(last) || w.queues() && w.n.line.current != nil):
+		why = errors.New("an earlier caller's attempt is still without an answer")
+	case last != nil:
+		return last
+	case a != nil:
+		why = errors.New("there is no connection yet")
+	default:
+		why = errors.New("it was not its turn yet")
+	}
+	if last != nil {
+		why = fmt.Errorf("%w (%w)", why, last)
+	}
+	return &pipeline.NotSentError{Cause: why}
+}
+
+// unreachable words trouble that lasted longer than its patience with a server
+// that has not answered once.
+func (w *waiter) unreachable(err error) error {
+	if !lost(err) {
+		return err
+	}
+	if !w.spoiled {
+		return w.unsent(err)
+	}
+	if why := w.n.c.node.pipe.Err(); why != nil {
+		err = fmt.Errorf("%w; since then: %w", err, why)
+	}
+	return fmt.Errorf("%w: %w; whatever it took is being given back", ErrUncertain, err)
 }
 
 // acquire is every way to get a lock. wait < 0 waits as long as ctx does.
