@@ -2,10 +2,12 @@ package rlock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/pipeline"
 )
 
 // UnlockAs releases one hold of an owner that has no Hold in this client:
@@ -14,10 +16,13 @@ import (
 // the larger of its current TTL and the watchdog timeout; one that never
 // expired gets the latter.
 //
-// It sends even if ctx is over, like Hold.Unlock. ErrNotHeld: the owner holds
-// nothing. ErrInvalidOption: the zero Owner, or one with a Hold in this
-// client, whose Unlock keeps the books. ErrUncertain: no answer came in time.
-// ErrClosed: the client is closed. Any other error is the server's.
+// It sends even if ctx is over, like Hold.Unlock, and blocks for at most four
+// command timeouts and a second, once ctx is over for at most one command
+// timeout more. ErrNotHeld: the owner holds nothing. ErrInvalidOption: the zero
+// Owner, or one with a Hold in this client, whose Unlock keeps the books.
+// ErrUncertain: no answer came in time. ErrClosed: the client is closed. Any
+// other error is the server's, or says why nothing was sent: the owner's earlier
+// command is still open, or the server can't be reached.
 func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	if err := l.usable(); err != nil {
 		return err
@@ -45,7 +50,25 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 		outcome <- err
 	}
 	l.c.work.add()
+	r.timed = true
+	waits := fmt.Errorf("an earlier command of owner %s is still without an answer", owner)
+	r.bound = l.c.after(max(r.limit-l.c.now(), 0)+time.Millisecond, func() {
+		s.lock()
+		defer s.unlock()
+		switch {
+		case r.over || l.c.now() <= r.limit:
+		case r.req.Done == nil:
+			r.tell(unreleased(&pipeline.NotSentError{Cause: waits}))
+		default:
+			r.tell(fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain))
+		}
+	})
 	t.enter(opFunc(func() {
+		waits = errors.New("the question for the TTL is still without an answer")
+		if r.over {
+			t.leave()
+			return
+		}
 		l.c.ask("PTTL", []any{n.l.key}, r.limit, func(reply any, err error) {
 			s.lock()
 			defer s.unlock()
@@ -53,12 +76,17 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 			if err == nil {
 				ttl, _, err = codec.DecodeTTL(reply)
 			}
-			if err != nil {
-				r.settle(err)
-				return
+			switch {
+			case r.over:
+				t.leave()
+			case err != nil && (closedPipe(err) || l.c.closed()):
+				r.settle(ErrClosed)
+			case err != nil:
+				r.settle(unreleased(err))
+			default:
+				r.lease = max(ttl, l.c.o.watchdog)
+				r.begin()
 			}
-			r.lease = max(ttl, l.c.o.watchdog)
-			r.begin()
 		})
 	}))
 	n.unpin()
@@ -71,3 +99,6 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	}
 	return nil
 }
+
+// unreleased is the end of an unlock of which nothing was sent.
+func unreleased(err error) error { return fmt.Errorf("not released: %w", err) }
