@@ -128,6 +128,12 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 // Connections to a server that became read-only are broken off, so that the
 // pool dials new ones. The caller must call Close or Shutdown; the pool stays
 // the caller's.
+//
+// A Dial of the pool that takes longer than the command timeout holds nobody
+// up, not even Close: it goes on by itself, one for commands and one for
+// subscriptions at the most, and what it brings is used, or returned to the
+// pool if nobody waits. Until it ends, a check for leaks sees its goroutine
+// after Close.
 func New(pool Pool, opts ...Option) (*Client, error) {
 	o, err := newSettings(opts)
 	if err != nil {
@@ -162,9 +168,11 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 }
 
 func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *Client {
-	dial := func(ctx context.Context) (redis.Conn, error) {
-		conn, err := connect(ctx)
-		return conn, transport.OwnDeadline(err)
+	dial := func() func(context.Context) (redis.Conn, error) {
+		return transport.Punctual(func(ctx context.Context) (redis.Conn, error) {
+			conn, err := connect(ctx)
+			return conn, transport.OwnDeadline(err)
+		})
 	}
 	c := &Client{
 		id:     uuid.New(),
@@ -181,12 +189,12 @@ func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *
 		c.shards[i].names = map[string]*name{}
 	}
 	c.node = &node{
-		pipe: pipeline.New(dial, pipeline.Options{
+		pipe: pipeline.New(dial(), pipeline.Options{
 			Timeout: o.timeout, Clock: o.clock, Permanent: transport.Permanent, Replicas: o.replicas, Logger: c.log.l,
 			Ended: func() { c.dog.RenewNow() },
 			Moved: func() { c.node.hub.Redial() },
 		}),
-		hub: pubsub.New(dial, pubsub.Options{Timeout: o.timeout, Permanent: transport.Permanent, Logger: c.log.l}),
+		hub: pubsub.New(dial(), pubsub.Options{Timeout: o.timeout, Permanent: transport.Permanent, Logger: c.log.l}),
 	}
 	c.dog = watchdog.New(c.renew, watchdog.Options{TTL: o.watchdog, Clock: o.clock})
 	c.keepOwners()

@@ -33,7 +33,8 @@ func (c *Client) Shutdown(ctx context.Context) error {
 // ErrClosed, renewal stops, and keys still held are left to expire. What is
 // under way to give back what nobody holds, undos, releases and the deletion
 // of latches, gets one command timeout. It returns when every goroutine and
-// connection of the client is gone. From then on every call that would ask
+// connection of the client is gone, but for a dial that does not heed its
+// context (see New). From then on every call that would ask
 // the server returns ErrClosed, Hold.Unlock included. It is idempotent, and a
 // second call waits for the first.
 func (c *Client) Close() error {
