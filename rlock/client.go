@@ -42,8 +42,9 @@ type Client struct {
 	blind   atomic.Bool  // the server does not tell who listens
 	timers  timers
 
-	living gauge // holds
-	work   gauge // commands that change something, their undos included
+	living   gauge // holds
+	releases gauge // calls of Unlock and UnlockAs
+	work     gauge // other commands that change something, their undos included
 
 	address struct { // whoever looks where the server's name leads
 		stop context.CancelFunc
@@ -175,11 +176,12 @@ func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *
 		})
 	}
 	c := &Client{
-		id:     uuid.New(),
-		o:      o,
-		living: newGauge(),
-		work:   newGauge(),
-		gone:   make(chan struct{}),
+		id:       uuid.New(),
+		o:        o,
+		living:   newGauge(),
+		releases: newGauge(),
+		work:     newGauge(),
+		gone:     make(chan struct{}),
 	}
 	c.log = newJournal(o.logger, c)
 	c.words.lease = o.watchdog.Milliseconds()

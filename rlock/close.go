@@ -9,24 +9,41 @@ import (
 // Shutdown ends the client in good order: acquires by new owners and all
 // waiters get ErrClosed, while owners that hold a lock may re-enter it and
 // release; questions, UnlockAs and ForceUnlock go on working. When the last
-// hold is over, it closes. If ctx ends first it closes at once and returns
-// ctx's error; keys still held are left to expire.
+// hold is over and every Unlock and UnlockAs has its outcome, it closes. What is
+// under way beside them to give back what nobody holds gets one command timeout,
+// as it does from Close, whether or not anything was held. If ctx ends first it
+// closes at once and returns ctx's error; keys still held are left to expire.
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.state.CompareAndSwap(stateOpen, stateDraining)
 	c.log.draining(c.living.n.Load())
 	c.failWaiters(func(w *waiter) bool {
 		return w.terms.as && w.n.holds(w.terms.owner)
 	})
-	var err error
-	// An attempt under way may yet become a hold.
-	for c.living.n.Load() > 0 || c.work.n.Load() > 0 {
-		if !c.work.wait(ctx.Done(), c.gone) || !c.living.wait(ctx.Done(), c.gone) {
-			err = ctx.Err()
-			break
+	err, patience := c.drain(ctx)
+	c.close(patience)
+	return err
+}
+
+// drain waits until nothing is held or being released any more, and returns what
+// is left of a command timeout then for what gives back what nobody holds.
+func (c *Client) drain(ctx context.Context) (err error, patience time.Duration) {
+	for {
+		if !c.living.wait(ctx.Done(), c.gone) || !c.releases.wait(ctx.Done(), c.gone) {
+			return ctx.Err(), c.o.timeout
+		}
+		began := time.Now()
+		undone, cancel := context.WithTimeout(ctx, c.o.timeout)
+		ended := c.work.wait(undone.Done(), c.gone)
+		cancel()
+		patience = max(c.o.timeout-time.Since(began), time.Millisecond)
+		// An attempt under way may have become a hold.
+		if !ended || c.closed() || c.living.n.Load() == 0 && c.releases.n.Load() == 0 {
+			if !ended {
+				err = ctx.Err()
+			}
+			return err, patience
 		}
 	}
-	c.Close()
-	return err
 }
 
 // Close ends the client at once: waiters get ErrClosed, holds end with
@@ -60,7 +77,8 @@ func (c *Client) close(patience time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	c.work.wait(ctx.Done(), nil)
-	open := c.work.n.Load()
+	c.releases.wait(ctx.Done(), nil)
+	open := c.work.n.Load() + c.releases.n.Load()
 	deadline, _ := ctx.Deadline()
 	c.node.pipe.Close(time.Until(deadline))
 	hub.Wait()

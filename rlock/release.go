@@ -290,7 +290,7 @@ func (r *release) tell(err error) {
 		r.over = true
 		r.t.n.c.timers.forget(r.bound)
 		if r.outcome != nil {
-			r.t.n.c.work.done()
+			r.t.n.c.releases.done()
 			r.outcome <- err
 		} else {
 			r.then(err)

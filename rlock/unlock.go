@@ -88,6 +88,11 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 	n := h.t.n.s.pin(h.l)
 	defer n.unpin()
 	limit := c.unlockLimit()
+	under := &c.work
+	if outcome != nil {
+		under = &c.releases
+	}
+	under.add() // before the hold is over, or Shutdown would miss both
 	alive := h.ended == nil
 	counted := alive
 	if alive {
@@ -102,6 +107,7 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 	// The state of a lost hold's name may have been dropped and made anew.
 	t := n.tenure(h.t.owner)
 	if !alive && t.lease != h.lease && (t.held > 0 || t.attempts > 0) {
+		under.done()
 		return false
 	}
 	if !alive {
@@ -121,7 +127,6 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 			then(err)
 		}
 	}
-	c.work.add()
 	r.enter()
 	return true
 }

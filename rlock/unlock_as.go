@@ -45,11 +45,8 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	}
 	outcome := outcomes.Get().(chan error)
 	r := newRelease(t, l.c.unlockLimit())
-	r.then = func(err error) {
-		l.c.work.done()
-		outcome <- err
-	}
-	l.c.work.add()
+	r.outcome = outcome
+	l.c.releases.add()
 	r.timed = true
 	waits := fmt.Errorf("an earlier command of owner %s is still without an answer", owner)
 	r.bound = l.c.after(max(r.limit-l.c.now(), 0)+time.Millisecond, func() {

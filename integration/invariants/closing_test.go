@@ -242,3 +242,75 @@ func TestE1ClosedClientRefusesEverything(t *testing.T) {
 		t.Errorf("%d commands of a closed client", n-before)
 	}
 }
+
+// An acquire was lost, and nobody answers its undo. There is nothing else to wait for.
+func TestE1ShutdownOfAClientThatHoldsNothingIsBounded(t *testing.T) {
+	for what, state := range map[string]func(r *rig, c *rlock.Client){
+		"an undo can't be sent": func(r *rig, c *rlock.Client) {
+			lost := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.Blackhole})
+			r.proxy.Blackhole(true)
+			_, err := c.NewLock(name).TryLock(r.Context())
+			want(r, err, rlock.ErrUncertain)
+			happens(r, "the try", lost.Hit())
+		},
+		"a renewal was lost, and its hold has ended": func(r *rig, c *rlock.Client) {
+			h := lock(r, c.NewLock(name))
+			lost := r.proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.Blackhole})
+			r.proxy.Blackhole(true)
+			happens(r, "a renewal", lost.Hit())
+			happens(r, "the hold ends", h.Done())
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			r := newRig(t)
+			r.latchesMayStay = true
+			c := r.open(rlock.WithWatchdogTimeout(900 * time.Millisecond))
+			l := c.NewLock(name)
+			if _, err := l.IsLocked(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			state(r, c)
+			ctx, cancel := context.WithTimeout(t.Context(), soon)
+			defer cancel()
+			began := time.Now()
+			if err := c.Shutdown(ctx); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took > 4*timeout {
+				t.Errorf("Shutdown took %v, want about %v", took, timeout)
+			}
+			r.proxy.Blackhole(false)
+		})
+	}
+}
+
+// The caller of an Unlock waits for it, and so does Shutdown.
+func TestE1ShutdownWaitsForAnUnlockUnderWay(t *testing.T) {
+	r := newRig(t)
+	c := r.open()
+	l := c.NewLock(name)
+	h, others := lock(t, l), c.NewOwner()
+	r.do("HSET", "others", others.String(), 1)
+	r.proxy.Refuse(true)
+	r.proxy.CutAll()
+	released := make(chan error, 2)
+	go func() { released <- h.Unlock(t.Context()) }()
+	go func() { released <- c.NewLock("others").UnlockAs(t.Context(), others) }()
+	happens(t, "the hold ends", h.Done())
+	down := make(chan error, 1)
+	go func() { down <- c.Shutdown(t.Context()) }()
+	began := time.Now()
+	r.becomes("two command timeouts passed", func() bool { return time.Since(began) > 2*timeout })
+	r.proxy.Refuse(false)
+	for range 2 {
+		if err := happens(t, "an unlock returns", released); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := happens(t, "Shutdown returns", down); err != nil {
+		t.Error(err)
+	}
+	if !r.free(name) || !r.free("others") {
+		t.Error("not released")
+	}
+}
