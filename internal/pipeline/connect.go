@@ -37,6 +37,7 @@ func (p *Pipeline) connect() {
 // connecting tries until there is a connection or nobody needs one any more:
 // no request is queued and no broken connection awaits its fence.
 func (p *Pipeline) connecting() {
+	defer p.expiring()()
 	last := min(lastBackoff, max(shortLastBackoff, p.o.Timeout/3))
 	p.mu.Lock()
 	rest := min(p.rest, last)
@@ -169,23 +170,12 @@ func (p *Pipeline) endure(err error) bool {
 	permanent := p.ctx.Err() != nil || p.o.Permanent != nil && p.o.Permanent(err)
 	p.mu.Lock()
 	p.lastErr = err
-	var failed []*Request
-	keep := p.queue[:0]
-	for _, r := range p.queue {
-		if permanent || r.deadline <= now {
-			r.queued = false
-			failed = append(failed, r)
-		} else {
-			keep = append(keep, r)
-		}
-	}
-	clear(p.queue[len(keep):])
-	p.queue = keep
+	failed := p.remove(func(r *Request) bool { return permanent || r.deadline <= now })
 	unsettled := false
 	for _, f := range p.fences {
 		unsettled = unsettled || !f.settled
 	}
-	on := p.ctx.Err() == nil && (len(keep) > 0 || unsettled)
+	on := p.ctx.Err() == nil && (len(p.queue) > 0 || unsettled)
 	if !on {
 		p.dialling = false
 		// Keys to delete are no reason to go on: they go with the next batch.
@@ -195,9 +185,6 @@ func (p *Pipeline) endure(err error) bool {
 	if p.ctx.Err() == nil {
 		p.o.log.Failed(err)
 	}
-	for _, r := range failed {
-		r.Err = &NotSentError{err}
-		r.Done.Complete(r)
-	}
+	unsent(failed, err)
 	return on
 }

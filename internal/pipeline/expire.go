@@ -1,0 +1,68 @@
+package pipeline
+
+import (
+	"errors"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+)
+
+// errConnecting is why a request was not sent when the first attempt to connect
+// has no outcome yet.
+var errConnecting = errors.New("timeout: there is no connection yet")
+
+// expiring ends requests at their deadline while a connection is being made,
+// until stop is called: a request that comes during an attempt must not wait for
+// the end of the next one. It looks eight times in a command timeout, and leaves
+// as much time to the attempt that began with the request, which knows more.
+func (p *Pipeline) expiring() (stop func()) {
+	every := max(p.o.Timeout/8, time.Millisecond)
+	stopped := make(chan struct{})
+	p.wg.Go(func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+			case <-stopped:
+				return
+			case <-p.ctx.Done():
+				return
+			}
+			now := clock.Early(p.o.Clock) - every
+			p.mu.Lock()
+			err := p.lastErr
+			late := p.remove(func(r *Request) bool { return p.dialling && r.deadline <= now })
+			p.mu.Unlock()
+			if err == nil {
+				err = errConnecting
+			}
+			unsent(late, err)
+		}
+	})
+	return func() { close(stopped) }
+}
+
+// remove takes from the queue what is picked. It is called with mu held.
+func (p *Pipeline) remove(picked func(*Request) bool) (removed []*Request) {
+	keep := p.queue[:0]
+	for _, r := range p.queue {
+		if picked(r) {
+			r.queued = false
+			removed = append(removed, r)
+		} else {
+			keep = append(keep, r)
+		}
+	}
+	clear(p.queue[len(keep):])
+	p.queue = keep
+	return removed
+}
+
+// unsent completes requests that never left.
+func unsent(rs []*Request, cause error) {
+	for _, r := range rs {
+		r.Err = &NotSentError{cause}
+		r.Done.Complete(r)
+	}
+}
