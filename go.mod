@@ -5,6 +5,5 @@ go 1.26.0
 require (
 	github.com/gomodule/redigo v1.9.3
 	github.com/google/uuid v1.6.0
-	go.uber.org/goleak v1.3.0
 	golang.org/x/sys v0.49.0
 )

@@ -15,7 +15,7 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// That no goroutine is left is what goleak checks after all of these.
+// That no goroutine is left is what leakcheck checks after all of these.
 
 func TestE1CloseWhileConnected(t *testing.T) {
 	srv := redistest.Start(t)

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-	"go.uber.org/goleak"
 
+	"github.com/rlock-go/redisson/internal/leakcheck"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(redistest.WithExamples{M: m}) }
+func TestMain(m *testing.M) { leakcheck.Main(redistest.WithExamples{M: m}) }
 
 // await polls until ok, and fails the test when that takes too long.
 func await(t testing.TB, what string, ok func() bool) {

@@ -3,9 +3,8 @@ package watchdog
 import (
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"github.com/rlock-go/redisson/internal/leakcheck"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(redistest.WithExamples{M: m}) }
+func TestMain(m *testing.M) { leakcheck.Main(redistest.WithExamples{M: m}) }

@@ -6,7 +6,6 @@ require (
 	github.com/alicebob/miniredis/v2 v2.40.0
 	github.com/gomodule/redigo v1.9.3
 	github.com/rlock-go/redisson v0.0.0
-	go.uber.org/goleak v1.3.0
 )
 
 require (

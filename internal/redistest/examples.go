@@ -45,7 +45,7 @@ func (b *exampleBench) Errorf(format string, args ...any) {
 }
 
 // WithExamples is m, and after its run the end of all that Examples started:
-// goleak.VerifyTestMain(redistest.WithExamples{M: m}).
+// leakcheck.Main(redistest.WithExamples{M: m}).
 type WithExamples struct{ M *testing.M }
 
 // Run runs the tests and examples and cleans up after the latter.

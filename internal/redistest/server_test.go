@@ -14,10 +14,11 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-	"go.uber.org/goleak"
+
+	"github.com/rlock-go/redisson/internal/leakcheck"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leakcheck.Main(m) }
 
 func ping(t *testing.T, c redis.Conn) {
 	t.Helper()

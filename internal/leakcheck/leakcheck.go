@@ -1,0 +1,65 @@
+package leakcheck
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// patience is how long goroutines that are about to end may take, on a loaded
+// machine.
+const patience = 10 * time.Second
+
+// Main runs the tests and ends the process: with their exit code, or with 1 if
+// they passed and goroutines are left of them, whose stacks it prints. It is
+// for TestMain, before any goroutine was started that is to outlive the tests.
+func Main(m interface{ Run() int }) { os.Exit(run(m, patience, os.Stderr)) }
+
+func run(m interface{ Run() int }, patience time.Duration, out io.Writer) int {
+	code := m.Run()
+	if code != 0 {
+		return code // a test that failed half-way may leave anything
+	}
+	left := await(patience)
+	if len(left) == 0 {
+		return 0
+	}
+	fmt.Fprintf(out, "leakcheck: the tests passed and left %d goroutines:\n\n%s\n", len(left), strings.Join(left, "\n\n"))
+	return 1
+}
+
+// await returns the stacks of the goroutines that are there beside the
+// caller's: none as soon as there are none, else those that are left after
+// patience.
+func await(patience time.Duration) []string {
+	pause := time.Millisecond
+	for deadline := time.Now().Add(patience); ; pause = min(2*pause, 100*time.Millisecond) {
+		left := others()
+		if len(left) == 0 || time.Now().After(deadline) {
+			return left
+		}
+		time.Sleep(pause)
+	}
+}
+
+// others returns the stacks of all goroutines but the caller's and those of the
+// runtime and of os/signal, which start at first use and never end.
+func others() (left []string) {
+	buf := make([]byte, 1<<16)
+	n := runtime.Stack(buf, true)
+	for n == len(buf) {
+		buf = make([]byte, 2*len(buf))
+		n = runtime.Stack(buf, true)
+	}
+	stacks := strings.Split(strings.TrimSpace(string(buf[:n])), "\n\n")
+	for _, stack := range stacks[1:] { // the first is the caller's
+		// "\n": the function itself is meant, not a goroutine "created by" it.
+		if !strings.Contains(stack, "\nos/signal.loop(") {
+			left = append(left, stack)
+		}
+	}
+	return left
+}
