@@ -1,111 +1,241 @@
 package main
 
 import (
-	"image/color"
+	"fmt"
+	"html"
 	"math"
-	"slices"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"strconv"
+	"strings"
 )
 
+// Sizes of a drawing, in pixels. Viewers have other fonts, so texts are anchored at what they belong to, and what has to
+// leave room for them reckons with a wide one.
 const (
-	plotWidth  = 22 * vg.Centimeter
-	plotHeight = 13 * vg.Centimeter
-
-	// rightMargin keeps the last number of a logarithmic axis off the edge.
-	rightMargin = 1.5
+	drawingWidth  = 830
+	drawingHeight = 490
+	lineHeight    = 17 // of the legend
+	rowPitch      = 24
+	wideLetter    = 7.2
+	margin        = 12
 )
 
 type point struct{ x, y float64 }
 
-// row is one line of a plot of strokes.
+// row is one line of a drawing of strokes.
 type row struct {
 	name     string
 	from, to float64
 }
 
-// colours tell the parties apart in all plots, also for those who don't see red and green.
-var colours = map[string]color.RGBA{
-	ours:      {R: 0xd5, G: 0x5e, A: 0xff},
-	rawPeer:   {R: 0x99, G: 0x99, B: 0x99, A: 0xff},
-	redsyncP:  {R: 0x56, G: 0xb4, B: 0xe9, A: 0xff},
-	bsmP:      {G: 0x9e, B: 0x73, A: 0xff},
-	rueidisP:  {G: 0x72, B: 0xb2, A: 0xff},
-	javaP:     {R: 0xcc, G: 0x79, B: 0xa7, A: 0xff},
-	limitName: {A: 0xff},
+// colours tell the parties apart in all drawings, also for those who don't see red and green.
+var colours = map[string]string{
+	ours:      "#d55e00",
+	rawPeer:   "#999999",
+	redsyncP:  "#56b4e9",
+	bsmP:      "#009e73",
+	rueidisP:  "#0072b2",
+	javaP:     "#cc79a7",
+	limitName: "#000000",
 }
 
-func newPlot(title, x, y string) *plot.Plot {
-	plot.DefaultFont = font.Font{Typeface: "Liberation", Variant: "Sans"}
-	p := plot.New()
-	p.Title.Text = title
-	p.X.Label.Text = x
-	p.Y.Label.Text = y
-	p.Legend.Top = true
-	// Viewers without the fonts take wider ones.
-	p.Legend.Padding = vg.Points(4)
-	p.Legend.XOffs = vg.Points(-8)
-	grid := plotter.NewGrid()
-	grid.Horizontal.Color, grid.Vertical.Color = color.Gray{Y: 0xdd}, color.Gray{Y: 0xdd}
-	p.Add(grid)
-	return p
+// drawing is an SVG under way. Nothing but the standard library makes it, so that the document never waits for a module.
+type drawing struct {
+	strings.Builder
+	height                   float64
+	left, right, top, bottom float64 // edges of the area that has the data
 }
 
-func logX(p *plot.Plot) { p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1} }
-func logY(p *plot.Plot) { p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1} }
+func (d *drawing) put(format string, args ...any) { fmt.Fprintf(d, format+"\n", args...) }
 
-// addLine adds a line with its points.
-func addLine(p *plot.Plot, name string, points []point) error {
-	xys := make(plotter.XYs, len(points))
-	for i, at := range points {
-		xys[i].X, xys[i].Y = at.x, at.y
-	}
-	line, dots, err := plotter.NewLinePoints(xys)
-	if err != nil {
-		return err
-	}
-	line.Color, dots.Color, dots.Shape = colours[name], colours[name], draw.CircleGlyph{}
-	line.Width = vg.Points(1.5)
-	if name == limitName {
-		line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
-	}
-	p.Add(line, dots)
-	p.Legend.Add(name, line, dots)
-	return nil
+// text puts one at x, y; anchor is start, middle or end.
+func (d *drawing) text(x, y float64, anchor, text string) {
+	d.put(`<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x, y, anchor, html.EscapeString(text))
 }
 
-// strokes draws a line of each row's range on a logarithmic axis. Without rows there is no plot.
-func strokes(title, unit string, rows []row) (*plot.Plot, error) {
-	if len(rows) == 0 {
-		return nil, nil
+func (d *drawing) line(from, to point, colour string, width float64, more string) {
+	d.put(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-width="%g"%s/>`, from.x, from.y, to.x, to.y, colour, width, more)
+}
+
+func (d *drawing) dot(at point, colour string) {
+	d.put(`<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>`, at.x, at.y, colour)
+}
+
+// svg is the whole.
+func (d *drawing) svg(title string) string {
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %.0f" width="%d" height="%.0f" font-family="Liberation Sans, Arial, Helvetica, sans-serif" font-size="12" fill="#222222">
+<title>%s</title>
+<rect width="100%%" height="100%%" fill="#ffffff"/>
+<text x="%d" y="24" text-anchor="middle" font-size="15">%s</text>
+%s</svg>
+`, drawingWidth, d.height, drawingWidth, d.height, html.EscapeString(title), drawingWidth/2, html.EscapeString(title), d.String())
+}
+
+// logAxis is a logarithmic one between whole steps of 1, 2 and 5.
+type logAxis struct {
+	low, high float64 // of the data
+	from, to  float64 // where they are in the drawing
+}
+
+// newLogAxis reaches from the step below the lowest value to the one above the highest.
+func newLogAxis(lowest, highest, from, to float64) logAxis {
+	a := logAxis{low: math.Pow(10, math.Floor(math.Log10(lowest))), from: from, to: to}
+	for _, s := range steps(a.low, lowest) {
+		a.low = s
 	}
-	p := newPlot(title, unit, "")
-	logX(p)
-	slices.Reverse(rows) // the first one on top
-	var names []string
-	lowest, highest := math.Inf(1), 0.0
-	for i, r := range rows {
-		names = append(names, r.name)
-		lowest, highest = min(lowest, r.from, r.to), max(highest, r.from, r.to)
-		line, dots, err := plotter.NewLinePoints(plotter.XYs{{X: r.from, Y: float64(i)}, {X: r.to, Y: float64(i)}})
-		if err != nil {
-			return nil, err
-		}
-		for name, c := range colours {
-			if len(r.name) >= len(name) && r.name[:len(name)] == name {
-				line.Color, dots.Color = c, c
+	for a.high = a.low; a.high < highest || a.high == a.low; {
+		a.high = steps(a.high, 10*a.high)[1]
+	}
+	return a
+}
+
+// steps are the 1, 2, 5, 10, 20 … from low up to high. low is one of them.
+func steps(low, high float64) (all []float64) {
+	for decade := math.Pow(10, math.Floor(math.Log10(low)+1e-9)); decade <= high; decade *= 10 {
+		for _, f := range []float64{1, 2, 5} {
+			if s := f * decade; s >= low*(1-1e-9) && s <= high*(1+1e-9) {
+				all = append(all, s)
 			}
 		}
-		line.Width, dots.Shape = vg.Points(2), draw.CircleGlyph{}
-		p.Add(line, dots)
 	}
-	p.NominalY(names...)
-	// Whole decades, so that each end has a number.
-	p.X.Min = math.Pow(10, math.Floor(math.Log10(lowest)))
-	p.X.Max = rightMargin * math.Pow(10, math.Ceil(math.Log10(highest)))
-	return p, nil
+	return all
+}
+
+func (a logAxis) at(value float64) float64 {
+	return a.from + (a.to-a.from)*math.Log(value/a.low)/math.Log(a.high/a.low)
+}
+
+// numbered are the steps that have a number: all, or those of whole decades if there are many.
+func (a logAxis) numbered() (all []float64) {
+	marks := steps(a.low, a.high)
+	for _, s := range marks {
+		if l := math.Log10(s); len(marks) <= 9 || math.Abs(l-math.Round(l)) < 1e-9 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+const gridColour = "#dddddd"
+
+// acrossGrid draws a horizontal axis below the area, with its grid.
+func (d *drawing) acrossGrid(a logAxis, label string) {
+	for _, s := range a.numbered() {
+		d.line(point{a.at(s), d.top}, point{a.at(s), d.bottom}, gridColour, 1, "")
+		d.text(a.at(s), d.bottom+18, "middle", strconv.FormatFloat(s, 'f', -1, 64))
+	}
+	d.text((d.left+d.right)/2, d.bottom+38, "middle", label)
+}
+
+// upGrid draws a vertical axis left of the area, with its grid.
+func (d *drawing) upGrid(a logAxis, label string) {
+	for _, s := range a.numbered() {
+		d.line(point{d.left, a.at(s)}, point{d.right, a.at(s)}, gridColour, 1, "")
+		d.text(d.left-8, a.at(s)+4, "end", strconv.FormatFloat(s, 'f', -1, 64))
+	}
+	d.text(d.left, d.top-10, "middle", label)
+}
+
+// frame is the area's.
+func (d *drawing) frame() {
+	d.line(point{d.left, d.top}, point{d.left, d.bottom}, "#222222", 1, "")
+	d.line(point{d.left, d.bottom}, point{d.right, d.bottom}, "#222222", 1, "")
+}
+
+// curve is one party's points and its line through them.
+type curve struct {
+	name   string
+	points []point
+}
+
+// curves draws lines over two logarithmic axes, and a legend beside them. Without points there is no drawing.
+func curves(title, x, y string, all []curve) string {
+	low, high := bounds(func(yield func(point)) {
+		for _, c := range all {
+			for _, p := range c.points {
+				yield(p)
+			}
+		}
+	})
+	if high.x == 0 {
+		return ""
+	}
+	widest := 0
+	for _, c := range all {
+		widest = max(widest, len(c.name))
+	}
+	legend := 40 + wideLetter*float64(widest)
+	d := &drawing{height: drawingHeight, left: 60, right: drawingWidth - legend - 2*margin, top: 64, bottom: drawingHeight - 56}
+	across, up := newLogAxis(low.x, high.x, d.left, d.right), newLogAxis(low.y, high.y, d.bottom, d.top)
+	d.acrossGrid(across, x)
+	d.upGrid(up, y)
+	d.frame()
+	for i, c := range all {
+		dashes := ""
+		if c.name == limitName {
+			dashes = ` stroke-dasharray="6 4"`
+		}
+		var last point
+		for k, p := range c.points {
+			at := point{across.at(p.x), up.at(p.y)}
+			if k > 0 {
+				d.line(last, at, colours[c.name], 2, dashes)
+			}
+			d.dot(at, colours[c.name])
+			last = at
+		}
+		beside := point{d.right + 2*margin, d.top + lineHeight*float64(i)}
+		d.line(beside, point{beside.x + 26, beside.y}, colours[c.name], 2, dashes)
+		d.dot(point{beside.x + 13, beside.y}, colours[c.name])
+		d.text(beside.x+34, beside.y+4, "start", c.name)
+	}
+	return d.svg(title)
+}
+
+// strokes draws a line of each row's range over a logarithmic axis. Without rows there is no drawing.
+func strokes(title, unit string, rows []row) string {
+	low, high := bounds(func(yield func(point)) {
+		for _, r := range rows {
+			yield(point{r.from, 1})
+			yield(point{r.to, 1})
+		}
+	})
+	if high.x == 0 {
+		return ""
+	}
+	widest := 0
+	for _, r := range rows {
+		widest = max(widest, len(r.name))
+	}
+	d := &drawing{left: wideLetter*float64(widest) + margin, right: drawingWidth - 3*margin, top: 44}
+	d.bottom = d.top + rowPitch*float64(len(rows))
+	d.height = d.bottom + 56
+	axis := newLogAxis(low.x, high.x, d.left, d.right)
+	d.acrossGrid(axis, unit)
+	d.frame()
+	for i, r := range rows {
+		y := d.top + rowPitch*(float64(i)+0.5)
+		colour := "#222222"
+		for name, c := range colours {
+			if r.name == name || strings.HasPrefix(r.name, name+",") {
+				colour = c
+			}
+		}
+		d.text(d.left-8, y+4, "end", r.name)
+		d.line(point{axis.at(r.from), y}, point{axis.at(r.to), y}, colour, 3, "")
+		d.dot(point{axis.at(r.from), y}, colour)
+		d.dot(point{axis.at(r.to), y}, colour)
+	}
+	return d.svg(title)
+}
+
+// bounds are the lowest and the highest coordinates; all are above 0, and without any the result is 0.
+func bounds(each func(yield func(point))) (low, high point) {
+	each(func(p point) {
+		if high.x == 0 {
+			low, high = p, p
+		}
+		low = point{min(low.x, p.x), min(low.y, p.y)}
+		high = point{max(high.x, p.x), max(high.y, p.y)}
+	})
+	return low, high
 }

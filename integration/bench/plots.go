@@ -4,8 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-
-	"gonum.org/v1/plot"
 )
 
 // drawPlots draws what there are cells for into SVG files of a folder.
@@ -13,19 +11,19 @@ func drawPlots(r *Report, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for name, draw := range map[string]func(*Report) (*plot.Plot, error){
+	for name, draw := range map[string]func(*Report) (string, error){
 		"pairs.svg":      plotPairs,
 		"handoff.svg":    plotHandoff,
 		"contention.svg": plotContention,
 	} {
-		p, err := draw(r)
+		svg, err := draw(r)
 		if err != nil {
 			return err
 		}
-		if p == nil {
+		if svg == "" {
 			continue // not measured
 		}
-		if err := p.Save(plotWidth, plotHeight, filepath.Join(dir, name)); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(svg), 0o644); err != nil {
 			return err
 		}
 	}
@@ -33,34 +31,29 @@ func drawPlots(r *Report, dir string) error {
 }
 
 // plotPairs has callers against the time of a pair, a line for each peer.
-func plotPairs(r *Report) (*plot.Plot, error) {
+func plotPairs(r *Report) (string, error) {
 	if len(r.places("pairs")) < 2 {
-		return nil, nil
+		return "", nil
 	}
-	p := newPlot("Uncontended lock and unlock: less is better", "callers", "µs a pair")
-	logX(p)
-	logY(p)
+	var all []curve
 	for _, peer := range r.peers("pairs") {
-		var line []point
+		c := curve{name: peer}
 		for _, at := range r.places("pairs") {
 			if m, ok := r.median("pairs", peer, at, "µs"); ok {
 				callers, err := strconv.ParseFloat(at, 64)
 				if err != nil {
-					return nil, err
+					return "", err
 				}
-				line = append(line, point{callers, m})
+				c.points = append(c.points, point{callers, m})
 			}
 		}
-		if err := addLine(p, peer, line); err != nil {
-			return nil, err
-		}
+		all = append(all, c)
 	}
-	p.X.Max *= rightMargin
-	return p, nil
+	return curves("Uncontended lock and unlock: less is better", "callers", "µs a pair", all), nil
 }
 
 // plotHandoff has, for each peer, a stroke from the median to the p99.
-func plotHandoff(r *Report) (*plot.Plot, error) {
+func plotHandoff(r *Report) (string, error) {
 	var rows []row
 	for _, at := range r.places("handoff") {
 		for _, peer := range r.peers("handoff") {
@@ -71,12 +64,12 @@ func plotHandoff(r *Report) (*plot.Plot, error) {
 			}
 		}
 	}
-	return strokes("From release to grant in another process, p50 to p99: left is better", "µs", rows)
+	return strokes("From release to grant in another process, p50 to p99: left is better", "µs", rows), nil
 }
 
 // plotContention has, for each peer and place, a stroke from the hand-offs to the acquisitions a second: where they lie
 // apart, somebody took the lock again and again while others waited.
-func plotContention(r *Report) (*plot.Plot, error) {
+func plotContention(r *Report) (string, error) {
 	var rows []row
 	for _, part := range []string{"local", "crowd"} {
 		for _, at := range r.places(part) {
@@ -89,5 +82,5 @@ func plotContention(r *Report) (*plot.Plot, error) {
 			}
 		}
 	}
-	return strokes("One lock, many callers: from hand-offs to acquisitions, right is better", "a second", rows)
+	return strokes("One lock, many callers: from hand-offs to acquisitions, right is better", "a second", rows), nil
 }
