@@ -74,6 +74,7 @@ unit: steady
 	@$(step) 'unit tests' $(GOTEST) -timeout 10m ./...
 	@$(step) 'tests of the quick start' bash -ec 'cd docs/quickstart && $(GOTEST) -timeout 5m ./...'
 	@$(step) 'tests of the cookbook' bash -ec 'cd docs/cookbook && $(GOTEST) -timeout 5m ./...'
+	@$(step) 'tests of the benchmark' bash -ec 'cd integration/bench && $(GOTEST) -timeout 5m ./...'
 
 .PHONY: integration
 integration: steady
@@ -101,6 +102,12 @@ test-matrix:
 .PHONY: mutants
 mutants:
 	@$(step) 'mutants' bash -ec 'cd integration && go run ./mutants $(FLAGS)'
+
+# rlock beside its peers, those of others whose modules can be had. FLAGS='-rounds 5 -write' makes docs/performance.md anew;
+# `go doc ./bench` in integration/ has more.
+.PHONY: bench
+bench:
+	@$(step) 'benchmark' bash -ec 'cd integration/bench && go run . -others $(FLAGS)'
 
 .PHONY: docker
 docker: steady

@@ -1,9 +1,10 @@
 // Command bench measures rlock beside its peers on a real redis-server that it starts itself, all in one run on one
 // machine, and prints what it saw.
 //
-//	go run . -quick             a look, below a minute
-//	go run . -write             the run that docs/performance.md is made from
-//	go run . -parts pairs,crowd -java=false
+//	go run . -quick             a look, below a minute, at rlock, a bare redigo and Redisson
+//	go run . -others -quick     with the peers of others
+//	go run . -others -write     the run that docs/performance.md is made from
+//	go run . -others -parts pairs,crowd -java=false
 //	go run . -from ../../docs/performance/run.json -write    the document anew from an older run
 //
 // Rounds are interleaved: in each round every peer has its turn, in another order, so that a slow minute of the machine
@@ -13,9 +14,9 @@
 // Whatever is measured is a cell: a part of the program, a peer, a place (so many callers, holds, waiters), a metric and
 // its rounds. The table, the plots and the document are made from the cells alone.
 //
-// A peer that does not come back in time is reported as hanging and left out of what follows; see peer_rueidis.go for
+// A peer that does not come back in time is reported as hanging and left out of what follows; see peer_rueidislock.go for
 // the one that did with its recommended settings.
 //
-// go mod tidy can't be used in this module: it wants the tests of redsync, whose own requirement is not to be had. What
-// a build needs is in go.mod and go.sum; go build -mod=mod brings them up to date.
+// The peers of others are built in with -others, by package peers, which does without those whose modules can't be had;
+// they are named as missing. What this module requires is what rlock and the tests' Java peer require.
 package main

@@ -64,7 +64,8 @@ func docsDir() (string, error) {
 
 func (d *document) text(format string, args ...any) { fmt.Fprintf(d, format+"\n", args...) }
 
-// table has a row for each peer and a column for each place and metric: what cells lack is left empty.
+// table has a row for each peer and a column for each place and metric: what cells lack is left empty, and
+// who was missing in the run says so.
 func (d *document) table(part, first string, columns []column, without ...string) {
 	d.row(first, columns, func(c column) string { return c.title })
 	d.row("---", columns, func(column) string { return "---:" })
@@ -82,6 +83,9 @@ next:
 			}
 			return number(m)
 		})
+	}
+	for _, p := range d.r.absent(part, columns[0].at) {
+		d.row(p, columns, func(column) string { return "missing" })
 	}
 	d.text("")
 }

@@ -28,7 +28,7 @@ func runHandoff(r *run) error {
 		}
 	}()
 	names := []string{limitName}
-	for _, p := range goPeers() {
+	for _, p := range builtIn() {
 		if p.waits && r.wants(p.name) {
 			names = append(names, p.name)
 		}

@@ -28,7 +28,7 @@ func runHeld(r *run) error {
 					return err
 				}
 			}
-			for _, p := range goPeers() {
+			for _, p := range builtIn() {
 				if n > renewing[p.name] || !r.wants(p.name) {
 					continue
 				}

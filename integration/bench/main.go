@@ -31,6 +31,7 @@ func parentMain() error {
 	quick := flag.Bool("quick", false, "a look, below a minute: one short round, smaller crowds")
 	chosen := flag.String("parts", strings.Join(names, ","), "which parts to run")
 	only := flag.String("peers", "", "which peers to run beside "+ours+", by their names in the table; default all")
+	others := flag.Bool("others", false, "fetch the peers of others and build in those that can be had; the rest is named as missing")
 	java := flag.Bool("java", true, "run Redisson too (needs Java 17 and Maven)")
 	rounds := flag.Int("rounds", 0, "rounds of each measurement; 0 is the default")
 	out := flag.String("json", "", "file for all rounds of all measurements")
@@ -40,6 +41,13 @@ func parentMain() error {
 	flag.Parse()
 	if flag.NArg() > 0 {
 		return fmt.Errorf("what is %q?", flag.Args())
+	}
+	if _, built := os.LookupEnv(missingVariable); *others && !built && *from == "" {
+		code, err := withOthers(os.Args[1:])
+		if err == nil && code != 0 {
+			os.Exit(code) // it has said why
+		}
+		return err
 	}
 
 	var report *Report
@@ -88,6 +96,10 @@ func (r *run) all(chosen []string) error {
 		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
 			return fmt.Errorf("there is no part %q", name)
 		}
+	}
+	var err error
+	if r.Missing, err = missingPeers(r.wants); err != nil {
+		return err
 	}
 	s, err := startServer()
 	if err != nil {
@@ -148,7 +160,7 @@ func childMain(text string) error {
 	}
 	p := findPeer(words[1])
 	if p == nil {
-		return fmt.Errorf("no such peer: %q", words[1])
+		return fmt.Errorf("no such peer, or it is not built in: %q", words[1])
 	}
 	c, err := p.open(words[2])
 	if err != nil {

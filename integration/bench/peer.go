@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -27,8 +28,8 @@ type client interface {
 type peer struct {
 	name  string
 	note  string
-	open  func(addr string) (client, error)
-	waits bool // it has a way to wait for a lock
+	open  func(addr string) (client, error) // nil: it was not built in
+	waits bool                              // it has a way to wait for a lock
 	extra []string
 }
 
@@ -43,22 +44,30 @@ const (
 	limitName = "server limit"
 )
 
-// goPeers are those that run in a Go process.
+// openers are of the peers of others, which are built in by their tags: each one's file puts its own in, before main.
+var openers = map[string]func(addr string) (client, error){}
+
+// goPeers are those that run in a Go process, with those that are not built in.
 func goPeers() []*peer {
 	return []*peer{
 		{name: ours, open: openOurs, waits: true, note: "defaults",
 			extra: []string{"del"}},
 		{name: rawPeer, open: openRaw, note: "a redigo pool of 128, the same scripts and the same DEL as rlock, each a round trip; can't wait, so it is in no contended part",
 			extra: []string{"del"}},
-		{name: redsyncP, open: openRedsync, waits: true, note: "v4.18.1 over a redigo pool of 128; SET NX and a script with GET and DEL; polls each 50–250 ms, its default",
+		{name: redsyncP, open: openers[redsyncP], waits: true, note: "v4.18.1 over a redigo pool of 128; SET NX and a script with GET and DEL; polls each 50–250 ms, its default",
 			extra: []string{"set"}},
-		{name: bsmP, open: openRedislock, waits: true, note: "bsm/redislock v0.9.4 over go-redis v9.23.0, pool of 128; two scripts; polls each 10 ms (its default is not to wait at all)"},
-		{name: rueidisP, open: openRueidis, waits: true, note: "rueidis v1.0.79, KeyMajority 1, NoLoopTracking, TryNextAfter 3 s; plain string keys, woken by client-side caching"},
+		{name: bsmP, open: openers[bsmP], waits: true, note: "bsm/redislock v0.9.4 over go-redis v9.23.0, pool of 128; two scripts; polls each 10 ms (its default is not to wait at all)"},
+		{name: rueidisP, open: openers[rueidisP], waits: true, note: "rueidis v1.0.79, KeyMajority 1, NoLoopTracking, TryNextAfter 3 s; plain string keys, woken by client-side caching"},
 	}
 }
 
+// builtIn are those of goPeers that can be run.
+func builtIn() []*peer {
+	return slices.DeleteFunc(goPeers(), func(p *peer) bool { return p.open == nil })
+}
+
 func findPeer(name string) *peer {
-	for _, p := range goPeers() {
+	for _, p := range builtIn() {
 		if p.name == name {
 			return p
 		}

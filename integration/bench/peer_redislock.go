@@ -1,3 +1,5 @@
+//go:build redislock
+
 package main
 
 import (
@@ -10,6 +12,8 @@ import (
 
 // redislockPoll is quicker than what its documentation shows (100 ms), to its advantage in hand-offs.
 const redislockPoll = 10 * time.Millisecond
+
+func init() { openers[bsmP] = openRedislock }
 
 type redislockClient struct {
 	r *goredis.Client

@@ -1,3 +1,5 @@
+//go:build redsync
+
 package main
 
 import (
@@ -8,6 +10,8 @@ import (
 	redsyncredigo "github.com/go-redsync/redsync/v4/redis/redigo"
 	"github.com/gomodule/redigo/redis"
 )
+
+func init() { openers[redsyncP] = openRedsync }
 
 type redsyncClient struct {
 	pool *redis.Pool

@@ -27,6 +27,7 @@ type Report struct {
 	Quick   bool      `json:"quick"`
 	Machine Machine   `json:"machine"`
 	Cells   []*Cell   `json:"cells"`
+	Missing []Missing `json:"missing,omitempty"`
 	Trouble []string  `json:"trouble"` // what hung or failed
 }
 

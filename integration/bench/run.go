@@ -87,7 +87,7 @@ func (r *run) open(size int, waits bool) (all []*contender, close func(), err er
 			}
 		}
 	}
-	for _, p := range goPeers() {
+	for _, p := range builtIn() {
 		if !r.wants(p.name) || waits && !p.waits {
 			continue
 		}

@@ -24,6 +24,10 @@ func (d *document) head() {
 	}
 	d.text("| run | %s UTC, took %s, load average before it %s%s |", r.Began.Format("2006-01-02 15:04"), r.Took, m.Load, stolen)
 	for _, p := range goPeers() {
+		if why, missing := r.without(p.name); missing {
+			d.text("| %s | missing: %s |", p.name, strings.ReplaceAll(why, "|", "\\|"))
+			continue
+		}
 		d.text("| %s | %s |", p.name, p.note)
 	}
 	d.text("| %s | %s |", javaP, javaNote)
@@ -265,8 +269,10 @@ func (d *document) behind() {
 
 func (d *document) again() {
 	d.text("## Again\n")
-	d.text("    cd integration/bench && %s\n", d.r.Command)
+	d.text("    make bench FLAGS='%s'\n", strings.TrimPrefix(strings.TrimPrefix(d.r.Command, "go run . "), "-others "))
 	d.text("takes %s here and needs a redis-server in PATH, Java 17 and Maven (`-java=false` does without the last two). `-quick` looks in", d.r.Took)
-	d.text("less than a minute, `-parts` and `-peers` choose. Every round of this run is in [performance/run.json](performance/run.json).")
+	d.text("less than a minute, `-parts` and `-peers` choose. Every round of this run is in [performance/run.json](performance/run.json).\n")
+	d.text("It fetches the modules of redsync, redislock and rueidislock first. A peer whose modules can't be had is left out, and the tables")
+	d.text("name it as missing; those of redislock, whose figures above were measured, could not be had for a time in November 2026.\n")
 	d.text("What must not get worse unnoticed, the allocations of the inner loops, is in internal/allocs/table.txt and checked by a test.")
 }

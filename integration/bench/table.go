@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 )
 
-// printTable prints all cells, and the ratios of those that have rivals.
+// printTable prints all cells, the ratios of those that have rivals, and the peers that are missing.
 func printTable(w io.Writer, r *Report) error {
 	m := r.Machine
 	fmt.Fprintf(w, "%s, took %s; %d × %s, kernel %s, redis %s, %s, load %s\n\n",
@@ -23,8 +23,14 @@ func printTable(w io.Writer, r *Report) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", c.Part, c.At, c.Peer, c.Metric, number(median(c.Rounds)), spread, ratio)
 	}
+	for _, m := range r.Missing {
+		fmt.Fprintf(t, "all\t\t%s\tmissing\t–\t\t\t\n", m.Peer)
+	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	for _, m := range r.Missing {
+		fmt.Fprintf(w, "!! %s is missing: %s\n", m.Peer, m.Why)
 	}
 	for _, text := range append(behind(r), r.Trouble...) {
 		fmt.Fprintln(w, "!!", text)

@@ -24,7 +24,7 @@ const settled = time.Second
 func runWaiting(r *run) error {
 	for _, name := range patient {
 		for _, shared := range []bool{false, true} {
-			if !r.wants(name) {
+			if findPeer(name) == nil || !r.wants(name) {
 				continue
 			}
 			if err := r.wait(name, r.sizes.waiters, shared); err != nil {

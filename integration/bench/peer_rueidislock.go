@@ -1,3 +1,5 @@
+//go:build rueidislock
+
 package main
 
 import (
@@ -7,6 +9,8 @@ import (
 	"github.com/redis/rueidis"
 	"github.com/redis/rueidis/rueidislock"
 )
+
+func init() { openers[rueidisP] = openRueidis }
 
 type rueidisClient struct{ l rueidislock.Locker }
 

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"github.com/rlock-go/redisson/integration/bench/peers"
+)
+
+// missingVariable in its environment says why peers are not built in: an object of JSON, reasons by names. It is set
+// in the binary that has those peers built in which can be.
+const missingVariable = "RLOCK_BENCH_MISSING"
+
+// withOthers runs this program again, with these arguments and the peers of others that can be built in, and gives its
+// exit code.
+func withOthers(args []string) (int, error) {
+	// An interrupt from the keyboard goes to the other process too, and ends it.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	temp, err := os.MkdirTemp("", "rlock-bench-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(temp)
+	binary := filepath.Join(temp, "bench")
+	missing, err := peers.Build(ctx, ".", binary, os.Stderr)
+	if err != nil {
+		return 0, fmt.Errorf("building with the peers of others, which is done in the folder of this program: %w", err)
+	}
+	text, err := json.Marshal(missing)
+	if err != nil {
+		return 0, err
+	}
+	cmd := exec.Command(binary, args...)
+	cmd.Env = append(os.Environ(), missingVariable+"="+string(text))
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = dieWithParent()
+	err = cmd.Run()
+	if e, ended := errors.AsType[*exec.ExitError](err); ended {
+		return max(e.ExitCode(), 1), nil
+	}
+	return 0, err
+}
+
+// Missing is a peer that a run had to do without.
+type Missing struct {
+	Peer string `json:"peer"`
+	Why  string `json:"why"`
+}
+
+// missingPeers lists those that are wanted and not built in.
+func missingPeers(wants func(peer string) bool) (all []Missing, err error) {
+	reasons := map[string]string{}
+	if text := os.Getenv(missingVariable); text != "" {
+		if err := json.Unmarshal([]byte(text), &reasons); err != nil {
+			return nil, fmt.Errorf("%s: %w", missingVariable, err)
+		}
+	}
+	for _, p := range goPeers() {
+		if p.open != nil || !wants(p.name) {
+			continue
+		}
+		why := reasons[p.name]
+		if why == "" {
+			why = "not built in; -others tries to"
+		}
+		all = append(all, Missing{p.name, why})
+	}
+	return all, nil
+}
+
+// without tells why a run had to do without a peer.
+func (r *Report) without(peer string) (why string, missing bool) {
+	i := slices.IndexFunc(r.Missing, func(m Missing) bool { return m.Peer == peer })
+	if i < 0 {
+		return "", false
+	}
+	return r.Missing[i].Why, true
+}
+
+// absent are the peers that the table of a part and place would have beside those that were run.
+func (r *Report) absent(part, at string) (all []string) {
+	for _, m := range r.Missing {
+		if takesPart(m.Peer, part, at) {
+			all = append(all, m.Peer)
+		}
+	}
+	return all
+}
+
+// takesPart tells whether a peer of others is measured there, if it is built in.
+func takesPart(peer, part, at string) bool {
+	switch part {
+	case "held":
+		n, err := strconv.Atoi(at)
+		return err == nil && n <= renewing[peer]
+	case "waiting":
+		return slices.Contains(patient, peer)
+	}
+	return true
+}

@@ -1,0 +1,183 @@
+package peers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Build makes the binary from the benchmark's folder, with every peer that can be added to those before it. It returns
+// why others are missing, by their names; the error is of the benchmark without any. What the go command says in full
+// goes to log.
+func Build(ctx context.Context, dir, binary string, log io.Writer) (missing map[string]string, err error) {
+	temp, err := os.MkdirTemp("", "rlock-bench-peers-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temp)
+	failed, err := (&builder{dir: dir, temp: temp, binary: binary}).build(ctx)
+	if err != nil {
+		return nil, err
+	}
+	missing = map[string]string{}
+	for name, err := range failed {
+		fmt.Fprintf(log, "without %s: %v\n", name, err)
+		missing[name] = err.reason()
+	}
+	return missing, nil
+}
+
+// builder adds one peer after the other.
+type builder struct {
+	dir    string // the benchmark's
+	temp   string // for module files
+	binary string // what it makes
+	env    []string
+}
+
+func (b *builder) build(ctx context.Context) (missing map[string]*buildError, err error) {
+	mod, err := readModule(filepath.Join(b.dir, "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	if err := b.compile(ctx, mod, nil); err != nil {
+		return nil, err
+	}
+	files, err := filepath.Glob(filepath.Join(b.dir, "peers", "*.mod"))
+	if err != nil {
+		return nil, err
+	}
+	missing = map[string]*buildError{}
+	var tags []string
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".mod")
+		own, err := readModule(file)
+		if err != nil {
+			return nil, err
+		}
+		with, more := mod.add(own), append(slices.Clone(tags), name)
+		if err := b.compile(ctx, with, more); err != nil {
+			failed, ok := errors.AsType[*buildError](err)
+			if !ok || ctx.Err() != nil {
+				return nil, errors.Join(err, ctx.Err())
+			}
+			missing[name] = failed
+			continue
+		}
+		mod, tags = with, more
+	}
+	return missing, nil
+}
+
+// compile makes the binary with these tags, and leaves an older one alone if it can't.
+func (b *builder) compile(ctx context.Context, m module, tags []string) error {
+	file := filepath.Join(b.temp, "bench.mod")
+	if err := m.write(file); err != nil {
+		return err
+	}
+	// -mod=mod: requirements that were each complete may raise each other.
+	cmd := exec.CommandContext(ctx, "go", "build", "-mod=mod", "-modfile="+file, "-tags="+strings.Join(tags, ","), "-o", b.binary, ".")
+	cmd.Dir = b.dir
+	cmd.Env = append(os.Environ(), b.env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return &buildError{err, string(out)}
+	}
+	return nil
+}
+
+// buildError is what the go command had to say.
+type buildError struct {
+	err    error
+	output string
+}
+
+func (e *buildError) Error() string { return e.err.Error() + "\n" + strings.TrimSpace(e.output) }
+
+var (
+	address  = regexp.MustCompile(`\w+://\S+`)
+	spaces   = regexp.MustCompile(`\s+`)
+	progress = regexp.MustCompile(`^go: (downloading|finding) `)
+)
+
+func (e *buildError) Unwrap() error { return e.err }
+
+// reason is as much of it as a table has room for: the first complaint, without the address of whatever proxy was asked.
+func (e *buildError) reason() string {
+	for line := range strings.Lines(e.output) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' && !progress.MatchString(line) {
+			return spaces.ReplaceAllString(address.ReplaceAllString(line, "…"), " ")
+		}
+	}
+	return e.err.Error()
+}
+
+// module is a go.mod and its go.sum.
+type module struct {
+	text     []byte            // of a go.mod
+	requires map[string]string // what is to be added to it: versions by paths
+	sum      []byte
+}
+
+// readModule reads a file of requirements and the sums beside it.
+func readModule(file string) (m module, err error) {
+	if m.text, err = os.ReadFile(file); err != nil {
+		return m, err
+	}
+	if m.sum, err = os.ReadFile(strings.TrimSuffix(file, ".mod") + ".sum"); err != nil {
+		return m, err
+	}
+	out, err := exec.Command("go", "mod", "edit", "-json", file).Output()
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", file, err)
+	}
+	var parsed struct {
+		Require []struct{ Path, Version string }
+	}
+	if err := json.Unmarshal(out, &parsed); err != nil {
+		return m, fmt.Errorf("%s: %w", file, err)
+	}
+	m.requires = map[string]string{}
+	for _, r := range parsed.Require {
+		m.requires[r.Path] = r.Version
+	}
+	return m, nil
+}
+
+// add is m with what only other requires. A version that m has already is left to the build to raise.
+func (m module) add(other module) module {
+	sum := slices.Concat(m.sum, other.sum)
+	requires := maps.Clone(other.requires)
+	maps.Copy(requires, m.requires)
+	return module{text: m.text, requires: requires, sum: sum}
+}
+
+// write puts the module's files where -modfile is to find them.
+func (m module) write(file string) error {
+	if err := os.WriteFile(file, m.text, 0o644); err != nil {
+		return err
+	}
+	if err := os.WriteFile(strings.TrimSuffix(file, ".mod")+".sum", m.sum, 0o644); err != nil {
+		return err
+	}
+	if len(m.requires) == 0 {
+		return nil
+	}
+	args := []string{"mod", "edit"}
+	for path, version := range m.requires {
+		args = append(args, "-require="+path+"@"+version)
+	}
+	if out, err := exec.Command("go", append(args, file)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, bytes.TrimSpace(out))
+	}
+	return nil
+}

@@ -1,0 +1,17 @@
+module github.com/rlock-go/redisson/integration/bench
+
+go 1.26.0
+
+require (
+	github.com/go-redsync/redsync/v4 v4.18.1
+	github.com/gomodule/redigo v1.9.3
+	github.com/google/uuid v1.6.0
+	github.com/rlock-go/redisson v0.0.0
+	github.com/rlock-go/redisson/integration v0.0.0
+	golang.org/x/sys v0.49.0
+)
+
+replace (
+	github.com/rlock-go/redisson => ../..
+	github.com/rlock-go/redisson/integration => ../
+)
