@@ -13,7 +13,8 @@ SHELL := /bin/bash
 # `go doc ./steady` in integration/.
 GOTEST := $(CURDIR)/integration/.cache/steady -race -count=1 -p 1
 
-export GOFLAGS ?= -buildvcs=false
+# -modcacherw: what is fetched can be removed like any other file.
+export GOFLAGS ?= -buildvcs=false -modcacherw
 # A plain user's PATH lacks the folders where dockerd is.
 export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 # More tests would follow REDIS_URL to somebody's server than are meant to.
@@ -37,13 +38,23 @@ quickstart: export REDIS_URL := $(value REDIS_URL)
 quickstart:
 	@$(step) 'quick start' go run -C docs/quickstart .
 
+# `make test` finds nothing fetched: a cache would hide that a version can't be had any more. Each of its steps goes by
+# these, so nothing is fetched twice. A step that is run alone goes by the user's own caches.
+fetched := $(CURDIR)/integration/.cache/fetched
+
 .PHONY: test
+test: export GOMODCACHE := $(fetched)/go
+test: export MAVEN_OPTS := $(MAVEN_OPTS) -Dmaven.repo.local=$(fetched)/maven
 test:
 	@began=$$(date +%s); \
-	if $(MAKE) --no-print-directory setup check unit && \
+	if $(MAKE) --no-print-directory empty setup check unit && \
 	   $(step) 'tests with a Docker engine' $(engine) $(MAKE) --no-print-directory integration interop docker; \
 	then echo "== make test: everything passed, $$(( $$(date +%s) - began )) s"; \
 	else echo "== make test: FAILED, $$(( $$(date +%s) - began )) s"; exit 1; fi
+
+.PHONY: empty
+empty:
+	@$(step) 'empty caches' bash -ec '[ ! -e $(fetched) ] || chmod -R u+w $(fetched); rm -rf $(fetched) integration/java/target'
 
 .PHONY: setup
 setup:
