@@ -54,7 +54,7 @@ func newConn(p *Proxy, client *net.TCPConn) *conn {
 // run passes bytes both ways until both sides have ended.
 func (c *conn) run() {
 	c.p.flowing()
-	server, err := net.DialTimeout("tcp", c.p.server, deadline)
+	server, err := net.DialTimeout("tcp", c.p.Server(), deadline)
 	if err != nil {
 		close(c.serverGone)
 		c.closeBoth()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/internal/redistest"
 )
 
 const (
@@ -268,4 +269,41 @@ func TestAddressMayBeAskedForBesideRefuse(t *testing.T) {
 		p.Refuse(false)
 	}
 	<-asked
+}
+
+func TestMoveLeavesOldConnectionsWhereTheyAre(t *testing.T) {
+	r := newRig(t)
+	next := redistest.Start(t)
+	old := r.dial(patient)
+	must(t, old, "SET", "k", "on the first")
+	r.proxy.Move(next.Addr())
+	must(t, old, "SET", "k", "still on the first")
+	must(t, r.dial(patient), "SET", "k", "on the second")
+	r.wants("k", "still on the first")
+	if got := text(must(t, next.Dial(t), "GET", "k")); got != "on the second" {
+		t.Errorf("the second server has %q", got)
+	}
+	if r.proxy.Server() != next.Addr() {
+		t.Errorf("reaches %s, want %s", r.proxy.Server(), next.Addr())
+	}
+}
+
+func TestStartAtTakesTheSamePortOfAnotherAddress(t *testing.T) {
+	r := newRig(t)
+	_, port, err := net.SplitHostPort(r.proxy.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := redistest.Start(t)
+	p := faultproxy.StartAt(t, net.JoinHostPort("127.0.0.2", port), next.Addr())
+	if want := net.JoinHostPort("127.0.0.2", port); p.Addr() != want {
+		t.Fatalf("listens on %s, want %s", p.Addr(), want)
+	}
+	c, err := redis.Dial("tcp", p.Addr(), redis.DialReadTimeout(patient), redis.DialConnectTimeout(patient))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	must(t, c, "SET", "k", "on the second")
+	r.wants("k", "")
 }

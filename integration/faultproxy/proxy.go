@@ -14,14 +14,14 @@ const deadline = 10 * time.Second
 // Proxy listens on a port of 127.0.0.1 and passes its connections on to one server. All methods are safe for
 // concurrent use.
 type Proxy struct {
-	t      testing.TB
-	server string
-	addr   string
-	pumps  sync.WaitGroup
-	ended  chan struct{}
+	t     testing.TB
+	addr  string
+	pumps sync.WaitGroup
+	ended chan struct{}
 
 	mu        sync.Mutex // guards everything below, and in each conn and call what says so
 	closed    bool
+	server    string       // who is dialled for each connection that comes
 	listener  net.Listener // nil while connections are refused
 	blackhole bool
 	thaw      chan struct{} // not nil while frozen; closed at the thaw
@@ -35,8 +35,15 @@ type Proxy struct {
 // proxy and all its connections end with the test.
 func Start(t testing.TB, serverAddr string) *Proxy {
 	t.Helper()
+	return StartAt(t, "127.0.0.1:0", serverAddr)
+}
+
+// StartAt is Start at an address of the caller's choice: another one of the loopback network, for instance, with a port
+// that a proxy has already.
+func StartAt(t testing.TB, addr, serverAddr string) *Proxy {
+	t.Helper()
 	p := &Proxy{t: t, server: serverAddr, ended: make(chan struct{}), counts: map[string]int{}}
-	if err := p.listen("127.0.0.1:0"); err != nil {
+	if err := p.listen(addr); err != nil {
 		t.Fatalf("faultproxy: %v", err)
 	}
 	p.addr = p.listener.Addr().String()
@@ -103,6 +110,21 @@ func (p *Proxy) Refuse(on bool) {
 			p.t.Errorf("faultproxy: listening again: %v", err)
 		}
 	}
+}
+
+// Move has the connections that come from now on reach another server, as an address does whose server is replaced.
+// Connections that exist stay where they are.
+func (p *Proxy) Move(serverAddr string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.server = serverAddr
+}
+
+// Server is the address of the server that connections reach now.
+func (p *Proxy) Server() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.server
 }
 
 // Blackhole makes new connections be accepted and never answered; they stay so when it is turned off again.
