@@ -123,6 +123,12 @@ func (p *Pipeline) attempt() error {
 		_, replica := errors.AsType[*transport.ReplicaError](err)
 		_, own := conn.(interrupter)
 		dead = replica && !own
+		if replica {
+			// Whoever else dialled meanwhile may have been led there too.
+			p.mu.Lock()
+			p.moved = true
+			p.mu.Unlock()
+		}
 	}
 	if err != nil {
 		o.interrupt() // a pool must not lend it again

@@ -102,6 +102,37 @@ func TestServerThatStaysReadOnlyIsToldAsThat(t *testing.T) {
 	}
 }
 
+// The subscriptions may have found the replica too, and nothing tells them: it takes SUBSCRIBE.
+func TestMoveIsToldWhenAReplicaWasRefusedMeanwhile(t *testing.T) {
+	master, replica := redistest.Start(t), redistest.Start(t)
+	follow(t, replica, master)
+	var a address
+	a.at.Store(master)
+	moves := make(chan struct{}, 10)
+	p := open(t, a.dial, Options{Moved: func() { moves <- struct{}{} }})
+	before := id(t, p)
+	a.at.Store(replica)
+	if _, err := master.Dial(t).Do("CLIENT", "KILL", "ID", before); err != nil {
+		t.Fatal(err)
+	}
+	for r := end(t, ask(p, "SET", "k", "1")); ; r = end(t, ask(p, "SET", "k", "1")) {
+		if _, ok := errors.AsType[*transport.ReplicaError](r.Err); ok {
+			break
+		} else if r.Err == nil {
+			t.Fatal("a replica took a write")
+		}
+	}
+	a.at.Store(master)
+	if r := end(t, ask(p, "SET", "k", "1")); r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	select {
+	case <-moves:
+	case <-time.After(10 * timeout):
+		t.Error("nobody was told that the server moved")
+	}
+}
+
 // A server without HELLO, as before 6.0, may hide ROLE from the account. Then its first refusal of a write tells.
 func TestServerThatHidesItsRoleIsFoundOutByItsFirstRefusal(t *testing.T) {
 	old := []string{"--rename-command", "HELLO", "", "--rename-command", "ROLE", ""}

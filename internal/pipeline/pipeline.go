@@ -51,8 +51,8 @@ type Options struct {
 
 	// Ended is called when a connection that was in use is over, but for Close;
 	// nil: nobody wants to know. Moved is called when there is a connection
-	// again after one that was given up because its server is not, or no
-	// longer, the one to talk to. Neither may block; both may queue requests.
+	// again after one that was given up, or not used at all, because its server
+	// is not, or no longer, the one to talk to. Neither may block; both may queue requests.
 	Ended func()
 	Moved func()
 
@@ -75,7 +75,7 @@ type Pipeline struct {
 	dialling bool
 	parting  bool          // a link that ended has not given its connection back yet
 	rest     time.Duration // before the next connection: those before were of no use
-	moved    bool          // the last connection was given up: see Retire
+	moved    bool          // the last connection was given up, see Retire, or its server was a replica
 	kicking  bool          // the flusher goroutine runs
 	closed   bool
 	batches  uint64
