@@ -62,6 +62,11 @@ func (w *witness) watch(t *testing.T) {
 func (w *witness) stood(since time.Time) bool {
 	// What has just ended may not have been noticed yet.
 	<-time.After(standstill)
+	return w.noticed(since)
+}
+
+// noticed is stood as far as is known by now.
+func (w *witness) noticed(since time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.last.After(since)
