@@ -1,7 +1,9 @@
 package faults
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -13,8 +15,10 @@ import (
 type refusal struct {
 	code    string
 	by      string
-	passes  bool // it passes by itself: even who asks once has it waited out, for a command timeout
-	spins   bool // it keeps a core to itself, and may not even refuse within the command timeout
+	told    string // the kind of error that says so in the end, if the server's own words don't
+	says    string // what that error's text must have
+	passes  bool   // it passes by itself: even who asks once has it waited out, for a command timeout
+	spins   bool   // it keeps a core to itself, and may not even refuse within the command timeout
 	enforce func(*round) (lift func())
 }
 
@@ -71,7 +75,7 @@ func busy(r *round) func() {
 // play lets the refusal meet, in turn: an acquire, for a moment; an acquire, for as long as it asks; a waiter; an
 // unlock.
 func (f refusal) play(r *round) {
-	reported := "reported as " + f.code
+	reported := cmp.Or(f.told, "reported as "+f.code)
 	late := ok
 	if f.spins {
 		late = uncertain
@@ -105,6 +109,9 @@ func (f refusal) play(r *round) {
 			r.violates("reported after %v", took)
 		}
 		lift()
+		if !strings.Contains(fmt.Sprint(err), f.says) {
+			r.violates("the error does not say %q: %v", f.says, err)
+		}
 		if f.spins {
 			r.allowed("for long, Lock: ", err, reported, uncertain)
 		} else {
@@ -145,7 +152,8 @@ var refusals = func() (all []scenario) {
 	for _, f := range []refusal{
 		{code: "LOADING", by: "proxy: reply in the server's place", passes: true, enforce: replied("LOADING Redis is loading the dataset in memory")},
 		{code: "MASTERDOWN", by: "server: REPLICAOF a master that is not there, no stale data", passes: true, enforce: orphaned("no")},
-		{code: "READONLY", by: "server: REPLICAOF a master that is not there", enforce: orphaned("yes")},
+		{code: "READONLY", by: "server: REPLICAOF a master that is not there", passes: true, told: unreachable,
+			says: "the server is read-only: ROLE says slave of 127.0.0.1:1, link", enforce: orphaned("yes")},
 		{code: "OOM", by: "server: CONFIG SET maxmemory 1", enforce: config("maxmemory", "1", "0")},
 		{code: "BUSY", by: "server: EVAL while true, SCRIPT KILL", passes: true, spins: true, enforce: busy},
 	} {
