@@ -13,9 +13,12 @@ import (
 // this process believes.
 type auditor struct {
 	row  *row
-	url  string
 	stop chan struct{}
 	done sync.WaitGroup
+
+	looking sync.Mutex // held while a server is looked at; guards url and conn
+	url     string
+	conn    redis.Conn
 
 	mu      sync.Mutex // guards the rest
 	watched map[string]*watched
@@ -38,6 +41,24 @@ func audit(w *row, url string) *auditor {
 func (a *auditor) end() {
 	close(a.stop)
 	a.done.Wait()
+}
+
+// rests keeps the auditor from looking until it is told where to look from then on. It returns when no look is under way.
+func (a *auditor) rests() (follow func(url string)) {
+	a.looking.Lock()
+	a.hangUp()
+	return func(url string) {
+		a.url = url
+		a.looking.Unlock()
+	}
+}
+
+// hangUp is called with looking held.
+func (a *auditor) hangUp() {
+	if a.conn != nil {
+		a.conn.Close()
+		a.conn = nil
+	}
 }
 
 func (a *auditor) watch(key string) {
@@ -63,29 +84,28 @@ func (a *auditor) believe(h *rlock.Hold) {
 
 func (a *auditor) run() {
 	const every = 3 * time.Millisecond
-	var conn redis.Conn
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
 		case <-a.stop:
-			if conn != nil {
-				conn.Close()
-			}
+			a.looking.Lock()
+			a.hangUp()
+			a.looking.Unlock()
 			return
 		case <-tick.C:
 		}
-		if conn == nil {
-			c, err := redis.DialURL(a.url, redis.DialConnectTimeout(time.Second), redis.DialReadTimeout(soon), redis.DialWriteTimeout(time.Second))
-			if err != nil {
-				continue // the server is away, which is some row's fault
+		a.looking.Lock()
+		if a.conn == nil {
+			// Without one the server is away, which is some row's fault.
+			if c, err := redis.DialURL(a.url, redis.DialConnectTimeout(time.Second), redis.DialReadTimeout(soon), redis.DialWriteTimeout(time.Second)); err == nil {
+				a.conn = c
 			}
-			conn = c
 		}
-		if !a.look(conn) {
-			conn.Close()
-			conn = nil
+		if a.conn != nil && !a.look(a.conn) {
+			a.hangUp()
 		}
+		a.looking.Unlock()
 	}
 }
 

@@ -80,7 +80,7 @@ func lostWhileWaited(r *round) {
 	r.within(from, got.at)
 	if got.err == nil {
 		// He who was in it learns from his unlock, which must not hit the other.
-		if kind := kindOf(first.Unlock(context.Background())); kind != "ErrNotHeld" && kind != lostNotHeld {
+		if kind := kindOf(first.Unlock(context.Background())); kind != notHeld && kind != lostNotHeld {
 			r.violates("Unlock of a lost hold: %s", kind)
 		}
 		r.holds(1, got.hold)

@@ -12,12 +12,13 @@ import (
 // catalogue is every row in the order of the table.
 func catalogue() []scenario {
 	return slices.Concat(acquireFaults, unlockFaults, noKillFaults, connectionFaults, refusals, deadServers, dataFaultsFor(),
-		pausesFor(), storms)
+		pausesFor(), moves, storms)
 }
 
 // TestFaults runs every row, the ones that mostly wait beside each other.
 func TestFaults(t *testing.T) {
 	machine.watch(t)
+	names.serve(t)
 	began := time.Now()
 	all := catalogue()
 	rows := make([]*row, len(all))

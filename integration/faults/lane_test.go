@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,9 +27,11 @@ type lane struct {
 	*site
 	number int
 	proxy  *faultproxy.Proxy
-	client *rlock.Client // behind the proxy: the one that meets the faults
-	rival  *rlock.Client // straight to the server
-	direct redis.Conn    // the lane's own eyes and hands
+	host   string            // of a row with names: what leads to the server
+	second *faultproxy.Proxy // likewise: the same port of the address that the name moves to
+	client *rlock.Client     // behind the proxy: the one that meets the faults
+	rival  *rlock.Client     // straight to the server, unless the server moves
+	direct redis.Conn        // the lane's own eyes and hands
 }
 
 func newLane(t *testing.T, at *site, number int) *lane {
@@ -37,8 +40,15 @@ func newLane(t *testing.T, at *site, number int) *lane {
 	at.row.mu.Lock()
 	at.row.proxies = append(at.row.proxies, l.proxy)
 	at.row.mu.Unlock()
-	l.client = l.open(l.proxy.Addr(), true)
-	l.rival = l.open(at.server.Addr(), false)
+	addr, his := l.proxy.Addr(), at.server.Addr()
+	if at.row.named {
+		addr = l.nameIt(addr)
+	}
+	if at.row.moves {
+		his = addr
+	}
+	l.client = l.open(addr, true)
+	l.rival = l.open(his, false)
 	return l
 }
 
@@ -62,15 +72,11 @@ func (l *lane) finish() {
 	l.client.Close()
 	l.rival.Close()
 	l.direct.Close()
-	if !becomes(soon, func() bool {
-		for _, c := range l.proxy.Log() {
-			if c.Open {
-				return false
-			}
+	open := func(c faultproxy.Conn) bool { return c.Open }
+	for _, p := range []*faultproxy.Proxy{l.proxy, l.second} {
+		if p != nil && !becomes(soon, func() bool { return !slices.ContainsFunc(p.Log(), open) }) {
+			l.row.violates("a closed client keeps connections open")
 		}
-		return true
-	}) {
-		l.row.violates("a closed client keeps connections open")
 	}
 	l.counts(l.granted(), 0)
 }

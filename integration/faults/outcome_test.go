@@ -17,6 +17,7 @@ const (
 	unreachable  = "cannot be reached"
 	locked       = "ErrLocked"
 	leaseLost    = "ErrLeaseLost"
+	notHeld      = "ErrNotHeld"
 	lostNotHeld  = "ErrLeaseLost and ErrNotHeld"
 	ctxEnded     = "ctx's error"
 	undocumented = ""
@@ -38,7 +39,7 @@ func kindOf(err error) string {
 	case errors.Is(err, rlock.ErrLeaseLost):
 		return leaseLost
 	case errors.Is(err, rlock.ErrNotHeld):
-		return "ErrNotHeld"
+		return notHeld
 	case errors.Is(err, rlock.ErrReleased):
 		return "ErrReleased"
 	case errors.Is(err, rlock.ErrClosed):

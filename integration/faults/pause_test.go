@@ -102,7 +102,7 @@ func (r *round) ttl(name string) time.Duration {
 	return time.Duration(ms) * time.Millisecond
 }
 
-func (r *round) held(name string) *rlock.Lock { return r.rival.NewLock(name) }
+func (r *round) at(name string) *rlock.Lock { return r.rival.NewLock(name) }
 
 // shortPause: the process stands still for half of its lease, and notices nothing.
 func shortPause(r *round) {
@@ -128,7 +128,7 @@ func shortPause(r *round) {
 		if !s.Ended.IsZero() || s.LastValid.Before(from) {
 			r.violates("%s: %+v, woken at %v", name(i), s, from)
 		}
-		if _, err := r.held(name(i)).TryLock(r.Context()); kindOf(err) != locked {
+		if _, err := r.at(name(i)).TryLock(r.Context()); kindOf(err) != locked {
 			r.violates("TryLock by another: %v", err)
 		}
 	}
@@ -150,7 +150,7 @@ func longPause(r *round) {
 	// All have been told "taken" before the leases end; nobody is inside before that.
 	var all sync.WaitGroup
 	for i := range others {
-		l := r.held(fmt.Sprintf("%s-%d", r.name, i))
+		l := r.at(fmt.Sprintf("%s-%d", r.name, i))
 		all.Go(func() {
 			var err error
 			if others[i], err = l.Lock(r.Context()); err != nil {
@@ -184,7 +184,7 @@ func longPause(r *round) {
 			r.violates("Unlock of a lost hold: %s", s.Unlock)
 		}
 		owner := others[i].Owner()
-		if n, err := r.held(others[i].Name()).HoldCount(r.Context(), owner); err != nil || n != 1 {
+		if n, err := r.at(others[i].Name()).HoldCount(r.Context(), owner); err != nil || n != 1 {
 			r.violates("the other's hold after that: %d, %v", n, err)
 		}
 		r.release(others[i])

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,8 @@ import (
 // site is a server with its auditor.
 type site struct {
 	row     *row
-	server  *redisserver.LocalServer
+	server  *redisserver.LocalServer // the master
+	replica *redisserver.LocalServer // of a row that moves: it has what the master has
 	auditor *auditor
 	grants  int // how often an acquire was granted; guarded by row.mu, as the next
 	expired int // how many of those were left to expire
@@ -25,6 +27,14 @@ func newSite(t *testing.T, w *row) *site {
 		s.server = redisserver.ACL(t, *w.user)
 	} else {
 		s.server = redisserver.Local(t, w.args...)
+	}
+	if w.moves {
+		s.replica = redisserver.Replica(t, s.server)
+		for _, server := range []*redisserver.LocalServer{s.server, s.replica} {
+			c := dial(t, server)
+			do(t, c, "CLIENT", "KILL", "TYPE", "normal") // who saw to the replication
+			c.Close()
+		}
 	}
 	c := s.dial(t)
 	defer c.Close()
@@ -42,10 +52,15 @@ func newSite(t *testing.T, w *row) *site {
 	return s
 }
 
-// dial connects around all proxies.
+// dial connects to the master, around all proxies.
 func (s *site) dial(t *testing.T) redis.Conn {
 	t.Helper()
-	c, err := redis.DialURL(s.server.URL(), redis.DialConnectTimeout(soon), redis.DialReadTimeout(soon), redis.DialWriteTimeout(soon))
+	return dial(t, s.server)
+}
+
+func dial(t *testing.T, server *redisserver.LocalServer) redis.Conn {
+	t.Helper()
+	c, err := redis.DialURL(server.URL(), redis.DialConnectTimeout(soon), redis.DialReadTimeout(soon), redis.DialWriteTimeout(soon))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,10 +97,9 @@ func (s *site) finish(t *testing.T) {
 	}
 	c := s.dial(t)
 	defer c.Close()
-	text := func(cmd string, args ...any) string { v, _ := redis.String(do(t, c, cmd, args...), nil); return v }
 	list := func(cmd string, args ...any) []string { v, _ := redis.Strings(do(t, c, cmd, args...), nil); return v }
-	if !becomes(soon, func() bool { return strings.Count(text("CLIENT", "LIST"), "\n") == 1 }) {
-		s.row.violates("connections are left:\n%s", text("CLIENT", "LIST"))
+	if !becomes(soon, func() bool { return len(clients(t, c)) == 0 }) {
+		s.row.violates("connections are left:\n%s", strings.Join(clients(t, c), "\n"))
 	}
 	if !becomes(soon, func() bool { return len(list("PUBSUB", "CHANNELS")) == 0 }) {
 		s.row.violates("channels are left: %v", list("PUBSUB", "CHANNELS"))
@@ -102,6 +116,21 @@ func (s *site) finish(t *testing.T) {
 	if !becomes(within, func() bool { return len(list("KEYS", "*")) == 0 }) {
 		s.row.violates("keys are left: %v", list("KEYS", "*"))
 	}
+}
+
+// clients are a server's connections but c, and but those of replication.
+func clients(t *testing.T, c redis.Conn) (lines []string) {
+	t.Helper()
+	own := fmt.Sprintf("id=%d ", do(t, c, "CLIENT", "ID"))
+	for _, kind := range []string{"normal", "pubsub"} {
+		list, _ := redis.String(do(t, c, "CLIENT", "LIST", "TYPE", kind), nil)
+		for line := range strings.Lines(list) {
+			if !strings.HasPrefix(line, own) {
+				lines = append(lines, strings.TrimSpace(line))
+			}
+		}
+	}
+	return lines
 }
 
 // latchLife is how long the server remembers an unlock at this command timeout.
