@@ -51,4 +51,11 @@ var talking = []defect{
 			"\tif false {\n"}},
 		by: []catcher{{"rlock", "TestConnectionsThatBreakAtOnceAreMadeWithPauses"}},
 	},
+	{
+		what: "a replica that is met on the way to the master is no reason to subscribe anew",
+		edits: []edit{{"internal/pipeline/connect.go",
+			"\t\tif replica {\n",
+			"\t\tif false {\n"}},
+		by: []catcher{{"internal/pipeline", "TestMoveIsToldWhenAReplicaWasRefusedMeanwhile"}},
+	},
 }
