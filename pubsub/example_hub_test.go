@@ -94,3 +94,21 @@ func ExampleHub_Close() {
 	// <nil> 0
 	// 0
 }
+
+// The address leads to another server, whose messages are to be heard from now
+// on.
+func ExampleHub_Redial() {
+	hub := pubsub.New(dial, pubsub.Options{})
+	defer hub.Close()
+	flag := pubsub.NewFlag()
+	defer hub.Subscribe("moving", flag).Close()
+	<-flag.C() // subscribed
+
+	hub.Redial()
+	<-flag.C() // subscribed there: look now
+	publish("moving", "from the new one")
+	<-flag.C()
+	fmt.Println("woken")
+	// Output:
+	// woken
+}

@@ -188,3 +188,38 @@ func ExampleWithLogger() {
 	// Output:
 	// level=WARN msg="lease lost" lock=gate
 }
+
+// The password comes from where it is kept, each time that a connection is
+// made.
+func ExampleWithCredentials() {
+	ctx := context.Background()
+	server := redistest.Start(redistest.Examples, "--user", "worker", "on", ">of-today", "+@all", "~*", "&*")
+	vault := func(ctx context.Context) (user, password string, err error) {
+		return "worker", "of-today", nil
+	}
+	client, err := rlock.Open(ctx, server.URL(), rlock.WithCredentials(vault))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	fmt.Println(client.NewLock("till").IsLocked(ctx))
+	// Output:
+	// false <nil>
+}
+
+// An operator finds the client's connections by their name.
+func ExampleWithConnectionName() {
+	ctx := context.Background()
+	server := redistest.Start(redistest.Examples)
+	client, err := rlock.Open(ctx, server.URL(), rlock.WithConnectionName("billing"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	list, err := redis.String(server.Dial(redistest.Examples).Do("CLIENT", "LIST"))
+	fmt.Println(strings.Contains(list, " name=billing "), err)
+	// Output:
+	// true <nil>
+}

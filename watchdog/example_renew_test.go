@@ -107,3 +107,23 @@ func ExampleHolder() {
 	// Output:
 	// stops: watchdog: the server says the lease is not ours
 }
+
+// The server was replaced: what it has of the leases is asked at once, not when
+// they are due.
+func ExampleWatchdog_RenewNow() {
+	asked := make(chan int, 100)
+	dog := watchdog.New(func(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
+		asked <- len(batch)
+		for i := range batch {
+			answer(i, watchdog.Answer{Result: watchdog.Renewed, Sent: clock.Now(), TTL: time.Hour})
+		}
+	}, watchdog.Options{TTL: time.Hour, Clock: clock})
+	defer dog.Close()
+	lease := dog.Register(&key{name: "held"})
+	lease.Live(watchdog.Trust(clock.Now(), time.Hour), clock.Now(), watchdog.Never)
+
+	dog.RenewNow()
+	fmt.Println("asked about", <-asked)
+	// Output:
+	// asked about 1
+}
