@@ -63,8 +63,10 @@ func TestA5ServersIdleTimeoutIsNobodysError(t *testing.T) {
 	l := r.openSlow().NewLock(name)
 	for range 2 {
 		h := lock(t, l)
+		before := r.connections()
 		r.do("CONFIG", "SET", "timeout", 1)
-		r.becomes("the server closed the client's connection", func() bool { return r.clients() == 1 })
+		// It may have another one already: what is held is renewed at once.
+		r.becomes("the server closed the client's connection", func() bool { return r.clients() == 1 || r.connections() > before })
 		r.do("CONFIG", "SET", "timeout", 0)
 		if err := h.Unlock(t.Context()); err != nil {
 			t.Error(err)

@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +143,22 @@ func (r *rig) clients() int {
 		r.Fatal(err)
 	}
 	return strings.Count(list, "\n")
+}
+
+// connections counts those that the server ever accepted.
+func (r *rig) connections() int {
+	r.Helper()
+	info, err := redis.String(r.do("INFO", "stats"), nil)
+	if err != nil {
+		r.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(info, "total_connections_received:")
+	text, _, _ := strings.Cut(rest, "\r")
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return n
 }
 
 func (r *rig) latches() []string  { return r.strings("KEYS", "redisson_unlock_latch:*") }
