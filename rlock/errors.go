@@ -3,6 +3,7 @@ package rlock
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gomodule/redigo/redis"
@@ -101,7 +102,20 @@ func passing(err error) bool {
 // harmless tells an error reply that stands for a script of which nothing
 // ran.
 func harmless(err error) bool {
-	return passing(err) || hasCode(err, "WRONGTYPE", "NOAUTH", "MOVED", "ASK", "CROSSSLOT")
+	return turnedAway(err) || passing(err) || hasCode(err, "WRONGTYPE", "NOAUTH", "MOVED", "ASK", "CROSSSLOT")
+}
+
+// turnedAway tells a command that the server refused before any of it ran,
+// because the account may not send it or not with these keys, or because the
+// server has no such command. A script that meets the same inside may have
+// run in part.
+func turnedAway(err error) bool {
+	re, ok := errors.AsType[redis.Error](err)
+	if !ok {
+		return false
+	}
+	said, inside := saidInside(re)
+	return !inside && (strings.HasPrefix(said, "NOPERM ") || strings.HasPrefix(said, "ERR unknown command "))
 }
 
 // mayHaveRun tells, of how a script's command ended, whether the server has run
@@ -113,12 +127,30 @@ func hasCode(err error, codes ...string) bool {
 	if !ok {
 		return false
 	}
-	// Errors inside a script may come with the script's name before them.
-	first, _, _ := strings.Cut(string(re), " ")
-	for _, c := range codes {
-		if first == c {
-			return true
+	said, _ := saidInside(re)
+	first, _, _ := strings.Cut(said, " ")
+	return slices.Contains(codes, first)
+}
+
+// saidInside tells an error that a script met inside from one that the server
+// gave to the command itself, and what was said without the place:
+//
+//	Redis 6.2    ERR Error running script (call to f_SHA): @user_script:1: [@user_script: 1: ][-]OOM command not allowed
+//	7.0 and on   OOM command not allowed script: SHA, on @user_script:1.
+func saidInside(re redis.Error) (said string, inside bool) {
+	said = string(re)
+	if rest, old := strings.CutPrefix(said, "ERR Error running script (call to f_"); old {
+		if _, rest, old = strings.Cut(rest, "): "); old {
+			for strings.HasPrefix(rest, "@user_script:") {
+				_, after, ok := strings.Cut(rest[len("@user_script:"):], ": ")
+				if !ok {
+					break
+				}
+				rest = after
+			}
+			return strings.TrimPrefix(rest, "-"), true
 		}
 	}
-	return false
+	at := strings.LastIndex(said, " script: ")
+	return said, at >= 0 && strings.Contains(said[at:], ", on @user_script:")
 }
