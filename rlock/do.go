@@ -24,10 +24,13 @@ func (l *Lock) Do(ctx context.Context, fn func(ctx context.Context) error, opts 
 	defer cancel()
 	// fn may panic or exit; both pass through a deferred call.
 	defer func() {
-		lost := h.Err()
+		ended := h.Err()
 		uerr := h.Unlock(ctx)
-		if lost != nil && !errors.Is(uerr, lost) && errors.Is(lost, ErrLeaseLost) {
-			err = errors.Join(err, lost)
+		switch {
+		case err == ended && errors.Is(uerr, ended):
+			err = nil // fn returned its context's cause, which the release tells with the lock's name
+		case err != ended && errors.Is(ended, ErrLeaseLost) && !errors.Is(uerr, ended):
+			err = errors.Join(err, ended)
 		}
 		err = errors.Join(err, uerr)
 	}()

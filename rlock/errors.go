@@ -67,6 +67,13 @@ func quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
+// lostHold is the loss of a hold as a call reports it that needed the hold.
+// It is ErrNotHeld too, which would say the same once more.
+type lostHold struct{ error }
+
+func (e lostHold) Is(target error) bool { return target == ErrNotHeld }
+func (e lostHold) Unwrap() error        { return e.error }
+
 // notHeld is what Java's IllegalMonitorStateException says.
 func notHeld(o Owner) error {
 	return fmt.Errorf("%w: attempt to unlock lock, not locked by current thread by node id: %s thread-id: %d", ErrNotHeld, o.client, o.thread)

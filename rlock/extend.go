@@ -39,8 +39,8 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 		err = fmt.Errorf("%w: only a hold taken with Lease is extended by hand; the watchdog extends this one", ErrInvalidOption)
 	case h.l.c.closed():
 		err = ErrClosed
-	case err != nil && !h.released:
-		err = fmt.Errorf("%w; %w", err, notHeld(h.t.owner))
+	case errors.Is(err, ErrLeaseLost):
+		err = lostHold{err}
 	}
 	if err != nil {
 		s.unlock()
@@ -234,7 +234,7 @@ func (e *extension) answered(r *pipeline.Request) {
 		e.settle(err)
 	case !mine[0]:
 		t.lose(errVanished)
-		e.settle(fmt.Errorf("%w; %w", lostBy(errVanished), notHeld(t.owner)))
+		e.late(lostBy(errVanished))
 	case h.ended != nil:
 		// Lost or released while the answer was on its way.
 		t.mayHaveSet(r.Sent, e.lease)
@@ -255,10 +255,10 @@ func (e *extension) answered(r *pipeline.Request) {
 	}
 }
 
-// late ends an extension that was answered when its hold was over.
+// late ends an extension that comes, or is answered, when its hold is over.
 func (e *extension) late(ended error) {
 	if errors.Is(ended, ErrLeaseLost) {
-		ended = fmt.Errorf("%w; %w", ended, notHeld(e.h.t.owner))
+		ended = lostHold{ended}
 	}
 	e.settle(ended)
 }

@@ -48,9 +48,21 @@ var (
 	errVanished   = errors.New("the server says that the owner holds nothing any more")
 	errSuperseded = errors.New("the server has granted the lock to another owner")
 	errForced     = errors.New("released by ForceUnlock")
+	errExpired    = errors.New("its time ran out")
 )
 
-func lostBy(cause error) error { return fmt.Errorf("%w: %w", ErrLeaseLost, cause) }
+func lostBy(cause error) error { return fmt.Errorf("%w: %w", ErrLeaseLost, reason(cause)) }
+
+// reason has the watchdog's causes in the words of a hold.
+func reason(cause error) error {
+	switch cause {
+	case watchdog.ErrExpired:
+		return errExpired
+	case watchdog.ErrNotOwned:
+		return errVanished
+	}
+	return cause
+}
 
 // Owner is who holds; hand it to As to re-enter, or its String to another
 // process.

@@ -167,7 +167,7 @@ func (j journal) lost(t *tenure, holds []*Hold, cause error) {
 		renewed = renewed || !h.fixed && now < h.until
 	}
 	j.later(t.n.s, slog.LevelWarn, "lease lost", named(t.n.l.name), owned(t.owner), slog.Int("holds", len(holds)),
-		slog.Duration("held", now-since), slog.Bool("renewed", renewed), slog.Any("cause", cause))
+		slog.Duration("held", now-since), slog.Bool("renewed", renewed), slog.Any("cause", reason(cause)))
 }
 
 // renewed tells how many leases the watchdog extended in one script.

@@ -2,6 +2,7 @@ package rlock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -39,7 +40,7 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	sent := h.release(outcome, nil)
 	s.unlock()
 	if !sent {
-		return wrap("release", h.l.name, fmt.Errorf("%w; %w", wasLost, notHeld(h.t.owner)))
+		return wrap("release", h.l.name, lostHold{fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost)})
 	}
 	h.l.c.node.pipe.Flush()
 	err := await(ctx, h.l.c, outcome)
@@ -47,10 +48,13 @@ func (h *Hold) Unlock(ctx context.Context) error {
 		h.l.c.log.released(ctx, h, err)
 	}
 	switch {
-	case wasLost != nil && err != nil:
-		err = fmt.Errorf("%w; %w; %w", wasLost, ErrNotHeld, err)
-	case wasLost != nil:
-		err = fmt.Errorf("%w; %w", wasLost, ErrNotHeld)
+	case wasLost == nil:
+	case err == nil:
+		err = lostHold{fmt.Errorf("%w; its key was still there and is released", wasLost)}
+	case errors.Is(err, ErrNotHeld):
+		err = lostHold{fmt.Errorf("%w; nothing was left to release for owner %s", wasLost, h.t.owner)}
+	default:
+		err = lostHold{fmt.Errorf("%w; %w", wasLost, err)}
 	}
 	if err != nil {
 		return wrap("release", h.l.name, err)
