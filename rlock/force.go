@@ -11,10 +11,12 @@ import (
 )
 
 // ForceUnlock deletes the lock whoever holds it and wakes the waiters of all
-// processes; it reports whether there was anything to delete. Every Hold of
-// the name in this client ends with ErrLeaseLost before the command is sent;
-// so does one that is granted meanwhile, if the command may have deleted it.
-// Holders elsewhere notice at their next renewal.
+// processes; it reports whether it took the lock from anybody: whether it ended
+// a Hold of this client, or there was a key to delete. Every Hold of the name
+// in this client ends with ErrLeaseLost before the command is sent; so does one
+// that is granted meanwhile, if the command may have deleted it. Holders
+// elsewhere notice at their next renewal. With an error it reports false, also
+// if it ended holds.
 //
 // ctx ends the wait only before the holds are ended; from then on the command
 // is owed, and it blocks until the server answers or a command timeout has
@@ -46,7 +48,10 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 		return false, wrap("force", l.name, ErrClosed)
 	}
 	n := s.pin(l)
+	// Its own Unlock may delete the key before the command does.
+	ended := false
 	for _, t := range n.all() {
+		ended = ended || t.held > 0
 		t.lose(errForced)
 	}
 	n.forces++
@@ -95,5 +100,5 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 		return false, wrap("force", l.name, err)
 	}
 	l.c.log.forced(ctx, l, there)
-	return there, nil
+	return ended || there, nil
 }

@@ -70,3 +70,24 @@ func TestForceUnlockBesideClose(t *testing.T) {
 		all.Wait()
 	}
 }
+
+// Between the end of a hold and the command its own Unlock, or anybody's DEL, may be quicker; forced it was all the same.
+func TestForceUnlockThatEndedAHoldReportsTrue(t *testing.T) {
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := open(t, s)
+	l := c.NewLock("orders")
+	h := lockOf(t, l)
+	if _, err := conn.Do("DEL", "orders"); err != nil {
+		t.Fatal(err)
+	}
+	if forced, err := l.ForceUnlock(t.Context()); !forced || err != nil {
+		t.Errorf("forced %v, %v; the hold: %v", forced, err, h.Err())
+	}
+	if err := h.Err(); !errors.Is(err, ErrLeaseLost) {
+		t.Error(err)
+	}
+	if forced, err := l.ForceUnlock(t.Context()); forced || err != nil {
+		t.Errorf("again: forced %v, %v", forced, err)
+	}
+}

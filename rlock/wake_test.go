@@ -163,8 +163,8 @@ func TestForcedUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	if there, err := l.ForceUnlock(t.Context()); there || err != nil {
-		t.Fatalf("forced %v, %v", there, err)
+	if forced, err := l.ForceUnlock(t.Context()); !forced || err != nil {
+		t.Fatalf("forced %v, %v", forced, err)
 	}
 	if took := (<-entered).Sub(began); took > soon {
 		t.Errorf("the waiter entered after %v", took)
