@@ -1,0 +1,204 @@
+package loglimit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// record is a logger's output: one line each, without the time.
+type record struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (r *record) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(b)
+}
+
+// read takes what was written since the last read.
+func (r *record) read() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer r.text.Reset()
+	return r.text.String()
+}
+
+func logger(level slog.Level) (*slog.Logger, *record) {
+	r := &record{}
+	return slog.New(slog.NewTextHandler(r, &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}})), r
+}
+
+func says(t *testing.T, r *record, want ...string) {
+	t.Helper()
+	if got := r.read(); got != strings.Join(want, "") {
+		t.Errorf("told:\n%s, want:\n%s", got, strings.Join(want, ""))
+	}
+}
+
+func TestFirstIsToldAtOnceAndThenOneEachHalfMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to, r := logger(slog.LevelWarn)
+		l := Of(to, slog.LevelWarn, "trouble", 1)
+		tell := func(n int) { l.Tell(t.Context(), slog.Int("n", n)) }
+		tell(0)
+		says(t, r, "level=WARN msg=trouble n=0\n")
+		for n := 1; n < 10; n++ {
+			time.Sleep(time.Second)
+			tell(n)
+		}
+		says(t, r)
+		time.Sleep(20 * time.Second)
+		says(t, r)
+		time.Sleep(2 * time.Second)
+		says(t, r, "level=WARN msg=trouble n=9 suppressed=9\n")
+		tell(10)
+		time.Sleep(27 * time.Second)
+		tell(11)
+		says(t, r)
+		time.Sleep(3 * time.Second)
+		says(t, r, "level=WARN msg=trouble n=11 suppressed=2\n")
+		// Nothing is told of nothing, and a half minute without any begins anew.
+		time.Sleep(time.Hour)
+		says(t, r)
+		tell(12)
+		says(t, r, "level=WARN msg=trouble n=12\n")
+	})
+}
+
+func TestSomeAreToldBeforeAnyIsHeldBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to, r := logger(slog.LevelWarn)
+		l := Of(to, slog.LevelWarn, "lost", 3)
+		for range 2 {
+			for n := range 100_000 {
+				l.Tell(t.Context(), slog.Int("n", n))
+			}
+			says(t, r, "level=WARN msg=lost n=0\n", "level=WARN msg=lost n=1\n", "level=WARN msg=lost n=2\n")
+			time.Sleep(Window)
+			synctest.Wait()
+			says(t, r, "level=WARN msg=lost n=99999 suppressed=99997\n")
+			// One each half minute while it goes on.
+			l.Tell(t.Context(), slog.Int("n", 1))
+			says(t, r)
+			time.Sleep(Window)
+			synctest.Wait()
+			says(t, r, "level=WARN msg=lost n=1 suppressed=1\n")
+			time.Sleep(Window)
+		}
+	})
+}
+
+func TestWhatIsHeldBackIsToldAtDebugLevel(t *testing.T) {
+	to, r := logger(slog.LevelDebug)
+	l := Of(to, slog.LevelWarn, "trouble", 1)
+	for n := range 2 {
+		l.Tell(t.Context(), slog.Int("n", n))
+	}
+	says(t, r, "level=WARN msg=trouble n=0\n", "level=DEBUG msg=trouble n=1\n")
+	l.Over()
+	l.Close()
+	says(t, r)
+}
+
+func TestEndIsOfWhatWasTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to, r := logger(slog.LevelWarn)
+		l := Of(to, slog.LevelWarn, "trouble", 1)
+		over := func(lasted time.Duration, count int, spoke bool) {
+			t.Helper()
+			if d, n, s := l.Over(); d != lasted || n != count || s != spoke {
+				t.Errorf("over after %v, %d, told %v, want %v, %d, %v", d, n, s, lasted, count, spoke)
+			}
+		}
+		over(0, 0, false)
+		for range 14 {
+			l.Tell(t.Context())
+			time.Sleep(100 * time.Millisecond)
+		}
+		over(1400*time.Millisecond, 14, true)
+		says(t, r, "level=WARN msg=trouble\n")
+		over(0, 0, false)
+		// It flaps: what was not told has no end that is worth a line, and is not told late, but counted.
+		l.Tell(t.Context())
+		time.Sleep(time.Second)
+		over(time.Second, 1, false)
+		time.Sleep(time.Minute)
+		says(t, r)
+		l.Tell(t.Context())
+		says(t, r, "level=WARN msg=trouble suppressed=14\n")
+		// What is told at the end of the half minute has an end to be told, too.
+		over(0, 1, true)
+		l.Tell(t.Context())
+		time.Sleep(Window)
+		synctest.Wait()
+		says(t, r, "level=WARN msg=trouble suppressed=1\n")
+		over(Window, 1, true)
+	})
+}
+
+func TestCloseTellsWhatIsHeldBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to, r := logger(slog.LevelWarn)
+		l := Of(to, slog.LevelWarn, "trouble", 1)
+		for n := range 5 {
+			l.Tell(t.Context(), slog.Int("n", n))
+		}
+		r.read()
+		l.Close()
+		says(t, r, "level=WARN msg=trouble n=4 suppressed=4\n")
+		l.Tell(t.Context())
+		l.Close()
+		time.Sleep(time.Hour)
+		says(t, r)
+	})
+}
+
+func TestManyAtOnceAreCounted(t *testing.T) {
+	to, r := logger(slog.LevelWarn)
+	l := Of(to, slog.LevelWarn, "trouble", 10)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 1000 {
+				l.Tell(t.Context())
+			}
+		})
+	}
+	all.Wait()
+	l.Close()
+	told := r.read()
+	if lines := strings.Count(told, "\n"); lines != 11 || !strings.HasSuffix(told, fmt.Sprintf("suppressed=%d\n", 8*1000-10)) {
+		t.Errorf("%d lines: %s", lines, told)
+	}
+}
+
+func TestNoLoggerAndALevelThatIsOffCostNothing(t *testing.T) {
+	off, r := logger(slog.LevelError)
+	for what, l := range map[string]*Limit{"no logger": Of(nil, slog.LevelWarn, "trouble", 1), "a level that is off": Of(off, slog.LevelWarn, "trouble", 1)} {
+		if n := testing.AllocsPerRun(100, func() {
+			if l.On(context.Background()) {
+				t.Error("somebody listens")
+			}
+			l.Tell(context.Background())
+			l.Over()
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", what, n)
+		}
+		l.Close()
+	}
+	says(t, r)
+}
