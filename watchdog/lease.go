@@ -15,6 +15,15 @@ const (
 	forgotten
 )
 
+// retry says whether the next renewal is another try, and of what.
+type retry uint8
+
+const (
+	noRetry retry = iota
+	unsent        // the newest renewal was not sent
+	failing       // it failed
+)
+
 // Lease is one registration: what one owner has, or is about to have, of one
 // key. [Watchdog.Register] makes it, [Watchdog.RegisterAt] where the caller
 // wants it. It goes from pending to live to forgotten and never back; whoever
@@ -39,7 +48,7 @@ type Lease struct {
 	in         agenda
 	state      state
 	attempt    uint8 // number of the newest renewal; only an answer that comes twice meets another
-	retrying   bool  // the newest renewal failed, and renewAt is the next try
+	retry      retry // renewAt is another try, and why
 }
 
 // alive reports whether l is live, flying or not.
@@ -174,9 +183,20 @@ func (l *Lease) Forget() {
 // favour of them.
 func (l *Lease) renew(from, until time.Duration) {
 	l.watchdog.unplace(l)
-	l.retrying = false
+	l.setRetry(noRetry)
 	l.renewUntil = until
 	l.schedule(from)
+}
+
+// setRetry records of what the next renewal is another try.
+func (l *Lease) setRetry(r retry) {
+	switch {
+	case r == failing && l.retry != failing:
+		l.watchdog.failing++
+	case r != failing && l.retry == failing:
+		l.watchdog.failing--
+	}
+	l.retry = r
 }
 
 // schedule appoints the renewal that is due a third of the TTL after from: a
@@ -194,7 +214,7 @@ func (l *Lease) schedule(from time.Duration) {
 // without one attempt. A quarter of what is left passes all the same, so that
 // a trust which is short each time does not make for renewals without pause.
 func (l *Lease) hasten() {
-	if l.renewAt == Never || l.retrying {
+	if l.renewAt == Never || l.retry != noRetry {
 		return
 	}
 	if at := l.Expiry() - l.watchdog.lead; at < l.renewAt {

@@ -163,7 +163,11 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 			l.hasten()
 		}
 	case l.renewAt != Never:
-		l.retrying = true
+		if a.Result != Busy {
+			l.setRetry(failing)
+		} else if l.retry == noRetry {
+			l.setRetry(unsent)
+		}
 		l.renewAt = later(now, b.delay)
 	}
 	if cause != nil {
@@ -174,7 +178,7 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 	w.mu.Unlock()
 
 	if a.Result != Renewed && a.Result != NotOwned && a.Result != Busy && w.log.Enabled(context.Background(), slog.LevelDebug) {
-		w.log.Debug("lease renewal failed", named(l, slog.Any("error", a.Err))...)
+		w.log.LogAttrs(context.Background(), slog.LevelDebug, "lease renewal failed", named(l, slog.Any("error", a.Err))...)
 	}
 	if cause != nil {
 		w.lose(l, cause)
@@ -186,8 +190,8 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 // that length ever sees more than one of each; after a retry, or late, it is
 // in whatever crowd the trouble made, and looks for a place anew.
 func (w *Watchdog) again(l *Lease, sent time.Duration) {
-	if l.retrying || sent > later(l.renewAt, w.book.width) {
-		l.retrying = false
+	if l.retry != noRetry || sent > later(l.renewAt, w.book.width) {
+		l.setRetry(noRetry)
 		w.unplace(l)
 		l.schedule(sent)
 		return

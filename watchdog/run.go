@@ -123,15 +123,15 @@ func (w *Watchdog) tellOne() bool {
 
 // lose tells the holder of a lease that has just been forgotten.
 func (w *Watchdog) lose(l *Lease, cause error) {
-	if w.log.Enabled(context.Background(), slog.LevelWarn) {
-		w.log.Warn("lease lost", named(l, slog.Any("cause", cause))...)
+	if ctx := context.Background(); w.lost.On(ctx) {
+		w.lost.Tell(ctx, named(l, slog.Any("cause", cause))...)
 	}
 	l.holder.LeaseLost(l, cause)
 }
 
 // named adds the holder to attrs if it can describe itself; printing any
 // other would read its fields without its locks.
-func named(l *Lease, attrs ...any) []any {
+func named(l *Lease, attrs ...slog.Attr) []slog.Attr {
 	if v, ok := l.holder.(slog.LogValuer); ok {
 		attrs = append(attrs, slog.Any("lease", v))
 	}

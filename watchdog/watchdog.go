@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/loglimit"
 )
 
 // Options are a Watchdog's settings; the zero value of each is its default,
@@ -31,10 +32,14 @@ type Options struct {
 	// its length, but never by more than this. Default is 1 s.
 	MaxSleep time.Duration
 
-	// Logger gets failed renewals at debug level and losses at warning level.
-	// Default is none.
+	// Logger gets failed renewals at debug level and losses at warning level:
+	// ten at once, and then one each half minute, with the number of those
+	// that are told at debug level only as suppressed. Default is none.
 	Logger *slog.Logger
 }
+
+// toldAtOnce is how many losses are logged before any is held back.
+const toldAtOnce = 10
 
 // awake is the wakeAt of a goroutine that has been started or woken and not
 // looked at the queues yet: nothing is early enough to wake it once more.
@@ -46,6 +51,7 @@ type Watchdog struct {
 	renewBatch RenewFunc
 	clock      Clock
 	log        *slog.Logger
+	lost       *loglimit.Limit
 	ttl        time.Duration
 	third      time.Duration // of the TTL: from one renewal to the next
 	lead       time.Duration // how much earlier than due a renewal may come
@@ -64,6 +70,7 @@ type Watchdog struct {
 	book    *book // of the due ones
 	pending int
 	live    int
+	failing int           // leases whose last renewal failed and that are renewed again
 	resume  time.Duration // no due batch before this, unless it is late
 	running bool          // there is a goroutine
 	wakeAt  time.Duration // until when it sleeps or slept, or awake
@@ -99,6 +106,7 @@ func New(renew RenewFunc, o Options) *Watchdog {
 	if w.ttl <= 0 {
 		w.ttl = 30 * time.Second
 	}
+	w.lost = loglimit.Of(w.log, slog.LevelWarn, "lease lost", toldAtOnce)
 	w.ttl = max(w.ttl, time.Millisecond)
 	w.third = w.ttl / 3
 	w.lead = w.ttl / 6
@@ -169,6 +177,14 @@ func (w *Watchdog) Len() (pending, live int) {
 	return w.pending, w.live
 }
 
+// Failing counts the live leases whose last renewal failed and that are to be
+// renewed again.
+func (w *Watchdog) Failing() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.failing
+}
+
 // Close forgets every lease without a word to its holder and returns when the
 // goroutine is gone, so it waits for a call of RenewFunc or Holder that the
 // goroutine is in, but for no answer. It is idempotent and must not be called
@@ -181,11 +197,12 @@ func (w *Watchdog) Close() {
 			it.lease.state, it.lease.in, it.lease.pos = forgotten, nowhere, 0
 		}
 	}
-	w.pending, w.live = 0, 0
+	w.pending, w.live, w.failing = 0, 0, 0
 	w.dropQueues()
 	w.wake()
 	w.mu.Unlock()
 	w.done.Wait()
+	w.lost.Close()
 }
 
 // place puts a live lease where its next instant belongs and sees to it that
@@ -194,7 +211,7 @@ func (w *Watchdog) Close() {
 func (w *Watchdog) place(l *Lease) {
 	q, at := &w.ends, l.end()
 	if l.state == live && l.renewAt != Never && l.renewAt <= min(l.renewUntil, at) {
-		if q, at = &w.due, l.renewAt; l.retrying {
+		if q, at = &w.due, l.renewAt; l.retry != noRetry {
 			q = &w.retry
 		}
 	}
@@ -237,6 +254,7 @@ func (w *Watchdog) forget(l *Lease) {
 	case l.alive():
 		w.live--
 		w.unplace(l)
+		l.setRetry(noRetry)
 	}
 	l.state = forgotten
 }

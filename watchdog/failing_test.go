@@ -1,0 +1,87 @@
+package watchdog
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+)
+
+func TestLeasesFailUntilTheyAreRenewedOrGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var answers sync.Map // by lease; none: failed
+		w := newWorld(t, func(c call) {
+			for i, l := range c.batch {
+				said, ok := answers.Load(l)
+				if !ok {
+					said = failed
+				}
+				a := said.(Answer)
+				a.Sent = c.at
+				c.answer(i, a)
+			}
+		})
+		well, mended, released, lost, changed, vanished := w.hold(), w.hold(), w.hold(), w.hold(), w.hold(), w.hold()
+		answers.Store(well, renewed)
+		fail := func(want int) {
+			t.Helper()
+			synctest.Wait()
+			if n := w.Failing(); n != want {
+				t.Errorf("%d fail, want %d", n, want)
+			}
+		}
+		fail(0)
+		time.Sleep(11 * time.Second)
+		fail(5)
+		// What is not sent says nothing of the server.
+		answers.Store(well, Answer{Result: Busy})
+		answers.Store(mended, Answer{Result: Busy})
+		time.Sleep(2 * time.Second)
+		fail(5)
+		answers.Store(well, renewed)
+		answers.Store(mended, renewed)
+		time.Sleep(2 * time.Second)
+		fail(4)
+		released.Forget()
+		fail(3)
+		changed.SetRenew(Never, Never)
+		fail(2)
+		answers.Store(vanished, Answer{Result: NotOwned})
+		time.Sleep(2 * time.Second)
+		fail(1)
+		time.Sleep(20 * time.Second)
+		fail(0)
+		if got := w.holder.lost(); len(got) != 3 || got[1].lease != lost && got[2].lease != lost {
+			t.Errorf("lost: %v", got)
+		}
+		answers.Store(well, failed)
+		time.Sleep(10 * time.Second)
+		fail(1)
+		w.Close()
+		fail(0)
+	})
+}
+
+func TestLossesOfACrowdAreLoggedInAFewLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var text bytes.Buffer
+		c := clock.Monotonic()
+		s := &server{clock: c, reply: always(Answer{Result: NotOwned})}
+		w := &world{New(s.renew, Options{TTL: testTTL, Clock: c, Logger: slog.New(slog.NewTextHandler(&text, nil))}), c, s, &holder{clock: c}}
+		for range 1000 {
+			w.hold()
+		}
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		w.Close()
+		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+		if len(w.holder.lost()) != 1000 || len(lines) != 11 || !strings.HasSuffix(lines[10], " suppressed=990") {
+			t.Errorf("%d lines of %d losses, the last: %s", len(lines), len(w.holder.lost()), lines[len(lines)-1])
+		}
+	})
+}
