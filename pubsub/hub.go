@@ -104,6 +104,7 @@ func (h *Hub) Close() error {
 	}
 	h.mu.Unlock()
 	<-h.done
+	h.log.Close()
 	return nil
 }
 

@@ -85,6 +85,7 @@ func (c *Client) close(patience time.Duration) {
 	c.timers.wait()
 	c.stopLines()
 	c.forgetOwners()
+	c.log.end()
 	if patience > 0 { // a client that Open could not use is its error's business
 		c.log.closed(holds, open)
 	}

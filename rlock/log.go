@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/loglimit"
 	"github.com/rlock-go/redisson/internal/pipeline"
 )
 
@@ -18,6 +19,30 @@ import (
 // called with it locked and leave the telling to its unlock.
 type journal struct {
 	l *slog.Logger // nil: silent
+	w *warnings    // nil likewise
+}
+
+// warnings are limited, each by itself.
+type warnings struct {
+	renewals, losses, unlocks, uncertain, unreplicated, undos, repeated, undecided, givenBack *loglimit.Limit
+}
+
+// several is how many of a warning about single locks are told before any is
+// held back: each is news, but all locks of a client may be lost at once.
+const several = 10
+
+func newWarnings(l *slog.Logger) *warnings {
+	return &warnings{
+		renewals:     loglimit.Of(l, slog.LevelWarn, "renewal failed", 1),
+		losses:       loglimit.Of(l, slog.LevelWarn, "lease lost", several),
+		unlocks:      loglimit.Of(l, slog.LevelWarn, "unlock failed", several),
+		uncertain:    loglimit.Of(l, slog.LevelWarn, "unlock uncertain", several),
+		unreplicated: loglimit.Of(l, slog.LevelWarn, "grant not replicated", several),
+		undos:        loglimit.Of(l, slog.LevelWarn, "undo failed", several),
+		repeated:     loglimit.Of(l, slog.LevelWarn, "undo repeated", several),
+		undecided:    loglimit.Of(l, slog.LevelWarn, "re-entry undecided", several),
+		givenBack:    loglimit.Of(l, slog.LevelWarn, "give-back failed", several),
+	}
 }
 
 // newJournal makes one whose lines all name the client.
@@ -25,7 +50,20 @@ func newJournal(l *slog.Logger, c *Client) journal {
 	if l == nil {
 		return journal{}
 	}
-	return journal{l.With("client", c.id.String())}
+	l = l.With("client", c.id.String())
+	return journal{l, newWarnings(l)}
+}
+
+// end tells what is held back.
+func (j journal) end() {
+	if j.w == nil {
+		return
+	}
+	for _, l := range []*loglimit.Limit{
+		j.w.renewals, j.w.losses, j.w.unlocks, j.w.uncertain, j.w.unreplicated, j.w.undos, j.w.repeated, j.w.undecided, j.w.givenBack,
+	} {
+		l.Close()
+	}
 }
 
 func (j journal) on(ctx context.Context, level slog.Level) bool {
@@ -36,6 +74,14 @@ func (j journal) on(ctx context.Context, level slog.Level) bool {
 func (j journal) later(s *shard, level slog.Level, message string, attrs ...slog.Attr) {
 	s.later = append(s.later, func() { j.l.LogAttrs(context.Background(), level, message, attrs...) })
 }
+
+// warnLater warns of it when the shard is unlocked.
+func (j journal) warnLater(s *shard, l *loglimit.Limit, attrs ...slog.Attr) {
+	s.later = append(s.later, func() { l.Tell(context.Background(), attrs...) })
+}
+
+// warns tells whether anybody listens to warnings.
+func (j journal) warns() bool { return j.on(context.Background(), slog.LevelWarn) }
 
 // named is a lock's name, cut as quote does; handlers quote for themselves.
 func named(lock string) slog.Attr {
@@ -137,11 +183,11 @@ func (j journal) unreleased(ctx context.Context, l *Lock, owner Owner, err error
 	if !j.on(ctx, slog.LevelWarn) {
 		return
 	}
-	message := "unlock failed"
+	limit := j.w.unlocks
 	if errors.Is(err, ErrUncertain) {
-		message = "unlock uncertain"
+		limit = j.w.uncertain
 	}
-	j.l.LogAttrs(ctx, slog.LevelWarn, message, named(l.name), owned(owner), failed(err))
+	limit.Tell(ctx, named(l.name), owned(owner), failed(err))
 }
 
 func (j journal) extended(ctx context.Context, h *Hold, lease time.Duration) {
@@ -158,7 +204,7 @@ func (j journal) forced(ctx context.Context, l *Lock, there bool) {
 
 // lost tells of holds of one owner that ended before they were released.
 func (j journal) lost(t *tenure, holds []*Hold, cause error) {
-	if len(holds) == 0 || !j.on(context.Background(), slog.LevelWarn) {
+	if len(holds) == 0 || !j.warns() {
 		return
 	}
 	now, since, renewed := t.n.c.now(), holds[0].since, false
@@ -166,13 +212,20 @@ func (j journal) lost(t *tenure, holds []*Hold, cause error) {
 		since = min(since, h.since)
 		renewed = renewed || !h.fixed && now < h.until
 	}
-	j.later(t.n.s, slog.LevelWarn, "lease lost", named(t.n.l.name), owned(t.owner), slog.Int("holds", len(holds)),
+	j.warnLater(t.n.s, j.w.losses, named(t.n.l.name), owned(t.owner), slog.Int("holds", len(holds)),
 		slog.Duration("held", now-since), slog.Bool("renewed", renewed), slog.Any("cause", reason(cause)))
 }
 
-// renewed tells how many leases the watchdog extended in one script.
+// renewed tells how many leases the watchdog extended in one script, and that
+// renewals work again when it was told that they fail and none does any more:
+// all whose renewal failed have been renewed, released or lost.
 func (j journal) renewed(r *renewal, mine []bool) {
 	ctx := context.Background()
+	if j.w != nil && j.w.renewals.Lasts() && r.c.dog.Failing() == 0 {
+		if lasted, failures, told := j.w.renewals.Over(); told && j.on(ctx, slog.LevelInfo) {
+			j.l.LogAttrs(ctx, slog.LevelInfo, "renewals work again", slog.Duration("lasted", lasted), slog.Int("failures", failures))
+		}
+	}
 	if !j.on(ctx, slog.LevelDebug) {
 		return
 	}
@@ -189,7 +242,7 @@ func (j journal) renewed(r *renewal, mine []bool) {
 // first.
 func (j journal) renewalFailed(r *renewal, err error) {
 	ctx := context.Background()
-	if closedPipe(err) || !j.on(ctx, slog.LevelWarn) {
+	if closedPipe(err) || !j.warns() {
 		return
 	}
 	var first *tenure
@@ -205,15 +258,15 @@ func (j journal) renewalFailed(r *renewal, err error) {
 		s.unlock()
 	}
 	if first != nil {
-		j.l.LogAttrs(ctx, slog.LevelWarn, "renewal failed", slog.Int("leases", len(r.subs)),
+		j.w.renewals.Tell(ctx, slog.Int("leases", len(r.subs)),
 			named(first.n.l.name), owned(first.owner), slog.Duration("trust_left", max(left, 0)), failed(err))
 	}
 }
 
 // unreplicated tells of a grant that no replica acknowledged.
 func (j journal) unreplicated(t *tenure, r *pipeline.Request) {
-	if j.on(context.Background(), slog.LevelWarn) {
-		j.later(t.n.s, slog.LevelWarn, "grant not replicated", named(t.n.l.name), owned(t.owner), slog.Int("replicas", r.Replicas))
+	if j.warns() {
+		j.warnLater(t.n.s, j.w.unreplicated, named(t.n.l.name), owned(t.owner), slog.Int("replicas", r.Replicas))
 	}
 }
 
@@ -222,8 +275,8 @@ func (j journal) undone(t *tenure, err error) {
 	ran := err == nil
 	switch {
 	case !ran && !errors.Is(err, ErrNotHeld):
-		if j.on(context.Background(), slog.LevelWarn) {
-			j.later(t.n.s, slog.LevelWarn, "undo failed", named(t.n.l.name), owned(t.owner), failed(err))
+		if j.warns() {
+			j.warnLater(t.n.s, j.w.undos, named(t.n.l.name), owned(t.owner), failed(err))
 		}
 	case j.on(context.Background(), slog.LevelDebug):
 		j.later(t.n.s, slog.LevelDebug, "acquire undone", named(t.n.l.name), owned(t.owner), slog.Bool("ran", ran))
@@ -232,15 +285,15 @@ func (j journal) undone(t *tenure, err error) {
 
 // undoRepeats tells that an acquire may still arrive for as long as a lease.
 func (j journal) undoRepeats(t *tenure, lease time.Duration) {
-	if j.on(context.Background(), slog.LevelWarn) {
-		j.later(t.n.s, slog.LevelWarn, "undo repeated", named(t.n.l.name), owned(t.owner), slog.Duration("every", undoEvery), slog.Duration("lasting", lease))
+	if j.warns() {
+		j.warnLater(t.n.s, j.w.repeated, named(t.n.l.name), owned(t.owner), slog.Duration("every", undoEvery), slog.Duration("lasting", lease))
 	}
 }
 
 // undecided tells of a re-entry whose outcome could not be found out.
 func (j journal) undecided(t *tenure, why string) {
-	if j.on(context.Background(), slog.LevelWarn) {
-		j.later(t.n.s, slog.LevelWarn, "re-entry undecided", named(t.n.l.name), owned(t.owner), slog.String("reason", why))
+	if j.warns() {
+		j.warnLater(t.n.s, j.w.undecided, named(t.n.l.name), owned(t.owner), slog.String("reason", why))
 	}
 }
 
@@ -248,8 +301,8 @@ func (j journal) undecided(t *tenure, why string) {
 func (j journal) givenBack(t *tenure, err error) {
 	switch {
 	case err != nil && !errors.Is(err, ErrNotHeld):
-		if j.on(context.Background(), slog.LevelWarn) {
-			j.later(t.n.s, slog.LevelWarn, "give-back failed", named(t.n.l.name), owned(t.owner), failed(err))
+		if j.warns() {
+			j.warnLater(t.n.s, j.w.givenBack, named(t.n.l.name), owned(t.owner), failed(err))
 		}
 	case j.on(context.Background(), slog.LevelDebug):
 		j.later(t.n.s, slog.LevelDebug, "given back", named(t.n.l.name), owned(t.owner))

@@ -199,6 +199,7 @@ func WithCourtesy(on bool) Option {
 // WithLogger sets where the client tells of connections that are made (info),
 // of those that break or can't be had, lost leases, failed renewals and
 // uncertain outcomes (warn), and of each acquisition and release (debug).
+// A warning that repeats is told each half minute, with the number in between.
 // Every line has the client's ID as client; docs/operations.md lists them all.
 // Secrets are never logged. The handler is called on the client's own
 // goroutines: it must not block for long, nor call the client. Default is

@@ -126,10 +126,11 @@ func (r *renewal) Complete(q *pipeline.Request) {
 }
 
 func (r *renewal) fail(err error) {
-	r.c.log.renewalFailed(r, err)
 	for _, sub := range r.subs {
 		r.answer(sub.i, watchdog.Answer{Result: watchdog.Failed, Err: err})
 	}
+	// Told first, it could be told well again by another renewal's answer.
+	r.c.log.renewalFailed(r, err)
 }
 
 // leave frees the lanes.

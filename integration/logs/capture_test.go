@@ -19,10 +19,17 @@ type line struct {
 }
 
 // event is what the page tells of a line: its message, level and attributes' names. All lines have client, so that is
-// left out.
-func (l line) event() string {
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(l.attrs)), func(name string) bool { return name == "client" })
-	return fmt.Sprintf("%s, %s: %s", l.message, l.level, strings.Join(names, " "))
+// left out, and so is what comes of holding lines back: the level debug, and suppressed.
+func (l line) event(limited map[string]string) string {
+	level := l.level.String()
+	own, is := limited[l.message]
+	if is && l.level == slog.LevelDebug {
+		level = own
+	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(l.attrs)), func(name string) bool {
+		return name == "client" || name == "suppressed" && is && level == own
+	})
+	return fmt.Sprintf("%s, %s: %s", l.message, level, strings.Join(names, " "))
 }
 
 func (l line) text(name string) string { return l.attrs[name].String() }

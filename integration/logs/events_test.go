@@ -20,6 +20,7 @@ func TestThePageTellsEveryEvent(t *testing.T) {
 	testbed.New(t, server).LoadScripts()
 	var mu sync.Mutex // guards the maps
 	seen, attrs := map[string]bool{}, map[string]map[string]bool{}
+	limited := heldBack(t)
 	t.Run("scenarios", func(t *testing.T) {
 		for name, scenario := range map[string]func(*testing.T, redisserver.Server) []*rig{
 			"life": life, "renewals": renewals, "outage": outage, "a lost acquire": lostAcquire, "an undo refused": undoRefused,
@@ -32,7 +33,7 @@ func TestThePageTellsEveryEvent(t *testing.T) {
 					r.client.Close()
 					hidden(t, r.seen.written())
 					mu.Lock()
-					note(t, r.seen.lines(), seen, attrs)
+					note(t, r.seen.lines(), limited, seen, attrs)
 					mu.Unlock()
 				}
 			})
@@ -69,10 +70,10 @@ func TestThePageTellsEveryEvent(t *testing.T) {
 }
 
 // note adds what was logged to the events seen and to the kinds of attributes.
-func note(t *testing.T, lines []line, seen map[string]bool, attrs map[string]map[string]bool) {
+func note(t *testing.T, lines []line, limited map[string]string, seen map[string]bool, attrs map[string]map[string]bool) {
 	t.Helper()
 	for _, l := range lines {
-		seen[l.event()] = true
+		seen[l.event(limited)] = true
 		if _, err := uuid.Parse(l.text("client")); err != nil {
 			t.Errorf("%s: client %q", l.message, l.text("client"))
 		}

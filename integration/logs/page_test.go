@@ -9,6 +9,8 @@ import (
 
 const page = "../../docs/operations.md"
 
+const head = "| message | level | attributes | when | what to do |"
+
 // row is one line of a table, its cells without blanks and backquotes around them.
 type row []string
 
@@ -31,7 +33,7 @@ func table(t *testing.T, head string) []row {
 		if strings.HasPrefix(text, "|---") {
 			continue
 		}
-		cells := strings.Split(strings.Trim(strings.TrimSpace(text), "|"), " | ")
+		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "|"), "|"), "|")
 		for i, c := range cells {
 			cells[i] = strings.TrimSpace(c)
 		}
@@ -55,13 +57,38 @@ func words(cell string) []string {
 func events(t *testing.T) []string {
 	t.Helper()
 	var all []string
-	for _, r := range table(t, "| message | level | attributes | when |") {
+	for _, r := range table(t, head) {
 		names := words(r[2])
 		slices.Sort(names)
 		all = append(all, words(r[0])[0]+", "+strings.ToUpper(r[1])+": "+strings.Join(names, " "))
 	}
 	slices.Sort(all)
 	return all
+}
+
+// heldBack are the messages that are told at level debug while they are held back, each with its own level.
+func heldBack(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{"idle connection ended": "INFO", "reconnected": "INFO", "renewals work again": "INFO"}
+	for _, r := range table(t, head) {
+		if r[1] == "warn" {
+			all[words(r[0])[0]] = "WARN"
+		}
+	}
+	return all
+}
+
+// A warning that nobody can act on is noise.
+func TestThePageSaysWhatToDoAboutEachWarning(t *testing.T) {
+	for _, r := range table(t, head) {
+		if len(r) != 5 {
+			t.Errorf("%d columns: %q", len(r), r)
+			continue
+		}
+		if loud := r[1] == "warn" || r[1] == "error"; loud != (r[4] != "") {
+			t.Errorf("%s, %s: what to do: %q", r[0], r[1], r[4])
+		}
+	}
 }
 
 // kinds are the kinds of the attributes by name, from the table of attributes.

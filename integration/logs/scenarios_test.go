@@ -102,6 +102,9 @@ func renewals(t *testing.T, s redisserver.Server) []*rig {
 		t.Errorf("%v of trust left", left)
 	}
 	loading.Remove()
+	if n := r.logged("renewals work again").attrs["failures"].Int64(); n < 1 {
+		t.Errorf("%d failures", n)
+	}
 	r.Do("DEL", l.Name())
 	r.logged("lease lost", "lock", l.Name(), "owner", h.Owner().String(), "holds", "1", "renewed", "true")
 	return []*rig{r}

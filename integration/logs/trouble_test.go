@@ -184,6 +184,11 @@ func unlocks(t *testing.T, s redisserver.Server) []*rig {
 		t.Error("released by a refusal")
 	}
 	r.logged("unlock failed", "lock", l.Name(), "owner", h.Owner().String(), "error", "ERR no")
+	for range 12 {
+		if err := r.Hold(r.lock()).Unlock(r.Context()); err == nil {
+			t.Error("released by a refusal")
+		}
+	}
 	refused.Remove()
 
 	l = r.lock()

@@ -5,10 +5,9 @@ import (
 	"log/slog"
 	"sync"
 	"time"
-)
 
-// remindEvery is how often an outage that lasts is told again.
-const remindEvery = 30 * time.Second
+	"github.com/rlock-go/redisson/internal/loglimit"
+)
 
 // Log is of one connection and those that replace it. All methods are safe
 // for concurrent use and call the logger with no lock held. A nil Log is
@@ -17,10 +16,11 @@ type Log struct {
 	logger *slog.Logger
 	name   slog.Attr
 
+	failed, lost, givenUp, idle, refused *loglimit.Limit
+
 	mu     sync.Mutex // guards all below
 	made   bool       // there was a connection before
 	missed time.Time  // when the outage began; zero: there is none
-	told   time.Time  // when it was last told of
 }
 
 // New makes the log of the connection of that name. A nil logger is silent.
@@ -28,7 +28,25 @@ func New(logger *slog.Logger, name string) *Log {
 	if logger == nil {
 		return nil
 	}
-	return &Log{logger: logger, name: slog.String("connection", name)}
+	return &Log{
+		logger:  logger,
+		name:    slog.String("connection", name),
+		failed:  loglimit.Of(logger, slog.LevelWarn, "cannot connect", 1),
+		lost:    loglimit.Of(logger, slog.LevelWarn, "connection lost", 1),
+		givenUp: loglimit.Of(logger, slog.LevelWarn, "connection given up", 1),
+		idle:    loglimit.Of(logger, slog.LevelInfo, "idle connection ended", 1),
+		refused: loglimit.Of(logger, slog.LevelWarn, "fence refused", 1),
+	}
+}
+
+// Close tells what is held back. It is called when nothing more comes.
+func (l *Log) Close() {
+	if l == nil {
+		return
+	}
+	for _, limit := range []*loglimit.Limit{l.failed, l.lost, l.givenUp, l.idle, l.refused} {
+		limit.Close()
+	}
 }
 
 // Missed begins an outage unless one lasts: somebody needs the connection.
@@ -49,19 +67,17 @@ func (l *Log) Failed(err error) {
 		return
 	}
 	l.Missed()
+	if !l.failed.On(context.Background()) {
+		return
+	}
 	l.mu.Lock()
-	now := time.Now()
-	down, level := now.Sub(l.missed), slog.LevelDebug
-	if l.told.Before(l.missed) || now.Sub(l.told) >= remindEvery {
-		l.told, level = now, slog.LevelWarn
-	}
+	down := time.Since(l.missed)
 	l.mu.Unlock()
-	if l.on(level) {
-		l.log(level, "cannot connect", slog.Duration("down", down), slog.Any("error", err))
-	}
+	l.failed.Tell(context.Background(), l.name, slog.Duration("down", down), slog.Any("error", err))
 }
 
-// Connected tells that there is a connection, and how long there was none.
+// Connected tells that there is a connection, and how long there was none. One
+// whose predecessor's end was held back is told at debug level.
 func (l *Log) Connected(attrs ...slog.Attr) {
 	if l == nil {
 		return
@@ -73,51 +89,55 @@ func (l *Log) Connected(attrs ...slog.Attr) {
 	}
 	l.made, l.missed = true, time.Time{}
 	l.mu.Unlock()
+	ends, told := 0, false
+	for _, limit := range [...]*loglimit.Limit{l.failed, l.lost, l.givenUp, l.idle} {
+		_, n, spoke := limit.Over()
+		ends, told = ends+n, told || spoke
+	}
+	level := slog.LevelInfo
+	if again && ends > 0 && !told {
+		level = slog.LevelDebug
+	}
 	switch {
-	case !l.on(slog.LevelInfo):
+	case !l.logger.Enabled(context.Background(), level):
 	case !again:
-		l.log(slog.LevelInfo, "connected", attrs...)
+		l.log(level, "connected", attrs...)
 	default:
-		l.log(slog.LevelInfo, "reconnected", append(attrs, slog.Duration("down", down))...)
+		l.log(level, "reconnected", append(attrs, slog.Duration("down", down))...)
 	}
 }
 
 // Lost tells that a connection broke that was in use. It begins no outage: who
 // calls it may be late, and the next connection there already.
 func (l *Log) Lost(err error, attrs ...slog.Attr) {
-	if l == nil || !l.on(slog.LevelWarn) {
+	if l == nil || !l.lost.On(context.Background()) {
 		return
 	}
-	l.log(slog.LevelWarn, "connection lost", append(attrs, slog.Any("error", err))...)
+	l.lost.Tell(context.Background(), append(append([]slog.Attr{l.name}, attrs...), slog.Any("error", err))...)
 }
 
 // GivenUp tells that a connection is left although it works, and why.
 func (l *Log) GivenUp(cause error) {
-	if l == nil || !l.on(slog.LevelWarn) {
+	if l == nil || !l.givenUp.On(context.Background()) {
 		return
 	}
-	l.log(slog.LevelWarn, "connection given up", slog.Any("cause", cause))
+	l.givenUp.Tell(context.Background(), l.name, slog.Any("cause", cause))
 }
 
 // Idle tells that a connection ended which nobody needed.
 func (l *Log) Idle(err error) {
-	if l == nil || !l.on(slog.LevelInfo) {
+	if l == nil || !l.idle.On(context.Background()) {
 		return
 	}
-	l.log(slog.LevelInfo, "idle connection ended", slog.Any("error", err))
+	l.idle.Tell(context.Background(), l.name, slog.Any("error", err))
 }
 
 // Refused tells that the server would not fence a connection that broke.
 func (l *Log) Refused(id int64, addr string, err error) {
-	if l == nil || !l.on(slog.LevelWarn) {
+	if l == nil || !l.refused.On(context.Background()) {
 		return
 	}
-	l.log(slog.LevelWarn, "fence refused", slog.Int64("conn_id", id), slog.String("conn_addr", addr), slog.Any("error", err))
-}
-
-// on comes before anything is built for a line.
-func (l *Log) on(level slog.Level) bool {
-	return l.logger.Enabled(context.Background(), level)
+	l.refused.Tell(context.Background(), l.name, slog.Int64("conn_id", id), slog.String("conn_addr", addr), slog.Any("error", err))
 }
 
 func (l *Log) log(level slog.Level, message string, attrs ...slog.Attr) {

@@ -2,8 +2,8 @@
 // while nobody needed it, not to be had, made again.
 //
 // Its one idea is the outage. It begins when a connection is missed and ends
-// when there is one. An outage is told at its first failure and at its end,
-// with its length; what fails in between is told each half minute, and at
-// debug level each time, so that a server that is away for an hour does not
-// fill the log.
+// when there is one, with its length. What repeats is limited: an outage is
+// told at its first failure and each half minute, so that a server that is
+// away for an hour does not fill the log, and so are breaks of a network that
+// comes and goes. A break that was held back has its end held back too.
 package connlog

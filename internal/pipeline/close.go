@@ -27,6 +27,7 @@ func (p *Pipeline) Close(patience time.Duration) {
 		l.interrupt()
 	}
 	p.wg.Wait()
+	p.o.log.Close()
 	p.abandon()
 }
 
