@@ -8,6 +8,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/pipeline"
 )
 
@@ -121,7 +122,7 @@ func turnedAway(err error) bool {
 	if !ok {
 		return false
 	}
-	said, inside := saidInside(re)
+	said, inside := luasrc.SaidInside(string(re))
 	return !inside && (strings.HasPrefix(said, "NOPERM ") || strings.HasPrefix(said, "ERR unknown command "))
 }
 
@@ -134,30 +135,7 @@ func hasCode(err error, codes ...string) bool {
 	if !ok {
 		return false
 	}
-	said, _ := saidInside(re)
+	said, _ := luasrc.SaidInside(string(re))
 	first, _, _ := strings.Cut(said, " ")
 	return slices.Contains(codes, first)
-}
-
-// saidInside tells an error that a script met inside from one that the server
-// gave to the command itself, and what was said without the place:
-//
-//	Redis 6.2    ERR Error running script (call to f_SHA): @user_script:1: [@user_script: 1: ][-]OOM command not allowed
-//	7.0 and on   OOM command not allowed script: SHA, on @user_script:1.
-func saidInside(re redis.Error) (said string, inside bool) {
-	said = string(re)
-	if rest, old := strings.CutPrefix(said, "ERR Error running script (call to f_"); old {
-		if _, rest, old = strings.Cut(rest, "): "); old {
-			for strings.HasPrefix(rest, "@user_script:") {
-				_, after, ok := strings.Cut(rest[len("@user_script:"):], ": ")
-				if !ok {
-					break
-				}
-				rest = after
-			}
-			return strings.TrimPrefix(rest, "-"), true
-		}
-	}
-	at := strings.LastIndex(said, " script: ")
-	return said, at >= 0 && strings.Contains(said[at:], ", on @user_script:")
 }

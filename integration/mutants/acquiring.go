@@ -19,8 +19,8 @@ var acquiring = []defect{
 	{
 		what: "an undo goes without the fence: no CLIENT KILL before it",
 		edits: []edit{{"internal/pipeline/fence.go",
-			"\tfor _, k := range old {\n\t\tsend(\"CLIENT\", \"KILL\", \"ID\", k.id, \"ADDR\", k.addr)\n",
-			"\tfor range old {\n\t\tsend(\"PING\")\n"}},
+			"\tfor _, k := range old {\n\t\tx.send(\"CLIENT\", \"KILL\", \"ID\", k.id, \"ADDR\", k.addr)\n",
+			"\tfor range old {\n\t\tx.send(\"CLIENT\", \"ID\")\n"}},
 		by: []catcher{{"integration/invariants", "TestA5WithheldAcquireNeverRuns"}, {"internal/pipeline", "TestA5NextConnectionBeginsWithKillingTheLast"}},
 	},
 	{
@@ -33,8 +33,8 @@ var acquiring = []defect{
 	{
 		what: "a refused fence passes for a fence",
 		edits: []edit{{"internal/pipeline/fence.go",
-			"killed = append(killed, kerr == nil)",
-			"killed = append(killed, kerr == nil || true)"}},
+			"append(w.killed, refusal == nil)",
+			"append(w.killed, refusal == nil || true)"}},
 		by: []catcher{{"internal/pipeline", "TestA5RefusedFenceIsToldAsSuch"}, {"integration/invariants", "TestA5WithoutKillALateAcquireIsRemoved"}},
 	},
 	{

@@ -19,7 +19,7 @@ var talking = []defect{
 	{
 		what: "a server's error repeats the password",
 		edits: []edit{{"internal/transport/dial.go",
-			"t.redact(err)",
+			"redact(err, password)",
 			"err"}},
 		by: []catcher{{"integration/security", "TestSecretsStaySecret"}},
 	},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // A server that answers a write with READONLY is a replica, or has become one:
@@ -16,7 +17,11 @@ import (
 var errReadOnly = errors.New("the server answered READONLY: it is not the master any more")
 
 func readOnly(err error) bool {
-	return strings.HasPrefix(string(serverError(err)), "READONLY")
+	if err == nil {
+		return false
+	}
+	said, _ := luasrc.SaidInside(string(serverError(err)))
+	return strings.HasPrefix(said, "READONLY ")
 }
 
 // refusedByReplica queues r for the next connection, or ends it with the

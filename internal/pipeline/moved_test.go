@@ -187,6 +187,22 @@ func TestPoolFullOfConnectionsToAReplicaIsEmptied(t *testing.T) {
 	}
 }
 
+func TestReadOnlyIsUnderstoodFromEveryRelease(t *testing.T) {
+	for text, want := range map[string]bool{
+		"READONLY You can't write against a read only replica.":                                 true,
+		"READONLY You can't write against a read only replica. script: 6b8, on @user_script:1.": true,
+		// 6.2, as its scripts report it.
+		"ERR Error running script (call to f_6b8): @user_script:1: @user_script: 1: -READONLY You can't write against a read only replica.": true,
+		"ERR Error running script (call to f_6b8): @user_script:1: -READONLY You can't write against a read only replica.":                  true,
+		"OOM command not allowed when used memory > 'maxmemory'.":                                                                           false,
+		"ERR no such key READONLY ": false,
+	} {
+		if readOnly(redis.Error(text)) != want {
+			t.Errorf("%s: not %t", text, want)
+		}
+	}
+}
+
 func TestRetiredConnectionLosesNothing(t *testing.T) {
 	s := redistest.Start(t)
 	p := start(t, s)
