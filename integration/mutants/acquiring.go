@@ -79,4 +79,25 @@ var acquiring = []defect{
 			"\tif w.partings.Add(1) < 1 {\n"}},
 		by: []catcher{{"integration/behaviour", "TestNobodyIsHandedWhatWasMeantForAnother"}},
 	},
+	{
+		what: "who waits behind an unanswered head is told \"locked\"",
+		edits: []edit{{"rlock/waiter.go",
+			"\t\treturn w.queues() && ln.bound > 0 && ln.current == nil && ln.trouble.err == nil\n",
+			"\t\treturn w.queues() && ln.trouble.err == nil\n"}},
+		by: []catcher{{"integration/invariants", "TestA6WaitBehindAnUnansweredHeadIsNotErrLocked"}},
+	},
+	{
+		what: "a re-entry that was never sent is called uncertain",
+		edits: []edit{{"rlock/attempt.go",
+			"a.w.fail(a.w.unsent(a.t.n.c.node.pipe.Err()))",
+			"a.w.fail(ErrUncertain)"}},
+		by: []catcher{{"integration/invariants", "TestA5ReentryThatWasNeverSentIsNotUncertain"}},
+	},
+	{
+		what: "a re-entry that was told \"taken\" gives up in an outage",
+		edits: []edit{{"rlock/undo.go",
+			"\tif w.wasTold() {\n\t\treturn // it waits on\n\t}\n",
+			""}},
+		by: []catcher{{"integration/invariants", "TestA7ToldReentriesSurviveAnOutage"}},
+	},
 }

@@ -125,4 +125,11 @@ var leasing = []defect{
 			"\tif moved < -step {\n"}},
 		by: []catcher{{"internal/clock", "TestASuspendShowsAtOnce"}},
 	},
+	{
+		what: "a grant to another owner leaves the first one's holds alone",
+		edits: []edit{{"rlock/attempt.go",
+			"\tn.supersede(t)\n",
+			""}},
+		by: []catcher{{"integration/invariants", "TestH3GrantToAnotherOwnerEndsTheFirst"}},
+	},
 }
