@@ -161,9 +161,9 @@ func (w *waiter) taken(told bool) bool {
 	case told:
 		return true
 	default:
-		// It joined those who wait after the last answer, with none due.
+		// It joined those who wait after their last answer, and no trouble came since.
 		ln := w.n.line
-		return w.queues() && ln.bound > 0 && ln.current == nil && ln.trouble.err == nil
+		return w.queues() && ln.bound > 0 && ln.trouble.err == nil
 	}
 }
 
@@ -178,7 +178,7 @@ func (w *waiter) unsent(last error) error {
 	case last != nil:
 		return last
 	case a != nil:
-		why = errors.New("there is no connection yet")
+		why = errors.New("it still waits to be written")
 	default:
 		why = errors.New("it was not its turn yet")
 	}
