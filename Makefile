@@ -1,5 +1,5 @@
 # make quickstart    sets up what the example needs and runs it
-# make test          sets up what the tests need and runs them all
+# make test          sets up what the tests need and runs them
 #
 # Both work on a fresh Debian machine with Go 1.26, Java 17, Maven, git and make. The other targets are the steps of
 # `make test`, to be run alone; those that need a Docker engine start one if none answers and end it afterwards.
@@ -8,10 +8,10 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
-# The tests time waits and leases, and share two cores with the servers and JVMs that they start. One package after the
-# other is slower by little and steadier by much. What fails while the machine itself stands still is run again: see
-# `go doc ./steady` in integration/.
-GOTEST := $(CURDIR)/integration/.cache/steady -race -count=1 -p 1
+# Most tests wait most of the time, for leases, timeouts and one another, so packages are tested beside each other; -p
+# says how many. Those that measure (times, shares, allocations) come last and have the machine to themselves.
+GOTEST := go test -race -count=1 -timeout 15m
+measuring := /(allocs|javacourtesy)$$
 
 # -modcacherw: what is fetched can be removed like any other file.
 export GOFLAGS ?= -buildvcs=false -modcacherw
@@ -25,7 +25,7 @@ engine := integration/docker/with-engine.sh
 
 # Every module but that of the tools, which has no packages.
 modules = $(filter-out ./integration/tools,$(patsubst %/,%,$(dir $(shell find . -name go.mod -not -path '*/.*/*' | sort))))
-# The packages of the integration module by what they need, each in one of three steps; a step without packages fails.
+# The packages of the integration module by what they need, each in one of four steps; a step without packages fails.
 java_packages := /(java|interop|torture)[a-z]*(/|$$)
 docker_packages := /(redisserver|docker)[a-z]*(/|$$)
 
@@ -48,7 +48,7 @@ test: export MAVEN_OPTS := $(MAVEN_OPTS) -Dmaven.repo.local=$(fetched)/maven
 test:
 	@began=$$(date +%s); \
 	if $(MAKE) --no-print-directory empty setup check unit && \
-	   $(step) 'tests with a Docker engine' $(engine) $(MAKE) --no-print-directory integration interop docker; \
+	   $(step) 'tests with a Docker engine' $(engine) $(MAKE) --no-print-directory integration interop docker measured; \
 	then echo "== make test: everything passed, $$(( $$(date +%s) - began )) s"; \
 	else echo "== make test: FAILED, $$(( $$(date +%s) - began )) s"; exit 1; fi
 
@@ -76,26 +76,33 @@ staticcheck:
 	@$(step) 'staticcheck' bash -ec 'for module in $(modules); do echo "$$module"; \
 	  (cd $$module && go tool -modfile=$(CURDIR)/integration/tools/go.mod staticcheck ./...); done'
 
-.PHONY: steady
-steady:
-	@go build -C integration -o .cache/steady ./steady
-
 .PHONY: unit
-unit: steady
-	@$(step) 'unit tests' $(GOTEST) -timeout 10m ./...
-	@$(step) 'tests of the quick start' bash -ec 'cd docs/quickstart && $(GOTEST) -timeout 5m ./...'
-	@$(step) 'tests of the cookbook' bash -ec 'cd docs/cookbook && $(GOTEST) -timeout 5m ./...'
-	@$(step) 'tests of the benchmark' bash -ec 'cd integration/bench && $(GOTEST) -timeout 5m ./...'
+unit:
+	@$(step) 'unit tests' bash -eo pipefail -c 'go list ./... | grep -Ev "$(measuring)" | xargs $(GOTEST) -p 4'
+	@$(step) 'tests of the quick start' bash -ec 'cd docs/quickstart && $(GOTEST) ./...'
+	@$(step) 'tests of the cookbook' bash -ec 'cd docs/cookbook && $(GOTEST) ./...'
+	@$(step) 'tests of the benchmark' bash -ec 'cd integration/bench && $(GOTEST) ./...'
 
 .PHONY: integration
-integration: steady
+integration:
 	@$(step) 'integration tests' $(engine) bash -eo pipefail -c \
-	  'cd integration && go list ./... | grep -Ev "$(java_packages)|$(docker_packages)" | xargs $(GOTEST) -timeout 15m'
+	  'cd integration && go list ./... | grep -Ev "$(java_packages)|$(docker_packages)|$(measuring)" | xargs $(GOTEST) -p 4'
 
+# A JVM loads a core while it starts.
 .PHONY: interop
-interop: steady
+interop:
 	@$(step) 'tests with Java Redisson' $(engine) bash -eo pipefail -c \
-	  'cd integration && go list ./... | grep -E "$(java_packages)" | xargs $(GOTEST) -timeout 25m'
+	  'cd integration && go list ./... | grep -E "$(java_packages)" | grep -Ev "$(measuring)" | xargs $(GOTEST) -p 2'
+
+.PHONY: docker
+docker:
+	@$(step) 'tests in Docker' $(engine) bash -eo pipefail -c \
+	  'cd integration && go list ./... | grep -E "$(docker_packages)" | xargs $(GOTEST) -p 2'
+
+.PHONY: measured
+measured:
+	@$(step) 'tests that measure' bash -eo pipefail -c 'go list ./... | grep -E "$(measuring)" | xargs $(GOTEST) -p 1; \
+	  cd integration && go list ./... | grep -E "$(measuring)" | xargs $(GOTEST) -p 1'
 
 # Some minutes; the step of `make test` runs a twentieth. FLAGS=-write puts the table into docs/guarantees.md.
 .PHONY: faults
@@ -119,8 +126,3 @@ mutants:
 .PHONY: bench
 bench:
 	@$(step) 'benchmark' bash -ec 'cd integration/bench && go run . -others $(FLAGS)'
-
-.PHONY: docker
-docker: steady
-	@$(step) 'tests in Docker' $(engine) bash -eo pipefail -c \
-	  'cd integration && go list ./... | grep -E "$(docker_packages)" | xargs $(GOTEST) -timeout 15m'
