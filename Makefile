@@ -1,8 +1,9 @@
 # make quickstart    sets up what the example needs and runs it
 # make test          sets up what the tests need and runs them
+# make test-all      that, and what takes longer: all releases of Redisson, all servers, all faults, defects, torture
 #
-# Both work on a fresh Debian machine with Go 1.26, Java 17, Maven, git and make. The other targets are the steps of
-# `make test`, to be run alone; those that need a Docker engine start one if none answers and end it afterwards.
+# They work on a fresh Debian machine with Go 1.26, Java 17, Maven, git and make. The other targets are the steps of
+# these, to be run alone; those that need a Docker engine start one if none answers and end it afterwards.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
@@ -104,6 +105,14 @@ measured:
 	@$(step) 'tests that measure' bash -eo pipefail -c 'go list ./... | grep -E "$(measuring)" | xargs $(GOTEST) -p 1; \
 	  cd integration && go list ./... | grep -E "$(measuring)" | xargs $(GOTEST) -p 1'
 
+.PHONY: test-all
+test-all: test releases test-matrix faults mutants torture
+
+# The behaviours that `make test` shows with the newest and the oldest Redisson, with all that were recorded.
+.PHONY: releases
+releases:
+	@$(step) 'all releases of Redisson' bash -ec 'cd integration && $(GOTEST) -p 1 -timeout 60m ./interop ./javapeer -full'
+
 # Some minutes; the step of `make test` runs a twentieth. FLAGS=-write puts the table into docs/guarantees.md.
 .PHONY: faults
 faults:
@@ -120,6 +129,12 @@ test-matrix:
 .PHONY: mutants
 mutants:
 	@$(step) 'mutants' bash -ec 'cd integration && go run ./mutants $(FLAGS)'
+
+# Go and Java processes on the same locks under faults, for ten minutes; the step of `make test` runs for 20 s. FLAGS has
+# the flags of `go doc ./torture` in integration/.
+.PHONY: torture
+torture:
+	@$(step) 'torture' bash -ec 'cd integration && go run -race ./torture -duration 10m $(FLAGS)'
 
 # rlock beside its peers, those of others whose modules can be had. FLAGS='-rounds 5 -write' makes docs/performance.md anew;
 # `go doc ./bench` in integration/ has more.

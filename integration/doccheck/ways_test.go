@@ -38,11 +38,15 @@ var ways = map[string]way{
 	"make integration":                     {target: "integration"},
 	"make interop":                         {target: "interop"},
 	"make docker":                          {target: "docker"},
+	"make measured":                        {target: "measured"},
 	"cd integration && go test ./doccheck": {target: "integration"},
 
 	"go mod edit -require github.com/rlock-go/redisson@v0.0.0 -replace github.com/rlock-go/redisson=/path/to/checkout": {run: true, reader: true},
 	"go mod tidy": {run: true, reader: true},
 
+	"make test-all":                 {part: "integration/interop.TestInterop"},
+	"make releases":                 {part: "integration/interop.TestInterop"},
+	"make torture":                  {part: "integration/torture.TestTorture"},
 	"make faults":                   {part: "integration/faults.TestFaults"},
 	"make faults FLAGS=-write":      {part: "integration/faults.TestFaults"},
 	"make mutants":                  {part: "integration/mutants.TestEveryEditMeetsTheCode"},

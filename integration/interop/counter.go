@@ -1,7 +1,6 @@
 package interop
 
 import (
-	"os"
 	"slices"
 	"time"
 
@@ -14,18 +13,10 @@ const (
 	workersOfEach  = 4
 	warmRounds     = 250
 	briefly        = 5 * time.Second
-	long           = 30 * time.Second
 	timeToGetReady = 500 * time.Millisecond
 	// Java's waiters may miss a message, and enter then when a lease of 30 s is over.
 	timeToEnd = 60 * time.Second
 )
-
-func countingTime(version string) time.Duration {
-	if version == javapeer.Newest || os.Getenv("RLOCK_INTEROP_LONG") == "1" {
-		return long
-	}
-	return briefly
-}
 
 // counterIsExactAcrossProcesses has one Java and two Go processes count in one key, all at once. An update that got lost
 // would be two inside at once.

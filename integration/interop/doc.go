@@ -1,6 +1,6 @@
 // Package interop shows that rlock and real Java Redisson are one lock.
 //
-// [TestInterop] runs every behaviour against each release of javapeer.Versions, in both directions: who is kept out,
+// [TestInterop] runs every behaviour against each release that [javapeer.Versions] names, in both directions: who is kept out,
 // who is woken and how fast, what either side sees of the other's holds, what a forced or a killed holder leaves, and
 // a counter in Redis that comes out short if ever two were inside at once. A release has one redis-server and one JVM,
 // shared by its behaviours, each of which has a lock name of its own:
@@ -15,5 +15,6 @@
 //
 // [World] shows behaviours to other packages, on any server.
 //
-// Counting lasts 30 s with the newest release and 5 s with the others; RLOCK_INTEROP_LONG=1 makes it 30 s with all.
+// The releases are the newest and the oldest, and counting lasts 5 s; with -full, as in make test-all, they are all that
+// were recorded, and it lasts 30 s.
 package interop

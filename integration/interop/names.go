@@ -49,7 +49,7 @@ func (s *scene) meet(lock *rlock.Lock, java *javapeer.Peer, javaName string) {
 }
 
 // withoutNameMapper is the one release that has none.
-const withoutNameMapper = "3.11.6"
+const withoutNameMapper = javapeer.Oldest
 
 // prefixed is a NameMapper.
 type prefixed string

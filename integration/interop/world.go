@@ -20,7 +20,7 @@ const patience = 20 * time.Second
 
 // World is what all behaviours of one Redisson release on one server share.
 type World struct {
-	// Counting is how long processes count in one key. Default is 30 s with the newest release, 5 s with others.
+	// Counting is how long processes count in one key. Default is 5 s.
 	Counting time.Duration
 	// Limit is how long a behaviour's calls may take together, lest a failure that leaves a lock behind block what comes
 	// after. Default is 3 minutes.
@@ -39,7 +39,7 @@ type World struct {
 func NewWorld(t *testing.T, version string, server *redisserver.LocalServer) *World {
 	t.Helper()
 	w := &World{
-		Counting: countingTime(version),
+		Counting: briefly,
 		Limit:    3 * time.Minute,
 		version:  version,
 		server:   server,

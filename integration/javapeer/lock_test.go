@@ -66,10 +66,10 @@ func TestLockIsHeldCountedAndReleased(t *testing.T) {
 	})
 }
 
-func TestEveryRecordedVersionLocksWaitsAndReleases(t *testing.T) {
+func TestEveryVersionLocksWaitsAndReleases(t *testing.T) {
 	server := redistest.Start(t)
 	redisConn := server.Dial(t)
-	for _, version := range Recorded {
+	for _, version := range Versions(*full) {
 		t.Run(version, func(t *testing.T) {
 			ok := must(t)
 			p := Start(t, version, server.Addr())

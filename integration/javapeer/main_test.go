@@ -3,6 +3,7 @@ package javapeer
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"testing"
 	"time"
@@ -10,6 +11,9 @@ import (
 	"github.com/gomodule/redigo/redis"
 	"go.uber.org/goleak"
 )
+
+// full is for make test-all.
+var full = flag.Bool("full", false, "run against all recorded releases, not only the newest and the oldest")
 
 // patience bounds waits for what should take milliseconds, on a loaded machine.
 const patience = 20 * time.Second
@@ -22,7 +26,7 @@ func TestMain(m *testing.M) {
 }
 
 func eachVersion(t *testing.T, test func(t *testing.T, version string)) {
-	for _, v := range Versions {
+	for _, v := range Versions(*full) {
 		t.Run(v, func(t *testing.T) { test(t, v) })
 	}
 }

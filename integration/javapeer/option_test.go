@@ -22,7 +22,7 @@ import (
 func TestNamePrefixIsANameMapper(t *testing.T) {
 	eachVersion(t, func(t *testing.T, version string) {
 		server := redistest.Start(t)
-		if version == "3.11.6" {
+		if version == Oldest {
 			_, err := Launch(t.Context(), version, server.Addr(), NamePrefix("app:"))
 			if err == nil || !strings.Contains(err.Error(), "Redisson 3.11.6 has no setting nameMapper") {
 				t.Fatalf("a version without NameMapper: %v", err)
@@ -51,7 +51,7 @@ func TestSettingsReachEveryVersion(t *testing.T) {
 		redisConn := server.Dial(t)
 		ok := must(t)
 		user := ""
-		if version != "3.11.6" {
+		if version != Oldest {
 			user = "default"
 		}
 		p := Start(t, version, server.Addr(), Credentials(user, "p=ß w"), Database(3),
