@@ -19,7 +19,7 @@ import (
 
 func TestE1CloseWhileConnected(t *testing.T) {
 	srv := redistest.Start(t)
-	h := newHub(t, own(srv.Addr()), Options{})
+	h := newHub(t, own(srv.Addr()), Options{Timeout: time.Minute})
 	rs := crowd(t, h, 30)
 	within(t, 2*time.Second, "Close", func() {
 		var wg sync.WaitGroup
@@ -158,7 +158,7 @@ func (w *watched) Close() error { w.closing(); return w.Conn.Close() }
 
 func TestE1CloseWhileServerIsSilent(t *testing.T) {
 	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
-		h := newHub(t, dial, Options{Timeout: time.Second})
+		h := newHub(t, dial, Options{Timeout: 2 * time.Second})
 		crowd(t, h, 3)
 		srv.Pause()
 		within(t, 3*time.Second, "Close", func() { h.Close() })
@@ -171,7 +171,7 @@ func TestE1CloseWhileServerIsSilent(t *testing.T) {
 func TestE1SilentBorrowedConnectionIsNotKeptByThePool(t *testing.T) {
 	srv := redistest.Start(t)
 	pool := poolOf(t, srv)
-	h := newHub(t, pool.GetContext, Options{Timeout: 500 * time.Millisecond})
+	h := newHub(t, pool.GetContext, Options{Timeout: 2 * time.Second})
 	crowd(t, h, 1)
 	srv.Pause()
 	h.Close()

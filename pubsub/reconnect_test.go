@@ -103,7 +103,8 @@ func TestHubWithoutWaitersDoesNotReconnect(t *testing.T) {
 
 func TestIdleConnectionIsPingedAndKept(t *testing.T) {
 	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
-		h := newHub(t, dial, Options{Timeout: time.Second})
+		t.Parallel()
+		h := newHub(t, dial, Options{Timeout: 3 * time.Second})
 		c := srv.Dial(t)
 		r := new(recorder)
 		s := h.Subscribe("c", r)
@@ -116,7 +117,7 @@ func TestIdleConnectionIsPingedAndKept(t *testing.T) {
 					pings++
 				}
 			}
-			return pings >= 3
+			return pings >= 2
 		}
 		await(t, "PINGs while subscribed", count) // answered by an array
 		if r.count("confirmed") != 1 || len(subscribers(t, c)) != 1 {
@@ -159,7 +160,7 @@ func TestStaleConnectionsOfAPoolAreUsedUpQuickly(t *testing.T) {
 		c.Close()
 	}
 	srv.Restart()
-	h := newHub(t, pool.GetContext, Options{})
+	h := newHub(t, pool.GetContext, Options{MaxRetry: time.Hour})
 	r := new(recorder)
 	h.Subscribe("c", r)
 	within(t, 3*time.Second, "finding a fresh one", func() { r.await(t, "confirmed", 1) })

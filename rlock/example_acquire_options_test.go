@@ -14,7 +14,7 @@ import (
 func ExampleLease() {
 	ctx := context.Background()
 	lock := connect().NewLock("newsletter")
-	if _, err := lock.Lock(ctx, rlock.Lease(500*time.Millisecond)); err != nil {
+	if _, err := lock.Lock(ctx, rlock.Lease(2*time.Second)); err != nil {
 		log.Fatal(err)
 	}
 	// Not released. The next one enters when the lease has ended.
@@ -33,8 +33,8 @@ func ExampleLease() {
 // stop.
 func ExampleMaxHold() {
 	ctx := context.Background()
-	client := connectWith(rlock.WithWatchdogTimeout(600 * time.Millisecond))
-	hold, err := client.NewLock("crawler").Lock(ctx, rlock.MaxHold(700*time.Millisecond))
+	client := connectWith(rlock.WithWatchdogTimeout(2 * time.Second))
+	hold, err := client.NewLock("crawler").Lock(ctx, rlock.MaxHold(2100*time.Millisecond))
 	if err != nil {
 		log.Fatal(err)
 	}

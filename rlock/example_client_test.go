@@ -87,7 +87,7 @@ func ExamplePool() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	_, err = client.NewLock("tenant").TryLock(context.Background(), rlock.Lease(time.Second))
+	_, err = client.NewLock("tenant").TryLock(context.Background(), rlock.Lease(time.Minute))
 	fmt.Println(err)
 	// Output:
 	// <nil>

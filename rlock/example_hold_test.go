@@ -99,7 +99,7 @@ func ExampleHold_Done() {
 // that needs the lock, also after the process stood still.
 func ExampleHold_Err() {
 	ctx := context.Background()
-	hold, err := connect().NewLock("batch").Lock(ctx, rlock.Lease(500*time.Millisecond))
+	hold, err := connect().NewLock("batch").Lock(ctx, rlock.Lease(2*time.Second))
 	if err != nil {
 		log.Fatal(err)
 	}

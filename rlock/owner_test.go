@@ -25,7 +25,7 @@ func breakOff(t *testing.T, s *redistest.Server, begin func()) {
 	t.Helper()
 	conn := s.Dial(t)
 	defer conn.Close()
-	if _, err := conn.Do("CLIENT", "PAUSE", soon.Milliseconds(), "WRITE"); err != nil {
+	if _, err := conn.Do("CLIENT", "PAUSE", time.Hour.Milliseconds(), "WRITE"); err != nil {
 		t.Fatal(err)
 	}
 	begin()
@@ -41,16 +41,32 @@ func breakOff(t *testing.T, s *redistest.Server, begin func()) {
 // which the server counts until it is unlocked.
 func TestA5WhatALateGrantGivesBackIsNotWhatAnEndedLeaseOwes(t *testing.T) {
 	s := redistest.Start(t)
-	c := open(t, s, WithCommandTimeout(2*time.Second))
+	c := open(t, s, WithCommandTimeout(10*time.Second))
 	l := c.NewLock("orders")
 	outer := lockOf(t, l)
-	inner := lockOf(t, l, As(outer.Owner()), Lease(50*time.Millisecond))
+	inner := lockOf(t, l, As(outer.Owner()), Lease(soon/2))
 	<-inner.Done()
-	if _, err := s.Dial(t).Do("CLIENT", "PAUSE", 50, "ALL"); err != nil {
+	admin := s.Dial(t)
+	if _, err := admin.Do("CLIENT", "PAUSE", time.Hour.Milliseconds(), "WRITE"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Lock(t.Context(), As(outer.Owner()), Lease(20*time.Millisecond)); !errors.Is(err, ErrLeaseLost) {
+	late := make(chan error, 1)
+	go func() {
+		_, err := l.Lock(t.Context(), As(outer.Owner()), Lease(20*time.Millisecond))
+		late <- err
+	}()
+	s.AwaitBlocked(t)
+	time.Sleep(50 * time.Millisecond)
+	if _, err := admin.Do("CLIENT", "UNPAUSE"); err != nil {
 		t.Fatal(err)
+	}
+	if err := <-late; !errors.Is(err, ErrLeaseLost) {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * soon); ; time.Sleep(time.Millisecond) { // until it is given back
+		if n, err := l.HoldCount(t.Context(), outer.Owner()); n == 2 || err != nil || time.Now().After(end) {
+			break
+		}
 	}
 	sh := l.shard()
 	sh.lock()
@@ -81,14 +97,15 @@ func TestA5WhatALateGrantGivesBackIsNotWhatAnEndedLeaseOwes(t *testing.T) {
 
 // The unlock of a nested hold waits in its owner's lane for longer than its caller.
 func TestR1UnlockThatWaitedTooLongForItsLaneIsSent(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
-	c := open(t, s, WithCommandTimeout(500*time.Millisecond), WithWatchdogTimeout(20*time.Second))
+	c := open(t, s, WithCommandTimeout(2*time.Second), WithWatchdogTimeout(time.Minute))
 	l := c.NewLock("orders")
-	outer := lockOf(t, l, Lease(20*time.Second))
+	outer := lockOf(t, l, Lease(time.Minute))
 	inner := lockOf(t, l, As(outer.Owner()))
 	s.Pause()
 	extended := make(chan error, 1)
-	go func() { extended <- outer.Extend(context.Background(), 20*time.Second) }()
+	go func() { extended <- outer.Extend(context.Background(), time.Minute) }()
 	awaitLane(t, outer, 0)
 	if err := inner.Unlock(context.Background()); !errors.Is(err, ErrUncertain) {
 		t.Error(err)
@@ -156,7 +173,7 @@ func TestE2NothingIsLeftOfANestedLeaseThatEndedByItself(t *testing.T) {
 	c := open(t, redistest.Start(t))
 	l := c.NewLock("orders")
 	outer := lockOf(t, l)
-	inner := lockOf(t, l, As(outer.Owner()), Lease(300*time.Millisecond))
+	inner := lockOf(t, l, As(outer.Owner()), Lease(soon/2))
 	time.Sleep(150 * time.Millisecond) // the key's trust now ends after the nested lease's
 	unlock(t, outer)
 	<-inner.Done()

@@ -60,7 +60,7 @@ func TestNameIsTakenAgainAndAgain(t *testing.T) {
 // A server that lets nobody in for a while has not refused to tell who else wants a lock.
 func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 	s := redistest.Start(t, "--requirepass", "secret")
-	c := open(t, s, WithCommandTimeout(300*time.Millisecond))
+	c := open(t, s, WithCommandTimeout(2*time.Second))
 	l := c.NewLock("orders")
 	lockOf(t, l)
 	admin := s.Dial(t)

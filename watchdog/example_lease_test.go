@@ -14,8 +14,8 @@ func ExampleLease_Live() {
 	k := newKey("ticket")
 	lease := dog.Register(k)
 	sent := clock.Now()
-	// ... the acquire is sent, and granted for 200 ms ...
-	live := lease.Live(watchdog.Trust(sent, 200*time.Millisecond), watchdog.Never, watchdog.Never)
+	// ... the acquire is sent, and granted for 2 s ...
+	live := lease.Live(watchdog.Trust(sent, 2*time.Second), watchdog.Never, watchdog.Never)
 	fmt.Println(live, <-k.lost == watchdog.ErrExpired)
 	// Output:
 	// true true
@@ -85,7 +85,7 @@ func ExampleLease_SetExpiry() {
 func ExampleLease_SetRenew() {
 	dog := guarding(150 * time.Millisecond)
 	defer dog.Close()
-	k, lease := take(dog, "finite", 1200*time.Millisecond)
+	k, lease := take(dog, "finite", 12*time.Second)
 	lease.SetRenew(watchdog.Never, watchdog.Never)
 	fmt.Println(<-k.lost == watchdog.ErrExpired)
 	// Output:

@@ -15,7 +15,8 @@ import (
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }
 
-const timeout = time.Second
+// timeout is longer than the machine may stand still in the middle of a test.
+const timeout = 2 * time.Second
 
 // dialler dials what a client would.
 func dialler(t testing.TB, s *redistest.Server) func(context.Context) (redis.Conn, error) {
