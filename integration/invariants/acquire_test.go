@@ -102,6 +102,7 @@ func TestA2TriesAgainOnlyOnceTheSubscriptionIsConfirmed(t *testing.T) {
 }
 
 func TestA2MessageBetweenTryAndSubscriptionIsNotMissed(t *testing.T) {
+	t.Parallel()
 	for _, do := range []faultproxy.Action{faultproxy.Withhold, faultproxy.HoldReply} {
 		t.Run(do.String(), func(t *testing.T) {
 			r := newRig(t)
@@ -119,10 +120,10 @@ func TestA2MessageBetweenTryAndSubscriptionIsNotMissed(t *testing.T) {
 func TestA2WaitEndsWithTheLeaseThatPublishesNothing(t *testing.T) {
 	r := newRig(t)
 	r.occupy(name)
-	r.do("PEXPIRE", name, 400)
+	r.do("PEXPIRE", name, 3000)
 	expires := r.expires(name)
 	h := granted(t, locking(t.Context(), r.open().NewLock(name)))
-	if late := time.Since(expires); late > 2*time.Second {
+	if late := time.Since(expires); late > 5*time.Second {
 		t.Errorf("in %v after the lease ended", late)
 	}
 	// Before the subscription, after it, and at the end of the PTTL; a clock that rounds may cost one or two more.
@@ -154,8 +155,9 @@ func TestA2EndlessPTTLNeitherSpinsNorOverflows(t *testing.T) {
 			r := newRig(t)
 			r.occupy(name)
 			odd := r.proxy.Add(faultproxy.Rule{Match: acquires, Do: faultproxy.Answer, Reply: []byte(":" + pttl + "\r\n")})
-			began := time.Now()
 			got := locking(t.Context(), r.open().NewLock(name))
+			r.becomes("both tries", func() bool { return odd.Hits() >= 2 })
+			began := time.Now()
 			r.becomes("some time passed", func() bool { return time.Since(began) > 300*time.Millisecond })
 			if n := odd.Hits(); n != 2 {
 				t.Errorf("%d tries, want one before and one after the subscription", n)
@@ -170,7 +172,6 @@ func TestA2EndlessPTTLNeitherSpinsNorOverflows(t *testing.T) {
 // A key that somebody else deletes without a message must be noticed at last, even if it was never to expire. The bound
 // is a minute; this test waits it out beside the others.
 func TestA2KeyWithoutTTLIsLookedAtAgain(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	r.occupy(name)
 	r.do("PERSIST", name)
@@ -183,7 +184,7 @@ func TestA2KeyWithoutTTLIsLookedAtAgain(t *testing.T) {
 			t.Fatal(res.err)
 		}
 		unlock(t, res.hold)
-	case <-time.After(75 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("still waiting for a key that went without a word")
 	}
 }

@@ -39,7 +39,7 @@ func TestA4CancellationBeatsASimultaneousGrant(t *testing.T) {
 // Many grants arrive in one piece, and the first caller that runs ends the context of all. Those that run later find
 // both their grant and the end; whoever looked before the end, a few, may keep the lock.
 func TestA4ContextThatEndsBetweenGrantAndReturnWins(t *testing.T) {
-	r := newRig(t)
+	r := rigAlone(t)
 	c := r.openWith(r.server.URL(), patient, nil)
 	kept := 0
 	const rounds, callers = 10, 200
@@ -142,12 +142,12 @@ func TestA4ContextThatEndsAtAnyStepLeavesNothing(t *testing.T) {
 		for _, end := range []error{context.Canceled, context.DeadlineExceeded} {
 			t.Run(step+", "+end.Error(), func(t *testing.T) {
 				r := newRig(t)
-				c := r.open(rlock.WithWatchdogTimeout(long))
+				c := r.openSlow(rlock.WithWatchdogTimeout(long))
 				l := c.NewLock(name)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if end == context.DeadlineExceeded {
-					ctx, cancel = context.WithTimeout(t.Context(), 120*time.Millisecond)
+					ctx, cancel = context.WithTimeout(t.Context(), 2*stall)
 					defer cancel()
 				}
 				var over func()
@@ -191,17 +191,20 @@ func TestA4ContextThatEndsAtAnyStepLeavesNothing(t *testing.T) {
 					cancel()
 				}
 				ended := time.Now()
+				if at, ok := ctx.Deadline(); ok {
+					ended = at
+				}
 				res := happens(t, "Lock returns", got)
 				want(t, res.err, end)
 				wantNot(t, res.err, rlock.ErrLocked)
-				if late := res.at.Sub(ended); late > time.Second {
+				if late := res.at.Sub(ended); late > patient/2 {
 					t.Errorf("it took %v", late)
 				}
 				over()
 				r.gone(name)
 				// What is undone later than this would find the key held by this one.
 				c2 := r.open()
-				h, err := c2.NewLock(name).TryLockFor(t.Context(), 2*time.Second)
+				h, err := c2.NewLock(name).TryLockFor(t.Context(), soon)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -221,7 +224,6 @@ func TestA4ContextThatEndsAtAnyStepLeavesNothing(t *testing.T) {
 
 // Its command waits behind an earlier one of the same owner, and was not sent.
 func TestA4ContextThatEndsInItsOwnersLaneChangesNoCount(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	l := r.openSlow().NewLock(name)
 	outer := lock(t, l)

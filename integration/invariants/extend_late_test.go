@@ -19,7 +19,7 @@ func TestExtensionAnsweredAfterTheLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	hold, err := client.NewLock("orders").Lock(t.Context(), rlock.Lease(150*time.Millisecond))
+	hold, err := client.NewLock("orders").Lock(t.Context(), rlock.Lease(2*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}

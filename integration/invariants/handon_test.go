@@ -55,6 +55,7 @@ func TestA3HeadThatGivesUpHandsItsWakeUpOn(t *testing.T) {
 
 // The same at the two moments that chance seldom hits: the woken head's try is under way, or its grant is.
 func TestA3HeadThatGivesUpDuringItsTryHandsItsWakeUpOn(t *testing.T) {
+	t.Parallel()
 	for _, do := range []faultproxy.Action{faultproxy.Withhold, faultproxy.HoldReply} {
 		t.Run(do.String(), func(t *testing.T) {
 			r := newRig(t)

@@ -261,7 +261,7 @@ func TestI2ReplyOfAnotherShape(t *testing.T) {
 	}
 	t.Run("renewal", func(t *testing.T) {
 		r := newRig(t)
-		h := lock(t, r.open(rlock.WithWatchdogTimeout(900*time.Millisecond)).NewLock(name))
+		h := lock(t, r.open(rlock.WithWatchdogTimeout(4*time.Second)).NewLock(name))
 		for _, reply := range replies {
 			odd := r.proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.Replace, Reply: []byte(reply)})
 			happens(t, "a renewal", odd.Hit())

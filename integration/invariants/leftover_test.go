@@ -14,9 +14,9 @@ import (
 
 // A client that worked hard and rests keeps two connections, and on the server nothing else.
 func TestE2NothingIsLeftAfterWork(t *testing.T) {
-	r := newRig(t)
+	r := rigAlone(t)
 	others := goleak.IgnoreCurrent()
-	c, err := rlock.Open(t.Context(), r.server.URL(), rlock.WithCommandTimeout(3*time.Second), rlock.WithWatchdogTimeout(900*time.Millisecond))
+	c, err := rlock.Open(t.Context(), r.server.URL(), rlock.WithCommandTimeout(patient), rlock.WithWatchdogTimeout(6*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestE2NothingIsLeftAfterWork(t *testing.T) {
 				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(1+n%7)*time.Millisecond)
 				h, err := l.Lock(ctx)
 				if err == nil {
-					again, err := l.Lock(context.Background(), rlock.As(h.Owner()), rlock.Lease(time.Second))
+					again, err := l.Lock(context.Background(), rlock.As(h.Owner()), rlock.Lease(long))
 					if err != nil {
 						t.Error(err)
 					} else if err := again.Unlock(ctx); err != nil {
@@ -58,7 +58,7 @@ func TestE2NothingIsLeftAfterWork(t *testing.T) {
 func TestE2PoolGetsItsConnectionsBack(t *testing.T) {
 	r := newRig(t)
 	pool := &redis.Pool{MaxActive: 2, MaxIdle: 2, DialContext: func(ctx context.Context) (redis.Conn, error) {
-		return redis.DialContext(ctx, "tcp", r.proxy.Addr(), redis.DialReadTimeout(time.Second), redis.DialWriteTimeout(time.Second))
+		return redis.DialContext(ctx, "tcp", r.proxy.Addr(), redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout))
 	}}
 	defer pool.Close()
 	c, err := rlock.New(pool, rlock.WithCommandTimeout(timeout))
@@ -72,7 +72,7 @@ func TestE2PoolGetsItsConnectionsBack(t *testing.T) {
 	unlock(t, granted(t, got))
 	began := time.Now()
 	c.Close()
-	if took := time.Since(began); took > 2*timeout+500*time.Millisecond {
+	if took := time.Since(began); took > 2*timeout+2*stall {
 		t.Errorf("Close took %v", took)
 	}
 	if s := pool.Stats(); s.ActiveCount != s.IdleCount {
@@ -104,7 +104,7 @@ func TestE1CloseWithBorrowedConnectionsIsBounded(t *testing.T) {
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
-			r := newRig(t)
+			r := rigAlone(t)
 			pool := &redis.Pool{MaxIdle: 2, DialContext: func(ctx context.Context) (redis.Conn, error) {
 				return redis.DialContext(ctx, "tcp", r.proxy.Addr(), redis.DialReadTimeout(time.Minute), redis.DialWriteTimeout(time.Minute))
 			}}
@@ -124,7 +124,7 @@ func TestE1CloseWithBorrowedConnectionsIsBounded(t *testing.T) {
 			closed := make(chan error, 1)
 			go func() { closed <- c.Close() }()
 			happens(t, "Close", closed)
-			if took := time.Since(began); took > 2*timeout+500*time.Millisecond {
+			if took := time.Since(began); took > 2*timeout+2*stall {
 				t.Errorf("Close took %v", took)
 			}
 			want(t, happens(t, "a waiter returns", got).err, rlock.ErrClosed)

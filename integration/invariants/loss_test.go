@@ -17,13 +17,13 @@ func TestH3GrantWhoseTrustIsOverIsGivenBack(t *testing.T) {
 	r := newRig(t)
 	l := r.openSlow().NewLock(name)
 	late := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
-	got := locking(t.Context(), l, rlock.Lease(150*time.Millisecond))
+	got := locking(t.Context(), l, rlock.Lease(2*stall))
 	happens(t, "the acquire", late.Hit())
 	// The server keeps the key longer than it was told, as one whose clock runs slow would.
 	r.becomes("granted", func() bool { return !r.free(name) })
 	r.do("PEXPIRE", name, long.Milliseconds())
 	began := time.Now()
-	r.becomes("the lease passed", func() bool { return time.Since(began) > 200*time.Millisecond })
+	r.becomes("the lease passed", func() bool { return time.Since(began) > 2*stall })
 	late.Release()
 	res := happens(t, "Lock returns", got)
 	want(t, res.err, rlock.ErrLeaseLost)
@@ -54,10 +54,10 @@ func TestH3LateNestedGrantIsGivenBackAlone(t *testing.T) {
 
 // Whatever is seen of the key first, Err that is read afterwards knows of it.
 func TestH3ErrIsNeverLate(t *testing.T) {
-	r := newRig(t)
+	r := rigAlone(t)
 	l := r.open().NewLock(name)
-	for range 5 {
-		h := lock(t, l, rlock.Lease(120*time.Millisecond))
+	for range 2 {
+		h := lock(t, l, rlock.Lease(stall))
 		valid := h.ValidUntil()
 		var err error
 		for samples := 0; err == nil; samples++ {
@@ -82,14 +82,13 @@ func TestH3ErrIsNeverLate(t *testing.T) {
 }
 
 func TestH3LossIsToldOnceAndEverywhere(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
-	h := lock(t, r.open().NewLock(name), rlock.Lease(200*time.Millisecond))
+	h := lock(t, r.open().NewLock(name), rlock.Lease(2*time.Second))
 	ctx, cancel := h.Context(t.Context())
 	defer cancel()
 	valid, done := h.ValidUntil(), h.Done()
 	happens(t, "Done", done)
-	if late := time.Since(valid); late > time.Second || late < -time.Millisecond {
+	if late := time.Since(valid); late > 5*time.Second || late < -time.Millisecond {
 		t.Errorf("Done closed %v after ValidUntil", late)
 	}
 	happens(t, "the derived context ends", ctx.Done())
@@ -110,7 +109,7 @@ func TestH3LossIsToldOnceAndEverywhere(t *testing.T) {
 
 // Err does not wait for whoever watches the leases: here that one hardly gets to run.
 func TestH3ErrReadsTheClockItself(t *testing.T) {
-	r := newRig(t)
+	r := rigAlone(t)
 	c := r.open()
 	type watched struct {
 		*rlock.Hold
@@ -118,7 +117,7 @@ func TestH3ErrReadsTheClockItself(t *testing.T) {
 	}
 	var holds []watched
 	for i := range 40 {
-		h := lock(t, c.NewLock(fmt.Sprint(name, i)), rlock.Lease(300*time.Millisecond+time.Duration(i)*5*time.Millisecond))
+		h := lock(t, c.NewLock(fmt.Sprint(name, i)), rlock.Lease(2*time.Second+time.Duration(i)*5*time.Millisecond))
 		w := watched{h, h.ValidUntil()}
 		for range 3 { // a reading that was interrupted is early
 			if valid := h.ValidUntil(); valid.After(w.valid) {

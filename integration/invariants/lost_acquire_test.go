@@ -18,6 +18,7 @@ var ways = map[string]func(context.Context, *rlock.Lock) (*rlock.Hold, error){
 }
 
 func TestA5LostAcquireReplyIsUndone(t *testing.T) {
+	t.Parallel()
 	for way, acquire := range ways {
 		t.Run(way, func(t *testing.T) {
 			r := newRig(t)
@@ -114,6 +115,7 @@ func TestA5WaiterGetsInAfterALostReply(t *testing.T) {
 }
 
 func TestA5SharedOwnersCountIsExactAfterALostReply(t *testing.T) {
+	t.Parallel()
 	for _, do := range []faultproxy.Action{faultproxy.CutAfter, faultproxy.CutBefore, faultproxy.Withhold} {
 		for held := range 3 {
 			t.Run(do.String()+", "+[]string{"new", "once", "twice"}[held], func(t *testing.T) {
@@ -223,13 +225,14 @@ func TestA5CountOfWhatIsKnownIsDecided(t *testing.T) {
 // The count tells nothing while a hold of that owner was lost by its own lease and its unlock is still owed: the server
 // counts it, this client does not hold it.
 func TestA5LostHoldDoesNotDeceiveTheCount(t *testing.T) {
+	t.Parallel()
 	for _, do := range []faultproxy.Action{faultproxy.CutAfter, faultproxy.CutBefore} {
 		t.Run(do.String(), func(t *testing.T) {
 			r := newRig(t)
 			c := r.open()
 			l, o := c.NewLock(name), c.NewOwner()
 			outer := lock(t, l, rlock.As(o))
-			inner := lock(t, l, rlock.As(o), rlock.Lease(150*time.Millisecond))
+			inner := lock(t, l, rlock.As(o), rlock.Lease(2*time.Second))
 			happens(t, "the inner lease ends", inner.Done())
 			r.heldOnlyBy(name, o, 2)
 			r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
@@ -252,7 +255,6 @@ func TestA5LostHoldDoesNotDeceiveTheCount(t *testing.T) {
 // The undo of a shared owner's acquire is an unlock that must not count twice: it is not repeated when its latch may
 // have expired, else it would take another hold of that owner.
 func TestA5UndoOfASharedOwnerEndsBeforeItsLatch(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	r.latchesMayStay = true
 	l := r.open(rlock.WithWatchdogTimeout(long)).NewLock(name)

@@ -15,7 +15,7 @@ func TestA3OneAttemptInFlightAndConstantCommandsPerHandOff(t *testing.T) {
 	perHandOff := map[int]float64{}
 	for _, waiters := range []int{4, 64} {
 		t.Run(fmt.Sprint(waiters), func(t *testing.T) {
-			r := newRig(t)
+			r := rigAlone(t)
 			r.occupy(name)
 			// Late replies make an attempt that does not wait for another's answer visible.
 			const delay = 2 * time.Millisecond
@@ -125,6 +125,7 @@ func TestA3RefusedSharedOwnerQueuesBehindOthers(t *testing.T) {
 }
 
 func TestA3OwnerThatCameToHoldByAnotherCallIsLetThrough(t *testing.T) {
+	t.Parallel()
 	t.Run("from the queue", func(t *testing.T) {
 		r := newRig(t)
 		c := r.open()

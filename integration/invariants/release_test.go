@@ -62,6 +62,7 @@ func TestR1SeveralLostRepliesCountOnce(t *testing.T) {
 
 // The bytes of the first send arrive when the second was answered, in the moment before the client hears of it or later.
 func TestR1WithheldUnlockDoesNotCountTwice(t *testing.T) {
+	t.Parallel()
 	t.Run("fenced", func(t *testing.T) {
 		r := newRig(t)
 		l := r.open().NewLock(name)
@@ -136,7 +137,6 @@ func TestR1WithheldUnlockDoesNotCountTwice(t *testing.T) {
 }
 
 func TestR1LatchIsFreshForEachUnlockAndDeleted(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	l := r.open().NewLock(name)
 	seen := map[string]bool{}
@@ -158,9 +158,9 @@ func TestR1LatchIsFreshForEachUnlockAndDeleted(t *testing.T) {
 
 // With no answer at all, the error says that the outcome is open, at the end of trust at the latest.
 func TestR1SilenceIsUncertainInBoundedTime(t *testing.T) {
-	for what, lease := range map[string]time.Duration{"trust ends": time.Second, "the latch's time ends": long} {
+	t.Parallel()
+	for what, lease := range map[string]time.Duration{"trust ends": 5 * time.Second, "the latch's time ends": long} {
 		t.Run(what, func(t *testing.T) {
-			t.Parallel()
 			r := newRig(t)
 			r.latchesMayStay = true
 			c := r.open()
@@ -176,11 +176,11 @@ func TestR1SilenceIsUncertainInBoundedTime(t *testing.T) {
 			want(t, err, rlock.ErrUncertain)
 			wantNot(t, err, rlock.ErrNotHeld)
 			want(t, h.Err(), rlock.ErrReleased)
-			if what == "trust ends" && began.Add(took).After(valid.Add(timeout+time.Second)) {
+			if what == "trust ends" && began.Add(took).After(valid.Add(timeout+2*stall)) {
 				t.Errorf("it went on for %v after trust ended", time.Since(valid))
 			}
 			for _, s := range r.of("unlock", name) {
-				if what == "trust ends" && s.Sent.After(valid.Add(slack)) {
+				if what == "trust ends" && s.Sent.After(valid.Add(stall)) {
 					t.Errorf("sent %v after trust ended", s.Sent.Sub(valid))
 				}
 			}
@@ -193,9 +193,8 @@ func TestR1SilenceIsUncertainInBoundedTime(t *testing.T) {
 
 // What the server did at the first send is what the others have, whenever the answer comes.
 func TestR1TrustOfTheRestCountsFromTheFirstSend(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
-	const lease = 10 * time.Second
+	const lease = 30 * time.Second
 	l := r.open(rlock.WithWatchdogTimeout(lease)).NewLock(name)
 	a := lock(t, l)
 	b := lock(t, l, rlock.As(a.Owner()))

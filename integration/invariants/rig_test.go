@@ -9,18 +9,19 @@ import (
 	"github.com/gomodule/redigo/redis"
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testbed.Main(m, "24") }
 
 const (
-	timeout = 250 * time.Millisecond // of one command
-	patient = 3 * time.Second        // the same where replies are delayed on purpose
-	soon    = 5 * time.Second        // far less than long, far more than anything here takes
-	long    = 30 * time.Second       // leases that must not be waited for
+	timeout = 2 * time.Second         // of one command
+	patient = 10 * time.Second        // the same where replies are delayed on purpose
+	soon    = 20 * time.Second        // far less than long, far more than anything here takes
+	long    = 2 * time.Minute         // leases that must not be waited for
+	stall   = 1500 * time.Millisecond // how late the machine may be in the middle of a test, with whatever is under way
 	name    = "orders"
 )
 
@@ -34,7 +35,14 @@ type rig struct {
 	latchesMayStay bool // set by tests in which a latch must not be deleted
 }
 
-func newRig(t *testing.T) *rig { return rigOn(t, redisserver.Local(t)) }
+// newRig is of a test that runs beside others, since most of them wait.
+func newRig(t *testing.T) *rig {
+	t.Parallel()
+	return rigAlone(t)
+}
+
+// rigAlone is of a test that looks at the whole process, or loads it.
+func rigAlone(t *testing.T) *rig { return rigOn(t, redisserver.Local(t)) }
 
 func rigOn(t *testing.T, server *redisserver.LocalServer) *rig {
 	r := &rig{T: t, server: server, proxy: faultproxy.Start(t, server.Addr())}
@@ -228,7 +236,7 @@ func (r *rig) becomesWithin(most time.Duration, what string, state func() bool) 
 // latchesGo waits until no latch is left, less long than any takes to expire.
 func (r *rig) latchesGo() {
 	r.Helper()
-	r.becomesWithin(time.Second, "no latch is left", func() bool { return len(r.latches()) == 0 })
+	r.becomesWithin(5*time.Second, "no latch is left", func() bool { return len(r.latches()) == 0 })
 }
 
 // subscribers waits until the key's channel has n subscribers.

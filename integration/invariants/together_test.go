@@ -65,6 +65,7 @@ func TestP1OneSubscriptionConnectionForAllWaiters(t *testing.T) {
 
 // What is published while the connection is away is gone; all its waiters look when it is back.
 func TestP2AllWaitersTryAgainAfterAResubscribe(t *testing.T) {
+	t.Parallel()
 	for what, cut := range map[string]func(*rig){
 		"killed by the server": func(r *rig) { r.do("CLIENT", "KILL", "TYPE", "pubsub") },
 		"cut by the network":   func(r *rig) { r.proxy.CutAll() },

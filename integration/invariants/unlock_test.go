@@ -13,7 +13,6 @@ import (
 )
 
 func TestR2UnlockWithAContextThatIsOverReleases(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	l := r.openSlow().NewLock(name)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -62,7 +61,7 @@ func TestR2UnlockWithAContextThatIsOverIsBounded(t *testing.T) {
 	r.server.Resume()
 	want(t, err, rlock.ErrUncertain)
 	want(t, h.Err(), rlock.ErrReleased)
-	if took > timeout+time.Second {
+	if took > timeout+2*stall {
 		t.Errorf("after %v, want about %v", took, timeout)
 	}
 	// The server runs what it was sent, or what is sent in the background.

@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"sync"
@@ -18,21 +19,21 @@ import (
 func TestH5NoRenewalAfterUnlock(t *testing.T) {
 	r := newRig(t)
 	tap := monitor.Tap(t, r.server.Addr())
-	// A lease that a pause of the machine does not end.
-	c := r.openSlow(rlock.WithWatchdogTimeout(900 * time.Millisecond))
-	const names, rounds = 24, 10
+	const lease = 4500 * time.Millisecond
+	c := r.openSlow(rlock.WithWatchdogTimeout(lease))
+	const names, rounds = 80, 3
 	var all sync.WaitGroup
 	for i := range names {
 		l := c.NewLock(strconv.Itoa(i))
 		all.Go(func() {
-			for n := range rounds {
+			for range rounds {
 				h, err := l.Lock(t.Context())
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				// Around the moment at which renewals are sent: a third of the lease.
-				hold := time.NewTimer(time.Duration(285+n%4*10) * time.Millisecond)
+				hold := time.NewTimer(lease/3 + time.Duration(rand.N(100)-50)*time.Millisecond)
 				<-hold.C
 				if err := h.Unlock(t.Context()); err != nil {
 					t.Error(err)
@@ -64,9 +65,8 @@ func TestH5NoRenewalAfterUnlock(t *testing.T) {
 }
 
 func TestH5PendingLeaseIsNotRenewed(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
-	const lease = 600 * time.Millisecond
+	const lease = 9 * time.Second
 	c := r.openSlow(rlock.WithWatchdogTimeout(lease))
 	late := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
 	got := locking(t.Context(), c.NewLock(name))
@@ -84,7 +84,7 @@ func TestH5PendingLeaseIsNotRenewed(t *testing.T) {
 	if first := r.of("renewal", name)[0]; first.Sent.Before(released) || first.Sent.After(released.Add(lease/3)) {
 		t.Errorf("the first renewal came %v after the reply", first.Sent.Sub(released))
 	}
-	r.becomes("it goes on", func() bool { return len(r.of("renewal", name)) > 3 })
+	r.becomes("it goes on", func() bool { return len(r.of("renewal", name)) > 2 })
 	if h.Err() != nil {
 		t.Error(h.Err())
 	}
@@ -93,9 +93,8 @@ func TestH5PendingLeaseIsNotRenewed(t *testing.T) {
 
 // The caller that asked has gone; what its acquire got is not renewed either, but given back.
 func TestH5AbandonedGrantIsNotRenewed(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
-	c := r.openSlow(rlock.WithWatchdogTimeout(300 * time.Millisecond))
+	c := r.openSlow(rlock.WithWatchdogTimeout(stall))
 	late := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
 	ctx, cancel := context.WithCancel(t.Context())
 	got := locking(ctx, c.NewLock(name))
@@ -105,7 +104,7 @@ func TestH5AbandonedGrantIsNotRenewed(t *testing.T) {
 	late.Release()
 	r.gone(name)
 	began := time.Now()
-	r.becomes("two leases passed", func() bool { return time.Since(began) > 600*time.Millisecond })
+	r.becomes("two leases passed", func() bool { return time.Since(began) > 2*stall })
 	if n := len(r.of("renewal", name)); n != 0 {
 		t.Errorf("%d renewals", n)
 	}
@@ -113,9 +112,8 @@ func TestH5AbandonedGrantIsNotRenewed(t *testing.T) {
 
 // A hold of an owner that lost the lock and has it again is renewed, and nothing that was asked for the first ends it.
 func TestH5LostAndAcquiredAgainIsRenewed(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
-	const lease = 600 * time.Millisecond
+	const lease = 4 * time.Second
 	c := r.openSlow(rlock.WithWatchdogTimeout(lease))
 	l, o := c.NewLock(name), c.NewOwner()
 	first := lock(t, l, rlock.As(o))
@@ -139,20 +137,19 @@ func TestH5LostAndAcquiredAgainIsRenewed(t *testing.T) {
 }
 
 func TestH5MaxHoldEndsRenewal(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
-	const lease, most = 450 * time.Millisecond, 600 * time.Millisecond
+	const lease, most = 3 * time.Second, 4 * time.Second
 	l := r.open(rlock.WithWatchdogTimeout(lease)).NewLock(name)
 	began := time.Now()
 	h := lock(t, l, rlock.MaxHold(most))
 	happens(t, "the hold ends", h.Done())
 	want(t, h.Err(), rlock.ErrLeaseLost)
 	r.gone(name)
-	if took := time.Since(began); took < most-slack || took > most+lease+slack+500*time.Millisecond {
+	if took := time.Since(began); took < most-slack || took > most+lease+2*stall {
 		t.Errorf("the key went after %v, want %v to %v", took, most, most+lease)
 	}
 	steps := r.of("renewal", name)
-	if len(steps) == 0 || slices.ContainsFunc(steps, func(s step) bool { return s.Sent.After(began.Add(most + slack)) }) {
+	if len(steps) == 0 || slices.ContainsFunc(steps, func(s step) bool { return s.Sent.After(began.Add(most + stall)) }) {
 		t.Errorf("%d renewals, the last %v after the start", len(steps), steps[len(steps)-1].Sent.Sub(began))
 	}
 	_ = h.Unlock(t.Context())

@@ -39,17 +39,17 @@ func TestRedisson775And2515And3194RenewalAfterAConnectionError(t *testing.T) {
 			h := r.Lock(r.c.NewLock(name))
 			rule.Match, rule.Times = script(luasrc.RenewScript), 1
 			r.hit(r.proxy.Add(rule))
-			r.renewedFor(h, 2*watchdog)
+			r.renewedFor(h, beyond)
 			r.Unlock(h)
 		})
 	}
 	t.Run("the server restarts", func(t *testing.T) {
 		r := newRig(t)
-		c := r.Open("redis://"+r.proxy.Addr(), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(3*watchdog))
+		c := r.Open("redis://"+r.proxy.Addr(), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(2*watchdog))
 		h := r.Lock(c.NewLock(name))
 		r.server.Restart()
 		r.Conn = redisDial(r)
-		r.renewedFor(h, 4*watchdog)
+		r.renewedFor(h, 2*beyond)
 		r.Unlock(h)
 	})
 }
@@ -65,7 +65,7 @@ func TestRedisson3712LostAndReacquiredLockIsRenewed(t *testing.T) {
 		r.Do("DEL", name)
 		testbed.Receive(r, "the loss", h.Done())
 		again := r.Lock(l, opts...)
-		r.renewedFor(again, 2*watchdog)
+		r.renewedFor(again, beyond)
 		if err := h.Unlock(t.Context()); !errors.Is(err, rlock.ErrLeaseLost) {
 			t.Errorf("the lost hold: %v", err)
 		}
@@ -141,7 +141,7 @@ func TestRedisson2714And4368CancelledAcquireIsNotRenewedForEver(t *testing.T) {
 func TestRedisson6144ReentryKeepsTheRenewal(t *testing.T) {
 	for what, nested := range map[string][]rlock.AcquireOption{
 		"renewed":            nil,
-		"with a short lease": {rlock.Lease(200 * time.Millisecond)},
+		"with a short lease": {rlock.Lease(2 * time.Second)},
 		"with a long lease":  {rlock.Lease(long)},
 		"with a bound":       {rlock.MaxHold(time.Millisecond)},
 	} {
@@ -151,13 +151,13 @@ func TestRedisson6144ReentryKeepsTheRenewal(t *testing.T) {
 			outer := r.Lock(l)
 			for range 3 {
 				inner := r.Lock(l, append(nested, rlock.As(outer.Owner()))...)
-				r.renewedFor(outer, watchdog/2)
-				_ = inner.Unlock(t.Context()) // a short lease is over, which it tells
+				r.renewedFor(outer, watchdog/2) // a renewal and more
+				_ = inner.Unlock(t.Context())   // a short lease is over, which it tells
 			}
 			if left := r.PTTL(name); what != "with a long lease" && left > watchdog {
 				t.Errorf("%v left", left)
 			}
-			r.renewedFor(outer, 2*watchdog)
+			r.renewedFor(outer, beyond)
 			r.Unlock(outer)
 			if n := r.Number("HLEN", name); n != 0 && what != "with a short lease" {
 				t.Errorf("%d owners left", n)
@@ -173,7 +173,7 @@ func TestRedisson6472And6506RegistryThatChangesDuringATick(t *testing.T) {
 	for i := range 250 { // three batches
 		kept = append(kept, r.Lock(r.c.NewLock(fmt.Sprint("kept ", i))))
 	}
-	over, stop := context.WithTimeout(t.Context(), 2*watchdog)
+	over, stop := context.WithTimeout(t.Context(), beyond)
 	defer stop()
 	var coming sync.WaitGroup
 	for i := range 4 {
@@ -221,7 +221,7 @@ func TestRedisson6303And6962And6867OneRenewalDoesNotStarveTheOthers(t *testing.T
 	r.Do("DEL", poisoned.Name())
 	r.Do("SET", poisoned.Name(), "no lock")
 	holds = append(holds[:7], holds[8:]...)
-	r.stays("everybody else holds", 2*watchdog, func() bool {
+	r.stays("everybody else holds", beyond, func() bool {
 		for _, h := range holds {
 			if h.Err() != nil {
 				t.Fatalf("%s: %v", h.Name(), h.Err())

@@ -14,12 +14,14 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-func TestMain(m *testing.M) { testbed.Main(m, "8") }
+func TestMain(m *testing.M) { testbed.Main(m, "16") }
 
+// The machine may stand still for a second in the middle of a test, with an answer or a renewal under way.
 const (
-	timeout   = 500 * time.Millisecond // of one command
-	watchdog  = 1500 * time.Millisecond
-	long      = time.Minute // leases that must not be waited for
+	timeout   = 2 * time.Second // of one command
+	watchdog  = 6 * time.Second
+	beyond    = watchdog + watchdog/10 // a lease that nobody renews is over
+	long      = time.Minute            // leases that must not be waited for
 	patience  = testbed.Patience
 	pollEvery = 5 * time.Millisecond
 	name      = "orders"
