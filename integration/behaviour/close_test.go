@@ -41,7 +41,7 @@ func TestClose(t *testing.T) {
 		}
 	})
 	t.Run("leaves keys to expire and ends their holds with ErrClosed", func(t *testing.T) {
-		const timeout = 1200 * time.Millisecond
+		const timeout = 3 * time.Second
 		c := r.open(rlock.WithWatchdogTimeout(timeout))
 		l := c.NewLock(r.name())
 		h := r.Lock(l)
@@ -62,7 +62,7 @@ func TestClose(t *testing.T) {
 	})
 	t.Run("is idempotent, also at the same time", func(t *testing.T) {
 		c := r.open()
-		r.Lock(c.NewLock(r.name()), rlock.Lease(time.Second))
+		r.Lock(c.NewLock(r.name()), rlock.Lease(time.Minute))
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {

@@ -20,7 +20,7 @@ func TestHoldContextEndsWithItsHold(t *testing.T) {
 		want error
 	}{
 		"released":     {nil, func(_ *rlock.Client, h *rlock.Hold) { r.Unlock(h) }, rlock.ErrReleased},
-		"run out":      {[]rlock.AcquireOption{rlock.Lease(300 * time.Millisecond)}, func(*rlock.Client, *rlock.Hold) {}, rlock.ErrLeaseLost},
+		"run out":      {[]rlock.AcquireOption{rlock.Lease(2 * time.Second)}, func(*rlock.Client, *rlock.Hold) {}, rlock.ErrLeaseLost},
 		"found gone":   {nil, func(_ *rlock.Client, h *rlock.Hold) { r.Do("DEL", h.Name()) }, rlock.ErrLeaseLost},
 		"forced":       {nil, func(c *rlock.Client, h *rlock.Hold) { _, _ = c.NewLock(h.Name()).ForceUnlock(ctx) }, rlock.ErrLeaseLost},
 		"client gone":  {nil, func(c *rlock.Client, _ *rlock.Hold) { c.Close() }, rlock.ErrClosed},
@@ -28,7 +28,7 @@ func TestHoldContextEndsWithItsHold(t *testing.T) {
 	} {
 		type key struct{}
 		t.Run(behaviour, func(t *testing.T) {
-			c := r.open(rlock.WithWatchdogTimeout(600 * time.Millisecond))
+			c := r.open(rlock.WithWatchdogTimeout(3 * time.Second))
 			h := r.Lock(c.NewLock(r.name()), row.opts...)
 			held, free := h.Context(context.WithValue(ctx, key{}, 1))
 			defer free()

@@ -111,13 +111,13 @@ func TestDoReleases(t *testing.T) {
 func TestDoTellsOfALostLease(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	c := r.open(rlock.WithWatchdogTimeout(900 * time.Millisecond))
+	c := r.open(rlock.WithWatchdogTimeout(3 * time.Second))
 	broken := errors.New("broken")
 	for behaviour, row := range map[string]struct {
 		opts []rlock.AcquireOption
 		lose func(l *rlock.Lock)
 	}{
-		"that ran out":        {[]rlock.AcquireOption{rlock.Lease(400 * time.Millisecond)}, func(*rlock.Lock) {}},
+		"that ran out":        {[]rlock.AcquireOption{rlock.Lease(2 * time.Second)}, func(*rlock.Lock) {}},
 		"that was deleted":    {nil, func(l *rlock.Lock) { r.Do("DEL", l.Name()) }},
 		"that was forced":     {nil, func(l *rlock.Lock) { _, _ = l.ForceUnlock(r.Context()) }},
 		"past its longest":    {[]rlock.AcquireOption{rlock.MaxHold(100 * time.Millisecond)}, func(*rlock.Lock) {}},

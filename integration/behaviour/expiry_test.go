@@ -9,7 +9,7 @@ import (
 
 func TestWaiterEntersWhenLeaseExpires(t *testing.T) {
 	t.Parallel()
-	const lease = 1500 * time.Millisecond
+	const lease = 3 * time.Second
 	r := start(t)
 	name := r.name()
 	began := time.Now()
@@ -28,12 +28,12 @@ func TestWaiterEntersWhenLeaseExpires(t *testing.T) {
 
 func TestRenewalKeepsWaiterOut(t *testing.T) {
 	t.Parallel()
-	const timeout = 1200 * time.Millisecond
+	const timeout = 4 * time.Second
 	r := start(t)
 	name := r.name()
 	h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout)).NewLock(name))
 	other := r.open().NewLock(name)
-	_, err := other.TryLockFor(t.Context(), 3*timeout)
+	_, err := other.TryLockFor(t.Context(), 2*timeout)
 	wants(t, err, rlock.ErrLocked)
 	if err := h.Err(); err != nil {
 		t.Errorf("after three leases: %v", err)

@@ -18,7 +18,7 @@ func (r *rig) contents(key string) string {
 
 func TestKeyOfAnotherType(t *testing.T) {
 	r := start(t)
-	c := r.open(rlock.WithCommandTimeout(time.Second))
+	c := r.open(rlock.WithCommandTimeout(3 * time.Second))
 	ctx := t.Context()
 	for kind, put := range map[string][]any{
 		"string": {"SET", "a text"},
@@ -80,7 +80,7 @@ func TestKeyOfAnotherType(t *testing.T) {
 
 func TestPoisonedKeySpoilsNoOthersLease(t *testing.T) {
 	t.Parallel()
-	const timeout = 1500 * time.Millisecond
+	const timeout = 4 * time.Second
 	r := start(t)
 	c := r.open(rlock.WithWatchdogTimeout(timeout))
 	healthy := make([]*rlock.Hold, 20)
@@ -120,9 +120,9 @@ func TestHashWithForeignFields(t *testing.T) {
 		_, err := l.TryLock(ctx)
 		wants(t, err, rlock.ErrLocked)
 		began := time.Now()
-		_, err = l.TryLockFor(ctx, 500*time.Millisecond)
+		_, err = l.TryLockFor(ctx, stall)
 		wants(t, err, rlock.ErrLocked)
-		between(t, "the bounded wait", time.Since(began), 500*time.Millisecond, 3*time.Second)
+		between(t, "the bounded wait", time.Since(began), stall, 3*time.Second)
 		if ttl, err := l.RemainTTL(ctx); ttl != -1 || err != nil {
 			t.Errorf("%d, %v", ttl, err)
 		}

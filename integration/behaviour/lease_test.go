@@ -12,9 +12,9 @@ import (
 
 func TestFixedLeaseEndsOnTimeAndTells(t *testing.T) {
 	t.Parallel()
-	const lease = 2 * time.Second
+	const lease = 3 * time.Second
 	r := start(t)
-	l := r.open(rlock.WithWatchdogTimeout(time.Second)).NewLock(r.name())
+	l := r.open(rlock.WithWatchdogTimeout(time.Minute)).NewLock(r.name())
 	sent := time.Now()
 	h := r.Lock(l, rlock.Lease(lease))
 	granted := time.Now()
@@ -56,7 +56,7 @@ func TestFixedLeaseEndsOnTimeAndTells(t *testing.T) {
 
 func TestDoneClosesByItselfWhenALeaseEnds(t *testing.T) {
 	t.Parallel()
-	const lease = time.Second
+	const lease = 2 * time.Second
 	r := start(t)
 	h := r.Lock(r.open().NewLock(r.name()), rlock.Lease(lease))
 	until := h.ValidUntil()

@@ -17,7 +17,7 @@ func TestNothingIsLeftAfterReleaseAndClose(t *testing.T) {
 	ctx := context.Background() // goroutines of a test's context would be counted
 	clients := make([]*rlock.Client, 3)
 	for i := range clients {
-		c, err := rlock.Open(ctx, r.Server.URL(), rlock.WithWatchdogTimeout(900*time.Millisecond))
+		c, err := rlock.Open(ctx, r.Server.URL(), rlock.WithWatchdogTimeout(4*time.Second))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 
 func TestMaxHoldLetsAStuckHolderGo(t *testing.T) {
 	t.Parallel()
-	const timeout, longest = 1200 * time.Millisecond, 2 * time.Second
+	const timeout, longest = 3 * time.Second, 4 * time.Second
 	r := start(t)
 	l := r.open(rlock.WithWatchdogTimeout(timeout)).NewLock(r.name())
 	waiting := r.open().NewLock(l.Name())

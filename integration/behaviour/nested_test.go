@@ -15,7 +15,11 @@ type nesting struct {
 	p *promises
 }
 
-const nestedTimeout = 1500 * time.Millisecond // of the watchdog in these tests
+const (
+	// beat is what the leases here are counted in: a stall of the machine is some hundreds.
+	beat          = 4 * time.Millisecond
+	nestedTimeout = 1500 * beat // of the watchdog in these tests
+)
 
 func nest(t *testing.T, server *rig) *nesting {
 	r := on(t, server.Server)
@@ -50,17 +54,17 @@ func TestNestedLeasesKeepEveryPromise(t *testing.T) {
 	}{
 		{"a short fixed lease inside one of the watchdog", func(n *nesting) {
 			outer := n.in()
-			inner := n.inFor(400*time.Millisecond, rlock.As(outer.Owner()))
-			n.pass(100 * time.Millisecond)
+			inner := n.inFor(400*beat, rlock.As(outer.Owner()))
+			n.pass(100 * beat)
 			n.out(inner)
 			n.pass(2 * nestedTimeout) // the renewal goes on
 			n.out(outer)
 		}},
 		{"a fixed lease that runs out inside one of the watchdog", func(n *nesting) {
 			outer := n.in()
-			inner := n.inFor(time.Second, rlock.As(outer.Owner()))
+			inner := n.inFor(1000*beat, rlock.As(outer.Owner()))
 			until := inner.ValidUntil()
-			n.pass(time.Until(until) - 400*time.Millisecond)
+			n.pass(time.Until(until) - 400*beat)
 			n.p.withdrawn(inner)
 			n.toldOnTime(inner)
 			n.pass(2 * nestedTimeout)
@@ -105,9 +109,9 @@ func TestNestedLeasesKeepEveryPromise(t *testing.T) {
 			n.out(inner)
 		}},
 		{"a hold with MaxHold around a fixed lease", func(n *nesting) {
-			outer := n.in(rlock.MaxHold(10 * time.Second))
-			inner := n.inFor(500*time.Millisecond, rlock.As(outer.Owner()))
-			n.pass(200 * time.Millisecond)
+			outer := n.in(rlock.MaxHold(10000 * beat))
+			inner := n.inFor(500*beat, rlock.As(outer.Owner()))
+			n.pass(200 * beat)
 			n.out(inner)
 			n.pass(nestedTimeout)
 			n.out(outer)
@@ -143,76 +147,76 @@ func TestExtend(t *testing.T) {
 		do        func(n *nesting)
 	}{
 		{"longer", func(n *nesting) {
-			h := n.inFor(700 * time.Millisecond)
+			h := n.inFor(700 * beat)
 			for range 5 {
-				n.pass(300 * time.Millisecond)
-				extend(n, h, 800*time.Millisecond)
+				n.pass(300 * beat)
+				extend(n, h, 800*beat)
 			}
 			n.out(h)
 		}},
 		{"shorter", func(n *nesting) {
 			h := n.inFor(time.Minute)
-			n.pass(250 * time.Millisecond)
-			extend(n, n.p.withdrawn(h), 900*time.Millisecond)
-			if left := n.PTTL(n.l.Name()); left > 900*time.Millisecond {
+			n.pass(250 * beat)
+			extend(n, n.p.withdrawn(h), 900*beat)
+			if left := n.PTTL(n.l.Name()); left > 900*beat {
 				n.Errorf("PTTL %v", left)
 			}
 			n.p.promised(h)
-			n.pass(200 * time.Millisecond)
+			n.pass(200 * beat)
 			n.p.withdrawn(h)
 			testbed.Receive(n.rig, "its end", h.Done())
 			wants(n, h.Err(), rlock.ErrLeaseLost)
 			n.Becomes("the key is gone", func() bool { return n.Number("EXISTS", n.l.Name()) == 0 })
-			err := h.Extend(n.Context(), time.Second)
+			err := h.Extend(n.Context(), 1000*beat)
 			wants(n, err, rlock.ErrLeaseLost)
 			wants(n, err, rlock.ErrNotHeld)
 		}},
 		{"the inner of a pair keeps the outer's promise", func(n *nesting) {
-			outer := n.inFor(5 * time.Second)
-			inner := n.inFor(time.Second, rlock.As(outer.Owner()))
-			extend(n, inner, 2*time.Second)
-			n.pass(300 * time.Millisecond)
-			extend(n, n.p.withdrawn(inner), 1200*time.Millisecond)
+			outer := n.inFor(5000 * beat)
+			inner := n.inFor(1000*beat, rlock.As(outer.Owner()))
+			extend(n, inner, 2000*beat)
+			n.pass(300 * beat)
+			extend(n, n.p.withdrawn(inner), 1200*beat)
 			n.p.promised(inner)
-			n.pass(200 * time.Millisecond)
+			n.pass(200 * beat)
 			n.out(inner)
-			n.pass(300 * time.Millisecond)
+			n.pass(300 * beat)
 			n.out(outer)
 		}},
 		{"the outer of a pair keeps the inner's promise", func(n *nesting) {
-			outer := n.inFor(time.Second)
-			inner := n.inFor(4*time.Second, rlock.As(outer.Owner()))
-			extend(n, n.p.withdrawn(outer), 1200*time.Millisecond)
+			outer := n.inFor(1000 * beat)
+			inner := n.inFor(4000*beat, rlock.As(outer.Owner()))
+			extend(n, n.p.withdrawn(outer), 1200*beat)
 			n.p.promised(outer)
-			n.pass(400 * time.Millisecond)
+			n.pass(400 * beat)
 			n.out(outer)
-			n.pass(500 * time.Millisecond)
+			n.pass(500 * beat)
 			n.out(inner)
 		}},
 		{"a fixed lease inside one of the watchdog", func(n *nesting) {
 			outer := n.in()
-			inner := n.inFor(500*time.Millisecond, rlock.As(outer.Owner()))
+			inner := n.inFor(500*beat, rlock.As(outer.Owner()))
 			extend(n, inner, 3*nestedTimeout)
 			n.pass(nestedTimeout)
-			extend(n, n.p.withdrawn(inner), 900*time.Millisecond)
+			extend(n, n.p.withdrawn(inner), 900*beat)
 			n.p.promised(inner)
-			n.pass(150 * time.Millisecond)
+			n.pass(150 * beat)
 			n.out(inner)
 			n.pass(2 * nestedTimeout)
 			n.out(outer)
 		}},
 		{"of a released hold is ErrReleased", func(n *nesting) {
-			h := n.inFor(time.Second)
-			n.pass(300 * time.Millisecond)
+			h := n.inFor(1000 * beat)
+			n.pass(300 * beat)
 			n.out(h)
-			wants(n, h.Extend(n.Context(), time.Second), rlock.ErrReleased)
+			wants(n, h.Extend(n.Context(), 1000*beat), rlock.ErrReleased)
 		}},
 		{"of a key that is gone is a loss", func(n *nesting) {
 			h := n.inFor(time.Minute)
-			n.pass(300 * time.Millisecond)
+			n.pass(300 * beat)
 			n.p.withdrawn(h)
 			n.Do("DEL", n.l.Name())
-			err := h.Extend(n.Context(), time.Second)
+			err := h.Extend(n.Context(), 1000*beat)
 			wants(n, err, rlock.ErrLeaseLost)
 			wants(n, err, rlock.ErrNotHeld)
 			wants(n, h.Err(), rlock.ErrLeaseLost)

@@ -12,9 +12,9 @@ import (
 func TestNetworkThatIsCutAndHeals(t *testing.T) {
 	t.Parallel()
 	s := redisserver.Container(t)
-	const command = time.Second
+	const command = 2 * time.Second
 	on(t, s).part("within the lease: renewals fail meanwhile, the hold survives, the waiter enters after it", func(r *rig) {
-		const timeout = 6 * time.Second
+		const timeout = 9 * time.Second
 		name := r.name()
 		h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(command)).NewLock(name))
 		waiter := r.enter(r.open(rlock.WithCommandTimeout(command)).NewLock(name))
@@ -39,7 +39,7 @@ func TestNetworkThatIsCutAndHeals(t *testing.T) {
 		r.Unlock(r.Entered(waiter).Hold)
 	})
 	on(t, s).part("beyond the lease: the hold is told on time, the waiter enters when it heals", func(r *rig) {
-		const timeout = 1500 * time.Millisecond
+		const timeout = 4 * time.Second
 		name := r.name()
 		h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(command)).NewLock(name))
 		waiter := r.enter(r.open(rlock.WithCommandTimeout(command)).NewLock(name))

@@ -52,10 +52,10 @@ func TestServerThatStandsStill(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(r *rig) {
 		r.part("longer than the lease: the hold is told on time, the waiter enters afterwards", func(r *rig) {
-			const timeout = 1500 * time.Millisecond
+			const timeout = 4 * time.Second
 			name := r.name()
-			h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(500*time.Millisecond)).NewLock(name))
-			waiter := r.enter(r.open(rlock.WithCommandTimeout(500 * time.Millisecond)).NewLock(name))
+			h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(2*time.Second)).NewLock(name))
+			waiter := r.enter(r.open(rlock.WithCommandTimeout(2 * time.Second)).NewLock(name))
 			r.Listeners(name, 1)
 			r.renewed(h, timeout)
 			r.Server.Pause()
@@ -76,10 +76,10 @@ func TestServerThatStandsStill(t *testing.T) {
 			r.Unlock(e.Hold)
 		})
 		r.part("shorter than the lease: the hold survives", func(r *rig) {
-			const timeout = 6 * time.Second
+			const timeout = 9 * time.Second
 			name := r.name()
-			h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(500*time.Millisecond)).NewLock(name))
-			waiter := r.enter(r.open(rlock.WithCommandTimeout(500 * time.Millisecond)).NewLock(name))
+			h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(2*time.Second)).NewLock(name))
+			waiter := r.enter(r.open(rlock.WithCommandTimeout(2 * time.Second)).NewLock(name))
 			r.Listeners(name, 1)
 			until := r.renewed(h, timeout)
 			r.Server.Pause()

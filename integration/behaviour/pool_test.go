@@ -98,7 +98,7 @@ func (l lender) GetContext(ctx context.Context) (redis.Conn, error) { return l.p
 
 func TestPoolThatIsTooSmallAtTheMoment(t *testing.T) {
 	r := start(t)
-	const timeout = 500 * time.Millisecond
+	const timeout = 2 * time.Second
 	cases := map[string]func(t *testing.T) (rlock.Pool, func()){
 		"does not wait and another has borrowed": func(t *testing.T) (rlock.Pool, func()) {
 			p := r.pool(2, false)

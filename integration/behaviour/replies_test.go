@@ -105,7 +105,7 @@ func TestUnexpectedReplies(t *testing.T) {
 
 func TestUnexpectedRenewalReplies(t *testing.T) {
 	t.Parallel()
-	const timeout = 1500 * time.Millisecond
+	const timeout = 4500 * time.Millisecond
 	s := spoil(t, rlock.WithWatchdogTimeout(timeout))
 	h := s.Lock(s.c.NewLock(s.name()))
 	renews := func(cmd []string) bool { return faultproxy.Command("EVALSHA")(cmd) }

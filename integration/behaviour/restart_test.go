@@ -10,7 +10,7 @@ import (
 
 func TestRestartOfTheServer(t *testing.T) {
 	t.Parallel()
-	const timeout = 6 * time.Second
+	const timeout = 9 * time.Second
 	everywhere(t, func(r *rig) {
 		r.part("with its data: the hold lives on, the waiter waits on", func(r *rig) {
 			name := r.name()

@@ -27,7 +27,7 @@ func (r *rig) shutDown(ctx context.Context, c *rlock.Client) <-chan error {
 
 func TestShutdownServesLivingOwnersToTheEnd(t *testing.T) {
 	t.Parallel()
-	const timeout = 900 * time.Millisecond
+	const timeout = 4 * time.Second
 	r := start(t)
 	c := r.open(rlock.WithWatchdogTimeout(timeout))
 	l, other := c.NewLock(r.name()), c.NewLock(r.name())
@@ -102,10 +102,10 @@ func TestShutdownEndsWhenTheLastLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	c := r.open()
-	r.Lock(c.NewLock(r.name()), rlock.Lease(700*time.Millisecond))
+	r.Lock(c.NewLock(r.name()), rlock.Lease(2*time.Second))
 	began := time.Now()
 	if err := c.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
-	between(t, "Shutdown", time.Since(began), 500*time.Millisecond, 5*time.Second)
+	between(t, "Shutdown", time.Since(began), 1500*time.Millisecond, 5*time.Second)
 }

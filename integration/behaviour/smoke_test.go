@@ -19,7 +19,7 @@ func TestLockWaitWakeUnlock(t *testing.T) {
 		}
 		_, err := b.NewLock(name).TryLock(r.Context())
 		wants(r, err, rlock.ErrLocked)
-		_, err = b.NewLock(name).TryLockFor(r.Context(), 200*time.Millisecond)
+		_, err = b.NewLock(name).TryLockFor(r.Context(), 2*time.Second)
 		wants(r, err, rlock.ErrLocked)
 		r.Unlock(h)
 		r.handOver(a, b)

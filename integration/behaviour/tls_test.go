@@ -49,7 +49,7 @@ func TestTLSRefusals(t *testing.T) {
 	s := redisserver.TLS(t, true)
 	fails := func(t *testing.T, url string, config *tls.Config) error {
 		t.Helper()
-		opts := []rlock.Option{rlock.WithCommandTimeout(time.Second)}
+		opts := []rlock.Option{rlock.WithCommandTimeout(2 * time.Second)}
 		if config != nil {
 			opts = append(opts, rlock.WithTLSConfig(config))
 		}

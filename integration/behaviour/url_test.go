@@ -71,7 +71,7 @@ func TestPasswordsThatAreNotEscaped(t *testing.T) {
 	}
 	s := redisserver.ACL(t, users...)
 	open := func(t *testing.T, user, password, rest string) error {
-		c, err := rlock.Open(t.Context(), "redis://"+user+":"+password+"@"+rest, rlock.WithCommandTimeout(500*time.Millisecond))
+		c, err := rlock.Open(t.Context(), "redis://"+user+":"+password+"@"+rest, rlock.WithCommandTimeout(2*time.Second))
 		if err == nil {
 			c.Close()
 			return nil

@@ -10,7 +10,7 @@ import (
 
 func TestWatchdogKeepsTTLAboveHalf(t *testing.T) {
 	t.Parallel()
-	const timeout, held = 3 * time.Second, 10 * time.Second
+	const timeout, held = 9 * time.Second, 20 * time.Second // a stall is less than the sixth between its half and a renewal
 	r := start(t)
 	l := r.open(rlock.WithWatchdogTimeout(timeout)).NewLock(r.name())
 	h := r.Lock(l)
@@ -30,8 +30,8 @@ func TestWatchdogKeepsTTLAboveHalf(t *testing.T) {
 	if lowest < timeout/2 {
 		t.Errorf("the TTL fell to %v", lowest)
 	}
-	if renewals < 7 || renewals > 13 {
-		t.Errorf("%d renewals, want one each second", renewals)
+	if renewals < 5 || renewals > 8 {
+		t.Errorf("%d renewals, want one each three seconds", renewals)
 	}
 	r.Unlock(h)
 	t.Run("and ends with the hold", func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestWatchdogKeepsTTLAboveHalf(t *testing.T) {
 
 func TestWatchdogTellsOfALockThatIsGone(t *testing.T) {
 	t.Parallel()
-	const timeout = 1500 * time.Millisecond
+	const timeout = 4 * time.Second
 	r := start(t)
 	c := r.open(rlock.WithWatchdogTimeout(timeout))
 	for behaviour, take := range map[string]func(r *rig, name string){
