@@ -21,8 +21,8 @@ const (
 	// secret needs escaping in a URL and in quotes.
 	secret = `s3cr3t"p@ss/w:rd`
 
-	timeout  = 500 * time.Millisecond // of one command
-	watchdog = 3 * time.Second
+	timeout  = 2 * time.Second // of one command
+	watchdog = 9 * time.Second
 	patience = testbed.Patience
 )
 

@@ -87,7 +87,7 @@ func TestPoolAsOnThePage(t *testing.T) {
 func TestPoolThatHasNoneToLend(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	const timeout = 300 * time.Millisecond
+	const timeout = 3 * time.Second
 	for _, wait := range []bool{false, true} {
 		pool := dialling(r.server, &redis.Pool{MaxActive: 2, Wait: wait})
 		defer pool.Close()
@@ -143,7 +143,7 @@ func TestPoolsTimeLimitsSpareWhatIsBorrowed(t *testing.T) {
 
 func dialling(s *redisserver.LocalServer, p *redis.Pool) *redis.Pool {
 	p.DialContext = func(ctx context.Context) (redis.Conn, error) {
-		return redis.DialContext(ctx, "tcp", s.Addr(), redis.DialReadTimeout(time.Second), redis.DialWriteTimeout(time.Second))
+		return redis.DialContext(ctx, "tcp", s.Addr(), redis.DialReadTimeout(5*time.Second), redis.DialWriteTimeout(5*time.Second))
 	}
 	return p
 }

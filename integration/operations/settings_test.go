@@ -49,7 +49,7 @@ func TestTimeoutEndsIdleCommandConnectionsOnly(t *testing.T) {
 	h := r.Hold(l, rlock.Lease(time.Hour))
 	e := r.enter(t.Context(), l)
 	// The next to come would be the waiter's next look, in a minute.
-	r.set("timeout", 1)
+	r.set("timeout", 3) // the rig must not be idle for so long
 	r.Becomes("an idle connection ended", func() bool { return len(r.log.saying("idle connection ended")) > 0 })
 	r.Unlock(h)
 	r.Unlock(r.Entered(e).Hold)
@@ -66,7 +66,7 @@ func TestEvictionFreesALockThatIsHeld(t *testing.T) {
 	for _, policy := range []string{"allkeys-lru", "volatile-ttl"} {
 		r := start(t)
 		r.set("maxmemory-policy", policy)
-		h := r.Hold(r.open(rlock.WithWatchdogTimeout(600 * time.Millisecond)).NewLock("invoices"))
+		h := r.Hold(r.open(rlock.WithWatchdogTimeout(3 * time.Second)).NewLock("invoices"))
 		r.set("maxmemory", 1)
 		_, _ = r.Conn.Do("SET", "something", "else") // makes room first, and may be refused all the same
 		r.Becomes("the lock's key is evicted", func() bool { return r.Do("EXISTS", "invoices") == int64(0) })
@@ -87,7 +87,7 @@ func TestEvictionFreesALockThatIsHeld(t *testing.T) {
 func TestFullServerRefusesAcquiresAndGoesOnRenewing(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	c := r.open(rlock.WithWatchdogTimeout(600 * time.Millisecond))
+	c := r.open(rlock.WithWatchdogTimeout(3 * time.Second))
 	h := r.Hold(c.NewLock("invoices"))
 	r.set("maxmemory", 1)
 	if _, err := c.NewLock("shipping").TryLock(t.Context()); err == nil || !strings.Contains(err.Error(), "OOM") {
@@ -130,7 +130,7 @@ func (r *rig) refusals() int {
 
 func TestMaxclientsEndsCallsAfterACommandTimeout(t *testing.T) {
 	t.Parallel()
-	const timeout = 300 * time.Millisecond
+	const timeout = 2 * time.Second
 	r := start(t)
 	r.set("maxclients", 1) // the rig's own
 	began := time.Now()

@@ -9,12 +9,12 @@ import (
 	"github.com/rlock-go/redisson/integration/testbed"
 )
 
-func TestMain(m *testing.M) { testbed.Main(m, "6") }
+func TestMain(m *testing.M) { testbed.Main(m, "24") }
 
 const (
 	patience  = testbed.Patience
 	pollEvery = 5 * time.Millisecond
-	timeout   = 500 * time.Millisecond // of one command, where trouble is awaited
+	timeout   = 2 * time.Second // of one command, where trouble is awaited
 )
 
 // rig is a test with an all-powerful connection to its server.

@@ -151,7 +151,7 @@ func TestSecretsStaySecret(t *testing.T) {
 				proxy.Add(rule)
 			}
 			var log capture
-			opts := []rlock.Option{rlock.WithLogger(log.logger()), rlock.WithCommandTimeout(time.Second), rlock.WithWatchdogTimeout(3 * time.Second)}
+			opts := []rlock.Option{rlock.WithLogger(log.logger()), rlock.WithCommandTimeout(2 * time.Second), rlock.WithWatchdogTimeout(6 * time.Second)}
 			if strings.HasPrefix(row.url, "rediss") {
 				opts = append(opts, rlock.WithTLSConfig(&tls.Config{ServerName: "localhost"}))
 			}
@@ -192,11 +192,11 @@ func TestSecretsStaySecret(t *testing.T) {
 
 // trouble makes calls of every kind and gives their errors.
 func trouble(t *testing.T, c *rlock.Client, between func()) (errs []error) {
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	note := func(err error) { errs = append(errs, err) }
 	l := c.NewLock(unique())
-	h, err := l.TryLockFor(ctx, 2*time.Second)
+	h, err := l.TryLockFor(ctx, 5*time.Second)
 	note(err)
 	spills(t, "a lock", l)
 	if h == nil {
@@ -204,14 +204,14 @@ func trouble(t *testing.T, c *rlock.Client, between func()) (errs []error) {
 	}
 	spills(t, "a hold", h)
 	spills(t, "an owner", h.Owner())
-	_, err = l.TryLockFor(ctx, time.Second)
+	_, err = l.TryLockFor(ctx, 2*time.Second)
 	if !errors.Is(err, rlock.ErrLocked) {
 		note(err)
 	}
 	between()
 	select { // until a renewal was due
 	case <-h.Done():
-	case <-time.After(1200 * time.Millisecond):
+	case <-time.After(2200 * time.Millisecond):
 	}
 	note(h.Err())
 	_, err = l.IsLocked(ctx)
@@ -219,10 +219,10 @@ func trouble(t *testing.T, c *rlock.Client, between func()) (errs []error) {
 	other := c.NewLock(unique())
 	_, err = other.ForceUnlock(ctx)
 	note(err)
-	if o, err := other.TryLock(ctx, rlock.Lease(time.Second)); err != nil {
+	if o, err := other.TryLock(ctx, rlock.Lease(time.Minute)); err != nil {
 		note(err)
 	} else {
-		note(o.Extend(ctx, 2*time.Second))
+		note(o.Extend(ctx, 2*time.Minute))
 		note(o.Unlock(ctx))
 	}
 	note(h.Unlock(ctx))

@@ -28,8 +28,8 @@ type suite struct {
 }
 
 const (
-	watchdog = 900 * time.Millisecond
-	enough   = 3 * time.Second // for a call that nothing keeps from succeeding
+	watchdog = 4 * time.Second
+	enough   = 20 * time.Second // for a call that nothing keeps from succeeding
 )
 
 func as(addr string, a account, path string) string {

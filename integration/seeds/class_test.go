@@ -40,8 +40,8 @@ func TestLeasesInSecondsCantBeShort(t *testing.T) {
 		}
 	}
 
-	r.Lock(r.c.NewLock(name), rlock.Lease(500*time.Millisecond))
-	r.lives(name, time.Millisecond, 500*time.Millisecond)
+	r.Lock(r.c.NewLock(name), rlock.Lease(10*time.Second))
+	r.lives(name, time.Millisecond, 10*time.Second)
 	for _, lease := range []time.Duration{0, time.Microsecond, -time.Second} {
 		if _, err := r.c.NewLock("none").TryLock(t.Context(), rlock.Lease(lease)); !errors.Is(err, rlock.ErrInvalidOption) {
 			t.Errorf("a lease of %v: %v", lease, err)
@@ -58,18 +58,18 @@ func TestPartialUnlockLosesTheOuterLease(t *testing.T) {
 	r := newRig(t)
 	one := []string{"class"}
 	r.replies(1, "class_lock", one, "u1", "60")
-	r.replies(1, "class_lock", one, "u1", "2")
+	r.replies(1, "class_lock", one, "u1", "10")
 	r.replies(nil, "class_unlock", one, "u1")
-	r.lives("class", time.Millisecond, 2*time.Second)
+	r.lives("class", time.Millisecond, 10*time.Second)
 
 	r.replies(1, "list_lock", []string{"list", "u1", "60"})
-	r.replies(1, "list_lock", []string{"list", "u1", "2"})
+	r.replies(1, "list_lock", []string{"list", "u1", "10"})
 	r.replies(2, "list_unlock", []string{"list", "u1"})
-	r.lives("list", time.Millisecond, 2*time.Second)
+	r.lives("list", time.Millisecond, 10*time.Second)
 
 	l := r.c.NewLock(name)
 	outer := r.Lock(l, rlock.Lease(time.Minute))
-	inner := r.Lock(l, rlock.Lease(2*time.Second), rlock.As(outer.Owner()))
+	inner := r.Lock(l, rlock.Lease(10*time.Second), rlock.As(outer.Owner()))
 	r.lives(name, 50*time.Second, time.Minute)
 	r.Unlock(inner)
 	r.lives(name, 50*time.Second, time.Minute)

@@ -99,7 +99,7 @@ func TestSpinningCostsCommandsWaitingDoesNot(t *testing.T) {
 // Nothing extends its lease. Work that takes longer goes on without the lock, others enter, and the unlock at the end is
 // the first to say so. Here the watchdog extends, and a hold that was lost has told before.
 func TestWorkOutlivesALeaseWithoutWatchdog(t *testing.T) {
-	const lease = time.Second
+	const lease = 4 * time.Second
 	r := newRig(t, rlock.WithWatchdogTimeout(lease))
 	one := []string{"spin"}
 	r.replies(nil, "spin_lock", one, lease.Milliseconds(), thread)
@@ -111,7 +111,7 @@ func TestWorkOutlivesALeaseWithoutWatchdog(t *testing.T) {
 
 	l := r.c.NewLock(name)
 	h := r.Lock(l)
-	for end := time.Now().Add(2 * lease); time.Now().Before(end); {
+	for end := time.Now().Add(lease * 5 / 4); time.Now().Before(end); {
 		if _, err := l.TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
 			t.Fatalf("another, while the watchdog is there: %v", err)
 		}
