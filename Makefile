@@ -12,7 +12,7 @@ SHELL := /bin/bash
 # Most tests wait most of the time, for leases, timeouts and one another, so packages are tested beside each other; -p
 # says how many. Those that measure (times, shares, allocations) come last and have the machine to themselves.
 GOTEST := go test -race -count=1 -timeout 15m
-measuring := /(allocs|behaviour|javacourtesy)$$
+measuring := /(allocs|behaviour|javacourtesy|javatwin)$$
 
 # -modcacherw: what is fetched can be removed like any other file.
 export GOFLAGS ?= -buildvcs=false -modcacherw

@@ -10,7 +10,7 @@ import (
 
 const (
 	// shortWait is of a timed try that is to fail.
-	shortWait = 150 * time.Millisecond
+	shortWait = 2 * time.Second
 	// javaRounding is what Java loses of a wait, since it subtracts instants in whole milliseconds.
 	javaRounding = 5 * time.Millisecond
 )
@@ -87,7 +87,7 @@ func goHolderKeepsJavaOut(s *scene) {
 }
 
 const (
-	shortLease = 700 * time.Millisecond
+	shortLease = 3 * time.Second
 	// early is what the clocks of server and test may differ by within a lease, late what a loaded machine may need.
 	early = 50 * time.Millisecond
 	late  = 3 * time.Second

@@ -11,9 +11,10 @@ import (
 const (
 	wakeUps = 20
 	// A waiter that missed the message would enter when the lease ends, after more than stale.
-	stale      = 15 * time.Second
-	wakeUpP50  = 50 * time.Millisecond
-	wakeUpMost = time.Second
+	stale = 15 * time.Second
+	// Half of them must be quicker than a machine that stands still now and then.
+	wakeUpP50  = 500 * time.Millisecond
+	wakeUpMost = 3 * time.Second
 )
 
 // javaWaiterIsWokenByGoUnlock measures from the call of Go's Unlock to the return of Java's lock().
