@@ -79,7 +79,7 @@ func TestCronNeverGoesBack(t *testing.T) {
 		return "-at=" + now.Add(time.Duration(n-3)*time.Minute).Format(time.RFC3339)
 	}
 	flag := fmt.Sprint("-watchdog=", lease)
-	slow := start(t, server, "cron", period(1), flag, "-work=400ms")
+	slow := start(t, server, "cron", period(1), flag, "-work=5s")
 	slow.await("runs")
 	slow.signal(syscall.SIGSTOP)
 	start(t, server, "cron", period(2)).wantEnd(0, "done")

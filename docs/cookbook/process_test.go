@@ -31,7 +31,7 @@ const patience = 30 * time.Second
 
 // lease is what the programs are given for -watchdog where a test waits for
 // the end of one.
-const lease = time.Second
+const lease = 3 * time.Second
 
 var binaries string
 

@@ -15,7 +15,7 @@ func TestShutdownLetsHandlersFinish(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	conn := server.Dial(t)
-	service := start(t, server, "shutdown", "-addr=127.0.0.1:0", "-work=700ms")
+	service := start(t, server, "shutdown", "-addr=127.0.0.1:0", "-work=4s")
 	settle := requests(t, service)
 
 	works := settle("7")

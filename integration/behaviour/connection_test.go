@@ -139,7 +139,7 @@ func TestCredentialsThatStayWrongAreToldAsSuch(t *testing.T) {
 		"not to be had": {refused, refused.Error()},
 	} {
 		t.Run(behaviour, func(t *testing.T) {
-			_, err := rlock.Open(t.Context(), s.URL(), rlock.WithCommandTimeout(time.Second),
+			_, err := rlock.Open(t.Context(), s.URL(), rlock.WithCommandTimeout(3*time.Second),
 				rlock.WithCredentials(func(context.Context) (string, string, error) { return "worker", "sesame-4711", row.err }))
 			if err == nil || !strings.Contains(err.Error(), row.says) || strings.Contains(err.Error(), "sesame") {
 				t.Errorf("got %v", err)
@@ -188,7 +188,7 @@ func TestServersThatAreNotSingleAreRefused(t *testing.T) {
 
 func TestReplicaIsToldAsThat(t *testing.T) {
 	_, replica := replicated(t)
-	_, err := rlock.Open(t.Context(), replica.URL(), rlock.WithCommandTimeout(time.Second))
+	_, err := rlock.Open(t.Context(), replica.URL(), rlock.WithCommandTimeout(3*time.Second))
 	if err == nil || !strings.Contains(err.Error(), "read-only: ROLE says slave of 127.0.0.1:") {
 		t.Errorf("got %v", err)
 	}

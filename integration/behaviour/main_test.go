@@ -11,5 +11,5 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
 		os.Exit(holdUntilKilled())
 	}
-	testbed.Main(m, "16")
+	testbed.Main(m, "24")
 }

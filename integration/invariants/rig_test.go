@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-func TestMain(m *testing.M) { testbed.Main(m, "24") }
+func TestMain(m *testing.M) { testbed.Main(m, "32") }
 
 const (
 	timeout = 2 * time.Second         // of one command

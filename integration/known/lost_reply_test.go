@@ -14,6 +14,7 @@ import (
 // An unlock that ran and whose reply was lost was sent again, found nothing, and threw "not locked by current thread";
 // a repeated partial unlock gave up two holds; a repeated acquire counted twice.
 func TestRedisson4871And6651And6844FalseNotHeldAfterLostReply(t *testing.T) {
+	t.Parallel()
 	for fault, do := range map[string]faultproxy.Action{"connection cut": faultproxy.CutAfter, "no reply": faultproxy.DropReply, "cut before": faultproxy.CutBefore} {
 		t.Run("last unlock, "+fault, func(t *testing.T) {
 			r := newRig(t)

@@ -24,6 +24,7 @@ func (r *rig) renewedFor(h *rlock.Hold, d time.Duration) {
 
 // One renewal that met a broken connection or an error ended all renewal, and the lock expired under its holder.
 func TestRedisson775And2515And3194RenewalAfterAConnectionError(t *testing.T) {
+	t.Parallel()
 	for fault, rule := range map[string]faultproxy.Rule{
 		"cut before it ran":       {Do: faultproxy.CutBefore},
 		"cut after it ran":        {Do: faultproxy.CutAfter},
@@ -107,6 +108,7 @@ func TestRedisson7272RenewalDoesNotOutliveTheUnlock(t *testing.T) {
 // A tryLock that was interrupted while its command was under way acquired the lock for nobody, and renewed it until
 // the process ended.
 func TestRedisson2714And4368CancelledAcquireIsNotRenewedForEver(t *testing.T) {
+	t.Parallel()
 	for call, acquire := range map[string]func(context.Context, *rlock.Lock) (*rlock.Hold, error){
 		"TryLock":    func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.TryLock(ctx) },
 		"TryLockFor": func(ctx context.Context, l *rlock.Lock) (*rlock.Hold, error) { return l.TryLockFor(ctx, long) },
@@ -139,6 +141,7 @@ func TestRedisson2714And4368CancelledAcquireIsNotRenewedForEver(t *testing.T) {
 // A re-entry replaced the entry in the registry, so that a later release of one of both ended the other's renewal, or
 // a nested lease became everybody's.
 func TestRedisson6144ReentryKeepsTheRenewal(t *testing.T) {
+	t.Parallel()
 	for what, nested := range map[string][]rlock.AcquireOption{
 		"renewed":            nil,
 		"with a short lease": {rlock.Lease(2 * time.Second)},

@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-func TestMain(m *testing.M) { testbed.Main(m, "16") }
+func TestMain(m *testing.M) { testbed.Main(m, "32") }
 
 // The machine may stand still for a second in the middle of a test, with an answer or a renewal under way.
 const (

@@ -70,6 +70,7 @@ func TestRedisson4064And2575And4216SubscriptionsDoNotLeak(t *testing.T) {
 
 // A holder whose lock was lost heard nothing of it and worked on.
 func TestRedisson4178And3580And4698LossIsTold(t *testing.T) {
+	t.Parallel()
 	for what, take := range map[string]func(r *rig){
 		"deleted":            func(r *rig) { r.Do("DEL", name) },
 		"flushed":            func(r *rig) { r.Do("FLUSHALL") },
@@ -116,6 +117,7 @@ func TestRedisson4178And3580And4698LossIsTold(t *testing.T) {
 // A server that refuses WAIT (a hosted one, an old one, an account without the right) made every lock fail after it
 // was granted. Left for sentinel and cluster, where WAIT is the default: the same per node.
 func TestRedisson5586And6775RefusedWaitDoesNotFailTheLock(t *testing.T) {
+	t.Parallel()
 	for refusal, reply := range map[string]string{
 		"unknown":                 "-ERR unknown command 'WAIT', with args beginning with: '1' '1000' \r\n",
 		"forbidden":               "-NOPERM this user has no permissions to run the 'wait' command\r\n",

@@ -82,6 +82,7 @@ func TestDocumentedAccountWithoutClientKillLosesTheFenceOnly(t *testing.T) {
 }
 
 func TestEveryRuleOfTheDocumentedAccountIsNeeded(t *testing.T) {
+	t.Parallel()
 	d := readDocument(t)
 	for _, rule := range d.fenced.rules {
 		if strings.HasPrefix(rule, "reset") {
@@ -146,6 +147,7 @@ func TestDocumentedAccountGrantsNothingElse(t *testing.T) {
 }
 
 func TestDocumentedAdditions(t *testing.T) {
+	t.Parallel()
 	d := readDocument(t)
 	// each runs with the addition, which must be enough, and without each of its rules, which must be missed.
 	for i, row := range []struct {

@@ -112,6 +112,7 @@ func TestNamesAreData(t *testing.T) {
 
 // TestOddNamesAreRenewedTogether has one script renew all of them.
 func TestOddNamesAreRenewedTogether(t *testing.T) {
+	t.Parallel()
 	r := on(t, redisserver.Local(t))
 	c := r.Open(r.Server.URL(), options...)
 	var holds []*rlock.Hold

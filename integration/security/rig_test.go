@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/integration/testbed"
 )
 
-func TestMain(m *testing.M) { testbed.Main(m, "24") }
+func TestMain(m *testing.M) { testbed.Main(m, "32") }
 
 const (
 	patience  = testbed.Patience

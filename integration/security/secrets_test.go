@@ -103,6 +103,7 @@ func tree(err error) []error {
 }
 
 func TestSecretsStaySecret(t *testing.T) {
+	t.Parallel()
 	user := redisserver.User{Name: "worker", Password: secret, Rules: []string{"~*", "&*", "+@all"}}
 	r := on(t, redisserver.ACL(t, user))
 	r.LoadScripts()

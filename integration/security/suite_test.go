@@ -29,7 +29,7 @@ type suite struct {
 
 const (
 	watchdog = 4 * time.Second
-	enough   = 20 * time.Second // for a call that nothing keeps from succeeding
+	enough   = 10 * time.Second // for a call that nothing keeps from succeeding
 )
 
 func as(addr string, a account, path string) string {

@@ -252,6 +252,7 @@ func TestBothConnectionsVerify(t *testing.T) {
 }
 
 func TestClientsThatAreNotWhatTheySayAreRefused(t *testing.T) {
+	t.Parallel()
 	ours, stranger := newAuthority(t), newAuthority(t)
 	addr := mutual(t, ours)
 	for behaviour, row := range map[string]struct {
