@@ -41,7 +41,7 @@ func TestMaxHoldThatIsNotReachedChangesNothing(t *testing.T) {
 // Until when the watchdog extends follows from the holds that live, whatever became of the unlocks of those that ended.
 func TestMaxHoldOutlivesTheUnlockOfANestedHold(t *testing.T) {
 	t.Parallel()
-	const command, timeout, longest = 100 * time.Millisecond, 3 * time.Second, 2 * time.Second
+	const command, timeout, longest = time.Second, 3 * time.Second, 2 * time.Second
 	for what, fault := range map[string]faultproxy.Rule{
 		"refused":          {Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")},
 		"refused for good": {Do: faultproxy.Answer, Reply: []byte("-ERR no such thing\r\n")},
@@ -90,7 +90,7 @@ func TestMaxHoldBoundsWhatANestedLeaseLeaves(t *testing.T) {
 // While the nested hold lives the key does; the outer one ends all the same.
 func TestMaxHoldEndsInsideALongerLease(t *testing.T) {
 	t.Parallel()
-	const timeout, longest = 900 * time.Millisecond, 500 * time.Millisecond
+	const timeout, longest = 3 * time.Second, 2 * time.Second
 	r := start(t)
 	l := r.open(rlock.WithWatchdogTimeout(timeout)).NewLock(r.name())
 	began := time.Now()

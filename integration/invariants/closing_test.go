@@ -246,6 +246,7 @@ func TestE1ClosedClientRefusesEverything(t *testing.T) {
 
 // An acquire was lost, and nobody answers its undo. There is nothing else to wait for.
 func TestE1ShutdownOfAClientThatHoldsNothingIsBounded(t *testing.T) {
+	t.Parallel()
 	for what, state := range map[string]func(r *rig, c *rlock.Client){
 		"an undo can't be sent": func(r *rig, c *rlock.Client) {
 			lost := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.Blackhole})
@@ -265,7 +266,7 @@ func TestE1ShutdownOfAClientThatHoldsNothingIsBounded(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t)
 			r.latchesMayStay = true
-			c := r.open(rlock.WithWatchdogTimeout(900 * time.Millisecond))
+			c := r.open(rlock.WithWatchdogTimeout(4 * time.Second))
 			l := c.NewLock(name)
 			if _, err := l.IsLocked(t.Context()); err != nil {
 				t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 // A forced unlock whose script had to be loaded was sent twice. What the second send may have deleted was granted between
 // the two.
 func TestH3GrantBeforeAForcedUnlockThatWasLoadedAndLostIsNotTrusted(t *testing.T) {
+	t.Parallel()
 	forces := faultproxy.Script(luasrc.ForceUnlockScript.SHA1)
 	for what, row := range map[string]struct {
 		do    faultproxy.Action

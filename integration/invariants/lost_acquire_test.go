@@ -170,6 +170,7 @@ func TestA5ForeignOwnerIsUncertain(t *testing.T) {
 
 // An owner that left this client may be held by others, and a hold of theirs must not be taken for a lost acquire that ran.
 func TestA5HoldOfAnotherClientIsNotUndone(t *testing.T) {
+	t.Parallel()
 	for what, hand := range map[string]func(*testing.T, rlock.Owner) rlock.Owner{
 		"handed over as a string": func(t *testing.T, o rlock.Owner) rlock.Owner {
 			same, err := rlock.ParseOwner(o.String())

@@ -13,7 +13,7 @@ import (
 // An Extend that nothing came of costs nothing: what is trusted is the lease that the server still counts.
 func TestH6ExtendThatDidNotRunCostsNoTrust(t *testing.T) {
 	t.Parallel()
-	const short = 300 * time.Millisecond
+	const short = 3 * time.Second
 	refusal := func(words string) func(*rig, *rlock.Lock) {
 		return func(r *rig, _ *rlock.Lock) {
 			r.proxy.Add(faultproxy.Rule{Match: renewals, Do: faultproxy.Answer, Reply: []byte("-" + words + "\r\n")})
@@ -31,15 +31,14 @@ func TestH6ExtendThatDidNotRunCostsNoTrust(t *testing.T) {
 		trouble func(*rig, *rlock.Lock)
 	}{
 		"READONLY":           {timeout, refusal("READONLY You can't write against a read only replica.")},
-		"READONLY, for long": {2 * time.Second, refusal("READONLY You can't write against a read only replica.")},
+		"READONLY, for long": {2 * short, refusal("READONLY You can't write against a read only replica.")},
 		"OOM":                {timeout, refusal("OOM command not allowed when used memory > 'maxmemory'.")},
-		"LOADING, for long":  {2 * time.Second, refusal("LOADING Redis is loading the dataset in memory")},
+		"LOADING, for long":  {2 * short, refusal("LOADING Redis is loading the dataset in memory")},
 		"WRONGTYPE":          {timeout, refusal("WRONGTYPE Operation against a key holding the wrong kind of value")},
 		"not sent":           {timeout, unreachable},
-		"not sent, for long": {2 * time.Second, unreachable},
+		"not sent, for long": {2 * short, unreachable},
 	} {
 		t.Run(what, func(t *testing.T) {
-			t.Parallel()
 			r := newRig(t)
 			l := r.openWith("redis://"+r.proxy.Addr(), c.timeout, nil).NewLock(name)
 			h := lock(t, l, rlock.Lease(long))
@@ -54,7 +53,7 @@ func TestH6ExtendThatDidNotRunCostsNoTrust(t *testing.T) {
 			if err := h.Err(); err != nil {
 				t.Fatal(err)
 			}
-			if valid := h.ValidUntil(); valid.Before(promised.Add(-time.Second)) {
+			if valid := h.ValidUntil(); valid.Before(promised.Add(-stall)) {
 				t.Errorf("trusted for %v", time.Until(valid))
 			}
 		})
@@ -70,9 +69,9 @@ func TestH6ExtendThatMayHaveRunIsTrustedForTheShorterLease(t *testing.T) {
 			h := lock(t, r.open().NewLock(name), rlock.Lease(long))
 			fault := r.proxy.Add(faultproxy.Rule{Match: renewals, Do: do})
 			extended := make(chan error, 1)
-			go func() { extended <- h.Extend(t.Context(), 2*time.Second) }()
+			go func() { extended <- h.Extend(t.Context(), soon) }()
 			happens(t, "the extension", fault.Hit())
-			if left := time.Until(h.ValidUntil()); left > 2*time.Second {
+			if left := time.Until(h.ValidUntil()); left > soon {
 				t.Errorf("trusted for %v", left)
 			}
 			want(t, happens(t, "Extend returns", extended), rlock.ErrUncertain)
@@ -87,10 +86,9 @@ func TestH6ExtendThatMayHaveRunIsTrustedForTheShorterLease(t *testing.T) {
 // the server may well do: a full one refuses what needs memory, and a renewal needs none.
 func TestH6RefusedCommandLeavesRoomForRenewals(t *testing.T) {
 	t.Parallel()
-	const lease, command = 900 * time.Millisecond, time.Second
+	const lease, command = 4 * time.Second, 3 * time.Second
 	oom := []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")
 	t.Run("unlock of a nested hold", func(t *testing.T) {
-		t.Parallel()
 		r := newRig(t)
 		l := r.openWith("redis://"+r.proxy.Addr(), command, []rlock.Option{rlock.WithWatchdogTimeout(lease)}).NewLock(name)
 		outer := lock(t, l)
@@ -122,14 +120,13 @@ func TestH6RefusedCommandLeavesRoomForRenewals(t *testing.T) {
 		r.gone(name)
 	})
 	t.Run("extension", func(t *testing.T) {
-		t.Parallel()
 		r := newRig(t)
 		l := r.openWith("redis://"+r.proxy.Addr(), 2*lease, []rlock.Option{rlock.WithWatchdogTimeout(lease)}).NewLock(name)
 		outer := lock(t, l)
 		inner := lock(t, l, rlock.As(outer.Owner()), rlock.Lease(lease))
 		// An extension is a renewal that passes another lease.
 		full := r.proxy.Add(faultproxy.Rule{Match: func(cmd []string) bool {
-			return renewals(cmd) && cmd[4] != "900"
+			return renewals(cmd) && cmd[4] != "4000"
 		}, Do: faultproxy.Answer, Reply: oom})
 		if err := inner.Extend(t.Context(), time.Minute); err == nil || full.Hits() < 2 {
 			t.Errorf("%v after %d refusals", err, full.Hits())
@@ -144,8 +141,7 @@ func TestH6RefusedCommandLeavesRoomForRenewals(t *testing.T) {
 
 // A renewal in such a pause may be open when the pause is over. The command waits for it.
 func TestH6RefusedCommandWaitsForTheRenewalInItsPause(t *testing.T) {
-	t.Parallel()
-	const lease, held = 900 * time.Millisecond, 550 * time.Millisecond // longer than any pause
+	const lease, held = 6 * time.Second, 1500 * time.Millisecond // longer than any pause
 	r := newRig(t)
 	l := r.openSlow(rlock.WithWatchdogTimeout(lease)).NewLock(name)
 	outer := lock(t, l)

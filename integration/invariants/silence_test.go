@@ -198,7 +198,7 @@ func TestA6ReentryOfAHolderIsNotErrLocked(t *testing.T) {
 	l := c.NewLock(name)
 	head := locking(t.Context(), l, rlock.As(o))
 	r.answered(name, 2)
-	got := calling(func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), time.Second, rlock.As(o)) })
+	got := calling(func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), 2*stall, rlock.As(o)) })
 	r.answered(name, 3)
 	late := r.proxy.Add(faultproxy.Rule{Match: acquires, Skip: 1, Times: 1, Do: faultproxy.HoldReply})
 	r.vacate(name)

@@ -9,7 +9,6 @@ import (
 
 // UnlockAs waits for its owner's earlier command, here an unlock that nobody answers, as long as an unlock is repeated.
 func TestR2UnlockAsBehindAnOpenCommandIsBounded(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	r.latchesMayStay = true
 	l := r.open().NewLock(name)
@@ -21,7 +20,7 @@ func TestR2UnlockAsBehindAnOpenCommandIsBounded(t *testing.T) {
 	began := time.Now()
 	go func() { releasedAs <- l.UnlockAs(t.Context(), h.Owner()) }()
 	unsaid(t, happens(t, "UnlockAs returns", releasedAs), "earlier command")
-	if took, bound := time.Since(began), 4*timeout+time.Second; took > bound+time.Second {
+	if took, bound := time.Since(began), 4*timeout+time.Second; took > bound+2*stall {
 		t.Errorf("after %v, want no more than %v", took, bound)
 	}
 	want(t, happens(t, "Unlock returns", released), rlock.ErrUncertain)
@@ -31,7 +30,6 @@ func TestR2UnlockAsBehindAnOpenCommandIsBounded(t *testing.T) {
 
 // The same where nothing is open: its question for the TTL is not answered.
 func TestR2UnlockAsInAnOutageIsBounded(t *testing.T) {
-	t.Parallel()
 	r := newRig(t)
 	l := r.open().NewLock(name)
 	r.occupy(name)
@@ -44,7 +42,7 @@ func TestR2UnlockAsInAnOutageIsBounded(t *testing.T) {
 	released := make(chan error, 1)
 	go func() { released <- l.UnlockAs(t.Context(), o) }()
 	unsaid(t, happens(t, "UnlockAs returns", released), "not released")
-	if took, bound := time.Since(began), 4*timeout+time.Second; took > bound+timeout {
+	if took, bound := time.Since(began), 4*timeout+time.Second; took > bound+2*stall {
 		t.Errorf("after %v, want no more than %v", took, bound)
 	}
 	end()
