@@ -127,3 +127,23 @@ func ExampleWatchdog_RenewNow() {
 	// Output:
 	// asked about 1
 }
+
+// Failing is for those who watch over the watchdog: are leases at risk?
+func ExampleWatchdog_Failing() {
+	tried := make(chan struct{}, 100)
+	dog := watchdog.New(func(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
+		for i := range batch {
+			answer(i, watchdog.Answer{Err: errors.New("no server")})
+		}
+		tried <- struct{}{}
+	}, watchdog.Options{TTL: time.Hour, Clock: clock})
+	defer dog.Close()
+	lease := dog.Register(&key{name: "held"})
+	lease.Live(watchdog.Trust(clock.Now(), time.Hour), clock.Now(), watchdog.Never)
+	before := dog.Failing()
+	dog.RenewNow()
+	<-tried
+	fmt.Println(before, dog.Failing())
+	// Output:
+	// 0 1
+}
