@@ -9,9 +9,9 @@
 // docs/guarantees.md. A plain `go test` runs a twentieth of each row; -scale sets another part.
 //
 // A [scenario] is a row. Its rounds run in lanes, a few at a time; a lane has a client behind a fault proxy of its own
-// and a rival client that goes straight to the server. A round has a lock name of its own and injects its fault once
-// (or into a number of holds at once). What must never be seen is a violation: it fails the run and says what was
-// seen. Four things look for violations:
+// and a rival client that goes straight to the server, unless the row is about an address that moves. A round has a
+// lock name of its own and injects its fault once (or into a number of holds at once). What must never be seen is a
+// violation: it fails the run and says what was seen. Four things look for violations:
 //
 //   - the round itself knows which errors its calls may return and which owner and count the server must show;
 //   - an auditor reads every lock name in use from the server every few milliseconds: two owners, a hold that says it

@@ -1,0 +1,232 @@
+package faults
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// reached counts commands of this round that are at the server without an answer.
+func (r *round) reached(match faultproxy.Match) (n int) {
+	for _, e := range r.proxy.Record() {
+		if match(e.Cmd) && e.Answered.IsZero() && faultproxy.Key(r.name)(e.Cmd) {
+			n++
+		}
+	}
+	return n
+}
+
+// asked is a call that was made while the address moved.
+type asked struct {
+	*round
+	done chan error
+}
+
+func (r *round) asks(fn func() error) asked {
+	a := asked{r, make(chan error, 1)}
+	go func() { a.done <- fn() }()
+	return a
+}
+
+func (a asked) end() error {
+	a.Helper()
+	select {
+	case err := <-a.done:
+		return err
+	case <-time.After(soon):
+		a.violates("a call did not return within %v", soon)
+		a.FailNow()
+		panic("not reached")
+	}
+}
+
+// held is a lock with its hold.
+type held struct {
+	*round
+	hold *rlock.Hold
+}
+
+func (r *round) held(opts ...rlock.AcquireOption) held { return held{r, r.take(r.lock, opts...)} }
+
+// unlocking sends the unlock, and returns when it is under way. A client has few batches at a server at a time, so what
+// comes behind them may still wait its turn.
+func (h held) unlocking() asked {
+	h.Helper()
+	a := h.asks(func() error { return h.hold.Unlock(context.Background()) })
+	becomes(timeout/20, func() bool { return h.reached(unlocks) == 1 })
+	return a
+}
+
+// locking is the same for an acquire.
+func (r *round) locking() <-chan result {
+	r.Helper()
+	calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
+	becomes(timeout/20, func() bool { return r.reached(acquires) == 1 })
+	return calls
+}
+
+// queue is two who wait for the faulted client's hold: one in its own process and one in another.
+type queue struct {
+	held
+	own, his <-chan result
+}
+
+func (r *round) queues() *queue {
+	r.Helper()
+	q := &queue{held: r.held()}
+	q.own = r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
+	q.his = r.acquiring(func() (*rlock.Hold, error) { return r.his.Lock(r.Context()) })
+	r.listens(2)
+	return q
+}
+
+// advance releases, and has both enter one after the other.
+func (q *queue) advance() {
+	q.Helper()
+	from := time.Now()
+	q.release(q.hold)
+	for range 2 {
+		var got result
+		select {
+		case got = <-q.own:
+		case got = <-q.his:
+		case <-time.After(soon):
+			q.violates("a waiter did not enter within %v of the release", soon)
+			q.FailNow()
+		}
+		q.allowed("a waiter: ", got.err, ok)
+		if got.err == nil {
+			q.row.took("a waiter entered after the release", got.at.Sub(from))
+			q.holds(1, got.hold)
+			from = time.Now()
+			q.release(got.hold)
+		}
+	}
+	q.comesFree()
+}
+
+// crowded is callers who take one lock and release it all the time.
+type crowded struct {
+	*round
+	stop    context.CancelFunc
+	callers sync.WaitGroup
+	inside  atomic.Int64
+	entered atomic.Int64
+}
+
+func (r *round) crowds() *crowded {
+	ctx, stop := context.WithCancel(r.Context())
+	c := &crowded{round: r, stop: stop}
+	r.Cleanup(func() {
+		stop()
+		c.callers.Wait()
+	})
+	for n := range 4 {
+		l := []*rlock.Lock{r.lock, r.his}[n%2]
+		c.callers.Go(func() {
+			for ctx.Err() == nil {
+				c.visit(ctx, l)
+			}
+		})
+	}
+	if !becomes(soon, func() bool { return c.entered.Load() > 4 }) {
+		r.Fatal("nobody enters")
+	}
+	return c
+}
+
+func (c *crowded) visit(ctx context.Context, l *rlock.Lock) {
+	h, err := l.Lock(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			c.allowed("Lock of many: ", err, uncertain, unreachable)
+		}
+		return
+	}
+	c.auditor.believe(h)
+	if c.inside.Add(1) != 1 && h.Err() == nil {
+		c.violates("two are inside")
+	}
+	c.entered.Add(1)
+	<-time.After(time.Millisecond) // work has a length
+	if err := h.Err(); err != nil {
+		c.violates("a hold in use: %v", err)
+	}
+	c.inside.Add(-1)
+	if err := h.Unlock(context.Background()); err != nil {
+		c.allowed("Unlock of many: ", err, uncertain)
+	}
+}
+
+// goesOn waits for somebody to enter from now on, and ends it all.
+func (c *crowded) goesOn() {
+	c.Helper()
+	before := c.entered.Load()
+	if !becomes(soon, func() bool { return c.entered.Load() > before+4 }) {
+		c.violates("nobody enters any more")
+	}
+	c.stop()
+	c.callers.Wait()
+	c.comesFree()
+}
+
+// first measures how long nobody can lock after the move.
+func (r *round) first(from time.Time) {
+	r.Helper()
+	for {
+		h, err := r.lock.Lock(r.Context())
+		at := time.Now()
+		if err == nil {
+			r.auditor.believe(h)
+			r.row.took("first lock after", at.Sub(from))
+			r.release(h)
+			return
+		}
+		if at.Sub(from) > soon {
+			r.violates("no lock for %v after the move: %v", at.Sub(from), err)
+			return
+		}
+		r.allowed("Lock after the move: ", err, uncertain, unreachable)
+	}
+}
+
+// atOnce is how soon after a move a hold is renewed or told as lost: on the next connection, and not when a renewal is
+// due, which is after 10 s, or when its lease ends.
+const atOnce = 5 * time.Second
+
+// renewed sees that the hold's trust grows, counted from since.
+func (h held) renewed(before, from, since time.Time) {
+	h.Helper()
+	if !becomes(time.Until(since.Add(atOnce)), func() bool { return h.hold.ValidUntil().Sub(before) > 5*time.Millisecond }) {
+		h.violates("not renewed within %v", time.Since(from))
+	}
+	h.row.took("renewed after", time.Since(from))
+}
+
+// told sees that a hold ends whose key the new master lacks.
+func (h held) told(from time.Time) {
+	h.Helper()
+	select {
+	case <-h.hold.Done():
+		h.row.took("told of a lost hold after", time.Since(from))
+		h.allowed("hold whose key was lost: ", h.hold.Err(), leaseLost)
+	case <-time.After(time.Until(from.Add(atOnce))):
+		h.violates("not told of a lost hold within %v", time.Since(from))
+	}
+	if kind := kindOf(h.hold.Unlock(context.Background())); kind != lostNotHeld {
+		h.violates("Unlock of a lost hold: %s", kind)
+	}
+}
+
+// still sees that the hold is what it was, and ends it.
+func (h held) still() {
+	h.Helper()
+	h.holds(1, h.hold)
+	h.allowed("hold whose key was kept: ", h.hold.Err(), ok)
+	h.release(h.hold)
+	h.comesFree()
+}
