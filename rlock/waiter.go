@@ -183,7 +183,7 @@ func (w *waiter) unsent(last error) error {
 		why = errors.New("it was not its turn yet")
 	}
 	if last != nil {
-		why = fmt.Errorf("%w (%w)", why, last)
+		why = fmt.Errorf("%w (%w)", why, w.sinceLost(last))
 	}
 	return &pipeline.NotSentError{Cause: why}
 }
@@ -197,10 +197,16 @@ func (w *waiter) unreachable(err error) error {
 	if !w.spoiled {
 		return w.unsent(err)
 	}
-	if why := w.n.c.node.pipe.Err(); why != nil {
-		err = fmt.Errorf("%w; since then: %w", err, why)
+	return fmt.Errorf("%w: %w; whatever it took is being given back", ErrUncertain, w.sinceLost(err))
+}
+
+// sinceLost adds to a lost command's error why there has been no connection
+// since.
+func (w *waiter) sinceLost(err error) error {
+	if why := w.n.c.node.pipe.Err(); why != nil && lost(err) {
+		return fmt.Errorf("%w; since then: %w", err, why)
 	}
-	return fmt.Errorf("%w: %w; whatever it took is being given back", ErrUncertain, err)
+	return err
 }
 
 // acquire is every way to get a lock. wait < 0 waits as long as ctx does.
