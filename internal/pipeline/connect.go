@@ -158,8 +158,9 @@ func (p *Pipeline) attempt() error {
 	}
 	stop() // from here on that is Close's business
 	p.link, p.dialling, p.lastErr = l, false, nil
-	moved := p.moved
-	p.moved = false
+	// A connection that broke by itself may have stood at another server too.
+	moved := p.moved || p.at != "" && fence.at != "" && p.at != fence.at
+	p.moved, p.at = false, fence.at
 	p.wg.Go(l.read)
 	p.mu.Unlock()
 	p.o.log.Connected(slog.Int64("conn_id", fence.id), slog.String("conn_addr", fence.addr))

@@ -14,6 +14,7 @@ import (
 type fence struct {
 	id   int64  // CLIENT ID; 0 where the server would not say
 	addr string // the address that the server sees
+	at   string // the server's own, as it sees it; empty where it does not say
 
 	settled bool // guarded by Pipeline.mu, like all below
 	closed  bool // settled by CLIENT KILL: nothing of the connection runs any more
@@ -122,7 +123,7 @@ func identify(c redis.Conn, old []*fence, o Options) (*opening, error) {
 		return nil, x.err
 	}
 	if addr := field(info, " addr=", " "); addr != "" && noID == nil {
-		w.fence.id, w.fence.addr = id, addr
+		w.fence.id, w.fence.addr, w.fence.at = id, addr, field(info, " laddr=", " ")
 	}
 	return w, nil
 }

@@ -133,6 +133,37 @@ func TestMoveIsToldWhenAReplicaWasRefusedMeanwhile(t *testing.T) {
 	}
 }
 
+// A connection that breaks by itself leads elsewhere as well, and the subscriptions may not have broken.
+func TestMoveIsToldWhenTheNextConnectionReachesAnotherServer(t *testing.T) {
+	old, next := redistest.Start(t), redistest.Start(t)
+	var a address
+	a.at.Store(old)
+	moves := make(chan struct{}, 10)
+	p := open(t, a.dial, Options{Moved: func() { moves <- struct{}{} }})
+	breaks := func(s *redistest.Server) {
+		t.Helper()
+		before := id(t, p)
+		if _, err := s.Dial(t).Do("CLIENT", "KILL", "ID", before); err != nil {
+			t.Fatal(err)
+		}
+		for end(t, ask(p, "PING")).Err != nil {
+		}
+	}
+	breaks(old)
+	select {
+	case <-moves:
+		t.Error("the same server counts as another")
+	default:
+	}
+	a.at.Store(next)
+	breaks(old)
+	select {
+	case <-moves:
+	case <-time.After(10 * timeout):
+		t.Error("nobody was told that the server moved")
+	}
+}
+
 // A server without HELLO, as before 6.0, may hide ROLE from the account. Then its first refusal of a write tells.
 func TestServerThatHidesItsRoleIsFoundOutByItsFirstRefusal(t *testing.T) {
 	old := []string{"--rename-command", "HELLO", "", "--rename-command", "ROLE", ""}

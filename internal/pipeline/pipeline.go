@@ -52,7 +52,8 @@ type Options struct {
 	// Ended is called when a connection that was in use is over, but for Close;
 	// nil: nobody wants to know. Moved is called when there is a connection
 	// again after one that was given up, or not used at all, because its server
-	// is not, or no longer, the one to talk to. Neither may block; both may queue requests.
+	// is not, or no longer, the one to talk to, or when it has another server
+	// than the one before. Neither may block; both may queue requests.
 	Ended func()
 	Moved func()
 
@@ -76,6 +77,7 @@ type Pipeline struct {
 	parting  bool          // a link that ended has not given its connection back yet
 	rest     time.Duration // before the next connection: those before were of no use
 	moved    bool          // the last connection was given up, see Retire, or its server was a replica
+	at       string        // the server's own address on the last connection
 	kicking  bool          // the flusher goroutine runs
 	closed   bool
 	batches  uint64
