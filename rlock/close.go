@@ -19,17 +19,17 @@ func (c *Client) Shutdown(ctx context.Context) error {
 	c.failWaiters(func(w *waiter) bool {
 		return w.terms.as && w.n.holds(w.terms.owner)
 	})
-	err, patience := c.drain(ctx)
+	patience, err := c.drain(ctx)
 	c.close(patience)
 	return err
 }
 
 // drain waits until nothing is held or being released any more, and returns what
 // is left of a command timeout then for what gives back what nobody holds.
-func (c *Client) drain(ctx context.Context) (err error, patience time.Duration) {
+func (c *Client) drain(ctx context.Context) (patience time.Duration, err error) {
 	for {
 		if !c.living.wait(ctx.Done(), c.gone) || !c.releases.wait(ctx.Done(), c.gone) {
-			return ctx.Err(), c.o.timeout
+			return c.o.timeout, ctx.Err()
 		}
 		began := time.Now()
 		undone, cancel := context.WithTimeout(ctx, c.o.timeout)
@@ -41,7 +41,7 @@ func (c *Client) drain(ctx context.Context) (err error, patience time.Duration) 
 			if !ended {
 				err = ctx.Err()
 			}
-			return err, patience
+			return patience, err
 		}
 	}
 }
