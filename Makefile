@@ -137,7 +137,7 @@ torture:
 	@$(step) 'torture' bash -ec 'cd integration && go run -race ./torture -duration 10m $(FLAGS)'
 
 # rlock beside its peers, those of others whose modules can be had. FLAGS='-rounds 5 -write' makes docs/performance.md anew;
-# `go doc ./bench` in integration/ has more.
+# FLAGS="-before REV -java=false -peers 'rlock before'" compares with an earlier commit; `go doc ./bench` in integration/ has more.
 .PHONY: bench
 bench:
 	@$(step) 'benchmark' bash -ec 'cd integration/bench && go run . -others $(FLAGS)'

@@ -5,6 +5,7 @@
 //	go run . -others -quick     with the peers of others
 //	go run . -others -write     the run that docs/performance.md is made from
 //	go run . -others -parts pairs,crowd -java=false
+//	go run . -before HEAD~1 -java=false -peers 'rlock before'    beside an earlier commit
 //	go run . -from ../../docs/performance/run.json -write    the document anew from an older run
 //
 // Rounds are interleaved: in each round every peer has its turn, in another order, so that a slow minute of the machine

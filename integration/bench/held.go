@@ -17,7 +17,7 @@ import (
 
 // renewing are the peers that extend what they hold. Redisson does too, but a thread for each hold is not how anybody
 // would run it.
-var renewing = map[string]int{ours: 1_000_000, rueidisP: 10_000} // up to so many holds
+var renewing = map[string]int{ours: 1_000_000, beforeP: 1_000_000, rueidisP: 10_000} // up to so many holds
 
 // runHeld measures what held locks cost: memory, renewals, and the peace of others.
 func runHeld(r *run) error {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rlock-go/redisson/integration/bench/peers"
 )
 
 func main() {
@@ -32,6 +34,7 @@ func parentMain() error {
 	chosen := flag.String("parts", strings.Join(names, ","), "which parts to run")
 	only := flag.String("peers", "", "which peers to run beside "+ours+", by their names in the table; default all")
 	others := flag.Bool("others", false, "fetch the peers of others and build in those that can be had; the rest is named as missing")
+	before := flag.String("before", "", "a commit: the library as it was then is a peer")
 	java := flag.Bool("java", true, "run Redisson too (needs Java 17 and Maven)")
 	rounds := flag.Int("rounds", 0, "rounds of each measurement; 0 is the default")
 	out := flag.String("json", "", "file for all rounds of all measurements")
@@ -42,8 +45,8 @@ func parentMain() error {
 	if flag.NArg() > 0 {
 		return fmt.Errorf("what is %q?", flag.Args())
 	}
-	if _, built := os.LookupEnv(missingVariable); *others && !built && *from == "" {
-		code, err := withOthers(os.Args[1:])
+	if _, built := os.LookupEnv(missingVariable); (*others || *before != "") && !built && *from == "" {
+		code, err := withPeers(os.Args[1:], peers.Wanted{Others: *others, Before: *before})
 		if err == nil && code != 0 {
 			os.Exit(code) // it has said why
 		}

@@ -20,9 +20,9 @@ import (
 // in the binary that has those peers built in which can be.
 const missingVariable = "RLOCK_BENCH_MISSING"
 
-// withOthers runs this program again, with these arguments and the peers of others that can be built in, and gives its
-// exit code.
-func withOthers(args []string) (int, error) {
+// withPeers runs this program again, with these arguments and what else is wanted and can be built in, and gives its exit
+// code.
+func withPeers(args []string, wanted peers.Wanted) (int, error) {
 	// An interrupt from the keyboard goes to the other process too, and ends it.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -32,9 +32,9 @@ func withOthers(args []string) (int, error) {
 	}
 	defer os.RemoveAll(temp)
 	binary := filepath.Join(temp, "bench")
-	missing, err := peers.Build(ctx, ".", binary, os.Stderr)
+	missing, err := peers.Build(ctx, ".", binary, wanted, os.Stderr)
 	if err != nil {
-		return 0, fmt.Errorf("building with the peers of others, which is done in the folder of this program: %w", err)
+		return 0, fmt.Errorf("building with more peers, which is done in the folder of this program: %w", err)
 	}
 	text, err := json.Marshal(missing)
 	if err != nil {

@@ -36,6 +36,7 @@ type peer struct {
 // Names of the parties, as they are printed.
 const (
 	ours      = "rlock"
+	beforeP   = "rlock before"
 	rawPeer   = "raw redigo"
 	redsyncP  = "redsync"
 	bsmP      = "redislock"
@@ -49,7 +50,7 @@ var openers = map[string]func(addr string) (client, error){}
 
 // goPeers are those that run in a Go process, with those that are not built in.
 func goPeers() []*peer {
-	return []*peer{
+	all := []*peer{
 		{name: ours, open: openOurs, waits: true, note: "defaults",
 			extra: []string{"del"}},
 		{name: rawPeer, open: openRaw, note: "a redigo pool of 128, the same scripts and the same DEL as rlock, each a round trip; can't wait, so it is in no contended part",
@@ -59,6 +60,10 @@ func goPeers() []*peer {
 		{name: bsmP, open: openers[bsmP], waits: true, note: "bsm/redislock v0.9.4 over go-redis v9.23.0, pool of 128; two scripts; polls each 10 ms (its default is not to wait at all)"},
 		{name: rueidisP, open: openers[rueidisP], waits: true, note: "rueidis v1.0.79, KeyMajority 1, NoLoopTracking, TryNextAfter 3 s; plain string keys, woken by client-side caching"},
 	}
+	if open := openers[beforeP]; open != nil {
+		all = append(all, &peer{name: beforeP, open: open, waits: true, note: "the library at the commit that -before names", extra: []string{"del"}})
+	}
+	return all
 }
 
 // builtIn are those of goPeers that can be run.

@@ -15,7 +15,7 @@ import (
 )
 
 // patient are the peers whose waiters sleep until they are woken. A hundred thousand that poll are no wait but an attack.
-var patient = []string{ours, rueidisP}
+var patient = []string{ours, beforeP, rueidisP}
 
 // settled is how long the server must not have heard a command before all are taken to wait.
 const settled = time.Second
@@ -123,7 +123,7 @@ func (r *run) occupy(name string, s spec) error {
 	for i := range locks {
 		var err error
 		switch name {
-		case ours:
+		case ours, beforeP:
 			c := luasrc.Lock(nil, s.name(i), codec.Owner([16]byte{6: 0x40, 8: 0x80}, 1), time.Hour.Milliseconds())
 			err = r.server.conn.Send("EVALSHA", c.Args()...)
 		case rueidisP:

@@ -16,16 +16,22 @@ import (
 	"strings"
 )
 
+// Wanted is what Build is to put in beside the benchmark's own.
+type Wanted struct {
+	Others bool   // every peer of others that can be had
+	Before string // the library at this commit; empty: not
+}
+
 // Build makes the binary from the benchmark's folder, with every peer that can be added to those before it. It returns
-// why others are missing, by their names; the error is of the benchmark without any. What the go command says in full
-// goes to log.
-func Build(ctx context.Context, dir, binary string, log io.Writer) (missing map[string]string, err error) {
+// why others are missing, by their names; the error is of the benchmark without any, or of an earlier commit that can't
+// be had. What the go command says in full goes to log.
+func Build(ctx context.Context, dir, binary string, wanted Wanted, log io.Writer) (missing map[string]string, err error) {
 	temp, err := os.MkdirTemp("", "rlock-bench-peers-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
-	failed, err := (&builder{dir: dir, temp: temp, binary: binary}).build(ctx)
+	failed, err := (&builder{dir: dir, temp: temp, binary: binary, wanted: wanted}).build(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +48,7 @@ type builder struct {
 	dir    string // the benchmark's
 	temp   string // for module files
 	binary string // what it makes
+	wanted Wanted
 	env    []string
 }
 
@@ -50,7 +57,15 @@ func (b *builder) build(ctx context.Context) (missing map[string]*buildError, er
 	if err != nil {
 		return nil, err
 	}
-	if err := b.compile(ctx, mod, nil); err != nil {
+	var tags []string
+	if b.wanted.Before != "" {
+		before, err := b.before(ctx, b.wanted.Before)
+		if err != nil {
+			return nil, err
+		}
+		mod, tags = mod.add(before), []string{beforeTag}
+	}
+	if err := b.compile(ctx, mod, tags); err != nil || !b.wanted.Others {
 		return nil, err
 	}
 	files, err := filepath.Glob(filepath.Join(b.dir, "peers", "*.mod"))
@@ -58,7 +73,6 @@ func (b *builder) build(ctx context.Context) (missing map[string]*buildError, er
 		return nil, err
 	}
 	missing = map[string]*buildError{}
-	var tags []string
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".mod")
 		own, err := readModule(file)
@@ -125,6 +139,7 @@ func (e *buildError) reason() string {
 type module struct {
 	text     []byte            // of a go.mod
 	requires map[string]string // what is to be added to it: versions by paths
+	replaces map[string]string // likewise, folders by paths
 	sum      []byte
 }
 
@@ -158,7 +173,11 @@ func (m module) add(other module) module {
 	sum := slices.Concat(m.sum, other.sum)
 	requires := maps.Clone(other.requires)
 	maps.Copy(requires, m.requires)
-	return module{text: m.text, requires: requires, sum: sum}
+	replaces := maps.Clone(m.replaces)
+	if replaces == nil {
+		replaces = other.replaces
+	}
+	return module{text: m.text, requires: requires, replaces: replaces, sum: sum}
 }
 
 // write puts the module's files where -modfile is to find them.
@@ -175,6 +194,9 @@ func (m module) write(file string) error {
 	args := []string{"mod", "edit"}
 	for path, version := range m.requires {
 		args = append(args, "-require="+path+"@"+version)
+	}
+	for path, dir := range m.replaces {
+		args = append(args, "-replace="+path+"="+dir)
 	}
 	if out, err := exec.Command("go", append(args, file)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, bytes.TrimSpace(out))

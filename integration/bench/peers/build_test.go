@@ -94,7 +94,7 @@ func aBenchmark(t *testing.T) *builder {
 	publish(t, proxy, "example.com/hollow", "v1.0.0", "require example.com/gone v1.0.0\n",
 		"package hollow\n\nimport \"example.com/gone\"\n\nconst Version = gone.Version\n")
 	temp := t.TempDir()
-	return &builder{dir: dir, temp: temp, binary: filepath.Join(temp, "bench"), env: []string{
+	return &builder{wanted: Wanted{Others: true}, dir: dir, temp: temp, binary: filepath.Join(temp, "bench"), env: []string{
 		"GOPROXY=file://" + filepath.ToSlash(proxy), "GONOSUMDB=*", "GOWORK=off",
 		"GOMODCACHE=" + t.TempDir(), "GOFLAGS=-modcacherw -buildvcs=false",
 	}}
@@ -148,5 +148,27 @@ func TestInterruptedBuildMissesNobody(t *testing.T) {
 	cancel()
 	if missing, err := b.build(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, missing %v", err, missing)
+	}
+}
+
+// The checkout's own newest commit is built in beside what is in its working tree.
+func TestLibraryOfAnEarlierCommitIsBuiltInBesideThis(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(t.TempDir(), "bench")
+	if _, err := Build(t.Context(), dir, binary, Wanted{Before: "HEAD"}, t.Output()); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "version", "-m", binary).Output()
+	if err != nil || !strings.Contains(string(out), beforeModule+"\t") {
+		t.Errorf("%v, %s", err, out)
+	}
+	if _, err := Build(t.Context(), dir, binary, Wanted{Before: "no-such-commit"}, t.Output()); err == nil {
+		t.Error("a commit that is not there was built in")
 	}
 }
