@@ -23,6 +23,9 @@ func TestEachNumberIsOnThePageAndHasATest(t *testing.T) {
 	test := regexp.MustCompile(`(?m)^func Test([A-Z]\d)[A-Z]`)
 	remark := regexp.MustCompile(`//.*\(([A-Z]\d)\)`)
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && d.Name() != filepath.Base(root) && strings.HasPrefix(d.Name(), ".") {
+			return fs.SkipDir // what others wrote is fetched into one
+		}
 		if err != nil || !strings.HasSuffix(path, ".go") {
 			return err
 		}

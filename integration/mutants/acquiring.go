@@ -82,7 +82,7 @@ var acquiring = []defect{
 	{
 		what: "who waits behind an unanswered head is told \"locked\"",
 		edits: []edit{{"rlock/waiter.go",
-			"\t\treturn w.queues() && ln.bound > 0 && ln.current == nil && ln.trouble.err == nil\n",
+			"\t\treturn w.queues() && ln.bound > 0 && ln.trouble.err == nil\n",
 			"\t\treturn w.queues() && ln.trouble.err == nil\n"}},
 		by: []catcher{{"integration/invariants", "TestA6WaitBehindAnUnansweredHeadIsNotErrLocked"}},
 	},
