@@ -75,7 +75,15 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 	g := &guard{Conn: nc, pusher: pusher{timeout: timeout}}
 	c := &Conn{stream: redis.NewConn(g, 0, timeout).(stream), net: raw, guard: g, peers: &t.open}
 	t.open.add(c)
-	if err := t.greet(ctx, c); err != nil {
+	// Not by the context's own deadline, whose error callers take for theirs.
+	stop := context.AfterFunc(ctx, func() {
+		if ctx.Err() == context.Canceled {
+			c.Interrupt()
+		}
+	})
+	err = t.greet(ctx, c)
+	stop()
+	if err != nil {
 		c.Close()
 		return nil, fmt.Errorf("connect to %s: %w", t.Address, err)
 	}
@@ -84,6 +92,10 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 
 // greet says who the client is and which database it wants.
 func (t *Target) greet(ctx context.Context, c redis.Conn) error {
+	do := func(command string, args ...any) error {
+		deadline, _ := ctx.Deadline()
+		return ok(redis.DoWithTimeout(c, max(time.Until(deadline), time.Millisecond), command, args...))
+	}
 	user, password := t.Username, t.Password
 	if t.Credentials != nil {
 		var err error
@@ -96,7 +108,7 @@ func (t *Target) greet(ctx context.Context, c redis.Conn) error {
 		if user != "" {
 			args = []any{user, password}
 		}
-		if err := ok(redis.DoContext(c, ctx, "AUTH", args...)); err != nil {
+		if err := do("AUTH", args...); err != nil {
 			err = fmt.Errorf("AUTH: %w", redact(err, password))
 			if t.Credentials != nil {
 				err = credentialsError{err}
@@ -105,12 +117,12 @@ func (t *Target) greet(ctx context.Context, c redis.Conn) error {
 		}
 	}
 	if t.Database != 0 {
-		if err := ok(redis.DoContext(c, ctx, "SELECT", t.Database)); err != nil {
+		if err := do("SELECT", t.Database); err != nil {
 			return fmt.Errorf("SELECT %d: %w", t.Database, err)
 		}
 	}
 	if t.Name != "" {
-		err := ok(redis.DoContext(c, ctx, "CLIENT", "SETNAME", t.Name))
+		err := do("CLIENT", "SETNAME", t.Name)
 		if err != nil && !nameless(err) {
 			return fmt.Errorf("CLIENT SETNAME: %w", err)
 		}
