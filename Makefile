@@ -48,7 +48,7 @@ test: export GOMODCACHE := $(fetched)/go
 test: export MAVEN_OPTS := $(MAVEN_OPTS) -Dmaven.repo.local=$(fetched)/maven
 test:
 	@began=$$(date +%s); \
-	if $(MAKE) --no-print-directory empty setup check unit && \
+	if $(MAKE) --no-print-directory empty setup fetch check unit && \
 	   $(step) 'tests with a Docker engine' $(engine) $(MAKE) --no-print-directory integration interop docker measured; \
 	then echo "== make test: everything passed, $$(( $$(date +%s) - began )) s"; \
 	else echo "== make test: FAILED, $$(( $$(date +%s) - began )) s"; exit 1; fi
@@ -56,6 +56,13 @@ test:
 .PHONY: empty
 empty:
 	@$(step) 'empty caches' bash -ec '[ ! -e $(fetched) ] || chmod -R u+w $(fetched); rm -rf $(fetched) integration/java/target'
+
+# What is needed and no more, a second and a third time if the network fails; a version that is gone is gone then too.
+.PHONY: fetch
+fetch:
+	@$(step) 'fetch modules' bash -ec 'for module in $(modules) ./integration/tools; do echo "$$module"; \
+	  what=./...; [ $$module != ./integration/tools ] || what=tool; \
+	  for try in 1 2 3; do (cd $$module && go list -deps -test $$what >/dev/null) && continue 2; sleep $$((5 * try)); done; exit 1; done'
 
 .PHONY: setup
 setup:
