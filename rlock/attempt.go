@@ -195,9 +195,6 @@ func (a *attempt) granted(r *pipeline.Request) {
 		a.tellLine()
 	default:
 		w.settle(h, nil)
-		if n.line != nil {
-			n.line.holder = t
-		}
 		a.tellLine()
 		n.reenter(t.owner)
 		a.finish()

@@ -51,8 +51,6 @@ type line struct {
 	answers int  // "taken", or a grant to one of the line
 	trouble trouble
 
-	holder *tenure // who got the last grant; earlier ones may be gone from the server unnoticed
-
 	handoff
 	crush
 	quit time.Duration // when a line that nobody waits in leaves its channel; 0: not decided
@@ -71,8 +69,8 @@ func (ln *line) tidy() {
 	}
 }
 
-// push queues w. A line that forms looks at once, unless this client's last
-// grant is still held, of whose end it hears.
+// push queues w. A line that forms looks at once, unless this client holds the
+// lock, of whose end it hears.
 func (ln *line) push(w *waiter) {
 	now := ln.n.c.early()
 	w.answers, w.joined = ln.answers, now
@@ -80,7 +78,7 @@ func (ln *line) push(w *waiter) {
 		if t := ln.n.turn; t != nil {
 			t.Arrived(now)
 		}
-		if ln.heard && !ln.flag && now < ln.look() && ln.holder != nil && ln.holder.held > 0 {
+		if ln.heard && !ln.flag && now < ln.look() && ln.n.held() {
 			w.answers--
 		} else {
 			ln.flag = true
@@ -234,7 +232,7 @@ func (ln *line) end() {
 	ln.flag = false
 	ln.crush = crush{}
 	ln.bound, ln.polite, ln.quit = 0, 0, 0
-	ln.handoff, ln.holder = handoff{}, nil
+	ln.handoff = handoff{}
 	ln.trouble.clear()
 }
 

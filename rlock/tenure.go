@@ -79,6 +79,17 @@ func (n *name) holds(o Owner) bool {
 	return t != nil && t.held > 0
 }
 
+// held tells whether any owner has a living hold. Only one can: a grant to
+// another ends it.
+func (n *name) held() bool {
+	for t := n.tenures; t != nil; t = t.next {
+		if t.held > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // tenure finds or makes the owner's dealings with the name.
 func (n *name) tenure(o Owner) *tenure {
 	if t := n.find(o); t != nil {

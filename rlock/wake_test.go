@@ -244,6 +244,31 @@ func TestCallerDoesNotWaitForAHoldThatWasForced(t *testing.T) {
 	}
 }
 
+// The queue has just been left by the last of those to whom the lock was handed on, and is still subscribed. Its own
+// message is no reason to look.
+func TestCallerAfterHandOffsTriesAtOnce(t *testing.T) {
+	c := open(t, redistest.Start(t), WithWatchdogTimeout(5*soon))
+	l := c.NewLock("orders")
+	for range 3 {
+		h := lockOf(t, l)
+		entered := make(chan *Hold)
+		for range 2 {
+			go func() { entered <- lockOf(t, l) }()
+		}
+		awaitQueued(t, l, 2)
+		awaitListening(t, c, l.Name())
+		awaitNoAttempt(t, c, l.Name())
+		unlock(t, h)
+		unlock(t, <-entered)
+		unlock(t, <-entered)
+		began := time.Now()
+		unlock(t, lockOf(t, l))
+		if took := time.Since(began); took > soon {
+			t.Errorf("it took %v to get a lock that was free", took)
+		}
+	}
+}
+
 // onlyOne lends one connection, for the commands, and has none for the subscription.
 type onlyOne struct {
 	addr string
