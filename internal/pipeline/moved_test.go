@@ -238,7 +238,17 @@ func TestRetiredConnectionLosesNothing(t *testing.T) {
 	s := redistest.Start(t)
 	p := start(t, s)
 	before := id(t, p)
-	var pending []<-chan *Request
+	// Its reply is owed for certain when the connection is retired.
+	pending := []<-chan *Request{ask(p, "BLPOP", "nothing", "0.3")}
+	c := s.Dial(t)
+	for deadline := time.Now().Add(10 * timeout); ; time.Sleep(time.Millisecond) {
+		if info, _ := redis.String(c.Do("INFO", "clients")); field(info, "blocked_clients:", "\r") == "1" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the command never reached the server")
+		}
+	}
 	for range 200 {
 		pending = append(pending, ask(p, "INCR", "n"))
 	}
