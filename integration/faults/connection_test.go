@@ -23,8 +23,7 @@ func (r *round) kill(subscribed bool) {
 // cutSubscription: the waiter's subscription ends, and what is published meanwhile goes unheard.
 func cutSubscription(r *round) {
 	first := r.rivalTakes()
-	calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
-	r.listens(1)
+	calls := r.waits()
 	if !becomes(soon, func() bool { return r.answered(acquires) == 2 }) {
 		r.Fatal("the waiter never tried again")
 	}

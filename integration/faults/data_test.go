@@ -71,8 +71,7 @@ func lostWhileHeld(lose func(*round)) func(*round) {
 // lostWhileWaited: the server loses the lock that somebody waits for.
 func lostWhileWaited(r *round) {
 	first := r.rivalTakes()
-	calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
-	r.listens(1)
+	calls := r.waits()
 	wipe(r)
 	from := time.Now()
 	got := r.await(calls)
@@ -129,8 +128,7 @@ func keptWhileHeld(r *round) {
 // keptWhileWaited is the same for one who waits.
 func keptWhileWaited(r *round) {
 	first := r.rivalTakes()
-	calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
-	r.listens(1)
+	calls := r.waits()
 	crash(r)
 	r.holds(1, first)
 	from := time.Now()

@@ -129,8 +129,7 @@ func outage() time.Duration {
 // connection, with twenty callers who keep asking, and the subscription, with a waiter.
 func reconnects(r *round) {
 	first := r.rivalTakes()
-	calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
-	r.listens(1)
+	calls := r.waits()
 	if !becomes(soon, func() bool { return r.answered(acquires) == 2 }) {
 		r.Fatal("the waiter never tried again")
 	}

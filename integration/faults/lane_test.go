@@ -258,13 +258,45 @@ func (r *round) comesFree() {
 // listens waits until so many connections listen to the lock's channel.
 func (r *round) listens(n int64) {
 	r.Helper()
-	channel := codec.Channel(r.name)
-	if !becomes(soon, func() bool {
-		v, err := redis.Values(do(r.T, r.direct, "PUBSUB", "NUMSUB", channel), nil)
-		return err == nil && v[1] == n
-	}) {
-		r.Fatalf("never %d listeners on %s", n, channel)
+	if !becomes(soon, func() bool { return r.listeners() == n }) {
+		r.Fatalf("never %d listeners on %s", n, codec.Channel(r.name))
 	}
+}
+
+// waits has the client wait for the lock, which somebody else holds, and returns when it listens for its release. A call
+// that had no answer because the machine stood still is made again.
+func (r *round) waits() <-chan result {
+	r.Helper()
+	for {
+		calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
+		listens := false
+		becomes(soon, func() bool {
+			listens = r.listeners() == 1
+			return listens || len(calls) > 0
+		})
+		if listens {
+			return calls
+		}
+		select {
+		case got := <-calls:
+			if !r.excused(got.err) {
+				r.Fatalf("the call did not wait: %v", got.err)
+			}
+		default:
+			r.Fatalf("it never listened for %s", r.name)
+		}
+	}
+}
+
+// listeners counts those who listen for the lock's release.
+func (r *round) listeners() int64 {
+	r.Helper()
+	v, err := redis.Values(do(r.T, r.direct, "PUBSUB", "NUMSUB", codec.Channel(r.name)), nil)
+	if err != nil {
+		return -1
+	}
+	n, _ := v[1].(int64)
+	return n
 }
 
 // excused tells whether an error says that no answer came, while the machine stood still in this round. It is counted.

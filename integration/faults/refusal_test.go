@@ -121,8 +121,7 @@ func (f refusal) play(r *round) {
 		const first = 800 * time.Millisecond
 		r.take(r.his, rlock.Lease(first))
 		r.counts(1, 1)
-		calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
-		r.listens(1)
+		calls := r.waits()
 		if !becomes(soon, func() bool { return r.answered(acquires) == 2 }) {
 			r.Fatal("the waiter never tried again")
 		}

@@ -28,7 +28,7 @@ func readOnly(err error) bool {
 // server's answer if its time is over.
 func (p *Pipeline) refusedByReplica(r *Request) {
 	p.mu.Lock()
-	retired := p.retire(r.link)
+	retired := p.retire(r.link, errReadOnly)
 	again := r.deadline > clock.Early(p.o.Clock) && !p.closed
 	if again {
 		r.Reply, r.Err = nil, nil
@@ -50,7 +50,7 @@ func (p *Pipeline) refusedByReplica(r *Request) {
 func (p *Pipeline) Retire(cause error) bool {
 	p.mu.Lock()
 	l := p.link
-	retired := p.retire(l)
+	retired := p.retire(l, cause)
 	idle := retired && l.inflight == 0
 	p.mu.Unlock()
 	if !retired {
@@ -63,14 +63,14 @@ func (p *Pipeline) Retire(cause error) bool {
 	return true
 }
 
-// retire has no more batches cut for l. It reports whether l was the
+// retire has no more batches cut for l, for cause. It reports whether l was the
 // connection in use. It is called with mu held.
-func (p *Pipeline) retire(l *link) bool {
+func (p *Pipeline) retire(l *link, cause error) bool {
 	if l == nil || p.link != l {
 		return false
 	}
 	l.retired = true
-	p.moved = true
+	p.moved, p.lastErr = true, cause
 	l.end()
 	return true
 }

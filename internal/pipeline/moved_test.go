@@ -176,7 +176,8 @@ func TestServerThatHidesItsRoleIsFoundOutByItsFirstRefusal(t *testing.T) {
 		dials.Add(1)
 		return a.dial(ctx)
 	}, Options{})
-	if r := end(t, ask(p, "SET", "k", "1")); !readOnly(r.Err) {
+	// Its time may be over in the pause before the next connection.
+	if r := end(t, ask(p, "SET", "k", "1")); !readOnly(r.Err) && !errors.Is(r.Err, errReadOnly) {
 		t.Fatalf("got %v, %v", r.Reply, r.Err)
 	}
 	if n := dials.Load(); n > 30 {
