@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
-	"github.com/rlock-go/redisson/rlock"
 )
 
 // stopped freezes the server's process: what was sent meanwhile runs when it goes on.
