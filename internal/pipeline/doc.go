@@ -17,10 +17,20 @@
 // # What a completion says
 //
 // A Request ends exactly once, in one of four ways: with a reply, with the
-// server's error, with a [NotSentError] (no byte of it left this process), or
-// with a [LostError]: it was sent, the connection broke, and whether it ran,
-// or will yet run, is open. Nothing is ever sent twice by this package but a
-// script that the server answered it did not know.
+// server's error, with a [NotSentError] (nothing of it ran), or with a
+// [LostError]: it was sent, the connection broke, and whether it ran, or will
+// yet run, is open. This package sends twice only what the server answered
+// that it did not run: a script that it did not know, and a command that it
+// refused because it is a replica.
+//
+// # A server that moves
+//
+// A connection may stay with a former master for as long as that lives. So one
+// on which READONLY was answered is retired: what is under way on it is
+// answered, what was refused goes to the next connection, and that one is used
+// only if its server is a master or does not say. [Pipeline.Retire] does the
+// same for a caller who knows that the address leads elsewhere. Options.Moved
+// tells of it, since other connections have to follow.
 //
 // # The fence
 //
