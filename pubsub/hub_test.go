@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -79,7 +80,7 @@ func TestP1ThousandChannelsOnOneConnectionInOneCommand(t *testing.T) {
 	srv := redistest.Start(t)
 	gate := make(chan struct{})
 	h := newHub(t, gated(gate, own(srv.Addr())), Options{})
-	mon := srv.Monitor(t)
+	mon := monitor.Tap(t, srv.URL())
 	const n = 1000
 	rs := make([]recorder, n)
 	subs := make([]*Subscription, n)
@@ -96,7 +97,7 @@ func TestP1ThousandChannelsOnOneConnectionInOneCommand(t *testing.T) {
 		t.Errorf("subscribed clients: %q, want one with 1000 channels", got)
 	}
 	commands := 0
-	for _, l := range mon.Take() {
+	for _, l := range mon.Mark() {
 		if strings.EqualFold(l.Args[0], "SUBSCRIBE") {
 			commands++
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -109,10 +110,10 @@ func TestIdleConnectionIsPingedAndKept(t *testing.T) {
 		r := new(recorder)
 		s := h.Subscribe("c", r)
 		r.await(t, "confirmed", 1)
-		mon := srv.Monitor(t)
+		mon := monitor.Tap(t, srv.URL())
 		pings := 0
 		count := func() bool {
-			for _, l := range mon.Take() {
+			for _, l := range mon.Mark() {
 				if strings.EqualFold(l.Args[0], "PING") {
 					pings++
 				}

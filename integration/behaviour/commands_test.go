@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rlock-go/redisson/integration/monitor"
+	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/rlock"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rlock-go/redisson/integration/monitor"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/rlock"
 )
 

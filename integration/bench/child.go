@@ -8,7 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"syscall"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
 // childVariable in its environment makes this program a child: a role, a peer, the server's address and the role's
@@ -30,7 +33,7 @@ func startChild(role, peer, addr, argument string) (*child, error) {
 	c := &child{cmd: exec.Command(self), out: make(chan string, 1)}
 	c.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s\n%s\n%s\n%s", childVariable, role, peer, addr, argument))
 	c.cmd.Stderr = os.Stderr
-	c.cmd.SysProcAttr = dieWithParent()
+	c.cmd.SysProcAttr = deathsig.Attr(syscall.SIGTERM)
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

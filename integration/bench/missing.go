@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/rlock-go/redisson/integration/bench/peers"
+	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
 // missingVariable in its environment says why peers are not built in: an object of JSON, reasons by names. It is set
@@ -43,7 +44,7 @@ func withPeers(args []string, wanted peers.Wanted) (int, error) {
 	cmd := exec.Command(binary, args...)
 	cmd.Env = append(os.Environ(), missingVariable+"="+string(text))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.SysProcAttr = dieWithParent()
+	cmd.SysProcAttr = deathsig.Attr(syscall.SIGTERM)
 	err = cmd.Run()
 	if e, ended := errors.AsType[*exec.ExitError](err); ended {
 		return max(e.ExitCode(), 1), nil

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
 // redisVersion is what the numbers are meant for; the program says so if it finds another.
@@ -42,7 +44,7 @@ func startServer() (*server, error) {
 	s.cmd = exec.Command(binary, "--bind", "127.0.0.1", "--port", fmt.Sprint(port), "--dir", dir,
 		"--save", "", "--appendonly", "no", "--maxclients", "20000",
 		"--client-output-buffer-limit", "pubsub 0 0 0")
-	s.cmd.SysProcAttr = dieWithParent()
+	s.cmd.SysProcAttr = deathsig.Attr(syscall.SIGTERM)
 	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("redis-server: %w", err)
 	}

@@ -9,10 +9,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
 // side is what a process is made of.
@@ -46,7 +48,7 @@ func startChild(t testing.TB, binary, url string) *child {
 	c := &child{cmd: exec.Command(binary)}
 	c.cmd.Env = append(os.Environ(), childVariable+"="+url)
 	c.cmd.Stderr = &c.stderr
-	c.cmd.SysProcAttr = dieWithParent()
+	c.cmd.SysProcAttr = deathsig.Attr(syscall.SIGKILL)
 	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)

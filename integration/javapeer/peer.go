@@ -9,8 +9,11 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
 const (
@@ -90,7 +93,7 @@ func Launch(ctx context.Context, version, addr string, opts ...Option) (*Peer, e
 	args := append([]string{"-Xmx128m", "-XX:+UseSerialGC"}, c.jvm...)
 	args = append(args, "-cp", classPath, "rlock.peer.Peer", addr)
 	cmd := exec.Command(java, append(args, c.settings...)...)
-	cmd.SysProcAttr = dieWithParent()
+	cmd.SysProcAttr = deathsig.Attr(syscall.SIGKILL)
 
 	p := &Peer{cmd: cmd, stderr: &lastBytes{}, gone: make(chan struct{})}
 	cmd.Stderr = p.stderr

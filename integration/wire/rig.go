@@ -11,8 +11,8 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
-	"github.com/rlock-go/redisson/integration/monitor"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/internal/monitor"
 )
 
 // patience bounds waits for what should take milliseconds, on a loaded machine.

@@ -11,7 +11,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
-	"github.com/rlock-go/redisson/integration/monitor"
+	"github.com/rlock-go/redisson/internal/monitor"
 )
 
 // cmd is a client's command.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/leakcheck"
+	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -33,7 +34,7 @@ type rig struct {
 	t       *testing.T
 	server  *redistest.Server
 	conn    redis.Conn
-	monitor *redistest.Monitor
+	monitor *monitor.Stream
 	sub     redis.PubSubConn
 }
 
@@ -55,7 +56,7 @@ func newRig(t *testing.T) *rig {
 	if _, ok := r.sub.Receive().(redis.Subscription); !ok {
 		t.Fatal("not subscribed")
 	}
-	r.monitor = s.Monitor(t)
+	r.monitor = monitor.Tap(t, s.URL())
 	return r
 }
 
@@ -73,11 +74,13 @@ func (r *rig) do(command string, args ...any) any {
 // one line with blanks.
 func (r *rig) run(c Call, calls ...string) (any, error) {
 	r.t.Helper()
-	r.monitor.Take()
+	r.monitor.Mark()
 	reply, err := r.conn.Do("EVALSHA", c.Args()...)
 	var got []string
-	for _, l := range r.monitor.TakeLua() {
-		got = append(got, l.String())
+	for _, l := range r.monitor.Mark() {
+		if l.Lua() {
+			got = append(got, l.String())
+		}
 	}
 	if !slices.Equal(got, calls) {
 		r.t.Errorf("calls\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(calls, "\n\t"))

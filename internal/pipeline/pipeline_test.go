@@ -12,6 +12,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -204,13 +205,13 @@ func TestDiscardsRideAlongInOneCommand(t *testing.T) {
 	for i := range 10 {
 		end(t, ask(p, "SET", fmt.Sprint("k", i), "v"))
 	}
-	m := s.Monitor(t)
+	m := monitor.Tap(t, s.URL())
 	for i := range 10 {
 		p.Discard(fmt.Sprint("k", i))
 	}
 	end(t, ask(p, "ECHO", "x"))
 	end(t, ask(p, "ECHO", "y"))
-	lines := m.Take()
+	lines := m.Mark()
 	var cmds []string
 	for _, l := range lines {
 		cmds = append(cmds, l.Args[0])

@@ -9,8 +9,7 @@
 // was started, so two tests that raced for a port never share a server.
 //
 // Stop, Kill, Restart, Pause and Resume are the faults a client must survive.
-// Monitor tells which commands the server ran, calls from inside scripts
-// included.
+// Package monitor tells which commands the server ran.
 //
 // The binary is redis-server from PATH, or what RLOCK_REDIS_SERVER names. Where
 // there is none, the test fails: a skipped test would look like a passed one.

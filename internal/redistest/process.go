@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
 // process is a started redis-server and its log.
@@ -29,7 +31,7 @@ func launch(bin string, args []string, log string) (*process, error) {
 	defer out.Close()
 	p := &process{cmd: exec.Command(bin, args...), log: log, gone: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = out, out
-	p.cmd.SysProcAttr = dieWithParent()
+	p.cmd.SysProcAttr = deathsig.Attr(syscall.SIGKILL)
 
 	started := make(chan error, 1)
 	go func() {

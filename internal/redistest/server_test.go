@@ -16,6 +16,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/leakcheck"
+	"github.com/rlock-go/redisson/internal/monitor"
 )
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }
@@ -110,53 +111,9 @@ func TestPasswordIsUsed(t *testing.T) {
 	if want := "redis://:p%40ss@" + s.Addr(); s.URL() != want {
 		t.Errorf("URL %q, want %q", s.URL(), want)
 	}
-	m := s.Monitor(t)
+	m := monitor.Tap(t, s.URL())
 	ping(t, s.Dial(t))
-	if got := m.Take(); !slices.ContainsFunc(got, func(l Line) bool { return l.String() == "PING" }) {
+	if got := m.Mark(); !slices.ContainsFunc(got, func(l monitor.Line) bool { return l.String() == "PING" }) {
 		t.Errorf("monitor saw %v", got)
-	}
-}
-
-func TestMonitorShowsCallsInsideScripts(t *testing.T) {
-	s := Start(t)
-	c := s.Dial(t)
-	m := s.Monitor(t)
-	weird := "a\"b\\c\n\r\t\a\b\x00\xff ] [é"
-	if _, err := c.Do("EVAL", "redis.call('set', KEYS[1], ARGV[1]); return redis.call('GET', KEYS[1])", 1, weird, "v"); err != nil {
-		t.Fatal(err)
-	}
-	got := m.TakeLua()
-	if len(got) != 2 || !slices.Equal(got[0].Args, []string{"set", weird, "v"}) || !slices.Equal(got[1].Args, []string{"GET", weird}) {
-		t.Errorf("calls %q", got)
-	}
-	if rest := m.Take(); len(rest) != 0 {
-		t.Errorf("a second Take repeats %v", rest)
-	}
-	if _, err := c.Do("SELECT", 3); err != nil {
-		t.Fatal(err)
-	}
-	for i := range 3000 {
-		if err := c.Send("SET", "k", i); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := c.Do(""); err != nil {
-		t.Fatal(err)
-	}
-	lines := m.Take()
-	if len(lines) != 3001 {
-		t.Fatalf("%d lines, want 3001", len(lines))
-	}
-	last := lines[3000]
-	if last.DB != 3 || last.Lua() || last.String() != "SET k 2999" {
-		t.Errorf("last %+v", last)
-	}
-}
-
-func TestUnreadableMonitorLines(t *testing.T) {
-	for _, text := range []string{"", "+", "x [0 lua] \"a\"", "+1 [0 lua \"a\"", "+1 [0] \"a\"", "+1 [x lua] \"a\"", "+1 [0 lua] a", "+1 [0 lua] \"a"} {
-		if l, err := parseLine(text); err == nil {
-			t.Errorf("%q gave %v", text, l)
-		}
 	}
 }

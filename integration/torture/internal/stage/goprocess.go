@@ -15,6 +15,7 @@ import (
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 	"github.com/rlock-go/redisson/integration/torture/internal/worker"
+	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
 // patience bounds what has to happen; a loaded machine may need seconds for what takes milliseconds.
@@ -92,7 +93,7 @@ func (r *goRun) launch(args []string) error {
 		return err
 	}
 	r.cmd = exec.Command(binary, args...)
-	r.cmd.SysProcAttr = dieWithParent()
+	r.cmd.SysProcAttr = deathsig.Attr(syscall.SIGKILL)
 	r.cmd.Stderr = &r.stderr
 	r.in, err = r.cmd.StdinPipe()
 	return err

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/rlock-go/redisson/integration/monitor"
+	"github.com/rlock-go/redisson/internal/monitor"
 )
 
 func TestParse(t *testing.T) {
