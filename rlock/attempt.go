@@ -14,17 +14,17 @@ import (
 // attempt is one acquire on its way. It outlives the waiter that wanted it:
 // what comes of it is decided here, once, whether anybody still listens.
 type attempt struct {
-	req    pipeline.Request
-	w      *waiter
-	t      *tenure
-	lease  time.Duration // what it passes
-	began  time.Duration
-	forces int32 // of the name when it was queued
-	queued bool
-	handed bool // it followed an unlock of this client at once
-	timed  bool // a timer knows it
-	alarm  *time.Timer
-	over   bool // nothing comes of it any more for its waiter
+	req        pipeline.Request
+	w          *waiter
+	t          *tenure
+	lease      time.Duration // what it passes
+	began      time.Duration
+	forces     int32 // of the name when it was queued
+	queued     bool
+	handedOff  bool // it followed an unlock of this client at once
+	referenced bool // a timer knows it
+	stuckTimer *time.Timer
+	detached   bool // nothing comes of it any more for its waiter
 }
 
 // try makes an attempt for w. It is called with the shard locked.
@@ -35,8 +35,8 @@ func (n *name) try(w *waiter) *attempt {
 	} else {
 		// A try after one that may have been granted must not meet its own
 		// shadow (A5); one that was refused left none.
-		if w.owner == (Owner{}) || w.spoiled {
-			w.owner, w.spoiled = n.c.NewOwner(), false
+		if w.owner == (Owner{}) || w.ownerUsed {
+			w.owner, w.ownerUsed = n.c.NewOwner(), false
 		}
 		t = n.tenure(w.owner)
 	}
@@ -47,8 +47,8 @@ func (n *name) try(w *waiter) *attempt {
 	a.t.attempts++
 	n.c.work.add()
 	if a.t.busy {
-		a.timed = true
-		a.alarm = n.c.after(n.c.o.timeout, a.stuck)
+		a.referenced = true
+		a.stuckTimer = n.c.after(n.c.o.timeout, a.stuck)
 	}
 	a.t.enter(a)
 	return a
@@ -58,8 +58,8 @@ func (n *name) try(w *waiter) *attempt {
 // lane.
 func (a *attempt) begin() {
 	t, n := a.t, a.t.n
-	n.c.timers.forget(a.alarm)
-	if a.w.settled {
+	n.c.timers.forget(a.stuckTimer)
+	if a.w.ended {
 		a.unsent()
 		return
 	}
@@ -70,7 +70,7 @@ func (a *attempt) begin() {
 	t.register()
 	a.lease = t.pass(own)
 	a.forces = n.forces
-	a.w.spoiled = true
+	a.w.ownerUsed = true
 	a.req.Done, a.req.Wait = a, n.c.o.replicas
 	a.req.Call(n.l.kind.acquire(a.req.Words[:0], n.l.key, t, n.c.leaseWord(a.lease)))
 	if a.queued = n.c.node.pipe.Enqueue(&a.req); !a.queued {
@@ -84,21 +84,21 @@ func (a *attempt) stuck() {
 	s := a.t.n.s
 	s.lock()
 	defer s.unlock()
-	if a.waits() && !a.over && !a.w.settled && !a.w.wasTold() {
+	if a.inCommandQueue() && !a.detached && !a.w.ended && !a.w.wasRefused() {
 		a.w.fail(a.w.unsent(a.t.n.c.node.pipe.Err()))
 	}
 }
 
-// waits tells whether its owner has an earlier command open.
-func (a *attempt) waits() bool { return a.req.Done == nil }
+// inCommandQueue tells whether its owner has an earlier command open.
+func (a *attempt) inCommandQueue() bool { return a.req.Done == nil }
 
 // unanswered tells whether the attempt may have reached the server.
-func (a *attempt) unanswered() bool { return a.queued && !a.over }
+func (a *attempt) unanswered() bool { return a.queued && !a.detached }
 
 // cancel takes the command back if it was not written yet; then unsent is owed.
 // It is called with the shard locked.
 func (a *attempt) cancel() bool {
-	if a.queued && !a.over && a.t.n.c.node.pipe.Cancel(&a.req) {
+	if a.queued && !a.detached && a.t.n.c.node.pipe.Cancel(&a.req) {
 		a.queued = false
 		return true
 	}
@@ -116,13 +116,13 @@ func (a *attempt) abandon() {
 // unsent ends an attempt that nobody answered because nobody was asked: the
 // wake-up that it was made for is handed on.
 func (a *attempt) unsent() {
-	if a.leads() {
-		a.t.n.line.flag = true
+	if a.isQueueAttempt() {
+		a.t.n.queue.wakePending = true
 	}
 	a.finish()
 }
 
-// finish ends the attempt for its waiter, its line and its owner's lane.
+// finish ends the attempt for its waiter, its queue and its owner's lane.
 func (a *attempt) finish() {
 	a.detach()
 	a.t.attempts--
@@ -130,18 +130,18 @@ func (a *attempt) finish() {
 	a.t.n.c.work.done()
 }
 
-// detach ends the attempt for its waiter and line only.
+// detach ends the attempt for its waiter and queue only.
 func (a *attempt) detach() {
-	if a.over {
+	if a.detached {
 		return
 	}
-	a.over = true
+	a.detached = true
 	n := a.t.n
 	if a.w.attempt == a {
 		a.w.attempt = nil
 	}
-	if n.leads(a) {
-		n.line.current = nil
+	if n.isQueueAttempt(a) {
+		n.queue.current = nil
 	}
 	n.step()
 }
@@ -181,21 +181,21 @@ func (a *attempt) granted(r *pipeline.Request) {
 		h.over(lostBy(watchdog.ErrExpired))
 		h.giveBack()
 		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, t.least(r.Sent, a.lease)))
-		a.tellLine()
+		a.tellQueue()
 	case r.Replicas > 0 && r.Acked == 0:
 		n.c.log.unreplicated(t, r)
-		a.giveBackFirst(h, func() { a.troubled(errUnreplicated) })
+		a.giveBackFirst(h, func() { a.retryLater(errUnreplicated) })
 		return
 	case a.forces != n.forces:
 		// A ForceUnlock was queued behind it: the grant is gone again.
 		a.giveBackFirst(h, a.again)
 		return
-	case w.settled:
+	case w.ended:
 		h.giveBack()
-		a.tellLine()
+		a.tellQueue()
 	default:
-		w.settle(h, nil)
-		a.tellLine()
+		w.endWait(h, nil)
+		a.tellQueue()
 		n.reenter(t.owner)
 		a.finish()
 		if w.tries == 1 {
@@ -239,14 +239,14 @@ func (a *attempt) giveBackFirst(h *Hold, then func()) {
 	a.t.n.c.work.done()
 }
 
-// leads tells whether it is its line's attempt.
-func (a *attempt) leads() bool { return a.t.n.leads(a) }
+// isQueueAttempt tells whether it is its queue's attempt.
+func (a *attempt) isQueueAttempt() bool { return a.t.n.isQueueAttempt(a) }
 
-// tellLine tells the line, if the attempt was its own, that the name is taken
-// now. Whoever got it has left the line by then.
-func (a *attempt) tellLine() {
-	if a.leads() {
-		a.t.n.line.taken(a.lease)
+// tellQueue tells the queue, if the attempt was its own, that the name is taken
+// now. Whoever got it has left the queue by then.
+func (a *attempt) tellQueue() {
+	if a.isQueueAttempt() {
+		a.t.n.queue.lockTaken(a.lease)
 	}
 }
 
@@ -291,32 +291,32 @@ func (t *tenure) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
 func (a *attempt) refused(ttl time.Duration) {
 	w, n := a.w, a.t.n
 	n.c.log.waiting(w, ttl)
-	w.told = true
-	w.spoiled = false
+	w.refused = true
+	w.ownerUsed = false
 	w.trouble.clear()
 	switch {
-	case a.leads():
+	case a.isQueueAttempt():
 		if n.turn != nil {
 			n.turn.Refused(n.c.early())
 		}
-		n.line.taken(ttl)
-		n.line.blindly(fewBeats)
-		if a.handed {
+		n.queue.lockTaken(ttl)
+		n.queue.pollWithin(pollIntervals)
+		if a.handedOff {
 			// The unlock did not run before it, or released nothing.
-			n.noEcho()
+			n.resetOwnMessages()
 		}
-	case w.settled:
+	case w.ended:
 	case w.once:
 		w.fail(ErrLocked)
 	default:
 		// Only a refused re-entry queues (A3).
-		ln := n.queue()
-		ln.loose.remove(w)
-		if ln.size == 0 && ln.current == nil {
-			ln.ring.push(w)
-			ln.taken(ttl)
+		q := n.ensureQueue()
+		q.unqueued.remove(w)
+		if q.size == 0 && q.current == nil {
+			q.waiterList.push(w)
+			q.lockTaken(ttl)
 		} else {
-			ln.push(w)
+			q.push(w)
 		}
 	}
 	a.finish()
@@ -325,8 +325,8 @@ func (a *attempt) refused(ttl time.Duration) {
 // failed decides what an attempt that was not answered properly becomes.
 func (a *attempt) failed(err error) {
 	c := a.t.n.c
-	if a.handed {
-		a.t.n.noEcho()
+	if a.handedOff {
+		a.t.n.resetOwnMessages()
 	}
 	switch {
 	case lost(err):
@@ -334,53 +334,53 @@ func (a *attempt) failed(err error) {
 	case closedPipe(err) || c.closed():
 		a.w.fail(ErrClosed)
 		a.finish()
-	case notSent(err) && transport.Permanent(err) && !a.w.wasTold():
+	case notSent(err) && transport.Permanent(err) && !a.w.wasRefused():
 		// Connecting again would meet the same refusal.
-		a.answeredError(err)
+		a.answeredWithError(err)
 		a.finish()
 	case notSent(err):
-		a.troubled(err)
+		a.retryLater(err)
 		a.finish()
 	case harmless(err) || a.w.terms.as:
 		if !harmless(err) {
 			a.t.mayHaveSet(a.req.Sent, a.lease)
 		}
-		a.answeredError(err)
+		a.answeredWithError(err)
 		a.finish()
 	default:
 		// Part of the script may have run.
-		a.answeredError(err)
+		a.answeredWithError(err)
 		a.undo(true)
 	}
 }
 
-// answeredError passes on the server's refusal, or waits it out.
-func (a *attempt) answeredError(err error) {
+// answeredWithError passes on the server's refusal, or waits it out.
+func (a *attempt) answeredWithError(err error) {
 	w := a.w
-	if transient(err) || w.wasTold() && passing(err) {
-		a.troubled(err)
+	if transient(err) || w.wasRefused() && passing(err) {
+		a.retryLater(err)
 		return
 	}
 	w.fail(err)
-	if a.leads() {
-		a.t.n.line.flag = true // the next head sees for itself
+	if a.isQueueAttempt() {
+		a.t.n.queue.wakePending = true // the next head sees for itself
 	}
 }
 
-// troubled has the attempt made again after a pause, while the waiter is
+// retryLater has the attempt made again after a pause, while the waiter is
 // patient.
-func (a *attempt) troubled(err error) {
+func (a *attempt) retryLater(err error) {
 	w, n := a.w, a.t.n
 	since := a.began
-	if a.leads() {
-		n.line.troubled(err, since)
+	if a.isQueueAttempt() {
+		n.queue.attemptFailed(err, since)
 		return
 	}
-	if w.settled {
+	if w.ended {
 		return
 	}
 	w.trouble.add(err, since)
-	if !w.wasTold() && n.c.now()-w.trouble.since >= n.c.o.timeout {
+	if !w.wasRefused() && n.c.now()-w.trouble.since >= n.c.o.timeout {
 		w.fail(w.unreachable(err))
 		return
 	}
@@ -394,8 +394,8 @@ func (a *attempt) troubled(err error) {
 // again makes the attempt once more without a pause.
 func (a *attempt) again() {
 	n := a.t.n
-	if a.leads() {
-		n.line.flag = true
+	if a.isQueueAttempt() {
+		n.queue.wakePending = true
 		return
 	}
 	w := a.w
@@ -406,11 +406,11 @@ func (a *attempt) again() {
 	})
 }
 
-// retry makes another attempt outside the line, unless one is under way.
+// retry makes another attempt outside the queue, unless one is under way.
 func (w *waiter) retry() {
 	n := w.n
 	switch {
-	case w.settled || w.attempt != nil:
+	case w.ended || w.attempt != nil:
 	case n.c.closed():
 		w.fail(ErrClosed)
 	default:

@@ -83,7 +83,7 @@ func (c *Client) close(patience time.Duration) {
 	c.node.pipe.Close(time.Until(deadline))
 	hub.Wait()
 	c.timers.wait()
-	c.stopLines()
+	c.stopQueues()
 	c.forgetOwners()
 	c.log.end()
 	if patience > 0 { // a client that Open could not use is its error's business
@@ -95,13 +95,13 @@ func (c *Client) close(patience time.Duration) {
 // failWaiters ends every wait that keep does not spare.
 func (c *Client) failWaiters(keep func(*waiter) bool) {
 	c.eachName(func(n *name) {
-		ln := n.line
-		if ln == nil {
+		q := n.queue
+		if q == nil {
 			return
 		}
 		var under []*attempt
-		for _, r := range []*ring{&ln.ring, &ln.loose} {
-			for w := r.head; w != nil; {
+		for _, list := range []*waiterList{&q.waiterList, &q.unqueued} {
+			for w := list.head; w != nil; {
 				next := w.next
 				if !keep(w) {
 					w.fail(ErrClosed)
@@ -115,7 +115,7 @@ func (c *Client) failWaiters(keep func(*waiter) bool) {
 		for _, a := range under {
 			a.abandon()
 		}
-		ln.step()
+		q.step()
 	})
 }
 
@@ -140,11 +140,11 @@ func (c *Client) endHolds() {
 	})
 }
 
-// stopLines stops what timers are left.
-func (c *Client) stopLines() {
+// stopQueues stops what timers are left.
+func (c *Client) stopQueues() {
 	c.eachName(func(n *name) {
-		if n.line != nil {
-			n.line.end()
+		if n.queue != nil {
+			n.queue.reset()
 		}
 	})
 }

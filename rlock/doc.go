@@ -99,7 +99,7 @@
 //	what went wrong     ErrLocked and the errors beside it
 //
 // Inside: attempt.go follows an acquire, release.go an unlock, undo.go what was
-// lost; line.go is the queue, handoff.go how it passes a lock on, crush.go how
+// lost; waitqueue.go is the queue, handoff.go how it passes a lock on, throttle.go how
 // it bears a crowd of clients, turn.go its courtesy; tenure.go is one owner's
 // dealings with one name, renew.go the watchdog's commands, kind.go what tells
 // one lock object from another. The examples beside the functions are run by

@@ -67,7 +67,7 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 			}
 		}
 		if there, err := codec.DecodeForce(r.Reply); r.Err != nil || err != nil || !there {
-			n.orphan() // no message will tell
+			n.wakeHead() // no message will tell
 		}
 		n.unpin()
 		s.unlock()

@@ -14,7 +14,7 @@ func awaitNoAttempt(t *testing.T, c *Client, key string) {
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
 		s.lock()
 		n := s.names[key]
-		idle := n != nil && n.line != nil && n.line.current == nil && !n.line.flag
+		idle := n != nil && n.queue != nil && n.queue.current == nil && !n.queue.wakePending
 		s.unlock()
 		if idle {
 			return

@@ -155,7 +155,7 @@ func (h *Hold) check() error {
 		h.l.c.log.lost(h.t, []*Hold{h}, watchdog.ErrExpired)
 		h.t.settleLease()
 		if h.t.held == 0 {
-			h.t.n.orphan() // nobody will unlock
+			h.t.n.wakeHead() // nobody will unlock
 			h.t.tidy()
 		}
 	}

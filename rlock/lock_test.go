@@ -28,7 +28,7 @@ func awaitListening(t testing.TB, c *Client, key string) {
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		s.lock()
 		n := s.names[key]
-		heard := n != nil && n.line != nil && n.line.heard
+		heard := n != nil && n.queue != nil && n.queue.confirmed
 		s.unlock()
 		if heard {
 			return

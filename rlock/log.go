@@ -145,14 +145,14 @@ func (j journal) entered(ctx context.Context, w *waiter, h *Hold, err error) {
 
 // queued tells that w waits behind others of this client.
 func (j journal) queued(w *waiter) {
-	if ahead := w.n.line.size - 1; ahead > 0 && j.on(context.Background(), slog.LevelDebug) {
+	if ahead := w.n.queue.size - 1; ahead > 0 && j.on(context.Background(), slog.LevelDebug) {
 		j.later(w.n.s, slog.LevelDebug, "queued", named(w.n.l.name), slog.Int("ahead", ahead))
 	}
 }
 
 // waiting tells, once for each waiter, that the server said "taken".
 func (j journal) waiting(w *waiter, ttl time.Duration) {
-	if !w.told && !w.once && !w.settled && j.on(context.Background(), slog.LevelDebug) {
+	if !w.refused && !w.once && !w.ended && j.on(context.Background(), slog.LevelDebug) {
 		j.later(w.n.s, slog.LevelDebug, "waiting", named(w.n.l.name), slog.Duration("ttl", ttl))
 	}
 }
@@ -222,7 +222,7 @@ func (j journal) lost(t *tenure, holds []*Hold, cause error) {
 func (j journal) renewed(r *renewal, mine []bool) {
 	ctx := context.Background()
 	if j.w != nil && j.w.renewals.Lasts() && r.c.dog.Failing() == 0 {
-		if lasted, failures, told := j.w.renewals.Over(); told && j.on(ctx, slog.LevelInfo) {
+		if lasted, failures, refused := j.w.renewals.Over(); refused && j.on(ctx, slog.LevelInfo) {
 			j.l.LogAttrs(ctx, slog.LevelInfo, "renewals work again", slog.Duration("lasted", lasted), slog.Int("failures", failures))
 		}
 	}

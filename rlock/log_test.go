@@ -22,7 +22,7 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	l := &Lock{c: c, name: strings.Repeat("long", 40)} // has to be cut, which allocates
 	s := &shard{names: map[string]*name{}}
 	n := &name{c: c, s: s, l: l}
-	n.line = &line{s: s, n: n}
+	n.queue = &waitQueue{shard: s, n: n}
 	te := &tenure{n: n, owner: c.NewOwner()}
 	h := &Hold{l: l, t: te}
 	w := &waiter{n: n, tries: 1}

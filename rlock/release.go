@@ -29,10 +29,10 @@ type release struct {
 	alarm *time.Timer // tells who waits for the owner's lane for too long
 	bound *time.Timer // tells who waits for an answer for too long
 
-	counted bool          // in the tenure's unsent
-	alive   bool          // of a living hold
-	since   time.Duration // when the hold's acquire was sent
-	echoes  bool          // its message is of no use to this client
+	counted    bool          // in the tenure's unsent
+	alive      bool          // of a living hold
+	since      time.Duration // when the hold's acquire was sent
+	ownMessage bool          // its message is of no use to this client
 
 	then    func(err error) // told the outcome, with the shard locked
 	outcome chan error      // gets the outcome; has room for it
@@ -92,7 +92,7 @@ func (r *release) begin() {
 	r.req.Call(l.kind.release(r.req.Words[:0], l.key, l.channel, r.latch, t, c.leaseWord(r.lease), c.words.latchTTL))
 	r.send()
 	if r.alive && t.held == 0 && !r.over {
-		r.echoes = t.n.line != nil && t.n.line.handOff()
+		r.ownMessage = t.n.queue != nil && t.n.queue.handOff()
 		t.n.letGo(r.since)
 	}
 }
@@ -122,9 +122,9 @@ func (r *release) Complete(q *pipeline.Request) {
 	s.lock()
 	defer s.unlock()
 	c := r.t.n.c
-	if r.echoes && (q.Err != nil || q.Resent()) {
+	if r.ownMessage && (q.Err != nil || q.Resent()) {
 		// It ran behind what was to follow it, or not at all.
-		r.silent()
+		r.ownMessageMissed()
 	}
 	if q.Err == nil {
 		r.sent(q)
@@ -256,14 +256,14 @@ func (r *release) answered(q *pipeline.Request, result codec.Release) {
 	if !r.open {
 		n.c.node.pipe.Discard(r.latch)
 	}
-	if r.echoes && result != codec.Final {
-		r.silent()
+	if r.ownMessage && result != codec.Final {
+		r.ownMessageMissed()
 	}
 	switch result {
 	case codec.NotHeld:
 		t.lose(errVanished)
 		if r.alive {
-			n.orphan() // it published nothing
+			n.wakeHead() // it published nothing
 		}
 		r.settle(notHeld(t.owner))
 	case codec.Final:
@@ -277,10 +277,10 @@ func (r *release) answered(q *pipeline.Request, result codec.Release) {
 	}
 }
 
-// silent follows an unlock that did not release as was expected.
-func (r *release) silent() {
-	r.echoes = false
-	r.t.n.noEcho()
+// ownMessageMissed follows an unlock that did not release as was expected.
+func (r *release) ownMessageMissed() {
+	r.ownMessage = false
+	r.t.n.resetOwnMessages()
 	r.t.n.step()
 }
 

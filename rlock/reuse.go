@@ -19,7 +19,7 @@ var (
 // done follows the attempt's end, in its Complete: nothing knows it any more
 // but a timer that waits for it to get stuck.
 func (a *attempt) done() {
-	if a.timed {
+	if a.referenced {
 		return
 	}
 	*a = attempt{}
@@ -29,7 +29,7 @@ func (a *attempt) done() {
 // done is for the two who know a waiter that was granted the lock by its first
 // attempt: that attempt, and the waiter's caller. The last one puts it back.
 func (w *waiter) done() {
-	if w.partings.Add(1) < 2 {
+	if w.references.Add(1) < 2 {
 		return
 	}
 	ready := w.ready

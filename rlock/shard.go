@@ -12,12 +12,12 @@ const shardCount = 64
 // a cancellation that meet are put in one order. Requests are queued under
 // it, which does no I/O; whoever unlocks flushes.
 type shard struct {
-	mu     sync.Mutex
-	names  map[string]*name
-	turns  kept
-	later  []func() // to be run without the lock: callbacks into others' code
-	spare  *line    // lines that nobody waits in
-	spares int
+	mu          sync.Mutex
+	names       map[string]*name
+	turns       kept
+	later       []func()   // to be run without the lock: callbacks into others' code
+	spareQueues *waitQueue // queues that nobody waits in
+	spareCount  int
 }
 
 func (s *shard) lock() { s.mu.Lock() }
@@ -48,11 +48,11 @@ type name struct {
 
 	// All below is guarded by s.mu. Names come and go with each lock, so what
 	// lasts longer is in the handle.
-	line    *line   // nil while nobody waits and nothing is under way
-	turn    *turn   // nil unless this client releases it often
-	tenures *tenure // the first, in no order; most of the time the only one
-	forces  int32   // how many times ForceUnlock was queued for it
-	pins    int32   // calls under way that came to it
+	queue   *waitQueue // nil while nobody waits and nothing is under way
+	turn    *turn      // nil unless this client releases it often
+	tenures *tenure    // the first, in no order; most of the time the only one
+	forces  int32      // how many times ForceUnlock was queued for it
+	pins    int32      // calls under way that came to it
 }
 
 // pin finds or makes the name's state and keeps it until unpin. It is called
@@ -71,47 +71,47 @@ func (s *shard) pin(l *Lock) *name {
 // unpin lets go of the name's state. It is called with the shard locked.
 func (n *name) unpin() {
 	n.pins--
-	n.tidy()
+	n.dropIfIdle()
 }
 
-// tidy drops the name's state if nobody waits or holds.
-func (n *name) tidy() {
-	if n.line != nil {
-		n.line.tidy()
+// dropIfIdle drops the name's state if nobody waits or holds.
+func (n *name) dropIfIdle() {
+	if n.queue != nil {
+		n.queue.dropIfIdle()
 	}
-	if n.pins == 0 && n.tenures == nil && n.line == nil {
+	if n.pins == 0 && n.tenures == nil && n.queue == nil {
 		if key := n.l.mapped(); n.s.names[key] == n {
 			delete(n.s.names, key)
 		}
 	}
 }
 
-// queue finds or makes the name's line. It is called with the shard locked.
-func (n *name) queue() *line {
-	if n.line == nil {
+// ensureQueue finds or makes the name's queue. It is called with the shard locked.
+func (n *name) ensureQueue() *waitQueue {
+	if n.queue == nil {
 		s := n.s
-		if n.line = s.spare; n.line == nil {
-			n.line = &line{s: s}
+		if n.queue = s.spareQueues; n.queue == nil {
+			n.queue = &waitQueue{shard: s}
 		} else {
-			s.spare, n.line.next = n.line.next, nil
-			s.spares--
+			s.spareQueues, n.queue.next = n.queue.next, nil
+			s.spareCount--
 		}
-		n.line.n = n
+		n.queue.n = n
 	}
-	return n.line
+	return n.queue
 }
 
 // step does what is due for those who wait, if anybody does.
 func (n *name) step() {
-	if n.line != nil {
-		n.line.step()
+	if n.queue != nil {
+		n.queue.step()
 	} else {
-		n.tidy()
+		n.dropIfIdle()
 	}
 }
 
-// leads tells whether a is its line's attempt.
-func (n *name) leads(a *attempt) bool { return n.line != nil && n.line.current == a }
+// isQueueAttempt tells whether a is its queue's attempt.
+func (n *name) isQueueAttempt(a *attempt) bool { return n.queue != nil && n.queue.current == a }
 
-// waitsLoose tells whether w's attempts are made outside the queue.
-func (n *name) waitsLoose(w *waiter) bool { return n.line != nil && w.in == &n.line.loose }
+// waitsUnqueued tells whether w's attempts are made outside the queue.
+func (n *name) waitsUnqueued(w *waiter) bool { return n.queue != nil && w.list == &n.queue.unqueued }

@@ -276,7 +276,7 @@ func (t *tenure) tidy() {
 		t.next.prev = t.prev
 	}
 	t.prev, t.next, t.listed = nil, nil, false
-	n.tidy()
+	n.dropIfIdle()
 }
 
 // register makes the watchdog know the lease before an acquire is sent (H5).
@@ -418,18 +418,18 @@ func (t *tenure) lose(cause error) {
 		t.n.c.log.lost(t, holds, cause)
 		// The message of a forced unlock is still to come.
 		if cause != errForced {
-			t.n.orphan()
+			t.n.wakeHead()
 		}
 	}
 	t.tidy()
 }
 
-// orphan has the head look: who waits for this client's own release has
+// wakeHead has the head look: who waits for this client's own release has
 // nothing to wait for.
-func (n *name) orphan() {
-	if ln := n.line; ln != nil && ln.size > 0 {
-		ln.flag = true
-		ln.step()
+func (n *name) wakeHead() {
+	if q := n.queue; q != nil && q.size > 0 {
+		q.wakePending = true
+		q.step()
 		n.s.later = append(n.s.later, n.c.node.pipe.Kick)
 	}
 }

@@ -111,7 +111,7 @@ func (n *name) letGo(since time.Duration) {
 		t.Granted(since)
 	}
 	t.used = now
-	listens := n.line != nil && n.line.heard
+	listens := n.queue != nil && n.queue.confirmed
 	t.Released(now, listens)
 	if !t.asking && !n.c.blind.Load() && t.Ask(now) {
 		n.count(t, listens)
@@ -157,15 +157,15 @@ func listeners(reply any, err error) (int, error) {
 	return redis.Int(pair[1], nil)
 }
 
-// yields is the instant before which w, the head, makes no attempt, so that a
+// yieldUntil is the instant before which w, the head, makes no attempt, so that a
 // slower client may; 0 if it may try. Who has little time left does not yield,
 // nor does a shared owner, which may be the holder.
-func (ln *line) yields(w *waiter) time.Duration {
-	t := ln.n.turn
+func (q *waitQueue) yieldUntil(w *waiter) time.Duration {
+	t := q.n.turn
 	if t == nil || w.terms.as || t.Hold() < shortHold {
 		return 0
 	}
-	now := ln.n.c.early()
+	now := q.n.c.early()
 	if w.until > 0 && w.until-now < 2*t.Patience() {
 		return 0
 	}

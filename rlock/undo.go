@@ -23,7 +23,7 @@ func (a *attempt) lost(err error) {
 	w, n := a.w, a.t.n
 	c := n.c
 	a.t.mayHaveSet(a.req.Sent, a.lease)
-	a.troubledOpen(err)
+	a.noteTrouble(err)
 	c.node.pipe.AfterFence(&a.req, func(closed bool) {
 		// The fence is told on the pipeline's goroutine, or at once on this
 		// one, which holds the shard.
@@ -39,19 +39,19 @@ func (a *attempt) lost(err error) {
 	})
 }
 
-// troubledOpen records trouble for an attempt that is not over yet.
-func (a *attempt) troubledOpen(err error) {
+// noteTrouble records trouble for an attempt that is not over yet.
+func (a *attempt) noteTrouble(err error) {
 	w, n := a.w, a.t.n
-	if a.leads() {
-		n.line.troubled(err, a.began)
-		n.line.arm()
+	if a.isQueueAttempt() {
+		n.queue.attemptFailed(err, a.began)
+		n.queue.arm()
 		return
 	}
-	if w.settled {
+	if w.ended {
 		return
 	}
 	w.trouble.add(err, a.began)
-	if w.wasTold() {
+	if w.wasRefused() {
 		return // it waits on
 	}
 	patience := w.trouble.since + n.c.o.timeout - n.c.now()
@@ -81,7 +81,7 @@ func (a *attempt) undo(fenced bool) {
 		t.attempts--
 		n.c.log.undone(t, err)
 		a.detach()
-		if !a.w.settled && !a.leads() && n.waitsLoose(a.w) {
+		if !a.w.ended && !a.isQueueAttempt() && n.waitsUnqueued(a.w) {
 			a.w.retry()
 		}
 		if !fenced {
@@ -195,9 +195,9 @@ func (a *attempt) resume() {
 }
 
 func (a *attempt) resumed() {
-	a.w.spoiled = false // whatever came of it is known, and undone
+	a.w.ownerUsed = false // whatever came of it is known, and undone
 	a.detach()
-	if a.t.n.waitsLoose(a.w) {
+	if a.t.n.waitsUnqueued(a.w) {
 		a.w.retry()
 	}
 }

@@ -161,9 +161,9 @@ func (h *Hold) giveBack() {
 	h.release(nil, func(err error) {
 		n.c.log.givenBack(h.t, err)
 		// Whoever waits without a subscription would not hear of it.
-		if ln := n.line; ln != nil && !ln.heard {
-			ln.flag = true
-			ln.step()
+		if q := n.queue; q != nil && !q.confirmed {
+			q.wakePending = true
+			q.step()
 		}
 	})
 }

@@ -21,21 +21,21 @@ type waiter struct {
 	hold  *Hold
 	err   error
 
-	settled bool
-	told    bool // an attempt of its own was answered "taken"
-	answers int  // the line's count of answers when it joined
-	tries   int  // attempts in its name
-	joined  time.Duration
-	until   time.Duration // when its wait elapses; 0: as long as its caller's ctx
-	trouble trouble       // of attempts outside the line
-	owner   Owner         // of the attempts, without As
-	spoiled bool          // an attempt in its name was not refused
-	attempt *attempt      // under way
+	ended     bool
+	refused   bool // an attempt of its own was answered "taken"
+	answers   int  // the queue's count of answers when it joined
+	tries     int  // attempts in its name
+	joined    time.Duration
+	until     time.Duration // when its wait elapses; 0: as long as its caller's ctx
+	trouble   trouble       // of attempts outside the queue
+	owner     Owner         // of the attempts, without As
+	ownerUsed bool          // an attempt in its name was not refused
+	attempt   *attempt      // under way
 
-	in         *ring // the list that it is in
+	list       *waiterList // the list that it is in
 	prev, next *waiter
 
-	partings atomic.Int32 // of those who know it, once it was granted the lock
+	references atomic.Int32 // of those who know it, once it was granted the lock
 }
 
 // trouble is a time without answers.
@@ -62,28 +62,28 @@ func (t *trouble) add(err error, since time.Duration) {
 
 func (t *trouble) clear() { *t = trouble{} }
 
-// settle ends the wait. It is called with the shard locked.
-func (w *waiter) settle(h *Hold, err error) {
-	if w.settled {
+// endWait ends the wait. It is called with the shard locked.
+func (w *waiter) endWait(h *Hold, err error) {
+	if w.ended {
 		return
 	}
-	w.settled = true
+	w.ended = true
 	w.hold, w.err = h, err
-	w.in.remove(w)
+	w.list.remove(w)
 	w.ready <- struct{}{}
 }
 
 // fail ends the wait with an error, named.
 func (w *waiter) fail(err error) {
-	w.settle(nil, wrap("acquire", w.n.l.name, err))
+	w.endWait(nil, wrap("acquire", w.n.l.name, err))
 }
 
-// leave ends the wait because the caller's patience did: cause is its ctx's
+// giveUp ends the wait because the caller's patience did: cause is its ctx's
 // error, or ErrLocked for a wait that elapsed. What is under way goes on
 // without it and is given back. It is called with the shard locked.
-func (w *waiter) leave(cause error) error {
+func (w *waiter) giveUp(cause error) error {
 	n := w.n
-	if w.settled {
+	if w.ended {
 		if w.hold == nil {
 			if !errors.Is(cause, ErrLocked) && !errors.Is(w.err, cause) {
 				// Its text begins as every error's does; w.err is wrapped already.
@@ -99,8 +99,8 @@ func (w *waiter) leave(cause error) error {
 	}
 	a := w.attempt
 	cancelled := a != nil && a.cancel()
-	err := w.verdict(cause)
-	w.settle(nil, err)
+	err := w.waitError(cause)
+	w.endWait(nil, err)
 	if cancelled {
 		a.unsent()
 	}
@@ -108,23 +108,23 @@ func (w *waiter) leave(cause error) error {
 	return err
 }
 
-// wasTold tells whether the wait has had an answer: to an attempt of its own,
-// or to one that its line made while it stood in it.
-func (w *waiter) wasTold() bool {
-	return w.told || w.queues() && w.n.line.answers != w.answers
+// wasRefused tells whether the wait has had an answer: to an attempt of its own,
+// or to one that its queue made while it stood in it.
+func (w *waiter) wasRefused() bool {
+	return w.refused || w.inQueue() && w.n.queue.answers != w.answers
 }
 
-// queues tells whether it stands in its line.
-func (w *waiter) queues() bool { return w.n.line != nil && w.in == &w.n.line.ring }
+// inQueue tells whether it stands in its queue.
+func (w *waiter) inQueue() bool { return w.n.queue != nil && w.list == &w.n.queue.waiterList }
 
-// verdict words what is known when the caller leaves (A6, A7).
-func (w *waiter) verdict(cause error) error {
-	told := w.wasTold()
+// waitError words what is known when the caller leaves (A6, A7).
+func (w *waiter) waitError(cause error) error {
+	refused := w.wasRefused()
 	last := w.trouble.err
-	if w.queues() && w.n.line.trouble.err != nil {
-		last = w.n.line.trouble.err
+	if w.inQueue() && w.n.queue.trouble.err != nil {
+		last = w.n.queue.trouble.err
 	}
-	if last == nil && (w.attempt != nil || w.queues() && w.n.line.current != nil) {
+	if last == nil && (w.attempt != nil || w.inQueue() && w.n.queue.current != nil) {
 		// What waits to be sent was not told yet why it can't be.
 		last = w.n.c.node.pipe.Err()
 	}
@@ -132,7 +132,7 @@ func (w *waiter) verdict(cause error) error {
 	unanswered := w.attempt != nil && w.attempt.unanswered()
 	err := cause
 	switch {
-	case elapsed && w.taken(told):
+	case elapsed && w.lastSaidTaken(refused):
 		switch {
 		case last != nil:
 			err = fmt.Errorf("%w (last trouble: %w)", cause, last)
@@ -142,7 +142,7 @@ func (w *waiter) verdict(cause error) error {
 	// A server that has not said "taken" has not said "locked".
 	case elapsed && last == nil && unanswered:
 		err = fmt.Errorf("%w: the wait elapsed before an answer came; a grant that still comes is given back", ErrUncertain)
-	case elapsed && (unanswered || w.spoiled && lost(last)):
+	case elapsed && (unanswered || w.ownerUsed && lost(last)):
 		err = fmt.Errorf("%w: the wait elapsed without an answer: %w", ErrUncertain, last)
 	case elapsed:
 		err = fmt.Errorf("the wait elapsed without an answer: %w", w.unsent(last))
@@ -152,18 +152,18 @@ func (w *waiter) verdict(cause error) error {
 	return wrap("acquire", w.n.l.name, err)
 }
 
-// taken tells whether the last answer was that another owner has the lock. told
+// lastSaidTaken tells whether the last answer was that another owner has the lock. told
 // is whether the wait has had one.
-func (w *waiter) taken(told bool) bool {
+func (w *waiter) lastSaidTaken(refused bool) bool {
 	switch {
 	case w.terms.as && w.n.holds(w.terms.owner):
 		return false // since then its owner came to hold it
-	case told:
+	case refused:
 		return true
 	default:
 		// It joined those who wait after their last answer, and no trouble came since.
-		ln := w.n.line
-		return w.queues() && ln.bound > 0 && ln.trouble.err == nil
+		q := w.n.queue
+		return w.inQueue() && q.expiryDeadline > 0 && q.trouble.err == nil
 	}
 }
 
@@ -171,9 +171,9 @@ func (w *waiter) taken(told bool) bool {
 func (w *waiter) unsent(last error) error {
 	var why error
 	switch a := w.attempt; {
-	case a != nil && a.waits():
+	case a != nil && a.inCommandQueue():
 		why = fmt.Errorf("an earlier command of owner %s is still without an answer", w.terms.owner)
-	case a == nil && (lost(last) || w.queues() && w.n.line.current != nil):
+	case a == nil && (lost(last) || w.inQueue() && w.n.queue.current != nil):
 		why = errors.New("an earlier caller's attempt is still without an answer")
 	case last != nil:
 		return last
@@ -194,7 +194,7 @@ func (w *waiter) unreachable(err error) error {
 	if !lost(err) {
 		return err
 	}
-	if !w.spoiled {
+	if !w.ownerUsed {
 		return w.unsent(err)
 	}
 	return fmt.Errorf("%w: %w; whatever it took is being given back", ErrUncertain, w.sinceLost(err))
@@ -215,15 +215,15 @@ func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts 
 	if once {
 		wait = -1
 	}
-	w, err := l.want(ctx, once, wait, opts)
+	w, err := l.startAcquire(ctx, once, wait, opts)
 	if err != nil {
 		return nil, err
 	}
-	return w.end(ctx, w.await(ctx, wait))
+	return w.result(ctx, w.await(ctx, wait))
 }
 
-// want begins an acquire: its first attempt, or its place in the queue.
-func (l *Lock) want(ctx context.Context, once bool, wait time.Duration, opts []AcquireOption) (*waiter, error) {
+// startAcquire begins an acquire: its first attempt, or its place in the queue.
+func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, opts []AcquireOption) (*waiter, error) {
 	if err := l.usable(); err != nil {
 		return nil, err
 	}
@@ -250,12 +250,12 @@ func (l *Lock) want(ctx context.Context, once bool, wait time.Duration, opts []A
 		w.until = w.joined + wait
 	}
 	if once || w.terms.as {
-		n.queue().loose.push(w)
+		n.ensureQueue().unqueued.push(w)
 		n.try(w)
 	} else {
-		n.queue().push(w)
+		n.ensureQueue().push(w)
 		l.c.log.queued(w)
-		n.line.step()
+		n.queue.step()
 	}
 	n.unpin()
 	s.unlock()
@@ -287,13 +287,13 @@ func (w *waiter) await(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// end is what the caller gets. cause is why it does not wait any longer; nil:
+// result is what the caller gets. cause is why it does not wait any longer; nil:
 // w is settled.
-func (w *waiter) end(ctx context.Context, cause error) (*Hold, error) {
+func (w *waiter) result(ctx context.Context, cause error) (*Hold, error) {
 	c, s := w.n.c, w.n.s
 	if cause != nil {
 		s.lock()
-		err := w.leave(cause)
+		err := w.giveUp(cause)
 		s.unlock()
 		c.node.pipe.Flush()
 		c.log.entered(ctx, w, nil, err)
@@ -307,45 +307,45 @@ func (w *waiter) end(ctx context.Context, cause error) (*Hold, error) {
 	return h, err
 }
 
-// ring is a list of waiters, in order of arrival.
-type ring struct {
+// waiterList is a list of waiters, in order of arrival.
+type waiterList struct {
 	head, tail *waiter
 	size       int
 	shared     int // of them, how many came with As
 }
 
-func (r *ring) push(w *waiter) {
-	w.in, w.prev, w.next = r, r.tail, nil
-	if r.tail == nil {
-		r.head = w
+func (list *waiterList) push(w *waiter) {
+	w.list, w.prev, w.next = list, list.tail, nil
+	if list.tail == nil {
+		list.head = w
 	} else {
-		r.tail.next = w
+		list.tail.next = w
 	}
-	r.tail = w
-	r.size++
+	list.tail = w
+	list.size++
 	if w.terms.as {
-		r.shared++
+		list.shared++
 	}
 }
 
 // remove takes w out of the list that it is in; r may be nil.
-func (r *ring) remove(w *waiter) {
-	if r == nil || w.in != r {
+func (list *waiterList) remove(w *waiter) {
+	if list == nil || w.list != list {
 		return
 	}
 	if w.prev == nil {
-		r.head = w.next
+		list.head = w.next
 	} else {
 		w.prev.next = w.next
 	}
 	if w.next == nil {
-		r.tail = w.prev
+		list.tail = w.prev
 	} else {
 		w.next.prev = w.prev
 	}
-	w.in, w.prev, w.next = nil, nil, nil
-	r.size--
+	w.list, w.prev, w.next = nil, nil, nil
+	list.size--
 	if w.terms.as {
-		r.shared--
+		list.shared--
 	}
 }

@@ -24,7 +24,7 @@ func busy(d time.Duration) {
 	}
 }
 
-// handedOn gives a hold that came by a hand-off within the client, whose line so lingers on its channel.
+// handedOn gives a hold that came by a hand-off within the client, whose queue so stays subscribed.
 func handedOn(t *testing.T, c *Client, l *Lock) *Hold {
 	t.Helper()
 	h := lockOf(t, l)
@@ -63,8 +63,8 @@ func awaitQueued(t *testing.T, l *Lock, n int) {
 	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
 		sh, queued := l.shard(), 0
 		sh.lock()
-		if n := sh.names[l.Name()]; n != nil && n.line != nil {
-			queued = n.line.size
+		if n := sh.names[l.Name()]; n != nil && n.queue != nil {
+			queued = n.queue.size
 		}
 		sh.unlock()
 		if queued == n {
@@ -195,13 +195,13 @@ func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 	conn := s.Dial(t)
 	h := lockOf(t, l)
 	entered := make(chan *Hold)
-	for range longestRun + 8 {
+	for range maxHandOffs + 8 {
 		go func() { entered <- lockOf(t, l) }()
 	}
 	awaitListening(t, c, l.Name())
-	awaitQueued(t, l, longestRun+8)
-	for n := range longestRun + 8 {
-		if n >= longestRun-2 && n <= longestRun+2 {
+	awaitQueued(t, l, maxHandOffs+8)
+	for n := range maxHandOffs + 8 {
+		if n >= maxHandOffs-2 && n <= maxHandOffs+2 {
 			if _, err := conn.Do("DEL", l.Name()); err != nil {
 				t.Fatal(err)
 			}
@@ -293,15 +293,15 @@ func TestClientsOwnUnlocksAreEnoughWithoutASubscription(t *testing.T) {
 	l := c.NewLock("orders")
 	h := lockOf(t, l)
 	var all sync.WaitGroup
-	for range 3 * longestRun {
+	for range 3 * maxHandOffs {
 		all.Go(func() { unlock(t, lockOf(t, l)) })
 	}
-	awaitQueued(t, l, 3*longestRun)
+	awaitQueued(t, l, 3*maxHandOffs)
 	awaitNoAttempt(t, c, l.Name())
 	began := time.Now()
 	unlock(t, h)
 	all.Wait()
 	if took := time.Since(began); took > soon {
-		t.Errorf("%d callers took %v", 3*longestRun, took)
+		t.Errorf("%d callers took %v", 3*maxHandOffs, took)
 	}
 }

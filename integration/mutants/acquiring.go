@@ -54,8 +54,8 @@ var acquiring = []defect{
 	{
 		what: "a grant whose caller has left is not given back",
 		edits: []edit{{"rlock/attempt.go",
-			"\tcase w.settled:\n\t\th.giveBack()\n\t\ta.tellLine()\n",
-			"\tcase w.settled:\n\t\ta.tellLine()\n"}},
+			"\tcase w.ended:\n\t\th.giveBack()\n\t\ta.tellQueue()\n",
+			"\tcase w.ended:\n\t\ta.tellQueue()\n"}},
 		by: []catcher{{"integration/invariants", "TestA6GrantAfterTheEndIsGivenBack"}, {"integration/invariants", "TestH5AbandonedGrantIsNotRenewed"}},
 	},
 	{
@@ -68,22 +68,22 @@ var acquiring = []defect{
 	{
 		what: "an elapsed wait that nobody answered says \"locked\"",
 		edits: []edit{{"rlock/waiter.go",
-			"\ttold := w.wasTold()\n",
-			"\ttold := true\n"}},
+			"\trefused := w.wasRefused()\n",
+			"\trefused := true\n"}},
 		by: []catcher{{"integration/invariants", "TestA6UnreachableServerIsNeither"}},
 	},
 	{
 		what: "a waiter is used again by others while its caller still reads what it got",
 		edits: []edit{{"rlock/reuse.go",
-			"\tif w.partings.Add(1) < 2 {\n",
-			"\tif w.partings.Add(1) < 1 {\n"}},
+			"\tif w.references.Add(1) < 2 {\n",
+			"\tif w.references.Add(1) < 1 {\n"}},
 		by: []catcher{{"integration/behaviour", "TestNobodyIsHandedWhatWasMeantForAnother"}},
 	},
 	{
 		what: "who waits behind an unanswered head is told \"locked\"",
 		edits: []edit{{"rlock/waiter.go",
-			"\t\treturn w.queues() && ln.bound > 0 && ln.trouble.err == nil\n",
-			"\t\treturn w.queues() && ln.trouble.err == nil\n"}},
+			"\t\treturn w.inQueue() && q.expiryDeadline > 0 && q.trouble.err == nil\n",
+			"\t\treturn w.inQueue() && q.trouble.err == nil\n"}},
 		by: []catcher{{"integration/invariants", "TestA6WaitBehindAnUnansweredHeadIsNotErrLocked"}},
 	},
 	{
@@ -96,7 +96,7 @@ var acquiring = []defect{
 	{
 		what: "a re-entry that was told \"taken\" gives up in an outage",
 		edits: []edit{{"rlock/undo.go",
-			"\tif w.wasTold() {\n\t\treturn // it waits on\n\t}\n",
+			"\tif w.wasRefused() {\n\t\treturn // it waits on\n\t}\n",
 			""}},
 		by: []catcher{{"integration/invariants", "TestA7ToldReentriesSurviveAnOutage"}},
 	},

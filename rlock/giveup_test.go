@@ -11,8 +11,8 @@ import (
 func TestContextThatEndsWithTheAnswerIsNamed(t *testing.T) {
 	n := &name{l: &Lock{name: "orders"}}
 	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
-		w := &waiter{n: n, settled: true, err: wrap("acquire", "orders", ErrLocked)}
-		err := w.leave(cause)
+		w := &waiter{n: n, ended: true, err: wrap("acquire", "orders", ErrLocked)}
+		err := w.giveUp(cause)
 		if !errors.Is(err, cause) || !errors.Is(err, ErrLocked) {
 			t.Errorf("%v", err)
 		}
