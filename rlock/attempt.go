@@ -16,7 +16,7 @@ import (
 type attempt struct {
 	req        pipeline.Request
 	w          *waiter
-	t          *tenure
+	st         *ownerState
 	lease      time.Duration // what it passes
 	began      time.Duration
 	forces     int32 // of the name when it was queued
@@ -29,35 +29,35 @@ type attempt struct {
 
 // try makes an attempt for w. It is called with the shard locked.
 func (n *name) try(w *waiter) *attempt {
-	var t *tenure
+	var st *ownerState
 	if w.terms.as {
-		t = n.tenure(w.terms.owner)
+		st = n.ensureOwnerState(w.terms.owner)
 	} else {
 		// A try after one that may have been granted must not meet its own
 		// shadow (A5); one that was refused left none.
 		if w.owner == (Owner{}) || w.ownerUsed {
 			w.owner, w.ownerUsed = n.c.NewOwner(), false
 		}
-		t = n.tenure(w.owner)
+		st = n.ensureOwnerState(w.owner)
 	}
 	a := attempts.Get().(*attempt)
-	a.w, a.t, a.began = w, t, n.c.early()
+	a.w, a.st, a.began = w, st, n.c.early()
 	w.tries++
 	w.attempt = a
-	a.t.attempts++
+	a.st.attempts++
 	n.c.work.add()
-	if a.t.busy {
+	if a.st.busy {
 		a.referenced = true
 		a.stuckTimer = n.c.after(n.c.o.timeout, a.stuck)
 	}
-	a.t.enter(a)
+	a.st.run(a)
 	return a
 }
 
 // begin queues the command. It runs with the shard locked, in the owner's
-// lane.
+// command queue.
 func (a *attempt) begin() {
-	t, n := a.t, a.t.n
+	st, n := a.st, a.st.n
 	n.c.timers.forget(a.stuckTimer)
 	if a.w.ended {
 		a.unsent()
@@ -67,12 +67,12 @@ func (a *attempt) begin() {
 	if a.w.terms.hasLease {
 		own = a.w.terms.lease
 	}
-	t.register()
-	a.lease = t.pass(own)
+	st.register()
+	a.lease = st.commandLease(own)
 	a.forces = n.forces
 	a.w.ownerUsed = true
 	a.req.Done, a.req.Wait = a, n.c.o.replicas
-	a.req.Call(n.l.kind.acquire(a.req.Words[:0], n.l.key, t, n.c.leaseWord(a.lease)))
+	a.req.Call(n.l.kind.acquire(a.req.Words[:0], n.l.key, st, n.c.leaseWord(a.lease)))
 	if a.queued = n.c.node.pipe.Enqueue(&a.req); !a.queued {
 		a.failed(a.req.Err)
 	}
@@ -81,11 +81,11 @@ func (a *attempt) begin() {
 // stuck gives up for a waiter whose owner has an earlier command open, if it has
 // had no answer so far (A7).
 func (a *attempt) stuck() {
-	s := a.t.n.s
+	s := a.st.n.s
 	s.lock()
 	defer s.unlock()
 	if a.inCommandQueue() && !a.detached && !a.w.ended && !a.w.wasRefused() {
-		a.w.fail(a.w.unsent(a.t.n.c.node.pipe.Err()))
+		a.w.fail(a.w.unsent(a.st.n.c.node.pipe.Err()))
 	}
 }
 
@@ -98,7 +98,7 @@ func (a *attempt) unanswered() bool { return a.queued && !a.detached }
 // cancel takes the command back if it was not written yet; then unsent is owed.
 // It is called with the shard locked.
 func (a *attempt) cancel() bool {
-	if a.queued && !a.detached && a.t.n.c.node.pipe.Cancel(&a.req) {
+	if a.queued && !a.detached && a.st.n.c.node.pipe.Cancel(&a.req) {
 		a.queued = false
 		return true
 	}
@@ -117,17 +117,17 @@ func (a *attempt) abandon() {
 // wake-up that it was made for is handed on.
 func (a *attempt) unsent() {
 	if a.isQueueAttempt() {
-		a.t.n.queue.wakePending = true
+		a.st.n.queue.wakePending = true
 	}
 	a.finish()
 }
 
-// finish ends the attempt for its waiter, its queue and its owner's lane.
+// finish ends the attempt for its waiter, its queue and its owner's command queue.
 func (a *attempt) finish() {
 	a.detach()
-	a.t.attempts--
-	a.t.leave()
-	a.t.n.c.work.done()
+	a.st.attempts--
+	a.st.done()
+	a.st.n.c.work.done()
 }
 
 // detach ends the attempt for its waiter and queue only.
@@ -136,7 +136,7 @@ func (a *attempt) detach() {
 		return
 	}
 	a.detached = true
-	n := a.t.n
+	n := a.st.n
 	if a.w.attempt == a {
 		a.w.attempt = nil
 	}
@@ -148,7 +148,7 @@ func (a *attempt) detach() {
 
 // Complete takes the end of the command.
 func (a *attempt) Complete(r *pipeline.Request) {
-	s := a.t.n.s
+	s := a.st.n.s
 	s.lock()
 	defer s.unlock()
 	if r.Err != nil {
@@ -170,20 +170,20 @@ func (a *attempt) Complete(r *pipeline.Request) {
 // granted makes a hold of a grant and gives it to whom it is for. What nobody
 // wants any more, or what can't be trusted any more, is given back.
 func (a *attempt) granted(r *pipeline.Request) {
-	t, w, n := a.t, a.w, a.t.n
-	n.supersede(t)
-	h, ok := t.grant(w, r.Sent, a.lease)
+	st, w, n := a.st, a.w, a.st.n
+	n.supersede(st)
+	h, ok := st.grant(w, r.Sent, a.lease)
 	switch {
 	case !ok:
-		t.drop(h)
-		t.mayHaveSet(r.Sent, a.lease)
-		t.settleLease()
+		st.drop(h)
+		st.mayHaveSet(r.Sent, a.lease)
+		st.updateLease()
 		h.over(lostBy(watchdog.ErrExpired))
 		h.giveBack()
-		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, t.least(r.Sent, a.lease)))
+		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, st.least(r.Sent, a.lease)))
 		a.tellQueue()
 	case r.Replicas > 0 && r.Acked == 0:
-		n.c.log.unreplicated(t, r)
+		n.c.log.unreplicated(st, r)
 		a.giveBackFirst(h, func() { a.retryLater(errUnreplicated) })
 		return
 	case a.forces != n.forces:
@@ -196,7 +196,7 @@ func (a *attempt) granted(r *pipeline.Request) {
 	default:
 		w.endWait(h, nil)
 		a.tellQueue()
-		n.reenter(t.owner)
+		n.reenter(st.owner)
 		a.finish()
 		if w.tries == 1 {
 			w.done()
@@ -210,12 +210,12 @@ func (a *attempt) granted(r *pipeline.Request) {
 // supersede ends the holds of all owners but t, which the server has just named
 // the holder. Replies come in order, so whatever this client believes to hold
 // was granted before, and then the server lost it.
-func (n *name) supersede(t *tenure) {
-	if n.tenures == t && t.next == nil {
+func (n *name) supersede(st *ownerState) {
+	if n.states == st && st.next == nil {
 		return // as nearly always
 	}
-	for _, other := range n.all() {
-		if other == t || other.held == 0 {
+	for _, other := range n.ownerStates() {
+		if other == st || other.held == 0 {
 			continue
 		}
 		cause := errSuperseded
@@ -230,35 +230,35 @@ func (n *name) supersede(t *tenure) {
 // next try must not be refused by its own last one.
 func (a *attempt) giveBackFirst(h *Hold, then func()) {
 	h.release(nil, func(err error) {
-		a.t.n.c.log.givenBack(a.t, err)
+		a.st.n.c.log.givenBack(a.st, err)
 		then()
 		a.detach()
 	})
-	a.t.attempts--
-	a.t.leave()
-	a.t.n.c.work.done()
+	a.st.attempts--
+	a.st.done()
+	a.st.n.c.work.done()
 }
 
 // isQueueAttempt tells whether it is its queue's attempt.
-func (a *attempt) isQueueAttempt() bool { return a.t.n.isQueueAttempt(a) }
+func (a *attempt) isQueueAttempt() bool { return a.st.n.isQueueAttempt(a) }
 
 // tellQueue tells the queue, if the attempt was its own, that the name is taken
 // now. Whoever got it has left the queue by then.
 func (a *attempt) tellQueue() {
 	if a.isQueueAttempt() {
-		a.t.n.queue.lockTaken(a.lease)
+		a.st.n.queue.lockTaken(a.lease)
 	}
 }
 
 // grant makes the hold, alive from now on. It is not ok if its trust is over
 // already (H3).
-func (t *tenure) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
-	c := t.n.c
-	h := &t.first
-	if h.t != nil {
+func (st *ownerState) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
+	c := st.n.c
+	h := &st.firstHold
+	if h.st != nil {
 		h = new(Hold)
 	}
-	h.l, h.t, h.lease, h.end, h.until = w.n.l, t, t.lease, clock.Never, clock.Never
+	h.l, h.st, h.lease, h.end, h.until = w.n.l, st, st.lease, clock.Never, clock.Never
 	h.since = sent
 	if w.terms.hasLease {
 		h.fixed = true
@@ -268,20 +268,20 @@ func (t *tenure) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
 		h.until = later(c.now(), w.terms.maxHold)
 		h.end = watchdog.Trust(h.until, c.o.watchdog)
 	}
-	if t.lease != nil && c.now() >= t.lease.Expiry() {
-		t.lose(watchdog.ErrExpired) // which nobody was told of yet
+	if st.lease != nil && c.now() >= st.lease.Expiry() {
+		st.lose(watchdog.ErrExpired) // which nobody was told of yet
 	}
-	if t.lease == nil {
+	if st.lease == nil {
 		// The holds it would have joined were lost in the meantime.
-		t.register()
-		h.lease = t.lease
+		st.register()
+		h.lease = st.lease
 	}
-	if t.add(h); t.held == 1 {
-		t.n.took()
+	if st.add(h); st.held == 1 {
+		st.n.took()
 	}
 	c.living.add()
 	now := c.now()
-	if now >= min(h.end, t.trust(sent, lease)) || !t.leased(sent, lease) {
+	if now >= min(h.end, st.trust(sent, lease)) || !st.leased(sent, lease) {
 		return h, false
 	}
 	return h, true
@@ -289,7 +289,7 @@ func (t *tenure) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
 
 // refused passes on the answer "taken".
 func (a *attempt) refused(ttl time.Duration) {
-	w, n := a.w, a.t.n
+	w, n := a.w, a.st.n
 	n.c.log.waiting(w, ttl)
 	w.refused = true
 	w.ownerUsed = false
@@ -324,9 +324,9 @@ func (a *attempt) refused(ttl time.Duration) {
 
 // failed decides what an attempt that was not answered properly becomes.
 func (a *attempt) failed(err error) {
-	c := a.t.n.c
+	c := a.st.n.c
 	if a.handedOff {
-		a.t.n.resetOwnMessages()
+		a.st.n.resetOwnMessages()
 	}
 	switch {
 	case lost(err):
@@ -343,7 +343,7 @@ func (a *attempt) failed(err error) {
 		a.finish()
 	case harmless(err) || a.w.terms.as:
 		if !harmless(err) {
-			a.t.mayHaveSet(a.req.Sent, a.lease)
+			a.st.mayHaveSet(a.req.Sent, a.lease)
 		}
 		a.answeredWithError(err)
 		a.finish()
@@ -363,14 +363,14 @@ func (a *attempt) answeredWithError(err error) {
 	}
 	w.fail(err)
 	if a.isQueueAttempt() {
-		a.t.n.queue.wakePending = true // the next head sees for itself
+		a.st.n.queue.wakePending = true // the next head sees for itself
 	}
 }
 
 // retryLater has the attempt made again after a pause, while the waiter is
 // patient.
 func (a *attempt) retryLater(err error) {
-	w, n := a.w, a.t.n
+	w, n := a.w, a.st.n
 	since := a.began
 	if a.isQueueAttempt() {
 		n.queue.attemptFailed(err, since)
@@ -393,7 +393,7 @@ func (a *attempt) retryLater(err error) {
 
 // again makes the attempt once more without a pause.
 func (a *attempt) again() {
-	n := a.t.n
+	n := a.st.n
 	if a.isQueueAttempt() {
 		n.queue.wakePending = true
 		return

@@ -122,20 +122,20 @@ func (c *Client) failWaiters(keep func(*waiter) bool) {
 // endHolds ends every hold.
 func (c *Client) endHolds() {
 	c.eachName(func(n *name) {
-		for _, t := range n.all() {
-			for h := t.holds; h != nil; {
+		for _, st := range n.ownerStates() {
+			for h := st.holds; h != nil; {
 				next := h.next
 				h.check() // a loss by time stays one
 				h = next
 			}
-			for _, h := range t.dropAll() {
+			for _, h := range st.dropAll() {
 				h.over(ErrClosed)
 			}
-			if t.lease != nil {
-				t.lease.Forget()
-				t.lease = nil
+			if st.lease != nil {
+				st.lease.Forget()
+				st.lease = nil
 			}
-			t.tidy()
+			st.dropIfIdle()
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // A release waits for its owner's earlier command, which is answered within the command timeout that Close has patience for.
-func TestE1CloseLetsAReleaseInItsLaneGo(t *testing.T) {
+func TestE1CloseSendsAReleaseThatIsInTheCommandQueue(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewLock("orders")
@@ -25,9 +25,9 @@ func TestE1CloseLetsAReleaseInItsLaneGo(t *testing.T) {
 	}
 	extended, released := make(chan error, 1), make(chan error, 1)
 	go func() { extended <- h.Extend(context.Background(), 30*time.Second) }()
-	awaitLane(t, h, 0)
+	awaitCommandQueue(t, h, 0)
 	go func() { released <- h.Unlock(context.Background()) }()
-	awaitLane(t, h, 1)
+	awaitCommandQueue(t, h, 1)
 	c.Close()
 	if err := <-released; err != nil {
 		t.Error(err)
@@ -38,23 +38,23 @@ func TestE1CloseLetsAReleaseInItsLaneGo(t *testing.T) {
 	}
 }
 
-// awaitLane waits until a command of the hold's owner is under way and so many wait behind it.
-func awaitLane(t *testing.T, h *Hold, behind int) {
+// awaitCommandQueue waits until a command of the hold's owner is under way and so many wait behind it.
+func awaitCommandQueue(t *testing.T, h *Hold, behind int) {
 	t.Helper()
 	s := h.l.shard()
 	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
 		s.lock()
 		queued := 0
-		if h.t.rare != nil {
-			queued = len(h.t.rare.queue)
+		if h.st.extras != nil {
+			queued = len(h.st.extras.queue)
 		}
-		is := h.t.busy && queued == behind
+		is := h.st.busy && queued == behind
 		s.unlock()
 		if is {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%d wait in the lane, want %d", queued, behind)
+			t.Fatalf("%d wait in the command queue, want %d", queued, behind)
 		}
 	}
 }

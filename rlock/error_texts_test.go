@@ -187,7 +187,7 @@ func does(happen func(*story), returns func(*story) error) func(*story) error {
 			s.ctx = ctx
 			shard := s.l.shard()
 			shard.lock()
-			h := shard.names[s.l.mapped()].tenures.holds
+			h := shard.names[s.l.mapped()].states.holds
 			shard.unlock()
 			s.hold(h)
 			happen(s)

@@ -48,7 +48,7 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	}
 	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), limit: h.l.c.now() + h.l.c.o.timeout, idle: true}
 	h.l.c.work.add()
-	h.t.enter(e)
+	h.st.run(e)
 	s.unlock()
 	h.l.c.node.pipe.Flush()
 	timer := time.NewTimer(h.l.c.o.timeout)
@@ -56,9 +56,9 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	select {
 	case err = <-e.done:
 	case <-ctx.Done():
-		err = e.leave(ctx.Err())
+		err = e.giveUp(ctx.Err())
 	case <-timer.C:
-		err = e.leave(nil)
+		err = e.giveUp(nil)
 	}
 	if err != nil {
 		return wrap("extend", h.l.name, err)
@@ -77,27 +77,27 @@ type extension struct {
 	done  chan error
 
 	// Guarded by the shard's mutex.
-	end    time.Duration // of trust in d, while it may be running
-	failed error         // the last trouble
-	open   bool          // a send of it may have run
-	idle   bool          // nothing of it is on its way: it waits for its lane, or for the end of a pause
-	over   bool          // its caller left while nothing of it had run
+	end       time.Duration // of trust in d, while it may be running
+	failed    error         // the last trouble
+	open      bool          // a send of it may have run
+	idle      bool          // nothing of it is on its way: it waits for its command queue, or for the end of a pause
+	abandoned bool          // its caller left while nothing of it had run
 }
 
 // begin sends the renewal. It runs with the shard locked, in the owner's
-// lane.
+// command queue.
 func (e *extension) begin() {
-	h, t := e.h, e.h.t
+	h, st := e.h, e.h.st
 	c := h.l.c
-	if h.check() == nil && !e.over {
+	if h.check() == nil && !e.abandoned {
 		// The other holds keep what they were promised; this one gets d.
 		until := h.until
 		h.until = c.now()
-		e.lease = max(t.pass(0), e.d)
+		e.lease = max(st.commandLease(0), e.d)
 		h.until = until
 		e.req.Done, e.req.Wait = e, c.o.replicas
 		e.req.Call(luasrc.Renew(e.req.Words[:0], c.leaseWord(e.lease), 1, func(int) (key, owner luasrc.Word) {
-			return t.n.l.key, t
+			return st.n.l.key, st
 		}))
 	}
 	e.send()
@@ -109,33 +109,33 @@ func (e *extension) send() {
 	c := h.l.c
 	e.idle = false
 	switch err := h.check(); {
-	case e.over:
-		e.settle(e.failed)
+	case e.abandoned:
+		e.finish(e.failed)
 		return
 	case err != nil:
-		e.late(err)
+		e.finishTooLate(err)
 		return
 	}
 	e.end = watchdog.Trust(c.early(), e.d)
 	h.extends = e
-	h.t.alarm()
+	h.st.alarm()
 	if !c.node.pipe.Enqueue(&e.req) {
-		e.settle(ErrClosed)
+		e.finish(ErrClosed)
 	}
 }
 
-// look is asked when trust would end because of it. As long as it was not
+// restartTrust is asked when trust would end because of it. As long as it was not
 // written nothing of it runs: then what it may cost is counted from now.
-func (e *extension) look(now time.Duration) {
+func (e *extension) restartTrust(now time.Duration) {
 	if e.h.l.c.node.pipe.Waiting(&e.req) {
 		e.end = watchdog.Trust(now, e.d)
 	}
 }
 
-// leave ends the wait of a caller who has had no answer; ended is its ctx's
+// giveUp ends the wait of a caller who has had no answer; ended is its ctx's
 // error, or nil when a command timeout has passed. What did not run is taken
 // back.
-func (e *extension) leave(ended error) error {
+func (e *extension) giveUp(ended error) error {
 	c := e.h.l.c
 	s := e.h.l.shard()
 	s.lock()
@@ -148,7 +148,7 @@ func (e *extension) leave(ended error) error {
 	waits := !e.idle && c.node.pipe.Cancel(&e.req)
 	if e.open || !waits && !e.idle {
 		if waits {
-			e.settle(ErrUncertain)
+			e.finish(ErrUncertain)
 		}
 		if ended == nil {
 			ended = fmt.Errorf("no answer within %v", c.o.timeout)
@@ -163,9 +163,9 @@ func (e *extension) leave(ended error) error {
 			ended = &pipeline.NotSentError{Cause: why}
 		}
 	}
-	e.over = true
+	e.abandoned = true
 	if waits {
-		e.settle(ended)
+		e.finish(ended)
 	}
 	return ended
 }
@@ -173,7 +173,7 @@ func (e *extension) leave(ended error) error {
 // Complete takes the end of the command. One that was lost is sent again once
 // its connection is fenced: a lease set twice is a lease.
 func (e *extension) Complete(r *pipeline.Request) {
-	h, t := e.h, e.h.t
+	h, st := e.h, e.h.st
 	c := h.l.c
 	s := h.l.shard()
 	s.lock()
@@ -186,22 +186,22 @@ func (e *extension) Complete(r *pipeline.Request) {
 	if !notSent(r.Err) && !harmless(r.Err) {
 		e.mayHaveRun(r)
 	}
-	if t.lease != nil {
-		t.alarm()
+	if st.lease != nil {
+		st.alarm()
 	}
 	switch {
 	case c.closed() || closedPipe(r.Err):
-		e.settle(ErrClosed)
+		e.finish(ErrClosed)
 	case lost(r.Err):
 		c.node.pipe.AfterFence(&e.req, func(closed bool) {
 			c.after(0, func() {
 				s.lock()
 				defer s.unlock()
 				if !closed {
-					t.mayArrive(e.lease)
+					st.mayArrive(e.lease)
 				}
 				if c.now() >= e.limit {
-					e.settle(fmt.Errorf("%w: %w", ErrUncertain, r.Err))
+					e.finish(fmt.Errorf("%w: %w", ErrUncertain, r.Err))
 					return
 				}
 				e.send()
@@ -209,9 +209,9 @@ func (e *extension) Complete(r *pipeline.Request) {
 		})
 	case (notSent(r.Err) || passing(r.Err)) && c.now()+firstPause < e.limit:
 		e.idle = true
-		t.pause(firstPause, e.send)
+		st.pause(firstPause, e.send)
 	default:
-		e.settle(r.Err)
+		e.finish(r.Err)
 	}
 }
 
@@ -221,54 +221,54 @@ func (e *extension) mayHaveRun(r *pipeline.Request) {
 	e.open = true
 	if h.ended == nil {
 		h.end = min(h.end, watchdog.Trust(r.Sent, e.d))
-		h.t.mayHaveSet(r.Sent, e.lease)
+		h.st.mayHaveSet(r.Sent, e.lease)
 	}
 }
 
 func (e *extension) answered(r *pipeline.Request) {
-	h, t := e.h, e.h.t
+	h, st := e.h, e.h.st
 	mine, err := codec.DecodeRenew(r.Reply, 1)
 	switch {
 	case err != nil:
 		e.mayHaveRun(r)
-		e.settle(err)
+		e.finish(err)
 	case !mine[0]:
-		t.lose(errVanished)
-		e.late(lostBy(errVanished))
+		st.lose(errVanished)
+		e.finishTooLate(lostBy(errVanished))
 	case h.ended != nil:
 		// Lost or released while the answer was on its way.
-		t.mayHaveSet(r.Sent, e.lease)
-		e.late(h.ended)
+		st.mayHaveSet(r.Sent, e.lease)
+		e.finishTooLate(h.ended)
 	default:
 		h.until = later(r.Sent, e.d)
 		h.end = watchdog.Trust(r.Sent, e.d)
-		t.leased(r.Sent, e.lease)
+		st.leased(r.Sent, e.lease)
 		if err := h.check(); err != nil {
-			e.late(err)
+			e.finishTooLate(err)
 			return
 		}
-		if least := t.least(r.Sent, e.lease); least < e.d {
-			e.settle(fmt.Errorf("%w: an earlier command of owner %s was lost, could not be fenced and may still arrive; it would cut the lease to %v", ErrUncertain, t.owner, least))
+		if least := st.least(r.Sent, e.lease); least < e.d {
+			e.finish(fmt.Errorf("%w: an earlier command of owner %s was lost, could not be fenced and may still arrive; it would cut the lease to %v", ErrUncertain, st.owner, least))
 			return
 		}
-		e.settle(nil)
+		e.finish(nil)
 	}
 }
 
-// late ends an extension that comes, or is answered, when its hold is over.
-func (e *extension) late(ended error) {
+// finishTooLate ends an extension that comes, or is answered, when its hold is over.
+func (e *extension) finishTooLate(ended error) {
 	if errors.Is(ended, ErrLeaseLost) {
 		ended = lostHold{ended}
 	}
-	e.settle(ended)
+	e.finish(ended)
 }
 
-func (e *extension) settle(err error) {
+func (e *extension) finish(err error) {
 	select {
 	case e.done <- err:
 	default:
 	}
 	e.h.extends = nil
 	e.h.l.c.work.done()
-	e.h.t.leave()
+	e.h.st.done()
 }

@@ -50,9 +50,9 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	n := s.pin(l)
 	// Its own Unlock may delete the key before the command does.
 	ended := false
-	for _, t := range n.all() {
-		ended = ended || t.held > 0
-		t.lose(errForced)
+	for _, st := range n.ownerStates() {
+		ended = ended || st.held > 0
+		st.lose(errForced)
 	}
 	n.forces++
 	done := make(chan *pipeline.Request, 1)
@@ -62,8 +62,8 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 			// Where its script had to be loaded first, it ran behind acquires
 			// that were queued after it. Replies come in order, so whatever is
 			// held now was granted before it ran.
-			for _, t := range n.all() {
-				t.lose(errForced)
+			for _, st := range n.ownerStates() {
+				st.lose(errForced)
 			}
 		}
 		if there, err := codec.DecodeForce(r.Reply); r.Err != nil || err != nil || !there {

@@ -14,20 +14,20 @@ import (
 // which. All methods are safe for concurrent use.
 type Hold struct {
 	l     *Lock
-	t     *tenure
+	st    *ownerState
 	lease *watchdog.Lease // the registration it belongs to; another is another generation (H5)
 
 	// Guarded by the shard's mutex.
-	since    time.Duration // when its acquire was sent
-	next     *Hold         // of its tenure's living ones
-	until    time.Duration // fixed: the end of its own lease as the server counts it; else MaxHold's
-	end      time.Duration // of trust in its own lease, Never unless fixed or bounded by MaxHold; ValidUntil once it is over
-	ended    error         // nil while held
-	watch    *watch        // who wants to know of the end; nil: nobody so far
-	extends  *extension    // an Extend of it that may be running; nil: none
-	fixed    bool
-	released bool // Unlock was called
-	owed     bool // its own lease ended before its owner's; the server counts it until Unlock
+	since        time.Duration // when its acquire was sent
+	next         *Hold         // of its owner's living ones
+	until        time.Duration // fixed: the end of its own lease as the server counts it; else MaxHold's
+	end          time.Duration // of trust in its own lease, Never unless fixed or bounded by MaxHold; ValidUntil once it is over
+	ended        error         // nil while held
+	watch        *watch        // who wants to know of the end; nil: nobody so far
+	extends      *extension    // an Extend of it that may be running; nil: none
+	fixed        bool
+	released     bool // Unlock was called
+	stillCounted bool // its own lease ended before its owner's; the server counts it until Unlock
 }
 
 // watch is who wants to know of a hold's end.
@@ -66,7 +66,7 @@ func reason(cause error) error {
 
 // Owner is who holds; hand it to As to re-enter, or its String to another
 // process.
-func (h *Hold) Owner() Owner { return h.t.owner }
+func (h *Hold) Owner() Owner { return h.st.owner }
 
 // Name is the lock's name as it was given to NewLock.
 func (h *Hold) Name() string { return h.l.name }
@@ -142,28 +142,28 @@ func (h *Hold) check() error {
 	}
 	now := h.l.c.now()
 	if e := h.extends; e != nil && now >= e.end {
-		e.look(now)
+		e.restartTrust(now)
 	}
 	switch {
 	case now >= h.lease.Expiry():
-		h.t.lose(watchdog.ErrExpired)
+		h.st.lose(watchdog.ErrExpired)
 	case now >= h.own():
-		h.t.drop(h)
-		h.t.owed++
-		h.owed = true
+		h.st.drop(h)
+		h.st.stillCounted++
+		h.stillCounted = true
 		h.over(lostBy(watchdog.ErrExpired))
-		h.l.c.log.lost(h.t, []*Hold{h}, watchdog.ErrExpired)
-		h.t.settleLease()
-		if h.t.held == 0 {
-			h.t.n.wakeHead() // nobody will unlock
-			h.t.tidy()
+		h.l.c.log.lost(h.st, []*Hold{h}, watchdog.ErrExpired)
+		h.st.updateLease()
+		if h.st.held == 0 {
+			h.st.n.wakeHead() // nobody will unlock
+			h.st.dropIfIdle()
 		}
 	}
 	return h.ended
 }
 
 // over ends the hold. It is called with the shard locked and the hold off its
-// tenure's list, or about to be.
+// owner's list, or about to be.
 func (h *Hold) over(cause error) {
 	if h.ended != nil {
 		return

@@ -139,7 +139,7 @@ func (j journal) entered(ctx context.Context, w *waiter, h *Hold, err error) {
 	if w.terms.hasLease {
 		lease = w.terms.lease
 	}
-	j.l.LogAttrs(ctx, slog.LevelDebug, "acquired", named(w.n.l.name), owned(h.t.owner), waited,
+	j.l.LogAttrs(ctx, slog.LevelDebug, "acquired", named(w.n.l.name), owned(h.st.owner), waited,
 		slog.Int("attempts", w.tries), slog.Duration("lease", lease), slog.Bool("renewed", !w.terms.hasLease))
 }
 
@@ -161,11 +161,11 @@ func (j journal) waiting(w *waiter, ttl time.Duration) {
 // for how long the lock had been held.
 func (j journal) released(ctx context.Context, h *Hold, err error) {
 	if err != nil {
-		j.unreleased(ctx, h.l, h.t.owner, err)
+		j.unreleased(ctx, h.l, h.st.owner, err)
 		return
 	}
 	if j.on(ctx, slog.LevelDebug) {
-		j.l.LogAttrs(ctx, slog.LevelDebug, "released", named(h.l.name), owned(h.t.owner), slog.Duration("held", h.l.c.now()-h.since))
+		j.l.LogAttrs(ctx, slog.LevelDebug, "released", named(h.l.name), owned(h.st.owner), slog.Duration("held", h.l.c.now()-h.since))
 	}
 }
 
@@ -192,7 +192,7 @@ func (j journal) unreleased(ctx context.Context, l *Lock, owner Owner, err error
 
 func (j journal) extended(ctx context.Context, h *Hold, lease time.Duration) {
 	if j.on(ctx, slog.LevelDebug) {
-		j.l.LogAttrs(ctx, slog.LevelDebug, "extended", named(h.l.name), owned(h.t.owner), slog.Duration("lease", lease))
+		j.l.LogAttrs(ctx, slog.LevelDebug, "extended", named(h.l.name), owned(h.st.owner), slog.Duration("lease", lease))
 	}
 }
 
@@ -203,16 +203,16 @@ func (j journal) forced(ctx context.Context, l *Lock, there bool) {
 }
 
 // lost tells of holds of one owner that ended before they were released.
-func (j journal) lost(t *tenure, holds []*Hold, cause error) {
+func (j journal) lost(st *ownerState, holds []*Hold, cause error) {
 	if len(holds) == 0 || !j.warns() {
 		return
 	}
-	now, since, renewed := t.n.c.now(), holds[0].since, false
+	now, since, renewed := st.n.c.now(), holds[0].since, false
 	for _, h := range holds {
 		since = min(since, h.since)
 		renewed = renewed || !h.fixed && now < h.until
 	}
-	j.warnLater(t.n.s, j.w.losses, named(t.n.l.name), owned(t.owner), slog.Int("holds", len(holds)),
+	j.warnLater(st.n.s, j.w.losses, named(st.n.l.name), owned(st.owner), slog.Int("holds", len(holds)),
 		slog.Duration("held", now-since), slog.Bool("renewed", renewed), slog.Any("cause", reason(cause)))
 }
 
@@ -245,14 +245,14 @@ func (j journal) renewalFailed(r *renewal, err error) {
 	if closedPipe(err) || !j.warns() {
 		return
 	}
-	var first *tenure
+	var first *ownerState
 	var left time.Duration
 	for _, sub := range r.subs {
-		s := sub.t.n.s
+		s := sub.st.n.s
 		s.lock()
-		if l := sub.t.lease; l != nil {
+		if l := sub.st.lease; l != nil {
 			if rest := l.Expiry() - r.c.now(); first == nil || rest < left {
-				first, left = sub.t, rest
+				first, left = sub.st, rest
 			}
 		}
 		s.unlock()
@@ -264,47 +264,47 @@ func (j journal) renewalFailed(r *renewal, err error) {
 }
 
 // unreplicated tells of a grant that no replica acknowledged.
-func (j journal) unreplicated(t *tenure, r *pipeline.Request) {
+func (j journal) unreplicated(st *ownerState, r *pipeline.Request) {
 	if j.warns() {
-		j.warnLater(t.n.s, j.w.unreplicated, named(t.n.l.name), owned(t.owner), slog.Int("replicas", r.Replicas))
+		j.warnLater(st.n.s, j.w.unreplicated, named(st.n.l.name), owned(st.owner), slog.Int("replicas", r.Replicas))
 	}
 }
 
 // undone tells how the undo of an acquire ended that was never answered.
-func (j journal) undone(t *tenure, err error) {
+func (j journal) undone(st *ownerState, err error) {
 	ran := err == nil
 	switch {
 	case !ran && !errors.Is(err, ErrNotHeld):
 		if j.warns() {
-			j.warnLater(t.n.s, j.w.undos, named(t.n.l.name), owned(t.owner), failed(err))
+			j.warnLater(st.n.s, j.w.undos, named(st.n.l.name), owned(st.owner), failed(err))
 		}
 	case j.on(context.Background(), slog.LevelDebug):
-		j.later(t.n.s, slog.LevelDebug, "acquire undone", named(t.n.l.name), owned(t.owner), slog.Bool("ran", ran))
+		j.later(st.n.s, slog.LevelDebug, "acquire undone", named(st.n.l.name), owned(st.owner), slog.Bool("ran", ran))
 	}
 }
 
 // undoRepeats tells that an acquire may still arrive for as long as a lease.
-func (j journal) undoRepeats(t *tenure, lease time.Duration) {
+func (j journal) undoRepeats(st *ownerState, lease time.Duration) {
 	if j.warns() {
-		j.warnLater(t.n.s, j.w.repeated, named(t.n.l.name), owned(t.owner), slog.Duration("every", undoEvery), slog.Duration("lasting", lease))
+		j.warnLater(st.n.s, j.w.repeated, named(st.n.l.name), owned(st.owner), slog.Duration("every", undoEvery), slog.Duration("lasting", lease))
 	}
 }
 
 // undecided tells of a re-entry whose outcome could not be found out.
-func (j journal) undecided(t *tenure, why string) {
+func (j journal) undecided(st *ownerState, why string) {
 	if j.warns() {
-		j.warnLater(t.n.s, j.w.undecided, named(t.n.l.name), owned(t.owner), slog.String("reason", why))
+		j.warnLater(st.n.s, j.w.undecided, named(st.n.l.name), owned(st.owner), slog.String("reason", why))
 	}
 }
 
 // givenBack tells what became of a grant that nobody wanted any more.
-func (j journal) givenBack(t *tenure, err error) {
+func (j journal) givenBack(st *ownerState, err error) {
 	switch {
 	case err != nil && !errors.Is(err, ErrNotHeld):
 		if j.warns() {
-			j.warnLater(t.n.s, j.w.givenBack, named(t.n.l.name), owned(t.owner), failed(err))
+			j.warnLater(st.n.s, j.w.givenBack, named(st.n.l.name), owned(st.owner), failed(err))
 		}
 	case j.on(context.Background(), slog.LevelDebug):
-		j.later(t.n.s, slog.LevelDebug, "given back", named(t.n.l.name), owned(t.owner))
+		j.later(st.n.s, slog.LevelDebug, "given back", named(st.n.l.name), owned(st.owner))
 	}
 }

@@ -23,11 +23,11 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	s := &shard{names: map[string]*name{}}
 	n := &name{c: c, s: s, l: l}
 	n.queue = &waitQueue{shard: s, n: n}
-	te := &tenure{n: n, owner: c.NewOwner()}
-	h := &Hold{l: l, t: te}
+	te := &ownerState{n: n, owner: c.NewOwner()}
+	h := &Hold{l: l, st: te}
 	w := &waiter{n: n, tries: 1}
 	holds := []*Hold{h}
-	r := &renewal{c: c, ttl: time.Minute, subs: []renewee{{t: te}}}
+	r := &renewal{c: c, ttl: time.Minute, subs: []renewee{{st: te}}}
 	mine := []bool{true}
 	q := &pipeline.Request{Replicas: 1}
 	ctx, trouble := context.Background(), errors.New("trouble")
@@ -69,7 +69,7 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 	s := &shard{names: map[string]*name{}}
 	c := &Client{id: uuid.New(), o: &settings{clock: clock.System()}}
-	te := &tenure{n: &name{c: c, s: s, l: &Lock{c: c, name: "orders"}}}
+	te := &ownerState{n: &name{c: c, s: s, l: &Lock{c: c, name: "orders"}}}
 	free := false
 	j := newJournal(slog.New(handlerFunc(func() {
 		if free = s.mu.TryLock(); free {
@@ -77,7 +77,7 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 		}
 	})), c)
 	for what, tell := range map[string]func(){
-		"lost":           func() { j.lost(te, []*Hold{{t: te}}, ErrLeaseLost) },
+		"lost":           func() { j.lost(te, []*Hold{{st: te}}, ErrLeaseLost) },
 		"undone":         func() { j.undone(te, nil) },
 		"undo failed":    func() { j.undone(te, ErrClosed) },
 		"undo repeats":   func() { j.undoRepeats(te, time.Second) },
@@ -104,10 +104,10 @@ func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 	defer dog.Close()
 	r := &renewal{c: c}
 	for lock, left := range map[string]time.Duration{"late": 3 * time.Hour, "early": time.Hour, "later": 2 * time.Hour} {
-		te := &tenure{owner: Owner{thread: int64(left)}, n: &name{c: c, s: &shard{}, l: &Lock{c: c, name: lock}}}
+		te := &ownerState{owner: Owner{thread: int64(left)}, n: &name{c: c, s: &shard{}, l: &Lock{c: c, name: lock}}}
 		te.lease = dog.Register(te)
 		te.lease.Live(c.now()+left, watchdog.Never, watchdog.Never)
-		r.subs = append(r.subs, renewee{i: len(r.subs), t: te})
+		r.subs = append(r.subs, renewee{i: len(r.subs), st: te})
 	}
 	var text bytes.Buffer
 	newJournal(slog.New(slog.NewTextHandler(&text, nil)), c).renewalFailed(r, errors.New("trouble"))

@@ -39,7 +39,7 @@ func breakOff(t *testing.T, s *redistest.Server, begin func()) {
 
 // An acquire that is given back since it was granted too late does not pay for a nested hold whose own lease has ended, and
 // which the server counts until it is unlocked.
-func TestA5WhatALateGrantGivesBackIsNotWhatAnEndedLeaseOwes(t *testing.T) {
+func TestA5WhatALateGrantGivesBackIsNoHoldOfAnEndedLease(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s, WithCommandTimeout(10*time.Second))
 	l := c.NewLock("orders")
@@ -70,8 +70,8 @@ func TestA5WhatALateGrantGivesBackIsNotWhatAnEndedLeaseOwes(t *testing.T) {
 	}
 	sh := l.shard()
 	sh.lock()
-	if owed := outer.t.owed; owed != 1 {
-		t.Errorf("%d holds are owed, not the inner one", owed)
+	if owed := outer.st.stillCounted; owed != 1 {
+		t.Errorf("%d ended holds are still counted, not the inner one", owed)
 	}
 	sh.unlock()
 	// An acquire that never runs: whether it did is told by the count.
@@ -83,7 +83,7 @@ func TestA5WhatALateGrantGivesBackIsNotWhatAnEndedLeaseOwes(t *testing.T) {
 				unlock(t, h)
 			}
 		}()
-		awaitLane(t, outer, 0)
+		awaitCommandQueue(t, outer, 0)
 	})
 	<-done
 	if err := inner.Unlock(t.Context()); !errors.Is(err, ErrLeaseLost) {
@@ -95,8 +95,8 @@ func TestA5WhatALateGrantGivesBackIsNotWhatAnEndedLeaseOwes(t *testing.T) {
 	counts(t, l, outer.Owner(), 1)
 }
 
-// The unlock of a nested hold waits in its owner's lane for longer than its caller.
-func TestR1UnlockThatWaitedTooLongForItsLaneIsSent(t *testing.T) {
+// The unlock of a nested hold waits in its owner's command queue for longer than its caller.
+func TestR1UnlockThatWaitedTooLongForItsTurnIsSent(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s, WithCommandTimeout(2*time.Second), WithWatchdogTimeout(time.Minute))
@@ -106,7 +106,7 @@ func TestR1UnlockThatWaitedTooLongForItsLaneIsSent(t *testing.T) {
 	s.Pause()
 	extended := make(chan error, 1)
 	go func() { extended <- outer.Extend(context.Background(), time.Minute) }()
-	awaitLane(t, outer, 0)
+	awaitCommandQueue(t, outer, 0)
 	if err := inner.Unlock(context.Background()); !errors.Is(err, ErrUncertain) {
 		t.Error(err)
 	}
@@ -129,7 +129,7 @@ func TestE2UnlockThatWasRepeatedLeavesNoTimer(t *testing.T) {
 	released := make(chan error, 1)
 	breakOff(t, s, func() {
 		go func() { released <- h.Unlock(context.Background()) }()
-		awaitLane(t, h, 0)
+		awaitCommandQueue(t, h, 0)
 	})
 	if err := <-released; err != nil {
 		t.Fatal(err)

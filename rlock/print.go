@@ -17,7 +17,7 @@ func (l *Lock) GoString() string { return l.String() }
 
 // String names the lock and the owner; it says nothing of the hold's state.
 func (h *Hold) String() string {
-	return "rlock.Hold(" + quote(h.l.name) + ", " + h.t.owner.String() + ")"
+	return "rlock.Hold(" + quote(h.l.name) + ", " + h.st.owner.String() + ")"
 }
 
 // GoString is String.

@@ -13,23 +13,23 @@ import (
 // repetitions, so however many of them run, one of them counts (R1).
 type release struct {
 	req   pipeline.Request
-	t     *tenure
+	st    *ownerState
 	latch any           // boxed once
 	lease time.Duration // what the holds that are left get
 
-	limit  time.Duration // not sent again after this
-	first  time.Duration // when it was first sent; 0: not yet
-	again  bool          // repeated because no replica had it
-	open   bool          // an earlier send may still arrive: the latch must stay
-	failed error         // the last trouble
-	pause  time.Duration
-	over   bool
+	limit    time.Duration // not sent again after this
+	first    time.Duration // when it was first sent; 0: not yet
+	resent   bool          // repeated because no replica had it
+	open     bool          // an earlier send may still arrive: the latch must stay
+	failed   error         // the last trouble
+	pause    time.Duration
+	reported bool
 
-	timed bool        // a timer knows it, or a connection's fence
-	alarm *time.Timer // tells who waits for the owner's lane for too long
-	bound *time.Timer // tells who waits for an answer for too long
+	referenced bool        // a timer knows it, or a connection's fence
+	queueTimer *time.Timer // tells who waits for the owner's command queue for too long
+	limitTimer *time.Timer // tells who waits for an answer for too long
 
-	counted    bool          // in the tenure's unsent
+	counted    bool          // in the owner's unsent
 	alive      bool          // of a living hold
 	since      time.Duration // when the hold's acquire was sent
 	ownMessage bool          // its message is of no use to this client
@@ -58,52 +58,52 @@ func (c *Client) unlockLimit() time.Duration { return c.early() + c.latchTTL() -
 // outlive their latch.
 func (c *Client) undoLimit() time.Duration { return watchdog.Never }
 
-func newRelease(t *tenure, limit time.Duration) *release {
+func newRelease(st *ownerState, limit time.Duration) *release {
 	r := releases.Get().(*release)
-	r.t, r.limit, r.latch, r.pause = t, limit, codec.FreshLatch(t.n.l.mapped()), firstPause
+	r.st, r.limit, r.latch, r.pause = st, limit, codec.FreshLatch(st.n.l.mapped()), firstPause
 	return r
 }
 
-// begin sends the unlock. It runs with the shard locked, in the owner's lane.
+// begin sends the unlock. It runs with the shard locked, in the owner's command queue.
 func (r *release) begin() {
-	t := r.t
-	c := t.n.c
-	c.timers.forget(r.alarm)
+	st := r.st
+	c := st.n.c
+	c.timers.forget(r.queueTimer)
 	if r.counted {
 		r.counted = false
-		t.unsent--
+		st.unsent--
 	}
-	if r.over {
+	if r.reported {
 		// Its caller waits no longer; the server still counts the hold.
 		r.limit = c.unlockLimit()
 	}
 	if r.lease == 0 {
 		r.lease = c.o.watchdog
 	}
-	if t.held > 0 {
+	if st.held > 0 {
 		// Exactly what those need, not the longest they were ever given (H6).
-		r.lease = t.pass(0)
-	} else if t.lease != nil {
-		t.lease.Forget()
-		t.lease = nil
+		r.lease = st.commandLease(0)
+	} else if st.lease != nil {
+		st.lease.Forget()
+		st.lease = nil
 	}
-	l := t.n.l
+	l := st.n.l
 	r.req.Done, r.req.Wait = r, c.o.replicas
-	r.req.Call(l.kind.release(r.req.Words[:0], l.key, l.channel, r.latch, t, c.leaseWord(r.lease), c.words.latchTTL))
+	r.req.Call(l.kind.release(r.req.Words[:0], l.key, l.channel, r.latch, st, c.leaseWord(r.lease), c.words.latchTTL))
 	r.send()
-	if r.alive && t.held == 0 && !r.over {
-		r.ownMessage = t.n.queue != nil && t.n.queue.handOff()
-		t.n.letGo(r.since)
+	if r.alive && st.held == 0 && !r.reported {
+		r.ownMessage = st.n.queue != nil && st.n.queue.handOff()
+		st.n.letGo(r.since)
 	}
 }
 
 func (r *release) send() {
-	c := r.t.n.c
-	if r.over && (r.first != 0 || r.t.held == 0) {
-		// Told at its limit, and whoever is next in the lane must not wait for
+	c := r.st.n.c
+	if r.reported && (r.first != 0 || r.st.held == 0) {
+		// Told at its limit, and whoever is next in the command queue must not wait for
 		// ever. The last hold's key expires; one of several would be counted
 		// for as long as the others are renewed.
-		r.leave()
+		r.finishCommand()
 		return
 	}
 	if r.failed != nil && c.now() > r.limit {
@@ -118,10 +118,10 @@ func (r *release) send() {
 
 // Complete takes the end of a send.
 func (r *release) Complete(q *pipeline.Request) {
-	s := r.t.n.s
+	s := r.st.n.s
 	s.lock()
 	defer s.unlock()
-	c := r.t.n.c
+	c := r.st.n.c
 	if r.ownMessage && (q.Err != nil || q.Resent()) {
 		// It ran behind what was to follow it, or not at all.
 		r.ownMessageMissed()
@@ -132,8 +132,8 @@ func (r *release) Complete(q *pipeline.Request) {
 		if err == nil {
 			r.answered(q, result)
 		} else {
-			r.t.mayHaveSet(q.Sent, r.lease)
-			r.settle(err)
+			r.st.mayHaveSet(q.Sent, r.lease)
+			r.finish(err)
 		}
 		r.done()
 		return
@@ -141,7 +141,7 @@ func (r *release) Complete(q *pipeline.Request) {
 	switch {
 	case lost(q.Err):
 		r.sent(q)
-		r.t.mayHaveSet(q.Sent, r.lease)
+		r.st.mayHaveSet(q.Sent, r.lease)
 		r.failed = q.Err
 		r.repeatAfterFence()
 	case closedPipe(q.Err) || c.closed():
@@ -153,9 +153,9 @@ func (r *release) Complete(q *pipeline.Request) {
 	default:
 		r.sent(q)
 		if !harmless(q.Err) {
-			r.t.mayHaveSet(q.Sent, r.lease)
+			r.st.mayHaveSet(q.Sent, r.lease)
 		}
-		r.settle(q.Err)
+		r.finish(q.Err)
 	}
 }
 
@@ -164,7 +164,7 @@ func (r *release) sent(q *pipeline.Request) {
 	if r.first == 0 {
 		r.first = q.Sent
 		if r.limit != watchdog.Never {
-			r.limit = min(r.limit, r.first+r.t.n.c.latchTTL()-r.t.n.c.o.timeout)
+			r.limit = min(r.limit, r.first+r.st.n.c.latchTTL()-r.st.n.c.o.timeout)
 		}
 	}
 }
@@ -173,30 +173,30 @@ func (r *release) sent(q *pipeline.Request) {
 // lost on is known to be dead, or known not to be fenced. Either way its
 // latch keeps it from counting twice.
 func (r *release) repeatAfterFence() {
-	n := r.t.n
+	n := r.st.n
 	c := n.c
-	r.timed = true
+	r.referenced = true
 	c.node.pipe.AfterFence(&r.req, func(closed bool) {
 		c.after(0, func() {
 			n.s.lock()
 			defer n.s.unlock()
 			r.open = r.open || !closed
-			if r.over {
-				r.leave()
+			if r.reported {
+				r.finishCommand()
 				return
 			}
 			r.send()
 		})
 	})
-	if r.limit == watchdog.Never || r.bound != nil {
+	if r.limit == watchdog.Never || r.limitTimer != nil {
 		return
 	}
 	// The server may stay away; the caller need not.
-	r.bound = c.after(max(r.limit-c.now(), 0)+time.Millisecond, func() {
+	r.limitTimer = c.after(max(r.limit-c.now(), 0)+time.Millisecond, func() {
 		n.s.lock()
 		defer n.s.unlock()
-		if !r.over && c.now() > r.limit {
-			r.tell(r.uncertain())
+		if !r.reported && c.now() > r.limit {
+			r.report(r.uncertain())
 		}
 	})
 }
@@ -204,12 +204,12 @@ func (r *release) repeatAfterFence() {
 // later sends again after a pause: what was refused or never left did not
 // run.
 func (r *release) later() {
-	n := r.t.n
+	n := r.st.n
 	if n.c.now()+r.pause > r.limit {
 		r.expire()
 		return
 	}
-	r.timed = true
+	r.referenced = true
 	if r.open {
 		// An earlier send may still set the lease.
 		n.c.after(r.pause, func() {
@@ -218,7 +218,7 @@ func (r *release) later() {
 			r.send()
 		})
 	} else {
-		r.t.pause(r.pause, r.send)
+		r.st.pause(r.pause, r.send)
 	}
 	r.pause = min(2*r.pause, lastPause)
 }
@@ -227,11 +227,11 @@ func (r *release) later() {
 func (r *release) expire() {
 	switch {
 	case r.first != 0:
-		r.settle(r.uncertain())
-	case r.t.n.c.closed():
-		r.settle(ErrClosed)
+		r.finish(r.uncertain())
+	case r.st.n.c.closed():
+		r.finish(ErrClosed)
 	default:
-		r.settle(fmt.Errorf("not released, the key is left to expire: %w", r.failed))
+		r.finish(fmt.Errorf("not released, the key is left to expire: %w", r.failed))
 	}
 }
 
@@ -241,13 +241,13 @@ func (r *release) uncertain() error {
 
 // answered takes the outcome.
 func (r *release) answered(q *pipeline.Request, result codec.Release) {
-	t := r.t
-	n := t.n
+	st := r.st
+	n := st.n
 	var err error
 	if result != codec.NotHeld && q.Replicas > 0 && q.Acked == 0 {
 		// Once more, with the same latch: it does not count twice.
-		if !r.again {
-			r.again = true
+		if !r.resent {
+			r.resent = true
 			r.send()
 			return
 		}
@@ -261,36 +261,36 @@ func (r *release) answered(q *pipeline.Request, result codec.Release) {
 	}
 	switch result {
 	case codec.NotHeld:
-		t.lose(errVanished)
+		st.lose(errVanished)
 		if r.alive {
 			n.wakeHead() // it published nothing
 		}
-		r.settle(notHeld(t.owner))
+		r.finish(notHeld(st.owner))
 	case codec.Final:
-		t.lose(errVanished)
-		r.settle(err)
+		st.lose(errVanished)
+		r.finish(err)
 	case codec.Partial:
-		if t.held > 0 {
-			t.leased(r.first, r.lease)
+		if st.held > 0 {
+			st.leased(r.first, r.lease)
 		}
-		r.settle(err)
+		r.finish(err)
 	}
 }
 
 // ownMessageMissed follows an unlock that did not release as was expected.
 func (r *release) ownMessageMissed() {
 	r.ownMessage = false
-	r.t.n.resetOwnMessages()
-	r.t.n.step()
+	r.st.n.resetOwnMessages()
+	r.st.n.step()
 }
 
-// tell reports the outcome, once.
-func (r *release) tell(err error) {
-	if !r.over {
-		r.over = true
-		r.t.n.c.timers.forget(r.bound)
+// report reports the outcome, once.
+func (r *release) report(err error) {
+	if !r.reported {
+		r.reported = true
+		r.st.n.c.timers.forget(r.limitTimer)
 		if r.outcome != nil {
-			r.t.n.c.releases.done()
+			r.st.n.c.releases.done()
 			r.outcome <- err
 		} else {
 			r.then(err)
@@ -298,17 +298,17 @@ func (r *release) tell(err error) {
 	}
 }
 
-// settle ends the release for its caller and the owner's lane.
-func (r *release) settle(err error) {
-	r.tell(err)
-	r.leave()
+// finish ends the release for its caller and the owner's command queue.
+func (r *release) finish(err error) {
+	r.report(err)
+	r.finishCommand()
 }
 
-// leave ends it for the owner's lane. One that was answered has a latch, which
+// finishCommand ends it for the owner's command queue. One that was answered has a latch, which
 // keeps what may still arrive of it from running.
-func (r *release) leave() {
+func (r *release) finishCommand() {
 	if r.open && r.req.Err != nil {
-		r.t.mayArrive(r.lease)
+		r.st.mayArrive(r.lease)
 	}
-	r.t.leave()
+	r.st.done()
 }

@@ -20,11 +20,11 @@ type renewal struct {
 	mayArrive bool // it was lost on a connection that could not be fenced
 }
 
-// renewee is one lease of a renewal; its owner's lane is taken until the
+// renewee is one lease of a renewal; its owner's command queue is taken until the
 // outcome is known.
 type renewee struct {
 	i     int // in the watchdog's batch
-	t     *tenure
+	st    *ownerState
 	least time.Duration // what of the lease is relied on
 }
 
@@ -39,16 +39,16 @@ func (c *Client) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer
 func (c *Client) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) bool {
 	common := &renewal{c: c, ttl: c.o.watchdog, answer: answer, turn: true, subs: make([]renewee, 0, len(batch))}
 	for i, l := range batch {
-		t := l.Holder().(*tenure)
-		s := t.n.s
+		st := l.Holder().(*ownerState)
+		s := st.n.s
 		s.lock()
-		if t.lease != l || !t.lend() {
+		if st.lease != l || !st.beginRenewal() {
 			s.unlock()
 			answer(i, watchdog.Answer{Result: watchdog.Busy})
 			continue
 		}
-		ttl := t.pass(c.o.watchdog)
-		sub := renewee{i, t, t.least(c.early(), ttl)}
+		ttl := st.commandLease(c.o.watchdog)
+		sub := renewee{i, st, st.least(c.early(), ttl)}
 		s.unlock()
 		if ttl > c.o.watchdog {
 			// Its other holds were promised more (H6).
@@ -67,13 +67,13 @@ func (c *Client) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Ans
 func (r *renewal) send() bool {
 	q := &pipeline.Request{Done: r, Wait: r.c.o.replicas}
 	q.Call(luasrc.Renew(q.Words[:0], r.c.leaseWord(r.ttl), len(r.subs), func(i int) (key, owner luasrc.Word) {
-		t := r.subs[i].t
-		return t.n.l.key, t
+		st := r.subs[i].st
+		return st.n.l.key, st
 	}))
 	r.c.work.add()
 	if !r.c.node.pipe.Enqueue(q) {
 		r.fail(q.Err)
-		r.leave()
+		r.freeCommandQueues()
 		r.c.work.done()
 		return false
 	}
@@ -87,12 +87,12 @@ func (r *renewal) Complete(q *pipeline.Request) {
 		defer r.c.node.renewals.leave()
 	}
 	if lost(q.Err) {
-		// The lanes stay taken until no byte of it can run any more.
+		// The command queues stay taken until no byte of it can run any more.
 		r.fail(q.Err)
 		r.c.work.add()
 		r.c.node.pipe.AfterFence(q, func(closed bool) {
 			r.mayArrive = !closed
-			r.leave()
+			r.freeCommandQueues()
 			r.c.work.done()
 		})
 		return
@@ -111,7 +111,7 @@ func (r *renewal) Complete(q *pipeline.Request) {
 	}
 	if err != nil {
 		r.fail(err)
-		r.leave()
+		r.freeCommandQueues()
 		return
 	}
 	for i, sub := range r.subs {
@@ -122,7 +122,7 @@ func (r *renewal) Complete(q *pipeline.Request) {
 		r.answer(sub.i, a)
 	}
 	r.c.log.renewed(r, mine)
-	r.leave()
+	r.freeCommandQueues()
 }
 
 func (r *renewal) fail(err error) {
@@ -133,15 +133,15 @@ func (r *renewal) fail(err error) {
 	r.c.log.renewalFailed(r, err)
 }
 
-// leave frees the lanes.
-func (r *renewal) leave() {
+// freeCommandQueues frees the command queues.
+func (r *renewal) freeCommandQueues() {
 	for _, sub := range r.subs {
-		s := sub.t.n.s
+		s := sub.st.n.s
 		s.lock()
 		if r.mayArrive {
-			sub.t.mayArrive(r.ttl)
+			sub.st.mayArrive(r.ttl)
 		}
-		sub.t.handBack()
+		sub.st.endRenewal()
 		s.unlock()
 	}
 }

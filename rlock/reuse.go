@@ -39,7 +39,7 @@ func (w *waiter) done() {
 
 // done follows a release's end, in its Complete.
 func (r *release) done() {
-	if !r.over || r.timed {
+	if !r.reported || r.referenced {
 		return
 	}
 	*r = release{}

@@ -48,11 +48,11 @@ type name struct {
 
 	// All below is guarded by s.mu. Names come and go with each lock, so what
 	// lasts longer is in the handle.
-	queue   *waitQueue // nil while nobody waits and nothing is under way
-	turn    *turn      // nil unless this client releases it often
-	tenures *tenure    // the first, in no order; most of the time the only one
-	forces  int32      // how many times ForceUnlock was queued for it
-	pins    int32      // calls under way that came to it
+	queue  *waitQueue  // nil while nobody waits and nothing is under way
+	turn   *turn       // nil unless this client releases it often
+	states *ownerState // the first, in no order; most of the time the only one
+	forces int32       // how many times ForceUnlock was queued for it
+	pins   int32       // calls under way that came to it
 }
 
 // pin finds or makes the name's state and keeps it until unpin. It is called
@@ -79,7 +79,7 @@ func (n *name) dropIfIdle() {
 	if n.queue != nil {
 		n.queue.dropIfIdle()
 	}
-	if n.pins == 0 && n.tenures == nil && n.queue == nil {
+	if n.pins == 0 && n.states == nil && n.queue == nil {
 		if key := n.l.mapped(); n.s.names[key] == n {
 			delete(n.s.names, key)
 		}

@@ -9,7 +9,7 @@ import "sync"
 const mostTurns = 8
 
 // turns bounds how many batches of renewals are on their way to one server;
-// the others wait here, in order, and their owners' lanes stay free
+// the others wait here, in order, and their owners' command queues stay free
 // meanwhile. The zero value is ready.
 type turns struct {
 	mu      sync.Mutex // guards what follows

@@ -18,11 +18,11 @@ const undoEvery = time.Second
 // lost follows an acquire that was sent and never answered. It may have run;
 // bytes of it may still be on their way. First its connection is fenced, then
 // it is undone, and only then is anything else tried (A5). It is called with
-// the shard locked, in the owner's lane.
+// the shard locked, in the owner's command queue.
 func (a *attempt) lost(err error) {
-	w, n := a.w, a.t.n
+	w, n := a.w, a.st.n
 	c := n.c
-	a.t.mayHaveSet(a.req.Sent, a.lease)
+	a.st.mayHaveSet(a.req.Sent, a.lease)
 	a.noteTrouble(err)
 	c.node.pipe.AfterFence(&a.req, func(closed bool) {
 		// The fence is told on the pipeline's goroutine, or at once on this
@@ -31,7 +31,7 @@ func (a *attempt) lost(err error) {
 			n.s.lock()
 			defer n.s.unlock()
 			if w.terms.as {
-				a.count(closed)
+				a.countHolds(closed)
 			} else {
 				a.undo(closed)
 			}
@@ -41,7 +41,7 @@ func (a *attempt) lost(err error) {
 
 // noteTrouble records trouble for an attempt that is not over yet.
 func (a *attempt) noteTrouble(err error) {
-	w, n := a.w, a.t.n
+	w, n := a.w, a.st.n
 	if a.isQueueAttempt() {
 		n.queue.attemptFailed(err, a.began)
 		n.queue.arm()
@@ -73,21 +73,21 @@ func (a *attempt) noteTrouble(err error) {
 // be fenced, the acquire may run after it, so the undo is repeated for one
 // lease.
 func (a *attempt) undo(fenced bool) {
-	t, n := a.t, a.t.n
+	st, n := a.st, a.st.n
 	// Nothing more comes of it for the waiter; whoever is next may try once
 	// the first undo was answered.
-	u := newRelease(t, n.c.undoLimit())
+	u := newRelease(st, n.c.undoLimit())
 	u.then = func(err error) {
-		t.attempts--
-		n.c.log.undone(t, err)
+		st.attempts--
+		n.c.log.undone(st, err)
 		a.detach()
 		if !a.w.ended && !a.isQueueAttempt() && n.waitsUnqueued(a.w) {
 			a.w.retry()
 		}
 		if !fenced {
-			n.c.log.undoRepeats(t, a.lease)
+			n.c.log.undoRepeats(st, a.lease)
 			until := later(n.c.now(), a.lease)
-			n.c.after(undoEvery, func() { t.undoAgain(until) })
+			n.c.after(undoEvery, func() { st.undoAgain(until) })
 		}
 		n.c.work.done()
 	}
@@ -95,8 +95,8 @@ func (a *attempt) undo(fenced bool) {
 }
 
 // undoAgain repeats the undo of an acquire that may still arrive.
-func (t *tenure) undoAgain(until time.Duration) {
-	n := t.n
+func (st *ownerState) undoAgain(until time.Duration) {
+	n := st.n
 	n.s.lock()
 	defer n.s.unlock()
 	if n.c.closed() {
@@ -104,22 +104,22 @@ func (t *tenure) undoAgain(until time.Duration) {
 	}
 	n = n.s.pin(n.l)
 	defer n.unpin()
-	t = n.tenure(t.owner)
-	u := newRelease(t, n.c.undoLimit())
+	st = n.ensureOwnerState(st.owner)
+	u := newRelease(st, n.c.undoLimit())
 	n.c.work.add()
 	u.then = func(err error) {
 		if err == nil {
-			n.c.log.undone(t, err)
+			n.c.log.undone(st, err)
 		}
 		n.c.work.done()
 		if n.c.now() < until {
-			n.c.after(undoEvery, func() { t.undoAgain(until) })
+			n.c.after(undoEvery, func() { st.undoAgain(until) })
 		}
 	}
-	t.enter(u)
+	st.run(u)
 }
 
-// count asks how many holds the owner has on the server, after an acquire
+// countHolds asks how many holds the owner has on the server, after an acquire
 // with As was lost and its connection fenced. What the server counts is the
 // holds that this client knows of, those of others that use the same owner,
 // and one more if the acquire ran. None of the three is less than nothing, so:
@@ -136,14 +136,14 @@ func (t *tenure) undoAgain(until time.Duration) {
 //     counted is known by then; who learns of it later adds to a count that is
 //     understood already.
 //   - Anything else can't be told (A5).
-func (a *attempt) count(fenced bool) {
-	t, w, n := a.t, a.w, a.t.n
+func (a *attempt) countHolds(fenced bool) {
+	st, w, n := a.st, a.w, a.st.n
 	if !fenced {
-		t.mayArrive(a.lease)
+		st.mayArrive(a.lease)
 		a.undecided("its connection could not be fenced")
 		return
 	}
-	n.c.ask("HGET", []any{n.l.key, t}, watchdog.Never, func(reply any, err error) {
+	n.c.ask("HGET", []any{n.l.key, st}, watchdog.Never, func(reply any, err error) {
 		n.s.lock()
 		defer n.s.unlock()
 		if err != nil {
@@ -151,31 +151,31 @@ func (a *attempt) count(fenced bool) {
 			return
 		}
 		count, err := codec.DecodeCount(reply)
-		known := int64(t.held + t.unsent)
+		known := int64(st.held + st.unsent)
 		switch {
 		case err != nil:
 			a.undecided(err.Error())
 		case count == 0:
 			// It did not run, and what this client held is gone as well.
 			if known > 0 {
-				t.lose(errVanished)
+				st.lose(errVanished)
 			}
 			a.resume()
-		case t.owed > 0:
+		case st.stillCounted > 0:
 			a.undecided(fmt.Sprintf("the owner holds %d, of which some are of leases that ended and were not unlocked", count))
 		case count == known:
 			a.resume()
-		case count == known+1 && n.c.alone(t.owner):
+		case count == known+1 && n.c.alone(st.owner):
 			// Its owner lives on: repeated beyond the latch, it would take
 			// another hold.
-			u := newRelease(t, n.c.unlockLimit())
+			u := newRelease(st, n.c.unlockLimit())
 			u.then = func(err error) {
-				n.c.log.undone(t, err)
+				n.c.log.undone(st, err)
 				if err != nil && !errors.Is(err, ErrNotHeld) {
 					w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", ErrUncertain, err))
 				}
 				a.resumed()
-				t.attempts--
+				st.attempts--
 				n.c.work.done()
 			}
 			u.begin()
@@ -189,23 +189,23 @@ func (a *attempt) count(fenced bool) {
 // one.
 func (a *attempt) resume() {
 	a.resumed()
-	a.t.attempts--
-	a.t.leave()
-	a.t.n.c.work.done()
+	a.st.attempts--
+	a.st.done()
+	a.st.n.c.work.done()
 }
 
 func (a *attempt) resumed() {
 	a.w.ownerUsed = false // whatever came of it is known, and undone
 	a.detach()
-	if a.t.n.waitsUnqueued(a.w) {
+	if a.st.n.waitsUnqueued(a.w) {
 		a.w.retry()
 	}
 }
 
 // undecided ends an attempt whose outcome can't be found out.
 func (a *attempt) undecided(why string) {
-	n := a.t.n
-	n.c.log.undecided(a.t, why)
+	n := a.st.n
+	n.c.log.undecided(a.st, why)
 	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", ErrUncertain, why, a.lease))
 	a.unsent()
 }

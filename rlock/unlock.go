@@ -52,7 +52,7 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	case err == nil:
 		err = lostHold{fmt.Errorf("%w; its key was still there and is released", wasLost)}
 	case errors.Is(err, ErrNotHeld):
-		err = lostHold{fmt.Errorf("%w; nothing was left to release for owner %s", wasLost, h.t.owner)}
+		err = lostHold{fmt.Errorf("%w; nothing was left to release for owner %s", wasLost, h.st.owner)}
 	default:
 		err = lostHold{fmt.Errorf("%w; %w", wasLost, err)}
 	}
@@ -89,7 +89,7 @@ func await(ctx context.Context, c *Client, outcome chan error) error {
 func (h *Hold) release(outcome chan error, then func(error)) bool {
 	c := h.l.c
 	h.released = true
-	n := h.t.n.s.pin(h.l)
+	n := h.st.n.s.pin(h.l)
 	defer n.unpin()
 	limit := c.unlockLimit()
 	under := &c.work
@@ -101,28 +101,28 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 	counted := alive
 	if alive {
 		trust := h.trust()
-		h.t.drop(h)
+		h.st.drop(h)
 		h.over(ErrReleased)
-		h.t.settleLease()
-		if h.t.held == 0 {
+		h.st.updateLease()
+		if h.st.held == 0 {
 			limit = min(limit, trust)
 		}
 	}
 	// The state of a lost hold's name may have been dropped and made anew.
-	t := n.tenure(h.t.owner)
-	if !alive && t.lease != h.lease && (t.held > 0 || t.attempts > 0) {
+	st := n.ensureOwnerState(h.st.owner)
+	if !alive && st.lease != h.lease && (st.held > 0 || st.attempts > 0) {
 		under.done()
 		return false
 	}
 	if !alive {
-		if counted = h.owed && t.lease == h.lease; counted {
-			t.owed--
+		if counted = h.stillCounted && st.lease == h.lease; counted {
+			st.stillCounted--
 		}
 		limit = min(limit, c.now()+c.o.timeout)
 	}
-	r := newRelease(t, limit)
+	r := newRelease(st, limit)
 	if r.counted = counted; counted {
-		t.unsent++
+		st.unsent++
 	}
 	r.alive, r.since = alive, h.since
 	if r.outcome = outcome; outcome == nil {
@@ -131,35 +131,35 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 			then(err)
 		}
 	}
-	r.enter()
+	r.start()
 	return true
 }
 
-// enter starts the release in its owner's lane. A caller whose owner has an
+// start starts the release in its owner's command queue. A caller whose owner has an
 // earlier command open is told at the limit; Close ends that command, and then
 // it is the release's turn.
-func (r *release) enter() {
-	t := r.t
-	if t.busy {
-		r.timed = true
-		n := t.n
-		r.alarm = n.c.after(max(r.limit-n.c.now(), n.c.o.timeout), func() {
+func (r *release) start() {
+	st := r.st
+	if st.busy {
+		r.referenced = true
+		n := st.n
+		r.queueTimer = n.c.after(max(r.limit-n.c.now(), n.c.o.timeout), func() {
 			n.s.lock()
 			defer n.s.unlock()
-			if r.req.Done == nil && !r.over && !n.c.closed() {
-				r.tell(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, t.owner))
+			if r.req.Done == nil && !r.reported && !n.c.closed() {
+				r.report(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, st.owner))
 			}
 		})
 	}
-	t.enter(r)
+	st.run(r)
 }
 
 // giveBack releases a hold that nobody has. It is called with the shard
 // locked.
 func (h *Hold) giveBack() {
-	n := h.t.n
+	n := h.st.n
 	h.release(nil, func(err error) {
-		n.c.log.givenBack(h.t, err)
+		n.c.log.givenBack(h.st, err)
 		// Whoever waits without a subscription would not hear of it.
 		if q := n.queue; q != nil && !q.confirmed {
 			q.wakePending = true

@@ -37,33 +37,33 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 		return wrap("release", l.name, ErrClosed)
 	}
 	n := s.pin(l)
-	t := n.tenure(owner)
-	if t.held > 0 || t.attempts > 0 {
+	st := n.ensureOwnerState(owner)
+	if st.held > 0 || st.attempts > 0 {
 		n.unpin()
 		s.unlock()
 		return wrap("release", l.name, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner))
 	}
 	outcome := outcomes.Get().(chan error)
-	r := newRelease(t, l.c.unlockLimit())
+	r := newRelease(st, l.c.unlockLimit())
 	r.outcome = outcome
 	l.c.releases.add()
-	r.timed = true
+	r.referenced = true
 	waits := fmt.Errorf("an earlier command of owner %s is still without an answer", owner)
-	r.bound = l.c.after(max(r.limit-l.c.now(), 0)+time.Millisecond, func() {
+	r.limitTimer = l.c.after(max(r.limit-l.c.now(), 0)+time.Millisecond, func() {
 		s.lock()
 		defer s.unlock()
 		switch {
-		case r.over || l.c.now() <= r.limit:
+		case r.reported || l.c.now() <= r.limit:
 		case r.req.Done == nil:
-			r.tell(unreleased(&pipeline.NotSentError{Cause: waits}))
+			r.report(unreleased(&pipeline.NotSentError{Cause: waits}))
 		default:
-			r.tell(fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain))
+			r.report(fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain))
 		}
 	})
-	t.enter(opFunc(func() {
+	st.run(commandFunc(func() {
 		waits = errors.New("the question for the TTL is still without an answer")
-		if r.over {
-			t.leave()
+		if r.reported {
+			st.done()
 			return
 		}
 		l.c.ask("PTTL", []any{n.l.key}, r.limit, func(reply any, err error) {
@@ -74,12 +74,12 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 				ttl, _, err = codec.DecodeTTL(reply)
 			}
 			switch {
-			case r.over:
-				t.leave()
+			case r.reported:
+				st.done()
 			case err != nil && (closedPipe(err) || l.c.closed()):
-				r.settle(ErrClosed)
+				r.finish(ErrClosed)
 			case err != nil:
-				r.settle(unreleased(err))
+				r.finish(unreleased(err))
 			default:
 				r.lease = max(ttl, l.c.o.watchdog)
 				r.begin()

@@ -40,15 +40,15 @@ var acquiring = []defect{
 	{
 		what: "a lost re-entry is undone without looking at the count",
 		edits: []edit{{"rlock/undo.go",
-			"\t\tcase count == known:\n\t\t\ta.resume()\n\t\tcase count == known+1 && n.c.alone(t.owner):\n",
+			"\t\tcase count == known:\n\t\t\ta.resume()\n\t\tcase count == known+1 && n.c.alone(st.owner):\n",
 			"\t\tcase count == known || count == known+1:\n"}},
 		by: []catcher{{"integration/invariants", "TestA5SharedOwnersCountIsExactAfterALostReply"}},
 	},
 	{
 		what: "one hold more of an owner that others may use is taken for the lost acquire",
 		edits: []edit{{"rlock/undo.go",
-			"case count == known+1 && n.c.alone(t.owner):",
-			"case count == known+1 && t.owner.client == n.c.id:"}},
+			"case count == known+1 && n.c.alone(st.owner):",
+			"case count == known+1 && st.owner.client == n.c.id:"}},
 		by: []catcher{{"integration/invariants", "TestA5HoldOfAnotherClientIsNotUndone"}},
 	},
 	{
@@ -89,7 +89,7 @@ var acquiring = []defect{
 	{
 		what: "a re-entry that was never sent is called uncertain",
 		edits: []edit{{"rlock/attempt.go",
-			"a.w.fail(a.w.unsent(a.t.n.c.node.pipe.Err()))",
+			"a.w.fail(a.w.unsent(a.st.n.c.node.pipe.Err()))",
 			"a.w.fail(ErrUncertain)"}},
 		by: []catcher{{"integration/invariants", "TestA5ReentryThatWasNeverSentIsNotUncertain"}},
 	},

@@ -19,8 +19,8 @@ var leasing = []defect{
 	{
 		what: "trust in a grant counts from its reply",
 		edits: []edit{{"rlock/attempt.go",
-			"t.grant(w, r.Sent, a.lease)",
-			"t.grant(w, n.c.now(), a.lease)"}},
+			"st.grant(w, r.Sent, a.lease)",
+			"st.grant(w, n.c.now(), a.lease)"}},
 		by: []catcher{{"integration/invariants", "TestH1TrustCountsFromTheSend"}, {"integration/invariants", "TestH3GrantWhoseTrustIsOverIsGivenBack"}},
 	},
 	{
@@ -71,14 +71,14 @@ var leasing = []defect{
 				"\tcase l.state == pending:\n\t\tw.pending--\n",
 				"\tcase l.state == pending:\n\t\tw.pending--\n\t\tw.live--\n\t\tw.unplace(l)\n"},
 			{"rlock/renew.go",
-				"\t\tif t.lease != l || !t.lend() {\n",
-				"\t\tif t.lend(); t.lease != l {\n"},
+				"\t\tif st.lease != l || !st.beginRenewal() {\n",
+				"\t\tif st.beginRenewal(); st.lease != l {\n"},
 		},
 		by: []catcher{{"watchdog", "TestH5PendingLeaseIsNeverRenewed"}, {"integration/invariants", "TestH5PendingLeaseIsNotRenewed"}},
 	},
 	{
 		what: "a late command that can't be fenced is not reckoned with",
-		edits: []edit{{"rlock/tenure.go",
+		edits: []edit{{"rlock/ownerstate.go",
 			"\t\treturn min(lease, r.lateLease)\n",
 			"\t\treturn lease\n"}},
 		by: []catcher{{"integration/invariants", "TestH6WithoutKillNoPromiseIsLongerThanALateCommand"}},
@@ -86,8 +86,8 @@ var leasing = []defect{
 	{
 		what: "a renewal does not wait for its owner's open command",
 		edits: []edit{{"rlock/renew.go",
-			"\t\tif t.lease != l || !t.lend() {\n",
-			"\t\tif t.lend(); t.lease != l {\n"}},
+			"\t\tif st.lease != l || !st.beginRenewal() {\n",
+			"\t\tif st.beginRenewal(); st.lease != l {\n"}},
 		by: []catcher{{"integration/invariants", "TestH6RenewalWaitsForAnOpenCommand"}},
 	},
 	{
@@ -100,13 +100,13 @@ var leasing = []defect{
 	{
 		what: "a nested acquire shortens the outer lease",
 		edits: []edit{{"rlock/attempt.go",
-			"\ta.lease = t.pass(own)\n",
+			"\ta.lease = st.commandLease(own)\n",
 			"\ta.lease = own\n"}},
 		by: []catcher{{"integration/invariants", "TestH6NestedAcquireNeverShortensTheOuterLease"}},
 	},
 	{
 		what: "what the others need is rounded down to milliseconds",
-		edits: []edit{{"rlock/tenure.go",
+		edits: []edit{{"rlock/ownerstate.go",
 			"\treturn later(max(d, 0), time.Millisecond-1).Truncate(time.Millisecond)\n",
 			"\treturn d.Truncate(time.Millisecond)\n"}},
 		by: []catcher{{"integration/invariants", "TestH6WhatIsPassedIsRoundedUp"}},
@@ -128,7 +128,7 @@ var leasing = []defect{
 	{
 		what: "a grant to another owner leaves the first one's holds alone",
 		edits: []edit{{"rlock/attempt.go",
-			"\tn.supersede(t)\n",
+			"\tn.supersede(st)\n",
 			""}},
 		by: []catcher{{"integration/invariants", "TestH3GrantToAnotherOwnerEndsTheFirst"}},
 	},

@@ -6,7 +6,7 @@ var releasing = []defect{
 		what: "an unlock takes a fresh latch for each send",
 		edits: []edit{{"rlock/release.go",
 			"\tif !c.node.pipe.Enqueue(&r.req) {\n\t\tr.failed = r.req.Err\n",
-			"\tr.latch = codec.FreshLatch(r.t.n.l.mapped())\n\tr.req.Args[4] = r.latch\n\tif !c.node.pipe.Enqueue(&r.req) {\n\t\tr.failed = r.req.Err\n"}},
+			"\tr.latch = codec.FreshLatch(r.st.n.l.mapped())\n\tr.req.Args[4] = r.latch\n\tif !c.node.pipe.Enqueue(&r.req) {\n\t\tr.failed = r.req.Err\n"}},
 		by: []catcher{{"integration/invariants", "TestR1LostUnlockReplyCountsOnce"}},
 	},
 	{
@@ -34,11 +34,11 @@ var releasing = []defect{
 		what: "a partial unlock passes the lease of the hold that ends, not what the others need",
 		edits: []edit{
 			{"rlock/unlock.go",
-				"\tr := newRelease(t, limit)\n",
-				"\tr := newRelease(t, limit)\n\tif h.fixed {\n\t\tr.lease = roundUp(h.until - c.now())\n\t}\n"},
+				"\tr := newRelease(st, limit)\n",
+				"\tr := newRelease(st, limit)\n\tif h.fixed {\n\t\tr.lease = roundUp(h.until - c.now())\n\t}\n"},
 			{"rlock/release.go",
-				"\t\tr.lease = t.pass(0)\n",
-				"\t\tif r.lease == c.o.watchdog {\n\t\t\tr.lease = t.pass(0)\n\t\t}\n"},
+				"\t\tr.lease = st.commandLease(0)\n",
+				"\t\tif r.lease == c.o.watchdog {\n\t\t\tr.lease = st.commandLease(0)\n\t\t}\n"},
 		},
 		by: []catcher{{"integration/invariants", "TestH6PartialUnlockPassesWhatTheOthersStillNeed"}},
 	},
@@ -82,7 +82,7 @@ var releasing = []defect{
 		edits: []edit{{"rlock/unlock.go",
 			" && !n.c.closed() {\n",
 			" {\n"}},
-		by: []catcher{{"rlock", "TestE1CloseLetsAReleaseInItsLaneGo"}},
+		by: []catcher{{"rlock", "TestE1CloseSendsAReleaseThatIsInTheCommandQueue"}},
 	},
 	{
 		what: "a forced unlock without an answer is believed not to have run",

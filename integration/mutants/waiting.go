@@ -12,7 +12,7 @@ var waiting = []defect{
 	{
 		what: "a head that gives up does not hand its wake-up on",
 		edits: []edit{{"rlock/attempt.go",
-			"\tif a.isQueueAttempt() {\n\t\ta.t.n.queue.wakePending = true\n\t}\n\ta.finish()\n",
+			"\tif a.isQueueAttempt() {\n\t\ta.st.n.queue.wakePending = true\n\t}\n\ta.finish()\n",
 			"\ta.finish()\n"}},
 		by: []catcher{{"integration/invariants", "TestA3TryThatIsTakenBackHandsItsWakeUpOn"}},
 	},
@@ -92,7 +92,7 @@ var waiting = []defect{
 	{
 		what: "the next waiter of the client waits for the message",
 		edits: []edit{{"rlock/release.go",
-			"\t\tr.ownMessage = t.n.queue != nil && t.n.queue.handOff()\n",
+			"\t\tr.ownMessage = st.n.queue != nil && st.n.queue.handOff()\n",
 			""}},
 		by: []catcher{{"integration/behaviour", "TestHandOffWithinAClientIsOneRoundTrip"}},
 	},
@@ -149,8 +149,8 @@ var waiting = []defect{
 	{
 		what: "nobody here is told that the last hold ended by its own lease",
 		edits: []edit{{"rlock/hold.go",
-			"\t\tif h.t.held == 0 {\n\t\t\th.t.n.wakeHead()",
-			"\t\tif false {\n\t\t\th.t.n.wakeHead()"}},
+			"\t\tif h.st.held == 0 {\n\t\t\th.st.n.wakeHead()",
+			"\t\tif false {\n\t\t\th.st.n.wakeHead()"}},
 		by: []catcher{{"rlock", "TestWaiterHearsOfTheEndOfANestedLease"}},
 	},
 	{
