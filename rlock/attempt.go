@@ -277,7 +277,7 @@ func (st *ownerState) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) 
 		h.lease = st.lease
 	}
 	if st.add(h); st.held == 1 {
-		st.n.took()
+		st.n.noteGrant()
 	}
 	c.living.add()
 	now := c.now()
@@ -296,8 +296,8 @@ func (a *attempt) refused(ttl time.Duration) {
 	w.trouble.clear()
 	switch {
 	case a.isQueueAttempt():
-		if n.turn != nil {
-			n.turn.Refused(n.c.early())
+		if n.fairShare != nil {
+			n.fairShare.Refused(n.c.early())
 		}
 		n.queue.lockTaken(ttl)
 		n.queue.pollWithin(pollIntervals)

@@ -30,17 +30,17 @@ type Pool interface {
 // share two connections to the server, one for commands and one for
 // subscriptions, and one watchdog. All methods are safe for concurrent use.
 type Client struct {
-	id      uuid.UUID
-	words   struct{ lease, latchTTL any } // of the watchdog and of latches, in ms, boxed once
-	o       *settings
-	node    *node
-	dog     *watchdog.Watchdog
-	log     journal
-	shards  [shardCount]shard
-	threads atomic.Int64
-	shared  atomic.Int64 // the newest owner of its own that others may use
-	blind   atomic.Bool  // the server does not tell who listens
-	timers  timers
+	id             uuid.UUID
+	words          struct{ lease, latchTTL any } // of the watchdog and of latches, in ms, boxed once
+	o              *settings
+	node           *node
+	dog            *watchdog.Watchdog
+	log            journal
+	shards         [shardCount]shard
+	threads        atomic.Int64
+	shared         atomic.Int64 // the newest owner of its own that others may use
+	noClientCounts atomic.Bool  // the server does not tell who listens
+	timers         timers
 
 	living   gauge // holds
 	releases gauge // calls of Unlock and UnlockAs
@@ -65,7 +65,7 @@ const (
 // node is one server as a client uses it. A topology of many will choose it
 // by the key's slot.
 type node struct {
-	renewals turns
+	renewals renewalLimiter
 	pipe     *pipeline.Pipeline
 	hub      *pubsub.Hub
 }

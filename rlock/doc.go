@@ -100,7 +100,7 @@
 //
 // Inside: attempt.go follows an acquire, release.go an unlock, undo.go what was
 // lost; waitqueue.go is the queue, handoff.go how it passes a lock on, throttle.go how
-// it bears a crowd of clients, turn.go its courtesy; ownerstate.go is one owner's
+// it bears a crowd of clients, fairshare.go how it leaves slower ones their share; ownerstate.go is one owner's
 // dealings with one name, renew.go the watchdog's commands, kind.go what tells
 // one lock object from another. The examples beside the functions are run by
 // the tests, docs/cookbook.md has whole programs, and docs/protocol.md says what

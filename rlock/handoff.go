@@ -63,8 +63,8 @@ func (q *waitQueue) handOff() bool {
 // to look.
 func (q *waitQueue) isOwnMessage() bool {
 	now := q.n.c.early()
-	if t := q.n.turn; t != nil {
-		t.Heard(now)
+	if share := q.n.fairShare; share != nil {
+		share.MessageReceived(now)
 	}
 	if q.ownMessages == 0 {
 		return false

@@ -408,8 +408,8 @@ func (st *ownerState) lose(cause error) {
 		st.lease = nil
 	}
 	holds := st.dropAll()
-	if turn := st.n.turn; turn != nil && len(holds) > 0 {
-		turn.Released(st.n.c.early(), false)
+	if share := st.n.fairShare; share != nil && len(holds) > 0 {
+		share.Released(st.n.c.early(), false)
 	}
 	for _, h := range holds {
 		h.over(lostBy(cause))

@@ -93,7 +93,7 @@ func (r *release) begin() {
 	r.send()
 	if r.alive && st.held == 0 && !r.reported {
 		r.ownMessage = st.n.queue != nil && st.n.queue.handOff()
-		st.n.letGo(r.since)
+		st.n.noteRelease(r.since)
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 
 // renewal is one renewal on its way: of a batch, in one script.
 type renewal struct {
-	c      *Client
-	ttl    time.Duration // what it passes
-	subs   []renewee
-	answer func(int, watchdog.Answer)
-	turn   bool // it has one
+	c       *Client
+	ttl     time.Duration // what it passes
+	subs    []renewee
+	answer  func(int, watchdog.Answer)
+	limited bool // it has one
 
 	mayArrive bool // it was lost on a connection that could not be fenced
 }
@@ -30,14 +30,14 @@ type renewee struct {
 
 // renew extends a batch for the watchdog, when it is its turn.
 func (c *Client) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
-	c.node.renewals.take(func() bool { return c.renewNow(batch, answer) })
+	c.node.renewals.run(func() bool { return c.renewNow(batch, answer) })
 }
 
 // renewNow sends the batch, and reports whether it is on its way. An owner
 // with another command under way is left out, unless that one pauses: the
 // command sets the lease, or ends it (H6).
 func (c *Client) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) bool {
-	common := &renewal{c: c, ttl: c.o.watchdog, answer: answer, turn: true, subs: make([]renewee, 0, len(batch))}
+	common := &renewal{c: c, ttl: c.o.watchdog, answer: answer, limited: true, subs: make([]renewee, 0, len(batch))}
 	for i, l := range batch {
 		st := l.Holder().(*ownerState)
 		s := st.n.s
@@ -83,8 +83,8 @@ func (r *renewal) send() bool {
 // Complete takes the end of the command.
 func (r *renewal) Complete(q *pipeline.Request) {
 	defer r.c.work.done()
-	if r.turn {
-		defer r.c.node.renewals.leave()
+	if r.limited {
+		defer r.c.node.renewals.done()
 	}
 	if lost(q.Err) {
 		// The command queues stay taken until no byte of it can run any more.

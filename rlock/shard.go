@@ -14,7 +14,7 @@ const shardCount = 64
 type shard struct {
 	mu          sync.Mutex
 	names       map[string]*name
-	turns       kept
+	fairShares  fairShareTable
 	later       []func()   // to be run without the lock: callbacks into others' code
 	spareQueues *waitQueue // queues that nobody waits in
 	spareCount  int
@@ -48,11 +48,11 @@ type name struct {
 
 	// All below is guarded by s.mu. Names come and go with each lock, so what
 	// lasts longer is in the handle.
-	queue  *waitQueue  // nil while nobody waits and nothing is under way
-	turn   *turn       // nil unless this client releases it often
-	states *ownerState // the first, in no order; most of the time the only one
-	forces int32       // how many times ForceUnlock was queued for it
-	pins   int32       // calls under way that came to it
+	queue     *waitQueue  // nil while nobody waits and nothing is under way
+	fairShare *fairShare  // nil unless this client releases it often
+	states    *ownerState // the first, in no order; most of the time the only one
+	forces    int32       // how many times ForceUnlock was queued for it
+	pins      int32       // calls under way that came to it
 }
 
 // pin finds or makes the name's state and keeps it until unpin. It is called
@@ -61,7 +61,7 @@ func (s *shard) pin(l *Lock) *name {
 	key := l.mapped()
 	n := s.names[key]
 	if n == nil {
-		n = &name{c: l.c, s: s, l: l, turn: s.turns.of[key]}
+		n = &name{c: l.c, s: s, l: l, fairShare: s.fairShares.shares[key]}
 		s.names[key] = n
 	}
 	n.pins++

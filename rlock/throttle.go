@@ -74,8 +74,8 @@ func (q *waitQueue) observeRelease() {
 
 // crowded tells whether so many listen that leaving them is a relief.
 func (q *waitQueue) crowded() bool {
-	t := q.n.turn
-	return t != nil && t.Counted() >= manyClients && t.Hold() < shortHold
+	share := q.n.fairShare
+	return share != nil && share.Counted() >= manyClients && share.AverageHold() < shortHold
 }
 
 // unsubscribeForAWhile leaves the channel for a while.

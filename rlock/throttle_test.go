@@ -121,8 +121,8 @@ func TestPollIsSoon(t *testing.T) {
 func TestFewClientsStayOnTheChannel(t *testing.T) {
 	for listening, leaves := range map[int]bool{0: false, 2: false, manyClients - 1: false, manyClients: true, 100: true} {
 		q, now := newThrottledQueue()
-		q.n.turn = &turn{}
-		q.n.turn.Clients(listening)
+		q.n.fairShare = &fairShare{}
+		q.n.fairShare.SetClients(listening)
 		for range 100 {
 			*now += 100 * time.Microsecond
 			q.observeRelease()

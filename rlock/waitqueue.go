@@ -75,8 +75,8 @@ func (q *waitQueue) push(w *waiter) {
 	now := q.n.c.early()
 	w.answers, w.joined = q.answers, now
 	if q.size == 0 && q.current == nil {
-		if t := q.n.turn; t != nil {
-			t.Arrived(now)
+		if share := q.n.fairShare; share != nil {
+			share.Arrived(now)
 		}
 		if q.confirmed && !q.wakePending && now < q.attemptBy() && q.n.held() {
 			w.answers--

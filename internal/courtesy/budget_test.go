@@ -9,7 +9,7 @@ func TestWasteIsLimited(t *testing.T) {
 	h := newHolder(2)
 	h.takeTooMuch(t)
 	began, wasted, n := h.now, time.Duration(0), 0
-	for at := h.Until(h.now); at > 0; at = h.Until(h.now) {
+	for at := h.YieldUntil(h.now); at > 0; at = h.YieldUntil(h.now) {
 		wasted += at - h.now
 		h.wasteOne()
 		if n++; n > 100 {
@@ -28,7 +28,7 @@ func TestWasteIsLimited(t *testing.T) {
 	// In the long run it is its part of the time.
 	began, wasted = h.now, 0
 	for h.now < began+20*time.Second {
-		if at := h.Until(h.now); at > 0 {
+		if at := h.YieldUntil(h.now); at > 0 {
 			wasted += at - h.now
 			h.now = at
 		}
@@ -57,12 +57,12 @@ func TestPatienceGrowsByWasteAndShrinksByUse(t *testing.T) {
 	for range 200 {
 		h.takeTooMuch(t)
 		before := h.Patience()
-		h.stranger()
+		h.otherClient()
 		if got, want := h.Patience(), max(before-shorter, leastPatience); got != want {
 			t.Fatalf("patience went from %v to %v by use, want %v", before, got, want)
 		}
-		h.Until(h.now)
-		h.stranger()
+		h.YieldUntil(h.now)
+		h.otherClient()
 	}
 	if h.Patience() != leastPatience {
 		t.Fatalf("patience is %v after 200 waits of use, want %v", h.Patience(), leastPatience)
@@ -74,7 +74,7 @@ func TestUseGivesBudgetBack(t *testing.T) {
 		name string
 		do   func(*holder)
 	}{
-		{"a message", func(h *holder) { h.Heard(h.now) }},
+		{"a message", func(h *holder) { h.MessageReceived(h.now) }},
 		{"a refusal", func(h *holder) { h.Refused(h.now) }},
 	} {
 		h := newHolder(2)
@@ -98,7 +98,7 @@ func TestAMessageWhenNobodyWaitsGivesNothingBack(t *testing.T) {
 	h.Granted(h.now) // by a call that does not wait
 	h.Released(h.now, false)
 	h.budget = 10 * ms
-	h.stranger()
+	h.otherClient()
 	if h.budget != 10*ms || h.Patience() != firstPatience {
 		t.Errorf("budget %v, patience %v", h.budget, h.Patience())
 	}
@@ -121,17 +121,17 @@ func TestAWaitThatItsOwnReleaseEndsIsNoWaste(t *testing.T) {
 	h := newHolder(2)
 	h.takeTooMuch(t)
 	h.ahead = h.bound() + 0.1
-	h.stepping = false
+	h.yielding = false
 	h.Granted(h.now)
 	h.ahead = h.bound() + 0.1
 	h.Released(h.now, true)
-	if h.Until(h.now) == 0 {
+	if h.YieldUntil(h.now) == 0 {
 		t.Fatal("no wait before the message")
 	}
 	budget, patience := h.budget, h.Patience()
 	h.now += 300 * us
-	h.Heard(h.now)
-	if at := h.Until(h.now); at != 0 {
+	h.MessageReceived(h.now)
+	if at := h.YieldUntil(h.now); at != 0 {
 		t.Fatalf("until %v after the message", at)
 	}
 	h.now += 10 * ms // a slow network
@@ -143,13 +143,13 @@ func TestAWaitThatItsOwnReleaseEndsIsNoWaste(t *testing.T) {
 
 // A client's own message says nothing of others, in whichever order it and the
 // answer come; a second message does.
-func TestOnlyAStrangersMessageMakesAWaitUseful(t *testing.T) {
+func TestOnlyAnotherClientsMessageMakesAWaitUseful(t *testing.T) {
 	for _, r := range []struct {
 		name    string
 		release func(*holder)
 	}{
-		{"message after the answer", func(h *holder) { h.Released(h.now, true); h.Until(h.now); h.Heard(h.now) }},
-		{"message before the answer", func(h *holder) { h.Heard(h.now); h.Released(h.now, true) }},
+		{"message after the answer", func(h *holder) { h.Released(h.now, true); h.YieldUntil(h.now); h.MessageReceived(h.now) }},
+		{"message before the answer", func(h *holder) { h.MessageReceived(h.now); h.Released(h.now, true) }},
 		{"no message", func(h *holder) { h.Released(h.now, false) }},
 		{"one message was lost, then none", func(h *holder) {
 			h.Released(h.now, true)
@@ -160,27 +160,27 @@ func TestOnlyAStrangersMessageMakesAWaitUseful(t *testing.T) {
 			h.Released(h.now, true)
 			h.Granted(h.now)
 			h.Released(h.now, true)
-			h.Until(h.now)
-			h.Heard(h.now)
+			h.YieldUntil(h.now)
+			h.MessageReceived(h.now)
 		}},
 	} {
-		for _, stranger := range []bool{false, true} {
+		for _, foreign := range []bool{false, true} {
 			h := newHolder(2)
 			h.takeTooMuch(t)
-			h.stepping = false
+			h.yielding = false
 			h.Granted(h.now)
 			h.now += ms
 			r.release(h)
-			if h.Until(h.now) == 0 {
+			if h.YieldUntil(h.now) == 0 {
 				t.Fatalf("%s: no wait", r.name)
 			}
-			if stranger {
-				h.Heard(h.now)
+			if foreign {
+				h.MessageReceived(h.now)
 			}
 			h.now += 10 * ms
 			h.Granted(h.now)
-			if wasted := h.Patience() > firstPatience; wasted == stranger {
-				t.Errorf("%s, then a stranger's %v: a patience of %v", r.name, stranger, h.Patience())
+			if wasted := h.Patience() > firstPatience; wasted == foreign {
+				t.Errorf("%s, then another client's %v: a patience of %v", r.name, foreign, h.Patience())
 			}
 		}
 	}

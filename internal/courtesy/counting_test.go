@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// asks is when a Turn asks within d, after what has happened so far, answered
+// asks is when a FairShare asks within d, after what has happened so far, answered
 // with clients each time.
 func (h *holder) asks(d time.Duration, clients int) []time.Duration {
 	var at []time.Duration
 	for end := h.now + d; h.now < end; h.now += ms {
-		if h.Ask(h.now) {
+		if h.CountDue(h.now) {
 			at = append(at, h.now)
-			h.Clients(clients)
+			h.SetClients(clients)
 		}
 	}
 	return at
@@ -56,19 +56,19 @@ func TestASignOfOthersMakesItAskSoon(t *testing.T) {
 		do   func(*holder)
 		soon bool
 	}{
-		{"a stranger's message", func(h *holder) { h.Heard(h.now) }, true},
+		{"another client's message", func(h *holder) { h.MessageReceived(h.now) }, true},
 		{"a refusal", func(h *holder) { h.Refused(h.now) }, true},
 		{"its own message", func(h *holder) { h.take(true) }, false},
-		{"its own message before the answer", func(h *holder) { h.Granted(h.now); h.Heard(h.now); h.Released(h.now, true) }, false},
+		{"its own message before the answer", func(h *holder) { h.Granted(h.now); h.MessageReceived(h.now); h.Released(h.now, true) }, false},
 		{"a refusal while it is inside itself", func(h *holder) { h.Granted(h.now); h.Refused(h.now); h.Released(h.now, false) }, false},
 	} {
 		h := newPressed()
 		at := h.asks(10*time.Second, 1)
 		last := at[len(at)-1]
 		h.now = last + 200*ms
-		h.free = h.now // a release, so that it stays pressed
+		h.freeAt = h.now // a release, so that it stays pressed
 		r.do(h)
-		if got := h.Ask(h.now); got != r.soon {
+		if got := h.CountDue(h.now); got != r.soon {
 			t.Errorf("%s: asks soon is %v, want %v", r.name, got, r.soon)
 		}
 	}
@@ -78,14 +78,14 @@ func TestWhoLeavesTheLockAloneDoesNotAsk(t *testing.T) {
 	h := &holder{now: start}
 	for range 100 {
 		h.take(false)
-		if h.Ask(h.now) {
+		if h.CountDue(h.now) {
 			t.Fatal("asked")
 		}
 		h.now += firstPatience + ms
 	}
 	h.take(false)
 	h.take(false)
-	if !h.Ask(h.now) {
+	if !h.CountDue(h.now) {
 		t.Error("did not ask after two acquisitions in a row")
 	}
 }
@@ -96,17 +96,17 @@ func TestWhoWaitedOutOfCourtesyGoesOnAsking(t *testing.T) {
 	h.now = h.takeTooMuch(t) + 2*longer
 	h.take(true)
 	h.now += leastPause
-	if !h.Ask(h.now) {
+	if !h.CountDue(h.now) {
 		t.Error("did not ask")
 	}
 }
 
 func TestAClientIsMissedAtTheSecondCount(t *testing.T) {
-	var turn Turn
+	var share FairShare
 	for i, r := range []struct{ count, clients int }{{1, 1}, {3, 3}, {2, 3}, {1, 2}, {2, 2}, {1, 2}, {1, 1}, {0, 1}} {
-		turn.Clients(r.count)
-		if turn.clients != r.clients {
-			t.Fatalf("count %d, %d: %d clients, want %d", i, r.count, turn.clients, r.clients)
+		share.SetClients(r.count)
+		if share.clients != r.clients {
+			t.Fatalf("count %d, %d: %d clients, want %d", i, r.count, share.clients, r.clients)
 		}
 	}
 }

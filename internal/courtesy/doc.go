@@ -8,7 +8,7 @@
 //
 // # The clock that all share
 //
-// Every subscriber sees every release. A [Turn] counts in releases, not in
+// Every subscriber sees every release. A [FairShare] counts in releases, not in
 // time: each grant of its own puts its client ahead by one, each release by
 // anybody takes off the fair share of one, 1/n among n clients. What is left
 // is how far the client is ahead, and it is forgotten slowly. Nobody is far
@@ -41,7 +41,7 @@
 // A client of one thread that is slower than the patience gets little. Beside a
 // subscriber that never comes, quick clients may share unevenly among
 // themselves, since who has no budget left goes on. Where locks are held
-// for far less than a millisecond, each turn of a slow client costs several
-// of a quick one. Nothing here changes who may hold a lock: a Turn delays
+// for far less than a millisecond, each acquisition of a slow client costs several
+// of a quick one. Nothing here changes who may hold a lock: a FairShare delays
 // attempts and never makes one.
 package courtesy

@@ -37,7 +37,7 @@ func TestASlowClientThatComesAndGoes(t *testing.T) {
 	if theirs[1] != 0 {
 		t.Errorf("%d acquisitions while it is away", theirs[1])
 	}
-	base := cast{quick: 2, quickly: busy}.play(false).rate
+	base := mix{quick: 2, quickly: busy}.simulate(false).rate
 	rate := float64(all[1]) / each / (phase - 200*ms).Seconds()
 	atLeast(t, "the total while it is away, in percent", 100*rate/base, 95)
 	t.Logf("share while there %.1f %%, total while away %.1f %%", 100*float64(theirs[0])/float64(all[0]), 100*rate/base)
@@ -49,15 +49,15 @@ func TestCountingIsRare(t *testing.T) {
 	busy := work{workers: 4, hold: ms}
 	for _, r := range []struct {
 		name string
-		cast cast
+		mix  mix
 		most int // a second
 	}{
-		{"alone", cast{quick: 1, quickly: busy}, 2},
-		{"one worker alone", cast{quick: 1, quickly: work{workers: 1, hold: ms}}, 2},
-		{"one worker that thinks", cast{quick: 1, quickly: work{workers: 1, hold: ms, think: 20 * ms}}, 0},
-		{"with others", cast{quick: 2, slow: 1, quickly: busy, slowly: busy}, 20},
+		{"alone", mix{quick: 1, quickly: busy}, 2},
+		{"one worker alone", mix{quick: 1, quickly: work{workers: 1, hold: ms}}, 2},
+		{"one worker that thinks", mix{quick: 1, quickly: work{workers: 1, hold: ms, think: 20 * ms}}, 0},
+		{"with others", mix{quick: 2, slow: 1, quickly: busy, slowly: busy}, 20},
 	} {
-		o := r.cast.play(true)
+		o := r.mix.simulate(true)
 		got := float64(o.quicks[0].counts) / (settling + measured).Seconds()
 		atMost(t, r.name+": counts a second", got, float64(r.most))
 		if r.most > 0 && got == 0 {

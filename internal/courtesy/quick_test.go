@@ -11,7 +11,7 @@ type quick struct {
 	s *simulation
 	work
 	tally
-	turn    Turn
+	turn    FairShare
 	polite  bool
 	inARow  int // local hand-offs, at most
 	calls   []*call
@@ -35,8 +35,8 @@ type call struct{ since time.Duration }
 // wakes is how long a goroutine takes to run once it can.
 func (q *quick) wakes() time.Duration { return q.s.between(20*us, 60*us) }
 
-func newQuick(s *simulation, w work, polite bool, inARow int) *quick {
-	q := &quick{s: s, work: w, polite: polite, inARow: inARow}
+func newQuick(s *simulation, w work, courteous bool, inARow int) *quick {
+	q := &quick{s: s, work: w, polite: courteous, inARow: inARow}
 	q.pipe = connection{s: s}
 	q.hub = connection{s: s, least: 100 * us, most: 300 * us}
 	for range w.workers {
@@ -47,12 +47,12 @@ func newQuick(s *simulation, w work, polite bool, inARow int) *quick {
 
 func (q *quick) line() *connection { return &q.hub }
 
-// until is the Turn's, where there is one.
+// until is the FairShare's, where there is one.
 func (q *quick) until() time.Duration {
 	if !q.polite {
 		return 0
 	}
-	return q.turn.Until(q.s.now)
+	return q.turn.YieldUntil(q.s.now)
 }
 
 // call is a worker that wants the lock.
@@ -143,14 +143,14 @@ func (q *quick) unlock() {
 		q.row = 0
 	}
 	q.holding = false
-	if q.polite && q.turn.Ask(q.s.now) {
+	if q.polite && q.turn.CountDue(q.s.now) {
 		q.counts++
 		n := 1
 		batch = append(batch, command{plainCost, func() {
 			if n = len(q.s.listeners); !slices.Contains(q.s.listeners, listener(q)) {
 				n++
 			}
-		}, func() { q.turn.Clients(n) }})
+		}, func() { q.turn.SetClients(n) }})
 	}
 	q.pipe.send(batch...)
 }
@@ -186,7 +186,7 @@ func (q *quick) heard() {
 	if !q.heeded {
 		return
 	}
-	q.turn.Heard(q.s.now)
+	q.turn.MessageReceived(q.s.now)
 	q.flag = true
 	q.step()
 }

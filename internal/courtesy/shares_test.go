@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// row is a cast and what it has to come to. A bound of 0 is none.
+// row is a mix of clients and what it has to come to. A bound of 0 is none.
 type row struct {
 	name string
-	cast
-	alone    *cast   // what the total is compared with, without courtesy; nil: this cast
+	mix
+	alone    *mix    // what the total is compared with, without courtesy; nil: this mix
 	total    float64 // at least, in percent of that
 	quick    float64 // each one's share, in percent, at least
 	slow     float64
@@ -29,73 +29,73 @@ func rows() []row {
 	rare := work{workers: 1, hold: ms, think: 50 * ms}
 	slower := func(s *simulation) func() time.Duration { return tailed(s, 9*ms, ms) }
 	late := func(s *simulation) func() time.Duration { return tailed(s, 2500*us, ms) }
-	alone := cast{quick: 2, quickly: busy}
+	alone := mix{quick: 2, quickly: busy}
 	return []row{
-		{name: "1 quick", cast: cast{quick: 1, quickly: busy}, total: 99},
-		{name: "2 quick", cast: alone, total: 95, quick: 40},
-		{name: "4 quick", cast: cast{quick: 4, quickly: busy}, total: 92, quick: 20},
-		{name: "1 quick of 1 worker", cast: cast{quick: 1, quickly: lone}, total: 99},
-		{name: "2 quick, 10 ms", cast: cast{quick: 2, quickly: long}, total: 95, quick: 40},
+		{name: "1 quick", mix: mix{quick: 1, quickly: busy}, total: 99},
+		{name: "2 quick", mix: alone, total: 95, quick: 40},
+		{name: "4 quick", mix: mix{quick: 4, quickly: busy}, total: 92, quick: 20},
+		{name: "1 quick of 1 worker", mix: mix{quick: 1, quickly: lone}, total: 99},
+		{name: "2 quick, 10 ms", mix: mix{quick: 2, quickly: long}, total: 95, quick: 40},
 
-		{name: "2 quick, 1 slow", cast: cast{quick: 2, slow: 1, quickly: busy, slowly: busy},
+		{name: "2 quick, 1 slow", mix: mix{quick: 2, slow: 1, quickly: busy, slowly: busy},
 			alone: &alone, total: 80, quick: 15, slow: 15, starves: 3, slowP50: 60 * ms},
-		{name: "2 quick, 1 slow, rows of 16", cast: cast{quick: 2, slow: 1, quickly: busy, slowly: busy, inARow: 16},
+		{name: "2 quick, 1 slow, rows of 16", mix: mix{quick: 2, slow: 1, quickly: busy, slowly: busy, inARow: 16},
 			alone: &alone, total: 80, quick: 15, slow: 15, starves: 5},
-		{name: "2 quick, 1 slow one by one", cast: cast{quick: 2, slow: 1, quickly: busy, slowly: busy, oneByOne: true},
+		{name: "2 quick, 1 slow one by one", mix: mix{quick: 2, slow: 1, quickly: busy, slowly: busy, oneByOne: true},
 			alone: &alone, total: 79, quick: 15, slow: 15, starves: 2},
-		{name: "1 quick, 1 slow one by one", cast: cast{quick: 1, slow: 1, quickly: busy, slowly: busy, oneByOne: true},
+		{name: "1 quick, 1 slow one by one", mix: mix{quick: 1, slow: 1, quickly: busy, slowly: busy, oneByOne: true},
 			alone: &alone, total: 60, quick: 25, slow: 25, starves: 2},
-		{name: "4 quick, 1 slow one by one", cast: cast{quick: 4, slow: 1, quickly: busy, slowly: busy, oneByOne: true},
+		{name: "4 quick, 1 slow one by one", mix: mix{quick: 4, slow: 1, quickly: busy, slowly: busy, oneByOne: true},
 			alone: &alone, total: 80, quick: 10, slow: 8, starves: 2},
-		{name: "1 quick, 1 slow", cast: cast{quick: 1, slow: 1, quickly: busy, slowly: busy},
+		{name: "1 quick, 1 slow", mix: mix{quick: 1, slow: 1, quickly: busy, slowly: busy},
 			alone: &alone, total: 72, quick: 25, slow: 25, starves: 3},
-		{name: "1 quick, 2 slow", cast: cast{quick: 1, slow: 2, quickly: busy, slowly: busy},
+		{name: "1 quick, 2 slow", mix: mix{quick: 1, slow: 2, quickly: busy, slowly: busy},
 			alone: &alone, total: 65, quick: 25, slow: 20, starves: 3},
-		{name: "2 quick, 2 slow", cast: cast{quick: 2, slow: 2, quickly: busy, slowly: busy},
+		{name: "2 quick, 2 slow", mix: mix{quick: 2, slow: 2, quickly: busy, slowly: busy},
 			alone: &alone, total: 72, quick: 15, slow: 15, starves: 3},
-		{name: "4 quick, 1 slow", cast: cast{quick: 4, slow: 1, quickly: busy, slowly: busy},
+		{name: "4 quick, 1 slow", mix: mix{quick: 4, slow: 1, quickly: busy, slowly: busy},
 			alone: &alone, total: 80, quick: 10, slow: 8, starves: 3},
-		{name: "2 quick, 1 slow, 10 ms", cast: cast{quick: 2, slow: 1, quickly: long, slowly: long},
+		{name: "2 quick, 1 slow, 10 ms", mix: mix{quick: 2, slow: 1, quickly: long, slowly: long},
 			total: 88, quick: 15, slow: 13, starves: 1},
-		{name: "2 quick, 1 slow, 0.3 ms", cast: cast{quick: 2, slow: 1, quickly: short, slowly: short},
+		{name: "2 quick, 1 slow, 0.3 ms", mix: mix{quick: 2, slow: 1, quickly: short, slowly: short},
 			total: 60, quick: 15, slow: 15, starves: 3},
-		{name: "2 quick, 1 slower than patience", cast: cast{quick: 2, slow: 1, quickly: busy, slowly: busy, wakes: slower},
+		{name: "2 quick, 1 slower than patience", mix: mix{quick: 2, slow: 1, quickly: busy, slowly: busy, wakes: slower},
 			alone: &alone, total: 75, quick: 15, slow: 8, starves: 3},
-		{name: "2 quick, 1 slow of 1 thread", cast: cast{quick: 2, slow: 1, quickly: busy, slowly: lone},
+		{name: "2 quick, 1 slow of 1 thread", mix: mix{quick: 2, slow: 1, quickly: busy, slowly: lone},
 			alone: &alone, total: 75, quick: 15, slow: 10, starves: 3},
-		{name: "1 quick, 1 slow of 1 thread", cast: cast{quick: 1, slow: 1, quickly: busy, slowly: lone},
+		{name: "1 quick, 1 slow of 1 thread", mix: mix{quick: 1, slow: 1, quickly: busy, slowly: lone},
 			alone: &alone, total: 60, quick: 25, slow: 12, starves: 3},
-		{name: "1 quick, 1 late of 1 thread", cast: cast{quick: 1, slow: 1, quickly: busy, slowly: lone, wakes: late},
+		{name: "1 quick, 1 late of 1 thread", mix: mix{quick: 1, slow: 1, quickly: busy, slowly: lone, wakes: late},
 			quick: 25, slow: 12, starves: 3},
-		{name: "1 quick of 1 worker, 1 slow", cast: cast{quick: 1, slow: 1, quickly: lone, slowly: busy},
+		{name: "1 quick of 1 worker, 1 slow", mix: mix{quick: 1, slow: 1, quickly: lone, slowly: busy},
 			total: 80, quick: 25, slow: 30},
-		{name: "1 quick, 1 slower of 1 thread", cast: cast{quick: 1, slow: 1, quickly: busy, slowly: lone, wakes: slower},
+		{name: "1 quick, 1 slower of 1 thread", mix: mix{quick: 1, slow: 1, quickly: busy, slowly: lone, wakes: slower},
 			alone: &alone, total: 65, quick: 25, starves: 3},
 
-		{name: "1 quick, 1 idle", cast: cast{quick: 1, idle: 1, quickly: busy}, total: 97},
-		{name: "2 quick, 1 idle", cast: cast{quick: 2, idle: 1, quickly: busy}, total: 90, quick: 10},
-		{name: "2 quick, 1 idle, rows of 16", cast: cast{quick: 2, idle: 1, quickly: busy, inARow: 16}, total: 90, quick: 15},
-		{name: "1 quick of 1 worker, 1 idle", cast: cast{quick: 1, idle: 1, quickly: lone}, total: 97},
+		{name: "1 quick, 1 idle", mix: mix{quick: 1, idle: 1, quickly: busy}, total: 97},
+		{name: "2 quick, 1 idle", mix: mix{quick: 2, idle: 1, quickly: busy}, total: 90, quick: 10},
+		{name: "2 quick, 1 idle, rows of 16", mix: mix{quick: 2, idle: 1, quickly: busy, inARow: 16}, total: 90, quick: 15},
+		{name: "1 quick of 1 worker, 1 idle", mix: mix{quick: 1, idle: 1, quickly: lone}, total: 97},
 
-		{name: "1 quick that thinks, 2 slow", cast: cast{quick: 1, slow: 2, quickly: rare, slowly: busy},
+		{name: "1 quick that thinks, 2 slow", mix: mix{quick: 1, slow: 2, quickly: rare, slowly: busy},
 			total: 95, p50: 4 * ms, p99: 16 * ms},
 	}
 }
 
-// TestShares plays every cast with courtesy and without. The simulated slow
+// TestShares plays every mix with courtesy and without. The simulated slow
 // ones starve without it, so the bounds say something.
 func TestShares(t *testing.T) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	rates := map[*cast]float64{} // of those who are compared with
+	rates := map[*mix]float64{} // of those who are compared with
 	fmt.Fprintln(w, "who\t|without: a second\tquick %\tslow %\t|with: a second\t% of\t\tquick %\tslow %\tquick p50\tp99\tslow p50\tp99\tpatience")
 	for _, r := range rows() {
-		off, on := r.play(false), r.play(true)
+		off, on := r.simulate(false), r.simulate(true)
 		base := off.rate
 		of := "without"
 		if r.alone != nil {
 			if rates[r.alone] == 0 {
-				rates[r.alone] = r.alone.play(false).rate
+				rates[r.alone] = r.alone.simulate(false).rate
 			}
 			of, base = "2 quick", rates[r.alone]
 		}

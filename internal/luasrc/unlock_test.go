@@ -75,7 +75,7 @@ func TestUnlockAfterALatchThatJavaLeft(t *testing.T) {
 	r.published()
 }
 
-func TestUnlockByAStrangerKeepsNoLatch(t *testing.T) {
+func TestUnlockByAnotherOwnerKeepsNoLatch(t *testing.T) {
 	r := newRig(t)
 	calls := []string{"get " + latch, "hexists " + key + " " + owner}
 	r.expect(unlock(Publish), "<nil>", calls...)

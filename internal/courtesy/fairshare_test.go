@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// start is when a Turn's story begins: its clock has run for long.
+// start is when a FairShare's story begins: its clock has run for long.
 const start = time.Hour
 
-// holder drives a Turn through whole acquisitions of 1 ms.
+// holder drives a FairShare through whole acquisitions of 1 ms.
 type holder struct {
-	Turn
+	FairShare
 	now time.Duration
 }
 
 func newHolder(clients int) *holder {
 	h := &holder{now: start}
-	h.Clients(clients)
-	h.Clients(clients)
+	h.SetClients(clients)
+	h.SetClients(clients)
 	return h
 }
 
@@ -30,15 +30,15 @@ func (h *holder) take(listens bool) {
 	h.Released(h.now, listens)
 	if listens {
 		h.now += 100 * us
-		h.Heard(h.now)
+		h.MessageReceived(h.now)
 	}
 }
 
-// takeTooMuch acquires until the Turn says to wait, and returns until when.
+// takeTooMuch acquires until the FairShare says to wait, and returns until when.
 func (h *holder) takeTooMuch(t *testing.T) time.Duration {
 	t.Helper()
 	for range 100 {
-		if at := h.Until(h.now); at > 0 {
+		if at := h.YieldUntil(h.now); at > 0 {
 			return at
 		}
 		h.take(true)
@@ -47,15 +47,15 @@ func (h *holder) takeTooMuch(t *testing.T) time.Duration {
 	return 0
 }
 
-// stranger is somebody else's release.
-func (h *holder) stranger() {
+// otherClient is another client's release.
+func (h *holder) otherClient() {
 	h.now += ms
-	h.Heard(h.now)
+	h.MessageReceived(h.now)
 }
 
 // wasteOne waits in vain, if there is something to wait for.
 func (h *holder) wasteOne() bool {
-	at := h.Until(h.now)
+	at := h.YieldUntil(h.now)
 	if at == 0 {
 		return false
 	}
@@ -69,7 +69,7 @@ func TestNobodyElseNoWait(t *testing.T) {
 		h := newHolder(clients)
 		for range 200 {
 			h.take(true)
-			if at := h.Until(h.now); at != 0 {
+			if at := h.YieldUntil(h.now); at != 0 {
 				t.Fatalf("%d clients: a wait until %v", clients, at)
 			}
 		}
@@ -83,10 +83,10 @@ func TestWhoTakesTooMuchWaitsForItsPatience(t *testing.T) {
 		if want := h.now + firstPatience; at != want {
 			t.Errorf("%d clients: until %v, want %v, its patience after the message", clients, at, want)
 		}
-		if got := h.Until(at - 1); got != at {
+		if got := h.YieldUntil(at - 1); got != at {
 			t.Errorf("%d clients: %v just before, want %v still", clients, got, at)
 		}
-		if got := h.Until(at); got != 0 {
+		if got := h.YieldUntil(at); got != 0 {
 			t.Errorf("%d clients: %v when the patience is over, want 0", clients, got)
 		}
 	}
@@ -98,9 +98,9 @@ func TestAFairShareIsNeverTooMuch(t *testing.T) {
 		for range 300 {
 			h.take(true)
 			for range clients - 1 {
-				h.stranger()
+				h.otherClient()
 			}
-			if at := h.Until(h.now); at != 0 {
+			if at := h.YieldUntil(h.now); at != 0 {
 				t.Fatalf("%d clients: a wait until %v", clients, at)
 			}
 		}
@@ -111,7 +111,7 @@ func TestReleasesAloneCountForWhoDoesNotListen(t *testing.T) {
 	listening, deaf := newHolder(2), newHolder(2)
 	listening.takeTooMuch(t)
 	for range 100 {
-		if deaf.Until(deaf.now) > 0 {
+		if deaf.YieldUntil(deaf.now) > 0 {
 			break
 		}
 		deaf.take(false)
@@ -124,41 +124,41 @@ func TestReleasesAloneCountForWhoDoesNotListen(t *testing.T) {
 func TestOthersReleasesEndTheWait(t *testing.T) {
 	h := newHolder(2)
 	before := h.takeTooMuch(t)
-	h.stranger()
-	if at := h.Until(h.now); at != 0 && at <= before {
+	h.otherClient()
+	if at := h.YieldUntil(h.now); at != 0 && at <= before {
 		t.Errorf("until %v after another release, want later than %v, or at once", at, before)
 	}
 	for range 2 * mostBeyond {
-		h.stranger()
+		h.otherClient()
 	}
-	if at := h.Until(h.now); at != 0 {
+	if at := h.YieldUntil(h.now); at != 0 {
 		t.Errorf("until %v although others have caught up", at)
 	}
 }
 
 func TestALongRunIsNotPaidBackForEver(t *testing.T) {
 	h := newHolder(2)
-	h.budget, h.filled = 0, h.now // nothing to wait with
+	h.budget, h.filledAt = 0, h.now // nothing to wait with
 	for range 500 {
-		h.filled = h.now
+		h.filledAt = h.now
 		h.take(true)
 	}
 	h.budget = mostBudget
-	for n := 0; h.Until(h.now) > 0; n++ {
+	for n := 0; h.YieldUntil(h.now) > 0; n++ {
 		if n > 2*(mostBeyond+1) {
 			t.Fatalf("still waiting after %d releases of others", n)
 		}
-		h.stranger()
+		h.otherClient()
 	}
 }
 
 func TestWhoHadNothingIsNotOwedForEver(t *testing.T) {
 	h := newHolder(2)
 	for range 500 {
-		h.stranger()
+		h.otherClient()
 	}
 	n := 0
-	for ; h.Until(h.now) == 0 && n < 100; n++ {
+	for ; h.YieldUntil(h.now) == 0 && n < 100; n++ {
 		h.take(true)
 	}
 	// Each of its own puts it ahead by about one half.
@@ -174,7 +174,7 @@ func TestAskedFromInsideItIsAboutTheReleaseToCome(t *testing.T) {
 	h.now = h.takeTooMuch(t)
 	h.Granted(h.now)
 	h.now += 100 * ms
-	if got, want := h.Until(h.now), h.now+h.Patience(); got != want {
+	if got, want := h.YieldUntil(h.now), h.now+h.Patience(); got != want {
 		t.Errorf("before a release after 100 ms: %v, want %v", got, want)
 	}
 }
@@ -185,11 +185,11 @@ func TestAskedFromInsideItCountsTheReleaseToCome(t *testing.T) {
 	h.takeTooMuch(t)
 	h.Granted(h.now)
 	h.ahead = h.bound() + 0.4 // of two, one's share is more than one half
-	if at := h.Until(h.now); at != 0 {
+	if at := h.YieldUntil(h.now); at != 0 {
 		t.Errorf("until %v, and at once after the release", at)
 	}
 	h.ahead = h.bound() + 1
-	if at := h.Until(h.now); at == 0 {
+	if at := h.YieldUntil(h.now); at == 0 {
 		t.Error("at once, and a wait after the release")
 	}
 }
@@ -199,11 +199,11 @@ func TestAHoldLostWithoutAWordPutsNobodyOffForEver(t *testing.T) {
 	h.now = h.takeTooMuch(t)
 	h.Granted(h.now)
 	h.now += 100 * ms
-	at := h.Until(h.now)
+	at := h.YieldUntil(h.now)
 	if at == 0 {
 		t.Fatal("no wait")
 	}
-	if got := h.Until(at); got != 0 {
+	if got := h.YieldUntil(at); got != 0 {
 		t.Errorf("asked again when the patience is over: %v, want 0", got)
 	}
 }
@@ -224,10 +224,10 @@ func TestAbsenceIsCourtesy(t *testing.T) {
 		if r.inside {
 			h.Granted(h.now)
 		}
-		h.now = h.released + r.away
+		h.now = h.releasedAt + r.away
 		h.Arrived(h.now)
-		h.free = h.now // a release just now
-		if got := h.Until(h.now) > 0; got != r.waits {
+		h.freeAt = h.now // a release just now
+		if got := h.YieldUntil(h.now) > 0; got != r.waits {
 			t.Errorf("%s: waits is %v, want %v", r.name, got, r.waits)
 		}
 	}
@@ -238,38 +238,38 @@ func TestAbsenceIsCourtesy(t *testing.T) {
 func TestUntilIsNearAndEnds(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 2))
-		var turn Turn
+		var share FairShare
 		now := start
 		waits := 0
 		for range 300 {
 			now += time.Duration(rng.Int64N(int64(5 * ms)))
 			switch rng.IntN(7) {
 			case 0:
-				turn.Arrived(now)
+				share.Arrived(now)
 			case 1, 2:
-				turn.Granted(now)
+				share.Granted(now)
 			case 3:
-				turn.Refused(now)
+				share.Refused(now)
 			case 4:
-				turn.Released(now, rng.IntN(2) == 0)
+				share.Released(now, rng.IntN(2) == 0)
 			case 5:
-				turn.Heard(now)
+				share.MessageReceived(now)
 			case 6:
-				turn.Clients(rng.IntN(5))
+				share.SetClients(rng.IntN(5))
 			}
-			if p := turn.Patience(); p < leastPatience || p > mostPatience {
+			if p := share.Patience(); p < leastPatience || p > mostPatience {
 				t.Fatalf("seed %d: a patience of %v", seed, p)
 			}
-			at := turn.Until(now)
+			at := share.YieldUntil(now)
 			if at == 0 {
 				continue
 			}
 			waits++
-			if at <= now || at > now+turn.Patience() {
-				t.Fatalf("seed %d: until %v, %v from now, with a patience of %v", seed, at, at-now, turn.Patience())
+			if at <= now || at > now+share.Patience() {
+				t.Fatalf("seed %d: until %v, %v from now, with a patience of %v", seed, at, at-now, share.Patience())
 			}
-			probe := turn
-			if again := probe.Until(at); again != 0 {
+			probe := share
+			if again := probe.YieldUntil(at); again != 0 {
 				t.Fatalf("seed %d: at the end of the wait: until %v", seed, again)
 			}
 		}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// cast is who shares the lock.
-type cast struct {
+// mix is who shares the lock.
+type mix struct {
 	quick, slow, idle int
 	quickly, slowly   work
 	wakes             func(*simulation) func() time.Duration // of slow ones; nil: jvm
@@ -22,7 +22,7 @@ const (
 	measured = 3 * time.Second
 )
 
-// outcome is what a cast came to.
+// outcome is what a mix of clients came to.
 type outcome struct {
 	rate   float64 // acquisitions a second
 	shares [2][]float64
@@ -38,8 +38,8 @@ const (
 // least is the smallest share of a kind, in percent; 100 if there is none.
 func (o *outcome) least(kind int) float64 { return slices.Min(append(o.shares[kind], 100)) }
 
-// play lets the cast run, with courtesy or without.
-func (c cast) play(polite bool) *outcome {
+// simulate runs the mix, with courtesy or without.
+func (c mix) simulate(courteous bool) *outcome {
 	s := newSimulation(1)
 	s.from = s.now + settling
 	o := new(outcome)
@@ -50,7 +50,7 @@ func (c cast) play(polite bool) *outcome {
 		c.wakes = jvm
 	}
 	for range c.quick {
-		o.quicks = append(o.quicks, newQuick(s, c.quickly, polite, c.inARow))
+		o.quicks = append(o.quicks, newQuick(s, c.quickly, courteous, c.inARow))
 	}
 	for range c.slow {
 		p := newSlow(s, c.slowly, c.wakes(s))

@@ -38,12 +38,12 @@ func TestNameIsTakenAgainAndAgain(t *testing.T) {
 		"long holds with a pause in between": {time.Second, 2 * time.Second, 0},
 	} {
 		t.Run(what, func(t *testing.T) {
-			var k kept
+			var table fairShareTable
 			now := time.Hour
 			for i := 1; i <= 20; i++ {
 				since := now + row.gap
 				now = since + row.hold
-				if k.often("orders", since, now) {
+				if table.countRelease("orders", since, now) {
 					if i != row.often {
 						t.Errorf("after %d releases, want %d", i, row.often)
 					}
@@ -72,14 +72,14 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 	// The first question may still be written to the connection that was killed; the second meets the refusal.
 	for range 2 {
 		sh := c.shard(l.Name())
-		asked := &turn{}
+		asked := &fairShare{}
 		sh.lock()
-		sh.names[l.Name()].count(asked, true)
+		sh.names[l.Name()].countClients(asked, true)
 		sh.unlock()
 		c.node.pipe.Kick()
 		for deadline := time.Now().Add(5 * soon); ; busy(time.Millisecond) {
 			sh.lock()
-			asking := asked.asking
+			asking := asked.counting
 			sh.unlock()
 			if !asking && c.node.pipe.Err() != nil {
 				break
@@ -89,7 +89,7 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 			}
 		}
 	}
-	if c.blind.Load() {
+	if c.noClientCounts.Load() {
 		t.Error("it asks no more")
 	}
 }

@@ -1,0 +1,65 @@
+package rlock
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestRenewalsRunInOrderAndNeverTooMany(t *testing.T) {
+	var limiter renewalLimiter
+	var begun []int
+	begin := func(n int, longer bool) func() bool {
+		return func() bool {
+			begun = append(begun, n)
+			return longer
+		}
+	}
+	for n := range maxRenewals + 5 {
+		// The one after the first that waits has nothing to do.
+		limiter.run(begin(n, n != maxRenewals+1))
+	}
+	if len(begun) != maxRenewals {
+		t.Fatalf("%d began, want %d", len(begun), maxRenewals)
+	}
+	limiter.done()
+	if len(begun) != maxRenewals+1 {
+		t.Fatalf("%d began after one left, want one more", len(begun))
+	}
+	limiter.done()
+	if len(begun) != maxRenewals+3 {
+		t.Fatalf("%d began, want the idle one and the next", len(begun))
+	}
+	for range maxRenewals + 2 {
+		limiter.done()
+	}
+	if len(begun) != maxRenewals+5 || !slices.IsSorted(begun) {
+		t.Fatalf("they began as %v", begun)
+	}
+	if limiter.running != 0 || limiter.waiting != nil {
+		t.Fatalf("%d batches run, %d wait, and nobody is there", limiter.running, len(limiter.waiting))
+	}
+}
+
+// What has nothing to do lets the next one run without going deeper.
+func TestIdleRenewalsDoNotNest(t *testing.T) {
+	var limiter renewalLimiter
+	for range maxRenewals {
+		limiter.run(func() bool { return true })
+	}
+	depth, deepest, begun := 0, 0, 0
+	for range 1000 {
+		limiter.run(func() bool {
+			begun++
+			depth++
+			deepest = max(deepest, depth)
+			depth--
+			return false
+		})
+	}
+	for range maxRenewals {
+		limiter.done()
+	}
+	if begun != 1000 || deepest != 1 || limiter.running != 0 {
+		t.Fatalf("%d began, %d deep; %d are taken", begun, deepest, limiter.running)
+	}
+}
