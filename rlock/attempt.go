@@ -58,7 +58,7 @@ func (n *name) try(w *waiter) *attempt {
 // command queue.
 func (a *attempt) begin() {
 	st, n := a.st, a.st.n
-	n.c.timers.forget(a.stuckTimer)
+	n.c.timers.cancel(a.stuckTimer)
 	if a.w.ended {
 		a.unsent()
 		return
@@ -72,7 +72,7 @@ func (a *attempt) begin() {
 	a.forces = n.forces
 	a.w.ownerUsed = true
 	a.req.Done, a.req.Wait = a, n.c.o.replicas
-	a.req.Call(n.l.kind.acquire(a.req.Words[:0], n.l.key, st, n.c.leaseWord(a.lease)))
+	a.req.Call(n.l.kind.acquire(a.req.ArgBuffer[:0], n.l.key, st, n.c.leaseArg(a.lease)))
 	if a.queued = n.c.node.pipe.Enqueue(&a.req); !a.queued {
 		a.failed(a.req.Err)
 	}
@@ -95,7 +95,7 @@ func (a *attempt) inCommandQueue() bool { return a.req.Done == nil }
 // unanswered tells whether the attempt may have reached the server.
 func (a *attempt) unanswered() bool { return a.queued && !a.detached }
 
-// cancel takes the command back if it was not written yet; then unsent is owed.
+// cancel takes the command back if it was not written yet; then unsent must be called.
 // It is called with the shard locked.
 func (a *attempt) cancel() bool {
 	if a.queued && !a.detached && a.st.n.c.node.pipe.Cancel(&a.req) {
@@ -279,7 +279,7 @@ func (st *ownerState) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) 
 	if st.add(h); st.held == 1 {
 		st.n.noteGrant()
 	}
-	c.living.add()
+	c.liveHolds.add()
 	now := c.now()
 	if now >= min(h.end, st.trust(sent, lease)) || !st.leased(sent, lease) {
 		return h, false

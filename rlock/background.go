@@ -101,9 +101,9 @@ func (t *timers) ended() {
 	}
 }
 
-// forget takes back what after was to run; nil, and what has begun, it leaves
+// cancel takes back what after was to run; nil, and what has begun, it leaves
 // alone.
-func (t *timers) forget(timer *time.Timer) {
+func (t *timers) cancel(timer *time.Timer) {
 	if timer == nil {
 		return
 	}
@@ -115,8 +115,8 @@ func (t *timers) forget(timer *time.Timer) {
 	}
 }
 
-// hurry runs everything that waits, now and from now on.
-func (t *timers) hurry() {
+// runAll runs everything that waits, now and from now on.
+func (t *timers) runAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true

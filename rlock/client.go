@@ -31,20 +31,20 @@ type Pool interface {
 // subscriptions, and one watchdog. All methods are safe for concurrent use.
 type Client struct {
 	id             uuid.UUID
-	words          struct{ lease, latchTTL any } // of the watchdog and of latches, in ms, boxed once
+	args           struct{ lease, latchTTL any } // of the watchdog and of latches, in ms, boxed once
 	o              *settings
 	node           *node
-	dog            *watchdog.Watchdog
-	log            journal
+	watchdog       *watchdog.Watchdog
+	log            eventLog
 	shards         [shardCount]shard
 	threads        atomic.Int64
 	shared         atomic.Int64 // the newest owner of its own that others may use
 	noClientCounts atomic.Bool  // the server does not tell who listens
 	timers         timers
 
-	living   gauge // holds
-	releases gauge // calls of Unlock and UnlockAs
-	work     gauge // other commands that change something, their undos included
+	liveHolds gauge // holds
+	releases  gauge // calls of Unlock and UnlockAs
+	work      gauge // other commands that change something, their undos included
 
 	address struct { // whoever looks where the server's name leads
 		stop context.CancelFunc
@@ -176,16 +176,16 @@ func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *
 		})
 	}
 	c := &Client{
-		id:       uuid.New(),
-		o:        o,
-		living:   newGauge(),
-		releases: newGauge(),
-		work:     newGauge(),
-		gone:     make(chan struct{}),
+		id:        uuid.New(),
+		o:         o,
+		liveHolds: newGauge(),
+		releases:  newGauge(),
+		work:      newGauge(),
+		gone:      make(chan struct{}),
 	}
-	c.log = newJournal(o.logger, c)
-	c.words.lease = o.watchdog.Milliseconds()
-	c.words.latchTTL = c.latchTTL().Milliseconds()
+	c.log = newEventLog(o.logger, c)
+	c.args.lease = o.watchdog.Milliseconds()
+	c.args.latchTTL = c.latchTTL().Milliseconds()
 	c.timers.init()
 	for i := range c.shards {
 		c.shards[i].names = map[string]*name{}
@@ -193,13 +193,13 @@ func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *
 	c.node = &node{
 		pipe: pipeline.New(dial(), pipeline.Options{
 			Timeout: o.timeout, Clock: o.clock, Permanent: transport.Permanent, Replicas: o.replicas, Logger: c.log.l,
-			Ended: func() { c.dog.RenewNow() },
+			Ended: func() { c.watchdog.RenewNow() },
 			Moved: func() { c.node.hub.Redial() },
 		}),
 		hub: pubsub.New(dial(), pubsub.Options{Timeout: o.timeout, Permanent: transport.Permanent, Logger: c.log.l}),
 	}
-	c.dog = watchdog.New(c.renew, watchdog.Options{TTL: o.watchdog, Clock: o.clock})
-	c.keepOwners()
+	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.watchdog, Clock: o.clock})
+	c.trackSharedOwners()
 	return c
 }
 
@@ -272,7 +272,7 @@ func (c *Client) query(ctx context.Context, command string, args ...any) (any, e
 		return nil, err
 	}
 	done := make(chan answer, 1)
-	if !c.asks(command, args, c.now()+c.o.timeout, func(reply any, err error) { done <- answer{reply, err} }) {
+	if !c.tryRead(command, args, c.now()+c.o.timeout, func(reply any, err error) { done <- answer{reply, err} }) {
 		return nil, ErrClosed
 	}
 	c.node.pipe.Flush()

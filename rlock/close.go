@@ -8,14 +8,14 @@ import (
 
 // Shutdown ends the client in good order: acquires by new owners and all
 // waiters get ErrClosed, while owners that hold a lock may re-enter it and
-// release; questions, UnlockAs and ForceUnlock go on working. When the last
+// release; reads, UnlockAs and ForceUnlock go on working. When the last
 // hold is over and every Unlock and UnlockAs has its outcome, it closes. What is
 // under way beside them to give back what nobody holds gets one command timeout,
 // as it does from Close, whether or not anything was held. If ctx ends first it
 // closes at once and returns ctx's error; keys still held are left to expire.
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.state.CompareAndSwap(stateOpen, stateDraining)
-	c.log.draining(c.living.n.Load())
+	c.log.draining(c.liveHolds.n.Load())
 	c.failWaiters(func(w *waiter) bool {
 		return w.terms.as && w.n.holds(w.terms.owner)
 	})
@@ -28,7 +28,7 @@ func (c *Client) Shutdown(ctx context.Context) error {
 // is left of a command timeout then for what gives back what nobody holds.
 func (c *Client) drain(ctx context.Context) (patience time.Duration, err error) {
 	for {
-		if !c.living.wait(ctx.Done(), c.gone) || !c.releases.wait(ctx.Done(), c.gone) {
+		if !c.liveHolds.wait(ctx.Done(), c.gone) || !c.releases.wait(ctx.Done(), c.gone) {
 			return c.o.timeout, ctx.Err()
 		}
 		began := time.Now()
@@ -37,7 +37,7 @@ func (c *Client) drain(ctx context.Context) (patience time.Duration, err error) 
 		cancel()
 		patience = max(c.o.timeout-time.Since(began), time.Millisecond)
 		// An attempt under way may have become a hold.
-		if !ended || c.closed() || c.living.n.Load() == 0 && c.releases.n.Load() == 0 {
+		if !ended || c.closed() || c.liveHolds.n.Load() == 0 && c.releases.n.Load() == 0 {
 			if !ended {
 				err = ctx.Err()
 			}
@@ -67,12 +67,12 @@ func (c *Client) close(patience time.Duration) {
 	}
 	c.unwatchAddress()
 	c.failWaiters(func(*waiter) bool { return false })
-	holds := c.living.n.Load()
+	holds := c.liveHolds.n.Load()
 	c.endHolds()
-	c.dog.Close()
+	c.watchdog.Close()
 	var hub sync.WaitGroup
 	hub.Go(func() { c.node.hub.Close() }) // nobody waits any more
-	c.timers.hurry()
+	c.timers.runAll()
 	c.node.pipe.Flush()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -84,7 +84,7 @@ func (c *Client) close(patience time.Duration) {
 	hub.Wait()
 	c.timers.wait()
 	c.stopQueues()
-	c.forgetOwners()
+	c.untrackSharedOwners()
 	c.log.end()
 	if patience > 0 { // a client that Open could not use is its error's business
 		c.log.closed(holds, open)

@@ -96,7 +96,7 @@ func (e *extension) begin() {
 		e.lease = max(st.commandLease(0), e.d)
 		h.until = until
 		e.req.Done, e.req.Wait = e, c.o.replicas
-		e.req.Call(luasrc.Renew(e.req.Words[:0], c.leaseWord(e.lease), 1, func(int) (key, owner luasrc.Word) {
+		e.req.Call(luasrc.Renew(e.req.ArgBuffer[:0], c.leaseArg(e.lease), 1, func(int) (key, owner luasrc.Arg) {
 			return st.n.l.key, st
 		}))
 	}

@@ -124,7 +124,7 @@ func (n *name) countClients(share *fairShare, listens bool) {
 	c, s := n.c, n.s
 	share.counting = true
 	r := &pipeline.Request{Command: "PUBSUB"}
-	r.Args = append(r.Words[:0], "NUMSUB", n.l.channel)
+	r.Args = append(r.ArgBuffer[:0], "NUMSUB", n.l.channel)
 	r.Done = pipeline.CompletionFunc(func(r *pipeline.Request) {
 		clients, err := listeners(r.Reply, r.Err)
 		if refusal, refused := r.Err.(redis.Error); refused && !passing(refusal) {

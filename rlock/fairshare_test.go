@@ -85,7 +85,7 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 				break
 			}
 			if time.Now().After(deadline) {
-				t.Fatal("the question has no end")
+				t.Fatal("the read has no end")
 			}
 		}
 	}

@@ -173,7 +173,7 @@ func (h *Hold) over(cause error) {
 		h.end = min(h.end, h.l.c.early())
 	}
 	h.ended = cause
-	h.l.c.living.done()
+	h.l.c.liveHolds.done()
 	w := h.watch
 	if w == nil {
 		return

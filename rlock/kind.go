@@ -11,8 +11,8 @@ import (
 type kind struct {
 	channel func(key string) string
 	wakes   func(payload []byte) bool
-	acquire func(dst []any, key, owner, lease luasrc.Word) luasrc.Call
-	release func(dst []any, key, channel, latch, owner, lease, latchTTL luasrc.Word) luasrc.Call
+	acquire func(dst []any, key, owner, lease luasrc.Arg) luasrc.Call
+	release func(dst []any, key, channel, latch, owner, lease, latchTTL luasrc.Arg) luasrc.Call
 	force   func(key, channel string) luasrc.Call
 }
 
@@ -21,7 +21,7 @@ var reentrant = &kind{
 	channel: codec.Channel,
 	wakes:   codec.IsUnlock,
 	acquire: luasrc.Lock,
-	release: func(dst []any, key, channel, latch, owner, lease, latchTTL luasrc.Word) luasrc.Call {
+	release: func(dst []any, key, channel, latch, owner, lease, latchTTL luasrc.Arg) luasrc.Call {
 		return luasrc.Unlock(dst, key, channel, latch, owner, lease, latchTTL, luasrc.Publish)
 	},
 	force: func(key, channel string) luasrc.Call {

@@ -72,23 +72,23 @@ func (o Owner) share() {
 	}
 }
 
-// keepOwners begins to note which of the client's owners are shared.
-func (c *Client) keepOwners() {
+// trackSharedOwners begins to note which of the client's owners are shared.
+func (c *Client) trackSharedOwners() {
 	shared.mu.Lock()
 	shared.of[c.id] = &c.shared
 	shared.mu.Unlock()
 }
 
-// forgetOwners ends it.
-func (c *Client) forgetOwners() {
+// untrackSharedOwners ends it.
+func (c *Client) untrackSharedOwners() {
 	shared.mu.Lock()
 	delete(shared.of, c.id)
 	shared.mu.Unlock()
 }
 
-// alone tells whether nobody but this client can hold as o: it made the
+// exclusive tells whether nobody but this client can hold as o: it made the
 // owner, and has given away neither its string nor its value.
-func (c *Client) alone(o Owner) bool { return o.client == c.id && o.thread > c.shared.Load() }
+func (c *Client) exclusive(o Owner) bool { return o.client == c.id && o.thread > c.shared.Load() }
 
 func (o Owner) check() error {
 	if o == (Owner{}) {

@@ -207,12 +207,12 @@ func TestOwnerIsAloneUntilItIsGivenAway(t *testing.T) {
 		if _, err := c.NewLock("orders").HoldCount(t.Context(), o); err != nil {
 			t.Error(err)
 		}
-		if !c.alone(before) || !c.alone(o) || other.alone(o) {
+		if !c.exclusive(before) || !c.exclusive(o) || other.exclusive(o) {
 			t.Errorf("%s: shared before", what)
 		}
 		give(o)
-		if c.alone(before) || c.alone(o) || !c.alone(after) {
-			t.Errorf("%s: %v, %v and %v are alone, want the last only", what, c.alone(before), c.alone(o), c.alone(after))
+		if c.exclusive(before) || c.exclusive(o) || !c.exclusive(after) {
+			t.Errorf("%s: %v, %v and %v are alone, want the last only", what, c.exclusive(before), c.exclusive(o), c.exclusive(after))
 		}
 	}
 	c.Close()

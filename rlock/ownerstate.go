@@ -49,8 +49,8 @@ type ownerExtras struct {
 // locks are held for much longer than they are taken and given up.
 func (st *ownerState) RedisArg() any { return st.owner.text() }
 
-// AppendWord is RedisArg for a connection that can do without the string.
-func (st *ownerState) AppendWord(b []byte) []byte {
+// AppendArg is RedisArg for a connection that can do without the string.
+func (st *ownerState) AppendArg(b []byte) []byte {
 	return codec.AppendOwner(b, st.owner.client, st.owner.thread)
 }
 
@@ -282,7 +282,7 @@ func (st *ownerState) dropIfIdle() {
 // register makes the watchdog know the lease before an acquire is sent (H5).
 func (st *ownerState) register() {
 	if st.lease == nil {
-		st.lease = st.n.c.dog.Register(st)
+		st.lease = st.n.c.watchdog.Register(st)
 	}
 }
 
@@ -434,7 +434,7 @@ func (n *name) wakeHead() {
 	}
 }
 
-// LeaseLost is the watchdog's word that trust has ended or that the server
+// LeaseLost is how the watchdog says that trust has ended or that the server
 // names another owner.
 func (st *ownerState) LeaseLost(l *watchdog.Lease, cause error) {
 	s := st.n.s
@@ -445,7 +445,7 @@ func (st *ownerState) LeaseLost(l *watchdog.Lease, cause error) {
 	}
 }
 
-// LeaseAlarm is the watchdog's word that some hold's own lease has ended.
+// LeaseAlarm is how the watchdog says that some hold's own lease has ended.
 func (st *ownerState) LeaseAlarm(l *watchdog.Lease) {
 	s := st.n.s
 	s.lock()

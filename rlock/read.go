@@ -7,9 +7,9 @@ import (
 	"github.com/rlock-go/redisson/codec"
 )
 
-// ask is every question about the lock that changes nothing. A question that
-// met a broken connection is asked again, for at most a command timeout.
-func (l *Lock) ask(ctx context.Context, command string, args ...any) (any, error) {
+// read is every read of the lock. A read that
+// met a broken connection is sent again, for at most a command timeout.
+func (l *Lock) read(ctx context.Context, command string, args ...any) (any, error) {
 	if err := l.usable(); err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (l *Lock) ask(ctx context.Context, command string, args ...any) (any, error
 // until the server answers, ctx ends or a command timeout has passed.
 // Redisson's isLocked.
 func (l *Lock) IsLocked(ctx context.Context) (bool, error) {
-	reply, err := l.ask(ctx, "EXISTS", l.key)
+	reply, err := l.read(ctx, "EXISTS", l.key)
 	if err != nil {
 		return false, err
 	}
@@ -45,7 +45,7 @@ func (l *Lock) IsHeldBy(ctx context.Context, owner Owner) (bool, error) {
 	if err := owner.check(); err != nil {
 		return false, wrap("ask about", l.name, err)
 	}
-	reply, err := l.ask(ctx, "HEXISTS", l.key, owner.text())
+	reply, err := l.read(ctx, "HEXISTS", l.key, owner.text())
 	if err != nil {
 		return false, err
 	}
@@ -63,7 +63,7 @@ func (l *Lock) HoldCount(ctx context.Context, owner Owner) (int, error) {
 	if err := owner.check(); err != nil {
 		return 0, wrap("ask about", l.name, err)
 	}
-	reply, err := l.ask(ctx, "HGET", l.key, owner.text())
+	reply, err := l.read(ctx, "HGET", l.key, owner.text())
 	if err != nil {
 		return 0, err
 	}
@@ -79,7 +79,7 @@ func (l *Lock) HoldCount(ctx context.Context, owner Owner) (int, error) {
 // ErrNotLocked: nobody holds the lock. It blocks like IsLocked. Redisson's
 // remainTimeToLive.
 func (l *Lock) RemainTTL(ctx context.Context) (time.Duration, error) {
-	reply, err := l.ask(ctx, "PTTL", l.key)
+	reply, err := l.read(ctx, "PTTL", l.key)
 	if err != nil {
 		return 0, err
 	}

@@ -38,10 +38,10 @@ type release struct {
 	outcome chan error      // gets the outcome; has room for it
 }
 
-// leaseWord is a lease as a command carries it.
-func (c *Client) leaseWord(d time.Duration) any {
+// leaseArg is a lease as a command carries it.
+func (c *Client) leaseArg(d time.Duration) any {
 	if d == c.o.watchdog {
-		return c.words.lease
+		return c.args.lease
 	}
 	return d.Milliseconds()
 }
@@ -68,7 +68,7 @@ func newRelease(st *ownerState, limit time.Duration) *release {
 func (r *release) begin() {
 	st := r.st
 	c := st.n.c
-	c.timers.forget(r.queueTimer)
+	c.timers.cancel(r.queueTimer)
 	if r.counted {
 		r.counted = false
 		st.unsent--
@@ -89,7 +89,7 @@ func (r *release) begin() {
 	}
 	l := st.n.l
 	r.req.Done, r.req.Wait = r, c.o.replicas
-	r.req.Call(l.kind.release(r.req.Words[:0], l.key, l.channel, r.latch, st, c.leaseWord(r.lease), c.words.latchTTL))
+	r.req.Call(l.kind.release(r.req.ArgBuffer[:0], l.key, l.channel, r.latch, st, c.leaseArg(r.lease), c.args.latchTTL))
 	r.send()
 	if r.alive && st.held == 0 && !r.reported {
 		r.ownMessage = st.n.queue != nil && st.n.queue.handOff()
@@ -288,7 +288,7 @@ func (r *release) ownMessageMissed() {
 func (r *release) report(err error) {
 	if !r.reported {
 		r.reported = true
-		r.st.n.c.timers.forget(r.limitTimer)
+		r.st.n.c.timers.cancel(r.limitTimer)
 		if r.outcome != nil {
 			r.st.n.c.releases.done()
 			r.outcome <- err

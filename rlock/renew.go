@@ -66,7 +66,7 @@ func (c *Client) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Ans
 // send reports whether Complete will be called.
 func (r *renewal) send() bool {
 	q := &pipeline.Request{Done: r, Wait: r.c.o.replicas}
-	q.Call(luasrc.Renew(q.Words[:0], r.c.leaseWord(r.ttl), len(r.subs), func(i int) (key, owner luasrc.Word) {
+	q.Call(luasrc.Renew(q.ArgBuffer[:0], r.c.leaseArg(r.ttl), len(r.subs), func(i int) (key, owner luasrc.Arg) {
 		st := r.subs[i].st
 		return st.n.l.key, st
 	}))

@@ -143,7 +143,7 @@ func (a *attempt) countHolds(fenced bool) {
 		a.undecided("its connection could not be fenced")
 		return
 	}
-	n.c.ask("HGET", []any{n.l.key, st}, watchdog.Never, func(reply any, err error) {
+	n.c.read("HGET", []any{n.l.key, st}, watchdog.Never, func(reply any, err error) {
 		n.s.lock()
 		defer n.s.unlock()
 		if err != nil {
@@ -165,7 +165,7 @@ func (a *attempt) countHolds(fenced bool) {
 			a.undecided(fmt.Sprintf("the owner holds %d, of which some are of leases that ended and were not unlocked", count))
 		case count == known:
 			a.resume()
-		case count == known+1 && n.c.alone(st.owner):
+		case count == known+1 && n.c.exclusive(st.owner):
 			// Its owner lives on: repeated beyond the latch, it would take
 			// another hold.
 			u := newRelease(st, n.c.unlockLimit())
@@ -210,17 +210,17 @@ func (a *attempt) undecided(why string) {
 	a.unsent()
 }
 
-// ask sends a command that only reads until it is answered, limit has come or
+// read sends a command that only reads until it is answered, limit has come or
 // the client is closed, and hands over the reply without any lock held. It
 // does no I/O itself.
-func (c *Client) ask(command string, args []any, limit time.Duration, then func(reply any, err error)) {
-	if !c.asks(command, args, limit, then) {
+func (c *Client) read(command string, args []any, limit time.Duration, then func(reply any, err error)) {
+	if !c.tryRead(command, args, limit, then) {
 		c.after(0, func() { then(nil, ErrClosed) })
 	}
 }
 
-// asks is ask, which reports false when the pipeline is closed; then is never called then.
-func (c *Client) asks(command string, args []any, limit time.Duration, then func(reply any, err error)) bool {
+// tryRead is read, which reports false when the pipeline is closed; then is never called then.
+func (c *Client) tryRead(command string, args []any, limit time.Duration, then func(reply any, err error)) bool {
 	r := &pipeline.Request{Command: command, Args: args}
 	pause := firstPause
 	r.Done = pipeline.CompletionFunc(func(r *pipeline.Request) {

@@ -61,12 +61,12 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 		}
 	})
 	st.run(commandFunc(func() {
-		waits = errors.New("the question for the TTL is still without an answer")
+		waits = errors.New("the read of the TTL is still without an answer")
 		if r.reported {
 			st.done()
 			return
 		}
-		l.c.ask("PTTL", []any{n.l.key}, r.limit, func(reply any, err error) {
+		l.c.read("PTTL", []any{n.l.key}, r.limit, func(reply any, err error) {
 			s.lock()
 			defer s.unlock()
 			var ttl time.Duration

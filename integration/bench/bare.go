@@ -102,7 +102,7 @@ func bareLocks(addr string, n int) (batches [][]byte, err error) {
 		if _, err := conn.Do(""); err != nil {
 			return nil, err
 		}
-		batches = append(batches, encode("EVALSHA", luasrc.Renew(nil, lease.Milliseconds(), bareBatch, func(i int) (luasrc.Word, luasrc.Word) {
+		batches = append(batches, encode("EVALSHA", luasrc.Renew(nil, lease.Milliseconds(), bareBatch, func(i int) (luasrc.Arg, luasrc.Arg) {
 			return name(i), owner(i)
 		})))
 	}

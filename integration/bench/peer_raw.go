@@ -46,7 +46,7 @@ func (c rawClient) close() { c.pool.Close() }
 type rawHandle struct {
 	pool                *redis.Pool
 	key, channel, owner string
-	words               [luasrc.MaxWords]any
+	words               [luasrc.MaxArgs]any
 }
 
 var errTaken = errors.New("taken")

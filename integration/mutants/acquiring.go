@@ -40,14 +40,14 @@ var acquiring = []defect{
 	{
 		what: "a lost re-entry is undone without looking at the count",
 		edits: []edit{{"rlock/undo.go",
-			"\t\tcase count == known:\n\t\t\ta.resume()\n\t\tcase count == known+1 && n.c.alone(st.owner):\n",
+			"\t\tcase count == known:\n\t\t\ta.resume()\n\t\tcase count == known+1 && n.c.exclusive(st.owner):\n",
 			"\t\tcase count == known || count == known+1:\n"}},
 		by: []catcher{{"integration/invariants", "TestA5SharedOwnersCountIsExactAfterALostReply"}},
 	},
 	{
 		what: "one hold more of an owner that others may use is taken for the lost acquire",
 		edits: []edit{{"rlock/undo.go",
-			"case count == known+1 && n.c.alone(st.owner):",
+			"case count == known+1 && n.c.exclusive(st.owner):",
 			"case count == known+1 && st.owner.client == n.c.id:"}},
 		by: []catcher{{"integration/invariants", "TestA5HoldOfAnotherClientIsNotUndone"}},
 	},

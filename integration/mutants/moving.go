@@ -40,7 +40,7 @@ var moving = []defect{
 	{
 		what: "holds are not renewed when a connection ends",
 		edits: []edit{{"rlock/client.go",
-			"Ended: func() { c.dog.RenewNow() },\n",
+			"Ended: func() { c.watchdog.RenewNow() },\n",
 			"\n"}},
 		by: []catcher{{"rlock", "TestHoldThatTheNextServerLacksIsLostAtOnce"}},
 	},

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// The calls as the library makes them: words boxed once, memory of the request's own.
+// The calls as the library makes them: arguments boxed once, memory of the request's own.
 
 func BenchmarkLockInPlace(b *testing.B) {
-	var room [MaxWords]any
-	var key, owner, lease Word = "order:4711", "owner", int64(30_000)
+	var room [MaxArgs]any
+	var key, owner, lease Arg = "order:4711", "owner", int64(30_000)
 	b.ReportAllocs()
 	for b.Loop() {
 		sink = Lock(room[:0], key, owner, lease)
@@ -17,8 +17,8 @@ func BenchmarkLockInPlace(b *testing.B) {
 }
 
 func BenchmarkUnlockInPlace(b *testing.B) {
-	var room [MaxWords]any
-	var key, ch, latchWord, owner, lease, ttl, publish Word = "order:4711", channel, latch, "owner", int64(30_000), int64(16_000), Publish
+	var room [MaxArgs]any
+	var key, ch, latchWord, owner, lease, ttl, publish Arg = "order:4711", channel, latch, "owner", int64(30_000), int64(16_000), Publish
 	b.ReportAllocs()
 	for b.Loop() {
 		sink = Unlock(room[:0], key, ch, latchWord, owner, lease, ttl, publish)
@@ -26,22 +26,22 @@ func BenchmarkUnlockInPlace(b *testing.B) {
 }
 
 func BenchmarkRenewOfHundred(b *testing.B) {
-	keys, owners := make([]Word, MaxRenew), make([]Word, MaxRenew)
+	keys, owners := make([]Arg, MaxRenew), make([]Arg, MaxRenew)
 	for i := range keys {
 		keys[i], owners[i] = fmt.Sprint("order:", i), fmt.Sprint("owner:", i)
 	}
-	var lease Word = int64(30_000)
+	var lease Arg = int64(30_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		sink = Renew(nil, lease, len(keys), func(i int) (key, owner Word) { return keys[i], owners[i] })
+		sink = Renew(nil, lease, len(keys), func(i int) (key, owner Arg) { return keys[i], owners[i] })
 	}
 }
 
 func BenchmarkRenewOfOneInPlace(b *testing.B) {
-	var room [MaxWords]any
-	var key, owner, lease Word = "order:4711", "owner", int64(30_000)
+	var room [MaxArgs]any
+	var key, owner, lease Arg = "order:4711", "owner", int64(30_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		sink = Renew(room[:0], lease, 1, func(int) (Word, Word) { return key, owner })
+		sink = Renew(room[:0], lease, 1, func(int) (Arg, Arg) { return key, owner })
 	}
 }

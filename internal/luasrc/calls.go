@@ -13,17 +13,17 @@ const (
 	SPublish = "SPUBLISH"
 )
 
-// MaxWords is the most that the Args of a call of one key have.
-const MaxWords = 10
+// MaxArgs is the most that the Args of a call of one key have.
+const MaxArgs = 10
 
 // MaxRenew is how many locks one Renew should carry at most, as in Redisson. A
 // script blocks the server while it runs, so the bound is a courtesy to others;
 // it is the caller's to keep.
 const MaxRenew = 100
 
-// Word is one argument as redigo takes it: a string or an integer. It is boxed
+// Arg is one argument as redigo takes it: a string or an integer. It is boxed
 // by its user, who boxes what is sent again and again once.
-type Word = any
+type Arg = any
 
 // Call is a script with its arguments. It can be sent any number of times. The
 // functions that make one append to dst, which may be nil, so that a caller
@@ -33,7 +33,7 @@ type Call struct {
 	args   []any
 }
 
-// Args is what follows the word EVALSHA: the SHA-1, the number of keys, the
+// Args is what follows the name EVALSHA: the SHA-1, the number of keys, the
 // keys, the arguments. The slice is shared and must not be changed.
 func (c Call) Args() []any { return c.args }
 
@@ -45,7 +45,7 @@ func (c Call) Args() []any { return c.args }
 //	reply nil: one hold more; PTTL of key: another's (codec.DecodeAcquire)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
-func Lock(dst []any, key, owner, lease Word) Call {
+func Lock(dst []any, key, owner, lease Arg) Call {
 	s := LockScript
 	return Call{s, append(dst, s.shaArg, 1, key, lease, owner)}
 }
@@ -60,7 +60,7 @@ func Lock(dst []any, key, owner, lease Word) Call {
 //	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
-func Unlock(dst []any, key, channel, latch, owner, lease, latchTTL, publish Word) Call {
+func Unlock(dst []any, key, channel, latch, owner, lease, latchTTL, publish Arg) Call {
 	s := UnlockScript
 	return Call{s, append(dst, s.shaArg, 3, key, channel, latch, codec.UnlockMessage, lease, owner, publish, latchTTL)}
 }
@@ -80,7 +80,7 @@ func ForceUnlock(key, channel, publish string) Call {
 
 // Renew gives each of n locks a new lease, in ms and at least 1, if its owner
 // holds it. It asks for them by their numbers, each twice, and keeps no
-// reference to lock; n is at most MaxRenew. Room in dst for 3+2n words saves
+// reference to lock; n is at most MaxRenew. Room in dst for 3+2n arguments saves
 // it from making its own.
 //
 //	KEYS  keys…
@@ -90,7 +90,7 @@ func ForceUnlock(key, channel, publish string) Call {
 // A key of another type makes the whole call fail with WRONGTYPE; the keys
 // before it are renewed then, those after it not. In a cluster all keys must be
 // in one slot.
-func Renew(dst []any, lease Word, n int, lock func(i int) (key, owner Word)) Call {
+func Renew(dst []any, lease Arg, n int, lock func(i int) (key, owner Arg)) Call {
 	s := RenewScript
 	args := append(slices.Grow(dst, 3+2*n), s.shaArg, n)
 	for i := range n {

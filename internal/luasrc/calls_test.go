@@ -25,7 +25,7 @@ func TestCallArguments(t *testing.T) {
 
 func TestRenewUsesTheMemoryThatItIsGiven(t *testing.T) {
 	var room [5]any
-	c := Renew(room[:0], lease, 1, func(int) (key, owner Word) { return "k", "o" })
+	c := Renew(room[:0], lease, 1, func(int) (key, owner Arg) { return "k", "o" })
 	if &c.Args()[0] != &room[0] || len(c.Args()) != len(room) {
 		t.Errorf("%v, beside %v", c.Args(), room)
 	}

@@ -16,7 +16,7 @@ func batch(n int) (keys, owners []string) {
 }
 
 func renewAll(keys, owners []string) Call {
-	return Renew(nil, lease, len(keys), func(i int) (key, owner Word) { return keys[i], owners[i] })
+	return Renew(nil, lease, len(keys), func(i int) (key, owner Arg) { return keys[i], owners[i] })
 }
 
 // seed gives every key to its owner, with a lease that renewal will change.

@@ -91,13 +91,13 @@ func BenchmarkRequests(b *testing.B) {
 			done := make(chan struct{}, company)
 			complete := CompletionFunc(func(*Request) { done <- struct{}{} })
 			requests := make([]Request, company)
-			var key, owner, lease luasrc.Word = "order:4711", "owner", int64(30_000)
+			var key, owner, lease luasrc.Arg = "order:4711", "owner", int64(30_000)
 			b.ReportAllocs()
 			for b.Loop() {
 				for i := range requests {
 					r := &requests[i]
 					r.Done = complete
-					r.Call(luasrc.Lock(r.Words[:0], key, owner, lease))
+					r.Call(luasrc.Lock(r.ArgBuffer[:0], key, owner, lease))
 					p.Enqueue(r)
 				}
 				p.Flush()

@@ -81,7 +81,7 @@ type pusher interface {
 
 // pause comes before the reader waits for the network: the callers that it has
 // woken get to queue, and what they queued is one batch. It reports whether
-// replies are owed then.
+// replies are expected then.
 func (l *link) pause() (owed bool) {
 	p := l.p
 	if l.woke {

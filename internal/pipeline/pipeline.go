@@ -241,7 +241,7 @@ func (p *Pipeline) cut() (*link, []*Request) {
 	for len(p.discards) > 0 {
 		n := min(len(p.discards), maxDiscards)
 		r := &Request{Command: "DEL", Done: (*discarded)(p)}
-		r.Args = append(r.Words[:0], p.discards[:n]...)
+		r.Args = append(r.ArgBuffer[:0], p.discards[:n]...)
 		b = append(b, r)
 		rest := copy(p.discards, p.discards[n:])
 		clear(p.discards[rest:])

@@ -35,8 +35,8 @@ type Request struct {
 	Replicas int           // how many replicas WAIT was asked for; 0 where none was sent
 	Acked    int           // how many answered it
 
-	// Words is room for the arguments of a short command.
-	Words [luasrc.MaxWords]any
+	// ArgBuffer is room for the arguments of a short command.
+	ArgBuffer [luasrc.MaxArgs]any
 
 	link     *link
 	deadline time.Duration // not sent by then: NotSentError

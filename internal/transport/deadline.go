@@ -21,7 +21,7 @@ func OwnDeadline(err error) error {
 
 func (e ownDeadline) Error() string { return e.err.Error() }
 
-// Is asks the error beneath, but for the one question.
+// Is asks the error beneath, but for that one target.
 func (e ownDeadline) Is(target error) bool {
 	return target != context.DeadlineExceeded && errors.Is(e.err, target)
 }

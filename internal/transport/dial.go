@@ -25,7 +25,7 @@ type Conn struct {
 // that redigo sets before each reply have no effect any more. Whoever receives
 // has before called when nothing is left of what was read, just before it
 // waits for the network, and after when that is over. If before reports that
-// replies are owed, one that comes soon is polled for.
+// replies are expected, one that comes soon is polled for.
 func (c *Conn) Manage(before func() bool, after func()) {
 	c.guard.before, c.guard.after = before, after
 	c.guard.poll = newPoller(c.guard.Conn)
@@ -44,7 +44,7 @@ type stream interface {
 }
 
 // Interrupt ends every Send, Flush and Receive under way with an error and
-// leaves the connection useless; Close is still owed.
+// leaves the connection useless; Close must still be called.
 func (c *Conn) Interrupt() { c.net.Close() }
 
 // Close ends the connection.

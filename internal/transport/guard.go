@@ -19,7 +19,7 @@ const (
 )
 
 // Admit has what is read from now on contain bulk strings of up to n bytes,
-// for a question whose answer grows with the server's clients; 0 is as ever.
+// for a read whose answer grows with the server's clients; 0 is as ever.
 // It is for whoever reads.
 func (c *Conn) Admit(n int) { c.guard.s.admit = n }
 
@@ -31,7 +31,7 @@ type guard struct {
 	s       scanner
 	managed atomic.Bool
 
-	before func() bool // before each read, once managed: whether replies are owed
+	before func() bool // before each read, once managed: whether replies are expected
 	after  func()      // after each
 	poll   *poller     // nil: not polled
 
@@ -65,7 +65,7 @@ func (g *guard) Read(p []byte) (int, error) {
 
 // wait reads what comes next, for whoever manages the connection.
 func (g *guard) wait(p []byte) (int, error) {
-	if owed := g.before(); owed && g.poll != nil {
+	if expected := g.before(); expected && g.poll != nil {
 		if n, ok, err := g.poll.read(p); ok {
 			return n, err
 		}

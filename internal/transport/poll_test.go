@@ -107,7 +107,7 @@ func TestAPolledReadTellsTheEnd(t *testing.T) {
 	}
 }
 
-func TestOnlyOwedRepliesArePolledFor(t *testing.T) {
+func TestOnlyExpectedRepliesArePolledFor(t *testing.T) {
 	near, far := dialPair(t)
 	g := &guard{Conn: near, after: func() {}, poll: newPoller(near)}
 	g.managed.Store(true)
@@ -118,14 +118,14 @@ func TestOnlyOwedRepliesArePolledFor(t *testing.T) {
 		return ask(fd)
 	}
 	p := make([]byte, 100)
-	for _, owed := range []bool{false, true} {
-		g.before = func() bool { return owed }
+	for _, expected := range []bool{false, true} {
+		g.before = func() bool { return expected }
 		far.Write([]byte("+OK\r\n"))
 		if n, err := g.Read(p); err != nil || string(p[:n]) != "+OK\r\n" {
-			t.Fatalf("owed %v: %q, %v", owed, p[:n], err)
+			t.Fatalf("expected %v: %q, %v", expected, p[:n], err)
 		}
-		if (polled == 1) != owed {
-			t.Errorf("owed %v: polled %d times", owed, polled)
+		if (polled == 1) != expected {
+			t.Errorf("expected %v: polled %d times", expected, polled)
 		}
 	}
 }

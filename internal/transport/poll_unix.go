@@ -26,7 +26,7 @@ const (
 // that it takes to put a thread to sleep and to wake it up again, so asking
 // costs less than sleeping: with one caller beside a Redis on the same machine
 // two fifths less time and a quarter less processor time a pair. Between two
-// looks all other goroutines have their turn.
+// looks all other goroutines have run.
 type poller struct {
 	conn   net.Conn
 	raw    syscall.RawConn
@@ -70,7 +70,7 @@ func (o *poller) read(p []byte) (n int, ok bool, err error) {
 	}
 	switch {
 	case errors.Is(o.err, syscall.EAGAIN):
-		// A far server is polled in vain. Whether it still is is seldom tried.
+		// A far server is polled for nothing. Whether it still is is seldom tried.
 		o.misses = min(o.misses+1, mostMisses)
 		o.skip = 1<<o.misses - 1
 		return 0, false, nil

@@ -16,14 +16,14 @@ const enough = 16 << 10
 // sends.
 type pusher struct {
 	timeout time.Duration // of each write
-	kept    []byte
-	word    []byte
+	unsent  []byte
+	arg     []byte
 }
 
-// Word is an argument that writes itself, without becoming a string first.
-type Word interface {
-	// AppendWord appends the argument to b.
-	AppendWord(b []byte) []byte
+// Arg is an argument that writes itself, without becoming a string first.
+type Arg interface {
+	// AppendArg appends the argument to b.
+	AppendArg(b []byte) []byte
 }
 
 // Queue adds a command to those that Push will write, or writes what there is
@@ -33,32 +33,32 @@ type Word interface {
 // after a Send.
 func (c *Conn) Queue(command string, args []any) error {
 	g := c.guard
-	before := len(g.kept)
-	b := appendHead(g.kept, '*', 1+len(args))
+	before := len(g.unsent)
+	b := appendHead(g.unsent, '*', 1+len(args))
 	b = appendBulk(b, command)
 	for _, arg := range args {
 		b = g.appendArg(b, arg)
 	}
-	g.kept = b
+	g.unsent = b
 	if len(b) <= enough || before == 0 {
 		return nil
 	}
 	if err := g.push(b[:before]); err != nil {
 		return err
 	}
-	g.kept = append(b[:0], b[before:]...)
+	g.unsent = append(b[:0], b[before:]...)
 	return nil
 }
 
 // Push writes what was queued.
 func (c *Conn) Push() error {
 	g := c.guard
-	if len(g.kept) == 0 {
+	if len(g.unsent) == 0 {
 		return nil
 	}
-	err := g.push(g.kept)
-	if g.kept = g.kept[:0]; cap(g.kept) > 4*enough {
-		g.kept = nil
+	err := g.push(g.unsent)
+	if g.unsent = g.unsent[:0]; cap(g.unsent) > 4*enough {
+		g.unsent = nil
 	}
 	return err
 }
@@ -76,12 +76,12 @@ func (p *pusher) appendArg(b []byte, arg any) []byte {
 	switch arg := arg.(type) {
 	case string:
 		return appendBulk(b, arg)
-	case Word:
-		p.word = arg.AppendWord(p.word[:0])
+	case Arg:
+		p.arg = arg.AppendArg(p.arg[:0])
 	case int64:
-		p.word = strconv.AppendInt(p.word[:0], arg, 10)
+		p.arg = strconv.AppendInt(p.arg[:0], arg, 10)
 	case int:
-		p.word = strconv.AppendInt(p.word[:0], int64(arg), 10)
+		p.arg = strconv.AppendInt(p.arg[:0], int64(arg), 10)
 	case []byte:
 		return appendBulk(b, arg)
 	case redis.Argument:
@@ -95,9 +95,9 @@ func (p *pusher) appendArg(b []byte, arg any) []byte {
 	case nil:
 		return appendBulk(b, "")
 	default:
-		p.word = fmt.Append(p.word[:0], arg)
+		p.arg = fmt.Append(p.arg[:0], arg)
 	}
-	return appendBulk(b, p.word)
+	return appendBulk(b, p.arg)
 }
 
 func appendHead(b []byte, kind byte, n int) []byte {
@@ -105,7 +105,7 @@ func appendHead(b []byte, kind byte, n int) []byte {
 	return append(b, '\r', '\n')
 }
 
-func appendBulk[T string | []byte](b []byte, word T) []byte {
-	b = append(appendHead(b, '$', len(word)), word...)
+func appendBulk[T string | []byte](b []byte, arg T) []byte {
+	b = append(appendHead(b, '$', len(arg)), arg...)
 	return append(b, '\r', '\n')
 }

@@ -39,12 +39,12 @@ func pushing(p *pieces) *Conn {
 
 // word and argument are arguments that make themselves.
 type (
-	word     string
-	argument string
+	appendedArg string
+	argument    string
 )
 
-func (w word) AppendWord(b []byte) []byte { return append(b, w...) }
-func (a argument) RedisArg() any          { return string(a) }
+func (a appendedArg) AppendArg(b []byte) []byte { return append(b, a...) }
+func (a argument) RedisArg() any                { return string(a) }
 
 func TestPushedCommandsAreWhatRedigoSends(t *testing.T) {
 	commands := [][]any{
@@ -57,11 +57,11 @@ func TestPushedCommandsAreWhatRedigoSends(t *testing.T) {
 	c := redis.NewConn(sent, 0, 0)
 	p := &pieces{}
 	pc := pushing(p)
-	for _, words := range commands {
-		if err := c.Send(words[0].(string), words[1:]...); err != nil {
+	for _, args := range commands {
+		if err := c.Send(args[0].(string), args[1:]...); err != nil {
 			t.Fatal(err)
 		}
-		if err := pc.Queue(words[0].(string), words[1:]); err != nil {
+		if err := pc.Queue(args[0].(string), args[1:]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,8 +73,8 @@ func TestPushedCommandsAreWhatRedigoSends(t *testing.T) {
 		t.Errorf("redigo sends\n%.300q\nthis pushes\n%.300q", want, got)
 	}
 	pc = pushing(&pieces{})
-	if err := pc.Queue("HEXISTS", []any{word("owner:1")}); err != nil || !bytes.Contains(pc.guard.kept, []byte("\r\n$7\r\nowner:1\r\n")) {
-		t.Errorf("a word that writes itself became %q, %v", pc.guard.kept, err)
+	if err := pc.Queue("HEXISTS", []any{appendedArg("owner:1")}); err != nil || !bytes.Contains(pc.guard.unsent, []byte("\r\n$7\r\nowner:1\r\n")) {
+		t.Errorf("an argument that writes itself became %q, %v", pc.guard.unsent, err)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestQueuedCommandsLeaveTogether(t *testing.T) {
 	if err := c.Push(); err != nil || len(p.writes) != 1 {
 		t.Errorf("%d writes for one large command, %v", len(p.writes), err)
 	}
-	if c.guard.kept != nil {
+	if c.guard.unsent != nil {
 		t.Error("the room for one large command is kept for ever")
 	}
 	if err := c.Push(); err != nil || len(p.writes) != 1 {

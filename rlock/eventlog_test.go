@@ -32,30 +32,30 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	q := &pipeline.Request{Replicas: 1}
 	ctx, trouble := context.Background(), errors.New("trouble")
 	off := slog.New(slog.DiscardHandler)
-	for what, j := range map[string]journal{"no logger": newJournal(nil, c), "a level that is off": newJournal(off, c)} {
+	for what, e := range map[string]eventLog{"no logger": newEventLog(nil, c), "a level that is off": newEventLog(off, c)} {
 		if n := testing.AllocsPerRun(100, func() {
-			j.started(c, "localhost:6379")
-			j.draining(1)
-			j.closed(1, 1)
-			j.queued(w)
-			j.waiting(w, time.Second)
-			j.entered(ctx, w, h, nil)
-			j.entered(ctx, w, nil, trouble)
-			j.released(ctx, h, nil)
-			j.released(ctx, h, trouble)
-			j.releasedAs(ctx, l, te.owner, nil)
-			j.extended(ctx, h, time.Second)
-			j.forced(ctx, l, true)
-			j.lost(te, holds, trouble)
-			j.renewed(r, mine)
-			j.renewalFailed(r, trouble)
-			j.unreplicated(te, q)
-			j.undone(te, nil)
-			j.undone(te, trouble)
-			j.undoRepeats(te, time.Second)
-			j.undecided(te, "why")
-			j.givenBack(te, nil)
-			j.givenBack(te, trouble)
+			e.started(c, "localhost:6379")
+			e.draining(1)
+			e.closed(1, 1)
+			e.queued(w)
+			e.waiting(w, time.Second)
+			e.entered(ctx, w, h, nil)
+			e.entered(ctx, w, nil, trouble)
+			e.released(ctx, h, nil)
+			e.released(ctx, h, trouble)
+			e.releasedAs(ctx, l, te.owner, nil)
+			e.extended(ctx, h, time.Second)
+			e.forced(ctx, l, true)
+			e.lost(te, holds, trouble)
+			e.renewed(r, mine)
+			e.renewalFailed(r, trouble)
+			e.unreplicated(te, q)
+			e.undone(te, nil)
+			e.undone(te, trouble)
+			e.undoRepeats(te, time.Second)
+			e.undecided(te, "why")
+			e.givenBack(te, nil)
+			e.givenBack(te, trouble)
 		}); n != 0 {
 			t.Errorf("%s: %v allocations", what, n)
 		}
@@ -71,21 +71,21 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 	c := &Client{id: uuid.New(), o: &settings{clock: clock.System()}}
 	te := &ownerState{n: &name{c: c, s: s, l: &Lock{c: c, name: "orders"}}}
 	free := false
-	j := newJournal(slog.New(handlerFunc(func() {
+	e := newEventLog(slog.New(handlerFunc(func() {
 		if free = s.mu.TryLock(); free {
 			s.mu.Unlock()
 		}
 	})), c)
 	for what, tell := range map[string]func(){
-		"lost":           func() { j.lost(te, []*Hold{{st: te}}, ErrLeaseLost) },
-		"undone":         func() { j.undone(te, nil) },
-		"undo failed":    func() { j.undone(te, ErrClosed) },
-		"undo repeats":   func() { j.undoRepeats(te, time.Second) },
-		"undecided":      func() { j.undecided(te, "why") },
-		"given back":     func() { j.givenBack(te, nil) },
-		"not given back": func() { j.givenBack(te, ErrClosed) },
-		"unreplicated":   func() { j.unreplicated(te, &pipeline.Request{}) },
-		"waiting":        func() { j.waiting(&waiter{n: te.n}, time.Second) },
+		"lost":           func() { e.lost(te, []*Hold{{st: te}}, ErrLeaseLost) },
+		"undone":         func() { e.undone(te, nil) },
+		"undo failed":    func() { e.undone(te, ErrClosed) },
+		"undo repeats":   func() { e.undoRepeats(te, time.Second) },
+		"undecided":      func() { e.undecided(te, "why") },
+		"given back":     func() { e.givenBack(te, nil) },
+		"not given back": func() { e.givenBack(te, ErrClosed) },
+		"unreplicated":   func() { e.unreplicated(te, &pipeline.Request{}) },
+		"waiting":        func() { e.waiting(&waiter{n: te.n}, time.Second) },
 	} {
 		free = false
 		s.lock()
@@ -110,7 +110,7 @@ func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 		r.subs = append(r.subs, renewee{i: len(r.subs), st: te})
 	}
 	var text bytes.Buffer
-	newJournal(slog.New(slog.NewTextHandler(&text, nil)), c).renewalFailed(r, errors.New("trouble"))
+	newEventLog(slog.New(slog.NewTextHandler(&text, nil)), c).renewalFailed(r, errors.New("trouble"))
 	if line := text.String(); !strings.Contains(line, "leases=3 lock=early owner="+Owner{thread: int64(time.Hour)}.String()+" trust_left=59m59.") {
 		t.Error(line)
 	}
