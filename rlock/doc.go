@@ -77,7 +77,7 @@
 // attempt for some milliseconds after a release. WithCourtesy turns it off;
 // docs/courtesy.md has what it comes to.
 //
-// One pipeline with a fence. All callers share one command connection, used in
+// One pipeline with a kill barrier. All callers share one command connection, used in
 // both directions at once; a caller's context ends that caller's wait and
 // nothing else. When the connection breaks, the next one begins with a CLIENT
 // KILL of it, after which none of its bytes can run any more: only then is

@@ -171,7 +171,7 @@ func (e *extension) giveUp(ended error) error {
 }
 
 // Complete takes the end of the command. One that was lost is sent again once
-// its connection is fenced: a lease set twice is a lease.
+// its connection is killed: a lease set twice is a lease.
 func (e *extension) Complete(r *pipeline.Request) {
 	h, st := e.h, e.h.st
 	c := h.l.c
@@ -193,11 +193,11 @@ func (e *extension) Complete(r *pipeline.Request) {
 	case c.closed() || closedPipe(r.Err):
 		e.finish(ErrClosed)
 	case lost(r.Err):
-		c.node.pipe.AfterFence(&e.req, func(closed bool) {
+		c.node.pipe.AfterKillBarrier(&e.req, func(killed bool) {
 			c.after(0, func() {
 				s.lock()
 				defer s.unlock()
-				if !closed {
+				if !killed {
 					st.mayArrive(e.lease)
 				}
 				if c.now() >= e.limit {
@@ -248,7 +248,7 @@ func (e *extension) answered(r *pipeline.Request) {
 			return
 		}
 		if least := st.least(r.Sent, e.lease); least < e.d {
-			e.finish(fmt.Errorf("%w: an earlier command of owner %s was lost, could not be fenced and may still arrive; it would cut the lease to %v", ErrUncertain, st.owner, least))
+			e.finish(fmt.Errorf("%w: an earlier command of owner %s was lost, its connection could not be killed and it may still arrive; it would cut the lease to %v", ErrUncertain, st.owner, least))
 			return
 		}
 		e.finish(nil)

@@ -76,7 +76,7 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 		sh.lock()
 		sh.names[l.Name()].countClients(asked, true)
 		sh.unlock()
-		c.node.pipe.Kick()
+		c.node.pipe.WakeWriter()
 		for deadline := time.Now().Add(5 * soon); ; busy(time.Millisecond) {
 			sh.lock()
 			asking := asked.counting

@@ -19,7 +19,7 @@ import (
 // if it ended holds.
 //
 // ctx ends the wait only before the holds are ended; from then on the command
-// is owed, and it blocks until the server answers or a command timeout has
+// must be sent, and it blocks until the server answers or a command timeout has
 // passed. A key that holds something else than a hash is an error and left
 // alone. ErrUncertain: it was sent and not answered, and is not sent again,
 // since it could hit the next holder. ErrClosed: the client is closed. Holds
@@ -85,7 +85,7 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	s.unlock()
 	l.c.node.pipe.Flush()
 	// The holds have ended, and ctx may have ended with one of them: the command
-	// is owed. The pipeline bounds the wait.
+	// must be sent. The pipeline bounds the wait.
 	<-done
 	switch {
 	case closedPipe(r.Err):

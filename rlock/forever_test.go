@@ -68,7 +68,7 @@ func TestCommandTimeoutHasABound(t *testing.T) {
 	unlock(t, lockOf(t, open(t, s, WithCommandTimeout(24*time.Hour)).NewLock("orders")))
 }
 
-// The connection can't be fenced, so an acquire without an answer is undone each second for one lease.
+// The connection can't be killed, so an acquire without an answer is undone each second for one lease.
 func TestUndoOfALeaseForEverIsRepeated(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

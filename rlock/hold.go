@@ -53,7 +53,7 @@ var (
 
 func lostBy(cause error) error { return fmt.Errorf("%w: %w", ErrLeaseLost, reason(cause)) }
 
-// reason has the watchdog's causes in the words of a hold.
+// reason has the watchdog's causes as a hold tells them.
 func reason(cause error) error {
 	switch cause {
 	case watchdog.ErrExpired:

@@ -37,7 +37,7 @@ type ownerState struct {
 type ownerExtras struct {
 	queue []command // commands that wait for the one under way
 
-	// Commands that were lost on a connection that could not be fenced: until
+	// Commands that were lost on a connection that could not be killed: until
 	// late they may still arrive, and the shortest lease that one of them
 	// carries is lateLease. late is 0 where there are none.
 	lateUntil time.Duration
@@ -200,7 +200,7 @@ func (st *ownerState) dropEmptyExtras() {
 }
 
 // mayArrive notes that a command that sets the lease was lost and that its
-// connection could not be fenced. When it runs after all, it cuts whatever
+// connection could not be killed. When it runs after all, it cuts whatever
 // lease a later command has set. For how long that can happen nobody can
 // tell; it is reckoned with for one watchdog timeout, and at least for as long
 // as the server remembers an unlock. The owner may have released by then, and
@@ -430,7 +430,7 @@ func (n *name) wakeHead() {
 	if q := n.queue; q != nil && q.size > 0 {
 		q.wakePending = true
 		q.step()
-		n.s.later = append(n.s.later, n.c.node.pipe.Kick)
+		n.s.later = append(n.s.later, n.c.node.pipe.WakeWriter)
 	}
 }
 

@@ -25,7 +25,7 @@ type release struct {
 	pause    time.Duration
 	reported bool
 
-	referenced bool        // a timer knows it, or a connection's fence
+	referenced bool        // a timer knows it, or a connection's kill barrier
 	queueTimer *time.Timer // tells who waits for the owner's command queue for too long
 	limitTimer *time.Timer // tells who waits for an answer for too long
 
@@ -143,7 +143,7 @@ func (r *release) Complete(q *pipeline.Request) {
 		r.sent(q)
 		r.st.mayHaveSet(q.Sent, r.lease)
 		r.failed = q.Err
-		r.repeatAfterFence()
+		r.repeatAfterKill()
 	case closedPipe(q.Err) || c.closed():
 		r.failed = q.Err
 		r.expire()
@@ -169,18 +169,18 @@ func (r *release) sent(q *pipeline.Request) {
 	}
 }
 
-// repeatAfterFence sends the same unlock again once the connection it was
-// lost on is known to be dead, or known not to be fenced. Either way its
+// repeatAfterKill sends the same unlock again once the connection it was
+// lost on is known to be dead, or known to be beyond killing. Either way its
 // latch keeps it from counting twice.
-func (r *release) repeatAfterFence() {
+func (r *release) repeatAfterKill() {
 	n := r.st.n
 	c := n.c
 	r.referenced = true
-	c.node.pipe.AfterFence(&r.req, func(closed bool) {
+	c.node.pipe.AfterKillBarrier(&r.req, func(killed bool) {
 		c.after(0, func() {
 			n.s.lock()
 			defer n.s.unlock()
-			r.open = r.open || !closed
+			r.open = r.open || !killed
 			if r.reported {
 				r.finishCommand()
 				return

@@ -17,7 +17,7 @@ type renewal struct {
 	answer  func(int, watchdog.Answer)
 	limited bool // it has one
 
-	mayArrive bool // it was lost on a connection that could not be fenced
+	mayArrive bool // it was lost on a connection that could not be killed
 }
 
 // renewee is one lease of a renewal; its owner's command queue is taken until the
@@ -59,7 +59,7 @@ func (c *Client) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Ans
 	}
 	sent := len(common.subs) > 0 && common.send()
 	// The watchdog's goroutine must not wait for the network.
-	c.node.pipe.Kick()
+	c.node.pipe.WakeWriter()
 	return sent
 }
 
@@ -90,8 +90,8 @@ func (r *renewal) Complete(q *pipeline.Request) {
 		// The command queues stay taken until no byte of it can run any more.
 		r.fail(q.Err)
 		r.c.work.add()
-		r.c.node.pipe.AfterFence(q, func(closed bool) {
-			r.mayArrive = !closed
+		r.c.node.pipe.AfterKillBarrier(q, func(killed bool) {
+			r.mayArrive = !killed
 			r.freeCommandQueues()
 			r.c.work.done()
 		})

@@ -12,11 +12,11 @@ import (
 )
 
 // undoEvery is how often an undo is repeated where the server refuses to
-// fence the connection that an acquire was lost on.
+// kill the connection that an acquire was lost on.
 const undoEvery = time.Second
 
 // lost follows an acquire that was sent and never answered. It may have run;
-// bytes of it may still be on their way. First its connection is fenced, then
+// bytes of it may still be on their way. First its connection is killed, then
 // it is undone, and only then is anything else tried (A5). It is called with
 // the shard locked, in the owner's command queue.
 func (a *attempt) lost(err error) {
@@ -24,16 +24,16 @@ func (a *attempt) lost(err error) {
 	c := n.c
 	a.st.mayHaveSet(a.req.Sent, a.lease)
 	a.noteTrouble(err)
-	c.node.pipe.AfterFence(&a.req, func(closed bool) {
-		// The fence is told on the pipeline's goroutine, or at once on this
+	c.node.pipe.AfterKillBarrier(&a.req, func(killed bool) {
+		// The kill barrier is told on the pipeline's goroutine, or at once on this
 		// one, which holds the shard.
 		c.after(0, func() {
 			n.s.lock()
 			defer n.s.unlock()
 			if w.terms.as {
-				a.countHolds(closed)
+				a.countHolds(killed)
 			} else {
-				a.undo(closed)
+				a.undo(killed)
 			}
 		})
 	})
@@ -70,9 +70,9 @@ func (a *attempt) noteTrouble(err error) {
 
 // undo gives back what an acquire may have got for an owner of its own: an
 // unlock that finds nothing changes nothing. Where the connection could not
-// be fenced, the acquire may run after it, so the undo is repeated for one
+// be killed, the acquire may run after it, so the undo is repeated for one
 // lease.
-func (a *attempt) undo(fenced bool) {
+func (a *attempt) undo(killed bool) {
 	st, n := a.st, a.st.n
 	// Nothing more comes of it for the waiter; whoever is next may try once
 	// the first undo was answered.
@@ -84,7 +84,7 @@ func (a *attempt) undo(fenced bool) {
 		if !a.w.ended && !a.isQueueAttempt() && n.waitsUnqueued(a.w) {
 			a.w.retry()
 		}
-		if !fenced {
+		if !killed {
 			n.c.log.undoRepeats(st, a.lease)
 			until := later(n.c.now(), a.lease)
 			n.c.after(undoEvery, func() { st.undoAgain(until) })
@@ -120,7 +120,7 @@ func (st *ownerState) undoAgain(until time.Duration) {
 }
 
 // countHolds asks how many holds the owner has on the server, after an acquire
-// with As was lost and its connection fenced. What the server counts is the
+// with As was lost and its connection killed. What the server counts is the
 // holds that this client knows of, those of others that use the same owner,
 // and one more if the acquire ran. None of the three is less than nothing, so:
 //
@@ -136,11 +136,11 @@ func (st *ownerState) undoAgain(until time.Duration) {
 //     counted is known by then; who learns of it later adds to a count that is
 //     understood already.
 //   - Anything else can't be told (A5).
-func (a *attempt) countHolds(fenced bool) {
+func (a *attempt) countHolds(killed bool) {
 	st, w, n := a.st, a.w, a.st.n
-	if !fenced {
+	if !killed {
 		st.mayArrive(a.lease)
-		a.undecided("its connection could not be fenced")
+		a.undecided("its connection could not be killed")
 		return
 	}
 	n.c.read("HGET", []any{n.l.key, st}, watchdog.Never, func(reply any, err error) {

@@ -11,13 +11,13 @@ import (
 )
 
 // waiter is one call that wants the lock. It belongs to its shard's mutex
-// until it is settled; then its caller reads hold and err.
+// until its wait has ended; then its caller reads hold and err.
 type waiter struct {
 	n     *name
 	terms terms
 	once  bool // TryLock: refused is refused
 
-	ready chan struct{} // gets one when settled; has room for it
+	ready chan struct{} // gets one when the wait has ended; has room for it
 	hold  *Hold
 	err   error
 
@@ -117,7 +117,7 @@ func (w *waiter) wasRefused() bool {
 // inQueue tells whether it stands in its queue.
 func (w *waiter) inQueue() bool { return w.n.queue != nil && w.list == &w.n.queue.waiterList }
 
-// waitError words what is known when the caller leaves (A6, A7).
+// waitError says what is known when the caller leaves (A6, A7).
 func (w *waiter) waitError(cause error) error {
 	refused := w.wasRefused()
 	last := w.trouble.err
@@ -167,7 +167,7 @@ func (w *waiter) lastSaidTaken(refused bool) bool {
 	}
 }
 
-// unsent words why nothing of it has run. last is the last trouble, or nil.
+// unsent says why nothing of it has run. last is the last trouble, or nil.
 func (w *waiter) unsent(last error) error {
 	var why error
 	switch a := w.attempt; {
@@ -188,7 +188,7 @@ func (w *waiter) unsent(last error) error {
 	return &pipeline.NotSentError{Cause: why}
 }
 
-// unreachable words trouble that lasted longer than its patience with a server
+// unreachable describes trouble that lasted longer than its patience with a server
 // that has not answered once.
 func (w *waiter) unreachable(err error) error {
 	if !lost(err) {
@@ -263,7 +263,7 @@ func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, 
 	return w, nil
 }
 
-// await waits until w is settled, or for what ends its wait before: ctx's
+// await waits until the wait of w has ended, or for what ends its wait before: ctx's
 // error, or ErrLocked when wait has elapsed.
 func (w *waiter) await(ctx context.Context, wait time.Duration) error {
 	if wait < 0 && ctx.Done() == nil {
@@ -288,7 +288,7 @@ func (w *waiter) await(ctx context.Context, wait time.Duration) error {
 }
 
 // result is what the caller gets. cause is why it does not wait any longer; nil:
-// w is settled.
+// the wait of w has ended.
 func (w *waiter) result(ctx context.Context, cause error) (*Hold, error) {
 	c, s := w.n.c, w.n.s
 	if cause != nil {

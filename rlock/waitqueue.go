@@ -194,7 +194,7 @@ func (q *waitQueue) tick() {
 	q.failUnanswered()
 	q.step()
 	q.shard.unlock()
-	n.c.node.pipe.Kick()
+	n.c.node.pipe.WakeWriter()
 }
 
 // lockTaken follows an answer to the queue's attempt that the name is taken for
@@ -325,7 +325,7 @@ func (sub *subscriber) wake(released bool) {
 	}
 	q.step()
 	sub.shard.unlock()
-	n.c.node.pipe.Kick()
+	n.c.node.pipe.WakeWriter()
 }
 
 // Refused ends the waits: without a subscription nobody would be woken.

@@ -12,7 +12,7 @@ var moving = []defect{
 	{
 		what: "a connection is used whatever role its server has",
 		edits: []edit{{"internal/pipeline/connect.go",
-			"\t\terr = w.server.Usable()\n",
+			"\t\terr = ident.server.Usable()\n",
 			"\t\terr = nil\n"}},
 		by: []catcher{{"internal/pipeline", "TestServersThatAreNotSingleAreRefused"}, {"integration/behaviour", "TestReplicaIsToldAsThat"}},
 	},
@@ -26,8 +26,8 @@ var moving = []defect{
 	{
 		what: "a retired connection is broken off with replies owed",
 		edits: []edit{{"internal/pipeline/moved.go",
-			"\tif idle && l.patient != nil {\n",
-			"\tif (idle || true) && l.patient != nil {\n"}},
+			"\tif idle && c.managed != nil {\n",
+			"\tif (idle || true) && c.managed != nil {\n"}},
 		by: []catcher{{"internal/pipeline", "TestRetiredConnectionLosesNothing"}},
 	},
 	{
@@ -54,13 +54,13 @@ var moving = []defect{
 	{
 		what: "replies of another shape count as refusals to tell",
 		edits: []edit{
-			{"internal/pipeline/exchange.go",
+			{"internal/pipeline/handshake.go",
 				"\tn, ok := reply.(int64)\n\tif !ok {\n\t\tx.err = errStray(command, reply)\n\t}\n",
 				"\tn, ok := reply.(int64)\n\tif !ok {\n\t\treturn 0, errStray(command, reply)\n\t}\n"},
-			{"internal/pipeline/exchange.go",
+			{"internal/pipeline/handshake.go",
 				"\tb, ok := reply.([]byte)\n\tif !ok {\n\t\tx.err = errStray(command, reply)\n\t}\n",
 				"\tb, ok := reply.([]byte)\n\tif !ok {\n\t\treturn \"\", errStray(command, reply)\n\t}\n"},
-			{"internal/pipeline/exchange.go",
+			{"internal/pipeline/handshake.go",
 				"\tif err != nil {\n\t\tx.err = fmt.Errorf(\"%w: %w\", errOutOfStep, err)\n\t}\n",
 				"\t_ = err\n"},
 		},

@@ -26,7 +26,7 @@ var releasing = []defect{
 	{
 		what: "a lost unlock is not sent again",
 		edits: []edit{{"rlock/release.go",
-			"\t\tr.failed = q.Err\n\t\tr.repeatAfterFence()\n",
+			"\t\tr.failed = q.Err\n\t\tr.repeatAfterKill()\n",
 			"\t\tr.failed = q.Err\n\t\tr.expire()\n"}},
 		by: []catcher{{"integration/invariants", "TestR1LostUnlockReplyCountsOnce"}},
 	},

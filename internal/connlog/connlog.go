@@ -132,7 +132,7 @@ func (l *Log) Idle(err error) {
 	l.idle.Tell(context.Background(), l.name, slog.Any("error", err))
 }
 
-// Refused tells that the server would not fence a connection that broke.
+// Refused tells that the server would not kill a connection that broke.
 func (l *Log) Refused(id int64, addr string, err error) {
 	if l == nil || !l.refused.On(context.Background()) {
 		return

@@ -13,34 +13,34 @@ func (p *Pipeline) Close(patience time.Duration) {
 	if p.discard != nil {
 		p.discard.Stop()
 	}
-	l := p.link
+	c := p.conn
 	// A reader that waits for nothing in particular waits until it is told.
-	owed := l != nil && (l.inflight > 0 || l.patient != nil)
-	if l != nil {
-		// If nothing is owed the reader closes, or returns, a clean
+	expected := c != nil && (c.inflight > 0 || c.managed != nil)
+	if c != nil {
+		// If no reply is expected the reader closes, or returns, a clean
 		// connection.
-		l.end()
+		c.end()
 	}
 	p.stop()
 	p.mu.Unlock()
-	if owed {
-		l.interrupt()
+	if expected {
+		c.interrupt()
 	}
 	p.wg.Wait()
 	p.o.log.Close()
 	p.abandon()
 }
 
-// Drain waits until nothing is queued, in flight or awaiting its fence, for
+// Drain waits until nothing is queued, in flight or awaiting its kill barrier, for
 // at most d. Discards are sent at once.
 func (p *Pipeline) Drain(d time.Duration) bool {
 	deadline := time.Now().Add(d)
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 10*time.Millisecond) {
 		p.mu.Lock()
-		p.due = true
-		left := len(p.queue) + len(p.discards) + len(p.fences)
-		if p.link != nil {
-			left += p.link.inflight
+		p.discardNow = true
+		left := len(p.queue) + len(p.discards) + len(p.barriers)
+		if p.conn != nil {
+			left += p.conn.inflight
 		}
 		if left == 0 || p.closed {
 			p.mu.Unlock()
@@ -60,9 +60,9 @@ func (p *Pipeline) abandon() {
 	p.mu.Lock()
 	queue := p.queue
 	p.queue, p.discards = nil, nil
-	for _, f := range p.fences {
-		if !f.settled {
-			p.settle(f, false)
+	for _, b := range p.barriers {
+		if !b.decided {
+			p.decide(b, false)
 		}
 	}
 	p.mu.Unlock()
@@ -70,5 +70,5 @@ func (p *Pipeline) abandon() {
 		r.Err = &NotSentError{ErrClosed}
 		r.Done.Complete(r)
 	}
-	p.runFences()
+	p.runBarriers()
 }

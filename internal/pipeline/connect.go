@@ -26,7 +26,7 @@ const (
 
 // connect sees to a connection in the background. It is called with mu held.
 func (p *Pipeline) connect() {
-	if p.dialling || p.parting || p.link != nil || p.ctx.Err() != nil {
+	if p.dialling || p.releasing || p.conn != nil || p.ctx.Err() != nil {
 		return
 	}
 	p.dialling = true
@@ -35,29 +35,29 @@ func (p *Pipeline) connect() {
 }
 
 // connecting tries until there is a connection or nobody needs one any more:
-// no request is queued and no broken connection awaits its fence.
+// no request is queued and no broken connection awaits its kill barrier.
 func (p *Pipeline) connecting() {
 	defer p.expiring()()
 	last := min(lastBackoff, max(shortLastBackoff, p.o.Timeout/3))
 	p.mu.Lock()
-	rest := min(p.rest, last)
+	initial := min(p.backoff, last)
 	p.mu.Unlock()
-	if rest > 0 {
-		p.pause(rest)
+	if initial > 0 {
+		p.pause(initial)
 	}
-	spared := 0
+	staleSeen := 0
 	for backoff := firstBackoff; ; {
 		err := p.attempt()
 		if err == nil {
-			p.runFences()
+			p.runBarriers()
 			p.Flush()
 			return
 		}
-		if _, stale := err.(*staleError); stale && spared < spare {
-			spared++
+		if _, stale := err.(*staleError); stale && staleSeen < maxStale {
+			staleSeen++
 			continue
 		}
-		if !p.endure(err) {
+		if !p.connectFailed(err) {
 			// What was told of the failure may have asked for more.
 			p.Flush()
 			return
@@ -76,9 +76,9 @@ func (p *Pipeline) pause(d time.Duration) {
 	}
 }
 
-// spare is how many dead connections a pool may lend before that is trouble of
+// maxStale is how many dead connections a pool may lend before that is trouble of
 // the server's: after a restart all that were idle are dead.
-const spare = 16
+const maxStale = 16
 
 // staleError ends an attempt with a borrowed connection that was dead when it
 // came.
@@ -87,8 +87,8 @@ type staleError struct{ error }
 func (e *staleError) Unwrap() error { return e.error }
 
 // stale tells whether conn was dead before anything was asked on it.
-func stale(conn redis.Conn, err error) bool {
-	_, own := conn.(interrupter)
+func stale(rc redis.Conn, err error) bool {
+	_, own := rc.(interrupter)
 	return !own && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
 }
 
@@ -99,29 +99,29 @@ func (p *Pipeline) attempt() error {
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, p.o.Timeout)
 	defer cancel()
-	conn, err := p.dial(ctx)
+	rc, err := p.dial(ctx)
 	if err != nil {
 		return err
 	}
 	p.mu.Lock()
-	var old []*fence
-	for _, f := range p.fences {
-		if !f.settled {
-			old = append(old, f)
+	var undecided []*killBarrier
+	for _, b := range p.barriers {
+		if !b.decided {
+			undecided = append(undecided, b)
 		}
 	}
 	p.mu.Unlock()
-	o := &owned{conn: conn}
+	o := &owned{rc: rc}
 	// A server that says nothing must not hold Close up.
 	stop := context.AfterFunc(p.ctx, o.interrupt)
 	defer stop()
-	w, err := identify(conn, old, p.o)
-	dead := stale(conn, err)
+	ident, err := identify(rc, undecided, p.o)
+	dead := stale(rc, err)
 	if err == nil {
 		// A pool lends its connections to a former master as long as they work.
-		err = w.server.Usable()
+		err = ident.server.Usable()
 		_, replica := errors.AsType[*transport.ReplicaError](err)
-		_, own := conn.(interrupter)
+		_, own := rc.(interrupter)
 		dead = replica && !own
 		if replica {
 			// Whoever else dialled meanwhile may have been led there too.
@@ -139,17 +139,17 @@ func (p *Pipeline) attempt() error {
 		}
 		return err
 	}
-	fence, killed := w.fence, w.killed
-	l := &link{owned: o, p: p, fence: fence, replicas: w.replicas, waited: w.replicas > 0, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
-	if pc, ok := conn.(patient); ok {
-		pc.Manage(l.pause, l.resume)
-		_ = pc.SetReadDeadline(time.Time{})
-		l.patient = pc
+	barrier, killed := ident.barrier, ident.killed
+	c := &conn{owned: o, p: p, barrier: barrier, replicas: ident.replicas, waited: ident.replicas > 0, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
+	if managedConn, ok := rc.(managed); ok {
+		managedConn.Manage(c.beforeRead, c.afterRead)
+		_ = managedConn.SetReadDeadline(time.Time{})
+		c.managed = managedConn
 	}
-	l.pusher, _ = conn.(pusher)
+	c.pusher, _ = rc.(pusher)
 	p.mu.Lock()
-	for i, f := range old {
-		p.settle(f, killed[i])
+	for i, b := range undecided {
+		p.decide(b, killed[i])
 	}
 	if p.ctx.Err() != nil {
 		p.mu.Unlock()
@@ -157,36 +157,36 @@ func (p *Pipeline) attempt() error {
 		return ErrClosed
 	}
 	stop() // from here on that is Close's business
-	p.link, p.dialling, p.lastErr = l, false, nil
+	p.conn, p.dialling, p.lastErr = c, false, nil
 	// A connection that broke by itself may have stood at another server too.
-	moved := p.moved || p.at != "" && fence.at != "" && p.at != fence.at
-	p.moved, p.at = false, fence.at
-	p.wg.Go(l.read)
+	moved := p.moved || p.at != "" && barrier.at != "" && p.at != barrier.at
+	p.moved, p.at = false, barrier.at
+	p.wg.Go(c.read)
 	p.mu.Unlock()
-	p.o.log.Connected(slog.Int64("conn_id", fence.id), slog.String("conn_addr", fence.addr))
+	p.o.log.Connected(slog.Int64("conn_id", barrier.id), slog.String("conn_addr", barrier.addr))
 	if moved && p.o.Moved != nil {
 		p.o.Moved()
 	}
 	return nil
 }
 
-// endure decides after a failed attempt to connect what becomes of the queue
+// connectFailed decides after a failed attempt to connect what becomes of the queue
 // and whether to go on.
-func (p *Pipeline) endure(err error) bool {
+func (p *Pipeline) connectFailed(err error) bool {
 	now := clock.Early(p.o.Clock)
 	permanent := p.ctx.Err() != nil || p.o.Permanent != nil && p.o.Permanent(err)
 	p.mu.Lock()
 	p.lastErr = err
 	failed := p.remove(func(r *Request) bool { return permanent || r.deadline <= now })
-	unsettled := false
-	for _, f := range p.fences {
-		unsettled = unsettled || !f.settled
+	undecided := false
+	for _, b := range p.barriers {
+		undecided = undecided || !b.decided
 	}
-	on := p.ctx.Err() == nil && (len(p.queue) > 0 || unsettled)
+	on := p.ctx.Err() == nil && (len(p.queue) > 0 || undecided)
 	if !on {
 		p.dialling = false
 		// Keys to delete are no reason to go on: they go with the next batch.
-		p.due = false
+		p.discardNow = false
 	}
 	p.mu.Unlock()
 	if p.ctx.Err() == nil {

@@ -32,11 +32,11 @@
 // same for a caller who knows that the address leads elsewhere. Options.Moved
 // tells of it, since other connections have to follow.
 //
-// # The fence
+// # The kill barrier
 //
 // Bytes written to a broken connection may still arrive. So each connection
 // asks at its start how the server knows it (CLIENT ID and its address), and
-// the first words on the connection that follows are CLIENT KILL ID … ADDR …
+// the connection that follows begins with CLIENT KILL ID … ADDR …
 // for the one before. Once that is answered, with 1 or with 0, no byte of the
 // old connection will run any more, and [Pipeline.AfterFence] says so. The
 // address is part of it because ids begin again with a restarted server.

@@ -28,7 +28,7 @@ func readOnly(err error) bool {
 // server's answer if its time is over.
 func (p *Pipeline) refusedByReplica(r *Request) {
 	p.mu.Lock()
-	retired := p.retire(r.link, errReadOnly)
+	retired := p.retire(r.conn, errReadOnly)
 	again := r.deadline > clock.Early(p.o.Clock) && !p.closed
 	if again {
 		r.Reply, r.Err = nil, nil
@@ -49,28 +49,28 @@ func (p *Pipeline) refusedByReplica(r *Request) {
 // false if there is no connection.
 func (p *Pipeline) Retire(cause error) bool {
 	p.mu.Lock()
-	l := p.link
-	retired := p.retire(l, cause)
-	idle := retired && l.inflight == 0
+	c := p.conn
+	retired := p.retire(c, cause)
+	idle := retired && c.inflight == 0
 	p.mu.Unlock()
 	if !retired {
 		return false
 	}
 	p.o.log.GivenUp(cause)
-	if idle && l.patient != nil {
-		l.interrupt() // its reader waits for nothing in particular
+	if idle && c.managed != nil {
+		c.interrupt() // its reader waits for nothing in particular
 	}
 	return true
 }
 
 // retire has no more batches cut for l, for cause. It reports whether l was the
 // connection in use. It is called with mu held.
-func (p *Pipeline) retire(l *link, cause error) bool {
-	if l == nil || p.link != l {
+func (p *Pipeline) retire(c *conn, cause error) bool {
+	if c == nil || p.conn != c {
 		return false
 	}
-	l.retired = true
+	c.retired = true
 	p.moved, p.lastErr = true, cause
-	l.end()
+	c.end()
 	return true
 }

@@ -239,7 +239,7 @@ func TestRetiredConnectionLosesNothing(t *testing.T) {
 	s := redistest.Start(t)
 	p := start(t, s)
 	before := id(t, p)
-	// Its reply is owed for certain when the connection is retired.
+	// Its reply is expected for certain when the connection is retired.
 	pending := []<-chan *Request{ask(p, "BLPOP", "nothing", "0.3")}
 	c := s.Dial(t)
 	for deadline := time.Now().Add(10 * timeout); ; time.Sleep(time.Millisecond) {
@@ -310,8 +310,8 @@ func TestRepliesThatWereLeftOnALentConnectionAreDrained(t *testing.T) {
 		}
 	}
 	r := lose(t, p, s)
-	if !<-fenced(p, r) {
-		t.Error("not fenced: the id was not known")
+	if !<-afterKill(p, r) {
+		t.Error("not killed: the id was not known")
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 
 // owned is a connection as long as it is the pipeline's.
 type owned struct {
-	conn   redis.Conn
-	giving sync.Mutex // guards gone; held while a borrowed connection is broken off
-	gone   bool
+	rc        redis.Conn
+	releaseMu sync.Mutex // guards gone; held while a borrowed connection is broken off
+	released  bool
 }
 
 // interrupter is a connection that any goroutine may break off.
@@ -21,26 +21,26 @@ type interrupter interface{ Interrupt() }
 // interrupt has whoever reads or writes go on with an error. Any goroutine may
 // call it, at any time.
 func (o *owned) interrupt() {
-	if i, ok := o.conn.(interrupter); ok {
+	if i, ok := o.rc.(interrupter); ok {
 		i.Interrupt()
 		return
 	}
-	o.giving.Lock()
-	defer o.giving.Unlock()
-	if o.gone {
+	o.releaseMu.Lock()
+	defer o.releaseMu.Unlock()
+	if o.released {
 		return // it may be somebody else's by now
 	}
 	// redigo closes the socket of a connection that is asked to receive when
 	// the time for it is over.
 	ctx, cancel := context.WithDeadline(context.Background(), time.Unix(0, 0))
 	defer cancel()
-	_, _ = redis.ReceiveContext(o.conn, ctx) // the error is the one just provoked
+	_, _ = redis.ReceiveContext(o.rc, ctx) // the error is the one just provoked
 }
 
 // close closes the connection, or gives it back.
 func (o *owned) close() {
-	o.giving.Lock()
-	o.gone = true
-	o.giving.Unlock()
-	_ = o.conn.Close()
+	o.releaseMu.Lock()
+	o.released = true
+	o.releaseMu.Unlock()
+	_ = o.rc.Close()
 }

@@ -18,16 +18,16 @@ const (
 	// server idle while a batch is decoded; beyond four nothing is gained.
 	maxInFlight = 4
 
-	// atOnce is how many commands or keys are too few to fill the buffer of an
+	// maxDirect is how many commands or keys are too few to fill the buffer of an
 	// idle connection. A renewal of a hundred locks is about ten kilobytes.
-	atOnce = 4
+	maxDirect = 4
 
-	// parts is into how many batches callers are parted, so that some are at the
+	// batchSplit is into how many batches callers are split, so that some are at the
 	// server while others are here: measured with 16 to 1,024 callers, two to
 	// four make 3 to 8 percent.
-	parts = 3
+	batchSplit = 3
 
-	// leastBatch is how many requests are not parted into smaller batches.
+	// leastBatch is how many requests are not split into smaller batches.
 	leastBatch = 4
 
 	// discardAfter is how long a discarded key waits for company.
@@ -62,38 +62,38 @@ type Options struct {
 
 // Pipeline is safe for concurrent use.
 type Pipeline struct {
-	dial func(context.Context) (redis.Conn, error)
-	o    Options
-	kick chan struct{}
-	stop context.CancelFunc
-	ctx  context.Context
-	wg   sync.WaitGroup
+	dial       func(context.Context) (redis.Conn, error)
+	o          Options
+	writerWake chan struct{}
+	stop       context.CancelFunc
+	ctx        context.Context
+	wg         sync.WaitGroup
 
-	mu       sync.Mutex // guards everything below
-	queue    []*Request
-	spares   [][]*Request // backing arrays of former queues
-	link     *link        // nil while not connected
-	dialling bool
-	parting  bool          // a link that ended has not given its connection back yet
-	rest     time.Duration // before the next connection: those before were of no use
-	moved    bool          // the last connection was given up, see Retire, or its server was a replica
-	at       string        // the server's own address on the last connection
-	kicking  bool          // the flusher goroutine runs
-	closed   bool
-	batches  uint64
-	discards []any // keys
-	discard  *time.Timer
-	due      bool // the discards have waited long enough
-	refused  bool // the last DEL was, for now
-	loads    map[*luasrc.Script]*load
-	fences   []*fence // of broken connections, not settled yet
-	lastErr  error    // why the last attempt to connect failed
+	mu         sync.Mutex // guards everything below
+	queue      []*Request
+	spares     [][]*Request // backing arrays of former queues
+	conn       *conn        // nil while not connected
+	dialling   bool
+	releasing  bool          // a connection that ended has not given its connection back yet
+	backoff    time.Duration // before the next connection: those before were of no use
+	moved      bool          // the last connection was given up, see Retire, or its server was a replica
+	at         string        // the server's own address on the last connection
+	writerRuns bool          // the flusher goroutine runs
+	closed     bool
+	batches    uint64
+	discards   []any // keys
+	discard    *time.Timer
+	discardNow bool // the discards have waited long enough
+	refused    bool // the last DEL was, for now
+	loads      map[*luasrc.Script]*load
+	barriers   []*killBarrier // of broken connections, not decided yet
+	lastErr    error          // why the last attempt to connect failed
 }
 
 // New makes a pipeline that connects at its first request.
 func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	o.log = connlog.New(o.Logger, "commands")
-	p := &Pipeline{dial: dial, o: o, kick: make(chan struct{}, 1), loads: map[*luasrc.Script]*load{}}
+	p := &Pipeline{dial: dial, o: o, writerWake: make(chan struct{}, 1), loads: map[*luasrc.Script]*load{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	return p
 }
@@ -109,7 +109,7 @@ func (p *Pipeline) Submit(r *Request) {
 }
 
 // Enqueue queues r without I/O, so that a caller may hold locks; a Flush or
-// Kick is owed. It reports false when the pipeline is closed: then r.Err says
+// WakeWriter must be called. It reports false when the pipeline is closed: then r.Err says
 // so and r is never completed.
 func (p *Pipeline) Enqueue(r *Request) bool {
 	deadline := clock.Early(p.o.Clock) + p.o.Timeout
@@ -160,47 +160,47 @@ func (p *Pipeline) Waiting(r *Request) bool {
 func (p *Pipeline) Flush() {
 	p.mu.Lock()
 	for p.ready() {
-		l, b := p.cut()
+		c, b := p.cutBatch()
 		p.mu.Unlock()
-		l.write(b)
+		c.write(b)
 		p.mu.Lock()
-		l.writing = false
+		c.writing = false
 	}
 	p.mu.Unlock()
 }
 
-// Kick is Flush for those who must not block. A few commands on a connection
-// that owes no reply are written at once, since the kernel has room for them;
+// WakeWriter is Flush for those who must not block. A few commands on a connection
+// on which no reply is expected are written at once, since the kernel has room for them;
 // all else is written on another goroutine.
-func (p *Pipeline) Kick() {
+func (p *Pipeline) WakeWriter() {
 	p.mu.Lock()
-	for p.ready() && p.link.inflight == 0 && len(p.queue) <= atOnce && len(p.discards) <= atOnce {
-		l, b := p.cut()
+	for p.ready() && p.conn.inflight == 0 && len(p.queue) <= maxDirect && len(p.discards) <= maxDirect {
+		c, b := p.cutBatch()
 		p.mu.Unlock()
-		l.write(b)
+		c.write(b)
 		p.mu.Lock()
-		l.writing = false
+		c.writing = false
 	}
 	// Who met this write left its own to whoever was writing.
 	if !p.ready() {
 		p.mu.Unlock()
 		return
 	}
-	if !p.kicking && !p.closed {
-		p.kicking = true
-		p.wg.Go(p.flusher)
+	if !p.writerRuns && !p.closed {
+		p.writerRuns = true
+		p.wg.Go(p.runWriter)
 	}
 	p.mu.Unlock()
 	select {
-	case p.kick <- struct{}{}:
+	case p.writerWake <- struct{}{}:
 	default:
 	}
 }
 
-func (p *Pipeline) flusher() {
+func (p *Pipeline) runWriter() {
 	for {
 		select {
-		case <-p.kick:
+		case <-p.writerWake:
 			p.Flush()
 		case <-p.ctx.Done():
 			return
@@ -211,20 +211,20 @@ func (p *Pipeline) flusher() {
 // ready tells whether there is something to write and somewhere to write it,
 // and sees to a connection if there is none. It is called with mu held.
 func (p *Pipeline) ready() bool {
-	if len(p.queue) == 0 && !(p.due && len(p.discards) > 0) {
+	if len(p.queue) == 0 && !(p.discardNow && len(p.discards) > 0) {
 		return false
 	}
-	if p.link == nil {
+	if p.conn == nil {
 		p.connect()
 		return false
 	}
-	return !p.link.writing && !p.link.busy && p.link.inflight < maxInFlight
+	return !p.conn.writing && !p.conn.busy && p.conn.inflight < maxInFlight
 }
 
-// cut takes the queue, or what makes a good batch of it. It is called with mu
+// cutBatch takes the queue, or what makes a good batch of it. It is called with mu
 // held.
-func (p *Pipeline) cut() (*link, []*Request) {
-	l := p.link
+func (p *Pipeline) cutBatch() (*conn, []*Request) {
+	c := p.conn
 	b := p.queue
 	p.queue = nil
 	if last := len(p.spares) - 1; last >= 0 {
@@ -233,7 +233,7 @@ func (p *Pipeline) cut() (*link, []*Request) {
 	// Callers that travel together return together, and the server would have
 	// nothing to do until they are back. Parted, some are at the server while
 	// others are here.
-	if most := max((len(b)+l.owed)/parts, leastBatch); len(b) > most {
+	if most := max((len(b)+c.openRequests)/batchSplit, leastBatch); len(b) > most {
 		p.queue = append(p.queue, b[most:]...)
 		clear(b[most:])
 		b = b[:most]
@@ -247,29 +247,29 @@ func (p *Pipeline) cut() (*link, []*Request) {
 		clear(p.discards[rest:])
 		p.discards = p.discards[:rest]
 	}
-	if p.due = false; p.discard != nil {
+	if p.discardNow = false; p.discard != nil {
 		p.discard.Stop()
 	}
 	p.batches++
 	now := clock.Early(p.o.Clock)
 	waits := 0
 	for _, r := range b {
-		r.Sent, r.link, r.batch, r.queued = now, l, p.batches, false
+		r.Sent, r.conn, r.batch, r.queued = now, c, p.batches, false
 		r.Replicas, r.Acked = 0, 0
-		if r.Wait && l.replicas > 0 {
-			r.Replicas = l.replicas
+		if r.Wait && c.replicas > 0 {
+			r.Replicas = c.replicas
 			waits++
 		}
 	}
-	l.owed += len(b)
-	l.bounds[l.cuts%maxInFlight] = bound{now, waits}
-	l.cuts++
-	if l.inflight++; l.inflight == 1 {
-		l.expect()
+	c.openRequests += len(b)
+	c.batchBounds[c.batchCount%maxInFlight] = batchBound{now, waits}
+	c.batchCount++
+	if c.inflight++; c.inflight == 1 {
+		c.boundRead()
 	}
-	l.writing = true
-	l.batches <- b // never blocks: room for every batch that may be in flight
-	return l, b
+	c.writing = true
+	c.batches <- b // never blocks: room for every batch that may be in flight
+	return c, b
 }
 
 // recycle takes back a batch's backing array. It is called with mu held.
@@ -324,9 +324,9 @@ func (p *Pipeline) Discard(key any) {
 
 func (p *Pipeline) discardsDue() {
 	p.mu.Lock()
-	p.due = true
+	p.discardNow = true
 	p.mu.Unlock()
-	p.Kick()
+	p.WakeWriter()
 }
 
 // Err tells why there is no connection: the last attempt's error, or nil.

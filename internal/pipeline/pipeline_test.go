@@ -153,7 +153,7 @@ func awaitClosed(t *testing.T, p *Pipeline) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
 		p.mu.Lock()
-		gone := p.link == nil
+		gone := p.conn == nil
 		p.mu.Unlock()
 		if gone {
 			return
@@ -220,7 +220,7 @@ func TestDiscardsRideAlongInOneCommand(t *testing.T) {
 		t.Errorf("the server saw %s", got)
 	}
 	if n := len(lines[1].Args); n != 11 {
-		t.Errorf("the DEL had %d words", n)
+		t.Errorf("the DEL had %d arguments", n)
 	}
 }
 

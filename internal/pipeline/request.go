@@ -38,7 +38,7 @@ type Request struct {
 	// ArgBuffer is room for the arguments of a short command.
 	ArgBuffer [luasrc.MaxArgs]any
 
-	link     *link
+	conn     *conn
 	deadline time.Duration // not sent by then: NotSentError
 	batch    uint64
 	loads    int
@@ -75,7 +75,7 @@ func (e *NotSentError) Error() string { return "not sent: " + e.Cause.Error() }
 func (e *NotSentError) Unwrap() error { return e.Cause }
 
 // LostError is the end of a request that was sent and never answered. It may
-// have run, or, until its connection is fenced, may yet run.
+// have run, or, until its connection is killed, may yet run.
 type LostError struct {
 	Cause error // what ended its connection
 }

@@ -27,7 +27,7 @@ func poolOf(t *testing.T, s *redistest.Server, most int) (*redis.Pool, func(cont
 	return pool, func(ctx context.Context) (redis.Conn, error) { return transport.Borrow(ctx, pool) }
 }
 
-// The server goes while a key waits to be deleted; nothing else is wanted, and no fence is owed.
+// The server goes while a key waits to be deleted; nothing else is wanted, and no kill barrier waits.
 func TestKeyToDeleteIsNoReasonToDialWithoutPause(t *testing.T) {
 	s := redistest.Start(t)
 	dial := dialler(t, s)
@@ -87,15 +87,15 @@ func TestPoolOfTwoIsEnoughWhenAConnectionBreaks(t *testing.T) {
 			t.Fatal(r.Err)
 		}
 		p.mu.Lock()
-		l := p.link
+		c := p.conn
 		p.mu.Unlock()
 		lost := ask(p, "BLPOP", "none", 1)
-		if _, err := admin.Do("CLIENT", "KILL", "ID", l.fence.id); err != nil {
+		if _, err := admin.Do("CLIENT", "KILL", "ID", c.barrier.id); err != nil {
 			t.Fatal(err)
 		}
 		for ended := false; !ended; time.Sleep(50 * time.Microsecond) {
 			p.mu.Lock()
-			ended = p.link != l
+			ended = p.conn != c
 			p.mu.Unlock()
 		}
 		if r := end(t, ask(p, "PING")); r.Err != nil {
@@ -107,7 +107,7 @@ func TestPoolOfTwoIsEnoughWhenAConnectionBreaks(t *testing.T) {
 
 // After a restart all that were idle in the pool are dead, and the server is up.
 func TestDeadConnectionsInAPoolAreNoTrouble(t *testing.T) {
-	for _, idle := range []int{1, spare} {
+	for _, idle := range []int{1, maxStale} {
 		s := redistest.Start(t)
 		pool, dial := poolOf(t, s, 0)
 		var used []redis.Conn
@@ -177,24 +177,24 @@ func TestAnswersBehindAWAITAreNotLost(t *testing.T) {
 }
 
 // kill breaks a pipeline's connection off at the server.
-func kill(t *testing.T, s *redistest.Server, l *link) {
+func kill(t *testing.T, s *redistest.Server, c *conn) {
 	t.Helper()
 	admin := s.Dial(t)
 	defer admin.Close()
-	if _, err := admin.Do("CLIENT", "KILL", "ID", l.fence.id); err != nil {
+	if _, err := admin.Do("CLIENT", "KILL", "ID", c.barrier.id); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// linked waits for a connection other than the last.
-func linked(t *testing.T, p *Pipeline, last *link) *link {
+// connected waits for a connection other than the last.
+func connected(t *testing.T, p *Pipeline, last *conn) *conn {
 	t.Helper()
 	for end := time.Now().Add(10 * timeout); ; time.Sleep(100 * time.Microsecond) {
 		p.mu.Lock()
-		l := p.link
+		c := p.conn
 		p.mu.Unlock()
-		if l != nil && l != last {
-			return l
+		if c != nil && c != last {
+			return c
 		}
 		if time.Now().After(end) {
 			t.Fatal("no connection")
@@ -206,30 +206,30 @@ func linked(t *testing.T, p *Pipeline, last *link) *link {
 func TestPauseIsForgottenOnceAConnectionAnswers(t *testing.T) {
 	s := redistest.Start(t)
 	p := start(t, s)
-	var l *link
+	var c *conn
 	for range 4 {
 		lost := ask(p, "BLPOP", "none", 5)
-		l = linked(t, p, l)
+		c = connected(t, p, c)
 		s.AwaitBlocked(t)
-		kill(t, s, l)
+		kill(t, s, c)
 		end(t, lost)
 	}
 	rest := func() time.Duration {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		return p.rest
+		return p.backoff
 	}
 	if rest() == 0 {
 		t.Error("connections that break at once are made without a pause")
 	}
-	l = linked(t, p, l)
+	c = connected(t, p, c)
 	if r := end(t, ask(p, "PING")); r.Err != nil {
 		t.Fatal(r.Err)
 	}
-	kill(t, s, l)
+	kill(t, s, c)
 	for gone := false; !gone; time.Sleep(time.Millisecond) {
 		p.mu.Lock()
-		gone = p.link != l
+		gone = p.conn != c
 		p.mu.Unlock()
 	}
 	if d := rest(); d != 0 {
@@ -275,7 +275,7 @@ func TestE1CloseReturnsWhatWasJustBorrowed(t *testing.T) {
 		pool, borrow := poolOf(t, s, 2)
 		p := New(borrow, Options{Timeout: timeout, Clock: clock.System(), Logger: slog.New(slowLog{slog.NewTextHandler(io.Discard, nil)})})
 		first := ask(p, "PING")
-		linked(t, p, nil)
+		connected(t, p, nil)
 		p.Flush()
 		if r := end(t, first); r.Err != nil {
 			t.Fatal(r.Err)

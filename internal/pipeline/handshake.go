@@ -12,40 +12,40 @@ import (
 	"github.com/rlock-go/redisson/internal/transport"
 )
 
-// exchange is the first conversation on a connection: some commands in one
+// handshake is the first conversation on a connection: some commands in one
 // write, then their replies in order. Its first trouble is kept in err, and
 // nothing is sent or received after it.
-type exchange struct {
-	conn    redis.Conn
+type handshake struct {
+	rc      redis.Conn
 	timeout time.Duration // of each reply
 	said    redis.Error   // the server's last refusal
 	err     error
 }
 
-func (x *exchange) send(command string, args ...any) {
+func (x *handshake) send(command string, args ...any) {
 	if x.err == nil {
-		x.err = x.conn.Send(command, args...)
+		x.err = x.rc.Send(command, args...)
 	}
 }
 
-func (x *exchange) flush() {
+func (x *handshake) flush() {
 	if x.err == nil {
-		x.err = x.conn.Flush()
+		x.err = x.rc.Flush()
 	}
 }
 
 // receive reads the next reply. A server's refusal is returned; whatever else
-// goes wrong, a refusal that passes among it, ends the exchange.
-func (x *exchange) receive() (any, error) {
+// goes wrong, a refusal that passes among it, ends the handshake.
+func (x *handshake) receive() (any, error) {
 	if x.err != nil {
 		return nil, x.err
 	}
-	reply, err := redis.ReceiveWithTimeout(x.conn, x.timeout)
+	reply, err := redis.ReceiveWithTimeout(x.rc, x.timeout)
 	switch refusal := serverError(err); {
 	case err == nil:
 		return reply, nil
 	case refusedForNow(err):
-		// It must not settle a fence for good.
+		// It must not decide a kill barrier for good.
 		x.err = err
 	case refusal != "":
 		x.said = refusal
@@ -60,7 +60,7 @@ func (x *exchange) receive() (any, error) {
 }
 
 // number reads the answer to a command that is answered with an integer.
-func (x *exchange) number(command string) (int64, error) {
+func (x *handshake) number(command string) (int64, error) {
 	reply, err := x.receive()
 	if err != nil {
 		return 0, err
@@ -73,7 +73,7 @@ func (x *exchange) number(command string) (int64, error) {
 }
 
 // text reads the answer to a command that is answered with a bulk string.
-func (x *exchange) text(command string) (string, error) {
+func (x *handshake) text(command string) (string, error) {
 	reply, err := x.receive()
 	if err != nil {
 		return "", err
@@ -86,7 +86,7 @@ func (x *exchange) text(command string) (string, error) {
 }
 
 // server reads the answers to HELLO and ROLE.
-func (x *exchange) server() transport.Server {
+func (x *handshake) server() transport.Server {
 	hello, helloErr := x.receive()
 	role, roleErr := x.receive()
 	if x.err != nil {
@@ -103,10 +103,10 @@ func (x *exchange) server() transport.Server {
 // thousand clients.
 const maxList = 32 << 20
 
-// clientLine finds this connection's line in CLIENT LIST; empty where the
+// clientListLine finds this connection's line in CLIENT LIST; empty where the
 // server refuses that too.
-func (x *exchange) clientLine(id int64) string {
-	if a, ok := x.conn.(interface{ Admit(bytes int) }); ok {
+func (x *handshake) clientListLine(id int64) string {
+	if a, ok := x.rc.(interface{ Admit(bytes int) }); ok {
 		a.Admit(maxList)
 		defer a.Admit(0)
 	}

@@ -23,14 +23,14 @@ func id(t *testing.T, p *Pipeline) int64 {
 	return n
 }
 
-// fenced waits for the fence of the connection that r was lost on.
-func fenced(p *Pipeline, r *Request) <-chan bool {
+// afterKill waits for the kill barrier of the connection that r was lost on.
+func afterKill(p *Pipeline, r *Request) <-chan bool {
 	c := make(chan bool, 1)
-	p.AfterFence(r, func(closed bool) { c <- closed })
+	p.AfterKillBarrier(r, func(closed bool) { c <- closed })
 	return c
 }
 
-// lose has the server close the pipeline's connection while it owes a reply.
+// lose has the server close the pipeline's connection while a reply is expected.
 func lose(t *testing.T, p *Pipeline, s *redistest.Server) *Request {
 	t.Helper()
 	c := s.Dial(t)
@@ -65,7 +65,7 @@ func loseBy(t *testing.T, p *Pipeline, s *redistest.Server, kill func()) *Reques
 	return r
 }
 
-// spoken is a connection whose words are written down: MONITOR does not show
+// spoken is a connection whose commands are recorded: MONITOR does not show
 // CLIENT KILL.
 type spoken struct {
 	redis.ConnWithTimeout
@@ -91,20 +91,20 @@ func TestA5NextConnectionBeginsWithKillingTheLast(t *testing.T) {
 	}, Options{})
 	old := id(t, p)
 	r := lose(t, p, s)
-	if !<-fenced(p, r) {
-		t.Error("not fenced")
+	if !<-afterKill(p, r) {
+		t.Error("not killed")
 	}
 	end(t, ask(p, "PING"))
 	p.Close(timeout)
 	if want := fmt.Sprintf("CLIENT KILL ID %d ADDR 127.0.0.1:", old); !strings.HasPrefix(words[0], want) {
 		t.Errorf("the connection began with %q, want %q…", words[0], want)
 	}
-	if !<-fenced(p, r) {
-		t.Error("asked again: not fenced")
+	if !<-afterKill(p, r) {
+		t.Error("asked again: not killed")
 	}
 }
 
-func TestA5RefusedFenceIsToldAsSuch(t *testing.T) {
+func TestA5RefusedKillIsToldAsSuch(t *testing.T) {
 	s := redistest.Start(t)
 	for _, rule := range []string{"-client|kill", "-client|id", "-client"} {
 		t.Run(rule, func(t *testing.T) {
@@ -118,8 +118,8 @@ func TestA5RefusedFenceIsToldAsSuch(t *testing.T) {
 			p := open(t, func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, timeout) }, Options{})
 			end(t, ask(p, "PING"))
 			r := lose(t, p, s)
-			if <-fenced(p, r) {
-				t.Error("told as fenced")
+			if <-afterKill(p, r) {
+				t.Error("told as killed")
 			}
 			if r := end(t, ask(p, "ECHO", "x")); r.Err != nil {
 				t.Errorf("afterwards: %v", r.Err)
@@ -129,8 +129,8 @@ func TestA5RefusedFenceIsToldAsSuch(t *testing.T) {
 }
 
 // A restarted server counts its clients from the beginning: without the
-// address the fence could hit somebody else.
-func TestA5FenceAfterRestartHitsNobodyElse(t *testing.T) {
+// address the kill barrier could hit somebody else.
+func TestA5KillBarrierAfterRestartHitsNobodyElse(t *testing.T) {
 	s := redistest.Start(t)
 	dial := dialler(t, s)
 	first, taken := make(chan struct{}, 1), make(chan struct{})
@@ -163,7 +163,7 @@ func TestA5FenceAfterRestartHitsNobodyElse(t *testing.T) {
 		t.Fatalf("nobody else has the number %d: %d, %v", old, n, err)
 	}
 	close(taken)
-	if !<-fenced(p, r) {
+	if !<-afterKill(p, r) {
 		t.Error("0 is as good as 1: nothing of a stopped server's connection will run")
 	}
 	end(t, ask(p, "PING"))
@@ -172,20 +172,20 @@ func TestA5FenceAfterRestartHitsNobodyElse(t *testing.T) {
 	}
 }
 
-func TestE1FenceIsToldWhenThePipelineCloses(t *testing.T) {
+func TestE1KillBarrierIsToldWhenThePipelineCloses(t *testing.T) {
 	s := redistest.Start(t)
 	p := start(t, s)
 	end(t, ask(p, "PING"))
 	r := loseBy(t, p, s, s.Stop)
-	told := fenced(p, r)
+	told := afterKill(p, r)
 	p.Close(timeout / 10)
 	if <-told {
-		t.Error("told as fenced")
+		t.Error("told as killed")
 	}
 }
 
 // A server without CLIENT INFO, that is one before 6.2 or with an ACL, and with many clients.
-func TestA5FenceIsFoundAmongThousandsOfClients(t *testing.T) {
+func TestA5ConnectionIsFoundAmongThousandsOfClients(t *testing.T) {
 	s := redistest.Start(t)
 	admin := s.Dial(t)
 	if _, err := admin.Do("ACL", "SETUSER", "worker", "on", ">secret", "~*", "&*", "+@all", "-client|info"); err != nil {
@@ -211,7 +211,7 @@ func TestA5FenceIsFoundAmongThousandsOfClients(t *testing.T) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.link.fence.id == 0 || p.link.fence.addr == "" {
-		t.Errorf("the fence is %+v", p.link.fence)
+	if p.conn.barrier.id == 0 || p.conn.barrier.addr == "" {
+		t.Errorf("the kill barrier is %+v", p.conn.barrier)
 	}
 }

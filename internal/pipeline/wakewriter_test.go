@@ -13,7 +13,7 @@ import (
 
 // What is queued while another write is under way is left to who writes, also if that write's reply has been dealt with
 // before the writer looks again.
-func TestWhatIsQueuedDuringAKickIsSentAfterIt(t *testing.T) {
+func TestWhatIsQueuedDuringAWriteIsSentAfterIt(t *testing.T) {
 	conn := newMute()
 	p := New(func(context.Context) (redis.Conn, error) { return conn, nil }, Options{Timeout: 3 * time.Second, Clock: clock.System()})
 	defer p.Close(0)
@@ -34,7 +34,7 @@ func TestWhatIsQueuedDuringAKickIsSentAfterIt(t *testing.T) {
 	defer stuck.Stop()
 	for round.Add(1) <= 20_000 {
 		p.Enqueue(first)
-		p.Kick()
+		p.WakeWriter()
 		select {
 		case <-done:
 		case <-stuck.C:

@@ -1,0 +1,399 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/clock"
+)
+
+// errNoID is why a connection whose id was never known can't be killed.
+var errNoID = errors.New("the server did not tell CLIENT ID or CLIENT INFO")
+
+// waitTimeout is Redisson's slavesSyncTimeout.
+const waitTimeout = time.Second
+
+// conn is one connection in use.
+type conn struct {
+	*owned
+	p        *Pipeline
+	barrier  *killBarrier
+	managed  managed         // nil for a connection of a pool
+	pusher   pusher          // nil likewise
+	batches  chan []*Request // written or being written, in order
+	wrote    chan struct{}   // one for each batch that is not being written any more
+	wmu      sync.Mutex      // held while writing; guards broken
+	woke     bool            // a batch was completed since the last pause; the reader's
+	answered bool            // something was; the reader's
+	waited   bool            // WAIT may have been sent; never changes
+	broken   bool            // nothing is written any more, and batches are their completions' again
+
+	// All below is guarded by p.mu.
+	writing      bool
+	busy         bool                    // the reader has replies to deal with, and will flush
+	inflight     int                     // batches
+	openRequests int                     // requests in them
+	ended        bool                    // batches is closed
+	retired      bool                    // given up although it works: see Retire
+	batchCount   int                     // batches so far
+	batchBounds  [maxInFlight]batchBound // of those in flight, by their number
+	replicas     int                     // how many WAIT is asked for
+	counting     bool                    // they are being counted again
+}
+
+// batchBound is how long a batch may take.
+type batchBound struct {
+	sent  time.Duration
+	waits int // the WAITs in it, each of which may rightly take a second
+}
+
+// end lets the reader go once it has read what is in flight; release must be called. It
+// is called with p.mu held.
+func (c *conn) end() {
+	if c.p.conn == c {
+		c.p.conn, c.p.releasing = nil, true
+	}
+	if !c.ended {
+		c.ended = true
+		close(c.batches)
+	}
+}
+
+// managed is a connection whose reads are bounded from outside, so that one
+// can always be under way: the end of an idle connection is seen at once, and a
+// reply finds its reader waiting.
+type managed interface {
+	Manage(before func() (expected bool), after func())
+	SetReadDeadline(time.Time) error
+}
+
+// pusher is a connection that encodes commands itself and writes them together.
+type pusher interface {
+	Queue(command string, args []any) error
+	Push() error
+}
+
+// beforeRead comes before the reader waits for the network: the callers that it has
+// woken get to queue, and what they queued is one batch. It reports whether
+// replies are expected then.
+func (c *conn) beforeRead() (expected bool) {
+	p := c.p
+	if c.woke {
+		c.woke = false
+		runtime.Gosched()
+	}
+	p.mu.Lock()
+	c.busy = false
+	p.mu.Unlock()
+	p.Flush()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return c.inflight > 0
+}
+
+// afterRead follows the wait. From here on nobody else flushes: who has just been
+// woken would write each by itself what can go together.
+func (c *conn) afterRead() {
+	p := c.p
+	p.mu.Lock()
+	c.busy = true
+	p.mu.Unlock()
+}
+
+// boundRead bounds the read of the oldest batch in flight, or lifts the bound if
+// there is none. It is called with p.mu held.
+func (c *conn) boundRead() {
+	if c.managed == nil {
+		return
+	}
+	var at time.Time
+	if c.inflight > 0 {
+		b := c.batchBounds[(c.batchCount-c.inflight)%maxInFlight]
+		left := b.sent + c.p.o.Timeout - clock.Early(c.p.o.Clock)
+		if c.waited {
+			// What was before it may have waited as well.
+			left = c.p.o.Timeout + time.Duration(b.waits)*waitTimeout
+		}
+		at = time.Now().Add(max(left, time.Millisecond))
+	}
+	_ = c.managed.SetReadDeadline(at)
+}
+
+// write sends a batch. An error needs no handling here: the stream is closed by
+// then, and the reader finds out.
+func (c *conn) write(b []*Request) {
+	defer func() { c.wrote <- struct{}{} }() // never blocks, as batches
+	c.wmu.Lock()
+	defer c.wmu.Unlock()
+	if c.broken {
+		return
+	}
+	if c.pusher != nil {
+		if c.send(b, c.pusher.Queue) != nil || c.pusher.Push() != nil {
+			c.interrupt()
+		}
+		return
+	}
+	if c.send(b, func(command string, args []any) error { return c.rc.Send(command, args...) }) == nil {
+		_ = c.rc.Flush()
+	}
+}
+
+func (c *conn) send(b []*Request, send func(command string, args []any) error) error {
+	for _, r := range b {
+		if err := send(r.Command, r.Args); err != nil {
+			return err
+		}
+		if r.Replicas > 0 {
+			if err := send("WAIT", []any{r.Replicas, waitTimeout.Milliseconds()}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// read completes requests until the connection breaks or its batches end.
+func (c *conn) read() {
+	p := c.p
+	for {
+		b, reply, err := c.next()
+		if b == nil {
+			c.finish(err)
+			return
+		}
+		left := c.timeLeft(b)
+		for i, r := range b {
+			if i > 0 {
+				reply, err = redis.ReceiveWithTimeout(c.rc, left)
+			}
+			if err = c.receiveReply(r, reply, err, left); err != nil {
+				c.fail(b[i:], err)
+				return
+			}
+			if i == 0 {
+				// A server may answer what it was not asked yet; the writer
+				// must be done with the batch before others get its requests.
+				<-c.wrote
+			}
+			p.complete(r)
+			c.woke, c.answered = true, true
+		}
+		p.mu.Lock()
+		c.inflight--
+		c.openRequests -= len(b)
+		c.boundRead()
+		p.recycle(b)
+		last := c.retired && c.inflight == 0
+		p.mu.Unlock()
+		if last {
+			c.finish(nil)
+			return
+		}
+		if c.managed == nil {
+			c.beforeRead()
+		}
+	}
+}
+
+// next waits for a batch and reads its first reply. Without a batch the connection
+// is over, for err if it is not nil.
+func (c *conn) next() (b []*Request, reply any, err error) {
+	if c.managed == nil {
+		b, ok := <-c.batches
+		if !ok {
+			return nil, nil, nil
+		}
+		reply, err = redis.ReceiveWithTimeout(c.rc, c.timeLeft(b))
+		return b, reply, err
+	}
+	reply, err = c.rc.Receive()
+	select {
+	case b, ok := <-c.batches:
+		if !ok {
+			return nil, nil, nil
+		}
+		return b, reply, err
+	default:
+	}
+	if err == nil {
+		err = fmt.Errorf("a reply to nothing: a Go %T", reply)
+	}
+	return nil, nil, err
+}
+
+// timeLeft is how much longer a batch may take.
+func (c *conn) timeLeft(b []*Request) time.Duration {
+	if c.managed != nil {
+		return 0
+	}
+	if c.waited {
+		return c.p.o.Timeout // what was before it may have waited
+	}
+	return max(b[0].Sent+c.p.o.Timeout-clock.Early(c.p.o.Clock), time.Millisecond)
+}
+
+// receiveReply hands r its reply, and reads what WAIT answered if it was sent. Its
+// error is the connection's.
+func (c *conn) receiveReply(r *Request, reply any, err error, timeout time.Duration) error {
+	r.Reply, r.Err = reply, err
+	if err != nil && serverError(err) == "" {
+		return err
+	}
+	if r.Replicas == 0 {
+		return nil
+	}
+	if timeout > 0 {
+		timeout += waitTimeout
+	}
+	n, err := redis.ReceiveWithTimeout(c.rc, timeout)
+	if err != nil && serverError(err) == "" {
+		return err
+	}
+	if err != nil {
+		r.Replicas = 0 // a server that refuses WAIT has said nothing about replicas
+		return nil
+	}
+	acked, _ := n.(int64)
+	if r.Acked = int(acked); r.Acked == 0 {
+		c.recount()
+	}
+	return nil
+}
+
+// recount asks how many replicas there are now: one that nobody heard from may
+// be gone, and with none there is nothing to wait for.
+func (c *conn) recount() {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c.counting || c.ended {
+		return
+	}
+	c.counting = true
+	p.queue = append(p.queue, &Request{
+		Command: "INFO", Args: []any{"replication"}, queued: true,
+		deadline: clock.Early(p.o.Clock) + p.o.Timeout,
+		Done: CompletionFunc(func(r *Request) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			c.counting = false
+			if text, err := redis.String(r.Reply, r.Err); err == nil {
+				c.replicas = countReplicas(text)
+			}
+		}),
+	})
+}
+
+// finish ends a connection on which no reply is expected.
+func (c *conn) finish(cause error) {
+	p := c.p
+	p.mu.Lock()
+	p.updateBackoff(c)
+	owes := c.inflight > 0
+	if owes {
+		p.mu.Unlock()
+		// A batch was cut as the connection ended.
+		c.fail(nil, cause)
+		return
+	}
+	c.end()
+	retired := c.retired
+	p.mu.Unlock()
+	if retired {
+		c.interrupt() // a pool must not lend it again
+	}
+	c.release()
+	if cause != nil && p.ctx.Err() == nil {
+		p.o.log.Idle(cause)
+	}
+	p.notifyEnded()
+	if retired {
+		p.mu.Lock()
+		p.connect() // even if nobody asks for anything: Moved is to be told
+		p.mu.Unlock()
+	}
+	p.Flush()
+}
+
+// release gives the connection back. Until then no other is asked for: a pool
+// that has just enough of them would have none.
+func (c *conn) release() {
+	c.wmu.Lock()
+	c.broken = true
+	c.close()
+	c.wmu.Unlock()
+	c.p.mu.Lock()
+	c.p.releasing = false
+	c.p.mu.Unlock()
+}
+
+// fail ends the connection: requests without a reply are lost.
+func (c *conn) fail(rest []*Request, cause error) {
+	if ne, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](cause); ok && ne.Timeout() {
+		cause = fmt.Errorf("no reply within %v: %w", c.p.o.Timeout, cause)
+	}
+	p := c.p
+	if p.ctx.Err() == nil {
+		p.o.log.Lost(cause, slog.Int("unanswered", len(rest)))
+		if c.barrier.id == 0 {
+			p.o.log.Refused(0, "", errNoID)
+		}
+	}
+	p.mu.Lock()
+	c.end()
+	p.barriers = append(p.barriers, c.barrier)
+	if c.barrier.id == 0 {
+		p.decide(c.barrier, false)
+	}
+	p.updateBackoff(c)
+	p.mu.Unlock()
+	c.interrupt()
+	c.release()
+	p.mu.Lock()
+	if !p.closed {
+		// Even if nobody asks for anything any more, its kill barrier must be reached.
+		p.connect()
+	}
+	p.mu.Unlock()
+	c.lose(rest, cause)
+	for b := range c.batches {
+		c.lose(b, cause)
+	}
+	p.runBarriers()
+	p.notifyEnded()
+	p.Flush()
+}
+
+// notifyEnded tells who wants to know that a connection is over.
+func (p *Pipeline) notifyEnded() {
+	if p.o.Ended != nil && p.ctx.Err() == nil {
+		p.o.Ended()
+	}
+}
+
+// updateBackoff lengthens the pause before the next connection if l was of no use. It is
+// called with p.mu held.
+func (p *Pipeline) updateBackoff(c *conn) {
+	if c.answered && !c.retired {
+		p.backoff = 0
+		return
+	}
+	p.backoff = min(max(2*p.backoff, firstBackoff), lastBackoff)
+}
+
+func (c *conn) lose(rs []*Request, cause error) {
+	for _, r := range rs {
+		r.Reply, r.Err = nil, &LostError{Cause: cause}
+		r.Done.Complete(r)
+	}
+}
