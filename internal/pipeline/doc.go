@@ -38,9 +38,9 @@
 // asks at its start how the server knows it (CLIENT ID and its address), and
 // the connection that follows begins with CLIENT KILL ID … ADDR …
 // for the one before. Once that is answered, with 1 or with 0, no byte of the
-// old connection will run any more, and [Pipeline.AfterFence] says so. The
+// old connection will run any more, and [Pipeline.AfterKillBarrier] says so. The
 // address is part of it because ids begin again with a restarted server.
-// Where the server refuses the command, AfterFence says that instead.
+// Where the server refuses the command, AfterKillBarrier says that instead.
 //
 // # Discards
 //
