@@ -10,12 +10,12 @@ type backoff struct {
 	first, most time.Duration
 	next        time.Duration // upper bound of the next pause; 0 is first
 	until       time.Time     // no attempt before
-	spared      int           // failures in a row that did not make pauses longer
+	staleSeen   int           // failures in a row that did not make pauses longer
 }
 
-// spare is how many stale connections a pool may hand out before that counts
+// maxStale is how many stale connections a pool may hand out before that counts
 // as trouble.
-const spare = 16
+const maxStale = 16
 
 // failed notes an attempt that failed, or a connection that ended after lived.
 // One that worked for a while was a success, whatever ended it: else the pause
@@ -25,14 +25,14 @@ const spare = 16
 func (b *backoff) failed(lived time.Duration, stale bool) {
 	if lived >= b.most || b.next == 0 {
 		b.next = b.first
-		b.spared = 0
+		b.staleSeen = 0
 	}
 	// The spread keeps a thousand clients of one restarted server from
 	// returning in the same instant.
 	shortest := b.next / 5
 	b.until = time.Now().Add(shortest + rand.N(b.next-shortest+1))
-	if stale && b.spared < spare {
-		b.spared++
+	if stale && b.staleSeen < maxStale {
+		b.staleSeen++
 		return
 	}
 	b.next = min(2*b.next, b.most)

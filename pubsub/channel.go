@@ -17,34 +17,34 @@ type channel struct {
 
 	sent       bool // the last command sent was SUBSCRIBE
 	confirmed  bool // and it was answered
-	marked     bool // in the link's list of channels to look at
+	marked     bool // in the connection's list of channels to look at
 	alone      bool // a SUBSCRIBE with others was refused: find out who was meant
 	unanswered int  // commands sent and not answered
 }
 
 // left notes that one of subs has gone.
-func (c *channel) left() {
-	c.live--
+func (ch *channel) left() {
+	ch.live--
 	switch {
-	case c.live == 0:
-		c.subs = nil
-	case len(c.subs) > 32 && c.live < len(c.subs)/2:
+	case ch.live == 0:
+		ch.subs = nil
+	case len(ch.subs) > 32 && ch.live < len(ch.subs)/2:
 		// Rare enough to cost each leaver a constant, often enough that the gone
 		// are never more than the living.
-		subs := make([]*Subscription, 0, c.live+c.live/4)
-		for _, s := range c.subs {
+		subs := make([]*Subscription, 0, ch.live+ch.live/4)
+		for _, s := range ch.subs {
 			if s.is(waiting) {
 				subs = append(subs, s)
 			}
 		}
-		c.subs = subs
+		ch.subs = subs
 	}
 }
 
 // refuse takes out and returns those that whom names. They are to be told.
-func (c *channel) refuse(whom func(*Subscription) bool) (out []*Subscription) {
+func (ch *channel) refuse(whom func(*Subscription) bool) (out []*Subscription) {
 	var keep []*Subscription
-	for _, s := range c.subs {
+	for _, s := range ch.subs {
 		switch {
 		case !s.is(waiting):
 		case whom(s):
@@ -54,17 +54,17 @@ func (c *channel) refuse(whom func(*Subscription) bool) (out []*Subscription) {
 			keep = append(keep, s)
 		}
 	}
-	c.subs, c.live = keep, len(keep)
+	ch.subs, ch.live = keep, len(keep)
 	return out
 }
 
 // unused: nobody wants it and the server neither has it nor will. It is in no
 // table then, and stays so: who wants the name later gets a new channel.
-func (c *channel) unused() bool {
-	return c.live == 0 && !c.sent && c.unanswered == 0
+func (ch *channel) unused() bool {
+	return ch.live == 0 && !ch.sent && ch.unanswered == 0
 }
 
 // lost forgets the connection.
-func (c *channel) lost() {
-	c.sent, c.confirmed, c.marked, c.alone, c.unanswered = false, false, false, false, 0
+func (ch *channel) lost() {
+	ch.sent, ch.confirmed, ch.marked, ch.alone, ch.unanswered = false, false, false, false, 0
 }

@@ -105,7 +105,7 @@ func TestE1BorrowedConnectionIsCleanBeforeItIsClosed(t *testing.T) {
 }
 
 // The PING is last, since nothing is read after its answer.
-func TestE1FarewellComesAfterEveryUnsubscribe(t *testing.T) {
+func TestE1FinalPingComesAfterEveryUnsubscribe(t *testing.T) {
 	f := newFake(t)
 	h := newHub(t, func(ctx context.Context) (redis.Conn, error) {
 		return redis.DialContext(ctx, "tcp", f.addr())

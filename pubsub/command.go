@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// kind is which command was sent.
-type kind uint8
+// commandKind is which command was sent.
+type commandKind uint8
 
 const (
-	subscribe kind = iota
+	subscribe commandKind = iota
 	unsubscribe
-	ping     // are you there
-	farewell // a PING after which nothing more is sent or read
+	ping      // are you there
+	finalPing // a PING after which nothing more is sent or read
 )
 
-func (k kind) String() string {
+func (k commandKind) String() string {
 	return [...]string{"SUBSCRIBE", "UNSUBSCRIBE", "PING", "PING"}[k]
 }
 
 // command is one command that was sent, or is about to be, and not fully answered.
 type command struct {
-	kind     kind
+	kind     commandKind
 	channels []*channel // of a SUBSCRIBE or UNSUBSCRIBE, in the order sent
 	answered int        // how many of channels; the server answers for each
 }
@@ -31,53 +31,53 @@ const (
 	// size and how long the tables are locked.
 	chunk = 1000
 
-	// ahead is how many commands may be unanswered before the writer waits. It
+	// maxUnanswered is how many commands may be unanswered before the writer waits. It
 	// bounds the queue's memory when waiters come and go faster than the server
 	// answers.
-	ahead = 64
+	maxUnanswered = 64
 )
 
 // mark puts c on the list of channels that the writer looks at. hub.mu is held.
-func (l *link) mark(c *channel) {
-	if !c.marked {
-		c.marked = true
-		l.marked = append(l.marked, c)
+func (c *conn) mark(ch *channel) {
+	if !ch.marked {
+		ch.marked = true
+		c.marked = append(c.marked, ch)
 	}
-	if len(l.marked) > 2*len(l.hub.channels)+chunk {
+	if len(c.marked) > 2*len(c.hub.channels)+chunk {
 		// Channels that were wanted for a moment, while the writer was held up.
-		l.marked = slices.DeleteFunc(l.marked, (*channel).unused)
+		c.marked = slices.DeleteFunc(c.marked, (*channel).unused)
 	}
-	signal(l.write)
+	signal(c.write)
 }
 
-// cut makes the next commands from what is marked and queues them as sent. None
+// nextCommands makes the next commands from what is marked and queues them as sent. None
 // means that there is nothing to do now. hub.mu is held.
-func (l *link) cut() (cmds []command) {
-	if len(l.unanswered) >= ahead {
+func (c *conn) nextCommands() (cmds []command) {
+	if len(c.unanswered) >= maxUnanswered {
 		return nil // the reader signals when there is room
 	}
-	n := min(len(l.marked), chunk)
+	n := min(len(c.marked), chunk)
 	var subs, unsubs []*channel
-	for _, c := range l.marked[:n] {
-		c.marked = false
-		want := l.hub.wanted(c)
+	for _, ch := range c.marked[:n] {
+		ch.marked = false
+		want := c.hub.wanted(ch)
 		switch {
-		case want == c.sent:
+		case want == ch.sent:
 			continue // it changed and changed back
 		case !want:
-			unsubs = append(unsubs, c)
-		case c.alone:
-			cmds = append(cmds, command{kind: subscribe, channels: []*channel{c}})
+			unsubs = append(unsubs, ch)
+		case ch.alone:
+			cmds = append(cmds, command{kind: subscribe, channels: []*channel{ch}})
 		default:
-			subs = append(subs, c)
+			subs = append(subs, ch)
 		}
-		c.sent = want
-		c.confirmed = false
-		c.unanswered++
+		ch.sent = want
+		ch.confirmed = false
+		ch.unanswered++
 	}
-	clear(l.marked[:n])
-	if l.marked = l.marked[n:]; len(l.marked) == 0 {
-		l.marked = nil
+	clear(c.marked[:n])
+	if c.marked = c.marked[n:]; len(c.marked) == 0 {
+		c.marked = nil
 	}
 	if len(unsubs) > 0 {
 		cmds = append(cmds, command{kind: unsubscribe, channels: unsubs})
@@ -85,36 +85,36 @@ func (l *link) cut() (cmds []command) {
 	if len(subs) > 0 {
 		cmds = append(cmds, command{kind: subscribe, channels: subs})
 	}
-	if len(cmds) == 0 && len(l.marked) == 0 && l.leaving && !l.parting {
-		l.parting = true
-		cmds = append(cmds, command{kind: farewell})
+	if len(cmds) == 0 && len(c.marked) == 0 && c.closing && !c.finalPingSent {
+		c.finalPingSent = true
+		cmds = append(cmds, command{kind: finalPing})
 	}
-	l.queue(cmds...)
+	c.queue(cmds...)
 	return cmds
 }
 
 // queue notes commands as sent. hub.mu is held.
-func (l *link) queue(cmds ...command) {
-	if len(l.unanswered) == 0 {
-		l.progress = time.Now()
+func (c *conn) queue(cmds ...command) {
+	if len(c.unanswered) == 0 {
+		c.progress = time.Now()
 	}
-	l.unanswered = append(l.unanswered, cmds...)
+	c.unanswered = append(c.unanswered, cmds...)
 }
 
 // answer takes note of an answer to the head of the queue, and removes it when it
 // was the last one or all of them. hub.mu is held.
-func (l *link) answer(whole bool) {
-	l.progress = time.Now()
-	head := &l.unanswered[0]
+func (c *conn) answer(whole bool) {
+	c.progress = time.Now()
+	head := &c.unanswered[0]
 	head.answered++
 	if !whole && head.answered < len(head.channels) {
 		return
 	}
 	*head = command{}
-	if l.unanswered = l.unanswered[1:]; len(l.unanswered) == 0 {
-		l.unanswered = nil
+	if c.unanswered = c.unanswered[1:]; len(c.unanswered) == 0 {
+		c.unanswered = nil
 	}
-	if len(l.marked) > 0 || l.leaving {
-		signal(l.write)
+	if len(c.marked) > 0 || c.closing {
+		signal(c.write)
 	}
 }

@@ -12,7 +12,7 @@ func (h *Hub) confirm(subs []*Subscription) {
 	defer h.calls.Unlock()
 	for _, s := range subs {
 		if s.is(waiting) {
-			s.told = true
+			s.toldConfirmed = true
 			s.w.Confirmed()
 		}
 	}
@@ -35,14 +35,14 @@ func (h *Hub) tellJoined() {
 	}
 	h.mu.Unlock()
 	for _, s := range joined[:n] {
-		h.introduce(s)
+		h.confirmFirst(s)
 	}
 }
 
-// introduce makes Confirmed the first call of s. h.calls is held.
-func (h *Hub) introduce(s *Subscription) {
-	if !s.told && s.is(waiting) {
-		s.told = true
+// confirmFirst makes Confirmed the first call of s. h.calls is held.
+func (h *Hub) confirmFirst(s *Subscription) {
+	if !s.toldConfirmed && s.is(waiting) {
+		s.toldConfirmed = true
 		s.w.Confirmed()
 	}
 }
@@ -55,12 +55,12 @@ func (h *Hub) deliver(channel, payload []byte) {
 	defer h.calls.Unlock()
 	var subs []*Subscription
 	h.mu.Lock()
-	if c := h.channels[string(channel)]; c != nil && c.confirmed {
-		subs = c.subs
+	if ch := h.channels[string(channel)]; ch != nil && ch.confirmed {
+		subs = ch.subs
 	}
 	h.mu.Unlock()
 	for _, s := range subs {
-		h.introduce(s)
+		h.confirmFirst(s)
 		if s.is(waiting) {
 			s.w.Message(payload)
 		}
@@ -86,9 +86,9 @@ func (h *Hub) refuseUnconfirmed(err error) {
 	h.calls.Lock()
 	h.mu.Lock()
 	var subs []*Subscription
-	for _, c := range h.channels {
-		subs = append(subs, c.refuse(func(s *Subscription) bool { return !s.told })...)
-		h.settle(c)
+	for _, ch := range h.channels {
+		subs = append(subs, ch.refuse(func(s *Subscription) bool { return !s.toldConfirmed })...)
+		h.reconcile(ch)
 	}
 	h.mu.Unlock()
 	h.calls.Unlock()

@@ -80,7 +80,7 @@ func (p *peer) command() string {
 // say sends raw bytes. The hub may have hung up already, which is fine.
 func (p *peer) say(raw string) { io.WriteString(p.c, raw) }
 
-// push sends an array of strings; a word that begins with ":" is a number.
+// push sends an array of strings; an argument that begins with ":" is a number.
 func (p *peer) push(words ...string) { p.say(array(words...)) }
 
 func array(words ...string) string {

@@ -31,7 +31,7 @@ type Hub struct {
 	// during I/O or a Waker's method.
 	mu       sync.Mutex
 	channels map[string]*channel // those wanted, or that the server may have
-	link     *link               // the connection there is
+	conn     *conn               // the connection there is
 	joined   []*Subscription     // came to a confirmed channel, not yet told
 	err      error               // of the last connection or attempt
 	redials  int                 // calls of Redial
@@ -73,7 +73,7 @@ func (h *Hub) Subscribe(channel string, w Waker) *Subscription {
 	s.ch = h.channel(channel)
 	s.ch.subs = append(s.ch.subs, s)
 	s.ch.live++
-	h.settle(s.ch)
+	h.reconcile(s.ch)
 	if !h.started {
 		h.started = true
 		go h.run()
@@ -81,7 +81,7 @@ func (h *Hub) Subscribe(channel string, w Waker) *Subscription {
 	if s.ch.confirmed {
 		h.joined = append(h.joined, s)
 	}
-	if s.ch.confirmed || h.link == nil {
+	if s.ch.confirmed || h.conn == nil {
 		signal(h.wake)
 	}
 	return s
@@ -115,8 +115,8 @@ func (h *Hub) Redial() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.redials++
-	if h.link != nil {
-		signal(h.link.again)
+	if h.conn != nil {
+		signal(h.conn.redial)
 	}
 }
 
@@ -143,27 +143,27 @@ func (h *Hub) Err() error {
 
 // channel finds or makes the entry of name. h.mu is held.
 func (h *Hub) channel(name string) *channel {
-	c := h.channels[name]
-	if c == nil {
-		c = &channel{name: name}
-		h.channels[name] = c
+	ch := h.channels[name]
+	if ch == nil {
+		ch = &channel{name: name}
+		h.channels[name] = ch
 	}
-	return c
+	return ch
 }
 
 // wanted alone decides what should be subscribed. h.mu is held.
-func (h *Hub) wanted(c *channel) bool { return c.live > 0 && !h.closed }
+func (h *Hub) wanted(ch *channel) bool { return ch.live > 0 && !h.closed }
 
-// settle brings what follows from a change of c under way. h.mu is held.
-func (h *Hub) settle(c *channel) {
+// reconcile brings what follows from a change of c under way. h.mu is held.
+func (h *Hub) reconcile(ch *channel) {
 	switch {
-	case c.unused():
+	case ch.unused():
 		// It may still be marked; then the writer finds nothing to do for it.
-		if h.channels[c.name] == c {
-			delete(h.channels, c.name)
+		if h.channels[ch.name] == ch {
+			delete(h.channels, ch.name)
 		}
-	case h.link != nil && h.wanted(c) != c.sent:
-		h.link.mark(c)
+	case h.conn != nil && h.wanted(ch) != ch.sent:
+		h.conn.mark(ch)
 	}
 }
 
@@ -176,14 +176,14 @@ func (h *Hub) run() {
 		if h.Channels() == 0 {
 			continue // who wanted it left during the pause
 		}
-		l, err := h.connect()
-		if l == nil {
+		c, err := h.connect()
+		if c == nil {
 			b.failed(0, false)
 		} else {
-			b.failed(time.Since(l.begun), l.stale())
+			b.failed(time.Since(c.startedAt), c.stale())
 		}
 		if err != nil {
-			h.note(err, l != nil)
+			h.note(err, c != nil)
 		}
 	}
 }
@@ -217,15 +217,15 @@ func (h *Hub) awaitTime(until time.Time) bool {
 	}
 }
 
-// connect dials and serves the connection until it ends. Without a link it was
+// connect dials and serves the connection until it ends. Without a connection it was
 // the dialling that failed.
-func (h *Hub) connect() (*link, error) {
+func (h *Hub) connect() (*conn, error) {
 	h.log.Missed()
 	h.mu.Lock()
 	redials := h.redials
 	h.mu.Unlock()
 	ctx, cancel := context.WithTimeout(h.life, h.o.Timeout)
-	conn, err := h.dial(ctx)
+	rc, err := h.dial(ctx)
 	cancel()
 	if err != nil {
 		if h.o.Permanent(err) {
@@ -233,8 +233,8 @@ func (h *Hub) connect() (*link, error) {
 		}
 		return nil, err
 	}
-	l := newLink(h, conn)
-	return l, l.serve(redials)
+	c := newConn(h, rc)
+	return c, c.serve(redials)
 }
 
 // note records why there is no connection, or none any more.

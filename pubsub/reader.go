@@ -8,24 +8,24 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// errParted ends the reader after the farewell. It is no failure.
-var errParted = errors.New("pubsub: parted")
+// errFinished ends the reader after the final PING. It is no failure.
+var errFinished = errors.New("pubsub: finished")
 
 // readAll receives until the connection fails, the server says something
-// impossible, or the farewell is answered, which returns nil.
-func (l *link) readAll() error {
+// impossible, or the final PING is answered, which returns nil.
+func (c *conn) readAll() error {
 	for {
-		v, err := l.receive()
+		v, err := c.receive()
 		var refusal redis.Error
 		switch {
 		case err == nil:
-			l.sawWord()
-			err = l.take(v)
+			c.serverAnswered()
+			err = c.take(v)
 		case errors.As(err, &refusal):
-			l.sawWord()
-			err = l.takeError(refusal)
+			c.serverAnswered()
+			err = c.takeError(refusal)
 		}
-		if errors.Is(err, errParted) {
+		if errors.Is(err, errFinished) {
 			return nil
 		}
 		if err != nil {
@@ -35,135 +35,135 @@ func (l *link) readAll() error {
 }
 
 // receive turns a panic of the parser over a hostile length into an error.
-func (l *link) receive() (v any, err error) {
+func (c *conn) receive() (v any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			v, err = nil, violation("%v", p)
 		}
 	}()
-	return redis.ReceiveWithTimeout(l.conn, l.hub.o.Timeout)
+	return redis.ReceiveWithTimeout(c.rc, c.hub.o.Timeout)
 }
 
 // take acts on one answer or message.
-func (l *link) take(v any) error {
+func (c *conn) take(v any) error {
 	r, err := decode(v)
 	if err != nil {
 		return err
 	}
-	switch r.word {
-	case wordMessage:
-		l.hub.deliver(r.channel, r.payload)
-	case wordSubscribed:
-		return l.takeSubscribed(r.channel)
-	case wordUnsubscribed:
-		return l.takeUnsubscribed(r.channel)
-	case wordPong:
-		return l.takePong()
+	switch r.kind {
+	case replyMessage:
+		c.hub.deliver(r.channel, r.payload)
+	case replySubscribed:
+		return c.takeSubscribed(r.channel)
+	case replyUnsubscribed:
+		return c.takeUnsubscribed(r.channel)
+	case replyPong:
+		return c.takePong()
 	}
 	return nil
 }
 
 // head returns the channel that the server should be answering about, if it is
 // answering a command of this kind. hub.mu is held.
-func (l *link) head(k kind) *channel {
-	if len(l.unanswered) == 0 || l.unanswered[0].kind != k {
+func (c *conn) head(k commandKind) *channel {
+	if len(c.unanswered) == 0 || c.unanswered[0].kind != k {
 		return nil
 	}
-	c := &l.unanswered[0]
-	return c.channels[c.answered]
+	cmd := &c.unanswered[0]
+	return cmd.channels[cmd.answered]
 }
 
-func (l *link) takeSubscribed(name []byte) error {
-	h := l.hub
+func (c *conn) takeSubscribed(name []byte) error {
+	h := c.hub
 	h.mu.Lock()
-	c := l.head(subscribe)
-	if c == nil || c.name != string(name) {
+	ch := c.head(subscribe)
+	if ch == nil || ch.name != string(name) {
 		h.mu.Unlock()
 		return violation("subscribed to %.80q", name)
 	}
-	l.answer(false)
-	c.unanswered--
+	c.answer(false)
+	ch.unanswered--
 	var confirmed []*Subscription
-	if c.sent && c.unanswered == 0 {
-		c.confirmed, c.alone = true, false
-		confirmed = c.subs
+	if ch.sent && ch.unanswered == 0 {
+		ch.confirmed, ch.alone = true, false
+		confirmed = ch.subs
 	}
 	h.mu.Unlock()
 	h.confirm(confirmed)
 	return nil
 }
 
-func (l *link) takeUnsubscribed(name []byte) error {
-	h := l.hub
+func (c *conn) takeUnsubscribed(name []byte) error {
+	h := c.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if c := l.head(unsubscribe); c != nil && c.name == string(name) {
-		l.answer(false)
-		c.unanswered--
-		h.settle(c)
+	if ch := c.head(unsubscribe); ch != nil && ch.name == string(name) {
+		c.answer(false)
+		ch.unanswered--
+		h.reconcile(ch)
 		return nil
 	}
 	// A shard whose slot moved away unsubscribes by itself. Ask again: the answer
 	// says where things stand.
-	if c := h.channels[string(name)]; c != nil && c.confirmed {
-		c.sent, c.confirmed = false, false
-		h.settle(c)
+	if ch := h.channels[string(name)]; ch != nil && ch.confirmed {
+		ch.sent, ch.confirmed = false, false
+		h.reconcile(ch)
 	}
 	return nil
 }
 
-func (l *link) takePong() error {
-	l.hub.mu.Lock()
-	defer l.hub.mu.Unlock()
-	if len(l.unanswered) == 0 {
+func (c *conn) takePong() error {
+	c.hub.mu.Lock()
+	defer c.hub.mu.Unlock()
+	if len(c.unanswered) == 0 {
 		return nil
 	}
-	switch l.unanswered[0].kind {
+	switch c.unanswered[0].kind {
 	case ping:
-		l.pinged = false
-		l.answer(true)
-	case farewell:
-		return errParted
+		c.pinged = false
+		c.answer(true)
+	case finalPing:
+		return errFinished
 	}
 	return nil
 }
 
 // takeError acts on an error answer, which answers a whole command.
-func (l *link) takeError(refusal redis.Error) error {
-	h := l.hub
+func (c *conn) takeError(refusal redis.Error) error {
+	h := c.hub
 	final := h.final(refusal)
 	h.mu.Lock()
-	if len(l.unanswered) == 0 {
+	if len(c.unanswered) == 0 {
 		h.mu.Unlock()
 		return fmt.Errorf("pubsub: the server ends the connection: %w", refusal)
 	}
-	c := l.unanswered[0]
+	cmd := c.unanswered[0]
 	switch {
-	case c.kind == ping || c.kind == farewell:
+	case cmd.kind == ping || cmd.kind == finalPing:
 		// It may be forbidden; it is a sign of life all the same.
 		h.mu.Unlock()
-		return l.takePong()
-	case c.kind == unsubscribe || c.answered > 0 || !final:
+		return c.takePong()
+	case cmd.kind == unsubscribe || cmd.answered > 0 || !final:
 		h.mu.Unlock()
-		return fmt.Errorf("pubsub: %s refused: %w", c.kind, refusal)
+		return fmt.Errorf("pubsub: %s refused: %w", cmd.kind, refusal)
 	}
-	l.answer(true)
+	c.answer(true)
 	var subs []*Subscription
-	for _, ch := range c.channels {
+	for _, ch := range cmd.channels {
 		ch.unanswered--
 		if !ch.sent || ch.unanswered > 0 {
 			continue // a later command decides
 		}
 		ch.sent = false
-		if len(c.channels) > 1 {
+		if len(cmd.channels) > 1 {
 			ch.alone = true
 		} else {
 			subs = ch.refuse(func(*Subscription) bool { return true })
 		}
-		h.settle(ch)
+		h.reconcile(ch)
 	}
 	h.mu.Unlock()
-	h.refuse(subs, fmt.Errorf("pubsub: SUBSCRIBE %q: %w", c.channels[0].name, refusal))
+	h.refuse(subs, fmt.Errorf("pubsub: SUBSCRIBE %q: %w", cmd.channels[0].name, refusal))
 	return nil
 }
 

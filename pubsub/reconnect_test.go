@@ -88,7 +88,7 @@ func TestHubWithoutWaitersDoesNotReconnect(t *testing.T) {
 	await(t, "the loss is noticed", func() bool {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		return h.link == nil
+		return h.conn == nil
 	})
 	if h.Err() != nil {
 		t.Errorf("idle, but Err is %v", h.Err())

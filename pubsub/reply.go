@@ -3,33 +3,33 @@ package pubsub
 import "errors"
 
 // reply is what the server said, decoded. The connection speaks RESP2, where
-// answers and messages come in one stream and differ by their first word only.
+// answers and messages come in one stream and differ by their first element only.
 type reply struct {
-	word    word
+	kind    replyKind
 	channel []byte
 	payload []byte
 }
 
-type word uint8
+type replyKind uint8
 
 const (
-	wordOther        word = iota // something that concerns nobody here
-	wordMessage                  // message, smessage
-	wordSubscribed               // subscribe, ssubscribe
-	wordUnsubscribed             // unsubscribe, sunsubscribe
-	wordPong                     // +PONG, or an array while something is subscribed
+	replyOther        replyKind = iota // something that concerns nobody here
+	replyMessage                       // message, smessage
+	replySubscribed                    // subscribe, ssubscribe
+	replyUnsubscribed                  // unsubscribe, sunsubscribe
+	replyPong                          // +PONG, or an array while something is subscribed
 )
 
 var errShape = errors.New("pubsub: unexpected answer: wrong shape")
 
-// decode reads what redigo returned. It fails where a known word has the wrong
-// company, and where something that answers a command is unknown: whatever
+// decode reads what redigo returned. It fails where a known kind has the wrong
+// elements, and where something that answers a command is unknown: whatever
 // follows can't be matched to commands any more.
 func decode(v any) (reply, error) {
 	switch v := v.(type) {
 	case string:
 		if v == "PONG" {
-			return reply{word: wordPong}, nil
+			return reply{kind: replyPong}, nil
 		}
 	case []any:
 		return decodePush(v)
@@ -48,15 +48,15 @@ func decodePush(v []any) (reply, error) {
 	var r reply
 	switch string(first) {
 	case "message", "smessage":
-		r.word = wordMessage
+		r.kind = replyMessage
 	case "subscribe", "ssubscribe":
-		r.word = wordSubscribed
+		r.kind = replySubscribed
 	case "unsubscribe", "sunsubscribe":
-		r.word = wordUnsubscribed
+		r.kind = replyUnsubscribed
 	case "pong":
-		return reply{word: wordPong}, nil
+		return reply{kind: replyPong}, nil
 	default:
-		return reply{word: wordOther}, nil
+		return reply{kind: replyOther}, nil
 	}
 	if len(v) != 3 {
 		return reply{}, errShape
@@ -66,7 +66,7 @@ func decodePush(v []any) (reply, error) {
 		// never sent here.
 		return reply{}, errShape
 	}
-	if r.word == wordMessage {
+	if r.kind == replyMessage {
 		if r.payload, ok = text(v[2]); !ok {
 			return reply{}, errShape
 		}

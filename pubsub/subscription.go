@@ -9,8 +9,8 @@ type Subscription struct {
 	ch  *channel
 	w   Waker
 
-	state atomic.Int32 // written under hub.mu
-	told  bool         // Confirmed was called at least once; guarded by hub.calls
+	state         atomic.Int32 // written under hub.mu
+	toldConfirmed bool         // Confirmed was called at least once; guarded by hub.calls
 }
 
 // The states of a Subscription.
@@ -30,7 +30,7 @@ func (s *Subscription) Close() {
 	defer h.mu.Unlock()
 	if s.state.Swap(closed) == waiting {
 		s.ch.left()
-		h.settle(s.ch)
+		h.reconcile(s.ch)
 	}
 }
 

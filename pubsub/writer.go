@@ -6,69 +6,69 @@ import (
 )
 
 // writeAll sends what the tables ask for, and a PING when the server has been
-// silent for long, until the link ends or the farewell is sent.
-func (l *link) writeAll() error {
-	h := l.hub
+// silent for long, until the connection ends or the final PING is sent.
+func (c *conn) writeAll() error {
+	h := c.hub
 	patience := h.o.Timeout / 2
 	idle := time.NewTimer(patience)
 	defer idle.Stop()
 	var args []any
 	for {
 		h.mu.Lock()
-		cmds := l.cut()
+		cmds := c.nextCommands()
 		// All of a chunk may have changed and changed back.
-		more := len(cmds) == 0 && len(l.marked) > 0 && len(l.unanswered) < ahead
+		more := len(cmds) == 0 && len(c.marked) > 0 && len(c.unanswered) < maxUnanswered
 		h.mu.Unlock()
 		if more {
 			continue
 		}
 		if len(cmds) == 0 {
 			select {
-			case <-l.quit:
+			case <-c.quit:
 				return nil
-			case <-l.write:
+			case <-c.write:
 				// Who no longer waits has been told so just now, and goes first.
 				runtime.Gosched()
 				continue
 			case <-idle.C:
 			}
-			rest := patience - l.silence()
+			rest := patience - c.silence()
 			if rest <= 0 {
-				cmds = l.cutPing()
+				cmds = c.nextPing()
 				rest = patience
 			}
 			idle.Reset(rest)
 		}
-		for _, c := range cmds {
+		for _, cmd := range cmds {
 			args = args[:0]
-			for _, ch := range c.channels {
+			for _, ch := range cmd.channels {
 				args = append(args, ch.name)
 			}
-			if err := l.conn.Send(c.kind.String(), args...); err != nil {
+			if err := c.rc.Send(cmd.kind.String(), args...); err != nil {
 				return err
 			}
 			clear(args)
 		}
 		if len(cmds) > 0 {
-			if err := l.conn.Flush(); err != nil {
+			if err := c.rc.Flush(); err != nil {
 				return err
 			}
-			if cmds[0].kind == farewell {
+			if cmds[0].kind == finalPing {
 				return nil
 			}
 		}
 	}
 }
 
-// cutPing queues a PING unless one is unanswered.
-func (l *link) cutPing() []command {
-	l.hub.mu.Lock()
-	defer l.hub.mu.Unlock()
-	if l.pinged {
+// nextPing queues a PING unless one is unanswered.
+func (c *conn) nextPing() []command {
+	c.hub.mu.Lock()
+	defer c.hub.mu.Unlock()
+	if c.pinged {
 		return nil
 	}
-	l.pinged = true
-	c := command{kind: ping}
-	l.queue(c)
-	return []command{c}
+	c.pinged = true
+	cmd := command{kind: ping}
+	c.queue(cmd)
+	return []command{cmd}
 }

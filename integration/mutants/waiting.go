@@ -26,8 +26,8 @@ var waiting = []defect{
 	{
 		what: "the hub does not wake after resubscribing",
 		edits: []edit{{"pubsub/dispatch.go",
-			"\t\tif s.is(waiting) {\n\t\t\ts.told = true\n",
-			"\t\tif !s.told && s.is(waiting) {\n\t\t\ts.told = true\n"}},
+			"\t\tif s.is(waiting) {\n\t\t\ts.toldConfirmed = true\n",
+			"\t\tif !s.toldConfirmed && s.is(waiting) {\n\t\t\ts.toldConfirmed = true\n"}},
 		by: []catcher{{"pubsub", "TestP2ResubscribeWakesEverybody"}, {"integration/invariants", "TestP2AllWaitersTryAgainAfterAResubscribe"}},
 	},
 	{
