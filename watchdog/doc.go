@@ -59,11 +59,11 @@
 // renewal always fails can neither spoil the batches of others nor draw them
 // in ahead of time.
 //
-// # How it keeps the peace
+// # How the load is spread
 //
 // A server that renews a hundred leases does nothing else meanwhile. So that a
 // crowd that was acquired at once is not renewed at once, the third of the TTL
-// is cut into 1,024 slots, and a book counts what is due in each. A lease for
+// is cut into 1,024 slots, and a schedule counts what is due in each. A lease for
 // whose first renewal there is no room when it is due is renewed in the latest
 // slot before that has some, but not within the first 48th of the TTL. Where
 // none has, all take a hundred more. Later renewals follow by a third each and

@@ -11,7 +11,7 @@ const (
 	unregistered state = iota
 	pending
 	live
-	flying // live, and the newest renewal is unanswered
+	inFlight // live, and the newest renewal is unanswered
 	forgotten
 )
 
@@ -45,14 +45,14 @@ type Lease struct {
 	renewAt    time.Duration // of the next renewal or retry; Never: not renewing
 	renewUntil time.Duration
 	pos        int32 // in its queue, from 1 on; 0: in none
-	in         agenda
+	in         queueName
 	state      state
 	attempt    uint8 // number of the newest renewal; only an answer that comes twice meets another
 	retry      retry // renewAt is another try, and why
 }
 
-// alive reports whether l is live, flying or not.
-func (l *Lease) alive() bool { return l.state == live || l.state == flying }
+// alive reports whether l is live, its renewal in flight or not.
+func (l *Lease) alive() bool { return l.state == live || l.state == inFlight }
 
 // Holder is what was given to Register.
 func (l *Lease) Holder() Holder { return l.holder }
@@ -83,12 +83,12 @@ func (l *Lease) Live(expiry, renewFrom, renewUntil time.Duration) bool {
 		w.pending--
 		w.live++
 		l.state = live
-	case l.over():
+	case l.expired():
 		return false
 	}
 	l.expiry.Store(int64(expiry))
 	l.renew(renewFrom, renewUntil)
-	l.hasten()
+	l.advanceRenewal()
 	w.place(l)
 	return true
 }
@@ -101,11 +101,11 @@ func (l *Lease) SetExpiry(expiry time.Duration) {
 	w := l.watchdog
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !l.alive() || l.over() {
+	if !l.alive() || l.expired() {
 		return
 	}
 	l.expiry.Store(int64(expiry))
-	l.hasten()
+	l.advanceRenewal()
 	w.place(l)
 }
 
@@ -118,7 +118,7 @@ func (l *Lease) Lower(expiry time.Duration) {
 		return
 	}
 	l.expiry.Store(int64(expiry))
-	l.hasten()
+	l.advanceRenewal()
 	w.place(l)
 }
 
@@ -134,7 +134,7 @@ func (l *Lease) SetRenew(from, until time.Duration) {
 		return
 	}
 	l.renew(from, until)
-	l.hasten()
+	l.advanceRenewal()
 	w.place(l)
 }
 
@@ -204,16 +204,16 @@ func (l *Lease) setRetry(r retry) {
 func (l *Lease) schedule(from time.Duration) {
 	w := l.watchdog
 	l.renewAt = later(from, w.third)
-	if l.renewAt != Never && w.book.taken(l.renewAt) {
-		l.renewAt = w.book.fit(l.renewAt, max(w.clock.Now(), later(from, w.third/16)+w.headStart()))
+	if l.renewAt != Never && w.schedule.hasBatch(l.renewAt) {
+		l.renewAt = w.schedule.fit(l.renewAt, max(w.clock.Now(), later(from, w.third/16)+w.headStart()))
 	}
 }
 
-// hasten brings the next renewal forward to where it leaves time for retries
+// advanceRenewal brings the next renewal forward to where it leaves time for retries
 // before a trust that was cut short ends: no renewing lease may run out
 // without one attempt. A quarter of what is left passes all the same, so that
 // a trust which is short each time does not make for renewals without pause.
-func (l *Lease) hasten() {
+func (l *Lease) advanceRenewal() {
 	if l.renewAt == Never || l.retry != noRetry {
 		return
 	}
@@ -223,8 +223,8 @@ func (l *Lease) hasten() {
 	}
 }
 
-// over reports whether trust has ended by the clock.
-func (l *Lease) over() bool { return l.Expiry() <= l.watchdog.clock.Now() }
+// expired reports whether trust has ended by the clock.
+func (l *Lease) expired() bool { return l.Expiry() <= l.watchdog.clock.Now() }
 
 // end is the next instant at which the holder has to be told something.
 func (l *Lease) end() time.Duration { return min(l.Expiry(), l.alarm) }

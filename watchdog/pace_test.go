@@ -11,7 +11,7 @@ import (
 
 const (
 	third = testTTL / 3
-	slot  = third / grain
+	slot  = third / slotsPerThird
 )
 
 // rhythm is what a renewal server saw, without the leases themselves.

@@ -2,14 +2,14 @@ package watchdog
 
 import "time"
 
-// agenda says in which of the watchdog's queues a lease is.
-type agenda uint8
+// queueName says in which of the watchdog's queues a lease is.
+type queueName uint8
 
 const (
-	nowhere agenda = iota
-	isDue
-	isRetry
-	isEnd
+	inNone queueName = iota
+	inDue
+	inRetry
+	inEnds
 )
 
 // queue orders leases by an instant. It is a heap of four children a node
@@ -18,9 +18,9 @@ const (
 // because comparing through the pointer costs a cache miss each time.
 // A lease that comes last, as new ones do, goes in and out in constant time.
 type queue struct {
-	name  agenda
-	items []item
-	book  *book // counts them by their instants; nil: nobody needs to know
+	name     queueName
+	items    []item
+	schedule *schedule // counts them by their instants; nil: nobody needs to know
 }
 
 type item struct {
@@ -40,9 +40,9 @@ func (q *queue) first() time.Duration {
 
 // set puts l at an instant. It must be in this queue or in none.
 func (q *queue) set(l *Lease, at time.Duration) {
-	if l.in == nowhere {
+	if l.in == inNone {
 		l.in = q.name
-		q.book.add(at)
+		q.schedule.add(at)
 		q.items = append(q.items, item{})
 		q.up(len(q.items)-1, item{at, l})
 		return
@@ -51,22 +51,22 @@ func (q *queue) set(l *Lease, at time.Duration) {
 	if at == q.items[i].at {
 		return
 	}
-	q.book.remove(q.items[i].at)
-	q.book.add(at)
-	q.settle(i, item{at, l})
+	q.schedule.remove(q.items[i].at)
+	q.schedule.add(at)
+	q.fix(i, item{at, l})
 }
 
 // remove takes l out, which is in.
 func (q *queue) remove(l *Lease) {
 	i := int(l.pos) - 1
-	l.in, l.pos = nowhere, 0
-	q.book.remove(q.items[i].at)
+	l.in, l.pos = inNone, 0
+	q.schedule.remove(q.items[i].at)
 	last := len(q.items) - 1
 	moved := q.items[last]
 	q.items[last] = item{}
 	q.items = q.items[:last]
 	if i != last {
-		q.settle(i, moved)
+		q.fix(i, moved)
 	}
 }
 
@@ -78,10 +78,10 @@ func (q *queue) advance(now time.Duration) {
 		if it.at <= now {
 			continue
 		}
-		q.book.remove(it.at)
+		q.schedule.remove(it.at)
 		it.at = now + (it.at-now)/1_000_000
 		it.lease.renewAt = it.at
-		q.book.add(it.at)
+		q.schedule.add(it.at)
 	}
 }
 
@@ -89,13 +89,13 @@ func (q *queue) advance(now time.Duration) {
 // it are on their own.
 func (q *queue) drop() {
 	for _, it := range q.items {
-		q.book.remove(it.at)
+		q.schedule.remove(it.at)
 	}
 	q.items = nil
 }
 
-// settle puts it into the hole at i and moves it to where it belongs.
-func (q *queue) settle(i int, it item) {
+// fix puts it into the hole at i and moves it to where it belongs.
+func (q *queue) fix(i int, it item) {
 	if i > 0 && it.at < q.items[(i-1)/arity].at {
 		q.up(i, it)
 		return

@@ -9,7 +9,7 @@ import (
 // Against a plain map, in random order.
 func TestQueueKeepsOrderAndPositions(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	q := queue{name: isEnd}
+	q := queue{name: inEnds}
 	want := make(map[*Lease]time.Duration)
 	var leases []*Lease
 	for range 300 {
@@ -18,7 +18,7 @@ func TestQueueKeepsOrderAndPositions(t *testing.T) {
 	for range 20_000 {
 		l := leases[rnd.IntN(len(leases))]
 		if rnd.IntN(3) == 0 {
-			if l.in != nowhere {
+			if l.in != inNone {
 				q.remove(l)
 			}
 			delete(want, l)
@@ -36,7 +36,7 @@ func TestQueueKeepsOrderAndPositions(t *testing.T) {
 		}
 	}
 	for i, it := range q.items {
-		if it.at != want[it.lease] || it.lease.in != isEnd || int(it.lease.pos) != i+1 {
+		if it.at != want[it.lease] || it.lease.in != inEnds || int(it.lease.pos) != i+1 {
 			t.Fatalf("item %d is %+v, want it at %v", i, it, want[it.lease])
 		}
 	}
@@ -48,7 +48,7 @@ func TestQueueKeepsOrderAndPositions(t *testing.T) {
 		}
 	}
 	for _, l := range leases {
-		if l.in != nowhere || l.pos != 0 {
+		if l.in != inNone || l.pos != 0 {
 			t.Fatalf("position %v in queue %v, which is empty", l.pos, l.in)
 		}
 	}

@@ -106,7 +106,7 @@ func (w *Watchdog) takeFrom(q *queue, now, ahead time.Duration) (b *batch, some 
 			b = &batch{delay: w.retryEvery + rand.N(w.retryEvery/4+1)}
 		}
 		l.attempt++
-		l.state = flying
+		l.state = inFlight
 		w.ends.set(l, l.end())
 		b.leases[b.n], b.attempts[b.n] = l, l.attempt
 		b.n++
@@ -128,7 +128,7 @@ func (w *Watchdog) nextDue() time.Duration {
 // gap is the least time between two batches: half of what there would be
 // if all were evenly spread.
 func (w *Watchdog) gap() time.Duration {
-	return w.third / time.Duration(2*max(grain, len(w.due.items)/MaxBatch))
+	return w.third / time.Duration(2*max(slotsPerThird, len(w.due.items)/MaxBatch))
 }
 
 // answer takes in what became of one renewal.
@@ -139,7 +139,7 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 	if b.answered++; b.answered == b.n {
 		w.arm(now) // sending and reading have moved the milliseconds
 	}
-	if l.state != flying || l.attempt != b.attempts[i] {
+	if l.state != inFlight || l.attempt != b.attempts[i] {
 		w.mu.Unlock()
 		return
 	}
@@ -156,11 +156,11 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 	case a.Result == Renewed:
 		l.expiry.Store(int64(Trust(a.Sent, a.TTL)))
 		if l.renewAt != Never {
-			w.again(l, a.Sent)
+			w.scheduleNext(l, a.Sent)
 			if l.renewAt != Never && w.headStart() > 0 {
 				l.renewAt += time.Duration(i) // the same order again, within the head start
 			}
-			l.hasten()
+			l.advanceRenewal()
 		}
 	case l.renewAt != Never:
 		if a.Result != Busy {
@@ -185,12 +185,12 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 	}
 }
 
-// again appoints the renewal after one that was sent at sent. One that went
+// scheduleNext appoints the renewal after one that was sent at sent. One that went
 // when it was meant to keeps its place in the third, so that no stretch of
 // that length ever sees more than one of each; after a retry, or late, it is
 // in whatever crowd the trouble made, and looks for a place anew.
-func (w *Watchdog) again(l *Lease, sent time.Duration) {
-	if l.retry != noRetry || sent > later(l.renewAt, w.book.width) {
+func (w *Watchdog) scheduleNext(l *Lease, sent time.Duration) {
+	if l.retry != noRetry || sent > later(l.renewAt, w.schedule.width) {
 		l.setRetry(noRetry)
 		w.unplace(l)
 		l.schedule(sent)

@@ -206,7 +206,7 @@ func TestRenewalIsOnTimeThoughTheGoroutineSleptLonger(t *testing.T) {
 	})
 }
 
-func TestH2MovedExpiryDoesNotHastenARetry(t *testing.T) {
+func TestH2MovedExpiryDoesNotAdvanceARetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, always(failed))
 		l := w.hold()

@@ -11,7 +11,7 @@ func (w *Watchdog) run() {
 	timer := time.NewTimer(w.maxSleep)
 	defer timer.Stop()
 	for {
-		// In turns, so that neither a crowd of losses nor a crowd of
+		// Alternately, so that neither a crowd of losses nor a crowd of
 		// renewals keeps the other waiting.
 		told := w.tellSome()
 		renewed := w.renewDue()
@@ -27,7 +27,7 @@ func (w *Watchdog) run() {
 		}
 		select {
 		case <-timer.C:
-		case <-w.poke:
+		case <-w.wakeup:
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (w *Watchdog) arm(now time.Duration) {
 // its leases lie apart, if there are several and a millisecond is little to
 // them.
 func (w *Watchdog) headStart() time.Duration {
-	if len(w.due.items) <= MaxBatch || w.book.width < 2*time.Millisecond {
+	if len(w.due.items) <= MaxBatch || w.schedule.width < 2*time.Millisecond {
 		return 0
 	}
 	return time.Millisecond + time.Microsecond

@@ -38,8 +38,8 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// toldAtOnce is how many losses are logged before any is held back.
-const toldAtOnce = 10
+// warnedAtOnce is how many losses are logged before any is held back.
+const warnedAtOnce = 10
 
 // awake is the wakeAt of a goroutine that has been started or woken and not
 // looked at the queues yet: nothing is early enough to wake it once more.
@@ -58,24 +58,24 @@ type Watchdog struct {
 	retryEvery time.Duration
 	maxSleep   time.Duration
 
-	poke chan struct{} // of one: look at the queues again
-	done sync.WaitGroup
+	wakeup chan struct{} // of one: look at the queues again
+	done   sync.WaitGroup
 
 	// mu guards what follows and the fields of every Lease. It is held for
 	// short computations only, never while renewBatch or a Holder runs.
-	mu      sync.Mutex
-	due     queue // renewing leases by their next renewal
-	retry   queue // those whose last one failed, by their next try
-	ends    queue // all other live leases, by alarm or expiry
-	book    *book // of the due ones
-	pending int
-	live    int
-	failing int           // leases whose last renewal failed and that are renewed again
-	resume  time.Duration // no due batch before this, unless it is late
-	running bool          // there is a goroutine
-	wakeAt  time.Duration // until when it sleeps or slept, or awake
-	timer   *time.Timer   // which wakes it; nil before its first sleep
-	closed  bool
+	mu       sync.Mutex
+	due      queue     // renewing leases by their next renewal
+	retry    queue     // those whose last one failed, by their next try
+	ends     queue     // all other live leases, by alarm or expiry
+	schedule *schedule // of the due ones
+	pending  int
+	live     int
+	failing  int           // leases whose last renewal failed and that are renewed again
+	resume   time.Duration // no due batch before this, unless it is late
+	running  bool          // there is a goroutine
+	wakeAt   time.Duration // until when it sleeps or slept, or awake
+	timer    *time.Timer   // which wakes it; nil before its first sleep
+	closed   bool
 }
 
 // New makes a watchdog that renews by calling renew, which must not be nil.
@@ -92,9 +92,9 @@ func New(renew RenewFunc, o Options) *Watchdog {
 		ttl:        o.TTL,
 		retryEvery: o.RetryEvery,
 		maxSleep:   o.MaxSleep,
-		poke:       make(chan struct{}, 1),
-		retry:      queue{name: isRetry},
-		ends:       queue{name: isEnd},
+		wakeup:     make(chan struct{}, 1),
+		retry:      queue{name: inRetry},
+		ends:       queue{name: inEnds},
 		resume:     math.MinInt64,
 	}
 	if w.clock == nil {
@@ -106,12 +106,12 @@ func New(renew RenewFunc, o Options) *Watchdog {
 	if w.ttl <= 0 {
 		w.ttl = 30 * time.Second
 	}
-	w.lost = loglimit.Of(w.log, slog.LevelWarn, "lease lost", toldAtOnce)
+	w.lost = loglimit.Of(w.log, slog.LevelWarn, "lease lost", warnedAtOnce)
 	w.ttl = max(w.ttl, time.Millisecond)
 	w.third = w.ttl / 3
 	w.lead = w.ttl / 6
-	w.book = newBook(w.third)
-	w.due = queue{name: isDue, book: w.book}
+	w.schedule = newSchedule(w.third)
+	w.due = queue{name: inDue, schedule: w.schedule}
 	if w.retryEvery <= 0 {
 		w.retryEvery = min(max(w.ttl/30, 10*time.Millisecond), time.Second)
 	}
@@ -185,7 +185,7 @@ func (w *Watchdog) Failing() int {
 	return w.failing
 }
 
-// Close forgets every lease without a word to its holder and returns when the
+// Close forgets every lease without telling its holder and returns when the
 // goroutine is gone, so it waits for a call of RenewFunc or Holder that the
 // goroutine is in, but for no answer. It is idempotent and must not be called
 // from a Holder or a RenewFunc.
@@ -194,7 +194,7 @@ func (w *Watchdog) Close() {
 	w.closed = true
 	for _, q := range []*queue{&w.due, &w.retry, &w.ends} {
 		for _, it := range q.items {
-			it.lease.state, it.lease.in, it.lease.pos = forgotten, nowhere, 0
+			it.lease.state, it.lease.in, it.lease.pos = forgotten, inNone, 0
 		}
 	}
 	w.pending, w.live, w.failing = 0, 0, 0
@@ -231,11 +231,11 @@ func (w *Watchdog) place(l *Lease) {
 // unplace takes l out of the queue that it is in. It is called with mu held.
 func (w *Watchdog) unplace(l *Lease) {
 	switch l.in {
-	case isDue:
+	case inDue:
 		w.due.remove(l)
-	case isRetry:
+	case inRetry:
 		w.retry.remove(l)
-	case isEnd:
+	case inEnds:
 		w.ends.remove(l)
 	}
 }
@@ -263,7 +263,7 @@ func (w *Watchdog) forget(l *Lease) {
 func (w *Watchdog) wake() {
 	w.wakeAt = awake
 	select {
-	case w.poke <- struct{}{}:
+	case w.wakeup <- struct{}{}:
 	default:
 	}
 }

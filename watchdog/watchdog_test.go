@@ -168,7 +168,7 @@ func TestE1CloseForgetsAllInSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
 		waiting := w.Register(w.holder)
-		flying := w.hold()
+		inFlight := w.hold()
 		time.Sleep(11 * time.Second)
 		fixed := w.Register(w.holder)
 		fixed.Live(12*time.Second, Never, Never)
@@ -184,7 +184,7 @@ func TestE1CloseForgetsAllInSilence(t *testing.T) {
 		wantLen(t, w.Watchdog, 0, 0)
 		w.server.seen()[0].answer(0, Answer{Result: NotOwned})
 		late := w.Register(w.holder)
-		for _, l := range []*Lease{waiting, flying, fixed, late} {
+		for _, l := range []*Lease{waiting, inFlight, fixed, late} {
 			if l.Live(13*time.Second, 0, Never) {
 				t.Fatal("live on a closed watchdog")
 			}

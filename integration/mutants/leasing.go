@@ -94,7 +94,7 @@ var leasing = []defect{
 		what: "a forgotten lease is renewed",
 		edits: []edit{{"watchdog/watchdog.go",
 			"\t\tw.live--\n\t\tw.unplace(l)\n",
-			"\t\tw.live--\n\t\tif l.in == isEnd {\n\t\t\tw.unplace(l)\n\t\t}\n"}},
+			"\t\tw.live--\n\t\tif l.in == inEnds {\n\t\t\tw.unplace(l)\n\t\t}\n"}},
 		by: []catcher{{"watchdog", "TestH5ForgottenLeaseIsNotInABatchOfOthers"}},
 	},
 	{

@@ -1,0 +1,116 @@
+package watchdog
+
+import (
+	"math/bits"
+	"time"
+)
+
+const (
+	// slotsPerThird is into how many slots the third of a TTL is cut: one of 30 s has
+	// slots of 10 ms.
+	slotsPerThird = 1024
+
+	// slots is how many slots are told apart: a third behind now, for what is
+	// late, and one ahead.
+	slots = 2 * slotsPerThird
+)
+
+// schedule counts the renewals that are due in each slot of time and finds room
+// for new ones, so that a crowd of leases that were acquired together is not
+// renewed together. Times a multiple of two thirds apart share a slot; the
+// schedule is about pace, not truth.
+type schedule struct {
+	width time.Duration
+	room  int // how many may be due in one slot: the next multiple of MaxBatch as the schedule fills
+	total int
+	count [slots]int32
+	full  [slots / 64]uint64 // a bit for each slot that has no room
+}
+
+func newSchedule(third time.Duration) *schedule {
+	return &schedule{width: max(third/slotsPerThird, 1), room: MaxBatch}
+}
+
+// slot is the slot of an instant.
+func (s *schedule) slot(at time.Duration) int { return int(at/s.width) & (slots - 1) }
+
+func (s *schedule) add(at time.Duration) {
+	if s == nil {
+		return
+	}
+	s.total++
+	p := s.slot(at)
+	if s.count[p]++; int(s.count[p]) >= s.room {
+		s.full[p/64] |= 1 << (p % 64)
+	}
+}
+
+func (s *schedule) remove(at time.Duration) {
+	if s == nil {
+		return
+	}
+	s.total--
+	p := s.slot(at)
+	if s.count[p]--; int(s.count[p]) < s.room {
+		s.full[p/64] &^= 1 << (p % 64)
+	}
+	if s.room > MaxBatch && s.total < (s.room-MaxBatch)*slotsPerThird/2 {
+		s.resize(s.room - MaxBatch)
+	}
+}
+
+// resize sets how many may be due in one slot.
+func (s *schedule) resize(room int) {
+	s.room = room
+	clear(s.full[:])
+	for p, n := range s.count {
+		if int(n) >= room {
+			s.full[p/64] |= 1 << (p % 64)
+		}
+	}
+}
+
+// hasBatch reports whether a batch is due in the slot of at already.
+func (s *schedule) hasBatch(at time.Duration) bool { return s.count[s.slot(at)] >= MaxBatch }
+
+// fit is the latest instant that has room, not later than due and not earlier
+// than earliest. Where none has room, it is due.
+func (s *schedule) fit(due, earliest time.Duration) time.Duration {
+	back := min(int(due/s.width-earliest/s.width), slotsPerThird)
+	if back < 0 {
+		return due
+	}
+	n, ok := s.before(s.slot(due), back)
+	if !ok {
+		if s.total < s.room*slotsPerThird*3/4 {
+			return due // a crowd in front of one instant only
+		}
+		s.resize(s.room + MaxBatch)
+		if n, ok = s.before(s.slot(due), back); !ok {
+			return due
+		}
+	}
+	// The second hundred of a slot goes into its middle, the next two into
+	// the middles of the halves. A nanosecond apart they stay in the order in
+	// which they came: what a server was given together it finds together.
+	start := (due/s.width - time.Duration(n)) * s.width
+	count := s.count[s.slot(start)]
+	share := bits.Reverse8(uint8(count / MaxBatch))
+	return min(due, max(earliest, start+s.width*time.Duration(share)/256+time.Duration(count%MaxBatch)))
+}
+
+// before is how many slots before p the nearest one with room is, at most
+// back.
+func (s *schedule) before(p, back int) (n int, ok bool) {
+	for n <= back {
+		q := (p - n) & (slots - 1)
+		// The bits of q and of those before it in its 64 bits, q's on top.
+		free := ^s.full[q/64] << (63 - q%64)
+		if free != 0 {
+			n += bits.LeadingZeros64(free)
+			return n, n <= back
+		}
+		n += q%64 + 1
+	}
+	return 0, false
+}
