@@ -11,8 +11,8 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// attempt is one acquire on its way. It outlives the waiter that wanted it:
-// what comes of it is decided here, once, whether anybody still listens.
+// attempt is one acquire command. It outlives its waiter: its outcome is
+// handled here, once, whether or not the waiter still waits.
 type attempt struct {
 	req        pipeline.Request
 	w          *waiter
@@ -33,8 +33,9 @@ func (n *name) try(w *waiter) *attempt {
 	if w.terms.as {
 		st = n.ensureOwnerState(w.terms.owner)
 	} else {
-		// A try after one that may have been granted must not meet its own
-		// shadow (A5); one that was refused left none.
+		// The owner of an attempt that may have been granted is not used again,
+		// or the next attempt could re-enter (A5). A refused attempt leaves
+		// nothing behind.
 		if w.owner == (Owner{}) || w.ownerUsed {
 			w.owner, w.ownerUsed = n.c.NewOwner(), false
 		}
@@ -78,8 +79,8 @@ func (a *attempt) begin() {
 	}
 }
 
-// stuck gives up for a waiter whose owner has an earlier command open, if it has
-// had no answer so far (A7).
+// stuck fails a waiter that has had no answer and whose owner has an earlier
+// command open (A7).
 func (a *attempt) stuck() {
 	s := a.st.n.s
 	s.lock()
@@ -89,14 +90,15 @@ func (a *attempt) stuck() {
 	}
 }
 
-// inCommandQueue tells whether its owner has an earlier command open.
+// inCommandQueue tells whether the attempt waits for an earlier command of its
+// owner.
 func (a *attempt) inCommandQueue() bool { return a.req.Done == nil }
 
 // unanswered tells whether the attempt may have reached the server.
 func (a *attempt) unanswered() bool { return a.queued && !a.detached }
 
-// cancel takes the command back if it was not written yet; then unsent must be called.
-// It is called with the shard locked.
+// cancel takes the command back if it was not written yet. Then unsent must be
+// called. It is called with the shard locked.
 func (a *attempt) cancel() bool {
 	if a.queued && !a.detached && a.st.n.c.node.pipe.Cancel(&a.req) {
 		a.queued = false
@@ -113,8 +115,7 @@ func (a *attempt) abandon() {
 	}
 }
 
-// unsent ends an attempt that nobody answered because nobody was asked: the
-// wake-up that it was made for is handed on.
+// unsent ends an attempt that was not sent. Its wake-up stays pending.
 func (a *attempt) unsent() {
 	if a.isQueueAttempt() {
 		a.st.n.queue.wakePending = true
@@ -122,7 +123,8 @@ func (a *attempt) unsent() {
 	a.finish()
 }
 
-// finish ends the attempt for its waiter, its queue and its owner's command queue.
+// finish ends the attempt for its waiter, its queue and its owner's command
+// queue.
 func (a *attempt) finish() {
 	a.detach()
 	a.st.attempts--
@@ -146,7 +148,7 @@ func (a *attempt) detach() {
 	n.step()
 }
 
-// Complete takes the end of the command.
+// Complete handles the end of the command.
 func (a *attempt) Complete(r *pipeline.Request) {
 	s := a.st.n.s
 	s.lock()
@@ -167,8 +169,8 @@ func (a *attempt) Complete(r *pipeline.Request) {
 	}
 }
 
-// granted makes a hold of a grant and gives it to whom it is for. What nobody
-// wants any more, or what can't be trusted any more, is given back.
+// granted makes a hold of a grant and gives it to the waiter. A grant that
+// nobody wants any more, or that can't be trusted any more, is given back.
 func (a *attempt) granted(r *pipeline.Request) {
 	st, w, n := a.st, a.w, a.st.n
 	n.supersede(st)
@@ -207,9 +209,9 @@ func (a *attempt) granted(r *pipeline.Request) {
 	a.finish()
 }
 
-// supersede ends the holds of all owners but t, which the server has just named
-// the holder. Replies come in order, so whatever this client believes to hold
-// was granted before, and then the server lost it.
+// supersede ends the holds of all owners but st, which the server has just
+// named the holder. Replies come in order, so any other hold of this client was
+// granted before, and the server has lost it since.
 func (n *name) supersede(st *ownerState) {
 	if n.states == st && st.next == nil {
 		return // as nearly always
@@ -226,8 +228,8 @@ func (n *name) supersede(st *ownerState) {
 	}
 }
 
-// giveBackFirst gives a grant back and goes on for the waiter only then: its
-// next try must not be refused by its own last one.
+// giveBackFirst gives a grant back and goes on for the waiter only after that,
+// so that the waiter's next attempt is not refused by this grant.
 func (a *attempt) giveBackFirst(h *Hold, then func()) {
 	h.release(nil, func(err error) {
 		a.st.n.c.log.givenBack(a.st, err)
@@ -239,19 +241,19 @@ func (a *attempt) giveBackFirst(h *Hold, then func()) {
 	a.st.n.c.work.done()
 }
 
-// isQueueAttempt tells whether it is its queue's attempt.
+// isQueueAttempt tells whether it is the attempt of its queue.
 func (a *attempt) isQueueAttempt() bool { return a.st.n.isQueueAttempt(a) }
 
-// tellQueue tells the queue, if the attempt was its own, that the name is taken
-// now. Whoever got it has left the queue by then.
+// tellQueue tells the queue, if the attempt was its own, that the lock is taken
+// now. The waiter that got it has left the queue by then.
 func (a *attempt) tellQueue() {
 	if a.isQueueAttempt() {
 		a.st.n.queue.lockTaken(a.lease)
 	}
 }
 
-// grant makes the hold, alive from now on. It is not ok if its trust is over
-// already (H3).
+// grant makes a living hold. It reports false if the hold can't be trusted any
+// more (H3).
 func (st *ownerState) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
 	c := st.n.c
 	h := &st.firstHold
@@ -287,7 +289,7 @@ func (st *ownerState) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) 
 	return h, true
 }
 
-// refused passes on the answer "taken".
+// refused handles the answer that another owner holds the lock.
 func (a *attempt) refused(ttl time.Duration) {
 	w, n := a.w, a.st.n
 	n.c.log.waiting(w, ttl)
@@ -322,7 +324,7 @@ func (a *attempt) refused(ttl time.Duration) {
 	a.finish()
 }
 
-// failed decides what an attempt that was not answered properly becomes.
+// failed handles an attempt that ended with an error.
 func (a *attempt) failed(err error) {
 	c := a.st.n.c
 	if a.handedOff {
@@ -354,7 +356,8 @@ func (a *attempt) failed(err error) {
 	}
 }
 
-// answeredWithError passes on the server's refusal, or waits it out.
+// answeredWithError fails the waiter with the server's error, or tries again if
+// the error passes.
 func (a *attempt) answeredWithError(err error) {
 	w := a.w
 	if transient(err) || w.wasRefused() && passing(err) {
@@ -367,8 +370,8 @@ func (a *attempt) answeredWithError(err error) {
 	}
 }
 
-// retryLater has the attempt made again after a pause, while the waiter is
-// patient.
+// retryLater makes the attempt again after a pause, unless the waiter gives up
+// before.
 func (a *attempt) retryLater(err error) {
 	w, n := a.w, a.st.n
 	since := a.began
@@ -391,7 +394,7 @@ func (a *attempt) retryLater(err error) {
 	})
 }
 
-// again makes the attempt once more without a pause.
+// again makes the attempt again at once.
 func (a *attempt) again() {
 	n := a.st.n
 	if a.isQueueAttempt() {
@@ -406,7 +409,7 @@ func (a *attempt) again() {
 	})
 }
 
-// retry makes another attempt outside the queue, unless one is under way.
+// retry makes another unqueued attempt, unless one is under way.
 func (w *waiter) retry() {
 	n := w.n
 	switch {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// gauge counts what is under way, and lets goroutines wait for none.
+// gauge counts what is under way. Goroutines can wait until it is 0.
 type gauge struct {
 	n    atomic.Int64
 	zero chan struct{} // of one: n has just come to 0
@@ -25,8 +25,8 @@ func (g *gauge) done() {
 	}
 }
 
-// wait returns true when there is none or over is closed, and false when stop
-// is closed first.
+// wait returns true when the count is 0 or over is closed. It returns false
+// when stop is closed first.
 func (g *gauge) wait(stop, over <-chan struct{}) bool {
 	for {
 		if g.n.Load() == 0 {
@@ -49,8 +49,8 @@ func (g *gauge) wait(stop, over <-chan struct{}) bool {
 	}
 }
 
-// timers are the things to be done later. Closing does them at once: each
-// looks by itself whether the client is closed.
+// timers run functions later. When the client is closed they run at once; each
+// function checks by itself whether the client is closed.
 type timers struct {
 	mu     sync.Mutex // guards all below
 	set    map[*time.Timer]func()
@@ -64,9 +64,8 @@ func (t *timers) init() {
 	t.idle.L = &t.mu
 }
 
-// after runs fn without any lock held, after d or when the client is closed,
-// whichever is first, and flushes what fn queued. What it returns is for
-// forget.
+// after runs fn after d, or when the client is closed if that is earlier. No
+// lock is held. Then it flushes what fn queued. Its result is for cancel.
 func (c *Client) after(d time.Duration, fn func()) *time.Timer {
 	t := &c.timers
 	run := func() {
@@ -101,8 +100,7 @@ func (t *timers) ended() {
 	}
 }
 
-// cancel takes back what after was to run; nil, and what has begun, it leaves
-// alone.
+// cancel stops a timer of after. It ignores nil and a function that has begun.
 func (t *timers) cancel(timer *time.Timer) {
 	if timer == nil {
 		return
@@ -129,7 +127,7 @@ func (t *timers) runAll() {
 	clear(t.set)
 }
 
-// wait returns when nothing runs any more.
+// wait returns when no function runs any more.
 func (t *timers) wait() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

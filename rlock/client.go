@@ -229,16 +229,17 @@ func (c *Client) NewLock(name string) *Lock {
 	return l
 }
 
-// now is what decides whether something has ended.
+// now is the time that decides whether something has ended.
 func (c *Client) now() time.Duration { return c.o.clock.Now() }
 
-// early is now at the latest, and cheaper: for noting when something began.
+// early is a time not after now, and cheaper. It is for recording when
+// something began.
 func (c *Client) early() time.Duration { return clock.Early(c.o.clock) }
 
 func (c *Client) closed() bool { return c.state.Load() == stateClosed }
 
-// admit tells whether an acquire may begin. It is called with the shard
-// locked.
+// admit returns an error unless an acquire may begin. It is called with the
+// shard locked.
 func (c *Client) admit(s *shard, l *Lock, t *terms) error {
 	switch c.state.Load() {
 	case stateClosed:
@@ -252,7 +253,7 @@ func (c *Client) admit(s *shard, l *Lock, t *terms) error {
 	return nil
 }
 
-// ping has the server answer once.
+// ping checks that the server answers.
 func (c *Client) ping(ctx context.Context) error {
 	reply, err := c.query(ctx, "PING")
 	if err == nil && reply != "PONG" {

@@ -24,8 +24,8 @@ func (c *Client) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// drain waits until nothing is held or being released any more, and returns what
-// is left of a command timeout then for what gives back what nobody holds.
+// drain waits until nothing is held or being released any more. It returns what
+// is left of a command timeout for undos and grants that are given back.
 func (c *Client) drain(ctx context.Context) (patience time.Duration, err error) {
 	for {
 		if !c.liveHolds.wait(ctx.Done(), c.gone) || !c.releases.wait(ctx.Done(), c.gone) {
@@ -92,7 +92,7 @@ func (c *Client) close(patience time.Duration) {
 	close(c.gone)
 }
 
-// failWaiters ends every wait that keep does not spare.
+// failWaiters fails all waiters but those that keep picks.
 func (c *Client) failWaiters(keep func(*waiter) bool) {
 	c.eachName(func(n *name) {
 		q := n.queue
@@ -140,7 +140,7 @@ func (c *Client) endHolds() {
 	})
 }
 
-// stopQueues stops what timers are left.
+// stopQueues stops the timers that are left.
 func (c *Client) stopQueues() {
 	c.eachName(func(n *name) {
 		if n.queue != nil {

@@ -60,29 +60,30 @@
 // each third of the lease, unless they were taken with [Lease] or outlived
 // [MaxHold].
 //
-// One queue a name. The waiters of one name in one client make one attempt at
+// One queue per name. The waiters of one name in one client make one attempt at
 // a time, the first one's. It is made when a message came, when a subscription
-// was confirmed, or when the lease that the server last told has run out; a
-// wake-up belongs to the queue, so a waiter that leaves takes none with it. All
-// names share one subscription connection. When one of this client releases,
-// the next one's acquire follows the unlock in the same write, so that the lock
-// changes hands within a client in one round trip; not for ever, since nobody
-// else gets in between. Where many clients pass a lock on in no time, to tell
-// all of each release is most of the server's work, so those with courtesy,
-// which counts them, leave the channel for moments and try by the clock.
+// was confirmed, or when the lease that the server last reported has ended. A
+// wake-up belongs to the queue, so it is not lost when a waiter leaves. All
+// names share one subscription connection. When this client releases, the next
+// waiter's acquire follows the unlock in the same write, so the lock changes
+// hands within a client in one round trip. The number of such hand-offs in a row
+// is bounded, since no other client gets in between. Where many clients pass a
+// lock on very fast, the server spends most of its time publishing releases. So
+// clients with courtesy, which count the subscribers, unsubscribe for moments
+// and poll.
 //
-// Courtesy. A waiter in Go is at a released lock long before one in a JVM. So a
-// client counts how far it is ahead of its share of a lock that others want,
-// in releases, which everybody hears of, and when that is too far, it makes no
-// attempt for some milliseconds after a release. WithCourtesy turns it off;
-// docs/courtesy.md has what it comes to.
+// Courtesy. A waiter in Go reaches a released lock long before one in a JVM. So
+// a client counts, in releases, how far it is ahead of its fair share of a lock
+// that others want. When that is too far, it makes no attempt for some
+// milliseconds after a release. WithCourtesy turns it off; docs/courtesy.md has
+// the figures.
 //
-// One pipeline with a kill barrier. All callers share one command connection, used in
-// both directions at once; a caller's context ends that caller's wait and
-// nothing else. When the connection breaks, the next one begins with a CLIENT
-// KILL of it, after which none of its bytes can run any more: only then is
-// what was open decided. Where the server refuses CLIENT KILL or CLIENT ID,
-// a lost acquire is undone again each second for a lease.
+// One pipeline with a kill barrier. All callers share one command connection,
+// used in both directions at once. A caller's context ends that caller's wait
+// and nothing else. When the connection breaks, the next one begins with a
+// CLIENT KILL of it. After that none of its bytes can run any more, and only
+// then the open commands are decided. Where the server refuses CLIENT KILL or
+// CLIENT ID, a lost acquire is undone again each second for a lease.
 //
 // A latch for each unlock. An unlock leaves its result in a short-lived key of
 // its own, so that the same unlock, sent again because the reply was lost,
@@ -98,11 +99,12 @@
 //	owners              Client.NewOwner, Hold.Owner, Owner.String, ParseOwner
 //	what went wrong     ErrLocked and the errors beside it
 //
-// Inside: attempt.go follows an acquire, release.go an unlock, undo.go what was
-// lost; waitqueue.go is the queue, handoff.go how it passes a lock on, throttle.go how
-// it bears a crowd of clients, fairshare.go how it leaves slower ones their share; ownerstate.go is one owner's
-// dealings with one name, renew.go the watchdog's commands, kind.go what tells
-// one lock object from another. The examples beside the functions are run by
-// the tests, docs/cookbook.md has whole programs, and docs/protocol.md says what
-// travels.
+// Inside: attempt.go is an acquire, release.go an unlock, and undo.go handles
+// lost acquires. waitqueue.go is the queue of a name's waiters, handoff.go passes
+// the lock on within it, throttle.go limits it where many clients compete, and
+// fairshare.go is its courtesy. ownerstate.go is what one owner has of one name,
+// renew.go the watchdog's commands, renewallimit.go their number, eventlog.go the
+// log, and kind.go what differs between kinds of lock. The tests run the examples
+// beside the functions, docs/cookbook.md has whole programs, and docs/protocol.md
+// describes the commands.
 package rlock

@@ -11,12 +11,12 @@ import (
 	"github.com/rlock-go/redisson/internal/pipeline"
 )
 
-// eventLog tells the caller's logger what an operator would want to have seen;
-// docs/operations.md lists all of it. What there is no logger for, or what its
-// level hides, is not even built.
+// eventLog writes the client's events to the caller's logger;
+// docs/operations.md lists all of them. Without a logger, or below its level,
+// nothing is built.
 //
-// The logger's handler is the caller's code. Methods that take a shard are
-// called with it locked and leave the telling to its unlock.
+// The logger's handler is the caller's code. A method that takes a shard is
+// called with it locked, and defers the logging to its unlock.
 type eventLog struct {
 	l *slog.Logger // nil: silent
 	w *warnings    // nil likewise
@@ -27,8 +27,9 @@ type warnings struct {
 	renewals, losses, unlocks, uncertain, unreplicated, undos, repeated, undecided, givenBack *loglimit.Limit
 }
 
-// severalWarnings is how many of a warning about single locks are told before any is
-// held back: each is news, but all locks of a client may be lost at once.
+// severalWarnings is how many warnings of one kind about single locks are
+// logged before any is held back. Each is news, but a client may lose all its
+// locks at once.
 const severalWarnings = 10
 
 func newWarnings(l *slog.Logger) *warnings {
@@ -54,7 +55,7 @@ func newEventLog(l *slog.Logger, c *Client) eventLog {
 	return eventLog{l, newWarnings(l)}
 }
 
-// end tells what is held back.
+// end logs what is held back.
 func (e eventLog) end() {
 	if e.w == nil {
 		return
@@ -70,17 +71,17 @@ func (e eventLog) on(ctx context.Context, level slog.Level) bool {
 	return e.l != nil && e.l.Enabled(ctx, level)
 }
 
-// later tells of it when the shard is unlocked.
+// later logs when the shard is unlocked.
 func (e eventLog) later(s *shard, level slog.Level, message string, attrs ...slog.Attr) {
 	s.later = append(s.later, func() { e.l.LogAttrs(context.Background(), level, message, attrs...) })
 }
 
-// warnLater warns of it when the shard is unlocked.
+// warnLater logs a warning when the shard is unlocked.
 func (e eventLog) warnLater(s *shard, l *loglimit.Limit, attrs ...slog.Attr) {
 	s.later = append(s.later, func() { l.Tell(context.Background(), attrs...) })
 }
 
-// warns tells whether anybody listens to warnings.
+// warns tells whether warnings are logged at all.
 func (e eventLog) warns() bool { return e.on(context.Background(), slog.LevelWarn) }
 
 // named is a lock's name, cut as quote does; handlers quote for themselves.
@@ -109,22 +110,22 @@ func (e eventLog) started(c *Client, server string) {
 		slog.Duration("watchdog_timeout", c.o.watchdog), slog.Duration("command_timeout", c.o.timeout), slog.Bool("replica_sync", c.o.replicas))
 }
 
-// draining tells that Shutdown waits for so many holds.
+// draining logs that Shutdown waits for holds.
 func (e eventLog) draining(holds int64) {
 	if ctx := context.Background(); e.on(ctx, slog.LevelInfo) {
 		e.l.LogAttrs(ctx, slog.LevelInfo, "shutting down", slog.Int64("holds", holds))
 	}
 }
 
-// closed tells of holds that were not released and of commands that change
-// something and whose outcome did not come in time.
+// closed logs how many holds were not released, and how many commands that
+// change something had no outcome in time.
 func (e eventLog) closed(holds, open int64) {
 	if ctx := context.Background(); e.on(ctx, slog.LevelInfo) {
 		e.l.LogAttrs(ctx, slog.LevelInfo, "client closed", slog.Int64("holds", holds), slog.Int64("open", open))
 	}
 }
 
-// entered tells how a wait ended.
+// entered logs how a wait ended.
 func (e eventLog) entered(ctx context.Context, w *waiter, h *Hold, err error) {
 	if !e.on(ctx, slog.LevelDebug) {
 		return
@@ -143,22 +144,22 @@ func (e eventLog) entered(ctx context.Context, w *waiter, h *Hold, err error) {
 		slog.Int("attempts", w.tries), slog.Duration("lease", lease), slog.Bool("renewed", !w.terms.hasLease))
 }
 
-// queued tells that w waits behind others of this client.
+// queued logs that w waits behind others of this client.
 func (e eventLog) queued(w *waiter) {
 	if ahead := w.n.queue.size - 1; ahead > 0 && e.on(context.Background(), slog.LevelDebug) {
 		e.later(w.n.s, slog.LevelDebug, "queued", named(w.n.l.name), slog.Int("ahead", ahead))
 	}
 }
 
-// waiting tells, once for each waiter, that the server said "taken".
+// waiting logs, once for each waiter, that another owner holds the lock.
 func (e eventLog) waiting(w *waiter, ttl time.Duration) {
 	if !w.refused && !w.once && !w.ended && e.on(context.Background(), slog.LevelDebug) {
 		e.later(w.n.s, slog.LevelDebug, "waiting", named(w.n.l.name), slog.Duration("ttl", ttl))
 	}
 }
 
-// released tells how an unlock ended, since many callers don't look. held is
-// for how long the lock had been held.
+// released logs how an unlock ended, since many callers ignore its error. held
+// is how long the lock was held.
 func (e eventLog) released(ctx context.Context, h *Hold, err error) {
 	if err != nil {
 		e.unreleased(ctx, h.l, h.st.owner, err)
@@ -202,7 +203,7 @@ func (e eventLog) forced(ctx context.Context, l *Lock, there bool) {
 	}
 }
 
-// lost tells of holds of one owner that ended before they were released.
+// lost logs holds of one owner that ended before they were released.
 func (e eventLog) lost(st *ownerState, holds []*Hold, cause error) {
 	if len(holds) == 0 || !e.warns() {
 		return
@@ -216,9 +217,9 @@ func (e eventLog) lost(st *ownerState, holds []*Hold, cause error) {
 		slog.Duration("held", now-since), slog.Bool("renewed", renewed), slog.Any("cause", reason(cause)))
 }
 
-// renewed tells how many leases the watchdog extended in one script, and that
-// renewals work again when it was told that they fail and none does any more:
-// all whose renewal failed have been renewed, released or lost.
+// renewed logs how many leases one script extended. After renewals were logged
+// as failing, it also logs that none fails any more: each lease whose renewal
+// failed has been renewed, released or lost.
 func (e eventLog) renewed(r *renewal, mine []bool) {
 	ctx := context.Background()
 	if e.w != nil && e.w.renewals.Lasts() && r.c.watchdog.Failing() == 0 {
@@ -238,7 +239,7 @@ func (e eventLog) renewed(r *renewal, mine []bool) {
 	e.l.LogAttrs(ctx, slog.LevelDebug, "renewed", slog.Int("leases", leases), slog.Duration("lease", r.ttl))
 }
 
-// renewalFailed names, of the leases that were not extended, the one that ends
+// renewalFailed logs, of the leases that were not extended, the one that ends
 // first.
 func (e eventLog) renewalFailed(r *renewal, err error) {
 	ctx := context.Background()
@@ -263,14 +264,14 @@ func (e eventLog) renewalFailed(r *renewal, err error) {
 	}
 }
 
-// unreplicated tells of a grant that no replica acknowledged.
+// unreplicated logs a grant that no replica acknowledged.
 func (e eventLog) unreplicated(st *ownerState, r *pipeline.Request) {
 	if e.warns() {
 		e.warnLater(st.n.s, e.w.unreplicated, named(st.n.l.name), owned(st.owner), slog.Int("replicas", r.Replicas))
 	}
 }
 
-// undone tells how the undo of an acquire ended that was never answered.
+// undone logs how the undo of a lost acquire ended.
 func (e eventLog) undone(st *ownerState, err error) {
 	ran := err == nil
 	switch {
@@ -283,21 +284,21 @@ func (e eventLog) undone(st *ownerState, err error) {
 	}
 }
 
-// undoRepeats tells that an acquire may still arrive for as long as a lease.
+// undoRepeats logs that an acquire may still arrive for as long as a lease.
 func (e eventLog) undoRepeats(st *ownerState, lease time.Duration) {
 	if e.warns() {
 		e.warnLater(st.n.s, e.w.repeated, named(st.n.l.name), owned(st.owner), slog.Duration("every", undoEvery), slog.Duration("lasting", lease))
 	}
 }
 
-// undecided tells of a re-entry whose outcome could not be found out.
+// undecided logs a re-entry whose outcome could not be found out.
 func (e eventLog) undecided(st *ownerState, why string) {
 	if e.warns() {
 		e.warnLater(st.n.s, e.w.undecided, named(st.n.l.name), owned(st.owner), slog.String("reason", why))
 	}
 }
 
-// givenBack tells what became of a grant that nobody wanted any more.
+// givenBack logs what became of a grant that nobody wanted any more.
 func (e eventLog) givenBack(st *ownerState, err error) {
 	switch {
 	case err != nil && !errors.Is(err, ErrNotHeld):

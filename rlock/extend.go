@@ -67,7 +67,7 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// extension is one Extend on its way: a renewal of one key.
+// extension is one Extend: the renewal of one key.
 type extension struct {
 	req   pipeline.Request
 	h     *Hold
@@ -103,7 +103,7 @@ func (e *extension) begin() {
 	e.send()
 }
 
-// send sends it, once more perhaps. From here on it may run.
+// send sends the renewal, possibly again. From here on it may run.
 func (e *extension) send() {
 	h := e.h
 	c := h.l.c
@@ -124,17 +124,17 @@ func (e *extension) send() {
 	}
 }
 
-// restartTrust is asked when trust would end because of it. As long as it was not
-// written nothing of it runs: then what it may cost is counted from now.
+// restartTrust is called when the extension would end trust. As long as the
+// command is not written nothing of it runs, so trust counts from now.
 func (e *extension) restartTrust(now time.Duration) {
 	if e.h.l.c.node.pipe.Waiting(&e.req) {
 		e.end = watchdog.Trust(now, e.d)
 	}
 }
 
-// giveUp ends the wait of a caller who has had no answer; ended is its ctx's
-// error, or nil when a command timeout has passed. What did not run is taken
-// back.
+// giveUp ends the wait of a caller that has had no answer. ended is the error
+// of its ctx, or nil when a command timeout has passed. A command that did not
+// run is taken back.
 func (e *extension) giveUp(ended error) error {
 	c := e.h.l.c
 	s := e.h.l.shard()
@@ -170,8 +170,8 @@ func (e *extension) giveUp(ended error) error {
 	return ended
 }
 
-// Complete takes the end of the command. One that was lost is sent again once
-// its connection is killed: a lease set twice is a lease.
+// Complete handles the end of the command. A lost one is sent again once its
+// connection is killed: to set a lease twice does no harm.
 func (e *extension) Complete(r *pipeline.Request) {
 	h, st := e.h, e.h.st
 	c := h.l.c
@@ -215,7 +215,7 @@ func (e *extension) Complete(r *pipeline.Request) {
 	}
 }
 
-// mayHaveRun leaves of trust what there is in either case.
+// mayHaveRun lowers trust to what holds whether or not the command ran.
 func (e *extension) mayHaveRun(r *pipeline.Request) {
 	h := e.h
 	e.open = true
@@ -255,7 +255,7 @@ func (e *extension) answered(r *pipeline.Request) {
 	}
 }
 
-// finishTooLate ends an extension that comes, or is answered, when its hold is over.
+// finishTooLate ends an extension whose hold is over.
 func (e *extension) finishTooLate(ended error) {
 	if errors.Is(ended, ErrLeaseLost) {
 		ended = lostHold{ended}

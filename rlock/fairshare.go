@@ -12,46 +12,47 @@ import (
 )
 
 const (
-	// A name is taken again and again after so many releases of this client,
-	// each hold having begun soon after the one before. Only then is it asked
-	// who else wants it. Where holds are long, fewer tell as much and asking
-	// costs nothing beside them.
+	// The clients that want a name are counted only after this client has
+	// released it so many times in a row, each hold having begun soon after the
+	// one before. For long holds fewer releases are enough, since counting
+	// costs little beside them.
 	oftenCount = 8
 	oftenLong  = 3
 	oftenGap   = time.Second
 	longHold   = 50 * time.Millisecond
 
-	// shortHold is below what stepping back is worth: one acquisition of a slow client
-	// would cost many of these.
+	// Below shortHold a client does not step back: one acquisition of a slow
+	// client would cost many of its own.
 	shortHold = 500 * time.Microsecond
 
 	maxFairShares = 64 // of a shard; more names have none
 	fairShareTTL  = 10 * time.Second
 )
 
-// fairShare is how this client stands with a name that it releases often.
+// fairShare is this client's standing with a name that it releases often.
 type fairShare struct {
 	courtesy.FairShare
 	used     time.Duration
 	counting bool // a count of the clients is under way
 }
 
-// fairShareTable are the fair shares of one shard, guarded by its mutex. Names come and go with
-// each lock; fair shares stay for a while.
+// fairShareTable has the fair shares of one shard, guarded by its mutex. They
+// outlive the state of their names for a while.
 type fairShareTable struct {
 	shares   map[string]*fairShare
 	counters [8]releaseCounter
 }
 
-// releaseCounter counts releases in a row, of whichever name last came to its place.
+// releaseCounter counts releases in a row of one name. Names with the same
+// place share it, and the latest begins anew.
 type releaseCounter struct {
 	tag   uint32
 	count uint32
 	last  time.Duration
 }
 
-// countRelease counts a release of key, held since an instant, and tells whether there
-// have been many in a row.
+// countRelease counts a release of key, held since an instant. It tells whether
+// there have been many in a row.
 func (table *fairShareTable) countRelease(key string, since, now time.Duration) bool {
 	hash := maphash.String(shardSeed, key) / shardCount
 	h := &table.counters[hash%uint64(len(table.counters))]
@@ -83,16 +84,15 @@ func (table *fairShareTable) add(key string, now time.Duration) *fairShare {
 	return share
 }
 
-// noteGrant notes that this client has come to hold the name.
+// noteGrant records that this client holds the name now.
 func (n *name) noteGrant() {
 	if share := n.fairShare; share != nil {
 		share.Granted(n.c.early())
 	}
 }
 
-// noteRelease notes that this client's last hold of the name, held since an instant,
-// is being released, and has the clients counted that want it, if it is time
-// to.
+// noteRelease records that this client releases its last hold of the name, held
+// since an instant. If it is time, it counts the clients that want the name.
 func (n *name) noteRelease(since time.Duration) {
 	if !n.c.o.courtesy {
 		return
@@ -118,8 +118,8 @@ func (n *name) noteRelease(since time.Duration) {
 	}
 }
 
-// countClients asks how many listen for the name's releases; whoever waits for it
-// does. It rides along with the unlock.
+// countClients asks how many clients are subscribed to the name's channel. All
+// that wait for it are. The command travels with the unlock.
 func (n *name) countClients(share *fairShare, listens bool) {
 	c, s := n.c, n.s
 	share.counting = true
@@ -128,7 +128,7 @@ func (n *name) countClients(share *fairShare, listens bool) {
 	r.Done = pipeline.CompletionFunc(func(r *pipeline.Request) {
 		clients, err := listeners(r.Reply, r.Err)
 		if refusal, refused := r.Err.(redis.Error); refused && !passing(refusal) {
-			// The server does not let us see. It is only a courtesy.
+			// The server refuses to count subscribers. Courtesy can do without.
 			c.noClientCounts.Store(true)
 		}
 		s.lock()
@@ -157,9 +157,9 @@ func listeners(reply any, err error) (int, error) {
 	return redis.Int(pair[1], nil)
 }
 
-// yieldUntil is the instant before which w, the head, makes no attempt, so that a
-// slower client may; 0 if it may try. Who has little time left does not yield,
-// nor does a shared owner, which may be the holder.
+// yieldUntil is the instant before which w, the head, makes no attempt, so that
+// a slower client can. It is 0 if w may try now. A waiter with little time left
+// does not yield, nor does a shared owner, which may be the holder.
 func (q *waitQueue) yieldUntil(w *waiter) time.Duration {
 	share := q.n.fairShare
 	if share == nil || w.terms.as || share.AverageHold() < shortHold {

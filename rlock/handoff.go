@@ -4,37 +4,35 @@ import "time"
 
 const (
 	// maxHandOffs bounds how many waiters of this client get the lock one after
-	// the other without a moment in which others may. Only another client's
-	// attempt between two commands could come in between, and there is no
-	// between.
+	// the other. In between no other client can acquire it, since unlock and
+	// acquire are one write.
 	maxHandOffs = 32
 
-	// Own messages are waited for no longer than this; what comes later may be
-	// anybody's release.
+	// An own message is expected for no longer than this. One that comes later
+	// may be any client's release.
 	ownMessageWait = 100 * time.Millisecond
 )
 
-// handoff is what a queue knows of passing the lock on within this client: the
-// head's acquire follows the unlock in the same write, which costs one round
-// trip in the place of three. All processes hear of the unlock as ever, and
-// find the lock taken.
+// handoff is the state of passing the lock on within this client. The head's
+// acquire follows the unlock in the same write, which costs one round trip
+// instead of three. All processes receive the message of the unlock as ever,
+// and find the lock taken.
 type handoff struct {
-	handOffs         int           // how many in a row
+	handOffs         int           // in a row
 	handedOff        bool          // one has happened since the queue subscribed
-	ownMessages      int           // messages that are still to come and say nothing new
-	ownMessagesUntil time.Duration // when they are not waited for any more
-	handOffDeadline  time.Duration // this client released, and the head tries by then if no message comes; 0: nothing is due
+	ownMessages      int           // expected messages of this client's own unlocks
+	ownMessagesUntil time.Duration // not expected later than this
+	handOffDeadline  time.Duration // this client released: the head's next attempt, if no message comes before; 0: none
 }
 
-// handOff lets the head's acquire follow an unlock that has just been queued.
-// Without it the head waits for the message like everybody else. It is called
-// with the shard locked, and reports whether the message is of no use to this
-// client: the lock was handed on, or nobody waits, and who comes looks anyway.
+// handOff queues the head's acquire behind an unlock that has just been queued.
+// Otherwise the head waits for the message. It is called with the shard locked.
+// It reports whether the message is of no use to this client, because the lock
+// was handed on or because nobody waits.
 func (q *waitQueue) handOff() bool {
 	w := q.head
 	if w == nil && q.unqueued.size > 0 {
-		// A try outside the queue may be on its way to a refusal that this
-		// unlock comes too late for.
+		// An unqueued attempt may be refused before this unlock runs.
 		return false
 	}
 	if q.current != nil || w != nil && (q.trouble.err != nil || q.handOffs >= maxHandOffs || q.yieldUntil(w) > 0) {
@@ -59,8 +57,8 @@ func (q *waitQueue) handOff() bool {
 	return true
 }
 
-// isOwnMessage tells whether a message is one of this client's own that is no reason
-// to look.
+// isOwnMessage tells whether a message is this client's own and needs no
+// attempt.
 func (q *waitQueue) isOwnMessage() bool {
 	now := q.n.c.early()
 	if share := q.n.fairShare; share != nil {
@@ -73,9 +71,10 @@ func (q *waitQueue) isOwnMessage() bool {
 	return now < q.ownMessagesUntil
 }
 
-// resetOwnMessages follows a hand-off of which one half went wrong: the unlock did not
-// run at once, or not at all, or the acquire was not granted. Messages count
-// again, and one that was taken for an own message is made up for.
+// resetOwnMessages is called when a hand-off failed in part: the unlock did not
+// run at once, or not at all, or the acquire was not granted. From then on
+// every message counts. If one was already taken for an own message, a wake-up
+// makes up for it.
 func (n *name) resetOwnMessages() {
 	if q := n.queue; q != nil {
 		if q.ownMessages == 0 {

@@ -30,7 +30,7 @@ type Hold struct {
 	stillCounted bool // its own lease ended before its owner's; the server counts it until Unlock
 }
 
-// watch is who wants to know of a hold's end.
+// watch has the channel and the contexts that end with a hold.
 type watch struct {
 	done chan struct{} // nil until asked for
 	ctxs map[int]context.CancelCauseFunc
@@ -53,7 +53,7 @@ var (
 
 func lostBy(cause error) error { return fmt.Errorf("%w: %w", ErrLeaseLost, reason(cause)) }
 
-// reason has the watchdog's causes as a hold tells them.
+// reason turns the watchdog's causes into those of a hold.
 func reason(cause error) error {
 	switch cause {
 	case watchdog.ErrExpired:
@@ -78,7 +78,7 @@ func (h *Hold) Done() <-chan struct{} {
 	s := h.l.shard()
 	s.lock()
 	defer s.unlock()
-	// A loss found here closes a channel that there is already.
+	// A loss found here closes a channel that exists already.
 	ended := h.check() != nil
 	w := h.watched()
 	if w.done == nil {
@@ -117,7 +117,7 @@ func (h *Hold) ValidUntil() time.Time {
 	return time.Now().Add(h.trust() - h.l.c.now())
 }
 
-// trust is the end of trust. It is called with the shard locked.
+// trust is the instant at which trust ends. It is called with the shard locked.
 func (h *Hold) trust() time.Duration {
 	if h.ended != nil {
 		return h.end
@@ -126,7 +126,7 @@ func (h *Hold) trust() time.Duration {
 }
 
 // own is the end of trust in the hold's own lease. While an Extend has no
-// answer that is the earlier one of what was and what may be.
+// answer, it is the earlier end of the old lease and the new one.
 func (h *Hold) own() time.Duration {
 	if h.extends != nil {
 		return min(h.end, h.extends.end)
@@ -134,8 +134,8 @@ func (h *Hold) own() time.Duration {
 	return h.end
 }
 
-// check finds a loss by time that nobody was told of yet (H3). It is called
-// with the shard locked.
+// check ends the hold if its time has passed and nobody has ended it yet (H3).
+// It is called with the shard locked.
 func (h *Hold) check() error {
 	if h.ended != nil {
 		return h.ended
@@ -162,8 +162,8 @@ func (h *Hold) check() error {
 	return h.ended
 }
 
-// over ends the hold. It is called with the shard locked and the hold off its
-// owner's list, or about to be.
+// over ends the hold. It is called with the shard locked. The hold is off its
+// owner's list, or is taken off next.
 func (h *Hold) over(cause error) {
 	if h.ended != nil {
 		return

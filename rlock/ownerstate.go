@@ -9,10 +9,11 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// ownerState is one owner's dealings with one name: the holds it has, the lease
-// they share, and the command queue in which its commands are sent one at a time and
-// in order, none while an earlier one's outcome is open (H6). All of it is
-// guarded by the shard's mutex. It is also the owner as a command carries it.
+// ownerState is what one owner has of one name: its holds, the lease that they
+// share, and its command queue. The commands of an owner are sent one at a time
+// and in order, none while the outcome of an earlier one is open (H6). The
+// shard's mutex guards all fields. It is also the owner's argument in a
+// command.
 type ownerState struct {
 	n          *name
 	owner      Owner
@@ -33,32 +34,32 @@ type ownerState struct {
 	firstHold    Hold            // room for the first hold
 }
 
-// ownerExtras is what few owners have.
+// ownerExtras are the fields that few owners need.
 type ownerExtras struct {
 	queue []command // commands that wait for the one under way
 
-	// Commands that were lost on a connection that could not be killed: until
-	// late they may still arrive, and the shortest lease that one of them
-	// carries is lateLease. late is 0 where there are none.
+	// Commands that were lost on a connection that could not be killed. They
+	// may still arrive until lateUntil, 0 if there are none. lateLease is the
+	// shortest lease that one of them carries.
 	lateUntil time.Duration
 	lateLease time.Duration
 	dropTimer bool // a timer drops them
 }
 
-// RedisArg is the owner as Redis holds it. It is made anew for each command:
-// locks are held for much longer than they are taken and given up.
+// RedisArg is the owner as Redis stores it. It is made for each command,
+// because locks are held for much longer than they are acquired and released.
 func (st *ownerState) RedisArg() any { return st.owner.text() }
 
-// AppendArg is RedisArg for a connection that can do without the string.
+// AppendArg is RedisArg for a connection that needs no string.
 func (st *ownerState) AppendArg(b []byte) []byte {
 	return codec.AppendOwner(b, st.owner.client, st.owner.thread)
 }
 
-// command is a command that waits for its owner's command queue. begin runs with the shard
-// locked; done must be called when it has ended.
+// command is a command that waits in its owner's command queue. begin runs with
+// the shard locked. done must be called when the command has ended.
 type command interface{ begin() }
 
-// commandFunc makes an op of a function.
+// commandFunc makes a command of a function.
 type commandFunc func()
 
 func (f commandFunc) begin() { f() }
@@ -107,7 +108,7 @@ func (n *name) newOwnerState(o Owner) *ownerState {
 	return st
 }
 
-// ownerStates are the owners that have a state in the name now.
+// ownerStates are the states of all owners of the name.
 func (n *name) ownerStates() []*ownerState {
 	var states []*ownerState
 	for st := n.states; st != nil; st = st.next {
@@ -116,7 +117,7 @@ func (n *name) ownerStates() []*ownerState {
 	return states
 }
 
-// run begins o, at once or when the commands before it have ended.
+// run begins cmd, at once or when the commands before it have ended.
 func (st *ownerState) run(cmd command) {
 	if st.busy {
 		r := st.ensureExtras()
@@ -141,10 +142,10 @@ func (st *ownerState) done() {
 	st.dropIfIdle()
 }
 
-// pause has the command under way, nothing of which can run any more, sent
-// again after d. It keeps its place in the command queue, but a renewal of the owner's
-// other holds may come in between: the server may do that although it refuses
-// the command, and those holds must not pay for it (H6).
+// pause sends the command under way again after d. Nothing of it can run any
+// more. It keeps its place in the command queue, but a renewal of the owner's
+// other holds may come in between. The server may accept the renewal although
+// it refuses the command, and those holds must not be lost by the pause (H6).
 func (st *ownerState) pause(d time.Duration, send commandFunc) {
 	st.paused = true
 	st.n.c.after(d, func() {
@@ -163,7 +164,8 @@ func (st *ownerState) pause(d time.Duration, send commandFunc) {
 	})
 }
 
-// beginRenewal gives the command queue to a renewal, if it is free or its command pauses.
+// beginRenewal gives the command queue to a renewal, if no command is under way
+// or the one under way pauses.
 func (st *ownerState) beginRenewal() bool {
 	switch {
 	case st.paused:
@@ -175,7 +177,7 @@ func (st *ownerState) beginRenewal() bool {
 	return true
 }
 
-// endRenewal follows the renewal.
+// endRenewal gives the command queue back after the renewal.
 func (st *ownerState) endRenewal() {
 	if st.renewing {
 		st.paused, st.renewing = true, false
@@ -184,7 +186,7 @@ func (st *ownerState) endRenewal() {
 	st.done()
 }
 
-// ensureExtras finds or makes what few owners have.
+// ensureExtras finds or makes the extras.
 func (st *ownerState) ensureExtras() *ownerExtras {
 	if st.extras == nil {
 		st.extras = new(ownerExtras)
@@ -192,19 +194,18 @@ func (st *ownerState) ensureExtras() *ownerExtras {
 	return st.extras
 }
 
-// dropEmptyExtras drops it if there is nothing left of it.
+// dropEmptyExtras drops the extras if they are empty.
 func (st *ownerState) dropEmptyExtras() {
 	if r := st.extras; len(r.queue) == 0 && r.lateUntil == 0 {
 		st.extras = nil
 	}
 }
 
-// mayArrive notes that a command that sets the lease was lost and that its
-// connection could not be killed. When it runs after all, it cuts whatever
-// lease a later command has set. For how long that can happen nobody can
-// tell; it is reckoned with for one watchdog timeout, and at least for as long
-// as the server remembers an unlock. The owner may have released by then, and
-// hold again.
+// mayArrive records a lost command that sets the lease and whose connection
+// could not be killed. If it runs after all, it cuts the lease that a later
+// command has set. Nobody can tell for how long that may happen. It is assumed
+// for one watchdog timeout, and at least for as long as the server remembers an
+// unlock. The owner may have released by then, and hold again.
 func (st *ownerState) mayArrive(lease time.Duration) {
 	c := st.n.c
 	r := st.ensureExtras()
@@ -214,7 +215,7 @@ func (st *ownerState) mayArrive(lease time.Duration) {
 	r.lateUntil = later(c.now(), max(c.o.watchdog, c.latchTTL()))
 }
 
-// least is what is left of a lease if a late command cuts it.
+// least is what remains of a lease if a late command cuts it.
 func (st *ownerState) least(sent, lease time.Duration) time.Duration {
 	if r := st.extras; r != nil && sent < r.lateUntil {
 		return min(lease, r.lateLease)
@@ -222,14 +223,14 @@ func (st *ownerState) least(sent, lease time.Duration) time.Duration {
 	return lease
 }
 
-// trust is until when a lease that was set by a command sent at sent can be
-// relied on.
+// trust is the instant until which a lease that was set by a command sent at
+// sent can be relied on.
 func (st *ownerState) trust(sent, lease time.Duration) time.Duration {
 	return watchdog.Trust(sent, st.least(sent, lease))
 }
 
-// hasLateCommands tells whether the owner's late commands are a reason to keep what
-// is known of it, and has it dropped when they are none any more.
+// hasLateCommands tells whether a lost command may still arrive, which is a
+// reason to keep the state. A timer drops the state afterwards.
 func (st *ownerState) hasLateCommands() bool {
 	r, c := st.extras, st.n.c
 	if r == nil || r.lateUntil == 0 {
@@ -254,7 +255,7 @@ func (st *ownerState) hasLateCommands() bool {
 	return true
 }
 
-// dropIfIdle drops an owner state that nobody needs any more.
+// dropIfIdle drops the state if nothing is held or under way.
 func (st *ownerState) dropIfIdle() {
 	if st.busy || st.held > 0 {
 		return
@@ -279,18 +280,19 @@ func (st *ownerState) dropIfIdle() {
 	n.dropIfIdle()
 }
 
-// register makes the watchdog know the lease before an acquire is sent (H5).
+// register registers the lease with the watchdog before an acquire is sent
+// (H5).
 func (st *ownerState) register() {
 	if st.lease == nil {
 		st.lease = st.n.c.watchdog.Register(st)
 	}
 }
 
-// needs is how much lease the living holds were promised beyond now, in whole
-// milliseconds rounded up (H6). A hold that the watchdog extends needs a full
-// watchdog timeout, unless its MaxHold is over, and no less than its
-// ValidUntil said: a longer lease that was nested in it is not cut short under
-// it. MaxHold bounds ValidUntil, so that it bounds what such a lease leaves.
+// needs is the lease that the living holds still need from now on, in whole
+// milliseconds, rounded up (H6). A hold that the watchdog extends needs a full
+// watchdog timeout, unless its MaxHold is over. It needs no less than its
+// ValidUntil says, so that the end of a longer nested lease does not cut it
+// short. MaxHold bounds ValidUntil, and so bounds what such a lease leaves.
 func (st *ownerState) needs(now time.Duration) time.Duration {
 	var need time.Duration
 	for h := st.holds; h != nil; h = h.next {
@@ -319,8 +321,8 @@ func later(at, d time.Duration) time.Duration {
 	return at + d
 }
 
-// commandLease is the lease that a command of this owner carries: its own or what the
-// living holds still need, whichever is longer, at least a millisecond.
+// commandLease is the lease that a command of this owner sets: own, or what the
+// living holds still need if that is longer, and at least a millisecond.
 func (st *ownerState) commandLease(own time.Duration) time.Duration {
 	if st.held == 0 {
 		return max(own, time.Millisecond)
@@ -328,8 +330,8 @@ func (st *ownerState) commandLease(own time.Duration) time.Duration {
 	return max(own, st.needs(st.n.c.early()), time.Millisecond)
 }
 
-// renewUntil is when the watchdog stops extending: the last of the living
-// holds that want it decides. 0 means that none does.
+// renewUntil is when the watchdog stops extending: the latest limit of the
+// living holds that it extends. 0 means that it extends none.
 func (st *ownerState) renewUntil() time.Duration {
 	var until time.Duration
 	for h := st.holds; h != nil; h = h.next {
@@ -341,7 +343,7 @@ func (st *ownerState) renewUntil() time.Duration {
 }
 
 // leased records that a command sent at sent set the key's lease to ttl, and
-// has the watchdog follow from there. It reports whether trust lasts.
+// tells the watchdog. It reports whether the lease is still to be trusted.
 func (st *ownerState) leased(sent, ttl time.Duration) bool {
 	expiry := st.trust(sent, ttl)
 	from, until := sent, st.renewUntil()
@@ -355,17 +357,18 @@ func (st *ownerState) leased(sent, ttl time.Duration) bool {
 	return true
 }
 
-// mayHaveSet notes that a command sent at sent, which sets the key's lease,
-// was not answered or failed half way. What did not run at all costs nothing,
-// so trust is lowered only here. Until then it need not be: a command passes
-// what every living hold was promised, and an Extend counts for its own.
+// mayHaveSet records that a command sent at sent, which sets the key's lease,
+// was not answered or failed half way. A command that did not run changes
+// nothing, so trust is lowered only here. Before that it is not: a command
+// carries the lease that every living hold needs, and an Extend counts for its
+// own hold.
 func (st *ownerState) mayHaveSet(sent, lease time.Duration) {
 	if st.lease != nil {
 		st.lease.Lower(watchdog.Trust(sent, lease))
 	}
 }
 
-// alarm has the watchdog call when the first of the holds' own leases ends.
+// alarm sets the watchdog's alarm to the earliest end of a hold's own lease.
 func (st *ownerState) alarm() {
 	at := clock.Never
 	for h := st.holds; h != nil; h = h.next {
@@ -374,13 +377,13 @@ func (st *ownerState) alarm() {
 	st.lease.SetAlarm(at)
 }
 
-// add puts h on the living holds.
+// add adds h to the living holds.
 func (st *ownerState) add(h *Hold) {
 	h.next, st.holds = st.holds, h
 	st.held++
 }
 
-// drop takes h off the living holds, if it is one.
+// drop removes h from the living holds, if it is one.
 func (st *ownerState) drop(h *Hold) {
 	for at := &st.holds; *at != nil; at = &(*at).next {
 		if *at == h {
@@ -391,7 +394,7 @@ func (st *ownerState) drop(h *Hold) {
 	}
 }
 
-// dropAll takes all holds off the living ones and returns them.
+// dropAll removes all living holds and returns them.
 func (st *ownerState) dropAll() []*Hold {
 	var holds []*Hold
 	for h := st.holds; h != nil; h = st.holds {
@@ -401,7 +404,8 @@ func (st *ownerState) dropAll() []*Hold {
 	return holds
 }
 
-// lose ends every living hold: the key is not ours any more.
+// lose ends every living hold, because the owner does not have the key any
+// more.
 func (st *ownerState) lose(cause error) {
 	if st.lease != nil {
 		st.lease.Forget()
@@ -424,8 +428,8 @@ func (st *ownerState) lose(cause error) {
 	st.dropIfIdle()
 }
 
-// wakeHead has the head look: who waits for this client's own release has
-// nothing to wait for.
+// wakeHead makes an attempt for the head, when a release that it waits for will
+// send no message.
 func (n *name) wakeHead() {
 	if q := n.queue; q != nil && q.size > 0 {
 		q.wakePending = true
@@ -434,8 +438,8 @@ func (n *name) wakeHead() {
 	}
 }
 
-// LeaseLost is how the watchdog says that trust has ended or that the server
-// names another owner.
+// LeaseLost is called by the watchdog when trust has ended or when the server
+// does not name this owner any more.
 func (st *ownerState) LeaseLost(l *watchdog.Lease, cause error) {
 	s := st.n.s
 	s.lock()
@@ -445,7 +449,7 @@ func (st *ownerState) LeaseLost(l *watchdog.Lease, cause error) {
 	}
 }
 
-// LeaseAlarm is how the watchdog says that some hold's own lease has ended.
+// LeaseAlarm is called by the watchdog when a hold's own lease has ended.
 func (st *ownerState) LeaseAlarm(l *watchdog.Lease) {
 	s := st.n.s
 	s.lock()
@@ -459,15 +463,15 @@ func (st *ownerState) LeaseAlarm(l *watchdog.Lease) {
 		h = next
 	}
 	if st.lease == l {
-		// It came a moment early.
+		// The alarm came a moment early.
 		st.updateLease()
 	}
 }
 
-// updateLease follows every change of the living holds that sent nothing, and
-// each command that a hold's end sends comes after it, so what becomes of that
-// command does not matter: until when the watchdog extends depends on the
-// holds that are left alone. None of them needs no lease, and the watchdog
+// updateLease tells the watchdog when the living holds have changed without a
+// command. A command that follows from the change is sent later, so its outcome
+// does not matter here. The remaining holds decide until when the watchdog
+// extends. Without holds and acquires there is no lease, and the watchdog
 // forgets it before the last unlock is sent (H5).
 func (st *ownerState) updateLease() {
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// release is one unlock on its way. It carries one latch through all its
-// repetitions, so however many of them run, one of them counts (R1).
+// release is one unlock. All its repetitions carry one latch, so however many
+// of them run, one of them counts (R1).
 type release struct {
 	req   pipeline.Request
 	st    *ownerState
@@ -38,7 +38,7 @@ type release struct {
 	outcome chan error      // gets the outcome; has room for it
 }
 
-// leaseArg is a lease as a command carries it.
+// leaseArg is a lease as the argument of a command.
 func (c *Client) leaseArg(d time.Duration) any {
 	if d == c.o.watchdog {
 		return c.args.lease
@@ -49,13 +49,13 @@ func (c *Client) leaseArg(d time.Duration) any {
 // latchTTL is how long the server remembers an unlock.
 func (c *Client) latchTTL() time.Duration { return 5*c.o.timeout + time.Second }
 
-// unlockLimit is when an unlock that begins now is sent for the last time:
-// the latch must outlive every send by a command timeout (R1).
+// unlockLimit is the last instant at which an unlock that begins now is sent.
+// The latch must outlive every send by a command timeout (R1).
 func (c *Client) unlockLimit() time.Duration { return c.early() + c.latchTTL() - c.o.timeout }
 
-// undoLimit is for unlocks that give back what nobody holds: until they are
-// answered, or the client is closed. Their owner is used once, so they may
-// outlive their latch.
+// undoLimit is the limit of unlocks that give back what nobody holds: until
+// they are answered, or the client is closed. Their owner is used once, so they
+// may outlive their latch.
 func (c *Client) undoLimit() time.Duration { return watchdog.Never }
 
 func newRelease(st *ownerState, limit time.Duration) *release {
@@ -81,7 +81,8 @@ func (r *release) begin() {
 		r.lease = c.o.watchdog
 	}
 	if st.held > 0 {
-		// Exactly what those need, not the longest they were ever given (H6).
+		// The lease that the other holds need, not the longest they ever had
+		// (H6).
 		r.lease = st.commandLease(0)
 	} else if st.lease != nil {
 		st.lease.Forget()
@@ -100,9 +101,10 @@ func (r *release) begin() {
 func (r *release) send() {
 	c := r.st.n.c
 	if r.reported && (r.first != 0 || r.st.held == 0) {
-		// Told at its limit, and whoever is next in the command queue must not wait for
-		// ever. The last hold's key expires; one of several would be counted
-		// for as long as the others are renewed.
+		// The outcome was reported at the limit, and the next command in the
+		// command queue must not wait for ever. The key of the last hold
+		// expires. One hold of several would be counted for as long as the
+		// others are renewed.
 		r.finishCommand()
 		return
 	}
@@ -116,14 +118,14 @@ func (r *release) send() {
 	}
 }
 
-// Complete takes the end of a send.
+// Complete handles the end of a send.
 func (r *release) Complete(q *pipeline.Request) {
 	s := r.st.n.s
 	s.lock()
 	defer s.unlock()
 	c := r.st.n.c
 	if r.ownMessage && (q.Err != nil || q.Resent()) {
-		// It ran behind what was to follow it, or not at all.
+		// It ran after the acquire that was to follow it, or not at all.
 		r.ownMessageMissed()
 	}
 	if q.Err == nil {
@@ -159,7 +161,7 @@ func (r *release) Complete(q *pipeline.Request) {
 	}
 }
 
-// sent notes the first send, from which trust in what is left is counted.
+// sent records the first send. Trust in the lease that is left counts from it.
 func (r *release) sent(q *pipeline.Request) {
 	if r.first == 0 {
 		r.first = q.Sent
@@ -169,9 +171,9 @@ func (r *release) sent(q *pipeline.Request) {
 	}
 }
 
-// repeatAfterKill sends the same unlock again once the connection it was
-// lost on is known to be dead, or known to be beyond killing. Either way its
-// latch keeps it from counting twice.
+// repeatAfterKill sends the same unlock again once its connection is killed, or
+// once it is known that the connection can't be killed. In both cases the latch
+// keeps it from counting twice.
 func (r *release) repeatAfterKill() {
 	n := r.st.n
 	c := n.c
@@ -191,7 +193,7 @@ func (r *release) repeatAfterKill() {
 	if r.limit == watchdog.Never || r.limitTimer != nil {
 		return
 	}
-	// The server may stay away; the caller need not.
+	// The caller does not wait for a server that stays away.
 	r.limitTimer = c.after(max(r.limit-c.now(), 0)+time.Millisecond, func() {
 		n.s.lock()
 		defer n.s.unlock()
@@ -201,8 +203,8 @@ func (r *release) repeatAfterKill() {
 	})
 }
 
-// later sends again after a pause: what was refused or never left did not
-// run.
+// later sends again after a pause. A command that was refused or not sent did
+// not run.
 func (r *release) later() {
 	n := r.st.n
 	if n.c.now()+r.pause > r.limit {
@@ -223,7 +225,7 @@ func (r *release) later() {
 	r.pause = min(2*r.pause, lastPause)
 }
 
-// expire ends a release that ran out of time or was cut off by Close.
+// expire ends a release whose limit has passed or whose client was closed.
 func (r *release) expire() {
 	switch {
 	case r.first != 0:
@@ -239,7 +241,7 @@ func (r *release) uncertain() error {
 	return fmt.Errorf("%w: the unlock was sent and never answered; if it did not run, the key is left to expire: %w", ErrUncertain, r.failed)
 }
 
-// answered takes the outcome.
+// answered handles the server's result.
 func (r *release) answered(q *pipeline.Request, result codec.Release) {
 	st := r.st
 	n := st.n
@@ -277,14 +279,14 @@ func (r *release) answered(q *pipeline.Request, result codec.Release) {
 	}
 }
 
-// ownMessageMissed follows an unlock that did not release as was expected.
+// ownMessageMissed is called when the unlock did not release as expected.
 func (r *release) ownMessageMissed() {
 	r.ownMessage = false
 	r.st.n.resetOwnMessages()
 	r.st.n.step()
 }
 
-// report reports the outcome, once.
+// report reports the outcome to the caller, once.
 func (r *release) report(err error) {
 	if !r.reported {
 		r.reported = true
@@ -298,14 +300,14 @@ func (r *release) report(err error) {
 	}
 }
 
-// finish ends the release for its caller and the owner's command queue.
+// finish reports the outcome and ends the command.
 func (r *release) finish(err error) {
 	r.report(err)
 	r.finishCommand()
 }
 
-// finishCommand ends it for the owner's command queue. One that was answered has a latch, which
-// keeps what may still arrive of it from running.
+// finishCommand ends the release in its owner's command queue. If the server
+// has answered, the latch keeps late copies of the command from running.
 func (r *release) finishCommand() {
 	if r.open && r.req.Err != nil {
 		r.st.mayArrive(r.lease)

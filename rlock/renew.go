@@ -9,7 +9,7 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// renewal is one renewal on its way: of a batch, in one script.
+// renewal is one script that renews a batch of leases.
 type renewal struct {
 	c       *Client
 	ttl     time.Duration // what it passes
@@ -20,22 +20,22 @@ type renewal struct {
 	mayArrive bool // it was lost on a connection that could not be killed
 }
 
-// renewee is one lease of a renewal; its owner's command queue is taken until the
-// outcome is known.
+// renewee is one lease of a renewal. The renewal occupies its owner's command
+// queue until the outcome is known.
 type renewee struct {
 	i     int // in the watchdog's batch
 	st    *ownerState
 	least time.Duration // what of the lease is relied on
 }
 
-// renew extends a batch for the watchdog, when it is its turn.
+// renew extends a batch for the watchdog, when the renewal limiter lets it run.
 func (c *Client) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
 	c.node.renewals.run(func() bool { return c.renewNow(batch, answer) })
 }
 
-// renewNow sends the batch, and reports whether it is on its way. An owner
-// with another command under way is left out, unless that one pauses: the
-// command sets the lease, or ends it (H6).
+// renewNow sends the batch, and reports whether it is on its way. An owner with
+// another command under way is left out, unless that command pauses: the
+// command sets the lease or ends it (H6).
 func (c *Client) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) bool {
 	common := &renewal{c: c, ttl: c.o.watchdog, answer: answer, limited: true, subs: make([]renewee, 0, len(batch))}
 	for i, l := range batch {
@@ -80,14 +80,15 @@ func (r *renewal) send() bool {
 	return true
 }
 
-// Complete takes the end of the command.
+// Complete handles the end of the command.
 func (r *renewal) Complete(q *pipeline.Request) {
 	defer r.c.work.done()
 	if r.limited {
 		defer r.c.node.renewals.done()
 	}
 	if lost(q.Err) {
-		// The command queues stay taken until no byte of it can run any more.
+		// The command queues stay occupied until no byte of the renewal can run
+		// any more.
 		r.fail(q.Err)
 		r.c.work.add()
 		r.c.node.pipe.AfterKillBarrier(q, func(killed bool) {
@@ -102,8 +103,8 @@ func (r *renewal) Complete(q *pipeline.Request) {
 		mine, err = codec.DecodeRenew(q.Reply, len(r.subs))
 	}
 	if err != nil && len(r.subs) > 1 && !notSent(err) && !passing(err) {
-		// One poisoned key fails its whole batch; alone it spoils no other's
-		// lease (H2).
+		// One key of another type fails the whole batch. The leases are renewed
+		// one by one, so that it costs no other lease (H2).
 		for _, sub := range r.subs {
 			(&renewal{c: r.c, ttl: r.ttl, answer: r.answer, subs: []renewee{sub}}).send()
 		}
@@ -129,11 +130,12 @@ func (r *renewal) fail(err error) {
 	for _, sub := range r.subs {
 		r.answer(sub.i, watchdog.Answer{Result: watchdog.Failed, Err: err})
 	}
-	// Told first, it could be told well again by another renewal's answer.
+	// If it were logged before the answers, the answer to another renewal could
+	// report it as over too early.
 	r.c.log.renewalFailed(r, err)
 }
 
-// freeCommandQueues frees the command queues.
+// freeCommandQueues ends the renewal in the command queues of its owners.
 func (r *renewal) freeCommandQueues() {
 	for _, sub := range r.subs {
 		s := sub.st.n.s

@@ -4,11 +4,12 @@ import (
 	"sync"
 )
 
-// What every acquire and unlock makes and throws away is used again, or the
-// collector runs three times as often, and each time it takes from those who
-// wait the stack that their next command needs. An object is put back by the
-// last who may touch it, and only on the plain way: asked once, answered once,
-// no timer and no other connection involved. All else is the collector's.
+// The objects of each acquire and unlock are used again. Otherwise the garbage
+// collector runs three times as often, and each run shrinks the stacks of
+// waiting goroutines, which then grow again with their next command. The last
+// user puts an object back, and only in the plain case: sent once, answered
+// once, without a timer and on one connection. The garbage collector frees all
+// others.
 var (
 	attempts = sync.Pool{New: func() any { return new(attempt) }}
 	releases = sync.Pool{New: func() any { return new(release) }}
@@ -16,8 +17,8 @@ var (
 	outcomes = sync.Pool{New: func() any { return make(chan error, 1) }}
 )
 
-// done follows the attempt's end, in its Complete: nothing knows it any more
-// but a timer that waits for it to get stuck.
+// done puts the attempt back at the end of its Complete. Then only a timer
+// could still refer to it.
 func (a *attempt) done() {
 	if a.referenced {
 		return
@@ -26,8 +27,8 @@ func (a *attempt) done() {
 	attempts.Put(a)
 }
 
-// done is for the two who know a waiter that was granted the lock by its first
-// attempt: that attempt, and the waiter's caller. The last one puts it back.
+// done is called by the two that refer to a waiter whose first attempt was
+// granted: that attempt, and the waiter's caller. The last one puts it back.
 func (w *waiter) done() {
 	if w.references.Add(1) < 2 {
 		return
@@ -37,7 +38,7 @@ func (w *waiter) done() {
 	waiters.Put(w)
 }
 
-// done follows a release's end, in its Complete.
+// done puts the release back at the end of its Complete.
 func (r *release) done() {
 	if !r.reported || r.referenced {
 		return

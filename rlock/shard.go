@@ -7,10 +7,10 @@ import (
 
 const shardCount = 64
 
-// shard guards what the client knows of a part of the names. One mutex covers
-// a name's queue, its owners and their holds, so that a grant, a wake-up and
-// a cancellation that meet are put in one order. Requests are queued under
-// it, which does no I/O; whoever unlocks flushes.
+// shard guards the client's state of a part of the names. One mutex covers a
+// name's queue, its owners and their holds, so that a grant, a wake-up and a
+// cancellation at the same time have one order. Requests are queued with the
+// mutex held, which does no I/O. Whoever unlocks must flush.
 type shard struct {
 	mu          sync.Mutex
 	names       map[string]*name
@@ -22,7 +22,7 @@ type shard struct {
 
 func (s *shard) lock() { s.mu.Lock() }
 
-// unlock releases the shard and then runs what was put off.
+// unlock releases the mutex and then runs the deferred functions.
 func (s *shard) unlock() {
 	later := s.later
 	s.later = nil
@@ -38,16 +38,16 @@ func (c *Client) shard(key string) *shard {
 	return &c.shards[maphash.String(shardSeed, key)%shardCount]
 }
 
-// name is what this client knows of one lock: who waits for it and who holds
-// it. It lives in its shard as long as either is anybody. There may be a
-// hundred thousand of them, held and never waited for, so it is small.
+// name is the client's state of one lock: its waiters and its owners. It exists
+// as long as there is one of either. There may be a hundred thousand names that
+// are held and never waited for, so it is small.
 type name struct {
 	c *Client
 	s *shard
 	l *Lock // a handle, for what never changes
 
-	// All below is guarded by s.mu. Names come and go with each lock, so what
-	// lasts longer is in the handle.
+	// Everything below is guarded by s.mu. What never changes is in the handle,
+	// since names come and go with each acquisition.
 	queue     *waitQueue  // nil while nobody waits and nothing is under way
 	fairShare *fairShare  // nil unless this client releases it often
 	states    *ownerState // the first, in no order; most of the time the only one
@@ -68,13 +68,13 @@ func (s *shard) pin(l *Lock) *name {
 	return n
 }
 
-// unpin lets go of the name's state. It is called with the shard locked.
+// unpin ends what pin began. It is called with the shard locked.
 func (n *name) unpin() {
 	n.pins--
 	n.dropIfIdle()
 }
 
-// dropIfIdle drops the name's state if nobody waits or holds.
+// dropIfIdle drops the name if nobody waits or holds.
 func (n *name) dropIfIdle() {
 	if n.queue != nil {
 		n.queue.dropIfIdle()
@@ -101,7 +101,7 @@ func (n *name) ensureQueue() *waitQueue {
 	return n.queue
 }
 
-// step does what is due for those who wait, if anybody does.
+// step does what is due for the waiters, if there are any.
 func (n *name) step() {
 	if n.queue != nil {
 		n.queue.step()
@@ -110,8 +110,8 @@ func (n *name) step() {
 	}
 }
 
-// isQueueAttempt tells whether a is its queue's attempt.
+// isQueueAttempt tells whether a is the attempt of its queue.
 func (n *name) isQueueAttempt(a *attempt) bool { return n.queue != nil && n.queue.current == a }
 
-// waitsUnqueued tells whether w's attempts are made outside the queue.
+// waitsUnqueued tells whether w is among the unqueued waiters.
 func (n *name) waitsUnqueued(w *waiter) bool { return n.queue != nil && w.list == &n.queue.unqueued }

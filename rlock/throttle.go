@@ -6,50 +6,50 @@ import (
 )
 
 const (
-	// quickInterval is how fast releases must follow each other for a client to let
-	// some of their messages pass. A crowd's own tries slow them down, on a slow
-	// server to half a millisecond.
+	// quickInterval is how fast releases must follow each other before a client
+	// ignores some of their messages. The attempts of many clients slow the
+	// releases down, on a slow server to half a millisecond.
 	quickInterval = 600 * time.Microsecond
 
-	// spreadIntervals is over how many of them its next try is spread, but no further
-	// than longestDodge. A message that comes before the try is made leaves its
-	// time as it is: a client that gets its share of the processor late would
-	// else put it off again each time.
+	// spreadIntervals is over how many intervals the next attempt is spread,
+	// but no further than longestDelay. A message that comes before the attempt
+	// leaves its time as it is. Otherwise a client that gets little processor
+	// time would put its attempt off at each message.
 	spreadIntervals = 48
 	longestDelay    = 10 * time.Millisecond
 
-	// manyClients is from how many subscribed clients on one stays away, after
-	// so many quick messages in a row.
+	// A client unsubscribes for a while when at least manyClients are
+	// subscribed, after manyQuickReleases messages in a row that came fast.
 	manyClients       = 6
 	manyQuickReleases = 8
 
-	// resubscribeAfter is how long it stays away. Meanwhile its tries are spread over
-	// fewBeats, but never further than longestBlind: until then nothing would
-	// tell it that the crowd has gone.
+	// resubscribeAfter is how long it stays unsubscribed. Meanwhile its
+	// attempts are spread over pollIntervals, but never further than
+	// longestPoll: no message would tell it that the other clients have gone.
 	resubscribeAfter = 25 * time.Millisecond
 	pollIntervals    = 64
 	longestPoll      = 3 * time.Millisecond
 )
 
-// throttle is what a queue knows of a name that goes from hand to hand so fast that
-// nearly every try comes too late. Each message wakes one waiter of every
-// client, and where there are many, the server is busy with refusing them. So
-// the tries of a client are spread over some intervals, of which the messages in
-// between ask for nothing more.
+// throttle is what a queue knows of a lock that changes hands so fast that
+// nearly every attempt comes too late. Each message wakes one waiter of every
+// client. With many clients the server is busy with refusing them. So each
+// client spreads its attempts over some intervals and ignores the messages in
+// between.
 //
-// Where the clients are many, the server is busier still with telling all of
-// them of each release. Then a client that is not inside leaves the channel for
-// a while and goes by the clock alone. Those who stay, or come back, see fewer
-// subscribers and stay.
+// With very many clients the server is busy with publishing each release to all
+// of them. Then a client that does not hold the lock unsubscribes for a while
+// and polls. The clients that stay, or come back, see fewer subscribers and
+// stay.
 type throttle struct {
 	interval      time.Duration // between two messages, on average; 0: not known
-	lastRelease   time.Duration // message; 0: none since the queue subscribed
-	delayedUntil  time.Duration // no try before, for this reason; 0: none since the last try
+	lastRelease   time.Duration // its message; 0: none since the queue subscribed
+	delayedUntil  time.Duration // the next attempt; 0: not delayed
 	quickReleases int           // messages in a row that came fast
 	resubscribeAt time.Duration // when the queue subscribes again; 0: it has, or never did
 }
 
-// observeRelease takes note of a message that asks for a try.
+// observeRelease records a message that asks for an attempt.
 func (q *waitQueue) observeRelease() {
 	now := q.n.c.early()
 	gap := min(now-q.lastRelease, 10*quickInterval)
@@ -72,13 +72,14 @@ func (q *waitQueue) observeRelease() {
 	}
 }
 
-// crowded tells whether so many listen that leaving them is a relief.
+// crowded tells whether so many clients are subscribed that one should
+// unsubscribe for a while.
 func (q *waitQueue) crowded() bool {
 	share := q.n.fairShare
 	return share != nil && share.Counted() >= manyClients && share.AverageHold() < shortHold
 }
 
-// unsubscribeForAWhile leaves the channel for a while.
+// unsubscribeForAWhile ends the subscription and sets the time of the next.
 func (q *waitQueue) unsubscribeForAWhile(now time.Duration) {
 	if q.sub == nil || q.size == 0 {
 		return
@@ -88,13 +89,14 @@ func (q *waitQueue) unsubscribeForAWhile(now time.Duration) {
 	q.resubscribeAt = now + resubscribeAfter
 }
 
-// unsubscribed tells whether the queue stays off its channel.
+// unsubscribed tells whether it is too early to subscribe again.
 func (q *waitQueue) unsubscribed() bool {
 	return q.resubscribeAt > 0 && q.n.c.early() < q.resubscribeAt
 }
 
-// pollWithin sees to the next try of a queue that no message would tell when: it
-// is made within some intervals, or told by the channel, if it is time to come back.
+// pollWithin plans the next attempt of a queue that is unsubscribed for a
+// while: at random within so many intervals. When the time is over it
+// subscribes.
 func (q *waitQueue) pollWithin(within time.Duration) {
 	switch {
 	case q.unsubscribed():
@@ -107,9 +109,9 @@ func (q *waitQueue) pollWithin(within time.Duration) {
 	}
 }
 
-// delayUntil is the instant before which w, the head, makes no attempt, 0 if it may
-// try now. Who was never told that the lock is taken, or has no time left
-// then, does not wait for it.
+// delayUntil is the instant before which w, the head, makes no attempt, 0 if it
+// may try now. A waiter that was never refused is not delayed, nor is one whose
+// wait would elapse before.
 func (q *waitQueue) delayUntil(w *waiter) time.Duration {
 	if q.delayedUntil <= q.n.c.early() || !w.wasRefused() || w.until > 0 && w.until <= q.delayedUntil {
 		return 0

@@ -15,18 +15,18 @@ import (
 // kill the connection that an acquire was lost on.
 const undoEvery = time.Second
 
-// lost follows an acquire that was sent and never answered. It may have run;
-// bytes of it may still be on their way. First its connection is killed, then
-// it is undone, and only then is anything else tried (A5). It is called with
-// the shard locked, in the owner's command queue.
+// lost handles an acquire that was sent and never answered. It may have run, or
+// may still arrive. First its connection is killed, then it is undone, and only
+// then is another attempt made (A5). It is called with the shard locked, in the
+// owner's command queue.
 func (a *attempt) lost(err error) {
 	w, n := a.w, a.st.n
 	c := n.c
 	a.st.mayHaveSet(a.req.Sent, a.lease)
 	a.noteTrouble(err)
 	c.node.pipe.AfterKillBarrier(&a.req, func(killed bool) {
-		// The kill barrier is told on the pipeline's goroutine, or at once on this
-		// one, which holds the shard.
+		// The pipeline calls this on its own goroutine, or at once on this one,
+		// which holds the shard.
 		c.after(0, func() {
 			n.s.lock()
 			defer n.s.unlock()
@@ -68,13 +68,13 @@ func (a *attempt) noteTrouble(err error) {
 	})
 }
 
-// undo gives back what an acquire may have got for an owner of its own: an
-// unlock that finds nothing changes nothing. Where the connection could not
-// be killed, the acquire may run after it, so the undo is repeated for one
+// undo gives back what an acquire may have got for an owner of its own. An
+// unlock that finds nothing changes nothing. If the connection could not be
+// killed, the acquire may run after the undo, so the undo is repeated for one
 // lease.
 func (a *attempt) undo(killed bool) {
 	st, n := a.st, a.st.n
-	// Nothing more comes of it for the waiter; whoever is next may try once
+	// The waiter gets nothing from this attempt. The next attempt is made when
 	// the first undo was answered.
 	u := newRelease(st, n.c.undoLimit())
 	u.then = func(err error) {
@@ -131,7 +131,7 @@ func (st *ownerState) undoAgain(until time.Duration) {
 //     one too high, which keeps others out and lets nobody in.
 //   - One more says that it ran, or that somebody else holds once. To take it
 //     back may release another's hold, so it is done only where nobody else
-//     can hold: the owner is this client's and never left it (Client.alone).
+//     can hold: the owner is this client's and never left it (Client.exclusive).
 //     That is asked after the answer. Who learned of the owner before it was
 //     counted is known by then; who learns of it later adds to a count that is
 //     understood already.
@@ -166,8 +166,8 @@ func (a *attempt) countHolds(killed bool) {
 		case count == known:
 			a.resume()
 		case count == known+1 && n.c.exclusive(st.owner):
-			// Its owner lives on: repeated beyond the latch, it would take
-			// another hold.
+			// This owner is used again. If the undo were repeated after its
+			// latch expired, it would release another hold.
 			u := newRelease(st, n.c.unlockLimit())
 			u.then = func(err error) {
 				n.c.log.undone(st, err)
@@ -185,8 +185,7 @@ func (a *attempt) countHolds(killed bool) {
 	})
 }
 
-// resume ends the lost attempt and, if the waiter is still there, makes a new
-// one.
+// resume ends the lost attempt and makes a new one if the waiter still waits.
 func (a *attempt) resume() {
 	a.resumed()
 	a.st.attempts--
@@ -210,16 +209,17 @@ func (a *attempt) undecided(why string) {
 	a.unsent()
 }
 
-// read sends a command that only reads until it is answered, limit has come or
-// the client is closed, and hands over the reply without any lock held. It
-// does no I/O itself.
+// read sends a command that only reads. It is sent again until it is answered,
+// limit has come or the client is closed. then gets the reply without any lock
+// held. read does no I/O itself.
 func (c *Client) read(command string, args []any, limit time.Duration, then func(reply any, err error)) {
 	if !c.tryRead(command, args, limit, then) {
 		c.after(0, func() { then(nil, ErrClosed) })
 	}
 }
 
-// tryRead is read, which reports false when the pipeline is closed; then is never called then.
+// tryRead is read, but when the pipeline is closed it reports false and never
+// calls then.
 func (c *Client) tryRead(command string, args []any, limit time.Duration, then func(reply any, err error)) bool {
 	r := &pipeline.Request{Command: command, Args: args}
 	pause := firstPause

@@ -62,8 +62,8 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	return nil
 }
 
-// await waits for a release: as long as it takes while ctx lasts, since the
-// release bounds itself, and one command timeout beyond ctx (R2).
+// await waits for a release: without a limit while ctx lasts, since the release
+// has its own, and for one command timeout after that (R2).
 func await(ctx context.Context, c *Client, outcome chan error) error {
 	select {
 	case err := <-outcome:
@@ -82,10 +82,10 @@ func await(ctx context.Context, c *Client, outcome chan error) error {
 	}
 }
 
-// release ends the hold and starts its unlock, whose outcome goes to outcome,
-// or to then if that is nil. It reports false if there is nothing to send: the
-// hold was lost, and its owner has newer holds that an unlock would hit. It is
-// called with the shard locked.
+// release ends the hold and starts its unlock. Its outcome goes to outcome, or
+// to then if outcome is nil. It reports false if nothing is sent: the hold was
+// lost, and an unlock would release a newer hold of its owner. It is called
+// with the shard locked.
 func (h *Hold) release(outcome chan error, then func(error)) bool {
 	c := h.l.c
 	h.released = true
@@ -135,9 +135,9 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 	return true
 }
 
-// start starts the release in its owner's command queue. A caller whose owner has an
-// earlier command open is told at the limit; Close ends that command, and then
-// it is the release's turn.
+// start runs the release in its owner's command queue. A caller whose owner has
+// an earlier command open gets an error at the limit. When the client is
+// closed, the earlier command ends, and then the release is sent.
 func (r *release) start() {
 	st := r.st
 	if st.busy {
@@ -154,13 +154,13 @@ func (r *release) start() {
 	st.run(r)
 }
 
-// giveBack releases a hold that nobody has. It is called with the shard
+// giveBack releases a hold that no caller has. It is called with the shard
 // locked.
 func (h *Hold) giveBack() {
 	n := h.st.n
 	h.release(nil, func(err error) {
 		n.c.log.givenBack(h.st, err)
-		// Whoever waits without a subscription would not hear of it.
+		// Without a subscription the waiters would not notice the release.
 		if q := n.queue; q != nil && !q.confirmed {
 			q.wakePending = true
 			q.step()

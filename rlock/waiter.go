@@ -10,12 +10,12 @@ import (
 	"github.com/rlock-go/redisson/internal/pipeline"
 )
 
-// waiter is one call that wants the lock. It belongs to its shard's mutex
-// until its wait has ended; then its caller reads hold and err.
+// waiter is one call that wants the lock. The shard's mutex guards it until its
+// wait has ended. Then its caller reads hold and err.
 type waiter struct {
 	n     *name
 	terms terms
-	once  bool // TryLock: refused is refused
+	once  bool // TryLock: one attempt
 
 	ready chan struct{} // gets one when the wait has ended; has room for it
 	hold  *Hold
@@ -35,10 +35,10 @@ type waiter struct {
 	list       *waiterList // the list that it is in
 	prev, next *waiter
 
-	references atomic.Int32 // of those who know it, once it was granted the lock
+	references atomic.Int32 // to it, once it was granted the lock
 }
 
-// trouble is a time without answers.
+// trouble is a time in which the server did not answer.
 type trouble struct {
 	err   error // the latest
 	since time.Duration
@@ -78,9 +78,9 @@ func (w *waiter) fail(err error) {
 	w.endWait(nil, wrap("acquire", w.n.l.name, err))
 }
 
-// giveUp ends the wait because the caller's patience did: cause is its ctx's
-// error, or ErrLocked for a wait that elapsed. What is under way goes on
-// without it and is given back. It is called with the shard locked.
+// giveUp ends the wait for its caller: cause is the error of its ctx, or
+// ErrLocked when the wait has elapsed. An attempt under way goes on, and what
+// it is granted is given back. It is called with the shard locked.
 func (w *waiter) giveUp(cause error) error {
 	n := w.n
 	if w.ended {
@@ -108,16 +108,17 @@ func (w *waiter) giveUp(cause error) error {
 	return err
 }
 
-// wasRefused tells whether the wait has had an answer: to an attempt of its own,
-// or to one that its queue made while it stood in it.
+// wasRefused tells whether the waiter has had an answer: to an attempt of its
+// own, or to an attempt that its queue made while the waiter was in it.
 func (w *waiter) wasRefused() bool {
 	return w.refused || w.inQueue() && w.n.queue.answers != w.answers
 }
 
-// inQueue tells whether it stands in its queue.
+// inQueue tells whether the waiter is in its queue.
 func (w *waiter) inQueue() bool { return w.n.queue != nil && w.list == &w.n.queue.waiterList }
 
-// waitError says what is known when the caller leaves (A6, A7).
+// waitError is the error of a caller that gives up, with what is known then
+// (A6, A7).
 func (w *waiter) waitError(cause error) error {
 	refused := w.wasRefused()
 	last := w.trouble.err
@@ -125,7 +126,7 @@ func (w *waiter) waitError(cause error) error {
 		last = w.n.queue.trouble.err
 	}
 	if last == nil && (w.attempt != nil || w.inQueue() && w.n.queue.current != nil) {
-		// What waits to be sent was not told yet why it can't be.
+		// A request that waits to be written does not know yet why it can't be.
 		last = w.n.c.node.pipe.Err()
 	}
 	elapsed := errors.Is(cause, ErrLocked)
@@ -152,8 +153,8 @@ func (w *waiter) waitError(cause error) error {
 	return wrap("acquire", w.n.l.name, err)
 }
 
-// lastSaidTaken tells whether the last answer was that another owner has the lock. told
-// is whether the wait has had one.
+// lastSaidTaken tells whether the server's last answer was that another owner
+// holds the lock. refused says whether the waiter has had an answer.
 func (w *waiter) lastSaidTaken(refused bool) bool {
 	switch {
 	case w.terms.as && w.n.holds(w.terms.owner):
@@ -161,13 +162,14 @@ func (w *waiter) lastSaidTaken(refused bool) bool {
 	case refused:
 		return true
 	default:
-		// It joined those who wait after their last answer, and no trouble came since.
+		// It joined the queue after the last answer, and no trouble came since.
 		q := w.n.queue
 		return w.inQueue() && q.expiryDeadline > 0 && q.trouble.err == nil
 	}
 }
 
-// unsent says why nothing of it has run. last is the last trouble, or nil.
+// unsent says why no attempt of the waiter has run. last is the last trouble,
+// or nil.
 func (w *waiter) unsent(last error) error {
 	var why error
 	switch a := w.attempt; {
@@ -188,8 +190,8 @@ func (w *waiter) unsent(last error) error {
 	return &pipeline.NotSentError{Cause: why}
 }
 
-// unreachable describes trouble that lasted longer than its patience with a server
-// that has not answered once.
+// unreachable is the error of a waiter that never had an answer and whose
+// trouble has lasted for a command timeout.
 func (w *waiter) unreachable(err error) error {
 	if !lost(err) {
 		return err
@@ -200,8 +202,8 @@ func (w *waiter) unreachable(err error) error {
 	return fmt.Errorf("%w: %w; whatever it took is being given back", ErrUncertain, w.sinceLost(err))
 }
 
-// sinceLost adds to a lost command's error why there has been no connection
-// since.
+// sinceLost adds to the error of a lost command why there has been no
+// connection since.
 func (w *waiter) sinceLost(err error) error {
 	if why := w.n.c.node.pipe.Err(); why != nil && lost(err) {
 		return fmt.Errorf("%w; since then: %w", err, why)
@@ -209,8 +211,9 @@ func (w *waiter) sinceLost(err error) error {
 	return err
 }
 
-// acquire is every way to get a lock. wait < 0 waits as long as ctx does.
-// It is cut in three so that little is on the stack of those who wait.
+// acquire is the common part of all calls that acquire the lock. A wait below 0
+// lasts as long as ctx. It is split in three so that a waiting goroutine has a
+// small stack.
 func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts []AcquireOption) (*Hold, error) {
 	if once {
 		wait = -1
@@ -222,7 +225,7 @@ func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts 
 	return w.result(ctx, w.await(ctx, wait))
 }
 
-// startAcquire begins an acquire: its first attempt, or its place in the queue.
+// startAcquire makes the first attempt, or queues the waiter.
 func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, opts []AcquireOption) (*waiter, error) {
 	if err := l.usable(); err != nil {
 		return nil, err
@@ -263,8 +266,8 @@ func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, 
 	return w, nil
 }
 
-// await waits until the wait of w has ended, or for what ends its wait before: ctx's
-// error, or ErrLocked when wait has elapsed.
+// await waits until the wait of w has ended. It returns early with ctx's error,
+// or with ErrLocked when wait has elapsed.
 func (w *waiter) await(ctx context.Context, wait time.Duration) error {
 	if wait < 0 && ctx.Done() == nil {
 		<-w.ready
@@ -287,7 +290,7 @@ func (w *waiter) await(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// result is what the caller gets. cause is why it does not wait any longer; nil:
+// result is what the caller returns. cause is why it stopped waiting, nil if
 // the wait of w has ended.
 func (w *waiter) result(ctx context.Context, cause error) (*Hold, error) {
 	c, s := w.n.c, w.n.s
@@ -328,7 +331,8 @@ func (list *waiterList) push(w *waiter) {
 	}
 }
 
-// remove takes w out of the list that it is in; r may be nil.
+// remove takes w out of the list. It does nothing if w is in another list or r
+// is nil.
 func (list *waiterList) remove(w *waiter) {
 	if list == nil || w.list != list {
 		return

@@ -9,54 +9,54 @@ import (
 )
 
 const (
-	// A key without a TTL, or with an absurd one, is looked at this often: a
-	// bound for waits that no message ends.
+	// longestWait bounds the time between attempts, for a key without a TTL or
+	// with an absurd one.
 	longestWait = time.Minute
 
 	// A PTTL of 0 must not make a waiter spin.
 	shortestWait = time.Millisecond
 
-	// unsubscribeDelay is how long a queue that hands the lock on within this client
-	// stays subscribed when nobody waits in it: those who have just released
-	// tend to come back.
+	// unsubscribeDelay is how long an empty queue stays subscribed if it handed
+	// the lock on within this client. A caller that has just released tends to
+	// come back.
 	unsubscribeDelay = 50 * time.Millisecond
 
 	// maxSpareQueues bounds how many queues a shard keeps for the next name.
 	maxSpareQueues = 8
 )
 
-// waitQueue is the queue of one name's waiters (A3). One attempt is in flight for
-// all of them, the head's. It is made when something says that a look is
-// worth while: the queue has just formed, a message came, a subscription was
-// confirmed, the lease that was last heard of has ended, or one of this
-// client releases. That something is the wake-up of the queue and not the head's, so a
-// head that gives up takes nothing with it. All of it is guarded by the
-// shard's mutex.
+// waitQueue is the queue of the waiters for one name (A3). Only the head's
+// attempt is in flight. An attempt is made when a wake-up is pending: the queue
+// has just formed, a message came, a subscription was confirmed, the lease that
+// the server last reported has ended, or this client releases the lock. The
+// wake-up belongs to the queue and not to the head, so it is not lost when the
+// head gives up. The shard's mutex guards all fields.
 type waitQueue struct {
 	shard *shard
-	n     *name      // whose it is
-	next  *waitQueue // among the spare ones
+	n     *name
+	next  *waitQueue // of the shard's spare queues
 
 	waiterList
 	unqueued       waiterList // waiters whose attempts are made outside the queue
 	current        *attempt
 	wakePending    bool
-	expiryDeadline time.Duration // look by then at the latest
-	notBefore      time.Duration // and not before then, although a wake-up is pending
+	expiryDeadline time.Duration // the next attempt is made by then at the latest
+	notBefore      time.Duration // but not before this, even if a wake-up is pending
 	timer          *time.Timer
 	timerAt        time.Duration // what the timer is set to; 0: not set
 	sub            *pubsub.Subscription
 	confirmed      bool // the subscription was confirmed
-	epoch          int  // counts subscriptions, so that an old one's calls are told apart
-	answers        int  // "taken", or a grant to one of the queue
+	epoch          int  // counts subscriptions, so that calls of an old one are ignored
+	answers        int  // counts answers that another owner holds the lock, and grants to this queue
 	trouble        trouble
 
 	handoff
 	throttle
-	unsubscribeAt time.Duration // when a queue that nobody waits in leaves its channel; 0: not decided
+	unsubscribeAt time.Duration // for an empty queue; 0: not decided
 }
 
-// dropIfIdle gives the queue back if nobody waits in it and nothing is under way.
+// dropIfIdle takes the queue off its name if nobody waits in it and nothing is
+// under way. The shard keeps it for another name.
 func (q *waitQueue) dropIfIdle() {
 	if q.size > 0 || q.unqueued.size > 0 || q.current != nil || q.sub != nil {
 		return
@@ -69,8 +69,8 @@ func (q *waitQueue) dropIfIdle() {
 	}
 }
 
-// push queues w. A queue that forms looks at once, unless this client holds the
-// lock, of whose end it hears.
+// push adds w at the end. A new queue makes an attempt at once, unless this
+// client holds the lock: then the release makes it.
 func (q *waitQueue) push(w *waiter) {
 	now := q.n.c.early()
 	w.answers, w.joined = q.answers, now
@@ -87,8 +87,8 @@ func (q *waitQueue) push(w *waiter) {
 	q.waiterList.push(w)
 }
 
-// step does what is due: an attempt for the head, or setting the clock for
-// the next. It is called after every event.
+// step makes the attempt that is due for the head, or sets the timer for the
+// next one. It is called after every event.
 func (q *waitQueue) step() {
 	if q.resubscribeAt > 0 && q.size > 0 {
 		q.subscribe() // if it is time
@@ -117,7 +117,8 @@ func (q *waitQueue) step() {
 	q.attempt(w)
 }
 
-// attemptBy is when the head tries at the latest, wake-up pending or not.
+// attemptBy is the deadline of the head's next attempt, with or without a
+// wake-up.
 func (q *waitQueue) attemptBy() time.Duration {
 	if q.handOffDeadline > 0 {
 		return min(q.expiryDeadline, q.handOffDeadline)
@@ -132,7 +133,7 @@ func (q *waitQueue) attempt(w *waiter) {
 	q.arm()
 }
 
-// emptied follows the last waiter's going.
+// emptied is called when nobody waits any more.
 func (q *waitQueue) emptied() {
 	if q.sub != nil && q.handedOff && !q.n.c.closed() {
 		now := q.n.c.early()
@@ -149,8 +150,8 @@ func (q *waitQueue) emptied() {
 	q.n.dropIfIdle()
 }
 
-// arm sets the timer to the next instant at which something is due without
-// being told.
+// arm sets the timer to the next instant at which something is due that no
+// event announces.
 func (q *waitQueue) arm() {
 	at := clock.Never
 	switch {
@@ -186,7 +187,7 @@ func (q *waitQueue) tick() {
 	q.shard.lock()
 	n := q.n
 	if n.queue != q {
-		// It has been given back meanwhile.
+		// The queue has been taken off its name meanwhile.
 		q.shard.unlock()
 		return
 	}
@@ -197,9 +198,9 @@ func (q *waitQueue) tick() {
 	n.c.node.pipe.WakeWriter()
 }
 
-// lockTaken follows an answer to the queue's attempt that the name is taken for
-// ttl, by others or by a grant to one of the queue: whoever waits was told so
-// now.
+// lockTaken records that the server answered an attempt of the queue with ttl:
+// another owner holds the lock, or one of the queue was granted it. The answer
+// counts for everybody who waits now.
 func (q *waitQueue) lockTaken(ttl time.Duration) {
 	q.answers++
 	q.trouble.clear()
@@ -212,7 +213,7 @@ func (q *waitQueue) lockTaken(ttl time.Duration) {
 	}
 }
 
-// subscribe subscribes if nobody has (A2).
+// subscribe subscribes the queue, if it is not subscribed yet (A2).
 func (q *waitQueue) subscribe() {
 	if q.sub != nil || q.unsubscribed() {
 		return
@@ -222,7 +223,7 @@ func (q *waitQueue) subscribe() {
 	q.sub = q.n.c.node.hub.Subscribe(q.n.l.channel.(string), &subscriber{shard: q.shard, kind: q.n.l.kind, queue: q, epoch: q.epoch})
 }
 
-// reset leaves nothing of a queue that nobody waits in (P1, E2).
+// reset clears the queue when nobody waits in it (P1, E2).
 func (q *waitQueue) reset() {
 	q.unsubscribe()
 	if q.timer != nil {
@@ -236,7 +237,7 @@ func (q *waitQueue) reset() {
 	q.trouble.clear()
 }
 
-// unsubscribe leaves the channel.
+// unsubscribe ends the subscription.
 func (q *waitQueue) unsubscribe() {
 	if q.sub != nil {
 		q.sub.Close()
@@ -246,9 +247,9 @@ func (q *waitQueue) unsubscribe() {
 	q.confirmed = false
 }
 
-// attemptFailed follows an attempt that failed in a way that trying again may
-// mend: it is made again after a pause, and whoever was never answered gives
-// up when trouble has lasted a command timeout (A7).
+// attemptFailed records a failure that another attempt may mend. The next
+// attempt follows after a pause. Waiters that never had an answer fail when the
+// trouble has lasted for a command timeout (A7).
 func (q *waitQueue) attemptFailed(err error, since time.Duration) {
 	q.trouble.add(err, since)
 	q.expiryDeadline = q.n.c.now() + q.trouble.pause
@@ -256,7 +257,8 @@ func (q *waitQueue) attemptFailed(err error, since time.Duration) {
 	q.failUnanswered()
 }
 
-// failUnanswered fails the waiters whose patience with a silent server has ended.
+// failUnanswered fails the waiters that have waited for a first answer for a
+// command timeout.
 func (q *waitQueue) failUnanswered() {
 	if q.trouble.err == nil {
 		return
@@ -271,8 +273,8 @@ func (q *waitQueue) failUnanswered() {
 	}
 }
 
-// reenter lets waiters through whose owner has just come to hold the name by
-// another call: they would wait for themselves (A3).
+// reenter makes attempts for waiters whose owner has just acquired the name by
+// another call. They would otherwise wait for themselves (A3).
 func (n *name) reenter(o Owner) {
 	q := n.queue
 	if q == nil || q.shared == 0 {
@@ -289,7 +291,8 @@ func (n *name) reenter(o Owner) {
 	}
 }
 
-// subscriber is what the hub wakes: a queue, by one of its subscriptions.
+// subscriber is one subscription of a queue, as the hub calls it. The epoch
+// tells the calls of an earlier subscription apart.
 type subscriber struct {
 	shard *shard
 	kind  *kind
@@ -297,17 +300,19 @@ type subscriber struct {
 	epoch int
 }
 
-// Confirmed makes the head look: what was published before is gone (P2).
+// Confirmed wakes the queue: messages from before the confirmation are gone
+// (P2).
 func (sub *subscriber) Confirmed() { sub.wake(false) }
 
-// Message makes the head look, if its kind of lock says so.
+// Message wakes the queue, if the message is a release for its kind of lock.
 func (sub *subscriber) Message(payload []byte) {
 	if sub.kind.wakes(payload) {
 		sub.wake(true)
 	}
 }
 
-// wake notes that an attempt is wanted (P3).
+// wake records that an attempt is wanted, unless the message is this client's
+// own (P3).
 func (sub *subscriber) wake(released bool) {
 	q := sub.queue
 	sub.shard.lock()
@@ -328,7 +333,7 @@ func (sub *subscriber) wake(released bool) {
 	n.c.node.pipe.WakeWriter()
 }
 
-// Refused ends the waits: without a subscription nobody would be woken.
+// Refused fails all waiters: without a subscription nothing would wake them.
 func (sub *subscriber) Refused(err error) {
 	q := sub.queue
 	sub.shard.lock()
