@@ -14,7 +14,7 @@ func (p *Pipeline) Close(patience time.Duration) {
 		p.discard.Stop()
 	}
 	c := p.conn
-	// A reader that waits for nothing in particular waits until it is told.
+	// The reader of a managed connection waits even if no reply is expected.
 	expected := c != nil && (c.inflight > 0 || c.managed != nil)
 	if c != nil {
 		// If no reply is expected the reader closes, or returns, a clean
@@ -31,8 +31,8 @@ func (p *Pipeline) Close(patience time.Duration) {
 	p.abandon()
 }
 
-// Drain waits until nothing is queued, in flight or awaiting its kill barrier, for
-// at most d. Discards are sent at once.
+// Drain waits until nothing is queued, in flight or awaiting its kill barrier,
+// for at most d. Discards are sent at once.
 func (p *Pipeline) Drain(d time.Duration) bool {
 	deadline := time.Now().Add(d)
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 10*time.Millisecond) {
@@ -55,7 +55,7 @@ func (p *Pipeline) Drain(d time.Duration) bool {
 	}
 }
 
-// abandon ends what no goroutine is left to end.
+// abandon ends the requests and kill barriers that no goroutine is left to end.
 func (p *Pipeline) abandon() {
 	p.mu.Lock()
 	queue := p.queue

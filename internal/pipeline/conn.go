@@ -47,14 +47,14 @@ type conn struct {
 	counting     bool                    // they are being counted again
 }
 
-// batchBound is how long a batch may take.
+// batchBound is the time that a batch may take.
 type batchBound struct {
 	sent  time.Duration
 	waits int // the WAITs in it, each of which may rightly take a second
 }
 
-// end lets the reader go once it has read what is in flight; release must be called. It
-// is called with p.mu held.
+// end lets the reader return once it has read what is in flight. Then release
+// must be called. It is called with p.mu held.
 func (c *conn) end() {
 	if c.p.conn == c {
 		c.p.conn, c.p.releasing = nil, true
@@ -65,9 +65,9 @@ func (c *conn) end() {
 	}
 }
 
-// managed is a connection whose reads are bounded from outside, so that one
-// can always be under way: the end of an idle connection is seen at once, and a
-// reply finds its reader waiting.
+// managed is a connection whose reads are bounded from outside, so that one is
+// always under way. The end of an idle connection is noticed at once, and the
+// reader is there when a reply comes.
 type managed interface {
 	Manage(before func() (expected bool), after func())
 	SetReadDeadline(time.Time) error
@@ -79,9 +79,9 @@ type pusher interface {
 	Push() error
 }
 
-// beforeRead comes before the reader waits for the network: the callers that it has
-// woken get to queue, and what they queued is one batch. It reports whether
-// replies are expected then.
+// beforeRead is called before the reader waits for the network. The callers
+// that it has woken queue their next commands, which become one batch. It
+// reports whether replies are expected.
 func (c *conn) beforeRead() (expected bool) {
 	p := c.p
 	if c.woke {
@@ -97,8 +97,8 @@ func (c *conn) beforeRead() (expected bool) {
 	return c.inflight > 0
 }
 
-// afterRead follows the wait. From here on nobody else flushes: who has just been
-// woken would write each by itself what can go together.
+// afterRead is called when the read has ended. From here on only the reader
+// flushes. Otherwise each caller that it wakes would write its own command.
 func (c *conn) afterRead() {
 	p := c.p
 	p.mu.Lock()
@@ -106,8 +106,8 @@ func (c *conn) afterRead() {
 	p.mu.Unlock()
 }
 
-// boundRead bounds the read of the oldest batch in flight, or lifts the bound if
-// there is none. It is called with p.mu held.
+// boundRead sets the read deadline to that of the oldest batch in flight, or
+// removes it if there is none. It is called with p.mu held.
 func (c *conn) boundRead() {
 	if c.managed == nil {
 		return
@@ -117,7 +117,7 @@ func (c *conn) boundRead() {
 		b := c.batchBounds[(c.batchCount-c.inflight)%maxInFlight]
 		left := b.sent + c.p.o.Timeout - clock.Early(c.p.o.Clock)
 		if c.waited {
-			// What was before it may have waited as well.
+			// The batches before it may have waited too.
 			left = c.p.o.Timeout + time.Duration(b.waits)*waitTimeout
 		}
 		at = time.Now().Add(max(left, time.Millisecond))
@@ -125,8 +125,8 @@ func (c *conn) boundRead() {
 	_ = c.managed.SetReadDeadline(at)
 }
 
-// write sends a batch. An error needs no handling here: the stream is closed by
-// then, and the reader finds out.
+// write sends a batch. An error needs no handling here: the stream is closed
+// then, and the reader sees it.
 func (c *conn) write(b []*Request) {
 	defer func() { c.wrote <- struct{}{} }() // never blocks, as batches
 	c.wmu.Lock()
@@ -178,8 +178,9 @@ func (c *conn) read() {
 				return
 			}
 			if i == 0 {
-				// A server may answer what it was not asked yet; the writer
-				// must be done with the batch before others get its requests.
+				// A server may answer a command before it gets it. The writer
+				// must be done with the batch before its requests are
+				// completed.
 				<-c.wrote
 			}
 			p.complete(r)
@@ -202,8 +203,8 @@ func (c *conn) read() {
 	}
 }
 
-// next waits for a batch and reads its first reply. Without a batch the connection
-// is over, for err if it is not nil.
+// next waits for a batch and reads its first reply. If there is no batch the
+// connection is over, for err if it is not nil.
 func (c *conn) next() (b []*Request, reply any, err error) {
 	if c.managed == nil {
 		b, ok := <-c.batches
@@ -239,8 +240,8 @@ func (c *conn) timeLeft(b []*Request) time.Duration {
 	return max(b[0].Sent+c.p.o.Timeout-clock.Early(c.p.o.Clock), time.Millisecond)
 }
 
-// receiveReply hands r its reply, and reads what WAIT answered if it was sent. Its
-// error is the connection's.
+// receiveReply gives r its reply, and reads the answer to WAIT if that was
+// sent. Its error is the connection's.
 func (c *conn) receiveReply(r *Request, reply any, err error, timeout time.Duration) error {
 	r.Reply, r.Err = reply, err
 	if err != nil && serverError(err) == "" {
@@ -267,8 +268,8 @@ func (c *conn) receiveReply(r *Request, reply any, err error, timeout time.Durat
 	return nil
 }
 
-// recount asks how many replicas there are now: one that nobody heard from may
-// be gone, and with none there is nothing to wait for.
+// recount counts the replicas again. One that did not acknowledge may be gone,
+// and without replicas there is nothing to wait for.
 func (c *conn) recount() {
 	p := c.p
 	p.mu.Lock()
@@ -322,8 +323,8 @@ func (c *conn) finish(cause error) {
 	p.Flush()
 }
 
-// release gives the connection back. Until then no other is asked for: a pool
-// that has just enough of them would have none.
+// release gives the connection back. Until then no other is made: a pool with
+// just enough connections would have none.
 func (c *conn) release() {
 	c.wmu.Lock()
 	c.broken = true
@@ -334,7 +335,7 @@ func (c *conn) release() {
 	c.p.mu.Unlock()
 }
 
-// fail ends the connection: requests without a reply are lost.
+// fail ends a connection. Its requests without a reply are lost.
 func (c *conn) fail(rest []*Request, cause error) {
 	if ne, ok := errors.AsType[interface {
 		error
@@ -361,7 +362,8 @@ func (c *conn) fail(rest []*Request, cause error) {
 	c.release()
 	p.mu.Lock()
 	if !p.closed {
-		// Even if nobody asks for anything any more, its kill barrier must be reached.
+		// The next connection is made even if nothing is queued, for the kill
+		// barrier.
 		p.connect()
 	}
 	p.mu.Unlock()
@@ -374,15 +376,15 @@ func (c *conn) fail(rest []*Request, cause error) {
 	p.Flush()
 }
 
-// notifyEnded tells who wants to know that a connection is over.
+// notifyEnded calls Options.Ended.
 func (p *Pipeline) notifyEnded() {
 	if p.o.Ended != nil && p.ctx.Err() == nil {
 		p.o.Ended()
 	}
 }
 
-// updateBackoff lengthens the pause before the next connection if l was of no use. It is
-// called with p.mu held.
+// updateBackoff lengthens the pause before the next connection if this one
+// answered nothing. It is called with p.mu held.
 func (p *Pipeline) updateBackoff(c *conn) {
 	if c.answered && !c.retired {
 		p.backoff = 0

@@ -24,7 +24,8 @@ const (
 	shortLastBackoff = 100 * time.Millisecond
 )
 
-// connect sees to a connection in the background. It is called with mu held.
+// connect starts to connect in the background, unless there is a connection or
+// one is being made. It is called with mu held.
 func (p *Pipeline) connect() {
 	if p.dialling || p.releasing || p.conn != nil || p.ctx.Err() != nil {
 		return
@@ -34,8 +35,8 @@ func (p *Pipeline) connect() {
 	p.wg.Go(p.connecting)
 }
 
-// connecting tries until there is a connection or nobody needs one any more:
-// no request is queued and no broken connection awaits its kill barrier.
+// connecting tries until there is a connection, or until none is needed: no
+// request is queued and no broken connection awaits its kill barrier.
 func (p *Pipeline) connecting() {
 	defer p.expiring()()
 	last := min(lastBackoff, max(shortLastBackoff, p.o.Timeout/3))
@@ -58,7 +59,8 @@ func (p *Pipeline) connecting() {
 			continue
 		}
 		if !p.connectFailed(err) {
-			// What was told of the failure may have asked for more.
+			// A request that was completed with the failure may have queued
+			// another.
 			p.Flush()
 			return
 		}
@@ -67,8 +69,8 @@ func (p *Pipeline) connecting() {
 	}
 }
 
-// pause waits, unless the pipeline is closed. Half of it is drawn, so that
-// clients don't come back in step.
+// pause waits, unless the pipeline is closed. Half of it is random, so that
+// clients don't reconnect in step.
 func (p *Pipeline) pause(d time.Duration) {
 	select {
 	case <-time.After(d/2 + rand.N(d/2)):
@@ -76,12 +78,11 @@ func (p *Pipeline) pause(d time.Duration) {
 	}
 }
 
-// maxStale is how many dead connections a pool may lend before that is trouble of
-// the server's: after a restart all that were idle are dead.
+// maxStale is how many dead connections a pool may lend before that counts as
+// the server's trouble. After a restart all idle ones are dead.
 const maxStale = 16
 
-// staleError ends an attempt with a borrowed connection that was dead when it
-// came.
+// staleError is the failure of a borrowed connection that was dead already.
 type staleError struct{ error }
 
 func (e *staleError) Unwrap() error { return e.error }
@@ -92,7 +93,7 @@ func stale(rc redis.Conn, err error) bool {
 	return !own && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
 }
 
-// attempt makes one connection and puts it to use.
+// attempt makes one connection and starts to use it.
 func (p *Pipeline) attempt() error {
 	if err := p.ctx.Err(); err != nil {
 		return ErrClosed
@@ -112,19 +113,19 @@ func (p *Pipeline) attempt() error {
 	}
 	p.mu.Unlock()
 	o := &owned{rc: rc}
-	// A server that says nothing must not hold Close up.
+	// A silent server must not delay Close.
 	stop := context.AfterFunc(p.ctx, o.interrupt)
 	defer stop()
 	ident, err := identify(rc, undecided, p.o)
 	dead := stale(rc, err)
 	if err == nil {
-		// A pool lends its connections to a former master as long as they work.
+		// A pool lends connections to a former master as long as they work.
 		err = ident.server.Usable()
 		_, replica := errors.AsType[*transport.ReplicaError](err)
 		_, own := rc.(interrupter)
 		dead = replica && !own
 		if replica {
-			// Whoever else dialled meanwhile may have been led there too.
+			// The subscriptions may have been connected to the replica as well.
 			p.mu.Lock()
 			p.moved = true
 			p.mu.Unlock()
@@ -158,7 +159,7 @@ func (p *Pipeline) attempt() error {
 	}
 	stop() // from here on that is Close's business
 	p.conn, p.dialling, p.lastErr = c, false, nil
-	// A connection that broke by itself may have stood at another server too.
+	// A connection that broke by itself may have been to another server too.
 	moved := p.moved || p.at != "" && barrier.at != "" && p.at != barrier.at
 	p.moved, p.at = false, barrier.at
 	p.wg.Go(c.read)
@@ -170,8 +171,8 @@ func (p *Pipeline) attempt() error {
 	return nil
 }
 
-// connectFailed decides after a failed attempt to connect what becomes of the queue
-// and whether to go on.
+// connectFailed ends the requests whose time is over, after a failed attempt to
+// connect. It tells whether to go on.
 func (p *Pipeline) connectFailed(err error) bool {
 	now := clock.Early(p.o.Clock)
 	permanent := p.ctx.Err() != nil || p.o.Permanent != nil && p.o.Permanent(err)
@@ -185,7 +186,7 @@ func (p *Pipeline) connectFailed(err error) bool {
 	on := p.ctx.Err() == nil && (len(p.queue) > 0 || undecided)
 	if !on {
 		p.dialling = false
-		// Keys to delete are no reason to go on: they go with the next batch.
+		// Keys to delete are no reason to go on. They go with the next batch.
 		p.discardNow = false
 	}
 	p.mu.Unlock()

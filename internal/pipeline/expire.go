@@ -12,9 +12,10 @@ import (
 var errConnecting = errors.New("timeout: there is no connection yet")
 
 // expiring ends requests at their deadline while a connection is being made,
-// until stop is called: a request that comes during an attempt must not wait for
-// the end of the next one. It looks eight times in a command timeout, and leaves
-// as much time to the attempt that began with the request, which knows more.
+// until stop is called. A request that comes during an attempt must not wait
+// for the end of the next one. It looks eight times in a command timeout. It
+// leaves an eighth more to the attempt that began with the request, whose error
+// says more.
 func (p *Pipeline) expiring() (stop func()) {
 	every := max(p.o.Timeout/8, time.Millisecond)
 	stopped := make(chan struct{})
@@ -43,7 +44,7 @@ func (p *Pipeline) expiring() (stop func()) {
 	return func() { close(stopped) }
 }
 
-// remove takes from the queue what is picked. It is called with mu held.
+// remove takes the picked requests from the queue. It is called with mu held.
 func (p *Pipeline) remove(picked func(*Request) bool) (removed []*Request) {
 	keep := p.queue[:0]
 	for _, r := range p.queue {
@@ -59,7 +60,7 @@ func (p *Pipeline) remove(picked func(*Request) bool) (removed []*Request) {
 	return removed
 }
 
-// unsent completes requests that never left.
+// unsent completes requests that were not sent.
 func unsent(rs []*Request, cause error) {
 	for _, r := range rs {
 		r.Err = &NotSentError{cause}

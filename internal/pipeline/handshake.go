@@ -12,9 +12,9 @@ import (
 	"github.com/rlock-go/redisson/internal/transport"
 )
 
-// handshake is the first conversation on a connection: some commands in one
-// write, then their replies in order. Its first trouble is kept in err, and
-// nothing is sent or received after it.
+// handshake is the first exchange on a connection: some commands in one write,
+// then their replies in order. The first error is kept in err, and nothing is
+// sent or received after it.
 type handshake struct {
 	rc      redis.Conn
 	timeout time.Duration // of each reply
@@ -34,8 +34,8 @@ func (x *handshake) flush() {
 	}
 }
 
-// receive reads the next reply. A server's refusal is returned; whatever else
-// goes wrong, a refusal that passes among it, ends the handshake.
+// receive reads the next reply. It returns a refusal of the server. Any other
+// error ends the handshake, and so does a refusal that passes.
 func (x *handshake) receive() (any, error) {
 	if x.err != nil {
 		return nil, x.err
@@ -50,8 +50,9 @@ func (x *handshake) receive() (any, error) {
 	case refusal != "":
 		x.said = refusal
 	case x.said != "":
-		// A server that wants no more clients says so and hangs up: that is no
-		// answer to what was asked, and no dead connection either.
+		// A server with too many clients says so and closes the connection.
+		// That is not an answer to the command, and the connection was not
+		// stale either.
 		x.err = fmt.Errorf("%v after the server said: %s", err, string(x.said))
 	default:
 		x.err = err
@@ -99,11 +100,11 @@ func (x *handshake) server() transport.Server {
 	return s
 }
 
-// maxList is room for a line of some three hundred bytes for each of a hundred
-// thousand clients.
+// maxList has room for a hundred thousand clients with some three hundred bytes
+// each.
 const maxList = 32 << 20
 
-// clientListLine finds this connection's line in CLIENT LIST; empty where the
+// clientListLine finds this connection in CLIENT LIST. It is empty if the
 // server refuses that too.
 func (x *handshake) clientListLine(id int64) string {
 	if a, ok := x.rc.(interface{ Admit(bytes int) }); ok {

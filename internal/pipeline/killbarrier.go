@@ -9,8 +9,8 @@ import (
 	"github.com/rlock-go/redisson/internal/transport"
 )
 
-// killBarrier is how the server knows one connection, and whether bytes written to
-// it can still run.
+// killBarrier is how the server knows one connection, and whether bytes written
+// to it can still run.
 type killBarrier struct {
 	id   int64  // CLIENT ID; 0 where the server would not say
 	addr string // the address that the server sees
@@ -21,11 +21,11 @@ type killBarrier struct {
 	waiting []func(closed bool)
 }
 
-// AfterKillBarrier calls fn once no byte of the connection that r was lost on can
-// run any more (true), or once it is known that this can't be had, because
-// the server refuses CLIENT ID or CLIENT KILL or the pipeline was closed
-// (false). fn may run on this goroutine or a later one; it must not block.
-// It is for requests that ended with a LostError.
+// AfterKillBarrier calls fn with true once no byte of the connection that r was
+// lost on can run any more. It calls fn with false once it is known that this
+// can't be achieved, because the server refuses CLIENT ID or CLIENT KILL or the
+// pipeline was closed. fn may run on this goroutine or on another one later. It
+// must not block. r must have ended with a LostError.
 func (p *Pipeline) AfterKillBarrier(r *Request, fn func(killed bool)) {
 	b := r.conn.barrier
 	p.mu.Lock()
@@ -44,13 +44,13 @@ func (p *Pipeline) AfterKillBarrier(r *Request, fn func(killed bool)) {
 	fn(killed)
 }
 
-// decide records the outcome of a kill barrier; runBarriers tells it. It is called with mu
-// held.
+// decide records the outcome of a kill barrier. runBarriers reports it. It is
+// called with mu held.
 func (p *Pipeline) decide(b *killBarrier, killed bool) {
 	b.decided, b.killed = true, killed
 }
 
-// runBarriers tells the outcome of decided kill barriers and drops them.
+// runBarriers reports the outcome of decided kill barriers and drops them.
 func (p *Pipeline) runBarriers() {
 	p.mu.Lock()
 	var run []func()
@@ -73,7 +73,7 @@ func (p *Pipeline) runBarriers() {
 	}
 }
 
-// identity is what the handshake of a connection told.
+// identity is what the handshake of a connection found out.
 type identity struct {
 	barrier  *killBarrier
 	killed   []bool // of the connections that were asked for, in their order
@@ -81,12 +81,12 @@ type identity struct {
 	server   transport.Server
 }
 
-// identify asks the server who it is and how it knows this connection, and
-// kills what is left of the ones before, all in one write; it counts replicas
-// if that is wanted. Its error is the connection's. A server that refuses only
-// leaves the kill barrier without an id; a reply that answers something else than was
-// asked belongs to somebody else's command, and nothing on such a connection
-// can be believed.
+// identify asks the server for its role and for its name of this connection,
+// and kills the broken connections before it, all in one write. It counts
+// replicas if that is wanted. Its error is the connection's. If the server
+// refuses to name the connection, the kill barrier has no id. A reply that does
+// not fit its command belongs to another command, and nothing on such a
+// connection can be trusted.
 func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, error) {
 	x := &handshake{rc: rc, timeout: o.Timeout}
 	for _, b := range undecided {
@@ -134,7 +134,7 @@ func countReplicas(info string) int {
 	return n
 }
 
-// field cuts what stands between a label and an end out of a server's text.
+// field is the text between a label and an end.
 func field(text, label, end string) string {
 	_, rest, ok := strings.Cut(text, label)
 	if !ok {

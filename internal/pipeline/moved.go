@@ -24,8 +24,8 @@ func readOnly(err error) bool {
 	return strings.HasPrefix(said, "READONLY ")
 }
 
-// refusedByReplica queues r for the next connection, or ends it with the
-// server's answer if its time is over.
+// refusedByReplica queues r for the next connection, or completes it with the
+// server's answer if its deadline has passed.
 func (p *Pipeline) refusedByReplica(r *Request) {
 	p.mu.Lock()
 	retired := p.retire(r.conn, errReadOnly)
@@ -44,9 +44,8 @@ func (p *Pipeline) refusedByReplica(r *Request) {
 	}
 }
 
-// Retire gives the present connection up, for cause, once what is under way on
-// it is answered, and makes another one. Nothing is lost by it. It reports
-// false if there is no connection.
+// Retire replaces the present connection, for cause, once its open commands are
+// answered. Nothing is lost by it. It reports false if there is no connection.
 func (p *Pipeline) Retire(cause error) bool {
 	p.mu.Lock()
 	c := p.conn
@@ -63,7 +62,7 @@ func (p *Pipeline) Retire(cause error) bool {
 	return true
 }
 
-// retire has no more batches cut for l, for cause. It reports whether l was the
+// retire stops new batches on c, for cause. It reports whether c was the
 // connection in use. It is called with mu held.
 func (p *Pipeline) retire(c *conn, cause error) bool {
 	if c == nil || p.conn != c {

@@ -8,7 +8,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// owned is a connection as long as it is the pipeline's.
+// owned is a connection while the pipeline has it.
 type owned struct {
 	rc        redis.Conn
 	releaseMu sync.Mutex // guards gone; held while a borrowed connection is broken off
@@ -18,8 +18,8 @@ type owned struct {
 // interrupter is a connection that any goroutine may break off.
 type interrupter interface{ Interrupt() }
 
-// interrupt has whoever reads or writes go on with an error. Any goroutine may
-// call it, at any time.
+// interrupt makes reads and writes fail. Any goroutine may call it, at any
+// time.
 func (o *owned) interrupt() {
 	if i, ok := o.rc.(interrupter); ok {
 		i.Interrupt()

@@ -22,22 +22,22 @@ const (
 	// idle connection. A renewal of a hundred locks is about ten kilobytes.
 	maxDirect = 4
 
-	// batchSplit is into how many batches callers are split, so that some are at the
-	// server while others are here: measured with 16 to 1,024 callers, two to
-	// four make 3 to 8 percent.
+	// batchSplit is into how many batches the open requests are split, so that
+	// some are at the server while others are here. Measured with 16 to 1,024
+	// callers, two to four make 3 to 8 percent.
 	batchSplit = 3
 
-	// leastBatch is how many requests are not split into smaller batches.
+	// leastBatch is the size below which batches are not split.
 	leastBatch = 4
 
-	// discardAfter is how long a discarded key waits for company.
+	// discardAfter is how long a discarded key waits for others.
 	discardAfter = 5 * time.Millisecond
 
 	// refusedAfter is how long it waits when the server refused the last DEL.
 	refusedAfter = 100 * time.Millisecond
 
-	// maxDiscards bounds one DEL, so that no single command holds up the
-	// server.
+	// maxDiscards bounds one DEL, so that no single command blocks the server
+	// for long.
 	maxDiscards = 1000
 )
 
@@ -78,7 +78,7 @@ type Pipeline struct {
 	backoff    time.Duration // before the next connection: those before were of no use
 	moved      bool          // the last connection was given up, see Retire, or its server was a replica
 	at         string        // the server's own address on the last connection
-	writerRuns bool          // the flusher goroutine runs
+	writerRuns bool          // runWriter runs
 	closed     bool
 	batches    uint64
 	discards   []any // keys
@@ -108,9 +108,9 @@ func (p *Pipeline) Submit(r *Request) {
 	}
 }
 
-// Enqueue queues r without I/O, so that a caller may hold locks; a Flush or
-// WakeWriter must be called. It reports false when the pipeline is closed: then r.Err says
-// so and r is never completed.
+// Enqueue queues r without I/O, so that a caller may hold locks. Flush or
+// WakeWriter must be called afterwards. It reports false when the pipeline is
+// closed: then r.Err says so and r is never completed.
 func (p *Pipeline) Enqueue(r *Request) bool {
 	deadline := clock.Early(p.o.Clock) + p.o.Timeout
 	p.mu.Lock()
@@ -129,7 +129,7 @@ func (p *Pipeline) Enqueue(r *Request) bool {
 }
 
 // Cancel takes back a request that was not written yet. It reports whether it
-// did; r is then never completed.
+// did. r is then never completed.
 func (p *Pipeline) Cancel(r *Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,9 +169,9 @@ func (p *Pipeline) Flush() {
 	p.mu.Unlock()
 }
 
-// WakeWriter is Flush for those who must not block. A few commands on a connection
-// on which no reply is expected are written at once, since the kernel has room for them;
-// all else is written on another goroutine.
+// WakeWriter is Flush for callers that must not block. A few commands are
+// written at once if no reply is expected, since the kernel has room for them.
+// Anything else is written on another goroutine.
 func (p *Pipeline) WakeWriter() {
 	p.mu.Lock()
 	for p.ready() && p.conn.inflight == 0 && len(p.queue) <= maxDirect && len(p.discards) <= maxDirect {
@@ -181,7 +181,7 @@ func (p *Pipeline) WakeWriter() {
 		p.mu.Lock()
 		c.writing = false
 	}
-	// Who met this write left its own to whoever was writing.
+	// A caller that came during this write left its commands to the writer.
 	if !p.ready() {
 		p.mu.Unlock()
 		return
@@ -208,8 +208,9 @@ func (p *Pipeline) runWriter() {
 	}
 }
 
-// ready tells whether there is something to write and somewhere to write it,
-// and sees to a connection if there is none. It is called with mu held.
+// ready tells whether there is something to write and a connection to write it
+// to. If there is no connection it starts to make one. It is called with mu
+// held.
 func (p *Pipeline) ready() bool {
 	if len(p.queue) == 0 && !(p.discardNow && len(p.discards) > 0) {
 		return false
@@ -221,8 +222,8 @@ func (p *Pipeline) ready() bool {
 	return !p.conn.writing && !p.conn.busy && p.conn.inflight < maxInFlight
 }
 
-// cutBatch takes the queue, or what makes a good batch of it. It is called with mu
-// held.
+// cutBatch takes the queue, or a part of it that makes a good batch. It is
+// called with mu held.
 func (p *Pipeline) cutBatch() (*conn, []*Request) {
 	c := p.conn
 	b := p.queue
@@ -230,9 +231,9 @@ func (p *Pipeline) cutBatch() (*conn, []*Request) {
 	if last := len(p.spares) - 1; last >= 0 {
 		p.queue, p.spares = p.spares[last], p.spares[:last]
 	}
-	// Callers that travel together return together, and the server would have
-	// nothing to do until they are back. Parted, some are at the server while
-	// others are here.
+	// Callers whose commands go together come back together, and until then the
+	// server has nothing to do. Split, some are at the server while others are
+	// here.
 	if most := max((len(b)+c.openRequests)/batchSplit, leastBatch); len(b) > most {
 		p.queue = append(p.queue, b[most:]...)
 		clear(b[most:])

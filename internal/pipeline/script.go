@@ -19,9 +19,9 @@ type load struct {
 	err    error  // what the server said to it
 }
 
-// complete hands over a reply, or loads the script that the server lacked
-// (A1): once for all requests that met its absence, and never for an EVALSHA
-// that was sent behind a load.
+// complete completes a request, or loads the script that the server lacked
+// (A1). It loads it once for all requests that were answered NOSCRIPT, and
+// never for an EVALSHA that was sent after a load.
 func (p *Pipeline) complete(r *Request) {
 	if readOnly(r.Err) {
 		p.refusedByReplica(r)
