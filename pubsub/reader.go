@@ -3,9 +3,10 @@ package pubsub
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/command/refusal"
 )
 
 // errFinished ends the reader after the final PING. It is no failure.
@@ -16,14 +17,13 @@ var errFinished = errors.New("pubsub: finished")
 func (c *conn) readAll() error {
 	for {
 		v, err := c.receive()
-		var refusal redis.Error
-		switch {
+		switch said, refused := refusal.Of(err); {
 		case err == nil:
 			c.serverAnswered()
 			err = c.take(v)
-		case errors.As(err, &refusal):
+		case refused:
 			c.serverAnswered()
-			err = c.takeError(refusal)
+			err = c.takeError(said, err)
 		}
 		if errors.Is(err, errFinished) {
 			return nil
@@ -129,13 +129,16 @@ func (c *conn) takePong() error {
 }
 
 // takeError acts on an error answer, which answers a whole command.
-func (c *conn) takeError(refusal redis.Error) error {
+func (c *conn) takeError(said refusal.Refusal, err error) error {
 	h := c.hub
-	final := h.final(refusal)
+	// What may pass, such as a server that is busy, ends the connection instead,
+	// and the hub tries again after a pause. It asks the caller, so h.mu is not
+	// held.
+	final := said.NotAllowed() || h.o.Permanent(err)
 	h.mu.Lock()
 	if len(c.unanswered) == 0 {
 		h.mu.Unlock()
-		return fmt.Errorf("pubsub: the server ends the connection: %w", refusal)
+		return fmt.Errorf("pubsub: the server ends the connection: %w", err)
 	}
 	cmd := c.unanswered[0]
 	switch {
@@ -145,7 +148,7 @@ func (c *conn) takeError(refusal redis.Error) error {
 		return c.takePong()
 	case cmd.kind == unsubscribe || cmd.answered > 0 || !final:
 		h.mu.Unlock()
-		return fmt.Errorf("pubsub: %s refused: %w", cmd.kind, refusal)
+		return fmt.Errorf("pubsub: %s refused: %w", cmd.kind, err)
 	}
 	c.answer(true)
 	var subs []*Subscription
@@ -163,16 +166,6 @@ func (c *conn) takeError(refusal redis.Error) error {
 		h.reconcile(ch)
 	}
 	h.mu.Unlock()
-	h.refuse(subs, fmt.Errorf("pubsub: SUBSCRIBE %q: %w", cmd.channels[0].name, refusal))
+	h.refuse(subs, fmt.Errorf("pubsub: SUBSCRIBE %q: %w", cmd.channels[0].name, err))
 	return nil
-}
-
-// final tells whether a SUBSCRIBE that was answered like this will be answered so
-// again. What may pass, such as a server that is busy, ends the connection instead,
-// and the hub tries again after a pause. It asks the caller, so h.mu is not held.
-func (h *Hub) final(refusal redis.Error) bool {
-	text := string(refusal)
-	return strings.HasPrefix(text, "NOPERM") ||
-		strings.HasPrefix(text, "ERR unknown command") ||
-		h.o.Permanent(refusal)
 }

@@ -6,15 +6,14 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/pipeline"
-	"github.com/rlock-go/redisson/internal/transport"
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
 // attempt is one acquire command. It outlives its waiter: its outcome is
 // handled here, once, whether or not the waiter still waits.
 type attempt struct {
-	req        pipeline.Request
+	req        command.Request
 	w          *waiter
 	st         *ownerState
 	lease      time.Duration // what it passes
@@ -24,7 +23,8 @@ type attempt struct {
 	handedOff  bool // it followed an unlock of this client at once
 	referenced bool // a timer knows it
 	stuckTimer *time.Timer
-	detached   bool // nothing comes of it any more for its waiter
+	left       bool // its owner's command queue is free, or an undo has it
+	detached   bool // it has ended
 }
 
 // try makes an attempt for w. It is called with the shard locked.
@@ -61,7 +61,7 @@ func (a *attempt) begin() {
 	st, n := a.st, a.st.n
 	n.c.timers.cancel(a.stuckTimer)
 	if a.w.ended {
-		a.unsent()
+		a.end(true)
 		return
 	}
 	own := n.c.o.watchdog
@@ -72,10 +72,10 @@ func (a *attempt) begin() {
 	a.lease = st.commandLease(own)
 	a.forces = n.forces
 	a.w.ownerUsed = true
-	a.req.Done, a.req.Wait = a, n.c.o.replicas
-	a.req.Call(n.l.kind.acquire(a.req.ArgBuffer[:0], n.l.key, st, n.c.leaseArg(a.lease)))
-	if a.queued = n.c.node.pipe.Enqueue(&a.req); !a.queued {
-		a.failed(a.req.Err)
+	a.req.Handler, a.req.Wait = a, n.c.o.replicas
+	a.req.Script(n.l.kind.acquire(a.req.Room(), n.l.key, st, n.c.leaseArg(a.lease)))
+	if a.queued = n.c.node.exec.Enqueue(&a.req); !a.queued {
+		a.failed()
 	}
 }
 
@@ -86,21 +86,21 @@ func (a *attempt) stuck() {
 	s.lock()
 	defer s.unlock()
 	if a.inCommandQueue() && !a.detached && !a.w.ended && !a.w.wasRefused() {
-		a.w.fail(a.w.unsent(a.st.n.c.node.pipe.Err()))
+		a.w.fail(a.w.unsent(a.st.n.c.node.exec.Trouble()))
 	}
 }
 
 // inCommandQueue tells whether the attempt waits for an earlier command of its
 // owner.
-func (a *attempt) inCommandQueue() bool { return a.req.Done == nil }
+func (a *attempt) inCommandQueue() bool { return !a.req.Begun() }
 
 // unanswered tells whether the attempt may have reached the server.
 func (a *attempt) unanswered() bool { return a.queued && !a.detached }
 
-// cancel takes the command back if it was not written yet. Then unsent must be
+// cancel takes the command back if it was not written yet. Then end must be
 // called. It is called with the shard locked.
 func (a *attempt) cancel() bool {
-	if a.queued && !a.detached && a.st.n.c.node.pipe.Cancel(&a.req) {
+	if a.queued && !a.detached && a.st.n.c.node.exec.Cancel(&a.req) {
 		a.queued = false
 		return true
 	}
@@ -111,80 +111,101 @@ func (a *attempt) cancel() bool {
 // locked.
 func (a *attempt) abandon() {
 	if a.cancel() {
-		a.unsent()
+		a.end(true)
 	}
 }
 
-// unsent ends an attempt that was not sent. Its wake-up stays pending.
-func (a *attempt) unsent() {
-	if a.isQueueAttempt() {
-		a.st.n.queue.wakePending = true
-	}
-	a.finish()
-}
-
-// finish ends the attempt for its waiter, its queue and its owner's command
-// queue.
-func (a *attempt) finish() {
-	a.detach()
-	a.st.attempts--
-	a.st.done()
-	a.st.n.c.work.done()
-}
-
-// detach ends the attempt for its waiter and queue only.
-func (a *attempt) detach() {
+// end ends the attempt, once: for its waiter, for its queue and for its owner's
+// command queue. unasked says that the server was not asked, or did not tell.
+// Then the wake-up that the attempt was made for stays pending.
+func (a *attempt) end(unasked bool) {
 	if a.detached {
 		return
 	}
 	a.detached = true
-	n := a.st.n
+	st, n := a.st, a.st.n
 	if a.w.attempt == a {
 		a.w.attempt = nil
 	}
-	if n.isQueueAttempt(a) {
+	if a.isQueueAttempt() {
 		n.queue.current = nil
+		n.queue.wakePending = n.queue.wakePending || unasked
 	}
 	n.step()
+	st.attempts--
+	a.leave()
+	n.c.work.done()
 }
 
-// Complete handles the end of the command.
-func (a *attempt) Complete(r *pipeline.Request) {
+// leave frees its owner's command queue.
+func (a *attempt) leave() {
+	if !a.left {
+		a.left = true
+		a.st.done()
+	}
+}
+
+// Unanswered follows the loss of its connection. It may have run; bytes of it
+// may still be on their way.
+func (a *attempt) Unanswered(r *command.Request) {
 	s := a.st.n.s
 	s.lock()
 	defer s.unlock()
-	if r.Err != nil {
-		a.failed(r.Err)
-		return
+	if a.handedOff {
+		a.st.n.resetOwnMessages()
 	}
-	granted, ttl, err := codec.DecodeAcquire(r.Reply)
-	switch {
-	case err != nil:
-		a.failed(err)
-	case granted:
-		a.granted(r)
+	a.st.mayHaveSet(r.Sent(), a.lease)
+	a.noteTrouble(r.Err())
+}
+
+// Paused never comes: an acquire is never sent again.
+func (a *attempt) Paused(*command.Request, time.Duration) {}
+
+// Done handles the end of the command.
+func (a *attempt) Done(r *command.Request) {
+	s := a.st.n.s
+	s.lock()
+	defer s.unlock()
+	switch r.Fate() {
+	case command.Answered:
+		granted, ttl, err := codec.DecodeAcquire(r.Reply())
+		switch {
+		case err != nil:
+			a.ranInPart(err)
+		case granted:
+			a.granted(r)
+		default:
+			a.refused(ttl)
+			a.done()
+		}
+	case command.Lost:
+		// Only now is anything else tried (A5).
+		if a.w.terms.as {
+			a.countHolds()
+		} else {
+			a.undo()
+		}
 	default:
-		a.refused(ttl)
-		a.done()
+		a.failed()
 	}
 }
 
 // granted makes a hold of a grant and gives it to the waiter. A grant that
 // nobody wants any more, or that can't be trusted any more, is given back.
-func (a *attempt) granted(r *pipeline.Request) {
+func (a *attempt) granted(r *command.Request) {
 	st, w, n := a.st, a.w, a.st.n
 	n.supersede(st)
-	h, ok := st.grant(w, r.Sent, a.lease)
+	h, ok := st.grant(w, r.Sent(), a.lease)
 	switch {
 	case !ok:
 		st.drop(h)
-		st.mayHaveSet(r.Sent, a.lease)
+		st.mayHaveSet(r.Sent(), a.lease)
 		st.updateLease()
 		h.over(lostBy(watchdog.ErrExpired))
 		h.giveBack()
-		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, st.least(r.Sent, a.lease)))
+		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, st.least(r.Sent(), a.lease)))
 		a.tellQueue()
-	case r.Replicas > 0 && r.Acked == 0:
+	case r.Unreplicated():
 		n.c.log.unreplicated(st, r)
 		a.giveBackFirst(h, func() { a.retryLater(errUnreplicated) })
 		return
@@ -199,14 +220,14 @@ func (a *attempt) granted(r *pipeline.Request) {
 		w.endWait(h, nil)
 		a.tellQueue()
 		n.reenter(st.owner)
-		a.finish()
+		a.end(false)
 		if w.tries == 1 {
 			w.done()
 		}
 		a.done()
 		return
 	}
-	a.finish()
+	a.end(false)
 }
 
 // supersede ends the holds of all owners but st, which the server has just
@@ -234,11 +255,9 @@ func (a *attempt) giveBackFirst(h *Hold, then func()) {
 	h.release(nil, func(err error) {
 		a.st.n.c.log.givenBack(a.st, err)
 		then()
-		a.detach()
+		a.end(false)
 	})
-	a.st.attempts--
-	a.st.done()
-	a.st.n.c.work.done()
+	a.leave()
 }
 
 // isQueueAttempt tells whether it is the attempt of its queue.
@@ -321,46 +340,51 @@ func (a *attempt) refused(ttl time.Duration) {
 			q.push(w)
 		}
 	}
-	a.finish()
+	a.end(false)
 }
 
-// failed handles an attempt that ended with an error.
-func (a *attempt) failed(err error) {
-	c := a.st.n.c
+// failed decides what an attempt becomes that the server refused, or was never
+// asked for.
+func (a *attempt) failed() {
+	c, r := a.st.n.c, &a.req
 	if a.handedOff {
 		a.st.n.resetOwnMessages()
 	}
 	switch {
-	case lost(err):
-		a.lost(err)
-	case closedPipe(err) || c.closed():
+	case r.Fate() == command.Closed || c.closed():
 		a.w.fail(ErrClosed)
-		a.finish()
-	case notSent(err) && transport.Permanent(err) && !a.w.wasRefused():
+	case r.Fate() == command.NotSent && (!r.Permanent() || a.w.wasRefused()):
+		a.retryLater(r.Err())
+	case r.Fate() == command.NotSent:
 		// Connecting again would meet the same refusal.
-		a.answeredWithError(err)
-		a.finish()
-	case notSent(err):
-		a.retryLater(err)
-		a.finish()
-	case harmless(err) || a.w.terms.as:
-		if !harmless(err) {
-			a.st.mayHaveSet(a.req.Sent, a.lease)
-		}
-		a.answeredWithError(err)
-		a.finish()
+		a.answeredWithError(r.Err())
+	case r.MayHaveRun():
+		a.ranInPart(r.Err())
+		return
 	default:
-		// Part of the script may have run.
-		a.answeredWithError(err)
-		a.undo(true)
+		a.answeredWithError(r.Err())
 	}
+	a.end(false)
+}
+
+// ranInPart gives back what a script may have got that ended with an error, or
+// with a reply of another shape.
+func (a *attempt) ranInPart(err error) {
+	if a.w.terms.as {
+		a.st.mayHaveSet(a.req.Sent(), a.lease)
+		a.answeredWithError(err)
+		a.end(false)
+		return
+	}
+	a.answeredWithError(err)
+	a.undo()
 }
 
 // answeredWithError fails the waiter with the server's error, or tries again if
 // the error passes.
 func (a *attempt) answeredWithError(err error) {
 	w := a.w
-	if transient(err) || w.wasRefused() && passing(err) {
+	if a.req.Transient() || w.wasRefused() && a.req.Passing() {
 		a.retryLater(err)
 		return
 	}

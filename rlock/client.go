@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/transport"
 	"github.com/rlock-go/redisson/pubsub"
@@ -67,6 +68,7 @@ const (
 type node struct {
 	renewals renewalLimiter
 	pipe     *pipeline.Pipeline
+	exec     *command.Executor // of all that is sent through pipe
 	hub      *pubsub.Hub
 }
 
@@ -198,6 +200,7 @@ func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *
 		}),
 		hub: pubsub.New(dial(), pubsub.Options{Timeout: o.timeout, Permanent: transport.Permanent, Logger: c.log.l}),
 	}
+	c.node.exec = command.New(c.node.pipe, command.Options{Now: c.now, Permanent: transport.Permanent, Closing: c.closed})
 	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.watchdog, Clock: o.clock})
 	c.trackSharedOwners()
 	return c
@@ -260,39 +263,4 @@ func (c *Client) ping(ctx context.Context) error {
 		err = fmt.Errorf("no Redis: PING was answered with a Go %T, not PONG", reply)
 	}
 	return err
-}
-
-// query sends a command that changes nothing and waits for its reply. It is
-// sent again as long as that may help, for at most a command timeout.
-func (c *Client) query(ctx context.Context, command string, args ...any) (any, error) {
-	type answer struct {
-		reply any
-		err   error
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	done := make(chan answer, 1)
-	if !c.tryRead(command, args, c.now()+c.o.timeout, func(reply any, err error) { done <- answer{reply, err} }) {
-		return nil, ErrClosed
-	}
-	c.node.pipe.Flush()
-	// One that is asked again just before its limit may wait for a connection
-	// for two timeouts more; its caller does not. Else the answer comes first.
-	timer := time.NewTimer(c.o.timeout + c.o.timeout/8)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		if why := c.node.pipe.Err(); why != nil {
-			return nil, &pipeline.NotSentError{Cause: why}
-		}
-		return nil, &pipeline.LostError{Cause: fmt.Errorf("no reply within %v", c.o.timeout)}
-	case a := <-done:
-		if closedPipe(a.err) {
-			a.err = ErrClosed
-		}
-		return a.reply, a.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }

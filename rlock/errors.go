@@ -3,13 +3,6 @@ package rlock
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
-
-	"github.com/gomodule/redigo/redis"
-
-	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/pipeline"
 )
 
 // The decisions that a caller takes by error. Each comes wrapped in a text
@@ -78,64 +71,4 @@ func (e lostHold) Unwrap() error        { return e.error }
 // notHeld is what Java's IllegalMonitorStateException says.
 func notHeld(o Owner) error {
 	return fmt.Errorf("%w: attempt to unlock lock, not locked by current thread by node id: %s thread-id: %d", ErrNotHeld, o.client, o.thread)
-}
-
-// lost tells a request that was sent and never answered.
-func lost(err error) bool {
-	_, ok := err.(*pipeline.LostError)
-	return ok
-}
-
-// notSent tells a request that never left.
-func notSent(err error) bool {
-	_, ok := err.(*pipeline.NotSentError)
-	return ok
-}
-
-// closedPipe tells a request that ended because its pipeline did.
-func closedPipe(err error) bool { return errors.Is(err, pipeline.ErrClosed) }
-
-// transient tells a server's refusal that passes by itself. Such a command
-// was not executed.
-func transient(err error) bool {
-	return hasCode(err, "LOADING", "MASTERDOWN", "BUSY", "TRYAGAIN", "CLUSTERDOWN")
-}
-
-// passing tells a refusal that a failover or a clean-up ends: worth waiting
-// out for somebody who waits anyway, not for somebody who asks once.
-func passing(err error) bool {
-	return transient(err) || hasCode(err, "READONLY", "OOM", "NOREPLICAS", "MISCONF", "NOSCRIPT")
-}
-
-// harmless tells an error reply that stands for a script of which nothing
-// ran.
-func harmless(err error) bool {
-	return turnedAway(err) || passing(err) || hasCode(err, "WRONGTYPE", "NOAUTH", "MOVED", "ASK", "CROSSSLOT")
-}
-
-// turnedAway tells a command that the server refused before any of it ran,
-// because the account may not send it or not with these keys, or because the
-// server has no such command. A script that meets the same inside may have
-// run in part.
-func turnedAway(err error) bool {
-	re, ok := errors.AsType[redis.Error](err)
-	if !ok {
-		return false
-	}
-	said, inside := luasrc.SaidInside(string(re))
-	return !inside && (strings.HasPrefix(said, "NOPERM ") || strings.HasPrefix(said, "ERR unknown command "))
-}
-
-// mayHaveRun tells, of how a script's command ended, whether the server has run
-// it, or a part of it, or may have.
-func mayHaveRun(err error) bool { return err == nil || !notSent(err) && !harmless(err) }
-
-func hasCode(err error, codes ...string) bool {
-	re, ok := errors.AsType[redis.Error](err)
-	if !ok {
-		return false
-	}
-	said, _ := luasrc.SaidInside(string(re))
-	first, _, _ := strings.Cut(said, " ")
-	return slices.Contains(codes, first)
 }

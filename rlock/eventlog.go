@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/loglimit"
-	"github.com/rlock-go/redisson/internal/pipeline"
 )
 
 // eventLog writes the client's events to the caller's logger;
@@ -243,7 +243,7 @@ func (e eventLog) renewed(r *renewal, mine []bool) {
 // first.
 func (e eventLog) renewalFailed(r *renewal, err error) {
 	ctx := context.Background()
-	if closedPipe(err) || !e.warns() {
+	if command.IsClosed(err) || !e.warns() {
 		return
 	}
 	var first *ownerState
@@ -265,9 +265,9 @@ func (e eventLog) renewalFailed(r *renewal, err error) {
 }
 
 // unreplicated logs a grant that no replica acknowledged.
-func (e eventLog) unreplicated(st *ownerState, r *pipeline.Request) {
+func (e eventLog) unreplicated(st *ownerState, r *command.Request) {
 	if e.warns() {
-		e.warnLater(st.n.s, e.w.unreplicated, named(st.n.l.name), owned(st.owner), slog.Int("replicas", r.Replicas))
+		e.warnLater(st.n.s, e.w.unreplicated, named(st.n.l.name), owned(st.owner), slog.Int("replicas", r.Replicas()))
 	}
 }
 

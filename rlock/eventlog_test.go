@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -29,7 +29,7 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	holds := []*Hold{h}
 	r := &renewal{c: c, ttl: time.Minute, subs: []renewee{{st: te}}}
 	mine := []bool{true}
-	q := &pipeline.Request{Replicas: 1}
+	q := new(command.Request)
 	ctx, trouble := context.Background(), errors.New("trouble")
 	off := slog.New(slog.DiscardHandler)
 	for what, e := range map[string]eventLog{"no logger": newEventLog(nil, c), "a level that is off": newEventLog(off, c)} {
@@ -84,7 +84,7 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 		"undecided":      func() { e.undecided(te, "why") },
 		"given back":     func() { e.givenBack(te, nil) },
 		"not given back": func() { e.givenBack(te, ErrClosed) },
-		"unreplicated":   func() { e.unreplicated(te, &pipeline.Request{}) },
+		"unreplicated":   func() { e.unreplicated(te, new(command.Request)) },
 		"waiting":        func() { e.waiting(&waiter{n: te.n}, time.Second) },
 	} {
 		free = false

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -46,11 +46,12 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 		s.unlock()
 		return wrap("extend", h.l.name, err)
 	}
-	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), limit: h.l.c.now() + h.l.c.o.timeout, idle: true}
+	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), idle: true}
+	e.req.Handler, e.req.Resend, e.req.Until = e, command.Always, h.l.c.now()+h.l.c.o.timeout
 	h.l.c.work.add()
 	h.st.run(e)
 	s.unlock()
-	h.l.c.node.pipe.Flush()
+	h.l.c.node.exec.Flush()
 	timer := time.NewTimer(h.l.c.o.timeout)
 	defer timer.Stop()
 	select {
@@ -69,11 +70,10 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 
 // extension is one Extend: the renewal of one key.
 type extension struct {
-	req   pipeline.Request
+	req   command.Request
 	h     *Hold
 	d     time.Duration
 	lease time.Duration // what it passes
-	limit time.Duration
 	done  chan error
 
 	// Guarded by the shard's mutex.
@@ -95,8 +95,8 @@ func (e *extension) begin() {
 		h.until = c.now()
 		e.lease = max(st.commandLease(0), e.d)
 		h.until = until
-		e.req.Done, e.req.Wait = e, c.o.replicas
-		e.req.Call(luasrc.Renew(e.req.ArgBuffer[:0], c.leaseArg(e.lease), 1, func(int) (key, owner luasrc.Arg) {
+		e.req.Wait = c.o.replicas
+		e.req.Script(luasrc.Renew(e.req.Room(), c.leaseArg(e.lease), 1, func(int) (key, owner luasrc.Arg) {
 			return st.n.l.key, st
 		}))
 	}
@@ -119,15 +119,21 @@ func (e *extension) send() {
 	e.end = watchdog.Trust(c.early(), e.d)
 	h.extends = e
 	h.st.alarm()
-	if !c.node.pipe.Enqueue(&e.req) {
+	switch {
+	case c.node.exec.Again(&e.req):
+	case e.req.Fate() == command.Closed:
 		e.finish(ErrClosed)
+	case e.req.Fate() == command.Lost:
+		e.finish(fmt.Errorf("%w: %w", ErrUncertain, e.failed))
+	default:
+		e.finish(e.failed)
 	}
 }
 
 // restartTrust is called when the extension would end trust. As long as the
 // command is not written nothing of it runs, so trust counts from now.
 func (e *extension) restartTrust(now time.Duration) {
-	if e.h.l.c.node.pipe.Waiting(&e.req) {
+	if e.h.l.c.node.exec.Waiting(&e.req) {
 		e.end = watchdog.Trust(now, e.d)
 	}
 }
@@ -145,7 +151,7 @@ func (e *extension) giveUp(ended error) error {
 		return err
 	default:
 	}
-	waits := !e.idle && c.node.pipe.Cancel(&e.req)
+	waits := !e.idle && c.node.exec.Cancel(&e.req)
 	if e.open || !waits && !e.idle {
 		if waits {
 			e.finish(ErrUncertain)
@@ -159,8 +165,8 @@ func (e *extension) giveUp(ended error) error {
 		if ended = e.failed; ended == nil {
 			ended = fmt.Errorf("not sent within %v", c.o.timeout)
 		}
-		if why := c.node.pipe.Err(); why != nil {
-			ended = &pipeline.NotSentError{Cause: why}
+		if why := c.node.exec.Trouble(); why != nil {
+			ended = command.Unsent(why)
 		}
 	}
 	e.abandoned = true
@@ -170,64 +176,86 @@ func (e *extension) giveUp(ended error) error {
 	return ended
 }
 
-// Complete handles the end of the command. A lost one is sent again once its
-// connection is killed: to set a lease twice does no harm.
-func (e *extension) Complete(r *pipeline.Request) {
-	h, st := e.h, e.h.st
-	c := h.l.c
-	s := h.l.shard()
+// Unanswered follows the loss of its connection. It is sent again behind the
+// kill barrier: to set a lease twice does no harm.
+func (e *extension) Unanswered(r *command.Request) {
+	s := e.h.l.shard()
 	s.lock()
 	defer s.unlock()
-	h.extends = nil
-	if e.failed = r.Err; r.Err == nil {
+	e.stopped(r)
+	e.mayHaveRun(r)
+	e.alarm()
+}
+
+// Paused has it sent again after d: behind the barrier, or because what was
+// refused or never left did not run.
+func (e *extension) Paused(r *command.Request, d time.Duration) {
+	s := e.h.l.shard()
+	s.lock()
+	defer s.unlock()
+	switch {
+	case d > 0:
+		e.stopped(r)
+		e.alarm()
+		e.idle = true
+		e.h.st.pause(d, e.send)
+	case e.h.l.c.closed():
+		e.finish(ErrClosed)
+	default:
+		if r.MayArrive() {
+			e.h.st.mayArrive(e.lease)
+		}
+		e.send()
+	}
+}
+
+// Done takes the end of the command.
+func (e *extension) Done(r *command.Request) {
+	s := e.h.l.shard()
+	s.lock()
+	defer s.unlock()
+	e.stopped(r)
+	if r.Fate() == command.Answered {
 		e.answered(r)
 		return
 	}
-	if !notSent(r.Err) && !harmless(r.Err) {
+	if r.MayHaveRun() {
 		e.mayHaveRun(r)
 	}
-	if st.lease != nil {
-		st.alarm()
-	}
-	switch {
-	case c.closed() || closedPipe(r.Err):
+	e.alarm()
+	if r.Fate() == command.Closed || e.h.l.c.closed() {
 		e.finish(ErrClosed)
-	case lost(r.Err):
-		c.node.pipe.AfterKillBarrier(&e.req, func(killed bool) {
-			c.after(0, func() {
-				s.lock()
-				defer s.unlock()
-				if !killed {
-					st.mayArrive(e.lease)
-				}
-				if c.now() >= e.limit {
-					e.finish(fmt.Errorf("%w: %w", ErrUncertain, r.Err))
-					return
-				}
-				e.send()
-			})
-		})
-	case (notSent(r.Err) || passing(r.Err)) && c.now()+firstPause < e.limit:
-		e.idle = true
-		st.pause(firstPause, e.send)
-	default:
-		e.finish(r.Err)
+		return
+	}
+	e.finish(r.Err())
+}
+
+// stopped notes that nothing more comes of the last send.
+func (e *extension) stopped(r *command.Request) {
+	e.h.extends = nil
+	e.failed = r.Err()
+}
+
+// alarm has the watchdog call when the first of the holds' leases ends.
+func (e *extension) alarm() {
+	if e.h.st.lease != nil {
+		e.h.st.alarm()
 	}
 }
 
 // mayHaveRun lowers trust to what holds whether or not the command ran.
-func (e *extension) mayHaveRun(r *pipeline.Request) {
+func (e *extension) mayHaveRun(r *command.Request) {
 	h := e.h
 	e.open = true
 	if h.ended == nil {
-		h.end = min(h.end, watchdog.Trust(r.Sent, e.d))
-		h.st.mayHaveSet(r.Sent, e.lease)
+		h.end = min(h.end, watchdog.Trust(r.Sent(), e.d))
+		h.st.mayHaveSet(r.Sent(), e.lease)
 	}
 }
 
-func (e *extension) answered(r *pipeline.Request) {
+func (e *extension) answered(r *command.Request) {
 	h, st := e.h, e.h.st
-	mine, err := codec.DecodeRenew(r.Reply, 1)
+	mine, err := codec.DecodeRenew(r.Reply(), 1)
 	switch {
 	case err != nil:
 		e.mayHaveRun(r)
@@ -237,17 +265,17 @@ func (e *extension) answered(r *pipeline.Request) {
 		e.finishTooLate(lostBy(errVanished))
 	case h.ended != nil:
 		// Lost or released while the answer was on its way.
-		st.mayHaveSet(r.Sent, e.lease)
+		st.mayHaveSet(r.Sent(), e.lease)
 		e.finishTooLate(h.ended)
 	default:
-		h.until = later(r.Sent, e.d)
-		h.end = watchdog.Trust(r.Sent, e.d)
-		st.leased(r.Sent, e.lease)
+		h.until = later(r.Sent(), e.d)
+		h.end = watchdog.Trust(r.Sent(), e.d)
+		st.leased(r.Sent(), e.lease)
 		if err := h.check(); err != nil {
 			e.finishTooLate(err)
 			return
 		}
-		if least := st.least(r.Sent, e.lease); least < e.d {
+		if least := st.least(r.Sent(), e.lease); least < e.d {
 			e.finish(fmt.Errorf("%w: an earlier command of owner %s was lost, its connection could not be killed and it may still arrive; it would cut the lease to %v", ErrUncertain, st.owner, least))
 			return
 		}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/courtesy"
-	"github.com/rlock-go/redisson/internal/pipeline"
 )
 
 const (
@@ -123,11 +123,11 @@ func (n *name) noteRelease(since time.Duration) {
 func (n *name) countClients(share *fairShare, listens bool) {
 	c, s := n.c, n.s
 	share.counting = true
-	r := &pipeline.Request{Command: "PUBSUB"}
-	r.Args = append(r.ArgBuffer[:0], "NUMSUB", n.l.channel)
-	r.Done = pipeline.CompletionFunc(func(r *pipeline.Request) {
-		clients, err := listeners(r.Reply, r.Err)
-		if refusal, refused := r.Err.(redis.Error); refused && !passing(refusal) {
+	r := new(command.Request)
+	r.Command("PUBSUB", append(r.Room(), "NUMSUB", n.l.channel)...)
+	r.Handler = command.DoneFunc(func(r *command.Request) {
+		clients, err := listeners(r.Reply(), r.Err())
+		if r.Fate() == command.Refused && !r.Passing() {
 			// The server refuses to count subscribers. Courtesy can do without.
 			c.noClientCounts.Store(true)
 		}
@@ -142,7 +142,7 @@ func (n *name) countClients(share *fairShare, listens bool) {
 		}
 		share.SetClients(clients)
 	})
-	c.node.pipe.Enqueue(r)
+	c.node.exec.Enqueue(r)
 }
 
 // listeners reads the answer to PUBSUB NUMSUB of one channel.

@@ -3,11 +3,12 @@ package rlock
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/command"
 )
 
 // ForceUnlock deletes the lock whoever holds it and wakes the waiters of all
@@ -55,50 +56,80 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 		st.lose(errForced)
 	}
 	n.forces++
-	done := make(chan *pipeline.Request, 1)
-	r := pipeline.Call(l.kind.force(l.mapped(), l.channel.(string)), pipeline.CompletionFunc(func(r *pipeline.Request) {
-		s.lock()
-		if mayHaveRun(r.Err) {
-			// Where its script had to be loaded first, it ran behind acquires
-			// that were queued after it. Replies come in order, so whatever is
-			// held now was granted before it ran.
-			for _, st := range n.ownerStates() {
-				st.lose(errForced)
-			}
-		}
-		if there, err := codec.DecodeForce(r.Reply); r.Err != nil || err != nil || !there {
-			n.wakeHead() // no message will tell
-		}
-		n.unpin()
-		s.unlock()
-		l.c.work.done()
-		done <- r
-	}))
-	r.Wait = l.c.o.replicas
+	f := &forcing{n: n, done: make(chan struct{})}
+	f.req.Handler, f.req.Wait = f, l.c.o.replicas
+	f.req.Script(l.kind.force(l.mapped(), l.channel.(string)))
 	l.c.work.add()
-	if !l.c.node.pipe.Enqueue(r) {
+	if !l.c.node.exec.Enqueue(&f.req) {
 		n.unpin()
 		l.c.work.done()
 		s.unlock()
 		return false, wrap("force", l.name, ErrClosed)
 	}
 	s.unlock()
-	l.c.node.pipe.Flush()
+	l.c.node.exec.Flush()
 	// The holds have ended, and ctx may have ended with one of them: the command
 	// must be sent. The pipeline bounds the wait.
-	<-done
+	<-f.done
 	switch {
-	case closedPipe(r.Err):
+	case f.fate == command.Closed:
 		return false, wrap("force", l.name, ErrClosed)
-	case lost(r.Err):
-		return false, wrap("force", l.name, fmt.Errorf("%w: %w", ErrUncertain, r.Err))
-	case r.Err != nil:
-		return false, wrap("force", l.name, r.Err)
+	case f.fate == command.Lost:
+		return false, wrap("force", l.name, fmt.Errorf("%w: %w", ErrUncertain, f.err))
+	case f.err != nil:
+		return false, wrap("force", l.name, f.err)
 	}
-	there, err := codec.DecodeForce(r.Reply)
+	there, err := codec.DecodeForce(f.reply)
 	if err != nil {
 		return false, wrap("force", l.name, err)
 	}
 	l.c.log.forced(ctx, l, there)
 	return ended || there, nil
+}
+
+// forcing is one ForceUnlock on its way. It is not sent again: it could hit the
+// next holder.
+type forcing struct {
+	req  command.Request
+	n    *name
+	done chan struct{} // closed when the rest is known
+
+	ended bool
+	fate  command.Fate
+	reply any
+	err   error
+}
+
+// Unanswered ends it: whether it ran is not known.
+func (f *forcing) Unanswered(r *command.Request) { f.end(r, command.Lost) }
+
+// Paused never comes.
+func (f *forcing) Paused(*command.Request, time.Duration) {}
+
+// Done ends it, unless its connection was lost before.
+func (f *forcing) Done(r *command.Request) { f.end(r, r.Fate()) }
+
+func (f *forcing) end(r *command.Request, fate command.Fate) {
+	n := f.n
+	n.s.lock()
+	defer n.s.unlock()
+	if f.ended {
+		return
+	}
+	f.ended = true
+	f.fate, f.reply, f.err = fate, r.Reply(), r.Err()
+	if r.MayHaveRun() {
+		// Where its script had to be loaded first, it ran behind acquires that
+		// were queued after it. Replies come in order, so whatever is held now
+		// was granted before it ran.
+		for _, st := range n.ownerStates() {
+			st.lose(errForced)
+		}
+	}
+	if there, err := codec.DecodeForce(f.reply); f.err != nil || err != nil || !there {
+		n.wakeHead() // no message will tell
+	}
+	n.unpin()
+	n.c.work.done()
+	close(f.done)
 }

@@ -36,7 +36,7 @@ type ownerState struct {
 
 // ownerExtras are the fields that few owners need.
 type ownerExtras struct {
-	queue []command // commands that wait for the one under way
+	queue []operation // commands that wait for the one under way
 
 	// Commands that were lost on a connection that could not be killed. They
 	// may still arrive until lateUntil, 0 if there are none. lateLease is the
@@ -55,14 +55,14 @@ func (st *ownerState) AppendArg(b []byte) []byte {
 	return codec.AppendOwner(b, st.owner.client, st.owner.thread)
 }
 
-// command is a command that waits in its owner's command queue. begin runs with
+// operation is a command that waits in its owner's command queue. begin runs with
 // the shard locked. done must be called when the command has ended.
-type command interface{ begin() }
+type operation interface{ begin() }
 
-// commandFunc makes a command of a function.
-type commandFunc func()
+// operationFunc makes an operation of a function.
+type operationFunc func()
 
-func (f commandFunc) begin() { f() }
+func (f operationFunc) begin() { f() }
 
 // findOwnerState is the owner's state, or nil.
 func (n *name) findOwnerState(o Owner) *ownerState {
@@ -118,7 +118,7 @@ func (n *name) ownerStates() []*ownerState {
 }
 
 // run begins cmd, at once or when the commands before it have ended.
-func (st *ownerState) run(cmd command) {
+func (st *ownerState) run(cmd operation) {
 	if st.busy {
 		r := st.ensureExtras()
 		r.queue = append(r.queue, cmd)
@@ -146,7 +146,7 @@ func (st *ownerState) done() {
 // more. It keeps its place in the command queue, but a renewal of the owner's
 // other holds may come in between. The server may accept the renewal although
 // it refuses the command, and those holds must not be lost by the pause (H6).
-func (st *ownerState) pause(d time.Duration, send commandFunc) {
+func (st *ownerState) pause(d time.Duration, send operationFunc) {
 	st.paused = true
 	st.n.c.after(d, func() {
 		s := st.n.s
@@ -156,7 +156,7 @@ func (st *ownerState) pause(d time.Duration, send commandFunc) {
 			// It follows the renewal.
 			st.renewing = false
 			r := st.ensureExtras()
-			r.queue = slices.Insert(r.queue, 0, command(send))
+			r.queue = slices.Insert(r.queue, 0, operation(send))
 			return
 		}
 		st.paused = false
@@ -434,7 +434,7 @@ func (n *name) wakeHead() {
 	if q := n.queue; q != nil && q.size > 0 {
 		q.wakePending = true
 		q.step()
-		n.s.later = append(n.s.later, n.c.node.pipe.WakeWriter)
+		n.s.later = append(n.s.later, n.c.node.exec.WakeWriter)
 	}
 }
 

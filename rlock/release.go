@@ -5,27 +5,23 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
 // release is one unlock. All its repetitions carry one latch, so however many
 // of them run, one of them counts (R1).
 type release struct {
-	req   pipeline.Request
+	req   command.Request
 	st    *ownerState
 	latch any           // boxed once
 	lease time.Duration // what the holds that are left get
 
-	limit    time.Duration // not sent again after this
-	first    time.Duration // when it was first sent; 0: not yet
-	resent   bool          // repeated because no replica had it
-	open     bool          // an earlier send may still arrive: the latch must stay
-	failed   error         // the last trouble
-	pause    time.Duration
-	reported bool
+	resent   bool  // repeated because no replica had it
+	failed   error // the last trouble
+	reported bool  // its caller was told
 
-	referenced bool        // a timer knows it, or a connection's kill barrier
+	referenced bool        // a timer knows it
 	queueTimer *time.Timer // tells who waits for the owner's command queue for too long
 	limitTimer *time.Timer // tells who waits for an answer for too long
 
@@ -60,7 +56,8 @@ func (c *Client) undoLimit() time.Duration { return watchdog.Never }
 
 func newRelease(st *ownerState, limit time.Duration) *release {
 	r := releases.Get().(*release)
-	r.st, r.limit, r.latch, r.pause = st, limit, codec.FreshLatch(st.n.l.mapped()), firstPause
+	r.st, r.latch = st, codec.FreshLatch(st.n.l.mapped())
+	r.req.Handler, r.req.Resend, r.req.Until = r, command.Always, limit
 	return r
 }
 
@@ -75,7 +72,7 @@ func (r *release) begin() {
 	}
 	if r.reported {
 		// Its caller waits no longer; the server still counts the hold.
-		r.limit = c.unlockLimit()
+		r.req.Until = c.unlockLimit()
 	}
 	if r.lease == 0 {
 		r.lease = c.o.watchdog
@@ -89,8 +86,8 @@ func (r *release) begin() {
 		st.lease = nil
 	}
 	l := st.n.l
-	r.req.Done, r.req.Wait = r, c.o.replicas
-	r.req.Call(l.kind.release(r.req.ArgBuffer[:0], l.key, l.channel, r.latch, st, c.leaseArg(r.lease), c.args.latchTTL))
+	r.req.Wait = c.o.replicas
+	r.req.Script(l.kind.release(r.req.Room(), l.key, l.channel, r.latch, st, c.leaseArg(r.lease), c.args.latchTTL))
 	r.send()
 	if r.alive && st.held == 0 && !r.reported {
 		r.ownMessage = st.n.queue != nil && st.n.queue.handOff()
@@ -99,8 +96,8 @@ func (r *release) begin() {
 }
 
 func (r *release) send() {
-	c := r.st.n.c
-	if r.reported && (r.first != 0 || r.st.held == 0) {
+	st := r.st
+	if r.reported && (r.req.First() != 0 || st.held == 0) {
 		// The outcome was reported at the limit, and the next command in the
 		// command queue must not wait for ever. The key of the last hold
 		// expires. One hold of several would be counted for as long as the
@@ -108,127 +105,114 @@ func (r *release) send() {
 		r.finishCommand()
 		return
 	}
-	if r.failed != nil && c.now() > r.limit {
-		r.expire()
-		return
-	}
-	if !c.node.pipe.Enqueue(&r.req) {
-		r.failed = r.req.Err
+	if !st.n.c.node.exec.Again(&r.req) {
+		if err := r.req.Err(); err != nil {
+			r.failed = err
+		}
 		r.expire()
 	}
 }
 
-// Complete handles the end of a send.
-func (r *release) Complete(q *pipeline.Request) {
-	s := r.st.n.s
-	s.lock()
-	defer s.unlock()
-	c := r.st.n.c
-	if r.ownMessage && (q.Err != nil || q.Resent()) {
-		// It ran after the acquire that was to follow it, or not at all.
-		r.ownMessageMissed()
-	}
-	if q.Err == nil {
-		r.sent(q)
-		result, err := codec.DecodeRelease(q.Reply)
-		if err == nil {
-			r.answered(q, result)
-		} else {
-			r.st.mayHaveSet(q.Sent, r.lease)
-			r.finish(err)
-		}
-		r.done()
-		return
-	}
-	switch {
-	case lost(q.Err):
-		r.sent(q)
-		r.st.mayHaveSet(q.Sent, r.lease)
-		r.failed = q.Err
-		r.repeatAfterKill()
-	case closedPipe(q.Err) || c.closed():
-		r.failed = q.Err
-		r.expire()
-	case notSent(q.Err) || passing(q.Err):
-		r.failed = q.Err
-		r.later()
-	default:
-		r.sent(q)
-		if !harmless(q.Err) {
-			r.st.mayHaveSet(q.Sent, r.lease)
-		}
-		r.finish(q.Err)
-	}
-}
-
-// sent records the first send. Trust in the lease that is left counts from it.
-func (r *release) sent(q *pipeline.Request) {
-	if r.first == 0 {
-		r.first = q.Sent
-		if r.limit != watchdog.Never {
-			r.limit = min(r.limit, r.first+r.st.n.c.latchTTL()-r.st.n.c.o.timeout)
-		}
-	}
-}
-
-// repeatAfterKill sends the same unlock again once its connection is killed, or
-// once it is known that the connection can't be killed. In both cases the latch
-// keeps it from counting twice.
-func (r *release) repeatAfterKill() {
+// Unanswered follows the loss of its connection. It is sent again behind the
+// kill barrier; its latch keeps it from counting twice.
+func (r *release) Unanswered(q *command.Request) {
 	n := r.st.n
-	c := n.c
+	n.s.lock()
+	defer n.s.unlock()
+	r.outOfOrder()
+	r.sent()
+	r.st.mayHaveSet(q.Sent(), r.lease)
+	r.failed = q.Err()
 	r.referenced = true
-	c.node.pipe.AfterKillBarrier(&r.req, func(killed bool) {
-		c.after(0, func() {
-			n.s.lock()
-			defer n.s.unlock()
-			r.open = r.open || !killed
-			if r.reported {
-				r.finishCommand()
-				return
-			}
-			r.send()
-		})
-	})
-	if r.limit == watchdog.Never || r.limitTimer != nil {
+	if q.Until == watchdog.Never || r.limitTimer != nil {
 		return
 	}
-	// The caller does not wait for a server that stays away.
-	r.limitTimer = c.after(max(r.limit-c.now(), 0)+time.Millisecond, func() {
+	// The server may stay away; the caller need not.
+	r.limitTimer = n.c.after(max(q.Until-n.c.now(), 0)+time.Millisecond, func() {
 		n.s.lock()
 		defer n.s.unlock()
-		if !r.reported && c.now() > r.limit {
+		if !r.reported && n.c.now() > r.req.Until {
 			r.report(r.uncertain())
 		}
 	})
 }
 
-// later sends again after a pause. A command that was refused or not sent did
-// not run.
-func (r *release) later() {
+// Paused has it sent again after d: behind the barrier, or because what was
+// refused or never left did not run.
+func (r *release) Paused(q *command.Request, d time.Duration) {
 	n := r.st.n
-	if n.c.now()+r.pause > r.limit {
-		r.expire()
+	n.s.lock()
+	defer n.s.unlock()
+	r.referenced = true
+	if d == 0 {
+		r.send()
 		return
 	}
-	r.referenced = true
-	if r.open {
-		// An earlier send may still set the lease.
-		n.c.after(r.pause, func() {
-			n.s.lock()
-			defer n.s.unlock()
-			r.send()
-		})
-	} else {
-		r.st.pause(r.pause, r.send)
+	r.outOfOrder()
+	r.failed = q.Err()
+	if !q.MayArrive() {
+		r.st.pause(d, r.send)
+		return
 	}
-	r.pause = min(2*r.pause, lastPause)
+	// An earlier send may still set the lease, so nothing comes in between.
+	n.c.after(d, func() {
+		n.s.lock()
+		defer n.s.unlock()
+		r.send()
+	})
+}
+
+// Done takes the end of its command.
+func (r *release) Done(q *command.Request) {
+	s := r.st.n.s
+	s.lock()
+	defer s.unlock()
+	if q.Fate() != command.Answered || q.OutOfOrder() {
+		r.outOfOrder()
+	}
+	if q.Fate() == command.Answered {
+		r.sent()
+		result, err := codec.DecodeRelease(q.Reply())
+		if err == nil {
+			r.answered(q, result)
+		} else {
+			r.st.mayHaveSet(q.Sent(), r.lease)
+			r.finish(err)
+		}
+		r.done()
+		return
+	}
+	switch r.failed = q.Err(); {
+	case q.Passing() || r.st.n.c.closed():
+		r.expire()
+	case q.MayHaveRun():
+		r.sent()
+		r.st.mayHaveSet(q.Sent(), r.lease)
+		r.finish(q.Err())
+	default:
+		r.finish(q.Err())
+	}
+}
+
+// sent bounds the repetitions: the latch must outlive each of them (R1).
+func (r *release) sent() {
+	if c := r.st.n.c; r.req.Until != watchdog.Never {
+		r.req.Until = min(r.req.Until, r.req.First()+c.latchTTL()-c.o.timeout)
+	}
+}
+
+// outOfOrder follows an unlock that ran behind what was to follow it, or not at
+// all so far.
+func (r *release) outOfOrder() {
+	if r.ownMessage {
+		r.ownMessageMissed()
+	}
 }
 
 // expire ends a release whose limit has passed or whose client was closed.
 func (r *release) expire() {
 	switch {
-	case r.first != 0:
+	case r.req.First() != 0:
 		r.finish(r.uncertain())
 	case r.st.n.c.closed():
 		r.finish(ErrClosed)
@@ -242,11 +226,11 @@ func (r *release) uncertain() error {
 }
 
 // answered handles the server's result.
-func (r *release) answered(q *pipeline.Request, result codec.Release) {
+func (r *release) answered(q *command.Request, result codec.Release) {
 	st := r.st
 	n := st.n
 	var err error
-	if result != codec.NotHeld && q.Replicas > 0 && q.Acked == 0 {
+	if result != codec.NotHeld && q.Unreplicated() {
 		// Once more, with the same latch: it does not count twice.
 		if !r.resent {
 			r.resent = true
@@ -255,8 +239,8 @@ func (r *release) answered(q *pipeline.Request, result codec.Release) {
 		}
 		err = fmt.Errorf("released, but %w", errUnreplicated)
 	}
-	if !r.open {
-		n.c.node.pipe.Discard(r.latch)
+	if !q.MayArrive() {
+		n.c.node.exec.Discard(r.latch)
 	}
 	if r.ownMessage && result != codec.Final {
 		r.ownMessageMissed()
@@ -273,7 +257,7 @@ func (r *release) answered(q *pipeline.Request, result codec.Release) {
 		r.finish(err)
 	case codec.Partial:
 		if st.held > 0 {
-			st.leased(r.first, r.lease)
+			st.leased(q.First(), r.lease)
 		}
 		r.finish(err)
 	}
@@ -309,7 +293,7 @@ func (r *release) finish(err error) {
 // finishCommand ends the release in its owner's command queue. If the server
 // has answered, the latch keeps late copies of the command from running.
 func (r *release) finishCommand() {
-	if r.open && r.req.Err != nil {
+	if r.req.MayArrive() && r.req.Fate() != command.Answered {
 		r.st.mayArrive(r.lease)
 	}
 	r.st.done()

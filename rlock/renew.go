@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -59,20 +59,20 @@ func (c *Client) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Ans
 	}
 	sent := len(common.subs) > 0 && common.send()
 	// The watchdog's goroutine must not wait for the network.
-	c.node.pipe.WakeWriter()
+	c.node.exec.WakeWriter()
 	return sent
 }
 
-// send reports whether Complete will be called.
+// send reports whether Done will be called.
 func (r *renewal) send() bool {
-	q := &pipeline.Request{Done: r, Wait: r.c.o.replicas}
-	q.Call(luasrc.Renew(q.ArgBuffer[:0], r.c.leaseArg(r.ttl), len(r.subs), func(i int) (key, owner luasrc.Arg) {
+	q := &command.Request{Handler: r, Wait: r.c.o.replicas}
+	q.Script(luasrc.Renew(q.Room(), r.c.leaseArg(r.ttl), len(r.subs), func(i int) (key, owner luasrc.Arg) {
 		st := r.subs[i].st
 		return st.n.l.key, st
 	}))
 	r.c.work.add()
-	if !r.c.node.pipe.Enqueue(q) {
-		r.fail(q.Err)
+	if !r.c.node.exec.Enqueue(q) {
+		r.fail(q.Err())
 		r.freeCommandQueues()
 		r.c.work.done()
 		return false
@@ -80,29 +80,30 @@ func (r *renewal) send() bool {
 	return true
 }
 
-// Complete handles the end of the command.
-func (r *renewal) Complete(q *pipeline.Request) {
+// Unanswered follows the loss of its connection. The command queues stay
+// occupied until no byte of the renewal can run any more.
+func (r *renewal) Unanswered(q *command.Request) {
+	r.fail(q.Err())
+	r.leaveLimit()
+}
+
+// Paused never comes: the watchdog renews again.
+func (r *renewal) Paused(*command.Request, time.Duration) {}
+
+// Done takes the end of the command.
+func (r *renewal) Done(q *command.Request) {
 	defer r.c.work.done()
-	if r.limited {
-		defer r.c.node.renewals.done()
-	}
-	if lost(q.Err) {
-		// The command queues stay occupied until no byte of the renewal can run
-		// any more.
-		r.fail(q.Err)
-		r.c.work.add()
-		r.c.node.pipe.AfterKillBarrier(q, func(killed bool) {
-			r.mayArrive = !killed
-			r.freeCommandQueues()
-			r.c.work.done()
-		})
+	defer r.leaveLimit()
+	if q.Fate() == command.Lost {
+		r.mayArrive = q.MayArrive()
+		r.freeCommandQueues()
 		return
 	}
-	mine, err := []bool(nil), q.Err
+	mine, err := []bool(nil), q.Err()
 	if err == nil {
-		mine, err = codec.DecodeRenew(q.Reply, len(r.subs))
+		mine, err = codec.DecodeRenew(q.Reply(), len(r.subs))
 	}
-	if err != nil && len(r.subs) > 1 && !notSent(err) && !passing(err) {
+	if err != nil && len(r.subs) > 1 && !q.Passing() && q.Fate() != command.Closed {
 		// One key of another type fails the whole batch. The leases are renewed
 		// one by one, so that it costs no other lease (H2).
 		for _, sub := range r.subs {
@@ -118,12 +119,20 @@ func (r *renewal) Complete(q *pipeline.Request) {
 	for i, sub := range r.subs {
 		a := watchdog.Answer{Result: watchdog.NotOwned}
 		if mine[i] {
-			a = watchdog.Answer{Result: watchdog.Renewed, Sent: q.Sent, TTL: sub.least}
+			a = watchdog.Answer{Result: watchdog.Renewed, Sent: q.Sent(), TTL: sub.least}
 		}
 		r.answer(sub.i, a)
 	}
 	r.c.log.renewed(r, mine)
 	r.freeCommandQueues()
+}
+
+// leaveLimit lets the next batch go, once.
+func (r *renewal) leaveLimit() {
+	if r.limited {
+		r.limited = false
+		r.c.node.renewals.done()
+	}
 }
 
 func (r *renewal) fail(err error) {

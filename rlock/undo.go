@@ -6,38 +6,12 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/pipeline"
-	"github.com/rlock-go/redisson/internal/transport"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
 // undoEvery is how often an undo is repeated where the server refuses to
 // kill the connection that an acquire was lost on.
 const undoEvery = time.Second
-
-// lost handles an acquire that was sent and never answered. It may have run, or
-// may still arrive. First its connection is killed, then it is undone, and only
-// then is another attempt made (A5). It is called with the shard locked, in the
-// owner's command queue.
-func (a *attempt) lost(err error) {
-	w, n := a.w, a.st.n
-	c := n.c
-	a.st.mayHaveSet(a.req.Sent, a.lease)
-	a.noteTrouble(err)
-	c.node.pipe.AfterKillBarrier(&a.req, func(killed bool) {
-		// The pipeline calls this on its own goroutine, or at once on this one,
-		// which holds the shard.
-		c.after(0, func() {
-			n.s.lock()
-			defer n.s.unlock()
-			if w.terms.as {
-				a.countHolds(killed)
-			} else {
-				a.undo(killed)
-			}
-		})
-	})
-}
 
 // noteTrouble records trouble for an attempt that is not over yet.
 func (a *attempt) noteTrouble(err error) {
@@ -69,28 +43,26 @@ func (a *attempt) noteTrouble(err error) {
 }
 
 // undo gives back what an acquire may have got for an owner of its own. An
-// unlock that finds nothing changes nothing. If the connection could not be
-// killed, the acquire may run after the undo, so the undo is repeated for one
-// lease.
-func (a *attempt) undo(killed bool) {
+// unlock that finds nothing changes nothing. If the connection that it was
+// lost on could not be killed, the acquire may run after the undo, so the undo is
+// repeated for one lease. It is called with the shard locked, in the owner's
+// command queue.
+func (a *attempt) undo() {
 	st, n := a.st, a.st.n
+	late := a.req.MayArrive()
 	// The waiter gets nothing from this attempt. The next attempt is made when
 	// the first undo was answered.
 	u := newRelease(st, n.c.undoLimit())
 	u.then = func(err error) {
-		st.attempts--
 		n.c.log.undone(st, err)
-		a.detach()
-		if !a.w.ended && !a.isQueueAttempt() && n.waitsUnqueued(a.w) {
-			a.w.retry()
-		}
-		if !killed {
+		if late {
 			n.c.log.undoRepeats(st, a.lease)
 			until := later(n.c.now(), a.lease)
 			n.c.after(undoEvery, func() { st.undoAgain(until) })
 		}
-		n.c.work.done()
+		a.resume()
 	}
+	a.left = true // it is the undo's
 	u.begin()
 }
 
@@ -136,9 +108,9 @@ func (st *ownerState) undoAgain(until time.Duration) {
 //     counted is known by then; who learns of it later adds to a count that is
 //     understood already.
 //   - Anything else can't be told (A5).
-func (a *attempt) countHolds(killed bool) {
+func (a *attempt) countHolds() {
 	st, w, n := a.st, a.w, a.st.n
-	if !killed {
+	if a.req.MayArrive() {
 		st.mayArrive(a.lease)
 		a.undecided("its connection could not be killed")
 		return
@@ -160,11 +132,11 @@ func (a *attempt) countHolds(killed bool) {
 			if known > 0 {
 				st.lose(errVanished)
 			}
-			a.resume()
+			a.resumeAs()
 		case st.stillCounted > 0:
 			a.undecided(fmt.Sprintf("the owner holds %d, of which some are of leases that ended and were not unlocked", count))
 		case count == known:
-			a.resume()
+			a.resumeAs()
 		case count == known+1 && n.c.exclusive(st.owner):
 			// This owner is used again. If the undo were repeated after its
 			// latch expired, it would release another hold.
@@ -174,10 +146,9 @@ func (a *attempt) countHolds(killed bool) {
 				if err != nil && !errors.Is(err, ErrNotHeld) {
 					w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", ErrUncertain, err))
 				}
-				a.resumed()
-				st.attempts--
-				n.c.work.done()
+				a.resumeAs()
 			}
+			a.left = true // it is the undo's
 			u.begin()
 		default:
 			a.undecided(fmt.Sprintf("the owner holds %d where this client knows of %d, and others may use it", count, known))
@@ -185,20 +156,20 @@ func (a *attempt) countHolds(killed bool) {
 	})
 }
 
-// resume ends the lost attempt and makes a new one if the waiter still waits.
+// resume ends the attempt and if its a new one there and waits outside
+// the queue, the waiter new waits.
 func (a *attempt) resume() {
-	a.resumed()
-	a.st.attempts--
-	a.st.done()
-	a.st.n.c.work.done()
-}
-
-func (a *attempt) resumed() {
-	a.w.ownerUsed = false // whatever came of it is known, and undone
-	a.detach()
+	a.end(false)
 	if a.st.n.waitsUnqueued(a.w) {
 		a.w.retry()
 	}
+}
+
+// resumeAs is resume for a shared owner, of which it is known now what came of
+// the attempt, and undone.
+func (a *attempt) resumeAs() {
+	a.w.ownerUsed = false
+	a.resume()
 }
 
 // undecided ends an attempt whose outcome can't be found out.
@@ -206,31 +177,5 @@ func (a *attempt) undecided(why string) {
 	n := a.st.n
 	n.c.log.undecided(a.st, why)
 	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", ErrUncertain, why, a.lease))
-	a.unsent()
-}
-
-// read sends a command that only reads. It is sent again until it is answered,
-// limit has come or the client is closed. then gets the reply without any lock
-// held. read does no I/O itself.
-func (c *Client) read(command string, args []any, limit time.Duration, then func(reply any, err error)) {
-	if !c.tryRead(command, args, limit, then) {
-		c.after(0, func() { then(nil, ErrClosed) })
-	}
-}
-
-// tryRead is read, but when the pipeline is closed it reports false and never
-// calls then.
-func (c *Client) tryRead(command string, args []any, limit time.Duration, then func(reply any, err error)) bool {
-	r := &pipeline.Request{Command: command, Args: args}
-	pause := firstPause
-	r.Done = pipeline.CompletionFunc(func(r *pipeline.Request) {
-		hopeless := limit != watchdog.Never && transport.Permanent(r.Err)
-		if r.Err != nil && !c.closed() && c.now() < limit && !hopeless && (lost(r.Err) || notSent(r.Err) || transient(r.Err)) {
-			c.after(pause, func() { c.node.pipe.Submit(r) })
-			pause = min(2*pause, lastPause)
-			return
-		}
-		then(r.Reply, r.Err)
-	})
-	return c.node.pipe.Enqueue(r)
+	a.end(true)
 }

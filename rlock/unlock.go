@@ -42,7 +42,7 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	if !sent {
 		return wrap("release", h.l.name, lostHold{fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost)})
 	}
-	h.l.c.node.pipe.Flush()
+	h.l.c.node.exec.Flush()
 	err := await(ctx, h.l.c, outcome)
 	if wasLost == nil {
 		h.l.c.log.released(ctx, h, err)
@@ -143,10 +143,10 @@ func (r *release) start() {
 	if st.busy {
 		r.referenced = true
 		n := st.n
-		r.queueTimer = n.c.after(max(r.limit-n.c.now(), n.c.o.timeout), func() {
+		r.queueTimer = n.c.after(max(r.req.Until-n.c.now(), n.c.o.timeout), func() {
 			n.s.lock()
 			defer n.s.unlock()
-			if r.req.Done == nil && !r.reported && !n.c.closed() {
+			if !r.req.Begun() && !r.reported && !n.c.closed() {
 				r.report(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, st.owner))
 			}
 		})

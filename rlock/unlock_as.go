@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/command"
 )
 
 // UnlockAs releases one hold of an owner that has no Hold in this client:
@@ -49,24 +49,24 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	l.c.releases.add()
 	r.referenced = true
 	waits := fmt.Errorf("an earlier command of owner %s is still without an answer", owner)
-	r.limitTimer = l.c.after(max(r.limit-l.c.now(), 0)+time.Millisecond, func() {
+	r.limitTimer = l.c.after(max(r.req.Until-l.c.now(), 0)+time.Millisecond, func() {
 		s.lock()
 		defer s.unlock()
 		switch {
-		case r.reported || l.c.now() <= r.limit:
-		case r.req.Done == nil:
-			r.report(unreleased(&pipeline.NotSentError{Cause: waits}))
+		case r.reported || l.c.now() <= r.req.Until:
+		case !r.req.Begun():
+			r.report(unreleased(command.Unsent(waits)))
 		default:
 			r.report(fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain))
 		}
 	})
-	st.run(commandFunc(func() {
+	st.run(operationFunc(func() {
 		waits = errors.New("the read of the TTL is still without an answer")
 		if r.reported {
 			st.done()
 			return
 		}
-		l.c.read("PTTL", []any{n.l.key}, r.limit, func(reply any, err error) {
+		l.c.read("PTTL", []any{n.l.key}, r.req.Until, func(reply any, err error) {
 			s.lock()
 			defer s.unlock()
 			var ttl time.Duration
@@ -76,7 +76,7 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 			switch {
 			case r.reported:
 				st.done()
-			case err != nil && (closedPipe(err) || l.c.closed()):
+			case err != nil && (errors.Is(err, ErrClosed) || l.c.closed()):
 				r.finish(ErrClosed)
 			case err != nil:
 				r.finish(unreleased(err))
@@ -88,7 +88,7 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	}))
 	n.unpin()
 	s.unlock()
-	l.c.node.pipe.Flush()
+	l.c.node.exec.Flush()
 	err := await(ctx, l.c, outcome)
 	l.c.log.releasedAs(ctx, l, owner, err)
 	if err != nil {

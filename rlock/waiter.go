@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/command"
 )
 
 // waiter is one call that wants the lock. The shard's mutex guards it until its
@@ -102,7 +102,7 @@ func (w *waiter) giveUp(cause error) error {
 	err := w.waitError(cause)
 	w.endWait(nil, err)
 	if cancelled {
-		a.unsent()
+		a.end(true)
 	}
 	n.step()
 	return err
@@ -127,7 +127,7 @@ func (w *waiter) waitError(cause error) error {
 	}
 	if last == nil && (w.attempt != nil || w.inQueue() && w.n.queue.current != nil) {
 		// A request that waits to be written does not know yet why it can't be.
-		last = w.n.c.node.pipe.Err()
+		last = w.n.c.node.exec.Trouble()
 	}
 	elapsed := errors.Is(cause, ErrLocked)
 	unanswered := w.attempt != nil && w.attempt.unanswered()
@@ -143,7 +143,7 @@ func (w *waiter) waitError(cause error) error {
 	// A server that has not said "taken" has not said "locked".
 	case elapsed && last == nil && unanswered:
 		err = fmt.Errorf("%w: the wait elapsed before an answer came; a grant that still comes is given back", ErrUncertain)
-	case elapsed && (unanswered || w.ownerUsed && lost(last)):
+	case elapsed && (unanswered || w.ownerUsed && command.IsLost(last)):
 		err = fmt.Errorf("%w: the wait elapsed without an answer: %w", ErrUncertain, last)
 	case elapsed:
 		err = fmt.Errorf("the wait elapsed without an answer: %w", w.unsent(last))
@@ -175,7 +175,7 @@ func (w *waiter) unsent(last error) error {
 	switch a := w.attempt; {
 	case a != nil && a.inCommandQueue():
 		why = fmt.Errorf("an earlier command of owner %s is still without an answer", w.terms.owner)
-	case a == nil && (lost(last) || w.inQueue() && w.n.queue.current != nil):
+	case a == nil && (command.IsLost(last) || w.inQueue() && w.n.queue.current != nil):
 		why = errors.New("an earlier caller's attempt is still without an answer")
 	case last != nil:
 		return last
@@ -187,13 +187,13 @@ func (w *waiter) unsent(last error) error {
 	if last != nil {
 		why = fmt.Errorf("%w (%w)", why, w.sinceLost(last))
 	}
-	return &pipeline.NotSentError{Cause: why}
+	return command.Unsent(why)
 }
 
 // unreachable is the error of a waiter that never had an answer and whose
 // trouble has lasted for a command timeout.
 func (w *waiter) unreachable(err error) error {
-	if !lost(err) {
+	if !command.IsLost(err) {
 		return err
 	}
 	if !w.ownerUsed {
@@ -205,7 +205,7 @@ func (w *waiter) unreachable(err error) error {
 // sinceLost adds to the error of a lost command why there has been no
 // connection since.
 func (w *waiter) sinceLost(err error) error {
-	if why := w.n.c.node.pipe.Err(); why != nil && lost(err) {
+	if why := w.n.c.node.exec.Trouble(); why != nil && command.IsLost(err) {
 		return fmt.Errorf("%w; since then: %w", err, why)
 	}
 	return err
@@ -262,7 +262,7 @@ func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, 
 	}
 	n.unpin()
 	s.unlock()
-	l.c.node.pipe.Flush()
+	l.c.node.exec.Flush()
 	return w, nil
 }
 
@@ -298,7 +298,7 @@ func (w *waiter) result(ctx context.Context, cause error) (*Hold, error) {
 		s.lock()
 		err := w.giveUp(cause)
 		s.unlock()
-		c.node.pipe.Flush()
+		c.node.exec.Flush()
 		c.log.entered(ctx, w, nil, err)
 		return nil, err
 	}

@@ -195,7 +195,7 @@ func (q *waitQueue) tick() {
 	q.failUnanswered()
 	q.step()
 	q.shard.unlock()
-	n.c.node.pipe.WakeWriter()
+	n.c.node.exec.WakeWriter()
 }
 
 // lockTaken records that the server answered an attempt of the queue with ttl:
@@ -330,7 +330,7 @@ func (sub *subscriber) wake(released bool) {
 	}
 	q.step()
 	sub.shard.unlock()
-	n.c.node.pipe.WakeWriter()
+	n.c.node.exec.WakeWriter()
 }
 
 // Refused fails all waiters: without a subscription nothing would wake them.

@@ -5,15 +5,15 @@ var acquiring = []defect{
 	{
 		what: "a lost acquire is blindly sent again",
 		edits: []edit{{"rlock/attempt.go",
-			"\tcase lost(err):\n\t\ta.lost(err)\n",
-			"\tcase lost(err):\n\t\tc.node.pipe.Enqueue(&a.req)\n"}},
+			"\t\t// Only now is anything else tried (A5).\n",
+			"\t\tif a.st.n.c.node.exec.Enqueue(&a.req) {\n\t\t\treturn\n\t\t}\n"}},
 		by: []catcher{{"integration/invariants", "TestA5LostAcquireReplyIsUndone"}, {"integration/invariants", "TestA5SharedOwnersCountIsExactAfterALostReply"}},
 	},
 	{
 		what: "a lost acquire is not undone",
-		edits: []edit{{"rlock/undo.go",
-			"\t\t\t\ta.undo(killed)\n",
-			"\t\t\t\ta.resume()\n"}},
+		edits: []edit{{"rlock/attempt.go",
+			"\t\t} else {\n\t\t\ta.undo()\n",
+			"\t\t} else {\n\t\t\ta.resume()\n"}},
 		by: []catcher{{"integration/invariants", "TestA5LostAcquireReplyIsUndone"}},
 	},
 	{
@@ -40,7 +40,7 @@ var acquiring = []defect{
 	{
 		what: "a lost re-entry is undone without looking at the count",
 		edits: []edit{{"rlock/undo.go",
-			"\t\tcase count == known:\n\t\t\ta.resume()\n\t\tcase count == known+1 && n.c.exclusive(st.owner):\n",
+			"\t\tcase count == known:\n\t\t\ta.resumeAs()\n\t\tcase count == known+1 && n.c.exclusive(st.owner):\n",
 			"\t\tcase count == known || count == known+1:\n"}},
 		by: []catcher{{"integration/invariants", "TestA5SharedOwnersCountIsExactAfterALostReply"}},
 	},
@@ -89,7 +89,7 @@ var acquiring = []defect{
 	{
 		what: "a re-entry that was never sent is called uncertain",
 		edits: []edit{{"rlock/attempt.go",
-			"a.w.fail(a.w.unsent(a.st.n.c.node.pipe.Err()))",
+			"a.w.fail(a.w.unsent(a.st.n.c.node.exec.Trouble()))",
 			"a.w.fail(ErrUncertain)"}},
 		by: []catcher{{"integration/invariants", "TestA5ReentryThatWasNeverSentIsNotUncertain"}},
 	},

@@ -19,14 +19,14 @@ var leasing = []defect{
 	{
 		what: "trust in a grant counts from its reply",
 		edits: []edit{{"rlock/attempt.go",
-			"st.grant(w, r.Sent, a.lease)",
+			"st.grant(w, r.Sent(), a.lease)",
 			"st.grant(w, n.c.now(), a.lease)"}},
 		by: []catcher{{"integration/invariants", "TestH1TrustCountsFromTheSend"}, {"integration/invariants", "TestH3GrantWhoseTrustIsOverIsGivenBack"}},
 	},
 	{
 		what: "trust in a renewal counts from its reply",
 		edits: []edit{{"rlock/renew.go",
-			"Sent: q.Sent, TTL: sub.least}",
+			"Sent: q.Sent(), TTL: sub.least}",
 			"Sent: r.c.now(), TTL: sub.least}"}},
 		by: []catcher{{"integration/invariants", "TestH1TrustCountsFromTheSend"}},
 	},

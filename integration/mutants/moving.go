@@ -5,8 +5,8 @@ var moving = []defect{
 	{
 		what: "READONLY is passed on to the caller",
 		edits: []edit{{"internal/pipeline/script.go",
-			"\tif readOnly(r.Err) {\n",
-			"\tif false {\n"}},
+			"\tcase said.ReadOnly():\n",
+			"\tcase false:\n"}},
 		by: []catcher{{"internal/pipeline", "TestCommandThatAReplicaRefusesGoesToTheMasterThatTheAddressLeadsTo"}, {"integration/behaviour", "TestPoolFollowsItsAddressToAnotherMaster"}},
 	},
 	{

@@ -5,29 +5,29 @@ var releasing = []defect{
 	{
 		what: "an unlock takes a fresh latch for each send",
 		edits: []edit{{"rlock/release.go",
-			"\tif !c.node.pipe.Enqueue(&r.req) {\n\t\tr.failed = r.req.Err\n",
-			"\tr.latch = codec.FreshLatch(r.st.n.l.mapped())\n\tr.req.Args[4] = r.latch\n\tif !c.node.pipe.Enqueue(&r.req) {\n\t\tr.failed = r.req.Err\n"}},
+			"\tif !st.n.c.node.exec.Again(&r.req) {\n",
+			"\tl := st.n.l\n\tr.latch = codec.FreshLatch(l.mapped())\n\tr.req.Script(l.kind.release(r.req.Room(), l.key, l.channel, r.latch, st, st.n.c.leaseArg(r.lease), st.n.c.args.latchTTL))\n\tif !st.n.c.node.exec.Again(&r.req) {\n"}},
 		by: []catcher{{"integration/invariants", "TestR1LostUnlockReplyCountsOnce"}},
 	},
 	{
 		what: "the latch of a repeated unlock is deleted although its first send may still arrive",
 		edits: []edit{{"rlock/release.go",
-			"\tif !r.open {\n\t\tn.c.node.pipe.Discard(r.latch)\n\t}\n",
-			"\tn.c.node.pipe.Discard(r.latch)\n"}},
+			"\tif !q.MayArrive() {\n\t\tn.c.node.exec.Discard(r.latch)\n\t}\n",
+			"\tn.c.node.exec.Discard(r.latch)\n"}},
 		by: []catcher{{"integration/invariants", "TestR1WithheldUnlockDoesNotCountTwice"}},
 	},
 	{
 		what: "the latch is left to expire",
 		edits: []edit{{"rlock/release.go",
-			"\tif !r.open {\n\t\tn.c.node.pipe.Discard(r.latch)\n",
-			"\tif false {\n\t\tn.c.node.pipe.Discard(r.latch)\n"}},
+			"\tif !q.MayArrive() {\n\t\tn.c.node.exec.Discard(r.latch)\n",
+			"\tif false {\n\t\tn.c.node.exec.Discard(r.latch)\n"}},
 		by: []catcher{{"integration/invariants", "TestR1LatchIsFreshForEachUnlockAndDeleted"}},
 	},
 	{
 		what: "a lost unlock is not sent again",
 		edits: []edit{{"rlock/release.go",
-			"\t\tr.failed = q.Err\n\t\tr.repeatAfterKill()\n",
-			"\t\tr.failed = q.Err\n\t\tr.expire()\n"}},
+			"\tif d == 0 {\n\t\tr.send()\n",
+			"\tif d == 0 {\n\t\tr.expire()\n"}},
 		by: []catcher{{"integration/invariants", "TestR1LostUnlockReplyCountsOnce"}},
 	},
 	{
@@ -73,8 +73,8 @@ var releasing = []defect{
 	{
 		what: "a hold granted before a forced unlock that had to be loaded lives on",
 		edits: []edit{{"rlock/force.go",
-			"\t\tif mayHaveRun(r.Err) {\n",
-			"\t\tif false {\n"}},
+			"\tif r.MayHaveRun() {\n",
+			"\tif false {\n"}},
 		by: []catcher{{"rlock", "TestForcedUnlockThatIsLoadedFirstEndsWhatCameBetween"}},
 	},
 	{
@@ -87,8 +87,8 @@ var releasing = []defect{
 	{
 		what: "a forced unlock without an answer is believed not to have run",
 		edits: []edit{{"rlock/force.go",
-			"\t\tif mayHaveRun(r.Err) {\n",
-			"\t\tif r.Err == nil {\n"}},
+			"\tif r.MayHaveRun() {\n",
+			"\tif r.Err() == nil {\n"}},
 		by: []catcher{{"integration/invariants", "TestH3GrantBeforeAForcedUnlockThatWasLoadedAndLostIsNotTrusted"}},
 	},
 }

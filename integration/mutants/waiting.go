@@ -12,8 +12,8 @@ var waiting = []defect{
 	{
 		what: "a head that gives up does not hand its wake-up on",
 		edits: []edit{{"rlock/attempt.go",
-			"\tif a.isQueueAttempt() {\n\t\ta.st.n.queue.wakePending = true\n\t}\n\ta.finish()\n",
-			"\ta.finish()\n"}},
+			"\t\tn.queue.wakePending = n.queue.wakePending || unasked\n",
+			""}},
 		by: []catcher{{"integration/invariants", "TestA3TryThatIsTakenBackHandsItsWakeUpOn"}},
 	},
 	{
@@ -71,7 +71,7 @@ var waiting = []defect{
 			{"rlock/attempt.go",
 				"\t\tif a.handedOff {\n\t\t\t// The unlock did not run before it, or released nothing.\n\t\t\tn.resetOwnMessages()\n\t\t}\n",
 				""},
-			{"rlock/release.go", "(q.Err != nil || q.Resent())", "q.Err != nil"},
+			{"rlock/release.go", "q.Fate() != command.Answered || q.OutOfOrder()", "q.Fate() != command.Answered"},
 		},
 		by: []catcher{{"rlock", "TestUnlockHandsOnWithinAClient"}},
 	},
@@ -114,8 +114,8 @@ var waiting = []defect{
 	{
 		what: "a connection that is refused for a while ends courtesy",
 		edits: []edit{{"rlock/fairshare.go",
-			"if refusal, refused := r.Err.(redis.Error); refused && !passing(refusal) {\n",
-			"if r.Err != nil && !passing(r.Err) {\n"}},
+			"if r.Fate() == command.Refused && !r.Passing() {\n",
+			"if r.Fate() != command.Answered && !r.Transient() {\n"}},
 		by: []catcher{{"rlock", "TestRefusedConnectionIsNoRefusalToCount"}},
 	},
 	{
@@ -156,8 +156,8 @@ var waiting = []defect{
 	{
 		what: "nobody here is told that a forced unlock found nothing",
 		edits: []edit{{"rlock/force.go",
-			"\t\t\tn.wakeHead() // no message",
-			"\t\t\t_ = n // no message"}},
+			"\t\tn.wakeHead() // no message",
+			"\t\t_ = n // no message"}},
 		by: []catcher{{"rlock", "TestForcedUnlockOfNothingWakesWhoWaitsHere"}},
 	},
 	{

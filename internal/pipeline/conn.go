@@ -11,6 +11,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/command/refusal"
 )
 
 // errNoID is why a connection whose id was never known can't be killed.
@@ -244,7 +245,7 @@ func (c *conn) timeLeft(b []*Request) time.Duration {
 // sent. Its error is the connection's.
 func (c *conn) receiveReply(r *Request, reply any, err error, timeout time.Duration) error {
 	r.Reply, r.Err = reply, err
-	if err != nil && serverError(err) == "" {
+	if err != nil && !refusal.Is(err) {
 		return err
 	}
 	if r.Replicas == 0 {
@@ -254,7 +255,7 @@ func (c *conn) receiveReply(r *Request, reply any, err error, timeout time.Durat
 		timeout += waitTimeout
 	}
 	n, err := redis.ReceiveWithTimeout(c.rc, timeout)
-	if err != nil && serverError(err) == "" {
+	if err != nil && !refusal.Is(err) {
 		return err
 	}
 	if err != nil {

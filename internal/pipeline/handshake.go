@@ -9,6 +9,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/transport"
 )
 
@@ -18,7 +19,7 @@ import (
 type handshake struct {
 	rc      redis.Conn
 	timeout time.Duration // of each reply
-	said    redis.Error   // the server's last refusal
+	said    string        // the server's last refusal
 	err     error
 }
 
@@ -41,19 +42,19 @@ func (x *handshake) receive() (any, error) {
 		return nil, x.err
 	}
 	reply, err := redis.ReceiveWithTimeout(x.rc, x.timeout)
-	switch refusal := serverError(err); {
+	switch said, refused := refusal.Of(err); {
 	case err == nil:
 		return reply, nil
-	case refusedForNow(err):
+	case said.Passing():
 		// It must not decide a kill barrier for good.
 		x.err = err
-	case refusal != "":
-		x.said = refusal
+	case refused:
+		x.said = said.Text()
 	case x.said != "":
 		// A server with too many clients says so and closes the connection.
 		// That is not an answer to the command, and the connection was not
 		// stale either.
-		x.err = fmt.Errorf("%v after the server said: %s", err, string(x.said))
+		x.err = fmt.Errorf("%v after the server said: %s", err, x.said)
 	default:
 		x.err = err
 	}

@@ -2,10 +2,8 @@ package pipeline
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // A server that answers a write with READONLY is a replica, or has become one:
@@ -15,14 +13,6 @@ import (
 // next one leads to, while its deadline lasts.
 
 var errReadOnly = errors.New("the server answered READONLY: it is not the master any more")
-
-func readOnly(err error) bool {
-	if err == nil {
-		return false
-	}
-	said, _ := luasrc.SaidInside(string(serverError(err)))
-	return strings.HasPrefix(said, "READONLY ")
-}
 
 // refusedByReplica queues r for the next connection, or completes it with the
 // server's answer if its deadline has passed.

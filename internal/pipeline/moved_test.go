@@ -11,6 +11,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/transport"
 )
@@ -177,7 +178,7 @@ func TestServerThatHidesItsRoleIsFoundOutByItsFirstRefusal(t *testing.T) {
 		return a.dial(ctx)
 	}, Options{})
 	// Its time may be over in the pause before the next connection.
-	if r := end(t, ask(p, "SET", "k", "1")); !readOnly(r.Err) && !errors.Is(r.Err, errReadOnly) {
+	if r := end(t, ask(p, "SET", "k", "1")); !refusedReadOnly(r.Err) && !errors.Is(r.Err, errReadOnly) {
 		t.Fatalf("got %v, %v", r.Reply, r.Err)
 	}
 	if n := dials.Load(); n > 30 {
@@ -229,7 +230,7 @@ func TestReadOnlyIsUnderstoodFromEveryRelease(t *testing.T) {
 		"OOM command not allowed when used memory > 'maxmemory'.":                                                                           false,
 		"ERR no such key READONLY ": false,
 	} {
-		if readOnly(redis.Error(text)) != want {
+		if refusedReadOnly(redis.Error(text)) != want {
 			t.Errorf("%s: not %t", text, want)
 		}
 	}
@@ -350,4 +351,9 @@ func TestConnectionWhoseRepliesAreOutOfStepIsNotUsed(t *testing.T) {
 		}
 		p.Close(timeout)
 	}
+}
+
+func refusedReadOnly(err error) bool {
+	said, _ := refusal.Of(err)
+	return said.ReadOnly()
 }

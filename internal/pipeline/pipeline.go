@@ -9,6 +9,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/connlog"
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
@@ -288,7 +289,8 @@ type discarded Pipeline
 // that the server refused for now; deleting twice is deleting.
 func (p *discarded) Complete(r *Request) {
 	_, lost := r.Err.(*LostError)
-	refused := refusedForNow(r.Err)
+	said, _ := refusal.Of(r.Err)
+	refused := said.Passing()
 	p.mu.Lock()
 	p.refused = refused
 	p.mu.Unlock()

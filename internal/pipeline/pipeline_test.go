@@ -11,6 +11,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
@@ -46,7 +47,7 @@ func TestCallersShareOneConnectionAndGetTheirOwnReplies(t *testing.T) {
 func TestServerErrorIsTheRequestsOwn(t *testing.T) {
 	p := start(t, redistest.Start(t))
 	bad, good := ask(p, "NOSUCHCOMMAND"), ask(p, "ECHO", "x")
-	if r := end(t, bad); serverError(r.Err) == "" {
+	if r := end(t, bad); !refusal.Is(r.Err) {
 		t.Errorf("got %v, %v", r.Reply, r.Err)
 	}
 	if got, err := redis.String(end(t, good).Reply, nil); got != "x" || err != nil {

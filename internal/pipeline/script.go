@@ -1,10 +1,7 @@
 package pipeline
 
 import (
-	"slices"
-	"strings"
-
-	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/internal/command/refusal"
 )
 
 // maxLoads bounds how often one request meets NOSCRIPT before that is its
@@ -23,11 +20,16 @@ type load struct {
 // (A1). It loads it once for all requests that were answered NOSCRIPT, and
 // never for an EVALSHA that was sent after a load.
 func (p *Pipeline) complete(r *Request) {
-	if readOnly(r.Err) {
-		p.refusedByReplica(r)
+	if r.Err == nil {
+		r.Done.Complete(r)
 		return
 	}
-	if r.Script == nil || r.Err == nil || !strings.HasPrefix(string(serverError(r.Err)), "NOSCRIPT") {
+	said, _ := refusal.Of(r.Err)
+	switch {
+	case said.ReadOnly():
+		p.refusedByReplica(r)
+		return
+	case r.Script == nil || !said.NoScript():
 		r.Done.Complete(r)
 		return
 	}
@@ -38,7 +40,7 @@ func (p *Pipeline) complete(r *Request) {
 		p.loads[r.Script] = ld
 	}
 	if r.loads++; r.loads > maxLoads || p.closed {
-		if serverError(ld.err) != "" {
+		if refusal.Is(ld.err) {
 			r.Err = ld.err
 		}
 		p.mu.Unlock()
@@ -62,15 +64,4 @@ func (p *Pipeline) complete(r *Request) {
 	r.queued = true
 	p.queue = append(p.queue, r)
 	p.mu.Unlock()
-}
-
-// refusedForNow tells a server's refusal to write that passes.
-func refusedForNow(err error) bool {
-	code, _, _ := strings.Cut(string(serverError(err)), " ")
-	return slices.Contains([]string{"LOADING", "BUSY", "MASTERDOWN", "READONLY", "MISCONF", "NOREPLICAS"}, code)
-}
-
-func serverError(err error) redis.Error {
-	e, _ := err.(redis.Error)
-	return e
 }

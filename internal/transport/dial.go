@@ -3,13 +3,14 @@ package transport
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"strings"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/command/refusal"
 )
 
 // Conn is a dialled connection. Beside redigo's one sender and one receiver,
@@ -123,7 +124,8 @@ func (t *Target) greet(ctx context.Context, c redis.Conn) error {
 	}
 	if t.Name != "" {
 		err := do("CLIENT", "SETNAME", t.Name)
-		if err != nil && !nameless(err) {
+		if said, _ := refusal.Of(err); err != nil && !said.NotAllowed() {
+			// The name is a help for operators, no more.
 			return fmt.Errorf("CLIENT SETNAME: %w", err)
 		}
 	}
@@ -136,13 +138,6 @@ type credentialsError struct{ error }
 
 func (e credentialsError) Unwrap() error { return e.error }
 
-// nameless tells that an account or a server has no CLIENT SETNAME. The name
-// is a help for operators, no more.
-func nameless(err error) bool {
-	re, isServers := errors.AsType[redis.Error](err)
-	return isServers && (strings.HasPrefix(string(re), "NOPERM") || strings.HasPrefix(string(re), "ERR unknown") || strings.HasPrefix(string(re), "ERR Unknown"))
-}
-
 // ok checks an answer that is OK from every Redis.
 func ok(reply any, err error) error {
 	if err == nil && reply != "OK" {
@@ -154,10 +149,8 @@ func ok(reply any, err error) error {
 // redact takes the secrets out of an error answer: a server that doesn't know
 // AUTH repeats its arguments, perhaps shortened.
 func redact(err error, password string) error {
-	re, isServers := errors.AsType[redis.Error](err)
-	if !isServers {
-		return err
-	}
-	text, _, _ := strings.Cut(string(re), ", with args beginning with")
-	return redis.Error(strings.ReplaceAll(text, password, "(the password)"))
+	return refusal.Rewrite(err, func(text string) string {
+		text, _, _ = strings.Cut(text, ", with args beginning with")
+		return strings.ReplaceAll(text, password, "(the password)")
+	})
 }

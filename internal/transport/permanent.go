@@ -3,9 +3,8 @@ package transport
 import (
 	"crypto/tls"
 	"errors"
-	"strings"
 
-	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/internal/command/refusal"
 )
 
 // Permanent tells whether connecting again would meet the same refusal: bad
@@ -23,15 +22,6 @@ func Permanent(err error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return true
 	}
-	re, ok := errors.AsType[redis.Error](err)
-	if !ok {
-		return false
-	}
-	s := string(re)
-	for _, p := range []string{"WRONGPASS", "NOAUTH", "NOPERM", "DENIED", "ERR AUTH", "ERR Client sent AUTH", "ERR invalid password", "ERR invalid DB index", "ERR DB index"} {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
+	said, _ := refusal.Of(err)
+	return said.OfConnection()
 }

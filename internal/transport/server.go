@@ -1,10 +1,11 @@
 package transport
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/command/refusal"
 )
 
 // Server is what a server says of itself when it is asked HELLO and ROLE. What
@@ -47,7 +48,7 @@ func (s Server) Usable() error {
 // an error says that one of them is no answer that a server gives.
 func DecodeServer(hello any, helloErr error, role any, roleErr error) (Server, error) {
 	var s Server
-	if !refused(helloErr) {
+	if !refusal.Is(helloErr) {
 		pairs, err := redis.Values(hello, helloErr)
 		if err != nil || len(pairs)%2 != 0 {
 			return s, fmt.Errorf("no Redis: HELLO was answered with a Go %T: %w", hello, err)
@@ -61,7 +62,7 @@ func DecodeServer(hello any, helloErr error, role any, roleErr error) (Server, e
 			}
 		}
 	}
-	if refused(roleErr) {
+	if refusal.Is(roleErr) {
 		return s, nil
 	}
 	said, err := redis.Values(role, roleErr)
@@ -78,10 +79,4 @@ func DecodeServer(hello any, helloErr error, role any, roleErr error) (Server, e
 		s.Link = fmt.Sprintf("%s:%d, link %s", host, port, link)
 	}
 	return s, nil
-}
-
-// refused tells an error that a server answered from one of the connection.
-func refused(err error) bool {
-	_, ok := errors.AsType[redis.Error](err)
-	return ok
 }

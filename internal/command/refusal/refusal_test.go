@@ -1,15 +1,19 @@
-package rlock
+package refusal_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"testing"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/command/refusal"
 )
 
 // The texts are those of Redis 6.2.14, 7.0.15, 8.0.2 and Valkey 8.0.1.
-func TestServerErrorsAreToldByWhatRan(t *testing.T) {
-	for text, want := range map[string]struct{ harmless, passing bool }{
+func TestRefusalsAreToldByWhatRan(t *testing.T) {
+	for text, want := range map[string]struct{ nothingRan, passing bool }{
 		// The account's rules, before the script runs.
 		"NOPERM this user has no permissions to run the 'evalsha' command or its subcommand": {true, false},
 		"NOPERM this user has no permissions to run the 'evalsha' command":                   {true, false},
@@ -41,12 +45,63 @@ func TestServerErrorsAreToldByWhatRan(t *testing.T) {
 		"ERR Error running script (call to f_":                                                                             {false, false},
 		"":                                                                                                                 {false, false},
 	} {
-		err := fmt.Errorf("wrapped: %w", redis.Error(text))
-		if got := harmless(err); got != want.harmless {
-			t.Errorf("harmless %v: %s", got, text)
+		r, ok := refusal.Of(fmt.Errorf("wrapped: %w", redis.Error(text)))
+		if !ok {
+			t.Fatalf("no refusal: %s", text)
 		}
-		if got := passing(err); got != want.passing {
+		if got := r.NothingRan(); got != want.nothingRan {
+			t.Errorf("nothing ran %v: %s", got, text)
+		}
+		if got := r.Passing(); got != want.passing {
 			t.Errorf("passing %v: %s", got, text)
 		}
+	}
+}
+
+func TestRefusalsOfAConnection(t *testing.T) {
+	for text, want := range map[string]struct{ ofConnection, notAllowed, transient bool }{
+		"WRONGPASS invalid username-password pair or user is disabled.":                          {true, false, false},
+		"NOAUTH Authentication required.":                                                        {true, false, false},
+		"NOPERM User app has no permissions to run the 'select' command":                         {true, true, false},
+		"DENIED Redis is running in protected mode because protected mode is enabled":            {true, false, false},
+		"ERR Client sent AUTH, but no password is set":                                           {true, false, false},
+		"ERR DB index is out of range":                                                           {true, false, false},
+		"ERR max number of clients reached":                                                      {false, false, false},
+		"ERR unknown command 'client'":                                                           {false, true, false},
+		"ERR Unknown subcommand or wrong number of arguments for 'INFO'. Try CLIENT HELP.":       {false, true, false},
+		"LOADING Redis is loading the dataset in memory":                                         {false, false, true},
+		"MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.":       {false, false, true},
+		"READONLY You can't write against a read only replica.":                                  {false, false, false},
+		"BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.": {false, false, true},
+	} {
+		r, _ := refusal.Of(redis.Error(text))
+		if got := r.OfConnection(); got != want.ofConnection {
+			t.Errorf("of the connection %v: %s", got, text)
+		}
+		if got := r.NotAllowed(); got != want.notAllowed {
+			t.Errorf("not allowed %v: %s", got, text)
+		}
+		if got := r.Transient(); got != want.transient {
+			t.Errorf("transient %v: %s", got, text)
+		}
+	}
+}
+
+func TestOtherErrorsAreNoRefusal(t *testing.T) {
+	for _, err := range []error{nil, io.EOF, errors.New("READONLY, says somebody")} {
+		r, ok := refusal.Of(err)
+		if ok || r.Passing() || r.NothingRan() || r.OfConnection() || r.Code() != "" || refusal.Is(err) {
+			t.Errorf("%v is taken for a server's answer", err)
+		}
+	}
+}
+
+func TestSecretsAreTakenOutOfAServersText(t *testing.T) {
+	hide := func(string) string { return "hidden" }
+	if err := refusal.Rewrite(fmt.Errorf("AUTH: %w", redis.Error("ERR secret")), hide); err.Error() != "hidden" || !refusal.Is(err) {
+		t.Errorf("rewritten: %v", err)
+	}
+	if err := refusal.Rewrite(io.EOF, hide); err != io.EOF {
+		t.Errorf("no server's error, rewritten: %v", err)
 	}
 }

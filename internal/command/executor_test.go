@@ -1,0 +1,262 @@
+package command_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/leakcheck"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/transport"
+)
+
+func TestMain(m *testing.M) { leakcheck.Main(m) }
+
+// timeout is longer than the machine may stand still in the middle of a test.
+const timeout = 2 * time.Second
+
+// handler records what it is told, and sends again at once what is paused.
+type handler struct {
+	x      *command.Executor
+	events chan string
+}
+
+func (h *handler) Unanswered(*command.Request) { h.events <- "unanswered" }
+
+func (h *handler) Paused(r *command.Request, d time.Duration) {
+	h.events <- fmt.Sprintf("paused %v", d)
+	time.AfterFunc(d, func() {
+		if !h.x.Again(r) {
+			h.events <- fmt.Sprintf("given up %v", r.Fate())
+			return
+		}
+		h.x.Flush()
+	})
+}
+
+func (h *handler) Done(r *command.Request) {
+	h.events <- fmt.Sprintf("done %v", r.Fate())
+}
+
+// want takes the next event.
+func (h *handler) want(t *testing.T, want string) {
+	t.Helper()
+	select {
+	case got := <-h.events:
+		if got != want {
+			t.Fatalf("told %q, want %q", got, want)
+		}
+	case <-time.After(10 * timeout):
+		t.Fatalf("not told %q", want)
+	}
+}
+
+type rig struct {
+	s    *redistest.Server
+	pipe *pipeline.Pipeline
+	x    *command.Executor
+}
+
+func start(t *testing.T) *rig {
+	t.Helper()
+	s := redistest.Start(t)
+	target, err := transport.ParseURL(s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dial := func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, timeout) }
+	p := pipeline.New(dial, pipeline.Options{Timeout: timeout, Clock: clock.System(), Permanent: transport.Permanent})
+	t.Cleanup(func() { p.Close(timeout) })
+	x := command.New(p, command.Options{
+		Now: clock.System().Now, Permanent: transport.Permanent, Closing: func() bool { return false },
+	})
+	return &rig{s, p, x}
+}
+
+// send queues a command and writes it.
+func (g *rig) send(resend command.Resend, until time.Duration, name string, args ...any) (*command.Request, *handler) {
+	h := &handler{g.x, make(chan string, 1000)}
+	r := &command.Request{Handler: h, Resend: resend, Until: until}
+	r.Command(name, args...)
+	g.x.Enqueue(r)
+	g.x.Flush()
+	return r, h
+}
+
+// kill has the server end the executor's connection while a command blocks on it.
+func (g *rig) kill(t *testing.T) {
+	t.Helper()
+	g.s.AwaitBlocked(t)
+	if n, err := redis.Int(g.s.Dial(t).Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")); n == 0 || err != nil {
+		t.Fatalf("killed %d, %v", n, err)
+	}
+}
+
+func TestLostRequestHasItsFateBehindTheBarrier(t *testing.T) {
+	g := start(t)
+	r, h := g.send(command.Never, 0, "BLPOP", "list", 0)
+	g.kill(t)
+	h.want(t, "unanswered")
+	h.want(t, fmt.Sprintf("done %v", command.Lost))
+	if r.MayArrive() || !r.MayHaveRun() || !command.IsLost(r.Err()) || r.First() != r.Sent() {
+		t.Errorf("may arrive %v, may have run %v, first %v, sent %v: %v", r.MayArrive(), r.MayHaveRun(), r.First(), r.Sent(), r.Err())
+	}
+}
+
+func TestLostRequestMayArriveWhereKillIsRefused(t *testing.T) {
+	g := start(t)
+	c := g.s.Dial(t)
+	if _, err := c.Do("ACL", "SETUSER", "default", "-client|kill"); err != nil {
+		t.Fatal(err)
+	}
+	r, h := g.send(command.Never, 0, "BLPOP", "list", 0)
+	g.s.AwaitBlocked(t)
+	if _, err := c.Do("ACL", "SETUSER", "admin", "on", "nopass", "+@all"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Do("AUTH", "admin", ""); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := redis.Int(c.Do("CLIENT", "KILL", "USER", "default")); n == 0 || err != nil {
+		t.Fatalf("killed %d, %v", n, err)
+	}
+	h.want(t, "unanswered")
+	h.want(t, fmt.Sprintf("done %v", command.Lost))
+	if !r.MayArrive() {
+		t.Error("a command whose connection could not be killed is said to be dead")
+	}
+}
+
+func TestIdempotentRequestIsSentAgainBehindTheBarrier(t *testing.T) {
+	g := start(t)
+	r, h := g.send(command.Always, clock.Never, "BLPOP", "list", 0)
+	g.kill(t)
+	h.want(t, "unanswered")
+	h.want(t, "paused 0s")
+	g.s.AwaitBlocked(t)
+	if _, err := g.s.Dial(t).Do("RPUSH", "list", "x"); err != nil {
+		t.Fatal(err)
+	}
+	h.want(t, fmt.Sprintf("done %v", command.Answered))
+	if r.First() == 0 || r.First() >= r.Sent() || r.Err() != nil || r.Reply() == nil {
+		t.Errorf("first %v, sent %v, reply %v, error %v", r.First(), r.Sent(), r.Reply(), r.Err())
+	}
+}
+
+func TestReadIsSentAgainWithoutABarrier(t *testing.T) {
+	g := start(t)
+	_, h := g.send(command.Read, clock.Never, "BLPOP", "list", 0)
+	g.kill(t)
+	h.want(t, "paused 20ms")
+	g.s.AwaitBlocked(t)
+	if _, err := g.s.Dial(t).Do("RPUSH", "list", "x"); err != nil {
+		t.Fatal(err)
+	}
+	h.want(t, fmt.Sprintf("done %v", command.Answered))
+}
+
+// full has the server refuse writes with OOM.
+func (g *rig) full(t *testing.T, bytes int) {
+	t.Helper()
+	if _, err := g.s.Dial(t).Do("CONFIG", "SET", "maxmemory", bytes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRefusalIsWaitedOut(t *testing.T) {
+	g := start(t)
+	g.full(t, 1)
+	r, h := g.send(command.Always, clock.Never, "SET", "key", "x")
+	h.want(t, "paused 20ms")
+	h.want(t, "paused 40ms")
+	h.want(t, "paused 80ms")
+	g.full(t, 0)
+	for event := ""; event != fmt.Sprintf("done %v", command.Answered); {
+		select {
+		case event = <-h.events:
+		case <-time.After(10 * timeout):
+			t.Fatalf("the last event was %q", event)
+		}
+	}
+	if r.First() != r.Sent() {
+		t.Error("a send that the server refused counts as one that may have run")
+	}
+}
+
+func TestRefusalIsWaitedOutUntilTheLimit(t *testing.T) {
+	g := start(t)
+	g.full(t, 1)
+	r, h := g.send(command.Always, clock.System().Now()+100*time.Millisecond, "SET", "key", "x")
+	h.want(t, "paused 20ms")
+	for event := "paused"; event != fmt.Sprintf("done %v", command.Refused); {
+		select {
+		case event = <-h.events:
+		case <-time.After(10 * timeout):
+			t.Fatalf("the last event was %q", event)
+		}
+	}
+	if r.MayHaveRun() || !r.Passing() || r.First() != 0 {
+		t.Errorf("may have run %v, passing %v, first %v", r.MayHaveRun(), r.Passing(), r.First())
+	}
+}
+
+func TestRefusalIsFinalForWhatIsSentOnce(t *testing.T) {
+	g := start(t)
+	g.full(t, 1)
+	_, h := g.send(command.Never, clock.Never, "SET", "key", "x")
+	h.want(t, fmt.Sprintf("done %v", command.Refused))
+}
+
+func TestReadOfAMissingPermissionIsFinal(t *testing.T) {
+	g := start(t)
+	if _, err := g.s.Dial(t).Do("ACL", "SETUSER", "default", "-get"); err != nil {
+		t.Fatal(err)
+	}
+	r, h := g.send(command.Read, clock.Never, "GET", "key")
+	h.want(t, fmt.Sprintf("done %v", command.Refused))
+	if r.MayHaveRun() {
+		t.Errorf("%v is said to have run", r.Err())
+	}
+}
+
+func TestWhatMeetsAClosedPipelineIsClosed(t *testing.T) {
+	g := start(t)
+	g.pipe.Close(0)
+	r := &command.Request{Handler: &handler{g.x, make(chan string, 1)}}
+	r.Command("PING")
+	if g.x.Enqueue(r) || r.Fate() != command.Closed {
+		t.Errorf("fate %v", r.Fate())
+	}
+}
+
+func TestWhatWasNotWrittenIsTakenBack(t *testing.T) {
+	g := start(t)
+	h := &handler{g.x, make(chan string, 1)}
+	r := &command.Request{Handler: h}
+	r.Command("PING")
+	g.x.Enqueue(r)
+	if !g.x.Waiting(r) || !g.x.Cancel(r) || g.x.Waiting(r) || g.x.Cancel(r) {
+		t.Error("a request that was not written could not be taken back, or was twice")
+	}
+	_, other := g.send(command.Never, 0, "PING")
+	other.want(t, fmt.Sprintf("done %v", command.Answered))
+	if len(h.events) > 0 {
+		t.Errorf("told %q of a request that was taken back", <-h.events)
+	}
+}
+
+func TestWhatCanNotBeSentIsSaidToBeSo(t *testing.T) {
+	g := start(t)
+	g.s.Kill()
+	r, h := g.send(command.Never, 0, "PING")
+	h.want(t, fmt.Sprintf("done %v", command.NotSent))
+	if r.MayHaveRun() || !r.Passing() || g.x.Trouble() == nil {
+		t.Errorf("may have run %v, passing %v, trouble %v", r.MayHaveRun(), r.Passing(), g.x.Trouble())
+	}
+}

@@ -1,0 +1,68 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/pipeline"
+)
+
+// Fate is what became of a command.
+type Fate uint8
+
+// A request has exactly one of these when it is done.
+const (
+	Open     Fate = iota // nothing is known yet
+	Answered             // the server ran it
+	Refused              // the server answered with an error
+	NotSent              // nothing of it ran: it never left this process, or only for servers that may not write
+	Lost                 // it was sent and never answered
+	Closed               // the client was closed before it was sent
+)
+
+// fateOf reads a fate off the error that a request ended with.
+func fateOf(err error) Fate {
+	switch err.(type) {
+	case nil:
+		return Answered
+	case *pipeline.LostError:
+		return Lost
+	case *pipeline.NotSentError:
+		if errors.Is(err, pipeline.ErrClosed) {
+			return Closed
+		}
+		return NotSent
+	default:
+		return Refused
+	}
+}
+
+// IsLost tells the error of a command that was sent and never answered.
+func IsLost(err error) bool { return fateOf(err) == Lost }
+
+// IsClosed tells the error of a command that met a closed client.
+func IsClosed(err error) bool { return fateOf(err) == Closed }
+
+// Unsent is the error of a command that was not sent because of cause.
+func Unsent(cause error) error { return &pipeline.NotSentError{Cause: cause} }
+
+// NoReply is the error of a command whose reply took longer than its caller
+// waits.
+func NoReply(format string, args ...any) error {
+	return &pipeline.LostError{Cause: fmt.Errorf(format, args...)}
+}
+
+// mayHaveRun tells, of how a script's command ended, whether the server has run
+// it, or a part of it, or may have.
+func mayHaveRun(err error) bool {
+	switch fateOf(err) {
+	case Answered, Lost:
+		return true
+	case Refused:
+		r, _ := refusal.Of(err)
+		return !r.NothingRan()
+	default:
+		return false
+	}
+}

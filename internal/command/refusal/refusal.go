@@ -1,0 +1,124 @@
+package refusal
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// Refusal is an error that a server answered. The zero Refusal is none: every
+// question about it is answered with false.
+type Refusal struct {
+	text   string // as the server sent it
+	said   string // without the place in a script
+	inside bool   // a script met it, and may have run in part
+}
+
+// Of finds the server's error in err. It is the zero Refusal, and false, where
+// err is nil or something else than a server's answer.
+func Of(err error) (Refusal, bool) {
+	re, ok := errors.AsType[redis.Error](err)
+	if !ok {
+		return Refusal{}, false
+	}
+	r := Refusal{text: string(re)}
+	r.said, r.inside = saidInside(r.text)
+	return r, true
+}
+
+// Is tells an error that a server answered from one of the connection.
+func Is(err error) bool {
+	_, ok := Of(err)
+	return ok
+}
+
+// Text is what the server sent.
+func (r Refusal) Text() string { return r.text }
+
+// Code is the first word of what was said, such as READONLY.
+func (r Refusal) Code() string {
+	code, _, _ := strings.Cut(r.said, " ")
+	return code
+}
+
+// Transient tells a refusal that passes by itself: the server is loading its
+// data, busy with a script, or between two masters. Nothing of the command
+// ran.
+func (r Refusal) Transient() bool {
+	return slices.Contains([]string{"LOADING", "MASTERDOWN", "BUSY", "TRYAGAIN", "CLUSTERDOWN"}, r.Code())
+}
+
+// Passing tells a refusal that passes by itself, or that a failover or a
+// clean-up ends. It is worth waiting out for a caller that waits anyway, not
+// for one that asks once. Nothing of the command ran.
+func (r Refusal) Passing() bool {
+	return r.Transient() || r.ReadOnly() || r.NoScript() ||
+		slices.Contains([]string{"OOM", "NOREPLICAS", "MISCONF"}, r.Code())
+}
+
+// ReadOnly tells that the server is a replica.
+func (r Refusal) ReadOnly() bool { return r.Code() == "READONLY" }
+
+// NoScript tells that the server does not know the script. Nothing ran.
+func (r Refusal) NoScript() bool { return r.Code() == "NOSCRIPT" }
+
+// NotAllowed tells a command that was refused before any of it ran, because
+// the account may not send it, or not with these keys, or because the server
+// has no such command. A script that meets the same inside may have run in
+// part.
+func (r Refusal) NotAllowed() bool {
+	const unknown = "ERR unknown "
+	return !r.inside && (strings.HasPrefix(r.said, "NOPERM ") ||
+		len(r.said) >= len(unknown) && strings.EqualFold(r.said[:len(unknown)], unknown))
+}
+
+// NothingRan tells that the command changed nothing.
+func (r Refusal) NothingRan() bool {
+	return r.NotAllowed() || r.Passing() ||
+		slices.Contains([]string{"WRONGTYPE", "NOAUTH", "MOVED", "ASK", "CROSSSLOT"}, r.Code())
+}
+
+// OfConnection tells that connecting again with the same settings would meet
+// the same refusal: wrong credentials, a missing permission, a database that
+// is not there.
+func (r Refusal) OfConnection() bool {
+	return slices.ContainsFunc([]string{
+		"WRONGPASS", "NOAUTH", "NOPERM", "DENIED", "ERR AUTH", "ERR Client sent AUTH",
+		"ERR invalid password", "ERR invalid DB index", "ERR DB index",
+	}, func(begin string) bool { return strings.HasPrefix(r.text, begin) })
+}
+
+// Rewrite returns err with the server's text changed by edit, for secrets that
+// a server repeats. What is no server's error is returned as it is.
+func Rewrite(err error, edit func(text string) string) error {
+	r, ok := Of(err)
+	if !ok {
+		return err
+	}
+	return redis.Error(edit(r.text))
+}
+
+// saidInside tells an error that a script met inside from one that the server
+// gave to the command itself, and what was said without the place:
+//
+//	Redis 6.2    ERR Error running script (call to f_SHA): @user_script:1: [@user_script: 1: ][-]OOM command not allowed
+//	7.0 and on   OOM command not allowed script: SHA, on @user_script:1.
+func saidInside(answer string) (said string, inside bool) {
+	said = answer
+	if rest, old := strings.CutPrefix(said, "ERR Error running script (call to f_"); old {
+		if _, rest, old = strings.Cut(rest, "): "); old {
+			for strings.HasPrefix(rest, "@user_script:") {
+				_, after, ok := strings.Cut(rest[len("@user_script:"):], ": ")
+				if !ok {
+					break
+				}
+				rest = after
+			}
+			return strings.TrimPrefix(rest, "-"), true
+		}
+	}
+	at := strings.LastIndex(said, " script: ")
+	return said, at >= 0 && strings.Contains(said[at:], ", on @user_script:")
+}

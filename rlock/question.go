@@ -1,0 +1,77 @@
+package rlock
+
+import (
+	"context"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/command"
+)
+
+// question is a command that only reads. It is asked again until it is
+// answered, its limit has come or the client is closed.
+type question struct {
+	c    *Client
+	req  command.Request
+	then func(reply any, err error) // called once, without any lock held
+}
+
+// read asks the server, and hands over its reply. It does no I/O itself.
+func (c *Client) read(name string, args []any, limit time.Duration, then func(reply any, err error)) {
+	q := &question{c: c, then: then}
+	q.req.Handler, q.req.Resend, q.req.Until = q, command.Read, limit
+	q.req.Command(name, args...)
+	if !c.node.exec.Enqueue(&q.req) {
+		c.after(0, func() { then(nil, ErrClosed) })
+	}
+}
+
+// Unanswered does nothing: it is asked again.
+func (q *question) Unanswered(*command.Request) {}
+
+// Paused has it asked again.
+func (q *question) Paused(r *command.Request, d time.Duration) {
+	q.c.after(d, func() {
+		if !q.c.node.exec.Again(r) {
+			q.Done(r)
+		}
+	})
+}
+
+// Done hands over the reply.
+func (q *question) Done(r *command.Request) {
+	if r.Fate() == command.Closed {
+		q.then(nil, ErrClosed)
+		return
+	}
+	q.then(r.Reply(), r.Err())
+}
+
+// query asks the server and waits for its reply, for at most a command
+// timeout.
+func (c *Client) query(ctx context.Context, name string, args ...any) (any, error) {
+	type answer struct {
+		reply any
+		err   error
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	done := make(chan answer, 1)
+	c.read(name, args, c.now()+c.o.timeout, func(reply any, err error) { done <- answer{reply, err} })
+	c.node.exec.Flush()
+	// One that is asked again just before its limit may wait for a connection
+	// for two timeouts more; its caller does not. Else the answer comes first.
+	timer := time.NewTimer(c.o.timeout + c.o.timeout/8)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		if why := c.node.exec.Trouble(); why != nil {
+			return nil, command.Unsent(why)
+		}
+		return nil, command.NoReply("no reply within %v", c.o.timeout)
+	case a := <-done:
+		return a.reply, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
