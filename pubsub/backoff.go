@@ -13,15 +13,15 @@ type backoff struct {
 	staleSeen   int           // failures in a row that did not make pauses longer
 }
 
-// maxStale is how many stale connections a pool may hand out before that counts
-// as trouble.
+// maxStale is how many stale connections a pool may lend before that counts as
+// trouble.
 const maxStale = 16
 
-// failed notes an attempt that failed, or a connection that ended after lived.
-// One that worked for a while was a success, whatever ended it: else the pause
-// after a server's yearly restart would depend on last year's. stale says that it
-// was borrowed and dead already: after a restart a pool may be full of those, and
-// they say nothing about the server.
+// failed records an attempt that failed, or a connection that ended after
+// lived. A connection that worked for a while was a success, whatever ended it.
+// Otherwise the pause after a server's yearly restart would depend on the one
+// before. stale says that it was borrowed and dead already. After a restart a
+// pool may be full of stale connections, which say nothing about the server.
 func (b *backoff) failed(lived time.Duration, stale bool) {
 	if lived >= b.most || b.next == 0 {
 		b.next = b.first

@@ -22,7 +22,7 @@ type channel struct {
 	unanswered int  // commands sent and not answered
 }
 
-// left notes that one of subs has gone.
+// left records that one of subs was closed.
 func (ch *channel) left() {
 	ch.live--
 	switch {
@@ -41,7 +41,8 @@ func (ch *channel) left() {
 	}
 }
 
-// refuse takes out and returns those that whom names. They are to be told.
+// refuse removes and returns the subscriptions that whom picks. The caller must
+// tell them.
 func (ch *channel) refuse(whom func(*Subscription) bool) (out []*Subscription) {
 	var keep []*Subscription
 	for _, s := range ch.subs {
@@ -58,8 +59,9 @@ func (ch *channel) refuse(whom func(*Subscription) bool) (out []*Subscription) {
 	return out
 }
 
-// unused: nobody wants it and the server neither has it nor will. It is in no
-// table then, and stays so: who wants the name later gets a new channel.
+// unused tells that nobody wants the channel and that the server does not have
+// it and will not. Then it is in no table, and stays so: the next subscription
+// of the name gets a new channel.
 func (ch *channel) unused() bool {
 	return ch.live == 0 && !ch.sent && ch.unanswered == 0
 }

@@ -27,31 +27,32 @@ type command struct {
 }
 
 const (
-	// chunk is how many channels are looked at for one write. It bounds a command's
+	// chunk is how many channels one write may cover. It bounds a command's
 	// size and how long the tables are locked.
 	chunk = 1000
 
-	// maxUnanswered is how many commands may be unanswered before the writer waits. It
-	// bounds the queue's memory when waiters come and go faster than the server
-	// answers.
+	// maxUnanswered is how many commands may be unanswered before the writer
+	// waits. It bounds the queue's memory when waiters come and go faster than
+	// the server answers.
 	maxUnanswered = 64
 )
 
-// mark puts c on the list of channels that the writer looks at. hub.mu is held.
+// mark puts ch on the list of channels that the writer checks. hub.mu is held.
 func (c *conn) mark(ch *channel) {
 	if !ch.marked {
 		ch.marked = true
 		c.marked = append(c.marked, ch)
 	}
 	if len(c.marked) > 2*len(c.hub.channels)+chunk {
-		// Channels that were wanted for a moment, while the writer was held up.
+		// These are channels that were wanted for a moment while the writer was
+		// blocked.
 		c.marked = slices.DeleteFunc(c.marked, (*channel).unused)
 	}
 	signal(c.write)
 }
 
-// nextCommands makes the next commands from what is marked and queues them as sent. None
-// means that there is nothing to do now. hub.mu is held.
+// nextCommands makes the next commands from the marked channels and queues them
+// as sent. It returns none if there is nothing to send now. hub.mu is held.
 func (c *conn) nextCommands() (cmds []command) {
 	if len(c.unanswered) >= maxUnanswered {
 		return nil // the reader signals when there is room
@@ -93,7 +94,7 @@ func (c *conn) nextCommands() (cmds []command) {
 	return cmds
 }
 
-// queue notes commands as sent. hub.mu is held.
+// queue records commands as sent. hub.mu is held.
 func (c *conn) queue(cmds ...command) {
 	if len(c.unanswered) == 0 {
 		c.progress = time.Now()
@@ -101,8 +102,8 @@ func (c *conn) queue(cmds ...command) {
 	c.unanswered = append(c.unanswered, cmds...)
 }
 
-// answer takes note of an answer to the head of the queue, and removes it when it
-// was the last one or all of them. hub.mu is held.
+// answer records an answer to the first command of the queue. It removes the
+// command after its last answer, or at once if whole. hub.mu is held.
 func (c *conn) answer(whole bool) {
 	c.progress = time.Now()
 	head := &c.unanswered[0]

@@ -77,8 +77,8 @@ func (c *conn) serve(redials int) error {
 	return err
 }
 
-// watch returns when the connection is over: an error if it must be broken off,
-// nil if both sides have finished.
+// watch returns when the connection is over. It returns an error if the
+// connection must be broken off, and nil if reader and writer have finished.
 func (c *conn) watch() error {
 	h := c.hub
 	tick := time.NewTicker(h.o.Timeout / 2)
@@ -124,7 +124,7 @@ func (c *conn) attach(redials int) {
 	}
 }
 
-// detach takes l from the hub, which forgets what it sent.
+// detach removes c from the hub, which forgets what it sent.
 func (c *conn) detach() {
 	h := c.hub
 	h.mu.Lock()
@@ -137,8 +137,8 @@ func (c *conn) detach() {
 	}
 }
 
-// unsubscribeAll marks all channels, which nobody wants now that the hub is closed; the
-// farewell follows.
+// unsubscribeAll marks all channels, which nobody wants now that the hub is
+// closed. The final PING follows.
 func (c *conn) unsubscribeAll() {
 	h := c.hub
 	h.mu.Lock()
@@ -150,26 +150,27 @@ func (c *conn) unsubscribeAll() {
 	signal(c.write)
 }
 
-// stalled catches a server that talks but does not answer; one that is
-// silent ends the reader.
+// stalled detects a server that sends something but does not answer. A silent
+// server ends the reader.
 func (c *conn) stalled() bool {
 	c.hub.mu.Lock()
 	defer c.hub.mu.Unlock()
 	return len(c.unanswered) > 0 && time.Since(c.progress) > c.hub.o.Timeout
 }
 
-// stale: the connection was not dialled for the hub, and was dead when it came.
+// stale tells that the connection was not dialled for the hub and was dead
+// already.
 func (c *conn) stale() bool {
 	_, own := c.rc.(Interrupter)
 	return !own && c.lastHeard.Load() == 0
 }
 
-// silence is how long the server has said nothing.
+// silence is how long the server has sent nothing.
 func (c *conn) silence() time.Duration {
 	return time.Since(c.startedAt) - time.Duration(c.lastHeard.Load())
 }
 
-// serverAnswered notes that the server lives.
+// serverAnswered records that the server sent something.
 func (c *conn) serverAnswered() {
 	first := c.lastHeard.Swap(int64(time.Since(c.startedAt))) == 0
 	if !first {
@@ -182,7 +183,7 @@ func (c *conn) serverAnswered() {
 	h.log.Connected()
 }
 
-// violation is an answer that no server gives: the connection can't be trusted.
+// violation is an answer that no server gives. The connection can't be trusted.
 func violation(format string, args ...any) error {
 	return fmt.Errorf("pubsub: unexpected answer: "+format, args...)
 }

@@ -18,7 +18,7 @@ func (h *Hub) confirm(subs []*Subscription) {
 	}
 }
 
-// tellJoined tells those that came to a channel that was confirmed already.
+// tellJoined calls Confirmed for subscriptions that joined a confirmed channel.
 func (h *Hub) tellJoined() {
 	h.calls.Lock()
 	defer h.calls.Unlock()
@@ -27,7 +27,7 @@ func (h *Hub) tellJoined() {
 	h.joined = nil
 	n := 0
 	for _, s := range joined {
-		// The others are told when their channel is confirmed again.
+		// The others are confirmed when their channel is confirmed again.
 		if s.ch.confirmed {
 			joined[n] = s
 			n++
@@ -39,7 +39,7 @@ func (h *Hub) tellJoined() {
 	}
 }
 
-// confirmFirst makes Confirmed the first call of s. h.calls is held.
+// confirmFirst calls Confirmed if s was never called. h.calls is held.
 func (h *Hub) confirmFirst(s *Subscription) {
 	if !s.toldConfirmed && s.is(waiting) {
 		s.toldConfirmed = true
@@ -47,9 +47,9 @@ func (h *Hub) confirmFirst(s *Subscription) {
 	}
 }
 
-// deliver hands a message to everybody who listens. What comes for a channel that
-// is not confirmed is dropped: the confirmation will say that something may have
-// been missed.
+// deliver passes a message to every subscription of its channel. A message for
+// a channel that is not confirmed is dropped: the confirmation will say that
+// something may have been missed.
 func (h *Hub) deliver(channel, payload []byte) {
 	h.calls.Lock()
 	defer h.calls.Unlock()

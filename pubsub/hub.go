@@ -151,14 +151,15 @@ func (h *Hub) channel(name string) *channel {
 	return ch
 }
 
-// wanted alone decides what should be subscribed. h.mu is held.
+// wanted decides what should be subscribed. h.mu is held.
 func (h *Hub) wanted(ch *channel) bool { return ch.live > 0 && !h.closed }
 
-// reconcile brings what follows from a change of c under way. h.mu is held.
+// reconcile removes an unused channel, and marks one whose subscription differs
+// from what is wanted. h.mu is held.
 func (h *Hub) reconcile(ch *channel) {
 	switch {
 	case ch.unused():
-		// It may still be marked; then the writer finds nothing to do for it.
+		// It may still be marked. Then the writer finds nothing to do for it.
 		if h.channels[ch.name] == ch {
 			delete(h.channels, ch.name)
 		}
@@ -217,8 +218,8 @@ func (h *Hub) awaitTime(until time.Time) bool {
 	}
 }
 
-// connect dials and serves the connection until it ends. Without a connection it was
-// the dialling that failed.
+// connect dials and serves the connection until it ends. Without a connection
+// the dialling failed.
 func (h *Hub) connect() (*conn, error) {
 	h.log.Missed()
 	h.mu.Lock()
@@ -237,7 +238,7 @@ func (h *Hub) connect() (*conn, error) {
 	return c, c.serve(redials)
 }
 
-// note records why there is no connection, or none any more.
+// note records why there is no connection.
 func (h *Hub) note(err error, was bool) {
 	h.mu.Lock()
 	h.err = err
@@ -263,7 +264,8 @@ func (h *Hub) clear() {
 	h.joined = nil
 }
 
-// signal wakes the one goroutine that receives from c, now or when it next looks.
+// signal wakes the one goroutine that receives from c, now or when it next
+// receives.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -12,8 +12,8 @@ import (
 // errFinished ends the reader after the final PING. It is no failure.
 var errFinished = errors.New("pubsub: finished")
 
-// readAll receives until the connection fails, the server says something
-// impossible, or the final PING is answered, which returns nil.
+// readAll receives until the connection fails or the server sends something
+// impossible. It returns nil when the final PING is answered.
 func (c *conn) readAll() error {
 	for {
 		v, err := c.receive()
@@ -103,8 +103,8 @@ func (c *conn) takeUnsubscribed(name []byte) error {
 		h.reconcile(ch)
 		return nil
 	}
-	// A shard whose slot moved away unsubscribes by itself. Ask again: the answer
-	// says where things stand.
+	// A shard whose slot moved away unsubscribes by itself. The answer to
+	// another SUBSCRIBE says where things stand.
 	if ch := h.channels[string(name)]; ch != nil && ch.confirmed {
 		ch.sent, ch.confirmed = false, false
 		h.reconcile(ch)
@@ -143,7 +143,7 @@ func (c *conn) takeError(said refusal.Refusal, err error) error {
 	cmd := c.unanswered[0]
 	switch {
 	case cmd.kind == ping || cmd.kind == finalPing:
-		// It may be forbidden; it is a sign of life all the same.
+		// PING may be forbidden. The server answered all the same.
 		h.mu.Unlock()
 		return c.takePong()
 	case cmd.kind == unsubscribe || cmd.answered > 0 || !final:

@@ -2,8 +2,9 @@ package pubsub
 
 import "errors"
 
-// reply is what the server said, decoded. The connection speaks RESP2, where
-// answers and messages come in one stream and differ by their first element only.
+// reply is a decoded reply of the server. The connection speaks RESP2, where
+// answers and messages come in one stream and differ by their first element
+// only.
 type reply struct {
 	kind    replyKind
 	channel []byte
@@ -22,9 +23,9 @@ const (
 
 var errShape = errors.New("pubsub: unexpected answer: wrong shape")
 
-// decode reads what redigo returned. It fails where a known kind has the wrong
-// elements, and where something that answers a command is unknown: whatever
-// follows can't be matched to commands any more.
+// decode reads what redigo returned. It fails if a known kind has the wrong
+// elements, and if the answer to a command is unknown: then no later answer can
+// be matched to its command.
 func decode(v any) (reply, error) {
 	switch v := v.(type) {
 	case string:

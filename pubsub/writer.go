@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// writeAll sends what the tables ask for, and a PING when the server has been
-// silent for long, until the connection ends or the final PING is sent.
+// writeAll sends the commands that the tables ask for, and a PING when the
+// server has been silent for long. It returns when the connection ends or the
+// final PING is sent.
 func (c *conn) writeAll() error {
 	h := c.hub
 	patience := h.o.Timeout / 2
@@ -16,7 +17,7 @@ func (c *conn) writeAll() error {
 	for {
 		h.mu.Lock()
 		cmds := c.nextCommands()
-		// All of a chunk may have changed and changed back.
+		// All channels of a chunk may have changed and changed back.
 		more := len(cmds) == 0 && len(c.marked) > 0 && len(c.unanswered) < maxUnanswered
 		h.mu.Unlock()
 		if more {
@@ -27,7 +28,7 @@ func (c *conn) writeAll() error {
 			case <-c.quit:
 				return nil
 			case <-c.write:
-				// Who no longer waits has been told so just now, and goes first.
+				// A caller whose wait has just ended runs first.
 				runtime.Gosched()
 				continue
 			case <-idle.C:

@@ -179,8 +179,7 @@ func (l *Lease) Forget() {
 	w.forget(l)
 }
 
-// renew sets the terms of renewal; a retry that was waiting is dropped in
-// favour of them.
+// renew sets the terms of renewal and drops a waiting retry.
 func (l *Lease) renew(from, until time.Duration) {
 	l.watchdog.unplace(l)
 	l.setRetry(noRetry)
@@ -188,7 +187,7 @@ func (l *Lease) renew(from, until time.Duration) {
 	l.schedule(from)
 }
 
-// setRetry records of what the next renewal is another try.
+// setRetry records what the next renewal tries again.
 func (l *Lease) setRetry(r retry) {
 	switch {
 	case r == failing && l.retry != failing:
@@ -199,8 +198,8 @@ func (l *Lease) setRetry(r retry) {
 	l.retry = r
 }
 
-// schedule appoints the renewal that is due a third of the TTL after from: a
-// little earlier if too many others are due then. l must be in no queue.
+// schedule sets the renewal that is due a third of the TTL after from, a little
+// earlier if too many others are due then. l must be in no queue.
 func (l *Lease) schedule(from time.Duration) {
 	w := l.watchdog
 	l.renewAt = later(from, w.third)
@@ -209,10 +208,10 @@ func (l *Lease) schedule(from time.Duration) {
 	}
 }
 
-// advanceRenewal brings the next renewal forward to where it leaves time for retries
-// before a trust that was cut short ends: no renewing lease may run out
-// without one attempt. A quarter of what is left passes all the same, so that
-// a trust which is short each time does not make for renewals without pause.
+// advanceRenewal moves the next renewal to an earlier instant, if trust was cut
+// short, so that there is time for retries. Every renewing lease gets at least
+// one attempt. A quarter of the remaining time passes all the same, so that a
+// trust that is short each time does not cause renewals without pause.
 func (l *Lease) advanceRenewal() {
 	if l.renewAt == Never || l.retry != noRetry {
 		return
@@ -226,5 +225,5 @@ func (l *Lease) advanceRenewal() {
 // expired reports whether trust has ended by the clock.
 func (l *Lease) expired() bool { return l.Expiry() <= l.watchdog.clock.Now() }
 
-// end is the next instant at which the holder has to be told something.
+// end is the next instant at which the holder must be called.
 func (l *Lease) end() time.Duration { return min(l.Expiry(), l.alarm) }

@@ -56,7 +56,7 @@ func (q *queue) set(l *Lease, at time.Duration) {
 	q.fix(i, item{at, l})
 }
 
-// remove takes l out, which is in.
+// remove takes l out of the queue.
 func (q *queue) remove(l *Lease) {
 	i := int(l.pos) - 1
 	l.in, l.pos = inNone, 0
@@ -70,8 +70,8 @@ func (q *queue) remove(l *Lease) {
 	}
 }
 
-// advance moves what is later than now to just behind it, in the same order, a
-// microsecond for each second. What keeps the order keeps the heap.
+// advance moves later instants to just after now, in the same order: a
+// microsecond for each second. The order stays, and so the heap does.
 func (q *queue) advance(now time.Duration) {
 	for i := range q.items {
 		it := &q.items[i]
@@ -85,8 +85,7 @@ func (q *queue) advance(now time.Duration) {
 	}
 }
 
-// drop empties the queue and gives its memory back. The leases that were in
-// it are on their own.
+// drop empties the queue and frees its memory.
 func (q *queue) drop() {
 	for _, it := range q.items {
 		q.schedule.remove(it.at)
@@ -94,7 +93,7 @@ func (q *queue) drop() {
 	q.items = nil
 }
 
-// fix puts it into the hole at i and moves it to where it belongs.
+// fix puts it into the free place at i and moves it to where it belongs.
 func (q *queue) fix(i int, it item) {
 	if i > 0 && it.at < q.items[(i-1)/arity].at {
 		q.up(i, it)

@@ -44,8 +44,8 @@ type Answer struct {
 // of the order in which it came.
 type RenewFunc func(batch []*Lease, answer func(i int, a Answer))
 
-// batch is a renewal on its way. An answer counts only while the lease's
-// newest renewal is this one.
+// batch is one call of the RenewFunc. An answer counts only while this is the
+// lease's newest renewal.
 type batch struct {
 	n        int
 	answered int
@@ -68,7 +68,7 @@ func (w *Watchdog) renewDue() bool {
 	return some
 }
 
-// take cuts the next batch, and reports whether any lease was looked at. It is
+// take makes the next batch, and reports whether any lease was looked at. It is
 // called with mu held.
 func (w *Watchdog) take(now time.Duration) (b *batch, some bool) {
 	if w.nextDue() <= now {
@@ -79,8 +79,8 @@ func (w *Watchdog) take(now time.Duration) (b *batch, some bool) {
 		return b, some
 	}
 	if w.retry.first() <= now {
-		// Retries travel apart, so that a lease that keeps failing neither
-		// rides with each batch of healthy ones nor draws them in early.
+		// Retries are sent apart, so that a lease that keeps failing is not in
+		// each batch of healthy ones and does not make them early.
 		return w.takeFrom(&w.retry, now, w.retryEvery/8)
 	}
 	return nil, false
@@ -114,9 +114,9 @@ func (w *Watchdog) takeFrom(q *queue, now, ahead time.Duration) (b *batch, some 
 	return b, some
 }
 
-// nextDue is when the next batch of leases that are due may go. What is late,
-// because the process or the clock stood still, is worked off at some pace
-// too, but not for so long that a lease could suffer.
+// nextDue is when the next batch of due leases may go. After the process or the
+// clock stood still, late leases are renewed at some pace too, but not so
+// slowly that a lease could end.
 func (w *Watchdog) nextDue() time.Duration {
 	first := w.due.first()
 	if first == Never {
@@ -125,13 +125,13 @@ func (w *Watchdog) nextDue() time.Duration {
 	return max(first, min(w.resume, later(first, w.third/4))) - w.headStart()
 }
 
-// gap is the least time between two batches: half of what there would be
-// if all were evenly spread.
+// gap is the least time between two batches: half of what it would be if all
+// were evenly spread.
 func (w *Watchdog) gap() time.Duration {
 	return w.third / time.Duration(2*max(slotsPerThird, len(w.due.items)/MaxBatch))
 }
 
-// answer takes in what became of one renewal.
+// answer handles the answer for one lease.
 func (w *Watchdog) answer(b *batch, i int, a Answer) {
 	l := b.leases[i]
 	w.mu.Lock()
@@ -147,8 +147,8 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 	var cause error
 	switch {
 	case l.Expiry() <= now:
-		// Whoever read the clock knows the lease as lost; a good answer that
-		// is late must not bring it back.
+		// Anybody who read the clock sees the lease as lost. A late good answer
+		// must not bring it back.
 		cause = ErrExpired
 	case a.Result == NotOwned:
 		cause = ErrNotOwned
@@ -185,10 +185,10 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 	}
 }
 
-// scheduleNext appoints the renewal after one that was sent at sent. One that went
-// when it was meant to keeps its place in the third, so that no stretch of
-// that length ever sees more than one of each; after a retry, or late, it is
-// in whatever crowd the trouble made, and looks for a place anew.
+// scheduleNext sets the renewal after one that was sent at sent. A renewal that
+// was sent on time keeps its place in the third, so that no stretch of that
+// length ever sees more than one of each. After a retry, or when it was late,
+// it is among many others, and gets a new place.
 func (w *Watchdog) scheduleNext(l *Lease, sent time.Duration) {
 	if l.retry != noRetry || sent > later(l.renewAt, w.schedule.width) {
 		l.setRetry(noRetry)

@@ -11,8 +11,8 @@ func (w *Watchdog) run() {
 	timer := time.NewTimer(w.maxSleep)
 	defer timer.Stop()
 	for {
-		// Alternately, so that neither a crowd of losses nor a crowd of
-		// renewals keeps the other waiting.
+		// Alternately, so that neither many losses nor many renewals delay the
+		// other.
 		told := w.tellSome()
 		renewed := w.renewDue()
 		if told || renewed {
@@ -53,7 +53,7 @@ func (w *Watchdog) plan(timer *time.Timer) (sleep, ok bool) {
 	return true, true
 }
 
-// slack is less than what the kernel adds to a thread's sleep.
+// slack is less than the kernel adds to a thread's sleep.
 const slack = 30 * time.Microsecond
 
 // arm sets the timer of a goroutine that sleeps to wakeAt. It is called with
@@ -86,8 +86,8 @@ func (w *Watchdog) headStart() time.Duration {
 	return time.Millisecond + time.Microsecond
 }
 
-// tellSome tells holders what has come to pass, up to a batch of them, and
-// reports whether there was anything.
+// tellSome calls holders, up to a batch of them, and reports whether there was
+// anything.
 func (w *Watchdog) tellSome() (told bool) {
 	for range MaxBatch {
 		if !w.tellOne() {
@@ -98,8 +98,8 @@ func (w *Watchdog) tellSome() (told bool) {
 	return told
 }
 
-// tellOne takes them one by one under the lock, so that a lease which is
-// forgotten while others are told is not told after.
+// tellOne takes one lease under the lock, so that a lease which is forgotten
+// meanwhile is not told after.
 func (w *Watchdog) tellOne() bool {
 	w.mu.Lock()
 	now := w.clock.Now()
@@ -121,7 +121,7 @@ func (w *Watchdog) tellOne() bool {
 	return true
 }
 
-// lose tells the holder of a lease that has just been forgotten.
+// lose calls the holder of a lease that has just been forgotten.
 func (w *Watchdog) lose(l *Lease, cause error) {
 	if ctx := context.Background(); w.lost.On(ctx) {
 		w.lost.Tell(ctx, named(l, slog.Any("cause", cause))...)

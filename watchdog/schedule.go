@@ -6,19 +6,19 @@ import (
 )
 
 const (
-	// slotsPerThird is into how many slots the third of a TTL is cut: one of 30 s has
-	// slots of 10 ms.
+	// slotsPerThird is into how many slots the third of a TTL is cut. A third
+	// of 10 s has slots of about 10 ms.
 	slotsPerThird = 1024
 
-	// slots is how many slots are told apart: a third behind now, for what is
-	// late, and one ahead.
+	// slots is the number of different slots: a third behind now, for late
+	// renewals, and a third ahead.
 	slots = 2 * slotsPerThird
 )
 
 // schedule counts the renewals that are due in each slot of time and finds room
-// for new ones, so that a crowd of leases that were acquired together is not
-// renewed together. Times a multiple of two thirds apart share a slot; the
-// schedule is about pace, not truth.
+// for new ones, so that leases that were acquired together are not renewed
+// together. Instants that are a multiple of two thirds apart share a slot. The
+// schedule need not be exact, since it only spreads the load.
 type schedule struct {
 	width time.Duration
 	room  int // how many may be due in one slot: the next multiple of MaxBatch as the schedule fills
@@ -74,7 +74,7 @@ func (s *schedule) resize(room int) {
 func (s *schedule) hasBatch(at time.Duration) bool { return s.count[s.slot(at)] >= MaxBatch }
 
 // fit is the latest instant that has room, not later than due and not earlier
-// than earliest. Where none has room, it is due.
+// than earliest. If none has room, it is due.
 func (s *schedule) fit(due, earliest time.Duration) time.Duration {
 	back := min(int(due/s.width-earliest/s.width), slotsPerThird)
 	if back < 0 {
@@ -90,16 +90,17 @@ func (s *schedule) fit(due, earliest time.Duration) time.Duration {
 			return due
 		}
 	}
-	// The second hundred of a slot goes into its middle, the next two into
-	// the middles of the halves. A nanosecond apart they stay in the order in
-	// which they came: what a server was given together it finds together.
+	// The second hundred of a slot goes into its middle, the next two into the
+	// middles of the halves. Leases a nanosecond apart keep the order in which
+	// they came: what a server was given together is close together in its
+	// memory.
 	start := (due/s.width - time.Duration(n)) * s.width
 	count := s.count[s.slot(start)]
 	share := bits.Reverse8(uint8(count / MaxBatch))
 	return min(due, max(earliest, start+s.width*time.Duration(share)/256+time.Duration(count%MaxBatch)))
 }
 
-// before is how many slots before p the nearest one with room is, at most
+// before is how many slots before p the nearest slot with room is, at most
 // back.
 func (s *schedule) before(p, back int) (n int, ok bool) {
 	for n <= back {
