@@ -4,13 +4,13 @@ import "time"
 
 const (
 	// A client may be ahead by lead·window/n acquisitions, which keeps its
-	// share at about 1/n + lead/n². What was longer ago than window·n releases
-	// is forgotten.
+	// share at about 1/n + lead/n². Releases longer ago than window·n are
+	// forgotten.
 	lead   = 0.62
 	window = 16
 
-	// How far behind, and how far beyond the bound, a client is remembered to
-	// be: one run of luck must not be paid back for ever.
+	// How far behind, and how far beyond the bound, a client can be counted.
+	// One run of luck must not be paid back for ever.
 	mostBehind = 4
 	mostBeyond = 3
 
@@ -20,24 +20,24 @@ const (
 	longer        = time.Millisecond      // after a waste
 	shorter       = 50 * time.Microsecond // after a wait that was of use
 
-	// One part in so many: of the time, that may be wasted, and of the patience
-	// after a wait that was of use, that is given back.
+	// One part in so many: of the time, which may be wasted, and of the
+	// patience, which is given back after a wait that was of use.
 	allowance  = 70
 	refund     = 20
 	mostBudget = 40 * time.Millisecond
 
 	// Waiting for a slow client costs little beside a hold that is longer than
-	// this, so the bound is the lower the longer the holds are: leads are
-	// counted in releases, and those may be seconds apart.
+	// this. So the bound is lower for longer holds: leads are counted in
+	// releases, and those may be seconds apart.
 	longHold = 20 * time.Millisecond
 
 	leastPause = 50 * time.Millisecond
 	mostPause  = 1600 * time.Millisecond
 )
 
-// FairShare is how one client stands with one lock that others may want too. The
-// zero FairShare knows of nobody else. It is not safe for concurrent use. Instants
-// are readings of one clock that never goes back.
+// FairShare is one client's standing with one lock that others may want too.
+// The zero FairShare knows of nobody else. It is not safe for concurrent use.
+// Instants are readings of one clock that never goes back.
 type FairShare struct {
 	clients    int           // that want the lock, this one included
 	counted    int           // what the last count said
@@ -45,23 +45,23 @@ type FairShare struct {
 	patience   time.Duration // 0: the first
 	freeAt     time.Duration // when a release was last seen
 	releasedAt time.Duration // when this client last released
-	grantedAt  time.Duration // when it last came in
+	grantedAt  time.Duration // when it last acquired the lock
 	hold       time.Duration // how long it holds, on average; 0: not known
-	heldUntil  time.Duration // what Until said while held, nothing having happened since; 0: nothing
-	budget     time.Duration // what waits in vain may still cost, as of filled
+	heldUntil  time.Duration // what YieldUntil returned while held, if nothing has happened since; 0: nothing
+	budget     time.Duration // what useless waits may still cost, as of filledAt
 	filledAt   time.Duration
 	countedAt  time.Duration // when the clients were last counted
 	countEvery time.Duration // until they are counted again
 
 	ownMessages int  // releases of this client whose message is still to come; -1: it came before the answer
-	held        bool // this client is inside
-	contended   bool // it came in soon after a release, or waited out of courtesy
+	held        bool // this client holds the lock
+	contended   bool // it acquired soon after a release, or waited out of courtesy
 	yielding    bool // it waits, and nobody else has come since
 }
 
-// Arrived takes note of a call that finds nobody of this client waiting. One
-// that comes long after the last release has left room by its absence, unless
-// its client is inside.
+// Arrived records a call that finds no waiter of this client. If it comes long
+// after the last release, this client has left room by not waiting, unless it
+// holds the lock.
 func (f *FairShare) Arrived(now time.Duration) {
 	if !f.held && now > f.releasedAt+f.Patience() {
 		f.ahead = min(f.ahead, 0)
@@ -71,8 +71,8 @@ func (f *FairShare) Arrived(now time.Duration) {
 
 // Granted counts an acquisition by this client.
 func (f *FairShare) Granted(now time.Duration) {
-	// Only a wait that lasted was a waste: one that ended because a release
-	// put this client below the bound has cost nothing.
+	// Only a wait that lasted was a waste. One that ended because a release put
+	// this client below the bound has cost nothing.
 	if f.yielding && !f.held && now >= f.freeAt+f.Patience() {
 		f.refill(now)
 		f.budget -= f.Patience()
@@ -84,7 +84,7 @@ func (f *FairShare) Granted(now time.Duration) {
 	f.add(1)
 }
 
-// Refused takes note of an attempt that found the lock taken.
+// Refused records an attempt that found the lock taken.
 func (f *FairShare) Refused(now time.Duration) {
 	if !f.held {
 		f.sawOthers(now)
@@ -92,8 +92,9 @@ func (f *FairShare) Refused(now time.Duration) {
 	f.heldUntil = 0
 }
 
-// Released takes note of a release by this client, or of the loss of its hold.
-// If it listens, the message of that release is Heard as well, before or after.
+// Released records a release by this client, or the loss of its hold. If the
+// client is subscribed, MessageReceived is called for that release as well,
+// before or after.
 func (f *FairShare) Released(now time.Duration, listens bool) {
 	if f.held {
 		held := now - f.grantedAt
@@ -112,10 +113,10 @@ func (f *FairShare) Released(now time.Duration, listens bool) {
 	}
 }
 
-// MessageReceived takes note of a release's message.
+// MessageReceived records the message of a release.
 func (f *FairShare) MessageReceived(now time.Duration) {
-	// What comes while this client is inside is either its own message, which
-	// has overtaken the answer, or an old one: neither is a sign of others.
+	// A message during this client's own hold is either its own, which has
+	// overtaken the answer, or an old one. Neither is a sign of others.
 	if f.held || f.ownMessages > 0 {
 		f.ownMessages = max(f.ownMessages-1, -1)
 	} else {
@@ -125,9 +126,9 @@ func (f *FairShare) MessageReceived(now time.Duration) {
 	f.countRelease()
 }
 
-// CountDue tells whether it is time to count the clients that want the lock, and
-// that it will be done. It is time the less often the longer nobody else was
-// there, and never for a client that leaves the lock alone for long enough.
+// CountDue tells whether the clients that want the lock are to be counted now.
+// If so, the caller must count them. It is less often the longer nobody else
+// was there, and never for a client that leaves the lock alone for long enough.
 func (f *FairShare) CountDue(now time.Duration) bool {
 	if !f.contended || now < f.countedAt+f.countEvery {
 		return false
@@ -136,10 +137,11 @@ func (f *FairShare) CountDue(now time.Duration) bool {
 	return true
 }
 
-// SetClients tells how many want the lock, this one included.
+// SetClients sets how many clients want the lock, this one included.
 func (f *FairShare) SetClients(n int) {
-	// A client with one thread is not subscribed while it is inside, and would
-	// be missed half the time: who was there at the last count is still there.
+	// A client with one thread is not subscribed while it holds the lock, and
+	// would be missed half the time. So a client of the last count still
+	// counts.
 	f.clients, f.counted = max(n, f.counted), n
 	if f.clients > 1 {
 		f.countEvery = leastPause
@@ -151,9 +153,9 @@ func (f *FairShare) SetClients(n int) {
 // Counted is how many wanted the lock at the last count; 0 before the first.
 func (f *FairShare) Counted() int { return f.counted }
 
-// YieldUntil is the instant before which this client makes no attempt, 0 if it may
-// try now. While the client is inside it tells what would hold after a release
-// now, and is for those who are about to release.
+// YieldUntil is the instant before which this client makes no attempt, 0 if it
+// may try now. While the client holds the lock it is what a release now would
+// lead to, for a client that is about to release.
 func (f *FairShare) YieldUntil(now time.Duration) time.Duration {
 	free, ahead := f.freeAt, f.ahead
 	if f.held {
@@ -165,8 +167,8 @@ func (f *FairShare) YieldUntil(now time.Duration) time.Duration {
 	}
 	at := free + f.Patience()
 	if f.held {
-		// A hold that was lost without a word must not put its client off for
-		// ever: what was said once stays until something happens.
+		// A hold that was lost unnoticed must not delay its client for ever.
+		// What was said once stays until something happens.
 		if f.heldUntil == 0 {
 			f.heldUntil = at
 		}
@@ -191,11 +193,11 @@ func (f *FairShare) Patience() time.Duration {
 	return f.patience
 }
 
-// AverageHold is how long this client holds the lock, on average; 0 if it has not
-// released it yet.
+// AverageHold is how long this client holds the lock, on average. It is 0
+// before the first release.
 func (f *FairShare) AverageHold() time.Duration { return f.hold }
 
-// sawOthers takes note of somebody else: a wait was of use.
+// sawOthers records a sign of another client: a wait was of use.
 func (f *FairShare) sawOthers(now time.Duration) {
 	f.countEvery = leastPause
 	if f.yielding {
@@ -206,18 +208,18 @@ func (f *FairShare) sawOthers(now time.Duration) {
 	}
 }
 
-// refill pays in what time has brought since it was last done.
+// refill adds what the budget has gained since the last call.
 func (f *FairShare) refill(now time.Duration) {
 	f.budget = min(f.budget+(now-f.filledAt)/allowance, mostBudget)
 	f.filledAt = now
 }
 
-// share is what one release by anybody takes off.
+// share is what one release by any client takes off.
 func (f *FairShare) share() float64 {
 	return (1 + f.ahead/window) / float64(max(f.clients, 1))
 }
 
-// countRelease counts one release by anybody.
+// countRelease counts one release by any client.
 func (f *FairShare) countRelease() { f.add(-f.share()) }
 
 func (f *FairShare) add(x float64) {
