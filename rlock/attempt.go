@@ -20,8 +20,8 @@ type attempt struct {
 	began      time.Duration
 	forces     int32 // of the name when it was queued
 	queued     bool
-	handedOff  bool // it followed an unlock of this client at once
-	referenced bool // a timer knows it
+	handedOff  bool // it was queued right behind an unlock of this client
+	referenced bool // a timer refers to it
 	stuckTimer *time.Timer
 	left       bool // its owner's command queue is free, or an undo has it
 	detached   bool // it has ended

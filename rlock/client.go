@@ -26,10 +26,10 @@ type Pool interface {
 	GetContext(ctx context.Context) (redis.Conn, error)
 }
 
-// Client is one party in the game for locks, as one Redisson instance is one:
-// it has an id, which is the first half of its owners, and all its locks
-// share two connections to the server, one for commands and one for
-// subscriptions, and one watchdog. All methods are safe for concurrent use.
+// Client is what a Redisson instance is in Java. It has an id, which is the
+// first half of its owners. All its locks share two connections to the server,
+// one for commands and one for subscriptions, and one watchdog. All methods are
+// safe for concurrent use.
 type Client struct {
 	id             uuid.UUID
 	args           struct{ lease, latchTTL any } // of the watchdog and of latches, in ms, boxed once
@@ -39,21 +39,21 @@ type Client struct {
 	log            eventLog
 	shards         [shardCount]shard
 	threads        atomic.Int64
-	shared         atomic.Int64 // the newest owner of its own that others may use
-	noClientCounts atomic.Bool  // the server does not tell who listens
+	shared         atomic.Int64 // the newest of its owners that other clients may use
+	noClientCounts atomic.Bool  // the server refuses to count subscribers
 	timers         timers
 
 	liveHolds gauge // holds
 	releases  gauge // calls of Unlock and UnlockAs
 	work      gauge // other commands that change something, their undos included
 
-	address struct { // whoever looks where the server's name leads
+	address struct { // the goroutine that looks up the server's name
 		stop context.CancelFunc
 		wg   sync.WaitGroup
 	}
 
 	state   atomic.Int32
-	closing sync.Mutex    // held by whoever closes
+	closing sync.Mutex    // held while closing
 	gone    chan struct{} // closed when Close has finished
 }
 

@@ -23,7 +23,7 @@ type Hold struct {
 	until        time.Duration // fixed: the end of its own lease as the server counts it; else MaxHold's
 	end          time.Duration // of trust in its own lease, Never unless fixed or bounded by MaxHold; ValidUntil once it is over
 	ended        error         // nil while held
-	watch        *watch        // who wants to know of the end; nil: nobody so far
+	watch        *watch        // its channel and contexts; nil: none so far
 	extends      *extension    // an Extend of it that may be running; nil: none
 	fixed        bool
 	released     bool // Unlock was called

@@ -13,16 +13,16 @@ const (
 	// row must leave a connection's peer out: a resolver may change its mind.
 	lookEvery = 5 * time.Second
 
-	// lookSeldom bounds how seldom it becomes where a name leads to another
-	// part of many addresses at each look.
+	// lookSeldom is the longest interval, for a name that leads to other addresses
+	// at each look.
 	lookSeldom = 5 * time.Minute
 )
 
 var errAddressMoved = errors.New("the server's name leads to another address")
 
-// watchAddress looks from time to time whether the server's name still leads to
-// where the connections do, until the client is closed. A server that was
-// replaced may live on, and even take writes.
+// watchAddress looks up the server's name from time to time, until the client is
+// closed. If the name leads to another address, the connections are replaced: the
+// old server may live on, and even accept writes.
 func (c *Client) watchAddress(t *transport.Target) {
 	ctx, stop := context.WithCancel(context.Background())
 	c.address.stop = stop

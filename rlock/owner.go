@@ -46,17 +46,17 @@ func ParseOwner(s string) (Owner, error) {
 	return o, nil
 }
 
-// shared tells, for each client of this process that is not closed, the
-// newest of its owners that may be known outside the client. All older ones
-// count as known too: one number a client is enough, and a program that
-// prints every owner costs no memory.
+// shared has, for each client of this process that is not closed, the newest of
+// its owners that may be known outside the client. All older ones count as known
+// too. So one number per client is enough, and a program that prints every owner
+// needs no more memory.
 var shared = struct {
 	mu sync.RWMutex // guards of
 	of map[uuid.UUID]*atomic.Int64
 }{of: map[uuid.UUID]*atomic.Int64{}}
 
-// share notes that others than its client may use the owner from now on. It
-// comes before they can.
+// share records that other clients may use the owner from now on. It is called
+// before they can.
 func (o Owner) share() {
 	shared.mu.RLock()
 	newest := shared.of[o.client]

@@ -17,16 +17,16 @@ import (
 type ownerState struct {
 	n          *name
 	owner      Owner
-	prev, next *ownerState // of the name's
+	prev, next *ownerState // of the name
 	listed     bool        // among them
 
 	busy     bool         // a command of this owner is under way
 	paused   bool         // it was refused or not sent, and is sent again after a pause
 	renewing bool         // a renewal is under way in such a pause
-	extras   *ownerExtras // nil: nothing of it
+	extras   *ownerExtras // nil: none
 
 	holds        *Hold           // living: neither released nor lost; the latest first
-	lease        *watchdog.Lease // what the watchdog knows; nil between holds
+	lease        *watchdog.Lease // as registered with the watchdog; nil between holds
 	held         int32           // how many holds
 	attempts     int32           // acquires under way or waiting in the command queue
 	stillCounted int32           // holds whose own lease ended before this one, counted by the server until their Unlock

@@ -25,7 +25,7 @@ type release struct {
 	queueTimer *time.Timer // tells who waits for the owner's command queue for too long
 	limitTimer *time.Timer // tells who waits for an answer for too long
 
-	counted    bool          // in the owner's unsent
+	counted    bool          // in the owner's count of unsent unlocks
 	alive      bool          // of a living hold
 	since      time.Duration // when the hold's acquire was sent
 	ownMessage bool          // its message is of no use to this client
