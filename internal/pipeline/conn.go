@@ -66,9 +66,8 @@ func (c *conn) end() {
 	}
 }
 
-// managed is a connection whose reads are bounded from outside, so that one is
-// always under way. The end of an idle connection is noticed at once, and the
-// reader is there when a reply comes.
+// managed is a connection whose read deadlines are set from outside, so that a
+// read is always under way and the end of an idle connection is noticed at once.
 type managed interface {
 	Manage(before func() (expected bool), after func())
 	SetReadDeadline(time.Time) error
