@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // conn is one connection and what is under way on it.
 type conn struct {
 	hub *Hub
-	rc  redis.Conn
+	rc  *redisconn.Owned
 
 	write  chan struct{} // cap 1: the writer should look
 	quit   chan struct{} // closed: the writer should end
@@ -41,7 +43,7 @@ var (
 func newConn(h *Hub, rc redis.Conn) *conn {
 	return &conn{
 		hub:       h,
-		rc:        rc,
+		rc:        &redisconn.Owned{Conn: rc},
 		write:     make(chan struct{}, 1),
 		quit:      make(chan struct{}),
 		ended:     make(chan error, 2),
@@ -65,7 +67,7 @@ func (c *conn) serve(redials int) error {
 
 	err := c.watch()
 	if err != nil {
-		interrupt(c.rc)
+		c.rc.Interrupt()
 	}
 	close(c.quit)
 	both.Wait()
@@ -73,7 +75,7 @@ func (c *conn) serve(redials int) error {
 	// Nobody else uses conn now, which is what closing a borrowed one needs: the
 	// pool talks to the server on it. Its error is about a connection that has
 	// been reported already or that is no longer needed.
-	_ = c.rc.Close()
+	c.rc.Release()
 	return err
 }
 
@@ -94,7 +96,7 @@ func (c *conn) watch() error {
 		case <-c.redial:
 			return errRedial
 		case <-closing:
-			if _, ok := c.rc.(Interrupter); ok {
+			if c.rc.Dialled() {
 				return errClosed
 			}
 			closing = nil
@@ -161,8 +163,7 @@ func (c *conn) stalled() bool {
 // stale tells that the connection was not dialled for the hub and was dead
 // already.
 func (c *conn) stale() bool {
-	_, own := c.rc.(Interrupter)
-	return !own && c.lastHeard.Load() == 0
+	return !c.rc.Dialled() && c.lastHeard.Load() == 0
 }
 
 // silence is how long the server has sent nothing.

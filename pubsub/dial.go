@@ -2,7 +2,6 @@ package pubsub
 
 import (
 	"context"
-	"time"
 
 	"github.com/gomodule/redigo/redis"
 )
@@ -27,19 +26,3 @@ type DialFunc func(ctx context.Context) (redis.Conn, error)
 // before Close, perhaps on a connection that has failed already. A connection
 // without it is ended politely: everything is unsubscribed, a last PING answered.
 type Interrupter interface{ Interrupt() }
-
-// interrupt ends whatever blocks on conn. It may be called while conn is being
-// used, but not while or after it is closed.
-func interrupt(conn redis.Conn) {
-	if i, ok := conn.(Interrupter); ok {
-		i.Interrupt()
-		return
-	}
-	// redigo closes the socket of a connection that is asked to receive with a
-	// context whose deadline is over, before it reads anything. This is the one
-	// way to end a borrowed connection from outside.
-	ctx, cancel := context.WithDeadline(context.Background(), time.Unix(0, 0))
-	defer cancel()
-	// The error is the one just provoked.
-	_, _ = redis.ReceiveContext(conn, ctx)
-}

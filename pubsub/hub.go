@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/connlog"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // Hub subscribes for many over one connection. All its methods may be called
@@ -172,16 +173,19 @@ func (h *Hub) reconcile(ch *channel) {
 func (h *Hub) run() {
 	defer close(h.done)
 	defer h.clear()
-	b := backoff{first: h.o.FirstRetry, most: h.o.MaxRetry}
-	for h.awaitWork() && h.awaitTime(b.until) {
+	b := redisconn.Backoff{First: h.o.FirstRetry, Last: h.o.MaxRetry}
+	var notBefore time.Time
+	for h.awaitWork() && h.awaitTime(notBefore) {
 		if h.Channels() == 0 {
 			continue // who wanted it left during the pause
 		}
 		c, err := h.connect()
-		if c == nil {
-			b.failed(0, false)
-		} else {
-			b.failed(time.Since(c.startedAt), c.stale())
+		if c != nil && time.Since(c.startedAt) >= h.o.MaxRetry {
+			// It worked for a while, whatever ended it.
+			b.Reset()
+		}
+		if c == nil || !c.stale() || !b.Stale() {
+			notBefore = time.Now().Add(b.Next())
 		}
 		if err != nil {
 			h.note(err, c != nil)

@@ -21,7 +21,7 @@ type Options struct {
 
 	// FirstRetry is the longest pause before dialling again after one failure.
 	// It doubles with each failure in a row; the real pause is random,
-	// between a fifth and all of it. Default is 50 ms.
+	// between half and all of it. Default is 50 ms.
 	FirstRetry time.Duration
 
 	// MaxRetry is where the doubling of FirstRetry ends. Default is 1 s.

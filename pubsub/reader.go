@@ -41,7 +41,7 @@ func (c *conn) receive() (v any, err error) {
 			v, err = nil, violation("%v", p)
 		}
 	}()
-	return redis.ReceiveWithTimeout(c.rc, c.hub.o.Timeout)
+	return redis.ReceiveWithTimeout(c.rc.Conn, c.hub.o.Timeout)
 }
 
 // take acts on one answer or message.

@@ -9,14 +9,14 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/transport"
 )
 
 // Thousands come and go before the writer looks; who comes then is subscribed at once all the same.
 func TestChangesThatWereUndoneDoNotHoldUpTheNext(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the writer looks late
-	target, err := transport.ParseURL(redistest.Start(t).URL())
+	target, err := redisconn.ParseURL(redistest.Start(t).URL())
 	if err != nil {
 		t.Fatal(err)
 	}

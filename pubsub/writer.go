@@ -45,13 +45,13 @@ func (c *conn) writeAll() error {
 			for _, ch := range cmd.channels {
 				args = append(args, ch.name)
 			}
-			if err := c.rc.Send(cmd.kind.String(), args...); err != nil {
+			if err := c.rc.Conn.Send(cmd.kind.String(), args...); err != nil {
 				return err
 			}
 			clear(args)
 		}
 		if len(cmds) > 0 {
-			if err := c.rc.Flush(); err != nil {
+			if err := c.rc.Conn.Flush(); err != nil {
 				return err
 			}
 			if cmds[0].kind == finalPing {

@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/pipeline"
-	"github.com/rlock-go/redisson/internal/transport"
+	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/pubsub"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -94,7 +94,7 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	target, err := transport.ParseURL(rawURL)
+	target, err := redisconn.ParseURL(rawURL)
 	if err == nil && o.tls != nil {
 		err = target.UseTLS(o.tls)
 	}
@@ -110,7 +110,7 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	})
 	if err := c.ping(ctx); err != nil {
 		c.close(0)
-		if errors.Is(err, transport.ErrTopology) {
+		if errors.Is(err, redisconn.ErrTopology) {
 			err = fmt.Errorf("%w: %w", ErrInvalidOption, err)
 		}
 		return nil, fmt.Errorf("rlock: open: %w", err)
@@ -157,14 +157,14 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 		case rp == nil:
 			err = errors.New("a nil pool")
 		case rp.MaxActive == 1:
-			err = fmt.Errorf("MaxActive is 1: %w", transport.ErrPoolSize)
+			err = fmt.Errorf("MaxActive is 1: %w", redisconn.ErrPoolSize)
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("rlock: new: %w: %w", ErrInvalidOption, err)
 	}
 	c := newClient(o, func(ctx context.Context) (redis.Conn, error) {
-		return transport.Borrow(ctx, pool)
+		return redisconn.Borrow(ctx, pool)
 	})
 	c.log.started(c, "")
 	return c, nil
@@ -172,9 +172,9 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 
 func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *Client {
 	dial := func() func(context.Context) (redis.Conn, error) {
-		return transport.Punctual(func(ctx context.Context) (redis.Conn, error) {
+		return redisconn.Punctual(func(ctx context.Context) (redis.Conn, error) {
 			conn, err := connect(ctx)
-			return conn, transport.OwnDeadline(err)
+			return conn, redisconn.OwnDeadline(err)
 		})
 	}
 	c := &Client{
@@ -194,13 +194,13 @@ func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *
 	}
 	c.node = &node{
 		pipe: pipeline.New(dial(), pipeline.Options{
-			Timeout: o.timeout, Clock: o.clock, Permanent: transport.Permanent, Replicas: o.replicas, Logger: c.log.l,
+			Timeout: o.timeout, Clock: o.clock, Permanent: redisconn.Permanent, Replicas: o.replicas, Logger: c.log.l,
 			Ended: func() { c.watchdog.RenewNow() },
 			Moved: func() { c.node.hub.Redial() },
 		}),
-		hub: pubsub.New(dial(), pubsub.Options{Timeout: o.timeout, Permanent: transport.Permanent, Logger: c.log.l}),
+		hub: pubsub.New(dial(), pubsub.Options{Timeout: o.timeout, Permanent: redisconn.Permanent, Logger: c.log.l}),
 	}
-	c.node.exec = command.New(c.node.pipe, command.Options{Now: c.now, Permanent: transport.Permanent, Closing: c.closed})
+	c.node.exec = command.New(c.node.pipe, command.Options{Now: c.now, Permanent: redisconn.Permanent, Closing: c.closed})
 	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.watchdog, Clock: o.clock})
 	c.trackSharedOwners()
 	return c

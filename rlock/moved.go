@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/transport"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 const (
@@ -23,7 +23,7 @@ var errAddressMoved = errors.New("the server's name leads to another address")
 // watchAddress looks up the server's name from time to time, until the client is
 // closed. If the name leads to another address, the connections are replaced: the
 // old server may live on, and even accept writes.
-func (c *Client) watchAddress(t *transport.Target) {
+func (c *Client) watchAddress(t *redisconn.Target) {
 	ctx, stop := context.WithCancel(context.Background())
 	c.address.stop = stop
 	c.address.wg.Go(func() {
@@ -52,7 +52,7 @@ func (c *Client) watchAddress(t *transport.Target) {
 	})
 }
 
-func (c *Client) looksMoved(ctx context.Context, t *transport.Target) (bool, error) {
+func (c *Client) looksMoved(ctx context.Context, t *redisconn.Target) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.o.timeout)
 	defer cancel()
 	return t.Moved(ctx)

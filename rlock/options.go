@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/transport"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // Option is a setting of a Client. An option given twice, or with a value
@@ -38,7 +38,7 @@ type settings struct {
 	courtesy bool
 
 	name        string
-	credentials transport.Credentials
+	credentials redisconn.Credentials
 }
 
 func newSettings(opts []Option) (*settings, error) {

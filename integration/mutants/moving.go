@@ -19,7 +19,7 @@ var moving = []defect{
 	{
 		what: "a pool gets the connections to a former master back",
 		edits: []edit{{"internal/pipeline/connect.go",
-			"\t\to.interrupt() // a pool must not lend it again\n",
+			"\t\to.Interrupt() // a pool must not lend it again\n",
 			""}},
 		by: []catcher{{"internal/pipeline", "TestPoolFullOfConnectionsToAReplicaIsEmptied"}},
 	},
@@ -46,7 +46,7 @@ var moving = []defect{
 	},
 	{
 		what: "replies that were left on a lent connection stay there",
-		edits: []edit{{"internal/transport/borrow.go",
+		edits: []edit{{"internal/redisconn/borrow.go",
 			"\t\tif err := drain(ctx, c); err != nil {\n",
 			"\t\tif err := error(nil); err != nil {\n"}},
 		by: []catcher{{"rlock", "TestPoolThatLeavesRepliesBehindLetsNobodyIn"}},

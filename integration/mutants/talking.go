@@ -11,14 +11,14 @@ var talking = []defect{
 	},
 	{
 		what: "lengths that a server names are not checked",
-		edits: []edit{{"internal/transport/guard.go",
+		edits: []edit{{"internal/redisconn/guard.go",
 			"\tif serr := g.s.scan(p[:n]); serr != nil {\n\t\tg.Conn.Close()\n\t\treturn 0, serr\n\t}\n",
 			""}},
-		by: []catcher{{"internal/transport", "TestDialledConnectionSurvivesHostileLength"}},
+		by: []catcher{{"internal/redisconn", "TestDialledConnectionSurvivesHostileLength"}},
 	},
 	{
 		what: "a server's error repeats the password",
-		edits: []edit{{"internal/transport/dial.go",
+		edits: []edit{{"internal/redisconn/dial.go",
 			"redact(err, password)",
 			"err"}},
 		by: []catcher{{"integration/security", "TestSecretsStaySecret"}},
@@ -47,8 +47,8 @@ var talking = []defect{
 	{
 		what: "connections that break at once are made without a pause",
 		edits: []edit{{"internal/pipeline/connect.go",
-			"\tif initial > 0 {\n",
-			"\tif false {\n"}},
+			"\tp.pause(initial)\n",
+			"\tp.pause(0 * initial)\n"}},
 		by: []catcher{{"rlock", "TestConnectionsThatBreakAtOnceAreMadeWithPauses"}},
 	},
 	{

@@ -12,8 +12,8 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/leakcheck"
 	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/transport"
 )
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }
@@ -66,15 +66,15 @@ type rig struct {
 func start(t *testing.T) *rig {
 	t.Helper()
 	s := redistest.Start(t)
-	target, err := transport.ParseURL(s.URL())
+	target, err := redisconn.ParseURL(s.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
 	dial := func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, timeout) }
-	p := pipeline.New(dial, pipeline.Options{Timeout: timeout, Clock: clock.System(), Permanent: transport.Permanent})
+	p := pipeline.New(dial, pipeline.Options{Timeout: timeout, Clock: clock.System(), Permanent: redisconn.Permanent})
 	t.Cleanup(func() { p.Close(timeout) })
 	x := command.New(p, command.Options{
-		Now: clock.System().Now, Permanent: transport.Permanent, Closing: func() bool { return false },
+		Now: clock.System().Now, Permanent: redisconn.Permanent, Closing: func() bool { return false },
 	})
 	return &rig{s, p, x}
 }

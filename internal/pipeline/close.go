@@ -24,7 +24,7 @@ func (p *Pipeline) Close(patience time.Duration) {
 	p.stop()
 	p.mu.Unlock()
 	if expected {
-		c.interrupt()
+		c.Interrupt()
 	}
 	p.wg.Wait()
 	p.o.log.Close()

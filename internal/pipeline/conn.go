@@ -12,6 +12,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // errNoID is why a connection whose id was never known can't be killed.
@@ -22,7 +23,7 @@ const waitTimeout = time.Second
 
 // conn is one connection in use.
 type conn struct {
-	*owned
+	*redisconn.Owned
 	p        *Pipeline
 	barrier  *killBarrier
 	managed  managed         // nil for a connection of a pool
@@ -136,12 +137,12 @@ func (c *conn) write(b []*Request) {
 	}
 	if c.pusher != nil {
 		if c.send(b, c.pusher.Queue) != nil || c.pusher.Push() != nil {
-			c.interrupt()
+			c.Interrupt()
 		}
 		return
 	}
-	if c.send(b, func(command string, args []any) error { return c.rc.Send(command, args...) }) == nil {
-		_ = c.rc.Flush()
+	if c.send(b, func(command string, args []any) error { return c.Conn.Send(command, args...) }) == nil {
+		_ = c.Conn.Flush()
 	}
 }
 
@@ -171,7 +172,7 @@ func (c *conn) read() {
 		left := c.timeLeft(b)
 		for i, r := range b {
 			if i > 0 {
-				reply, err = redis.ReceiveWithTimeout(c.rc, left)
+				reply, err = redis.ReceiveWithTimeout(c.Conn, left)
 			}
 			if err = c.receiveReply(r, reply, err, left); err != nil {
 				c.fail(b[i:], err)
@@ -211,10 +212,10 @@ func (c *conn) next() (b []*Request, reply any, err error) {
 		if !ok {
 			return nil, nil, nil
 		}
-		reply, err = redis.ReceiveWithTimeout(c.rc, c.timeLeft(b))
+		reply, err = redis.ReceiveWithTimeout(c.Conn, c.timeLeft(b))
 		return b, reply, err
 	}
-	reply, err = c.rc.Receive()
+	reply, err = c.Conn.Receive()
 	select {
 	case b, ok := <-c.batches:
 		if !ok {
@@ -253,7 +254,7 @@ func (c *conn) receiveReply(r *Request, reply any, err error, timeout time.Durat
 	if timeout > 0 {
 		timeout += waitTimeout
 	}
-	n, err := redis.ReceiveWithTimeout(c.rc, timeout)
+	n, err := redis.ReceiveWithTimeout(c.Conn, timeout)
 	if err != nil && !refusal.Is(err) {
 		return err
 	}
@@ -308,7 +309,7 @@ func (c *conn) finish(cause error) {
 	retired := c.retired
 	p.mu.Unlock()
 	if retired {
-		c.interrupt() // a pool must not lend it again
+		c.Interrupt() // a pool must not lend it again
 	}
 	c.release()
 	if cause != nil && p.ctx.Err() == nil {
@@ -328,7 +329,7 @@ func (c *conn) finish(cause error) {
 func (c *conn) release() {
 	c.wmu.Lock()
 	c.broken = true
-	c.close()
+	c.Release()
 	c.wmu.Unlock()
 	c.p.mu.Lock()
 	c.p.releasing = false
@@ -358,7 +359,7 @@ func (c *conn) fail(rest []*Request, cause error) {
 	}
 	p.updateBackoff(c)
 	p.mu.Unlock()
-	c.interrupt()
+	c.Interrupt()
 	c.release()
 	p.mu.Lock()
 	if !p.closed {
@@ -388,9 +389,10 @@ func (p *Pipeline) notifyEnded() {
 func (p *Pipeline) updateBackoff(c *conn) {
 	if c.answered && !c.retired {
 		p.backoff = 0
+		p.useless.Reset()
 		return
 	}
-	p.backoff = min(max(2*p.backoff, firstBackoff), lastBackoff)
+	p.backoff = p.useless.Next()
 }
 
 func (c *conn) lose(rs []*Request, cause error) {

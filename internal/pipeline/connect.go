@@ -4,16 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"math/rand/v2"
-	"syscall"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
-
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/transport"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // The pause between attempts doubles between these. A request waits for a
@@ -39,23 +34,19 @@ func (p *Pipeline) connect() {
 // request is queued and no broken connection awaits its kill barrier.
 func (p *Pipeline) connecting() {
 	defer p.expiring()()
-	last := min(lastBackoff, max(shortLastBackoff, p.o.Timeout/3))
+	backoff := redisconn.Backoff{First: firstBackoff, Last: min(lastBackoff, max(shortLastBackoff, p.o.Timeout/3))}
 	p.mu.Lock()
-	initial := min(p.backoff, last)
+	initial := min(p.backoff, backoff.Last)
 	p.mu.Unlock()
-	if initial > 0 {
-		p.pause(initial)
-	}
-	staleSeen := 0
-	for backoff := firstBackoff; ; {
+	p.pause(initial)
+	for {
 		err := p.attempt()
 		if err == nil {
 			p.runBarriers()
 			p.Flush()
 			return
 		}
-		if _, stale := err.(*staleError); stale && staleSeen < maxStale {
-			staleSeen++
+		if _, stale := err.(*staleError); stale && backoff.Stale() {
 			continue
 		}
 		if !p.connectFailed(err) {
@@ -64,34 +55,25 @@ func (p *Pipeline) connecting() {
 			p.Flush()
 			return
 		}
-		p.pause(backoff)
-		backoff = min(2*backoff, last)
+		p.pause(backoff.Next())
 	}
 }
 
-// pause waits, unless the pipeline is closed. Half of it is random, so that
-// clients don't reconnect in step.
+// pause waits, unless the pipeline is closed.
 func (p *Pipeline) pause(d time.Duration) {
+	if d == 0 {
+		return
+	}
 	select {
-	case <-time.After(d/2 + rand.N(d/2)):
+	case <-time.After(d):
 	case <-p.ctx.Done():
 	}
 }
-
-// maxStale is how many dead connections a pool may lend before that counts as
-// the server's trouble. After a restart all idle ones are dead.
-const maxStale = 16
 
 // staleError is the failure of a borrowed connection that was dead already.
 type staleError struct{ error }
 
 func (e *staleError) Unwrap() error { return e.error }
-
-// stale tells whether conn was dead before anything was asked on it.
-func stale(rc redis.Conn, err error) bool {
-	_, own := rc.(interrupter)
-	return !own && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
-}
 
 // attempt makes one connection and starts to use it.
 func (p *Pipeline) attempt() error {
@@ -112,18 +94,17 @@ func (p *Pipeline) attempt() error {
 		}
 	}
 	p.mu.Unlock()
-	o := &owned{rc: rc}
+	o := &redisconn.Owned{Conn: rc}
 	// A silent server must not delay Close.
-	stop := context.AfterFunc(p.ctx, o.interrupt)
+	stop := context.AfterFunc(p.ctx, o.Interrupt)
 	defer stop()
 	ident, err := identify(rc, undecided, p.o)
-	dead := stale(rc, err)
+	dead := o.Stale(err)
 	if err == nil {
 		// A pool lends connections to a former master as long as they work.
 		err = ident.server.Usable()
-		_, replica := errors.AsType[*transport.ReplicaError](err)
-		_, own := rc.(interrupter)
-		dead = replica && !own
+		_, replica := errors.AsType[*redisconn.ReplicaError](err)
+		dead = replica && !o.Dialled()
 		if replica {
 			// The subscriptions may have been connected to the replica as well.
 			p.mu.Lock()
@@ -132,8 +113,8 @@ func (p *Pipeline) attempt() error {
 		}
 	}
 	if err != nil {
-		o.interrupt() // a pool must not lend it again
-		o.close()
+		o.Interrupt() // a pool must not lend it again
+		o.Release()
 		err = fmt.Errorf("first words on a connection: %w", err)
 		if dead {
 			return &staleError{err}
@@ -141,7 +122,7 @@ func (p *Pipeline) attempt() error {
 		return err
 	}
 	barrier, killed := ident.barrier, ident.killed
-	c := &conn{owned: o, p: p, barrier: barrier, replicas: ident.replicas, waited: ident.replicas > 0, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
+	c := &conn{Owned: o, p: p, barrier: barrier, replicas: ident.replicas, waited: ident.replicas > 0, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
 	if managedConn, ok := rc.(managed); ok {
 		managedConn.Manage(c.beforeRead, c.afterRead)
 		_ = managedConn.SetReadDeadline(time.Time{})
@@ -154,7 +135,7 @@ func (p *Pipeline) attempt() error {
 	}
 	if p.ctx.Err() != nil {
 		p.mu.Unlock()
-		o.close()
+		o.Release()
 		return ErrClosed
 	}
 	stop() // from here on that is Close's business

@@ -10,7 +10,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/command/refusal"
-	"github.com/rlock-go/redisson/internal/transport"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // handshake is the first exchange on a connection: some commands in one write,
@@ -88,13 +88,13 @@ func (x *handshake) text(command string) (string, error) {
 }
 
 // server reads the answers to HELLO and ROLE.
-func (x *handshake) server() transport.Server {
+func (x *handshake) server() redisconn.Server {
 	hello, helloErr := x.receive()
 	role, roleErr := x.receive()
 	if x.err != nil {
-		return transport.Server{}
+		return redisconn.Server{}
 	}
-	s, err := transport.DecodeServer(hello, helloErr, role, roleErr)
+	s, err := redisconn.DecodeServer(hello, helloErr, role, roleErr)
 	if err != nil {
 		x.err = fmt.Errorf("%w: %w", errOutOfStep, err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/transport"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // killBarrier is how the server knows one connection, and whether bytes written
@@ -78,7 +78,7 @@ type identity struct {
 	barrier  *killBarrier
 	killed   []bool // of the connections that were asked for, in their order
 	replicas int
-	server   transport.Server
+	server   redisconn.Server
 }
 
 // identify asks the server for its role and for its name of this connection,

@@ -9,8 +9,8 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/transport"
 )
 
 // id asks the pipeline's connection for its id.
@@ -111,7 +111,7 @@ func TestA5RefusedKillIsToldAsSuch(t *testing.T) {
 			if _, err := s.Dial(t).Do("ACL", "SETUSER", "u", "reset", "on", ">p", "~*", "&*", "+@all", rule); err != nil {
 				t.Fatal(err)
 			}
-			target, err := transport.ParseURL("redis://u:p@" + s.Addr())
+			target, err := redisconn.ParseURL("redis://u:p@" + s.Addr())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +191,7 @@ func TestA5ConnectionIsFoundAmongThousandsOfClients(t *testing.T) {
 	if _, err := admin.Do("ACL", "SETUSER", "worker", "on", ">secret", "~*", "&*", "+@all", "-client|info"); err != nil {
 		t.Fatal(err)
 	}
-	target, err := transport.ParseURL("redis://worker:secret@" + s.Addr())
+	target, err := redisconn.ParseURL("redis://worker:secret@" + s.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}

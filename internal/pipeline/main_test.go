@@ -9,8 +9,8 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/leakcheck"
+	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/transport"
 )
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }
@@ -21,7 +21,7 @@ const timeout = 2 * time.Second
 // dialler dials what a client would.
 func dialler(t testing.TB, s *redistest.Server) func(context.Context) (redis.Conn, error) {
 	t.Helper()
-	target, err := transport.ParseURL(s.URL())
+	target, err := redisconn.ParseURL(s.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func open(t testing.TB, dial func(context.Context) (redis.Conn, error), o Option
 	t.Helper()
 	o.Timeout = timeout
 	o.Clock = clock.System()
-	o.Permanent = transport.Permanent
+	o.Permanent = redisconn.Permanent
 	p := New(dial, o)
 	t.Cleanup(func() { p.Close(timeout) })
 	return p

@@ -47,7 +47,7 @@ func (p *Pipeline) Retire(cause error) bool {
 	}
 	p.o.log.GivenUp(cause)
 	if idle && c.managed != nil {
-		c.interrupt() // its reader waits for nothing in particular
+		c.Interrupt() // its reader waits for nothing in particular
 	}
 	return true
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/transport"
 )
 
 // address is where new connections lead; those that there are stay.
@@ -22,7 +22,7 @@ type address struct {
 }
 
 func (a *address) dial(ctx context.Context) (redis.Conn, error) {
-	target, err := transport.ParseURL(a.at.Load().URL())
+	target, err := redisconn.ParseURL(a.at.Load().URL())
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func TestServerThatStaysReadOnlyIsToldAsThat(t *testing.T) {
 	if _, ok := r.Err.(*NotSentError); !ok {
 		t.Fatalf("got %v, %v", r.Reply, r.Err)
 	}
-	if e, ok := errors.AsType[*transport.ReplicaError](r.Err); !ok || !strings.Contains(e.Error(), "ROLE says slave of "+master.Addr()+", link connected") {
+	if e, ok := errors.AsType[*redisconn.ReplicaError](r.Err); !ok || !strings.Contains(e.Error(), "ROLE says slave of "+master.Addr()+", link connected") {
 		t.Errorf("got %v", r.Err)
 	}
 	if n := dials.Load(); n > 30 {
@@ -117,7 +117,7 @@ func TestMoveIsToldWhenAReplicaWasRefusedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for r := end(t, ask(p, "SET", "k", "1")); ; r = end(t, ask(p, "SET", "k", "1")) {
-		if _, ok := errors.AsType[*transport.ReplicaError](r.Err); ok {
+		if _, ok := errors.AsType[*redisconn.ReplicaError](r.Err); ok {
 			break
 		} else if r.Err == nil {
 			t.Fatal("a replica took a write")
@@ -211,7 +211,7 @@ func TestPoolFullOfConnectionsToAReplicaIsEmptied(t *testing.T) {
 	for _, c := range lent {
 		c.Close()
 	}
-	p := open(t, func(ctx context.Context) (redis.Conn, error) { return transport.Borrow(ctx, pool) }, Options{})
+	p := open(t, func(ctx context.Context) (redis.Conn, error) { return redisconn.Borrow(ctx, pool) }, Options{})
 	end(t, ask(p, "PING"))
 	follow(t, old, next)
 	at.Store(next)
@@ -287,7 +287,7 @@ func TestServersThatAreNotSingleAreRefused(t *testing.T) {
 		p := start(t, s)
 		began := time.Now()
 		r := end(t, ask(p, "PING"))
-		if !errors.Is(r.Err, transport.ErrTopology) || !strings.Contains(r.Err.Error(), want) {
+		if !errors.Is(r.Err, redisconn.ErrTopology) || !strings.Contains(r.Err.Error(), want) {
 			t.Errorf("%s: got %v, %v after %v", want, r.Reply, r.Err, time.Since(began))
 		}
 	}
@@ -304,7 +304,7 @@ func TestRepliesThatWereLeftOnALentConnectionAreDrained(t *testing.T) {
 		return c, err
 	}}
 	t.Cleanup(func() { pool.Close() })
-	p := open(t, func(ctx context.Context) (redis.Conn, error) { return transport.Borrow(ctx, pool) }, Options{})
+	p := open(t, func(ctx context.Context) (redis.Conn, error) { return redisconn.Borrow(ctx, pool) }, Options{})
 	for _, word := range []string{"one", "two"} {
 		if r := end(t, ask(p, "ECHO", word)); r.Err != nil || string(r.Reply.([]byte)) != word {
 			t.Fatalf("asked for %s, got %q, %v", word, r.Reply, r.Err)

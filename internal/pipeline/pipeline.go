@@ -12,6 +12,7 @@ import (
 	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/connlog"
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 const (
@@ -75,11 +76,12 @@ type Pipeline struct {
 	spares     [][]*Request // backing arrays of former queues
 	conn       *conn        // nil while not connected
 	dialling   bool
-	releasing  bool          // a connection that ended has not given its connection back yet
-	backoff    time.Duration // before the next connection: those before were of no use
-	moved      bool          // the last connection was given up, see Retire, or its server was a replica
-	at         string        // the server's own address on the last connection
-	writerRuns bool          // runWriter runs
+	releasing  bool              // a connection that ended has not given its connection back yet
+	backoff    time.Duration     // before the next connection: those before were of no use
+	useless    redisconn.Backoff // what spaces those
+	moved      bool              // the last connection was given up, see Retire, or its server was a replica
+	at         string            // the server's own address on the last connection
+	writerRuns bool              // runWriter runs
 	closed     bool
 	batches    uint64
 	discards   []any // keys
@@ -95,6 +97,7 @@ type Pipeline struct {
 func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	o.log = connlog.New(o.Logger, "commands")
 	p := &Pipeline{dial: dial, o: o, writerWake: make(chan struct{}, 1), loads: map[*luasrc.Script]*load{}}
+	p.useless = redisconn.Backoff{First: firstBackoff, Last: lastBackoff}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	return p
 }

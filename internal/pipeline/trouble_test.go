@@ -14,8 +14,8 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/transport"
 )
 
 // poolOf is an application's pool, and how a pipeline borrows from it.
@@ -24,7 +24,7 @@ func poolOf(t *testing.T, s *redistest.Server, most int) (*redis.Pool, func(cont
 		return redis.Dial("tcp", s.Addr(), redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout), redis.DialConnectTimeout(timeout))
 	}}
 	t.Cleanup(func() { pool.Close() })
-	return pool, func(ctx context.Context) (redis.Conn, error) { return transport.Borrow(ctx, pool) }
+	return pool, func(ctx context.Context) (redis.Conn, error) { return redisconn.Borrow(ctx, pool) }
 }
 
 // The server goes while a key waits to be deleted; nothing else is wanted, and no kill barrier waits.
@@ -107,7 +107,7 @@ func TestPoolOfTwoIsEnoughWhenAConnectionBreaks(t *testing.T) {
 
 // After a restart all that were idle in the pool are dead, and the server is up.
 func TestDeadConnectionsInAPoolAreNoTrouble(t *testing.T) {
-	for _, idle := range []int{1, maxStale} {
+	for _, idle := range []int{1, 16} {
 		s := redistest.Start(t)
 		pool, dial := poolOf(t, s, 0)
 		var used []redis.Conn

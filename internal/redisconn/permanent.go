@@ -1,4 +1,4 @@
-package transport
+package redisconn
 
 import (
 	"crypto/tls"

@@ -1,0 +1,93 @@
+package redisconn
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// borrowed and dialled are the two sorts of connection that there are.
+func borrowed(t *testing.T, s *redistest.Server) (*Owned, *redis.Pool) {
+	t.Helper()
+	pool := &redis.Pool{MaxIdle: 1, MaxActive: 1, Dial: func() (redis.Conn, error) { return redis.Dial("tcp", s.Addr()) }}
+	t.Cleanup(func() { pool.Close() })
+	c, err := Borrow(t.Context(), pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Owned{Conn: c}, pool
+}
+
+func dialled(t *testing.T, s *redistest.Server) *Owned {
+	t.Helper()
+	target, err := ParseURL(s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	c, err := target.Dial(ctx, 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Owned{Conn: c}
+}
+
+func TestInterruptEndsAReadUnderWay(t *testing.T) {
+	s := redistest.Start(t)
+	ofPool, _ := borrowed(t, s)
+	for what, o := range map[string]*Owned{"dialled": dialled(t, s), "borrowed": ofPool} {
+		if got := o.Dialled(); got != (what == "dialled") {
+			t.Errorf("%s: dialled %v", what, got)
+		}
+		if err := errors.Join(o.Conn.Send("BLPOP", "nothing", 0), o.Conn.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() {
+			_, err := o.Conn.Receive()
+			ended <- err
+		}()
+		s.AwaitBlocked(t)
+		o.Interrupt()
+		select {
+		case err := <-ended:
+			if err == nil {
+				t.Errorf("%s: the read was answered", what)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s: the read goes on", what)
+		}
+		o.Release()
+	}
+}
+
+// The pool lends it again, so whoever had it must leave it alone.
+func TestInterruptAfterReleaseTouchesNothing(t *testing.T) {
+	s := redistest.Start(t)
+	o, pool := borrowed(t, s)
+	o.Release()
+	c := pool.Get()
+	defer c.Close()
+	o.Interrupt()
+	if _, err := c.Do("PING"); err != nil {
+		t.Errorf("the next borrower's connection was broken off: %v", err)
+	}
+}
+
+func TestOnlyABorrowedConnectionIsStale(t *testing.T) {
+	s := redistest.Start(t)
+	o, _ := borrowed(t, s)
+	defer o.Release()
+	own := dialled(t, s)
+	defer own.Release()
+	if !o.Stale(io.EOF) || o.Stale(errors.New("timeout")) || o.Stale(nil) || own.Stale(io.EOF) {
+		t.Error("what is stale is not told from what is not")
+	}
+}
