@@ -33,14 +33,6 @@ func ExampleFreshLatch() {
 	// true
 }
 
-// Ids need no coordination between processes.
-func ExampleNewLatchID() {
-	id := codec.NewLatchID()
-	fmt.Println(len(id) == codec.LatchIDLen, id != codec.NewLatchID())
-	// Output:
-	// true true
-}
-
 // Key, channel and latch of a lock share a slot, as the unlock script needs in a
 // cluster.
 func ExampleSlot() {

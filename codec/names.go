@@ -26,7 +26,7 @@ func Channel(key string) string {
 }
 
 // Latch is the name of the key in which one unlock of key keeps its result. id
-// is fresh for each unlock (see [NewLatchID]) and the same when that unlock is
+// is fresh for each unlock (see [FreshLatch]) and the same when that unlock is
 // repeated. Braces are added as in [Channel]. (Redisson: since 3.24.)
 func Latch(key, id string) string {
 	if strings.Contains(key, "{") {
@@ -52,15 +52,10 @@ func FreshLatch(key string) string {
 	return b.String()
 }
 
-// NewLatchID makes the id of a latch: 128 random bits as LatchIDLen lowercase
-// hex digits. Equal ids would let one unlock take another's result for its own,
-// so they come from the system's random source and need no coordination between
+// latchID makes the id of a latch: 128 random bits as LatchIDLen lowercase hex
+// digits. Equal ids would let one unlock take another's result for its own, so
+// they come from the system's random source and need no coordination between
 // processes.
-func NewLatchID() string {
-	id := latchID()
-	return string(id[:])
-}
-
 func latchID() (digits [LatchIDLen]byte) {
 	var bits [LatchIDLen / 2]byte
 	_, _ = rand.Read(bits[:]) // never fails: without randomness it ends the program

@@ -33,7 +33,7 @@ func TestSlotsAreTheServers(t *testing.T) {
 	conn := redistest.Start(t, "--cluster-enabled", "yes").Dial(t)
 	keys := append([]string(nil), slotKeys...)
 	for _, key := range slotKeys {
-		keys = append(keys, Channel(key), Latch(key, NewLatchID()))
+		keys = append(keys, Channel(key), FreshLatch(key))
 	}
 	const alphabet = "ab{}:\x00\xff"
 	for range 2000 {

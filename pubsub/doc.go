@@ -19,8 +19,11 @@
 // A waiter that can't be served is told Refused, once: the server's ACL forbids
 // the channel, or dialling failed in a way that Options.Permanent calls hopeless.
 // Everything else is retried, with growing and random pauses, for as long as
-// somebody waits. [Flag] is a Waker that turns all three into one wake-up: a slow
-// waiter is a flag that is up already, and never a queue.
+// somebody waits.
+//
+// A Waker must not block. One that turns all three into a send to a channel with
+// room for one costs a slow waiter nothing: what finds the channel full is a
+// wake-up that is pending already.
 //
 // # How it works
 //

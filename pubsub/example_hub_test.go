@@ -16,18 +16,18 @@ import (
 func ExampleHub_Subscribe() {
 	hub := pubsub.New(dial, pubsub.Options{})
 	defer hub.Close()
-	var flags []*pubsub.Flag
+	var flags []*flag
 	for range 3 {
-		flag := pubsub.NewFlag()
-		defer hub.Subscribe("shared", flag).Close()
-		flags = append(flags, flag)
+		waiter := newFlag()
+		defer hub.Subscribe("shared", waiter).Close()
+		flags = append(flags, waiter)
 	}
-	for _, flag := range flags {
-		<-flag.C() // each is told that it is subscribed
+	for _, waiter := range flags {
+		<-waiter.C() // each is told that it is subscribed
 	}
 	publish("shared", "to all")
-	for _, flag := range flags {
-		<-flag.C()
+	for _, waiter := range flags {
+		<-waiter.C()
 	}
 	fmt.Println("all were woken, channels:", hub.Channels())
 	// Output:
@@ -39,9 +39,9 @@ func ExampleHub_Subscribe() {
 func ExampleSubscription_Close() {
 	hub := pubsub.New(dial, pubsub.Options{})
 	defer hub.Close()
-	flag := pubsub.NewFlag()
-	sub := hub.Subscribe("briefly", flag)
-	<-flag.C()
+	waiter := newFlag()
+	sub := hub.Subscribe("briefly", waiter)
+	<-waiter.C()
 	sub.Close()
 
 	for hub.Channels() > 0 { // until the server has answered
@@ -57,7 +57,7 @@ func ExampleHub_Channels() {
 	hub := pubsub.New(dial, pubsub.Options{})
 	defer hub.Close()
 	for _, channel := range []string{"a", "b", "b"} {
-		defer hub.Subscribe(channel, pubsub.NewFlag()).Close()
+		defer hub.Subscribe(channel, newFlag()).Close()
 	}
 	fmt.Println(hub.Channels())
 	// Output:
@@ -71,7 +71,7 @@ func ExampleHub_Err() {
 	defer hub.Close()
 	fmt.Println(hub.Err())
 
-	defer hub.Subscribe("news", pubsub.NewFlag()).Close()
+	defer hub.Subscribe("news", newFlag()).Close()
 	for hub.Err() == nil {
 		time.Sleep(time.Millisecond)
 	}
@@ -84,12 +84,12 @@ func ExampleHub_Err() {
 // When Close is back no Waker is called any more.
 func ExampleHub_Close() {
 	hub := pubsub.New(dial, pubsub.Options{})
-	flag := pubsub.NewFlag()
-	hub.Subscribe("news", flag)
-	<-flag.C()
+	waiter := newFlag()
+	hub.Subscribe("news", waiter)
+	<-waiter.C()
 	fmt.Println(hub.Close(), hub.Channels())
 	publish("news", "to nobody")
-	fmt.Println(len(flag.C()))
+	fmt.Println(len(waiter.C()))
 	// Output:
 	// <nil> 0
 	// 0
@@ -100,14 +100,14 @@ func ExampleHub_Close() {
 func ExampleHub_Redial() {
 	hub := pubsub.New(dial, pubsub.Options{})
 	defer hub.Close()
-	flag := pubsub.NewFlag()
-	defer hub.Subscribe("moving", flag).Close()
-	<-flag.C() // subscribed
+	waiter := newFlag()
+	defer hub.Subscribe("moving", waiter).Close()
+	<-waiter.C() // subscribed
 
 	hub.Redial()
-	<-flag.C() // subscribed there: look now
+	<-waiter.C() // subscribed there: look now
 	publish("moving", "from the new one")
-	<-flag.C()
+	<-waiter.C()
 	fmt.Println("woken")
 	// Output:
 	// woken

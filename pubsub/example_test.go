@@ -17,14 +17,14 @@ import (
 func Example() {
 	hub := pubsub.New(dial, pubsub.Options{})
 	defer hub.Close()
-	flag := pubsub.NewFlag()
-	sub := hub.Subscribe("news", flag)
+	waiter := newFlag()
+	sub := hub.Subscribe("news", waiter)
 	defer sub.Close()
 
-	<-flag.C()                   // subscribed
+	<-waiter.C()                 // subscribed
 	publish("news", "something") // by another process
-	<-flag.C()
-	fmt.Println("look again:", flag.Err())
+	<-waiter.C()
+	fmt.Println("look again:", waiter.Err())
 	// Output:
 	// look again: <nil>
 }
@@ -51,11 +51,11 @@ func ExampleOptions() {
 		Permanent: func(err error) bool { _, refused := err.(redis.Error); return refused },
 	})
 	defer hub.Close()
-	flag := pubsub.NewFlag()
-	defer hub.Subscribe("news", flag).Close()
+	waiter := newFlag()
+	defer hub.Subscribe("news", waiter).Close()
 
-	<-flag.C()
-	fmt.Println(flag.Err() != nil)
+	<-waiter.C()
+	fmt.Println(waiter.Err() != nil)
 	// Output:
 	// true
 }
@@ -67,9 +67,9 @@ func ExampleDialFunc() {
 	var borrow pubsub.DialFunc = pool.GetContext
 
 	hub := pubsub.New(borrow, pubsub.Options{})
-	flag := pubsub.NewFlag()
-	sub := hub.Subscribe("news", flag)
-	<-flag.C()
+	waiter := newFlag()
+	sub := hub.Subscribe("news", waiter)
+	<-waiter.C()
 	fmt.Println("lent:", pool.ActiveCount()-pool.IdleCount())
 	sub.Close()
 	hub.Close()
@@ -105,9 +105,9 @@ func dialInterruptible(ctx context.Context) (redis.Conn, error) {
 // With it Close need not wait for a server that says nothing.
 func ExampleInterrupter() {
 	hub := pubsub.New(dialInterruptible, pubsub.Options{})
-	flag := pubsub.NewFlag()
-	hub.Subscribe("news", flag)
-	<-flag.C()
+	waiter := newFlag()
+	hub.Subscribe("news", waiter)
+	<-waiter.C()
 	fmt.Println(hub.Close(), hub.Channels())
 	// Output:
 	// <nil> 0

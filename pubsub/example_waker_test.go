@@ -1,8 +1,8 @@
 package pubsub_test
 
 import (
-	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/rlock-go/redisson/pubsub"
 )
@@ -14,6 +14,39 @@ type tap chan string
 func (t tap) Confirmed()             { t <- "subscribed" }
 func (t tap) Message(payload []byte) { t <- string(payload) } // a copy: payload is lent
 func (t tap) Refused(err error)      { t <- err.Error() }
+
+// flag is a Waker that waits in a select. However many wake-ups come while
+// nobody looks, there is one to see.
+type flag struct {
+	c   chan struct{}
+	err atomic.Pointer[error]
+}
+
+func newFlag() *flag { return &flag{c: make(chan struct{}, 1)} }
+
+func (f *flag) C() <-chan struct{} { return f.c }
+
+func (f *flag) Err() error {
+	if p := f.err.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+func (f *flag) Confirmed()     { f.raise() }
+func (f *flag) Message([]byte) { f.raise() }
+
+func (f *flag) Refused(err error) {
+	f.err.Store(&err)
+	f.raise()
+}
+
+func (f *flag) raise() {
+	select {
+	case f.c <- struct{}{}:
+	default:
+	}
+}
 
 // A Waker of one's own sees the messages.
 func ExampleWaker() {
@@ -30,27 +63,15 @@ func ExampleWaker() {
 	// 42
 }
 
-// However often it is put up, a flag is seen once.
-func ExampleNewFlag() {
-	flag := pubsub.NewFlag()
-	for range 3 {
-		flag.Message(nil)
-	}
-	<-flag.C()
-	fmt.Println("down:", len(flag.C()) == 0)
-	// Output:
-	// down: true
-}
-
-// A flag waits beside other things in a select.
-func ExampleFlag_C() {
+// A Waker that keeps no message lets its waiter look beside other things.
+func ExampleWaker_select() {
 	hub := pubsub.New(dial, pubsub.Options{})
 	defer hub.Close()
-	flag, quit := pubsub.NewFlag(), make(chan struct{})
-	defer hub.Subscribe("work", flag).Close()
+	waiter, quit := newFlag(), make(chan struct{})
+	defer hub.Subscribe("work", waiter).Close()
 	for {
 		select {
-		case <-flag.C():
+		case <-waiter.C():
 			fmt.Println("looks for work")
 			close(quit)
 		case <-quit:
@@ -61,43 +82,4 @@ func ExampleFlag_C() {
 	// Output:
 	// looks for work
 	// goes home
-}
-
-// A refusal puts the flag up too, so Err is asked after each wake-up.
-func ExampleFlag_Err() {
-	flag := pubsub.NewFlag()
-	flag.Refused(errors.New("NOPERM no access to that channel"))
-	<-flag.C()
-	fmt.Println(flag.Err())
-	// Output:
-	// NOPERM no access to that channel
-}
-
-// The hub calls the three methods; a test may do so in its place.
-func ExampleFlag_Confirmed() {
-	flag := pubsub.NewFlag()
-	flag.Confirmed()
-	<-flag.C()
-	fmt.Println("time to look")
-	// Output:
-	// time to look
-}
-
-// The payload is not kept: a flag says only that there is something to see.
-func ExampleFlag_Message() {
-	flag := pubsub.NewFlag()
-	flag.Message([]byte("0"))
-	<-flag.C()
-	fmt.Println("time to look")
-	// Output:
-	// time to look
-}
-
-// The last call that a Waker gets.
-func ExampleFlag_Refused() {
-	flag := pubsub.NewFlag()
-	flag.Refused(errors.New("WRONGPASS"))
-	fmt.Println(flag.Err())
-	// Output:
-	// WRONGPASS
 }

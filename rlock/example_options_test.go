@@ -85,16 +85,14 @@ func ExampleWithTLSConfig() {
 // tenant keeps its names apart from others' in the same Redis.
 type tenant string
 
-func (t tenant) Map(name string) string   { return string(t) + ":" + name }
-func (t tenant) Unmap(name string) string { return strings.TrimPrefix(name, string(t)+":") }
+func (t tenant) Map(name string) string { return string(t) + ":" + name }
 
-// A mapper is a pair of pure functions; this one is type tenant string.
+// A mapper is a pure function; this one is type tenant string.
 func ExampleNameMapper() {
 	var m rlock.NameMapper = tenant("acme")
-	key := m.Map("invoices")
-	fmt.Println(key, m.Unmap(key))
+	fmt.Println(m.Map("invoices"))
 	// Output:
-	// acme:invoices invoices
+	// acme:invoices
 }
 
 // Java's counterpart is config.setNameMapper.

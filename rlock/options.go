@@ -17,13 +17,10 @@ type Option func(*settings) error
 
 // NameMapper turns the names that callers use into the keys that Redis holds,
 // as Redisson's NameMapper does. Channel and latch are made from the mapped
-// name. Both methods must be pure, and safe for concurrent use. Unmap is not
-// called so far, since no call returns a key.
+// name.
 type NameMapper interface {
-	// Map is the key for a name.
+	// Map is the key for a name. It must be pure and safe for concurrent use.
 	Map(name string) string
-	// Unmap is the name for a key.
-	Unmap(name string) string
 }
 
 type settings struct {

@@ -1,24 +1,15 @@
 package rlock
 
-// Without these methods fmt would walk through fields that other goroutines
+// Without these methods %v would walk through fields that other goroutines
 // change meanwhile.
 
 // String names the client by its id.
 func (c *Client) String() string { return "rlock.Client(" + c.id.String() + ")" }
 
-// GoString is String.
-func (c *Client) GoString() string { return c.String() }
-
 // String names the lock, cut to a length that a log line bears.
 func (l *Lock) String() string { return "rlock.Lock(" + quote(l.name) + ")" }
-
-// GoString is String.
-func (l *Lock) GoString() string { return l.String() }
 
 // String names the lock and the owner; it says nothing of the hold's state.
 func (h *Hold) String() string {
 	return "rlock.Hold(" + quote(h.l.name) + ", " + h.st.owner.String() + ")"
 }
-
-// GoString is String.
-func (h *Hold) GoString() string { return h.String() }

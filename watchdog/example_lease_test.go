@@ -68,19 +68,6 @@ func ExampleLease_Lower() {
 	// 10m0s
 }
 
-// An extension that the server has answered moves the end of trust.
-func ExampleLease_SetExpiry() {
-	dog := guarding(time.Minute)
-	defer dog.Close()
-	_, lease := take(dog, "extended", time.Minute)
-	sent := clock.Now()
-	// ... PEXPIRE extended 3600000 ...
-	lease.SetExpiry(watchdog.Trust(sent, time.Hour))
-	fmt.Println((lease.Expiry() - sent).Round(time.Minute))
-	// Output:
-	// 59m0s
-}
-
 // From now on the lease is not renewed any more, and ends by itself.
 func ExampleLease_SetRenew() {
 	dog := guarding(150 * time.Millisecond)

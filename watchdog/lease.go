@@ -93,23 +93,9 @@ func (l *Lease) Live(expiry, renewFrom, renewUntil time.Duration) bool {
 	return true
 }
 
-// SetExpiry moves the end of trust, because something other than a renewal
-// (a partial unlock, an extension) set what the server counts. A renewing
-// lease that would end before its next renewal is renewed sooner. It does
-// nothing unless the lease is live and its trust lasts.
-func (l *Lease) SetExpiry(expiry time.Duration) {
-	w := l.watchdog
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !l.alive() || l.expired() {
-		return
-	}
-	l.expiry.Store(int64(expiry))
-	l.advanceRenewal()
-	w.place(l)
-}
-
-// Lower is SetExpiry if expiry is earlier than the one it has, else nothing.
+// Lower moves the end of trust to expiry if that is earlier, because something
+// other than a renewal may have set what the server counts. It does nothing
+// unless the lease is live.
 func (l *Lease) Lower(expiry time.Duration) {
 	w := l.watchdog
 	w.mu.Lock()

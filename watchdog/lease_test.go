@@ -35,7 +35,7 @@ func TestH5PendingLeaseIsNeverRenewed(t *testing.T) {
 		w := newWorld(t, always(renewed))
 		l := w.Register(w.holder)
 		l.SetRenew(0, Never)
-		l.SetExpiry(time.Second)
+		l.setExpiry(time.Second)
 		l.Lower(time.Second)
 		l.SetAlarm(time.Second)
 		w.hold() // so that the goroutine runs and has something to do
@@ -74,7 +74,7 @@ func TestH3LossIsToldOnce(t *testing.T) {
 				t.Error("a lost lease came back")
 			}
 			l.SetAlarm(0)
-			l.SetExpiry(0)
+			l.setExpiry(0)
 			l.Lower(-1)
 			l.SetRenew(0, Never)
 			l.Forget()
@@ -170,7 +170,7 @@ func TestExpiryMoves(t *testing.T) {
 			t.Fatalf("Lower raised to %v", l.Expiry())
 		}
 		l.Lower(10 * time.Second)
-		l.SetExpiry(15 * time.Second)
+		l.setExpiry(15 * time.Second)
 		time.Sleep(14 * time.Second)
 		if !l.Live(18*time.Second, Never, Never) {
 			t.Fatal("not live")

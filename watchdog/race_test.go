@@ -91,7 +91,7 @@ func TestH5HammeredByManyEachLossIsToldOnceAtMost(t *testing.T) {
 					case 1:
 						l.Lower(c.Now() + rand.N(ttl))
 					case 2:
-						l.SetExpiry(c.Now() + rand.N(ttl))
+						l.setExpiry(c.Now() + rand.N(ttl))
 					case 3:
 						l.SetRenew(c.Now(), c.Now()+rand.N(ttl))
 					case 4:

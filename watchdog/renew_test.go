@@ -103,7 +103,7 @@ func TestH2OneRenewalInFlight(t *testing.T) {
 		l := w.hold()
 		time.Sleep(15 * time.Second)
 		l.SetRenew(0, Never) // due again by these terms, but still unanswered
-		l.SetExpiry(20 * time.Second)
+		l.setExpiry(20 * time.Second)
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
 		wantTimes(t, "renewed", w.server.times(), 10*time.Second)
@@ -212,7 +212,7 @@ func TestH2MovedExpiryDoesNotAdvanceARetry(t *testing.T) {
 		l := w.hold()
 		time.Sleep(10500 * time.Millisecond)
 		synctest.Wait()
-		l.SetExpiry(13 * time.Second)
+		l.setExpiry(13 * time.Second)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		ts := w.server.times()

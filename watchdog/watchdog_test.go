@@ -53,7 +53,7 @@ func TestH1LossInSuspendIsToldWithinMaxSleep(t *testing.T) {
 		if l.Live(Never, 60*time.Second, Never) {
 			t.Fatal("a lease whose trust is over came back because the loss was not told yet")
 		}
-		l.SetExpiry(Never)
+		l.setExpiry(Never)
 		if l.Expiry() != Trust(0, testTTL) {
 			t.Fatalf("expiry moved to %v after the end", l.Expiry())
 		}
@@ -188,7 +188,7 @@ func TestE1CloseForgetsAllInSilence(t *testing.T) {
 			if l.Live(13*time.Second, 0, Never) {
 				t.Fatal("live on a closed watchdog")
 			}
-			l.SetExpiry(0)
+			l.setExpiry(0)
 			l.Lower(0)
 			l.SetRenew(0, Never)
 			l.SetAlarm(0)

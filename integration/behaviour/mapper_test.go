@@ -1,7 +1,6 @@
 package behaviour_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/rlock-go/redisson/rlock"
@@ -9,8 +8,7 @@ import (
 
 type prefixed string
 
-func (p prefixed) Map(name string) string   { return string(p) + name }
-func (p prefixed) Unmap(name string) string { return strings.TrimPrefix(name, string(p)) }
+func (p prefixed) Map(name string) string { return string(p) + name }
 
 func TestNameMapper(t *testing.T) {
 	r := start(t)

@@ -62,8 +62,7 @@ func TestEmptyNamesAreRefusedByEveryCall(t *testing.T) {
 
 type swallow struct{}
 
-func (swallow) Map(string) string   { return "" }
-func (swallow) Unmap(string) string { return "" }
+func (swallow) Map(string) string { return "" }
 
 func TestBadTermsAreRefused(t *testing.T) {
 	r, s := own(t)

@@ -54,8 +54,7 @@ const withoutNameMapper = javapeer.Oldest
 // prefixed is a NameMapper.
 type prefixed string
 
-func (p prefixed) Map(name string) string   { return string(p) + name }
-func (p prefixed) Unmap(name string) string { return strings.TrimPrefix(name, string(p)) }
+func (p prefixed) Map(name string) string { return string(p) + name }
 
 func nameMapper(s *scene) {
 	for _, prefix := range []string{"app 1:", "{app}:"} {

@@ -60,7 +60,7 @@ func check(t *testing.T, p *doc.Package) {
 // forFormatting names the methods that packages fmt and errors call and nobody
 // else.
 func forFormatting(method string) bool {
-	return slices.Contains([]string{"GoString", "Error", "Unwrap", "Is"}, method)
+	return slices.Contains([]string{"Error", "Unwrap", "Is"}, method)
 }
 
 func shown(t *testing.T, what string, examples []*doc.Example) {

@@ -2,10 +2,8 @@ package pubsub
 
 import "sync/atomic"
 
-// Flag is a [Waker] for a goroutine that waits in a select. However many wake-ups
-// come while it isn't looking, it finds one: a slow waiter holds nobody up and
-// queues nothing. It may serve several subscriptions at once. Make it with
-// [NewFlag].
+// Flag is a Waker for a goroutine that waits in a select. However many wake-ups
+// come while it isn't looking, it finds one.
 type Flag struct {
 	c   chan struct{}
 	err atomic.Pointer[error]
