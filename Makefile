@@ -120,7 +120,7 @@ test-all: test releases test-matrix faults mutants torture
 releases:
 	@$(step) 'all releases of Redisson' bash -ec 'cd integration && $(GOTEST) -p 1 -timeout 60m ./interop ./javapeer -full'
 
-# Some minutes; the step of `make test` runs a twentieth. FLAGS=-write puts the table into docs/guarantees.md.
+# Some minutes; the step of `make test` runs a twentieth. FLAGS=-write puts the table into docs/faults.md.
 .PHONY: faults
 faults:
 	@$(step) 'faults, in full' bash -ec 'cd integration/faults && go test -count=1 -timeout 40m -run TestFaults -scale 1 $(FLAGS)'
@@ -132,7 +132,7 @@ test-matrix:
 	@$(step) 'Redisson by server' bash -ec 'cd integration/javamatrix && go test -count=1 -timeout 120m -run "TestMatrix$$" -full $(FLAGS)'
 
 # Shows that the tests bite: each of some dozens of defects, put into a copy of the checkout, must fail the tests named
-# for it. Some ten minutes. FLAGS=-write puts the table into docs/mutants.md.
+# for it. Some ten minutes. FLAGS=-write puts the table into docs/dev/mutants.md.
 .PHONY: mutants
 mutants:
 	@$(step) 'mutants' bash -ec 'cd integration && go run ./mutants $(FLAGS)'

@@ -105,6 +105,6 @@
 // fairshare.go is its courtesy. ownerstate.go is what one owner has of one name,
 // renew.go the watchdog's commands, renewallimit.go their number, eventlog.go the
 // log, and kind.go what differs between kinds of lock. The tests run the examples
-// beside the functions, docs/cookbook.md has whole programs, and docs/protocol.md
-// describes the commands.
+// beside the functions, docs/cookbook.md has whole programs, and
+// docs/dev/protocol.md describes the commands.
 package rlock

@@ -53,11 +53,11 @@ func docsDir() (string, error) {
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
 		docs := filepath.Join(dir, "docs")
-		if _, err := os.Stat(filepath.Join(docs, "protocol.md")); err == nil {
+		if _, err := os.Stat(filepath.Join(docs, "performance.md")); err == nil {
 			return docs, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("no docs/protocol.md in %s or above it", start)
+			return "", fmt.Errorf("no docs/performance.md in %s or above it", start)
 		}
 	}
 }

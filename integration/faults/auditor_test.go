@@ -174,7 +174,7 @@ func (a *auditor) judge(key string, fields map[string]int, before []*rlock.Hold,
 			if w.vain[owner].IsZero() {
 				w.vain[owner] = asked
 			}
-			a.row.took("believed in vain", now.Sub(w.vain[owner]))
+			a.row.took("wrongly believed held", now.Sub(w.vain[owner]))
 		default:
 			once("valid", "%s: %d holds of %s say that they are valid, the server says %v", key, n, owner, fields)
 		}

@@ -37,7 +37,7 @@ func moved(d departure) func(*round) {
 			lacks = append(lacks, h.name)
 		}
 		for _, name := range lacks {
-			r.auditor.unwatch(name) // it would say what is known: they are believed in vain
+			r.auditor.unwatch(name) // it would say what is known: they are wrongly believed held
 		}
 		before := kept[0].hold.ValidUntil()
 		var underWay []asked

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	guarantees = "../../docs/guarantees.md"
-	begins     = "<!-- the table of make faults: written by it, not by hand -->\n"
-	ends       = "<!-- end of the table -->\n"
+	document = "../../docs/faults.md"
+	begins   = "<!-- the table of make faults: written by it, not by hand -->\n"
+	ends     = "<!-- end of the table -->\n"
 )
 
 var columns = []string{"what goes wrong", "made by", "times", "ran on the server", "what the caller got", "longest", "violations"}
@@ -43,14 +43,14 @@ func (w *row) line() string { return line(append([]string{w.fault, w.by}, w.cell
 // cut splits the document at the table.
 func cut(t *testing.T) (before, inside, after string) {
 	t.Helper()
-	text, err := os.ReadFile(guarantees)
+	text, err := os.ReadFile(document)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, rest, found := strings.Cut(string(text), begins)
 	inside, after, closed := strings.Cut(rest, ends)
 	if !found || !closed {
-		t.Fatalf("%s has no place for the table", guarantees)
+		t.Fatalf("%s has no place for the table", document)
 	}
 	return before, inside, after
 }
@@ -84,7 +84,7 @@ func writeTable(t *testing.T, rows []*row, took time.Duration) {
 		lines = append(lines, w.line())
 	}
 	text := before + begins + "\n" + tabled(lines) + "\n" + lasted + ends + after
-	if err := os.WriteFile(guarantees, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(document, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -94,10 +94,10 @@ func TestDocumentHasEveryRow(t *testing.T) {
 	_, inside, _ := cut(t)
 	for _, s := range catalogue() {
 		if n := strings.Count(inside, s.head()); n != 1 {
-			t.Errorf("%s has the row %q %d times; run make faults with -write", guarantees, s.head(), n)
+			t.Errorf("%s has the row %q %d times; run make faults with -write", document, s.head(), n)
 		}
 	}
 	if rows := strings.Count(inside, "\n| ") - 1; rows != len(catalogue()) {
-		t.Errorf("%s has %d rows, the catalogue %d", guarantees, rows, len(catalogue()))
+		t.Errorf("%s has %d rows, the catalogue %d", document, rows, len(catalogue()))
 	}
 }

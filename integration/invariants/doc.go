@@ -1,4 +1,4 @@
-// Package invariants holds tests only: for each invariant of docs/invariants.md the tests that carry its number in their
+// Package invariants holds tests only: for each invariant of docs/dev/invariants.md the tests that carry its number in their
 // names, such as TestA5LostAcquireReplyIsUndone.
 //
 // Each test has a redis-server of its own and a proxy before it that withholds, drops, delays and cuts. A test looks

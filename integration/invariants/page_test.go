@@ -12,7 +12,7 @@ import (
 // A number that a test's name or a comment has is explained, and what is explained is tested.
 func TestEachNumberIsOnThePageAndHasATest(t *testing.T) {
 	const root = "../.."
-	page, err := os.ReadFile(filepath.Join(root, "docs", "invariants.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs", "dev", "invariants.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,5 +7,5 @@
 // code. A defect that does not build is an error of the list and counts as nothing: only a test that ran and failed, or
 // that a panic or the time limit ended, has caught something.
 //
-// The checkout itself is never written to, but for the table in docs/mutants.md if -write says so.
+// The checkout itself is never written to, but for the table in docs/dev/mutants.md if -write says so.
 package main

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	document = "docs/mutants.md"
+	document = "docs/dev/mutants.md"
 	begins   = "<!-- the table of make mutants: written by it, not by hand -->\n"
 	ends     = "<!-- end of the table -->\n"
 )

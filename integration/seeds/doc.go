@@ -1,5 +1,5 @@
 // Package seeds holds no code but tests: they run the locks that five published descriptions print, script by script, on
-// a real server, show what each does wrong, and then what this library does in the same place. docs/seeds.md is the
+// a real server, show what each does wrong, and then what this library does in the same place. docs/dev/seeds.md is the
 // account of them.
 //
 // The scripts are in the folder scripts, as they were printed, without remarks and with line breaks where the print had
