@@ -1,10 +1,10 @@
 // Command javacourtesy measures how real Go and Java processes share one lock of one redis-server, with the client's
-// courtesy off and on. What a Go client does for slower ones, and why, is in docs/courtesy.md.
+// courtesy off and on. What a Go client does for slower ones, and why, is in docs/dev/courtesy.md.
 //
 //	go run ./javacourtesy                              all rows
 //	go run ./javacourtesy -rows 2go1java -seconds 10   one row, a quick look
 //	go run ./javacourtesy -rows 2go,1go -courtesy off
-//	go run ./javacourtesy -write                       puts the table into docs/courtesy.md
+//	go run ./javacourtesy -write                       puts the tables into docs/dev/courtesy.md and docs/courtesy.md
 //
 // A row is some casts: who wants the lock, and whether Go is courteous. Its casts have the stage in turn, for a slice of
 // some seconds each (A B C, B C A, …), so that a slow minute of the machine hits all of them, and a ratio is the median

@@ -19,49 +19,82 @@ const (
 	ends   = "<!-- end of the tables -->\n"
 )
 
-// writeDocument puts the tables of a run of all rows, with courtesy and without, into docs/courtesy.md.
+// writeDocument puts the tables of a run of all rows, with courtesy and without, into docs/dev/courtesy.md, and one row of
+// them into docs/courtesy.md.
 func writeDocument(r report) error {
-	path, err := documentPath()
+	docs, err := docsDir()
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(path)
+	all := r.markdown()
+	one, err := excerpt(all)
 	if err != nil {
 		return err
 	}
-	before, after, err := cut(string(text))
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	for name, tables := range map[string]string{filepath.Join("dev", "courtesy.md"): all, "courtesy.md": one} {
+		path := filepath.Join(docs, name)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		before, _, after, err := cut(string(text))
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if err := os.WriteFile(path, []byte(before+"\n"+tables+after), 0o644); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(path, []byte(before+"\n"+r.markdown()+after), 0o644)
+	return nil
 }
 
-// cut gives what is before and after the tables, the marks included.
-func cut(text string) (before, after string, err error) {
+// cut gives what is before the tables, the tables, and what is after them. The marks are before and after.
+func cut(text string) (before, tables, after string, err error) {
 	before, rest, found := strings.Cut(text, begins)
-	_, after, closed := strings.Cut(rest, ends)
+	tables, after, closed := strings.Cut(rest, ends)
 	if !found || !closed {
-		return "", "", errors.New("there is no place for the tables")
+		return "", "", "", errors.New("there is no place for the tables")
 	}
-	return before + begins, ends + after, nil
+	return before + begins, tables, ends + after, nil
 }
 
-// documentPath looks upwards from where the program was started.
-func documentPath() (string, error) {
+// docsDir looks upwards from where the program was started.
+func docsDir() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	for {
-		path := filepath.Join(dir, "docs", "courtesy.md")
-		if _, err := os.Stat(path); err == nil {
-			return path, nil
+		docs := filepath.Join(dir, "docs")
+		if _, err := os.Stat(filepath.Join(docs, "courtesy.md")); err == nil {
+			return docs, nil
 		}
 		if dir == filepath.Dir(dir) {
 			return "", errors.New("no docs/courtesy.md here or above")
 		}
 		dir = filepath.Dir(dir)
 	}
+}
+
+// typical is the row that the page for users has.
+const typical = "| 1 ms | 2 Go + 1 Java |"
+
+// excerpt makes a small table of that row of the two tables.
+func excerpt(tables string) (string, error) {
+	var cells [][]string
+	for line := range strings.Lines(tables) {
+		if strings.HasPrefix(line, typical) {
+			cells = append(cells, strings.Split(strings.TrimSuffix(line, " |\n"), " | "))
+		}
+	}
+	if len(cells) != 2 || len(cells[0]) != 8 || len(cells[1]) != 8 {
+		return "", fmt.Errorf("the tables lack the row %q, or it has other columns", typical)
+	}
+	rates, waits := cells[0], cells[1]
+	return "| two Go processes and a Java one, hold 1 ms | without courtesy | with courtesy |\n|---|---|---|\n" +
+		fmt.Sprintf("| shares of the lock, %% | %s | %s |\n", rates[6], rates[7]) +
+		fmt.Sprintf("| Java's waits, ms, p50 / p99 | %s | %s |\n", waits[2], waits[3]) +
+		fmt.Sprintf("| acquisitions a second, all together | %s | %s |\n\n", rates[2], rates[3]), nil
 }
 
 func (r report) markdown() string {

@@ -1,5 +1,5 @@
 // Package javamatrix plays the proof of package wire and the behaviours of package interop for each pair of a Redisson
-// release and a server, and makes docs/compatibility.md of what it saw.
+// release and a server, and makes docs/compatibility.md and docs/dev/matrix.md of what it saw.
 //
 // It has tests only. `make test-matrix` runs every release of javapeer.Recorded, and the newest one there is if that is
 // another, on every server of redisserver.Packages. Of the behaviours, each pair is shown those that take seconds.
@@ -9,18 +9,18 @@
 //	-servers redis-6.2       these servers only
 //	-long                    the other behaviours too: counting across processes, crowds, a NameMapper
 //	-altered                 Go's unlock script with one byte changed; it has to turn the matrix red
-//	-write                   write the page, of a whole matrix
+//	-write                   write the pages, of a whole matrix
 //
 // A server that can't be had on this machine, and a newest release that can't be looked up, are named as missing, in the
 // page too. They fail nothing, unless nothing is left to be played.
 //
 // Each pair has a server and a JVM for each watchdog timeout that the proof needs, which is a setting of a client, and
-// one of each for the behaviours. A plain `go test` plays one pair in part and checks the page.
+// one of each for the behaviours. A plain `go test` plays one pair in part and checks the pages.
 //
-// The page is a rendering of testdata/run.json, which is written along with it, so that a page that was edited by hand,
-// or that the code would write otherwise, is noticed. After a change of its words
+// The pages are a rendering of testdata/run.json, which is written along with them, so that a page that was edited by hand,
+// or that the code would write otherwise, is noticed. After a change of their words
 //
-//	go test -run TestDocumentIs -render
+//	go test -run TestDocumentsAre -render
 //
-// writes it anew without a run.
+// writes them anew without a run.
 package javamatrix

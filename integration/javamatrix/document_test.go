@@ -10,25 +10,27 @@ import (
 	"github.com/rlock-go/redisson/integration/redisserver"
 )
 
-var render = flag.Bool("render", false, "have TestDocument write "+document+" anew from "+recorded+", after a change of words")
+var render = flag.Bool("render", false, "have TestDocuments write "+document+" and "+details+" anew from "+recorded+", after a change of words")
 
-// TestDocumentIsWhatTheCodeWrites keeps the page from being edited by hand and from falling behind the code.
-func TestDocumentIsWhatTheCodeWrites(t *testing.T) {
+// TestDocumentsAreWhatTheCodeWrites keeps the pages from being edited by hand and from falling behind the code.
+func TestDocumentsAreWhatTheCodeWrites(t *testing.T) {
 	r, err := readRun()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *render {
-		if err := os.WriteFile(document, []byte(r.page()), 0o644); err != nil {
+	for file, want := range r.pages() {
+		if *render {
+			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		page, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	page, err := os.ReadFile(document)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(page) != r.page() {
-		t.Errorf("%s is not what its run renders to; run make test-matrix FLAGS=-write", document)
+		if string(page) != want {
+			t.Errorf("%s is not what its run renders to; run make test-matrix FLAGS=-write", file)
+		}
 	}
 }
 
@@ -41,7 +43,7 @@ func TestDocumentCoversEveryPair(t *testing.T) {
 	if r.red() {
 		t.Error("the page is of a run that was red")
 	}
-	page := r.page()
+	page := r.details()
 	scenarios, behaviours := expected()
 	for _, version := range javapeer.Recorded {
 		for _, name := range redisserver.Packages {

@@ -24,7 +24,7 @@ var (
 	servers  = flag.String("servers", "", "only these servers, with commas between")
 	long     = flag.Bool("long", false, "show the behaviours, too, that take long")
 	altered  = flag.Bool("altered", false, "give Go an unlock script with one byte changed, which has to turn the matrix red")
-	write    = flag.Bool("write", false, "write "+document+"; needs -full and all pairs")
+	write    = flag.Bool("write", false, "write "+document+" and "+details+"; needs -full and all pairs")
 )
 
 const (
@@ -91,14 +91,15 @@ func TestMatrix(t *testing.T) {
 	}
 	r.Took = time.Since(began).Round(time.Second)
 	r.Machine.LoadAtTheEnd = load()
-	page := r.page()
-	fmt.Print(page)
+	fmt.Print(r.page(), r.details())
 	if r.red() {
 		t.Error("the matrix is red")
 	}
 	if *write {
-		if err := os.WriteFile(document, []byte(page), 0o644); err != nil {
-			t.Fatal(err)
+		for file, text := range r.pages() {
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := r.save(); err != nil {
 			t.Fatal(err)

@@ -11,46 +11,74 @@ import (
 	"github.com/rlock-go/redisson/integration/wire"
 )
 
-const document = "../../docs/compatibility.md"
+const (
+	document = "../../docs/compatibility.md"
+	details  = "../../docs/dev/matrix.md"
+)
 
 const head = `# Which Redisson, which server
 
-Each of these releases of Redisson was run beside this library on each of these servers. To make the page again, with
-whatever Redisson was released last; to look at a part only; and to see a script with one wrong byte be found:
+Each of these releases of Redisson was run beside this library on each of these servers. This makes the page again, with the
+newest Redisson that there is:
 
     make test-matrix FLAGS=-write
+
+A server that can't be had is named as missing. *Works* means two things:
+
+- On the wire, Redisson and this library did the same things: acquires, re-entry, waits, releases, renewals, reads, odd names.
+  Commands, the calls inside scripts, answers, messages and the keys that are left are equal to the byte, but for
+  [a list of justified differences](dev/matrix.md#justified-differences).
+- A Java and a Go process shared locks: each kept the other out, woke it, saw its holds and counts, re-entered them, forced
+  them, and followed it when it was killed.
+
+Anything else makes a pair **RED**, and the last section says what it was. [dev/matrix.md](dev/matrix.md) has each pair, with
+its wake-up times.
+`
+
+const detailsHead = `# Redisson by server, pair by pair
+
+The details of [compatibility.md](../compatibility.md), from the same run. To look at a part only, and to see that a script
+with one wrong byte is found:
+
     make test-matrix FLAGS='-versions newest -servers redis-8.0,valkey-8'
     make test-matrix FLAGS='-versions 4.7.0 -servers redis-7.0 -altered'
 
-The servers come from packages of Debian and of Python's index, by the mirrors that the machine is set up for. One that
-can't be had there is named as missing. A pair in which anything is other than it must be is **RED**, and the last
-section tells which scenario and which call.
+The servers come from packages of Debian and of Python's index, by the mirrors that the machine is set up for.
 
-On the wire, the same things are done by Redisson in its JVM and by this library: acquires, re-entry, waits, releases,
-renewals, questions, odd names. Commands, the calls inside scripts, answers, messages and the keys that are left are
-compared to the byte, after what differs between any two runs (owners, ids of latches, times that pass) is evened out.
-*Equal* are the scenarios without any difference. *Justified* are those whose only differences are in the list
+On the wire, what differs between any two runs (owners, ids of latches, times that pass) is evened out before things are
+compared. *Equal* are the scenarios without any difference. *Justified* are those whose only differences are in the list
 [below](#justified-differences); of a release that sends its scripts as text, these are all that use one. *Different* must
 be 0.
 
-In the behaviours a Java and a Go process share locks: one keeps the other out, wakes it, sees its holds and their
-counts, re-enters them, forces them, and follows it when it is killed. A wake-up is the time from the call of unlock in
-one language to the return of lock in the other: the median of some rounds, on a machine as busy as the load averages
-say. From Java to Go, the way of the request to the JVM is part of it.
+A wake-up is the time from the call of unlock in one language to the return of lock in the other: the median of some rounds, on
+a machine as busy as the load averages say. From Java to Go, the way of the request to the JVM is part of it.
 `
 
 const justifiedHead = `What may differ, why, and in how many of the scenarios it did. The first rows are forms that older releases of Redisson
 have. What the scripts do to the lock is the same in all of them, so that old and new clients share their locks.
 `
 
-// page renders the run.
+// pages are the texts of the pages that the run renders to, by file.
+func (r *run) pages() map[string]string {
+	return map[string]string{document: r.page(), details: r.details()}
+}
+
+// page is the one for users.
 func (r *run) page() string {
 	var b strings.Builder
 	b.WriteString(head + "\n" + r.facts() + "\n")
 	r.missing(&b)
 	b.WriteString("## Overview\n\n")
 	r.overview(&b)
-	b.WriteString("\n## Pair by pair\n\n")
+	b.WriteString("\n## What differs otherwise\n\n")
+	r.differences(&b)
+	return b.String()
+}
+
+// details is the page with a row for each pair.
+func (r *run) details() string {
+	var b strings.Builder
+	b.WriteString(detailsHead + "\n" + r.facts() + "\n## Pair by pair\n\n")
 	b.WriteString(line("Redisson", "server", "wire: equal", "justified", "different", "behaviours shown", "Go wakes Java", "Java wakes Go"))
 	b.WriteString(rule(8))
 	for _, p := range r.Pairs {
@@ -60,8 +88,6 @@ func (r *run) page() string {
 	b.WriteString("\n## Justified differences\n\n")
 	b.WriteString(justifiedHead + "\n")
 	r.justified(&b)
-	b.WriteString("\n## What differs otherwise\n\n")
-	r.differences(&b)
 	return b.String()
 }
 

@@ -32,7 +32,7 @@ func TestWhatIsWrongIsRedAndNamed(t *testing.T) {
 				t.Errorf("a pair with nothing wrong is red:\n%s", r.page())
 			}
 			r.Pairs = []*pair{p}
-			page := r.page()
+			page := r.page() + r.details()
 			if !r.red() {
 				t.Error("not red")
 			}

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-var write = flag.Bool("write", false, "put the outputs of this run into the page")
+var write = flag.Bool("write", false, "put the outputs of this run into the pages")
 
-func TestEveryCommandOnThePage(t *testing.T) {
-	lines, sections := readPage(t)
+func TestEveryCommandOnThePages(t *testing.T) {
+	sections := readPages(t)
 	var mu sync.Mutex // guards found
 	var found []change
 	t.Run("sections", func(t *testing.T) {
@@ -40,17 +40,20 @@ func TestEveryCommandOnThePage(t *testing.T) {
 		}
 		for name := range scenarios {
 			if sections[name] == nil {
-				t.Errorf("the page has no section %q", name)
+				t.Errorf("the pages have no section %q", name)
 			}
 		}
 	})
 	if *write {
-		rewrite(t, lines, found)
+		for _, file := range []string{operations, wire} {
+			rewrite(t, file, found)
+		}
 	}
 }
 
-// change is what the page should have in the place of some lines.
+// change is what a page should have in the place of some lines.
 type change struct {
+	file       string
 	first, old int // the number of the first line, and of the lines that go
 	output     []string
 }
@@ -71,9 +74,9 @@ func (r *rig) run(s *section) (found []change) {
 		if same(want, is) {
 			return
 		}
-		found = append(found, change{told.first, len(told.output), got})
+		found = append(found, change{s.file, told.first, len(told.output), got})
 		if !*write {
-			r.Errorf("line %d, %q, Redis %s: got\n%s\nThe page has\n%s", told.first, told.command, version(r.T, r.server), strings.Join(is, "\n"), strings.Join(want, "\n"))
+			r.Errorf("%s, line %d, %q, Redis %s: got\n%s\nThe page has\n%s", s.file, told.first, told.command, version(r.T, r.server), strings.Join(is, "\n"), strings.Join(want, "\n"))
 		}
 	}
 	for _, told := range s.steps {
@@ -96,14 +99,16 @@ func (r *rig) run(s *section) (found []change) {
 	return found
 }
 
-// rewrite puts what differs into the page, from its end on, so that line numbers stay true.
-func rewrite(t *testing.T, lines []string, found []change) {
+// rewrite puts what differs into a page, from its end on, so that line numbers stay true.
+func rewrite(t *testing.T, file string, found []change) {
 	t.Helper()
+	found = slices.DeleteFunc(slices.Clone(found), func(c change) bool { return c.file != file })
 	slices.SortFunc(found, func(a, b change) int { return b.first - a.first })
+	lines := linesOf(t, file)
 	for _, c := range found {
 		lines = slices.Replace(lines, c.first, c.first+c.old, c.output...)
 	}
-	if err := os.WriteFile(pageFile, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

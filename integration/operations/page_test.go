@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	pageFile = "../../docs/operations.md"
-	prompt   = "redis> "
+	operations = "../../docs/operations.md"
+	wire       = "../../docs/dev/wire.md"
+	prompt     = "redis> "
 )
 
 // step is a command on the page with its output.
@@ -20,30 +21,50 @@ type step struct {
 
 // section is what stands below one heading that a test has to do with.
 type section struct {
+	file  string
 	steps []step
 	logs  []step   // blocks of log lines, without a command
 	code  []string // blocks of Go
 }
 
-// readPage takes the page apart, by heading.
-func readPage(t *testing.T) (lines []string, sections map[string]*section) {
+// readPages takes both pages apart, by heading.
+func readPages(t *testing.T) map[string]*section {
 	t.Helper()
-	text, err := os.ReadFile(pageFile)
+	sections := map[string]*section{}
+	for _, file := range []string{operations, wire} {
+		readPage(t, file, sections)
+	}
+	return sections
+}
+
+// linesOf are those of a page.
+func linesOf(t *testing.T, file string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines = strings.Split(string(text), "\n")
-	sections = map[string]*section{}
-	now, language := &section{}, ""
+	return strings.Split(string(text), "\n")
+}
+
+// readPage adds the sections of one page.
+func readPage(t *testing.T, file string, sections map[string]*section) {
+	t.Helper()
+	lines := linesOf(t, file)
+	now, language := &section{file: file}, ""
 	for i, line := range lines {
 		switch {
 		case language == "" && strings.HasPrefix(line, "#"):
-			now = &section{}
-			sections[strings.TrimLeft(line, "# ")] = now
+			now = &section{file: file}
+			name := strings.TrimLeft(line, "# ")
+			if sections[name] != nil {
+				t.Fatalf("%s, line %d: a second section %q", file, i+1, name)
+			}
+			sections[name] = now
 		case language == "" && strings.HasPrefix(line, "```"):
 			switch language = strings.TrimPrefix(line, "```"); language {
 			case "":
-				t.Fatalf("line %d: a block of no language", i+1)
+				t.Fatalf("%s, line %d: a block of no language", file, i+1)
 			case "text":
 				now.logs = append(now.logs, step{first: i + 1})
 			case "go":
@@ -60,19 +81,18 @@ func readPage(t *testing.T) (lines []string, sections map[string]*section) {
 			now.steps = append(now.steps, step{command: strings.TrimPrefix(line, prompt), first: i + 1})
 		case language == "redis":
 			if len(now.steps) == 0 {
-				t.Fatalf("line %d: output of no command", i+1)
+				t.Fatalf("%s, line %d: output of no command", file, i+1)
 			}
 			last := &now.steps[len(now.steps)-1]
 			last.output = append(last.output, line)
 		}
 	}
-	return lines, sections
 }
 
 // cells are the cells of the rows of the table with this head.
 func cells(t *testing.T, head string) [][]string {
 	t.Helper()
-	lines, _ := readPage(t)
+	lines := linesOf(t, operations)
 	var rows [][]string
 	inside := false
 	for _, line := range lines {
@@ -90,7 +110,7 @@ func cells(t *testing.T, head string) [][]string {
 		}
 	}
 	if !inside {
-		t.Fatalf("%s has no table %s", pageFile, head)
+		t.Fatalf("%s has no table %s", operations, head)
 	}
 	return rows
 }

@@ -38,7 +38,7 @@ func TestCodeOnThePageIsTheCodeHere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, sections := readPage(t)
+	sections := readPages(t)
 	blocks := 0
 	for name, s := range sections {
 		for _, code := range s.code {

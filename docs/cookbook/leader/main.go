@@ -73,6 +73,8 @@ func lead(ctx context.Context, hold *rlock.Hold, every time.Duration, act func(c
 	return context.Cause(held)
 }
 
+// end page
+
 // pause tells whether d passed before ctx ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
@@ -82,5 +84,3 @@ func pause(ctx context.Context, d time.Duration) bool {
 		return false
 	}
 }
-
-// end page
