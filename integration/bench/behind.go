@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // contest is a metric in which peers can be compared.
@@ -81,6 +82,53 @@ func lags(r *Report) (all []lag) {
 		}
 	}
 	return all
+}
+
+// worst is how far the best of the others is ahead: above 1.
+func (l lag) worst() float64 {
+	worst := 1.0
+	for _, b := range l.better {
+		worst = max(worst, b.ratio, 1/b.ratio)
+	}
+	return worst
+}
+
+// sortedLags are all, worst first.
+func sortedLags(r *Report) []lag {
+	all := lags(r)
+	slices.SortStableFunc(all, func(a, b lag) int {
+		if a.worst() > b.worst() {
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// worstPlaces leaves one place of each contest, the worst.
+func worstPlaces(sorted []lag) (all []lag) {
+	for _, l := range sorted {
+		if !slices.ContainsFunc(all, func(seen lag) bool { return seen.contest == l.contest }) {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+func (d *document) lagTable(all []lag) {
+	d.text("| what | at | rlock | better |\n|---|---|---:|---|")
+	for _, l := range all {
+		var better []string
+		for _, b := range l.better {
+			mark := ""
+			if b.doubtful {
+				mark = "?"
+			}
+			better = append(better, fmt.Sprintf("%s %s (%.2f%s)", b.peer, number(b.value), b.ratio, mark))
+		}
+		d.text("| %s | %s | %s | %s |", l.of, l.at, number(l.own), strings.Join(better, ", "))
+	}
+	d.text("")
 }
 
 // behind tells them in lines.

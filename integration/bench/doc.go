@@ -3,10 +3,10 @@
 //
 //	go run . -quick             a look, below a minute, at rlock, a bare redigo and Redisson
 //	go run . -others -quick     with the peers of others
-//	go run . -others -write     the run that docs/performance.md is made from
+//	go run . -others -write     the run that docs/performance.md and docs/dev/performance.md are made from
 //	go run . -others -parts pairs,crowd -java=false
 //	go run . -before HEAD~1 -java=false -peers 'rlock before'    beside an earlier commit
-//	go run . -from ../../docs/performance/run.json -write    the document anew from an older run
+//	go run . -from ../../docs/performance/run.json -write    both pages and the plots anew from an older run
 //
 // Rounds are interleaved: in each round every peer has its turn, in another order, so that a slow minute of the machine
 // hits all of them. A number is the median of its rounds; a ratio is the median of the rounds' ratios. Times depend on

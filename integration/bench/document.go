@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// document is docs/performance.md under way.
+// document is a page under way.
 type document struct {
 	strings.Builder
 	r *Report
 }
 
-// writeDocument makes docs/performance.md, the run beside it and its plots from a full run.
+// writeDocument makes docs/performance.md and docs/dev/performance.md, the run beside the first and its plots, from a full run.
 func writeDocument(r *Report) error {
 	for _, p := range parts {
 		if len(r.places(p.name)) == 0 {
@@ -38,11 +38,30 @@ func writeDocument(r *Report) error {
 	if err := drawPlots(r, dir); err != nil {
 		return err
 	}
+	for name, text := range map[string]string{"performance.md": r.page(), filepath.Join("dev", "performance.md"): r.details()} {
+		if err := os.WriteFile(filepath.Join(docs, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// page is the one for users.
+func (r *Report) page() string {
 	d := &document{r: r}
 	for _, section := range []func(){d.head, d.summary, d.pairs, d.handoff, d.contention, d.held, d.waiting, d.behind, d.again} {
 		section()
 	}
-	return os.WriteFile(filepath.Join(docs, "performance.md"), []byte(d.String()), 0o644)
+	return d.String()
+}
+
+// details is the page with the rest.
+func (r *Report) details() string {
+	d := &document{r: r}
+	for _, section := range []func(){d.detailsHead, d.pairDetails, d.handoffDetails, d.contentionDetails, d.heldDetails, d.waitingDetails, d.behindDetails} {
+		section()
+	}
+	return strings.TrimRight(d.String(), "\n") + "\n"
 }
 
 // docsDir looks upwards for the folder of documents.

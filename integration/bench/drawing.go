@@ -12,20 +12,18 @@ import (
 // leave room for them reckons with a wide one.
 const (
 	drawingWidth  = 830
-	drawingHeight = 490
+	drawingHeight = 510
 	lineHeight    = 17 // of the legend
 	rowPitch      = 24
-	wideLetter    = 7.2
+	fontSize      = 12
+	wideLetter    = 0.6 * fontSize
 	margin        = 12
 )
 
-type point struct{ x, y float64 }
+// fonts end in one that every viewer has.
+const fonts = "Liberation Sans, DejaVu Sans, Arial, Helvetica, sans-serif"
 
-// row is one line of a drawing of strokes.
-type row struct {
-	name     string
-	from, to float64
-}
+type point struct{ x, y float64 }
 
 // colours tell the parties apart in all drawings, also for those who don't see red and green.
 var colours = map[string]string{
@@ -60,14 +58,21 @@ func (d *drawing) dot(at point, colour string) {
 	d.put(`<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>`, at.x, at.y, colour)
 }
 
-// svg is the whole.
-func (d *drawing) svg(title string) string {
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %.0f" width="%d" height="%.0f" font-family="Liberation Sans, Arial, Helvetica, sans-serif" font-size="12" fill="#222222">
+// ring is a dot that is not filled.
+func (d *drawing) ring(at point, colour string) {
+	d.put(`<circle cx="%.1f" cy="%.1f" r="5" fill="#ffffff" stroke="%s" stroke-width="2"/>`, at.x, at.y, colour)
+}
+
+// svg is the whole, with the title above and the caption below.
+func (d *drawing) svg(title, caption string) string {
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %.0f" width="%d" height="%.0f" font-family="%s" font-size="%d" fill="#222222">
 <title>%s</title>
 <rect width="100%%" height="100%%" fill="#ffffff"/>
 <text x="%d" y="24" text-anchor="middle" font-size="15">%s</text>
-%s</svg>
-`, drawingWidth, d.height, drawingWidth, d.height, html.EscapeString(title), drawingWidth/2, html.EscapeString(title), d.String())
+%s<text x="%d" y="%.0f" text-anchor="middle" font-size="11" fill="#666666">%s</text>
+</svg>
+`, drawingWidth, d.height, drawingWidth, d.height, fonts, fontSize, html.EscapeString(title), drawingWidth/2, html.EscapeString(title), d.String(),
+		drawingWidth/2, d.height-margin, html.EscapeString(caption))
 }
 
 // logAxis is a logarithmic one between whole steps of 1, 2 and 5.
@@ -117,11 +122,20 @@ func (a logAxis) numbered() (all []float64) {
 
 const gridColour = "#dddddd"
 
+// step writes a number of an axis, with commas between its thousands.
+func step(s float64) string {
+	text := strconv.FormatFloat(s, 'f', -1, 64)
+	for i := len(text) - 3; i > 0 && !strings.Contains(text, "."); i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
 // acrossGrid draws a horizontal axis below the area, with its grid.
 func (d *drawing) acrossGrid(a logAxis, label string) {
 	for _, s := range a.numbered() {
 		d.line(point{a.at(s), d.top}, point{a.at(s), d.bottom}, gridColour, 1, "")
-		d.text(a.at(s), d.bottom+18, "middle", strconv.FormatFloat(s, 'f', -1, 64))
+		d.text(a.at(s), d.bottom+18, "middle", step(s))
 	}
 	d.text((d.left+d.right)/2, d.bottom+38, "middle", label)
 }
@@ -130,7 +144,7 @@ func (d *drawing) acrossGrid(a logAxis, label string) {
 func (d *drawing) upGrid(a logAxis, label string) {
 	for _, s := range a.numbered() {
 		d.line(point{d.left, a.at(s)}, point{d.right, a.at(s)}, gridColour, 1, "")
-		d.text(d.left-8, a.at(s)+4, "end", strconv.FormatFloat(s, 'f', -1, 64))
+		d.text(d.left-8, a.at(s)+4, "end", step(s))
 	}
 	d.text(d.left, d.top-10, "middle", label)
 }
@@ -148,7 +162,7 @@ type curve struct {
 }
 
 // curves draws lines over two logarithmic axes, and a legend beside them. Without points there is no drawing.
-func curves(title, x, y string, all []curve) string {
+func curves(title, caption, x, y string, all []curve) string {
 	low, high := bounds(func(yield func(point)) {
 		for _, c := range all {
 			for _, p := range c.points {
@@ -164,7 +178,7 @@ func curves(title, x, y string, all []curve) string {
 		widest = max(widest, len(c.name))
 	}
 	legend := 40 + wideLetter*float64(widest)
-	d := &drawing{height: drawingHeight, left: 60, right: drawingWidth - legend - 2*margin, top: 64, bottom: drawingHeight - 56}
+	d := &drawing{height: drawingHeight, left: 60, right: drawingWidth - legend - 2*margin, top: 64, bottom: drawingHeight - 76}
 	across, up := newLogAxis(low.x, high.x, d.left, d.right), newLogAxis(low.y, high.y, d.bottom, d.top)
 	d.acrossGrid(across, x)
 	d.upGrid(up, y)
@@ -188,44 +202,7 @@ func curves(title, x, y string, all []curve) string {
 		d.dot(point{beside.x + 13, beside.y}, colours[c.name])
 		d.text(beside.x+34, beside.y+4, "start", c.name)
 	}
-	return d.svg(title)
-}
-
-// strokes draws a line of each row's range over a logarithmic axis. Without rows there is no drawing.
-func strokes(title, unit string, rows []row) string {
-	low, high := bounds(func(yield func(point)) {
-		for _, r := range rows {
-			yield(point{r.from, 1})
-			yield(point{r.to, 1})
-		}
-	})
-	if high.x == 0 {
-		return ""
-	}
-	widest := 0
-	for _, r := range rows {
-		widest = max(widest, len(r.name))
-	}
-	d := &drawing{left: wideLetter*float64(widest) + margin, right: drawingWidth - 3*margin, top: 44}
-	d.bottom = d.top + rowPitch*float64(len(rows))
-	d.height = d.bottom + 56
-	axis := newLogAxis(low.x, high.x, d.left, d.right)
-	d.acrossGrid(axis, unit)
-	d.frame()
-	for i, r := range rows {
-		y := d.top + rowPitch*(float64(i)+0.5)
-		colour := "#222222"
-		for name, c := range colours {
-			if r.name == name || strings.HasPrefix(r.name, name+",") {
-				colour = c
-			}
-		}
-		d.text(d.left-8, y+4, "end", r.name)
-		d.line(point{axis.at(r.from), y}, point{axis.at(r.to), y}, colour, 3, "")
-		d.dot(point{axis.at(r.from), y}, colour)
-		d.dot(point{axis.at(r.to), y}, colour)
-	}
-	return d.svg(title)
+	return d.svg(title, caption)
 }
 
 // bounds are the lowest and the highest coordinates; all are above 0, and without any the result is 0.

@@ -47,8 +47,8 @@ func TestDrawingsHaveEveryPartyAndNothingIsClipped(t *testing.T) {
 		dots int
 	}{
 		{"pairs", plotPairs, "pairs", 7*4 + 7}, // the legend has some too
-		{"handoff", plotHandoff, "handoff", 5 * 2},
-		{"contention", plotContention, "local", 14 * 2},
+		{"handoff", plotHandoff, "handoff", 5*2 + 2},
+		{"contention", plotContention, "local", 14*2 + 2},
 	} {
 		svg, err := c.draw(r)
 		if err != nil {
@@ -58,10 +58,13 @@ func TestDrawingsHaveEveryPartyAndNothingIsClipped(t *testing.T) {
 		if s.dots != c.dots {
 			t.Errorf("%s: %d dots, want %d", c.name, s.dots, c.dots)
 		}
-		for _, peer := range r.peers(c.part) {
-			if !slices.ContainsFunc(s.texts, func(b box) bool { return b.text == peer || strings.HasPrefix(b.text, peer+", ") }) {
-				t.Errorf("%s: no %s", c.name, peer)
+		for _, want := range append(r.peers(c.part), r.caption()) {
+			if !slices.ContainsFunc(s.texts, func(b box) bool { return b.text == want }) {
+				t.Errorf("%s: no %s", c.name, want)
 			}
+		}
+		if family, ends := s.font, ", sans-serif"; !strings.HasSuffix(family, ends) {
+			t.Errorf("%s: the fonts are %q, which a viewer may lack", c.name, family)
 		}
 		for i, a := range s.texts {
 			if a.left < 0 || a.top < 0 || a.right > s.width || a.bottom > s.height {
@@ -92,6 +95,7 @@ type box struct {
 
 type parsed struct {
 	width, height float64
+	font          string
 	texts         []box
 	dots          int
 }
@@ -101,6 +105,7 @@ func parseSVG(t *testing.T, svg string) (s parsed) {
 	t.Helper()
 	var text *box
 	var anchor string
+	size := 1.0 // of the text's letters, as a part of the usual
 	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -114,8 +119,11 @@ func parseSVG(t *testing.T, svg string) (s parsed) {
 			n := map[string]float64{}
 			for _, a := range token.Attr {
 				n[a.Name.Local], _ = strconv.ParseFloat(a.Value, 64)
-				if a.Name.Local == "text-anchor" {
+				switch a.Name.Local {
+				case "text-anchor":
 					anchor = a.Value
+				case "font-family":
+					s.font = a.Value
 				}
 			}
 			switch token.Name.Local {
@@ -128,6 +136,10 @@ func parseSVG(t *testing.T, svg string) (s parsed) {
 				s.inside(t, n["x1"], n["y1"])
 				s.inside(t, n["x2"], n["y2"])
 			case "text":
+				size = 1
+				if n["font-size"] > 0 {
+					size = n["font-size"] / fontSize
+				}
 				text = &box{left: n["x"], top: n["y"] - 10, bottom: n["y"] + 3}
 			}
 		case xml.CharData:
@@ -135,7 +147,7 @@ func parseSVG(t *testing.T, svg string) (s parsed) {
 				continue
 			}
 			text.text = string(token)
-			width := wideLetter * float64(len([]rune(text.text)))
+			width := size * wideLetter * float64(len([]rune(text.text)))
 			switch anchor {
 			case "middle":
 				text.left -= width / 2

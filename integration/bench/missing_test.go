@@ -67,7 +67,7 @@ func TestTableNamesWhoIsMissing(t *testing.T) {
 
 func TestDocumentNamesWhoIsMissing(t *testing.T) {
 	d := &document{r: lacking()}
-	d.head()
+	d.detailsHead()
 	if want := `| rueidislock | missing: its module \| was not there |`; !strings.Contains(d.String(), want) {
 		t.Errorf("no %q in\n%s", want, d)
 	}

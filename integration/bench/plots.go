@@ -49,7 +49,7 @@ func plotPairs(r *Report) (string, error) {
 		}
 		all = append(all, c)
 	}
-	return curves("Uncontended lock and unlock: less is better", "callers", "µs a pair", all), nil
+	return curves("Uncontended lock and unlock: less is better", r.caption(), "callers", "µs a pair", all), nil
 }
 
 // plotHandoff has, for each peer, a stroke from the median to the p99.
@@ -60,11 +60,11 @@ func plotHandoff(r *Report) (string, error) {
 			p50, ok := r.median("handoff", peer, at, "p50 µs")
 			p99, too := r.median("handoff", peer, at, "p99 µs")
 			if ok && too {
-				rows = append(rows, row{peer, p50, p99})
+				rows = append(rows, row{"", peer, p50, p99})
 			}
 		}
 	}
-	return strokes("From release to grant in another process, p50 to p99: left is better", "µs", rows), nil
+	return strokes("From release to grant in another process: left is better", r.caption(), "µs", ends{"p50", "p99"}, rows), nil
 }
 
 // plotContention has, for each peer and place, a stroke from the hand-offs to the acquisitions a second: where they lie
@@ -77,10 +77,10 @@ func plotContention(r *Report) (string, error) {
 				handoffs, ok := r.median(part, peer, at, "hand-offs/s")
 				all, too := r.median(part, peer, at, "acquisitions/s")
 				if ok && too {
-					rows = append(rows, row{peer + ", " + part + " " + at, max(handoffs, 1), all})
+					rows = append(rows, row{contenders(part, at), peer, max(handoffs, 1), all})
 				}
 			}
 		}
 	}
-	return strokes("One lock, many callers: from hand-offs to acquisitions, right is better", "a second", rows), nil
+	return strokes("One lock, many callers: right is better", r.caption(), "a second", ends{"hand-offs", "acquisitions, taking it back included"}, rows), nil
 }

@@ -97,13 +97,12 @@ func (j job) run(t *testing.T, clone string) {
 		t.Fatalf("%s\n%s%v", script, out, err)
 	}
 	for _, w := range j.ways {
-		if w.keeps == "" {
-			continue
-		}
-		was, err := os.ReadFile(filepath.Join(thisCheckout(t).root, w.keeps))
-		is, err2 := os.ReadFile(filepath.Join(clone, w.keeps))
-		if err != nil || err2 != nil || !bytes.Equal(was, is) {
-			t.Errorf("%s\n%swrites another %s (%v, %v)", script, out, w.keeps, err, err2)
+		for _, file := range w.keeps {
+			was, err := os.ReadFile(filepath.Join(thisCheckout(t).root, file))
+			is, err2 := os.ReadFile(filepath.Join(clone, file))
+			if err != nil || err2 != nil || !bytes.Equal(was, is) {
+				t.Errorf("%s\n%swrites another %s (%v, %v)", script, out, file, err, err2)
+			}
 		}
 	}
 	for _, want := range prints {

@@ -22,7 +22,7 @@ type way struct {
 	server  bool     // redis://host:port and redis-cli mean a server that is started for it
 	reader  bool     // it is run in a module of the reader's own; /path/to/checkout is the copy
 	prints  string   // what its output must have
-	keeps   string   // a file that it writes as it was
+	keeps   []string // files that it writes as they were
 }
 
 // ways has a way for each command of the manual that does not run by itself, see byItself.
@@ -61,7 +61,10 @@ var ways = map[string]way{
 	"make bench": {part: "integration/bench/peers.TestPeersAreBuiltInButForThoseThatCanNotBeHad"},
 	"make bench FLAGS='-rounds 5 -write'": {
 		run: true, instead: []string{"make bench FLAGS='-rounds 5 -write'", "cd integration/bench && go run . -from ../../docs/performance/run.json -write"},
-		keeps: "docs/performance.md",
+		keeps: []string{
+			"docs/performance.md", "docs/dev/performance.md", "docs/performance/run.json",
+			"docs/performance/pairs.svg", "docs/performance/handoff.svg", "docs/performance/contention.svg",
+		},
 	},
 }
 
