@@ -120,7 +120,8 @@ func (d *document) contentionDetails() {
 
 func (d *document) heldDetails() {
 	d.text("## Held locks\n")
-	d.text("One process holds so many locks. It is watched for ten seconds, a third of the watchdog's default of 30 s. A hold's bytes are those")
+	d.text("One process holds so many locks. It is watched for ten seconds, a third of the watchdog's default of 30 s, in which each of rlock's")
+	d.text("holds is renewed once. rueidislock renews each 2.5 s by default. A hold's bytes are those")
 	d.text("of the holder's process, its handle included. A third client sends a PING after each 0.5 to 1.5 ms. Its p99 is given for the")
 	d.text("ten seconds before anything was held and for those ten, in all and in the worst second: medians of the rounds, and the ratio of a")
 	d.text("round. The limit is a process of one thread that sends rlock's scripts, encoded beforehand, at an even pace: what PINGs lose")

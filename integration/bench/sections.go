@@ -12,8 +12,7 @@ import (
 func (d *document) head() {
 	d.text("# Performance\n")
 	d.text("<!-- written by integration/bench with -write, not by hand -->\n")
-	d.text("One run of `integration/bench` on one machine, all parties in interleaved rounds. Ratios, and still more the counts of commands")
-	d.text("and allocations, carry over to other machines; times do not. The machine and its software:")
+	d.text("One run of `integration/bench`, all parties in interleaved rounds. Ratios and counts carry over to other machines; times do not.")
 	d.text("%s.\n", d.r.caption())
 	for _, m := range d.r.Missing {
 		d.text("%s is missing: %s.\n", m.Peer, m.Why)
@@ -21,10 +20,10 @@ func (d *document) head() {
 	if len(d.r.Trouble) > 0 {
 		d.text("What went wrong in this run: %s.\n", strings.Join(d.r.Trouble, "; "))
 	}
-	d.text("The locks are not the same thing. redsync, redislock and rueidislock keep a plain string for each lock, know neither")
-	d.text("re-entry nor hold counts, and none of them finds out what a lost reply did. redsync and redislock don't renew. *raw redigo*")
-	d.text("sends rlock's commands over a pool, a round trip each. The *server limit* is what the server takes for rlock's commands if")
-	d.text("they are sent ahead. [dev/performance.md](dev/performance.md) has versions, settings, processor times and the other tables.\n")
+	d.text("redsync, redislock and rueidislock keep a plain string for each lock, know neither re-entry nor hold counts, and don't find out")
+	d.text("what a lost reply did; redsync and redislock don't renew. *raw redigo* sends rlock's commands a round trip each. The *server")
+	d.text("limit* is the server's time for rlock's commands, sent ahead. [dev/performance.md](dev/performance.md) has versions, settings")
+	d.text("and the other tables.\n")
 }
 
 // caption names the machine, the software and the day.
@@ -37,24 +36,23 @@ func (r *Report) caption() string {
 func (d *document) summary() {
 	r := d.r
 	d.text("## In short\n")
-	d.text("| uncontended pairs, callers | %s |", strings.Join(r.places("pairs"), " | "))
-	d.text("|---|%s", strings.Repeat("---:|", len(r.places("pairs"))))
 	var best, limit []string
 	for _, at := range r.places("pairs") {
 		name, _ := r.best("pairs", at, "µs", false)
-		best = append(best, fmt.Sprintf("%.2f (%s)", median(r.ratios("pairs", name, ours, at, "µs")), name))
+		best = append(best, fmt.Sprintf("%.2f", median(r.ratios("pairs", name, ours, at, "µs"))))
 		limit = append(limit, fmt.Sprintf("%.2f", median(r.ratios("pairs", ours, limitName, at, "µs"))))
 	}
-	d.text("| best peer's time / rlock's | %s |", strings.Join(best, " | "))
-	d.text("| rlock's time / server limit | %s |\n", strings.Join(limit, " | "))
+	d.text("- Uncontended pairs, %s callers: the best peer's time / rlock's is %s; rlock's / the server limit is %s.",
+		strings.Join(r.places("pairs"), ", "), strings.Join(best, ", "), strings.Join(limit, ", "))
 	for _, at := range r.places("handoff") {
 		name, _ := r.best("handoff", at, "p50 µs", false)
 		p50, _ := r.ratio("handoff", name, ours, at, "p50 µs")
 		p99, _ := r.ratio("handoff", name, ours, at, "p99 µs")
 		java, _ := r.ratio("handoff", javaP, ours, at, "p50 µs")
 		java99, _ := r.ratio("handoff", javaP, ours, at, "p99 µs")
-		d.text("Hand-off between %s, median and p99: %s's time / rlock's is %.2f and %.2f, Redisson's %.1f and %.1f.\n", at, name, p50, p99, java, java99)
+		d.text("- Hand-off between %s, p50 and p99: %s's time / rlock's is %.2f and %.2f, Redisson's %.1f and %.1f.", at, name, p50, p99, java, java99)
 	}
+	d.text("")
 }
 
 func (d *document) pairs() {
@@ -67,8 +65,7 @@ func (d *document) pairs() {
 
 func (d *document) handoff() {
 	d.text("## Hand-off between two processes\n")
-	d.text("One process holds, another has waited for some milliseconds. The time is from just before the release to the return of the")
-	d.text("waiter's call, on one clock.\n")
+	d.text("From just before the release to the return of the waiter's call, on one clock:\n")
 	d.text("![hand-off, p50 and p99](performance/handoff.svg)\n")
 	at := d.r.places("handoff")[0]
 	d.table("handoff", "", []column{{"p50, µs", at, "p50 µs"}, {"p99, µs", at, "p99 µs"}})
@@ -76,9 +73,8 @@ func (d *document) handoff() {
 
 func (d *document) contention() {
 	d.text("## One lock, many callers\n")
-	d.text("The lock is held for no time at all. An acquisition is a hand-off if the holder before was another caller. A peer that polls")
-	d.text("lets its last holder take the lock again while the rest sleeps: many acquisitions, few served. rlock's callers queue, so")
-	d.text("nearly each acquisition is a hand-off. Hand-offs / acquisitions, each a second:\n")
+	d.text("The lock is held for no time. An acquisition is a hand-off if the holder before was another caller. A peer that polls lets its")
+	d.text("last holder take the lock again while the rest sleeps. Hand-offs / acquisitions, each a second:\n")
 	d.text("![acquisitions and hand-offs](performance/contention.svg)\n")
 	var columns []column
 	for _, part := range []string{"local", "crowd"} {
@@ -111,7 +107,7 @@ func contenders(part, at string) string {
 
 func (d *document) held() {
 	d.text("## Held locks\n")
-	d.text("Scripts in ten seconds, in which each of rlock's holds is renewed once (rueidislock renews each 2.5 s by default), and memory:\n")
+	d.text("Scripts in ten seconds, in which rlock renews each hold once and rueidislock four times, and memory:\n")
 	d.each("held", []string{"EVALSHA in 10 s", "bytes a hold"}, " holds")
 }
 
@@ -135,21 +131,16 @@ func (d *document) each(part string, metrics []string, of string) {
 // behind lists each contest that another wins, at the place where rlock is worst.
 func (d *document) behind() {
 	d.text("## Where rlock is behind\n")
-	d.text("Everything in which a peer was better by more than %.0f%%, at its worst place; the ratio is peer / rlock, with a ? if not every", 100*even)
-	d.text("round said so.\n")
+	d.text("Where a peer was better by more than %.0f%%, at the worst place. The ratio is peer / rlock; ? means not in every round.\n", 100*even)
 	d.lagTable(worstPlaces(sortedLags(d.r)))
-	d.text("Why:\n")
-	d.text("- Redisson's lock is a hash with a count, and its unlock publishes and keeps a latch. Plain keys are less work for the server.")
-	d.text("  rlock can't send less and stay compatible.")
+	d.text("- Redisson's lock is a hash with a count, and its unlock publishes and keeps a latch. rlock can't send less and stay compatible.")
 	d.text("- A hold knows its owner, its lease and its loss, and so has objects that a bare SET has not.")
-	d.text("- The reader polls for a lone caller's reply instead of sleeping. That is quicker, but all of it is processor time. Where waking")
-	d.text("  is dear, redislock can be ahead of one lone caller: [measuring.md](dev/measuring.md#one-lone-caller).")
-	d.text("- A peer with more acquisitions under contention has them because callers take back what they have just released.\n")
+	d.text("- The reader polls for a lone caller's reply. That is quicker than sleeping, but all of it is processor time. Where waking is dear,")
+	d.text("  redislock can be [ahead of one lone caller](dev/measuring.md#one-lone-caller).\n")
 }
 
 func (d *document) again() {
 	d.text("## Again\n")
 	d.text("    make bench FLAGS='%s'\n", strings.TrimPrefix(strings.TrimPrefix(d.r.Command, "go run . "), "-others "))
-	d.text("takes %s here, with redis-server, Java 17 and Maven. [performance/run.json](performance/run.json) has every round.", d.r.Took)
-	d.text("[measuring.md](dev/measuring.md#performance) says more.")
+	d.text("takes %s here. [run.json](performance/run.json) has every round; [measuring.md](dev/measuring.md#performance) says more.", d.r.Took)
 }

@@ -195,14 +195,14 @@ func (a *auditor) judge(key string, fields map[string]int, before []*rlock.Hold,
 			continue
 		}
 		age := now.Sub(since)
-		a.row.took("key without a holder", age)
+		a.row.took("unowned key", age)
 		switch {
 		case age <= a.row.bound+standstill: // a standstill that has just ended is noticed by then
 		case age < soon && machine.noticed(since):
 			// Giving back takes several answers, each of which had to come within a command timeout.
 			if !w.told[owner] {
 				w.told[owner] = true
-				a.row.outcome("key without a holder for longer while the testing machine stood still", 1)
+				a.row.outcome("unowned key for longer while the testing machine stood still", 1)
 			}
 		default:
 			once("orphan", "%s is nobody's for %v: %v%s", key, age, fields, a.row.seen(owner))

@@ -66,7 +66,7 @@ var noKillFaults = []scenario{
 	{fault: "CLIENT KILL refused: reply to an acquire lost, connection cut", by: "server's ACL; proxy: executed, then cut", times: 100,
 		user: noKill, latches: true, round: withoutFence},
 	{fault: "CLIENT KILL refused: acquire arrives after its first undo, at a free lock", by: "server's ACL; proxy: bytes withheld and delivered", times: 100,
-		user: noKill, latches: true, lanes: 12, bound: 2500 * time.Millisecond, remark: "a key without a holder, which the next undo deletes", round: lateWithoutFence},
+		user: noKill, latches: true, lanes: 12, bound: 2500 * time.Millisecond, remark: "an unowned key, which the next undo deletes", round: lateWithoutFence},
 	{fault: "CLIENT KILL refused: reply to a re-entry (`As`) lost", by: "server's ACL; proxy: executed, then cut", times: 100,
 		user: noKill, latches: true, inexact: true, bound: 2500 * time.Millisecond, remark: "the count stays one too high until the lease ends", round: reentryWithoutFence},
 }

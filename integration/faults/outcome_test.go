@@ -12,7 +12,7 @@ import (
 
 // What a call ended with, in the words of the table.
 const (
-	ok           = "no error"
+	ok           = "nil"
 	uncertain    = "ErrUncertain"
 	unreachable  = "cannot be reached"
 	locked       = "ErrLocked"

@@ -18,8 +18,7 @@ const (
 
 const head = `# Which Redisson, which server
 
-Each of these releases of Redisson was run beside this library on each of these servers. This makes the page again, with the
-newest Redisson that there is:
+Each release of Redisson was run beside this library on each server. This makes the page again, with the newest that there is:
 
     make test-matrix FLAGS=-write
 
@@ -31,8 +30,7 @@ A server that can't be had is named as missing. *Works* means two things:
 - A Java and a Go process shared locks: each kept the other out, woke it, saw its holds and counts, re-entered them, forced
   them, and followed it when it was killed.
 
-Anything else makes a pair **RED**, and the last section says what it was. [dev/matrix.md](dev/matrix.md) has each pair, with
-its wake-up times.
+Anything else makes a pair **RED**. [dev/matrix.md](dev/matrix.md) has each pair, with its wake-up times.
 `
 
 const detailsHead = `# Redisson by server, pair by pair

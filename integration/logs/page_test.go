@@ -2,6 +2,7 @@ package logs_test
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -91,16 +92,28 @@ func TestThePageSaysWhatToDoAboutEachWarning(t *testing.T) {
 	}
 }
 
+// leading are the names that an entry of the table of attributes begins with.
+var leading = regexp.MustCompile("^`(\\w+)`(?: and `(\\w+)`)?, ")
+
 // kinds are the kinds of the attributes by name, from the table of attributes.
 func kinds(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, r := range table(t, "| attribute | kind | what it says |") {
-		for _, name := range words(r[0]) {
-			if _, twice := all[name]; twice {
-				t.Errorf("%s is there twice", name)
+	for _, r := range table(t, "| kind | attributes |") {
+		for entry := range strings.SplitSeq(r[1], "; ") {
+			names := leading.FindStringSubmatch(entry)
+			if names == nil {
+				t.Errorf("%s: no name in %q", r[0], entry)
+				continue
 			}
-			all[name] = r[1]
+			for _, name := range names[1:] {
+				if _, twice := all[name]; twice {
+					t.Errorf("%s is there twice", name)
+				}
+				if name != "" {
+					all[name] = r[0]
+				}
+			}
 		}
 	}
 	return all
