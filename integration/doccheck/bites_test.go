@@ -20,8 +20,7 @@ var small = map[string]string{
 	"docs/show/go.mod":        "module show\n",
 	"docs/show/main.go":       "// Command show shows.\npackage main\n\nfunc main() {}\n",
 	"integration/go.mod":      "module a\n",
-	"integration/a/doc.go":    "// Package a tests.\npackage a\n",
-	"integration/a/a_test.go": "package a\n\nfunc TestA() {}\n",
+	"integration/a/a_test.go": "// Package a tests.\npackage a\n\nfunc TestA() {}\n",
 	"docs/picture.svg":        "<svg/>\n",
 	"docs/more.md":            "# More\n\n## What `Lock` does, and not\n\n## Twice\n\n## Twice\n\nBack to [the start](../README.md#small).\n",
 	"README.md":               readme,
@@ -30,6 +29,7 @@ var small = map[string]string{
 	"CHANGELOG.md":            "# Changelog\n\n## [Unreleased]\n\n[Unreleased]: README.md\n",
 	"CONTRIBUTING.md":         "# Contributing\n\n| folder | is | imports |\n|---|---|---|\n| `tool` | a tool | `rlock` |\n| `rlock` | small | nothing |\n",
 	"SECURITY.md":             "# Security\n",
+	"staticcheck.conf":        "checks = [\"inherit\", \"ST1000\", \"ST1020\", \"ST1021\", \"ST1022\"]\n",
 	"integration/setup.sh":    "case $1 in\n  all) wanted='redis-server:redis-server gcc:libc6-dev' ;;\nesac\n",
 }
 
@@ -145,8 +145,9 @@ func TestNothingIsWrongWithTheSmallCheckout(t *testing.T) {
 func TestEveryMistakeIsFound(t *testing.T) {
 	t.Parallel()
 	for _, m := range []struct{ name, file, old, new, want string }{
-		{"package without a comment", "rlock/doc.go", "// Package rlock is small.\n", "", "rlock: the package has no doc comment"},
-		{"package of tests only", "integration/a/doc.go", "// Package a tests.\npackage a\n", "package a\n", "integration/a: the package has no doc comment"},
+		{"program without a comment", "tool/main.go", "// Command tool does little.\n", "", "tool: the package has no doc comment"},
+		{"check that is not asked for", "staticcheck.conf", `"ST1000", `, "", "does not ask for ST1000"},
+		{"package of tests only", "integration/a/a_test.go", "// Package a tests.\n", "", "integration/a: the package has no doc comment"},
 		{"type", "rlock/lock.go", "// Lock is a lock.\n", "", "lock.go:6: type Lock"},
 		{"field", "rlock/lock.go", " // its name", "", "member Lock.Name"},
 		{"method of an interface", "rlock/lock.go", ", Take.", ".", "member Pool.Take"},

@@ -15,15 +15,20 @@ func importable(dir string, p *pkg) bool {
 	return p.name != "main" && !strings.HasPrefix(dir, "integration/torture/")
 }
 
-// uncommented lists packages and exported identifiers without a doc comment.
+// uncommented lists what has no doc comment and staticcheck does not miss: programs, packages of tests only, and exported
+// identifiers. Of the other packages, and of the form of comments, staticcheck speaks.
 func (c *checkout) uncommented() (wrong []string) {
+	for _, check := range []string{"ST1000", "ST1020", "ST1021", "ST1022"} {
+		if !strings.Contains(c.text("staticcheck.conf"), `"`+check+`"`) {
+			wrong = append(wrong, "staticcheck.conf does not ask for "+check)
+		}
+	}
 	for _, dir := range sorted(c.packages) {
 		p := c.packages[dir]
-		described := false
+		described := p.name != "main" && p.name != ""
 		for _, name := range sorted(p.files) {
 			f := p.files[name]
 			test := strings.HasSuffix(name, "_test.go")
-			// Where there are only tests, one of them may have the comment.
 			described = described || f.Doc.Text() != "" && (!test || p.name == "")
 			if test {
 				continue

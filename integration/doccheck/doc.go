@@ -3,7 +3,8 @@
 // A checkout is read once: its Go files into syntax trees, its Markdown pages into headings, links, code spans and code
 // blocks. Then each check lists what is wrong, with file and line, and a test fails if there is anything:
 //
-//   - comments: a package or an exported identifier without a doc comment.
+//   - comments: an exported identifier, a program or a package of tests without a doc comment. That other packages have one,
+//     and that a comment begins with its identifier's name, is left to staticcheck, whose configuration is looked at.
 //   - links: a relative link, image, anchor or line that is not there.
 //   - commands: in code blocks and spans, a make target, package, test or flag that does not exist.
 //   - names: a test, an identifier of the library or a path that a page names and that does not exist.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Watchdog, as a lease, is Redisson's call without a lease: the lock is renewed
+// Watchdog is the lease of Redisson's calls without a lease: the lock is renewed
 // until it is released.
 const Watchdog time.Duration = -1
 

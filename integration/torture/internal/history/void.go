@@ -2,7 +2,7 @@ package history
 
 import "math"
 
-// Every, as a Void's lock, is all locks.
+// Every is a Void's lock that stands for all locks.
 const Every = -1
 
 // Void is a fault that takes away what the server promised: between From and To the keys were deleted.
