@@ -110,7 +110,7 @@ func smallWays() map[string]way {
 
 func (c *checkout) allWrong(ways map[string]way) []string {
 	_, unrun := c.jobs(ways)
-	return slices.Concat(c.uncommented(), c.brokenLinks(), c.badCommands(), c.unknownNames(), c.packaging(), c.badImports(), unrun)
+	return slices.Concat(c.uncommented(), c.brokenLinks(), c.brokenTables(), c.badCommands(), c.unknownNames(), c.packaging(), c.badImports(), unrun)
 }
 
 func write(t *testing.T, files map[string]string) *checkout {
@@ -166,6 +166,9 @@ func TestEveryMistakeIsFound(t *testing.T) {
 		{"label that is missing", "README.md", "[more]: docs/more.md\n", "\n", "link to [more]"},
 		{"label that leads nowhere", "README.md", "[more]: docs/more.md", "[more]: docs/most.md", "link to docs/most.md"},
 		{"link from the root of the disk", "README.md", "(docs/picture", "(/docs/picture", "not relative"},
+
+		{"table that is cut in two", "CONTRIBUTING.md", "| `tool`", "\n| `tool`", "CONTRIBUTING.md:6: rows of a table without its head"},
+		{"row without its last cell", "CONTRIBUTING.md", "| small | nothing |", "| small |", "a row of 2 cells in a table of 3"},
 
 		{"target that is gone", "Makefile", "long:", "longer:", "make long: no target long"},
 		{"variable that is gone", "README.md", "`make long`", "`make long SIZE=3`", "the Makefile has no $(SIZE)"},

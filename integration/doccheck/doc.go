@@ -6,6 +6,7 @@
 //   - comments: an exported identifier, a program or a package of tests without a doc comment. That other packages have one,
 //     and that a comment begins with its identifier's name, is left to staticcheck, whose configuration is looked at.
 //   - links: a relative link, image, anchor or line that is not there.
+//   - tables: rows without a head, or with another number of cells than it.
 //   - commands: in code blocks and spans, a make target, package, test or flag that does not exist.
 //   - names: a test, an identifier of the library or a path that a page names and that does not exist.
 //   - packaging: no licence, no section [Unreleased] in the changelog, or a package that setup.sh installs and the README's

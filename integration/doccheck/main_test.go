@@ -35,6 +35,8 @@ func TestEveryExportedNameHasAComment(t *testing.T) { none(t, thisCheckout(t).un
 
 func TestLinksLeadSomewhere(t *testing.T) { none(t, thisCheckout(t).brokenLinks()) }
 
+func TestTablesAreWhole(t *testing.T) { none(t, thisCheckout(t).brokenTables()) }
+
 func TestCommandsInDocumentsExist(t *testing.T) { none(t, thisCheckout(t).badCommands()) }
 
 func TestTableOfImportsIsRight(t *testing.T) { none(t, thisCheckout(t).badImports()) }
