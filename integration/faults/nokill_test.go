@@ -9,10 +9,10 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// noKill may do everything but what the fence needs.
+// noKill may do everything but what the kill barrier needs.
 var noKill = &redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-client|kill"}}
 
-// withoutFence has its acquire's reply lost where nothing can be fenced.
+// withoutFence has the reply to its acquire lost where no connection can be killed.
 func withoutFence(r *round) {
 	_, calls := r.faulted(acquires, faultproxy.CutAfter)
 	r.acquired(r.await(calls))

@@ -3,7 +3,7 @@ package main
 // acquiring breaks how a lock is taken and how a lost acquire is undone.
 var acquiring = []defect{
 	{
-		what: "a lost acquire is blindly sent again",
+		what: "a lost acquire is sent again without an undo",
 		edits: []edit{{"rlock/attempt.go",
 			"\t\t// Only now is anything else tried (A5).\n",
 			"\t\tif a.st.n.c.node.exec.Enqueue(&a.req) {\n\t\t\treturn\n\t\t}\n"}},
@@ -17,21 +17,21 @@ var acquiring = []defect{
 		by: []catcher{{"integration/invariants", "TestA5LostAcquireReplyIsUndone"}},
 	},
 	{
-		what: "an undo goes without the fence: no CLIENT KILL before it",
+		what: "an undo goes without the kill barrier: no CLIENT KILL before it",
 		edits: []edit{{"internal/pipeline/killbarrier.go",
 			"\tfor _, b := range undecided {\n\t\tx.send(\"CLIENT\", \"KILL\", \"ID\", b.id, \"ADDR\", b.addr)\n",
 			"\tfor range undecided {\n\t\tx.send(\"CLIENT\", \"ID\")\n"}},
 		by: []catcher{{"integration/invariants", "TestA5WithheldAcquireNeverRuns"}, {"internal/pipeline", "TestA5NextConnectionBeginsWithKillingTheLast"}},
 	},
 	{
-		what: "the fence names a connection by its id alone",
+		what: "the kill barrier names a connection by its id alone",
 		edits: []edit{{"internal/pipeline/killbarrier.go",
 			"send(\"CLIENT\", \"KILL\", \"ID\", b.id, \"ADDR\", b.addr)",
 			"send(\"CLIENT\", \"KILL\", \"ID\", b.id)"}},
 		by: []catcher{{"internal/pipeline", "TestA5KillBarrierAfterRestartHitsNobodyElse"}},
 	},
 	{
-		what: "a refused fence passes for a fence",
+		what: "a refused kill passes for a kill barrier",
 		edits: []edit{{"internal/pipeline/killbarrier.go",
 			"append(ident.killed, refusal == nil)",
 			"append(ident.killed, refusal == nil || true)"}},

@@ -77,7 +77,7 @@ var leasing = []defect{
 		by: []catcher{{"watchdog", "TestH5PendingLeaseIsNeverRenewed"}, {"integration/invariants", "TestH5PendingLeaseIsNotRenewed"}},
 	},
 	{
-		what: "a late command that can't be fenced is not reckoned with",
+		what: "a late command whose connection can't be killed is not reckoned with",
 		edits: []edit{{"rlock/ownerstate.go",
 			"\t\treturn min(lease, r.lateLease)\n",
 			"\t\treturn lease\n"}},

@@ -66,7 +66,7 @@ var waiting = []defect{
 		by: []catcher{{"integration/behaviour", "TestManyOperationsLeaveNoChannelAndNoKey"}},
 	},
 	{
-		what: "a hand-off that was refused, and an unlock that ran behind it, forget the message that was taken for an echo",
+		what: "a hand-off that was refused, and an unlock that ran behind it, forget the message that was taken for the client's own",
 		edits: []edit{
 			{"rlock/attempt.go",
 				"\t\tif a.handedOff {\n\t\t\t// The unlock did not run before it, or released nothing.\n\t\t\tn.resetOwnMessages()\n\t\t}\n",
