@@ -42,8 +42,8 @@ func (d *document) summary() {
 		best = append(best, fmt.Sprintf("%.2f", median(r.ratios("pairs", name, ours, at, "µs"))))
 		limit = append(limit, fmt.Sprintf("%.2f", median(r.ratios("pairs", ours, limitName, at, "µs"))))
 	}
-	d.text("- Uncontended pairs, %s callers: the best peer's time / rlock's is %s; rlock's / the server limit is %s.",
-		strings.Join(r.places("pairs"), ", "), strings.Join(best, ", "), strings.Join(limit, ", "))
+	d.text("- Uncontended pairs, %s callers: the best peer's time / rlock's is %s.", strings.Join(r.places("pairs"), ", "), strings.Join(best, ", "))
+	d.text("  rlock's / the server limit is %s.", strings.Join(limit, ", "))
 	for _, at := range r.places("handoff") {
 		name, _ := r.best("handoff", at, "p50 µs", false)
 		p50, _ := r.ratio("handoff", name, ours, at, "p50 µs")
