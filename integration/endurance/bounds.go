@@ -1,0 +1,46 @@
+package main
+
+import "time"
+
+// inTime judges how long a call took (P6). What the machine stood still meanwhile comes on top.
+func (r *round) inTime(c *client, o op, rep reply) {
+	most := c.bound(o)
+	if took := time.Duration(rep.End - rep.Start); took > most+r.machine.slack(rep.Start, rep.End) {
+		r.violate("bound", "%v of client %d took %v, at most %v is documented (the machine stood still for %v): %v",
+			o, c.n, took, most, r.machine.stood(rep.Start, rep.End), rep)
+	}
+}
+
+// bound is how long a call may take.
+func (c *client) bound(o op) time.Duration {
+	t := c.set.Timeout
+	most := time.Duration(0)
+	switch o.Do {
+	case doTry:
+		// An attempt that fails late in the first timeout is made once more.
+		most = 2 * t
+	case doTryFor:
+		most = o.Wait
+	case doLock, doClose:
+		most = t
+	case doExtend:
+		most = t
+	case doUnlock, doUnlockAs:
+		most = 4*t + time.Second
+		if o.Ctx > 0 {
+			most = min(most, o.Ctx+t)
+		}
+		return most
+	case doForce:
+		return 2 * t // it asks for the key's type first
+	case doShutdown:
+		return 2 * t
+	}
+	if o.Do == doLock {
+		return o.Ctx
+	}
+	if o.Ctx > 0 {
+		most = min(most, o.Ctx)
+	}
+	return most
+}

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+)
+
+// finish ends the faults, and holds what is left against what was granted and released.
+func (r *round) finish() {
+	r.healed.Store(true)
+	close(r.heal)
+	r.mu.Lock()
+	all := append([]*armed(nil), r.armed...)
+	r.mu.Unlock()
+	for _, a := range all {
+		a.disarm()
+	}
+	r.faults.Wait()
+	for _, a := range all {
+		r.tally.hit(a.command+": "+a.how, a.handle.Hits())
+		if a.how == refused {
+			r.tally.hit("refused with "+a.code, a.handle.Hits())
+		}
+	}
+	r.journalf("healed")
+	r.settle()
+	r.letGo()
+	close(r.ended)
+	r.probes.Wait()
+	r.leave()
+	r.judgeAnswers()
+	for _, wrong := range r.tb.errors() {
+		r.violate("rig", "%s", wrong)
+	}
+	r.buryAt(r.name, now()+int64(r.longest()))
+}
+
+func (r *round) longest() (d time.Duration) {
+	for _, c := range r.clients {
+		d = max(d, 5*c.set.Timeout+time.Second)
+	}
+	return d
+}
+
+// settle waits until the count is what it must be (P3), for as long as what is open may take.
+func (r *round) settle() {
+	limit := r.longest() + time.Second
+	began := now()
+	for {
+		wrong, exact := r.miscounted()
+		if wrong == "" {
+			if exact {
+				r.tally.add(nCounted, 1)
+			} else {
+				r.tally.add(nSlack, 1)
+			}
+			return
+		}
+		if took := time.Duration(now() - began); took > limit+r.machine.slack(began, now()) {
+			r.violate("count", "%v after the faults ended: %s", took, wrong)
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// miscounted holds the server's counts against what was granted and released. exact: no call's outcome is uncertain.
+func (r *round) miscounted() (wrong string, exact bool) {
+	first := r.survey()
+	seen := r.look()
+	second := r.survey()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lost != 0 || len(r.forced) > 0 {
+		return "", false // holds of others don't know yet
+	}
+	valid, unclear := map[string]int{}, map[string]int{}
+	for _, h := range r.holds {
+		a, b := first[h], second[h]
+		switch {
+		case h.handed || h.unlocking != 0:
+		case a.Valid && b.Valid && min(a.Until, b.Until) > seen.to:
+			valid[h.owner]++
+		default:
+			unclear[h.owner]++
+		}
+	}
+	exact = true
+	owners := map[string]bool{}
+	for o := range seen.fields {
+		owners[o] = true
+	}
+	for o := range valid {
+		owners[o] = true
+	}
+	for o := range owners {
+		a := r.account(o)
+		if a.tainted != "" {
+			exact = false
+			continue
+		}
+		slack := a.slack + unclear[o]
+		least, most := valid[o]+a.handed, valid[o]+a.handed+slack
+		if a.handed < 0 {
+			most = max(most, valid[o])
+			least = min(least, valid[o])
+		}
+		if exact = exact && slack == 0; r.shared[o] && seen.ttl < 0 {
+			continue // another's shorter lease
+		}
+		if n := seen.fields[o]; n < least || n > most {
+			wrong = fmt.Sprintf("owner %s has %d valid holds, %d handed over, %d uncertain; the server counts %d (%v)", short(o), valid[o], a.handed, slack, n, seen)
+		}
+	}
+	return wrong, exact
+}
+
+// letGo releases all that is held, but for what MaxHold is to end by itself.
+func (r *round) letGo() {
+	var all sync.WaitGroup
+	for _, c := range r.clients {
+		r.mu.Lock()
+		var own []*hold
+		for _, h := range r.holds {
+			if h.c == c && !h.handed && h.unlocking == 0 && h.lost == 0 {
+				own = append(own, h)
+			}
+		}
+		r.mu.Unlock()
+		all.Go(func() {
+			for _, h := range own {
+				if r.theme.stuck && h.op.MaxHold != 0 {
+					continue
+				}
+				r.order(c, op{Do: doUnlock, Hold: h.id})
+			}
+		})
+	}
+	all.Wait()
+	if r.theme.stuck {
+		r.stuck()
+	}
+	r.free()
+}
+
+// stuck waits until MaxHold has ended what nobody releases (P5).
+func (r *round) stuck() {
+	r.mu.Lock()
+	ends := map[string]int64{}
+	for _, h := range r.holds {
+		if !r.shared[h.owner] {
+			ends[h.owner] = max(ends[h.owner], h.most, r.account(h.owner).most)
+		}
+	}
+	r.mu.Unlock()
+	var last int64
+	for _, end := range ends {
+		last = max(last, end)
+	}
+	if left := time.Duration(last - now()); left > 6*time.Second {
+		return // a long lease
+	}
+	r.journalf("waiting for MaxHold")
+	for {
+		seen := r.look()
+		over := true
+		for owner, n := range seen.fields {
+			end, known := ends[owner]
+			if !known {
+				continue
+			}
+			over = false
+			if time.Duration(seen.from-end) > r.machine.slack(end, seen.from)+50*time.Millisecond {
+				r.violate("lease", "owner %s has %d, %v after the last of its leases has ended (%v)", short(owner), n, time.Duration(seen.from-end), seen)
+				return
+			}
+		}
+		if over {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// free waits until the key is gone, unless it may be another's or uncertain calls have left something of it.
+func (r *round) free() {
+	r.mu.Lock()
+	certain := r.lost == 0 && len(r.forced) == 0
+	for _, a := range r.accounts {
+		certain = certain && a.slack == 0 && a.handed == 0 && a.tainted == ""
+	}
+	for _, h := range r.holds {
+		certain = certain && h.unlocking != 0 && !h.handed
+	}
+	r.mu.Unlock()
+	// Fresh owners whose acquires failed are given back by the time that counts were settled.
+	began := now()
+	for certain {
+		seen := r.look()
+		if len(seen.fields) == 0 {
+			break
+		}
+		if took := time.Duration(now() - began); took > 300*time.Millisecond+r.machine.slack(began, now()) {
+			r.violate("count", "all is released, and after %v the server has %v", took, seen)
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	r.command("DEL", r.name)
+}
+
+// leave ends the clients and looks for what they leave (P7).
+func (r *round) leave() {
+	began := now()
+	subscribed := func() int64 {
+		n, _ := redis.Values(r.command("PUBSUB", "NUMSUB", codec.Channel(r.name)), nil)
+		count, _ := n[1].(int64)
+		return count
+	}
+	for subscribed() > 0 {
+		if time.Duration(now()-began) > 3*time.Second+r.machine.slack(began, now()) {
+			r.violate("left", "a subscription")
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	var all sync.WaitGroup
+	for _, c := range r.clients {
+		all.Go(func() { r.end(c) })
+	}
+	all.Wait()
+	for _, c := range r.clients {
+		began := now()
+		for open := true; open; time.Sleep(5 * time.Millisecond) {
+			open = false
+			for _, conn := range c.proxy.Log() {
+				open = open || conn.Open
+			}
+			if open && time.Duration(now()-began) > 2*time.Second+r.machine.slack(began, now()) {
+				r.violate("left", "client %d is closed and keeps a connection", c.n)
+				break
+			}
+		}
+	}
+}
+
+// end shuts a client down, in good order if it holds nothing.
+func (r *round) end(c *client) {
+	holding := false
+	r.mu.Lock()
+	for _, h := range r.holds {
+		holding = holding || h.c == c && h.unlocking == 0 && h.lost == 0
+	}
+	r.mu.Unlock()
+	if !holding {
+		o := op{Do: doShutdown, Ctx: 20 * time.Second}
+		if rep := r.order(c, o); rep.failed() {
+			r.violate("shutdown", "client %d holds nothing, and Shutdown says %v", c.n, rep)
+		}
+	}
+	if rep := r.order(c, op{Do: doClose}); rep.Lent > 0 {
+		r.violate("left", "client %d is closed and did not return %d connections", c.n, rep.Lent)
+	}
+}

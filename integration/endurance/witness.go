@@ -1,0 +1,67 @@
+package main
+
+import (
+	"sync"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// witness knows when the machine itself stood still: it asks a server that no fault ever meets, all the time.
+type witness struct {
+	stop chan struct{}
+	done sync.WaitGroup
+
+	mu     sync.Mutex // guards stalls
+	stalls []span
+}
+
+// standstill is how long an answer takes that usually comes within a millisecond.
+const standstill = 25 * time.Millisecond
+
+func watchMachine(conn redis.Conn) *witness {
+	w := &witness{stop: make(chan struct{})}
+	w.done.Go(func() {
+		tick := time.NewTicker(3 * time.Millisecond)
+		defer tick.Stop()
+		for before := now(); ; {
+			select {
+			case <-w.stop:
+				return
+			case <-tick.C:
+			}
+			if _, err := conn.Do("PING"); err != nil {
+				return
+			}
+			after := now()
+			if after-before > int64(standstill) {
+				w.mu.Lock()
+				w.stalls = append(w.stalls, span{before, after})
+				w.mu.Unlock()
+			}
+			before = after
+		}
+	})
+	return w
+}
+
+// stood is how long the machine stood still between two instants.
+func (w *witness) stood(from, to int64) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var sum int64
+	for i := len(w.stalls) - 1; i >= 0 && w.stalls[i].to > from; i-- {
+		sum += max(0, min(to, w.stalls[i].to)-max(from, w.stalls[i].from))
+	}
+	return time.Duration(sum)
+}
+
+// slack is what is granted to a bound for the machine's own sake: twice what it stood still, and a scheduler's delay.
+func (w *witness) slack(from, to int64) time.Duration {
+	return 2*w.stood(from, to+int64(standstill)) + 100*time.Millisecond
+}
+
+func (w *witness) end() {
+	close(w.stop)
+	w.done.Wait()
+}
