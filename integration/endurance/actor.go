@@ -282,17 +282,19 @@ func (r *round) event(c *client, what string, rng *rand.Rand) {
 			}
 		}
 	case deleted, flushed:
-		r.mu.Lock()
-		r.lost = forever
-		r.mu.Unlock()
+		lost := &r.lost
+		if what == flushed {
+			r.flushing.Lock() // one at a time: it concerns all rounds there
+			defer r.flushing.Unlock()
+			lost = &r.flushed
+		}
+		lost.Store(forever)
 		if what == deleted {
 			r.command("DEL", r.name)
 		} else {
 			r.command("FLUSHALL")
 		}
-		r.mu.Lock()
-		r.lost = now()
-		r.mu.Unlock()
+		lost.Store(now())
 	}
 }
 

@@ -50,6 +50,9 @@ func (a *agent) do(o op) (r reply) {
 	err := a.call(ctx, o, &r)
 	r.End = now()
 	r.ID = o.Line
+	if o.Do == doClose {
+		r.Lent = a.lent()
+	}
 	if o.acquires() && err != nil && r.Throughout {
 		r.Throughout = a.heldSince(r.Owner, r.Start)
 	}
@@ -97,9 +100,7 @@ func (a *agent) call(ctx context.Context, o op, r *reply) (err error) {
 	case doShutdown:
 		return a.client.Shutdown(ctx)
 	case doClose:
-		err := a.client.Close()
-		r.Lent = a.lent()
-		return err
+		return a.client.Close()
 	default:
 		return fmt.Errorf("no such call: %q", o.Do)
 	}

@@ -23,7 +23,7 @@ func (r *round) judgeAnswers() {
 		record := records[k.c]
 		var what string
 		switch {
-		case k.is("locked") && k.Throughout && !r.shared[k.owner] && r.lost < k.Start && !r.forcedSince(k.Start):
+		case k.is("locked") && k.Throughout && !r.shared[k.owner] && r.lostBefore() < k.Start && !r.forcedSince(k.Start):
 			what = "locked by another owner, where its own has a valid hold"
 		case k.is("locked") && !trouble(k.Text) && !r.justified(k, record):
 			what = "locked, where the server has not said so"
@@ -80,6 +80,9 @@ func (r *round) queuedSince(k *call) int64 {
 // wasSent tells whether an acquire left the client during the call. What was written behind a command that was cut is in
 // no record.
 func (r *round) wasSent(k *call, record []wire) bool {
+	if strings.Contains(k.Text, "EOF") || strings.Contains(k.Text, "reset") || strings.Contains(k.Text, "broken pipe") {
+		return true
+	}
 	end := k.End
 	for _, s := range k.c.silences {
 		if s.from <= k.End && s.to >= k.Start {
@@ -104,7 +107,7 @@ func (r *round) wasSent(k *call, record []wire) bool {
 
 // mayEnd tells an error with which a wait may end that was told "taken".
 func (r *round) mayEnd(k *call) bool {
-	if k.Do == doTry || k.is("ctx") || k.is("canceled") || k.is("locked") || k.is("closed") || k.is("lost") || k.is("gone") {
+	if k.Do == doTry || k.Do == doTryFor && k.End-k.Start >= int64(k.Wait)-2*ms || k.is("ctx") || k.is("canceled") || k.is("locked") || k.is("closed") || k.is("lost") || k.is("gone") {
 		return true
 	}
 	for _, text := range []string{"was sent and never answered, and", "could not be undone", "NOPERM", "WRONGTYPE"} {

@@ -76,7 +76,7 @@ func (r *round) miscounted() (wrong string, exact bool) {
 	second := r.survey()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.lost != 0 || len(r.forced) > 0 {
+	if r.lostBefore() != 0 || len(r.forced) > 0 {
 		return "", false // holds of others don't know yet
 	}
 	valid, unclear := map[string]int{}, map[string]int{}
@@ -190,7 +190,7 @@ func (r *round) stuck() {
 // free waits until the key is gone, unless it may be another's or uncertain calls have left something of it.
 func (r *round) free() {
 	r.mu.Lock()
-	certain := r.lost == 0 && len(r.forced) == 0
+	certain := r.lostBefore() == 0 && len(r.forced) == 0
 	for _, a := range r.accounts {
 		certain = certain && a.slack == 0 && a.handed == 0 && a.tainted == ""
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -19,6 +20,9 @@ type stage struct {
 	wiped   *redisserver.LocalServer // is flushed now and then
 	only    string                   // a theme's name
 	tell    func(violation)
+
+	flushing sync.Mutex   // held while the second server is flushed
+	flushed  atomic.Int64 // what round.lost is, for all rounds there
 
 	mu     sync.Mutex // guards graves
 	graves []grave
@@ -49,6 +53,17 @@ func (s *stage) server(t *theme) *redisserver.LocalServer {
 		}
 	}
 	return s.safe
+}
+
+// lostBefore is the instant before which a hold's acquire must have begun to have lost its key by somebody who deleted it.
+func (r *round) lostBefore() int64 {
+	lost := r.lost.Load()
+	if r.server(r.theme) == r.wiped {
+		if at := r.flushed.Load(); at > r.began {
+			lost = max(lost, at)
+		}
+	}
+	return lost
 }
 
 // lane plays rounds one after the other. It has eyes and hands of its own, and another process.

@@ -50,6 +50,9 @@ func (r *round) after(c *client, o op, rep reply) {
 		if rep.failed() {
 			r.account(h.owner).slack++
 		}
+		if c.set.NoKill && rep.is("uncertain") {
+			r.account(h.owner).tainted = "an unlock may come at any time"
+		}
 		if r.shared[h.owner] && (rep.failed() || rep.End > h.until) {
 			r.account(h.owner).tainted = "an unlock of a hold that was over may have taken another's"
 		}
@@ -76,6 +79,9 @@ func (r *round) after(c *client, o op, rep reply) {
 		case rep.is("uncertain") || c.disturbed.Load() != 0:
 			a.handed--
 			a.slack++
+			if c.set.NoKill {
+				a.tainted = "an unlock may come at any time"
+			}
 		}
 	case doForce:
 		for _, f := range r.forced {
@@ -143,7 +149,7 @@ func (r *round) seen(h *hold, s sight, at int64) (complaint string) {
 		promise = min(promise, h.extending)
 	}
 	switch {
-	case h.handed || r.shared[h.owner] || h.c.disturbed.Load() != 0 || r.lost > h.start || len(r.forced) > 0:
+	case h.handed || r.shared[h.owner] || h.c.disturbed.Load() != 0 || r.robbed(h) || len(r.forced) > 0:
 	case promise != 0 && at > promise:
 	case r.machine.stood(at-int64(h.c.set.Watchdog), at) > h.c.set.Watchdog/10:
 	default:

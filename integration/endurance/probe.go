@@ -110,7 +110,7 @@ func (h *hold) String() string {
 func (r *round) believable(c claim, seen look) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.lost > c.start || r.shared[c.owner] && r.account(c.owner).tainted != "" {
+	if r.robbed(c.hold) || r.account(c.owner).tainted != "" {
 		return 0
 	}
 	for _, f := range r.forced {
@@ -119,7 +119,7 @@ func (r *round) believable(c claim, seen look) int64 {
 			return 0 // it may run at any time
 		case f.c == c.c && seen.from < f.to:
 			return 0 // holds that were granted meanwhile end when it returns
-		case f.c != c.c && (c.start < f.to || f.open && c.start < f.to+2*int64(time.Second)):
+		case f.c != c.c && (r.outlived(c.hold, f.to) || f.open && c.start < f.to+2*int64(time.Second)):
 			return 0 // told at its next renewal, or never
 		}
 	}
@@ -127,6 +127,23 @@ func (r *round) believable(c claim, seen look) int64 {
 		return c.until
 	}
 	return min(c.until, r.others(c.hold, seen))
+}
+
+// robbed tells whether somebody may have deleted the key since the hold was acquired. mu is held.
+func (r *round) robbed(h *hold) bool { return r.outlived(h, r.lostBefore()) }
+
+// outlived tells whether the hold, or one of the same owner that is or was released later, was acquired before an
+// instant. Where the key was deleted in between, the owner's count is less than its holds.
+func (r *round) outlived(h *hold, at int64) bool {
+	if at == 0 {
+		return false
+	}
+	for _, o := range r.holds {
+		if o.owner == h.owner && o.start < at && (o == h || o.unlocked == 0 || o.unlocked > at) {
+			return true
+		}
+	}
+	return false
 }
 
 // others is until when the key lives for an owner, going by what other clients that use it have sent: each sets its own

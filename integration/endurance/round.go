@@ -30,6 +30,7 @@ type round struct {
 	stop   chan struct{} // closed: nothing new begins
 	heal   chan struct{} // closed: faults end
 	healed atomic.Bool
+	lost   atomic.Int64  // holds whose acquire began before this instant may have lost their key
 	ended  chan struct{} // closed: no probes any more
 	faults sync.WaitGroup
 	probes sync.WaitGroup
@@ -41,7 +42,6 @@ type round struct {
 	armed    []*armed
 	accounts map[string]*account
 	forced   []*forcing
-	lost     int64           // holds whose acquire began before this instant may have lost their key
 	wrong    map[string]bool // violations that were told
 }
 
