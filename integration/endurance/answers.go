@@ -147,5 +147,5 @@ func (r *round) spoilt(c *client, w wire, record []wire) bool {
 			return true
 		}
 	}
-	return r.machine.stood(w.sent, w.answered+50*ms) > 0
+	return r.machine.settled(w.sent, w.answered+50*ms) > 0
 }

@@ -5,9 +5,12 @@ import "time"
 // inTime judges how long a call took (P6). What the machine stood still meanwhile comes on top.
 func (r *round) inTime(c *client, o op, rep reply) {
 	most := c.bound(o)
-	if took := time.Duration(rep.End - rep.Start); took > most+r.machine.slack(rep.Start, rep.End) {
-		r.violate("bound", "%v of client %d took %v, at most %v is documented (the machine stood still for %v): %v",
-			o, c.n, took, most, r.machine.stood(rep.Start, rep.End), rep)
+	took := time.Duration(rep.End - rep.Start)
+	if took <= most+delay {
+		return
+	}
+	if stood := r.machine.settled(rep.Start, rep.End); took > most+delay+2*stood {
+		r.violate("bound", "%v of client %d took %v, at most %v is documented (the machine stood still for %v): %v", o, c.n, took, most, stood, rep)
 	}
 }
 

@@ -151,7 +151,7 @@ func (r *round) seen(h *hold, s sight, at int64) (complaint string) {
 	switch {
 	case h.handed || r.shared[h.owner] || h.c.disturbed.Load() != 0 || r.robbed(h) || len(r.forced) > 0:
 	case promise != 0 && at > promise:
-	case r.machine.stood(at-int64(h.c.set.Watchdog), at) > h.c.set.Watchdog/10:
+	case r.machine.settled(at-int64(h.c.set.Watchdog), at) > h.c.set.Watchdog/10:
 	default:
 		return s.Text
 	}

@@ -19,6 +19,8 @@ func main() {
 	flag.StringVar(&c.only, "theme", "", "only the theme whose name has these words")
 	flag.IntVar(&c.lanes, "lanes", 12, "rounds at once")
 	flag.IntVar(&c.stop, "stop", 0, "end after so many violations; 0 goes on")
+	hunts := flag.Bool("defects", false, "put mistakes of old back into the library, one after the other, and run until each is found")
+	only := flag.String("defect", "", "of -defects, only those with these words")
 	flag.Parse()
 	if c.seed == 0 {
 		c.seed = rand.Uint64() >> 16
@@ -27,6 +29,9 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
+	if *hunts {
+		os.Exit(runDefects(*only, c.duration, c.lanes))
+	}
 	fmt.Printf("endurance: -seed %d -duration %v -lanes %d\n", c.seed, c.duration, c.lanes)
 	os.Exit(run(c))
 }
@@ -34,7 +39,14 @@ func main() {
 // run plays a campaign and says what came of it; its result is the exit status.
 func run(c campaign) (status int) {
 	before, began := runtime.NumGoroutine(), time.Now()
-	c.tell = func(v violation) { fmt.Printf("\n%s\n", v.text) }
+	first := true
+	c.tell = func(v violation) {
+		fmt.Printf("\n%s\n", v.text)
+		if first {
+			fmt.Printf("first violation after %.0f s\n", time.Since(began).Seconds())
+		}
+		first = false
+	}
 	t, wrong := c.run()
 	fmt.Printf("\n%s\n", t.table(time.Since(began)))
 	if left := leftGoroutines(before); left != "" {

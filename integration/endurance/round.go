@@ -200,7 +200,7 @@ func (r *round) build() bool {
 		r.clients = append(r.clients, c)
 		r.journalf("client %d: %v, another process: %v", i, c.set, c.elsewhere)
 		if opened := c.party.do(op{Do: doOpen, Open: &c.set}); opened.failed() {
-			if r.machine.stood(opened.Start, opened.End) == 0 {
+			if r.machine.settled(opened.Start, opened.End) == 0 {
 				r.violate("a client can't be opened", "%v", opened)
 			}
 			return false

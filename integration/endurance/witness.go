@@ -56,10 +56,19 @@ func (w *witness) stood(from, to int64) time.Duration {
 	return time.Duration(sum)
 }
 
+// settled is stood, once what has just ended must have been noticed.
+func (w *witness) settled(from, to int64) time.Duration {
+	time.Sleep(3 * standstill)
+	return w.stood(from, to+int64(standstill))
+}
+
 // slack is what is granted to a bound for the machine's own sake: twice what it stood still, and a scheduler's delay.
 func (w *witness) slack(from, to int64) time.Duration {
-	return 2*w.stood(from, to+int64(standstill)) + 100*time.Millisecond
+	return 2*w.stood(from, to+int64(standstill)) + delay
 }
+
+// delay is what a scheduler may take on a busy machine without anybody standing still.
+const delay = 100 * time.Millisecond
 
 func (w *witness) end() {
 	close(w.stop)
