@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // An actor makes one call after the other for one client.
@@ -144,9 +146,9 @@ func (a *actor) perform(what string, o op) reply {
 	var at *armed
 	if targets := a.r.theme.targets[what]; len(targets) > 0 && a.rng.Float64() < a.r.theme.aimed {
 		if f := targets[a.rng.IntN(len(targets))]; what == forces && f.how != refused && a.rng.IntN(2) == 0 {
-			// Its script has to be loaded first, and then it is lost.
-			script := fault{command: force, how: refused, code: "NOSCRIPT", times: 1}
-			if first := a.c.arm(script, a.rng); first != nil {
+			// Its script has to be loaded first, while others acquire, and then it is lost.
+			a.r.forgetForce()
+			if first := a.c.arm(fault{command: force, how: lateReply, times: 1, delay: a.between(20, 120)}, a.rng); first != nil {
 				defer first.disarm()
 			}
 			at = a.c.arm(f, a.rng)
@@ -162,6 +164,14 @@ func (a *actor) perform(what string, o op) reply {
 		a.holds = append(a.holds, a.r.holdOf(a.c, rep.Hold))
 	}
 	return rep
+}
+
+// forgetForce has the server know every script but that of the forced unlock.
+func (r *round) forgetForce() {
+	r.command("SCRIPT", "FLUSH")
+	for _, s := range []*luasrc.Script{luasrc.LockScript, luasrc.RenewScript, luasrc.UnlockScript} {
+		r.command("SCRIPT", "LOAD", s.Source)
+	}
 }
 
 // coded gives a refusal its code.

@@ -21,19 +21,19 @@ func (r *round) judgeAnswers() {
 		}
 		r.tally.add(nAnswers, 1)
 		record := records[k.c]
-		var what string
+		var kind, what string
 		switch {
 		case k.is("locked") && k.Throughout && !r.shared[k.owner] && r.lostBefore() < k.Start && !r.forcedSince(k.Start):
-			what = "locked by another owner, where its own has a valid hold"
+			kind, what = "locked", "locked by another owner, where its own has a valid hold"
 		case k.is("locked") && !trouble(k.Text) && !r.justified(k, record):
-			what = "locked, where the server has not said so"
+			kind, what = "locked", "locked, where the server has not said so"
 		case k.is("uncertain") && !r.wasSent(k, record):
-			what = "uncertain, where nothing was sent"
+			kind, what = "uncertain", "uncertain, where nothing was sent"
 		case !r.mayEnd(k) && r.wasTold(k, record):
-			what = "a wait that was told \"taken\" was given up"
+			kind, what = "given up", "a wait that was told \"taken\" was given up"
 		}
 		if what != "" {
-			r.violateLocked("answer", "%s: %v of client %d at %.1f: %s", what, k.op, k.c.n, float64(k.Start-r.began)/1e6, k.Text)
+			r.violateLocked(kind, "%s: %v of client %d at %.1f: %s", what, k.op, k.c.n, float64(k.Start-r.began)/1e6, k.Text)
 		}
 	}
 }
@@ -52,6 +52,13 @@ func (r *round) justified(k *call, record []wire) bool {
 	from := k.Start
 	if k.owner == "" && k.Do != doTry {
 		from = r.queuedSince(k)
+	}
+	if k.owner == "" && k.Do != doTry {
+		for _, h := range r.holds {
+			if h.c == k.c && h.start < k.End && (h.unlocked == 0 || h.unlocked > from) {
+				return true // by somebody of the same client
+			}
+		}
 	}
 	for _, w := range record {
 		if w.refused() && w.sent >= from-ms && w.answered <= k.End+2*ms && (k.owner == "" || w.over(k.owner)) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,7 +18,8 @@ type campaign struct {
 	round    uint64 // this round alone, again and again
 	only     string // this theme alone
 	lanes    int
-	stop     int // after so many violations; 0: go on
+	stop     int    // after so many violations; 0: go on
+	kinds    string // of violations that count; "" are all
 	tell     func(violation)
 }
 
@@ -31,6 +33,9 @@ func (c campaign) run() (*tally, []string) {
 	s := newStage(t, func(v violation) {
 		mu.Lock()
 		defer mu.Unlock()
+		if c.kinds != "" && !strings.Contains(c.kinds, v.kind) {
+			return
+		}
 		c.tell(v)
 		if seen++; seen == c.stop {
 			close(enoughSeen)

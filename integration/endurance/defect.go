@@ -17,6 +17,7 @@ import (
 // defect is a mistake that the library once made, as edits that put it back.
 type defect struct {
 	what   string
+	as     string // the kinds of violations that show it
 	edits  []edit
 	by     string // not empty: this test finds it where the rounds can't, and why they can't is in excuse
 	excuse string
@@ -165,9 +166,12 @@ func (d defect) hunt(root string, limit time.Duration, lanes int) (row string, e
 		return "", fmt.Errorf("it does not build: %w: %s", err, out)
 	}
 	began := time.Now()
-	run := exec.Command(binary, "-duration", limit.String(), "-stop", "1", "-lanes", fmt.Sprint(lanes))
+	run := exec.Command(binary, "-duration", limit.String(), "-stop", "1", "-kinds", d.as, "-lanes", fmt.Sprint(lanes))
 	run.SysProcAttr = dieWithParent()
 	out, err := run.CombinedOutput()
+	if dir := os.Getenv("ENDURANCE_KEEP"); dir != "" {
+		_ = os.WriteFile(filepath.Join(dir, strings.ReplaceAll(d.what, " ", "-")+".txt"), out, 0o644)
+	}
 	if first := strings.Index(string(out), "VIOLATION ("); first >= 0 {
 		lines := strings.SplitN(string(out[first:]), "\n", 3)
 		when, _ := labelled(string(out), "first violation after ")

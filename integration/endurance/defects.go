@@ -4,6 +4,7 @@ package main
 var defects = []defect{
 	{
 		what: "a pool whose Dial leaves a reply behind: replies are taken for those of other commands",
+		as:   "trust,count",
 		edits: []edit{
 			{file: "internal/transport/borrow.go", fn: "Borrow", old: "if err := drain(ctx, c); err != nil {", new: "if false {"},
 			{file: "internal/pipeline/exchange.go", fn: "exchange.number", old: "x.err = errStray(command, reply)", new: ""},
@@ -13,14 +14,17 @@ var defects = []defect{
 	},
 	{
 		what:  "a lost re-entry undoes another process's hold",
+		as:    "trust,count",
 		edits: []edit{{file: "rlock/owner.go", fn: "Client.alone", old: "o.client == c.id && o.thread > c.shared.Load()", new: "o.client == c.id"}},
 	},
 	{
 		what:  "where CLIENT KILL is refused, a late command cuts a longer promise",
+		as:    "trust",
 		edits: []edit{{file: "rlock/tenure.go", fn: "tenure.least", old: "r != nil && sent < r.late", new: "r != nil && sent < r.late && t == nil"}},
 	},
 	{
 		what: "locked, says a server that never said a word",
+		as:   "locked",
 		edits: []edit{
 			{file: "rlock/waiter.go", fn: "waiter.taken", old: "\t\treturn false // since then its owner came to hold it\n", new: "\t\treturn true\n"},
 			{file: "rlock/waiter.go", fn: "waiter.taken", old: "return w.queues() && ln.bound > 0 && ln.trouble.err == nil", new: "_ = ln\n\t\treturn true"},
@@ -28,16 +32,19 @@ var defects = []defect{
 	},
 	{
 		what: "an acquire with As that never left the process is called uncertain",
+		as:   "uncertain",
 		edits: []edit{{file: "rlock/attempt.go", fn: "attempt.stuck", old: "a.w.fail(a.w.unsent(a.t.n.c.node.pipe.Err()))",
 			new: `a.w.fail(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, a.t.owner))`}},
 	},
 	{
 		what: "UnlockAs behind an open command has no bound",
+		as:   "bound",
 		edits: []edit{{file: "rlock/unlock_as.go", fn: "Lock.UnlockAs", old: "r.tell(unreleased(&pipeline.NotSentError{Cause: waits}))",
 			new: "_ = pipeline.NotSentError{Cause: waits}"}},
 	},
 	{
 		what: "waits with As that were told \"taken\" end in an outage",
+		as:   "given up",
 		edits: []edit{
 			{file: "rlock/attempt.go", fn: "attempt.stuck", old: " && !a.w.wasTold() {", new: " {"},
 			{file: "rlock/attempt.go", fn: "attempt.troubled", old: "if !w.wasTold() && n.c.now()", new: "if n.c.now()"},
@@ -46,19 +53,23 @@ var defects = []defect{
 	},
 	{
 		what:  "an Extend that was refused shortens trust to its lease",
+		as:    "a hold was lost without a cause,trust",
 		edits: []edit{{file: "rlock/extend.go", fn: "extension.send", old: "\th.extends = e\n", new: "\th.extends = e\n\th.end = min(h.end, e.end)\n"}},
 	},
 	{
 		what:  "a hold granted between the two sends of a forced unlock that was lost lives on",
+		as:    "trust",
 		edits: []edit{{file: "rlock/force.go", fn: "Lock.ForceUnlock", old: "if mayHaveRun(r.Err) {", new: "if r.Err == nil {"}},
 	},
 	{
 		what: "MaxHold is forgotten after a nested unlock that failed",
+		as:   "lease",
 		edits: []edit{{file: "rlock/tenure.go", fn: "tenure.settleLease", old: "t.lease.RenewUntil(t.renewUntil())",
 			new: "if t.renewUntil() == 0 {\n\t\t\tt.lease.SetRenew(clock.Never, clock.Never)\n\t\t}"}},
 	},
 	{
 		what:  "a refused nested unlock keeps the outer hold from being renewed",
+		as:    "a hold was lost without a cause",
 		edits: []edit{{file: "rlock/release.go", fn: "release.later", old: "if r.open {", new: "if r.open || r.t != nil {"}},
 	},
 }

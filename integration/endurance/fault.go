@@ -58,8 +58,9 @@ const (
 // fault is what may happen to one client's command.
 type fault struct {
 	command, how string
-	code         string // of refused
-	times        int    // so many commands are hit, 0 is without end
+	code         string        // of refused
+	delay        time.Duration // of lateReply; 0 draws one
+	times        int           // so many commands are hit, 0 is without end
 }
 
 func (f fault) String() string {
@@ -87,7 +88,9 @@ func (c *client) arm(f fault, rng *rand.Rand) *armed {
 	case refused:
 		rule.Reply = []byte(refusals[f.code])
 	case lateReply:
-		rule.Delay = time.Duration(5+rng.IntN(500)) * time.Millisecond
+		if rule.Delay = f.delay; f.delay == 0 {
+			rule.Delay = time.Duration(5+rng.IntN(500)) * time.Millisecond
+		}
 	}
 	if c.r.healed.Load() {
 		return nil

@@ -21,6 +21,7 @@ type stage struct {
 	only    string                   // a theme's name
 	tell    func(violation)
 
+	rounds   atomic.Int64 // begun so far
 	flushing sync.Mutex   // held while the second server is flushed
 	flushed  atomic.Int64 // what round.lost is, for all rounds there
 

@@ -50,6 +50,10 @@ func (r *round) after(c *client, o op, rep reply) {
 		if rep.failed() {
 			r.account(h.owner).slack++
 		}
+		if a := r.account(h.owner); rep.End-rep.Start > 20*ms {
+			// Repeated, it sets again what the others needed when it was first sent.
+			a.most = max(a.most, rep.End+max(int64(c.set.Watchdog), r.need(h.owner, rep.Start)))
+		}
 		if c.set.NoKill && rep.is("uncertain") {
 			r.account(h.owner).tainted = "an unlock may come at any time"
 		}
@@ -92,6 +96,16 @@ func (r *round) after(c *client, o op, rep reply) {
 		}
 	}
 	r.calls = append(r.calls, k)
+}
+
+// need is how much longer the leases of an owner's holds last than an instant. mu is held.
+func (r *round) need(owner string, at int64) (need int64) {
+	for _, h := range r.holds {
+		if h.owner == owner {
+			need = max(need, h.most-at)
+		}
+	}
+	return need
 }
 
 func (r *round) acquired(c *client, o op, rep reply) {

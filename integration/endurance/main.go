@@ -18,7 +18,9 @@ func main() {
 	flag.Uint64Var(&c.round, "round", 0, "play this round alone, again and again")
 	flag.StringVar(&c.only, "theme", "", "only the theme whose name has these words")
 	flag.IntVar(&c.lanes, "lanes", 12, "rounds at once")
+	flag.StringVar(&c.kinds, "kinds", "", "only violations of these kinds, such as trust,count")
 	flag.IntVar(&c.stop, "stop", 0, "end after so many violations; 0 goes on")
+	write := flag.Bool("write", false, "put the tables into "+document+" if nothing was wrong")
 	hunts := flag.Bool("defects", false, "put mistakes of old back into the library, one after the other, and run until each is found")
 	only := flag.String("defect", "", "of -defects, only those with these words")
 	flag.Parse()
@@ -33,11 +35,11 @@ func main() {
 		os.Exit(runDefects(*only, c.duration, c.lanes))
 	}
 	fmt.Printf("endurance: -seed %d -duration %v -lanes %d\n", c.seed, c.duration, c.lanes)
-	os.Exit(run(c))
+	os.Exit(run(c, *write))
 }
 
 // run plays a campaign and says what came of it; its result is the exit status.
-func run(c campaign) (status int) {
+func run(c campaign, write bool) (status int) {
 	before, began := runtime.NumGoroutine(), time.Now()
 	first := true
 	c.tell = func(v violation) {
@@ -48,12 +50,18 @@ func run(c campaign) (status int) {
 		first = false
 	}
 	t, wrong := c.run()
-	fmt.Printf("\n%s\n", t.table(time.Since(began)))
+	table := t.table(time.Since(began))
+	fmt.Printf("\n%s\n", table)
 	if left := leftGoroutines(before); left != "" {
 		wrong = append(wrong, "goroutines are left:\n"+left)
 	}
 	if rare := t.rare(); c.duration >= 30*time.Minute && len(rare) > 0 && c.only == "" && c.round == 0 {
 		wrong = append(wrong, "too few of these: "+strings.Join(rare, ", "))
+	}
+	if write && len(wrong) == 0 && t.rungs[nViolations].Load() == 0 {
+		if err := writeTable(table); err != nil {
+			wrong = append(wrong, err.Error())
+		}
 	}
 	for _, w := range wrong {
 		fmt.Println("endurance:", w)

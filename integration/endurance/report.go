@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -51,21 +53,61 @@ func tail(lines []string, n int) []string {
 	return lines
 }
 
-// table is the run as Markdown.
+// table is the run as Markdown: what was done, what was made to fail, and how often.
 func (t *tally) table(took time.Duration) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var b strings.Builder
-	fmt.Fprintf(&b, "| what | times |\n|---|---|\n")
-	for i, what := range [nCounters]string{"rounds", "calls", "holds granted", "probes", "valid holds held against the server", "rounds whose count was exact",
-		"rounds whose count was known but for uncertain calls", "failed acquires held against the record", "violations"} {
+	b.WriteString("| what was done | times |\n|---|---|\n")
+	for i, what := range [nCounters]string{"rounds", "calls", "holds granted", "probes of the server", "valid holds held against it", "rounds whose counts were known exactly in the end",
+		"rounds whose counts were known but for uncertain calls, or not at all, for lost data and forced unlocks", "failed acquires held against the record", "violations"} {
 		fmt.Fprintf(&b, "| %s | %d |\n", what, t.rungs[i].Load())
 	}
-	for _, class := range slices.Sorted(maps.Keys(t.hits)) {
-		fmt.Fprintf(&b, "| %s | %d |\n", class, t.hits[class])
+	ways := []string{lostBefore, lostAfter, lostSilent, lateBytes, lateReply, swallowed, refused}
+	fmt.Fprintf(&b, "\n| command | %s |\n|%s\n", strings.Join(ways, " | "), strings.Repeat("---|", len(ways)+1))
+	for _, c := range commands {
+		fmt.Fprintf(&b, "| %s |", c.name)
+		for _, how := range ways {
+			if n, made := t.hits[c.name+": "+how]; made {
+				fmt.Fprintf(&b, " %d |", n)
+			} else {
+				b.WriteString(" – |")
+			}
+		}
+		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "\nThe run took %.0f minutes.\n", took.Minutes())
-	return b.String()
+	b.WriteString("\n| what else went wrong, and theme of the round | times |\n|---|---|\n")
+	for _, class := range slices.Sorted(maps.Keys(t.hits)) {
+		if !slices.ContainsFunc(commands, func(c command) bool { return strings.HasPrefix(class, c.name+": ") }) {
+			fmt.Fprintf(&b, "| %s | %d |\n", class, t.hits[class])
+		}
+	}
+	return b.String() + fmt.Sprintf("\nThe run took %.0f minutes.\n", took.Minutes())
+}
+
+const (
+	document = "docs/guarantees.md"
+	begins   = "<!-- the tables of make endurance: written by it, not by hand -->\n"
+	ends     = "<!-- end of the tables -->\n"
+)
+
+// writeTable puts a run into the document.
+func writeTable(table string) error {
+	root, err := findRoot()
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(root, document)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, rest, found := strings.Cut(string(text), begins)
+	_, after, closed := strings.Cut(rest, ends)
+	if !found || !closed {
+		return fmt.Errorf("endurance: %s has no place for the tables", document)
+	}
+	return os.WriteFile(file, []byte(before+begins+"\n"+table+ends+after), 0o644)
 }
 
 // enough is how often each class of faults must have happened in a full run.
