@@ -44,9 +44,12 @@ func (a *actor) act() {
 			return
 		default:
 		}
-		if a.r.theme.inherit {
+		switch {
+		case a.r.theme.inherit:
 			a.inherit()
-		} else {
+		case a.r.theme.stuck && a.rng.IntN(2) == 0 && len(a.holds) == 0:
+			a.stick()
+		default:
 			a.step()
 		}
 		wait(a.between(1, 40), a.r.stop)
@@ -221,6 +224,28 @@ func (a *actor) inherit() {
 		a.perform(releases, o)
 		wait(a.between(10, 500), a.r.stop)
 	}
+}
+
+// stick takes the lock with MaxHold, has others nested in it that end with trouble, and then does nothing any more: the
+// key must go.
+func (a *actor) stick() {
+	outer := a.perform(enters, op{Do: doTryFor, Wait: a.between(20, 600), MaxHold: a.between(50, 600)})
+	if outer.Hold == 0 {
+		return
+	}
+	as := fmt.Sprintf("#%d", outer.Hold)
+	for range 1 + a.rng.IntN(2) {
+		a.enter(nests, as)
+	}
+	for _, h := range a.holds {
+		if h.id != outer.Hold {
+			wait(a.between(1, 100), a.r.stop)
+			a.perform(releases, op{Do: doUnlock, Hold: h.id})
+		}
+	}
+	a.holds = nil
+	a.r.mustEnd(outer.Owner)
+	a.r.order(a.c, op{Do: doUnlock, Hold: outer.Hold}) // lost by now
 }
 
 // disturb makes faults that nobody aims.

@@ -120,7 +120,7 @@ func (r *round) miscounted() (wrong string, exact bool) {
 	return wrong, exact
 }
 
-// letGo releases all that is held, but for what MaxHold is to end by itself.
+// letGo releases all that is held.
 func (r *round) letGo() {
 	var all sync.WaitGroup
 	for _, c := range r.clients {
@@ -134,53 +134,36 @@ func (r *round) letGo() {
 		r.mu.Unlock()
 		all.Go(func() {
 			for _, h := range own {
-				if r.theme.stuck && h.op.MaxHold != 0 {
-					continue
-				}
 				r.order(c, op{Do: doUnlock, Hold: h.id})
 			}
 		})
 	}
 	all.Wait()
-	if r.theme.stuck {
-		r.stuck()
-	}
 	r.free()
 }
 
-// stuck waits until MaxHold has ended what nobody releases (P5).
-func (r *round) stuck() {
+// mustEnd waits until an owner's last lease has ended (P5). Nobody calls for it meanwhile.
+func (r *round) mustEnd(owner string) {
 	r.mu.Lock()
-	ends := map[string]int64{}
+	end := r.account(owner).most
 	for _, h := range r.holds {
-		if !r.shared[h.owner] {
-			ends[h.owner] = max(ends[h.owner], h.most, r.account(h.owner).most)
+		if h.owner == owner {
+			end = max(end, h.most)
 		}
 	}
 	r.mu.Unlock()
-	var last int64
-	for _, end := range ends {
-		last = max(last, end)
-	}
-	if left := time.Duration(last - now()); left > 6*time.Second {
+	if time.Duration(end-now()) > 6*time.Second {
 		return // a long lease
 	}
-	r.journalf("waiting for MaxHold")
+	r.journalf("waiting for the end of %s's leases", short(owner))
 	for {
 		seen := r.look()
-		over := true
-		for owner, n := range seen.fields {
-			end, known := ends[owner]
-			if !known {
-				continue
-			}
-			over = false
-			if time.Duration(seen.from-end) > r.machine.slack(end, seen.from)+50*time.Millisecond {
-				r.violate("lease", "owner %s has %d, %v after the last of its leases has ended (%v)", short(owner), n, time.Duration(seen.from-end), seen)
-				return
-			}
+		n := seen.fields[owner]
+		if n == 0 {
+			return
 		}
-		if over {
+		if late := time.Duration(seen.from - end); late > delay && late > delay+2*r.machine.settled(end, seen.from) {
+			r.violate("lease", "owner %s has %d, %v after the last of its leases has ended (%v)", short(owner), n, late, seen)
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -24,7 +24,7 @@ type theme struct {
 
 	late    bool // calls begin when the server is silent already
 	inherit bool // holds are handed over, and released by UnlockAs
-	stuck   bool // a hold with MaxHold is not released in the end
+	stuck   bool // holds with MaxHold are not released
 	quiet   bool // faults are refusals alone, so that every loss is a finding
 }
 
@@ -70,6 +70,11 @@ func refusalsOf(times int, commands ...string) (all []fault) {
 		all = append(all, fault{command: c, how: refused, times: times})
 	}
 	return all
+}
+
+// forGood is a refusal that is told at once.
+func forGood(command string) []fault {
+	return []fault{{command: command, how: refused, code: "NOPERM", times: 1}}
 }
 
 func join(lists ...[]fault) (all []fault) {
@@ -125,8 +130,9 @@ var themes = []theme{
 		targets: map[string][]fault{forces: join(refusalsOf(1, force), lossesOf(force)), releases: lossesOf(unlock)}},
 	{name: "MaxHold", weight: 3, ways: []string{byURL, byPool}, length: seconds(1, 2), stuck: true,
 		do:     weights{{enters, 3}, {nests, 6}, {releases, 6}, {pauses, 2}},
-		leases: weights{{watched, 4}, {midLease, 2}, {maxHold, 4}}, aimed: 0.5,
-		targets: map[string][]fault{nests: lossesOf(acquire), releases: join(refusalsOf(1, unlock), refusalsOf(0, unlock), lossesOf(unlock))}},
+		leases: weights{{watched, 4}, {midLease, 2}, {maxHold, 4}}, aimed: 0.6,
+		targets: map[string][]fault{nests: lossesOf(acquire),
+			releases: join(refusalsOf(0, unlock), forGood(unlock), forGood(unlock), forGood(unlock), lossesOf(unlock))}},
 	{name: "inherited holds", weight: 3, shared: 1, child: 0.3, ways: []string{byURL, byPool}, length: seconds(2, 4), inherit: true,
 		leases: weights{{longLease, 1}}, do: usual, pace: 300 * time.Millisecond, events: weights{{silence, 3}, {cutAll, 1}},
 		ambient: join(lossesOf(unlock, pttl), refusalsOf(2, unlock, pttl)), aimed: 0.5,
