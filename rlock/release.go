@@ -124,15 +124,27 @@ func (r *release) Unanswered(q *command.Request) {
 	r.st.mayHaveSet(q.Sent(), r.lease)
 	r.failed = q.Err()
 	r.referenced = true
-	if q.Until == watchdog.Never || r.limitTimer != nil {
+	r.reportAtLimit()
+}
+
+// reportAtLimit has the caller told at the limit. The server may stay away; the
+// caller need not.
+func (r *release) reportAtLimit() {
+	n := r.st.n
+	if r.req.Until == watchdog.Never || r.limitTimer != nil {
 		return
 	}
-	// The server may stay away; the caller need not.
-	r.limitTimer = n.c.after(max(q.Until-n.c.now(), 0)+time.Millisecond, func() {
+	r.limitTimer = n.c.after(max(r.req.Until-n.c.now(), 0)+time.Millisecond, func() {
 		n.s.lock()
 		defer n.s.unlock()
-		if !r.reported && n.c.now() > r.req.Until {
+		switch {
+		case r.reported || n.c.now() <= r.req.Until:
+		case r.req.First() != 0:
 			r.report(r.uncertain())
+		case n.c.node.exec.Cancel(&r.req):
+			r.expire()
+		default:
+			r.report(fmt.Errorf("%w: the unlock is still without an answer: %w", ErrUncertain, r.failed))
 		}
 	})
 }
@@ -150,6 +162,7 @@ func (r *release) Paused(q *command.Request, d time.Duration) {
 	}
 	r.outOfOrder()
 	r.failed = q.Err()
+	r.reportAtLimit()
 	if !q.MayArrive() {
 		r.st.pause(d, r.send)
 		return

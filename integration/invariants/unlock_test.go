@@ -162,3 +162,22 @@ func TestR3UnlockAsIsOneDecrementOfAnOwnerWithoutAHoldHere(t *testing.T) {
 	}
 	r.gone(name)
 }
+
+// An unlock that was refused for long, and can't be sent again at last, keeps its caller no longer than one that was lost.
+func TestR1UnlockThatDidNotRunReturnsInTime(t *testing.T) {
+	const command = 3 * time.Second // more than what the machine is granted
+	const limit = 4*command + time.Second
+	r := newRig(t)
+	h := lock(t, r.openWith("redis://"+r.proxy.Addr(), command, nil).NewLock(name), rlock.Lease(long))
+	r.proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")})
+	began := time.Now()
+	released := make(chan error, 1)
+	go func() { released <- h.Unlock(t.Context()) }()
+	r.becomes("the last try is due", func() bool { return time.Since(began) > 4*command })
+	r.proxy.Refuse(true)
+	r.proxy.CutAll()
+	err := happens(t, "Unlock returns", released)
+	if took := time.Since(began); err == nil || took > limit+stall {
+		t.Errorf("after %v: %v", took, err)
+	}
+}
