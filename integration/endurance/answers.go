@@ -6,7 +6,7 @@ import (
 	"github.com/rlock-go/redisson/integration/faultproxy"
 )
 
-// judgeAnswers holds what calls were told against what passed the proxies (P4).
+// judgeAnswers holds what calls were told against what passed the proxies.
 func (r *round) judgeAnswers() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,10 +84,11 @@ func (r *round) queuedSince(k *call) int64 {
 	return from
 }
 
-// wasSent tells whether an acquire left the client during the call. What was written behind a command that was cut is in
-// no record.
+// wasSent tells whether an acquire left the client during the call. What was written to a connection that was cut is
+// in no record.
 func (r *round) wasSent(k *call, record []wire) bool {
-	if strings.Contains(k.Text, "EOF") || strings.Contains(k.Text, "reset") || strings.Contains(k.Text, "broken pipe") {
+	undecided := strings.Contains(k.Text, "was sent and never answered, and")
+	if undecided && k.c.disturbed.Load() != 0 || strings.Contains(k.Text, "EOF") || strings.Contains(k.Text, "reset") || strings.Contains(k.Text, "broken pipe") {
 		return true
 	}
 	end := k.End

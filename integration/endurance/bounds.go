@@ -2,7 +2,7 @@ package main
 
 import "time"
 
-// inTime judges how long a call took (P6). What the machine stood still meanwhile comes on top.
+// inTime judges how long a call took. What the machine stood still meanwhile comes on top.
 func (r *round) inTime(c *client, o op, rep reply) {
 	most := c.bound(o)
 	took := time.Duration(rep.End - rep.Start)
@@ -35,7 +35,7 @@ func (c *client) bound(o op) time.Duration {
 		}
 		return most
 	case doForce:
-		return 2 * t // it asks for the key's type first
+		return 3 * t // it asks for the key's type first, and that its script is not known is an answer too
 	case doShutdown:
 		return 2 * t
 	}

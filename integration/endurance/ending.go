@@ -47,7 +47,7 @@ func (r *round) longest() (d time.Duration) {
 	return d
 }
 
-// settle waits until the count is what it must be (P3), for as long as what is open may take.
+// settle waits until the count is what it must be, for as long as what is open may take.
 func (r *round) settle() {
 	limit := r.longest() + time.Second
 	began := now()
@@ -142,7 +142,7 @@ func (r *round) letGo() {
 	r.free()
 }
 
-// mustEnd waits until an owner's last lease has ended (P5). Nobody calls for it meanwhile.
+// mustEnd waits until an owner's last lease has ended. Nobody calls for it meanwhile.
 func (r *round) mustEnd(owner string) {
 	r.mu.Lock()
 	end := r.account(owner).most
@@ -197,7 +197,7 @@ func (r *round) free() {
 	r.command("DEL", r.name)
 }
 
-// leave ends the clients and looks for what they leave (P7).
+// leave ends the clients and looks for what they leave.
 func (r *round) leave() {
 	began := now()
 	subscribed := func() int64 {

@@ -50,8 +50,8 @@ type claim struct {
 	until int64
 }
 
-// probe reads the server between two readings of the clients, and holds them against each other: trust (P1) and
-// exclusion (P2).
+// probe reads the server between two readings of the clients, and holds them against each other: trust and
+// exclusion.
 func (r *round) probe() {
 	first := r.survey()
 	seen := r.look()
