@@ -16,11 +16,9 @@ import (
 
 // defect is a mistake that the library once made, as edits that put it back.
 type defect struct {
-	what   string
-	as     string // the kinds of violations that show it
-	edits  []edit
-	by     string // not empty: this test finds it where the rounds can't, and why they can't is in excuse
-	excuse string
+	what  string
+	as    string // the kinds of violations that show it
+	edits []edit
 }
 
 // edit replaces a text that a function has exactly once.
@@ -122,7 +120,7 @@ func findRoot() (string, error) {
 }
 
 // runDefects puts each defect back and runs until it is found; its result is the exit status.
-func runDefects(only string, limit time.Duration, lanes int) (status int) {
+func runDefects(only, keep string, limit time.Duration, lanes int) (status int) {
 	root, err := findRoot()
 	if err != nil {
 		fmt.Println(err)
@@ -133,11 +131,7 @@ func runDefects(only string, limit time.Duration, lanes int) (status int) {
 		if !strings.Contains(d.what, only) {
 			continue
 		}
-		if d.by != "" {
-			fmt.Printf("| %s | by %s | %s |\n", d.what, d.by, d.excuse)
-			continue
-		}
-		found, err := d.hunt(root, limit, lanes)
+		found, err := d.hunt(root, keep, limit, lanes)
 		if err != nil {
 			fmt.Printf("| %s | NOT FOUND | %v |\n", d.what, err)
 			status = 1
@@ -149,7 +143,7 @@ func runDefects(only string, limit time.Duration, lanes int) (status int) {
 }
 
 // hunt runs rounds against the library with the defect until one promise is broken.
-func (d defect) hunt(root string, limit time.Duration, lanes int) (row string, err error) {
+func (d defect) hunt(root, keep string, limit time.Duration, lanes int) (row string, err error) {
 	dir, err := os.MkdirTemp("", "endurance-")
 	if err != nil {
 		return "", err
@@ -169,8 +163,10 @@ func (d defect) hunt(root string, limit time.Duration, lanes int) (row string, e
 	run := exec.Command(binary, "-duration", limit.String(), "-stop", "1", "-kinds", d.as, "-lanes", fmt.Sprint(lanes))
 	run.SysProcAttr = dieWithParent()
 	out, err := run.CombinedOutput()
-	if dir := os.Getenv("ENDURANCE_KEEP"); dir != "" {
-		_ = os.WriteFile(filepath.Join(dir, strings.ReplaceAll(d.what, " ", "-")+".txt"), out, 0o644)
+	if keep != "" {
+		if err := os.WriteFile(filepath.Join(keep, strings.ReplaceAll(d.what, " ", "-")+".txt"), out, 0o644); err != nil {
+			return "", err
+		}
 	}
 	if first := strings.Index(string(out), "VIOLATION ("); first >= 0 {
 		lines := strings.SplitN(string(out[first:]), "\n", 3)

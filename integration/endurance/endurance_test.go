@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestEndurance plays rounds for some 20 s with a seed of its own, which it logs. ENDURANCE_SEED repeats a run's rounds.
+// TestEndurance plays rounds for 15 s, and looks for what they left, with a seed of its own, which it logs. ENDURANCE_SEED repeats a run's rounds.
 func TestEndurance(t *testing.T) {
 	c := campaign{duration: 15 * time.Second, seed: rand.Uint64() >> 16, lanes: 6}
 	if s := os.Getenv("ENDURANCE_SEED"); s != "" {

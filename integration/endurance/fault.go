@@ -39,10 +39,8 @@ var refusals = map[string]string{
 	"MISCONF":    "-MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.\r\n",
 }
 
-// codes are the refusals in an order that a seed can draw from; those that pass by themselves come first.
+// codes are the refusals in an order that a seed can draw from.
 var codes = []string{"LOADING", "BUSY", "MASTERDOWN", "READONLY", "OOM", "NOSCRIPT", "NOPERM", "WRONGTYPE", "MISCONF"}
-
-const passingCodes = 3
 
 // What goes wrong beside commands.
 const (

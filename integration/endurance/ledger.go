@@ -41,25 +41,7 @@ func (r *round) after(c *client, o op, rep reply) {
 	case doLock, doTry, doTryFor:
 		r.acquired(c, o, rep)
 	case doUnlock:
-		h := r.holdLocked(c, o.Hold)
-		h.unlocked = rep.End
-		k.owner = h.owner
-		if h.op.Lease == 0 && h.op.MaxHold == 0 {
-			h.most = rep.End + int64(c.set.Watchdog)
-		}
-		if rep.failed() {
-			r.account(h.owner).slack++
-		}
-		if a := r.account(h.owner); rep.End-rep.Start > 20*ms {
-			// Repeated, it sets again what the others needed when it was first sent.
-			a.most = max(a.most, rep.End+max(int64(c.set.Watchdog), r.need(h.owner, rep.Start)))
-		}
-		if c.set.NoKill && rep.is("uncertain") {
-			r.account(h.owner).tainted = "an unlock may come at any time"
-		}
-		if r.shared[h.owner] && (rep.failed() || rep.End > h.until) {
-			r.account(h.owner).tainted = "an unlock of a hold that was over may have taken another's"
-		}
+		k.owner = r.released(c, o, rep)
 	case doExtend:
 		h := r.holdLocked(c, o.Hold)
 		k.owner = h.owner
@@ -96,6 +78,30 @@ func (r *round) after(c *client, o op, rep reply) {
 		}
 	}
 	r.calls = append(r.calls, k)
+}
+
+// released notes an unlock, and returns its owner. mu is held.
+func (r *round) released(c *client, o op, rep reply) (owner string) {
+	h := r.holdLocked(c, o.Hold)
+	a := r.account(h.owner)
+	h.unlocked = rep.End
+	if h.op.Lease == 0 && h.op.MaxHold == 0 {
+		h.most = rep.End + int64(c.set.Watchdog)
+	}
+	if rep.failed() {
+		a.slack++
+	}
+	if rep.End-rep.Start > 20*ms {
+		// Repeated, it sets again what the others needed when it was first sent.
+		a.most = max(a.most, rep.End+max(int64(c.set.Watchdog), r.need(h.owner, rep.Start)))
+	}
+	if c.set.NoKill && rep.is("uncertain") {
+		a.tainted = "an unlock may come at any time"
+	}
+	if r.shared[h.owner] && (rep.failed() || rep.End > h.until) {
+		a.tainted = "an unlock of a hold that was over may have taken another's"
+	}
+	return h.owner
 }
 
 // need is how much longer the leases of an owner's holds last than an instant. mu is held.
@@ -154,7 +160,7 @@ func (r *round) seen(h *hold, s sight, at int64) (complaint string) {
 	if h.lost != 0 || h.unlocking != 0 || s.Text == "" {
 		return ""
 	}
-	h.lost, h.why = at, s.Text
+	h.lost = at
 	if h.op.Lease == 0 && h.op.MaxHold == 0 {
 		h.most = at + int64(h.c.set.Watchdog)
 	}

@@ -23,6 +23,7 @@ func main() {
 	write := flag.Bool("write", false, "put the tables into "+document+" if nothing was wrong")
 	hunts := flag.Bool("defects", false, "put mistakes of old back into the library, one after the other, and run until each is found")
 	only := flag.String("defect", "", "of -defects, only those with these words")
+	keep := flag.String("keep", "", "of -defects, a folder for what each run printed")
 	flag.Parse()
 	if c.seed == 0 {
 		c.seed = rand.Uint64() >> 16
@@ -32,7 +33,7 @@ func main() {
 		os.Exit(2)
 	}
 	if *hunts {
-		os.Exit(runDefects(*only, c.duration, c.lanes))
+		os.Exit(runDefects(*only, *keep, c.duration, c.lanes))
 	}
 	fmt.Printf("endurance: -seed %d -duration %v -lanes %d\n", c.seed, c.duration, c.lanes)
 	os.Exit(run(c, *write))

@@ -74,7 +74,6 @@ type hold struct {
 	unlocked   int64 // when it returned
 	handed     bool  // given to others, who release it by UnlockAs
 	lost       int64 // when it was first seen to be lost
-	why        string
 }
 
 // call is a call that returned.
