@@ -23,7 +23,7 @@ func (r *round) judgeAnswers() {
 		record := records[k.c]
 		var kind, what string
 		switch {
-		case k.is("locked") && k.Throughout && !r.shared[k.owner] && r.lostBefore() < k.Start && !r.forcedSince(k.Start):
+		case k.is("locked") && k.Throughout && !r.shared[k.owner] && r.lostBefore() == 0 && !r.forcedSince(k.Start):
 			kind, what = "locked", "locked by another owner, where its own has a valid hold"
 		case k.is("locked") && !trouble(k.Text) && !r.justified(k, record):
 			kind, what = "locked", "locked, where the server has not said so"

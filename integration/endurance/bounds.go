@@ -20,7 +20,7 @@ func (c *client) bound(o op) time.Duration {
 	most := time.Duration(0)
 	switch o.Do {
 	case doTry:
-		// An attempt that fails late in the first timeout is made once more.
+		// One timeout until it is written, behind its owner's earlier command or without a connection, one for the reply.
 		most = 2 * t
 	case doTryFor:
 		most = o.Wait
