@@ -59,7 +59,6 @@ func (n *name) try(w *waiter) *attempt {
 // command queue.
 func (a *attempt) begin() {
 	st, n := a.st, a.st.n
-	n.c.timers.cancel(a.stuckTimer)
 	if a.w.ended {
 		a.end(true)
 		return
@@ -79,14 +78,22 @@ func (a *attempt) begin() {
 	}
 }
 
-// stuck fails a waiter that has had no answer and whose owner has an earlier
-// command open (A7).
+// stuck fails a waiter that has had no answer, whose owner had an earlier command
+// open, and of which nothing has been written since (A7).
 func (a *attempt) stuck() {
 	s := a.st.n.s
 	s.lock()
 	defer s.unlock()
-	if a.inCommandQueue() && !a.detached && !a.w.ended && !a.w.wasRefused() {
-		a.w.fail(a.w.unsent(a.st.n.c.node.exec.Trouble()))
+	if a.detached || a.w.ended || a.w.wasRefused() {
+		return
+	}
+	queued := a.inCommandQueue()
+	if !queued && !a.cancel() {
+		return // its own send bounds it
+	}
+	a.w.fail(a.w.unsent(a.st.n.c.node.exec.Trouble()))
+	if !queued {
+		a.end(true)
 	}
 }
 
@@ -124,6 +131,7 @@ func (a *attempt) end(unasked bool) {
 	}
 	a.detached = true
 	st, n := a.st, a.st.n
+	n.c.timers.cancel(a.stuckTimer)
 	if a.w.attempt == a {
 		a.w.attempt = nil
 	}

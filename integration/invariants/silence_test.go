@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -214,4 +215,32 @@ func TestA6ReentryOfAHolderIsNotErrLocked(t *testing.T) {
 	r.becomes("given back", func() bool { return r.fields(name)[o.String()] == 1 })
 	unlock(t, h)
 	r.gone(name)
+}
+
+// Time spent behind its owner's earlier command counts: who had nothing written by then does not wait once more for a
+// connection.
+func TestA7ReentryWaitsForOneTimeoutToBeSent(t *testing.T) {
+	const command = 6 * time.Second // more than what the machine is granted
+	r := newRig(t)
+	c := r.openWith("redis://"+r.proxy.Addr(), command, nil)
+	l, owner := c.NewLock(name), rlock.As(c.NewOwner())
+	r.proxy.Refuse(true)
+	r.proxy.CutAll()
+	r.becomes("the client knows that it has no connection", func() bool {
+		_, err := c.NewLock("others").TryLockFor(t.Context(), 200*time.Millisecond)
+		return strings.Contains(err.Error(), "refused")
+	})
+	try := func() (*rlock.Hold, error) { return l.TryLock(t.Context(), owner) }
+	first := calling(try)
+	began := time.Now()
+	r.becomes("the first has waited for a while", func() bool { return time.Since(began) > command/3 })
+	second, began := calling(try), time.Now()
+	for _, got := range []<-chan result{first, second} {
+		if err := happens(t, "TryLock returns", got).err; err == nil || errors.Is(err, rlock.ErrUncertain) || errors.Is(err, rlock.ErrLocked) {
+			t.Error(err)
+		}
+	}
+	if took := time.Since(began); took > command+stall {
+		t.Errorf("it took %v", took)
+	}
 }
