@@ -68,7 +68,7 @@ func (w *witness) slack(from, to int64) time.Duration {
 }
 
 // delay is what a scheduler may take on a busy machine without anybody standing still.
-const delay = 100 * time.Millisecond
+const delay = 150 * time.Millisecond
 
 func (w *witness) end() {
 	close(w.stop)
