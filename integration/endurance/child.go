@@ -8,6 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"syscall"
+
+	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
 // childWord is the argument that makes this program a child.
@@ -62,7 +65,7 @@ func startChild() (*child, error) {
 		return nil, err
 	}
 	c := &child{cmd: exec.Command(binary, childWord), await: map[int]chan reply{}}
-	c.cmd.SysProcAttr, c.cmd.Stderr = dieWithParent(), os.Stderr
+	c.cmd.SysProcAttr, c.cmd.Stderr = deathsig.Attr(syscall.SIGKILL), os.Stderr
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

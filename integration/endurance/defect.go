@@ -11,7 +11,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
 // defect is a mistake that the library once made, as edits that put it back.
@@ -161,7 +164,7 @@ func (d defect) hunt(root, keep string, limit time.Duration, lanes int) (row str
 	}
 	began := time.Now()
 	run := exec.Command(binary, "-duration", limit.String(), "-stop", "1", "-kinds", d.as, "-lanes", fmt.Sprint(lanes))
-	run.SysProcAttr = dieWithParent()
+	run.SysProcAttr = deathsig.Attr(syscall.SIGKILL)
 	out, err := run.CombinedOutput()
 	if keep != "" {
 		if err := os.WriteFile(filepath.Join(keep, strings.ReplaceAll(d.what, " ", "-")+".txt"), out, 0o644); err != nil {
