@@ -102,6 +102,7 @@ var themes = []theme{
 		targets: map[string][]fault{enters: lossesOf(acquire), nests: lossesOf(acquire, hget), releases: lossesOf(unlock, latchDEL), extends: lossesOf(renewal)}},
 	{name: "a lost re-entry of a shared owner", weight: 3, shared: 1, child: 0.5, ways: []string{byURL, byPool}, length: seconds(1, 2), do: usual,
 		leases: weights{{watched, 1}}, rival: 0.1, aimed: 0.5,
+		pace: 120 * time.Millisecond, ambient: join(lossesOf(hget), refusalsOf(1, hget, hget)),
 		targets: map[string][]fault{enters: lossesOf(acquire), nests: lossesOf(acquire, hget), releases: lossesOf(unlock)}},
 	{name: "CLIENT KILL refused", weight: 3, poor: 1, ways: []string{byURL, byPool}, length: seconds(2, 3.5),
 		do:     weights{{enters, 3}, {nests, 3}, {releases, 3}, {extends, 8}, {pauses, 2}},
