@@ -123,7 +123,7 @@ func (n *name) noteRelease(since time.Duration) {
 func (n *name) countClients(share *fairShare, listens bool) {
 	c, s := n.c, n.s
 	share.counting = true
-	r := new(command.Request)
+	r := &command.Request{Resend: command.Read} // it changes nothing, and its time is over at once
 	r.Command("PUBSUB", append(r.Room(), "NUMSUB", n.l.channel)...)
 	r.Handler = command.DoneFunc(func(r *command.Request) {
 		clients, err := listeners(r.Reply(), r.Err())
