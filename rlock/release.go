@@ -1,6 +1,7 @@
 package rlock
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -65,7 +66,6 @@ func newRelease(st *ownerState, limit time.Duration) *release {
 func (r *release) begin() {
 	st := r.st
 	c := st.n.c
-	c.timers.cancel(r.queueTimer)
 	if r.counted {
 		r.counted = false
 		st.unsent--
@@ -137,17 +137,31 @@ func (r *release) reportAtLimit() {
 	r.limitTimer = n.c.after(max(r.req.Until-n.c.now(), 0)+time.Millisecond, func() {
 		n.s.lock()
 		defer n.s.unlock()
-		switch {
-		case r.reported || n.c.now() <= r.req.Until:
-		case r.req.First() != 0:
-			r.report(r.uncertain())
-		case n.c.node.exec.Cancel(&r.req):
-			r.expire()
-		default:
-			r.report(fmt.Errorf("%w: the unlock is still without an answer: %w", ErrUncertain, r.failed))
-		}
+		r.reportIfLate()
 	})
 }
+
+// reportIfLate tells the caller what is known when the limit has passed. What
+// waits to be written is taken back. It is called with the shard locked.
+func (r *release) reportIfLate() {
+	c := r.st.n.c
+	switch {
+	case r.reported || c.now() <= r.req.Until:
+	case !r.req.Begun():
+		r.report(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, r.st.owner))
+	case r.req.First() != 0:
+		r.report(r.uncertain())
+	case c.node.exec.Cancel(&r.req):
+		if r.failed == nil {
+			r.failed = errUnwritten
+		}
+		r.expire()
+	default:
+		r.report(fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain))
+	}
+}
+
+var errUnwritten = errors.New("it waited behind an earlier command of its owner, and then to be written")
 
 // Paused has it sent again after d: behind the barrier, or because what was
 // refused or never left did not run.
@@ -288,6 +302,7 @@ func (r *release) report(err error) {
 	if !r.reported {
 		r.reported = true
 		r.st.n.c.timers.cancel(r.limitTimer)
+		r.st.n.c.timers.cancel(r.queueTimer)
 		if r.outcome != nil {
 			r.st.n.c.releases.done()
 			r.outcome <- err

@@ -143,11 +143,11 @@ func (r *release) start() {
 	if st.busy {
 		r.referenced = true
 		n := st.n
-		r.queueTimer = n.c.after(max(r.req.Until-n.c.now(), n.c.o.timeout), func() {
+		r.queueTimer = n.c.after(max(r.req.Until-n.c.now(), n.c.o.timeout)+time.Millisecond, func() {
 			n.s.lock()
 			defer n.s.unlock()
-			if !r.req.Begun() && !r.reported && !n.c.closed() {
-				r.report(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, st.owner))
+			if r.req.Begun() || !n.c.closed() {
+				r.reportIfLate()
 			}
 		})
 	}

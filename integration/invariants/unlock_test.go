@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -177,6 +178,40 @@ func TestR1UnlockThatDidNotRunReturnsInTime(t *testing.T) {
 	r.proxy.Refuse(true)
 	r.proxy.CutAll()
 	err := happens(t, "Unlock returns", released)
+	if took := time.Since(began); err == nil || took > limit+stall {
+		t.Errorf("after %v: %v", took, err)
+	}
+}
+
+// It waited behind an unlock of its owner that was refused, was sent at last, and meets silence.
+func TestR1UnlockBehindARefusedOneReturnsInTime(t *testing.T) {
+	const command = 3 * time.Second // more than what the machine is granted
+	const limit = 4*command + time.Second
+	r := newRig(t)
+	r.latchesMayStay = true
+	l := r.openWith("redis://"+r.proxy.Addr(), command, nil).NewLock(name)
+	outer := lock(t, l, rlock.Lease(long))
+	inner := lock(t, l, rlock.As(outer.Owner()), rlock.Lease(long))
+	var refused atomic.Value // the latch of the first
+	ofTheFirst := func(cmd []string) bool {
+		if !unlocks(cmd) {
+			return false
+		}
+		refused.CompareAndSwap(nil, cmd[5])
+		return refused.Load() == cmd[5]
+	}
+	refusal := r.proxy.Add(faultproxy.Rule{Match: ofTheFirst, Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")})
+	r.proxy.Add(faultproxy.Rule{Match: func(cmd []string) bool { return unlocks(cmd) && !ofTheFirst(cmd) }, Do: faultproxy.DropReply})
+	first, second := make(chan error, 1), make(chan error, 1)
+	go func() { first <- inner.Unlock(t.Context()) }()
+	happens(t, "the first unlock", refusal.Hit())
+	<-time.After(command / 10) // its limit comes just before that of the second
+	began := time.Now()
+	go func() { second <- outer.Unlock(t.Context()) }()
+	if err := happens(t, "the first Unlock returns", first); err == nil {
+		t.Error("the first unlock was never answered, and says nothing of it")
+	}
+	err := happens(t, "the second Unlock returns", second)
 	if took := time.Since(began); err == nil || took > limit+stall {
 		t.Errorf("after %v: %v", took, err)
 	}
