@@ -161,7 +161,7 @@ func (r *round) others(h *hold, seen look) int64 {
 			}
 			later := false
 			for _, m := range mine {
-				later = later || m.over(h.owner) && m.lease != 0 && m.sets() && w.answered != 0 && m.sent > w.answered && m.answered != 0 && m.answered < seen.from
+				later = later || m.over(h.owner) && m.lease != 0 && !m.again && m.sets() && w.answered != 0 && m.sent > w.answered && m.answered != 0 && m.answered < seen.from
 			}
 			if !later {
 				until = min(until, w.sent+w.lease)

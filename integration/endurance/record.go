@@ -16,6 +16,8 @@ type wire struct {
 	lease          int64 // what it sets, in nanoseconds; 0: nothing
 	sent, answered int64 // answered is 0 while the server has not answered
 	reply          any
+	latch          string // of an unlock
+	again          bool   // an unlock that may have run before: then its latch answers, and nothing is set
 	did            faultproxy.Action
 	conn           int
 }
@@ -85,8 +87,14 @@ func shorts(owners []string) (all []string) {
 // record is what passed the client's proxy, in the order of arrival.
 func (c *client) record() []wire {
 	var all []wire
+	ran := map[string]bool{}
 	for _, e := range c.proxy.Record() {
-		all = append(all, read(e))
+		w := read(e)
+		if w.latch != "" {
+			w.again = ran[w.latch]
+			ran[w.latch] = w.again || w.sets()
+		}
+		all = append(all, w)
 	}
 	return all
 }
@@ -117,6 +125,9 @@ func read(e faultproxy.Exchange) wire {
 		w.lease, w.owners = millis(args[0]), args[1:]
 	case unlock:
 		w.lease, w.owners = millis(args[1]), args[2:3]
+		if n == 3 {
+			w.latch = e.Cmd[5]
+		}
 	}
 	return w
 }
