@@ -86,7 +86,7 @@ func (t *tally) table(took time.Duration) string {
 }
 
 const (
-	document = "docs/faults.md"
+	document = "docs/dev/endurance.md"
 	begins   = "<!-- the tables of make endurance: written by it, not by hand -->\n"
 	ends     = "<!-- end of the tables -->\n"
 )
