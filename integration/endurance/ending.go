@@ -8,6 +8,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/faultproxy"
 )
 
 // finish ends the faults, and holds what is left against what was granted and released.
@@ -104,7 +105,7 @@ func (r *round) miscounted() (wrong string, exact bool) {
 			exact = false
 			continue
 		}
-		slack := a.slack + unclear[o]
+		slack := a.slack + unclear[o] + max(r.refusedUnlocks(o)-a.unreleased, 0)
 		least, most := valid[o]+a.handed, valid[o]+a.handed+slack
 		if a.handed < 0 {
 			most = max(most, valid[o])
@@ -118,6 +119,25 @@ func (r *round) miscounted() (wrong string, exact bool) {
 		}
 	}
 	return wrong, exact
+}
+
+// refusedUnlocks is how many unlocks of an owner were refused to the end, those among them that were to give back what a
+// call got that had failed by then.
+func (r *round) refusedUnlocks(owner string) (n int) {
+	for _, c := range r.clients {
+		refused := map[string]bool{}
+		for _, w := range c.record() {
+			if w.what == unlock && w.over(owner) {
+				refused[w.latch] = w.did == faultproxy.Answer
+			}
+		}
+		for _, was := range refused {
+			if was {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // letGo releases all that is held.

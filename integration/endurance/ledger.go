@@ -90,6 +90,7 @@ func (r *round) released(c *client, o op, rep reply) (owner string) {
 	}
 	if rep.failed() {
 		a.slack++
+		a.unreleased++
 	}
 	if rep.End-rep.Start > 20*ms {
 		// Repeated, it sets again what the others needed when it was first sent.

@@ -95,10 +95,11 @@ const forever = int64(1) << 62
 
 // account is what is known of an owner's count on the server beside its valid holds.
 type account struct {
-	handed  int    // holds that others are to release
-	slack   int    // calls whose outcome nobody knows
-	tainted string // why its holds can't be held against the server any more
-	most    int64  // a failed acquire of it keeps the key no longer
+	handed     int    // holds that others are to release
+	slack      int    // calls whose outcome nobody knows
+	unreleased int    // of them, calls of Unlock
+	tainted    string // why its holds can't be held against the server any more
+	most       int64  // a failed acquire of it keeps the key no longer
 }
 
 func (r *round) account(owner string) *account {
