@@ -146,7 +146,7 @@ func (r *release) reportAtLimit() {
 func (r *release) reportIfLate() {
 	c := r.st.n.c
 	switch {
-	case r.reported || c.now() <= r.req.Until:
+	case r.reported || c.now() <= r.req.Until: // Close runs all timers at once
 	case !r.req.Begun():
 		r.report(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, r.st.owner))
 	case r.req.First() != 0:

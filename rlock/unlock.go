@@ -146,9 +146,7 @@ func (r *release) start() {
 		r.queueTimer = n.c.after(max(r.req.Until-n.c.now(), n.c.o.timeout)+time.Millisecond, func() {
 			n.s.lock()
 			defer n.s.unlock()
-			if r.req.Begun() || !n.c.closed() {
-				r.reportIfLate()
-			}
+			r.reportIfLate()
 		})
 	}
 	st.run(r)

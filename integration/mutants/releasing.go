@@ -79,9 +79,9 @@ var releasing = []defect{
 	},
 	{
 		what: "Close gives up an unlock that waits for its owner's earlier command",
-		edits: []edit{{"rlock/unlock.go",
-			" && !n.c.closed() {\n",
-			" {\n"}},
+		edits: []edit{{"rlock/release.go",
+			"r.reported || c.now() <= r.req.Until: // Close",
+			"r.reported: // Close"}},
 		by: []catcher{{"rlock", "TestE1CloseSendsAReleaseThatIsInTheCommandQueue"}},
 	},
 	{
