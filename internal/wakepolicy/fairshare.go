@@ -1,0 +1,243 @@
+package wakepolicy
+
+import "time"
+
+const (
+	// A client may be ahead by lead·window/n acquisitions, which keeps its
+	// share at about 1/n + lead/n². Releases longer ago than window·n are
+	// forgotten.
+	lead   = 0.62
+	window = 16
+
+	// How far behind, and how far beyond the bound, a client can be counted.
+	// One run of luck must not be paid back for ever.
+	mostBehind = 4
+	mostBeyond = 3
+
+	firstPatience = 4 * time.Millisecond
+	leastPatience = 3 * time.Millisecond
+	mostPatience  = 8 * time.Millisecond
+	longer        = time.Millisecond      // after a waste
+	shorter       = 50 * time.Microsecond // after a wait that was of use
+
+	// One part in so many: of the time, which may be wasted, and of the
+	// patience, which is given back after a wait that was of use.
+	allowance  = 70
+	refund     = 20
+	mostBudget = 40 * time.Millisecond
+
+	// Waiting for a slow client costs little beside a hold that is longer than
+	// this. So the bound is lower for longer holds: leads are counted in
+	// releases, and those may be seconds apart.
+	longHold = 20 * time.Millisecond
+
+	leastPause = 50 * time.Millisecond
+	mostPause  = 1600 * time.Millisecond
+)
+
+// FairShare is one client's standing with one lock that others may want too.
+// The zero FairShare knows of nobody else. It is not safe for concurrent use.
+// Instants are readings of one clock that never goes back.
+type FairShare struct {
+	clients    int           // that want the lock, this one included
+	counted    int           // what the last count said
+	ahead      float64       // acquisitions above the fair share
+	patience   time.Duration // 0: the first
+	freeAt     time.Duration // when a release was last seen
+	releasedAt time.Duration // when this client last released
+	grantedAt  time.Duration // when it last acquired the lock
+	hold       time.Duration // how long it holds, on average; 0: not known
+	heldUntil  time.Duration // what YieldUntil returned while held, if nothing has happened since; 0: nothing
+	budget     time.Duration // what useless waits may still cost, as of filledAt
+	filledAt   time.Duration
+	countedAt  time.Duration // when the clients were last counted
+	countEvery time.Duration // until they are counted again
+	usedAt     time.Duration // when this client last released, or began to
+
+	ownMessages int  // releases of this client whose message is still to come; -1: it came before the answer
+	held        bool // this client holds the lock
+	contended   bool // it acquired soon after a release, or waited out of courtesy
+	yielding    bool // it waits, and nobody else has come since
+	counting    bool // a count is under way
+}
+
+// Arrived records a call that finds no waiter of this client. If it comes long
+// after the last release, this client has left room by not waiting, unless it
+// holds the lock.
+func (f *FairShare) Arrived(now time.Duration) {
+	if !f.held && now > f.releasedAt+f.Patience() {
+		f.ahead = min(f.ahead, 0)
+		f.yielding = false
+	}
+}
+
+// Granted counts an acquisition by this client.
+func (f *FairShare) Granted(now time.Duration) {
+	// Only a wait that lasted was a waste. One that ended because a release put
+	// this client below the bound has cost nothing.
+	if f.yielding && !f.held && now >= f.freeAt+f.Patience() {
+		f.refill(now)
+		f.budget -= f.Patience()
+		f.patience = min(f.Patience()+longer, mostPatience)
+	}
+	f.contended = f.yielding || now <= f.freeAt+f.Patience()
+	f.yielding = false
+	f.held, f.heldUntil, f.grantedAt = true, 0, now
+	f.add(1)
+}
+
+// Refused records an attempt that found the lock taken.
+func (f *FairShare) Refused(now time.Duration) {
+	if !f.held {
+		f.sawOthers(now)
+	}
+	f.heldUntil = 0
+}
+
+// Released records a release by this client, or the loss of its hold. If the
+// client is subscribed, MessageReceived is called for that release as well,
+// before or after.
+func (f *FairShare) Released(now time.Duration, listens bool) {
+	if f.held {
+		held := now - f.grantedAt
+		if f.hold == 0 {
+			f.hold = held
+		}
+		f.hold += (held - f.hold) / 8
+	}
+	f.releasedAt, f.freeAt, f.usedAt = now, now, now
+	f.held, f.heldUntil = false, 0
+	if listens {
+		f.ownMessages = min(f.ownMessages+1, 1)
+	} else {
+		f.ownMessages = 0
+		f.countRelease()
+	}
+}
+
+// MessageReceived records the message of a release.
+func (f *FairShare) MessageReceived(now time.Duration) {
+	// A message during this client's own hold is either its own, which has
+	// overtaken the answer, or an old one. Neither is a sign of others.
+	if f.held || f.ownMessages > 0 {
+		f.ownMessages = max(f.ownMessages-1, -1)
+	} else {
+		f.sawOthers(now)
+	}
+	f.freeAt, f.heldUntil = now, 0
+	f.countRelease()
+}
+
+// CountDue tells whether the clients that want the lock are to be counted now.
+// If so, the caller must count them and call SetClients or CountFailed; until
+// then no other count is due. It is less often the longer nobody else was there,
+// and never for a client that leaves the lock alone for long enough.
+func (f *FairShare) CountDue(now time.Duration) bool {
+	if f.counting || !f.contended || now < f.countedAt+f.countEvery {
+		return false
+	}
+	f.counting, f.countedAt = true, now
+	return true
+}
+
+// CountFailed ends a count that came to nothing.
+func (f *FairShare) CountFailed() { f.counting = false }
+
+// SetClients sets how many clients want the lock, this one included.
+func (f *FairShare) SetClients(n int) {
+	// A client with one thread is not subscribed while it holds the lock, and
+	// would be missed half the time. So a client of the last count still
+	// counts.
+	f.counting = false
+	f.clients, f.counted = max(n, f.counted), n
+	if f.clients > 1 {
+		f.countEvery = leastPause
+	} else {
+		f.countEvery = min(max(2*f.countEvery, leastPause), mostPause)
+	}
+}
+
+// Counted is how many wanted the lock at the last count; 0 before the first.
+func (f *FairShare) Counted() int { return f.counted }
+
+// YieldUntil is the instant before which this client makes no attempt, 0 if it
+// may try now. While the client holds the lock it is what a release now would
+// lead to, for a client that is about to release.
+func (f *FairShare) YieldUntil(now time.Duration) time.Duration {
+	free, ahead := f.freeAt, f.ahead
+	if f.held {
+		free, ahead = now, ahead-f.share()
+	}
+	if f.clients < 2 || ahead <= f.bound() {
+		f.yielding = false
+		return 0
+	}
+	at := free + f.Patience()
+	if f.held {
+		// A hold that was lost unnoticed must not delay its client for ever.
+		// What was said once stays until something happens.
+		if f.heldUntil == 0 {
+			f.heldUntil = at
+		}
+		at = f.heldUntil
+	}
+	if now >= at {
+		return 0
+	}
+	if f.refill(now); f.budget < f.Patience() {
+		f.yielding = false
+		return 0
+	}
+	f.yielding = true
+	return at
+}
+
+// Patience is how long a client that is ahead waits for slower ones.
+func (f *FairShare) Patience() time.Duration {
+	if f.patience == 0 {
+		return firstPatience
+	}
+	return f.patience
+}
+
+// AverageHold is how long this client holds the lock, on average. It is 0
+// before the first release.
+func (f *FairShare) AverageHold() time.Duration { return f.hold }
+
+// sawOthers records a sign of another client: a wait was of use.
+func (f *FairShare) sawOthers(now time.Duration) {
+	f.countEvery = leastPause
+	if f.yielding {
+		f.yielding = false
+		f.refill(now)
+		f.budget = min(f.budget+f.Patience()/refund, mostBudget)
+		f.patience = max(f.Patience()-shorter, leastPatience)
+	}
+}
+
+// refill adds what the budget has gained since the last call.
+func (f *FairShare) refill(now time.Duration) {
+	f.budget = min(f.budget+(now-f.filledAt)/allowance, mostBudget)
+	f.filledAt = now
+}
+
+// share is what one release by any client takes off.
+func (f *FairShare) share() float64 {
+	return (1 + f.ahead/window) / float64(max(f.clients, 1))
+}
+
+// countRelease counts one release by any client.
+func (f *FairShare) countRelease() { f.add(-f.share()) }
+
+func (f *FairShare) add(x float64) {
+	f.ahead = min(max(f.ahead+x, -mostBehind), f.bound()+mostBeyond)
+}
+
+// bound is how far ahead a client may be before it steps back.
+func (f *FairShare) bound() float64 {
+	b := lead * window / float64(max(f.clients, 1))
+	if f.hold > longHold {
+		b *= float64(longHold) / float64(f.hold)
+	}
+	return b
+}

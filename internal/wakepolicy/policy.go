@@ -1,0 +1,103 @@
+package wakepolicy
+
+import "time"
+
+// shortHold is below what stepping back is worth: one acquisition of a slow
+// client would cost many of these.
+const shortHold = 500 * time.Microsecond
+
+// Head is what is asked of whoever would try next.
+type Head struct {
+	Shared  bool          // its owner came from outside, and may be the holder
+	Refused bool          // it was told that the lock is taken
+	Until   time.Duration // when its wait elapses; 0: never
+}
+
+// Policy tells one name's wait queue when its head may try, and whether to
+// listen meanwhile. The zero Policy knows of nobody else and puts nobody off.
+// It lives as long as its queue does, the fair share longer. It is not safe for
+// concurrent use. Instants are readings of one clock that never goes back.
+type Policy struct {
+	share *FairShare // nil: this client does not release the name often
+	throttle
+}
+
+// Use has the policy go by a fair share, or by none.
+func (p *Policy) Use(share *FairShare) { p.share = share }
+
+// Reset forgets all but the fair share, for when nobody waits any more.
+func (p *Policy) Reset() { p.throttle = throttle{} }
+
+// Arrived takes note of a call that finds nobody of this client waiting.
+func (p *Policy) Arrived(now time.Duration) {
+	if p.share != nil {
+		p.share.Arrived(now)
+	}
+}
+
+// Refused takes note of an attempt of the queue that found the lock taken.
+func (p *Policy) Refused(now time.Duration) {
+	if p.share != nil {
+		p.share.Refused(now)
+	}
+}
+
+// Tried takes note that an attempt is made.
+func (p *Policy) Tried() { p.delayedUntil = 0 }
+
+// Heard takes note of a release's message. own: it says nothing new, since the
+// lock was handed on within this client.
+func (p *Policy) Heard(now time.Duration, own bool, random Random) {
+	if p.share != nil {
+		p.share.MessageReceived(now)
+	}
+	if !own {
+		p.observeRelease(now, random)
+	}
+}
+
+// Crowded tells whether releases are so quick, and so many listen, that to
+// leave the channel for a while is a relief.
+func (p *Policy) Crowded() bool {
+	return p.quickReleases >= manyQuickReleases &&
+		p.share != nil && p.share.Counted() >= manyClients && p.share.AverageHold() < shortHold
+}
+
+// Left takes note that the queue leaves the channel because it is crowded.
+func (p *Policy) Left(now time.Duration) { p.resubscribeAt = now + resubscribeAfter }
+
+// Away tells whether the queue stays off its channel.
+func (p *Policy) Away(now time.Duration) bool { return p.resubscribeAt > 0 && now < p.resubscribeAt }
+
+// BackAt is when a queue that left the channel is to come back; 0: it has, or
+// never left.
+func (p *Policy) BackAt() time.Duration { return p.resubscribeAt }
+
+// Subscribed takes note that the queue asks for its channel.
+func (p *Policy) Subscribed() { p.resubscribeAt, p.quickReleases, p.lastRelease = 0, 0, 0 }
+
+// Poll is when a queue that is off its channel tries next, spread over some
+// intervals between releases.
+func (p *Policy) Poll(now time.Duration, over Spread, random Random) time.Duration {
+	p.delayedUntil = now + random(min(p.interval*time.Duration(over), longestPoll)+1)
+	return p.delayedUntil
+}
+
+// YieldUntil is the instant before which the head makes no attempt, so that a
+// slower client may; 0 if it may try. Who has little time left does not yield,
+// nor does a shared owner, which may be the holder.
+func (p *Policy) YieldUntil(now time.Duration, h Head) time.Duration {
+	if p.share == nil || h.Shared || p.share.AverageHold() < shortHold {
+		return 0
+	}
+	if h.Until > 0 && h.Until-now < 2*p.share.Patience() {
+		return 0
+	}
+	return p.share.YieldUntil(now)
+}
+
+// NotBefore is the instant before which the head makes no attempt, for whatever
+// reason; 0 if it may try.
+func (p *Policy) NotBefore(now time.Duration, h Head) time.Duration {
+	return max(p.YieldUntil(now, h), p.delayUntil(now, h))
+}

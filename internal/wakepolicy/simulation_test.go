@@ -1,0 +1,215 @@
+package wakepolicy
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+const (
+	us = time.Microsecond
+	ms = time.Millisecond
+)
+
+// simulation is one lock on one server and the processes around it, in
+// simulated time. Commands are executed in order of arrival, a release is
+// published to whoever is subscribed.
+type simulation struct {
+	now    time.Duration
+	from   time.Duration // measured from here on
+	rng    *rand.Rand
+	events []event // a heap
+	count  int
+
+	busy      time.Duration // the server, until
+	taken     bool
+	listeners []listener
+}
+
+// listener is a subscribed process. heard is called where it runs, at the
+// instant when the message is there.
+type listener interface {
+	line() *connection
+	heard()
+}
+
+// event is what happens at an instant, in order of being planned.
+type event struct {
+	at    time.Duration
+	order int
+	do    func()
+}
+
+func (e event) before(f event) bool {
+	return e.at < f.at || e.at == f.at && e.order < f.order
+}
+
+func newSimulation(seed uint64) *simulation {
+	return &simulation{now: time.Hour, rng: rand.New(rand.NewPCG(seed, 1))}
+}
+
+func (s *simulation) at(at time.Duration, do func()) {
+	s.count++
+	s.events = append(s.events, event{max(at, s.now), s.count, do})
+	for i := len(s.events) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !s.events[i].before(s.events[up]) {
+			break
+		}
+		s.events[i], s.events[up] = s.events[up], s.events[i]
+		i = up
+	}
+}
+
+func (s *simulation) after(d time.Duration, do func()) { s.at(s.now+d, do) }
+
+// next takes the first event out.
+func (s *simulation) next() event {
+	first, last := s.events[0], len(s.events)-1
+	s.events[0] = s.events[last]
+	s.events[last] = event{}
+	s.events = s.events[:last]
+	for i := 0; ; {
+		child := 2*i + 1
+		if child >= last {
+			break
+		}
+		if child+1 < last && s.events[child+1].before(s.events[child]) {
+			child++
+		}
+		if !s.events[child].before(s.events[i]) {
+			break
+		}
+		s.events[i], s.events[child] = s.events[child], s.events[i]
+		i = child
+	}
+	return first
+}
+
+// run lets time pass until end.
+func (s *simulation) run(end time.Duration) {
+	for len(s.events) > 0 && s.events[0].at < end {
+		e := s.next()
+		s.now = e.at
+		e.do()
+	}
+	s.now = end
+}
+
+// between is a uniformly distributed duration.
+func (s *simulation) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(s.rng.Int64N(int64(most-least)+1))
+}
+
+// connection keeps order in each direction.
+type connection struct {
+	s     *simulation
+	there time.Duration // when the last thing sent is at the server
+	back  time.Duration // when the last thing sent is at the client
+	least time.Duration // what reception takes
+	most  time.Duration
+}
+
+// oneWay is half a round trip of 60 to 120 µs.
+func (s *simulation) oneWay() time.Duration { return s.between(30*us, 60*us) }
+
+// command is what the server does, for a cost, and what the client does when
+// it is told.
+type command struct {
+	cost  time.Duration
+	do    func()
+	reply func()
+}
+
+// send has the server execute commands with nothing between them.
+func (c *connection) send(commands ...command) {
+	s := c.s
+	c.there = max(c.there, s.now+s.oneWay())
+	s.at(c.there, func() {
+		for _, x := range commands {
+			s.busy = max(s.busy, s.now) + x.cost
+			x.do()
+			c.deliver(x.reply)
+		}
+	})
+}
+
+// deliver brings something from the server, when it has done what it does now.
+func (c *connection) deliver(what func()) {
+	s := c.s
+	c.back = max(c.back, s.busy+s.oneWay()+s.between(c.least, c.most))
+	s.at(c.back, what)
+}
+
+// What commands cost the server.
+const (
+	scriptCost = 15 * us
+	plainCost  = 2 * us
+)
+
+func (s *simulation) acquire() bool {
+	granted := !s.taken
+	s.taken = true
+	return granted
+}
+
+func (s *simulation) release() {
+	if !s.taken {
+		panic("released but not taken")
+	}
+	s.taken = false
+	for _, l := range s.listeners {
+		l.line().deliver(l.heard)
+	}
+}
+
+func (s *simulation) subscribe(l listener) {
+	if !slices.Contains(s.listeners, l) {
+		s.listeners = append(s.listeners, l)
+	}
+}
+
+func (s *simulation) unsubscribe(l listener) {
+	s.listeners = slices.DeleteFunc(s.listeners, func(m listener) bool { return m == l })
+}
+
+// work is what the workers of a process do, over and over.
+type work struct {
+	workers int
+	hold    time.Duration
+	think   time.Duration
+}
+
+// slop is how much later than asked a timer fires.
+const slop = 60 * us
+
+func (w work) holding() time.Duration { return w.hold + slop }
+
+func (w work) thinking() time.Duration {
+	if w.think == 0 {
+		return 0
+	}
+	return w.think + slop
+}
+
+// tally is what a process got.
+type tally struct {
+	grants int
+	waits  []time.Duration
+}
+
+func (t *tally) granted(s *simulation, since time.Duration) {
+	if s.now >= s.from {
+		t.grants++
+		t.waits = append(t.waits, s.now-since)
+	}
+}
+
+// quantile of the waits.
+func (t *tally) quantile(q float64) time.Duration {
+	if len(t.waits) == 0 {
+		return 0
+	}
+	w := slices.Sorted(slices.Values(t.waits))
+	return w[min(int(q*float64(len(w))), len(w)-1)]
+}

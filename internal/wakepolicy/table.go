@@ -1,0 +1,87 @@
+package wakepolicy
+
+import (
+	"hash/maphash"
+	"time"
+)
+
+const (
+	// A name is taken again and again after so many releases of this client,
+	// each hold having begun soon after the one before. Only then is it asked
+	// who else wants it. Where holds are long, fewer tell as much and asking
+	// costs nothing beside them.
+	oftenCount    = 8
+	oftenLong     = 3
+	oftenGap      = time.Second
+	oftenLongHold = 50 * time.Millisecond
+
+	maxFairShares = 64 // of a table; more names have none
+	fairShareTTL  = 10 * time.Second
+)
+
+// Table has the fair shares of the names that this client releases often.
+// Names come and go with each lock; fair shares stay for a while. The zero
+// Table is ready. It is not safe for concurrent use.
+type Table struct {
+	shares   map[string]*FairShare
+	counters [8]releaseCounter
+}
+
+// releaseCounter counts releases in a row, of whichever name last came to its
+// place.
+type releaseCounter struct {
+	tag   uint32
+	count uint32
+	last  time.Duration
+}
+
+// Find is the fair share of a name, nil if it has none.
+func (t *Table) Find(key string) *FairShare { return t.shares[key] }
+
+// Released counts a release of a name that has no fair share, held since an
+// instant. It returns one when there have been many in a row, the hold that
+// ends counted as granted, else nil.
+func (t *Table) Released(key string, since, now time.Duration) *FairShare {
+	if !t.often(key, since, now) {
+		return nil
+	}
+	f := t.add(key, now)
+	if f != nil {
+		f.Granted(since)
+	}
+	return f
+}
+
+var seed = maphash.MakeSeed()
+
+// often counts a release, and tells whether there have been many in a row.
+func (t *Table) often(key string, since, now time.Duration) bool {
+	hash := maphash.String(seed, key)
+	c := &t.counters[hash%uint64(len(t.counters))]
+	if tag := uint32(hash >> 32); c.tag != tag || since-c.last > oftenGap {
+		*c = releaseCounter{tag: tag}
+	}
+	c.last = now
+	c.count++
+	return c.count >= oftenCount || now-since >= oftenLongHold && c.count >= oftenLong
+}
+
+// add makes the fair share of a name, unless there are too many already.
+func (t *Table) add(key string, now time.Duration) *FairShare {
+	if t.shares == nil {
+		t.shares = map[string]*FairShare{}
+	}
+	if len(t.shares) >= maxFairShares/2 {
+		for k, f := range t.shares {
+			if now-f.usedAt > fairShareTTL {
+				delete(t.shares, k)
+			}
+		}
+	}
+	if len(t.shares) >= maxFairShares {
+		return nil
+	}
+	f := &FairShare{usedAt: now}
+	t.shares[key] = f
+	return f
+}
