@@ -1,0 +1,88 @@
+package waitqueue
+
+import "time"
+
+// Join puts w at the end of the queue. held: this client has a living hold of
+// the name; it matters for the first only. A queue that forms looks at once,
+// unless this client holds the lock, of whose end it hears.
+func (q *Queue) Join(now time.Duration, w *Waiter, held bool) {
+	w.joined = now
+	first := q.waiting.size == 0 && q.leading == nil
+	q.enqueue(w)
+	if !first {
+		return
+	}
+	q.policy.Arrived(now)
+	if q.confirmed && !q.wakePending && now < q.attemptBy() && held {
+		w.answers-- // as good as told
+	} else {
+		q.wakePending = true
+	}
+}
+
+func (q *Queue) enqueue(w *Waiter) {
+	w.queued, w.answers = true, q.answers
+	q.waiting.push(w)
+	q.changed = true
+}
+
+// JoinUnqueued has an attempt made for w at once, outside the queue: it wants
+// only one, or its owner may hold the name already.
+func (q *Queue) JoinUnqueued(now time.Duration, w *Waiter) {
+	w.joined = now
+	q.unqueued.push(w)
+	q.try(w)
+	q.changed = true
+}
+
+// LetThrough has an attempt made at once for one who waits in the queue, since
+// its owner has just come to hold the name by another call: it would wait for
+// itself (A3).
+func (q *Queue) LetThrough(w *Waiter) {
+	if !w.linked || !w.queued || w.trying {
+		return
+	}
+	q.waiting.remove(w)
+	w.queued = false
+	q.unqueued.push(w)
+	q.try(w)
+	q.changed = true
+}
+
+// Leave ends a wait whose caller has no more patience. An attempt in its name
+// goes on, and its end is reported as ever.
+func (q *Queue) Leave(w *Waiter) { q.settle(w, left, nil) }
+
+// Fail ends a wait with an error. An attempt in its name goes on.
+func (q *Queue) Fail(w *Waiter, err error) { q.settle(w, Failed, err) }
+
+// Close says that the client is closed: nobody comes back, so the queue leaves
+// its channel at once when the last one goes. The caller ends the waits.
+func (q *Queue) Close() { q.closed, q.changed = true, true }
+
+// Facts is what the queue knows of a wait, for wording how it ended.
+type Facts struct {
+	Told     bool  // it had an answer, to an attempt of its own or of the queue while it stood in it
+	Known    bool  // the last that the queue heard, before it came, was that the lock is taken
+	InFlight bool  // it stands in the queue, whose attempt has no answer yet
+	Trouble  error // the last trouble that it waits through, or nil
+}
+
+// Facts tells what is known of w's wait. Of one that has just ended it tells
+// what was known then.
+func (q *Queue) Facts(w *Waiter) Facts {
+	f := Facts{Told: q.wasTold(w), Trouble: w.trouble.err}
+	if w.queued {
+		f.InFlight = q.leading != nil
+		f.Known = q.expiryDeadline > 0 && q.trouble.err == nil
+		if q.trouble.err != nil {
+			f.Trouble = q.trouble.err
+		}
+	}
+	return f
+}
+
+// wasTold tells whether the wait has had an answer.
+func (q *Queue) wasTold(w *Waiter) bool {
+	return w.told || w.linked && w.queued && q.answers != w.answers
+}

@@ -1,0 +1,58 @@
+package waitqueue
+
+import "time"
+
+// Confirmed says that the channel is listened on, for the first time or again:
+// what was published before is gone, so the head looks (P2).
+func (q *Queue) Confirmed() {
+	q.confirmed, q.changed = true, true
+	q.ownMessages, q.wakePending = 0, true
+}
+
+// Message says that a release was published. The head looks, unless the message
+// is this client's own and says nothing new. It is a flag, not a queue (P3).
+func (q *Queue) Message(now time.Duration) {
+	q.confirmed, q.changed = true, true
+	own := q.isOwnMessage(now)
+	q.policy.Heard(now, own, q.random)
+	if own {
+		return
+	}
+	q.wakePending = true
+	if q.subscribed && q.waiting.size > 0 && q.policy.Crowded() {
+		q.unsubscribe()
+		q.ownMessages = 0
+		q.policy.Left(now)
+	}
+}
+
+// SubscriptionRefused ends the waits: nobody would be woken. It says so of a
+// subscription that there is.
+func (q *Queue) SubscriptionRefused(err error) {
+	q.waiting.each(func(w *Waiter) bool {
+		q.settle(w, Failed, err)
+		return true
+	})
+	q.reset()
+	q.changed = true
+}
+
+// subscribe asks for the channel if nobody has, and the policy does not stay
+// away from it (A2).
+func (q *Queue) subscribe(now time.Duration) {
+	if q.subscribed || q.policy.Away(now) {
+		return
+	}
+	q.policy.Subscribed()
+	q.subscribed, q.todo.subscribe = true, true
+}
+
+// unsubscribe leaves the channel.
+func (q *Queue) unsubscribe() {
+	if q.subscribed {
+		q.subscribed = false
+		q.todo.unsubscribe = q.todo.unsubscribe || !q.todo.subscribe
+		q.todo.subscribe = false
+	}
+	q.confirmed = false
+}

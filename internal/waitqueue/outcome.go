@@ -1,0 +1,214 @@
+package waitqueue
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/wakepolicy"
+)
+
+// What became of an attempt is reported by exactly one of Granted, Refused,
+// Unsent, Rejected, Troubled and, after any number of Open, Resolved. Each ends
+// the attempt; its waiter may have left before.
+
+// end ends w's attempt, and tells whether it was the queue's and whether it
+// followed an unlock.
+func (q *Queue) end(w *Waiter) (led, handedOn bool) {
+	w.trying, w.open = false, false
+	q.changed = true
+	if q.leading != w {
+		return false, false
+	}
+	handedOn = q.handedOn
+	q.leading, q.handedOn = nil, false
+	return true, handedOn
+}
+
+// Granted says that w's attempt got the lock, for a lease. Whoever waits in the
+// queue was told "taken" by that. If w has left, what it got is given back by
+// the caller.
+func (q *Queue) Granted(now time.Duration, w *Waiter, lease time.Duration) {
+	led, _ := q.end(w)
+	q.settle(w, Granted, nil)
+	if led {
+		q.taken(now, lease)
+	}
+}
+
+// Refused says that another owner has the lock, for ttl more; less than 0: for
+// ever.
+func (q *Queue) Refused(now time.Duration, w *Waiter, ttl time.Duration) {
+	led, handedOn := q.end(w)
+	w.told = true
+	w.trouble.clear()
+	switch {
+	case led:
+		q.policy.Refused(now)
+		q.taken(now, ttl)
+		q.poll(now, wakepolicy.AfterRefusal)
+		if handedOn {
+			// The unlock did not run before it, or released nothing.
+			q.ResetOwnMessages()
+		}
+	case w.settled:
+	case w.Once:
+		q.settle(w, Refused, nil)
+	default:
+		// Only a refused re-entry queues (A3).
+		q.unqueued.remove(w)
+		first := q.waiting.size == 0 && q.leading == nil
+		if q.enqueue(w); first {
+			q.taken(now, ttl)
+		}
+	}
+}
+
+// taken follows an answer to the queue's attempt that the name is taken for
+// ttl, by others or by a grant to one of the queue: whoever waits was told so
+// now.
+func (q *Queue) taken(now, ttl time.Duration) {
+	q.answers++
+	q.trouble.clear()
+	if ttl < 0 || ttl > longestWait {
+		ttl = longestWait
+	}
+	q.expiryDeadline = now + max(ttl, shortestWait)
+	if q.waiting.size > 0 {
+		q.subscribe(now)
+	}
+}
+
+// Unsent says that nothing came of w's attempt and that nothing speaks against
+// another: it was taken back before it was written, or what it got is gone
+// again. The wake-up that it was made for is handed on.
+func (q *Queue) Unsent(w *Waiter) {
+	q.unsent(w)
+	q.retry(w)
+}
+
+func (q *Queue) unsent(w *Waiter) {
+	if led, _ := q.end(w); led {
+		q.wakePending = true // the next head sees for itself
+	}
+}
+
+// Rejected says that the server, or the client, answered w's attempt with an
+// error that ends its wait.
+func (q *Queue) Rejected(w *Waiter, err error) {
+	if q.leading == w && q.handedOn {
+		q.ResetOwnMessages()
+	}
+	q.settle(w, Failed, err)
+	q.unsent(w)
+}
+
+// Troubled says that w's attempt, made at since, failed in a way that trying
+// again may mend, and that nothing of it is left. It is made again after a
+// pause, and whoever was never answered gives up when trouble has lasted for
+// the timeout (A7).
+func (q *Queue) Troubled(now time.Duration, w *Waiter, err error, since time.Duration) {
+	led, handedOn := q.end(w)
+	if led {
+		q.queueTroubled(now, err, since, handedOn)
+		return
+	}
+	if w.settled {
+		return
+	}
+	w.trouble.add(err, since)
+	if !w.told && now-w.trouble.since >= q.timeout {
+		q.settle(w, Unreachable, err)
+		return
+	}
+	w.retryAt = now + w.trouble.pause
+	q.dueAt(w.retryAt)
+}
+
+// Open says that w's attempt, made at since, failed, and that its outcome is
+// being found out or undone. Nothing else is tried for it, or for the queue if
+// the attempt was the queue's, until Resolved.
+func (q *Queue) Open(now time.Duration, w *Waiter, err error, since time.Duration) {
+	q.changed = true
+	if q.leading == w {
+		q.queueTroubled(now, err, since, q.handedOn)
+		return
+	}
+	if w.settled {
+		return
+	}
+	w.trouble.add(err, since)
+	if w.told {
+		return // it waits on
+	}
+	if at := w.trouble.since + q.timeout; at > now {
+		w.open = true
+		q.dueAt(at)
+	} else {
+		q.settle(w, Unreachable, err)
+	}
+}
+
+// Resolved says that nothing is left of an attempt that was Open, so that
+// another may be made.
+func (q *Queue) Resolved(w *Waiter) {
+	q.end(w)
+	q.retry(w)
+}
+
+// retry makes another attempt for one outside the queue.
+func (q *Queue) retry(w *Waiter) {
+	if w.linked && !w.queued && !w.trying {
+		q.try(w)
+	}
+}
+
+func (q *Queue) queueTroubled(now time.Duration, err error, since time.Duration, handedOn bool) {
+	if handedOn {
+		q.ResetOwnMessages()
+	}
+	q.trouble.add(err, since)
+	q.expiryDeadline = now + q.trouble.pause
+	q.wakePending = false
+	q.failUnanswered(now)
+}
+
+// failUnanswered fails those in the queue whose patience with a silent server
+// has ended.
+func (q *Queue) failUnanswered(now time.Duration) {
+	if q.trouble.err == nil {
+		return
+	}
+	q.waiting.each(func(w *Waiter) bool {
+		if !q.wasTold(w) && now-max(w.joined, q.trouble.since) >= q.timeout {
+			q.settle(w, Unreachable, q.trouble.err)
+		}
+		return true
+	})
+}
+
+// dueAt has the timer set for one outside the queue.
+func (q *Queue) dueAt(at time.Duration) {
+	if q.retryAt == 0 || at < q.retryAt {
+		q.retryAt = at
+	}
+}
+
+// retryUnqueued does what is due outside the queue.
+func (q *Queue) retryUnqueued(now time.Duration) {
+	if q.retryAt == 0 || now < q.retryAt {
+		return
+	}
+	q.retryAt = 0
+	q.unqueued.each(func(w *Waiter) bool {
+		switch limit := w.trouble.since + q.timeout; {
+		case w.open && now >= limit:
+			q.settle(w, Unreachable, w.trouble.err)
+		case w.open:
+			q.dueAt(limit)
+		case w.retryAt > now:
+			q.dueAt(w.retryAt)
+		case w.retryAt > 0:
+			q.retry(w)
+		}
+		return true
+	})
+}

@@ -1,0 +1,259 @@
+package waitqueue
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/wakepolicy"
+)
+
+var errRejected = errors.New("rejected")
+
+// storm drives a queue with random events, of those that its caller may report in the state it is in.
+type storm struct {
+	*rig
+	rng    *rand.Rand
+	share  *wakepolicy.FairShare
+	alive  []*Waiter // joined, and not settled when last looked at
+	opened map[*Waiter]bool
+	owed   bool // a wake-up was raised that no attempt has followed
+	held   bool // this client is inside, as far as it matters
+	log    []string
+}
+
+func (s *storm) lead() *Waiter {
+	for _, w := range s.attempts {
+		if w.queued {
+			return w
+		}
+	}
+	return nil
+}
+
+// joinsOne adds one of some kind.
+func (s *storm) joinsOne() string {
+	w := &Waiter{Shared: s.rng.IntN(4) == 0}
+	if s.rng.IntN(3) == 0 {
+		w.Until = s.now + time.Duration(s.rng.Int64N(int64(time.Second)))
+	}
+	s.alive = append(s.alive, w)
+	if w.Once = s.rng.IntN(6) == 0; w.Once || w.Shared {
+		s.tries(w)
+		return "joins beside the queue"
+	}
+	s.does(func() { s.q.Join(s.now, w, s.held) })
+	return "joins"
+}
+
+// answers ends, or opens, an attempt that is under way.
+func (s *storm) answers() string {
+	w := s.attempts[s.rng.IntN(len(s.attempts))]
+	led := s.q.leading == w
+	if s.opened[w] {
+		delete(s.opened, w)
+		s.resolves(w)
+		return "resolved"
+	}
+	switch s.rng.IntN(12) {
+	case 0, 1, 2:
+		if s.share != nil {
+			s.share.Granted(s.now)
+		}
+		s.held = !w.Settled()
+		s.granted(w)
+		return "granted"
+	case 3:
+		s.owed = s.owed || led
+		s.unsent(w)
+		return "unsent"
+	case 4:
+		s.owed = s.owed || led
+		s.answered(w)
+		s.does(func() { s.q.Rejected(w, errRejected) })
+		return "rejected"
+	case 5:
+		s.owed = s.owed && !led
+		s.troubled(w)
+		return "troubled"
+	case 6:
+		s.owed = s.owed && !led
+		s.opened[w] = true
+		s.opens(w)
+		return "open"
+	default:
+		s.refused(w, time.Duration(s.rng.Int64N(int64(2*time.Second)))-time.Millisecond)
+		return "refused"
+	}
+}
+
+// releases is an unlock of this client.
+func (s *storm) releases() string {
+	s.held = false
+	s.handsOff()
+	if s.share != nil {
+		s.share.Released(s.now, s.q.Listening())
+	}
+	if s.rng.IntN(5) == 0 {
+		s.owed = s.owed || s.q.ownMessages == 0
+		s.does(s.q.ResetOwnMessages)
+		return "releases, and it goes wrong"
+	}
+	return "releases"
+}
+
+// hears is something from the channel.
+func (s *storm) hears() string {
+	switch n := s.rng.IntN(30); {
+	case n == 0:
+		s.does(func() { s.q.SubscriptionRefused(errRejected) })
+		s.owed = false
+		return "the subscription is refused"
+	case n < 6 || !s.q.Listening():
+		s.owed = true
+		s.confirmed()
+		return "confirmed"
+	default:
+		s.owed = s.owed || s.q.ownMessages == 0 || s.now >= s.q.ownMessagesUntil
+		s.message()
+		return "message"
+	}
+}
+
+func (s *storm) step() string {
+	switch n := s.rng.IntN(20); {
+	case n < 3 || s.dropped: // without a queue there is nobody to tell anything
+		return s.joinsOne()
+	case n < 9 && len(s.attempts) > 0:
+		return s.answers()
+	case n < 12 && s.subscribed:
+		return s.hears()
+	case n == 12:
+		return s.releases()
+	case n == 13 && len(s.alive) > 0:
+		s.leaves(s.alive[s.rng.IntN(len(s.alive))])
+		return "leaves"
+	case n == 14:
+		for w := range s.q.Waiting() {
+			if w.Shared {
+				s.does(func() { s.q.LetThrough(w) })
+			}
+		}
+		return "an owner holds"
+	case n == 15:
+		s.owed = true
+		s.does(s.q.WakeHead)
+		return "the head is woken"
+	case n == 16:
+		s.owed = s.owed || !s.q.Listening()
+		s.does(s.q.GivenBack)
+		return "given back"
+	default:
+		s.goesOn(time.Duration(s.rng.ExpFloat64() * float64(5*ms)))
+		return "time goes on"
+	}
+}
+
+// holds checks what must be true in between events.
+func (s *storm) holds() {
+	s.t.Helper()
+	s.alive = slices.DeleteFunc(s.alive, (*Waiter).Settled)
+	led := 0
+	for _, w := range s.attempts {
+		if w.queued {
+			led++
+		}
+	}
+	lead := s.lead()
+	if led > 1 || s.q.leading != lead {
+		s.t.Fatalf("%d attempts of the queue are under way", led)
+	}
+	if s.timer != s.q.timerAt {
+		s.t.Fatalf("the timer is at %v, the queue believes in %v", s.timer, s.q.timerAt)
+	}
+	if s.subscribed != s.q.subscribed {
+		s.t.Fatal("the subscription is another than the queue believes in")
+	}
+	if s.owed = s.owed && s.q.Len() > 0; s.owed && lead == nil && (s.timer == 0 || s.timer > s.now+12*ms) {
+		s.t.Fatalf("a wake-up is lost: pending %v, not before %v, timer %v from now, %d wait", s.q.wakePending, s.q.notBefore-s.now, s.timer-s.now, s.q.Len())
+	}
+	if s.q.Len() > 0 && lead == nil && s.timer == 0 {
+		s.t.Fatal("they wait for nothing")
+	}
+	for _, w := range s.alive {
+		if !w.queued && !w.trying && (s.timer == 0 || s.timer > w.retryAt) {
+			s.t.Fatal("one beside the queue waits for nothing")
+		}
+		if w.queued && w.Once {
+			s.t.Fatal("one that wants one attempt queues")
+		}
+	}
+	if s.q.Len() == 0 && s.q.unqueued.size == 0 && lead == nil && !s.dropped && (s.timer == 0 || s.timer > s.now+unsubscribeDelay) {
+		s.t.Fatal("nobody is left, and the queue is")
+	}
+}
+
+// ends answers everybody and demands that nothing is left.
+func (s *storm) ends() {
+	s.t.Helper()
+	for n := 0; len(s.alive) > 0 || len(s.attempts) > 0; n++ {
+		if n > 10_000 {
+			s.t.Fatalf("%d are never served", len(s.alive))
+		}
+		if len(s.attempts) == 0 {
+			s.goesOn(longestWait)
+		}
+		for _, w := range slices.Clone(s.attempts) {
+			if s.opened[w] {
+				delete(s.opened, w)
+				s.resolves(w)
+			} else {
+				s.granted(w)
+			}
+		}
+		s.holds()
+	}
+	s.goesOn(unsubscribeDelay)
+	s.quiet()
+}
+
+// TestRandomEventsKeepTheRules: whatever happens in whatever order, one attempt of the queue is under way at most, no
+// wake-up is lost, every waiter is settled once, and when nobody is left nothing is.
+func TestRandomEventsKeepTheRules(t *testing.T) {
+	seeds := uint64(3000)
+	if testing.Short() {
+		seeds = 300
+	}
+	counts := map[string]int{}
+	for seed := range seeds {
+		s := &storm{rig: newRig(t), rng: rand.New(rand.NewPCG(seed, 1)), opened: map[*Waiter]bool{}}
+		s.q = New(timeout, func(n time.Duration) time.Duration { return time.Duration(s.rng.Int64N(int64(n))) })
+		s.dropped = true
+		s.led = func() { s.owed = false }
+		if seed%2 == 0 {
+			s.share = new(wakepolicy.FairShare)
+			s.share.SetClients(int(seed % 20))
+			s.q.Use(s.share)
+		}
+		t.Cleanup(func() {
+			if t.Failed() && len(s.log) > 0 {
+				t.Logf("seed %d: %q", seed, s.log[max(len(s.log)-30, 0):])
+			}
+		})
+		for range 200 {
+			s.log = append(s.log, s.step())
+			counts[s.log[len(s.log)-1]]++
+			s.holds()
+		}
+		s.ends()
+		s.log = nil
+	}
+	for _, what := range []string{"joins", "granted", "refused", "unsent", "rejected", "troubled", "open", "resolved", "message", "releases",
+		"releases, and it goes wrong", "the subscription is refused", "an owner holds"} {
+		if counts[what] < int(seeds) {
+			t.Errorf("%q happened %d times only", what, counts[what])
+		}
+	}
+}

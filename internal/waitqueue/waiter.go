@@ -1,0 +1,114 @@
+package waitqueue
+
+import "time"
+
+// Waiter is one call that wants the name. Its maker embeds it in what the call
+// is made of and sets the first group of fields before it joins; the queue
+// never changes those.
+type Waiter struct {
+	Call   any           // whose it is: handed back with each action, and not looked at
+	Once   bool          // refused is refused: it does not queue
+	Shared bool          // its owner came from outside, and may hold the name already
+	Until  time.Duration // when its wait elapses; 0: never
+
+	joined  time.Duration
+	answers int     // the queue's count of answers when it joined
+	trouble trouble // of attempts outside the queue
+
+	queued  bool // it stands, or last stood, in the queue, not beside it
+	linked  bool // it is in one of the two lists
+	told    bool // an attempt of its own was answered "taken"
+	trying  bool // an attempt is under way in its name
+	open    bool // whose outcome is not known yet
+	settled bool
+	retryAt time.Duration // when the next attempt outside the queue is due; 0: not set
+
+	prev, next *Waiter // in its list
+
+	// What the caller was not told of yet.
+	pending     bool
+	nextPending *Waiter
+	why         Reason
+	err         error
+}
+
+// Settled tells whether the wait is over.
+func (w *Waiter) Settled() bool { return w.settled }
+
+// Told tells whether an attempt of its own was answered "taken".
+func (w *Waiter) Told() bool { return w.told }
+
+// trouble is a time without answers.
+type trouble struct {
+	err   error // the latest
+	since time.Duration
+	pause time.Duration // before the next attempt
+}
+
+const (
+	firstPause = 20 * time.Millisecond
+	lastPause  = 500 * time.Millisecond
+)
+
+// add records that an attempt made at since failed with err.
+func (t *trouble) add(err error, since time.Duration) {
+	if t.err == nil {
+		t.since, t.pause = since, firstPause
+	} else {
+		t.pause = min(2*t.pause, lastPause)
+	}
+	t.err = err
+}
+
+func (t *trouble) clear() { *t = trouble{} }
+
+// list has waiters in order of arrival.
+type list struct {
+	head, tail *Waiter
+	size       int
+	shared     int // of them, how many have a shared owner
+}
+
+func (l *list) push(w *Waiter) {
+	w.linked, w.prev, w.next = true, l.tail, nil
+	if l.tail == nil {
+		l.head = w
+	} else {
+		l.tail.next = w
+	}
+	l.tail = w
+	l.size++
+	if w.Shared {
+		l.shared++
+	}
+}
+
+// remove takes w, which is in the list, out of it.
+func (l *list) remove(w *Waiter) {
+	if w.prev == nil {
+		l.head = w.next
+	} else {
+		w.prev.next = w.next
+	}
+	if w.next == nil {
+		l.tail = w.prev
+	} else {
+		w.next.prev = w.prev
+	}
+	w.linked, w.prev, w.next = false, nil, nil
+	l.size--
+	if w.Shared {
+		l.shared--
+	}
+}
+
+// each calls fn for all of them. fn may remove the one that it is called with.
+func (l *list) each(fn func(*Waiter) bool) {
+	for w := l.head; w != nil; {
+		next := w.next
+		if !fn(w) {
+			return
+		}
+		w = next
+	}
+}

@@ -1,0 +1,345 @@
+package waitqueue
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestUncontendedAcquireIsOneAttemptAndNothingElse(t *testing.T) {
+	r := newRig(t)
+	w := r.joins(1)[0]
+	r.under("a queue that forms", w)
+	r.granted(w)
+	r.is(w, Granted, nil)
+	r.quiet()
+	if r.subs > 0 {
+		t.Error("it subscribed")
+	}
+}
+
+// try, subscribe and have it confirmed, try again, wait.
+func TestRefusedWaiterSubscribesAndTriesAgainWhenThatIsConfirmed(t *testing.T) {
+	r := newRig(t)
+	w := r.joins(1)[0]
+	r.refused(w, lease)
+	r.under("refused, and not confirmed yet")
+	if !r.subscribed {
+		t.Fatal("it did not subscribe")
+	}
+	r.confirmed()
+	r.under("confirmed", w)
+	r.refused(w, lease)
+	r.under("refused again")
+	if r.timer != r.now+lease {
+		t.Errorf("it looks %v from now, the lease ends after %v", r.timer-r.now, lease)
+	}
+}
+
+func TestMessageMakesTheHeadTry(t *testing.T) {
+	r := newRig(t)
+	w := r.waits(lease)
+	others := r.joins(3)
+	r.under("others came")
+	r.message()
+	r.under("a message", w)
+	r.message()
+	r.message()
+	r.under("messages during a try", w)
+	r.granted(w)
+	r.under("one message is kept for the next", others[0])
+	r.refused(others[0], lease)
+	r.under("it was a flag, not a queue")
+}
+
+func TestWaitersEnterInOrder(t *testing.T) {
+	r := newRig(t)
+	ws := append([]*Waiter{r.waits(lease)}, r.joins(5)...)
+	for _, w := range ws {
+		r.message()
+		r.under("a message", w)
+		r.granted(w)
+	}
+	r.quiet()
+}
+
+func TestWaiterEntersWhenLeaseExpires(t *testing.T) {
+	r := newRig(t)
+	w := r.waits(lease)
+	r.goesOn(lease - 1)
+	r.under("the lease has not ended")
+	r.goesOn(1)
+	r.under("the lease has ended", w)
+}
+
+func TestNoWaitIsShorterThanAMillisecondOrLongerThanAMinute(t *testing.T) {
+	for ttl, want := range map[time.Duration]time.Duration{
+		0: ms, 1: ms, ms: ms, 2 * ms: 2 * ms, time.Minute: time.Minute,
+		time.Minute + 1: time.Minute, 1<<63 - 1: time.Minute, -1: time.Minute, -ms: time.Minute, -2 * ms: time.Minute,
+	} {
+		r := newRig(t)
+		w := r.waits(ttl)
+		began := r.now
+		for len(r.attempts) == 0 && r.now < began+time.Hour {
+			r.goesOn(us)
+			if r.timer > 0 && len(r.attempts) == 0 {
+				r.goesOn(r.timer - r.now)
+			}
+		}
+		if got := r.now - began; got < want || got > want+us {
+			t.Errorf("PTTL %d: the head tries after %v, want %v", ttl, got, want)
+		}
+		r.under("the wait is over", w)
+	}
+}
+
+func TestMessageDuringTheHeadsTryOutlivesTheHead(t *testing.T) {
+	r := newRig(t)
+	first, second := r.waits(lease), r.joins(1)[0]
+	r.message()
+	r.message()
+	r.leaves(first)
+	r.under("the one that left", first)
+	r.refused(first, lease)
+	r.under("its second message", second)
+}
+
+func TestHeadThatGivesUpHandsItsWakeUpOn(t *testing.T) {
+	r := newRig(t)
+	first, second := r.waits(lease), r.joins(1)[0]
+	r.message()
+	r.under("a message", first)
+	// Its command is taken back before it was written.
+	r.leaves(first)
+	r.unsent(first)
+	r.under("the next head", second)
+	if _, told := r.ended[first]; told || !first.Settled() {
+		t.Error("who left by itself is told so")
+	}
+}
+
+func TestWakeUpIsNotLostWithAHeadThatWaitsForItsTurn(t *testing.T) {
+	r := newRig(t)
+	first, second := r.waits(lease), r.joins(1)[0]
+	r.ahead()
+	r.message()
+	r.under("it steps back")
+	r.leaves(first)
+	r.goesOn(10 * ms)
+	r.under("the next head", second)
+}
+
+// The command of a waiter that left is on its way: its answer is everybody's.
+func TestNobodyElseTriesWhileTheLeaversAttemptIsUnderWay(t *testing.T) {
+	r := newRig(t)
+	ws := r.joins(3)
+	r.leaves(ws[0])
+	r.message()
+	r.under("the leaver's", ws[0])
+	if r.dropped {
+		t.Fatal("the queue is given up")
+	}
+	r.granted(ws[0]) // given back by the caller, who says so
+	r.under("the message", ws[1])
+	if _, told := r.ended[ws[0]]; told {
+		t.Error("the leaver is told of a grant")
+	}
+}
+
+func TestLastWaiterThatLeavesLeavesNothing(t *testing.T) {
+	r := newRig(t)
+	w := r.waits(lease)
+	r.leaves(w)
+	r.quiet()
+	r.does(func() { r.q.Tick(r.now) })
+	if r.timer != 0 {
+		t.Error("a tick that was on its way set the timer")
+	}
+}
+
+func TestGrantTellsAllWhoWaitThatItIsTaken(t *testing.T) {
+	r := newRig(t)
+	ws := r.joins(3)
+	r.granted(ws[0])
+	late := r.joins(1)[0]
+	for _, w := range ws[1:] {
+		if !r.q.Facts(w).Told {
+			t.Error("one who waited was not told")
+		}
+	}
+	if f := r.q.Facts(late); f.Told || !f.Known {
+		t.Errorf("who came after the answer: %+v", f)
+	}
+	if !r.subscribed {
+		t.Error("they did not subscribe")
+	}
+}
+
+// The queue has formed again, subscribed still, while another owner of this client is inside.
+func TestCallerBehindAHoldOfThisClientWaitsForItsEnd(t *testing.T) {
+	for _, held := range []bool{true, false} {
+		r := newRig(t)
+		first := r.waits(lease)
+		r.joins(1)
+		r.handsOff()
+		r.granted(first)
+		for w := range r.q.Waiting() {
+			r.leaves(w)
+		}
+		w := new(Waiter)
+		r.does(func() { r.q.Join(r.now, w, held) })
+		if tries := len(r.attempts) > 0; tries == held || r.q.Facts(w).Told != held {
+			t.Errorf("held %v: tries at once %v, told %v", held, tries, r.q.Facts(w).Told)
+		}
+	}
+}
+
+// The lease that was last heard of has ended: whatever this client believes to hold, the head looks, and was not told.
+func TestCallerBehindAHoldThatIsOverdueTriesAtOnce(t *testing.T) {
+	r := newRig(t)
+	w := r.waits(lease)
+	r.handsOff()
+	r.answered(w)
+	r.does(func() { r.q.Granted(r.now, w, 10*ms) })
+	r.now += 20 * ms
+	next := new(Waiter)
+	r.does(func() { r.q.Join(r.now, next, true) })
+	r.under("at once", next)
+	if r.q.Facts(next).Told {
+		t.Error("it counts as told")
+	}
+}
+
+// The wake-up came while nobody waited, so it is the newcomer's.
+func TestCallerTakesOverAWakeUpThatIsPending(t *testing.T) {
+	r := newRig(t)
+	first := r.waits(lease)
+	share := r.ahead()
+	r.handsOff() // steps back
+	share.Released(r.now, true)
+	r.message()
+	next := new(Waiter)
+	r.does(func() {
+		r.q.handedOff = true
+		r.q.Leave(first)
+		r.q.Join(r.now, next, true)
+	})
+	if r.q.Facts(next).Told {
+		t.Error("it counts as told")
+	}
+	r.goesOn(20 * ms)
+	r.under("soon", next)
+}
+
+// Who waited behind a hold of this client and went is followed by a delay of its own.
+func TestUnsubscribeDelayBeginsWithTheLastThatLeft(t *testing.T) {
+	r := newRig(t)
+	w := r.waits(lease)
+	r.handsOff()
+	r.granted(w)
+	behind := new(Waiter)
+	r.does(func() { r.q.Join(r.now, behind, true) })
+	r.goesOn(2 * unsubscribeDelay)
+	r.leaves(behind)
+	r.goesOn(unsubscribeDelay - 1)
+	if !r.subscribed {
+		t.Error("it left the channel early")
+	}
+	r.goesOn(1)
+	r.quiet()
+}
+
+func TestReentryAndTryLockPassTheQueue(t *testing.T) {
+	r := newRig(t)
+	r.waits(lease)
+	r.joins(2)
+	once, as := r.tries(&Waiter{Once: true}), r.tries(&Waiter{Shared: true})
+	r.under("both at once", once, as)
+	r.granted(as)
+	r.refused(once, lease)
+	r.is(as, Granted, nil)
+	r.is(once, Refused, nil)
+	r.under("and nothing more")
+	if r.q.Len() != 3 {
+		t.Errorf("%d wait", r.q.Len())
+	}
+}
+
+func TestOnlyARefusedReentryQueues(t *testing.T) {
+	r := newRig(t)
+	as := r.tries(&Waiter{Shared: true})
+	r.refused(as, lease)
+	if !r.subscribed || r.q.Len() != 1 || !as.Told() || r.q.SharedOwners() != 1 {
+		t.Fatalf("subscribed %v, %d wait", r.subscribed, r.q.Len())
+	}
+	r.confirmed()
+	r.under("it leads the queue", as)
+	behind := r.tries(&Waiter{Shared: true})
+	r.refused(behind, lease)
+	r.under("it waits behind", as)
+	if got := slices.Collect(r.q.Waiting()); !slices.Equal(got, []*Waiter{as, behind}) {
+		t.Errorf("%d wait, or in another order", len(got))
+	}
+}
+
+func TestOwnerThatComesToHoldLetsItsWaitersThrough(t *testing.T) {
+	r := newRig(t)
+	first := r.waits(lease)
+	as := &Waiter{Shared: true}
+	r.tries(as)
+	r.refused(as, lease)
+	r.does(func() { r.q.LetThrough(as) })
+	r.under("it tries at once", as)
+	r.does(func() { r.q.LetThrough(as) }) // is harmless
+	if r.q.Len() != 1 || r.q.SharedOwners() != 0 {
+		t.Errorf("%d wait", r.q.Len())
+	}
+	r.granted(as)
+	r.under("nobody else does")
+	r.message()
+	r.under("the queue goes on", first)
+	r.does(func() { r.q.LetThrough(first) })
+	if r.q.Len() != 1 {
+		t.Error("one whose attempt is under way was let through")
+	}
+}
+
+// A grant that was given back at once, since a forced unlock hit it, is tried for again at once.
+func TestGrantThatIsGoneIsTriedForAgain(t *testing.T) {
+	r := newRig(t)
+	w := r.joins(1)[0]
+	r.unsent(w)
+	r.under("in the queue", w)
+	r = newRig(t)
+	w = r.tries(&Waiter{Shared: true})
+	r.unsent(w)
+	r.under("beside it", w)
+	r.leaves(w)
+	r.unsent(w)
+	r.quiet()
+}
+
+func TestWaitersWithoutASubscriptionHearOfWhatIsGivenBack(t *testing.T) {
+	r := newRig(t)
+	w := r.joins(1)[0]
+	r.refused(w, lease)
+	r.does(r.q.GivenBack)
+	r.under("not confirmed", w)
+	r.refused(w, lease)
+	r.confirmed()
+	r.refused(w, lease)
+	r.does(r.q.GivenBack)
+	r.under("the message will tell")
+}
+
+func TestLostHoldWakesTheHead(t *testing.T) {
+	r := newRig(t)
+	w := r.waits(lease)
+	r.does(r.q.WakeHead)
+	r.under("nobody will unlock", w)
+	r.granted(w)
+	r.does(r.q.WakeHead)
+	if r.q.wakePending {
+		t.Error("a wake-up of nobody is kept")
+	}
+}
