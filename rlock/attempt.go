@@ -7,6 +7,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/waitqueue"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -20,15 +21,17 @@ type attempt struct {
 	began      time.Duration
 	forces     int32 // of the name when it was queued
 	queued     bool
-	handedOff  bool // it was queued right behind an unlock of this client
+	rejected   bool // the server's error has ended the wait, and what may have run is undone
 	referenced bool // a timer refers to it
 	stuckTimer *time.Timer
 	left       bool // its owner's command queue is free, or an undo has it
 	detached   bool // it has ended
 }
 
-// try makes an attempt for w. It is called with the shard locked.
-func (n *name) try(w *waiter) *attempt {
+// try makes an attempt for w, as the queue asks. It is called with the shard
+// locked. What becomes of the attempt is reported to the queue once: as granted,
+// refused, unsent, rejected, troubled, or resolved after it was open.
+func (n *name) try(w *waiter) {
 	var st *ownerState
 	if w.terms.as {
 		st = n.ensureOwnerState(w.terms.owner)
@@ -52,15 +55,18 @@ func (n *name) try(w *waiter) *attempt {
 		a.stuckTimer = n.c.after(n.c.o.timeout, a.stuck)
 	}
 	a.st.run(a)
-	return a
 }
+
+// queue is what the attempt is reported to, on behalf of its waiter. A waiter
+// that has left may have been the last one there.
+func (a *attempt) queue() (*waitQueue, *waitqueue.Waiter) { return a.st.n.ensureQueue(), &a.w.Waiter }
 
 // begin queues the command. It runs with the shard locked, in the owner's
 // command queue.
 func (a *attempt) begin() {
 	st, n := a.st, a.st.n
-	if a.w.ended {
-		a.end(true)
+	if a.w.Settled() {
+		a.unsent()
 		return
 	}
 	own := n.c.o.watchdog
@@ -84,7 +90,7 @@ func (a *attempt) stuck() {
 	s := a.st.n.s
 	s.lock()
 	defer s.unlock()
-	if a.detached || a.w.ended || a.w.wasRefused() {
+	if a.detached || a.w.Settled() || a.w.wasRefused() {
 		return
 	}
 	queued := a.inCommandQueue()
@@ -92,8 +98,10 @@ func (a *attempt) stuck() {
 		return // its own send bounds it
 	}
 	a.w.fail(a.w.unsent(a.st.n.c.node.exec.Trouble()))
-	if !queued {
-		a.end(true)
+	if queued {
+		a.st.n.step()
+	} else {
+		a.unsent()
 	}
 }
 
@@ -104,7 +112,7 @@ func (a *attempt) inCommandQueue() bool { return !a.req.Begun() }
 // unanswered tells whether the attempt may have reached the server.
 func (a *attempt) unanswered() bool { return a.queued && !a.detached }
 
-// cancel takes the command back if it was not written yet. Then end must be
+// cancel takes the command back if it was not written yet. Then unsent must be
 // called. It is called with the shard locked.
 func (a *attempt) cancel() bool {
 	if a.queued && !a.detached && a.st.n.c.node.exec.Cancel(&a.req) {
@@ -118,14 +126,21 @@ func (a *attempt) cancel() bool {
 // locked.
 func (a *attempt) abandon() {
 	if a.cancel() {
-		a.end(true)
+		a.unsent()
 	}
 }
 
-// end ends the attempt, once: for its waiter, for its queue and for its owner's
-// command queue. unasked says that the server was not asked, or did not tell.
-// Then the wake-up that the attempt was made for stays pending.
-func (a *attempt) end(unasked bool) {
+// unsent ends an attempt that the server was not asked for, or did not tell of:
+// the wake-up that it was made for stays pending.
+func (a *attempt) unsent() {
+	q, w := a.queue()
+	q.Unsent(w)
+	a.end()
+}
+
+// end ends the attempt, once, for its waiter and for its owner's command queue.
+// It follows the report to the wait queue.
+func (a *attempt) end() {
 	if a.detached {
 		return
 	}
@@ -135,13 +150,9 @@ func (a *attempt) end(unasked bool) {
 	if a.w.attempt == a {
 		a.w.attempt = nil
 	}
-	if a.isQueueAttempt() {
-		n.queue.current = nil
-		n.queue.wakePending = n.queue.wakePending || unasked
-	}
-	n.step()
 	st.attempts--
 	a.leave()
+	n.step()
 	n.c.work.done()
 }
 
@@ -159,11 +170,10 @@ func (a *attempt) Unanswered(r *command.Request) {
 	s := a.st.n.s
 	s.lock()
 	defer s.unlock()
-	if a.handedOff {
-		a.st.n.resetOwnMessages()
-	}
 	a.st.mayHaveSet(r.Sent(), a.lease)
-	a.noteTrouble(r.Err())
+	q, w := a.queue()
+	q.Open(q.now(), w, r.Err(), a.began)
+	a.st.n.step()
 }
 
 // Paused never comes: an acquire is never sent again.
@@ -212,30 +222,35 @@ func (a *attempt) granted(r *command.Request) {
 		h.over(lostBy(watchdog.ErrExpired))
 		h.giveBack()
 		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, st.least(r.Sent(), a.lease)))
-		a.tellQueue()
 	case r.Unreplicated():
 		n.c.log.unreplicated(st, r)
 		a.giveBackFirst(h, func() { a.retryLater(errUnreplicated) })
 		return
 	case a.forces != n.forces:
 		// A ForceUnlock was queued behind it: the grant is gone again.
-		a.giveBackFirst(h, a.again)
+		a.giveBackFirst(h, a.unsent)
 		return
-	case w.ended:
+	case w.Settled():
 		h.giveBack()
-		a.tellQueue()
 	default:
-		w.endWait(h, nil)
-		a.tellQueue()
-		n.reenter(st.owner)
-		a.end(false)
+		w.hold = h
+		a.reportGrant()
+		n.letThrough(st.owner)
+		a.end()
 		if w.tries == 1 {
 			w.done()
 		}
 		a.done()
 		return
 	}
-	a.end(false)
+	a.reportGrant()
+	a.end()
+}
+
+// reportGrant tells the queue that the lock is taken now.
+func (a *attempt) reportGrant() {
+	q, w := a.queue()
+	q.Granted(q.now(), w, a.lease)
 }
 
 // supersede ends the holds of all owners but st, which the server has just
@@ -263,20 +278,8 @@ func (a *attempt) giveBackFirst(h *Hold, then func()) {
 	h.release(nil, func(err error) {
 		a.st.n.c.log.givenBack(a.st, err)
 		then()
-		a.end(false)
 	})
 	a.leave()
-}
-
-// isQueueAttempt tells whether it is the attempt of its queue.
-func (a *attempt) isQueueAttempt() bool { return a.st.n.isQueueAttempt(a) }
-
-// tellQueue tells the queue, if the attempt was its own, that the lock is taken
-// now. The waiter that got it has left the queue by then.
-func (a *attempt) tellQueue() {
-	if a.isQueueAttempt() {
-		a.st.n.queue.lockTaken(a.lease)
-	}
 }
 
 // grant makes a living hold. It reports false if the hold can't be trusted any
@@ -318,137 +321,80 @@ func (st *ownerState) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) 
 
 // refused handles the answer that another owner holds the lock.
 func (a *attempt) refused(ttl time.Duration) {
-	w, n := a.w, a.st.n
-	n.c.log.waiting(w, ttl)
-	w.refused = true
-	w.ownerUsed = false
-	w.trouble.clear()
-	switch {
-	case a.isQueueAttempt():
-		if n.fairShare != nil {
-			n.fairShare.Refused(n.c.early())
-		}
-		n.queue.lockTaken(ttl)
-		n.queue.pollWithin(pollIntervals)
-		if a.handedOff {
-			// The unlock did not run before it, or released nothing.
-			n.resetOwnMessages()
-		}
-	case w.ended:
-	case w.once:
-		w.fail(ErrLocked)
-	default:
-		// Only a refused re-entry queues (A3).
-		q := n.ensureQueue()
-		q.unqueued.remove(w)
-		if q.size == 0 && q.current == nil {
-			q.waiterList.push(w)
-			q.lockTaken(ttl)
-		} else {
-			q.push(w)
-		}
-	}
-	a.end(false)
+	a.st.n.c.log.waiting(a.w, ttl)
+	a.w.ownerUsed = false
+	q, w := a.queue()
+	q.Refused(q.now(), w, ttl)
+	a.end()
 }
 
 // failed decides what an attempt becomes that the server refused, or was never
 // asked for.
 func (a *attempt) failed() {
-	c, r := a.st.n.c, &a.req
-	if a.handedOff {
-		a.st.n.resetOwnMessages()
-	}
-	switch {
-	case r.Fate() == command.Closed || c.closed():
-		a.w.fail(ErrClosed)
+	switch r := &a.req; {
+	case r.Fate() == command.Closed || a.st.n.c.closed():
+		a.reject(ErrClosed)
 	case r.Fate() == command.NotSent && (!r.Permanent() || a.w.wasRefused()):
 		a.retryLater(r.Err())
-	case r.Fate() == command.NotSent:
-		// Connecting again would meet the same refusal.
-		a.answeredWithError(r.Err())
 	case r.MayHaveRun():
 		a.ranInPart(r.Err())
-		return
-	default:
-		a.answeredWithError(r.Err())
+	case a.passing():
+		a.retryLater(r.Err())
+	default: // what was not sent would meet the same refusal again
+		a.reject(r.Err())
 	}
-	a.end(false)
 }
 
 // ranInPart gives back what a script may have got that ended with an error, or
 // with a reply of another shape.
 func (a *attempt) ranInPart(err error) {
-	if a.w.terms.as {
-		a.st.mayHaveSet(a.req.Sent(), a.lease)
-		a.answeredWithError(err)
-		a.end(false)
-		return
-	}
-	a.answeredWithError(err)
-	a.undo()
-}
-
-// answeredWithError fails the waiter with the server's error, or tries again if
-// the error passes.
-func (a *attempt) answeredWithError(err error) {
-	w := a.w
-	if a.req.Transient() || w.wasRefused() && a.req.Passing() {
-		a.retryLater(err)
-		return
-	}
-	w.fail(err)
-	if a.isQueueAttempt() {
-		a.st.n.queue.wakePending = true // the next head sees for itself
-	}
-}
-
-// retryLater makes the attempt again after a pause, unless the waiter gives up
-// before.
-func (a *attempt) retryLater(err error) {
-	w, n := a.w, a.st.n
-	since := a.began
-	if a.isQueueAttempt() {
-		n.queue.attemptFailed(err, since)
-		return
-	}
-	if w.ended {
-		return
-	}
-	w.trouble.add(err, since)
-	if !w.wasRefused() && n.c.now()-w.trouble.since >= n.c.o.timeout {
-		w.fail(w.unreachable(err))
-		return
-	}
-	n.c.after(w.trouble.pause, func() {
-		n.s.lock()
-		defer n.s.unlock()
-		w.retry()
-	})
-}
-
-// again makes the attempt again at once.
-func (a *attempt) again() {
-	n := a.st.n
-	if a.isQueueAttempt() {
-		n.queue.wakePending = true
-		return
-	}
-	w := a.w
-	n.c.after(0, func() {
-		n.s.lock()
-		defer n.s.unlock()
-		w.retry()
-	})
-}
-
-// retry makes another unqueued attempt, unless one is under way.
-func (w *waiter) retry() {
-	n := w.n
+	q, w := a.queue()
 	switch {
-	case w.ended || w.attempt != nil:
-	case n.c.closed():
-		w.fail(ErrClosed)
+	case a.w.terms.as:
+		a.st.mayHaveSet(a.req.Sent(), a.lease)
+		if a.passing() {
+			a.retryLater(err)
+		} else {
+			a.reject(err)
+		}
+		return
+	case a.passing():
+		q.Open(q.now(), w, err, a.began)
 	default:
-		n.try(w)
+		a.rejected = true
+		a.w.fail(err)
 	}
+	a.undo()
+	a.st.n.step()
+}
+
+// passing tells whether the server's error is no reason to end the wait.
+func (a *attempt) passing() bool {
+	return a.req.Transient() || a.w.wasRefused() && a.req.Passing()
+}
+
+// reject ends the attempt, and the wait with an error.
+func (a *attempt) reject(err error) {
+	q, w := a.queue()
+	q.Rejected(w, err)
+	a.end()
+}
+
+// retryLater ends the attempt and has it made again after a pause, unless the
+// waiter gives up before.
+func (a *attempt) retryLater(err error) {
+	q, w := a.queue()
+	q.Troubled(q.now(), w, err, a.began)
+	a.end()
+}
+
+// resolve ends an attempt that was open: what came of it is known, or undone.
+func (a *attempt) resolve() {
+	if a.rejected {
+		a.unsent()
+		return
+	}
+	q, w := a.queue()
+	q.Resolved(w)
+	a.end()
 }

@@ -99,23 +99,22 @@ func (c *Client) failWaiters(keep func(*waiter) bool) {
 		if q == nil {
 			return
 		}
+		if c.closed() {
+			q.Close()
+		}
 		var under []*attempt
-		for _, list := range []*waiterList{&q.waiterList, &q.unqueued} {
-			for w := list.head; w != nil; {
-				next := w.next
-				if !keep(w) {
-					w.fail(ErrClosed)
-					if w.attempt != nil {
-						under = append(under, w.attempt)
-					}
+		for waits := range q.All() {
+			if w := waits.Call.(*waiter); !keep(w) {
+				w.fail(ErrClosed)
+				if w.attempt != nil {
+					under = append(under, w.attempt)
 				}
-				w = next
 			}
 		}
 		for _, a := range under {
 			a.abandon()
 		}
-		q.step()
+		n.step()
 	})
 }
 
@@ -144,7 +143,7 @@ func (c *Client) endHolds() {
 func (c *Client) stopQueues() {
 	c.eachName(func(n *name) {
 		if n.queue != nil {
-			n.queue.reset()
+			n.queue.stop()
 		}
 	})
 }

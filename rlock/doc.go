@@ -100,11 +100,11 @@
 //	what went wrong     ErrLocked and the errors beside it
 //
 // Inside: attempt.go is an acquire, release.go an unlock, and undo.go handles
-// lost acquires. waitqueue.go is the queue of a name's waiters, handoff.go passes
-// the lock on within it, throttle.go limits it where many clients compete, and
-// fairshare.go is its courtesy. ownerstate.go is what one owner has of one name,
-// renew.go the watchdog's commands, renewallimit.go their number, eventlog.go the
-// log, and kind.go what differs between kinds of lock. The tests run the examples
-// beside the functions, docs/cookbook.md has whole programs, and
-// docs/dev/protocol.md describes the commands.
+// lost acquires. waiter.go is a call that waits, waitqueue.go does what the queue
+// of a name decides in internal/waitqueue, and fairshare.go counts for its
+// courtesy. ownerstate.go is what one owner has of one name, renew.go the
+// watchdog's commands, renewallimit.go their number, eventlog.go the log, and
+// kind.go what differs between kinds of lock. The tests run the examples beside
+// the functions, docs/cookbook.md has whole programs, and docs/dev/protocol.md
+// describes the commands.
 package rlock

@@ -131,7 +131,7 @@ func (e eventLog) entered(ctx context.Context, w *waiter, h *Hold, err error) {
 		return
 	}
 	c := w.n.c
-	waited := slog.Duration("waited", max(c.now()-w.joined, 0))
+	waited := slog.Duration("waited", max(c.now()-w.began, 0))
 	if err != nil {
 		e.l.LogAttrs(ctx, slog.LevelDebug, "not acquired", named(w.n.l.name), waited, failed(err))
 		return
@@ -146,14 +146,14 @@ func (e eventLog) entered(ctx context.Context, w *waiter, h *Hold, err error) {
 
 // queued logs that w waits behind others of this client.
 func (e eventLog) queued(w *waiter) {
-	if ahead := w.n.queue.size - 1; ahead > 0 && e.on(context.Background(), slog.LevelDebug) {
+	if ahead := w.n.queue.Len() - 1; ahead > 0 && e.on(context.Background(), slog.LevelDebug) {
 		e.later(w.n.s, slog.LevelDebug, "queued", named(w.n.l.name), slog.Int("ahead", ahead))
 	}
 }
 
 // waiting logs, once for each waiter, that another owner holds the lock.
 func (e eventLog) waiting(w *waiter, ttl time.Duration) {
-	if !w.refused && !w.once && !w.ended && e.on(context.Background(), slog.LevelDebug) {
+	if !w.Told() && !w.Once && !w.Settled() && e.on(context.Background(), slog.LevelDebug) {
 		e.later(w.n.s, slog.LevelDebug, "waiting", named(w.n.l.name), slog.Duration("ttl", ttl))
 	}
 }

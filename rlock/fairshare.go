@@ -2,87 +2,13 @@ package rlock
 
 import (
 	"fmt"
-	"hash/maphash"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/courtesy"
+	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
-
-const (
-	// The clients that want a name are counted only after this client has
-	// released it so many times in a row, each hold having begun soon after the
-	// one before. For long holds fewer releases are enough, since counting
-	// costs little beside them.
-	oftenCount = 8
-	oftenLong  = 3
-	oftenGap   = time.Second
-	longHold   = 50 * time.Millisecond
-
-	// Below shortHold a client does not step back: one acquisition of a slow
-	// client would cost many of its own.
-	shortHold = 500 * time.Microsecond
-
-	maxFairShares = 64 // of a shard; more names have none
-	fairShareTTL  = 10 * time.Second
-)
-
-// fairShare is this client's standing with a name that it releases often.
-type fairShare struct {
-	courtesy.FairShare
-	used     time.Duration
-	counting bool // a count of the clients is under way
-}
-
-// fairShareTable has the fair shares of one shard, guarded by its mutex. They
-// outlive the state of their names for a while.
-type fairShareTable struct {
-	shares   map[string]*fairShare
-	counters [8]releaseCounter
-}
-
-// releaseCounter counts releases in a row of one name. Names with the same
-// place share it, and the latest begins anew.
-type releaseCounter struct {
-	tag   uint32
-	count uint32
-	last  time.Duration
-}
-
-// countRelease counts a release of key, held since an instant. It tells whether
-// there have been many in a row.
-func (table *fairShareTable) countRelease(key string, since, now time.Duration) bool {
-	hash := maphash.String(shardSeed, key) / shardCount
-	h := &table.counters[hash%uint64(len(table.counters))]
-	if tag := uint32(hash >> 16); h.tag != tag || since-h.last > oftenGap {
-		*h = releaseCounter{tag: tag}
-	}
-	h.last = now
-	h.count++
-	return h.count >= oftenCount || now-since >= longHold && h.count >= oftenLong
-}
-
-// add makes the fair share of key, unless there are too many already.
-func (table *fairShareTable) add(key string, now time.Duration) *fairShare {
-	if table.shares == nil {
-		table.shares = map[string]*fairShare{}
-	}
-	if len(table.shares) >= maxFairShares/2 {
-		for k, share := range table.shares {
-			if now-share.used > fairShareTTL {
-				delete(table.shares, k)
-			}
-		}
-	}
-	if len(table.shares) >= maxFairShares {
-		return nil
-	}
-	share := &fairShare{used: now}
-	table.shares[key] = share
-	return share
-}
 
 // noteGrant records that this client holds the name now.
 func (n *name) noteGrant() {
@@ -98,31 +24,25 @@ func (n *name) noteRelease(since time.Duration) {
 		return
 	}
 	now := n.c.early()
-	share := n.fairShare
-	if share == nil {
-		key := n.l.mapped()
-		if !n.s.fairShares.countRelease(key, since, now) {
+	if n.fairShare == nil {
+		if n.fairShare = n.s.fairShares.Released(n.l.mapped(), since, now); n.fairShare == nil {
 			return
 		}
-		if share = n.s.fairShares.add(key, now); share == nil {
-			return
+		if n.queue != nil {
+			n.queue.Use(n.fairShare)
 		}
-		n.fairShare = share
-		share.Granted(since)
 	}
-	share.used = now
-	listens := n.queue != nil && n.queue.confirmed
-	share.Released(now, listens)
-	if !share.counting && !n.c.noClientCounts.Load() && share.CountDue(now) {
-		n.countClients(share, listens)
+	listens := n.queue != nil && n.queue.Listening()
+	n.fairShare.Released(now, listens)
+	if !n.c.noClientCounts.Load() && n.fairShare.CountDue(now) {
+		n.countClients(n.fairShare, listens)
 	}
 }
 
 // countClients asks how many clients are subscribed to the name's channel. All
 // that wait for it are. The command travels with the unlock.
-func (n *name) countClients(share *fairShare, listens bool) {
+func (n *name) countClients(share *wakepolicy.FairShare, listens bool) {
 	c, s := n.c, n.s
-	share.counting = true
 	r := &command.Request{Resend: command.Read} // it changes nothing, and its time is over at once
 	r.Command("PUBSUB", append(r.Room(), "NUMSUB", n.l.channel)...)
 	r.Handler = command.DoneFunc(func(r *command.Request) {
@@ -133,8 +53,8 @@ func (n *name) countClients(share *fairShare, listens bool) {
 		}
 		s.lock()
 		defer s.unlock()
-		share.counting = false
 		if err != nil {
+			share.CountFailed()
 			return
 		}
 		if !listens {
@@ -155,19 +75,4 @@ func listeners(reply any, err error) (int, error) {
 		return 0, fmt.Errorf("PUBSUB NUMSUB was answered with %d elements", len(pair))
 	}
 	return redis.Int(pair[1], nil)
-}
-
-// yieldUntil is the instant before which w, the head, makes no attempt, so that
-// a slower client can. It is 0 if w may try now. A waiter with little time left
-// does not yield, nor does a shared owner, which may be the holder.
-func (q *waitQueue) yieldUntil(w *waiter) time.Duration {
-	share := q.n.fairShare
-	if share == nil || w.terms.as || share.AverageHold() < shortHold {
-		return 0
-	}
-	now := q.n.c.early()
-	if w.until > 0 && w.until-now < 2*share.Patience() {
-		return 0
-	}
-	return share.YieldUntil(now)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
 func TestListeners(t *testing.T) {
@@ -22,38 +23,6 @@ func TestListeners(t *testing.T) {
 		if n, err := listeners(reply, nil); err == nil {
 			t.Errorf("%s: %d", what, n)
 		}
-	}
-}
-
-func TestNameIsTakenAgainAndAgain(t *testing.T) {
-	const ms = time.Millisecond
-	for what, row := range map[string]struct {
-		hold, gap time.Duration
-		often     int // after so many releases; 0: never
-	}{
-		"short holds":                        {ms, ms, oftenCount},
-		"long holds":                         {time.Second, ms, oftenLong},
-		"holds of minutes":                   {5 * time.Minute, ms, oftenLong},
-		"short holds far from each other":    {ms, 2 * time.Second, 0},
-		"long holds with a pause in between": {time.Second, 2 * time.Second, 0},
-	} {
-		t.Run(what, func(t *testing.T) {
-			var table fairShareTable
-			now := time.Hour
-			for i := 1; i <= 20; i++ {
-				since := now + row.gap
-				now = since + row.hold
-				if table.countRelease("orders", since, now) {
-					if i != row.often {
-						t.Errorf("after %d releases, want %d", i, row.often)
-					}
-					return
-				}
-			}
-			if row.often != 0 {
-				t.Error("never")
-			}
-		})
 	}
 }
 
@@ -72,16 +41,25 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 	// The first question may still be written to the connection that was killed; the second meets the refusal.
 	for range 2 {
 		sh := c.shard(l.Name())
-		asked := &fairShare{}
+		asked := new(wakepolicy.FairShare)
+		asked.Granted(time.Hour)
+		asked.Released(time.Hour, true)
+		asked.Granted(time.Hour)
+		if !asked.CountDue(time.Hour) {
+			t.Fatal("no count is due")
+		}
 		sh.lock()
 		sh.names[l.Name()].countClients(asked, true)
 		sh.unlock()
 		c.node.pipe.WakeWriter()
 		for deadline := time.Now().Add(5 * soon); ; busy(time.Millisecond) {
 			sh.lock()
-			asking := asked.counting
+			answered := asked.CountDue(time.Hour)
+			if answered {
+				asked.CountFailed() // none is made
+			}
 			sh.unlock()
-			if !asking && c.node.pipe.Err() != nil {
+			if answered && c.node.pipe.Err() != nil {
 				break
 			}
 			if time.Now().After(deadline) {

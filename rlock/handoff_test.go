@@ -14,7 +14,12 @@ func awaitNoAttempt(t *testing.T, c *Client, key string) {
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
 		s.lock()
 		n := s.names[key]
-		idle := n != nil && n.queue != nil && n.queue.current == nil && !n.queue.wakePending
+		idle := n != nil && n.queue != nil
+		if idle {
+			for w := range n.queue.Waiting() {
+				idle = idle && !n.queue.Facts(w).InFlight
+			}
+		}
 		s.unlock()
 		if idle {
 			return

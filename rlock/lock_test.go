@@ -28,7 +28,7 @@ func awaitListening(t testing.TB, c *Client, key string) {
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		s.lock()
 		n := s.names[key]
-		heard := n != nil && n.queue != nil && n.queue.confirmed
+		heard := n != nil && n.queue != nil && n.queue.Listening()
 		s.unlock()
 		if heard {
 			return

@@ -428,16 +428,6 @@ func (st *ownerState) lose(cause error) {
 	st.dropIfIdle()
 }
 
-// wakeHead makes an attempt for the head, when a release that it waits for will
-// send no message.
-func (n *name) wakeHead() {
-	if q := n.queue; q != nil && q.size > 0 {
-		q.wakePending = true
-		q.step()
-		n.s.later = append(n.s.later, n.c.node.exec.WakeWriter)
-	}
-}
-
 // LeaseLost is called by the watchdog when trust has ended or when the server
 // does not name this owner any more.
 func (st *ownerState) LeaseLost(l *watchdog.Lease, cause error) {

@@ -90,7 +90,7 @@ func (r *release) begin() {
 	r.req.Script(l.kind.release(r.req.Room(), l.key, l.channel, r.latch, st, c.leaseArg(r.lease), c.args.latchTTL))
 	r.send()
 	if r.alive && st.held == 0 && !r.reported {
-		r.ownMessage = st.n.queue != nil && st.n.queue.handOff()
+		r.ownMessage = st.n.handOff()
 		st.n.noteRelease(r.since)
 	}
 }
@@ -293,7 +293,9 @@ func (r *release) answered(q *command.Request, result codec.Release) {
 // ownMessageMissed is called when the unlock did not release as expected.
 func (r *release) ownMessageMissed() {
 	r.ownMessage = false
-	r.st.n.resetOwnMessages()
+	if q := r.st.n.queue; q != nil {
+		q.ResetOwnMessages()
+	}
 	r.st.n.step()
 }
 

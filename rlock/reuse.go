@@ -13,7 +13,7 @@ import (
 var (
 	attempts = sync.Pool{New: func() any { return new(attempt) }}
 	releases = sync.Pool{New: func() any { return new(release) }}
-	waiters  = sync.Pool{New: func() any { return &waiter{ready: make(chan struct{}, 1)} }}
+	waiters  = sync.Pool{New: func() any { return new(waiter).renew(make(chan struct{}, 1)) }}
 	outcomes = sync.Pool{New: func() any { return make(chan error, 1) }}
 )
 
@@ -33,9 +33,13 @@ func (w *waiter) done() {
 	if w.references.Add(1) < 2 {
 		return
 	}
-	ready := w.ready
+	waiters.Put(w.renew(w.ready))
+}
+
+func (w *waiter) renew(ready chan struct{}) *waiter {
 	*w = waiter{ready: ready}
-	waiters.Put(w)
+	w.Call = w
+	return w
 }
 
 // done puts the release back at the end of its Complete.

@@ -3,6 +3,8 @@ package rlock
 import (
 	"hash/maphash"
 	"sync"
+
+	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
 const shardCount = 64
@@ -14,7 +16,7 @@ const shardCount = 64
 type shard struct {
 	mu          sync.Mutex
 	names       map[string]*name
-	fairShares  fairShareTable
+	fairShares  wakepolicy.Table
 	later       []func()   // to be run without the lock: callbacks into others' code
 	spareQueues *waitQueue // queues that nobody waits in
 	spareCount  int
@@ -48,11 +50,11 @@ type name struct {
 
 	// Everything below is guarded by s.mu. What never changes is in the handle,
 	// since names come and go with each acquisition.
-	queue     *waitQueue  // nil while nobody waits and nothing is under way
-	fairShare *fairShare  // nil unless this client releases it often
-	states    *ownerState // the first, in no order; most of the time the only one
-	forces    int32       // how many times ForceUnlock was queued for it
-	pins      int32       // calls under way that came to it
+	queue     *waitQueue            // nil while nobody waits and nothing is under way
+	fairShare *wakepolicy.FairShare // nil unless this client releases it often
+	states    *ownerState           // the first, in no order; most of the time the only one
+	forces    int32                 // how many times ForceUnlock was queued for it
+	pins      int32                 // calls under way that came to it
 }
 
 // pin finds or makes the name's state and keeps it until unpin. It is called
@@ -61,7 +63,7 @@ func (s *shard) pin(l *Lock) *name {
 	key := l.mapped()
 	n := s.names[key]
 	if n == nil {
-		n = &name{c: l.c, s: s, l: l, fairShare: s.fairShares.shares[key]}
+		n = &name{c: l.c, s: s, l: l, fairShare: s.fairShares.Find(key)}
 		s.names[key] = n
 	}
 	n.pins++
@@ -76,42 +78,9 @@ func (n *name) unpin() {
 
 // dropIfIdle drops the name if nobody waits or holds.
 func (n *name) dropIfIdle() {
-	if n.queue != nil {
-		n.queue.dropIfIdle()
-	}
 	if n.pins == 0 && n.states == nil && n.queue == nil {
 		if key := n.l.mapped(); n.s.names[key] == n {
 			delete(n.s.names, key)
 		}
 	}
 }
-
-// ensureQueue finds or makes the name's queue. It is called with the shard locked.
-func (n *name) ensureQueue() *waitQueue {
-	if n.queue == nil {
-		s := n.s
-		if n.queue = s.spareQueues; n.queue == nil {
-			n.queue = &waitQueue{shard: s}
-		} else {
-			s.spareQueues, n.queue.next = n.queue.next, nil
-			s.spareCount--
-		}
-		n.queue.n = n
-	}
-	return n.queue
-}
-
-// step does what is due for the waiters, if there are any.
-func (n *name) step() {
-	if n.queue != nil {
-		n.queue.step()
-	} else {
-		n.dropIfIdle()
-	}
-}
-
-// isQueueAttempt tells whether a is the attempt of its queue.
-func (n *name) isQueueAttempt(a *attempt) bool { return n.queue != nil && n.queue.current == a }
-
-// waitsUnqueued tells whether w is among the unqueued waiters.
-func (n *name) waitsUnqueued(w *waiter) bool { return n.queue != nil && w.list == &n.queue.unqueued }

@@ -13,35 +13,6 @@ import (
 // kill the connection that an acquire was lost on.
 const undoEvery = time.Second
 
-// noteTrouble records trouble for an attempt that is not over yet.
-func (a *attempt) noteTrouble(err error) {
-	w, n := a.w, a.st.n
-	if a.isQueueAttempt() {
-		n.queue.attemptFailed(err, a.began)
-		n.queue.arm()
-		return
-	}
-	if w.ended {
-		return
-	}
-	w.trouble.add(err, a.began)
-	if w.wasRefused() {
-		return // it waits on
-	}
-	patience := w.trouble.since + n.c.o.timeout - n.c.now()
-	if patience <= 0 {
-		w.fail(w.unreachable(err))
-		return
-	}
-	n.c.after(patience, func() {
-		n.s.lock()
-		defer n.s.unlock()
-		if w.trouble.err != nil && w.attempt == a {
-			w.fail(w.unreachable(w.trouble.err))
-		}
-	})
-}
-
 // undo gives back what an acquire may have got for an owner of its own. An
 // unlock that finds nothing changes nothing. If the connection that it was
 // lost on could not be killed, the acquire may run after the undo, so the undo is
@@ -60,7 +31,7 @@ func (a *attempt) undo() {
 			until := later(n.c.now(), a.lease)
 			n.c.after(undoEvery, func() { st.undoAgain(until) })
 		}
-		a.resume()
+		a.resolve()
 	}
 	a.left = true // it is the undo's
 	u.begin()
@@ -156,20 +127,11 @@ func (a *attempt) countHolds() {
 	})
 }
 
-// resume ends the attempt and if its a new one there and waits outside
-// the queue, the waiter new waits.
-func (a *attempt) resume() {
-	a.end(false)
-	if a.st.n.waitsUnqueued(a.w) {
-		a.w.retry()
-	}
-}
-
-// resumeAs is resume for a shared owner, of which it is known now what came of
-// the attempt, and undone.
+// resumeAs is resolve for a shared owner: it is known now what came of the
+// attempt.
 func (a *attempt) resumeAs() {
 	a.w.ownerUsed = false
-	a.resume()
+	a.resolve()
 }
 
 // undecided ends an attempt whose outcome can't be found out.
@@ -177,5 +139,5 @@ func (a *attempt) undecided(why string) {
 	n := a.st.n
 	n.c.log.undecided(a.st, why)
 	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", ErrUncertain, why, a.lease))
-	a.end(true)
+	a.unsent()
 }

@@ -159,9 +159,9 @@ func (h *Hold) giveBack() {
 	h.release(nil, func(err error) {
 		n.c.log.givenBack(h.st, err)
 		// Without a subscription the waiters would not notice the release.
-		if q := n.queue; q != nil && !q.confirmed {
-			q.wakePending = true
-			q.step()
+		if q := n.queue; q != nil {
+			q.GivenBack()
+			n.step()
 		}
 	})
 }

@@ -8,82 +8,59 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
 // waiter is one call that wants the lock. The shard's mutex guards it until its
 // wait has ended. Then its caller reads hold and err.
 type waiter struct {
+	waitqueue.Waiter
 	n     *name
 	terms terms
-	once  bool // TryLock: one attempt
 
 	ready chan struct{} // gets one when the wait has ended; has room for it
 	hold  *Hold
 	err   error
 
-	ended     bool
-	refused   bool // an attempt of its own was answered "taken"
-	answers   int  // the queue's count of answers when it joined
-	tries     int  // attempts in its name
-	joined    time.Duration
-	until     time.Duration // when its wait elapses; 0: as long as its caller's ctx
-	trouble   trouble       // of attempts outside the queue
-	owner     Owner         // of the attempts, without As
-	ownerUsed bool          // an attempt in its name was not refused
-	attempt   *attempt      // under way
-
-	list       *waiterList // the list that it is in
-	prev, next *waiter
+	began     time.Duration
+	tries     int      // attempts in its name
+	owner     Owner    // of the attempts, without As
+	ownerUsed bool     // an attempt in its name was not refused
+	attempt   *attempt // under way
 
 	references atomic.Int32 // to it, once it was granted the lock
 }
 
-// trouble is a time in which the server did not answer.
-type trouble struct {
-	err   error // the latest
-	since time.Duration
-	pause time.Duration // before the next attempt
-}
-
-const (
-	firstPause = 20 * time.Millisecond
-	lastPause  = 500 * time.Millisecond
-)
-
-// add records that an attempt made at since failed with err.
-func (t *trouble) add(err error, since time.Duration) {
-	if t.err == nil {
-		t.since, t.pause = since, firstPause
-	} else {
-		t.pause = min(2*t.pause, lastPause)
+// endWait tells the caller that its wait has ended, and why. It is the queue's
+// last action for the waiter, and is called with the shard locked.
+func (w *waiter) endWait(why waitqueue.Reason, err error) {
+	switch why {
+	case waitqueue.Refused:
+		w.err = w.named(ErrLocked)
+	case waitqueue.Unreachable:
+		w.err = w.named(w.unreachable(err))
+	case waitqueue.Failed:
+		w.err = w.named(err)
 	}
-	t.err = err
-}
-
-func (t *trouble) clear() { *t = trouble{} }
-
-// endWait ends the wait. It is called with the shard locked.
-func (w *waiter) endWait(h *Hold, err error) {
-	if w.ended {
-		return
-	}
-	w.ended = true
-	w.hold, w.err = h, err
-	w.list.remove(w)
 	w.ready <- struct{}{}
 }
 
-// fail ends the wait with an error, named.
+// fail ends the wait with an error. step must follow.
 func (w *waiter) fail(err error) {
-	w.endWait(nil, wrap("acquire", w.n.l.name, err))
+	if !w.Settled() {
+		w.n.queue.Fail(&w.Waiter, err)
+	}
 }
+
+// named is an error of the wait that names call and lock.
+func (w *waiter) named(err error) error { return wrap("acquire", w.n.l.name, err) }
 
 // giveUp ends the wait for its caller: cause is the error of its ctx, or
 // ErrLocked when the wait has elapsed. An attempt under way goes on, and what
 // it is granted is given back. It is called with the shard locked.
 func (w *waiter) giveUp(cause error) error {
 	n := w.n
-	if w.ended {
+	if w.Settled() {
 		if w.hold == nil {
 			if !errors.Is(cause, ErrLocked) && !errors.Is(w.err, cause) {
 				// Its text begins as every error's does; w.err is wrapped already.
@@ -100,9 +77,9 @@ func (w *waiter) giveUp(cause error) error {
 	a := w.attempt
 	cancelled := a != nil && a.cancel()
 	err := w.waitError(cause)
-	w.endWait(nil, err)
+	n.queue.Leave(&w.Waiter)
 	if cancelled {
-		a.end(true)
+		a.unsent()
 	}
 	n.step()
 	return err
@@ -110,22 +87,22 @@ func (w *waiter) giveUp(cause error) error {
 
 // wasRefused tells whether the waiter has had an answer: to an attempt of its
 // own, or to an attempt that its queue made while the waiter was in it.
-func (w *waiter) wasRefused() bool {
-	return w.refused || w.inQueue() && w.n.queue.answers != w.answers
-}
+func (w *waiter) wasRefused() bool { return w.facts().Told }
 
-// inQueue tells whether the waiter is in its queue.
-func (w *waiter) inQueue() bool { return w.n.queue != nil && w.list == &w.n.queue.waiterList }
+// facts are what the queue knows of the wait.
+func (w *waiter) facts() waitqueue.Facts {
+	if w.n.queue == nil {
+		return waitqueue.Facts{Told: w.Told()}
+	}
+	return w.n.queue.Facts(&w.Waiter)
+}
 
 // waitError is the error of a caller that gives up, with what is known then
 // (A6, A7).
 func (w *waiter) waitError(cause error) error {
-	refused := w.wasRefused()
-	last := w.trouble.err
-	if w.inQueue() && w.n.queue.trouble.err != nil {
-		last = w.n.queue.trouble.err
-	}
-	if last == nil && (w.attempt != nil || w.inQueue() && w.n.queue.current != nil) {
+	facts := w.facts()
+	last := facts.Trouble
+	if last == nil && (w.attempt != nil || facts.InFlight) {
 		// A request that waits to be written does not know yet why it can't be.
 		last = w.n.c.node.exec.Trouble()
 	}
@@ -133,7 +110,7 @@ func (w *waiter) waitError(cause error) error {
 	unanswered := w.attempt != nil && w.attempt.unanswered()
 	err := cause
 	switch {
-	case elapsed && w.lastSaidTaken(refused):
+	case elapsed && w.lastSaidTaken(facts):
 		switch {
 		case last != nil:
 			err = fmt.Errorf("%w (last trouble: %w)", cause, last)
@@ -154,18 +131,12 @@ func (w *waiter) waitError(cause error) error {
 }
 
 // lastSaidTaken tells whether the server's last answer was that another owner
-// holds the lock. refused says whether the waiter has had an answer.
-func (w *waiter) lastSaidTaken(refused bool) bool {
-	switch {
-	case w.terms.as && w.n.holds(w.terms.owner):
+// holds the lock.
+func (w *waiter) lastSaidTaken(facts waitqueue.Facts) bool {
+	if w.terms.as && w.n.holds(w.terms.owner) {
 		return false // since then its owner came to hold it
-	case refused:
-		return true
-	default:
-		// It joined the queue after the last answer, and no trouble came since.
-		q := w.n.queue
-		return w.inQueue() && q.expiryDeadline > 0 && q.trouble.err == nil
 	}
+	return facts.Told || facts.Known
 }
 
 // unsent says why no attempt of the waiter has run. last is the last trouble,
@@ -175,7 +146,7 @@ func (w *waiter) unsent(last error) error {
 	switch a := w.attempt; {
 	case a != nil && a.inCommandQueue():
 		why = fmt.Errorf("an earlier command of owner %s is still without an answer", w.terms.owner)
-	case a == nil && (command.IsLost(last) || w.inQueue() && w.n.queue.current != nil):
+	case a == nil && (command.IsLost(last) || w.facts().InFlight):
 		why = errors.New("an earlier caller's attempt is still without an answer")
 	case last != nil:
 		return last
@@ -231,7 +202,7 @@ func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, 
 		return nil, err
 	}
 	w := waiters.Get().(*waiter)
-	w.once = once
+	w.Once = once
 	if err := w.terms.set(opts); err != nil {
 		return nil, wrap("acquire", l.name, err)
 	}
@@ -248,18 +219,17 @@ func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, 
 		return nil, wrap("acquire", l.name, err)
 	}
 	n := s.pin(l)
-	w.n, w.joined = n, l.c.early()
+	w.n, w.began, w.Shared = n, l.c.now(), w.terms.as
 	if wait >= 0 {
-		w.until = w.joined + wait
+		w.Until = w.began + wait
 	}
-	if once || w.terms.as {
-		n.ensureQueue().unqueued.push(w)
-		n.try(w)
+	if q := n.ensureQueue(); once || w.terms.as {
+		q.JoinUnqueued(w.began, &w.Waiter)
 	} else {
-		n.ensureQueue().push(w)
+		q.Join(w.began, &w.Waiter, q.Len() == 0 && n.held())
 		l.c.log.queued(w)
-		n.queue.step()
 	}
+	n.step()
 	n.unpin()
 	s.unlock()
 	l.c.node.exec.Flush()
@@ -308,48 +278,4 @@ func (w *waiter) result(ctx context.Context, cause error) (*Hold, error) {
 		w.done()
 	}
 	return h, err
-}
-
-// waiterList is a list of waiters, in order of arrival.
-type waiterList struct {
-	head, tail *waiter
-	size       int
-	shared     int // of them, how many came with As
-}
-
-func (list *waiterList) push(w *waiter) {
-	w.list, w.prev, w.next = list, list.tail, nil
-	if list.tail == nil {
-		list.head = w
-	} else {
-		list.tail.next = w
-	}
-	list.tail = w
-	list.size++
-	if w.terms.as {
-		list.shared++
-	}
-}
-
-// remove takes w out of the list. It does nothing if w is in another list or r
-// is nil.
-func (list *waiterList) remove(w *waiter) {
-	if list == nil || w.list != list {
-		return
-	}
-	if w.prev == nil {
-		list.head = w.next
-	} else {
-		w.prev.next = w.next
-	}
-	if w.next == nil {
-		list.tail = w.prev
-	} else {
-		w.next.prev = w.prev
-	}
-	w.list, w.prev, w.next = nil, nil, nil
-	list.size--
-	if w.terms.as {
-		list.shared--
-	}
 }

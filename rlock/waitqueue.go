@@ -2,297 +2,175 @@ package rlock
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/waitqueue"
 	"github.com/rlock-go/redisson/pubsub"
 )
 
-const (
-	// longestWait bounds the time between attempts, for a key without a TTL or
-	// with an absurd one.
-	longestWait = time.Minute
+// maxSpareQueues bounds how many queues a shard keeps for the next name.
+const maxSpareQueues = 8
 
-	// A PTTL of 0 must not make a waiter spin.
-	shortestWait = time.Millisecond
-
-	// unsubscribeDelay is how long an empty queue stays subscribed if it handed
-	// the lock on within this client. A caller that has just released tends to
-	// come back.
-	unsubscribeDelay = 50 * time.Millisecond
-
-	// maxSpareQueues bounds how many queues a shard keeps for the next name.
-	maxSpareQueues = 8
-)
-
-// waitQueue is the queue of the waiters for one name (A3). Only the head's
-// attempt is in flight. An attempt is made when a wake-up is pending: the queue
-// has just formed, a message came, a subscription was confirmed, the lease that
-// the server last reported has ended, or this client releases the lock. The
-// wake-up belongs to the queue and not to the head, so it is not lost when the
-// head gives up. The shard's mutex guards all fields.
+// waitQueue is the queue of one name's waiters with what it acts by: a timer, a
+// subscription and the name's attempts. All of it is guarded by the shard's
+// mutex.
 type waitQueue struct {
+	waitqueue.Queue
 	shard *shard
-	n     *name
-	next  *waitQueue // of the shard's spare queues
+	n     *name      // whose it is
+	next  *waitQueue // among the spare ones
 
-	waiterList
-	unqueued       waiterList // waiters whose attempts are made outside the queue
-	current        *attempt
-	wakePending    bool
-	expiryDeadline time.Duration // the next attempt is made by then at the latest
-	notBefore      time.Duration // but not before this, even if a wake-up is pending
-	timer          *time.Timer
-	timerAt        time.Duration // what the timer is set to; 0: not set
-	sub            *pubsub.Subscription
-	confirmed      bool // the subscription was confirmed
-	epoch          int  // counts subscriptions, so that calls of an old one are ignored
-	answers        int  // counts answers that another owner holds the lock, and grants to this queue
-	trouble        trouble
-
-	handoff
-	throttle
-	unsubscribeAt time.Duration // for an empty queue; 0: not decided
+	timer  *time.Timer
+	sub    *pubsub.Subscription
+	epoch  int  // counts subscriptions, so that an old one's calls are told apart
+	acting bool // an action is being taken
 }
 
-// dropIfIdle takes the queue off its name if nobody waits in it and nothing is
-// under way. The shard keeps it for another name.
-func (q *waitQueue) dropIfIdle() {
-	if q.size > 0 || q.unqueued.size > 0 || q.current != nil || q.sub != nil {
-		return
-	}
-	q.reset()
-	q.n.queue = nil
-	if q.shard.spareCount < maxSpareQueues {
-		q.next, q.shard.spareQueues = q.shard.spareQueues, q
-		q.shard.spareCount++
-	}
-}
-
-// push adds w at the end. A new queue makes an attempt at once, unless this
-// client holds the lock: then the release makes it.
-func (q *waitQueue) push(w *waiter) {
-	now := q.n.c.early()
-	w.answers, w.joined = q.answers, now
-	if q.size == 0 && q.current == nil {
-		if share := q.n.fairShare; share != nil {
-			share.Arrived(now)
-		}
-		if q.confirmed && !q.wakePending && now < q.attemptBy() && q.n.held() {
-			w.answers--
+// ensureQueue finds or makes the name's queue. step must follow, which drops it
+// if it is not needed. It is called with the shard locked.
+func (n *name) ensureQueue() *waitQueue {
+	if n.queue == nil {
+		s := n.s
+		if n.queue = s.spareQueues; n.queue == nil {
+			n.queue = &waitQueue{Queue: waitqueue.New(n.c.o.timeout, rand.N[time.Duration]), shard: s}
 		} else {
-			q.wakePending = true
+			s.spareQueues, n.queue.next = n.queue.next, nil
+			s.spareCount--
 		}
+		n.queue.n = n
+		n.queue.Use(n.fairShare)
 	}
-	q.waiterList.push(w)
+	return n.queue
 }
 
-// step makes the attempt that is due for the head, or sets the timer for the
-// next one. It is called after every event.
-func (q *waitQueue) step() {
-	if q.resubscribeAt > 0 && q.size > 0 {
-		q.subscribe() // if it is time
-	}
-	if q.current != nil {
-		q.arm()
+// step takes the actions that the queue asks for. It follows every event. An
+// event that comes of an action is followed by the step that is under way. It
+// is called with the shard locked.
+func (n *name) step() {
+	q := n.queue
+	if q == nil {
+		n.dropIfIdle()
 		return
 	}
-	w := q.head
-	if w == nil {
-		q.emptied()
+	if q.acting {
 		return
 	}
-	q.unsubscribeAt = 0
-	if !q.wakePending && q.n.c.now() < q.attemptBy() {
-		q.arm()
-		return
-	}
-	if q.notBefore = max(q.yieldUntil(w), q.delayUntil(w)); q.notBefore > 0 {
-		q.wakePending = true
-		q.subscribe()
-		q.arm()
-		return
-	}
-	q.handOffs = 0
-	q.attempt(w)
-}
-
-// attemptBy is the deadline of the head's next attempt, with or without a
-// wake-up.
-func (q *waitQueue) attemptBy() time.Duration {
-	if q.handOffDeadline > 0 {
-		return min(q.expiryDeadline, q.handOffDeadline)
-	}
-	return q.expiryDeadline
-}
-
-// attempt makes an attempt for w, the head.
-func (q *waitQueue) attempt(w *waiter) {
-	q.wakePending, q.notBefore, q.handOffDeadline, q.delayedUntil = false, 0, 0, 0
-	q.current = q.n.try(w)
-	q.arm()
-}
-
-// emptied is called when nobody waits any more.
-func (q *waitQueue) emptied() {
-	if q.sub != nil && q.handedOff && !q.n.c.closed() {
-		now := q.n.c.early()
-		if q.unsubscribeAt == 0 {
-			q.unsubscribeAt = now + unsubscribeDelay
-			q.trouble.clear()
+	q.acting = true
+	now := n.c.now()
+	for n.queue == q {
+		a := q.Next(now)
+		if a.Do == waitqueue.Nothing {
+			break
 		}
-		if now < q.unsubscribeAt {
-			q.arm()
-			return
-		}
+		q.act(a, now)
 	}
-	q.reset()
-	q.n.dropIfIdle()
+	q.acting = false
 }
 
-// arm sets the timer to the next instant at which something is due that no
-// event announces.
-func (q *waitQueue) arm() {
-	at := clock.Never
-	switch {
-	case q.size == 0:
-		if q.unsubscribeAt > 0 {
-			at = q.unsubscribeAt
-		}
-	case q.current == nil && q.wakePending:
-		at = q.notBefore
-	case q.current == nil:
-		at = q.attemptBy()
-	}
-	if q.resubscribeAt > 0 && q.size > 0 {
-		at = min(at, q.resubscribeAt)
-	}
-	if q.trouble.err != nil && q.size > 0 {
-		at = min(at, q.n.c.now()+q.n.c.o.timeout/4)
-	}
-	// A tick that comes early does no harm and sets the timer anew.
-	if at == clock.Never || q.timerAt != 0 && q.timerAt <= at {
-		return
-	}
-	q.timerAt = at
-	d := max(at-q.n.c.now(), 0)
-	if q.timer == nil {
-		q.timer = time.AfterFunc(d, q.tick)
-	} else {
-		q.timer.Reset(d)
-	}
-}
-
-func (q *waitQueue) tick() {
-	q.shard.lock()
+// act takes one action.
+func (q *waitQueue) act(a waitqueue.Action, now time.Duration) {
 	n := q.n
-	if n.queue != q {
-		// The queue has been taken off its name meanwhile.
-		q.shard.unlock()
-		return
-	}
-	q.timerAt = 0
-	q.failUnanswered()
-	q.step()
-	q.shard.unlock()
-	n.c.node.exec.WakeWriter()
-}
-
-// lockTaken records that the server answered an attempt of the queue with ttl:
-// another owner holds the lock, or one of the queue was granted it. The answer
-// counts for everybody who waits now.
-func (q *waitQueue) lockTaken(ttl time.Duration) {
-	q.answers++
-	q.trouble.clear()
-	if ttl < 0 || ttl > longestWait {
-		ttl = longestWait
-	}
-	q.expiryDeadline = q.n.c.early() + max(ttl, shortestWait)
-	if q.size > 0 {
-		q.subscribe()
-	}
-}
-
-// subscribe subscribes the queue, if it is not subscribed yet (A2).
-func (q *waitQueue) subscribe() {
-	if q.sub != nil || q.unsubscribed() {
-		return
-	}
-	q.epoch++
-	q.resubscribeAt, q.quickReleases, q.lastRelease = 0, 0, 0
-	q.sub = q.n.c.node.hub.Subscribe(q.n.l.channel.(string), &subscriber{shard: q.shard, kind: q.n.l.kind, queue: q, epoch: q.epoch})
-}
-
-// reset clears the queue when nobody waits in it (P1, E2).
-func (q *waitQueue) reset() {
-	q.unsubscribe()
-	if q.timer != nil {
+	switch a.Do {
+	case waitqueue.Attempt:
+		n.try(a.Waiter.Call.(*waiter))
+	case waitqueue.Settle:
+		a.Waiter.Call.(*waiter).endWait(a.Why, a.Err)
+	case waitqueue.Unsubscribe:
+		q.unsubscribe()
+	case waitqueue.Subscribe:
+		q.epoch++
+		q.sub = n.c.node.hub.Subscribe(n.l.channel.(string), &subscriber{shard: q.shard, kind: n.l.kind, queue: q, epoch: q.epoch})
+	case waitqueue.SetTimer:
+		if d := max(a.At-now, 0); q.timer == nil {
+			q.timer = time.AfterFunc(d, q.tick)
+		} else {
+			q.timer.Reset(d)
+		}
+	case waitqueue.StopTimer:
 		q.timer.Stop()
-		q.timerAt = 0
+	case waitqueue.Drop:
+		n.queue = nil
+		if q.shard.spareCount < maxSpareQueues {
+			q.next, q.shard.spareQueues = q.shard.spareQueues, q
+			q.shard.spareCount++
+		}
+		n.dropIfIdle()
 	}
-	q.wakePending = false
-	q.throttle = throttle{}
-	q.expiryDeadline, q.notBefore, q.unsubscribeAt = 0, 0, 0
-	q.handoff = handoff{}
-	q.trouble.clear()
 }
 
-// unsubscribe ends the subscription.
+// now is the time of an event.
+func (q *waitQueue) now() time.Duration { return q.n.c.now() }
+
+// unsubscribe leaves the channel.
 func (q *waitQueue) unsubscribe() {
 	if q.sub != nil {
 		q.sub.Close()
 		q.sub = nil
 		q.epoch++
 	}
-	q.confirmed = false
 }
 
-// attemptFailed records a failure that another attempt may mend. The next
-// attempt follows after a pause. Waiters that never had an answer fail when the
-// trouble has lasted for a command timeout (A7).
-func (q *waitQueue) attemptFailed(err error, since time.Duration) {
-	q.trouble.add(err, since)
-	q.expiryDeadline = q.n.c.now() + q.trouble.pause
-	q.wakePending = false
-	q.failUnanswered()
+// stop leaves nothing of a queue whose client is closed (E2).
+func (q *waitQueue) stop() {
+	q.unsubscribe()
+	if q.timer != nil {
+		q.timer.Stop()
+	}
 }
 
-// failUnanswered fails the waiters that have waited for a first answer for a
-// command timeout.
-func (q *waitQueue) failUnanswered() {
-	if q.trouble.err == nil {
+// tick is called by the timer.
+func (q *waitQueue) tick() {
+	q.shard.lock()
+	n := q.n
+	if n.queue != q {
+		// It has been dropped since.
+		q.shard.unlock()
 		return
 	}
-	now := q.n.c.now()
-	for w := q.head; w != nil; {
-		next := w.next
-		if !w.wasRefused() && now-max(w.joined, q.trouble.since) >= q.n.c.o.timeout {
-			w.fail(w.unreachable(q.trouble.err))
-		}
-		w = next
-	}
+	q.Tick(q.now())
+	n.step()
+	q.shard.unlock()
+	n.c.node.exec.WakeWriter()
 }
 
-// reenter makes attempts for waiters whose owner has just acquired the name by
-// another call. They would otherwise wait for themselves (A3).
-func (n *name) reenter(o Owner) {
+// letThrough makes attempts for the waiters whose owner has just acquired the
+// name by another call. Otherwise they would wait for themselves (A3).
+func (n *name) letThrough(o Owner) {
 	q := n.queue
-	if q == nil || q.shared == 0 {
+	if q == nil || q.SharedOwners() == 0 {
 		return
 	}
-	for w := q.head; w != nil; {
-		next := w.next
-		if w.terms.as && w.terms.owner == o && w.attempt == nil {
-			q.remove(w)
-			q.unqueued.push(w)
-			n.try(w)
+	for w := range q.Waiting() {
+		if call := w.Call.(*waiter); call.terms.as && call.terms.owner == o {
+			q.LetThrough(w)
 		}
-		w = next
 	}
 }
 
-// subscriber is one subscription of a queue, as the hub calls it. The epoch
-// tells the calls of an earlier subscription apart.
+// handOff lets the head's acquire follow an unlock that has just been queued. It
+// reports whether the message is of no use to this client.
+func (n *name) handOff() bool {
+	q := n.queue
+	if q == nil {
+		return false
+	}
+	own := q.HandOff(q.now())
+	n.step()
+	return own
+}
+
+// wakeHead makes an attempt for the head, when a release that it waits for will
+// not come.
+func (n *name) wakeHead() {
+	if q := n.queue; q != nil && q.Len() > 0 {
+		q.WakeHead()
+		n.step()
+		n.s.later = append(n.s.later, n.c.node.exec.WakeWriter)
+	}
+}
+
+// subscriber is what the hub wakes: a queue, by one of its subscriptions.
 type subscriber struct {
 	shard *shard
 	kind  *kind
@@ -300,20 +178,27 @@ type subscriber struct {
 	epoch int
 }
 
-// Confirmed wakes the queue: messages from before the confirmation are gone
-// (P2).
-func (sub *subscriber) Confirmed() { sub.wake(false) }
+// Confirmed makes the head look: what was published before is gone (P2).
+func (sub *subscriber) Confirmed() {
+	sub.tell(func(q *waitQueue) { q.Queue.Confirmed() })
+}
 
-// Message wakes the queue, if the message is a release for its kind of lock.
+// Message makes the head look, if its kind of lock says so (P3).
 func (sub *subscriber) Message(payload []byte) {
 	if sub.kind.wakes(payload) {
-		sub.wake(true)
+		sub.tell(func(q *waitQueue) { q.Queue.Message(q.now()) })
 	}
 }
 
-// wake records that an attempt is wanted, unless the message is this client's
-// own (P3).
-func (sub *subscriber) wake(released bool) {
+// Refused ends the waits: without a subscription nobody would be woken.
+func (sub *subscriber) Refused(err error) {
+	sub.tell(func(q *waitQueue) {
+		q.SubscriptionRefused(fmt.Errorf("subscribe to %s: %w", quote(q.n.l.channel.(string)), err))
+	})
+}
+
+// tell reports an event to the queue, unless the subscription was replaced.
+func (sub *subscriber) tell(event func(*waitQueue)) {
 	q := sub.queue
 	sub.shard.lock()
 	if sub.epoch != q.epoch {
@@ -321,31 +206,8 @@ func (sub *subscriber) wake(released bool) {
 		return
 	}
 	n := q.n
-	q.confirmed = true
-	if !released {
-		q.ownMessages, q.wakePending = 0, true
-	} else if !q.isOwnMessage() {
-		q.wakePending = true
-		q.observeRelease()
-	}
-	q.step()
+	event(q)
+	n.step()
 	sub.shard.unlock()
 	n.c.node.exec.WakeWriter()
-}
-
-// Refused fails all waiters: without a subscription nothing would wake them.
-func (sub *subscriber) Refused(err error) {
-	q := sub.queue
-	sub.shard.lock()
-	defer sub.shard.unlock()
-	if sub.epoch != q.epoch {
-		return
-	}
-	n := q.n
-	err = fmt.Errorf("subscribe to %s: %w", quote(n.l.channel.(string)), err)
-	for q.head != nil {
-		q.head.fail(err)
-	}
-	q.reset()
-	n.step()
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
 // soon is enough for whoever is woken, even if the machine stands still meanwhile, and much less than the leases here.
@@ -64,7 +65,7 @@ func awaitQueued(t *testing.T, l *Lock, n int) {
 		sh, queued := l.shard(), 0
 		sh.lock()
 		if n := sh.names[l.Name()]; n != nil && n.queue != nil {
-			queued = n.queue.size
+			queued = n.queue.Len()
 		}
 		sh.unlock()
 		if queued == n {
@@ -195,13 +196,13 @@ func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 	conn := s.Dial(t)
 	h := lockOf(t, l)
 	entered := make(chan *Hold)
-	for range maxHandOffs + 8 {
+	for range waitqueue.MaxHandOffs + 8 {
 		go func() { entered <- lockOf(t, l) }()
 	}
 	awaitListening(t, c, l.Name())
-	awaitQueued(t, l, maxHandOffs+8)
-	for n := range maxHandOffs + 8 {
-		if n >= maxHandOffs-2 && n <= maxHandOffs+2 {
+	awaitQueued(t, l, waitqueue.MaxHandOffs+8)
+	for n := range waitqueue.MaxHandOffs + 8 {
+		if n >= waitqueue.MaxHandOffs-2 && n <= waitqueue.MaxHandOffs+2 {
 			if _, err := conn.Do("DEL", l.Name()); err != nil {
 				t.Fatal(err)
 			}
@@ -293,15 +294,15 @@ func TestClientsOwnUnlocksAreEnoughWithoutASubscription(t *testing.T) {
 	l := c.NewLock("orders")
 	h := lockOf(t, l)
 	var all sync.WaitGroup
-	for range 3 * maxHandOffs {
+	for range 3 * waitqueue.MaxHandOffs {
 		all.Go(func() { unlock(t, lockOf(t, l)) })
 	}
-	awaitQueued(t, l, 3*maxHandOffs)
+	awaitQueued(t, l, 3*waitqueue.MaxHandOffs)
 	awaitNoAttempt(t, c, l.Name())
 	began := time.Now()
 	unlock(t, h)
 	all.Wait()
 	if took := time.Since(began); took > soon {
-		t.Errorf("%d callers took %v", 3*maxHandOffs, took)
+		t.Errorf("%d callers took %v", 3*waitqueue.MaxHandOffs, took)
 	}
 }

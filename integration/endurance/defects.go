@@ -27,7 +27,7 @@ var defects = []defect{
 		as:   "locked",
 		edits: []edit{
 			{file: "rlock/waiter.go", fn: "waiter.lastSaidTaken", old: "\t\treturn false // since then its owner came to hold it\n", new: "\t\treturn true\n"},
-			{file: "rlock/waiter.go", fn: "waiter.lastSaidTaken", old: "return w.inQueue() && q.expiryDeadline > 0 && q.trouble.err == nil", new: "_ = q\n\t\treturn true"},
+			{file: "rlock/waiter.go", fn: "waiter.lastSaidTaken", old: "return facts.Told || facts.Known", new: "return true"},
 		},
 	},
 	{
@@ -47,8 +47,8 @@ var defects = []defect{
 		as:   "given up",
 		edits: []edit{
 			{file: "rlock/attempt.go", fn: "attempt.stuck", old: " || a.w.wasRefused() {", new: " {"},
-			{file: "rlock/attempt.go", fn: "attempt.retryLater", old: "if !w.wasRefused() && n.c.now()", new: "if n.c.now()"},
-			{file: "rlock/undo.go", fn: "attempt.noteTrouble", old: "if w.wasRefused() {", new: "if false {"},
+			{file: "internal/waitqueue/outcome.go", fn: "Queue.Troubled", old: "if !w.told && now-w", new: "if now-w"},
+			{file: "internal/waitqueue/outcome.go", fn: "Queue.Open", old: "if w.told {", new: "if false {"},
 		},
 	},
 	{

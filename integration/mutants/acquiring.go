@@ -13,7 +13,7 @@ var acquiring = []defect{
 		what: "a lost acquire is not undone",
 		edits: []edit{{"rlock/attempt.go",
 			"\t\t} else {\n\t\t\ta.undo()\n",
-			"\t\t} else {\n\t\t\ta.resume()\n"}},
+			"\t\t} else {\n\t\t\ta.resolve()\n"}},
 		by: []catcher{{"integration/invariants", "TestA5LostAcquireReplyIsUndone"}},
 	},
 	{
@@ -54,8 +54,8 @@ var acquiring = []defect{
 	{
 		what: "a grant whose caller has left is not given back",
 		edits: []edit{{"rlock/attempt.go",
-			"\tcase w.ended:\n\t\th.giveBack()\n\t\ta.tellQueue()\n",
-			"\tcase w.ended:\n\t\ta.tellQueue()\n"}},
+			"\tcase w.Settled():\n\t\th.giveBack()\n",
+			"\tcase w.Settled():\n"}},
 		by: []catcher{{"integration/invariants", "TestA6GrantAfterTheEndIsGivenBack"}, {"integration/invariants", "TestH5AbandonedGrantIsNotRenewed"}},
 	},
 	{
@@ -68,8 +68,8 @@ var acquiring = []defect{
 	{
 		what: "an elapsed wait that nobody answered says \"locked\"",
 		edits: []edit{{"rlock/waiter.go",
-			"\trefused := w.wasRefused()\n",
-			"\trefused := true\n"}},
+			"\treturn facts.Told || facts.Known\n",
+			"\treturn true\n"}},
 		by: []catcher{{"integration/invariants", "TestA6UnreachableServerIsNeither"}},
 	},
 	{
@@ -81,10 +81,10 @@ var acquiring = []defect{
 	},
 	{
 		what: "who waits behind an unanswered head is told \"locked\"",
-		edits: []edit{{"rlock/waiter.go",
-			"\t\treturn w.inQueue() && q.expiryDeadline > 0 && q.trouble.err == nil\n",
-			"\t\treturn w.inQueue() && q.trouble.err == nil\n"}},
-		by: []catcher{{"integration/invariants", "TestA6WaitBehindAnUnansweredHeadIsNotErrLocked"}},
+		edits: []edit{{"internal/waitqueue/join.go",
+			"f.Known = q.expiryDeadline > 0 && q.trouble.err == nil\n",
+			"f.Known = q.trouble.err == nil\n"}},
+		by: []catcher{{"integration/invariants", "TestA6WaitBehindAnUnansweredHeadIsNotErrLocked"}, {"internal/waitqueue", "TestFactsOfAWait"}},
 	},
 	{
 		what: "a re-entry that was never sent is called uncertain",
@@ -95,9 +95,9 @@ var acquiring = []defect{
 	},
 	{
 		what: "a re-entry that was told \"taken\" gives up in an outage",
-		edits: []edit{{"rlock/undo.go",
-			"\tif w.wasRefused() {\n\t\treturn // it waits on\n\t}\n",
+		edits: []edit{{"internal/waitqueue/outcome.go",
+			"\tif w.told {\n\t\treturn // it waits on\n\t}\n",
 			""}},
-		by: []catcher{{"integration/invariants", "TestA7ToldReentriesSurviveAnOutage"}},
+		by: []catcher{{"integration/invariants", "TestA7ToldReentriesSurviveAnOutage"}, {"internal/waitqueue", "TestToldReentrySurvivesAnOutage"}},
 	},
 }
