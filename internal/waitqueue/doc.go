@@ -6,9 +6,9 @@
 // to do, one [Action] at a time, by [Queue.Next]: make an attempt, tell a
 // caller how its wait ended, subscribe, set the timer. It has no goroutine, no
 // timer, no connection and no lock of its own, and calls nobody. The caller
-// reports what comes of an action by further events, so no decision is ever
-// made inside another one, and every rule here can be tested by a list of
-// events and a number for the clock.
+// reports what comes of an action by further events. So no decision is made
+// inside another one, and every rule can be tested by a list of events and a
+// number for the clock.
 //
 //	q.Message(now)
 //	for a := q.Next(now); a.Do != waitqueue.Nothing; a = q.Next(now) {
@@ -17,38 +17,39 @@
 //
 // # The queue
 //
-// All who wait for the name make one attempt at a time, the first one's, so
-// what a hand-off costs does not grow with the waiters (A3). An attempt is made
-// when something says that a look is worth while: the queue has just formed, a
-// message came, the subscription was confirmed (P2), the lease that was last
-// heard of has ended (A2), or one of this client released. That something is
-// the queue's and not the head's, so a head that gives up takes nothing with
-// it. A message is a flag: ten of them make one look (P3).
+// The waiters of a name make one attempt at a time, the head's. So the cost of
+// a hand-off does not grow with their number (A3). An attempt is made when a
+// wake-up is pending: the queue has just formed, a message came, the
+// subscription was confirmed (P2), the lease that the server last reported has
+// ended (A2), or this client released the lock. The wake-up belongs to the queue
+// and not to the head, so it is not lost when the head gives up. Ten messages
+// are one wake-up (P3).
 //
-// Whoever wants only one attempt, or may hold the name already, tries outside
-// the queue, and queues only if it is refused and would wait. One who queues is
-// let through when its owner comes to hold the name by another call.
+// A waiter that wants only one attempt, or whose owner may hold the name
+// already, is unqueued: its attempt is made at once, outside the queue. If it is
+// refused and would wait, it queues. A waiter in the queue is let through when
+// its owner comes to hold the name by another call.
 //
 // # Hand-off
 //
 // When this client releases, the head's acquire follows the unlock in the same
-// write. The message of such an unlock says nothing new to this client. After
-// many hand-offs in a row, or when the wake policy has the client step back, the
-// head waits for the message like everybody else, but not for long.
+// write. The message of such an unlock is this client's own, and wakes nobody
+// here. After many hand-offs in a row, or when the wake policy puts the head
+// off, the head waits for the message as other clients do, but not for long.
 //
 // # Trouble
 //
-// An attempt that failed in a way that trying again may mend is made again
-// after a pause that grows. A wait that was once told "taken" goes on for as
-// long as its caller wants; one that was never answered ends when trouble has
-// lasted for the timeout (A7). An attempt whose outcome is not known keeps its
-// place: nothing else is tried until that is resolved (A5). The trouble of the
-// queue's attempts is the queue's, that of an attempt outside it its waiter's.
+// An attempt that failed in a way that another may mend is made again after a
+// pause, which grows. A waiter that was once told "taken" waits on for as long
+// as its caller wants. A waiter that never had an answer fails when the trouble
+// has lasted for the timeout (A7). An attempt whose outcome is not known is
+// open: until it is resolved, nothing else is tried (A5). The queue has the
+// trouble of its own attempts, an unqueued waiter that of its own.
 //
 // # What it does not decide
 //
-// When to hold back in favour of others is [wakepolicy.Policy]'s. What the
-// errors say, who holds what, and whether a grant that comes too late is given
-// back is the caller's; [Queue.Facts] has what the wording needs. A waiter's
-// context and its timer are the caller's too: it reports [Queue.Leave].
+// [wakepolicy.Policy] decides when to leave room for others. The caller decides
+// what errors say, who holds what, and whether a grant that comes too late is
+// given back; [Queue.Facts] has what an error's text needs. The caller also
+// watches a waiter's context and the end of its wait, and reports [Queue.Leave].
 package waitqueue

@@ -8,20 +8,19 @@ import (
 
 const (
 	// MaxHandOffs bounds how many waiters of this client get the lock one after
-	// the other without a moment in which others may. Only another client's
-	// attempt between two commands could come in between, and there is no
-	// between.
+	// the other. In between no other client can acquire it, since unlock and
+	// acquire are one write.
 	MaxHandOffs = 32
 
-	// Own messages are waited for no longer than this; what comes later may be
-	// anybody's release.
+	// An own message is expected for no longer than this. One that comes later
+	// may be any client's release.
 	ownMessageWait = 100 * time.Millisecond
 )
 
-// handOff is what a queue knows of passing the lock on within this client: the
-// head's acquire follows the unlock in the same write, which costs one round
-// trip in the place of three. All processes hear of the unlock as ever, and
-// find the lock taken.
+// handOff is the state of passing the lock on within this client. The head's
+// acquire follows the unlock in the same write, which costs one round trip
+// instead of three. All processes receive the message of the unlock as ever,
+// and find the lock taken.
 type handOff struct {
 	handOffs         int           // how many in a row
 	handedOff        bool          // one has happened since the queue subscribed
@@ -39,8 +38,7 @@ type handOff struct {
 func (q *Queue) HandOff(now time.Duration) bool {
 	w := q.waiting.head
 	if w == nil && q.unqueued.size > 0 {
-		// A try outside the queue may be on its way to a refusal that this
-		// unlock comes too late for.
+		// An unqueued attempt may be refused before this unlock runs.
 		return false
 	}
 	if q.leading != nil || w != nil && !q.mayHandOff(now) {
@@ -70,9 +68,10 @@ func (q *Queue) mayHandOff(now time.Duration) bool {
 	return q.trouble.err == nil && q.handOffs < MaxHandOffs && q.policy.YieldUntil(now, q.head()) == 0
 }
 
-// ResetOwnMessages follows a hand-off of which one half went wrong: the unlock
-// did not run at once, or not at all, or the acquire was not granted. Messages
-// count again, and one that was taken for an own message is made up for.
+// ResetOwnMessages says that a hand-off failed in part: the unlock did not run
+// at once, or not at all, or the acquire was not granted. From then on every
+// message counts. If one was already taken for an own message, a wake-up makes
+// up for it.
 func (q *Queue) ResetOwnMessages() {
 	if q.ownMessages == 0 {
 		q.wakePending = true
@@ -81,8 +80,8 @@ func (q *Queue) ResetOwnMessages() {
 	q.changed = true
 }
 
-// isOwnMessage tells whether a message is one of this client's own that is no
-// reason to look.
+// isOwnMessage tells whether a message is this client's own and needs no
+// attempt.
 func (q *Queue) isOwnMessage(now time.Duration) bool {
 	if q.ownMessages == 0 {
 		return false
@@ -91,8 +90,8 @@ func (q *Queue) isOwnMessage(now time.Duration) bool {
 	return now < q.ownMessagesUntil
 }
 
-// WakeHead has the head look: who waits for this client's own release has
-// nothing to wait for.
+// WakeHead makes an attempt for the head: a release of this client that it waits
+// for will send no message.
 func (q *Queue) WakeHead() {
 	if q.waiting.size > 0 {
 		q.wakePending, q.changed = true, true

@@ -3,8 +3,8 @@ package waitqueue
 import "time"
 
 // Join puts w at the end of the queue. held: this client has a living hold of
-// the name; it matters for the first only. A queue that forms looks at once,
-// unless this client holds the lock, of whose end it hears.
+// the name. That matters for the first waiter only: a new queue makes an attempt
+// at once, unless this client holds the lock. Then the release makes it.
 func (q *Queue) Join(now time.Duration, w *Waiter, held bool) {
 	w.joined = now
 	first := q.waiting.size == 0 && q.leading == nil

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// A key without a TTL, or with an absurd one, is looked at this often: a
-	// bound for waits that no message ends.
+	// longestWait bounds the time between attempts, for a key without a TTL or
+	// with an absurd one.
 	longestWait = time.Minute
 
 	// A PTTL of 0 must not make a waiter spin.
 	shortestWait = time.Millisecond
 
-	// unsubscribeDelay is how long a queue that hands the lock on within this
-	// client stays subscribed when nobody waits in it: those who have just
-	// released tend to come back.
+	// unsubscribeDelay is how long an empty queue stays subscribed if it handed
+	// the lock on within this client. A caller that has just released tends to
+	// come back.
 	unsubscribeDelay = 50 * time.Millisecond
 )
 
@@ -33,13 +33,13 @@ type Queue struct {
 	policy  wakepolicy.Policy
 
 	waiting  list
-	unqueued list // whose attempts are made outside the queue
-	leading  *Waiter
-	handedOn bool // the attempt for leading follows an unlock
+	unqueued list    // their attempts are made outside the queue
+	leading  *Waiter // the queue's attempt is under way in its name; it may have left
+	handedOn bool    // that attempt follows an unlock
 
-	wakePending    bool          // a try is worth while
-	notBefore      time.Duration // and is put off until then; 0: it is not
-	expiryDeadline time.Duration // the head tries by then at the latest
+	wakePending    bool          // an attempt is wanted
+	notBefore      time.Duration // and put off until then; 0: it is not
+	expiryDeadline time.Duration // the head's attempt is made by then at the latest
 	handOff
 
 	subscribed    bool
@@ -95,8 +95,8 @@ func (q *Queue) All() iter.Seq[*Waiter] {
 // Listening tells whether the subscription is confirmed.
 func (q *Queue) Listening() bool { return q.confirmed }
 
-// decide has done what is due: an attempt for the head, or setting the timer
-// for the next.
+// decide asks for the attempt that is due for the head, or sets the timer for
+// the next one.
 func (q *Queue) decide(now time.Duration) {
 	if q.policy.BackAt() > 0 && q.waiting.size > 0 {
 		q.subscribe(now) // if it is time
@@ -127,7 +127,8 @@ func (q *Queue) head() wakepolicy.Head {
 	return wakepolicy.Head{Shared: w.Shared, Refused: q.wasTold(w), Until: w.Until}
 }
 
-// attemptBy is when the head tries at the latest, wake-up pending or not.
+// attemptBy is the deadline of the head's next attempt, with or without a
+// wake-up.
 func (q *Queue) attemptBy() time.Duration {
 	if q.handOffDeadline > 0 {
 		return min(q.expiryDeadline, q.handOffDeadline)
@@ -143,7 +144,7 @@ func (q *Queue) lead(w *Waiter, handedOn bool) {
 	q.try(w)
 }
 
-// emptied follows the last waiter's going, and every event until the next comes.
+// emptied is called while nobody waits in the queue.
 func (q *Queue) emptied(now time.Duration) {
 	if q.subscribed && q.handedOff && !q.closed {
 		if q.unsubscribeAt == 0 {
@@ -160,7 +161,7 @@ func (q *Queue) emptied(now time.Duration) {
 	q.drop = q.unqueued.size == 0
 }
 
-// reset leaves nothing of a queue that nobody waits in (P1, E2).
+// reset clears a queue that nobody waits in (P1, E2).
 func (q *Queue) reset() {
 	q.unsubscribe()
 	q.wakePending = false
@@ -170,8 +171,8 @@ func (q *Queue) reset() {
 	q.trouble.clear()
 }
 
-// setTimer sets the timer to the next instant at which something is due without
-// being told. A tick that comes early does no harm and sets it anew.
+// setTimer sets the timer to the next instant at which something is due that no
+// event announces. A tick that comes early does no harm and sets it anew.
 func (q *Queue) setTimer(now time.Duration) {
 	at := never
 	switch {

@@ -28,24 +28,24 @@ func (p *Policy) Use(share *FairShare) { p.share = share }
 // Reset forgets all but the fair share, for when nobody waits any more.
 func (p *Policy) Reset() { p.throttle = throttle{} }
 
-// Arrived takes note of a call that finds nobody of this client waiting.
+// Arrived records a call that finds no waiter of this client.
 func (p *Policy) Arrived(now time.Duration) {
 	if p.share != nil {
 		p.share.Arrived(now)
 	}
 }
 
-// Refused takes note of an attempt of the queue that found the lock taken.
+// Refused records an attempt of the queue that found the lock taken.
 func (p *Policy) Refused(now time.Duration) {
 	if p.share != nil {
 		p.share.Refused(now)
 	}
 }
 
-// Tried takes note that an attempt is made.
+// Tried records that an attempt is made.
 func (p *Policy) Tried() { p.delayedUntil = 0 }
 
-// Heard takes note of a release's message. own: it says nothing new, since the
+// Heard records the message of a release. own: it says nothing new, since the
 // lock was handed on within this client.
 func (p *Policy) Heard(now time.Duration, own bool, random Random) {
 	if p.share != nil {
@@ -63,7 +63,7 @@ func (p *Policy) Crowded() bool {
 		p.share != nil && p.share.Counted() >= manyClients && p.share.AverageHold() < shortHold
 }
 
-// Left takes note that the queue leaves the channel because it is crowded.
+// Left records that the queue leaves the channel because it is crowded.
 func (p *Policy) Left(now time.Duration) { p.resubscribeAt = now + resubscribeAfter }
 
 // Away tells whether the queue stays off its channel.
@@ -73,7 +73,7 @@ func (p *Policy) Away(now time.Duration) bool { return p.resubscribeAt > 0 && no
 // never left.
 func (p *Policy) BackAt() time.Duration { return p.resubscribeAt }
 
-// Subscribed takes note that the queue asks for its channel.
+// Subscribed records that the queue asks for its channel.
 func (p *Policy) Subscribed() { p.resubscribeAt, p.quickReleases, p.lastRelease = 0, 0, 0 }
 
 // Poll is when a queue that is off its channel tries next, spread over some
@@ -84,8 +84,8 @@ func (p *Policy) Poll(now time.Duration, over Spread, random Random) time.Durati
 }
 
 // YieldUntil is the instant before which the head makes no attempt, so that a
-// slower client may; 0 if it may try. Who has little time left does not yield,
-// nor does a shared owner, which may be the holder.
+// slower client can; 0 if it may try. A head with little time left does not
+// yield, nor does a shared owner, which may be the holder.
 func (p *Policy) YieldUntil(now time.Duration, h Head) time.Duration {
 	if p.share == nil || h.Shared || p.share.AverageHold() < shortHold {
 		return 0

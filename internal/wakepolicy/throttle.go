@@ -3,26 +3,26 @@ package wakepolicy
 import "time"
 
 const (
-	// quickInterval is how fast releases must follow each other for a client to
-	// let some of their messages pass. A crowd's own tries slow them down, on a
-	// slow server to half a millisecond.
+	// quickInterval is how fast releases must follow each other before a client
+	// ignores some of their messages. The attempts of many clients slow the
+	// releases down, on a slow server to half a millisecond.
 	quickInterval = 600 * time.Microsecond
 
-	// spreadIntervals is over how many of them its next try is spread, but no
-	// further than longestDelay. A message that comes before the try is made
-	// leaves its time as it is: a client that gets its share of the processor
-	// late would else put it off again each time.
+	// spreadIntervals is over how many intervals the next attempt is spread,
+	// but no further than longestDelay. A message that comes before the attempt
+	// leaves its time as it is. Otherwise a client that gets little processor
+	// time would put its attempt off at each message.
 	spreadIntervals = 48
 	longestDelay    = 10 * time.Millisecond
 
-	// manyClients is from how many subscribed clients on one stays away, after
-	// so many quick releases in a row.
+	// A client unsubscribes for a while when at least manyClients are
+	// subscribed, after manyQuickReleases messages in a row that came fast.
 	manyClients       = 6
 	manyQuickReleases = 8
 
-	// resubscribeAfter is how long it stays away. Meanwhile its tries are spread,
-	// but never further than longestPoll: until then nothing would tell it that
-	// the crowd has gone.
+	// resubscribeAfter is how long it stays unsubscribed. Meanwhile its
+	// attempts are spread, but never further than longestPoll: no message would
+	// tell it that the other clients have gone.
 	resubscribeAfter = 25 * time.Millisecond
 	longestPoll      = 3 * time.Millisecond
 )
@@ -41,25 +41,25 @@ const (
 // is one.
 type Random func(n time.Duration) time.Duration
 
-// throttle is what a client knows of a name that goes from hand to hand so fast
-// that nearly every try comes too late. Each message wakes one waiter of every
-// client, and where there are many, the server is busy with refusing them. So
-// the tries of a client are spread over some intervals, of which the messages
-// in between ask for nothing more.
+// throttle is what a client knows of a lock that changes hands so fast that
+// nearly every attempt comes too late. Each message wakes one waiter of every
+// client. With many clients the server is busy with refusing them. So each
+// client spreads its attempts over some intervals and ignores the messages in
+// between.
 //
-// Where the clients are many, the server is busier still with telling all of
-// them of each release. Then a client that is not inside leaves the channel for
-// a while and goes by the clock alone. Those who stay, or come back, see fewer
-// subscribers and stay.
+// With very many clients the server is busy with publishing each release to all
+// of them. Then a client that does not hold the lock unsubscribes for a while
+// and polls. The clients that stay, or come back, see fewer subscribers and
+// stay.
 type throttle struct {
 	interval      time.Duration // between two messages, on average; 0: not known
 	lastRelease   time.Duration // message; 0: none since the client subscribed
-	delayedUntil  time.Duration // no try before, for this reason; 0: none since the last try
+	delayedUntil  time.Duration // the next attempt; 0: not delayed
 	quickReleases int           // messages in a row that came fast
 	resubscribeAt time.Duration // when the client subscribes again; 0: it has, or never left
 }
 
-// observeRelease takes note of a message that asks for a try.
+// observeRelease records a message that asks for an attempt.
 func (t *throttle) observeRelease(now time.Duration, random Random) {
 	gap := min(now-t.lastRelease, 10*quickInterval)
 	if t.lastRelease == 0 && t.interval > 0 {
@@ -80,8 +80,8 @@ func (t *throttle) observeRelease(now time.Duration, random Random) {
 }
 
 // delayUntil is the instant before which the head makes no attempt, 0 if it may
-// try now. Who was never told that the lock is taken, or has no time left then,
-// does not wait for it.
+// try now. A head that was never told that the lock is taken, or that has no
+// time left then, is not delayed.
 func (t *throttle) delayUntil(now time.Duration, h Head) time.Duration {
 	if t.delayedUntil <= now || !h.Refused || h.Until > 0 && h.Until <= t.delayedUntil {
 		return 0
