@@ -120,7 +120,16 @@ func (q *Queue) Troubled(now time.Duration, w *Waiter, err error, since time.Dur
 		return
 	}
 	w.retryAt = now + w.trouble.pause
-	q.dueAt(w.retryAt)
+	q.dueAt(q.lookAt(w))
+}
+
+// lookAt is when something is due for w, which pauses: its next attempt, or the
+// end of its patience with a server that never answered.
+func (q *Queue) lookAt(w *Waiter) time.Duration {
+	if w.told {
+		return w.retryAt
+	}
+	return min(w.retryAt, w.trouble.since+q.timeout)
 }
 
 // Open says that w's attempt, made at since, failed, and that its outcome is
@@ -204,9 +213,12 @@ func (q *Queue) retryUnqueued(now time.Duration) {
 			q.settle(w, Unreachable, w.trouble.err)
 		case w.open:
 			q.dueAt(limit)
+		case w.retryAt == 0: // no pause
+		case !w.told && now >= limit:
+			q.settle(w, Unreachable, w.trouble.err)
 		case w.retryAt > now:
-			q.dueAt(w.retryAt)
-		case w.retryAt > 0:
+			q.dueAt(q.lookAt(w))
+		default:
 			q.retry(w)
 		}
 		return true

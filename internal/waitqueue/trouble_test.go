@@ -256,3 +256,21 @@ func TestTriesBesideTheQueueEachHaveTheirTime(t *testing.T) {
 	r.goesOn(timeout / 2)
 	r.is(second, Unreachable, errNet)
 }
+
+// Its next try would be later than that, and could take as long again.
+func TestPauseOfATryBesideTheQueueEndsWithItsPatience(t *testing.T) {
+	r := newRig(t)
+	w := r.tries(&Waiter{Once: true})
+	began := r.now
+	for !w.Settled() && r.now < began+2*timeout {
+		for len(r.attempts) > 0 {
+			r.troubled(w)
+		}
+		r.goesOn(ms)
+	}
+	r.is(w, Unreachable, errNet)
+	if took := r.now - began; took < timeout || took > timeout+ms {
+		t.Errorf("it gave up after %v, want %v", took, timeout)
+	}
+	r.quiet()
+}
