@@ -37,6 +37,9 @@ func (c *client) bound(o op) time.Duration {
 	case doForce:
 		return 3 * t // it asks for the key's type first, and that its script is not known is an answer too
 	case doShutdown:
+		if c.unlocking() {
+			return 6*t + time.Second // it waits for the outcome
+		}
 		return 2 * t
 	}
 	if o.Do == doLock {
@@ -46,4 +49,16 @@ func (c *client) bound(o op) time.Duration {
 		most = min(most, o.Ctx)
 	}
 	return most
+}
+
+// unlocking tells whether an unlock of the client may go on in the background.
+func (c *client) unlocking() bool {
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	for _, k := range c.r.calls {
+		if k.c == c && (k.Do == doUnlock || k.Do == doUnlockAs) && k.is("uncertain") {
+			return true
+		}
+	}
+	return false
 }
