@@ -102,9 +102,11 @@
 // Inside: attempt.go is an acquire, release.go an unlock, and undo.go handles
 // lost acquires. waiter.go is a call that waits, waitqueue.go does what the queue
 // of a name decides in internal/waitqueue, and fairshare.go counts for its
-// courtesy. ownerstate.go is what one owner has of one name, renew.go the
-// watchdog's commands, renewallimit.go their number, eventlog.go the log, and
-// kind.go what differs between kinds of lock. The tests run the examples beside
-// the functions, docs/cookbook.md has whole programs, and docs/dev/protocol.md
-// describes the commands.
+// courtesy. ownerstate.go is what one owner has of one name, ownerlease.go the
+// lease that its holds share, renew.go the watchdog's commands, renewallimit.go
+// their number, question.go what only reads, eventlog.go the log, and kind.go
+// what differs between kinds of lock. The tests run the examples beside the
+// functions, docs/cookbook.md has whole programs, docs/dev/architecture.md
+// follows a call from file to file, and docs/dev/protocol.md describes the
+// commands.
 package rlock

@@ -20,7 +20,7 @@ var defects = []defect{
 	{
 		what:  "where CLIENT KILL is refused, a late command cuts a longer promise",
 		as:    "trust",
-		edits: []edit{{file: "rlock/ownerstate.go", fn: "ownerState.least", old: "r != nil && sent < r.lateUntil", new: "r != nil && sent < r.lateUntil && st == nil"}},
+		edits: []edit{{file: "rlock/ownerlease.go", fn: "ownerState.least", old: "r != nil && sent < r.lateUntil", new: "r != nil && sent < r.lateUntil && st == nil"}},
 	},
 	{
 		what: "locked, says a server that never said a word",
@@ -64,7 +64,7 @@ var defects = []defect{
 	{
 		what: "MaxHold is forgotten after a nested unlock that failed",
 		as:   "lease",
-		edits: []edit{{file: "rlock/ownerstate.go", fn: "ownerState.updateLease", old: "st.lease.RenewUntil(st.renewUntil())",
+		edits: []edit{{file: "rlock/ownerlease.go", fn: "ownerState.updateLease", old: "st.lease.RenewUntil(st.renewUntil())",
 			new: "if st.renewUntil() == 0 {\n\t\t\tst.lease.SetRenew(clock.Never, clock.Never)\n\t\t}"}},
 	},
 	{

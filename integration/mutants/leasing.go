@@ -78,7 +78,7 @@ var leasing = []defect{
 	},
 	{
 		what: "a late command whose connection can't be killed is not reckoned with",
-		edits: []edit{{"rlock/ownerstate.go",
+		edits: []edit{{"rlock/ownerlease.go",
 			"\t\treturn min(lease, r.lateLease)\n",
 			"\t\treturn lease\n"}},
 		by: []catcher{{"integration/invariants", "TestH6WithoutKillNoPromiseIsLongerThanALateCommand"}},
@@ -106,7 +106,7 @@ var leasing = []defect{
 	},
 	{
 		what: "what the others need is rounded down to milliseconds",
-		edits: []edit{{"rlock/ownerstate.go",
+		edits: []edit{{"rlock/ownerlease.go",
 			"\treturn later(max(d, 0), time.Millisecond-1).Truncate(time.Millisecond)\n",
 			"\treturn d.Truncate(time.Millisecond)\n"}},
 		by: []catcher{{"integration/invariants", "TestH6WhatIsPassedIsRoundedUp"}},

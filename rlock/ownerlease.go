@@ -1,0 +1,206 @@
+package rlock
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// register registers the lease with the watchdog before an acquire is sent
+// (H5).
+func (st *ownerState) register() {
+	if st.lease == nil {
+		st.lease = st.n.c.watchdog.Register(st)
+	}
+}
+
+// needs is the lease that the living holds still need from now on, in whole
+// milliseconds, rounded up (H6). A hold that the watchdog extends needs a full
+// watchdog timeout, unless its MaxHold is over. It needs no less than its
+// ValidUntil says, so that the end of a longer nested lease does not cut it
+// short. MaxHold bounds ValidUntil, and so bounds what such a lease leaves.
+func (st *ownerState) needs(now time.Duration) time.Duration {
+	var need time.Duration
+	for h := st.holds; h != nil; h = h.next {
+		if h.fixed {
+			need = max(need, h.until-now)
+			continue
+		}
+		if now < h.until {
+			need = max(need, st.n.c.o.watchdog)
+		}
+		need = max(need, watchdog.Lasting(h.trust()-now))
+	}
+	return roundUp(need)
+}
+
+// roundUp gives whole milliseconds, none for less than nothing.
+func roundUp(d time.Duration) time.Duration {
+	return later(max(d, 0), time.Millisecond-1).Truncate(time.Millisecond)
+}
+
+// later is an instant d after another, or Never if there is none so late.
+func later(at, d time.Duration) time.Duration {
+	if d > clock.Never-at {
+		return clock.Never
+	}
+	return at + d
+}
+
+// commandLease is the lease that a command of this owner sets: own, or what the
+// living holds still need if that is longer, and at least a millisecond.
+func (st *ownerState) commandLease(own time.Duration) time.Duration {
+	if st.held == 0 {
+		return max(own, time.Millisecond)
+	}
+	return max(own, st.needs(st.n.c.early()), time.Millisecond)
+}
+
+// renewUntil is when the watchdog stops extending: the latest limit of the
+// living holds that it extends. 0 means that it extends none.
+func (st *ownerState) renewUntil() time.Duration {
+	var until time.Duration
+	for h := st.holds; h != nil; h = h.next {
+		if !h.fixed {
+			until = max(until, h.until)
+		}
+	}
+	return until
+}
+
+// leased records that a command sent at sent set the key's lease to ttl, and
+// tells the watchdog. It reports whether the lease is still to be trusted.
+func (st *ownerState) leased(sent, ttl time.Duration) bool {
+	expiry := st.trust(sent, ttl)
+	from, until := sent, st.renewUntil()
+	if until == 0 {
+		from, until = clock.Never, clock.Never
+	}
+	if !st.lease.Live(expiry, from, until) {
+		return false
+	}
+	st.alarm()
+	return true
+}
+
+// mayHaveSet records that a command sent at sent, which sets the key's lease,
+// was not answered or failed half way. A command that did not run changes
+// nothing, so trust is lowered only here. Before that it is not: a command
+// carries the lease that every living hold needs, and an Extend counts for its
+// own hold.
+func (st *ownerState) mayHaveSet(sent, lease time.Duration) {
+	if st.lease != nil {
+		st.lease.Lower(watchdog.Trust(sent, lease))
+	}
+}
+
+// alarm sets the watchdog's alarm to the earliest end of a hold's own lease.
+func (st *ownerState) alarm() {
+	at := clock.Never
+	for h := st.holds; h != nil; h = h.next {
+		at = min(at, h.own())
+	}
+	st.lease.SetAlarm(at)
+}
+
+// mayArrive records a lost command that sets the lease and whose connection
+// could not be killed. If it runs after all, it cuts the lease that a later
+// command has set. Nobody can tell for how long that may happen. It is assumed
+// for one watchdog timeout, and at least for as long as the server remembers an
+// unlock. The owner may have released by then, and hold again.
+func (st *ownerState) mayArrive(lease time.Duration) {
+	c := st.n.c
+	r := st.ensureExtras()
+	if r.lateUntil == 0 || lease < r.lateLease {
+		r.lateLease = lease
+	}
+	r.lateUntil = later(c.now(), max(c.o.watchdog, c.latchTTL()))
+}
+
+// least is what remains of a lease if a late command cuts it.
+func (st *ownerState) least(sent, lease time.Duration) time.Duration {
+	if r := st.extras; r != nil && sent < r.lateUntil {
+		return min(lease, r.lateLease)
+	}
+	return lease
+}
+
+// trust is the instant until which a lease that was set by a command sent at
+// sent can be relied on.
+func (st *ownerState) trust(sent, lease time.Duration) time.Duration {
+	return watchdog.Trust(sent, st.least(sent, lease))
+}
+
+// hasLateCommands tells whether a lost command may still arrive, which is a
+// reason to keep the state. A timer drops the state afterwards.
+func (st *ownerState) hasLateCommands() bool {
+	r, c := st.extras, st.n.c
+	if r == nil || r.lateUntil == 0 {
+		return false
+	}
+	left := r.lateUntil - c.now()
+	if c.closed() || left <= 0 {
+		r.lateUntil = 0
+		st.dropEmptyExtras()
+		return false
+	}
+	if !r.dropTimer {
+		r.dropTimer = true
+		c.after(left, func() {
+			s := st.n.s
+			s.lock()
+			defer s.unlock()
+			r.dropTimer = false
+			st.dropIfIdle()
+		})
+	}
+	return true
+}
+
+// LeaseLost is called by the watchdog when trust has ended or when the server
+// does not name this owner any more.
+func (st *ownerState) LeaseLost(l *watchdog.Lease, cause error) {
+	s := st.n.s
+	s.lock()
+	defer s.unlock()
+	if st.lease == l {
+		st.lose(cause)
+	}
+}
+
+// LeaseAlarm is called by the watchdog when a hold's own lease has ended.
+func (st *ownerState) LeaseAlarm(l *watchdog.Lease) {
+	s := st.n.s
+	s.lock()
+	defer s.unlock()
+	if st.lease != l {
+		return
+	}
+	for h := st.holds; h != nil; {
+		next := h.next
+		h.check() // may end it, or all
+		h = next
+	}
+	if st.lease == l {
+		// The alarm came a moment early.
+		st.updateLease()
+	}
+}
+
+// updateLease tells the watchdog when the living holds have changed without a
+// command. A command that follows from the change is sent later, so its outcome
+// does not matter here. The remaining holds decide until when the watchdog
+// extends. Without holds and acquires there is no lease, and the watchdog
+// forgets it before the last unlock is sent (H5).
+func (st *ownerState) updateLease() {
+	switch {
+	case st.lease == nil:
+	case st.held > 0:
+		st.lease.RenewUntil(st.renewUntil())
+		st.alarm()
+	case st.attempts == 0:
+		st.lease.Forget()
+		st.lease = nil
+	}
+}
