@@ -289,7 +289,7 @@ func (r *round) event(c *client, what string, rng *rand.Rand) {
 	}
 	d := time.Duration(long) * time.Millisecond
 	if what != silence {
-		r.journalf("client %d: %s", c.n, what)
+		r.logf("client %d: %s", c.n, what)
 		r.tally.hit(what, 1)
 	}
 	switch what {
@@ -304,7 +304,7 @@ func (r *round) event(c *client, what string, rng *rand.Rand) {
 		c.proxy.CutAll()
 		wait(d, r.heal)
 		c.proxy.Refuse(false)
-		r.journalf("client %d: port open again", c.n)
+		r.logf("client %d: port open again", c.n)
 	case flushScripts:
 		r.command("SCRIPT", "FLUSH")
 	case killed:

@@ -28,7 +28,7 @@ func (r *round) finish() {
 			r.tally.hit("refused with "+a.code, a.handle.Hits())
 		}
 	}
-	r.journalf("healed")
+	r.logf("healed")
 	r.settle()
 	r.letGo()
 	close(r.ended)
@@ -175,7 +175,7 @@ func (r *round) mustEnd(owner string) {
 	if time.Duration(end-now()) > 6*time.Second {
 		return // a long lease
 	}
-	r.journalf("waiting for the end of %s's leases", short(owner))
+	r.logf("waiting for the end of %s's leases", short(owner))
 	for {
 		seen := r.look()
 		n := seen.fields[owner]

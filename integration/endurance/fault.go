@@ -96,7 +96,7 @@ func (c *client) arm(f fault, rng *rand.Rand) *armed {
 	if f.how != refused {
 		c.disturb()
 	}
-	c.r.journalf("client %d: armed %v", c.n, f)
+	c.r.logf("client %d: armed %v", c.n, f)
 	a := &armed{fault: f, handle: c.proxy.Add(rule), over: make(chan struct{})}
 	c.r.mu.Lock()
 	c.r.armed = append(c.r.armed, a)
@@ -119,7 +119,7 @@ func (a *armed) deliver(c *client, late time.Duration) {
 		}
 	}
 	ran := a.handle.Release()
-	c.r.journalf("client %d: delivered late: %v, %d ran", c.n, a.fault, ran)
+	c.r.logf("client %d: delivered late: %v, %d ran", c.n, a.fault, ran)
 }
 
 func (a *armed) disarm() {
@@ -145,7 +145,7 @@ func (c *client) disturb() { c.disturbed.CompareAndSwap(0, now()) }
 // freeze has the client's server say nothing for a while, and deliver then what was written meanwhile.
 func (c *client) freeze(d time.Duration) {
 	c.disturb()
-	c.r.journalf("client %d: silence for %v", c.n, d)
+	c.r.logf("client %d: silence for %v", c.n, d)
 	c.proxy.Freeze(true)
 	from := now()
 	wait(d, c.r.heal)
@@ -153,7 +153,7 @@ func (c *client) freeze(d time.Duration) {
 	c.r.mu.Lock()
 	c.silences = append(c.silences, span{from, now()})
 	c.r.mu.Unlock()
-	c.r.journalf("client %d: silence is over", c.n)
+	c.r.logf("client %d: silence is over", c.n)
 	c.r.tally.hit(silence, 1)
 }
 

@@ -8,7 +8,7 @@ func (r *round) order(c *client, o op) reply {
 	rep := c.party.do(o)
 	r.after(c, o, rep)
 	r.tally.add(nCalls, 1)
-	r.journalf("client %d: [%.1f] %v -> %v", c.n, float64(rep.Start-r.began)/1e6, o, rep)
+	r.logf("client %d: [%.1f] %v -> %v", c.n, float64(rep.Start-r.began)/1e6, o, rep)
 	r.inTime(c, o, rep)
 	return rep
 }

@@ -33,7 +33,7 @@ func (r *round) violateLocked(kind, format string, args ...any) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "VIOLATION (%s) in round %d, theme %q, at %.1f ms:\n%s\n", kind, r.seed, r.theme.name, at, fmt.Sprintf(format, args...))
 	fmt.Fprintf(&b, "lock %s, owners %v, shared %v\n", r.name, shorts(r.owners), r.shared)
-	fmt.Fprintf(&b, "script and faults, in ms:\n  %s\n", strings.Join(tail(r.journal, 150), "\n  "))
+	fmt.Fprintf(&b, "script and faults, in ms:\n  %s\n", strings.Join(tail(r.eventLog, 150), "\n  "))
 	for _, c := range r.clients {
 		var lines []string
 		for _, w := range c.record() {

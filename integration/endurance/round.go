@@ -36,7 +36,7 @@ type round struct {
 	probes sync.WaitGroup
 
 	mu       sync.Mutex // guards what follows
-	journal  []string
+	eventLog []string
 	holds    []*hold
 	calls    []call
 	armed    []*armed
@@ -111,11 +111,11 @@ func (r *round) account(owner string) *account {
 	return a
 }
 
-func (r *round) journalf(format string, args ...any) {
+func (r *round) logf(format string, args ...any) {
 	at := float64(now()-r.began) / 1e6
 	text := fmt.Sprintf("%8.1f  %s", at, fmt.Sprintf(format, args...))
 	r.mu.Lock()
-	r.journal = append(r.journal, text)
+	r.eventLog = append(r.eventLog, text)
 	r.mu.Unlock()
 }
 
@@ -198,7 +198,7 @@ func (r *round) build() bool {
 			c.elsewhere, c.party = true, r.child()
 		}
 		r.clients = append(r.clients, c)
-		r.journalf("client %d: %v, another process: %v", i, c.set, c.elsewhere)
+		r.logf("client %d: %v, another process: %v", i, c.set, c.elsewhere)
 		if opened := c.party.do(op{Do: doOpen, Open: &c.set}); opened.failed() {
 			if r.machine.settled(opened.Start, opened.End) == 0 {
 				r.violate("a client can't be opened", "%v", opened)

@@ -18,9 +18,6 @@ import (
 // errNoID is why a connection whose id was never known can't be killed.
 var errNoID = errors.New("the server did not tell CLIENT ID or CLIENT INFO")
 
-// waitTimeout is Redisson's slavesSyncTimeout.
-const waitTimeout = time.Second
-
 // conn is one connection in use.
 type conn struct {
 	*redisconn.Owned
@@ -267,30 +264,6 @@ func (c *conn) receiveReply(r *Request, reply any, err error, timeout time.Durat
 		c.recount()
 	}
 	return nil
-}
-
-// recount counts the replicas again. One that did not acknowledge may be gone,
-// and without replicas there is nothing to wait for.
-func (c *conn) recount() {
-	p := c.p
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if c.counting || c.ended {
-		return
-	}
-	c.counting = true
-	p.queue = append(p.queue, &Request{
-		Command: "INFO", Args: []any{"replication"}, queued: true,
-		deadline: clock.Early(p.o.Clock) + p.o.Timeout,
-		Done: CompletionFunc(func(r *Request) {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			c.counting = false
-			if text, err := redis.String(r.Reply, r.Err); err == nil {
-				c.replicas = countReplicas(text)
-			}
-		}),
-	})
 }
 
 // finish ends a connection on which no reply is expected.

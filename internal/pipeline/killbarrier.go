@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/gomodule/redigo/redis"
@@ -126,12 +125,6 @@ func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, er
 		ident.barrier.id, ident.barrier.addr, ident.barrier.at = id, addr, field(info, " laddr=", " ")
 	}
 	return ident, nil
-}
-
-// countReplicas reads INFO replication.
-func countReplicas(info string) int {
-	n, _ := strconv.Atoi(field(info, "connected_slaves:", "\r\n"))
-	return n
 }
 
 // field is the text between a label and an end.

@@ -16,31 +16,31 @@ const maxDepth = 3
 // spend stays inside for a while, re-enters, asks and extends, and releases hold by hold.
 func (s *stay) spend() {
 	for len(s.holds) < maxDepth && s.chance(35) && s.trusts() {
-		s.linger(s.between(0, 5*time.Millisecond))
+		s.hold(s.between(0, 5*time.Millisecond))
 		if !s.trusts() {
 			break
 		}
 		called := time.Now()
 		if s.acquire(s.holds[0].hold.Owner()) && time.Since(called) > s.CommandTimeout {
 			// An attempt of it was lost. If its bytes are still on their way, the count will tell.
-			s.linger(s.between(s.Watchdog/2, 3*s.Watchdog/2))
+			s.hold(s.between(s.Watchdog/2, 3*s.Watchdog/2))
 			s.count()
 		}
 	}
 	if s.chance(25) {
 		s.count()
 	}
-	s.linger(s.duration())
+	s.hold(s.duration())
 	if h := s.holds[len(s.holds)-1]; h.fixed && s.chance(20) {
 		s.extend(h)
-		s.linger(s.duration() / 4)
+		s.hold(s.duration() / 4)
 	}
 	for len(s.holds) > 0 {
 		if s.release() && len(s.holds) > 0 {
 			if s.chance(50) {
 				s.count()
 			}
-			s.linger(s.between(0, 10*time.Millisecond))
+			s.hold(s.between(0, 10*time.Millisecond))
 		}
 	}
 }
@@ -56,8 +56,8 @@ func (s *stay) duration() time.Duration {
 	return s.between(s.Watchdog/2, 2*s.Watchdog)
 }
 
-// linger stays inside and keeps asking whether that is still allowed. A loss ends it early, mostly.
-func (s *stay) linger(d time.Duration) {
+// hold stays inside and keeps asking whether that is still allowed. A loss ends it early, mostly.
+func (s *stay) hold(d time.Duration) {
 	const each = 10 * time.Millisecond
 	for end := time.Now().Add(d); ; {
 		left := time.Until(end)
