@@ -5,8 +5,11 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
 )
 
 // nowhere has no connections.
@@ -32,7 +35,7 @@ func TestContextThatEndsWithTheAnswerIsNamed(t *testing.T) {
 		w.n.ensureQueue().JoinUnqueued(c.now(), &w.Waiter)
 		w.fail(ErrLocked)
 		w.n.step()
-		err := w.giveUp(cause)
+		_, err := w.giveUp(cause)
 		w.n.unpin()
 		s.unlock()
 		if !errors.Is(err, cause) || !errors.Is(err, ErrLocked) {
@@ -41,5 +44,33 @@ func TestContextThatEndsWithTheAnswerIsNamed(t *testing.T) {
 		if text := err.Error(); !strings.HasPrefix(text, `rlock: acquire "orders": `) || strings.Count(text, "rlock:") != 1 {
 			t.Errorf("%q", text)
 		}
+	}
+}
+
+// The last answer was not "taken", so the wait that elapses with it must not say so.
+func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
+	c := open(t, redistest.Start(t))
+	l := c.NewLock("orders")
+	settled := func(ctx context.Context) *waiter {
+		w, err := l.startAcquire(ctx, false, time.Minute, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-w.ready
+		return w
+	}
+	h, err := settled(t.Context()).result(t.Context(), ErrLocked)
+	if err != nil || h.Err() != nil {
+		t.Fatalf("a free lock: %v", err)
+	}
+	if err := h.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// A context that has ended as well has the last word (A4).
+	ctx, cancel := context.WithCancel(t.Context())
+	w := settled(ctx)
+	cancel()
+	if h, err := w.result(ctx, ErrLocked); h != nil || !errors.Is(err, context.Canceled) || errors.Is(err, ErrLocked) {
+		t.Errorf("%v, %v", h, err)
 	}
 }

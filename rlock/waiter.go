@@ -58,21 +58,24 @@ func (w *waiter) named(err error) error { return wrap("acquire", w.n.l.name, err
 // giveUp ends the wait for its caller: cause is the error of its ctx, or
 // ErrLocked when the wait has elapsed. An attempt under way goes on, and what
 // it is granted is given back. It is called with the shard locked.
-func (w *waiter) giveUp(cause error) error {
+func (w *waiter) giveUp(cause error) (*Hold, error) {
 	n := w.n
 	if w.Settled() {
 		if w.hold == nil {
 			if !errors.Is(cause, ErrLocked) && !errors.Is(w.err, cause) {
 				// Its text begins as every error's does; w.err is wrapped already.
-				return wrap("acquire", n.l.name, fmt.Errorf("%w: %w", cause, errors.Unwrap(w.err)))
+				return nil, wrap("acquire", n.l.name, fmt.Errorf("%w: %w", cause, errors.Unwrap(w.err)))
 			}
-			return w.err
+			return nil, w.err
+		}
+		h := w.hold
+		if errors.Is(cause, ErrLocked) {
+			return h, nil // it was granted in time, and nobody else has it (A6)
 		}
 		// Cancellation beats a simultaneous grant (A4).
-		h := w.hold
 		w.hold = nil
 		h.giveBack()
-		return wrap("acquire", n.l.name, cause)
+		return nil, wrap("acquire", n.l.name, cause)
 	}
 	a := w.attempt
 	cancelled := a != nil && a.cancel()
@@ -82,7 +85,7 @@ func (w *waiter) giveUp(cause error) error {
 		a.unsent()
 	}
 	n.step()
-	return err
+	return nil, err
 }
 
 // wasRefused tells whether the waiter has had an answer: to an attempt of its
@@ -264,15 +267,19 @@ func (w *waiter) await(ctx context.Context, wait time.Duration) error {
 // the wait of w has ended.
 func (w *waiter) result(ctx context.Context, cause error) (*Hold, error) {
 	c, s := w.n.c, w.n.s
-	if cause != nil {
+	if cause != nil && ctx.Err() != nil {
+		cause = ctx.Err() // both may have ended
+	}
+	var h *Hold
+	var err error
+	if cause == nil {
+		h, err = w.hold, w.err
+	} else {
 		s.lock()
-		err := w.giveUp(cause)
+		h, err = w.giveUp(cause)
 		s.unlock()
 		c.node.exec.Flush()
-		c.log.entered(ctx, w, nil, err)
-		return nil, err
 	}
-	h, err := w.hold, w.err
 	c.log.entered(ctx, w, h, err)
 	if h != nil {
 		w.done()

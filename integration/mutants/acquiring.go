@@ -61,9 +61,16 @@ var acquiring = []defect{
 	{
 		what: "a grant that meets the end of its context is returned to nobody",
 		edits: []edit{{"rlock/waiter.go",
-			"\t\th := w.hold\n\t\tw.hold = nil\n\t\th.giveBack()\n",
+			"\t\tw.hold = nil\n\t\th.giveBack()\n",
 			"\t\tw.hold = nil\n"}},
 		by: []catcher{{"integration/invariants", "TestA4ContextThatEndsBetweenGrantAndReturnWins"}},
+	},
+	{
+		what: "a grant that meets the end of its wait is called locked",
+		edits: []edit{{"rlock/waiter.go",
+			"\t\tif errors.Is(cause, ErrLocked) {\n\t\t\treturn h, nil",
+			"\t\tif false {\n\t\t\treturn h, nil"}},
+		by: []catcher{{"rlock", "TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers"}},
 	},
 	{
 		what: "an elapsed wait that nobody answered says \"locked\"",
