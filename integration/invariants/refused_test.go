@@ -88,12 +88,12 @@ func TestH6RefusedCommandLeavesRoomForRenewals(t *testing.T) {
 	t.Parallel()
 	const lease, command = 4 * time.Second, 3 * time.Second
 	oom := []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")
-	t.Run("unlock of a nested hold", func(t *testing.T) {
+	unlockRefused := func(t *testing.T, refusal []byte) {
 		r := newRig(t)
 		l := r.openWith("redis://"+r.proxy.Addr(), command, []rlock.Option{rlock.WithWatchdogTimeout(lease)}).NewLock(name)
 		outer := lock(t, l)
 		inner := lock(t, l, rlock.As(outer.Owner()))
-		full := r.proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: oom})
+		full := r.proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: refusal})
 		released := make(chan error, 1)
 		go func() { released <- inner.Unlock(t.Context()) }()
 		happens(t, "the refusal", full.Hit())
@@ -118,6 +118,11 @@ func TestH6RefusedCommandLeavesRoomForRenewals(t *testing.T) {
 		})
 		unlock(t, outer)
 		r.gone(name)
+	}
+	t.Run("unlock of a nested hold", func(t *testing.T) { unlockRefused(t, oom) })
+	// A connection that is given up for it must not keep the owner's place meanwhile.
+	t.Run("unlock of a nested hold, by READONLY", func(t *testing.T) {
+		unlockRefused(t, []byte("-READONLY You can't write against a read only replica.\r\n"))
 	})
 	t.Run("extension", func(t *testing.T) {
 		r := newRig(t)

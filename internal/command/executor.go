@@ -36,7 +36,9 @@ func New(pipe *pipeline.Pipeline, o Options) *Executor { return &Executor{pipe, 
 // fate Closed and its handler is not told.
 func (x *Executor) Enqueue(r *Request) bool {
 	r.x, r.fate = x, Open
-	r.wire.Done, r.wire.Wait = (*completion)(r), r.Wait
+	// What is paused anyway is paused for READONLY too: others of its owner may
+	// go first.
+	r.wire.Done, r.wire.Wait, r.wire.Once = (*completion)(r), r.Wait, r.Resend == Always
 	if x.pipe.Enqueue(&r.wire) {
 		return true
 	}

@@ -19,7 +19,7 @@ var errReadOnly = errors.New("the server answered READONLY: it is not the master
 func (p *Pipeline) refusedByReplica(r *Request) {
 	p.mu.Lock()
 	retired := p.retire(r.conn, errReadOnly)
-	again := r.deadline > clock.Early(p.o.Clock) && !p.closed
+	again := !r.Once && r.deadline > clock.Early(p.o.Clock) && !p.closed
 	if again {
 		r.Reply, r.Err = nil, nil
 		r.queued, r.resent = true, true

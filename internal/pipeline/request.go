@@ -28,6 +28,7 @@ type Request struct {
 	Script  *luasrc.Script // what an EVALSHA runs: loaded when the server answers NOSCRIPT
 	Done    Completion     // told once, when the request has ended
 	Wait    bool           // followed by WAIT for all connected replicas, in the same write
+	Once    bool           // READONLY is an answer: its maker sends it again, if at all
 
 	Reply    any           // as redigo decodes it
 	Err      error         // redis.Error, *NotSentError or *LostError
