@@ -56,12 +56,19 @@ func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-w.ready
+		for len(w.ready) == 0 { // the caller has not looked yet
+			time.Sleep(time.Millisecond)
+		}
 		return w
 	}
-	h, err := settled(t.Context()).result(t.Context(), ErrLocked)
+	first := settled(t.Context())
+	ready := first.ready
+	h, err := first.result(t.Context(), ErrLocked)
 	if err != nil || h.Err() != nil {
 		t.Fatalf("a free lock: %v", err)
+	}
+	if len(ready) > 0 {
+		t.Fatal("the next call that uses the waiter is woken by this one's grant")
 	}
 	if err := h.Unlock(t.Context()); err != nil {
 		t.Fatal(err)

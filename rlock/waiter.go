@@ -70,6 +70,7 @@ func (w *waiter) giveUp(cause error) (*Hold, error) {
 		}
 		h := w.hold
 		if errors.Is(cause, ErrLocked) {
+			<-w.ready     // its wake-up is there, and must not wake the next user of w
 			return h, nil // it was granted in time, and nobody else has it (A6)
 		}
 		// Cancellation beats a simultaneous grant (A4).

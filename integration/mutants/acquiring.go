@@ -68,8 +68,8 @@ var acquiring = []defect{
 	{
 		what: "a grant that meets the end of its wait is called locked",
 		edits: []edit{{"rlock/waiter.go",
-			"\t\tif errors.Is(cause, ErrLocked) {\n\t\t\treturn h, nil",
-			"\t\tif false {\n\t\t\treturn h, nil"}},
+			"\t\tif errors.Is(cause, ErrLocked) {\n\t\t\t<-w.ready",
+			"\t\tif false {\n\t\t\t<-w.ready"}},
 		by: []catcher{{"rlock", "TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers"}},
 	},
 	{
