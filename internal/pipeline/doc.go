@@ -21,13 +21,15 @@
 // [LostError]: it was sent, the connection broke, and whether it ran, or will
 // yet run, is open. This package sends twice only what the server answered
 // that it did not run: a script that it did not know, and a command that it
-// refused because it is a replica.
+// refused because it is a replica. The latter is an answer where Request.Once
+// says so: then its maker sends it again, and may let others go first.
 //
 // # A server that moves
 //
 // A connection may stay with a former master for as long as that lives. So one
 // on which READONLY was answered is retired: what is under way on it is
-// answered, what was refused goes to the next connection, and that one is used
+// answered, what was refused goes to the next connection (but for what has
+// Request.Once), and that one is used
 // only if its server is a master or does not say. [Pipeline.Retire] does the
 // same for a caller who knows that the address leads elsewhere. Options.Moved
 // tells of it, since other connections have to follow.
