@@ -18,6 +18,7 @@ type Proxy struct {
 	addr  string
 	pumps sync.WaitGroup
 	ended chan struct{}
+	port  *port
 
 	mu        sync.Mutex // guards everything below, and in each conn and call what says so
 	closed    bool
@@ -43,15 +44,20 @@ func Start(t testing.TB, serverAddr string) *Proxy {
 func StartAt(t testing.TB, addr, serverAddr string) *Proxy {
 	t.Helper()
 	p := &Proxy{t: t, server: serverAddr, ended: make(chan struct{}), counts: map[string]int{}}
-	if err := p.listen(addr); err != nil {
+	var err error
+	if p.port, err = reserve(addr); err != nil {
 		t.Fatalf("faultproxy: %v", err)
 	}
-	p.addr = p.listener.Addr().String()
+	p.addr = p.port.addr
+	if err := p.listen(p.addr); err != nil {
+		p.port.free()
+		t.Fatalf("faultproxy: %v", err)
+	}
 	t.Cleanup(p.Close)
 	return p
 }
 
-// Addr is the host:port to connect to. It stays the same through Refuse.
+// Addr is the host:port to connect to. It stays the same through Refuse, and nobody else gets it meanwhile.
 func (p *Proxy) Addr() string { return p.addr }
 
 // Close ends the proxy and every connection, withheld ones included; what was withheld is lost. It returns when its
@@ -67,6 +73,7 @@ func (p *Proxy) Close() {
 	if p.listener != nil {
 		p.listener.Close()
 	}
+	p.port.free()
 	conns := append([]*conn(nil), p.conns...)
 	p.mu.Unlock()
 	for _, c := range conns {

@@ -1,0 +1,48 @@
+package faultproxy
+
+import (
+	"net"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// port is a TCP port that nobody else is given while a proxy refuses connections: a socket that is bound to it and never
+// listens. The proxy's listener shares it by SO_REUSEADDR, as net.Listen asks for. Without it the system gives the port
+// to the next who asks for a free one, another test's proxy for instance, and a client that should find nobody there
+// talks to that one's server.
+type port struct {
+	addr string
+	file *os.File
+}
+
+// reserve binds to addr, host:port of IPv4; port 0 takes a free one.
+func reserve(addr string) (*port, error) {
+	at, err := net.ResolveTCPAddr("tcp4", addr)
+	if err != nil {
+		return nil, err
+	}
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("socket", err)
+	}
+	syscall.CloseOnExec(fd)
+	p := &port{file: os.NewFile(uintptr(fd), "port")}
+	if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err != nil {
+		p.free()
+		return nil, os.NewSyscallError("setsockopt", err)
+	}
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Port: at.Port, Addr: [4]byte(at.IP.To4())}); err != nil {
+		p.free()
+		return nil, os.NewSyscallError("bind", err)
+	}
+	bound, err := syscall.Getsockname(fd)
+	if err != nil {
+		p.free()
+		return nil, os.NewSyscallError("getsockname", err)
+	}
+	p.addr = net.JoinHostPort(at.IP.String(), strconv.Itoa(bound.(*syscall.SockaddrInet4).Port))
+	return p, nil
+}
+
+func (p *port) free() { p.file.Close() }
