@@ -88,7 +88,7 @@ var (
 	usual      = weights{{enters, 4}, {nests, 4}, {releases, 6}, {extends, 2}, {pauses, 2}}
 	allLeases  = weights{{watched, 4}, {shortLease, 1}, {midLease, 2}, {longLease, 2}, {maxHold, 1}}
 	allWays    = []string{byURL, byURL, byPool, bySlow, byTwo}
-	background = join(lossesOf(kill, subscribe, latchDEL, hget), refusalsOf(1, kill, subscribe, latchDEL, hget))
+	background = join(lossesOf(kill, subscribe, latchDEL, hget), refusalsOf(1, kill, subscribe, subscribe, latchDEL, hget))
 )
 
 func seconds(a, b float64) [2]time.Duration {
@@ -99,7 +99,8 @@ var themes = []theme{
 	{name: "everything", weight: 3, shared: 0.5, child: 0.5, poor: 0.25, ways: allWays, length: seconds(1, 3), do: usual, leases: allLeases, rival: 0.2,
 		pace: 90 * time.Millisecond, ambient: join(background, lossesOf(acquire, renewal, unlock), refusalsOf(2, acquire, renewal, unlock)),
 		events: weights{{silence, 3}, {cutAll, 2}, {portClosed, 1}, {flushScripts, 2}, {killed, 3}}, aimed: 0.2,
-		targets: map[string][]fault{enters: lossesOf(acquire), nests: lossesOf(acquire, hget), releases: lossesOf(unlock, latchDEL), extends: lossesOf(renewal)}},
+		targets: map[string][]fault{enters: lossesOf(acquire), nests: lossesOf(acquire, hget), releases: lossesOf(unlock, latchDEL),
+			extends: join(lossesOf(renewal), []fault{{command: renewal, how: swallowed, times: 1}, {command: renewal, how: swallowed, times: 1}})}},
 	{name: "a lost re-entry of a shared owner", weight: 3, shared: 1, child: 0.5, ways: []string{byURL, byPool}, length: seconds(1, 2), do: usual,
 		leases: weights{{watched, 1}}, rival: 0.1, aimed: 0.5,
 		pace: 120 * time.Millisecond, ambient: join(lossesOf(hget), refusalsOf(1, hget, hget)),
@@ -112,12 +113,14 @@ var themes = []theme{
 			releases: {{command: unlock, how: lateBytes, times: 1}}, extends: {{command: renewal, how: lateBytes, times: 1}}}},
 	{name: "silence from the start", weight: 3, shared: 0.3, child: 0.2, ways: []string{byURL, byPool, bySlow}, length: seconds(1, 2), do: usual, leases: allLeases, rival: 0.5,
 		late: true, pace: 400 * time.Millisecond, events: weights{{silence, 4}, {portClosed, 1}, {cutAll, 1}},
-		ambient: []fault{{command: acquire, how: swallowed, times: 1}, {command: unlock, how: swallowed, times: 1}, {command: renewal, how: swallowed, times: 1}}, aimed: 0.2,
-		targets: map[string][]fault{enters: lossesOf(acquire), nests: lossesOf(acquire), releases: lossesOf(unlock), extends: lossesOf(renewal)}},
+		ambient: []fault{{command: acquire, how: swallowed, times: 1}, {command: unlock, how: swallowed, times: 1}, {command: renewal, how: swallowed, times: 1},
+			{command: renewal, how: swallowed, times: 1}}, aimed: 0.2,
+		targets: map[string][]fault{enters: lossesOf(acquire), nests: lossesOf(acquire), releases: lossesOf(unlock),
+			extends: join(lossesOf(renewal), []fault{{command: renewal, how: swallowed, times: 1}, {command: renewal, how: swallowed, times: 1}})}},
 	{name: "waits that were told", weight: 5, ways: []string{byURL, byPool, bySlow}, length: seconds(1.5, 3), poor: 0.2,
 		do: weights{{enters, 8}, {nests, 2}, {releases, 6}, {pauses, 1}}, leases: weights{{watched, 1}, {midLease, 2}, {longLease, 4}}, rival: 0.8,
 		pace: 100 * time.Millisecond, events: weights{{silence, 4}, {portClosed, 3}, {cutAll, 2}, {flushScripts, 1}, {killed, 1}},
-		ambient: join(refusalsOf(8, acquire), lossesOf(acquire, subscribe), []fault{{command: acquire, how: swallowed, times: 1}, {command: acquire, how: lostSilent, times: 1}}), aimed: 0.2,
+		ambient: join(refusalsOf(8, acquire), refusalsOf(1, subscribe, subscribe, subscribe), lossesOf(acquire, subscribe), []fault{{command: acquire, how: swallowed, times: 1}, {command: acquire, how: lostSilent, times: 1}}), aimed: 0.2,
 		targets: map[string][]fault{releases: lossesOf(unlock), extends: lossesOf(renewal)}},
 	{name: "refusals", weight: 6, ways: []string{byURL, byPool}, poor: 0.3, length: seconds(2, 4), quiet: true,
 		do:     weights{{enters, 3}, {nests, 5}, {releases, 5}, {extends, 4}, {pauses, 3}},
