@@ -79,7 +79,7 @@ func (a *attempt) begin() {
 	a.w.ownerUsed = true
 	a.req.Handler, a.req.Wait = a, n.c.o.replicas
 	a.req.Script(n.l.kind.acquire(a.req.Room(), n.l.key, st, n.c.leaseArg(a.lease)))
-	if a.queued = n.c.node.exec.Enqueue(&a.req); !a.queued {
+	if a.queued = n.c.exec.Enqueue(&a.req); !a.queued {
 		a.failed()
 	}
 }
@@ -97,7 +97,7 @@ func (a *attempt) stuck() {
 	if !queued && !a.cancel() {
 		return // its own send bounds it
 	}
-	a.w.fail(a.w.unsent(a.st.n.c.node.exec.Trouble()))
+	a.w.fail(a.w.unsent(a.st.n.c.exec.Trouble()))
 	if queued {
 		a.st.n.step()
 	} else {
@@ -115,7 +115,7 @@ func (a *attempt) unanswered() bool { return a.queued && !a.detached }
 // cancel takes the command back if it was not written yet. Then unsent must be
 // called. It is called with the shard locked.
 func (a *attempt) cancel() bool {
-	if a.queued && !a.detached && a.st.n.c.node.exec.Cancel(&a.req) {
+	if a.queued && !a.detached && a.st.n.c.exec.Cancel(&a.req) {
 		a.queued = false
 		return true
 	}

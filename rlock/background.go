@@ -70,7 +70,7 @@ func (c *Client) after(d time.Duration, fn func()) *time.Timer {
 	t := &c.timers
 	run := func() {
 		fn()
-		c.node.exec.Flush()
+		c.exec.Flush()
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.ended()

@@ -35,6 +35,7 @@ type Client struct {
 	args           struct{ lease, latchTTL any } // of the watchdog and of latches, in ms, boxed once
 	o              *settings
 	node           *node
+	exec           *command.Executor // of all commands
 	watchdog       *watchdog.Watchdog
 	log            eventLog
 	shards         [shardCount]shard
@@ -200,7 +201,7 @@ func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *
 		}),
 		hub: pubsub.New(dial(), pubsub.Options{Timeout: o.timeout, Permanent: redisconn.Permanent, Logger: c.log.l}),
 	}
-	c.node.exec = command.New(c.node.pipe, command.Options{Now: c.now, Permanent: redisconn.Permanent, Closing: c.closed})
+	c.exec = command.New(c.node.pipe, command.Options{Now: c.now, Permanent: redisconn.Permanent, Closing: c.closed})
 	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.watchdog, Clock: o.clock})
 	c.trackSharedOwners()
 	return c

@@ -73,7 +73,7 @@ func (c *Client) close(patience time.Duration) {
 	var hub sync.WaitGroup
 	hub.Go(func() { c.node.hub.Close() }) // nobody waits any more
 	c.timers.runAll()
-	c.node.exec.Flush()
+	c.exec.Flush()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	c.work.wait(ctx.Done(), nil)

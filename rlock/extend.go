@@ -51,7 +51,7 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	h.l.c.work.add()
 	h.st.run(e)
 	s.unlock()
-	h.l.c.node.exec.Flush()
+	h.l.c.exec.Flush()
 	timer := time.NewTimer(h.l.c.o.timeout)
 	defer timer.Stop()
 	select {
@@ -120,7 +120,7 @@ func (e *extension) send() {
 	h.extends = e
 	h.st.alarm()
 	switch {
-	case c.node.exec.Again(&e.req):
+	case c.exec.Again(&e.req):
 	case e.req.Fate() == command.Closed:
 		e.finish(ErrClosed)
 	case e.req.Fate() == command.Lost:
@@ -133,7 +133,7 @@ func (e *extension) send() {
 // restartTrust is called when the extension would end trust. As long as the
 // command is not written nothing of it runs, so trust counts from now.
 func (e *extension) restartTrust(now time.Duration) {
-	if e.h.l.c.node.exec.Waiting(&e.req) {
+	if e.h.l.c.exec.Waiting(&e.req) {
 		e.end = watchdog.Trust(now, e.d)
 	}
 }
@@ -151,7 +151,7 @@ func (e *extension) giveUp(ended error) error {
 		return err
 	default:
 	}
-	waits := !e.idle && c.node.exec.Cancel(&e.req)
+	waits := !e.idle && c.exec.Cancel(&e.req)
 	if e.open || !waits && !e.idle {
 		if waits {
 			e.finish(ErrUncertain)
@@ -165,7 +165,7 @@ func (e *extension) giveUp(ended error) error {
 		if ended = e.failed; ended == nil {
 			ended = fmt.Errorf("not sent within %v", c.o.timeout)
 		}
-		if why := c.node.exec.Trouble(); why != nil {
+		if why := c.exec.Trouble(); why != nil {
 			ended = command.Unsent(why)
 		}
 	}

@@ -62,7 +62,7 @@ func (n *name) countClients(share *wakepolicy.FairShare, listens bool) {
 		}
 		share.SetClients(clients)
 	})
-	c.node.exec.Enqueue(r)
+	c.exec.Enqueue(r)
 }
 
 // listeners reads the answer to PUBSUB NUMSUB of one channel.

@@ -60,14 +60,14 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	f.req.Handler, f.req.Wait = f, l.c.o.replicas
 	f.req.Script(l.kind.force(l.mapped(), l.channel.(string)))
 	l.c.work.add()
-	if !l.c.node.exec.Enqueue(&f.req) {
+	if !l.c.exec.Enqueue(&f.req) {
 		n.unpin()
 		l.c.work.done()
 		s.unlock()
 		return false, wrap("force", l.name, ErrClosed)
 	}
 	s.unlock()
-	l.c.node.exec.Flush()
+	l.c.exec.Flush()
 	// The holds have ended, and ctx may have ended with one of them: the command
 	// must be sent. The pipeline bounds the wait.
 	<-f.done

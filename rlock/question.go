@@ -20,7 +20,7 @@ func (c *Client) read(name string, args []any, limit time.Duration, then func(re
 	q := &question{c: c, then: then}
 	q.req.Handler, q.req.Resend, q.req.Until = q, command.Read, limit
 	q.req.Command(name, args...)
-	if !c.node.exec.Enqueue(&q.req) {
+	if !c.exec.Enqueue(&q.req) {
 		c.after(0, func() { then(nil, ErrClosed) })
 	}
 }
@@ -31,7 +31,7 @@ func (q *question) Unanswered(*command.Request) {}
 // Paused has it asked again.
 func (q *question) Paused(r *command.Request, d time.Duration) {
 	q.c.after(d, func() {
-		if !q.c.node.exec.Again(r) {
+		if !q.c.exec.Again(r) {
 			q.Done(r)
 		}
 	})
@@ -58,14 +58,14 @@ func (c *Client) query(ctx context.Context, name string, args ...any) (any, erro
 	}
 	done := make(chan answer, 1)
 	c.read(name, args, c.now()+c.o.timeout, func(reply any, err error) { done <- answer{reply, err} })
-	c.node.exec.Flush()
+	c.exec.Flush()
 	// One that is asked again just before its limit may wait for a connection
 	// for two timeouts more; its caller does not. Else the answer comes first.
 	timer := time.NewTimer(c.o.timeout + c.o.timeout/8)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		if why := c.node.exec.Trouble(); why != nil {
+		if why := c.exec.Trouble(); why != nil {
 			return nil, command.Unsent(why)
 		}
 		return nil, command.NoReply("no reply within %v", c.o.timeout)

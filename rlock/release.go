@@ -105,7 +105,7 @@ func (r *release) send() {
 		r.finishCommand()
 		return
 	}
-	if !st.n.c.node.exec.Again(&r.req) {
+	if !st.n.c.exec.Again(&r.req) {
 		if err := r.req.Err(); err != nil {
 			r.failed = err
 		}
@@ -151,7 +151,7 @@ func (r *release) reportIfLate() {
 		r.report(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, r.st.owner))
 	case r.req.First() != 0:
 		r.report(r.uncertain())
-	case c.node.exec.Cancel(&r.req):
+	case c.exec.Cancel(&r.req):
 		if r.failed == nil {
 			r.failed = errUnwritten
 		}
@@ -267,7 +267,7 @@ func (r *release) answered(q *command.Request, result codec.Release) {
 		err = fmt.Errorf("released, but %w", errUnreplicated)
 	}
 	if !q.MayArrive() {
-		n.c.node.exec.Discard(r.latch)
+		n.c.exec.Discard(r.latch)
 	}
 	if r.ownMessage && result != codec.Final {
 		r.ownMessageMissed()

@@ -59,7 +59,7 @@ func (c *Client) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Ans
 	}
 	sent := len(common.subs) > 0 && common.send()
 	// The watchdog's goroutine must not wait for the network.
-	c.node.exec.WakeWriter()
+	c.exec.WakeWriter()
 	return sent
 }
 
@@ -71,7 +71,7 @@ func (r *renewal) send() bool {
 		return st.n.l.key, st
 	}))
 	r.c.work.add()
-	if !r.c.node.exec.Enqueue(q) {
+	if !r.c.exec.Enqueue(q) {
 		r.fail(q.Err())
 		r.freeCommandQueues()
 		r.c.work.done()

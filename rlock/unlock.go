@@ -42,7 +42,7 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	if !sent {
 		return wrap("release", h.l.name, lostHold{fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost)})
 	}
-	h.l.c.node.exec.Flush()
+	h.l.c.exec.Flush()
 	err := await(ctx, h.l.c, outcome)
 	if wasLost == nil {
 		h.l.c.log.released(ctx, h, err)

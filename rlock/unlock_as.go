@@ -88,7 +88,7 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	}))
 	n.unpin()
 	s.unlock()
-	l.c.node.exec.Flush()
+	l.c.exec.Flush()
 	err := await(ctx, l.c, outcome)
 	l.c.log.releasedAs(ctx, l, owner, err)
 	if err != nil {

@@ -108,7 +108,7 @@ func (w *waiter) waitError(cause error) error {
 	last := facts.Trouble
 	if last == nil && (w.attempt != nil || facts.InFlight) {
 		// A request that waits to be written does not know yet why it can't be.
-		last = w.n.c.node.exec.Trouble()
+		last = w.n.c.exec.Trouble()
 	}
 	elapsed := errors.Is(cause, ErrLocked)
 	unanswered := w.attempt != nil && w.attempt.unanswered()
@@ -180,7 +180,7 @@ func (w *waiter) unreachable(err error) error {
 // sinceLost adds to the error of a lost command why there has been no
 // connection since.
 func (w *waiter) sinceLost(err error) error {
-	if why := w.n.c.node.exec.Trouble(); why != nil && command.IsLost(err) {
+	if why := w.n.c.exec.Trouble(); why != nil && command.IsLost(err) {
 		return fmt.Errorf("%w; since then: %w", err, why)
 	}
 	return err
@@ -236,7 +236,7 @@ func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, 
 	n.step()
 	n.unpin()
 	s.unlock()
-	l.c.node.exec.Flush()
+	l.c.exec.Flush()
 	return w, nil
 }
 
@@ -279,7 +279,7 @@ func (w *waiter) result(ctx context.Context, cause error) (*Hold, error) {
 		s.lock()
 		h, err = w.giveUp(cause)
 		s.unlock()
-		c.node.exec.Flush()
+		c.exec.Flush()
 	}
 	c.log.entered(ctx, w, h, err)
 	if h != nil {

@@ -131,7 +131,7 @@ func (q *waitQueue) tick() {
 	q.Tick(q.now())
 	n.step()
 	q.shard.unlock()
-	n.c.node.exec.WakeWriter()
+	n.c.exec.WakeWriter()
 }
 
 // letThrough makes attempts for the waiters whose owner has just acquired the
@@ -166,7 +166,7 @@ func (n *name) wakeHead() {
 	if q := n.queue; q != nil && q.Len() > 0 {
 		q.WakeHead()
 		n.step()
-		n.s.later = append(n.s.later, n.c.node.exec.WakeWriter)
+		n.s.later = append(n.s.later, n.c.exec.WakeWriter)
 	}
 }
 
@@ -209,5 +209,5 @@ func (sub *subscriber) tell(event func(*waitQueue)) {
 	event(q)
 	n.step()
 	sub.shard.unlock()
-	n.c.node.exec.WakeWriter()
+	n.c.exec.WakeWriter()
 }

@@ -33,7 +33,7 @@ var defects = []defect{
 	{
 		what: "an acquire with As that never left the process is called uncertain",
 		as:   "uncertain",
-		edits: []edit{{file: "rlock/attempt.go", fn: "attempt.stuck", old: "a.w.fail(a.w.unsent(a.st.n.c.node.exec.Trouble()))",
+		edits: []edit{{file: "rlock/attempt.go", fn: "attempt.stuck", old: "a.w.fail(a.w.unsent(a.st.n.c.exec.Trouble()))",
 			new: `a.w.fail(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, a.st.owner))`}},
 	},
 	{

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -126,6 +127,9 @@ func (r *round) believable(c claim, seen look) int64 {
 	if !r.shared[c.owner] {
 		return c.until
 	}
+	if r.cut(c.owner) {
+		return 0
+	}
 	return min(c.until, r.others(c.hold, seen))
 }
 
@@ -146,8 +150,37 @@ func (r *round) outlived(h *hold, at int64) bool {
 	return false
 }
 
+// cut tells whether a client may have had the key of a shared owner expire under another one's hold, by a lease shorter
+// than that one's. The other does not know it (an owner is shared, the trust is not): whatever it says of that hold later,
+// and its unlock, meets holds that were acquired since. mu is held.
+func (r *round) cut(owner string) bool {
+	var all []wire
+	by := map[int]*client{}
+	for _, c := range r.clients {
+		for _, w := range c.record() {
+			if w.over(owner) && w.sets() {
+				by[len(all)] = c
+				all = append(all, w)
+			}
+		}
+	}
+	for i, w := range all {
+		end := w.sent + w.lease
+		later := func(m wire) bool { return m.sent > w.answered && m.answered != 0 && m.answered < end && !m.again }
+		if w.answered == 0 || w.again || slices.ContainsFunc(all, later) {
+			continue
+		}
+		for _, o := range r.holds {
+			if o.owner == owner && o.c != by[i] && o.start < end && (o.unlocked == 0 || o.unlocked > end) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // others is until when the key lives for an owner, going by what other clients that use it have sent: each sets its own
-// lease, unless a later command of this client's has set it again.
+// lease, unless a later command of this client's has set it again before it was over.
 func (r *round) others(h *hold, seen look) int64 {
 	until := forever
 	mine := h.c.record()
@@ -161,7 +194,7 @@ func (r *round) others(h *hold, seen look) int64 {
 			}
 			later := false
 			for _, m := range mine {
-				later = later || m.over(h.owner) && m.lease != 0 && !m.again && m.sets() && w.answered != 0 && m.sent > w.answered && m.answered != 0 && m.answered < seen.from
+				later = later || m.over(h.owner) && m.lease != 0 && !m.again && m.sets() && w.answered != 0 && m.sent > w.answered && m.sent < w.sent+w.lease && m.answered != 0 && m.answered < seen.from
 			}
 			if !later {
 				until = min(until, w.sent+w.lease)

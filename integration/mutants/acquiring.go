@@ -6,7 +6,7 @@ var acquiring = []defect{
 		what: "a lost acquire is sent again without an undo",
 		edits: []edit{{"rlock/attempt.go",
 			"\t\t// Only now is anything else tried (A5).\n",
-			"\t\tif a.st.n.c.node.exec.Enqueue(&a.req) {\n\t\t\treturn\n\t\t}\n"}},
+			"\t\tif a.st.n.c.exec.Enqueue(&a.req) {\n\t\t\treturn\n\t\t}\n"}},
 		by: []catcher{{"integration/invariants", "TestA5LostAcquireReplyIsUndone"}, {"integration/invariants", "TestA5SharedOwnersCountIsExactAfterALostReply"}},
 	},
 	{
@@ -96,7 +96,7 @@ var acquiring = []defect{
 	{
 		what: "a re-entry that was never sent is called uncertain",
 		edits: []edit{{"rlock/attempt.go",
-			"a.w.fail(a.w.unsent(a.st.n.c.node.exec.Trouble()))",
+			"a.w.fail(a.w.unsent(a.st.n.c.exec.Trouble()))",
 			"a.w.fail(ErrUncertain)"}},
 		by: []catcher{{"integration/invariants", "TestA5ReentryThatWasNeverSentIsNotUncertain"}},
 	},

@@ -5,22 +5,22 @@ var releasing = []defect{
 	{
 		what: "an unlock takes a fresh latch for each send",
 		edits: []edit{{"rlock/release.go",
-			"\tif !st.n.c.node.exec.Again(&r.req) {\n",
-			"\tl := st.n.l\n\tr.latch = codec.FreshLatch(l.mapped())\n\tr.req.Script(l.kind.release(r.req.Room(), l.key, l.channel, r.latch, st, st.n.c.leaseArg(r.lease), st.n.c.args.latchTTL))\n\tif !st.n.c.node.exec.Again(&r.req) {\n"}},
+			"\tif !st.n.c.exec.Again(&r.req) {\n",
+			"\tl := st.n.l\n\tr.latch = codec.FreshLatch(l.mapped())\n\tr.req.Script(l.kind.release(r.req.Room(), l.key, l.channel, r.latch, st, st.n.c.leaseArg(r.lease), st.n.c.args.latchTTL))\n\tif !st.n.c.exec.Again(&r.req) {\n"}},
 		by: []catcher{{"integration/invariants", "TestR1LostUnlockReplyCountsOnce"}},
 	},
 	{
 		what: "the latch of a repeated unlock is deleted although its first send may still arrive",
 		edits: []edit{{"rlock/release.go",
-			"\tif !q.MayArrive() {\n\t\tn.c.node.exec.Discard(r.latch)\n\t}\n",
-			"\tn.c.node.exec.Discard(r.latch)\n"}},
+			"\tif !q.MayArrive() {\n\t\tn.c.exec.Discard(r.latch)\n\t}\n",
+			"\tn.c.exec.Discard(r.latch)\n"}},
 		by: []catcher{{"integration/invariants", "TestR1WithheldUnlockDoesNotCountTwice"}},
 	},
 	{
 		what: "the latch is left to expire",
 		edits: []edit{{"rlock/release.go",
-			"\tif !q.MayArrive() {\n\t\tn.c.node.exec.Discard(r.latch)\n",
-			"\tif false {\n\t\tn.c.node.exec.Discard(r.latch)\n"}},
+			"\tif !q.MayArrive() {\n\t\tn.c.exec.Discard(r.latch)\n",
+			"\tif false {\n\t\tn.c.exec.Discard(r.latch)\n"}},
 		by: []catcher{{"integration/invariants", "TestR1LatchIsFreshForEachUnlockAndDeleted"}},
 	},
 	{
