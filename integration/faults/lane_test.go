@@ -59,8 +59,14 @@ func (l *lane) open(addr string, asUser bool) *rlock.Client {
 	if user := l.row.user; user != nil && asUser {
 		u.User = url.UserPassword(user.Name, user.Password)
 	}
-	c, err := rlock.Open(l.Context(), u.String(), append([]rlock.Option{rlock.WithCommandTimeout(l.row.timeout)}, l.row.options...)...)
-	if err != nil {
+	var c *rlock.Client
+	var err error
+	// A busy machine may take longer than the row's command timeout.
+	opened := func() bool {
+		c, err = rlock.Open(l.Context(), u.String(), append([]rlock.Option{rlock.WithCommandTimeout(l.row.timeout)}, l.row.options...)...)
+		return err == nil
+	}
+	if !becomes(soon, opened) {
 		l.Fatal(err)
 	}
 	l.Cleanup(func() { c.Close() })

@@ -39,8 +39,13 @@ func (c *crowd) turn(ctx context.Context, client *rlock.Client) {
 	patience, stop := context.WithCancel(ctx)
 	defer stop()
 	defer time.AfterFunc(rand.N(30*time.Millisecond), stop).Stop()
+	began := time.Now()
 	h, err := l.Lock(patience)
-	if c.ended("Lock", err, ok, ctxEnded) != ok {
+	kinds := []string{ok, ctxEnded}
+	if time.Since(began) >= timeout {
+		kinds = append(kinds, unreachable) // the machine stood still for longer than its patience
+	}
+	if c.ended("Lock", err, kinds...) != ok {
 		if err != nil && kindOf(err) == ctxEnded {
 			c.gaveUp.Add(1)
 		}
