@@ -3,6 +3,8 @@ package rlock
 import (
 	"fmt"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/lockstate"
 )
 
 // AcquireOption is a setting of one acquisition. An option given twice, or
@@ -11,16 +13,9 @@ import (
 type AcquireOption func(*terms) error
 
 // terms are what one acquisition asks for.
-type terms struct {
-	lease    time.Duration // fixed; 0: the watchdog extends it
-	maxHold  time.Duration // 0: no bound
-	owner    Owner
-	as       bool
-	hasLease bool
-	hasMax   bool
-}
+type terms = lockstate.Terms
 
-func (t *terms) set(opts []AcquireOption) error {
+func setTerms(t *terms, opts []AcquireOption) error {
 	for _, o := range opts {
 		if o == nil {
 			return fmt.Errorf("%w: a nil AcquireOption", ErrInvalidOption)
@@ -29,7 +24,7 @@ func (t *terms) set(opts []AcquireOption) error {
 			return err
 		}
 	}
-	if t.hasLease && t.hasMax {
+	if t.HasLease && t.HasMax {
 		return fmt.Errorf("%w: Lease and MaxHold: a fixed lease ends by itself", ErrInvalidOption)
 	}
 	return nil
@@ -40,13 +35,13 @@ func (t *terms) set(opts []AcquireOption) error {
 // It is the leaseTime of Redisson's lock and tryLock.
 func Lease(d time.Duration) AcquireOption {
 	return func(t *terms) error {
-		if t.hasLease {
+		if t.HasLease {
 			return fmt.Errorf("%w: Lease given twice", ErrInvalidOption)
 		}
 		if err := checkLease(d); err != nil {
 			return err
 		}
-		t.lease, t.hasLease = d.Truncate(time.Millisecond), true
+		t.Lease, t.HasLease = d.Truncate(time.Millisecond), true
 		return nil
 	}
 }
@@ -68,13 +63,13 @@ func checkLease(d time.Duration) error {
 // Lease it is ErrInvalidOption.
 func MaxHold(d time.Duration) AcquireOption {
 	return func(t *terms) error {
-		if t.hasMax {
+		if t.HasMax {
 			return fmt.Errorf("%w: MaxHold given twice", ErrInvalidOption)
 		}
 		if d < time.Millisecond {
 			return fmt.Errorf("%w: MaxHold(%v); at least 1ms", ErrInvalidOption, d)
 		}
-		t.maxHold, t.hasMax = d, true
+		t.MaxHold, t.HasMax = d, true
 		return nil
 	}
 }
@@ -85,13 +80,13 @@ func MaxHold(d time.Duration) AcquireOption {
 // shorter lease than this one knows of. The zero Owner is ErrInvalidOption.
 func As(owner Owner) AcquireOption {
 	return func(t *terms) error {
-		if t.as {
+		if t.As {
 			return fmt.Errorf("%w: As given twice", ErrInvalidOption)
 		}
 		if err := owner.check(); err != nil {
 			return err
 		}
-		t.owner, t.as = owner, true
+		t.Owner, t.As = owner.o, true
 		return nil
 	}
 }

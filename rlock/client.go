@@ -4,19 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/gomodule/redigo/redis"
 	"github.com/google/uuid"
 
-	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/lockstate"
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/pubsub"
-	"github.com/rlock-go/redisson/watchdog"
 )
 
 // Pool lends connections; *redis.Pool of gomodule/redigo does. Give its Dial
@@ -31,46 +24,8 @@ type Pool interface {
 // one for commands and one for subscriptions, and one watchdog. All methods are
 // safe for concurrent use.
 type Client struct {
-	id             uuid.UUID
-	args           struct{ lease, latchTTL any } // of the watchdog and of latches, in ms, boxed once
-	o              *settings
-	node           *node
-	exec           *command.Executor // of all commands
-	watchdog       *watchdog.Watchdog
-	log            eventLog
-	shards         [shardCount]shard
-	threads        atomic.Int64
-	shared         atomic.Int64 // the newest of its owners that other clients may use
-	noClientCounts atomic.Bool  // the server refuses to count subscribers
-	timers         timers
-
-	liveHolds gauge // holds
-	releases  gauge // calls of Unlock and UnlockAs
-	work      gauge // other commands that change something, their undos included
-
-	address struct { // the goroutine that looks up the server's name
-		stop context.CancelFunc
-		wg   sync.WaitGroup
-	}
-
-	state   atomic.Int32
-	closing sync.Mutex    // held while closing
-	gone    chan struct{} // closed when Close has finished
-}
-
-const (
-	stateOpen int32 = iota
-	stateDraining
-	stateClosed
-)
-
-// node is one server as a client uses it. A topology of many will choose it
-// by the key's slot.
-type node struct {
-	renewals renewalLimiter
-	pipe     *pipeline.Pipeline
-	exec     *command.Executor // of all that is sent through pipe
-	hub      *pubsub.Hub
+	s      *lockstate.State
+	mapper NameMapper
 }
 
 // Open connects to a Redis server and makes a client of its own connections.
@@ -110,16 +65,16 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 		return target.Dial(ctx, o.timeout)
 	})
 	if err := c.ping(ctx); err != nil {
-		c.close(0)
+		c.s.Abandon()
 		if errors.Is(err, redisconn.ErrTopology) {
 			err = fmt.Errorf("%w: %w", ErrInvalidOption, err)
 		}
 		return nil, fmt.Errorf("rlock: open: %w", err)
 	}
 	if target.Named() {
-		c.watchAddress(target)
+		c.s.WatchAddress(target)
 	}
-	c.log.started(c, target.Address)
+	c.s.Started(target.Address)
 	return c, nil
 }
 
@@ -167,52 +122,30 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 	c := newClient(o, func(ctx context.Context) (redis.Conn, error) {
 		return redisconn.Borrow(ctx, pool)
 	})
-	c.log.started(c, "")
+	c.s.Started("")
 	return c, nil
 }
 
 func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *Client {
-	dial := func() func(context.Context) (redis.Conn, error) {
-		return redisconn.Punctual(func(ctx context.Context) (redis.Conn, error) {
-			conn, err := connect(ctx)
-			return conn, redisconn.OwnDeadline(err)
-		})
-	}
-	c := &Client{
-		id:        uuid.New(),
-		o:         o,
-		liveHolds: newGauge(),
-		releases:  newGauge(),
-		work:      newGauge(),
-		gone:      make(chan struct{}),
-	}
-	c.log = newEventLog(o.logger, c)
-	c.args.lease = o.watchdog.Milliseconds()
-	c.args.latchTTL = c.latchTTL().Milliseconds()
-	c.timers.init()
-	for i := range c.shards {
-		c.shards[i].names = map[string]*name{}
-	}
-	c.node = &node{
-		pipe: pipeline.New(dial(), pipeline.Options{
-			Timeout: o.timeout, Clock: o.clock, Permanent: redisconn.Permanent, Replicas: o.replicas, Logger: c.log.l,
-			Ended: func() { c.watchdog.RenewNow() },
-			Moved: func() { c.node.hub.Redial() },
-		}),
-		hub: pubsub.New(dial(), pubsub.Options{Timeout: o.timeout, Permanent: redisconn.Permanent, Logger: c.log.l}),
-	}
-	c.exec = command.New(c.node.pipe, command.Options{Now: c.now, Permanent: redisconn.Permanent, Closing: c.closed})
-	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.watchdog, Clock: o.clock})
-	c.trackSharedOwners()
-	return c
+	return &Client{mapper: o.mapper, s: lockstate.New(lockstate.Config{
+		Watchdog: o.watchdog,
+		Timeout:  o.timeout,
+		Replicas: o.replicas,
+		Courtesy: o.courtesy,
+		Clock:    o.clock,
+		Logger:   o.logger,
+		Connect:  connect,
+		NewOwner: newOwnerState,
+		NewHold:  newHold,
+	})}
 }
 
 // ID is the first half of every owner that this client makes, as the id of a
 // Redisson instance is.
-func (c *Client) ID() uuid.UUID { return c.id }
+func (c *Client) ID() uuid.UUID { return c.s.ID() }
 
 // NewOwner makes an owner that was never handed out before. It does no I/O.
-func (c *Client) NewOwner() Owner { return Owner{c.id, c.threads.Add(1)} }
+func (c *Client) NewOwner() Owner { return Owner{c.s.NewOwner()} }
 
 // longestName bounds a key: a connection refuses answers of more than a
 // mebibyte, and the server's answer to SUBSCRIBE has the name in it.
@@ -223,43 +156,38 @@ const longestName = 512 << 10
 // or, mapped, longer than 512 KiB, is reported by every call that would use
 // it, with ErrInvalidName. Any other bytes are data.
 func (c *Client) NewLock(name string) *Lock {
-	l := &Lock{c: c, kind: reentrant, name: name, key: name}
 	key := name
-	if c.o.mapper != nil && name != "" {
-		key = c.o.mapper.Map(name)
-		l.key = key
+	if c.mapper != nil && name != "" {
+		key = c.mapper.Map(name)
 	}
-	l.channel = l.kind.channel(key)
-	return l
+	return &Lock{c.s.NewLock(name, key)}
 }
 
-// now is the time that decides whether something has ended.
-func (c *Client) now() time.Duration { return c.o.clock.Now() }
+// Shutdown ends the client in good order: acquires by new owners and all
+// waiters get ErrClosed, while owners that hold a lock may re-enter it and
+// release; reads, UnlockAs and ForceUnlock go on working. When the last
+// hold is over and every Unlock and UnlockAs has its outcome, it closes. What is
+// under way beside them to give back what nobody holds gets one command timeout,
+// as it does from Close, whether or not anything was held. If ctx ends first it
+// closes at once and returns ctx's error; keys still held are left to expire.
+func (c *Client) Shutdown(ctx context.Context) error { return c.s.Shutdown(ctx) }
 
-// early is a time not after now, and cheaper. It is for recording when
-// something began.
-func (c *Client) early() time.Duration { return clock.Early(c.o.clock) }
-
-func (c *Client) closed() bool { return c.state.Load() == stateClosed }
-
-// admit returns an error unless an acquire may begin. It is called with the
-// shard locked.
-func (c *Client) admit(s *shard, l *Lock, t *terms) error {
-	switch c.state.Load() {
-	case stateClosed:
-		return ErrClosed
-	case stateDraining:
-		if n := s.names[l.mapped()]; t.as && n != nil && n.holds(t.owner) {
-			return nil
-		}
-		return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)
-	}
+// Close ends the client at once: waiters get ErrClosed, holds end with
+// ErrClosed, renewal stops, and keys still held are left to expire. What is
+// under way to give back what nobody holds, undos, releases and the deletion
+// of latches, gets one command timeout. It returns when every goroutine and
+// connection of the client is gone, but for a dial that does not heed its
+// context (see New). From then on every call that would ask
+// the server returns ErrClosed, Hold.Unlock included. It is idempotent, and a
+// second call waits for the first.
+func (c *Client) Close() error {
+	c.s.Close()
 	return nil
 }
 
 // ping checks that the server answers.
 func (c *Client) ping(ctx context.Context) error {
-	reply, err := c.query(ctx, "PING")
+	reply, err := c.s.Query(ctx, "PING")
 	if err == nil && reply != "PONG" {
 		err = fmt.Errorf("no Redis: PING was answered with a Go %T, not PONG", reply)
 	}

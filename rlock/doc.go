@@ -99,14 +99,10 @@
 //	owners              Client.NewOwner, Hold.Owner, Owner.String, ParseOwner
 //	what went wrong     ErrLocked and the errors beside it
 //
-// Inside: attempt.go is an acquire, release.go an unlock, and undo.go handles
-// lost acquires. waiter.go is a call that waits, waitqueue.go does what the queue
-// of a name decides in internal/waitqueue, and fairshare.go counts for its
-// courtesy. ownerstate.go is what one owner has of one name, ownerlease.go the
-// lease that its holds share, renew.go the watchdog's commands, renewallimit.go
-// their number, question.go what only reads, eventlog.go the log, and kind.go
-// what differs between kinds of lock. The tests run the examples beside the
-// functions, docs/cookbook.md has whole programs, docs/dev/architecture.md
-// follows a call from file to file, and docs/dev/protocol.md describes the
-// commands.
+// Inside: this package checks what callers pass and names call and lock in the
+// errors. What a client knows of its locks, and what becomes of each acquire,
+// hold and release, is in internal/lockstate, whose doc comment tells where. The
+// tests run the examples beside the functions, docs/cookbook.md has whole
+// programs, docs/dev/architecture.md follows a call from file to file, and
+// docs/dev/protocol.md describes the commands.
 package rlock

@@ -3,7 +3,6 @@ package rlock
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -81,7 +80,8 @@ func TestErrorsSayOnceWhatHappened(t *testing.T) {
 			if err == nil {
 				t.Fatal("no error")
 			}
-			if want := strings.NewReplacer("CLIENT", c.id.String(), "THREAD", strconv.FormatInt(st.o.thread, 10)).Replace(row.says); err.Error() != want {
+			_, thread, _ := strings.Cut(st.o.o.Text(), ":")
+			if want := strings.NewReplacer("CLIENT", c.ID().String(), "THREAD", thread).Replace(row.says); err.Error() != want {
 				t.Errorf("\n%v, want\n%s", err, want)
 			}
 			for _, is := range []error{ErrLeaseLost, ErrNotHeld, ErrReleased, ErrClosed, ErrUncertain, ErrNotLocked, broken} {
@@ -185,11 +185,7 @@ func does(happen func(*story), returns func(*story) error) func(*story) error {
 	return func(s *story) error {
 		return s.l.Do(context.Background(), func(ctx context.Context) error {
 			s.ctx = ctx
-			shard := s.l.shard()
-			shard.lock()
-			h := shard.names[s.l.mapped()].states.holds
-			shard.unlock()
-			s.hold(h)
+			s.hold(s.l.l.Snapshot().Hold.Face().(*Hold))
 			happen(s)
 			if returns == nil {
 				return nil

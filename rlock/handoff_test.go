@@ -10,18 +10,9 @@ import (
 // awaitNoAttempt waits until what those who wait for key have asked is answered.
 func awaitNoAttempt(t *testing.T, c *Client, key string) {
 	t.Helper()
-	s := c.shard(key)
+	l := c.NewLock(key)
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
-		s.lock()
-		n := s.names[key]
-		idle := n != nil && n.queue != nil
-		if idle {
-			for w := range n.queue.Waiting() {
-				idle = idle && !n.queue.Facts(w).InFlight
-			}
-		}
-		s.unlock()
-		if idle {
+		if !l.l.Snapshot().InFlight {
 			return
 		}
 	}

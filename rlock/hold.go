@@ -2,105 +2,53 @@ package rlock
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
-	"github.com/rlock-go/redisson/watchdog"
+	"github.com/rlock-go/redisson/internal/lockstate"
 )
 
 // Hold is one acquisition of a lock. It ends when it is released, when its
 // lease is lost, or when its client is closed, whichever is first, and says
 // which. All methods are safe for concurrent use.
-type Hold struct {
-	l     *Lock
-	st    *ownerState
-	lease *watchdog.Lease // the registration it belongs to; another is another generation (H5)
+type Hold struct{ h lockstate.Hold }
 
-	// Guarded by the shard's mutex.
-	since        time.Duration // when its acquire was sent
-	next         *Hold         // of its owner's living ones
-	until        time.Duration // fixed: the end of its own lease as the server counts it; else MaxHold's
-	end          time.Duration // of trust in its own lease, Never unless fixed or bounded by MaxHold; ValidUntil once it is over
-	ended        error         // nil while held
-	watch        *watch        // its channel and contexts; nil: none so far
-	extends      *extension    // an Extend of it that may be running; nil: none
-	fixed        bool
-	released     bool // Unlock was called
-	stillCounted bool // its own lease ended before its owner's; the server counts it until Unlock
+// ownerRoom is an owner's state with room for its first hold, which is nearly
+// always the only one: a pair of acquire and release makes one of them.
+type ownerRoom struct {
+	owner lockstate.OwnerState
+	first Hold
 }
 
-// watch has the channel and the contexts that end with a hold.
-type watch struct {
-	done chan struct{} // nil until asked for
-	ctxs map[int]context.CancelCauseFunc
-	next int // number of the next context
+func newOwnerState() (*lockstate.OwnerState, *lockstate.Hold) {
+	r := new(ownerRoom)
+	r.first.h.SetFace(&r.first)
+	return &r.owner, &r.first.h
 }
 
-func (h *Hold) watched() *watch {
-	if h.watch == nil {
-		h.watch = new(watch)
-	}
-	return h.watch
-}
-
-var (
-	errVanished   = errors.New("the server says that the owner holds nothing any more")
-	errSuperseded = errors.New("the server has granted the lock to another owner")
-	errForced     = errors.New("released by ForceUnlock")
-	errExpired    = errors.New("its time ran out")
-)
-
-func lostBy(cause error) error { return fmt.Errorf("%w: %w", ErrLeaseLost, reason(cause)) }
-
-// reason turns the watchdog's causes into those of a hold.
-func reason(cause error) error {
-	switch cause {
-	case watchdog.ErrExpired:
-		return errExpired
-	case watchdog.ErrNotOwned:
-		return errVanished
-	}
-	return cause
+func newHold() *lockstate.Hold {
+	h := new(Hold)
+	h.h.SetFace(h)
+	return &h.h
 }
 
 // Owner is who holds; hand it to As to re-enter, or its String to another
 // process.
-func (h *Hold) Owner() Owner { return h.st.owner }
+func (h *Hold) Owner() Owner { return Owner{h.h.Owner()} }
 
 // Name is the lock's name as it was given to NewLock.
-func (h *Hold) Name() string { return h.l.name }
+func (h *Hold) Name() string { return h.h.Name() }
 
 // Done is closed when the hold is over: released, lost, or its client closed.
 // Err says which. A loss by time closes it as soon as the scheduler allows
 // after ValidUntil; Err knows earlier. Each call returns the same channel.
-func (h *Hold) Done() <-chan struct{} {
-	s := h.l.shard()
-	s.lock()
-	defer s.unlock()
-	// A loss found here closes a channel that exists already.
-	ended := h.check() != nil
-	w := h.watched()
-	if w.done == nil {
-		w.done = make(chan struct{})
-		if ended {
-			close(w.done)
-		}
-	}
-	return w.done
-}
+func (h *Hold) Done() <-chan struct{} { return h.h.Done() }
 
 // Err is nil while the lock is held, then ErrReleased, ErrLeaseLost or
 // ErrClosed. It reads the clock, suspend included, and is never late: when it
 // returns nil, nobody else was inside at the moment of the call, provided
 // that the server keeps its data, that nobody forces the lock, and that no
 // other process uses this owner.
-func (h *Hold) Err() error {
-	s := h.l.shard()
-	s.lock()
-	defer s.unlock()
-	return h.check()
-}
+func (h *Hold) Err() error { return h.h.Err() }
 
 // ValidUntil is until when exclusion may be trusted without another renewal:
 // the send of the last acquire or renewal plus its lease, less 1% for the
@@ -109,84 +57,7 @@ func (h *Hold) Err() error {
 // forces the lock: FLUSHALL, DEL, a ForceUnlock elsewhere and a failover are
 // noticed at the next renewal. Wall clocks jump and suspend: ask Err rather
 // than compare times.
-func (h *Hold) ValidUntil() time.Time {
-	s := h.l.shard()
-	s.lock()
-	defer s.unlock()
-	h.check()
-	return time.Now().Add(h.trust() - h.l.c.now())
-}
-
-// trust is the instant at which trust ends. It is called with the shard locked.
-func (h *Hold) trust() time.Duration {
-	if h.ended != nil {
-		return h.end
-	}
-	return min(h.own(), h.lease.Expiry())
-}
-
-// own is the end of trust in the hold's own lease. While an Extend has no
-// answer, it is the earlier end of the old lease and the new one.
-func (h *Hold) own() time.Duration {
-	if h.extends != nil {
-		return min(h.end, h.extends.end)
-	}
-	return h.end
-}
-
-// check ends the hold if its time has passed and nobody has ended it yet (H3).
-// It is called with the shard locked.
-func (h *Hold) check() error {
-	if h.ended != nil {
-		return h.ended
-	}
-	now := h.l.c.now()
-	if e := h.extends; e != nil && now >= e.end {
-		e.restartTrust(now)
-	}
-	switch {
-	case now >= h.lease.Expiry():
-		h.st.lose(watchdog.ErrExpired)
-	case now >= h.own():
-		h.st.drop(h)
-		h.st.stillCounted++
-		h.stillCounted = true
-		h.over(lostBy(watchdog.ErrExpired))
-		h.l.c.log.lost(h.st, []*Hold{h}, watchdog.ErrExpired)
-		h.st.updateLease()
-		if h.st.held == 0 {
-			h.st.n.wakeHead() // nobody will unlock
-			h.st.dropIfIdle()
-		}
-	}
-	return h.ended
-}
-
-// over ends the hold. It is called with the shard locked. The hold is off its
-// owner's list, or is taken off next.
-func (h *Hold) over(cause error) {
-	if h.ended != nil {
-		return
-	}
-	h.end = h.trust()
-	if errors.Is(cause, ErrReleased) || errors.Is(cause, ErrClosed) {
-		h.end = min(h.end, h.l.c.early())
-	}
-	h.ended = cause
-	h.l.c.liveHolds.done()
-	w := h.watch
-	if w == nil {
-		return
-	}
-	if w.done != nil {
-		close(w.done)
-	}
-	s := h.l.shard()
-	for _, cancel := range w.ctxs {
-		s.later = append(s.later, func() { cancel(cause) })
-	}
-	w.ctxs = nil
-}
+func (h *Hold) ValidUntil() time.Time { return h.h.ValidUntil() }
 
 // Context derives a context from parent that ends with the hold;
 // context.Cause then is ErrReleased, ErrLeaseLost or ErrClosed. The returned
@@ -194,25 +65,54 @@ func (h *Hold) over(cause error) {
 // depend on the context that bounded the wait. If the hold is over already so
 // is the context, with the same cause.
 func (h *Hold) Context(parent context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(parent)
-	s := h.l.shard()
-	s.lock()
-	defer s.unlock()
-	if err := h.check(); err != nil {
-		cancel(err)
-		return ctx, func() {}
+	return h.h.Context(parent)
+}
+
+// Unlock releases this one acquisition. It sends even if ctx is over already,
+// so `defer h.Unlock(ctx)` is right; once ctx is over it waits for the
+// outcome for at most one command timeout more. While ctx lasts it blocks as
+// long as the unlock is repeated: at most four command timeouts and a second,
+// and that of the owner's last hold not beyond ValidUntil. The hold is over
+// from the call on, whatever comes back, ErrUncertain included: Done is closed
+// and Err is ErrReleased.
+//
+// nil means released, whatever ctx says. A hold that was lost still sends one
+// unlock, unless its owner has newer holds of the lock in this client, and
+// returns an error that is both ErrLeaseLost and ErrNotHeld. ErrReleased: an
+// earlier Unlock was first, nothing was touched. ErrUncertain: no answer came
+// in time; the unlock may have run, and goes on in the background while the
+// lease lasts. ErrClosed: the client is closed, the key is left to expire.
+// Any other error is the server's, or says why the unlock could not be sent
+// while that would have helped; the key is left to expire.
+func (h *Hold) Unlock(ctx context.Context) error {
+	if err := h.h.Unlock(ctx); err != nil {
+		return wrap("release", h.Name(), err)
 	}
-	w := h.watched()
-	id := w.next
-	w.next++
-	if w.ctxs == nil {
-		w.ctxs = make(map[int]context.CancelCauseFunc, 1)
+	return nil
+}
+
+// Extend gives a hold taken with Lease a new fixed lease of d from now, longer
+// or shorter than the one it has. Other holds of its owner keep at least what
+// they were promised.
+//
+// It blocks until the server answers, ctx ends or a command timeout has
+// passed. Once sent it is not taken back: if ctx ends first the error is
+// ErrUncertain and ctx's. What was refused or could not be sent changes
+// nothing, not even what is trusted; the error says why, or is ctx's.
+// ErrReleased: the hold was released before.
+// ErrClosed: the client is closed. An error that is both ErrLeaseLost and
+// ErrNotHeld: the key is not this owner's any more and the hold is over.
+// ErrUncertain: no answer, and what is trusted is the shorter of both leases;
+// or it was answered, and an earlier command that the server could not be made
+// to drop may still cut the lease, which is trusted for no longer than that.
+// ErrInvalidOption: a hold that the watchdog extends, or d below 1 ms.
+func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
+	err := checkLease(d)
+	if err == nil {
+		err = h.h.Extend(ctx, d)
 	}
-	w.ctxs[id] = cancel
-	return ctx, func() {
-		s.lock()
-		delete(w.ctxs, id)
-		s.unlock()
-		cancel(context.Canceled)
+	if err != nil {
+		return wrap("extend", h.Name(), err)
 	}
+	return nil
 }

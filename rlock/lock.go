@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/lockstate"
 )
 
 // Lock is Redisson's RLock: a re-entrant lock by name, held by an [Owner]. A
@@ -12,26 +14,17 @@ import (
 //
 // Every acquisition without As gets an owner of its own, so two goroutines
 // that share a handle exclude each other.
-type Lock struct {
-	c       *Client
-	kind    *kind
-	name    string
-	key     any // the mapped name, boxed once for every command
-	channel any // likewise
-}
+type Lock struct{ l lockstate.Lock }
 
 // Name is what NewLock was given.
-func (l *Lock) Name() string { return l.name }
-
-// mapped is the key.
-func (l *Lock) mapped() string { return l.key.(string) }
+func (l *Lock) Name() string { return l.l.Name() }
 
 // usable tells what is wrong with the name, if anything is.
 func (l *Lock) usable() error {
-	key := l.mapped()
+	name, key := l.l.Name(), l.l.Key()
 	var err error
 	switch {
-	case l.name == "":
+	case name == "":
 		err = fmt.Errorf("%w: it is empty", ErrInvalidName)
 	case key == "":
 		err = fmt.Errorf("%w: the NameMapper made it empty", ErrInvalidName)
@@ -40,10 +33,8 @@ func (l *Lock) usable() error {
 	default:
 		return nil
 	}
-	return wrap("use", l.name, err)
+	return wrap("use", name, err)
 }
-
-func (l *Lock) shard() *shard { return l.c.shard(l.mapped()) }
 
 // Lock waits until the lock is acquired or ctx ends. Without Lease the
 // watchdog keeps it until Unlock, as Redisson's lock() does.
@@ -89,4 +80,94 @@ func (l *Lock) TryLockFor(ctx context.Context, wait time.Duration, opts ...Acqui
 		return l.acquire(ctx, true, -1, opts)
 	}
 	return l.acquire(ctx, false, wait, opts)
+}
+
+// acquire is the common part of all calls that acquire the lock. A wait below 0
+// lasts as long as ctx. It is split in two, so that a waiting goroutine has a
+// small stack.
+func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts []AcquireOption) (*Hold, error) {
+	if once {
+		wait = -1
+	}
+	w, err := l.startAcquire(ctx, once, wait, opts)
+	if err != nil {
+		return nil, err
+	}
+	h, err := w.Result(ctx, w.Await(ctx, wait))
+	if err != nil {
+		return nil, wrap("acquire", l.Name(), err)
+	}
+	return h.Face().(*Hold), nil
+}
+
+// startAcquire begins to wait.
+func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, opts []AcquireOption) (*lockstate.Waiter, error) {
+	if err := l.usable(); err != nil {
+		return nil, err
+	}
+	w := lockstate.NewWaiter()
+	err := setTerms(&w.Terms, opts)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = w.Start(&l.l, once, wait)
+	}
+	if err != nil {
+		return nil, wrap("acquire", l.Name(), err)
+	}
+	return w, nil
+}
+
+// UnlockAs releases one hold of an owner that has no Hold in this client:
+// one that another process acquired and handed over by its string, or that a
+// Java thread has. A release that leaves the owner other holds leaves the key
+// the larger of its current TTL and the watchdog timeout; one that never
+// expired gets the latter.
+//
+// It sends even if ctx is over, like Hold.Unlock, and blocks for at most four
+// command timeouts and a second, once ctx is over for at most one command
+// timeout more. ErrNotHeld: the owner holds nothing. ErrInvalidOption: the zero
+// Owner, or one with a Hold in this client, whose Unlock keeps the books.
+// ErrUncertain: no answer came in time. ErrClosed: the client is closed. Any
+// other error is the server's, or says why nothing was sent: the owner's earlier
+// command is still open, or the server can't be reached.
+func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
+	if err := l.usable(); err != nil {
+		return err
+	}
+	err := owner.check()
+	if err == nil {
+		err = l.l.UnlockAs(ctx, owner.o)
+	}
+	if err != nil {
+		return wrap("release", l.Name(), err)
+	}
+	return nil
+}
+
+// ForceUnlock deletes the lock whoever holds it and wakes the waiters of all
+// processes; it reports whether it took the lock from anybody: whether it ended
+// a Hold of this client, or there was a key to delete. Every Hold of the name
+// in this client ends with ErrLeaseLost before the command is sent; so does one
+// that is granted meanwhile, if the command may have deleted it. Holders
+// elsewhere notice at their next renewal. With an error it reports false, also
+// if it ended holds.
+//
+// ctx ends the wait only before the holds are ended; from then on the command
+// must be sent, and it blocks until the server answers or a command timeout has
+// passed. A key that holds something else than a hash is an error and left
+// alone. ErrUncertain: it was sent and not answered, and is not sent again,
+// since it could hit the next holder. ErrClosed: the client is closed. Holds
+// that were ended stay so if the command could not be sent after all; the key
+// is then left to its lease. Redisson's forceUnlock.
+func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
+	if err := l.usable(); err != nil {
+		return false, err
+	}
+	forced, err := l.l.ForceUnlock(ctx)
+	if err != nil {
+		return false, wrap("force", l.Name(), err)
+	}
+	return forced, nil
 }

@@ -24,13 +24,9 @@ func open(t testing.TB, s *redistest.Server, opts ...Option) *Client {
 // awaitListening waits until c is subscribed for those who wait for key.
 func awaitListening(t testing.TB, c *Client, key string) {
 	t.Helper()
-	s := c.shard(key)
+	l := c.NewLock(key)
 	for deadline := time.Now().Add(10 * time.Second); ; {
-		s.lock()
-		n := s.names[key]
-		heard := n != nil && n.queue != nil && n.queue.Listening()
-		s.unlock()
-		if heard {
+		if l.l.Snapshot().Listening {
 			return
 		}
 		if time.Now().After(deadline) {

@@ -68,12 +68,9 @@ func TestA5WhatALateGrantGivesBackIsNoHoldOfAnEndedLease(t *testing.T) {
 			break
 		}
 	}
-	sh := l.shard()
-	sh.lock()
-	if owed := outer.st.stillCounted; owed != 1 {
+	if owed := outer.h.OwnerSnapshot().StillCounted; owed != 1 {
 		t.Errorf("%d ended holds are still counted, not the inner one", owed)
 	}
-	sh.unlock()
 	// An acquire that never runs: whether it did is told by the count.
 	done := make(chan struct{})
 	breakOff(t, s, func() {
@@ -134,15 +131,12 @@ func TestE2UnlockThatWasRepeatedLeavesNoTimer(t *testing.T) {
 	if err := <-released; err != nil {
 		t.Fatal(err)
 	}
-	live := func() int {
-		c.timers.mu.Lock()
-		defer c.timers.mu.Unlock()
-		return c.timers.live
+	timers, _ := c.s.UnderWay()
+	for end := time.Now().Add(soon); timers > 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		timers, _ = c.s.UnderWay()
 	}
-	for end := time.Now().Add(soon); live() > 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
-	}
-	if n := live(); n > 0 {
-		t.Errorf("%d timers are left", n)
+	if timers > 0 {
+		t.Errorf("%d timers are left", timers)
 	}
 }
 
@@ -177,12 +171,7 @@ func TestE2NothingIsLeftOfANestedLeaseThatEndedByItself(t *testing.T) {
 	time.Sleep(150 * time.Millisecond) // the key's trust now ends after the nested lease's
 	unlock(t, outer)
 	<-inner.Done()
-	s := l.shard()
-	left := func() bool {
-		s.lock()
-		defer s.unlock()
-		return s.names["orders"] != nil
-	}
+	left := func() bool { return l.l.Snapshot().Known }
 	for end := time.Now().Add(soon); left() && time.Now().Before(end); time.Sleep(time.Millisecond) {
 	}
 	if left() {
@@ -197,8 +186,8 @@ func TestOwnerIsAloneUntilItIsGivenAway(t *testing.T) {
 	give := map[string]func(o Owner){
 		"its string":       func(o Owner) { _ = o.String() },
 		"printed":          func(o Owner) { _ = fmt.Sprint(o) },
-		"parsed":           func(o Owner) { _, _ = ParseOwner(o.text()) },
-		"a hold's string":  func(o Owner) { _ = lockOf(t, c.NewLock(o.text()), As(o)).String() },
+		"parsed":           func(o Owner) { _, _ = ParseOwner(o.o.Text()) },
+		"a hold's string":  func(o Owner) { _ = lockOf(t, c.NewLock(o.o.Text()), As(o)).String() },
 		"another client's": func(o Owner) { unlock(t, lockOf(t, other.NewLock("orders"), As(o))) },
 	}
 	for what, give := range give {
@@ -207,18 +196,12 @@ func TestOwnerIsAloneUntilItIsGivenAway(t *testing.T) {
 		if _, err := c.NewLock("orders").HoldCount(t.Context(), o); err != nil {
 			t.Error(err)
 		}
-		if !c.exclusive(before) || !c.exclusive(o) || other.exclusive(o) {
+		if !c.s.Exclusive(before.o) || !c.s.Exclusive(o.o) || other.s.Exclusive(o.o) {
 			t.Errorf("%s: shared before", what)
 		}
 		give(o)
-		if c.exclusive(before) || c.exclusive(o) || !c.exclusive(after) {
-			t.Errorf("%s: %v, %v and %v are alone, want the last only", what, c.exclusive(before), c.exclusive(o), c.exclusive(after))
+		if c.s.Exclusive(before.o) || c.s.Exclusive(o.o) || !c.s.Exclusive(after.o) {
+			t.Errorf("%s: %v, %v and %v are alone, want the last only", what, c.s.Exclusive(before.o), c.s.Exclusive(o.o), c.s.Exclusive(after.o))
 		}
-	}
-	c.Close()
-	shared.mu.RLock()
-	defer shared.mu.RUnlock()
-	if shared.of[c.id] != nil {
-		t.Error("a closed client is remembered")
 	}
 }

@@ -1,15 +1,17 @@
 package rlock
 
+import "github.com/rlock-go/redisson/internal/lockstate"
+
 // Without these methods %v would walk through fields that other goroutines
 // change meanwhile.
 
 // String names the client by its id.
-func (c *Client) String() string { return "rlock.Client(" + c.id.String() + ")" }
+func (c *Client) String() string { return "rlock.Client(" + c.ID().String() + ")" }
 
 // String names the lock, cut to a length that a log line bears.
-func (l *Lock) String() string { return "rlock.Lock(" + quote(l.name) + ")" }
+func (l *Lock) String() string { return "rlock.Lock(" + lockstate.Quote(l.Name()) + ")" }
 
 // String names the lock and the owner; it says nothing of the hold's state.
 func (h *Hold) String() string {
-	return "rlock.Hold(" + quote(h.l.name) + ", " + h.st.owner.String() + ")"
+	return "rlock.Hold(" + lockstate.Quote(h.Name()) + ", " + h.Owner().String() + ")"
 }

@@ -13,12 +13,12 @@ func (l *Lock) read(ctx context.Context, command string, args ...any) (any, erro
 	if err := l.usable(); err != nil {
 		return nil, err
 	}
-	if l.c.closed() {
-		return nil, wrap("ask about", l.name, ErrClosed)
+	if l.l.Closed() {
+		return nil, wrap("ask about", l.Name(), ErrClosed)
 	}
-	reply, err := l.c.query(ctx, command, args...)
+	reply, err := l.l.Query(ctx, command, args...)
 	if err != nil {
-		return nil, wrap("ask about", l.name, err)
+		return nil, wrap("ask about", l.Name(), err)
 	}
 	return reply, nil
 }
@@ -27,13 +27,13 @@ func (l *Lock) read(ctx context.Context, command string, args ...any) (any, erro
 // until the server answers, ctx ends or a command timeout has passed.
 // Redisson's isLocked.
 func (l *Lock) IsLocked(ctx context.Context) (bool, error) {
-	reply, err := l.read(ctx, "EXISTS", l.key)
+	reply, err := l.read(ctx, "EXISTS", l.l.Key())
 	if err != nil {
 		return false, err
 	}
 	locked, err := codec.DecodeExists(reply)
 	if err != nil {
-		return false, wrap("ask about", l.name, err)
+		return false, wrap("ask about", l.Name(), err)
 	}
 	return locked, nil
 }
@@ -43,15 +43,15 @@ func (l *Lock) IsLocked(ctx context.Context) (bool, error) {
 // isHeldByThread.
 func (l *Lock) IsHeldBy(ctx context.Context, owner Owner) (bool, error) {
 	if err := owner.check(); err != nil {
-		return false, wrap("ask about", l.name, err)
+		return false, wrap("ask about", l.Name(), err)
 	}
-	reply, err := l.read(ctx, "HEXISTS", l.key, owner.text())
+	reply, err := l.read(ctx, "HEXISTS", l.l.Key(), owner.o.Text())
 	if err != nil {
 		return false, err
 	}
 	held, err := codec.DecodeExists(reply)
 	if err != nil {
-		return false, wrap("ask about", l.name, err)
+		return false, wrap("ask about", l.Name(), err)
 	}
 	return held, nil
 }
@@ -61,15 +61,15 @@ func (l *Lock) IsHeldBy(ctx context.Context, owner Owner) (bool, error) {
 // getHoldCount.
 func (l *Lock) HoldCount(ctx context.Context, owner Owner) (int, error) {
 	if err := owner.check(); err != nil {
-		return 0, wrap("ask about", l.name, err)
+		return 0, wrap("ask about", l.Name(), err)
 	}
-	reply, err := l.read(ctx, "HGET", l.key, owner.text())
+	reply, err := l.read(ctx, "HGET", l.l.Key(), owner.o.Text())
 	if err != nil {
 		return 0, err
 	}
 	count, err := codec.DecodeCount(reply)
 	if err != nil {
-		return 0, wrap("ask about", l.name, err)
+		return 0, wrap("ask about", l.Name(), err)
 	}
 	return int(count), nil
 }
@@ -79,16 +79,16 @@ func (l *Lock) HoldCount(ctx context.Context, owner Owner) (int, error) {
 // ErrNotLocked: nobody holds the lock. It blocks like IsLocked. Redisson's
 // remainTimeToLive.
 func (l *Lock) RemainTTL(ctx context.Context) (time.Duration, error) {
-	reply, err := l.read(ctx, "PTTL", l.key)
+	reply, err := l.read(ctx, "PTTL", l.l.Key())
 	if err != nil {
 		return 0, err
 	}
 	ttl, exists, err := codec.DecodeTTL(reply)
 	switch {
 	case err != nil:
-		return 0, wrap("ask about", l.name, err)
+		return 0, wrap("ask about", l.Name(), err)
 	case !exists:
-		return 0, wrap("ask about", l.name, ErrNotLocked)
+		return 0, wrap("ask about", l.Name(), ErrNotLocked)
 	}
 	return ttl, nil
 }

@@ -62,12 +62,7 @@ func unlock(t *testing.T, h *Hold) {
 func awaitQueued(t *testing.T, l *Lock, n int) {
 	t.Helper()
 	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
-		sh, queued := l.shard(), 0
-		sh.lock()
-		if n := sh.names[l.Name()]; n != nil && n.queue != nil {
-			queued = n.queue.Len()
-		}
-		sh.unlock()
+		queued := l.l.Snapshot().Waiting
 		if queued == n {
 			return
 		}

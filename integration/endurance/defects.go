@@ -15,38 +15,38 @@ var defects = []defect{
 	{
 		what:  "a lost re-entry undoes another process's hold",
 		as:    "trust,count",
-		edits: []edit{{file: "rlock/owner.go", fn: "Client.exclusive", old: "o.client == c.id && o.thread > c.shared.Load()", new: "o.client == c.id"}},
+		edits: []edit{{file: "internal/lockstate/owner.go", fn: "State.Exclusive", old: "o.client == c.id && o.thread > c.shared.Load()", new: "o.client == c.id"}},
 	},
 	{
 		what:  "where CLIENT KILL is refused, a late command cuts a longer promise",
 		as:    "trust",
-		edits: []edit{{file: "rlock/ownerlease.go", fn: "ownerState.least", old: "r != nil && sent < r.lateUntil", new: "r != nil && sent < r.lateUntil && st == nil"}},
+		edits: []edit{{file: "internal/lockstate/ownerlease.go", fn: "OwnerState.least", old: "r != nil && sent < r.lateUntil", new: "r != nil && sent < r.lateUntil && st == nil"}},
 	},
 	{
 		what: "locked, says a server that never said a word",
 		as:   "locked",
 		edits: []edit{
-			{file: "rlock/waiter.go", fn: "waiter.lastSaidTaken", old: "\t\treturn false // since then its owner came to hold it\n", new: "\t\treturn true\n"},
-			{file: "rlock/waiter.go", fn: "waiter.lastSaidTaken", old: "return facts.Told || facts.Known", new: "return true"},
+			{file: "internal/lockstate/waiter.go", fn: "Waiter.lastSaidTaken", old: "\t\treturn false // since then its owner came to hold it\n", new: "\t\treturn true\n"},
+			{file: "internal/lockstate/waiter.go", fn: "Waiter.lastSaidTaken", old: "return facts.Told || facts.Known", new: "return true"},
 		},
 	},
 	{
 		what: "an acquire with As that never left the process is called uncertain",
 		as:   "uncertain",
-		edits: []edit{{file: "rlock/attempt.go", fn: "attempt.stuck", old: "a.w.fail(a.w.unsent(a.st.n.c.exec.Trouble()))",
+		edits: []edit{{file: "internal/lockstate/attempt.go", fn: "attempt.stuck", old: "a.w.fail(a.w.unsent(a.st.n.c.exec.Trouble()))",
 			new: `a.w.fail(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, a.st.owner))`}},
 	},
 	{
 		what: "UnlockAs behind an open command has no bound",
 		as:   "bound",
-		edits: []edit{{file: "rlock/unlock_as.go", fn: "Lock.UnlockAs", old: "r.report(unreleased(command.Unsent(waits)))",
+		edits: []edit{{file: "internal/lockstate/unlock_as.go", fn: "Lock.UnlockAs", old: "r.report(unreleased(command.Unsent(waits)))",
 			new: "_ = command.Unsent(waits)"}},
 	},
 	{
 		what: "waits with As that were told \"taken\" end in an outage",
 		as:   "given up",
 		edits: []edit{
-			{file: "rlock/attempt.go", fn: "attempt.stuck", old: " || a.w.wasRefused() {", new: " {"},
+			{file: "internal/lockstate/attempt.go", fn: "attempt.stuck", old: " || a.w.wasRefused() {", new: " {"},
 			{file: "internal/waitqueue/outcome.go", fn: "Queue.Troubled", old: "if !w.told && now-w", new: "if now-w"},
 			{file: "internal/waitqueue/outcome.go", fn: "Queue.Open", old: "if w.told {", new: "if false {"},
 		},
@@ -54,22 +54,22 @@ var defects = []defect{
 	{
 		what:  "an Extend that was refused shortens trust to its lease",
 		as:    "a hold was lost without a cause,trust",
-		edits: []edit{{file: "rlock/extend.go", fn: "extension.send", old: "\th.extends = e\n", new: "\th.extends = e\n\th.end = min(h.end, e.end)\n"}},
+		edits: []edit{{file: "internal/lockstate/extend.go", fn: "extension.send", old: "\th.extends = e\n", new: "\th.extends = e\n\th.end = min(h.end, e.end)\n"}},
 	},
 	{
 		what:  "a hold granted between the two sends of a forced unlock that was lost lives on",
 		as:    "trust",
-		edits: []edit{{file: "rlock/force.go", fn: "forcing.end", old: "if r.MayHaveRun() {", new: "if r.Err() == nil {"}},
+		edits: []edit{{file: "internal/lockstate/force.go", fn: "forcing.end", old: "if r.MayHaveRun() {", new: "if r.Err() == nil {"}},
 	},
 	{
 		what: "MaxHold is forgotten after a nested unlock that failed",
 		as:   "lease",
-		edits: []edit{{file: "rlock/ownerlease.go", fn: "ownerState.updateLease", old: "st.lease.RenewUntil(st.renewUntil())",
+		edits: []edit{{file: "internal/lockstate/ownerlease.go", fn: "OwnerState.updateLease", old: "st.lease.RenewUntil(st.renewUntil())",
 			new: "if st.renewUntil() == 0 {\n\t\t\tst.lease.SetRenew(clock.Never, clock.Never)\n\t\t}"}},
 	},
 	{
 		what:  "a refused nested unlock keeps the outer hold from being renewed",
 		as:    "a hold was lost without a cause",
-		edits: []edit{{file: "rlock/release.go", fn: "release.Paused", old: "if !q.MayArrive() {", new: "if !q.MayArrive() && r.st == nil {"}},
+		edits: []edit{{file: "internal/lockstate/release.go", fn: "release.Paused", old: "if !q.MayArrive() {", new: "if !q.MayArrive() && r.st == nil {"}},
 	},
 }

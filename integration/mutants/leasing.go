@@ -4,7 +4,7 @@ package main
 var leasing = []defect{
 	{
 		what: "a renewal ignores \"not yours\"",
-		edits: []edit{{"rlock/renew.go",
+		edits: []edit{{"internal/lockstate/renew.go",
 			"watchdog.Answer{Result: watchdog.NotOwned}",
 			"watchdog.Answer{Result: watchdog.Renewed, Sent: q.Sent, TTL: sub.least}"}},
 		by: []catcher{{"integration/invariants", "TestH2NotYoursIsALossAtOnce"}},
@@ -18,14 +18,14 @@ var leasing = []defect{
 	},
 	{
 		what: "trust in a grant counts from its reply",
-		edits: []edit{{"rlock/attempt.go",
+		edits: []edit{{"internal/lockstate/attempt.go",
 			"st.grant(w, r.Sent(), a.lease)",
 			"st.grant(w, n.c.now(), a.lease)"}},
 		by: []catcher{{"integration/invariants", "TestH1TrustCountsFromTheSend"}, {"integration/invariants", "TestH3GrantWhoseTrustIsOverIsGivenBack"}},
 	},
 	{
 		what: "trust in a renewal counts from its reply",
-		edits: []edit{{"rlock/renew.go",
+		edits: []edit{{"internal/lockstate/renew.go",
 			"Sent: q.Sent(), TTL: sub.least}",
 			"Sent: r.c.now(), TTL: sub.least}"}},
 		by: []catcher{{"integration/invariants", "TestH1TrustCountsFromTheSend"}},
@@ -39,7 +39,7 @@ var leasing = []defect{
 	},
 	{
 		what: "Err waits for the watchdog instead of reading the clock",
-		edits: []edit{{"rlock/hold.go",
+		edits: []edit{{"internal/lockstate/hold.go",
 			"\treturn h.check()\n",
 			"\treturn h.ended\n"}},
 		by: []catcher{{"integration/invariants", "TestH3ErrReadsTheClockItself"}},
@@ -53,7 +53,7 @@ var leasing = []defect{
 	},
 	{
 		what: "one failed renewal is a loss",
-		edits: []edit{{"rlock/renew.go",
+		edits: []edit{{"internal/lockstate/renew.go",
 			"watchdog.Answer{Result: watchdog.Failed, Err: err}",
 			"watchdog.Answer{Result: watchdog.NotOwned, Err: err}"}},
 		by: []catcher{{"integration/invariants", "TestH2FailedRenewalsAreRetriedWhileTrustLasts"}},
@@ -70,7 +70,7 @@ var leasing = []defect{
 			{"watchdog/watchdog.go",
 				"\tcase l.state == pending:\n\t\tw.pending--\n",
 				"\tcase l.state == pending:\n\t\tw.pending--\n\t\tw.live--\n\t\tw.unplace(l)\n"},
-			{"rlock/renew.go",
+			{"internal/lockstate/renew.go",
 				"\t\tif st.lease != l || !st.beginRenewal() {\n",
 				"\t\tif st.beginRenewal(); st.lease != l {\n"},
 		},
@@ -78,14 +78,14 @@ var leasing = []defect{
 	},
 	{
 		what: "a late command whose connection can't be killed is not reckoned with",
-		edits: []edit{{"rlock/ownerlease.go",
+		edits: []edit{{"internal/lockstate/ownerlease.go",
 			"\t\treturn min(lease, r.lateLease)\n",
 			"\t\treturn lease\n"}},
 		by: []catcher{{"integration/invariants", "TestH6WithoutKillNoPromiseIsLongerThanALateCommand"}},
 	},
 	{
 		what: "a renewal does not wait for its owner's open command",
-		edits: []edit{{"rlock/renew.go",
+		edits: []edit{{"internal/lockstate/renew.go",
 			"\t\tif st.lease != l || !st.beginRenewal() {\n",
 			"\t\tif st.beginRenewal(); st.lease != l {\n"}},
 		by: []catcher{{"integration/invariants", "TestH6RenewalWaitsForAnOpenCommand"}},
@@ -99,21 +99,21 @@ var leasing = []defect{
 	},
 	{
 		what: "a nested acquire shortens the outer lease",
-		edits: []edit{{"rlock/attempt.go",
+		edits: []edit{{"internal/lockstate/attempt.go",
 			"\ta.lease = st.commandLease(own)\n",
 			"\ta.lease = own\n"}},
 		by: []catcher{{"integration/invariants", "TestH6NestedAcquireNeverShortensTheOuterLease"}},
 	},
 	{
 		what: "what the others need is rounded down to milliseconds",
-		edits: []edit{{"rlock/ownerlease.go",
+		edits: []edit{{"internal/lockstate/ownerlease.go",
 			"\treturn later(max(d, 0), time.Millisecond-1).Truncate(time.Millisecond)\n",
 			"\treturn d.Truncate(time.Millisecond)\n"}},
 		by: []catcher{{"integration/invariants", "TestH6WhatIsPassedIsRoundedUp"}},
 	},
 	{
 		what: "one poisoned key fails its whole batch",
-		edits: []edit{{"rlock/renew.go",
+		edits: []edit{{"internal/lockstate/renew.go",
 			"\tif err != nil && len(r.subs) > 1 && ",
 			"\tif err != nil && len(r.subs) > watchdog.MaxBatch && "}},
 		by: []catcher{{"integration/invariants", "TestH2PoisonedKeySpoilsNoOthersLease"}, {"integration/behaviour", "TestPoisonedKeySpoilsNoOthersLease"}},
@@ -127,7 +127,7 @@ var leasing = []defect{
 	},
 	{
 		what: "a grant to another owner leaves the first one's holds alone",
-		edits: []edit{{"rlock/attempt.go",
+		edits: []edit{{"internal/lockstate/attempt.go",
 			"\tn.supersede(st)\n",
 			""}},
 		by: []catcher{{"integration/invariants", "TestH3GrantToAnotherOwnerEndsTheFirst"}},

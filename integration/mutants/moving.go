@@ -32,14 +32,14 @@ var moving = []defect{
 	},
 	{
 		what: "the subscriptions stay with the former master",
-		edits: []edit{{"rlock/client.go",
+		edits: []edit{{"internal/lockstate/state.go",
 			"Moved: func() { c.node.hub.Redial() },\n",
 			"\n"}},
 		by: []catcher{{"rlock", "TestSubscriptionsFollowTheCommandsToAnotherServer"}},
 	},
 	{
 		what: "holds are not renewed when a connection ends",
-		edits: []edit{{"rlock/client.go",
+		edits: []edit{{"internal/lockstate/state.go",
 			"Ended: func() { c.watchdog.RenewNow() },\n",
 			"\n"}},
 		by: []catcher{{"rlock", "TestHoldThatTheNextServerLacksIsLostAtOnce"}},

@@ -4,8 +4,8 @@ package main
 var waiting = []defect{
 	{
 		what: "the queue makes a re-entry wait",
-		edits: []edit{{"rlock/waiter.go",
-			"once || w.terms.as {\n",
+		edits: []edit{{"internal/lockstate/waiter.go",
+			"once || w.Terms.As {\n",
 			"once {\n"}},
 		by: []catcher{{"integration/invariants", "TestA3SharedOwnerAndTryLockDoNotQueueFirst"}, {"integration/behaviour", "TestReentryPassesTheQueue"}},
 	},
@@ -39,8 +39,8 @@ var waiting = []defect{
 	},
 	{
 		what: "each Lock tries by itself before it queues",
-		edits: []edit{{"rlock/waiter.go",
-			"once || w.terms.as {\n",
+		edits: []edit{{"internal/lockstate/waiter.go",
+			"once || w.Terms.As {\n",
 			"true {\n"}},
 		by: []catcher{{"integration/invariants", "TestA3OneAttemptInFlightAndConstantCommandsPerHandOff"}},
 	},
@@ -60,7 +60,7 @@ var waiting = []defect{
 	},
 	{
 		what: "the subscription stays when nobody waits",
-		edits: []edit{{"rlock/waitqueue.go",
+		edits: []edit{{"internal/lockstate/waitqueue.go",
 			"\t\tq.sub.Close()\n\t\tq.sub = nil\n",
 			"\t\tq.sub = nil\n"}},
 		by: []catcher{{"integration/behaviour", "TestManyOperationsLeaveNoChannelAndNoKey"}},
@@ -71,7 +71,7 @@ var waiting = []defect{
 			{"internal/waitqueue/outcome.go",
 				"\t\tif handedOn {\n\t\t\t// The unlock",
 				"\t\tif false && handedOn {\n\t\t\t// The unlock"},
-			{"rlock/release.go", "q.Fate() != command.Answered || q.OutOfOrder()", "q.Fate() != command.Answered"},
+			{"internal/lockstate/release.go", "q.Fate() != command.Answered || q.OutOfOrder()", "q.Fate() != command.Answered"},
 		},
 		by: []catcher{{"rlock", "TestUnlockHandsOnWithinAClient"}, {"internal/waitqueue", "TestHandOffThatWasRefusedMakesUpForItsMessage"}},
 	},
@@ -91,7 +91,7 @@ var waiting = []defect{
 	},
 	{
 		what: "the next waiter of the client waits for the message",
-		edits: []edit{{"rlock/release.go",
+		edits: []edit{{"internal/lockstate/release.go",
 			"\t\tr.ownMessage = st.n.handOff()\n",
 			""}},
 		by: []catcher{{"integration/behaviour", "TestHandOffWithinAClientIsOneRoundTrip"}},
@@ -113,10 +113,10 @@ var waiting = []defect{
 	},
 	{
 		what: "a connection that is refused for a while ends courtesy",
-		edits: []edit{{"rlock/fairshare.go",
+		edits: []edit{{"internal/lockstate/fairshare.go",
 			"if r.Fate() == command.Refused && !r.Passing() {\n",
 			"if r.Fate() != command.Answered && !r.Transient() {\n"}},
-		by: []catcher{{"rlock", "TestRefusedConnectionIsNoRefusalToCount"}},
+		by: []catcher{{"internal/lockstate", "TestRefusedConnectionIsNoRefusalToCount"}},
 	},
 	{
 		what: "a client that is ahead never steps back",
@@ -127,7 +127,7 @@ var waiting = []defect{
 	},
 	{
 		what: "nobody asks who else wants the lock",
-		edits: []edit{{"rlock/fairshare.go",
+		edits: []edit{{"internal/lockstate/fairshare.go",
 			"\tif !n.c.noClientCounts.Load() && n.fairShare.CountDue(now) {\n",
 			"\tif false {\n"}},
 		by: []catcher{{"integration/behaviour", "TestWithoutCourtesyNobodyIsCounted"}},
@@ -148,14 +148,14 @@ var waiting = []defect{
 	},
 	{
 		what: "nobody here is told that the last hold ended by its own lease",
-		edits: []edit{{"rlock/hold.go",
+		edits: []edit{{"internal/lockstate/hold.go",
 			"\t\tif h.st.held == 0 {\n\t\t\th.st.n.wakeHead()",
 			"\t\tif false {\n\t\t\th.st.n.wakeHead()"}},
 		by: []catcher{{"rlock", "TestWaiterHearsOfTheEndOfANestedLease"}},
 	},
 	{
 		what: "nobody here is told that a forced unlock found nothing",
-		edits: []edit{{"rlock/force.go",
+		edits: []edit{{"internal/lockstate/force.go",
 			"\t\tn.wakeHead() // no message",
 			"\t\t_ = n // no message"}},
 		by: []catcher{{"rlock", "TestForcedUnlockOfNothingWakesWhoWaitsHere"}},

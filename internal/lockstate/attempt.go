@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ import (
 // handled here, once, whether or not the waiter still waits.
 type attempt struct {
 	req        command.Request
-	w          *waiter
-	st         *ownerState
+	w          *Waiter
+	st         *OwnerState
 	lease      time.Duration // what it passes
 	began      time.Duration
 	forces     int32 // of the name when it was queued
@@ -31,10 +31,10 @@ type attempt struct {
 // try makes an attempt for w, as the queue asks. It is called with the shard
 // locked. What becomes of the attempt is reported to the queue once: as granted,
 // refused, unsent, rejected, troubled, or resolved after it was open.
-func (n *name) try(w *waiter) {
-	var st *ownerState
-	if w.terms.as {
-		st = n.ensureOwnerState(w.terms.owner)
+func (n *name) try(w *Waiter) {
+	var st *OwnerState
+	if w.Terms.As {
+		st = n.ensureOwnerState(w.Terms.Owner)
 	} else {
 		// The owner of an attempt that may have been granted is not used again,
 		// or the next attempt could re-enter (A5). A refused attempt leaves
@@ -52,7 +52,7 @@ func (n *name) try(w *waiter) {
 	n.c.work.add()
 	if a.st.busy {
 		a.referenced = true
-		a.stuckTimer = n.c.after(n.c.o.timeout, a.stuck)
+		a.stuckTimer = n.c.after(n.c.o.Timeout, a.stuck)
 	}
 	a.st.run(a)
 }
@@ -69,15 +69,15 @@ func (a *attempt) begin() {
 		a.unsent()
 		return
 	}
-	own := n.c.o.watchdog
-	if a.w.terms.hasLease {
-		own = a.w.terms.lease
+	own := n.c.o.Watchdog
+	if a.w.Terms.HasLease {
+		own = a.w.Terms.Lease
 	}
 	st.register()
 	a.lease = st.commandLease(own)
 	a.forces = n.forces
 	a.w.ownerUsed = true
-	a.req.Handler, a.req.Wait = a, n.c.o.replicas
+	a.req.Handler, a.req.Wait = a, n.c.o.Replicas
 	a.req.Script(n.l.kind.acquire(a.req.Room(), n.l.key, st, n.c.leaseArg(a.lease)))
 	if a.queued = n.c.exec.Enqueue(&a.req); !a.queued {
 		a.failed()
@@ -198,7 +198,7 @@ func (a *attempt) Done(r *command.Request) {
 		}
 	case command.Lost:
 		// Only now is anything else tried (A5).
-		if a.w.terms.as {
+		if a.w.Terms.As {
 			a.countHolds()
 		} else {
 			a.undo()
@@ -256,7 +256,7 @@ func (a *attempt) reportGrant() {
 // supersede ends the holds of all owners but st, which the server has just
 // named the holder. Replies come in order, so any other hold of this client was
 // granted before, and the server has lost it since.
-func (n *name) supersede(st *ownerState) {
+func (n *name) supersede(st *OwnerState) {
 	if n.states == st && st.next == nil {
 		return // as nearly always
 	}
@@ -284,21 +284,21 @@ func (a *attempt) giveBackFirst(h *Hold, then func()) {
 
 // grant makes a living hold. It reports false if the hold can't be trusted any
 // more (H3).
-func (st *ownerState) grant(w *waiter, sent, lease time.Duration) (*Hold, bool) {
+func (st *OwnerState) grant(w *Waiter, sent, lease time.Duration) (*Hold, bool) {
 	c := st.n.c
-	h := &st.firstHold
+	h := st.firstHold
 	if h.st != nil {
-		h = new(Hold)
+		h = c.o.NewHold()
 	}
 	h.l, h.st, h.lease, h.end, h.until = w.n.l, st, st.lease, clock.Never, clock.Never
 	h.since = sent
-	if w.terms.hasLease {
+	if w.Terms.HasLease {
 		h.fixed = true
-		h.until = later(sent, w.terms.lease)
-		h.end = watchdog.Trust(sent, w.terms.lease)
-	} else if w.terms.hasMax {
-		h.until = later(c.now(), w.terms.maxHold)
-		h.end = watchdog.Trust(h.until, c.o.watchdog)
+		h.until = later(sent, w.Terms.Lease)
+		h.end = watchdog.Trust(sent, w.Terms.Lease)
+	} else if w.Terms.HasMax {
+		h.until = later(c.now(), w.Terms.MaxHold)
+		h.end = watchdog.Trust(h.until, c.o.Watchdog)
 	}
 	if st.lease != nil && c.now() >= st.lease.Expiry() {
 		st.lose(watchdog.ErrExpired) // which nobody was told of yet
@@ -332,7 +332,7 @@ func (a *attempt) refused(ttl time.Duration) {
 // asked for.
 func (a *attempt) failed() {
 	switch r := &a.req; {
-	case r.Fate() == command.Closed || a.st.n.c.closed():
+	case r.Fate() == command.Closed || a.st.n.c.Closed():
 		a.reject(ErrClosed)
 	case r.Fate() == command.NotSent && (!r.Permanent() || a.w.wasRefused()):
 		a.retryLater(r.Err())
@@ -350,7 +350,7 @@ func (a *attempt) failed() {
 func (a *attempt) ranInPart(err error) {
 	q, w := a.queue()
 	switch {
-	case a.w.terms.as:
+	case a.w.Terms.As:
 		a.st.mayHaveSet(a.req.Sent(), a.lease)
 		if a.passing() {
 			a.retryLater(err)

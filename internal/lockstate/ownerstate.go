@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"slices"
@@ -8,15 +8,15 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// ownerState is what one owner has of one name: its holds, the lease that they
+// OwnerState is what one owner has of one name: its holds, the lease that they
 // share, and its command queue. The commands of an owner are sent one at a time
 // and in order, none while the outcome of an earlier one is open (H6). The
 // shard's mutex guards all fields. It is also the owner's argument in a
 // command.
-type ownerState struct {
+type OwnerState struct {
 	n          *name
 	owner      Owner
-	prev, next *ownerState // of the name
+	prev, next *OwnerState // of the name
 	listed     bool        // among them
 
 	busy     bool         // a command of this owner is under way
@@ -30,7 +30,7 @@ type ownerState struct {
 	attempts     int32           // acquires under way or waiting in the command queue
 	stillCounted int32           // holds whose own lease ended before this one, counted by the server until their Unlock
 	unsent       int32           // unlocks waiting in the command queue, whose holds the server still counts
-	firstHold    Hold            // room for the first hold
+	firstHold    *Hold           // room for the first hold
 }
 
 // ownerExtras are the fields that few owners need.
@@ -47,10 +47,10 @@ type ownerExtras struct {
 
 // RedisArg is the owner as Redis stores it. It is made for each command,
 // because locks are held for much longer than they are acquired and released.
-func (st *ownerState) RedisArg() any { return st.owner.text() }
+func (st *OwnerState) RedisArg() any { return st.owner.Text() }
 
 // AppendArg is RedisArg for a connection that needs no string.
-func (st *ownerState) AppendArg(b []byte) []byte {
+func (st *OwnerState) AppendArg(b []byte) []byte {
 	return codec.AppendOwner(b, st.owner.client, st.owner.thread)
 }
 
@@ -64,7 +64,7 @@ type operationFunc func()
 func (f operationFunc) begin() { f() }
 
 // findOwnerState is the owner's state, or nil.
-func (n *name) findOwnerState(o Owner) *ownerState {
+func (n *name) findOwnerState(o Owner) *OwnerState {
 	for st := n.states; st != nil; st = st.next {
 		if st.owner == o {
 			return st
@@ -91,15 +91,16 @@ func (n *name) held() bool {
 }
 
 // ensureOwnerState finds or makes the owner's state.
-func (n *name) ensureOwnerState(o Owner) *ownerState {
+func (n *name) ensureOwnerState(o Owner) *OwnerState {
 	if st := n.findOwnerState(o); st != nil {
 		return st
 	}
 	return n.newOwnerState(o)
 }
 
-func (n *name) newOwnerState(o Owner) *ownerState {
-	st := &ownerState{n: n, owner: o, next: n.states, listed: true}
+func (n *name) newOwnerState(o Owner) *OwnerState {
+	st, first := n.c.o.NewOwner()
+	*st = OwnerState{n: n, owner: o, next: n.states, listed: true, firstHold: first}
 	if st.next != nil {
 		st.next.prev = st
 	}
@@ -108,8 +109,8 @@ func (n *name) newOwnerState(o Owner) *ownerState {
 }
 
 // ownerStates are the states of all owners of the name.
-func (n *name) ownerStates() []*ownerState {
-	var states []*ownerState
+func (n *name) ownerStates() []*OwnerState {
+	var states []*OwnerState
 	for st := n.states; st != nil; st = st.next {
 		states = append(states, st)
 	}
@@ -117,7 +118,7 @@ func (n *name) ownerStates() []*ownerState {
 }
 
 // run begins cmd, at once or when the commands before it have ended.
-func (st *ownerState) run(cmd operation) {
+func (st *OwnerState) run(cmd operation) {
 	if st.busy {
 		r := st.ensureExtras()
 		r.queue = append(r.queue, cmd)
@@ -128,7 +129,7 @@ func (st *ownerState) run(cmd operation) {
 }
 
 // done ends a command and starts the next.
-func (st *ownerState) done() {
+func (st *OwnerState) done() {
 	if r := st.extras; r != nil && len(r.queue) > 0 {
 		cmd := r.queue[0]
 		r.queue[0] = nil
@@ -145,7 +146,7 @@ func (st *ownerState) done() {
 // more. It keeps its place in the command queue, but a renewal of the owner's
 // other holds may come in between. The server may accept the renewal although
 // it refuses the command, and those holds must not be lost by the pause (H6).
-func (st *ownerState) pause(d time.Duration, send operationFunc) {
+func (st *OwnerState) pause(d time.Duration, send operationFunc) {
 	st.paused = true
 	st.n.c.after(d, func() {
 		s := st.n.s
@@ -165,7 +166,7 @@ func (st *ownerState) pause(d time.Duration, send operationFunc) {
 
 // beginRenewal gives the command queue to a renewal, if no command is under way
 // or the one under way pauses.
-func (st *ownerState) beginRenewal() bool {
+func (st *OwnerState) beginRenewal() bool {
 	switch {
 	case st.paused:
 		st.paused, st.renewing = false, true
@@ -177,7 +178,7 @@ func (st *ownerState) beginRenewal() bool {
 }
 
 // endRenewal gives the command queue back after the renewal.
-func (st *ownerState) endRenewal() {
+func (st *OwnerState) endRenewal() {
 	if st.renewing {
 		st.paused, st.renewing = true, false
 		return
@@ -186,7 +187,7 @@ func (st *ownerState) endRenewal() {
 }
 
 // ensureExtras finds or makes the extras.
-func (st *ownerState) ensureExtras() *ownerExtras {
+func (st *OwnerState) ensureExtras() *ownerExtras {
 	if st.extras == nil {
 		st.extras = new(ownerExtras)
 	}
@@ -194,14 +195,14 @@ func (st *ownerState) ensureExtras() *ownerExtras {
 }
 
 // dropEmptyExtras drops the extras if they are empty.
-func (st *ownerState) dropEmptyExtras() {
+func (st *OwnerState) dropEmptyExtras() {
 	if r := st.extras; len(r.queue) == 0 && r.lateUntil == 0 {
 		st.extras = nil
 	}
 }
 
 // dropIfIdle drops the state if nothing is held or under way.
-func (st *ownerState) dropIfIdle() {
+func (st *OwnerState) dropIfIdle() {
 	if st.busy || st.held > 0 {
 		return
 	}
@@ -226,13 +227,13 @@ func (st *ownerState) dropIfIdle() {
 }
 
 // add adds h to the living holds.
-func (st *ownerState) add(h *Hold) {
+func (st *OwnerState) add(h *Hold) {
 	h.next, st.holds = st.holds, h
 	st.held++
 }
 
 // drop removes h from the living holds, if it is one.
-func (st *ownerState) drop(h *Hold) {
+func (st *OwnerState) drop(h *Hold) {
 	for at := &st.holds; *at != nil; at = &(*at).next {
 		if *at == h {
 			*at, h.next = h.next, nil
@@ -243,7 +244,7 @@ func (st *ownerState) drop(h *Hold) {
 }
 
 // dropAll removes all living holds and returns them.
-func (st *ownerState) dropAll() []*Hold {
+func (st *OwnerState) dropAll() []*Hold {
 	var holds []*Hold
 	for h := st.holds; h != nil; h = st.holds {
 		holds = append(holds, h)
@@ -254,7 +255,7 @@ func (st *ownerState) dropAll() []*Hold {
 
 // lose ends every living hold, because the owner does not have the key any
 // more.
-func (st *ownerState) lose(cause error) {
+func (st *OwnerState) lose(cause error) {
 	if st.lease != nil {
 		st.lease.Forget()
 		st.lease = nil

@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"errors"
@@ -38,11 +38,11 @@ func (a *attempt) undo() {
 }
 
 // undoAgain repeats the undo of an acquire that may still arrive.
-func (st *ownerState) undoAgain(until time.Duration) {
+func (st *OwnerState) undoAgain(until time.Duration) {
 	n := st.n
 	n.s.lock()
 	defer n.s.unlock()
-	if n.c.closed() {
+	if n.c.Closed() {
 		return
 	}
 	n = n.s.pin(n.l)
@@ -74,7 +74,7 @@ func (st *ownerState) undoAgain(until time.Duration) {
 //     one too high, which keeps others out and lets nobody in.
 //   - One more says that it ran, or that somebody else holds once. To take it
 //     back may release another's hold, so it is done only where nobody else
-//     can hold: the owner is this client's and never left it (Client.exclusive).
+//     can hold: the owner is this client's and never left it (State.Exclusive).
 //     That is asked after the answer. Who learned of the owner before it was
 //     counted is known by then; who learns of it later adds to a count that is
 //     understood already.
@@ -108,7 +108,7 @@ func (a *attempt) countHolds() {
 			a.undecided(fmt.Sprintf("the owner holds %d, of which some are of leases that ended and were not unlocked", count))
 		case count == known:
 			a.resumeAs()
-		case count == known+1 && n.c.exclusive(st.owner):
+		case count == known+1 && n.c.Exclusive(st.owner):
 			// This owner is used again. If the undo were repeated after its
 			// latch expired, it would release another hold.
 			u := newRelease(st, n.c.unlockLimit())

@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"context"
@@ -6,18 +6,12 @@ import (
 	"time"
 )
 
-// Shutdown ends the client in good order: acquires by new owners and all
-// waiters get ErrClosed, while owners that hold a lock may re-enter it and
-// release; reads, UnlockAs and ForceUnlock go on working. When the last
-// hold is over and every Unlock and UnlockAs has its outcome, it closes. What is
-// under way beside them to give back what nobody holds gets one command timeout,
-// as it does from Close, whether or not anything was held. If ctx ends first it
-// closes at once and returns ctx's error; keys still held are left to expire.
-func (c *Client) Shutdown(ctx context.Context) error {
+// Shutdown ends the client in good order, as the public method says.
+func (c *State) Shutdown(ctx context.Context) error {
 	c.state.CompareAndSwap(stateOpen, stateDraining)
 	c.log.draining(c.liveHolds.n.Load())
-	c.failWaiters(func(w *waiter) bool {
-		return w.terms.as && w.n.holds(w.terms.owner)
+	c.failWaiters(func(w *Waiter) bool {
+		return w.Terms.As && w.n.holds(w.Terms.Owner)
 	})
 	patience, err := c.drain(ctx)
 	c.close(patience)
@@ -26,18 +20,18 @@ func (c *Client) Shutdown(ctx context.Context) error {
 
 // drain waits until nothing is held or being released any more. It returns what
 // is left of a command timeout for undos and grants that are given back.
-func (c *Client) drain(ctx context.Context) (patience time.Duration, err error) {
+func (c *State) drain(ctx context.Context) (patience time.Duration, err error) {
 	for {
 		if !c.liveHolds.wait(ctx.Done(), c.gone) || !c.releases.wait(ctx.Done(), c.gone) {
-			return c.o.timeout, ctx.Err()
+			return c.o.Timeout, ctx.Err()
 		}
 		began := time.Now()
-		undone, cancel := context.WithTimeout(ctx, c.o.timeout)
+		undone, cancel := context.WithTimeout(ctx, c.o.Timeout)
 		ended := c.work.wait(undone.Done(), c.gone)
 		cancel()
-		patience = max(c.o.timeout-time.Since(began), time.Millisecond)
+		patience = max(c.o.Timeout-time.Since(began), time.Millisecond)
 		// An attempt under way may have become a hold.
-		if !ended || c.closed() || c.liveHolds.n.Load() == 0 && c.releases.n.Load() == 0 {
+		if !ended || c.Closed() || c.liveHolds.n.Load() == 0 && c.releases.n.Load() == 0 {
 			if !ended {
 				err = ctx.Err()
 			}
@@ -46,27 +40,20 @@ func (c *Client) drain(ctx context.Context) (patience time.Duration, err error) 
 	}
 }
 
-// Close ends the client at once: waiters get ErrClosed, holds end with
-// ErrClosed, renewal stops, and keys still held are left to expire. What is
-// under way to give back what nobody holds, undos, releases and the deletion
-// of latches, gets one command timeout. It returns when every goroutine and
-// connection of the client is gone, but for a dial that does not heed its
-// context (see New). From then on every call that would ask
-// the server returns ErrClosed, Hold.Unlock included. It is idempotent, and a
-// second call waits for the first.
-func (c *Client) Close() error {
-	c.close(c.o.timeout)
-	return nil
-}
+// Close ends the client at once, as the public method says.
+func (c *State) Close() { c.close(c.o.Timeout) }
 
-func (c *Client) close(patience time.Duration) {
+// Abandon closes a client that could not be used at all. Nothing is logged.
+func (c *State) Abandon() { c.close(0) }
+
+func (c *State) close(patience time.Duration) {
 	c.closing.Lock()
 	defer c.closing.Unlock()
 	if c.state.Swap(stateClosed) == stateClosed {
 		return
 	}
 	c.unwatchAddress()
-	c.failWaiters(func(*waiter) bool { return false })
+	c.failWaiters(func(*Waiter) bool { return false })
 	holds := c.liveHolds.n.Load()
 	c.endHolds()
 	c.watchdog.Close()
@@ -86,25 +73,25 @@ func (c *Client) close(patience time.Duration) {
 	c.stopQueues()
 	c.untrackSharedOwners()
 	c.log.end()
-	if patience > 0 { // a client that Open could not use is its error's business
+	if patience > 0 { // an abandoned one is the business of Open's error
 		c.log.closed(holds, open)
 	}
 	close(c.gone)
 }
 
 // failWaiters fails all waiters but those that keep picks.
-func (c *Client) failWaiters(keep func(*waiter) bool) {
+func (c *State) failWaiters(keep func(*Waiter) bool) {
 	c.eachName(func(n *name) {
 		q := n.queue
 		if q == nil {
 			return
 		}
-		if c.closed() {
+		if c.Closed() {
 			q.Close()
 		}
 		var under []*attempt
 		for waits := range q.All() {
-			if w := waits.Call.(*waiter); !keep(w) {
+			if w := waits.Call.(*Waiter); !keep(w) {
 				w.fail(ErrClosed)
 				if w.attempt != nil {
 					under = append(under, w.attempt)
@@ -119,7 +106,7 @@ func (c *Client) failWaiters(keep func(*waiter) bool) {
 }
 
 // endHolds ends every hold.
-func (c *Client) endHolds() {
+func (c *State) endHolds() {
 	c.eachName(func(n *name) {
 		for _, st := range n.ownerStates() {
 			for h := st.holds; h != nil; {
@@ -140,7 +127,7 @@ func (c *Client) endHolds() {
 }
 
 // stopQueues stops the timers that are left.
-func (c *Client) stopQueues() {
+func (c *State) stopQueues() {
 	c.eachName(func(n *name) {
 		if n.queue != nil {
 			n.queue.stop()
@@ -148,7 +135,7 @@ func (c *Client) stopQueues() {
 	})
 }
 
-func (c *Client) eachName(fn func(*name)) {
+func (c *State) eachName(fn func(*name)) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.lock()

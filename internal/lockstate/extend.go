@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"context"
@@ -12,47 +12,31 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// Extend gives a hold taken with Lease a new fixed lease of d from now, longer
-// or shorter than the one it has. Other holds of its owner keep at least what
-// they were promised.
-//
-// It blocks until the server answers, ctx ends or a command timeout has
-// passed. Once sent it is not taken back: if ctx ends first the error is
-// ErrUncertain and ctx's. What was refused or could not be sent changes
-// nothing, not even what is trusted; the error says why, or is ctx's.
-// ErrReleased: the hold was released before.
-// ErrClosed: the client is closed. An error that is both ErrLeaseLost and
-// ErrNotHeld: the key is not this owner's any more and the hold is over.
-// ErrUncertain: no answer, and what is trusted is the shorter of both leases;
-// or it was answered, and an earlier command that the server could not be made
-// to drop may still cut the lease, which is trusted for no longer than that.
-// ErrInvalidOption: a hold that the watchdog extends, or d below 1 ms.
+// Extend gives a hold with a fixed lease a new one of d from now, as the public
+// method says.
 func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
-	if err := checkLease(d); err != nil {
-		return wrap("extend", h.l.name, err)
-	}
 	s := h.l.shard()
 	s.lock()
 	err := h.check()
 	switch {
 	case !h.fixed:
 		err = fmt.Errorf("%w: only a hold taken with Lease is extended by hand; the watchdog extends this one", ErrInvalidOption)
-	case h.l.c.closed():
+	case h.l.c.Closed():
 		err = ErrClosed
 	case errors.Is(err, ErrLeaseLost):
 		err = lostHold{err}
 	}
 	if err != nil {
 		s.unlock()
-		return wrap("extend", h.l.name, err)
+		return err
 	}
 	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), idle: true}
-	e.req.Handler, e.req.Resend, e.req.Until = e, command.Always, h.l.c.now()+h.l.c.o.timeout
+	e.req.Handler, e.req.Resend, e.req.Until = e, command.Always, h.l.c.now()+h.l.c.o.Timeout
 	h.l.c.work.add()
 	h.st.run(e)
 	s.unlock()
 	h.l.c.exec.Flush()
-	timer := time.NewTimer(h.l.c.o.timeout)
+	timer := time.NewTimer(h.l.c.o.Timeout)
 	defer timer.Stop()
 	select {
 	case err = <-e.done:
@@ -62,7 +46,7 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 		err = e.giveUp(nil)
 	}
 	if err != nil {
-		return wrap("extend", h.l.name, err)
+		return err
 	}
 	h.l.c.log.extended(ctx, h, e.d)
 	return nil
@@ -95,7 +79,7 @@ func (e *extension) begin() {
 		h.until = c.now()
 		e.lease = max(st.commandLease(0), e.d)
 		h.until = until
-		e.req.Wait = c.o.replicas
+		e.req.Wait = c.o.Replicas
 		e.req.Script(luasrc.Renew(e.req.Room(), c.leaseArg(e.lease), 1, func(int) (key, owner luasrc.Arg) {
 			return st.n.l.key, st
 		}))
@@ -157,13 +141,13 @@ func (e *extension) giveUp(ended error) error {
 			e.finish(ErrUncertain)
 		}
 		if ended == nil {
-			ended = fmt.Errorf("no answer within %v", c.o.timeout)
+			ended = fmt.Errorf("no answer within %v", c.o.Timeout)
 		}
 		return fmt.Errorf("%w: %w", ErrUncertain, ended)
 	}
 	if ended == nil {
 		if ended = e.failed; ended == nil {
-			ended = fmt.Errorf("not sent within %v", c.o.timeout)
+			ended = fmt.Errorf("not sent within %v", c.o.Timeout)
 		}
 		if why := c.exec.Trouble(); why != nil {
 			ended = command.Unsent(why)
@@ -199,7 +183,7 @@ func (e *extension) Paused(r *command.Request, d time.Duration) {
 		e.alarm()
 		e.idle = true
 		e.h.st.pause(d, e.send)
-	case e.h.l.c.closed():
+	case e.h.l.c.Closed():
 		e.finish(ErrClosed)
 	default:
 		if r.MayArrive() {
@@ -223,7 +207,7 @@ func (e *extension) Done(r *command.Request) {
 		e.mayHaveRun(r)
 	}
 	e.alarm()
-	if r.Fate() == command.Closed || e.h.l.c.closed() {
+	if r.Fate() == command.Closed || e.h.l.c.Closed() {
 		e.finish(ErrClosed)
 		return
 	}

@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 // question is a command that only reads. It is asked again until it is
 // answered, its limit has come or the client is closed.
 type question struct {
-	c    *Client
+	c    *State
 	req  command.Request
 	then func(reply any, err error) // called once, without any lock held
 }
 
 // read asks the server, and hands over its reply. It does no I/O itself.
-func (c *Client) read(name string, args []any, limit time.Duration, then func(reply any, err error)) {
+func (c *State) read(name string, args []any, limit time.Duration, then func(reply any, err error)) {
 	q := &question{c: c, then: then}
 	q.req.Handler, q.req.Resend, q.req.Until = q, command.Read, limit
 	q.req.Command(name, args...)
@@ -46,9 +46,9 @@ func (q *question) Done(r *command.Request) {
 	q.then(r.Reply(), r.Err())
 }
 
-// query asks the server and waits for its reply, for at most a command
+// Query asks the server and waits for its reply, for at most a command
 // timeout.
-func (c *Client) query(ctx context.Context, name string, args ...any) (any, error) {
+func (c *State) Query(ctx context.Context, name string, args ...any) (any, error) {
 	type answer struct {
 		reply any
 		err   error
@@ -57,18 +57,18 @@ func (c *Client) query(ctx context.Context, name string, args ...any) (any, erro
 		return nil, err
 	}
 	done := make(chan answer, 1)
-	c.read(name, args, c.now()+c.o.timeout, func(reply any, err error) { done <- answer{reply, err} })
+	c.read(name, args, c.now()+c.o.Timeout, func(reply any, err error) { done <- answer{reply, err} })
 	c.exec.Flush()
 	// One that is asked again just before its limit may wait for a connection
 	// for two timeouts more; its caller does not. Else the answer comes first.
-	timer := time.NewTimer(c.o.timeout + c.o.timeout/8)
+	timer := time.NewTimer(c.o.Timeout + c.o.Timeout/8)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		if why := c.exec.Trouble(); why != nil {
 			return nil, command.Unsent(why)
 		}
-		return nil, command.NoReply("no reply within %v", c.o.timeout)
+		return nil, command.NoReply("no reply within %v", c.o.Timeout)
 	case a := <-done:
 		return a.reply, a.err
 	case <-ctx.Done():

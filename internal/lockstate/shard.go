@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"hash/maphash"
@@ -36,7 +36,7 @@ func (s *shard) unlock() {
 
 var shardSeed = maphash.MakeSeed()
 
-func (c *Client) shard(key string) *shard {
+func (c *State) shard(key string) *shard {
 	return &c.shards[maphash.String(shardSeed, key)%shardCount]
 }
 
@@ -44,7 +44,7 @@ func (c *Client) shard(key string) *shard {
 // as long as there is one of either. There may be a hundred thousand names that
 // are held and never waited for, so it is small.
 type name struct {
-	c *Client
+	c *State
 	s *shard
 	l *Lock // a handle, for what never changes
 
@@ -52,7 +52,7 @@ type name struct {
 	// since names come and go with each acquisition.
 	queue     *waitQueue            // nil while nobody waits and nothing is under way
 	fairShare *wakepolicy.FairShare // nil unless this client releases it often
-	states    *ownerState           // the first, in no order; most of the time the only one
+	states    *OwnerState           // the first, in no order; most of the time the only one
 	forces    int32                 // how many times ForceUnlock was queued for it
 	pins      int32                 // calls under way that came to it
 }
@@ -60,7 +60,7 @@ type name struct {
 // pin finds or makes the name's state and keeps it until unpin. It is called
 // with the shard locked.
 func (s *shard) pin(l *Lock) *name {
-	key := l.mapped()
+	key := l.Key()
 	n := s.names[key]
 	if n == nil {
 		n = &name{c: l.c, s: s, l: l, fairShare: s.fairShares.Find(key)}
@@ -79,7 +79,7 @@ func (n *name) unpin() {
 // dropIfIdle drops the name if nobody waits or holds.
 func (n *name) dropIfIdle() {
 	if n.pins == 0 && n.states == nil && n.queue == nil {
-		if key := n.l.mapped(); n.s.names[key] == n {
+		if key := n.l.Key(); n.s.names[key] == n {
 			delete(n.s.names, key)
 		}
 	}

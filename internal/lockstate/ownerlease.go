@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"time"
@@ -9,7 +9,7 @@ import (
 
 // register registers the lease with the watchdog before an acquire is sent
 // (H5).
-func (st *ownerState) register() {
+func (st *OwnerState) register() {
 	if st.lease == nil {
 		st.lease = st.n.c.watchdog.Register(st)
 	}
@@ -20,7 +20,7 @@ func (st *ownerState) register() {
 // watchdog timeout, unless its MaxHold is over. It needs no less than its
 // ValidUntil says, so that the end of a longer nested lease does not cut it
 // short. MaxHold bounds ValidUntil, and so bounds what such a lease leaves.
-func (st *ownerState) needs(now time.Duration) time.Duration {
+func (st *OwnerState) needs(now time.Duration) time.Duration {
 	var need time.Duration
 	for h := st.holds; h != nil; h = h.next {
 		if h.fixed {
@@ -28,7 +28,7 @@ func (st *ownerState) needs(now time.Duration) time.Duration {
 			continue
 		}
 		if now < h.until {
-			need = max(need, st.n.c.o.watchdog)
+			need = max(need, st.n.c.o.Watchdog)
 		}
 		need = max(need, watchdog.Lasting(h.trust()-now))
 	}
@@ -50,7 +50,7 @@ func later(at, d time.Duration) time.Duration {
 
 // commandLease is the lease that a command of this owner sets: own, or what the
 // living holds still need if that is longer, and at least a millisecond.
-func (st *ownerState) commandLease(own time.Duration) time.Duration {
+func (st *OwnerState) commandLease(own time.Duration) time.Duration {
 	if st.held == 0 {
 		return max(own, time.Millisecond)
 	}
@@ -59,7 +59,7 @@ func (st *ownerState) commandLease(own time.Duration) time.Duration {
 
 // renewUntil is when the watchdog stops extending: the latest limit of the
 // living holds that it extends. 0 means that it extends none.
-func (st *ownerState) renewUntil() time.Duration {
+func (st *OwnerState) renewUntil() time.Duration {
 	var until time.Duration
 	for h := st.holds; h != nil; h = h.next {
 		if !h.fixed {
@@ -71,7 +71,7 @@ func (st *ownerState) renewUntil() time.Duration {
 
 // leased records that a command sent at sent set the key's lease to ttl, and
 // tells the watchdog. It reports whether the lease is still to be trusted.
-func (st *ownerState) leased(sent, ttl time.Duration) bool {
+func (st *OwnerState) leased(sent, ttl time.Duration) bool {
 	expiry := st.trust(sent, ttl)
 	from, until := sent, st.renewUntil()
 	if until == 0 {
@@ -89,14 +89,14 @@ func (st *ownerState) leased(sent, ttl time.Duration) bool {
 // nothing, so trust is lowered only here. Before that it is not: a command
 // carries the lease that every living hold needs, and an Extend counts for its
 // own hold.
-func (st *ownerState) mayHaveSet(sent, lease time.Duration) {
+func (st *OwnerState) mayHaveSet(sent, lease time.Duration) {
 	if st.lease != nil {
 		st.lease.Lower(watchdog.Trust(sent, lease))
 	}
 }
 
 // alarm sets the watchdog's alarm to the earliest end of a hold's own lease.
-func (st *ownerState) alarm() {
+func (st *OwnerState) alarm() {
 	at := clock.Never
 	for h := st.holds; h != nil; h = h.next {
 		at = min(at, h.own())
@@ -109,17 +109,17 @@ func (st *ownerState) alarm() {
 // command has set. Nobody can tell for how long that may happen. It is assumed
 // for one watchdog timeout, and at least for as long as the server remembers an
 // unlock. The owner may have released by then, and hold again.
-func (st *ownerState) mayArrive(lease time.Duration) {
+func (st *OwnerState) mayArrive(lease time.Duration) {
 	c := st.n.c
 	r := st.ensureExtras()
 	if r.lateUntil == 0 || lease < r.lateLease {
 		r.lateLease = lease
 	}
-	r.lateUntil = later(c.now(), max(c.o.watchdog, c.latchTTL()))
+	r.lateUntil = later(c.now(), max(c.o.Watchdog, c.latchTTL()))
 }
 
 // least is what remains of a lease if a late command cuts it.
-func (st *ownerState) least(sent, lease time.Duration) time.Duration {
+func (st *OwnerState) least(sent, lease time.Duration) time.Duration {
 	if r := st.extras; r != nil && sent < r.lateUntil {
 		return min(lease, r.lateLease)
 	}
@@ -128,19 +128,19 @@ func (st *ownerState) least(sent, lease time.Duration) time.Duration {
 
 // trust is the instant until which a lease that was set by a command sent at
 // sent can be relied on.
-func (st *ownerState) trust(sent, lease time.Duration) time.Duration {
+func (st *OwnerState) trust(sent, lease time.Duration) time.Duration {
 	return watchdog.Trust(sent, st.least(sent, lease))
 }
 
 // hasLateCommands tells whether a lost command may still arrive, which is a
 // reason to keep the state. A timer drops the state afterwards.
-func (st *ownerState) hasLateCommands() bool {
+func (st *OwnerState) hasLateCommands() bool {
 	r, c := st.extras, st.n.c
 	if r == nil || r.lateUntil == 0 {
 		return false
 	}
 	left := r.lateUntil - c.now()
-	if c.closed() || left <= 0 {
+	if c.Closed() || left <= 0 {
 		r.lateUntil = 0
 		st.dropEmptyExtras()
 		return false
@@ -160,7 +160,7 @@ func (st *ownerState) hasLateCommands() bool {
 
 // LeaseLost is called by the watchdog when trust has ended or when the server
 // does not name this owner any more.
-func (st *ownerState) LeaseLost(l *watchdog.Lease, cause error) {
+func (st *OwnerState) LeaseLost(l *watchdog.Lease, cause error) {
 	s := st.n.s
 	s.lock()
 	defer s.unlock()
@@ -170,7 +170,7 @@ func (st *ownerState) LeaseLost(l *watchdog.Lease, cause error) {
 }
 
 // LeaseAlarm is called by the watchdog when a hold's own lease has ended.
-func (st *ownerState) LeaseAlarm(l *watchdog.Lease) {
+func (st *OwnerState) LeaseAlarm(l *watchdog.Lease) {
 	s := st.n.s
 	s.lock()
 	defer s.unlock()
@@ -193,7 +193,7 @@ func (st *ownerState) LeaseAlarm(l *watchdog.Lease) {
 // does not matter here. The remaining holds decide until when the watchdog
 // extends. Without holds and acquires there is no lease, and the watchdog
 // forgets it before the last unlock is sent (H5).
-func (st *ownerState) updateLease() {
+func (st *OwnerState) updateLease() {
 	switch {
 	case st.lease == nil:
 	case st.held > 0:

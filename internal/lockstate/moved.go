@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"context"
@@ -20,10 +20,10 @@ const (
 
 var errAddressMoved = errors.New("the server's name leads to another address")
 
-// watchAddress looks up the server's name from time to time, until the client is
+// WatchAddress looks up the server's name from time to time, until the client is
 // closed. If the name leads to another address, the connections are replaced: the
 // old server may live on, and even accept writes.
-func (c *Client) watchAddress(t *redisconn.Target) {
+func (c *State) WatchAddress(t *redisconn.Target) {
 	ctx, stop := context.WithCancel(context.Background())
 	c.address.stop = stop
 	c.address.wg.Go(func() {
@@ -52,14 +52,14 @@ func (c *Client) watchAddress(t *redisconn.Target) {
 	})
 }
 
-func (c *Client) looksMoved(ctx context.Context, t *redisconn.Target) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.o.timeout)
+func (c *State) looksMoved(ctx context.Context, t *redisconn.Target) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
 	return t.Moved(ctx)
 }
 
 // unwatchAddress ends watchAddress.
-func (c *Client) unwatchAddress() {
+func (c *State) unwatchAddress() {
 	if c.address.stop != nil {
 		c.address.stop()
 		c.address.wg.Wait()

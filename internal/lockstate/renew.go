@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"time"
@@ -11,7 +11,7 @@ import (
 
 // renewal is one script that renews a batch of leases.
 type renewal struct {
-	c       *Client
+	c       *State
 	ttl     time.Duration // what it passes
 	subs    []renewee
 	answer  func(int, watchdog.Answer)
@@ -24,22 +24,22 @@ type renewal struct {
 // queue until the outcome is known.
 type renewee struct {
 	i     int // in the watchdog's batch
-	st    *ownerState
+	st    *OwnerState
 	least time.Duration // what of the lease is relied on
 }
 
 // renew extends a batch for the watchdog, when the renewal limiter lets it run.
-func (c *Client) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
+func (c *State) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
 	c.node.renewals.run(func() bool { return c.renewNow(batch, answer) })
 }
 
 // renewNow sends the batch, and reports whether it is on its way. An owner with
 // another command under way is left out, unless that command pauses: the
 // command sets the lease or ends it (H6).
-func (c *Client) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) bool {
-	common := &renewal{c: c, ttl: c.o.watchdog, answer: answer, limited: true, subs: make([]renewee, 0, len(batch))}
+func (c *State) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) bool {
+	common := &renewal{c: c, ttl: c.o.Watchdog, answer: answer, limited: true, subs: make([]renewee, 0, len(batch))}
 	for i, l := range batch {
-		st := l.Holder().(*ownerState)
+		st := l.Holder().(*OwnerState)
 		s := st.n.s
 		s.lock()
 		if st.lease != l || !st.beginRenewal() {
@@ -47,10 +47,10 @@ func (c *Client) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Ans
 			answer(i, watchdog.Answer{Result: watchdog.Busy})
 			continue
 		}
-		ttl := st.commandLease(c.o.watchdog)
+		ttl := st.commandLease(c.o.Watchdog)
 		sub := renewee{i, st, st.least(c.early(), ttl)}
 		s.unlock()
-		if ttl > c.o.watchdog {
+		if ttl > c.o.Watchdog {
 			// Its other holds were promised more (H6).
 			(&renewal{c: c, ttl: ttl, answer: answer, subs: []renewee{sub}}).send()
 		} else {
@@ -65,7 +65,7 @@ func (c *Client) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Ans
 
 // send reports whether Done will be called.
 func (r *renewal) send() bool {
-	q := &command.Request{Handler: r, Wait: r.c.o.replicas}
+	q := &command.Request{Handler: r, Wait: r.c.o.Replicas}
 	q.Script(luasrc.Renew(q.Room(), r.c.leaseArg(r.ttl), len(r.subs), func(i int) (key, owner luasrc.Arg) {
 		st := r.subs[i].st
 		return st.n.l.key, st

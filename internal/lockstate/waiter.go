@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
-// waiter is one call that wants the lock. The shard's mutex guards it until its
+// Waiter is one call that wants the lock. The shard's mutex guards it until its
 // wait has ended. Then its caller reads hold and err.
-type waiter struct {
+type Waiter struct {
 	waitqueue.Waiter
 	n     *name
-	terms terms
+	Terms Terms // set before Start
 
 	ready chan struct{} // gets one when the wait has ended; has room for it
 	hold  *Hold
@@ -33,38 +33,34 @@ type waiter struct {
 
 // endWait tells the caller that its wait has ended, and why. It is the queue's
 // last action for the waiter, and is called with the shard locked.
-func (w *waiter) endWait(why waitqueue.Reason, err error) {
+func (w *Waiter) endWait(why waitqueue.Reason, err error) {
 	switch why {
 	case waitqueue.Refused:
-		w.err = w.named(ErrLocked)
+		w.err = ErrLocked
 	case waitqueue.Unreachable:
-		w.err = w.named(w.unreachable(err))
+		w.err = w.unreachable(err)
 	case waitqueue.Failed:
-		w.err = w.named(err)
+		w.err = err
 	}
 	w.ready <- struct{}{}
 }
 
 // fail ends the wait with an error. step must follow.
-func (w *waiter) fail(err error) {
+func (w *Waiter) fail(err error) {
 	if !w.Settled() {
 		w.n.queue.Fail(&w.Waiter, err)
 	}
 }
 
-// named is an error of the wait that names call and lock.
-func (w *waiter) named(err error) error { return wrap("acquire", w.n.l.name, err) }
-
 // giveUp ends the wait for its caller: cause is the error of its ctx, or
 // ErrLocked when the wait has elapsed. An attempt under way goes on, and what
 // it is granted is given back. It is called with the shard locked.
-func (w *waiter) giveUp(cause error) (*Hold, error) {
+func (w *Waiter) giveUp(cause error) (*Hold, error) {
 	n := w.n
 	if w.Settled() {
 		if w.hold == nil {
 			if !errors.Is(cause, ErrLocked) && !errors.Is(w.err, cause) {
-				// Its text begins as every error's does; w.err is wrapped already.
-				return nil, wrap("acquire", n.l.name, fmt.Errorf("%w: %w", cause, errors.Unwrap(w.err)))
+				return nil, fmt.Errorf("%w: %w", cause, w.err)
 			}
 			return nil, w.err
 		}
@@ -76,7 +72,7 @@ func (w *waiter) giveUp(cause error) (*Hold, error) {
 		// Cancellation beats a simultaneous grant (A4).
 		w.hold = nil
 		h.giveBack()
-		return nil, wrap("acquire", n.l.name, cause)
+		return nil, cause
 	}
 	a := w.attempt
 	cancelled := a != nil && a.cancel()
@@ -91,10 +87,10 @@ func (w *waiter) giveUp(cause error) (*Hold, error) {
 
 // wasRefused tells whether the waiter has had an answer: to an attempt of its
 // own, or to an attempt that its queue made while the waiter was in it.
-func (w *waiter) wasRefused() bool { return w.facts().Told }
+func (w *Waiter) wasRefused() bool { return w.facts().Told }
 
 // facts are what the queue knows of the wait.
-func (w *waiter) facts() waitqueue.Facts {
+func (w *Waiter) facts() waitqueue.Facts {
 	if w.n.queue == nil {
 		return waitqueue.Facts{Told: w.Told()}
 	}
@@ -103,7 +99,7 @@ func (w *waiter) facts() waitqueue.Facts {
 
 // waitError is the error of a caller that gives up, with what is known then
 // (A6, A7).
-func (w *waiter) waitError(cause error) error {
+func (w *Waiter) waitError(cause error) error {
 	facts := w.facts()
 	last := facts.Trouble
 	if last == nil && (w.attempt != nil || facts.InFlight) {
@@ -131,13 +127,13 @@ func (w *waiter) waitError(cause error) error {
 	case last != nil:
 		err = fmt.Errorf("%w (last trouble: %w)", cause, last)
 	}
-	return wrap("acquire", w.n.l.name, err)
+	return err
 }
 
 // lastSaidTaken tells whether the server's last answer was that another owner
 // holds the lock.
-func (w *waiter) lastSaidTaken(facts waitqueue.Facts) bool {
-	if w.terms.as && w.n.holds(w.terms.owner) {
+func (w *Waiter) lastSaidTaken(facts waitqueue.Facts) bool {
+	if w.Terms.As && w.n.holds(w.Terms.Owner) {
 		return false // since then its owner came to hold it
 	}
 	return facts.Told || facts.Known
@@ -145,11 +141,11 @@ func (w *waiter) lastSaidTaken(facts waitqueue.Facts) bool {
 
 // unsent says why no attempt of the waiter has run. last is the last trouble,
 // or nil.
-func (w *waiter) unsent(last error) error {
+func (w *Waiter) unsent(last error) error {
 	var why error
 	switch a := w.attempt; {
 	case a != nil && a.inCommandQueue():
-		why = fmt.Errorf("an earlier command of owner %s is still without an answer", w.terms.owner)
+		why = fmt.Errorf("an earlier command of owner %s is still without an answer", w.Terms.Owner)
 	case a == nil && (command.IsLost(last) || w.facts().InFlight):
 		why = errors.New("an earlier caller's attempt is still without an answer")
 	case last != nil:
@@ -167,7 +163,7 @@ func (w *waiter) unsent(last error) error {
 
 // unreachable is the error of a waiter that never had an answer and whose
 // trouble has lasted for a command timeout.
-func (w *waiter) unreachable(err error) error {
+func (w *Waiter) unreachable(err error) error {
 	if !command.IsLost(err) {
 		return err
 	}
@@ -179,55 +175,36 @@ func (w *waiter) unreachable(err error) error {
 
 // sinceLost adds to the error of a lost command why there has been no
 // connection since.
-func (w *waiter) sinceLost(err error) error {
+func (w *Waiter) sinceLost(err error) error {
 	if why := w.n.c.exec.Trouble(); why != nil && command.IsLost(err) {
 		return fmt.Errorf("%w; since then: %w", err, why)
 	}
 	return err
 }
 
-// acquire is the common part of all calls that acquire the lock. A wait below 0
-// lasts as long as ctx. It is split in three so that a waiting goroutine has a
-// small stack.
-func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts []AcquireOption) (*Hold, error) {
-	if once {
-		wait = -1
-	}
-	w, err := l.startAcquire(ctx, once, wait, opts)
-	if err != nil {
-		return nil, err
-	}
-	return w.result(ctx, w.await(ctx, wait))
-}
+// NewWaiter gives a waiter for one call, whose Terms are to be set. Start, Await
+// and Result follow, in this order, unless one fails.
+func NewWaiter() *Waiter { return waiters.Get().(*Waiter) }
 
-// startAcquire makes the first attempt, or queues the waiter.
-func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, opts []AcquireOption) (*waiter, error) {
-	if err := l.usable(); err != nil {
-		return nil, err
+// Start makes the first attempt, or queues the waiter. A wait below 0 lasts as
+// long as its context.
+func (w *Waiter) Start(l *Lock, once bool, wait time.Duration) error {
+	if w.Terms.As && w.Terms.Owner.client != l.c.id {
+		w.Terms.Owner.share() // with another client of this process, if it is of one
 	}
-	w := waiters.Get().(*waiter)
 	w.Once = once
-	if err := w.terms.set(opts); err != nil {
-		return nil, wrap("acquire", l.name, err)
-	}
-	if w.terms.as && w.terms.owner.client != l.c.id {
-		w.terms.owner.share() // with another client of this process, if it is of one
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, wrap("acquire", l.name, err)
-	}
 	s := l.shard()
 	s.lock()
-	if err := l.c.admit(s, l, &w.terms); err != nil {
+	if err := l.c.admit(s, l, &w.Terms); err != nil {
 		s.unlock()
-		return nil, wrap("acquire", l.name, err)
+		return err
 	}
 	n := s.pin(l)
-	w.n, w.began, w.Shared = n, l.c.now(), w.terms.as
+	w.n, w.began, w.Shared = n, l.c.now(), w.Terms.As
 	if wait >= 0 {
 		w.Until = w.began + wait
 	}
-	if q := n.ensureQueue(); once || w.terms.as {
+	if q := n.ensureQueue(); once || w.Terms.As {
 		q.JoinUnqueued(w.began, &w.Waiter)
 	} else {
 		q.Join(w.began, &w.Waiter, q.Len() == 0 && n.held())
@@ -237,12 +214,12 @@ func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, 
 	n.unpin()
 	s.unlock()
 	l.c.exec.Flush()
-	return w, nil
+	return nil
 }
 
-// await waits until the wait of w has ended. It returns early with ctx's error,
+// Await waits until the wait of w has ended. It returns early with ctx's error,
 // or with ErrLocked when wait has elapsed.
-func (w *waiter) await(ctx context.Context, wait time.Duration) error {
+func (w *Waiter) Await(ctx context.Context, wait time.Duration) error {
 	if wait < 0 && ctx.Done() == nil {
 		<-w.ready
 		return nil
@@ -264,9 +241,9 @@ func (w *waiter) await(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// result is what the caller returns. cause is why it stopped waiting, nil if
+// Result is what the caller returns. cause is why it stopped waiting, nil if
 // the wait of w has ended.
-func (w *waiter) result(ctx context.Context, cause error) (*Hold, error) {
+func (w *Waiter) Result(ctx context.Context, cause error) (*Hold, error) {
 	c, s := w.n.c, w.n.s
 	if cause != nil && ctx.Err() != nil {
 		cause = ctx.Err() // both may have ended

@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"context"
@@ -10,38 +10,21 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 )
 
-// UnlockAs releases one hold of an owner that has no Hold in this client:
-// one that another process acquired and handed over by its string, or that a
-// Java thread has. A release that leaves the owner other holds leaves the key
-// the larger of its current TTL and the watchdog timeout; one that never
-// expired gets the latter.
-//
-// It sends even if ctx is over, like Hold.Unlock, and blocks for at most four
-// command timeouts and a second, once ctx is over for at most one command
-// timeout more. ErrNotHeld: the owner holds nothing. ErrInvalidOption: the zero
-// Owner, or one with a Hold in this client, whose Unlock keeps the books.
-// ErrUncertain: no answer came in time. ErrClosed: the client is closed. Any
-// other error is the server's, or says why nothing was sent: the owner's earlier
-// command is still open, or the server can't be reached.
+// UnlockAs releases one hold of an owner that has no Hold in this client, as
+// the public method says.
 func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
-	if err := l.usable(); err != nil {
-		return err
-	}
-	if err := owner.check(); err != nil {
-		return wrap("release", l.name, err)
-	}
 	s := l.shard()
 	s.lock()
-	if l.c.closed() {
+	if l.c.Closed() {
 		s.unlock()
-		return wrap("release", l.name, ErrClosed)
+		return ErrClosed
 	}
 	n := s.pin(l)
 	st := n.ensureOwnerState(owner)
 	if st.held > 0 || st.attempts > 0 {
 		n.unpin()
 		s.unlock()
-		return wrap("release", l.name, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner))
+		return fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner)
 	}
 	outcome := outcomes.Get().(chan error)
 	r := newRelease(st, l.c.unlockLimit())
@@ -76,12 +59,12 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 			switch {
 			case r.reported:
 				st.done()
-			case err != nil && (errors.Is(err, ErrClosed) || l.c.closed()):
+			case err != nil && (errors.Is(err, ErrClosed) || l.c.Closed()):
 				r.finish(ErrClosed)
 			case err != nil:
 				r.finish(unreleased(err))
 			default:
-				r.lease = max(ttl, l.c.o.watchdog)
+				r.lease = max(ttl, l.c.o.Watchdog)
 				r.begin()
 			}
 		})
@@ -91,10 +74,7 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	l.c.exec.Flush()
 	err := await(ctx, l.c, outcome)
 	l.c.log.releasedAs(ctx, l, owner, err)
-	if err != nil {
-		return wrap("release", l.name, err)
-	}
-	return nil
+	return err
 }
 
 // unreleased is the end of an unlock of which nothing was sent.

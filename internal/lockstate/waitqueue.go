@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"fmt"
@@ -33,7 +33,7 @@ func (n *name) ensureQueue() *waitQueue {
 	if n.queue == nil {
 		s := n.s
 		if n.queue = s.spareQueues; n.queue == nil {
-			n.queue = &waitQueue{Queue: waitqueue.New(n.c.o.timeout, rand.N[time.Duration]), shard: s}
+			n.queue = &waitQueue{Queue: waitqueue.New(n.c.o.Timeout, rand.N[time.Duration]), shard: s}
 		} else {
 			s.spareQueues, n.queue.next = n.queue.next, nil
 			s.spareCount--
@@ -73,9 +73,9 @@ func (q *waitQueue) act(a waitqueue.Action, now time.Duration) {
 	n := q.n
 	switch a.Do {
 	case waitqueue.Attempt:
-		n.try(a.Waiter.Call.(*waiter))
+		n.try(a.Waiter.Call.(*Waiter))
 	case waitqueue.Settle:
-		a.Waiter.Call.(*waiter).endWait(a.Why, a.Err)
+		a.Waiter.Call.(*Waiter).endWait(a.Why, a.Err)
 	case waitqueue.Unsubscribe:
 		q.unsubscribe()
 	case waitqueue.Subscribe:
@@ -142,7 +142,7 @@ func (n *name) letThrough(o Owner) {
 		return
 	}
 	for w := range q.Waiting() {
-		if call := w.Call.(*waiter); call.terms.as && call.terms.owner == o {
+		if call := w.Call.(*Waiter); call.Terms.As && call.Terms.Owner == o {
 			q.LetThrough(w)
 		}
 	}
@@ -193,7 +193,7 @@ func (sub *subscriber) Message(payload []byte) {
 // Refused ends the waits: without a subscription nobody would be woken.
 func (sub *subscriber) Refused(err error) {
 	sub.tell(func(q *waitQueue) {
-		q.SubscriptionRefused(fmt.Errorf("subscribe to %s: %w", quote(q.n.l.channel.(string)), err))
+		q.SubscriptionRefused(fmt.Errorf("subscribe to %s: %w", Quote(q.n.l.channel.(string)), err))
 	})
 }
 

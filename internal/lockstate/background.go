@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"sync"
@@ -66,7 +66,7 @@ func (t *timers) init() {
 
 // after runs fn after d, or when the client is closed if that is earlier. No
 // lock is held. Then it flushes what fn queued. Its result is for cancel.
-func (c *Client) after(d time.Duration, fn func()) *time.Timer {
+func (c *State) after(d time.Duration, fn func()) *time.Timer {
 	t := &c.timers
 	run := func() {
 		fn()

@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"context"
@@ -7,40 +7,25 @@ import (
 	"time"
 )
 
-// Unlock releases this one acquisition. It sends even if ctx is over already,
-// so `defer h.Unlock(ctx)` is right; once ctx is over it waits for the
-// outcome for at most one command timeout more. While ctx lasts it blocks as
-// long as the unlock is repeated: at most four command timeouts and a second,
-// and that of the owner's last hold not beyond ValidUntil. The hold is over
-// from the call on, whatever comes back, ErrUncertain included: Done is closed
-// and Err is ErrReleased.
-//
-// nil means released, whatever ctx says. A hold that was lost still sends one
-// unlock, unless its owner has newer holds of the lock in this client, and
-// returns an error that is both ErrLeaseLost and ErrNotHeld. ErrReleased: an
-// earlier Unlock was first, nothing was touched. ErrUncertain: no answer came
-// in time; the unlock may have run, and goes on in the background while the
-// lease lasts. ErrClosed: the client is closed, the key is left to expire.
-// Any other error is the server's, or says why the unlock could not be sent
-// while that would have helped; the key is left to expire.
+// Unlock releases this one acquisition, as the public method says.
 func (h *Hold) Unlock(ctx context.Context) error {
 	s := h.l.shard()
 	s.lock()
 	switch {
 	case h.released:
 		s.unlock()
-		return wrap("release", h.l.name, ErrReleased)
-	case h.l.c.closed():
+		return ErrReleased
+	case h.l.c.Closed():
 		h.released = true
 		s.unlock()
-		return wrap("release", h.l.name, ErrClosed)
+		return ErrClosed
 	}
 	wasLost := h.check()
 	outcome := outcomes.Get().(chan error)
 	sent := h.release(outcome, nil)
 	s.unlock()
 	if !sent {
-		return wrap("release", h.l.name, lostHold{fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost)})
+		return lostHold{fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost)}
 	}
 	h.l.c.exec.Flush()
 	err := await(ctx, h.l.c, outcome)
@@ -56,29 +41,26 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	default:
 		err = lostHold{fmt.Errorf("%w; %w", wasLost, err)}
 	}
-	if err != nil {
-		return wrap("release", h.l.name, err)
-	}
-	return nil
+	return err
 }
 
 // await waits for a release: without a limit while ctx lasts, since the release
 // has its own, and for one command timeout after that (R2).
-func await(ctx context.Context, c *Client, outcome chan error) error {
+func await(ctx context.Context, c *State, outcome chan error) error {
 	select {
 	case err := <-outcome:
 		outcomes.Put(outcome)
 		return err
 	case <-ctx.Done():
 	}
-	timer := time.NewTimer(c.o.timeout)
+	timer := time.NewTimer(c.o.Timeout)
 	defer timer.Stop()
 	select {
 	case err := <-outcome:
 		outcomes.Put(outcome)
 		return err
 	case <-timer.C:
-		return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", ErrUncertain, c.o.timeout)
+		return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", ErrUncertain, c.o.Timeout)
 	}
 }
 
@@ -118,7 +100,7 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 		if counted = h.stillCounted && st.lease == h.lease; counted {
 			st.stillCounted--
 		}
-		limit = min(limit, c.now()+c.o.timeout)
+		limit = min(limit, c.now()+c.o.Timeout)
 	}
 	r := newRelease(st, limit)
 	if r.counted = counted; counted {
@@ -143,7 +125,7 @@ func (r *release) start() {
 	if st.busy {
 		r.referenced = true
 		n := st.n
-		r.queueTimer = n.c.after(max(r.req.Until-n.c.now(), n.c.o.timeout)+time.Millisecond, func() {
+		r.queueTimer = n.c.after(max(r.req.Until-n.c.now(), n.c.o.Timeout)+time.Millisecond, func() {
 			n.s.lock()
 			defer n.s.unlock()
 			r.reportIfLate()

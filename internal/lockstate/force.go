@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"context"
@@ -11,42 +11,25 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 )
 
-// ForceUnlock deletes the lock whoever holds it and wakes the waiters of all
-// processes; it reports whether it took the lock from anybody: whether it ended
-// a Hold of this client, or there was a key to delete. Every Hold of the name
-// in this client ends with ErrLeaseLost before the command is sent; so does one
-// that is granted meanwhile, if the command may have deleted it. Holders
-// elsewhere notice at their next renewal. With an error it reports false, also
-// if it ended holds.
-//
-// ctx ends the wait only before the holds are ended; from then on the command
-// must be sent, and it blocks until the server answers or a command timeout has
-// passed. A key that holds something else than a hash is an error and left
-// alone. ErrUncertain: it was sent and not answered, and is not sent again,
-// since it could hit the next holder. ErrClosed: the client is closed. Holds
-// that were ended stay so if the command could not be sent after all; the key
-// is then left to its lease. Redisson's forceUnlock.
+// ForceUnlock deletes the lock whoever holds it, as the public method says.
 func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
-	if err := l.usable(); err != nil {
-		return false, err
-	}
-	if l.c.closed() {
-		return false, wrap("force", l.name, ErrClosed)
+	if l.c.Closed() {
+		return false, ErrClosed
 	}
 	// Redisson's script deletes whatever has the name; a key that is no lock
 	// stays untouched here (I2).
-	kind, err := redis.String(l.c.query(ctx, "TYPE", l.key))
+	kind, err := redis.String(l.c.Query(ctx, "TYPE", l.key))
 	if err != nil {
-		return false, wrap("force", l.name, err)
+		return false, err
 	}
 	if kind != "hash" && kind != "none" {
-		return false, wrap("force", l.name, fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", kind))
+		return false, fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", kind)
 	}
 	s := l.shard()
 	s.lock()
-	if l.c.closed() {
+	if l.c.Closed() {
 		s.unlock()
-		return false, wrap("force", l.name, ErrClosed)
+		return false, ErrClosed
 	}
 	n := s.pin(l)
 	// Its own Unlock may delete the key before the command does.
@@ -57,14 +40,14 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	}
 	n.forces++
 	f := &forcing{n: n, done: make(chan struct{})}
-	f.req.Handler, f.req.Wait = f, l.c.o.replicas
-	f.req.Script(l.kind.force(l.mapped(), l.channel.(string)))
+	f.req.Handler, f.req.Wait = f, l.c.o.Replicas
+	f.req.Script(l.kind.force(l.Key(), l.channel.(string)))
 	l.c.work.add()
 	if !l.c.exec.Enqueue(&f.req) {
 		n.unpin()
 		l.c.work.done()
 		s.unlock()
-		return false, wrap("force", l.name, ErrClosed)
+		return false, ErrClosed
 	}
 	s.unlock()
 	l.c.exec.Flush()
@@ -73,15 +56,15 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	<-f.done
 	switch {
 	case f.fate == command.Closed:
-		return false, wrap("force", l.name, ErrClosed)
+		return false, ErrClosed
 	case f.fate == command.Lost:
-		return false, wrap("force", l.name, fmt.Errorf("%w: %w", ErrUncertain, f.err))
+		return false, fmt.Errorf("%w: %w", ErrUncertain, f.err)
 	case f.err != nil:
-		return false, wrap("force", l.name, f.err)
+		return false, f.err
 	}
 	there, err := codec.DecodeForce(f.reply)
 	if err != nil {
-		return false, wrap("force", l.name, err)
+		return false, err
 	}
 	l.c.log.forced(ctx, l, there)
 	return ended || there, nil

@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"fmt"
@@ -20,12 +20,12 @@ func (n *name) noteGrant() {
 // noteRelease records that this client releases its last hold of the name, held
 // since an instant. If it is time, it counts the clients that want the name.
 func (n *name) noteRelease(since time.Duration) {
-	if !n.c.o.courtesy {
+	if !n.c.o.Courtesy {
 		return
 	}
 	now := n.c.early()
 	if n.fairShare == nil {
-		if n.fairShare = n.s.fairShares.Released(n.l.mapped(), since, now); n.fairShare == nil {
+		if n.fairShare = n.s.fairShares.Released(n.l.Key(), since, now); n.fairShare == nil {
 			return
 		}
 		if n.queue != nil {

@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 // of them run, one of them counts (R1).
 type release struct {
 	req   command.Request
-	st    *ownerState
+	st    *OwnerState
 	latch any           // boxed once
 	lease time.Duration // what the holds that are left get
 
@@ -36,28 +36,28 @@ type release struct {
 }
 
 // leaseArg is a lease as the argument of a command.
-func (c *Client) leaseArg(d time.Duration) any {
-	if d == c.o.watchdog {
+func (c *State) leaseArg(d time.Duration) any {
+	if d == c.o.Watchdog {
 		return c.args.lease
 	}
 	return d.Milliseconds()
 }
 
 // latchTTL is how long the server remembers an unlock.
-func (c *Client) latchTTL() time.Duration { return 5*c.o.timeout + time.Second }
+func (c *State) latchTTL() time.Duration { return 5*c.o.Timeout + time.Second }
 
 // unlockLimit is the last instant at which an unlock that begins now is sent.
 // The latch must outlive every send by a command timeout (R1).
-func (c *Client) unlockLimit() time.Duration { return c.early() + c.latchTTL() - c.o.timeout }
+func (c *State) unlockLimit() time.Duration { return c.early() + c.latchTTL() - c.o.Timeout }
 
 // undoLimit is the limit of unlocks that give back what nobody holds: until
 // they are answered, or the client is closed. Their owner is used once, so they
 // may outlive their latch.
-func (c *Client) undoLimit() time.Duration { return watchdog.Never }
+func (c *State) undoLimit() time.Duration { return watchdog.Never }
 
-func newRelease(st *ownerState, limit time.Duration) *release {
+func newRelease(st *OwnerState, limit time.Duration) *release {
 	r := releases.Get().(*release)
-	r.st, r.latch = st, codec.FreshLatch(st.n.l.mapped())
+	r.st, r.latch = st, codec.FreshLatch(st.n.l.Key())
 	r.req.Handler, r.req.Resend, r.req.Until = r, command.Always, limit
 	return r
 }
@@ -75,7 +75,7 @@ func (r *release) begin() {
 		r.req.Until = c.unlockLimit()
 	}
 	if r.lease == 0 {
-		r.lease = c.o.watchdog
+		r.lease = c.o.Watchdog
 	}
 	if st.held > 0 {
 		// The lease that the other holds need, not the longest they ever had
@@ -86,7 +86,7 @@ func (r *release) begin() {
 		st.lease = nil
 	}
 	l := st.n.l
-	r.req.Wait = c.o.replicas
+	r.req.Wait = c.o.Replicas
 	r.req.Script(l.kind.release(r.req.Room(), l.key, l.channel, r.latch, st, c.leaseArg(r.lease), c.args.latchTTL))
 	r.send()
 	if r.alive && st.held == 0 && !r.reported {
@@ -210,7 +210,7 @@ func (r *release) Done(q *command.Request) {
 		return
 	}
 	switch r.failed = q.Err(); {
-	case q.Passing() || r.st.n.c.closed():
+	case q.Passing() || r.st.n.c.Closed():
 		r.expire()
 	case q.MayHaveRun():
 		r.sent()
@@ -224,7 +224,7 @@ func (r *release) Done(q *command.Request) {
 // sent bounds the repetitions: the latch must outlive each of them (R1).
 func (r *release) sent() {
 	if c := r.st.n.c; r.req.Until != watchdog.Never {
-		r.req.Until = min(r.req.Until, r.req.First()+c.latchTTL()-c.o.timeout)
+		r.req.Until = min(r.req.Until, r.req.First()+c.latchTTL()-c.o.Timeout)
 	}
 }
 
@@ -241,7 +241,7 @@ func (r *release) expire() {
 	switch {
 	case r.req.First() != 0:
 		r.finish(r.uncertain())
-	case r.st.n.c.closed():
+	case r.st.n.c.Closed():
 		r.finish(ErrClosed)
 	default:
 		r.finish(fmt.Errorf("not released, the key is left to expire: %w", r.failed))

@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"sync"
@@ -13,7 +13,7 @@ import (
 var (
 	attempts = sync.Pool{New: func() any { return new(attempt) }}
 	releases = sync.Pool{New: func() any { return new(release) }}
-	waiters  = sync.Pool{New: func() any { return new(waiter).renew(make(chan struct{}, 1)) }}
+	waiters  = sync.Pool{New: func() any { return new(Waiter).renew(make(chan struct{}, 1)) }}
 	outcomes = sync.Pool{New: func() any { return make(chan error, 1) }}
 )
 
@@ -29,15 +29,15 @@ func (a *attempt) done() {
 
 // done is called by the two that refer to a waiter whose first attempt was
 // granted: that attempt, and the waiter's caller. The last one puts it back.
-func (w *waiter) done() {
+func (w *Waiter) done() {
 	if w.references.Add(1) < 2 {
 		return
 	}
 	waiters.Put(w.renew(w.ready))
 }
 
-func (w *waiter) renew(ready chan struct{}) *waiter {
-	*w = waiter{ready: ready}
+func (w *Waiter) renew(ready chan struct{}) *Waiter {
+	*w = Waiter{ready: ready}
 	w.Call = w
 	return w
 }

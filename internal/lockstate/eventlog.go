@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"context"
@@ -47,7 +47,7 @@ func newWarnings(l *slog.Logger) *warnings {
 }
 
 // newEventLog makes an event log whose records all name the client.
-func newEventLog(l *slog.Logger, c *Client) eventLog {
+func newEventLog(l *slog.Logger, c *State) eventLog {
 	if l == nil {
 		return eventLog{}
 	}
@@ -93,12 +93,12 @@ func named(lock string) slog.Attr {
 	return slog.String("lock", lock)
 }
 
-func owned(o Owner) slog.Attr { return slog.String("owner", o.text()) }
+func owned(o Owner) slog.Attr { return slog.String("owner", o.Text()) }
 
 func failed(err error) slog.Attr { return slog.Any("error", err) }
 
 // started tells of a client that works. server is empty for a pool.
-func (e eventLog) started(c *Client, server string) {
+func (e eventLog) started(c *State, server string) {
 	ctx := context.Background()
 	if !e.on(ctx, slog.LevelInfo) {
 		return
@@ -107,7 +107,7 @@ func (e eventLog) started(c *Client, server string) {
 		server = "pool"
 	}
 	e.l.LogAttrs(ctx, slog.LevelInfo, "client started", slog.String("server", server),
-		slog.Duration("watchdog_timeout", c.o.watchdog), slog.Duration("command_timeout", c.o.timeout), slog.Bool("replica_sync", c.o.replicas))
+		slog.Duration("watchdog_timeout", c.o.Watchdog), slog.Duration("command_timeout", c.o.Timeout), slog.Bool("replica_sync", c.o.Replicas))
 }
 
 // draining logs that Shutdown waits for holds.
@@ -126,33 +126,33 @@ func (e eventLog) closed(holds, open int64) {
 }
 
 // entered logs how a wait ended.
-func (e eventLog) entered(ctx context.Context, w *waiter, h *Hold, err error) {
+func (e eventLog) entered(ctx context.Context, w *Waiter, h *Hold, err error) {
 	if !e.on(ctx, slog.LevelDebug) {
 		return
 	}
 	c := w.n.c
 	waited := slog.Duration("waited", max(c.now()-w.began, 0))
 	if err != nil {
-		e.l.LogAttrs(ctx, slog.LevelDebug, "not acquired", named(w.n.l.name), waited, failed(err))
+		e.l.LogAttrs(ctx, slog.LevelDebug, "not acquired", named(w.n.l.name), waited, failed(Named("acquire", w.n.l.name, err)))
 		return
 	}
-	lease := c.o.watchdog
-	if w.terms.hasLease {
-		lease = w.terms.lease
+	lease := c.o.Watchdog
+	if w.Terms.HasLease {
+		lease = w.Terms.Lease
 	}
 	e.l.LogAttrs(ctx, slog.LevelDebug, "acquired", named(w.n.l.name), owned(h.st.owner), waited,
-		slog.Int("attempts", w.tries), slog.Duration("lease", lease), slog.Bool("renewed", !w.terms.hasLease))
+		slog.Int("attempts", w.tries), slog.Duration("lease", lease), slog.Bool("renewed", !w.Terms.HasLease))
 }
 
 // queued logs that w waits behind others of this client.
-func (e eventLog) queued(w *waiter) {
+func (e eventLog) queued(w *Waiter) {
 	if ahead := w.n.queue.Len() - 1; ahead > 0 && e.on(context.Background(), slog.LevelDebug) {
 		e.later(w.n.s, slog.LevelDebug, "queued", named(w.n.l.name), slog.Int("ahead", ahead))
 	}
 }
 
 // waiting logs, once for each waiter, that another owner holds the lock.
-func (e eventLog) waiting(w *waiter, ttl time.Duration) {
+func (e eventLog) waiting(w *Waiter, ttl time.Duration) {
 	if !w.Told() && !w.Once && !w.Settled() && e.on(context.Background(), slog.LevelDebug) {
 		e.later(w.n.s, slog.LevelDebug, "waiting", named(w.n.l.name), slog.Duration("ttl", ttl))
 	}
@@ -204,7 +204,7 @@ func (e eventLog) forced(ctx context.Context, l *Lock, there bool) {
 }
 
 // lost logs holds of one owner that ended before they were released.
-func (e eventLog) lost(st *ownerState, holds []*Hold, cause error) {
+func (e eventLog) lost(st *OwnerState, holds []*Hold, cause error) {
 	if len(holds) == 0 || !e.warns() {
 		return
 	}
@@ -246,7 +246,7 @@ func (e eventLog) renewalFailed(r *renewal, err error) {
 	if command.IsClosed(err) || !e.warns() {
 		return
 	}
-	var first *ownerState
+	var first *OwnerState
 	var left time.Duration
 	for _, sub := range r.subs {
 		s := sub.st.n.s
@@ -265,14 +265,14 @@ func (e eventLog) renewalFailed(r *renewal, err error) {
 }
 
 // unreplicated logs a grant that no replica acknowledged.
-func (e eventLog) unreplicated(st *ownerState, r *command.Request) {
+func (e eventLog) unreplicated(st *OwnerState, r *command.Request) {
 	if e.warns() {
 		e.warnLater(st.n.s, e.w.unreplicated, named(st.n.l.name), owned(st.owner), slog.Int("replicas", r.Replicas()))
 	}
 }
 
 // undone logs how the undo of a lost acquire ended.
-func (e eventLog) undone(st *ownerState, err error) {
+func (e eventLog) undone(st *OwnerState, err error) {
 	ran := err == nil
 	switch {
 	case !ran && !errors.Is(err, ErrNotHeld):
@@ -285,21 +285,21 @@ func (e eventLog) undone(st *ownerState, err error) {
 }
 
 // undoRepeats logs that an acquire may still arrive for as long as a lease.
-func (e eventLog) undoRepeats(st *ownerState, lease time.Duration) {
+func (e eventLog) undoRepeats(st *OwnerState, lease time.Duration) {
 	if e.warns() {
 		e.warnLater(st.n.s, e.w.repeated, named(st.n.l.name), owned(st.owner), slog.Duration("every", undoEvery), slog.Duration("lasting", lease))
 	}
 }
 
 // undecided logs a re-entry whose outcome could not be found out.
-func (e eventLog) undecided(st *ownerState, why string) {
+func (e eventLog) undecided(st *OwnerState, why string) {
 	if e.warns() {
 		e.warnLater(st.n.s, e.w.undecided, named(st.n.l.name), owned(st.owner), slog.String("reason", why))
 	}
 }
 
 // givenBack logs what became of a grant that nobody wanted any more.
-func (e eventLog) givenBack(st *ownerState, err error) {
+func (e eventLog) givenBack(st *OwnerState, err error) {
 	switch {
 	case err != nil && !errors.Is(err, ErrNotHeld):
 		if e.warns() {

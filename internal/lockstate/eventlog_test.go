@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"bytes"
@@ -18,14 +18,14 @@ import (
 
 // What nobody listens to costs nothing: neither attributes nor texts are built.
 func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
-	c := &Client{id: uuid.New(), o: &settings{watchdog: time.Minute, timeout: time.Second, clock: clock.System()}}
+	c := &State{id: uuid.New(), o: Config{Watchdog: time.Minute, Timeout: time.Second, Clock: clock.System()}}
 	l := &Lock{c: c, name: strings.Repeat("long", 40)} // has to be cut, which allocates
 	s := &shard{names: map[string]*name{}}
 	n := &name{c: c, s: s, l: l}
 	n.queue = &waitQueue{shard: s, n: n}
-	te := &ownerState{n: n, owner: c.NewOwner()}
+	te := &OwnerState{n: n, owner: c.NewOwner()}
 	h := &Hold{l: l, st: te}
-	w := &waiter{n: n, tries: 1}
+	w := &Waiter{n: n, tries: 1}
 	holds := []*Hold{h}
 	r := &renewal{c: c, ttl: time.Minute, subs: []renewee{{st: te}}}
 	mine := []bool{true}
@@ -68,8 +68,8 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 // A handler is the caller's code; one that looks at the hold it is told of must not meet its own shard's mutex.
 func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 	s := &shard{names: map[string]*name{}}
-	c := &Client{id: uuid.New(), o: &settings{clock: clock.System()}}
-	te := &ownerState{n: &name{c: c, s: s, l: &Lock{c: c, name: "orders"}}}
+	c := &State{id: uuid.New(), o: Config{Clock: clock.System()}}
+	te := &OwnerState{n: &name{c: c, s: s, l: &Lock{c: c, name: "orders"}}}
 	free := false
 	e := newEventLog(slog.New(handlerFunc(func() {
 		if free = s.mu.TryLock(); free {
@@ -85,7 +85,7 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 		"given back":     func() { e.givenBack(te, nil) },
 		"not given back": func() { e.givenBack(te, ErrClosed) },
 		"unreplicated":   func() { e.unreplicated(te, new(command.Request)) },
-		"waiting":        func() { e.waiting(&waiter{n: te.n}, time.Second) },
+		"waiting":        func() { e.waiting(&Waiter{n: te.n}, time.Second) },
 	} {
 		free = false
 		s.lock()
@@ -99,12 +99,12 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 
 // Of many leases the one that ends first is what matters.
 func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
-	c := &Client{id: uuid.New(), o: &settings{clock: clock.System()}}
-	dog := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{Clock: c.o.clock})
+	c := &State{id: uuid.New(), o: Config{Clock: clock.System()}}
+	dog := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{Clock: c.o.Clock})
 	defer dog.Close()
 	r := &renewal{c: c}
 	for lock, left := range map[string]time.Duration{"late": 3 * time.Hour, "early": time.Hour, "later": 2 * time.Hour} {
-		te := &ownerState{owner: Owner{thread: int64(left)}, n: &name{c: c, s: &shard{}, l: &Lock{c: c, name: lock}}}
+		te := &OwnerState{owner: Owner{thread: int64(left)}, n: &name{c: c, s: &shard{}, l: &Lock{c: c, name: lock}}}
 		te.lease = dog.Register(te)
 		te.lease.Live(c.now()+left, watchdog.Never, watchdog.Never)
 		r.subs = append(r.subs, renewee{i: len(r.subs), st: te})

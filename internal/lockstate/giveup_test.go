@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"context"
@@ -7,31 +7,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
-
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// nowhere has no connections.
-type nowhere struct{}
-
-func (nowhere) GetContext(context.Context) (redis.Conn, error) {
-	return nil, errors.New("no connection")
-}
-
-// A caller whose context ends while its answer comes gets an error that names call and lock, as any other does.
-func TestContextThatEndsWithTheAnswerIsNamed(t *testing.T) {
-	c, err := New(nowhere{})
-	if err != nil {
-		t.Fatal(err)
-	}
+// A caller whose context ends while its answer comes is told both.
+func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
+	c := New(config())
 	defer c.Close()
-	l := c.NewLock("orders")
+	l := c.NewLock("orders", "orders")
 	s := l.shard()
 	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
-		w := waiters.Get().(*waiter)
+		w := waiters.Get().(*Waiter)
 		s.lock()
-		w.n = s.pin(l)
+		w.n = s.pin(&l)
 		w.n.ensureQueue().JoinUnqueued(c.now(), &w.Waiter)
 		w.fail(ErrLocked)
 		w.n.step()
@@ -41,8 +29,8 @@ func TestContextThatEndsWithTheAnswerIsNamed(t *testing.T) {
 		if !errors.Is(err, cause) || !errors.Is(err, ErrLocked) {
 			t.Errorf("%v", err)
 		}
-		if text := err.Error(); !strings.HasPrefix(text, `rlock: acquire "orders": `) || strings.Count(text, "rlock:") != 1 {
-			t.Errorf("%q", text)
+		if text := err.Error(); strings.Contains(text, "rlock:") {
+			t.Errorf("%q: the caller names itself", text)
 		}
 	}
 }
@@ -50,10 +38,10 @@ func TestContextThatEndsWithTheAnswerIsNamed(t *testing.T) {
 // The last answer was not "taken", so the wait that elapses with it must not say so.
 func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
 	c := open(t, redistest.Start(t))
-	l := c.NewLock("orders")
-	settled := func(ctx context.Context) *waiter {
-		w, err := l.startAcquire(ctx, false, time.Minute, nil)
-		if err != nil {
+	l := c.NewLock("orders", "orders")
+	settled := func() *Waiter {
+		w := NewWaiter()
+		if err := w.Start(&l, false, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		for len(w.ready) == 0 { // the caller has not looked yet
@@ -61,9 +49,9 @@ func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
 		}
 		return w
 	}
-	first := settled(t.Context())
+	first := settled()
 	ready := first.ready
-	h, err := first.result(t.Context(), ErrLocked)
+	h, err := first.Result(t.Context(), ErrLocked)
 	if err != nil || h.Err() != nil {
 		t.Fatalf("a free lock: %v", err)
 	}
@@ -75,9 +63,9 @@ func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
 	}
 	// A context that has ended as well has the last word (A4).
 	ctx, cancel := context.WithCancel(t.Context())
-	w := settled(ctx)
+	w := settled()
 	cancel()
-	if h, err := w.result(ctx, ErrLocked); h != nil || !errors.Is(err, context.Canceled) || errors.Is(err, ErrLocked) {
+	if h, err := w.Result(ctx, ErrLocked); h != nil || !errors.Is(err, context.Canceled) || errors.Is(err, ErrLocked) {
 		t.Errorf("%v, %v", h, err)
 	}
 }

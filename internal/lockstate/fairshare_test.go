@@ -1,4 +1,4 @@
-package rlock
+package lockstate
 
 import (
 	"errors"
@@ -29,9 +29,9 @@ func TestListeners(t *testing.T) {
 // A server that lets nobody in for a while has not refused to tell who else wants a lock.
 func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 	s := redistest.Start(t, "--requirepass", "secret")
-	c := open(t, s, WithCommandTimeout(2*time.Second))
-	l := c.NewLock("orders")
-	lockOf(t, l)
+	c := open(t, s)
+	l := c.NewLock("orders", "orders")
+	acquire(t, &l)
 	admin := s.Dial(t)
 	for _, command := range [][]any{{"CONFIG", "SET", "requirepass", "another"}, {"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"}} {
 		if _, err := admin.Do(command[0].(string), command[1:]...); err != nil {
@@ -52,7 +52,7 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 		sh.names[l.Name()].countClients(asked, true)
 		sh.unlock()
 		c.node.pipe.WakeWriter()
-		for deadline := time.Now().Add(5 * soon); ; busy(time.Millisecond) {
+		for deadline := time.Now().Add(5 * soon); ; time.Sleep(time.Millisecond) {
 			sh.lock()
 			answered := asked.CountDue(time.Hour)
 			if answered {

@@ -1,0 +1,32 @@
+// Package lockstate is what a client knows of its locks: who of its callers
+// waits, who holds, and what it has sent and not been answered yet. Package
+// rlock is its face. It checks what callers pass, names call and lock in the
+// errors, and has the contracts; everything that happens is here.
+//
+// A [State] has 64 shards by the hash of the key. One mutex a shard guards all
+// that is known of its names: the wait queue, the owners, and their holds and
+// leases. So a grant, a message, a timer and a caller that gives up at the same
+// moment have one order. No I/O is done under that mutex: commands are queued
+// under it and written behind it.
+//
+// # From a call to its outcome
+//
+// A [Waiter] is a call that waits. The queue of its name, in
+// internal/waitqueue, decides when it tries; waitqueue.go does what the queue
+// says. An attempt is one acquire command. It outlives its waiter, and ends in
+// one place, attempt.end, whatever became of the command: granted, refused, not
+// sent, lost and undone (undo.go). A release is one unlock with all its
+// repetitions (release.go), an extension one Extend, a renewal one batch of the
+// watchdog's (renew.go), a forcing one ForceUnlock, a question what only reads.
+//
+// An [OwnerState] is what one owner has of one name. Its commands are sent one
+// at a time and in order, none while the outcome of an earlier one is open (H6).
+// ownerlease.go keeps the lease that its holds share: what a command must pass,
+// so that no hold gets less than it was promised, and what may be trusted
+// afterwards.
+//
+// # Public holds
+//
+// A [Hold] is a part of the public one, which it knows as its face. An owner's
+// state and its first hold are one allocation, made by [Config].NewOwner.
+package lockstate

@@ -1,0 +1,60 @@
+package lockstate
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The errors that package rlock exports under the same names. Its comments say
+// what they promise to callers.
+var (
+	// ErrLocked: another owner holds the lock.
+	ErrLocked = errors.New("locked by another owner")
+
+	// ErrNotHeld: the owner does not hold the lock, or not any more.
+	ErrNotHeld = errors.New("not held by this owner")
+
+	// ErrReleased: the hold was released before.
+	ErrReleased = errors.New("hold already released")
+
+	// ErrLeaseLost: the hold ended before it was released.
+	ErrLeaseLost = errors.New("lease lost")
+
+	// ErrUncertain: what a command did could not be found out in time.
+	ErrUncertain = errors.New("outcome uncertain")
+
+	// ErrClosed: the client was closed, or is being shut down.
+	ErrClosed = errors.New("client closed")
+
+	// ErrInvalidOption: a call that the state it meets does not allow.
+	ErrInvalidOption = errors.New("invalid option")
+)
+
+// errUnreplicated is why a grant was given back that no replica acknowledged.
+var errUnreplicated = errors.New("no replica acknowledged it")
+
+// Named is an error of a call that names what was being done and to which lock.
+func Named(doing, name string, err error) error {
+	return fmt.Errorf("rlock: %s %s: %w", doing, Quote(name), err)
+}
+
+// Quote shows a name that users chose, cut to a length that a log line bears.
+func Quote(s string) string {
+	const most = 128
+	if len(s) > most {
+		return fmt.Sprintf("%q… (%d bytes)", s[:most], len(s))
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// lostHold is the loss of a hold as a call reports it that needed the hold.
+// It is ErrNotHeld too, which would say the same once more.
+type lostHold struct{ error }
+
+func (e lostHold) Is(target error) bool { return target == ErrNotHeld }
+func (e lostHold) Unwrap() error        { return e.error }
+
+// notHeld is what Java's IllegalMonitorStateException says.
+func notHeld(o Owner) error {
+	return fmt.Errorf("%w: attempt to unlock lock, not locked by current thread by node id: %s thread-id: %d", ErrNotHeld, o.client, o.thread)
+}

@@ -1,0 +1,207 @@
+package lockstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// Hold is one acquisition of a lock. All methods are safe for concurrent use.
+type Hold struct {
+	face  any // the public hold that this one is a part of; never changes
+	l     *Lock
+	st    *OwnerState
+	lease *watchdog.Lease // the registration it belongs to; another is another generation (H5)
+
+	// Guarded by the shard's mutex.
+	since        time.Duration // when its acquire was sent
+	next         *Hold         // of its owner's living ones
+	until        time.Duration // fixed: the end of its own lease as the server counts it; else MaxHold's
+	end          time.Duration // of trust in its own lease, Never unless fixed or bounded by MaxHold; ValidUntil once it is over
+	ended        error         // nil while held
+	watch        *watch        // its channel and contexts; nil: none so far
+	extends      *extension    // an Extend of it that may be running; nil: none
+	fixed        bool
+	released     bool // Unlock was called
+	stillCounted bool // its own lease ended before its owner's; the server counts it until Unlock
+}
+
+// watch has the channel and the contexts that end with a hold.
+type watch struct {
+	done chan struct{} // nil until asked for
+	ctxs map[int]context.CancelCauseFunc
+	next int // number of the next context
+}
+
+func (h *Hold) watched() *watch {
+	if h.watch == nil {
+		h.watch = new(watch)
+	}
+	return h.watch
+}
+
+var (
+	errVanished   = errors.New("the server says that the owner holds nothing any more")
+	errSuperseded = errors.New("the server has granted the lock to another owner")
+	errForced     = errors.New("released by ForceUnlock")
+	errExpired    = errors.New("its time ran out")
+)
+
+func lostBy(cause error) error { return fmt.Errorf("%w: %w", ErrLeaseLost, reason(cause)) }
+
+// reason turns the watchdog's causes into those of a hold.
+func reason(cause error) error {
+	switch cause {
+	case watchdog.ErrExpired:
+		return errExpired
+	case watchdog.ErrNotOwned:
+		return errVanished
+	}
+	return cause
+}
+
+// SetFace says which public hold this one is a part of, so that a grant can be
+// handed out without an allocation.
+func (h *Hold) SetFace(face any) { h.face = face }
+
+// Face is what SetFace was given.
+func (h *Hold) Face() any { return h.face }
+
+// Owner is who holds.
+func (h *Hold) Owner() Owner { return h.st.owner }
+
+// Name is the lock's name as it was given to NewLock.
+func (h *Hold) Name() string { return h.l.name }
+
+// Done is closed when the hold is over. Each call returns the same channel.
+func (h *Hold) Done() <-chan struct{} {
+	s := h.l.shard()
+	s.lock()
+	defer s.unlock()
+	// A loss found here closes a channel that exists already.
+	ended := h.check() != nil
+	w := h.watched()
+	if w.done == nil {
+		w.done = make(chan struct{})
+		if ended {
+			close(w.done)
+		}
+	}
+	return w.done
+}
+
+// Err is nil while the lock is held. It reads the clock, and is never late.
+func (h *Hold) Err() error {
+	s := h.l.shard()
+	s.lock()
+	defer s.unlock()
+	return h.check()
+}
+
+// ValidUntil is until when exclusion may be trusted without another renewal.
+func (h *Hold) ValidUntil() time.Time {
+	s := h.l.shard()
+	s.lock()
+	defer s.unlock()
+	h.check()
+	return time.Now().Add(h.trust() - h.l.c.now())
+}
+
+// trust is the instant at which trust ends. It is called with the shard locked.
+func (h *Hold) trust() time.Duration {
+	if h.ended != nil {
+		return h.end
+	}
+	return min(h.own(), h.lease.Expiry())
+}
+
+// own is the end of trust in the hold's own lease. While an Extend has no
+// answer, it is the earlier end of the old lease and the new one.
+func (h *Hold) own() time.Duration {
+	if h.extends != nil {
+		return min(h.end, h.extends.end)
+	}
+	return h.end
+}
+
+// check ends the hold if its time has passed and nobody has ended it yet (H3).
+// It is called with the shard locked.
+func (h *Hold) check() error {
+	if h.ended != nil {
+		return h.ended
+	}
+	now := h.l.c.now()
+	if e := h.extends; e != nil && now >= e.end {
+		e.restartTrust(now)
+	}
+	switch {
+	case now >= h.lease.Expiry():
+		h.st.lose(watchdog.ErrExpired)
+	case now >= h.own():
+		h.st.drop(h)
+		h.st.stillCounted++
+		h.stillCounted = true
+		h.over(lostBy(watchdog.ErrExpired))
+		h.l.c.log.lost(h.st, []*Hold{h}, watchdog.ErrExpired)
+		h.st.updateLease()
+		if h.st.held == 0 {
+			h.st.n.wakeHead() // nobody will unlock
+			h.st.dropIfIdle()
+		}
+	}
+	return h.ended
+}
+
+// over ends the hold. It is called with the shard locked. The hold is off its
+// owner's list, or is taken off next.
+func (h *Hold) over(cause error) {
+	if h.ended != nil {
+		return
+	}
+	h.end = h.trust()
+	if errors.Is(cause, ErrReleased) || errors.Is(cause, ErrClosed) {
+		h.end = min(h.end, h.l.c.early())
+	}
+	h.ended = cause
+	h.l.c.liveHolds.done()
+	w := h.watch
+	if w == nil {
+		return
+	}
+	if w.done != nil {
+		close(w.done)
+	}
+	s := h.l.shard()
+	for _, cancel := range w.ctxs {
+		s.later = append(s.later, func() { cancel(cause) })
+	}
+	w.ctxs = nil
+}
+
+// Context derives a context from parent that ends with the hold.
+func (h *Hold) Context(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	s := h.l.shard()
+	s.lock()
+	defer s.unlock()
+	if err := h.check(); err != nil {
+		cancel(err)
+		return ctx, func() {}
+	}
+	w := h.watched()
+	id := w.next
+	w.next++
+	if w.ctxs == nil {
+		w.ctxs = make(map[int]context.CancelCauseFunc, 1)
+	}
+	w.ctxs[id] = cancel
+	return ctx, func() {
+		s.lock()
+		delete(w.ctxs, id)
+		s.unlock()
+		cancel(context.Canceled)
+	}
+}

@@ -1,0 +1,54 @@
+package lockstate
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/leakcheck"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+func TestMain(m *testing.M) { leakcheck.Main(m) }
+
+// soon is enough for whatever is under way, even if the machine stands still meanwhile.
+const soon = 3 * time.Second
+
+// config is one that no connection comes of.
+func config() Config {
+	return Config{
+		Watchdog: 30 * time.Second, Timeout: 2 * time.Second, Courtesy: true, Clock: clock.System(),
+		Connect:  func(context.Context) (redis.Conn, error) { return nil, context.DeadlineExceeded },
+		NewOwner: func() (*OwnerState, *Hold) { return new(OwnerState), new(Hold) },
+		NewHold:  func() *Hold { return new(Hold) },
+	}
+}
+
+// open makes the state of a client of a server and closes it with the test.
+func open(t *testing.T, s *redistest.Server) *State {
+	t.Helper()
+	o := config()
+	o.Connect = func(ctx context.Context) (redis.Conn, error) {
+		return redis.DialURLContext(ctx, s.URL(), redis.DialReadTimeout(o.Timeout), redis.DialWriteTimeout(o.Timeout))
+	}
+	c := New(o)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// acquire acquires the lock.
+func acquire(t *testing.T, l *Lock) *Hold {
+	t.Helper()
+	w := NewWaiter()
+	if err := w.Start(l, false, -1); err != nil {
+		t.Fatal(err)
+	}
+	h, err := w.Result(t.Context(), w.Await(t.Context(), -1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}

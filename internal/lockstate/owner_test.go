@@ -1,0 +1,14 @@
+package lockstate
+
+import "testing"
+
+func TestClosedClientIsForgotten(t *testing.T) {
+	c := New(config())
+	if shared.of[c.id] != &c.shared {
+		t.Error("it is not known")
+	}
+	c.Close()
+	if shared.of[c.id] != nil {
+		t.Error("it is remembered")
+	}
+}

@@ -1,0 +1,155 @@
+package lockstate
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"github.com/google/uuid"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/pubsub"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// Config is what a State is made of. All of it is checked already.
+type Config struct {
+	Watchdog time.Duration // the lease of what is acquired without one
+	Timeout  time.Duration // of a command
+	Replicas bool          // what changes a lock is followed by WAIT
+	Courtesy bool          // leave room for slower clients
+	Clock    clock.Clock   // that trust is counted by
+	Logger   *slog.Logger  // nil: silent
+
+	// Connect makes a connection, or borrows one.
+	Connect func(context.Context) (redis.Conn, error)
+
+	// NewOwner makes an owner's state together with its first hold, in one
+	// allocation. NewHold makes a further hold. Each hold is told of its face,
+	// see Hold.SetFace.
+	NewOwner func() (*OwnerState, *Hold)
+	NewHold  func() *Hold
+}
+
+// State is what a client knows of its locks. All methods are safe for
+// concurrent use.
+type State struct {
+	id             uuid.UUID
+	args           struct{ lease, latchTTL any } // of the watchdog and of latches, in ms, boxed once
+	o              Config
+	node           *node
+	exec           *command.Executor // of all commands
+	watchdog       *watchdog.Watchdog
+	log            eventLog
+	shards         [shardCount]shard
+	threads        atomic.Int64
+	shared         atomic.Int64 // the newest of its owners that other clients may use
+	noClientCounts atomic.Bool  // the server refuses to count subscribers
+	timers         timers
+
+	liveHolds gauge // holds
+	releases  gauge // calls of Unlock and UnlockAs
+	work      gauge // other commands that change something, their undos included
+
+	address struct { // the goroutine that looks up the server's name
+		stop context.CancelFunc
+		wg   sync.WaitGroup
+	}
+
+	state   atomic.Int32
+	closing sync.Mutex    // held while closing
+	gone    chan struct{} // closed when Close has finished
+}
+
+const (
+	stateOpen int32 = iota
+	stateDraining
+	stateClosed
+)
+
+// node is one server as a client uses it. A topology of many will choose it
+// by the key's slot.
+type node struct {
+	renewals renewalLimiter
+	pipe     *pipeline.Pipeline
+	hub      *pubsub.Hub
+}
+
+// New makes the state of a client that has just begun. It does no I/O. Close or
+// Shutdown must be called.
+func New(o Config) *State {
+	dial := func() func(context.Context) (redis.Conn, error) {
+		return redisconn.Punctual(func(ctx context.Context) (redis.Conn, error) {
+			conn, err := o.Connect(ctx)
+			return conn, redisconn.OwnDeadline(err)
+		})
+	}
+	c := &State{
+		id:        uuid.New(),
+		o:         o,
+		liveHolds: newGauge(),
+		releases:  newGauge(),
+		work:      newGauge(),
+		gone:      make(chan struct{}),
+	}
+	c.log = newEventLog(o.Logger, c)
+	c.args.lease = o.Watchdog.Milliseconds()
+	c.args.latchTTL = c.latchTTL().Milliseconds()
+	c.timers.init()
+	for i := range c.shards {
+		c.shards[i].names = map[string]*name{}
+	}
+	c.node = &node{
+		pipe: pipeline.New(dial(), pipeline.Options{
+			Timeout: o.Timeout, Clock: o.Clock, Permanent: redisconn.Permanent, Replicas: o.Replicas, Logger: c.log.l,
+			Ended: func() { c.watchdog.RenewNow() },
+			Moved: func() { c.node.hub.Redial() },
+		}),
+		hub: pubsub.New(dial(), pubsub.Options{Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: c.log.l}),
+	}
+	c.exec = command.New(c.node.pipe, command.Options{Now: c.now, Permanent: redisconn.Permanent, Closing: c.Closed})
+	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.Watchdog, Clock: o.Clock})
+	c.trackSharedOwners()
+	return c
+}
+
+// ID is the first half of every owner that this client makes.
+func (c *State) ID() uuid.UUID { return c.id }
+
+// NewOwner makes an owner that was never handed out before. It does no I/O.
+func (c *State) NewOwner() Owner { return Owner{c.id, c.threads.Add(1)} }
+
+// Started logs that the client works. server is empty for a pool.
+func (c *State) Started(server string) { c.log.started(c, server) }
+
+// now is the time that decides whether something has ended.
+func (c *State) now() time.Duration { return c.o.Clock.Now() }
+
+// early is a time not after now, and cheaper. It is for recording when
+// something began.
+func (c *State) early() time.Duration { return clock.Early(c.o.Clock) }
+
+// Closed tells whether the client is closed, or about to be.
+func (c *State) Closed() bool { return c.state.Load() == stateClosed }
+
+// admit returns an error unless an acquire may begin. It is called with the
+// shard locked.
+func (c *State) admit(s *shard, l *Lock, t *Terms) error {
+	switch c.state.Load() {
+	case stateClosed:
+		return ErrClosed
+	case stateDraining:
+		if n := s.names[l.Key()]; t.As && n != nil && n.holds(t.Owner) {
+			return nil
+		}
+		return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)
+	}
+	return nil
+}

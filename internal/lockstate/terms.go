@@ -1,0 +1,13 @@
+package lockstate
+
+import "time"
+
+// Terms are what one acquisition asks for.
+type Terms struct {
+	Lease    time.Duration // fixed; 0: the watchdog extends it
+	MaxHold  time.Duration // 0: no bound
+	Owner    Owner         // who acquires, with As; else a new owner does
+	As       bool          // Owner is given
+	HasLease bool          // Lease is given
+	HasMax   bool          // MaxHold is given
+}
