@@ -34,13 +34,13 @@ var defects = []defect{
 		what: "an acquire with As that never left the process is called uncertain",
 		as:   "uncertain",
 		edits: []edit{{file: "internal/lockstate/attempt.go", fn: "attempt.stuck", old: "a.w.fail(a.w.unsent(a.st.n.c.exec.Trouble()))",
-			new: `a.w.fail(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, a.st.owner))`}},
+			new: `a.w.fail(ErrUncertain)`}},
 	},
 	{
 		what: "UnlockAs behind an open command has no bound",
 		as:   "bound",
-		edits: []edit{{file: "internal/lockstate/unlock_as.go", fn: "Lock.UnlockAs", old: "r.report(unreleased(command.Unsent(waits)))",
-			new: "_ = command.Unsent(waits)"}},
+		edits: []edit{{file: "internal/lockstate/unlock_as.go", fn: "unlockAs.tooLate", old: "r.report(unreleased(command.Unsent(u.waits)))",
+			new: "_ = command.Unsent(u.waits)"}},
 	},
 	{
 		what: "waits with As that were told \"taken\" end in an outage",

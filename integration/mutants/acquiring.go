@@ -53,7 +53,7 @@ var acquiring = []defect{
 	},
 	{
 		what: "a grant whose caller has left is not given back",
-		edits: []edit{{"internal/lockstate/attempt.go",
+		edits: []edit{{"internal/lockstate/grant.go",
 			"\tcase w.Settled():\n\t\th.giveBack()\n",
 			"\tcase w.Settled():\n"}},
 		by: []catcher{{"integration/invariants", "TestA6GrantAfterTheEndIsGivenBack"}, {"integration/invariants", "TestH5AbandonedGrantIsNotRenewed"}},

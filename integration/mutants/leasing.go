@@ -6,7 +6,7 @@ var leasing = []defect{
 		what: "a renewal ignores \"not yours\"",
 		edits: []edit{{"internal/lockstate/renew.go",
 			"watchdog.Answer{Result: watchdog.NotOwned}",
-			"watchdog.Answer{Result: watchdog.Renewed, Sent: q.Sent, TTL: sub.least}"}},
+			"watchdog.Answer{Result: watchdog.Renewed, Sent: q.Sent(), TTL: sub.least}"}},
 		by: []catcher{{"integration/invariants", "TestH2NotYoursIsALossAtOnce"}},
 	},
 	{
@@ -18,7 +18,7 @@ var leasing = []defect{
 	},
 	{
 		what: "trust in a grant counts from its reply",
-		edits: []edit{{"internal/lockstate/attempt.go",
+		edits: []edit{{"internal/lockstate/grant.go",
 			"st.grant(w, r.Sent(), a.lease)",
 			"st.grant(w, n.c.now(), a.lease)"}},
 		by: []catcher{{"integration/invariants", "TestH1TrustCountsFromTheSend"}, {"integration/invariants", "TestH3GrantWhoseTrustIsOverIsGivenBack"}},
@@ -127,7 +127,7 @@ var leasing = []defect{
 	},
 	{
 		what: "a grant to another owner leaves the first one's holds alone",
-		edits: []edit{{"internal/lockstate/attempt.go",
+		edits: []edit{{"internal/lockstate/grant.go",
 			"\tn.supersede(st)\n",
 			""}},
 		by: []catcher{{"integration/invariants", "TestH3GrantToAnotherOwnerEndsTheFirst"}},

@@ -5,8 +5,8 @@ var releasing = []defect{
 	{
 		what: "an unlock takes a fresh latch for each send",
 		edits: []edit{{"internal/lockstate/release.go",
-			"\tif !st.n.c.exec.Again(&r.req) {\n",
-			"\tl := st.n.l\n\tr.latch = codec.FreshLatch(l.mapped())\n\tr.req.Script(l.kind.release(r.req.Room(), l.key, l.channel, r.latch, st, st.n.c.leaseArg(r.lease), st.n.c.args.latchTTL))\n\tif !st.n.c.exec.Again(&r.req) {\n"}},
+			"\tif !st.n.s.sec.again(&r.req) {\n",
+			"\tl := st.n.l\n\tr.latch = codec.FreshLatch(l.Key())\n\tr.req.Script(l.kind.release(r.req.Room(), l.key, l.channel, r.latch, st, st.n.c.leaseArg(r.lease), st.n.c.args.latchTTL))\n\tif !st.n.s.sec.again(&r.req) {\n"}},
 		by: []catcher{{"integration/invariants", "TestR1LostUnlockReplyCountsOnce"}},
 	},
 	{
@@ -38,15 +38,15 @@ var releasing = []defect{
 				"\tr := newRelease(st, limit)\n\tif h.fixed {\n\t\tr.lease = roundUp(h.until - c.now())\n\t}\n"},
 			{"internal/lockstate/release.go",
 				"\t\tr.lease = st.commandLease(0)\n",
-				"\t\tif r.lease == c.o.watchdog {\n\t\t\tr.lease = st.commandLease(0)\n\t\t}\n"},
+				"\t\tif r.lease == c.o.Watchdog {\n\t\t\tr.lease = st.commandLease(0)\n\t\t}\n"},
 		},
 		by: []catcher{{"integration/invariants", "TestH6PartialUnlockPassesWhatTheOthersStillNeed"}},
 	},
 	{
 		what: "Unlock does not send once its context is over",
 		edits: []edit{{"internal/lockstate/unlock.go",
-			"\ts := h.l.shard()\n\ts.lock()\n\tswitch {\n\tcase h.released:\n",
-			"\tif err := ctx.Err(); err != nil {\n\t\treturn err\n\t}\n\ts := h.l.shard()\n\ts.lock()\n\tswitch {\n\tcase h.released:\n"}},
+			"\toutcome, wasLost, err := h.startUnlock()\n",
+			"\tif err := ctx.Err(); err != nil {\n\t\treturn err\n\t}\n\toutcome, wasLost, err := h.startUnlock()\n"}},
 		by: []catcher{{"integration/invariants", "TestR2UnlockWithAContextThatIsOverReleases"}},
 	},
 	{
@@ -80,7 +80,7 @@ var releasing = []defect{
 	{
 		what: "Close gives up an unlock that waits for its owner's earlier command",
 		edits: []edit{{"internal/lockstate/release.go",
-			"r.reported || c.now() <= r.req.Until: // Close",
+			"r.reported || r.st.n.now() <= r.req.Until: // Close",
 			"r.reported: // Close"}},
 		by: []catcher{{"rlock", "TestE1CloseSendsAReleaseThatIsInTheCommandQueue"}},
 	},

@@ -1,14 +1,11 @@
 package lockstate
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/waitqueue"
-	"github.com/rlock-go/redisson/watchdog"
 )
 
 // attempt is one acquire command. It outlives its waiter: its outcome is
@@ -45,7 +42,7 @@ func (n *name) try(w *Waiter) {
 		st = n.ensureOwnerState(w.owner)
 	}
 	a := attempts.Get().(*attempt)
-	a.w, a.st, a.began = w, st, n.c.early()
+	a.w, a.st, a.began = w, st, n.now()
 	w.tries++
 	w.attempt = a
 	a.st.attempts++
@@ -79,7 +76,7 @@ func (a *attempt) begin() {
 	a.w.ownerUsed = true
 	a.req.Handler, a.req.Wait = a, n.c.o.Replicas
 	a.req.Script(n.l.kind.acquire(a.req.Room(), n.l.key, st, n.c.leaseArg(a.lease)))
-	if a.queued = n.c.exec.Enqueue(&a.req); !a.queued {
+	if a.queued = n.s.sec.enqueue(&a.req); !a.queued {
 		a.failed()
 	}
 }
@@ -88,8 +85,7 @@ func (a *attempt) begin() {
 // open, and of which nothing has been written since (A7).
 func (a *attempt) stuck() {
 	s := a.st.n.s
-	s.lock()
-	defer s.unlock()
+	defer s.enter(mayBlock).leave()
 	if a.detached || a.w.Settled() || a.w.wasRefused() {
 		return
 	}
@@ -168,8 +164,7 @@ func (a *attempt) leave() {
 // may still be on their way.
 func (a *attempt) Unanswered(r *command.Request) {
 	s := a.st.n.s
-	s.lock()
-	defer s.unlock()
+	defer s.enter(mustNotBlock).leave()
 	a.st.mayHaveSet(r.Sent(), a.lease)
 	q, w := a.queue()
 	q.Open(q.now(), w, r.Err(), a.began)
@@ -182,8 +177,7 @@ func (a *attempt) Paused(*command.Request, time.Duration) {}
 // Done handles the end of the command.
 func (a *attempt) Done(r *command.Request) {
 	s := a.st.n.s
-	s.lock()
-	defer s.unlock()
+	defer s.enter(mustNotBlock).leave()
 	switch r.Fate() {
 	case command.Answered:
 		granted, ttl, err := codec.DecodeAcquire(r.Reply())
@@ -206,117 +200,6 @@ func (a *attempt) Done(r *command.Request) {
 	default:
 		a.failed()
 	}
-}
-
-// granted makes a hold of a grant and gives it to the waiter. A grant that
-// nobody wants any more, or that can't be trusted any more, is given back.
-func (a *attempt) granted(r *command.Request) {
-	st, w, n := a.st, a.w, a.st.n
-	n.supersede(st)
-	h, ok := st.grant(w, r.Sent(), a.lease)
-	switch {
-	case !ok:
-		st.drop(h)
-		st.mayHaveSet(r.Sent(), a.lease)
-		st.updateLease()
-		h.over(lostBy(watchdog.ErrExpired))
-		h.giveBack()
-		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, st.least(r.Sent(), a.lease)))
-	case r.Unreplicated():
-		n.c.log.unreplicated(st, r)
-		a.giveBackFirst(h, func() { a.retryLater(errUnreplicated) })
-		return
-	case a.forces != n.forces:
-		// A ForceUnlock was queued behind it: the grant is gone again.
-		a.giveBackFirst(h, a.unsent)
-		return
-	case w.Settled():
-		h.giveBack()
-	default:
-		w.hold = h
-		a.reportGrant()
-		n.letThrough(st.owner)
-		a.end()
-		if w.tries == 1 {
-			w.done()
-		}
-		a.done()
-		return
-	}
-	a.reportGrant()
-	a.end()
-}
-
-// reportGrant tells the queue that the lock is taken now.
-func (a *attempt) reportGrant() {
-	q, w := a.queue()
-	q.Granted(q.now(), w, a.lease)
-}
-
-// supersede ends the holds of all owners but st, which the server has just
-// named the holder. Replies come in order, so any other hold of this client was
-// granted before, and the server has lost it since.
-func (n *name) supersede(st *OwnerState) {
-	if n.states == st && st.next == nil {
-		return // as nearly always
-	}
-	for _, other := range n.ownerStates() {
-		if other == st || other.held == 0 {
-			continue
-		}
-		cause := errSuperseded
-		if n.c.now() >= other.lease.Expiry() {
-			cause = watchdog.ErrExpired // which nobody was told of yet
-		}
-		other.lose(cause)
-	}
-}
-
-// giveBackFirst gives a grant back and goes on for the waiter only after that,
-// so that the waiter's next attempt is not refused by this grant.
-func (a *attempt) giveBackFirst(h *Hold, then func()) {
-	h.release(nil, func(err error) {
-		a.st.n.c.log.givenBack(a.st, err)
-		then()
-	})
-	a.leave()
-}
-
-// grant makes a living hold. It reports false if the hold can't be trusted any
-// more (H3).
-func (st *OwnerState) grant(w *Waiter, sent, lease time.Duration) (*Hold, bool) {
-	c := st.n.c
-	h := st.firstHold
-	if h.st != nil {
-		h = c.o.NewHold()
-	}
-	h.l, h.st, h.lease, h.end, h.until = w.n.l, st, st.lease, clock.Never, clock.Never
-	h.since = sent
-	if w.Terms.HasLease {
-		h.fixed = true
-		h.until = later(sent, w.Terms.Lease)
-		h.end = watchdog.Trust(sent, w.Terms.Lease)
-	} else if w.Terms.HasMax {
-		h.until = later(c.now(), w.Terms.MaxHold)
-		h.end = watchdog.Trust(h.until, c.o.Watchdog)
-	}
-	if st.lease != nil && c.now() >= st.lease.Expiry() {
-		st.lose(watchdog.ErrExpired) // which nobody was told of yet
-	}
-	if st.lease == nil {
-		// The holds it would have joined were lost in the meantime.
-		st.register()
-		h.lease = st.lease
-	}
-	if st.add(h); st.held == 1 {
-		st.n.noteGrant()
-	}
-	c.liveHolds.add()
-	now := c.now()
-	if now >= min(h.end, st.trust(sent, lease)) || !st.leased(sent, lease) {
-		return h, false
-	}
-	return h, true
 }
 
 // refused handles the answer that another owner holds the lock.

@@ -65,12 +65,11 @@ func (t *timers) init() {
 }
 
 // after runs fn after d, or when the client is closed if that is earlier. No
-// lock is held. Then it flushes what fn queued. Its result is for cancel.
+// lock is held. Its result is for cancel.
 func (c *State) after(d time.Duration, fn func()) *time.Timer {
 	t := &c.timers
 	run := func() {
 		fn()
-		c.exec.Flush()
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.ended()

@@ -60,7 +60,6 @@ func (c *State) close(patience time.Duration) {
 	var hub sync.WaitGroup
 	hub.Go(func() { c.node.hub.Close() }) // nobody waits any more
 	c.timers.runAll()
-	c.exec.Flush()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	c.work.wait(ctx.Done(), nil)
@@ -138,10 +137,10 @@ func (c *State) stopQueues() {
 func (c *State) eachName(fn func(*name)) {
 	for i := range c.shards {
 		s := &c.shards[i]
-		s.lock()
+		sec := s.enter(mustNotBlock)
 		for _, n := range s.names {
 			fn(n)
 		}
-		s.unlock()
+		sec.leave()
 	}
 }

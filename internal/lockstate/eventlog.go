@@ -16,7 +16,7 @@ import (
 // nothing is built.
 //
 // The logger's handler is the caller's code. A method that takes a shard is
-// called with it locked, and defers the logging to its unlock.
+// called in a section of it, and defers the logging to its end.
 type eventLog struct {
 	l *slog.Logger // nil: silent
 	w *warnings    // nil likewise
@@ -71,14 +71,14 @@ func (e eventLog) on(ctx context.Context, level slog.Level) bool {
 	return e.l != nil && e.l.Enabled(ctx, level)
 }
 
-// later logs when the shard is unlocked.
+// later logs when the section has been left.
 func (e eventLog) later(s *shard, level slog.Level, message string, attrs ...slog.Attr) {
-	s.later = append(s.later, func() { e.l.LogAttrs(context.Background(), level, message, attrs...) })
+	s.sec.after(func() { e.l.LogAttrs(context.Background(), level, message, attrs...) })
 }
 
-// warnLater logs a warning when the shard is unlocked.
+// warnLater logs a warning when the section has been left.
 func (e eventLog) warnLater(s *shard, l *loglimit.Limit, attrs ...slog.Attr) {
-	s.later = append(s.later, func() { l.Tell(context.Background(), attrs...) })
+	s.sec.after(func() { l.Tell(context.Background(), attrs...) })
 }
 
 // warns tells whether warnings are logged at all.
@@ -208,7 +208,7 @@ func (e eventLog) lost(st *OwnerState, holds []*Hold, cause error) {
 	if len(holds) == 0 || !e.warns() {
 		return
 	}
-	now, since, renewed := st.n.c.now(), holds[0].since, false
+	now, since, renewed := st.n.now(), holds[0].since, false
 	for _, h := range holds {
 		since = min(since, h.since)
 		renewed = renewed || !h.fixed && now < h.until
@@ -250,13 +250,13 @@ func (e eventLog) renewalFailed(r *renewal, err error) {
 	var left time.Duration
 	for _, sub := range r.subs {
 		s := sub.st.n.s
-		s.lock()
+		sec := s.enter(mustNotBlock)
 		if l := sub.st.lease; l != nil {
-			if rest := l.Expiry() - r.c.now(); first == nil || rest < left {
+			if rest := l.Expiry() - sec.now(); first == nil || rest < left {
 				first, left = sub.st, rest
 			}
 		}
-		s.unlock()
+		sec.leave()
 	}
 	if first != nil {
 		e.w.renewals.Tell(ctx, slog.Int("leases", len(r.subs)),

@@ -20,7 +20,7 @@ import (
 func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	c := &State{id: uuid.New(), o: Config{Watchdog: time.Minute, Timeout: time.Second, Clock: clock.System()}}
 	l := &Lock{c: c, name: strings.Repeat("long", 40)} // has to be cut, which allocates
-	s := &shard{names: map[string]*name{}}
+	s := newShard(c)
 	n := &name{c: c, s: s, l: l}
 	n.queue = &waitQueue{shard: s, n: n}
 	te := &OwnerState{n: n, owner: c.NewOwner()}
@@ -59,7 +59,7 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 		}); n != 0 {
 			t.Errorf("%s: %v allocations", what, n)
 		}
-		if len(s.later) > 0 {
+		if len(s.sec.outside) > 0 {
 			t.Errorf("%s: something was put off to be told", what)
 		}
 	}
@@ -67,8 +67,8 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 
 // A handler is the caller's code; one that looks at the hold it is told of must not meet its own shard's mutex.
 func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
-	s := &shard{names: map[string]*name{}}
 	c := &State{id: uuid.New(), o: Config{Clock: clock.System()}}
+	s := newShard(c)
 	te := &OwnerState{n: &name{c: c, s: s, l: &Lock{c: c, name: "orders"}}}
 	free := false
 	e := newEventLog(slog.New(handlerFunc(func() {
@@ -88,9 +88,9 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 		"waiting":        func() { e.waiting(&Waiter{n: te.n}, time.Second) },
 	} {
 		free = false
-		s.lock()
+		sec := s.enter(mustNotBlock)
 		tell()
-		s.unlock()
+		sec.leave()
 		if !free {
 			t.Errorf("%s: not told, or with the mutex held", what)
 		}
@@ -104,7 +104,7 @@ func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 	defer dog.Close()
 	r := &renewal{c: c}
 	for lock, left := range map[string]time.Duration{"late": 3 * time.Hour, "early": time.Hour, "later": 2 * time.Hour} {
-		te := &OwnerState{owner: Owner{thread: int64(left)}, n: &name{c: c, s: &shard{}, l: &Lock{c: c, name: lock}}}
+		te := &OwnerState{owner: Owner{thread: int64(left)}, n: &name{c: c, s: newShard(c), l: &Lock{c: c, name: lock}}}
 		te.lease = dog.Register(te)
 		te.lease.Live(c.now()+left, watchdog.Never, watchdog.Never)
 		r.subs = append(r.subs, renewee{i: len(r.subs), st: te})
@@ -114,6 +114,12 @@ func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 	if line := text.String(); !strings.Contains(line, "leases=3 lock=early owner="+Owner{thread: int64(time.Hour)}.String()+" trust_left=59m59.") {
 		t.Error(line)
 	}
+}
+
+func newShard(c *State) *shard {
+	s := new(shard)
+	s.init(c)
+	return s
 }
 
 // handlerFunc is a handler that calls a function for each line.

@@ -15,27 +15,10 @@ import (
 // Extend gives a hold with a fixed lease a new one of d from now, as the public
 // method says.
 func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
-	s := h.l.shard()
-	s.lock()
-	err := h.check()
-	switch {
-	case !h.fixed:
-		err = fmt.Errorf("%w: only a hold taken with Lease is extended by hand; the watchdog extends this one", ErrInvalidOption)
-	case h.l.c.Closed():
-		err = ErrClosed
-	case errors.Is(err, ErrLeaseLost):
-		err = lostHold{err}
-	}
+	e, err := h.startExtend(d)
 	if err != nil {
-		s.unlock()
 		return err
 	}
-	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), idle: true}
-	e.req.Handler, e.req.Resend, e.req.Until = e, command.Always, h.l.c.now()+h.l.c.o.Timeout
-	h.l.c.work.add()
-	h.st.run(e)
-	s.unlock()
-	h.l.c.exec.Flush()
 	timer := time.NewTimer(h.l.c.o.Timeout)
 	defer timer.Stop()
 	select {
@@ -50,6 +33,29 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	}
 	h.l.c.log.extended(ctx, h, e.d)
 	return nil
+}
+
+// startExtend queues the extension, or runs it.
+func (h *Hold) startExtend(d time.Duration) (*extension, error) {
+	s := h.l.shard()
+	defer s.enter(mayBlock).leave()
+	err := h.check()
+	switch {
+	case !h.fixed:
+		err = fmt.Errorf("%w: only a hold taken with Lease is extended by hand; the watchdog extends this one", ErrInvalidOption)
+	case h.l.c.Closed():
+		err = ErrClosed
+	case errors.Is(err, ErrLeaseLost):
+		err = lostHold{err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), idle: true}
+	e.req.Handler, e.req.Resend, e.req.Until = e, command.Always, s.sec.now()+h.l.c.o.Timeout
+	h.l.c.work.add()
+	h.st.run(e)
+	return e, nil
 }
 
 // extension is one Extend: the renewal of one key.
@@ -76,7 +82,7 @@ func (e *extension) begin() {
 	if h.check() == nil && !e.abandoned {
 		// The other holds keep what they were promised; this one gets d.
 		until := h.until
-		h.until = c.now()
+		h.until = st.n.now()
 		e.lease = max(st.commandLease(0), e.d)
 		h.until = until
 		e.req.Wait = c.o.Replicas
@@ -90,7 +96,6 @@ func (e *extension) begin() {
 // send sends the renewal, possibly again. From here on it may run.
 func (e *extension) send() {
 	h := e.h
-	c := h.l.c
 	e.idle = false
 	switch err := h.check(); {
 	case e.abandoned:
@@ -100,11 +105,11 @@ func (e *extension) send() {
 		e.finishTooLate(err)
 		return
 	}
-	e.end = watchdog.Trust(c.early(), e.d)
+	e.end = watchdog.Trust(h.st.n.now(), e.d)
 	h.extends = e
 	h.st.alarm()
 	switch {
-	case c.exec.Again(&e.req):
+	case h.st.n.s.sec.again(&e.req):
 	case e.req.Fate() == command.Closed:
 		e.finish(ErrClosed)
 	case e.req.Fate() == command.Lost:
@@ -128,8 +133,7 @@ func (e *extension) restartTrust(now time.Duration) {
 func (e *extension) giveUp(ended error) error {
 	c := e.h.l.c
 	s := e.h.l.shard()
-	s.lock()
-	defer s.unlock()
+	defer s.enter(mustNotBlock).leave()
 	select {
 	case err := <-e.done:
 		return err
@@ -164,8 +168,7 @@ func (e *extension) giveUp(ended error) error {
 // kill barrier: to set a lease twice does no harm.
 func (e *extension) Unanswered(r *command.Request) {
 	s := e.h.l.shard()
-	s.lock()
-	defer s.unlock()
+	defer s.enter(mustNotBlock).leave()
 	e.stopped(r)
 	e.mayHaveRun(r)
 	e.alarm()
@@ -175,8 +178,7 @@ func (e *extension) Unanswered(r *command.Request) {
 // refused or never left did not run.
 func (e *extension) Paused(r *command.Request, d time.Duration) {
 	s := e.h.l.shard()
-	s.lock()
-	defer s.unlock()
+	defer s.enter(mustNotBlock).leave()
 	switch {
 	case d > 0:
 		e.stopped(r)
@@ -196,8 +198,7 @@ func (e *extension) Paused(r *command.Request, d time.Duration) {
 // Done takes the end of the command.
 func (e *extension) Done(r *command.Request) {
 	s := e.h.l.shard()
-	s.lock()
-	defer s.unlock()
+	defer s.enter(mustNotBlock).leave()
 	e.stopped(r)
 	if r.Fate() == command.Answered {
 		e.answered(r)

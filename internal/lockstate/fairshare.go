@@ -13,7 +13,7 @@ import (
 // noteGrant records that this client holds the name now.
 func (n *name) noteGrant() {
 	if share := n.fairShare; share != nil {
-		share.Granted(n.c.early())
+		share.Granted(n.now())
 	}
 }
 
@@ -23,7 +23,7 @@ func (n *name) noteRelease(since time.Duration) {
 	if !n.c.o.Courtesy {
 		return
 	}
-	now := n.c.early()
+	now := n.now()
 	if n.fairShare == nil {
 		if n.fairShare = n.s.fairShares.Released(n.l.Key(), since, now); n.fairShare == nil {
 			return
@@ -51,8 +51,7 @@ func (n *name) countClients(share *wakepolicy.FairShare, listens bool) {
 			// The server refuses to count subscribers. Courtesy can do without.
 			c.noClientCounts.Store(true)
 		}
-		s.lock()
-		defer s.unlock()
+		defer s.enter(mustNotBlock).leave()
 		if err != nil {
 			share.CountFailed()
 			return
@@ -62,7 +61,7 @@ func (n *name) countClients(share *wakepolicy.FairShare, listens bool) {
 		}
 		share.SetClients(clients)
 	})
-	c.exec.Enqueue(r)
+	s.sec.enqueue(r)
 }
 
 // listeners reads the answer to PUBSUB NUMSUB of one channel.

@@ -48,17 +48,16 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 		if !asked.CountDue(time.Hour) {
 			t.Fatal("no count is due")
 		}
-		sh.lock()
+		sec := sh.enter(mustNotBlock)
 		sh.names[l.Name()].countClients(asked, true)
-		sh.unlock()
-		c.node.pipe.WakeWriter()
+		sec.leave()
 		for deadline := time.Now().Add(5 * soon); ; time.Sleep(time.Millisecond) {
-			sh.lock()
+			sec := sh.enter(mustNotBlock)
 			answered := asked.CountDue(time.Hour)
 			if answered {
 				asked.CountFailed() // none is made
 			}
-			sh.unlock()
+			sec.leave()
 			if answered && c.node.pipe.Err() != nil {
 				break
 			}

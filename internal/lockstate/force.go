@@ -25,32 +25,10 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	if kind != "hash" && kind != "none" {
 		return false, fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", kind)
 	}
-	s := l.shard()
-	s.lock()
-	if l.c.Closed() {
-		s.unlock()
-		return false, ErrClosed
+	f, ended, err := l.startForce()
+	if err != nil {
+		return false, err
 	}
-	n := s.pin(l)
-	// Its own Unlock may delete the key before the command does.
-	ended := false
-	for _, st := range n.ownerStates() {
-		ended = ended || st.held > 0
-		st.lose(errForced)
-	}
-	n.forces++
-	f := &forcing{n: n, done: make(chan struct{})}
-	f.req.Handler, f.req.Wait = f, l.c.o.Replicas
-	f.req.Script(l.kind.force(l.Key(), l.channel.(string)))
-	l.c.work.add()
-	if !l.c.exec.Enqueue(&f.req) {
-		n.unpin()
-		l.c.work.done()
-		s.unlock()
-		return false, ErrClosed
-	}
-	s.unlock()
-	l.c.exec.Flush()
 	// The holds have ended, and ctx may have ended with one of them: the command
 	// must be sent. The pipeline bounds the wait.
 	<-f.done
@@ -68,6 +46,33 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	}
 	l.c.log.forced(ctx, l, there)
 	return ended || there, nil
+}
+
+// startForce ends the name's holds and queues the command. It reports whether
+// there were any.
+func (l *Lock) startForce() (f *forcing, ended bool, err error) {
+	s := l.shard()
+	defer s.enter(mayBlock).leave()
+	if l.c.Closed() {
+		return nil, false, ErrClosed
+	}
+	n := s.pin(l)
+	// Its own Unlock may delete the key before the command does.
+	for _, st := range n.ownerStates() {
+		ended = ended || st.held > 0
+		st.lose(errForced)
+	}
+	n.forces++
+	f = &forcing{n: n, done: make(chan struct{})}
+	f.req.Handler, f.req.Wait = f, l.c.o.Replicas
+	f.req.Script(l.kind.force(l.Key(), l.channel.(string)))
+	l.c.work.add()
+	if !s.sec.enqueue(&f.req) {
+		n.unpin()
+		l.c.work.done()
+		return nil, false, ErrClosed
+	}
+	return f, ended, nil
 }
 
 // forcing is one ForceUnlock on its way. It is not sent again: it could hit the
@@ -94,8 +99,7 @@ func (f *forcing) Done(r *command.Request) { f.end(r, r.Fate()) }
 
 func (f *forcing) end(r *command.Request, fate command.Fate) {
 	n := f.n
-	n.s.lock()
-	defer n.s.unlock()
+	defer n.s.enter(mustNotBlock).leave()
 	if f.ended {
 		return
 	}

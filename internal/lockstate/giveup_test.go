@@ -18,14 +18,14 @@ func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
 	s := l.shard()
 	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
 		w := waiters.Get().(*Waiter)
-		s.lock()
+		sec := s.enter(mustNotBlock)
 		w.n = s.pin(&l)
-		w.n.ensureQueue().JoinUnqueued(c.now(), &w.Waiter)
+		w.n.ensureQueue().JoinUnqueued(sec.now(), &w.Waiter)
 		w.fail(ErrLocked)
 		w.n.step()
 		_, err := w.giveUp(cause)
 		w.n.unpin()
-		s.unlock()
+		sec.leave()
 		if !errors.Is(err, cause) || !errors.Is(err, ErrLocked) {
 			t.Errorf("%v", err)
 		}

@@ -79,8 +79,7 @@ func (h *Hold) Name() string { return h.l.name }
 // Done is closed when the hold is over. Each call returns the same channel.
 func (h *Hold) Done() <-chan struct{} {
 	s := h.l.shard()
-	s.lock()
-	defer s.unlock()
+	defer s.enter(mustNotBlock).leave()
 	// A loss found here closes a channel that exists already.
 	ended := h.check() != nil
 	w := h.watched()
@@ -96,18 +95,16 @@ func (h *Hold) Done() <-chan struct{} {
 // Err is nil while the lock is held. It reads the clock, and is never late.
 func (h *Hold) Err() error {
 	s := h.l.shard()
-	s.lock()
-	defer s.unlock()
+	defer s.enter(mustNotBlock).leave()
 	return h.check()
 }
 
 // ValidUntil is until when exclusion may be trusted without another renewal.
 func (h *Hold) ValidUntil() time.Time {
 	s := h.l.shard()
-	s.lock()
-	defer s.unlock()
+	defer s.enter(mustNotBlock).leave()
 	h.check()
-	return time.Now().Add(h.trust() - h.l.c.now())
+	return time.Now().Add(h.trust() - h.st.n.now())
 }
 
 // trust is the instant at which trust ends. It is called with the shard locked.
@@ -133,7 +130,7 @@ func (h *Hold) check() error {
 	if h.ended != nil {
 		return h.ended
 	}
-	now := h.l.c.now()
+	now := h.st.n.now()
 	if e := h.extends; e != nil && now >= e.end {
 		e.restartTrust(now)
 	}
@@ -163,7 +160,7 @@ func (h *Hold) over(cause error) {
 	}
 	h.end = h.trust()
 	if errors.Is(cause, ErrReleased) || errors.Is(cause, ErrClosed) {
-		h.end = min(h.end, h.l.c.early())
+		h.end = min(h.end, h.st.n.now())
 	}
 	h.ended = cause
 	h.l.c.liveHolds.done()
@@ -176,7 +173,7 @@ func (h *Hold) over(cause error) {
 	}
 	s := h.l.shard()
 	for _, cancel := range w.ctxs {
-		s.later = append(s.later, func() { cancel(cause) })
+		s.sec.after(func() { cancel(cause) })
 	}
 	w.ctxs = nil
 }
@@ -185,8 +182,7 @@ func (h *Hold) over(cause error) {
 func (h *Hold) Context(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	s := h.l.shard()
-	s.lock()
-	defer s.unlock()
+	defer s.enter(mustNotBlock).leave()
 	if err := h.check(); err != nil {
 		cancel(err)
 		return ctx, func() {}
@@ -199,9 +195,9 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 	}
 	w.ctxs[id] = cancel
 	return ctx, func() {
-		s.lock()
+		sec := s.enter(mustNotBlock)
 		delete(w.ctxs, id)
-		s.unlock()
+		sec.leave()
 		cancel(context.Canceled)
 	}
 }

@@ -54,7 +54,7 @@ func (st *OwnerState) commandLease(own time.Duration) time.Duration {
 	if st.held == 0 {
 		return max(own, time.Millisecond)
 	}
-	return max(own, st.needs(st.n.c.early()), time.Millisecond)
+	return max(own, st.needs(st.n.now()), time.Millisecond)
 }
 
 // renewUntil is when the watchdog stops extending: the latest limit of the
@@ -115,7 +115,7 @@ func (st *OwnerState) mayArrive(lease time.Duration) {
 	if r.lateUntil == 0 || lease < r.lateLease {
 		r.lateLease = lease
 	}
-	r.lateUntil = later(c.now(), max(c.o.Watchdog, c.latchTTL()))
+	r.lateUntil = later(st.n.now(), max(c.o.Watchdog, c.latchTTL()))
 }
 
 // least is what remains of a lease if a late command cuts it.
@@ -139,7 +139,7 @@ func (st *OwnerState) hasLateCommands() bool {
 	if r == nil || r.lateUntil == 0 {
 		return false
 	}
-	left := r.lateUntil - c.now()
+	left := r.lateUntil - st.n.now()
 	if c.Closed() || left <= 0 {
 		r.lateUntil = 0
 		st.dropEmptyExtras()
@@ -149,8 +149,7 @@ func (st *OwnerState) hasLateCommands() bool {
 		r.dropTimer = true
 		c.after(left, func() {
 			s := st.n.s
-			s.lock()
-			defer s.unlock()
+			defer s.enter(mayBlock).leave()
 			r.dropTimer = false
 			st.dropIfIdle()
 		})
@@ -162,8 +161,7 @@ func (st *OwnerState) hasLateCommands() bool {
 // does not name this owner any more.
 func (st *OwnerState) LeaseLost(l *watchdog.Lease, cause error) {
 	s := st.n.s
-	s.lock()
-	defer s.unlock()
+	defer s.enter(mustNotBlock).leave()
 	if st.lease == l {
 		st.lose(cause)
 	}
@@ -172,8 +170,7 @@ func (st *OwnerState) LeaseLost(l *watchdog.Lease, cause error) {
 // LeaseAlarm is called by the watchdog when a hold's own lease has ended.
 func (st *OwnerState) LeaseAlarm(l *watchdog.Lease) {
 	s := st.n.s
-	s.lock()
-	defer s.unlock()
+	defer s.enter(mustNotBlock).leave()
 	if st.lease != l {
 		return
 	}

@@ -150,8 +150,7 @@ func (st *OwnerState) pause(d time.Duration, send operationFunc) {
 	st.paused = true
 	st.n.c.after(d, func() {
 		s := st.n.s
-		s.lock()
-		defer s.unlock()
+		defer s.enter(mayBlock).leave()
 		if st.renewing {
 			// It follows the renewal.
 			st.renewing = false
@@ -262,7 +261,7 @@ func (st *OwnerState) lose(cause error) {
 	}
 	holds := st.dropAll()
 	if share := st.n.fairShare; share != nil && len(holds) > 0 {
-		share.Released(st.n.c.early(), false)
+		share.Released(st.n.now(), false)
 	}
 	for _, h := range holds {
 		h.over(lostBy(cause))

@@ -15,8 +15,9 @@ type question struct {
 	then func(reply any, err error) // called once, without any lock held
 }
 
-// read asks the server, and hands over its reply. It does no I/O itself.
-func (c *State) read(name string, args []any, limit time.Duration, then func(reply any, err error)) {
+// ask asks the server, and hands over its reply. It does no I/O itself: a flush
+// must follow.
+func (c *State) ask(name string, args []any, limit time.Duration, then func(reply any, err error)) {
 	q := &question{c: c, then: then}
 	q.req.Handler, q.req.Resend, q.req.Until = q, command.Read, limit
 	q.req.Command(name, args...)
@@ -33,7 +34,9 @@ func (q *question) Paused(r *command.Request, d time.Duration) {
 	q.c.after(d, func() {
 		if !q.c.exec.Again(r) {
 			q.Done(r)
+			return
 		}
+		q.c.exec.Flush()
 	})
 }
 
@@ -57,7 +60,7 @@ func (c *State) Query(ctx context.Context, name string, args ...any) (any, error
 		return nil, err
 	}
 	done := make(chan answer, 1)
-	c.read(name, args, c.now()+c.o.Timeout, func(reply any, err error) { done <- answer{reply, err} })
+	c.ask(name, args, c.now()+c.o.Timeout, func(reply any, err error) { done <- answer{reply, err} })
 	c.exec.Flush()
 	// One that is asked again just before its limit may wait for a connection
 	// for two timeouts more; its caller does not. Else the answer comes first.

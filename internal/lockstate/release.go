@@ -48,7 +48,7 @@ func (c *State) latchTTL() time.Duration { return 5*c.o.Timeout + time.Second }
 
 // unlockLimit is the last instant at which an unlock that begins now is sent.
 // The latch must outlive every send by a command timeout (R1).
-func (c *State) unlockLimit() time.Duration { return c.early() + c.latchTTL() - c.o.Timeout }
+func (n *name) unlockLimit() time.Duration { return n.now() + n.c.latchTTL() - n.c.o.Timeout }
 
 // undoLimit is the limit of unlocks that give back what nobody holds: until
 // they are answered, or the client is closed. Their owner is used once, so they
@@ -72,7 +72,7 @@ func (r *release) begin() {
 	}
 	if r.reported {
 		// Its caller waits no longer; the server still counts the hold.
-		r.req.Until = c.unlockLimit()
+		r.req.Until = st.n.unlockLimit()
 	}
 	if r.lease == 0 {
 		r.lease = c.o.Watchdog
@@ -105,7 +105,7 @@ func (r *release) send() {
 		r.finishCommand()
 		return
 	}
-	if !st.n.c.exec.Again(&r.req) {
+	if !st.n.s.sec.again(&r.req) {
 		if err := r.req.Err(); err != nil {
 			r.failed = err
 		}
@@ -117,8 +117,7 @@ func (r *release) send() {
 // kill barrier; its latch keeps it from counting twice.
 func (r *release) Unanswered(q *command.Request) {
 	n := r.st.n
-	n.s.lock()
-	defer n.s.unlock()
+	defer n.s.enter(mustNotBlock).leave()
 	r.outOfOrder()
 	r.sent()
 	r.st.mayHaveSet(q.Sent(), r.lease)
@@ -134,9 +133,8 @@ func (r *release) reportAtLimit() {
 	if r.req.Until == watchdog.Never || r.limitTimer != nil {
 		return
 	}
-	r.limitTimer = n.c.after(max(r.req.Until-n.c.now(), 0)+time.Millisecond, func() {
-		n.s.lock()
-		defer n.s.unlock()
+	r.limitTimer = n.c.after(max(r.req.Until-n.now(), 0)+time.Millisecond, func() {
+		defer n.s.enter(mayBlock).leave()
 		r.reportIfLate()
 	})
 }
@@ -146,7 +144,7 @@ func (r *release) reportAtLimit() {
 func (r *release) reportIfLate() {
 	c := r.st.n.c
 	switch {
-	case r.reported || c.now() <= r.req.Until: // Close runs all timers at once
+	case r.reported || r.st.n.now() <= r.req.Until: // Close runs all timers at once
 	case !r.req.Begun():
 		r.report(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, r.st.owner))
 	case r.req.First() != 0:
@@ -167,8 +165,7 @@ var errUnwritten = errors.New("it waited behind an earlier command of its owner,
 // refused or never left did not run.
 func (r *release) Paused(q *command.Request, d time.Duration) {
 	n := r.st.n
-	n.s.lock()
-	defer n.s.unlock()
+	defer n.s.enter(mustNotBlock).leave()
 	r.referenced = true
 	if d == 0 {
 		r.send()
@@ -183,8 +180,7 @@ func (r *release) Paused(q *command.Request, d time.Duration) {
 	}
 	// An earlier send may still set the lease, so nothing comes in between.
 	n.c.after(d, func() {
-		n.s.lock()
-		defer n.s.unlock()
+		defer n.s.enter(mayBlock).leave()
 		r.send()
 	})
 }
@@ -192,8 +188,7 @@ func (r *release) Paused(q *command.Request, d time.Duration) {
 // Done takes the end of its command.
 func (r *release) Done(q *command.Request) {
 	s := r.st.n.s
-	s.lock()
-	defer s.unlock()
+	defer s.enter(mustNotBlock).leave()
 	if q.Fate() != command.Answered || q.OutOfOrder() {
 		r.outOfOrder()
 	}

@@ -41,15 +41,15 @@ func (c *State) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Answ
 	for i, l := range batch {
 		st := l.Holder().(*OwnerState)
 		s := st.n.s
-		s.lock()
+		sec := s.enter(mustNotBlock)
 		if st.lease != l || !st.beginRenewal() {
-			s.unlock()
+			sec.leave()
 			answer(i, watchdog.Answer{Result: watchdog.Busy})
 			continue
 		}
 		ttl := st.commandLease(c.o.Watchdog)
-		sub := renewee{i, st, st.least(c.early(), ttl)}
-		s.unlock()
+		sub := renewee{i, st, st.least(sec.now(), ttl)}
+		sec.leave()
 		if ttl > c.o.Watchdog {
 			// Its other holds were promised more (H6).
 			(&renewal{c: c, ttl: ttl, answer: answer, subs: []renewee{sub}}).send()
@@ -148,11 +148,11 @@ func (r *renewal) fail(err error) {
 func (r *renewal) freeCommandQueues() {
 	for _, sub := range r.subs {
 		s := sub.st.n.s
-		s.lock()
+		sec := s.enter(mustNotBlock)
 		if r.mayArrive {
 			sub.st.mayArrive(r.ttl)
 		}
 		sub.st.endRenewal()
-		s.unlock()
+		sec.leave()
 	}
 }

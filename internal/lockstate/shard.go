@@ -3,6 +3,7 @@ package lockstate
 import (
 	"hash/maphash"
 	"sync"
+	"time"
 
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
@@ -12,26 +13,19 @@ const shardCount = 64
 // shard guards the client's state of a part of the names. One mutex covers a
 // name's queue, its owners and their holds, so that a grant, a wake-up and a
 // cancellation at the same time have one order. Requests are queued with the
-// mutex held, which does no I/O. Whoever unlocks must flush.
+// mutex held, which does no I/O. Only a section takes the mutex.
 type shard struct {
-	mu          sync.Mutex
+	c           *State
+	mu          sync.Mutex // guards what follows
+	sec         section
 	names       map[string]*name
 	fairShares  wakepolicy.Table
-	later       []func()   // to be run without the lock: callbacks into others' code
 	spareQueues *waitQueue // queues that nobody waits in
 	spareCount  int
 }
 
-func (s *shard) lock() { s.mu.Lock() }
-
-// unlock releases the mutex and then runs the deferred functions.
-func (s *shard) unlock() {
-	later := s.later
-	s.later = nil
-	s.mu.Unlock()
-	for _, fn := range later {
-		fn()
-	}
+func (s *shard) init(c *State) {
+	s.c, s.sec.s, s.names = c, s, map[string]*name{}
 }
 
 var shardSeed = maphash.MakeSeed()
@@ -56,6 +50,9 @@ type name struct {
 	forces    int32                 // how many times ForceUnlock was queued for it
 	pins      int32                 // calls under way that came to it
 }
+
+// now is the time of the section that is in progress.
+func (n *name) now() time.Duration { return n.s.sec.now() }
 
 // pin finds or makes the name's state and keeps it until unpin. It is called
 // with the shard locked.

@@ -13,8 +13,7 @@ type Snapshot struct {
 // Snapshot tells what there is of the lock.
 func (l *Lock) Snapshot() Snapshot {
 	s := l.shard()
-	s.lock()
-	defer s.unlock()
+	defer s.enter(mustNotBlock).leave()
 	n := s.names[l.Key()]
 	if n == nil {
 		return Snapshot{InFlight: true}
@@ -42,8 +41,7 @@ type OwnerSnapshot struct {
 // OwnerSnapshot tells what there is of the hold's owner.
 func (h *Hold) OwnerSnapshot() OwnerSnapshot {
 	s := h.l.shard()
-	s.lock()
-	defer s.unlock()
+	defer s.enter(mustNotBlock).leave()
 	now := OwnerSnapshot{Busy: h.st.busy, StillCounted: int(h.st.stillCounted)}
 	if h.st.extras != nil {
 		now.Queued = len(h.st.extras.queue)

@@ -104,7 +104,7 @@ func New(o Config) *State {
 	c.args.latchTTL = c.latchTTL().Milliseconds()
 	c.timers.init()
 	for i := range c.shards {
-		c.shards[i].names = map[string]*name{}
+		c.shards[i].init(c)
 	}
 	c.node = &node{
 		pipe: pipeline.New(dial(), pipeline.Options{
@@ -129,12 +129,8 @@ func (c *State) NewOwner() Owner { return Owner{c.id, c.threads.Add(1)} }
 // Started logs that the client works. server is empty for a pool.
 func (c *State) Started(server string) { c.log.started(c, server) }
 
-// now is the time that decides whether something has ended.
+// now is the clock's reading. What happens in a section asks the section.
 func (c *State) now() time.Duration { return c.o.Clock.Now() }
-
-// early is a time not after now, and cheaper. It is for recording when
-// something began.
-func (c *State) early() time.Duration { return clock.Early(c.o.Clock) }
 
 // Closed tells whether the client is closed, or about to be.
 func (c *State) Closed() bool { return c.state.Load() == stateClosed }

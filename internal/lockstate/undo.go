@@ -28,7 +28,7 @@ func (a *attempt) undo() {
 		n.c.log.undone(st, err)
 		if late {
 			n.c.log.undoRepeats(st, a.lease)
-			until := later(n.c.now(), a.lease)
+			until := later(n.now(), a.lease)
 			n.c.after(undoEvery, func() { st.undoAgain(until) })
 		}
 		a.resolve()
@@ -40,8 +40,7 @@ func (a *attempt) undo() {
 // undoAgain repeats the undo of an acquire that may still arrive.
 func (st *OwnerState) undoAgain(until time.Duration) {
 	n := st.n
-	n.s.lock()
-	defer n.s.unlock()
+	defer n.s.enter(mayBlock).leave()
 	if n.c.Closed() {
 		return
 	}
@@ -55,7 +54,7 @@ func (st *OwnerState) undoAgain(until time.Duration) {
 			n.c.log.undone(st, err)
 		}
 		n.c.work.done()
-		if n.c.now() < until {
+		if n.now() < until {
 			n.c.after(undoEvery, func() { st.undoAgain(until) })
 		}
 	}
@@ -86,9 +85,8 @@ func (a *attempt) countHolds() {
 		a.undecided("its connection could not be killed")
 		return
 	}
-	n.c.read("HGET", []any{n.l.key, st}, watchdog.Never, func(reply any, err error) {
-		n.s.lock()
-		defer n.s.unlock()
+	n.s.sec.ask("HGET", []any{n.l.key, st}, watchdog.Never, func(reply any, err error) {
+		defer n.s.enter(mustNotBlock).leave()
 		if err != nil {
 			a.undecided(fmt.Sprintf("asking for its count failed: %v", err))
 			return
@@ -111,7 +109,7 @@ func (a *attempt) countHolds() {
 		case count == known+1 && n.c.Exclusive(st.owner):
 			// This owner is used again. If the undo were repeated after its
 			// latch expired, it would release another hold.
-			u := newRelease(st, n.c.unlockLimit())
+			u := newRelease(st, n.unlockLimit())
 			u.then = func(err error) {
 				n.c.log.undone(st, err)
 				if err != nil && !errors.Is(err, ErrNotHeld) {

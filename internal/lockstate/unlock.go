@@ -9,26 +9,11 @@ import (
 
 // Unlock releases this one acquisition, as the public method says.
 func (h *Hold) Unlock(ctx context.Context) error {
-	s := h.l.shard()
-	s.lock()
-	switch {
-	case h.released:
-		s.unlock()
-		return ErrReleased
-	case h.l.c.Closed():
-		h.released = true
-		s.unlock()
-		return ErrClosed
+	outcome, wasLost, err := h.startUnlock()
+	if err != nil {
+		return err
 	}
-	wasLost := h.check()
-	outcome := outcomes.Get().(chan error)
-	sent := h.release(outcome, nil)
-	s.unlock()
-	if !sent {
-		return lostHold{fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost)}
-	}
-	h.l.c.exec.Flush()
-	err := await(ctx, h.l.c, outcome)
+	err = await(ctx, h.l.c, outcome)
 	if wasLost == nil {
 		h.l.c.log.released(ctx, h, err)
 	}
@@ -42,6 +27,26 @@ func (h *Hold) Unlock(ctx context.Context) error {
 		err = lostHold{fmt.Errorf("%w; %w", wasLost, err)}
 	}
 	return err
+}
+
+// startUnlock ends the hold and starts its unlock. wasLost is why it was over
+// before, if it was.
+func (h *Hold) startUnlock() (outcome chan error, wasLost, err error) {
+	s := h.l.shard()
+	defer s.enter(mayBlock).leave()
+	switch {
+	case h.released:
+		return nil, nil, ErrReleased
+	case h.l.c.Closed():
+		h.released = true
+		return nil, nil, ErrClosed
+	}
+	wasLost = h.check()
+	outcome = outcomes.Get().(chan error)
+	if !h.release(outcome, nil) {
+		return nil, nil, lostHold{fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost)}
+	}
+	return outcome, wasLost, nil
 }
 
 // await waits for a release: without a limit while ctx lasts, since the release
@@ -73,7 +78,7 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 	h.released = true
 	n := h.st.n.s.pin(h.l)
 	defer n.unpin()
-	limit := c.unlockLimit()
+	limit := n.unlockLimit()
 	under := &c.work
 	if outcome != nil {
 		under = &c.releases
@@ -100,7 +105,7 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 		if counted = h.stillCounted && st.lease == h.lease; counted {
 			st.stillCounted--
 		}
-		limit = min(limit, c.now()+c.o.Timeout)
+		limit = min(limit, n.now()+c.o.Timeout)
 	}
 	r := newRelease(st, limit)
 	if r.counted = counted; counted {
@@ -125,9 +130,8 @@ func (r *release) start() {
 	if st.busy {
 		r.referenced = true
 		n := st.n
-		r.queueTimer = n.c.after(max(r.req.Until-n.c.now(), n.c.o.Timeout)+time.Millisecond, func() {
-			n.s.lock()
-			defer n.s.unlock()
+		r.queueTimer = n.c.after(max(r.req.Until-n.now(), n.c.o.Timeout)+time.Millisecond, func() {
+			defer n.s.enter(mayBlock).leave()
 			r.reportIfLate()
 		})
 	}

@@ -13,68 +13,92 @@ import (
 // UnlockAs releases one hold of an owner that has no Hold in this client, as
 // the public method says.
 func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
-	s := l.shard()
-	s.lock()
-	if l.c.Closed() {
-		s.unlock()
-		return ErrClosed
+	outcome, err := l.startUnlockAs(owner)
+	if err != nil {
+		return err
 	}
-	n := s.pin(l)
-	st := n.ensureOwnerState(owner)
-	if st.held > 0 || st.attempts > 0 {
-		n.unpin()
-		s.unlock()
-		return fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner)
-	}
-	outcome := outcomes.Get().(chan error)
-	r := newRelease(st, l.c.unlockLimit())
-	r.outcome = outcome
-	l.c.releases.add()
-	r.referenced = true
-	waits := fmt.Errorf("an earlier command of owner %s is still without an answer", owner)
-	r.limitTimer = l.c.after(max(r.req.Until-l.c.now(), 0)+time.Millisecond, func() {
-		s.lock()
-		defer s.unlock()
-		switch {
-		case r.reported || l.c.now() <= r.req.Until:
-		case !r.req.Begun():
-			r.report(unreleased(command.Unsent(waits)))
-		default:
-			r.report(fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain))
-		}
-	})
-	st.run(operationFunc(func() {
-		waits = errors.New("the read of the TTL is still without an answer")
-		if r.reported {
-			st.done()
-			return
-		}
-		l.c.read("PTTL", []any{n.l.key}, r.req.Until, func(reply any, err error) {
-			s.lock()
-			defer s.unlock()
-			var ttl time.Duration
-			if err == nil {
-				ttl, _, err = codec.DecodeTTL(reply)
-			}
-			switch {
-			case r.reported:
-				st.done()
-			case err != nil && (errors.Is(err, ErrClosed) || l.c.Closed()):
-				r.finish(ErrClosed)
-			case err != nil:
-				r.finish(unreleased(err))
-			default:
-				r.lease = max(ttl, l.c.o.Watchdog)
-				r.begin()
-			}
-		})
-	}))
-	n.unpin()
-	s.unlock()
-	l.c.exec.Flush()
-	err := await(ctx, l.c, outcome)
+	err = await(ctx, l.c, outcome)
 	l.c.log.releasedAs(ctx, l, owner, err)
 	return err
+}
+
+// startUnlockAs starts an unlock of which nothing is known here.
+func (l *Lock) startUnlockAs(owner Owner) (outcome chan error, err error) {
+	s := l.shard()
+	defer s.enter(mayBlock).leave()
+	if l.c.Closed() {
+		return nil, ErrClosed
+	}
+	n := s.pin(l)
+	defer n.unpin()
+	st := n.ensureOwnerState(owner)
+	if st.held > 0 || st.attempts > 0 {
+		return nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner)
+	}
+	outcome = outcomes.Get().(chan error)
+	u := &unlockAs{r: newRelease(st, n.unlockLimit())}
+	u.r.outcome = outcome
+	u.r.referenced = true
+	u.waits = fmt.Errorf("an earlier command of owner %s is still without an answer", owner)
+	l.c.releases.add()
+	u.r.limitTimer = l.c.after(max(u.r.req.Until-n.now(), 0)+time.Millisecond, u.tooLate)
+	st.run(u)
+	return outcome, nil
+}
+
+// unlockAs is a release that has to ask for the key's TTL first, since the
+// unlock sets it.
+type unlockAs struct {
+	r     *release
+	waits error // what it waits for, until it is sent
+}
+
+// begin asks for the TTL. It runs with the shard locked, in the owner's command
+// queue.
+func (u *unlockAs) begin() {
+	u.waits = errors.New("the read of the TTL is still without an answer")
+	st := u.r.st
+	if u.r.reported {
+		st.done()
+		return
+	}
+	st.n.s.sec.ask("PTTL", []any{st.n.l.key}, u.r.req.Until, u.answered)
+}
+
+// answered sends the unlock.
+func (u *unlockAs) answered(reply any, err error) {
+	r, st := u.r, u.r.st
+	c := st.n.c
+	defer st.n.s.enter(mustNotBlock).leave()
+	var ttl time.Duration
+	if err == nil {
+		ttl, _, err = codec.DecodeTTL(reply)
+	}
+	switch {
+	case r.reported:
+		st.done()
+	case err != nil && (errors.Is(err, ErrClosed) || c.Closed()):
+		r.finish(ErrClosed)
+	case err != nil:
+		r.finish(unreleased(err))
+	default:
+		r.lease = max(ttl, c.o.Watchdog)
+		r.begin()
+	}
+}
+
+// tooLate tells the caller what is known when the limit has passed.
+func (u *unlockAs) tooLate() {
+	r := u.r
+	sec := r.st.n.s.enter(mayBlock)
+	defer sec.leave()
+	switch {
+	case r.reported || sec.now() <= r.req.Until:
+	case !r.req.Begun():
+		r.report(unreleased(command.Unsent(u.waits)))
+	default:
+		r.report(fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain))
+	}
 }
 
 // unreleased is the end of an unlock of which nothing was sent.

@@ -194,13 +194,12 @@ func (w *Waiter) Start(l *Lock, once bool, wait time.Duration) error {
 	}
 	w.Once = once
 	s := l.shard()
-	s.lock()
+	defer s.enter(mayBlock).leave()
 	if err := l.c.admit(s, l, &w.Terms); err != nil {
-		s.unlock()
 		return err
 	}
 	n := s.pin(l)
-	w.n, w.began, w.Shared = n, l.c.now(), w.Terms.As
+	w.n, w.began, w.Shared = n, n.now(), w.Terms.As
 	if wait >= 0 {
 		w.Until = w.began + wait
 	}
@@ -212,8 +211,6 @@ func (w *Waiter) Start(l *Lock, once bool, wait time.Duration) error {
 	}
 	n.step()
 	n.unpin()
-	s.unlock()
-	l.c.exec.Flush()
 	return nil
 }
 
@@ -253,10 +250,9 @@ func (w *Waiter) Result(ctx context.Context, cause error) (*Hold, error) {
 	if cause == nil {
 		h, err = w.hold, w.err
 	} else {
-		s.lock()
+		sec := s.enter(mayBlock)
 		h, err = w.giveUp(cause)
-		s.unlock()
-		c.exec.Flush()
+		sec.leave()
 	}
 	c.log.entered(ctx, w, h, err)
 	if h != nil {

@@ -57,7 +57,7 @@ func (n *name) step() {
 		return
 	}
 	q.acting = true
-	now := n.c.now()
+	now := n.now()
 	for n.queue == q {
 		a := q.Next(now)
 		if a.Do == waitqueue.Nothing {
@@ -100,7 +100,7 @@ func (q *waitQueue) act(a waitqueue.Action, now time.Duration) {
 }
 
 // now is the time of an event.
-func (q *waitQueue) now() time.Duration { return q.n.c.now() }
+func (q *waitQueue) now() time.Duration { return q.n.now() }
 
 // unsubscribe leaves the channel.
 func (q *waitQueue) unsubscribe() {
@@ -121,17 +121,13 @@ func (q *waitQueue) stop() {
 
 // tick is called by the timer.
 func (q *waitQueue) tick() {
-	q.shard.lock()
+	defer q.shard.enter(mustNotBlock).leave()
 	n := q.n
 	if n.queue != q {
-		// It has been dropped since.
-		q.shard.unlock()
-		return
+		return // it has been dropped since
 	}
 	q.Tick(q.now())
 	n.step()
-	q.shard.unlock()
-	n.c.exec.WakeWriter()
 }
 
 // letThrough makes attempts for the waiters whose owner has just acquired the
@@ -166,7 +162,6 @@ func (n *name) wakeHead() {
 	if q := n.queue; q != nil && q.Len() > 0 {
 		q.WakeHead()
 		n.step()
-		n.s.later = append(n.s.later, n.c.exec.WakeWriter)
 	}
 }
 
@@ -200,14 +195,10 @@ func (sub *subscriber) Refused(err error) {
 // tell reports an event to the queue, unless the subscription was replaced.
 func (sub *subscriber) tell(event func(*waitQueue)) {
 	q := sub.queue
-	sub.shard.lock()
+	defer sub.shard.enter(mustNotBlock).leave()
 	if sub.epoch != q.epoch {
-		sub.shard.unlock()
 		return
 	}
-	n := q.n
 	event(q)
-	n.step()
-	sub.shard.unlock()
-	n.c.exec.WakeWriter()
+	q.n.step()
 }
