@@ -6,8 +6,9 @@
 // A [State] has 64 shards by the hash of the key. One mutex a shard guards all
 // that is known of its names: the wait queue, the owners, and their holds and
 // leases. So a grant, a message, a timer and a caller that gives up at the same
-// moment have one order. No I/O is done under that mutex: commands are queued
-// under it and written behind it.
+// moment have one order. No I/O is done under that mutex. Whoever takes it
+// enters a section, which reads the clock once at the most; what it queued is
+// written when it has been left.
 //
 // # From a call to its outcome
 //
