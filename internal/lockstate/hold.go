@@ -139,7 +139,7 @@ func (h *Hold) check() error {
 		h.st.lose(watchdog.ErrExpired)
 	case now >= h.own():
 		h.st.drop(h)
-		h.st.stillCounted++
+		h.st.ensureExtras().stillCounted++
 		h.stillCounted = true
 		h.over(lostBy(watchdog.ErrExpired))
 		h.l.c.log.lost(h.st, []*Hold{h}, watchdog.ErrExpired)

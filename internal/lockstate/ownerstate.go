@@ -17,25 +17,26 @@ type OwnerState struct {
 	n          *name
 	owner      Owner
 	prev, next *OwnerState // of the name
-	listed     bool        // among them
 
-	busy     bool         // a command of this owner is under way
-	paused   bool         // it was refused or not sent, and is sent again after a pause
-	renewing bool         // a renewal is under way in such a pause
-	extras   *ownerExtras // nil: none
+	holds     *Hold           // living: neither released nor lost; the latest first
+	lease     *watchdog.Lease // as registered with the watchdog; nil between holds
+	extras    *ownerExtras    // nil: none
+	firstHold *Hold           // room for the first hold
 
-	holds        *Hold           // living: neither released nor lost; the latest first
-	lease        *watchdog.Lease // as registered with the watchdog; nil between holds
-	held         int32           // how many holds
-	attempts     int32           // acquires under way or waiting in the command queue
-	stillCounted int32           // holds whose own lease ended before this one, counted by the server until their Unlock
-	unsent       int32           // unlocks waiting in the command queue, whose holds the server still counts
-	firstHold    *Hold           // room for the first hold
+	held     int32 // how many holds
+	attempts int32 // acquires under way or waiting in the command queue
+	unsent   int32 // unlocks waiting in the command queue, whose holds the server still counts
+
+	listed   bool // among the name's
+	busy     bool // a command of this owner is under way
+	paused   bool // it was refused or not sent, and is sent again after a pause
+	renewing bool // a renewal is under way in such a pause
 }
 
 // ownerExtras are the fields that few owners need.
 type ownerExtras struct {
-	queue []operation // commands that wait for the one under way
+	queue        []operation // commands that wait for the one under way
+	stillCounted int         // holds whose own lease ended before this one, counted by the server until their Unlock
 
 	// Commands that were lost on a connection that could not be killed. They
 	// may still arrive until lateUntil, 0 if there are none. lateLease is the
@@ -193,9 +194,18 @@ func (st *OwnerState) ensureExtras() *ownerExtras {
 	return st.extras
 }
 
+// stillCounted is how many holds the server counts although their own lease has
+// ended.
+func (st *OwnerState) stillCounted() int {
+	if st.extras == nil {
+		return 0
+	}
+	return st.extras.stillCounted
+}
+
 // dropEmptyExtras drops the extras if they are empty.
 func (st *OwnerState) dropEmptyExtras() {
-	if r := st.extras; len(r.queue) == 0 && r.lateUntil == 0 {
+	if r := st.extras; len(r.queue) == 0 && r.lateUntil == 0 && r.stillCounted == 0 {
 		st.extras = nil
 	}
 }

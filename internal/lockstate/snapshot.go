@@ -42,7 +42,7 @@ type OwnerSnapshot struct {
 func (h *Hold) OwnerSnapshot() OwnerSnapshot {
 	s := h.l.shard()
 	defer s.enter(mustNotBlock).leave()
-	now := OwnerSnapshot{Busy: h.st.busy, StillCounted: int(h.st.stillCounted)}
+	now := OwnerSnapshot{Busy: h.st.busy, StillCounted: h.st.stillCounted()}
 	if h.st.extras != nil {
 		now.Queued = len(h.st.extras.queue)
 	}

@@ -102,7 +102,7 @@ func (a *attempt) countHolds() {
 				st.lose(errVanished)
 			}
 			a.resumeAs()
-		case st.stillCounted > 0:
+		case st.stillCounted() > 0:
 			a.undecided(fmt.Sprintf("the owner holds %d, of which some are of leases that ended and were not unlocked", count))
 		case count == known:
 			a.resumeAs()

@@ -103,7 +103,8 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 	}
 	if !alive {
 		if counted = h.stillCounted && st.lease == h.lease; counted {
-			st.stillCounted--
+			st.extras.stillCounted--
+			st.dropEmptyExtras()
 		}
 		limit = min(limit, n.now()+c.o.Timeout)
 	}
