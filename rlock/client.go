@@ -10,6 +10,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/lockstate"
 	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/topology"
 )
 
 // Pool lends connections; *redis.Pool of gomodule/redigo does. Give its Dial
@@ -50,20 +51,13 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	target, err := redisconn.ParseURL(rawURL)
-	if err == nil && o.tls != nil {
-		err = target.UseTLS(o.tls)
-	}
-	if err == nil && o.credentials != nil && (target.Username != "" || target.Password != "") {
-		err = errors.New("WithCredentials: the URL has a user or a password as well")
-	}
+	c, err := newClient(o, func(s topology.Settings) (topology.Topology, error) {
+		s.TLS, s.Credentials, s.ConnectionName = o.tls, o.credentials, o.name
+		return topology.Open(rawURL, s)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("rlock: open: %w: %w", ErrInvalidOption, err)
 	}
-	target.Name, target.Credentials = o.name, o.credentials
-	c := newClient(o, func(ctx context.Context) (redis.Conn, error) {
-		return target.Dial(ctx, o.timeout)
-	})
 	if err := c.ping(ctx); err != nil {
 		c.s.Abandon()
 		if errors.Is(err, redisconn.ErrTopology) {
@@ -71,10 +65,7 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 		}
 		return nil, fmt.Errorf("rlock: open: %w", err)
 	}
-	if target.Named() {
-		c.s.WatchAddress(target)
-	}
-	c.s.Started(target.Address)
+	c.s.Started()
 	return c, nil
 }
 
@@ -119,25 +110,31 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rlock: new: %w: %w", ErrInvalidOption, err)
 	}
-	c := newClient(o, func(ctx context.Context) (redis.Conn, error) {
-		return redisconn.Borrow(ctx, pool)
+	c, err := newClient(o, func(s topology.Settings) (topology.Topology, error) {
+		return topology.Borrowed(pool, s), nil
 	})
-	c.s.Started("")
-	return c, nil
+	if err == nil {
+		c.s.Started()
+	}
+	return c, err
 }
 
-func newClient(o *settings, connect func(context.Context) (redis.Conn, error)) *Client {
-	return &Client{mapper: o.mapper, s: lockstate.New(lockstate.Config{
+func newClient(o *settings, open func(topology.Settings) (topology.Topology, error)) (*Client, error) {
+	s, err := lockstate.New(lockstate.Config{
 		Watchdog: o.watchdog,
 		Timeout:  o.timeout,
 		Replicas: o.replicas,
 		Courtesy: o.courtesy,
 		Clock:    o.clock,
 		Logger:   o.logger,
-		Connect:  connect,
+		Topology: open,
 		NewOwner: newOwnerState,
 		NewHold:  newHold,
-	})}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Client{mapper: o.mapper, s: s}, nil
 }
 
 // ID is the first half of every owner that this client makes, as the id of a
@@ -187,7 +184,7 @@ func (c *Client) Close() error {
 
 // ping checks that the server answers.
 func (c *Client) ping(ctx context.Context) error {
-	reply, err := c.s.Query(ctx, "PING")
+	reply, err := c.s.Query(ctx, 0, "PING")
 	if err == nil && reply != "PONG" {
 		err = fmt.Errorf("no Redis: PING was answered with a Go %T, not PONG", reply)
 	}

@@ -85,6 +85,20 @@ func (q *queue) advance(now time.Duration) {
 	}
 }
 
+// advanceThose is advance for the leases that pick chooses.
+func (q *queue) advanceThose(now time.Duration, pick func(Holder) bool) {
+	var picked []item
+	for _, it := range q.items {
+		if it.at > now && pick(it.lease.holder) {
+			picked = append(picked, it)
+		}
+	}
+	for _, it := range picked {
+		it.lease.renewAt = now + (it.at-now)/1_000_000
+		q.set(it.lease, it.lease.renewAt)
+	}
+}
+
 // drop empties the queue and frees its memory.
 func (q *queue) drop() {
 	for _, it := range q.items {

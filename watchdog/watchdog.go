@@ -170,6 +170,23 @@ func (w *Watchdog) RenewNow() {
 	}
 }
 
+// RenewThose is RenewNow for the leases whose holder pick chooses. pick is called
+// for every lease that is renewed at all, with the watchdog locked: it must not
+// call it.
+func (w *Watchdog) RenewThose(pick func(Holder) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return
+	}
+	now := w.clock.Now()
+	w.due.advanceThose(now, pick)
+	w.retry.advanceThose(now, pick)
+	if w.running && w.next() < w.wakeAt {
+		w.wake()
+	}
+}
+
 // Len counts the leases that are pending and those that are live.
 func (w *Watchdog) Len() (pending, live int) {
 	w.mu.Lock()

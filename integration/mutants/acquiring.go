@@ -96,7 +96,7 @@ var acquiring = []defect{
 	{
 		what: "a re-entry that was never sent is called uncertain",
 		edits: []edit{{"internal/lockstate/attempt.go",
-			"a.w.fail(a.w.unsent(a.st.n.c.exec.Trouble()))",
+			"a.w.fail(a.w.unsent(a.st.n.c.exec.Trouble(a.st.n.l.slot)))",
 			"a.w.fail(ErrUncertain)"}},
 		by: []catcher{{"integration/invariants", "TestA5ReentryThatWasNeverSentIsNotUncertain"}},
 	},

@@ -4,15 +4,15 @@ package main
 var moving = []defect{
 	{
 		what: "READONLY is passed on to the caller",
-		edits: []edit{{"internal/pipeline/script.go",
-			"\tcase said.ReadOnly():\n",
-			"\tcase false:\n"}},
-		by: []catcher{{"internal/pipeline", "TestCommandThatAReplicaRefusesGoesToTheMasterThatTheAddressLeadsTo"}, {"integration/behaviour", "TestPoolFollowsItsAddressToAnotherMaster"}},
+		edits: []edit{{"internal/topology/single.go",
+			"\tif said.ReadOnly() {\n",
+			"\tif false {\n"}},
+		by: []catcher{{"integration/behaviour", "TestPoolFollowsItsAddressToAnotherMaster"}},
 	},
 	{
 		what: "a connection is used whatever role its server has",
 		edits: []edit{{"internal/pipeline/connect.go",
-			"\t\terr = ident.server.Usable()\n",
+			"\t\terr = p.o.Usable(ident.server)\n",
 			"\t\terr = nil\n"}},
 		by: []catcher{{"internal/pipeline", "TestServersThatAreNotSingleAreRefused"}, {"integration/behaviour", "TestReplicaIsToldAsThat"}},
 	},
@@ -32,16 +32,16 @@ var moving = []defect{
 	},
 	{
 		what: "the subscriptions stay with the former master",
-		edits: []edit{{"internal/lockstate/state.go",
-			"Moved: func() { c.node.hub.Redial() },\n",
-			"\n"}},
+		edits: []edit{{"internal/topology/node.go",
+			"\t\t\tn.Hub.Redial()\n\t\t\tif o.Moved",
+			"\t\t\tif o.Moved"}},
 		by: []catcher{{"rlock", "TestSubscriptionsFollowTheCommandsToAnotherServer"}},
 	},
 	{
 		what: "holds are not renewed when a connection ends",
-		edits: []edit{{"internal/lockstate/state.go",
-			"Ended: func() { c.watchdog.RenewNow() },\n",
-			"\n"}},
+		edits: []edit{{"internal/lockstate/follow.go",
+			"\t\tc.watchdog.RenewNow()\n",
+			""}},
 		by: []catcher{{"rlock", "TestHoldThatTheNextServerLacksIsLostAtOnce"}},
 	},
 	{

@@ -12,15 +12,15 @@ var releasing = []defect{
 	{
 		what: "the latch of a repeated unlock is deleted although its first send may still arrive",
 		edits: []edit{{"internal/lockstate/release.go",
-			"\tif !q.MayArrive() {\n\t\tn.c.exec.Discard(r.latch)\n\t}\n",
-			"\tn.c.exec.Discard(r.latch)\n"}},
+			"\tif !q.MayArrive() {\n\t\tn.c.exec.Discard(n.l.slot, r.latch)\n\t}\n",
+			"\tn.c.exec.Discard(n.l.slot, r.latch)\n"}},
 		by: []catcher{{"integration/invariants", "TestR1WithheldUnlockDoesNotCountTwice"}},
 	},
 	{
 		what: "the latch is left to expire",
 		edits: []edit{{"internal/lockstate/release.go",
-			"\tif !q.MayArrive() {\n\t\tn.c.exec.Discard(r.latch)\n",
-			"\tif false {\n\t\tn.c.exec.Discard(r.latch)\n"}},
+			"\tif !q.MayArrive() {\n\t\tn.c.exec.Discard(n.l.slot, r.latch)\n",
+			"\tif false {\n\t\tn.c.exec.Discard(n.l.slot, r.latch)\n"}},
 		by: []catcher{{"integration/invariants", "TestR1LatchIsFreshForEachUnlockAndDeleted"}},
 	},
 	{

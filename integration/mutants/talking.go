@@ -26,8 +26,8 @@ var talking = []defect{
 	{
 		what: "a deleted latch that was lost on its way is not deleted again",
 		edits: []edit{{"internal/pipeline/pipeline.go",
-			"\tif lost || refused {\n",
-			"\tif refused && !lost {\n"}},
+			"\t\tcase lost || refused:\n",
+			"\t\tcase refused && !lost:\n"}},
 		by: []catcher{{"internal/pipeline", "TestDiscardThatABrokenConnectionSwallowedIsSentAgain"}},
 	},
 	{

@@ -1,11 +1,13 @@
 package command
 
 import (
+	"sync"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/topology"
 )
 
 // The pause before a request is sent again that was refused or could not be
@@ -17,31 +19,55 @@ const (
 
 // Options are an Executor's settings.
 type Options struct {
+	Timeout   time.Duration        // how long one command may take, its redirections included
 	Now       func() time.Duration // the client's clock
 	Permanent func(error) bool     // errors of connecting that trying again won't mend
 	Closing   func() bool          // the client is being closed: nothing is sent again
+
+	// After calls fn after d, or earlier when the client is closed.
+	After func(d time.Duration, fn func())
 }
 
-// Executor sends a client's commands. It is safe for concurrent use.
+// Executor sends a client's commands, each to the node that serves its slot. It
+// is safe for concurrent use.
 type Executor struct {
-	pipe *pipeline.Pipeline
-	o    Options
+	top topology.Topology
+	o   Options
+
+	// mu guards where a request is, once that changes: its node and parked. The
+	// first time nobody else knows the request.
+	mu sync.Mutex
 }
 
 // New makes an executor of what sends.
-func New(pipe *pipeline.Pipeline, o Options) *Executor { return &Executor{pipe, o} }
+func New(top topology.Topology, o Options) *Executor { return &Executor{top: top, o: o} }
 
 // Enqueue queues r without I/O, so that a caller may hold locks; Flush or WakeWriter
 // must be called afterwards. It reports false when the client is closed: then r has the
 // fate Closed and its handler is not told.
 func (x *Executor) Enqueue(r *Request) bool {
+	if r.x != nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+	}
 	r.x, r.fate = x, Open
-	// What is paused anyway is paused for READONLY too: others of its owner may
-	// go first.
-	r.wire.Done, r.wire.Wait, r.wire.Once = (*completion)(r), r.Wait, r.Resend == Always
-	if x.pipe.Enqueue(&r.wire) {
+	r.bound, r.redirects, r.moved = 0, 0, false
+	r.wire.Done, r.wire.Wait = (*completion)(r), r.Wait
+	n, err := x.top.Node(r.Slot)
+	if err == nil {
+		r.node = n
+		if n.Pipe.Enqueue(&r.wire) {
+			n.Touch()
+			return true
+		}
+		err = r.wire.Err
+	}
+	if fateOf(err) != Closed {
+		// It left just now, or nobody serves the slot for now.
+		x.parkUnserved(r, err)
 		return true
 	}
+	r.wire.Reply, r.wire.Err = nil, err
 	r.fate = Closed
 	return false
 }
@@ -60,32 +86,86 @@ func (x *Executor) Again(r *Request) bool {
 
 // Cancel takes back a request that was not written yet. It reports whether it
 // did; r is then never done.
-func (x *Executor) Cancel(r *Request) bool { return x.pipe.Cancel(&r.wire) }
+func (x *Executor) Cancel(r *Request) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if r.parked != nil {
+		r.parked = nil
+		return true
+	}
+	return r.node != nil && r.node.Pipe.Cancel(&r.wire)
+}
 
 // Waiting tells whether r waits to be written: nothing of it has run so far, but
 // for what an earlier send did.
-func (x *Executor) Waiting(r *Request) bool { return x.pipe.Waiting(&r.wire) }
+func (x *Executor) Waiting(r *Request) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return r.parked != nil || r.node != nil && r.node.Pipe.Waiting(&r.wire)
+}
 
-// Flush writes what is queued. It may write to the connection, for no longer
-// than the command timeout.
-func (x *Executor) Flush() { x.pipe.Flush() }
+// Flush writes what is queued. It may write to a connection of each node that
+// something was queued for, for no longer than the command timeout.
+func (x *Executor) Flush() {
+	for _, n := range x.top.Nodes() {
+		if n.Touched() {
+			n.Pipe.Flush()
+		}
+	}
+}
 
 // WakeWriter is Flush for those who must not block.
-func (x *Executor) WakeWriter() { x.pipe.WakeWriter() }
+func (x *Executor) WakeWriter() {
+	for _, n := range x.top.Nodes() {
+		if n.Touched() {
+			n.Pipe.WakeWriter()
+		}
+	}
+}
 
-// Discard deletes a key of the client's own some time soon.
-func (x *Executor) Discard(key any) { x.pipe.Discard(key) }
+// Discard deletes a key of the client's own, of slot, some time soon.
+func (x *Executor) Discard(slot uint16, key any) {
+	if n, err := x.top.Node(slot); err == nil {
+		n.Pipe.Discard(key)
+	}
+}
 
-// Trouble tells why there is no connection; nil if there is one, or if none was
-// asked for.
-func (x *Executor) Trouble() error { return x.pipe.Err() }
+// Trouble tells why nothing can be sent for slot; nil if there is a connection,
+// or if none was asked for.
+func (x *Executor) Trouble(slot uint16) error {
+	n, err := x.top.Node(slot)
+	if err != nil {
+		return err
+	}
+	return n.Pipe.Err()
+}
 
-// completion is a request as what the pipeline tells of its end.
+// completion is a request as what a pipeline tells of its end.
 type completion Request
 
 // Complete takes the end of one send.
 func (c *completion) Complete(*pipeline.Request) {
 	r := (*Request)(c)
+	x, n := r.x, r.node
+	if r.wire.Err != nil && r.redirected() {
+		return
+	}
+	r.settle()
+	x.wakeOthers(n)
+}
+
+// wakeOthers writes what handlers queued that were called by n's pipeline, which
+// flushes for n itself.
+func (x *Executor) wakeOthers(n *topology.Node) {
+	for _, other := range x.top.Nodes() {
+		if other != n && other.Touched() {
+			other.Pipe.WakeWriter()
+		}
+	}
+}
+
+// settle takes the end of a send that is not redirected.
+func (r *Request) settle() {
 	fate := fateOf(r.wire.Err)
 	if r.first == 0 && mayHaveRun(r.wire.Err) {
 		r.first = r.wire.Sent
@@ -106,13 +186,15 @@ func (c *completion) Complete(*pipeline.Request) {
 // lost waits for the kill barrier of the connection that r was lost on.
 func (r *Request) lost() {
 	r.Handler.Unanswered(r)
-	r.x.pipe.AfterKillBarrier(&r.wire, func(closed bool) {
+	x, n := r.x, r.node
+	n.Pipe.AfterKillBarrier(&r.wire, func(closed bool) {
 		r.open = r.open || !closed
 		if r.Resend == Always {
 			r.Handler.Paused(r, 0)
 		} else {
 			r.done(Lost)
 		}
+		x.wakeOthers(n)
 	})
 }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/leakcheck"
-	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topology"
 )
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }
@@ -58,25 +58,43 @@ func (h *handler) want(t *testing.T, want string) {
 }
 
 type rig struct {
-	s    *redistest.Server
-	pipe *pipeline.Pipeline
-	x    *command.Executor
+	s   *redistest.Server
+	top topology.Topology
+	x   *command.Executor
 }
 
 func start(t *testing.T) *rig {
 	t.Helper()
 	s := redistest.Start(t)
+	top, err := topology.Open(s.URL(), topology.Settings{Timeout: timeout, Clock: clock.System()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { top.Close(timeout) })
+	return &rig{s, top, executor(top)}
+}
+
+func dialler(t *testing.T, s *redistest.Server) func(context.Context) (redis.Conn, error) {
+	t.Helper()
 	target, err := redisconn.ParseURL(s.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
-	dial := func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, timeout) }
-	p := pipeline.New(dial, pipeline.Options{Timeout: timeout, Clock: clock.System(), Permanent: redisconn.Permanent})
-	t.Cleanup(func() { p.Close(timeout) })
-	x := command.New(p, command.Options{
-		Now: clock.System().Now, Permanent: redisconn.Permanent, Closing: func() bool { return false },
+	return func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, timeout) }
+}
+
+func executor(top topology.Topology) *command.Executor {
+	var x *command.Executor
+	x = command.New(top, command.Options{
+		Timeout: timeout, Now: clock.System().Now, Permanent: redisconn.Permanent, Closing: func() bool { return false },
+		After: func(d time.Duration, fn func()) {
+			time.AfterFunc(d, func() {
+				fn()
+				x.Flush()
+			})
+		},
 	})
-	return &rig{s, p, x}
+	return x
 }
 
 // send queues a command and writes it.
@@ -227,7 +245,7 @@ func TestReadOfAMissingPermissionIsFinal(t *testing.T) {
 
 func TestWhatMeetsAClosedPipelineIsClosed(t *testing.T) {
 	g := start(t)
-	g.pipe.Close(0)
+	g.top.Close(0)
 	r := &command.Request{Handler: &handler{g.x, make(chan string, 1)}}
 	r.Command("PING")
 	if g.x.Enqueue(r) || r.Fate() != command.Closed {
@@ -256,7 +274,7 @@ func TestWhatCanNotBeSentIsSaidToBeSo(t *testing.T) {
 	g.s.Kill()
 	r, h := g.send(command.Never, 0, "PING")
 	h.want(t, fmt.Sprintf("done %v", command.NotSent))
-	if r.MayHaveRun() || !r.Passing() || g.x.Trouble() == nil {
-		t.Errorf("may have run %v, passing %v, trouble %v", r.MayHaveRun(), r.Passing(), g.x.Trouble())
+	if r.MayHaveRun() || !r.Passing() || g.x.Trouble(0) == nil {
+		t.Errorf("may have run %v, passing %v, trouble %v", r.MayHaveRun(), r.Passing(), g.x.Trouble(0))
 	}
 }

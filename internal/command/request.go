@@ -6,6 +6,7 @@ import (
 	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/topology"
 )
 
 // Resend says when a request may be sent again.
@@ -54,21 +55,29 @@ func (f DoneFunc) Paused(*Request, time.Duration) {}
 func (f DoneFunc) Done(r *Request) { f(r) }
 
 // Request is one command on its way, and all its repetitions. The maker sets
-// Handler, Resend and Until and gives it a command by Script or Command; the
-// rest is the executor's until the request is done.
+// the exported fields and gives it a command by Script or Command;
+// the rest is the executor's until the request is done.
 type Request struct {
 	Handler Handler
 	Resend  Resend
 	Until   time.Duration // not sent again after this reading of the clock
 	Wait    bool          // followed by WAIT for all connected replicas
+	Slot    uint16        // of its keys, codec.Slot; any where it has none
+	Several bool          // locks: they may be in different places, see Scattered
 
 	wire   pipeline.Request
 	x      *Executor
+	node   *topology.Node // that it was last sent to
 	fate   Fate
 	pause  time.Duration // before it was last sent again for a refusal; 0: never
 	open   bool          // an earlier send may still arrive
 	first  time.Duration // when it was first written and not known to be without effect; 0: not yet
 	failed error         // the last trouble
+
+	moved     bool          // it was sent to another node, or later than it was queued
+	redirects int           // since it was queued
+	bound     time.Duration // not redirected after this; 0: not redirected so far
+	parked    *parking      // waits to be redirected
 }
 
 // Room is for the arguments of a short command: append to it.
@@ -106,8 +115,9 @@ func (r *Request) Replicas() int { return r.wire.Replicas }
 // Begun tells whether r was ever queued.
 func (r *Request) Begun() bool { return r.x != nil }
 
-// OutOfOrder tells whether r ran behind what had been queued after it.
-func (r *Request) OutOfOrder() bool { return r.wire.Resent() }
+// OutOfOrder tells whether r may have run behind what had been queued after it:
+// it was redirected, or its script was loaded first.
+func (r *Request) OutOfOrder() bool { return r.moved || r.wire.Resent() }
 
 // MayArrive tells whether an earlier send of r may still run: the connection it
 // was lost on could not be killed.
@@ -125,6 +135,13 @@ func (r *Request) Passing() bool {
 	}
 	said, _ := refusal.Of(r.refusal())
 	return said.Passing()
+}
+
+// Scattered tells that nothing of r ran because not all of its several locks are
+// where it was sent. Each may be asked for alone.
+func (r *Request) Scattered() bool {
+	said, _ := refusal.Of(r.wire.Err)
+	return r.Several && said.Scatters()
 }
 
 // Transient tells a server's refusal that passes by itself, and soon.

@@ -74,7 +74,7 @@ func (a *attempt) begin() {
 	a.lease = st.commandLease(own)
 	a.forces = n.forces
 	a.w.ownerUsed = true
-	a.req.Handler, a.req.Wait = a, n.c.o.Replicas
+	a.req.Handler, a.req.Wait, a.req.Slot = a, n.c.o.Replicas, n.l.slot
 	a.req.Script(n.l.kind.acquire(a.req.Room(), n.l.key, st, n.c.leaseArg(a.lease)))
 	if a.queued = n.s.sec.enqueue(&a.req); !a.queued {
 		a.failed()
@@ -93,7 +93,7 @@ func (a *attempt) stuck() {
 	if !queued && !a.cancel() {
 		return // its own send bounds it
 	}
-	a.w.fail(a.w.unsent(a.st.n.c.exec.Trouble()))
+	a.w.fail(a.w.unsent(a.st.n.c.exec.Trouble(a.st.n.l.slot)))
 	if queued {
 		a.st.n.step()
 	} else {

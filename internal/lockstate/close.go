@@ -2,7 +2,6 @@ package lockstate
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
@@ -52,13 +51,11 @@ func (c *State) close(patience time.Duration) {
 	if c.state.Swap(stateClosed) == stateClosed {
 		return
 	}
-	c.unwatchAddress()
 	c.failWaiters(func(*Waiter) bool { return false })
 	holds := c.liveHolds.n.Load()
 	c.endHolds()
 	c.watchdog.Close()
-	var hub sync.WaitGroup
-	hub.Go(func() { c.node.hub.Close() }) // nobody waits any more
+	c.top.Unsubscribe() // nobody waits any more
 	c.timers.runAll()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -66,8 +63,8 @@ func (c *State) close(patience time.Duration) {
 	c.releases.wait(ctx.Done(), nil)
 	open := c.work.n.Load() + c.releases.n.Load()
 	deadline, _ := ctx.Deadline()
-	c.node.pipe.Close(time.Until(deadline))
-	hub.Wait()
+	c.top.Close(time.Until(deadline))
+	c.following.Wait()
 	c.timers.wait()
 	c.stopQueues()
 	c.untrackSharedOwners()

@@ -52,7 +52,7 @@ func (h *Hold) startExtend(d time.Duration) (*extension, error) {
 		return nil, err
 	}
 	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), idle: true}
-	e.req.Handler, e.req.Resend, e.req.Until = e, command.Always, s.sec.now()+h.l.c.o.Timeout
+	e.req.Handler, e.req.Resend, e.req.Until, e.req.Slot = e, command.Always, s.sec.now()+h.l.c.o.Timeout, h.l.slot
 	h.l.c.work.add()
 	h.st.run(e)
 	return e, nil
@@ -153,7 +153,7 @@ func (e *extension) giveUp(ended error) error {
 		if ended = e.failed; ended == nil {
 			ended = fmt.Errorf("not sent within %v", c.o.Timeout)
 		}
-		if why := c.exec.Trouble(); why != nil {
+		if why := c.exec.Trouble(e.h.l.slot); why != nil {
 			ended = command.Unsent(why)
 		}
 	}

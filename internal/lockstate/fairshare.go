@@ -43,7 +43,7 @@ func (n *name) noteRelease(since time.Duration) {
 // that wait for it are. The command travels with the unlock.
 func (n *name) countClients(share *wakepolicy.FairShare, listens bool) {
 	c, s := n.c, n.s
-	r := &command.Request{Resend: command.Read} // it changes nothing, and its time is over at once
+	r := &command.Request{Resend: command.Read, Slot: n.l.slot} // it changes nothing, and its time is over at once
 	r.Command("PUBSUB", append(r.Room(), "NUMSUB", n.l.channel)...)
 	r.Handler = command.DoneFunc(func(r *command.Request) {
 		clients, err := listeners(r.Reply(), r.Err())

@@ -58,7 +58,7 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 				asked.CountFailed() // none is made
 			}
 			sec.leave()
-			if answered && c.node.pipe.Err() != nil {
+			if answered && c.exec.Trouble(0) != nil {
 				break
 			}
 			if time.Now().After(deadline) {

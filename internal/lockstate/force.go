@@ -18,7 +18,7 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	}
 	// Redisson's script deletes whatever has the name; a key that is no lock
 	// stays untouched here (I2).
-	kind, err := redis.String(l.c.Query(ctx, "TYPE", l.key))
+	kind, err := redis.String(l.Query(ctx, "TYPE", l.key))
 	if err != nil {
 		return false, err
 	}
@@ -64,7 +64,7 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 	}
 	n.forces++
 	f = &forcing{n: n, done: make(chan struct{})}
-	f.req.Handler, f.req.Wait = f, l.c.o.Replicas
+	f.req.Handler, f.req.Wait, f.req.Slot = f, l.c.o.Replicas, l.slot
 	f.req.Script(l.kind.force(l.Key(), l.channel.(string)))
 	l.c.work.add()
 	if !s.sec.enqueue(&f.req) {

@@ -12,7 +12,10 @@ import (
 
 // A caller whose context ends while its answer comes is told both.
 func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
-	c := New(config())
+	c, err := New(config())
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer c.Close()
 	l := c.NewLock("orders", "orders")
 	s := l.shard()

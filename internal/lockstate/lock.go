@@ -1,6 +1,10 @@
 package lockstate
 
-import "context"
+import (
+	"context"
+
+	"github.com/rlock-go/redisson/codec"
+)
 
 // Lock is a lock as its client's state knows it. It never changes, and holds
 // nothing of what becomes of the lock.
@@ -10,11 +14,12 @@ type Lock struct {
 	name    string
 	key     any // the mapped name, boxed once for every command
 	channel any // likewise
+	slot    uint16
 }
 
 // NewLock makes a lock of its name, and of the key that the name is mapped to.
 func (c *State) NewLock(name, key string) Lock {
-	l := Lock{c: c, kind: reentrant, name: name, key: key}
+	l := Lock{c: c, kind: reentrant, name: name, key: key, slot: codec.Slot(key)}
 	l.channel = l.kind.channel(key)
 	return l
 }
@@ -30,7 +35,7 @@ func (l *Lock) shard() *shard { return l.c.shard(l.Key()) }
 // Closed tells whether its client is closed.
 func (l *Lock) Closed() bool { return l.c.Closed() }
 
-// Query asks its client's server, see State.Query.
+// Query asks the server that has the lock, see State.Query.
 func (l *Lock) Query(ctx context.Context, name string, args ...any) (any, error) {
-	return l.c.Query(ctx, name, args...)
+	return l.c.Query(ctx, l.slot, name, args...)
 }

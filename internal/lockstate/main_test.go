@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/leakcheck"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topology"
 )
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }
@@ -21,20 +22,33 @@ const soon = 3 * time.Second
 func config() Config {
 	return Config{
 		Watchdog: 30 * time.Second, Timeout: 2 * time.Second, Courtesy: true, Clock: clock.System(),
-		Connect:  func(context.Context) (redis.Conn, error) { return nil, context.DeadlineExceeded },
+		Topology: dials(func(context.Context) (redis.Conn, error) { return nil, context.DeadlineExceeded }).topology,
 		NewOwner: func() (*OwnerState, *Hold) { return new(OwnerState), new(Hold) },
 		NewHold:  func() *Hold { return new(Hold) },
 	}
+}
+
+// dials is a pool of one connection at a time.
+type dials func(context.Context) (redis.Conn, error)
+
+// GetContext dials.
+func (d dials) GetContext(ctx context.Context) (redis.Conn, error) { return d(ctx) }
+
+func (d dials) topology(s topology.Settings) (topology.Topology, error) {
+	return topology.Borrowed(d, s), nil
 }
 
 // open makes the state of a client of a server and closes it with the test.
 func open(t *testing.T, s *redistest.Server) *State {
 	t.Helper()
 	o := config()
-	o.Connect = func(ctx context.Context) (redis.Conn, error) {
+	o.Topology = dials(func(ctx context.Context) (redis.Conn, error) {
 		return redis.DialURLContext(ctx, s.URL(), redis.DialReadTimeout(o.Timeout), redis.DialWriteTimeout(o.Timeout))
+	}).topology
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
 	}
-	c := New(o)
 	t.Cleanup(c.Close)
 	return c
 }

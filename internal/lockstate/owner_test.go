@@ -3,7 +3,10 @@ package lockstate
 import "testing"
 
 func TestClosedClientIsForgotten(t *testing.T) {
-	c := New(config())
+	c, err := New(config())
+	if err != nil {
+		t.Fatal(err)
+	}
 	if shared.of[c.id] != &c.shared {
 		t.Error("it is not known")
 	}

@@ -15,11 +15,11 @@ type question struct {
 	then func(reply any, err error) // called once, without any lock held
 }
 
-// ask asks the server, and hands over its reply. It does no I/O itself: a flush
+// ask asks the server of slot, and hands over its reply. It does no I/O itself: a flush
 // must follow.
-func (c *State) ask(name string, args []any, limit time.Duration, then func(reply any, err error)) {
+func (c *State) ask(slot uint16, name string, args []any, limit time.Duration, then func(reply any, err error)) {
 	q := &question{c: c, then: then}
-	q.req.Handler, q.req.Resend, q.req.Until = q, command.Read, limit
+	q.req.Handler, q.req.Resend, q.req.Until, q.req.Slot = q, command.Read, limit, slot
 	q.req.Command(name, args...)
 	if !c.exec.Enqueue(&q.req) {
 		c.after(0, func() { then(nil, ErrClosed) })
@@ -49,9 +49,9 @@ func (q *question) Done(r *command.Request) {
 	q.then(r.Reply(), r.Err())
 }
 
-// Query asks the server and waits for its reply, for at most a command
+// Query asks the server of slot and waits for its reply, for at most a command
 // timeout.
-func (c *State) Query(ctx context.Context, name string, args ...any) (any, error) {
+func (c *State) Query(ctx context.Context, slot uint16, name string, args ...any) (any, error) {
 	type answer struct {
 		reply any
 		err   error
@@ -60,7 +60,7 @@ func (c *State) Query(ctx context.Context, name string, args ...any) (any, error
 		return nil, err
 	}
 	done := make(chan answer, 1)
-	c.ask(name, args, c.now()+c.o.Timeout, func(reply any, err error) { done <- answer{reply, err} })
+	c.ask(slot, name, args, c.now()+c.o.Timeout, func(reply any, err error) { done <- answer{reply, err} })
 	c.exec.Flush()
 	// One that is asked again just before its limit may wait for a connection
 	// for two timeouts more; its caller does not. Else the answer comes first.
@@ -68,7 +68,7 @@ func (c *State) Query(ctx context.Context, name string, args ...any) (any, error
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		if why := c.exec.Trouble(); why != nil {
+		if why := c.exec.Trouble(slot); why != nil {
 			return nil, command.Unsent(why)
 		}
 		return nil, command.NoReply("no reply within %v", c.o.Timeout)

@@ -58,7 +58,7 @@ func (c *State) undoLimit() time.Duration { return watchdog.Never }
 func newRelease(st *OwnerState, limit time.Duration) *release {
 	r := releases.Get().(*release)
 	r.st, r.latch = st, codec.FreshLatch(st.n.l.Key())
-	r.req.Handler, r.req.Resend, r.req.Until = r, command.Always, limit
+	r.req.Handler, r.req.Resend, r.req.Until, r.req.Slot = r, command.Always, limit, st.n.l.slot
 	return r
 }
 
@@ -262,7 +262,7 @@ func (r *release) answered(q *command.Request, result codec.Release) {
 		err = fmt.Errorf("released, but %w", errUnreplicated)
 	}
 	if !q.MayArrive() {
-		n.c.exec.Discard(r.latch)
+		n.c.exec.Discard(n.l.slot, r.latch)
 	}
 	if r.ownMessage && result != codec.Final {
 		r.ownMessageMissed()

@@ -6,6 +6,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -15,7 +16,7 @@ type renewal struct {
 	ttl     time.Duration // what it passes
 	subs    []renewee
 	answer  func(int, watchdog.Answer)
-	limited bool // it has one
+	limited *topology.Limiter // that it is to be counted off from; nil: from none
 
 	mayArrive bool // it was lost on a connection that could not be killed
 }
@@ -28,17 +29,13 @@ type renewee struct {
 	least time.Duration // what of the lease is relied on
 }
 
-// renew extends a batch for the watchdog, when the renewal limiter lets it run.
-func (c *State) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
-	c.node.renewals.run(func() bool { return c.renewNow(batch, answer) })
-}
-
-// renewNow sends the batch, and reports whether it is on its way. An owner with
-// another command under way is left out, unless that command pauses: the
-// command sets the lease or ends it (H6).
-func (c *State) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) bool {
-	common := &renewal{c: c, ttl: c.o.Watchdog, answer: answer, limited: true, subs: make([]renewee, 0, len(batch))}
-	for i, l := range batch {
+// renewNow sends a part of a batch, and reports whether it is on its way. An
+// owner with another command under way is left out, unless that command pauses:
+// the command sets the lease or ends it (H6).
+func (c *State) renewNow(p *batchPart, answer func(int, watchdog.Answer)) bool {
+	common := &renewal{c: c, ttl: c.o.Watchdog, answer: answer, limited: p.limit, subs: make([]renewee, 0, len(p.leases))}
+	for i, l := range p.leases {
+		i = p.index(i)
 		st := l.Holder().(*OwnerState)
 		s := st.n.s
 		sec := s.enter(mustNotBlock)
@@ -65,7 +62,7 @@ func (c *State) renewNow(batch []*watchdog.Lease, answer func(int, watchdog.Answ
 
 // send reports whether Done will be called.
 func (r *renewal) send() bool {
-	q := &command.Request{Handler: r, Wait: r.c.o.Replicas}
+	q := &command.Request{Handler: r, Wait: r.c.o.Replicas, Slot: r.subs[0].st.n.l.slot, Several: len(r.subs) > 1}
 	q.Script(luasrc.Renew(q.Room(), r.c.leaseArg(r.ttl), len(r.subs), func(i int) (key, owner luasrc.Arg) {
 		st := r.subs[i].st
 		return st.n.l.key, st
@@ -103,9 +100,10 @@ func (r *renewal) Done(q *command.Request) {
 	if err == nil {
 		mine, err = codec.DecodeRenew(q.Reply(), len(r.subs))
 	}
-	if err != nil && len(r.subs) > 1 && !q.Passing() && q.Fate() != command.Closed {
-		// One key of another type fails the whole batch. The leases are renewed
-		// one by one, so that it costs no other lease (H2).
+	if err != nil && len(r.subs) > 1 && (!q.Passing() || q.Scattered()) && q.Fate() != command.Closed {
+		// One key of another type fails the whole batch, and so does one that
+		// another node has. The leases are renewed one by one, so that it costs no
+		// other lease (H2).
 		for _, sub := range r.subs {
 			(&renewal{c: r.c, ttl: r.ttl, answer: r.answer, subs: []renewee{sub}}).send()
 		}
@@ -129,9 +127,9 @@ func (r *renewal) Done(q *command.Request) {
 
 // leaveLimit lets the next batch go, once.
 func (r *renewal) leaveLimit() {
-	if r.limited {
-		r.limited = false
-		r.c.node.renewals.done()
+	if l := r.limited; l != nil {
+		r.limited = nil
+		l.Done()
 	}
 }
 

@@ -82,7 +82,7 @@ func (x *section) again(r *command.Request) bool {
 }
 
 // ask is State.ask, whose question is written when the section has been left.
-func (x *section) ask(name string, args []any, limit time.Duration, then func(reply any, err error)) {
+func (x *section) ask(slot uint16, name string, args []any, limit time.Duration, then func(reply any, err error)) {
 	x.queued = true
-	x.s.c.ask(name, args, limit, then)
+	x.s.c.ask(slot, name, args, limit, then)
 }

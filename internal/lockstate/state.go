@@ -1,21 +1,18 @@
 package lockstate
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
 	"github.com/google/uuid"
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/pubsub"
+	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -28,8 +25,9 @@ type Config struct {
 	Clock    clock.Clock   // that trust is counted by
 	Logger   *slog.Logger  // nil: silent
 
-	// Connect makes a connection, or borrows one.
-	Connect func(context.Context) (redis.Conn, error)
+	// Topology makes what serves the locks, without I/O. It gets the client's
+	// settings of connections; only those that a URL or an option says are its own.
+	Topology func(topology.Settings) (topology.Topology, error)
 
 	// NewOwner makes an owner's state together with its first hold, in one
 	// allocation. NewHold makes a further hold. Each hold is told of its face,
@@ -44,7 +42,7 @@ type State struct {
 	id             uuid.UUID
 	args           struct{ lease, latchTTL any } // of the watchdog and of latches, in ms, boxed once
 	o              Config
-	node           *node
+	top            topology.Topology
 	exec           *command.Executor // of all commands
 	watchdog       *watchdog.Watchdog
 	log            eventLog
@@ -58,10 +56,7 @@ type State struct {
 	releases  gauge // calls of Unlock and UnlockAs
 	work      gauge // other commands that change something, their undos included
 
-	address struct { // the goroutine that looks up the server's name
-		stop context.CancelFunc
-		wg   sync.WaitGroup
-	}
+	following sync.WaitGroup // the goroutine that follows the topology's changes
 
 	state   atomic.Int32
 	closing sync.Mutex    // held while closing
@@ -74,23 +69,9 @@ const (
 	stateClosed
 )
 
-// node is one server as a client uses it. A topology of many will choose it
-// by the key's slot.
-type node struct {
-	renewals renewalLimiter
-	pipe     *pipeline.Pipeline
-	hub      *pubsub.Hub
-}
-
 // New makes the state of a client that has just begun. It does no I/O. Close or
-// Shutdown must be called.
-func New(o Config) *State {
-	dial := func() func(context.Context) (redis.Conn, error) {
-		return redisconn.Punctual(func(ctx context.Context) (redis.Conn, error) {
-			conn, err := o.Connect(ctx)
-			return conn, redisconn.OwnDeadline(err)
-		})
-	}
+// Shutdown must be called. Its error is the topology's.
+func New(o Config) (*State, error) {
 	c := &State{
 		id:        uuid.New(),
 		o:         o,
@@ -106,18 +87,19 @@ func New(o Config) *State {
 	for i := range c.shards {
 		c.shards[i].init(c)
 	}
-	c.node = &node{
-		pipe: pipeline.New(dial(), pipeline.Options{
-			Timeout: o.Timeout, Clock: o.Clock, Permanent: redisconn.Permanent, Replicas: o.Replicas, Logger: c.log.l,
-			Ended: func() { c.watchdog.RenewNow() },
-			Moved: func() { c.node.hub.Redial() },
-		}),
-		hub: pubsub.New(dial(), pubsub.Options{Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: c.log.l}),
+	var err error
+	c.top, err = o.Topology(topology.Settings{Timeout: o.Timeout, Clock: o.Clock, Replicas: o.Replicas, Logger: c.log.l})
+	if err != nil {
+		return nil, err
 	}
-	c.exec = command.New(c.node.pipe, command.Options{Now: c.now, Permanent: redisconn.Permanent, Closing: c.Closed})
+	c.exec = command.New(c.top, command.Options{
+		Timeout: o.Timeout, Now: c.now, Permanent: redisconn.Permanent, Closing: c.Closed,
+		After: func(d time.Duration, fn func()) { c.after(d, fn) },
+	})
 	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.Watchdog, Clock: o.Clock})
 	c.trackSharedOwners()
-	return c
+	c.following.Go(c.follow)
+	return c, nil
 }
 
 // ID is the first half of every owner that this client makes.
@@ -126,8 +108,8 @@ func (c *State) ID() uuid.UUID { return c.id }
 // NewOwner makes an owner that was never handed out before. It does no I/O.
 func (c *State) NewOwner() Owner { return Owner{c.id, c.threads.Add(1)} }
 
-// Started logs that the client works. server is empty for a pool.
-func (c *State) Started(server string) { c.log.started(c, server) }
+// Started logs that the client works.
+func (c *State) Started() { c.log.started(c, c.top.String()) }
 
 // now is the clock's reading. What happens in a section asks the section.
 func (c *State) now() time.Duration { return c.o.Clock.Now() }

@@ -85,7 +85,7 @@ func (a *attempt) countHolds() {
 		a.undecided("its connection could not be killed")
 		return
 	}
-	n.s.sec.ask("HGET", []any{n.l.key, st}, watchdog.Never, func(reply any, err error) {
+	n.s.sec.ask(n.l.slot, "HGET", []any{n.l.key, st}, watchdog.Never, func(reply any, err error) {
 		defer n.s.enter(mustNotBlock).leave()
 		if err != nil {
 			a.undecided(fmt.Sprintf("asking for its count failed: %v", err))

@@ -62,7 +62,7 @@ func (u *unlockAs) begin() {
 		st.done()
 		return
 	}
-	st.n.s.sec.ask("PTTL", []any{st.n.l.key}, u.r.req.Until, u.answered)
+	st.n.s.sec.ask(st.n.l.slot, "PTTL", []any{st.n.l.key}, u.r.req.Until, u.answered)
 }
 
 // answered sends the unlock.

@@ -104,7 +104,7 @@ func (w *Waiter) waitError(cause error) error {
 	last := facts.Trouble
 	if last == nil && (w.attempt != nil || facts.InFlight) {
 		// A request that waits to be written does not know yet why it can't be.
-		last = w.n.c.exec.Trouble()
+		last = w.n.c.exec.Trouble(w.n.l.slot)
 	}
 	elapsed := errors.Is(cause, ErrLocked)
 	unanswered := w.attempt != nil && w.attempt.unanswered()
@@ -176,7 +176,7 @@ func (w *Waiter) unreachable(err error) error {
 // sinceLost adds to the error of a lost command why there has been no
 // connection since.
 func (w *Waiter) sinceLost(err error) error {
-	if why := w.n.c.exec.Trouble(); why != nil && command.IsLost(err) {
+	if why := w.n.c.exec.Trouble(w.n.l.slot); why != nil && command.IsLost(err) {
 		return fmt.Errorf("%w; since then: %w", err, why)
 	}
 	return err

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/waitqueue"
-	"github.com/rlock-go/redisson/pubsub"
 )
 
 // maxSpareQueues bounds how many queues a shard keeps for the next name.
@@ -22,7 +22,7 @@ type waitQueue struct {
 	next  *waitQueue // among the spare ones
 
 	timer  *time.Timer
-	sub    *pubsub.Subscription
+	sub    topology.Listening
 	epoch  int  // counts subscriptions, so that an old one's calls are told apart
 	acting bool // an action is being taken
 }
@@ -79,8 +79,7 @@ func (q *waitQueue) act(a waitqueue.Action, now time.Duration) {
 	case waitqueue.Unsubscribe:
 		q.unsubscribe()
 	case waitqueue.Subscribe:
-		q.epoch++
-		q.sub = n.c.node.hub.Subscribe(n.l.channel.(string), &subscriber{shard: q.shard, kind: n.l.kind, queue: q, epoch: q.epoch})
+		q.subscribe()
 	case waitqueue.SetTimer:
 		if d := max(a.At-now, 0); q.timer == nil {
 			q.timer = time.AfterFunc(d, q.tick)
@@ -101,6 +100,22 @@ func (q *waitQueue) act(a waitqueue.Action, now time.Duration) {
 
 // now is the time of an event.
 func (q *waitQueue) now() time.Duration { return q.n.now() }
+
+// subscribe listens for releases where the topology says they are told.
+func (q *waitQueue) subscribe() {
+	l := q.n.l
+	q.epoch++
+	q.sub = topology.Subscribe(l.c.top, l.slot, l.channel.(string), &subscriber{shard: q.shard, kind: l.kind, queue: q, epoch: q.epoch})
+}
+
+// resubscribe follows the name's slot to another node. The confirmation makes the
+// head look. It is called with the shard locked.
+func (q *waitQueue) resubscribe() {
+	if q.sub != nil {
+		q.unsubscribe()
+		q.subscribe()
+	}
+}
 
 // unsubscribe leaves the channel.
 func (q *waitQueue) unsubscribe() {

@@ -31,6 +31,18 @@ func (p *Pipeline) Close(patience time.Duration) {
 	p.abandon()
 }
 
+// Leave is Close for a node that has left: what was not written yet ends with
+// ErrGone, and so does all that comes later. What is under way has patience to
+// be answered.
+func (p *Pipeline) Leave(patience time.Duration) {
+	p.mu.Lock()
+	p.gone = true
+	unwritten := p.remove(func(*Request) bool { return true })
+	p.mu.Unlock()
+	unsent(unwritten, ErrGone)
+	p.Close(patience)
+}
+
 // Drain waits until nothing is queued, in flight or awaiting its kill barrier,
 // for at most d. Discards are sent at once.
 func (p *Pipeline) Drain(d time.Duration) bool {

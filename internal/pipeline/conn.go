@@ -145,6 +145,11 @@ func (c *conn) write(b []*Request) {
 
 func (c *conn) send(b []*Request, send func(command string, args []any) error) error {
 	for _, r := range b {
+		if r.asking {
+			if err := send("ASKING", nil); err != nil {
+				return err
+			}
+		}
 		if err := send(r.Command, r.Args); err != nil {
 			return err
 		}
@@ -238,9 +243,12 @@ func (c *conn) timeLeft(b []*Request) time.Duration {
 	return max(b[0].Sent+c.p.o.Timeout-clock.Early(c.p.o.Clock), time.Millisecond)
 }
 
-// receiveReply gives r its reply, and reads the answer to WAIT if that was
-// sent. Its error is the connection's.
+// receiveReply gives r its reply, behind that to ASKING, and reads the answer to
+// WAIT, if those were sent. Its error is the connection's.
 func (c *conn) receiveReply(r *Request, reply any, err error, timeout time.Duration) error {
+	if r.asking && (err == nil || refusal.Is(err)) {
+		reply, err = redis.ReceiveWithTimeout(c.Conn, timeout)
+	}
 	r.Reply, r.Err = reply, err
 	if err != nil && !refusal.Is(err) {
 		return err

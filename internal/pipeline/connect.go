@@ -102,7 +102,7 @@ func (p *Pipeline) attempt() error {
 	dead := o.Stale(err)
 	if err == nil {
 		// A pool lends connections to a former master as long as they work.
-		err = ident.server.Usable()
+		err = p.o.Usable(ident.server)
 		_, replica := errors.AsType[*redisconn.ReplicaError](err)
 		dead = replica && !o.Dialled()
 		if replica {

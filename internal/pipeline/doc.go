@@ -20,19 +20,19 @@
 // server's error, with a [NotSentError] (nothing of it ran), or with a
 // [LostError]: it was sent, the connection broke, and whether it ran, or will
 // yet run, is open. This package sends twice only what the server answered
-// that it did not run: a script that it did not know, and a command that it
-// refused because it is a replica. The latter is an answer where Request.Once
-// says so: then its maker sends it again, and may let others go first.
+// that it did not know, a script. Where else a command that did not run may be
+// sent is its maker's to decide, who gives it to [Pipeline.Resend] of the same
+// pipeline or another.
 //
 // # A server that moves
 //
-// A connection may stay with a former master for as long as that lives. So one
-// on which READONLY was answered is retired: what is under way on it is
-// answered, what was refused goes to the next connection (but for what has
-// Request.Once), and that one is used
-// only if its server is a master or does not say. [Pipeline.Retire] does the
-// same for a caller who knows that the address leads elsewhere. Options.Moved
-// tells of it, since other connections have to follow.
+// A connection may stay with a former master for as long as that lives. So who
+// gets READONLY on one has it retired, by [Pipeline.GiveUp]: what is under way on
+// it is answered, what comes later goes to the next connection, and that one is
+// used only if its server is a master or does not say. [Pipeline.Retire] does
+// the same for a caller who knows that the address leads elsewhere.
+// Options.Moved tells of it, since other connections have to follow. A node that
+// is no longer to be asked is left, by [Pipeline.Leave].
 //
 // # The kill barrier
 //

@@ -1,36 +1,24 @@
 package pipeline
 
-import (
-	"errors"
-
-	"github.com/rlock-go/redisson/internal/clock"
-)
+import "errors"
 
 // A server that answers a write with READONLY is a replica, or has become one:
 // managed services move the master behind one address, and a connection may
 // stay with the old one for as long as both live. Nothing of the command ran.
-// So the connection is given up, and the command goes to whatever server the
-// next one leads to, while its deadline lasts.
+// So whoever gets that answer gives the connection up, and sends the command
+// again to whatever server the next one leads to.
 
 var errReadOnly = errors.New("the server answered READONLY: it is not the master any more")
 
-// refusedByReplica queues r for the next connection, or completes it with the
-// server's answer if its deadline has passed.
-func (p *Pipeline) refusedByReplica(r *Request) {
+// GiveUp retires the connection that r was answered on, because its server is
+// not the master any more. It does nothing if another one is in use by now. It
+// is called by r's completion.
+func (p *Pipeline) GiveUp(r *Request) {
 	p.mu.Lock()
 	retired := p.retire(r.conn, errReadOnly)
-	again := !r.Once && r.deadline > clock.Early(p.o.Clock) && !p.closed
-	if again {
-		r.Reply, r.Err = nil, nil
-		r.queued, r.resent = true, true
-		p.queue = append(p.queue, r)
-	}
 	p.mu.Unlock()
 	if retired {
 		p.o.log.GivenUp(errReadOnly)
-	}
-	if !again {
-		r.Done.Complete(r)
 	}
 }
 

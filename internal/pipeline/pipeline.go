@@ -49,7 +49,16 @@ type Options struct {
 	Clock     clock.Clock      // of Request.Sent
 	Permanent func(error) bool // connection errors that trying again won't mend
 	Replicas  bool             // ask each connection how many replicas there are, for Request.Wait
+	Alone     bool             // each DEL has one key: the server takes no two of different slots
 	Logger    *slog.Logger     // nil: silent
+
+	// Usable tells whether a server is one to talk to; an error with a
+	// redisconn.ReplicaError is asked again. Default is Server.Usable.
+	Usable func(redisconn.Server) error
+
+	// Elsewhere is given the keys of a DEL that the server does not serve any
+	// more. It must not block. Default leaves them to their TTL.
+	Elsewhere func(key any)
 
 	// Ended is called when a connection that was in use is over, but for Close;
 	// nil: nobody wants to know. Moved is called when there is a connection
@@ -83,6 +92,7 @@ type Pipeline struct {
 	at         string            // the server's own address on the last connection
 	writerRuns bool              // runWriter runs
 	closed     bool
+	gone       bool // the node has left, see Leave
 	batches    uint64
 	discards   []any // keys
 	discard    *time.Timer
@@ -96,6 +106,9 @@ type Pipeline struct {
 // New makes a pipeline that connects at its first request.
 func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	o.log = connlog.New(o.Logger, "commands")
+	if o.Usable == nil {
+		o.Usable = redisconn.Server.Usable
+	}
 	p := &Pipeline{dial: dial, o: o, writerWake: make(chan struct{}, 1), loads: map[*luasrc.Script]*load{}}
 	p.useless = redisconn.Backoff{First: firstBackoff, Last: lastBackoff}
 	p.ctx, p.stop = context.WithCancel(context.Background())
@@ -118,17 +131,50 @@ func (p *Pipeline) Submit(r *Request) {
 func (p *Pipeline) Enqueue(r *Request) bool {
 	deadline := clock.Early(p.o.Clock) + p.o.Timeout
 	p.mu.Lock()
-	if p.closed {
+	if err := p.over(); err != nil {
 		p.mu.Unlock()
-		r.Reply, r.Err = nil, &NotSentError{ErrClosed}
+		r.Reply, r.Err = nil, &NotSentError{err}
 		return false
 	}
 	r.deadline = deadline
 	r.queued = true
-	r.loads, r.resent = 0, false
+	r.loads, r.resent, r.asking = 0, false, false
 	r.Reply, r.Err = nil, nil
 	p.queue = append(p.queue, r)
 	p.mu.Unlock()
+	return true
+}
+
+// over tells why nothing is queued any more: nil while it is. It is called with
+// mu held.
+func (p *Pipeline) over() error {
+	switch {
+	case p.gone:
+		return ErrGone
+	case p.closed:
+		return ErrClosed
+	}
+	return nil
+}
+
+// Resend queues r, which was answered that it did not run, here or on another
+// pipeline. It keeps its deadline. asking sends ASKING directly before it: then
+// its script is loaded before, unless that was done once, since whatever stands
+// between the two takes the server's permission away. Like Enqueue, it does no
+// I/O and reports false on a closed pipeline.
+func (p *Pipeline) Resend(r *Request, asking bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.over(); err != nil {
+		r.Reply, r.Err = nil, &NotSentError{err}
+		return false
+	}
+	if asking && r.Script != nil && p.loads[r.Script] == nil {
+		p.queueLoad(r)
+	}
+	r.queued, r.resent, r.asking, r.loads = true, true, asking, 0
+	r.Reply, r.Err = nil, nil
+	p.queue = append(p.queue, r)
 	return true
 }
 
@@ -245,6 +291,9 @@ func (p *Pipeline) cutBatch() (*conn, []*Request) {
 	}
 	for len(p.discards) > 0 {
 		n := min(len(p.discards), maxDiscards)
+		if p.o.Alone {
+			n = 1
+		}
 		r := &Request{Command: "DEL", Done: (*discarded)(p)}
 		r.Args = append(r.ArgBuffer[:0], p.discards[:n]...)
 		b = append(b, r)
@@ -297,9 +346,12 @@ func (p *discarded) Complete(r *Request) {
 	p.mu.Lock()
 	p.refused = refused
 	p.mu.Unlock()
-	if lost || refused {
-		for _, key := range r.Args {
+	for _, key := range r.Args {
+		switch {
+		case lost || refused:
 			(*Pipeline)(p).Discard(key)
+		case said.Elsewhere() && p.o.Elsewhere != nil:
+			p.o.Elsewhere(key)
 		}
 	}
 }

@@ -28,7 +28,6 @@ type Request struct {
 	Script  *luasrc.Script // what an EVALSHA runs: loaded when the server answers NOSCRIPT
 	Done    Completion     // told once, when the request has ended
 	Wait    bool           // followed by WAIT for all connected replicas, in the same write
-	Once    bool           // READONLY is an answer: its maker sends it again, if at all
 
 	Reply    any           // as redigo decodes it
 	Err      error         // redis.Error, *NotSentError or *LostError
@@ -43,6 +42,7 @@ type Request struct {
 	deadline time.Duration // not sent by then: NotSentError
 	batch    uint64
 	loads    int
+	asking   bool // ASKING goes directly before it
 	resent   bool
 	queued   bool
 }
@@ -60,11 +60,15 @@ func (r *Request) Call(c luasrc.Call) {
 }
 
 // Resent tells whether the server lacked the script when r was first sent, or
-// was no master: r then ran behind what had been queued after it.
+// whether r was given to [Pipeline.Resend]: r then ran behind what had been
+// queued after it.
 func (r *Request) Resent() bool { return r.loads > 0 || r.resent }
 
+// Deadline is the reading of the clock by which r is sent, or ends as not sent.
+func (r *Request) Deadline() time.Duration { return r.deadline }
+
 // NotSentError is the end of a request that did not run: it never left this
-// process, or only for servers that refused it as none that may write.
+// process, or only for servers that answered that they did not run it.
 type NotSentError struct {
 	Cause error // why no connection took it
 }
@@ -89,6 +93,10 @@ func (e *LostError) Unwrap() error { return e.Cause }
 
 // ErrClosed is the cause of a request that met a closed pipeline.
 var ErrClosed = errors.New("pipeline closed")
+
+// ErrGone is the cause of a request that met a pipeline whose node has left: it
+// may be sent to another.
+var ErrGone = errors.New("the node has left")
 
 // errCancelled is the cause of a request that was taken back in time.
 var errCancelled = errors.New("taken back")

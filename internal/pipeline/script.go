@@ -24,44 +24,47 @@ func (p *Pipeline) complete(r *Request) {
 		r.Done.Complete(r)
 		return
 	}
-	said, _ := refusal.Of(r.Err)
-	switch {
-	case said.ReadOnly():
-		p.refusedByReplica(r)
-		return
-	case r.Script == nil || !said.NoScript():
+	if said, _ := refusal.Of(r.Err); r.Script == nil || !said.NoScript() {
 		r.Done.Complete(r)
 		return
 	}
 	p.mu.Lock()
 	ld := p.loads[r.Script]
+	switch r.loads++; {
+	case p.gone:
+		r.Err = &NotSentError{ErrGone}
+	case r.loads <= maxLoads && !p.closed:
+		if ld == nil || !ld.queued && ld.batch <= r.batch {
+			p.queueLoad(r)
+		}
+		r.Reply, r.Err = nil, nil
+		r.deadline = p.o.Clock.Now() + p.o.Timeout
+		r.queued = true
+		p.queue = append(p.queue, r)
+		p.mu.Unlock()
+		return
+	case ld != nil && refusal.Is(ld.err):
+		r.Err = ld.err
+	}
+	p.mu.Unlock()
+	r.Done.Complete(r)
+}
+
+// queueLoad queues the SCRIPT LOAD of r's script. It is called with mu held.
+func (p *Pipeline) queueLoad(r *Request) {
+	ld := p.loads[r.Script]
 	if ld == nil {
 		ld = &load{}
 		p.loads[r.Script] = ld
 	}
-	if r.loads++; r.loads > maxLoads || p.closed {
-		if refusal.Is(ld.err) {
-			r.Err = ld.err
-		}
-		p.mu.Unlock()
-		r.Done.Complete(r)
-		return
-	}
-	if !ld.queued && ld.batch <= r.batch {
-		ld.queued = true
-		p.queue = append(p.queue, &Request{
-			Command: "SCRIPT", Args: []any{"LOAD", r.Script.Source},
-			Done: CompletionFunc(func(lr *Request) {
-				p.mu.Lock()
-				ld.queued, ld.batch, ld.err = false, lr.batch, lr.Err
-				p.mu.Unlock()
-			}),
-			deadline: r.deadline, queued: true,
-		})
-	}
-	r.Reply, r.Err = nil, nil
-	r.deadline = p.o.Clock.Now() + p.o.Timeout
-	r.queued = true
-	p.queue = append(p.queue, r)
-	p.mu.Unlock()
+	ld.queued = true
+	p.queue = append(p.queue, &Request{
+		Command: "SCRIPT", Args: []any{"LOAD", r.Script.Source},
+		Done: CompletionFunc(func(lr *Request) {
+			p.mu.Lock()
+			ld.queued, ld.batch, ld.err = false, lr.batch, lr.Err
+			p.mu.Unlock()
+		}),
+		deadline: r.deadline, queued: true,
+	})
 }

@@ -3,6 +3,7 @@ package refusal
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gomodule/redigo/redis"
@@ -56,6 +57,56 @@ func (r Refusal) Transient() bool {
 func (r Refusal) Passing() bool {
 	return r.Transient() || r.ReadOnly() || r.NoScript() ||
 		slices.Contains([]string{"OOM", "NOREPLICAS", "MISCONF"}, r.Code())
+}
+
+// Redirects tells an answer to where a command was sent, not to what it is:
+// what becomes of it is for the topology to say. Nothing of the command ran.
+func (r Refusal) Redirects() bool {
+	if r.ReadOnly() {
+		return true
+	}
+	return !r.inside && slices.Contains([]string{"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN"}, r.Code())
+}
+
+// Elsewhere tells that another node serves the command's slot.
+func (r Refusal) Elsewhere() bool {
+	_, moved := r.Moved()
+	_, ask := r.Ask()
+	return moved || ask
+}
+
+// Scatters tells that the command's keys are not all where it was sent.
+func (r Refusal) Scatters() bool {
+	return r.Elsewhere() || !r.inside && (r.Code() == "TRYAGAIN" || r.Code() == "CROSSSLOT")
+}
+
+// Place is where a node of a cluster says that a slot is served.
+type Place struct {
+	Slot uint16
+	Addr string // host:port; the host may be empty or unknown to the node
+}
+
+// Moved tells that another node serves the slot from now on.
+func (r Refusal) Moved() (Place, bool) { return r.place("MOVED") }
+
+// Ask tells that another node has this command's keys already, while their
+// slot is being moved to it. It runs the command directly behind ASKING.
+func (r Refusal) Ask() (Place, bool) { return r.place("ASK") }
+
+// Unsettled tells that the slot's keys are in two places, or that nobody
+// serves the slot, for now.
+func (r Refusal) Unsettled() bool {
+	return !r.inside && (r.Code() == "TRYAGAIN" || r.Code() == "CLUSTERDOWN")
+}
+
+// place reads an answer such as "MOVED 3999 127.0.0.1:6381".
+func (r Refusal) place(code string) (Place, bool) {
+	words := strings.Fields(r.said)
+	if r.inside || len(words) < 3 || words[0] != code {
+		return Place{}, false
+	}
+	slot, err := strconv.ParseUint(words[1], 10, 14)
+	return Place{uint16(slot), words[2]}, err == nil
 }
 
 // ReadOnly tells that the server is a replica.

@@ -1,4 +1,4 @@
-package lockstate
+package topology
 
 import "sync"
 
@@ -8,19 +8,19 @@ import "sync"
 // trip of 100 ms.
 const maxRenewals = 8
 
-// renewalLimiter bounds how many batches of renewals are on their way to one server;
+// Limiter bounds how many batches of renewals are on their way to one server;
 // the others wait here, in order, and their owners' command queues stay free
 // meanwhile. The zero value is ready.
-type renewalLimiter struct {
+type Limiter struct {
 	mu      sync.Mutex // guards what follows
 	running int
 	waiting []func() bool
 }
 
-// run calls begin when it may run, here or on the goroutine of a done. begin
-// reports whether the batch is under way after the call; then done
+// Run calls begin when it may run, here or on the goroutine of a Done. begin
+// reports whether the batch is under way after the call; then Done
 // must be called.
-func (l *renewalLimiter) run(begin func() bool) {
+func (l *Limiter) Run(begin func() bool) {
 	l.mu.Lock()
 	if l.running == maxRenewals {
 		l.waiting = append(l.waiting, begin)
@@ -30,12 +30,12 @@ func (l *renewalLimiter) run(begin func() bool) {
 	l.running++
 	l.mu.Unlock()
 	if !begin() {
-		l.done()
+		l.Done()
 	}
 }
 
-// done lets the next batch run.
-func (l *renewalLimiter) done() {
+// Done lets the next batch run.
+func (l *Limiter) Done() {
 	for {
 		l.mu.Lock()
 		if len(l.waiting) == 0 {

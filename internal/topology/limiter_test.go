@@ -1,4 +1,4 @@
-package lockstate
+package topology
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 )
 
 func TestRenewalsRunInOrderAndNeverTooMany(t *testing.T) {
-	var limiter renewalLimiter
+	var limiter Limiter
 	var begun []int
 	begin := func(n int, longer bool) func() bool {
 		return func() bool {
@@ -16,21 +16,21 @@ func TestRenewalsRunInOrderAndNeverTooMany(t *testing.T) {
 	}
 	for n := range maxRenewals + 5 {
 		// The one after the first that waits has nothing to do.
-		limiter.run(begin(n, n != maxRenewals+1))
+		limiter.Run(begin(n, n != maxRenewals+1))
 	}
 	if len(begun) != maxRenewals {
 		t.Fatalf("%d began, want %d", len(begun), maxRenewals)
 	}
-	limiter.done()
+	limiter.Done()
 	if len(begun) != maxRenewals+1 {
 		t.Fatalf("%d began after one left, want one more", len(begun))
 	}
-	limiter.done()
+	limiter.Done()
 	if len(begun) != maxRenewals+3 {
 		t.Fatalf("%d began, want the idle one and the next", len(begun))
 	}
 	for range maxRenewals + 2 {
-		limiter.done()
+		limiter.Done()
 	}
 	if len(begun) != maxRenewals+5 || !slices.IsSorted(begun) {
 		t.Fatalf("they began as %v", begun)
@@ -42,13 +42,13 @@ func TestRenewalsRunInOrderAndNeverTooMany(t *testing.T) {
 
 // What has nothing to do lets the next one run without going deeper.
 func TestIdleRenewalsDoNotNest(t *testing.T) {
-	var limiter renewalLimiter
+	var limiter Limiter
 	for range maxRenewals {
-		limiter.run(func() bool { return true })
+		limiter.Run(func() bool { return true })
 	}
 	depth, deepest, begun := 0, 0, 0
 	for range 1000 {
-		limiter.run(func() bool {
+		limiter.Run(func() bool {
 			begun++
 			depth++
 			deepest = max(deepest, depth)
@@ -57,7 +57,7 @@ func TestIdleRenewalsDoNotNest(t *testing.T) {
 		})
 	}
 	for range maxRenewals {
-		limiter.done()
+		limiter.Done()
 	}
 	if begun != 1000 || deepest != 1 || limiter.running != 0 {
 		t.Fatalf("%d began, %d deep; %d are taken", begun, deepest, limiter.running)

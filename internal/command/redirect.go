@@ -1,0 +1,138 @@
+package command
+
+import (
+	"errors"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/topology"
+)
+
+// A command may be answered that it was sent to the wrong place: MOVED, ASK,
+// TRYAGAIN, CLUSTERDOWN, READONLY. Or its node leaves before it is written.
+// Nothing of it ran. The topology says where it goes, and the executor sends it
+// again, for as long as the one command may take; nobody above sees it, but for
+// Request.OutOfOrder. What is left of it then is refused, or not sent.
+
+// hastyRedirects is how often a request goes on to the next node at once. Two
+// nodes that name each other as the slot's would be asked without end.
+const hastyRedirects = 4
+
+// parking is the pause of one request that the executor itself sends again. It
+// has a size, so that no two have one address.
+type parking struct{ _ byte }
+
+// redirected takes the end of a send that did not run where it was sent. It
+// reports false if that is for r's maker to deal with.
+func (r *Request) redirected() bool {
+	x := r.x
+	to, ok := r.redirection()
+	if !ok {
+		return false
+	}
+	if to.Redial {
+		r.node.Pipe.GiveUp(&r.wire)
+		if r.Resend == Always {
+			return false // what is paused anyway is paused: others of its owner may go first
+		}
+	}
+	if !to.Again || r.Scattered() || to.After > 0 && r.Resend != Never {
+		return false
+	}
+	if r.bound == 0 {
+		r.bound = r.wire.Deadline()
+	}
+	if x.o.Now() >= r.bound {
+		return false
+	}
+	r.moved = true
+	if r.redirects++; r.redirects > hastyRedirects {
+		to.After = max(to.After, firstPause)
+	}
+	if to.After > 0 {
+		if x.o.Closing() {
+			return false
+		}
+		x.mu.Lock()
+		x.park(r, to)
+		x.mu.Unlock()
+		return true
+	}
+	return x.resend(r, to)
+}
+
+// redirection asks the topology; ok is false if the end of the send says nothing
+// of where it went.
+func (r *Request) redirection() (to topology.Redirection, ok bool) {
+	if errors.Is(r.wire.Err, pipeline.ErrGone) {
+		return topology.Redirection{Again: true}, true
+	}
+	said, _ := refusal.Of(r.wire.Err)
+	if !said.Redirects() {
+		return to, false
+	}
+	return r.x.top.Redirect(r.node, r.Slot, said), true
+}
+
+// resend sends r to where it belongs now. It reports false when the client is
+// closed; then r has the error of that.
+func (x *Executor) resend(r *Request, to topology.Redirection) bool {
+	x.mu.Lock()
+	n, err := to.To, error(nil)
+	if n == nil {
+		n, err = x.top.Node(r.Slot)
+	}
+	if err == nil {
+		r.node = n
+		if n.Pipe.Resend(&r.wire, to.Asking) {
+			x.mu.Unlock()
+			n.Pipe.WakeWriter()
+			return true
+		}
+		err = r.wire.Err
+	}
+	if fateOf(err) == Closed || x.o.Closing() {
+		r.wire.Reply, r.wire.Err = nil, err
+		x.mu.Unlock()
+		return false
+	}
+	x.parkUnserved(r, err)
+	x.mu.Unlock()
+	return true
+}
+
+// parkUnserved parks r for want of a node to send it to. It is called with mu
+// held, or before anybody else knows r.
+func (x *Executor) parkUnserved(r *Request, why error) {
+	if fateOf(why) != NotSent {
+		why = Unsent(why)
+	}
+	r.wire.Reply, r.wire.Err = nil, why
+	if r.bound == 0 {
+		r.bound = x.o.Now() + x.o.Timeout
+	}
+	r.moved = true
+	x.park(r, topology.Redirection{After: firstPause})
+}
+
+// park has r sent again after a pause. It is called with mu held, or before
+// anybody else knows r.
+func (x *Executor) park(r *Request, to topology.Redirection) {
+	p := new(parking)
+	r.parked = p
+	r.pause = max(to.After, r.nextPause())
+	x.o.After(min(r.pause, max(r.bound-x.o.Now(), time.Millisecond)), func() {
+		x.mu.Lock()
+		mine := r.parked == p
+		if mine {
+			r.parked = nil
+		}
+		x.mu.Unlock()
+		switch {
+		case !mine: // it was taken back
+		case x.o.Closing() || x.o.Now() >= r.bound || !x.resend(r, to):
+			r.settle()
+		}
+	})
+}

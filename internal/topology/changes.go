@@ -1,0 +1,77 @@
+package topology
+
+import "sync"
+
+// maxRanges is how many ranges of slots a change has before it is told as one of
+// all slots: to look once too often costs less than to remember each.
+const maxRanges = 1024
+
+// Feed is a channel of changes that never blocks who tells. The zero value is not
+// ready; see NewFeed.
+type Feed struct {
+	mu     sync.Mutex // held to send and to close
+	ch     chan []Change
+	closed bool
+}
+
+// NewFeed makes a feed.
+func NewFeed() *Feed { return &Feed{ch: make(chan []Change, 1)} }
+
+// Changes is what Topology.Changes gives.
+func (f *Feed) Changes() <-chan []Change { return f.ch }
+
+// Tell adds a change to what is told. On a closed feed it does nothing.
+func (f *Feed) Tell(c Change) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	var told []Change
+	select {
+	case told = <-f.ch:
+	default:
+	}
+	f.ch <- merge(told, c) // there is room: only this function sends
+}
+
+// Close ends the feed.
+func (f *Feed) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.closed {
+		f.closed = true
+		close(f.ch)
+	}
+}
+
+// merge adds c to told. Changes between the same two nodes become one.
+func merge(told []Change, c Change) []Change {
+	for i := range told {
+		t := &told[i]
+		if t.From != c.From || t.To != c.To {
+			continue
+		}
+		t.DataMayBeLost = t.DataMayBeLost || c.DataMayBeLost
+		for _, r := range c.Slots {
+			if !t.Slots.covers(r) {
+				t.Slots = append(t.Slots[:len(t.Slots):len(t.Slots)], r)
+			}
+		}
+		if len(t.Slots) > maxRanges {
+			t.Slots = AllSlots
+		}
+		return told
+	}
+	return append(told, c)
+}
+
+// covers tells whether one range of s has all of r.
+func (s Slots) covers(r Range) bool {
+	for _, has := range s {
+		if has.First <= r.First && r.Last <= has.Last {
+			return true
+		}
+	}
+	return false
+}

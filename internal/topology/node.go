@@ -1,0 +1,120 @@
+package topology
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/pubsub"
+)
+
+// Node is one server as a client uses it. It has no connection before it is
+// asked for something.
+type Node struct {
+	Pipe     *pipeline.Pipeline // of all commands
+	Hub      *pubsub.Hub        // of all subscriptions
+	Renewals Limiter            // of the batches of renewals
+
+	name    string
+	touched atomic.Bool // something was queued since the last Flush
+}
+
+// NodeOptions are what a topology makes a node of.
+type NodeOptions struct {
+	Name string // of the server, for people
+	Dial func(context.Context) (redis.Conn, error)
+
+	Timeout  time.Duration
+	Clock    clock.Clock
+	Logger   *slog.Logger                 // nil: silent
+	Replicas bool                         // count them, for WAIT
+	Alone    bool                         // a command has keys of one slot
+	Usable   func(redisconn.Server) error // nil: a single server's master
+
+	// These are called by the node's connections, and must not block. Ended: one
+	// that was in use is over. Moved: the next one has, or may have, another
+	// server. Elsewhere: a key to delete is served by another node. Each may be
+	// nil.
+	Ended     func()
+	Moved     func()
+	Elsewhere func(key any)
+}
+
+// NewNode makes a node. The hub follows the pipeline to another server.
+func NewNode(o NodeOptions) *Node {
+	n := &Node{name: o.Name}
+	dial := func() func(context.Context) (redis.Conn, error) {
+		return redisconn.Punctual(func(ctx context.Context) (redis.Conn, error) {
+			conn, err := o.Dial(ctx)
+			return conn, redisconn.OwnDeadline(err)
+		})
+	}
+	n.Hub = pubsub.New(dial(), pubsub.Options{Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger})
+	n.Pipe = pipeline.New(dial(), pipeline.Options{
+		Timeout: o.Timeout, Clock: o.Clock, Permanent: redisconn.Permanent, Replicas: o.Replicas, Alone: o.Alone,
+		Logger: o.Logger, Usable: o.Usable, Elsewhere: o.Elsewhere, Ended: o.Ended,
+		Moved: func() {
+			n.Hub.Redial()
+			if o.Moved != nil {
+				o.Moved()
+			}
+		},
+	})
+	return n
+}
+
+// String names the server.
+func (n *Node) String() string { return n.name }
+
+// Touch says that something was queued on the pipeline.
+func (n *Node) Touch() {
+	if !n.touched.Load() { // most callers find it set, and need not write
+		n.touched.Store(true)
+	}
+}
+
+// Touched tells whether the pipeline is to be flushed, to one caller.
+func (n *Node) Touched() bool { return n.touched.Load() && n.touched.Swap(false) }
+
+// Redial has both connections made anew, for cause: the server's address leads
+// to another one.
+func (n *Node) Redial(cause error) {
+	if !n.Pipe.Retire(cause) {
+		n.Hub.Redial() // else that follows
+	}
+}
+
+// Leave ends a node that serves nothing any more: commands that were not written
+// end as not sent, by pipeline.ErrGone, and go to the node that serves their slot
+// by then. It follows the Change that moves the node's waiters, and blocks for
+// patience at the most.
+func (n *Node) Leave(patience time.Duration) {
+	var hub sync.WaitGroup
+	hub.Go(func() { n.Hub.Close() })
+	n.Pipe.Leave(patience)
+	hub.Wait()
+}
+
+// close ends the node with its client.
+func (n *Node) close(patience time.Duration) {
+	var hub sync.WaitGroup
+	hub.Go(func() { n.Hub.Close() })
+	n.Pipe.Close(patience)
+	hub.Wait()
+}
+
+// CloseAll ends nodes, all at the same time.
+func CloseAll(nodes []*Node, patience time.Duration) {
+	var all sync.WaitGroup
+	for _, n := range nodes {
+		all.Go(func() { n.close(patience) })
+	}
+	all.Wait()
+}

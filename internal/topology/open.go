@@ -1,0 +1,73 @@
+package topology
+
+import (
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/redisconn"
+)
+
+// Settings are what a client wants of its connections, whatever the topology.
+type Settings struct {
+	Timeout  time.Duration // how long one command may take
+	Clock    clock.Clock
+	Logger   *slog.Logger // nil: silent
+	Replicas bool         // count them, for WAIT
+
+	TLS            *tls.Config           // of URLs with TLS; nil: the system's roots
+	Credentials    redisconn.Credentials // nil: those of the URL
+	ConnectionName string                // for CLIENT SETNAME; empty: none
+}
+
+// Opener makes the topology of a URL, without I/O. Its error names the part of
+// the URL or of the settings that can't be used, and prints no secret.
+type Opener func(rawURL string, s Settings) (Topology, error)
+
+var schemes struct {
+	mu      sync.Mutex // guards openers
+	openers map[string]Opener
+}
+
+// Register makes Open use open for URLs of scheme. It is for topologies that are
+// not part of the library, such as those of tests.
+func Register(scheme string, open Opener) {
+	schemes.mu.Lock()
+	defer schemes.mu.Unlock()
+	if schemes.openers == nil {
+		schemes.openers = map[string]Opener{}
+	}
+	schemes.openers[scheme] = open
+}
+
+// Open makes the topology that the URL's scheme names. It does no I/O.
+func Open(rawURL string, s Settings) (Topology, error) {
+	scheme, _, _ := strings.Cut(rawURL, "://")
+	schemes.mu.Lock()
+	open := schemes.openers[scheme]
+	schemes.mu.Unlock()
+	if open == nil {
+		open = openSingle
+	}
+	return open(rawURL, s)
+}
+
+// openSingle knows redis:// and rediss://, and refuses all others.
+func openSingle(rawURL string, s Settings) (Topology, error) {
+	target, err := redisconn.ParseURL(rawURL)
+	if err == nil && s.TLS != nil {
+		err = target.UseTLS(s.TLS)
+	}
+	if err == nil && s.Credentials != nil && (target.Username != "" || target.Password != "") {
+		err = errors.New("WithCredentials: the URL has a user or a password as well")
+	}
+	if err != nil {
+		return nil, err
+	}
+	target.Name, target.Credentials = s.ConnectionName, s.Credentials
+	return dialled(target, s), nil
+}

@@ -1,0 +1,98 @@
+package topology
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/command/refusal"
+)
+
+// Topology tells which node serves a slot. Its methods are safe for concurrent
+// use. None blocks or does I/O, but for Close.
+type Topology interface {
+	// Node gives the node that serves slot now. An error says why there is none
+	// for now; it is no promise for later.
+	Node(slot uint16) (*Node, error)
+
+	// Nodes gives all nodes that Node may give. The slice is shared and never
+	// changed. A node that is not in it any more has left, or is about to: see
+	// Node.Leave.
+	Nodes() []*Node
+
+	// Redirect says what becomes of a command for slot that from answered with a
+	// refusal that redirects (refusal.Refusal.Redirects). The zero Redirection
+	// leaves the command to its maker. A topology may learn from it where the slot
+	// is.
+	Redirect(from *Node, slot uint16, said refusal.Refusal) Redirection
+
+	// SpansSlots tells whether one script may have keys of several slots, if one
+	// node serves them.
+	SpansSlots() bool
+
+	// Publish gives the commands that announce a release to all who may listen
+	// on a channel of slot. The slice is shared.
+	Publish(slot uint16) []string
+
+	// Subscriptions gives what a waiter on a channel of slot subscribes to. It
+	// listens when all are confirmed.
+	Subscriptions(slot uint16) []Subscription
+
+	// Changes tells what has changed since it was last received from: merged and
+	// in order. Nobody waits for the receiver. It is closed by Close.
+	Changes() <-chan []Change
+
+	// Unsubscribe ends the subscriptions on every node, in the background. It
+	// comes before Close, when nobody waits any more.
+	Unsubscribe()
+
+	// Close ends the nodes, all at the same time: what was accepted has patience
+	// in total to end. It returns when no goroutine and no connection is left.
+	Close(patience time.Duration)
+
+	// String names the servers as their URL does, without secrets.
+	String() string
+}
+
+// Redirection is what becomes of a command that its node did not run.
+type Redirection struct {
+	Again  bool          // it is sent again; else the refusal stands
+	To     *Node         // by this node; nil: by the one that serves its slot by then
+	Asking bool          // with ASKING directly before it
+	Redial bool          // the connection it was answered on is given up
+	After  time.Duration // not before this has passed
+}
+
+// Subscription is where a waiter listens, by SUBSCRIBE.
+type Subscription struct {
+	Node *Node
+}
+
+// Change tells that what was held or awaited on From is to be looked for on To:
+// leases of these slots are to be renewed at once, and who waits there is to
+// subscribe on To, where that is another node, and to look again.
+type Change struct {
+	Slots         Slots
+	From, To      *Node // the same where a node's connection or server changed
+	DataMayBeLost bool  // To may lack what From had
+}
+
+// Slots is a set of hash slots.
+type Slots []Range
+
+// Range is a run of slots, both ends included.
+type Range struct{ First, Last uint16 }
+
+// AllSlots has every slot.
+var AllSlots = Slots{{0, 16383}}
+
+// All tells whether s is every slot, in one range.
+func (s Slots) All() bool { return len(s) == 1 && s[0] == AllSlots[0] }
+
+// Has tells whether slot is in s.
+func (s Slots) Has(slot uint16) bool {
+	for _, r := range s {
+		if r.First <= slot && slot <= r.Last {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,177 @@
+package topologytest
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// slotCount is the number of hash slots of every cluster.
+const slotCount = 16384
+
+// patience is for what comes at once if all is well.
+const patience = 30 * time.Second
+
+// Cluster is a set of real servers that share the slots. Its methods end the test
+// where they fail, and must be called from the test's own goroutine.
+type Cluster struct {
+	t       testing.TB
+	Servers []*redistest.Server
+	conns   []redis.Conn
+	ids     []string
+}
+
+// Start starts n servers that have the slots in equal parts and know each other.
+func Start(t testing.TB, n int) *Cluster {
+	t.Helper()
+	c := &Cluster{t: t}
+	for i := range n {
+		s := redistest.Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "5000", "--cluster-config-file", fmt.Sprintf("nodes-%d.conf", i))
+		c.Servers = append(c.Servers, s)
+		c.conns = append(c.conns, s.Dial(t))
+		c.ids = append(c.ids, c.text(i, "CLUSTER", "MYID"))
+		c.do(i, "CLUSTER", "ADDSLOTSRANGE", i*slotCount/n, (i+1)*slotCount/n-1)
+		c.do(i, "CLUSTER", "SET-CONFIG-EPOCH", i+1)
+	}
+	for i := 1; i < n; i++ {
+		host, port, _ := net.SplitHostPort(c.Servers[i].Addr())
+		c.do(0, "CLUSTER", "MEET", host, port)
+	}
+	for i := range n {
+		c.await("every server knows the others", func() bool {
+			info := c.text(i, "CLUSTER", "INFO")
+			return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, fmt.Sprintf("cluster_known_nodes:%d\r", n)) &&
+				strings.Contains(info, "cluster_slots_assigned:16384\r")
+		})
+	}
+	return c
+}
+
+// URL is for clients that use Several.
+func (c *Cluster) URL() string {
+	var addresses []string
+	for _, s := range c.Servers {
+		addresses = append(addresses, s.Addr())
+	}
+	return Scheme + "://" + strings.Join(addresses, ",")
+}
+
+// Conn is a connection to a server, with all rights.
+func (c *Cluster) Conn(server int) redis.Conn { return c.conns[server] }
+
+// Begin has slot leave from for to: what is on its way is answered ASK.
+func (c *Cluster) Begin(slot uint16, from, to int) {
+	c.t.Helper()
+	c.do(to, "CLUSTER", "SETSLOT", slot, "IMPORTING", c.ids[from])
+	c.do(from, "CLUSTER", "SETSLOT", slot, "MIGRATING", c.ids[to])
+}
+
+// MoveKeys moves up to most keys of a slot that Begin was called for, each with
+// its TTL, and reports how many.
+func (c *Cluster) MoveKeys(slot uint16, from, to, most int) int {
+	c.t.Helper()
+	host, port, _ := net.SplitHostPort(c.Servers[to].Addr())
+	keys, err := redis.Strings(c.conns[from].Do("CLUSTER", "GETKEYSINSLOT", slot, most))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if len(keys) > 0 {
+		c.do(from, "MIGRATE", redis.Args{host, port, "", 0, 5000, "KEYS"}.AddFlat(keys)...)
+	}
+	return len(keys)
+}
+
+// End gives slot to its new server. It must be empty on the old one.
+func (c *Cluster) End(slot uint16, from, to int) {
+	c.t.Helper()
+	// The new one first: else both would send commands to the other.
+	c.do(to, "CLUSTER", "SETSLOT", slot, "NODE", c.ids[to])
+	c.do(from, "CLUSTER", "SETSLOT", slot, "NODE", c.ids[to])
+}
+
+// Move moves slots with their keys.
+func (c *Cluster) Move(from, to int, slots ...uint16) {
+	c.t.Helper()
+	for _, slot := range slots {
+		c.Begin(slot, from, to)
+		// A key that expired, or was released, between the two commands is no
+		// reason to stop; one that came is moved by the next round.
+		for c.MoveKeys(slot, from, to, 100) > 0 {
+		}
+		c.End(slot, from, to)
+	}
+}
+
+// Leave moves all slots of a server to another, has the rest forget it, and stops
+// it. It stays in Servers.
+func (c *Cluster) Leave(server, to int) {
+	c.t.Helper()
+	c.Move(server, to, c.Slots(server)...)
+	for i := range c.Servers {
+		if i == to {
+			continue
+		}
+		// Who does not know yet would send commands to a server that is gone.
+		c.await("every server knows that the slots moved", func() bool { return len(c.slotsOf(i, server)) == 0 })
+	}
+	for i := range c.Servers {
+		if i != server {
+			c.do(i, "CLUSTER", "FORGET", c.ids[server])
+		}
+	}
+	c.Servers[server].Stop()
+}
+
+// Slots are those that a server says it has.
+func (c *Cluster) Slots(server int) []uint16 { return c.slotsOf(server, server) }
+
+// slotsOf is what one server says of another.
+func (c *Cluster) slotsOf(asked, server int) (slots []uint16) {
+	c.t.Helper()
+	ranges, err := askSlots(c.conns[asked])
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, r := range ranges {
+		if r.addr != c.Servers[server].Addr() {
+			continue
+		}
+		for slot := int(r.First); slot <= int(r.Last); slot++ {
+			slots = append(slots, uint16(slot))
+		}
+	}
+	return slots
+}
+
+func (c *Cluster) do(server int, command string, args ...any) any {
+	c.t.Helper()
+	reply, err := c.conns[server].Do(command, args...)
+	if err != nil {
+		c.t.Fatalf("server %d: %s %.200v: %v", server, command, args, err)
+	}
+	return reply
+}
+
+func (c *Cluster) text(server int, command string, args ...any) string {
+	c.t.Helper()
+	s, err := redis.String(c.do(server, command, args...), nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return s
+}
+
+func (c *Cluster) await(what string, state func() bool) {
+	c.t.Helper()
+	for end := time.Now().Add(patience); !state(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			c.t.Fatalf("never: %s", what)
+		}
+	}
+}
