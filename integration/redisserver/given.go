@@ -3,7 +3,11 @@ package redisserver
 import (
 	"net"
 	"net/url"
+	"os"
+	"strings"
 	"testing"
+
+	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
 // GivenServer is a server that somebody else runs. It cannot be stopped, restarted or frozen: the methods fail the
@@ -15,9 +19,12 @@ type GivenServer struct {
 
 var _ Server = (*GivenServer)(nil)
 
-// Given checks that a server answers at a redis:// or rediss:// URL. Errors do not show the URL, it may hold a password.
+// Given checks that a server answers at a redis:// or rediss:// URL, or takes the URL of several servers. Errors do not show the URL, it may hold a password.
 func Given(t testing.TB, rawURL string) *GivenServer {
 	t.Helper()
+	if several(rawURL) {
+		return &GivenServer{t, rawURL, "several servers"}
+	}
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Hostname() == "" {
 		t.Fatal("redisserver: REDIS_URL is no URL of a server")
@@ -32,6 +39,12 @@ func Given(t testing.TB, rawURL string) *GivenServer {
 	}
 	return s
 }
+
+// several tells a URL of the servers that share the slots, see topologytest.
+func several(rawURL string) bool { return strings.HasPrefix(rawURL, topologytest.Scheme+"://") }
+
+// ChoosesSeveral tells whether Start gives several servers.
+func ChoosesSeveral() bool { return several(os.Getenv("REDIS_URL")) }
 
 // URL is what it was given by.
 func (s *GivenServer) URL() string { return s.url }

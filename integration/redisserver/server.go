@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
 // Kind says where a server runs.
@@ -59,6 +61,9 @@ func Dial(t testing.TB, s Server, options ...redis.DialOption) redis.Conn {
 }
 
 func dial(url string, options ...redis.DialOption) (redis.Conn, error) {
+	if several(url) {
+		return topologytest.Dial(url)
+	}
 	return redis.DialURL(url, append([]redis.DialOption{
 		redis.DialConnectTimeout(5 * time.Second),
 		redis.DialReadTimeout(10 * time.Second),

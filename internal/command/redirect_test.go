@@ -34,7 +34,7 @@ type clusterRig struct {
 
 func startCluster(t *testing.T) *clusterRig {
 	t.Helper()
-	c := topologytest.Start(t, 2)
+	c := topologytest.Start(t, 1, 1)
 	top := topologytest.New(strings.TrimPrefix(c.URL(), topologytest.Scheme+"://"), topology.Settings{Timeout: timeout, Clock: clock.System()})
 	t.Cleanup(func() { top.Close(timeout) })
 	g := &clusterRig{T: t, c: c, top: top, x: executor(top)}

@@ -27,16 +27,26 @@ type Cluster struct {
 	ids     []string
 }
 
-// Start starts n servers that have the slots in equal parts and know each other.
-func Start(t testing.TB, n int) *Cluster {
+// Start starts servers that know each other, and share the slots in these
+// proportions.
+func Start(t testing.TB, shares ...int) *Cluster {
 	t.Helper()
 	c := &Cluster{t: t}
-	for i := range n {
-		s := redistest.Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "5000", "--cluster-config-file", fmt.Sprintf("nodes-%d.conf", i))
+	n, total, first := len(shares), 0, 0
+	for _, share := range shares {
+		total += share
+	}
+	for i, share := range shares {
+		s := redistest.Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "5000", "--cluster-allow-replica-migration", "no", "--cluster-config-file", fmt.Sprintf("nodes-%d.conf", i))
 		c.Servers = append(c.Servers, s)
 		c.conns = append(c.conns, s.Dial(t))
 		c.ids = append(c.ids, c.text(i, "CLUSTER", "MYID"))
-		c.do(i, "CLUSTER", "ADDSLOTSRANGE", i*slotCount/n, (i+1)*slotCount/n-1)
+		last := first + slotCount*share/total - 1
+		if i == n-1 {
+			last = slotCount - 1
+		}
+		c.do(i, "CLUSTER", "ADDSLOTSRANGE", first, last)
+		first = last + 1
 		c.do(i, "CLUSTER", "SET-CONFIG-EPOCH", i+1)
 	}
 	for i := 1; i < n; i++ {
@@ -153,7 +163,7 @@ func (c *Cluster) do(server int, command string, args ...any) any {
 	c.t.Helper()
 	reply, err := c.conns[server].Do(command, args...)
 	if err != nil {
-		c.t.Fatalf("server %d: %s %.200v: %v", server, command, args, err)
+		c.t.Fatalf("server %d: %s %.200s: %v", server, command, fmt.Sprint(args...), err)
 	}
 	return reply
 }

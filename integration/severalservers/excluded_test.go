@@ -1,0 +1,79 @@
+package severalservers_test
+
+// Reasons why a behaviour test is not run on several servers.
+const (
+	oneServers  = "it counts the commands or connections of one server, or plays its answers"
+	accounts    = "it makes accounts, or a password, on one server of its own"
+	aPool       = "a pool leads to one server"
+	replicas    = "it is about the replicas of one master"
+	containers  = "its server is in a container, or in several places"
+	noServer    = "it is about what a URL or an option may say, or asks no server"
+	killsServer = "it ends one server, or has it load its data"
+	secure      = "the servers here have no TLS"
+	renewals    = "it counts renewals, and a slot that moves has its leases renewed at once"
+)
+
+// excluded are the behaviour tests that are not run here.
+var excluded = map[string]string{
+	"TestCredentialsAreAskedAtEachConnect":                        accounts,
+	"TestCredentialsThatAreRefusedAreAskedForAgain":               accounts,
+	"TestCredentialsThatCannotBe":                                 accounts,
+	"TestCredentialsThatStayWrongAreToldAsSuch":                   accounts,
+	"TestPasswordWithoutUser":                                     accounts,
+	"TestPasswordsThatAreNotEscaped":                              accounts,
+	"TestUserAndPassword":                                         accounts,
+	"TestWrongPassword":                                           accounts,
+	"TestACommandThatWasTurnedAwayIsNotUndone":                    accounts,
+	"TestForbiddenChannel":                                        accounts,
+	"TestForbiddenKey":                                            accounts,
+	"TestServerThatHidesItsSubscribersIsAskedOnce":                accounts,
+	"TestServerThatCannotTellItsSubscribersForAWhileIsAskedAgain": accounts,
+	"TestConnectionNamesThatCannotBe":                             noServer,
+	"TestMalformedURLs":                                           noServer,
+	"TestDatabaseNumber":                                          noServer,
+	"TestServersThatAreNotSingleAreRefused":                       noServer,
+	"TestBadSettingsAreRefused":                                   noServer,
+	"TestConnectionsHaveAName":                                    oneServers,
+	"TestHandOffWithinAClientCostsOneAttemptAndNoSubscription":    oneServers,
+	"TestHandOffWithinAClientIsOneRoundTrip":                      oneServers,
+	"TestReentryIsOneScriptEach":                                  oneServers,
+	"TestScriptsAreLoadedOnce":                                    oneServers,
+	"TestUncontendedPairIsTwoScriptsAndTheLatchsDel":              oneServers,
+	"TestWithoutCourtesyNobodyIsCounted":                          oneServers,
+	"TestOutOfMemory":                                             oneServers,
+	"TestUnexpectedRenewalReplies":                                oneServers,
+	"TestUnexpectedReplies":                                       oneServers,
+	"TestGrantThatNoReplicaAcknowledgesIsGivenBack":               replicas,
+	"TestOpenWaitsForAReplicaToBecomeTheMaster":                   replicas,
+	"TestReplicaIsToldAsThat":                                     replicas,
+	"TestReplicaSyncSendsWAITOnlyWhenAsked":                       replicas,
+	"TestReplicaSyncWithoutReplicasSendsNoWAIT":                   replicas,
+	"TestReplicaThatIsGoneIsNotWaitedForAgain":                    replicas,
+	"TestServerThatBecomesAReplicaForGood":                        replicas,
+	"TestUnlockThatNoReplicaAcknowledgesCountsOnce":               replicas,
+	"TestPoolFollowsItsAddressToAnotherMaster":                    aPool,
+	"TestPoolOverTLS":                                             aPool,
+	"TestPoolOfTwoIsEnough":                                       aPool,
+	"TestPoolOfOneIsRefused":                                      aPool,
+	"TestPoolThatIsTooSmallAtTheMoment":                           aPool,
+	"TestLockOverTLS":                                             secure,
+	"TestTLSRefusals":                                             secure,
+	"TestLockWaitWakeUnlock":                                      containers,
+	"TestNetworkThatIsCutAndHeals":                                containers,
+	"TestRestartOfTheServer":                                      containers,
+	"TestServerThatStandsStill":                                   containers,
+	"TestLoadingServer":                                           killsServer,
+	"TestUnreachableServer":                                       killsServer,
+	"TestEveryCallAfterCloseIsErrClosed":                          oneServers,
+	"TestLocalCrowdCostsOneAttemptPerAcquisition":                 oneServers,
+	"TestManyClientsInACrowdLeaveTheChannelAndComeBack":           oneServers,
+	"TestMessageOfAHandOffWakesNobodyHere":                        oneServers,
+	"TestLoopOfLongHoldsLetsASlowWaiterIn":                        oneServers,
+	"TestEmptyNamesAreRefusedByEveryCall":                         oneServers,
+	"TestBadTermsAreRefused":                                      oneServers,
+	"TestNothingIsLeftAfterReleaseAndClose":                       oneServers,
+	"TestTenThousandHoldsAreRenewedInBatches":                     oneServers,
+	"TestThousandNamesShareOneSubscriptionConnection":             oneServers,
+	"TestCrowdSharesOneSubscription":                              oneServers,
+	"TestWatchdogKeepsTTLAboveHalf":                               renewals,
+}

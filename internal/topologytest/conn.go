@@ -1,0 +1,251 @@
+package topologytest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/command/refusal"
+)
+
+// Conn is a test's own connection to all servers of a Cluster, as if they were
+// one: a command with a key goes to the server that has it, any other to all of
+// them, whose replies are added up. It knows the commands that tests ask with.
+type Conn struct {
+	seeds []string
+	table [slotCount]string
+	by    map[string]redis.Conn
+}
+
+var _ redis.Conn = (*Conn)(nil)
+
+// Dial connects to the servers of a URL of Several.
+func Dial(rawURL string) (*Conn, error) {
+	c := &Conn{seeds: strings.Split(strings.TrimPrefix(rawURL, Scheme+"://"), ","), by: map[string]redis.Conn{}}
+	if err := c.learn(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Do sends a command and waits for its reply.
+func (c *Conn) Do(command string, args ...any) (any, error) {
+	switch name := strings.ToUpper(command); name {
+	case "PING", "PUBLISH":
+		return c.each(false, command, args, func(all []any) (any, error) { return all[0], nil })
+	case "SCRIPT", "FLUSHALL":
+		return c.each(true, command, args, func(all []any) (any, error) { return all[0], nil })
+	case "DBSIZE":
+		return c.each(true, command, args, sum)
+	case "KEYS":
+		return c.each(true, command, args, join)
+	case "PUBSUB":
+		switch strings.ToUpper(fmt.Sprint(args[0])) {
+		case "CHANNELS":
+			return c.each(true, command, args, join)
+		case "NUMSUB":
+			return c.each(true, command, args, func(all []any) (any, error) { return numsub(all) })
+		}
+		return nil, fmt.Errorf("topologytest: PUBSUB %v is not known here", args[0])
+	case "DEL", "EXISTS":
+		if len(args) > 1 {
+			var all []any
+			for _, key := range args {
+				reply, err := c.Do(command, key)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, reply)
+			}
+			return sum(all)
+		}
+	case "CLIENT", "CONFIG", "INFO", "ACL", "SELECT", "WAIT", "REPLICAOF", "MONITOR", "SUBSCRIBE", "EVAL", "EVALSHA":
+		return nil, fmt.Errorf("topologytest: %s is one server's", name)
+	}
+	if len(args) == 0 {
+		return nil, fmt.Errorf("topologytest: %s without a key", command)
+	}
+	return c.keyed(codec.Slot(fmt.Sprint(args[0])), command, args)
+}
+
+// keyed follows redirections until the command is answered.
+func (c *Conn) keyed(slot uint16, command string, args []any) (any, error) {
+	addr, asking := c.table[slot], false
+	for try := range 1000 {
+		if try > 3 {
+			time.Sleep(time.Millisecond)
+		}
+		conn, err := c.conn(addr)
+		if err == nil && asking {
+			_, err = conn.Do("ASKING")
+		}
+		var reply any
+		if err == nil {
+			reply, err = conn.Do(command, args...)
+		}
+		said, _ := refusal.Of(err)
+		moved, isMoved := said.Moved()
+		ask, isAsk := said.Ask()
+		switch {
+		case isMoved:
+			c.table[slot], addr, asking = moved.Addr, moved.Addr, false
+		case isAsk:
+			addr, asking = ask.Addr, true
+		case said.Unsettled():
+			addr, asking = c.table[slot], false
+		case err != nil && !refusal.Is(err):
+			// Its server has left.
+			if err := c.learn(); err != nil {
+				return nil, err
+			}
+			addr, asking = c.table[slot], false
+		default:
+			return reply, err
+		}
+	}
+	return nil, fmt.Errorf("topologytest: %s %v: no server runs it", command, args)
+}
+
+// each asks one server, or all that have slots, and puts the replies together.
+func (c *Conn) each(all bool, command string, args []any, together func([]any) (any, error)) (any, error) {
+	for {
+		if err := c.learn(); err != nil {
+			return nil, err
+		}
+		addresses := map[string]bool{}
+		for _, addr := range c.table {
+			addresses[addr] = true
+		}
+		var replies []any
+		failed := false
+		for _, addr := range slices.Sorted(maps.Keys(addresses)) {
+			var reply any
+			conn, err := c.conn(addr)
+			if err == nil {
+				reply, err = conn.Do(command, args...)
+			}
+			if err != nil && !refusal.Is(err) {
+				failed = true // it left since
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			if replies = append(replies, reply); !all {
+				break
+			}
+		}
+		if !failed {
+			return together(replies)
+		}
+	}
+}
+
+// learn asks who has which slots.
+func (c *Conn) learn() error {
+	var errs []error
+	for _, addr := range c.seeds {
+		conn, err := c.conn(addr)
+		if err == nil {
+			var ranges []slotRange
+			if ranges, err = askSlots(conn); err == nil {
+				for _, r := range ranges {
+					for slot := int(r.First); slot <= int(r.Last); slot++ {
+						c.table[slot] = r.addr
+					}
+				}
+				return nil
+			}
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Conn) conn(addr string) (redis.Conn, error) {
+	if conn := c.by[addr]; conn != nil && conn.Err() == nil {
+		return conn, nil
+	}
+	conn, err := redis.Dial("tcp", addr, redis.DialConnectTimeout(patience), redis.DialReadTimeout(patience), redis.DialWriteTimeout(patience))
+	if err == nil {
+		c.by[addr] = conn
+	}
+	return conn, err
+}
+
+// Close closes all connections.
+func (c *Conn) Close() error {
+	for _, conn := range c.by {
+		_ = conn.Close()
+	}
+	return nil
+}
+
+// Err is nil: a server that left is no reason to stop.
+func (c *Conn) Err() error { return nil }
+
+var errOneAtATime = errors.New("topologytest: this connection has Do only")
+
+// Send fails.
+func (c *Conn) Send(string, ...any) error { return errOneAtATime }
+
+// Flush fails.
+func (c *Conn) Flush() error { return errOneAtATime }
+
+// Receive fails.
+func (c *Conn) Receive() (any, error) { return nil, errOneAtATime }
+
+func sum(all []any) (any, error) {
+	total := int64(0)
+	for _, reply := range all {
+		n, err := redis.Int64(reply, nil)
+		if err != nil {
+			return nil, err
+		}
+		total += n
+	}
+	return total, nil
+}
+
+// join puts lists together, each element once.
+func join(all []any) (any, error) {
+	has, joined := map[string]bool{}, []any{}
+	for _, reply := range all {
+		list, err := redis.Strings(reply, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range list {
+			if !has[s] {
+				has[s] = true
+				joined = append(joined, []byte(s))
+			}
+		}
+	}
+	return joined, nil
+}
+
+// numsub adds up the subscribers of one channel.
+func numsub(all []any) (any, error) {
+	var name any
+	total := int64(0)
+	for _, reply := range all {
+		pair, err := redis.Values(reply, nil)
+		if err != nil || len(pair) != 2 {
+			return nil, fmt.Errorf("topologytest: NUMSUB answered %v, %v", reply, err)
+		}
+		n, err := redis.Int64(pair[1], nil)
+		if err != nil {
+			return nil, err
+		}
+		name = pair[0]
+		total += n
+	}
+	return []any{name, total}, nil
+}
