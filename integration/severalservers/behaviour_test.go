@@ -171,7 +171,7 @@ func (m *mover) move() {
 		from, to = 1, 0
 	}
 	if !m.two && rand.IntN(4) == 0 {
-		if from, to = from, 2; rand.IntN(2) == 0 {
+		if to = 2; rand.IntN(2) == 0 {
 			from, to = 2, rand.IntN(2)
 		}
 	}

@@ -1,0 +1,64 @@
+package topology
+
+import (
+	"testing"
+)
+
+func TestChangesAreMergedWhileNobodyLooks(t *testing.T) {
+	a, b, c := new(Node), new(Node), new(Node)
+	f := NewFeed()
+	for i := range uint16(100) {
+		f.Tell(Change{Slots: Slots{{i, i}}, From: a, To: b})
+		f.Tell(Change{Slots: Slots{{5, 9}}, From: b, To: c, DataMayBeLost: i == 50})
+	}
+	told := <-f.Changes()
+	if len(told) != 2 || told[0].From != a || told[0].To != b || told[1].To != c {
+		t.Fatalf("told %+v", told)
+	}
+	if !told[0].Slots.Has(0) || !told[0].Slots.Has(99) || told[0].Slots.Has(100) || told[0].DataMayBeLost {
+		t.Errorf("the first is %+v", told[0])
+	}
+	if len(told[1].Slots) != 1 || !told[1].DataMayBeLost {
+		t.Errorf("the second is %+v", told[1])
+	}
+	select {
+	case more := <-f.Changes():
+		t.Errorf("told once more: %+v", more)
+	default:
+	}
+	f.Tell(Change{Slots: AllSlots, From: a, To: a})
+	f.Close()
+	f.Close()
+	f.Tell(Change{Slots: AllSlots, From: b, To: b})
+	if told := <-f.Changes(); len(told) != 1 || told[0].From != a {
+		t.Errorf("told at the end: %+v", told)
+	}
+	if _, open := <-f.Changes(); open {
+		t.Error("it does not end")
+	}
+}
+
+// Too many ranges to remember become all slots: nobody is left out.
+func TestChangeOfManySlotsIsOfAll(t *testing.T) {
+	f := NewFeed()
+	n := new(Node)
+	for i := range uint16(8000) {
+		f.Tell(Change{Slots: Slots{{2 * i, 2 * i}}, From: n, To: n})
+	}
+	told := <-f.Changes()
+	if len(told) != 1 || !told[0].Slots.All() {
+		t.Errorf("told of %d ranges in %d changes", len(told[0].Slots), len(told))
+	}
+}
+
+func TestSlotsHaveTheirEnds(t *testing.T) {
+	s := Slots{{3, 5}, {9, 9}}
+	for slot, want := range map[uint16]bool{2: false, 3: true, 5: true, 6: false, 8: false, 9: true, 10: false} {
+		if s.Has(slot) != want {
+			t.Errorf("slot %d: %t", slot, !want)
+		}
+	}
+	if s.All() || !AllSlots.All() || !AllSlots.Has(0) || !AllSlots.Has(16383) {
+		t.Error("all slots are not told from some")
+	}
+}

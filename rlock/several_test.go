@@ -1,0 +1,217 @@
+package rlock_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// openSeveral makes a client of servers that share the slots.
+func openSeveral(t *testing.T, c *topologytest.Cluster, opts ...rlock.Option) *rlock.Client {
+	t.Helper()
+	client, err := rlock.Open(t.Context(), c.URL(), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// nameOn is a lock name that a server of two has.
+func nameOn(server int) string {
+	for i := 0; ; i++ {
+		if name := fmt.Sprint("lock-", i); int(codec.Slot(name))/8192 == server {
+			return name
+		}
+	}
+}
+
+// errorsOf counts a server's answers with an error code.
+func errorsOf(t *testing.T, c redis.Conn, code string) (n int) {
+	t.Helper()
+	info, err := redis.String(c.Do("INFO", "errorstats"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, rest, ok := strings.Cut(info, "errorstat_"+code+":count="); ok {
+		if _, err := fmt.Sscan(strings.TrimSpace(strings.SplitN(rest, "\r", 2)[0]), &n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+func TestEachCommandGoesToItsServerAtOnce(t *testing.T) {
+	s := topologytest.Start(t, 1, 1)
+	c := openSeveral(t, s, rlock.WithWatchdogTimeout(900*time.Millisecond))
+	ctx := t.Context()
+	// The servers know where everything is since they began; so does the client since Open.
+	var holds []*rlock.Hold
+	for i := range 60 {
+		l := c.NewLock(fmt.Sprint("name-", i))
+		h, err := l.Lock(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds = append(holds, h)
+		if _, err := l.TryLock(ctx); !errors.Is(err, rlock.ErrLocked) {
+			t.Errorf("held, and TryLock says %v", err)
+		}
+		if n, err := l.HoldCount(ctx, h.Owner()); n != 1 || err != nil {
+			t.Errorf("count %d, %v", n, err)
+		}
+		if _, err := l.RemainTTL(ctx); err != nil {
+			t.Error(err)
+		}
+		fixed, err := c.NewLock(fmt.Sprint("fixed-", i)).Lock(ctx, rlock.Lease(time.Minute))
+		if err == nil {
+			err = fixed.Extend(ctx, time.Minute)
+		}
+		if err == nil {
+			err = fixed.Unlock(ctx)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		forced := c.NewLock(fmt.Sprint("forced-", i))
+		if _, err := forced.Lock(ctx); err != nil {
+			t.Error(err)
+		}
+		if ended, err := forced.ForceUnlock(ctx); !ended || err != nil {
+			t.Errorf("forced: %t, %v", ended, err)
+		}
+		as := c.NewOwner()
+		taken := c.NewLock(fmt.Sprint("taken-", i))
+		if err := taken.UnlockAs(ctx, as); !errors.Is(err, rlock.ErrNotHeld) {
+			t.Errorf("nobody's: %v", err)
+		}
+	}
+	// Some renewals, then a woken wait each.
+	renewed := time.Now()
+	for time.Since(renewed) < 2*time.Second {
+		time.Sleep(50 * time.Millisecond)
+		for _, h := range holds {
+			if err := h.Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i, h := range holds {
+		entered := make(chan error, 1)
+		go func() {
+			h, err := c.NewLock(fmt.Sprint("name-", i)).TryLockFor(ctx, time.Minute)
+			if err == nil {
+				err = h.Unlock(ctx)
+			}
+			entered <- err
+		}()
+		if err := h.Unlock(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := <-entered; err != nil {
+			t.Error(err)
+		}
+	}
+	for server := range 2 {
+		for _, code := range []string{"MOVED", "ASK", "CROSSSLOT", "TRYAGAIN"} {
+			if n := errorsOf(t, s.Conn(server), code); n != 0 {
+				t.Errorf("server %d answered %s %d times, though nothing moved", server, code, n)
+			}
+		}
+		if n := topologytest.Calls(t, s.Conn(server), "evalsha"); n < 100 {
+			t.Errorf("server %d ran %d scripts", server, n)
+		}
+	}
+}
+
+// The key goes with its slot, and is deleted there. Without the renewal at once the
+// holder would learn of it after a third of its lease.
+func TestHoldIsRenewedAtOnceWhenItsSlotMoves(t *testing.T) {
+	s := topologytest.Start(t, 1, 1)
+	c := openSeveral(t, s, rlock.WithWatchdogTimeout(10*time.Minute))
+	moving, staying := nameOn(0), nameOn(1)
+	h, err := c.NewLock(moving).Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := c.NewLock(staying).Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := other.ValidUntil()
+	s.Move(0, 1, codec.Slot(moving))
+	if n, err := redis.Int(s.Conn(1).Do("DEL", moving)); n != 1 || err != nil {
+		t.Fatalf("deleted %d, %v", n, err)
+	}
+	select {
+	case <-h.Done():
+		if err := h.Err(); !errors.Is(err, rlock.ErrLeaseLost) {
+			t.Errorf("got %v", err)
+		}
+	case <-time.After(3 * soonEnough):
+		t.Fatal("it was not told within the third of its lease")
+	}
+	if err := other.Err(); err != nil || other.ValidUntil().Sub(before) > 10*time.Millisecond {
+		t.Errorf("the one whose slot stayed: %v, valid until %v, before it was %v", err, other.ValidUntil(), before)
+	}
+}
+
+// waits has one client hold a name and another one wait for it.
+func waits(t *testing.T, s *topologytest.Cluster, name string) (h *rlock.Hold, entered <-chan error) {
+	t.Helper()
+	h, err := openSeveral(t, s, rlock.WithWatchdogTimeout(10*time.Minute)).NewLock(name).Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := openSeveral(t, s).NewLock(name)
+	end := make(chan error, 1)
+	go func() {
+		_, err := l.Lock(t.Context())
+		end <- err
+	}()
+	becomes(t, "the waiter listens where the slot is", func() bool { return listeners(t, s.Conn(0), name) == 1 })
+	return h, end
+}
+
+func enters(t *testing.T, h *rlock.Hold, entered <-chan error) {
+	t.Helper()
+	if err := h.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	select {
+	case err := <-entered:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(3 * soonEnough):
+		t.Error("the release woke nobody within the lease")
+	}
+}
+
+func TestWaiterListensWhereItsSlotIs(t *testing.T) {
+	s := topologytest.Start(t, 1, 1)
+	name := nameOn(0)
+	h, entered := waits(t, s, name)
+	s.Move(0, 1, codec.Slot(name))
+	becomes(t, "the waiter listens at the new server only", func() bool {
+		return listeners(t, s.Conn(1), name) == 1 && listeners(t, s.Conn(0), name) == 0
+	})
+	enters(t, h, entered)
+}
+
+func TestServerThatLeavesTakesNobodyWithIt(t *testing.T) {
+	s := topologytest.Start(t, 1, 1)
+	name := nameOn(0)
+	h, entered := waits(t, s, name)
+	s.Leave(0, 1)
+	becomes(t, "the waiter listens at the server that is left", func() bool { return listeners(t, s.Conn(1), name) == 1 })
+	enters(t, h, entered)
+}
