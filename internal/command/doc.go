@@ -5,6 +5,9 @@
 // was sent. Nobody else looks at a server's error or at the end of a
 // connection; package refusal, below, knows the codes.
 //
+// A request goes to the node that serves its slot, which package topology knows.
+// The answers that say otherwise are seen here alone, see redirect.go.
+//
 // Three ideas make a fate trustworthy:
 //   - A lost command is final only behind a kill barrier: the server was asked
 //     to end the connection that the command was written to, or it is known

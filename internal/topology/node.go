@@ -28,11 +28,11 @@ type Node struct {
 
 // NodeOptions are what a topology makes a node of.
 type NodeOptions struct {
-	Name string // of the server, for people
-	Dial func(context.Context) (redis.Conn, error)
+	Name string                                    // of the server, for people
+	Dial func(context.Context) (redis.Conn, error) // makes a connection, or borrows one
 
-	Timeout  time.Duration
-	Clock    clock.Clock
+	Timeout  time.Duration                // how long one command may take
+	Clock    clock.Clock                  // of the times of commands
 	Logger   *slog.Logger                 // nil: silent
 	Replicas bool                         // count them, for WAIT
 	Alone    bool                         // a command has keys of one slot

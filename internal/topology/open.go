@@ -15,7 +15,7 @@ import (
 // Settings are what a client wants of its connections, whatever the topology.
 type Settings struct {
 	Timeout  time.Duration // how long one command may take
-	Clock    clock.Clock
+	Clock    clock.Clock   // of the times of commands
 	Logger   *slog.Logger // nil: silent
 	Replicas bool         // count them, for WAIT
 

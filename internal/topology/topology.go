@@ -63,14 +63,14 @@ type Redirection struct {
 
 // Subscription is where a waiter listens, by SUBSCRIBE.
 type Subscription struct {
-	Node *Node
+	Node *Node // on whose hub
 }
 
 // Change tells that what was held or awaited on From is to be looked for on To:
 // leases of these slots are to be renewed at once, and who waits there is to
 // subscribe on To, where that is another node, and to look again.
 type Change struct {
-	Slots         Slots
+	Slots         Slots // what has changed
 	From, To      *Node // the same where a node's connection or server changed
 	DataMayBeLost bool  // To may lack what From had
 }
@@ -79,7 +79,10 @@ type Change struct {
 type Slots []Range
 
 // Range is a run of slots, both ends included.
-type Range struct{ First, Last uint16 }
+type Range struct {
+	First uint16 // the lowest
+	Last  uint16 // the highest
+}
 
 // AllSlots has every slot.
 var AllSlots = Slots{{0, 16383}}

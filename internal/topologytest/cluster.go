@@ -22,7 +22,7 @@ const patience = 30 * time.Second
 // where they fail, and must be called from the test's own goroutine.
 type Cluster struct {
 	t       testing.TB
-	Servers []*redistest.Server
+	Servers []*redistest.Server // those that have left too
 	conns   []redis.Conn
 	ids     []string
 }

@@ -53,7 +53,13 @@ type Several struct {
 }
 
 // Counts are redirections by their sort, and nodes that left.
-type Counts struct{ Moved, Ask, Unsettled, ReadOnly, Left int }
+type Counts struct {
+	Moved     int // commands answered MOVED
+	Ask       int // ASK
+	Unsettled int // TRYAGAIN or CLUSTERDOWN
+	ReadOnly  int // READONLY
+	Left      int // nodes that left
+}
 
 // New makes the topology of servers at these addresses, with commas between.
 func New(addresses string, s topology.Settings) *Several {

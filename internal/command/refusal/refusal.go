@@ -82,7 +82,7 @@ func (r Refusal) Scatters() bool {
 
 // Place is where a node of a cluster says that a slot is served.
 type Place struct {
-	Slot uint16
+	Slot uint16 // the command's
 	Addr string // host:port; the host may be empty or unknown to the node
 }
 
