@@ -16,8 +16,8 @@ import (
 type Settings struct {
 	Timeout  time.Duration // how long one command may take
 	Clock    clock.Clock   // of the times of commands
-	Logger   *slog.Logger // nil: silent
-	Replicas bool         // count them, for WAIT
+	Logger   *slog.Logger  // nil: silent
+	Replicas bool          // count them, for WAIT
 
 	TLS            *tls.Config           // of URLs with TLS; nil: the system's roots
 	Credentials    redisconn.Credentials // nil: those of the URL
