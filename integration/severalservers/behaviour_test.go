@@ -19,8 +19,12 @@ import (
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
-// leaveAfter is how long the third server takes part.
-const leaveAfter = 6 * time.Second
+// The third server takes part for so long at least, and until it has run so many
+// scripts.
+const (
+	leaveAfter = 6 * time.Second
+	itsScripts = 200
+)
 
 // TestBehaviourHoldsOnServersThatShareTheSlots runs the behaviour tests while slots
 // move between two servers, and after the third has left.
@@ -37,7 +41,7 @@ func TestBehaviourHoldsOnServersThatShareTheSlots(t *testing.T) {
 	ended := run.start(t, c.URL())
 	began := time.Now()
 	var left [2]int // scripts at the third server, redirections by it
-	gone := false
+	gone, stayed := false, time.Duration(0)
 	for running := true; running; {
 		select {
 		case <-ended:
@@ -45,9 +49,10 @@ func TestBehaviourHoldsOnServersThatShareTheSlots(t *testing.T) {
 			continue
 		case <-time.After(20 * time.Millisecond):
 		}
-		if !gone && time.Since(began) > leaveAfter {
+		if !gone && time.Since(began) > leaveAfter && m.scripts(2) >= itsScripts {
 			gone = true
 			left = m.leave()
+			stayed = time.Since(began)
 			continue
 		}
 		m.move()
@@ -62,7 +67,7 @@ func TestBehaviourHoldsOnServersThatShareTheSlots(t *testing.T) {
 	for i, n := range scripts {
 		t.Logf("server %d ran %d scripts of %d (%.0f %%), and redirected %d commands", i, n, total, 100*float64(n)/float64(total), redirected[i])
 	}
-	t.Logf("%d tests passed, %d excluded, of %d; %d slots were moved in use, the third server left after %v", passed, len(excluded), len(all), m.moves, leaveAfter)
+	t.Logf("%d tests passed, %d excluded, of %d; %d slots were moved in use, the third server left after %v", passed, len(excluded), len(all), m.moves, stayed.Round(time.Second))
 	for i := range 2 {
 		if 10*scripts[i] < 3*total {
 			t.Errorf("server %d ran less than 30 %% of all scripts", i)

@@ -351,10 +351,11 @@ func TestUnwrittenCommandOfANodeThatLeavesIsNotSent(t *testing.T) {
 	s := redistest.Start(t)
 	n := topology.NewNode(topology.NodeOptions{Timeout: timeout, Clock: clock.System(), Dial: dialler(t, s)})
 	done := make(chan *pipeline.Request, 1)
-	ask := func() bool {
-		return n.Pipe.Enqueue(&pipeline.Request{Command: "PING", Done: pipeline.CompletionFunc(func(r *pipeline.Request) { done <- r })})
+	ask := func() (*pipeline.Request, bool) {
+		r := &pipeline.Request{Command: "PING", Done: pipeline.CompletionFunc(func(r *pipeline.Request) { done <- r })}
+		return r, n.Pipe.Enqueue(r)
 	}
-	if !ask() {
+	if _, taken := ask(); !taken {
 		t.Fatal("it takes nothing")
 	}
 	n.Leave(timeout)
@@ -366,8 +367,8 @@ func TestUnwrittenCommandOfANodeThatLeavesIsNotSent(t *testing.T) {
 	default:
 		t.Error("it has no end")
 	}
-	if ask() {
-		t.Error("a node that left takes commands")
+	if r, taken := ask(); taken || !errors.Is(r.Err, pipeline.ErrGone) || command.IsClosed(r.Err) {
+		t.Errorf("it left, and takes a command: %t, %v", taken, r.Err)
 	}
 }
 

@@ -65,7 +65,7 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 	n.forces++
 	f = &forcing{n: n, done: make(chan struct{})}
 	f.req.Handler, f.req.Wait, f.req.Slot = f, l.c.o.Replicas, l.slot
-	f.req.Script(l.kind.force(l.Key(), l.channel.(string)))
+	f.req.Script(l.kind.force(l.Key(), l.channel.(string), l.publish().(string)))
 	l.c.work.add()
 	if !s.sec.enqueue(&f.req) {
 		n.unpin()

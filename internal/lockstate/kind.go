@@ -12,8 +12,8 @@ type kind struct {
 	channel func(key string) string
 	wakes   func(payload []byte) bool
 	acquire func(dst []any, key, owner, lease luasrc.Arg) luasrc.Call
-	release func(dst []any, key, channel, latch, owner, lease, latchTTL luasrc.Arg) luasrc.Call
-	force   func(key, channel string) luasrc.Call
+	release func(dst []any, key, channel, latch, owner, lease, latchTTL, publish luasrc.Arg) luasrc.Call
+	force   func(key, channel, publish string) luasrc.Call
 }
 
 // reentrant is Redisson's RLock.
@@ -21,10 +21,6 @@ var reentrant = &kind{
 	channel: codec.Channel,
 	wakes:   codec.IsUnlock,
 	acquire: luasrc.Lock,
-	release: func(dst []any, key, channel, latch, owner, lease, latchTTL luasrc.Arg) luasrc.Call {
-		return luasrc.Unlock(dst, key, channel, latch, owner, lease, latchTTL, luasrc.Publish)
-	},
-	force: func(key, channel string) luasrc.Call {
-		return luasrc.ForceUnlock(key, channel, luasrc.Publish)
-	},
+	release: luasrc.Unlock,
+	force:   luasrc.ForceUnlock,
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // Lock is a lock as its client's state knows it. It never changes, and holds
@@ -29,6 +30,9 @@ func (l *Lock) Name() string { return l.name }
 
 // Key is the mapped name.
 func (l *Lock) Key() string { return l.key.(string) }
+
+// publish is the command that announces a release. The scripts know one.
+func (l *Lock) publish() luasrc.Arg { return l.c.top.Publish(l.slot)[0] }
 
 func (l *Lock) shard() *shard { return l.c.shard(l.Key()) }
 

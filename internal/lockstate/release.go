@@ -87,7 +87,7 @@ func (r *release) begin() {
 	}
 	l := st.n.l
 	r.req.Wait = c.o.Replicas
-	r.req.Script(l.kind.release(r.req.Room(), l.key, l.channel, r.latch, st, c.leaseArg(r.lease), c.args.latchTTL))
+	r.req.Script(l.kind.release(r.req.Room(), l.key, l.channel, r.latch, st, c.leaseArg(r.lease), c.args.latchTTL, l.publish()))
 	r.send()
 	if r.alive && st.held == 0 && !r.reported {
 		r.ownMessage = st.n.handOff()

@@ -24,7 +24,7 @@ type Single struct {
 }
 
 // publishes is what one server's listeners hear.
-var publishes = []string{luasrc.Publish}
+var publishes = []luasrc.Arg{luasrc.Publish}
 
 // dialled is Single for a URL.
 func dialled(target *redisconn.Target, s Settings) *Single {
@@ -75,7 +75,7 @@ func (t *Single) Redirect(from *Node, _ uint16, said refusal.Refusal) Redirectio
 func (t *Single) SpansSlots() bool { return true }
 
 // Publish is PUBLISH.
-func (t *Single) Publish(uint16) []string { return publishes }
+func (t *Single) Publish(uint16) []luasrc.Arg { return publishes }
 
 // Subscriptions is a SUBSCRIBE on the one node.
 func (t *Single) Subscriptions(uint16) []Subscription { return t.listens }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // Topology tells which node serves a slot. Its methods are safe for concurrent
@@ -30,7 +31,7 @@ type Topology interface {
 
 	// Publish gives the commands that announce a release to all who may listen
 	// on a channel of slot. The slice is shared.
-	Publish(slot uint16) []string
+	Publish(slot uint16) []luasrc.Arg
 
 	// Subscriptions gives what a waiter on a channel of slot subscribes to. It
 	// listens when all are confirmed.

@@ -120,7 +120,7 @@ func (t *Several) Redirect(from *topology.Node, slot uint16, said refusal.Refusa
 func (t *Several) SpansSlots() bool { return false }
 
 // Publish is PUBLISH, which the servers pass on to each other.
-func (t *Several) Publish(uint16) []string { return []string{luasrc.Publish} }
+func (t *Several) Publish(uint16) []luasrc.Arg { return []luasrc.Arg{luasrc.Publish} }
 
 // Subscriptions is a SUBSCRIBE on the slot's node. While nobody knows that node,
 // any other does: there will be a change.
