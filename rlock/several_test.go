@@ -3,7 +3,6 @@ package rlock_test
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -32,21 +31,6 @@ func nameOn(server int) string {
 			return name
 		}
 	}
-}
-
-// errorsOf counts a server's answers with an error code.
-func errorsOf(t *testing.T, c redis.Conn, code string) (n int) {
-	t.Helper()
-	info, err := redis.String(c.Do("INFO", "errorstats"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, rest, ok := strings.Cut(info, "errorstat_"+code+":count="); ok {
-		if _, err := fmt.Sscan(strings.TrimSpace(strings.SplitN(rest, "\r", 2)[0]), &n); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return n
 }
 
 func TestEachCommandGoesToItsServerAtOnce(t *testing.T) {
@@ -122,7 +106,7 @@ func TestEachCommandGoesToItsServerAtOnce(t *testing.T) {
 	}
 	for server := range 2 {
 		for _, code := range []string{"MOVED", "ASK", "CROSSSLOT", "TRYAGAIN"} {
-			if n := errorsOf(t, s.Conn(server), code); n != 0 {
+			if n := topologytest.Errors(t, s.Conn(server), code); n != 0 {
 				t.Errorf("server %d answered %s %d times, though nothing moved", server, code, n)
 			}
 		}

@@ -7,7 +7,7 @@ var moving = []defect{
 		edits: []edit{{"internal/topology/single.go",
 			"\tif said.ReadOnly() {\n",
 			"\tif false {\n"}},
-		by: []catcher{{"integration/behaviour", "TestPoolFollowsItsAddressToAnotherMaster"}},
+		by: []catcher{{"internal/command", "TestReadOnlyCommandGoesToTheServerThatTheAddressLeadsTo"}, {"integration/behaviour", "TestPoolFollowsItsAddressToAnotherMaster"}},
 	},
 	{
 		what: "a connection is used whatever role its server has",

@@ -2,7 +2,6 @@ package severalservers_test
 
 import (
 	"bufio"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -223,20 +222,7 @@ func (m *mover) scripts(server int) int {
 }
 
 // redirections counts the commands that a server sent elsewhere.
-func (m *mover) redirections(server int) (n int) {
+func (m *mover) redirections(server int) int {
 	m.Helper()
-	info, err := redis.String(m.c.Conn(server).Do("INFO", "errorstats"))
-	if err != nil {
-		m.Fatal(err)
-	}
-	for line := range strings.Lines(info) {
-		code, count, _ := strings.Cut(strings.TrimSpace(line), ":count=")
-		if k := 0; code == "errorstat_MOVED" || code == "errorstat_ASK" {
-			if _, err := fmt.Sscan(count, &k); err != nil {
-				m.Fatal(err)
-			}
-			n += k
-		}
-	}
-	return n
+	return topologytest.Errors(m, m.c.Conn(server), "MOVED") + topologytest.Errors(m, m.c.Conn(server), "ASK")
 }

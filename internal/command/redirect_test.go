@@ -393,6 +393,22 @@ func TestKillBarrierGoesToTheServerThatTheBytesWentTo(t *testing.T) {
 	}
 }
 
+// A key to delete, which no caller waits for, is at another server by now.
+func TestDiscardedKeyFollowsItsSlot(t *testing.T) {
+	g := startCluster(t)
+	g.answered(g.do(command.Never, "SET", g.key, "1"))
+	g.c.Begin(g.slot, 0, 1)
+	g.c.MoveKeys(g.slot, 0, 1, 10)
+	before := topologytest.Errors(t, g.c.Conn(0), "ASK")
+	g.x.Discard(g.slot, g.key)
+	g.becomes("its DEL was answered ASK", func() bool { return topologytest.Errors(t, g.c.Conn(0), "ASK") > before })
+	g.c.End(g.slot, 0, 1)
+	g.becomes("it is deleted", func() bool {
+		n, err := redis.Int(g.c.Conn(1).Do("EXISTS", g.key))
+		return n == 0 && err == nil
+	})
+}
+
 // While nobody knows who serves its slot, a command waits for a timeout.
 func TestTableThatNeverComesIsNotSent(t *testing.T) {
 	top := topologytest.New("127.0.0.1:1", topology.Settings{Timeout: 200 * time.Millisecond, Clock: clock.System()})

@@ -344,7 +344,7 @@ func (p *discarded) Complete(r *Request) {
 	said, _ := refusal.Of(r.Err)
 	refused := said.Passing()
 	p.mu.Lock()
-	p.refused = refused
+	p.refused = refused || said.Elsewhere() // it may be asked again before the slot has moved
 	p.mu.Unlock()
 	for _, key := range r.Args {
 		switch {
