@@ -168,10 +168,10 @@ const settles = 2 * time.Second
 // find it half-way.
 func (m *mover) move() {
 	m.Helper()
-	// From the one that ran more, so that neither has the busy locks alone; the
-	// third takes part now and then.
+	// Rather from the one that ran more, so that neither has the busy locks alone;
+	// the third takes part now and then.
 	from, to := 0, 1
-	if m.scripts(1) > m.scripts(0) {
+	if m.scripts(1) > m.scripts(0) != (rand.IntN(3) == 0) {
 		from, to = 1, 0
 	}
 	if !m.two && rand.IntN(4) == 0 {
