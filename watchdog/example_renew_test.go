@@ -128,6 +128,28 @@ func ExampleWatchdog_RenewNow() {
 	// asked about 1
 }
 
+// Some of the leases are served by another server now: those are asked about at
+// once.
+func ExampleWatchdog_RenewThose() {
+	asked := make(chan string, 100)
+	dog := watchdog.New(func(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
+		for i, l := range batch {
+			asked <- l.Holder().(*key).name
+			answer(i, watchdog.Answer{Result: watchdog.Renewed, Sent: clock.Now(), TTL: time.Hour})
+		}
+	}, watchdog.Options{TTL: time.Hour, Clock: clock})
+	defer dog.Close()
+	for _, name := range []string{"moved", "stays"} {
+		lease := dog.Register(&key{name: name})
+		lease.Live(watchdog.Trust(clock.Now(), time.Hour), clock.Now(), watchdog.Never)
+	}
+
+	dog.RenewThose(func(h watchdog.Holder) bool { return h.(*key).name == "moved" })
+	fmt.Println("asked about", <-asked)
+	// Output:
+	// asked about moved
+}
+
 // Failing is for those who watch over the watchdog: are leases at risk?
 func ExampleWatchdog_Failing() {
 	tried := make(chan struct{}, 100)
