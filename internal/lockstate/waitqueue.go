@@ -181,7 +181,7 @@ func (sub *subscriber) Confirmed() {
 // Message makes the head look, if its kind of lock says so (P3).
 func (sub *subscriber) Message(payload []byte) {
 	if sub.kind.wakes(payload) {
-		sub.tell(func(q *waitQueue) { q.Queue.Message(q.now()) })
+		sub.tell(func(q *waitQueue) { q.Queue.Message(q.now(), 1) })
 	}
 }
 
