@@ -38,7 +38,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 	r.x, r.fate = x, Open
 	// What is paused anyway is paused for READONLY too: others of its owner may
 	// go first.
-	r.wire.Done, r.wire.Wait, r.wire.Once = (*completion)(r), r.Wait, r.Resend == Always
+	r.wire.Done, r.wire.Wait, r.wire.Once = (*completion)(r), r.Wait, r.Resend >= Unrun
 	if x.pipe.Enqueue(&r.wire) {
 		return true
 	}
@@ -125,10 +125,10 @@ func (x *Executor) sendsAgain(r *Request, fate Fate) bool {
 	case Lost:
 		return true
 	case NotSent:
-		return r.Resend == Always || r.Until == clock.Never || !x.o.Permanent(r.wire.Err)
+		return r.Resend >= Unrun || r.Until == clock.Never || !x.o.Permanent(r.wire.Err)
 	case Refused:
 		said, _ := refusal.Of(r.wire.Err)
-		return said.Transient() || r.Resend == Always && said.Passing()
+		return said.Transient() || r.Resend >= Unrun && said.Passing()
 	}
 	return false
 }

@@ -98,6 +98,9 @@ type Traits struct {
 	// grant of a kind of width 1 says that nobody else of the family holds.
 	Width int
 
+	// Silent says that nothing is published: a waiter has no channel, and pauses.
+	Silent bool
+
 	// HandOff lets the next waiter's acquire follow this client's unlock in the
 	// same write. It is for kinds in which any waiter may be the next.
 	HandOff bool
@@ -117,6 +120,13 @@ type Traits struct {
 	// KeyType is what Redis calls the type of the lock's key. A key of another
 	// type is not the lock's, and is left alone.
 	KeyType string
+
+	// Tally names a count of holds. Kinds of a family with one Tally count an
+	// owner's holds together, so that Confirm counts both.
+	Tally string
+
+	// Latched says that a release keeps its result in Want.Latch.
+	Latched bool
 
 	// RenewGroup is whose leases share one Renew. Kinds of one group have the
 	// same Renew and Renewed.

@@ -19,6 +19,7 @@ var reentrantTraits = Traits{
 	HandOff:    true,
 	FairShare:  true,
 	KeyType:    "hash",
+	Latched:    true,
 	RenewGroup: ownedHash,
 }
 

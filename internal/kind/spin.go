@@ -17,7 +17,9 @@ var spinTraits = Traits{
 	Family:     ownedHash,
 	Queue:      "spin",
 	Width:      1,
+	Silent:     true,
 	KeyType:    "hash",
+	Latched:    true,
 	RenewGroup: ownedHash,
 }
 

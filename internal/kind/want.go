@@ -37,7 +37,6 @@ type Want struct {
 
 	Wait time.Duration // how long the call waits altogether; 0: as long as it takes
 	Once bool          // it makes one attempt and does not wait
-	N    int           // how much of it, for kinds that have an amount; 0 is 1
 }
 
 // Held is what an owner holds, as its kind sees it.

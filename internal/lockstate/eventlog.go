@@ -146,7 +146,7 @@ func (e eventLog) entered(ctx context.Context, w *Waiter, h *Hold, err error) {
 
 // queued logs that w waits behind others of this client.
 func (e eventLog) queued(w *Waiter) {
-	if ahead := w.n.queue.Len() - 1; ahead > 0 && e.on(context.Background(), slog.LevelDebug) {
+	if ahead := w.queue().Len() - 1; ahead > 0 && e.on(context.Background(), slog.LevelDebug) {
 		e.later(w.n.s, slog.LevelDebug, "queued", named(w.n.l.name), slog.Int("ahead", ahead))
 	}
 }

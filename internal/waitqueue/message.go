@@ -40,6 +40,14 @@ func (q *Queue) SubscriptionRefused(err error) {
 	q.changed = true
 }
 
+// Relisten says that the waiters' channel is another one from now on.
+func (q *Queue) Relisten(now time.Duration) {
+	if q.subscribed {
+		q.unsubscribe()
+		q.subscribe(now)
+	}
+}
+
 // subscribe asks for the channel if nobody has, and the policy does not stay
 // away from it (A2).
 func (q *Queue) subscribe(now time.Duration) {
