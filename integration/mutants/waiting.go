@@ -61,8 +61,8 @@ var waiting = []defect{
 	{
 		what: "the subscription stays when nobody waits",
 		edits: []edit{{"internal/lockstate/waitqueue.go",
-			"\t\tq.sub.Close()\n\t\tq.sub = nil\n",
-			"\t\tq.sub = nil\n"}},
+			"\t\tsub.Close()\n",
+			"\t\t_ = sub\n"}},
 		by: []catcher{{"integration/behaviour", "TestManyOperationsLeaveNoChannelAndNoKey"}},
 	},
 	{
@@ -92,7 +92,7 @@ var waiting = []defect{
 	{
 		what: "the next waiter of the client waits for the message",
 		edits: []edit{{"internal/lockstate/release.go",
-			"\t\tr.ownMessage = st.n.handOff()\n",
+			"\t\tr.ownMessage = st.n.handOff(r.l)\n",
 			""}},
 		by: []catcher{{"integration/behaviour", "TestHandOffWithinAClientIsOneRoundTrip"}},
 	},

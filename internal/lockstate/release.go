@@ -245,7 +245,7 @@ func (r *release) Done(q *command.Request) {
 		return
 	}
 	switch r.failed = q.Err(); {
-	case q.Passing() || r.st.n.c.Closed():
+	case q.Passing() || r.st.n.c.Closed() || q.Fate() == command.Lost:
 		r.expire()
 	case q.MayHaveRun():
 		r.sent()
