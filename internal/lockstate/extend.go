@@ -251,7 +251,7 @@ func (e *extension) answered(r *command.Request) {
 		e.mayHaveRun(r)
 		e.finish(err)
 	case !mine[0]:
-		st.lose(errVanished)
+		st.loseTally(h.l, errVanished)
 		e.finishTooLate(lostBy(errVanished))
 	case h.ended != nil:
 		// Lost or released while the answer was on its way.

@@ -276,26 +276,29 @@ func (st *OwnerState) dropAll() []*Hold {
 	return holds
 }
 
-// loseKind ends the living holds of one kind, because the owner does not hold as
-// that any more.
-func (st *OwnerState) loseKind(l *Lock, cause error) {
+// loseTally ends the living holds that the server counts together with those of
+// l's kind, because the owner has none of them any more. Nearly always that is
+// all.
+func (st *OwnerState) loseTally(l *Lock, cause error) {
+	if st.tally(l) == st.held {
+		st.lose(cause)
+		return
+	}
 	var lost []*Hold
 	for h := st.holds; h != nil; {
 		next := h.next
-		if h.l.traits == l.traits {
+		if h.l.traits.Tally == l.traits.Tally {
 			st.drop(h)
 			h.over(lostBy(cause))
 			lost = append(lost, h)
 		}
 		h = next
 	}
-	if len(lost) == 0 {
-		return
+	if len(lost) > 0 {
+		st.n.c.log.lost(st, lost, cause)
+		st.updateLease()
+		st.n.wakeHead()
 	}
-	st.n.c.log.lost(st, lost, cause)
-	st.updateLease()
-	st.n.wakeHead()
-	st.dropIfIdle()
 }
 
 // lose ends every living hold, because the owner does not have the key any

@@ -309,13 +309,13 @@ func (r *release) answered(q *command.Request, result kind.Release) {
 	}
 	switch result {
 	case codec.NotHeld:
-		st.lose(errVanished)
+		st.loseTally(r.l, errVanished)
 		if r.alive {
 			n.wakeHead() // it published nothing
 		}
 		r.finish(notHeld(st.owner))
 	case codec.Final:
-		st.lose(errVanished)
+		st.loseTally(r.l, errVanished)
 		r.finish(err)
 	case codec.Partial:
 		if st.held > 0 {

@@ -44,14 +44,15 @@ func (r *renewal) At(i int) kind.Held {
 	return kind.Held{Kind: sub.l.kind, Names: &sub.l.names, Owner: sub.st, Count: sub.count}
 }
 
-// kinds are the handles of the owner's holds, one for each kind.
+// kinds are the handles of the owner's holds, one for each tally.
 func (st *OwnerState) kinds() (l *Lock, more []*Lock) {
 	l = st.n.l
 	if st.holds != nil {
 		l = st.holds.l
 	}
 	for h := st.holds; h != nil; h = h.next {
-		if h.l.traits != l.traits && !slices.ContainsFunc(more, func(o *Lock) bool { return o.traits == h.l.traits }) {
+		same := func(o *Lock) bool { return o.traits.Tally == h.l.traits.Tally }
+		if !same(l) && !slices.ContainsFunc(more, same) {
 			more = append(more, h.l)
 		}
 	}
@@ -184,7 +185,7 @@ func (r *renewal) renewMore(sub *renewee, mine bool, sent time.Duration) {
 	switch {
 	case !mine:
 		sec := sub.st.n.s.enter(mustNotBlock)
-		sub.st.loseKind(sub.l, errVanished)
+		sub.st.loseTally(sub.l, errVanished)
 		sec.leave()
 	case !sub.renewed:
 		sub.renewed, sub.sent = true, sent

@@ -117,7 +117,7 @@ func (a *attempt) countHolds() {
 		case count == 0:
 			// It did not run, and what this client held is gone as well.
 			if known > 0 {
-				st.lose(errVanished)
+				st.loseTally(w.l, errVanished)
 			}
 			a.resumeAs()
 		case st.stillCounted() > 0:
