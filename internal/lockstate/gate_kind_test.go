@@ -77,14 +77,22 @@ func TestLostTryAtAGateIsMadeAgain(t *testing.T) {
 	c, d := openDropping(t, s)
 	l := c.NewLock(gateKind, "g", "g")
 	ended := make(chan outcome, 1)
+	do(t, s.Dial(t), "SCRIPT", "LOAD", gateAsk.Source)
+	tap := monitor.Tap(t, s.URL())
 	d.drop(gateAsk.SHA1)
 	wait(t.Context(), t, &l, 0, ended, Terms{})
 	next(t, ended)
 	if d.lost.Load() != 1 {
 		t.Error("nothing was lost")
 	}
-	if n := do(t, s.Dial(t), "DBSIZE"); n != int64(0) {
-		t.Errorf("%v keys", n)
+	lines := tap.Mark()
+	if n := asked(lines, gateAsk); n != 2 {
+		t.Errorf("%d tries", n)
+	}
+	for _, l := range lines {
+		if l.Is("EVALSHA") && l.Args[1] != gateAsk.SHA1 {
+			t.Errorf("what nobody holds was given back by %v", l)
+		}
 	}
 }
 

@@ -143,7 +143,13 @@ func TestOwnerLeavesTheServersQueueWithItsLastWaiter(t *testing.T) {
 	as := Terms{As: true, Owner: c.NewOwner()}
 	wait(ctx, t, &l, 0, ended, as)
 	becomes(t, conn, 1, "LLEN", "q:queue")
-	wait(t.Context(), t, &l, 1, ended, as)
+	w := wait(t.Context(), t, &l, 1, ended, as)
+	for both := false; !both; time.Sleep(time.Millisecond) {
+		sec := l.shard().enter(mustNotBlock)
+		both = w.queue().Len() == 2 && w.queue().Listening() && w.attempt == nil
+		sec.leave()
+	}
+	none(t, ended)
 	cancel()
 	<-ended
 	none(t, ended)

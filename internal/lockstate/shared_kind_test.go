@@ -278,6 +278,7 @@ func TestLostTryOfOneKindIsNotMistakenForTheOthersHold(t *testing.T) {
 	r, w := sharedLocks(c)
 	as := Terms{As: true, Owner: c.NewOwner()}
 	write := acquireAs(t, w, as)
+	do(t, s.Dial(t), "SCRIPT", "LOAD", readLock.Source)
 	d.drop(readLock.SHA1)
 	read := acquireAs(t, r, as) // it was got, undone, and got again
 	if d.lost.Load() != 1 {
