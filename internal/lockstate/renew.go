@@ -182,17 +182,20 @@ func (r *renewal) Done(q *command.Request) {
 // renewMore goes on with the next kind of an owner that holds of several, after
 // one was renewed or is held no more. The last of them answers.
 func (r *renewal) renewMore(sub *renewee, mine bool, sent time.Duration) {
-	switch {
-	case !mine:
-		sec := sub.st.n.s.enter(mustNotBlock)
-		sub.st.loseTally(sub.l, errVanished)
-		sec.leave()
-	case !sub.renewed:
-		sub.renewed, sub.sent = true, sent
-	}
+	sec := sub.st.n.s.enter(mustNotBlock)
+	next := *sub
 	if len(sub.more) > 0 {
-		next := *sub
 		next.l, next.more = sub.more[0], sub.more[1:]
+		next.count = int(sub.st.tally(next.l))
+	}
+	if !mine {
+		sub.st.loseTally(sub.l, errVanished)
+	} else if !sub.renewed {
+		sub.renewed, sub.sent = true, sent
+		next.renewed, next.sent = true, sent
+	}
+	sec.leave()
+	if len(sub.more) > 0 {
 		sub.st = nil // its command queue is the next one's to free
 		(&renewal{c: r.c, ttl: r.ttl, answer: r.answer, subs: []renewee{next}}).send()
 		return
