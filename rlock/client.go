@@ -8,6 +8,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 	"github.com/google/uuid"
 
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockstate"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/topology"
@@ -152,12 +153,15 @@ const longestName = 512 << 10
 // getLock(name). It does no I/O. A name that can't be used, one that is empty
 // or, mapped, longer than 512 KiB, is reported by every call that would use
 // it, with ErrInvalidName. Any other bytes are data.
-func (c *Client) NewLock(name string) *Lock {
+func (c *Client) NewLock(name string) *Lock { return c.newLock(kind.Reentrant, name) }
+
+// newLock is the handle of any kind.
+func (c *Client) newLock(k kind.Kind, name string) *Lock {
 	key := name
 	if c.mapper != nil && name != "" {
 		key = c.mapper.Map(name)
 	}
-	return &Lock{c.s.NewLock(name, key)}
+	return &Lock{c.s.NewLock(k, name, key)}
 }
 
 // Shutdown ends the client in good order: acquires by new owners and all

@@ -12,15 +12,15 @@ var releasing = []defect{
 	{
 		what: "the latch of a repeated unlock is deleted although its first send may still arrive",
 		edits: []edit{{"internal/lockstate/release.go",
-			"\tif !q.MayArrive() {\n\t\tn.c.exec.Discard(n.l.slot, r.latch)\n\t}\n",
-			"\tn.c.exec.Discard(n.l.slot, r.latch)\n"}},
+			"\tif !q.MayArrive() && r.want.Latch != nil {\n",
+			"\tif r.want.Latch != nil {\n"}},
 		by: []catcher{{"integration/invariants", "TestR1WithheldUnlockDoesNotCountTwice"}},
 	},
 	{
 		what: "the latch is left to expire",
 		edits: []edit{{"internal/lockstate/release.go",
-			"\tif !q.MayArrive() {\n\t\tn.c.exec.Discard(n.l.slot, r.latch)\n",
-			"\tif false {\n\t\tn.c.exec.Discard(n.l.slot, r.latch)\n"}},
+			"\tif !q.MayArrive() && r.want.Latch != nil {\n",
+			"\tif false {\n"}},
 		by: []catcher{{"integration/invariants", "TestR1LatchIsFreshForEachUnlockAndDeleted"}},
 	},
 	{
@@ -34,8 +34,8 @@ var releasing = []defect{
 		what: "a partial unlock passes the lease of the hold that ends, not what the others need",
 		edits: []edit{
 			{"internal/lockstate/unlock.go",
-				"\tr := newRelease(st, limit)\n",
-				"\tr := newRelease(st, limit)\n\tif h.fixed {\n\t\tr.lease = roundUp(h.until - c.now())\n\t}\n"},
+				"\tr := newRelease(st, h.l, limit)\n",
+				"\tr := newRelease(st, h.l, limit)\n\tif h.fixed {\n\t\tr.lease = roundUp(h.until - c.now())\n\t}\n"},
 			{"internal/lockstate/release.go",
 				"\t\tr.lease = st.commandLease(0)\n",
 				"\t\tif r.lease == c.o.Watchdog {\n\t\t\tr.lease = st.commandLease(0)\n\t\t}\n"},

@@ -12,15 +12,15 @@ var waiting = []defect{
 	{
 		what: "a head that gives up does not hand its wake-up on",
 		edits: []edit{{"internal/waitqueue/outcome.go",
-			"\t\tq.wakePending = true // the next head sees for itself\n",
+			"\t\tq.wake(q.current.left + 1) // the next head sees for itself\n",
 			""}},
 		by: []catcher{{"integration/invariants", "TestA3TryThatIsTakenBackHandsItsWakeUpOn"}, {"internal/waitqueue", "TestHeadThatGivesUpHandsItsWakeUpOn"}},
 	},
 	{
 		what: "a message that comes during a try is forgotten with it",
 		edits: []edit{{"internal/waitqueue/message.go",
-			"\tq.wakePending = true\n",
-			"\tq.wakePending = q.leading == nil\n"}},
+			"\tq.wake(n)\n",
+			"\tif q.leading == nil {\n\t\tq.wake(n)\n\t}\n"}},
 		by: []catcher{{"integration/invariants", "TestA3MessageDuringTheHeadsTryOutlivesTheHead"}, {"internal/waitqueue", "TestMessageDuringTheHeadsTryOutlivesTheHead"}},
 	},
 	{
@@ -33,8 +33,8 @@ var waiting = []defect{
 	{
 		what: "the confirmed subscription is no reason to try",
 		edits: []edit{{"internal/waitqueue/message.go",
-			"q.ownMessages, q.wakePending = 0, true",
-			"q.ownMessages = 0"}},
+			"\tq.wake(All)\n",
+			""}},
 		by: []catcher{{"integration/invariants", "TestA2MessageBetweenTryAndSubscriptionIsNotMissed"}, {"internal/waitqueue", "TestResubscriptionMakesTheHeadTry"}},
 	},
 	{
@@ -61,8 +61,8 @@ var waiting = []defect{
 	{
 		what: "the subscription stays when nobody waits",
 		edits: []edit{{"internal/lockstate/waitqueue.go",
-			"\t\tq.sub.Close()\n\t\tq.sub = nil\n",
-			"\t\tq.sub = nil\n"}},
+			"\t\tsub.Close()\n",
+			"\t\t_ = sub\n"}},
 		by: []catcher{{"integration/behaviour", "TestManyOperationsLeaveNoChannelAndNoKey"}},
 	},
 	{
@@ -92,7 +92,7 @@ var waiting = []defect{
 	{
 		what: "the next waiter of the client waits for the message",
 		edits: []edit{{"internal/lockstate/release.go",
-			"\t\tr.ownMessage = st.n.handOff()\n",
+			"\t\tr.ownMessage = st.n.handOff(r.l)\n",
 			""}},
 		by: []catcher{{"integration/behaviour", "TestHandOffWithinAClientIsOneRoundTrip"}},
 	},

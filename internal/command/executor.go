@@ -207,10 +207,10 @@ func (x *Executor) sendsAgain(r *Request, fate Fate) bool {
 	case Lost:
 		return true
 	case NotSent:
-		return r.Resend == Always || r.Until == clock.Never || !x.o.Permanent(r.wire.Err)
+		return r.Resend >= Unrun || r.Until == clock.Never || !x.o.Permanent(r.wire.Err)
 	case Refused:
 		said, _ := refusal.Of(r.wire.Err)
-		return said.Transient() || r.Resend == Always && said.Passing()
+		return said.Transient() || r.Resend >= Unrun && said.Passing()
 	}
 	return false
 }

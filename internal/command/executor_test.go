@@ -231,6 +231,25 @@ func TestRefusalIsFinalForWhatIsSentOnce(t *testing.T) {
 	h.want(t, fmt.Sprintf("done %v", command.Refused))
 }
 
+func TestWhatMustNotRunTwiceIsSentAgainOnlyWhereItDidNotRun(t *testing.T) {
+	g := start(t)
+	g.full(t, 1)
+	_, h := g.send(command.Unrun, clock.Never, "SET", "key", "x")
+	h.want(t, "paused 20ms")
+	g.full(t, 0)
+	for event := ""; event != fmt.Sprintf("done %v", command.Answered); {
+		select {
+		case event = <-h.events:
+		case <-time.After(10 * timeout):
+			t.Fatalf("the last event was %q", event)
+		}
+	}
+	_, h = g.send(command.Unrun, clock.Never, "BLPOP", "list", 0)
+	g.kill(t)
+	h.want(t, "unanswered")
+	h.want(t, fmt.Sprintf("done %v", command.Lost))
+}
+
 func TestReadOfAMissingPermissionIsFinal(t *testing.T) {
 	g := start(t)
 	if _, err := g.s.Dial(t).Do("ACL", "SETUSER", "default", "-get"); err != nil {

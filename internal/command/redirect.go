@@ -33,7 +33,7 @@ func (r *Request) redirected() bool {
 	}
 	if to.Redial {
 		r.node.Pipe.GiveUp(&r.wire)
-		if r.Resend == Always {
+		if r.Resend >= Unrun {
 			return false // what is paused anyway is paused: others of its owner may go first
 		}
 	}

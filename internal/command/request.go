@@ -19,6 +19,9 @@ const (
 	// Read: it changes nothing, so it is sent again whatever happened.
 	Read
 
+	// Unrun: only where nothing of it has run. After a loss the handler decides.
+	Unrun
+
 	// Always: its script is idempotent. After a loss it is sent again behind the
 	// kill barrier.
 	Always
@@ -85,6 +88,11 @@ func (r *Request) Room() []any { return r.wire.ArgBuffer[:0] }
 
 // Script makes r a request for a script.
 func (r *Request) Script(c luasrc.Call) { r.wire.Call(c) }
+
+// Call makes r a request for a command, which runs a script if one is given.
+func (r *Request) Call(name string, script *luasrc.Script, args []any) {
+	r.wire.Command, r.wire.Args, r.wire.Script = name, args, script
+}
 
 // Command makes r a request for a plain command.
 func (r *Request) Command(name string, args ...any) {

@@ -3,8 +3,8 @@ package lockstate
 import (
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
@@ -14,6 +14,7 @@ type attempt struct {
 	req        command.Request
 	w          *Waiter
 	st         *OwnerState
+	want       kind.Want
 	lease      time.Duration // what it passes
 	began      time.Duration
 	forces     int32 // of the name when it was queued
@@ -40,6 +41,9 @@ func (n *name) try(w *Waiter) {
 			w.owner, w.ownerUsed = n.c.NewOwner(), false
 		}
 		st = n.ensureOwnerState(w.owner)
+		if w.l.traits.ByOwner {
+			w.queue().listenFor(w.owner)
+		}
 	}
 	a := attempts.Get().(*attempt)
 	a.w, a.st, a.began = w, st, n.now()
@@ -56,7 +60,9 @@ func (n *name) try(w *Waiter) {
 
 // queue is what the attempt is reported to, on behalf of its waiter. A waiter
 // that has left may have been the last one there.
-func (a *attempt) queue() (*waitQueue, *waitqueue.Waiter) { return a.st.n.ensureQueue(), &a.w.Waiter }
+func (a *attempt) queue() (*waitQueue, *waitqueue.Waiter) {
+	return a.st.n.ensureQueue(a.w.l, a.w.queueOwner), &a.w.Waiter
+}
 
 // begin queues the command. It runs with the shard locked, in the owner's
 // command queue.
@@ -74,8 +80,10 @@ func (a *attempt) begin() {
 	a.lease = st.commandLease(own)
 	a.forces = n.forces
 	a.w.ownerUsed = true
-	a.req.Handler, a.req.Wait, a.req.Slot = a, n.c.o.Replicas, n.l.slot
-	a.req.Script(n.l.kind.acquire(a.req.Room(), n.l.key, st, n.c.leaseArg(a.lease)))
+	a.req.Handler = a
+	a.w.fill(&a.want, st)
+	a.want.Lease = n.c.leaseArg(a.lease)
+	a.w.l.fill(&a.req, a.w.l.kind.Acquire(a.req.Room(), &a.want))
 	if a.queued = n.s.sec.enqueue(&a.req); !a.queued {
 		a.failed()
 	}
@@ -180,14 +188,16 @@ func (a *attempt) Done(r *command.Request) {
 	defer s.enter(mustNotBlock).leave()
 	switch r.Fate() {
 	case command.Answered:
-		granted, ttl, err := codec.DecodeAcquire(r.Reply())
+		g, err := a.w.l.kind.Granted(r.Reply(), &a.want)
 		switch {
 		case err != nil:
 			a.ranInPart(err)
-		case granted:
+		case g.OK && a.w.l.traits.Gate:
+			a.opened()
+		case g.OK:
 			a.granted(r)
 		default:
-			a.refused(ttl)
+			a.refused(g)
 			a.done()
 		}
 	case command.Lost:
@@ -203,11 +213,12 @@ func (a *attempt) Done(r *command.Request) {
 }
 
 // refused handles the answer that another owner holds the lock.
-func (a *attempt) refused(ttl time.Duration) {
-	a.st.n.c.log.waiting(a.w, ttl)
+func (a *attempt) refused(g kind.Grant) {
+	a.st.n.c.log.waiting(a.w, g.TTL)
 	a.w.ownerUsed = false
 	q, w := a.queue()
-	q.Refused(q.now(), w, ttl)
+	q.Refused(q.now(), w, a.w.l.pause(a.w.tries, g))
+	a.w.asked()
 	a.end()
 }
 

@@ -78,19 +78,17 @@ func (c *State) close(patience time.Duration) {
 // failWaiters fails all waiters but those that keep picks.
 func (c *State) failWaiters(keep func(*Waiter) bool) {
 	c.eachName(func(n *name) {
-		q := n.queue
-		if q == nil {
-			return
-		}
-		if c.Closed() {
-			q.Close()
-		}
 		var under []*attempt
-		for waits := range q.All() {
-			if w := waits.Call.(*Waiter); !keep(w) {
-				w.fail(ErrClosed)
-				if w.attempt != nil {
-					under = append(under, w.attempt)
+		for q := n.queues; q != nil; q = q.next {
+			if c.Closed() {
+				q.Close()
+			}
+			for waits := range q.All() {
+				if w := waits.Call.(*Waiter); !keep(w) {
+					w.fail(ErrClosed)
+					if w.attempt != nil {
+						under = append(under, w.attempt)
+					}
 				}
 			}
 		}
@@ -125,8 +123,8 @@ func (c *State) endHolds() {
 // stopQueues stops the timers that are left.
 func (c *State) stopQueues() {
 	c.eachName(func(n *name) {
-		if n.queue != nil {
-			n.queue.stop()
+		for q := n.queues; q != nil; q = q.next {
+			q.stop()
 		}
 	})
 }
@@ -136,7 +134,11 @@ func (c *State) eachName(fn func(*name)) {
 		s := &c.shards[i]
 		sec := s.enter(mustNotBlock)
 		for _, n := range s.names {
-			fn(n)
+			for n != nil {
+				next := n.sibling // fn may drop it
+				fn(n)
+				n = next
+			}
 		}
 		sec.leave()
 	}

@@ -136,6 +136,10 @@ func (e eventLog) entered(ctx context.Context, w *Waiter, h *Hold, err error) {
 		e.l.LogAttrs(ctx, slog.LevelDebug, "not acquired", named(w.n.l.name), waited, failed(Named("acquire", w.n.l.name, err)))
 		return
 	}
+	if h == nil { // let through, and nothing is held
+		e.l.LogAttrs(ctx, slog.LevelDebug, "acquired", named(w.n.l.name), waited, slog.Int("attempts", w.tries))
+		return
+	}
 	lease := c.o.Watchdog
 	if w.Terms.HasLease {
 		lease = w.Terms.Lease
@@ -146,7 +150,7 @@ func (e eventLog) entered(ctx context.Context, w *Waiter, h *Hold, err error) {
 
 // queued logs that w waits behind others of this client.
 func (e eventLog) queued(w *Waiter) {
-	if ahead := w.n.queue.Len() - 1; ahead > 0 && e.on(context.Background(), slog.LevelDebug) {
+	if ahead := w.queue().Len() - 1; ahead > 0 && e.on(context.Background(), slog.LevelDebug) {
 		e.later(w.n.s, slog.LevelDebug, "queued", named(w.n.l.name), slog.Int("ahead", ahead))
 	}
 }

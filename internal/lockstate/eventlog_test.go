@@ -13,19 +13,20 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
 // What nobody listens to costs nothing: neither attributes nor texts are built.
 func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	c := &State{id: uuid.New(), o: Config{Watchdog: time.Minute, Timeout: time.Second, Clock: clock.System()}}
-	l := &Lock{c: c, name: strings.Repeat("long", 40)} // has to be cut, which allocates
+	l := &Lock{c: c, kind: kind.Reentrant, traits: kind.Reentrant.Traits(), name: strings.Repeat("long", 40)} // has to be cut, which allocates
 	s := newShard(c)
 	n := &name{c: c, s: s, l: l}
-	n.queue = &waitQueue{shard: s, n: n}
+	n.queues = &waitQueue{shard: s, n: n, l: l}
 	te := &OwnerState{n: n, owner: c.NewOwner()}
 	h := &Hold{l: l, st: te}
-	w := &Waiter{n: n, tries: 1}
+	w := &Waiter{n: n, l: l, tries: 1}
 	holds := []*Hold{h}
 	r := &renewal{c: c, ttl: time.Minute, subs: []renewee{{st: te}}}
 	mine := []bool{true}

@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -85,12 +84,18 @@ func (e *extension) begin() {
 		h.until = st.n.now()
 		e.lease = max(st.commandLease(0), e.d)
 		h.until = until
-		e.req.Wait = c.o.Replicas
-		e.req.Script(luasrc.Renew(e.req.Room(), c.leaseArg(e.lease), 1, func(int) (key, owner luasrc.Arg) {
-			return st.n.l.key, st
-		}))
+		h.l.fill(&e.req, h.l.kind.Renew(e.req.Room(), c.leaseArg(e.lease), e))
 	}
 	e.send()
+}
+
+// Len is one lease.
+func (e *extension) Len() int { return 1 }
+
+// At is the hold's.
+func (e *extension) At(int) kind.Held {
+	h := e.h
+	return kind.Held{Kind: h.l.kind, Names: &h.l.names, Owner: h.st, Count: int(h.st.tally(h.l))}
 }
 
 // send sends the renewal, possibly again. From here on it may run.
@@ -240,13 +245,13 @@ func (e *extension) mayHaveRun(r *command.Request) {
 
 func (e *extension) answered(r *command.Request) {
 	h, st := e.h, e.h.st
-	mine, err := codec.DecodeRenew(r.Reply(), 1)
+	mine, err := h.l.kind.Renewed(r.Reply(), 1)
 	switch {
 	case err != nil:
 		e.mayHaveRun(r)
 		e.finish(err)
 	case !mine[0]:
-		st.lose(errVanished)
+		st.loseTally(h.l, errVanished)
 		e.finishTooLate(lostBy(errVanished))
 	case h.ended != nil:
 		// Lost or released while the answer was on its way.

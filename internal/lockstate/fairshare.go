@@ -11,40 +11,40 @@ import (
 )
 
 // noteGrant records that this client holds the name now.
-func (n *name) noteGrant() {
-	if share := n.fairShare; share != nil {
+func (n *name) noteGrant(l *Lock) {
+	if share := n.fairShare; share != nil && l.traits.FairShare {
 		share.Granted(n.now())
 	}
 }
 
 // noteRelease records that this client releases its last hold of the name, held
 // since an instant. If it is time, it counts the clients that want the name.
-func (n *name) noteRelease(since time.Duration) {
-	if !n.c.o.Courtesy {
+func (n *name) noteRelease(l *Lock, since time.Duration) {
+	if !n.c.o.Courtesy || !l.traits.FairShare {
 		return
 	}
-	now := n.now()
+	now, q := n.now(), n.findQueue(l, Owner{})
 	if n.fairShare == nil {
 		if n.fairShare = n.s.fairShares.Released(n.l.Key(), since, now); n.fairShare == nil {
 			return
 		}
-		if n.queue != nil {
-			n.queue.Use(n.fairShare)
+		if q != nil {
+			q.Use(n.fairShare)
 		}
 	}
-	listens := n.queue != nil && n.queue.Listening()
+	listens := q != nil && q.Listening()
 	n.fairShare.Released(now, listens)
 	if !n.c.noClientCounts.Load() && n.fairShare.CountDue(now) {
-		n.countClients(n.fairShare, listens)
+		n.countClients(l, n.fairShare, listens)
 	}
 }
 
 // countClients asks how many clients are subscribed to the name's channel. All
 // that wait for it are. The command travels with the unlock.
-func (n *name) countClients(share *wakepolicy.FairShare, listens bool) {
+func (n *name) countClients(l *Lock, share *wakepolicy.FairShare, listens bool) {
 	c, s := n.c, n.s
-	r := &command.Request{Resend: command.Read, Slot: n.l.slot} // it changes nothing, and its time is over at once
-	r.Command("PUBSUB", append(r.Room(), "NUMSUB", n.l.channel)...)
+	r := &command.Request{Resend: command.Read, Slot: l.slot} // it changes nothing, and its time is over at once
+	r.Command("PUBSUB", append(r.Room(), "NUMSUB", l.kind.Channels(&l.names, nil)[0])...)
 	r.Handler = command.DoneFunc(func(r *command.Request) {
 		clients, err := listeners(r.Reply(), r.Err())
 		if r.Fate() == command.Refused && !r.Passing() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
@@ -30,7 +31,7 @@ func TestListeners(t *testing.T) {
 func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 	s := redistest.Start(t, "--requirepass", "secret")
 	c := open(t, s)
-	l := c.NewLock("orders", "orders")
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	acquire(t, &l)
 	admin := s.Dial(t)
 	for _, command := range [][]any{{"CONFIG", "SET", "requirepass", "another"}, {"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"}} {
@@ -49,7 +50,7 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 			t.Fatal("no count is due")
 		}
 		sec := sh.enter(mustNotBlock)
-		sh.names[l.Name()].countClients(asked, true)
+		sh.names[l.Name()].countClients(&l, asked, true)
 		sec.leave()
 		for deadline := time.Now().Add(5 * soon); ; time.Sleep(time.Millisecond) {
 			sec := sh.enter(mustNotBlock)

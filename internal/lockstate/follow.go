@@ -27,8 +27,10 @@ func (c *State) changed(change topology.Change) {
 		return // the hub follows by itself
 	}
 	c.eachName(func(n *name) {
-		if change.Slots.Has(n.l.slot) && n.queue != nil {
-			n.queue.resubscribe()
+		if change.Slots.Has(n.l.slot) {
+			for q := n.queues; q != nil; q = q.next {
+				q.resubscribe()
+			}
 		}
 	})
 }

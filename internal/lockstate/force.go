@@ -7,8 +7,8 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 )
 
 // ForceUnlock deletes the lock whoever holds it, as the public method says.
@@ -18,12 +18,12 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	}
 	// Redisson's script deletes whatever has the name; a key that is no lock
 	// stays untouched here (I2).
-	kind, err := redis.String(l.Query(ctx, "TYPE", l.key))
+	found, err := redis.String(l.c.Query(ctx, l.slot, "TYPE", l.Key()))
 	if err != nil {
 		return false, err
 	}
-	if kind != "hash" && kind != "none" {
-		return false, fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", kind)
+	if found != l.traits.KeyType && found != "none" {
+		return false, fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", found)
 	}
 	f, ended, err := l.startForce()
 	if err != nil {
@@ -40,7 +40,7 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	case f.err != nil:
 		return false, f.err
 	}
-	there, err := codec.DecodeForce(f.reply)
+	there, err := l.kind.Forced(f.reply)
 	if err != nil {
 		return false, err
 	}
@@ -63,9 +63,9 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 		st.lose(errForced)
 	}
 	n.forces++
-	f = &forcing{n: n, done: make(chan struct{})}
-	f.req.Handler, f.req.Wait, f.req.Slot = f, l.c.o.Replicas, l.slot
-	f.req.Script(l.kind.force(l.Key(), l.channel.(string), l.publish().(string)))
+	f = &forcing{n: n, l: l, done: make(chan struct{})}
+	f.req.Handler = f
+	l.fill(&f.req, l.kind.Force(&kind.Want{Names: &l.names, Publish: l.publish()}))
 	l.c.work.add()
 	if !s.sec.enqueue(&f.req) {
 		n.unpin()
@@ -80,6 +80,7 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 type forcing struct {
 	req  command.Request
 	n    *name
+	l    *Lock
 	done chan struct{} // closed when the rest is known
 
 	ended bool
@@ -113,7 +114,7 @@ func (f *forcing) end(r *command.Request, fate command.Fate) {
 			st.lose(errForced)
 		}
 	}
-	if there, err := codec.DecodeForce(f.reply); f.err != nil || err != nil || !there {
+	if there, err := f.l.kind.Forced(f.reply); f.err != nil || err != nil || !there {
 		n.wakeHead() // no message will tell
 	}
 	n.unpin()

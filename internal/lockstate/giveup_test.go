@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -17,13 +18,13 @@ func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	l := c.NewLock("orders", "orders")
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	s := l.shard()
 	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
 		w := waiters.Get().(*Waiter)
 		sec := s.enter(mustNotBlock)
-		w.n = s.pin(&l)
-		w.n.ensureQueue().JoinUnqueued(sec.now(), &w.Waiter)
+		w.n, w.l = s.pin(&l), &l
+		w.n.ensureQueue(w.l, Owner{}).JoinUnqueued(sec.now(), &w.Waiter)
 		w.fail(ErrLocked)
 		w.n.step()
 		_, err := w.giveUp(cause)
@@ -41,7 +42,7 @@ func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
 // The last answer was not "taken", so the wait that elapses with it must not say so.
 func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
 	c := open(t, redistest.Start(t))
-	l := c.NewLock("orders", "orders")
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	settled := func() *Waiter {
 		w := NewWaiter()
 		if err := w.Start(&l, false, time.Minute); err != nil {

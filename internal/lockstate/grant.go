@@ -6,6 +6,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -13,7 +14,9 @@ import (
 // nobody wants any more, or that can't be trusted any more, is given back.
 func (a *attempt) granted(r *command.Request) {
 	st, w, n := a.st, a.w, a.st.n
-	n.supersede(st)
+	if w.l.traits.Width == 1 {
+		n.supersede(st)
+	}
 	h, ok := st.grant(w, r.Sent(), a.lease)
 	switch {
 	case !ok:
@@ -48,10 +51,16 @@ func (a *attempt) granted(r *command.Request) {
 	a.end()
 }
 
+// opened handles a grant that nobody holds.
+func (a *attempt) opened() {
+	a.reportGrant()
+	a.end()
+}
+
 // reportGrant tells the queue that the lock is taken now.
 func (a *attempt) reportGrant() {
 	q, w := a.queue()
-	q.Granted(q.now(), w, a.lease)
+	q.Granted(q.now(), w, a.w.l.pause(0, kind.Grant{OK: true, TTL: a.lease}))
 }
 
 // supersede ends the holds of all owners but st, which the server has just
@@ -91,7 +100,7 @@ func (st *OwnerState) grant(w *Waiter, sent, lease time.Duration) (*Hold, bool) 
 	if h.st != nil {
 		h = c.o.NewHold()
 	}
-	h.l, h.st, h.lease, h.end, h.until = w.n.l, st, st.lease, clock.Never, clock.Never
+	h.l, h.st, h.lease, h.end, h.until = w.l, st, st.lease, clock.Never, clock.Never
 	h.since = sent
 	if w.Terms.HasLease {
 		h.fixed = true
@@ -110,7 +119,7 @@ func (st *OwnerState) grant(w *Waiter, sent, lease time.Duration) (*Hold, bool) 
 		h.lease = st.lease
 	}
 	if st.add(h); st.held == 1 {
-		st.n.noteGrant()
+		st.n.noteGrant(w.l)
 	}
 	c.liveHolds.add()
 	now := st.n.now()

@@ -2,34 +2,37 @@ package lockstate
 
 import (
 	"context"
+	"math/rand/v2"
+	"time"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // Lock is a lock as its client's state knows it. It never changes, and holds
 // nothing of what becomes of the lock.
 type Lock struct {
-	c       *State
-	kind    *kind
-	name    string
-	key     any // the mapped name, boxed once for every command
-	channel any // likewise
-	slot    uint16
+	c      *State
+	kind   kind.Kind
+	traits *kind.Traits // the kind's
+	name   string
+	names  kind.Names // of the mapped name, boxed once for every command
+	slot   uint16     // of the key
 }
 
-// NewLock makes a lock of its name, and of the key that the name is mapped to.
-func (c *State) NewLock(name, key string) Lock {
-	l := Lock{c: c, kind: reentrant, name: name, key: key, slot: codec.Slot(key)}
-	l.channel = l.kind.channel(key)
-	return l
+// NewLock makes a lock of its kind, its name, and the key that the name is
+// mapped to.
+func (c *State) NewLock(k kind.Kind, name, key string) Lock {
+	return Lock{c: c, kind: k, traits: k.Traits(), name: name, names: k.Names(key), slot: codec.Slot(key)}
 }
 
 // Name is the name that the caller gave it.
 func (l *Lock) Name() string { return l.name }
 
 // Key is the mapped name.
-func (l *Lock) Key() string { return l.key.(string) }
+func (l *Lock) Key() string { return l.names.Key() }
 
 // publish is the command that announces a release. The scripts know one.
 func (l *Lock) publish() luasrc.Arg { return l.c.top.Publish(l.slot)[0] }
@@ -39,7 +42,47 @@ func (l *Lock) shard() *shard { return l.c.shard(l.Key()) }
 // Closed tells whether its client is closed.
 func (l *Lock) Closed() bool { return l.c.Closed() }
 
-// Query asks the server that has the lock, see State.Query.
-func (l *Lock) Query(ctx context.Context, name string, args ...any) (any, error) {
-	return l.c.Query(ctx, l.slot, name, args...)
+// Ask reads something of the lock, or of the owner, for at most a command
+// timeout.
+func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
+	call := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: ownerArg(o)})
+	reply, err := l.c.Query(ctx, l.slot, call.Name, call.Args...)
+	if err != nil {
+		return kind.Answer{}, err
+	}
+	return l.kind.Asked(q, reply)
+}
+
+// ownerArg is an owner as an argument, where it has no state.
+type ownerArg Owner
+
+// RedisArg is the owner as Redis stores it.
+func (o ownerArg) RedisArg() any { return Owner(o).Text() }
+
+// String is the same.
+func (o ownerArg) String() string { return Owner(o).Text() }
+
+// fill makes r a request for what a kind wants to be sent.
+func (l *Lock) fill(r *command.Request, call kind.Call) {
+	r.Wait, r.Slot = call.Writes && l.c.o.Replicas, l.slot
+	r.Call(call.Name, call.Script, call.Args)
+}
+
+// pause is for how long a waiter waits unwoken, after so many tries of its own
+// and the answer to the last one.
+func (l *Lock) pause(tries int, g kind.Grant) time.Duration {
+	least, most := l.kind.Pause(tries, g)
+	if least >= most {
+		return least
+	}
+	return least + rand.N(most-least+1)
+}
+
+// freshLatch is where one unlock keeps its result, boxed; nil if the lock's kind
+// needs none.
+func (l *Lock) freshLatch() any {
+	if !l.traits.Latched {
+		return nil
+	}
+	return codec.FreshLatch(l.Key())
 }

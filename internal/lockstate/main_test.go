@@ -41,7 +41,12 @@ func (d dials) topology(s topology.Settings) (topology.Topology, error) {
 // open makes the state of a client of a server and closes it with the test.
 func open(t *testing.T, s *redistest.Server) *State {
 	t.Helper()
-	o := config()
+	return openWith(t, s, config())
+}
+
+// openWith is open with settings.
+func openWith(t *testing.T, s *redistest.Server, o Config) *State {
+	t.Helper()
 	o.Topology = dials(func(ctx context.Context) (redis.Conn, error) {
 		return redis.DialURLContext(ctx, s.URL(), redis.DialReadTimeout(o.Timeout), redis.DialWriteTimeout(o.Timeout))
 	}).topology

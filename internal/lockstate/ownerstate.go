@@ -55,6 +55,20 @@ func (st *OwnerState) AppendArg(b []byte) []byte {
 	return codec.AppendOwner(b, st.owner.client, st.owner.thread)
 }
 
+// String is the owner as Redis stores it.
+func (st *OwnerState) String() string { return st.owner.Text() }
+
+// tally is how many living holds the server counts together with those of l's
+// kind.
+func (st *OwnerState) tally(l *Lock) (n int32) {
+	for h := st.holds; h != nil; h = h.next {
+		if h.l.traits.Tally == l.traits.Tally {
+			n++
+		}
+	}
+	return n
+}
+
 // operation is a command that waits in its owner's command queue. begin runs with
 // the shard locked. done must be called when the command has ended.
 type operation interface{ begin() }
@@ -260,6 +274,31 @@ func (st *OwnerState) dropAll() []*Hold {
 		st.drop(h)
 	}
 	return holds
+}
+
+// loseTally ends the living holds that the server counts together with those of
+// l's kind, because the owner has none of them any more. Nearly always that is
+// all.
+func (st *OwnerState) loseTally(l *Lock, cause error) {
+	if st.tally(l) == st.held {
+		st.lose(cause)
+		return
+	}
+	var lost []*Hold
+	for h := st.holds; h != nil; {
+		next := h.next
+		if h.l.traits.Tally == l.traits.Tally {
+			st.drop(h)
+			h.over(lostBy(cause))
+			lost = append(lost, h)
+		}
+		h = next
+	}
+	if len(lost) > 0 {
+		st.n.c.log.lost(st, lost, cause)
+		st.updateLease()
+		st.n.wakeHead()
+	}
 }
 
 // lose ends every living hold, because the owner does not have the key any

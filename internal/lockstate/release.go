@@ -7,6 +7,7 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -15,8 +16,12 @@ import (
 type release struct {
 	req   command.Request
 	st    *OwnerState
-	latch any           // boxed once
+	l     *Lock         // of what kind the hold is
+	want  kind.Want     // with a latch that never changes
 	lease time.Duration // what the holds that are left get
+	undo  bool          // of what an acquire may have got
+	rest  []kind.Call   // to be sent behind it
+	form  *kind.Call    // another form of the same release, which is sent in the place of the first
 
 	resent   bool  // repeated because no replica had it
 	failed   error // the last trouble
@@ -55,11 +60,38 @@ func (n *name) unlockLimit() time.Duration { return n.now() + n.c.latchTTL() - n
 // may outlive their latch.
 func (c *State) undoLimit() time.Duration { return watchdog.Never }
 
-func newRelease(st *OwnerState, limit time.Duration) *release {
+func newRelease(st *OwnerState, l *Lock, limit time.Duration) *release {
 	r := releases.Get().(*release)
-	r.st, r.latch = st, codec.FreshLatch(st.n.l.Key())
-	r.req.Handler, r.req.Resend, r.req.Until, r.req.Slot = r, command.Always, limit, st.n.l.slot
+	r.st, r.l = st, l
+	r.want = kind.Want{Names: &l.names, Owner: st, Latch: l.freshLatch(), LatchTTL: l.c.args.latchTTL, Publish: l.publish()}
+	r.req.Handler, r.req.Until = r, limit
 	return r
+}
+
+// call is the command of the release.
+func (r *release) call() kind.Call {
+	r.want.Lease = r.l.c.leaseArg(r.lease)
+	switch {
+	case r.form != nil:
+		return *r.form
+	case r.undo:
+		if calls := r.l.kind.Undo(&r.want, true); len(calls) > 0 {
+			r.rest = calls[1:]
+			return calls[0]
+		}
+	}
+	return r.l.kind.Release(r.req.Room(), &r.want)
+}
+
+// resend is what a kind says of a call, in the executor's terms.
+func resend(c *kind.Call) command.Resend {
+	switch c.Resend {
+	case kind.Always:
+		return command.Always
+	case kind.Unrun:
+		return command.Unrun
+	}
+	return command.Never
 }
 
 // begin sends the unlock. It runs with the shard locked, in the owner's command queue.
@@ -85,13 +117,13 @@ func (r *release) begin() {
 		st.lease.Forget()
 		st.lease = nil
 	}
-	l := st.n.l
-	r.req.Wait = c.o.Replicas
-	r.req.Script(l.kind.release(r.req.Room(), l.key, l.channel, r.latch, st, c.leaseArg(r.lease), c.args.latchTTL, l.publish()))
+	call := r.call()
+	r.l.fill(&r.req, call)
+	r.req.Resend = resend(&call)
 	r.send()
 	if r.alive && st.held == 0 && !r.reported {
-		r.ownMessage = st.n.handOff()
-		st.n.noteRelease(r.since)
+		r.ownMessage = st.n.handOff(r.l)
+		st.n.noteRelease(r.l, r.since)
 	}
 }
 
@@ -194,10 +226,17 @@ func (r *release) Done(q *command.Request) {
 	}
 	if q.Fate() == command.Answered {
 		r.sent()
-		result, err := codec.DecodeRelease(q.Reply())
-		if err == nil {
+		result, form, err := r.l.kind.Released(q.Reply(), &r.want)
+		switch {
+		case err == nil && !form.Empty() && r.form == nil:
+			second := form
+			r.form = &second
+			r.l.fill(&r.req, form)
+			r.send()
+			return
+		case err == nil:
 			r.answered(q, result)
-		} else {
+		default:
 			r.st.mayHaveSet(q.Sent(), r.lease)
 			r.finish(err)
 		}
@@ -205,7 +244,7 @@ func (r *release) Done(q *command.Request) {
 		return
 	}
 	switch r.failed = q.Err(); {
-	case q.Passing() || r.st.n.c.Closed():
+	case q.Passing() || r.st.n.c.Closed() || q.Fate() == command.Lost:
 		r.expire()
 	case q.MayHaveRun():
 		r.sent()
@@ -248,7 +287,7 @@ func (r *release) uncertain() error {
 }
 
 // answered handles the server's result.
-func (r *release) answered(q *command.Request, result codec.Release) {
+func (r *release) answered(q *command.Request, result kind.Release) {
 	st := r.st
 	n := st.n
 	var err error
@@ -261,21 +300,21 @@ func (r *release) answered(q *command.Request, result codec.Release) {
 		}
 		err = fmt.Errorf("released, but %w", errUnreplicated)
 	}
-	if !q.MayArrive() {
-		n.c.exec.Discard(n.l.slot, r.latch)
+	if !q.MayArrive() && r.want.Latch != nil {
+		n.c.exec.Discard(r.l.slot, r.want.Latch)
 	}
 	if r.ownMessage && result != codec.Final {
 		r.ownMessageMissed()
 	}
 	switch result {
 	case codec.NotHeld:
-		st.lose(errVanished)
+		st.loseTally(r.l, errVanished)
 		if r.alive {
 			n.wakeHead() // it published nothing
 		}
 		r.finish(notHeld(st.owner))
 	case codec.Final:
-		st.lose(errVanished)
+		st.loseTally(r.l, errVanished)
 		r.finish(err)
 	case codec.Partial:
 		if st.held > 0 {
@@ -288,7 +327,7 @@ func (r *release) answered(q *command.Request, result codec.Release) {
 // ownMessageMissed is called when the unlock did not release as expected.
 func (r *release) ownMessageMissed() {
 	r.ownMessage = false
-	if q := r.st.n.queue; q != nil {
+	if q := r.st.n.findQueue(r.l, Owner{}); q != nil {
 		q.ResetOwnMessages()
 	}
 	r.st.n.step()
@@ -320,6 +359,10 @@ func (r *release) finish(err error) {
 func (r *release) finishCommand() {
 	if r.req.MayArrive() && r.req.Fate() != command.Answered {
 		r.st.mayArrive(r.lease)
+	}
+	if len(r.rest) > 0 {
+		(&cleanup{st: r.st, calls: r.rest}).begin()
+		return
 	}
 	r.st.done()
 }

@@ -1,11 +1,11 @@
 package lockstate
 
 import (
+	"slices"
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -17,6 +17,7 @@ type renewal struct {
 	subs    []renewee
 	answer  func(int, watchdog.Answer)
 	limited *topology.Limiter // that it is to be counted off from; nil: from none
+	next    *renewal          // of another group of kinds, of the same batch
 
 	mayArrive bool // it was lost on a connection that could not be killed
 }
@@ -26,14 +27,44 @@ type renewal struct {
 type renewee struct {
 	i     int // in the watchdog's batch
 	st    *OwnerState
+	l     *Lock         // of what kind the holds are
+	more  []*Lock       // further kinds of holds that share the lease, to be renewed after it
+	count int           // how many holds of that kind
 	least time.Duration // what of the lease is relied on
+
+	renewed bool          // holds of another kind were
+	sent    time.Duration // when
+}
+
+// Len is how many leases there are.
+func (r *renewal) Len() int { return len(r.subs) }
+
+// At is one of them.
+func (r *renewal) At(i int) kind.Held {
+	sub := &r.subs[i]
+	return kind.Held{Kind: sub.l.kind, Names: &sub.l.names, Owner: sub.st, Count: sub.count}
+}
+
+// kinds are the handles of the owner's holds, one for each tally.
+func (st *OwnerState) kinds() (l *Lock, more []*Lock) {
+	l = st.n.l
+	if st.holds != nil {
+		l = st.holds.l
+	}
+	for h := st.holds; h != nil; h = h.next {
+		same := func(o *Lock) bool { return o.traits.Tally == h.l.traits.Tally }
+		if !same(l) && !slices.ContainsFunc(more, same) {
+			more = append(more, h.l)
+		}
+	}
+	return l, more
 }
 
 // renewNow sends a part of a batch, and reports whether it is on its way. An
 // owner with another command under way is left out, unless that command pauses:
 // the command sets the lease or ends it (H6).
 func (c *State) renewNow(p *batchPart, answer func(int, watchdog.Answer)) bool {
-	common := &renewal{c: c, ttl: c.o.Watchdog, answer: answer, limited: p.limit, subs: make([]renewee, 0, len(p.leases))}
+	var common *renewal
 	for i, l := range p.leases {
 		i = p.index(i)
 		st := l.Holder().(*OwnerState)
@@ -45,28 +76,47 @@ func (c *State) renewNow(p *batchPart, answer func(int, watchdog.Answer)) bool {
 			continue
 		}
 		ttl := st.commandLease(c.o.Watchdog)
-		sub := renewee{i, st, st.least(sec.now(), ttl)}
+		sub := renewee{i: i, st: st, least: st.least(sec.now(), ttl)}
+		sub.l, sub.more = st.kinds()
+		sub.count = int(st.tally(sub.l))
 		sec.leave()
 		if ttl > c.o.Watchdog {
 			// Its other holds were promised more (H6).
 			(&renewal{c: c, ttl: ttl, answer: answer, subs: []renewee{sub}}).send()
 		} else {
-			common.subs = append(common.subs, sub)
+			r := common.of(sub.l)
+			if r == nil {
+				r = &renewal{c: c, ttl: c.o.Watchdog, answer: answer, subs: make([]renewee, 0, len(p.leases)), next: common}
+				common = r
+			}
+			r.subs = append(r.subs, sub)
 		}
 	}
-	sent := len(common.subs) > 0 && common.send()
+	sent := false
+	for r := common; r != nil; r = r.next {
+		if !sent {
+			r.limited = p.limit // one of them ends the batch
+		}
+		sent = r.send() || sent
+	}
 	// The watchdog's goroutine must not wait for the network.
 	c.exec.WakeWriter()
 	return sent
 }
 
+// of is the one that l's kind can share; nil: there is none.
+func (r *renewal) of(l *Lock) *renewal {
+	for r != nil && r.subs[0].l.traits.RenewGroup != l.traits.RenewGroup {
+		r = r.next
+	}
+	return r
+}
+
 // send reports whether Done will be called.
 func (r *renewal) send() bool {
-	q := &command.Request{Handler: r, Wait: r.c.o.Replicas, Slot: r.subs[0].st.n.l.slot, Several: len(r.subs) > 1}
-	q.Script(luasrc.Renew(q.Room(), r.c.leaseArg(r.ttl), len(r.subs), func(i int) (key, owner luasrc.Arg) {
-		st := r.subs[i].st
-		return st.n.l.key, st
-	}))
+	q := &command.Request{Handler: r, Several: len(r.subs) > 1}
+	l := r.subs[0].l
+	l.fill(q, l.kind.Renew(q.Room(), r.c.leaseArg(r.ttl), r))
 	r.c.work.add()
 	if !r.c.exec.Enqueue(q) {
 		r.fail(q.Err())
@@ -98,7 +148,7 @@ func (r *renewal) Done(q *command.Request) {
 	}
 	mine, err := []bool(nil), q.Err()
 	if err == nil {
-		mine, err = codec.DecodeRenew(q.Reply(), len(r.subs))
+		mine, err = r.subs[0].l.kind.Renewed(q.Reply(), len(r.subs))
 	}
 	if err != nil && len(r.subs) > 1 && (!q.Passing() || q.Scattered()) && q.Fate() != command.Closed {
 		// One key of another type fails the whole batch, and so does one that
@@ -114,7 +164,12 @@ func (r *renewal) Done(q *command.Request) {
 		r.freeCommandQueues()
 		return
 	}
-	for i, sub := range r.subs {
+	for i := range r.subs {
+		sub := &r.subs[i]
+		if len(sub.more) > 0 || sub.renewed {
+			r.renewMore(sub, mine[i], q.Sent())
+			continue
+		}
 		a := watchdog.Answer{Result: watchdog.NotOwned}
 		if mine[i] {
 			a = watchdog.Answer{Result: watchdog.Renewed, Sent: q.Sent(), TTL: sub.least}
@@ -123,6 +178,30 @@ func (r *renewal) Done(q *command.Request) {
 	}
 	r.c.log.renewed(r, mine)
 	r.freeCommandQueues()
+}
+
+// renewMore goes on with the next kind of an owner that holds of several, after
+// one was renewed or is held no more. The last of them answers.
+func (r *renewal) renewMore(sub *renewee, mine bool, sent time.Duration) {
+	sec := sub.st.n.s.enter(mustNotBlock)
+	next := *sub
+	if len(sub.more) > 0 {
+		next.l, next.more = sub.more[0], sub.more[1:]
+		next.count = int(sub.st.tally(next.l))
+	}
+	if !mine {
+		sub.st.loseTally(sub.l, errVanished)
+	} else if !sub.renewed {
+		sub.renewed, sub.sent = true, sent
+		next.renewed, next.sent = true, sent
+	}
+	sec.leave()
+	if len(sub.more) > 0 {
+		sub.st = nil // its command queue is the next one's to free
+		(&renewal{c: r.c, ttl: r.ttl, answer: r.answer, subs: []renewee{next}}).send()
+		return
+	}
+	r.answer(sub.i, watchdog.Answer{Result: watchdog.Renewed, Sent: sub.sent, TTL: sub.least})
 }
 
 // leaveLimit lets the next batch go, once.
@@ -145,6 +224,9 @@ func (r *renewal) fail(err error) {
 // freeCommandQueues ends the renewal in the command queues of its owners.
 func (r *renewal) freeCommandQueues() {
 	for _, sub := range r.subs {
+		if sub.st == nil {
+			continue
+		}
 		s := sub.st.n.s
 		sec := s.enter(mustNotBlock)
 		if r.mayArrive {

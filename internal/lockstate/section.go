@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 )
 
 // section is a critical section of a shard: whatever happens between enter and
@@ -82,7 +83,7 @@ func (x *section) again(r *command.Request) bool {
 }
 
 // ask is State.ask, whose question is written when the section has been left.
-func (x *section) ask(slot uint16, name string, args []any, limit time.Duration, then func(reply any, err error)) {
+func (x *section) ask(l *Lock, call kind.Call, limit time.Duration, then func(reply any, err error)) {
 	x.queued = true
-	x.s.c.ask(slot, name, args, limit, then)
+	x.s.c.ask(l.slot, call.Name, call.Args, limit, then)
 }

@@ -34,33 +34,64 @@ func (c *State) shard(key string) *shard {
 	return &c.shards[maphash.String(shardSeed, key)%shardCount]
 }
 
-// name is the client's state of one lock: its waiters and its owners. It exists
+// name is the client's state of one key and one family of kinds: its waiters and
+// its owners. It exists
 // as long as there is one of either. There may be a hundred thousand names that
 // are held and never waited for, so it is small.
 type name struct {
 	c *State
 	s *shard
-	l *Lock // a handle, for what never changes
+	l *Lock // a handle, for its key and its family
 
 	// Everything below is guarded by s.mu. What never changes is in the handle,
 	// since names come and go with each acquisition.
-	queue     *waitQueue            // nil while nobody waits and nothing is under way
+	queues    *waitQueue            // one for each sort of waiters; nil while nobody waits and nothing is under way
 	fairShare *wakepolicy.FairShare // nil unless this client releases it often
 	states    *OwnerState           // the first, in no order; most of the time the only one
 	forces    int32                 // how many times ForceUnlock was queued for it
 	pins      int32                 // calls under way that came to it
+	sibling   *name                 // the same key with kinds of another family
 }
 
 // now is the time of the section that is in progress.
 func (n *name) now() time.Duration { return n.s.sec.now() }
 
+// find is what there is of l's key and family, nil if there is nothing. It is
+// called with the shard locked.
+func (s *shard) find(l *Lock) *name {
+	n := s.names[l.Key()]
+	for n != nil && n.l.traits.Family != l.traits.Family {
+		n = n.sibling
+	}
+	return n
+}
+
+// drop forgets n.
+func (s *shard) drop(n *name) {
+	key := n.l.Key()
+	first := s.names[key]
+	if first == n && n.sibling == nil {
+		delete(s.names, key)
+		return
+	}
+	if first == n {
+		s.names[key] = n.sibling
+		return
+	}
+	for ; first != nil; first = first.sibling {
+		if first.sibling == n {
+			first.sibling = n.sibling
+		}
+	}
+}
+
 // pin finds or makes the name's state and keeps it until unpin. It is called
 // with the shard locked.
 func (s *shard) pin(l *Lock) *name {
-	key := l.Key()
-	n := s.names[key]
+	n := s.find(l)
 	if n == nil {
-		n = &name{c: l.c, s: s, l: l, fairShare: s.fairShares.Find(key)}
+		key := l.Key()
+		n = &name{c: l.c, s: s, l: l, fairShare: s.fairShares.Find(key), sibling: s.names[key]}
 		s.names[key] = n
 	}
 	n.pins++
@@ -75,9 +106,7 @@ func (n *name) unpin() {
 
 // dropIfIdle drops the name if nobody waits or holds.
 func (n *name) dropIfIdle() {
-	if n.pins == 0 && n.states == nil && n.queue == nil {
-		if key := n.l.Key(); n.s.names[key] == n {
-			delete(n.s.names, key)
-		}
+	if n.pins == 0 && n.states == nil && n.queues == nil {
+		n.s.drop(n)
 	}
 }

@@ -14,15 +14,16 @@ type Snapshot struct {
 func (l *Lock) Snapshot() Snapshot {
 	s := l.shard()
 	defer s.enter(mustNotBlock).leave()
-	n := s.names[l.Key()]
+	n := s.find(l)
 	if n == nil {
 		return Snapshot{InFlight: true}
 	}
-	now := Snapshot{Known: true, InFlight: n.queue == nil}
+	q := n.findQueue(l, Owner{})
+	now := Snapshot{Known: true, InFlight: q == nil}
 	if n.states != nil {
 		now.Hold = n.states.holds
 	}
-	if q := n.queue; q != nil {
+	if q != nil {
 		now.Waiting, now.Listening = q.Len(), q.Listening()
 		for w := range q.Waiting() {
 			now.InFlight = now.InFlight || q.Facts(w).InFlight

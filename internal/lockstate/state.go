@@ -124,7 +124,7 @@ func (c *State) admit(s *shard, l *Lock, t *Terms) error {
 	case stateClosed:
 		return ErrClosed
 	case stateDraining:
-		if n := s.names[l.Key()]; t.As && n != nil && n.holds(t.Owner) {
+		if n := s.find(l); t.As && n != nil && n.holds(t.Owner) {
 			return nil
 		}
 		return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -19,17 +19,22 @@ const undoEvery = time.Second
 // repeated for one lease. It is called with the shard locked, in the owner's
 // command queue.
 func (a *attempt) undo() {
+	if a.w.l.traits.Gate {
+		a.resolve() // nothing can have been got
+		return
+	}
 	st, n := a.st, a.st.n
 	late := a.req.MayArrive()
 	// The waiter gets nothing from this attempt. The next attempt is made when
 	// the first undo was answered.
-	u := newRelease(st, n.c.undoLimit())
+	l, want := a.w.l, a.want
+	u := st.newUndo(l, &want)
 	u.then = func(err error) {
 		n.c.log.undone(st, err)
 		if late {
 			n.c.log.undoRepeats(st, a.lease)
 			until := later(n.now(), a.lease)
-			n.c.after(undoEvery, func() { st.undoAgain(until) })
+			n.c.after(undoEvery, func() { st.undoAgain(l, &want, until) })
 		}
 		a.resolve()
 	}
@@ -37,17 +42,25 @@ func (a *attempt) undo() {
 	u.begin()
 }
 
+// newUndo makes the release of what may have been got for want.
+func (st *OwnerState) newUndo(l *Lock, want *kind.Want) *release {
+	u := newRelease(st, l, st.n.c.undoLimit())
+	u.undo = true
+	u.want.Wait, u.want.Once = want.Wait, want.Once
+	return u
+}
+
 // undoAgain repeats the undo of an acquire that may still arrive.
-func (st *OwnerState) undoAgain(until time.Duration) {
+func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
 	n := st.n
 	defer n.s.enter(mayBlock).leave()
 	if n.c.Closed() {
 		return
 	}
-	n = n.s.pin(n.l)
+	n = n.s.pin(l)
 	defer n.unpin()
 	st = n.ensureOwnerState(st.owner)
-	u := newRelease(st, n.c.undoLimit())
+	u := st.newUndo(l, want)
 	n.c.work.add()
 	u.then = func(err error) {
 		if err == nil {
@@ -55,7 +68,7 @@ func (st *OwnerState) undoAgain(until time.Duration) {
 		}
 		n.c.work.done()
 		if n.now() < until {
-			n.c.after(undoEvery, func() { st.undoAgain(until) })
+			n.c.after(undoEvery, func() { st.undoAgain(l, want, until) })
 		}
 	}
 	st.run(u)
@@ -85,21 +98,26 @@ func (a *attempt) countHolds() {
 		a.undecided("its connection could not be killed")
 		return
 	}
-	n.s.sec.ask(n.l.slot, "HGET", []any{n.l.key, st}, watchdog.Never, func(reply any, err error) {
+	ask := w.l.kind.Confirm(nil, &a.want)
+	if ask.Empty() {
+		a.undecided("what it did can't be known")
+		return
+	}
+	n.s.sec.ask(w.l, ask, watchdog.Never, func(reply any, err error) {
 		defer n.s.enter(mustNotBlock).leave()
 		if err != nil {
 			a.undecided(fmt.Sprintf("asking for its count failed: %v", err))
 			return
 		}
-		count, err := codec.DecodeCount(reply)
-		known := int64(st.held + st.unsent)
+		said, err := w.l.kind.Confirmed(reply, &a.want)
+		count, known := said.Count, int64(st.tally(w.l)+st.unsent)
 		switch {
 		case err != nil:
 			a.undecided(err.Error())
 		case count == 0:
 			// It did not run, and what this client held is gone as well.
 			if known > 0 {
-				st.lose(errVanished)
+				st.loseTally(w.l, errVanished)
 			}
 			a.resumeAs()
 		case st.stillCounted() > 0:
@@ -109,7 +127,7 @@ func (a *attempt) countHolds() {
 		case count == known+1 && n.c.Exclusive(st.owner):
 			// This owner is used again. If the undo were repeated after its
 			// latch expired, it would release another hold.
-			u := newRelease(st, n.unlockLimit())
+			u := newRelease(st, w.l, n.unlockLimit())
 			u.then = func(err error) {
 				n.c.log.undone(st, err)
 				if err != nil && !errors.Is(err, ErrNotHeld) {
@@ -130,6 +148,7 @@ func (a *attempt) countHolds() {
 func (a *attempt) resumeAs() {
 	a.w.ownerUsed = false
 	a.resolve()
+	a.w.asked()
 }
 
 // undecided ends an attempt whose outcome can't be found out.

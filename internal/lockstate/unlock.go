@@ -108,7 +108,7 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 		}
 		limit = min(limit, n.now()+c.o.Timeout)
 	}
-	r := newRelease(st, limit)
+	r := newRelease(st, h.l, limit)
 	if r.counted = counted; counted {
 		st.unsent++
 	}
@@ -146,9 +146,9 @@ func (h *Hold) giveBack() {
 	h.release(nil, func(err error) {
 		n.c.log.givenBack(h.st, err)
 		// Without a subscription the waiters would not notice the release.
-		if q := n.queue; q != nil {
+		for q := n.queues; q != nil; q = q.next {
 			q.GivenBack()
-			n.step()
 		}
+		n.step()
 	})
 }

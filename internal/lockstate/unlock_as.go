@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 )
 
 // UnlockAs releases one hold of an owner that has no Hold in this client, as
@@ -36,7 +36,7 @@ func (l *Lock) startUnlockAs(owner Owner) (outcome chan error, err error) {
 		return nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner)
 	}
 	outcome = outcomes.Get().(chan error)
-	u := &unlockAs{r: newRelease(st, n.unlockLimit())}
+	u := &unlockAs{r: newRelease(st, l, n.unlockLimit())}
 	u.r.outcome = outcome
 	u.r.referenced = true
 	u.waits = fmt.Errorf("an earlier command of owner %s is still without an answer", owner)
@@ -62,7 +62,7 @@ func (u *unlockAs) begin() {
 		st.done()
 		return
 	}
-	st.n.s.sec.ask(st.n.l.slot, "PTTL", []any{st.n.l.key}, u.r.req.Until, u.answered)
+	st.n.s.sec.ask(u.r.l, u.r.l.kind.Ask(nil, kind.RemainTTL, &u.r.want), u.r.req.Until, u.answered)
 }
 
 // answered sends the unlock.
@@ -70,9 +70,9 @@ func (u *unlockAs) answered(reply any, err error) {
 	r, st := u.r, u.r.st
 	c := st.n.c
 	defer st.n.s.enter(mustNotBlock).leave()
-	var ttl time.Duration
+	var left kind.Answer
 	if err == nil {
-		ttl, _, err = codec.DecodeTTL(reply)
+		left, err = r.l.kind.Asked(kind.RemainTTL, reply)
 	}
 	switch {
 	case r.reported:
@@ -82,7 +82,7 @@ func (u *unlockAs) answered(reply any, err error) {
 	case err != nil:
 		r.finish(unreleased(err))
 	default:
-		r.lease = max(ttl, c.o.Watchdog)
+		r.lease = max(left.TTL, c.o.Watchdog)
 		r.begin()
 	}
 }

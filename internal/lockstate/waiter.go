@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
@@ -16,6 +18,7 @@ import (
 type Waiter struct {
 	waitqueue.Waiter
 	n     *name
+	l     *Lock
 	Terms Terms // set before Start
 
 	ready chan struct{} // gets one when the wait has ended; has room for it
@@ -27,6 +30,9 @@ type Waiter struct {
 	owner     Owner    // of the attempts, without As
 	ownerUsed bool     // an attempt in its name was not refused
 	attempt   *attempt // under way
+
+	queueOwner Owner // whose queue it waits in, where each owner has one
+	refused    bool  // what it asked for was refused since the server was last told that it left
 
 	references atomic.Int32 // to it, once it was granted the lock
 }
@@ -42,13 +48,16 @@ func (w *Waiter) endWait(why waitqueue.Reason, err error) {
 	case waitqueue.Failed:
 		w.err = err
 	}
+	if why != waitqueue.Granted {
+		w.leaveServer()
+	}
 	w.ready <- struct{}{}
 }
 
 // fail ends the wait with an error. step must follow.
 func (w *Waiter) fail(err error) {
 	if !w.Settled() {
-		w.n.queue.Fail(&w.Waiter, err)
+		w.queue().Fail(&w.Waiter, err)
 	}
 }
 
@@ -58,6 +67,12 @@ func (w *Waiter) fail(err error) {
 func (w *Waiter) giveUp(cause error) (*Hold, error) {
 	n := w.n
 	if w.Settled() {
+		if w.hold == nil && w.err == nil { // a gate was opened
+			if errors.Is(cause, ErrLocked) {
+				cause = nil
+			}
+			return nil, cause
+		}
 		if w.hold == nil {
 			if !errors.Is(cause, ErrLocked) && !errors.Is(w.err, cause) {
 				return nil, fmt.Errorf("%w: %w", cause, w.err)
@@ -77,10 +92,11 @@ func (w *Waiter) giveUp(cause error) (*Hold, error) {
 	a := w.attempt
 	cancelled := a != nil && a.cancel()
 	err := w.waitError(cause)
-	n.queue.Leave(&w.Waiter)
+	w.queue().Leave(&w.Waiter)
 	if cancelled {
 		a.unsent()
 	}
+	w.leaveServer()
 	n.step()
 	return nil, err
 }
@@ -91,10 +107,11 @@ func (w *Waiter) wasRefused() bool { return w.facts().Told }
 
 // facts are what the queue knows of the wait.
 func (w *Waiter) facts() waitqueue.Facts {
-	if w.n.queue == nil {
+	q := w.queue()
+	if q == nil {
 		return waitqueue.Facts{Told: w.Told()}
 	}
-	return w.n.queue.Facts(&w.Waiter)
+	return q.Facts(&w.Waiter)
 }
 
 // waitError is the error of a caller that gives up, with what is known then
@@ -182,6 +199,48 @@ func (w *Waiter) sinceLost(err error) error {
 	return err
 }
 
+// chooseQueue decides whose queue it waits in.
+func (w *Waiter) chooseQueue() {
+	switch {
+	case !w.l.traits.ByOwner:
+	case w.Terms.As:
+		w.queueOwner = w.Terms.Owner
+	default:
+		w.owner = w.l.c.NewOwner()
+		w.queueOwner = w.owner
+	}
+}
+
+// queue is where it waits, nil if nobody does any more.
+func (w *Waiter) queue() *waitQueue { return w.n.findQueue(w.l, w.queueOwner) }
+
+// fill tells a kind what the waiter wants.
+func (w *Waiter) fill(want *kind.Want, st *OwnerState) {
+	*want = kind.Want{Names: &w.l.names, Owner: st, Publish: luasrc.Publish, Once: w.Once}
+	if w.Until > 0 {
+		want.Wait = w.Until - w.began
+	}
+}
+
+// check refuses what could never be granted to an owner that holds already.
+func (n *name) check(l *Lock, t *Terms) error {
+	if !t.As {
+		return nil
+	}
+	st := n.findOwnerState(t.Owner)
+	if st == nil || st.held == 0 {
+		return nil
+	}
+	var held []kind.Held
+	for h := st.holds; h != nil; h = h.next {
+		held = append(held, kind.Held{Kind: h.l.kind, Names: &h.l.names, Owner: st, Count: 1})
+	}
+	if err := l.kind.Check(&kind.Want{Names: &l.names, Owner: st}, held); err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalidOption, err)
+	}
+	return nil
+}
+
 // NewWaiter gives a waiter for one call, whose Terms are to be set. Start, Await
 // and Result follow, in this order, unless one fails.
 func NewWaiter() *Waiter { return waiters.Get().(*Waiter) }
@@ -199,18 +258,22 @@ func (w *Waiter) Start(l *Lock, once bool, wait time.Duration) error {
 		return err
 	}
 	n := s.pin(l)
-	w.n, w.began, w.Shared = n, n.now(), w.Terms.As
+	defer n.unpin()
+	if err := n.check(l, &w.Terms); err != nil {
+		return err
+	}
+	w.n, w.l, w.began, w.Shared = n, l, n.now(), w.Terms.As
+	w.chooseQueue()
 	if wait >= 0 {
 		w.Until = w.began + wait
 	}
-	if q := n.ensureQueue(); once || w.Terms.As {
+	if q := n.ensureQueue(l, w.queueOwner); once || w.Terms.As {
 		q.JoinUnqueued(w.began, &w.Waiter)
 	} else {
 		q.Join(w.began, &w.Waiter, q.Len() == 0 && n.held())
 		l.c.log.queued(w)
 	}
 	n.step()
-	n.unpin()
 	return nil
 }
 

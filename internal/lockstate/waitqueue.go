@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
@@ -12,60 +13,128 @@ import (
 // maxSpareQueues bounds how many queues a shard keeps for the next name.
 const maxSpareQueues = 8
 
-// waitQueue is the queue of one name's waiters with what it acts by: a timer, a
+// waitQueue is one queue of one name's waiters with what it acts by: a timer, a
 // subscription and the name's attempts. All of it is guarded by the shard's
 // mutex.
 type waitQueue struct {
 	waitqueue.Queue
 	shard *shard
-	n     *name      // whose it is
-	next  *waitQueue // among the spare ones
+	n     *name      // whose it is; nil: nobody's
+	l     *Lock      // a handle, for its kind
+	owner Owner      // whose queue it is, where each owner has one
+	next  *waitQueue // of the name, or among the spare ones
 
-	timer  *time.Timer
-	sub    topology.Listening
-	epoch  int  // counts subscriptions, so that an old one's calls are told apart
-	acting bool // an action is being taken
+	timer       *time.Timer
+	subs        []topology.Listening // for each channel one
+	unconfirmed int                  // of them
+	listens     Owner                // for whom, where that makes a difference
+	epoch       int                  // counts subscriptions, so that an old one's calls are told apart
+	acting      bool                 // an action is being taken
 }
 
-// ensureQueue finds or makes the name's queue. step must follow, which drops it
-// if it is not needed. It is called with the shard locked.
-func (n *name) ensureQueue() *waitQueue {
-	if n.queue == nil {
-		s := n.s
-		if n.queue = s.spareQueues; n.queue == nil {
-			n.queue = &waitQueue{Queue: waitqueue.New(n.c.o.Timeout, rand.N[time.Duration]), shard: s}
-		} else {
-			s.spareQueues, n.queue.next = n.queue.next, nil
-			s.spareCount--
+// findQueue is the queue of l's kind, and of the owner where each has one, nil
+// if nobody waits.
+func (n *name) findQueue(l *Lock, o Owner) *waitQueue {
+	for q := n.queues; q != nil; q = q.next {
+		if q.l.traits.Queue == l.traits.Queue && (!l.traits.ByOwner || q.owner == o) {
+			return q
 		}
-		n.queue.n = n
-		n.queue.Use(n.fairShare)
 	}
-	return n.queue
+	return nil
 }
 
-// step takes the actions that the queue asks for. It follows every event. An
+// ensureQueue finds or makes the queue. step must follow, which drops it if it
+// is not needed. It is called with the shard locked.
+func (n *name) ensureQueue(l *Lock, o Owner) *waitQueue {
+	if q := n.findQueue(l, o); q != nil {
+		return q
+	}
+	s := n.s
+	q := s.spareQueues
+	if q == nil {
+		q = &waitQueue{Queue: waitqueue.New(n.c.o.Timeout, rand.N[time.Duration]), shard: s}
+	} else {
+		s.spareQueues = q.next
+		s.spareCount--
+	}
+	q.n, q.l, q.owner, q.listens = n, l, o, o
+	q.next, n.queues = n.queues, q
+	q.Follow(l.rules())
+	if l.traits.FairShare {
+		q.Use(n.fairShare)
+	} else {
+		q.Use(nil)
+	}
+	return q
+}
+
+// rules are what the lock's kind asks of its queue.
+func (l *Lock) rules() waitqueue.Rules {
+	t := l.traits
+	return waitqueue.Rules{Width: t.Width, Silent: t.Silent, HandOff: t.HandOff, PassOn: t.PassOn, Gate: t.Gate}
+}
+
+// step takes the actions that the queues ask for. It follows every event. An
 // event that comes of an action is followed by the step that is under way. It
 // is called with the shard locked.
 func (n *name) step() {
-	q := n.queue
-	if q == nil {
+	q := n.queues
+	switch {
+	case q == nil:
 		n.dropIfIdle()
-		return
+	case q.next == nil: // as nearly always
+		q.step()
+	default:
+		for n.stepOne() { // an action may make and drop others
+		}
 	}
+}
+
+// stepOne steps the first queue that has something to do.
+func (n *name) stepOne() bool {
+	for q := n.queues; q != nil; q = q.next {
+		if q.step() {
+			return true
+		}
+	}
+	return false
+}
+
+// step takes the actions of one queue. It reports whether there were any.
+func (q *waitQueue) step() (some bool) {
 	if q.acting {
-		return
+		return false
 	}
 	q.acting = true
+	n := q.n
 	now := n.now()
-	for n.queue == q {
+	for q.n == n {
 		a := q.Next(now)
 		if a.Do == waitqueue.Nothing {
 			break
 		}
+		some = true
 		q.act(a, now)
 	}
 	q.acting = false
+	return some
+}
+
+// drop takes the queue off its name, and keeps it for another.
+func (q *waitQueue) drop() {
+	n, s := q.n, q.shard
+	for at := &n.queues; *at != nil; at = &(*at).next {
+		if *at == q {
+			*at = q.next
+			break
+		}
+	}
+	q.n, q.l, q.next = nil, nil, nil
+	if s.spareCount < maxSpareQueues {
+		q.next, s.spareQueues = s.spareQueues, q
+		s.spareCount++
+	}
+	n.dropIfIdle()
 }
 
 // act takes one action.
@@ -89,40 +158,53 @@ func (q *waitQueue) act(a waitqueue.Action, now time.Duration) {
 	case waitqueue.StopTimer:
 		q.timer.Stop()
 	case waitqueue.Drop:
-		n.queue = nil
-		if q.shard.spareCount < maxSpareQueues {
-			q.next, q.shard.spareQueues = q.shard.spareQueues, q
-			q.shard.spareCount++
-		}
-		n.dropIfIdle()
+		q.drop()
 	}
 }
 
 // now is the time of an event.
 func (q *waitQueue) now() time.Duration { return q.n.now() }
 
-// subscribe listens for releases where the topology says they are told.
+// subscribe listens on all channels of the kind.
 func (q *waitQueue) subscribe() {
-	l := q.n.l
 	q.epoch++
-	q.sub = topology.Subscribe(l.c.top, l.slot, l.channel.(string), &subscriber{shard: q.shard, kind: l.kind, queue: q, epoch: q.epoch})
+	l := q.l
+	channels := l.kind.Channels(&l.names, ownerArg(q.listens))
+	q.unconfirmed = len(channels)
+	for _, channel := range channels {
+		sub := &subscriber{shard: q.shard, kind: l.kind, channel: channel, queue: q, epoch: q.epoch}
+		q.subs = append(q.subs, topology.Subscribe(l.c.top, l.slot, channel, sub))
+	}
 }
 
 // resubscribe follows the name's slot to another node. The confirmation makes the
 // head look. It is called with the shard locked.
 func (q *waitQueue) resubscribe() {
-	if q.sub != nil {
+	if q.subs != nil {
 		q.unsubscribe()
 		q.subscribe()
 	}
 }
 
-// unsubscribe leaves the channel.
+// unsubscribe leaves the channels.
 func (q *waitQueue) unsubscribe() {
-	if q.sub != nil {
-		q.sub.Close()
-		q.sub = nil
-		q.epoch++
+	if len(q.subs) == 0 {
+		return
+	}
+	for _, sub := range q.subs {
+		sub.Close()
+	}
+	clear(q.subs)
+	q.subs = q.subs[:0]
+	q.epoch++
+}
+
+// listenFor has the queue listen for another owner, who takes the place of the
+// one that is not used again.
+func (q *waitQueue) listenFor(o Owner) {
+	if q.listens != o {
+		q.listens = o
+		q.Relisten(q.now())
 	}
 }
 
@@ -137,32 +219,31 @@ func (q *waitQueue) stop() {
 // tick is called by the timer.
 func (q *waitQueue) tick() {
 	defer q.shard.enter(mustNotBlock).leave()
-	n := q.n
-	if n.queue != q {
-		return // it has been dropped since
+	if n := q.n; n != nil { // it has not been dropped since
+		q.Tick(q.now())
+		n.step()
 	}
-	q.Tick(q.now())
-	n.step()
 }
 
 // letThrough makes attempts for the waiters whose owner has just acquired the
 // name by another call. Otherwise they would wait for themselves (A3).
 func (n *name) letThrough(o Owner) {
-	q := n.queue
-	if q == nil || q.SharedOwners() == 0 {
-		return
-	}
-	for w := range q.Waiting() {
-		if call := w.Call.(*Waiter); call.Terms.As && call.Terms.Owner == o {
-			q.LetThrough(w)
+	for q := n.queues; q != nil; q = q.next {
+		if q.SharedOwners() == 0 {
+			continue
+		}
+		for w := range q.Waiting() {
+			if call := w.Call.(*Waiter); call.Terms.As && call.Terms.Owner == o {
+				q.LetThrough(w)
+			}
 		}
 	}
 }
 
-// handOff lets the head's acquire follow an unlock that has just been queued. It
-// reports whether the message is of no use to this client.
-func (n *name) handOff() bool {
-	q := n.queue
+// handOff lets the head's acquire follow an unlock of l's kind that has just been
+// queued. It reports whether the message is of no use to this client.
+func (n *name) handOff(l *Lock) bool {
+	q := n.findQueue(l, Owner{})
 	if q == nil {
 		return false
 	}
@@ -171,39 +252,52 @@ func (n *name) handOff() bool {
 	return own
 }
 
-// wakeHead makes an attempt for the head, when a release that it waits for will
-// not come.
+// wakeHead makes an attempt for the head of each queue, when a release that it
+// waits for will not come.
 func (n *name) wakeHead() {
-	if q := n.queue; q != nil && q.Len() > 0 {
+	for q := n.queues; q != nil; q = q.next {
 		q.WakeHead()
+	}
+	if n.queues != nil {
 		n.step()
 	}
 }
 
 // subscriber is what the hub wakes: a queue, by one of its subscriptions.
 type subscriber struct {
-	shard *shard
-	kind  *kind
-	queue *waitQueue
-	epoch int
+	shard     *shard
+	kind      kind.Kind
+	channel   kind.Channel
+	queue     *waitQueue
+	epoch     int
+	confirmed bool
 }
 
-// Confirmed makes the head look: what was published before is gone (P2).
+// Confirmed makes the head look, once all channels are confirmed: what was
+// published before is gone (P2).
 func (sub *subscriber) Confirmed() {
-	sub.tell(func(q *waitQueue) { q.Queue.Confirmed() })
+	sub.tell(func(q *waitQueue) {
+		if !sub.confirmed {
+			sub.confirmed = true
+			q.unconfirmed--
+		}
+		if q.unconfirmed == 0 {
+			q.Queue.Confirmed()
+		}
+	})
 }
 
 // Message makes the head look, if its kind of lock says so (P3).
 func (sub *subscriber) Message(payload []byte) {
-	if sub.kind.wakes(payload) {
-		sub.tell(func(q *waitQueue) { q.Queue.Message(q.now()) })
+	if n := sub.kind.Wake(payload); n > 0 {
+		sub.tell(func(q *waitQueue) { q.Queue.Message(q.now(), n) })
 	}
 }
 
 // Refused ends the waits: without a subscription nobody would be woken.
 func (sub *subscriber) Refused(err error) {
 	sub.tell(func(q *waitQueue) {
-		q.SubscriptionRefused(fmt.Errorf("subscribe to %s: %w", Quote(q.n.l.channel.(string)), err))
+		q.SubscriptionRefused(fmt.Errorf("subscribe to %s: %w", Quote(sub.channel), err))
 	})
 }
 

@@ -26,6 +26,10 @@ var (
 	forceUnlockSource string
 	//go:embed renew.lua
 	renewSource string
+	//go:embed spin_unlock.lua
+	spinUnlockSource string
+	//go:embed spin_force_unlock.lua
+	spinForceUnlockSource string
 )
 
 // The scripts, each with the function that makes calls of it.
@@ -34,12 +38,15 @@ var (
 	UnlockScript      = newScript("unlock", unlockSource)            // Unlock
 	ForceUnlockScript = newScript("force_unlock", forceUnlockSource) // ForceUnlock
 	RenewScript       = newScript("renew", renewSource)              // Renew
+
+	SpinUnlockScript      = newScript("spin_unlock", spinUnlockSource)            // SpinUnlock
+	SpinForceUnlockScript = newScript("spin_force_unlock", spinForceUnlockSource) // SpinForceUnlock
 )
 
 // Scripts lists all scripts, for loading them ahead of use. The slice is the
 // caller's.
 func Scripts() []*Script {
-	return []*Script{LockScript, UnlockScript, ForceUnlockScript, RenewScript}
+	return []*Script{LockScript, UnlockScript, ForceUnlockScript, RenewScript, SpinUnlockScript, SpinForceUnlockScript}
 }
 
 func newScript(name, source string) *Script {

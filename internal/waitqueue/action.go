@@ -130,7 +130,11 @@ func (q *Queue) settle(w *Waiter, why Reason, err error) {
 	}
 	w.settled, w.why, w.err = true, why, err
 	if w.linked {
-		q.listOf(w).remove(w)
+		if w.queued {
+			q.unqueue(w)
+		} else {
+			q.unqueued.remove(w)
+		}
 	}
 	if w.pending {
 		// Its attempt was not taken up yet, and never will be.
@@ -138,11 +142,4 @@ func (q *Queue) settle(w *Waiter, why Reason, err error) {
 	}
 	q.pushPending(w)
 	q.changed = true
-}
-
-func (q *Queue) listOf(w *Waiter) *list {
-	if w.queued {
-		return &q.waiting
-	}
-	return &q.unqueued
 }

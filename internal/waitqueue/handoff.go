@@ -36,6 +36,9 @@ type handOff struct {
 // comes looks anyway. Should the unlock then not run as expected, the caller
 // reports ResetOwnMessages.
 func (q *Queue) HandOff(now time.Duration) bool {
+	if !q.rules.HandOff {
+		return false
+	}
 	w := q.waiting.head
 	if w == nil && q.unqueued.size > 0 {
 		// An unqueued attempt may be refused before this unlock runs.
@@ -74,7 +77,7 @@ func (q *Queue) mayHandOff(now time.Duration) bool {
 // up for it.
 func (q *Queue) ResetOwnMessages() {
 	if q.ownMessages == 0 {
-		q.wakePending = true
+		q.wake(All)
 	}
 	q.ownMessages = 0
 	q.changed = true
@@ -94,7 +97,8 @@ func (q *Queue) isOwnMessage(now time.Duration) bool {
 // for will send no message.
 func (q *Queue) WakeHead() {
 	if q.waiting.size > 0 {
-		q.wakePending, q.changed = true, true
+		q.wake(All)
+		q.changed = true
 	}
 }
 
@@ -102,7 +106,8 @@ func (q *Queue) WakeHead() {
 // without a subscription would not hear of it.
 func (q *Queue) GivenBack() {
 	if !q.confirmed {
-		q.wakePending, q.changed = true, true
+		q.wake(All)
+		q.changed = true
 	}
 }
 
@@ -112,7 +117,7 @@ func (q *Queue) GivenBack() {
 func (q *Queue) poll(now time.Duration, over wakepolicy.Spread) {
 	switch {
 	case q.policy.Away(now):
-		q.wakePending = true
+		q.wake(All)
 		q.notBefore = q.policy.Poll(now, over, q.random)
 	case q.policy.BackAt() > 0:
 		q.subscribe(now)

@@ -275,7 +275,7 @@ func TestHandOffAllocatesNothing(t *testing.T) {
 		run()
 		q.Granted(now, &second, lease)
 		run()
-		q.Message(now)
+		q.Message(now, 1)
 		run()
 		now += unsubscribeDelay
 		q.Tick(now)

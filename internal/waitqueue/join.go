@@ -13,16 +13,17 @@ func (q *Queue) Join(now time.Duration, w *Waiter, held bool) {
 		return
 	}
 	q.policy.Arrived(now)
-	if q.confirmed && !q.wakePending && now < q.attemptBy() && held {
+	if q.confirmed && q.wakes == 0 && now < q.attemptBy() && held {
 		w.answers-- // as good as told
 	} else {
-		q.wakePending = true
+		q.wake(All)
 	}
 }
 
 func (q *Queue) enqueue(w *Waiter) {
 	w.queued, w.answers = true, q.answers
 	q.waiting.push(w)
+	q.behind(w)
 	q.changed = true
 }
 
@@ -42,7 +43,7 @@ func (q *Queue) LetThrough(w *Waiter) {
 	if !w.linked || !w.queued || w.trying {
 		return
 	}
-	q.waiting.remove(w)
+	q.unqueue(w)
 	w.queued = false
 	q.unqueued.push(w)
 	q.try(w)

@@ -6,19 +6,22 @@ import "time"
 // what was published before is gone, so the head looks (P2).
 func (q *Queue) Confirmed() {
 	q.confirmed, q.changed = true, true
-	q.ownMessages, q.wakePending = 0, true
+	q.ownMessages = 0
+	q.wake(All)
 }
 
-// Message says that a release was published. The head looks, unless the message
-// is this client's own and says nothing new. It is a flag, not a queue (P3).
-func (q *Queue) Message(now time.Duration) {
+// Message says that a release was published that is worth n attempts, 1 at
+// least. The head looks, unless the message is this client's own and says
+// nothing new. Where one owner has the name at a time it is a flag, not a queue
+// (P3).
+func (q *Queue) Message(now time.Duration, n int) {
 	q.confirmed, q.changed = true, true
 	own := q.isOwnMessage(now)
 	q.policy.Heard(now, own, q.random)
 	if own {
 		return
 	}
-	q.wakePending = true
+	q.wake(n)
 	if q.subscribed && q.waiting.size > 0 && q.policy.Crowded() {
 		q.unsubscribe()
 		q.ownMessages = 0
@@ -37,10 +40,18 @@ func (q *Queue) SubscriptionRefused(err error) {
 	q.changed = true
 }
 
+// Relisten says that the waiters' channel is another one from now on.
+func (q *Queue) Relisten(now time.Duration) {
+	if q.subscribed {
+		q.unsubscribe()
+		q.subscribe(now)
+	}
+}
+
 // subscribe asks for the channel if nobody has, and the policy does not stay
 // away from it (A2).
 func (q *Queue) subscribe(now time.Duration) {
-	if q.subscribed || q.policy.Away(now) {
+	if q.subscribed || q.rules.Silent || q.policy.Away(now) {
 		return
 	}
 	q.policy.Subscribed()

@@ -24,13 +24,17 @@ func (q *Queue) end(w *Waiter) (led, handedOn bool) {
 }
 
 // Granted says that w's attempt got the lock, for a lease. Whoever waits in the
-// queue was told "taken" by that. If w has left, what it got is given back by
-// the caller.
+// queue was told "taken" by that, or tries next where more than one may have the
+// lock. If w has left, what it got is given back by the caller.
 func (q *Queue) Granted(now time.Duration, w *Waiter, lease time.Duration) {
 	led, _ := q.end(w)
 	q.settle(w, Granted, nil)
 	if led {
 		q.taken(now, lease)
+		q.afterGrant()
+	}
+	if q.rules.Gate {
+		q.openGate()
 	}
 }
 
@@ -44,6 +48,7 @@ func (q *Queue) Refused(now time.Duration, w *Waiter, ttl time.Duration) {
 	case led:
 		q.policy.Refused(now)
 		q.taken(now, ttl)
+		q.afterRefusal()
 		q.poll(now, wakepolicy.AfterRefusal)
 		if handedOn {
 			// The unlock did not run before it, or released nothing.
@@ -87,7 +92,8 @@ func (q *Queue) Unsent(w *Waiter) {
 
 func (q *Queue) unsent(w *Waiter) {
 	if led, _ := q.end(w); led {
-		q.wakePending = true // the next head sees for itself
+		q.wake(q.current.left + 1) // the next head sees for itself
+		q.current = wakeUp{}
 	}
 }
 
@@ -176,7 +182,7 @@ func (q *Queue) queueTroubled(now time.Duration, err error, since time.Duration,
 	}
 	q.trouble.add(err, since)
 	q.expiryDeadline = now + q.trouble.pause
-	q.wakePending = false
+	q.wakes, q.current = 0, wakeUp{}
 	q.failUnanswered(now)
 }
 

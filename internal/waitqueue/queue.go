@@ -37,9 +37,11 @@ type Queue struct {
 	leading  *Waiter // the queue's attempt is under way in its name; it may have left
 	handedOn bool    // that attempt follows an unlock
 
-	wakePending    bool          // an attempt is wanted
+	rules          Rules
+	wakes          int           // how many attempts are wanted
 	notBefore      time.Duration // and put off until then; 0: it is not
 	expiryDeadline time.Duration // the head's attempt is made by then at the latest
+	current        wakeUp
 	handOff
 
 	subscribed    bool
@@ -58,9 +60,10 @@ type Queue struct {
 }
 
 // New makes a queue that nobody waits in. timeout is for how long a waiter bears
-// trouble before its first answer. random is asked when attempts are spread.
+// trouble before its first answer. random is asked when attempts are spread. The
+// rules are those of Exclusive.
 func New(timeout time.Duration, random wakepolicy.Random) Queue {
-	return Queue{timeout: timeout, random: random}
+	return Queue{timeout: timeout, random: random, rules: Exclusive}
 }
 
 // Use has the queue go by the name's fair share, or by none.
@@ -101,17 +104,17 @@ func (q *Queue) decide(now time.Duration) {
 	if q.policy.BackAt() > 0 && q.waiting.size > 0 {
 		q.subscribe(now) // if it is time
 	}
-	switch w := q.waiting.head; {
+	switch w := q.candidate(); {
 	case q.leading != nil:
 	case w == nil:
 		q.emptied(now)
 		return
-	case !q.wakePending && now < q.attemptBy():
+	case q.wakes == 0 && now < q.attemptBy():
 		q.unsubscribeAt = 0
 	default:
 		q.unsubscribeAt = 0
 		if q.notBefore = q.policy.NotBefore(now, q.head()); q.notBefore > 0 {
-			q.wakePending = true
+			q.wake(All)
 			q.subscribe(now)
 			break
 		}
@@ -121,9 +124,9 @@ func (q *Queue) decide(now time.Duration) {
 	q.setTimer(now)
 }
 
-// head is the first waiter as the policy sees it.
+// head is the candidate as the policy sees it.
 func (q *Queue) head() wakepolicy.Head {
-	w := q.waiting.head
+	w := q.candidate()
 	return wakepolicy.Head{Shared: w.Shared, Refused: q.wasTold(w), Until: w.Until}
 }
 
@@ -136,9 +139,10 @@ func (q *Queue) attemptBy() time.Duration {
 	return q.expiryDeadline
 }
 
-// lead makes the queue's attempt for w, the head.
+// lead makes the queue's attempt for w, the candidate.
 func (q *Queue) lead(w *Waiter, handedOn bool) {
-	q.wakePending, q.notBefore, q.handOffDeadline = false, 0, 0
+	q.use(w)
+	q.notBefore, q.handOffDeadline = 0, 0
 	q.policy.Tried()
 	q.leading, q.handedOn = w, handedOn
 	q.try(w)
@@ -164,7 +168,7 @@ func (q *Queue) emptied(now time.Duration) {
 // reset clears a queue that nobody waits in (P1, E2).
 func (q *Queue) reset() {
 	q.unsubscribe()
-	q.wakePending = false
+	q.wakes, q.current = 0, wakeUp{}
 	q.policy.Reset()
 	q.expiryDeadline, q.notBefore, q.unsubscribeAt = 0, 0, 0
 	q.handOff = handOff{}
@@ -180,7 +184,7 @@ func (q *Queue) setTimer(now time.Duration) {
 		if q.unsubscribeAt > 0 {
 			at = q.unsubscribeAt
 		}
-	case q.leading == nil && q.wakePending:
+	case q.leading == nil && q.wakes > 0:
 		at = q.notBefore
 	case q.leading == nil:
 		at = q.attemptBy()

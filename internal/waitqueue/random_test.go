@@ -177,7 +177,7 @@ func (s *storm) holds() {
 		s.t.Fatal("the subscription is another than the queue believes in")
 	}
 	if s.owed = s.owed && s.q.Len() > 0; s.owed && lead == nil && (s.timer == 0 || s.timer > s.now+12*ms) {
-		s.t.Fatalf("a wake-up is lost: pending %v, not before %v, timer %v from now, %d wait", s.q.wakePending, s.q.notBefore-s.now, s.timer-s.now, s.q.Len())
+		s.t.Fatalf("a wake-up is lost: %d pending, not before %v, timer %v from now, %d wait", s.q.wakes, s.q.notBefore-s.now, s.timer-s.now, s.q.Len())
 	}
 	if s.q.Len() > 0 && lead == nil && s.timer == 0 {
 		s.t.Fatal("they wait for nothing")

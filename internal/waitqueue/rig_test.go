@@ -164,7 +164,7 @@ func (r *rig) resolves(w *Waiter) {
 }
 
 func (r *rig) confirmed() { r.does(r.q.Confirmed) }
-func (r *rig) message()   { r.does(func() { r.q.Message(r.now) }) }
+func (r *rig) message()   { r.does(func() { r.q.Message(r.now, 1) }) }
 
 // message of a release comes after a while.
 func (r *rig) messageAfter(d time.Duration) { r.now += d; r.message() }

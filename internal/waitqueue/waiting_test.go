@@ -339,7 +339,7 @@ func TestLostHoldWakesTheHead(t *testing.T) {
 	r.under("nobody will unlock", w)
 	r.granted(w)
 	r.does(r.q.WakeHead)
-	if r.q.wakePending {
+	if r.q.wakes > 0 {
 		t.Error("a wake-up of nobody is kept")
 	}
 }

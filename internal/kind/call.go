@@ -1,0 +1,44 @@
+package kind
+
+import (
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// Release is what a release did: codec.NotHeld, codec.Partial or codec.Final.
+type Release = codec.Release
+
+// Resend says when a call that changes something may be sent again.
+type Resend uint8
+
+const (
+	// Never: the one who sent it decides what becomes of it.
+	Never Resend = iota
+
+	// Unrun: only where nothing of it has run.
+	Unrun
+
+	// Always: to run twice is as good as once.
+	Always
+)
+
+// Call is one command, ready to be sent. The zero Call is empty: nothing is to
+// be sent.
+type Call struct {
+	Name   string         // of the command; EVALSHA with a Script
+	Script *luasrc.Script // what an EVALSHA runs; nil for a plain command
+	Args   []any          // what follows the name
+	Resend Resend
+	Writes bool // it changes the lock: where replicas count, WAIT follows it
+}
+
+// Empty tells whether there is nothing to send.
+func (c *Call) Empty() bool { return c.Name == "" }
+
+// Run is the call of a script that changes the lock.
+func Run(c luasrc.Call, resend Resend) Call {
+	return Call{Name: "EVALSHA", Script: c.Script, Args: c.Args(), Resend: resend, Writes: true}
+}
+
+// Read is a plain command that changes nothing.
+func Read(name string, args []any) Call { return Call{Name: name, Args: args, Resend: Always} }

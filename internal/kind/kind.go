@@ -1,0 +1,137 @@
+package kind
+
+import "time"
+
+// Kind tells one lock object from another. Its methods are pure and safe for
+// concurrent use. Those that make a [Call] append its arguments to room, which
+// may be nil, and keep no reference to it or to a [Want]; an empty Call means
+// that there is nothing to send. Those that read a reply take it as redigo
+// decodes it; none panics, whatever the reply is.
+type Kind interface {
+	// Traits says what of the common machinery the kind uses. Every call
+	// returns the same pointer.
+	Traits() *Traits
+
+	// Names are the names that belong to key, made once for each handle.
+	Names(key string) Names
+
+	// Channels are what one who waits for owner listens on. None means that
+	// nothing is published, and that a waiter pauses instead; see Pause.
+	Channels(n *Names, owner Owner) []Channel
+
+	// Wake tells how many waiters of a queue a message is worth waking up: 0,
+	// some, or [All].
+	Wake(payload []byte) int
+
+	// Check refuses what could never be granted, before anything is sent. held
+	// is what the owner holds of the family on this key in this client.
+	Check(w *Want, held []Held) error
+
+	// Acquire asks for the lock once. Granted reads its reply, which may be a
+	// redis.Error where a kind's script answers with one.
+	Acquire(room []any, w *Want) Call
+	Granted(reply any, w *Want) (Grant, error)
+
+	// Release gives up one hold. Released reads its reply. Its Call, unless it
+	// is empty, is another form of the same release, which is sent because the
+	// first form found nothing.
+	Release(room []any, w *Want) Call
+	Released(reply any, w *Want) (Release, Call, error)
+
+	// Renew gives each of the leases a new one of so many ms, at least 1, if it is
+	// still held. It asks for each of them any number of times. Leases of
+	// different kinds may share a Renew if the kinds are of one
+	// Traits.RenewGroup; there are at most MaxRenew. Renewed reads its reply, of n
+	// leases: for each whether it was still held.
+	Renew(room []any, lease Arg, of Leases) Call
+	Renewed(reply any, n int) ([]bool, error)
+
+	// Undo leaves nothing of a waiter or of an acquire. open says that an
+	// acquire may have been granted, or queued its owner on the server, and was
+	// never answered; the calls follow it when nothing of it can run any more.
+	// Without open the waiter was refused, and gives up. The first call of an
+	// open Undo is a Release, if the kind has one. None: nothing is left.
+	Undo(w *Want, open bool) []Call
+
+	// Confirm asks what the server knows of the owner's holds after an acquire
+	// that was never answered, where the owner is used again. Empty means that
+	// it can't be known. Confirmed reads its reply.
+	Confirm(room []any, w *Want) Call
+	Confirmed(reply any, w *Want) (Known, error)
+
+	// Pause bounds how long a waiter that was refused with g waits before it
+	// tries again unwoken; the pause is chosen at random between the two. tries
+	// counts its attempts so far, 0 for one that has made none of its own.
+	Pause(tries int, g Grant) (least, most time.Duration)
+
+	// Force frees the lock whoever holds it, and tells those who wait. Forced
+	// reads its reply: whether there was a lock.
+	Force(w *Want) Call
+	Forced(reply any) (bool, error)
+
+	// Ask reads something of the lock. Asked reads its reply.
+	Ask(room []any, q Question, w *Want) Call
+	Asked(q Question, reply any) (Answer, error)
+}
+
+// MaxRenew is how many leases one Renew carries at most.
+const MaxRenew = 100
+
+// All wakes every waiter of a queue.
+const All = 1 << 30
+
+// Traits say what of the common machinery a kind uses. They are never changed.
+type Traits struct {
+	// Family is whose owners the kind shares. Kinds of one family on one key
+	// share the order of an owner's commands, its leases, and force.
+	Family string
+
+	// Queue names a queue within the family. Kinds that name the same one wait
+	// in one queue on one key, with one attempt of it in flight.
+	Queue string
+
+	// ByOwner gives each owner a queue of its own, as where the server keeps the
+	// order and tells each waiter by a channel of its own.
+	ByOwner bool
+
+	// Width is how many may hold one key at the same time; 0 means any number. A
+	// grant of a kind of width 1 says that nobody else of the family holds.
+	Width int
+
+	// Silent says that nothing is published: a waiter has no channel, and pauses.
+	Silent bool
+
+	// HandOff lets the next waiter's acquire follow this client's unlock in the
+	// same write. It is for kinds in which any waiter may be the next.
+	HandOff bool
+
+	// FairShare has the client count what it takes of a key and step back for
+	// slower ones. It needs a channel, whose subscribers are counted.
+	FairShare bool
+
+	// PassOn has a refused attempt leave its wake-up to the waiter behind it,
+	// which may want less.
+	PassOn bool
+
+	// Gate says that a grant only opens the way: nothing is held or released,
+	// and one grant lets all waiters of its queue through.
+	Gate bool
+
+	// KeyType is what Redis calls the type of the lock's key. A key of another
+	// type is not the lock's, and is left alone.
+	KeyType string
+
+	// Tally names a count of holds. Kinds of a family with one Tally count an
+	// owner's holds together, so that Confirm counts both.
+	Tally string
+
+	// Latched says that a release keeps its result in Want.Latch.
+	Latched bool
+
+	// RenewGroup is whose leases share one Renew. Kinds of one group have the
+	// same Renew and Renewed.
+	RenewGroup string
+}
+
+// Channel is what messages of releases come by.
+type Channel = string

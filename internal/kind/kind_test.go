@@ -1,0 +1,221 @@
+package kind
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// someone is an owner.
+type someone string
+
+func (o *someone) RedisArg() any  { return string(*o) }
+func (o *someone) String() string { return string(*o) }
+
+// batch is some leases.
+type batch []Held
+
+func (b batch) Len() int      { return len(b) }
+func (b batch) At(i int) Held { return b[i] }
+
+// wanted is a Want with all that a call can ask for.
+func wanted(k Kind, key string) *Want {
+	names, owner := k.Names(key), someone("o")
+	return &Want{
+		Names: &names, Owner: &owner,
+		Lease: int64(5), Latch: "l", LatchTTL: int64(6), Publish: luasrc.SPublish,
+	}
+}
+
+// both are the kinds whose state is a plain lock's.
+var both = []struct {
+	name string
+	kind Kind
+}{{"reentrant", Reentrant}, {"spin", Spin}}
+
+func TestCalls(t *testing.T) {
+	const key, channel = "k", "redisson_lock__channel:{k}"
+	plain, spin := wanted(Reentrant, key), wanted(Spin, key)
+	lock, renew := luasrc.LockScript, luasrc.RenewScript
+	leases := batch{{Reentrant, plain.Names, plain.Owner, 1}, {Spin, spin.Names, spin.Owner, 2}}
+	for _, tc := range []struct {
+		name   string
+		call   Call
+		script *luasrc.Script // nil: a plain command, the first of args
+		resend Resend
+		args   []any
+	}{
+		{"acquire", Reentrant.Acquire(nil, plain), lock, Never, []any{lock.SHA1, 1, key, int64(5), plain.Owner}},
+		{"spin acquire", Spin.Acquire(nil, spin), lock, Never, []any{lock.SHA1, 1, key, int64(5), spin.Owner}},
+		{"release", Reentrant.Release(nil, plain), luasrc.UnlockScript, Always,
+			[]any{luasrc.UnlockScript.SHA1, 3, key, channel, "l", "0", int64(5), plain.Owner, "SPUBLISH", int64(6)}},
+		{"spin release", Spin.Release(nil, spin), luasrc.SpinUnlockScript, Always,
+			[]any{luasrc.SpinUnlockScript.SHA1, 2, key, "l", int64(5), spin.Owner, int64(6)}},
+		{"renew", Reentrant.Renew(nil, int64(9), leases), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
+		{"spin renew", Spin.Renew(nil, int64(9), leases), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
+		{"force", Reentrant.Force(plain), luasrc.ForceUnlockScript, Never, []any{luasrc.ForceUnlockScript.SHA1, 2, key, channel, "0", "SPUBLISH"}},
+		{"spin force", Spin.Force(spin), luasrc.SpinForceUnlockScript, Never, []any{luasrc.SpinForceUnlockScript.SHA1, 1, key}},
+		{"confirm", Reentrant.Confirm(nil, plain), nil, Always, []any{"HGET", key, plain.Owner}},
+		{"is locked", Spin.Ask(nil, Locked, spin), nil, Always, []any{"EXISTS", key}},
+		{"is held by", Reentrant.Ask(nil, HeldBy, plain), nil, Always, []any{"HEXISTS", key, plain.Owner}},
+		{"hold count", Reentrant.Ask(nil, HoldCount, plain), nil, Always, []any{"HGET", key, plain.Owner}},
+		{"remain TTL", Reentrant.Ask(nil, RemainTTL, plain), nil, Always, []any{"PTTL", key}},
+	} {
+		got := tc.call.Args
+		if tc.script == nil {
+			got = append([]any{tc.call.Name}, got...)
+		} else if tc.call.Name != "EVALSHA" {
+			t.Errorf("%s: the command is %s", tc.name, tc.call.Name)
+		}
+		if tc.call.Script != tc.script || tc.call.Resend != tc.resend || !slices.Equal(got, tc.args) {
+			t.Errorf("%s: %+v, want %v", tc.name, tc.call, tc.args)
+		}
+		if writes := tc.script != nil; tc.call.Writes != writes || tc.call.Empty() {
+			t.Errorf("%s: %+v", tc.name, tc.call)
+		}
+	}
+}
+
+func TestUnansweredAcquireIsUndoneByAnUnlock(t *testing.T) {
+	for _, k := range both {
+		w := wanted(k.kind, "k")
+		if calls := k.kind.Undo(w, false); len(calls) != 0 {
+			t.Errorf("%s: a waiter that was refused leaves %v", k.name, calls)
+		}
+		calls, unlock := k.kind.Undo(w, true), k.kind.Release(nil, w)
+		if len(calls) != 1 || calls[0].Script != unlock.Script || !slices.Equal(calls[0].Args, unlock.Args) {
+			t.Errorf("%s: an undo is %v", k.name, calls)
+		}
+	}
+}
+
+func TestOnlyAPlainLockHasAChannel(t *testing.T) {
+	w := wanted(Reentrant, "{k}")
+	if got := Reentrant.Channels(w.Names, w.Owner); !slices.Equal(got, []Channel{"redisson_lock__channel:{k}"}) {
+		t.Errorf("a plain lock listens on %q", got)
+	}
+	w = wanted(Spin, "{k}")
+	if got := Spin.Channels(w.Names, w.Owner); got != nil || w.Names.Key() != "{k}" {
+		t.Errorf("a spin lock listens on %q", got)
+	}
+	for payload, want := range map[string]int{"0": 1, "1": 0, "": 0, "00": 0} {
+		if got := Reentrant.Wake([]byte(payload)); got != want {
+			t.Errorf("message %q wakes %d", payload, got)
+		}
+		if got := Spin.Wake([]byte(payload)); got != 0 {
+			t.Errorf("message %q wakes %d of a spin lock", payload, got)
+		}
+	}
+}
+
+func TestReplies(t *testing.T) {
+	odd := redis.Error("ERR odd")
+	for _, k := range both {
+		g, err := k.kind.Granted(nil, nil)
+		check(t, k.name, "grant", g, Grant{OK: true}, err)
+		g, err = k.kind.Granted(int64(1500), nil)
+		check(t, k.name, "refusal", g, Grant{TTL: 1500 * time.Millisecond}, err)
+		g, err = k.kind.Granted(int64(-1), nil)
+		check(t, k.name, "refusal for ever", g, Grant{TTL: codec.NoTTL}, err)
+		did, more, err := k.kind.Released(int64(0), nil)
+		check(t, k.name, "release", did, codec.Partial, err)
+		if !more.Empty() {
+			t.Errorf("%s: a second form %v", k.name, more)
+		}
+		known, err := k.kind.Confirmed([]byte("3"), nil)
+		check(t, k.name, "count", known, Known{Count: 3}, err)
+		was, err := k.kind.Forced(int64(1))
+		check(t, k.name, "force", was, true, err)
+		a, err := k.kind.Asked(HoldCount, []byte("2"))
+		check(t, k.name, "hold count", a, Answer{N: 2}, err)
+		a, err = k.kind.Asked(HeldBy, int64(1))
+		check(t, k.name, "is held by", a, Answer{Yes: true}, err)
+		a, err = k.kind.Asked(RemainTTL, int64(-2))
+		check(t, k.name, "no TTL", a, Answer{}, err)
+		a, err = k.kind.Asked(RemainTTL, int64(20))
+		check(t, k.name, "TTL", a, Answer{Yes: true, TTL: 20 * time.Millisecond}, err)
+		if mine, err := k.kind.Renewed([]any{int64(1), int64(0)}, 2); err != nil || !slices.Equal(mine, []bool{true, false}) {
+			t.Errorf("%s: renewal %v, %v", k.name, mine, err)
+		}
+		for what, read := range map[string]func() error{
+			"acquire": func() error { _, err := k.kind.Granted(odd, nil); return err },
+			"release": func() error { _, _, err := k.kind.Released(odd, nil); return err },
+			"renewal": func() error { _, err := k.kind.Renewed(odd, 1); return err },
+			"count":   func() error { _, err := k.kind.Confirmed(odd, nil); return err },
+			"force":   func() error { _, err := k.kind.Forced(odd); return err },
+			"answer":  func() error { _, err := k.kind.Asked(Locked, odd); return err },
+		} {
+			if err := read(); !errors.Is(err, odd) {
+				t.Errorf("%s: the server's error as reply of %s: %v", k.name, what, err)
+			}
+		}
+	}
+}
+
+func check[T comparable](t *testing.T, kind, what string, got, want T, err error) {
+	t.Helper()
+	if err != nil || got != want {
+		t.Errorf("%s: %s is %+v, %v; want %+v", kind, what, got, err, want)
+	}
+}
+
+func TestSpinPausesDoubleTo128Milliseconds(t *testing.T) {
+	const ms = time.Millisecond
+	for tries, want := range []time.Duration{1, 1, 2, 4, 8, 16, 32, 64, 128, 128, 128} {
+		least, most := Spin.Pause(tries, Grant{TTL: time.Hour})
+		if most != want*ms || least < ms || least > most || most > ms && least != most/2 {
+			t.Errorf("after %d tries: %v to %v", tries, least, most)
+		}
+	}
+	if least, most := Spin.Pause(1<<40, Grant{}); least != 64*ms || most != 128*ms {
+		t.Errorf("after very many tries: %v to %v", least, most)
+	}
+}
+
+func TestPlainWaiterPausesForTheLease(t *testing.T) {
+	for _, ttl := range []time.Duration{0, time.Second, codec.NoTTL} {
+		if least, most := Reentrant.Pause(3, Grant{TTL: ttl}); least != ttl || most != ttl {
+			t.Errorf("%v to %v for a lease of %v", least, most, ttl)
+		}
+	}
+}
+
+func TestKindsOfOneHashShareOwnersAndNotTheirQueues(t *testing.T) {
+	r, s := Reentrant.Traits(), Spin.Traits()
+	if r.Family != s.Family || r.RenewGroup != s.RenewGroup || r.Queue == s.Queue {
+		t.Errorf("%+v, %+v", r, s)
+	}
+	if r != Reentrant.Traits() || s != Spin.Traits() {
+		t.Error("traits change")
+	}
+	if s.HandOff || s.FairShare {
+		t.Error("a spin lock has no message that others could be woken by")
+	}
+}
+
+func TestUncontendedLockAllocatesNothing(t *testing.T) {
+	for _, k := range both {
+		var room [luasrc.MaxArgs]any
+		w := wanted(k.kind, "k")
+		var leases Leases = &batch{{k.kind, w.Names, w.Owner, 1}}
+		var one any = int64(1)
+		if n := testing.AllocsPerRun(100, func() {
+			acquire := k.kind.Acquire(room[:0], w)
+			_, err := k.kind.Granted(nil, w)
+			release := k.kind.Release(room[:0], w)
+			_, _, err2 := k.kind.Released(one, w)
+			renew := k.kind.Renew(room[:0], w.Lease, leases)
+			if acquire.Empty() || release.Empty() || renew.Empty() || err != nil || err2 != nil || k.kind.Traits() == nil {
+				t.Error("no call")
+			}
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", k.name, n)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package kind
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// Reentrant is Redisson's RLock: a hash with the count of holds of its one
+// owner, and a channel that all waiters listen on.
+var Reentrant Kind = reentrant{}
+
+type reentrant struct{}
+
+var reentrantTraits = Traits{
+	Family:     ownedHash,
+	Width:      1,
+	HandOff:    true,
+	FairShare:  true,
+	KeyType:    "hash",
+	Latched:    true,
+	RenewGroup: ownedHash,
+}
+
+// ownedHash is the family of the kinds that keep a lock as a hash with its owner
+// as the only field, and extend its lease by luasrc.Renew.
+const ownedHash = "owned hash"
+
+func (reentrant) Traits() *Traits { return &reentrantTraits }
+
+// The names of a plain lock.
+const (
+	keyName = iota
+	channelName
+)
+
+func (reentrant) Names(key string) Names { return Names{keyName: key, channelName: codec.Channel(key)} }
+
+func (reentrant) Channels(n *Names, _ Owner) []Channel { return []Channel{n[channelName].(string)} }
+
+func (reentrant) Wake(payload []byte) int {
+	if codec.IsUnlock(payload) {
+		return 1
+	}
+	return 0
+}
+
+func (reentrant) Check(*Want, []Held) error { return nil }
+
+func (reentrant) Acquire(room []any, w *Want) Call {
+	return Run(luasrc.Lock(room, w.Names[keyName], w.Owner, w.Lease), Never)
+}
+
+func (reentrant) Granted(reply any, _ *Want) (Grant, error) {
+	ok, ttl, err := codec.DecodeAcquire(reply)
+	return Grant{OK: ok, TTL: ttl}, err
+}
+
+func (reentrant) Release(room []any, w *Want) Call {
+	n := w.Names
+	return Run(luasrc.Unlock(room, n[keyName], n[channelName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
+}
+
+func (reentrant) Released(reply any, _ *Want) (Release, Call, error) {
+	did, err := codec.DecodeRelease(reply)
+	return did, Call{}, err
+}
+
+func (reentrant) Renew(room []any, lease Arg, of Leases) Call {
+	return Run(luasrc.Renew(room, lease, of.Len(), func(i int) (key, owner Arg) {
+		h := of.At(i)
+		return h.Names[keyName], h.Owner
+	}), Always)
+}
+
+func (reentrant) Renewed(reply any, n int) ([]bool, error) { return codec.DecodeRenew(reply, n) }
+
+// Undo unlocks what may have been got. A waiter has nothing on the server.
+func (k reentrant) Undo(w *Want, open bool) []Call {
+	if !open {
+		return nil
+	}
+	return []Call{k.Release(nil, w)}
+}
+
+func (reentrant) Confirm(room []any, w *Want) Call {
+	return Read("HGET", append(room, w.Names[keyName], w.Owner))
+}
+
+func (reentrant) Confirmed(reply any, _ *Want) (Known, error) {
+	count, err := codec.DecodeCount(reply)
+	return Known{Count: count}, err
+}
+
+// Pause is until the lease ends that the server reported, if no message comes.
+func (reentrant) Pause(_ int, g Grant) (least, most time.Duration) { return g.TTL, g.TTL }
+
+func (reentrant) Force(w *Want) Call {
+	n := w.Names
+	return Run(luasrc.ForceUnlock(n.Key(), n[channelName].(string), w.Publish.(string)), Never)
+}
+
+func (reentrant) Forced(reply any) (bool, error) { return codec.DecodeForce(reply) }
+
+func (reentrant) Ask(room []any, q Question, w *Want) Call {
+	key := w.Names[keyName]
+	switch q {
+	case Locked:
+		return Read("EXISTS", append(room, key))
+	case HeldBy:
+		return Read("HEXISTS", append(room, key, w.Owner))
+	case HoldCount:
+		return Read("HGET", append(room, key, w.Owner))
+	case RemainTTL:
+		return Read("PTTL", append(room, key))
+	}
+	return Call{}
+}
+
+func (reentrant) Asked(q Question, reply any) (a Answer, err error) {
+	switch q {
+	case Locked, HeldBy:
+		a.Yes, err = codec.DecodeExists(reply)
+	case HoldCount:
+		a.N, err = codec.DecodeCount(reply)
+	case RemainTTL:
+		a.TTL, a.Yes, err = codec.DecodeTTL(reply)
+	}
+	return a, err
+}

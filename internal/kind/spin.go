@@ -1,0 +1,63 @@
+package kind
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// Spin is Redisson's RSpinLock. Its state is a plain lock's, so the two exclude
+// each other and may share owners. Nobody listens and nothing is published: who
+// waits tries again after a pause that doubles.
+var Spin Kind = spin{}
+
+type spin struct{ reentrant }
+
+var spinTraits = Traits{
+	Family:     ownedHash,
+	Queue:      "spin",
+	Width:      1,
+	Silent:     true,
+	KeyType:    "hash",
+	Latched:    true,
+	RenewGroup: ownedHash,
+}
+
+// The bounds of the pauses, Redisson's.
+const (
+	firstSpin = time.Millisecond
+	lastSpin  = 128 * time.Millisecond
+)
+
+func (spin) Traits() *Traits { return &spinTraits }
+
+func (spin) Names(key string) Names { return Names{keyName: key} }
+
+func (spin) Channels(*Names, Owner) []Channel { return nil }
+
+func (spin) Wake([]byte) int { return 0 }
+
+func (spin) Release(room []any, w *Want) Call {
+	return Run(luasrc.SpinUnlock(room, w.Names[keyName], w.Latch, w.Owner, w.Lease, w.LatchTTL), Always)
+}
+
+func (k spin) Undo(w *Want, open bool) []Call {
+	if !open {
+		return nil
+	}
+	return []Call{k.Release(nil, w)}
+}
+
+// Pause doubles with each attempt, from one millisecond to 128. Half of it is
+// left to chance, so that clients which were refused together part.
+func (spin) Pause(tries int, _ Grant) (least, most time.Duration) {
+	pause := lastSpin
+	if doublings := max(tries-1, 0); doublings < 7 {
+		pause = firstSpin << doublings
+	}
+	return max(pause/2, firstSpin), pause
+}
+
+func (spin) Force(w *Want) Call {
+	return Run(luasrc.SpinForceUnlock(w.Names[keyName]), Never)
+}

@@ -1,0 +1,84 @@
+package kind
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// Arg is one argument of a command, as luasrc has it: boxed by its user, who
+// boxes what is sent again and again once.
+type Arg = luasrc.Arg
+
+// Names are a key and the names that belong to it, each a boxed string. The
+// first is the key itself; what the others are is the kind's to know.
+type Names [4]Arg
+
+// Key is the key.
+func (n *Names) Key() string { return n[0].(string) }
+
+// Owner is who holds a lock: one argument of a command, and its text. A pointer
+// serves best, since it is boxed without an allocation.
+type Owner interface {
+	RedisArg() any  // for a connection that takes redigo's arguments
+	String() string // as Redis stores it
+}
+
+// Want is what a call wants of a lock. It is filled by whoever asks, field by
+// field as the method needs it, and is only read by a kind.
+type Want struct {
+	Names *Names
+	Owner Owner
+
+	Lease    Arg // in ms, at least 1: of an acquire, or what the holds that are left by a release get
+	Latch    Arg // of a release: the same for each repetition of it
+	LatchTTL Arg // in ms, at least 1
+	Publish  Arg // the command that announces a release, luasrc.Publish or luasrc.SPublish
+
+	Wait time.Duration // how long the call waits altogether; 0: as long as it takes
+	Once bool          // it makes one attempt and does not wait
+}
+
+// Held is what an owner holds, as its kind sees it.
+type Held struct {
+	Kind  Kind
+	Names *Names
+	Owner Owner
+	Count int // how many holds of this kind the owner has in this client
+}
+
+// Leases are what a Renew is for, by their numbers. An object that exists anyway
+// serves as one without an allocation.
+type Leases interface {
+	Len() int
+	At(i int) Held
+}
+
+// Question is something to be read of a lock.
+type Question uint8
+
+// What can be read.
+const (
+	Locked    Question = iota // does anybody hold it
+	HeldBy                    // does the owner hold it
+	HoldCount                 // how many times does the owner hold it
+	RemainTTL                 // how long has it to live
+)
+
+// Answer is what was read.
+type Answer struct {
+	Yes bool          // Locked, HeldBy; of RemainTTL: there is a lock
+	N   int64         // HoldCount
+	TTL time.Duration // RemainTTL; codec.NoTTL if it never expires
+}
+
+// Grant is the answer to an acquire.
+type Grant struct {
+	OK  bool          // the owner has one hold more than before
+	TTL time.Duration // else: how long the lock is taken for, below 0: for ever
+}
+
+// Known is what the server knows of an owner.
+type Known struct {
+	Count int64 // how many times it holds the lock, whoever acquired them
+}

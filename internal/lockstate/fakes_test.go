@@ -1,0 +1,171 @@
+package lockstate
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// The kinds of these tests are not Redisson's. Each has what no kind has yet, and small scripts of its own.
+
+// script is a script for a kind of these tests.
+func script(name, source string) *luasrc.Script {
+	sum := sha1.Sum([]byte(source))
+	return &luasrc.Script{Name: name, Source: source, SHA1: hex.EncodeToString(sum[:])}
+}
+
+// run is a call of it.
+func run(s *luasrc.Script, resend kind.Resend, keys []any, args ...any) kind.Call {
+	all := append([]any{s.SHA1, len(keys)}, keys...)
+	return kind.Call{Name: "EVALSHA", Script: s, Args: append(all, args...), Resend: resend, Writes: true}
+}
+
+// dropper makes connections that lose the reply of one command after it ran.
+type dropper struct {
+	addr string
+	text atomic.Pointer[[]byte] // the command is known by it; nil: nothing is lost
+	lost atomic.Int32
+}
+
+// drop loses the reply of the next command with a text.
+func (d *dropper) drop(text string) {
+	b := []byte(text)
+	d.text.Store(&b)
+}
+
+func (d *dropper) connect(ctx context.Context) (redis.Conn, error) {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", d.addr)
+	if err != nil {
+		return nil, err
+	}
+	return redis.NewConn(&dropping{Conn: conn, d: d}, 2*time.Second, 2*time.Second), nil
+}
+
+type dropping struct {
+	net.Conn
+	d     *dropper
+	armed atomic.Bool
+}
+
+func (c *dropping) Write(b []byte) (int, error) {
+	if text := c.d.text.Load(); text != nil && bytes.Contains(b, *text) && c.d.text.CompareAndSwap(text, nil) {
+		c.armed.Store(true)
+	}
+	return c.Conn.Write(b)
+}
+
+func (c *dropping) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.armed.Load() {
+		c.d.lost.Add(1)
+		c.Conn.Close()
+		return 0, io.EOF
+	}
+	return n, err
+}
+
+// openDropping is open with connections that can lose a reply.
+func openDropping(t *testing.T, s *redistest.Server) (*State, *dropper) {
+	t.Helper()
+	d := &dropper{addr: s.Addr()}
+	o := config()
+	o.Topology = dials(d.connect).topology
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c, d
+}
+
+// outcome is how a wait ended.
+type outcome struct {
+	who  int
+	hold *Hold
+	err  error
+}
+
+// wait starts a call that waits, and tells how it ended.
+func wait(ctx context.Context, t *testing.T, l *Lock, who int, ended chan<- outcome, terms Terms) *Waiter {
+	t.Helper()
+	w := NewWaiter()
+	w.Terms = terms
+	if err := w.Start(l, false, -1); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		h, err := w.Result(ctx, w.Await(ctx, -1))
+		ended <- outcome{who, h, err}
+	}()
+	return w
+}
+
+// next is the next wait that ends.
+func next(t *testing.T, ended <-chan outcome) outcome {
+	t.Helper()
+	select {
+	case o := <-ended:
+		if o.err != nil {
+			t.Fatalf("%d: %v", o.who, o.err)
+		}
+		return o
+	case <-time.After(2 * soon):
+		t.Fatal("no wait ends")
+	}
+	panic("unreachable")
+}
+
+// none demands that no wait ends for a while.
+func none(t *testing.T, ended <-chan outcome) {
+	t.Helper()
+	select {
+	case o := <-ended:
+		t.Fatalf("the wait of %d ended: %v", o.who, o.err)
+	case <-time.After(200 * time.Millisecond):
+	}
+}
+
+// unlock releases h.
+func unlock(t *testing.T, h *Hold) {
+	t.Helper()
+	if err := h.Unlock(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// do asks the server.
+func do(t *testing.T, c redis.Conn, name string, args ...any) any {
+	t.Helper()
+	reply, err := c.Do(name, args...)
+	if err != nil {
+		t.Fatalf("%s %v: %v", name, args, err)
+	}
+	return reply
+}
+
+// becomes waits until a number on the server is what is wanted.
+func becomes(t *testing.T, c redis.Conn, want int64, name string, args ...any) {
+	t.Helper()
+	for end := time.Now().Add(2 * soon); ; time.Sleep(2 * time.Millisecond) {
+		got := do(t, c, name, args...)
+		if got == want {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s %v is %v, not %d", name, args, got, want)
+		}
+	}
+}

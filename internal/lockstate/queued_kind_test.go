@@ -1,0 +1,207 @@
+package lockstate
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// queued is a kind whose waiters stand in a list on the server, each with a channel of its own.
+type queued struct{ kind.Kind }
+
+var queuedKind kind.Kind = queued{kind.Reentrant}
+
+var queuedTraits = kind.Traits{Family: "queued", ByOwner: true, Width: 1, KeyType: "hash", RenewGroup: "owned hash", Latched: true}
+
+var (
+	queuedLock = script("queued_lock", `
+		local head = redis.call('lindex', KEYS[2], 0)
+		if redis.call('exists', KEYS[1]) == 0 and (not head or head == ARGV[2]) then
+			redis.call('lpop', KEYS[2])
+			redis.call('hset', KEYS[1], ARGV[2], 1)
+			redis.call('pexpire', KEYS[1], ARGV[1])
+			return nil
+		end
+		if redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
+			redis.call('hincrby', KEYS[1], ARGV[2], 1)
+			redis.call('pexpire', KEYS[1], ARGV[1])
+			return nil
+		end
+		if not redis.call('lpos', KEYS[2], ARGV[2]) then redis.call('rpush', KEYS[2], ARGV[2]) end
+		return redis.call('pttl', KEYS[1])`)
+	queuedUnlock = script("queued_unlock", `
+		local earlier = redis.call('get', KEYS[3])
+		if earlier then return tonumber(earlier) end
+		if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then return nil end
+		local result = 0
+		if redis.call('hincrby', KEYS[1], ARGV[2], -1) > 0 then
+			redis.call('pexpire', KEYS[1], ARGV[1])
+		else
+			redis.call('del', KEYS[1])
+			local head = redis.call('lindex', KEYS[2], 0)
+			if head then redis.call('publish', KEYS[1] .. ':' .. head, '0') end
+			result = 1
+		end
+		redis.call('set', KEYS[3], result, 'px', ARGV[3])
+		return result`)
+	queuedLeave = script("queued_leave", `
+		redis.call('lrem', KEYS[2], 0, ARGV[1])
+		local head = redis.call('lindex', KEYS[2], 0)
+		if head and redis.call('exists', KEYS[1]) == 0 then redis.call('publish', KEYS[1] .. ':' .. head, '0') end
+		return 1`)
+)
+
+func (queued) Traits() *kind.Traits { return &queuedTraits }
+
+func (queued) Names(key string) kind.Names { return kind.Names{key, key + ":queue"} }
+
+func (queued) Channels(n *kind.Names, o kind.Owner) []kind.Channel {
+	return []kind.Channel{n.Key() + ":" + o.String()}
+}
+
+func (queued) Acquire(_ []any, w *kind.Want) kind.Call {
+	return run(queuedLock, kind.Never, w.Names[:2], w.Lease, w.Owner)
+}
+
+func (queued) Release(_ []any, w *kind.Want) kind.Call {
+	return run(queuedUnlock, kind.Always, []any{w.Names[0], w.Names[1], w.Latch}, w.Lease, w.Owner, w.LatchTTL)
+}
+
+func (k queued) Undo(w *kind.Want, open bool) []kind.Call {
+	calls := []kind.Call{run(queuedLeave, kind.Always, w.Names[:2], w.Owner)}
+	if open {
+		calls = append([]kind.Call{k.Release(nil, w)}, calls...)
+	}
+	return calls
+}
+
+func TestServersQueueIsKeptInOrderAcrossClients(t *testing.T) {
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	a, b := open(t, s), open(t, s)
+	la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(queuedKind, "q", "q")
+	h := acquire(t, &la)
+	ended := make(chan outcome, 6)
+	for i := range 6 {
+		l := []*Lock{&la, &lb}[i%2]
+		wait(t.Context(), t, l, i, ended, Terms{})
+		becomes(t, conn, int64(i+1), "LLEN", "q:queue")
+	}
+	began := time.Now()
+	for i := range 6 {
+		unlock(t, h)
+		o := next(t, ended)
+		if o.who != i {
+			t.Fatalf("%d entered in the place of %d", o.who, i)
+		}
+		h = o.hold
+	}
+	unlock(t, h)
+	// Each was woken by its own message: the lease would have let nobody in so soon.
+	if took := time.Since(began); took > 6*soon {
+		t.Errorf("it took %v", took)
+	}
+	becomes(t, conn, 0, "EXISTS", "q", "q:queue")
+}
+
+func TestWaiterThatGivesUpLeavesTheServersQueue(t *testing.T) {
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := open(t, s)
+	l := c.NewLock(queuedKind, "q", "q")
+	h := acquire(t, &l)
+	ended := make(chan outcome, 3)
+	ctx, cancel := context.WithCancel(t.Context())
+	wait(ctx, t, &l, 0, ended, Terms{})
+	becomes(t, conn, 1, "LLEN", "q:queue")
+	wait(t.Context(), t, &l, 1, ended, Terms{})
+	becomes(t, conn, 2, "LLEN", "q:queue")
+	cancel()
+	if o := <-ended; !errors.Is(o.err, context.Canceled) {
+		t.Fatalf("%v", o.err)
+	}
+	becomes(t, conn, 1, "LLEN", "q:queue")
+	unlock(t, h)
+	unlock(t, next(t, ended).hold)
+	becomes(t, conn, 0, "EXISTS", "q", "q:queue")
+}
+
+func TestOwnerLeavesTheServersQueueWithItsLastWaiter(t *testing.T) {
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := open(t, s)
+	l := c.NewLock(queuedKind, "q", "q")
+	h := acquire(t, &l)
+	ended := make(chan outcome, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	as := Terms{As: true, Owner: c.NewOwner()}
+	wait(ctx, t, &l, 0, ended, as)
+	becomes(t, conn, 1, "LLEN", "q:queue")
+	w := wait(t.Context(), t, &l, 1, ended, as)
+	for both := false; !both; time.Sleep(time.Millisecond) {
+		sec := l.shard().enter(mustNotBlock)
+		both = w.queue().Len() == 2 && w.queue().Listening() && w.attempt == nil
+		sec.leave()
+	}
+	none(t, ended)
+	cancel()
+	<-ended
+	none(t, ended)
+	becomes(t, conn, 1, "LLEN", "q:queue")
+	unlock(t, h)
+	unlock(t, next(t, ended).hold)
+	becomes(t, conn, 0, "EXISTS", "q", "q:queue")
+}
+
+// standsAndListens waits until another owner than the one before stands first on the server, and w listens for it.
+func standsAndListens(t *testing.T, conn redis.Conn, w *Waiter, before Owner) Owner {
+	t.Helper()
+	l := w.l
+	for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
+		sec := l.shard().enter(mustNotBlock)
+		q, owner := w.queue(), w.owner
+		listens := q != nil && q.Listening() && q.listens == owner && w.attempt == nil
+		sec.leave()
+		head, _ := do(t, conn, "LINDEX", "q:queue", 0).([]byte)
+		if listens && owner != before && string(head) == owner.Text() {
+			return owner
+		}
+		if time.Now().After(end) {
+			t.Fatalf("listens %v, the head is %s, the owner %s", listens, head, owner.Text())
+		}
+	}
+}
+
+func TestLostTryLeavesTheServersQueueAndItsWaiterListensAnew(t *testing.T) {
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	a := open(t, s)
+	b, d := openDropping(t, s)
+	la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(queuedKind, "q", "q")
+	h := acquire(t, &la)
+	ended := make(chan outcome, 1)
+	w := wait(t.Context(), t, &lb, 0, ended, Terms{})
+	first := standsAndListens(t, conn, w, Owner{})
+	// A message has it try again. That runs and is not answered.
+	d.drop(queuedLock.SHA1)
+	do(t, conn, "PUBLISH", "q:"+first.Text(), "0")
+	// The owner has gone, and the one that took its place stands there alone.
+	standsAndListens(t, conn, w, first)
+	if d.lost.Load() != 1 {
+		t.Fatal("nothing was lost")
+	}
+	becomes(t, conn, 1, "LLEN", "q:queue")
+	began := time.Now()
+	unlock(t, h)
+	unlock(t, next(t, ended).hold)
+	if took := time.Since(began); took > soon {
+		t.Errorf("its message did not reach it: %v", took)
+	}
+	becomes(t, conn, 0, "EXISTS", "q", "q:queue")
+}

@@ -1,0 +1,150 @@
+package lockstate
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// several is a kind that three owners may hold, and whose message says how many are free.
+type several struct{ kind.Kind }
+
+var severalKind kind.Kind = several{kind.Reentrant}
+
+var severalTraits = kind.Traits{Family: "several", KeyType: "hash", RenewGroup: "owned hash", Latched: true}
+
+var (
+	severalLock = script("several_lock", `
+		if redis.call('hexists', KEYS[1], ARGV[2]) == 1 or redis.call('hlen', KEYS[1]) < 3 then
+			redis.call('hincrby', KEYS[1], ARGV[2], 1)
+			redis.call('pexpire', KEYS[1], ARGV[1])
+			return nil
+		end
+		return redis.call('pttl', KEYS[1])`)
+	severalUnlock = script("several_unlock", `
+		local earlier = redis.call('get', KEYS[3])
+		if earlier then return tonumber(earlier) end
+		if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then return nil end
+		local result = 0
+		if redis.call('hincrby', KEYS[1], ARGV[2], -1) == 0 then
+			redis.call('hdel', KEYS[1], ARGV[2])
+			redis.call('publish', KEYS[2], 3 - redis.call('hlen', KEYS[1]))
+			result = 1
+		end
+		redis.call('set', KEYS[3], result, 'px', ARGV[3])
+		return result`)
+)
+
+func (several) Traits() *kind.Traits { return &severalTraits }
+
+func (several) Wake(payload []byte) int {
+	n, _ := strconv.Atoi(string(payload))
+	return n
+}
+
+func (several) Acquire(_ []any, w *kind.Want) kind.Call {
+	return run(severalLock, kind.Never, w.Names[:1], w.Lease, w.Owner)
+}
+
+func (several) Release(_ []any, w *kind.Want) kind.Call {
+	return run(severalUnlock, kind.Always, []any{w.Names[0], w.Names[1], w.Latch}, w.Lease, w.Owner, w.LatchTTL)
+}
+
+func (k several) Undo(w *kind.Want, open bool) []kind.Call {
+	if !open {
+		return nil
+	}
+	return []kind.Call{k.Release(nil, w)}
+}
+
+// asked is how many times a lock was asked for.
+func asked(lines []monitor.Line, s *luasrc.Script) (n int) {
+	for _, l := range lines {
+		if l.Is("EVALSHA") && l.Args[1] == s.SHA1 {
+			n++
+		}
+	}
+	return n
+}
+
+func TestMessageLetsInAsManyAsItSays(t *testing.T) {
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := open(t, s)
+	l := c.NewLock(severalKind, "s", "s")
+	for range 3 {
+		do(t, conn, "HSET", "s", c.NewOwner().Text(), 1)
+	}
+	do(t, conn, "PEXPIRE", "s", time.Hour.Milliseconds())
+	ended := make(chan outcome, 6)
+	for i := range 6 {
+		wait(t.Context(), t, &l, i, ended, Terms{})
+	}
+	for end := time.Now().Add(2 * soon); !l.Snapshot().Listening || l.Snapshot().InFlight; {
+		if time.Now().After(end) {
+			t.Fatal("they do not wait")
+		}
+	}
+	tap := monitor.Tap(t, s.URL())
+	do(t, conn, "DEL", "s") // three are free now, and nobody knows
+	none(t, ended)
+	do(t, conn, "PUBLISH", "redisson_lock__channel:{s}", "2")
+	first, second := next(t, ended), next(t, ended)
+	none(t, ended)
+	if first.who != 0 || second.who != 1 {
+		t.Errorf("%d and %d entered", first.who, second.who)
+	}
+	if n := asked(tap.Mark(), severalLock); n != 2 {
+		t.Errorf("%d tries for a message that is worth two", n)
+	}
+	do(t, conn, "PUBLISH", "redisson_lock__channel:{s}", "0")
+	do(t, conn, "PUBLISH", "redisson_lock__channel:{s}", "much")
+	none(t, ended)
+	do(t, conn, "PUBLISH", "redisson_lock__channel:{s}", "1")
+	third := next(t, ended)
+	// All three hold, none has ended the others' holds.
+	for _, o := range []outcome{first, second, third} {
+		if err := o.hold.Err(); err != nil {
+			t.Errorf("%d: %v", o.who, err)
+		}
+	}
+	none(t, ended)
+	for _, h := range []*Hold{first.hold, second.hold, third.hold} {
+		unlock(t, h)
+	}
+	for range 3 {
+		unlock(t, next(t, ended).hold)
+	}
+	becomes(t, conn, 0, "EXISTS", "s")
+}
+
+func TestNewcomersEnterUntilOneIsRefused(t *testing.T) {
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	a, b := open(t, s), open(t, s)
+	la, lb := a.NewLock(severalKind, "s", "s"), b.NewLock(severalKind, "s", "s")
+	ended := make(chan outcome, 8)
+	for i := range 8 {
+		wait(t.Context(), t, []*Lock{&la, &lb}[i%2], i, ended, Terms{})
+	}
+	var inside []*Hold
+	for range 3 {
+		inside = append(inside, next(t, ended).hold)
+	}
+	none(t, ended)
+	for range 5 { // one goes and one comes
+		unlock(t, inside[0])
+		inside = append(inside[1:], next(t, ended).hold)
+		if n := do(t, conn, "HLEN", "s"); n != int64(3) {
+			t.Fatalf("%v hold", n)
+		}
+	}
+	for _, h := range inside {
+		unlock(t, h)
+	}
+}

@@ -1,0 +1,25 @@
+package luasrc
+
+// SpinUnlock is [Unlock] for a lock whose waiters listen to no channel: nothing
+// is published.
+//
+//	KEYS  key, latch
+//	ARGV  lease, owner, latchTTL
+//	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
+//
+// A key of another type makes it fail with WRONGTYPE and stays untouched.
+func SpinUnlock(dst []any, key, latch, owner, lease, latchTTL Arg) Call {
+	s := SpinUnlockScript
+	return Call{s, append(dst, s.shaArg, 2, key, latch, lease, owner, latchTTL)}
+}
+
+// SpinForceUnlock deletes key whoever holds it, and publishes nothing.
+//
+//	KEYS  key
+//	reply 1: deleted; 0: was not there (codec.DecodeForce)
+//
+// A key of another type is deleted all the same, as by Redisson.
+func SpinForceUnlock(key Arg) Call {
+	s := SpinForceUnlockScript
+	return Call{s, []any{s.shaArg, 1, key}}
+}

@@ -1,0 +1,35 @@
+-- Gives up one hold of an owner and, if it was the last, frees the lock. Nobody
+-- is told: those who wait for a spin lock try again by themselves. The latch
+-- keeps the result for a while, as that of unlock.lua does.
+--
+-- KEYS[1]  the lock
+-- KEYS[2]  the latch of this one unlock
+-- ARGV[1]  the lease of the holds that are left, in ms
+-- ARGV[2]  the owner
+-- ARGV[3]  how long the latch is kept, in ms
+--
+-- Reply: nil, the owner has no hold; 0, it has holds left; 1, the lock is free.
+
+local call = redis.call
+local lock, latch, owner = KEYS[1], KEYS[2], ARGV[2]
+
+local earlier = call('get', latch)
+if earlier then
+  -- A latch that holds no number is nobody's result: show it as it is.
+  return tonumber(earlier) or earlier
+end
+
+if call('hexists', lock, owner) == 0 then
+  return nil
+end
+
+local result
+if call('hincrby', lock, owner, -1) > 0 then
+  call('pexpire', lock, ARGV[1])
+  result = 0
+else
+  call('del', lock)
+  result = 1
+end
+call('set', latch, result, 'px', ARGV[3])
+return result

@@ -1,0 +1,210 @@
+package waitqueue
+
+import "testing"
+
+// ruled is a rig whose queue goes by rules.
+func ruled(t *testing.T, rules Rules) *rig {
+	r := newRig(t)
+	r.q.Follow(rules)
+	return r
+}
+
+// settled brings n waiters to where the first was refused after the channel was confirmed, and all wait.
+func (r *rig) settled(n int) []*Waiter {
+	r.t.Helper()
+	ws := r.joins(n)
+	for range 2 {
+		for len(r.attempts) > 0 {
+			r.refused(r.attempts[0], lease)
+		}
+		if r.subs == 1 && !r.q.Listening() {
+			r.confirmed()
+		}
+	}
+	r.under("all wait")
+	return ws
+}
+
+func (r *rig) messageFor(n int) { r.does(func() { r.q.Message(r.now, n) }) }
+
+func TestMessageWakesAsManyAsItIsWorth(t *testing.T) {
+	for _, tc := range []struct{ n, attempts int }{{1, 1}, {2, 2}, {3, 3}, {9, 4}, {All, 4}} {
+		r := ruled(t, Rules{})
+		ws := r.settled(4)
+		r.messageFor(tc.n)
+		for i := range tc.attempts {
+			r.under("one at a time", ws[i])
+			r.granted(ws[i])
+		}
+		r.under("no more than it is worth")
+	}
+}
+
+func TestMessagesAddUpWhereManyMayHaveTheName(t *testing.T) {
+	r := ruled(t, Rules{})
+	ws := r.settled(5)
+	r.messageFor(1)
+	r.messageFor(2)
+	r.messageFor(1)
+	for i := range 4 {
+		r.under("each message counts", ws[i])
+		r.granted(ws[i])
+	}
+	r.under("the fifth was not woken")
+}
+
+func TestMessageWakesNoMoreThanMayHaveTheName(t *testing.T) {
+	r := newRig(t)
+	ws := r.settled(3)
+	r.messageFor(All)
+	r.under("one may have it", ws[0])
+	r.granted(ws[0])
+	r.under("the others wait for its release")
+
+	r = ruled(t, Rules{Width: 2})
+	ws = r.settled(3)
+	r.messageFor(All)
+	r.granted(ws[0])
+	r.granted(ws[1])
+	r.under("two may have it")
+}
+
+func TestNewQueueOfManyHoldersTriesUntilItIsRefused(t *testing.T) {
+	r := ruled(t, Rules{})
+	ws := r.joins(4)
+	r.granted(ws[0])
+	r.granted(ws[1])
+	r.under("the next", ws[2])
+	r.refused(ws[2], lease)
+	r.under("who is behind would be refused as well")
+	r.confirmed()
+	r.granted(ws[2])
+	r.under("the next", ws[3])
+}
+
+func TestRefusalEndsAWakeUpAndNotTheNextOne(t *testing.T) {
+	r := ruled(t, Rules{})
+	ws := r.settled(3)
+	r.messageFor(2)
+	r.messageFor(1) // during the attempt
+	r.refused(ws[0], lease)
+	r.under("the later message", ws[0])
+	r.refused(ws[0], lease)
+	r.under("no wake-up is left")
+}
+
+func TestRefusalPassesTheWakeUpOn(t *testing.T) {
+	r := ruled(t, Rules{PassOn: true})
+	ws := r.settled(4)
+	r.messageFor(1)
+	r.refused(ws[0], lease)
+	r.under("who is behind may want less", ws[1])
+	r.granted(ws[1])
+	r.under("one attempt of it was granted")
+
+	r.messageFor(2)
+	r.refused(ws[0], lease)
+	r.refused(ws[2], lease)
+	r.under("the last", ws[3])
+	r.refused(ws[3], lease)
+	r.under("all were refused")
+
+	r.messageFor(1)
+	r.under("the next wake-up begins with the head", ws[0])
+
+	r = ruled(t, Rules{PassOn: true})
+	ws = r.settled(2)
+	r.messageFor(2)
+	r.refused(ws[0], lease)
+	r.granted(ws[1])
+	r.under("nobody is left who was not refused")
+}
+
+func TestWakeUpThatIsPassedOnSkipsWhoLeaves(t *testing.T) {
+	r := ruled(t, Rules{PassOn: true})
+	ws := r.settled(4)
+	r.messageFor(1)
+	r.leaves(ws[1])
+	r.refused(ws[0], lease)
+	r.under("it skips who left", ws[2])
+	r.leaves(ws[2])
+	r.refused(ws[2], lease)
+	r.under("whose attempt went on", ws[3])
+	last := r.joins(1)[0]
+	r.refused(ws[3], lease)
+	r.under("who came meanwhile", last)
+	r.unsent(last)
+	r.under("what was not sent begins again", ws[0])
+}
+
+func TestPassedOnWakeUpBeginsAgainWhenAnotherComes(t *testing.T) {
+	r := ruled(t, Rules{PassOn: true})
+	ws := r.settled(3)
+	r.messageFor(1)
+	r.refused(ws[0], lease)
+	r.messageFor(1)
+	r.refused(ws[1], lease)
+	r.under("more may be free now", ws[0])
+}
+
+func TestTroubleEndsAWakeUpOfMany(t *testing.T) {
+	r := ruled(t, Rules{PassOn: true})
+	ws := r.settled(3)
+	r.messageFor(2)
+	r.refused(ws[0], lease)
+	r.troubled(ws[1])
+	r.under("it pauses")
+	r.goesOn(firstPause)
+	r.under("the head", ws[0])
+}
+
+func TestOneGrantOpensAGate(t *testing.T) {
+	r := ruled(t, Rules{Gate: true})
+	ws := r.settled(3)
+	beside := r.tries(new(Waiter))
+	r.message()
+	r.granted(ws[0])
+	for _, w := range ws {
+		r.is(w, Granted, nil)
+	}
+	r.is(beside, running, nil)
+	r.granted(beside)
+	r.quiet()
+}
+
+func TestGateIsOpenedByWhoTriesBesideTheQueue(t *testing.T) {
+	r := ruled(t, Rules{Gate: true})
+	ws := r.settled(2)
+	r.granted(r.tries(new(Waiter)))
+	r.is(ws[0], Granted, nil)
+	r.is(ws[1], Granted, nil)
+}
+
+func TestQueueWithoutAChannelPausesAndNeverSubscribes(t *testing.T) {
+	r := ruled(t, Rules{Width: 1, Silent: true})
+	ws := r.joins(2)
+	for range 5 {
+		r.refused(ws[0], 4*ms)
+		r.under("it pauses")
+		r.goesOn(4*ms - 1)
+		r.under("it still does")
+		r.goesOn(1)
+	}
+	r.granted(ws[0])
+	r.leaves(ws[1])
+	r.quiet()
+	if r.subs > 0 {
+		t.Errorf("%d subscriptions", r.subs)
+	}
+}
+
+func TestWithoutHandOffOnlyTheMessageWakes(t *testing.T) {
+	r := ruled(t, Rules{Width: 1})
+	w := r.settled(1)[0]
+	if r.handsOff() {
+		t.Error("its message would be ignored")
+	}
+	r.under("nothing follows the unlock")
+	r.message()
+	r.under("the message wakes", w)
+}

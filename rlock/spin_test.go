@@ -1,0 +1,299 @@
+package rlock
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// spinning acquires in the background, and gives when and what.
+func spinning(t *testing.T, l *Lock, opts ...AcquireOption) <-chan *Hold {
+	got := make(chan *Hold, 1)
+	go func() { got <- lockOf(t, l, opts...) }()
+	return got
+}
+
+// listensToNobody demands that the commands are not those of anybody who listens or tells.
+func listensToNobody(t *testing.T, lines []monitor.Line) {
+	t.Helper()
+	for _, l := range lines {
+		for _, name := range []string{"SUBSCRIBE", "SSUBSCRIBE", "PUBLISH", "SPUBLISH", "PUBSUB"} {
+			if l.Is(name) {
+				t.Errorf("a spin lock sent %v", l)
+			}
+		}
+	}
+}
+
+func TestSpinLockExcludesAndPublishesNothing(t *testing.T) {
+	s := redistest.Start(t)
+	a, b := open(t, s), open(t, s)
+	tap := monitor.Tap(t, s.URL())
+	var inside atomic.Int32
+	var wg sync.WaitGroup
+	total := 0
+	for i := range 12 {
+		l := []*Client{a, b}[i%2].NewSpinLock("counter")
+		wg.Go(func() {
+			for range 20 {
+				err := l.Do(context.Background(), func(context.Context) error {
+					if inside.Add(1) != 1 {
+						t.Error("two are inside")
+					}
+					total++
+					inside.Add(-1)
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if total != 240 {
+		t.Errorf("counted %d", total)
+	}
+	listensToNobody(t, tap.Mark())
+	if left, err := s.Dial(t).Do("EXISTS", "counter"); left != int64(0) || err != nil {
+		t.Errorf("the key is left: %v, %v", left, err)
+	}
+}
+
+// tries are when locks were asked for.
+func tries(lines []monitor.Line) (at []time.Time) {
+	for _, l := range lines {
+		if l.Is("EVALSHA") && l.Args[1] == luasrc.LockScript.SHA1 {
+			at = append(at, l.At)
+		}
+	}
+	return at
+}
+
+func TestSpinningWaiterPausesLongerAndLonger(t *testing.T) {
+	s := redistest.Start(t)
+	a, b := open(t, s), open(t, s)
+	h := lockOf(t, a.NewSpinLock("orders"), Lease(time.Minute))
+	tap := monitor.Tap(t, s.URL())
+	_, err := b.NewSpinLock("orders").TryLockFor(t.Context(), 900*time.Millisecond)
+	if !errors.Is(err, ErrLocked) {
+		t.Fatal(err)
+	}
+	lines := tap.Mark()
+	listensToNobody(t, lines)
+	at := tries(lines)
+	// The pauses sum up to 127 ms at the least and 255 ms at the most until they are at their longest.
+	if len(at) < 8 || len(at) > 8+900/64 {
+		t.Fatalf("%d tries in 900 ms", len(at))
+	}
+	for i := 1; i < len(at); i++ {
+		least, _ := kind.Spin.Pause(i, kind.Grant{})
+		// The server's clock, and not the timer's, is read here: a try that was late makes the next pause look short.
+		if gap := at[i].Sub(at[i-1]); gap < least-least/4-time.Millisecond {
+			t.Errorf("try %d came after %v, at the least %v were to pass", i+1, gap, least)
+		}
+	}
+	if last := at[len(at)-1].Sub(at[len(at)-3]); last < 96*time.Millisecond {
+		t.Errorf("the last two pauses took %v together", last)
+	}
+	unlock(t, h)
+}
+
+func TestSpinReentry(t *testing.T) {
+	s := redistest.Start(t)
+	c := open(t, s)
+	l := c.NewSpinLock("orders")
+	outer := lockOf(t, l, Lease(time.Minute))
+	inner := lockOf(t, l, As(outer.Owner()), Lease(time.Second))
+	// A plain lock of the name is the same hash, so the owner is inside there as well.
+	plain := lockOf(t, c.NewLock("orders"), As(outer.Owner()), Lease(time.Second))
+	counts(t, l, outer.Owner(), 3)
+	if _, err := l.TryLock(t.Context()); !errors.Is(err, ErrLocked) {
+		t.Errorf("another owner: %v", err)
+	}
+	unlock(t, plain)
+	unlock(t, inner)
+	counts(t, l, outer.Owner(), 1)
+	if ttl, err := l.RemainTTL(t.Context()); err != nil || ttl < 50*time.Second {
+		t.Errorf("what is left has %v, %v", ttl, err)
+	}
+	if err := outer.Err(); err != nil {
+		t.Error(err)
+	}
+	unlock(t, outer)
+	if locked, err := l.IsLocked(t.Context()); locked || err != nil {
+		t.Errorf("locked %v, %v", locked, err)
+	}
+	if err := l.UnlockAs(t.Context(), c.NewOwner()); !errors.Is(err, ErrNotHeld) {
+		t.Errorf("a stranger's unlock: %v", err)
+	}
+}
+
+// A re-entry that was refused waits; it is let through when its owner comes to hold by another call.
+func TestSpinningOwnerIsLetThrough(t *testing.T) {
+	s := redistest.Start(t)
+	a, b := open(t, s), open(t, s)
+	held := lockOf(t, a.NewSpinLock("orders"))
+	l, o := b.NewSpinLock("orders"), b.NewOwner()
+	first, second := spinning(t, l, As(o)), spinning(t, l, As(o))
+	awaitQueued(t, l, 2)
+	unlock(t, held)
+	began := time.Now()
+	h1, h2 := <-first, <-second
+	if took := time.Since(began); took > soon {
+		t.Errorf("it took %v", took)
+	}
+	unlock(t, h1)
+	unlock(t, h2)
+}
+
+func TestSpinLeaseEndsAndLetsTheNextIn(t *testing.T) {
+	s := redistest.Start(t)
+	a, b := open(t, s), open(t, s)
+	h := lockOf(t, a.NewSpinLock("orders"), Lease(400*time.Millisecond))
+	began := time.Now()
+	next := <-spinning(t, b.NewSpinLock("orders"))
+	if took := time.Since(began); took < 300*time.Millisecond || took > 400*time.Millisecond+soon {
+		t.Errorf("it entered after %v", took)
+	}
+	if err := h.Err(); !errors.Is(err, ErrLeaseLost) {
+		t.Errorf("the hold whose lease ended: %v", err)
+	}
+	unlock(t, next)
+}
+
+func TestWatchdogRenewsSpinAndPlainLocksInOneBatch(t *testing.T) {
+	s := redistest.Start(t)
+	c := open(t, s, WithWatchdogTimeout(soon))
+	spin := lockOf(t, c.NewSpinLock("spin"))
+	plain := lockOf(t, c.NewLock("plain"))
+	tap := monitor.Tap(t, s.URL())
+	tap.UntilMatch("a renewal of both", func(l monitor.Line) bool {
+		return l.Is("EVALSHA") && len(l.Args) > 2 && l.Args[2] == "2"
+	})
+	for _, h := range []*Hold{spin, plain} {
+		if err := h.Err(); err != nil {
+			t.Error(err)
+		}
+		if left := time.Until(h.ValidUntil()); left < soon/3 {
+			t.Errorf("%s: trusted for %v more", h.Name(), left)
+		}
+		unlock(t, h)
+	}
+}
+
+func TestForcedSpinLockIsLostAndPublishesNothing(t *testing.T) {
+	s := redistest.Start(t)
+	a, b := open(t, s), open(t, s)
+	h := lockOf(t, a.NewSpinLock("orders"))
+	plain := lockOf(t, a.NewLock("orders"), As(h.Owner()))
+	tap := monitor.Tap(t, s.URL())
+	got := spinning(t, b.NewSpinLock("orders"))
+	awaitQueued(t, b.NewSpinLock("orders"), 1)
+	awaitQueued(t, b.NewLock("orders"), 0) // a spin lock's queue is not a plain lock's
+	began := time.Now()
+	if was, err := a.NewSpinLock("orders").ForceUnlock(t.Context()); !was || err != nil {
+		t.Fatalf("%v, %v", was, err)
+	}
+	for _, lost := range []*Hold{h, plain} {
+		if err := lost.Err(); !errors.Is(err, ErrLeaseLost) {
+			t.Errorf("%v", err)
+		}
+	}
+	unlock(t, <-got)
+	if took := time.Since(began); took > soon {
+		t.Errorf("it entered after %v", took)
+	}
+	if was, err := b.NewSpinLock("orders").ForceUnlock(t.Context()); was || err != nil {
+		t.Errorf("of nobody's: %v, %v", was, err)
+	}
+	listensToNobody(t, tap.Mark())
+}
+
+func TestLostRepliesOfASpinLock(t *testing.T) {
+	s := redistest.Start(t)
+	c := open(t, s, WithCommandTimeout(5*time.Second))
+	l := c.NewSpinLock("orders")
+	h := lockOf(t, l) // the connection is there
+	unlock(t, h)
+
+	var got <-chan *Hold
+	breakOff(t, s, func() { got = spinning(t, l) })
+	h = <-got
+	counts(t, l, h.Owner(), 1)
+	done := make(chan error, 1)
+	breakOff(t, s, func() { go func() { done <- h.Unlock(context.Background()) }() })
+	if err := <-done; err != nil {
+		t.Errorf("the unlock: %v", err)
+	}
+	if locked, err := l.IsLocked(t.Context()); locked || err != nil {
+		t.Errorf("locked %v, %v", locked, err)
+	}
+
+	h = lockOf(t, l)
+	breakOff(t, s, func() { got = spinning(t, l, As(h.Owner())) })
+	inner := <-got
+	counts(t, l, h.Owner(), 2)
+	unlock(t, inner)
+	unlock(t, h)
+}
+
+func TestCancelledSpinningEndsAtOnceAndLeavesNothing(t *testing.T) {
+	s := redistest.Start(t)
+	c := open(t, s)
+	l := c.NewSpinLock("orders")
+	h := lockOf(t, l, Lease(time.Minute))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := l.Lock(ctx)
+		ended <- err
+	}()
+	awaitQueued(t, l, 1)
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	awaitQueued(t, l, 0)
+	tap := monitor.Tap(t, s.URL())
+	time.Sleep(300 * time.Millisecond) // longer than two of the longest pauses
+	for _, line := range tap.Mark() {
+		if line.Is("EVALSHA") {
+			t.Errorf("it goes on with %v", line)
+		}
+	}
+	unlock(t, h)
+	if l.l.Snapshot().Known {
+		t.Error("something of the name is left")
+	}
+}
+
+func TestManySpinningWaitersTryOneAtATime(t *testing.T) {
+	s := redistest.Start(t)
+	a, b := open(t, s), open(t, s)
+	l := b.NewSpinLock("orders")
+	h := lockOf(t, a.NewSpinLock("orders"), Lease(time.Minute))
+	const many = 100
+	var wg sync.WaitGroup
+	for range many {
+		wg.Go(func() { unlock(t, lockOf(t, l)) })
+	}
+	awaitQueued(t, l, many)
+	tap := monitor.Tap(t, s.URL())
+	time.Sleep(500 * time.Millisecond)
+	// One waiter alone makes between 500/128 and 500/64 tries once its pauses are long, and up to 8 before.
+	if n := len(tries(tap.Mark())); n < 1 || n > 8+500/64+1 {
+		t.Errorf("%d tries of %d waiters in half a second", n, many)
+	}
+	unlock(t, h)
+	wg.Wait()
+}
