@@ -43,7 +43,8 @@
 //   - Owners are trusted: whoever knows an [Owner] can enter and release as
 //     that owner.
 //   - One server, by a redis:// or rediss:// URL or a pool. Sentinel, Cluster
-//     and Redisson's other locks are not here yet.
+//     and, but for [Client.NewSpinLock], Redisson's other locks are not here
+//     yet.
 //
 // # The ideas
 //
@@ -91,6 +92,7 @@
 //
 // # Where to look
 //
+//	a lock              Client.NewLock, NewSpinLock
 //	a client            Open, New, Option..., Client.Shutdown, Client.Close
 //	acquire             Lock.Lock, TryLock, TryLockFor, Do; Lease, MaxHold, As
 //	while held          Hold.Context, Done, Err, ValidUntil, Extend
