@@ -26,6 +26,14 @@
 // so that no hold gets less than it was promised, and what may be trusted
 // afterwards.
 //
+// # Servers
+//
+// Every command names the slot of its key, and a topology says which node has
+// it. What the topology tells of its own, that slots have moved or that a server
+// may have lost data, is acted on in follow.go; renewpart.go cuts a batch of
+// renewals by where its locks are. Nothing else here knows of more than one
+// server.
+//
 // # Public holds
 //
 // A [Hold] is a part of the public one, which it knows as its face. An owner's
