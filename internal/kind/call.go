@@ -28,8 +28,8 @@ type Call struct {
 	Name   string         // of the command; EVALSHA with a Script
 	Script *luasrc.Script // what an EVALSHA runs; nil for a plain command
 	Args   []any          // what follows the name
-	Resend Resend
-	Writes bool // it changes the lock: where replicas count, WAIT follows it
+	Resend Resend         // when it may be sent again
+	Writes bool           // it changes the lock: where replicas count, WAIT follows it
 }
 
 // Empty tells whether there is nothing to send.

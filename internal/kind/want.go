@@ -27,8 +27,8 @@ type Owner interface {
 // Want is what a call wants of a lock. It is filled by whoever asks, field by
 // field as the method needs it, and is only read by a kind.
 type Want struct {
-	Names *Names
-	Owner Owner
+	Names *Names // of the lock
+	Owner Owner  // who wants it
 
 	Lease    Arg // in ms, at least 1: of an acquire, or what the holds that are left by a release get
 	Latch    Arg // of a release: the same for each repetition of it
@@ -41,17 +41,17 @@ type Want struct {
 
 // Held is what an owner holds, as its kind sees it.
 type Held struct {
-	Kind  Kind
-	Names *Names
-	Owner Owner
-	Count int // how many holds of this kind the owner has in this client
+	Kind  Kind   // of what sort
+	Names *Names // of the lock
+	Owner Owner  // who holds
+	Count int    // how many holds of this kind the owner has in this client
 }
 
 // Leases are what a Renew is for, by their numbers. An object that exists anyway
 // serves as one without an allocation.
 type Leases interface {
-	Len() int
-	At(i int) Held
+	Len() int      // how many there are
+	At(i int) Held // one of them, counted from 0
 }
 
 // Question is something to be read of a lock.
