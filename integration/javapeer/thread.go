@@ -22,6 +22,7 @@ const parkedPoll = 2 * time.Millisecond
 type Thread struct {
 	peer *Peer
 	name string
+	kind Kind
 }
 
 // Thread does not talk to the JVM.
@@ -110,9 +111,9 @@ func (t *Thread) ID(ctx context.Context) (Reply, error) { return t.do(ctx, "thre
 // later command is hit.
 func (t *Thread) Interrupt(ctx context.Context) (Reply, error) { return t.do(ctx, "interrupt") }
 
-// Parked tells, as Bool, whether the thread waits for a release message: it was
-// refused, has subscribed, and was refused again. It does not queue behind the
-// wait. A test that acts on a waiter waits for this; the server's PUBSUB NUMSUB
+// Parked tells, as Bool, whether the thread waits for a lock: it was refused, has
+// subscribed to the release message, and was refused again; of [Spin], that it
+// was refused and pauses. It does not queue behind the wait. A test that acts on a waiter waits for this; the server's PUBSUB NUMSUB
 // is earlier, when Redisson is still busy subscribing.
 func (t *Thread) Parked(ctx context.Context) (Reply, error) { return t.do(ctx, "parked") }
 
@@ -137,7 +138,7 @@ func (t *Thread) AwaitParked(ctx context.Context) error {
 }
 
 func (t *Thread) do(ctx context.Context, command string, args ...string) (Reply, error) {
-	return t.peer.calls.do(ctx, command, append([]string{t.name}, args...)...)
+	return t.peer.calls.do(ctx, t.kind.command(command), append([]string{t.name}, args...)...)
 }
 
 func (t *Thread) timed(ctx context.Context, command, name string, durations ...time.Duration) (Reply, error) {

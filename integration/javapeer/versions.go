@@ -1,5 +1,7 @@
 package javapeer
 
+import "slices"
+
 const (
 	// Newest is the Redisson release whose bytes the library reproduces.
 	Newest = "4.7.0"
@@ -17,4 +19,13 @@ func Versions(full bool) []string {
 		return Recorded
 	}
 	return []string{Newest, Oldest}
+}
+
+// SpinVersions are the releases that tests of [Spin] run against: the newest and one without latches; in full, all that
+// were recorded and have it.
+func SpinVersions(full bool) []string {
+	if full {
+		return slices.DeleteFunc(slices.Clone(Recorded), func(v string) bool { return v == Oldest })
+	}
+	return []string{Newest, "3.21.3"}
 }

@@ -13,6 +13,7 @@ import (
 // key ends below the sum of the totals.
 type Work struct {
 	Name    string // of the lock
+	Kind    Kind   // of the lock
 	Counter string // the key that is counted in
 	Workers int    // threads
 	// Hold is spent inside the lock between the GET and the SET, Think outside,
@@ -49,7 +50,7 @@ func (p *Peer) Work(ctx context.Context, w Work) (WorkResult, error) {
 	if err != nil {
 		return WorkResult{}, fmt.Errorf("javapeer: work: %w", err)
 	}
-	r, err := p.calls.do(ctx, "work", w.Name, strconv.Itoa(w.Workers),
+	r, err := p.calls.do(ctx, w.Kind.command("work"), w.Name, strconv.Itoa(w.Workers),
 		strconv.FormatInt(w.Hold.Microseconds(), 10),
 		strconv.FormatInt(w.Think.Microseconds(), 10),
 		milliseconds(w.For), w.Counter, strconv.FormatInt(w.StartAt, 10), lease)

@@ -77,7 +77,7 @@ final class Commands {
     }
 
     private Object[] onLock(Request request) throws Exception {
-        RLock lock = client.getLock(request.text(1));
+        RLock lock = request.lock(client, request.text(1));
         switch (request.command()) {
             case "lock":
                 lock(lock, request.number(2));

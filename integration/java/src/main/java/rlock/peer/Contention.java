@@ -19,7 +19,7 @@ import org.redisson.client.codec.StringCodec;
  */
 final class Contention {
     private final RedissonClient client;
-    private final String name;
+    private final Request request;
     private final String counter;
     private final int workers;
     private final long holdNanos;
@@ -42,7 +42,7 @@ final class Contention {
 
     private Contention(
             RedissonClient client,
-            String name,
+            Request request,
             String counter,
             int workers,
             long holdMicros,
@@ -52,7 +52,7 @@ final class Contention {
             long durationMillis,
             long rounds) {
         this.client = client;
-        this.name = name;
+        this.request = request;
         this.counter = counter;
         this.workers = workers;
         this.holdNanos = TimeUnit.MICROSECONDS.toNanos(holdMicros);
@@ -67,7 +67,7 @@ final class Contention {
     static Contention timed(RedissonClient client, Request r) {
         return new Contention(
                 client,
-                r.text(0),
+                r,
                 r.text(5),
                 r.count(1),
                 r.number(2),
@@ -83,7 +83,7 @@ final class Contention {
         int workers = r.arguments().size() > 2 ? r.count(2) : 1;
         return new Contention(
                 client,
-                r.text(0),
+                r,
                 r.text(0) + ":counter",
                 workers,
                 0,
@@ -153,7 +153,7 @@ final class Contention {
 
     private final class Worker extends Thread {
         private final CountDownLatch gate;
-        private final RLock lock = client.getLock(name);
+        private final RLock lock = request.lock(client, request.text(0));
         private final RBucket<String> count = client.getBucket(counter, StringCodec.INSTANCE);
 
         /** Rounds counted; granted in time. Read by others after join. */

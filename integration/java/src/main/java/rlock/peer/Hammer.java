@@ -18,7 +18,7 @@ import org.redisson.api.RedissonClient;
  */
 final class Hammer {
     private final RedissonClient client;
-    private final String name;
+    private final Request request;
     private final int workers;
     private final long holdNanos;
     private final long thinkNanos;
@@ -29,7 +29,7 @@ final class Hammer {
     /** hammer name workers holdMicros thinkMicros durationMs startAt */
     Hammer(RedissonClient client, Request r) {
         this.client = client;
-        this.name = r.text(0);
+        this.request = r;
         this.workers = r.count(1);
         this.holdNanos = TimeUnit.MICROSECONDS.toNanos(r.number(2));
         this.thinkNanos = TimeUnit.MICROSECONDS.toNanos(r.number(3));
@@ -67,7 +67,7 @@ final class Hammer {
     }
 
     private final class Worker extends Thread {
-        private final RLock lock = client.getLock(name);
+        private final RLock lock = request.lock(client, request.text(0));
 
         /** Read by others after join, like its size. */
         private long[] instants = new long[3 * 1024];

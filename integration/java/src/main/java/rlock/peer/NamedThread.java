@@ -8,6 +8,9 @@ import org.redisson.RedissonLock;
 
 /** A thread that lives as long as the peer and runs what it is given in order. */
 final class NamedThread {
+    /** By its name, since old versions have none. */
+    private static final String SPIN_LOCK = "org.redisson.RedissonSpinLock";
+
     /** The task is what an interrupt reaches; what it returns is run when it no longer can. */
     private final BlockingQueue<Supplier<Runnable>> queue = new LinkedBlockingQueue<>();
 
@@ -41,16 +44,20 @@ final class NamedThread {
     }
 
     /**
-     * Whether the thread waits for a release message, with its subscription confirmed and its
-     * second try refused. Every Redisson waits for that, and only that, on a semaphore.
+     * Whether the thread waits for a lock. With a plain one it waits for a release message, its
+     * subscription confirmed and its second try refused; every Redisson does that, and only that,
+     * on a semaphore. With a spin lock it sleeps between two tries.
      */
     boolean parked() {
         boolean inSemaphore = false;
+        boolean asleep = false;
         for (StackTraceElement frame : thread.getStackTrace()) {
-            if (frame.getClassName().equals(Semaphore.class.getName())) {
-                inSemaphore = true;
-            } else if (inSemaphore) {
-                return frame.getClassName().equals(RedissonLock.class.getName());
+            String in = frame.getClassName();
+            inSemaphore |= in.equals(Semaphore.class.getName());
+            asleep |= in.equals(Thread.class.getName()) && frame.getMethodName().startsWith("sleep");
+            if (in.startsWith("org.redisson.")) {
+                return inSemaphore && in.equals(RedissonLock.class.getName())
+                        || asleep && in.equals(SPIN_LOCK);
             }
         }
         return false;

@@ -11,6 +11,7 @@ import org.redisson.api.RedissonClient;
 /** Threads that lock and unlock and do nothing else, each a lock of its own or all the same one. */
 final class Pairs {
     private final RedissonClient client;
+    private final Request request;
     private final String prefix;
     private final int workers;
     private final long durationNanos;
@@ -29,6 +30,7 @@ final class Pairs {
     /** pairs prefix workers durationMs shared */
     Pairs(RedissonClient client, Request r) {
         this.client = client;
+        this.request = r;
         this.prefix = r.text(0);
         this.workers = r.count(1);
         this.durationNanos = TimeUnit.MILLISECONDS.toNanos(r.number(2));
@@ -78,7 +80,7 @@ final class Pairs {
         Worker(CountDownLatch gate, String name) {
             super("pairs-" + name);
             this.gate = gate;
-            this.lock = client.getLock(name);
+            this.lock = request.lock(client, name);
             setDaemon(true);
         }
 

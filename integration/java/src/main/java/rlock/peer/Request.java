@@ -4,9 +4,11 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
 
-/** One line from the driver: an id of its choice, a command, and arguments. */
-record Request(String id, String command, List<String> arguments) {
+/** One line from the driver: an id of its choice, a command, whose locks are of a kind, and arguments. */
+record Request(String id, String kind, String command, List<String> arguments) {
 
     /** Fields are parted by single spaces, so that an empty argument is two spaces in a row. */
     static Request parse(String line) {
@@ -18,7 +20,14 @@ record Request(String id, String command, List<String> arguments) {
         for (int i = 2; i < fields.length; i++) {
             arguments.add(URLDecoder.decode(fields[i], StandardCharsets.UTF_8));
         }
-        return new Request(fields[0], fields[1], arguments);
+        int colon = fields[1].indexOf(':');
+        String kind = fields[1].substring(0, Math.max(colon, 0));
+        return new Request(fields[0], kind, fields[1].substring(colon + 1), arguments);
+    }
+
+    /** The lock of a name, of the kind that the command is for. */
+    RLock lock(RedissonClient client, String name) {
+        return Locks.of(client, kind, name);
     }
 
     String text(int index) {

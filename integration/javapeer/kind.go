@@ -1,0 +1,33 @@
+package javapeer
+
+import "github.com/rlock-go/redisson/rlock"
+
+// Kind is one of Redisson's lock objects. One name is to be used with one kind only.
+type Kind string
+
+const (
+	// Plain is what RedissonClient.getLock gives.
+	Plain Kind = ""
+	// Spin is what RedissonClient.getSpinLock gives, which asks again instead of waiting for a message. [Oldest] has none:
+	// its commands are answered with an IllegalArgumentException.
+	Spin Kind = "spin"
+)
+
+// Of is the same thread of the JVM, with locks of another kind.
+func (t *Thread) Of(k Kind) *Thread { return &Thread{peer: t.peer, name: t.name, kind: k} }
+
+// GoLock is the lock of this kind that package rlock has.
+func (k Kind) GoLock(c *rlock.Client, name string) *rlock.Lock {
+	if k == Spin {
+		return c.NewSpinLock(name)
+	}
+	return c.NewLock(name)
+}
+
+// command is how the peer is told of the kind.
+func (k Kind) command(name string) string {
+	if k == Plain {
+		return name
+	}
+	return string(k) + ":" + name
+}
