@@ -18,7 +18,7 @@ var acquiring = []scenario{{
 		return nil
 	},
 	golang: func(s *goSide, n string) error {
-		l := s.client.NewLock(n)
+		l := s.lock(n)
 		h := s.ok(l.Lock(s.ctx()))
 		s.is(nil, h.Unlock(s.ctx()))
 		s.settle()
@@ -33,7 +33,7 @@ var acquiring = []scenario{{
 		return nil
 	},
 	golang: func(s *goSide, n string) error {
-		s.ok(s.client.NewLock(n).Lock(s.ctx()))
+		s.ok(s.lock(n).Lock(s.ctx()))
 		return nil
 	},
 }, {
@@ -44,7 +44,7 @@ var acquiring = []scenario{{
 		return nil
 	},
 	golang: func(s *goSide, n string) error {
-		s.ok(s.client.NewLock(n).TryLock(s.ctx()))
+		s.ok(s.lock(n).TryLock(s.ctx()))
 		return nil
 	},
 }, {
@@ -56,7 +56,7 @@ var acquiring = []scenario{{
 		return nil
 	},
 	golang: func(s *goSide, n string) error {
-		l := s.client.NewLock(n)
+		l := s.lock(n)
 		h := s.ok(l.Lock(s.ctx()))
 		for range 2 {
 			s.ok(l.Lock(s.ctx(), rlock.As(h.Owner())))
@@ -72,7 +72,7 @@ var acquiring = []scenario{{
 		return nil
 	},
 	golang: func(s *goSide, n string) error {
-		l := s.client.NewLock(n)
+		l := s.lock(n)
 		h := s.ok(l.Lock(s.ctx(), rlock.Lease(long)))
 		s.ok(l.Lock(s.ctx(), rlock.Lease(20*time.Second), rlock.As(h.Owner())))
 		return nil
@@ -86,7 +86,7 @@ var acquiring = []scenario{{
 		return nil
 	},
 	golang: func(s *goSide, n string) error {
-		l := s.client.NewLock(n)
+		l := s.lock(n)
 		s.ok(l.Lock(s.ctx()))
 		_, err := l.TryLock(s.ctx())
 		s.is(rlock.ErrLocked, err)
@@ -100,8 +100,8 @@ var acquiring = []scenario{{
 		return nil
 	},
 	golang: func(s *goSide, n string) error {
-		h := s.ok(s.client.NewLock(n).Lock(s.ctx(), rlock.Lease(long)))
-		s.ok(s.client.NewLock(n+"-2").Lock(s.ctx(), rlock.Lease(12345*time.Millisecond), rlock.As(h.Owner())))
+		h := s.ok(s.lock(n).Lock(s.ctx(), rlock.Lease(long)))
+		s.ok(s.lock(n+"-2").Lock(s.ctx(), rlock.Lease(12345*time.Millisecond), rlock.As(h.Owner())))
 		return nil
 	},
 }}

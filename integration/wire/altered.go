@@ -11,12 +11,13 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // Altered is a text that takes the place of one of the library's scripts.
 type Altered struct {
-	Role string // "lock", "unlock", "force" or "renew"
+	Role string // "lock", "unlock", "force" or "renew"; of a spin lock "spin: unlock" or "spin: force"
 	Text string // the whole script
 }
 
@@ -33,6 +34,7 @@ func Alter(t testing.TB, role, old, new string) Altered {
 // sources are the library's own scripts by role.
 var sources = map[string]*luasrc.Script{
 	"lock": luasrc.LockScript, "unlock": luasrc.UnlockScript, "force": luasrc.ForceUnlockScript, "renew": luasrc.RenewScript,
+	titled(javapeer.Spin, "unlock"): luasrc.SpinUnlockScript, titled(javapeer.Spin, "force"): luasrc.SpinForceUnlockScript,
 }
 
 func shaOf(text string) string {
@@ -53,7 +55,7 @@ func newAlteredPool(r *rig, addr string, altered []Altered, id *identity) altere
 	for _, s := range altered {
 		r.do("SCRIPT", "LOAD", s.Text)
 		p.shas[sources[s.Role].SHA1] = shaOf(s.Text)
-		known[shaOf(s.Text)] = s.Role
+		known[shaOf(s.Text)] = untitled(s.Role)
 	}
 	id.known = known
 	return p

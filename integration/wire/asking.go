@@ -14,7 +14,7 @@ var asking = []scenario{{
 		return javaAsks(s, n, true, 2)
 	},
 	golang: func(s *goSide, n string) error {
-		l := s.client.NewLock(n)
+		l := s.lock(n)
 		h := s.ok(l.Lock(s.ctx()))
 		s.ok(l.Lock(s.ctx(), rlock.As(h.Owner())))
 		ttl, err := goAsks(s, l, h.Owner(), true, 2)
@@ -27,7 +27,7 @@ var asking = []scenario{{
 	name: "questions about an unlocked one",
 	java: func(s *javaSide, n string) error { return javaAsks(s, n, false, 0) },
 	golang: func(s *goSide, n string) error {
-		_, err := goAsks(s, s.client.NewLock(n), s.client.NewOwner(), false, 0)
+		_, err := goAsks(s, s.lock(n), s.client.NewOwner(), false, 0)
 		s.is(rlock.ErrNotLocked, err)
 		return nil
 	},

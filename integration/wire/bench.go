@@ -48,14 +48,18 @@ func (b *bench) playJava(sc scenario) trace {
 	b.rig.t.Helper()
 	var last trace
 	for range plays {
-		b.rig.play(b.java.proxy, sc.firstUse)
+		b.rig.play(b.java.proxy, sc)
+		b.java.use(sc.kind)
 		err := sc.java(b.java, sc.key())
 		recorded := b.rig.finish()
 		if err == nil {
 			err = b.rig.lapsed(sc.lease())
 		}
 		b.java.release()
-		last = normalise(b.java.id, sc.lease(), sc.firstUse, recorded)
+		last = normalise(b.java.id, sc, recorded)
+		if err == nil && last.late {
+			err = errUntimely
+		}
 		if err == nil {
 			return last
 		}
@@ -73,7 +77,7 @@ func (b *bench) playGo(sc scenario, altered ...Altered) trace {
 	var last trace
 	for range plays {
 		s := b.newGo(sc, altered)
-		b.rig.play(s.proxy, sc.firstUse)
+		b.rig.play(s.proxy, sc)
 		err := sc.golang(s, sc.key())
 		recorded := b.rig.finish()
 		if err == nil {
@@ -81,7 +85,10 @@ func (b *bench) playGo(sc scenario, altered ...Altered) trace {
 		}
 		s.client.Close()
 		s.proxy.Close()
-		last = normalise(s.id, sc.lease(), sc.firstUse, recorded)
+		last = normalise(s.id, sc, recorded)
+		if err == nil && last.late {
+			err = errUntimely
+		}
 		if err == nil {
 			return last
 		}

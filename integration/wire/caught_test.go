@@ -75,6 +75,23 @@ var wrongScripts = []struct {
 		"renewal of five, one of them lost",
 		[]string{"java only:     order:17-000 of OWNER1: int 1 after hexists order:17-000 OWNER1 after pexpire order:17-000 3000",
 			"go only:       order:17-000 of OWNER1: int 1 after hexists order:17-000 OWNER1 after expire order:17-000 4"},
+	}, {
+		"no TTL for the refused", "lock", "return redis.call('pttl', KEYS[1])", "return 1", "spin: contended try",
+		[]string{"lock of order:17, differ", "java only:     pttl order:17"},
+	}, {
+		"a message to nobody", "spin: unlock", "call('del', lock)", "call('del', lock)\n  call('publish', 'redisson_lock__channel:{' .. lock .. '}', '0')",
+		"spin: final unlock",
+		[]string{"unlock of order:17, differ", "go only:       publish redisson_lock__channel:{order:17} 0", "messages differ"},
+	}, {
+		"no latch", "spin: unlock", "call('set', latch, result, 'px', ARGV[3])", "", "spin: partial unlock",
+		[]string{"unlock of order:17, differ", "java only:     set redisson_unlock_latch:{order:17}:LATCH1 0 px LATCHTIME",
+			"DEL of redisson_unlock_latch:{order:17}:LATCH1, differ"},
+	}, {
+		"no new lease for the holds that are left", "spin: unlock", "call('pexpire', lock, ARGV[1])", "", "spin: partial unlock",
+		[]string{"unlock of order:17, differ", "java only:     pexpire order:17 600000"},
+	}, {
+		"another command", "spin: force", "'del'", "'unlink'", "spin: force unlock of a locked one",
+		[]string{"force of order:17, differ", "java only:     del order:17", "go only:       unlink order:17"},
 	},
 }
 
@@ -133,6 +150,24 @@ func TestAnUnheardOfCommandIsCaught(t *testing.T) {
 	}
 }
 
+// A client that took the one kind for the other would keep out whom it should, and be found out by how it waits.
+func TestAPlainLockInASpinLocksPlaceIsCaught(t *testing.T) {
+	sc := scenarioNamed(t, "spin: wait ended by an unlock")
+	b := newBenches(t).on(t, sc)
+	java := b.playJava(sc)
+	other := sc
+	other.golang = func(s *goSide, n string) error {
+		s.kind = javapeer.Plain
+		return sc.golang(s, n)
+	}
+	report := difference(sc, java, b.playGo(other))
+	for _, line := range []string{"go  : SUBSCRIBE redisson_lock__channel:{order:17}", "go only:       publish redisson_lock__channel:{order:17} 0", "messages differ"} {
+		if !strings.Contains(report, line) {
+			t.Errorf("the report lacks %q:\n%s", line, report)
+		}
+	}
+}
+
 func TestAnUnusedJustificationIsCaught(t *testing.T) {
 	sc := scenarioNamed(t, "first acquire")
 	b := newBenches(t).on(t, sc)
@@ -150,7 +185,7 @@ func newBenches(t *testing.T) *benches {
 
 func difference(sc scenario, java, golang trace) string {
 	var rules []rule
-	for _, j := range justifiedFor(sc.name, javapeer.Newest) {
+	for _, j := range justifiedFor(sc, javapeer.Newest) {
 		rules = append(rules, j.rule)
 	}
 	report, _ := compare(java, golang, rules)

@@ -1,10 +1,10 @@
 // Package wire proves that this library and Redisson say the same to Redis.
 //
-// Its own tests do so for Redisson 4.7.0, whose bytes the library reproduces; [Proof] is for others that want it for other
-// releases and servers. Each scenario (a first acquire, a contended try, a wait that a message ends, …) is run twice against
-// one real server: by Redisson in its JVM and by package rlock. Both go through a recording proxy, which has commands and
-// replies, while MONITOR has what ran inside the scripts, a subscriber what was published, and a look at the keyspace
-// what was left. That makes a trace: the client's commands in the order of their execution, each with its inner calls and
+// Its own tests do so for Redisson 4.7.0, whose bytes the library reproduces, and for the spin lock of 3.21.3 too; [Proof]
+// is for others that want it for other releases and servers. Each scenario (a first acquire, a contended try, a wait that a
+// message ends, …) is run twice against one real server: by Redisson in its JVM and by package rlock. Both go through a
+// recording proxy, which has commands and replies, while MONITOR has what ran inside the scripts, a subscriber what was
+// published, and a look at the keyspace what was left. That makes a trace: the client's commands in the order of their execution, each with its inner calls and
 // its reply, then messages, then keys.
 //
 // # What is evened out
@@ -18,13 +18,16 @@
 // behind the attempt before it, repeated ticks of the watchdog into the first, one or two tries at the very end of a lease
 // into the try before them, and the loading of scripts nowhere, except in the scenarios that are about it.
 //
+// A spin lock's waiter asks again and again. Its tries are one, if they are refused alike and the pauses between them double
+// from 1 ms to 128 ms, give or take a factor of two; a pause that does not is shown.
+//
 // Commands that set a connection up are left out by an explicit list. Anything else is compared, so a command that
 // nobody thought of fails the proof.
 //
 // # What may differ
 //
-// The table justified names each difference that is there on purpose, by scenario and rule, with its reason. A rule
-// undoes exactly one difference; if it finds nothing to undo, the proof fails, so the table cannot outlive its reasons.
-// The forms that older releases have of commands and scripts are in the same table, by release instead of by scenario:
+// The table justified names each difference that is there on purpose, by scenario or kind of lock and by rule, with its
+// reason. A rule undoes exactly one difference; if it finds nothing to undo, the proof fails, so the table cannot outlive
+// its reasons. The forms that older releases have of commands and scripts are in the same table, by release instead of by scenario:
 // each must be found somewhere in a release that has it, and is not undone in others.
 package wire

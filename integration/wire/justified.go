@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rlock-go/redisson/integration/javapeer"
 )
 
 // rule undoes one difference that is there on purpose.
@@ -14,16 +16,22 @@ type rule struct {
 
 // justification lets one rule apply to some scenarios, or to some releases of Redisson, and to no others.
 type justification struct {
-	scenarios []string // in each of which there must be something to undo; nil: all, and there must be in some
+	scenarios []string        // in each of which there must be something to undo; nil: all, and there must be in some
+	kinds     []javapeer.Kind // of the scenarios' locks; nil: all
 	rule      rule
 	reason    string
 	from, to  string // the releases that it is for: from the first on, before the other. Empty: no bound
 }
 
-// covers tells whether it is for a release.
-func (j justification) covers(version string) bool {
-	return (j.from == "" || !older(version, j.from)) && (j.to == "" || older(version, j.to))
+// covers tells whether it is for a release, and for a kind of lock.
+func (j justification) covers(version string, k javapeer.Kind) bool {
+	return (j.from == "" || !older(version, j.from)) && (j.to == "" || older(version, j.to)) && j.of(k)
 }
+
+func (j justification) of(k javapeer.Kind) bool { return j.kinds == nil || slices.Contains(j.kinds, k) }
+
+// The kinds that a justification may be for.
+var onlyPlain, onlySpin = []javapeer.Kind{javapeer.Plain}, []javapeer.Kind{javapeer.Spin}
 
 // justified is every difference that may be, and must be. Those of old releases come first, since the others compare
 // what is then alike.
@@ -44,19 +52,23 @@ var justified = []justification{
 		to:     "3.24",
 	},
 	{
-		rule:   publishFixed,
+		rule: publishFixed, kinds: onlyPlain,
 		reason: "Redisson's scripts published by PUBLISH without being told; the message and its channel are the same.",
 		to:     "3.22",
 	},
 	{
-		rule:   otherLockText,
+		rule: otherLockText, kinds: onlyPlain,
 		reason: "Redisson's lock script had two branches where there is one now; calls and answers are the same.",
 		to:     "3.19",
 	},
 	{
-		rule:   firstBySetting,
+		rule: firstBySetting, kinds: onlyPlain,
 		reason: "Redisson's first acquire set the count to 1 by hset; hincrby leaves the same.",
 		to:     "3.12.3",
+	},
+	{
+		rule: rule{"another text of the spin lock's lock script", otherLockText.undo}, kinds: onlySpin,
+		reason: "Redisson's spin lock has kept the lock script with two branches; Go shares that of its plain lock. Calls and answers are the same.",
 	},
 	{
 		rule:   deletesAnother,
@@ -86,9 +98,9 @@ var justified = []justification{
 }
 
 // justifiedFor is what applies to a scenario with a release.
-func justifiedFor(scenario, version string) (all []justification) {
+func justifiedFor(sc scenario, version string) (all []justification) {
 	for _, j := range justified {
-		if j.covers(version) && (j.scenarios == nil || slices.Contains(j.scenarios, scenario)) {
+		if j.covers(version, sc.kind) && (j.scenarios == nil || slices.Contains(j.scenarios, untitled(sc.name))) {
 			all = append(all, j)
 		}
 	}

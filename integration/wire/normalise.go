@@ -10,23 +10,15 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/javapeer"
 )
-
-// lockSHA is what every Redisson from 3.19 on calls its lock script, and so do we.
-const lockSHA = "149c5a8bf18676fd99e9e6e24923bd64d9b62f94"
-
-// lockSHAs are those of all releases. The shape does not tell a lock script from an old renewal.
-var lockSHAs = map[string]bool{
-	lockSHA: true,
-	"dad0f8d619e548e04f21fb48d50be5034df3adae": true, // 3.12.3 – 3.18
-	"9401052d872adfd0179ef8c8e8c028512707629a": true, // before
-}
 
 // identity is what is known of one client, over all its scenarios.
 type identity struct {
 	client string            // the first half of its owners
+	kind   javapeer.Kind     // of the scenario's locks
 	known  map[string]string // roles of scripts whose shape may not tell them, by SHA-1
-	shas   map[string]string // the SHA-1 of each role, as seen
+	shas   map[string]string // the SHA-1 of each kind's role, as seen
 }
 
 func newIdentity(client string) *identity {
@@ -35,36 +27,27 @@ func newIdentity(client string) *identity {
 
 // role names a script by its SHA-1 if that is known, else by the shape of its KEYS and ARGV.
 func (id *identity) role(c cmd) string {
-	sha := c.sha
-	role := "unheard-of script " + sha
-	switch n, m := len(c.keys), len(c.argv); {
-	case id.known[sha] != "":
-		role = id.known[sha]
-	case lockSHAs[sha]:
-		role = "lock"
-	case n == 3 && m == 5 || c.publishes() && m == 3:
-		role = "unlock"
-	case c.publishes() && m <= 2:
-		role = "force"
-	case n >= 1 && m == n+1:
-		role = "renew"
+	role := id.known[c.sha]
+	if role == "" {
+		role = c.shape()
 	}
-	if first := id.shas[role]; first != "" && first != sha {
+	if role == "" {
+		role = "unheard-of script " + c.sha
+	}
+	full := titled(id.kind, role)
+	if first := id.shas[full]; first != "" && first != c.sha {
 		return role + " by another script than before"
 	}
-	id.shas[role] = sha
+	id.shas[full] = c.sha
 	return role
 }
-
-// publishes tells a script about one lock from a renewal of two.
-func (c cmd) publishes() bool { return len(c.keys) == 2 && c.keys[1] == channel(c.keys[0]) }
 
 // roleOfText names a script that is loaded by the role it was asked for in.
 func (id *identity) roleOfText(text string) string {
 	sha := shaOf(text)
-	for role, seen := range id.shas {
+	for full, seen := range id.shas {
 		if seen == sha {
-			return role
+			return untitled(full)
 		}
 	}
 	return "unheard-of script " + sha
@@ -78,18 +61,22 @@ type normaliser struct {
 	latches map[string]string
 }
 
-// normalise turns a recording into a trace. lease is the watchdog's timeout. firstUse tells that loading scripts is what
-// the scenario is about.
-func normalise(id *identity, lease time.Duration, firstUse bool, r raw) trace {
-	n := normaliser{id, min(lease, shortest).Milliseconds(), map[string]string{}, map[string]string{}}
+// normalise turns the recording of a scenario into a trace.
+func normalise(id *identity, sc scenario, r raw) trace {
+	id.kind = sc.kind
+	n := normaliser{id, min(sc.lease(), shortest).Milliseconds(), map[string]string{}, map[string]string{}}
 	var steps []step
 	for _, e := range splitDels(r.events) {
 		steps = append(steps, n.step(e))
 	}
-	if !firstUse {
+	if !sc.firstUse {
+		// Loading scripts is not what the scenario is about.
 		steps = dropLoads(steps)
 	}
 	t := trace{steps: mergeTicks(gather(steps)), shas: maps.Clone(id.shas)}
+	if sc.kind == javapeer.Spin {
+		t.steps, t.late = mergePolls(t.steps)
+	}
 	for _, m := range r.messages {
 		t.messages = append(t.messages, n.words(m[:]))
 	}
@@ -165,7 +152,7 @@ func latchMs(w string) string {
 }
 
 func (n *normaliser) step(e event) step {
-	s := step{role: strings.ToUpper(e.words[0])}
+	s := step{role: strings.ToUpper(e.words[0]), sent: e.sent, answered: e.answered}
 	if len(e.words) > 1 {
 		s.name = n.word(e.words[1])
 	}
@@ -180,10 +167,14 @@ func (n *normaliser) step(e event) step {
 			s.script.sha = e.sha
 			s.lease, s.owner = argv[0], n.word(argv[1])
 		case "unlock":
-			if len(argv) == 5 {
-				argv[4] = latchMs(argv[4])
+			if last := len(argv) - 1; e.latch() != "" {
+				argv[last] = latchMs(argv[last])
 			}
-			s.lease, s.owner = argv[1], n.word(argv[2])
+			of := argv
+			if len(e.keys) == 3 || e.publishes() {
+				of = argv[1:] // behind the message
+			}
+			s.lease, s.owner = of[0], n.word(of[1])
 		case "renew":
 			s.tick = n.tick(e)
 			s.name = "a batch"
@@ -204,6 +195,7 @@ func (n *normaliser) step(e event) step {
 	}
 	ms, isInt := reply.(int64)
 	if isInt && (s.role == "lock" || s.role == "PTTL") {
+		s.left = time.Duration(ms) * time.Millisecond
 		s.reply = "int " + rounded(ms, n.unit)
 	} else {
 		s.reply = n.value(reply)

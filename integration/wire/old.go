@@ -77,10 +77,10 @@ var noLatch = rule{"unlock without a latch", func(_, golang *trace) (found bool)
 	latches := map[string]bool{}
 	for i := range golang.steps {
 		s := &golang.steps[i]
-		if s.role != "unlock" || len(s.script.keys) != 3 {
+		if s.role != "unlock" || s.script.latch() == "" {
 			continue
 		}
-		latch := s.script.keys[2]
+		latch := s.script.latch()
 		// Nobody else looks at the latch, but it has to be right.
 		of := []string{"get " + latch}
 		if result, ok := strings.CutPrefix(s.reply, "int "); ok {
@@ -93,7 +93,7 @@ var noLatch = rule{"unlock without a latch", func(_, golang *trace) (found bool)
 		}
 		s.inside = rest
 		latches[latch] = true
-		s.script.keys = s.script.keys[:2]
+		s.script.keys = s.script.keys[:len(s.script.keys)-1]
 		s.script.argv = s.script.argv[:len(s.script.argv)-1]
 		s.show()
 		found = true
@@ -121,7 +121,7 @@ var deletesAnother = rule{"a DEL that misses the latch", func(java, _ *trace) (f
 		if unlock.role != "unlock" || del.role != "DEL" || !meant(*del, unlock) || del.reply != "int 0" {
 			continue
 		}
-		latch := unlock.script.keys[2]
+		latch := unlock.script.latch()
 		kept := len(java.keys)
 		java.keys = slices.DeleteFunc(java.keys, func(k string) bool { return strings.HasPrefix(k, latch+" string ") })
 		del.name, del.head = latch, "DEL "+latch

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/integration/redisserver"
 )
 
@@ -13,6 +14,7 @@ import (
 type Proof struct {
 	benches *benches
 	used    map[string]bool // rules
+	kinds   []javapeer.Kind // that were played
 	javaSHA map[string]string
 	goSHA   map[string]string
 }
@@ -47,16 +49,23 @@ type Difference struct {
 	Reason string
 }
 
-// Justified are all the differences that may be, with whatever release.
+// Justified are all the differences that a plain lock may have, with whatever release.
 func Justified() (all []Difference) {
 	for _, j := range justified {
-		all = append(all, Difference{j.rule.name, j.reason})
+		if j.of(javapeer.Plain) {
+			all = append(all, Difference{j.rule.name, j.reason})
+		}
 	}
 	return all
 }
 
-// Names are those of the scenarios, in their order.
-func Names() (all []string) {
+// Names are those of a plain lock's scenarios, in their order.
+func Names() []string { return names(plain) }
+
+// SpinNames are those of a spin lock's.
+func SpinNames() []string { return names(spinning) }
+
+func names(scenarios []scenario) (all []string) {
 	for _, sc := range scenarios {
 		all = append(all, sc.name)
 	}
@@ -76,6 +85,9 @@ func (p *Proof) Play(t *testing.T, name string, altered ...Altered) Finding {
 		// Loading is the library's own, and an altered script is loaded for it.
 		sc.firstUse = false
 	}
+	if !slices.Contains(p.kinds, sc.kind) {
+		p.kinds = append(p.kinds, sc.kind)
+	}
 	b := p.benches.on(t, sc)
 	java := b.playJava(sc)
 	golang := b.playGo(sc, altered...)
@@ -85,13 +97,13 @@ func (p *Proof) Play(t *testing.T, name string, altered ...Altered) Finding {
 	f := Finding{Commands: len(java.steps), Calls: java.calls(), Java: java.String(), Go: golang.String()}
 	var rules []rule
 	must := map[string]bool{}
-	for _, j := range justifiedFor(sc.name, p.benches.version) {
+	for _, j := range justifiedFor(sc, p.benches.version) {
 		rules = append(rules, j.rule)
 		must[j.rule.name] = j.scenarios != nil
 	}
 	report, unused := compare(java, golang, rules)
 	f.Difference = report
-	for _, j := range justifiedFor(sc.name, p.benches.version) {
+	for _, j := range justifiedFor(sc, p.benches.version) {
 		switch found := !slices.Contains(unused, j.rule.name); {
 		case found:
 			p.used[j.rule.name] = true
@@ -103,10 +115,11 @@ func (p *Proof) Play(t *testing.T, name string, altered ...Altered) Finding {
 	return f
 }
 
-// Unused are the rules for this release that found nothing in any scenario that was played.
+// Unused are the rules for this release, and for the kinds of locks that were played, that found nothing in any scenario.
 func (p *Proof) Unused() (names []string) {
 	for _, j := range justified {
-		if j.covers(p.benches.version) && !p.used[j.rule.name] {
+		covers := func(k javapeer.Kind) bool { return j.covers(p.benches.version, k) }
+		if slices.ContainsFunc(p.kinds, covers) && !p.used[j.rule.name] {
 			names = append(names, j.rule.name)
 		}
 	}

@@ -15,7 +15,7 @@ var releasing = []scenario{{
 		return nil
 	},
 	golang: func(s *goSide, n string) error {
-		h := s.ok(s.client.NewLock(n).Lock(s.ctx()))
+		h := s.ok(s.lock(n).Lock(s.ctx()))
 		s.is(nil, h.Unlock(s.ctx()))
 		s.settle()
 		return nil
@@ -29,7 +29,7 @@ var releasing = []scenario{{
 		return nil
 	},
 	golang: func(s *goSide, n string) error {
-		h := s.ok(s.client.NewLock(n).Lock(s.ctx(), rlock.Lease(long)))
+		h := s.ok(s.lock(n).Lock(s.ctx(), rlock.Lease(long)))
 		s.is(nil, h.Unlock(s.ctx()))
 		s.settle()
 		return nil
@@ -52,7 +52,7 @@ var releasing = []scenario{{
 		return nil
 	},
 	golang: func(s *goSide, n string) error {
-		l := s.client.NewLock(n)
+		l := s.lock(n)
 		s.ok(l.Lock(s.ctx()))
 		s.is(rlock.ErrNotHeld, l.UnlockAs(s.ctx(), s.client.NewOwner()))
 		s.settle()
@@ -68,7 +68,7 @@ var releasing = []scenario{{
 		return nil
 	},
 	golang: func(s *goSide, n string) error {
-		h := s.ok(s.client.NewLock(n).Lock(s.ctx()))
+		h := s.ok(s.lock(n).Lock(s.ctx()))
 		s.do("DEL", n)
 		s.is(rlock.ErrNotHeld, h.Unlock(s.ctx()))
 		s.settle()
@@ -83,7 +83,7 @@ var releasing = []scenario{{
 		return nil
 	},
 	golang: func(s *goSide, n string) error {
-		l := s.client.NewLock(n)
+		l := s.lock(n)
 		s.ok(l.Lock(s.ctx()))
 		was, err := l.ForceUnlock(s.ctx())
 		says(s, true, was, err)
@@ -97,7 +97,7 @@ var releasing = []scenario{{
 		return nil
 	},
 	golang: func(s *goSide, n string) error {
-		was, err := s.client.NewLock(n).ForceUnlock(s.ctx())
+		was, err := s.lock(n).ForceUnlock(s.ctx())
 		says(s, false, was, err)
 		return nil
 	},
@@ -115,7 +115,7 @@ func javaUnlocksPartly(lease time.Duration) func(*javaSide, string) error {
 
 func goUnlocksPartly(opts ...rlock.AcquireOption) func(*goSide, string) error {
 	return func(s *goSide, n string) error {
-		l := s.client.NewLock(n)
+		l := s.lock(n)
 		h := s.ok(l.Lock(s.ctx(), opts...))
 		inner := s.ok(l.Lock(s.ctx(), append([]rlock.AcquireOption{rlock.As(h.Owner())}, opts...)...))
 		s.is(nil, inner.Unlock(s.ctx()))

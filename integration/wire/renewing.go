@@ -18,7 +18,7 @@ var renewing = []scenario{{
 		return nil
 	},
 	golang: func(s *goSide, n string) error {
-		s.ok(s.client.NewLock(n).Lock(s.ctx()))
+		s.ok(s.lock(n).Lock(s.ctx()))
 		s.renewed(1, n)
 		return nil
 	},
@@ -63,9 +63,9 @@ func renewalOf(count, lost int, watchdog time.Duration, name string) scenario {
 		golang: func(s *goSide, n string) error {
 			all, owner := names(n), s.client.NewOwner()
 			for _, n := range all {
-				s.ok(s.client.NewLock(n).Lock(s.ctx(), rlock.As(owner)))
+				s.ok(s.lock(n).Lock(s.ctx(), rlock.As(owner)))
 			}
-			s.ok(s.client.NewLock(n+"-fixed").Lock(s.ctx(), rlock.Lease(quiet), rlock.As(owner)))
+			s.ok(s.lock(n+"-fixed").Lock(s.ctx(), rlock.Lease(quiet), rlock.As(owner)))
 			return prepared(s.rig, all)
 		},
 	}

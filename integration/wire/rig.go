@@ -11,6 +11,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/internal/monitor"
 )
@@ -27,6 +28,7 @@ type rig struct {
 
 	proxy *faultproxy.Proxy // of the side that plays
 	from  int               // of the proxy's record, where the scenario begins
+	kind  javapeer.Kind     // of the scenario's locks
 	kept  []string          // locks that the scenario waits to see renewed
 
 	mu    sync.Mutex // guards heard
@@ -83,14 +85,14 @@ func (r *rig) do(command string, args ...any) any {
 }
 
 // play has a side use the server through p, from an empty keyspace on, and from an empty script cache if wanted.
-func (r *rig) play(p *faultproxy.Proxy, noScripts bool) {
+func (r *rig) play(p *faultproxy.Proxy, sc scenario) {
 	r.t.Helper()
 	r.do("FLUSHALL")
-	if noScripts {
+	if sc.firstUse {
 		r.do("SCRIPT", "FLUSH")
 	}
 	r.messages()
-	r.proxy = p
+	r.proxy, r.kind = p, sc.kind
 	r.kept = nil
 	r.tap.Mark()
 	r.from = len(p.Record())
@@ -153,8 +155,8 @@ func (r *rig) settle() {
 			}
 			c := command(e.Cmd)
 			switch {
-			case len(c.keys) == 3 && !failed(e):
-				owed["latch "+c.keys[2]] = 1
+			case c.latch() != "" && !failed(e):
+				owed["latch "+c.latch()] = 1
 			case c.is("DEL"):
 				for _, key := range c.words[1:] {
 					delete(owed, "latch "+key)

@@ -9,6 +9,7 @@ import (
 // scenario is one thing that both sides do with the lock called name. A side returns errUntimely to be played again.
 type scenario struct {
 	name     string
+	kind     javapeer.Kind
 	watchdog time.Duration // 0 is quiet
 	firstUse bool          // the server knows no script
 	java     func(s *javaSide, name string) error
@@ -45,7 +46,9 @@ const (
 // dog is Redisson's call without a lease.
 const dog = javapeer.Watchdog
 
-var scenarios = slicesOf(acquiring, waiting, releasing, renewing, asking, naming())
+var plain = slicesOf(acquiring, waiting, releasing, renewing, asking, naming())
+
+var scenarios = slicesOf(plain, spinning)
 
 func slicesOf(parts ...[]scenario) (all []scenario) {
 	for _, p := range parts {

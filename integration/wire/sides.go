@@ -13,7 +13,7 @@ import (
 )
 
 // errUntimely says that the machine was too slow for what a scenario is about; it is played again.
-var errUntimely = errors.New("a renewal came too early or too late, or a second try too late")
+var errUntimely = errors.New("a renewal came too early or too late, or a try too late")
 
 // javaSide plays a scenario with Redisson.
 type javaSide struct {
@@ -45,6 +45,9 @@ func newJava(r *rig, version string, options ...javapeer.Option) *javaSide {
 	}
 	return &javaSide{rig: r, peer: peer, proxy: proxy, id: newIdentity(peer.ID), t1: peer.Thread("t1"), t2: peer.Thread("t2")}
 }
+
+// use has both threads take locks of a kind.
+func (s *javaSide) use(k javapeer.Kind) { s.t1, s.t2 = s.t1.Of(k), s.t2.Of(k) }
 
 // ok unwraps a call that has to succeed.
 func (s *javaSide) ok(r javapeer.Reply, err error) javapeer.Reply {
@@ -100,6 +103,9 @@ func newGo(r *rig, altered []Altered, options ...rlock.Option) *goSide {
 	return s
 }
 
+// lock is a lock of the scenario's kind.
+func (s *goSide) lock(name string) *rlock.Lock { return s.kind.GoLock(s.client, name) }
+
 // ok takes an acquire that has to succeed.
 func (s *goSide) ok(h *rlock.Hold, err error) *rlock.Hold {
 	s.t.Helper()
@@ -131,13 +137,20 @@ func (r *rig) ctx() context.Context {
 	return ctx
 }
 
+// waits tells whether somebody who was refused waits for a lock of the scenario's kind.
+func (r *rig) waits(all []faultproxy.Exchange, name string) bool {
+	if r.kind == javapeer.Spin {
+		return polls(all, name) >= severalPolls
+	}
+	return refused(all, name)
+}
+
 // refused tells whether a try was refused, then its channel subscribed to, then a try refused again.
 func refused(all []faultproxy.Exchange, name string) bool {
 	stage := 0
 	for _, e := range all {
 		c := command(e.Cmd)
-		_, ttl := e.Reply.(int64)
-		try := ttl && len(c.keys) == 1 && c.keys[0] == name && lockSHAs[c.sha]
+		try := refusal(e, name)
 		subscription := c.is("SUBSCRIBE", channel(name)) && !e.Answered.IsZero()
 		if try && stage != 1 || subscription && stage == 1 {
 			stage++
@@ -146,9 +159,16 @@ func refused(all []faultproxy.Exchange, name string) bool {
 	return stage >= 3
 }
 
-// refusedTwice is errUntimely unless a waiter came to its second try in time.
-func (r *rig) refusedTwice(name string) error {
-	if !refused(r.record(), name) {
+// refusal tells whether it is a try that was refused.
+func refusal(e faultproxy.Exchange, name string) bool {
+	c := command(e.Cmd)
+	_, ttl := e.Reply.(int64)
+	return ttl && len(c.keys) == 1 && c.keys[0] == name && lockSHAs[c.sha]
+}
+
+// waited is errUntimely unless a waiter tried again in time.
+func (r *rig) waited(name string) error {
+	if !r.waits(r.record(), name) {
 		return errUntimely
 	}
 	return nil
@@ -159,7 +179,7 @@ func renewals(all []faultproxy.Exchange, name string, answered bool) int {
 	n := 0
 	for _, e := range all {
 		c := command(e.Cmd)
-		if len(c.keys) > 0 && len(c.argv) == len(c.keys)+1 && !lockSHAs[c.sha] && !c.publishes() && slices.Contains(c.keys, name) {
+		if c.shape() == "renew" && slices.Contains(c.keys, name) {
 			_, one := e.Reply.(int64)
 			_, several := e.Reply.([]any)
 			if one || several || !answered {

@@ -29,8 +29,8 @@ func splitDels(events []event) []event {
 	kept := map[string]int64{}
 	var out []event
 	for _, e := range events {
-		if len(e.keys) == 3 && e.reply != nil {
-			kept[e.keys[2]] = 1
+		if latch := e.latch(); latch != "" && e.reply != nil {
+			kept[latch] = 1
 		}
 		var sum int64
 		latches := true

@@ -156,6 +156,7 @@ func (r *rig) keys() []key {
 // trace is a recording in which equal things look equal.
 type trace struct {
 	steps    []step
+	late     bool // somebody tried again later than is due
 	messages []string
 	keys     []string
 	shas     map[string]string // of each role that was seen so far
@@ -172,6 +173,9 @@ type step struct {
 	inside []string
 	reply  string
 	tick   *tick // of a renewal
+
+	left           time.Duration // what a lock that is taken, or a PTTL, was told
+	sent, answered time.Time
 }
 
 // script is how a script was called.
@@ -179,6 +183,14 @@ type script struct {
 	verb       string // EVALSHA or EVAL
 	sha        string // shown for the lock script only: its text is the same on both sides
 	keys, argv []string
+}
+
+// latch is the key of an unlock's latch, empty if it has none.
+func (s *script) latch() string {
+	if last := s.keys[len(s.keys)-1]; strings.Contains(last, latchPrefix) && len(s.keys) > 1 {
+		return last
+	}
+	return ""
 }
 
 // show makes the head of a step that calls a script.
@@ -200,7 +212,7 @@ func (s step) lines() []string {
 
 // clone can be changed without t.
 func (t trace) clone() trace {
-	c := trace{slices.Clone(t.steps), slices.Clone(t.messages), slices.Clone(t.keys), t.shas}
+	c := trace{slices.Clone(t.steps), t.late, slices.Clone(t.messages), slices.Clone(t.keys), t.shas}
 	for i := range c.steps {
 		c.steps[i].inside = slices.Clone(c.steps[i].inside)
 		if s := c.steps[i].script; s != nil {

@@ -17,22 +17,22 @@ var waiting = []scenario{{
 		r, err := s.t2.TryLockFor(s.ctx(), n, time.Second, dog)
 		s.says(false, r, err)
 		s.settle()
-		return s.refusedTwice(n)
+		return s.waited(n)
 	},
 	golang: func(s *goSide, n string) error {
-		l := s.client.NewLock(n)
+		l := s.lock(n)
 		s.ok(l.Lock(s.ctx()))
 		_, err := l.TryLockFor(s.ctx(), time.Second)
 		s.is(rlock.ErrLocked, err)
 		s.settle()
-		return s.refusedTwice(n)
+		return s.waited(n)
 	},
 }, {
-	name:   "wait ended by a message",
+	name:   "wait ended by an unlock",
 	java:   javaWaits((*javapeer.Thread).Lock),
 	golang: goWaits,
 }, {
-	name: "timed wait ended by a message",
+	name: "timed wait ended by an unlock",
 	java: javaWaits(func(t *javapeer.Thread, ctx context.Context, n string, _ time.Duration) (javapeer.Reply, error) {
 		return t.TryLockFor(ctx, n, patience, long)
 	}),
@@ -47,14 +47,14 @@ var waiting = []scenario{{
 		s.ok(s.t1.Lock(s.ctx(), n, time.Second))
 		s.ok(s.t2.Lock(s.ctx(), n, dog))
 		s.settle()
-		return s.refusedTwice(n)
+		return s.waited(n)
 	},
 	golang: func(s *goSide, n string) error {
-		l := s.client.NewLock(n)
+		l := s.lock(n)
 		s.ok(l.Lock(s.ctx(), rlock.Lease(time.Second)))
 		s.ok(l.Lock(s.ctx()))
 		s.settle()
-		return s.refusedTwice(n)
+		return s.waited(n)
 	},
 }}
 
@@ -68,7 +68,7 @@ func javaWaits(wait func(t *javapeer.Thread, ctx context.Context, n string, leas
 			_, err := wait(s.t2, ctx, n, dog)
 			got <- err
 		}()
-		s.await("a second refusal behind a subscription", func(all []faultproxy.Exchange) bool { return refused(all, n) })
+		s.await("a waiter", func(all []faultproxy.Exchange) bool { return s.waits(all, n) })
 		if err := s.t2.AwaitParked(s.ctx()); err != nil {
 			s.t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func goWaits(s *goSide, n string) error {
 }
 
 func goWaitsWith(s *goSide, n string, wait func(context.Context, *rlock.Lock) (*rlock.Hold, error)) error {
-	l := s.client.NewLock(n)
+	l := s.lock(n)
 	h := s.ok(l.Lock(s.ctx()))
 	got := make(chan error, 1)
 	ctx := s.ctx()
@@ -95,7 +95,7 @@ func goWaitsWith(s *goSide, n string, wait func(context.Context, *rlock.Lock) (*
 		_, err := wait(ctx, l)
 		got <- err
 	}()
-	s.await("a second refusal behind a subscription", func(all []faultproxy.Exchange) bool { return refused(all, n) })
+	s.await("a waiter", func(all []faultproxy.Exchange) bool { return s.waits(all, n) })
 	s.is(nil, h.Unlock(s.ctx()))
 	if err := <-got; err != nil {
 		s.t.Fatal(err)

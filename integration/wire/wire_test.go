@@ -15,9 +15,28 @@ import (
 func local(t testing.TB) *redisserver.LocalServer { return redisserver.Local(t) }
 
 func TestGoSaysOnTheWireWhatJavaSays(t *testing.T) {
+	compareAll(t, New(t, javapeer.Newest, local), slices.Concat(Names(), SpinNames()))
+}
+
+// The spin locks of other releases; the newest is above.
+func TestGoSaysOnTheWireWhatOtherSpinLocksSay(t *testing.T) {
+	for _, version := range javapeer.SpinVersions(false) {
+		if version == javapeer.Newest {
+			continue
+		}
+		t.Run(version, func(t *testing.T) {
+			p := New(t, version, local)
+			compareAll(t, p, SpinNames())
+			for _, name := range p.Unused() {
+				t.Errorf("the justification %q has nothing to justify", name)
+			}
+		})
+	}
+}
+
+func compareAll(t *testing.T, p *Proof, names []string) {
 	table := []string{"scenario | commands, calls in scripts | result"}
-	p := New(t, javapeer.Newest, local)
-	for _, name := range Names() {
+	for _, name := range names {
 		ran := false
 		t.Run(name, func(t *testing.T) {
 			f := p.Play(t, name)

@@ -1,0 +1,92 @@
+package wire
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// A waiter's tries, each refused until the last, come after pauses in ms.
+func triesAfter(pauses ...float64) (steps []step) {
+	at := time.Unix(1, 0)
+	for i := range len(pauses) + 1 {
+		if i > 0 {
+			at = at.Add(time.Duration(pauses[i-1] * float64(time.Millisecond)))
+		}
+		s := step{role: "lock", name: "a", owner: "OWNER2", head: "EVALSHA lock", reply: "int ≤10000", left: time.Minute, sent: at}
+		at = at.Add(time.Millisecond)
+		s.answered = at
+		if i == len(pauses) {
+			s.reply = "nil"
+		}
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+func TestPausesThatDoNotDoubleAreSeen(t *testing.T) {
+	redisson := []float64{1, 2, 4.5, 9, 20, 40, 80, 128, 128, 128}
+	for _, c := range []struct {
+		why    string
+		pauses []float64
+		odd    string // what the trace tells, if anything
+		late   bool
+	}{
+		{"as Redisson's shortest", []float64{1, 2, 4, 8, 16, 32, 64, 128, 128}, "", false},
+		{"as Redisson's longest", []float64{1, 2, 5, 12, 27, 58, 121, 128, 128}, "", false},
+		{"as Go's shortest", []float64{1, 1, 2, 4, 8, 16, 32, 64, 64}, "", false},
+		{"as Go's longest", []float64{1, 2, 4, 8, 16, 32, 64, 128, 128}, "", false},
+		{"late by what the machine needs", append([]float64{20, 20}, redisson[2:]...), "", false},
+		{"ended in the middle of a pause that a release cuts short", append(redisson[:8:8], 3), "3ms after refusal 9, where 64ms to 128ms are due", false},
+		{"none", []float64{0.2, 0.2, 0.2, 0.2}, "200µs after refusal 1, where 1ms to 2ms are due", false},
+		{"always the first", []float64{1, 1, 1, 1}, "1ms after refusal 3, where 2ms to 8ms are due", false},
+		{"always the longest", []float64{128, 128, 128}, "128ms after refusal 1, where 1ms to 2ms are due", true},
+		{"doubled without an end", []float64{1, 2, 4, 8, 16, 32, 64, 128, 256}, "256ms after refusal 9, where 64ms to 128ms are due", true},
+	} {
+		steps, late := mergePolls(triesAfter(c.pauses...))
+		got := trace{steps: steps}.String()
+		if c.odd == "" && strings.Contains(got, "are due") || !strings.Contains(got, c.odd) || late != c.late {
+			t.Errorf("%s: late %v, want %v, %q and\n%s", c.why, late, c.late, c.odd, got)
+		}
+		// The first refusal, the repeated ones, the grant.
+		if c.odd == "" && len(steps) != 3 {
+			t.Errorf("%s: %d steps\n%s", c.why, len(steps), got)
+		}
+	}
+}
+
+// One at the end of the lease that a waiter was told of is not too early, one before is.
+func TestATryAtTheEndOfALeaseIsNotTooEarly(t *testing.T) {
+	for left, odd := range map[time.Duration]bool{10 * time.Millisecond: false, 15 * time.Millisecond: false, time.Second: true} {
+		steps := triesAfter(1, 2, 4, 8, 16, 32, 64, 3)
+		for i := range steps {
+			steps[i].left = left
+		}
+		got, _ := mergePolls(steps)
+		if text := (trace{steps: got}).String(); strings.Contains(text, "3ms after refusal 8") != odd {
+			t.Errorf("%v before the end:\n%s", left, text)
+		}
+	}
+}
+
+// Who asks once and then waits for something else is not the same as who asks again.
+func TestAWaiterThatDoesNotPollIsSeen(t *testing.T) {
+	polled, _ := mergePolls(triesAfter(1, 2, 4))
+	once, _ := mergePolls(triesAfter(1))
+	if report, _ := compare(trace{steps: polled}, trace{steps: once}, nil); !strings.Contains(report, "has no counterpart in Go") {
+		t.Errorf("the report is:\n%s", report)
+	}
+}
+
+func TestWaitersOfOneLockPollEachForItself(t *testing.T) {
+	mine, other := triesAfter(1, 2, 4, 8), triesAfter(1, 2, 4, 8)
+	var both []step
+	for i := range mine {
+		other[i].owner = "OWNER3"
+		both = append(both, mine[i], other[i])
+	}
+	steps, late := mergePolls(both)
+	if got := (trace{steps: steps}).String(); len(steps) != 6 || late || strings.Contains(got, "are due") {
+		t.Errorf("%d steps, late %v:\n%s", len(steps), late, got)
+	}
+}
