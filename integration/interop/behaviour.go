@@ -1,6 +1,11 @@
 package interop
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"github.com/rlock-go/redisson/integration/javapeer"
+)
 
 // Behaviour is one thing that both sides must see alike.
 type Behaviour struct {
@@ -11,7 +16,7 @@ type Behaviour struct {
 	show  func(*scene)
 }
 
-// Behaviours are all, in their order.
+// Behaviours are all of a plain lock, in their order.
 var Behaviours = []Behaviour{
 	{"JavaHolderKeepsGoOut", true, javaHolderKeepsGoOut},
 	{"GoHolderKeepsJavaOut", true, goHolderKeepsJavaOut},
@@ -31,6 +36,23 @@ var Behaviours = []Behaviour{
 	{"KilledGoProcessIsFollowedByJava", true, killedGoProcessIsFollowedByJava},
 	{"KilledJVMIsFollowedByGo", true, killedJVMIsFollowedByGo},
 	{"ManyWaitersOnBothSides", false, manyWaitersOnBothSides},
+}
+
+// SpinBehaviours are those of a spin lock. It is shown what a plain lock is, but for what a message does.
+var SpinBehaviours = ofKind(javapeer.Spin, "JavaHolderKeepsGoOut", "GoHolderKeepsJavaOut", "GoForceUnlockEndsJavaHold",
+	"JavaForceUnlockEndsGoHold", "JavaSeesGoHolds", "GoSeesJavaHolds", "GoReentersJavaHold", "JavaReleasesWhatGoTookInItsName",
+	"CounterIsExactAcrossProcesses", "KilledGoProcessIsFollowedByJava", "KilledJVMIsFollowedByGo")
+
+func ofKind(k javapeer.Kind, names ...string) (all []Behaviour) {
+	for _, name := range names {
+		i := slices.IndexFunc(Behaviours, func(b Behaviour) bool { return b.Name == name })
+		b := Behaviours[i]
+		all = append(all, Behaviour{b.Name, b.Brief, func(s *scene) {
+			s.use(k)
+			b.show(s)
+		}})
+	}
+	return all
 }
 
 // Show shows a behaviour, and fails t where it is not so. The lock's name is that of t.

@@ -13,6 +13,8 @@ const (
 	workersOfEach  = 4
 	warmRounds     = 250
 	briefly        = 5 * time.Second
+	veryBriefly    = 2 * time.Second
+	thinking       = 2 * time.Millisecond
 	timeToGetReady = time.Second
 	// Java's waiters may miss a message, and enter then when a lease of 30 s is over.
 	timeToEnd = 60 * time.Second
@@ -32,9 +34,14 @@ func counterIsExactAcrossProcesses(s *scene) {
 	}
 
 	start := javapeer.MonotonicNow() + timeToGetReady.Nanoseconds()
+	var think time.Duration
+	if s.kind == javapeer.Spin {
+		// A thread that releases and asks at once would get it again and again, while all others pause.
+		think = thinking
+	}
 	inJava := background(func() (javapeer.WorkResult, error) {
 		return s.java.Work(ctx, javapeer.Work{
-			Name: s.name, Counter: counter, Workers: workersOfEach, Hold: time.Millisecond, For: duration, StartAt: start,
+			Name: s.name, Kind: s.kind, Counter: counter, Workers: workersOfEach, Hold: time.Millisecond, Think: think, For: duration, StartAt: start,
 		})
 	})
 	var inGo []<-chan outcome[tally]
@@ -62,8 +69,8 @@ func counterIsExactAcrossProcesses(s *scene) {
 	if counted != total {
 		s.Errorf("the counter says %d, those who counted %d: %d updates were lost", counted, total, total-counted)
 	}
-	if goTotal == 0 {
-		s.Error("Go never entered")
+	if goTotal == 0 || java.Total == 0 {
+		s.Error("one side never entered")
 	}
 	_, err = s.redis.Do("DEL", counter)
 	s.must(err)

@@ -10,13 +10,13 @@ import (
 
 const (
 	// shortWait is of a timed try that is to fail.
-	shortWait = 2 * time.Second
+	shortWait = time.Second
 	// javaRounding is what Java loses of a wait, since it subtracts instants in whole milliseconds.
 	javaRounding = 5 * time.Millisecond
 )
 
 func javaHolderKeepsGoOut(s *scene) {
-	ctx, java := s.Context(), s.java.Thread("t1")
+	ctx, java := s.Context(), s.thread("t1")
 	owner := s.ok(java.Owner(ctx)).Text()
 	s.ok(java.Lock(ctx, s.name, javapeer.Watchdog))
 	s.serverHas(map[string]string{owner: "1"})
@@ -48,7 +48,7 @@ func javaHolderKeepsGoOut(s *scene) {
 }
 
 func goHolderKeepsJavaOut(s *scene) {
-	ctx, java := s.Context(), s.java.Thread("t1")
+	ctx, java := s.Context(), s.thread("t1")
 	hold := s.got(s.lock.Lock(ctx))
 	owner := hold.Owner().String()
 	s.serverHas(map[string]string{owner: "1"})
@@ -104,7 +104,7 @@ func (s *scene) inTime(from int64, left time.Duration, entered int64) {
 }
 
 func javaLeaseEndsAndGoEnters(s *scene) {
-	ctx, java := s.Context(), s.java.Thread("t1")
+	ctx, java := s.Context(), s.thread("t1")
 	s.ok(java.Lock(ctx, s.name, shortLease))
 	s.ttlIn(0, shortLease)
 	from, left := javapeer.MonotonicNow(), s.ttl()
@@ -120,7 +120,7 @@ func javaLeaseEndsAndGoEnters(s *scene) {
 }
 
 func goLeaseEndsAndJavaEnters(s *scene) {
-	ctx, java := s.Context(), s.java.Thread("t1")
+	ctx, java := s.Context(), s.thread("t1")
 	hold := s.got(s.lock.TryLock(ctx, rlock.Lease(shortLease)))
 	s.ttlIn(0, shortLease)
 	from, left := javapeer.MonotonicNow(), s.ttl()

@@ -10,10 +10,10 @@ import (
 )
 
 func goForceUnlockEndsJavaHold(s *scene) {
-	ctx, holder, waiter := s.Context(), s.java.Thread("t1"), s.java.Thread("t2")
+	ctx, holder, waiter := s.Context(), s.thread("t1"), s.thread("t2")
 	s.ok(holder.Lock(ctx, s.name, javapeer.Watchdog))
+	goEntered := goWaits(s, 1, s.lockWith(s.client))
 	entered := s.javaWaits(waiter)
-	goEntered := goWaits(s, 2, s.lockWith(s.client))
 
 	forced, err := s.lock.ForceUnlock(ctx)
 	s.must(err)
@@ -48,9 +48,9 @@ func goForceUnlockEndsJavaHold(s *scene) {
 
 func javaForceUnlockEndsGoHold(s *scene) {
 	const watchdog = 9 * time.Second
-	ctx, java := s.Context(), s.java.Thread("t1")
+	ctx, java := s.Context(), s.thread("t1")
 	holder := s.open(s.T, rlock.WithWatchdogTimeout(watchdog))
-	hold := s.got(holder.NewLock(s.name).Lock(ctx))
+	hold := s.got(s.lockOf(holder).Lock(ctx))
 	inside, cancel := hold.Context(ctx)
 	defer cancel()
 	// One waiter in the holder's own client, one in another.

@@ -12,13 +12,22 @@ import (
 var full = flag.Bool("full", false, "show the behaviours with all recorded releases, and count for longer")
 
 func TestInterop(t *testing.T) {
-	for _, version := range javapeer.Versions(*full) {
+	showAll(t, javapeer.Versions(*full), Behaviours, briefly)
+}
+
+func TestSpinInterop(t *testing.T) {
+	showAll(t, javapeer.SpinVersions(*full), SpinBehaviours, veryBriefly)
+}
+
+func showAll(t *testing.T, versions []string, behaviours []Behaviour, counting time.Duration) {
+	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
 			w := NewWorld(t, version, redisserver.Local(t))
+			w.Counting = counting
 			if *full {
 				w.Counting = 30 * time.Second
 			}
-			for _, b := range Behaviours {
+			for _, b := range behaviours {
 				t.Run(b.Name, func(t *testing.T) { w.Show(t, b) })
 			}
 			w.CheckNothingIsLeft(t)

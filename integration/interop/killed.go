@@ -10,7 +10,7 @@ import (
 const killedLease = 3 * time.Second
 
 func killedGoProcessIsFollowedByJava(s *scene) {
-	ctx, java := s.Context(), s.java.Thread("t1")
+	ctx, java := s.Context(), s.thread("t1")
 	p := s.launch(order{Keep: true, Watchdog: killedLease})
 	s.ttlIn(0, killedLease)
 	entered := s.javaWaits(java)
@@ -26,7 +26,7 @@ func killedGoProcessIsFollowedByJava(s *scene) {
 func killedJVMIsFollowedByGo(s *scene) {
 	ctx := s.Context()
 	doomed := javapeer.Start(s.T, s.version, s.server.Addr(), javapeer.WatchdogTimeout(killedLease))
-	s.ok(doomed.Thread("t1").Lock(ctx, s.name, javapeer.Watchdog))
+	s.ok(doomed.Thread("t1").Of(s.kind).Lock(ctx, s.name, javapeer.Watchdog))
 	s.ttlIn(0, killedLease)
 	entered := goWaits(s, 1, s.lockWith(s.client))
 	s.renewed()

@@ -23,7 +23,7 @@ type process struct {
 // launch starts the test binary again and returns when it is ready. It ends with the test.
 func (s *scene) launch(o order) *process {
 	s.Helper()
-	o.URL, o.Name = s.server.URL(), s.name
+	o.URL, o.Name, o.Kind = s.server.URL(), s.name, s.kind
 	text, err := json.Marshal(o)
 	s.must(err)
 	binary, err := os.Executable()

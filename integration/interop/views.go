@@ -59,7 +59,7 @@ func (s *scene) owner(thread *javapeer.Thread) rlock.Owner {
 }
 
 func javaSeesGoHolds(s *scene) {
-	ctx, java := s.Context(), s.java.Thread("t1")
+	ctx, java := s.Context(), s.thread("t1")
 	s.javaSees(java, false, 0)
 	hold := s.got(s.lock.Lock(ctx))
 	s.javaSees(java, true, 0)
@@ -75,8 +75,8 @@ func javaSeesGoHolds(s *scene) {
 }
 
 func goSeesJavaHolds(s *scene) {
-	ctx, java := s.Context(), s.java.Thread("t1")
-	owner, other := s.owner(java), s.owner(s.java.Thread("t2"))
+	ctx, java := s.Context(), s.thread("t1")
+	owner, other := s.owner(java), s.owner(s.thread("t2"))
 	s.goSees(owner, false, 0)
 	for count := 1; count <= 2; count++ {
 		s.ok(java.Lock(ctx, s.name, javapeer.Watchdog))
@@ -95,7 +95,7 @@ func goSeesJavaHolds(s *scene) {
 }
 
 func goReentersJavaHold(s *scene) {
-	ctx, java := s.Context(), s.java.Thread("t1")
+	ctx, java := s.Context(), s.thread("t1")
 	owner := s.owner(java)
 	counts := func(n string) { s.Helper(); s.serverHas(map[string]string{owner.String(): n}) }
 	s.ok(java.Lock(ctx, s.name, javapeer.Watchdog))
@@ -115,10 +115,10 @@ func goReentersJavaHold(s *scene) {
 	// Re-entered by one client, released by another that knows no more than the owner's name.
 	hold = s.got(s.lock.Lock(ctx, rlock.As(owner)))
 	counts("2")
-	s.must(s.open(s.T).NewLock(s.name).UnlockAs(ctx, owner))
+	s.must(s.lockOf(s.open(s.T)).UnlockAs(ctx, owner))
 	counts("1")
 	s.ttlIn(stale, 30*time.Second)
-	if s.ok(s.java.Thread("t2").TryLock(ctx, s.name)).Bool() {
+	if s.ok(s.thread("t2").TryLock(ctx, s.name)).Bool() {
 		s.Fatal("entered beside a hold that was left")
 	}
 	s.ok(java.Unlock(ctx, s.name))
@@ -129,7 +129,7 @@ func goReentersJavaHold(s *scene) {
 
 	// The last release, too, may be Go's; it wakes those who wait in Java.
 	s.ok(java.Lock(ctx, s.name, javapeer.Watchdog))
-	waiter := s.java.Thread("t2")
+	waiter := s.thread("t2")
 	entered := s.javaWaits(waiter)
 	s.must(s.lock.UnlockAs(ctx, owner))
 	await(s, entered)
@@ -140,7 +140,7 @@ func goReentersJavaHold(s *scene) {
 }
 
 func javaReleasesWhatGoTookInItsName(s *scene) {
-	ctx, java := s.Context(), s.java.Thread("t1")
+	ctx, java := s.Context(), s.thread("t1")
 	owner := s.owner(java)
 	hold := s.got(s.lock.Lock(ctx, rlock.As(owner)))
 	s.javaSees(java, true, 1)

@@ -51,7 +51,7 @@ type entry struct {
 func (s *scene) lockWith(c *rlock.Client) func() (entry, error) {
 	ctx := s.Context()
 	return func() (entry, error) {
-		h, err := c.NewLock(s.name).Lock(ctx)
+		h, err := s.lockOf(c).Lock(ctx)
 		return entry{h, javapeer.MonotonicNow()}, err
 	}
 }
@@ -59,10 +59,15 @@ func (s *scene) lockWith(c *rlock.Client) func() (entry, error) {
 // goWaits starts a Go waiter of the scene's lock, which must be held, and returns once it waits: it is the last of so
 // many connections that listen, and its try after that was executed too. (A renewal that the server counts in between
 // would end this a moment early, before the second try. That is no harm: the waiter then finds the lock free by it.)
+//
+// Nobody listens for a spin lock's release: its waiter waits once it was refused twice.
 func goWaits[T any](s *scene, listening int, enter func() (T, error)) <-chan outcome[T] {
 	s.Helper()
+	if s.kind == javapeer.Spin {
+		listening = 0
+	}
 	// Who has entered unsubscribes behind its caller's back.
-	s.eventually("an end of earlier waits", func() bool { return s.subscribers() == listening-1 })
+	s.eventually("an end of earlier waits", func() bool { return s.subscribers() == max(0, listening-1) })
 	tries := s.evalshas()
 	entered := background(enter)
 	s.eventually("a Go waiter", func() bool { return s.subscribers() == listening && s.evalshas() >= tries+2 })
@@ -84,8 +89,8 @@ func (s *scene) javaParked(thread *javapeer.Thread) {
 	ctx, cancel := context.WithTimeout(s.Context(), patience)
 	defer cancel()
 	s.must(thread.AwaitParked(ctx))
-	if n := s.subscribers(); n == 0 {
-		s.Fatal("a Java waiter that listens to another channel")
+	if n := s.subscribers(); (n == 0) != (s.kind == javapeer.Spin) {
+		s.Fatalf("%d connections listen to the channel while a Java waiter waits", n)
 	}
 }
 

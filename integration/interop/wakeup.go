@@ -19,7 +19,7 @@ const (
 
 // javaWaiterIsWokenByGoUnlock measures from the call of Go's Unlock to the return of Java's lock().
 func javaWaiterIsWokenByGoUnlock(s *scene) {
-	ctx, java := s.Context(), s.java.Thread("t1")
+	ctx, java := s.Context(), s.thread("t1")
 	var delays Spread
 	for range wakeUps {
 		hold := s.got(s.lock.Lock(ctx))
@@ -38,7 +38,7 @@ func javaWaiterIsWokenByGoUnlock(s *scene) {
 // goWaiterIsWokenByJavaUnlock measures from asking the JVM for the unlock, so that the pipe to it is counted too: the
 // message is often there before unlock() returns in Java.
 func goWaiterIsWokenByJavaUnlock(s *scene) {
-	ctx, java := s.Context(), s.java.Thread("t1")
+	ctx, java := s.Context(), s.thread("t1")
 	var delays, afterReturn Spread
 	for range wakeUps {
 		s.ok(java.Lock(ctx, s.name, javapeer.Watchdog))

@@ -23,6 +23,7 @@ const orderEnv = "RLOCK_INTEROP_ORDER"
 type order struct {
 	URL  string
 	Name string
+	Kind javapeer.Kind
 
 	// For a process that counts as javapeer.Work does.
 	Counter string
@@ -73,7 +74,7 @@ func (o *order) carryOut(ctx context.Context) error {
 	defer client.Close()
 	in := bufio.NewReader(os.Stdin)
 	if o.Keep {
-		if _, err := client.NewLock(o.Name).Lock(ctx); err != nil {
+		if _, err := o.Kind.GoLock(client, o.Name).Lock(ctx); err != nil {
 			return err
 		}
 		fmt.Println("ready")
@@ -123,7 +124,7 @@ func (o *order) count(ctx context.Context, client *rlock.Client, l load) (tally,
 	var wg sync.WaitGroup
 	for i := range o.Workers {
 		wg.Go(func() {
-			sum.PerWorker[i], late[i], errs[i] = o.work(ctx, client.NewLock(l.name), l)
+			sum.PerWorker[i], late[i], errs[i] = o.work(ctx, o.Kind.GoLock(client, l.name), l)
 		})
 	}
 	wg.Wait()

@@ -85,6 +85,7 @@ type scene struct {
 	*World
 	ctx  context.Context
 	name string
+	kind javapeer.Kind
 	lock *rlock.Lock
 }
 
@@ -96,6 +97,15 @@ func (w *World) scene(t *testing.T) *scene {
 	t.Cleanup(cancel)
 	return &scene{T: t, World: w, ctx: ctx, name: t.Name(), lock: w.client.NewLock(t.Name())}
 }
+
+// use has the scene be about a lock of another kind.
+func (s *scene) use(k javapeer.Kind) { s.kind, s.lock = k, k.GoLock(s.client, s.name) }
+
+// thread is one of Java's that takes locks of the scene's kind.
+func (s *scene) thread(name string) *javapeer.Thread { return s.java.Thread(name).Of(s.kind) }
+
+// lockOf is the scene's lock as another client has it.
+func (s *scene) lockOf(c *rlock.Client) *rlock.Lock { return s.kind.GoLock(c, s.name) }
 
 // ok takes the result of a Java command that has to succeed.
 func (s *scene) ok(r javapeer.Reply, err error) javapeer.Reply {
