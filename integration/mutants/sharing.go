@@ -102,8 +102,8 @@ var sharing = []defect{
 	{
 		what: "waiters listen where their slot was",
 		edits: []edit{{"internal/lockstate/follow.go",
-			"\t\t\tn.queue.resubscribe()\n",
-			"\t\t\t_ = n.queue.resubscribe\n"}},
+			"\t\t\t\tq.resubscribe()\n",
+			"\t\t\t\t_ = q.resubscribe\n"}},
 		by: []catcher{{"rlock", "TestWaiterListensWhereItsSlotIs"}, {"rlock", "TestServerThatLeavesTakesNobodyWithIt"}},
 	},
 	{

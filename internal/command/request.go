@@ -61,8 +61,8 @@ func (f DoneFunc) Done(r *Request) { f(r) }
 // the exported fields and gives it a command by Script or Command;
 // the rest is the executor's until the request is done.
 type Request struct {
-	Handler Handler
-	Resend  Resend
+	Handler Handler       // is told what becomes of it
+	Resend  Resend        // when it may be sent again
 	Until   time.Duration // not sent again after this reading of the clock
 	Wait    bool          // followed by WAIT for all connected replicas
 	Slot    uint16        // of its keys, codec.Slot; any where it has none
