@@ -145,10 +145,6 @@ func (c *Client) ID() uuid.UUID { return c.s.ID() }
 // NewOwner makes an owner that was never handed out before. It does no I/O.
 func (c *Client) NewOwner() Owner { return Owner{c.s.NewOwner()} }
 
-// longestName bounds a key: a connection refuses answers of more than a
-// mebibyte, and the server's answer to SUBSCRIBE has the name in it.
-const longestName = 512 << 10
-
 // NewLock returns a handle for the lock of that name, Redisson's
 // getLock(name). It does no I/O. A name that can't be used, one that is empty
 // or, mapped, longer than 512 KiB, is reported by every call that would use

@@ -19,6 +19,10 @@ type Lock struct{ l lockstate.Lock }
 // Name is what NewLock was given.
 func (l *Lock) Name() string { return l.l.Name() }
 
+// longestName bounds a key: a connection refuses answers of more than a
+// mebibyte, and the server's answer to SUBSCRIBE has the name in it.
+const longestName = 512 << 10
+
 // usable tells what is wrong with the name, if anything is.
 func (l *Lock) usable() error {
 	name, key := l.l.Name(), l.l.Key()
