@@ -154,3 +154,8 @@ endurance:
 .PHONY: bench
 bench:
 	@$(step) 'benchmark' bash -ec 'cd integration/bench && go run . -others $(FLAGS)'
+
+# How many functions and files of the library one uncontended pair runs, by package. FLAGS=-v names them.
+.PHONY: touched
+touched:
+	@$(step) 'what a pair touches' bash -ec 'cd integration && go run ./touched $(FLAGS)'
