@@ -166,14 +166,15 @@ func (x *Executor) wakeOthers(n *topology.Node) {
 
 // settle takes the end of a send that is not redirected.
 func (r *Request) settle() {
-	fate := fateOf(r.wire.Err)
-	if r.first == 0 && mayHaveRun(r.wire.Err) {
+	if r.first == 0 && (r.wire.Err == nil || mayHaveRun(r.wire.Err)) {
 		r.first = r.wire.Sent
 	}
-	if fate != Answered {
-		r.failed = r.wire.Err
+	if r.wire.Err == nil {
+		r.done(Answered)
+		return
 	}
-	switch {
+	r.failed = r.wire.Err
+	switch fate := fateOf(r.wire.Err); {
 	case fate == Lost && r.Resend != Read:
 		r.lost()
 	case r.x.sendsAgain(r, fate):

@@ -340,6 +340,12 @@ type discarded Pipeline
 // Complete sends a DEL again that a broken connection may have swallowed, or
 // that the server refused for now; deleting twice is deleting.
 func (p *discarded) Complete(r *Request) {
+	if r.Err == nil {
+		p.mu.Lock()
+		p.refused = false
+		p.mu.Unlock()
+		return
+	}
 	_, lost := r.Err.(*LostError)
 	said, _ := refusal.Of(r.Err)
 	refused := said.Passing()
