@@ -17,10 +17,3 @@ func BenchmarkTimeNow(b *testing.B) {
 		time.Now()
 	}
 }
-
-func BenchmarkEarly(b *testing.B) {
-	c := System()
-	for b.Loop() {
-		Early(c)
-	}
-}

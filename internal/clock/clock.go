@@ -15,16 +15,6 @@ type Clock interface {
 	Now() time.Duration
 }
 
-// Early is a reading of c that is at most Now, and that is cheaper where c
-// offers it: good for noting when something was sent, since trust counted from
-// earlier ends earlier. Whether something has ended is asked of Now.
-func Early(c Clock) time.Duration {
-	if e, ok := c.(interface{ Early() time.Duration }); ok {
-		return e.Early()
-	}
-	return c.Now()
-}
-
 // Never is an instant that no Clock reaches.
 const Never = time.Duration(1<<63 - 1)
 

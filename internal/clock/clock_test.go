@@ -28,17 +28,3 @@ func TestSystemClockRunsWithTheMonotonicOne(t *testing.T) {
 		t.Fatalf("system clock advanced %v while the monotonic one advanced %v", dc, dm)
 	}
 }
-
-func TestEarlyIsNeverAheadOfNow(t *testing.T) {
-	c := System()
-	for range 10_000 {
-		early := Early(c)
-		if now := c.Now(); early > now {
-			t.Fatalf("early %v, then now %v", early, now)
-		}
-	}
-	late := Func(func() time.Duration { return 7 })
-	if Early(late) != 7 {
-		t.Error("a clock without an early reading gives its own")
-	}
-}

@@ -60,12 +60,6 @@ func (c *boottime) ask() time.Duration {
 	return now
 }
 
-// Early is Now as far as it is known without asking: late by whatever suspends
-// there were since the last Now.
-func (c *boottime) Early() time.Duration {
-	return time.Duration(c.ahead.Load()) + time.Since(c.start)
-}
-
 func readBoottime() time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
@@ -113,7 +112,7 @@ func (c *conn) boundRead() {
 	var at time.Time
 	if c.inflight > 0 {
 		b := c.batchBounds[(c.batchCount-c.inflight)%maxInFlight]
-		left := b.sent + c.p.o.Timeout - clock.Early(c.p.o.Clock)
+		left := b.sent + c.p.o.Timeout - c.p.o.Clock.Now()
 		if c.waited {
 			// The batches before it may have waited too.
 			left = c.p.o.Timeout + time.Duration(b.waits)*waitTimeout
@@ -240,7 +239,7 @@ func (c *conn) timeLeft(b []*Request) time.Duration {
 	if c.waited {
 		return c.p.o.Timeout // what was before it may have waited
 	}
-	return max(b[0].Sent+c.p.o.Timeout-clock.Early(c.p.o.Clock), time.Millisecond)
+	return max(b[0].Sent+c.p.o.Timeout-c.p.o.Clock.Now(), time.Millisecond)
 }
 
 // receiveReply gives r its reply, behind that to ASKING, and reads the answer to

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -155,7 +154,7 @@ func (p *Pipeline) attempt() error {
 // connectFailed ends the requests whose time is over, after a failed attempt to
 // connect. It tells whether to go on.
 func (p *Pipeline) connectFailed(err error) bool {
-	now := clock.Early(p.o.Clock)
+	now := p.o.Clock.Now()
 	permanent := p.ctx.Err() != nil || p.o.Permanent != nil && p.o.Permanent(err)
 	p.mu.Lock()
 	p.lastErr = err

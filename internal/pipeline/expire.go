@@ -3,8 +3,6 @@ package pipeline
 import (
 	"errors"
 	"time"
-
-	"github.com/rlock-go/redisson/internal/clock"
 )
 
 // errConnecting is why a request was not sent when the first attempt to connect
@@ -30,7 +28,7 @@ func (p *Pipeline) expiring() (stop func()) {
 			case <-p.ctx.Done():
 				return
 			}
-			now := clock.Early(p.o.Clock) - every
+			now := p.o.Clock.Now() - every
 			p.mu.Lock()
 			err := p.lastErr
 			late := p.remove(func(r *Request) bool { return p.dialling && r.deadline <= now })

@@ -129,7 +129,7 @@ func (p *Pipeline) Submit(r *Request) {
 // WakeWriter must be called afterwards. It reports false when the pipeline is
 // closed: then r.Err says so and r is never completed.
 func (p *Pipeline) Enqueue(r *Request) bool {
-	deadline := clock.Early(p.o.Clock) + p.o.Timeout
+	deadline := p.o.Clock.Now() + p.o.Timeout
 	p.mu.Lock()
 	if err := p.over(); err != nil {
 		p.mu.Unlock()
@@ -305,7 +305,7 @@ func (p *Pipeline) cutBatch() (*conn, []*Request) {
 		p.discard.Stop()
 	}
 	p.batches++
-	now := clock.Early(p.o.Clock)
+	now := p.o.Clock.Now()
 	waits := 0
 	for _, r := range b {
 		r.Sent, r.conn, r.batch, r.queued = now, c, p.batches, false

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-
-	"github.com/rlock-go/redisson/internal/clock"
 )
 
 // waitTimeout is Redisson's slavesSyncTimeout.
@@ -24,7 +22,7 @@ func (c *conn) recount() {
 	c.counting = true
 	p.queue = append(p.queue, &Request{
 		Command: "INFO", Args: []any{"replication"}, queued: true,
-		deadline: clock.Early(p.o.Clock) + p.o.Timeout,
+		deadline: p.o.Clock.Now() + p.o.Timeout,
 		Done: CompletionFunc(func(r *Request) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
