@@ -59,7 +59,7 @@ var defects = []defect{
 	{
 		what:  "a hold granted between the two sends of a forced unlock that was lost lives on",
 		as:    "trust",
-		edits: []edit{{file: "internal/lockstate/force.go", fn: "forcing.end", old: "if r.MayHaveRun() {", new: "if r.Err() == nil {"}},
+		edits: []edit{{file: "internal/lockstate/force.go", fn: "forcing.end", old: "if r.MayHaveRun() {", new: "if r.Wire.Err == nil {"}},
 	},
 	{
 		what: "MaxHold is forgotten after a nested unlock that failed",
@@ -70,6 +70,6 @@ var defects = []defect{
 	{
 		what:  "a refused nested unlock keeps the outer hold from being renewed",
 		as:    "a hold was lost without a cause",
-		edits: []edit{{file: "internal/lockstate/release.go", fn: "release.Paused", old: "if !q.MayArrive() {", new: "if !q.MayArrive() && r.st == nil {"}},
+		edits: []edit{{file: "internal/lockstate/release.go", fn: "release.Paused", old: "if !q.MayArrive {", new: "if !q.MayArrive && r.st == nil {"}},
 	},
 }

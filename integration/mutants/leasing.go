@@ -6,7 +6,7 @@ var leasing = []defect{
 		what: "a renewal ignores \"not yours\"",
 		edits: []edit{{"internal/lockstate/renew.go",
 			"watchdog.Answer{Result: watchdog.NotOwned}",
-			"watchdog.Answer{Result: watchdog.Renewed, Sent: q.Sent(), TTL: sub.least}"}},
+			"watchdog.Answer{Result: watchdog.Renewed, Sent: q.Wire.Sent, TTL: sub.least}"}},
 		by: []catcher{{"integration/invariants", "TestH2NotYoursIsALossAtOnce"}},
 	},
 	{
@@ -19,14 +19,14 @@ var leasing = []defect{
 	{
 		what: "trust in a grant counts from its reply",
 		edits: []edit{{"internal/lockstate/grant.go",
-			"st.grant(w, r.Sent(), a.lease)",
+			"st.grant(w, r.Wire.Sent, a.lease)",
 			"st.grant(w, n.c.now(), a.lease)"}},
 		by: []catcher{{"integration/invariants", "TestH1TrustCountsFromTheSend"}, {"integration/invariants", "TestH3GrantWhoseTrustIsOverIsGivenBack"}},
 	},
 	{
 		what: "trust in a renewal counts from its reply",
 		edits: []edit{{"internal/lockstate/renew.go",
-			"Sent: q.Sent(), TTL: sub.least}",
+			"Sent: q.Wire.Sent, TTL: sub.least}",
 			"Sent: r.c.now(), TTL: sub.least}"}},
 		by: []catcher{{"integration/invariants", "TestH1TrustCountsFromTheSend"}},
 	},

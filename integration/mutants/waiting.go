@@ -71,7 +71,7 @@ var waiting = []defect{
 			{"internal/waitqueue/outcome.go",
 				"\t\tif handedOn {\n\t\t\t// The unlock",
 				"\t\tif false && handedOn {\n\t\t\t// The unlock"},
-			{"internal/lockstate/release.go", "q.Fate() != command.Answered || q.OutOfOrder()", "q.Fate() != command.Answered"},
+			{"internal/lockstate/release.go", "q.Fate != command.Answered || q.OutOfOrder()", "q.Fate != command.Answered"},
 		},
 		by: []catcher{{"rlock", "TestUnlockHandsOnWithinAClient"}, {"internal/waitqueue", "TestHandOffThatWasRefusedMakesUpForItsMessage"}},
 	},
@@ -114,8 +114,8 @@ var waiting = []defect{
 	{
 		what: "a connection that is refused for a while ends courtesy",
 		edits: []edit{{"internal/lockstate/fairshare.go",
-			"if r.Fate() == command.Refused && !r.Passing() {\n",
-			"if r.Fate() != command.Answered && !r.Transient() {\n"}},
+			"if r.Fate == command.Refused && !r.Passing() {\n",
+			"if r.Fate != command.Answered && !r.Transient() {\n"}},
 		by: []catcher{{"internal/lockstate", "TestRefusedConnectionIsNoRefusalToCount"}},
 	},
 	{

@@ -50,25 +50,25 @@ func (x *Executor) Enqueue(r *Request) bool {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 	}
-	r.x, r.fate = x, Open
+	r.x, r.Fate = x, Open
 	r.bound, r.redirects, r.moved = 0, 0, false
-	r.wire.Done, r.wire.Wait = (*completion)(r), r.Wait
+	r.Wire.Done, r.Wire.Wait = (*completion)(r), r.Wait
 	n, err := x.top.Node(r.Slot)
 	if err == nil {
 		r.node = n
-		if n.Pipe.Enqueue(&r.wire) {
+		if n.Pipe.Enqueue(&r.Wire) {
 			n.Touch()
 			return true
 		}
-		err = r.wire.Err
+		err = r.Wire.Err
 	}
 	if fateOf(err) != Closed {
 		// It left just now, or nobody serves the slot for now.
 		x.parkUnserved(r, err)
 		return true
 	}
-	r.wire.Reply, r.wire.Err = nil, err
-	r.fate = Closed
+	r.Wire.Reply, r.Wire.Err = nil, err
+	r.Fate = Closed
 	return false
 }
 
@@ -77,8 +77,8 @@ func (x *Executor) Enqueue(r *Request) bool {
 // and the handler is not told.
 func (x *Executor) Again(r *Request) bool {
 	if r.failed != nil && x.o.Now() > r.Until {
-		r.fate = fateOf(r.failed)
-		r.wire.Err = r.failed
+		r.Fate = fateOf(r.failed)
+		r.Wire.Err = r.failed
 		return false
 	}
 	return x.Enqueue(r)
@@ -93,7 +93,7 @@ func (x *Executor) Cancel(r *Request) bool {
 		r.parked = nil
 		return true
 	}
-	return r.node != nil && r.node.Pipe.Cancel(&r.wire)
+	return r.node != nil && r.node.Pipe.Cancel(&r.Wire)
 }
 
 // Waiting tells whether r waits to be written: nothing of it has run so far, but
@@ -101,7 +101,7 @@ func (x *Executor) Cancel(r *Request) bool {
 func (x *Executor) Waiting(r *Request) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return r.parked != nil || r.node != nil && r.node.Pipe.Waiting(&r.wire)
+	return r.parked != nil || r.node != nil && r.node.Pipe.Waiting(&r.Wire)
 }
 
 // Flush writes what is queued. It may write to a connection of each node that
@@ -147,7 +147,7 @@ type completion Request
 func (c *completion) Complete(*pipeline.Request) {
 	r := (*Request)(c)
 	x, n := r.x, r.node
-	if r.wire.Err != nil && r.redirected() {
+	if r.Wire.Err != nil && r.redirected() {
 		return
 	}
 	r.settle()
@@ -166,15 +166,15 @@ func (x *Executor) wakeOthers(n *topology.Node) {
 
 // settle takes the end of a send that is not redirected.
 func (r *Request) settle() {
-	if r.first == 0 && (r.wire.Err == nil || mayHaveRun(r.wire.Err)) {
-		r.first = r.wire.Sent
+	if r.First == 0 && (r.Wire.Err == nil || mayHaveRun(r.Wire.Err)) {
+		r.First = r.Wire.Sent
 	}
-	if r.wire.Err == nil {
+	if r.Wire.Err == nil {
 		r.done(Answered)
 		return
 	}
-	r.failed = r.wire.Err
-	switch fate := fateOf(r.wire.Err); {
+	r.failed = r.Wire.Err
+	switch fate := fateOf(r.Wire.Err); {
 	case fate == Lost && r.Resend != Read:
 		r.lost()
 	case r.x.sendsAgain(r, fate):
@@ -188,8 +188,8 @@ func (r *Request) settle() {
 func (r *Request) lost() {
 	r.Handler.Unanswered(r)
 	x, n := r.x, r.node
-	n.Pipe.AfterKillBarrier(&r.wire, func(closed bool) {
-		r.open = r.open || !closed
+	n.Pipe.AfterKillBarrier(&r.Wire, func(closed bool) {
+		r.MayArrive = r.MayArrive || !closed
 		if r.Resend == Always {
 			r.Handler.Paused(r, 0)
 		} else {
@@ -208,9 +208,9 @@ func (x *Executor) sendsAgain(r *Request, fate Fate) bool {
 	case Lost:
 		return true
 	case NotSent:
-		return r.Resend >= Unrun || r.Until == clock.Never || !x.o.Permanent(r.wire.Err)
+		return r.Resend >= Unrun || r.Until == clock.Never || !x.o.Permanent(r.Wire.Err)
 	case Refused:
-		said, _ := refusal.Of(r.wire.Err)
+		said, _ := refusal.Of(r.Wire.Err)
 		return said.Transient() || r.Resend >= Unrun && said.Passing()
 	}
 	return false
@@ -230,6 +230,6 @@ func (r *Request) nextPause() time.Duration {
 }
 
 func (r *Request) done(fate Fate) {
-	r.fate = fate
+	r.Fate = fate
 	r.Handler.Done(r)
 }

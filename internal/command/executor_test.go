@@ -33,7 +33,7 @@ func (h *handler) Paused(r *command.Request, d time.Duration) {
 	h.events <- fmt.Sprintf("paused %v", d)
 	time.AfterFunc(d, func() {
 		if !h.x.Again(r) {
-			h.events <- fmt.Sprintf("given up %v", r.Fate())
+			h.events <- fmt.Sprintf("given up %v", r.Fate)
 			return
 		}
 		h.x.Flush()
@@ -41,7 +41,7 @@ func (h *handler) Paused(r *command.Request, d time.Duration) {
 }
 
 func (h *handler) Done(r *command.Request) {
-	h.events <- fmt.Sprintf("done %v", r.Fate())
+	h.events <- fmt.Sprintf("done %v", r.Fate)
 }
 
 // want takes the next event.
@@ -122,8 +122,8 @@ func TestLostRequestHasItsFateBehindTheBarrier(t *testing.T) {
 	g.kill(t)
 	h.want(t, "unanswered")
 	h.want(t, fmt.Sprintf("done %v", command.Lost))
-	if r.MayArrive() || !r.MayHaveRun() || !command.IsLost(r.Err()) || r.First() != r.Sent() {
-		t.Errorf("may arrive %v, may have run %v, first %v, sent %v: %v", r.MayArrive(), r.MayHaveRun(), r.First(), r.Sent(), r.Err())
+	if r.MayArrive || !r.MayHaveRun() || !command.IsLost(r.Wire.Err) || r.First != r.Wire.Sent {
+		t.Errorf("may arrive %v, may have run %v, first %v, sent %v: %v", r.MayArrive, r.MayHaveRun(), r.First, r.Wire.Sent, r.Wire.Err)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestLostRequestMayArriveWhereKillIsRefused(t *testing.T) {
 	}
 	h.want(t, "unanswered")
 	h.want(t, fmt.Sprintf("done %v", command.Lost))
-	if !r.MayArrive() {
+	if !r.MayArrive {
 		t.Error("a command whose connection could not be killed is said to be dead")
 	}
 }
@@ -162,8 +162,8 @@ func TestIdempotentRequestIsSentAgainBehindTheBarrier(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.want(t, fmt.Sprintf("done %v", command.Answered))
-	if r.First() == 0 || r.First() >= r.Sent() || r.Err() != nil || r.Reply() == nil {
-		t.Errorf("first %v, sent %v, reply %v, error %v", r.First(), r.Sent(), r.Reply(), r.Err())
+	if r.First == 0 || r.First >= r.Wire.Sent || r.Wire.Err != nil || r.Wire.Reply == nil {
+		t.Errorf("first %v, sent %v, reply %v, error %v", r.First, r.Wire.Sent, r.Wire.Reply, r.Wire.Err)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestRefusalIsWaitedOut(t *testing.T) {
 			t.Fatalf("the last event was %q", event)
 		}
 	}
-	if r.First() != r.Sent() {
+	if r.First != r.Wire.Sent {
 		t.Error("a send that the server refused counts as one that may have run")
 	}
 }
@@ -219,8 +219,8 @@ func TestRefusalIsWaitedOutUntilTheLimit(t *testing.T) {
 			t.Fatalf("the last event was %q", event)
 		}
 	}
-	if r.MayHaveRun() || !r.Passing() || r.First() != 0 {
-		t.Errorf("may have run %v, passing %v, first %v", r.MayHaveRun(), r.Passing(), r.First())
+	if r.MayHaveRun() || !r.Passing() || r.First != 0 {
+		t.Errorf("may have run %v, passing %v, first %v", r.MayHaveRun(), r.Passing(), r.First)
 	}
 }
 
@@ -258,7 +258,7 @@ func TestReadOfAMissingPermissionIsFinal(t *testing.T) {
 	r, h := g.send(command.Read, clock.Never, "GET", "key")
 	h.want(t, fmt.Sprintf("done %v", command.Refused))
 	if r.MayHaveRun() {
-		t.Errorf("%v is said to have run", r.Err())
+		t.Errorf("%v is said to have run", r.Wire.Err)
 	}
 }
 
@@ -267,8 +267,8 @@ func TestWhatMeetsAClosedPipelineIsClosed(t *testing.T) {
 	g.top.Close(0)
 	r := &command.Request{Handler: &handler{g.x, make(chan string, 1)}}
 	r.Command("PING")
-	if g.x.Enqueue(r) || r.Fate() != command.Closed {
-		t.Errorf("fate %v", r.Fate())
+	if g.x.Enqueue(r) || r.Fate != command.Closed {
+		t.Errorf("fate %v", r.Fate)
 	}
 }
 

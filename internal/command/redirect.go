@@ -32,7 +32,7 @@ func (r *Request) redirected() bool {
 		return false
 	}
 	if to.Redial {
-		r.node.Pipe.GiveUp(&r.wire)
+		r.node.Pipe.GiveUp(&r.Wire)
 		if r.Resend >= Unrun {
 			return false // what is paused anyway is paused: others of its owner may go first
 		}
@@ -41,7 +41,7 @@ func (r *Request) redirected() bool {
 		return false
 	}
 	if r.bound == 0 {
-		r.bound = r.wire.Deadline()
+		r.bound = r.Wire.Deadline()
 	}
 	if x.o.Now() >= r.bound {
 		return false
@@ -65,10 +65,10 @@ func (r *Request) redirected() bool {
 // redirection asks the topology; ok is false if the end of the send says nothing
 // of where it went.
 func (r *Request) redirection() (to topology.Redirection, ok bool) {
-	if errors.Is(r.wire.Err, pipeline.ErrGone) {
+	if errors.Is(r.Wire.Err, pipeline.ErrGone) {
 		return topology.Redirection{Again: true}, true
 	}
-	said, _ := refusal.Of(r.wire.Err)
+	said, _ := refusal.Of(r.Wire.Err)
 	if !said.Redirects() {
 		return to, false
 	}
@@ -85,15 +85,15 @@ func (x *Executor) resend(r *Request, to topology.Redirection) bool {
 	}
 	if err == nil {
 		r.node = n
-		if n.Pipe.Resend(&r.wire, to.Asking) {
+		if n.Pipe.Resend(&r.Wire, to.Asking) {
 			x.mu.Unlock()
 			n.Pipe.WakeWriter()
 			return true
 		}
-		err = r.wire.Err
+		err = r.Wire.Err
 	}
 	if fateOf(err) == Closed || x.o.Closing() {
-		r.wire.Reply, r.wire.Err = nil, err
+		r.Wire.Reply, r.Wire.Err = nil, err
 		x.mu.Unlock()
 		return false
 	}
@@ -108,7 +108,7 @@ func (x *Executor) parkUnserved(r *Request, why error) {
 	if fateOf(why) != NotSent {
 		why = Unsent(why)
 	}
-	r.wire.Reply, r.wire.Err = nil, why
+	r.Wire.Reply, r.Wire.Err = nil, why
 	if r.bound == 0 {
 		r.bound = x.o.Now() + x.o.Timeout
 	}

@@ -81,7 +81,7 @@ func (g *clusterRig) doAt(slot uint16, resend command.Resend, name string, args 
 func (g *clusterRig) script(c luasrc.Call) (*command.Request, *handler) {
 	g.Helper()
 	r := new(command.Request)
-	r.Script(c)
+	r.Wire.Call(c)
 	return r, g.send(r, command.Never)
 }
 
@@ -89,8 +89,8 @@ func (g *clusterRig) script(c luasrc.Call) (*command.Request, *handler) {
 func (g *clusterRig) answered(r *command.Request, h *handler) *command.Request {
 	g.Helper()
 	g.ends(h)
-	if r.Err() != nil {
-		g.Fatalf("it ended with %v", r.Err())
+	if r.Wire.Err != nil {
+		g.Fatalf("it ended with %v", r.Wire.Err)
 	}
 	return r
 }
@@ -127,8 +127,8 @@ func TestMovedCommandGoesToTheServerThatHasTheSlot(t *testing.T) {
 	g.c.Move(0, 1, g.slot)
 	before := g.ran(1, "get")
 	r, h := g.do(command.Never, "GET", g.key)
-	if told := g.ends(h); told != 0 || r.Err() != nil || string(r.Reply().([]byte)) != "1" {
-		t.Fatalf("got %v, %v; its handler was told %d times before", r.Reply(), r.Err(), told)
+	if told := g.ends(h); told != 0 || r.Wire.Err != nil || string(r.Wire.Reply.([]byte)) != "1" {
+		t.Fatalf("got %v, %v; its handler was told %d times before", r.Wire.Reply, r.Wire.Err, told)
 	}
 	if n := g.ran(1, "get") - before; n != 1 {
 		t.Errorf("the new server ran it %d times", n)
@@ -162,8 +162,8 @@ func TestAskedCommandFollowsAskingAndItsScriptIsLoadedBefore(t *testing.T) {
 		t.Fatalf("%d keys moved", n)
 	}
 	for range 3 {
-		if r := g.answered(g.script(g.lock("one"))); r.Reply() != nil {
-			t.Fatalf("the lock is not the owner's: %v", r.Reply())
+		if r := g.answered(g.script(g.lock("one"))); r.Wire.Reply != nil {
+			t.Fatalf("the lock is not the owner's: %v", r.Wire.Reply)
 		}
 	}
 	if n := g.ran(1, "asking"); n != 3 {
@@ -212,8 +212,8 @@ func TestTryAgainIsWaitedOut(t *testing.T) {
 		g.c.MoveKeys(g.slot, 0, 1, 10)
 		g.c.End(g.slot, 0, 1)
 		told := g.ends(h)
-		if r.Err() != nil || r.Reply() != int64(2) {
-			t.Fatalf("got %v, %v", r.Reply(), r.Err())
+		if r.Wire.Err != nil || r.Wire.Reply != int64(2) {
+			t.Fatalf("got %v, %v", r.Wire.Reply, r.Wire.Err)
 		}
 		if never := resend == command.Never; never != (told == 0) {
 			t.Errorf("resend %d: its handler was told %d times", resend, told)
@@ -232,8 +232,8 @@ func TestWhatDoesNotSettleIsRefusedAtTheTimeout(t *testing.T) {
 	began := time.Now()
 	r, h := g.do(command.Never, "DEL", tag+"a", tag+"b")
 	g.ends(h)
-	if d := time.Since(began); r.Fate() != command.Refused || r.MayHaveRun() || !r.Passing() || d < timeout/2 || d > 3*timeout {
-		t.Errorf("after %v: fate %v, %v; may have run %t", d, r.Fate(), r.Err(), r.MayHaveRun())
+	if d := time.Since(began); r.Fate != command.Refused || r.MayHaveRun() || !r.Passing() || d < timeout/2 || d > 3*timeout {
+		t.Errorf("after %v: fate %v, %v; may have run %t", d, r.Fate, r.Wire.Err, r.MayHaveRun())
 	}
 }
 
@@ -285,7 +285,7 @@ func TestParkedCommandIsTakenBack(t *testing.T) {
 	if len(h.events) != 0 {
 		t.Errorf("it was taken back, and then told %s", <-h.events)
 	}
-	if n := g.answered(g.do(command.Never, "EXISTS", tag+"a", tag+"b")).Reply(); n != int64(2) {
+	if n := g.answered(g.do(command.Never, "EXISTS", tag+"a", tag+"b")).Wire.Reply; n != int64(2) {
 		t.Errorf("%v of the two keys are left", n)
 	}
 }
@@ -300,8 +300,8 @@ func TestSeveralLocksAreNotRedirected(t *testing.T) {
 	r.Command("EXISTS", g.key, g.key)
 	h := g.send(r, command.Never)
 	g.ends(h)
-	if r.Fate() != command.Refused || !r.Scattered() || r.MayHaveRun() {
-		t.Errorf("fate %v, scattered %t: %v", r.Fate(), r.Scattered(), r.Err())
+	if r.Fate != command.Refused || !r.Scattered() || r.MayHaveRun() {
+		t.Errorf("fate %v, scattered %t: %v", r.Fate, r.Scattered(), r.Wire.Err)
 	}
 }
 
@@ -328,9 +328,9 @@ func TestCommandsOfANodeThatLeftGoToTheNext(t *testing.T) {
 			g.x.Enqueue(r)
 			g.x.Flush()
 			n.sent++
-			if r := <-done; r.Err() != nil {
+			if r := <-done; r.Wire.Err != nil {
 				n.failed++
-				t.Errorf("fate %v: %v", r.Fate(), r.Err())
+				t.Errorf("fate %v: %v", r.Fate, r.Wire.Err)
 			}
 		}
 	}()
@@ -384,7 +384,7 @@ func TestKillBarrierGoesToTheServerThatTheBytesWentTo(t *testing.T) {
 	}
 	h.want(t, "unanswered")
 	h.want(t, fmt.Sprintf("done %v", command.Lost))
-	if r.MayArrive() {
+	if r.MayArrive {
 		t.Error("its bytes are said to be on their way")
 	}
 	first := topologytest.Calls(t, g.c.Servers[0].Dial(t), "client|kill") - before[0]
@@ -422,8 +422,8 @@ func TestTableThatNeverComesIsNotSent(t *testing.T) {
 		t.Error("nobody serves its slot, and it does not wait")
 	}
 	h.want(t, fmt.Sprintf("done %v", command.NotSent))
-	if r.MayHaveRun() || command.IsClosed(r.Err()) {
-		t.Errorf("ended with %v", r.Err())
+	if r.MayHaveRun() || command.IsClosed(r.Wire.Err) {
+		t.Errorf("ended with %v", r.Wire.Err)
 	}
 }
 
@@ -445,8 +445,8 @@ func TestReadOnlyCommandGoesToTheServerThatTheAddressLeadsTo(t *testing.T) {
 	}
 	at.Store(next)
 	r := g.answered(g.do(command.Never, "INCR", g.key))
-	if r.Reply() != int64(1) || !r.OutOfOrder() {
-		t.Errorf("got %v, out of order %t", r.Reply(), r.OutOfOrder())
+	if r.Wire.Reply != int64(1) || !r.OutOfOrder() {
+		t.Errorf("got %v, out of order %t", r.Wire.Reply, r.OutOfOrder())
 	}
 	// What is paused anyway is paused: others of its owner may go first.
 	if _, err := next.Dial(t).Do("REPLICAOF", "127.0.0.1", 1); err != nil {
@@ -455,7 +455,7 @@ func TestReadOnlyCommandGoesToTheServerThatTheAddressLeadsTo(t *testing.T) {
 	third := redistest.Start(t)
 	at.Store(third)
 	r, h := g.do(command.Always, "INCR", g.key)
-	if told := g.ends(h); told == 0 || r.Err() != nil || r.Reply() != int64(1) {
-		t.Errorf("got %v, %v; its handler was told %d times", r.Reply(), r.Err(), told)
+	if told := g.ends(h); told == 0 || r.Wire.Err != nil || r.Wire.Reply != int64(1) {
+		t.Errorf("got %v, %v; its handler was told %d times", r.Wire.Reply, r.Wire.Err, told)
 	}
 }

@@ -83,7 +83,7 @@ func (a *attempt) begin() {
 	a.req.Handler = a
 	a.w.fill(&a.want, st)
 	a.want.Lease = n.c.leaseArg(a.lease)
-	a.w.l.fill(&a.req, a.w.l.kind.Acquire(a.req.Room(), &a.want))
+	a.w.l.fill(&a.req, a.w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
 	if a.queued = n.s.sec.enqueue(&a.req); !a.queued {
 		a.failed()
 	}
@@ -173,9 +173,9 @@ func (a *attempt) leave() {
 func (a *attempt) Unanswered(r *command.Request) {
 	s := a.st.n.s
 	defer s.enter(mustNotBlock).leave()
-	a.st.mayHaveSet(r.Sent(), a.lease)
+	a.st.mayHaveSet(r.Wire.Sent, a.lease)
 	q, w := a.queue()
-	q.Open(q.now(), w, r.Err(), a.began)
+	q.Open(q.now(), w, r.Wire.Err, a.began)
 	a.st.n.step()
 }
 
@@ -186,9 +186,9 @@ func (a *attempt) Paused(*command.Request, time.Duration) {}
 func (a *attempt) Done(r *command.Request) {
 	s := a.st.n.s
 	defer s.enter(mustNotBlock).leave()
-	switch r.Fate() {
+	switch r.Fate {
 	case command.Answered:
-		g, err := a.w.l.kind.Granted(r.Reply(), &a.want)
+		g, err := a.w.l.kind.Granted(r.Wire.Reply, &a.want)
 		switch {
 		case err != nil:
 			a.ranInPart(err)
@@ -226,16 +226,16 @@ func (a *attempt) refused(g kind.Grant) {
 // asked for.
 func (a *attempt) failed() {
 	switch r := &a.req; {
-	case r.Fate() == command.Closed || a.st.n.c.Closed():
+	case r.Fate == command.Closed || a.st.n.c.Closed():
 		a.reject(ErrClosed)
-	case r.Fate() == command.NotSent && (!r.Permanent() || a.w.wasRefused()):
-		a.retryLater(r.Err())
+	case r.Fate == command.NotSent && (!r.Permanent() || a.w.wasRefused()):
+		a.retryLater(r.Wire.Err)
 	case r.MayHaveRun():
-		a.ranInPart(r.Err())
+		a.ranInPart(r.Wire.Err)
 	case a.passing():
-		a.retryLater(r.Err())
+		a.retryLater(r.Wire.Err)
 	default: // what was not sent would meet the same refusal again
-		a.reject(r.Err())
+		a.reject(r.Wire.Err)
 	}
 }
 
@@ -245,7 +245,7 @@ func (a *attempt) ranInPart(err error) {
 	q, w := a.queue()
 	switch {
 	case a.w.Terms.As:
-		a.st.mayHaveSet(a.req.Sent(), a.lease)
+		a.st.mayHaveSet(a.req.Wire.Sent, a.lease)
 		if a.passing() {
 			a.retryLater(err)
 		} else {

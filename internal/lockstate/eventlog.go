@@ -271,7 +271,7 @@ func (e eventLog) renewalFailed(r *renewal, err error) {
 // unreplicated logs a grant that no replica acknowledged.
 func (e eventLog) unreplicated(st *OwnerState, r *command.Request) {
 	if e.warns() {
-		e.warnLater(st.n.s, e.w.unreplicated, named(st.n.l.name), owned(st.owner), slog.Int("replicas", r.Replicas()))
+		e.warnLater(st.n.s, e.w.unreplicated, named(st.n.l.name), owned(st.owner), slog.Int("replicas", r.Wire.Replicas))
 	}
 }
 

@@ -84,7 +84,7 @@ func (e *extension) begin() {
 		h.until = st.n.now()
 		e.lease = max(st.commandLease(0), e.d)
 		h.until = until
-		h.l.fill(&e.req, h.l.kind.Renew(e.req.Room(), c.leaseArg(e.lease), e))
+		h.l.fill(&e.req, h.l.kind.Renew(e.req.Wire.ArgBuffer[:0], c.leaseArg(e.lease), e))
 	}
 	e.send()
 }
@@ -115,9 +115,9 @@ func (e *extension) send() {
 	h.st.alarm()
 	switch {
 	case h.st.n.s.sec.again(&e.req):
-	case e.req.Fate() == command.Closed:
+	case e.req.Fate == command.Closed:
 		e.finish(ErrClosed)
-	case e.req.Fate() == command.Lost:
+	case e.req.Fate == command.Lost:
 		e.finish(fmt.Errorf("%w: %w", ErrUncertain, e.failed))
 	default:
 		e.finish(e.failed)
@@ -193,7 +193,7 @@ func (e *extension) Paused(r *command.Request, d time.Duration) {
 	case e.h.l.c.Closed():
 		e.finish(ErrClosed)
 	default:
-		if r.MayArrive() {
+		if r.MayArrive {
 			e.h.st.mayArrive(e.lease)
 		}
 		e.send()
@@ -205,7 +205,7 @@ func (e *extension) Done(r *command.Request) {
 	s := e.h.l.shard()
 	defer s.enter(mustNotBlock).leave()
 	e.stopped(r)
-	if r.Fate() == command.Answered {
+	if r.Fate == command.Answered {
 		e.answered(r)
 		return
 	}
@@ -213,17 +213,17 @@ func (e *extension) Done(r *command.Request) {
 		e.mayHaveRun(r)
 	}
 	e.alarm()
-	if r.Fate() == command.Closed || e.h.l.c.Closed() {
+	if r.Fate == command.Closed || e.h.l.c.Closed() {
 		e.finish(ErrClosed)
 		return
 	}
-	e.finish(r.Err())
+	e.finish(r.Wire.Err)
 }
 
 // stopped notes that nothing more comes of the last send.
 func (e *extension) stopped(r *command.Request) {
 	e.h.extends = nil
-	e.failed = r.Err()
+	e.failed = r.Wire.Err
 }
 
 // alarm has the watchdog call when the first of the holds' leases ends.
@@ -238,14 +238,14 @@ func (e *extension) mayHaveRun(r *command.Request) {
 	h := e.h
 	e.open = true
 	if h.ended == nil {
-		h.end = min(h.end, watchdog.Trust(r.Sent(), e.d))
-		h.st.mayHaveSet(r.Sent(), e.lease)
+		h.end = min(h.end, watchdog.Trust(r.Wire.Sent, e.d))
+		h.st.mayHaveSet(r.Wire.Sent, e.lease)
 	}
 }
 
 func (e *extension) answered(r *command.Request) {
 	h, st := e.h, e.h.st
-	mine, err := h.l.kind.Renewed(r.Reply(), 1)
+	mine, err := h.l.kind.Renewed(r.Wire.Reply, 1)
 	switch {
 	case err != nil:
 		e.mayHaveRun(r)
@@ -255,17 +255,17 @@ func (e *extension) answered(r *command.Request) {
 		e.finishTooLate(lostBy(errVanished))
 	case h.ended != nil:
 		// Lost or released while the answer was on its way.
-		st.mayHaveSet(r.Sent(), e.lease)
+		st.mayHaveSet(r.Wire.Sent, e.lease)
 		e.finishTooLate(h.ended)
 	default:
-		h.until = later(r.Sent(), e.d)
-		h.end = watchdog.Trust(r.Sent(), e.d)
-		st.leased(r.Sent(), e.lease)
+		h.until = later(r.Wire.Sent, e.d)
+		h.end = watchdog.Trust(r.Wire.Sent, e.d)
+		st.leased(r.Wire.Sent, e.lease)
 		if err := h.check(); err != nil {
 			e.finishTooLate(err)
 			return
 		}
-		if least := st.least(r.Sent(), e.lease); least < e.d {
+		if least := st.least(r.Wire.Sent, e.lease); least < e.d {
 			e.finish(fmt.Errorf("%w: an earlier command of owner %s was lost, its connection could not be killed and it may still arrive; it would cut the lease to %v", ErrUncertain, st.owner, least))
 			return
 		}

@@ -44,10 +44,10 @@ func (n *name) noteRelease(l *Lock, since time.Duration) {
 func (n *name) countClients(l *Lock, share *wakepolicy.FairShare, listens bool) {
 	c, s := n.c, n.s
 	r := &command.Request{Resend: command.Read, Slot: l.slot} // it changes nothing, and its time is over at once
-	r.Command("PUBSUB", append(r.Room(), "NUMSUB", l.kind.Channels(&l.names, nil)[0])...)
+	r.Command("PUBSUB", append(r.Wire.ArgBuffer[:0], "NUMSUB", l.kind.Channels(&l.names, nil)[0])...)
 	r.Handler = command.DoneFunc(func(r *command.Request) {
-		clients, err := listeners(r.Reply(), r.Err())
-		if r.Fate() == command.Refused && !r.Passing() {
+		clients, err := listeners(r.Wire.Reply, r.Wire.Err)
+		if r.Fate == command.Refused && !r.Passing() {
 			// The server refuses to count subscribers. Courtesy can do without.
 			c.noClientCounts.Store(true)
 		}

@@ -96,7 +96,7 @@ func (f *forcing) Unanswered(r *command.Request) { f.end(r, command.Lost) }
 func (f *forcing) Paused(*command.Request, time.Duration) {}
 
 // Done ends it, unless its connection was lost before.
-func (f *forcing) Done(r *command.Request) { f.end(r, r.Fate()) }
+func (f *forcing) Done(r *command.Request) { f.end(r, r.Fate) }
 
 func (f *forcing) end(r *command.Request, fate command.Fate) {
 	n := f.n
@@ -105,7 +105,7 @@ func (f *forcing) end(r *command.Request, fate command.Fate) {
 		return
 	}
 	f.ended = true
-	f.fate, f.reply, f.err = fate, r.Reply(), r.Err()
+	f.fate, f.reply, f.err = fate, r.Wire.Reply, r.Wire.Err
 	if r.MayHaveRun() {
 		// Where its script had to be loaded first, it ran behind acquires that
 		// were queued after it. Replies come in order, so whatever is held now

@@ -17,15 +17,15 @@ func (a *attempt) granted(r *command.Request) {
 	if w.l.traits.Width == 1 {
 		n.supersede(st)
 	}
-	h, ok := st.grant(w, r.Sent(), a.lease)
+	h, ok := st.grant(w, r.Wire.Sent, a.lease)
 	switch {
 	case !ok:
 		st.drop(h)
-		st.mayHaveSet(r.Sent(), a.lease)
+		st.mayHaveSet(r.Wire.Sent, a.lease)
 		st.updateLease()
 		h.over(lostBy(watchdog.ErrExpired))
 		h.giveBack()
-		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, st.least(r.Sent(), a.lease)))
+		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, st.least(r.Wire.Sent, a.lease)))
 	case r.Unreplicated():
 		n.c.log.unreplicated(st, r)
 		a.giveBackFirst(h, func() { a.retryLater(errUnreplicated) })

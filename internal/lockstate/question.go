@@ -42,11 +42,11 @@ func (q *question) Paused(r *command.Request, d time.Duration) {
 
 // Done hands over the reply.
 func (q *question) Done(r *command.Request) {
-	if r.Fate() == command.Closed {
+	if r.Fate == command.Closed {
 		q.then(nil, ErrClosed)
 		return
 	}
-	q.then(r.Reply(), r.Err())
+	q.then(r.Wire.Reply, r.Wire.Err)
 }
 
 // Query asks the server of slot and waits for its reply, for at most a command

@@ -80,7 +80,7 @@ func (r *release) call() kind.Call {
 			return calls[0]
 		}
 	}
-	return r.l.kind.Release(r.req.Room(), &r.want)
+	return r.l.kind.Release(r.req.Wire.ArgBuffer[:0], &r.want)
 }
 
 // resend is what a kind says of a call, in the executor's terms.
@@ -129,7 +129,7 @@ func (r *release) begin() {
 
 func (r *release) send() {
 	st := r.st
-	if r.reported && (r.req.First() != 0 || st.held == 0) {
+	if r.reported && (r.req.First != 0 || st.held == 0) {
 		// The outcome was reported at the limit, and the next command in the
 		// command queue must not wait for ever. The key of the last hold
 		// expires. One hold of several would be counted for as long as the
@@ -138,7 +138,7 @@ func (r *release) send() {
 		return
 	}
 	if !st.n.s.sec.again(&r.req) {
-		if err := r.req.Err(); err != nil {
+		if err := r.req.Wire.Err; err != nil {
 			r.failed = err
 		}
 		r.expire()
@@ -152,8 +152,8 @@ func (r *release) Unanswered(q *command.Request) {
 	defer n.s.enter(mustNotBlock).leave()
 	r.outOfOrder()
 	r.sent()
-	r.st.mayHaveSet(q.Sent(), r.lease)
-	r.failed = q.Err()
+	r.st.mayHaveSet(q.Wire.Sent, r.lease)
+	r.failed = q.Wire.Err
 	r.referenced = true
 	r.reportAtLimit()
 }
@@ -179,7 +179,7 @@ func (r *release) reportIfLate() {
 	case r.reported || r.st.n.now() <= r.req.Until: // Close runs all timers at once
 	case !r.req.Begun():
 		r.report(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, r.st.owner))
-	case r.req.First() != 0:
+	case r.req.First != 0:
 		r.report(r.uncertain())
 	case c.exec.Cancel(&r.req):
 		if r.failed == nil {
@@ -204,9 +204,9 @@ func (r *release) Paused(q *command.Request, d time.Duration) {
 		return
 	}
 	r.outOfOrder()
-	r.failed = q.Err()
+	r.failed = q.Wire.Err
 	r.reportAtLimit()
-	if !q.MayArrive() {
+	if !q.MayArrive {
 		r.st.pause(d, r.send)
 		return
 	}
@@ -221,12 +221,12 @@ func (r *release) Paused(q *command.Request, d time.Duration) {
 func (r *release) Done(q *command.Request) {
 	s := r.st.n.s
 	defer s.enter(mustNotBlock).leave()
-	if q.Fate() != command.Answered || q.OutOfOrder() {
+	if q.Fate != command.Answered || q.OutOfOrder() {
 		r.outOfOrder()
 	}
-	if q.Fate() == command.Answered {
+	if q.Fate == command.Answered {
 		r.sent()
-		result, form, err := r.l.kind.Released(q.Reply(), &r.want)
+		result, form, err := r.l.kind.Released(q.Wire.Reply, &r.want)
 		switch {
 		case err == nil && !form.Empty() && r.form == nil:
 			second := form
@@ -237,28 +237,28 @@ func (r *release) Done(q *command.Request) {
 		case err == nil:
 			r.answered(q, result)
 		default:
-			r.st.mayHaveSet(q.Sent(), r.lease)
+			r.st.mayHaveSet(q.Wire.Sent, r.lease)
 			r.finish(err)
 		}
 		r.done()
 		return
 	}
-	switch r.failed = q.Err(); {
-	case q.Passing() || r.st.n.c.Closed() || q.Fate() == command.Lost:
+	switch r.failed = q.Wire.Err; {
+	case q.Passing() || r.st.n.c.Closed() || q.Fate == command.Lost:
 		r.expire()
 	case q.MayHaveRun():
 		r.sent()
-		r.st.mayHaveSet(q.Sent(), r.lease)
-		r.finish(q.Err())
+		r.st.mayHaveSet(q.Wire.Sent, r.lease)
+		r.finish(q.Wire.Err)
 	default:
-		r.finish(q.Err())
+		r.finish(q.Wire.Err)
 	}
 }
 
 // sent bounds the repetitions: the latch must outlive each of them (R1).
 func (r *release) sent() {
 	if c := r.st.n.c; r.req.Until != watchdog.Never {
-		r.req.Until = min(r.req.Until, r.req.First()+c.latchTTL()-c.o.Timeout)
+		r.req.Until = min(r.req.Until, r.req.First+c.latchTTL()-c.o.Timeout)
 	}
 }
 
@@ -273,7 +273,7 @@ func (r *release) outOfOrder() {
 // expire ends a release whose limit has passed or whose client was closed.
 func (r *release) expire() {
 	switch {
-	case r.req.First() != 0:
+	case r.req.First != 0:
 		r.finish(r.uncertain())
 	case r.st.n.c.Closed():
 		r.finish(ErrClosed)
@@ -300,7 +300,7 @@ func (r *release) answered(q *command.Request, result kind.Release) {
 		}
 		err = fmt.Errorf("released, but %w", errUnreplicated)
 	}
-	if !q.MayArrive() && r.want.Latch != nil {
+	if !q.MayArrive && r.want.Latch != nil {
 		n.c.exec.Discard(r.l.slot, r.want.Latch)
 	}
 	if r.ownMessage && result != codec.Final {
@@ -318,7 +318,7 @@ func (r *release) answered(q *command.Request, result kind.Release) {
 		r.finish(err)
 	case codec.Partial:
 		if st.held > 0 {
-			st.leased(q.First(), r.lease)
+			st.leased(q.First, r.lease)
 		}
 		r.finish(err)
 	}
@@ -357,7 +357,7 @@ func (r *release) finish(err error) {
 // finishCommand ends the release in its owner's command queue. If the server
 // has answered, the latch keeps late copies of the command from running.
 func (r *release) finishCommand() {
-	if r.req.MayArrive() && r.req.Fate() != command.Answered {
+	if r.req.MayArrive && r.req.Fate != command.Answered {
 		r.st.mayArrive(r.lease)
 	}
 	if len(r.rest) > 0 {

@@ -116,10 +116,10 @@ func (r *renewal) of(l *Lock) *renewal {
 func (r *renewal) send() bool {
 	q := &command.Request{Handler: r, Several: len(r.subs) > 1}
 	l := r.subs[0].l
-	l.fill(q, l.kind.Renew(q.Room(), r.c.leaseArg(r.ttl), r))
+	l.fill(q, l.kind.Renew(q.Wire.ArgBuffer[:0], r.c.leaseArg(r.ttl), r))
 	r.c.work.add()
 	if !r.c.exec.Enqueue(q) {
-		r.fail(q.Err())
+		r.fail(q.Wire.Err)
 		r.freeCommandQueues()
 		r.c.work.done()
 		return false
@@ -130,7 +130,7 @@ func (r *renewal) send() bool {
 // Unanswered follows the loss of its connection. The command queues stay
 // occupied until no byte of the renewal can run any more.
 func (r *renewal) Unanswered(q *command.Request) {
-	r.fail(q.Err())
+	r.fail(q.Wire.Err)
 	r.leaveLimit()
 }
 
@@ -141,16 +141,16 @@ func (r *renewal) Paused(*command.Request, time.Duration) {}
 func (r *renewal) Done(q *command.Request) {
 	defer r.c.work.done()
 	defer r.leaveLimit()
-	if q.Fate() == command.Lost {
-		r.mayArrive = q.MayArrive()
+	if q.Fate == command.Lost {
+		r.mayArrive = q.MayArrive
 		r.freeCommandQueues()
 		return
 	}
-	mine, err := []bool(nil), q.Err()
+	mine, err := []bool(nil), q.Wire.Err
 	if err == nil {
-		mine, err = r.subs[0].l.kind.Renewed(q.Reply(), len(r.subs))
+		mine, err = r.subs[0].l.kind.Renewed(q.Wire.Reply, len(r.subs))
 	}
-	if err != nil && len(r.subs) > 1 && (!q.Passing() || q.Scattered()) && q.Fate() != command.Closed {
+	if err != nil && len(r.subs) > 1 && (!q.Passing() || q.Scattered()) && q.Fate != command.Closed {
 		// One key of another type fails the whole batch, and so does one that
 		// another node has. The leases are renewed one by one, so that it costs no
 		// other lease (H2).
@@ -167,12 +167,12 @@ func (r *renewal) Done(q *command.Request) {
 	for i := range r.subs {
 		sub := &r.subs[i]
 		if len(sub.more) > 0 || sub.renewed {
-			r.renewMore(sub, mine[i], q.Sent())
+			r.renewMore(sub, mine[i], q.Wire.Sent)
 			continue
 		}
 		a := watchdog.Answer{Result: watchdog.NotOwned}
 		if mine[i] {
-			a = watchdog.Answer{Result: watchdog.Renewed, Sent: q.Sent(), TTL: sub.least}
+			a = watchdog.Answer{Result: watchdog.Renewed, Sent: q.Wire.Sent, TTL: sub.least}
 		}
 		r.answer(sub.i, a)
 	}

@@ -24,7 +24,7 @@ func (a *attempt) undo() {
 		return
 	}
 	st, n := a.st, a.st.n
-	late := a.req.MayArrive()
+	late := a.req.MayArrive
 	// The waiter gets nothing from this attempt. The next attempt is made when
 	// the first undo was answered.
 	l, want := a.w.l, a.want
@@ -93,7 +93,7 @@ func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
 //   - Anything else can't be told (A5).
 func (a *attempt) countHolds() {
 	st, w, n := a.st, a.w, a.st.n
-	if a.req.MayArrive() {
+	if a.req.MayArrive {
 		st.mayArrive(a.lease)
 		a.undecided("its connection could not be killed")
 		return
