@@ -47,8 +47,8 @@ var defects = []defect{
 		as:   "given up",
 		edits: []edit{
 			{file: "internal/lockstate/attempt.go", fn: "attempt.stuck", old: " || a.w.wasRefused() {", new: " {"},
-			{file: "internal/waitqueue/outcome.go", fn: "Queue.Troubled", old: "if !w.told && now-w", new: "if now-w"},
-			{file: "internal/waitqueue/outcome.go", fn: "Queue.Open", old: "if w.told {", new: "if false {"},
+			{file: "internal/waitqueue/outcome.go", fn: "Queue.Troubled", old: "if !w.Told && now-w", new: "if now-w"},
+			{file: "internal/waitqueue/outcome.go", fn: "Queue.Open", old: "if w.Told {", new: "if false {"},
 		},
 	},
 	{

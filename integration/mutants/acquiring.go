@@ -54,8 +54,8 @@ var acquiring = []defect{
 	{
 		what: "a grant whose caller has left is not given back",
 		edits: []edit{{"internal/lockstate/grant.go",
-			"\tcase w.Settled():\n\t\th.giveBack()\n",
-			"\tcase w.Settled():\n"}},
+			"\tcase w.Settled:\n\t\th.giveBack()\n",
+			"\tcase w.Settled:\n"}},
 		by: []catcher{{"integration/invariants", "TestA6GrantAfterTheEndIsGivenBack"}, {"integration/invariants", "TestH5AbandonedGrantIsNotRenewed"}},
 	},
 	{
@@ -103,7 +103,7 @@ var acquiring = []defect{
 	{
 		what: "a re-entry that was told \"taken\" gives up in an outage",
 		edits: []edit{{"internal/waitqueue/outcome.go",
-			"\tif w.told {\n\t\treturn // it waits on\n\t}\n",
+			"\tif w.Told {\n\t\treturn // it waits on\n\t}\n",
 			""}},
 		by: []catcher{{"integration/invariants", "TestA7ToldReentriesSurviveAnOutage"}, {"internal/waitqueue", "TestToldReentrySurvivesAnOutage"}},
 	},

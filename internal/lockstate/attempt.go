@@ -68,7 +68,7 @@ func (a *attempt) queue() (*waitQueue, *waitqueue.Waiter) {
 // command queue.
 func (a *attempt) begin() {
 	st, n := a.st, a.st.n
-	if a.w.Settled() {
+	if a.w.Settled {
 		a.unsent()
 		return
 	}
@@ -94,7 +94,7 @@ func (a *attempt) begin() {
 func (a *attempt) stuck() {
 	s := a.st.n.s
 	defer s.enter(mayBlock).leave()
-	if a.detached || a.w.Settled() || a.w.wasRefused() {
+	if a.detached || a.w.Settled || a.w.wasRefused() {
 		return
 	}
 	queued := a.inCommandQueue()

@@ -20,7 +20,7 @@ type cleanup struct {
 // asked notes that the server was asked in the waiter's name and did not grant.
 func (w *Waiter) asked() {
 	w.refused = true
-	if w.Settled() {
+	if w.Settled {
 		w.leaveServer()
 	}
 }

@@ -157,7 +157,7 @@ func (e eventLog) queued(w *Waiter) {
 
 // waiting logs, once for each waiter, that another owner holds the lock.
 func (e eventLog) waiting(w *Waiter, ttl time.Duration) {
-	if !w.Told() && !w.Once && !w.Settled() && e.on(context.Background(), slog.LevelDebug) {
+	if !w.Told && !w.Once && !w.Settled && e.on(context.Background(), slog.LevelDebug) {
 		e.later(w.n.s, slog.LevelDebug, "waiting", named(w.n.l.name), slog.Duration("ttl", ttl))
 	}
 }

@@ -34,7 +34,7 @@ func (a *attempt) granted(r *command.Request) {
 		// A ForceUnlock was queued behind it: the grant is gone again.
 		a.giveBackFirst(h, a.unsent)
 		return
-	case w.Settled():
+	case w.Settled:
 		h.giveBack()
 	default:
 		w.hold = h

@@ -56,7 +56,7 @@ func (w *Waiter) endWait(why waitqueue.Reason, err error) {
 
 // fail ends the wait with an error. step must follow.
 func (w *Waiter) fail(err error) {
-	if !w.Settled() {
+	if !w.Settled {
 		w.queue().Fail(&w.Waiter, err)
 	}
 }
@@ -66,7 +66,7 @@ func (w *Waiter) fail(err error) {
 // it is granted is given back. It is called with the shard locked.
 func (w *Waiter) giveUp(cause error) (*Hold, error) {
 	n := w.n
-	if w.Settled() {
+	if w.Settled {
 		if w.hold == nil && w.err == nil { // a gate was opened
 			if errors.Is(cause, ErrLocked) {
 				cause = nil
@@ -109,7 +109,7 @@ func (w *Waiter) wasRefused() bool { return w.facts().Told }
 func (w *Waiter) facts() waitqueue.Facts {
 	q := w.queue()
 	if q == nil {
-		return waitqueue.Facts{Told: w.Told()}
+		return waitqueue.Facts{Told: w.Told}
 	}
 	return q.Facts(&w.Waiter)
 }

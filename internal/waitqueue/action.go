@@ -125,10 +125,10 @@ func (q *Queue) try(w *Waiter) {
 
 // settle ends a wait.
 func (q *Queue) settle(w *Waiter, why Reason, err error) {
-	if w.settled {
+	if w.Settled {
 		return
 	}
-	w.settled, w.why, w.err = true, why, err
+	w.Settled, w.why, w.err = true, why, err
 	if w.linked {
 		if w.queued {
 			q.unqueue(w)

@@ -284,7 +284,7 @@ func TestHandOffAllocatesNothing(t *testing.T) {
 	if got > 0 {
 		t.Errorf("%v allocations", got)
 	}
-	if !first.Settled() || !second.Settled() || q.subscribed {
+	if !first.Settled || !second.Settled || q.subscribed {
 		t.Error("the loop does not do what it is for")
 	}
 }

@@ -85,5 +85,5 @@ func (q *Queue) Facts(w *Waiter) Facts {
 
 // wasTold tells whether the wait has had an answer.
 func (q *Queue) wasTold(w *Waiter) bool {
-	return w.told || w.linked && w.queued && q.answers != w.answers
+	return w.Told || w.linked && w.queued && q.answers != w.answers
 }

@@ -42,7 +42,7 @@ func (q *Queue) Granted(now time.Duration, w *Waiter, lease time.Duration) {
 // ever.
 func (q *Queue) Refused(now time.Duration, w *Waiter, ttl time.Duration) {
 	led, handedOn := q.end(w)
-	w.told = true
+	w.Told = true
 	w.trouble.clear()
 	switch {
 	case led:
@@ -54,7 +54,7 @@ func (q *Queue) Refused(now time.Duration, w *Waiter, ttl time.Duration) {
 			// The unlock did not run before it, or released nothing.
 			q.ResetOwnMessages()
 		}
-	case w.settled:
+	case w.Settled:
 	case w.Once:
 		q.settle(w, Refused, nil)
 	default:
@@ -117,11 +117,11 @@ func (q *Queue) Troubled(now time.Duration, w *Waiter, err error, since time.Dur
 		q.queueTroubled(now, err, since, handedOn)
 		return
 	}
-	if w.settled {
+	if w.Settled {
 		return
 	}
 	w.trouble.add(err, since)
-	if !w.told && now-w.trouble.since >= q.timeout {
+	if !w.Told && now-w.trouble.since >= q.timeout {
 		q.settle(w, Unreachable, err)
 		return
 	}
@@ -132,7 +132,7 @@ func (q *Queue) Troubled(now time.Duration, w *Waiter, err error, since time.Dur
 // lookAt is when something is due for w, which pauses: its next attempt, or the
 // end of its patience with a server that never answered.
 func (q *Queue) lookAt(w *Waiter) time.Duration {
-	if w.told {
+	if w.Told {
 		return w.retryAt
 	}
 	return min(w.retryAt, w.trouble.since+q.timeout)
@@ -147,11 +147,11 @@ func (q *Queue) Open(now time.Duration, w *Waiter, err error, since time.Duratio
 		q.queueTroubled(now, err, since, q.handedOn)
 		return
 	}
-	if w.settled {
+	if w.Settled {
 		return
 	}
 	w.trouble.add(err, since)
-	if w.told {
+	if w.Told {
 		return // it waits on
 	}
 	if at := w.trouble.since + q.timeout; at > now {
@@ -220,7 +220,7 @@ func (q *Queue) retryUnqueued(now time.Duration) {
 		case w.open:
 			q.dueAt(limit)
 		case w.retryAt == 0: // no pause
-		case !w.told && now >= limit:
+		case !w.Told && now >= limit:
 			q.settle(w, Unreachable, w.trouble.err)
 		case w.retryAt > now:
 			q.dueAt(q.lookAt(w))

@@ -67,7 +67,7 @@ func New(timeout time.Duration, random wakepolicy.Random) Queue {
 }
 
 // Use has the queue go by the name's fair share, or by none.
-func (q *Queue) Use(share *wakepolicy.FairShare) { q.policy.Use(share) }
+func (q *Queue) Use(share *wakepolicy.FairShare) { q.policy.Share = share }
 
 // Len is how many wait in the queue.
 func (q *Queue) Len() int { return q.waiting.size }

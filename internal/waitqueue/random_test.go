@@ -62,7 +62,7 @@ func (s *storm) answers() string {
 		if s.share != nil {
 			s.share.Granted(s.now)
 		}
-		s.held = !w.Settled()
+		s.held = !w.Settled
 		s.granted(w)
 		return "granted"
 	case 3:
@@ -159,7 +159,7 @@ func (s *storm) step() string {
 // holds checks what must be true in between events.
 func (s *storm) holds() {
 	s.t.Helper()
-	s.alive = slices.DeleteFunc(s.alive, (*Waiter).Settled)
+	s.alive = slices.DeleteFunc(s.alive, func(w *Waiter) bool { return w.Settled })
 	led := 0
 	for _, w := range s.attempts {
 		if w.queued {

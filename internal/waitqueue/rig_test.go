@@ -53,7 +53,7 @@ func (r *rig) run() {
 		}
 		switch a.Do {
 		case Attempt:
-			if slices.Contains(r.attempts, a.Waiter) || a.Waiter.Settled() {
+			if slices.Contains(r.attempts, a.Waiter) || a.Waiter.Settled {
 				r.t.Fatalf("a second attempt for one waiter, or one for a waiter that left")
 			}
 			r.attempts = append(r.attempts, a.Waiter)
@@ -248,7 +248,7 @@ func (r Reason) String() string {
 // is demands how a wait ended.
 func (r *rig) is(w *Waiter, why Reason, err error) {
 	r.t.Helper()
-	if r.ended[w] != why || !errors.Is(r.err[w], err) || w.Settled() != (why != running) {
+	if r.ended[w] != why || !errors.Is(r.err[w], err) || w.Settled != (why != running) {
 		r.t.Fatalf("%v, %v, want %v, %v", r.ended[w], r.err[w], why, err)
 	}
 }

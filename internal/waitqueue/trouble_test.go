@@ -54,14 +54,14 @@ func TestWhoWasNeverAnsweredGivesUpAfterTheTimeout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			w := begin(r)
-			for began := r.now; !w.Settled(); {
+			for began := r.now; !w.Settled; {
 				if r.now-began > timeout+time.Second {
 					t.Fatal("never")
 				}
 				if len(r.attempts) > 0 {
 					r.troubled(w)
 				}
-				if w.Settled() && r.now-began < timeout {
+				if w.Settled && r.now-began < timeout {
 					t.Fatalf("after %v", r.now-began)
 				}
 				r.goesOn(ms)
@@ -262,7 +262,7 @@ func TestPauseOfATryBesideTheQueueEndsWithItsPatience(t *testing.T) {
 	r := newRig(t)
 	w := r.tries(&Waiter{Once: true})
 	began := r.now
-	for !w.Settled() && r.now < began+2*timeout {
+	for !w.Settled && r.now < began+2*timeout {
 		for len(r.attempts) > 0 {
 			r.troubled(w)
 		}

@@ -4,23 +4,25 @@ import "time"
 
 // Waiter is one call that wants the name. Its maker embeds it in what the call
 // is made of and sets the first group of fields before it joins; the queue
-// never changes those.
+// never changes those. The second group is the queue's to set and the maker's
+// to read.
 type Waiter struct {
 	Call   any           // whose it is: handed back with each action, and not looked at
 	Once   bool          // refused is refused: it does not queue
 	Shared bool          // its owner came from outside, and may hold the name already
 	Until  time.Duration // when its wait elapses; 0: never
 
+	Settled bool // the wait is over
+	Told    bool // an attempt of its own was answered "taken"
+
 	joined  time.Duration
 	answers int     // the queue's count of answers when it joined
 	trouble trouble // of attempts outside the queue
 
-	queued  bool // it stands, or last stood, in the queue, not beside it
-	linked  bool // it is in one of the two lists
-	told    bool // an attempt of its own was answered "taken"
-	trying  bool // an attempt is under way in its name
-	open    bool // whose outcome is not known yet
-	settled bool
+	queued  bool          // it stands, or last stood, in the queue, not beside it
+	linked  bool          // it is in one of the two lists
+	trying  bool          // an attempt is under way in its name
+	open    bool          // whose outcome is not known yet
 	retryAt time.Duration // when the next attempt outside the queue is due; 0: not set
 
 	prev, next *Waiter // in its list
@@ -31,12 +33,6 @@ type Waiter struct {
 	why         Reason
 	err         error
 }
-
-// Settled tells whether the wait is over.
-func (w *Waiter) Settled() bool { return w.settled }
-
-// Told tells whether an attempt of its own was answered "taken".
-func (w *Waiter) Told() bool { return w.told }
 
 // trouble is a time without answers.
 type trouble struct {

@@ -113,7 +113,7 @@ func TestHeadThatGivesUpHandsItsWakeUpOn(t *testing.T) {
 	r.leaves(first)
 	r.unsent(first)
 	r.under("the next head", second)
-	if _, told := r.ended[first]; told || !first.Settled() {
+	if _, told := r.ended[first]; told || !first.Settled {
 		t.Error("who left by itself is told so")
 	}
 }
@@ -269,7 +269,7 @@ func TestOnlyARefusedReentryQueues(t *testing.T) {
 	r := newRig(t)
 	as := r.tries(&Waiter{Shared: true})
 	r.refused(as, lease)
-	if !r.subscribed || r.q.Len() != 1 || !as.Told() || r.q.SharedOwners() != 1 {
+	if !r.subscribed || r.q.Len() != 1 || !as.Told || r.q.SharedOwners() != 1 {
 		t.Fatalf("subscribed %v, %d wait", r.subscribed, r.q.Len())
 	}
 	r.confirmed()

@@ -18,27 +18,24 @@ type Head struct {
 // It lives as long as its queue does, the fair share longer. It is not safe for
 // concurrent use. Instants are readings of one clock that never goes back.
 type Policy struct {
-	share *FairShare // nil: this client does not release the name often
+	Share *FairShare // the name's; nil: this client does not release it often
 	throttle
 }
-
-// Use has the policy go by a fair share, or by none.
-func (p *Policy) Use(share *FairShare) { p.share = share }
 
 // Reset forgets all but the fair share, for when nobody waits any more.
 func (p *Policy) Reset() { p.throttle = throttle{} }
 
 // Arrived records a call that finds no waiter of this client.
 func (p *Policy) Arrived(now time.Duration) {
-	if p.share != nil {
-		p.share.Arrived(now)
+	if p.Share != nil {
+		p.Share.Arrived(now)
 	}
 }
 
 // Refused records an attempt of the queue that found the lock taken.
 func (p *Policy) Refused(now time.Duration) {
-	if p.share != nil {
-		p.share.Refused(now)
+	if p.Share != nil {
+		p.Share.Refused(now)
 	}
 }
 
@@ -48,8 +45,8 @@ func (p *Policy) Tried() { p.delayedUntil = 0 }
 // Heard records the message of a release. own: it says nothing new, since the
 // lock was handed on within this client.
 func (p *Policy) Heard(now time.Duration, own bool, random Random) {
-	if p.share != nil {
-		p.share.MessageReceived(now)
+	if p.Share != nil {
+		p.Share.MessageReceived(now)
 	}
 	if !own {
 		p.observeRelease(now, random)
@@ -60,7 +57,7 @@ func (p *Policy) Heard(now time.Duration, own bool, random Random) {
 // leave the channel for a while is a relief.
 func (p *Policy) Crowded() bool {
 	return p.quickReleases >= manyQuickReleases &&
-		p.share != nil && p.share.Counted() >= manyClients && p.share.AverageHold() < shortHold
+		p.Share != nil && p.Share.Counted() >= manyClients && p.Share.AverageHold() < shortHold
 }
 
 // Left records that the queue leaves the channel because it is crowded.
@@ -87,13 +84,13 @@ func (p *Policy) Poll(now time.Duration, over Spread, random Random) time.Durati
 // slower client can; 0 if it may try. A head with little time left does not
 // yield, nor does a shared owner, which may be the holder.
 func (p *Policy) YieldUntil(now time.Duration, h Head) time.Duration {
-	if p.share == nil || h.Shared || p.share.AverageHold() < shortHold {
+	if p.Share == nil || h.Shared || p.Share.AverageHold() < shortHold {
 		return 0
 	}
-	if h.Until > 0 && h.Until-now < 2*p.share.Patience() {
+	if h.Until > 0 && h.Until-now < 2*p.Share.Patience() {
 		return 0
 	}
-	return p.share.YieldUntil(now)
+	return p.Share.YieldUntil(now)
 }
 
 // NotBefore is the instant before which the head makes no attempt, for whatever

@@ -138,7 +138,7 @@ func TestFewClientsStayOnTheChannel(t *testing.T) {
 		c := newCrowd()
 		share := new(FairShare)
 		share.SetClients(listening)
-		c.Use(share)
+		c.Share = share
 		c.hears(100, 100*us)
 		if c.quickReleases < manyQuickReleases || c.Crowded() != leaves {
 			t.Errorf("%d listen: leaves %v after %d quick messages", listening, c.Crowded(), c.quickReleases)
@@ -151,7 +151,7 @@ func TestLongHoldsAreNoReasonToLeaveTheChannel(t *testing.T) {
 	c := newCrowd()
 	share := new(FairShare)
 	share.SetClients(100)
-	c.Use(share)
+	c.Share = share
 	c.hears(100, 100*us)
 	share.Granted(c.now)
 	share.Released(c.now+shortHold, false)
@@ -164,7 +164,7 @@ func TestWhoLeftACrowdedChannelComesBackAndCountsAnew(t *testing.T) {
 	c := newCrowd()
 	share := new(FairShare)
 	share.SetClients(100)
-	c.Use(share)
+	c.Share = share
 	c.hears(100, 100*us)
 	c.Left(c.now)
 	if !c.Away(c.now) || !c.Away(c.BackAt()-1) || c.Away(c.BackAt()) {
@@ -189,13 +189,13 @@ func far(t *testing.T) (*Policy, time.Duration, time.Duration) {
 	h := newHolder(2)
 	at := h.takeTooMuch(t)
 	p := new(Policy)
-	p.Use(&h.FairShare)
+	p.Share = &h.FairShare
 	return p, h.now, at
 }
 
 func TestSharedOwnersAndThoseInAHurryDoNotYield(t *testing.T) {
 	p, now, at := far(t)
-	patience := p.share.Patience()
+	patience := p.Share.Patience()
 	for _, r := range []struct {
 		name string
 		Head
@@ -215,7 +215,7 @@ func TestSharedOwnersAndThoseInAHurryDoNotYield(t *testing.T) {
 
 func TestNobodyYieldsWhereHoldsAreShort(t *testing.T) {
 	p, now, _ := far(t)
-	p.share.hold = shortHold - 1
+	p.Share.hold = shortHold - 1
 	if at := p.NotBefore(now, Head{}); at != 0 {
 		t.Errorf("not before %v", at)
 	}
@@ -223,7 +223,7 @@ func TestNobodyYieldsWhereHoldsAreShort(t *testing.T) {
 
 func TestWithoutAFairShareNobodyYields(t *testing.T) {
 	p, now, _ := far(t)
-	p.Use(nil)
+	p.Share = nil
 	p.Arrived(now)
 	p.Refused(now)
 	p.Heard(now, false, latest)
@@ -243,7 +243,7 @@ func TestResetKeepsTheFairShare(t *testing.T) {
 	if p.throttle != (throttle{}) {
 		t.Errorf("left is %+v", p.throttle)
 	}
-	if p.share == nil || at == 0 {
+	if p.Share == nil || at == 0 {
 		t.Error("the fair share is gone")
 	}
 }
