@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -97,7 +98,11 @@ func (s *scanner) scan(b []byte) error {
 			continue
 		}
 		if s.kind == 0 {
-			if err := s.begin(b[0]); err != nil {
+			if strings.IndexByte("+-:$*", b[0]) < 0 {
+				return fmt.Errorf("hostile reply: it begins with %q", b[0])
+			}
+			s.kind, s.line, s.num, s.minus = b[0], 0, 0, false
+			if err := s.count(1); err != nil {
 				return err
 			}
 			b = b[1:]
@@ -120,16 +125,6 @@ func (s *scanner) scan(b []byte) error {
 		}
 	}
 	return nil
-}
-
-func (s *scanner) begin(kind byte) error {
-	switch kind {
-	case '+', '-', ':', '$', '*':
-	default:
-		return fmt.Errorf("hostile reply: it begins with %q", kind)
-	}
-	s.kind, s.line, s.num, s.minus = kind, 0, 0, false
-	return s.count(1)
 }
 
 // count adds to the size of the reply under way.

@@ -43,7 +43,7 @@ func (q *Queue) Granted(now time.Duration, w *Waiter, lease time.Duration) {
 func (q *Queue) Refused(now time.Duration, w *Waiter, ttl time.Duration) {
 	led, handedOn := q.end(w)
 	w.Told = true
-	w.trouble.clear()
+	w.trouble = trouble{}
 	switch {
 	case led:
 		q.policy.Refused(now)
@@ -72,7 +72,7 @@ func (q *Queue) Refused(now time.Duration, w *Waiter, ttl time.Duration) {
 // now.
 func (q *Queue) taken(now, ttl time.Duration) {
 	q.answers++
-	q.trouble.clear()
+	q.trouble = trouble{}
 	if ttl < 0 || ttl > longestWait {
 		ttl = longestWait
 	}

@@ -153,7 +153,7 @@ func (q *Queue) emptied(now time.Duration) {
 	if q.subscribed && q.handedOff && !q.closed {
 		if q.unsubscribeAt == 0 {
 			q.unsubscribeAt = now + unsubscribeDelay
-			q.trouble.clear()
+			q.trouble = trouble{}
 		}
 		if now < q.unsubscribeAt {
 			q.setTimer(now)
@@ -172,7 +172,7 @@ func (q *Queue) reset() {
 	q.policy.Reset()
 	q.expiryDeadline, q.notBefore, q.unsubscribeAt = 0, 0, 0
 	q.handOff = handOff{}
-	q.trouble.clear()
+	q.trouble = trouble{}
 }
 
 // setTimer sets the timer to the next instant at which something is due that no

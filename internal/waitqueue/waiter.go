@@ -56,8 +56,6 @@ func (t *trouble) add(err error, since time.Duration) {
 	t.err = err
 }
 
-func (t *trouble) clear() { *t = trouble{} }
-
 // list has waiters in order of arrival.
 type list struct {
 	head, tail *Waiter
