@@ -44,10 +44,19 @@ func open(t testing.TB, dial func(context.Context) (redis.Conn, error), o Option
 	return p
 }
 
+// submit queues r and flushes, as a caller does.
+func submit(p *Pipeline, r *Request) {
+	if p.Enqueue(r) {
+		p.Flush()
+	} else {
+		r.Done.Complete(r)
+	}
+}
+
 // ask submits a command; its end comes through the channel.
 func ask(p *Pipeline, command string, args ...any) <-chan *Request {
 	done := make(chan *Request, 1)
-	p.Submit(&Request{Command: command, Args: args, Done: CompletionFunc(func(r *Request) { done <- r })})
+	submit(p, &Request{Command: command, Args: args, Done: CompletionFunc(func(r *Request) { done <- r })})
 	return done
 }
 

@@ -357,7 +357,7 @@ func TestConnectionWhoseRepliesAreOutOfStepIsNotUsed(t *testing.T) {
 // askAgain is ask by a maker who follows the master, as the executor does.
 func askAgain(p *Pipeline, command string, args ...any) <-chan *Request {
 	done := make(chan *Request, 1)
-	p.Submit(&Request{Command: command, Args: args, Done: CompletionFunc(func(r *Request) {
+	submit(p, &Request{Command: command, Args: args, Done: CompletionFunc(func(r *Request) {
 		if refusedReadOnly(r.Err) {
 			p.GiveUp(r)
 			if clock.System().Now() < r.Deadline() && p.Resend(r, false) {

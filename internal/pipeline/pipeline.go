@@ -115,16 +115,6 @@ func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	return p
 }
 
-// Submit queues r and flushes. It may write to the connection, for no longer
-// than the command timeout.
-func (p *Pipeline) Submit(r *Request) {
-	if p.Enqueue(r) {
-		p.Flush()
-	} else {
-		r.Done.Complete(r)
-	}
-}
-
 // Enqueue queues r without I/O, so that a caller may hold locks. Flush or
 // WakeWriter must be called afterwards. It reports false when the pipeline is
 // closed: then r.Err says so and r is never completed.

@@ -64,7 +64,9 @@ func TestA1ScriptIsLoadedOnceForAllWhoMissIt(t *testing.T) {
 		for i := range 100 {
 			wg.Go(func() {
 				done := make(chan *Request, 1)
-				p.Submit(Call(luasrc.Lock(nil, fmt.Sprintf("k%d-%d", round, i), "o", 10_000), CompletionFunc(func(r *Request) { done <- r })))
+				r := &Request{Done: CompletionFunc(func(r *Request) { done <- r })}
+				r.Call(luasrc.Lock(nil, fmt.Sprintf("k%d-%d", round, i), "o", 10_000))
+				submit(p, r)
 				if r := <-done; r.Err != nil || r.Reply != nil {
 					t.Errorf("got %v, %v", r.Reply, r.Err)
 				}
@@ -186,7 +188,7 @@ func TestCancelTakesBackWhatWasNotWritten(t *testing.T) {
 		return dial(ctx)
 	}, Options{})
 	never := &Request{Command: "SET", Args: []any{"k", "v"}, Done: CompletionFunc(func(*Request) { t.Error("a cancelled request was completed") })}
-	p.Submit(never)
+	submit(p, never)
 	behind := ask(p, "EXISTS", "k")
 	if !p.Cancel(never) {
 		t.Error("it was not written and yet not taken back")

@@ -47,13 +47,6 @@ type Request struct {
 	queued   bool
 }
 
-// Call makes the request for a script.
-func Call(c luasrc.Call, done Completion) *Request {
-	r := &Request{Done: done}
-	r.Call(c)
-	return r
-}
-
 // Call makes r a request for a script.
 func (r *Request) Call(c luasrc.Call) {
 	r.Command, r.Args, r.Script = "EVALSHA", c.Args(), c.Script

@@ -162,7 +162,7 @@ func TestAnswersBehindAWAITAreNotLost(t *testing.T) {
 			defer replica.Resume()
 			done := make(chan *Request, 4)
 			for i := range cap(done) {
-				p.Submit(&Request{
+				submit(p, &Request{
 					Command: "SET", Args: []any{fmt.Sprint("key", i), ""}, Wait: true,
 					Done: CompletionFunc(func(r *Request) { done <- r }),
 				})
@@ -298,7 +298,7 @@ func TestAnswersBehindAWAITAreNotLostWhenTheReplicaGoes(t *testing.T) {
 	replica.Pause()
 	done := make(chan *Request, 8)
 	set := func(i int) {
-		p.Submit(&Request{
+		submit(p, &Request{
 			Command: "SET", Args: []any{fmt.Sprint("key", i), ""}, Wait: true,
 			Done: CompletionFunc(func(r *Request) { done <- r }),
 		})

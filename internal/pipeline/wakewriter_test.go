@@ -22,11 +22,11 @@ func TestWhatIsQueuedDuringAWriteIsSentAfterIt(t *testing.T) {
 	second := &Request{Command: "SECOND", Done: CompletionFunc(func(*Request) { done <- struct{}{} })}
 	woken := make(chan struct{}, 1)
 	first := &Request{Command: "FIRST", Done: CompletionFunc(func(*Request) { woken <- struct{}{} })}
-	p.Submit(second)
+	submit(p, second)
 	<-done // connected
 	go func() {
 		for range woken {
-			p.Submit(second)
+			submit(p, second)
 		}
 	}()
 	defer close(woken)
