@@ -2,6 +2,7 @@ package watchdog
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,6 +49,33 @@ func TestCrowdCostsAHundredAndOneBatchesAThird(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What the server was given together lies together in its memory.
+func TestABatchOfACrowdKeepsItsOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, always(renewed))
+		for range crowd {
+			w.hold()
+		}
+		time.Sleep(5 * testTTL / 3)
+		synctest.Wait()
+		last := make(map[*Lease][]*Lease, crowd) // the batch that a lease was in
+		again := 0
+		for _, c := range w.server.seen() {
+			if before := last[c.batch[0]]; before != nil {
+				if again++; !slices.Equal(before, c.batch) {
+					t.Fatalf("the batch at %v is another than that of its first lease a third before, or has another order", c.at)
+				}
+			}
+			for _, l := range c.batch {
+				last[l] = c.batch
+			}
+		}
+		if again < 3*crowd/MaxBatch {
+			t.Errorf("%d batches were renewed again", again)
+		}
+	})
 }
 
 // checkBatches looks at every stretch of a third that begins with a batch,

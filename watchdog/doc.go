@@ -19,8 +19,8 @@
 //
 // # What is guaranteed
 //
-//   - A renewing lease is renewed each third of the TTL, or earlier, and has
-//     one renewal in flight at most. A failed renewal is repeated while trust
+//   - A renewing lease is renewed each third of the TTL, to 100 ns, or earlier,
+//     and has one renewal in flight at most. A failed renewal is repeated while trust
 //     lasts. After a lease's renewUntil none starts.
 //   - n leases cost no more than n/100 + 1 batches in any stretch of a third
 //     while none comes, goes or fails, and these are evenly spread over it.
@@ -71,9 +71,9 @@
 // place anew, as trouble makes crowds too. With up to a hundred leases a slot,
 // nothing of this is seen.
 //
-// With more than a hundred leases a batch may go a millisecond early, so that
-// the process wakes up when it sleeps lightest. A batch keeps the order in
-// which its leases came: what the server was given together lies together.
+// With more than a hundred leases a batch keeps the order in which its leases
+// came, by a nanosecond each, since what the server was given together lies
+// together.
 //
 // What is late by less than a twelfth of the TTL, because the process stood
 // still, is worked off at twice the even pace; beyond that nothing holds

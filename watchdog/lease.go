@@ -190,7 +190,7 @@ func (l *Lease) schedule(from time.Duration) {
 	w := l.watchdog
 	l.renewAt = later(from, w.third)
 	if l.renewAt != Never && w.schedule.hasBatch(l.renewAt) {
-		l.renewAt = w.schedule.fit(l.renewAt, max(w.clock.Now(), later(from, w.third/16)+w.headStart()))
+		l.renewAt = w.schedule.fit(l.renewAt, max(w.clock.Now(), later(from, w.third/16)))
 	}
 }
 

@@ -48,7 +48,6 @@ type RenewFunc func(batch []*Lease, answer func(i int, a Answer))
 // lease's newest renewal.
 type batch struct {
 	n        int
-	answered int
 	leases   [MaxBatch]*Lease
 	attempts [MaxBatch]uint8
 	delay    time.Duration // until those that fail are tried again
@@ -122,7 +121,7 @@ func (w *Watchdog) nextDue() time.Duration {
 	if first == Never {
 		return Never
 	}
-	return max(first, min(w.resume, later(first, w.third/4))) - w.headStart()
+	return max(first, min(w.resume, later(first, w.third/4)))
 }
 
 // gap is the least time between two batches: half of what it would be if all
@@ -136,9 +135,6 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 	l := b.leases[i]
 	w.mu.Lock()
 	now := w.clock.Now()
-	if b.answered++; b.answered == b.n {
-		w.arm(now) // sending and reading have moved the milliseconds
-	}
 	if l.state != inFlight || l.attempt != b.attempts[i] {
 		w.mu.Unlock()
 		return
@@ -157,8 +153,10 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 		l.expiry.Store(int64(Trust(a.Sent, a.TTL)))
 		if l.renewAt != Never {
 			w.scheduleNext(l, a.Sent)
-			if l.renewAt != Never && w.headStart() > 0 {
-				l.renewAt += time.Duration(i) // the same order again, within the head start
+			if l.renewAt != Never && len(w.due.items) >= MaxBatch {
+				// The same order again: what the server was given together lies
+				// together in its memory.
+				l.renewAt += time.Duration(i)
 			}
 			l.advanceRenewal()
 		}

@@ -53,37 +53,13 @@ func (w *Watchdog) plan(timer *time.Timer) (sleep, ok bool) {
 	return true, true
 }
 
-// slack is less than the kernel adds to a thread's sleep.
-const slack = 30 * time.Microsecond
-
 // arm sets the timer of a goroutine that sleeps to wakeAt. It is called with
 // mu held.
-//
-// With a crowd of leases the process wakes up about a hundred times a second
-// to send a batch. When it has nothing else to do, Go sleeps in milliseconds,
-// rounded down, and then for another: a timer costs two wakes, and while it is
-// late the runtime's monitor looks after it eleven times a millisecond. One
-// that is due just after a whole millisecond, in the slack that the kernel
-// takes, has none of that. That is what the batch's head start is for.
 func (w *Watchdog) arm(now time.Duration) {
 	if w.timer == nil || w.wakeAt <= now {
 		return
 	}
-	sleep := w.wakeAt - now
-	if w.headStart() > 0 && w.wakeAt == w.nextDue() {
-		sleep = (sleep - slack + time.Millisecond - 1).Truncate(time.Millisecond) + slack
-	}
-	w.timer.Reset(sleep)
-}
-
-// headStart is how early a batch may go: a millisecond, and as much more as
-// its leases lie apart, if there are several and a millisecond is little to
-// them.
-func (w *Watchdog) headStart() time.Duration {
-	if len(w.due.items) <= MaxBatch || w.schedule.width < 2*time.Millisecond {
-		return 0
-	}
-	return time.Millisecond + time.Microsecond
+	w.timer.Reset(w.wakeAt - now)
 }
 
 // tellSome calls holders, up to a batch of them, and reports whether there was
