@@ -10,7 +10,8 @@ import (
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
-// maxSpareQueues bounds how many queues a shard keeps for the next name.
+// maxSpareQueues bounds how many queues a shard keeps for the next name. Without
+// spare ones a pair makes a sixth more allocations and half as many bytes again.
 const maxSpareQueues = 8
 
 // waitQueue is one queue of one name's waiters with what it acts by: a timer, a
