@@ -33,7 +33,7 @@ var defects = []defect{
 	{
 		what: "an acquire with As that never left the process is called uncertain",
 		as:   "uncertain",
-		edits: []edit{{file: "internal/lockstate/attempt.go", fn: "attempt.stuck", old: "a.w.fail(a.w.unsent(a.st.n.c.exec.Trouble()))",
+		edits: []edit{{file: "internal/lockstate/attempt.go", fn: "attempt.stuck", old: "a.w.fail(a.w.unsent(a.st.n.c.exec.Trouble(a.st.n.l.slot)))",
 			new: `a.w.fail(ErrUncertain)`}},
 	},
 	{
