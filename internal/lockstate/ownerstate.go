@@ -25,7 +25,6 @@ type OwnerState struct {
 
 	held     int32 // how many holds
 	attempts int32 // acquires under way or waiting in the command queue
-	unsent   int32 // unlocks waiting in the command queue, whose holds the server still counts
 
 	listed   bool // among the name's
 	busy     bool // a command of this owner is under way
@@ -274,6 +273,20 @@ func (st *OwnerState) dropAll() []*Hold {
 		st.drop(h)
 	}
 	return holds
+}
+
+// unsent is how many unlocks wait in the command queue, whose holds the server
+// still counts together with those of l's kind.
+func (st *OwnerState) unsent(l *Lock) (n int32) {
+	if st.extras == nil {
+		return 0
+	}
+	for _, cmd := range st.extras.queue {
+		if r, ok := cmd.(*release); ok && r.counted && r.l.traits.Tally == l.traits.Tally {
+			n++
+		}
+	}
+	return n
 }
 
 // loseTally ends the living holds that the server counts together with those of

@@ -205,3 +205,43 @@ func TestLostTryLeavesTheServersQueueAndItsWaiterListensAnew(t *testing.T) {
 	}
 	becomes(t, conn, 0, "EXISTS", "q", "q:queue")
 }
+
+func TestWhoDoesNotWaitLeavesTheServersQueue(t *testing.T) {
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := open(t, s)
+	l := c.NewLock(queuedKind, "q", "q")
+	h := acquire(t, &l)
+	w := NewWaiter()
+	if err := w.Start(&l, true, -1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Result(t.Context(), w.Await(t.Context(), -1)); !errors.Is(err, ErrLocked) {
+		t.Fatal(err)
+	}
+	becomes(t, conn, 0, "LLEN", "q:queue")
+	unlock(t, h)
+}
+
+func TestClosedClientLeavesTheServersQueue(t *testing.T) {
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	a, b := open(t, s), open(t, s)
+	la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(queuedKind, "q", "q")
+	h := acquire(t, &la)
+	ended := make(chan outcome, 2)
+	for i := range 2 {
+		wait(t.Context(), t, &lb, i, ended, Terms{})
+	}
+	becomes(t, conn, 2, "LLEN", "q:queue")
+	b.Close()
+	for range 2 {
+		if o := <-ended; !errors.Is(o.err, ErrClosed) {
+			t.Error(o.err)
+		}
+	}
+	if n := do(t, conn, "LLEN", "q:queue"); n != int64(0) {
+		t.Errorf("%v entries are left", n)
+	}
+	unlock(t, h)
+}

@@ -31,7 +31,7 @@ type release struct {
 	queueTimer *time.Timer // tells who waits for the owner's command queue for too long
 	limitTimer *time.Timer // tells who waits for an answer for too long
 
-	counted    bool          // in the owner's count of unsent unlocks
+	counted    bool          // of a hold that the server counts until it runs
 	alive      bool          // of a living hold
 	since      time.Duration // when the hold's acquire was sent
 	ownMessage bool          // its message is of no use to this client
@@ -98,10 +98,6 @@ func resend(c *kind.Call) command.Resend {
 func (r *release) begin() {
 	st := r.st
 	c := st.n.c
-	if r.counted {
-		r.counted = false
-		st.unsent--
-	}
 	if r.reported {
 		// Its caller waits no longer; the server still counts the hold.
 		r.req.Until = st.n.unlockLimit()

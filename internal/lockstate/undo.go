@@ -110,7 +110,7 @@ func (a *attempt) countHolds() {
 			return
 		}
 		said, err := w.l.kind.Confirmed(reply, &a.want)
-		count, known := said.Count, int64(st.tally(w.l)+st.unsent)
+		count, known := said.Count, int64(st.tally(w.l)+st.unsent(w.l))
 		switch {
 		case err != nil:
 			a.undecided(err.Error())

@@ -109,10 +109,7 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 		limit = min(limit, n.now()+c.o.Timeout)
 	}
 	r := newRelease(st, h.l, limit)
-	if r.counted = counted; counted {
-		st.unsent++
-	}
-	r.alive, r.since = alive, h.since
+	r.counted, r.alive, r.since = counted, alive, h.since
 	if r.outcome = outcome; outcome == nil {
 		r.then = func(err error) {
 			c.work.done()

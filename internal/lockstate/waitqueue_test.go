@@ -1,0 +1,32 @@
+package lockstate
+
+import (
+	"testing"
+
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// Who does not listen does not begin to, because a slot has moved. Queues are used again, with what they once had.
+func TestQueueThatDoesNotListenStaysSoWhenItsSlotMoves(t *testing.T) {
+	s := redistest.Start(t)
+	c := open(t, s)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	sec := l.shard().enter(mustNotBlock)
+	n := l.shard().pin(&l)
+	q := n.ensureQueue(&l, Owner{})
+	for range 2 {
+		q.subscribe()
+		if q.resubscribe(); len(q.subs) != 1 {
+			t.Errorf("%d subscriptions of one that listens", len(q.subs))
+		}
+		q.unsubscribe()
+		if q.resubscribe(); len(q.subs) != 0 {
+			t.Errorf("%d subscriptions of one that does not", len(q.subs))
+			q.unsubscribe()
+		}
+	}
+	n.step()
+	n.unpin()
+	sec.leave()
+}
