@@ -9,7 +9,6 @@ import (
 
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
@@ -216,7 +215,7 @@ func (w *Waiter) queue() *waitQueue { return w.n.findQueue(w.l, w.queueOwner) }
 
 // fill tells a kind what the waiter wants.
 func (w *Waiter) fill(want *kind.Want, st *OwnerState) {
-	*want = kind.Want{Names: &w.l.names, Owner: st, Publish: luasrc.Publish, Once: w.Once}
+	*want = kind.Want{Names: &w.l.names, Owner: st, Publish: w.l.publish(), Once: w.Once}
 	if w.Until > 0 {
 		want.Wait = w.Until - w.began
 	}

@@ -180,7 +180,7 @@ func (q *waitQueue) subscribe() {
 // resubscribe follows the name's slot to another node. The confirmation makes the
 // head look. It is called with the shard locked.
 func (q *waitQueue) resubscribe() {
-	if q.subs != nil {
+	if len(q.subs) > 0 {
 		q.unsubscribe()
 		q.subscribe()
 	}
