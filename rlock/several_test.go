@@ -72,6 +72,13 @@ func TestEachCommandGoesToItsServerAtOnce(t *testing.T) {
 		if ended, err := forced.ForceUnlock(ctx); !ended || err != nil {
 			t.Errorf("forced: %t, %v", ended, err)
 		}
+		spun, err := c.NewSpinLock(fmt.Sprint("spun-", i)).Lock(ctx)
+		if err == nil {
+			err = spun.Unlock(ctx)
+		}
+		if err != nil {
+			t.Error(err)
+		}
 		as := c.NewOwner()
 		taken := c.NewLock(fmt.Sprint("taken-", i))
 		if err := taken.UnlockAs(ctx, as); !errors.Is(err, rlock.ErrNotHeld) {

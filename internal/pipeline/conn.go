@@ -263,7 +263,9 @@ func (c *conn) receiveReply(r *Request, reply any, err error, timeout time.Durat
 		return err
 	}
 	if err != nil {
-		r.Replicas = 0 // a server that refuses WAIT has said nothing about replicas
+		if said, _ := refusal.Of(err); !said.Unblocked() {
+			r.Replicas = 0 // a server that refuses WAIT has said nothing about replicas
+		}
 		return nil
 	}
 	acked, _ := n.(int64)

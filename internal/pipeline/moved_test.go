@@ -192,6 +192,26 @@ func TestServerThatHidesItsRoleIsFoundOutByItsFirstRefusal(t *testing.T) {
 	}
 }
 
+// A master that is demoted ends the WAITs that are under way. What stood before them ran, and nobody else has it.
+func TestWriteOfAMasterThatIsDemotedIsUnacknowledged(t *testing.T) {
+	master, replica := redistest.Start(t), redistest.Start(t)
+	follow(t, replica, master)
+	p := open(t, dialler(t, master), Options{Replicas: true})
+	end(t, ask(p, "PING"))
+	c := master.Dial(t)
+	replica.Pause()
+	defer replica.Resume()
+	done := make(chan *Request, 1)
+	submit(p, &Request{Command: "SET", Args: []any{"k", "1"}, Wait: true, Done: CompletionFunc(func(r *Request) { done <- r })})
+	master.AwaitBlocked(t)
+	if _, err := c.Do("REPLICAOF", "127.0.0.1", 1); err != nil {
+		t.Fatal(err)
+	}
+	if r := end(t, done); r.Err != nil || r.Reply != "OK" || r.Replicas != 1 || r.Acked != 0 {
+		t.Errorf("got %v, %v; %d of %d replicas have it", r.Reply, r.Err, r.Acked, r.Replicas)
+	}
+}
+
 // A pool keeps its connections to the former master; they work.
 func TestPoolFullOfConnectionsToAReplicaIsEmptied(t *testing.T) {
 	old, next := redistest.Start(t), redistest.Start(t)

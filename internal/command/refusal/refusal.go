@@ -112,6 +112,10 @@ func (r Refusal) place(code string) (Place, bool) {
 // ReadOnly tells that the server is a replica.
 func (r Refusal) ReadOnly() bool { return r.Code() == "READONLY" }
 
+// Unblocked tells that the server became a replica while the command, WAIT,
+// waited: what it waited for has not come about.
+func (r Refusal) Unblocked() bool { return r.Code() == "UNBLOCKED" }
+
 // NoScript tells that the server does not know the script. Nothing ran.
 func (r Refusal) NoScript() bool { return r.Code() == "NOSCRIPT" }
 

@@ -1,0 +1,88 @@
+package lockstate
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// halves is a topology of two nodes, of which nothing but the places is asked.
+type halves struct {
+	topology.Topology
+	nodes [2]*topology.Node
+	spans bool
+}
+
+var errNobody = errors.New("nobody serves it")
+
+func (h *halves) Node(slot uint16) (*topology.Node, error) {
+	if slot == 9 {
+		return nil, errNobody
+	}
+	return h.nodes[slot/8192], nil
+}
+
+func (h *halves) SpansSlots() bool { return h.spans }
+
+// A script of renewals has the leases of one node, and of one slot where it must. Each is answered for by its number in
+// the watchdog's batch.
+func TestBatchOfRenewalsIsCutByNodeAndSlot(t *testing.T) {
+	top := &halves{}
+	for i := range top.nodes {
+		top.nodes[i] = topology.NewNode(topology.NodeOptions{Timeout: time.Second, Clock: clock.System()})
+		defer top.nodes[i].Leave(0)
+	}
+	c := &State{top: top}
+	w := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{})
+	defer w.Close()
+	batch := func(slots ...uint16) (leases []*watchdog.Lease) {
+		for _, slot := range slots {
+			leases = append(leases, w.Register(&OwnerState{n: &name{l: &Lock{slot: slot}}}))
+		}
+		return leases
+	}
+	for _, row := range []struct {
+		spans bool
+		slots []uint16
+		parts string // the numbers of each part
+		fails string
+	}{
+		{true, []uint16{1, 2, 1}, "[0 1 2]", ""},
+		{true, []uint16{1, 9000, 2, 9001}, "[0 2][1 3]", ""},
+		{false, []uint16{1, 1, 1}, "[0 1 2]", ""},
+		{false, []uint16{1, 2, 1, 9000}, "[0 2][1][3]", ""},
+		{true, []uint16{9, 1, 9, 2}, "[1 3]", "0 2 "},
+		{true, []uint16{1, 9}, "[0]", "1 "},
+	} {
+		top.spans = row.spans
+		leases := batch(row.slots...)
+		failed := ""
+		parts := ""
+		for _, p := range c.cut(leases, func(i int, a watchdog.Answer) {
+			if a.Result != watchdog.Failed || !errors.Is(a.Err, errNobody) {
+				t.Errorf("%+v", a)
+			}
+			failed += fmt.Sprint(i, " ")
+		}) {
+			var numbers []int
+			for i, l := range p.leases {
+				if l != leases[p.index(i)] {
+					t.Errorf("%v: lease %d of a part is not number %d of the batch", row.slots, i, p.index(i))
+				}
+				numbers = append(numbers, p.index(i))
+			}
+			if slot := p.leases[0].Holder().(*OwnerState).n.l.slot; p.limit != &top.nodes[slot/8192].Renewals {
+				t.Errorf("%v: a part has another node's limit", row.slots)
+			}
+			parts += fmt.Sprint(numbers)
+		}
+		if parts != row.parts || failed != row.fails {
+			t.Errorf("spans %t, %v: cut into %s, without %q", row.spans, row.slots, parts, failed)
+		}
+	}
+}
