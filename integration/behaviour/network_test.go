@@ -31,7 +31,7 @@ func TestNetworkThatIsCutAndHeals(t *testing.T) {
 		s.ReconnectNetwork()
 		r.renewed(h, timeout)
 		r.Redial()
-		if count := r.text("HGET", name, h.Owner()); count != "1" {
+		if count := r.Text("HGET", name, h.Owner()); count != "1" {
 			r.Errorf("count %q", count)
 		}
 		r.outside(waiter)
@@ -54,13 +54,7 @@ func TestNetworkThatIsCutAndHeals(t *testing.T) {
 		e := r.Entered(waiter)
 		between(r, "entering", e.At.Sub(healing), 0, 10*time.Second)
 		r.Redial()
-		err := h.Unlock(r.Context())
-		wants(r, err, rlock.ErrLeaseLost)
-		wants(r, err, rlock.ErrNotHeld)
-		if count := r.text("HGET", name, e.Hold.Owner()); count != "1" {
-			r.Errorf("the waiter's count is %q", count)
-		}
-		r.Unlock(e.Hold)
+		r.passedOn(h, e)
 	})
 	on(t, s).part("under way to an unlock: it is repeated until it is answered", func(r *rig) {
 		name := r.name()

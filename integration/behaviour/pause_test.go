@@ -67,13 +67,7 @@ func TestServerThatStandsStill(t *testing.T) {
 			r.Server.Resume()
 			e := r.Entered(waiter)
 			between(r, "entering", e.At.Sub(resuming), 0, 5*time.Second)
-			err := h.Unlock(r.Context())
-			wants(r, err, rlock.ErrLeaseLost)
-			wants(r, err, rlock.ErrNotHeld)
-			if count := r.text("HGET", name, e.Hold.Owner()); count != "1" {
-				r.Errorf("the waiter's count is %q", count)
-			}
-			r.Unlock(e.Hold)
+			r.passedOn(h, e)
 		})
 		r.part("shorter than the lease: the hold survives", func(r *rig) {
 			const timeout = 9 * time.Second
@@ -98,4 +92,16 @@ func TestServerThatStandsStill(t *testing.T) {
 			r.Unlock(r.Entered(waiter).Hold)
 		})
 	})
+}
+
+// passedOn checks that a lost hold is over for its owner, and that the waiter who entered holds once, and releases.
+func (r *rig) passedOn(lost *rlock.Hold, e testbed.Entry) {
+	r.Helper()
+	err := lost.Unlock(r.Context())
+	wants(r, err, rlock.ErrLeaseLost)
+	wants(r, err, rlock.ErrNotHeld)
+	if count := r.Text("HGET", lost.Name(), e.Hold.Owner()); count != "1" {
+		r.Errorf("the waiter's count is %q", count)
+	}
+	r.Unlock(e.Hold)
 }

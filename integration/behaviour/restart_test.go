@@ -25,7 +25,7 @@ func TestRestartOfTheServer(t *testing.T) {
 			if err := h.Err(); err != nil {
 				r.Fatal(err)
 			}
-			if count := r.text("HGET", name, h.Owner()); count != "1" {
+			if count := r.Text("HGET", name, h.Owner()); count != "1" {
 				r.Errorf("count %q", count)
 			}
 			r.outside(waiter)
@@ -54,7 +54,7 @@ func TestRestartOfTheServer(t *testing.T) {
 			err := h.Unlock(r.Context())
 			wants(r, err, rlock.ErrLeaseLost)
 			wants(r, err, rlock.ErrNotHeld)
-			if count := r.text("HGET", name, e.Hold.Owner()); count != "1" || e.Hold.Err() != nil {
+			if count := r.Text("HGET", name, e.Hold.Owner()); count != "1" || e.Hold.Err() != nil {
 				r.Errorf("the waiter's hold: count %q, %v", count, e.Hold.Err())
 			}
 			r.Unlock(e.Hold)
