@@ -131,8 +131,8 @@ faults:
 test-matrix:
 	@$(step) 'Redisson by server' bash -ec 'cd integration/javamatrix && go test -count=1 -timeout 120m -run "TestMatrix$$" -full $(FLAGS)'
 
-# Shows that the tests bite: each of some dozens of defects, put into a copy of the checkout, must fail the tests named
-# for it. Some ten minutes. FLAGS=-write puts the table into docs/dev/mutants.md.
+# Shows that the tests bite: the tests named for each of some dozens of defects must fail where the code has it. Some ten
+# minutes. FLAGS=-write puts the table into docs/dev/mutants.md.
 .PHONY: mutants
 mutants:
 	@$(step) 'mutants' bash -ec 'cd integration && go run ./mutants $(FLAGS)'

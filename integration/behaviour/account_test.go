@@ -15,7 +15,7 @@ func TestUserAndPassword(t *testing.T) {
 	c := r.Open(redisserver.URLAs(r.Server, user))
 	r.handOver(r.open(), c)
 	connections := 0
-	for line := range strings.Lines(r.text("CLIENT", "LIST")) {
+	for line := range strings.Lines(r.Text("CLIENT", "LIST")) {
 		if strings.Contains(line, " user=worker ") {
 			connections++
 		}
@@ -41,7 +41,7 @@ func TestDatabaseNumber(t *testing.T) {
 		t.Error("the key is in database 0")
 	}
 	r.Do("SELECT", 3)
-	if r.text("HGET", name, h.Owner()) != "1" {
+	if r.Text("HGET", name, h.Owner()) != "1" {
 		t.Error("the key is not in database 3")
 	}
 	t.Run("wakes only its own waiters, though channels know no database", func(t *testing.T) {

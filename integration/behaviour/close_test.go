@@ -95,7 +95,7 @@ func TestEveryCallAfterCloseIsErrClosed(t *testing.T) {
 	h := r.Lock(l)
 	fixed := r.Lock(c.NewLock("y"), rlock.Lease(time.Minute))
 	c.Close()
-	before := r.calls()
+	before := r.Calls()
 	for call, do := range map[string]func() error{
 		"Lock":        func() error { _, err := l.Lock(ctx); return err },
 		"Lock as":     func() error { _, err := l.Lock(ctx, rlock.As(h.Owner())); return err },
@@ -115,7 +115,7 @@ func TestEveryCallAfterCloseIsErrClosed(t *testing.T) {
 	} {
 		t.Run(call, func(t *testing.T) { wants(t, do(), rlock.ErrClosed) })
 	}
-	after := r.calls()
+	after := r.Calls()
 	for _, command := range []string{"EVALSHA", "EXISTS", "HEXISTS", "HGET", "PTTL"} {
 		if after[command] != before[command] {
 			t.Errorf("sent %s", command)

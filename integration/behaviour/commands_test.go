@@ -9,26 +9,13 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// calls counts the commands that clients sent, by name in upper case, since the server started.
-func (r *rig) calls() map[string]int {
-	r.Helper()
-	counts := map[string]int{}
-	for line := range strings.Lines(r.text("INFO", "commandstats")) {
-		name, rest, ok := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":calls=")
-		if ok {
-			counts[strings.ToUpper(name)] = atoi(r, rest[:strings.IndexByte(rest, ',')])
-		}
-	}
-	return counts
-}
-
 func TestUncontendedPairIsTwoScriptsAndTheLatchsDel(t *testing.T) {
 	r, s := own(t)
 	c := r.open()
 	l := c.NewLock(r.name())
 	r.Unlock(r.Lock(l)) // loads the scripts
 	tap := monitor.Tap(t, s.Addr())
-	latchGone := func() bool { return len(r.list("KEYS", "redisson_unlock_latch*")) == 0 }
+	latchGone := func() bool { return len(r.Strings("KEYS", "redisson_unlock_latch*")) == 0 }
 	r.Becomes("the latch is gone", latchGone)
 	tap.Mark()
 	for _, row := range []struct {
@@ -66,7 +53,7 @@ func TestUncontendedPairIsTwoScriptsAndTheLatchsDel(t *testing.T) {
 			}
 		})
 	}
-	if n := r.calls()["SUBSCRIBE"]; n != 0 {
+	if n := r.Calls()["SUBSCRIBE"]; n != 0 {
 		t.Errorf("%d SUBSCRIBE", n)
 	}
 }
@@ -83,13 +70,13 @@ func TestScriptsAreLoadedOnce(t *testing.T) {
 			r.Unlock(h)
 		}
 	}
-	if n := r.calls()["SCRIPT|LOAD"]; n != 2 {
+	if n := r.Calls()["SCRIPT|LOAD"]; n != 2 {
 		t.Errorf("%d loads, want one for the lock script and one for the unlock script", n)
 	}
 	t.Run("and again when the server forgot them", func(t *testing.T) {
 		r.Do("SCRIPT", "FLUSH")
 		r.Unlock(r.Lock(first.NewLock(r.name())))
-		if n := r.calls()["SCRIPT|LOAD"]; n != 4 {
+		if n := r.Calls()["SCRIPT|LOAD"]; n != 4 {
 			t.Errorf("%d loads", n)
 		}
 	})
@@ -100,10 +87,10 @@ func TestReentryIsOneScriptEach(t *testing.T) {
 	l := r.open().NewLock(r.name())
 	outer := r.Lock(l)
 	r.Unlock(r.Lock(l, rlock.As(outer.Owner())))
-	before := r.calls()
+	before := r.Calls()
 	inner := r.Lock(l, rlock.As(outer.Owner()))
 	r.Unlock(inner)
-	after := r.calls()
+	after := r.Calls()
 	if n := after["EVALSHA"] - before["EVALSHA"]; n != 2 {
 		t.Errorf("%d scripts", n)
 	}
@@ -118,7 +105,7 @@ func (r *rig) others() []string {
 	r.Helper()
 	me := "id=" + itoa(r.Number("CLIENT", "ID")) + " "
 	var lines []string
-	for line := range strings.Lines(r.text("CLIENT", "LIST")) {
+	for line := range strings.Lines(r.Text("CLIENT", "LIST")) {
 		if !strings.HasPrefix(line, me) {
 			lines = append(lines, line)
 		}

@@ -17,7 +17,7 @@ import (
 // names are what the server's clients of a type are called, those without a name left out.
 func (r *rig) names(sort string) (names []string) {
 	r.Helper()
-	for line := range strings.Lines(r.text("CLIENT", "LIST", "TYPE", sort)) {
+	for line := range strings.Lines(r.Text("CLIENT", "LIST", "TYPE", sort)) {
 		_, rest, _ := strings.Cut(line, " name=")
 		if name, _, _ := strings.Cut(rest, " "); name != "" {
 			names = append(names, name)
@@ -206,7 +206,7 @@ func TestOpenWaitsForAReplicaToBecomeTheMaster(t *testing.T) {
 		}
 		opened <- err
 	}()
-	r.Becomes("asked for its role", func() bool { return strings.Contains(r.text("INFO", "commandstats"), "cmdstat_role") })
+	r.Becomes("asked for its role", func() bool { return strings.Contains(r.Text("INFO", "commandstats"), "cmdstat_role") })
 	r.Do("REPLICAOF", "NO", "ONE")
 	if err := <-opened; err != nil {
 		t.Error(err)

@@ -20,7 +20,7 @@ func TestHoldCountFollowsEachAcquireAndRelease(t *testing.T) {
 		if n != want || held != (want > 0) || locked != (want > 0) || err != nil || heldErr != nil || lockedErr != nil {
 			t.Errorf("count %d, held %v, locked %v, want %d (%v, %v, %v)", n, held, locked, want, err, heldErr, lockedErr)
 		}
-		if on := r.text("HGET", l.Name(), owner.String()); on != "" && on != fmt.Sprint(want) {
+		if on := r.Text("HGET", l.Name(), owner.String()); on != "" && on != fmt.Sprint(want) {
 			t.Errorf("the server has %s", on)
 		}
 	}

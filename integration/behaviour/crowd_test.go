@@ -18,7 +18,7 @@ func TestLocalCrowdCostsOneAttemptPerAcquisition(t *testing.T) {
 	h := r.Lock(r.open().NewLock(name))
 	l := r.open().NewLock(name)
 	r.Unlock(r.Lock(r.open().NewLock("warm"))) // the scripts are loaded
-	before := r.calls()["EVALSHA"]
+	before := r.Calls()["EVALSHA"]
 	served := make(chan error, crowd)
 	for range crowd {
 		go func() {
@@ -37,7 +37,7 @@ func TestLocalCrowdCostsOneAttemptPerAcquisition(t *testing.T) {
 		}
 	}
 	// One unlock each, and the first holder's.
-	attempts := r.calls()["EVALSHA"] - before - (crowd + 1)
+	attempts := r.Calls()["EVALSHA"] - before - (crowd + 1)
 	perAcquisition := float64(attempts) / crowd
 	t.Logf("a crowd of 1,000 local waiters: %.3f acquire attempts per acquisition", perAcquisition)
 	if perAcquisition < 1 || perAcquisition > 1.2 {
@@ -93,8 +93,8 @@ func TestManyClientsInACrowdLeaveTheChannelAndComeBack(t *testing.T) {
 	defer cancel()
 	r.Becomes("a crowd", func() bool { return entries.Load() > 20*clients*callers })
 	// Somebody of each client waits at any time, so who leaves the channel leaves for this reason.
-	began := r.calls()["UNSUBSCRIBE"]
-	r.Becomes("clients leave the channel", func() bool { return r.calls()["UNSUBSCRIBE"] >= began+2*clients })
+	began := r.Calls()["UNSUBSCRIBE"]
+	r.Becomes("clients leave the channel", func() bool { return r.Calls()["UNSUBSCRIBE"] >= began+2*clients })
 	for range 3 {
 		pause.Store(true)
 		h := testbed.Receive(r, "a hold that lasts", paused)

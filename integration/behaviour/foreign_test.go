@@ -13,7 +13,7 @@ import (
 // contents is all of a key: its type, its TTL's kind and its dump.
 func (r *rig) contents(key string) string {
 	r.Helper()
-	return fmt.Sprintf("%s %v %q", r.text("TYPE", key), r.Number("PTTL", key) < 0, r.text("DUMP", key))
+	return fmt.Sprintf("%s %v %q", r.Text("TYPE", key), r.Number("PTTL", key) < 0, r.Text("DUMP", key))
 }
 
 func TestKeyOfAnotherType(t *testing.T) {
@@ -72,7 +72,7 @@ func TestKeyOfAnotherType(t *testing.T) {
 		wants(t, err, nil, "release", l.Name(), "WRONGTYPE")
 		isServerError(t, err)
 		wants(t, h.Err(), rlock.ErrReleased)
-		if got := r.text("GET", l.Name()); got != "another's" {
+		if got := r.Text("GET", l.Name()); got != "another's" {
 			t.Errorf("the key became %q", got)
 		}
 	})
@@ -102,7 +102,7 @@ func TestPoisonedKeySpoilsNoOthersLease(t *testing.T) {
 		}
 		r.Unlock(h)
 	}
-	if got := r.text("GET", poisoned.Name()); got != "a text" {
+	if got := r.Text("GET", poisoned.Name()); got != "a text" {
 		t.Errorf("the key became %q", got)
 	}
 }

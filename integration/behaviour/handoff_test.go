@@ -49,10 +49,10 @@ func TestHandOffWithinAClientCostsOneAttemptAndNoSubscription(t *testing.T) {
 	r, _ := own(t)
 	c := r.open(rlock.WithCourtesy(false))
 	r.Unlock(r.Lock(c.NewLock("warm"))) // the scripts are loaded
-	before := r.calls()
+	before := r.Calls()
 	name := r.name()
 	r.takeTurns(c, name, callers, turns, 0)
-	after := r.calls()
+	after := r.Calls()
 	acquisitions := callers * turns
 	attempts := after["EVALSHA"] - before["EVALSHA"] - acquisitions
 	subscribes := after["SUBSCRIBE"] - before["SUBSCRIBE"]
@@ -73,9 +73,9 @@ func TestMessageOfAHandOffWakesNobodyHere(t *testing.T) {
 	r, _ := own(t)
 	c := r.open()
 	r.Unlock(r.Lock(c.NewLock("warm"))) // the scripts are loaded
-	before := r.calls()["EVALSHA"]
+	before := r.Calls()["EVALSHA"]
 	r.takeTurns(c, r.name(), callers, turns, time.Millisecond)
-	attempts := r.calls()["EVALSHA"] - before - callers*turns
+	attempts := r.Calls()["EVALSHA"] - before - callers*turns
 	if t.Logf("%d attempts", attempts); attempts > callers*turns*6/5 {
 		t.Errorf("%d attempts for %d acquisitions", attempts, callers*turns)
 	}
@@ -155,7 +155,7 @@ func TestServerThatHidesItsSubscribersIsAskedOnce(t *testing.T) {
 	c := r.Open(redisserver.URLAs(r.Server, user))
 	r.takeTurns(c, r.name(), 2, 200, 0)
 	rejected := ""
-	for line := range strings.Lines(r.text("INFO", "commandstats")) {
+	for line := range strings.Lines(r.Text("INFO", "commandstats")) {
 		if strings.HasPrefix(line, "cmdstat_pubsub|numsub:") {
 			_, rejected, _ = strings.Cut(strings.TrimSpace(line), "rejected_calls=")
 		}
@@ -169,7 +169,7 @@ func TestServerThatHidesItsSubscribersIsAskedOnce(t *testing.T) {
 func TestServerThatCannotTellItsSubscribersForAWhileIsAskedAgain(t *testing.T) {
 	for _, reply := range []string{"-LOADING Redis is loading the dataset in memory\r\n", "-BUSY Redis is busy running a script\r\n", "*0\r\n", "$-1\r\n"} {
 		s := spoil(t)
-		asked := func() int { return s.calls()["PUBSUB|NUMSUB"] }
+		asked := func() int { return s.Calls()["PUBSUB|NUMSUB"] }
 		fault := s.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("PUBSUB"), Times: 2, Do: faultproxy.Answer, Reply: []byte(reply)})
 		for range 20 {
 			if s.takeTurns(s.c, s.name(), 2, 100, 0); asked() > 0 {
@@ -185,9 +185,9 @@ func TestServerThatCannotTellItsSubscribersForAWhileIsAskedAgain(t *testing.T) {
 func TestWithoutCourtesyNobodyIsCounted(t *testing.T) {
 	r, _ := own(t)
 	for on, asked := range map[bool]bool{true: true, false: false} {
-		before := r.calls()["PUBSUB|NUMSUB"]
+		before := r.Calls()["PUBSUB|NUMSUB"]
 		r.takeTurns(r.open(rlock.WithCourtesy(on)), r.name(), 2, 200, 0)
-		if counts := r.calls()["PUBSUB|NUMSUB"] - before; (counts > 0) != asked {
+		if counts := r.Calls()["PUBSUB|NUMSUB"] - before; (counts > 0) != asked {
 			t.Errorf("courtesy %v: asked %d times", on, counts)
 		}
 	}

@@ -79,7 +79,7 @@ func TestLockOfKilledProcessIsEnteredWithinItsTTL(t *testing.T) {
 	if !holds {
 		t.Fatalf("the child said %q, %v", line, err)
 	}
-	if r.text("HGET", name, owner) != "1" {
+	if r.Text("HGET", name, owner) != "1" {
 		t.Fatal("the child does not hold the lock")
 	}
 	waiter := r.enter(r.open().NewLock(name))

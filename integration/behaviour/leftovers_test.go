@@ -60,10 +60,10 @@ func TestNothingIsLeftAfterReleaseAndClose(t *testing.T) {
 		t.Error(err)
 	}
 	r.Becomes("no connection is left", func() bool { return len(r.others()) == 0 })
-	if channels := r.list("PUBSUB", "CHANNELS"); len(channels) != 0 {
+	if channels := r.Strings("PUBSUB", "CHANNELS"); len(channels) != 0 {
 		t.Errorf("channels %v", channels)
 	}
-	if keys := r.list("KEYS", "*"); len(keys) != 0 {
+	if keys := r.Strings("KEYS", "*"); len(keys) != 0 {
 		t.Errorf("keys %v", keys)
 	}
 }

@@ -20,7 +20,7 @@ func TestNameMapper(t *testing.T) {
 	if l.Name() != name || h.Name() != name {
 		t.Errorf("names %s, %s", l.Name(), h.Name())
 	}
-	if r.Number("EXISTS", name) != 0 || r.text("HGET", mapped, h.Owner()) != "1" {
+	if r.Number("EXISTS", name) != 0 || r.Text("HGET", mapped, h.Owner()) != "1" {
 		t.Error("the key is not the mapped name")
 	}
 	waiter := r.enter(l)

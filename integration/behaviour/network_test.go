@@ -15,10 +15,7 @@ func TestNetworkThatIsCutAndHeals(t *testing.T) {
 	const command = 2 * time.Second
 	on(t, s).part("within the lease: renewals fail meanwhile, the hold survives, the waiter enters after it", func(r *rig) {
 		const timeout = 9 * time.Second
-		name := r.name()
-		h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(command)).NewLock(name))
-		waiter := r.enter(r.open(rlock.WithCommandTimeout(command)).NewLock(name))
-		r.Listeners(name, 1)
+		h, waiter := r.heldAndAwaited(timeout, rlock.WithCommandTimeout(command))
 		until := r.renewed(h, timeout)
 		s.CutNetwork()
 		<-time.After(timeout/3 + command/2)
@@ -31,7 +28,7 @@ func TestNetworkThatIsCutAndHeals(t *testing.T) {
 		s.ReconnectNetwork()
 		r.renewed(h, timeout)
 		r.Redial()
-		if count := r.text("HGET", name, h.Owner()); count != "1" {
+		if count := r.Text("HGET", h.Name(), h.Owner()); count != "1" {
 			r.Errorf("count %q", count)
 		}
 		r.outside(waiter)
@@ -40,10 +37,7 @@ func TestNetworkThatIsCutAndHeals(t *testing.T) {
 	})
 	on(t, s).part("beyond the lease: the hold is told on time, the waiter enters when it heals", func(r *rig) {
 		const timeout = 4 * time.Second
-		name := r.name()
-		h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(command)).NewLock(name))
-		waiter := r.enter(r.open(rlock.WithCommandTimeout(command)).NewLock(name))
-		r.Listeners(name, 1)
+		h, waiter := r.heldAndAwaited(timeout, rlock.WithCommandTimeout(command))
 		r.renewed(h, timeout)
 		s.CutNetwork()
 		r.toldOnTime(h)
@@ -54,13 +48,7 @@ func TestNetworkThatIsCutAndHeals(t *testing.T) {
 		e := r.Entered(waiter)
 		between(r, "entering", e.At.Sub(healing), 0, 10*time.Second)
 		r.Redial()
-		err := h.Unlock(r.Context())
-		wants(r, err, rlock.ErrLeaseLost)
-		wants(r, err, rlock.ErrNotHeld)
-		if count := r.text("HGET", name, e.Hold.Owner()); count != "1" {
-			r.Errorf("the waiter's count is %q", count)
-		}
-		r.Unlock(e.Hold)
+		r.passedOn(h, e)
 	})
 	on(t, s).part("under way to an unlock: it is repeated until it is answered", func(r *rig) {
 		name := r.name()

@@ -53,10 +53,7 @@ func TestServerThatStandsStill(t *testing.T) {
 	everywhere(t, func(r *rig) {
 		r.part("longer than the lease: the hold is told on time, the waiter enters afterwards", func(r *rig) {
 			const timeout = 4 * time.Second
-			name := r.name()
-			h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(2*time.Second)).NewLock(name))
-			waiter := r.enter(r.open(rlock.WithCommandTimeout(2 * time.Second)).NewLock(name))
-			r.Listeners(name, 1)
+			h, waiter := r.heldAndAwaited(timeout, rlock.WithCommandTimeout(2*time.Second))
 			r.renewed(h, timeout)
 			r.Server.Pause()
 			r.toldOnTime(h)
@@ -67,20 +64,11 @@ func TestServerThatStandsStill(t *testing.T) {
 			r.Server.Resume()
 			e := r.Entered(waiter)
 			between(r, "entering", e.At.Sub(resuming), 0, 5*time.Second)
-			err := h.Unlock(r.Context())
-			wants(r, err, rlock.ErrLeaseLost)
-			wants(r, err, rlock.ErrNotHeld)
-			if count := r.text("HGET", name, e.Hold.Owner()); count != "1" {
-				r.Errorf("the waiter's count is %q", count)
-			}
-			r.Unlock(e.Hold)
+			r.passedOn(h, e)
 		})
 		r.part("shorter than the lease: the hold survives", func(r *rig) {
 			const timeout = 9 * time.Second
-			name := r.name()
-			h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout), rlock.WithCommandTimeout(2*time.Second)).NewLock(name))
-			waiter := r.enter(r.open(rlock.WithCommandTimeout(2 * time.Second)).NewLock(name))
-			r.Listeners(name, 1)
+			h, waiter := r.heldAndAwaited(timeout, rlock.WithCommandTimeout(2*time.Second))
 			until := r.renewed(h, timeout)
 			r.Server.Pause()
 			// Long enough for a renewal to be due and to fail.
@@ -98,4 +86,26 @@ func TestServerThatStandsStill(t *testing.T) {
 			r.Unlock(r.Entered(waiter).Hold)
 		})
 	})
+}
+
+// heldAndAwaited has one client hold a lock, renewed by a watchdog of that timeout, and another wait for it.
+func (r *rig) heldAndAwaited(watchdog time.Duration, opts ...rlock.Option) (*rlock.Hold, <-chan testbed.Entry) {
+	r.Helper()
+	name := r.name()
+	h := r.Lock(r.open(append(opts, rlock.WithWatchdogTimeout(watchdog))...).NewLock(name))
+	waiter := r.enter(r.open(opts...).NewLock(name))
+	r.Listeners(name, 1)
+	return h, waiter
+}
+
+// passedOn checks that a lost hold is over for its owner, and that the waiter who entered holds once, and releases.
+func (r *rig) passedOn(lost *rlock.Hold, e testbed.Entry) {
+	r.Helper()
+	err := lost.Unlock(r.Context())
+	wants(r, err, rlock.ErrLeaseLost)
+	wants(r, err, rlock.ErrNotHeld)
+	if count := r.Text("HGET", lost.Name(), e.Hold.Owner()); count != "1" || e.Hold.Err() != nil {
+		r.Errorf("the waiter's hold: count %q, %v", count, e.Hold.Err())
+	}
+	r.Unlock(e.Hold)
 }

@@ -202,9 +202,9 @@ func TestOutOfMemory(t *testing.T) {
 		h := r.Lock(c.NewLock("y"))
 		full(true)
 		done := make(chan error, 1)
-		before := r.calls()["EVALSHA"]
+		before := r.Calls()["EVALSHA"]
 		go func() { done <- h.Unlock(t.Context()) }()
-		r.Becomes("it is tried again", func() bool { return r.calls()["EVALSHA"] >= before+2 })
+		r.Becomes("it is tried again", func() bool { return r.Calls()["EVALSHA"] >= before+2 })
 		full(false)
 		if err := testbed.Receive(r, "the unlock", done); err != nil {
 			t.Error(err)

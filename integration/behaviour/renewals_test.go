@@ -27,9 +27,9 @@ func TestTenThousandHoldsAreRenewedInBatches(t *testing.T) {
 	}
 	// After the first round each lease is as old as those of its batch.
 	<-time.After(timeout / 2)
-	before := r.calls()["EVALSHA"]
+	before := r.Calls()["EVALSHA"]
 	<-time.After(ticks * timeout / 3)
-	perTick := float64(r.calls()["EVALSHA"]-before) / ticks
+	perTick := float64(r.Calls()["EVALSHA"]-before) / ticks
 	t.Logf("10,000 holds: %.1f EVALSHA a tick", perTick)
 	if perTick < holds/100-1 || perTick > 101 {
 		t.Errorf("%.1f EVALSHA a tick, want at most 101", perTick)

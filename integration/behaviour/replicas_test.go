@@ -116,7 +116,7 @@ func TestReplicaThatIsGoneIsNotWaitedForAgain(t *testing.T) {
 	r.Unlock(r.Lock(c.NewLock(r.name())))
 	replica.Stop()
 	r.Becomes("the master has no replica", func() bool {
-		return strings.Contains(r.text("INFO", "replication"), "connected_slaves:0")
+		return strings.Contains(r.Text("INFO", "replication"), "connected_slaves:0")
 	})
 	r.Unlock(r.Lock(c.NewLock(r.name())))
 	tap := monitor.Tap(t, r.Server.Addr())

@@ -35,10 +35,10 @@ func TestManyOperationsLeaveNoChannelAndNoKey(t *testing.T) {
 	all.Wait()
 	// The clients live on: what is left now would stay.
 	r.Becomes("no channel is subscribed", func() bool {
-		return len(r.list("PUBSUB", "CHANNELS", "redisson_lock__channel:{"+base+"*")) == 0
+		return len(r.Strings("PUBSUB", "CHANNELS", "redisson_lock__channel:{"+base+"*")) == 0
 	})
 	r.Becomes("no key and no latch is left", func() bool {
-		for _, key := range r.list("KEYS", "*") {
+		for _, key := range r.Strings("KEYS", "*") {
 			if strings.Contains(key, base) {
 				return false
 			}

@@ -13,19 +13,16 @@ func TestRestartOfTheServer(t *testing.T) {
 	const timeout = 9 * time.Second
 	everywhere(t, func(r *rig) {
 		r.part("with its data: the hold lives on, the waiter waits on", func(r *rig) {
-			name := r.name()
-			h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout)).NewLock(name))
-			waiter := r.enter(r.open().NewLock(name))
-			r.Listeners(name, 1)
+			h, waiter := r.heldAndAwaited(timeout)
 			r.Server.Restart()
 			r.Redial()
-			r.Listeners(name, 1) // it came back
+			r.Listeners(h.Name(), 1) // it came back
 			stood := h.ValidUntil()
 			r.Becomes("a renewal", func() bool { return h.ValidUntil().After(stood.Add(timeout / 10)) })
 			if err := h.Err(); err != nil {
 				r.Fatal(err)
 			}
-			if count := r.text("HGET", name, h.Owner()); count != "1" {
+			if count := r.Text("HGET", h.Name(), h.Owner()); count != "1" {
 				r.Errorf("count %q", count)
 			}
 			r.outside(waiter)
@@ -36,10 +33,7 @@ func TestRestartOfTheServer(t *testing.T) {
 			r.Unlock(e.Hold)
 		})
 		r.part("without its data: the hold is told, the waiter enters", func(r *rig) {
-			name := r.name()
-			h := r.Lock(r.open(rlock.WithWatchdogTimeout(timeout)).NewLock(name))
-			waiter := r.enter(r.open().NewLock(name))
-			r.Listeners(name, 1)
+			h, waiter := r.heldAndAwaited(timeout)
 			r.Server.Wipe()
 			back := time.Now()
 			r.Redial()
@@ -51,13 +45,7 @@ func TestRestartOfTheServer(t *testing.T) {
 			// By the next renewal, not by the end of the lease.
 			between(r, "telling", time.Since(back), 0, timeout/3+2*time.Second)
 			wants(r, h.Err(), rlock.ErrLeaseLost)
-			err := h.Unlock(r.Context())
-			wants(r, err, rlock.ErrLeaseLost)
-			wants(r, err, rlock.ErrNotHeld)
-			if count := r.text("HGET", name, e.Hold.Owner()); count != "1" || e.Hold.Err() != nil {
-				r.Errorf("the waiter's hold: count %q, %v", count, e.Hold.Err())
-			}
-			r.Unlock(e.Hold)
+			r.passedOn(h, e)
 		})
 	})
 }

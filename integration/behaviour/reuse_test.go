@@ -91,5 +91,5 @@ func TestNobodyIsHandedWhatWasMeantForAnother(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	r.Becomes("no lock left", func() bool { return len(r.list("KEYS", prefix+"*")) == 0 })
+	r.Becomes("no lock left", func() bool { return len(r.Strings("KEYS", prefix+"*")) == 0 })
 }

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
-
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
@@ -54,24 +52,6 @@ func (r *rig) open(opts ...rlock.Option) *rlock.Client {
 
 // name is a lock name that nobody else uses.
 func (r *rig) name() string { return "behaviour/" + r.Name() + "/" + rand.Text()[:10] }
-
-func (r *rig) text(command string, args ...any) string {
-	r.Helper()
-	s, err := redis.String(r.Do(command, args...), nil)
-	if err != nil && !errors.Is(err, redis.ErrNil) {
-		r.Fatalf("%s %v: %v", command, args, err)
-	}
-	return s
-}
-
-func (r *rig) list(command string, args ...any) []string {
-	r.Helper()
-	l, err := redis.Strings(r.Do(command, args...), nil)
-	if err != nil {
-		r.Fatalf("%s %v: %v", command, args, err)
-	}
-	return l
-}
 
 // enter waits for a lock on a goroutine of its own.
 func (r *rig) enter(l *rlock.Lock, opts ...rlock.AcquireOption) <-chan testbed.Entry {

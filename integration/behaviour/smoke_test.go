@@ -25,7 +25,7 @@ func TestLockWaitWakeUnlock(t *testing.T) {
 		r.handOver(a, b)
 		r.handOver(b, a)
 		r.Becomes("nothing is left", func() bool {
-			return r.Number("DBSIZE") == 0 && len(r.list("PUBSUB", "CHANNELS")) == 0
+			return r.Number("DBSIZE") == 0 && len(r.Strings("PUBSUB", "CHANNELS")) == 0
 		})
 	})
 }

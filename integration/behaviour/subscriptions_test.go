@@ -23,7 +23,7 @@ func TestThousandNamesShareOneSubscriptionConnection(t *testing.T) {
 	for i := range waits {
 		waits[i] = r.enter(c.NewLock(fmt.Sprint("name-", i)))
 	}
-	r.Becomes("every name has its subscriber", func() bool { return len(r.list("PUBSUB", "CHANNELS")) == names })
+	r.Becomes("every name has its subscriber", func() bool { return len(r.Strings("PUBSUB", "CHANNELS")) == names })
 	connections := r.others()
 	subscribed := 0
 	for _, line := range connections {
@@ -42,7 +42,7 @@ func TestThousandNamesShareOneSubscriptionConnection(t *testing.T) {
 	for _, w := range waits {
 		r.Unlock(r.Entered(w).Hold)
 	}
-	r.Becomes("no channel is left", func() bool { return len(r.list("PUBSUB", "CHANNELS")) == 0 })
+	r.Becomes("no channel is left", func() bool { return len(r.Strings("PUBSUB", "CHANNELS")) == 0 })
 }
 
 func TestCrowdSharesOneSubscription(t *testing.T) {
@@ -71,7 +71,7 @@ func TestCrowdSharesOneSubscription(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := r.calls()["SUBSCRIBE"]; n != 1 {
+	if n := r.Calls()["SUBSCRIBE"]; n != 1 {
 		t.Errorf("%d SUBSCRIBE for one crowd", n)
 	}
 }

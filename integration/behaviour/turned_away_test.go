@@ -1,15 +1,14 @@
 package behaviour_test
 
 import (
-	"bytes"
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -38,7 +37,7 @@ func TestACommandThatWasTurnedAwayIsNotUndone(t *testing.T) {
 			r.LoadScripts()
 			r.Do("ACL", append([]any{"SETUSER", user.Name, "reset", "on", ">" + user.Password, "allchannels", "+@all"}, row.rules...)...)
 			p := faultproxy.Start(t, r.Server.Addr())
-			var seen lines
+			var seen testbed.Log
 			c := r.Open("redis://"+user.Name+":"+user.Password+"@"+p.Addr(),
 				rlock.WithLogger(slog.New(slog.NewTextHandler(&seen, &slog.HandlerOptions{Level: slog.LevelDebug}))))
 			l := c.NewLock(r.name())
@@ -74,22 +73,4 @@ func TestACommandThatWasTurnedAwayIsNotUndone(t *testing.T) {
 			}
 		})
 	}
-}
-
-// lines is what handlers write to.
-type lines struct {
-	mu   sync.Mutex // guards text
-	text bytes.Buffer
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }

@@ -13,7 +13,7 @@ import (
 // connected counts the connections that the server ever accepted.
 func (r *rig) connected() int {
 	r.Helper()
-	_, rest, _ := strings.Cut(r.text("INFO", "stats"), "total_connections_received:")
+	_, rest, _ := strings.Cut(r.Text("INFO", "stats"), "total_connections_received:")
 	number, _, _ := strings.Cut(rest, "\r\n")
 	return atoi(r, number)
 }

@@ -66,11 +66,11 @@ func TestWatchdogTellsOfALockThatIsGone(t *testing.T) {
 			if until := h.ValidUntil(); until.After(time.Now()) {
 				t.Errorf("valid for another %v", time.Until(until))
 			}
-			before := r.text("TYPE", l.Name())
+			before := r.Text("TYPE", l.Name())
 			err := h.Unlock(t.Context())
 			wants(t, err, rlock.ErrLeaseLost, h.Owner().String()[:36])
 			wants(t, err, rlock.ErrNotHeld)
-			if after := r.text("TYPE", l.Name()); after != before {
+			if after := r.Text("TYPE", l.Name()); after != before {
 				t.Errorf("the late unlock made %s of %s", after, before)
 			}
 		})

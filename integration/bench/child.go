@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/deathsig"
+	"github.com/rlock-go/redisson/integration/internal/subprocess"
 )
 
 // childVariable in its environment makes this program a child: a role, a peer, the server's address and the role's
@@ -32,16 +32,8 @@ func startChild(role, peer, addr, argument string) (*child, error) {
 	}
 	c := &child{cmd: exec.Command(self), out: make(chan string, 1)}
 	c.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s\n%s\n%s\n%s", childVariable, role, peer, addr, argument))
-	c.cmd.Stderr = os.Stderr
-	c.cmd.SysProcAttr = deathsig.Attr(syscall.SIGTERM)
-	if c.in, err = c.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := c.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.cmd.Start(); err != nil {
+	var out io.Reader
+	if c.in, out, err = subprocess.Start(c.cmd, syscall.SIGTERM); err != nil {
 		return nil, err
 	}
 	go func() {

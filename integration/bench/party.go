@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/javapeer"
 )
 
@@ -66,13 +67,13 @@ func partyMain(c client) error {
 			h = c.handle(name)
 			handles[name] = h
 		}
-		began := javapeer.MonotonicNow()
+		began := machineclock.Now()
 		var err error
 		at := began
 		switch verb {
 		case "lock":
 			err = h.lock(context.Background())
-			at = javapeer.MonotonicNow()
+			at = machineclock.Now()
 		case "unlock":
 			err = h.unlock(context.Background())
 			// The answer would wake up who asked for it, on cores that the next holder needs now.

@@ -14,6 +14,8 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/deathsig"
+
+	"github.com/rlock-go/redisson/integration/internal/commandstats"
 )
 
 // redisVersion is what the numbers are meant for; the program says so if it finds another.
@@ -90,26 +92,7 @@ func (s *server) clear() error {
 // commands is how often each kind of command ran since the server started.
 type commands map[string]int64
 
-func (s *server) commands() (commands, error) {
-	text, err := redis.String(s.conn.Do("INFO", "commandstats"))
-	if err != nil {
-		return nil, err
-	}
-	c := commands{}
-	for line := range strings.SplitSeq(text, "\r\n") {
-		rest, ok := strings.CutPrefix(line, "cmdstat_")
-		if !ok {
-			continue
-		}
-		kind, rest, _ := strings.Cut(rest, ":calls=")
-		var n int64
-		if _, err := fmt.Sscanf(rest, "%d,", &n); err != nil {
-			return nil, fmt.Errorf("commandstats: %q: %w", line, err)
-		}
-		c[kind] = n
-	}
-	return c, nil
-}
+func (s *server) commands() (commands, error) { return commandstats.Read(s.conn) }
 
 // scripts is how long EVALSHA ran, by the server's count.
 func (s *server) scripts() (time.Duration, error) {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-	"github.com/google/uuid"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -143,7 +143,7 @@ func (a *agent) acquire(ctx context.Context, o op, r *reply) error {
 	if err != nil {
 		return err
 	}
-	r.Until, r.Owner = instant(h.ValidUntil()), field(h.Owner())
+	r.Until, r.Owner = instant(h.ValidUntil()), testbed.Field(h.Owner())
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.last++
@@ -205,21 +205,4 @@ func (a *agent) lent() int {
 	}
 	defer a.pool.Close()
 	return lent()
-}
-
-// field is the owner as the server shows it. Owner.String would count as giving the owner away, and then a lost re-entry
-// can't be judged by its count. The verb d shows an owner's numbers without String.
-func field(o rlock.Owner) string {
-	var id uuid.UUID
-	var thread int64
-	words := strings.Fields(strings.NewReplacer("{", " ", "[", " ", "]", " ", "}", " ").Replace(fmt.Sprintf("%d", o)))
-	for i, word := range words[:len(words)-1] {
-		if _, err := fmt.Sscan(word, &id[i]); err != nil {
-			panic(err)
-		}
-	}
-	if _, err := fmt.Sscan(words[len(words)-1], &thread); err != nil {
-		panic(err)
-	}
-	return fmt.Sprintf("%v:%d", id, thread)
 }

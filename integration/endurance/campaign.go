@@ -9,6 +9,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 )
 
 // campaign is a run.
@@ -25,8 +26,8 @@ type campaign struct {
 
 // run plays rounds until the time is over.
 func (c campaign) run() (*tally, []string) {
-	t := &tb{}
-	defer t.end()
+	t := quiet()
+	defer t.Finish()
 	enoughSeen := make(chan struct{})
 	var mu sync.Mutex
 	seen := 0
@@ -73,7 +74,7 @@ func (c campaign) run() (*tally, []string) {
 	close(seeds)
 	playing.Wait()
 	s.visit(conns, true)
-	return s.tally, t.errors()
+	return s.tally, t.Errors()
 }
 
 func (c campaign) next(rng *rand.Rand) uint64 {
@@ -82,3 +83,6 @@ func (c campaign) next(rng *rand.Rand) uint64 {
 	}
 	return rng.Uint64() >> 16
 }
+
+// quiet is the whole run, or one round, to the servers and proxies that it starts; its errors are the report's business.
+func quiet() *testbed.Program { return &testbed.Program{Title: "endurance", Quiet: true} }

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/rlock-go/redisson/internal/deathsig"
+	"github.com/rlock-go/redisson/integration/internal/subprocess"
 )
 
 // childWord is the argument that makes this program a child.
@@ -65,15 +65,8 @@ func startChild() (*child, error) {
 		return nil, err
 	}
 	c := &child{cmd: exec.Command(binary, childWord), await: map[int]chan reply{}}
-	c.cmd.SysProcAttr, c.cmd.Stderr = deathsig.Attr(syscall.SIGKILL), os.Stderr
-	if c.in, err = c.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := c.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.cmd.Start(); err != nil {
+	var out io.Reader
+	if c.in, out, err = subprocess.Start(c.cmd, syscall.SIGKILL); err != nil {
 		return nil, err
 	}
 	go c.listen(out)

@@ -35,7 +35,7 @@ func (r *round) finish() {
 	r.probes.Wait()
 	r.leave()
 	r.judgeAnswers()
-	for _, wrong := range r.tb.errors() {
+	for _, wrong := range r.tb.Errors() {
 		r.violate("rig", "%s", wrong)
 	}
 	r.buryAt(r.name, now()+int64(r.longest()))

@@ -4,14 +4,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/rlock-go/redisson/integration/internal/codeedit"
 )
 
 func TestMain(m *testing.M) {
@@ -53,13 +53,17 @@ func TestEndurance(t *testing.T) {
 // TestEveryDefectMeetsTheCode keeps the list from falling behind what it breaks. A defect that does not build would be
 // found by everything.
 func TestEveryDefectMeetsTheCode(t *testing.T) {
-	root, err := findRoot()
+	root, err := codeedit.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	library, err := codeedit.Read(root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range defects {
 		t.Run(d.what, func(t *testing.T) {
-			list, err := d.overlay(root, t.TempDir())
+			list, err := library.Overlay(t.TempDir(), d.edits...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,29 +73,5 @@ func TestEveryDefectMeetsTheCode(t *testing.T) {
 				t.Errorf("%v: %s", err, out)
 			}
 		})
-	}
-}
-
-func TestEditThatMissesIsRefused(t *testing.T) {
-	dir := t.TempDir()
-	const text = "package p\n\nfunc (t *T) f() { one(); two(); two() }\n\nfunc g() { one() }\n"
-	if err := os.WriteFile(filepath.Join(dir, "f.go"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for e, want := range map[edit]bool{
-		{"f.go", "T.f", "one()", "1()"}:   true,
-		{"f.go", "g", "one()", "1()"}:     true,
-		{"f.go", "T.f", "two()", "2()"}:   false, // twice
-		{"f.go", "g", "two()", "2()"}:     false, // in another function
-		{"f.go", "h", "one()", "1()"}:     false,
-		{"f.go", "T.f", "one()", "one()"}: false,
-	} {
-		files, err := defect{edits: []edit{e}}.apply(dir)
-		if (err == nil) != want {
-			t.Errorf("%+v: %v", e, err)
-		}
-		if err == nil && strings.Count(files[filepath.Join(dir, "f.go")], "1()") != 1 {
-			t.Errorf("%+v gave %q", e, files)
-		}
 	}
 }

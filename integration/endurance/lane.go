@@ -9,11 +9,12 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 )
 
 // stage is what all rounds have in common.
 type stage struct {
-	tb      *tb
+	tb      *testbed.Program
 	tally   *tally
 	machine *witness
 	safe    *redisserver.LocalServer // keeps its data
@@ -37,7 +38,7 @@ type grave struct {
 }
 
 // newStage starts the servers.
-func newStage(t *tb, tell func(violation)) *stage {
+func newStage(t *testbed.Program, tell func(violation)) *stage {
 	s := &stage{tb: t, tally: newTally(), tell: tell}
 	s.safe = redisserver.ACL(t, full, noKill)
 	s.wiped = redisserver.ACL(t, full, noKill)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rlock-go/redisson/integration/internal/codeedit"
 )
 
 // violation is a promise that was not kept.
@@ -93,7 +95,7 @@ const (
 
 // writeTable puts a run into the document.
 func writeTable(table string) error {
-	root, err := findRoot()
+	root, err := codeedit.Root()
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 )
 
 // A round is one lock's life among some clients.
@@ -20,7 +21,7 @@ type round struct {
 	name    string
 	theme   *theme
 	rng     *rand.Rand
-	tb      *tb
+	tb      *testbed.Program
 	clients []*client
 	actors  []*actor
 	owners  []string        // those that were minted
@@ -121,10 +122,10 @@ func (r *round) logf(format string, args ...any) {
 
 // play makes one round.
 func (l *lane) play(seed uint64) {
-	r := &round{lane: l, seed: seed, name: fmt.Sprintf("endure-%x-%d", seed, l.rounds.Add(1)), rng: rand.New(rand.NewPCG(seed, 7)), tb: &tb{},
+	r := &round{lane: l, seed: seed, name: fmt.Sprintf("endure-%x-%d", seed, l.rounds.Add(1)), rng: rand.New(rand.NewPCG(seed, 7)), tb: quiet(),
 		shared: map[string]bool{}, began: now(), stop: make(chan struct{}), heal: make(chan struct{}), ended: make(chan struct{}),
 		accounts: map[string]*account{}, wrong: map[string]bool{}}
-	defer r.tb.end()
+	defer r.tb.Finish()
 	r.theme = l.draw(r.rng)
 	r.tally.add(nRounds, 1)
 	r.tally.hit("theme: "+r.theme.name, 1)

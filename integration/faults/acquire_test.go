@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -36,7 +37,7 @@ func (r *round) faulted(match faultproxy.Match, do faultproxy.Action) (*faultpro
 	first := r.rivalTakes()
 	got := r.acquiring(call)
 	r.listens(1)
-	if !becomes(soon, func() bool { return r.answered(acquires) == 2 }) {
+	if !testbed.Within(soon, func() bool { return r.answered(acquires) == 2 }) {
 		r.Fatal("the waiter never tried again")
 	}
 	fault := r.hit(match, 1, do)
@@ -85,7 +86,7 @@ func lateAcquire(r *round) {
 		r.proxy.CutAll()
 	} // else silence
 	got := r.await(calls)
-	if !becomes(r.row.bound, func() bool { return r.answered(unlocks) > 0 }) {
+	if !testbed.Within(r.row.bound, func() bool { return r.answered(unlocks) > 0 }) {
 		r.violates("the lost acquire was not undone")
 	}
 	if got.err == nil && r.i%4 < 2 {

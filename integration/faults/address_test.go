@@ -9,6 +9,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -25,8 +26,8 @@ type departure struct {
 var demoted = departure{
 	leaves: func(r *round, _ *redisserver.LocalServer, direct redis.Conn, promoted string) {
 		host, port, _ := net.SplitHostPort(promoted)
-		do(r.T, direct, "REPLICAOF", host, port)
-		do(r.T, direct, "CLIENT", "UNPAUSE")
+		testbed.Do(r.T, direct, "REPLICAOF", host, port)
+		testbed.Do(r.T, direct, "CLIENT", "UNPAUSE")
 	},
 	returns: func(*round, *redisserver.LocalServer) {},
 }
@@ -46,7 +47,7 @@ var paused = departure{
 // unmoved stays a master that takes writes.
 var unmoved = departure{
 	leaves: func(r *round, _ *redisserver.LocalServer, direct redis.Conn, _ string) {
-		do(r.T, direct, "CLIENT", "UNPAUSE")
+		testbed.Do(r.T, direct, "CLIENT", "UNPAUSE")
 	},
 	returns: func(*round, *redisserver.LocalServer) {},
 }
@@ -57,17 +58,17 @@ func (r *round) promote(d departure, lacks []string, meanwhile func()) {
 	r.Helper()
 	old, next := r.server, r.replica
 	direct := r.direct
-	do(r.T, direct, "CLIENT", "PAUSE", time.Minute.Milliseconds(), "WRITE")
+	testbed.Do(r.T, direct, "CLIENT", "PAUSE", time.Minute.Milliseconds(), "WRITE")
 	meanwhile()
-	r.direct = dial(r.T, next)
-	if !becomes(soon, func() bool {
+	r.direct = testbed.Dial(r.T, next)
+	if !testbed.Within(soon, func() bool {
 		return info(r, direct, "master_repl_offset") == info(r, r.direct, "slave_repl_offset") && info(r, r.direct, "master_link_status") == "up"
 	}) {
 		r.Fatal("the replica does not catch up")
 	}
-	do(r.T, r.direct, "REPLICAOF", "NO", "ONE")
+	testbed.Do(r.T, r.direct, "REPLICAOF", "NO", "ONE")
 	for _, name := range lacks {
-		if n := do(r.T, r.direct, "DEL", name); n != int64(1) {
+		if n := testbed.Do(r.T, r.direct, "DEL", name); n != int64(1) {
 			r.Fatalf("%s did not reach the replica", name)
 		}
 	}
@@ -78,7 +79,7 @@ func (r *round) promote(d departure, lacks []string, meanwhile func()) {
 
 func info(r *round, c redis.Conn, field string) string {
 	r.Helper()
-	text, _ := redis.String(do(r.T, c, "INFO", "replication"), nil)
+	text, _ := redis.String(testbed.Do(r.T, c, "INFO", "replication"), nil)
 	_, rest, _ := strings.Cut(text, "\n"+field+":")
 	value, _, _ := strings.Cut(rest, "\r")
 	return value
@@ -88,16 +89,16 @@ func info(r *round, c redis.Conn, field string) string {
 func (r *round) follow(d departure) {
 	r.Helper()
 	d.returns(r, r.replica)
-	c := dial(r.T, r.replica)
+	c := testbed.Dial(r.T, r.replica)
 	defer c.Close()
 	host, port, _ := net.SplitHostPort(r.server.Addr())
-	do(r.T, c, "REPLICAOF", host, port)
-	do(r.T, c, "CLIENT", "UNPAUSE")
-	if !becomes(soon, func() bool { return len(clients(r.T, c)) == 0 }) {
-		r.violates("connections stay with the old master:\n%s", strings.Join(clients(r.T, c), "\n"))
+	testbed.Do(r.T, c, "REPLICAOF", host, port)
+	testbed.Do(r.T, c, "CLIENT", "UNPAUSE")
+	if !testbed.Within(soon, func() bool { return len(testbed.Clients(r.T, c)) == 0 }) {
+		r.violates("connections stay with the old master:\n%s", strings.Join(testbed.Clients(r.T, c), "\n"))
 	}
-	do(r.T, r.direct, "CONFIG", "SET", "repl-diskless-sync-delay", 0)
-	if !becomes(3*soon, func() bool { return info(r, c, "master_link_status") == "up" }) {
+	testbed.Do(r.T, r.direct, "CONFIG", "SET", "repl-diskless-sync-delay", 0)
+	if !testbed.Within(3*soon, func() bool { return info(r, c, "master_link_status") == "up" }) {
 		r.Fatal("the old master does not follow")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -163,7 +164,7 @@ func (a *auditor) judge(key string, fields map[string]int, before []*rlock.Hold,
 	valid := map[string]int{}
 	for _, h := range before {
 		if h.Err() == nil {
-			valid[field(h.Owner())]++
+			valid[testbed.Field(h.Owner())]++
 		}
 	}
 	for owner, n := range valid {
@@ -182,7 +183,7 @@ func (a *auditor) judge(key string, fields map[string]int, before []*rlock.Hold,
 	w.holds = slices.DeleteFunc(w.holds, func(h *rlock.Hold) bool { return h.Err() != nil })
 	believed := map[string]bool{}
 	for _, h := range w.holds {
-		believed[field(h.Owner())] = true
+		believed[testbed.Field(h.Owner())] = true
 	}
 	for owner := range fields {
 		if believed[owner] {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -15,7 +16,7 @@ func (r *round) kill(subscribed bool) {
 	for _, c := range r.proxy.Log() {
 		has := slices.ContainsFunc(c.Cmds, faultproxy.Command("SUBSCRIBE"))
 		if c.Open && c.Addr != "" && len(c.Cmds) > 0 && has == subscribed {
-			do(r.T, r.direct, "CLIENT", "KILL", "TYPE", map[bool]string{true: "pubsub", false: "normal"}[subscribed], "ADDR", c.Addr)
+			testbed.Do(r.T, r.direct, "CLIENT", "KILL", "TYPE", map[bool]string{true: "pubsub", false: "normal"}[subscribed], "ADDR", c.Addr)
 		}
 	}
 }
@@ -24,7 +25,7 @@ func (r *round) kill(subscribed bool) {
 func cutSubscription(r *round) {
 	first := r.rivalTakes()
 	calls := r.waits()
-	if !becomes(soon, func() bool { return r.answered(acquires) == 2 }) {
+	if !testbed.Within(soon, func() bool { return r.answered(acquires) == 2 }) {
 		r.Fatal("the waiter never tried again")
 	}
 	var from time.Time
@@ -35,7 +36,7 @@ func cutSubscription(r *round) {
 		r.release(first)
 	case 1: // released when it is back
 		r.kill(true)
-		if !becomes(soon, func() bool { return r.answered(acquires) >= 3 }) {
+		if !testbed.Within(soon, func() bool { return r.answered(acquires) >= 3 }) {
 			r.violates("the waiter did not look again after its subscription was cut")
 		}
 		from = time.Now()

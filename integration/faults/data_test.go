@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -150,7 +151,7 @@ func (l *lane) reconnect() {
 	l.direct = l.dial(l.T)
 }
 
-func flush(r *round) { do(r.T, r.direct, "FLUSHALL") }
+func flush(r *round) { testbed.Do(r.T, r.direct, "FLUSHALL") }
 
 func wipe(r *round) {
 	r.server.Wipe()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 )
 
 // stopped freezes the server's process: what was sent meanwhile runs when it goes on.
@@ -90,7 +91,7 @@ func (r *round) shut() *door {
 	// A process that is being started holds the port until it has closed what it inherited.
 	var listener net.Listener
 	var err error
-	if !becomes(soon, func() bool { listener, err = net.Listen("tcp", r.proxy.Addr()); return err == nil }) {
+	if !testbed.Within(soon, func() bool { listener, err = net.Listen("tcp", r.proxy.Addr()); return err == nil }) {
 		r.Fatal(err)
 	}
 	d := &door{listener: listener}
@@ -129,7 +130,7 @@ func outage() time.Duration {
 func reconnects(r *round) {
 	first := r.rivalTakes()
 	calls := r.waits()
-	if !becomes(soon, func() bool { return r.answered(acquires) == 2 }) {
+	if !testbed.Within(soon, func() bool { return r.answered(acquires) == 2 }) {
 		r.Fatal("the waiter never tried again")
 	}
 	ctx, cancel := context.WithCancel(r.Context())

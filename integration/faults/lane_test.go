@@ -11,14 +11,14 @@ import (
 	"github.com/gomodule/redigo/redis"
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/integration/faultproxy"
-	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
 // What the proxy is told to look for.
 var (
-	acquires = faultproxy.Script(luasrc.LockScript.SHA1)
-	unlocks  = faultproxy.Script(luasrc.UnlockScript.SHA1)
+	acquires = testbed.Acquires
+	unlocks  = testbed.Unlocks
 )
 
 // lane plays rounds one after the other.
@@ -66,7 +66,7 @@ func (l *lane) open(addr string, asUser bool) *rlock.Client {
 		c, err = rlock.Open(l.Context(), u.String(), append([]rlock.Option{rlock.WithCommandTimeout(l.row.timeout)}, l.row.options...)...)
 		return err == nil
 	}
-	if !becomes(soon, opened) {
+	if !testbed.Within(soon, opened) {
 		l.Fatal(err)
 	}
 	l.Cleanup(func() { c.Close() })
@@ -80,7 +80,7 @@ func (l *lane) finish() {
 	l.direct.Close()
 	open := func(c faultproxy.Conn) bool { return c.Open }
 	for _, p := range []*faultproxy.Proxy{l.proxy, l.second} {
-		if p != nil && !becomes(soon, func() bool { return !slices.ContainsFunc(p.Log(), open) }) {
+		if p != nil && !testbed.Within(soon, func() bool { return !slices.ContainsFunc(p.Log(), open) }) {
 			l.row.violates("a closed client keeps connections open")
 		}
 	}
@@ -235,14 +235,14 @@ func (r *round) holds(count int, holds ...*rlock.Hold) {
 			r.violates("a hold that should be valid: %v", err)
 		}
 	}
-	if f := r.fields(); len(f) != 1 || f[field(holds[0].Owner())] != count {
+	if f := r.fields(); len(f) != 1 || f[testbed.Field(holds[0].Owner())] != count {
 		r.violates("the server has %v, want %v alone with %d", f, holds[0].Owner(), count)
 	}
 }
 
 func (r *round) fields() map[string]int {
 	r.Helper()
-	m, err := redis.IntMap(do(r.T, r.direct, "HGETALL", r.name), nil)
+	m, err := redis.IntMap(testbed.Do(r.T, r.direct, "HGETALL", r.name), nil)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func (r *round) comesFree() {
 	r.Helper()
 	began := time.Now()
 	free := func() bool { return len(r.fields()) == 0 }
-	if !becomes(r.row.bound, free) && !(machine.stood(r.began) && becomes(soon, free)) {
+	if !testbed.Within(r.row.bound, free) && !(machine.stood(r.began) && testbed.Within(soon, free)) {
 		r.violates("%v after the fault the server still has %v", time.Since(began), r.fields())
 		return
 	}
@@ -264,7 +264,7 @@ func (r *round) comesFree() {
 // listens waits until so many connections listen to the lock's channel.
 func (r *round) listens(n int64) {
 	r.Helper()
-	if !becomes(soon, func() bool { return r.listeners() == n }) {
+	if !testbed.Within(soon, func() bool { return r.listeners() == n }) {
 		r.Fatalf("never %d listeners on %s", n, codec.Channel(r.name))
 	}
 }
@@ -276,7 +276,7 @@ func (r *round) waits() <-chan result {
 	for {
 		calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
 		listens := false
-		becomes(soon, func() bool {
+		testbed.Within(soon, func() bool {
 			listens = r.listeners() == 1
 			return listens || len(calls) > 0
 		})
@@ -297,7 +297,7 @@ func (r *round) waits() <-chan result {
 // listeners counts those who listen for the lock's release.
 func (r *round) listeners() int64 {
 	r.Helper()
-	v, err := redis.Values(do(r.T, r.direct, "PUBSUB", "NUMSUB", codec.Channel(r.name)), nil)
+	v, err := redis.Values(testbed.Do(r.T, r.direct, "PUBSUB", "NUMSUB", codec.Channel(r.name)), nil)
 	if err != nil {
 		return -1
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -57,7 +58,7 @@ func (r *round) held(opts ...rlock.AcquireOption) held { return held{r, r.take(r
 func (h held) unlocking() asked {
 	h.Helper()
 	a := h.asks(func() error { return h.hold.Unlock(context.Background()) })
-	becomes(timeout/20, func() bool { return h.reached(unlocks) == 1 })
+	testbed.Within(timeout/20, func() bool { return h.reached(unlocks) == 1 })
 	return a
 }
 
@@ -65,7 +66,7 @@ func (h held) unlocking() asked {
 func (r *round) locking() <-chan result {
 	r.Helper()
 	calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
-	becomes(timeout/20, func() bool { return r.reached(acquires) == 1 })
+	testbed.Within(timeout/20, func() bool { return r.reached(acquires) == 1 })
 	return calls
 }
 
@@ -133,7 +134,7 @@ func (r *round) crowds() *crowded {
 			}
 		})
 	}
-	if !becomes(soon, func() bool { return c.entered.Load() > 4 }) {
+	if !testbed.Within(soon, func() bool { return c.entered.Load() > 4 }) {
 		r.Fatal("nobody enters")
 	}
 	return c
@@ -166,7 +167,7 @@ func (c *crowded) visit(ctx context.Context, l *rlock.Lock) {
 func (c *crowded) goesOn() {
 	c.Helper()
 	before := c.entered.Load()
-	if !becomes(soon, func() bool { return c.entered.Load() > before+4 }) {
+	if !testbed.Within(soon, func() bool { return c.entered.Load() > before+4 }) {
 		c.violates("nobody enters any more")
 	}
 	c.stop()
@@ -201,7 +202,7 @@ const atOnce = 5 * time.Second
 // renewed sees that the hold's trust grows, counted from since.
 func (h held) renewed(before, from, since time.Time) {
 	h.Helper()
-	if !becomes(time.Until(since.Add(atOnce)), func() bool { return h.hold.ValidUntil().Sub(before) > 5*time.Millisecond }) {
+	if !testbed.Within(time.Until(since.Add(atOnce)), func() bool { return h.hold.ValidUntil().Sub(before) > 5*time.Millisecond }) {
 		h.violates("not renewed within %v", time.Since(from))
 	}
 	h.row.took("renewed after", time.Since(from))

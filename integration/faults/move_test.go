@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -113,13 +114,13 @@ func renamed(r *round) {
 			look(r.server.URL())
 		}
 	}()
-	direct := dial(r.T, r.server) // which is to be left
+	direct := testbed.Dial(r.T, r.server) // which is to be left
 	r.promote(unmoved, nil, func() {})
 	names.set(r.host, map[bool]string{true: "127.0.0.1", false: "127.0.0.2"}[r.proxy.Server() == r.server.Addr()])
 	from := time.Now()
 
-	if !becomes(2*soon, func() bool { return len(clients(r.T, direct)) == 0 }) {
-		r.violates("%v after the name moved they are still there:\n%s", time.Since(from), strings.Join(clients(r.T, direct), "\n"))
+	if !testbed.Within(2*soon, func() bool { return len(testbed.Clients(r.T, direct)) == 0 }) {
+		r.violates("%v after the name moved they are still there:\n%s", time.Since(from), strings.Join(testbed.Clients(r.T, direct), "\n"))
 		r.FailNow()
 	}
 	r.row.took("gone from the old server after", time.Since(from))
@@ -177,10 +178,10 @@ func misled(r *round) {
 	for _, l := range []*round{released.round, asker} {
 		l.comesFree()
 	}
-	c := dial(r.T, r.replica)
+	c := testbed.Dial(r.T, r.replica)
 	defer c.Close()
-	if !becomes(soon, func() bool { return len(clients(r.T, c)) == 0 }) {
-		r.violates("connections stay with the replica:\n%s", strings.Join(clients(r.T, c), "\n"))
+	if !testbed.Within(soon, func() bool { return len(testbed.Clients(r.T, c)) == 0 }) {
+		r.violates("connections stay with the replica:\n%s", strings.Join(testbed.Clients(r.T, c), "\n"))
 	}
 	for _, l := range all {
 		r.auditor.unwatch(l.name)

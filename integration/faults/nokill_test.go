@@ -6,6 +6,7 @@ import (
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -34,12 +35,12 @@ func lateWithoutFence(r *round) {
 	cancel()
 	r.proxy.CutAll()
 	r.allowed("", r.await(calls).err, ctxEnded)
-	if !becomes(soon, func() bool { return r.answered(unlocks) > 0 }) {
+	if !testbed.Within(soon, func() bool { return r.answered(unlocks) > 0 }) {
 		r.violates("the lost acquire was not undone")
 	}
 	ran := late.Release()
 	arrived := time.Now()
-	if !becomes(r.row.bound, func() bool { return len(r.fields()) == 0 }) {
+	if !testbed.Within(r.row.bound, func() bool { return len(r.fields()) == 0 }) {
 		r.violates("%v after it arrived the server still has %v", time.Since(arrived), r.fields())
 	}
 	r.release(r.rivalTakes())

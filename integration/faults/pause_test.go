@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/integration/internal/subprocess"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -30,13 +32,8 @@ func (r *round) spawn() *process {
 	o, _ := json.Marshal(orders{URL: r.server.URL(), Name: r.name, Holds: r.row.batch, Lease: lease()})
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+string(o))
-	cmd.Stderr = os.Stderr
-	in, err1 := cmd.StdinPipe()
-	out, err2 := cmd.StdoutPipe()
-	if err1 != nil || err2 != nil {
-		r.Fatal(err1, err2)
-	}
-	if err := cmd.Start(); err != nil {
+	in, out, err := subprocess.Start(cmd, syscall.SIGKILL)
+	if err != nil {
 		r.Fatal(err)
 	}
 	p := &process{r: r, cmd: cmd, in: in, out: bufio.NewReader(out)}
@@ -59,7 +56,7 @@ func (p *process) stop() {
 	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		p.r.Fatal(err)
 	}
-	if !becomes(soon, func() bool {
+	if !testbed.Within(soon, func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 		var pid int
 		var name, state string
@@ -95,7 +92,7 @@ func (p *process) report(order string) (seen []sight) {
 }
 
 func (r *round) ttl(name string) time.Duration {
-	ms, err := redis.Int64(do(r.T, r.direct, "PTTL", name), nil)
+	ms, err := redis.Int64(testbed.Do(r.T, r.direct, "PTTL", name), nil)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -113,14 +110,14 @@ func shortPause(r *round) {
 	name := func(i int) string { return fmt.Sprintf("%s-%d", r.name, i) }
 	// The renewals that were missed are made up for.
 	for i := range r.row.batch {
-		if !becomes(soon, func() bool { return r.ttl(name(i)) > lease()*6/10 }) {
+		if !testbed.Within(soon, func() bool { return r.ttl(name(i)) > lease()*6/10 }) {
 			r.violates("%s is not renewed: %v left", name(i), r.ttl(name(i)))
 			break // the rest, if not renewed, would be waited for as long
 		}
 	}
 	r.row.took("renewed after waking", time.Since(from))
 	var seen []sight
-	becomes(soon, func() bool {
+	testbed.Within(soon, func() bool {
 		seen = p.report("look")
 		return !slices.ContainsFunc(seen, func(s sight) bool { return s.LastValid.Before(from) && s.Ended.IsZero() })
 	})
@@ -165,7 +162,7 @@ func longPause(r *round) {
 	}
 	from := p.goOn()
 	var seen []sight
-	becomes(soon, func() bool { // it has looked at all of them
+	testbed.Within(soon, func() bool { // it has looked at all of them
 		seen = p.report("look")
 		return !slices.ContainsFunc(seen, func(s sight) bool { return s.LastValid.Before(from) && s.Ended.IsZero() })
 	})

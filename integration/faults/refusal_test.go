@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -24,17 +25,17 @@ type refusal struct {
 
 func config(parameter, during, after string) func(*round) func() {
 	return func(r *round) func() {
-		do(r.T, r.direct, "CONFIG", "SET", parameter, during)
-		return func() { do(r.T, r.direct, "CONFIG", "SET", parameter, after) }
+		testbed.Do(r.T, r.direct, "CONFIG", "SET", parameter, during)
+		return func() { testbed.Do(r.T, r.direct, "CONFIG", "SET", parameter, after) }
 	}
 }
 
 // orphaned makes the server the replica of a master that is not there.
 func orphaned(serveStale string) func(*round) func() {
 	return func(r *round) func() {
-		do(r.T, r.direct, "CONFIG", "SET", "replica-serve-stale-data", serveStale)
-		do(r.T, r.direct, "REPLICAOF", "127.0.0.1", 1)
-		return func() { do(r.T, r.direct, "REPLICAOF", "NO", "ONE") }
+		testbed.Do(r.T, r.direct, "CONFIG", "SET", "replica-serve-stale-data", serveStale)
+		testbed.Do(r.T, r.direct, "REPLICAOF", "127.0.0.1", 1)
+		return func() { testbed.Do(r.T, r.direct, "REPLICAOF", "NO", "ONE") }
 	}
 }
 
@@ -49,24 +50,24 @@ func replied(text string) func(*round) func() {
 
 // busy keeps the server in a script that does not end until it is killed.
 func busy(r *round) func() {
-	do(r.T, r.direct, "CONFIG", "SET", "busy-reply-threshold", 10)
+	testbed.Do(r.T, r.direct, "CONFIG", "SET", "busy-reply-threshold", 10)
 	c := r.dial(r.T)
 	ended := make(chan error, 1)
 	go func() {
 		_, err := c.Do("EVAL", "while true do end", 0)
 		ended <- err
 	}()
-	if !becomes(soon, func() bool {
+	if !testbed.Within(soon, func() bool {
 		_, err := r.direct.Do("PING")
 		return err != nil && strings.HasPrefix(err.Error(), "BUSY")
 	}) {
 		r.Fatal("the server never got busy")
 	}
 	return func() {
-		do(r.T, r.direct, "SCRIPT", "KILL")
+		testbed.Do(r.T, r.direct, "SCRIPT", "KILL")
 		<-ended
 		c.Close()
-		if !becomes(soon, func() bool { _, err := r.direct.Do("PING"); return err == nil }) {
+		if !testbed.Within(soon, func() bool { _, err := r.direct.Do("PING"); return err == nil }) {
 			r.Fatal("the server stays busy")
 		}
 	}
@@ -122,7 +123,7 @@ func (f refusal) play(r *round) {
 		r.take(r.his, rlock.Lease(first))
 		r.counts(1, 1)
 		calls := r.waits()
-		if !becomes(soon, func() bool { return r.answered(acquires) == 2 }) {
+		if !testbed.Within(soon, func() bool { return r.answered(acquires) == 2 }) {
 			r.Fatal("the waiter never tried again")
 		}
 		lift := f.enforce(r)

@@ -1,14 +1,14 @@
 package faults
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/integration/internal/commandstats"
 	"github.com/rlock-go/redisson/integration/redisserver"
-	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/integration/testbed"
 )
 
 // site is a server with its auditor.
@@ -31,18 +31,16 @@ func newSite(t *testing.T, w *row) *site {
 	if w.moves {
 		s.replica = redisserver.Replica(t, s.server)
 		for _, server := range []*redisserver.LocalServer{s.server, s.replica} {
-			c := dial(t, server)
-			do(t, c, "CLIENT", "KILL", "TYPE", "normal") // who saw to the replication
+			c := testbed.Dial(t, server)
+			testbed.Do(t, c, "CLIENT", "KILL", "TYPE", "normal") // who saw to the replication
 			c.Close()
 		}
 	}
 	c := s.dial(t)
 	defer c.Close()
 	// The NOSCRIPT of each first use is no fault.
-	for _, script := range luasrc.Scripts() {
-		do(t, c, "SCRIPT", "LOAD", script.Source)
-	}
-	do(t, c, "CONFIG", "RESETSTAT")
+	testbed.LoadScripts(t, c)
+	testbed.Do(t, c, "CONFIG", "RESETSTAT")
 	s.auditor = audit(w, s.server.URL())
 	t.Cleanup(func() {
 		if s.auditor != nil {
@@ -55,36 +53,7 @@ func newSite(t *testing.T, w *row) *site {
 // dial connects to the master, around all proxies.
 func (s *site) dial(t *testing.T) redis.Conn {
 	t.Helper()
-	return dial(t, s.server)
-}
-
-func dial(t *testing.T, server *redisserver.LocalServer) redis.Conn {
-	t.Helper()
-	c, err := redis.DialURL(server.URL(), redis.DialConnectTimeout(soon), redis.DialReadTimeout(soon), redis.DialWriteTimeout(soon))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-func do(t *testing.T, c redis.Conn, cmd string, args ...any) any {
-	t.Helper()
-	v, err := c.Do(cmd, args...)
-	if err != nil {
-		t.Fatalf("%s: %v", cmd, err)
-	}
-	return v
-}
-
-// becomes waits for a state, and reports whether it came.
-func becomes(within time.Duration, state func() bool) bool {
-	for end := time.Now().Add(within); !state(); {
-		if time.Now().After(end) {
-			return false
-		}
-		<-time.After(time.Millisecond)
-	}
-	return true
+	return testbed.Dial(t, s.server)
 }
 
 // finish looks for what the clients, all closed by now, left on the server.
@@ -97,11 +66,14 @@ func (s *site) finish(t *testing.T) {
 	}
 	c := s.dial(t)
 	defer c.Close()
-	list := func(cmd string, args ...any) []string { v, _ := redis.Strings(do(t, c, cmd, args...), nil); return v }
-	if !becomes(soon, func() bool { return len(clients(t, c)) == 0 }) {
-		s.row.violates("connections are left:\n%s", strings.Join(clients(t, c), "\n"))
+	list := func(cmd string, args ...any) []string {
+		v, _ := redis.Strings(testbed.Do(t, c, cmd, args...), nil)
+		return v
 	}
-	if !becomes(soon, func() bool { return len(list("PUBSUB", "CHANNELS")) == 0 }) {
+	if !testbed.Within(soon, func() bool { return len(testbed.Clients(t, c)) == 0 }) {
+		s.row.violates("connections are left:\n%s", strings.Join(testbed.Clients(t, c), "\n"))
+	}
+	if !testbed.Within(soon, func() bool { return len(list("PUBSUB", "CHANNELS")) == 0 }) {
 		s.row.violates("channels are left: %v", list("PUBSUB", "CHANNELS"))
 	}
 	// Whatever was counted up was counted down again, once, unless it was left to expire.
@@ -113,24 +85,9 @@ func (s *site) finish(t *testing.T) {
 	if s.row.latches {
 		within = latchLife + time.Second
 	}
-	if !becomes(within, func() bool { return len(list("KEYS", "*")) == 0 }) {
+	if !testbed.Within(within, func() bool { return len(list("KEYS", "*")) == 0 }) {
 		s.row.violates("keys are left: %v", list("KEYS", "*"))
 	}
-}
-
-// clients are a server's connections but c, and but those of replication.
-func clients(t *testing.T, c redis.Conn) (lines []string) {
-	t.Helper()
-	own := fmt.Sprintf("id=%d ", do(t, c, "CLIENT", "ID"))
-	for _, kind := range []string{"normal", "pubsub"} {
-		list, _ := redis.String(do(t, c, "CLIENT", "LIST", "TYPE", kind), nil)
-		for line := range strings.Lines(list) {
-			if !strings.HasPrefix(line, own) {
-				lines = append(lines, strings.TrimSpace(line))
-			}
-		}
-	}
-	return lines
 }
 
 // latchLife is how long the server remembers an unlock at this command timeout.
@@ -140,17 +97,9 @@ const latchLife = 5*timeout + time.Second
 func (s *site) hincrbys(t *testing.T) int {
 	c := s.dial(t)
 	defer c.Close()
-	stats, _ := redis.String(do(t, c, "INFO", "commandstats"), nil)
-	_, rest, found := strings.Cut(stats, "cmdstat_hincrby:calls=")
-	if !found {
-		return 0
+	calls, err := commandstats.Read(c)
+	if err != nil {
+		t.Fatal(err)
 	}
-	n := 0
-	for _, r := range rest {
-		if r < '0' || r > '9' {
-			break
-		}
-		n = n*10 + int(r-'0')
-	}
-	return n
+	return int(calls["hincrby"])
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -98,7 +99,7 @@ func storm(stall time.Duration) func(*round) {
 		all.Wait()
 		// The last standstill is over for a client when it has been answered once.
 		for _, client := range []*rlock.Client{r.client, r.rival} {
-			if !becomes(soon, func() bool { _, err := client.NewLock(r.name).IsLocked(r.Context()); return err == nil }) {
+			if !testbed.Within(soon, func() bool { _, err := client.NewLock(r.name).IsLocked(r.Context()); return err == nil }) {
 				r.violates("the server is back, and a client has not noticed")
 			}
 		}

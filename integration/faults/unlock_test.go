@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -113,7 +114,7 @@ func lostReentry(do faultproxy.Action) func(*round) {
 			r.holds(2, first, got.hold)
 			r.release(got.hold)
 		}
-		if !becomes(r.row.bound, func() bool { return r.fields()[field(first.Owner())] == 1 }) {
+		if !testbed.Within(r.row.bound, func() bool { return r.fields()[testbed.Field(first.Owner())] == 1 }) {
 			r.violates("the count stays at %v, want 1", r.fields())
 		}
 		r.holds(1, first)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/javapeer"
 )
 
@@ -33,7 +34,7 @@ func counterIsExactAcrossProcesses(s *scene) {
 		}))
 	}
 
-	start := javapeer.MonotonicNow() + timeToGetReady.Nanoseconds()
+	start := machineclock.Now() + timeToGetReady.Nanoseconds()
 	var think time.Duration
 	if s.kind == javapeer.Spin {
 		// A thread that releases and asks at once would get it again and again, while all others pause.

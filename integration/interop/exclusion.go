@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -25,11 +26,11 @@ func javaHolderKeepsGoOut(s *scene) {
 	if _, err := s.lock.TryLock(ctx); !errors.Is(err, rlock.ErrLocked) {
 		s.Fatalf("TryLock: %v", err)
 	}
-	began := javapeer.MonotonicNow()
+	began := machineclock.Now()
 	if _, err := s.lock.TryLockFor(ctx, shortWait); !errors.Is(err, rlock.ErrLocked) {
 		s.Fatalf("TryLockFor: %v", err)
 	}
-	if took := time.Duration(javapeer.MonotonicNow() - began); took < shortWait {
+	if took := time.Duration(machineclock.Now() - began); took < shortWait {
 		s.Fatalf("TryLockFor gave up after %v", took)
 	}
 	s.ok(java.TryLock(ctx, s.name))
@@ -58,7 +59,7 @@ func goHolderKeepsJavaOut(s *scene) {
 		s.Fatal("tryLock entered")
 	}
 	for _, lease := range []time.Duration{javapeer.Watchdog, time.Minute} {
-		began := javapeer.MonotonicNow()
+		began := machineclock.Now()
 		r := s.ok(java.TryLockFor(ctx, s.name, shortWait, lease))
 		if r.Bool() {
 			s.Fatalf("tryLock with a wait and the lease %v entered", lease)
@@ -107,9 +108,9 @@ func javaLeaseEndsAndGoEnters(s *scene) {
 	ctx, java := s.Context(), s.thread("t1")
 	s.ok(java.Lock(ctx, s.name, shortLease))
 	s.ttlIn(0, shortLease)
-	from, left := javapeer.MonotonicNow(), s.ttl()
+	from, left := machineclock.Now(), s.ttl()
 	hold := s.got(s.lock.Lock(ctx, rlock.Lease(time.Minute)))
-	s.inTime(from, left, javapeer.MonotonicNow())
+	s.inTime(from, left, machineclock.Now())
 	s.ttlIn(50*time.Second, time.Minute)
 	s.serverHas(map[string]string{hold.Owner().String(): "1"})
 
@@ -123,7 +124,7 @@ func goLeaseEndsAndJavaEnters(s *scene) {
 	ctx, java := s.Context(), s.thread("t1")
 	hold := s.got(s.lock.TryLock(ctx, rlock.Lease(shortLease)))
 	s.ttlIn(0, shortLease)
-	from, left := javapeer.MonotonicNow(), s.ttl()
+	from, left := machineclock.Now(), s.ttl()
 	r := s.ok(java.TryLockFor(ctx, s.name, patience, time.Minute))
 	if !r.Bool() {
 		s.Fatal("not entered")

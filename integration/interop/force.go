@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -58,7 +59,7 @@ func javaForceUnlockEndsGoHold(s *scene) {
 
 	// Without the message, the waiters would enter when this has ended.
 	s.ttlIn(wakeUpMost, watchdog)
-	forced := javapeer.MonotonicNow()
+	forced := machineclock.Now()
 	if !s.ok(java.ForceUnlock(ctx, s.name)).Bool() {
 		s.Fatal("forceUnlock found nothing")
 	}
@@ -88,7 +89,7 @@ func javaForceUnlockEndsGoHold(s *scene) {
 	case <-time.After(patience):
 		s.Fatal("the forced hold was never told")
 	}
-	took := time.Duration(javapeer.MonotonicNow() - forced)
+	took := time.Duration(machineclock.Now() - forced)
 	s.Logf("told %v after it was forced", took)
 	// Later, the end of trust would have told it.
 	if took > watchdog/3+2*time.Second {

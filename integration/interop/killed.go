@@ -3,6 +3,7 @@ package interop
 import (
 	"time"
 
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/javapeer"
 )
 
@@ -16,7 +17,7 @@ func killedGoProcessIsFollowedByJava(s *scene) {
 	entered := s.javaWaits(java)
 	s.renewed()
 	p.kill()
-	from, left := javapeer.MonotonicNow(), s.ttl()
+	from, left := machineclock.Now(), s.ttl()
 	stillWaits(s, entered)
 	s.inTime(from, left, await(s, entered).At)
 	s.ok(java.Unlock(ctx, s.name))
@@ -31,7 +32,7 @@ func killedJVMIsFollowedByGo(s *scene) {
 	entered := goWaits(s, 1, s.lockWith(s.client))
 	s.renewed()
 	doomed.Kill()
-	from, left := javapeer.MonotonicNow(), s.ttl()
+	from, left := machineclock.Now(), s.ttl()
 	stillWaits(s, entered)
 	e := await(s, entered)
 	s.inTime(from, left, e.at)

@@ -9,6 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
+
+	"github.com/rlock-go/redisson/integration/internal/subprocess"
 )
 
 // process is a Go process that carries out an order.
@@ -31,12 +34,9 @@ func (s *scene) launch(o order) *process {
 	p := &process{cmd: exec.Command(binary)}
 	p.cmd.Env = append(os.Environ(), orderEnv+"="+string(text))
 	p.cmd.Stderr = &p.stderr
-	p.in, err = p.cmd.StdinPipe()
+	in, out, err := subprocess.Start(p.cmd, syscall.SIGKILL)
 	s.must(err)
-	out, err := p.cmd.StdoutPipe()
-	s.must(err)
-	p.out = bufio.NewReader(out)
-	s.must(p.cmd.Start())
+	p.in, p.out = in, bufio.NewReader(out)
 	s.Cleanup(func() { p.kill() })
 	if line, err := p.out.ReadString('\n'); line != "ready\n" {
 		p.kill()

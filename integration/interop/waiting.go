@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -52,7 +53,7 @@ func (s *scene) lockWith(c *rlock.Client) func() (entry, error) {
 	ctx := s.Context()
 	return func() (entry, error) {
 		h, err := s.lockOf(c).Lock(ctx)
-		return entry{h, javapeer.MonotonicNow()}, err
+		return entry{h, machineclock.Now()}, err
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/javapeer"
 )
 
@@ -25,7 +26,7 @@ func javaWaiterIsWokenByGoUnlock(s *scene) {
 		hold := s.got(s.lock.Lock(ctx))
 		entered := s.javaWaits(java)
 		s.ttlIn(stale, 30*time.Second)
-		released := javapeer.MonotonicNow()
+		released := machineclock.Now()
 		s.must(hold.Unlock(ctx))
 		delays = append(delays, time.Duration(await(s, entered).At-released))
 		s.ok(java.Unlock(ctx, s.name))
@@ -44,7 +45,7 @@ func goWaiterIsWokenByJavaUnlock(s *scene) {
 		s.ok(java.Lock(ctx, s.name, javapeer.Watchdog))
 		entered := goWaits(s, 1, s.lockWith(s.client))
 		s.ttlIn(stale, 30*time.Second)
-		asked := javapeer.MonotonicNow()
+		asked := machineclock.Now()
 		returned := s.ok(java.Unlock(ctx, s.name)).At
 		e := await(s, entered)
 		delays = append(delays, time.Duration(e.at-asked))

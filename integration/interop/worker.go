@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -94,7 +95,7 @@ func (o *order) carryOut(ctx context.Context) error {
 		in.ReadString('\n')
 		os.Exit(1)
 	}()
-	time.Sleep(time.Duration(start - javapeer.MonotonicNow()))
+	time.Sleep(time.Duration(start - machineclock.Now()))
 	sum, err := o.count(ctx, client, load{
 		name: o.Name, counter: o.Counter, hold: o.Hold, end: start + o.For.Nanoseconds(),
 	})
@@ -145,14 +146,14 @@ func (o *order) work(ctx context.Context, lock *rlock.Lock, l load) (done, late 
 	}
 	defer conn.Close()
 	for l.rounds == 0 || done < l.rounds {
-		if l.end != 0 && javapeer.MonotonicNow() >= l.end {
+		if l.end != 0 && machineclock.Now() >= l.end {
 			break
 		}
 		hold, err := lock.Lock(ctx)
 		if err != nil {
 			return done, late, err
 		}
-		if l.end != 0 && javapeer.MonotonicNow() >= l.end {
+		if l.end != 0 && machineclock.Now() >= l.end {
 			late++
 		} else {
 			if err := increment(conn, l.counter, l.hold); err != nil {

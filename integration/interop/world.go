@@ -3,13 +3,13 @@ package interop
 import (
 	"context"
 	"maps"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/internal/commandstats"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/rlock"
@@ -172,13 +172,9 @@ func (s *scene) subscribers() int {
 // evalshas is how many EVALSHA the server has executed.
 func (s *scene) evalshas() int {
 	s.Helper()
-	info, err := redis.String(s.redis.Do("INFO", "commandstats"))
+	calls, err := commandstats.Read(s.redis)
 	s.must(err)
-	_, rest, _ := strings.Cut(info, "cmdstat_evalsha:calls=")
-	number, _, _ := strings.Cut(rest, ",")
-	n, err := strconv.Atoi(number)
-	s.must(err)
-	return n
+	return int(calls["evalsha"])
 }
 
 // eventually polls until the state is there.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -26,13 +27,13 @@ func TestA1UncontendedPathIsOneEvalshaAndNoSubscription(t *testing.T) {
 	if n := len(r.of("unlock", name)); n != rounds {
 		t.Errorf("%d unlocks", n)
 	}
-	if n := r.proxy.Count("EVALSHA"); n != 2*rounds {
+	if n := r.Proxy.Count("EVALSHA"); n != 2*rounds {
 		t.Errorf("%d EVALSHA in all", n)
 	}
-	if n := r.proxy.Count("SUBSCRIBE"); n != 0 {
+	if n := r.Proxy.Count("SUBSCRIBE"); n != 0 {
 		t.Errorf("%d SUBSCRIBE", n)
 	}
-	if n := len(r.proxy.Log()); n != 1 {
+	if n := len(r.Proxy.Log()); n != 1 {
 		t.Errorf("%d connections where one is enough", n)
 	}
 }
@@ -42,8 +43,8 @@ func TestA1NoScriptLoadsOnce(t *testing.T) {
 	c := r.open()
 	unlock(t, lock(t, c.NewLock("before")))
 	for round := range 3 {
-		r.do("SCRIPT", "FLUSH")
-		before := len(r.proxy.Record())
+		r.Do("SCRIPT", "FLUSH")
+		before := len(r.Proxy.Record())
 		const callers = 100
 		var all sync.WaitGroup
 		holds := make(chan *rlock.Hold, callers)
@@ -60,7 +61,7 @@ func TestA1NoScriptLoadsOnce(t *testing.T) {
 		all.Wait()
 		close(holds)
 		loads := 0
-		for _, e := range r.proxy.Record()[before:] {
+		for _, e := range r.Proxy.Record()[before:] {
 			if len(e.Cmd) == 3 && e.Cmd[0] == "SCRIPT" && e.Cmd[2] == luasrc.LockScript.Source {
 				loads++
 			}
@@ -78,10 +79,10 @@ func TestA1NoScriptLoadsOnce(t *testing.T) {
 func TestA2TriesAgainOnlyOnceTheSubscriptionIsConfirmed(t *testing.T) {
 	r := newRig(t)
 	r.occupy(name)
-	confirm := r.proxy.Add(faultproxy.Rule{Match: subscribe, Times: 1, Do: faultproxy.HoldReply})
-	got := locking(t.Context(), r.openSlow().NewLock(name))
-	happens(t, "SUBSCRIBE", confirm.Hit())
-	r.subscribers(name, 1)
+	confirm := r.Proxy.Add(faultproxy.Rule{Match: subscribe, Times: 1, Do: faultproxy.HoldReply})
+	got := testbed.Enter(t.Context(), r.openSlow().NewLock(name))
+	testbed.Receive(t, "SUBSCRIBE", confirm.Hit())
+	r.Listeners(name, 1)
 	if n := len(r.of("acquire", name)); n != 1 {
 		t.Errorf("%d tries before the confirmation", n)
 	}
@@ -96,8 +97,8 @@ func TestA2TriesAgainOnlyOnceTheSubscriptionIsConfirmed(t *testing.T) {
 	if n := len(r.of("acquire", name)); n != 3 {
 		t.Errorf("%d tries; one before subscribing, one after, one for the message", n)
 	}
-	if r.proxy.Count("SUBSCRIBE") != 1 {
-		t.Errorf("%d SUBSCRIBE", r.proxy.Count("SUBSCRIBE"))
+	if r.Proxy.Count("SUBSCRIBE") != 1 {
+		t.Errorf("%d SUBSCRIBE", r.Proxy.Count("SUBSCRIBE"))
 	}
 }
 
@@ -107,9 +108,9 @@ func TestA2MessageBetweenTryAndSubscriptionIsNotMissed(t *testing.T) {
 		t.Run(do.String(), func(t *testing.T) {
 			r := newRig(t)
 			r.occupy(name)
-			late := r.proxy.Add(faultproxy.Rule{Match: subscribe, Times: 1, Do: do})
-			got := locking(t.Context(), r.openSlow().NewLock(name))
-			happens(t, "SUBSCRIBE", late.Hit())
+			late := r.Proxy.Add(faultproxy.Rule{Match: subscribe, Times: 1, Do: do})
+			got := testbed.Enter(t.Context(), r.openSlow().NewLock(name))
+			testbed.Receive(t, "SUBSCRIBE", late.Hit())
 			r.vacate(name) // its message reaches nobody, or somebody who does not know yet that he listens
 			late.Release()
 			unlock(t, granted(t, got))
@@ -120,9 +121,9 @@ func TestA2MessageBetweenTryAndSubscriptionIsNotMissed(t *testing.T) {
 func TestA2WaitEndsWithTheLeaseThatPublishesNothing(t *testing.T) {
 	r := newRig(t)
 	r.occupy(name)
-	r.do("PEXPIRE", name, 3000)
+	r.Do("PEXPIRE", name, 3000)
 	expires := r.expires(name)
-	h := granted(t, locking(t.Context(), r.open().NewLock(name)))
+	h := granted(t, testbed.Enter(t.Context(), r.open().NewLock(name)))
 	if late := time.Since(expires); late > 5*time.Second {
 		t.Errorf("in %v after the lease ended", late)
 	}
@@ -136,10 +137,10 @@ func TestA2WaitEndsWithTheLeaseThatPublishesNothing(t *testing.T) {
 func TestA2ZeroPTTLDoesNotSpin(t *testing.T) {
 	r := newRig(t)
 	r.occupy(name)
-	zero := r.proxy.Add(faultproxy.Rule{Match: acquires, Do: faultproxy.Answer, Reply: []byte(":0\r\n")})
+	zero := r.Proxy.Add(faultproxy.Rule{Match: acquires, Do: faultproxy.Answer, Reply: []byte(":0\r\n")})
 	began := time.Now()
-	got := locking(t.Context(), r.open().NewLock(name))
-	r.becomes("some time passed", func() bool { return time.Since(began) > 500*time.Millisecond })
+	got := testbed.Enter(t.Context(), r.open().NewLock(name))
+	r.Becomes("some time passed", func() bool { return time.Since(began) > 500*time.Millisecond })
 	if n, most := zero.Hits(), int(time.Since(began)/time.Millisecond)+3; n > most || n < 2 {
 		t.Errorf("%d tries, want 2 to %d: at most one a millisecond", n, most)
 	}
@@ -154,11 +155,11 @@ func TestA2EndlessPTTLNeitherSpinsNorOverflows(t *testing.T) {
 		t.Run(pttl, func(t *testing.T) {
 			r := newRig(t)
 			r.occupy(name)
-			odd := r.proxy.Add(faultproxy.Rule{Match: acquires, Do: faultproxy.Answer, Reply: []byte(":" + pttl + "\r\n")})
-			got := locking(t.Context(), r.open().NewLock(name))
-			r.becomes("both tries", func() bool { return odd.Hits() >= 2 })
+			odd := r.Proxy.Add(faultproxy.Rule{Match: acquires, Do: faultproxy.Answer, Reply: []byte(":" + pttl + "\r\n")})
+			got := testbed.Enter(t.Context(), r.open().NewLock(name))
+			r.Becomes("both tries", func() bool { return odd.Hits() >= 2 })
 			began := time.Now()
-			r.becomes("some time passed", func() bool { return time.Since(began) > 300*time.Millisecond })
+			r.Becomes("some time passed", func() bool { return time.Since(began) > 300*time.Millisecond })
 			if n := odd.Hits(); n != 2 {
 				t.Errorf("%d tries, want one before and one after the subscription", n)
 			}
@@ -174,16 +175,16 @@ func TestA2EndlessPTTLNeitherSpinsNorOverflows(t *testing.T) {
 func TestA2KeyWithoutTTLIsLookedAtAgain(t *testing.T) {
 	r := newRig(t)
 	r.occupy(name)
-	r.do("PERSIST", name)
-	got := locking(t.Context(), r.open().NewLock(name))
+	r.Do("PERSIST", name)
+	got := testbed.Enter(t.Context(), r.open().NewLock(name))
 	r.answered(name, 2)
-	r.do("DEL", name)
+	r.Do("DEL", name)
 	select {
 	case res := <-got:
-		if res.err != nil {
-			t.Fatal(res.err)
+		if res.Err != nil {
+			t.Fatal(res.Err)
 		}
-		unlock(t, res.hold)
+		unlock(t, res.Hold)
 	case <-time.After(2 * time.Minute):
 		t.Fatal("still waiting for a key that went without a word")
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -18,7 +19,7 @@ func TestA4CancellationBeatsASimultaneousGrant(t *testing.T) {
 	l := r.open().NewLock(name)
 	for range 60 {
 		ctx, cancel := context.WithCancel(t.Context())
-		passing := r.proxy.Add(faultproxy.Rule{Times: 1, Do: faultproxy.HoldReply, Delay: time.Microsecond,
+		passing := r.Proxy.Add(faultproxy.Rule{Times: 1, Do: faultproxy.HoldReply, Delay: time.Microsecond,
 			Match: func(cmd []string) bool {
 				if !acquires(cmd) {
 					return false
@@ -26,13 +27,13 @@ func TestA4CancellationBeatsASimultaneousGrant(t *testing.T) {
 				cancel()
 				return true
 			}})
-		got := happens(t, "Lock returns", locking(ctx, l))
-		want(t, got.err, context.Canceled)
-		if got.hold != nil {
+		got := testbed.Receive(t, "Lock returns", testbed.Enter(ctx, l))
+		want(t, got.Err, context.Canceled)
+		if got.Hold != nil {
 			t.Fatal("a hold beside the error")
 		}
-		happens(t, "the acquire passed", passing.Hit())
-		r.gone(name)
+		testbed.Receive(t, "the acquire passed", passing.Hit())
+		r.Gone(name)
 	}
 }
 
@@ -72,7 +73,7 @@ func TestA4ContextThatEndsBetweenGrantAndReturnWins(t *testing.T) {
 		for h := range holds {
 			unlock(t, h)
 		}
-		r.becomes("what was given back is gone", func() bool { return r.number("DBSIZE") == 0 })
+		r.Becomes("what was given back is gone", func() bool { return r.Number("DBSIZE") == 0 })
 	}
 	if kept > 3*rounds {
 		t.Errorf("%d of %d callers got a hold of a context that was over", kept, rounds*callers)
@@ -86,18 +87,18 @@ func TestA4CancellationNearTheGrantLeavesAHoldOrNothing(t *testing.T) {
 	outcomes := map[bool]int{}
 	for i := range 200 {
 		ctx, cancel := context.WithCancel(t.Context())
-		got := locking(ctx, l)
+		got := testbed.Enter(ctx, l)
 		spin(time.Duration(i) * 2 * time.Microsecond)
 		cancel()
-		res := happens(t, "Lock returns", got)
-		outcomes[res.err == nil]++
-		if res.err == nil {
-			r.heldOnlyBy(name, res.hold.Owner(), 1)
-			unlock(t, res.hold)
+		res := testbed.Receive(t, "Lock returns", got)
+		outcomes[res.Err == nil]++
+		if res.Err == nil {
+			r.heldOnlyBy(name, res.Hold.Owner(), 1)
+			unlock(t, res.Hold)
 		} else {
-			want(t, res.err, context.Canceled)
+			want(t, res.Err, context.Canceled)
 		}
-		r.gone(name)
+		r.Gone(name)
 	}
 	t.Logf("%d holds, %d cancelled", outcomes[true], outcomes[false])
 }
@@ -108,7 +109,7 @@ func TestA4ContextThatEndsAtAnyStepLeavesNothing(t *testing.T) {
 	t.Parallel()
 	acquire := func(do faultproxy.Action) func(*rig) (reached <-chan struct{}, end func()) {
 		return func(r *rig) (<-chan struct{}, func()) {
-			h := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+			h := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
 			return h.Hit(), func() { h.Release() }
 		}
 	}
@@ -121,7 +122,7 @@ func TestA4ContextThatEndsAtAnyStepLeavesNothing(t *testing.T) {
 	}
 	hold := func(match faultproxy.Match, skip int, do faultproxy.Action) func(*rig) (<-chan struct{}, func()) {
 		return func(r *rig) (<-chan struct{}, func()) {
-			h := r.proxy.Add(faultproxy.Rule{Match: match, Skip: skip, Times: 1, Do: do})
+			h := r.Proxy.Add(faultproxy.Rule{Match: match, Skip: skip, Times: 1, Do: do})
 			return h.Hit(), func() { h.Release() }
 		}
 	}
@@ -152,41 +153,41 @@ func TestA4ContextThatEndsAtAnyStepLeavesNothing(t *testing.T) {
 				}
 				var over func()
 				var reached <-chan struct{}
-				var got <-chan result
+				var got <-chan testbed.Entry
 				if arrange != nil {
 					reached, over = arrange(r)
-					got = locking(ctx, l)
+					got = testbed.Enter(ctx, l)
 				} else {
 					now := make(chan struct{})
 					reached = now
 					switch step {
 					case "the server keeps a dialled connection mum":
-						r.proxy.Blackhole(true)
-						r.proxy.CutAll()
-						over = func() { r.proxy.Blackhole(false) }
-						got = locking(ctx, l)
+						r.Proxy.Blackhole(true)
+						r.Proxy.CutAll()
+						over = func() { r.Proxy.Blackhole(false) }
+						got = testbed.Enter(ctx, l)
 					case "nobody answers the port":
-						r.proxy.Refuse(true)
-						r.proxy.CutAll()
-						over = func() { r.proxy.Refuse(false) }
-						got = locking(ctx, l)
+						r.Proxy.Refuse(true)
+						r.Proxy.CutAll()
+						over = func() { r.Proxy.Refuse(false) }
+						got = testbed.Enter(ctx, l)
 					case "waiting for the message":
 						r.occupy(name)
 						over = func() { r.vacate(name) }
-						got = locking(ctx, l)
+						got = testbed.Enter(ctx, l)
 						r.answered(name, 2)
 					default:
 						r.occupy(name)
 						first, leave := context.WithCancel(t.Context())
 						defer leave()
-						locking(first, l)
+						testbed.Enter(first, l)
 						r.answered(name, 2)
-						got = locking(ctx, l)
+						got = testbed.Enter(ctx, l)
 						over = func() { leave(); r.vacate(name) }
 					}
 					close(now)
 				}
-				happens(t, step, reached)
+				testbed.Receive(t, step, reached)
 				if end == context.Canceled {
 					cancel()
 				}
@@ -194,14 +195,14 @@ func TestA4ContextThatEndsAtAnyStepLeavesNothing(t *testing.T) {
 				if at, ok := ctx.Deadline(); ok {
 					ended = at
 				}
-				res := happens(t, "Lock returns", got)
-				want(t, res.err, end)
-				wantNot(t, res.err, rlock.ErrLocked)
-				if late := res.at.Sub(ended); late > patient/2 {
+				res := testbed.Receive(t, "Lock returns", got)
+				want(t, res.Err, end)
+				wantNot(t, res.Err, rlock.ErrLocked)
+				if late := res.At.Sub(ended); late > patient/2 {
 					t.Errorf("it took %v", late)
 				}
 				over()
-				r.gone(name)
+				r.Gone(name)
 				// What is undone later than this would find the key held by this one.
 				c2 := r.open()
 				h, err := c2.NewLock(name).TryLockFor(t.Context(), soon)
@@ -211,7 +212,7 @@ func TestA4ContextThatEndsAtAnyStepLeavesNothing(t *testing.T) {
 				// The client that gave up has nothing more to say about the key.
 				closed := make(chan error, 1)
 				go func() { closed <- c.Close() }()
-				if err := happens(t, "Close", closed); err != nil {
+				if err := testbed.Receive(t, "Close", closed); err != nil {
 					t.Error(err)
 				}
 				r.heldOnlyBy(name, h.Owner(), 1)
@@ -226,18 +227,13 @@ func TestA4ContextThatEndsAtAnyStepLeavesNothing(t *testing.T) {
 func TestA4ContextThatEndsInItsOwnersLaneChangesNoCount(t *testing.T) {
 	r := newRig(t)
 	l := r.openSlow().NewLock(name)
-	outer := lock(t, l)
-	inner := lock(t, l, rlock.As(outer.Owner()))
-	late := r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply})
-	released := make(chan error, 1)
-	go func() { released <- inner.Unlock(context.Background()) }()
-	happens(t, "the unlock", late.Hit())
+	outer, late, released := r.unlockUnderWay(l, faultproxy.Rule{Do: faultproxy.HoldReply})
 	ctx, cancel := context.WithTimeout(t.Context(), brief)
 	defer cancel()
-	got := happens(t, "Lock returns", locking(ctx, l, rlock.As(outer.Owner())))
-	want(t, got.err, context.DeadlineExceeded)
+	got := testbed.Receive(t, "Lock returns", testbed.Enter(ctx, l, rlock.As(outer.Owner())))
+	want(t, got.Err, context.DeadlineExceeded)
 	late.Release()
-	if err := happens(t, "Unlock returns", released); err != nil {
+	if err := testbed.Receive(t, "Unlock returns", released); err != nil {
 		t.Error(err)
 	}
 	again := lock(t, l, rlock.As(outer.Owner()))
@@ -246,7 +242,7 @@ func TestA4ContextThatEndsInItsOwnersLaneChangesNoCount(t *testing.T) {
 		t.Errorf("%d acquires", n)
 	}
 	unlock(t, again, outer)
-	r.gone(name)
+	r.Gone(name)
 }
 
 func TestA4ContextThatIsOverSendsNothing(t *testing.T) {
@@ -255,7 +251,7 @@ func TestA4ContextThatIsOverSendsNothing(t *testing.T) {
 	l := c.NewLock(name)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	before := len(r.proxy.Record())
+	before := len(r.Proxy.Record())
 	for what, call := range map[string]func() (*rlock.Hold, error){
 		"Lock":       func() (*rlock.Hold, error) { return l.Lock(ctx) },
 		"TryLock":    func() (*rlock.Hold, error) { return l.TryLock(ctx) },
@@ -267,7 +263,7 @@ func TestA4ContextThatIsOverSendsNothing(t *testing.T) {
 			t.Errorf("%s: %v, %v", what, h, err)
 		}
 	}
-	if sent := r.proxy.Record()[before:]; len(sent) != 0 {
+	if sent := r.Proxy.Record()[before:]; len(sent) != 0 {
 		t.Errorf("sent %v", sent)
 	}
 }

@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 	"go.uber.org/goleak"
 )
 
 // Close in every state that a client can be in: it takes about a command timeout at most and leaves nothing.
 func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
-	type state func(r *rig, c *rlock.Client) (undo func(), results []<-chan result)
-	waiters := func(r *rig, c *rlock.Client) (results []<-chan result) {
+	type state func(r *rig, c *rlock.Client) (undo func(), results []<-chan testbed.Entry)
+	waiters := func(r *rig, c *rlock.Client) (results []<-chan testbed.Entry) {
 		l := c.NewLock(name)
 		for range 5 {
-			results = append(results, locking(context.Background(), l), locking(context.Background(), l, rlock.As(c.NewOwner())))
-			results = append(results, calling(func() (*rlock.Hold, error) { return l.TryLockFor(context.Background(), long) }))
+			results = append(results, testbed.Enter(context.Background(), l), testbed.Enter(context.Background(), l, rlock.As(c.NewOwner())))
+			results = append(results, testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLockFor(context.Background(), long) }))
 		}
 		return results
 	}
@@ -31,17 +32,17 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 		return h
 	}
 	acquireWith := func(do faultproxy.Action) state {
-		return func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+		return func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
 			r.latchesMayStay = true // its answer is given up when Close's time is nearly over, too
-			fault := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
-			got := locking(context.Background(), c.NewLock(name))
-			happens(r, "the acquire", fault.Hit())
-			return func() { fault.Release() }, []<-chan result{got}
+			fault := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+			got := testbed.Enter(context.Background(), c.NewLock(name))
+			testbed.Receive(r, "the acquire", fault.Hit())
+			return func() { fault.Release() }, []<-chan testbed.Entry{got}
 		}
 	}
 	states := map[string]state{
-		"fresh": func(*rig, *rlock.Client) (func(), []<-chan result) { return nil, nil },
-		"holds": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+		"fresh": func(*rig, *rlock.Client) (func(), []<-chan testbed.Entry) { return nil, nil },
+		"holds": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
 			for i := range 5 {
 				l := c.NewLock(fmt.Sprint("held", i))
 				h := lockNow(r, l)
@@ -49,72 +50,72 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 			}
 			return nil, nil
 		},
-		"released a moment ago": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+		"released a moment ago": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
 			for range 20 {
 				unlock(r, lockNow(r, c.NewLock(name)))
 			}
 			return nil, nil
 		},
-		"waiters": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+		"waiters": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
 			r.occupy(name)
 			results := waiters(r, c)
-			r.subscribers(name, 1)
+			r.Listeners(name, 1)
 			return nil, results
 		},
-		"subscribing": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+		"subscribing": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
 			r.occupy(name)
-			fault := r.proxy.Add(faultproxy.Rule{Match: subscribe, Times: 1, Do: faultproxy.Withhold})
+			fault := r.Proxy.Add(faultproxy.Rule{Match: subscribe, Times: 1, Do: faultproxy.Withhold})
 			results := waiters(r, c)
-			happens(r, "SUBSCRIBE", fault.Hit())
+			testbed.Receive(r, "SUBSCRIBE", fault.Hit())
 			return func() { fault.Release() }, results
 		},
-		"dialling a blackhole": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
-			r.proxy.Blackhole(true)
-			r.proxy.CutAll()
+		"dialling a blackhole": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
+			r.Proxy.Blackhole(true)
+			r.Proxy.CutAll()
 			results := waiters(r, c)
-			r.becomes("it has dialled", func() bool { return len(r.proxy.Log()) > 1 })
-			return func() { r.proxy.Blackhole(false) }, results
+			r.Becomes("it has dialled", func() bool { return len(r.Proxy.Log()) > 1 })
+			return func() { r.Proxy.Blackhole(false) }, results
 		},
-		"nobody answers the port": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
-			r.proxy.Refuse(true)
-			r.proxy.CutAll()
-			return func() { r.proxy.Refuse(false) }, waiters(r, c)
+		"nobody answers the port": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
+			r.Proxy.Refuse(true)
+			r.Proxy.CutAll()
+			return func() { r.Proxy.Refuse(false) }, waiters(r, c)
 		},
 		"the acquire's reply is withheld": acquireWith(faultproxy.HoldReply),
 		"the acquire's reply is dropped":  acquireWith(faultproxy.DropReply),
 		"the acquire is withheld":         acquireWith(faultproxy.Withhold),
-		"an undo is due and nobody answers the port": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
-			fault := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
-			got := locking(context.Background(), c.NewLock(name))
-			happens(r, "the acquire", fault.Hit())
-			r.proxy.Refuse(true)
-			r.proxy.CutAll()
-			return func() { r.proxy.Refuse(false) }, []<-chan result{got}
+		"an undo is due and nobody answers the port": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
+			fault := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+			got := testbed.Enter(context.Background(), c.NewLock(name))
+			testbed.Receive(r, "the acquire", fault.Hit())
+			r.Proxy.Refuse(true)
+			r.Proxy.CutAll()
+			return func() { r.Proxy.Refuse(false) }, []<-chan testbed.Entry{got}
 		},
-		"a count is due and nobody answers the port": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+		"a count is due and nobody answers the port": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
 			h := lockNow(r, c.NewLock(name))
-			fault := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
-			again := locking(context.Background(), c.NewLock(name), rlock.As(h.Owner()))
-			happens(r, "the acquire", fault.Hit())
-			r.proxy.Refuse(true)
-			r.proxy.CutAll()
-			return func() { r.proxy.Refuse(false) }, []<-chan result{again}
+			fault := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+			again := testbed.Enter(context.Background(), c.NewLock(name), rlock.As(h.Owner()))
+			testbed.Receive(r, "the acquire", fault.Hit())
+			r.Proxy.Refuse(true)
+			r.Proxy.CutAll()
+			return func() { r.Proxy.Refuse(false) }, []<-chan testbed.Entry{again}
 		},
-		"an unlock's reply is withheld": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+		"an unlock's reply is withheld": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
 			r.latchesMayStay = true
 			h := lockNow(r, c.NewLock(name))
-			fault := r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply})
-			got := calling(func() (*rlock.Hold, error) { return nil, h.Unlock(context.Background()) })
-			happens(r, "the unlock", fault.Hit())
-			return func() { fault.Release() }, []<-chan result{got}
+			fault := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply})
+			got := testbed.Acquire(func() (*rlock.Hold, error) { return nil, h.Unlock(context.Background()) })
+			testbed.Receive(r, "the unlock", fault.Hit())
+			return func() { fault.Release() }, []<-chan testbed.Entry{got}
 		},
-		"a renewal's reply is withheld": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+		"a renewal's reply is withheld": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
 			lockNow(r, c.NewLock(name))
-			fault := r.proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.HoldReply})
-			happens(r, "the renewal", fault.Hit())
+			fault := r.Proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.HoldReply})
+			testbed.Receive(r, "the renewal", fault.Hit())
 			return func() { fault.Release() }, nil
 		},
-		"the server stands still": func(r *rig, c *rlock.Client) (func(), []<-chan result) {
+		"the server stands still": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
 			lockNow(r, c.NewLock("held"))
 			r.server.Pause()
 			return r.server.Resume, waiters(r, c)
@@ -124,7 +125,7 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			r := rigAlone(t)
 			others := goleak.IgnoreCurrent()
-			c, err := rlock.Open(t.Context(), "redis://"+r.proxy.Addr(), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(2*timeout))
+			c, err := rlock.Open(t.Context(), "redis://"+r.Proxy.Addr(), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(2*timeout))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,7 +141,7 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 			}
 			closed := make(chan struct{})
 			go func() { closers.Wait(); close(closed) }()
-			happens(t, "Close", closed)
+			testbed.Receive(t, "Close", closed)
 			if took := time.Since(began); took > 2*timeout+2*stall {
 				t.Errorf("Close took %v", took)
 			}
@@ -148,19 +149,19 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 				select {
 				case res := <-got:
 					// Before Close, trouble may have been told already.
-					if res.err != nil && res.at.After(began) {
-						wantOneOf(t, res.err, rlock.ErrClosed, rlock.ErrUncertain)
+					if res.Err != nil && res.At.After(began) {
+						wantOneOf(t, res.Err, rlock.ErrClosed, rlock.ErrUncertain)
 					}
-					if res.hold != nil {
+					if res.Hold != nil {
 						t.Errorf("call %d: a hold of a closed client", i)
 					}
 				case <-time.After(soon):
 					t.Errorf("call %d is still blocked after Close", i)
 				}
 			}
-			for _, conn := range r.proxy.Log() {
+			for _, conn := range r.Proxy.Log() {
 				if conn.Open {
-					r.becomes("the proxy saw the close", func() bool { return !r.proxy.Log()[conn.Number].Open })
+					r.Becomes("the proxy saw the close", func() bool { return !r.Proxy.Log()[conn.Number].Open })
 				}
 			}
 			if undo != nil {
@@ -183,20 +184,20 @@ func TestE1CloseWaitsForWhatIsGivenBack(t *testing.T) {
 			r := newRig(t)
 			c := r.openSlow()
 			l := c.NewLock(name)
-			fault := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do, Delay: 100 * time.Millisecond})
+			fault := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do, Delay: 100 * time.Millisecond})
 			ctx, cancel := context.WithCancel(t.Context())
-			got := locking(ctx, l)
-			happens(t, "the acquire", fault.Hit())
+			got := testbed.Enter(ctx, l)
+			testbed.Receive(t, "the acquire", fault.Hit())
 			cancel()
-			res := happens(t, "Lock returns", got)
-			if res.err == nil {
-				unlock(t, res.hold)
+			res := testbed.Receive(t, "Lock returns", got)
+			if res.Err == nil {
+				unlock(t, res.Hold)
 			}
 			c.Close()
-			if !r.free(name) {
+			if !r.Free(name) {
 				t.Errorf("Close left %v", r.fields(name))
 			}
-			if n := len(r.latches()); n != 0 {
+			if n := len(r.Latches()); n != 0 {
 				t.Errorf("Close left %d latches", n)
 			}
 		})
@@ -214,11 +215,11 @@ func TestE1ClosedClientRefusesEverything(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	happens(t, "the hold ends", done)
+	testbed.Receive(t, "the hold ends", done)
 	want(t, h.Err(), rlock.ErrClosed)
 	want(t, context.Cause(ctx), rlock.ErrClosed)
 	r.heldOnlyBy(name, h.Owner(), 1) // left to expire
-	before := len(r.proxy.Record())
+	before := len(r.Proxy.Record())
 	o := c.NewOwner()
 	for what, call := range map[string]func() error{
 		"Lock":        func() error { _, err := l.Lock(t.Context()); return err },
@@ -239,7 +240,7 @@ func TestE1ClosedClientRefusesEverything(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if n := len(r.proxy.Record()); n != before {
+	if n := len(r.Proxy.Record()); n != before {
 		t.Errorf("%d commands of a closed client", n-before)
 	}
 }
@@ -249,18 +250,18 @@ func TestE1ShutdownOfAClientThatHoldsNothingIsBounded(t *testing.T) {
 	t.Parallel()
 	for what, state := range map[string]func(r *rig, c *rlock.Client){
 		"an undo can't be sent": func(r *rig, c *rlock.Client) {
-			lost := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.Blackhole})
-			r.proxy.Blackhole(true)
+			lost := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.Blackhole})
+			r.Proxy.Blackhole(true)
 			_, err := c.NewLock(name).TryLock(r.Context())
 			want(r, err, rlock.ErrUncertain)
-			happens(r, "the try", lost.Hit())
+			testbed.Receive(r, "the try", lost.Hit())
 		},
 		"a renewal was lost, and its hold has ended": func(r *rig, c *rlock.Client) {
 			h := lock(r, c.NewLock(name))
-			lost := r.proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.Blackhole})
-			r.proxy.Blackhole(true)
-			happens(r, "a renewal", lost.Hit())
-			happens(r, "the hold ends", h.Done())
+			lost := r.Proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.Blackhole})
+			r.Proxy.Blackhole(true)
+			testbed.Receive(r, "a renewal", lost.Hit())
+			testbed.Receive(r, "the hold ends", h.Done())
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -281,7 +282,7 @@ func TestE1ShutdownOfAClientThatHoldsNothingIsBounded(t *testing.T) {
 			if took := time.Since(began); took > 4*timeout {
 				t.Errorf("Shutdown took %v, want about %v", took, timeout)
 			}
-			r.proxy.Blackhole(false)
+			r.Proxy.Blackhole(false)
 		})
 	}
 }
@@ -292,27 +293,27 @@ func TestE1ShutdownWaitsForAnUnlockUnderWay(t *testing.T) {
 	c := r.open()
 	l := c.NewLock(name)
 	h, others := lock(t, l), c.NewOwner()
-	r.do("HSET", "others", others.String(), 1)
-	r.proxy.Refuse(true)
-	r.proxy.CutAll()
+	r.Do("HSET", "others", others.String(), 1)
+	r.Proxy.Refuse(true)
+	r.Proxy.CutAll()
 	released := make(chan error, 2)
 	go func() { released <- h.Unlock(t.Context()) }()
 	go func() { released <- c.NewLock("others").UnlockAs(t.Context(), others) }()
-	happens(t, "the hold ends", h.Done())
+	testbed.Receive(t, "the hold ends", h.Done())
 	down := make(chan error, 1)
 	go func() { down <- c.Shutdown(t.Context()) }()
 	began := time.Now()
-	r.becomes("two command timeouts passed", func() bool { return time.Since(began) > 2*timeout })
-	r.proxy.Refuse(false)
+	r.Becomes("two command timeouts passed", func() bool { return time.Since(began) > 2*timeout })
+	r.Proxy.Refuse(false)
 	for range 2 {
-		if err := happens(t, "an unlock returns", released); err != nil {
+		if err := testbed.Receive(t, "an unlock returns", released); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := happens(t, "Shutdown returns", down); err != nil {
+	if err := testbed.Receive(t, "Shutdown returns", down); err != nil {
 		t.Error(err)
 	}
-	if !r.free(name) || !r.free("others") {
+	if !r.Free(name) || !r.Free("others") {
 		t.Error("not released")
 	}
 }

@@ -28,7 +28,7 @@ func TestH4HoldOutlivesTheContextThatBoundedTheWait(t *testing.T) {
 		t.Error("the hold's context has the wait's deadline")
 	}
 	began := time.Now()
-	r.becomes("two leases passed", func() bool {
+	r.Becomes("two leases passed", func() bool {
 		if h.Err() != nil || held.Err() != nil {
 			t.Fatalf("the hold: %v, its context: %v", h.Err(), context.Cause(held))
 		}

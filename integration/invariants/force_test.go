@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -28,21 +29,21 @@ func TestH3GrantBeforeAForcedUnlockThatWasLoadedAndLostIsNotTrusted(t *testing.T
 			r := newRig(t)
 			l := r.openSlow().NewLock(name)
 			unlock(t, lock(t, l)) // the connection stands
-			r.do("SCRIPT", "FLUSH")
-			r.do("SCRIPT", "LOAD", luasrc.LockScript.Source)
-			unknown := r.proxy.Add(faultproxy.Rule{Match: forces, Times: 1, Do: faultproxy.HoldReply})
-			r.proxy.Add(faultproxy.Rule{Match: forces, Times: 1, Do: row.do, Reply: []byte(row.reply)})
+			r.Do("SCRIPT", "FLUSH")
+			r.Do("SCRIPT", "LOAD", luasrc.LockScript.Source)
+			unknown := r.Proxy.Add(faultproxy.Rule{Match: forces, Times: 1, Do: faultproxy.HoldReply})
+			r.Proxy.Add(faultproxy.Rule{Match: forces, Times: 1, Do: row.do, Reply: []byte(row.reply)})
 			forced := make(chan error, 1)
 			go func() {
 				_, err := l.ForceUnlock(t.Context())
 				forced <- err
 			}()
-			happens(t, "the forced unlock is sent", unknown.Hit())
-			got := calling(func() (*rlock.Hold, error) { return l.TryLock(t.Context()) })
-			r.becomes("granted behind it", func() bool { return !r.free(name) })
+			testbed.Receive(t, "the forced unlock is sent", unknown.Hit())
+			got := testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLock(t.Context()) })
+			r.Becomes("granted behind it", func() bool { return !r.Free(name) })
 			unknown.Release()
 			h := granted(t, got)
-			err := happens(t, "ForceUnlock returns", forced)
+			err := testbed.Receive(t, "ForceUnlock returns", forced)
 			if err == nil || row.err != nil {
 				want(t, err, row.err)
 			}
@@ -55,7 +56,7 @@ func TestH3GrantBeforeAForcedUnlockThatWasLoadedAndLostIsNotTrusted(t *testing.T
 			}
 			want(t, h.Err(), rlock.ErrLeaseLost)
 			want(t, h.Unlock(t.Context()), rlock.ErrLeaseLost)
-			r.gone(name)
+			r.Gone(name)
 		})
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/rlock"
 )
 
 // The head is cancelled around the moment at which the message arrives. Whatever comes first, the next must not wait
@@ -20,9 +22,9 @@ func TestA3HeadThatGivesUpHandsItsWakeUpOn(t *testing.T) {
 	for i := range 150 {
 		r.occupy(name)
 		ctx, cancel := context.WithCancel(t.Context())
-		first := locking(ctx, l)
-		r.subscribers(name, 1)
-		second := locking(t.Context(), l)
+		first := testbed.Enter(ctx, l)
+		r.Listeners(name, 1)
+		second := testbed.Enter(t.Context(), l)
 		spread := time.Duration(rand.N(int64(600 * time.Microsecond)))
 		stop := make(chan struct{})
 		go func() {
@@ -32,23 +34,23 @@ func TestA3HeadThatGivesUpHandsItsWakeUpOn(t *testing.T) {
 		}()
 		r.vacate(name)
 		<-stop
-		got := happens(t, fmt.Sprintf("round %d: the head returns", i), first)
-		outcomes[got.err == nil] += 1
-		if got.err == nil {
-			unlock(t, got.hold)
+		got := testbed.Receive(t, fmt.Sprintf("round %d: the head returns", i), first)
+		outcomes[got.Err == nil] += 1
+		if got.Err == nil {
+			unlock(t, got.Hold)
 		} else {
-			want(t, got.err, context.Canceled)
+			want(t, got.Err, context.Canceled)
 		}
 		select {
 		case next := <-second:
-			if next.err != nil {
-				t.Fatal(next.err)
+			if next.Err != nil {
+				t.Fatal(next.Err)
 			}
-			unlock(t, next.hold)
+			unlock(t, next.Hold)
 		case <-time.After(soon):
-			t.Fatalf("round %d: the next was not woken (head cancelled %v after the message: %v)", i, spread, got.err)
+			t.Fatalf("round %d: the next was not woken (head cancelled %v after the message: %v)", i, spread, got.Err)
 		}
-		r.gone(name)
+		r.Gone(name)
 	}
 	t.Logf("the head got in %d times and gave up %d times", outcomes[true], outcomes[false])
 }
@@ -63,14 +65,14 @@ func TestA3HeadThatGivesUpDuringItsTryHandsItsWakeUpOn(t *testing.T) {
 			l := r.openSlow().NewLock(name)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			first := locking(ctx, l)
+			first := testbed.Enter(ctx, l)
 			r.answered(name, 2)
-			second := locking(t.Context(), l)
-			woken := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+			second := testbed.Enter(t.Context(), l)
+			woken := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
 			r.vacate(name)
-			happens(t, "the head's try", woken.Hit())
+			testbed.Receive(t, "the head's try", woken.Hit())
 			cancel()
-			want(t, happens(t, "the head returns", first).err, context.Canceled)
+			want(t, testbed.Receive(t, "the head returns", first).Err, context.Canceled)
 			woken.Release()
 			h := granted(t, second)
 			r.heldOnlyBy(name, h.Owner(), 1)
@@ -85,25 +87,16 @@ func TestA3MessageDuringTheHeadsTryOutlivesTheHead(t *testing.T) {
 	r := newRig(t)
 	l := r.openSlow().NewLock(name)
 	for i := range 15 {
-		r.occupy(name)
-		before := len(r.of("acquire", name))
-		ctx, cancel := context.WithCancel(t.Context())
-		first := locking(ctx, l)
-		r.answered(name, before+2)
-		second := locking(t.Context(), l)
-		held := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
-		r.do("PUBLISH", channelOf(name), "0")
-		happens(t, "the head's try", held.Hit())
-		r.answered(name, before+3) // with "taken", which it does not hear yet
-		messages := r.messages()
-		r.vacate(name)
-		r.becomes("the message passed", func() bool { return r.messages() > messages })
-		spin(time.Duration(i) * 200 * time.Microsecond)
-		cancel()
-		want(t, happens(t, "the head returns", first).err, context.Canceled)
+		cancel, first, second := r.twoWait(l)
+		tries := len(r.of("acquire", name))
+		held := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+		r.Do("PUBLISH", testbed.Channel(name), "0")
+		testbed.Receive(t, "the head's try", held.Hit())
+		r.answered(name, tries+1) // with "taken", which it does not hear yet
+		r.leavesAfterTheMessage(time.Duration(i)*200*time.Microsecond, cancel, first)
 		held.Release()
 		unlock(t, granted(t, second))
-		r.gone(name)
+		r.Gone(name)
 	}
 }
 
@@ -114,39 +107,51 @@ func TestA3TryThatIsTakenBackHandsItsWakeUpOn(t *testing.T) {
 	c := r.openSlow()
 	l := c.NewLock(name)
 	for i := range 15 {
-		r.occupy(name)
-		before := len(r.of("acquire", name))
-		ctx, cancel := context.WithCancel(t.Context())
-		first := locking(ctx, l)
-		r.answered(name, before+2)
-		second := locking(t.Context(), l)
-		held := r.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("EXISTS"), Times: 1, Do: faultproxy.HoldReply})
+		cancel, first, second := r.twoWait(l)
+		held := r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("EXISTS"), Times: 1, Do: faultproxy.HoldReply})
 		var asking sync.WaitGroup
 		for range 4 { // as many as the client lets be under way
-			before := r.proxy.Count("EXISTS")
+			before := r.Proxy.Count("EXISTS")
 			asking.Go(func() {
 				if _, err := c.NewLock("other").IsLocked(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})
-			r.becomes("it was asked", func() bool { return r.proxy.Count("EXISTS") > before })
+			r.Becomes("it was asked", func() bool { return r.Proxy.Count("EXISTS") > before })
 		}
-		messages := r.messages()
-		r.vacate(name)
-		r.becomes("the message passed", func() bool { return r.messages() > messages })
-		spin(time.Duration(i) * 200 * time.Microsecond)
-		cancel()
-		want(t, happens(t, "the head returns", first).err, context.Canceled)
+		r.leavesAfterTheMessage(time.Duration(i)*200*time.Microsecond, cancel, first)
 		held.Release()
 		unlock(t, granted(t, second))
 		asking.Wait()
-		r.gone(name)
+		r.Gone(name)
 	}
+}
+
+// twoWait has a stranger hold the lock and two wait for it: the head, whose context cancel ends, and the next.
+func (r *rig) twoWait(l *rlock.Lock) (cancel context.CancelFunc, head, next <-chan testbed.Entry) {
+	r.Helper()
+	r.occupy(name)
+	before := len(r.of("acquire", name))
+	ctx, cancel := context.WithCancel(r.Context())
+	head = testbed.Enter(ctx, l)
+	r.answered(name, before+2)
+	return cancel, head, testbed.Enter(r.Context(), l)
+}
+
+// leavesAfterTheMessage releases the stranger's lock and ends the head's context a moment after the message has passed.
+func (r *rig) leavesAfterTheMessage(moment time.Duration, cancel context.CancelFunc, head <-chan testbed.Entry) {
+	r.Helper()
+	messages := r.messages()
+	r.vacate(name)
+	r.Becomes("the message passed", func() bool { return r.messages() > messages })
+	spin(moment)
+	cancel()
+	want(r, testbed.Receive(r, "the head returns", head).Err, context.Canceled)
 }
 
 // messages counts what was published to clients behind the proxy.
 func (r *rig) messages() (n int) {
-	for _, e := range r.proxy.Record() {
+	for _, e := range r.Proxy.Record() {
 		if items, ok := e.Reply.([]any); ok && e.Cmd == nil && len(items) == 3 && items[0] == "message" {
 			n++
 		}

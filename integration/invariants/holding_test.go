@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -22,7 +23,7 @@ func TestH1TrustCountsFromTheSend(t *testing.T) {
 	t.Run("of the acquire", func(t *testing.T) {
 		r := newRig(t)
 		l := r.openSlow(rlock.WithWatchdogTimeout(lease)).NewLock(name)
-		r.proxy.Add(faultproxy.Rule{Match: acquires, Do: faultproxy.HoldReply, Delay: delay})
+		r.Proxy.Add(faultproxy.Rule{Match: acquires, Do: faultproxy.HoldReply, Delay: delay})
 		for what, opts := range map[string][]rlock.AcquireOption{"watchdog": nil, "lease": {rlock.Lease(lease)}} {
 			before := time.Now()
 			h := lock(t, l, opts...)
@@ -47,9 +48,9 @@ func TestH1TrustCountsFromTheSend(t *testing.T) {
 		const lease = 6 * time.Second
 		h := lock(t, r.openSlow(rlock.WithWatchdogTimeout(lease)).NewLock(name))
 		first := h.ValidUntil()
-		held := r.proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.HoldReply, Delay: delay})
-		happens(t, "a renewal", held.Hit())
-		r.becomes("the renewal counts", func() bool { return h.ValidUntil().After(first.Add(slack)) })
+		held := r.Proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.HoldReply, Delay: delay})
+		testbed.Receive(t, "a renewal", held.Hit())
+		r.Becomes("the renewal counts", func() bool { return h.ValidUntil().After(first.Add(slack)) })
 		now, sent := time.Now(), r.of("renewal", name)[0].Sent
 		if now.Sub(sent) < delay {
 			t.Fatalf("the reply was not late")
@@ -91,10 +92,10 @@ func TestH2FailedRenewalsAreRetriedWhileTrustLasts(t *testing.T) {
 			const lease = 6 * time.Second
 			h := lock(t, r.open(rlock.WithWatchdogTimeout(lease)).NewLock(name))
 			fault.Match, fault.Times = renewals, 3
-			failing := r.proxy.Add(fault)
-			r.becomes("three failures", func() bool { return failing.Hits() == 3 })
+			failing := r.Proxy.Add(fault)
+			r.Becomes("three failures", func() bool { return failing.Hits() == 3 })
 			failed := time.Now()
-			r.becomes("renewed after all", func() bool {
+			r.Becomes("renewed after all", func() bool {
 				if err := h.Err(); err != nil {
 					t.Fatalf("lost by failures: %v", err)
 				}
@@ -110,8 +111,8 @@ func TestH2SilenceIsALossOnlyWhenTrustEnds(t *testing.T) {
 	r := newRig(t)
 	const lease = 3 * time.Second
 	h := lock(t, r.open(rlock.WithWatchdogTimeout(lease)).NewLock(name))
-	r.proxy.Freeze(true)
-	defer r.proxy.Freeze(false)
+	r.Proxy.Freeze(true)
+	defer r.Proxy.Freeze(false)
 	for {
 		before := time.Now()
 		valid := h.ValidUntil()
@@ -133,16 +134,16 @@ func TestH2SilenceIsALossOnlyWhenTrustEnds(t *testing.T) {
 func TestH2NotYoursIsALossAtOnce(t *testing.T) {
 	t.Parallel()
 	for what, steal := range map[string]func(*rig){
-		"gone":         func(r *rig) { r.do("DEL", name) },
-		"another's":    func(r *rig) { r.do("DEL", name); r.occupy(name) },
-		"flushed":      func(r *rig) { r.do("FLUSHALL") },
-		"foreign kept": func(r *rig) { r.do("DEL", name); r.do("HSET", name, "x", "y") },
+		"gone":         func(r *rig) { r.Do("DEL", name) },
+		"another's":    func(r *rig) { r.Do("DEL", name); r.occupy(name) },
+		"flushed":      func(r *rig) { r.Do("FLUSHALL") },
+		"foreign kept": func(r *rig) { r.Do("DEL", name); r.Do("HSET", name, "x", "y") },
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t)
 			h := lock(t, r.open(rlock.WithWatchdogTimeout(3*time.Second)).NewLock(name))
 			steal(r)
-			happens(t, "the loss", h.Done())
+			testbed.Receive(t, "the loss", h.Done())
 			want(t, h.Err(), rlock.ErrLeaseLost)
 			n := len(r.of("renewal", name))
 			if n == 0 {
@@ -167,10 +168,10 @@ func TestH2PoisonedKeySpoilsNoOthersLease(t *testing.T) {
 		holds = append(holds, lock(t, c.NewLock(fmt.Sprint(name, i))))
 	}
 	poisoned := holds[7]
-	r.do("DEL", poisoned.Name())
-	r.do("SET", poisoned.Name(), "mine")
+	r.Do("DEL", poisoned.Name())
+	r.Do("SET", poisoned.Name(), "mine")
 	began := time.Now()
-	r.becomes("two leases passed", func() bool {
+	r.Becomes("two leases passed", func() bool {
 		for _, h := range holds {
 			if err := h.Err(); err != nil && h != poisoned {
 				t.Fatalf("%s after %v: %v", h.Name(), time.Since(began), err)
@@ -179,7 +180,7 @@ func TestH2PoisonedKeySpoilsNoOthersLease(t *testing.T) {
 		return time.Since(began) > 2*lease
 	})
 	want(t, poisoned.Err(), rlock.ErrLeaseLost)
-	if v, err := r.direct.Do("GET", poisoned.Name()); err != nil || string(v.([]byte)) != "mine" {
+	if v, err := r.Conn.Do("GET", poisoned.Name()); err != nil || string(v.([]byte)) != "mine" {
 		t.Errorf("the key became %v, %v", v, err)
 	}
 	for _, h := range holds {
@@ -195,8 +196,8 @@ func TestH2ForgottenScriptsCostNoLease(t *testing.T) {
 	const lease = 3 * time.Second
 	h := lock(t, r.open(rlock.WithWatchdogTimeout(lease)).NewLock(name))
 	began := time.Now()
-	r.becomes("two leases passed", func() bool {
-		r.do("SCRIPT", "FLUSH")
+	r.Becomes("two leases passed", func() bool {
+		r.Do("SCRIPT", "FLUSH")
 		if err := h.Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -205,6 +206,6 @@ func TestH2ForgottenScriptsCostNoLease(t *testing.T) {
 	if n := len(r.of("renewal", name)); n < 3 {
 		t.Errorf("%d renewals", n)
 	}
-	r.loadScripts()
+	r.LoadScripts()
 	unlock(t, h)
 }

@@ -19,7 +19,7 @@ func TestA5IdleCloseIsNobodysError(t *testing.T) {
 			c := r.openSlow()
 			l := c.NewLock(name)
 			idleClose := func() {
-				r.do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+				r.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 				spin(notice)
 			}
 			for i := range 50 {
@@ -36,7 +36,7 @@ func TestA5IdleCloseIsNobodysError(t *testing.T) {
 				if err := h.Unlock(t.Context()); err != nil {
 					t.Fatalf("%d: Unlock: %v", i, err)
 				}
-				if !r.free(name) {
+				if !r.Free(name) {
 					t.Fatalf("%d: left %v", i, r.fields(name))
 				}
 				idleClose()
@@ -62,11 +62,11 @@ func TestA5ServersIdleTimeoutIsNobodysError(t *testing.T) {
 	l := r.openSlow().NewLock(name)
 	for range 2 {
 		h := lock(t, l)
-		before := r.connections()
-		r.do("CONFIG", "SET", "timeout", 3) // the rig must not be idle for so long
+		before := r.Connections()
+		r.Do("CONFIG", "SET", "timeout", 3) // the rig must not be idle for so long
 		// It may have another one already: what is held is renewed at once.
-		r.becomes("the server closed the client's connection", func() bool { return r.clients() == 1 || r.connections() > before })
-		r.do("CONFIG", "SET", "timeout", 0)
+		r.Becomes("the server closed the client's connection", func() bool { return r.Clients() == 0 || r.Connections() > before })
+		r.Do("CONFIG", "SET", "timeout", 0)
 		if err := h.Unlock(t.Context()); err != nil {
 			t.Error(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -25,7 +26,7 @@ func TestI1BadInputIsNamedBeforeAnythingIsSent(t *testing.T) {
 		return err
 	}
 	option, bad := rlock.ErrInvalidOption, rlock.ErrInvalidName
-	before := len(r.proxy.Record())
+	before := len(r.Proxy.Record())
 	for what, row := range map[string]struct {
 		call func() error
 		is   error
@@ -65,7 +66,7 @@ func TestI1BadInputIsNamedBeforeAnythingIsSent(t *testing.T) {
 			t.Errorf("%s: %q is missing in: %v", what, row.says, err)
 		}
 	}
-	for _, e := range r.proxy.Record()[before:] {
+	for _, e := range r.Proxy.Record()[before:] {
 		if !renewals(e.Cmd) {
 			t.Errorf("sent %q", e.Cmd)
 		}
@@ -126,21 +127,21 @@ func TestI1OddNamesWorkOnOneServer(t *testing.T) {
 	c, other := r.open(), r.open()
 	for _, odd := range []string{"a{b", "a}b", "}b", "{}a", "{a}", "ä\x00\r\n\xff", " ", strings.Repeat("x", 5000)} {
 		h := lock(t, c.NewLock(odd))
-		got := locking(t.Context(), other.NewLock(odd))
-		r.becomes("somebody listens", func() bool { return len(r.channels()) == 1 })
+		got := testbed.Enter(t.Context(), other.NewLock(odd))
+		r.Becomes("somebody listens", func() bool { return len(r.Channels()) == 1 })
 		channel := "redisson_lock__channel:{" + odd + "}"
 		if strings.Contains(odd, "{") {
 			channel = "redisson_lock__channel:" + odd
 		}
-		if got := r.channels()[0]; got != channel {
+		if got := r.Channels()[0]; got != channel {
 			t.Errorf("listening on %q, want %q", got, channel)
 		}
 		unlock(t, h)
 		unlock(t, granted(t, got))
-		if !r.free(odd) {
+		if !r.Free(odd) {
 			t.Errorf("%q is left", odd)
 		}
-		r.becomes("nobody listens", func() bool { return len(r.channels()) == 0 })
+		r.Becomes("nobody listens", func() bool { return len(r.Channels()) == 0 })
 	}
 }
 
@@ -157,9 +158,9 @@ func TestI2KeyOfAnotherTypeStaysUntouched(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			l, o := c.NewLock(name), c.NewOwner()
 			held := lock(t, l)
-			r.do("DEL", name)
-			r.do(make[0].(string), make[1:]...)
-			before := fmt.Sprint(r.do("DUMP", name))
+			r.Do("DEL", name)
+			r.Do(make[0].(string), make[1:]...)
+			before := fmt.Sprint(r.Do("DUMP", name))
 			for what, call := range map[string]func() error{
 				"Lock":        func() error { _, err := l.Lock(t.Context()); return err },
 				"TryLock":     func() error { _, err := l.TryLock(t.Context()); return err },
@@ -171,20 +172,20 @@ func TestI2KeyOfAnotherTypeStaysUntouched(t *testing.T) {
 				"HoldCount":   func() error { _, err := l.HoldCount(t.Context(), o); return err },
 				"ForceUnlock": func() error { _, err := l.ForceUnlock(t.Context()); return err },
 			} {
-				done := calling(func() (*rlock.Hold, error) { return nil, call() })
-				err := happens(t, what+" returns", done).err
+				done := testbed.Acquire(func() (*rlock.Hold, error) { return nil, call() })
+				err := testbed.Receive(t, what+" returns", done).Err
 				if err == nil || !strings.Contains(err.Error(), "WRONGTYPE") && !strings.Contains(err.Error(), kind) {
 					t.Errorf("%s does not say what was found: %v", what, err)
 				}
 				wantNot(t, err, rlock.ErrLocked, rlock.ErrUncertain)
 			}
-			if after := fmt.Sprint(r.do("DUMP", name)); after != before {
+			if after := fmt.Sprint(r.Do("DUMP", name)); after != before {
 				t.Errorf("the key was touched")
 			}
-			if ttl := r.number("PTTL", name); ttl != -1 {
+			if ttl := r.Number("PTTL", name); ttl != -1 {
 				t.Errorf("it got a TTL of %d", ttl)
 			}
-			r.do("DEL", name)
+			r.Do("DEL", name)
 		})
 	}
 }
@@ -193,8 +194,8 @@ func TestI2HashWithForeignFields(t *testing.T) {
 	r := newRig(t)
 	c := r.open()
 	l, o := c.NewLock(name), c.NewOwner()
-	r.do("HSET", name, "a field", "a value", o.String(), "many")
-	before := fmt.Sprint(r.do("DUMP", name))
+	r.Do("HSET", name, "a field", "a value", o.String(), "many")
+	before := fmt.Sprint(r.Do("DUMP", name))
 	_, err := l.TryLock(t.Context())
 	want(t, err, rlock.ErrLocked) // a lock script asks for its own field only
 	if _, err := l.TryLock(t.Context(), rlock.As(o)); err == nil || !strings.Contains(err.Error(), "integer") {
@@ -209,7 +210,7 @@ func TestI2HashWithForeignFields(t *testing.T) {
 	if ttl, err := l.RemainTTL(t.Context()); ttl != -1 || err != nil {
 		t.Errorf("TTL %v, %v", ttl, err)
 	}
-	if after := fmt.Sprint(r.do("DUMP", name)); after != before {
+	if after := fmt.Sprint(r.Do("DUMP", name)); after != before {
 		t.Error("the key was touched")
 	}
 }
@@ -238,7 +239,7 @@ func TestI2ReplyOfAnotherShape(t *testing.T) {
 				if what != "acquire" {
 					h = lock(t, l)
 				}
-				odd := r.proxy.Add(faultproxy.Rule{Match: match, Times: 1, Do: faultproxy.Replace, Reply: []byte(reply)})
+				odd := r.Proxy.Add(faultproxy.Rule{Match: match, Times: 1, Do: faultproxy.Replace, Reply: []byte(reply)})
 				err := map[string]func() error{
 					"acquire": func() error { _, err := l.Lock(t.Context()); return err },
 					"unlock":  func() error { return h.Unlock(t.Context()) },
@@ -255,7 +256,7 @@ func TestI2ReplyOfAnotherShape(t *testing.T) {
 				if h != nil && what != "unlock" {
 					unlock(t, h)
 				}
-				r.gone(name)
+				r.Gone(name)
 			}
 		})
 	}
@@ -263,8 +264,8 @@ func TestI2ReplyOfAnotherShape(t *testing.T) {
 		r := newRig(t)
 		h := lock(t, r.open(rlock.WithWatchdogTimeout(4*time.Second)).NewLock(name))
 		for _, reply := range replies {
-			odd := r.proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.Replace, Reply: []byte(reply)})
-			happens(t, "a renewal", odd.Hit())
+			odd := r.Proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.Replace, Reply: []byte(reply)})
+			testbed.Receive(t, "a renewal", odd.Hit())
 			if err := h.Err(); err != nil {
 				t.Fatalf("%q ended the hold: %v", reply, err)
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestH6CommandsOfAnOwnerAreSentOneAtATime(t *testing.T) {
 	r := newRig(t)
 	const delay = 2 * time.Millisecond // of each reply, so that what does not wait for it shows
-	r.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("EVALSHA"), Do: faultproxy.HoldReply, Delay: delay})
+	r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("EVALSHA"), Do: faultproxy.HoldReply, Delay: delay})
 	const lease = 4 * time.Second
 	c := r.openSlow(rlock.WithWatchdogTimeout(lease))
 	l := c.NewLock(name)
@@ -48,7 +49,7 @@ func TestH6CommandsOfAnOwnerAreSentOneAtATime(t *testing.T) {
 	all.Wait()
 	// Renewals skip an owner that is busy, so leave it alone for a while.
 	quiet := len(r.of("renewal", name))
-	r.becomes("renewals", func() bool { return len(r.of("renewal", name)) > quiet+2 })
+	r.Becomes("renewals", func() bool { return len(r.of("renewal", name)) > quiet+2 })
 	r.heldOnlyBy(name, o, 1)
 	unlock(t, base)
 	steps := r.steps()
@@ -56,7 +57,7 @@ func TestH6CommandsOfAnOwnerAreSentOneAtATime(t *testing.T) {
 	if len(steps) < 100 {
 		t.Errorf("only %d steps", len(steps))
 	}
-	r.gone(name)
+	r.Gone(name)
 }
 
 // Nothing follows a command whose outcome is open: it waits until the connection is known to be dead.
@@ -66,12 +67,12 @@ func TestH6NothingIsSentWhileAnOutcomeIsOpen(t *testing.T) {
 	c := r.open(rlock.WithWatchdogTimeout(lease))
 	l := c.NewLock(name)
 	h := lock(t, l)
-	lost := r.proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.Withhold})
-	happens(t, "a renewal", lost.Hit())
+	lost := r.Proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.Withhold})
+	testbed.Receive(t, "a renewal", lost.Hit())
 	released := make(chan error, 1)
 	go func() { released <- h.Unlock(t.Context()) }()
-	r.proxy.CutAll()
-	if err := happens(t, "Unlock returns", released); err != nil {
+	r.Proxy.CutAll()
+	if err := testbed.Receive(t, "Unlock returns", released); err != nil {
 		t.Fatal(err)
 	}
 	un := r.of("unlock", name)
@@ -82,7 +83,7 @@ func TestH6NothingIsSentWhileAnOutcomeIsOpen(t *testing.T) {
 	if n := lost.Release(); n != 0 {
 		t.Error("the renewal ran after the unlock")
 	}
-	if !r.free(name) {
+	if !r.Free(name) {
 		t.Error("left", r.fields(name))
 	}
 }
@@ -100,27 +101,27 @@ func TestH6RenewalWaitsForAnOpenCommand(t *testing.T) {
 			if what == "unlock" {
 				inner = lock(t, l, rlock.As(outer.Owner()))
 			}
-			late := r.proxy.Add(faultproxy.Rule{Match: match, Times: 1, Do: faultproxy.HoldReply})
-			got := calling(func() (*rlock.Hold, error) {
+			late := r.Proxy.Add(faultproxy.Rule{Match: match, Times: 1, Do: faultproxy.HoldReply})
+			got := testbed.Acquire(func() (*rlock.Hold, error) {
 				if inner != nil {
 					return nil, inner.Unlock(t.Context())
 				}
 				return l.Lock(t.Context(), rlock.As(outer.Owner()))
 			})
-			happens(t, what, late.Hit())
+			testbed.Receive(t, what, late.Hit())
 			began, before := time.Now(), len(r.of("renewal", name))
-			r.becomes("a renewal is due", func() bool { return time.Since(began) > lease*2/5 })
+			r.Becomes("a renewal is due", func() bool { return time.Since(began) > lease*2/5 })
 			if n := len(r.of("renewal", name)); n != before {
 				t.Errorf("%d renewals beside an open %s", n-before, what)
 			}
 			late.Release()
 			again := granted(t, got)
-			r.becomes("renewals go on", func() bool { return len(r.of("renewal", name)) > before+1 })
+			r.Becomes("renewals go on", func() bool { return len(r.of("renewal", name)) > before+1 })
 			if again != nil {
 				unlock(t, again)
 			}
 			unlock(t, outer)
-			r.gone(name)
+			r.Gone(name)
 		})
 	}
 }

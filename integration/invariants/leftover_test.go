@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 	"go.uber.org/goleak"
 )
@@ -43,9 +44,9 @@ func TestE2NothingIsLeftAfterWork(t *testing.T) {
 		})
 	}
 	all.Wait()
-	r.becomes("no key is left", func() bool { return r.number("DBSIZE") == 0 })
-	r.becomes("nothing is subscribed", func() bool { return len(r.channels()) == 0 })
-	if n := r.clients(); n > 3 {
+	r.Becomes("no key is left", func() bool { return r.Number("DBSIZE") == 0 })
+	r.Becomes("nothing is subscribed", func() bool { return len(r.Channels()) == 0 })
+	if n := r.Clients(); n > 2 {
 		t.Errorf("%d connections", n)
 	}
 	c.Close()
@@ -58,7 +59,7 @@ func TestE2NothingIsLeftAfterWork(t *testing.T) {
 func TestE2PoolGetsItsConnectionsBack(t *testing.T) {
 	r := newRig(t)
 	pool := &redis.Pool{MaxActive: 2, MaxIdle: 2, DialContext: func(ctx context.Context) (redis.Conn, error) {
-		return redis.DialContext(ctx, "tcp", r.proxy.Addr(), redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout))
+		return redis.DialContext(ctx, "tcp", r.Proxy.Addr(), redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout))
 	}}
 	defer pool.Close()
 	c, err := rlock.New(pool, rlock.WithCommandTimeout(timeout))
@@ -66,8 +67,8 @@ func TestE2PoolGetsItsConnectionsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.occupy(name)
-	got := locking(t.Context(), c.NewLock(name))
-	r.subscribers(name, 1)
+	got := testbed.Enter(t.Context(), c.NewLock(name))
+	r.Listeners(name, 1)
 	r.vacate(name)
 	unlock(t, granted(t, got))
 	began := time.Now()
@@ -78,7 +79,7 @@ func TestE2PoolGetsItsConnectionsBack(t *testing.T) {
 	if s := pool.Stats(); s.ActiveCount != s.IdleCount {
 		t.Errorf("%d of %d connections were not returned", s.ActiveCount-s.IdleCount, s.ActiveCount)
 	}
-	if n := len(r.channels()); n != 0 {
+	if n := len(r.Channels()); n != 0 {
 		t.Errorf("%d subscriptions", n)
 	}
 	for range 2 {
@@ -93,8 +94,8 @@ func TestE2PoolGetsItsConnectionsBack(t *testing.T) {
 // A borrowed connection can't be broken off from outside, and the pool's own timeouts may be long.
 func TestE1CloseWithBorrowedConnectionsIsBounded(t *testing.T) {
 	for what, mute := range map[string]func(*rig, bool){
-		"frozen":    func(r *rig, on bool) { r.proxy.Freeze(on) },
-		"blackhole": func(r *rig, on bool) { r.proxy.Blackhole(on); r.proxy.CutAll() },
+		"frozen":    func(r *rig, on bool) { r.Proxy.Freeze(on) },
+		"blackhole": func(r *rig, on bool) { r.Proxy.Blackhole(on); r.Proxy.CutAll() },
 		"stopped": func(r *rig, on bool) {
 			if on {
 				r.server.Pause()
@@ -106,7 +107,7 @@ func TestE1CloseWithBorrowedConnectionsIsBounded(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			r := rigAlone(t)
 			pool := &redis.Pool{MaxIdle: 2, DialContext: func(ctx context.Context) (redis.Conn, error) {
-				return redis.DialContext(ctx, "tcp", r.proxy.Addr(), redis.DialReadTimeout(time.Minute), redis.DialWriteTimeout(time.Minute))
+				return redis.DialContext(ctx, "tcp", r.Proxy.Addr(), redis.DialReadTimeout(time.Minute), redis.DialWriteTimeout(time.Minute))
 			}}
 			defer pool.Close()
 			others := goleak.IgnoreCurrent()
@@ -116,19 +117,19 @@ func TestE1CloseWithBorrowedConnectionsIsBounded(t *testing.T) {
 			}
 			lock(t, c.NewLock("held"))
 			r.occupy(name)
-			got := locking(t.Context(), c.NewLock(name))
+			got := testbed.Enter(t.Context(), c.NewLock(name))
 			r.answered(name, 2)
 			mute(r, true)
-			second := locking(t.Context(), c.NewLock("second"))
+			second := testbed.Enter(t.Context(), c.NewLock("second"))
 			began := time.Now()
 			closed := make(chan error, 1)
 			go func() { closed <- c.Close() }()
-			happens(t, "Close", closed)
+			testbed.Receive(t, "Close", closed)
 			if took := time.Since(began); took > 2*timeout+2*stall {
 				t.Errorf("Close took %v", took)
 			}
-			want(t, happens(t, "a waiter returns", got).err, rlock.ErrClosed)
-			wantOneOf(t, happens(t, "a caller returns", second).err, rlock.ErrClosed, rlock.ErrUncertain)
+			want(t, testbed.Receive(t, "a waiter returns", got).Err, rlock.ErrClosed)
+			wantOneOf(t, testbed.Receive(t, "a caller returns", second).Err, rlock.ErrClosed, rlock.ErrUncertain)
 			mute(r, false)
 			pool.Close() // what came back is the pool's
 			if err := goleak.Find(others); err != nil {

@@ -10,27 +10,28 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
 func TestH3GrantWhoseTrustIsOverIsGivenBack(t *testing.T) {
 	r := newRig(t)
 	l := r.openSlow().NewLock(name)
-	late := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
-	got := locking(t.Context(), l, rlock.Lease(2*stall))
-	happens(t, "the acquire", late.Hit())
+	late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+	got := testbed.Enter(t.Context(), l, rlock.Lease(2*stall))
+	testbed.Receive(t, "the acquire", late.Hit())
 	// The server keeps the key longer than it was told, as one whose clock runs slow would.
-	r.becomes("granted", func() bool { return !r.free(name) })
-	r.do("PEXPIRE", name, long.Milliseconds())
+	r.Becomes("granted", func() bool { return !r.Free(name) })
+	r.Do("PEXPIRE", name, long.Milliseconds())
 	began := time.Now()
-	r.becomes("the lease passed", func() bool { return time.Since(began) > 2*stall })
+	r.Becomes("the lease passed", func() bool { return time.Since(began) > 2*stall })
 	late.Release()
-	res := happens(t, "Lock returns", got)
-	want(t, res.err, rlock.ErrLeaseLost)
-	if res.hold != nil {
+	res := testbed.Receive(t, "Lock returns", got)
+	want(t, res.Err, rlock.ErrLeaseLost)
+	if res.Hold != nil {
 		t.Error("a hold beside the error")
 	}
-	r.gone(name)
+	r.Gone(name)
 }
 
 // The late grant of a nested acquire is given back alone: the outer hold keeps its own.
@@ -38,10 +39,10 @@ func TestH3LateNestedGrantIsGivenBackAlone(t *testing.T) {
 	r := newRig(t)
 	l := r.openSlow().NewLock(name)
 	outer := lock(t, l)
-	r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply, Delay: 200 * time.Millisecond})
-	got := happens(t, "Lock returns", locking(t.Context(), l, rlock.As(outer.Owner()), rlock.Lease(100*time.Millisecond)))
-	want(t, got.err, rlock.ErrLeaseLost)
-	r.becomes("given back", func() bool { return r.fields(name)[outer.Owner().String()] == 1 })
+	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply, Delay: 200 * time.Millisecond})
+	got := testbed.Receive(t, "Lock returns", testbed.Enter(t.Context(), l, rlock.As(outer.Owner()), rlock.Lease(100*time.Millisecond)))
+	want(t, got.Err, rlock.ErrLeaseLost)
+	r.Becomes("given back", func() bool { return r.fields(name)[outer.Owner().String()] == 1 })
 	if err := outer.Err(); err != nil {
 		t.Error(err)
 	}
@@ -49,7 +50,7 @@ func TestH3LateNestedGrantIsGivenBackAlone(t *testing.T) {
 		t.Errorf("trusted %v longer than the key lives", valid.Sub(expires))
 	}
 	unlock(t, outer)
-	r.gone(name)
+	r.Gone(name)
 }
 
 // Whatever is seen of the key first, Err that is read afterwards knows of it.
@@ -61,7 +62,7 @@ func TestH3ErrIsNeverLate(t *testing.T) {
 		valid := h.ValidUntil()
 		var err error
 		for samples := 0; err == nil; samples++ {
-			expired := samples%64 == 0 && r.free(name)
+			expired := samples%64 == 0 && r.Free(name)
 			now := time.Now()
 			if err = h.Err(); err != nil {
 				continue
@@ -87,11 +88,11 @@ func TestH3LossIsToldOnceAndEverywhere(t *testing.T) {
 	ctx, cancel := h.Context(t.Context())
 	defer cancel()
 	valid, done := h.ValidUntil(), h.Done()
-	happens(t, "Done", done)
+	testbed.Receive(t, "Done", done)
 	if late := time.Since(valid); late > 5*time.Second || late < -time.Millisecond {
 		t.Errorf("Done closed %v after ValidUntil", late)
 	}
-	happens(t, "the derived context ends", ctx.Done())
+	testbed.Receive(t, "the derived context ends", ctx.Done())
 	want(t, context.Cause(ctx), rlock.ErrLeaseLost)
 	want(t, h.Err(), rlock.ErrLeaseLost)
 	after, free := h.Context(t.Context())
@@ -166,11 +167,11 @@ func TestH3GrantToAnotherOwnerEndsTheFirst(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			first := lock(t, l)
 			nested := lock(t, l, rlock.As(first.Owner()), rlock.Lease(long))
-			r.do("FLUSHALL")
-			second := granted(t, calling(again))
+			r.Do("FLUSHALL")
+			second := granted(t, testbed.Acquire(again))
 			for _, h := range []*rlock.Hold{first, nested} {
 				want(t, h.Err(), rlock.ErrLeaseLost)
-				happens(t, "Done", h.Done())
+				testbed.Receive(t, "Done", h.Done())
 			}
 			if err := second.Err(); err != nil {
 				t.Error(err)
@@ -179,26 +180,26 @@ func TestH3GrantToAnotherOwnerEndsTheFirst(t *testing.T) {
 			want(t, nested.Unlock(t.Context()), rlock.ErrNotHeld)
 			r.heldOnlyBy(name, second.Owner(), 1)
 			unlock(t, second)
-			r.gone(name)
+			r.Gone(name)
 		})
 	}
 	t.Run("a grant that nobody waits for any more", func(t *testing.T) {
 		first := lock(t, l)
-		r.do("FLUSHALL")
-		r.loadScripts()
-		late := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+		r.Do("FLUSHALL")
+		r.LoadScripts()
+		late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
 		ctx, cancel := context.WithCancel(t.Context())
-		got := calling(func() (*rlock.Hold, error) { return l.TryLock(ctx) })
-		r.becomes("granted", func() bool { return !r.free(name) })
+		got := testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLock(ctx) })
+		r.Becomes("granted", func() bool { return !r.Free(name) })
 		cancel()
-		want(t, happens(t, "TryLock returns", got).err, context.Canceled)
+		want(t, testbed.Receive(t, "TryLock returns", got).Err, context.Canceled)
 		if err := first.Err(); err != nil {
 			t.Error(err)
 		}
 		late.Release()
-		happens(t, "the first hold ends", first.Done())
+		testbed.Receive(t, "the first hold ends", first.Done())
 		want(t, first.Err(), rlock.ErrLeaseLost)
-		r.gone(name)
+		r.Gone(name)
 	})
 }
 
@@ -213,11 +214,11 @@ func TestA2LostDataIsFoundByWhoWaits(t *testing.T) {
 		l := c.NewLock(name)
 		h := lock(t, l)
 		// What the waiter is told is no reason to look in time; the next renewal sets the lease right.
-		late := r.proxy.Add(faultproxy.Rule{Match: acquires, Do: faultproxy.Replace, Reply: []byte(":30000\r\n")})
-		got := locking(t.Context(), l)
+		late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Do: faultproxy.Replace, Reply: []byte(":30000\r\n")})
+		got := testbed.Enter(t.Context(), l)
 		r.answered(name, 3) // the holder's, and the waiter's two
 		late.Remove()
-		r.do("FLUSHALL")
+		r.Do("FLUSHALL")
 		second := granted(t, got)
 		want(t, h.Err(), rlock.ErrLeaseLost)
 		r.heldOnlyBy(name, second.Owner(), 1)
@@ -226,10 +227,10 @@ func TestA2LostDataIsFoundByWhoWaits(t *testing.T) {
 	t.Run("by the end of the lease that it was told, in another client", func(t *testing.T) {
 		r := newRig(t)
 		r.occupy(name)
-		r.do("PEXPIRE", name, lease.Milliseconds())
-		got := locking(t.Context(), r.open().NewLock(name))
+		r.Do("PEXPIRE", name, lease.Milliseconds())
+		got := testbed.Enter(t.Context(), r.open().NewLock(name))
 		r.answered(name, 2)
-		r.do("FLUSHALL")
+		r.Do("FLUSHALL")
 		lock(t, r.open().NewLock(name), rlock.Lease(lease/2)) // anew, and at once; it ends without a message
 		unlock(t, granted(t, got))
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -23,8 +24,8 @@ func TestA5LostAcquireReplyIsUndone(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			r := newRig(t)
 			l := r.open().NewLock(name)
-			r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
-			h := granted(t, calling(func() (*rlock.Hold, error) { return acquire(t.Context(), l) }))
+			r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
+			h := granted(t, testbed.Acquire(func() (*rlock.Hold, error) { return acquire(t.Context(), l) }))
 			r.heldOnlyBy(name, h.Owner(), 1)
 			tries := r.of("acquire", name)
 			if len(tries) != 2 || tries[0].owners[0] == tries[1].owners[0] || tries[1].owners[0] != h.Owner().String() {
@@ -39,7 +40,7 @@ func TestA5LostAcquireReplyIsUndone(t *testing.T) {
 			}
 			r.fenced(tries[0].Conn, undos[0].at)
 			unlock(t, h)
-			r.gone(name)
+			r.Gone(name)
 		})
 	}
 }
@@ -51,10 +52,10 @@ func TestA5WithheldAcquireNeverRuns(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			r := newRig(t)
 			l := r.open().NewLock(name)
-			late := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.Withhold})
-			got := calling(func() (*rlock.Hold, error) { return acquire(t.Context(), l) })
-			happens(t, "the acquire", late.Hit())
-			r.proxy.CutAll()
+			late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.Withhold})
+			got := testbed.Acquire(func() (*rlock.Hold, error) { return acquire(t.Context(), l) })
+			testbed.Receive(t, "the acquire", late.Hit())
+			r.Proxy.CutAll()
 			h := granted(t, got)
 			tries, undos := r.of("acquire", name), r.of("unlock", name)
 			if len(tries) != 2 || len(undos) != 1 || undos[0].owners[0] != tries[0].owners[0] {
@@ -62,11 +63,11 @@ func TestA5WithheldAcquireNeverRuns(t *testing.T) {
 			}
 			r.fenced(tries[0].Conn, undos[0].at)
 			unlock(t, h)
-			r.gone(name)
+			r.Gone(name)
 			if n := late.Release(); n != 0 {
 				t.Errorf("the withheld acquire ran")
 			}
-			if !r.free(name) {
+			if !r.Free(name) {
 				t.Errorf("the late acquire left %v", r.fields(name))
 			}
 		})
@@ -77,14 +78,14 @@ func TestA5WithheldAcquireNeverRuns(t *testing.T) {
 func TestA5AcquireThatTimedOutIsUndone(t *testing.T) {
 	r := newRig(t)
 	l := r.open().NewLock(name)
-	r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.DropReply})
-	got := happens(t, "Lock returns", locking(t.Context(), l))
-	if got.err == nil {
-		unlock(t, got.hold)
+	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.DropReply})
+	got := testbed.Receive(t, "Lock returns", testbed.Enter(t.Context(), l))
+	if got.Err == nil {
+		unlock(t, got.Hold)
 	} else {
-		want(t, got.err, rlock.ErrUncertain)
+		want(t, got.Err, rlock.ErrUncertain)
 	}
-	r.gone(name)
+	r.Gone(name)
 	tries, undos := r.of("acquire", name), r.of("unlock", name)
 	if undos[0].owners[0] != tries[0].owners[0] {
 		t.Errorf("undone %v instead of %v", undos[0].owners, tries[0].owners)
@@ -101,14 +102,14 @@ func TestA5WaiterGetsInAfterALostReply(t *testing.T) {
 		t.Run(do.String(), func(t *testing.T) {
 			r := newRig(t)
 			r.occupy(name)
-			got := locking(t.Context(), r.open().NewLock(name))
+			got := testbed.Enter(t.Context(), r.open().NewLock(name))
 			r.answered(name, 2)
-			r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 3, Do: do})
+			r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 3, Do: do})
 			r.vacate(name)
 			h := granted(t, got)
 			r.heldOnlyBy(name, h.Owner(), 1)
 			unlock(t, h)
-			r.gone(name)
+			r.Gone(name)
 			r.neverSentAgain(name)
 		})
 	}
@@ -126,11 +127,11 @@ func TestA5SharedOwnersCountIsExactAfterALostReply(t *testing.T) {
 				for range held {
 					holds = append(holds, lock(t, l, rlock.As(o)))
 				}
-				fault := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
-				got := locking(t.Context(), l, rlock.As(o))
-				happens(t, "the acquire", fault.Hit())
+				fault := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+				got := testbed.Enter(t.Context(), l, rlock.As(o))
+				testbed.Receive(t, "the acquire", fault.Hit())
 				if do == faultproxy.Withhold {
-					r.proxy.CutAll()
+					r.Proxy.CutAll()
 				}
 				holds = append(holds, granted(t, got))
 				r.heldOnlyBy(name, o, held+1)
@@ -142,7 +143,7 @@ func TestA5SharedOwnersCountIsExactAfterALostReply(t *testing.T) {
 					}
 					unlock(t, h)
 				}
-				r.gone(name)
+				r.Gone(name)
 			})
 		}
 	}
@@ -156,10 +157,10 @@ func TestA5ForeignOwnerIsUncertain(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.occupy(name) // by the stranger, once, in another process
-	r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
-	got := happens(t, "Lock returns", locking(t.Context(), l, rlock.As(o)))
-	want(t, got.err, rlock.ErrUncertain)
-	if got.hold != nil {
+	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
+	got := testbed.Receive(t, "Lock returns", testbed.Enter(t.Context(), l, rlock.As(o)))
+	want(t, got.Err, rlock.ErrUncertain)
+	if got.Hold != nil {
 		t.Error("a hold beside the error")
 	}
 	r.heldOnlyBy(name, o, 2) // nobody may guess whose they are
@@ -192,9 +193,9 @@ func TestA5HoldOfAnotherClientIsNotUndone(t *testing.T) {
 						holds = append(holds, lock(t, a.NewLock(name), rlock.As(o)))
 					}
 					holds = append(holds, lock(t, b.NewLock(name), rlock.As(hand(t, o))))
-					r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
-					got := happens(t, "Lock returns", locking(t.Context(), a.NewLock(name), rlock.As(o)))
-					want(t, got.err, rlock.ErrUncertain)
+					r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+					got := testbed.Receive(t, "Lock returns", testbed.Enter(t.Context(), a.NewLock(name), rlock.As(o)))
+					want(t, got.Err, rlock.ErrUncertain)
 					count := held + 1
 					if do == faultproxy.CutAfter {
 						count++
@@ -216,8 +217,8 @@ func TestA5CountOfWhatIsKnownIsDecided(t *testing.T) {
 		t.Fatal(err)
 	}
 	for held := range 3 {
-		r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutBefore})
-		h := granted(t, locking(t.Context(), l, rlock.As(o)))
+		r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutBefore})
+		h := granted(t, testbed.Enter(t.Context(), l, rlock.As(o)))
 		r.heldOnlyBy(name, o, held+1)
 		defer unlock(t, h)
 	}
@@ -234,16 +235,16 @@ func TestA5LostHoldDoesNotDeceiveTheCount(t *testing.T) {
 			l, o := c.NewLock(name), c.NewOwner()
 			outer := lock(t, l, rlock.As(o))
 			inner := lock(t, l, rlock.As(o), rlock.Lease(2*time.Second))
-			happens(t, "the inner lease ends", inner.Done())
+			testbed.Receive(t, "the inner lease ends", inner.Done())
 			r.heldOnlyBy(name, o, 2)
-			r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
-			got := happens(t, "Lock returns", locking(t.Context(), l, rlock.As(o)))
+			r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+			got := testbed.Receive(t, "Lock returns", testbed.Enter(t.Context(), l, rlock.As(o)))
 			count := 2
-			if do == faultproxy.CutAfter || got.err == nil {
+			if do == faultproxy.CutAfter || got.Err == nil {
 				count = 3
 			}
-			if got.err != nil {
-				want(t, got.err, rlock.ErrUncertain)
+			if got.Err != nil {
+				want(t, got.Err, rlock.ErrUncertain)
 			}
 			r.heldOnlyBy(name, o, count)
 			if err := outer.Err(); err != nil {
@@ -260,24 +261,24 @@ func TestA5UndoOfASharedOwnerEndsBeforeItsLatch(t *testing.T) {
 	r.latchesMayStay = true
 	l := r.open(rlock.WithWatchdogTimeout(long)).NewLock(name)
 	outer := lock(t, l)
-	r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
-	undone := r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply})
-	got := locking(t.Context(), l, rlock.As(outer.Owner()))
-	happens(t, "the undo", undone.Hit())
-	r.becomes("it ran", func() bool { return !r.of("unlock", name)[0].Answered.IsZero() })
+	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
+	undone := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply})
+	got := testbed.Enter(t.Context(), l, rlock.As(outer.Owner()))
+	testbed.Receive(t, "the undo", undone.Hit())
+	r.Becomes("it ran", func() bool { return !r.of("unlock", name)[0].Answered.IsZero() })
 	r.heldOnlyBy(name, outer.Owner(), 1)
-	r.proxy.Refuse(true)
-	r.proxy.CutAll()
-	r.becomes("the latch expired", func() bool { return len(r.latches()) == 0 })
-	r.proxy.Refuse(false)
-	res := happens(t, "Lock returns", got)
+	r.Proxy.Refuse(true)
+	r.Proxy.CutAll()
+	r.Becomes("the latch expired", func() bool { return len(r.Latches()) == 0 })
+	r.Proxy.Refuse(false)
+	res := testbed.Receive(t, "Lock returns", got)
 	count := 1
-	if res.err == nil {
+	if res.Err == nil {
 		count = 2
 	} else {
-		want(t, res.err, rlock.ErrUncertain)
+		want(t, res.Err, rlock.ErrUncertain)
 	}
-	r.becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
+	r.Becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
 	// A command of the same owner comes after whatever is still said about the lost one.
 	again, err := l.TryLock(t.Context(), rlock.As(outer.Owner()))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -28,7 +29,7 @@ func TestH6NestedAcquireNeverShortensTheOuterLease(t *testing.T) {
 			if valid := b.ValidUntil(); valid.After(time.Now().Add(trusted(short))) {
 				t.Errorf("the inner hold is valid for %v", time.Until(valid))
 			}
-			happens(t, "the inner lease ends", b.Done())
+			testbed.Receive(t, "the inner lease ends", b.Done())
 			want(t, b.Err(), rlock.ErrLeaseLost)
 			if err := a.Err(); err != nil {
 				t.Errorf("the outer: %v", err)
@@ -43,7 +44,7 @@ func TestH6NestedAcquireNeverShortensTheOuterLease(t *testing.T) {
 				t.Errorf("the outer: %v, valid until %v, the key until %v", a.Err(), a.ValidUntil(), r.expires(name))
 			}
 			unlock(t, a)
-			r.gone(name)
+			r.Gone(name)
 		})
 	}
 }
@@ -53,7 +54,7 @@ func TestH6LongerInnerLeaseDoesNotProlongTheOuterHold(t *testing.T) {
 	l := r.open().NewLock(name)
 	a := lock(t, l, rlock.Lease(2*time.Second))
 	b := lock(t, l, rlock.As(a.Owner()), rlock.Lease(long))
-	happens(t, "the outer lease ends", a.Done())
+	testbed.Receive(t, "the outer lease ends", a.Done())
 	if err := b.Err(); err != nil {
 		t.Errorf("the inner: %v", err)
 	}
@@ -104,7 +105,7 @@ func TestH6PartialUnlockPassesWhatTheOthersStillNeed(t *testing.T) {
 				t.Errorf("valid until %v, promised %v, the key until %v", valid, promised, expires)
 			}
 			unlock(t, a)
-			r.gone(name)
+			r.Gone(name)
 		})
 	}
 }
@@ -138,7 +139,7 @@ func TestH6RenewalGoesOnAfterAPartialUnlock(t *testing.T) {
 		unlock(t, holds[1-outer]) // the one with the lease
 		h := holds[outer]
 		began := time.Now()
-		r.becomes("more than a lease passed", func() bool {
+		r.Becomes("more than a lease passed", func() bool {
 			if err := h.Err(); err != nil {
 				t.Fatalf("after %v: %v", time.Since(began), err)
 			}
@@ -146,7 +147,7 @@ func TestH6RenewalGoesOnAfterAPartialUnlock(t *testing.T) {
 		})
 		r.heldOnlyBy(name, h.Owner(), 1)
 		unlock(t, h)
-		r.gone(name)
+		r.Gone(name)
 	}
 }
 
@@ -159,7 +160,7 @@ func TestH6RenewalDoesNotShortenALongerLease(t *testing.T) {
 	b := lock(t, l, rlock.As(a.Owner()), rlock.Lease(long))
 	promised := b.ValidUntil()
 	began := time.Now()
-	r.becomes("two leases passed", func() bool {
+	r.Becomes("two leases passed", func() bool {
 		if expires := r.expires(name); expires.Before(promised) {
 			t.Fatalf("the key goes %v too early", promised.Sub(expires))
 		}
@@ -169,7 +170,7 @@ func TestH6RenewalDoesNotShortenALongerLease(t *testing.T) {
 		t.Error(a.Err(), b.Err())
 	}
 	unlock(t, b, a)
-	r.gone(name)
+	r.Gone(name)
 }
 
 // At random: at each moment the key lives as long as any living hold was promised, and no hold is trusted for longer.
@@ -208,5 +209,5 @@ func TestH6KeyOutlivesEveryPromise(t *testing.T) {
 	r.heldOnlyBy(name, o, len(holds))
 	slices.Reverse(holds)
 	unlock(t, holds...)
-	r.gone(name)
+	r.Gone(name)
 }

@@ -5,56 +5,20 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// happens waits for a channel.
-func happens[T any](t testing.TB, what string, c <-chan T) (v T) {
-	t.Helper()
-	select {
-	case v = <-c:
-	case <-time.After(soon):
-		t.Fatalf("never within %v: %s", soon, what)
-	}
-	return v
-}
-
-// result is what an acquire returned.
-type result struct {
-	hold *rlock.Hold
-	err  error
-	at   time.Time
-}
-
-// locking calls Lock on a goroutine.
-func locking(ctx context.Context, l *rlock.Lock, opts ...rlock.AcquireOption) <-chan result {
-	return calling(func() (*rlock.Hold, error) { return l.Lock(ctx, opts...) })
-}
-
-func calling(fn func() (*rlock.Hold, error)) <-chan result {
-	c := make(chan result, 1)
-	go func() {
-		h, err := fn()
-		c <- result{h, err, time.Now()}
-	}()
-	return c
-}
-
 // granted waits for a hold.
-func granted(t testing.TB, c <-chan result) *rlock.Hold {
+func granted(t testing.TB, c <-chan testbed.Entry) *rlock.Hold {
 	t.Helper()
-	got := happens(t, "the acquire returns", c)
-	if got.err != nil {
-		t.Fatalf("acquire: %v", got.err)
-	}
-	return got.hold
+	return testbed.Entered(t, c).Hold
 }
 
 func lock(t testing.TB, l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
 	t.Helper()
-	return granted(t, locking(t.Context(), l, opts...))
+	return granted(t, testbed.Enter(t.Context(), l, opts...))
 }
 
 func unlock(t testing.TB, holds ...*rlock.Hold) {

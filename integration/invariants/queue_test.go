@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -19,7 +20,7 @@ func TestA3OneAttemptInFlightAndConstantCommandsPerHandOff(t *testing.T) {
 			r.occupy(name)
 			// Late replies make an attempt that does not wait for another's answer visible.
 			const delay = 2 * time.Millisecond
-			r.proxy.Add(faultproxy.Rule{Match: acquires, Do: faultproxy.HoldReply, Delay: delay})
+			r.Proxy.Add(faultproxy.Rule{Match: acquires, Do: faultproxy.HoldReply, Delay: delay})
 			l := r.openSlow().NewLock(name)
 			var all sync.WaitGroup
 			for range waiters {
@@ -34,8 +35,8 @@ func TestA3OneAttemptInFlightAndConstantCommandsPerHandOff(t *testing.T) {
 					}
 				})
 			}
-			r.subscribers(name, 1)
-			r.becomes("the queue has settled", func() bool { return len(r.of("acquire", name)) >= 2 })
+			r.Listeners(name, 1)
+			r.Becomes("the queue has settled", func() bool { return len(r.of("acquire", name)) >= 2 })
 			r.vacate(name)
 			all.Wait()
 			tries := r.of("acquire", name)
@@ -57,19 +58,19 @@ func TestA3MessageWakesTheHeadOnly(t *testing.T) {
 	r.occupy(name)
 	l := r.open().NewLock(name)
 	ctx, cancel := context.WithCancel(t.Context())
-	var waiting []<-chan result
+	var waiting []<-chan testbed.Entry
 	for range 30 {
-		waiting = append(waiting, locking(ctx, l))
+		waiting = append(waiting, testbed.Enter(ctx, l))
 	}
 	r.answered(name, 2)
 	for i := range 3 {
-		r.do("PUBLISH", channelOf(name), "0") // a message without a release
-		r.becomes("a try", func() bool { return len(r.of("acquire", name)) >= 3+i })
+		r.Do("PUBLISH", testbed.Channel(name), "0") // a message without a release
+		r.Becomes("a try", func() bool { return len(r.of("acquire", name)) >= 3+i })
 	}
-	r.do("PUBLISH", channelOf(name), "something else")
+	r.Do("PUBLISH", testbed.Channel(name), "something else")
 	cancel()
 	for _, got := range waiting {
-		want(t, happens(t, "the waiter returns", got).err, context.Canceled)
+		want(t, testbed.Receive(t, "the waiter returns", got).Err, context.Canceled)
 	}
 	if n := len(r.of("acquire", name)); n != 5 {
 		t.Errorf("%d tries for three messages, want 2+3", n)
@@ -82,11 +83,11 @@ func TestA3SharedOwnerAndTryLockDoNotQueueFirst(t *testing.T) {
 	l := c.NewLock(name)
 	h := lock(t, l)
 	ctx, cancel := context.WithCancel(t.Context())
-	var queue []<-chan result
+	var queue []<-chan testbed.Entry
 	for range 5 {
-		queue = append(queue, locking(ctx, l))
+		queue = append(queue, testbed.Enter(ctx, l))
 	}
-	r.becomes("a queue", func() bool { return len(r.of("acquire", name)) >= 3 })
+	r.Becomes("a queue", func() bool { return len(r.of("acquire", name)) >= 3 })
 	again := lock(t, l, rlock.As(h.Owner()))
 	r.heldOnlyBy(name, h.Owner(), 2)
 	_, err := l.TryLock(t.Context())
@@ -99,7 +100,7 @@ func TestA3SharedOwnerAndTryLockDoNotQueueFirst(t *testing.T) {
 	}
 	cancel()
 	for _, got := range queue {
-		want(t, happens(t, "a waiter returns", got).err, context.Canceled)
+		want(t, testbed.Receive(t, "a waiter returns", got).Err, context.Canceled)
 	}
 	unlock(t, third, again, h)
 }
@@ -109,15 +110,15 @@ func TestA3RefusedSharedOwnerQueuesBehindOthers(t *testing.T) {
 	c := r.open()
 	l := c.NewLock(name)
 	r.occupy(name)
-	first := locking(t.Context(), l)
+	first := testbed.Enter(t.Context(), l)
 	r.answered(name, 2)
-	second := locking(t.Context(), l, rlock.As(c.NewOwner()))
+	second := testbed.Enter(t.Context(), l, rlock.As(c.NewOwner()))
 	r.answered(name, 3)
 	r.vacate(name)
 	h := granted(t, first)
 	select {
 	case got := <-second:
-		t.Fatalf("the second came in beside the first: %v", got.err)
+		t.Fatalf("the second came in beside the first: %v", got.Err)
 	default:
 	}
 	unlock(t, h)
@@ -131,10 +132,10 @@ func TestA3OwnerThatCameToHoldByAnotherCallIsLetThrough(t *testing.T) {
 		c := r.open()
 		l, o := c.NewLock(name), c.NewOwner()
 		r.occupy(name)
-		first := locking(t.Context(), l, rlock.As(o))
+		first := testbed.Enter(t.Context(), l, rlock.As(o))
 		r.answered(name, 2)
-		between := locking(t.Context(), l)
-		second := locking(t.Context(), l, rlock.As(o))
+		between := testbed.Enter(t.Context(), l)
+		second := testbed.Enter(t.Context(), l, rlock.As(o))
 		r.answered(name, 3)
 		r.vacate(name)
 		a, b := granted(t, first), granted(t, second)
@@ -147,11 +148,11 @@ func TestA3OwnerThatCameToHoldByAnotherCallIsLetThrough(t *testing.T) {
 		c := r.open()
 		l, o := c.NewLock(name), c.NewOwner()
 		r.occupy(name)
-		plain := locking(t.Context(), l)
+		plain := testbed.Enter(t.Context(), l)
 		r.answered(name, 2)
-		waiting := locking(t.Context(), l, rlock.As(o))
+		waiting := testbed.Enter(t.Context(), l, rlock.As(o))
 		r.answered(name, 3)
-		r.do("DEL", name) // no message: nobody is woken
+		r.Do("DEL", name) // no message: nobody is woken
 		h, err := l.TryLock(t.Context(), rlock.As(o))
 		if err != nil {
 			t.Fatal(err)

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
-	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/integration/testbed"
 )
 
 // What the proxy is told to look for.
 var (
-	acquires  = faultproxy.Script(luasrc.LockScript.SHA1)
-	unlocks   = faultproxy.Script(luasrc.UnlockScript.SHA1)
-	renewals  = faultproxy.Script(luasrc.RenewScript.SHA1)
+	acquires  = testbed.Acquires
+	unlocks   = testbed.Unlocks
+	renewals  = testbed.Renewals
 	subscribe = faultproxy.Command("SUBSCRIBE")
 )
 
@@ -36,7 +36,7 @@ func (s step) over(owner string) bool { return slices.Contains(s.owners, owner) 
 func (r *rig) steps() []step {
 	r.Helper()
 	var all []step
-	for i, e := range r.proxy.Record() {
+	for i, e := range r.Proxy.Record() {
 		if len(e.Cmd) < 6 || e.Cmd[0] != "EVALSHA" {
 			continue
 		}
@@ -74,7 +74,7 @@ func (r *rig) of(kind, key string) []step {
 // answered waits until the server has answered n tries for a key.
 func (r *rig) answered(key string, n int) {
 	r.Helper()
-	r.becomes(fmt.Sprintf("%d answered tries for %s", n, key), func() bool {
+	r.Becomes(fmt.Sprintf("%d answered tries for %s", n, key), func() bool {
 		tries := r.of("acquire", key)
 		return len(tries) >= n && !tries[n-1].Answered.IsZero()
 	})
@@ -84,9 +84,9 @@ func (r *rig) answered(key string, n int) {
 // that stands before the record's place at.
 func (r *rig) fenced(conn, before int) {
 	r.Helper()
-	c := r.proxy.Log()[conn]
+	c := r.Proxy.Log()[conn]
 	wanted := []string{"CLIENT", "KILL", "ID", strconv.FormatInt(c.ClientID, 10), "ADDR", c.Addr}
-	record := r.proxy.Record()
+	record := r.Proxy.Record()
 	for _, e := range record[:before] {
 		if slices.Equal(e.Cmd, wanted) {
 			if e.Conn == conn {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -16,12 +17,12 @@ func TestH6ExtendThatDidNotRunCostsNoTrust(t *testing.T) {
 	const short = 3 * time.Second
 	refusal := func(words string) func(*rig, *rlock.Lock) {
 		return func(r *rig, _ *rlock.Lock) {
-			r.proxy.Add(faultproxy.Rule{Match: renewals, Do: faultproxy.Answer, Reply: []byte("-" + words + "\r\n")})
+			r.Proxy.Add(faultproxy.Rule{Match: renewals, Do: faultproxy.Answer, Reply: []byte("-" + words + "\r\n")})
 		}
 	}
 	unreachable := func(r *rig, l *rlock.Lock) {
-		r.proxy.Refuse(true)
-		r.proxy.CutAll()
+		r.Proxy.Refuse(true)
+		r.Proxy.CutAll()
 		if _, err := l.IsLocked(r.Context()); err == nil {
 			r.Fatal("it can be reached")
 		}
@@ -40,7 +41,7 @@ func TestH6ExtendThatDidNotRunCostsNoTrust(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t)
-			l := r.openWith("redis://"+r.proxy.Addr(), c.timeout, nil).NewLock(name)
+			l := r.openWith("redis://"+r.Proxy.Addr(), c.timeout, nil).NewLock(name)
 			h := lock(t, l, rlock.Lease(long))
 			promised := h.ValidUntil()
 			c.trouble(r, l)
@@ -49,7 +50,7 @@ func TestH6ExtendThatDidNotRunCostsNoTrust(t *testing.T) {
 			if err == nil || errors.Is(err, rlock.ErrUncertain) {
 				t.Errorf("Extend: %v", err)
 			}
-			r.becomes("the refused lease would be over", func() bool { return time.Since(began) > 2*short+c.timeout })
+			r.Becomes("the refused lease would be over", func() bool { return time.Since(began) > 2*short+c.timeout })
 			if err := h.Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -67,14 +68,14 @@ func TestH6ExtendThatMayHaveRunIsTrustedForTheShorterLease(t *testing.T) {
 		t.Run(do.String(), func(t *testing.T) {
 			r := newRig(t)
 			h := lock(t, r.open().NewLock(name), rlock.Lease(long))
-			fault := r.proxy.Add(faultproxy.Rule{Match: renewals, Do: do})
+			fault := r.Proxy.Add(faultproxy.Rule{Match: renewals, Do: do})
 			extended := make(chan error, 1)
 			go func() { extended <- h.Extend(t.Context(), soon) }()
-			happens(t, "the extension", fault.Hit())
+			testbed.Receive(t, "the extension", fault.Hit())
 			if left := time.Until(h.ValidUntil()); left > soon {
 				t.Errorf("trusted for %v", left)
 			}
-			want(t, happens(t, "Extend returns", extended), rlock.ErrUncertain)
+			want(t, testbed.Receive(t, "Extend returns", extended), rlock.ErrUncertain)
 			if valid := h.ValidUntil(); valid.After(r.expires(name)) {
 				t.Errorf("trusted for %v", time.Until(valid))
 			}
@@ -90,34 +91,34 @@ func TestH6RefusedCommandLeavesRoomForRenewals(t *testing.T) {
 	oom := []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")
 	unlockRefused := func(t *testing.T, refusal []byte) {
 		r := newRig(t)
-		l := r.openWith("redis://"+r.proxy.Addr(), command, []rlock.Option{rlock.WithWatchdogTimeout(lease)}).NewLock(name)
+		l := r.openWith("redis://"+r.Proxy.Addr(), command, []rlock.Option{rlock.WithWatchdogTimeout(lease)}).NewLock(name)
 		outer := lock(t, l)
 		inner := lock(t, l, rlock.As(outer.Owner()))
-		full := r.proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: refusal})
+		full := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: refusal})
 		released := make(chan error, 1)
 		go func() { released <- inner.Unlock(t.Context()) }()
-		happens(t, "the refusal", full.Hit())
+		testbed.Receive(t, "the refusal", full.Hit())
 		began := time.Now()
-		r.becomes("two leases passed", func() bool {
+		r.Becomes("two leases passed", func() bool {
 			if err := outer.Err(); err != nil {
 				t.Fatalf("after %v: %v", time.Since(began), err)
 			}
 			return time.Since(began) > 2*lease
 		})
 		full.Remove()
-		if err := happens(t, "Unlock returns", released); err != nil {
+		if err := testbed.Receive(t, "Unlock returns", released); err != nil {
 			t.Error(err)
 		}
 		r.heldOnlyBy(name, outer.Owner(), 1)
 		// The refusals are the proxy's; the server never answered them.
 		oneAtATime(t, slices.DeleteFunc(r.steps(), func(s step) bool { return s.Answered.IsZero() }), 0)
-		r.becomes("renewed after that", func() bool {
+		r.Becomes("renewed after that", func() bool {
 			un := r.of("unlock", name)
 			all := r.of("renewal", name)
 			return all[len(all)-1].at > un[len(un)-1].at
 		})
 		unlock(t, outer)
-		r.gone(name)
+		r.Gone(name)
 	}
 	t.Run("unlock of a nested hold", func(t *testing.T) { unlockRefused(t, oom) })
 	// A connection that is given up for it must not keep the owner's place meanwhile.
@@ -126,11 +127,11 @@ func TestH6RefusedCommandLeavesRoomForRenewals(t *testing.T) {
 	})
 	t.Run("extension", func(t *testing.T) {
 		r := newRig(t)
-		l := r.openWith("redis://"+r.proxy.Addr(), 2*lease, []rlock.Option{rlock.WithWatchdogTimeout(lease)}).NewLock(name)
+		l := r.openWith("redis://"+r.Proxy.Addr(), 2*lease, []rlock.Option{rlock.WithWatchdogTimeout(lease)}).NewLock(name)
 		outer := lock(t, l)
 		inner := lock(t, l, rlock.As(outer.Owner()), rlock.Lease(lease))
 		// An extension is a renewal that passes another lease.
-		full := r.proxy.Add(faultproxy.Rule{Match: func(cmd []string) bool {
+		full := r.Proxy.Add(faultproxy.Rule{Match: func(cmd []string) bool {
 			return renewals(cmd) && cmd[4] != "4000"
 		}, Do: faultproxy.Answer, Reply: oom})
 		if err := inner.Extend(t.Context(), time.Minute); err == nil || full.Hits() < 2 {
@@ -151,13 +152,13 @@ func TestH6RefusedCommandWaitsForTheRenewalInItsPause(t *testing.T) {
 	l := r.openSlow(rlock.WithWatchdogTimeout(lease)).NewLock(name)
 	outer := lock(t, l)
 	inner := lock(t, l, rlock.As(outer.Owner()))
-	full := r.proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: []byte("-LOADING wait\r\n")})
-	renewal := r.proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.HoldReply, Delay: held})
+	full := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: []byte("-LOADING wait\r\n")})
+	renewal := r.Proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.HoldReply, Delay: held})
 	released := make(chan error, 1)
 	go func() { released <- inner.Unlock(t.Context()) }()
-	happens(t, "the renewal", renewal.Hit())
+	testbed.Receive(t, "the renewal", renewal.Hit())
 	full.Remove()
-	if err := happens(t, "Unlock returns", released); err != nil {
+	if err := testbed.Receive(t, "Unlock returns", released); err != nil {
 		t.Error(err)
 	}
 	var last step
@@ -169,5 +170,5 @@ func TestH6RefusedCommandWaitsForTheRenewalInItsPause(t *testing.T) {
 	}
 	r.heldOnlyBy(name, outer.Owner(), 1)
 	unlock(t, outer)
-	r.gone(name)
+	r.Gone(name)
 }

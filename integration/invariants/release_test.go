@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -24,10 +25,10 @@ func TestR1LostUnlockReplyCountsOnce(t *testing.T) {
 				for len(holds) < count {
 					holds = append(holds, lock(t, l, rlock.As(o)))
 				}
-				r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: do})
+				r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: do})
 				unlock(t, holds[count-1])
 				if count == 1 {
-					if !r.free(name) {
+					if !r.Free(name) {
 						t.Errorf("left %v", r.fields(name))
 					}
 				} else {
@@ -42,7 +43,7 @@ func TestR1LostUnlockReplyCountsOnce(t *testing.T) {
 				for i := count - 2; i >= 0; i-- {
 					unlock(t, holds[i])
 				}
-				r.gone(name)
+				r.Gone(name)
 			})
 		}
 	}
@@ -53,11 +54,11 @@ func TestR1SeveralLostRepliesCountOnce(t *testing.T) {
 	l := r.open().NewLock(name)
 	a := lock(t, l)
 	b := lock(t, l, rlock.As(a.Owner()))
-	r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 4, Do: faultproxy.CutAfter})
+	r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 4, Do: faultproxy.CutAfter})
 	unlock(t, b)
 	r.heldOnlyBy(name, a.Owner(), 1)
 	unlock(t, a)
-	r.gone(name)
+	r.Gone(name)
 }
 
 // The bytes of the first send arrive when the second was answered, in the moment before the client hears of it or later.
@@ -66,14 +67,9 @@ func TestR1WithheldUnlockDoesNotCountTwice(t *testing.T) {
 	t.Run("fenced", func(t *testing.T) {
 		r := newRig(t)
 		l := r.open().NewLock(name)
-		a := lock(t, l)
-		b := lock(t, l, rlock.As(a.Owner()))
-		late := r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.Withhold})
-		released := make(chan error, 1)
-		go func() { released <- b.Unlock(context.Background()) }()
-		happens(t, "the unlock", late.Hit())
-		r.proxy.CutAll()
-		if err := happens(t, "Unlock returns", released); err != nil {
+		a, late, released := r.unlockUnderWay(l, faultproxy.Rule{Do: faultproxy.Withhold})
+		r.Proxy.CutAll()
+		if err := testbed.Receive(t, "Unlock returns", released); err != nil {
 			t.Fatal(err)
 		}
 		r.latchesGo()
@@ -87,18 +83,13 @@ func TestR1WithheldUnlockDoesNotCountTwice(t *testing.T) {
 		t.Run("not fenced, "+at, func(t *testing.T) {
 			r, url := rigWithoutKill(t)
 			l := r.openAt(url).NewLock(name)
-			a := lock(t, l)
-			b := lock(t, l, rlock.As(a.Owner()))
-			rule := faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.Withhold}
+			rule := faultproxy.Rule{Do: faultproxy.Withhold}
 			if at == "at once" {
 				rule.Until = unlocks
 			}
-			late := r.proxy.Add(rule)
-			released := make(chan error, 1)
-			go func() { released <- b.Unlock(context.Background()) }()
-			happens(t, "the unlock", late.Hit())
-			r.proxy.CutAll()
-			if err := happens(t, "Unlock returns", released); err != nil {
+			a, late, released := r.unlockUnderWay(l, rule)
+			r.Proxy.CutAll()
+			if err := testbed.Receive(t, "Unlock returns", released); err != nil {
 				t.Fatal(err)
 			}
 			if at == "later" {
@@ -111,19 +102,19 @@ func TestR1WithheldUnlockDoesNotCountTwice(t *testing.T) {
 					t.Error("it did not run; nothing is shown by this test")
 				}
 			} else {
-				r.becomes("both ran", func() bool {
+				r.Becomes("both ran", func() bool {
 					sends := r.of("unlock", name)
 					return len(sends) == 2 && !sends[0].Answered.IsZero() && !sends[1].Answered.IsZero()
 				})
 			}
 			r.heldOnlyBy(name, a.Owner(), 1)
 			sends := r.of("unlock", name)
-			if ttl := r.number("PTTL", sends[0].latch); ttl <= 0 {
+			if ttl := r.Number("PTTL", sends[0].latch); ttl <= 0 {
 				t.Errorf("the latch that still was needed has a PTTL of %d", ttl)
 			}
 			unlock(t, a)
-			r.gone(name)
-			for _, e := range r.proxy.Record() {
+			r.Gone(name)
+			for _, e := range r.Proxy.Record() {
 				if len(e.Cmd) > 1 && strings.EqualFold(e.Cmd[0], "DEL") {
 					for _, key := range e.Cmd[1:] {
 						if key == sends[0].latch {
@@ -170,7 +161,7 @@ func TestR1SilenceIsUncertainInBoundedTime(t *testing.T) {
 			began := time.Now()
 			released := make(chan error, 1)
 			go func() { released <- h.Unlock(context.Background()) }()
-			err := happens(t, "Unlock returns", released)
+			err := testbed.Receive(t, "Unlock returns", released)
 			took := time.Since(began)
 			r.server.Resume()
 			want(t, err, rlock.ErrUncertain)
@@ -198,7 +189,7 @@ func TestR1TrustOfTheRestCountsFromTheFirstSend(t *testing.T) {
 	l := r.open(rlock.WithWatchdogTimeout(lease)).NewLock(name)
 	a := lock(t, l)
 	b := lock(t, l, rlock.As(a.Owner()))
-	r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 2, Do: faultproxy.DropReply})
+	r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 2, Do: faultproxy.DropReply})
 	unlock(t, b)
 	sends := r.of("unlock", name)
 	if len(sends) != 3 || sends[2].Sent.Sub(sends[0].Sent) < timeout {
@@ -219,17 +210,17 @@ func TestR1UnlockThatCouldNotBeSentIsSentLater(t *testing.T) {
 	r := newRig(t)
 	l := r.open().NewLock(name)
 	h := lock(t, l)
-	r.proxy.Refuse(true)
-	r.proxy.CutAll()
+	r.Proxy.Refuse(true)
+	r.Proxy.CutAll()
 	began := time.Now()
 	released := make(chan error, 1)
 	go func() { released <- h.Unlock(context.Background()) }()
-	r.becomes("two command timeouts passed", func() bool { return time.Since(began) > 2*timeout })
-	r.proxy.Refuse(false)
-	if err := happens(t, "Unlock returns", released); err != nil {
+	r.Becomes("two command timeouts passed", func() bool { return time.Since(began) > 2*timeout })
+	r.Proxy.Refuse(false)
+	if err := testbed.Receive(t, "Unlock returns", released); err != nil {
 		t.Error(err)
 	}
-	if !r.free(name) {
+	if !r.Free(name) {
 		t.Errorf("left %v", r.fields(name))
 	}
 }

@@ -8,17 +8,18 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
 // outage swallows everything until the returned function ends it.
 func (r *rig) outage() (end func()) {
-	r.proxy.Blackhole(true)
-	r.proxy.Freeze(true)
+	r.Proxy.Blackhole(true)
+	r.Proxy.Freeze(true)
 	return func() {
-		r.proxy.Blackhole(false)
-		r.proxy.CutAll()
-		r.proxy.Freeze(false)
+		r.Proxy.Blackhole(false)
+		r.Proxy.CutAll()
+		r.Proxy.Freeze(false)
 	}
 }
 
@@ -35,16 +36,16 @@ func unsaid(t testing.TB, err error, words string) {
 func TestA6WaitBehindAnUnansweredHeadIsNotErrLocked(t *testing.T) {
 	r := newRig(t)
 	l := r.openSlow().NewLock(name)
-	late := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
-	head := locking(t.Context(), l)
-	happens(t, "the head's try", late.Hit())
+	late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+	head := testbed.Enter(t.Context(), l)
+	testbed.Receive(t, "the head's try", late.Hit())
 	unsaid(t, tryFor(t, t.Context(), l, brief), "the wait elapsed")
 	late.Release()
 	h := granted(t, head)
 	// The answer came: who waits behind nobody now knows what it was.
 	want(t, tryFor(t, t.Context(), l, brief), rlock.ErrLocked)
 	unlock(t, h)
-	r.gone(name)
+	r.Gone(name)
 }
 
 // The same when the head's attempt was lost, and nobody's patience lasts.
@@ -54,16 +55,16 @@ func TestA7WhoWaitsBehindALostHeadIsNotUncertain(t *testing.T) {
 	if _, err := l.IsLocked(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	lost := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.Blackhole})
-	r.proxy.Blackhole(true)
-	head := locking(t.Context(), l)
-	happens(t, "the head's try", lost.Hit())
-	second := locking(t.Context(), l)
-	third := calling(func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), timeout*3/2) })
-	want(t, happens(t, "the head returns", head).err, rlock.ErrUncertain)
-	unsaid(t, happens(t, "the second returns", second).err, "never answered")
-	unsaid(t, happens(t, "the third returns", third).err, "never answered")
-	r.proxy.Blackhole(false)
+	lost := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.Blackhole})
+	r.Proxy.Blackhole(true)
+	head := testbed.Enter(t.Context(), l)
+	testbed.Receive(t, "the head's try", lost.Hit())
+	second := testbed.Enter(t.Context(), l)
+	third := testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), timeout*3/2) })
+	want(t, testbed.Receive(t, "the head returns", head).Err, rlock.ErrUncertain)
+	unsaid(t, testbed.Receive(t, "the second returns", second).Err, "never answered")
+	unsaid(t, testbed.Receive(t, "the third returns", third).Err, "never answered")
+	r.Proxy.Blackhole(false)
 }
 
 // A try that could not be written before its wait ended did not run.
@@ -71,16 +72,16 @@ func TestA6WaitWithoutAConnectionIsNotUncertain(t *testing.T) {
 	r := newRig(t)
 	l := r.openSlow().NewLock(name)
 	defer r.outage()()
-	r.proxy.CutAll()
+	r.Proxy.CutAll()
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := make(chan error, 1)
 	go func() {
 		_, err := l.IsLocked(ctx)
 		asked <- err
 	}()
-	r.becomes("it dials", func() bool { return len(r.proxy.Log()) > 1 })
+	r.Becomes("it dials", func() bool { return len(r.Proxy.Log()) > 1 })
 	cancel()
-	want(t, happens(t, "IsLocked returns", asked), context.Canceled)
+	want(t, testbed.Receive(t, "IsLocked returns", asked), context.Canceled)
 	for what, opts := range map[string][]rlock.AcquireOption{"queued": nil, "shared": {rlock.As(owner(t, "1"))}} {
 		t.Run(what, func(t *testing.T) { unsaid(t, tryFor(t, t.Context(), l, brief, opts...), "not sent") })
 	}
@@ -100,16 +101,11 @@ func owner(t testing.TB, thread string) rlock.Owner {
 func TestA6ReentryBehindAnOpenCommandSaysWhatItWaitedFor(t *testing.T) {
 	r := newRig(t)
 	l := r.openSlow().NewLock(name)
-	outer := lock(t, l)
-	inner := lock(t, l, rlock.As(outer.Owner()))
-	late := r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply})
-	released := make(chan error, 1)
-	go func() { released <- inner.Unlock(t.Context()) }()
-	happens(t, "the unlock", late.Hit())
+	outer, late, released := r.unlockUnderWay(l, faultproxy.Rule{Do: faultproxy.HoldReply})
 	tries := len(r.of("acquire", name))
 	unsaid(t, tryFor(t, t.Context(), l, brief, rlock.As(outer.Owner())), "earlier command")
 	late.Release()
-	if err := happens(t, "Unlock returns", released); err != nil {
+	if err := testbed.Receive(t, "Unlock returns", released); err != nil {
 		t.Error(err)
 	}
 	if n := len(r.of("acquire", name)) - tries; n != 0 {
@@ -130,16 +126,16 @@ func TestA5ReentryThatWasNeverSentIsNotUncertain(t *testing.T) {
 	end := r.outage()
 	extended := make(chan error, 1)
 	go func() { extended <- h.Extend(t.Context(), long) }()
-	want(t, happens(t, "Extend returns", extended), rlock.ErrUncertain)
+	want(t, testbed.Receive(t, "Extend returns", extended), rlock.ErrUncertain)
 	tries := len(r.of("acquire", name))
 	began := time.Now()
-	got := happens(t, "TryLock returns", calling(func() (*rlock.Hold, error) { return l.TryLock(t.Context(), rlock.As(h.Owner())) }))
-	unsaid(t, got.err, "earlier command")
-	if took := got.at.Sub(began); took > 4*timeout {
+	got := testbed.Receive(t, "TryLock returns", testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLock(t.Context(), rlock.As(h.Owner())) }))
+	unsaid(t, got.Err, "earlier command")
+	if took := got.At.Sub(began); took > 4*timeout {
 		t.Errorf("after %v, want a little more than %v", took, timeout)
 	}
 	end()
-	r.becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
+	r.Becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
 	if n := len(r.of("acquire", name)) - tries; n != 0 {
 		t.Errorf("%d tries were sent", n)
 	}
@@ -147,12 +143,12 @@ func TestA5ReentryThatWasNeverSentIsNotUncertain(t *testing.T) {
 }
 
 // sharing has three callers wait as one owner, all of them told "taken".
-func (r *rig) sharing(c *rlock.Client, o rlock.Owner) (waiting [3]<-chan result) {
+func (r *rig) sharing(c *rlock.Client, o rlock.Owner) (waiting [3]<-chan testbed.Entry) {
 	r.Helper()
 	r.occupy(name)
 	l := c.NewLock(name)
 	for i := range waiting {
-		waiting[i] = locking(r.Context(), l, rlock.As(o))
+		waiting[i] = testbed.Enter(r.Context(), l, rlock.As(o))
 		r.answered(name, 2+i) // the first of them looks once more when it is subscribed
 	}
 	// Replies come in order: now the client has read those answers as well.
@@ -168,26 +164,26 @@ func TestA7ToldReentriesSurviveAnOutage(t *testing.T) {
 	c := r.open()
 	o := c.NewOwner()
 	waiting := r.sharing(c, o)
-	lost := r.proxy.Add(faultproxy.Rule{Match: acquires, Skip: 1, Times: 1, Do: faultproxy.Blackhole})
-	r.proxy.Blackhole(true)
+	lost := r.Proxy.Add(faultproxy.Rule{Match: acquires, Skip: 1, Times: 1, Do: faultproxy.Blackhole})
+	r.Proxy.Blackhole(true)
 	r.vacate(name)
 	first := granted(t, waiting[0])
-	happens(t, "a re-entry", lost.Hit())
+	testbed.Receive(t, "a re-entry", lost.Hit())
 	began := time.Now()
-	r.becomes("several command timeouts passed", func() bool { return time.Since(began) > 4*timeout })
+	r.Becomes("several command timeouts passed", func() bool { return time.Since(began) > 4*timeout })
 	for i, w := range waiting[1:] {
 		select {
 		case got := <-w:
-			t.Fatalf("waiter %d gave up: %v", i+1, got.err)
+			t.Fatalf("waiter %d gave up: %v", i+1, got.Err)
 		default:
 		}
 	}
-	r.proxy.Blackhole(false)
-	r.proxy.CutAll()
+	r.Proxy.Blackhole(false)
+	r.Proxy.CutAll()
 	second, third := granted(t, waiting[1]), granted(t, waiting[2])
 	r.heldOnlyBy(name, o, 3)
 	unlock(t, first, second, third)
-	r.gone(name)
+	r.Gone(name)
 }
 
 // Told "taken" long ago, and since then its owner came to hold the lock: it is not another's.
@@ -197,24 +193,24 @@ func TestA6ReentryOfAHolderIsNotErrLocked(t *testing.T) {
 	o := c.NewOwner()
 	r.occupy(name)
 	l := c.NewLock(name)
-	head := locking(t.Context(), l, rlock.As(o))
+	head := testbed.Enter(t.Context(), l, rlock.As(o))
 	r.answered(name, 2)
-	got := calling(func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), 2*stall, rlock.As(o)) })
+	got := testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), 2*stall, rlock.As(o)) })
 	r.answered(name, 3)
-	late := r.proxy.Add(faultproxy.Rule{Match: acquires, Skip: 1, Times: 1, Do: faultproxy.HoldReply})
+	late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Skip: 1, Times: 1, Do: faultproxy.HoldReply})
 	r.vacate(name)
 	h := granted(t, head)
-	happens(t, "its re-entry", late.Hit())
-	err := happens(t, "TryLockFor returns", got).err
+	testbed.Receive(t, "its re-entry", late.Hit())
+	err := testbed.Receive(t, "TryLockFor returns", got).Err
 	wantNot(t, err, rlock.ErrLocked)
 	want(t, err, rlock.ErrUncertain)
 	if h.Err() != nil {
 		t.Error(h.Err())
 	}
 	late.Release()
-	r.becomes("given back", func() bool { return r.fields(name)[o.String()] == 1 })
+	r.Becomes("given back", func() bool { return r.fields(name)[o.String()] == 1 })
 	unlock(t, h)
-	r.gone(name)
+	r.Gone(name)
 }
 
 // Time spent behind its owner's earlier command counts: who had nothing written by then does not wait once more for a
@@ -222,21 +218,21 @@ func TestA6ReentryOfAHolderIsNotErrLocked(t *testing.T) {
 func TestA7ReentryWaitsForOneTimeoutToBeSent(t *testing.T) {
 	const command = 6 * time.Second // more than what the machine is granted
 	r := newRig(t)
-	c := r.openWith("redis://"+r.proxy.Addr(), command, nil)
+	c := r.openWith("redis://"+r.Proxy.Addr(), command, nil)
 	l, owner := c.NewLock(name), rlock.As(c.NewOwner())
-	r.proxy.Refuse(true)
-	r.proxy.CutAll()
-	r.becomes("the client knows that it has no connection", func() bool {
+	r.Proxy.Refuse(true)
+	r.Proxy.CutAll()
+	r.Becomes("the client knows that it has no connection", func() bool {
 		_, err := c.NewLock("others").TryLockFor(t.Context(), 200*time.Millisecond)
 		return strings.Contains(err.Error(), "refused")
 	})
 	try := func() (*rlock.Hold, error) { return l.TryLock(t.Context(), owner) }
-	first := calling(try)
+	first := testbed.Acquire(try)
 	began := time.Now()
-	r.becomes("the first has waited for a while", func() bool { return time.Since(began) > command/3 })
-	second, began := calling(try), time.Now()
-	for _, got := range []<-chan result{first, second} {
-		if err := happens(t, "TryLock returns", got).err; err == nil || errors.Is(err, rlock.ErrUncertain) || errors.Is(err, rlock.ErrLocked) {
+	r.Becomes("the first has waited for a while", func() bool { return time.Since(began) > command/3 })
+	second, began := testbed.Acquire(try), time.Now()
+	for _, got := range []<-chan testbed.Entry{first, second} {
+		if err := testbed.Receive(t, "TryLock returns", got).Err; err == nil || errors.Is(err, rlock.ErrUncertain) || errors.Is(err, rlock.ErrLocked) {
 			t.Error(err)
 		}
 	}

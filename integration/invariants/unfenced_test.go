@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -17,7 +18,7 @@ func rigWithoutKill(t *testing.T) (*rig, string) {
 	t.Parallel()
 	r := rigOn(t, redisserver.ACL(t, noKill))
 	r.latchesMayStay = true
-	return r, "redis://app:secret@" + r.proxy.Addr()
+	return r, "redis://app:secret@" + r.Proxy.Addr()
 }
 
 // Where KILL is refused, a late acquire runs. It is removed by the undo that is repeated each second, not by its lease.
@@ -25,15 +26,15 @@ func TestA5WithoutKillALateAcquireIsRemoved(t *testing.T) {
 	r, url := rigWithoutKill(t)
 	c := r.openAt(url)
 	l := c.NewLock(name)
-	late := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.Withhold})
+	late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.Withhold})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	got := locking(ctx, l, rlock.Lease(long))
-	happens(t, "the acquire", late.Hit())
+	got := testbed.Enter(ctx, l, rlock.Lease(long))
+	testbed.Receive(t, "the acquire", late.Hit())
 	cancel()
-	want(t, happens(t, "Lock returns", got).err, context.Canceled)
-	r.proxy.CutAll()
-	r.becomes("the first undo", func() bool {
+	want(t, testbed.Receive(t, "Lock returns", got).Err, context.Canceled)
+	r.Proxy.CutAll()
+	r.Becomes("the first undo", func() bool {
 		undos := r.of("unlock", name)
 		return len(undos) == 1 && !undos[0].Answered.IsZero()
 	})
@@ -41,7 +42,7 @@ func TestA5WithoutKillALateAcquireIsRemoved(t *testing.T) {
 		t.Fatal("the late acquire did not run; nothing is shown by this test")
 	}
 	arrived := time.Now()
-	r.gone(name)
+	r.Gone(name)
 	if took := time.Since(arrived); took > 10*time.Second {
 		t.Errorf("removed after %v, want about a second", took)
 	}
@@ -52,14 +53,14 @@ func TestA5WithoutKillTheUndoIsRepeatedForOneLease(t *testing.T) {
 	r, url := rigWithoutKill(t)
 	c := r.openAt(url)
 	const lease = 4 * time.Second
-	r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutBefore})
-	h := granted(t, locking(t.Context(), c.NewLock(name), rlock.Lease(lease)))
+	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutBefore})
+	h := granted(t, testbed.Enter(t.Context(), c.NewLock(name), rlock.Lease(lease)))
 	first := r.of("acquire", name)[0].owners[0]
 	undos := func() []step {
 		return slices.DeleteFunc(r.of("unlock", name), func(s step) bool { return !s.over(first) })
 	}
 	began := time.Now()
-	r.becomes("one lease and more has passed", func() bool { return time.Since(began) > lease+2*stall })
+	r.Becomes("one lease and more has passed", func() bool { return time.Since(began) > lease+2*stall })
 	all := undos()
 	if n := len(all); n < 3 || n > 6 {
 		t.Errorf("%d undos within one lease of %v, want one a second", n, lease)
@@ -74,13 +75,13 @@ func TestA5WithoutKillTheUndoIsRepeatedForOneLease(t *testing.T) {
 func TestA5WithoutKillTheUndoSparesTheHoldThatFollowed(t *testing.T) {
 	r, url := rigWithoutKill(t)
 	r.occupy(name)
-	got := locking(t.Context(), r.openAt(url).NewLock(name))
+	got := testbed.Enter(t.Context(), r.openAt(url).NewLock(name))
 	r.answered(name, 2)
-	r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
+	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
 	r.vacate(name)
 	h := granted(t, got)
 	lost := r.of("acquire", name)[2].owners[0]
-	r.becomes("two more undos", func() bool {
+	r.Becomes("two more undos", func() bool {
 		r.heldOnlyBy(name, h.Owner(), 1)
 		return len(r.of("unlock", name)) > 2
 	})
@@ -93,7 +94,7 @@ func TestA5WithoutKillTheUndoSparesTheHoldThatFollowed(t *testing.T) {
 		t.Error(err)
 	}
 	unlock(t, h)
-	r.gone(name)
+	r.Gone(name)
 }
 
 func TestA5WithoutKillASharedOwnerIsUncertain(t *testing.T) {
@@ -101,20 +102,20 @@ func TestA5WithoutKillASharedOwnerIsUncertain(t *testing.T) {
 	c := r.openAt(url)
 	l := c.NewLock(name)
 	h := lock(t, l)
-	r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
-	got := happens(t, "Lock returns", locking(t.Context(), l, rlock.As(h.Owner())))
-	want(t, got.err, rlock.ErrUncertain)
+	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
+	got := testbed.Receive(t, "Lock returns", testbed.Enter(t.Context(), l, rlock.As(h.Owner())))
+	want(t, got.Err, rlock.ErrUncertain)
 }
 
 // withheld has a command's bytes stay under way while its connection is given up.
 func (r *rig) withheld(m faultproxy.Match, send func()) *faultproxy.Handle {
 	r.Helper()
-	late := r.proxy.Add(faultproxy.Rule{Match: m, Times: 1, Do: faultproxy.Withhold})
+	late := r.Proxy.Add(faultproxy.Rule{Match: m, Times: 1, Do: faultproxy.Withhold})
 	done := make(chan struct{})
 	go func() { defer close(done); send() }()
-	happens(r, "the command", late.Hit())
-	r.proxy.CutAll()
-	happens(r, "the call returns", done)
+	testbed.Receive(r, "the command", late.Hit())
+	r.Proxy.CutAll()
+	testbed.Receive(r, "the call returns", done)
 	return late
 }
 
@@ -180,10 +181,10 @@ func TestH6WithoutKillALatePartialUnlockIsReckonedWith(t *testing.T) {
 	outer := lock(t, l, rlock.Lease(30*time.Second))
 	inner := lock(t, l, rlock.As(outer.Owner()))
 	late := r.withheld(unlocks, func() {
-		r.proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.CutBefore})
+		r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.CutBefore})
 		want(t, inner.Unlock(t.Context()), rlock.ErrUncertain)
 	})
-	r.becomes("the next command of the owner is answered", func() bool {
+	r.Becomes("the next command of the owner is answered", func() bool {
 		want(t, outer.Extend(t.Context(), time.Minute), rlock.ErrUncertain)
 		return time.Until(outer.ValidUntil()) > 25*time.Second
 	})
@@ -196,15 +197,15 @@ func TestH6WithoutKillALateRenewalIsReckonedWith(t *testing.T) {
 	const dog = 6 * time.Second
 	l := r.openAt(url, rlock.WithWatchdogTimeout(dog)).NewLock(name)
 	outer := lock(t, l)
-	late := r.withheld(renewals, func() { r.becomes("renewed", func() bool { return len(r.of("renewal", name)) > 0 }) })
-	r.becomes("renewed again", func() bool {
+	late := r.withheld(renewals, func() { r.Becomes("renewed", func() bool { return len(r.of("renewal", name)) > 0 }) })
+	r.Becomes("renewed again", func() bool {
 		all := r.of("renewal", name)
 		return !all[len(all)-1].Answered.IsZero()
 	})
 	inner := lock(t, l, rlock.As(outer.Owner()), rlock.Lease(time.Minute))
 	r.arrives(late, outer, inner)
 	began := time.Now()
-	r.becomes("two leases passed", func() bool {
+	r.Becomes("two leases passed", func() bool {
 		if outer.Err() != nil || inner.Err() != nil {
 			t.Fatal(outer.Err(), inner.Err())
 		}
@@ -222,7 +223,7 @@ func TestH6WithoutKillRenewalKeepsUpWithWhatIsTrusted(t *testing.T) {
 	late := r.withheld(renewals, func() { _ = outer.Extend(t.Context(), 4*time.Second) })
 	inner := lock(t, l, rlock.As(outer.Owner()))
 	began := time.Now()
-	r.becomes("three leases passed", func() bool {
+	r.Becomes("three leases passed", func() bool {
 		if err := inner.Err(); err != nil {
 			t.Fatalf("after %v: %v", time.Since(began), err)
 		}
@@ -277,12 +278,12 @@ func TestA5WithoutClientCommandsALostReplyIsUndone(t *testing.T) {
 	user := redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-client"}}
 	r := rigOn(t, redisserver.ACL(t, user))
 	r.latchesMayStay = true
-	l := r.openAt("redis://app:secret@" + r.proxy.Addr()).NewLock(name)
-	r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
+	l := r.openAt("redis://app:secret@" + r.Proxy.Addr()).NewLock(name)
+	r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.CutAfter})
 	h := lock(t, l)
 	r.heldOnlyBy(name, h.Owner(), 1)
-	r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.CutAfter})
+	r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.CutAfter})
 	unlock(t, h)
-	r.gone(name)
+	r.Gone(name)
 	r.neverSentAgain(name)
 }

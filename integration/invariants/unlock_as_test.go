@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -16,16 +17,16 @@ func TestR2UnlockAsBehindAnOpenCommandIsBounded(t *testing.T) {
 	end := r.outage()
 	released, releasedAs := make(chan error, 1), make(chan error, 1)
 	go func() { released <- h.Unlock(t.Context()) }()
-	happens(t, "the hold ends", h.Done())
+	testbed.Receive(t, "the hold ends", h.Done())
 	began := time.Now()
 	go func() { releasedAs <- l.UnlockAs(t.Context(), h.Owner()) }()
-	unsaid(t, happens(t, "UnlockAs returns", releasedAs), "earlier command")
+	unsaid(t, testbed.Receive(t, "UnlockAs returns", releasedAs), "earlier command")
 	if took, bound := time.Since(began), 4*timeout+time.Second; took > bound+2*stall {
 		t.Errorf("after %v, want no more than %v", took, bound)
 	}
-	want(t, happens(t, "Unlock returns", released), rlock.ErrUncertain)
+	want(t, testbed.Receive(t, "Unlock returns", released), rlock.ErrUncertain)
 	end()
-	r.becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
+	r.Becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
 }
 
 // The same where nothing is open: its question for the TTL is not answered.
@@ -41,11 +42,11 @@ func TestR2UnlockAsInAnOutageIsBounded(t *testing.T) {
 	began := time.Now()
 	released := make(chan error, 1)
 	go func() { released <- l.UnlockAs(t.Context(), o) }()
-	unsaid(t, happens(t, "UnlockAs returns", released), "not released")
+	unsaid(t, testbed.Receive(t, "UnlockAs returns", released), "not released")
 	if took, bound := time.Since(began), 4*timeout+time.Second; took > bound+2*stall {
 		t.Errorf("after %v, want no more than %v", took, bound)
 	}
 	end()
-	r.becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
+	r.Becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
 	r.heldOnlyBy(name, o, 1)
 }

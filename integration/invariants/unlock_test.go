@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -22,23 +23,23 @@ func TestR2UnlockWithAContextThatIsOverReleases(t *testing.T) {
 	if err := h.Unlock(ctx); err != nil {
 		t.Errorf("unlock: %v", err)
 	}
-	if !r.free(name) {
+	if !r.Free(name) {
 		t.Error("not released")
 	}
 	// Also if the answer takes a while, and if it must be asked for again.
 	for _, do := range []faultproxy.Action{faultproxy.HoldReply, faultproxy.CutAfter, faultproxy.CutBefore} {
 		h = lock(t, l)
-		r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: do, Delay: 200 * time.Millisecond})
+		r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: do, Delay: 200 * time.Millisecond})
 		if err := h.Unlock(ctx); err != nil {
 			t.Errorf("%v: %v", do, err)
 		}
-		if !r.free(name) {
+		if !r.Free(name) {
 			t.Errorf("%v: not released", do)
 		}
 	}
 	// And if it ends while the answer is under way.
 	h = lock(t, l)
-	r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply, Delay: 200 * time.Millisecond})
+	r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply, Delay: 200 * time.Millisecond})
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := h.Unlock(ctx); err != nil {
@@ -57,7 +58,7 @@ func TestR2UnlockWithAContextThatIsOverIsBounded(t *testing.T) {
 	began := time.Now()
 	released := make(chan error, 1)
 	go func() { released <- h.Unlock(ctx) }()
-	err := happens(t, "Unlock returns", released)
+	err := testbed.Receive(t, "Unlock returns", released)
 	took := time.Since(began)
 	r.server.Resume()
 	want(t, err, rlock.ErrUncertain)
@@ -66,7 +67,7 @@ func TestR2UnlockWithAContextThatIsOverIsBounded(t *testing.T) {
 		t.Errorf("after %v, want about %v", took, timeout)
 	}
 	// The server runs what it was sent, or what is sent in the background.
-	r.gone(name)
+	r.Gone(name)
 }
 
 func TestR3SecondUnlockIsErrReleasedAndTouchesNothing(t *testing.T) {
@@ -75,11 +76,11 @@ func TestR3SecondUnlockIsErrReleasedAndTouchesNothing(t *testing.T) {
 	a := lock(t, l)
 	b := lock(t, l, rlock.As(a.Owner()))
 	unlock(t, b)
-	sent := r.proxy.Count("EVALSHA")
+	sent := r.Proxy.Count("EVALSHA")
 	for range 3 {
 		want(t, b.Unlock(t.Context()), rlock.ErrReleased)
 	}
-	if n := r.proxy.Count("EVALSHA"); n != sent {
+	if n := r.Proxy.Count("EVALSHA"); n != sent {
 		t.Errorf("%d commands", n-sent)
 	}
 	r.heldOnlyBy(name, a.Owner(), 1)
@@ -94,7 +95,7 @@ func TestR3SecondUnlockIsErrReleasedAndTouchesNothing(t *testing.T) {
 	}
 	won := 0
 	for range callers {
-		err := happens(t, "Unlock returns", errs)
+		err := testbed.Receive(t, "Unlock returns", errs)
 		if err == nil {
 			won++
 		} else {
@@ -111,8 +112,8 @@ func TestR3NotTheOwnerAnyMoreIsErrNotHeld(t *testing.T) {
 	c := r.open()
 	l := c.NewLock(name)
 	for what, steal := range map[string]func(){
-		"gone":      func() { r.do("DEL", name) },
-		"another's": func() { r.do("DEL", name); r.occupy(name) },
+		"gone":      func() { r.Do("DEL", name) },
+		"another's": func() { r.Do("DEL", name); r.occupy(name) },
 	} {
 		h := lock(t, l)
 		steal()
@@ -132,7 +133,7 @@ func TestR3NotTheOwnerAnyMoreIsErrNotHeld(t *testing.T) {
 		if after := r.fields(name); fmt.Sprint(after) != fmt.Sprint(before) {
 			t.Errorf("%s: %v became %v", what, before, after)
 		}
-		r.do("DEL", name)
+		r.Do("DEL", name)
 	}
 	o := c.NewOwner()
 	err := l.UnlockAs(t.Context(), o)
@@ -149,7 +150,7 @@ func TestR3UnlockAsIsOneDecrementOfAnOwnerWithoutAHoldHere(t *testing.T) {
 	lock(t, la, rlock.As(first.Owner()))
 	want(t, la.UnlockAs(t.Context(), first.Owner()), rlock.ErrInvalidOption)
 	r.heldOnlyBy(name, first.Owner(), 2)
-	r.proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.CutAfter})
+	r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.CutAfter})
 	before := r.expires(name)
 	if err := lb.UnlockAs(t.Context(), first.Owner()); err != nil {
 		t.Fatal(err)
@@ -161,7 +162,7 @@ func TestR3UnlockAsIsOneDecrementOfAnOwnerWithoutAHoldHere(t *testing.T) {
 	if err := lb.UnlockAs(t.Context(), first.Owner()); err != nil {
 		t.Fatal(err)
 	}
-	r.gone(name)
+	r.Gone(name)
 }
 
 // An unlock that was refused for long, and can't be sent again at last, keeps its caller no longer than one that was lost.
@@ -169,15 +170,15 @@ func TestR1UnlockThatDidNotRunReturnsInTime(t *testing.T) {
 	const command = 3 * time.Second // more than what the machine is granted
 	const limit = 4*command + time.Second
 	r := newRig(t)
-	h := lock(t, r.openWith("redis://"+r.proxy.Addr(), command, nil).NewLock(name), rlock.Lease(long))
-	r.proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")})
+	h := lock(t, r.openWith("redis://"+r.Proxy.Addr(), command, nil).NewLock(name), rlock.Lease(long))
+	r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")})
 	began := time.Now()
 	released := make(chan error, 1)
 	go func() { released <- h.Unlock(t.Context()) }()
-	r.becomes("the last try is due", func() bool { return time.Since(began) > 4*command })
-	r.proxy.Refuse(true)
-	r.proxy.CutAll()
-	err := happens(t, "Unlock returns", released)
+	r.Becomes("the last try is due", func() bool { return time.Since(began) > 4*command })
+	r.Proxy.Refuse(true)
+	r.Proxy.CutAll()
+	err := testbed.Receive(t, "Unlock returns", released)
 	if took := time.Since(began); err == nil || took > limit+stall {
 		t.Errorf("after %v: %v", took, err)
 	}
@@ -189,7 +190,7 @@ func TestR1UnlockBehindARefusedOneReturnsInTime(t *testing.T) {
 	const limit = 4*command + time.Second
 	r := newRig(t)
 	r.latchesMayStay = true
-	l := r.openWith("redis://"+r.proxy.Addr(), command, nil).NewLock(name)
+	l := r.openWith("redis://"+r.Proxy.Addr(), command, nil).NewLock(name)
 	outer := lock(t, l, rlock.Lease(long))
 	inner := lock(t, l, rlock.As(outer.Owner()), rlock.Lease(long))
 	var refused atomic.Value // the latch of the first
@@ -200,18 +201,18 @@ func TestR1UnlockBehindARefusedOneReturnsInTime(t *testing.T) {
 		refused.CompareAndSwap(nil, cmd[5])
 		return refused.Load() == cmd[5]
 	}
-	refusal := r.proxy.Add(faultproxy.Rule{Match: ofTheFirst, Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")})
-	r.proxy.Add(faultproxy.Rule{Match: func(cmd []string) bool { return unlocks(cmd) && !ofTheFirst(cmd) }, Do: faultproxy.DropReply})
+	refusal := r.Proxy.Add(faultproxy.Rule{Match: ofTheFirst, Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")})
+	r.Proxy.Add(faultproxy.Rule{Match: func(cmd []string) bool { return unlocks(cmd) && !ofTheFirst(cmd) }, Do: faultproxy.DropReply})
 	first, second := make(chan error, 1), make(chan error, 1)
 	go func() { first <- inner.Unlock(t.Context()) }()
-	happens(t, "the first unlock", refusal.Hit())
+	testbed.Receive(t, "the first unlock", refusal.Hit())
 	<-time.After(command / 10) // its limit comes just before that of the second
 	began := time.Now()
 	go func() { second <- outer.Unlock(t.Context()) }()
-	if err := happens(t, "the first Unlock returns", first); err == nil {
+	if err := testbed.Receive(t, "the first Unlock returns", first); err == nil {
 		t.Error("the first unlock was never answered, and says nothing of it")
 	}
-	err := happens(t, "the second Unlock returns", second)
+	err := testbed.Receive(t, "the second Unlock returns", second)
 	if took := time.Since(began); err == nil || took > limit+stall {
 		t.Errorf("after %v: %v", took, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -14,11 +15,11 @@ const brief = stall
 
 func tryFor(t testing.TB, ctx context.Context, l *rlock.Lock, wait time.Duration, opts ...rlock.AcquireOption) error {
 	t.Helper()
-	got := happens(t, "TryLockFor returns", calling(func() (*rlock.Hold, error) { return l.TryLockFor(ctx, wait, opts...) }))
-	if got.err == nil {
+	got := testbed.Receive(t, "TryLockFor returns", testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLockFor(ctx, wait, opts...) }))
+	if got.Err == nil {
 		t.Error("got the lock")
 	}
-	return got.err
+	return got.Err
 }
 
 func TestA6ElapsedWaitThatWasToldTakenIsErrLocked(t *testing.T) {
@@ -39,16 +40,16 @@ func TestA6ElapsedWaitThatWasToldTakenIsErrLocked(t *testing.T) {
 			t.Errorf("wait %v: %d tries, want TryLock's one", wait, n)
 		}
 	}
-	if r.proxy.Count("SUBSCRIBE") > 1 {
+	if r.Proxy.Count("SUBSCRIBE") > 1 {
 		t.Error("TryLock subscribed")
 	}
 	// A waiter in the queue that made no try of its own was told by the head's.
 	ctx, cancel := context.WithCancel(t.Context())
-	head := locking(ctx, l)
-	r.subscribers(name, 1)
+	head := testbed.Enter(ctx, l)
+	r.Listeners(name, 1)
 	want(t, tryFor(t, t.Context(), l, brief), rlock.ErrLocked)
 	cancel()
-	want(t, happens(t, "the head returns", head).err, context.Canceled)
+	want(t, testbed.Receive(t, "the head returns", head).Err, context.Canceled)
 }
 
 func TestA6UnansweredLastAttemptIsNamed(t *testing.T) {
@@ -57,15 +58,15 @@ func TestA6UnansweredLastAttemptIsNamed(t *testing.T) {
 	l := r.openSlow().NewLock(name)
 	plain := tryFor(t, t.Context(), l, brief)
 	seen := len(r.of("acquire", name))
-	got := calling(func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), 2*stall) })
-	r.becomes("both tries", func() bool {
+	got := testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), 2*stall) })
+	r.Becomes("both tries", func() bool {
 		tries := r.of("acquire", name)
 		return len(tries) == seen+2 && !tries[seen+1].Answered.IsZero()
 	})
-	held := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+	held := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
 	r.vacate(name)
-	happens(t, "the last try", held.Hit())
-	err := happens(t, "TryLockFor returns", got).err
+	testbed.Receive(t, "the last try", held.Hit())
+	err := testbed.Receive(t, "TryLockFor returns", got).Err
 	if err == nil {
 		t.Fatal("got the lock without an answer")
 	}
@@ -73,7 +74,7 @@ func TestA6UnansweredLastAttemptIsNamed(t *testing.T) {
 		t.Errorf("the error hides that the last attempt was not answered: %v", err)
 	}
 	held.Release() // a grant after the end
-	r.gone(name)
+	r.Gone(name)
 }
 
 func TestA6GrantAfterTheEndIsGivenBack(t *testing.T) {
@@ -90,15 +91,15 @@ func TestA6GrantAfterTheEndIsGivenBack(t *testing.T) {
 			t.Run(what+" "+do.String(), func(t *testing.T) {
 				r := newRig(t)
 				l := r.openSlow().NewLock(name)
-				late := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
+				late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
 				err := end(t.Context(), l)
 				wantNot(t, err, rlock.ErrLocked) // nobody ever said "taken"
 				if what == "ctx" {
 					want(t, err, context.DeadlineExceeded)
 				}
 				late.Release()
-				r.becomes("given back", func() bool { return len(r.of("unlock", name)) == 1 })
-				r.gone(name)
+				r.Becomes("given back", func() bool { return len(r.of("unlock", name)) == 1 })
+				r.Gone(name)
 			})
 		}
 	}
@@ -118,29 +119,29 @@ func TestA6ContextsErrorIsNotErrLocked(t *testing.T) {
 func TestA6UnreachableServerIsNeither(t *testing.T) {
 	t.Parallel()
 	for what, cut := range map[string]func(*rig){
-		"refused":   func(r *rig) { r.proxy.Refuse(true); r.proxy.CutAll() },
-		"blackhole": func(r *rig) { r.proxy.Blackhole(true); r.proxy.CutAll() },
-		"frozen":    func(r *rig) { r.proxy.Freeze(true) },
+		"refused":   func(r *rig) { r.Proxy.Refuse(true); r.Proxy.CutAll() },
+		"blackhole": func(r *rig) { r.Proxy.Blackhole(true); r.Proxy.CutAll() },
+		"frozen":    func(r *rig) { r.Proxy.Freeze(true) },
 	} {
 		for _, wait := range []time.Duration{brief, 4 * timeout} {
 			t.Run(what+" for "+wait.String(), func(t *testing.T) {
 				r := newRig(t)
 				l := r.open().NewLock(name)
-				r.becomes("connected", func() bool { locked, err := l.IsLocked(t.Context()); return err == nil && !locked })
+				r.Becomes("connected", func() bool { locked, err := l.IsLocked(t.Context()); return err == nil && !locked })
 				cut(r)
 				err := tryFor(t, t.Context(), l, wait)
 				wantNot(t, err, rlock.ErrLocked, context.DeadlineExceeded, context.Canceled)
-				r.proxy.Refuse(false)
-				r.proxy.Blackhole(false)
-				r.proxy.Freeze(false)
-				r.becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
+				r.Proxy.Refuse(false)
+				r.Proxy.Blackhole(false)
+				r.Proxy.Freeze(false)
+				r.Becomes("connected again", func() bool { _, err := l.IsLocked(t.Context()); return err == nil })
 				h, err := l.TryLockFor(t.Context(), soon)
 				if err != nil {
 					t.Fatal(err)
 				}
 				r.heldOnlyBy(name, h.Owner(), 1)
 				unlock(t, h)
-				r.gone(name)
+				r.Gone(name)
 			})
 		}
 	}
@@ -149,15 +150,15 @@ func TestA6UnreachableServerIsNeither(t *testing.T) {
 func TestA7ToldWaitSurvivesARestartOfTheServer(t *testing.T) {
 	r := newRig(t)
 	c := r.open()
-	var waiting []<-chan result
+	var waiting []<-chan testbed.Entry
 	keys := []string{"a", "b", "c"}
 	for _, key := range keys {
 		r.occupy(key)
-		waiting = append(waiting, locking(t.Context(), c.NewLock(key)))
-		r.subscribers(key, 1)
+		waiting = append(waiting, testbed.Enter(t.Context(), c.NewLock(key)))
+		r.Listeners(key, 1)
 	}
 	r.server.Wipe() // holders, scripts and subscriptions are gone, client ids begin again
-	r.connect()
+	r.Redial()
 	for i, got := range waiting {
 		h := granted(t, got)
 		r.heldOnlyBy(keys[i], h.Owner(), 1)
@@ -168,19 +169,19 @@ func TestA7ToldWaitSurvivesARestartOfTheServer(t *testing.T) {
 func TestA7ToldWaitSurvivesALongOutage(t *testing.T) {
 	t.Parallel()
 	for what, cut := range map[string]func(*rig, bool){
-		"refused":   func(r *rig, on bool) { r.proxy.Refuse(on); r.proxy.CutAll() },
-		"blackhole": func(r *rig, on bool) { r.proxy.Blackhole(on); r.proxy.CutAll() },
-		"frozen":    func(r *rig, on bool) { r.proxy.Freeze(on) },
+		"refused":   func(r *rig, on bool) { r.Proxy.Refuse(on); r.Proxy.CutAll() },
+		"blackhole": func(r *rig, on bool) { r.Proxy.Blackhole(on); r.Proxy.CutAll() },
+		"frozen":    func(r *rig, on bool) { r.Proxy.Freeze(on) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t)
 			r.occupy(name)
-			r.do("PEXPIRE", name, 3*timeout.Milliseconds()) // so that they try during the outage
+			r.Do("PEXPIRE", name, 3*timeout.Milliseconds()) // so that they try during the outage
 			c := r.open()
 			l := c.NewLock(name)
-			got := locking(t.Context(), l)
+			got := testbed.Enter(t.Context(), l)
 			r.answered(name, 2)
-			shared := locking(t.Context(), l, rlock.As(c.NewOwner()))
+			shared := testbed.Enter(t.Context(), l, rlock.As(c.NewOwner()))
 			r.answered(name, 3)
 			// Replies come in order: now the client has read that answer as well.
 			if _, err := l.IsLocked(t.Context()); err != nil {
@@ -189,18 +190,18 @@ func TestA7ToldWaitSurvivesALongOutage(t *testing.T) {
 			cut(r, true)
 			r.vacate(name)
 			began := time.Now()
-			r.becomes("several command timeouts passed", func() bool { return time.Since(began) > 4*timeout })
+			r.Becomes("several command timeouts passed", func() bool { return time.Since(began) > 4*timeout })
 			select {
 			case res := <-got:
-				t.Fatalf("gave up: %v", res.err)
+				t.Fatalf("gave up: %v", res.Err)
 			case res := <-shared:
-				t.Fatalf("gave up: %v", res.err)
+				t.Fatalf("gave up: %v", res.Err)
 			default:
 			}
 			cut(r, false)
 			unlock(t, granted(t, got))
 			unlock(t, granted(t, shared))
-			r.gone(name)
+			r.Gone(name)
 		})
 	}
 }
@@ -231,18 +232,18 @@ func TestA7EndOfAToldWaitJoinsTheServersLastError(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t)
 			r.occupy(name)
-			r.do("PEXPIRE", name, 2*timeout.Milliseconds()) // then it tries again, and fails
+			r.Do("PEXPIRE", name, 2*timeout.Milliseconds()) // then it tries again, and fails
 			l := r.open().NewLock(name)
 			got := make(chan error, 1)
 			go func() { got <- end(t, t.Context(), l) }()
 			r.answered(name, 2)
-			r.proxy.Refuse(true)
-			r.proxy.CutAll()
-			err := happens(t, "the acquire returns", got)
+			r.Proxy.Refuse(true)
+			r.Proxy.CutAll()
+			err := testbed.Receive(t, "the acquire returns", got)
 			if err == nil || !tellsOfLoss(err) {
 				t.Errorf("the server's last trouble is missing in: %v", err)
 			}
-			r.proxy.Refuse(false)
+			r.Proxy.Refuse(false)
 		})
 	}
 }
@@ -250,10 +251,10 @@ func TestA7EndOfAToldWaitJoinsTheServersLastError(t *testing.T) {
 func TestA7TroubleBeforeTheFirstAnswerIsReturned(t *testing.T) {
 	t.Parallel()
 	for what, trouble := range map[string]func(*rig) string{
-		"refused":   func(r *rig) string { r.proxy.Refuse(true); r.proxy.CutAll(); return "refused" },
-		"blackhole": func(r *rig) string { r.proxy.Blackhole(true); r.proxy.CutAll(); return "timeout" },
+		"refused":   func(r *rig) string { r.Proxy.Refuse(true); r.Proxy.CutAll(); return "refused" },
+		"blackhole": func(r *rig) string { r.Proxy.Blackhole(true); r.Proxy.CutAll(); return "timeout" },
 		"loading": func(r *rig) string {
-			r.proxy.Add(faultproxy.Rule{Match: acquires, Do: faultproxy.Answer, Reply: []byte("-LOADING wait\r\n")})
+			r.Proxy.Add(faultproxy.Rule{Match: acquires, Do: faultproxy.Answer, Reply: []byte("-LOADING wait\r\n")})
 			return "LOADING"
 		},
 	} {
@@ -264,21 +265,21 @@ func TestA7TroubleBeforeTheFirstAnswerIsReturned(t *testing.T) {
 			word := trouble(r)
 			began := time.Now()
 			// The head of the queue, those behind it, and those beside it.
-			calls := []<-chan result{locking(t.Context(), l), locking(t.Context(), l), locking(t.Context(), l, rlock.As(c.NewOwner())),
-				calling(func() (*rlock.Hold, error) { return l.TryLock(t.Context()) }),
-				calling(func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), long) })}
+			calls := []<-chan testbed.Entry{testbed.Enter(t.Context(), l), testbed.Enter(t.Context(), l), testbed.Enter(t.Context(), l, rlock.As(c.NewOwner())),
+				testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLock(t.Context()) }),
+				testbed.Acquire(func() (*rlock.Hold, error) { return l.TryLockFor(t.Context(), long) })}
 			for i, call := range calls {
-				got := happens(t, "the acquire returns", call)
-				if got.err == nil || !strings.Contains(got.err.Error(), word) && !tellsOfLoss(got.err) {
-					t.Errorf("call %d: error %v, want one that says %q", i, got.err, word)
+				got := testbed.Receive(t, "the acquire returns", call)
+				if got.Err == nil || !strings.Contains(got.Err.Error(), word) && !tellsOfLoss(got.Err) {
+					t.Errorf("call %d: error %v, want one that says %q", i, got.Err, word)
 				}
-				wantNot(t, got.err, rlock.ErrLocked, context.DeadlineExceeded, context.Canceled)
-				if took := got.at.Sub(began); took < timeout*9/10 || took > timeout+2*stall {
+				wantNot(t, got.Err, rlock.ErrLocked, context.DeadlineExceeded, context.Canceled)
+				if took := got.At.Sub(began); took < timeout*9/10 || took > timeout+2*stall {
 					t.Errorf("call %d: after %v, want a little more than %v", i, took, timeout)
 				}
 			}
-			r.proxy.Refuse(false)
-			r.proxy.Blackhole(false)
+			r.Proxy.Refuse(false)
+			r.Proxy.Blackhole(false)
 		})
 	}
 }
@@ -289,9 +290,9 @@ func TestA7ShortTroubleBeforeTheFirstAnswerIsWaitedOut(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t)
 			l := r.openSlow().NewLock(name)
-			r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 2, Do: faultproxy.Answer, Reply: []byte("-LOADING wait\r\n")})
-			r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 2, Do: faultproxy.CutBefore})
-			unlock(t, granted(t, calling(func() (*rlock.Hold, error) { return acquire(t.Context(), l) })))
+			r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 2, Do: faultproxy.Answer, Reply: []byte("-LOADING wait\r\n")})
+			r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 2, Do: faultproxy.CutBefore})
+			unlock(t, granted(t, testbed.Acquire(func() (*rlock.Hold, error) { return acquire(t.Context(), l) })))
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/rlock"
@@ -68,11 +69,11 @@ func TestH5PendingLeaseIsNotRenewed(t *testing.T) {
 	r := newRig(t)
 	const lease = 9 * time.Second
 	c := r.openSlow(rlock.WithWatchdogTimeout(lease))
-	late := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
-	got := locking(t.Context(), c.NewLock(name))
-	happens(t, "the acquire", late.Hit())
+	late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+	got := testbed.Enter(t.Context(), c.NewLock(name))
+	testbed.Receive(t, "the acquire", late.Hit())
 	began := time.Now()
-	r.becomes("more than a third passed", func() bool { return time.Since(began) > lease*2/3 })
+	r.Becomes("more than a third passed", func() bool { return time.Since(began) > lease*2/3 })
 	if n := len(r.of("renewal", name)); n != 0 {
 		t.Errorf("%d renewals of a lease that was not granted yet", n)
 	}
@@ -80,11 +81,11 @@ func TestH5PendingLeaseIsNotRenewed(t *testing.T) {
 	late.Release()
 	h := granted(t, got)
 	// Trust counts from the send, so the first renewal is overdue.
-	r.becomes("a renewal", func() bool { return len(r.of("renewal", name)) > 0 })
+	r.Becomes("a renewal", func() bool { return len(r.of("renewal", name)) > 0 })
 	if first := r.of("renewal", name)[0]; first.Sent.Before(released) || first.Sent.After(released.Add(lease/3)) {
 		t.Errorf("the first renewal came %v after the reply", first.Sent.Sub(released))
 	}
-	r.becomes("it goes on", func() bool { return len(r.of("renewal", name)) > 2 })
+	r.Becomes("it goes on", func() bool { return len(r.of("renewal", name)) > 2 })
 	if h.Err() != nil {
 		t.Error(h.Err())
 	}
@@ -95,16 +96,16 @@ func TestH5PendingLeaseIsNotRenewed(t *testing.T) {
 func TestH5AbandonedGrantIsNotRenewed(t *testing.T) {
 	r := newRig(t)
 	c := r.openSlow(rlock.WithWatchdogTimeout(stall))
-	late := r.proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
+	late := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
 	ctx, cancel := context.WithCancel(t.Context())
-	got := locking(ctx, c.NewLock(name))
-	happens(t, "the acquire", late.Hit())
+	got := testbed.Enter(ctx, c.NewLock(name))
+	testbed.Receive(t, "the acquire", late.Hit())
 	cancel()
-	want(t, happens(t, "Lock returns", got).err, context.Canceled)
+	want(t, testbed.Receive(t, "Lock returns", got).Err, context.Canceled)
 	late.Release()
-	r.gone(name)
+	r.Gone(name)
 	began := time.Now()
-	r.becomes("two leases passed", func() bool { return time.Since(began) > 2*stall })
+	r.Becomes("two leases passed", func() bool { return time.Since(began) > 2*stall })
 	if n := len(r.of("renewal", name)); n != 0 {
 		t.Errorf("%d renewals", n)
 	}
@@ -117,16 +118,16 @@ func TestH5LostAndAcquiredAgainIsRenewed(t *testing.T) {
 	c := r.openSlow(rlock.WithWatchdogTimeout(lease))
 	l, o := c.NewLock(name), c.NewOwner()
 	first := lock(t, l, rlock.As(o))
-	held := r.proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.HoldReply})
-	r.do("DEL", name)
-	happens(t, "the renewal that is answered \"not yours\"", held.Hit())
-	again := locking(t.Context(), l, rlock.As(o))
-	r.becomes("the renewal ran", func() bool { return !r.of("renewal", name)[0].Answered.IsZero() })
+	held := r.Proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.HoldReply})
+	r.Do("DEL", name)
+	testbed.Receive(t, "the renewal that is answered \"not yours\"", held.Hit())
+	again := testbed.Enter(t.Context(), l, rlock.As(o))
+	r.Becomes("the renewal ran", func() bool { return !r.of("renewal", name)[0].Answered.IsZero() })
 	held.Release()
-	happens(t, "the first is lost", first.Done())
+	testbed.Receive(t, "the first is lost", first.Done())
 	second := granted(t, again)
 	began := time.Now()
-	r.becomes("two leases passed", func() bool {
+	r.Becomes("two leases passed", func() bool {
 		if err := second.Err(); err != nil {
 			t.Fatalf("after %v: %v", time.Since(began), err)
 		}
@@ -142,9 +143,9 @@ func TestH5MaxHoldEndsRenewal(t *testing.T) {
 	l := r.open(rlock.WithWatchdogTimeout(lease)).NewLock(name)
 	began := time.Now()
 	h := lock(t, l, rlock.MaxHold(most))
-	happens(t, "the hold ends", h.Done())
+	testbed.Receive(t, "the hold ends", h.Done())
 	want(t, h.Err(), rlock.ErrLeaseLost)
-	r.gone(name)
+	r.Gone(name)
 	if took := time.Since(began); took < most-slack || took > most+lease+2*stall {
 		t.Errorf("the key went after %v, want %v to %v", took, most, most+lease)
 	}

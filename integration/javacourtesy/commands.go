@@ -1,35 +1,17 @@
 package main
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/gomodule/redigo/redis"
-)
+import "github.com/rlock-go/redisson/integration/internal/commandstats"
 
 // commands is how often each kind of command ran, calls from inside scripts included.
 type commands map[string]int64
 
 func (s *stage) commands() commands {
 	s.t.Helper()
-	text, err := redis.String(s.redis.Do("INFO", "commandstats"))
+	calls, err := commandstats.Read(s.redis)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	c := commands{}
-	for line := range strings.SplitSeq(text, "\r\n") {
-		rest, ok := strings.CutPrefix(line, "cmdstat_")
-		if !ok {
-			continue
-		}
-		kind, rest, _ := strings.Cut(rest, ":calls=")
-		var n int64
-		if _, err := fmt.Sscanf(rest, "%d,", &n); err != nil {
-			s.t.Fatalf("commandstats: %q: %v", line, err)
-		}
-		c[kind] = n
-	}
-	return c
+	return calls
 }
 
 func (c commands) since(before commands) commands {

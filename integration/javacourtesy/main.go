@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rlock-go/redisson/integration/testbed"
 )
 
 func main() {
@@ -43,8 +45,8 @@ func main() {
 
 // run runs as a test would, so that servers and processes end with it.
 func run(p plan, warm time.Duration, write bool) (status int) {
-	pr := &program{}
-	defer pr.end(&status)
+	pr := &testbed.Program{Title: "javacourtesy"}
+	defer pr.End(&status)
 	s := newStage(pr)
 	s.warming = warm
 	report := p.measure(s, func(r *rowResult) { fmt.Print(r.text()) })

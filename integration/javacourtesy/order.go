@@ -13,6 +13,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -28,7 +29,7 @@ type order struct {
 	Workers   int
 	Hold      time.Duration
 	Think     time.Duration
-	Start     int64 // on javapeer.MonotonicNow's clock
+	Start     int64 // on machineclock's clock
 	For       time.Duration
 }
 
@@ -137,19 +138,19 @@ func (o order) hammer(c *rlock.Client) ([]javapeer.Turn, error) {
 func (o order) work(l *rlock.Lock) (turns []javapeer.Turn, err error) {
 	ctx := context.Background()
 	end := o.Start + o.For.Nanoseconds()
-	time.Sleep(time.Duration(o.Start - javapeer.MonotonicNow()))
-	for javapeer.MonotonicNow() < end {
+	time.Sleep(time.Duration(o.Start - machineclock.Now()))
+	for machineclock.Now() < end {
 		var t javapeer.Turn
-		t.Asked = javapeer.MonotonicNow()
+		t.Asked = machineclock.Now()
 		h, err := l.Lock(ctx)
 		if err != nil {
 			return turns, err
 		}
-		t.Granted = javapeer.MonotonicNow()
+		t.Granted = machineclock.Now()
 		if o.Hold > 0 && t.Granted < end {
 			time.Sleep(o.Hold)
 		}
-		t.Releasing = javapeer.MonotonicNow()
+		t.Releasing = machineclock.Now()
 		if err := h.Unlock(ctx); err != nil {
 			return turns, err
 		}

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/internal/subprocess"
 	"github.com/rlock-go/redisson/integration/javapeer"
-	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
 // side is what a process is made of.
@@ -48,19 +48,11 @@ func startChild(t testing.TB, binary, url string) *child {
 	c := &child{cmd: exec.Command(binary)}
 	c.cmd.Env = append(os.Environ(), childVariable+"="+url)
 	c.cmd.Stderr = &c.stderr
-	c.cmd.SysProcAttr = deathsig.Attr(syscall.SIGKILL)
-	var err error
-	if c.in, err = c.cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, err := c.cmd.StdoutPipe()
+	in, out, err := subprocess.Start(c.cmd, syscall.SIGKILL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.out = json.NewDecoder(out)
-	if err := c.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	c.in, c.out = in, json.NewDecoder(out)
 	t.Cleanup(func() {
 		c.in.Close()
 		// What it does at the end of its input takes no time, unless it hangs.

@@ -10,6 +10,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/integration/redisserver"
 )
@@ -85,7 +86,7 @@ func (s *stage) prepare(casts ...cast) {
 // hammer has all begin at once and returns when the last is done.
 func (s *stage) hammer(all []process, orders []order) [][]javapeer.Turn {
 	s.t.Helper()
-	start := javapeer.MonotonicNow() + notice.Nanoseconds()
+	start := machineclock.Now() + notice.Nanoseconds()
 	turns, errs := make([][]javapeer.Turn, len(all)), make([]error, len(all))
 	var wg sync.WaitGroup
 	for i, p := range all {

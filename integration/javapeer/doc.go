@@ -12,7 +12,7 @@
 //	_, err := t1.Lock(t.Context(), "orders", javapeer.Watchdog)
 //
 // Every answer carries the instant at which the Java call returned, on the clock
-// that [MonotonicNow] reads, so a delay from a Go event to a Java one, or back,
+// that [machineclock.Now] reads, so a delay from a Go event to a Java one, or back,
 // is a subtraction that pipes and schedulers do not blur.
 //
 // What the context of a method bounds is Go's wait: when it ends, the method

@@ -19,11 +19,11 @@ type Hammer struct {
 	Hold, Think time.Duration
 	// For is how long new turns begin, in whole milliseconds.
 	For time.Duration
-	// StartAt is on [MonotonicNow]'s clock; 0 is at once.
+	// StartAt is on [machineclock.Now]'s clock; 0 is at once.
 	StartAt int64
 }
 
-// Turn is one acquisition, in nanoseconds of [MonotonicNow]'s clock. The lock was
+// Turn is one acquisition, in nanoseconds of [machineclock.Now]'s clock. The lock was
 // held from Granted to Releasing at least, so the turns of all who used a lock,
 // in whatever process, may not overlap there.
 type Turn struct {

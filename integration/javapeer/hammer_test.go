@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -20,7 +21,7 @@ func TestHammerTellsEveryTurn(t *testing.T) {
 	if _, err := redisConn.Do("CONFIG", "RESETSTAT"); err != nil {
 		t.Fatal(err)
 	}
-	start := MonotonicNow() + (100 * time.Millisecond).Nanoseconds()
+	start := machineclock.Now() + (100 * time.Millisecond).Nanoseconds()
 	h := Hammer{Name: "n", Workers: 3, Hold: 3 * time.Millisecond, For: 500 * time.Millisecond, StartAt: start}
 	turns, err := p.Hammer(t.Context(), h)
 	if err != nil {

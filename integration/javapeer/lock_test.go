@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -125,13 +126,13 @@ func TestWaiterIsWokenByRelease(t *testing.T) {
 				t.Fatalf("%d connections listen", n)
 			}
 
-			before := MonotonicNow()
+			before := machineclock.Now()
 			released := ok(holder.Unlock(t.Context(), "n"))
 			got, err := await(t, entered)
 			if err != nil {
 				t.Fatal(err)
 			}
-			after := MonotonicNow()
+			after := machineclock.Now()
 			for _, at := range []int64{got.At, released.At} {
 				if at < before || at > after {
 					t.Fatalf("Java says %d, outside of Go's [%d, %d]: not one clock", at, before, after)
@@ -214,7 +215,7 @@ func TestLeasesAndWaitsTravelInMilliseconds(t *testing.T) {
 	if ms := ok(t1.RemainTTL(ctx, "watched")).Int(); ms <= 0 || ms > 5_000 {
 		t.Errorf("the watchdog of 5 s left %d ms", ms)
 	}
-	start := MonotonicNow()
+	start := machineclock.Now()
 	r := ok(t2.TryLockFor(ctx, "lock", 300*time.Millisecond, Watchdog))
 	if waited := time.Duration(r.At - start); r.Bool() || waited < 300*time.Millisecond || waited > patience {
 		t.Errorf("a wait of 300 ms for a taken lock: %t after %v", r.Bool(), waited)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -68,9 +69,9 @@ func TestHandoverUnlocksAndSaysWhenItBegan(t *testing.T) {
 	ok := must(t)
 	thread := Start(t, Newest, server.Addr()).Thread("t1")
 	ok(thread.Lock(t.Context(), "n", Watchdog))
-	before := MonotonicNow()
+	before := machineclock.Now()
 	r := ok(thread.Handover(t.Context(), "n"))
-	if began := r.Int(); began < before || began > r.At || r.At > MonotonicNow() {
+	if began := r.Int(); began < before || began > r.At || r.At > machineclock.Now() {
 		t.Errorf("asked at %d, began %d, ended %d", before, began, r.At)
 	}
 	if exists(t, redisConn, "n") {

@@ -9,7 +9,7 @@ import (
 
 // Reply is what a command that succeeded in Java answered.
 type Reply struct {
-	// At is when the Java call returned, in nanoseconds of [MonotonicNow]'s clock.
+	// At is when the Java call returned, in nanoseconds of [machineclock.Now]'s clock.
 	At int64
 	// Values are the call's results, none for those that return nothing.
 	Values []string
@@ -47,7 +47,7 @@ func (r Reply) Text() string {
 
 // JavaError is the exception with which a command ended in Java.
 type JavaError struct {
-	// At is when it was caught, in nanoseconds of [MonotonicNow]'s clock.
+	// At is when it was caught, in nanoseconds of [machineclock.Now]'s clock.
 	At      int64
 	Class   string // with its package
 	Message string // as getMessage gives it

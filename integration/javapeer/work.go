@@ -21,7 +21,7 @@ type Work struct {
 	Hold, Think time.Duration
 	// For is how long new rounds begin, in whole milliseconds.
 	For time.Duration
-	// StartAt is on [MonotonicNow]'s clock; 0 is at once.
+	// StartAt is on [machineclock.Now]'s clock; 0 is at once.
 	StartAt int64
 	// Lease is that of each acquisition. Zero is [Watchdog].
 	Lease time.Duration
@@ -36,7 +36,7 @@ type WorkResult struct {
 	Late int64
 	// Waits are from the call of lock to its return, late grants included.
 	WaitP50, WaitP99, WaitMax time.Duration
-	// Started and Ended are on [MonotonicNow]'s clock.
+	// Started and Ended are on [machineclock.Now]'s clock.
 	Started, Ended int64
 }
 

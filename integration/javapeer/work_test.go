@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -22,7 +23,7 @@ func TestWorkCountsExactlyAcrossPeers(t *testing.T) {
 		w := Work{
 			Name: "n", Counter: "c", Workers: 2,
 			Hold: 200 * time.Microsecond, Think: 100 * time.Microsecond,
-			For: 400 * time.Millisecond, StartAt: MonotonicNow() + (300 * time.Millisecond).Nanoseconds(),
+			For: 400 * time.Millisecond, StartAt: machineclock.Now() + (300 * time.Millisecond).Nanoseconds(),
 		}
 		// One of the two on a fixed lease, since that is another path in Java.
 		leased := w
@@ -93,12 +94,12 @@ func TestLateGrantIsReportedAndNotCounted(t *testing.T) {
 	ok := must(t)
 	p := Start(t, Newest, server.Addr())
 	ok(p.Thread("t1").Lock(t.Context(), "n", Watchdog))
-	began := MonotonicNow()
+	began := machineclock.Now()
 	worked := call(func() (WorkResult, error) {
 		return p.Work(t.Context(), Work{Name: "n", Counter: "c", Workers: 1, For: 200 * time.Millisecond})
 	})
 	eventually(t, "a waiter past its end", func() bool {
-		return waiters(t, redisConn, "n") == 1 && MonotonicNow()-began > (400*time.Millisecond).Nanoseconds()
+		return waiters(t, redisConn, "n") == 1 && machineclock.Now()-began > (400*time.Millisecond).Nanoseconds()
 	})
 	ok(p.Thread("t1").Unlock(t.Context(), "n"))
 	r, err := await(t, worked)

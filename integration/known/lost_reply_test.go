@@ -7,7 +7,6 @@ import (
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/testbed"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -19,10 +18,10 @@ func TestRedisson4871And6651And6844FalseNotHeldAfterLostReply(t *testing.T) {
 		t.Run("last unlock, "+fault, func(t *testing.T) {
 			r := newRig(t)
 			h := r.Lock(r.c.NewLock(name))
-			lost := r.proxy.Add(faultproxy.Rule{Match: script(luasrc.UnlockScript), Times: 1, Do: do})
+			lost := r.Proxy.Add(faultproxy.Rule{Match: testbed.Unlocks, Times: 1, Do: do})
 			r.Unlock(h)
-			if lost.Hits() != 1 || !r.free(name) {
-				t.Errorf("%d replies lost, free %v", lost.Hits(), r.free(name))
+			if lost.Hits() != 1 || !r.Free(name) {
+				t.Errorf("%d replies lost, free %v", lost.Hits(), r.Free(name))
 			}
 			r.Unlock(r.Lock(r.other().NewLock(name)))
 		})
@@ -31,23 +30,23 @@ func TestRedisson4871And6651And6844FalseNotHeldAfterLostReply(t *testing.T) {
 			l := r.c.NewLock(name)
 			h := r.Lock(l)
 			inner := r.Lock(l, rlock.As(h.Owner()))
-			lost := r.proxy.Add(faultproxy.Rule{Match: script(luasrc.UnlockScript), Times: 1, Do: do})
+			lost := r.Proxy.Add(faultproxy.Rule{Match: testbed.Unlocks, Times: 1, Do: do})
 			r.Unlock(inner)
 			if n := r.Number("HGET", name, h.Owner().String()); n != 1 || lost.Hits() != 1 || h.Err() != nil {
 				t.Errorf("count %d, %d replies lost, %v", n, lost.Hits(), h.Err())
 			}
 			r.Unlock(h)
-			if !r.free(name) {
+			if !r.Free(name) {
 				t.Error("still held")
 			}
 		})
 		t.Run("acquire, "+fault, func(t *testing.T) {
 			r := newRig(t)
-			lost := r.proxy.Add(faultproxy.Rule{Match: script(luasrc.LockScript), Times: 1, Do: do})
+			lost := r.Proxy.Add(faultproxy.Rule{Match: testbed.Acquires, Times: 1, Do: do})
 			h, err := r.c.NewLock(name).TryLockFor(t.Context(), patience)
 			if do == faultproxy.DropReply && errors.Is(err, rlock.ErrUncertain) {
 				// The silence was all that the caller's patience with an unknown server bears.
-				r.Becomes("what it took given back", func() bool { return r.free(name) })
+				r.Becomes("what it took given back", func() bool { return r.Free(name) })
 				h, err = r.c.NewLock(name).TryLockFor(t.Context(), patience)
 			}
 			if err != nil {
@@ -57,7 +56,7 @@ func TestRedisson4871And6651And6844FalseNotHeldAfterLostReply(t *testing.T) {
 				t.Errorf("count %d, %d replies lost", n, lost.Hits())
 			}
 			r.Unlock(h)
-			if !r.free(name) {
+			if !r.Free(name) {
 				t.Error("still held after one unlock")
 			}
 		})
@@ -77,18 +76,18 @@ func TestRedisson4871And6651And6844FalseNotHeldAfterLostReply(t *testing.T) {
 func TestRedisson5761UnlockBetweenFailedTryAndParking(t *testing.T) {
 	r := newRig(t)
 	h := r.Lock(r.other().NewLock(name), rlock.Lease(long))
-	late := r.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("SUBSCRIBE"), Times: 1, Do: faultproxy.Withhold})
+	late := r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("SUBSCRIBE"), Times: 1, Do: faultproxy.Withhold})
 	waiter := testbed.Enter(t.Context(), r.c.NewLock(name))
-	r.hit(late) // the try has failed, the server does not know of the subscription
+	r.Hit(late) // the try has failed, the server does not know of the subscription
 	r.Unlock(h)
 	late.Release()
 	r.Unlock(r.Entered(waiter).Hold)
 
 	t.Run("or between the subscription and its confirmation", func(t *testing.T) {
 		h := r.Lock(r.c.NewLock("second"), rlock.Lease(long))
-		late := r.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("SUBSCRIBE"), Times: 1, Do: faultproxy.HoldReply})
+		late := r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("SUBSCRIBE"), Times: 1, Do: faultproxy.HoldReply})
 		waiter := testbed.Enter(r.Context(), r.c.NewLock("second"))
-		r.hit(late)
+		r.Hit(late)
 		r.Listeners("second", 1)
 		r.Unlock(h)
 		late.Release()
@@ -98,11 +97,11 @@ func TestRedisson5761UnlockBetweenFailedTryAndParking(t *testing.T) {
 		h := r.Lock(r.other().NewLock("third"), rlock.Lease(long))
 		waiter := testbed.Enter(r.Context(), r.c.NewLock("third"))
 		r.Listeners("third", 1)
-		r.proxy.Refuse(true)
-		r.proxy.CutAll()
+		r.Proxy.Refuse(true)
+		r.Proxy.CutAll()
 		r.Listeners("third", 0)
 		r.Unlock(h)
-		r.proxy.Refuse(false)
+		r.Proxy.Refuse(false)
 		r.Unlock(r.Entered(waiter).Hold)
 	})
 }
@@ -140,8 +139,8 @@ func TestRedisson4818And5623And5392And5853LeaseThatDeletesTheKey(t *testing.T) {
 			t.Error(err)
 		}
 		sent := 0
-		for _, e := range r.proxy.Record() {
-			if faultproxy.All(script(luasrc.LockScript), faultproxy.Key("short"))(e.Cmd) {
+		for _, e := range r.Proxy.Record() {
+			if faultproxy.All(testbed.Acquires, faultproxy.Key("short"))(e.Cmd) {
 				if sent++; e.Cmd[4] != "1" {
 					t.Errorf("lease %s was sent", e.Cmd[4])
 				}

@@ -10,14 +10,13 @@ import (
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/testbed"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
 
 // renewedFor checks that a hold's key lives on beyond leases that nobody renews.
 func (r *rig) renewedFor(h *rlock.Hold, d time.Duration) {
 	r.Helper()
-	r.stays(fmt.Sprintf("%s is held", h.Name()), d, func() bool {
+	r.Stays(fmt.Sprintf("%s is held", h.Name()), d, func() bool {
 		return h.Err() == nil && r.Number("HEXISTS", h.Name(), h.Owner().String()) == 1
 	})
 }
@@ -38,15 +37,15 @@ func TestRedisson775And2515And3194RenewalAfterAConnectionError(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			r := newRig(t)
 			h := r.Lock(r.c.NewLock(name))
-			rule.Match, rule.Times = script(luasrc.RenewScript), 1
-			r.hit(r.proxy.Add(rule))
+			rule.Match, rule.Times = testbed.Renewals, 1
+			r.Hit(r.Proxy.Add(rule))
 			r.renewedFor(h, beyond)
 			r.Unlock(h)
 		})
 	}
 	t.Run("the server restarts", func(t *testing.T) {
 		r := newRig(t)
-		c := r.Open("redis://"+r.proxy.Addr(), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(2*watchdog))
+		c := r.Open("redis://"+r.Proxy.Addr(), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(2*watchdog))
 		h := r.Lock(c.NewLock(name))
 		r.server.Restart()
 		r.Conn = redisDial(r)
@@ -86,8 +85,8 @@ func TestRedisson7272RenewalDoesNotOutliveTheUnlock(t *testing.T) {
 		r.Unlock(r.Lock(l))
 	}
 	h := r.Lock(l)
-	under := r.proxy.Add(faultproxy.Rule{Match: script(luasrc.RenewScript), Times: 1, Do: faultproxy.HoldReply})
-	r.hit(under)
+	under := r.Proxy.Add(faultproxy.Rule{Match: testbed.Renewals, Times: 1, Do: faultproxy.HoldReply})
+	r.Hit(under)
 	released := make(chan error, 1)
 	go func() { released <- h.Unlock(context.Background()) }()
 	testbed.Receive(r, "the end of the hold", h.Done())
@@ -95,12 +94,12 @@ func TestRedisson7272RenewalDoesNotOutliveTheUnlock(t *testing.T) {
 	if err := testbed.Receive(r, "the unlock", released); err != nil {
 		t.Fatal(err)
 	}
-	renewals := r.ran(luasrc.RenewScript)
+	renewals := r.Answered(testbed.Renewals)
 	// The next holder is of the same owner, with a lease of its own: nothing of the client's may extend it.
 	r.Do("HSET", name, h.Owner().String(), 1)
 	r.Do("PEXPIRE", name, watchdog.Milliseconds())
-	r.Becomes("the end of a lease that nobody extends", func() bool { return r.free(name) })
-	if n := r.ran(luasrc.RenewScript); n != renewals {
+	r.Becomes("the end of a lease that nobody extends", func() bool { return r.Free(name) })
+	if n := r.Answered(testbed.Renewals); n != renewals {
 		t.Errorf("%d renewals after the last unlock", n-renewals)
 	}
 }
@@ -118,22 +117,22 @@ func TestRedisson2714And4368CancelledAcquireIsNotRenewedForEver(t *testing.T) {
 			r := newRig(t)
 			l := r.c.NewLock(name)
 			ctx, cancel := context.WithCancel(t.Context())
-			late := r.proxy.Add(faultproxy.Rule{Match: script(luasrc.LockScript), Times: 1, Do: faultproxy.HoldReply})
+			late := r.Proxy.Add(faultproxy.Rule{Match: testbed.Acquires, Times: 1, Do: faultproxy.HoldReply})
 			ended := make(chan testbed.Entry, 1)
 			go func() {
 				h, err := acquire(ctx, l)
 				ended <- testbed.Entry{Hold: h, Err: err}
 			}()
-			r.hit(late)
-			r.Becomes("the grant at the server", func() bool { return !r.free(name) })
+			r.Hit(late)
+			r.Becomes("the grant at the server", func() bool { return !r.Free(name) })
 			cancel()
 			if e := testbed.Receive(r, "the end of the call", ended); !errors.Is(e.Err, context.Canceled) || e.Hold != nil {
 				t.Fatal(e)
 			}
 			late.Release()
-			r.Becomes("the grant given back", func() bool { return r.free(name) })
-			renewals := r.ran(luasrc.RenewScript)
-			r.stays("free and not renewed", watchdog, func() bool { return r.free(name) && r.ran(luasrc.RenewScript) == renewals })
+			r.Becomes("the grant given back", func() bool { return r.Free(name) })
+			renewals := r.Answered(testbed.Renewals)
+			r.Stays("free and not renewed", watchdog, func() bool { return r.Free(name) && r.Answered(testbed.Renewals) == renewals })
 		})
 	}
 }
@@ -195,14 +194,14 @@ func TestRedisson6472And6506RegistryThatChangesDuringATick(t *testing.T) {
 		})
 	}
 	// Some of those that were there from the start leave while a batch is on its way.
-	r.hit(r.proxy.Add(faultproxy.Rule{Match: script(luasrc.RenewScript), Times: 1, Do: faultproxy.HoldReply, Delay: timeout / 5}))
+	r.Hit(r.Proxy.Add(faultproxy.Rule{Match: testbed.Renewals, Times: 1, Do: faultproxy.HoldReply, Delay: timeout / 5}))
 	for _, h := range kept[:50] {
 		r.Unlock(h)
 	}
 	coming.Wait()
 	for _, h := range kept[50:] {
-		if h.Err() != nil || r.free(h.Name()) {
-			t.Fatalf("%s: %v, free %v", h.Name(), h.Err(), r.free(h.Name()))
+		if h.Err() != nil || r.Free(h.Name()) {
+			t.Fatalf("%s: %v, free %v", h.Name(), h.Err(), r.Free(h.Name()))
 		}
 		r.Unlock(h)
 	}
@@ -224,7 +223,7 @@ func TestRedisson6303And6962And6867OneRenewalDoesNotStarveTheOthers(t *testing.T
 	r.Do("DEL", poisoned.Name())
 	r.Do("SET", poisoned.Name(), "no lock")
 	holds = append(holds[:7], holds[8:]...)
-	r.stays("everybody else holds", beyond, func() bool {
+	r.Stays("everybody else holds", beyond, func() bool {
 		for _, h := range holds {
 			if h.Err() != nil {
 				t.Fatalf("%s: %v", h.Name(), h.Err())

@@ -22,7 +22,7 @@ func redisDial(r *rig) redis.Conn { return redisserver.Dial(r.T, r.server) }
 func TestRedisson4064And2575And4216SubscriptionsDoNotLeak(t *testing.T) {
 	r := newRig(t)
 	holder := r.other()
-	connections := r.clients()
+	connections := r.Clients()
 	for round := range 3 {
 		var holds []*rlock.Hold
 		var waiters []<-chan testbed.Entry
@@ -39,12 +39,12 @@ func TestRedisson4064And2575And4216SubscriptionsDoNotLeak(t *testing.T) {
 				gave <- testbed.Entry{Hold: h, Err: err}
 			}()
 		}
-		r.Becomes("all channels subscribed", func() bool { return len(r.subscriptions()) == 40 })
-		if n := r.clients() - connections; n != 1 {
+		r.Becomes("all channels subscribed", func() bool { return len(r.Channels()) == 40 })
+		if n := r.Clients() - connections; n != 1 {
 			t.Errorf("%d connections for 40 subscriptions", n)
 		}
 		if round == 1 {
-			r.proxy.CutAll()
+			r.Proxy.CutAll()
 		}
 		if round == 2 {
 			for _, h := range holds {
@@ -59,13 +59,13 @@ func TestRedisson4064And2575And4216SubscriptionsDoNotLeak(t *testing.T) {
 				t.Error(e.Err)
 			}
 		}
-		r.Becomes("nothing subscribed", func() bool { return len(r.subscriptions()) == 0 })
+		r.Becomes("nothing subscribed", func() bool { return len(r.Channels()) == 0 })
 		for _, h := range holds {
 			_ = h.Unlock(t.Context()) // in the last round it is released already
 		}
 		r.Becomes("everything free", func() bool { return r.Number("DBSIZE") == 0 })
 	}
-	r.Becomes("no more connections than one for subscriptions", func() bool { return r.clients()-connections <= 1 })
+	r.Becomes("no more connections than one for subscriptions", func() bool { return r.Clients()-connections <= 1 })
 }
 
 // A holder whose lock was lost heard nothing of it and worked on.
@@ -77,7 +77,7 @@ func TestRedisson4178And3580And4698LossIsTold(t *testing.T) {
 		"expired":            func(r *rig) { r.Do("PEXPIRE", name, 1) },
 		"another's":          func(r *rig) { r.Do("DEL", name); r.Do("HSET", name, "somebody", 1) },
 		"forced elsewhere":   func(r *rig) { _, _ = r.other().NewLock(name).ForceUnlock(r.Context()) },
-		"server unreachable": func(r *rig) { r.proxy.Freeze(true) },
+		"server unreachable": func(r *rig) { r.Proxy.Freeze(true) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t)
@@ -94,7 +94,7 @@ func TestRedisson4178And3580And4698LossIsTold(t *testing.T) {
 			if !errors.Is(h.Err(), rlock.ErrLeaseLost) || !errors.Is(context.Cause(ctx), rlock.ErrLeaseLost) {
 				t.Errorf("%v, %v", h.Err(), context.Cause(ctx))
 			}
-			r.proxy.Freeze(false)
+			r.Proxy.Freeze(false)
 			if err := h.Unlock(t.Context()); !errors.Is(err, rlock.ErrLeaseLost) || !errors.Is(err, rlock.ErrNotHeld) {
 				t.Errorf("its unlock: %v", err)
 			}
@@ -104,7 +104,7 @@ func TestRedisson4178And3580And4698LossIsTold(t *testing.T) {
 			err := r.c.NewLock(name).Do(t.Context(), func(ctx context.Context) error {
 				take(r)
 				testbed.Receive(r, "the context's end", ctx.Done())
-				r.proxy.Freeze(false)
+				r.Proxy.Freeze(false)
 				return context.Cause(ctx)
 			})
 			if !errors.Is(err, rlock.ErrLeaseLost) {
@@ -126,14 +126,14 @@ func TestRedisson5586And6775RefusedWaitDoesNotFailTheLock(t *testing.T) {
 		t.Run(refusal, func(t *testing.T) {
 			r := newRig(t)
 			redisserver.Replica(t, r.server)
-			waits := r.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("WAIT"), Do: faultproxy.Answer, Reply: []byte(reply)})
-			l := r.open("redis://"+r.proxy.Addr(), rlock.WithReplicaSync(true)).NewLock(name)
+			waits := r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("WAIT"), Do: faultproxy.Answer, Reply: []byte(reply)})
+			l := r.open("redis://"+r.Proxy.Addr(), rlock.WithReplicaSync(true)).NewLock(name)
 			h := r.Lock(l)
 			r.renewedFor(h, beyond)
 			inner := r.Lock(l, rlock.As(h.Owner()))
 			r.Unlock(inner)
 			r.Unlock(h)
-			if !r.free(name) {
+			if !r.Free(name) {
 				t.Error("still held")
 			}
 			if waits.Hits() == 0 {
@@ -144,15 +144,15 @@ func TestRedisson5586And6775RefusedWaitDoesNotFailTheLock(t *testing.T) {
 	t.Run("a server without replicas is sent none", func(t *testing.T) {
 		r := newRig(t, rlock.WithReplicaSync(true))
 		r.Unlock(r.Lock(r.c.NewLock(name)))
-		if n := r.proxy.Count("WAIT"); n != 0 {
+		if n := r.Proxy.Count("WAIT"); n != 0 {
 			t.Errorf("%d WAITs", n)
 		}
 	})
 	t.Run("a server that refuses INFO is sent none", func(t *testing.T) {
 		r := newRig(t)
-		r.proxy.Add(faultproxy.Rule{Match: faultproxy.Command("INFO"), Do: faultproxy.Answer, Reply: []byte("-NOPERM no\r\n")})
-		r.Unlock(r.Lock(r.open("redis://"+r.proxy.Addr(), rlock.WithReplicaSync(true)).NewLock(name)))
-		if n := r.proxy.Count("WAIT"); n != 0 {
+		r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("INFO"), Do: faultproxy.Answer, Reply: []byte("-NOPERM no\r\n")})
+		r.Unlock(r.Lock(r.open("redis://"+r.Proxy.Addr(), rlock.WithReplicaSync(true)).NewLock(name)))
+		if n := r.Proxy.Count("WAIT"); n != 0 {
 			t.Errorf("%d WAITs", n)
 		}
 	})

@@ -41,8 +41,8 @@ func TestRenewalsThatFailAreToldOnceAndWhenTheyWorkAgain(t *testing.T) {
 	h := r.Hold(r.lock())
 	fault := r.refusing(luasrc.RenewScript, "LOADING dataset")
 	renewals := func() (n int64) {
-		for _, e := range r.proxy.Record() {
-			if faultproxy.Script(luasrc.RenewScript.SHA1)(e.Cmd) && e.Did == faultproxy.Answer {
+		for _, e := range r.Proxy.Record() {
+			if testbed.Renewals(e.Cmd) && e.Did == faultproxy.Answer {
 				n++
 			}
 		}
@@ -99,14 +99,7 @@ func TestRenewalsDoNotWorkAgainWhileOneFails(t *testing.T) {
 
 func TestAThousandUnlocksThatFailAreToldInAFewLines(t *testing.T) {
 	t.Parallel()
-	server := redisserver.Local(t, "--requirepass", secret)
-	testbed.New(t, server).LoadScripts()
-	r := start(t, server, "")
-	const all = 1000
-	var holds []*rlock.Hold
-	for range all {
-		holds = append(holds, r.Hold(r.lock()))
-	}
+	r, holds := holding(t, all)
 	r.refusing(luasrc.UnlockScript, "ERR no")
 	var unlocks sync.WaitGroup
 	for _, h := range holds {
@@ -123,20 +116,27 @@ func TestAThousandUnlocksThatFailAreToldInAFewLines(t *testing.T) {
 
 func TestAThousandLeasesThatAreLostAreToldInAFewLines(t *testing.T) {
 	t.Parallel()
-	server := redisserver.Local(t, "--requirepass", secret)
-	testbed.New(t, server).LoadScripts()
-	r := start(t, server, "")
-	const all = 1000
-	var holds []*rlock.Hold
-	for range all {
-		holds = append(holds, r.Hold(r.lock()))
-	}
+	r, holds := holding(t, all)
 	r.Do("FLUSHALL")
 	for _, h := range holds {
 		testbed.Receive(r, "the loss", h.Done())
 	}
 	r.client.Close()
 	toldInAFew(t, r.seen.of("lease lost"), all)
+}
+
+const all = 1000
+
+// holding holds many locks.
+func holding(t *testing.T, n int) (r *rig, holds []*rlock.Hold) {
+	t.Helper()
+	server := redisserver.Local(t, "--requirepass", secret)
+	testbed.New(t, server).LoadScripts()
+	r = start(t, server, "")
+	for range n {
+		holds = append(holds, r.Hold(r.lock()))
+	}
+	return r, holds
 }
 
 // toldInAFew checks that few warnings tell of all: the first ten of one each, others of those that were held back. It

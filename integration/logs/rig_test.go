@@ -28,17 +28,16 @@ const (
 
 // rig is a scenario: a client that logs everything, and a proxy between it and a server.
 type rig struct {
-	*testbed.Rig // goes around the proxy
-	proxy        *faultproxy.Proxy
-	seen         *capture
-	client       *rlock.Client
+	*testbed.Proxied
+	seen   *capture
+	client *rlock.Client
 }
 
 // start makes a client of a server's user; the default user's name is empty.
 func start(t *testing.T, s redisserver.Server, user string, opts ...rlock.Option) *rig {
 	t.Helper()
-	r := &rig{Rig: testbed.New(t, s), proxy: faultproxy.Start(t, s.Addr()), seen: newCapture(slog.LevelDebug)}
-	u := url.URL{Scheme: "redis", Host: r.proxy.Addr(), User: url.UserPassword(user, secret)}
+	r := &rig{Proxied: testbed.NewProxied(t, s), seen: newCapture(slog.LevelDebug)}
+	u := url.URL{Scheme: "redis", Host: r.Proxy.Addr(), User: url.UserPassword(user, secret)}
 	opts = append(opts, rlock.WithLogger(slog.New(r.seen)), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(watchdog))
 	r.client = r.Open(u.String(), opts...)
 	return r
@@ -85,27 +84,19 @@ func (r *rig) logged(message string, want ...string) line {
 // tried waits until so many lock scripts were sent.
 func (r *rig) tried(n int) {
 	r.Helper()
-	r.becomes("the waiter has tried again", func() bool {
-		tries := 0
-		for _, e := range r.proxy.Record() {
-			if faultproxy.Script(luasrc.LockScript.SHA1)(e.Cmd) {
-				tries++
-			}
-		}
-		return tries >= n
-	})
+	r.becomes("the waiter has tried again", func() bool { return r.Sent(testbed.Acquires) >= n })
 }
 
 // onLock puts a fault in force for acquires, onUnlock for unlocks.
 func (r *rig) onLock(do faultproxy.Action, times int) *faultproxy.Handle {
-	return r.proxy.Add(faultproxy.Rule{Match: faultproxy.Script(luasrc.LockScript.SHA1), Do: do, Times: times})
+	return r.Proxy.Add(faultproxy.Rule{Match: testbed.Acquires, Do: do, Times: times})
 }
 
 func (r *rig) onUnlock(do faultproxy.Action) *faultproxy.Handle {
-	return r.proxy.Add(faultproxy.Rule{Match: faultproxy.Script(luasrc.UnlockScript.SHA1), Do: do})
+	return r.Proxy.Add(faultproxy.Rule{Match: testbed.Unlocks, Do: do})
 }
 
 // refusing answers commands of a script with an error.
 func (r *rig) refusing(s *luasrc.Script, refusal string) *faultproxy.Handle {
-	return r.proxy.Add(faultproxy.Rule{Match: faultproxy.Script(s.SHA1), Do: faultproxy.Answer, Reply: []byte("-" + refusal + "\r\n")})
+	return r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Script(s.SHA1), Do: faultproxy.Answer, Reply: []byte("-" + refusal + "\r\n")})
 }

@@ -18,7 +18,7 @@ import (
 // life is a client whose server is well.
 func life(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
-	r.logged("client started", "server", r.proxy.Addr(), "watchdog_timeout", watchdog.String(), "command_timeout", timeout.String(), "replica_sync", "false")
+	r.logged("client started", "server", r.Proxy.Addr(), "watchdog_timeout", watchdog.String(), "command_timeout", timeout.String(), "replica_sync", "false")
 	r.logged("connected", "connection", "commands")
 	l := r.lock()
 	h := r.Hold(l)

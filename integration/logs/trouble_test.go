@@ -30,8 +30,8 @@ func outage(t *testing.T, s redisserver.Server) []*rig {
 	if locked, err := l.IsLocked(r.Context()); !locked || err != nil {
 		t.Fatal(locked, err)
 	}
-	r.proxy.Refuse(true)
-	r.proxy.CutAll()
+	r.Proxy.Refuse(true)
+	r.Proxy.CutAll()
 	r.logged("idle connection ended", "connection", "commands")
 	r.logged("connection lost", "connection", "subscriptions", "channels", "1")
 	r.logged("cannot connect", "connection", "subscriptions")
@@ -42,7 +42,7 @@ func outage(t *testing.T, s redisserver.Server) []*rig {
 	if warned.level != slog.LevelWarn {
 		t.Errorf("the outage begins at level %v", warned.level)
 	}
-	r.proxy.Refuse(false)
+	r.Proxy.Refuse(false)
 	r.logged("reconnected", "connection", "subscriptions")
 	r.Hold(r.lock())
 	if down := r.logged("reconnected", "connection", "commands").attrs["down"].Duration(); down <= 0 || down > patience {
@@ -63,7 +63,7 @@ func outage(t *testing.T, s redisserver.Server) []*rig {
 	testbed.Receive(r, "the end of the wait", waiter)
 	// The server may not have said yet that the channel is given up; then the connection counts as needed.
 	r.Becomes("the idle subscription connection ended", func() bool {
-		r.proxy.CutAll()
+		r.Proxy.CutAll()
 		for _, l := range r.seen.lines() {
 			if l.message == "idle connection ended" && l.text("connection") == "subscriptions" {
 				return true

@@ -4,15 +4,15 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"iter"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"time"
 )
 
 func main() {
-	only := flag.String("only", "", "only the defects whose words match this regular expression")
+	only := flag.String("only", "", "only the defects whose words, or what they stand for, match this regular expression")
 	write := flag.Bool("write", false, "put the table into "+document+"; needs all defects, and each caught")
 	verbose := flag.Bool("v", false, "print what the tests of a defect that survives printed")
 	flag.Parse()
@@ -23,7 +23,11 @@ func main() {
 }
 
 func run(only string, write, verbose bool) error {
-	root, err := findRoot()
+	words, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
+	src, err := readSource()
 	if err != nil {
 		return err
 	}
@@ -32,15 +36,8 @@ func run(only string, write, verbose bool) error {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	b := bench{root: filepath.Join(temp, "checkout"), temp: filepath.Join(temp, "tmp")}
-	if err := errors.Join(os.Mkdir(b.temp, 0o755), copyCheckout(root, b.root)); err != nil {
-		return err
-	}
-	words, err := regexp.Compile(only)
-	if err != nil {
-		return err
-	}
-	defects := slices.DeleteFunc(catalogue(), func(d defect) bool { return !words.MatchString(d.what) })
+	b := bench{src, temp}
+	defects := slices.DeleteFunc(catalogue(), func(d defect) bool { return !words.MatchString(d.what + " " + d.guards) })
 	if len(defects) == 0 {
 		return fmt.Errorf("mutants: no defect matches %q", only)
 	}
@@ -70,57 +67,77 @@ func run(only string, write, verbose bool) error {
 	case write && only != "":
 		return errors.New("mutants: only a run of all defects is written down")
 	case write:
-		return writeTable(root, rows, took)
+		return writeTable(src.root, rows, took)
 	}
 	return nil
 }
 
 // passUnchanged tells whether the tests pass where nothing is broken; else their failing would mean nothing.
 func (b bench) passUnchanged(defects []defect) error {
-	wanted := map[string][]string{}
-	var pkgs []string
+	var all []catcher
 	for _, d := range defects {
-		for _, c := range d.by {
-			if wanted[c.pkg] == nil {
-				pkgs = append(pkgs, c.pkg)
-			}
-			if !slices.Contains(wanted[c.pkg], c.test) {
-				wanted[c.pkg] = append(wanted[c.pkg], c.test)
-			}
+		by, err := b.catchers(d)
+		if err != nil {
+			return err
 		}
+		all = append(all, by...)
 	}
-	for _, pkg := range pkgs {
-		binary, err := b.build(pkg)
+	for pkg, names := range byPackage(all) {
+		binary, err := b.build(pkg, "")
 		if err != nil {
 			return err
 		}
-		o, err := b.run(binary, pkg, 5*testLimit, wanted[pkg]...)
+		o, err := b.run(binary, pkg, 5*testLimit, names...)
 		if err != nil {
 			return err
 		}
-		for _, name := range wanted[pkg] {
+		for _, name := range names {
 			if !o.ok || !slices.Contains(o.passed, name) {
 				return fmt.Errorf("mutants: %s of %s, or what ran beside it, does not pass unchanged\n%s", name, pkg, o.output)
 			}
 		}
-		fmt.Fprintf(os.Stderr, "unchanged: %d tests of %s pass\n", len(wanted[pkg]), pkg)
+		fmt.Fprintf(os.Stderr, "unchanged: %d tests of %s pass\n", len(names), pkg)
 	}
 	return nil
 }
 
+// byPackage gives each package and the names of its tests, each once, in order.
+func byPackage(all []catcher) iter.Seq2[string, []string] {
+	var pkgs []string
+	names := map[string][]string{}
+	for _, c := range all {
+		if names[c.pkg] == nil {
+			pkgs = append(pkgs, c.pkg)
+		}
+		if !slices.Contains(names[c.pkg], c.test) {
+			names[c.pkg] = append(names[c.pkg], c.test)
+		}
+	}
+	return func(yield func(string, []string) bool) {
+		for _, pkg := range pkgs {
+			if !yield(pkg, names[pkg]) {
+				return
+			}
+		}
+	}
+}
+
 // try runs the tests of d under d and returns those that noticed nothing.
 func (b bench) try(d defect, verbose bool) (missed []catcher, err error) {
-	restore, err := d.apply(b.root)
+	by, err := b.catchers(d)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, restore()) }()
-	for _, pkg := range d.packages() {
-		binary, err := b.build(pkg)
+	overlay, err := b.library.Overlay(b.temp, d.edits...)
+	if err != nil {
+		return nil, err
+	}
+	for pkg, names := range byPackage(by) {
+		binary, err := b.build(pkg, overlay)
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range d.tests(pkg) {
+		for _, name := range names {
 			// Alone: what panics would end the others as well.
 			o, err := b.run(binary, pkg, testLimit, name)
 			if err != nil {

@@ -3,66 +3,64 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-func checkout(t *testing.T) string {
+func read(t *testing.T) *source {
 	t.Helper()
-	root, err := findRoot()
+	src, err := readSource()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return root
+	return src
 }
 
-// TestEveryEditMeetsTheCode keeps the list from falling behind what it breaks.
+// TestEveryEditMeetsTheCode keeps the list from falling behind what it breaks, and behind the tests.
 func TestEveryEditMeetsTheCode(t *testing.T) {
-	root := checkout(t)
+	src := read(t)
+	seen := map[string]bool{}
 	for _, d := range catalogue() {
-		dir := t.TempDir()
-		for _, e := range d.edits {
-			text, err := os.ReadFile(filepath.Join(root, e.file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, e.file)), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, e.file), text, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if len(d.edits) == 0 || len(d.by) == 0 {
-			t.Errorf("%s: no edit or no test", d.what)
-		}
-		if _, err := d.apply(dir); err != nil {
+		if _, err := src.library.Apply(d.edits...); err != nil {
 			t.Errorf("%s: %v", d.what, err)
 		}
+		if _, err := src.catchers(d); err != nil {
+			t.Error(err)
+		}
+		if len(d.edits) == 0 || len(d.by) == 0 || d.guards == "" || seen[d.what] {
+			t.Errorf("%q: nothing is edited, no test named, it stands for nothing, or it is there twice", d.what)
+		}
+		seen[d.what] = true
 	}
 }
 
-func TestEveryNamedTestExists(t *testing.T) {
-	root := checkout(t)
+// TestEveryInvariantIsGuarded compares the list with the invariants by their numbers.
+func TestEveryInvariantIsGuarded(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(read(t).root, "docs", "dev", "invariants.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	guarded := map[string]bool{}
 	for _, d := range catalogue() {
-		for _, c := range d.by {
-			files, err := filepath.Glob(filepath.Join(root, c.pkg, "*_test.go"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.ContainsFunc(files, func(file string) bool {
-				text, err := os.ReadFile(file)
-				return err == nil && strings.Contains(string(text), "\nfunc "+c.test+"(t *testing.T)")
-			}) {
-				t.Errorf("%s: %s has no test %s", d.what, c.pkg, c.test)
-			}
+		for g := range strings.SplitSeq(d.guards, ", ") {
+			guarded[g] = true
+		}
+	}
+	invariants := regexp.MustCompile(`(?m)^\W*([AHRPEI][0-9])\b`).FindAllStringSubmatch(string(text), -1)
+	if len(invariants) < 23 {
+		t.Fatalf("%d invariants are found", len(invariants))
+	}
+	for _, m := range invariants {
+		if !guarded[m[1]] {
+			t.Errorf("no defect stands for %s", m[1])
 		}
 	}
 }
 
 func TestDocumentHasEveryDefect(t *testing.T) {
-	_, inside, _, err := cut(checkout(t))
+	_, inside, _, err := cut(read(t).root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,48 +74,16 @@ func TestDocumentHasEveryDefect(t *testing.T) {
 	}
 }
 
-func TestEditThatMissesIsRefusedAndChangesNothing(t *testing.T) {
-	const text = "one two two three"
-	for name, edits := range map[string][]edit{
-		"text that is not there":      {{"f", "one", "1"}, {"f", "four", "4"}},
-		"text that is there twice":    {{"f", "two", "2"}},
-		"change that changes nothing": {{"f", "one", "one"}},
-		"edit within another":         {{"f", "one two", "12"}, {"f", "one", "1"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			file := filepath.Join(dir, "f")
-			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := (defect{edits: edits}).apply(dir); err == nil {
-				t.Error("it was applied")
-			}
-			if now, err := os.ReadFile(file); err != nil || string(now) != text {
-				t.Errorf("the file has %q, %v", now, err)
-			}
-		})
+func TestTestThatIsNotThereOrTwiceIsRefused(t *testing.T) {
+	src := read(t)
+	for _, name := range []string{"TestNobodyWroteThis", "TestH1TrustCountsFromTheSend", "rlock.TestH1TrustCountsFromTheSend"} {
+		if by, err := src.catchers(defect{what: "x", by: tests{name}}); err == nil {
+			t.Errorf("%s: %v", name, by)
+		}
 	}
-}
-
-func TestEditsAreMadeAndUndone(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "f")
-	if err := os.WriteFile(file, []byte("one two three"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	restore, err := defect{edits: []edit{{"f", "three", "3"}, {"f", "one", "1"}}}.apply(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if now, err := os.ReadFile(file); err != nil || string(now) != "1 two 3" {
-		t.Errorf("the file has %q, %v", now, err)
-	}
-	if err := restore(); err != nil {
-		t.Fatal(err)
-	}
-	if now, err := os.ReadFile(file); err != nil || string(now) != "one two three" {
-		t.Errorf("restored, the file has %q, %v", now, err)
+	by, err := src.catchers(defect{by: tests{"watchdog.TestH1TrustCountsFromTheSend"}})
+	if want := (catcher{"watchdog", "TestH1TrustCountsFromTheSend"}); err != nil || len(by) != 1 || by[0] != want {
+		t.Errorf("%v, %v", by, err)
 	}
 }
 
@@ -131,7 +97,7 @@ func TestOnlyTestsThatRanAndFailedCount(t *testing.T) {
 		"\x16=== RUN   TestA\n\x16--- PASS: TestA (0.00s)\n\x16=== RUN   TestB\npanic: test timed out after 2m0s\nrunning tests: TestB\n": {"TestB"},
 		"\x16=== RUN   TestA\n--- FAIL: TestA\n\x16--- PASS: TestA (0.00s)\nPASS\n":                                                       nil,
 	} {
-		if got := read(output).failed; !slices.Equal(got, want) {
+		if got := results(output).failed; !slices.Equal(got, want) {
 			t.Errorf("%q: failed %v, want %v", output, got, want)
 		}
 	}

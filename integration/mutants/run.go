@@ -19,10 +19,10 @@ const (
 	testLimit  = 2 * time.Minute // of one test under one defect
 )
 
-// bench is the copy in which defects are tried.
+// bench is where defects are tried.
 type bench struct {
-	root string // of the copy
-	temp string // for binaries and for what tests leave
+	*source
+	temp string // for changed files, binaries and what tests leave
 }
 
 // environ is the environment of every command: no server but the ones that tests start, no files outside of temp.
@@ -33,7 +33,7 @@ func (b bench) environ() []string {
 	return append(env, "TMPDIR="+b.temp, "GOFLAGS=-buildvcs=false")
 }
 
-// command runs one in a folder of the copy and returns what it printed.
+// command runs one in a folder of the checkout and returns what it printed.
 func (b bench) command(limit time.Duration, dir, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -54,15 +54,15 @@ func module(pkg string) (mod, rest string) {
 	return ".", "./" + pkg
 }
 
-// build makes a package's test binary. What the library itself consists of must build as well, even what the tests
-// don't reach.
-func (b bench) build(pkg string) (binary string, err error) {
-	if out, err := b.command(buildLimit, ".", "go", "build", "-p", "1", "./..."); err != nil {
+// build makes a package's test binary, with the files of an overlay in place of the checkout's if one is given. What the
+// library itself consists of must build as well, even what the tests don't reach.
+func (b bench) build(pkg, overlay string) (binary string, err error) {
+	if out, err := b.command(buildLimit, ".", "go", "build", "-p", "1", "-overlay", overlay, "./..."); err != nil {
 		return "", fmt.Errorf("the library does not build: %w\n%s", err, out)
 	}
 	mod, rest := module(pkg)
 	binary = filepath.Join(b.temp, strings.ReplaceAll(pkg, "/", "_")+".bin")
-	if out, err := b.command(buildLimit, mod, "go", "test", "-p", "1", "-c", "-o", binary, rest); err != nil {
+	if out, err := b.command(buildLimit, mod, "go", "test", "-p", "1", "-overlay", overlay, "-c", "-o", binary, rest); err != nil {
 		return "", fmt.Errorf("the tests of %s do not build: %w\n%s", pkg, err, out)
 	}
 	return binary, nil
@@ -83,15 +83,15 @@ func (b bench) run(binary, pkg string, limit time.Duration, names ...string) (ou
 	if _, ran := errors.AsType[*exec.ExitError](err); err != nil && !ran && !errors.Is(err, exec.ErrWaitDelay) {
 		return outcome{}, fmt.Errorf("the tests of %s: %w\n%s", pkg, err, out)
 	}
-	o := read(out)
+	o := results(out)
 	o.ok, o.output = err == nil, out
 	return o, nil
 }
 
 var frame = regexp.MustCompile(`\x16(=== RUN|--- PASS:|--- FAIL:|--- SKIP:) +(Test\w+)(?:\s|$)`)
 
-// read takes top-level results out of a verbose run's output. A skipped test has neither passed nor failed.
-func read(out string) (o outcome) {
+// results takes top-level results out of a verbose run's output. A skipped test has neither passed nor failed.
+func results(out string) (o outcome) {
 	var open []string
 	for _, m := range frame.FindAllStringSubmatch(out, -1) {
 		what, name := m[1], m[2]

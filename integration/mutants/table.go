@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -24,11 +23,7 @@ type row struct {
 
 // head is the part of a row's line that does not depend on a run.
 func (d defect) head() string {
-	tests := make([]string, len(d.by))
-	for i, c := range d.by {
-		tests[i] = path.Base(c.pkg) + "." + c.test
-	}
-	return fmt.Sprintf("| %s | %s | %s |", d.what, d.where(), strings.Join(tests, ", "))
+	return fmt.Sprintf("| %s | %s | %s | %s |", d.guards, d.what, d.where(), strings.Join(d.by, ", "))
 }
 
 func (r row) line() string {
@@ -39,12 +34,12 @@ func (r row) line() string {
 	for _, c := range r.missed {
 		names = append(names, c.test)
 	}
-	return fmt.Sprintf("| %s | %s | SURVIVED %s | %.0f |\n", r.what, r.where(), strings.Join(names, ", "), r.took.Seconds())
+	return fmt.Sprintf("| %s | %s | %s | SURVIVED %s | %.0f |\n", r.guards, r.what, r.where(), strings.Join(names, ", "), r.took.Seconds())
 }
 
 func table(rows []row) string {
 	var b strings.Builder
-	b.WriteString("| defect | where | caught by | seconds |\n|---|---|---|---|\n")
+	b.WriteString("| stands for | defect | in | caught by | seconds |\n|---|---|---|---|---|\n")
 	for _, r := range rows {
 		b.WriteString(r.line())
 	}

@@ -1,11 +1,9 @@
 package operations_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/rlock-go/redisson/integration/redisserver"
@@ -19,7 +17,7 @@ const patience = testbed.Patience
 type rig struct {
 	*testbed.Rig
 	server  *redisserver.LocalServer
-	log     *journal
+	log     testbed.Log
 	typed   map[string]string   // what is typed instead of a command on the page: with this run's ids
 	answers map[string][]string // what came of commands that the scenario ran itself
 	lines   []string            // log lines for the page
@@ -30,28 +28,14 @@ type rig struct {
 func start(t *testing.T, args ...string) *rig {
 	t.Helper()
 	s := redisserver.Local(t, args...)
-	r := &rig{Rig: testbed.New(t, s), server: s, log: &journal{}, typed: map[string]string{}, answers: map[string][]string{}}
+	r := &rig{Rig: testbed.New(t, s), server: s, typed: map[string]string{}, answers: map[string][]string{}}
 	r.LoadScripts()
 	return r
 }
 
-// journal is a log as text.
-type journal struct {
-	mu   sync.Mutex // guards text
-	text bytes.Buffer
-}
-
-func (j *journal) Write(b []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(b)
-}
-
-// saying are the lines with one of these words.
-func (j *journal) saying(words ...string) (found []string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for line := range strings.Lines(j.text.String()) {
+// saying are the lines of the log with one of these words.
+func (r *rig) saying(words ...string) (found []string) {
+	for line := range strings.Lines(r.log.String()) {
 		for _, w := range words {
 			if strings.Contains(line, w) {
 				found = append(found, strings.TrimSpace(line))
@@ -73,7 +57,7 @@ func (r *rig) openURL(url string, opts ...rlock.Option) *rlock.Client {
 func (r *rig) shown(c *rlock.Client, id string) { r.ids = append(r.ids, c.ID().String(), id) }
 
 func (r *rig) logged() rlock.Option {
-	return rlock.WithLogger(slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	return rlock.WithLogger(slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 }
 
 // enter waits for a lock on a goroutine of its own, and returns when the server knows of it.

@@ -1,7 +1,6 @@
 package operations_test
 
 import (
-	"fmt"
 	"regexp"
 	"time"
 
@@ -42,7 +41,7 @@ func (r *rig) commandID(c *rlock.Client) string {
 	r.Helper()
 	id := ""
 	r.Becomes("the log tells of a command connection", func() bool {
-		for _, line := range r.log.saying(c.ID().String()) {
+		for _, line := range r.saying(c.ID().String()) {
 			if m := connID.FindStringSubmatch(line); m != nil {
 				id = m[1]
 				return true
@@ -61,21 +60,8 @@ func listed(r *rig) {
 	r.typed["CLIENT LIST ID 6"] = "CLIENT LIST ID " + r.commandID(waits)
 	// The second try of the waiter was its last command.
 	r.Becomes("the waiter has tried again", func() bool {
-		return r.commandCalls("evalsha") == 3
+		return r.Calls()["EVALSHA"] == 3
 	})
-}
-
-// commandCalls is how often the server has run a command.
-func (r *rig) commandCalls(name string) int {
-	r.Helper()
-	stats, _ := r.Do("INFO", "commandstats").([]byte)
-	m := regexp.MustCompile(`cmdstat_` + name + `:calls=(\d+)`).FindSubmatch(stats)
-	if m == nil {
-		return 0
-	}
-	n := 0
-	_, _ = fmt.Sscan(string(m[1]), &n)
-	return n
 }
 
 func pair(r *rig) {
@@ -91,7 +77,7 @@ func wait(r *rig) {
 	r.answers["MONITOR"] = r.monitor(func() {
 		l := waits.NewLock("invoices")
 		e := r.enter(r.Context(), l)
-		r.Becomes("the waiter has tried again", func() bool { return r.commandCalls("evalsha") == 3 })
+		r.Becomes("the waiter has tried again", func() bool { return r.Calls()["EVALSHA"] == 3 })
 		r.Unlock(h)
 		r.Entered(e)
 	}, `"DEL"`, `"UNSUBSCRIBE"`)
@@ -119,8 +105,8 @@ func process(r *rig) {
 	r.Hold(c.NewLock("invoices"))
 	// The connection is told of by another goroutine than the rest.
 	for _, message := range []string{`msg="client started"`, "msg=connected", "msg=acquired"} {
-		r.Becomes(message, func() bool { return len(r.log.saying(message)) == 1 })
-		r.lines = append(r.lines, r.log.saying(message)...)
+		r.Becomes(message, func() bool { return len(r.saying(message)) == 1 })
+		r.lines = append(r.lines, r.saying(message)...)
 	}
 	r.ids = append(r.ids, r.server.Addr(), "127.0.0.1:6379")
 }

@@ -50,15 +50,15 @@ func TestTimeoutEndsIdleCommandConnectionsOnly(t *testing.T) {
 	e := r.enter(t.Context(), l)
 	// The next to come would be the waiter's next look, in a minute.
 	r.set("timeout", 3) // the rig must not be idle for so long
-	r.Becomes("an idle connection ended", func() bool { return len(r.log.saying("idle connection ended")) > 0 })
+	r.Becomes("an idle connection ended", func() bool { return len(r.saying("idle connection ended")) > 0 })
 	r.Unlock(h)
 	r.Unlock(r.Entered(e).Hold)
-	for _, line := range r.log.saying("connection ended", "connection lost") {
+	for _, line := range r.saying("connection ended", "connection lost") {
 		if !strings.Contains(line, "connection=commands") {
 			t.Error(line)
 		}
 	}
-	r.Becomes("it is connected again", func() bool { return len(r.log.saying("msg=reconnected")) > 0 })
+	r.Becomes("it is connected again", func() bool { return len(r.saying("msg=reconnected")) > 0 })
 }
 
 func TestEvictionFreesALockThatIsHeld(t *testing.T) {
@@ -93,8 +93,8 @@ func TestFullServerRefusesAcquiresAndGoesOnRenewing(t *testing.T) {
 	if _, err := c.NewLock("shipping").TryLock(t.Context()); err == nil || !strings.Contains(err.Error(), "OOM") {
 		t.Errorf("acquired: %v", err)
 	}
-	before := len(r.log.saying("msg=renewed"))
-	r.Becomes("renewals go on", func() bool { return len(r.log.saying("msg=renewed")) > before+2 })
+	before := len(r.saying("msg=renewed"))
+	r.Becomes("renewals go on", func() bool { return len(r.saying("msg=renewed")) > before+2 })
 	if err := h.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -163,9 +163,9 @@ func TestDatabasesShareChannelsAndNoLocks(t *testing.T) {
 	h := r.Hold(zero.NewLock("invoices"))
 	other := r.Hold(l)
 	e := r.enter(t.Context(), l)
-	r.Becomes("the waiter has tried again", func() bool { return r.commandCalls("evalsha") == 4 })
+	r.Becomes("the waiter has tried again", func() bool { return r.Calls()["EVALSHA"] == 4 })
 	r.Unlock(h) // in the other database
-	r.Becomes("it has tried once more", func() bool { return r.commandCalls("evalsha") == 6 })
+	r.Becomes("it has tried once more", func() bool { return r.Calls()["EVALSHA"] == 6 })
 	select {
 	case e := <-e:
 		t.Errorf("the wait ended with %v", e.Err)
@@ -179,7 +179,7 @@ func TestSettingsOfTheClientThatThePageNames(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	r.open()
-	lines := r.log.saying("client started")
+	lines := r.saying("client started")
 	if len(lines) != 1 {
 		t.Fatal(lines)
 	}

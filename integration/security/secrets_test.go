@@ -1,7 +1,6 @@
 package security
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
@@ -12,12 +11,12 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -39,23 +38,7 @@ func shapes() []string {
 func slicesOf(s string) []string { return []string{s, s[:12], s[len(s)-12:]} }
 
 // capture is a log at its most talkative.
-type capture struct {
-	mu   sync.Mutex // guards text
-	text bytes.Buffer
-}
-
-func (c *capture) Write(b []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.text.Write(b)
-}
-
-func (c *capture) take() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	defer c.text.Reset()
-	return c.text.String()
-}
+type capture struct{ testbed.Log }
 
 // logger writes each record as text and as JSON, and attributes in Go syntax too, as a handler for people may.
 func (c *capture) logger() *slog.Logger {
@@ -178,7 +161,7 @@ func TestSecretsStaySecret(t *testing.T) {
 				}
 				failed := errors.Join(errs...) != nil
 				c.Close()
-				text := log.take()
+				text := log.Take()
 				if (failed || strings.Contains(text, "level=WARN")) == (row.mute && what == "nothing goes wrong") {
 					t.Errorf("want trouble to look at: %v, %q", errs, text)
 				} else {
@@ -186,7 +169,7 @@ func TestSecretsStaySecret(t *testing.T) {
 				}
 				return
 			}
-			spills(t, "the log", log.take())
+			spills(t, "the log", log.Take())
 		})
 	}
 }

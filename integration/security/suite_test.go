@@ -92,7 +92,7 @@ func (s *suite) asks(ctx context.Context) error {
 
 // wakes has waiters woken by messages, over one subscription connection that survives the first one's leaving.
 func (s *suite) wakes(ctx context.Context) error {
-	before := s.connections()
+	before := s.Connections()
 	for range 2 {
 		l := s.lock()
 		h, err := l.TryLock(ctx, rlock.Lease(time.Minute))
@@ -117,7 +117,7 @@ func (s *suite) wakes(ctx context.Context) error {
 			return err
 		}
 	}
-	if n := s.connections() - before; n != 1 {
+	if n := s.Connections() - before; n != 1 {
 		return fmt.Errorf("%d new connections for subscriptions", n)
 	}
 	return nil
@@ -229,16 +229,6 @@ func (s *suite) within(ctx context.Context, what string, state func() bool) erro
 		}
 	}
 	return nil
-}
-
-// connections counts those that the server ever accepted.
-func (r *rig) connections() int {
-	info, _ := redis.String(r.Conn.Do("INFO", "stats"))
-	_, rest, _ := strings.Cut(info, "total_connections_received:")
-	number, _, _ := strings.Cut(rest, "\r\n")
-	var n int
-	_, _ = fmt.Sscan(number, &n)
-	return n
 }
 
 // denied lists what the server's ACL refused: reason and object.

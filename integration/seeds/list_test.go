@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
-
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
@@ -69,11 +67,11 @@ func TestListIsNeverDeleted(t *testing.T) {
 
 	h := r.Lock(r.c.NewLock(name))
 	waiter := testbed.Enter(t.Context(), r.c.NewLock(name))
-	r.Becomes("a waiter listens", func() bool { return len(r.strings("PUBSUB", "CHANNELS")) == 1 })
+	r.Becomes("a waiter listens", func() bool { return len(r.Channels()) == 1 })
 	r.Unlock(h)
 	r.Unlock(r.Entered(waiter).Hold)
 	r.Becomes("no key and no channel is left", func() bool {
-		return r.Number("DBSIZE") == 0 && len(r.strings("PUBSUB", "CHANNELS")) == 0
+		return r.Number("DBSIZE") == 0 && len(r.Channels()) == 0
 	})
 }
 
@@ -104,13 +102,4 @@ func TestListCodesBesideErrors(t *testing.T) {
 	if locked, err := l.IsLocked(t.Context()); locked || err != nil {
 		t.Errorf("after the last: %v, %v", locked, err)
 	}
-}
-
-func (r *rig) strings(command string, args ...any) []string {
-	r.Helper()
-	all, err := redis.Strings(r.Do(command, args...), nil)
-	if err != nil {
-		r.Fatal(err)
-	}
-	return all
 }

@@ -3,8 +3,6 @@ package seeds
 import (
 	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -51,21 +49,12 @@ func TestPrintedLockScriptIsOurs(t *testing.T) {
 	r.Unlock(h)
 }
 
-var calls = regexp.MustCompile(`cmdstat_(?:eval|evalsha|subscribe):calls=([0-9]+)`)
-
 // tries counts scripts and subscriptions since the last time.
-func (r *rig) tries() (n int) {
+func (r *rig) tries() int {
 	r.Helper()
-	stats, err := redis.String(r.Do("INFO", "commandstats"), nil)
-	if err != nil {
-		r.Fatal(err)
-	}
-	for _, m := range calls.FindAllStringSubmatch(stats, -1) {
-		k, _ := strconv.Atoi(m[1])
-		n += k
-	}
+	calls := r.Calls()
 	r.Do("CONFIG", "RESETSTAT")
-	return n
+	return calls["EVAL"] + calls["EVALSHA"] + calls["SUBSCRIBE"]
 }
 
 // Its wait is a loop around the script without a pause: as many commands as the connection can carry, from each waiter.
@@ -85,7 +74,7 @@ func TestSpinningCostsCommandsWaitingDoesNot(t *testing.T) {
 	watched, spun := time.Since(began), r.tries()
 
 	waiter := testbed.Enter(t.Context(), r.open().NewLock(name))
-	r.Becomes("a waiter listens", func() bool { return len(r.strings("PUBSUB", "CHANNELS")) == 1 })
+	r.Becomes("a waiter listens", func() bool { return len(r.Channels()) == 1 })
 	<-time.After(watched) // as long as the other was watched; a waiter that spins would show
 	waited := r.tries()
 	if waited > 10 || spun < 5*waited {

@@ -8,7 +8,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Entry is how a wait for a lock ended, and when.
+// Entry is how an acquire ended, and when.
 type Entry struct {
 	Hold *rlock.Hold // nil with an error
 	Err  error       // the call's
@@ -17,32 +17,31 @@ type Entry struct {
 
 // Enter waits for a lock on a goroutine of its own.
 func Enter(ctx context.Context, l *rlock.Lock, opts ...rlock.AcquireOption) <-chan Entry {
+	return Acquire(func() (*rlock.Hold, error) { return l.Lock(ctx, opts...) })
+}
+
+// Acquire makes a call that acquires on a goroutine of its own.
+func Acquire(call func() (*rlock.Hold, error)) <-chan Entry {
 	ended := make(chan Entry, 1)
 	go func() {
-		h, err := l.Lock(ctx, opts...)
+		h, err := call()
 		ended <- Entry{h, err, time.Now()}
 	}()
 	return ended
 }
 
-// Entered waits for the end of a wait that must succeed.
-func (r *Rig) Entered(waiter <-chan Entry) Entry {
-	r.Helper()
-	e := Receive(r.T, "the waiter to enter", waiter)
+// Entered waits for the end of an acquire that must succeed.
+func Entered(t testing.TB, waiter <-chan Entry) Entry {
+	t.Helper()
+	e := Receive(t, "the acquire to return", waiter)
 	if e.Err != nil {
-		r.Fatal(e.Err)
+		t.Fatal(e.Err)
 	}
 	return e
 }
 
-// Receive waits for a value that must come.
-func Receive[T any](t testing.TB, what string, ch <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-ch:
-		return v
-	case <-time.After(Patience):
-		t.Fatalf("waited %v for %s", Patience, what)
-		panic("unreachable")
-	}
+// Entered waits for the end of an acquire that must succeed.
+func (r *Rig) Entered(waiter <-chan Entry) Entry {
+	r.Helper()
+	return Entered(r.T, waiter)
 }

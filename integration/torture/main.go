@@ -14,6 +14,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/integration/torture/internal/campaign"
 	"github.com/rlock-go/redisson/integration/torture/internal/schedule"
 	"github.com/rlock-go/redisson/integration/torture/internal/worker"
@@ -57,8 +58,8 @@ func main() {
 
 // run runs as a test would, so that all ends with it.
 func run(c campaign.Config) (status int) {
-	p := &program{}
-	defer p.end(&status)
+	p := &testbed.Program{Title: "torture"}
+	defer p.End(&status)
 	c.Logf = p.Logf
 	r := campaign.Run(p, c)
 	fmt.Print(r.Summary())

@@ -49,11 +49,11 @@ type alteredPool struct {
 }
 
 func newAlteredPool(r *rig, addr string, altered []Altered, id *identity) alteredPool {
-	r.t.Helper()
+	r.T.Helper()
 	p := alteredPool{addr, map[string]string{}}
 	known := maps.Clone(id.known)
 	for _, s := range altered {
-		r.do("SCRIPT", "LOAD", s.Text)
+		r.Do("SCRIPT", "LOAD", s.Text)
 		p.shas[sources[s.Role].SHA1] = shaOf(s.Text)
 		known[shaOf(s.Text)] = untitled(s.Role)
 	}

@@ -19,7 +19,7 @@ var asking = []scenario{{
 		s.ok(l.Lock(s.ctx(), rlock.As(h.Owner())))
 		ttl, err := goAsks(s, l, h.Owner(), true, 2)
 		if err != nil || ttl <= 0 || ttl > quiet {
-			s.t.Errorf("RemainTTL: %v, %v", ttl, err)
+			s.T.Errorf("RemainTTL: %v, %v", ttl, err)
 		}
 		return nil
 	},
@@ -41,7 +41,7 @@ func javaAsks(s *javaSide, n string, locked bool, count int64) error {
 	r, err = s.t2.IsHeld(s.ctx(), n)
 	s.says(false, r, err)
 	if r := s.ok(s.t1.HoldCount(s.ctx(), n)); r.Int() != count {
-		s.t.Errorf("Java counts %d, want %d", r.Int(), count)
+		s.T.Errorf("Java counts %d, want %d", r.Int(), count)
 	}
 	s.ok(s.t1.RemainTTL(s.ctx(), n))
 	return nil

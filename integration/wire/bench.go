@@ -38,14 +38,14 @@ func (bs *benches) on(t *testing.T, sc scenario) *bench {
 		b.java = newJava(b.rig, bs.version, options...)
 		bs.by[sc.lease()] = b
 	}
-	b.rig.t = t
-	t.Cleanup(func() { b.rig.t = bs.t })
+	b.rig.T = t
+	t.Cleanup(func() { b.rig.T = bs.t })
 	return b
 }
 
 // playJava records Redisson.
 func (b *bench) playJava(sc scenario) trace {
-	b.rig.t.Helper()
+	b.rig.T.Helper()
 	var last trace
 	for range plays {
 		b.rig.play(b.java.proxy, sc)
@@ -64,16 +64,16 @@ func (b *bench) playJava(sc scenario) trace {
 			return last
 		}
 		if !errors.Is(err, errUntimely) {
-			b.rig.t.Fatal(err)
+			b.rig.T.Fatal(err)
 		}
 	}
-	b.rig.t.Fatalf("Java: %v, %d times; the last:\n%s", errUntimely, plays, last)
+	b.rig.T.Fatalf("Java: %v, %d times; the last:\n%s", errUntimely, plays, last)
 	panic("unreachable")
 }
 
 // playGo records package rlock, with a client of its own. altered scripts take the place of the library's.
 func (b *bench) playGo(sc scenario, altered ...Altered) trace {
-	b.rig.t.Helper()
+	b.rig.T.Helper()
 	var last trace
 	for range plays {
 		s := b.newGo(sc, altered)
@@ -93,10 +93,10 @@ func (b *bench) playGo(sc scenario, altered ...Altered) trace {
 			return last
 		}
 		if !errors.Is(err, errUntimely) {
-			b.rig.t.Fatal(err)
+			b.rig.T.Fatal(err)
 		}
 	}
-	b.rig.t.Fatalf("Go: %v, %d times; the last:\n%s", errUntimely, plays, last)
+	b.rig.T.Fatalf("Go: %v, %d times; the last:\n%s", errUntimely, plays, last)
 	panic("unreachable")
 }
 

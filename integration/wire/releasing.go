@@ -62,14 +62,14 @@ var releasing = []scenario{{
 	name: "unlock of a lock that was lost",
 	java: func(s *javaSide, n string) error {
 		s.ok(s.t1.Lock(s.ctx(), n, dog))
-		s.do("DEL", n)
+		s.Do("DEL", n)
 		s.notHeld(s.t1.Unlock(s.ctx(), n))
 		s.settle()
 		return nil
 	},
 	golang: func(s *goSide, n string) error {
 		h := s.ok(s.lock(n).Lock(s.ctx()))
-		s.do("DEL", n)
+		s.Do("DEL", n)
 		s.is(rlock.ErrNotHeld, h.Unlock(s.ctx()))
 		s.settle()
 		return nil

@@ -36,7 +36,7 @@ func renewalOf(count, lost int, watchdog time.Duration, name string) scenario {
 	}
 	prepared := func(r *rig, all []string) error {
 		if lost >= 0 {
-			r.do("DEL", all[lost])
+			r.Do("DEL", all[lost])
 		}
 		if err := r.early(all...); err != nil {
 			return err

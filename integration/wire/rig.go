@@ -13,18 +13,17 @@ import (
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/monitor"
 )
 
-// patience bounds waits for what should take milliseconds, on a loaded machine.
-const patience = 20 * time.Second
+const patience = testbed.Patience
 
 // rig is a server with everything that watches it. One side at a time plays on it.
 type rig struct {
-	t      *testing.T
-	server *redisserver.LocalServer
-	admin  redis.Conn // prepares and looks; not recorded
-	tap    *monitor.Stream
+	*testbed.Rig // prepares and looks; not recorded
+	server       *redisserver.LocalServer
+	tap          *monitor.Stream
 
 	proxy *faultproxy.Proxy // of the side that plays
 	from  int               // of the proxy's record, where the scenario begins
@@ -37,8 +36,7 @@ type rig struct {
 
 func newRig(t *testing.T, server *redisserver.LocalServer) *rig {
 	t.Helper()
-	r := &rig{t: t, server: server}
-	r.admin = redisserver.Dial(t, r.server)
+	r := &rig{Rig: testbed.New(t, server), server: server}
 	r.tap = monitor.Tap(t, r.server.Addr())
 	r.subscribe()
 	return r
@@ -46,14 +44,14 @@ func newRig(t *testing.T, server *redisserver.LocalServer) *rig {
 
 // subscribe hears every message of every channel.
 func (r *rig) subscribe() {
-	r.t.Helper()
-	conn := redisserver.Dial(r.t, r.server, redis.DialReadTimeout(0))
+	r.T.Helper()
+	conn := redisserver.Dial(r.T, r.server, redis.DialReadTimeout(0))
 	sub := redis.PubSubConn{Conn: conn}
 	if err := sub.PSubscribe("*"); err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	if _, ok := sub.Receive().(redis.Subscription); !ok {
-		r.t.Fatal("not subscribed")
+		r.T.Fatal("not subscribed")
 	}
 	var reader sync.WaitGroup
 	reader.Go(func() {
@@ -68,28 +66,18 @@ func (r *rig) subscribe() {
 			}
 		}
 	})
-	r.t.Cleanup(func() {
+	r.T.Cleanup(func() {
 		conn.Close()
 		reader.Wait()
 	})
 }
 
-// do runs a command that is not part of the scenario.
-func (r *rig) do(command string, args ...any) any {
-	r.t.Helper()
-	reply, err := r.admin.Do(command, args...)
-	if err != nil {
-		r.t.Fatalf("%s %v: %v", command, args, err)
-	}
-	return reply
-}
-
 // play has a side use the server through p, from an empty keyspace on, and from an empty script cache if wanted.
 func (r *rig) play(p *faultproxy.Proxy, sc scenario) {
-	r.t.Helper()
-	r.do("FLUSHALL")
+	r.T.Helper()
+	r.Do("FLUSHALL")
 	if sc.firstUse {
-		r.do("SCRIPT", "FLUSH")
+		r.Do("SCRIPT", "FLUSH")
 	}
 	r.messages()
 	r.proxy, r.kind = p, sc.kind
@@ -103,25 +91,21 @@ func (r *rig) record() []faultproxy.Exchange { return r.proxy.Record()[r.from:] 
 
 // await waits until the record shows a state.
 func (r *rig) await(what string, state func([]faultproxy.Exchange) bool) {
-	r.t.Helper()
-	for end := time.Now().Add(patience); ; <-time.After(2 * time.Millisecond) {
-		if state(r.record()) {
-			return
-		}
-		if time.Now().After(end) {
-			for _, e := range r.record() {
-				r.t.Logf("%q → %q", e.Cmd, e.Reply)
-			}
-			r.t.Fatalf("%v passed without: %s", patience, what)
-		}
+	r.T.Helper()
+	if testbed.Eventually(func() bool { return state(r.record()) }) {
+		return
 	}
+	for _, e := range r.record() {
+		r.Logf("%q → %q", e.Cmd, e.Reply)
+	}
+	r.Fatalf("%v passed without: %s", patience, what)
 }
 
 // messages are what the subscriber heard since the last call. A marker ends them.
 func (r *rig) messages() [][2]string {
-	r.t.Helper()
+	r.T.Helper()
 	const marker = "wire-end-of-messages"
-	r.do("PUBLISH", marker, "")
+	r.Do("PUBLISH", marker, "")
 	for end := time.Now().Add(patience); ; <-time.After(time.Millisecond) {
 		r.mu.Lock()
 		i := slices.IndexFunc(r.heard, func(m [2]string) bool { return m[0] == marker })
@@ -133,7 +117,7 @@ func (r *rig) messages() [][2]string {
 		}
 		r.mu.Unlock()
 		if time.Now().After(end) {
-			r.t.Fatal("the subscriber does not hear the marker")
+			r.T.Fatal("the subscriber does not hear the marker")
 		}
 	}
 }
@@ -143,7 +127,7 @@ const uuidLength = 36
 // settle waits until nothing is owed any more: every command is answered, every latch of an unlock is deleted, every
 // subscription is given up.
 func (r *rig) settle() {
-	r.t.Helper()
+	r.T.Helper()
 	r.await("a latch's DEL, an UNSUBSCRIBE or an answer", func(all []faultproxy.Exchange) bool {
 		owed := map[string]int{}
 		for _, e := range all {

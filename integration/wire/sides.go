@@ -37,11 +37,11 @@ func (s *javaSide) release() {
 }
 
 func newJava(r *rig, version string, options ...javapeer.Option) *javaSide {
-	r.t.Helper()
-	proxy := faultproxy.Start(r.t, r.server.Addr())
-	peer := javapeer.Start(r.t, version, proxy.Addr(), options...)
+	r.T.Helper()
+	proxy := faultproxy.Start(r.T, r.server.Addr())
+	peer := javapeer.Start(r.T, version, proxy.Addr(), options...)
 	if peer.Version != version {
-		r.t.Fatalf("Redisson %s was loaded instead of %s", peer.Version, version)
+		r.T.Fatalf("Redisson %s was loaded instead of %s", peer.Version, version)
 	}
 	return &javaSide{rig: r, peer: peer, proxy: proxy, id: newIdentity(peer.ID), t1: peer.Thread("t1"), t2: peer.Thread("t2")}
 }
@@ -51,26 +51,26 @@ func (s *javaSide) use(k javapeer.Kind) { s.t1, s.t2 = s.t1.Of(k), s.t2.Of(k) }
 
 // ok unwraps a call that has to succeed.
 func (s *javaSide) ok(r javapeer.Reply, err error) javapeer.Reply {
-	s.t.Helper()
+	s.T.Helper()
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return r
 }
 
 // says is ok with the boolean that has to come.
 func (s *javaSide) says(want bool, r javapeer.Reply, err error) {
-	s.t.Helper()
+	s.T.Helper()
 	if got := s.ok(r, err).Bool(); got != want {
-		s.t.Errorf("Java says %v, want %v", got, want)
+		s.T.Errorf("Java says %v, want %v", got, want)
 	}
 }
 
 // notHeld takes the error of an unlock by somebody who holds nothing.
 func (s *javaSide) notHeld(_ javapeer.Reply, err error) {
-	s.t.Helper()
+	s.T.Helper()
 	if e, is := errors.AsType[*javapeer.JavaError](err); !is || !strings.Contains(e.Message, "attempt to unlock lock, not locked by current thread") {
-		s.t.Errorf("Java says %v, want that it is not locked", err)
+		s.T.Errorf("Java says %v, want that it is not locked", err)
 	}
 }
 
@@ -87,18 +87,18 @@ type goSide struct {
 // newGo makes a client. Given altered scripts, they take the place of the library's, and what the library then makes of
 // wrong answers is not looked at.
 func newGo(r *rig, altered []Altered, options ...rlock.Option) *goSide {
-	r.t.Helper()
-	s := &goSide{rig: r, proxy: faultproxy.Start(r.t, r.server.Addr()), id: newIdentity(""), lenient: len(altered) > 0}
+	r.T.Helper()
+	s := &goSide{rig: r, proxy: faultproxy.Start(r.T, r.server.Addr()), id: newIdentity(""), lenient: len(altered) > 0}
 	var err error
 	if s.lenient {
 		s.client, err = rlock.New(newAlteredPool(r, s.proxy.Addr(), altered, s.id), options...)
 	} else {
-		s.client, err = rlock.Open(r.t.Context(), "redis://"+s.proxy.Addr(), options...)
+		s.client, err = rlock.Open(r.T.Context(), "redis://"+s.proxy.Addr(), options...)
 	}
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
-	r.t.Cleanup(func() { s.client.Close() })
+	r.T.Cleanup(func() { s.client.Close() })
 	s.id.client = s.client.ID().String()
 	return s
 }
@@ -108,32 +108,32 @@ func (s *goSide) lock(name string) *rlock.Lock { return s.kind.GoLock(s.client, 
 
 // ok takes an acquire that has to succeed.
 func (s *goSide) ok(h *rlock.Hold, err error) *rlock.Hold {
-	s.t.Helper()
+	s.T.Helper()
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return h
 }
 
 // is takes any other call's outcome.
 func (s *goSide) is(want, err error) {
-	s.t.Helper()
+	s.T.Helper()
 	if !errors.Is(err, want) && !s.lenient {
-		s.t.Errorf("Go says %v, want %v", err, want)
+		s.T.Errorf("Go says %v, want %v", err, want)
 	}
 }
 
 // says is is for a call that answers.
 func says[T comparable](s *goSide, want, got T, err error) {
-	s.t.Helper()
+	s.T.Helper()
 	if (err != nil || got != want) && !s.lenient {
-		s.t.Errorf("the answer is %v, %v; want %v", got, err, want)
+		s.T.Errorf("the answer is %v, %v; want %v", got, err, want)
 	}
 }
 
 func (r *rig) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
-	r.t.Cleanup(cancel)
+	ctx, cancel := context.WithTimeout(r.T.Context(), patience)
+	r.T.Cleanup(cancel)
 	return ctx
 }
 
@@ -192,7 +192,7 @@ func renewals(all []faultproxy.Exchange, name string, answered bool) int {
 
 // renewed waits until each of the locks was renewed n times.
 func (r *rig) renewed(n int, names ...string) {
-	r.t.Helper()
+	r.T.Helper()
 	r.kept = append(r.kept, names...)
 	r.await("renewals", func(all []faultproxy.Exchange) bool {
 		for _, name := range names {

@@ -73,7 +73,7 @@ type key struct {
 
 // finish ends the recording.
 func (r *rig) finish() raw {
-	r.t.Helper()
+	r.T.Helper()
 	keys := r.keys()
 	messages := r.messages()
 	lines := r.tap.Mark()
@@ -83,7 +83,7 @@ func (r *rig) finish() raw {
 // events joins MONITOR's order and inner calls with the proxy's replies. A command that only one of them saw is an event
 // too, at the end: MONITOR leaves out what an administrator does and what was not even begun.
 func (r *rig) events(lines []monitor.Line) []event {
-	r.t.Helper()
+	r.T.Helper()
 	numbers := map[string]int{}
 	for _, c := range r.proxy.Log() {
 		numbers[c.Addr] = c.Number
@@ -128,25 +128,25 @@ func (r *rig) events(lines []monitor.Line) []event {
 
 // keys is everything that the server holds.
 func (r *rig) keys() []key {
-	r.t.Helper()
-	names, err := redis.Strings(r.do("KEYS", "*"), nil)
+	r.T.Helper()
+	names, err := redis.Strings(r.Do("KEYS", "*"), nil)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	slices.Sort(names)
 	var keys []key
 	for _, name := range names {
-		k := key{name: name, kind: r.do("TYPE", name).(string), ttl: r.do("PTTL", name).(int64)}
+		k := key{name: name, kind: r.Do("TYPE", name).(string), ttl: r.Do("PTTL", name).(int64)}
 		switch k.kind {
 		case "hash":
-			k.value, err = redis.Strings(r.do("HGETALL", name), nil)
+			k.value, err = redis.Strings(r.Do("HGETALL", name), nil)
 		case "string":
 			var text string
-			text, err = redis.String(r.do("GET", name), nil)
+			text, err = redis.String(r.Do("GET", name), nil)
 			k.value = []string{text}
 		}
 		if err != nil {
-			r.t.Fatal(err)
+			r.T.Fatal(err)
 		}
 		keys = append(keys, k)
 	}

@@ -70,11 +70,11 @@ func javaWaits(wait func(t *javapeer.Thread, ctx context.Context, n string, leas
 		}()
 		s.await("a waiter", func(all []faultproxy.Exchange) bool { return s.waits(all, n) })
 		if err := s.t2.AwaitParked(s.ctx()); err != nil {
-			s.t.Fatal(err)
+			s.T.Fatal(err)
 		}
 		s.ok(s.t1.Unlock(s.ctx(), n))
 		if err := <-got; err != nil {
-			s.t.Fatal(err)
+			s.T.Fatal(err)
 		}
 		s.settle()
 		return nil
@@ -98,7 +98,7 @@ func goWaitsWith(s *goSide, n string, wait func(context.Context, *rlock.Lock) (*
 	s.await("a waiter", func(all []faultproxy.Exchange) bool { return s.waits(all, n) })
 	s.is(nil, h.Unlock(s.ctx()))
 	if err := <-got; err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	s.settle()
 	return nil

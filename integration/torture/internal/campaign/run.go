@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/torture/internal/checker"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 	"github.com/rlock-go/redisson/integration/torture/internal/schedule"
@@ -54,7 +55,7 @@ func Run(t testing.TB, c Config) *Result {
 		Watchdog: c.Watchdog, CommandTimeout: c.CommandTimeout, Logf: c.Logf,
 	})
 	began := time.Now()
-	start := history.Now()
+	start := machineclock.Now()
 	line := timeline.New(start)
 	check := checker.New(checker.Bounds{
 		Calm: time.Second, Troubled: c.Watchdog + reconnect, Settle: c.Watchdog + time.Second,
@@ -101,9 +102,9 @@ func (r *Result) play(s *stage.Stage, line *timeline.Timeline, began time.Time) 
 		time.Sleep(time.Until(began.Add(f.At)))
 		r.Faults[f.Kind]++
 		playing.Go(func() {
-			from := history.Now()
+			from := machineclock.Now()
 			s.Play(f)
-			line.Fault(timeline.Fault{Fault: f, From: from, To: history.Now()})
+			line.Fault(timeline.Fault{Fault: f, From: from, To: machineclock.Now()})
 		})
 	}
 	playing.Wait()

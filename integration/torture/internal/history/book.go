@@ -3,6 +3,8 @@ package history
 import (
 	"fmt"
 	"sync"
+
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 )
 
 // Book folds events into acquisitions. All methods are safe for concurrent use.
@@ -39,7 +41,7 @@ func NewBook() *Book {
 func (b *Book) Begin(p Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.lives[p] = &life{seen: Now(), open: map[int64]*Acquisition{}}
+	b.lives[p] = &life{seen: machineclock.Now(), open: map[int64]*Acquisition{}}
 }
 
 // End finishes what the process had open, after its last event. It is gone for good.
@@ -51,7 +53,7 @@ func (b *Book) End(p Process) {
 		return
 	}
 	delete(b.lives, p)
-	now := Now()
+	now := machineclock.Now()
 	for _, a := range l.open {
 		a.Died = now
 		if a.Returned == 0 {
@@ -131,12 +133,12 @@ func (b *Book) count(s Side, what, kind string) { b.tallies[Tally{s, what, kind}
 func (b *Book) Voiding(lock int, why string) (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	v := &Void{From: Now(), To: open, Lock: lock, Why: why}
+	v := &Void{From: machineclock.Now(), To: open, Lock: lock, Why: why}
 	b.voids = append(b.voids, v)
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		v.To = Now()
+		v.To = machineclock.Now()
 	}
 }
 
@@ -153,7 +155,7 @@ type Chapter struct {
 func (b *Book) Turn() Chapter {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c := Chapter{Acquisitions: b.finished, Sightings: b.sightings, Horizon: Now()}
+	c := Chapter{Acquisitions: b.finished, Sightings: b.sightings, Horizon: machineclock.Now()}
 	b.finished, b.sightings = nil, nil
 	for _, l := range b.lives {
 		c.Horizon = min(c.Horizon, l.seen)

@@ -3,6 +3,8 @@ package history
 import (
 	"testing"
 	"time"
+
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 )
 
 var proc = Process{Side: Go, Row: 1, Life: 2}
@@ -55,17 +57,17 @@ func TestKilledProcessIsTrustedToItsLastWord(t *testing.T) {
 		}
 	}
 	b.Add(proc, Event{At: 50, What: Called, Op: 3})
-	if c := b.Turn(); len(c.Acquisitions) != 0 || c.Horizon < Now()-time.Minute.Nanoseconds() {
+	if c := b.Turn(); len(c.Acquisitions) != 0 || c.Horizon < machineclock.Now()-time.Minute.Nanoseconds() {
 		t.Errorf("after the end: %+v", c)
 	}
 }
 
 func TestHorizonStopsAtWhatIsOpen(t *testing.T) {
 	b, ch := told(t)
-	if now := Now(); ch.Horizon > now || ch.Horizon < now-time.Minute.Nanoseconds() {
+	if now := machineclock.Now(); ch.Horizon > now || ch.Horizon < now-time.Minute.Nanoseconds() {
 		t.Errorf("nothing open: %d at %d", ch.Horizon, now)
 	}
-	now := Now()
+	now := machineclock.Now()
 	b.Add(proc, Event{At: now + 1, What: Called, Op: 1})
 	b.Add(proc, Event{At: now + 5, What: Tick})
 	b.Add(proc, Event{At: now + 2, What: Called, Op: 2})
@@ -80,7 +82,7 @@ func TestHorizonStopsAtWhatIsOpen(t *testing.T) {
 	b.Add(proc, Event{At: now + 1_000_000_000_000, What: Tick})
 	done := b.Voiding(Every, "flush")
 	ch = b.Turn()
-	if ch.Horizon > Now() || len(ch.Voids) > 0 {
+	if ch.Horizon > machineclock.Now() || len(ch.Voids) > 0 {
 		t.Errorf("a void: %+v", ch)
 	}
 	begun := ch.Horizon
@@ -115,11 +117,11 @@ func TestVoidHitsWhatIsHeldAndWhatIsOnItsWay(t *testing.T) {
 }
 
 func TestClocksAgree(t *testing.T) {
-	c := NewClock()
+	c := machineclock.New()
 	for range 1000 {
-		before := Now()
+		before := machineclock.Now()
 		at := c.At(time.Now())
-		if after := Now(); at < before-time.Millisecond.Nanoseconds() || at > after {
+		if after := machineclock.Now(); at < before-time.Millisecond.Nanoseconds() || at > after {
 			t.Fatalf("%d is not between %d and %d", at, before, after)
 		}
 	}

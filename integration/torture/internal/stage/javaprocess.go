@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 )
@@ -92,7 +93,7 @@ func (j *javaProcess) tick() {
 		case <-time.After(each):
 		}
 		if r := j.current(); r != nil {
-			j.stage.Book.Add(r.id, history.Event{At: history.Now() - ago.Nanoseconds(), What: history.Tick})
+			j.stage.Book.Add(r.id, history.Event{At: machineclock.Now() - ago.Nanoseconds(), What: history.Tick})
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 )
@@ -61,7 +62,7 @@ func (w *javaWorker) round(r *javaRun, t *javaThread) bool {
 	e := history.Event{What: history.Called, Op: op, Worker: w.number, Lock: lock, Lease: max(lease, 0).Nanoseconds()}
 	say := func(e history.Event) {
 		if e.At == 0 {
-			e.At = history.Now()
+			e.At = machineclock.Now()
 		}
 		s.Book.Add(r.id, e)
 	}
@@ -71,19 +72,19 @@ func (w *javaWorker) round(r *javaRun, t *javaThread) bool {
 	switch n := w.rng.IntN(10); {
 	case n < 3:
 		e.Mode, e.Lease, term = "tryLock", 0, s.Watchdog
-		e.At = history.Now()
+		e.At = machineclock.Now()
 		say(e)
 		reply, err = t.TryLock(ctx, name)
 		got = err == nil && reply.Bool()
 	case n < 8:
 		e.Mode = "tryLock(wait)"
-		e.At = history.Now()
+		e.At = machineclock.Now()
 		say(e)
 		reply, err = t.TryLockFor(ctx, name, w.between(10*time.Millisecond, 1500*time.Millisecond), lease)
 		got = err == nil && reply.Bool()
 	default:
 		e.Mode = "lockInterruptibly"
-		e.At = history.Now()
+		e.At = machineclock.Now()
 		say(e)
 		enough := time.AfterFunc(w.between(time.Second, 4*time.Second), func() { t.Interrupt(ctx) })
 		reply, err = t.LockInterruptibly(ctx, name, lease)

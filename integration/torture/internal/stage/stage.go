@@ -9,6 +9,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/integration/torture/internal/checker"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
@@ -100,14 +101,14 @@ func (s *Stage) Troubles() []checker.Trouble {
 
 // trouble says that a fault begins. The returned function says that it is over.
 func (s *Stage) trouble() (over func()) {
-	t := &checker.Trouble{From: history.Now(), To: 1<<63 - 1}
+	t := &checker.Trouble{From: machineclock.Now(), To: 1<<63 - 1}
 	s.mu.Lock()
 	s.troubles = append(s.troubles, t)
 	s.mu.Unlock()
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		t.To = history.Now()
+		t.To = machineclock.Now()
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 )
 
@@ -45,7 +46,7 @@ func (s *Stage) look(c redis.Conn) error {
 	if err != nil {
 		return err
 	}
-	at := history.Now()
+	at := machineclock.Now()
 	for i := range s.Locks {
 		fields, _ := redis.Strings(replies[2*i], nil)
 		ttl, _ := redis.Int64(replies[2*i+1], nil)

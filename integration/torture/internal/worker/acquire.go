@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -121,7 +122,7 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 		s.say(e)
 		hold, err = l.TryLockFor(ctx, wait, opts...)
 	}
-	at := history.Now()
+	at := machineclock.Now()
 	if err != nil {
 		name, why := c.judge(err)
 		s.say(history.Event{At: at, What: history.Refused, Op: e.Op, Kind: name})

@@ -8,13 +8,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 )
 
 // report writes events to the parent.
 type report struct {
 	ops   atomic.Int64
-	clock history.Clock
+	clock machineclock.Clock
 
 	mu  sync.Mutex // keeps lines whole and calls in the order of their instants; guards what follows
 	out io.Writer
@@ -23,7 +24,7 @@ type report struct {
 }
 
 func newReport(out io.Writer) *report {
-	r := &report{clock: history.NewClock(), out: out}
+	r := &report{clock: machineclock.New(), out: out}
 	r.enc = json.NewEncoder(&r.buf)
 	return r
 }
@@ -33,7 +34,7 @@ func (r *report) say(e history.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e.At == 0 {
-		e.At = history.Now()
+		e.At = machineclock.Now()
 	}
 	r.buf.Reset()
 	if err := r.enc.Encode(e); err != nil {

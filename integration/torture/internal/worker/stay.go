@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -129,7 +130,7 @@ func (s *stay) count() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	asked := history.Now()
+	asked := machineclock.Now()
 	c := askCall(ctx)
 	got, err := s.locks[s.lock].HoldCount(ctx, s.holds[0].hold.Owner())
 	if name, why := c.judge(err); err != nil {
@@ -160,7 +161,7 @@ func (s *stay) release() bool {
 	defer cancel()
 	s.say(history.Event{What: history.Unlock, Op: h.op})
 	err := h.hold.Unlock(ctx)
-	at := history.Now()
+	at := machineclock.Now()
 	c := unlockCall()
 	name, why := c.judge(err)
 	s.odd(c.name, why)

@@ -1,4 +1,4 @@
-package faults
+package testbed
 
 import (
 	"fmt"
@@ -9,9 +9,11 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// field is the owner as the server shows it. Owner.String would count as giving the owner away, and then a lost re-entry
-// can't be judged by its count; the auditor gives nothing away. The verb d shows an owner's numbers without String.
-func field(o rlock.Owner) string {
+// Field is an owner as the server shows it. Owner.String would count as giving
+// the owner away, and then a lost re-entry can't be judged by its count; a
+// witness gives nothing away. The verb d shows an owner's numbers without
+// String.
+func Field(o rlock.Owner) string {
 	var id uuid.UUID
 	var thread int64
 	words := strings.Fields(strings.NewReplacer("{", " ", "[", " ", "]", " ", "}", " ").Replace(fmt.Sprintf("%d", o)))

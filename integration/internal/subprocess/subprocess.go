@@ -1,0 +1,27 @@
+// Package subprocess starts the other processes that programs and tests talk with over standard input and output.
+package subprocess
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"github.com/rlock-go/redisson/internal/deathsig"
+)
+
+// Start starts cmd with a pipe to its standard input and one from its standard output. It gets the signal ending should
+// this process end first. What it says on standard error goes to cmd.Stderr, by default to this process's own.
+func Start(cmd *exec.Cmd, ending syscall.Signal) (in io.WriteCloser, out io.Reader, err error) {
+	cmd.SysProcAttr = deathsig.Attr(ending)
+	if cmd.Stderr == nil {
+		cmd.Stderr = os.Stderr
+	}
+	if in, err = cmd.StdinPipe(); err != nil {
+		return nil, nil, err
+	}
+	if out, err = cmd.StdoutPipe(); err != nil {
+		return nil, nil, err
+	}
+	return in, out, cmd.Start()
+}

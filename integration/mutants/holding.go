@@ -1,0 +1,53 @@
+package main
+
+// holding breaks renewal, trust and the telling of a loss.
+var holding = []defect{
+	{
+		what: "trust in a grant counts from its reply", guards: "H1",
+		edits: edits{{In: "attempt.granted", Call: "st.grant", Arg: 2, Put: "n.now()"}},
+		by:    tests{"invariants.TestH1TrustCountsFromTheSend"},
+	},
+	{
+		what: "a renewal ignores \"not yours\"", guards: "H2",
+		edits: edits{{In: "renewal.Done", If: "mine[i]", Put: "mine[i] || true"}},
+		by:    tests{"TestH2NotYoursIsALossAtOnce"},
+	},
+	{
+		what: "one poisoned key fails its whole batch", guards: "H2",
+		edits: edits{{In: "renewal.Done", If: "err != nil && len(r.subs) > 1 && _ && _", Put: "err != nil && len(r.subs) > watchdog.MaxBatch"}},
+		by:    tests{"TestH2PoisonedKeySpoilsNoOthersLease"},
+	},
+	{
+		what: "Err waits for the watchdog instead of reading the clock", guards: "H3",
+		edits: edits{{In: "lockstate.Hold.Err", Stmt: "return h.check()", Put: "return h.ended"}},
+		by:    tests{"TestH3ErrReadsTheClockItself"},
+	},
+	{
+		what: "a hold ends with the context that bounded its wait", guards: "H4",
+		edits: edits{{In: "Waiter.Result", If: "h != nil", Before: "if h != nil { context.AfterFunc(ctx, func() { _ = h.Unlock(context.Background()) }) }"}},
+		by:    tests{"TestH4HoldOutlivesTheContextThatBoundedTheWait"},
+	},
+	{
+		what: "a lease is renewed before its acquire is answered", guards: "H5",
+		edits: edits{
+			{In: "attempt.begin", Call: "st.commandLease", Before: "st.lease.Live(later(n.now(), own), n.now(), 1<<62)"},
+			{In: "State.renewNow", If: "st.lease != l || !st.beginRenewal()", Put: "!st.beginRenewal() && false || st.lease != l"},
+		},
+		by: tests{"TestH5PendingLeaseIsNotRenewed"},
+	},
+	{
+		what: "the answer to an earlier renewal counts", guards: "watchdog's generations, H5",
+		edits: edits{{In: "Watchdog.answer", If: "l.state != inFlight || _", Put: "l.state != inFlight"}},
+		by:    tests{"TestH5AnswerForAnEarlierRenewalIsIgnored"},
+	},
+	{
+		what: "a nested acquire shortens the outer lease", guards: "H6",
+		edits: edits{{In: "attempt.begin", Stmt: "a.lease = st.commandLease(own)", Put: "a.lease = own"}},
+		by:    tests{"TestH6NestedAcquireNeverShortensTheOuterLease"},
+	},
+	{
+		what: "a renewal does not wait for its owner's open command", guards: "H6",
+		edits: edits{{In: "State.renewNow", If: "st.lease != l || !st.beginRenewal()", Put: "!st.beginRenewal() && false || st.lease != l"}},
+		by:    tests{"TestH6RenewalWaitsForAnOpenCommand"},
+	},
+}

@@ -1,0 +1,50 @@
+package main
+
+// sending breaks the connection, what becomes of a command, and what its bytes are taken to mean.
+var sending = []defect{
+	{
+		what: "a broken connection is not killed", guards: "kill barrier",
+		edits: edits{{In: "identify", Stmt: `x.send("CLIENT", "KILL", "ID", b.id, "ADDR", b.addr)`, Put: `_ = b; x.send("CLIENT", "ID")`}},
+		by:    tests{"TestA5WithheldAcquireNeverRuns", "TestA5NextConnectionBeginsWithKillingTheLast"},
+	},
+	{
+		what: "the kill barrier names a connection by its id alone", guards: "kill barrier",
+		edits: edits{{In: "identify", Stmt: `x.send("CLIENT", "KILL", "ID", b.id, "ADDR", b.addr)`, Put: `x.send("CLIENT", "KILL", "ID", b.id)`}},
+		by:    tests{"TestA5KillBarrierAfterRestartHitsNobodyElse"},
+	},
+	{
+		what: "a refused kill passes for a kill barrier", guards: "kill barrier",
+		edits: edits{{In: "identify", Expr: "append(ident.killed, refusal == nil)", Put: "append(ident.killed, true)"}},
+		by:    tests{"TestA5RefusedKillIsToldAsSuch", "TestA5WithoutKillALateAcquireIsRemoved"},
+	},
+	{
+		what: "what must be sent once is sent again after a loss", guards: "resend rules",
+		edits: edits{{In: "Request.lost", If: "r.Resend == Always", Put: "true"}},
+		by:    tests{"TestLostRequestHasItsFateBehindTheBarrier"},
+	},
+	{
+		what: "an idempotent command is not sent again after a loss", guards: "resend rules, R1",
+		edits: edits{{In: "Request.lost", If: "r.Resend == Always", Put: "false"}},
+		by:    tests{"TestIdempotentRequestIsSentAgainBehindTheBarrier", "TestR1LostUnlockReplyCountsOnce"},
+	},
+	{
+		what: "a refusal that passes is final", guards: "resend rules",
+		edits: edits{{In: "Executor.sendsAgain", Stmt: "return said.Transient() || _", Put: "return said.Transient()"}},
+		by:    tests{"TestRefusalIsWaitedOut"},
+	},
+	{
+		what: "a lost command counts as one that did not run", guards: "fates",
+		edits: edits{{In: "mayHaveRun", Case: "Lost", Put: "Open"}},
+		by:    tests{"TestLostRequestHasItsFateBehindTheBarrier", "TestH3GrantBeforeAForcedUnlockThatWasLoadedAndLostIsNotTrusted"},
+	},
+	{
+		what: "a reply of another shape is a refused acquire", guards: "codec, I2",
+		edits: edits{{In: "DecodeAcquire", If: "!ok || ms < pttlNoKey", Put: "ok && ms < pttlNoKey"}},
+		by:    tests{"TestRepliesOfEachScript", "TestI2ReplyOfAnotherShape"},
+	},
+	{
+		what: "the last unlock is told to another channel", guards: "codec",
+		edits: edits{{In: "luasrc.Unlock", Call: "append", Arg: 5, Put: "latch"}},
+		by:    tests{"TestUnlockOfTheLastHoldFreesAndTells"},
+	},
+}
