@@ -46,3 +46,12 @@ func reserve(addr string) (*port, error) {
 }
 
 func (p *port) free() { p.file.Close() }
+
+// stopListening closes a listener, and at once also where a child that is just being started has inherited it: closing
+// alone would leave it open until that child runs its program.
+func stopListening(l net.Listener) {
+	if raw, err := l.(*net.TCPListener).SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { _ = syscall.Shutdown(int(fd), syscall.SHUT_RDWR) })
+	}
+	l.Close()
+}

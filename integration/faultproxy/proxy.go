@@ -110,7 +110,7 @@ func (p *Proxy) Refuse(on bool) {
 	switch {
 	case p.closed:
 	case on && p.listener != nil:
-		p.listener.Close()
+		stopListening(p.listener)
 		p.listener = nil
 	case !on && p.listener == nil:
 		if err := p.listenLocked(p.addr); err != nil {
