@@ -23,7 +23,7 @@ type catcher struct{ pkg, test string }
 
 // catalogue is every defect in the order of the table.
 func catalogue() []defect {
-	return slices.Concat(acquiring, waiting, releasing, leasing, talking, moving, sharing)
+	return slices.Concat(acquiring, waiting, releasing, leasing, talking, moving, sharing, kinds)
 }
 
 // apply makes the edits in the checkout at root. What it returns puts the files back as they were.
