@@ -52,7 +52,7 @@ func Start(t testing.TB) Server {
 // Dial connects to a server with timeouts of some seconds. The connection is closed when the test ends.
 func Dial(t testing.TB, s Server, options ...redis.DialOption) redis.Conn {
 	t.Helper()
-	conn, err := dial(s.URL(), options...)
+	conn, err := Connect(s.URL(), options...)
 	if err != nil {
 		t.Fatalf("redisserver: %v", err)
 	}
@@ -60,7 +60,8 @@ func Dial(t testing.TB, s Server, options ...redis.DialOption) redis.Conn {
 	return conn
 }
 
-func dial(url string, options ...redis.DialOption) (redis.Conn, error) {
+// Connect is Dial for a URL. The caller closes the connection.
+func Connect(url string, options ...redis.DialOption) (redis.Conn, error) {
 	if several(url) {
 		return topologytest.Dial(url)
 	}
@@ -88,7 +89,7 @@ func await(t testing.TB, what string, try func() error) {
 
 // answers asks for a PONG on a fresh connection that gives up quickly.
 func answers(url string, options ...redis.DialOption) error {
-	conn, err := dial(url, append([]redis.DialOption{
+	conn, err := Connect(url, append([]redis.DialOption{
 		redis.DialConnectTimeout(time.Second), redis.DialReadTimeout(time.Second),
 	}, options...)...)
 	if err != nil {

@@ -41,7 +41,7 @@ func New(t *testing.T, s redisserver.Server) *Rig {
 // Dial connects to a server with all rights. The caller closes the connection.
 func Dial(t testing.TB, s redisserver.Server) redis.Conn {
 	t.Helper()
-	conn, err := redis.DialURL(s.URL(), redis.DialConnectTimeout(Patience), redis.DialReadTimeout(Patience), redis.DialWriteTimeout(Patience))
+	conn, err := redisserver.Connect(s.URL(), redis.DialConnectTimeout(Patience), redis.DialReadTimeout(Patience), redis.DialWriteTimeout(Patience))
 	if err != nil {
 		t.Fatal(err)
 	}
