@@ -79,7 +79,7 @@ func TestH6NothingIsSentWhileAnOutcomeIsOpen(t *testing.T) {
 	if len(un) != 1 {
 		t.Fatalf("%d unlocks", len(un))
 	}
-	r.fenced(r.of("renewal", name)[0].Conn, un[0].at)
+	r.killed(r.of("renewal", name)[0].Conn, un[0].at)
 	if n := lost.Release(); n != 0 {
 		t.Error("the renewal ran after the unlock")
 	}

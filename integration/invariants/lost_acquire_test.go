@@ -38,7 +38,7 @@ func TestA5LostAcquireReplyIsUndone(t *testing.T) {
 			if undos[0].Sent.After(tries[1].Sent) {
 				t.Error("the new attempt overtook the undo")
 			}
-			r.fenced(tries[0].Conn, undos[0].at)
+			r.killed(tries[0].Conn, undos[0].at)
 			unlock(t, h)
 			r.Gone(name)
 		})
@@ -61,7 +61,7 @@ func TestA5WithheldAcquireNeverRuns(t *testing.T) {
 			if len(tries) != 2 || len(undos) != 1 || undos[0].owners[0] != tries[0].owners[0] {
 				t.Fatalf("acquires %v, unlocks %v", tries, undos)
 			}
-			r.fenced(tries[0].Conn, undos[0].at)
+			r.killed(tries[0].Conn, undos[0].at)
 			unlock(t, h)
 			r.Gone(name)
 			if n := late.Release(); n != 0 {
@@ -90,7 +90,7 @@ func TestA5AcquireThatTimedOutIsUndone(t *testing.T) {
 	if undos[0].owners[0] != tries[0].owners[0] {
 		t.Errorf("undone %v instead of %v", undos[0].owners, tries[0].owners)
 	}
-	r.fenced(tries[0].Conn, undos[0].at)
+	r.killed(tries[0].Conn, undos[0].at)
 	unlock(t, lock(t, l))
 	r.neverSentAgain(name)
 }

@@ -80,9 +80,9 @@ func (r *rig) answered(key string, n int) {
 	})
 }
 
-// fenced fails unless the connection with this number was killed, by the server's id and address of it, with an answer
+// killed fails unless the connection with this number was killed, by the server's id and address of it, with an answer
 // that stands before the record's place at.
-func (r *rig) fenced(conn, before int) {
+func (r *rig) killed(conn, before int) {
 	r.Helper()
 	c := r.Proxy.Log()[conn]
 	wanted := []string{"CLIENT", "KILL", "ID", strconv.FormatInt(c.ClientID, 10), "ADDR", c.Addr}

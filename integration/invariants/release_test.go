@@ -12,7 +12,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// An unlock whose reply is lost is sent again with its latch, after the fence, and counts once.
+// An unlock whose reply is lost is sent again with its latch, after the kill barrier, and counts once.
 func TestR1LostUnlockReplyCountsOnce(t *testing.T) {
 	t.Parallel()
 	for _, do := range []faultproxy.Action{faultproxy.CutAfter, faultproxy.DropReply, faultproxy.CutBefore} {
@@ -38,7 +38,7 @@ func TestR1LostUnlockReplyCountsOnce(t *testing.T) {
 				if len(sends) != 2 || sends[0].latch != sends[1].latch {
 					t.Fatalf("sent %+v, want the same twice", sends)
 				}
-				r.fenced(sends[0].Conn, sends[1].at)
+				r.killed(sends[0].Conn, sends[1].at)
 				r.latchesGo()
 				for i := count - 2; i >= 0; i-- {
 					unlock(t, holds[i])
@@ -64,7 +64,7 @@ func TestR1SeveralLostRepliesCountOnce(t *testing.T) {
 // The bytes of the first send arrive when the second was answered, in the moment before the client hears of it or later.
 func TestR1WithheldUnlockDoesNotCountTwice(t *testing.T) {
 	t.Parallel()
-	t.Run("fenced", func(t *testing.T) {
+	t.Run("killed", func(t *testing.T) {
 		r := newRig(t)
 		l := r.open().NewLock(name)
 		a, late, released := r.unlockUnderWay(l, faultproxy.Rule{Do: faultproxy.Withhold})
@@ -74,13 +74,13 @@ func TestR1WithheldUnlockDoesNotCountTwice(t *testing.T) {
 		}
 		r.latchesGo()
 		if n := late.Release(); n != 0 {
-			t.Error("it ran after the fence")
+			t.Error("it ran after the kill barrier")
 		}
 		r.heldOnlyBy(name, a.Owner(), 1)
 		unlock(t, a)
 	})
 	for _, at := range []string{"at once", "later"} {
-		t.Run("not fenced, "+at, func(t *testing.T) {
+		t.Run("not killed, "+at, func(t *testing.T) {
 			r, url := rigWithoutKill(t)
 			l := r.openAt(url).NewLock(name)
 			rule := faultproxy.Rule{Do: faultproxy.Withhold}
@@ -118,7 +118,7 @@ func TestR1WithheldUnlockDoesNotCountTwice(t *testing.T) {
 				if len(e.Cmd) > 1 && strings.EqualFold(e.Cmd[0], "DEL") {
 					for _, key := range e.Cmd[1:] {
 						if key == sends[0].latch {
-							t.Error("the latch of a connection that was not fenced was deleted")
+							t.Error("the latch of a connection that was not killed was deleted")
 						}
 					}
 				}

@@ -184,6 +184,24 @@ func TestR1UnlockThatDidNotRunReturnsInTime(t *testing.T) {
 	}
 }
 
+// The first send was lost and may have run, whatever the server says to the next.
+func TestR1RefusedRepetitionOfALostUnlockIsUncertain(t *testing.T) {
+	for _, do := range []faultproxy.Action{faultproxy.CutBefore, faultproxy.CutAfter} {
+		t.Run(do.String(), func(t *testing.T) {
+			r := newRig(t)
+			r.latchesMayStay = true
+			h := lock(t, r.open().NewLock(name), rlock.Lease(long))
+			lost := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: do})
+			refused := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.Answer,
+				Reply: []byte("-NOPERM this user has no permissions to run the 'evalsha' command\r\n")})
+			want(t, h.Unlock(t.Context()), rlock.ErrUncertain)
+			if lost.Hits() != 1 || refused.Hits() != 1 {
+				t.Errorf("%d were lost, %d refused", lost.Hits(), refused.Hits())
+			}
+		})
+	}
+}
+
 // It waited behind an unlock of its owner that was refused, was sent at last, and meets silence.
 func TestR1UnlockBehindARefusedOneReturnsInTime(t *testing.T) {
 	const command = 3 * time.Second // more than what the machine is granted

@@ -3,6 +3,11 @@ package main
 // releasing breaks the unlock, the end of a client, and what is asked of a caller.
 var releasing = []defect{
 	{
+		what: "each send of an unlock has a latch of its own", guards: "R1",
+		edits: edits{{In: "release.send", If: "!st.n.s.sec.again(&r.req)", Before: "r.want.Latch = r.l.freshLatch(); r.l.fill(&r.req, r.call())"}},
+		by:    tests{"TestR1LostUnlockReplyCountsOnce"},
+	},
+	{
 		what: "the latch of a repeated unlock is deleted although its first send may still arrive", guards: "R1",
 		edits: edits{{In: "release.answered", Expr: "!q.MayArrive", Put: "true"}},
 		by:    tests{"TestR1WithheldUnlockDoesNotCountTwice"},

@@ -48,9 +48,11 @@ type Kind interface {
 
 	// Undo leaves nothing of a waiter or of an acquire. open says that an
 	// acquire may have been granted, or queued its owner on the server, and was
-	// never answered; the calls follow it when nothing of it can run any more.
-	// Without open the waiter was refused, and gives up. The first call of an
-	// open Undo is a Release, if the kind has one. None: nothing is left.
+	// never answered; the calls follow it when nothing of it can run any more. The
+	// first of them is a Release, whose reply Released reads; with none a Release
+	// is made and sent. Where the owner is used again, an open Undo is not asked
+	// for: Confirm is, and then an Undo that is not open. Without open the server
+	// did not grant, and the waiter gives up; no call means that nothing is left.
 	Undo(w *Want, open bool) []Call
 
 	// Confirm asks what the server knows of the owner's holds after an acquire

@@ -36,7 +36,8 @@ func (n *name) try(w *Waiter) {
 	} else {
 		// The owner of an attempt that may have been granted is not used again,
 		// or the next attempt could re-enter (A5). A refused attempt leaves
-		// nothing behind.
+		// no hold behind; a place in the server's queue, where the kind has one,
+		// is kept for the next attempt.
 		if w.owner == (Owner{}) || w.ownerUsed {
 			w.owner, w.ownerUsed = n.c.NewOwner(), false
 		}
@@ -249,6 +250,7 @@ func (a *attempt) ranInPart(err error) {
 		if a.passing() {
 			a.retryLater(err)
 		} else {
+			a.w.asked()
 			a.reject(err)
 		}
 		return

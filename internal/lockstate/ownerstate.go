@@ -93,8 +93,8 @@ func (n *name) holds(o Owner) bool {
 	return st != nil && st.held > 0
 }
 
-// held tells whether any owner has a living hold. Only one can: a grant to
-// another ends it.
+// held tells whether any owner has a living hold. Of a kind of width 1 only one
+// can: a grant to another ends it.
 func (n *name) held() bool {
 	for st := n.states; st != nil; st = st.next {
 		if st.held > 0 {

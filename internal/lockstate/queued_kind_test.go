@@ -206,6 +206,31 @@ func TestLostTryLeavesTheServersQueueAndItsWaiterListensAnew(t *testing.T) {
 	becomes(t, conn, 0, "EXISTS", "q", "q:queue")
 }
 
+// silent is queued where the server can't be asked what an owner holds.
+type silent struct{ queued }
+
+func (silent) Confirm([]any, *kind.Want) kind.Call { return kind.Call{} }
+
+func TestSharedOwnerWhoseTryWasLostLeavesTheServersQueue(t *testing.T) {
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	a := open(t, s)
+	b, d := openDropping(t, s)
+	la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(silent{queued{kind.Reentrant}}, "q", "q")
+	h := acquire(t, &la)
+	d.drop(queuedLock.SHA1)
+	ended := make(chan outcome, 1)
+	wait(t.Context(), t, &lb, 0, ended, Terms{Owner: b.NewOwner(), As: true})
+	if o := <-ended; !errors.Is(o.err, ErrUncertain) {
+		t.Errorf("it ended with %v", o.err)
+	}
+	if d.lost.Load() != 1 {
+		t.Fatal("nothing was lost")
+	}
+	becomes(t, conn, 0, "LLEN", "q:queue")
+	unlock(t, h)
+}
+
 func TestWhoDoesNotWaitLeavesTheServersQueue(t *testing.T) {
 	s := redistest.Start(t)
 	conn := s.Dial(t)

@@ -246,6 +246,8 @@ func (r *release) Done(q *command.Request) {
 		r.sent()
 		r.st.mayHaveSet(q.Wire.Sent, r.lease)
 		r.finish(q.Wire.Err)
+	case q.First != 0:
+		r.finish(r.uncertain()) // a repetition was refused; the send that was lost may have run
 	default:
 		r.finish(q.Wire.Err)
 	}

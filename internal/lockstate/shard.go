@@ -35,9 +35,8 @@ func (c *State) shard(key string) *shard {
 }
 
 // name is the client's state of one key and one family of kinds: its waiters and
-// its owners. It exists
-// as long as there is one of either. There may be a hundred thousand names that
-// are held and never waited for, so it is small.
+// its owners. It exists as long as there is one of either. There may be a
+// hundred thousand names that are held and never waited for, so it is small.
 type name struct {
 	c *State
 	s *shard

@@ -156,5 +156,6 @@ func (a *attempt) undecided(why string) {
 	n := a.st.n
 	n.c.log.undecided(a.st, why)
 	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", ErrUncertain, why, a.lease))
+	a.w.asked()
 	a.unsent()
 }

@@ -133,7 +133,7 @@ func (r *rig) arrives(late *faultproxy.Handle, holds ...*rlock.Hold) {
 	}
 }
 
-// A command that can't be fenced may cut the lease that a later one has set. Nothing is promised beyond that.
+// A command that can't be barred may cut the lease that a later one has set. Nothing is promised beyond that.
 func TestH6WithoutKillNoPromiseIsLongerThanALateCommand(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
@@ -272,7 +272,7 @@ func TestH6WithoutKillALateCommandOutlivesItsHold(t *testing.T) {
 	_ = again.Unlock(t.Context())
 }
 
-// A server that tells a client nothing about its connections: the fence can't even be named.
+// A server that tells a client nothing about its connections: its connection can't even be named.
 func TestA5WithoutClientCommandsALostReplyIsUndone(t *testing.T) {
 	t.Parallel()
 	user := redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-client"}}
