@@ -85,7 +85,7 @@ func (x *Executor) resend(r *Request, to topology.Redirection) bool {
 	}
 	if err == nil {
 		r.node = n
-		if n.Pipe.Resend(&r.Wire, to.Asking) {
+		if n.Pipe.Resend(&r.Wire, r.bound, to.Asking) {
 			x.mu.Unlock()
 			n.Pipe.WakeWriter()
 			return true
@@ -93,6 +93,9 @@ func (x *Executor) resend(r *Request, to topology.Redirection) bool {
 		err = r.Wire.Err
 	}
 	if fateOf(err) == Closed || x.o.Closing() {
+		if fateOf(err) == Refused {
+			err = Unsent(err) // why no node serves the slot
+		}
 		r.Wire.Reply, r.Wire.Err = nil, err
 		x.mu.Unlock()
 		return false
@@ -131,7 +134,7 @@ func (x *Executor) park(r *Request, to topology.Redirection) {
 		x.mu.Unlock()
 		switch {
 		case !mine: // it was taken back
-		case x.o.Closing() || x.o.Now() >= r.bound || !x.resend(r, to):
+		case x.o.Now() >= r.bound || !x.resend(r, to):
 			r.settle()
 		}
 	})

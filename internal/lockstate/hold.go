@@ -102,9 +102,10 @@ func (h *Hold) Err() error {
 // ValidUntil is until when exclusion may be trusted without another renewal.
 func (h *Hold) ValidUntil() time.Time {
 	s := h.l.shard()
+	wall := time.Now() // before the clock is read: what passes in between makes the answer earlier, not later
 	defer s.enter(mustNotBlock).leave()
 	h.check()
-	return time.Now().Add(h.trust() - h.st.n.now())
+	return wall.Add(h.trust() - h.st.n.now())
 }
 
 // trust is the instant at which trust ends. It is called with the shard locked.

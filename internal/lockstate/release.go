@@ -228,6 +228,7 @@ func (r *release) Done(q *command.Request) {
 			second := form
 			r.form = &second
 			r.l.fill(&r.req, form)
+			r.req.Resend = resend(&form)
 			r.send()
 			return
 		case err == nil:

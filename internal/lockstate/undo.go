@@ -147,8 +147,8 @@ func (a *attempt) countHolds() {
 // attempt.
 func (a *attempt) resumeAs() {
 	a.w.ownerUsed = false
-	a.resolve()
 	a.w.asked()
+	a.resolve()
 }
 
 // undecided ends an attempt whose outcome can't be found out.

@@ -212,6 +212,30 @@ func TestWriteOfAMasterThatIsDemotedIsUnacknowledged(t *testing.T) {
 	}
 }
 
+// Nobody else sends anything: the DEL alone finds out that its server is a replica now.
+func TestDiscardThatAReplicaRefusesGivesTheConnectionUp(t *testing.T) {
+	old, next := redistest.Start(t), redistest.Start(t)
+	var a address
+	a.at.Store(old)
+	p := open(t, a.dial, Options{})
+	end(t, ask(p, "PING"))
+	if _, err := next.Dial(t).Do("SET", "k", "1"); err != nil {
+		t.Fatal(err)
+	}
+	follow(t, old, next)
+	a.at.Store(next)
+	p.Discard("k")
+	c := next.Dial(t)
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		if n, err := redis.Int(c.Do("EXISTS", "k")); n == 0 && err == nil {
+			return
+		}
+		if time.Since(began) > 5*timeout {
+			t.Fatal("the DEL goes to the former master all the time")
+		}
+	}
+}
+
 // A pool keeps its connections to the former master; they work.
 func TestPoolFullOfConnectionsToAReplicaIsEmptied(t *testing.T) {
 	old, next := redistest.Start(t), redistest.Start(t)
@@ -380,7 +404,7 @@ func askAgain(p *Pipeline, command string, args ...any) <-chan *Request {
 	submit(p, &Request{Command: command, Args: args, Done: CompletionFunc(func(r *Request) {
 		if refusedReadOnly(r.Err) {
 			p.GiveUp(r)
-			if clock.System().Now() < r.Deadline() && p.Resend(r, false) {
+			if clock.System().Now() < r.Deadline() && p.Resend(r, r.Deadline(), false) {
 				return
 			}
 		}

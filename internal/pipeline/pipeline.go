@@ -148,11 +148,11 @@ func (p *Pipeline) over() error {
 }
 
 // Resend queues r, which was answered that it did not run, here or on another
-// pipeline. It keeps its deadline. asking sends ASKING directly before it: then
+// pipeline, or that found none. It is written by deadline, or not at all. asking sends ASKING directly before it: then
 // its script is loaded before, unless that was done once, since whatever stands
 // between the two takes the server's permission away. Like Enqueue, it does no
 // I/O and reports false on a closed pipeline.
-func (p *Pipeline) Resend(r *Request, asking bool) bool {
+func (p *Pipeline) Resend(r *Request, deadline time.Duration, asking bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.over(); err != nil {
@@ -163,6 +163,7 @@ func (p *Pipeline) Resend(r *Request, asking bool) bool {
 		p.queueLoad(r)
 	}
 	r.queued, r.resent, r.asking, r.loads = true, true, asking, 0
+	r.deadline = deadline
 	r.Reply, r.Err = nil, nil
 	p.queue = append(p.queue, r)
 	return true
@@ -339,6 +340,9 @@ func (p *discarded) Complete(r *Request) {
 	_, lost := r.Err.(*LostError)
 	said, _ := refusal.Of(r.Err)
 	refused := said.Passing()
+	if said.ReadOnly() {
+		(*Pipeline)(p).GiveUp(r) // nobody else may send anything for long
+	}
 	p.mu.Lock()
 	p.refused = refused || said.Elsewhere() // it may be asked again before the slot has moved
 	p.mu.Unlock()

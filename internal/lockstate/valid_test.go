@@ -1,0 +1,46 @@
+package lockstate
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// preempted is a clock whose caller may be preempted just after it was read.
+type preempted struct {
+	clock.Clock
+	pause atomic.Int64
+}
+
+func (c *preempted) Now() time.Duration {
+	defer time.Sleep(time.Duration(c.pause.Load()))
+	return c.Clock.Now()
+}
+
+// What passes while ValidUntil is worked out is never added to what is trusted (H1).
+func TestH1ValidUntilIsNeverTooLate(t *testing.T) {
+	s := redistest.Start(t)
+	slow := &preempted{Clock: clock.System()}
+	o := config()
+	o.Clock = slow
+	c := openWith(t, s, o)
+	l := c.NewLock(kind.Reentrant, "valid", "valid")
+	h := acquire(t, &l)
+	defer unlock(t, h)
+	slow.pause.Store(int64(100 * time.Millisecond))
+	said := h.ValidUntil()
+	slow.pause.Store(0)
+	var valid time.Time // what stands still makes it earlier
+	for range 20 {
+		if v := h.ValidUntil(); v.After(valid) {
+			valid = v
+		}
+	}
+	if late := said.Sub(valid); late > 10*time.Millisecond {
+		t.Errorf("%v too late", late)
+	}
+}
