@@ -1,6 +1,11 @@
 package main
 
-import "time"
+import (
+	"strings"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+)
 
 // inTime judges how long a call took. What the machine stood still meanwhile comes on top.
 func (r *round) inTime(c *client, o op, rep reply) {
@@ -8,6 +13,9 @@ func (r *round) inTime(c *client, o op, rep reply) {
 	took := time.Duration(rep.End - rep.Start)
 	if took <= most+delay {
 		return
+	}
+	if o.Do == doTry && c.hadNoScript(rep.Start, rep.End) {
+		most += c.set.Timeout // that its script is not known is an answer, and the next may take as long
 	}
 	if stood := r.machine.settled(rep.Start, rep.End); took > most+delay+2*stood {
 		r.violate("bound", "%v of client %d took %v, at most %v is documented (the machine stood still for %v): %v", o, c.n, took, most, stood, rep)
@@ -57,6 +65,16 @@ func (c *client) unlocking() bool {
 	defer c.r.mu.Unlock()
 	for _, k := range c.r.calls {
 		if k.c == c && (k.Do == doUnlock || k.Do == doUnlockAs) && k.is("uncertain") {
+			return true
+		}
+	}
+	return false
+}
+
+// hadNoScript tells whether an acquire was answered meanwhile that the server does not know its script.
+func (c *client) hadNoScript(from, to int64) bool {
+	for _, w := range c.record() {
+		if said, is := w.reply.(faultproxy.Error); is && w.what == acquire && strings.HasPrefix(string(said), "NOSCRIPT") && w.answered >= from && w.answered <= to {
 			return true
 		}
 	}
