@@ -3,6 +3,7 @@ package faultproxy_test
 import (
 	"errors"
 	"net"
+	"os"
 	"strconv"
 	"syscall"
 	"testing"
@@ -48,7 +49,7 @@ func chosen(t *testing.T, number int) error {
 		t.Fatal(err)
 	}
 	switch err := syscall.SetsockoptInt(fd, syscall.IPPROTO_IP, ipLocalPortRange, number<<16|number); {
-	case errors.Is(err, syscall.ENOPROTOOPT):
+	case errors.Is(err, syscall.ENOPROTOOPT) && os.Getenv("CI") != "true":
 		t.Skip("this system can't be told from which ports to choose")
 	case err != nil:
 		t.Fatal(err)
