@@ -121,7 +121,7 @@ func (a *attempt) unanswered() bool { return a.queued && !a.detached }
 // called. It is called with the shard locked.
 func (a *attempt) cancel() bool {
 	if a.queued && !a.detached && a.st.n.c.exec.Cancel(&a.req) {
-		a.queued = false
+		a.queued, a.w.ownerUsed = false, false
 		return true
 	}
 	return false

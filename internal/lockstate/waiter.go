@@ -43,7 +43,12 @@ func (w *Waiter) endWait(why waitqueue.Reason, err error) {
 	case waitqueue.Refused:
 		w.err = ErrLocked
 	case waitqueue.Unreachable:
+		a := w.attempt
+		cancelled := a != nil && a.cancel()
 		w.err = w.unreachable(err)
+		if cancelled {
+			a.unsent()
+		}
 	case waitqueue.Failed:
 		w.err = err
 	}
@@ -164,7 +169,7 @@ func (w *Waiter) unsent(last error) error {
 		why = fmt.Errorf("an earlier command of owner %s is still without an answer", w.Terms.Owner)
 	case a == nil && (command.IsLost(last) || w.facts().InFlight):
 		why = errors.New("an earlier caller's attempt is still without an answer")
-	case last != nil:
+	case last != nil && !command.IsLost(last):
 		return last
 	case a != nil:
 		why = errors.New("it still waits to be written")
@@ -180,10 +185,11 @@ func (w *Waiter) unsent(last error) error {
 // unreachable is the error of a waiter that never had an answer and whose
 // trouble has lasted for a command timeout.
 func (w *Waiter) unreachable(err error) error {
-	if !command.IsLost(err) {
+	unanswered := w.attempt != nil && w.attempt.unanswered()
+	switch {
+	case !command.IsLost(err) && !unanswered:
 		return err
-	}
-	if !w.ownerUsed {
+	case !w.ownerUsed:
 		return w.unsent(err)
 	}
 	return fmt.Errorf("%w: %w; whatever it took is being given back", ErrUncertain, w.sinceLost(err))

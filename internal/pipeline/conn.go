@@ -3,7 +3,6 @@ package pipeline
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"sync"
 	"time"
@@ -26,11 +25,14 @@ type conn struct {
 	pusher   pusher          // nil likewise
 	batches  chan []*Request // written or being written, in order
 	wrote    chan struct{}   // one for each batch that is not being written any more
-	wmu      sync.Mutex      // held while writing; guards broken
+	wmu      sync.Mutex      // held while writing; guards broken, begun and stuck
 	woke     bool            // a batch was completed since the last pause; the reader's
 	answered bool            // something was; the reader's
 	waited   bool            // WAIT may have been sent; never changes
 	broken   bool            // nothing is written any more, and batches are their completions' again
+	begun    int             // batches of which something may have been written
+	stuck    bool            // a write has failed, so that nothing follows it
+	returned int             // batches that were answered in full; the reader's
 
 	// All below is guarded by p.mu.
 	writing      bool
@@ -49,18 +51,6 @@ type conn struct {
 type batchBound struct {
 	sent  time.Duration
 	waits int // the WAITs in it, each of which may rightly take a second
-}
-
-// end lets the reader return once it has read what is in flight. Then release
-// must be called. It is called with p.mu held.
-func (c *conn) end() {
-	if c.p.conn == c {
-		c.p.conn, c.p.releasing = nil, true
-	}
-	if !c.ended {
-		c.ended = true
-		close(c.batches)
-	}
 }
 
 // managed is a connection whose read deadlines are set from outside, so that a
@@ -128,18 +118,18 @@ func (c *conn) write(b []*Request) {
 	defer func() { c.wrote <- struct{}{} }() // never blocks, as batches
 	c.wmu.Lock()
 	defer c.wmu.Unlock()
-	if c.broken {
+	if c.broken || c.stuck {
 		return
 	}
+	c.begun++
 	if c.pusher != nil {
-		if c.send(b, c.pusher.Queue) != nil || c.pusher.Push() != nil {
+		if c.stuck = c.send(b, c.pusher.Queue) != nil || c.pusher.Push() != nil; c.stuck {
 			c.Interrupt()
 		}
 		return
 	}
-	if c.send(b, func(command string, args []any) error { return c.Conn.Send(command, args...) }) == nil {
-		_ = c.Conn.Flush()
-	}
+	c.stuck = c.send(b, func(command string, args []any) error { return c.Conn.Send(command, args...) }) != nil ||
+		c.Conn.Flush() != nil
 }
 
 func (c *conn) send(b []*Request, send func(command string, args []any) error) error {
@@ -188,6 +178,7 @@ func (c *conn) read() {
 			p.complete(r)
 			c.woke, c.answered = true, true
 		}
+		c.returned++
 		p.mu.Lock()
 		c.inflight--
 		c.openRequests -= len(b)
@@ -273,113 +264,4 @@ func (c *conn) receiveReply(r *Request, reply any, err error, timeout time.Durat
 		c.recount()
 	}
 	return nil
-}
-
-// finish ends a connection on which no reply is expected.
-func (c *conn) finish(cause error) {
-	p := c.p
-	p.mu.Lock()
-	p.updateBackoff(c)
-	owes := c.inflight > 0
-	if owes {
-		p.mu.Unlock()
-		// A batch was cut as the connection ended.
-		c.fail(nil, cause)
-		return
-	}
-	c.end()
-	retired := c.retired
-	p.mu.Unlock()
-	if retired {
-		c.Interrupt() // a pool must not lend it again
-	}
-	c.release()
-	if cause != nil && p.ctx.Err() == nil {
-		p.o.log.Idle(cause)
-	}
-	p.notifyEnded()
-	if retired {
-		p.mu.Lock()
-		p.connect() // even if nobody asks for anything: Moved is to be told
-		p.mu.Unlock()
-	}
-	p.Flush()
-}
-
-// release gives the connection back. Until then no other is made: a pool with
-// just enough connections would have none.
-func (c *conn) release() {
-	c.wmu.Lock()
-	c.broken = true
-	c.Release()
-	c.wmu.Unlock()
-	c.p.mu.Lock()
-	c.p.releasing = false
-	c.p.mu.Unlock()
-}
-
-// fail ends a connection. Its requests without a reply are lost.
-func (c *conn) fail(rest []*Request, cause error) {
-	if ne, ok := errors.AsType[interface {
-		error
-		Timeout() bool
-	}](cause); ok && ne.Timeout() {
-		cause = fmt.Errorf("no reply within %v: %w", c.p.o.Timeout, cause)
-	}
-	p := c.p
-	if p.ctx.Err() == nil {
-		p.o.log.Lost(cause, slog.Int("unanswered", len(rest)))
-		if c.barrier.id == 0 {
-			p.o.log.Refused(0, "", errNoID)
-		}
-	}
-	p.mu.Lock()
-	c.end()
-	p.barriers = append(p.barriers, c.barrier)
-	if c.barrier.id == 0 {
-		p.decide(c.barrier, false)
-	}
-	p.updateBackoff(c)
-	p.mu.Unlock()
-	c.Interrupt()
-	c.release()
-	p.mu.Lock()
-	if !p.closed {
-		// The next connection is made even if nothing is queued, for the kill
-		// barrier.
-		p.connect()
-	}
-	p.mu.Unlock()
-	c.lose(rest, cause)
-	for b := range c.batches {
-		c.lose(b, cause)
-	}
-	p.runBarriers()
-	p.notifyEnded()
-	p.Flush()
-}
-
-// notifyEnded calls Options.Ended.
-func (p *Pipeline) notifyEnded() {
-	if p.o.Ended != nil && p.ctx.Err() == nil {
-		p.o.Ended()
-	}
-}
-
-// updateBackoff lengthens the pause before the next connection if this one
-// answered nothing. It is called with p.mu held.
-func (p *Pipeline) updateBackoff(c *conn) {
-	if c.answered && !c.retired {
-		p.backoff = 0
-		p.useless.Reset()
-		return
-	}
-	p.backoff = p.useless.Next()
-}
-
-func (c *conn) lose(rs []*Request, cause error) {
-	for _, r := range rs {
-		r.Reply, r.Err = nil, &LostError{Cause: cause}
-		r.Done.Complete(r)
-	}
 }

@@ -337,8 +337,8 @@ func (p *discarded) Complete(r *Request) {
 		p.mu.Unlock()
 		return
 	}
-	_, lost := r.Err.(*LostError)
 	said, _ := refusal.Of(r.Err)
+	lost := !refusal.Is(r.Err) // or not even sent
 	refused := said.Passing()
 	if said.ReadOnly() {
 		(*Pipeline)(p).GiveUp(r) // nobody else may send anything for long

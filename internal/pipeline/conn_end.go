@@ -1,0 +1,141 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+)
+
+// end lets the reader return once it has read what is in flight. Then release
+// must be called. It is called with p.mu held.
+func (c *conn) end() {
+	if c.p.conn == c {
+		c.p.conn, c.p.releasing = nil, true
+	}
+	if !c.ended {
+		c.ended = true
+		close(c.batches)
+	}
+}
+
+// finish ends a connection on which no reply is expected.
+func (c *conn) finish(cause error) {
+	p := c.p
+	p.mu.Lock()
+	p.updateBackoff(c)
+	owes := c.inflight > 0
+	if owes {
+		p.mu.Unlock()
+		// A batch was cut as the connection ended.
+		c.fail(nil, cause)
+		return
+	}
+	c.end()
+	retired := c.retired
+	p.mu.Unlock()
+	if retired {
+		c.Interrupt() // a pool must not lend it again
+	}
+	c.release()
+	if cause != nil && p.ctx.Err() == nil {
+		p.o.log.Idle(cause)
+	}
+	p.notifyEnded()
+	if retired {
+		p.mu.Lock()
+		p.connect() // even if nobody asks for anything: Moved is to be told
+		p.mu.Unlock()
+	}
+	p.Flush()
+}
+
+// release gives the connection back. Until then no other is made: a pool with
+// just enough connections would have none.
+func (c *conn) release() {
+	c.wmu.Lock()
+	c.broken = true
+	c.Release()
+	c.wmu.Unlock()
+	c.p.mu.Lock()
+	c.p.releasing = false
+	c.p.mu.Unlock()
+}
+
+// fail ends a connection. Its requests without a reply are lost, but for those of
+// batches whose write never began. rest is what is left of the first batch that
+// is not answered in full, or empty.
+func (c *conn) fail(rest []*Request, cause error) {
+	if ne, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](cause); ok && ne.Timeout() {
+		cause = fmt.Errorf("no reply within %v: %w", c.p.o.Timeout, cause)
+	}
+	p := c.p
+	if p.ctx.Err() == nil {
+		p.o.log.Lost(cause, slog.Int("unanswered", len(rest)))
+		if c.barrier.id == 0 {
+			p.o.log.Refused(0, "", errNoID)
+		}
+	}
+	p.mu.Lock()
+	c.end()
+	p.barriers = append(p.barriers, c.barrier)
+	if c.barrier.id == 0 {
+		p.decide(c.barrier, false)
+	}
+	p.updateBackoff(c)
+	p.mu.Unlock()
+	c.Interrupt()
+	c.release()
+	p.mu.Lock()
+	if !p.closed {
+		// The next connection is made even if nothing is queued, for the kill
+		// barrier.
+		p.connect()
+	}
+	p.mu.Unlock()
+	at := c.returned
+	if len(rest) > 0 {
+		c.lose(at, rest, cause)
+		at++
+	}
+	for b := range c.batches {
+		c.lose(at, b, cause)
+		at++
+	}
+	p.runBarriers()
+	p.notifyEnded()
+	p.Flush()
+}
+
+// notifyEnded calls Options.Ended.
+func (p *Pipeline) notifyEnded() {
+	if p.o.Ended != nil && p.ctx.Err() == nil {
+		p.o.Ended()
+	}
+}
+
+// updateBackoff lengthens the pause before the next connection if this one
+// answered nothing. It is called with p.mu held.
+func (p *Pipeline) updateBackoff(c *conn) {
+	if c.answered && !c.retired {
+		p.backoff = 0
+		p.useless.Reset()
+		return
+	}
+	p.backoff = p.useless.Next()
+}
+
+// lose completes the requests of the connection's batch with this number. The
+// connection was released, so begun is final.
+func (c *conn) lose(number int, rs []*Request, cause error) {
+	for _, r := range rs {
+		if r.Reply = nil; number < c.begun {
+			r.Err = &LostError{Cause: cause}
+		} else {
+			r.Err = &NotSentError{Cause: cause}
+		}
+		r.Done.Complete(r)
+	}
+}
