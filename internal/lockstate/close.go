@@ -79,7 +79,7 @@ func (c *State) close(patience time.Duration) {
 func (c *State) failWaiters(keep func(*Waiter) bool) {
 	c.eachName(func(n *name) {
 		var under []*attempt
-		for q := n.queues; q != nil; q = q.next {
+		for q := n.first(); q != nil; q = q.next {
 			if c.Closed() {
 				q.Close()
 			}
@@ -123,7 +123,7 @@ func (c *State) endHolds() {
 // stopQueues stops the timers that are left.
 func (c *State) stopQueues() {
 	c.eachName(func(n *name) {
-		for q := n.queues; q != nil; q = q.next {
+		for q := n.first(); q != nil; q = q.next {
 			q.stop()
 		}
 	})

@@ -14,7 +14,8 @@
 //
 // A [Waiter] is a call that waits. The queue of its name, in
 // internal/waitqueue, decides when it tries; waitqueue.go does what the queue
-// says. An attempt is one acquire command. It outlives its waiter, and ends in
+// says. A lone waiter gets its queue only when something happens beside its
+// attempt (lone.go). An attempt is one acquire command. It outlives its waiter, and ends in
 // one place, attempt.end, whatever became of the command: granted, refused, not
 // sent, lost and undone (undo.go). A release is one unlock with all its
 // repetitions (release.go), an extension one Extend, a renewal one batch of the

@@ -28,7 +28,7 @@ func (c *State) changed(change topology.Change) {
 	}
 	c.eachName(func(n *name) {
 		if change.Slots.Has(n.l.slot) {
-			for q := n.queues; q != nil; q = q.next {
+			for q := n.first(); q != nil; q = q.next {
 				q.resubscribe()
 			}
 		}

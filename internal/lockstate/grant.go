@@ -38,8 +38,10 @@ func (a *attempt) granted(r *command.Request) {
 		h.giveBack()
 	default:
 		w.hold = h
-		a.reportGrant()
-		n.letThrough(st.owner)
+		if !n.grantAlone(w) {
+			a.reportGrant()
+			n.letThrough(st.owner)
+		}
 		a.end()
 		if w.tries == 1 {
 			w.done()

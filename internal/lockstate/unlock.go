@@ -143,7 +143,7 @@ func (h *Hold) giveBack() {
 	h.release(nil, func(err error) {
 		n.c.log.givenBack(h.st, err)
 		// Without a subscription the waiters would not notice the release.
-		for q := n.queues; q != nil; q = q.next {
+		for q := n.first(); q != nil; q = q.next {
 			q.GivenBack()
 		}
 		n.step()

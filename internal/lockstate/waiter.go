@@ -272,6 +272,11 @@ func (w *Waiter) Start(l *Lock, once bool, wait time.Duration) error {
 	if wait >= 0 {
 		w.Until = w.began + wait
 	}
+	if n.alone(w) {
+		n.lone = w
+		n.try(w)
+		return nil
+	}
 	if q := n.ensureQueue(l, w.queueOwner); once || w.Terms.As {
 		q.JoinUnqueued(w.began, &w.Waiter)
 	} else {

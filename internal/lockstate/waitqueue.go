@@ -36,7 +36,7 @@ type waitQueue struct {
 // findQueue is the queue of l's kind, and of the owner where each has one, nil
 // if nobody waits.
 func (n *name) findQueue(l *Lock, o Owner) *waitQueue {
-	for q := n.queues; q != nil; q = q.next {
+	for q := n.first(); q != nil; q = q.next {
 		if q.l.traits.Queue == l.traits.Queue && (!l.traits.ByOwner || q.owner == o) {
 			return q
 		}
@@ -229,7 +229,7 @@ func (q *waitQueue) tick() {
 // letThrough makes attempts for the waiters whose owner has just acquired the
 // name by another call. Otherwise they would wait for themselves (A3).
 func (n *name) letThrough(o Owner) {
-	for q := n.queues; q != nil; q = q.next {
+	for q := n.first(); q != nil; q = q.next {
 		if q.SharedOwners() == 0 {
 			continue
 		}
@@ -256,7 +256,7 @@ func (n *name) handOff(l *Lock) bool {
 // wakeHead makes an attempt for the head of each queue, when a release that it
 // waits for will not come.
 func (n *name) wakeHead() {
-	for q := n.queues; q != nil; q = q.next {
+	for q := n.first(); q != nil; q = q.next {
 		q.WakeHead()
 	}
 	if n.queues != nil {

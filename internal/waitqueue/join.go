@@ -20,6 +20,21 @@ func (q *Queue) Join(now time.Duration, w *Waiter, held bool) {
 	}
 }
 
+// Adopt takes over w, which came at since while nobody else was there, and whose
+// attempt is under way: the queue is as if w had joined it then.
+func (q *Queue) Adopt(since time.Duration, w *Waiter) {
+	w.trying = true
+	if w.Once {
+		w.joined = since
+		q.unqueued.push(w)
+	} else {
+		q.Join(since, w, false)
+		q.use(w)
+		q.leading = w
+	}
+	q.changed = true
+}
+
 func (q *Queue) enqueue(w *Waiter) {
 	w.queued, w.answers = true, q.answers
 	q.waiting.push(w)

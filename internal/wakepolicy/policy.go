@@ -93,6 +93,17 @@ func (p *Policy) YieldUntil(now time.Duration, h Head) time.Duration {
 	return p.Share.YieldUntil(now)
 }
 
+// Free tells whether a call that finds nothing of its client, and whose wait
+// elapses at until, may try at once. It records the arrival. share may be nil.
+func Free(share *FairShare, now, until time.Duration) bool {
+	if share == nil {
+		return true
+	}
+	p := Policy{Share: share}
+	p.Arrived(now)
+	return p.YieldUntil(now, Head{Until: until}) == 0
+}
+
 // NotBefore is the instant before which the head makes no attempt, for whatever
 // reason; 0 if it may try.
 func (p *Policy) NotBefore(now time.Duration, h Head) time.Duration {

@@ -1,0 +1,41 @@
+package waitqueue
+
+import (
+	"reflect"
+	"testing"
+	"time"
+)
+
+// A waiter that made its attempt before it had a queue leaves the queue as one that joined first would.
+func TestAdoptedWaiterStandsWhereItWouldHaveJoined(t *testing.T) {
+	const since, now = 7 * time.Second, 9 * time.Second
+	for what, c := range map[string]struct {
+		rules Rules
+		join  func(*Queue, *Waiter)
+	}{
+		"queued":       {Exclusive, func(q *Queue, w *Waiter) { q.Join(since, w, false) }},
+		"queued, wide": {Rules{Width: 3, PassOn: true}, func(q *Queue, w *Waiter) { q.Join(since, w, false) }},
+		"once":         {Exclusive, func(q *Queue, w *Waiter) { w.Once = true; q.JoinUnqueued(since, w) }},
+	} {
+		t.Run(what, func(t *testing.T) {
+			joined, adopting := New(time.Second, nil), New(time.Second, nil)
+			joined.Follow(c.rules)
+			adopting.Follow(c.rules)
+			var first, lone Waiter
+			c.join(&joined, &first)
+			lone.Once = first.Once
+			if a := joined.Next(since); a.Do != Attempt || a.Waiter != &first {
+				t.Fatalf("%+v, want the first one's attempt", a)
+			}
+			adopting.Adopt(since, &lone)
+			for _, q := range []*Queue{&joined, &adopting} {
+				if a := q.Next(now); a.Do != Nothing {
+					t.Fatalf("%+v, want nothing", a)
+				}
+			}
+			if !reflect.DeepEqual(joined, adopting) {
+				t.Errorf("joined:  %+v\nadopted: %+v", joined, adopting)
+			}
+		})
+	}
+}
