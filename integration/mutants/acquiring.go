@@ -28,6 +28,16 @@ var acquiring = []defect{
 		by:    tests{"TestA5LostAcquireReplyIsUndone"},
 	},
 	{
+		what: "an acquire that was taken back unwritten counts as sent", guards: "A5",
+		edits: edits{{In: "attempt.cancel", Stmt: "a.queued, a.w.ownerUsed = false, false", Put: "a.queued = false"}},
+		by:    tests{"TestA5TryThatIsNotWrittenIsNotUncertain"},
+	},
+	{
+		what: "what stands behind a write that failed is called lost", guards: "pipeline",
+		edits: edits{{In: "conn.lose", If: "number < c.begun", Put: "true"}},
+		by:    tests{"TestBatchBehindAFailedWriteIsNotSent"},
+	},
+	{
 		what: "one hold more of an owner that others may use is taken for the lost acquire", guards: "A5",
 		edits: edits{{In: "State.Exclusive", Expr: "o.thread > c.shared.Load()", Put: "true"}},
 		by:    tests{"TestA5HoldOfAnotherClientIsNotUndone"},

@@ -1,8 +1,8 @@
 package lockstate
 
 import (
-	"github.com/rlock-go/redisson/internal/wakepolicy"
 	"github.com/rlock-go/redisson/internal/waitqueue"
+	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
 // Most calls find nobody of their client at the name, and are granted at once.
