@@ -6,6 +6,7 @@
 //	go run . -others -write     the run that docs/performance.md and docs/dev/performance.md are made from
 //	go run . -others -parts pairs,crowd -java=false
 //	go run . -before HEAD~1 -java=false -peers 'rlock before'    beside an earlier commit
+//	go run . -busy 2 -parts pairs                                  while two processes spin
 //	go run . -from ../../docs/performance/run.json -write    both pages and the plots anew from an older run
 //
 // Rounds are interleaved: in each round every peer has its turn, in another order, so that a slow minute of the machine

@@ -24,6 +24,9 @@ func writeDocument(r *Report) error {
 	if r.Quick {
 		return errors.New("a quick run is too short for the document")
 	}
+	if r.Busy > 0 {
+		return errors.New("the document is of a machine that does nothing else")
+	}
 	docs, err := docsDir()
 	if err != nil {
 		return err

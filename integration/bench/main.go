@@ -36,6 +36,7 @@ func parentMain() error {
 	others := flag.Bool("others", false, "fetch the peers of others and build in those that can be had; the rest is named as missing")
 	before := flag.String("before", "", "a commit: the library as it was then is a peer")
 	java := flag.Bool("java", true, "run Redisson too (needs Java 17 and Maven)")
+	busy := flag.Int("busy", 0, "how many processes spin meanwhile, as other work on the machine does")
 	rounds := flag.Int("rounds", 0, "rounds of each measurement; 0 is the default")
 	out := flag.String("json", "", "file for all rounds of all measurements")
 	plots := flag.String("plots", "", "folder for plots")
@@ -69,6 +70,7 @@ func parentMain() error {
 			r.only = strings.Split(*only, ",")
 		}
 		report = r.Report
+		r.Busy = *busy
 		err = r.all(strings.Split(*chosen, ","))
 	}
 	if err != nil {
@@ -119,6 +121,11 @@ func (r *run) all(chosen []string) error {
 	if err := loadAll(s.addr); err != nil {
 		return err
 	}
+	endBusy, err := startBusy(r.Busy)
+	if err != nil {
+		return err
+	}
+	defer endBusy()
 	start := time.Now()
 	all, stolen := coreTime()
 	for _, p := range parts {
@@ -160,6 +167,10 @@ func childMain(text string) error {
 		case "party":
 			return barePartyMain(words[2])
 		}
+	}
+	if words[0] == busyRole {
+		busyMain()
+		return nil
 	}
 	p := findPeer(words[1])
 	if p == nil {

@@ -25,6 +25,7 @@ type Report struct {
 	Began   time.Time `json:"began"`
 	Took    string    `json:"took"`
 	Quick   bool      `json:"quick"`
+	Busy    int       `json:"busy,omitempty"` // processes that spun meanwhile
 	Machine Machine   `json:"machine"`
 	Cells   []*Cell   `json:"cells"`
 	Missing []Missing `json:"missing,omitempty"`
