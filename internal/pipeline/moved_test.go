@@ -327,7 +327,7 @@ func TestRetiredConnectionLosesNothing(t *testing.T) {
 func TestServersThatAreNotSingleAreRefused(t *testing.T) {
 	for want, s := range map[string]*redistest.Server{
 		"redis+cluster://":  redistest.Start(t, "--cluster-enabled", "yes"),
-		"redis+sentinel://": redistest.StartSentinel(t),
+		"redis+sentinel://": redistest.StartSentinel(t, ""),
 	} {
 		p := start(t, s)
 		began := time.Now()

@@ -56,12 +56,14 @@ func Start(t testing.TB, args ...string) *Server {
 	return s.begin()
 }
 
-// StartSentinel is Start for a Sentinel that watches nobody.
-func StartSentinel(t testing.TB) *Server {
+// StartSentinel is Start for a Sentinel with these lines of settings, which
+// watches nobody without any. Its password, if they set one, is pass. What it
+// learns it writes to its settings, and knows it after Restart.
+func StartSentinel(t testing.TB, pass string, settings ...string) *Server {
 	t.Helper()
-	s := &Server{t: t, bin: binary(t), dir: t.TempDir(), args: []string{"--sentinel"}}
+	s := &Server{t: t, bin: binary(t), dir: t.TempDir(), args: []string{"--sentinel"}, pass: pass}
 	s.conf = filepath.Join(s.dir, "sentinel.conf")
-	if err := os.WriteFile(s.conf, nil, 0o600); err != nil {
+	if err := os.WriteFile(s.conf, []byte(strings.Join(settings, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return s.begin()

@@ -1,0 +1,202 @@
+package redistest
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// What a set of Sentinels does slowly when it is left to its defaults.
+const (
+	downAfter       = 500 * time.Millisecond
+	failoverTimeout = 5 * time.Second
+)
+
+// MasterName is what the Sentinels of a set call their master.
+const MasterName = "orders"
+
+// SentinelSet is one master with two replicas, watched by three Sentinels, two
+// of which decide on a failover.
+type SentinelSet struct {
+	Nodes     []*Server // the first began as the master
+	Sentinels []*Server
+
+	t testing.TB
+}
+
+// SentinelPasswords are those of a set; empty: none.
+type SentinelPasswords struct {
+	Nodes, Sentinels string
+}
+
+// StartSentinels starts a set and returns when each Sentinel knows all of it.
+func StartSentinels(t testing.TB, pass SentinelPasswords) *SentinelSet {
+	t.Helper()
+	s := &SentinelSet{t: t}
+	var own []string
+	if pass.Nodes != "" {
+		own = []string{"--requirepass", pass.Nodes, "--masterauth", pass.Nodes}
+	}
+	// A master waits some seconds for further replicas before it feeds the first.
+	own = append(own, "--repl-diskless-sync-delay", "0")
+	s.Nodes = append(s.Nodes, Start(t, own...))
+	host, port, err := net.SplitHostPort(s.Nodes[0].Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s.Nodes = append(s.Nodes, Start(t, append(own[:len(own):len(own)], "--replicaof", host+" "+port)...))
+	}
+	s.await("replication", func() bool { return strings.Contains(s.info(s.Nodes[0]), "connected_slaves:2\r\n") })
+	settings := []string{
+		fmt.Sprintf("sentinel monitor %s %s %s 2", MasterName, host, port),
+		fmt.Sprintf("sentinel down-after-milliseconds %s %d", MasterName, downAfter.Milliseconds()),
+		fmt.Sprintf("sentinel failover-timeout %s %d", MasterName, failoverTimeout.Milliseconds()),
+		fmt.Sprintf("sentinel parallel-syncs %s 2", MasterName),
+	}
+	if pass.Nodes != "" {
+		settings = append(settings, fmt.Sprintf("sentinel auth-pass %s %s", MasterName, pass.Nodes))
+	}
+	if pass.Sentinels != "" {
+		settings = append(settings, "requirepass "+pass.Sentinels, "sentinel sentinel-pass "+pass.Sentinels)
+	}
+	for range 3 {
+		s.Sentinels = append(s.Sentinels, StartSentinel(t, pass.Sentinels, settings...))
+	}
+	s.AwaitSettled()
+	return s
+}
+
+// Addrs are the addresses of the Sentinels, as a URL has them.
+func (s *SentinelSet) Addrs() string {
+	var addrs []string
+	for _, sentinel := range s.Sentinels {
+		addrs = append(addrs, sentinel.Addr())
+	}
+	return strings.Join(addrs, ",")
+}
+
+// URL names the set, without passwords.
+func (s *SentinelSet) URL() string { return "redis+sentinel://" + s.Addrs() + "/" + MasterName }
+
+// AwaitSettled returns when every Sentinel that runs knows two replicas that
+// follow the master and all Sentinels, and calls none of them down.
+func (s *SentinelSet) AwaitSettled() {
+	s.t.Helper()
+	s.await("every Sentinel knows all of the set", func() bool {
+		for _, sentinel := range s.Sentinels {
+			if sentinel.Pid() == 0 {
+				continue
+			}
+			m, err := s.master(sentinel)
+			if err != nil || m["flags"] != "master" || m["num-slaves"] != "2" || m["num-other-sentinels"] != fmt.Sprint(len(s.Sentinels)-1) {
+				return false
+			}
+			if !s.follow(sentinel) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// follow tells whether sentinel finds that all replicas follow the master.
+func (s *SentinelSet) follow(sentinel *Server) bool {
+	conn, err := sentinel.dial(sentinel.Addr())
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	replicas, err := redis.Values(conn.Do("SENTINEL", "REPLICAS", MasterName))
+	if err != nil {
+		return false
+	}
+	for _, one := range replicas {
+		m, err := redis.StringMap(one, nil)
+		if err != nil || m["flags"] != "slave" || m["master-link-status"] != "ok" {
+			return false
+		}
+	}
+	return true
+}
+
+// Master is the node that most of the Sentinels that run name, nil while they
+// are divided.
+func (s *SentinelSet) Master() *Server {
+	votes := map[string]int{}
+	running := 0
+	for _, sentinel := range s.Sentinels {
+		if sentinel.Pid() == 0 {
+			continue
+		}
+		running++
+		if m, err := s.master(sentinel); err == nil {
+			votes[net.JoinHostPort(m["ip"], m["port"])]++
+		}
+	}
+	for _, n := range s.Nodes {
+		if 2*votes[n.Addr()] > running {
+			return n
+		}
+	}
+	return nil
+}
+
+// Failover has a Sentinel move the master to one of the replicas, while all
+// live, and returns when that was begun.
+func (s *SentinelSet) Failover(sentinel *Server) {
+	s.t.Helper()
+	conn, err := sentinel.dial(sentinel.Addr())
+	if err != nil {
+		s.t.Fatalf("redistest: %v", err)
+	}
+	defer conn.Close()
+	s.await("a failover begins", func() bool {
+		_, err = conn.Do("SENTINEL", "FAILOVER", MasterName)
+		return err == nil // NOGOODSLAVE and INPROG pass
+	})
+}
+
+// AwaitMaster returns the master once it is another one than before.
+func (s *SentinelSet) AwaitMaster(before *Server) *Server {
+	s.t.Helper()
+	var now *Server
+	s.await("another master", func() bool { now = s.Master(); return now != nil && now != before })
+	return now
+}
+
+// master is what a Sentinel says of the master.
+func (s *SentinelSet) master(sentinel *Server) (map[string]string, error) {
+	conn, err := sentinel.dial(sentinel.Addr())
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	return redis.StringMap(conn.Do("SENTINEL", "MASTER", MasterName))
+}
+
+func (s *SentinelSet) info(node *Server) string {
+	conn, err := node.dial(node.Addr())
+	if err != nil {
+		return err.Error()
+	}
+	defer conn.Close()
+	info, err := redis.String(conn.Do("INFO", "replication"))
+	if err != nil {
+		return err.Error()
+	}
+	return info
+}
+
+func (s *SentinelSet) await(what string, ok func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(2 * startTimeout); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("redistest: it never came about: %s", what)
+		}
+	}
+}
