@@ -34,8 +34,9 @@ type Client struct {
 //
 //	redis://[user:password@]host[:port][/db]
 //	rediss://[user:password@]host[:port][/db]   the same over TLS
+//	redis+sentinel://[user:password@]host[:port],host[:port]/master-name[/db]
 //
-// redis+sentinel:// and redis+cluster:// are not supported so far. It blocks
+// redis+cluster:// is not supported so far. It blocks
 // until the server has answered once, ctx ends, or the command timeout has
 // passed, and returns the server's refusal (a wrong password, a database that
 // is not there) as it was given. A server that is a replica is asked again
@@ -43,6 +44,14 @@ type Client struct {
 // on too a connection is given up, and another one made, when its server says
 // that it is read-only, or when the host's name does not lead to it any more;
 // the name is looked up each 5 s, less often while connections keep moving.
+//
+// With redis+sentinel:// the Sentinels, whose default port is 26379, are asked for
+// the master at each connect, and listened to: the first that tells of another
+// master has the connections to the former ended at once. User and password are
+// the master's. One Sentinel that answers is enough, and one that is not in the
+// URL is learned from the others. While none answers, the connections that there
+// are go on, and none is made. All holds are renewed at once on the next master;
+// one that it lacks, since replication is asynchronous, is lost.
 //
 // ErrInvalidOption: a malformed URL, whose error names the part and never
 // prints the URL, a server that is a Sentinel or a node of a cluster, or an
@@ -52,8 +61,12 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !o.given["WithReplicaSync"] {
+		o.replicas = topology.Replicated(rawURL)
+	}
 	c, err := newClient(o, func(s topology.Settings) (topology.Topology, error) {
 		s.TLS, s.Credentials, s.ConnectionName = o.tls, o.credentials, o.name
+		s.SentinelTLS, s.SentinelCredentials = o.sentinelTLS, o.sentinelCredentials
 		return topology.Open(rawURL, s)
 	})
 	if err != nil {
@@ -97,6 +110,8 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 		err = errors.New("WithTLSConfig: the pool dials, so its Dial sets TLS")
 	case o.credentials != nil:
 		err = errors.New("WithCredentials: the pool dials, so its Dial authenticates")
+	case o.sentinelTLS != nil || o.sentinelCredentials != nil:
+		err = errors.New("WithSentinelTLSConfig and WithSentinelCredentials are for redis+sentinel:// URLs")
 	case o.given["WithConnectionName"]:
 		err = errors.New("WithConnectionName: the pool dials, so its Dial names the connections")
 	}

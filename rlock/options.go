@@ -36,6 +36,9 @@ type settings struct {
 
 	name        string
 	credentials redisconn.Credentials
+
+	sentinelTLS         *tls.Config
+	sentinelCredentials redisconn.Credentials
 }
 
 func newSettings(opts []Option) (*settings, error) {
@@ -100,8 +103,9 @@ func WithCommandTimeout(d time.Duration) Option {
 
 // WithTLSConfig sets how a rediss:// server is verified and which client
 // certificate it is shown. Default verifies the URL's host against the
-// system's roots. The config is cloned. With a redis:// URL or a pool it is
-// ErrInvalidOption.
+// system's roots. With a redis+sentinel:// URL it has the client speak TLS with
+// the master, which is verified by the host that the Sentinels name. The config
+// is cloned. With a redis:// URL or a pool it is ErrInvalidOption.
 func WithTLSConfig(c *tls.Config) Option {
 	return func(s *settings) error {
 		if c == nil {
@@ -128,6 +132,37 @@ func WithCredentials(f func(ctx context.Context) (user, password string, err err
 		}
 		s.credentials = f
 		return s.once("WithCredentials")
+	}
+}
+
+// WithSentinelCredentials sets where user and password for the Sentinels of a
+// redis+sentinel:// URL come from: those in the URL, and WithCredentials, are for
+// the master alone. f is asked at each connect to a Sentinel, and all else is as
+// with WithCredentials. With any other URL, or with a pool, it is
+// ErrInvalidOption. Default sends the Sentinels no AUTH.
+func WithSentinelCredentials(f func(ctx context.Context) (user, password string, err error)) Option {
+	return func(s *settings) error {
+		if f == nil {
+			return fmt.Errorf("WithSentinelCredentials: a nil function")
+		}
+		s.sentinelCredentials = f
+		return s.once("WithSentinelCredentials")
+	}
+}
+
+// WithSentinelTLSConfig has the client speak TLS with the Sentinels of a
+// redis+sentinel:// URL, and sets how they are verified and which client
+// certificate they are shown. WithTLSConfig does the same for the master; one
+// may be given without the other. Each Sentinel is verified by its host, as the
+// URL or another Sentinel has it, unless c names one. The config is cloned. With
+// any other URL, or with a pool, it is ErrInvalidOption. Default is plain TCP.
+func WithSentinelTLSConfig(c *tls.Config) Option {
+	return func(s *settings) error {
+		if c == nil {
+			return fmt.Errorf("WithSentinelTLSConfig: a nil config")
+		}
+		s.sentinelTLS = c
+		return s.once("WithSentinelTLSConfig")
 	}
 }
 

@@ -42,8 +42,8 @@ func TestMalformedURLs(t *testing.T) {
 		"half an IPv6 address":      {"redis://[::1:6379", "host"},
 		"a control character":       {"redis://" + host + "\n", "malformed"},
 		"several hosts":             {"redis://" + host + "," + host, "several hosts"},
-		"sentinels":                 {"redis+sentinel://" + host + "/mymaster", "only one server"},
-		"a cluster":                 {"redis+cluster://" + host, "only one server"},
+		"Sentinels without a name":  {"redis+sentinel://" + host, "master's name"},
+		"a cluster":                 {"redis+cluster://" + host, "so far"},
 	} {
 		t.Run(behaviour, func(t *testing.T) {
 			before := r.connected()

@@ -36,6 +36,7 @@ type guard struct {
 	after  func()      // after each
 	poll   *poller     // nil: not polled
 
+	severed severed
 	pusher
 }
 
@@ -61,7 +62,7 @@ func (g *guard) Read(p []byte) (int, error) {
 		g.Conn.Close()
 		return 0, serr
 	}
-	return n, err
+	return n, g.severed.or(err)
 }
 
 // wait reads what comes next, for whoever manages the connection.

@@ -11,8 +11,14 @@ import (
 // credentials, a missing permission, a database that is not there, a
 // certificate that is not trusted, a pool that is too small, or a server that
 // is not a single one. Credentials that are asked for at each connect may be
-// better the next time.
+// better the next time. An error with a method Permanent says so itself.
 func Permanent(err error) bool {
+	if by, ok := errors.AsType[interface {
+		error
+		Permanent() bool
+	}](err); ok {
+		return by.Permanent()
+	}
 	if errors.Is(err, ErrPoolSize) || errors.Is(err, ErrTopology) {
 		return true
 	}

@@ -35,7 +35,7 @@ func (e *ReplicaError) Error() string {
 func (s Server) Usable() error {
 	switch {
 	case s.Mode == "sentinel" || s.Role == "sentinel":
-		return fmt.Errorf("the server is a Sentinel, whose URL is redis+sentinel://[user:password@]host:port,host:port/master-name: %w", ErrTopology)
+		return topologyError("the server is a Sentinel, whose URL is redis+sentinel://[user:password@]host:port,host:port/master-name")
 	case s.Mode == "cluster":
 		return fmt.Errorf("the server is a node of a cluster, whose URL is redis+cluster://[user:password@]host:port,host:port: %w", ErrTopology)
 	case s.Role == "slave" || s.Role == "replica":

@@ -32,8 +32,17 @@ type Credentials func(ctx context.Context) (user, password string, err error)
 // String names the server without its secrets.
 func (t *Target) String() string { return t.Address }
 
-// ErrTopology is in the error for a URL of a topology that is not built yet.
-var ErrTopology = errors.New("only one server is supported so far (redis:// or rediss://)")
+// ErrTopology is in the error for a URL of a topology that is not built yet, and
+// for a server that is not of the URL's topology.
+var ErrTopology = errors.New("only single servers (redis:// or rediss://) and Sentinels (redis+sentinel://) are supported so far")
+
+// topologyError is ErrTopology where the text says what to do.
+type topologyError string
+
+func (e topologyError) Error() string { return string(e) }
+
+// Is tells that it is ErrTopology.
+func (e topologyError) Is(target error) bool { return target == ErrTopology }
 
 // ParseURL reads redis://[user:password@]host[:port][/db] and rediss://, the
 // same over TLS. The default port is 6379, the default database 0. An error
@@ -42,17 +51,17 @@ var ErrTopology = errors.New("only one server is supported so far (redis:// or r
 func ParseURL(raw string) (*Target, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {
-		return nil, errors.New("url: no scheme; want redis:// or rediss://")
+		return nil, errors.New("url: no scheme; want redis://, rediss:// or redis+sentinel://")
 	}
 	switch scheme {
 	case "redis", "rediss":
 	case "redis+sentinel", "redis+cluster":
 		return nil, fmt.Errorf("url scheme %s://: %w", scheme, ErrTopology)
 	default:
-		return nil, errors.New("url: unknown scheme; want redis:// or rediss://")
+		return nil, errors.New("url: unknown scheme; want redis://, rediss:// or redis+sentinel://")
 	}
 	if authority, _, _ := strings.Cut(rest, "/"); strings.Contains(authority[strings.LastIndex(authority, "@")+1:], ",") {
-		return nil, fmt.Errorf("url: several hosts: redis+sentinel:// and redis+cluster:// have them: %w", ErrTopology)
+		return nil, topologyError("url: several hosts: only redis+sentinel:// has them so far")
 	}
 	if strings.Contains(rest, "#") {
 		return nil, errors.New("url: a fragment (#) has no meaning here; a # in a password is written %23")

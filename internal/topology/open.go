@@ -22,6 +22,9 @@ type Settings struct {
 	TLS            *tls.Config           // of URLs with TLS; nil: the system's roots
 	Credentials    redisconn.Credentials // nil: those of the URL
 	ConnectionName string                // for CLIENT SETNAME; empty: none
+
+	SentinelTLS         *tls.Config           // of Sentinels; nil: plain TCP
+	SentinelCredentials redisconn.Credentials // of Sentinels; nil: no AUTH
 }
 
 // Opener makes the topology of a URL, without I/O. Its error names the part of
@@ -44,9 +47,25 @@ func Register(scheme string, open Opener) {
 	schemes.openers[scheme] = open
 }
 
+// errBothCredentials is why Credentials can't be used.
+var errBothCredentials = errors.New("WithCredentials: the URL has a user or a password as well")
+
+// Replicated tells whether the URL's scheme is of a topology whose masters have
+// replicas that may take their place.
+func Replicated(rawURL string) bool {
+	scheme, _, _ := strings.Cut(rawURL, "://")
+	return scheme == sentinelScheme
+}
+
 // Open makes the topology that the URL's scheme names. It does no I/O.
 func Open(rawURL string, s Settings) (Topology, error) {
 	scheme, _, _ := strings.Cut(rawURL, "://")
+	if scheme == sentinelScheme {
+		return openSentinel(rawURL, s)
+	}
+	if s.SentinelTLS != nil || s.SentinelCredentials != nil {
+		return nil, errors.New("WithSentinelTLSConfig and WithSentinelCredentials are for redis+sentinel:// URLs")
+	}
 	schemes.mu.Lock()
 	open := schemes.openers[scheme]
 	schemes.mu.Unlock()
@@ -63,7 +82,7 @@ func openSingle(rawURL string, s Settings) (Topology, error) {
 		err = target.UseTLS(s.TLS)
 	}
 	if err == nil && s.Credentials != nil && (target.Username != "" || target.Password != "") {
-		err = errors.New("WithCredentials: the URL has a user or a password as well")
+		err = errBothCredentials
 	}
 	if err != nil {
 		return nil, err

@@ -114,7 +114,7 @@ func TestOneServersURLsAreOpened(t *testing.T) {
 	for url, says := range map[string]string{
 		"redis://h:1":                  "",
 		"redis+cluster://h:1":          "redis+cluster://",
-		"redis+sentinel://h:1/m":       "redis+sentinel://",
+		"redis+sentinel://h:1":         "master's name",
 		"redis://u:p@h:1/not-a-number": "not a number",
 		"http://h":                     "scheme",
 	} {

@@ -1,0 +1,132 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
+)
+
+// errUnknownMaster is why a Sentinel names nobody.
+var errUnknownMaster = errors.New("it knows no master of that name")
+
+// testimony is what one Sentinel says of the master.
+type testimony struct {
+	from   string   // the Sentinel's address, as it was asked
+	id     string   // its own; empty where it does not say
+	master string   // host:port
+	epoch  int64    // of the configuration that has this master: later ones are newer
+	others []member // the Sentinels that it knows
+	err    error    // why it says nothing
+}
+
+// member is a Sentinel as another one knows it.
+type member struct {
+	addr string
+	id   string
+}
+
+// ask asks one Sentinel for the master of that name; ctx bounds it all and has a
+// deadline.
+func ask(ctx context.Context, target *redisconn.Target, timeout time.Duration, name string) testimony {
+	t := testimony{from: target.Address}
+	conn, err := target.Dial(ctx, timeout)
+	if err == nil {
+		// A question that nobody waits for must not wait for a silent Sentinel.
+		stop := context.AfterFunc(ctx, func() {
+			if ctx.Err() == context.Canceled {
+				conn.(interface{ Interrupt() }).Interrupt()
+			}
+		})
+		err = t.receive(ctx, conn, name)
+		stop()
+		_ = conn.Close() // all that was wanted has been read
+	}
+	if err != nil {
+		t.err = redisconn.OwnDeadline(fmt.Errorf("sentinel %s: %w", t.from, err))
+	}
+	return t
+}
+
+// receive asks all at once and reads the answers. An account that may only ask
+// for the address does: what it can't see is left empty.
+func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) error {
+	for _, args := range [][]any{
+		{"GET-MASTER-ADDR-BY-NAME", name}, {"MASTER", name}, {"SENTINELS", name}, {"MYID"},
+	} {
+		if err := conn.Send("SENTINEL", args...); err != nil {
+			return err
+		}
+	}
+	if err := conn.Flush(); err != nil {
+		return err
+	}
+	next := func() (any, error) {
+		deadline, _ := ctx.Deadline()
+		return redis.ReceiveWithTimeout(conn, max(time.Until(deadline), time.Millisecond))
+	}
+	addr, err := redis.Strings(next())
+	if errors.Is(err, redis.ErrNil) {
+		return errUnknownMaster
+	}
+	if err != nil {
+		return fmt.Errorf("SENTINEL GET-MASTER-ADDR-BY-NAME: %w", err)
+	}
+	if len(addr) != 2 || addr[0] == "" {
+		return fmt.Errorf("SENTINEL GET-MASTER-ADDR-BY-NAME was answered with %d elements, not an address", len(addr))
+	}
+	t.master = net.JoinHostPort(addr[0], addr[1])
+	about, err := redis.StringMap(next())
+	if err != nil && !refusal.Is(err) {
+		return fmt.Errorf("SENTINEL MASTER: %w", err)
+	}
+	t.epoch, _ = strconv.ParseInt(about["config-epoch"], 10, 64)
+	if t.others, err = members(next()); err != nil && !refusal.Is(err) {
+		return fmt.Errorf("SENTINEL SENTINELS: %w", err)
+	}
+	if t.id, err = redis.String(next()); err != nil && !refusal.Is(err) {
+		return fmt.Errorf("SENTINEL MYID: %w", err)
+	}
+	return nil
+}
+
+// members reads the answer to SENTINEL SENTINELS.
+func members(reply any, err error) (others []member, _ error) {
+	list, err := redis.Values(reply, err)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range list {
+		m, err := redis.StringMap(one, nil)
+		if err != nil {
+			return nil, err
+		}
+		if port, err := strconv.ParseUint(m["port"], 10, 16); err != nil || port == 0 || m["ip"] == "" {
+			continue // one that has not said where it is
+		}
+		others = append(others, member{net.JoinHostPort(m["ip"], m["port"]), m["runid"]})
+	}
+	return others, nil
+}
+
+// checkRole asks the server at the other end whether it is a master. An account
+// that may not ask is taken for one of a master's.
+func checkRole(ctx context.Context, conn redis.Conn) error {
+	deadline, _ := ctx.Deadline()
+	role, err := redis.DoWithTimeout(conn, max(time.Until(deadline), time.Millisecond), "ROLE")
+	if err != nil && !refusal.Is(err) {
+		return err
+	}
+	s, err := redisconn.DecodeServer(nil, redis.Error("ERR not asked"), role, err)
+	if err != nil {
+		return err
+	}
+	return s.Usable()
+}

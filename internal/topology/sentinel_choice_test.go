@@ -1,0 +1,104 @@
+package topology
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redisconn"
+)
+
+var errDown = errors.New("connection refused")
+
+func TestNewestConfigurationOfTheMasterCounts(t *testing.T) {
+	now := time.Now()
+	fresh := choice{}
+	at3 := choice{master: "b", epoch: 3, seen: now.Add(-time.Second)}
+	at3Long := choice{master: "b", epoch: 3, seen: now.Add(-2 * seenFor)}
+	left := choice{epoch: 3, seen: now, left: "b", leftEpoch: 3, leftAt: now.Add(-time.Second)}
+	leftLong := choice{epoch: 3, seen: now, left: "b", leftEpoch: 3, leftAt: now.Add(-2 * leftFor)}
+	say := func(master string, epoch int64) testimony { return testimony{master: master, epoch: epoch} }
+	down := testimony{err: errDown}
+	for name, row := range map[string]struct {
+		known choice
+		said  []testimony
+		want  string // empty: nobody
+	}{
+		"all agree":                                     {fresh, []testimony{say("a", 1), say("a", 1), say("a", 1)}, "a"},
+		"one is enough":                                 {fresh, []testimony{down, say("a", 1), down}, "a"},
+		"none answers":                                  {fresh, []testimony{down, down}, ""},
+		"the first to know of a failover":               {fresh, []testimony{say("a", 1), say("a", 1), say("b", 2)}, "b"},
+		"of one age: the majority":                      {fresh, []testimony{say("b", 1), say("a", 1), say("a", 1)}, "a"},
+		"of one age: the majority, told first":          {fresh, []testimony{say("a", 1), say("a", 1), say("b", 1)}, "a"},
+		"of one age: no majority":                       {fresh, []testimony{say("a", 1), say("b", 1)}, ""},
+		"old ones don't vote":                           {fresh, []testimony{say("a", 1), say("a", 1), say("b", 2), say("a", 2), say("b", 2)}, "b"},
+		"only those that were away answer":              {at3, []testimony{say("a", 2), say("a", 2), down}, ""},
+		"one of them is up to date":                     {at3, []testimony{say("a", 2), say("a", 2), say("b", 3)}, "b"},
+		"they were set up anew":                         {at3Long, []testimony{say("a", 0), say("a", 0), down}, "a"},
+		"they still name whom one of them left":         {left, []testimony{say("b", 3), say("b", 3), down}, ""},
+		"one names the next":                            {left, []testimony{say("b", 3), say("b", 3), say("c", 4)}, "c"},
+		"it became the master again":                    {left, []testimony{say("b", 4), say("c", 3)}, "b"},
+		"the one who told was wrong, and that was long": {leftLong, []testimony{say("b", 3), say("b", 3)}, "b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			best, err := row.known.believes(row.said, now)
+			if best.master != row.want || (err == nil) != (row.want != "") {
+				t.Errorf("got %q, %v; want %q", best.master, err, row.want)
+			}
+		})
+	}
+}
+
+func TestSentinelsSilenceIsForGoodIfItIsForEach(t *testing.T) {
+	denied := redis.Error("NOAUTH Authentication required.")
+	for name, row := range map[string]struct {
+		errs    []error
+		forGood bool
+	}{
+		"nobody knows the name":  {[]error{errUnknownMaster, errUnknownMaster}, true},
+		"all want a password":    {[]error{denied, denied}, true},
+		"one is down":            {[]error{denied, errDown}, false},
+		"one is down, the first": {[]error{errDown, errUnknownMaster}, false},
+		"all are down":           {[]error{errDown}, false},
+		"nobody was asked":       {nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var said []testimony
+			for _, err := range row.errs {
+				said = append(said, testimony{err: err})
+			}
+			err := silence(said)
+			if redisconn.Permanent(err) != row.forGood {
+				t.Errorf("%v: for good %t", err, !row.forGood)
+			}
+			for _, one := range row.errs {
+				if !errors.Is(err, one) || !strings.Contains(err.Error(), one.Error()) {
+					t.Errorf("%v is not in %v", one, err)
+				}
+			}
+		})
+	}
+}
+
+func TestMasterIsLeftOnce(t *testing.T) {
+	now := time.Now()
+	var c choice
+	if c.leave("a", now) {
+		t.Error("left a master that nobody has named")
+	}
+	if former := c.believe(testimony{master: "a", epoch: 1}, now); former != "" {
+		t.Errorf("the first replaces %q", former)
+	}
+	if !c.leave("a", now) || c.leave("a", now) {
+		t.Error("it is not left once")
+	}
+	if former := c.believe(testimony{master: "b", epoch: 2}, now); former != "" {
+		t.Errorf("it was left before, and replaced as %q", former)
+	}
+	if former := c.believe(testimony{master: "c", epoch: 3}, now); former != "b" {
+		t.Errorf("it replaces %q", former)
+	}
+}

@@ -1,0 +1,248 @@
+package topology
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/pubsub"
+)
+
+const (
+	// switchChannel is where a Sentinel tells of another master.
+	switchChannel = "+switch-master"
+
+	// mostPeers bounds how many Sentinels are listened to: a handful is usual.
+	mostPeers = 16
+
+	// stragglers is for how long a Sentinel that is late is waited for once most
+	// have answered.
+	stragglers = 50 * time.Millisecond
+
+	// lookAtLeast is how often the Sentinels are asked when they tell nothing: for
+	// a message that was lost, and for Sentinels that are new.
+	lookAtLeast = 30 * time.Second
+
+	// lastRetry is the longest pause before a Sentinel that is away is tried
+	// again.
+	lastRetry = 5 * time.Second
+)
+
+// peer is a Sentinel that is known.
+type peer struct {
+	t      *Sentinel
+	target *redisconn.Target
+	hub    *pubsub.Hub // of its messages
+
+	given bool // the URL has it; never changes
+
+	// Guarded by t.mu.
+	id string // its own; empty: unknown
+}
+
+func newPeer(t *Sentinel, m member, given bool) *peer {
+	p := &peer{t: t, target: sentinelTarget(t.s, m.addr), given: given, id: m.id}
+	var logger *slog.Logger
+	if t.s.Logger != nil {
+		logger = t.s.Logger.With(slog.String("sentinel", m.addr))
+	}
+	// No error is for good: the other Sentinels may say all that is needed.
+	p.hub = pubsub.New(redisconn.Punctual(func(ctx context.Context) (redis.Conn, error) {
+		conn, err := p.target.Dial(ctx, t.s.Timeout)
+		return conn, redisconn.OwnDeadline(err)
+	}), pubsub.Options{Timeout: t.s.Timeout, MaxRetry: lastRetry, Logger: logger})
+	return p
+}
+
+// listen subscribes to all that is known, once somebody needs a connection.
+func (t *Sentinel) listen() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.begun || t.closed {
+		return
+	}
+	t.begun = true
+	for _, p := range t.peers {
+		p.listen()
+	}
+	t.tasks.Go(t.look)
+}
+
+// listen subscribes. What it opens is closed with the hub.
+func (p *peer) listen() { p.hub.Subscribe(switchChannel, p) }
+
+func (p *peer) close() { p.hub.Close() }
+
+// Confirmed has the Sentinels asked: what was told before is gone.
+func (p *peer) Confirmed() { p.t.wake() }
+
+// Refused is told once, and the Sentinel is listened to no more.
+func (p *peer) Refused(err error) {
+	p.t.log.LogAttrs(context.Background(), slog.LevelWarn, "sentinel does not tell of another master",
+		slog.String("sentinel", p.target.Address), slog.Any("error", err))
+}
+
+// Message is the name, the former master's host and port, and those of the next.
+func (p *peer) Message(payload []byte) {
+	words := strings.Fields(string(payload))
+	if len(words) != 5 || words[0] != p.t.u.name {
+		return
+	}
+	p.t.told(p.target.Address, net.JoinHostPort(words[1], words[2]), net.JoinHostPort(words[3], words[4]))
+}
+
+// told takes a Sentinel's word that there is another master. The connections to
+// the former end at once. Who the next one is will be asked: a Sentinel that was
+// away may tell what is over.
+func (t *Sentinel) told(by, former, now string) {
+	t.mu.Lock()
+	news := t.choice.leave(former, time.Now())
+	t.mu.Unlock()
+	if news {
+		t.leave(former, now, by)
+	}
+	t.wake()
+}
+
+// wake has the Sentinels asked soon.
+func (t *Sentinel) wake() {
+	select {
+	case t.news <- struct{}{}:
+	default:
+	}
+}
+
+// look asks the Sentinels whenever there may be something new, and now and then.
+// Several of them tell the same, so each answer is followed by a pause.
+func (t *Sentinel) look() {
+	const pause = 100 * time.Millisecond
+	for {
+		select {
+		case <-t.news:
+		case <-time.After(lookAtLeast/2 + rand.N(lookAtLeast/2)):
+		case <-t.life.Done():
+			return
+		}
+		ctx, cancel := context.WithTimeout(t.life, t.s.Timeout)
+		// Trouble is told by the connections that can't be had for it.
+		_, _ = t.locate(ctx)
+		cancel()
+		select {
+		case <-time.After(pause):
+		case <-t.life.Done():
+			return
+		}
+	}
+}
+
+// askAll asks every Sentinel that is known, all at the same time, and returns
+// what they have said when all have, shortly after most have, or when half of
+// ctx's time is over: the rest is for the master.
+func (t *Sentinel) askAll(ctx context.Context) []testimony {
+	t.mu.Lock()
+	peers := t.peers
+	closed := t.closed
+	answers := make(chan testimony, len(peers))
+	deadline, _ := ctx.Deadline()
+	ctx, cancel := context.WithTimeout(ctx, time.Until(deadline)/2)
+	defer cancel()
+	if closed {
+		cancel()
+	}
+	for _, p := range peers {
+		if closed {
+			answers <- testimony{from: p.target.Address, err: context.Canceled}
+			continue
+		}
+		t.tasks.Go(func() { answers <- ask(ctx, p.target, t.s.Timeout, t.u.name) })
+	}
+	t.mu.Unlock()
+	var said []testimony
+	var enough <-chan time.Time
+	for good := 0; len(said) < len(peers); {
+		select {
+		case one := <-answers:
+			said = append(said, one)
+			if one.err == nil {
+				good++
+			}
+			if 2*good > len(peers) && enough == nil {
+				enough = time.After(stragglers)
+			}
+		case <-enough:
+			return said
+		}
+	}
+	return said
+}
+
+// meet takes over which Sentinels there are from those that answered. One that
+// the URL has stays; one that only others knew, and know no more, goes.
+func (t *Sentinel) meet(said []testimony) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return
+	}
+	known := map[string]bool{} // by address
+	for _, one := range said {
+		if one.err != nil {
+			continue
+		}
+		known[one.from] = true
+		for _, p := range t.peers {
+			if p.target.Address == one.from && one.id != "" {
+				p.id = one.id
+			}
+		}
+		for _, m := range one.others {
+			known[m.addr] = true
+		}
+	}
+	if len(known) == 0 {
+		return
+	}
+	t.forget(known)
+	for _, one := range said {
+		for _, m := range one.others {
+			t.learn(m)
+		}
+	}
+}
+
+// forget drops the Sentinels that nobody knows any more, and those that the URL
+// has by another address. It is called with mu held.
+func (t *Sentinel) forget(known map[string]bool) {
+	stay := make([]*peer, 0, len(t.peers)) // askAll may hold the old one
+	for _, p := range t.peers {
+		twice := p.id != "" && slices.ContainsFunc(t.peers, func(o *peer) bool { return o.given && o.id == p.id })
+		if p.given || known[p.target.Address] && !twice {
+			stay = append(stay, p)
+			continue
+		}
+		t.tasks.Go(p.close)
+	}
+	t.peers = stay
+}
+
+// learn adds a Sentinel unless it is known, by whatever address. It is called
+// with mu held.
+func (t *Sentinel) learn(m member) {
+	if len(t.peers) >= mostPeers || slices.ContainsFunc(t.peers, func(p *peer) bool {
+		return p.target.Address == m.addr || m.id != "" && p.id == m.id
+	}) {
+		return
+	}
+	p := newPeer(t, m, false)
+	t.peers = append(slices.Clip(t.peers), p)
+	if t.begun {
+		p.listen()
+	}
+}

@@ -1,0 +1,255 @@
+package topology_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/pubsub"
+)
+
+// farOff is more than any failover here takes, and no bound on how long it may.
+const farOff = 40 * time.Second
+
+func openSet(t *testing.T, url string, change func(*topology.Settings)) *topology.Sentinel {
+	t.Helper()
+	s := topology.Settings{Timeout: timeout, Clock: clock.System()}
+	if change != nil {
+		change(&s)
+	}
+	top, err := topology.Open(url, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { top.Close(timeout) })
+	return top.(*topology.Sentinel)
+}
+
+// send has a command answered, or ended.
+func send(t *testing.T, top topology.Topology, command string, args ...any) (any, error) {
+	t.Helper()
+	n, err := top.Node(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	r := &pipeline.Request{Command: command, Args: args, Done: pipeline.CompletionFunc(func(*pipeline.Request) { close(done) })}
+	if !n.Pipe.Enqueue(r) {
+		t.Fatal(r.Err)
+	}
+	n.Pipe.Flush()
+	select {
+	case <-done:
+	case <-time.After(farOff):
+		t.Fatalf("%s has no end", command)
+	}
+	return r.Reply, r.Err
+}
+
+// port is where the topology's commands go, 0 while they go nowhere.
+func port(t *testing.T, top topology.Topology) int {
+	t.Helper()
+	info, err := redis.String(send(t, top, "INFO", "server"))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(info) {
+		if v, ok := strings.CutPrefix(line, "tcp_port:"); ok {
+			n, _ := redis.Int([]byte(strings.TrimSpace(v)), nil)
+			return n
+		}
+	}
+	return 0
+}
+
+func becomes(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(farOff); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it never came about: %s", what)
+		}
+	}
+}
+
+// connections counts a server's clients of this name.
+func connections(t *testing.T, s *redistest.Server, name string) int {
+	t.Helper()
+	list, err := redis.String(s.Dial(t).Do("CLIENT", "LIST"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(list, " name="+name+" ")
+}
+
+// heard is a waiter on a channel.
+type heard struct {
+	mu        sync.Mutex
+	confirmed int
+	messages  []string
+}
+
+func (h *heard) Confirmed() { h.mu.Lock(); defer h.mu.Unlock(); h.confirmed++ }
+func (h *heard) Message(p []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.messages = append(h.messages, string(p))
+}
+func (h *heard) Refused(error) {}
+
+func (h *heard) state() (int, string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.confirmed, strings.Join(h.messages, " ")
+}
+
+var _ pubsub.Waker = (*heard)(nil)
+
+// The former master of a planned failover stays up, says that it is one, and
+// keeps its connections, for ten seconds more.
+func TestConnectionsToTheFormerMasterEndAtTheFirstWordOfIt(t *testing.T) {
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{Nodes: "sesame", Sentinels: "mellon"})
+	url := "redis+sentinel://:sesame@" + set.Addrs() + "/" + redistest.MasterName
+	top := openSet(t, url, func(s *topology.Settings) {
+		s.ConnectionName = "follows"
+		s.SentinelCredentials = func(context.Context) (string, string, error) { return "", "mellon", nil }
+	})
+	former := set.Master()
+	if got := port(t, top); got != former.Port() {
+		t.Fatalf("it is at %d, and the master at %d", got, former.Port())
+	}
+	h := &heard{}
+	defer topology.Subscribe(top, 0, "c", h).Close()
+	becomes(t, "listening", func() bool { n, _ := h.state(); return n == 1 })
+	if n := connections(t, former, "follows"); n != 2 {
+		t.Errorf("%d connections to the master", n)
+	}
+	for _, s := range set.Sentinels {
+		becomes(t, "listening to each Sentinel", func() bool { return connections(t, s, "follows") >= 1 })
+	}
+	for len(top.Changes()) > 0 {
+		<-top.Changes()
+	}
+	set.Failover(set.Sentinels[0])
+	becomes(t, "no connection to the former master", func() bool { return connections(t, former, "follows") == 0 })
+	if role, err := redis.Values(former.Dial(t).Do("ROLE")); err != nil || string(role[0].([]byte)) != "master" {
+		t.Errorf("the former master was left after it had become a replica: %s, %v", role[0], err)
+	}
+	if c := <-top.Changes(); len(c) != 1 || !c[0].DataMayBeLost || !c[0].Slots.All() {
+		t.Errorf("told %+v", c)
+	}
+	becomes(t, "listening again", func() bool { n, _ := h.state(); return n >= 2 })
+	next := set.AwaitMaster(former)
+	if got := port(t, top); got != next.Port() {
+		t.Errorf("it is at %d, and the master at %d", got, next.Port())
+	}
+	conn := next.Dial(t)
+	becomes(t, "a message from the new master", func() bool {
+		// Its connection may be made anew once more, after that of the commands.
+		if _, err := conn.Do("PUBLISH", "c", "woken"); err != nil {
+			t.Fatal(err)
+		}
+		_, got := h.state()
+		return strings.HasPrefix(got, "woken")
+	})
+	top.Close(timeout)
+	for _, s := range append(set.Sentinels, set.Nodes...) {
+		becomes(t, "no connection left", func() bool { return connections(t, s, "follows") == 0 })
+	}
+}
+
+func TestMasterThatDiedIsReplaced(t *testing.T) {
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	top := openSet(t, set.URL(), nil)
+	former := set.Master()
+	if got := port(t, top); got != former.Port() {
+		t.Fatalf("it is at %d, and the master at %d", got, former.Port())
+	}
+	former.Kill()
+	becomes(t, "at another server", func() bool { p := port(t, top); return p != 0 && p != former.Port() })
+	if next := set.AwaitMaster(former); port(t, top) != next.Port() {
+		t.Error("that is not the master")
+	}
+}
+
+// Two of three Sentinels are gone, and then all: the connection stays as it is,
+// and the next is made as soon as one answers.
+func TestSentinelsThatAreDownEndNoConnection(t *testing.T) {
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	// The URL has one; the others are learned from it.
+	top := openSet(t, "redis+sentinel://"+set.Sentinels[0].Addr()+"/"+redistest.MasterName, func(s *topology.Settings) {
+		s.ConnectionName = "follows"
+	})
+	master := set.Master()
+	if port(t, top) != master.Port() {
+		t.Fatal("it is not at the master")
+	}
+	for _, s := range set.Sentinels {
+		becomes(t, "listening to each Sentinel", func() bool { return connections(t, s, "follows") >= 1 })
+	}
+	killed := func() error {
+		_, err := master.Dial(t).Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+		return err
+	}
+	set.Sentinels[0].Kill()
+	set.Sentinels[1].Pause()
+	if err := killed(); err != nil {
+		t.Fatal(err)
+	}
+	becomes(t, "at the master by the word of one", func() bool { return port(t, top) == master.Port() })
+	set.Sentinels[2].Kill()
+	if port(t, top) != master.Port() {
+		t.Error("the connection ended with the Sentinels")
+	}
+	if err := killed(); err != nil {
+		t.Fatal(err)
+	}
+	becomes(t, "an error that names a Sentinel", func() bool {
+		_, err := send(t, top, "PING")
+		var unsent *pipeline.NotSentError
+		return errors.As(err, &unsent) && strings.Contains(err.Error(), set.Sentinels[0].Addr())
+	})
+	set.Sentinels[1].Resume()
+	becomes(t, "at the master again", func() bool { return port(t, top) == master.Port() })
+}
+
+func TestSentinelsThatCannotBeAsked(t *testing.T) {
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{Sentinels: "mellon"})
+	wrong := func(context.Context) (string, string, error) { return "", "wrong", nil }
+	right := func(context.Context) (string, string, error) { return "", "mellon", nil }
+	for name, row := range map[string]struct {
+		master      string
+		credentials func(context.Context) (string, string, error)
+		says        string
+		permanent   bool
+	}{
+		"no password":      {redistest.MasterName, nil, "NOAUTH", true},
+		"a wrong password": {redistest.MasterName, wrong, "WRONGPASS", false},
+		"a wrong name":     {"nobody", right, "knows no master of that name", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			top := openSet(t, "redis+sentinel://"+set.Addrs()+"/"+row.master, func(s *topology.Settings) {
+				s.SentinelCredentials = row.credentials
+				s.Timeout = farOff
+				if !row.permanent {
+					s.Timeout = time.Second
+				}
+			})
+			_, err := send(t, top, "PING") // for farOff it would have no end here
+			if err == nil || !strings.Contains(err.Error(), row.says) || !strings.Contains(err.Error(), set.Sentinels[2].Addr()) {
+				t.Errorf("got %v", err)
+			}
+			if err != nil && (strings.Contains(err.Error(), "mellon") || strings.Contains(err.Error(), "wrong,")) {
+				t.Errorf("it tells a secret: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,132 @@
+package topology
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rlock-go/redisson/internal/redisconn"
+)
+
+// sentinelScheme is that of a master's URL that names its Sentinels.
+const sentinelScheme = "redis+sentinel"
+
+// sentinelURL is what redis+sentinel:// says.
+type sentinelURL struct {
+	sentinels []string // host:port of each
+	name      string   // of the master
+	user      string   // of the master and its replicas, like all below; empty: the default user
+	password  string   // empty: no AUTH
+	database  int      // 0: no SELECT
+}
+
+// parseSentinelURL reads redis+sentinel://[user:password@]host[:port],…/name[/db].
+// A Sentinel's default port is 26379. Like redisconn.ParseURL, it prints nothing
+// that could hold a password.
+func parseSentinelURL(raw string) (u sentinelURL, err error) {
+	rest := strings.TrimPrefix(raw, sentinelScheme+"://")
+	authority, path, named := strings.Cut(rest, "/")
+	at := strings.LastIndex(authority, "@") + 1
+	userinfo, hosts := authority[:at], authority[at:]
+	for _, host := range strings.Split(hosts, ",") {
+		if host != "" && strings.LastIndex(host, ":") <= strings.LastIndex(host, "]") {
+			host += ":26379"
+		}
+		// The rules for each are those of a single server's URL.
+		t, err := redisconn.ParseURL("redis://" + userinfo + host)
+		if err != nil {
+			return u, err
+		}
+		u.user, u.password = t.Username, t.Password
+		if !slices.Contains(u.sentinels, t.Address) {
+			u.sentinels = append(u.sentinels, t.Address)
+		}
+	}
+	switch {
+	case strings.Contains(path, "#"):
+		return u, errors.New("url: a fragment (#) has no meaning here; a # in a password is written %23")
+	case strings.Contains(path, "?"):
+		return u, errors.New("url: a query has no meaning here; settings are options of Open")
+	}
+	escaped, db, _ := strings.Cut(path, "/")
+	if u.name, err = url.PathUnescape(escaped); err != nil {
+		return u, errors.New("url: the master's name is malformed; reserved characters in a password are percent-encoded")
+	}
+	if !named || u.name == "" {
+		return u, errors.New("url: no master's name after the Sentinels; want redis+sentinel://host:port,host:port/master-name")
+	}
+	if strings.ContainsFunc(u.name, func(r rune) bool { return !nameable(r) }) {
+		return u, errors.New("url: the master's name has characters that no Sentinel takes: it may have letters, digits and .-_")
+	}
+	if db != "" {
+		n, err := strconv.ParseUint(db, 10, 31)
+		if err != nil {
+			return u, errors.New("url: the database after the master's name is not a number")
+		}
+		u.database = int(n)
+	}
+	return u, nil
+}
+
+// nameable tells what a Sentinel takes in a master's name.
+func nameable(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(".-_", r)
+}
+
+// openSentinel is the Opener for redis+sentinel://.
+func openSentinel(rawURL string, s Settings) (Topology, error) {
+	u, err := parseSentinelURL(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	if s.Credentials != nil && (u.user != "" || u.password != "") {
+		return nil, errBothCredentials
+	}
+	return newSentinel(u, s), nil
+}
+
+// nodeTarget is the server at addr as one that has locks.
+func nodeTarget(u sentinelURL, s Settings, addr string) *redisconn.Target {
+	return &redisconn.Target{
+		Address: addr, Username: u.user, Password: u.password, Database: u.database, TLS: named(s.TLS, addr),
+		Name: s.ConnectionName, Credentials: s.Credentials,
+	}
+}
+
+// sentinelTarget is the server at addr as a Sentinel, which has accounts of its
+// own.
+func sentinelTarget(s Settings, addr string) *redisconn.Target {
+	return &redisconn.Target{
+		Address: addr, TLS: named(s.SentinelTLS, addr), Name: s.ConnectionName, Credentials: s.SentinelCredentials,
+	}
+}
+
+// named is c for the server at addr, which is verified by its host unless c
+// names another.
+func named(c *tls.Config, addr string) *tls.Config {
+	if c == nil {
+		return nil
+	}
+	c = c.Clone()
+	if c.ServerName == "" {
+		c.ServerName, _, _ = net.SplitHostPort(addr)
+	}
+	if c.MinVersion == 0 {
+		c.MinVersion = tls.VersionTLS12
+	}
+	return c
+}
+
+// String is the URL without its secrets, for people.
+func (u sentinelURL) String() string {
+	s := strings.Join(u.sentinels, ",") + "/" + u.name
+	if u.database != 0 {
+		s += fmt.Sprintf("/%d", u.database)
+	}
+	return s
+}

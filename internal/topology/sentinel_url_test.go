@@ -1,0 +1,60 @@
+package topology
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestSentinelURLs(t *testing.T) {
+	for url, want := range map[string]sentinelURL{
+		"redis+sentinel://h:1/m":                    {sentinels: []string{"h:1"}, name: "m"},
+		"redis+sentinel://h/m":                      {sentinels: []string{"h:26379"}, name: "m"},
+		"redis+sentinel://h,i:2,h:26379/m_1.a-B/":   {sentinels: []string{"h:26379", "i:2"}, name: "m_1.a-B"},
+		"redis+sentinel://[::1]:7,[::2],10.0.0.1/m": {sentinels: []string{"[::1]:7", "[::2]:26379", "10.0.0.1:26379"}, name: "m"},
+		"redis+sentinel://u:p%40%2f@h:1,i:2/m/3":    {sentinels: []string{"h:1", "i:2"}, name: "m", user: "u", password: "p@/", database: 3},
+		"redis+sentinel://:p@h:1/m/0":               {sentinels: []string{"h:1"}, name: "m", password: "p"},
+	} {
+		if got, err := parseSentinelURL(url); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v", url, got, err)
+		}
+	}
+}
+
+func TestMalformedSentinelURLs(t *testing.T) {
+	const secret = "topsecret"
+	for rest, part := range map[string]string{
+		"":                          "host",
+		"/m":                        "host",
+		"h:1":                       "master's name",
+		"h:1/":                      "master's name",
+		"h:1//0":                    "master's name",
+		"h:1/a%20b":                 "master's name",
+		"h:1/a%zz":                  "master's name",
+		"h:1/m/x":                   "database",
+		"h:1/m/-1":                  "database",
+		"h:1/m/0/1":                 "database",
+		"h:1,/m":                    "host",
+		"h:1,,i:2/m":                "host",
+		"h:1,i:x/m":                 "port",
+		"h:1,i:0/m":                 "port",
+		"h:1,i:/m":                  "port",
+		"h:1,[::1/m":                "host",
+		"h:1/m?db=1":                "query",
+		"h:1/m#1":                   "fragment",
+		"h:1#x/m":                   "fragment",
+		"u:" + secret + "/x@h:1/m":  "url",
+		"u:" + secret + "%zz@h:1/m": "malformed",
+		"u@h:1/m":                   "password",
+	} {
+		url := "redis+sentinel://" + rest
+		_, err := parseSentinelURL(url)
+		if err == nil || !strings.HasPrefix(err.Error(), "url: ") || !strings.Contains(err.Error(), part) {
+			t.Errorf("%s: %v does not name %s", url, err, part)
+			continue
+		}
+		if strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), url) {
+			t.Errorf("%s: %v tells a secret", url, err)
+		}
+	}
+}
