@@ -29,6 +29,8 @@ type conn struct {
 	woke     bool            // a batch was completed since the last pause; the reader's
 	answered bool            // something was; the reader's
 	waited   bool            // WAIT may have been sent; never changes
+	held     []*Request      // answered, but for the WAIT of their batch; the reader's
+	synced   bool            // the batch had a WAIT; the reader's
 	broken   bool            // nothing is written any more, and batches are their completions' again
 	begun    int             // batches of which something may have been written
 	stuck    bool            // a write has failed, so that nothing follows it
@@ -45,12 +47,14 @@ type conn struct {
 	batchBounds  [maxInFlight]batchBound // of those in flight, by their number
 	replicas     int                     // how many WAIT is asked for
 	counting     bool                    // they are being counted again
+	countAt      time.Duration           // when they are to be counted again, see Options.KeepReplicas
+	syncing      bool                    // a WAIT is in flight: whatever is sent stands behind it
 }
 
 // batchBound is the time that a batch may take.
 type batchBound struct {
 	sent  time.Duration
-	waits int // the WAITs in it, each of which may rightly take a second
+	waits int // the WAITs in it, one or none, which may rightly take a second
 }
 
 // managed is a connection whose read deadlines are set from outside, so that a
@@ -142,7 +146,7 @@ func (c *conn) send(b []*Request, send func(command string, args []any) error) e
 		if err := send(r.Command, r.Args); err != nil {
 			return err
 		}
-		if r.Replicas > 0 {
+		if r.sync {
 			if err := send("WAIT", []any{r.Replicas, waitTimeout.Milliseconds()}); err != nil {
 				return err
 			}
@@ -161,12 +165,13 @@ func (c *conn) read() {
 			return
 		}
 		left := c.timeLeft(b)
+		c.synced = false
 		for i, r := range b {
 			if i > 0 {
 				reply, err = redis.ReceiveWithTimeout(c.Conn, left)
 			}
 			if err = c.receiveReply(r, reply, err, left); err != nil {
-				c.fail(b[i:], err)
+				c.fail(append(c.held, b[i:]...), err)
 				return
 			}
 			if i == 0 {
@@ -175,11 +180,13 @@ func (c *conn) read() {
 				// completed.
 				<-c.wrote
 			}
-			p.complete(r)
-			c.woke, c.answered = true, true
+			c.complete(r)
 		}
 		c.returned++
 		p.mu.Lock()
+		if c.synced {
+			c.syncing = false
+		}
 		c.inflight--
 		c.openRequests -= len(b)
 		c.boundRead()
@@ -194,6 +201,26 @@ func (c *conn) read() {
 			c.beforeRead()
 		}
 	}
+}
+
+// complete ends a request that was answered, or holds it until its batch's WAIT
+// is, which covers all that was written before.
+func (c *conn) complete(r *Request) {
+	if r.Replicas > 0 && !r.sync {
+		c.held = append(c.held, r)
+		return
+	}
+	if r.sync {
+		c.synced = true
+		for _, h := range c.held {
+			h.Replicas, h.Acked = r.Replicas, r.Acked
+			c.p.complete(h)
+		}
+		clear(c.held)
+		c.held = c.held[:0]
+	}
+	c.p.complete(r)
+	c.woke, c.answered = true, true
 }
 
 // next waits for a batch and reads its first reply. If there is no batch the
@@ -243,7 +270,7 @@ func (c *conn) receiveReply(r *Request, reply any, err error, timeout time.Durat
 	if err != nil && !refusal.Is(err) {
 		return err
 	}
-	if r.Replicas == 0 {
+	if !r.sync {
 		return nil
 	}
 	if timeout > 0 {

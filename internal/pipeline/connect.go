@@ -121,7 +121,7 @@ func (p *Pipeline) attempt() error {
 		return err
 	}
 	barrier, killed := ident.barrier, ident.killed
-	c := &conn{Owned: o, p: p, barrier: barrier, replicas: ident.replicas, waited: ident.replicas > 0, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
+	c := &conn{Owned: o, p: p, barrier: barrier, waited: ident.replicas > 0 || p.o.Replicas && p.o.Keep, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
 	if managedConn, ok := rc.(managed); ok {
 		managedConn.Manage(c.beforeRead, c.afterRead)
 		_ = managedConn.SetReadDeadline(time.Time{})
@@ -141,7 +141,11 @@ func (p *Pipeline) attempt() error {
 	p.conn, p.dialling, p.lastErr = c, false, nil
 	// A connection that broke by itself may have been to another server too.
 	moved := p.moved || p.at != "" && barrier.at != "" && p.at != barrier.at
+	if p.at != barrier.at || barrier.at == "" {
+		p.most = 0
+	}
 	p.moved, p.at = false, barrier.at
+	c.counted(ident.replicas)
 	p.wg.Go(c.read)
 	p.mu.Unlock()
 	p.o.log.Connected(slog.Int64("conn_id", barrier.id), slog.String("conn_addr", barrier.addr))

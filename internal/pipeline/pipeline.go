@@ -49,6 +49,7 @@ type Options struct {
 	Clock     clock.Clock      // of Request.Sent
 	Permanent func(error) bool // connection errors that trying again won't mend
 	Replicas  bool             // ask each connection how many replicas there are, for Request.Wait
+	Keep      bool             // the count never falls while the server stays the same, see replicas.go
 	Alone     bool             // each DEL has one key: the server takes no two of different slots
 	Logger    *slog.Logger     // nil: silent
 
@@ -90,6 +91,7 @@ type Pipeline struct {
 	useless    redisconn.Backoff // what spaces those
 	moved      bool              // the last connection was given up, see Retire, or its server was a replica
 	at         string            // the server's own address on the last connection
+	most       int               // of its replicas, with Options.Keep
 	writerRuns bool              // runWriter runs
 	closed     bool
 	gone       bool // the node has left, see Leave
@@ -260,7 +262,7 @@ func (p *Pipeline) ready() bool {
 		p.connect()
 		return false
 	}
-	return !p.conn.writing && !p.conn.busy && p.conn.inflight < maxInFlight
+	return !p.conn.writing && !p.conn.busy && p.conn.inflight < maxInFlight && !p.conn.syncing
 }
 
 // cutBatch takes the queue, or a part of it that makes a good batch. It is
@@ -275,7 +277,8 @@ func (p *Pipeline) cutBatch() (*conn, []*Request) {
 	// Callers whose commands go together come back together, and until then the
 	// server has nothing to do. Split, some are at the server while others are
 	// here.
-	if most := max((len(b)+c.openRequests)/batchSplit, leastBatch); len(b) > most {
+	// With replicas to wait for they would wait for two batches more.
+	if most := max((len(b)+c.openRequests)/batchSplit, leastBatch); len(b) > most && c.replicas == 0 {
 		p.queue = append(p.queue, b[most:]...)
 		clear(b[most:])
 		b = b[:most]
@@ -298,13 +301,21 @@ func (p *Pipeline) cutBatch() (*conn, []*Request) {
 	p.batches++
 	now := p.o.Clock.Now()
 	waits := 0
+	var sync *Request
 	for _, r := range b {
 		r.Sent, r.conn, r.batch, r.queued = now, c, p.batches, false
-		r.Replicas, r.Acked = 0, 0
+		r.Replicas, r.Acked, r.sync = 0, 0, false
+		if r.Wait {
+			c.countSometimes(now)
+		}
 		if r.Wait && c.replicas > 0 {
 			r.Replicas = c.replicas
-			waits++
+			sync = r
 		}
+	}
+	if sync != nil {
+		sync.sync, c.syncing = true, true
+		waits = 1
 	}
 	c.openRequests += len(b)
 	c.batchBounds[c.batchCount%maxInFlight] = batchBound{now, waits}

@@ -7,15 +7,47 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
+// WAIT holds up whatever stands behind it on its connection, for up to a second.
+// So a batch has one, behind the last of its requests that want it, and nothing
+// is written while it is in flight. It covers all that was written before.
+//
+// How many replicas it is for depends on who may take the master's place. Where
+// nobody does, a replica that is gone is not waited for. Where one may
+// (Options.Keep), a count that falls says nothing good: the former master of a
+// failover takes writes for seconds, and its replicas have left it. There the
+// count is the largest that was seen at this server, and no acknowledgement is
+// none.
+
+const (
+	// countSoon is how often replicas are counted while none was seen: those of a
+	// new master come one after the other.
+	countSoon = time.Second
+
+	// countSeldom is how often else.
+	countSeldom = 10 * time.Second
+)
+
 // waitTimeout is Redisson's slavesSyncTimeout.
 const waitTimeout = time.Second
 
-// recount counts the replicas again. One that did not acknowledge may be gone,
-// and without replicas there is nothing to wait for.
+// recount counts the replicas again. One that did not acknowledge may be gone.
 func (c *conn) recount() {
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	c.queueCount()
+}
+
+// countSometimes looks for replicas that are new, where the count is kept. It is
+// called with p.mu held.
+func (c *conn) countSometimes(now time.Duration) {
+	if c.p.o.Replicas && c.p.o.Keep && now >= c.countAt {
+		c.queueCount()
+	}
+}
+
+// queueCount is called with p.mu held.
+func (c *conn) queueCount() {
 	p := c.p
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if c.counting || c.ended {
 		return
 	}
@@ -27,11 +59,30 @@ func (c *conn) recount() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			c.counting = false
-			if text, err := redis.String(r.Reply, r.Err); err == nil {
-				c.replicas = countReplicas(text)
+			text, err := redis.String(r.Reply, r.Err)
+			if err != nil {
+				c.countAt = p.o.Clock.Now() + countSeldom
+				return
+			}
+			if p.conn == c {
+				c.counted(countReplicas(text))
 			}
 		}),
 	})
+}
+
+// counted takes over how many replicas the server has. It is called with p.mu
+// held, of the connection in use.
+func (c *conn) counted(n int) {
+	p := c.p
+	if p.o.Keep {
+		n = max(n, p.most)
+		p.most = n
+	}
+	c.replicas = n
+	if c.countAt = p.o.Clock.Now() + countSeldom; n == 0 {
+		c.countAt = p.o.Clock.Now() + countSoon
+	}
 }
 
 // countReplicas reads INFO replication.

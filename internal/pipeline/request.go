@@ -27,7 +27,7 @@ type Request struct {
 	Args    []any          // what follows the name
 	Script  *luasrc.Script // what an EVALSHA runs: loaded when the server answers NOSCRIPT
 	Done    Completion     // told once, when the request has ended
-	Wait    bool           // followed by WAIT for all connected replicas, in the same write
+	Wait    bool           // followed by WAIT for all connected replicas, one for its batch
 
 	Reply    any           // as redigo decodes it
 	Err      error         // redis.Error, *NotSentError or *LostError
@@ -43,6 +43,7 @@ type Request struct {
 	batch    uint64
 	loads    int
 	asking   bool // ASKING goes directly before it
+	sync     bool // WAIT goes directly behind it, for all of its batch that want one
 	resent   bool
 	queued   bool
 }

@@ -35,6 +35,7 @@ type NodeOptions struct {
 	Clock    clock.Clock                  // of the times of commands
 	Logger   *slog.Logger                 // nil: silent
 	Replicas bool                         // count them, for WAIT
+	Keep     bool                         // one of them may take its master's place: the count never falls
 	Alone    bool                         // a command has keys of one slot
 	Usable   func(redisconn.Server) error // nil: a single server's master
 
@@ -58,7 +59,7 @@ func NewNode(o NodeOptions) *Node {
 	}
 	n.Hub = pubsub.New(dial(), pubsub.Options{Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger})
 	n.Pipe = pipeline.New(dial(), pipeline.Options{
-		Timeout: o.Timeout, Clock: o.Clock, Permanent: redisconn.Permanent, Replicas: o.Replicas, Alone: o.Alone,
+		Timeout: o.Timeout, Clock: o.Clock, Permanent: redisconn.Permanent, Replicas: o.Replicas, Keep: o.Keep, Alone: o.Alone,
 		Logger: o.Logger, Usable: o.Usable, Elsewhere: o.Elsewhere, Ended: o.Ended,
 		Moved: func() {
 			n.Hub.Redial()

@@ -57,7 +57,7 @@ func newSentinel(u sentinelURL, s Settings) *Sentinel {
 	// The next connection may be to a server that lacks what this one had.
 	changed := func() { t.feed.Tell(Change{Slots: AllSlots, From: t.node, To: t.node, DataMayBeLost: true}) }
 	t.node = NewNode(NodeOptions{
-		Name: u.String(), Dial: t.dial, Timeout: s.Timeout, Clock: s.Clock, Logger: s.Logger, Replicas: s.Replicas,
+		Name: u.String(), Dial: t.dial, Timeout: s.Timeout, Clock: s.Clock, Logger: s.Logger, Replicas: s.Replicas, Keep: true,
 		Ended: changed, Moved: changed,
 	})
 	t.nodes = []*Node{t.node}

@@ -1,0 +1,84 @@
+package sentinels_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+func TestLocksGoOnWithoutAnySentinel(t *testing.T) {
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	c := open(t, set.URL(), rlock.WithWatchdogTimeout(3*time.Second))
+	h := lock(t, c, "held")
+	for _, s := range set.Sentinels {
+		s.Kill()
+	}
+	untilRenewed(t, h)
+	for range 2 {
+		if err := lock(t, c, "other").Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := h.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	_, err := rlock.Open(t.Context(), set.URL(), rlock.WithCommandTimeout(time.Second))
+	if err == nil || !strings.Contains(err.Error(), "no Sentinel names the master") {
+		t.Errorf("another client: %v", err)
+	}
+}
+
+func TestOpenSaysWhatTheSentinelsRefuse(t *testing.T) {
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{Nodes: "sesame", Sentinels: "mellon"})
+	host := set.Addrs()
+	says := func(password string) rlock.Option {
+		return rlock.WithSentinelCredentials(func(context.Context) (string, string, error) { return "", password, nil })
+	}
+	for behaviour, row := range map[string]struct {
+		url  string
+		opts []rlock.Option
+		says string
+	}{
+		"no password for the Sentinels":       {":sesame@" + host + "/" + redistest.MasterName, nil, "NOAUTH"},
+		"a wrong password for the Sentinels":  {":sesame@" + host + "/" + redistest.MasterName, []rlock.Option{says("moria")}, "WRONGPASS"},
+		"a wrong password for the master":     {":moria@" + host + "/" + redistest.MasterName, []rlock.Option{says("mellon")}, "WRONGPASS"},
+		"no password for the master":          {host + "/" + redistest.MasterName, []rlock.Option{says("mellon")}, "NOAUTH"},
+		"a name that no Sentinel knows":       {":sesame@" + host + "/invoices", []rlock.Option{says("mellon")}, "knows no master of that name"},
+		"a database that the master lacks":    {":sesame@" + host + "/" + redistest.MasterName + "/999", []rlock.Option{says("mellon")}, "SELECT 999"},
+		"a server that is no Sentinel":        {":sesame@" + set.Nodes[1].Addr() + "/" + redistest.MasterName, []rlock.Option{says("sesame")}, "unknown command"},
+		"one of two answers, and that is all": {":sesame@127.0.0.1:1," + set.Sentinels[0].Addr() + "/" + redistest.MasterName, []rlock.Option{says("mellon")}, ""},
+	} {
+		t.Run(behaviour, func(t *testing.T) {
+			c, err := rlock.Open(t.Context(), "redis+sentinel://"+row.url, append(row.opts, rlock.WithCommandTimeout(2*time.Second))...)
+			if err == nil {
+				defer c.Close()
+			}
+			if row.says == "" && err == nil {
+				return
+			}
+			if err == nil || row.says == "" || !strings.Contains(err.Error(), row.says) {
+				t.Fatalf("got %v", err)
+			}
+			for _, secret := range []string{"sesame", "mellon", "moria"} {
+				if strings.Contains(err.Error(), secret) {
+					t.Errorf("it tells a password: %v", err)
+				}
+			}
+		})
+	}
+}
+
+func TestOptionsForSentinelsNeedTheirURL(t *testing.T) {
+	s := redistest.Start(t)
+	none := func(context.Context) (string, string, error) { return "", "", nil }
+	for _, opt := range []rlock.Option{rlock.WithSentinelCredentials(none), rlock.WithSentinelCredentials(nil), rlock.WithSentinelTLSConfig(nil)} {
+		if _, err := rlock.Open(t.Context(), s.URL(), opt); !errors.Is(err, rlock.ErrInvalidOption) || !strings.Contains(err.Error(), "WithSentinel") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
