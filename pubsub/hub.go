@@ -43,10 +43,11 @@ type Hub struct {
 // New returns a hub. It does nothing until the first Subscribe.
 func New(dial DialFunc, o Options) *Hub {
 	life, end := context.WithCancel(context.Background())
+	o = o.withDefaults()
 	return &Hub{
 		dial:     dial,
-		o:        o.withDefaults(),
-		log:      connlog.New(o.Logger, "subscriptions"),
+		o:        o,
+		log:      connlog.New(o.Logger, o.Name),
 		life:     life,
 		end:      end,
 		wake:     make(chan struct{}, 1),

@@ -30,6 +30,10 @@ type Options struct {
 	// Logger is told when the connection is made, is lost, can't be had, and is
 	// back. Its handler must not block for long, nor use the hub. Default is none.
 	Logger *slog.Logger
+
+	// Name is what Logger is told that the connection is called. Default is
+	// "subscriptions".
+	Name string
 }
 
 func (o Options) withDefaults() Options {
@@ -48,5 +52,8 @@ func (o Options) withDefaults() Options {
 		o.MaxRetry = time.Second
 	}
 	o.MaxRetry = max(o.MaxRetry, o.FirstRetry)
+	if o.Name == "" {
+		o.Name = "subscriptions"
+	}
 	return o
 }

@@ -42,9 +42,9 @@
 //     re-entry go past the queue.
 //   - Owners are trusted: whoever knows an [Owner] can enter and release as
 //     that owner.
-//   - One server, by a redis:// or rediss:// URL or a pool. Sentinel, Cluster
-//     and, but for [Client.NewSpinLock], Redisson's other locks are not here
-//     yet.
+//   - One server, by a redis:// or rediss:// URL or a pool, or one master, by the
+//     redis+sentinel:// URL of its Sentinels. Cluster and, but for
+//     [Client.NewSpinLock], Redisson's other locks are not here yet.
 //
 // # The ideas
 //

@@ -198,11 +198,14 @@ func WithNameMapper(m NameMapper) Option {
 // WithReplicaSync says whether what changes a lock is followed by WAIT for
 // the master's connected replicas, for at most one second: a grant that none
 // of them acknowledged is given back and tried again. It is Redisson's
-// checkLockSyncedSlaves. Replicas are counted when a connection is made, and
-// again after a WAIT that none acknowledged. An unlock that none acknowledged
-// is sent once more with the same latch and then reported, though the master
-// has released the lock. Default is off for a redis:// URL and a pool, which
-// are Redisson's single mode.
+// checkLockSyncedSlaves. What is sent together shares one WAIT, and what comes
+// meanwhile waits for it. Replicas are counted when a connection is made, and
+// again after a WAIT that none acknowledged. With Sentinels they are also counted
+// now and then, and one that has gone is waited for a minute longer; if none is
+// left, for as long as the master stays. An unlock that none acknowledged is sent
+// once more with the same latch and then reported, though the master has released
+// the lock. Default is on for redis+sentinel://, and off for a redis:// URL and a
+// pool, which are Redisson's single mode.
 func WithReplicaSync(on bool) Option {
 	return func(s *settings) error {
 		s.replicas = on

@@ -26,6 +26,7 @@ func TestThePageTellsEveryEvent(t *testing.T) {
 			"life": life, "renewals": renewals, "outage": outage, "a lost acquire": lostAcquire, "an undo refused": undoRefused,
 			"a foreign owner": foreignOwner, "a late grant": lateGrant, "unlocks": unlocks, "no fence": unfenced,
 			"no replica": unreplicated, "a pool": borrowed, "no master": moved,
+			"Sentinels": sentinels,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -52,9 +52,3 @@ func removeData(t testing.TB, dir string) {
 		}
 	}
 }
-
-// Sentinel starts a Sentinel that watches nobody.
-func Sentinel(t testing.TB) *LocalServer {
-	t.Helper()
-	return &LocalServer{redistest.StartSentinel(t, ""), t, t.TempDir()}
-}

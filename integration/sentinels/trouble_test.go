@@ -2,11 +2,15 @@ package sentinels_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -70,6 +74,64 @@ func TestOpenSaysWhatTheSentinelsRefuse(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What docs/security.md has for an account at a Sentinel is enough: for questions, and for the news.
+func TestAccountAtASentinelThatMayDoNoMoreThanItMust(t *testing.T) {
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	for _, s := range set.Sentinels {
+		if _, err := s.Dial(t).Do("ACL", "SETUSER", "worker", "reset", "resetchannels", "on", ">mellon", "&+switch-master", "+ping", "+sentinel", "+subscribe"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := open(t, set.URL(), rlock.WithWatchdogTimeout(long), rlock.WithSentinelCredentials(func(context.Context) (string, string, error) {
+		return "worker", "mellon", nil
+	}))
+	h := lock(t, c, "held")
+	for _, s := range set.Sentinels {
+		becomes(t, "subscribed", func() bool {
+			list, err := redis.String(s.Dial(t).Do("CLIENT", "LIST"))
+			for line := range strings.Lines(list) {
+				if err == nil && strings.Contains(line, " user=worker ") && strings.Contains(line, " sub=1 ") {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	former := set.Master()
+	set.Failover(set.Sentinels[0])
+	next := set.AwaitMaster(former)
+	untilRenewed(t, h)
+	if h.Err() == nil && !holds(t, next, h) {
+		t.Error("the master does not have it")
+	}
+}
+
+func TestSentinelsAndMasterSpeakTLS(t *testing.T) {
+	master := redisserver.TLS(t, false)
+	url := "redis+sentinel://" + redisserver.TLSSentinel(t, master) + "/" + redistest.MasterName
+	trusts := &tls.Config{RootCAs: master.Authority.Pool()}
+	both := []rlock.Option{rlock.WithTLSConfig(trusts), rlock.WithSentinelTLSConfig(trusts)}
+	if err := lock(t, open(t, url, both...), "held").Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for behaviour, row := range map[string]struct {
+		opts []rlock.Option
+		says string
+	}{
+		"only the Sentinel is trusted": {[]rlock.Option{both[1], rlock.WithTLSConfig(&tls.Config{})}, "certificate signed by unknown authority"},
+		"only the master is trusted":   {[]rlock.Option{both[0], rlock.WithSentinelTLSConfig(&tls.Config{})}, "certificate signed by unknown authority"},
+		"neither is expected":          {nil, "no Sentinel names the master"},
+	} {
+		c, err := rlock.Open(t.Context(), url, append(row.opts, rlock.WithCommandTimeout(2*time.Second))...)
+		if err == nil {
+			c.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%s: %v", behaviour, err)
+		}
 	}
 }
 

@@ -142,7 +142,7 @@ func (p *Pipeline) attempt() error {
 	// A connection that broke by itself may have been to another server too.
 	moved := p.moved || p.at != "" && barrier.at != "" && p.at != barrier.at
 	if p.at != barrier.at || barrier.at == "" {
-		p.most = 0
+		p.most, p.fewer = 0, 0
 	}
 	p.moved, p.at = false, barrier.at
 	c.counted(ident.replicas)

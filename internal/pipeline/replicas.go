@@ -16,7 +16,8 @@ import (
 // (Options.Keep), a count that falls says nothing good: the former master of a
 // failover takes writes for seconds, and its replicas have left it. There the
 // count is the largest that was seen at this server, and no acknowledgement is
-// none.
+// none. It falls only if some have been there, and fewer, for a minute: one was
+// taken away for good, and each WAIT would take its second.
 
 const (
 	// countSoon is how often replicas are counted while none was seen: those of a
@@ -25,6 +26,10 @@ const (
 
 	// countSeldom is how often else.
 	countSeldom = 10 * time.Second
+
+	// fewerFor is how long there are fewer replicas than there were before that is
+	// how many there are.
+	fewerFor = time.Minute
 )
 
 // waitTimeout is Redisson's slavesSyncTimeout.
@@ -75,14 +80,28 @@ func (c *conn) queueCount() {
 // held, of the connection in use.
 func (c *conn) counted(n int) {
 	p := c.p
+	now := p.o.Clock.Now()
 	if p.o.Keep {
-		n = max(n, p.most)
-		p.most = n
+		n = p.keep(n, now)
 	}
 	c.replicas = n
-	if c.countAt = p.o.Clock.Now() + countSeldom; n == 0 {
-		c.countAt = p.o.Clock.Now() + countSoon
+	if c.countAt = now + countSeldom; n == 0 {
+		c.countAt = now + countSoon
 	}
+}
+
+// keep takes a count, and gives the one to go by. It is called with mu held.
+func (p *Pipeline) keep(n int, now time.Duration) int {
+	switch {
+	case n == 0 || n >= p.most:
+		p.fewer = 0
+	case p.fewer == 0:
+		p.fewer = max(now, 1)
+	case now-p.fewer >= fewerFor:
+		p.most, p.fewer = n, 0
+	}
+	p.most = max(p.most, n)
+	return p.most
 }
 
 // countReplicas reads INFO replication.

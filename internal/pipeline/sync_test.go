@@ -73,6 +73,32 @@ func TestWritesOfABatchShareOneWAIT(t *testing.T) {
 	}
 }
 
+// What comes while a WAIT is in flight goes together behind it, with one of its own.
+func TestNothingIsWrittenBehindAWAIT(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	replica := replicaOf(t, s)
+	p := open(t, dialler(t, s), Options{Replicas: true})
+	end(t, ask(p, "PING"))
+	replica.Pause()
+	defer replica.Resume()
+	first := waitFor(t, p, 1)
+	s.AwaitBlocked(t)
+	var later []<-chan *Request
+	for range 6 {
+		later = append(later, waitFor(t, p, 1))
+	}
+	end(t, first)
+	for _, done := range later {
+		if r := end(t, done); r.Err != nil || r.Replicas != 1 {
+			t.Errorf("%v; %d replicas", r.Err, r.Replicas)
+		}
+	}
+	if n := calls(t, s.Dial(t), "wait"); n != 2 {
+		t.Errorf("%d WAIT", n)
+	}
+}
+
 // The server dies while it waits: what it answered before has no outcome.
 func TestWritesWhoseWAITIsLostAreLost(t *testing.T) {
 	s := redistest.Start(t)
@@ -140,6 +166,24 @@ func TestReplicaThatComesLaterIsWaitedFor(t *testing.T) {
 		}
 		if time.Now().After(end1) {
 			t.Fatal("it is never waited for")
+		}
+	}
+}
+
+func TestReplicasThatWereTakenAwayAreWaitedForAMinute(t *testing.T) {
+	p := &Pipeline{}
+	for i, row := range []struct {
+		at            time.Duration
+		counted, want int
+	}{
+		{0, 0, 0}, {1, 2, 2}, {2, 3, 3}, {3, 1, 3}, {3 + fewerFor - 1, 1, 3}, {3 + fewerFor, 1, 1},
+		{fewerFor * 2, 2, 2},
+		{fewerFor * 3, 1, 2}, {fewerFor*4 - 1, 2, 2}, {fewerFor * 4, 1, 2}, // they came back meanwhile
+		{fewerFor * 9, 0, 2}, {fewerFor * 20, 0, 2}, // none is never a count that is to be gone by
+		{fewerFor * 21, 1, 2}, {fewerFor * 22, 1, 1},
+	} {
+		if got := p.keep(row.counted, row.at); got != row.want {
+			t.Errorf("%d: %d counted at %v: %d, want %d", i, row.counted, row.at, got, row.want)
 		}
 	}
 }

@@ -30,7 +30,8 @@ type SentinelSet struct {
 
 // SentinelPasswords are those of a set; empty: none.
 type SentinelPasswords struct {
-	Nodes, Sentinels string
+	Nodes     string // of the master and its replicas
+	Sentinels string // of the Sentinels
 }
 
 // StartSentinels starts a set and returns when each Sentinel knows all of it.

@@ -49,15 +49,11 @@ type peer struct {
 
 func newPeer(t *Sentinel, m member, given bool) *peer {
 	p := &peer{t: t, target: sentinelTarget(t.s, m.addr), given: given, id: m.id}
-	var logger *slog.Logger
-	if t.s.Logger != nil {
-		logger = t.s.Logger.With(slog.String("sentinel", m.addr))
-	}
 	// No error is for good: the other Sentinels may say all that is needed.
 	p.hub = pubsub.New(redisconn.Punctual(func(ctx context.Context) (redis.Conn, error) {
 		conn, err := p.target.Dial(ctx, t.s.Timeout)
 		return conn, redisconn.OwnDeadline(err)
-	}), pubsub.Options{Timeout: t.s.Timeout, MaxRetry: lastRetry, Logger: logger})
+	}), pubsub.Options{Timeout: t.s.Timeout, MaxRetry: lastRetry, Logger: t.s.Logger, Name: "sentinel " + m.addr})
 	return p
 }
 
@@ -85,7 +81,7 @@ func (p *peer) Confirmed() { p.t.wake() }
 
 // Refused is told once, and the Sentinel is listened to no more.
 func (p *peer) Refused(err error) {
-	p.t.log.LogAttrs(context.Background(), slog.LevelWarn, "sentinel does not tell of another master",
+	p.t.log.LogAttrs(context.Background(), slog.LevelWarn, "sentinel unheard",
 		slog.String("sentinel", p.target.Address), slog.Any("error", err))
 }
 

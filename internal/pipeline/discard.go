@@ -1,0 +1,81 @@
+package pipeline
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/command/refusal"
+)
+
+const (
+	// discardAfter is how long a discarded key waits for others.
+	discardAfter = 5 * time.Millisecond
+
+	// refusedAfter is how long it waits when the server refused the last DEL.
+	refusedAfter = 100 * time.Millisecond
+
+	// maxDiscards bounds one DEL, so that no single command blocks the server
+	// for long.
+	maxDiscards = 1000
+)
+
+// discarded is a pipeline as the completion of a DEL.
+type discarded Pipeline
+
+// Complete sends a DEL again that a broken connection may have swallowed, or
+// that the server refused for now; deleting twice is deleting.
+func (p *discarded) Complete(r *Request) {
+	if r.Err == nil {
+		p.mu.Lock()
+		p.refused = false
+		p.mu.Unlock()
+		return
+	}
+	said, _ := refusal.Of(r.Err)
+	lost := !refusal.Is(r.Err) // or not even sent
+	refused := said.Passing()
+	if said.ReadOnly() {
+		(*Pipeline)(p).GiveUp(r) // nobody else may send anything for long
+	}
+	p.mu.Lock()
+	p.refused = refused || said.Elsewhere() // it may be asked again before the slot has moved
+	p.mu.Unlock()
+	for _, key := range r.Args {
+		switch {
+		case lost || refused:
+			(*Pipeline)(p).Discard(key)
+		case said.Elsewhere() && p.o.Elsewhere != nil:
+			p.o.Elsewhere(key)
+		}
+	}
+}
+
+// Discard deletes key, a string, some time soon: with the next batch, or after
+// 5 ms. It does no I/O. While there is no server it remembers a bounded number
+// of keys, for the next batch that there is; they are to have a TTL anyway.
+func (p *Pipeline) Discard(key any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || len(p.discards) >= 100*maxDiscards {
+		return
+	}
+	p.discards = append(p.discards, key)
+	if len(p.discards) > 1 {
+		return
+	}
+	pause := discardAfter
+	if p.refused {
+		pause = refusedAfter
+	}
+	if p.discard == nil {
+		p.discard = time.AfterFunc(pause, p.discardsDue)
+	} else {
+		p.discard.Reset(pause)
+	}
+}
+
+func (p *Pipeline) discardsDue() {
+	p.mu.Lock()
+	p.discardNow = true
+	p.mu.Unlock()
+	p.WakeWriter()
+}
