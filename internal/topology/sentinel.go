@@ -34,9 +34,11 @@ type Sentinel struct {
 	tasks sync.WaitGroup // questions, and the goroutine that looks
 	news  chan struct{}  // cap 1: something is to be looked at
 
+	lookAtLeast time.Duration // that constant, but for tests
+
 	mu      sync.Mutex // guards all below; never held during I/O
 	choice  choice
-	nodesAt map[string]*redisconn.Target // the masters that there may be connections to
+	nodesAt map[string]*redisconn.Target // the masters so far, with the connections to them
 	peers   []*peer                      // the Sentinels that are known
 	begun   bool                         // the Sentinels are listened to
 	closed  bool
@@ -46,7 +48,7 @@ type Sentinel struct {
 var errLeft = errors.New("the Sentinels have another master")
 
 func newSentinel(u sentinelURL, s Settings) *Sentinel {
-	t := &Sentinel{u: u, s: s, log: s.Logger, feed: NewFeed(), news: make(chan struct{}, 1), nodesAt: map[string]*redisconn.Target{}}
+	t := &Sentinel{u: u, s: s, log: s.Logger, feed: NewFeed(), news: make(chan struct{}, 1), nodesAt: map[string]*redisconn.Target{}, lookAtLeast: lookAtLeast}
 	if t.log == nil {
 		t.log = slog.New(slog.DiscardHandler)
 	}
@@ -133,8 +135,7 @@ func (t *Sentinel) leave(former, now, by string) {
 	t.log.LogAttrs(context.Background(), slog.LevelWarn, "master changed",
 		slog.String("from", former), slog.String("to", now), slog.String("sentinel", by))
 	t.mu.Lock()
-	target := t.nodesAt[former]
-	delete(t.nodesAt, former)
+	target := t.nodesAt[former] // stays: a dial under way would be missed when it is left again
 	t.mu.Unlock()
 	if target != nil {
 		target.Sever(fmt.Errorf("%w: %s instead of %s", errLeft, now, former))

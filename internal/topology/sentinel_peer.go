@@ -122,7 +122,7 @@ func (t *Sentinel) look() {
 	for {
 		select {
 		case <-t.news:
-		case <-time.After(lookAtLeast/2 + rand.N(lookAtLeast/2)):
+		case <-time.After(t.lookAtLeast/2 + rand.N(t.lookAtLeast/2)):
 		case <-t.life.Done():
 			return
 		}

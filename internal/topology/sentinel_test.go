@@ -221,6 +221,45 @@ func TestSentinelsThatAreDownEndNoConnection(t *testing.T) {
 	becomes(t, "at the master again", func() bool { return port(t, top) == master.Port() })
 }
 
+// Nothing tells of a master that is set up by hand. Who could not listen for a
+// while asks as soon as it listens again.
+func TestSentinelsAreAskedWhenTheyAreListenedToAgain(t *testing.T) {
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	top := openSet(t, set.URL(), func(s *topology.Settings) { s.ConnectionName = "follows" })
+	top.OnlyLookWhenTold()
+	former, next := set.Nodes[0], set.Nodes[1]
+	if got := port(t, top); got != former.Port() {
+		t.Fatalf("it is at %d, and the master at %d", got, former.Port())
+	}
+	for _, s := range set.Sentinels {
+		becomes(t, "listening to each Sentinel", func() bool { return connections(t, s, "follows") >= 1 })
+	}
+	if _, err := next.Dial(t).Do("REPLICAOF", "NO", "ONE"); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range set.Sentinels {
+		conn := s.Dial(t)
+		if _, err := conn.Do("SENTINEL", "REMOVE", redistest.MasterName); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Do("SENTINEL", "MONITOR", redistest.MasterName, "127.0.0.1", next.Port(), 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := connections(t, former, "follows"); n != 1 {
+		t.Fatalf("%d connections to the former master", n)
+	}
+	for _, s := range set.Sentinels {
+		if _, err := s.Dial(t).Do("CLIENT", "KILL", "TYPE", "pubsub"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	becomes(t, "no connection to the former master", func() bool { return connections(t, former, "follows") == 0 })
+	if got := port(t, top); got != next.Port() {
+		t.Errorf("it is at %d, and the master at %d", got, next.Port())
+	}
+}
+
 func TestSentinelsThatCannotBeAsked(t *testing.T) {
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{Sentinels: "mellon"})
 	wrong := func(context.Context) (string, string, error) { return "", "wrong", nil }
