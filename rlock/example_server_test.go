@@ -53,9 +53,29 @@ func replicated() (master string, replica redis.Conn) {
 	}
 }
 
+// sentinel starts a Sentinel of the examples' server, which it calls orders. An
+// empty password is none.
+func sentinel(password string) (addr string) {
+	host, port, err := net.SplitHostPort(strings.TrimPrefix(redisURL(), "redis://"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	settings := []string{fmt.Sprintf("sentinel monitor orders %s %s 1", host, port)}
+	if password != "" {
+		settings = append(settings, "requirepass "+password)
+	}
+	return redistest.StartSentinel(redistest.Examples, password, settings...).Addr()
+}
+
 // encrypted puts TLS before the examples' server and returns the certificate
 // that vouches for it.
 func encrypted() (url string, ca *x509.Certificate) {
+	addr, ca := encryptedAt(strings.TrimPrefix(redisURL(), "redis://"))
+	return "rediss://" + addr, ca
+}
+
+// encryptedAt puts TLS before the server at plain.
+func encryptedAt(plain string) (addr string, ca *x509.Certificate) {
 	web := httptest.NewTLSServer(nil) // for its certificate only
 	ca, key := web.Certificate(), web.TLS.Certificates
 	web.Close()
@@ -71,7 +91,7 @@ func encrypted() (url string, ca *x509.Certificate) {
 			if err != nil {
 				return
 			}
-			inner, err := net.Dial("tcp", strings.TrimPrefix(redisURL(), "redis://"))
+			inner, err := net.Dial("tcp", plain)
 			if err != nil {
 				log.Fatal(err)
 			}
@@ -79,5 +99,5 @@ func encrypted() (url string, ca *x509.Certificate) {
 			all.Go(func() { _, _ = io.Copy(outer, inner); outer.Close() })
 		}
 	})
-	return "rediss://" + listener.Addr().String(), ca
+	return listener.Addr().String(), ca
 }

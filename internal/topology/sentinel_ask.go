@@ -116,15 +116,16 @@ func members(reply any, err error) (others []member, _ error) {
 	return others, nil
 }
 
-// checkRole asks the server at the other end whether it is a master. An account
-// that may not ask is taken for one of a master's.
+// checkRole asks the server at the other end whether it is a master. One that
+// does not say, since the account may not ask, is taken for one.
 func checkRole(ctx context.Context, conn redis.Conn) error {
 	deadline, _ := ctx.Deadline()
-	role, err := redis.DoWithTimeout(conn, max(time.Until(deadline), time.Millisecond), "ROLE")
-	if err != nil && !refusal.Is(err) {
-		return err
+	do := func(command string) (any, error) {
+		return redis.DoWithTimeout(conn, max(time.Until(deadline), time.Millisecond), command)
 	}
-	s, err := redisconn.DecodeServer(nil, redis.Error("ERR not asked"), role, err)
+	hello, helloErr := do("HELLO")
+	role, roleErr := do("ROLE")
+	s, err := redisconn.DecodeServer(hello, helloErr, role, roleErr)
 	if err != nil {
 		return err
 	}
