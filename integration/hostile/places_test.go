@@ -49,7 +49,7 @@ var places = []place{
 	{"lock", script(luasrc.LockScript), "Lock", nothing, []string{"nil", "a nil array"}},
 	{"WAIT", words("WAIT"), "Lock", anyReply, nil},
 	{"renew", script(luasrc.RenewScript), "Extend", nothing, nil},
-	{"unlock", script(luasrc.UnlockScript), "Unlock", nothing, nil},
+	{"unlock", script(luasrc.UnlockOnceScript), "Unlock", nothing, nil},
 	{"force unlock", script(luasrc.ForceUnlockScript), "ForceUnlock", nothing, nil},
 	{"TYPE", words("TYPE"), "ForceUnlock", nothing, nil},
 	{"EXISTS", words("EXISTS"), "IsLocked", nothing, nil},
