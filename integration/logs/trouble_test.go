@@ -192,6 +192,17 @@ func unlocks(t *testing.T, s redisserver.Server) []*rig {
 
 	l = r.lock()
 	h = r.Hold(l)
+	for _, owner := range r.Strings("HKEYS", l.Name()) {
+		r.Do("HINCRBY", l.Name(), owner, 1)
+	}
+	if err := h.Unlock(r.Context()); err != nil {
+		t.Error(err)
+	}
+	r.logged("owner used elsewhere", "lock", l.Name(), "owner", h.Owner().String())
+	r.Do("DEL", l.Name())
+
+	l = r.lock()
+	h = r.Hold(l)
 	silent := r.onUnlock(faultproxy.HoldReply)
 	ctx, cancel := context.WithCancel(r.Context())
 	cancel()

@@ -37,23 +37,58 @@ func (r *release) answeredOnce(q *command.Request, result kind.Release) {
 	if r.ownMessage && result != codec.Final {
 		r.ownMessageMissed()
 	}
-	switch {
-	case result == codec.Partial:
+	if result == codec.Partial {
 		n.c.log.actedAs(st)
-		r.finish(nil)
-	case result == codec.NotHeld && r.lost:
+	} else {
 		st.loseTally(r.l, errVanished)
+	}
+	switch {
+	case result != codec.NotHeld && q.Unreplicated():
+		r.askReplicas(q)
+	case result != codec.NotHeld && q.ReplicasNotKnown():
+		r.finish(errReplicasNotKnown)
+	case result != codec.NotHeld:
+		r.finish(nil)
+	case r.lost:
 		r.look()
-		r.finish(nil)
-	case result == codec.NotHeld:
-		st.loseTally(r.l, errVanished)
+		r.gone()
+	default:
 		r.look() // it published nothing
 		r.finish(notHeld(st.owner))
-	case q.Unreplicated():
-		st.loseTally(r.l, errVanished)
-		r.finish(fmt.Errorf("released, but %w", errUnreplicated))
-	default:
-		st.loseTally(r.l, errVanished)
+	}
+}
+
+// gone ends a release of which a send was lost, and whose owner holds nothing:
+// that send ran, and what the replicas have of it was lost with the answer.
+func (r *release) gone() {
+	if r.req.Wire.Replicas > 0 {
+		r.finish(errReplicasNotKnown)
+		return
+	}
+	r.finish(nil)
+}
+
+// askReplicas asks them once more. The script is not repeated: where another
+// connection takes it, WAIT says nothing of what the first one did.
+func (r *release) askReplicas(q *command.Request) {
+	n := r.st.n
+	r.referenced = true
+	n.s.sec.queued = true
+	asking := n.c.exec.AwaitReplicas(q, func(acked int, err error) {
+		defer n.s.enter(mustNotBlock).leave()
+		switch {
+		case err != nil:
+			r.finish(errReplicasNotKnown)
+		case acked == 0:
+			r.finish(fmt.Errorf("released, but %w", errUnreplicated))
+		default:
+			r.finish(nil)
+		}
+	})
+	switch asking {
+	case command.NotAsked:
+		r.finish(errReplicasNotKnown)
+	case command.NoneToAsk:
 		r.finish(nil)
 	}
 }
@@ -116,7 +151,7 @@ func (r *release) countOnce() {
 		default:
 			st.loseTally(r.l, errVanished)
 			r.look()
-			r.finish(nil)
+			r.gone()
 		}
 	})
 }

@@ -125,6 +125,7 @@ func (r *release) begin() {
 // encode decides between the forms of the release, for its first send.
 func (r *release) encode() {
 	r.once = r.l.traits.Once && !r.st.shown
+	r.req.Wire.KeepReply = r.once
 	r.want.Latch = nil
 	r.req.Until = r.limit
 	if r.once {

@@ -11,8 +11,8 @@ import (
 // then on. Its text in a log or in Redis is no such value, until somebody reads
 // it and acts by it.
 //
-// NewOwner's numbers are even and those of acquisitions odd. So an even owner
-// is shown wherever it has a state, and only odd ones need to be looked for.
+// NewOwner's owners are shown wherever they have a state. Their numbers are even,
+// so only odd ones need to be looked for.
 
 // recentlyShown is how many shown owners a client knows without looking. One
 // that it has forgotten is looked for among all names once more.
@@ -87,9 +87,9 @@ func (c *State) act(l *Lock, o Owner) error {
 		return strayed(o)
 	case o.client != c.id:
 		return nil
-	case o.thread < 1 || o.thread > 2*c.threads.Load():
+	case o.thread < 1 || o.thread > 2*c.made.of(o).Load():
 		return neverHandedOut(o)
-	case o.thread%2 == 0 || c.shown.has(o.thread):
+	case o.thread&1 == even || c.shown.has(o.thread):
 		return nil
 	}
 	living := c.showOn(l, o)

@@ -45,6 +45,7 @@ type conn struct {
 	batchBounds  [maxInFlight]batchBound // of those in flight, by their number
 	replicas     int                     // how many WAIT is asked for
 	counting     bool                    // they are being counted again
+	repeats      []*Request              // WAITs that belong on this connection, not written yet
 }
 
 // batchBound is the time that a batch may take.
@@ -251,6 +252,9 @@ func (c *conn) receiveReply(r *Request, reply any, err error, timeout time.Durat
 	}
 	n, err := redis.ReceiveWithTimeout(c.Conn, timeout)
 	if err != nil && !refusal.Is(err) {
+		if r.KeepReply && r.Err == nil {
+			r.kept, r.Acked = true, NotKnown
+		}
 		return err
 	}
 	if err != nil {

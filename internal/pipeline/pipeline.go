@@ -253,7 +253,7 @@ func (p *Pipeline) runWriter() {
 // to. If there is no connection it starts to make one. It is called with mu
 // held.
 func (p *Pipeline) ready() bool {
-	if len(p.queue) == 0 && !(p.discardNow && len(p.discards) > 0) {
+	if len(p.queue) == 0 && !(p.discardNow && len(p.discards) > 0) && (p.conn == nil || len(p.conn.repeats) == 0) {
 		return false
 	}
 	if p.conn == nil {
@@ -280,6 +280,8 @@ func (p *Pipeline) cutBatch() (*conn, []*Request) {
 		clear(b[most:])
 		b = b[:most]
 	}
+	b = append(b, c.repeats...)
+	c.repeats = nil
 	for len(p.discards) > 0 {
 		n := min(len(p.discards), maxDiscards)
 		if p.o.Alone {
@@ -300,9 +302,11 @@ func (p *Pipeline) cutBatch() (*conn, []*Request) {
 	waits := 0
 	for _, r := range b {
 		r.Sent, r.conn, r.batch, r.queued = now, c, p.batches, false
-		r.Replicas, r.Acked = 0, 0
+		r.Replicas, r.Acked, r.kept = 0, 0, false
 		if r.Wait && c.replicas > 0 {
 			r.Replicas = c.replicas
+			waits++
+		} else if r.waits {
 			waits++
 		}
 	}
