@@ -164,9 +164,10 @@ func WithNameMapper(m NameMapper) Option {
 // the master's connected replicas, for at most one second: a grant that none
 // of them acknowledged is given back and tried again. It is Redisson's
 // checkLockSyncedSlaves. Replicas are counted when a connection is made, and
-// again after a WAIT that none acknowledged. An unlock that none acknowledged
-// is sent once more with the same latch and then reported, though the master
-// has released the lock. Default is off for a redis:// URL and a pool, which
+// again after a WAIT that none acknowledged. After an unlock that none
+// acknowledged they are asked once more, and then it is reported, though the
+// master has released the lock; so is one whose answer of the replicas was
+// lost. Default is off for a redis:// URL and a pool, which
 // are Redisson's single mode.
 func WithReplicaSync(on bool) Option {
 	return func(s *settings) error {

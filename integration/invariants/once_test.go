@@ -76,8 +76,8 @@ func TestR4LostUnlockOfAnOwnerThatIsUsedOnceIsSentAgain(t *testing.T) {
 	}
 }
 
-// Nothing was announced, as far as this client can tell, so its waiters look.
-func TestR4NothingLeftAfterALostUnlockIsReleasedAndWaitersLook(t *testing.T) {
+// Nothing was announced, as far as this client can tell.
+func TestR4NothingLeftAfterALostUnlockIsReleased(t *testing.T) {
 	r := newRig(t)
 	c := r.open()
 	l := c.NewLock(name)
@@ -132,6 +132,27 @@ func TestR4UnlockGoesOnInTheBackground(t *testing.T) {
 			})
 		})
 	}
+}
+
+// It was refused for long, so nothing had run; but what was sent last may run.
+func TestR4UnlockWithoutAnAnswerAtTheLimitIsUncertain(t *testing.T) {
+	const command = 3 * time.Second // more than what the machine is granted
+	r := newRig(t)
+	h := lock(t, r.openWith("redis://"+r.Proxy.Addr(), command, nil).NewLock(name), rlock.Lease(long))
+	refused := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")})
+	began := time.Now()
+	released := make(chan error, 1)
+	go func() { released <- h.Unlock(context.Background()) }()
+	r.Becomes("the limit is near", func() bool { return time.Since(began) > 4*command })
+	silent := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply})
+	refused.Remove()
+	err := testbed.Receive(t, "Unlock returns", released)
+	if took := time.Since(began); took > 4*command+time.Second+stall {
+		t.Errorf("after %v", took)
+	}
+	want(t, err, rlock.ErrUncertain)
+	r.Gone(name)
+	silent.Release()
 }
 
 // Shown behind the first send. Another process enters as this owner before the loss is known: nothing releases it.

@@ -39,7 +39,7 @@ var acquiring = []defect{
 	},
 	{
 		what: "one hold more of an owner that others may use is taken for the lost acquire", guards: "A5",
-		edits: edits{{In: "State.Exclusive", Expr: "o.thread > c.shared.Load()", Put: "true"}},
+		edits: edits{{In: "State.Exclusive", Expr: "o.thread > c.shared.of(o).Load()", Put: "true"}},
 		by:    tests{"TestA5HoldOfAnotherClientIsNotUndone"},
 	},
 	{

@@ -142,9 +142,9 @@ type Asking = pipeline.Asking
 
 // What it did: see package pipeline.
 const (
-	NotAsked  = pipeline.NotAsked
-	NoneToAsk = pipeline.NoneToAsk
-	Asked     = pipeline.Asked
+	NotAsked  = pipeline.NotAsked  // the connection is not in use any more
+	NoneToAsk = pipeline.NoneToAsk // there are no replicas any more
+	Asked     = pipeline.Asked     // the handler will be told
 )
 
 // Trouble tells why nothing can be sent for slot; nil if there is a connection,

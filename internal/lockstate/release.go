@@ -25,6 +25,7 @@ type release struct {
 
 	once   bool          // the form without a latch was sent
 	lost   bool          // a send of it had no answer
+	paused bool          // nothing of it is under way until a pause is over
 	limit  time.Duration // when its caller is told, whatever is known
 	unheld time.Duration // when the server has dropped what is released, if nothing was sent
 
@@ -144,6 +145,7 @@ func (r *release) encode() {
 
 func (r *release) send() {
 	st := r.st
+	r.paused = false
 	if r.once && st.shown {
 		if r.req.First != 0 {
 			r.countOnce()
@@ -191,7 +193,7 @@ func (r *release) Paused(q *command.Request, d time.Duration) {
 		return
 	}
 	r.outOfOrder()
-	r.failed = q.Wire.Err
+	r.failed, r.paused = q.Wire.Err, true
 	r.reportAtLimit()
 	if !q.MayArrive {
 		r.st.pause(d, r.send)

@@ -55,8 +55,10 @@ func (r *release) reportIfLate() {
 		r.report(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, r.st.owner))
 	case r.req.First != 0:
 		r.report(r.uncertain())
-	case r.once:
+	case r.once && (r.paused || c.exec.Waiting(&r.req)):
 		r.report(r.unsentSoFar())
+	case r.once:
+		r.report(fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain))
 	case c.exec.Cancel(&r.req):
 		if r.failed == nil {
 			r.failed = errUnwritten
