@@ -34,7 +34,7 @@ var acquiring = []defect{
 	},
 	{
 		what: "what stands behind a write that failed is called lost", guards: "pipeline",
-		edits: edits{{In: "conn.lose", If: "number < c.begun", Put: "true"}},
+		edits: edits{{In: "conn.lose", Case: "number < c.begun", Put: "true"}},
 		by:    tests{"TestBatchBehindAFailedWriteIsNotSent"},
 	},
 	{
