@@ -77,7 +77,8 @@ func MaxHold(d time.Duration) AcquireOption {
 // As acquires in the name of owner, which re-enters if it holds the lock
 // already. An owner may be shared among processes by its string; that shares
 // the lock but not the trust: another process's acquire or release may set a
-// shorter lease than this one knows of. The zero Owner is ErrInvalidOption.
+// shorter lease than this one knows of. The zero Owner is ErrInvalidOption, and
+// so is a number of this client's that it never handed out.
 func As(owner Owner) AcquireOption {
 	return func(t *terms) error {
 		if t.As {

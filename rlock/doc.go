@@ -86,9 +86,11 @@
 // then the open commands are decided. Where the server refuses CLIENT KILL or
 // CLIENT ID, a lost acquire is undone again each second for a lease.
 //
-// A latch for each unlock. An unlock leaves its result in a short-lived key of
-// its own, so that the same unlock, sent again because the reply was lost,
-// changes nothing and answers the same.
+// An unlock that counts once. The owner of most acquisitions is used once and
+// never shown, so its unlock finds its field or does not, however often it is
+// sent. Where others may act as the owner, an unlock leaves its result in a
+// short-lived key of its own, a latch, so that the same unlock, sent again
+// because the reply was lost, changes nothing and answers the same.
 //
 // # Where to look
 //

@@ -32,7 +32,9 @@ func newHold() *lockstate.Hold {
 }
 
 // Owner is who holds; hand it to As to re-enter, or its String to another
-// process.
+// process. From then on others may act as it, so its unlock leaves a key on the
+// server for a moment, which a repetition of it finds, and is a command more.
+// Ask for it while the lock is held, if others are to act as it.
 func (h *Hold) Owner() Owner { return Owner{h.h.Owner()} }
 
 // Name is the lock's name as it was given to NewLock.
@@ -81,9 +83,11 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 // returns an error that is both ErrLeaseLost and ErrNotHeld. ErrReleased: an
 // earlier Unlock was first, nothing was touched. ErrUncertain: no answer came
 // in time; the unlock may have run, and goes on in the background while the
-// lease lasts. ErrClosed: the client is closed, the key is left to expire.
-// Any other error is the server's, or says why the unlock could not be sent
-// while that would have helped; the key is left to expire.
+// lease lasts, unless Owner was called meanwhile. ErrClosed: the client is
+// closed, the key is left to expire. An error that begins with "released, but"
+// says that the lock is free, and that replicas or waiters may not know. Any
+// other error is the server's, or says why the unlock could not be sent so
+// far; the key is left to expire, or released later.
 func (h *Hold) Unlock(ctx context.Context) error {
 	if err := h.h.Unlock(ctx); err != nil {
 		return wrap("release", h.Name(), err)

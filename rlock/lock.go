@@ -132,8 +132,10 @@ func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, 
 // It sends even if ctx is over, like Hold.Unlock, and blocks for at most four
 // command timeouts and a second, once ctx is over for at most one command
 // timeout more. ErrNotHeld: the owner holds nothing. ErrInvalidOption: the zero
-// Owner, or one with a Hold in this client, whose Unlock keeps the books.
-// ErrUncertain: no answer came in time. ErrClosed: the client is closed. Any
+// Owner, one with a Hold in this client, whose Unlock keeps the books, or a
+// number of this client's that it never handed out.
+// ErrUncertain: no answer came in time, or an earlier unlock of this owner may
+// still run, see Hold.Unlock. ErrClosed: the client is closed. Any
 // other error is the server's, or says why nothing was sent: the owner's earlier
 // command is still open, or the server can't be reached.
 func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {

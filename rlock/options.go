@@ -202,10 +202,11 @@ func WithNameMapper(m NameMapper) Option {
 // meanwhile waits for it. Replicas are counted when a connection is made, and
 // again after a WAIT that none acknowledged. With Sentinels they are also counted
 // now and then, and one that has gone is waited for a minute longer; if none is
-// left, for as long as the master stays. An unlock that none acknowledged is sent
-// once more with the same latch and then reported, though the master has released
-// the lock. Default is on for redis+sentinel://, and off for a redis:// URL and a
-// pool, which are Redisson's single mode.
+// left, for as long as the master stays. After an unlock that none acknowledged
+// they are asked once more, and then it is reported, though the master has
+// released the lock; so is one whose answer of the replicas was lost. Default is
+// on for redis+sentinel://, and off for a redis:// URL and a pool, which are
+// Redisson's single mode.
 func WithReplicaSync(on bool) Option {
 	return func(s *settings) error {
 		s.replicas = on

@@ -13,5 +13,5 @@ func (l *Lock) String() string { return "rlock.Lock(" + lockstate.Quote(l.Name()
 
 // String names the lock and the owner; it says nothing of the hold's state.
 func (h *Hold) String() string {
-	return "rlock.Hold(" + lockstate.Quote(h.Name()) + ", " + h.Owner().String() + ")"
+	return "rlock.Hold(" + lockstate.Quote(h.Name()) + ", " + h.h.OwnerText() + ")"
 }

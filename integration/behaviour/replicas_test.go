@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -124,4 +126,79 @@ func TestReplicaThatIsGoneIsNotWaitedForAgain(t *testing.T) {
 	if n := waits(tap); n != 0 {
 		t.Errorf("%d WAIT for a replica that is gone", n)
 	}
+}
+
+// An owner that is used once is unlocked by one script, however often its replicas are asked, and on its connection alone.
+func TestReplicasOfAnUnlockAreAskedOnceMore(t *testing.T) {
+	for behaviour, row := range map[string]struct {
+		resume bool // the replica, between the two questions
+		cut    int  // the first, or the second of the answers; 0: none
+		says   string
+	}{
+		"nobody acknowledges":              {says: "no replica acknowledged"},
+		"the second time one acknowledges": {resume: true},
+		"the first answer is cut":          {cut: 1, says: "whether a replica has it is not known"},
+		"the second answer is cut":         {cut: 2, says: "whether a replica has it is not known"},
+	} {
+		t.Run(behaviour, func(t *testing.T) {
+			r, replica := replicated(t)
+			p := faultproxy.Start(t, r.Server.Addr())
+			l := r.Open("redis://"+p.Addr(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(patience)).NewLock(r.name())
+			r.Unlock(r.Lock(l)) // loads the scripts
+			h := r.Lock(l)
+			unlocksBefore, waitsBefore := scripts(p, testbed.Unlocks), scripts(p, faultproxy.Command("WAIT"))
+			replica.Pause()
+			defer replica.Resume()
+			if row.cut > 0 {
+				p.Add(faultproxy.Rule{Match: faultproxy.Command("WAIT"), Skip: row.cut - 1, Times: 1, Do: faultproxy.CutAfter})
+			}
+			released := make(chan error, 1)
+			go func() { released <- h.Unlock(context.Background()) }()
+			if row.resume {
+				r.Becomes("the second question", func() bool { return scripts(p, faultproxy.Command("WAIT")) == waitsBefore+2 })
+				replica.Resume()
+			}
+			err := testbed.Receive(r, "Unlock returns", released)
+			if row.says == "" && err != nil || row.says != "" && (err == nil || !strings.Contains(err.Error(), "released, but") || !strings.Contains(err.Error(), row.says)) {
+				t.Errorf("got %v", err)
+			}
+			if errors.Is(err, rlock.ErrUncertain) || errors.Is(err, rlock.ErrNotHeld) {
+				t.Errorf("released, and says %v", err)
+			}
+			if n := scripts(p, testbed.Unlocks) - unlocksBefore; n != 1 {
+				t.Errorf("%d unlocks were sent", n)
+			}
+			if r.Number("EXISTS", l.Name()) != 0 {
+				t.Error("still locked")
+			}
+		})
+	}
+	t.Run("the unlock's answer is cut", func(t *testing.T) {
+		r, replica := replicated(t)
+		p := faultproxy.Start(t, r.Server.Addr())
+		l := r.Open("redis://"+p.Addr(), rlock.WithReplicaSync(true)).NewLock(r.name())
+		r.Unlock(r.Lock(l)) // loads the scripts
+		h := r.Lock(l)
+		replica.Pause()
+		defer replica.Resume()
+		p.Add(faultproxy.Rule{Match: testbed.Unlocks, Times: 1, Do: faultproxy.CutAfter})
+		// On the new connection WAIT answers at once, for what that one wrote.
+		err := h.Unlock(context.Background())
+		if err == nil || !strings.Contains(err.Error(), "released, but whether a replica has it is not known") {
+			t.Errorf("got %v", err)
+		}
+		if r.Number("EXISTS", l.Name()) != 0 {
+			t.Error("still locked")
+		}
+	})
+}
+
+// scripts is how many commands that match have passed the proxy.
+func scripts(p *faultproxy.Proxy, match faultproxy.Match) (n int) {
+	for _, e := range p.Record() {
+		if match(e.Cmd) {
+			n++
+		}
+	}
+	return n
 }

@@ -16,7 +16,7 @@ import (
 // A command that the server turns away before any of it runs has nothing to undo. What a script meets inside may come
 // after a part of it ran. The texts differ from server to server: RLOCK_REDIS_SERVER names another one to run this on.
 func TestACommandThatWasTurnedAwayIsNotUndone(t *testing.T) {
-	scripts := map[string]string{luasrc.LockScript.SHA1: "lock", luasrc.UnlockScript.SHA1: "unlock"}
+	scripts := map[string]string{luasrc.LockScript.SHA1: "lock", luasrc.UnlockScript.SHA1: "unlock", luasrc.UnlockOnceScript.SHA1: "unlock"}
 	for behaviour, row := range map[string]struct {
 		server []string // further arguments of the server
 		rules  []any    // of the account, besides what all have

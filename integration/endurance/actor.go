@@ -172,7 +172,7 @@ func (a *actor) perform(what string, o op) reply {
 // forgetForce has the server know every script but that of the forced unlock.
 func (r *round) forgetForce() {
 	r.command("SCRIPT", "FLUSH")
-	for _, s := range []*luasrc.Script{luasrc.LockScript, luasrc.RenewScript, luasrc.UnlockScript} {
+	for _, s := range []*luasrc.Script{luasrc.LockScript, luasrc.RenewScript, luasrc.UnlockScript, luasrc.UnlockOnceScript} {
 		r.command("SCRIPT", "LOAD", s.Source)
 	}
 }

@@ -19,7 +19,7 @@ var defects = []defect{
 	{
 		what:  "a lost re-entry undoes another process's hold",
 		as:    "trust,count",
-		edits: edits{{In: "State.Exclusive", Expr: "o.thread > c.shared.Load()", Put: "true"}},
+		edits: edits{{In: "State.Exclusive", Expr: "o.thread > c.shared.of(o).Load()", Put: "true"}},
 	},
 	{
 		what:  "where CLIENT KILL is refused, a late command cuts a longer promise",

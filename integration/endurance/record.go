@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
@@ -16,8 +17,8 @@ type wire struct {
 	lease          int64 // what it sets, in nanoseconds; 0: nothing
 	sent, answered int64 // answered is 0 while the server has not answered
 	reply          any
-	latch          string // of an unlock
-	again          bool   // an unlock that may have run before: then its latch answers, and nothing is set
+	latch          string // of an unlock, or what else its repetitions have in common
+	again          bool   // an unlock that may have run before: then nothing is set
 	did            faultproxy.Action
 	conn           int
 }
@@ -125,7 +126,7 @@ func read(e faultproxy.Exchange) wire {
 		w.lease, w.owners = millis(args[0]), args[1:]
 	case unlock:
 		w.lease, w.owners = millis(args[1]), args[2:3]
-		if n == 3 {
+		if w.latch = args[2]; n == 3 { // an owner that is used once has one unlock
 			w.latch = e.Cmd[5]
 		}
 	}
@@ -161,7 +162,7 @@ type command struct {
 var commands = []command{
 	{acquire, faultproxy.Script(luasrc.LockScript.SHA1)},
 	{renewal, faultproxy.Script(luasrc.RenewScript.SHA1)},
-	{unlock, faultproxy.Script(luasrc.UnlockScript.SHA1)},
+	{unlock, testbed.Unlocks},
 	{force, faultproxy.Script(luasrc.ForceUnlockScript.SHA1)},
 	{kill, faultproxy.Command("client", "kill")},
 	{subscribe, faultproxy.Command("subscribe")},

@@ -50,6 +50,13 @@ func All(matches ...Match) Match {
 	}
 }
 
+// Any matches what one of several matches.
+func Any(matches ...Match) Match {
+	return func(cmd []string) bool {
+		return slices.ContainsFunc(matches, func(m Match) bool { return m(cmd) })
+	}
+}
+
 func keys(cmd []string) []string {
 	if len(cmd) < 2 {
 		return nil

@@ -213,8 +213,12 @@ func (s *server) eval(sha string, args []string) string {
 		}
 		s.counts[args[0]+args[2]]++
 		return "$-1\r\n"
-	case luasrc.UnlockScript.SHA1:
-		if s.counts[args[0]+args[5]]--; s.counts[args[0]+args[5]] > 0 {
+	case luasrc.UnlockScript.SHA1, luasrc.UnlockOnceScript.SHA1:
+		owner := args[4]
+		if sha == luasrc.UnlockScript.SHA1 {
+			owner = args[5]
+		}
+		if s.counts[args[0]+owner]--; s.counts[args[0]+owner] > 0 {
 			return ":0\r\n"
 		}
 		return ":1\r\n"

@@ -26,7 +26,7 @@ type step struct {
 	kind   string
 	keys   []string
 	owners []string
-	latch  string
+	latch  string // empty: an unlock without one
 	lease  time.Duration
 }
 
@@ -48,7 +48,9 @@ func (r *rig) steps() []step {
 		case acquires(e.Cmd):
 			s.kind, ms, s.owners = "acquire", argv[0], argv[1:]
 		case unlocks(e.Cmd):
-			s.kind, s.latch, ms, s.owners = "unlock", s.keys[2], argv[1], argv[2:3]
+			if s.kind, ms, s.owners = "unlock", argv[1], argv[2:3]; n == 3 {
+				s.latch = s.keys[2]
+			}
 			s.keys = s.keys[:1]
 		case renewals(e.Cmd):
 			s.kind, ms, s.owners = "renewal", argv[0], argv[1:]

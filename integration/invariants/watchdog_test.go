@@ -49,7 +49,7 @@ func TestH5NoRenewalAfterUnlock(t *testing.T) {
 	renewed := 0
 	for _, call := range monitor.Calls(lines) {
 		switch call.Script {
-		case luasrc.UnlockScript.SHA1:
+		case luasrc.UnlockScript.SHA1, luasrc.UnlockOnceScript.SHA1:
 			released[call.Argv[2]] = true
 		case luasrc.RenewScript.SHA1:
 			for _, owner := range call.Argv[1:] {

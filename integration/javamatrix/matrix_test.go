@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 }
 
 // changedByte keeps the latch for so many seconds instead of milliseconds.
-func changedByte(t testing.TB) wire.Altered { return wire.Alter(t, "unlock", "'px'", "'ex'") }
+func changedByte(t testing.TB) wire.Altered { return wire.Alter(t, "unlock once", "-1", "-2") }
 
 // TestMatrix plays one pair in part, with -full all pairs, and prints the page.
 func TestMatrix(t *testing.T) {

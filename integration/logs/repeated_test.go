@@ -10,7 +10,6 @@ import (
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/integration/testbed"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -39,7 +38,7 @@ func TestRenewalsThatFailAreToldOnceAndWhenTheyWorkAgain(t *testing.T) {
 	testbed.New(t, server).LoadScripts()
 	r := start(t, server, "")
 	h := r.Hold(r.lock())
-	fault := r.refusing(luasrc.RenewScript, "LOADING dataset")
+	fault := r.refusing(testbed.Renewals, "LOADING dataset")
 	renewals := func() (n int64) {
 		for _, e := range r.Proxy.Record() {
 			if testbed.Renewals(e.Cmd) && e.Did == faultproxy.Answer {
@@ -100,7 +99,7 @@ func TestRenewalsDoNotWorkAgainWhileOneFails(t *testing.T) {
 func TestAThousandUnlocksThatFailAreToldInAFewLines(t *testing.T) {
 	t.Parallel()
 	r, holds := holding(t, all)
-	r.refusing(luasrc.UnlockScript, "ERR no")
+	r.refusing(testbed.Unlocks, "ERR no")
 	var unlocks sync.WaitGroup
 	for _, h := range holds {
 		unlocks.Go(func() {

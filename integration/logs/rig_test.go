@@ -13,7 +13,6 @@ import (
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/integration/testbed"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -97,6 +96,6 @@ func (r *rig) onUnlock(do faultproxy.Action) *faultproxy.Handle {
 }
 
 // refusing answers commands of a script with an error.
-func (r *rig) refusing(s *luasrc.Script, refusal string) *faultproxy.Handle {
-	return r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Script(s.SHA1), Do: faultproxy.Answer, Reply: []byte("-" + refusal + "\r\n")})
+func (r *rig) refusing(which faultproxy.Match, refusal string) *faultproxy.Handle {
+	return r.Proxy.Add(faultproxy.Rule{Match: which, Do: faultproxy.Answer, Reply: []byte("-" + refusal + "\r\n")})
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/integration/testbed"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -96,7 +95,7 @@ func renewals(t *testing.T, s redisserver.Server) []*rig {
 	l := r.lock()
 	h := r.Hold(l)
 	r.logged("renewed", "leases", "1", "lease", watchdog.String())
-	loading := r.refusing(luasrc.RenewScript, "LOADING dataset")
+	loading := r.refusing(testbed.Renewals, "LOADING dataset")
 	l1 := r.logged("renewal failed", "leases", "1", "lock", l.Name(), "owner", h.Owner().String(), "error", "LOADING dataset")
 	if left := l1.attrs["trust_left"].Duration(); left < 0 || left > watchdog {
 		t.Errorf("%v of trust left", left)

@@ -12,7 +12,6 @@ import (
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/integration/testbed"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -111,7 +110,7 @@ func lostAcquire(t *testing.T, s redisserver.Server) []*rig {
 func undoRefused(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	r.onLock(faultproxy.CutAfter, 1)
-	r.refusing(luasrc.UnlockScript, "ERR no")
+	r.refusing(testbed.Unlocks, "ERR no")
 	l := r.lock()
 	if _, err := l.TryLockFor(r.Context(), patience); err != nil {
 		t.Fatal(err)
@@ -123,7 +122,7 @@ func undoRefused(t *testing.T, s redisserver.Server) []*rig {
 // moved is a server that says it is not the master any more.
 func moved(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
-	r.refusing(luasrc.LockScript, "READONLY You can't write against a read only replica.")
+	r.refusing(testbed.Acquires, "READONLY You can't write against a read only replica.")
 	if _, err := r.lock().TryLock(r.Context()); err == nil {
 		t.Error("acquired from a replica")
 	}
@@ -151,7 +150,7 @@ func lateGrant(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	for _, refused := range []bool{false, true} {
 		if refused {
-			r.refusing(luasrc.UnlockScript, "ERR no")
+			r.refusing(testbed.Unlocks, "ERR no")
 		}
 		held := r.onLock(faultproxy.HoldReply, 1)
 		l := r.lock()
@@ -179,7 +178,7 @@ func unlocks(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	l := r.lock()
 	h := r.Hold(l)
-	refused := r.refusing(luasrc.UnlockScript, "ERR no")
+	refused := r.refusing(testbed.Unlocks, "ERR no")
 	if err := h.Unlock(r.Context()); err == nil {
 		t.Error("released by a refusal")
 	}
@@ -190,6 +189,17 @@ func unlocks(t *testing.T, s redisserver.Server) []*rig {
 		}
 	}
 	refused.Remove()
+
+	l = r.lock()
+	h = r.Hold(l)
+	for _, owner := range r.Strings("HKEYS", l.Name()) {
+		r.Do("HINCRBY", l.Name(), owner, 1)
+	}
+	if err := h.Unlock(r.Context()); err != nil {
+		t.Error(err)
+	}
+	r.logged("owner used elsewhere", "lock", l.Name(), "owner", h.Owner().String())
+	r.Do("DEL", l.Name())
 
 	l = r.lock()
 	h = r.Hold(l)

@@ -34,12 +34,12 @@ var acquiring = []defect{
 	},
 	{
 		what: "what stands behind a write that failed is called lost", guards: "pipeline",
-		edits: edits{{In: "conn.lose", If: "number < c.begun", Put: "true"}},
+		edits: edits{{In: "conn.lose", Case: "number < c.begun", Put: "true"}},
 		by:    tests{"TestBatchBehindAFailedWriteIsNotSent"},
 	},
 	{
 		what: "one hold more of an owner that others may use is taken for the lost acquire", guards: "A5",
-		edits: edits{{In: "State.Exclusive", Expr: "o.thread > c.shared.Load()", Put: "true"}},
+		edits: edits{{In: "State.Exclusive", Expr: "o.thread > c.shared.of(o).Load()", Put: "true"}},
 		by:    tests{"TestA5HoldOfAnotherClientIsNotUndone"},
 	},
 	{

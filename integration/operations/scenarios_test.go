@@ -68,7 +68,7 @@ func pair(r *rig) {
 	c := r.open()
 	r.shown(c, holder)
 	l := c.NewLock("invoices")
-	r.answers["MONITOR"] = r.monitor(func() { r.Unlock(r.Hold(l)) }, `"DEL"`)
+	r.answers["MONITOR"] = r.monitor(func() { r.Unlock(r.Hold(l)) }, `"publish"`)
 }
 
 func wait(r *rig) {
@@ -80,7 +80,7 @@ func wait(r *rig) {
 		r.Becomes("the waiter has tried again", func() bool { return r.Calls()["EVALSHA"] == 3 })
 		r.Unlock(h)
 		r.Entered(e)
-	}, `"DEL"`, `"UNSUBSCRIBE"`)
+	}, `"UNSUBSCRIBE"`)
 }
 
 func renewal(r *rig) {

@@ -118,7 +118,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		"a plain URL to a TLS port":     {url: u("redis", "worker", selfSigned.Addr(), "")},
 		"commands that are denied":      {url: u("redis", "worker", denied.Addr(), ""), opens: true},
 		"a lost acquire":                {url: u("redis", "worker", "PROXY", ""), opens: true, mute: true, rules: []faultproxy.Rule{{Match: script(luasrc.LockScript), Times: 1, Do: faultproxy.CutAfter}}},
-		"lost unlocks":                  {url: u("redis", "worker", "PROXY", ""), opens: true, rules: []faultproxy.Rule{{Match: script(luasrc.UnlockScript), Do: faultproxy.CutAfter}}},
+		"lost unlocks":                  {url: u("redis", "worker", "PROXY", ""), opens: true, rules: []faultproxy.Rule{{Match: testbed.Unlocks, Do: faultproxy.CutAfter}}},
 		"lost renewals":                 {url: u("redis", "worker", "PROXY", ""), opens: true, rules: []faultproxy.Rule{{Match: script(luasrc.RenewScript), Do: faultproxy.DropReply}}},
 		"lost subscriptions":            {url: u("redis", "worker", "PROXY", ""), opens: true, mute: true, rules: []faultproxy.Rule{{Match: faultproxy.Command("SUBSCRIBE"), Do: faultproxy.CutBefore}}},
 		"a server that echoes AUTH":     {url: u("redis", "worker", "PROXY", ""), rules: []faultproxy.Rule{{Match: faultproxy.Command("AUTH"), Do: faultproxy.Answer, Reply: []byte("-ERR cannot do AUTH worker " + secret + "\r\n")}}},

@@ -200,8 +200,12 @@ func (s *suite) kills() (n int) {
 func (s *suite) undos(name string) int {
 	times := map[string]int{}
 	for _, e := range s.proxy.Record() {
-		if faultproxy.All(faultproxy.Script(luasrc.UnlockScript.SHA1), faultproxy.Key(name))(e.Cmd) && len(e.Cmd) > 8 {
+		switch n := len(e.Cmd); {
+		case !faultproxy.Key(name)(e.Cmd):
+		case testbed.Latched(e.Cmd) && n > 8:
 			times[e.Cmd[8]]++
+		case testbed.UsedOnce(e.Cmd) && n > 7:
+			times[e.Cmd[7]]++
 		}
 	}
 	most := 0

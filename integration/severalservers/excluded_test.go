@@ -38,7 +38,7 @@ var excluded = map[string]string{
 	"TestHandOffWithinAClientIsOneRoundTrip":                      oneServers,
 	"TestReentryIsOneScriptEach":                                  oneServers,
 	"TestScriptsAreLoadedOnce":                                    oneServers,
-	"TestUncontendedPairIsTwoScriptsAndTheLatchsDel":              oneServers,
+	"TestUncontendedPairIsTwoScripts":                             oneServers,
 	"TestWithoutCourtesyNobodyIsCounted":                          oneServers,
 	"TestOutOfMemory":                                             oneServers,
 	"TestUnexpectedRenewalReplies":                                oneServers,

@@ -27,3 +27,10 @@ func Field(o rlock.Owner) string {
 	}
 	return fmt.Sprintf("%v:%d", id, thread)
 }
+
+// Holder is a hold's owner as the hold prints it, which hands it out to nobody:
+// Hold.Owner would, and its unlock would be another.
+func Holder(h *rlock.Hold) string {
+	text := h.String()
+	return strings.TrimSuffix(text[strings.LastIndex(text, ", ")+len(", "):], ")")
+}

@@ -9,10 +9,12 @@ import (
 )
 
 // Acquires, Unlocks and Renewals are the scripts that a proxy is told to look
-// for.
+// for. Unlocks are Latched, or UsedOnce: those of owners that are used once.
 var (
 	Acquires = faultproxy.Script(luasrc.LockScript.SHA1)
-	Unlocks  = faultproxy.Script(luasrc.UnlockScript.SHA1)
+	Latched  = faultproxy.Script(luasrc.UnlockScript.SHA1)
+	UsedOnce = faultproxy.Script(luasrc.UnlockOnceScript.SHA1)
+	Unlocks  = faultproxy.Any(Latched, UsedOnce)
 	Renewals = faultproxy.Script(luasrc.RenewScript.SHA1)
 )
 

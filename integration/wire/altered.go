@@ -17,7 +17,7 @@ import (
 
 // Altered is a text that takes the place of one of the library's scripts.
 type Altered struct {
-	Role string // "lock", "unlock", "force" or "renew"; of a spin lock "spin: unlock" or "spin: force"
+	Role string // "lock", "unlock", "unlock once", "force" or "renew"; of a spin lock "spin: unlock" or "spin: force"
 	Text string // the whole script
 }
 
@@ -31,9 +31,15 @@ func Alter(t testing.TB, role, old, new string) Altered {
 	return Altered{role, strings.Replace(source.Source, old, new, 1)}
 }
 
+// unlockOnce is the unlock of an owner that is used once. In a trace both are an unlock.
+const (
+	unlockOnce   = "unlock" + usedOnceOnly
+	usedOnceOnly = " once"
+)
+
 // sources are the library's own scripts by role.
 var sources = map[string]*luasrc.Script{
-	"lock": luasrc.LockScript, "unlock": luasrc.UnlockScript, "force": luasrc.ForceUnlockScript, "renew": luasrc.RenewScript,
+	"lock": luasrc.LockScript, "unlock": luasrc.UnlockScript, unlockOnce: luasrc.UnlockOnceScript, "force": luasrc.ForceUnlockScript, "renew": luasrc.RenewScript,
 	titled(javapeer.Spin, "unlock"): luasrc.SpinUnlockScript, titled(javapeer.Spin, "force"): luasrc.SpinForceUnlockScript,
 }
 
@@ -55,7 +61,7 @@ func newAlteredPool(r *rig, addr string, altered []Altered, id *identity) altere
 	for _, s := range altered {
 		r.Do("SCRIPT", "LOAD", s.Text)
 		p.shas[sources[s.Role].SHA1] = shaOf(s.Text)
-		known[shaOf(s.Text)] = untitled(s.Role)
+		known[shaOf(s.Text)] = strings.TrimSuffix(untitled(s.Role), usedOnceOnly)
 	}
 	id.known = known
 	return p

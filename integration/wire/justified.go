@@ -76,6 +76,11 @@ var justified = []justification{
 		from:   "3.52", to: "4.0",
 	},
 	{
+		rule: usedOnce, kinds: onlyPlain,
+		reason: "Redisson's unlock has a latch since 3.24. Go's has it where its owner may be used again; that of an owner which is used once is the unlock of Redisson before.",
+		from:   "3.24",
+	},
+	{
 		scenarios: []string{"first use of each script", "force unlock of a locked one", "force unlock of an unlocked one"},
 		rule:      asksTheType,
 		reason:    "Go asks for the key's TYPE first, so that a key which is no lock is not deleted.",

@@ -35,6 +35,9 @@ func (id *identity) role(c cmd) string {
 		role = "unheard-of script " + c.sha
 	}
 	full := titled(id.kind, role)
+	if role == "unlock" && id.kind == javapeer.Plain && c.latch() == "" {
+		full += usedOnceOnly
+	}
 	if first := id.shas[full]; first != "" && first != c.sha {
 		return role + " by another script than before"
 	}
@@ -47,7 +50,7 @@ func (id *identity) roleOfText(text string) string {
 	sha := shaOf(text)
 	for full, seen := range id.shas {
 		if seen == sha {
-			return untitled(full)
+			return strings.TrimSuffix(untitled(full), usedOnceOnly)
 		}
 	}
 	return "unheard-of script " + sha

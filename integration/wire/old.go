@@ -76,31 +76,70 @@ var publishFixed = rule{"no argument for how to publish", func(_, golang *trace)
 var noLatch = rule{"unlock without a latch", func(_, golang *trace) (found bool) {
 	latches := map[string]bool{}
 	for i := range golang.steps {
-		s := &golang.steps[i]
-		if s.role != "unlock" || s.script.latch() == "" {
-			continue
+		if s := &golang.steps[i]; s.role == "unlock" && s.dropLatch(latches) {
+			found = true
 		}
-		latch := s.script.latch()
-		// Nobody else looks at the latch, but it has to be right.
-		of := []string{"get " + latch}
-		if result, ok := strings.CutPrefix(s.reply, "int "); ok {
-			of = append(of, "set "+latch+" "+result+" px LATCHTIME")
-		}
-		isOf := func(call string) bool { return slices.Contains(of, call) }
-		rest := slices.DeleteFunc(slices.Clone(s.inside), isOf)
-		if len(s.inside)-len(rest) != len(of) {
-			continue
-		}
-		s.inside = rest
-		latches[latch] = true
-		s.script.keys = s.script.keys[:len(s.script.keys)-1]
-		s.script.argv = s.script.argv[:len(s.script.argv)-1]
-		s.show()
-		found = true
 	}
 	golang.steps = slices.DeleteFunc(golang.steps, func(s step) bool { return s.role == "DEL" && latches[s.name] })
 	return found
 }}
+
+// usedOnce: Go's unlock leaves no trace of its result where its owner has none but this one, and is told how to publish
+// only where that is not by PUBLISH.
+var usedOnce = rule{"an owner that is used once is unlocked without a latch", func(java, golang *trace) (found bool) {
+	var once []bool
+	for _, s := range golang.steps {
+		if s.role == "unlock" {
+			once = append(once, s.script.latch() == "")
+		}
+	}
+	latches := map[string]bool{}
+	for i := range java.steps {
+		s := &java.steps[i]
+		if s.role != "unlock" || len(once) == 0 {
+			continue
+		}
+		const publish = 3
+		if once[0] && len(s.script.argv) > publish && s.script.argv[publish] == "PUBLISH" && s.dropLatch(latches) {
+			s.script.argv = slices.Delete(s.script.argv, publish, publish+1)
+			s.show()
+			found = true
+		}
+		once = once[1:]
+	}
+	java.steps = slices.DeleteFunc(java.steps, func(s step) bool { return s.role == "DEL" && latches[s.name] })
+	return found
+}}
+
+// dropLatch takes the latch out of an unlock, and notes it. It reports false where there is none, or not a right one: nobody
+// else looks at it, but it has to be right.
+func (s *step) dropLatch(latches map[string]bool) bool {
+	latch := s.script.latch()
+	if latch == "" {
+		return false
+	}
+	if strings.HasPrefix(s.reply, "error NOSCRIPT ") { // it has run nothing
+		s.script.keys = s.script.keys[:len(s.script.keys)-1]
+		s.script.argv = s.script.argv[:len(s.script.argv)-1]
+		s.show()
+		return true
+	}
+	of := []string{"get " + latch}
+	if result, ok := strings.CutPrefix(s.reply, "int "); ok {
+		of = append(of, "set "+latch+" "+result+" px LATCHTIME")
+	}
+	isOf := func(call string) bool { return slices.Contains(of, call) }
+	rest := slices.DeleteFunc(slices.Clone(s.inside), isOf)
+	if len(s.inside)-len(rest) != len(of) {
+		return false
+	}
+	s.inside = rest
+	latches[latch] = true
+	s.script.keys = s.script.keys[:len(s.script.keys)-1]
+	s.script.argv = s.script.argv[:len(s.script.argv)-1]
+	s.show()
+	return true
+}
 
 // oneByOne: each lock is renewed by a script of its own.
 var oneByOne = rule{"a renewal for each lock", func(java, _ *trace) (found bool) {

@@ -77,6 +77,33 @@ func compareAll(t *testing.T, p *Proof, names []string) {
 	}
 }
 
+// What Redisson sent before there were latches, byte for byte of KEYS and ARGV, is what an owner that is used once is
+// unlocked by. Beside the newest release the latch is the one difference, and it has one name.
+func TestOwnerThatIsUsedOnceIsUnlockedAsBeforeLatches(t *testing.T) {
+	for version, want := range map[string][]string{
+		"3.16.8":        {byText.name, otherLockText.name},
+		"3.21.3":        {byText.name},
+		javapeer.Newest: {usedOnce.name},
+	} {
+		t.Run(version, func(t *testing.T) {
+			p := New(t, version, local)
+			for _, scenario := range []string{"final unlock", "final unlock of a fixed lease"} {
+				f := p.Play(t, scenario)
+				if f.Difference != "" {
+					t.Errorf("%s: the traces differ:\n%s", scenario, f.Difference)
+				}
+				var justified []string
+				for _, d := range f.Justified {
+					justified = append(justified, d.Name)
+				}
+				if !slices.Equal(justified, want) {
+					t.Errorf("%s: justified are %q, want %q", scenario, justified, want)
+				}
+			}
+		})
+	}
+}
+
 // A justification of a scenario that is not played would never be missed.
 func TestJustifiedScenariosExist(t *testing.T) {
 	for _, j := range justified {

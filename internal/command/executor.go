@@ -130,6 +130,23 @@ func (x *Executor) Discard(slot uint16, key any) {
 	}
 }
 
+// AwaitReplicas asks once more for the replicas of r, which was answered, on the
+// connection that it ran on. See pipeline.Pipeline.AwaitReplicas. It is called
+// by r's handler.
+func (x *Executor) AwaitReplicas(r *Request, done func(acked int, err error)) Asking {
+	return r.node.Pipe.AwaitReplicas(&r.Wire, done)
+}
+
+// Asking is what AwaitReplicas did.
+type Asking = pipeline.Asking
+
+// What it did: see package pipeline.
+const (
+	NotAsked  = pipeline.NotAsked  // the connection is not in use any more
+	NoneToAsk = pipeline.NoneToAsk // there are no replicas any more
+	Asked     = pipeline.Asked     // the handler will be told
+)
+
 // Trouble tells why nothing can be sent for slot; nil if there is a connection,
 // or if none was asked for.
 func (x *Executor) Trouble(slot uint16) error {

@@ -141,6 +141,10 @@ func (r *Request) Permanent() bool { return r.Fate == NotSent && r.x.o.Permanent
 // asked.
 func (r *Request) Unreplicated() bool { return r.Wire.Replicas > 0 && r.Wire.Acked == 0 }
 
+// ReplicasNotKnown tells that some were asked, and that their answer was cut
+// off: r's own answer was kept, see pipeline.Request.KeepReply.
+func (r *Request) ReplicasNotKnown() bool { return r.Wire.Replicas > 0 && r.Wire.Acked < 0 }
+
 // refusal is the server's error that r ended with, or nil.
 func (r *Request) refusal() error {
 	if r.Fate == Refused {

@@ -129,6 +129,10 @@ type Traits struct {
 
 	// Latched says that a release keeps its result in Want.Latch.
 	Latched bool
+	// Once says that there is a form of the release without a latch, for an owner
+	// that is used once: a Want without a Latch asks for it. It may run any number
+	// of times, and after an error it is told by HeldBy whether it ran.
+	Once bool
 
 	// RenewGroup is whose leases share one Renew. Kinds of one group have the
 	// same Renew and Renewed.

@@ -43,6 +43,8 @@ func TestCalls(t *testing.T) {
 	const key, channel = "k", "redisson_lock__channel:{k}"
 	plain, spin := wanted(Reentrant, key), wanted(Spin, key)
 	lock, renew := luasrc.LockScript, luasrc.RenewScript
+	once, told := *plain, *plain
+	once.Latch, told.Latch, told.Publish = nil, nil, luasrc.Publish
 	leases := batch{{Reentrant, plain.Names, plain.Owner, 1}, {Spin, spin.Names, spin.Owner, 2}}
 	for _, tc := range []struct {
 		name   string
@@ -55,6 +57,12 @@ func TestCalls(t *testing.T) {
 		{"spin acquire", Spin.Acquire(nil, spin), lock, Never, []any{lock.SHA1, 1, key, int64(5), spin.Owner}},
 		{"release", Reentrant.Release(nil, plain), luasrc.UnlockScript, Always,
 			[]any{luasrc.UnlockScript.SHA1, 3, key, channel, "l", "0", int64(5), plain.Owner, "SPUBLISH", int64(6)}},
+		{"release of an owner that is used once", Reentrant.Release(nil, &told), luasrc.UnlockOnceScript, Always,
+			[]any{luasrc.UnlockOnceScript.SHA1, 2, key, channel, "0", int64(5), plain.Owner}},
+		{"the same where shards publish", Reentrant.Release(nil, &once), luasrc.UnlockOnceScript, Always,
+			[]any{luasrc.UnlockOnceScript.SHA1, 2, key, channel, "0", int64(5), plain.Owner, "SPUBLISH"}},
+		{"its undo", Reentrant.Undo(&told, true)[0], luasrc.UnlockOnceScript, Always,
+			[]any{luasrc.UnlockOnceScript.SHA1, 2, key, channel, "0", int64(5), plain.Owner}},
 		{"spin release", Spin.Release(nil, spin), luasrc.SpinUnlockScript, Always,
 			[]any{luasrc.SpinUnlockScript.SHA1, 2, key, "l", int64(5), spin.Owner, int64(6)}},
 		{"renew", Reentrant.Renew(nil, int64(9), leases), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},

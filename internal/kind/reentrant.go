@@ -20,6 +20,7 @@ var reentrantTraits = Traits{
 	FairShare:  true,
 	KeyType:    "hash",
 	Latched:    true,
+	Once:       true,
 	RenewGroup: ownedHash,
 }
 
@@ -59,6 +60,9 @@ func (reentrant) Granted(reply any, _ *Want) (Grant, error) {
 
 func (reentrant) Release(room []any, w *Want) Call {
 	n := w.Names
+	if w.Latch == nil {
+		return Run(luasrc.UnlockOnce(room, n[keyName], n[channelName], w.Owner, w.Lease, w.Publish), Always)
+	}
 	return Run(luasrc.Unlock(room, n[keyName], n[channelName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
 }
 

@@ -31,7 +31,7 @@ type Want struct {
 	Owner Owner  // who wants it
 
 	Lease    Arg // in ms, at least 1: of an acquire, or what the holds that are left by a release get
-	Latch    Arg // of a release: the same for each repetition of it
+	Latch    Arg // of a release: the same for each repetition of it; nil where its owner is used once, see Traits.Once
 	LatchTTL Arg // in ms, at least 1
 	Publish  Arg // the command that announces a release, luasrc.Publish or luasrc.SPublish
 

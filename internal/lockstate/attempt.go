@@ -32,14 +32,14 @@ type attempt struct {
 func (n *name) try(w *Waiter) {
 	var st *OwnerState
 	if w.Terms.As {
-		st = n.ensureOwnerState(w.Terms.Owner)
+		st = n.ensureShown(w.Terms.Owner)
 	} else {
 		// The owner of an attempt that may have been granted is not used again,
 		// or the next attempt could re-enter (A5). A refused attempt leaves
 		// no hold behind; a place in the server's queue, where the kind has one,
 		// is kept for the next attempt.
 		if w.owner == (Owner{}) || w.ownerUsed {
-			w.owner, w.ownerUsed = n.c.NewOwner(), false
+			w.owner, w.ownerUsed = n.c.ownOwner(), false
 		}
 		st = n.ensureOwnerState(w.owner)
 		if w.l.traits.ByOwner {
@@ -70,6 +70,11 @@ func (a *attempt) queue() (*waitQueue, *waitqueue.Waiter) {
 func (a *attempt) begin() {
 	st, n := a.st, a.st.n
 	if a.w.Settled {
+		a.unsent()
+		return
+	}
+	if a.w.Terms.As && n.c.strays.has(st.owner) {
+		a.w.fail(strayed(st.owner)) // an unlock of it has been lost since it began to wait
 		a.unsent()
 		return
 	}

@@ -33,6 +33,10 @@ var (
 // errUnreplicated is why a grant was given back that no replica acknowledged.
 var errUnreplicated = errors.New("no replica acknowledged it")
 
+// errReplicasNotKnown is why nobody can tell whether a replica has an unlock
+// that ran.
+var errReplicasNotKnown = errors.New("released, but whether a replica has it is not known")
+
 // Named is an error of a call that names what was being done and to which lock.
 func Named(doing, name string, err error) error {
 	return fmt.Errorf("rlock: %s %s: %w", doing, Quote(name), err)

@@ -24,7 +24,7 @@ type eventLog struct {
 
 // warnings are limited, each by itself.
 type warnings struct {
-	renewals, losses, unlocks, uncertain, unreplicated, undos, repeated, undecided, givenBack *loglimit.Limit
+	renewals, losses, unlocks, uncertain, unreplicated, undos, repeated, undecided, givenBack, actedAs *loglimit.Limit
 }
 
 // severalWarnings is how many warnings of one kind about single locks are
@@ -43,6 +43,7 @@ func newWarnings(l *slog.Logger) *warnings {
 		repeated:     loglimit.Of(l, slog.LevelWarn, "undo repeated", severalWarnings),
 		undecided:    loglimit.Of(l, slog.LevelWarn, "re-entry undecided", severalWarnings),
 		givenBack:    loglimit.Of(l, slog.LevelWarn, "give-back failed", severalWarnings),
+		actedAs:      loglimit.Of(l, slog.LevelWarn, "owner used elsewhere", severalWarnings),
 	}
 }
 
@@ -62,6 +63,7 @@ func (e eventLog) end() {
 	}
 	for _, l := range []*loglimit.Limit{
 		e.w.renewals, e.w.losses, e.w.unlocks, e.w.uncertain, e.w.unreplicated, e.w.undos, e.w.repeated, e.w.undecided, e.w.givenBack,
+		e.w.actedAs,
 	} {
 		l.Close()
 	}
@@ -299,6 +301,14 @@ func (e eventLog) undoRepeats(st *OwnerState, lease time.Duration) {
 func (e eventLog) undecided(st *OwnerState, why string) {
 	if e.warns() {
 		e.warnLater(st.n.s, e.w.undecided, named(st.n.l.name), owned(st.owner), slog.String("reason", why))
+	}
+}
+
+// actedAs logs that somebody holds as an owner that was used here for one
+// acquisition.
+func (e eventLog) actedAs(st *OwnerState) {
+	if e.warns() {
+		e.warnLater(st.n.s, e.w.actedAs, named(st.n.l.name), owned(st.owner))
 	}
 }
 

@@ -70,9 +70,6 @@ func (h *Hold) SetFace(face any) { h.face = face }
 // Face is what SetFace was given.
 func (h *Hold) Face() any { return h.face }
 
-// Owner is who holds.
-func (h *Hold) Owner() Owner { return h.st.owner }
-
 // Name is the lock's name as it was given to NewLock.
 func (h *Hold) Name() string { return h.l.name }
 

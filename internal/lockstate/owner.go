@@ -37,23 +37,35 @@ func ParseOwner(s string) (Owner, error) {
 }
 
 // shared has, for each client of this process that is not closed, the newest of
-// its owners that may be known outside the client. All older ones count as known
-// too. So one number per client is enough, and a program that prints every owner
+// its owners of each sort that may be known outside the client. All older ones
+// count as known too. So two numbers per client are enough, and a program that prints every owner
 // needs no more memory.
 var shared = struct {
 	mu sync.RWMutex // guards of
-	of map[uuid.UUID]*atomic.Int64
-}{of: map[uuid.UUID]*atomic.Int64{}}
+	of map[uuid.UUID]*sorted
+}{of: map[uuid.UUID]*sorted{}}
+
+// sorted is a number for each sort of a client's owners: those that NewOwner
+// made are even, those of acquisitions odd.
+type sorted [2]atomic.Int64
+
+const (
+	even = 0
+	odd  = 1
+)
+
+func (s *sorted) of(o Owner) *atomic.Int64 { return &s[o.thread&1] }
 
 // share records that other clients may use the owner from now on. It is called
 // before they can.
 func (o Owner) share() {
 	shared.mu.RLock()
-	newest := shared.of[o.client]
+	sorts := shared.of[o.client]
 	shared.mu.RUnlock()
-	if newest == nil {
+	if sorts == nil {
 		return
 	}
+	newest := sorts.of(o)
 	for {
 		n := newest.Load()
 		if n >= o.thread || newest.CompareAndSwap(n, o.thread) {
@@ -78,4 +90,4 @@ func (c *State) untrackSharedOwners() {
 
 // Exclusive tells whether nobody but this client can hold as o: it made the
 // owner, and has given away neither its string nor its value.
-func (c *State) Exclusive(o Owner) bool { return o.client == c.id && o.thread > c.shared.Load() }
+func (c *State) Exclusive(o Owner) bool { return o.client == c.id && o.thread > c.shared.of(o).Load() }

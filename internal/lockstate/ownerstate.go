@@ -26,6 +26,7 @@ type OwnerState struct {
 	held     int32 // how many holds
 	attempts int32 // acquires under way or waiting in the command queue
 
+	shown    bool // others may act as the owner, see shown.go
 	listed   bool // among the name's
 	busy     bool // a command of this owner is under way
 	paused   bool // it was refused or not sent, and is sent again after a pause

@@ -1,7 +1,6 @@
 package lockstate
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -12,16 +11,23 @@ import (
 )
 
 // release is one unlock. All its repetitions carry one latch, so however many
-// of them run, one of them counts (R1).
+// of them run, one of them counts (R1). That of an owner which is used once
+// needs no latch; see once.go.
 type release struct {
 	req   command.Request
 	st    *OwnerState
 	l     *Lock         // of what kind the hold is
-	want  kind.Want     // with a latch that never changes
+	want  kind.Want     // with a latch that never changes; without one if once
 	lease time.Duration // what the holds that are left get
 	undo  bool          // of what an acquire may have got
 	rest  []kind.Call   // to be sent behind it
 	form  *kind.Call    // another form of the same release, which is sent in the place of the first
+
+	once   bool          // the form without a latch was sent
+	lost   bool          // a send of it had no answer
+	paused bool          // nothing of it is under way until a pause is over
+	limit  time.Duration // when its caller is told, whatever is known
+	unheld time.Duration // when the server has dropped what is released, if nothing was sent
 
 	resent   bool  // repeated because no replica had it
 	failed   error // the last trouble
@@ -63,8 +69,8 @@ func (c *State) undoLimit() time.Duration { return watchdog.Never }
 func newRelease(st *OwnerState, l *Lock, limit time.Duration) *release {
 	r := releases.Get().(*release)
 	r.st, r.l = st, l
-	r.want = kind.Want{Names: &l.names, Owner: st, Latch: l.freshLatch(), LatchTTL: l.c.args.latchTTL, Publish: l.publish()}
-	r.req.Handler, r.req.Until = r, limit
+	r.want = kind.Want{Names: &l.names, Owner: st, LatchTTL: l.c.args.latchTTL, Publish: l.publish()}
+	r.req.Handler, r.limit = r, limit
 	return r
 }
 
@@ -98,10 +104,6 @@ func resend(c *kind.Call) command.Resend {
 func (r *release) begin() {
 	st := r.st
 	c := st.n.c
-	if r.reported {
-		// Its caller waits no longer; the server still counts the hold.
-		r.req.Until = st.n.unlockLimit()
-	}
 	if r.lease == 0 {
 		r.lease = c.o.Watchdog
 	}
@@ -113,9 +115,7 @@ func (r *release) begin() {
 		st.lease.Forget()
 		st.lease = nil
 	}
-	call := r.call()
-	r.l.fill(&r.req, call)
-	r.req.Resend = resend(&call)
+	r.encode()
 	r.send()
 	if r.alive && st.held == 0 && !r.reported {
 		r.ownMessage = st.n.handOff(r.l)
@@ -123,9 +123,37 @@ func (r *release) begin() {
 	}
 }
 
+// encode decides between the forms of the release, for its first send.
+func (r *release) encode() {
+	r.once = r.l.traits.Once && !r.st.shown
+	r.req.Wire.KeepReply = r.once
+	r.want.Latch = nil
+	r.req.Until = r.limit
+	if r.once {
+		r.req.Until = max(r.limit, r.unheld)
+	} else {
+		r.want.Latch = r.l.freshLatch()
+		if r.reported {
+			// Its caller waits no longer; the server still counts the hold.
+			r.req.Until = r.st.n.unlockLimit()
+		}
+	}
+	call := r.call()
+	r.l.fill(&r.req, call)
+	r.req.Resend = resend(&call)
+}
+
 func (r *release) send() {
 	st := r.st
-	if r.reported && (r.req.First != 0 || st.held == 0) {
+	r.paused = false
+	if r.once && st.shown {
+		if r.req.First != 0 {
+			r.countOnce()
+			return
+		}
+		r.encode() // with a latch: nothing of it has run
+	}
+	if r.reported && !r.once && (r.req.First != 0 || st.held == 0) {
 		// The outcome was reported at the limit, and the next command in the
 		// command queue must not wait for ever. The key of the last hold
 		// expires. One hold of several would be counted for as long as the
@@ -149,45 +177,10 @@ func (r *release) Unanswered(q *command.Request) {
 	r.outOfOrder()
 	r.sent()
 	r.st.mayHaveSet(q.Wire.Sent, r.lease)
-	r.failed = q.Wire.Err
+	r.failed, r.lost = q.Wire.Err, true
 	r.referenced = true
 	r.reportAtLimit()
 }
-
-// reportAtLimit has the caller told at the limit. The server may stay away; the
-// caller need not.
-func (r *release) reportAtLimit() {
-	n := r.st.n
-	if r.req.Until == watchdog.Never || r.limitTimer != nil {
-		return
-	}
-	r.limitTimer = n.c.after(max(r.req.Until-n.now(), 0)+time.Millisecond, func() {
-		defer n.s.enter(mayBlock).leave()
-		r.reportIfLate()
-	})
-}
-
-// reportIfLate tells the caller what is known when the limit has passed. What
-// waits to be written is taken back. It is called with the shard locked.
-func (r *release) reportIfLate() {
-	c := r.st.n.c
-	switch {
-	case r.reported || r.st.n.now() <= r.req.Until: // Close runs all timers at once
-	case !r.req.Begun():
-		r.report(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, r.st.owner))
-	case r.req.First != 0:
-		r.report(r.uncertain())
-	case c.exec.Cancel(&r.req):
-		if r.failed == nil {
-			r.failed = errUnwritten
-		}
-		r.expire()
-	default:
-		r.report(fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain))
-	}
-}
-
-var errUnwritten = errors.New("it waited behind an earlier command of its owner, and then to be written")
 
 // Paused has it sent again after d: behind the barrier, or because what was
 // refused or never left did not run.
@@ -200,7 +193,7 @@ func (r *release) Paused(q *command.Request, d time.Duration) {
 		return
 	}
 	r.outOfOrder()
-	r.failed = q.Wire.Err
+	r.failed, r.paused = q.Wire.Err, true
 	r.reportAtLimit()
 	if !q.MayArrive {
 		r.st.pause(d, r.send)
@@ -231,6 +224,8 @@ func (r *release) Done(q *command.Request) {
 			r.req.Resend = resend(&form)
 			r.send()
 			return
+		case err == nil && r.once:
+			r.answeredOnce(q, result)
 		case err == nil:
 			r.answered(q, result)
 		default:
@@ -243,6 +238,8 @@ func (r *release) Done(q *command.Request) {
 	switch r.failed = q.Wire.Err; {
 	case q.Passing() || r.st.n.c.Closed() || q.Fate == command.Lost:
 		r.expire()
+	case q.MayHaveRun() && r.once && !r.st.shown:
+		r.askWhetherItRan(q.Wire.Err)
 	case q.MayHaveRun():
 		r.sent()
 		r.st.mayHaveSet(q.Wire.Sent, r.lease)
@@ -256,7 +253,7 @@ func (r *release) Done(q *command.Request) {
 
 // sent bounds the repetitions: the latch must outlive each of them (R1).
 func (r *release) sent() {
-	if c := r.st.n.c; r.req.Until != watchdog.Never {
+	if c := r.st.n.c; !r.once && r.req.Until != watchdog.Never {
 		r.req.Until = min(r.req.Until, r.req.First+c.latchTTL()-c.o.Timeout)
 	}
 }
@@ -267,22 +264,6 @@ func (r *release) outOfOrder() {
 	if r.ownMessage {
 		r.ownMessageMissed()
 	}
-}
-
-// expire ends a release whose limit has passed or whose client was closed.
-func (r *release) expire() {
-	switch {
-	case r.req.First != 0:
-		r.finish(r.uncertain())
-	case r.st.n.c.Closed():
-		r.finish(ErrClosed)
-	default:
-		r.finish(fmt.Errorf("not released, the key is left to expire: %w", r.failed))
-	}
-}
-
-func (r *release) uncertain() error {
-	return fmt.Errorf("%w: the unlock was sent and never answered; if it did not run, the key is left to expire: %w", ErrUncertain, r.failed)
 }
 
 // answered handles the server's result.
@@ -332,21 +313,6 @@ func (r *release) ownMessageMissed() {
 	r.st.n.step()
 }
 
-// report reports the outcome to the caller, once.
-func (r *release) report(err error) {
-	if !r.reported {
-		r.reported = true
-		r.st.n.c.timers.cancel(r.limitTimer)
-		r.st.n.c.timers.cancel(r.queueTimer)
-		if r.outcome != nil {
-			r.st.n.c.releases.done()
-			r.outcome <- err
-		} else {
-			r.then(err)
-		}
-	}
-}
-
 // finish reports the outcome and ends the command.
 func (r *release) finish(err error) {
 	r.report(err)
@@ -356,6 +322,9 @@ func (r *release) finish(err error) {
 // finishCommand ends the release in its owner's command queue. If the server
 // has answered, the latch keeps late copies of the command from running.
 func (r *release) finishCommand() {
+	if r.once && r.req.MayArrive {
+		r.st.n.c.strays.add(r.st.owner)
+	}
 	if r.req.MayArrive && r.req.Fate != command.Answered {
 		r.st.mayArrive(r.lease)
 	}

@@ -47,9 +47,11 @@ type State struct {
 	watchdog       *watchdog.Watchdog
 	log            eventLog
 	shards         [shardCount]shard
-	threads        atomic.Int64
-	shared         atomic.Int64 // the newest of its owners that other clients may use
-	noClientCounts atomic.Bool  // the server refuses to count subscribers
+	made           sorted // how many owners it made
+	shared         sorted // the newest of its owners that other clients may use
+	shown          shownOwners
+	strays         strays
+	noClientCounts atomic.Bool // the server refuses to count subscribers
 	timers         timers
 
 	liveHolds gauge // holds
@@ -105,8 +107,12 @@ func New(o Config) (*State, error) {
 // ID is the first half of every owner that this client makes.
 func (c *State) ID() uuid.UUID { return c.id }
 
-// NewOwner makes an owner that was never handed out before. It does no I/O.
-func (c *State) NewOwner() Owner { return Owner{c.id, c.threads.Add(1)} }
+// NewOwner makes an owner that was never handed out before, to be handed out. It
+// does no I/O.
+func (c *State) NewOwner() Owner { return Owner{c.id, 2 * c.made[even].Add(1)} }
+
+// ownOwner makes an owner for one acquisition.
+func (c *State) ownOwner() Owner { return Owner{c.id, 2*c.made[odd].Add(1) - 1} }
 
 // Started logs that the client works.
 func (c *State) Started() { c.log.started(c, c.top.String()) }

@@ -59,7 +59,9 @@ func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
 	}
 	n = n.s.pin(l)
 	defer n.unpin()
+	shown := st.shown
 	st = n.ensureOwnerState(st.owner)
+	st.shown = st.shown || shown
 	u := st.newUndo(l, want)
 	n.c.work.add()
 	u.then = func(err error) {

@@ -95,8 +95,10 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 			limit = min(limit, trust)
 		}
 	}
-	// The state of a lost hold's name may have been dropped and made anew.
+	// The state of a lost hold's name may have been dropped and made anew. What
+	// was known of its owner is lost with it.
 	st := n.ensureOwnerState(h.st.owner)
+	st.shown = st.shown || h.st.shown || !alive
 	if !alive && st.lease != h.lease && (st.held > 0 || st.attempts > 0) {
 		under.done()
 		return false
@@ -109,6 +111,7 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 		limit = min(limit, n.now()+c.o.Timeout)
 	}
 	r := newRelease(st, h.l, limit)
+	r.unheld = h.dropped()
 	r.counted, r.alive, r.since = counted, alive, h.since
 	if r.outcome = outcome; outcome == nil {
 		r.then = func(err error) {
@@ -128,7 +131,7 @@ func (r *release) start() {
 	if st.busy {
 		r.referenced = true
 		n := st.n
-		r.queueTimer = n.c.after(max(r.req.Until-n.now(), n.c.o.Timeout)+time.Millisecond, func() {
+		r.queueTimer = n.c.after(max(r.limit-n.now(), n.c.o.Timeout)+time.Millisecond, func() {
 			defer n.s.enter(mayBlock).leave()
 			r.reportIfLate()
 		})

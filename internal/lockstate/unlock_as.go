@@ -24,6 +24,9 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 
 // startUnlockAs starts an unlock of which nothing is known here.
 func (l *Lock) startUnlockAs(owner Owner) (outcome chan error, err error) {
+	if err := l.c.act(l, owner); err != nil {
+		return nil, err
+	}
 	s := l.shard()
 	defer s.enter(mayBlock).leave()
 	if l.c.Closed() {
@@ -31,7 +34,7 @@ func (l *Lock) startUnlockAs(owner Owner) (outcome chan error, err error) {
 	}
 	n := s.pin(l)
 	defer n.unpin()
-	st := n.ensureOwnerState(owner)
+	st := n.ensureShown(owner)
 	if st.held > 0 || st.attempts > 0 {
 		return nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner)
 	}
@@ -41,7 +44,7 @@ func (l *Lock) startUnlockAs(owner Owner) (outcome chan error, err error) {
 	u.r.referenced = true
 	u.waits = fmt.Errorf("an earlier command of owner %s is still without an answer", owner)
 	l.c.releases.add()
-	u.r.limitTimer = l.c.after(max(u.r.req.Until-n.now(), 0)+time.Millisecond, u.tooLate)
+	u.r.limitTimer = l.c.after(max(u.r.limit-n.now(), 0)+time.Millisecond, u.tooLate)
 	st.run(u)
 	return outcome, nil
 }
@@ -62,7 +65,11 @@ func (u *unlockAs) begin() {
 		st.done()
 		return
 	}
-	st.n.s.sec.ask(u.r.l, u.r.l.kind.Ask(nil, kind.RemainTTL, &u.r.want), u.r.req.Until, u.answered)
+	if st.n.c.strays.has(st.owner) {
+		u.r.finish(strayed(st.owner)) // an unlock of it has been lost since this one began to wait
+		return
+	}
+	st.n.s.sec.ask(u.r.l, u.r.l.kind.Ask(nil, kind.RemainTTL, &u.r.want), u.r.limit, u.answered)
 }
 
 // answered sends the unlock.
@@ -93,7 +100,7 @@ func (u *unlockAs) tooLate() {
 	sec := r.st.n.s.enter(mayBlock)
 	defer sec.leave()
 	switch {
-	case r.reported || sec.now() <= r.req.Until:
+	case r.reported || sec.now() <= r.limit:
 	case !r.req.Begun():
 		r.report(unreleased(command.Unsent(u.waits)))
 	default:

@@ -211,7 +211,7 @@ func (w *Waiter) chooseQueue() {
 	case w.Terms.As:
 		w.queueOwner = w.Terms.Owner
 	default:
-		w.owner = w.l.c.NewOwner()
+		w.owner = w.l.c.ownOwner()
 		w.queueOwner = w.owner
 	}
 }
@@ -255,6 +255,11 @@ func NewWaiter() *Waiter { return waiters.Get().(*Waiter) }
 func (w *Waiter) Start(l *Lock, once bool, wait time.Duration) error {
 	if w.Terms.As && w.Terms.Owner.client != l.c.id {
 		w.Terms.Owner.share() // with another client of this process, if it is of one
+	}
+	if w.Terms.As {
+		if err := l.c.act(l, w.Terms.Owner); err != nil {
+			return err
+		}
 	}
 	w.Once = once
 	s := l.shard()

@@ -65,6 +65,25 @@ func Unlock(dst []any, key, channel, latch, owner, lease, latchTTL, publish Arg)
 	return Call{s, append(dst, s.shaArg, 3, key, channel, latch, codec.UnlockMessage, lease, owner, publish, latchTTL)}
 }
 
+// UnlockOnce is [Unlock] without a latch, for an owner that is used once: no
+// other command makes its hold, so the call may run any number of times. It is
+// what Redisson sent before 3.24, with publish behind it only where it is not
+// Publish.
+//
+//	KEYS  key, channel
+//	ARGV  codec.UnlockMessage, lease, owner, or these and publish
+//	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
+//
+// A key of another type makes it fail with WRONGTYPE and stays untouched.
+func UnlockOnce(dst []any, key, channel, owner, lease, publish Arg) Call {
+	s := UnlockOnceScript
+	args := append(dst, s.shaArg, 2, key, channel, codec.UnlockMessage, lease, owner)
+	if publish != Publish {
+		args = append(args, publish)
+	}
+	return Call{s, args}
+}
+
 // ForceUnlock deletes key whoever holds it, and tells channel by the command
 // publish if there was something to delete.
 //

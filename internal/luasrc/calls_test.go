@@ -13,6 +13,8 @@ func TestCallArguments(t *testing.T) {
 	}{
 		{Lock(nil, "k", "o", int64(5)), []any{LockScript.SHA1, 1, "k", int64(5), "o"}},
 		{Unlock(nil, "k", "c", "l", "o", int64(5), int64(6), SPublish), []any{UnlockScript.SHA1, 3, "k", "c", "l", "0", int64(5), "o", "SPUBLISH", int64(6)}},
+		{UnlockOnce(nil, "k", "c", "o", int64(5), Publish), []any{UnlockOnceScript.SHA1, 2, "k", "c", "0", int64(5), "o"}},
+		{UnlockOnce(nil, "k", "c", "o", int64(5), SPublish), []any{UnlockOnceScript.SHA1, 2, "k", "c", "0", int64(5), "o", "SPUBLISH"}},
 		{ForceUnlock("k", "c", Publish), []any{ForceUnlockScript.SHA1, 2, "k", "c", "0", "PUBLISH"}},
 		{SpinUnlock(nil, "k", "l", "o", int64(5), int64(6)), []any{SpinUnlockScript.SHA1, 2, "k", "l", int64(5), "o", int64(6)}},
 		{SpinForceUnlock("k"), []any{SpinForceUnlockScript.SHA1, 1, "k"}},

@@ -22,6 +22,8 @@ var (
 	lockSource string
 	//go:embed unlock.lua
 	unlockSource string
+	//go:embed unlock_once.lua
+	unlockOnceSource string
 	//go:embed force_unlock.lua
 	forceUnlockSource string
 	//go:embed renew.lua
@@ -36,6 +38,7 @@ var (
 var (
 	LockScript        = newScript("lock", lockSource)                // Lock
 	UnlockScript      = newScript("unlock", unlockSource)            // Unlock
+	UnlockOnceScript  = newScript("unlock_once", unlockOnceSource)   // UnlockOnce
 	ForceUnlockScript = newScript("force_unlock", forceUnlockSource) // ForceUnlock
 	RenewScript       = newScript("renew", renewSource)              // Renew
 
@@ -46,7 +49,9 @@ var (
 // Scripts lists all scripts, for loading them ahead of use. The slice is the
 // caller's.
 func Scripts() []*Script {
-	return []*Script{LockScript, UnlockScript, ForceUnlockScript, RenewScript, SpinUnlockScript, SpinForceUnlockScript}
+	return []*Script{
+		LockScript, UnlockScript, UnlockOnceScript, ForceUnlockScript, RenewScript, SpinUnlockScript, SpinForceUnlockScript,
+	}
 }
 
 func newScript(name, source string) *Script {

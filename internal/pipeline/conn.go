@@ -38,17 +38,18 @@ type conn struct {
 
 	// All below is guarded by p.mu.
 	writing      bool
-	busy         bool                    // the reader has replies to deal with, and will flush
-	inflight     int                     // batches
-	openRequests int                     // requests in them
-	ended        bool                    // batches is closed
-	retired      bool                    // given up although it works: see Retire
-	batchCount   int                     // batches so far
-	batchBounds  [maxInFlight]batchBound // of those in flight, by their number
-	replicas     int                     // how many WAIT is asked for
-	counting     bool                    // they are being counted again
-	countAt      time.Duration           // when they are to be counted again, see Options.KeepReplicas
-	syncing      bool                    // a WAIT is in flight: whatever is sent stands behind it
+	busy         bool                         // the reader has replies to deal with, and will flush
+	inflight     int                          // batches
+	openRequests int                          // requests in them
+	ended        bool                         // batches is closed
+	retired      bool                         // given up although it works: see Retire
+	batchCount   int                          // batches so far
+	batchBounds  [maxInFlight]batchBound      // of those in flight, by their number
+	replicas     int                          // how many WAIT is asked for
+	counting     bool                         // they are being counted again
+	countAt      time.Duration                // when they are to be counted again, see Options.KeepReplicas
+	syncing      bool                         // a WAIT is in flight: whatever is sent stands behind it
+	repeats      []func(acked int, err error) // want a WAIT once more on this connection
 }
 
 // batchBound is the time that a batch may take.
@@ -171,6 +172,7 @@ func (c *conn) read() {
 				reply, err = redis.ReceiveWithTimeout(c.Conn, left)
 			}
 			if err = c.receiveReply(r, reply, err, left); err != nil {
+				c.keepReplies()
 				c.fail(append(c.held, b[i:]...), err)
 				return
 			}
@@ -210,8 +212,8 @@ func (c *conn) complete(r *Request) {
 		c.held = append(c.held, r)
 		return
 	}
+	c.synced = c.synced || r.sync || r.waits
 	if r.sync {
-		c.synced = true
 		for _, h := range c.held {
 			h.Replicas, h.Acked = r.Replicas, r.Acked
 			c.p.complete(h)
@@ -221,6 +223,20 @@ func (c *conn) complete(r *Request) {
 	}
 	c.p.complete(r)
 	c.woke, c.answered = true, true
+}
+
+// keepReplies is called where the answer to the WAIT of those that are held will
+// not come.
+func (c *conn) keepReplies() {
+	for _, h := range c.held {
+		h.keepReply()
+	}
+}
+
+func (r *Request) keepReply() {
+	if r.KeepReply && r.Err == nil {
+		r.kept, r.Acked = true, NotKnown
+	}
 }
 
 // next waits for a batch and reads its first reply. If there is no batch the
@@ -278,6 +294,7 @@ func (c *conn) receiveReply(r *Request, reply any, err error, timeout time.Durat
 	}
 	n, err := redis.ReceiveWithTimeout(c.Conn, timeout)
 	if err != nil && !refusal.Is(err) {
+		r.keepReply()
 		return err
 	}
 	if err != nil {

@@ -37,6 +37,7 @@ func (c *conn) finish(cause error) {
 		c.Interrupt() // a pool must not lend it again
 	}
 	c.release()
+	c.dropRepeats(cause)
 	if cause != nil && p.ctx.Err() == nil {
 		p.o.log.Idle(cause)
 	}
@@ -104,6 +105,7 @@ func (c *conn) fail(rest []*Request, cause error) {
 		c.lose(at, b, cause)
 		at++
 	}
+	c.dropRepeats(cause)
 	p.runBarriers()
 	p.notifyEnded()
 	p.Flush()
@@ -131,10 +133,12 @@ func (p *Pipeline) updateBackoff(c *conn) {
 // connection was released, so begun is final.
 func (c *conn) lose(number int, rs []*Request, cause error) {
 	for _, r := range rs {
-		if r.Reply = nil; number < c.begun {
-			r.Err = &LostError{Cause: cause}
-		} else {
-			r.Err = &NotSentError{Cause: cause}
+		switch {
+		case r.kept:
+		case number < c.begun:
+			r.Reply, r.Err = nil, &LostError{Cause: cause}
+		default:
+			r.Reply, r.Err = nil, &NotSentError{Cause: cause}
 		}
 		r.Done.Complete(r)
 	}

@@ -245,7 +245,7 @@ func (p *Pipeline) runWriter() {
 // to. If there is no connection it starts to make one. It is called with mu
 // held.
 func (p *Pipeline) ready() bool {
-	if len(p.queue) == 0 && !(p.discardNow && len(p.discards) > 0) {
+	if len(p.queue) == 0 && !(p.discardNow && len(p.discards) > 0) && (p.conn == nil || len(p.conn.repeats) == 0) {
 		return false
 	}
 	if p.conn == nil {
@@ -273,6 +273,9 @@ func (p *Pipeline) cutBatch() (*conn, []*Request) {
 		clear(b[most:])
 		b = b[:most]
 	}
+	if len(c.repeats) > 0 {
+		b = append(b, c.waitAgain())
+	}
 	for len(p.discards) > 0 {
 		n := min(len(p.discards), maxDiscards)
 		if p.o.Alone {
@@ -294,7 +297,7 @@ func (p *Pipeline) cutBatch() (*conn, []*Request) {
 	var sync *Request
 	for _, r := range b {
 		r.Sent, r.conn, r.batch, r.queued = now, c, p.batches, false
-		r.Replicas, r.Acked, r.sync = 0, 0, false
+		r.Replicas, r.Acked, r.sync, r.kept = 0, 0, false, false
 		if r.Wait {
 			c.countSometimes(now)
 		}
@@ -302,10 +305,14 @@ func (p *Pipeline) cutBatch() (*conn, []*Request) {
 			r.Replicas = c.replicas
 			sync = r
 		}
+		if r.waits {
+			c.syncing = true
+			waits++
+		}
 	}
 	if sync != nil {
 		sync.sync, c.syncing = true, true
-		waits = 1
+		waits++
 	}
 	c.openRequests += len(b)
 	c.batchBounds[c.batchCount%maxInFlight] = batchBound{now, waits}

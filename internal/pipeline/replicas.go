@@ -104,6 +104,65 @@ func (p *Pipeline) keep(n int, now time.Duration) int {
 	return p.most
 }
 
+// AwaitReplicas asks once more for the replicas that r, which was answered, was
+// to be followed by, on the connection that r was written to. On another one
+// WAIT would answer at once: it is about what its own connection wrote. done is
+// told how many acknowledged; it must not block. It is not called where that
+// connection is not in use any more, or where there are no replicas by now.
+// AwaitReplicas is called by r's completion, and does no I/O.
+func (p *Pipeline) AwaitReplicas(r *Request, done func(acked int, err error)) Asking {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := r.conn
+	switch {
+	case c == nil || p.conn != c || c.ended || p.over() != nil:
+		return NotAsked
+	case c.replicas == 0:
+		return NoneToAsk
+	}
+	c.repeats = append(c.repeats, done)
+	return Asked
+}
+
+// Asking is what AwaitReplicas did.
+type Asking uint8
+
+const (
+	NotAsked  Asking = iota // the connection is not in use any more
+	NoneToAsk               // there are no replicas any more
+	Asked                   // done will be called
+)
+
+// waitAgain is one WAIT for all that want it once more. It is called with p.mu
+// held.
+func (c *conn) waitAgain() *Request {
+	repeats := c.repeats
+	c.repeats = nil
+	return &Request{
+		Command: "WAIT", Args: []any{c.replicas, waitTimeout.Milliseconds()}, waits: true,
+		Done: CompletionFunc(func(w *Request) {
+			acked, err := redis.Int(w.Reply, w.Err)
+			for _, done := range repeats {
+				done(acked, err)
+			}
+		}),
+	}
+}
+
+// dropRepeats ends what the connection did not live to ask.
+func (c *conn) dropRepeats(cause error) {
+	c.p.mu.Lock()
+	repeats := c.repeats
+	c.repeats = nil
+	c.p.mu.Unlock()
+	if cause == nil {
+		cause = ErrClosed
+	}
+	for _, done := range repeats {
+		done(0, &NotSentError{Cause: cause})
+	}
+}
+
 // countReplicas reads INFO replication.
 func countReplicas(info string) int {
 	n, _ := strconv.Atoi(field(info, "connected_slaves:", "\r\n"))

@@ -29,11 +29,15 @@ type Request struct {
 	Done    Completion     // told once, when the request has ended
 	Wait    bool           // followed by WAIT for all connected replicas, one for its batch
 
+	// KeepReply has a reply count although the answer to its WAIT was cut off: Acked
+	// is NotKnown then. Else such a request is lost.
+	KeepReply bool
+
 	Reply    any           // as redigo decodes it
 	Err      error         // redis.Error, *NotSentError or *LostError
 	Sent     time.Duration // clock reading from before the first byte was written
 	Replicas int           // how many replicas WAIT was asked for; 0 where none was sent
-	Acked    int           // how many answered it
+	Acked    int           // how many answered it, or NotKnown
 
 	// ArgBuffer is room for the arguments of a short command.
 	ArgBuffer [luasrc.MaxArgs]any
@@ -46,7 +50,12 @@ type Request struct {
 	sync     bool // WAIT goes directly behind it, for all of its batch that want one
 	resent   bool
 	queued   bool
+	waits    bool // it is a WAIT by itself
+	kept     bool // it has its reply, and its WAIT was cut off
 }
+
+// NotKnown is how many replicas acknowledged where the answer was cut off.
+const NotKnown = -1
 
 // Call makes r a request for a script.
 func (r *Request) Call(c luasrc.Call) {

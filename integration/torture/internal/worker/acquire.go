@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/internal/machineclock"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -132,7 +133,7 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 		return false
 	}
 	h := &held{op: e.Op, hold: hold, fixed: e.Lease > 0, until: hold.ValidUntil()}
-	s.say(history.Event{At: at, What: history.Held, Op: e.Op, Owner: hold.Owner().String(), Until: s.clock.At(h.until)})
+	s.say(history.Event{At: at, What: history.Held, Op: e.Op, Owner: testbed.Holder(hold), Until: s.clock.At(h.until)})
 	if n := len(s.holds); n > 0 {
 		s.say(history.Event{What: history.Trust, Op: s.holds[0].op, Until: s.clock.At(s.holds[0].until), Mode: history.Moved})
 	}

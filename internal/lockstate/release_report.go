@@ -1,0 +1,108 @@
+package lockstate
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// report reports the outcome to the caller, once.
+func (r *release) report(err error) {
+	if !r.reported {
+		r.reported = true
+		r.st.n.c.timers.cancel(r.limitTimer)
+		r.st.n.c.timers.cancel(r.queueTimer)
+		if r.outcome != nil {
+			r.st.n.c.releases.done()
+			r.outcome <- err
+		} else {
+			r.then(err)
+		}
+	}
+}
+
+// callersLimit is when the caller is told, whatever is known.
+func (r *release) callersLimit() time.Duration {
+	if r.once || !r.req.Begun() {
+		return r.limit
+	}
+	return r.req.Until
+}
+
+// reportAtLimit has the caller told at the limit. The server may stay away; the
+// caller need not.
+func (r *release) reportAtLimit() {
+	n := r.st.n
+	if r.limit == watchdog.Never || r.limitTimer != nil {
+		return
+	}
+	r.limitTimer = n.c.after(max(r.callersLimit()-n.now(), 0)+time.Millisecond, func() {
+		defer n.s.enter(mayBlock).leave()
+		r.reportIfLate()
+	})
+}
+
+// reportIfLate tells the caller what is known when the limit has passed. What
+// waits to be written is taken back. It is called with the shard locked.
+func (r *release) reportIfLate() {
+	c := r.st.n.c
+	switch {
+	case r.reported || r.st.n.now() <= r.callersLimit(): // Close runs all timers at once
+	case !r.req.Begun():
+		r.report(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, r.st.owner))
+	case r.req.First != 0:
+		r.report(r.uncertain())
+	case r.once && (r.paused || c.exec.Waiting(&r.req)):
+		r.report(r.unsentSoFar())
+	case r.once:
+		r.report(fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain))
+	case c.exec.Cancel(&r.req):
+		if r.failed == nil {
+			r.failed = errUnwritten
+		}
+		r.expire()
+	default:
+		r.report(fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain))
+	}
+}
+
+var errUnwritten = errors.New("it waited behind an earlier command of its owner, and then to be written")
+
+// expire ends a release whose limit has passed or whose client was closed.
+func (r *release) expire() {
+	switch {
+	case r.req.First != 0:
+		r.finish(r.uncertain())
+	case r.st.n.c.Closed():
+		r.finish(ErrClosed)
+	default:
+		r.finish(fmt.Errorf("not released, the key is left to expire: %w", r.failed))
+	}
+}
+
+func (r *release) uncertain() error {
+	then := "if it did not run, the key is left to expire"
+	if r.once && !r.st.n.c.Closed() && r.st.n.now() <= r.req.Until {
+		then = "it is repeated while the lease lasts"
+	}
+	return fmt.Errorf("%w: the unlock was sent and never answered; %s: %w", ErrUncertain, then, r.failed)
+}
+
+// unsentSoFar is what the caller is told at the limit of an unlock of which
+// nothing has run.
+func (r *release) unsentSoFar() error {
+	why := r.failed
+	if why == nil {
+		if why = r.st.n.c.exec.Trouble(r.l.slot); why == nil {
+			why = errUnwritten
+		}
+	}
+	then := "it goes on in the background while the lease lasts"
+	if r.req.Until == clock.Never {
+		then = "it goes on in the background"
+	}
+	return fmt.Errorf("not released so far, %s: %w", then, why)
+}
