@@ -94,6 +94,9 @@ func (c *Cluster) URL() string {
 	return Scheme + "://" + strings.Join(addresses, ",")
 }
 
+// ID is what the servers call one of them.
+func (c *Cluster) ID(server int) string { return c.ids[server] }
+
 // Conn is a connection to a server, with all rights.
 func (c *Cluster) Conn(server int) redis.Conn { return c.conns[server] }
 
