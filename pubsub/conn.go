@@ -29,6 +29,7 @@ type conn struct {
 	marked        []*channel // whose wishes may differ from what was sent
 	unanswered    []command  // in the order sent
 	progress      time.Time  // when the queue was last empty or shortened
+	lookDue       bool       // some channel is to be asked for again
 	pinged        bool       // a PING is in the queue
 	closing       bool       // the final PING follows when nothing is marked
 	finalPingSent bool       // the final PING is in the queue
@@ -108,6 +109,7 @@ func (c *conn) watch() error {
 			if c.stalled() {
 				return errStalled
 			}
+			c.lookAgain()
 		}
 	}
 }

@@ -11,6 +11,9 @@ import (
 const (
 	Publish  = "PUBLISH"
 	SPublish = "SPUBLISH"
+
+	// Both stands for the two, in one script. It is no command.
+	Both = "SPUBLISH and PUBLISH"
 )
 
 // MaxArgs is the most that the Args of a call of one key have.
@@ -59,8 +62,13 @@ func Lock(dst []any, key, owner, lease Arg) Call {
 //	ARGV  codec.UnlockMessage, lease, owner, publish, latchTTL
 //	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
 //
-// A key of another type makes it fail with WRONGTYPE and stays untouched.
+// With Both it is another script, without publish among its ARGV. A key of
+// another type makes it fail with WRONGTYPE and stays untouched.
 func Unlock(dst []any, key, channel, latch, owner, lease, latchTTL, publish Arg) Call {
+	if publish == Both {
+		s := UnlockBothScript
+		return Call{s, append(dst, s.shaArg, 3, key, channel, latch, codec.UnlockMessage, lease, owner, latchTTL)}
+	}
 	s := UnlockScript
 	return Call{s, append(dst, s.shaArg, 3, key, channel, latch, codec.UnlockMessage, lease, owner, publish, latchTTL)}
 }
@@ -72,8 +80,12 @@ func Unlock(dst []any, key, channel, latch, owner, lease, latchTTL, publish Arg)
 //	ARGV  codec.UnlockMessage, publish
 //	reply 1: deleted; 0: was not there (codec.DecodeForce)
 //
-// A key of another type is deleted all the same, as by Redisson.
+// With Both it is another script, without publish among its ARGV. A key of another type is deleted all the same, as by Redisson.
 func ForceUnlock(key, channel, publish string) Call {
+	if publish == Both {
+		s := ForceUnlockBothScript
+		return Call{s, []any{s.shaArg, 2, key, channel, codec.UnlockMessage}}
+	}
 	s := ForceUnlockScript
 	return Call{s, []any{s.shaArg, 2, key, channel, codec.UnlockMessage, publish}}
 }

@@ -22,8 +22,12 @@ var (
 	lockSource string
 	//go:embed unlock.lua
 	unlockSource string
+	//go:embed unlock_both.lua
+	unlockBothSource string
 	//go:embed force_unlock.lua
 	forceUnlockSource string
+	//go:embed force_unlock_both.lua
+	forceUnlockBothSource string
 	//go:embed renew.lua
 	renewSource string
 	//go:embed spin_unlock.lua
@@ -39,6 +43,9 @@ var (
 	ForceUnlockScript = newScript("force_unlock", forceUnlockSource) // ForceUnlock
 	RenewScript       = newScript("renew", renewSource)              // Renew
 
+	UnlockBothScript      = newScript("unlock_both", unlockBothSource)            // Unlock, by Both
+	ForceUnlockBothScript = newScript("force_unlock_both", forceUnlockBothSource) // ForceUnlock, by Both
+
 	SpinUnlockScript      = newScript("spin_unlock", spinUnlockSource)            // SpinUnlock
 	SpinForceUnlockScript = newScript("spin_force_unlock", spinForceUnlockSource) // SpinForceUnlock
 )
@@ -46,7 +53,8 @@ var (
 // Scripts lists all scripts, for loading them ahead of use. The slice is the
 // caller's.
 func Scripts() []*Script {
-	return []*Script{LockScript, UnlockScript, ForceUnlockScript, RenewScript, SpinUnlockScript, SpinForceUnlockScript}
+	return []*Script{LockScript, UnlockScript, ForceUnlockScript, RenewScript,
+		UnlockBothScript, ForceUnlockBothScript, SpinUnlockScript, SpinForceUnlockScript}
 }
 
 func newScript(name, source string) *Script {

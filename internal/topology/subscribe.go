@@ -21,12 +21,12 @@ type Listening interface {
 func Subscribe(t Topology, slot uint16, channel string, w pubsub.Waker) Listening {
 	subs := t.Subscriptions(slot)
 	if len(subs) == 1 {
-		return subs[0].Node.Hub.Subscribe(channel, w)
+		return subs[0].subscribe(channel, w)
 	}
 	j := &joint{w: w, subs: make([]*pubsub.Subscription, len(subs))}
 	j.missing.Store(int32(len(subs)))
 	for i, s := range subs {
-		j.subs[i] = s.Node.Hub.Subscribe(channel, &partWaker{joint: j})
+		j.subs[i] = s.subscribe(channel, &partWaker{joint: j})
 	}
 	return j
 }
