@@ -14,13 +14,19 @@ import (
 const (
 	maxBulk  = 1 << 20
 	maxArray = 1000
+
+	// maxAdmitted is for an answer that is admitted: a cluster's map of slots, each
+	// of which may have a line of its own.
+	maxAdmitted = 16384
+
 	maxDepth = 4
 	maxLine  = 64 << 10
 	maxReply = 4 << 20
 )
 
-// Admit has what is read from now on contain bulk strings of up to n bytes,
-// for a read whose answer grows with the server's clients; 0 is as ever.
+// Admit has what is read from now on contain bulk strings of up to n bytes, and
+// longer arrays, for a read whose answer grows with the server's clients or with
+// a cluster; 0 is as ever.
 // It is for whoever reads.
 func (c *Conn) Admit(n int) { c.guard.s.admit = n }
 
@@ -171,8 +177,12 @@ func (s *scanner) finish() error {
 		s.skip = s.num + len("\r\n")
 		return s.count(s.skip)
 	case kind == '*' && !s.minus && s.num > 0:
-		if s.num > maxArray {
-			return fmt.Errorf("hostile reply: an array of more than %d elements", maxArray)
+		most := maxArray
+		if s.admit > 0 {
+			most = maxAdmitted
+		}
+		if s.num > most {
+			return fmt.Errorf("hostile reply: an array of more than %d elements", most)
 		}
 		if s.depth == maxDepth {
 			return fmt.Errorf("hostile reply: arrays more than %d deep", maxDepth)

@@ -22,6 +22,7 @@ type Settings struct {
 	TLS            *tls.Config           // of URLs with TLS; nil: the system's roots
 	Credentials    redisconn.Credentials // nil: those of the URL
 	ConnectionName string                // for CLIENT SETNAME; empty: none
+	Publish        Publish               // what a release publishes in a cluster
 }
 
 // Opener makes the topology of a URL, without I/O. Its error names the part of

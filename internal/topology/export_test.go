@@ -1,0 +1,4 @@
+package topology
+
+// OpenCluster is the opener of clusters.
+var OpenCluster Opener = openCluster
