@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gomodule/redigo/redis"
 	"github.com/google/uuid"
@@ -34,8 +35,9 @@ type Client struct {
 //
 //	redis://[user:password@]host[:port][/db]
 //	rediss://[user:password@]host[:port][/db]   the same over TLS
+//	redis+cluster://[user:password@]host[:port],host[:port]
 //
-// redis+sentinel:// and redis+cluster:// are not supported so far. It blocks
+// redis+sentinel:// is not supported so far. It blocks
 // until the server has answered once, ctx ends, or the command timeout has
 // passed, and returns the server's refusal (a wrong password, a database that
 // is not there) as it was given. A server that is a replica is asked again
@@ -43,6 +45,12 @@ type Client struct {
 // on too a connection is given up, and another one made, when its server says
 // that it is read-only, or when the host's name does not lead to it any more;
 // the name is looked up each 5 s, less often while connections keep moving.
+//
+// With redis+cluster:// one of the hosts that answers is enough: it tells the
+// others, which are reached at the addresses that the cluster announces, with the
+// same user and password. The client has up to two connections to each master
+// that it uses. It follows slots that move and masters that fail; after a failover
+// a lock that its replica did not have is lost. WithTLSConfig has it speak TLS.
 //
 // ErrInvalidOption: a malformed URL, whose error names the part and never
 // prints the URL, a server that is a Sentinel or a node of a cluster, or an
@@ -52,8 +60,15 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !o.given["WithReplicaSync"] {
+		o.replicas = topology.Replicated(rawURL)
+	}
 	c, err := newClient(o, func(s topology.Settings) (topology.Topology, error) {
 		s.TLS, s.Credentials, s.ConnectionName = o.tls, o.credentials, o.name
+		s.Publish = topology.Publish(o.publish)
+		if o.given["WithClusterPublish"] && !strings.HasPrefix(rawURL, "redis+cluster://") {
+			return nil, errPublish
+		}
 		return topology.Open(rawURL, s)
 	})
 	if err != nil {
@@ -97,6 +112,8 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 		err = errors.New("WithTLSConfig: the pool dials, so its Dial sets TLS")
 	case o.credentials != nil:
 		err = errors.New("WithCredentials: the pool dials, so its Dial authenticates")
+	case o.given["WithClusterPublish"]:
+		err = errPublish
 	case o.given["WithConnectionName"]:
 		err = errors.New("WithConnectionName: the pool dials, so its Dial names the connections")
 	}

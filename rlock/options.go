@@ -36,6 +36,7 @@ type settings struct {
 
 	name        string
 	credentials redisconn.Credentials
+	publish     Publish
 }
 
 func newSettings(opts []Option) (*settings, error) {
@@ -100,8 +101,9 @@ func WithCommandTimeout(d time.Duration) Option {
 
 // WithTLSConfig sets how a rediss:// server is verified and which client
 // certificate it is shown. Default verifies the URL's host against the
-// system's roots. The config is cloned. With a redis:// URL or a pool it is
-// ErrInvalidOption.
+// system's roots. With a redis+cluster:// URL it has the client speak TLS, and
+// each server is verified by the host that the cluster announces, unless c names
+// one. The config is cloned. With a redis:// URL or a pool it is ErrInvalidOption.
 func WithTLSConfig(c *tls.Config) Option {
 	return func(s *settings) error {
 		if c == nil {
@@ -166,8 +168,8 @@ func WithNameMapper(m NameMapper) Option {
 // checkLockSyncedSlaves. Replicas are counted when a connection is made, and
 // again after a WAIT that none acknowledged. An unlock that none acknowledged
 // is sent once more with the same latch and then reported, though the master
-// has released the lock. Default is off for a redis:// URL and a pool, which
-// are Redisson's single mode.
+// has released the lock. Default is on for a redis+cluster:// URL, and off for a
+// redis:// URL and a pool, which are Redisson's single mode.
 func WithReplicaSync(on bool) Option {
 	return func(s *settings) error {
 		s.replicas = on

@@ -45,9 +45,19 @@ func Register(scheme string, open Opener) {
 	schemes.openers[scheme] = open
 }
 
+// Replicated tells whether the URL's scheme is of a topology whose masters have
+// replicas that may take their place.
+func Replicated(rawURL string) bool {
+	scheme, _, _ := strings.Cut(rawURL, "://")
+	return scheme == clusterScheme
+}
+
 // Open makes the topology that the URL's scheme names. It does no I/O.
 func Open(rawURL string, s Settings) (Topology, error) {
 	scheme, _, _ := strings.Cut(rawURL, "://")
+	if scheme == clusterScheme {
+		return openCluster(rawURL, s)
+	}
 	schemes.mu.Lock()
 	open := schemes.openers[scheme]
 	schemes.mu.Unlock()
