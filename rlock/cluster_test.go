@@ -191,13 +191,15 @@ func TestHoldAndWaiterOutliveTheirMaster(t *testing.T) {
 func TestHoldThatTheNewMasterLacksIsTold(t *testing.T) {
 	s := topologytest.StartReplicated(t, 1, 1, 1)
 	name := nameOf(0, 0)
-	s.Servers[s.Replica(0)].Pause() // it hears nothing of the lock
+	replica := s.Replica(0)
+	s.Servers[replica].Stop() // it hears nothing of the lock
 	h, err := openCluster(t, s, rlock.WithReplicaSync(false), rlock.WithWatchdogTimeout(10*time.Minute)).NewLock(name).Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Servers[0].Kill()
-	s.Servers[s.Replica(0)].Resume()
+	s.Servers[replica].Restart()
+	s.TakeOver(replica)
 	select {
 	case <-h.Done():
 		if err := h.Err(); !errors.Is(err, rlock.ErrLeaseLost) {

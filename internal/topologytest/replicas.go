@@ -67,6 +67,18 @@ func (c *Cluster) Failover(replica int) {
 	c.AwaitMaster(replica)
 }
 
+// TakeOver has a replica that was restarted take over from its master, which is
+// dead, with what data it has, and waits until every server knows.
+func (c *Cluster) TakeOver(replica int) {
+	c.t.Helper()
+	c.Redial(replica)
+	c.await("it knows that it is a replica", func() bool {
+		return strings.Contains(c.text(replica, "CLUSTER", "NODES"), "myself,slave")
+	})
+	c.do(replica, "CLUSTER", "FAILOVER", "TAKEOVER")
+	c.AwaitMaster(replica)
+}
+
 // AwaitMaster waits until a server has slots, and every server that runs knows
 // that, and serves again.
 func (c *Cluster) AwaitMaster(server int) {
