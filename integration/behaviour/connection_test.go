@@ -171,7 +171,7 @@ func TestServersThatAreNotSingleAreRefused(t *testing.T) {
 	} {
 		t.Run(url, func(t *testing.T) {
 			_, err := rlock.Open(t.Context(), s.URL())
-			wants(t, err, rlock.ErrInvalidOption, url, "so far")
+			wants(t, err, rlock.ErrInvalidOption, url)
 			r := on(t, s)
 			l := r.borrower(r.pool(3, false)).NewLock("any")
 			for name, call := range map[string]func() error{

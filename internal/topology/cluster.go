@@ -130,9 +130,7 @@ func (t *Cluster) Redirect(from *Node, slot uint16, said refusal.Refusal) Redire
 		m.asked, m.used = time.Now(), true
 		return Redirection{Again: true, To: m.node, Asking: true}
 	}
-	if said.Code() != "TRYAGAIN" {
-		t.lookSoon()
-	}
+	t.lookSoon()
 	return wait
 }
 
