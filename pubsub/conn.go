@@ -22,6 +22,8 @@ type conn struct {
 	ended  chan error    // cap 2: how the reader and the writer ended
 	redial chan struct{} // cap 1: the hub should dial anew
 
+	half half // the reader's
+
 	startedAt time.Time
 	lastHeard atomic.Int64 // when the server last said something, since begun
 

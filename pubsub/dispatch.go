@@ -50,7 +50,9 @@ func (h *Hub) confirmFirst(s *Subscription) {
 // deliver passes a message to every subscription of its channel. A message for
 // a channel that is not confirmed is dropped: the confirmation will say that
 // something may have been missed.
-func (h *Hub) deliver(channel []byte, sharded bool, payload []byte) {
+// twin says that the sharded channel of that name has brought the same just now,
+// see twin.go.
+func (h *Hub) deliver(channel []byte, sharded bool, payload []byte, twin bool) {
 	h.calls.Lock()
 	defer h.calls.Unlock()
 	var subs []*Subscription
@@ -61,7 +63,11 @@ func (h *Hub) deliver(channel []byte, sharded bool, payload []byte) {
 	h.mu.Unlock()
 	for _, s := range subs {
 		h.confirmFirst(s)
-		if s.is(waiting) {
+		switch {
+		case !s.is(waiting):
+		case twin:
+			deliverTwin(s.w, payload)
+		default:
 			s.w.Message(payload)
 		}
 	}

@@ -56,7 +56,7 @@ func (c *conn) take(v any) error {
 	}
 	switch r.kind {
 	case replyMessage:
-		c.hub.deliver(r.channel, r.sharded, r.payload)
+		c.hub.deliver(r.channel, r.sharded, r.payload, c.twin(&r))
 	case replySubscribed:
 		return c.takeSubscribed(r.channel, r.sharded)
 	case replyUnsubscribed:

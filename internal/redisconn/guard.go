@@ -30,6 +30,10 @@ const (
 // It is for whoever reads.
 func (c *Conn) Admit(n int) { c.guard.s.admit = n }
 
+// Reads counts the reads of the network so far: what is received between two equal
+// counts had come before the first of it was. It is for whoever reads.
+func (c *Conn) Reads() int { return c.guard.reads }
+
 // guard checks what a server says before redigo, which believes every length
 // (and panics on one that memory can't hold), gets to see it. A reply beyond
 // the bounds ends the connection.
@@ -41,6 +45,7 @@ type guard struct {
 	before func() bool // before each read, once managed: whether replies are expected
 	after  func()      // after each
 	poll   *poller     // nil: not polled
+	reads  int         // of the network, so far; whoever reads has it
 
 	pusher
 }
@@ -57,6 +62,7 @@ func (g *guard) SetReadDeadline(t time.Time) error {
 func (g *guard) Read(p []byte) (int, error) {
 	var n int
 	var err error
+	g.reads++
 	if !g.managed.Load() {
 		n, err = g.Conn.Read(p)
 	} else {

@@ -73,6 +73,9 @@ func (p *partWaker) Message(payload []byte) {
 	}
 }
 
+// Twin drops what the other part of the joint has just heard.
+func (p *partWaker) Twin([]byte) {}
+
 // Refused passes on the first one.
 func (p *partWaker) Refused(err error) {
 	if !p.joint.refused.Swap(true) {
