@@ -20,9 +20,9 @@ type Publish uint8
 // The plain kind reaches who subscribes by SUBSCRIBE, the sharded one who does by
 // SSUBSCRIBE. A waiter of this library does both.
 const (
-	PublishBoth Publish = iota
-	PublishSharded
-	PublishPlain
+	PublishBoth    Publish = iota // SPUBLISH and PUBLISH
+	PublishSharded                // SPUBLISH
+	PublishPlain                  // PUBLISH
 )
 
 var publishesBoth, publishesSharded = []luasrc.Arg{luasrc.SPublish, luasrc.Publish}, []luasrc.Arg{luasrc.SPublish}

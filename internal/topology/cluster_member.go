@@ -155,7 +155,11 @@ func (t *Cluster) ended(n *Node) {
 func (t *Cluster) leave(m *member) {
 	delete(t.by, m.addr)
 	t.list()
-	t.running.Go(func() { m.node.Leave(t.s.Timeout) })
+	patience := t.s.Timeout
+	if m.node.Pipe.Err() != nil {
+		patience = 0 // nobody answers there: what was lost on it has no kill barrier
+	}
+	t.running.Go(func() { m.node.Leave(patience) })
 }
 
 // renew replaces the node of a member by one without connections. It is called

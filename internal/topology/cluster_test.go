@@ -161,6 +161,35 @@ func TestNoConnectionToAMasterThatIsNotUsed(t *testing.T) {
 	g.becomes("one master has one connection", func() bool { return g.ours(0) == 0 && g.ours(1) == 1 && g.ours(2) == 0 })
 }
 
+// Connections that nobody uses are given up. Whoever comes next makes new ones.
+func TestConnectionsOfAClusterThatNobodyUsesAreGivenUp(t *testing.T) {
+	c := topologytest.StartReplicated(t, 1, 1, 1)
+	g := openCluster(t, c, nil)
+	g.answered(keyOn(0), "SET", 1)
+	g.answered(keyOn(1), "SET", 1)
+	l := make(listener, 10)
+	s := topology.Subscribe(g.top, codec.Slot(keyOn(1)), codec.Channel(keyOn(1)), l)
+	l.want(t, "confirmed")
+	for range topology.IdleLooks + 1 {
+		topology.Tend(g.top)
+	}
+	g.becomes("the one that nobody uses has none", func() bool { return g.ours(0) == 0 && g.ours(1) == 2 })
+	g.answered(keyOn(0), "SET", 2)
+	s.Close()
+	g.becomes("nobody is subscribed", func() bool {
+		n, err := g.top.Node(codec.Slot(keyOn(1)))
+		return err == nil && n.Hub.Channels() == 0
+	})
+	for range topology.IdleLooks + 1 {
+		g.answered(keyOn(0), "SET", 3)
+		topology.Tend(g.top)
+	}
+	g.becomes("the one that is used has one", func() bool { return g.ours(0) == 1 && g.ours(1) == 0 })
+	if got := g.answered(keyOn(1), "GET"); string(got.([]byte)) != "1" {
+		t.Errorf("it answers %s", got)
+	}
+}
+
 func TestClusterFollowsASlotThatMoves(t *testing.T) {
 	c := topologytest.StartReplicated(t, 1, 1, 1)
 	g := openCluster(t, c, nil)
