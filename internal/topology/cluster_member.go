@@ -44,6 +44,7 @@ func (t *Cluster) newNode(addr string) *Node {
 		Dial: func(ctx context.Context) (redis.Conn, error) {
 			conn, err := target.Dial(ctx, t.s.Timeout)
 			if err == nil {
+				n.used.Store(true) // whoever asked for it: there is a connection to give up
 				if knows, said := knowsSharded(ctx, conn); said {
 					n.sharded.Store(knows)
 				}
