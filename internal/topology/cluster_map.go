@@ -23,14 +23,6 @@ type slotRange struct {
 // slotMap is who serves which slots, as one server says.
 type slotMap []slotRange
 
-// covered counts the slots that somebody serves.
-func (m slotMap) covered() (n int) {
-	for _, r := range m {
-		n += int(r.Last) - int(r.First) + 1
-	}
-	return n
-}
-
 var errNoSlots = errors.New("it knows of no server that serves slots")
 
 // decodeSlots reads the answer of the server at asked to CLUSTER SLOTS. Each line
