@@ -14,7 +14,6 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
-	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
@@ -384,22 +383,5 @@ func TestAccountThatMayNotPublishToShardsPublishesPlainly(t *testing.T) {
 	}
 	if subs := g.top.Subscriptions(codec.Slot(key)); len(subs) != 1 || subs[0].Sharded {
 		t.Errorf("it listens by %+v", subs)
-	}
-}
-
-func TestServerThatIsNoCluster(t *testing.T) {
-	s := redistest.Start(t)
-	top, err := topology.OpenCluster("redis+cluster://"+s.Addr(), topology.Settings{Timeout: timeout, Clock: clock.System()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer top.Close(0)
-	for end := time.Now().Add(10 * timeout); ; time.Sleep(time.Millisecond) {
-		if _, err = top.Node(0); err != nil && strings.Contains(err.Error(), "cluster support disabled") {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("got %v", err)
-		}
 	}
 }
