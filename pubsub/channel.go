@@ -1,5 +1,12 @@
 package pubsub
 
+// key tells channels apart. A sharded one and a plain one of the same name have
+// nothing in common.
+type key struct {
+	name    string
+	sharded bool
+}
+
 // channel is what the hub knows about one channel. All fields are guarded by the
 // hub's mu.
 //
@@ -7,7 +14,7 @@ package pubsub
 // zero. The server has the channel for certain when confirmed, and certainly not
 // when sent is false and nothing is unanswered.
 type channel struct {
-	name string
+	key
 
 	// subs is in order of subscription. It is only appended to or replaced,
 	// never changed in place, so that a copy of the slice header is a snapshot.
@@ -19,6 +26,7 @@ type channel struct {
 	confirmed  bool // and it was answered
 	marked     bool // in the connection's list of channels to look at
 	alone      bool // a SUBSCRIBE with others was refused: find out who was meant
+	elsewhere  bool // the server does not serve its slot: not asked for again before the next look
 	unanswered int  // commands sent and not answered
 }
 
@@ -68,5 +76,5 @@ func (ch *channel) unused() bool {
 
 // lost forgets the connection.
 func (ch *channel) lost() {
-	ch.sent, ch.confirmed, ch.marked, ch.alone, ch.unanswered = false, false, false, false, 0
+	ch.sent, ch.confirmed, ch.marked, ch.alone, ch.elsewhere, ch.unanswered = false, false, false, false, false, 0
 }

@@ -13,16 +13,21 @@ const (
 	unsubscribe
 	ping      // are you there
 	finalPing // a PING after which nothing more is sent or read
+	ssubscribe
+	sunsubscribe
 )
 
 func (k commandKind) String() string {
-	return [...]string{"SUBSCRIBE", "UNSUBSCRIBE", "PING", "PING"}[k]
+	return [...]string{"SUBSCRIBE", "UNSUBSCRIBE", "PING", "PING", "SSUBSCRIBE", "SUNSUBSCRIBE"}[k]
 }
+
+// leaves tells whether the command gives channels up.
+func (k commandKind) leaves() bool { return k == unsubscribe || k == sunsubscribe }
 
 // command is one command that was sent, or is about to be, and not fully answered.
 type command struct {
 	kind     commandKind
-	channels []*channel // of a SUBSCRIBE or UNSUBSCRIBE, in the order sent
+	channels []*channel // of what is no PING, in the order sent
 	answered int        // how many of channels; the server answers for each
 }
 
@@ -59,12 +64,15 @@ func (c *conn) nextCommands() (cmds []command) {
 	}
 	n := min(len(c.marked), chunk)
 	var subs, unsubs []*channel
+	var shards shardCommands
 	for _, ch := range c.marked[:n] {
 		ch.marked = false
 		want := c.hub.wanted(ch)
 		switch {
-		case want == ch.sent:
-			continue // it changed and changed back
+		case want == ch.sent, want && ch.elsewhere:
+			continue // it changed and changed back, or waits for its next look
+		case ch.sharded:
+			shards.add(ch, want)
 		case !want:
 			unsubs = append(unsubs, ch)
 		case ch.alone:
@@ -86,6 +94,7 @@ func (c *conn) nextCommands() (cmds []command) {
 	if len(subs) > 0 {
 		cmds = append(cmds, command{kind: subscribe, channels: subs})
 	}
+	cmds = append(cmds, shards.all()...)
 	if len(cmds) == 0 && len(c.marked) == 0 && c.closing && !c.finalPingSent {
 		c.finalPingSent = true
 		cmds = append(cmds, command{kind: finalPing})

@@ -22,6 +22,8 @@ type conn struct {
 	ended  chan error    // cap 2: how the reader and the writer ended
 	redial chan struct{} // cap 1: the hub should dial anew
 
+	half half // the reader's
+
 	startedAt time.Time
 	lastHeard atomic.Int64 // when the server last said something, since begun
 
@@ -29,6 +31,7 @@ type conn struct {
 	marked        []*channel // whose wishes may differ from what was sent
 	unanswered    []command  // in the order sent
 	progress      time.Time  // when the queue was last empty or shortened
+	lookDue       bool       // some channel is to be asked for again
 	pinged        bool       // a PING is in the queue
 	closing       bool       // the final PING follows when nothing is marked
 	finalPingSent bool       // the final PING is in the queue
@@ -108,6 +111,7 @@ func (c *conn) watch() error {
 			if c.stalled() {
 				return errStalled
 			}
+			c.lookAgain()
 		}
 	}
 }

@@ -50,18 +50,24 @@ func (h *Hub) confirmFirst(s *Subscription) {
 // deliver passes a message to every subscription of its channel. A message for
 // a channel that is not confirmed is dropped: the confirmation will say that
 // something may have been missed.
-func (h *Hub) deliver(channel, payload []byte) {
+// twin says that the sharded channel of that name has brought the same just now,
+// see twin.go.
+func (h *Hub) deliver(channel []byte, sharded bool, payload []byte, twin bool) {
 	h.calls.Lock()
 	defer h.calls.Unlock()
 	var subs []*Subscription
 	h.mu.Lock()
-	if ch := h.channels[string(channel)]; ch != nil && ch.confirmed {
+	if ch := h.channels[key{string(channel), sharded}]; ch != nil && ch.confirmed {
 		subs = ch.subs
 	}
 	h.mu.Unlock()
 	for _, s := range subs {
 		h.confirmFirst(s)
-		if s.is(waiting) {
+		switch {
+		case !s.is(waiting):
+		case twin:
+			deliverTwin(s.w, payload)
+		default:
 			s.w.Message(payload)
 		}
 	}

@@ -114,7 +114,7 @@ func TestUnknownPushesAreIgnored(t *testing.T) {
 	p.push("message", "c", "too early")
 	p.say("+PONG\r\n")
 	p.push("pong", "")
-	p.push("ssubscribe", "c", ":1")
+	p.push("subscribe", "c", ":1")
 	for range 1000 {
 		p.push("message", "other", "x")
 		p.push("smessage", "other", "x")
@@ -123,7 +123,8 @@ func TestUnknownPushesAreIgnored(t *testing.T) {
 		p.push("something", "new")
 		p.say("+PONG\r\n")
 	}
-	p.push("smessage", "c", "last")
+	p.push("smessage", "c", "another channel of the same name")
+	p.push("message", "c", "last")
 	r.await(t, "message last", 1)
 	if got := r.all(); !slices.Equal(got, []string{"confirmed", "message last"}) {
 		t.Errorf("got %q", got)
@@ -138,13 +139,13 @@ func TestChannelThatTheServerDropsIsAskedForAgain(t *testing.T) {
 	f := newFake(t)
 	h := newHub(t, own(f.addr()), Options{Timeout: 20 * time.Second})
 	r := new(recorder)
-	h.Subscribe("c", r)
+	h.SubscribeSharded("c", r)
 	p := f.accept()
-	p.expect("SUBSCRIBE c")
-	p.push("subscribe", "c", ":1")
+	p.expect("SSUBSCRIBE c")
+	p.push("ssubscribe", "c", ":1")
 	p.push("sunsubscribe", "c", ":0")
-	p.expect("SUBSCRIBE c")
-	p.push("subscribe", "c", ":1")
+	p.expect("SSUBSCRIBE c")
+	p.push("ssubscribe", "c", ":1")
 	r.await(t, "confirmed", 2) // P2
 }
 

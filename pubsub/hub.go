@@ -31,11 +31,11 @@ type Hub struct {
 	// mu guards the tables below and everything that says so. It is never held
 	// during I/O or a Waker's method.
 	mu       sync.Mutex
-	channels map[string]*channel // those wanted, or that the server may have
-	conn     *conn               // the connection there is
-	joined   []*Subscription     // came to a confirmed channel, not yet told
-	err      error               // of the last connection or attempt
-	redials  int                 // calls of Redial
+	channels map[key]*channel // those wanted, or that the server may have
+	conn     *conn            // the connection there is
+	joined   []*Subscription  // came to a confirmed channel, not yet told
+	err      error            // of the last connection or attempt
+	redials  int              // calls of Redial
 	started  bool
 	closed   bool
 }
@@ -52,7 +52,7 @@ func New(dial DialFunc, o Options) *Hub {
 		end:      end,
 		wake:     make(chan struct{}, 1),
 		done:     make(chan struct{}),
-		channels: make(map[string]*channel),
+		channels: make(map[key]*channel),
 	}
 }
 
@@ -65,6 +65,17 @@ func New(dial DialFunc, o Options) *Hub {
 // The result must be closed when w is done, even after Refused. On a closed hub
 // nothing is ever called.
 func (h *Hub) Subscribe(channel string, w Waker) *Subscription {
+	return h.subscribe(key{name: channel}, w)
+}
+
+// SubscribeSharded is Subscribe for a sharded channel (SSUBSCRIBE, Redis 7 and
+// newer), which the server must serve: see Options.SlotLost. It hears what is
+// published by SPUBLISH only, as Subscribe hears PUBLISH only.
+func (h *Hub) SubscribeSharded(channel string, w Waker) *Subscription {
+	return h.subscribe(key{channel, true}, w)
+}
+
+func (h *Hub) subscribe(channel key, w Waker) *Subscription {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := &Subscription{hub: h, w: w}
@@ -143,12 +154,12 @@ func (h *Hub) Err() error {
 	return h.err
 }
 
-// channel finds or makes the entry of name. h.mu is held.
-func (h *Hub) channel(name string) *channel {
-	ch := h.channels[name]
+// channel finds or makes the entry of a key. h.mu is held.
+func (h *Hub) channel(k key) *channel {
+	ch := h.channels[k]
 	if ch == nil {
-		ch = &channel{name: name}
-		h.channels[name] = ch
+		ch = &channel{key: k}
+		h.channels[k] = ch
 	}
 	return ch
 }
@@ -162,8 +173,8 @@ func (h *Hub) reconcile(ch *channel) {
 	switch {
 	case ch.unused():
 		// It may still be marked. Then the writer finds nothing to do for it.
-		if h.channels[ch.name] == ch {
-			delete(h.channels, ch.name)
+		if h.channels[ch.key] == ch {
+			delete(h.channels, ch.key)
 		}
 	case h.conn != nil && h.wanted(ch) != ch.sent:
 		h.conn.mark(ch)
@@ -258,6 +269,9 @@ func (h *Hub) note(err error, was bool) {
 	default:
 		h.log.Missed()
 		h.log.Lost(err, slog.Int("channels", n))
+	}
+	if h.o.Trouble != nil && !closed && (!was || n > 0) {
+		h.o.Trouble(err)
 	}
 }
 

@@ -27,6 +27,14 @@ type Options struct {
 	// MaxRetry is where the doubling of FirstRetry ends. Default is 1 s.
 	MaxRetry time.Duration
 
+	// SlotLost is called when the server does not serve the slot of a sharded
+	// channel that somebody waits for, or serves it no longer. The hub asks again
+	// now and then; whoever knows a better server subscribes there. Trouble is
+	// called when a connection can't be had, or is lost while somebody waits.
+	// Neither may block. Default is nothing.
+	SlotLost func()
+	Trouble  func(error)
+
 	// Logger is told when the connection is made, is lost, can't be had, and is
 	// back. Its handler must not block for long, nor use the hub. Default is none.
 	Logger *slog.Logger

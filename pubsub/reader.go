@@ -23,7 +23,11 @@ func (c *conn) readAll() error {
 			err = c.take(v)
 		case refused:
 			c.serverAnswered()
-			err = c.takeError(said, err)
+			if !c.takeElsewhere(said) {
+				err = c.takeError(said, err)
+			} else {
+				err = nil
+			}
 		}
 		if errors.Is(err, errFinished) {
 			return nil
@@ -52,11 +56,11 @@ func (c *conn) take(v any) error {
 	}
 	switch r.kind {
 	case replyMessage:
-		c.hub.deliver(r.channel, r.payload)
+		c.hub.deliver(r.channel, r.sharded, r.payload, c.twin(&r))
 	case replySubscribed:
-		return c.takeSubscribed(r.channel)
+		return c.takeSubscribed(r.channel, r.sharded)
 	case replyUnsubscribed:
-		return c.takeUnsubscribed(r.channel)
+		c.takeUnsubscribed(r.channel, r.sharded)
 	case replyPong:
 		return c.takePong()
 	}
@@ -73,10 +77,14 @@ func (c *conn) head(k commandKind) *channel {
 	return cmd.channels[cmd.answered]
 }
 
-func (c *conn) takeSubscribed(name []byte) error {
+func (c *conn) takeSubscribed(name []byte, sharded bool) error {
 	h := c.hub
+	kind := subscribe
+	if sharded {
+		kind = ssubscribe
+	}
 	h.mu.Lock()
-	ch := c.head(subscribe)
+	ch := c.head(kind)
 	if ch == nil || ch.name != string(name) {
 		h.mu.Unlock()
 		return violation("subscribed to %.80q", name)
@@ -93,23 +101,32 @@ func (c *conn) takeSubscribed(name []byte) error {
 	return nil
 }
 
-func (c *conn) takeUnsubscribed(name []byte) error {
+func (c *conn) takeUnsubscribed(name []byte, sharded bool) {
 	h := c.hub
+	kind := unsubscribe
+	if sharded {
+		kind = sunsubscribe
+	}
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if ch := c.head(unsubscribe); ch != nil && ch.name == string(name) {
+	if ch := c.head(kind); ch != nil && ch.name == string(name) {
 		c.answer(false)
 		ch.unanswered--
 		h.reconcile(ch)
-		return nil
+		h.mu.Unlock()
+		return
 	}
 	// A shard whose slot moved away unsubscribes by itself. The answer to
 	// another SUBSCRIBE says where things stand.
-	if ch := h.channels[string(name)]; ch != nil && ch.confirmed {
+	ch := h.channels[key{string(name), sharded}]
+	lost := ch != nil && ch.confirmed
+	if lost {
 		ch.sent, ch.confirmed = false, false
 		h.reconcile(ch)
 	}
-	return nil
+	h.mu.Unlock()
+	if lost {
+		h.lostSlot()
+	}
 }
 
 func (c *conn) takePong() error {
@@ -146,7 +163,7 @@ func (c *conn) takeError(said refusal.Refusal, err error) error {
 		// PING may be forbidden. The server answered all the same.
 		h.mu.Unlock()
 		return c.takePong()
-	case cmd.kind == unsubscribe || cmd.answered > 0 || !final:
+	case cmd.kind.leaves() || cmd.answered > 0 || !final:
 		h.mu.Unlock()
 		return fmt.Errorf("pubsub: %s refused: %w", cmd.kind, err)
 	}
@@ -166,6 +183,6 @@ func (c *conn) takeError(said refusal.Refusal, err error) error {
 		h.reconcile(ch)
 	}
 	h.mu.Unlock()
-	h.refuse(subs, fmt.Errorf("pubsub: SUBSCRIBE %q: %w", cmd.channels[0].name, err))
+	h.refuse(subs, fmt.Errorf("pubsub: %s %q: %w", cmd.kind, cmd.channels[0].name, err))
 	return nil
 }

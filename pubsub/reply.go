@@ -7,6 +7,7 @@ import "errors"
 // only.
 type reply struct {
 	kind    replyKind
+	sharded bool // it is about a sharded channel
 	channel []byte
 	payload []byte
 }
@@ -59,6 +60,7 @@ func decodePush(v []any) (reply, error) {
 	default:
 		return reply{kind: replyOther}, nil
 	}
+	r.sharded = first[0] == 's' && string(first) != "subscribe"
 	if len(v) != 3 {
 		return reply{}, errShape
 	}

@@ -68,11 +68,11 @@ func BenchmarkDeliver(b *testing.B) {
 			for range wakers {
 				h.Subscribe("c", w)
 			}
-			h.channels["c"].confirmed = true
+			h.channels[key{name: "c"}].confirmed = true
 			name := []byte("c")
 			b.ReportAllocs()
 			for b.Loop() {
-				h.deliver(name, nil)
+				h.deliver(name, false, nil, false)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gomodule/redigo/redis"
 	"github.com/google/uuid"
@@ -35,8 +36,9 @@ type Client struct {
 //	redis://[user:password@]host[:port][/db]
 //	rediss://[user:password@]host[:port][/db]   the same over TLS
 //	redis+sentinel://[user:password@]host[:port],host[:port]/master-name[/db]
+//	redis+cluster://[user:password@]host[:port],host[:port]
 //
-// redis+cluster:// is not supported so far. It blocks
+// It blocks
 // until the server has answered once, ctx ends, or the command timeout has
 // passed, and returns the server's refusal (a wrong password, a database that
 // is not there) as it was given. A server that is a replica is asked again
@@ -53,6 +55,12 @@ type Client struct {
 // are go on, and none is made. All holds are renewed at once on the next master;
 // one that it lacks, since replication is asynchronous, is lost.
 //
+// With redis+cluster:// one of the hosts that answers is enough: it tells the
+// others, which are reached at the addresses that the cluster announces, with the
+// same user and password. The client has up to two connections to each master
+// that it uses. It follows slots that move and masters that fail; after a failover
+// a lock that its replica did not have is lost. WithTLSConfig has it speak TLS.
+//
 // ErrInvalidOption: a malformed URL, whose error names the part and never
 // prints the URL, a server that is a Sentinel or a node of a cluster, or an
 // option that can't be used. The caller must call Close or Shutdown.
@@ -67,6 +75,10 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	c, err := newClient(o, func(s topology.Settings) (topology.Topology, error) {
 		s.TLS, s.Credentials, s.ConnectionName = o.tls, o.credentials, o.name
 		s.SentinelTLS, s.SentinelCredentials = o.sentinelTLS, o.sentinelCredentials
+		s.Publish = topology.Publish(o.publish)
+		if o.given["WithClusterPublish"] && !strings.HasPrefix(rawURL, "redis+cluster://") {
+			return nil, errPublish
+		}
 		return topology.Open(rawURL, s)
 	})
 	if err != nil {
@@ -112,6 +124,8 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 		err = errors.New("WithCredentials: the pool dials, so its Dial authenticates")
 	case o.sentinelTLS != nil || o.sentinelCredentials != nil:
 		err = errors.New("WithSentinelTLSConfig and WithSentinelCredentials are for redis+sentinel:// URLs")
+	case o.given["WithClusterPublish"]:
+		err = errPublish
 	case o.given["WithConnectionName"]:
 		err = errors.New("WithConnectionName: the pool dials, so its Dial names the connections")
 	}

@@ -35,7 +35,10 @@ func (l *Lock) usable() error {
 	case len(key) > longestName:
 		err = fmt.Errorf("%w: %d bytes; at most %d", ErrInvalidName, len(key), longestName)
 	default:
-		return nil
+		if err = l.l.Scattered(); err == nil {
+			return nil
+		}
+		err = fmt.Errorf("%w: %w", ErrInvalidName, err)
 	}
 	return wrap("use", name, err)
 }

@@ -39,6 +39,7 @@ type settings struct {
 
 	sentinelTLS         *tls.Config
 	sentinelCredentials redisconn.Credentials
+	publish             Publish
 }
 
 func newSettings(opts []Option) (*settings, error) {
@@ -103,9 +104,10 @@ func WithCommandTimeout(d time.Duration) Option {
 
 // WithTLSConfig sets how a rediss:// server is verified and which client
 // certificate it is shown. Default verifies the URL's host against the
-// system's roots. With a redis+sentinel:// URL it has the client speak TLS with
-// the master, which is verified by the host that the Sentinels name. The config
-// is cloned. With a redis:// URL or a pool it is ErrInvalidOption.
+// system's roots. With a redis+sentinel:// or redis+cluster:// URL it has the
+// client speak TLS; each server is verified by the host that the Sentinels name or
+// the cluster announces, unless c names one. The config is cloned. With a redis://
+// URL or a pool it is ErrInvalidOption.
 func WithTLSConfig(c *tls.Config) Option {
 	return func(s *settings) error {
 		if c == nil {
@@ -200,13 +202,13 @@ func WithNameMapper(m NameMapper) Option {
 // of them acknowledged is given back and tried again. It is Redisson's
 // checkLockSyncedSlaves. What is sent together shares one WAIT, and what comes
 // meanwhile waits for it. Replicas are counted when a connection is made, and
-// again after a WAIT that none acknowledged. With Sentinels they are also counted
-// now and then, and one that has gone is waited for a minute longer; if none is
-// left, for as long as the master stays. After an unlock that none acknowledged
+// again after a WAIT that none acknowledged. With Sentinels and in a cluster they are
+// also counted now and then, and one that has gone is waited for a minute longer;
+// if none is left, for as long as the master stays. After an unlock that none acknowledged
 // they are asked once more, and then it is reported, though the master has
 // released the lock; so is one whose answer of the replicas was lost. Default is
-// on for redis+sentinel://, and off for a redis:// URL and a pool, which are
-// Redisson's single mode.
+// on for redis+sentinel:// and redis+cluster://, and off for a redis:// URL and a
+// pool, which are Redisson's single mode.
 func WithReplicaSync(on bool) Option {
 	return func(s *settings) error {
 		s.replicas = on

@@ -43,7 +43,7 @@ func TestMalformedURLs(t *testing.T) {
 		"a control character":       {"redis://" + host + "\n", "malformed"},
 		"several hosts":             {"redis://" + host + "," + host, "several hosts"},
 		"Sentinels without a name":  {"redis+sentinel://" + host, "master's name"},
-		"a cluster":                 {"redis+cluster://" + host, "so far"},
+		"a cluster's database":      {"redis+cluster://" + host + "/1", "one database"},
 	} {
 		t.Run(behaviour, func(t *testing.T) {
 			before := r.connected()
@@ -111,7 +111,7 @@ func TestPasswordsThatAreNotEscaped(t *testing.T) {
 	})
 	t.Run("are not printed for other topologies", func(t *testing.T) {
 		for _, scheme := range []string{"redis+sentinel", "redis+cluster", "http"} {
-			_, err := rlock.Open(t.Context(), scheme+"://worker0:"+head+"@"+s.Addr())
+			_, err := rlock.Open(t.Context(), scheme+"://worker0:"+head+"@"+s.Addr()+"/x")
 			wants(t, err, rlock.ErrInvalidOption)
 			if err != nil && strings.Contains(err.Error(), head) {
 				t.Error(err)

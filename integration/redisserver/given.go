@@ -40,8 +40,10 @@ func Given(t testing.TB, rawURL string) *GivenServer {
 	return s
 }
 
-// several tells a URL of the servers that share the slots, see topologytest.
-func several(rawURL string) bool { return strings.HasPrefix(rawURL, topologytest.Scheme+"://") }
+// several tells a URL of servers that share the slots: those of topologytest, or a cluster.
+func several(rawURL string) bool {
+	return strings.HasPrefix(rawURL, topologytest.Scheme+"://") || strings.HasPrefix(rawURL, "redis+cluster://")
+}
 
 // ChoosesSeveral tells whether Start gives several servers.
 func ChoosesSeveral() bool { return several(os.Getenv("REDIS_URL")) }

@@ -51,7 +51,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 		defer x.mu.Unlock()
 	}
 	r.x, r.Fate = x, Open
-	r.bound, r.redirects, r.moved = 0, 0, false
+	r.bound, r.redirects, r.moved, r.misplaced = 0, 0, false, false
 	r.Wire.Done, r.Wire.Wait = (*completion)(r), r.Wait
 	n, err := x.top.Node(r.Slot)
 	if err == nil {
@@ -104,10 +104,17 @@ func (x *Executor) Waiting(r *Request) bool {
 	return r.parked != nil || r.node != nil && r.node.Pipe.Waiting(&r.Wire)
 }
 
-// Flush writes what is queued. It may write to a connection of each node that
-// something was queued for, for no longer than the command timeout.
+// Flush writes what is queued. Where there is one node it may write to its
+// connection, for no longer than the command timeout. Where there are several, it
+// does not block: what another caller has queued for a node that stands still
+// must not hold this one up.
 func (x *Executor) Flush() {
-	for _, n := range x.top.Nodes() {
+	nodes := x.top.Nodes()
+	if len(nodes) > 1 {
+		wake(nodes)
+		return
+	}
+	for _, n := range nodes {
 		if n.Touched() {
 			n.Pipe.Flush()
 		}
@@ -115,8 +122,10 @@ func (x *Executor) Flush() {
 }
 
 // WakeWriter is Flush for those who must not block.
-func (x *Executor) WakeWriter() {
-	for _, n := range x.top.Nodes() {
+func (x *Executor) WakeWriter() { wake(x.top.Nodes()) }
+
+func wake(nodes []*topology.Node) {
+	for _, n := range nodes {
 		if n.Touched() {
 			n.Pipe.WakeWriter()
 		}
@@ -228,7 +237,7 @@ func (x *Executor) sendsAgain(r *Request, fate Fate) bool {
 		return r.Resend >= Unrun || r.Until == clock.Never || !x.o.Permanent(r.Wire.Err)
 	case Refused:
 		said, _ := refusal.Of(r.Wire.Err)
-		return said.Transient() || r.Resend >= Unrun && said.Passing()
+		return said.Transient() || r.misplaced || r.Resend >= Unrun && said.Passing()
 	}
 	return false
 }

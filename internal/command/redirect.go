@@ -28,6 +28,7 @@ type parking struct{ _ byte }
 func (r *Request) redirected() bool {
 	x := r.x
 	to, ok := r.redirection()
+	r.misplaced = ok && to.Again
 	if !ok {
 		return false
 	}

@@ -87,6 +87,7 @@ type Request struct {
 	redirects int           // since it was queued
 	bound     time.Duration // not redirected after this; 0: not redirected so far
 	parked    *parking      // waits to be redirected
+	misplaced bool          // the last send was refused for where it went, and may be served later
 }
 
 // Call makes r a request for a command, which runs a script if one is given.
@@ -117,8 +118,12 @@ func (r *Request) Passing() bool {
 		return true
 	}
 	said, _ := refusal.Of(r.refusal())
-	return said.Passing()
+	return said.Passing() || r.stillMisplaced()
 }
+
+// stillMisplaced tells that the topology could not place r in the time that one
+// command may take. Two nodes may name each other for a while.
+func (r *Request) stillMisplaced() bool { return r.Fate == Refused && r.misplaced }
 
 // Scattered tells that nothing of r ran because not all of its several locks are
 // where it was sent. Each may be asked for alone.
@@ -130,7 +135,7 @@ func (r *Request) Scattered() bool {
 // Transient tells a server's refusal that passes by itself, and soon.
 func (r *Request) Transient() bool {
 	said, _ := refusal.Of(r.refusal())
-	return said.Transient()
+	return said.Transient() || r.stillMisplaced()
 }
 
 // Permanent tells that r was not sent and that connecting again would meet the

@@ -40,11 +40,38 @@ func (n *name) noteRelease(l *Lock, since time.Duration) {
 }
 
 // countClients asks how many clients are subscribed to the name's channel. All
-// that wait for it are. The command travels with the unlock.
+// that wait for it are. The command travels with the unlock. Where there are two
+// kinds of channel it asks for both, and takes the larger number: who listens to
+// both, as this library does, must not count twice.
 func (n *name) countClients(l *Lock, share *wakepolicy.FairShare, listens bool) {
-	c, s := n.c, n.s
+	all := &clientCount{n: n, share: share, listens: listens}
+	for _, s := range n.c.top.Subscriptions(l.slot) {
+		sort := "NUMSUB"
+		if s.Sharded {
+			sort = "SHARDNUMSUB"
+		}
+		all.ask(l, sort)
+	}
+}
+
+// clientCount is one count of a name's clients. All but the first three is guarded
+// by the shard's mutex.
+type clientCount struct {
+	n       *name
+	share   *wakepolicy.FairShare
+	listens bool // this client is among them
+
+	open   int // questions without an answer
+	most   int
+	failed bool
+}
+
+// ask asks one question. It is called with the shard locked.
+func (k *clientCount) ask(l *Lock, sort string) {
+	k.open++
 	r := &command.Request{Resend: command.Read, Slot: l.slot} // it changes nothing, and its time is over at once
-	r.Command("PUBSUB", append(r.Wire.ArgBuffer[:0], "NUMSUB", l.kind.Channels(&l.names, nil)[0])...)
+	r.Command("PUBSUB", append(r.Wire.ArgBuffer[:0], sort, l.kind.Channels(&l.names, nil)[0])...)
+	c, s := k.n.c, k.n.s
 	r.Handler = command.DoneFunc(func(r *command.Request) {
 		clients, err := listeners(r.Wire.Reply, r.Wire.Err)
 		if r.Fate == command.Refused && !r.Passing() {
@@ -52,16 +79,26 @@ func (n *name) countClients(l *Lock, share *wakepolicy.FairShare, listens bool) 
 			c.noClientCounts.Store(true)
 		}
 		defer s.enter(mustNotBlock).leave()
-		if err != nil {
-			share.CountFailed()
-			return
-		}
-		if !listens {
-			clients++
-		}
-		share.SetClients(clients)
+		k.answered(clients, err)
 	})
 	s.sec.enqueue(r)
+}
+
+// answered takes the end of one question. The last one decides.
+func (k *clientCount) answered(clients int, err error) {
+	k.most = max(k.most, clients)
+	k.failed = k.failed || err != nil
+	if k.open--; k.open > 0 {
+		return
+	}
+	if k.failed {
+		k.share.CountFailed()
+		return
+	}
+	if !k.listens {
+		k.most++
+	}
+	k.share.SetClients(k.most)
 }
 
 // listeners reads the answer to PUBSUB NUMSUB of one channel.

@@ -2,8 +2,10 @@ package lockstate
 
 import (
 	"testing"
+	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -36,4 +38,32 @@ func TestQueueThatDoesNotListenDoesNotFollowItsSlot(t *testing.T) {
 	if listened != 1 || follows != 1 || left != 0 {
 		t.Errorf("%d subscriptions, %d after a change; after it had unsubscribed, %d", listened, follows, left)
 	}
+}
+
+// Who joins before the new subscription is confirmed must not rely on messages: the one that it waits for may have been
+// published meanwhile.
+func TestQueueDoesNotListenBeforeItsNewSubscriptionIsConfirmed(t *testing.T) {
+	s := redistest.Start(t)
+	c := open(t, s)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	h := acquire(t, &l)
+	ended := make(chan outcome, 1)
+	wait(t.Context(), t, &l, 0, ended, Terms{})
+	listens := func() bool {
+		defer l.shard().enter(mustNotBlock).leave()
+		return l.shard().find(&l).findQueue(&l, Owner{}).Listening()
+	}
+	for end := time.Now().Add(2 * soon); !listens(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the waiter never listens")
+		}
+	}
+	s.Pause() // so that nothing is confirmed
+	c.changed(topology.Change{Slots: topology.AllSlots, To: c.top.Nodes()[0]})
+	if listens() {
+		t.Error("it listens, though its subscription was made anew and is not confirmed")
+	}
+	s.Resume()
+	unlock(t, h)
+	unlock(t, next(t, ended).hold)
 }

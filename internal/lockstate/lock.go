@@ -34,8 +34,17 @@ func (l *Lock) Name() string { return l.name }
 // Key is the mapped name.
 func (l *Lock) Key() string { return l.names.Key() }
 
-// publish is the command that announces a release. The scripts know one.
-func (l *Lock) publish() luasrc.Arg { return l.c.top.Publish(l.slot)[0] }
+// publish is what announces a release.
+func (l *Lock) publish() luasrc.Arg {
+	by := l.c.top.Publish(l.slot)
+	if len(by) > 1 {
+		return both
+	}
+	return by[0]
+}
+
+// both is luasrc.Both, boxed once.
+var both luasrc.Arg = luasrc.Both
 
 func (l *Lock) shard() *shard { return l.c.shard(l.Key()) }
 

@@ -178,11 +178,13 @@ func (q *waitQueue) subscribe() {
 	}
 }
 
-// resubscribe follows the name's slot to another node. The confirmation makes the
-// head look. It is called with the shard locked.
+// resubscribe follows the name's slot to another node. Until the confirmation,
+// which makes the head look, the queue does not listen. It is called with the
+// shard locked.
 func (q *waitQueue) resubscribe() {
 	if len(q.subs) > 0 {
 		q.unsubscribe()
+		q.Unconfirmed()
 		q.subscribe()
 	}
 }

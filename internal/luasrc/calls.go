@@ -11,6 +11,9 @@ import (
 const (
 	Publish  = "PUBLISH"
 	SPublish = "SPUBLISH"
+
+	// Both stands for the two, in one script. It is no command.
+	Both = "SPUBLISH and PUBLISH"
 )
 
 // MaxArgs is the most that the Args of a call of one key have.
@@ -59,26 +62,35 @@ func Lock(dst []any, key, owner, lease Arg) Call {
 //	ARGV  codec.UnlockMessage, lease, owner, publish, latchTTL
 //	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
 //
-// A key of another type makes it fail with WRONGTYPE and stays untouched.
+// With Both it is another script, without publish among its ARGV. A key of
+// another type makes it fail with WRONGTYPE and stays untouched.
 func Unlock(dst []any, key, channel, latch, owner, lease, latchTTL, publish Arg) Call {
+	if publish == Both {
+		s := UnlockBothScript
+		return Call{s, append(dst, s.shaArg, 3, key, channel, latch, codec.UnlockMessage, lease, owner, latchTTL)}
+	}
 	s := UnlockScript
 	return Call{s, append(dst, s.shaArg, 3, key, channel, latch, codec.UnlockMessage, lease, owner, publish, latchTTL)}
 }
 
 // UnlockOnce is [Unlock] without a latch, for an owner that is used once: no
 // other command makes its hold, so the call may run any number of times. It is
-// what Redisson sent before 3.24, with publish behind it only where it is not
-// Publish.
+// what Redisson sent before 3.24, with what publishes behind it only where that
+// is not Publish.
 //
 //	KEYS  key, channel
-//	ARGV  codec.UnlockMessage, lease, owner, or these and publish
+//	ARGV  codec.UnlockMessage, lease, owner, or these and publish; with Both these, SPublish and Publish
 //	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func UnlockOnce(dst []any, key, channel, owner, lease, publish Arg) Call {
 	s := UnlockOnceScript
 	args := append(dst, s.shaArg, 2, key, channel, codec.UnlockMessage, lease, owner)
-	if publish != Publish {
+	switch publish {
+	case Publish:
+	case Both:
+		args = append(args, SPublish, Publish)
+	default:
 		args = append(args, publish)
 	}
 	return Call{s, args}
@@ -91,8 +103,12 @@ func UnlockOnce(dst []any, key, channel, owner, lease, publish Arg) Call {
 //	ARGV  codec.UnlockMessage, publish
 //	reply 1: deleted; 0: was not there (codec.DecodeForce)
 //
-// A key of another type is deleted all the same, as by Redisson.
+// With Both it is another script, without publish among its ARGV. A key of another type is deleted all the same, as by Redisson.
 func ForceUnlock(key, channel, publish string) Call {
+	if publish == Both {
+		s := ForceUnlockBothScript
+		return Call{s, []any{s.shaArg, 2, key, channel, codec.UnlockMessage}}
+	}
 	s := ForceUnlockScript
 	return Call{s, []any{s.shaArg, 2, key, channel, codec.UnlockMessage, publish}}
 }

@@ -37,7 +37,7 @@ func TestClusterTakesTheNamesThatAreSlotSafe(t *testing.T) {
 		if _, err := conn.Do("EVALSHA", Lock(nil, key, owner, lease).Args()...); err != nil {
 			t.Errorf("lock of %q: %v", key, err)
 		}
-		c := Unlock(nil, key, codec.Channel(key), codec.FreshLatch(key), owner, lease, latchMs, SPublish)
+		c := Unlock(nil, key, codec.Channel(key), codec.FreshLatch(key), owner, lease, latchMs, Both)
 		reply, err := conn.Do("EVALSHA", c.Args()...)
 		if codec.SlotSafe(key) {
 			if reply != int64(1) || err != nil {

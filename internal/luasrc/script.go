@@ -22,10 +22,14 @@ var (
 	lockSource string
 	//go:embed unlock.lua
 	unlockSource string
+	//go:embed unlock_both.lua
+	unlockBothSource string
 	//go:embed unlock_once.lua
 	unlockOnceSource string
 	//go:embed force_unlock.lua
 	forceUnlockSource string
+	//go:embed force_unlock_both.lua
+	forceUnlockBothSource string
 	//go:embed renew.lua
 	renewSource string
 	//go:embed spin_unlock.lua
@@ -42,6 +46,9 @@ var (
 	ForceUnlockScript = newScript("force_unlock", forceUnlockSource) // ForceUnlock
 	RenewScript       = newScript("renew", renewSource)              // Renew
 
+	UnlockBothScript      = newScript("unlock_both", unlockBothSource)            // Unlock, by Both
+	ForceUnlockBothScript = newScript("force_unlock_both", forceUnlockBothSource) // ForceUnlock, by Both
+
 	SpinUnlockScript      = newScript("spin_unlock", spinUnlockSource)            // SpinUnlock
 	SpinForceUnlockScript = newScript("spin_force_unlock", spinForceUnlockSource) // SpinForceUnlock
 )
@@ -50,7 +57,8 @@ var (
 // caller's.
 func Scripts() []*Script {
 	return []*Script{
-		LockScript, UnlockScript, UnlockOnceScript, ForceUnlockScript, RenewScript, SpinUnlockScript, SpinForceUnlockScript,
+		LockScript, UnlockScript, UnlockOnceScript, ForceUnlockScript, RenewScript,
+		UnlockBothScript, ForceUnlockBothScript, SpinUnlockScript, SpinForceUnlockScript,
 	}
 }
 

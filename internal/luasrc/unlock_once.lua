@@ -7,7 +7,7 @@
 -- ARGV[1]  the message to announce
 -- ARGV[2]  the lease of the holds that are left, in ms
 -- ARGV[3]  the owner
--- ARGV[4]  SPUBLISH, where it is not PUBLISH
+-- ARGV[4…] the commands that announce, where that is not PUBLISH alone
 --
 -- Reply: nil, the owner has no hold; 0, it has holds left; 1, the lock is free.
 
@@ -21,5 +21,10 @@ if call('hincrby', lock, owner, -1) > 0 then
   return 0
 end
 call('del', lock)
-call(ARGV[4] or 'publish', KEYS[2], ARGV[1])
+if not ARGV[4] then
+  call('publish', KEYS[2], ARGV[1])
+end
+for i = 4, #ARGV do
+  call(ARGV[i], KEYS[2], ARGV[1])
+end
 return 1

@@ -68,3 +68,12 @@ func TestUnlockOnceByAShardedAnnouncement(t *testing.T) {
 	heard(t, sub, "0")
 	r.published()
 }
+
+func TestUnlockOnceByBothAnnouncements(t *testing.T) {
+	r := newRig(t)
+	sub := shardedSubscriber(t, r.server)
+	r.do("HSET", key, owner, 1)
+	r.expect(unlockOnce(Both), "int 1", append(freeing(SPublish), Publish+" "+channel+" 0")...)
+	heard(t, sub, "0")
+	r.published("0")
+}

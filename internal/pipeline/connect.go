@@ -176,6 +176,9 @@ func (p *Pipeline) connectFailed(err error) bool {
 	p.mu.Unlock()
 	if p.ctx.Err() == nil {
 		p.o.log.Failed(err)
+		if p.o.Trouble != nil {
+			p.o.Trouble(err)
+		}
 	}
 	unsent(failed, err)
 	return on

@@ -54,9 +54,11 @@ type Options struct {
 	// nil: nobody wants to know. Moved is called when there is a connection
 	// again after one that was given up, or not used at all, because its server
 	// is not, or no longer, the one to talk to, or when it has another server
-	// than the one before. Neither may block; both may queue requests.
-	Ended func()
-	Moved func()
+	// than the one before. Trouble is called when a connection can't be had. None
+	// may block; all may queue requests. Each may be nil.
+	Ended   func()
+	Moved   func()
+	Trouble func(error)
 
 	log *connlog.Log
 }

@@ -14,15 +14,25 @@ import (
 const (
 	maxBulk  = 1 << 20
 	maxArray = 1000
+
+	// maxAdmitted is for an answer that is admitted: a cluster's map of slots, each
+	// of which may have a line of its own.
+	maxAdmitted = 16384
+
 	maxDepth = 4
 	maxLine  = 64 << 10
 	maxReply = 4 << 20
 )
 
-// Admit has what is read from now on contain bulk strings of up to n bytes,
-// for a read whose answer grows with the server's clients; 0 is as ever.
+// Admit has what is read from now on contain bulk strings of up to n bytes, and
+// longer arrays, for a read whose answer grows with the server's clients or with
+// a cluster; 0 is as ever.
 // It is for whoever reads.
 func (c *Conn) Admit(n int) { c.guard.s.admit = n }
+
+// Reads counts the reads of the network so far: what is received between two equal
+// counts had come before the first of it was. It is for whoever reads.
+func (c *Conn) Reads() int { return c.guard.reads }
 
 // guard checks what a server says before redigo, which believes every length
 // (and panics on one that memory can't hold), gets to see it. A reply beyond
@@ -35,6 +45,7 @@ type guard struct {
 	before func() bool // before each read, once managed: whether replies are expected
 	after  func()      // after each
 	poll   *poller     // nil: not polled
+	reads  int         // of the network, so far; whoever reads has it
 
 	severed severed
 	pusher
@@ -52,6 +63,7 @@ func (g *guard) SetReadDeadline(t time.Time) error {
 func (g *guard) Read(p []byte) (int, error) {
 	var n int
 	var err error
+	g.reads++
 	if !g.managed.Load() {
 		n, err = g.Conn.Read(p)
 	} else {
@@ -172,8 +184,12 @@ func (s *scanner) finish() error {
 		s.skip = s.num + len("\r\n")
 		return s.count(s.skip)
 	case kind == '*' && !s.minus && s.num > 0:
-		if s.num > maxArray {
-			return fmt.Errorf("hostile reply: an array of more than %d elements", maxArray)
+		most := maxArray
+		if s.admit > 0 {
+			most = maxAdmitted
+		}
+		if s.num > most {
+			return fmt.Errorf("hostile reply: an array of more than %d elements", most)
 		}
 		if s.depth == maxDepth {
 			return fmt.Errorf("hostile reply: arrays more than %d deep", maxDepth)

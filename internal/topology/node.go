@@ -24,6 +24,8 @@ type Node struct {
 
 	name    string
 	touched atomic.Bool // something was queued since the last Flush
+	used    atomic.Bool // and since the last Used
+	sharded atomic.Bool // it knows sharded channels; a cluster's business
 }
 
 // NodeOptions are what a topology makes a node of.
@@ -41,11 +43,14 @@ type NodeOptions struct {
 
 	// These are called by the node's connections, and must not block. Ended: one
 	// that was in use is over. Moved: the next one has, or may have, another
-	// server. Elsewhere: a key to delete is served by another node. Each may be
-	// nil.
+	// server. Elsewhere: a key to delete is served by another node. Trouble: a
+	// connection can't be had, or subscriptions were lost with one. SlotLost: a
+	// sharded channel's slot is not served. Each may be nil.
 	Ended     func()
 	Moved     func()
 	Elsewhere func(key any)
+	Trouble   func(error)
+	SlotLost  func()
 }
 
 // NewNode makes a node. The hub follows the pipeline to another server.
@@ -57,10 +62,12 @@ func NewNode(o NodeOptions) *Node {
 			return conn, redisconn.OwnDeadline(err)
 		})
 	}
-	n.Hub = pubsub.New(dial(), pubsub.Options{Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger})
+	n.Hub = pubsub.New(dial(), pubsub.Options{
+		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost,
+	})
 	n.Pipe = pipeline.New(dial(), pipeline.Options{
 		Timeout: o.Timeout, Clock: o.Clock, Permanent: redisconn.Permanent, Replicas: o.Replicas, Keep: o.Keep, Alone: o.Alone,
-		Logger: o.Logger, Usable: o.Usable, Elsewhere: o.Elsewhere, Ended: o.Ended,
+		Logger: o.Logger, Usable: o.Usable, Elsewhere: o.Elsewhere, Ended: o.Ended, Trouble: o.Trouble,
 		Moved: func() {
 			n.Hub.Redial()
 			if o.Moved != nil {
@@ -79,7 +86,14 @@ func (n *Node) Touch() {
 	if !n.touched.Load() { // most callers find it set, and need not write
 		n.touched.Store(true)
 	}
+	if !n.used.Load() {
+		n.used.Store(true)
+	}
 }
+
+// Used tells whether a command was queued since it was last asked, or somebody
+// is subscribed.
+func (n *Node) Used() bool { return n.used.Swap(false) || n.Hub.Channels() > 0 }
 
 // Touched tells whether the pipeline is to be flushed, to one caller.
 func (n *Node) Touched() bool { return n.touched.Load() && n.touched.Swap(false) }

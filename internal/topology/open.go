@@ -25,6 +25,7 @@ type Settings struct {
 
 	SentinelTLS         *tls.Config           // of Sentinels; nil: plain TCP
 	SentinelCredentials redisconn.Credentials // of Sentinels; nil: no AUTH
+	Publish             Publish               // what a release publishes in a cluster
 }
 
 // Opener makes the topology of a URL, without I/O. Its error names the part of
@@ -54,7 +55,7 @@ var errBothCredentials = errors.New("WithCredentials: the URL has a user or a pa
 // replicas that may take their place.
 func Replicated(rawURL string) bool {
 	scheme, _, _ := strings.Cut(rawURL, "://")
-	return scheme == sentinelScheme
+	return scheme == sentinelScheme || scheme == clusterScheme
 }
 
 // Open makes the topology that the URL's scheme names. It does no I/O.
@@ -65,6 +66,9 @@ func Open(rawURL string, s Settings) (Topology, error) {
 	}
 	if s.SentinelTLS != nil || s.SentinelCredentials != nil {
 		return nil, errors.New("WithSentinelTLSConfig and WithSentinelCredentials are for redis+sentinel:// URLs")
+	}
+	if scheme == clusterScheme {
+		return openCluster(rawURL, s)
 	}
 	schemes.mu.Lock()
 	open := schemes.openers[scheme]

@@ -54,7 +54,7 @@ func newSentinel(u sentinelURL, s Settings) *Sentinel {
 	}
 	t.life, t.end = context.WithCancel(context.Background())
 	for _, addr := range u.sentinels {
-		t.peers = append(t.peers, newPeer(t, member{addr: addr}, true))
+		t.peers = append(t.peers, newPeer(t, sentinelAddr{addr: addr}, true))
 	}
 	// The next connection may be to a server that lacks what this one had.
 	changed := func() { t.feed.Tell(Change{Slots: AllSlots, From: t.node, To: t.node, DataMayBeLost: true}) }

@@ -19,16 +19,16 @@ var errUnknownMaster = errors.New("it knows no master of that name")
 
 // testimony is what one Sentinel says of the master.
 type testimony struct {
-	from   string   // the Sentinel's address, as it was asked
-	id     string   // its own; empty where it does not say
-	master string   // host:port
-	epoch  int64    // of the configuration that has this master: later ones are newer
-	others []member // the Sentinels that it knows
-	err    error    // why it says nothing
+	from   string         // the Sentinel's address, as it was asked
+	id     string         // its own; empty where it does not say
+	master string         // host:port
+	epoch  int64          // of the configuration that has this master: later ones are newer
+	others []sentinelAddr // the Sentinels that it knows
+	err    error          // why it says nothing
 }
 
-// member is a Sentinel as another one knows it.
-type member struct {
+// sentinelAddr is a Sentinel as another one knows it.
+type sentinelAddr struct {
 	addr string
 	id   string
 }
@@ -98,7 +98,7 @@ func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) e
 }
 
 // members reads the answer to SENTINEL SENTINELS.
-func members(reply any, err error) (others []member, _ error) {
+func members(reply any, err error) (others []sentinelAddr, _ error) {
 	list, err := redis.Values(reply, err)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func members(reply any, err error) (others []member, _ error) {
 		if port, err := strconv.ParseUint(m["port"], 10, 16); err != nil || port == 0 || m["ip"] == "" {
 			continue // one that has not said where it is
 		}
-		others = append(others, member{net.JoinHostPort(m["ip"], m["port"]), m["runid"]})
+		others = append(others, sentinelAddr{net.JoinHostPort(m["ip"], m["port"]), m["runid"]})
 	}
 	return others, nil
 }

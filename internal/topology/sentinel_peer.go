@@ -47,7 +47,7 @@ type peer struct {
 	id string // its own; empty: unknown
 }
 
-func newPeer(t *Sentinel, m member, given bool) *peer {
+func newPeer(t *Sentinel, m sentinelAddr, given bool) *peer {
 	p := &peer{t: t, target: sentinelTarget(t.s, m.addr), given: given, id: m.id}
 	// No error is for good: the other Sentinels may say all that is needed.
 	p.hub = pubsub.New(redisconn.Punctual(func(ctx context.Context) (redis.Conn, error) {
@@ -230,7 +230,7 @@ func (t *Sentinel) forget(known map[string]bool) {
 
 // learn adds a Sentinel unless it is known, by whatever address. It is called
 // with mu held.
-func (t *Sentinel) learn(m member) {
+func (t *Sentinel) learn(m sentinelAddr) {
 	if len(t.peers) >= mostPeers || slices.ContainsFunc(t.peers, func(p *peer) bool {
 		return p.target.Address == m.addr || m.id != "" && p.id == m.id
 	}) {

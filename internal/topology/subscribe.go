@@ -21,12 +21,12 @@ type Listening interface {
 func Subscribe(t Topology, slot uint16, channel string, w pubsub.Waker) Listening {
 	subs := t.Subscriptions(slot)
 	if len(subs) == 1 {
-		return subs[0].Node.Hub.Subscribe(channel, w)
+		return subs[0].subscribe(channel, w)
 	}
 	j := &joint{w: w, subs: make([]*pubsub.Subscription, len(subs))}
 	j.missing.Store(int32(len(subs)))
 	for i, s := range subs {
-		j.subs[i] = s.Node.Hub.Subscribe(channel, &partWaker{joint: j})
+		j.subs[i] = s.subscribe(channel, &partWaker{joint: j})
 	}
 	return j
 }
@@ -72,6 +72,9 @@ func (p *partWaker) Message(payload []byte) {
 		p.joint.w.Message(payload)
 	}
 }
+
+// Twin drops what the other part of the joint has just heard.
+func (p *partWaker) Twin([]byte) {}
 
 // Refused passes on the first one.
 func (p *partWaker) Refused(err error) {

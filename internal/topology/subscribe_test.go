@@ -113,7 +113,7 @@ func TestWaiterOfSeveralSubscriptionsListensWhenAllAreConfirmed(t *testing.T) {
 func TestOneServersURLsAreOpened(t *testing.T) {
 	for url, says := range map[string]string{
 		"redis://h:1":                  "",
-		"redis+cluster://h:1":          "redis+cluster://",
+		"redis+cluster://h:1/0":        "one database",
 		"redis+sentinel://h:1":         "master's name",
 		"redis://u:p@h:1/not-a-number": "not a number",
 		"http://h":                     "scheme",
@@ -130,7 +130,7 @@ func TestOneServersURLsAreOpened(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	_, err := topology.Open("redis+cluster://h:1", topology.Settings{})
+	_, err := topology.Open("redis+sentinel://h:1/m", topology.Settings{})
 	if !errors.Is(err, redisconn.ErrTopology) {
 		t.Errorf("got %v", err)
 	}

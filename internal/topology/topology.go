@@ -5,6 +5,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/pubsub"
 )
 
 // Topology tells which node serves a slot. Its methods are safe for concurrent
@@ -62,9 +63,18 @@ type Redirection struct {
 	After  time.Duration // not before this has passed
 }
 
-// Subscription is where a waiter listens, by SUBSCRIBE.
+// Subscription is where a waiter listens, and how.
 type Subscription struct {
-	Node *Node // on whose hub
+	Node    *Node // on whose hub
+	Sharded bool  // by SSUBSCRIBE; else by SUBSCRIBE
+}
+
+// subscribe asks for a channel.
+func (s Subscription) subscribe(channel string, w pubsub.Waker) *pubsub.Subscription {
+	if s.Sharded {
+		return s.Node.Hub.SubscribeSharded(channel, w)
+	}
+	return s.Node.Hub.Subscribe(channel, w)
 }
 
 // Change tells that what was held or awaited on From is to be looked for on To:

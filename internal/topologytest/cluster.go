@@ -25,22 +25,27 @@ type Cluster struct {
 	Servers []*redistest.Server // those that have left too
 	conns   []redis.Conn
 	ids     []string
+	masters int           // how many it began with
+	silence time.Duration // that makes a server dead
 }
 
 // Start starts servers that know each other, and share the slots in these
 // proportions.
 func Start(t testing.TB, shares ...int) *Cluster {
 	t.Helper()
-	c := &Cluster{t: t}
+	return startMasters(t, 5*time.Second, shares)
+}
+
+// startMasters has the servers take one for dead that is silent for so long.
+func startMasters(t testing.TB, silence time.Duration, shares []int) *Cluster {
+	t.Helper()
+	c := &Cluster{t: t, silence: silence, masters: len(shares)}
 	n, total, first := len(shares), 0, 0
 	for _, share := range shares {
 		total += share
 	}
 	for i, share := range shares {
-		s := redistest.Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "5000", "--cluster-allow-replica-migration", "no", "--cluster-config-file", fmt.Sprintf("nodes-%d.conf", i))
-		c.Servers = append(c.Servers, s)
-		c.conns = append(c.conns, s.Dial(t))
-		c.ids = append(c.ids, c.text(i, "CLUSTER", "MYID"))
+		c.add()
 		last := first + slotCount*share/total - 1
 		if i == n-1 {
 			last = slotCount - 1
@@ -50,8 +55,7 @@ func Start(t testing.TB, shares ...int) *Cluster {
 		c.do(i, "CLUSTER", "SET-CONFIG-EPOCH", i+1)
 	}
 	for i := 1; i < n; i++ {
-		host, port, _ := net.SplitHostPort(c.Servers[i].Addr())
-		c.do(0, "CLUSTER", "MEET", host, port)
+		c.meet(i)
 	}
 	for i := range n {
 		c.await("every server knows the others", func() bool {
@@ -63,6 +67,24 @@ func Start(t testing.TB, shares ...int) *Cluster {
 	return c
 }
 
+// add starts one more server, which knows nobody.
+func (c *Cluster) add() {
+	c.t.Helper()
+	s := redistest.Start(c.t, "--cluster-enabled", "yes", "--cluster-node-timeout", fmt.Sprint(c.silence.Milliseconds()),
+		"--cluster-allow-replica-migration", "no", "--repl-diskless-sync-delay", "0",
+		"--cluster-config-file", fmt.Sprintf("nodes-%d.conf", len(c.Servers)))
+	c.Servers = append(c.Servers, s)
+	c.conns = append(c.conns, s.Dial(c.t))
+	c.ids = append(c.ids, c.text(len(c.ids), "CLUSTER", "MYID"))
+}
+
+// meet makes a server known to the first.
+func (c *Cluster) meet(server int) {
+	c.t.Helper()
+	host, port, _ := net.SplitHostPort(c.Servers[server].Addr())
+	c.do(0, "CLUSTER", "MEET", host, port)
+}
+
 // URL is for clients that use Several.
 func (c *Cluster) URL() string {
 	var addresses []string
@@ -71,6 +93,9 @@ func (c *Cluster) URL() string {
 	}
 	return Scheme + "://" + strings.Join(addresses, ",")
 }
+
+// ID is what the servers call one of them.
+func (c *Cluster) ID(server int) string { return c.ids[server] }
 
 // Conn is a connection to a server, with all rights.
 func (c *Cluster) Conn(server int) redis.Conn { return c.conns[server] }

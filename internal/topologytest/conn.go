@@ -25,9 +25,10 @@ type Conn struct {
 
 var _ redis.Conn = (*Conn)(nil)
 
-// Dial connects to the servers of a URL of Several.
+// Dial connects to the servers of a URL of Several, or of a cluster.
 func Dial(rawURL string) (*Conn, error) {
-	c := &Conn{seeds: strings.Split(strings.TrimPrefix(rawURL, Scheme+"://"), ","), by: map[string]redis.Conn{}}
+	_, hosts, _ := strings.Cut(rawURL, "://")
+	c := &Conn{seeds: strings.Split(hosts, ","), by: map[string]redis.Conn{}}
 	if err := c.learn(); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,10 @@ func (q *Queue) Confirmed() {
 	q.wake(All)
 }
 
+// Unconfirmed says that the channel is asked for again, and not listened on
+// before the next Confirmed.
+func (q *Queue) Unconfirmed() { q.confirmed = false }
+
 // Message says that a release was published that is worth n attempts, 1 at
 // least. The head looks, unless the message is this client's own and says
 // nothing new. Where one owner has the name at a time it is a flag, not a queue

@@ -3,14 +3,17 @@ package rlock.peer;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import org.redisson.client.codec.StringCodec;
+import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.Config;
 import org.redisson.config.SingleServerConfig;
 
 /**
- * Start-up arguments: the server's address, then {@code key=value} pairs. A key is the name of a
+ * Start-up arguments: the server's address, or redis+cluster:// with those of some of a cluster, then {@code key=value} pairs. A key is the name of a
  * Redisson setting; it is set by reflection, since settings came and moved with the versions.
  */
 final class Settings {
+    private static final String CLUSTER = "redis+cluster://";
+
     private Settings() {}
 
     static Config parse(String[] args) throws Exception {
@@ -20,13 +23,7 @@ final class Settings {
         Config config = new Config();
         // The default codec of old versions needs what Java 17 forbids; locks do not use it.
         config.setCodec(StringCodec.INSTANCE);
-        SingleServerConfig server =
-                config.useSingleServer()
-                        .setAddress(args[0])
-                        .setConnectionMinimumIdleSize(1)
-                        .setConnectionPoolSize(8)
-                        .setSubscriptionConnectionMinimumIdleSize(1)
-                        .setSubscriptionConnectionPoolSize(2);
+        Object server = args[0].startsWith(CLUSTER) ? cluster(config, args[0]) : single(config, args[0]);
         for (int i = 1; i < args.length; i++) {
             int equals = args[i].indexOf('=');
             if (equals < 1) {
@@ -45,6 +42,31 @@ final class Settings {
             }
         }
         return config;
+    }
+
+    private static SingleServerConfig single(Config config, String address) {
+        return config.useSingleServer()
+                .setAddress(address)
+                .setConnectionMinimumIdleSize(1)
+                .setConnectionPoolSize(8)
+                .setSubscriptionConnectionMinimumIdleSize(1)
+                .setSubscriptionConnectionPoolSize(2);
+    }
+
+    private static ClusterServersConfig cluster(Config config, String url) {
+        ClusterServersConfig servers =
+                config.useClusterServers()
+                        .setScanInterval(1000)
+                        .setMasterConnectionMinimumIdleSize(1)
+                        .setMasterConnectionPoolSize(8)
+                        .setSlaveConnectionMinimumIdleSize(1)
+                        .setSlaveConnectionPoolSize(8)
+                        .setSubscriptionConnectionMinimumIdleSize(1)
+                        .setSubscriptionConnectionPoolSize(4);
+        for (String address : url.substring(CLUSTER.length()).split(",")) {
+            servers.addNodeAddress("redis://" + address);
+        }
+        return servers;
     }
 
     /** Tries the holders in order, since Redisson 4 moved settings of the server to the client. */
@@ -83,6 +105,14 @@ final class Settings {
         }
         if (!(value instanceof String text)) {
             return null;
+        }
+        if (type.isEnum()) {
+            for (Object constant : type.getEnumConstants()) {
+                if (constant.toString().equals(text)) {
+                    return constant;
+                }
+            }
+            throw new IllegalArgumentException("no " + type.getSimpleName() + ": " + text);
         }
         if (type == int.class) {
             return Integer.valueOf(text);

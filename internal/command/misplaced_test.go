@@ -1,0 +1,82 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/command"
+)
+
+// eachOther has both servers believe that the other one has the slot: a client is sent
+// from one to the other.
+func (g *clusterRig) eachOther() {
+	g.Helper()
+	for i := range 2 {
+		if _, err := g.c.Conn(i).Do("CLUSTER", "SETSLOT", g.slot, "NODE", g.c.ID(1-i)); err != nil {
+			g.Fatal(err)
+		}
+	}
+}
+
+// A command that no server takes in time has not run, and may be taken later.
+// Its maker, who waits anyway, is not to take the last redirection for a refusal.
+func TestCommandThatIsSentInCirclesPasses(t *testing.T) {
+	g := startCluster(t)
+	g.eachOther()
+	r, h := g.do(command.Never, "INCR", g.key)
+	g.ends(h)
+	if !strings.HasPrefix(r.Wire.Err.Error(), "MOVED") {
+		t.Fatalf("it ended with %v", r.Wire.Err)
+	}
+	if r.Fate != command.Refused || r.MayHaveRun() || !r.Passing() || !r.Transient() {
+		t.Errorf("fate %v, may have run %t, passing %t, transient %t", r.Fate, r.MayHaveRun(), r.Passing(), r.Transient())
+	}
+}
+
+// What may be sent again is, until its limit, however long the circle lasts.
+func TestCommandThatIsSentInCirclesIsPaused(t *testing.T) {
+	g := startCluster(t)
+	g.eachOther()
+	ended := make(chan int)
+	r := new(command.Request)
+	r.Command("INCR", g.key)
+	h := &handler{g.x, make(chan string, 10_000)}
+	r.Handler, r.Resend, r.Slot = h, command.Always, g.slot
+	r.Until = clock.System().Now() + 4*timeout
+	g.x.Enqueue(r)
+	g.x.Flush()
+	go func() { ended <- g.ends(h) }()
+	time.Sleep(timeout + timeout/4) // longer than one command may take
+	if _, err := g.c.Conn(1).Do("CLUSTER", "SETSLOT", g.slot, "NODE", g.c.ID(1)); err != nil {
+		t.Error(err)
+	}
+	if told := <-ended; told == 0 || r.Wire.Err != nil || r.Wire.Reply != int64(1) {
+		t.Errorf("got %v, %v; its handler was told %d times", r.Wire.Reply, r.Wire.Err, told)
+	}
+}
+
+// One caller's flush does not wait for what others sent to a server that stands
+// still, beyond what its socket takes.
+func TestServerThatStandsStillDelaysNoOther(t *testing.T) {
+	g := startCluster(t)
+	g.answered(g.doAt(16383, command.Never, "PING"))
+	g.c.Servers[1].Pause()
+	defer g.c.Servers[1].Resume()
+	big := strings.Repeat("x", 1<<20)
+	for range 32 {
+		r := &command.Request{Slot: 16383, Handler: command.DoneFunc(func(*command.Request) {})}
+		r.Command("ECHO", big)
+		g.x.Enqueue(r)
+	}
+	began := time.Now()
+	r, h := g.do(command.Never, "SET", g.key, "1")
+	if d := time.Since(began); d > timeout/2 {
+		t.Errorf("the flush took %v", d)
+	}
+	g.answered(r, h)
+	if d := time.Since(began); d > timeout/2 {
+		t.Errorf("the answer of the other server took %v", d)
+	}
+}

@@ -1,0 +1,282 @@
+package topology
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+const (
+	// lookAnyway is how often a client that is used looks without a reason.
+	lookAnyway = 10 * time.Second
+
+	// Between two looks there are at least these; the pause doubles while there
+	// are reasons to look and nothing is found.
+	shortLookPause = 50 * time.Millisecond
+	longLookPause  = time.Second
+
+	// hedgeAfter is when the next server is asked beside one that is slow.
+	hedgeAfter = 300 * time.Millisecond
+
+	// believeMoved is for how long a redirection is believed rather than a map:
+	// the servers tell each other of a move, and some learn of it late.
+	believeMoved = 2 * time.Second
+
+	// askedFor is for how long a server without slots is kept after an ASK.
+	askedFor = 30 * time.Second
+
+	// idleLooks is after how many looks of lookAnyway an unused node's connections
+	// are given up.
+	idleLooks = 6
+
+	// longestMap has room for each slot with a line of its own.
+	longestMap = 16 << 20
+)
+
+// lookSoon has the map looked at.
+func (t *Cluster) lookSoon() {
+	select {
+	case t.look <- struct{}{}:
+	default:
+	}
+}
+
+// watch keeps the table.
+func (t *Cluster) watch(ctx context.Context) {
+	tick := time.NewTicker(lookAnyway)
+	defer tick.Stop()
+	pause := shortLookPause
+	for {
+		select {
+		case <-t.look:
+		case <-tick.C:
+			pause = shortLookPause
+			if !t.tend() {
+				continue // nobody would notice
+			}
+		case <-ctx.Done():
+			return
+		}
+		if t.refresh(ctx) {
+			pause = shortLookPause
+		}
+		select {
+		case <-time.After(pause/2 + rand.N(pause/2)):
+		case <-ctx.Done():
+			return
+		}
+		pause = min(2*pause, longLookPause)
+	}
+}
+
+// tend gives up connections that nobody has used for a while. It reports whether
+// any node is in use.
+func (t *Cluster) tend() (used bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, m := range t.by {
+		if m.node.Used() {
+			m.used, m.idle, used = true, 0, true
+			continue
+		}
+		if m.idle++; m.used && m.idle >= idleLooks && !t.closed {
+			t.renew(m)
+		}
+	}
+	return used
+}
+
+// answer is what one server says.
+type answer struct {
+	from    string
+	m       slotMap
+	sharded bool
+	err     error
+}
+
+// refresh asks the servers, one after the other, and the next one beside one that
+// is slow. The first map is taken. It reports whether that changed anything.
+func (t *Cluster) refresh(ctx context.Context) bool {
+	addresses := t.candidates()
+	answers := make(chan answer, len(addresses))
+	var asked sync.WaitGroup
+	defer asked.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var failed error
+	hedge := time.NewTimer(0)
+	defer hedge.Stop()
+	for open := 0; ; {
+		select {
+		case <-hedge.C:
+			if len(addresses) == 0 {
+				continue
+			}
+		case a := <-answers:
+			open--
+			if a.err == nil {
+				return t.learn(a)
+			}
+			failed = fmt.Errorf("%s: %w", a.from, a.err)
+			if open > 0 {
+				continue
+			}
+		case <-ctx.Done():
+			return false
+		}
+		if len(addresses) == 0 {
+			t.mu.Lock()
+			t.failed = failed
+			t.mu.Unlock()
+			return false
+		}
+		addr := addresses[0]
+		addresses = addresses[1:]
+		open++
+		asked.Go(func() { answers <- t.ask(ctx, addr) })
+		hedge.Reset(hedgeAfter)
+	}
+}
+
+// candidates are the servers to ask: those that a redirection has named lately,
+// then those without trouble, then all the others that are known.
+func (t *Cluster) candidates() (addresses []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var named, well, rest []string
+	for _, m := range t.by {
+		switch {
+		case m.node.Pipe.Err() != nil:
+			rest = append(rest, m.addr)
+		case t.namedLately(m.node):
+			named = append(named, m.addr)
+		default:
+			well = append(well, m.addr)
+		}
+	}
+	for _, some := range [][]string{named, well, rest, t.others, t.seeds} {
+		first := len(addresses)
+		addresses = append(addresses, some...)
+		shuffled := addresses[first:]
+		rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	}
+	seen, each := map[string]bool{}, addresses[:0]
+	for _, addr := range addresses {
+		if !seen[addr] {
+			seen[addr] = true
+			each = append(each, addr)
+		}
+	}
+	return each
+}
+
+func (t *Cluster) namedLately(n *Node) bool {
+	for _, m := range t.recently {
+		if m.to == n && time.Since(m.at) < believeMoved {
+			return true
+		}
+	}
+	return false
+}
+
+// ask asks one server for its map, on a connection of its own.
+func (t *Cluster) ask(ctx context.Context, addr string) (a answer) {
+	a.from = addr
+	ctx, cancel := context.WithTimeout(ctx, t.s.Timeout)
+	defer cancel()
+	conn, err := t.at(addr).Dial(ctx, t.s.Timeout)
+	if err != nil {
+		a.err = err
+		return a
+	}
+	defer conn.Close()
+	if c, ok := conn.(interface {
+		Interrupt()
+		Admit(bytes int)
+	}); ok {
+		defer context.AfterFunc(ctx, c.Interrupt)()
+		c.Admit(longestMap)
+	}
+	reply, err := redis.DoWithTimeout(conn, t.s.Timeout, "CLUSTER", "SLOTS")
+	a.m, a.err = decodeSlots(reply, err, addr)
+	if a.err == nil {
+		a.sharded, _ = knowsSharded(ctx, conn)
+	}
+	return a
+}
+
+// learn takes a map. What a redirection told lately is believed rather. A member
+// that has no slots any more leaves.
+func (t *Cluster) learn(a answer) (changed bool) {
+	t.sharded.Store(a.sharded)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return false
+	}
+	t.failed = nil
+	masters := map[string]bool{}
+	t.others = nil
+	for _, r := range a.m {
+		masters[r.master] = true
+		t.others = append(t.others, r.replicas...)
+	}
+	for slot, m := range t.recently {
+		if time.Since(m.at) > believeMoved {
+			delete(t.recently, slot)
+		}
+	}
+	for _, r := range a.m {
+		for _, part := range t.withoutRecent(r.Range) {
+			changed = t.assign(part, t.member(r.master), masters) || changed
+		}
+	}
+	for _, m := range t.by {
+		if m.slots == 0 && time.Since(m.asked) > askedFor {
+			t.leave(m)
+			changed = true
+		}
+	}
+	return changed
+}
+
+// withoutRecent cuts a run of slots at those that a redirection told of lately.
+func (t *Cluster) withoutRecent(r Range) (parts []Range) {
+	if len(t.recently) == 0 {
+		return []Range{r}
+	}
+	first := int(r.First)
+	for slot := first; slot <= int(r.Last); slot++ {
+		if _, recent := t.recently[uint16(slot)]; !recent {
+			continue
+		}
+		if first < slot {
+			parts = append(parts, Range{uint16(first), uint16(slot - 1)})
+		}
+		first = slot + 1
+	}
+	if first <= int(r.Last) {
+		parts = append(parts, Range{uint16(first), r.Last})
+	}
+	return parts
+}
+
+// assign gives slots to m, as a map says. Data may be lost of those whose former
+// master is none any more.
+func (t *Cluster) assign(r Range, m *member, masters map[string]bool) (changed bool) {
+	for slot := int(r.First); slot <= int(r.Last); {
+		first, was := slot, t.table[slot].Load()
+		for slot <= int(r.Last) && t.table[slot].Load() == was {
+			slot++
+		}
+		if was != m.node {
+			t.give(Range{uint16(first), uint16(slot - 1)}, m, was != nil && !masters[was.name])
+			changed = true
+		}
+	}
+	return changed
+}

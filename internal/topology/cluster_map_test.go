@@ -1,0 +1,88 @@
+package topology
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// recorded decodes a reply as a connection does.
+func recorded(t *testing.T, resp string) (any, error) {
+	t.Helper()
+	c := redis.NewConn(&recording{strings.NewReader(resp)}, 0, 0)
+	return c.Receive()
+}
+
+// The replies are those of Redis 6.2.14, 7.0.15 and Valkey 8.0.1, with fewer ranges.
+func TestSlotMapsOfRecordedReplies(t *testing.T) {
+	node := func(host string, port int, more string) string {
+		elements := 3
+		if more != "" {
+			elements = 4
+		}
+		return fmt.Sprintf("*%d\r\n%s:%d\r\n$40\r\n%s\r\n%s", elements, host, port, strings.Repeat("a", 40), more)
+	}
+	text := func(s string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(s), s) }
+	line := func(first, last int, nodes ...string) string {
+		return fmt.Sprintf("*%d\r\n:%d\r\n:%d\r\n%s", 2+len(nodes), first, last, strings.Join(nodes, ""))
+	}
+	const none = "$-1\r\n"
+	for name, row := range map[string]struct {
+		resp string
+		want string // master of each range, with its replicas
+	}{
+		"6.2":                        {"*1\r\n" + line(0, 16383, node(text("10.0.0.1"), 6379, ""), node(text("10.0.0.2"), 6379, "")), "0-16383 10.0.0.1:6379 10.0.0.2:6379"},
+		"7.0":                        {"*2\r\n" + line(0, 5460, node(text("10.0.0.1"), 7000, "*0\r\n")) + line(5461, 16383, node(text("10.0.0.2"), 7001, "*0\r\n")), "0-5460 10.0.0.1:7000; 5461-16383 10.0.0.2:7001"},
+		"host names are preferred":   {"*1\r\n" + line(7, 7, node(text("a.example"), 7000, "*2\r\n"+text("ip")+text("10.0.0.1"))), "7-7 a.example:7000"},
+		"IPv6":                       {"*1\r\n" + line(7, 7, node(text("fd00::1"), 7000, "*0\r\n")), "7-7 [fd00::1]:7000"},
+		"the server's own, unknown":  {"*1\r\n" + line(7, 7, node(text(""), 7000, "*0\r\n")), "7-7 asked.example:7000"},
+		"unknown-endpoint":           {"*1\r\n" + line(7, 7, node(none, 7000, "*2\r\n"+text("ip")+text("10.0.0.1"))), "7-7 asked.example:7000"},
+		"no host name was announced": {"*1\r\n" + line(7, 7, node(text("?"), 7000, "*2\r\n"+text("ip")+text("10.0.0.1"))), "7-7 asked.example:7000"},
+		"no slots":                   {"*0\r\n", errNoSlots.Error()},
+		"no cluster":                 {"-ERR This instance has cluster support disabled\r\n", "cluster support disabled"},
+		"slots beyond the last":      {"*1\r\n" + line(7, 16384, node(text("h"), 1, "")), "no slots: 7 to 16384"},
+		"slots backwards":            {"*1\r\n" + line(7, 6, node(text("h"), 1, "")), "no slots: 7 to 6"},
+		"a port beyond the last":     {"*1\r\n" + line(7, 7, node(text("h"), 65536, "")), "no port: 65536"},
+		"no master":                  {"*1\r\n*2\r\n:1\r\n:2\r\n", "no line of slots"},
+		"no list":                    {"+OK\r\n", "CLUSTER SLOTS"},
+		"no node":                    {"*1\r\n*3\r\n:1\r\n:2\r\n:3\r\n", "no server"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reply, err := recorded(t, row.resp)
+			m, err := decodeSlots(reply, err, "asked.example:6379")
+			if err != nil {
+				if !strings.Contains(err.Error(), row.want) {
+					t.Errorf("got %v, want %s", err, row.want)
+				}
+				return
+			}
+			var lines []string
+			for _, r := range m {
+				lines = append(lines, strings.Join(append([]string{fmt.Sprintf("%d-%d", r.First, r.Last), r.master}, r.replicas...), " "))
+			}
+			if got := strings.Join(lines, "; "); got != row.want {
+				t.Errorf("got %s, want %s", got, row.want)
+			}
+		})
+	}
+}
+
+func TestPlacesOfRedirections(t *testing.T) {
+	for said, want := range map[string]string{
+		"10.0.0.1:7000":     "10.0.0.1:7000",
+		"a.example:7000":    "a.example:7000",
+		":7000":             "asked.example:7000",
+		"?:7000":            "asked.example:7000",
+		"fd00::1:7000":      "[fd00::1]:7000",
+		"[fd00::1]:7000":    "[fd00::1]:7000",
+		"nonsense":          "",
+		"10.0.0.1:":         "",
+		"10.0.0.1:notaport": "",
+	} {
+		if got := splitPlace(said, "asked.example:6379"); got != want {
+			t.Errorf("%s: got %s, want %s", said, got, want)
+		}
+	}
+}

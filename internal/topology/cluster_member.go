@@ -1,0 +1,177 @@
+package topology
+
+import (
+	"context"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
+)
+
+// member finds or makes the node of an address. It is called with mu held.
+func (t *Cluster) member(addr string) *member {
+	m := t.by[addr]
+	if m == nil {
+		m = &member{addr: addr, node: t.newNode(addr)}
+		t.by[addr] = m
+		t.list()
+	}
+	return m
+}
+
+// list makes the list of nodes anew. It is called with mu held.
+func (t *Cluster) list() {
+	nodes := make([]*Node, 0, len(t.by))
+	for _, m := range t.by {
+		nodes = append(nodes, m.node)
+	}
+	slices.SortFunc(nodes, func(a, b *Node) int { return strings.Compare(a.name, b.name) })
+	t.nodes.Store(&nodes)
+}
+
+// newNode makes the node of an address, without I/O.
+func (t *Cluster) newNode(addr string) *Node {
+	target := t.at(addr)
+	var n *Node
+	n = NewNode(NodeOptions{
+		Name: addr, Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Logger, Replicas: t.s.Replicas, Keep: true, Alone: true,
+		Dial: func(ctx context.Context) (redis.Conn, error) {
+			conn, err := target.Dial(ctx, t.s.Timeout)
+			if err == nil {
+				n.used.Store(true) // whoever asked for it: there is a connection to give up
+				if knows, said := knowsSharded(ctx, conn); said {
+					n.sharded.Store(knows)
+				}
+			}
+			return conn, err
+		},
+		// A replica says by MOVED who its master is.
+		Usable:   func(redisconn.Server) error { return nil },
+		Ended:    func() { t.ended(n) },
+		Trouble:  func(error) { t.lookSoon() },
+		SlotLost: t.lookSoon,
+		Elsewhere: func(key any) {
+			if n, err := t.Node(codec.Slot(key.(string))); err == nil {
+				n.Pipe.Discard(key)
+			}
+		},
+	})
+	n.sharded.Store(t.sharded.Load())
+	return n
+}
+
+// at is how a server is dialled.
+func (t *Cluster) at(addr string) *redisconn.Target {
+	target := &redisconn.Target{
+		Address: addr, Username: t.target.Username, Password: t.target.Password, Name: t.target.Name, Credentials: t.target.Credentials,
+	}
+	if t.target.TLS != nil {
+		target.TLS = t.target.TLS.Clone()
+		if target.TLS.ServerName == "" {
+			target.TLS.ServerName, _, _ = net.SplitHostPort(addr)
+		}
+	}
+	return target
+}
+
+// probe is a channel that nobody listens on. It looks like a lock's, which is what
+// an account may be confined to.
+var probe = codec.Channel("rlock-probe")
+
+// knowsSharded tells whether a server knows sharded channels, and lets this
+// account publish to them: a publish that it refuses inside of a script would be
+// refused after the script has freed the lock. Redis before 7 does not. said is
+// false if the server did not say.
+func knowsSharded(ctx context.Context, conn redis.Conn) (knows, said bool) {
+	timeout := time.Second
+	if deadline, ok := ctx.Deadline(); ok {
+		timeout = max(time.Until(deadline), time.Millisecond)
+	}
+	_, err := redis.DoWithTimeout(conn, timeout, "SPUBLISH", probe, "")
+	if err == nil {
+		return true, true
+	}
+	r, ok := refusal.Of(err)
+	return !r.NotAllowed(), ok && (r.NotAllowed() || r.Redirects())
+}
+
+// give has slots served by m, and tells of those that another node had. It is
+// called with mu held.
+func (t *Cluster) give(r Range, m *member, dataMayBeLost bool) {
+	for slot := int(r.First); slot <= int(r.Last); {
+		first, was := slot, t.table[slot].Load()
+		for slot <= int(r.Last) && t.table[slot].Load() == was {
+			slot++
+		}
+		if was == m.node {
+			continue
+		}
+		for i := first; i < slot; i++ {
+			t.table[i].Store(m.node)
+		}
+		m.slots += slot - first
+		if was != nil {
+			if old := t.by[was.name]; old != nil && old.node == was {
+				old.slots -= slot - first
+			}
+		}
+		t.feed.Tell(Change{
+			Slots: Slots{{uint16(first), uint16(slot - 1)}}, From: was, To: m.node, DataMayBeLost: dataMayBeLost && was != nil,
+		})
+	}
+}
+
+// slotsOf are the slots that n serves.
+func (t *Cluster) slotsOf(n *Node) (slots Slots) {
+	for i := range t.table {
+		if t.table[i].Load() != n {
+			continue
+		}
+		slot := uint16(i)
+		if last := len(slots) - 1; last >= 0 && slots[last].Last+1 == slot {
+			slots[last].Last = slot
+		} else {
+			slots = append(slots, Range{slot, slot})
+		}
+	}
+	return slots
+}
+
+// ended tells that what n has may be lost, and looks who has its slots now.
+func (t *Cluster) ended(n *Node) {
+	if slots := t.slotsOf(n); len(slots) > 0 {
+		t.feed.Tell(Change{Slots: slots, From: n, To: n, DataMayBeLost: true})
+	}
+	t.lookSoon()
+}
+
+// leave lets go of a member. What is queued for it goes to whoever serves its slot
+// by then. It is called with mu held.
+func (t *Cluster) leave(m *member) {
+	delete(t.by, m.addr)
+	t.list()
+	patience := t.s.Timeout
+	if m.node.Pipe.Err() != nil {
+		patience = 0 // nobody answers there: what was lost on it has no kill barrier
+	}
+	t.running.Go(func() { m.node.Leave(patience) })
+}
+
+// renew replaces the node of a member by one without connections. It is called
+// with mu held.
+func (t *Cluster) renew(m *member) {
+	old := m.node
+	fresh := &member{addr: m.addr, node: t.newNode(m.addr)}
+	t.by[m.addr] = fresh
+	t.list()
+	for _, r := range t.slotsOf(old) {
+		t.give(r, fresh, false)
+	}
+	t.running.Go(func() { old.Leave(t.s.Timeout) })
+}

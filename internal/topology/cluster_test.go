@@ -1,0 +1,387 @@
+package topology_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/internal/topologytest"
+)
+
+// clusterRig is a topology of a real cluster of three masters, and what sends by
+// it.
+type clusterRig struct {
+	*testing.T
+	c   *topologytest.Cluster
+	top topology.Topology
+	x   *command.Executor
+	mu  sync.Mutex
+	all []topology.Change
+}
+
+func openCluster(t *testing.T, c *topologytest.Cluster, edit func(*topology.Settings)) *clusterRig {
+	t.Helper()
+	s := topology.Settings{Timeout: timeout, Clock: clock.System(), ConnectionName: "rlock"}
+	if edit != nil {
+		edit(&s)
+	}
+	top, err := topology.OpenCluster(c.ClusterURL(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &clusterRig{T: t, c: c, top: top}
+	g.x = command.New(top, command.Options{
+		Timeout: timeout, Now: clock.System().Now, Permanent: redisconn.Permanent, Closing: func() bool { return false },
+		After: func(d time.Duration, fn func()) { time.AfterFunc(d, fn) },
+	})
+	var following sync.WaitGroup
+	following.Go(func() {
+		for changes := range top.Changes() {
+			g.mu.Lock()
+			g.all = append(g.all, changes...)
+			g.mu.Unlock()
+		}
+	})
+	t.Cleanup(func() {
+		top.Close(timeout)
+		following.Wait()
+	})
+	return g
+}
+
+// keyOn is a key of one of three masters.
+func keyOn(master int) string {
+	for i := 0; ; i++ {
+		if key := fmt.Sprint("key-", i); min(int(codec.Slot(key))/5461, 2) == master {
+			return key
+		}
+	}
+}
+
+// send sends a command, and waits for its end.
+func (g *clusterRig) send(key, name string, args ...any) *command.Request {
+	g.Helper()
+	done := make(chan *command.Request, 1)
+	r := &command.Request{Slot: codec.Slot(key), Handler: command.DoneFunc(func(r *command.Request) { done <- r })}
+	r.Command(name, append([]any{key}, args...)...)
+	g.x.Enqueue(r)
+	g.x.Flush()
+	select {
+	case r := <-done:
+		return r
+	case <-time.After(10 * timeout):
+		g.Fatal("it never ended")
+		return nil
+	}
+}
+
+func (g *clusterRig) answered(key, name string, args ...any) any {
+	g.Helper()
+	r := g.send(key, name, args...)
+	if r.Wire.Err != nil {
+		g.Fatalf("%s %s: %v", name, key, r.Wire.Err)
+	}
+	return r.Wire.Reply
+}
+
+func (g *clusterRig) becomes(what string, state func() bool) {
+	g.Helper()
+	for end := time.Now().Add(30 * time.Second); !state(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			g.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// told tells whether a change of a slot was told that ends at a server.
+func (g *clusterRig) told(slot uint16, to int, lost bool) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, c := range g.all {
+		if c.Slots.Has(slot) && c.To.String() == g.c.Servers[to].Addr() && c.DataMayBeLost == lost {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *clusterRig) at(key string) string {
+	n, err := g.top.Node(codec.Slot(key))
+	if err != nil {
+		return err.Error()
+	}
+	return n.String()
+}
+
+// ours counts the client's connections to a server.
+func (g *clusterRig) ours(server int) int {
+	g.Helper()
+	list, err := redis.String(g.c.Conn(server).Do("CLIENT", "LIST"))
+	if err != nil {
+		g.Fatal(err)
+	}
+	return strings.Count(list, " name=rlock ")
+}
+
+func TestCommandsGoToTheMasterOfTheirSlot(t *testing.T) {
+	c := topologytest.StartReplicated(t, 1, 1, 1)
+	g := openCluster(t, c, nil)
+	for i := range 300 {
+		g.answered(fmt.Sprint("key-", i), "SET", i)
+	}
+	for i := range 3 {
+		if n := topologytest.Errors(t, c.Conn(i), "MOVED"); n > 2 { // two answer probes: when it was asked for the map, and at its connect
+			t.Errorf("server %d answered MOVED %d times, though nothing moved", i, n)
+		}
+		if n := topologytest.Calls(t, c.Conn(i), "set"); n < 50 {
+			t.Errorf("server %d ran %d", i, n)
+		}
+		g.becomes("one connection to each master", func() bool { return g.ours(i) == 1 })
+		if n := g.ours(c.Replica(i)); n != 0 {
+			t.Errorf("%d connections to a replica", n)
+		}
+	}
+}
+
+func TestNoConnectionToAMasterThatIsNotUsed(t *testing.T) {
+	c := topologytest.StartReplicated(t, 1, 1, 1)
+	g := openCluster(t, c, nil)
+	g.answered(keyOn(1), "SET", 1)
+	g.becomes("one master has one connection", func() bool { return g.ours(0) == 0 && g.ours(1) == 1 && g.ours(2) == 0 })
+}
+
+// Connections that nobody uses are given up. Whoever comes next makes new ones.
+func TestConnectionsOfAClusterThatNobodyUsesAreGivenUp(t *testing.T) {
+	c := topologytest.StartReplicated(t, 1, 1, 1)
+	g := openCluster(t, c, nil)
+	g.answered(keyOn(0), "SET", 1)
+	g.answered(keyOn(1), "SET", 1)
+	l := make(listener, 10)
+	s := topology.Subscribe(g.top, codec.Slot(keyOn(1)), codec.Channel(keyOn(1)), l)
+	l.want(t, "confirmed")
+	for range topology.IdleLooks + 1 {
+		topology.Tend(g.top)
+	}
+	g.becomes("the one that nobody uses has none", func() bool { return g.ours(0) == 0 && g.ours(1) == 2 })
+	g.answered(keyOn(0), "SET", 2)
+	s.Close()
+	g.becomes("nobody is subscribed", func() bool {
+		n, err := g.top.Node(codec.Slot(keyOn(1)))
+		return err == nil && n.Hub.Channels() == 0
+	})
+	for range topology.IdleLooks + 1 {
+		g.answered(keyOn(0), "SET", 3)
+		topology.Tend(g.top)
+	}
+	g.becomes("the one that is used has one", func() bool { return g.ours(0) == 1 && g.ours(1) == 0 })
+	if got := g.answered(keyOn(1), "GET"); string(got.([]byte)) != "1" {
+		t.Errorf("it answers %s", got)
+	}
+}
+
+func TestClusterFollowsASlotThatMoves(t *testing.T) {
+	c := topologytest.StartReplicated(t, 1, 1, 1)
+	g := openCluster(t, c, nil)
+	key := keyOn(0)
+	slot := codec.Slot(key)
+	g.answered(key, "SET", "1")
+	c.Begin(slot, 0, 1)
+	c.MoveKeys(slot, 0, 1, 10)
+	for range 3 {
+		if got := g.answered(key, "GET"); string(got.([]byte)) != "1" {
+			t.Errorf("half-way it is %s", got)
+		}
+	}
+	if n := topologytest.Calls(t, c.Conn(1), "asking"); n != 3 {
+		t.Errorf("%d ASKING for three commands", n)
+	}
+	c.End(slot, 0, 1)
+	g.answered(key, "GET")
+	if at := g.at(key); at != c.Servers[1].Addr() {
+		t.Errorf("its node is %s", at)
+	}
+	g.becomes("the change is told", func() bool { return g.told(slot, 1, false) })
+	before := topologytest.Errors(t, c.Conn(0), "MOVED")
+	for range 100 {
+		g.answered(key, "GET")
+	}
+	if n := topologytest.Errors(t, c.Conn(0), "MOVED") - before; n > 1 {
+		t.Errorf("%d commands were sent to its old master", n)
+	}
+}
+
+// Nobody is redirected: the dead answer nothing.
+func TestClusterFollowsAFailover(t *testing.T) {
+	c := topologytest.StartReplicated(t, 1, 1, 1)
+	g := openCluster(t, c, nil)
+	key := keyOn(0)
+	g.answered(key, "SET", "1")
+	g.becomes("the replica has it", func() bool { return topologytest.Calls(t, c.Conn(c.Replica(0)), "set") == 1 })
+	c.Servers[0].Kill()
+	began := time.Now()
+	g.becomes("it is answered again", func() bool {
+		r := g.send(key, "GET")
+		return r.Wire.Err == nil && string(r.Wire.Reply.([]byte)) == "1"
+	})
+	t.Logf("answered again after %v", time.Since(began).Round(time.Millisecond))
+	if at := g.at(key); at != c.Servers[c.Replica(0)].Addr() {
+		t.Errorf("its node is %s", at)
+	}
+	g.becomes("the change is told, and that data may be lost", func() bool { return g.told(codec.Slot(key), c.Replica(0), true) })
+	g.becomes("the dead one has left", func() bool { return len(g.top.Nodes()) == 3 })
+}
+
+func TestClusterFollowsAPlannedFailover(t *testing.T) {
+	c := topologytest.StartReplicated(t, 1, 1, 1)
+	g := openCluster(t, c, nil)
+	key := keyOn(0)
+	stop, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for i := 1; ; i++ {
+			select {
+			case <-stop:
+				ended <- nil
+				return
+			default:
+			}
+			done := make(chan error, 1)
+			r := &command.Request{Slot: codec.Slot(key), Handler: command.DoneFunc(func(r *command.Request) { done <- r.Wire.Err })}
+			r.Command("SET", key, i)
+			g.x.Enqueue(r)
+			g.x.Flush()
+			if err := <-done; err != nil {
+				ended <- err
+				return
+			}
+		}
+	}()
+	c.Failover(c.Replica(0))
+	g.becomes("the new master is known", func() bool { return g.at(key) == c.Servers[c.Replica(0)].Addr() })
+	close(stop)
+	if err := <-ended; err != nil {
+		t.Errorf("a command ended with %v", err)
+	}
+}
+
+// A server that stands still is asked for the map last, and delays no other.
+func TestClusterIsKnownWhileAServerStandsStill(t *testing.T) {
+	c := topologytest.StartReplicated(t, 1, 1, 1)
+	c.Servers[0].Pause() // the first of the URL
+	defer c.Servers[0].Resume()
+	g := openCluster(t, c, nil)
+	began := time.Now()
+	g.answered(keyOn(1), "SET", 1)
+	if d := time.Since(began); d > timeout {
+		t.Errorf("it took %v", d)
+	}
+}
+
+func TestWaitersOfAClusterHearBothKinds(t *testing.T) {
+	c := topologytest.StartReplicated(t, 1, 1, 1)
+	for name, row := range map[string]struct {
+		set  topology.Publish
+		want string
+	}{
+		"both":    {topology.PublishBoth, luasrc.SPublish + " " + luasrc.Publish},
+		"sharded": {topology.PublishSharded, luasrc.SPublish},
+		"plain":   {topology.PublishPlain, luasrc.Publish},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := openCluster(t, c, func(s *topology.Settings) { s.Publish = row.set })
+			key := keyOn(2)
+			g.answered(key, "SET", 1)
+			var got []string
+			for _, by := range g.top.Publish(codec.Slot(key)) {
+				got = append(got, by.(string))
+			}
+			if strings.Join(got, " ") != row.want {
+				t.Errorf("it publishes by %v", got)
+			}
+			l := make(listener, 10)
+			s := topology.Subscribe(g.top, codec.Slot(key), codec.Channel(key), l)
+			defer s.Close()
+			l.want(t, "confirmed")
+			for i, command := range []string{"SPUBLISH", "PUBLISH"} {
+				if _, err := c.Conn(2).Do(command, codec.Channel(key), i); err != nil {
+					t.Fatal(err)
+				}
+				l.want(t, fmt.Sprint("message ", i))
+			}
+			l.silent(t)
+			if n := g.ours(2); n != 2 {
+				t.Errorf("%d connections, want one for commands and one for subscriptions", n)
+			}
+		})
+	}
+}
+
+// A release is heard once, although both kinds of message come. Those of two
+// releases are heard each.
+func TestMessageThatIsPublishedTwiceIsHeardOnce(t *testing.T) {
+	c := topologytest.StartReplicated(t, 1, 1, 1)
+	g := openCluster(t, c, nil)
+	key := keyOn(2)
+	g.answered(key, "SET", 1)
+	l := make(listener, 10)
+	defer topology.Subscribe(g.top, codec.Slot(key), codec.Channel(key), l).Close()
+	l.want(t, "confirmed")
+	const both = "redis.call('spublish', KEYS[1], ARGV[1]); return redis.call('publish', KEYS[1], ARGV[1])"
+	twice := 0
+	for i := range 100 {
+		if _, err := c.Conn(2).Do("EVAL", both, 1, codec.Channel(key), i); err != nil {
+			t.Fatal(err)
+		}
+		l.want(t, fmt.Sprint("message ", i))
+		if _, err := c.Conn(2).Do("PUBLISH", codec.Channel(key), "end"); err != nil {
+			t.Fatal(err)
+		}
+		for got := ""; got != "message end"; {
+			if got = <-l; got == fmt.Sprint("message ", i) {
+				twice++
+			}
+		}
+	}
+	if twice > 5 { // the two may come by two reads
+		t.Errorf("%d of 100 were heard twice", twice)
+	}
+	for range 2 {
+		for _, command := range []string{"PUBLISH", "SPUBLISH"} { // the other way round they are two
+			if _, err := c.Conn(2).Do(command, codec.Channel(key), "same"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 3 { // at least: the two in the middle may be a pair
+		l.want(t, "message same")
+	}
+}
+
+// The account may not publish to shards: within a script that would be refused
+// behind its DEL.
+func TestAccountThatMayNotPublishToShardsPublishesPlainly(t *testing.T) {
+	c := topologytest.StartReplicated(t, 1, 1, 1)
+	for i := range 6 {
+		if _, err := c.Conn(i).Do("ACL", "SETUSER", "default", "-spublish"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := openCluster(t, c, nil)
+	key := keyOn(0)
+	g.answered(key, "SET", 1)
+	if by := g.top.Publish(codec.Slot(key)); len(by) != 1 || by[0] != luasrc.Publish {
+		t.Errorf("it publishes by %v", by)
+	}
+	if subs := g.top.Subscriptions(codec.Slot(key)); len(subs) != 1 || subs[0].Sharded {
+		t.Errorf("it listens by %+v", subs)
+	}
+}

@@ -1,0 +1,119 @@
+package topologytest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// silence makes a server dead to those of StartReplicated. It is short, for a
+// failover to come soon, and long for a machine that has more to do.
+const silence = 2 * time.Second
+
+// StartReplicated is Start for masters with one replica each. The replica of
+// server i is server len(shares)+i.
+func StartReplicated(t testing.TB, shares ...int) *Cluster {
+	t.Helper()
+	c := startMasters(t, silence, shares)
+	n := len(shares)
+	for i := range n {
+		c.add()
+		c.meet(n + i)
+	}
+	for i := range n {
+		c.await("a replica knows its master", func() bool {
+			return strings.Contains(c.text(n+i, "CLUSTER", "NODES"), c.ids[i])
+		})
+		c.do(n+i, "CLUSTER", "REPLICATE", c.ids[i])
+	}
+	for i := range n {
+		c.await("a replica has all that its master has", func() bool {
+			return strings.Contains(c.text(n+i, "INFO", "replication"), "master_link_status:up")
+		})
+	}
+	for i := range 2 * n {
+		c.await("every server knows who is whose replica", func() bool { return c.replicasSeen(i) == n })
+	}
+	return c
+}
+
+// replicasSeen counts the replicas that a server knows.
+func (c *Cluster) replicasSeen(server int) (n int) {
+	c.t.Helper()
+	for line := range strings.Lines(c.text(server, "CLUSTER", "NODES")) {
+		if fields := strings.Fields(line); len(fields) > 3 && strings.Contains(fields[2], "slave") && fields[3] != "-" {
+			n++
+		}
+	}
+	return n
+}
+
+// ClusterURL is for clients of a cluster.
+func (c *Cluster) ClusterURL() string {
+	return "redis+cluster://" + strings.TrimPrefix(c.URL(), Scheme+"://")
+}
+
+// Replica is the number of the replica that a master began with.
+func (c *Cluster) Replica(master int) int { return c.masters + master }
+
+// Failover has a replica take over from its master, which lives on as its
+// replica, and waits until every server knows.
+func (c *Cluster) Failover(replica int) {
+	c.t.Helper()
+	c.do(replica, "CLUSTER", "FAILOVER")
+	c.AwaitMaster(replica)
+}
+
+// TakeOver has a replica that was restarted take over from its master, which is
+// dead, with what data it has, and waits until every server knows.
+func (c *Cluster) TakeOver(replica int) {
+	c.t.Helper()
+	c.Redial(replica)
+	c.await("it knows that it is a replica", func() bool {
+		return strings.Contains(c.text(replica, "CLUSTER", "NODES"), "myself,slave")
+	})
+	c.do(replica, "CLUSTER", "FAILOVER", "TAKEOVER")
+	c.AwaitMaster(replica)
+}
+
+// AwaitMaster waits until a server has slots, and every server that runs knows
+// that, and serves again.
+func (c *Cluster) AwaitMaster(server int) {
+	c.t.Helper()
+	for i, s := range c.Servers {
+		if s.Pid() == 0 {
+			continue
+		}
+		c.await(fmt.Sprintf("server %d knows that server %d is a master", i, server), func() bool {
+			return c.knowsMaster(i, server)
+		})
+	}
+}
+
+// knowsMaster tells whether asked knows that server has slots, and works. One
+// that does not answer does not.
+func (c *Cluster) knowsMaster(asked, server int) bool {
+	ranges, err := askSlots(c.conns[asked])
+	if err != nil {
+		return false
+	}
+	info, err := redis.String(c.conns[asked].Do("CLUSTER", "INFO"))
+	if err != nil || !strings.Contains(info, "cluster_state:ok") {
+		return false
+	}
+	for _, r := range ranges {
+		if r.addr == c.Servers[server].Addr() {
+			return true
+		}
+	}
+	return false
+}
+
+// Redial connects the test anew to a server that was restarted.
+func (c *Cluster) Redial(server int) {
+	c.t.Helper()
+	c.conns[server] = c.Servers[server].Dial(c.t)
+}

@@ -1,0 +1,113 @@
+package pubsub
+
+import (
+	"slices"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/command/refusal"
+)
+
+// A sharded channel belongs to a slot, as a key does. One command has channels of
+// one slot. A server that does not serve the slot answers MOVED, without saying
+// which channel it means; and one that gives a slot away ends its subscriptions
+// by itself, with the same push that answers SUNSUBSCRIBE. If such a push is
+// taken for an answer, the answer that is left over fits no command, and the
+// connection is made anew.
+
+// shardCommands are commands for sharded channels, one for each slot and sort.
+type shardCommands struct {
+	at   map[shardSlot]int // in cmds
+	cmds []command
+}
+
+type shardSlot struct {
+	slot uint16
+	want bool
+}
+
+// add has a channel subscribed, or given up.
+func (s *shardCommands) add(ch *channel, want bool) {
+	to := shardSlot{codec.Slot(ch.name), want}
+	i, ok := s.at[to]
+	if !ok || ch.alone {
+		kind := sunsubscribe
+		if want {
+			kind = ssubscribe
+		}
+		i = len(s.cmds)
+		s.cmds = append(s.cmds, command{kind: kind})
+		if s.at == nil {
+			s.at = map[shardSlot]int{}
+		}
+		if !ch.alone {
+			s.at[to] = i
+		}
+	}
+	s.cmds[i].channels = append(s.cmds[i].channels, ch)
+}
+
+// all are the commands. Those that give up come first, as for plain channels.
+func (s *shardCommands) all() []command {
+	slices.SortStableFunc(s.cmds, func(a, b command) int { return int(b.kind) - int(a.kind) })
+	return s.cmds
+}
+
+// takeElsewhere acts on the answer that the server does not serve the slot of
+// the command's channels. It reports false if that answers no such command. The
+// channels are asked for again at the next look: by then whoever subscribed may
+// have gone to another server.
+func (c *conn) takeElsewhere(said refusal.Refusal) bool {
+	if !said.Elsewhere() && !said.Unsettled() {
+		return false
+	}
+	h := c.hub
+	h.mu.Lock()
+	if len(c.unanswered) == 0 {
+		h.mu.Unlock()
+		return false
+	}
+	cmd := c.unanswered[0]
+	if cmd.kind != ssubscribe && cmd.kind != sunsubscribe || cmd.answered > 0 {
+		h.mu.Unlock()
+		return false
+	}
+	c.answer(true)
+	lost := false
+	for _, ch := range cmd.channels {
+		ch.unanswered--
+		if ch.unanswered == 0 && cmd.kind == ssubscribe {
+			ch.sent, ch.elsewhere, lost = false, true, true
+		}
+		h.reconcile(ch)
+	}
+	c.lookDue = c.lookDue || lost
+	h.mu.Unlock()
+	if lost {
+		h.lostSlot()
+	}
+	return true
+}
+
+// lostSlot tells that the server does not serve the slot of a channel any more.
+func (h *Hub) lostSlot() {
+	if h.o.SlotLost != nil {
+		h.o.SlotLost()
+	}
+}
+
+// lookAgain has the channels asked for again that the server did not serve.
+func (c *conn) lookAgain() {
+	h := c.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !c.lookDue {
+		return
+	}
+	c.lookDue = false
+	for _, ch := range h.channels {
+		if ch.elsewhere {
+			ch.elsewhere = false
+			h.reconcile(ch)
+		}
+	}
+}

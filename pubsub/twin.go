@@ -1,0 +1,42 @@
+package pubsub
+
+import "bytes"
+
+// One script may publish a message twice: to the sharded channel of a name, and
+// then to the plain one. Who listens to both hears one release twice, and would
+// look twice. A Waker that has a method Twin is told of the second by that, if
+// both had come before the first was received: then a look that the first has
+// caused comes after both.
+
+// half is the sharded message that was received last.
+type half struct {
+	reads   int // of the connection, when it was; 0: there is none
+	channel []byte
+	payload []byte
+}
+
+// twin tells whether r is the second half of what is published twice.
+func (c *conn) twin(r *reply) bool {
+	counts, ok := c.rc.Conn.(interface{ Reads() int })
+	if !ok {
+		return false // it can't be known when it came
+	}
+	reads, last := counts.Reads(), &c.half
+	if !r.sharded {
+		is := last.reads == reads && bytes.Equal(last.channel, r.channel) && bytes.Equal(last.payload, r.payload)
+		last.reads = 0
+		return is
+	}
+	last.reads = reads
+	last.channel = append(last.channel[:0], r.channel...)
+	last.payload = append(last.payload[:0], r.payload...)
+	return false
+}
+
+func deliverTwin(w Waker, payload []byte) {
+	if t, ok := w.(interface{ Twin(payload []byte) }); ok {
+		t.Twin(payload)
+	} else {
+		w.Message(payload)
+	}
+}

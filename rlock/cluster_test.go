@@ -1,0 +1,348 @@
+package rlock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// openCluster makes a client of a real cluster.
+func openCluster(t *testing.T, c *topologytest.Cluster, opts ...rlock.Option) *rlock.Client {
+	t.Helper()
+	client, err := rlock.Open(t.Context(), c.ClusterURL(), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// nameOf is the i-th lock name that one of three masters has.
+func nameOf(master, i int) string {
+	for n := 0; ; n++ {
+		if name := fmt.Sprint("lock-", n); min(int(codec.Slot(name))/5461, 2) == master {
+			if i--; i < 0 {
+				return name
+			}
+		}
+	}
+}
+
+// clusterWaits has one client hold a name of the first master and another one
+// wait for it, on both kinds of channel.
+func clusterWaits(t *testing.T, s *topologytest.Cluster, name string, opts ...rlock.Option) (h *rlock.Hold, entered <-chan error) {
+	t.Helper()
+	h, err := openCluster(t, s, append(opts, rlock.WithWatchdogTimeout(10*time.Minute))...).NewLock(name).Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := openCluster(t, s).NewLock(name)
+	end := make(chan error, 1)
+	go func() {
+		_, err := l.Lock(t.Context())
+		end <- err
+	}()
+	listensAt(t, s, 0, name)
+	return h, end
+}
+
+// listensAt waits until somebody listens at a server, on both kinds of channel.
+func listensAt(t *testing.T, s *topologytest.Cluster, server int, name string) {
+	t.Helper()
+	becomes(t, fmt.Sprintf("the waiter listens at server %d", server), func() bool {
+		n, err := redis.Values(s.Conn(server).Do("PUBSUB", "SHARDNUMSUB", codec.Channel(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return listeners(t, s.Conn(server), name) == 1 && n[1] == int64(1)
+	})
+}
+
+func TestLocksOfACluster(t *testing.T) {
+	s := topologytest.StartReplicated(t, 1, 1, 1)
+	a, b := openCluster(t, s), openCluster(t, s)
+	var holds []*rlock.Hold
+	for i := range 60 {
+		h, err := a.NewLock(fmt.Sprint("name-", i)).Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds = append(holds, h)
+		if _, err := b.NewLock(fmt.Sprint("name-", i)).TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
+			t.Errorf("held, and another client's TryLock says %v", err)
+		}
+	}
+	for i, h := range holds {
+		entered := make(chan error, 1)
+		go func() {
+			h, err := b.NewLock(fmt.Sprint("name-", i)).Lock(t.Context())
+			if err == nil {
+				err = h.Unlock(t.Context())
+			}
+			entered <- err
+		}()
+		if err := h.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-entered; err != nil {
+			t.Error(err)
+		}
+	}
+	if h, err := a.NewLock("forced").Lock(t.Context()); err != nil {
+		t.Error(err)
+	} else if ended, err := b.NewLock("forced").ForceUnlock(t.Context()); !ended || err != nil {
+		t.Errorf("forced: %t, %v", ended, err)
+	} else if err := h.Unlock(t.Context()); !errors.Is(err, rlock.ErrNotHeld) {
+		t.Errorf("forced by another, and Unlock says %v", err)
+	}
+	if h, err := a.NewSpinLock("spun").Lock(t.Context()); err != nil {
+		t.Error(err)
+	} else if err := h.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for i := range 3 {
+		for _, code := range []string{"ASK", "CROSSSLOT", "TRYAGAIN", "ERR"} {
+			if n := topologytest.Errors(t, s.Conn(i), code); n != 0 {
+				t.Errorf("server %d answered %s %d times", i, code, n)
+			}
+		}
+		if n := topologytest.Calls(t, s.Conn(i), "wait"); n == 0 {
+			t.Errorf("server %d was never asked to WAIT for its replica", i)
+		}
+	}
+}
+
+func TestReleaseInAClusterWakes(t *testing.T) {
+	s := topologytest.StartReplicated(t, 1, 1, 1)
+	for name, row := range map[string]struct {
+		publish          rlock.Publish
+		sharded, plainly int
+	}{
+		"both":    {rlock.PublishBoth, 1, 1},
+		"sharded": {rlock.PublishSharded, 1, 0},
+		"plain":   {rlock.PublishPlain, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := [2]int{topologytest.Calls(t, s.Conn(0), "spublish"), topologytest.Calls(t, s.Conn(0), "publish")}
+			h, entered := clusterWaits(t, s, nameOf(0, 0), rlock.WithClusterPublish(row.publish))
+			probes := topologytest.Calls(t, s.Conn(0), "spublish") - before[0]
+			enters(t, h, entered)
+			sharded := topologytest.Calls(t, s.Conn(0), "spublish") - before[0] - probes
+			plainly := topologytest.Calls(t, s.Conn(0), "publish") - before[1]
+			if sharded != row.sharded || plainly != row.plainly {
+				t.Errorf("%d SPUBLISH and %d PUBLISH, want %d and %d", sharded, plainly, row.sharded, row.plainly)
+			}
+			if _, err := s.Conn(0).Do("DEL", nameOf(0, 0)); err != nil { // the waiter has it
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func TestWaiterOfAClusterFollowsItsSlot(t *testing.T) {
+	s := topologytest.StartReplicated(t, 1, 1, 1)
+	name := nameOf(0, 0)
+	h, entered := clusterWaits(t, s, name)
+	s.Move(0, 1, codec.Slot(name))
+	listensAt(t, s, 1, name)
+	if err := h.Err(); err != nil {
+		t.Errorf("the hold ended: %v", err)
+	}
+	enters(t, h, entered)
+}
+
+func TestWaiterOfAClusterFollowsAPlannedFailover(t *testing.T) {
+	s := topologytest.StartReplicated(t, 1, 1, 1)
+	name := nameOf(0, 0)
+	h, entered := clusterWaits(t, s, name)
+	s.Failover(s.Replica(0))
+	listensAt(t, s, s.Replica(0), name)
+	if err := h.Err(); err != nil {
+		t.Errorf("the hold ended: %v", err)
+	}
+	enters(t, h, entered)
+}
+
+// WAIT was answered by the replica, so it has the lock.
+func TestHoldAndWaiterOutliveTheirMaster(t *testing.T) {
+	s := topologytest.StartReplicated(t, 1, 1, 1)
+	name := nameOf(0, 0)
+	h, entered := clusterWaits(t, s, name)
+	s.Servers[0].Kill()
+	listensAt(t, s, s.Replica(0), name)
+	if err := h.Err(); err != nil {
+		t.Errorf("the hold ended: %v", err)
+	}
+	enters(t, h, entered)
+}
+
+// A hold that the new master lacks is lost, and told long before its lease ends.
+func TestHoldThatTheNewMasterLacksIsTold(t *testing.T) {
+	s := topologytest.StartReplicated(t, 1, 1, 1)
+	name := nameOf(0, 0)
+	replica := s.Replica(0)
+	s.Servers[replica].Stop() // it hears nothing of the lock
+	h, err := openCluster(t, s, rlock.WithReplicaSync(false), rlock.WithWatchdogTimeout(10*time.Minute)).NewLock(name).Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Servers[0].Kill()
+	s.Servers[replica].Restart()
+	s.TakeOver(replica)
+	select {
+	case <-h.Done():
+		if err := h.Err(); !errors.Is(err, rlock.ErrLeaseLost) {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(6 * soonEnough):
+		t.Error("it was not told")
+	}
+}
+
+func TestLeasesOfAClusterAreRenewedBySlot(t *testing.T) {
+	s := topologytest.StartReplicated(t, 1, 1, 1)
+	c := openCluster(t, s, rlock.WithWatchdogTimeout(1500*time.Millisecond))
+	var holds []*rlock.Hold
+	for i := range 200 {
+		for _, name := range []string{fmt.Sprint("name-", i), fmt.Sprint("{tag}name-", i)} {
+			h, err := c.NewLock(name).Lock(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			holds = append(holds, h)
+		}
+	}
+	for began := time.Now(); time.Since(began) < 4*time.Second; time.Sleep(100 * time.Millisecond) {
+		for _, h := range holds {
+			if err := h.Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i := range 3 {
+		if n := topologytest.Errors(t, s.Conn(i), "CROSSSLOT"); n != 0 {
+			t.Errorf("server %d answered CROSSSLOT %d times", i, n)
+		}
+	}
+}
+
+func TestNameWhoseKeysAClusterWouldScatterIsRefused(t *testing.T) {
+	s := topologytest.StartReplicated(t, 1, 1, 1)
+	c := openCluster(t, s)
+	for _, name := range []string{"a{b", "a}b{", "{}a", "}b{c"} {
+		_, err := c.NewLock(name).TryLock(t.Context())
+		if !errors.Is(err, rlock.ErrInvalidName) || !strings.Contains(err.Error(), fmt.Sprint("slot ", codec.Slot(name))) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if h, err := c.NewLock("{a}b{").TryLock(t.Context()); err != nil {
+		t.Error(err)
+	} else if err := h.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Two clients exclude each other while slots move, connections are killed, a
+// planned failover comes, and a master dies. Replicas acknowledge each grant.
+func TestTwoClientsExcludeEachOtherThroughTrouble(t *testing.T) {
+	s := topologytest.StartReplicated(t, 1, 1, 1)
+	const names = 12
+	ctx, stop := context.WithCancel(t.Context())
+	var inside [names]atomic.Int32
+	var entries [names]atomic.Int32
+	var running sync.WaitGroup
+	for range 2 {
+		c := openCluster(t, s, rlock.WithWatchdogTimeout(5*time.Second))
+		for i := range 2 * names {
+			l, n := c.NewLock(nameOf(i%3, i%names)), i%names
+			running.Go(func() {
+				for ctx.Err() == nil {
+					h, err := l.Lock(ctx)
+					if err != nil {
+						continue
+					}
+					if inside[n].Add(1) != 1 && h.Err() == nil {
+						t.Errorf("two are inside of %s", l.Name())
+					}
+					entries[n].Add(1)
+					time.Sleep(time.Millisecond)
+					inside[n].Add(-1)
+					if err := h.Unlock(context.Background()); err != nil && !errors.Is(err, rlock.ErrNotHeld) && !errors.Is(err, rlock.ErrUncertain) {
+						t.Logf("unlock: %v", err)
+					}
+				}
+			})
+		}
+	}
+	goOn := func(what string) {
+		t.Helper()
+		var before [names]int32
+		for i := range names {
+			before[i] = entries[i].Load()
+		}
+		began := time.Now()
+		becomes(t, what+": all go on", func() bool {
+			for i := range names {
+				if entries[i].Load() < before[i]+10 {
+					return false
+				}
+			}
+			return true
+		})
+		t.Logf("%s: each name was entered ten times within %v", what, time.Since(began).Round(time.Millisecond))
+	}
+	goOn("at first")
+	for i := range 4 {
+		s.Move(0, 1, codec.Slot(nameOf(0, 3*i)))
+	}
+	goOn("slots have moved")
+	for i := range 3 {
+		if _, err := s.Servers[i].Dial(t).Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	goOn("connections were killed")
+	for i := range 3 {
+		s.Redial(i)
+	}
+	s.Failover(s.Replica(1))
+	goOn("a planned failover")
+	s.Servers[2].Kill()
+	s.AwaitMaster(s.Replica(2))
+	goOn("a master has died")
+	stop()
+	running.Wait()
+}
+
+func TestNothingIsLeftOfAClientOfACluster(t *testing.T) {
+	s := topologytest.StartReplicated(t, 1, 1, 1)
+	c, err := rlock.Open(t.Context(), s.ClusterURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if _, err := c.NewLock(nameOf(i, 0)).Lock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		go func() { _, _ = c.NewLock(nameOf(i, 0)).Lock(context.Background()) }()
+		becomes(t, "it waits", func() bool { return listeners(t, s.Conn(i), nameOf(i, 0)) == 1 })
+	}
+	c.Close()
+	for i := range 6 {
+		becomes(t, "no connection is left", func() bool {
+			list, err := redis.String(s.Conn(i).Do("CLIENT", "LIST"))
+			return err == nil && !strings.Contains(list, "name=rlock")
+		})
+	}
+}
