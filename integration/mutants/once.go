@@ -53,7 +53,7 @@ var once = []defect{
 	},
 	{
 		what: "an unlock that left a hold is sent again", guards: "R4",
-		edits: edits{{In: "release.answeredOnce", Call: "n.c.log.actedAs", Before: "r.send(); return"}},
+		edits: edits{{In: "release.answeredOnce", Call: "n.s.c.log.actedAs", Before: "r.send(); return"}},
 		by:    tests{"TestR4HoldsThatAreLeftAreSomebodyElses"},
 	},
 	{

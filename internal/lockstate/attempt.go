@@ -39,7 +39,7 @@ func (n *name) try(w *Waiter) {
 		// no hold behind; a place in the server's queue, where the kind has one,
 		// is kept for the next attempt.
 		if w.owner == (Owner{}) || w.ownerUsed {
-			w.owner, w.ownerUsed = n.c.ownOwner(), false
+			w.owner, w.ownerUsed = n.s.c.ownOwner(), false
 		}
 		st = n.ensureOwnerState(w.owner)
 		if w.l.traits.ByOwner {
@@ -51,10 +51,10 @@ func (n *name) try(w *Waiter) {
 	w.tries++
 	w.attempt = a
 	a.st.attempts++
-	n.c.work.add()
+	n.s.c.work.add()
 	if a.st.busy {
 		a.referenced = true
-		a.stuckTimer = n.c.after(n.c.o.Timeout, a.stuck)
+		a.stuckTimer = n.s.c.after(n.s.c.o.Timeout, a.stuck)
 	}
 	a.st.run(a)
 }
@@ -73,12 +73,12 @@ func (a *attempt) begin() {
 		a.unsent()
 		return
 	}
-	if a.w.Terms.As && n.c.strays.has(st.owner) {
+	if a.w.Terms.As && n.s.c.strays.has(st.owner) {
 		a.w.fail(strayed(st.owner)) // an unlock of it has been lost since it began to wait
 		a.unsent()
 		return
 	}
-	own := n.c.o.Watchdog
+	own := n.s.c.o.Watchdog
 	if a.w.Terms.HasLease {
 		own = a.w.Terms.Lease
 	}
@@ -88,7 +88,7 @@ func (a *attempt) begin() {
 	a.w.ownerUsed = true
 	a.req.Handler = a
 	a.w.fill(&a.want, st)
-	a.want.Lease = n.c.leaseArg(a.lease)
+	a.want.Lease = n.s.c.leaseArg(a.lease)
 	a.w.l.fill(&a.req, a.w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
 	if a.queued = n.s.sec.enqueue(&a.req); !a.queued {
 		a.failed()
@@ -107,7 +107,7 @@ func (a *attempt) stuck() {
 	if !queued && !a.cancel() {
 		return // its own send bounds it
 	}
-	a.w.fail(a.w.unsent(a.st.n.c.exec.Trouble(a.st.n.l.slot)))
+	a.w.fail(a.w.unsent(a.st.n.s.c.exec.Trouble(a.st.n.l.slot)))
 	if queued {
 		a.st.n.step()
 	} else {
@@ -125,7 +125,7 @@ func (a *attempt) unanswered() bool { return a.queued && !a.detached }
 // cancel takes the command back if it was not written yet. Then unsent must be
 // called. It is called with the shard locked.
 func (a *attempt) cancel() bool {
-	if a.queued && !a.detached && a.st.n.c.exec.Cancel(&a.req) {
+	if a.queued && !a.detached && a.st.n.s.c.exec.Cancel(&a.req) {
 		a.queued, a.w.ownerUsed = false, false
 		return true
 	}
@@ -156,14 +156,14 @@ func (a *attempt) end() {
 	}
 	a.detached = true
 	st, n := a.st, a.st.n
-	n.c.timers.cancel(a.stuckTimer)
+	n.s.c.timers.cancel(a.stuckTimer)
 	if a.w.attempt == a {
 		a.w.attempt = nil
 	}
 	st.attempts--
 	a.leave()
 	n.step()
-	n.c.work.done()
+	n.s.c.work.done()
 }
 
 // leave frees its owner's command queue.
@@ -220,7 +220,7 @@ func (a *attempt) Done(r *command.Request) {
 
 // refused handles the answer that another owner holds the lock.
 func (a *attempt) refused(g kind.Grant) {
-	a.st.n.c.log.waiting(a.w, g.TTL)
+	a.st.n.s.c.log.waiting(a.w, g.TTL)
 	a.w.ownerUsed = false
 	q, w := a.queue()
 	q.Refused(q.now(), w, a.w.l.pause(a.w.tries, g))
@@ -232,7 +232,7 @@ func (a *attempt) refused(g kind.Grant) {
 // asked for.
 func (a *attempt) failed() {
 	switch r := &a.req; {
-	case r.Fate == command.Closed || a.st.n.c.Closed():
+	case r.Fate == command.Closed || a.st.n.s.c.Closed():
 		a.reject(ErrClosed)
 	case r.Fate == command.NotSent && (!r.Permanent() || a.w.wasRefused()):
 		a.retryLater(r.Wire.Err)

@@ -52,7 +52,7 @@ func (w *Waiter) leaveServer() {
 		st.dropIfIdle()
 		return
 	}
-	n.c.work.add()
+	n.s.c.work.add()
 	st.run(&cleanup{st: st, calls: calls, work: true})
 }
 
@@ -74,7 +74,7 @@ func (k *cleanup) begin() {
 
 func (k *cleanup) end() {
 	if k.work {
-		k.st.n.c.work.done()
+		k.st.n.s.c.work.done()
 	}
 	k.st.done()
 }
@@ -85,7 +85,7 @@ func (k *cleanup) Unanswered(*command.Request) {}
 // Paused has it sent again.
 func (k *cleanup) Paused(r *command.Request, d time.Duration) {
 	n := k.st.n
-	n.c.after(d, func() {
+	n.s.c.after(d, func() {
 		defer n.s.enter(mayBlock).leave()
 		if !n.s.sec.again(r) {
 			k.end()

@@ -132,7 +132,7 @@ func (e eventLog) entered(ctx context.Context, w *Waiter, h *Hold, err error) {
 	if !e.on(ctx, slog.LevelDebug) {
 		return
 	}
-	c := w.n.c
+	c := w.n.s.c
 	waited := slog.Duration("waited", max(c.now()-w.began, 0))
 	if err != nil {
 		e.l.LogAttrs(ctx, slog.LevelDebug, "not acquired", named(w.n.l.name), waited, failed(Named("acquire", w.n.l.name, err)))

@@ -22,7 +22,7 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	c := &State{id: uuid.New(), o: Config{Watchdog: time.Minute, Timeout: time.Second, Clock: clock.System()}}
 	l := &Lock{c: c, kind: kind.Reentrant, traits: kind.Reentrant.Traits(), name: strings.Repeat("long", 40)} // has to be cut, which allocates
 	s := newShard(c)
-	n := &name{c: c, s: s, l: l}
+	n := &name{s: s, l: l}
 	n.queues = &waitQueue{shard: s, n: n, l: l}
 	te := &OwnerState{n: n, owner: c.NewOwner()}
 	h := &Hold{l: l, st: te}
@@ -70,7 +70,7 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 	c := &State{id: uuid.New(), o: Config{Clock: clock.System()}}
 	s := newShard(c)
-	te := &OwnerState{n: &name{c: c, s: s, l: &Lock{c: c, name: "orders"}}}
+	te := &OwnerState{n: &name{s: s, l: &Lock{c: c, name: "orders"}}}
 	free := false
 	e := newEventLog(slog.New(handlerFunc(func() {
 		if free = s.mu.TryLock(); free {
@@ -105,7 +105,7 @@ func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 	defer dog.Close()
 	r := &renewal{c: c}
 	for lock, left := range map[string]time.Duration{"late": 3 * time.Hour, "early": time.Hour, "later": 2 * time.Hour} {
-		te := &OwnerState{owner: Owner{thread: int64(left)}, n: &name{c: c, s: newShard(c), l: &Lock{c: c, name: lock}}}
+		te := &OwnerState{owner: Owner{thread: int64(left)}, n: &name{s: newShard(c), l: &Lock{c: c, name: lock}}}
 		te.lease = dog.Register(te)
 		te.lease.Live(c.now()+left, watchdog.Never, watchdog.Never)
 		r.subs = append(r.subs, renewee{i: len(r.subs), st: te})

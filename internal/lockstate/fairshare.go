@@ -20,7 +20,7 @@ func (n *name) noteGrant(l *Lock) {
 // noteRelease records that this client releases its last hold of the name, held
 // since an instant. If it is time, it counts the clients that want the name.
 func (n *name) noteRelease(l *Lock, since time.Duration) {
-	if !n.c.o.Courtesy || !l.traits.FairShare {
+	if !n.s.c.o.Courtesy || !l.traits.FairShare {
 		return
 	}
 	now, q := n.now(), n.findQueue(l, Owner{})
@@ -34,7 +34,7 @@ func (n *name) noteRelease(l *Lock, since time.Duration) {
 	}
 	listens := q != nil && q.Listening()
 	n.fairShare.Released(now, listens)
-	if !n.c.noClientCounts.Load() && n.fairShare.CountDue(now) {
+	if !n.s.c.noClientCounts.Load() && n.fairShare.CountDue(now) {
 		n.countClients(l, n.fairShare, listens)
 	}
 }
@@ -45,7 +45,7 @@ func (n *name) noteRelease(l *Lock, since time.Duration) {
 // both, as this library does, must not count twice.
 func (n *name) countClients(l *Lock, share *wakepolicy.FairShare, listens bool) {
 	all := &clientCount{n: n, share: share, listens: listens}
-	for _, s := range n.c.top.Subscriptions(l.slot) {
+	for _, s := range n.s.c.top.Subscriptions(l.slot) {
 		sort := "NUMSUB"
 		if s.Sharded {
 			sort = "SHARDNUMSUB"
@@ -71,7 +71,7 @@ func (k *clientCount) ask(l *Lock, sort string) {
 	k.open++
 	r := &command.Request{Resend: command.Read, Slot: l.slot} // it changes nothing, and its time is over at once
 	r.Command("PUBSUB", append(r.Wire.ArgBuffer[:0], sort, l.kind.Channels(&l.names, nil)[0])...)
-	c, s := k.n.c, k.n.s
+	c, s := k.n.s.c, k.n.s
 	r.Handler = command.DoneFunc(func(r *command.Request) {
 		clients, err := listeners(r.Wire.Reply, r.Wire.Err)
 		if r.Fate == command.Refused && !r.Passing() {

@@ -118,6 +118,6 @@ func (f *forcing) end(r *command.Request, fate command.Fate) {
 		n.wakeHead() // no message will tell
 	}
 	n.unpin()
-	n.c.work.done()
+	n.s.c.work.done()
 	close(f.done)
 }

@@ -27,7 +27,7 @@ func (a *attempt) granted(r *command.Request) {
 		h.giveBack()
 		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, st.least(r.Wire.Sent, a.lease)))
 	case r.Unreplicated():
-		n.c.log.unreplicated(st, r)
+		n.s.c.log.unreplicated(st, r)
 		a.giveBackFirst(h, func() { a.retryLater(errUnreplicated) })
 		return
 	case a.forces != n.forces:
@@ -88,7 +88,7 @@ func (n *name) supersede(st *OwnerState) {
 // so that the waiter's next attempt is not refused by this grant.
 func (a *attempt) giveBackFirst(h *Hold, then func()) {
 	h.release(nil, func(err error) {
-		a.st.n.c.log.givenBack(a.st, err)
+		a.st.n.s.c.log.givenBack(a.st, err)
 		then()
 	})
 	a.leave()
@@ -97,7 +97,7 @@ func (a *attempt) giveBackFirst(h *Hold, then func()) {
 // grant makes a living hold. It reports false if the hold can't be trusted any
 // more (H3).
 func (st *OwnerState) grant(w *Waiter, sent, lease time.Duration) (*Hold, bool) {
-	c := st.n.c
+	c := st.n.s.c
 	h := st.firstHold
 	if h.st != nil {
 		h = c.o.NewHold()

@@ -38,7 +38,7 @@ func (r *release) answeredOnce(q *command.Request, result kind.Release) {
 		r.ownMessageMissed()
 	}
 	if result == codec.Partial {
-		n.c.log.actedAs(st)
+		n.s.c.log.actedAs(st)
 	} else {
 		st.loseTally(r.l, errVanished)
 	}
@@ -74,7 +74,7 @@ func (r *release) askReplicas(q *command.Request) {
 	n := r.st.n
 	r.referenced = true
 	n.s.sec.queued = true
-	asking := n.c.exec.AwaitReplicas(q, func(acked int, err error) {
+	asking := n.s.c.exec.AwaitReplicas(q, func(acked int, err error) {
 		defer n.s.enter(mustNotBlock).leave()
 		switch {
 		case err != nil:
@@ -108,7 +108,7 @@ func (r *release) askWhetherItRan(met error) {
 	r.referenced = true
 	r.failed = met
 	ask := r.l.kind.Ask(nil, kind.HeldBy, &r.want)
-	n.s.sec.ask(r.l, ask, later(n.now(), n.c.o.Timeout), func(reply any, err error) {
+	n.s.sec.ask(r.l, ask, later(n.now(), n.s.c.o.Timeout), func(reply any, err error) {
 		defer n.s.enter(mustNotBlock).leave()
 		var held kind.Answer
 		if err == nil {
@@ -137,7 +137,7 @@ func (r *release) countOnce() {
 		return
 	}
 	r.referenced = true
-	n.s.sec.ask(r.l, ask, min(r.req.Until, later(n.now(), n.c.latchTTL())), func(reply any, err error) {
+	n.s.sec.ask(r.l, ask, min(r.req.Until, later(n.now(), n.s.c.latchTTL())), func(reply any, err error) {
 		defer n.s.enter(mustNotBlock).leave()
 		var said kind.Known
 		if err == nil {

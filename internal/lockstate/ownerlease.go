@@ -11,7 +11,7 @@ import (
 // (H5).
 func (st *OwnerState) register() {
 	if st.lease == nil {
-		st.lease = st.n.c.watchdog.Register(st)
+		st.lease = st.n.s.c.watchdog.Register(st)
 	}
 }
 
@@ -28,7 +28,7 @@ func (st *OwnerState) needs(now time.Duration) time.Duration {
 			continue
 		}
 		if now < h.until {
-			need = max(need, st.n.c.o.Watchdog)
+			need = max(need, st.n.s.c.o.Watchdog)
 		}
 		need = max(need, watchdog.Lasting(h.trust()-now))
 	}
@@ -110,7 +110,7 @@ func (st *OwnerState) alarm() {
 // for one watchdog timeout, and at least for as long as the server remembers an
 // unlock. The owner may have released by then, and hold again.
 func (st *OwnerState) mayArrive(lease time.Duration) {
-	c := st.n.c
+	c := st.n.s.c
 	r := st.ensureExtras()
 	if r.lateUntil == 0 || lease < r.lateLease {
 		r.lateLease = lease
@@ -135,7 +135,7 @@ func (st *OwnerState) trust(sent, lease time.Duration) time.Duration {
 // hasLateCommands tells whether a lost command may still arrive, which is a
 // reason to keep the state. A timer drops the state afterwards.
 func (st *OwnerState) hasLateCommands() bool {
-	r, c := st.extras, st.n.c
+	r, c := st.extras, st.n.s.c
 	if r == nil || r.lateUntil == 0 {
 		return false
 	}

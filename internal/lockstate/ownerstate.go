@@ -114,7 +114,7 @@ func (n *name) ensureOwnerState(o Owner) *OwnerState {
 }
 
 func (n *name) newOwnerState(o Owner) *OwnerState {
-	st, first := n.c.o.NewOwner()
+	st, first := n.s.c.o.NewOwner()
 	*st = OwnerState{n: n, owner: o, next: n.states, listed: true, firstHold: first}
 	if st.next != nil {
 		st.next.prev = st
@@ -163,7 +163,7 @@ func (st *OwnerState) done() {
 // it refuses the command, and those holds must not be lost by the pause (H6).
 func (st *OwnerState) pause(d time.Duration, send operationFunc) {
 	st.paused = true
-	st.n.c.after(d, func() {
+	st.n.s.c.after(d, func() {
 		s := st.n.s
 		defer s.enter(mayBlock).leave()
 		if st.renewing {
@@ -309,7 +309,7 @@ func (st *OwnerState) loseTally(l *Lock, cause error) {
 		h = next
 	}
 	if len(lost) > 0 {
-		st.n.c.log.lost(st, lost, cause)
+		st.n.s.c.log.lost(st, lost, cause)
 		st.updateLease()
 		st.n.wakeHead()
 	}
@@ -330,7 +330,7 @@ func (st *OwnerState) lose(cause error) {
 		h.over(lostBy(cause))
 	}
 	if len(holds) > 0 {
-		st.n.c.log.lost(st, holds, cause)
+		st.n.s.c.log.lost(st, holds, cause)
 		// The message of a forced unlock is still to come.
 		if cause != errForced {
 			st.n.wakeHead()

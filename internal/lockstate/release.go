@@ -59,7 +59,7 @@ func (c *State) latchTTL() time.Duration { return 5*c.o.Timeout + time.Second }
 
 // unlockLimit is the last instant at which an unlock that begins now is sent.
 // The latch must outlive every send by a command timeout (R1).
-func (n *name) unlockLimit() time.Duration { return n.now() + n.c.latchTTL() - n.c.o.Timeout }
+func (n *name) unlockLimit() time.Duration { return n.now() + n.s.c.latchTTL() - n.s.c.o.Timeout }
 
 // undoLimit is the limit of unlocks that give back what nobody holds: until
 // they are answered, or the client is closed. Their owner is used once, so they
@@ -103,7 +103,7 @@ func resend(c *kind.Call) command.Resend {
 // begin sends the unlock. It runs with the shard locked, in the owner's command queue.
 func (r *release) begin() {
 	st := r.st
-	c := st.n.c
+	c := st.n.s.c
 	if r.lease == 0 {
 		r.lease = c.o.Watchdog
 	}
@@ -200,7 +200,7 @@ func (r *release) Paused(q *command.Request, d time.Duration) {
 		return
 	}
 	// An earlier send may still set the lease, so nothing comes in between.
-	n.c.after(d, func() {
+	n.s.c.after(d, func() {
 		defer n.s.enter(mayBlock).leave()
 		r.send()
 	})
@@ -236,7 +236,7 @@ func (r *release) Done(q *command.Request) {
 		return
 	}
 	switch r.failed = q.Wire.Err; {
-	case q.Passing() || r.st.n.c.Closed() || q.Fate == command.Lost:
+	case q.Passing() || r.st.n.s.c.Closed() || q.Fate == command.Lost:
 		r.expire()
 	case q.MayHaveRun() && r.once && !r.st.shown:
 		r.askWhetherItRan(q.Wire.Err)
@@ -253,7 +253,7 @@ func (r *release) Done(q *command.Request) {
 
 // sent bounds the repetitions: the latch must outlive each of them (R1).
 func (r *release) sent() {
-	if c := r.st.n.c; !r.once && r.req.Until != watchdog.Never {
+	if c := r.st.n.s.c; !r.once && r.req.Until != watchdog.Never {
 		r.req.Until = min(r.req.Until, r.req.First+c.latchTTL()-c.o.Timeout)
 	}
 }
@@ -281,7 +281,7 @@ func (r *release) answered(q *command.Request, result kind.Release) {
 		err = fmt.Errorf("released, but %w", errUnreplicated)
 	}
 	if !q.MayArrive && r.want.Latch != nil {
-		n.c.exec.Discard(r.l.slot, r.want.Latch)
+		n.s.c.exec.Discard(r.l.slot, r.want.Latch)
 	}
 	if r.ownMessage && result != codec.Final {
 		r.ownMessageMissed()
@@ -323,7 +323,7 @@ func (r *release) finish(err error) {
 // has answered, the latch keeps late copies of the command from running.
 func (r *release) finishCommand() {
 	if r.once && r.req.MayArrive {
-		r.st.n.c.strays.add(r.st.owner)
+		r.st.n.s.c.strays.add(r.st.owner)
 	}
 	if r.req.MayArrive && r.req.Fate != command.Answered {
 		r.st.mayArrive(r.lease)

@@ -13,10 +13,10 @@ import (
 func (r *release) report(err error) {
 	if !r.reported {
 		r.reported = true
-		r.st.n.c.timers.cancel(r.limitTimer)
-		r.st.n.c.timers.cancel(r.queueTimer)
+		r.st.n.s.c.timers.cancel(r.limitTimer)
+		r.st.n.s.c.timers.cancel(r.queueTimer)
 		if r.outcome != nil {
-			r.st.n.c.releases.done()
+			r.st.n.s.c.releases.done()
 			r.outcome <- err
 		} else {
 			r.then(err)
@@ -39,7 +39,7 @@ func (r *release) reportAtLimit() {
 	if r.limit == watchdog.Never || r.limitTimer != nil {
 		return
 	}
-	r.limitTimer = n.c.after(max(r.callersLimit()-n.now(), 0)+time.Millisecond, func() {
+	r.limitTimer = n.s.c.after(max(r.callersLimit()-n.now(), 0)+time.Millisecond, func() {
 		defer n.s.enter(mayBlock).leave()
 		r.reportIfLate()
 	})
@@ -48,7 +48,7 @@ func (r *release) reportAtLimit() {
 // reportIfLate tells the caller what is known when the limit has passed. What
 // waits to be written is taken back. It is called with the shard locked.
 func (r *release) reportIfLate() {
-	c := r.st.n.c
+	c := r.st.n.s.c
 	switch {
 	case r.reported || r.st.n.now() <= r.callersLimit(): // Close runs all timers at once
 	case !r.req.Begun():
@@ -76,7 +76,7 @@ func (r *release) expire() {
 	switch {
 	case r.req.First != 0:
 		r.finish(r.uncertain())
-	case r.st.n.c.Closed():
+	case r.st.n.s.c.Closed():
 		r.finish(ErrClosed)
 	default:
 		r.finish(fmt.Errorf("not released, the key is left to expire: %w", r.failed))
@@ -85,7 +85,7 @@ func (r *release) expire() {
 
 func (r *release) uncertain() error {
 	then := "if it did not run, the key is left to expire"
-	if r.once && !r.st.n.c.Closed() && r.st.n.now() <= r.req.Until {
+	if r.once && !r.st.n.s.c.Closed() && r.st.n.now() <= r.req.Until {
 		then = "it is repeated while the lease lasts"
 	}
 	return fmt.Errorf("%w: the unlock was sent and never answered; %s: %w", ErrUncertain, then, r.failed)
@@ -96,7 +96,7 @@ func (r *release) uncertain() error {
 func (r *release) unsentSoFar() error {
 	why := r.failed
 	if why == nil {
-		if why = r.st.n.c.exec.Trouble(r.l.slot); why == nil {
+		if why = r.st.n.s.c.exec.Trouble(r.l.slot); why == nil {
 			why = errUnwritten
 		}
 	}

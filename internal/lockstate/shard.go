@@ -38,7 +38,6 @@ func (c *State) shard(key string) *shard {
 // its owners. It exists as long as there is one of either. There may be a
 // hundred thousand names that are held and never waited for, so it is small.
 type name struct {
-	c *State
 	s *shard
 	l *Lock // a handle, for its key and its family
 
@@ -91,7 +90,7 @@ func (s *shard) pin(l *Lock) *name {
 	n := s.find(l)
 	if n == nil {
 		key := l.Key()
-		n = &name{c: l.c, s: s, l: l, fairShare: s.fairShares.Find(key), sibling: s.names[key]}
+		n = &name{s: s, l: l, fairShare: s.fairShares.Find(key), sibling: s.names[key]}
 		s.names[key] = n
 	}
 	n.pins++

@@ -30,11 +30,11 @@ func (a *attempt) undo() {
 	l, want := a.w.l, a.want
 	u := st.newUndo(l, &want)
 	u.then = func(err error) {
-		n.c.log.undone(st, err)
+		n.s.c.log.undone(st, err)
 		if late {
-			n.c.log.undoRepeats(st, a.lease)
+			n.s.c.log.undoRepeats(st, a.lease)
 			until := later(n.now(), a.lease)
-			n.c.after(undoEvery, func() { st.undoAgain(l, &want, until) })
+			n.s.c.after(undoEvery, func() { st.undoAgain(l, &want, until) })
 		}
 		a.resolve()
 	}
@@ -44,7 +44,7 @@ func (a *attempt) undo() {
 
 // newUndo makes the release of what may have been got for want.
 func (st *OwnerState) newUndo(l *Lock, want *kind.Want) *release {
-	u := newRelease(st, l, st.n.c.undoLimit())
+	u := newRelease(st, l, st.n.s.c.undoLimit())
 	u.undo = true
 	u.want.Wait, u.want.Once = want.Wait, want.Once
 	return u
@@ -54,7 +54,7 @@ func (st *OwnerState) newUndo(l *Lock, want *kind.Want) *release {
 func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
 	n := st.n
 	defer n.s.enter(mayBlock).leave()
-	if n.c.Closed() {
+	if n.s.c.Closed() {
 		return
 	}
 	n = n.s.pin(l)
@@ -63,14 +63,14 @@ func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
 	st = n.ensureOwnerState(st.owner)
 	st.shown = st.shown || shown
 	u := st.newUndo(l, want)
-	n.c.work.add()
+	n.s.c.work.add()
 	u.then = func(err error) {
 		if err == nil {
-			n.c.log.undone(st, err)
+			n.s.c.log.undone(st, err)
 		}
-		n.c.work.done()
+		n.s.c.work.done()
 		if n.now() < until {
-			n.c.after(undoEvery, func() { st.undoAgain(l, want, until) })
+			n.s.c.after(undoEvery, func() { st.undoAgain(l, want, until) })
 		}
 	}
 	st.run(u)
@@ -126,12 +126,12 @@ func (a *attempt) countHolds() {
 			a.undecided(fmt.Sprintf("the owner holds %d, of which some are of leases that ended and were not unlocked", count))
 		case count == known:
 			a.resumeAs()
-		case count == known+1 && n.c.Exclusive(st.owner):
+		case count == known+1 && n.s.c.Exclusive(st.owner):
 			// This owner is used again. If the undo were repeated after its
 			// latch expired, it would release another hold.
 			u := newRelease(st, w.l, n.unlockLimit())
 			u.then = func(err error) {
-				n.c.log.undone(st, err)
+				n.s.c.log.undone(st, err)
 				if err != nil && !errors.Is(err, ErrNotHeld) {
 					w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", ErrUncertain, err))
 				}
@@ -156,7 +156,7 @@ func (a *attempt) resumeAs() {
 // undecided ends an attempt whose outcome can't be found out.
 func (a *attempt) undecided(why string) {
 	n := a.st.n
-	n.c.log.undecided(a.st, why)
+	n.s.c.log.undecided(a.st, why)
 	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", ErrUncertain, why, a.lease))
 	a.w.asked()
 	a.unsent()

@@ -131,7 +131,7 @@ func (r *release) start() {
 	if st.busy {
 		r.referenced = true
 		n := st.n
-		r.queueTimer = n.c.after(max(r.limit-n.now(), n.c.o.Timeout)+time.Millisecond, func() {
+		r.queueTimer = n.s.c.after(max(r.limit-n.now(), n.s.c.o.Timeout)+time.Millisecond, func() {
 			defer n.s.enter(mayBlock).leave()
 			r.reportIfLate()
 		})
@@ -144,7 +144,7 @@ func (r *release) start() {
 func (h *Hold) giveBack() {
 	n := h.st.n
 	h.release(nil, func(err error) {
-		n.c.log.givenBack(h.st, err)
+		n.s.c.log.givenBack(h.st, err)
 		// Without a subscription the waiters would not notice the release.
 		for q := n.first(); q != nil; q = q.next {
 			q.GivenBack()

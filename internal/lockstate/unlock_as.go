@@ -65,7 +65,7 @@ func (u *unlockAs) begin() {
 		st.done()
 		return
 	}
-	if st.n.c.strays.has(st.owner) {
+	if st.n.s.c.strays.has(st.owner) {
 		u.r.finish(strayed(st.owner)) // an unlock of it has been lost since this one began to wait
 		return
 	}
@@ -75,7 +75,7 @@ func (u *unlockAs) begin() {
 // answered sends the unlock.
 func (u *unlockAs) answered(reply any, err error) {
 	r, st := u.r, u.r.st
-	c := st.n.c
+	c := st.n.s.c
 	defer st.n.s.enter(mustNotBlock).leave()
 	var left kind.Answer
 	if err == nil {

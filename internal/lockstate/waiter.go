@@ -125,7 +125,7 @@ func (w *Waiter) waitError(cause error) error {
 	last := facts.Trouble
 	if last == nil && (w.attempt != nil || facts.InFlight) {
 		// A request that waits to be written does not know yet why it can't be.
-		last = w.n.c.exec.Trouble(w.n.l.slot)
+		last = w.n.s.c.exec.Trouble(w.n.l.slot)
 	}
 	elapsed := errors.Is(cause, ErrLocked)
 	unanswered := w.attempt != nil && w.attempt.unanswered()
@@ -198,7 +198,7 @@ func (w *Waiter) unreachable(err error) error {
 // sinceLost adds to the error of a lost command why there has been no
 // connection since.
 func (w *Waiter) sinceLost(err error) error {
-	if why := w.n.c.exec.Trouble(w.n.l.slot); why != nil && command.IsLost(err) {
+	if why := w.n.s.c.exec.Trouble(w.n.l.slot); why != nil && command.IsLost(err) {
 		return fmt.Errorf("%w; since then: %w", err, why)
 	}
 	return err
@@ -319,7 +319,7 @@ func (w *Waiter) Await(ctx context.Context, wait time.Duration) error {
 // Result is what the caller returns. cause is why it stopped waiting, nil if
 // the wait of w has ended.
 func (w *Waiter) Result(ctx context.Context, cause error) (*Hold, error) {
-	c, s := w.n.c, w.n.s
+	c, s := w.n.s.c, w.n.s
 	if cause != nil && ctx.Err() != nil {
 		cause = ctx.Err() // both may have ended
 	}

@@ -53,7 +53,7 @@ func (n *name) ensureQueue(l *Lock, o Owner) *waitQueue {
 	s := n.s
 	q := s.spareQueues
 	if q == nil {
-		q = &waitQueue{Queue: waitqueue.New(n.c.o.Timeout, rand.N[time.Duration]), shard: s}
+		q = &waitQueue{Queue: waitqueue.New(n.s.c.o.Timeout, rand.N[time.Duration]), shard: s}
 	} else {
 		s.spareQueues = q.next
 		s.spareCount--
