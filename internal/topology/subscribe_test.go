@@ -1,7 +1,6 @@
 package topology_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/leakcheck"
-	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
 )
@@ -129,9 +127,5 @@ func TestOneServersURLsAreOpened(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "u:p") {
 			t.Errorf("%s: %v", url, err)
 		}
-	}
-	_, err := topology.Open("redis+sentinel://h:1/m", topology.Settings{})
-	if !errors.Is(err, redisconn.ErrTopology) {
-		t.Errorf("got %v", err)
 	}
 }
