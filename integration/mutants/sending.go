@@ -29,7 +29,7 @@ var sending = []defect{
 	},
 	{
 		what: "a refusal that passes is final", guards: "resend rules",
-		edits: edits{{In: "Executor.sendsAgain", Stmt: "return said.Transient() || _", Put: "return said.Transient()"}},
+		edits: edits{{In: "Executor.sendsAgain", Stmt: "return said.Transient() || r.misplaced || _", Put: "return said.Transient() || r.misplaced"}},
 		by:    tests{"TestRefusalIsWaitedOut"},
 	},
 	{
@@ -44,7 +44,7 @@ var sending = []defect{
 	},
 	{
 		what: "the last unlock is told to another channel", guards: "codec",
-		edits: edits{{In: "luasrc.Unlock", Call: "append", Arg: 5, Put: "latch"}},
+		edits: edits{{In: "luasrc.Unlock", Call: "append", Nth: 2, Arg: 5, Put: "latch"}},
 		by:    tests{"TestUnlockOfTheLastHoldFreesAndTells"},
 	},
 }
