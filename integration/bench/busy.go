@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"os"
+	"sync/atomic"
 )
 
 // busyRole is a child that only spins, as other work on the machine does.
@@ -29,17 +30,12 @@ func startBusy(n int) (end func(), err error) {
 
 // busyMain spins until its standard input ends.
 func busyMain() {
-	ended := make(chan struct{})
+	var ended atomic.Bool
 	go func() {
 		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		}
-		close(ended)
+		ended.Store(true)
 	}()
-	for {
-		select {
-		case <-ended:
-			return
-		default:
-		}
+	for !ended.Load() {
 	}
 }

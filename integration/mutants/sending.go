@@ -29,7 +29,7 @@ var sending = []defect{
 	},
 	{
 		what: "a refusal that passes is final", guards: "resend rules",
-		edits: edits{{In: "Executor.sendsAgain", Stmt: "return said.Transient() || _ || _", Put: "return said.Transient() || r.misplaced"}},
+		edits: edits{{In: "Executor.sendsAgain", Stmt: "return said.Transient() || r.misplaced || _", Put: "return said.Transient() || r.misplaced"}},
 		by:    tests{"TestRefusalIsWaitedOut"},
 	},
 	{

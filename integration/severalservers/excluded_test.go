@@ -49,6 +49,7 @@ var excluded = map[string]string{
 	"TestReplicaSyncSendsWAITOnlyWhenAsked":                       replicas,
 	"TestReplicaSyncWithoutReplicasSendsNoWAIT":                   replicas,
 	"TestReplicaThatIsGoneIsNotWaitedForAgain":                    replicas,
+	"TestReplicasOfAnUnlockAreAskedOnceMore":                      replicas,
 	"TestServerThatBecomesAReplicaForGood":                        replicas,
 	"TestUnlockThatNoReplicaAcknowledgesCountsOnce":               replicas,
 	"TestPoolFollowsItsAddressToAnotherMaster":                    aPool,

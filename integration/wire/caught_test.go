@@ -35,12 +35,12 @@ var wrongScripts = []struct {
 		"another text with the same calls", "lock", "return nil; end;", "return nil end;", "first acquire, by a try",
 		[]string{"lock of order:17, differ", "java only: EVALSHA lock " + lockSHA},
 	}, {
-		"no message", unlockOnce, "call(ARGV[4] or 'publish', KEYS[2], ARGV[1])", "", "final unlock",
+		"no message", unlockOnce, "call('publish', KEYS[2], ARGV[1])", "", "final unlock",
 		[]string{"unlock of order:17, differ", "java only:     publish redisson_lock__channel:{order:17} 0", "messages differ"},
 	}, {
 		"the message before the deletion", unlockOnce,
-		"call('del', lock)\ncall(ARGV[4] or 'publish', KEYS[2], ARGV[1])",
-		"call(ARGV[4] or 'publish', KEYS[2], ARGV[1])\ncall('del', lock)", "final unlock",
+		"call('del', lock)\nif not ARGV[4] then\n  call('publish', KEYS[2], ARGV[1])\nend",
+		"call('publish', KEYS[2], ARGV[1])\ncall('del', lock)", "final unlock",
 		[]string{"unlock of order:17, differ", "go only:       del order:17"},
 	}, {
 		"no latch", "unlock", "call('set', latch, result, 'px', ARGV[5])", "", "partial unlock",
