@@ -50,6 +50,17 @@ func TestIdleIsTheShareWithoutProcessorTime(t *testing.T) {
 			t.Errorf("%s: %v, want %v", metric, got, want)
 		}
 	}
+	d := &document{r: r.Report}
+	d.idleDetails()
+	for _, want := range []string{"| callers | 128 |", "| rlock | 25.0 |", "| rlock | -50.0 |"} {
+		if !strings.Contains(d.String(), want) {
+			t.Errorf("no %q in\n%s", want, d.String())
+		}
+	}
+	older := &document{r: lacking()}
+	if older.idleDetails(); older.String() != "" {
+		t.Errorf("of a run that did not measure it: %s", older.String())
+	}
 	var out strings.Builder
 	if err := printTable(&out, r.Report); err != nil {
 		t.Fatal(err)
