@@ -43,8 +43,7 @@ func (p *bareParty) handle(name string) handle {
 	h.lockCall = encode("EVALSHA", luasrc.Lock(nil, name, p.owner, lease.Milliseconds()))
 	h.subscribe = encodeWords("SUBSCRIBE", codec.Channel(name))
 	h.unsubscribe = encodeWords("UNSUBSCRIBE", codec.Channel(name))
-	h.name = name
-	h.arm()
+	h.unlockCall = encode("EVALSHA", luasrc.UnlockOnce(nil, name, codec.Channel(name), p.owner, lease.Milliseconds(), luasrc.Publish))
 	return h
 }
 
@@ -53,18 +52,9 @@ func (p *bareParty) close() {}
 // bareHandle has its commands encoded beforehand.
 type bareHandle struct {
 	p                                            *bareParty
-	name                                         string
 	lockCall, unlockCall, subscribe, unsubscribe []byte
-	latch                                        string     // of the unlock to come
-	used                                         []byte     // DEL of the last one
 	parted                                       chan error // while it leaves the channel
 	reply                                        [512]byte
-}
-
-// arm encodes the next unlock: each has a latch of its own.
-func (h *bareHandle) arm() {
-	h.latch = codec.FreshLatch(h.name)
-	h.unlockCall = encode("EVALSHA", luasrc.Unlock(nil, h.name, codec.Channel(h.name), h.latch, h.p.owner, lease.Milliseconds(), 16_000, luasrc.Publish))
 }
 
 // ask sends a command, or nothing, and gives what comes then: so many lines.
@@ -96,11 +86,6 @@ const (
 )
 
 func (h *bareHandle) lock(context.Context) error {
-	if h.used != nil {
-		if _, err := h.ask(h.p.commands, h.used, 1); err != nil {
-			return err
-		}
-	}
 	granted, err := h.try()
 	if granted || err != nil {
 		return err
@@ -143,7 +128,5 @@ func (h *bareHandle) unlock(context.Context) error {
 		h.parted = nil
 	}
 	_, err := h.ask(h.p.commands, h.unlockCall, 1)
-	h.used = encodeWords("DEL", h.latch)
-	h.arm()
 	return err
 }

@@ -75,7 +75,23 @@ func (d *document) pairDetails() {
 		}
 	}
 	d.table("pairs", "", columns, limitName, javaP)
-	d.text("rlock's commands are EVALSHA, EVALSHA and a DEL of the unlock's latch. With many callers the DELs of a batch become one.\n")
+	d.text("rlock's commands are two EVALSHA. In runs before 2026-11-22 a DEL of the unlock's latch followed; with many callers the DELs of")
+	d.text("a batch became one.\n")
+	d.idleDetails()
+}
+
+// idleDetails says who waited for whom. Older runs, which -from may read, did not measure it.
+func (d *document) idleDetails() {
+	if len(d.r.places("pairs")) == 0 {
+		return
+	}
+	if _, ok := d.r.median("pairs", ours, d.r.places("pairs")[0], serverIdle); !ok {
+		return
+	}
+	d.text("How much of the time the server did not run, in percent, since it waited for commands or for a core. Near 0 no client can be quicker:\n")
+	d.table("pairs", "callers", d.overPlaces("pairs", serverIdle))
+	d.text("The same of the client's process; below 0 it used more than one core:\n")
+	d.table("pairs", "callers", d.overPlaces("pairs", clientIdle))
 }
 
 func (d *document) handoffDetails() {

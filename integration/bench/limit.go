@@ -23,6 +23,9 @@ type limit struct {
 	encoded [][]byte // one chunk of depth/2 commands each, going round the names
 }
 
+// pairCommands are the commands of a pair: lock and unlock. An owner that is used once needs no more.
+const pairCommands = 2
+
 // limitNames are as many as the most callers of the other peers have.
 const limitNames = 1024
 
@@ -32,11 +35,9 @@ func newLimit(addr string, depth int) *limit {
 	for i := range limitNames {
 		name := fmt.Sprint("limit:", i)
 		owner := fmt.Sprint("00000000-0000-4000-8000-000000000000:", i)
-		latch := codec.FreshLatch(name)
 		all = append(all,
 			encode("EVALSHA", luasrc.Lock(nil, name, owner, lease.Milliseconds())),
-			encode("EVALSHA", luasrc.Unlock(nil, name, codec.Channel(name), latch, owner, lease.Milliseconds(), 16_000, luasrc.Publish)),
-			encodeWords("DEL", latch))
+			encode("EVALSHA", luasrc.UnlockOnce(nil, name, codec.Channel(name), owner, lease.Milliseconds(), luasrc.Publish)))
 	}
 	// Whole turns around the names, in chunks of half the depth.
 	chunk := depth / 2
@@ -79,14 +80,14 @@ func encodeWords(words ...string) []byte {
 	return b
 }
 
-// run gives the time of a pair: lock, unlock and DEL.
-func (l *limit) run(length time.Duration) (loaded, error) {
+// load gives the time of a pair; of s it takes the length alone.
+func (l *limit) load(s spec) (loaded, error) {
 	conn, err := net.Dial("tcp", l.addr)
 	if err != nil {
 		return loaded{}, err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(length + grace)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(s.length + grace)); err != nil {
 		return loaded{}, err
 	}
 	buf := make([]byte, 64<<10)
@@ -112,7 +113,7 @@ func (l *limit) run(length time.Duration) (loaded, error) {
 		return loaded{}, err
 	}
 	chunks := 1
-	for time.Since(start) < length || chunks%len(l.encoded) != 0 {
+	for time.Since(start) < s.length || chunks%len(l.encoded) != 0 {
 		if _, err := conn.Write(l.encoded[chunks%len(l.encoded)]); err != nil {
 			return loaded{}, err
 		}
@@ -124,6 +125,9 @@ func (l *limit) run(length time.Duration) (loaded, error) {
 	if err := take(); err != nil {
 		return loaded{}, err
 	}
-	pairs := int64(chunks) * int64(chunk) / 3
+	pairs := int64(chunks) * int64(chunk) / pairCommands
 	return loaded{pairs: pairs, grants: pairs, took: time.Since(start)}, nil
 }
+
+// close has nothing to do: each load has a connection of its own.
+func (l *limit) close() {}

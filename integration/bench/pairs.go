@@ -69,6 +69,7 @@ func (r *run) addPairs(c *contender, at string, l loaded, e expense) {
 	r.add("pairs", c.name, at, "µs", l.micros())
 	r.add("pairs", c.name, at, "server µs", e.server.Seconds()*1e6/n)
 	r.add("pairs", c.name, at, "client µs", e.client.Seconds()*1e6/n)
+	r.addIdle(c.name, at, e)
 	if c.peer != nil {
 		r.add("pairs", c.name, at, "allocations", float64(e.mallocs)/n)
 		r.add("pairs", c.name, at, "bytes", float64(e.bytes)/n)
@@ -79,26 +80,33 @@ func (r *run) addPairs(c *contender, at string, l loaded, e expense) {
 // addLimit has the server's limit beside each place, though it knows no callers, so that the rounds' ratios are of one
 // moment.
 func (r *run) addLimit(at string) error {
-	best, server := loaded{}, time.Duration(0)
+	var best loaded
+	var its expense
 	for _, depth := range limitDepths {
-		before, err := r.server.cpu()
-		if err != nil {
-			return err
-		}
-		l, err := newLimit(r.server.addr, depth).run(r.sizes.length / 2)
-		if err != nil {
-			return err
-		}
-		after, err := r.server.cpu()
+		c := &contender{limitName, newLimit(r.server.addr, depth), ownUsage, nil}
+		l, e, err := r.cost(c, spec{length: r.sizes.length / 2})
 		if err != nil {
 			return err
 		}
 		r.add("limit", limitName, fmt.Sprint(depth), "µs", l.micros())
 		if best.pairs == 0 || l.micros() < best.micros() {
-			best, server = l, after-before
+			best, its = l, e
 		}
 	}
 	r.add("pairs", limitName, at, "µs", best.micros())
-	r.add("pairs", limitName, at, "server µs", server.Seconds()*1e6/float64(best.pairs))
+	r.add("pairs", limitName, at, "server µs", its.server.Seconds()*1e6/float64(best.pairs))
+	r.addIdle(limitName, at, its)
 	return nil
+}
+
+// The shares of the time in which the server and the client's process did not run, in percent of one core. Whoever uses
+// more than one core is below 0.
+const (
+	serverIdle = "server idle, %"
+	clientIdle = "client idle, %"
+)
+
+func (r *run) addIdle(peer, at string, e expense) {
+	r.add("pairs", peer, at, serverIdle, 100*(1-e.server.Seconds()/e.wall.Seconds()))
+	r.add("pairs", peer, at, clientIdle, 100*(1-e.client.Seconds()/e.wall.Seconds()))
 }

@@ -53,7 +53,7 @@ func goPeers() []*peer {
 	all := []*peer{
 		{name: ours, open: openOurs, waits: true, note: "defaults",
 			extra: []string{"del"}},
-		{name: rawPeer, open: openRaw, note: "a redigo pool of 128, the same scripts and the same DEL as rlock, each a round trip; can't wait, so it is in no contended part",
+		{name: rawPeer, open: openRaw, note: "a redigo pool of 128, the same commands as rlock, each a round trip; can't wait, so it is in no contended part",
 			extra: []string{"del"}},
 		{name: redsyncP, open: openers[redsyncP], waits: true, note: "v4.18.1 over a redigo pool of 128; SET NX and a script with GET and DEL; polls each 50–250 ms, its default",
 			extra: []string{"set"}},

@@ -74,11 +74,7 @@ func (h *rawHandle) unlock(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close()
-	latch := codec.FreshLatch(h.key)
-	call := luasrc.Unlock(h.words[:0], h.key, h.channel, latch, h.owner, lease.Milliseconds(), int64(16_000), luasrc.Publish)
-	if _, err = conn.Do("EVALSHA", call.Args()...); err != nil {
-		return err
-	}
-	_, err = conn.Do("DEL", latch)
+	call := luasrc.UnlockOnce(h.words[:0], h.key, h.channel, h.owner, lease.Milliseconds(), luasrc.Publish)
+	_, err = conn.Do("EVALSHA", call.Args()...)
 	return err
 }

@@ -65,7 +65,7 @@ func TestLimitGoesRoundAllNamesInWholeChunks(t *testing.T) {
 				t.Fatalf("depth %d: chunk %d of %d is not full", depth, k, len(l.encoded))
 			}
 		}
-		if n := len(l.encoded) * depth / 2; n%(3*limitNames) != 0 {
+		if n := len(l.encoded) * depth / 2; n%(pairCommands*limitNames) != 0 {
 			t.Errorf("depth %d: %d commands are not whole turns", depth, n)
 		}
 	}

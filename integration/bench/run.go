@@ -121,7 +121,8 @@ func (r *run) turns(all []*contender, i int) (turn []*contender) {
 
 // expense is what a load cost beyond its time.
 type expense struct {
-	server, client time.Duration
+	server, client time.Duration // processor time
+	wall           time.Duration // in which they used that
 	mallocs, bytes uint64
 	commands       commands
 }
@@ -131,11 +132,17 @@ func (r *run) cost(c *contender, s spec) (l loaded, e expense, err error) {
 	var before, after usage
 	var cpu [2]time.Duration
 	var calls [2]commands
+	var wall time.Duration
 	for _, step := range []func() error{
 		func() (err error) { calls[0], err = r.server.commands(); return err },
 		func() (err error) { cpu[0], err = r.server.cpu(); return err },
 		func() (err error) { before, err = c.usage(); return err },
-		func() (err error) { l, err = c.loader.load(s); return err },
+		func() (err error) {
+			start := time.Now()
+			l, err = c.loader.load(s)
+			wall = time.Since(start)
+			return err
+		},
 		func() (err error) { after, err = c.usage(); return err },
 		func() (err error) { cpu[1], err = r.server.cpu(); return err },
 		func() (err error) { calls[1], err = r.server.commands(); return err },
@@ -145,7 +152,7 @@ func (r *run) cost(c *contender, s spec) (l loaded, e expense, err error) {
 		}
 	}
 	return l, expense{
-		server: cpu[1] - cpu[0], client: after.cpu - before.cpu,
+		server: cpu[1] - cpu[0], client: after.cpu - before.cpu, wall: wall,
 		mallocs: after.mallocs - before.mallocs, bytes: after.bytes - before.bytes,
 		commands: calls[1].since(calls[0]),
 	}, nil

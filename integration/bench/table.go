@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"text/tabwriter"
 )
 
@@ -18,7 +19,10 @@ func printTable(w io.Writer, r *Report) error {
 		if len(c.Rounds) > 1 {
 			spread = fmt.Sprintf("%.0f%%", 100*c.spread())
 		}
-		if q, ok := r.ratio(c.Part, c.Peer, ours, c.At, c.Metric); ok && c.Peer != ours {
+		if c.Metric == serverIdle || c.Metric == clientIdle {
+			// They may be about 0, which has no percent and no ratio.
+			spread = ""
+		} else if q, ok := r.ratio(c.Part, c.Peer, ours, c.At, c.Metric); ok && c.Peer != ours {
 			ratio = fmt.Sprintf("%.2f", q)
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", c.Part, c.At, c.Peer, c.Metric, number(median(c.Rounds)), spread, ratio)
@@ -40,12 +44,12 @@ func printTable(w io.Writer, r *Report) error {
 
 // number has three digits that mean something.
 func number(f float64) string {
-	switch {
+	switch size := math.Abs(f); {
 	case f >= 10_000:
 		return fmt.Sprintf("%d,%03d", int(f+0.5)/1000, int(f+0.5)%1000)
-	case f >= 100:
+	case size >= 100:
 		return fmt.Sprintf("%.0f", f)
-	case f >= 10:
+	case size >= 10:
 		return fmt.Sprintf("%.1f", f)
 	}
 	return fmt.Sprintf("%.2f", f)
