@@ -42,9 +42,10 @@
 //     re-entry go past the queue.
 //   - Owners are trusted: whoever knows an [Owner] can enter and release as
 //     that owner.
-//   - One server, by a redis:// or rediss:// URL or a pool, or one master, by the
-//     redis+sentinel:// URL of its Sentinels. Cluster and, but for
-//     [Client.NewSpinLock], Redisson's other locks are not here yet.
+//   - One server, by a redis:// or rediss:// URL or a pool, one master, by the
+//     redis+sentinel:// URL of its Sentinels, or a cluster, by a
+//     redis+cluster:// URL. But for [Client.NewSpinLock], Redisson's other locks
+//     are not here yet.
 //
 // # The ideas
 //
