@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -98,9 +99,15 @@ func TestReentryIsOneScriptEach(t *testing.T) {
 	r.Unlock(outer)
 }
 
-// others lists the server's connections except this test's own.
+// others lists the server's connections except this test's own. Of several servers
+// it lists those of clients, by their name.
 func (r *rig) others() []string {
 	r.Helper()
+	if redisserver.ChoosesSeveral() {
+		return slices.DeleteFunc(strings.Split(r.Text("CLIENT", "LIST"), "\n"), func(line string) bool {
+			return !strings.Contains(line, " name=rlock ")
+		})
+	}
 	me := "id=" + itoa(r.Number("CLIENT", "ID")) + " "
 	var lines []string
 	for line := range strings.Lines(r.Text("CLIENT", "LIST")) {

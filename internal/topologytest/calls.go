@@ -1,6 +1,9 @@
 package topologytest
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,4 +39,46 @@ func count(t testing.TB, c redis.Conn, section, label string) (n int) {
 		}
 	}
 	return n
+}
+
+// addCalls makes one INFO commandstats of several, with the calls alone. Those of
+// a server that has no slots any more are missing.
+func addCalls(all []any) (any, error) {
+	total := map[string]int{}
+	for _, reply := range all {
+		info, err := redis.String(reply, nil)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(info) {
+			kind, rest, ok := strings.Cut(line, ":calls=")
+			if !ok {
+				continue
+			}
+			digits, _, _ := strings.Cut(rest, ",")
+			n, err := strconv.Atoi(digits)
+			if err != nil {
+				return nil, err
+			}
+			total[kind] += n
+		}
+	}
+	var text strings.Builder
+	for _, kind := range slices.Sorted(maps.Keys(total)) {
+		fmt.Fprintf(&text, "%s:calls=%d,\r\n", kind, total[kind])
+	}
+	return text.String(), nil
+}
+
+// concatenate puts texts behind each other.
+func concatenate(all []any) (any, error) {
+	var text strings.Builder
+	for _, reply := range all {
+		part, err := redis.String(reply, nil)
+		if err != nil {
+			return nil, err
+		}
+		text.WriteString(part)
+	}
+	return text.String(), nil
 }

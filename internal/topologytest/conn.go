@@ -48,7 +48,7 @@ func (c *Conn) Do(command string, args ...any) (any, error) {
 		return c.each(true, command, args, join)
 	case "PUBSUB":
 		switch strings.ToUpper(fmt.Sprint(args[0])) {
-		case "CHANNELS":
+		case "CHANNELS", "SHARDCHANNELS":
 			return c.each(true, command, args, join)
 		case "NUMSUB":
 			return c.each(true, command, args, func(all []any) (any, error) { return numsub(all) })
@@ -66,7 +66,15 @@ func (c *Conn) Do(command string, args ...any) (any, error) {
 			}
 			return sum(all)
 		}
-	case "CLIENT", "CONFIG", "INFO", "ACL", "SELECT", "WAIT", "REPLICAOF", "MONITOR", "SUBSCRIBE", "EVAL", "EVALSHA":
+	case "INFO", "CLIENT":
+		switch strings.ToLower(fmt.Sprint(args...)) {
+		case "commandstats":
+			return c.each(true, command, args, addCalls)
+		case "list":
+			return c.each(true, command, args, concatenate)
+		}
+		return nil, fmt.Errorf("topologytest: %s %v is not known here", name, args)
+	case "CONFIG", "ACL", "SELECT", "WAIT", "REPLICAOF", "MONITOR", "SUBSCRIBE", "EVAL", "EVALSHA":
 		return nil, fmt.Errorf("topologytest: %s is one server's", name)
 	}
 	if len(args) == 0 {
