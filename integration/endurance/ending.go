@@ -35,6 +35,9 @@ func (r *round) finish() {
 	r.probes.Wait()
 	r.leave()
 	r.judgeAnswers()
+	if r.theme.once {
+		r.judgeUnlocks()
+	}
 	for _, wrong := range r.tb.Errors() {
 		r.violate("rig", "%s", wrong)
 	}
@@ -127,7 +130,7 @@ func (r *round) refusedUnlocks(owner string) (n int) {
 	for _, c := range r.clients {
 		refused := map[string]bool{}
 		for _, w := range c.record() {
-			if w.what == unlock && w.over(owner) {
+			if w.unlocks() && w.over(owner) {
 				refused[w.latch] = w.did == faultproxy.Answer
 			}
 		}
