@@ -147,10 +147,11 @@ func (a *actor) enter(what, as string) {
 // perform makes a call, which may be aimed at, and keeps what it gave.
 func (a *actor) perform(what string, o op) reply {
 	var at *armed
+	aimed := a.r.theme.aimed
 	if what == releases && a.c.set.Mute {
-		what = mutely
+		what, aimed = mutely, 0.9 // there are few of them
 	}
-	if targets := a.r.theme.targets[what]; len(targets) > 0 && a.rng.Float64() < a.r.theme.aimed {
+	if targets := a.r.theme.targets[what]; len(targets) > 0 && a.rng.Float64() < aimed {
 		if f := targets[a.rng.IntN(len(targets))]; what == forces && f.how != refused && a.rng.IntN(2) == 0 {
 			// Its script has to be loaded first, while others acquire, and then it is lost.
 			a.r.forgetForce()

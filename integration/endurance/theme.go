@@ -92,7 +92,7 @@ var (
 	usual      = weights{{enters, 4}, {nests, 4}, {releases, 6}, {extends, 2}, {pauses, 2}}
 	allLeases  = weights{{watched, 4}, {shortLease, 1}, {midLease, 2}, {longLease, 2}, {maxHold, 1}}
 	allWays    = []string{byURL, byURL, byPool, bySlow, byTwo}
-	background = join(lossesOf(kill, subscribe, latchDEL, hget), refusalsOf(1, kill, subscribe, subscribe, latchDEL, hget))
+	background = join(lossesOf(kill, subscribe, latchDEL, hget), refusalsOf(1, kill, subscribe, subscribe, latchDEL, latchDEL, latchDEL, hget))
 )
 
 func seconds(a, b float64) [2]time.Duration {
@@ -119,7 +119,7 @@ var latched = []theme{
 		late: true, pace: 400 * time.Millisecond, events: weights{{silence, 4}, {portClosed, 1}, {cutAll, 1}},
 		ambient: []fault{{command: acquire, how: swallowed, times: 1}, {command: unlock, how: swallowed, times: 1}, {command: unlockOnce, how: swallowed, times: 1}, {command: renewal, how: swallowed, times: 1},
 			{command: renewal, how: swallowed, times: 1}}, aimed: 0.2,
-		targets: map[string][]fault{enters: lossesOf(acquire), nests: lossesOf(acquire), releases: lossesOf(unlock),
+		targets: map[string][]fault{enters: lossesOf(acquire), nests: lossesOf(acquire), releases: join(lossesOf(unlock), []fault{{command: unlock, how: swallowed, times: 1}}),
 			extends: join(lossesOf(renewal), []fault{{command: renewal, how: swallowed, times: 1}, {command: renewal, how: swallowed, times: 1}})}},
 	{name: "waits that were told", weight: 5, ways: []string{byURL, byPool, bySlow}, length: seconds(1.5, 3), poor: 0.2,
 		do: weights{{enters, 8}, {nests, 2}, {releases, 6}, {pauses, 1}}, leases: weights{{watched, 1}, {midLease, 2}, {longLease, 4}}, rival: 0.8,
