@@ -208,7 +208,13 @@ func (r *round) free() {
 	began := now()
 	for certain {
 		seen := r.look()
-		if len(seen.fields) == 0 {
+		left := 0
+		r.mu.Lock()
+		for owner, n := range seen.fields {
+			left += max(0, n-r.refusedUnlocks(owner))
+		}
+		r.mu.Unlock()
+		if left == 0 {
 			break
 		}
 		if took := time.Duration(now() - began); took > 300*time.Millisecond+r.machine.slack(began, now()) {

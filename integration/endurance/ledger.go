@@ -125,7 +125,7 @@ func (r *round) acquired(c *client, o op, rep reply) {
 			return
 		}
 		a := r.account(rep.Owner)
-		if c.disturbed.Load() != 0 && !(rep.is("locked") && !trouble(rep.Text)) {
+		if rep.is("uncertain") || c.disturbed.Load() != 0 && !(rep.is("locked") && !trouble(rep.Text)) {
 			a.slack++
 			if r.shared[rep.Owner] && !rep.is("uncertain") {
 				a.tainted = "an acquire that failed may be given back late, and take another's"
