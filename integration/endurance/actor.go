@@ -77,7 +77,7 @@ func (a *actor) step() {
 		if a.rng.IntN(10) == 0 {
 			o.Ctx = a.between(0, 60) + 1
 		}
-		a.perform(releases, o)
+		a.release(h, o)
 	case what == nests && len(a.holds) > 0:
 		a.enter(nests, fmt.Sprintf("#%d", a.holds[a.rng.IntN(len(a.holds))].id))
 	default:
@@ -147,7 +147,11 @@ func (a *actor) enter(what, as string) {
 // perform makes a call, which may be aimed at, and keeps what it gave.
 func (a *actor) perform(what string, o op) reply {
 	var at *armed
-	if targets := a.r.theme.targets[what]; len(targets) > 0 && a.rng.Float64() < a.r.theme.aimed {
+	aimed := a.r.theme.aimed
+	if what == releases && a.c.set.Mute {
+		what, aimed = mutely, 0.9 // there are few of them
+	}
+	if targets := a.r.theme.targets[what]; len(targets) > 0 && a.rng.Float64() < aimed {
 		if f := targets[a.rng.IntN(len(targets))]; what == forces && f.how != refused && a.rng.IntN(2) == 0 {
 			// Its script has to be loaded first, while others acquire, and then it is lost.
 			a.r.forgetForce()

@@ -19,6 +19,7 @@ type agent struct {
 	client *rlock.Client
 	pool   *redis.Pool
 	lock   *rlock.Lock
+	unseen bool // no owner is shown but by doShow
 
 	mu    sync.Mutex // guards what follows
 	holds map[int]*kept
@@ -72,7 +73,7 @@ func (a *agent) call(ctx context.Context, o op, r *reply) (err error) {
 	case doOpen:
 		a.holds = map[int]*kept{}
 		if a.client, a.pool, err = o.Open.open(); err == nil {
-			a.lock = a.client.NewLock(o.Open.Name)
+			a.lock, a.unseen = a.client.NewLock(o.Open.Name), o.Open.Unseen
 		}
 		return err
 	case doMint:
@@ -92,6 +93,8 @@ func (a *agent) call(ctx context.Context, o op, r *reply) (err error) {
 			return err
 		}
 		return a.lock.UnlockAs(ctx, owner)
+	case doShow:
+		r.Owner = testbed.Field(a.hold(o.Hold).hold.Owner())
 	case doForce:
 		r.Forced, err = a.lock.ForceUnlock(ctx)
 		return err
@@ -143,13 +146,22 @@ func (a *agent) acquire(ctx context.Context, o op, r *reply) error {
 	if err != nil {
 		return err
 	}
-	r.Until, r.Owner = instant(h.ValidUntil()), testbed.Field(h.Owner())
+	r.Until, r.Owner = instant(h.ValidUntil()), a.ownerOf(h)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.last++
 	r.Hold = a.last
 	a.holds[r.Hold] = &kept{h, r.Owner, now()}
 	return nil
+}
+
+// ownerOf is who holds, as the server knows it.
+func (a *agent) ownerOf(h *rlock.Hold) string {
+	if !a.unseen {
+		return testbed.Field(h.Owner())
+	}
+	text := strings.TrimSuffix(h.String(), ")") // which shows it to nobody
+	return text[strings.LastIndexByte(text, ' ')+1:]
 }
 
 // owner finds whom an op names.

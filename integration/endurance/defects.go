@@ -4,7 +4,7 @@ import "github.com/rlock-go/redisson/integration/internal/codeedit"
 
 type edits = []codeedit.Edit
 
-// defects are the mistakes that the program must find, each of which the library has made once.
+// defects are the mistakes that the program must find. The library has made each of them once, but for the last two.
 var defects = []defect{
 	{
 		what: "a pool whose Dial leaves a reply behind: replies are taken for those of other commands",
@@ -73,5 +73,15 @@ var defects = []defect{
 		what:  "a refused nested unlock keeps the outer hold from being renewed",
 		as:    "a hold was lost without a cause",
 		edits: edits{{In: "release.Paused", If: "!q.MayArrive", Put: "!q.MayArrive && r.st == nil"}},
+	},
+	{
+		what:  "a lost unlock without a latch is not sent again, and called released",
+		as:    "unlock,count",
+		edits: edits{{In: "release.send", If: "r.once && st.shown", Before: "if r.once && r.req.First != 0 && r.lost {\n\t\tr.finish(nil)\n\t\treturn\n\t}"}},
+	},
+	{
+		what:  "a lost unlock without a latch is sent again, though its owner was shown",
+		as:    "unlock",
+		edits: edits{{In: "release.send", If: "r.once && st.shown", Put: "r.once && st.shown && r.req.First == 0"}},
 	},
 }

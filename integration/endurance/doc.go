@@ -11,6 +11,9 @@
 // drawn, so that each family of situations has its share. A round that is played again draws the same; when a thing
 // happens depends on the machine, so one that failed may have to be played some times.
 //
+// In a third of the rounds each acquisition has an owner that is never asked for, so that its unlock has no latch. The
+// ledger reads it from the hold's text. Only where an unlock is being lost is its owner shown now and then.
+//
 // What is held against the server, and against what passed the proxies:
 //   - trust: while a hold says that it is valid, before and after the server was read, the key is there, the owner's count
 //     is no less than its valid holds in all clients and processes, the key lives as long as the hold says, and no other
@@ -19,6 +22,8 @@
 //   - count: in the end, with the faults healed, the owner's count is what was granted less what was released, up to
 //     calls that said that they don't know; then nothing is left.
 //   - locked, uncertain, given up: what a failed acquire says is what the record of its client's proxy shows.
+//   - unlock: where owners are used once, an unlock has no latch, says that it released only if an answer did, and is not
+//     sent again once its owner was shown.
 //   - lease: the key goes when the last lease of an owner has ended, MaxHold's among them.
 //   - bound: each call returns within its documented time, and what the machine stood still.
 //   - left, shutdown: connections, subscriptions, keys, goroutines.

@@ -35,6 +35,9 @@ func (r *round) finish() {
 	r.probes.Wait()
 	r.leave()
 	r.judgeAnswers()
+	if r.theme.once {
+		r.judgeUnlocks()
+	}
 	for _, wrong := range r.tb.Errors() {
 		r.violate("rig", "%s", wrong)
 	}
@@ -127,7 +130,7 @@ func (r *round) refusedUnlocks(owner string) (n int) {
 	for _, c := range r.clients {
 		refused := map[string]bool{}
 		for _, w := range c.record() {
-			if w.what == unlock && w.over(owner) {
+			if w.unlocks() && w.over(owner) {
 				refused[w.latch] = w.did == faultproxy.Answer
 			}
 		}
@@ -205,7 +208,13 @@ func (r *round) free() {
 	began := now()
 	for certain {
 		seen := r.look()
-		if len(seen.fields) == 0 {
+		left := 0
+		r.mu.Lock()
+		for owner, n := range seen.fields {
+			left += max(0, n-r.refusedUnlocks(owner))
+		}
+		r.mu.Unlock()
+		if left == 0 {
 			break
 		}
 		if took := time.Duration(now() - began); took > 300*time.Millisecond+r.machine.slack(began, now()) {

@@ -177,6 +177,7 @@ const (
 	nCounted // ends of rounds whose count was exact
 	nSlack   // ends of rounds whose count was known up to uncertain calls
 	nAnswers
+	nUnlocks // of owners that are used once
 	nViolations
 	nCounters
 )

@@ -40,8 +40,8 @@ type grave struct {
 // newStage starts the servers.
 func newStage(t *testbed.Program, tell func(violation)) *stage {
 	s := &stage{tb: t, tally: newTally(), tell: tell}
-	s.safe = redisserver.ACL(t, full, noKill)
-	s.wiped = redisserver.ACL(t, full, noKill)
+	s.safe = redisserver.ACL(t, full, noKill, mute)
+	s.wiped = redisserver.ACL(t, full, noKill, mute)
 	apart := redisserver.Local(t)
 	s.machine = watchMachine(redisserver.Dial(t, apart))
 	t.Cleanup(s.machine.end)

@@ -21,6 +21,8 @@ func (r *round) before(c *client, o op) {
 	switch o.Do {
 	case doUnlock:
 		r.holdLocked(c, o.Hold).unlocking = at
+	case doShow:
+		r.holdLocked(c, o.Hold).shown = span{at, forever}
 	case doForce:
 		r.forced = append(r.forced, &forcing{c: c, from: at, to: forever})
 	case doExtend:
@@ -69,6 +71,8 @@ func (r *round) after(c *client, o op, rep reply) {
 				a.tainted = "an unlock may come at any time"
 			}
 		}
+	case doShow:
+		r.holdLocked(c, o.Hold).shown.to = rep.End
 	case doForce:
 		for _, f := range r.forced {
 			if f.c == c && f.to == forever {
@@ -88,7 +92,7 @@ func (r *round) released(c *client, o op, rep reply) (owner string) {
 	if h.op.Lease == 0 && h.op.MaxHold == 0 {
 		h.most = rep.End + int64(c.set.Watchdog)
 	}
-	if rep.failed() {
+	if rep.failed() && !r.goesOn(h, rep) {
 		a.slack++
 		a.unreleased++
 	}
@@ -96,7 +100,7 @@ func (r *round) released(c *client, o op, rep reply) (owner string) {
 		// Repeated, it sets again what the others needed when it was first sent.
 		a.most = max(a.most, rep.End+max(int64(c.set.Watchdog), r.need(h.owner, rep.Start)))
 	}
-	if c.set.NoKill && rep.is("uncertain") {
+	if c.set.NoKill && rep.is("uncertain") && !r.theme.once {
 		a.tainted = "an unlock may come at any time"
 	}
 	if r.shared[h.owner] && (rep.failed() || rep.End > h.until) {
@@ -121,7 +125,7 @@ func (r *round) acquired(c *client, o op, rep reply) {
 			return
 		}
 		a := r.account(rep.Owner)
-		if c.disturbed.Load() != 0 && !(rep.is("locked") && !trouble(rep.Text)) {
+		if rep.is("uncertain") || c.disturbed.Load() != 0 && !(rep.is("locked") && !trouble(rep.Text)) {
 			a.slack++
 			if r.shared[rep.Owner] && !rep.is("uncertain") {
 				a.tainted = "an acquire that failed may be given back late, and take another's"

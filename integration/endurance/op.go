@@ -30,6 +30,7 @@ const (
 	doExtend   = "Extend"
 	doUnlockAs = "UnlockAs"
 	doForce    = "ForceUnlock"
+	doShow     = "Owner"
 	doSurvey   = "survey"
 	doShutdown = "Shutdown"
 	doClose    = "Close"

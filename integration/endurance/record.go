@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
-	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
@@ -32,6 +31,8 @@ func (w wire) over(owner string) bool {
 	return false
 }
 
+func (w wire) unlocks() bool { return w.what == unlock || w.what == unlockOnce }
+
 // refused tells a reply "taken", with the key's TTL.
 func (w wire) refused() bool {
 	_, number := w.reply.(int64)
@@ -50,7 +51,7 @@ func (w wire) sets() bool {
 	case faultproxy.Error:
 		return false
 	case int64:
-		return w.what == unlock && reply == 0
+		return w.unlocks() && reply == 0
 	case nil:
 		return w.what == acquire
 	}
@@ -125,10 +126,9 @@ func read(e faultproxy.Exchange) wire {
 	case renewal:
 		w.lease, w.owners = millis(args[0]), args[1:]
 	case unlock:
-		w.lease, w.owners = millis(args[1]), args[2:3]
-		if w.latch = args[2]; n == 3 { // an owner that is used once has one unlock
-			w.latch = e.Cmd[5]
-		}
+		w.lease, w.owners, w.latch = millis(args[1]), args[2:3], e.Cmd[5]
+	case unlockOnce:
+		w.lease, w.owners, w.latch = millis(args[1]), args[2:3], args[2]
 	}
 	return w
 }
@@ -143,15 +143,17 @@ func millis(s string) int64 {
 
 // The commands that faults are about.
 const (
-	acquire   = "acquire"
-	renewal   = "renewal or Extend"
-	unlock    = "unlock"
-	force     = "force"
-	kill      = "CLIENT KILL"
-	subscribe = "SUBSCRIBE"
-	latchDEL  = "latch DEL"
-	hget      = "HGET"
-	pttl      = "PTTL"
+	acquire    = "acquire"
+	renewal    = "renewal or Extend"
+	unlock     = "unlock"
+	unlockOnce = "unlock without latch"
+	force      = "force"
+	kill       = "CLIENT KILL"
+	subscribe  = "SUBSCRIBE"
+	latchDEL   = "latch DEL"
+	hget       = "HGET"
+	hexists    = "HEXISTS"
+	pttl       = "PTTL"
 )
 
 type command struct {
@@ -162,12 +164,14 @@ type command struct {
 var commands = []command{
 	{acquire, faultproxy.Script(luasrc.LockScript.SHA1)},
 	{renewal, faultproxy.Script(luasrc.RenewScript.SHA1)},
-	{unlock, testbed.Unlocks},
+	{unlock, faultproxy.Script(luasrc.UnlockScript.SHA1)},
+	{unlockOnce, faultproxy.Script(luasrc.UnlockOnceScript.SHA1)},
 	{force, faultproxy.Script(luasrc.ForceUnlockScript.SHA1)},
 	{kill, faultproxy.Command("client", "kill")},
 	{subscribe, faultproxy.Command("subscribe")},
 	{latchDEL, faultproxy.Command("del")},
 	{hget, faultproxy.Command("hget")},
+	{hexists, faultproxy.Command("hexists")},
 	{pttl, faultproxy.Command("pttl")},
 }
 

@@ -62,7 +62,7 @@ func (t *tally) table(took time.Duration) string {
 	var b strings.Builder
 	b.WriteString("| what was done | times |\n|---|---|\n")
 	for i, what := range [nCounters]string{"rounds", "calls", "holds granted", "probes of the server", "valid holds held against it", "rounds whose counts were known exactly in the end",
-		"rounds whose counts were known but for uncertain calls, or not at all, for lost data and forced unlocks", "failed acquires held against the record", "violations"} {
+		"rounds whose counts were known but for uncertain calls, or not at all, for lost data and forced unlocks", "failed acquires held against the record", "unlocks of owners used once held against it", "violations"} {
 		fmt.Fprintf(&b, "| %s | %d |\n", what, t.rungs[i].Load())
 	}
 	ways := []string{lostBefore, lostAfter, lostSilent, lateBytes, lateReply, swallowed, refused}
@@ -139,6 +139,7 @@ func required() (classes []string) {
 			classes = append(classes, e.what)
 		}
 	}
+	classes = append(classes, asksWhetherItRan, asksCount)
 	for _, code := range codes {
 		classes = append(classes, "refused with "+code)
 	}

@@ -73,6 +73,7 @@ type hold struct {
 	most       int64 // its own lease keeps the key no longer; 0: while it is renewed
 	unlocking  int64 // when Unlock was called
 	unlocked   int64 // when it returned
+	shown      span  // when its owner was shown, in rounds where it need not be
 	handed     bool  // given to others, who release it by UnlockAs
 	lost       int64 // when it was first seen to be lost
 }
@@ -192,8 +193,9 @@ func (r *round) build() bool {
 	watchdog := time.Duration(600+rng.IntN(900)) * time.Millisecond
 	for i := range 2 + rng.IntN(2) {
 		c := &client{r: r, n: i, proxy: faultproxy.Start(r.tb, r.server(t).Addr())}
-		c.set = setting{By: t.ways[rng.IntN(len(t.ways))], Addr: c.proxy.Addr(), NoKill: rng.Float64() < t.poor, Seed: rng.Uint64(), Name: r.name,
+		c.set = setting{By: t.ways[rng.IntN(len(t.ways))], Addr: c.proxy.Addr(), NoKill: rng.Float64() < t.poor, Unseen: t.once, Seed: rng.Uint64(), Name: r.name,
 			Timeout: time.Duration(150+rng.IntN(150)) * time.Millisecond, Watchdog: watchdog}
+		c.set.Mute = t.mute > 0 && !c.set.NoKill && rng.Float64() < t.mute
 		c.party = party(&agent{})
 		if i == child {
 			c.elsewhere, c.party = true, r.child()
@@ -207,6 +209,21 @@ func (r *round) build() bool {
 			return false
 		}
 	}
+	if t.once {
+		for _, c := range r.clients {
+			for range 1 + rng.IntN(2) {
+				r.cast(c, "")
+			}
+		}
+		return true
+	}
+	r.share(shares)
+	return true
+}
+
+// share makes owners, and who calls as them.
+func (r *round) share(shares bool) {
+	t, rng := r.theme, r.rng
 	owner := r.clients[0].party.do(op{Do: doMint}).Owner
 	r.owners = []string{owner}
 	r.shared[owner] = shares
@@ -231,7 +248,6 @@ func (r *round) build() bool {
 			r.cast(r.clients[0], second)
 		}
 	}
-	return true
 }
 
 // cast adds somebody who calls; without an owner each acquisition has a fresh one.

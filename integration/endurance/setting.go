@@ -13,10 +13,11 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// The accounts: one may do what the fence needs, the other one may not.
+// The accounts: one may do all, one may not do what the kill barrier needs, and one may announce nothing.
 var (
 	full   = redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all"}}
 	noKill = redisserver.User{Name: "poor", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-client|kill"}}
+	mute   = redisserver.User{Name: "mute", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-publish"}}
 )
 
 // The ways to a server.
@@ -33,6 +34,8 @@ type setting struct {
 	By       string
 	Addr     string
 	NoKill   bool
+	Mute     bool // its unlocks delete the key and fail then
+	Unseen   bool // no owner is shown but by doShow
 	Timeout  time.Duration
 	Watchdog time.Duration
 	Seed     uint64 // of the pool's moods
@@ -40,12 +43,15 @@ type setting struct {
 }
 
 func (s setting) String() string {
-	return fmt.Sprintf("%s, kill allowed: %v, T %v, watchdog %v", s.By, !s.NoKill, s.Timeout, s.Watchdog)
+	return fmt.Sprintf("%s, kill allowed: %v, publish allowed: %v, T %v, watchdog %v", s.By, !s.NoKill, !s.Mute, s.Timeout, s.Watchdog)
 }
 
 func (s setting) user() redisserver.User {
-	if s.NoKill {
+	switch {
+	case s.NoKill:
 		return noKill
+	case s.Mute:
+		return mute
 	}
 	return full
 }

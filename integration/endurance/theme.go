@@ -9,6 +9,8 @@ type theme struct {
 	shared float64 // how likely one owner is used by more than one client
 	child  float64 // how likely one of the clients is another process's
 	poor   float64 // how likely an account may not CLIENT KILL
+	mute   float64 // how likely it may not PUBLISH instead
+	once   bool    // each acquisition has an owner that nobody is shown
 	ways   []string
 	length [2]time.Duration
 
@@ -44,6 +46,8 @@ const (
 	extends  = "extend"
 	forces   = "force"
 	pauses   = "pause"
+
+	mutely = "release that may announce nothing"
 )
 
 // What an acquire asks for.
@@ -88,16 +92,16 @@ var (
 	usual      = weights{{enters, 4}, {nests, 4}, {releases, 6}, {extends, 2}, {pauses, 2}}
 	allLeases  = weights{{watched, 4}, {shortLease, 1}, {midLease, 2}, {longLease, 2}, {maxHold, 1}}
 	allWays    = []string{byURL, byURL, byPool, bySlow, byTwo}
-	background = join(lossesOf(kill, subscribe, latchDEL, hget), refusalsOf(1, kill, subscribe, subscribe, latchDEL, hget))
+	background = join(lossesOf(kill, subscribe, latchDEL, hget), refusalsOf(1, kill, subscribe, subscribe, latchDEL, latchDEL, latchDEL, hget))
 )
 
 func seconds(a, b float64) [2]time.Duration {
 	return [2]time.Duration{time.Duration(a * float64(time.Second)), time.Duration(b * float64(time.Second))}
 }
 
-var themes = []theme{
+var latched = []theme{
 	{name: "everything", weight: 3, shared: 0.5, child: 0.5, poor: 0.25, ways: allWays, length: seconds(1, 3), do: usual, leases: allLeases, rival: 0.2,
-		pace: 90 * time.Millisecond, ambient: join(background, lossesOf(acquire, renewal, unlock), refusalsOf(2, acquire, renewal, unlock)),
+		pace: 90 * time.Millisecond, ambient: join(background, lossesOf(acquire, renewal, unlock, unlockOnce), refusalsOf(2, acquire, renewal, unlock, unlockOnce)),
 		events: weights{{silence, 3}, {cutAll, 2}, {portClosed, 1}, {flushScripts, 2}, {killed, 3}}, aimed: 0.2,
 		targets: map[string][]fault{enters: lossesOf(acquire), nests: lossesOf(acquire, hget), releases: lossesOf(unlock, latchDEL),
 			extends: join(lossesOf(renewal), []fault{{command: renewal, how: swallowed, times: 1}, {command: renewal, how: swallowed, times: 1}})}},
@@ -113,9 +117,9 @@ var themes = []theme{
 			releases: {{command: unlock, how: lateBytes, times: 1}}, extends: {{command: renewal, how: lateBytes, times: 1}}}},
 	{name: "silence from the start", weight: 3, shared: 0.3, child: 0.2, ways: []string{byURL, byPool, bySlow}, length: seconds(1, 2), do: usual, leases: allLeases, rival: 0.5,
 		late: true, pace: 400 * time.Millisecond, events: weights{{silence, 4}, {portClosed, 1}, {cutAll, 1}},
-		ambient: []fault{{command: acquire, how: swallowed, times: 1}, {command: unlock, how: swallowed, times: 1}, {command: renewal, how: swallowed, times: 1},
+		ambient: []fault{{command: acquire, how: swallowed, times: 1}, {command: unlock, how: swallowed, times: 1}, {command: unlockOnce, how: swallowed, times: 1}, {command: renewal, how: swallowed, times: 1},
 			{command: renewal, how: swallowed, times: 1}}, aimed: 0.2,
-		targets: map[string][]fault{enters: lossesOf(acquire), nests: lossesOf(acquire), releases: lossesOf(unlock),
+		targets: map[string][]fault{enters: lossesOf(acquire), nests: lossesOf(acquire), releases: join(lossesOf(unlock), []fault{{command: unlock, how: swallowed, times: 1}}),
 			extends: join(lossesOf(renewal), []fault{{command: renewal, how: swallowed, times: 1}, {command: renewal, how: swallowed, times: 1}})}},
 	{name: "waits that were told", weight: 5, ways: []string{byURL, byPool, bySlow}, length: seconds(1.5, 3), poor: 0.2,
 		do: weights{{enters, 8}, {nests, 2}, {releases, 6}, {pauses, 1}}, leases: weights{{watched, 1}, {midLease, 2}, {longLease, 4}}, rival: 0.8,
@@ -125,7 +129,7 @@ var themes = []theme{
 	{name: "refusals", weight: 6, ways: []string{byURL, byPool}, poor: 0.3, length: seconds(2, 4), quiet: true,
 		do:     weights{{enters, 3}, {nests, 5}, {releases, 5}, {extends, 4}, {pauses, 3}},
 		leases: weights{{watched, 4}, {midLease, 2}, {longLease, 3}}, rival: 0.1, aimed: 0.5,
-		pace: 500 * time.Millisecond, ambient: join(refusalsOf(0, unlock, unlock, unlock), refusalsOf(3, acquire), refusalsOf(1, renewal)), events: weights{{flushScripts, 1}},
+		pace: 500 * time.Millisecond, ambient: join(refusalsOf(0, unlock, unlock, unlockOnce), refusalsOf(3, acquire), refusalsOf(1, renewal)), events: weights{{flushScripts, 1}},
 		targets: map[string][]fault{enters: refusalsOf(2, acquire), nests: refusalsOf(2, acquire), releases: refusalsOf(3, unlock), extends: refusalsOf(0, renewal)}},
 	{name: "forced unlocks", weight: 3, ways: []string{byURL, byPool}, length: seconds(1.5, 2.5), poor: 0.2,
 		do:     weights{{enters, 8}, {nests, 2}, {releases, 5}, {forces, 4}, {pauses, 1}},

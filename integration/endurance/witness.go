@@ -12,8 +12,9 @@ type witness struct {
 	stop chan struct{}
 	done sync.WaitGroup
 
-	mu     sync.Mutex // guards stalls
+	mu     sync.Mutex // guards what follows
 	stalls []span
+	asked  int64 // when it asked what is not answered yet
 }
 
 // standstill is how long an answer takes that usually comes within a millisecond.
@@ -34,11 +35,12 @@ func watchMachine(conn redis.Conn) *witness {
 				_, _ = conn.Do("PING") // without an answer its own pace has to tell
 			}
 			after := now()
+			w.mu.Lock()
 			if after-before > int64(standstill) {
-				w.mu.Lock()
 				w.stalls = append(w.stalls, span{before, after})
-				w.mu.Unlock()
 			}
+			w.asked = after
+			w.mu.Unlock()
 			before = after
 		}
 	})
@@ -50,6 +52,9 @@ func (w *witness) stood(from, to int64) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var sum int64
+	if at := now(); w.asked != 0 && at-w.asked > int64(standstill) { // it stands still yet
+		sum = max(0, min(to, at)-max(from, w.asked))
+	}
 	for i := len(w.stalls) - 1; i >= 0 && w.stalls[i].to > from; i-- {
 		sum += max(0, min(to, w.stalls[i].to)-max(from, w.stalls[i].from))
 	}
