@@ -206,6 +206,9 @@ func (r *round) build() bool {
 			if r.machine.settled(opened.Start, opened.End) == 0 {
 				r.violate("a client can't be opened", "%v", opened)
 			}
+			for _, earlier := range r.clients[:i] {
+				earlier.party.do(op{Do: doClose})
+			}
 			return false
 		}
 	}
