@@ -79,3 +79,24 @@ func (p *Pipeline) discardsDue() {
 	p.mu.Unlock()
 	p.WakeWriter()
 }
+
+// cutDiscards adds to a batch what deletes the keys that wait. It is called with
+// mu held.
+func (p *Pipeline) cutDiscards(b []*Request) []*Request {
+	for len(p.discards) > 0 {
+		n := min(len(p.discards), maxDiscards)
+		if p.o.Alone {
+			n = 1
+		}
+		r := &Request{Command: "DEL", Done: (*discarded)(p)}
+		r.Args = append(r.ArgBuffer[:0], p.discards[:n]...)
+		b = append(b, r)
+		rest := copy(p.discards, p.discards[n:])
+		clear(p.discards[rest:])
+		p.discards = p.discards[:rest]
+	}
+	if p.discardNow = false; p.discard != nil {
+		p.discard.Stop()
+	}
+	return b
+}

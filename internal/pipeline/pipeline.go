@@ -278,21 +278,7 @@ func (p *Pipeline) cutBatch() (*conn, []*Request) {
 	if len(c.repeats) > 0 {
 		b = append(b, c.waitAgain())
 	}
-	for len(p.discards) > 0 {
-		n := min(len(p.discards), maxDiscards)
-		if p.o.Alone {
-			n = 1
-		}
-		r := &Request{Command: "DEL", Done: (*discarded)(p)}
-		r.Args = append(r.ArgBuffer[:0], p.discards[:n]...)
-		b = append(b, r)
-		rest := copy(p.discards, p.discards[n:])
-		clear(p.discards[rest:])
-		p.discards = p.discards[:rest]
-	}
-	if p.discardNow = false; p.discard != nil {
-		p.discard.Stop()
-	}
+	b = p.cutDiscards(b)
 	p.batches++
 	now := p.o.Clock.Now()
 	waits := 0
