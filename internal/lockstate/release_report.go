@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -69,7 +70,7 @@ func (r *release) reportIfLate() {
 	}
 }
 
-var errUnwritten = errors.New("it waited behind an earlier command of its owner, and then to be written")
+var errUnwritten = command.Unsent(errors.New("it waited behind an earlier command of its owner, and then to be written"))
 
 // expire ends a release whose limit has passed or whose client was closed.
 func (r *release) expire() {
