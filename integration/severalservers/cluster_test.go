@@ -13,7 +13,7 @@ func TestBehaviourHoldsOnACluster(t *testing.T) {
 	run := build(t)
 	all := run.list(t)
 	c := topologytest.StartReplicated(t, 1, 1, 1)
-	m := &mover{T: t, c: c, moved: map[uint16]time.Time{}, two: true}
+	m := &mover{T: t, c: c, moved: map[uint16]placed{}, two: true}
 	ended := run.start(t, c.ClusterURL())
 	for running := true; running; {
 		select {

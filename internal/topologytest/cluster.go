@@ -3,6 +3,7 @@ package topologytest
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -165,6 +166,12 @@ func (c *Cluster) Leave(server, to int) {
 
 // Slots are those that a server says it has.
 func (c *Cluster) Slots(server int) []uint16 { return c.slotsOf(server, server) }
+
+// Has tells whether a server says that it has a slot.
+func (c *Cluster) Has(server int, slot uint16) bool {
+	c.t.Helper()
+	return slices.Contains(c.Slots(server), slot)
+}
 
 // slotsOf is what one server says of another.
 func (c *Cluster) slotsOf(asked, server int) (slots []uint16) {
