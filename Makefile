@@ -27,7 +27,7 @@ engine := integration/docker/with-engine.sh
 # Every module but that of the tools, which has no packages.
 modules = $(filter-out ./integration/tools,$(patsubst %/,%,$(dir $(shell find . -name go.mod -not -path '*/.*/*' | sort))))
 # The packages of the integration module by what they need, each in one of four steps; a step without packages fails.
-java_packages := /(java|interop|torture)[a-z]*(/|$$)
+java_packages := /(java|interop|torture|cluster)[a-z]*(/|$$)
 docker_packages := /(redisserver|docker)[a-z]*(/|$$)
 
 .PHONY: help
@@ -94,7 +94,7 @@ unit:
 .PHONY: integration
 integration:
 	@$(step) 'integration tests' $(engine) bash -eo pipefail -c \
-	  'cd integration && go list ./... | grep -Ev "$(java_packages)|$(docker_packages)|$(measuring)" | xargs $(GOTEST) -p 4'
+	  'cd integration && go list ./... | grep -Ev "$(java_packages)|$(docker_packages)|$(measuring)" | xargs $(GOTEST) -p 3'
 
 # A JVM loads a core while it starts.
 .PHONY: interop
