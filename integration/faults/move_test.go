@@ -43,7 +43,9 @@ func moved(d departure) func(*round) {
 		before := kept[0].hold.ValidUntil()
 		var underWay []asked
 		var locked <-chan result
+		var began time.Time
 		from := r.movesTo(d, lacks, func() {
+			began = time.Now()
 			locked = probe.locking()
 			underWay = append(underWay, released.unlocking(), inner.unlocking())
 		})
@@ -56,8 +58,11 @@ func moved(d departure) func(*round) {
 			seen.Go(func() { h.told(from) })
 		}
 		got := probe.await(locked)
-		// A machine that is slow takes longer than a command timeout to reach the new master.
+		// A machine that is slow takes longer than a command timeout to reach the new master. Before that nobody gives up (A7).
 		probe.allowed("Lock under way: ", got.err, ok, uncertain, unreachable)
+		if waited := got.at.Sub(began); kindOf(got.err) == unreachable && waited < timeout {
+			probe.violates("Lock under way gave up after %v, before a command timeout: %v", waited, got.err)
+		}
 		if got.err == nil {
 			r.row.took("first lock after", got.at.Sub(from))
 			probe.release(got.hold)
