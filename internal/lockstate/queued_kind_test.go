@@ -118,9 +118,9 @@ func TestWaiterThatGivesUpLeavesTheServersQueue(t *testing.T) {
 	h := acquire(t, &l)
 	ended := make(chan outcome, 3)
 	ctx, cancel := context.WithCancel(t.Context())
-	wait(ctx, t, &l, 0, ended, Terms{})
+	refused(t, wait(ctx, t, &l, 0, ended, Terms{}), 1)
 	becomes(t, conn, 1, "LLEN", "q:queue")
-	wait(t.Context(), t, &l, 1, ended, Terms{})
+	refused(t, wait(t.Context(), t, &l, 1, ended, Terms{}), 1)
 	becomes(t, conn, 2, "LLEN", "q:queue")
 	cancel()
 	if o := <-ended; !errors.Is(o.err, context.Canceled) {
@@ -143,12 +143,7 @@ func TestOwnerLeavesTheServersQueueWithItsLastWaiter(t *testing.T) {
 	as := Terms{As: true, Owner: c.NewOwner()}
 	wait(ctx, t, &l, 0, ended, as)
 	becomes(t, conn, 1, "LLEN", "q:queue")
-	w := wait(t.Context(), t, &l, 1, ended, as)
-	for both := false; !both; time.Sleep(time.Millisecond) {
-		sec := l.shard().enter(mustNotBlock)
-		both = w.queue().Len() == 2 && w.queue().Listening() && w.attempt == nil
-		sec.leave()
-	}
+	refused(t, wait(t.Context(), t, &l, 1, ended, as), 2)
 	none(t, ended)
 	cancel()
 	<-ended
@@ -157,6 +152,24 @@ func TestOwnerLeavesTheServersQueueWithItsLastWaiter(t *testing.T) {
 	unlock(t, h)
 	unlock(t, next(t, ended).hold)
 	becomes(t, conn, 0, "EXISTS", "q", "q:queue")
+}
+
+// refused waits until the server has answered what w asked, and w is one of n that wait in its queue. A waiter that is
+// still being answered when it gives up leaves the server's queue with its attempt, another way than one that waits.
+func refused(t *testing.T, w *Waiter, n int) {
+	t.Helper()
+	for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
+		sec := w.l.shard().enter(mustNotBlock)
+		q := w.queue()
+		waits := q != nil && q.Len() == n && q.Listening() && w.attempt == nil
+		sec.leave()
+		if waits {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("not one of %d waiters that were refused", n)
+		}
+	}
 }
 
 // standsAndListens waits until another owner than the one before stands first on the server, and w listens for it.
