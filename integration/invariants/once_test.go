@@ -51,6 +51,21 @@ func (r *rig) unlocking(h *rlock.Hold, fault faultproxy.Rule) (late *faultproxy.
 	return late, done
 }
 
+// watchedContext tells when somebody looks whether it ends, as an acquire does that has begun to wait.
+type watchedContext struct {
+	context.Context
+
+	looked chan struct{}
+}
+
+func (c watchedContext) Done() <-chan struct{} {
+	select {
+	case c.looked <- struct{}{}:
+	default:
+	}
+	return c.Context.Done()
+}
+
 // However many of its sends ran, the unlock is over, and whoever has entered meanwhile stays inside.
 func TestR4LostUnlockOfAnOwnerThatIsUsedOnceIsSentAgain(t *testing.T) {
 	t.Parallel()
@@ -214,8 +229,9 @@ func TestR4ShownMeanwhileIsDecidedByTheCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		late, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.Withhold})
-		again := testbed.Enter(t.Context(), l, rlock.As(o))
-		r.Becomes("the acquire waits", func() bool { return true })
+		waits := watchedContext{Context: t.Context(), looked: make(chan struct{}, 1)}
+		again := testbed.Enter(waits, l, rlock.As(o))
+		testbed.Receive(t, "the acquire waits", waits.looked)
 		r.Proxy.CutAll()
 		want(t, testbed.Receive(t, "Unlock returns", released), rlock.ErrUncertain)
 		if late.Release() != 0 {

@@ -2,11 +2,13 @@ package invariants
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -171,4 +173,38 @@ func TestH6RefusedCommandWaitsForTheRenewalInItsPause(t *testing.T) {
 	r.heldOnlyBy(name, outer.Owner(), 1)
 	unlock(t, outer)
 	r.Gone(name)
+}
+
+// A script that may not publish is ended behind its DEL, and keeps no result. If that reply is lost, the same unlock finds
+// nothing when it is sent again, as it would if the hold had been over before.
+func TestR1RepetitionThatFindsNothingIsNotHeldOnlyIfTheUnlockCouldRun(t *testing.T) {
+	t.Parallel()
+	for _, may := range []bool{false, true} {
+		t.Run(fmt.Sprintf("may publish: %v", may), func(t *testing.T) {
+			t.Parallel()
+			user := redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all"}}
+			do := faultproxy.CutBefore
+			if !may {
+				user.Rules = append(user.Rules, "-publish")
+				do = faultproxy.CutAfter
+			}
+			r := rigOn(t, redisserver.ACL(t, user))
+			r.latchesMayStay = true
+			h := lock(t, r.openAt("redis://app:secret@"+r.Proxy.Addr()).NewLock(name), rlock.Lease(long))
+			h.Owner() // from here on its unlock has a latch
+			lost := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: do})
+			if may {
+				r.Do("DEL", name)
+			}
+			expect := rlock.ErrUncertain
+			if may {
+				expect = rlock.ErrNotHeld
+			}
+			want(t, h.Unlock(t.Context()), expect)
+			if lost.Hits() != 1 {
+				t.Errorf("%d were lost", lost.Hits())
+			}
+			r.Gone(name)
+		})
+	}
 }

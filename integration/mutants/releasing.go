@@ -8,6 +8,11 @@ var releasing = []defect{
 		by:    tests{"TestR1LostUnlockReplyCountsOnce"},
 	},
 	{
+		what: "a repeated unlock that finds nothing was never held, though its announcement is refused", guards: "R1",
+		edits: edits{{In: "release.answered", If: "r.lost && r.alive && !r.l.traits.Silent", Put: "false"}},
+		by:    tests{"TestR1RepetitionThatFindsNothingIsNotHeldOnlyIfTheUnlockCouldRun"},
+	},
+	{
 		what: "the latch of a repeated unlock is deleted although its first send may still arrive", guards: "R1",
 		edits: edits{{In: "release.answered", Expr: "!q.MayArrive", Put: "true"}},
 		by:    tests{"TestR1WithheldUnlockDoesNotCountTwice"},

@@ -118,6 +118,14 @@ func (reentrant) Ask(room []any, q Question, w *Want) Call {
 		return Read("HGET", append(room, key, w.Owner))
 	case RemainTTL:
 		return Read("PTTL", append(room, key))
+	case Announced:
+		// Where there are two commands, a connection that may not send the first
+		// is not used.
+		publish := w.Publish
+		if publish == luasrc.Both {
+			publish = luasrc.Publish
+		}
+		return Read(publish.(string), append(room, w.Names[channelName], codec.UnlockMessage))
 	}
 	return Call{}
 }
@@ -130,6 +138,8 @@ func (reentrant) Asked(q Question, reply any) (a Answer, err error) {
 		a.N, err = codec.DecodeCount(reply)
 	case RemainTTL:
 		a.TTL, a.Yes, err = codec.DecodeTTL(reply)
+	case Announced:
+		a.Yes = true
 	}
 	return a, err
 }

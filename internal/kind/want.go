@@ -63,6 +63,7 @@ const (
 	HeldBy                    // does the owner hold it
 	HoldCount                 // how many times does the owner hold it
 	RemainTTL                 // how long has it to live
+	Announced                 // may it be announced: an error says no. Of a kind that is not Silent
 )
 
 // Answer is what was read.

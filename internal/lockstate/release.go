@@ -292,6 +292,10 @@ func (r *release) answered(q *command.Request, result kind.Release) {
 		if r.alive {
 			n.wakeHead() // it published nothing
 		}
+		if r.lost && r.alive && !r.l.traits.Silent {
+			r.announce()
+			return
+		}
 		r.finish(notHeld(st.owner))
 	case codec.Final:
 		st.loseTally(r.l, errVanished)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -68,6 +69,24 @@ func (r *release) reportIfLate() {
 	default:
 		r.report(fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain))
 	}
+}
+
+// announce follows a repetition that found neither its hold nor its latch. The
+// send that was lost did not run, and the hold was over before; or it was refused
+// at its announcement, behind the DEL, and left no latch. The announcement by
+// itself tells the two apart, and wakes who was not told.
+func (r *release) announce() {
+	n := r.st.n
+	r.referenced = true
+	ask := r.l.kind.Ask(nil, kind.Announced, &r.want)
+	n.s.sec.ask(r.l, ask, later(n.now(), n.s.c.o.Timeout), func(_ any, err error) {
+		defer n.s.enter(mustNotBlock).leave()
+		if err != nil {
+			r.finish(fmt.Errorf("%w: the unlock was lost, and the owner holds nothing any more; whether the unlock released it can't be told where nothing can be announced: %w", ErrUncertain, err))
+			return
+		}
+		r.finish(notHeld(r.st.owner))
+	})
 }
 
 var errUnwritten = command.Unsent(errors.New("it waited behind an earlier command of its owner, and then to be written"))
