@@ -19,11 +19,12 @@ import (
 // Dial connects to the server that keeps key: the one that a redis:// or
 // rediss:// URL names, the master of redis+sentinel://, and the master of the
 // key's slot with redis+cluster://. Of several hosts the first that answers is
-// asked. Keys with the same hash tag are on one server. The caller must close
-// the connection.
+// asked. Keys with the same hash tag are on one server. TLS is for one server
+// only. The caller must close the connection.
 func Dial(ctx context.Context, rawURL, key string, opts ...redis.DialOption) (redis.Conn, error) {
 	scheme, rest, _ := strings.Cut(rawURL, "://")
 	var where func(context.Context, string, redis.Conn) (addr string, err error)
+	port := ":6379"
 	authority, path, _ := strings.Cut(rest, "/")
 	account, hosts := "", authority
 	if at := strings.LastIndexByte(authority, '@') + 1; at > 0 {
@@ -34,7 +35,7 @@ func Dial(ctx context.Context, rawURL, key string, opts ...redis.DialOption) (re
 	case "redis+sentinel":
 		var master string
 		master, database, _ = strings.Cut(path, "/")
-		asked = "" // the account is the master's
+		asked, port = "", ":26379" // the account is the master's
 		where = func(ctx context.Context, _ string, c redis.Conn) (string, error) { return masterOf(ctx, c, master) }
 	case "redis+cluster":
 		where = func(ctx context.Context, host string, c redis.Conn) (string, error) {
@@ -46,8 +47,8 @@ func Dial(ctx context.Context, rawURL, key string, opts ...redis.DialOption) (re
 
 	var errs []error
 	for _, host := range strings.Split(hosts, ",") {
-		if scheme == "redis+sentinel" && !strings.Contains(host, ":") {
-			host += ":26379"
+		if strings.LastIndexByte(host, ':') <= strings.LastIndexByte(host, ']') {
+			host += port
 		}
 		c, err := redis.DialURLContext(ctx, "redis://"+asked+host, opts...)
 		if err == nil {
