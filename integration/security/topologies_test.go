@@ -169,8 +169,8 @@ func (c *accountCluster) use(ctx context.Context, a account) error {
 	return err
 }
 
-// TestDocumentedAccountInACluster is not parallel: its connections are one test's.
 func TestDocumentedAccountInACluster(t *testing.T) {
+	t.Parallel()
 	d := readDocument(t)
 	c := startAccountCluster(t)
 	grant := func(a account) {
@@ -227,6 +227,7 @@ func TestDocumentedAccountInACluster(t *testing.T) {
 }
 
 func TestDocumentedAccountBehindSentinels(t *testing.T) {
+	t.Parallel()
 	d := readDocument(t)
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	a := d.fenced.with(d.additions[forReplicas]...)
