@@ -120,7 +120,7 @@ test-all: test releases test-matrix faults mutants torture endurance
 releases:
 	@$(step) 'all releases of Redisson' bash -ec 'cd integration && $(GOTEST) -p 1 -timeout 60m ./interop ./javapeer -full'
 
-# Some minutes; the step of `make test` runs a twentieth. FLAGS=-write puts the table into docs/faults.md.
+# Some minutes; the step of `make test` runs a twentieth. FLAGS=-write puts the table into docs/dev/faults.md.
 .PHONY: faults
 faults:
 	@$(step) 'faults, in full' bash -ec 'cd integration/faults && go test -count=1 -timeout 40m -run TestFaults -scale 1 $(FLAGS)'

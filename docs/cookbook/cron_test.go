@@ -30,7 +30,7 @@ func TestCronRunsOnceAcrossTheFleet(t *testing.T) {
 		}
 		ran += p.count("done")
 	}
-	if runs := number(t, conn, "LLEN", "report:runs"); ran != 1 || runs != 1 {
+	if runs := number(t, conn, "LLEN", "{report}:runs"); ran != 1 || runs != 1 {
 		t.Fatalf("%d processes say that they did it, it was done %d times", ran, runs)
 	}
 
@@ -40,13 +40,13 @@ func TestCronRunsOnceAcrossTheFleet(t *testing.T) {
 
 	// One whose clock is ahead does nothing, and costs nobody the next period.
 	start(t, server, "cron", at(time.Now().Add(time.Hour))).wantEnd(1, "this machine's clock is ahead")
-	if runs := number(t, conn, "LLEN", "report:runs"); runs != 1 {
+	if runs := number(t, conn, "LLEN", "{report}:runs"); runs != 1 {
 		t.Fatalf("done %d times", runs)
 	}
 
 	// The next period.
 	start(t, server, "cron", at(minute.Add(time.Minute))).wantEnd(0, "done")
-	if runs := number(t, conn, "LLEN", "report:runs"); runs != 2 {
+	if runs := number(t, conn, "LLEN", "{report}:runs"); runs != 2 {
 		t.Errorf("done %d times in two periods", runs)
 	}
 	if left := number(t, conn, "EXISTS", "report"); left != 0 {
@@ -64,7 +64,7 @@ func TestCronIsTakenOverFromACrashedMachine(t *testing.T) {
 	second := start(t, server, "cron", now)
 	first.signal(syscall.SIGKILL)
 	second.wantEnd(0, "done")
-	if runs := number(t, conn, "LLEN", "report:runs"); runs != 2 {
+	if runs := number(t, conn, "LLEN", "{report}:runs"); runs != 2 {
 		t.Errorf("begun %d times", runs)
 	}
 }
@@ -83,10 +83,10 @@ func TestCronNeverGoesBack(t *testing.T) {
 	slow.await("runs")
 	slow.signal(syscall.SIGSTOP)
 	start(t, server, "cron", period(2)).wantEnd(0, "done")
-	last := number(t, conn, "GET", "report:last-done")
+	last := number(t, conn, "GET", "{report}:last-done")
 	slow.signal(syscall.SIGCONT)
 	slow.end()
-	if now := number(t, conn, "GET", "report:last-done"); now != last || last == 0 {
+	if now := number(t, conn, "GET", "{report}:last-done"); now != last || last == 0 {
 		t.Errorf("the last period that was done went from %d to %d", last, now)
 	}
 	start(t, server, "cron", period(2)).wantEnd(0, "skipped")

@@ -64,11 +64,17 @@ type process struct {
 	lines []string
 }
 
-// start runs a recipe's program. It is killed when the test ends.
+// start runs a recipe's program on a server. It is killed when the test ends.
 func start(t *testing.T, server *redistest.Server, program string, args ...string) *process {
 	t.Helper()
+	return startBy(t, server.URL(), program, args...)
+}
+
+// startBy is start by a URL.
+func startBy(t *testing.T, url, program string, args ...string) *process {
+	t.Helper()
 	p := &process{t: t, name: program, cmd: exec.Command(filepath.Join(binaries, program), args...), done: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), "REDIS_URL="+server.URL())
+	p.cmd.Env = append(os.Environ(), "REDIS_URL="+url)
 	output, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,8 @@
 // watchdog extends a lease, and a holder is told that its lock was lost.
 //
 // It brings a small Redis of its own (miniredis, in this process). With
-// REDIS_URL it uses that server instead.
+// REDIS_URL it uses what that names instead: a server, the master of some
+// Sentinels (redis+sentinel://), or a cluster (redis+cluster://).
 package main
 
 import (

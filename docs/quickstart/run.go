@@ -29,7 +29,7 @@ func run(ctx context.Context, out io.Writer, url string) error {
 		tell.note("Redis: miniredis inside this process. Its TTLs do not run by themselves;")
 		tell.note("a ticker moves them on. REDIS_URL=redis://host:port uses a real server.")
 	} else {
-		tell.note("Redis: the server at REDIS_URL.")
+		tell.note("Redis: what REDIS_URL names.")
 	}
 	billing, err := openService(ctx, "billing", url)
 	if err != nil {

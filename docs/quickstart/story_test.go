@@ -13,6 +13,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
 func TestStoryOnEmbeddedServer(t *testing.T) {
@@ -27,24 +28,61 @@ func TestStoryOnEmbeddedServer(t *testing.T) {
 
 func TestStoryOnRealServer(t *testing.T) {
 	t.Parallel()
-	if !haveServer() {
-		// Everybody can look at the quick start; what is released was seen to
-		// work against the real thing.
-		if os.Getenv("CI") == "true" {
-			t.Fatal("no redis-server")
-		}
-		t.Log("no redis-server here: only the embedded one was tried")
+	if !haveServer(t) {
 		return
 	}
 	server := redistest.Start(t)
-	story := tellStory(t, server.URL())
-	checkFacts(t, story)
-	if !strings.HasPrefix(story, "Redis: the server at REDIS_URL") {
-		t.Errorf("it does not say what it runs on:\n%s", story)
-	}
+	onReal(t, server.URL())
 	left, err := redis.Strings(server.Dial(t).Do("KEYS", "*"))
 	if err != nil || len(left) != 0 {
 		t.Errorf("left behind: %q, %v", left, err)
+	}
+}
+
+func TestStoryOnCluster(t *testing.T) {
+	t.Parallel()
+	if !haveServer(t) {
+		return
+	}
+	cluster := topologytest.StartReplicated(t, 1, 1, 1)
+	onReal(t, cluster.ClusterURL())
+	ran := 0
+	for i := range 3 {
+		ran += topologytest.Calls(t, cluster.Conn(i), "evalsha")
+		left, err := redis.Strings(cluster.Conn(i).Do("KEYS", "*"))
+		if err != nil || len(left) != 0 {
+			t.Errorf("left behind: %q, %v", left, err)
+		}
+	}
+	if ran == 0 {
+		t.Error("the masters ran no script")
+	}
+}
+
+func TestStoryBehindSentinels(t *testing.T) {
+	t.Parallel()
+	if !haveServer(t) {
+		return
+	}
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	onReal(t, set.URL())
+	master := set.Master().Dial(t)
+	if topologytest.Calls(t, master, "evalsha") == 0 {
+		t.Error("the master ran no script")
+	}
+	left, err := redis.Strings(master.Do("KEYS", "*"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("left behind: %q, %v", left, err)
+	}
+}
+
+// onReal tells the story by a URL alone.
+func onReal(t *testing.T, url string) {
+	t.Helper()
+	story := tellStory(t, url)
+	checkFacts(t, story)
+	if !strings.HasPrefix(story, "Redis: what REDIS_URL names") {
+		t.Errorf("it does not say what it runs on:\n%s", story)
 	}
 }
 
@@ -56,12 +94,21 @@ func TestErrorWhereNoServerIs(t *testing.T) {
 	}
 }
 
-func haveServer() bool {
+// haveServer tells whether a redis-server is here. Everybody can look at the quick
+// start; what is released was seen to work against the real thing.
+func haveServer(t *testing.T) bool {
+	t.Helper()
 	if os.Getenv("RLOCK_REDIS_SERVER") != "" {
 		return true
 	}
-	_, err := exec.LookPath("redis-server")
-	return err == nil
+	if _, err := exec.LookPath("redis-server"); err == nil {
+		return true
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("no redis-server")
+	}
+	t.Log("no redis-server here: only the embedded one was tried")
+	return false
 }
 
 func tellStory(t *testing.T, url string) string {

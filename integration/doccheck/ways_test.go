@@ -29,7 +29,7 @@ type way struct {
 var ways = map[string]way{
 	"make test":       {ci: true},
 	"make quickstart": {run: true, prints: "Done in"},
-	"REDIS_URL=redis://host:port make quickstart": {run: true, server: true, prints: "Redis: the server at REDIS_URL"},
+	"REDIS_URL=redis://host:port make quickstart": {run: true, server: true, prints: "Redis: what REDIS_URL names"},
 
 	"go test ./...":                        {target: "unit"},
 	"go test ./rlock":                      {target: "unit"},

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	document = "../../docs/faults.md"
+	document = "../../docs/dev/faults.md"
 	begins   = "<!-- the table of make faults: written by it, not by hand -->\n"
 	ends     = "<!-- end of the table -->\n"
 )

@@ -8,6 +8,7 @@ import (
 
 const (
 	operations = "../../docs/operations.md"
+	topologies = "../../docs/topologies.md"
 	wire       = "../../docs/dev/wire.md"
 	prompt     = "redis> "
 )
@@ -89,10 +90,10 @@ func readPage(t *testing.T, file string, sections map[string]*section) {
 	}
 }
 
-// cells are the cells of the rows of the table with this head.
-func cells(t *testing.T, head string) [][]string {
+// cells are the cells of the rows of the page's table with this head.
+func cells(t *testing.T, page, head string) [][]string {
 	t.Helper()
-	lines := linesOf(t, operations)
+	lines := linesOf(t, page)
 	var rows [][]string
 	inside := false
 	for _, line := range lines {
@@ -110,7 +111,7 @@ func cells(t *testing.T, head string) [][]string {
 		}
 	}
 	if !inside {
-		t.Fatalf("%s has no table %s", operations, head)
+		t.Fatalf("%s has no table %s", page, head)
 	}
 	return rows
 }

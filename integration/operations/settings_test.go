@@ -15,10 +15,12 @@ import (
 func TestDefaultsOfTheServersSettings(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	rows := cells(t, "| setting | default | what it means for locks |")
-	if len(rows) < 10 {
-		t.Fatalf("%d rows", len(rows))
+	rows := cells(t, operations, "| setting | default | what it means for locks |")
+	several := cells(t, topologies, "| setting | default | for locks on several servers |")
+	if len(rows) < 10 || len(several) < 5 {
+		t.Fatalf("%d and %d rows", len(rows), len(several))
 	}
+	rows = append(rows, several...)
 	for _, row := range rows {
 		name, want := strings.Trim(row[0], "`"), strings.Trim(row[1], "`")
 		if want == "empty" {
@@ -113,6 +115,26 @@ func TestFullServerRefusesAcquiresAndGoesOnRenewing(t *testing.T) {
 	}
 }
 
+func TestTooFewReplicasStopAcquiresAndRenewals(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	c := r.open(rlock.WithWatchdogTimeout(3 * time.Second))
+	h := r.Hold(c.NewLock("invoices"))
+	r.set("min-replicas-to-write", 1)
+	if _, err := c.NewLock("shipping").TryLock(t.Context()); err == nil || !strings.Contains(err.Error(), "NOREPLICAS") {
+		t.Errorf("acquired: %v", err)
+	}
+	select {
+	case <-h.Done():
+	case <-time.After(patience):
+		t.Fatal("it is renewed")
+	}
+	if err := h.Err(); !errors.Is(err, rlock.ErrLeaseLost) {
+		t.Error(err)
+	}
+	r.set("min-replicas-to-write", 0)
+}
+
 // refusals counts the answers OOM.
 func (r *rig) refusals() int {
 	r.Helper()
@@ -183,7 +205,7 @@ func TestSettingsOfTheClientThatThePageNames(t *testing.T) {
 	if len(lines) != 1 {
 		t.Fatal(lines)
 	}
-	for i, row := range cells(t, "| option | default | larger | smaller |") {
+	for i, row := range cells(t, operations, "| option | default | larger | smaller |") {
 		want := []string{"watchdog_timeout=", "command_timeout=", "replica_sync="}[i]
 		value := strings.ReplaceAll(row[1], " ", "")
 		if value == "off" {

@@ -60,10 +60,16 @@ func Dial(t testing.TB, s Server, options ...redis.DialOption) redis.Conn {
 	return conn
 }
 
-// Connect is Dial for a URL. The caller closes the connection.
+// Connect is Dial for a URL; of Sentinels it is to the master. The caller closes the connection.
 func Connect(url string, options ...redis.DialOption) (redis.Conn, error) {
 	if several(url) {
 		return topologytest.Dial(url)
+	}
+	if sentinels(url) {
+		var err error
+		if url, err = masterURL(url); err != nil {
+			return nil, err
+		}
 	}
 	return redis.DialURL(url, append([]redis.DialOption{
 		redis.DialConnectTimeout(5 * time.Second),

@@ -3,7 +3,7 @@
 //
 //	30 2 * * *   cron -job report -every 24h
 //
-// The job of this example adds the period to the list <job>:runs and takes its
+// The job of this example adds the period to the list {<job>}:runs and takes its
 // time over it.
 package main
 
@@ -20,6 +20,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/docs/cookbook/internal/keyserver"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -53,15 +54,16 @@ func run(ctx context.Context, job string, tick time.Time, work, watchdog time.Du
 		return err
 	}
 	defer client.Close()
-	store, err := redis.DialURLContext(ctx, url, redis.DialReadTimeout(3*time.Second), redis.DialWriteTimeout(3*time.Second))
+	lock := client.NewLock(job)
+	store, err := keyserver.Dial(ctx, url, lock.Name(), redis.DialReadTimeout(3*time.Second), redis.DialWriteTimeout(3*time.Second))
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 
-	ran, err := once(ctx, client.NewLock(job), store, tick, func(held context.Context) error {
+	ran, err := once(ctx, lock, store, tick, func(held context.Context) error {
 		fmt.Println("runs", tick.Format(time.RFC3339))
-		if _, err := redis.DoContext(store, held, "RPUSH", job+":runs", tick.Unix()); err != nil {
+		if _, err := redis.DoContext(store, held, "RPUSH", "{"+job+"}:runs", tick.Unix()); err != nil {
 			return err
 		}
 		select {
@@ -99,7 +101,7 @@ const skew = 30 * time.Second
 func once(ctx context.Context, lock *rlock.Lock, store redis.Conn, tick time.Time,
 	job func(context.Context) error,
 ) (ran bool, err error) {
-	lastDone := lock.Name() + ":last-done"
+	lastDone := "{" + lock.Name() + "}:last-done" // in a cluster, on the lock's server
 	err = lock.Do(ctx, func(held context.Context) error {
 		// A period from the future would keep the fleet idle until it comes.
 		clock, err := redis.Int64s(redis.DoContext(store, held, "TIME"))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/docs/cookbook/internal/keyserver"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -47,12 +48,16 @@ func run(ctx context.Context, account string, amount int64, watchdog time.Durati
 		return err
 	}
 	defer client.Close()
-	conn, err := redis.DialURLContext(ctx, url, redis.DialReadTimeout(3*time.Second), redis.DialWriteTimeout(3*time.Second))
-	if err != nil {
-		return err
+	lock := client.NewLock("lock:" + account)
+	var conns [2]redis.Conn
+	for i, key := range []string{lock.Name(), account} {
+		conns[i], err = keyserver.Dial(ctx, url, key, redis.DialReadTimeout(3*time.Second), redis.DialWriteTimeout(3*time.Second))
+		if err != nil {
+			return err
+		}
+		defer conns[i].Close()
 	}
-	defer conn.Close()
-	return add(ctx, client.NewLock("lock:"+account), conn, account, amount, moment)
+	return add(ctx, lock, conns[0], conns[1], account, amount, moment)
 }
 
 // begin page
@@ -80,8 +85,9 @@ var (
 		return 1`)
 )
 
-// add adds amount to the account's balance. At each moment it may stand still.
-func add(ctx context.Context, lock *rlock.Lock, conn redis.Conn, account string, amount int64,
+// add adds amount to the account's balance in the store. Tokens come from the
+// lock's server. At each moment it may stand still.
+func add(ctx context.Context, lock *rlock.Lock, tokens, store redis.Conn, account string, amount int64,
 	moment func(before string),
 ) (err error) {
 	hold, err := lock.Lock(ctx)
@@ -91,11 +97,11 @@ func add(ctx context.Context, lock *rlock.Lock, conn redis.Conn, account string,
 	defer func() { err = errors.Join(err, hold.Unlock(ctx)) }()
 
 	moment("token")
-	token, err := redis.Int64(next.DoContext(ctx, conn, lock.Name(), lock.Name()+":token", hold.Owner().String()))
+	token, err := redis.Int64(next.DoContext(ctx, tokens, lock.Name(), "{"+lock.Name()+"}:token", hold.Owner().String()))
 	if err != nil {
 		return fmt.Errorf("no token: %w", err)
 	}
-	balance, err := redis.Int64(read.DoContext(ctx, conn, account, token))
+	balance, err := redis.Int64(read.DoContext(ctx, store, account, token))
 	if err != nil {
 		return fmt.Errorf("read with token %d refused: %w", token, err)
 	}
@@ -103,7 +109,7 @@ func add(ctx context.Context, lock *rlock.Lock, conn redis.Conn, account string,
 		return err // no need to try
 	}
 	moment("write")
-	if _, err := redis.Int64(write.DoContext(ctx, conn, account, token, balance+amount)); err != nil {
+	if _, err := redis.Int64(write.DoContext(ctx, store, account, token, balance+amount)); err != nil {
 		return fmt.Errorf("write with token %d refused: %w", token, err)
 	}
 	fmt.Printf("token %d: %d + %d = %d\n", token, balance, amount, balance+amount)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/docs/cookbook/internal/keyserver"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -47,7 +48,7 @@ func run(ctx context.Context, role, order string, patience, work time.Duration) 
 		return err
 	}
 	defer client.Close()
-	queue, err := redis.DialURLContext(ctx, url, redis.DialWriteTimeout(3*time.Second))
+	queue, err := keyserver.Dial(ctx, url, "tasks", redis.DialWriteTimeout(3*time.Second))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,268 @@
+package security
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// Additions of the page, by the place of their rows.
+const (
+	forReplicas = 2
+	forCourtesy = 4
+	forClusters = 5
+)
+
+// grantAt makes the account on a server: accounts are not replicated.
+func grantAt(t *testing.T, conn redis.Conn, a account) {
+	t.Helper()
+	if _, err := conn.Do("ACL", redis.Args{"SETUSER", a.name}.AddFlat(a.rules)...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// deniedTo lists what servers refused an account.
+func deniedTo(t *testing.T, user string, servers []redis.Conn) (all []string) {
+	t.Helper()
+	for _, conn := range servers {
+		entries, err := redis.Values(conn.Do("ACL", "LOG"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			list, _ := redis.Values(e, nil)
+			fields := map[string]string{}
+			for i := 0; i+1 < len(list); i += 2 {
+				key, _ := redis.String(list[i], nil)
+				fields[key], _ = redis.String(list[i+1], nil)
+			}
+			if fields["username"] == user {
+				all = append(all, fields["reason"]+" "+fields["object"])
+			}
+		}
+	}
+	return all
+}
+
+// by puts an account into a URL of several servers.
+func by(rawURL string, a account) string {
+	scheme, rest, _ := strings.Cut(rawURL, "://")
+	return scheme + "://" + url.UserPassword(a.name, a.password).String() + "@" + rest
+}
+
+// wake has two clients hand each lock over by a message.
+func wake(ctx context.Context, url string, names []string, listens func(name string) int) error {
+	var clients [2]*rlock.Client
+	for i := range clients {
+		c, err := rlock.Open(ctx, url, options...)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		clients[i] = c
+	}
+	for _, name := range names {
+		h, err := clients[0].NewLock(name).TryLock(ctx)
+		if err != nil {
+			return err
+		}
+		waiter := testbed.Enter(ctx, clients[1].NewLock(name))
+		for want := range []int{1, 0} {
+			want = 1 - want // one that waits, and none when it has entered
+			for listens(name) != want {
+				select {
+				case <-ctx.Done():
+					return fmt.Errorf("%s: never %d listen: %w", name, want, ctx.Err())
+				case <-time.After(pollEvery):
+				}
+			}
+			if want == 0 {
+				break
+			}
+			if err := h.Unlock(ctx); err != nil {
+				return err
+			}
+			e := <-waiter
+			if e.Err != nil {
+				return e.Err
+			}
+			if err := e.Hold.Unlock(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// accountCluster is a cluster one of whose slots is on its way for ever, so that
+// who asks for it is sent on by ASK.
+type accountCluster struct {
+	*topologytest.Cluster
+	slots   [3][]uint16 // of each master
+	asked   string
+	servers []redis.Conn // the masters
+}
+
+func startAccountCluster(t *testing.T) *accountCluster {
+	c := &accountCluster{Cluster: topologytest.StartReplicated(t, 1, 1, 1), asked: "orders:asked"}
+	from := 0
+	for i := range 3 {
+		c.servers = append(c.servers, c.Conn(i))
+		c.slots[i] = c.Slots(i)
+		if slices.Contains(c.slots[i], codec.Slot(c.asked)) {
+			from = i
+		}
+	}
+	c.Begin(codec.Slot(c.asked), from, (from+1)%3)
+	return c
+}
+
+// names are new ones, one of each master.
+func (c *accountCluster) names() (names []string) {
+	for _, slots := range c.slots {
+		for {
+			if name := "orders:" + unique(); slices.Contains(slots, codec.Slot(name)) {
+				names = append(names, name)
+				break
+			}
+		}
+	}
+	return names
+}
+
+// use does all that an account must be able to do in a cluster and need not on one
+// server.
+func (c *accountCluster) use(ctx context.Context, a account) error {
+	u, names := by(c.ClusterURL(), a), c.names()
+	if err := wake(ctx, u, names, func(name string) int {
+		reply, err := redis.Values(c.servers[slices.Index(names, name)].Do("PUBSUB", "SHARDNUMSUB", codec.Channel(name)))
+		if err != nil || len(reply) != 2 {
+			return -1
+		}
+		n, _ := redis.Int(reply[1], nil)
+		return n
+	}); err != nil {
+		return err
+	}
+	client, err := rlock.Open(ctx, u, options...)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	_, err = client.NewLock(c.asked).TryLock(ctx, rlock.Lease(time.Second))
+	if errors.Is(err, rlock.ErrLocked) {
+		return nil // it was sent on, too
+	}
+	return err
+}
+
+func TestDocumentedAccountInACluster(t *testing.T) {
+	t.Parallel()
+	d := readDocument(t)
+	c := startAccountCluster(t)
+	grant := func(a account) {
+		t.Helper()
+		for i := range c.Servers {
+			grantAt(t, c.Conn(i), a)
+		}
+	}
+	enough := d.fenced.with(d.additions[forClusters]...)
+	grant(enough)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := c.use(ctx, enough); err != nil {
+		t.Error(err)
+	}
+	if denied := deniedTo(t, enough.name, c.servers); len(denied) != 0 {
+		t.Errorf("denied: %q", denied)
+	}
+	for i, rule := range d.additions[forClusters] {
+		a := enough.without(rule)
+		a.name = fmt.Sprint("worker", i)
+		grant(a)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		err := c.use(ctx, a)
+		cancel()
+		denied := deniedTo(t, a.name, c.servers)
+		if err == nil && len(denied) == 0 {
+			t.Errorf("nothing misses %s", rule)
+		}
+		t.Logf("without %s: %v, denied %q", rule, err, denied)
+	}
+
+	// Leaving room for slower clients asks for both kinds of subscriber.
+	counts := enough.with(d.additions[forCourtesy]...).with("+pubsub|shardnumsub")
+	counts.name = "counts"
+	grant(counts)
+	client, err := rlock.Open(t.Context(), by(c.ClusterURL(), counts), options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	hot := c.names()[0]
+	for range 30 {
+		if err := client.NewLock(hot).Do(t.Context(), func(context.Context) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if denied := deniedTo(t, counts.name, c.servers); len(denied) != 0 {
+		t.Errorf("denied: %q", denied)
+	}
+	if topologytest.Calls(t, c.servers[0], "pubsub|shardnumsub") == 0 {
+		t.Error("nobody was counted")
+	}
+}
+
+func TestDocumentedAccountBehindSentinels(t *testing.T) {
+	t.Parallel()
+	d := readDocument(t)
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	a := d.fenced.with(d.additions[forReplicas]...)
+	for _, n := range set.Nodes {
+		grantAt(t, n.Dial(t), a)
+	}
+	use := func() {
+		t.Helper()
+		former := set.Master().Dial(t)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		if err := wake(ctx, by(set.URL(), a), []string{"orders:1"}, func(name string) int {
+			reply, err := redis.Values(former.Do("PUBSUB", "NUMSUB", codec.Channel(name)))
+			if err != nil || len(reply) != 2 {
+				return -1
+			}
+			n, _ := redis.Int(reply[1], nil)
+			return n
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	use()
+	if topologytest.Calls(t, set.Master().Dial(t), "wait") == 0 {
+		t.Error("no replica was waited for")
+	}
+	former := set.Master()
+	set.Failover(set.Sentinels[0])
+	set.AwaitMaster(former)
+	use()
+	var nodes []redis.Conn
+	for _, n := range set.Nodes {
+		nodes = append(nodes, n.Dial(t)) // a master that is demoted ends its connections
+	}
+	if denied := deniedTo(t, a.name, nodes); len(denied) != 0 {
+		t.Errorf("denied: %q", denied)
+	}
+}
