@@ -123,7 +123,7 @@ func (r *round) logf(format string, args ...any) {
 
 // play makes one round.
 func (l *lane) play(seed uint64) {
-	r := &round{lane: l, seed: seed, name: fmt.Sprintf("endure-%x-%d", seed, l.rounds.Add(1)), rng: rand.New(rand.NewPCG(seed, 7)), tb: quiet(),
+	r := &round{lane: l, seed: seed, name: fmt.Sprintf("endure-%x-%06d", seed, l.rounds.Add(1)), rng: rand.New(rand.NewPCG(seed, 7)), tb: quiet(),
 		shared: map[string]bool{}, began: now(), stop: make(chan struct{}), heal: make(chan struct{}), ended: make(chan struct{}),
 		accounts: map[string]*account{}, wrong: map[string]bool{}}
 	defer r.tb.Finish()
