@@ -74,7 +74,7 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	}
 	c, err := newClient(o, func(s topology.Settings) (topology.Topology, error) {
 		s.TLS, s.Credentials, s.ConnectionName = o.tls, o.credentials, o.name
-		s.SentinelTLS, s.SentinelCredentials = o.sentinelTLS, o.sentinelCredentials
+		s.SentinelTLS, s.SentinelCredentials, s.Dialer = o.sentinelTLS, o.sentinelCredentials, o.dialer
 		s.Publish = topology.Publish(o.publish)
 		if o.given["WithClusterPublish"] && !strings.HasPrefix(rawURL, "redis+cluster://") {
 			return nil, errPublish
@@ -122,6 +122,8 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 		err = errors.New("WithTLSConfig: the pool dials, so its Dial sets TLS")
 	case o.credentials != nil:
 		err = errors.New("WithCredentials: the pool dials, so its Dial authenticates")
+	case o.dialer != nil:
+		err = errors.New("WithDialer: the pool dials, so its Dial leads through the tunnel")
 	case o.sentinelTLS != nil || o.sentinelCredentials != nil:
 		err = errors.New("WithSentinelTLSConfig and WithSentinelCredentials are for redis+sentinel:// URLs")
 	case o.given["WithClusterPublish"]:

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 	"time"
@@ -57,6 +58,25 @@ func ExampleWithCommandTimeout() {
 	server.Resume()
 	// Output:
 	// true true
+}
+
+// A server that is reached through a host in between, here by a name that only
+// that host knows. The dialer of an SSH client, or of a proxy, takes its place.
+func ExampleWithDialer() {
+	ctx := context.Background()
+	bastion := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		inside := map[string]string{"redis.inside:6379": strings.TrimPrefix(redisURL(), "redis://")}
+		return new(net.Dialer).DialContext(ctx, network, inside[addr])
+	}
+	client, err := rlock.Open(ctx, "redis://redis.inside:6379", rlock.WithDialer(bastion))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	fmt.Println(client.NewLock("vault").IsLocked(ctx))
+	// Output:
+	// false <nil>
 }
 
 // A server whose certificate an authority of one's own has signed.

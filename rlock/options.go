@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
@@ -36,6 +37,7 @@ type settings struct {
 
 	name        string
 	credentials redisconn.Credentials
+	dialer      redisconn.Dialer
 
 	sentinelTLS         *tls.Config
 	sentinelCredentials redisconn.Credentials
@@ -165,6 +167,29 @@ func WithSentinelTLSConfig(c *tls.Config) Option {
 		}
 		s.sentinelTLS = c
 		return s.once("WithSentinelTLSConfig")
+	}
+}
+
+// WithDialer sets how the client reaches its servers: through an SSH tunnel, a
+// proxy, or by addresses of its own. f is called for each connection, with "tcp"
+// and host:port as the URL has it, or as a Sentinel or a cluster announces it; no
+// name is looked up before. So a tunnel leads to every server of a cluster whose
+// addresses are good only inside. TLS is laid on top of what f returns, and the
+// server is verified by that host. f is called by several goroutines, its ctx ends
+// with the command timeout or with the client, and its error is a connection that
+// can't be had for now. f should return when its ctx ends; if it does not, nobody
+// waits for it, what it brings is closed, and the address is not dialled again
+// before. What f returns is closed by the client, which must end reads and writes
+// under way; deadlines it need not have. Whether a name leads elsewhere by now is
+// not looked up, as it is else (see Open). With a pool, whose Dial does the same,
+// it is ErrInvalidOption. Default dials by TCP.
+func WithDialer(f func(ctx context.Context, network, addr string) (net.Conn, error)) Option {
+	return func(s *settings) error {
+		if f == nil {
+			return fmt.Errorf("WithDialer: a nil function")
+		}
+		s.dialer = redisconn.Tunnelled(f)
+		return s.once("WithDialer")
 	}
 }
 

@@ -59,10 +59,9 @@ func (c *Conn) Close() error {
 // each later write; reads are bounded by whoever receives.
 func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, error) {
 	// redigo's own TLS handshake ignores ctx, so the stream is made here.
-	d := &net.Dialer{KeepAlive: 30 * time.Second}
-	nc, err := d.DialContext(ctx, "tcp", t.Address)
+	nc, err := t.connect(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
+		return nil, err
 	}
 	raw := nc
 	if t.TLS != nil {
@@ -89,6 +88,23 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 		return nil, fmt.Errorf("connect to %s: %w", t.Address, err)
 	}
 	return c, nil
+}
+
+// connect makes the stream beneath TLS.
+func (t *Target) connect(ctx context.Context) (net.Conn, error) {
+	if t.Dialer != nil {
+		nc, err := t.Dialer(ctx, "tcp", t.Address)
+		if err != nil {
+			return nil, fmt.Errorf("connect to %s: %w", t.Address, err)
+		}
+		return nc, nil
+	}
+	d := &net.Dialer{KeepAlive: 30 * time.Second}
+	nc, err := d.DialContext(ctx, "tcp", t.Address)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return nc, nil
 }
 
 // greet says who the client is and which database it wants.

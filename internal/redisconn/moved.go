@@ -61,8 +61,11 @@ func (c *Conn) peer() (netip.Addr, bool) {
 }
 
 // Named tells whether t has a host name: only a name can come to mean another
-// server while a connection lasts.
+// server while a connection lasts. What it means to a Dialer is not known here.
 func (t *Target) Named() bool {
+	if t.Dialer != nil {
+		return false
+	}
 	host, _, err := net.SplitHostPort(t.Address)
 	if err != nil {
 		return false

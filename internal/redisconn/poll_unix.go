@@ -40,13 +40,13 @@ type poller struct {
 	err error
 }
 
-// newPoller is nil where c can't be polled; TLS can't.
+// newPoller is nil where c can't be polled. TLS can't, nor can a connection that
+// has one of the system's inside: what is read from that may not be what it says.
 func newPoller(c net.Conn) *poller {
-	sc, ok := c.(syscall.Conn)
-	if !ok {
+	if !native(c) {
 		return nil
 	}
-	raw, err := sc.SyscallConn()
+	raw, err := c.(syscall.Conn).SyscallConn()
 	if err != nil {
 		return nil
 	}

@@ -21,6 +21,7 @@ type Target struct {
 
 	Name        string      // for CLIENT SETNAME; empty: none
 	Credentials Credentials // asked at each Dial in the place of Username and Password; nil: not asked
+	Dialer      Dialer      // makes the stream, beneath TLS; nil: the system's
 
 	open peers
 }

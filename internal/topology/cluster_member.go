@@ -70,6 +70,7 @@ func (t *Cluster) newNode(addr string) *Node {
 func (t *Cluster) at(addr string) *redisconn.Target {
 	target := &redisconn.Target{
 		Address: addr, Username: t.target.Username, Password: t.target.Password, Name: t.target.Name, Credentials: t.target.Credentials,
+		Dialer: t.target.Dialer,
 	}
 	if t.target.TLS != nil {
 		target.TLS = t.target.TLS.Clone()

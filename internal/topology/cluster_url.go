@@ -21,7 +21,7 @@ func openCluster(rawURL string, s Settings) (Topology, error) {
 	if err != nil {
 		return nil, err
 	}
-	target.Name, target.Credentials = s.ConnectionName, s.Credentials
+	target.Name, target.Credentials, target.Dialer = s.ConnectionName, s.Credentials, s.Dialer
 	if s.TLS != nil {
 		target.TLS = s.TLS.Clone()
 		target.TLS.MinVersion = max(target.TLS.MinVersion, tls.VersionTLS12)

@@ -22,6 +22,7 @@ type Settings struct {
 	TLS            *tls.Config           // of URLs with TLS; nil: the system's roots
 	Credentials    redisconn.Credentials // nil: those of the URL
 	ConnectionName string                // for CLIENT SETNAME; empty: none
+	Dialer         redisconn.Dialer      // of all servers and Sentinels; nil: the system's
 
 	SentinelTLS         *tls.Config           // of Sentinels; nil: plain TCP
 	SentinelCredentials redisconn.Credentials // of Sentinels; nil: no AUTH
@@ -91,6 +92,6 @@ func openSingle(rawURL string, s Settings) (Topology, error) {
 	if err != nil {
 		return nil, err
 	}
-	target.Name, target.Credentials = s.ConnectionName, s.Credentials
+	target.Name, target.Credentials, target.Dialer = s.ConnectionName, s.Credentials, s.Dialer
 	return dialled(target, s), nil
 }

@@ -94,7 +94,7 @@ func openSentinel(rawURL string, s Settings) (Topology, error) {
 func nodeTarget(u sentinelURL, s Settings, addr string) *redisconn.Target {
 	return &redisconn.Target{
 		Address: addr, Username: u.user, Password: u.password, Database: u.database, TLS: named(s.TLS, addr),
-		Name: s.ConnectionName, Credentials: s.Credentials,
+		Name: s.ConnectionName, Credentials: s.Credentials, Dialer: s.Dialer,
 	}
 }
 
@@ -103,6 +103,7 @@ func nodeTarget(u sentinelURL, s Settings, addr string) *redisconn.Target {
 func sentinelTarget(s Settings, addr string) *redisconn.Target {
 	return &redisconn.Target{
 		Address: addr, TLS: named(s.SentinelTLS, addr), Name: s.ConnectionName, Credentials: s.SentinelCredentials,
+		Dialer: s.Dialer,
 	}
 }
 

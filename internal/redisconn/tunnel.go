@@ -1,0 +1,109 @@
+package redisconn
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+)
+
+// Dialer makes the connection to an address in a caller's own way.
+type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+// errNoConn is what a caller's function gave.
+var errNoConn = errors.New("the dialer gave neither a connection nor an error")
+
+// Tunnelled is a caller's function as a Dialer whose connections have deadlines,
+// and which returns a moment after its ctx has ended whatever f does. A dial that
+// is late goes on by itself, and what it brings is closed. Until it ends, no other
+// is made to its address: there is no more than one for each that was under way
+// at the same time.
+func Tunnelled(f Dialer) Dialer {
+	t := &tunnel{dial: f, late: map[string]int{}}
+	return t.connect
+}
+
+// tunnel is a caller's function.
+type tunnel struct {
+	dial Dialer
+
+	mu   sync.Mutex     // guards late
+	late map[string]int // dials that nobody waits for any more, by address
+}
+
+// brought is what one call brought.
+type brought struct {
+	conn net.Conn
+	err  error
+}
+
+func (t *tunnel) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	if t.waitsFor(address) {
+		return nil, errLate
+	}
+	done := make(chan brought, 1)
+	go func() {
+		conn, err := t.dial(ctx, network, address)
+		if conn == nil && err == nil {
+			err = errNoConn
+		}
+		done <- brought{conn, err}
+	}()
+	select {
+	case d := <-done:
+		return d.dated()
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case d := <-done:
+		return d.dated()
+	case <-timer.C:
+	}
+	t.count(address, 1)
+	go func() {
+		if d := <-done; d.err == nil {
+			_ = d.conn.Close() // nobody is there to tell
+		}
+		t.count(address, -1)
+	}()
+	return nil, errLate
+}
+
+// waitsFor tells whether a dial to address is late.
+func (t *tunnel) waitsFor(address string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.late[address] > 0
+}
+
+func (t *tunnel) count(address string, n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.late[address] += n; t.late[address] == 0 {
+		delete(t.late, address)
+	}
+}
+
+// dated is what was dialled, with deadlines.
+func (d brought) dated() (net.Conn, error) {
+	if d.err != nil {
+		return nil, d.err
+	}
+	if native(d.conn) {
+		return d.conn, nil
+	}
+	return newDated(d.conn), nil
+}
+
+// native tells a connection of the system's own. One that merely has it inside
+// may read what comes in another way.
+func native(c net.Conn) bool {
+	switch c.(type) {
+	case *net.TCPConn, *net.UnixConn:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,201 @@
+package redisconn
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// channel is a connection without deadlines, as a channel of SSH is.
+type channel struct{ net.Conn }
+
+var errNoDeadlines = errors.New("deadlines are not supported")
+
+func (channel) SetDeadline(time.Time) error      { return errNoDeadlines }
+func (channel) SetReadDeadline(time.Time) error  { return errNoDeadlines }
+func (channel) SetWriteDeadline(time.Time) error { return errNoDeadlines }
+
+// ownWay has a connection of the system's inside, and reads and writes in its own
+// way, as one that encrypts does.
+type ownWay struct {
+	*net.TCPConn
+	read atomic.Int64
+}
+
+func (c *ownWay) Read(p []byte) (int, error) {
+	n, err := c.TCPConn.Read(p)
+	c.read.Add(int64(n))
+	return n, err
+}
+
+// throughPipe leads to addr by a net.Pipe.
+func throughPipe(t *testing.T, addr string) net.Conn {
+	t.Helper()
+	far := tcp(t, addr)
+	near, middle := net.Pipe()
+	join := func(to, from net.Conn) {
+		b := make([]byte, 4096)
+		for {
+			n, err := from.Read(b)
+			if err == nil {
+				_, err = to.Write(b[:n])
+			}
+			if err != nil {
+				to.Close()
+				from.Close()
+				return
+			}
+		}
+	}
+	go join(far, middle)
+	go join(middle, far)
+	return near
+}
+
+func tcp(t *testing.T, addr string) *net.TCPConn {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.(*net.TCPConn)
+}
+
+// targetBy is s, reached by what dial gives, under a name that nobody else knows.
+func targetBy(t *testing.T, dial Dialer) *Target {
+	t.Helper()
+	target, err := ParseURL("redis://redis.inside")
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.Dialer = Tunnelled(dial)
+	return target
+}
+
+func TestConnectionsOfEachSort(t *testing.T) {
+	s := redistest.Start(t)
+	for name, conn := range map[string]func() net.Conn{
+		"of the system": func() net.Conn { return tcp(t, s.Addr()) },
+		"a net.Pipe":    func() net.Conn { return throughPipe(t, s.Addr()) },
+		"no deadlines":  func() net.Conn { return channel{tcp(t, s.Addr())} },
+		"in its own way": func() net.Conn {
+			return &ownWay{TCPConn: tcp(t, s.Addr())}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			made := conn()
+			c, err := targetBy(t, func(_ context.Context, network, address string) (net.Conn, error) {
+				if network != "tcp" || address != "redis.inside:6379" {
+					t.Errorf("asked for %s %s", network, address)
+				}
+				return made, nil
+			}).Dial(soon(t), 5*time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if reply, err := c.Do("PING"); err != nil || reply != "PONG" {
+				t.Errorf("%v, %v", reply, err)
+			}
+			// As the pipeline has it: a read is always under way, and is polled for.
+			m := c.(*Conn)
+			m.Manage(func() bool { return true }, func() {})
+			before := int64(0)
+			own, counts := made.(*ownWay)
+			if counts {
+				before = own.read.Load()
+			}
+			if err := m.Queue("ECHO", []any{"hello"}); err != nil || m.Push() != nil {
+				t.Fatal(err)
+			}
+			if reply, err := redis.String(c.Receive()); err != nil || reply != "hello" {
+				t.Errorf("%v, %v", reply, err)
+			}
+			if counts && own.read.Load() == before {
+				t.Error("it was read beneath it")
+			}
+			// A deadline ends the read under way, and it says so.
+			time.AfterFunc(20*time.Millisecond, func() { _ = m.SetReadDeadline(time.Now().Add(20 * time.Millisecond)) })
+			if _, err := c.Receive(); !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("the deadline has passed, and the read says %v", err)
+			}
+		})
+	}
+}
+
+func soon(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// A deadline that was set anew is not that of before.
+func TestDeadlineThatIsMovedDoesNotPass(t *testing.T) {
+	near, far := net.Pipe()
+	defer far.Close()
+	d := newDated(channel{near})
+	defer d.Close()
+	_ = d.SetReadDeadline(time.Now().Add(time.Hour))
+	d.reads.fire() // the timer of one before, which could not be stopped any more
+	if d.reads.passed {
+		t.Error("a deadline passed that was an hour away")
+	}
+	go func() { _, _ = far.Write([]byte("x")) }()
+	if n, err := d.Read(make([]byte, 1)); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	_ = d.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
+	if _, err := d.Write([]byte("x")); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a write that nobody reads says %v", err)
+	}
+}
+
+// It holds nobody up, it is alone, and what it brings at last is closed.
+func TestLateDialIsLeftToItself(t *testing.T) {
+	near, far := net.Pipe()
+	defer far.Close()
+	gate := make(chan struct{})
+	var dials atomic.Int32
+	target := targetBy(t, func(context.Context, string, string) (net.Conn, error) {
+		dials.Add(1)
+		<-gate
+		return near, nil
+	})
+	for range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		_, err := target.Dial(ctx, time.Second)
+		cancel()
+		if !errors.Is(err, errLate) {
+			t.Fatalf("got %v", err)
+		}
+	}
+	if n := dials.Load(); n != 1 {
+		t.Errorf("%d dials, and the first goes on", n)
+	}
+	close(gate)
+	_ = far.SetReadDeadline(time.Now().Add(5 * time.Second))
+	if _, err := far.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("what came when nobody waited is not closed: %v", err)
+	}
+}
+
+func TestDialerThatGivesNothing(t *testing.T) {
+	_, err := targetBy(t, func(context.Context, string, string) (net.Conn, error) { return nil, nil }).Dial(soon(t), time.Second)
+	if !errors.Is(err, errNoConn) {
+		t.Errorf("got %v", err)
+	}
+	refused := errors.New("no such host inside")
+	_, err = targetBy(t, func(context.Context, string, string) (net.Conn, error) { return nil, refused }).Dial(soon(t), time.Second)
+	if !errors.Is(err, refused) {
+		t.Errorf("got %v", err)
+	}
+}
