@@ -46,8 +46,10 @@
 // Three heaps order the leases by their next instant: those that wait for
 // their renewal, those that wait for a retry, and the others, by expiry or
 // alarm. Each lease is in one of them and knows its place, so taking it out
-// needs no search, and one that is younger than all others goes in and out in
-// constant time. The goroutine is woken only for an instant earlier than the
+// needs no search. A lease that has just become live is in none: it is put at the
+// end of a short list, and gets its place in a heap when the goroutine looks, when
+// a hundred more have come, or when its terms change. Most are forgotten before.
+// The goroutine is woken only for an instant earlier than the
 // one it sleeps until, and not for a lease that is forgotten. It ends when it
 // wakes and finds no live lease, at most MaxSleep after the last.
 //

@@ -83,6 +83,11 @@ func (l *Lease) Live(expiry, renewFrom, renewUntil time.Duration) bool {
 		w.pending--
 		w.live++
 		l.state = live
+		l.expiry.Store(int64(expiry))
+		l.renewAt, l.renewUntil = later(renewFrom, w.third), renewUntil
+		l.advanceRenewal()
+		w.arrive(l, min(l.renewAt, expiry, l.alarm))
+		return true
 	case l.expired():
 		return false
 	}
@@ -187,8 +192,14 @@ func (l *Lease) setRetry(r retry) {
 // schedule sets the renewal that is due a third of the TTL after from, a little
 // earlier if too many others are due then. l must be in no queue.
 func (l *Lease) schedule(from time.Duration) {
+	l.renewAt = later(from, l.watchdog.third)
+	l.spread(from)
+}
+
+// spread moves the renewal a little earlier if too many others are due then.
+// What it follows was sent at from. l must be in no queue.
+func (l *Lease) spread(from time.Duration) {
 	w := l.watchdog
-	l.renewAt = later(from, w.third)
 	if l.renewAt != Never && w.schedule.hasBatch(l.renewAt) {
 		l.renewAt = w.schedule.fit(l.renewAt, max(w.clock.Now(), later(from, w.third/16)))
 	}

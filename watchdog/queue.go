@@ -7,6 +7,7 @@ type queueName uint8
 
 const (
 	inNone queueName = iota
+	inArrivals
 	inDue
 	inRetry
 	inEnds

@@ -57,6 +57,7 @@ type batch struct {
 // was anything to do.
 func (w *Watchdog) renewDue() bool {
 	w.mu.Lock()
+	w.settle() // plan does too, but is not reached while there is something to tell
 	now := w.clock.Now()
 	b, some := w.take(now)
 	w.mu.Unlock()

@@ -42,6 +42,7 @@ func (w *Watchdog) plan(timer *time.Timer) (sleep, ok bool) {
 		w.dropQueues() // they are empty, and may be large
 		return false, false
 	}
+	w.settle()
 	now := w.clock.Now()
 	next := w.next()
 	if next <= now {

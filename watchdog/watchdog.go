@@ -64,9 +64,10 @@ type Watchdog struct {
 	// mu guards what follows and the fields of every Lease. It is held for
 	// short computations only, never while renewBatch or a Holder runs.
 	mu       sync.Mutex
+	arrivals arrivals  // live leases that are in no queue yet
 	due      queue     // renewing leases by their next renewal
 	retry    queue     // those whose last one failed, by their next try
-	ends     queue     // all other live leases, by alarm or expiry
+	ends     queue     // all other live leases that were looked at, by alarm or expiry
 	schedule *schedule // of the due ones
 	pending  int
 	live     int
@@ -93,6 +94,7 @@ func New(renew RenewFunc, o Options) *Watchdog {
 		retryEvery: o.RetryEvery,
 		maxSleep:   o.MaxSleep,
 		wakeup:     make(chan struct{}, 1),
+		arrivals:   make(arrivals, 0, MaxBatch),
 		retry:      queue{name: inRetry},
 		ends:       queue{name: inEnds},
 		resume:     math.MinInt64,
@@ -162,6 +164,7 @@ func (w *Watchdog) RenewNow() {
 	if w.closed {
 		return
 	}
+	w.settle()
 	now := w.clock.Now()
 	w.due.advance(now)
 	w.retry.advance(now)
@@ -179,6 +182,7 @@ func (w *Watchdog) RenewThose(pick func(Holder) bool) {
 	if w.closed {
 		return
 	}
+	w.settle()
 	now := w.clock.Now()
 	w.due.advanceThose(now, pick)
 	w.retry.advanceThose(now, pick)
@@ -209,6 +213,7 @@ func (w *Watchdog) Failing() int {
 func (w *Watchdog) Close() {
 	w.mu.Lock()
 	w.closed = true
+	w.settle()
 	for _, q := range []*queue{&w.due, &w.retry, &w.ends} {
 		for _, it := range q.items {
 			it.lease.state, it.lease.in, it.lease.pos = forgotten, inNone, 0
@@ -223,9 +228,21 @@ func (w *Watchdog) Close() {
 }
 
 // place puts a live lease where its next instant belongs and sees to it that
-// the goroutine looks in time. One queue is enough for each lease, as what
-// comes after its renewal is asked again then. It is called with mu held.
+// the goroutine looks in time. It is called with mu held.
 func (w *Watchdog) place(l *Lease) {
+	if l.in == inArrivals {
+		w.arrivals.remove(l)
+		w.settleOne(l)
+	} else {
+		w.enqueue(l)
+	}
+	w.lookBy(w.next())
+}
+
+// enqueue puts a live lease into the queue where its next instant belongs. One
+// queue is enough for each lease, as what comes after its renewal is asked
+// again then. It is called with mu held.
+func (w *Watchdog) enqueue(l *Lease) {
 	q, at := &w.ends, l.end()
 	if l.state == live && l.renewAt != Never && l.renewAt <= min(l.renewUntil, at) {
 		if q, at = &w.due, l.renewAt; l.retry != noRetry {
@@ -236,18 +253,25 @@ func (w *Watchdog) place(l *Lease) {
 		w.unplace(l)
 	}
 	q.set(l, at)
+}
+
+// lookBy starts the goroutine if there is none, and wakes it if it sleeps beyond
+// an instant. It is called with mu held.
+func (w *Watchdog) lookBy(at time.Duration) {
 	if !w.running {
 		w.running = true
 		w.wakeAt = awake
 		w.done.Go(w.run)
-	} else if w.next() < w.wakeAt {
+	} else if at < w.wakeAt {
 		w.wake()
 	}
 }
 
-// unplace takes l out of the queue that it is in. It is called with mu held.
+// unplace takes l out of where it is. It is called with mu held.
 func (w *Watchdog) unplace(l *Lease) {
 	switch l.in {
+	case inArrivals:
+		w.arrivals.remove(l)
 	case inDue:
 		w.due.remove(l)
 	case inRetry:
@@ -257,7 +281,7 @@ func (w *Watchdog) unplace(l *Lease) {
 	}
 }
 
-// next is when there is something to do. It is called with mu held.
+// next is when there is something to do for those in the queues. It is called with mu held.
 func (w *Watchdog) next() time.Duration {
 	return min(w.ends.first(), w.retry.first(), w.nextDue())
 }
@@ -268,10 +292,12 @@ func (w *Watchdog) forget(l *Lease) {
 	case w.closed:
 	case l.state == pending:
 		w.pending--
-	case l.alive():
+	case l.state != forgotten:
 		w.live--
 		w.unplace(l)
-		l.setRetry(noRetry)
+		if l.retry != noRetry {
+			l.setRetry(noRetry)
+		}
 	}
 	l.state = forgotten
 }
