@@ -47,4 +47,14 @@ var sending = []defect{
 		edits: edits{{In: "luasrc.Unlock", Call: "append", Nth: 2, Arg: 5, Put: "latch"}},
 		by:    tests{"TestUnlockOfTheLastHoldFreesAndTells"},
 	},
+	{
+		what: "replies are polled for where sleeping is quicker", guards: "pipeline",
+		edits: edits{{In: "pollChoice.took", Expr: "c.polled < (c.slept+d)*7/8", Put: "true"}},
+		by:    tests{"TestTheQuickerWayToWaitIsTaken"},
+	},
+	{
+		what: "how to wait for replies is chosen once and for all", guards: "pipeline",
+		edits: edits{{In: "pollChoice.took", Case: "c.reads == trialEvery", Put: "false"}},
+		by:    tests{"TestTheWayToWaitFollowsTheMachine"},
+	},
 }

@@ -26,7 +26,7 @@ type Conn struct {
 // that redigo sets before each reply have no effect any more. Whoever receives
 // has before called when nothing is left of what was read, just before it
 // waits for the network, and after when that is over. If before reports that
-// replies are expected, one that comes soon is polled for.
+// replies are expected, they are polled for as long as that pays.
 func (c *Conn) Manage(before func() bool, after func()) {
 	c.guard.before, c.guard.after = before, after
 	c.guard.poll = newPoller(c.guard.Conn)

@@ -80,9 +80,7 @@ func (g *guard) Read(p []byte) (int, error) {
 // wait reads what comes next, for whoever manages the connection.
 func (g *guard) wait(p []byte) (int, error) {
 	if expected := g.before(); expected && g.poll != nil {
-		if n, ok, err := g.poll.read(p); ok {
-			return n, err
-		}
+		return g.poll.read(p)
 	}
 	return g.Conn.Read(p)
 }

@@ -35,8 +35,7 @@ func dialPair(t *testing.T) (near, far *net.TCPConn) {
 // untilOK reads until what was sent has come.
 func untilOK(o *poller, p []byte) (n int, ok bool, err error) {
 	for end := time.Now().Add(10 * time.Second); !ok && time.Now().Before(end); {
-		o.skip = 0
-		n, ok, err = o.read(p)
+		n, ok, err = o.tryRead(p)
 	}
 	return n, ok, err
 }
@@ -44,22 +43,17 @@ func untilOK(o *poller, p []byte) (n int, ok bool, err error) {
 func TestAPolledReadTakesWhatIsThere(t *testing.T) {
 	near, far := dialPair(t)
 	o := newPoller(near)
-	o.misses = 3
 	far.Write([]byte("+OK\r\n"))
 	p := make([]byte, 100)
 	n, ok, err := untilOK(o, p)
 	if !ok || err != nil || string(p[:n]) != "+OK\r\n" {
 		t.Fatalf("%q, ok %v, %v", p[:n], ok, err)
 	}
-	if o.misses != 0 {
-		t.Error("a reply that came is no end to the misses")
-	}
 }
 
-func TestAFarServerIsSeldomPolled(t *testing.T) {
-	near, _ := dialPair(t)
+func TestOnlyWhereItPaysIsAReplyPolledFor(t *testing.T) {
+	near, far := dialPair(t)
 	o := newPoller(near)
-	const reads = 1000
 	polled := 0
 	ask := o.ask
 	o.ask = func(fd uintptr) bool {
@@ -67,13 +61,18 @@ func TestAFarServerIsSeldomPolled(t *testing.T) {
 		return ask(fd)
 	}
 	p := make([]byte, 100)
-	for range reads {
-		if _, ok, err := o.read(p); ok || err != nil {
-			t.Fatalf("ok %v, %v, where nothing came", ok, err)
+	for _, pays := range []bool{false, true} {
+		o.choice = pollChoice{reads: 2 * trialReads, pays: pays}
+		far.Write([]byte("+OK\r\n"))
+		if n, err := o.read(p); err != nil || string(p[:n]) != "+OK\r\n" {
+			t.Fatalf("pays %v: %q, %v", pays, p[:n], err)
+		}
+		if (polled == 1) != pays {
+			t.Errorf("pays %v: polled %d times", pays, polled)
 		}
 	}
-	if polled < reads/64 || polled > reads/64+mostMisses {
-		t.Errorf("%d of %d replies were polled for", polled, reads)
+	if o.choice.reads != 2*trialReads+1 {
+		t.Errorf("the choice was told of %d reads", o.choice.reads-2*trialReads)
 	}
 }
 
@@ -96,13 +95,13 @@ func TestAPolledReadTellsTheEnd(t *testing.T) {
 
 	near, _ = dialPair(t)
 	near.SetReadDeadline(time.Now().Add(-time.Second))
-	if _, ok, err := newPoller(near).read(p); !ok || !errors.Is(err, os.ErrDeadlineExceeded) {
+	if _, ok, err := newPoller(near).tryRead(p); !ok || !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("past its deadline: ok %v, %v", ok, err)
 	}
 
 	near, _ = dialPair(t)
 	near.Close()
-	if _, ok, err := newPoller(near).read(p); !ok || !errors.Is(err, net.ErrClosed) {
+	if _, ok, err := newPoller(near).tryRead(p); !ok || !errors.Is(err, net.ErrClosed) {
 		t.Errorf("closed here: ok %v, %v", ok, err)
 	}
 }

@@ -12,27 +12,18 @@ import (
 	"time"
 )
 
-const (
-	// pollTime is for how long a reply is asked for before its reader sleeps.
-	// A Redis on the same machine answers in half of it.
-	pollTime = 100 * time.Microsecond
-
-	// mostMisses bounds how seldom a far server is polled: for one reply in 64.
-	mostMisses = 6
-)
+// pollTime is for how long a reply is asked for before its reader sleeps.
+// A Redis on the same machine answers in half of it.
+const pollTime = 100 * time.Microsecond
 
 // poller asks a connection again and again for what is about to come, before
-// it is left to Go's network poller. A server nearby answers within the time
-// that it takes to put a thread to sleep and to wake it up again, so asking
-// costs less than sleeping: with one caller beside a Redis on the same machine
-// two fifths less time and a quarter less processor time a pair. Between two
-// looks all other goroutines have run.
+// it is left to Go's network poller, where that is quicker: see pollChoice.
+// Between two looks all other goroutines have run.
 type poller struct {
 	conn   net.Conn
 	raw    syscall.RawConn
 	ask    func(fd uintptr) bool // made once
-	misses int                   // in a row
-	skip   int                   // reads to come that are not polled
+	choice pollChoice
 
 	// Of the read under way.
 	p   []byte
@@ -55,13 +46,23 @@ func newPoller(c net.Conn) *poller {
 	return o
 }
 
-// read reads into p if something comes soon. It is not ok if nothing did, and
-// then the read is still to be made.
-func (o *poller) read(p []byte) (n int, ok bool, err error) {
-	if o.skip > 0 {
-		o.skip--
-		return 0, false, nil
+// read reads into p. It polls first, if that pays.
+func (o *poller) read(p []byte) (n int, err error) {
+	start := time.Now()
+	ok := false
+	if o.choice.poll() {
+		n, ok, err = o.tryRead(p)
 	}
+	if !ok {
+		n, err = o.conn.Read(p)
+	}
+	o.choice.took(time.Since(start))
+	return n, err
+}
+
+// tryRead reads into p if something comes soon. It is not ok if nothing did, and
+// then the read is still to be made.
+func (o *poller) tryRead(p []byte) (n int, ok bool, err error) {
 	o.p = p
 	err = o.raw.Read(o.ask)
 	o.p = nil
@@ -70,16 +71,12 @@ func (o *poller) read(p []byte) (n int, ok bool, err error) {
 	}
 	switch {
 	case errors.Is(o.err, syscall.EAGAIN):
-		// A far server is polled for nothing. Whether it still is is seldom tried.
-		o.misses = min(o.misses+1, mostMisses)
-		o.skip = 1<<o.misses - 1
 		return 0, false, nil
 	case o.err != nil:
 		return 0, true, &net.OpError{Op: "read", Net: o.conn.LocalAddr().Network(), Source: o.conn.LocalAddr(), Addr: o.conn.RemoteAddr(), Err: os.NewSyscallError("read", o.err)}
 	case o.n == 0:
 		return 0, true, io.EOF
 	}
-	o.misses = 0
 	return o.n, true, nil
 }
 
