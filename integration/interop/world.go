@@ -33,6 +33,7 @@ type World struct {
 	java    *javapeer.Peer
 	client  *rlock.Client // at defaults: a watchdog of 30 s, as Java's
 	redis   redis.Conn    // not for concurrent use
+	shards  bool          // messages may be sent to one shard
 }
 
 // NewWorld starts the release's JVM and a Go client for a server, or for several by the URL of one that was given. They end
@@ -51,6 +52,10 @@ func NewWorld(t *testing.T, version string, server redisserver.Server) *World {
 		t.Fatalf("Redisson %s was loaded instead of %s", w.java.Version, version)
 	}
 	w.client = w.open(t)
+	if w.clustered() {
+		_, err := w.redis.Do("PUBSUB", "SHARDCHANNELS") // unknown before Redis 7
+		w.shards = err == nil
+	}
 	return w
 }
 
@@ -71,7 +76,7 @@ func (w *World) CheckNothingIsLeft(t *testing.T) {
 	s := w.scene(t)
 	s.eventually("no subscription", func() bool {
 		return len(s.strings("PUBSUB", "CHANNELS", "*redisson*")) == 0 &&
-			(!w.sharded() || len(s.strings("PUBSUB", "SHARDCHANNELS", "*redisson*")) == 0)
+			(!w.shards || len(s.strings("PUBSUB", "SHARDCHANNELS", "*redisson*")) == 0)
 	})
 	for _, key := range s.strings("KEYS", "*") {
 		// Latches end by themselves; 3.52 leaves each of its own to that.
@@ -81,8 +86,8 @@ func (w *World) CheckNothingIsLeft(t *testing.T) {
 	}
 }
 
-// sharded tells whether there are messages to one shard.
-func (w *World) sharded() bool { return strings.HasPrefix(w.server.URL(), "redis+cluster://") }
+// clustered tells whether a lock's keys and channel need to share a slot.
+func (w *World) clustered() bool { return strings.HasPrefix(w.server.URL(), "redis+cluster://") }
 
 // scene is a world as one test uses it.
 type scene struct {
@@ -171,7 +176,7 @@ func (s *scene) ttlIn(over, most time.Duration) {
 func (s *scene) subscribers() (most int) {
 	s.Helper()
 	kinds := []string{"NUMSUB"}
-	if s.sharded() {
+	if s.shards {
 		kinds = append(kinds, "SHARDNUMSUB")
 	}
 	for _, kind := range kinds {

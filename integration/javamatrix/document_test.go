@@ -53,7 +53,25 @@ func TestDocumentCoversEveryPair(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range r.Pairs {
+	if r.Several == nil {
+		t.Fatal("the page lacks several servers")
+	}
+	for _, topology := range severalTopologies {
+		for _, version := range severalReleases {
+			for _, name := range redisserver.Packages {
+				head := r.rowHead(&pair{Redisson: version, Server: name, Topology: topology})
+				if n := strings.Count(page, "\n"+head); n != 1 {
+					t.Errorf("the page has the row %q %d times", head, n)
+				}
+			}
+		}
+	}
+	for _, p := range r.all() {
+		scenarios, behaviours := scenarios, behaviours
+		if p.Topology != "" {
+			what := onSeveral(p.Topology)
+			scenarios, behaviours = len(what.scenarios), len(what.behaviours)
+		}
 		if p.Equal+p.Justified != scenarios || p.Passed < behaviours {
 			t.Errorf("%s on %s: %d scenarios of %d, %d behaviours of %d", p.Redisson, p.Server,
 				p.Equal+p.Justified, scenarios, p.Passed, behaviours)

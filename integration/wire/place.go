@@ -68,9 +68,9 @@ func StartPlace(t *testing.T, topology Topology) *Place {
 		p.taps = append(p.taps, monitor.Tap(t, n.Addr()))
 	}
 	if topology == Cluster {
-		p.sharded = true
-		p.announce(t)
 		p.home = p.masterOf(lockName)
+		_, err := p.conns[p.home].Do("PUBSUB", "SHARDCHANNELS") // unknown before Redis 7
+		p.sharded = err == nil
 	}
 	return p
 }
@@ -99,39 +99,14 @@ func (p *Place) startReplicated(t *testing.T) {
 
 func (p *Place) startCluster(t *testing.T) {
 	t.Helper()
-	shares := []int{1, 1, 1}
-	before := p.before(t)
-	for i, n := range topologytest.StartReplicated(t, shares...).Servers {
-		before(n)
-		if i < len(shares) {
-			p.masters = append(p.masters, i)
-		}
-	}
-}
-
-// announce has the nodes of a cluster be known by their proxies' addresses, and waits until all know.
-func (p *Place) announce(t *testing.T) {
-	t.Helper()
-	var ports []string
-	for i, proxy := range p.proxies {
+	before := func() (string, func(string)) {
+		proxy := faultproxy.Start(t, "")
+		p.proxies = append(p.proxies, proxy)
 		_, port, _ := net.SplitHostPort(proxy.Addr())
-		ports = append(ports, port)
-		testbed.Do(t, p.conns[i], "CONFIG", "SET", "cluster-announce-port", port)
+		return port, proxy.Move
 	}
-	known := func() bool {
-		for i := range p.conns {
-			slots := fmt.Sprint(testbed.Do(t, p.conns[i], "CLUSTER", "SLOTS"))
-			info := fmt.Sprintf("%s", testbed.Do(t, p.conns[i], "INFO", "replication"))
-			up := slices.Contains(p.masters, i) && strings.Contains(info, "connected_slaves:1\r") || strings.Contains(info, "master_link_status:up")
-			if !up || slices.ContainsFunc(ports, func(port string) bool { return !strings.Contains(slots, port) }) {
-				return false
-			}
-		}
-		return true
-	}
-	if !testbed.Eventually(known) {
-		t.Fatal("wire: the nodes do not come to know each other's proxies")
-	}
+	p.masters = []int{0, 1, 2}
+	p.nodes = topologytest.StartReplicatedBehind(t, before, 1, 1, 1).Servers
 }
 
 // masterOf is the number of the node that has a key.
