@@ -1,0 +1,236 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// clusterCallers is the place at which a cluster is compared with one server.
+const clusterCallers = 128
+
+// The parties of the part about a cluster. The one that is called rlock is on one server; all else is in a cluster. Masters
+// without a replica get no WAIT.
+const (
+	shardedP     = "rlock, SPUBLISH"
+	bothP        = "rlock, both"
+	shardedWaitP = "rlock, SPUBLISH, WAIT"
+	bothWaitP    = "rlock, both, WAIT"
+)
+
+// clustered is a party and the servers that it uses.
+type clustered struct {
+	*contender
+	servers []*server
+}
+
+// runCluster compares three masters with one server: what a pair costs its client and its server, and how long a hand-off
+// takes. rueidislock and Redisson are on the masters without replicas.
+func runCluster(r *run) error {
+	var sets [2]*clusterServers // without and with replicas
+	for i := range sets {
+		c, err := startCluster(i == 1)
+		if err != nil {
+			return fmt.Errorf("a cluster: %w", err)
+		}
+		defer c.close()
+		sets[i] = c
+	}
+	if err := r.clusterPairs(sets[0], sets[1]); err != nil {
+		return err
+	}
+	if err := r.clusterHandoff(sets[0], sets[1]); err != nil {
+		return err
+	}
+	if err := r.clusterScripts(sets[0]); err != nil {
+		return err
+	}
+	r.say("cluster: done")
+	return nil
+}
+
+func (r *run) openClustered(alone, replicated *clusterServers) (all []*clustered, err error) {
+	add := func(name string, servers []*server, open func() (client, error)) {
+		if err != nil || !r.wants(name) && len(r.only) > 0 && name != shardedP && name != bothP && name != shardedWaitP && name != bothWaitP {
+			return
+		}
+		var c client
+		if c, err = open(); err == nil {
+			all = append(all, &clustered{&contender{name, fleet{c}, ownUsage, nil}, servers})
+		}
+	}
+	ourCluster := func(name string, c *clusterServers, p rlock.Publish) {
+		add(name, c.masters, func() (client, error) { return openOursWith(c.url(), rlock.WithClusterPublish(p)) })
+	}
+	add(ours, []*server{r.server}, func() (client, error) { return openOurs(r.server.addr) })
+	ourCluster(shardedP, alone, rlock.PublishSharded)
+	ourCluster(bothP, alone, rlock.PublishBoth)
+	ourCluster(shardedWaitP, replicated, rlock.PublishSharded)
+	ourCluster(bothWaitP, replicated, rlock.PublishBoth)
+	if open := openers[rueidisP]; open != nil {
+		add(rueidisP, alone.masters, func() (client, error) { return open(alone.addrs()) })
+	}
+	if err == nil && r.java && r.wants(javaP) {
+		var j javaLoader
+		if j, err = openJava(alone.url()); err == nil {
+			all = append(all, &clustered{&contender{javaP, j, func() (usage, error) { return processCPU(j.p.PID) }, nil}, alone.masters})
+		}
+	}
+	return all, err
+}
+
+func (r *run) clusterPairs(alone, replicated *clusterServers) error {
+	all, err := r.openClustered(alone, replicated)
+	defer func() {
+		for _, c := range all {
+			c.loader.close()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	for i := range r.sizes.rounds {
+		for k := range all {
+			c := all[(k+i)%len(all)]
+			if r.hung[c.name] {
+				continue
+			}
+			s := spec{prefix: "cluster:" + c.name + ":", callers: clusterCallers, length: r.sizes.length}
+			if i == 0 {
+				warm := s
+				if warm.length = warmUp; c.name == javaP && !r.Quick {
+					warm.length = javaWarmUp
+				}
+				if _, err := c.loader.load(warm); err != nil {
+					if err := r.failed(c.name, "pairs in a cluster, warming up", err); err != nil {
+						return err
+					}
+					continue
+				}
+			}
+			if err := r.clusterCost(c, s); err != nil {
+				if err := r.failed(c.name, "pairs in a cluster", err); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// clusterCost measures one load. The server's time is that of all masters, and so what one of them takes for each pair it
+// serves.
+func (r *run) clusterCost(c *clustered, s spec) error {
+	server, client, grants, took, err := c.spend(s)
+	if err != nil {
+		return err
+	}
+	at := fmt.Sprint(clusterCallers)
+	r.add("cluster", c.name, at, "µs", took.Seconds()*1e6/grants)
+	r.add("cluster", c.name, at, "client µs", client.Seconds()*1e6/grants)
+	r.add("cluster", c.name, at, "server µs", server.Seconds()*1e6/grants)
+	return nil
+}
+
+func (c *clustered) spend(s spec) (server, client time.Duration, grants float64, took time.Duration, err error) {
+	cpuBefore, err := cpuOf(c.servers)
+	if err != nil {
+		return
+	}
+	before, err := c.usage()
+	if err != nil {
+		return
+	}
+	l, err := c.loader.load(s)
+	if err != nil {
+		return
+	}
+	after, err := c.usage()
+	if err != nil {
+		return
+	}
+	cpu, err := cpuOf(c.servers)
+	return cpu - cpuBefore, after.cpu - before.cpu, float64(l.grants), l.took, err
+}
+
+func cpuOf(servers []*server) (sum time.Duration, err error) {
+	for _, s := range servers {
+		cpu, err := s.cpu()
+		if err != nil {
+			return 0, err
+		}
+		sum += cpu
+	}
+	return sum, nil
+}
+
+// clusterHandoff is runHandoff in a cluster, beside rlock's on one server.
+func (r *run) clusterHandoff(alone, replicated *clusterServers) error {
+	type pair struct {
+		name    string
+		parties [2]party
+	}
+	var all []*pair
+	defer func() {
+		for _, p := range all {
+			for _, one := range p.parties {
+				if one != nil {
+					one.close()
+				}
+			}
+		}
+	}()
+	goPair := func(name, peer, addr string) error {
+		q := &pair{name: name}
+		all = append(all, q)
+		for i := range q.parties {
+			c, err := startChild("party", peer, addr, "")
+			if err != nil {
+				return err
+			}
+			q.parties[i] = goParty{c}
+		}
+		return nil
+	}
+	wanted := [][3]string{{ours, ours, r.server.addr}, {bothP, ours, alone.url()}, {bothWaitP, ours, replicated.url()}}
+	if openers[rueidisP] != nil && r.wants(rueidisP) {
+		wanted = append(wanted, [3]string{rueidisP, rueidisP, alone.addrs()})
+	}
+	for _, w := range wanted {
+		if err := goPair(w[0], w[1], w[2]); err != nil {
+			return err
+		}
+	}
+	if r.java && r.wants(javaP) {
+		q := &pair{name: javaP}
+		all = append(all, q)
+		for i := range q.parties {
+			j, err := startJava(alone.url())
+			if err != nil {
+				return err
+			}
+			q.parties[i] = javaParty{j, j.Thread("t")}
+		}
+		if _, err := handOver(q.parties, "cluster:warm", r.sizes.handoffs); err != nil {
+			return r.failed(javaP, "hand-off in a cluster", err)
+		}
+	}
+	for i := range r.sizes.rounds {
+		for k := range all {
+			q := all[(k+i)%len(all)]
+			if r.hung[q.name] {
+				continue
+			}
+			waits, err := handOver(q.parties, "cluster-handoff:"+q.name, max(r.sizes.handoffs/r.sizes.rounds, 4))
+			if err != nil {
+				if err := r.failed(q.name, "hand-off in a cluster", err); err != nil {
+					return err
+				}
+				continue
+			}
+			r.add("cluster", q.name, "2 processes", "p50 µs", median(waits))
+		}
+	}
+	return nil
+}
