@@ -3,6 +3,7 @@ package javamatrix
 import (
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,11 @@ func TestDocumentCoversEveryPair(t *testing.T) {
 	for _, version := range javapeer.Recorded {
 		for _, name := range redisserver.Packages {
 			head := r.rowHead(&pair{Redisson: version, Server: name})
-			if n := strings.Count(page, "\n"+head); n != 1 {
+			n := strings.Count(page, "\n"+head)
+			if slices.Contains(severalReleases, version) {
+				n -= len(severalTopologies) // whose rows begin alike
+			}
+			if n != 1 {
 				t.Errorf("the page has the row %q %d times", head, n)
 			}
 		}
