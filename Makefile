@@ -113,12 +113,20 @@ measured:
 	  cd integration && go list ./... | grep -E "$(measuring)" | xargs $(GOTEST) -p 1'
 
 .PHONY: test-all
-test-all: test releases test-matrix faults mutants torture endurance
+test-all: test releases topologies test-matrix faults mutants torture endurance
 
 # The behaviours that `make test` shows with the newest and the oldest Redisson, with all that were recorded.
 .PHONY: releases
 releases:
 	@$(step) 'all releases of Redisson' bash -ec 'cd integration && $(GOTEST) -p 1 -timeout 60m ./interop ./javapeer -full'
+
+# What is seen of replicas, Sentinels and clusters, on Redis 8.0 and Valkey 8 too; on the redis-server in PATH with more
+# scenarios of the wire proof than `make test` has.
+.PHONY: topologies
+topologies:
+	@$(step) 'topologies' bash -ec 'cd integration; $(GOTEST) ./wire -full -run "Replicas|Sentinels|Cluster"; \
+	  for server in redis-8.0 valkey-8; do export RLOCK_REDIS_SERVER=$$(./servers.sh $$server); \
+	  $(GOTEST) -p 1 ./sentinels ./cluster ./severalservers; done'
 
 # Some minutes; the step of `make test` runs a twentieth. FLAGS=-write puts the table into docs/dev/faults.md.
 .PHONY: faults

@@ -178,6 +178,40 @@ func (d *document) waitingDetails() {
 	}
 }
 
+func (d *document) clusterDetails() {
+	if len(d.r.places("cluster")) == 0 {
+		return // the run is older than this part
+	}
+	at := fmt.Sprint(clusterCallers)
+	d.text("## A cluster\n")
+	d.text("Three masters, but *rlock*, which is on one server. Those with WAIT have a replica each, the others none. %s callers, µs a pair:", at)
+	d.text("of the clock, of the client's process, and of all masters together, which is what one of them takes for each pair it serves.")
+	d.text("The hand-off is between two processes. Ratios are to rlock on one server.\n")
+	var columns []column
+	for _, m := range []string{"µs", "client µs", "server µs"} {
+		columns = append(columns, column{m, at, m})
+	}
+	columns = append(columns, column{"hand-off, p50 µs", "2 processes", "p50 µs"})
+	d.table("cluster", "", columns)
+	d.row("", columns, func(c column) string { return c.title + ", ratio" })
+	d.row("---", columns, func(column) string { return "---:" })
+	for _, p := range d.r.peers("cluster") {
+		if p == ours {
+			continue
+		}
+		d.row(p, columns, func(c column) string {
+			if q, ok := d.r.ratio("cluster", p, ours, c.at, c.metric); ok {
+				return fmt.Sprintf("%.2f", q)
+			}
+			return "–"
+		})
+	}
+	d.text("")
+	d.text("What telling the waiters costs, by scripts that are sent ahead on one connection, with nobody waiting:\n")
+	depth := d.r.places("cluster scripts")[0]
+	d.table("cluster scripts", "", []column{{"server µs a pair", depth, "server µs"}})
+}
+
 func (d *document) behindDetails() {
 	d.text("## Where rlock is behind\n")
 	d.text("Everything in which a peer was better by more than %.0f%%, worst first. The ratio is peer / rlock, with a ? if not every round said so.\n", 100*even)

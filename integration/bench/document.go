@@ -61,7 +61,7 @@ func (r *Report) page() string {
 // details is the page with the rest.
 func (r *Report) details() string {
 	d := &document{r: r}
-	for _, section := range []func(){d.detailsHead, d.pairDetails, d.handoffDetails, d.contentionDetails, d.heldDetails, d.waitingDetails, d.behindDetails} {
+	for _, section := range []func(){d.detailsHead, d.pairDetails, d.handoffDetails, d.contentionDetails, d.heldDetails, d.waitingDetails, d.clusterDetails, d.behindDetails} {
 		section()
 	}
 	return strings.TrimRight(d.String(), "\n") + "\n"

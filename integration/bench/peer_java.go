@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/rlock-go/redisson/integration/javapeer"
 )
@@ -13,10 +14,12 @@ const javaNote = "Redisson " + javapeer.Newest + ", one JVM (Java 17, serial col
 func startJava(addr string) (*javapeer.Peer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*grace)
 	defer cancel()
+	pool := javapeer.ConnectionPoolSize(64)
+	if strings.Contains(addr, "redis+cluster://") {
+		pool = javapeer.Setting("masterConnectionPoolSize", "64")
+	}
 	return javapeer.Launch(ctx, javapeer.Newest, addr,
-		javapeer.JVMArgs("-Xmx512m"),
-		javapeer.ConnectionPoolSize(64),
-		javapeer.SubscriptionPoolSize(50))
+		javapeer.JVMArgs("-Xmx512m"), pool, javapeer.SubscriptionPoolSize(50))
 }
 
 // javaLoader is a JVM as a loader.

@@ -2,14 +2,21 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/rlock-go/redisson/rlock"
 )
 
 type oursClient struct{ c *rlock.Client }
 
-func openOurs(addr string) (client, error) {
-	c, err := rlock.Open(context.Background(), "redis://"+addr)
+func openOurs(addr string) (client, error) { return openOursWith(addr) }
+
+// openOursWith takes a URL, too.
+func openOursWith(addr string, opts ...rlock.Option) (client, error) {
+	if !strings.Contains(addr, "://") {
+		addr = "redis://" + addr
+	}
+	c, err := rlock.Open(context.Background(), addr, opts...)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -19,10 +20,10 @@ type rueidisClient struct{ l rueidislock.Locker }
 // busy machine delays for longer is given up, its key deleted, and the caller waits to be notified of that deletion,
 // which NoLoopTracking holds back from the connection that deleted it. So a caller of a name that nobody else uses waits
 // for ever; it was seen at 128 and 1,024 callers. Without NoLoopTracking the default does not hang, at about the same
-// speed.
+// speed. Of a cluster, addr has several addresses.
 func openRueidis(addr string) (client, error) {
 	l, err := rueidislock.NewLocker(rueidislock.LockerOption{
-		ClientOption:   rueidis.ClientOption{InitAddress: []string{addr}},
+		ClientOption:   rueidis.ClientOption{InitAddress: strings.Split(addr, ",")},
 		KeyMajority:    1,
 		NoLoopTracking: true,
 		TryNextAfter:   3 * time.Second,

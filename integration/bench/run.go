@@ -50,6 +50,7 @@ var parts = []part{
 	{"crowd", "many clients at one name", runCrowd},
 	{"held", "locks that are held and renewed", runHeld},
 	{"waiting", "waiters in one client", runWaiting},
+	{"cluster", "three masters beside one server", runCluster},
 }
 
 func (r *run) wants(peer string) bool {

@@ -27,9 +27,11 @@ type server struct {
 	conn redis.Conn // for questions between measurements; used by one goroutine
 	cmd  *exec.Cmd
 	dir  string
+	bus  int // the port for the rest of a cluster; 0: it is in none
 }
 
-func startServer() (*server, error) {
+// startServer starts one with these further arguments.
+func startServer(args ...string) (*server, error) {
 	dir, err := os.MkdirTemp("", "rlock-bench-")
 	if err != nil {
 		return nil, err
@@ -43,9 +45,9 @@ func startServer() (*server, error) {
 		binary = "redis-server"
 	}
 	s := &server{addr: fmt.Sprint("127.0.0.1:", port), dir: dir}
-	s.cmd = exec.Command(binary, "--bind", "127.0.0.1", "--port", fmt.Sprint(port), "--dir", dir,
+	s.cmd = exec.Command(binary, append([]string{"--bind", "127.0.0.1", "--port", fmt.Sprint(port), "--dir", dir,
 		"--save", "", "--appendonly", "no", "--maxclients", "20000",
-		"--client-output-buffer-limit", "pubsub 0 0 0")
+		"--client-output-buffer-limit", "pubsub 0 0 0"}, args...)...)
 	s.cmd.SysProcAttr = deathsig.Attr(syscall.SIGTERM)
 	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("redis-server: %w", err)

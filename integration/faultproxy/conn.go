@@ -38,6 +38,7 @@ type conn struct {
 	clientGone bool
 	closed     bool    // both sides, for good
 	silent     bool    // nothing more reaches the client
+	stream     bool    // a replica has asked for its master's data: not RESP any more, bytes pass as they are
 	deaf       bool    // nothing more reaches the server
 	pending    []*call // sent, oldest first
 	withheldBy *Handle
@@ -90,10 +91,25 @@ func (c *conn) upstream() {
 			return
 		}
 		c.p.flowing()
+		if Command("PSYNC")(cmd) {
+			c.passOn(raw, in)
+			return
+		}
 		if !c.forward(raw, cmd) {
 			return
 		}
 	}
+}
+
+// passOn gives a replica what it asked its master for. No rule applies to it from here on, and nothing of it is recorded.
+func (c *conn) passOn(raw []byte, in *wire) {
+	c.p.mu.Lock()
+	c.stream = true
+	server := c.server
+	c.p.mu.Unlock()
+	server.Write(raw)
+	io.Copy(server, in.in)
+	c.cutClient()
 }
 
 // forward sends a command on or does to it what its rule says. It reports whether the connection goes on.
@@ -166,6 +182,16 @@ func (c *conn) downstream() {
 	defer close(c.serverGone)
 	in := newWire(c.server)
 	for {
+		if _, err := in.in.Peek(1); err != nil {
+			return
+		}
+		c.p.mu.Lock()
+		stream := c.stream
+		c.p.mu.Unlock()
+		if stream {
+			io.Copy(c.client, in.in)
+			return
+		}
 		raw, value, err := in.reply()
 		if err != nil {
 			return

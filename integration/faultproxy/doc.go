@@ -16,5 +16,7 @@
 //
 // Everything that passes is recorded, see [Proxy.Record].
 //
+// A connection on which a replica asks for its master's data is passed on as it is from there, neither recorded nor changed.
+//
 // Not understood: TLS, CLIENT REPLY OFF and SKIP, and the rest of a connection that issued MONITOR is passed unpaired.
 package faultproxy

@@ -26,7 +26,7 @@ func killedGoProcessIsFollowedByJava(s *scene) {
 
 func killedJVMIsFollowedByGo(s *scene) {
 	ctx := s.Context()
-	doomed := javapeer.Start(s.T, s.version, s.server.Addr(), javapeer.WatchdogTimeout(killedLease))
+	doomed := javapeer.Start(s.T, s.version, s.server.URL(), javapeer.WatchdogTimeout(killedLease))
 	s.ok(doomed.Thread("t1").Of(s.kind).Lock(ctx, s.name, javapeer.Watchdog))
 	s.ttlIn(0, killedLease)
 	entered := goWaits(s, 1, s.lockWith(s.client))

@@ -29,27 +29,33 @@ type World struct {
 	GoWakesJava, JavaWakesGo Spread
 
 	version string
-	server  *redisserver.LocalServer
+	server  redisserver.Server
 	java    *javapeer.Peer
 	client  *rlock.Client // at defaults: a watchdog of 30 s, as Java's
 	redis   redis.Conn    // not for concurrent use
+	shards  bool          // messages may be sent to one shard
 }
 
-// NewWorld starts the release's JVM and a Go client for a server. They end with t.
-func NewWorld(t *testing.T, version string, server *redisserver.LocalServer) *World {
+// NewWorld starts the release's JVM and a Go client for a server, or for several by the URL of one that was given. They end
+// with t.
+func NewWorld(t *testing.T, version string, server redisserver.Server) *World {
 	t.Helper()
 	w := &World{
 		Counting: briefly,
 		Limit:    3 * time.Minute,
 		version:  version,
 		server:   server,
-		java:     javapeer.Start(t, version, server.Addr()),
+		java:     javapeer.Start(t, version, server.URL()),
 		redis:    redisserver.Dial(t, server),
 	}
 	if w.java.Version != version {
 		t.Fatalf("Redisson %s was loaded instead of %s", w.java.Version, version)
 	}
 	w.client = w.open(t)
+	if w.clustered() {
+		_, err := w.redis.Do("PUBSUB", "SHARDCHANNELS") // unknown before Redis 7
+		w.shards = err == nil
+	}
 	return w
 }
 
@@ -69,7 +75,8 @@ func (w *World) open(t *testing.T, opts ...rlock.Option) *rlock.Client {
 func (w *World) CheckNothingIsLeft(t *testing.T) {
 	s := w.scene(t)
 	s.eventually("no subscription", func() bool {
-		return len(s.strings("PUBSUB", "CHANNELS", "*redisson*")) == 0
+		return len(s.strings("PUBSUB", "CHANNELS", "*redisson*")) == 0 &&
+			(!w.shards || len(s.strings("PUBSUB", "SHARDCHANNELS", "*redisson*")) == 0)
 	})
 	for _, key := range s.strings("KEYS", "*") {
 		// Latches end by themselves; 3.52 leaves each of its own to that.
@@ -78,6 +85,9 @@ func (w *World) CheckNothingIsLeft(t *testing.T) {
 		}
 	}
 }
+
+// clustered tells whether a lock's keys and channel need to share a slot.
+func (w *World) clustered() bool { return strings.HasPrefix(w.server.URL(), "redis+cluster://") }
 
 // scene is a world as one test uses it.
 type scene struct {
@@ -161,12 +171,20 @@ func (s *scene) ttlIn(over, most time.Duration) {
 	}
 }
 
-// subscribers is how many connections listen for the lock's release.
-func (s *scene) subscribers() int {
+// subscribers is how many connections listen for the lock's release. Where there are two kinds of messages Go listens for
+// both and Java for one, so one kind has all of them.
+func (s *scene) subscribers() (most int) {
 	s.Helper()
-	counts, err := redis.IntMap(s.redis.Do("PUBSUB", "NUMSUB", codec.Channel(s.name)))
-	s.must(err)
-	return counts[codec.Channel(s.name)]
+	kinds := []string{"NUMSUB"}
+	if s.shards {
+		kinds = append(kinds, "SHARDNUMSUB")
+	}
+	for _, kind := range kinds {
+		counts, err := redis.IntMap(s.redis.Do("PUBSUB", kind, codec.Channel(s.name)))
+		s.must(err)
+		most = max(most, counts[codec.Channel(s.name)])
+	}
+	return most
 }
 
 // evalshas is how many EVALSHA the server has executed.

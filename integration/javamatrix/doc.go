@@ -7,9 +7,12 @@
 //
 //	-versions 4.7.0,3.11.6   these releases only; newest is whatever was released last
 //	-servers redis-6.2       these servers only
+//	-topologies one,cluster  these topologies only: one server, sentinel, cluster
 //	-long                    the other behaviours too: counting across processes, crowds, a NameMapper
 //	-altered                 Go's unlock script with one byte changed; it has to turn the matrix red
-//	-write                   write the pages, of a whole matrix
+//	-write                   write the pages, of a whole matrix, or with -topologies sentinel,cluster those rows anew
+//
+// Behind Sentinels and in a cluster two releases are played on every server, and a part of the scenarios and behaviours.
 //
 // A server that can't be had on this machine, and a newest release that can't be looked up, are named as missing, in the
 // page too. They fail nothing, unless nothing is left to be played.

@@ -22,9 +22,10 @@ var (
 	full     = flag.Bool("full", false, "play every pair, and each in full")
 	versions = flag.String("versions", "", "only these releases of Redisson, with commas between; newest is one")
 	servers  = flag.String("servers", "", "only these servers, with commas between")
+	places   = flag.String("topologies", "", "only these, with commas between: one (server), sentinel, cluster")
 	long     = flag.Bool("long", false, "show the behaviours, too, that take long")
 	altered  = flag.Bool("altered", false, "give Go an unlock script with one byte changed, which has to turn the matrix red")
-	write    = flag.Bool("write", false, "write "+document+" and "+details+"; needs -full and all pairs")
+	write    = flag.Bool("write", false, "write "+document+" and "+details+"; needs -full and all pairs, or those of sentinel,cluster")
 )
 
 const (
@@ -50,47 +51,29 @@ func changedByte(t testing.TB) wire.Altered { return wire.Alter(t, "unlock once"
 
 // TestMatrix plays one pair in part, with -full all pairs, and prints the page.
 func TestMatrix(t *testing.T) {
-	if *write && (!*full || *versions != "" || *servers != "" || *altered) {
-		t.Fatal("only a whole matrix is written down: -full, and neither -versions, -servers nor -altered")
+	onlySeveral := *places == string(wire.Sentinel+","+wire.Cluster)
+	if *write && (!*full || *versions != "" || *servers != "" || *places != "" && !onlySeveral || *altered) {
+		t.Fatal("only a whole matrix is written down, or the whole of several servers: -full, and neither -versions, -servers, other -topologies nor -altered")
 	}
 	began := time.Now()
 	r := &run{Date: began.UTC().Format(time.DateOnly), Machine: describeMachine()}
-	what := inPart()
-	if *full {
-		what = inFull()
+	if chosen(one) {
+		r.playPairs(t, began)
 	}
-	if *altered {
-		what.altered = []wire.Altered{changedByte(t)}
+	if *full && (chosen(wire.Sentinel) || chosen(wire.Cluster)) {
+		r.playSeveral(t)
 	}
-	for _, b := range what.behaviours {
-		r.Behaviours = append(r.Behaviours, b.Name)
-	}
-	releases := r.chooseReleases(t)
-	r.fetchServers(t, chooseServers())
-	for _, version := range releases {
-		for _, s := range r.Servers {
-			if s.Missing != "" {
-				continue
-			}
-			t.Run(version+" on "+s.Name, func(t *testing.T) {
-				started := time.Now()
-				p := play(t, version, s, what)
-				r.Pairs = append(r.Pairs, p)
-				for _, d := range p.Different {
-					t.Errorf("%s: %s", d.Scenario, d.What)
-				}
-				for _, name := range p.Unused {
-					t.Errorf("the justification %q has nothing to justify", name)
-				}
-				fmt.Printf("%s %.0f s\n", strings.TrimSpace(r.row(p)), time.Since(started).Seconds())
-			})
-		}
-	}
-	if len(r.Pairs) == 0 {
+	if len(r.all()) == 0 {
 		t.Fatal("no pair could be played")
 	}
-	r.Took = time.Since(began).Round(time.Second)
-	r.Machine.LoadAtTheEnd = load()
+	if *write && onlySeveral {
+		// The rest stays as it was recorded.
+		before, err := readRun()
+		if err != nil {
+			t.Fatal(err)
+		}
+		before.Several, r = r.Several, before
+	}
 	fmt.Print(r.page(), r.details())
 	if r.red() {
 		t.Error("the matrix is red")
@@ -105,6 +88,56 @@ func TestMatrix(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// one is the name of what is no topology.
+const one wire.Topology = "one"
+
+func chosen(topology wire.Topology) bool {
+	return *places == "" || slices.Contains(strings.Split(*places, ","), string(topology))
+}
+
+// playPairs plays each release on each server.
+func (r *run) playPairs(t *testing.T, began time.Time) {
+	what := inPart()
+	if *full {
+		what = inFull()
+	}
+	if *altered {
+		what.altered = []wire.Altered{changedByte(t)}
+	}
+	for _, b := range what.behaviours {
+		r.Behaviours = append(r.Behaviours, b.Name)
+	}
+	releases := r.chooseReleases(t)
+	r.Servers = fetchServers(t, chooseServers())
+	r.Pairs = playEach(t, r, releases, r.Servers, what)
+	r.Took = time.Since(began).Round(time.Second)
+	r.Machine.LoadAtTheEnd = load()
+}
+
+// playEach plays all pairs of some releases and some servers.
+func playEach(t *testing.T, r *run, releases []string, servers []server, what part) (pairs []*pair) {
+	for _, version := range releases {
+		for _, s := range servers {
+			if s.Missing != "" {
+				continue
+			}
+			t.Run(strings.TrimSpace(version+" on "+s.Name+" "+string(what.topology)), func(t *testing.T) {
+				started := time.Now()
+				p := play(t, version, s, what)
+				pairs = append(pairs, p)
+				for _, d := range p.Different {
+					t.Errorf("%s: %s", d.Scenario, d.What)
+				}
+				for _, name := range p.Unused {
+					t.Errorf("the justification %q has nothing to justify", name)
+				}
+				fmt.Printf("%s %.0f s\n", strings.TrimSpace(r.row(p)), time.Since(started).Seconds())
+			})
+		}
+	}
+	return pairs
 }
 
 // inPart is what a plain run plays of its one pair: what takes less than a second.
@@ -182,7 +215,7 @@ func chooseServers() []string {
 	return []string{own}
 }
 
-func (r *run) fetchServers(t *testing.T, wanted []string) {
+func fetchServers(t *testing.T, wanted []string) (all []server) {
 	ctx, cancel := context.WithTimeout(t.Context(), fetching)
 	defer cancel()
 	for _, name := range wanted {
@@ -197,8 +230,9 @@ func (r *run) fetchServers(t *testing.T, wanted []string) {
 		if s.Missing == "" {
 			s.Version = versionOf(t, s)
 		}
-		r.Servers = append(r.Servers, s)
+		all = append(all, s)
 	}
+	return all
 }
 
 // use has the servers that t starts be of this kind.

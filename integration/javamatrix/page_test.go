@@ -30,7 +30,7 @@ A server that can't be had is named as missing. *Works* means two things:
 - A Java and a Go process shared locks: each kept the other out, woke it, saw its holds and counts, re-entered them, forced
   them, and followed it when it was killed.
 
-Anything else makes a pair **RED**. [dev/matrix.md](dev/matrix.md) has each pair, with its wake-up times.
+Anything else makes a pair **RED**. *sentinel* and *cluster* are of all these servers, and of two releases only. [dev/matrix.md](dev/matrix.md) has each pair, with its wake-up times.
 `
 
 const detailsHead = `# Redisson by server, pair by pair
@@ -86,20 +86,24 @@ func (r *run) details() string {
 	b.WriteString("\n## Justified differences\n\n")
 	b.WriteString(justifiedHead + "\n")
 	r.justified(&b)
+	r.severalDetails(&b)
 	return b.String()
 }
 
 func (r *run) facts() string {
-	m := r.Machine
-	text := fmt.Sprintf("Run on %s on %s with %d cores, %s, Java %s", r.Date, m.System, m.Cores, m.Go, m.Java)
-	if m.LoadBefore != "" {
-		text += fmt.Sprintf("; load average %s before, %s at the end", m.LoadBefore, m.LoadAtTheEnd)
-	}
-	text += fmt.Sprintf(".\nIt took %.0f minutes.", r.Took.Minutes())
+	text := strings.TrimSpace(facts(r.Date, r.Machine, r.Took))
 	if r.Newest != "" {
 		text += fmt.Sprintf(" The newest Redisson was %s then.", r.Newest)
 	}
 	return text + "\n"
+}
+
+func facts(date string, m machine, took time.Duration) string {
+	text := fmt.Sprintf("Run on %s on %s with %d cores, %s, Java %s", date, m.System, m.Cores, m.Go, m.Java)
+	if m.LoadBefore != "" {
+		text += fmt.Sprintf("; load average %s before, %s at the end", m.LoadBefore, m.LoadAtTheEnd)
+	}
+	return text + fmt.Sprintf(".\nIt took %.0f minutes.\n", took.Minutes())
 }
 
 // missing names what was asked for and not to be had.
@@ -131,6 +135,13 @@ func (r *run) overview(b *strings.Builder) {
 	for _, s := range r.Servers {
 		cells = append(cells, s.title())
 	}
+	topologies := severalTopologies
+	if r.Several == nil {
+		topologies = nil
+	}
+	for _, topology := range topologies {
+		cells = append(cells, string(topology))
+	}
 	b.WriteString(line(cells...) + rule(len(cells)))
 	for _, version := range r.releases() {
 		cells = []string{version}
@@ -142,6 +153,9 @@ func (r *run) overview(b *strings.Builder) {
 				}
 			}
 			cells = append(cells, cell)
+		}
+		for _, topology := range topologies {
+			cells = append(cells, r.verdictOf(version, topology))
 		}
 		b.WriteString(line(cells...))
 	}
@@ -173,12 +187,20 @@ func (r *run) releases() (all []string) {
 
 // rowHead is the part of a row that does not depend on what was seen.
 func (r *run) rowHead(p *pair) string {
-	for _, s := range r.Servers {
+	title, servers := p.Server, r.Servers
+	if p.Topology != "" && r.Several != nil {
+		servers = r.Several.Servers
+	}
+	for _, s := range servers {
 		if s.Name == p.Server {
-			return fmt.Sprintf("| %s | %s |", p.Redisson, s.title())
+			title = s.title()
 		}
 	}
-	return fmt.Sprintf("| %s | %s |", p.Redisson, p.Server)
+	head := fmt.Sprintf("| %s | %s |", p.Redisson, title)
+	if p.Topology != "" {
+		head += fmt.Sprintf(" %s |", p.Topology)
+	}
+	return head
 }
 
 func (r *run) row(p *pair) string {
@@ -215,25 +237,10 @@ func (r *run) justified(b *strings.Builder) {
 	for _, d := range wire.Justified() {
 		cells := []string{d.Name, d.Reason}
 		for _, version := range r.releases() {
-			cells = append(cells, r.times(version, d.Name))
+			cells = append(cells, counted(r.Pairs, func(p *pair) bool { return p.Redisson == version }, d.Name))
 		}
 		b.WriteString(line(cells...))
 	}
-}
-
-// times is in how many scenarios a release had a difference, a range if that depends on the server.
-func (r *run) times(version, difference string) string {
-	var counts []int
-	for _, p := range r.Pairs {
-		if p.Redisson == version {
-			counts = append(counts, p.Differences[difference])
-		}
-	}
-	least, most := slices.Min(counts), slices.Max(counts)
-	if least != most {
-		return fmt.Sprintf("%d–%d", least, most)
-	}
-	return strconv.Itoa(least)
 }
 
 func (r *run) differences(b *strings.Builder) {
@@ -244,7 +251,7 @@ func (r *run) differences(b *strings.Builder) {
 	for _, u := range r.Unbuilt {
 		fmt.Fprintf(b, "The peer does not build: Redisson %s.\n\n", u)
 	}
-	for _, p := range r.Pairs {
+	for _, p := range r.all() {
 		if !p.red() {
 			continue
 		}

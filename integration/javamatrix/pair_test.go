@@ -8,11 +8,14 @@ import (
 	"github.com/rlock-go/redisson/integration/interop"
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/integration/wire"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
 // pair is a Redisson release on a server, and what was seen of it.
 type pair struct {
 	Redisson, Server string
+	Topology         wire.Topology `json:",omitempty"` // of several servers; empty: one
 	// Ended is what was being played when the pair had to be given up, empty if it was played to its end.
 	Ended string `json:",omitempty"`
 
@@ -40,6 +43,7 @@ func (p *pair) red() bool {
 
 // part is what is played of a pair.
 type part struct {
+	topology   wire.Topology // of several servers; empty: one
 	scenarios  []string
 	behaviours []interop.Behaviour
 	altered    []wire.Altered
@@ -49,7 +53,7 @@ type part struct {
 // When it had to be given up, which ends t, the pair says so.
 func play(t *testing.T, version string, s server, what part) *pair {
 	s.use(t)
-	p := &pair{Redisson: version, Server: s.Name, Differences: map[string]int{}}
+	p := &pair{Redisson: version, Server: s.Name, Topology: what.topology, Differences: map[string]int{}}
 	t.Run("pair", func(t *testing.T) {
 		p.Ended = "the beginning"
 		p.prove(t, what)
@@ -60,7 +64,12 @@ func play(t *testing.T, version string, s server, what part) *pair {
 }
 
 func (p *pair) prove(t *testing.T, what part) {
-	proof := wire.New(t, p.Redisson, func(t testing.TB) *redisserver.LocalServer { return redisserver.Local(t) })
+	var proof *wire.Proof
+	if what.topology != "" {
+		proof = wire.NewAt(t, p.Redisson, wire.StartPlace(t, what.topology))
+	} else {
+		proof = wire.New(t, p.Redisson, func(t testing.TB) *redisserver.LocalServer { return redisserver.Local(t) })
+	}
 	for _, name := range what.scenarios {
 		compared := false
 		p.Ended = name
@@ -134,7 +143,18 @@ func (p *pair) show(t *testing.T, behaviours []interop.Behaviour) {
 }
 
 func (p *pair) newWorld(t *testing.T) *interop.World {
-	w := interop.NewWorld(t, p.Redisson, redisserver.Local(t))
+	w := interop.NewWorld(t, p.Redisson, p.servers(t))
 	w.Counting, w.Limit = counting, limit
 	return w
+}
+
+// servers are those of the behaviours.
+func (p *pair) servers(t *testing.T) redisserver.Server {
+	switch p.Topology {
+	case wire.Sentinel:
+		return redisserver.Given(t, redistest.StartSentinels(t, redistest.SentinelPasswords{}).URL())
+	case wire.Cluster:
+		return redisserver.Given(t, topologytest.StartReplicated(t, 1, 1, 1).ClusterURL())
+	}
+	return redisserver.Local(t)
 }

@@ -64,7 +64,7 @@ func TestAServerThatCanNotBeHadIsNamed(t *testing.T) {
 	t.Setenv("PATH", dir)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	r := &run{NoNewest: "offline", Pairs: []*pair{{Redisson: "4.7.0", Server: "redis-7.0"}}}
-	r.fetchServers(t, []string{"redis-8.0"})
+	r.Servers = fetchServers(t, []string{"redis-8.0"})
 	page := r.page()
 	for _, want := range []string{
 		"## Missing\n\n- redis-8.0: ", "needs apt-get", "- the newest Redisson: offline\n",

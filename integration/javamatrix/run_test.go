@@ -21,6 +21,16 @@ type run struct {
 	Servers          []server
 	Behaviours       []string // that each pair was shown
 	Pairs            []*pair
+	Several          *several // what was seen of several servers; nil if that was not asked for
+}
+
+// several is a run of its own: it can be made anew without the rest.
+type several struct {
+	Date    string
+	Machine machine
+	Took    time.Duration
+	Servers []server
+	Pairs   []*pair
 }
 
 // server is one of redisserver.Packages.
@@ -61,7 +71,15 @@ func load() string {
 
 // red tells whether anything was seen that must not be.
 func (r *run) red() bool {
-	return len(r.Unbuilt) > 0 || slices.ContainsFunc(r.Pairs, (*pair).red)
+	return len(r.Unbuilt) > 0 || slices.ContainsFunc(r.all(), (*pair).red)
+}
+
+// all are the pairs of one server, and then those of several.
+func (r *run) all() []*pair {
+	if r.Several == nil {
+		return r.Pairs
+	}
+	return slices.Concat(r.Pairs, r.Several.Pairs)
 }
 
 const recorded = "testdata/run.json"

@@ -47,8 +47,10 @@ type Peer struct {
 
 // Start builds the peer for a Redisson version if needed, starts it against the
 // server at addr (host:port, or a redis:// or rediss:// URL without path and
-// credentials; redis+cluster:// with several addresses for a cluster), and returns
-// when it is connected. What the peer wrote to
+// credentials; redis+cluster:// with several addresses for a cluster,
+// redis+sentinel:// with those of Sentinels and the master's name behind a slash,
+// redis+replicas:// with those of a master and its replicas), and returns when it
+// is connected. What the peer wrote to
 // standard error is logged if the test fails. A peer that does not come up, a
 // missing java or Maven included, fails the test at once. The peer quits when
 // the test ends.

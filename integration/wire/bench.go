@@ -17,7 +17,8 @@ const plays = 6
 type benches struct {
 	t       *testing.T
 	version string
-	server  func(testing.TB) *redisserver.LocalServer
+	server  func(testing.TB) *redisserver.LocalServer // nil in a place
+	place   *Place                                    // nil for one server
 	by      map[time.Duration]*bench
 }
 
@@ -34,7 +35,12 @@ func (bs *benches) on(t *testing.T, sc scenario) *bench {
 		if sc.lease() != byDefault {
 			options = append(options, javapeer.WatchdogTimeout(sc.lease()))
 		}
-		b = &bench{rig: newRig(bs.t, bs.server(bs.t))}
+		b = &bench{}
+		if bs.place != nil {
+			b.rig = bs.place.rig(bs.t)
+		} else {
+			b.rig = newRig(bs.t, bs.server(bs.t))
+		}
 		b.java = newJava(b.rig, bs.version, options...)
 		bs.by[sc.lease()] = b
 	}
@@ -48,10 +54,10 @@ func (b *bench) playJava(sc scenario) trace {
 	b.rig.T.Helper()
 	var last trace
 	for range plays {
-		b.rig.play(b.java.proxy, sc)
+		b.rig.play(javas, b.java.proxies, sc)
 		b.java.use(sc.kind)
-		err := sc.java(b.java, sc.key())
-		recorded := b.rig.finish()
+		err := sc.java(b.java, b.rig.place.key(sc))
+		recorded := b.rig.finish(sc)
 		if err == nil {
 			err = b.rig.lapsed(sc.lease())
 		}
@@ -71,20 +77,20 @@ func (b *bench) playJava(sc scenario) trace {
 	panic("unreachable")
 }
 
-// playGo records package rlock, with a client of its own. altered scripts take the place of the library's.
-func (b *bench) playGo(sc scenario, altered ...Altered) trace {
+// playGo records package rlock, with a client of its own. In a cluster its releases publish as publish says. altered scripts take the place of the library's.
+func (b *bench) playGo(sc scenario, publish rlock.Publish, altered ...Altered) trace {
 	b.rig.T.Helper()
 	var last trace
 	for range plays {
-		s := b.newGo(sc, altered)
-		b.rig.play(s.proxy, sc)
-		err := sc.golang(s, sc.key())
-		recorded := b.rig.finish()
+		s := b.newGo(sc, publish, altered)
+		b.rig.play(gos, s.proxies, sc)
+		err := sc.golang(s, b.rig.place.key(sc))
+		recorded := b.rig.finish(sc)
 		if err == nil {
 			err = b.rig.lapsed(sc.lease())
 		}
 		s.client.Close()
-		s.proxy.Close()
+		s.closeProxies()
 		last = normalise(s.id, sc, recorded)
 		if err == nil && last.late {
 			err = errUntimely
@@ -100,10 +106,13 @@ func (b *bench) playGo(sc scenario, altered ...Altered) trace {
 	panic("unreachable")
 }
 
-func (b *bench) newGo(sc scenario, altered []Altered) *goSide {
+func (b *bench) newGo(sc scenario, publish rlock.Publish, altered []Altered) *goSide {
 	var options []rlock.Option
 	if sc.lease() != byDefault {
 		options = append(options, rlock.WithWatchdogTimeout(sc.lease()))
+	}
+	if p := b.rig.place; p != nil {
+		options = append(options, p.options(publish)...)
 	}
 	return newGo(b.rig, altered, options...)
 }

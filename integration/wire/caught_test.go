@@ -9,6 +9,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/rlock"
 )
 
 // wrongScripts are scripts that would often work and are not Redisson's.
@@ -112,7 +113,7 @@ func TestAWrongScriptIsCaught(t *testing.T) {
 				java = b.playJava(sc)
 				recorded[sc.name] = java
 			}
-			report := difference(sc, java, b.playGo(sc, altered))
+			report := difference(sc, java, b.playGo(sc, rlock.PublishBoth, altered))
 			for _, line := range wrong.caught {
 				if !strings.Contains(report, line) {
 					t.Errorf("the report lacks %q:\n%s", line, report)
@@ -126,7 +127,7 @@ func TestAWrongScriptIsCaught(t *testing.T) {
 func TestTheSameScriptIsNotCaught(t *testing.T) {
 	sc := scenarioNamed(t, "final unlock")
 	b := newBenches(t).on(t, sc)
-	if report := difference(sc, b.playJava(sc), b.playGo(sc, Altered{unlockOnce, sources[unlockOnce].Source})); report != "" {
+	if report := difference(sc, b.playJava(sc), b.playGo(sc, rlock.PublishBoth, Altered{unlockOnce, sources[unlockOnce].Source})); report != "" {
 		t.Errorf("the traces differ:\n%s", report)
 	}
 }
@@ -139,7 +140,7 @@ func TestAnUnheardOfCommandIsCaught(t *testing.T) {
 	for _, command := range []string{"TOUCH", "FLY"} {
 		more := sc
 		more.golang = func(s *goSide, n string) error {
-			conn, err := redis.Dial("tcp", s.proxy.Addr())
+			conn, err := redis.Dial("tcp", s.proxies[0].Addr())
 			if err != nil {
 				return err
 			}
@@ -147,7 +148,7 @@ func TestAnUnheardOfCommandIsCaught(t *testing.T) {
 			conn.Do(command, n)
 			return sc.golang(s, n)
 		}
-		if report := difference(sc, java, b.playGo(more)); !strings.Contains(report, command+" order:17") {
+		if report := difference(sc, java, b.playGo(more, rlock.PublishBoth)); !strings.Contains(report, command+" order:17") {
 			t.Errorf("%s is not reported:\n%s", command, report)
 		}
 	}
@@ -163,7 +164,7 @@ func TestAPlainLockInASpinLocksPlaceIsCaught(t *testing.T) {
 		s.kind = javapeer.Plain
 		return sc.golang(s, n)
 	}
-	report := difference(sc, java, b.playGo(other))
+	report := difference(sc, java, b.playGo(other, rlock.PublishBoth))
 	for _, line := range []string{"go  : SUBSCRIBE redisson_lock__channel:{order:17}", "go only:       publish redisson_lock__channel:{order:17} 0", "messages differ"} {
 		if !strings.Contains(report, line) {
 			t.Errorf("the report lacks %q:\n%s", line, report)
@@ -174,7 +175,7 @@ func TestAPlainLockInASpinLocksPlaceIsCaught(t *testing.T) {
 func TestAnUnusedJustificationIsCaught(t *testing.T) {
 	sc := scenarioNamed(t, "first acquire")
 	b := newBenches(t).on(t, sc)
-	java, golang := b.playJava(sc), b.playGo(sc)
+	java, golang := b.playJava(sc), b.playGo(sc, rlock.PublishBoth)
 	for _, j := range justified {
 		if _, unused := compare(java, golang, []rule{j.rule}); !slices.Equal(unused, []string{j.rule.name}) {
 			t.Errorf("%q: unused are %q", j.rule.name, unused)
@@ -183,12 +184,12 @@ func TestAnUnusedJustificationIsCaught(t *testing.T) {
 }
 
 func newBenches(t *testing.T) *benches {
-	return &benches{t, javapeer.Newest, local, map[time.Duration]*bench{}}
+	return &benches{t: t, version: javapeer.Newest, server: local, by: map[time.Duration]*bench{}}
 }
 
 func difference(sc scenario, java, golang trace) string {
 	var rules []rule
-	for _, j := range justifiedFor(sc, javapeer.Newest) {
+	for _, j := range justifiedFor(sc, setting{version: javapeer.Newest}) {
 		rules = append(rules, j.rule)
 	}
 	report, _ := compare(java, golang, rules)

@@ -24,6 +24,14 @@
 // Commands that set a connection up are left out by an explicit list. Anything else is compared, so a command that
 // nobody thought of fails the proof.
 //
+// # Several servers
+//
+// A [Place] is a master with a replica, a master with replicas behind Sentinels, or a cluster. Before each of its servers
+// there is a proxy, under whose address everybody knows the server: clients, Sentinels and the servers themselves. Each has
+// a MONITOR of its own, and the traces of all are put in the order of time. The WAIT behind a script on its connection is a
+// part of the script's step, with its answer; a WAIT that stands alone is a step. How a client learns who has which slots,
+// who is master and how many replicas there are is set-up. In a cluster both kinds of messages are listened to.
+//
 // # What may differ
 //
 // The table justified names each difference that is there on purpose, by scenario or kind of lock and by rule, with its

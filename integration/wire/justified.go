@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/rlock"
 )
 
 // rule undoes one difference that is there on purpose.
@@ -21,11 +22,23 @@ type justification struct {
 	rule      rule
 	reason    string
 	from, to  string // the releases that it is for: from the first on, before the other. Empty: no bound
+
+	topologies []Topology      // where; nil: everywhere
+	publish    []rlock.Publish // of Go's, in a cluster; nil: any
 }
 
-// covers tells whether it is for a release, and for a kind of lock.
-func (j justification) covers(version string, k javapeer.Kind) bool {
-	return (j.from == "" || !older(version, j.from)) && (j.to == "" || older(version, j.to)) && j.of(k)
+// setting is with which release a scenario is played, and where.
+type setting struct {
+	version  string
+	topology Topology // empty for one server
+	publish  rlock.Publish
+}
+
+// covers tells whether it is for a setting, and for a kind of lock.
+func (j justification) covers(s setting, k javapeer.Kind) bool {
+	return (j.from == "" || !older(s.version, j.from)) && (j.to == "" || older(s.version, j.to)) && j.of(k) &&
+		(j.topologies == nil || slices.Contains(j.topologies, s.topology)) &&
+		(j.publish == nil || slices.Contains(j.publish, s.publish))
 }
 
 func (j justification) of(k javapeer.Kind) bool { return j.kinds == nil || slices.Contains(j.kinds, k) }
@@ -36,6 +49,26 @@ var onlyPlain, onlySpin = []javapeer.Kind{javapeer.Plain}, []javapeer.Kind{javap
 // justified is every difference that may be, and must be. Those of old releases come first, since the others compare
 // what is then alike.
 var justified = []justification{
+	{
+		rule: probesWait, topologies: Topologies, kinds: onlyPlain, from: "4.0",
+		reason: "Redisson tries once for each client whether the server knows WAIT and WAITAOF; Go learns it from the answer to its first WAIT.",
+	},
+	{
+		rule: loadsFirst, topologies: Topologies, kinds: onlyPlain, from: "3.46",
+		reason: "Redisson loads a script before its first use where it sends WAIT; Go calls it, and loads it when the server does not know it.",
+	},
+	{
+		rule: oneWaitABatch, topologies: Topologies, kinds: onlyPlain,
+		reason: "Redisson sends a WAIT behind each script; Go one behind the scripts that travel together, which is for all of them.",
+	},
+	{
+		rule: hearsBoth, topologies: []Topology{Cluster},
+		reason: "Redisson subscribes by the one command that its releases publish for; Go hears both kinds, since releases of Redisson before 3.22 publish the other.",
+	},
+	{
+		rule: publishesBoth, topologies: []Topology{Cluster}, publish: []rlock.Publish{rlock.PublishBoth},
+		reason: "Redisson publishes by SPUBLISH from 3.22 on and by PUBLISH before, and wakes its like; Go's default does both in one script and wakes all.",
+	},
 	{
 		rule:   byText,
 		reason: "Redisson sent scripts as text with EVAL; EVALSHA names the same text by its SHA-1.",
@@ -102,10 +135,10 @@ var justified = []justification{
 	},
 }
 
-// justifiedFor is what applies to a scenario with a release.
-func justifiedFor(sc scenario, version string) (all []justification) {
+// justifiedFor is what applies to a scenario in a setting.
+func justifiedFor(sc scenario, s setting) (all []justification) {
 	for _, j := range justified {
-		if j.covers(version, sc.kind) && (j.scenarios == nil || slices.Contains(j.scenarios, untitled(sc.name))) {
+		if j.covers(s, sc.kind) && (j.scenarios == nil || slices.Contains(j.scenarios, untitled(sc.name))) {
 			all = append(all, j)
 		}
 	}

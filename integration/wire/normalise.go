@@ -155,7 +155,7 @@ func latchMs(w string) string {
 }
 
 func (n *normaliser) step(e event) step {
-	s := step{role: strings.ToUpper(e.words[0]), sent: e.sent, answered: e.answered}
+	s := step{role: strings.ToUpper(e.words[0]), sent: e.sent, answered: e.answered, wait: e.wait, conn: e.conn}
 	if len(e.words) > 1 {
 		s.name = n.word(e.words[1])
 	}

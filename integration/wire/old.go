@@ -100,8 +100,10 @@ var usedOnce = rule{"an owner that is used once is unlocked without a latch", fu
 			continue
 		}
 		const publish = 3
-		if once[0] && len(s.script.argv) > publish && s.script.argv[publish] == "PUBLISH" && s.dropLatch(latches) {
-			s.script.argv = slices.Delete(s.script.argv, publish, publish+1)
+		if once[0] && len(s.script.argv) > publish && s.dropLatch(latches) {
+			if s.script.argv[publish] == "PUBLISH" {
+				s.script.argv = slices.Delete(s.script.argv, publish, publish+1)
+			}
 			s.show()
 			found = true
 		}

@@ -3,16 +3,19 @@ package wire
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/rlock"
 )
 
 // Proof compares package rlock with one release of Redisson on one kind of server.
 type Proof struct {
 	benches *benches
+	publish rlock.Publish   // Go's, in a cluster
 	used    map[string]bool // rules
 	kinds   []javapeer.Kind // that were played
 	javaSHA map[string]string
@@ -22,9 +25,34 @@ type Proof struct {
 // New prepares a proof. server starts one; servers and JVMs start at their first use and end with t.
 func New(t *testing.T, version string, server func(testing.TB) *redisserver.LocalServer) *Proof {
 	return &Proof{
-		benches: &benches{t, version, server, map[time.Duration]*bench{}},
+		benches: &benches{t: t, version: version, server: server, by: map[time.Duration]*bench{}},
 		used:    map[string]bool{}, javaSHA: map[string]string{}, goSHA: map[string]string{},
 	}
+}
+
+// NewAt is New for the servers of a place.
+func NewAt(t *testing.T, version string, place *Place) *Proof {
+	p := New(t, version, nil)
+	p.benches.place = place
+	return p
+}
+
+// Publishing is p, its JVMs included, with Go's releases in a cluster publishing as publish says. Without it they do as by
+// default.
+func (p *Proof) Publishing(publish rlock.Publish) *Proof {
+	return &Proof{
+		benches: p.benches, publish: publish,
+		used: map[string]bool{}, javaSHA: map[string]string{}, goSHA: map[string]string{},
+	}
+}
+
+// setting is what justifications may depend on, beside the scenario.
+func (p *Proof) setting() setting {
+	s := setting{version: p.benches.version, publish: p.publish}
+	if p.benches.place != nil {
+		s.topology = p.benches.place.topology
+	}
+	return s
 }
 
 // Finding is how one scenario ended.
@@ -50,9 +78,14 @@ type Difference struct {
 }
 
 // Justified are all the differences that a plain lock may have, with whatever release.
-func Justified() (all []Difference) {
+func Justified() (all []Difference) { return justifiedWhere(false) }
+
+// JustifiedAtPlaces are those that there are besides where there is more than one server.
+func JustifiedAtPlaces() (all []Difference) { return justifiedWhere(true) }
+
+func justifiedWhere(several bool) (all []Difference) {
 	for _, j := range justified {
-		if j.of(javapeer.Plain) {
+		if j.of(javapeer.Plain) && several == (len(j.topologies) > 0) {
 			all = append(all, Difference{j.rule.name, j.reason})
 		}
 	}
@@ -61,6 +94,17 @@ func Justified() (all []Difference) {
 
 // Names are those of a plain lock's scenarios, in their order.
 func Names() []string { return names(plain) }
+
+// PlaceNames are those of the scenarios that a place is shown: what takes long, and odd names, are one server's.
+func PlaceNames() (all []string) {
+	one := []string{"of five", "a hundred", "expiry", "timed", "re-entry with", "name "}
+	for _, name := range Names() {
+		if !slices.ContainsFunc(one, func(s string) bool { return strings.Contains(name, s) }) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
 
 // SpinNames are those of a spin lock's.
 func SpinNames() []string { return names(spinning) }
@@ -90,20 +134,20 @@ func (p *Proof) Play(t *testing.T, name string, altered ...Altered) Finding {
 	}
 	b := p.benches.on(t, sc)
 	java := b.playJava(sc)
-	golang := b.playGo(sc, altered...)
+	golang := b.playGo(sc, p.publish, altered...)
 	maps.Copy(p.javaSHA, java.shas)
 	maps.Copy(p.goSHA, golang.shas)
 
 	f := Finding{Commands: len(java.steps), Calls: java.calls(), Java: java.String(), Go: golang.String()}
 	var rules []rule
 	must := map[string]bool{}
-	for _, j := range justifiedFor(sc, p.benches.version) {
+	for _, j := range justifiedFor(sc, p.setting()) {
 		rules = append(rules, j.rule)
 		must[j.rule.name] = j.scenarios != nil
 	}
 	report, unused := compare(java, golang, rules)
 	f.Difference = report
-	for _, j := range justifiedFor(sc, p.benches.version) {
+	for _, j := range justifiedFor(sc, p.setting()) {
 		switch found := !slices.Contains(unused, j.rule.name); {
 		case found:
 			p.used[j.rule.name] = true
@@ -118,7 +162,7 @@ func (p *Proof) Play(t *testing.T, name string, altered ...Altered) Finding {
 // Unused are the rules for this release, and for the kinds of locks that were played, that found nothing in any scenario.
 func (p *Proof) Unused() (names []string) {
 	for _, j := range justified {
-		covers := func(k javapeer.Kind) bool { return j.covers(p.benches.version, k) }
+		covers := func(k javapeer.Kind) bool { return j.covers(p.setting(), k) }
 		if slices.ContainsFunc(p.kinds, covers) && !p.used[j.rule.name] {
 			names = append(names, j.rule.name)
 		}

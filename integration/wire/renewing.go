@@ -50,7 +50,7 @@ func renewalOf(count, lost int, watchdog time.Duration, name string) scenario {
 		return nil
 	}
 	return scenario{
-		name: name, watchdog: watchdog,
+		name: name, watchdog: watchdog, several: true,
 		java: func(s *javaSide, n string) error {
 			all := names(n)
 			for _, n := range all {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -19,16 +20,19 @@ import (
 
 const patience = testbed.Patience
 
-// rig is a server with everything that watches it. One side at a time plays on it.
+// rig is a server, or the servers of a place, with everything that watches them. One side at a time plays on it.
 type rig struct {
-	*testbed.Rig // prepares and looks; not recorded
-	server       *redisserver.LocalServer
-	tap          *monitor.Stream
+	*testbed.Rig                          // prepares and looks; not recorded
+	server       *redisserver.LocalServer // nil in a place
+	place        *Place                   // nil for one server
+	taps         []*monitor.Stream        // one a server
 
-	proxy *faultproxy.Proxy // of the side that plays
-	from  int               // of the proxy's record, where the scenario begins
-	kind  javapeer.Kind     // of the scenario's locks
-	kept  []string          // locks that the scenario waits to see renewed
+	side    side
+	proxies []*faultproxy.Proxy // of the side that plays, before each server that is tapped
+	from    []int               // of each proxy's record, where the scenario begins
+	kind    javapeer.Kind       // of the scenario's locks
+	kept    []string            // locks that the scenario waits to see renewed
+	marks   int                 // that were published
 
 	mu    sync.Mutex // guards heard
 	heard [][2]string
@@ -36,34 +40,39 @@ type rig struct {
 
 func newRig(t *testing.T, server *redisserver.LocalServer) *rig {
 	t.Helper()
-	r := &rig{Rig: testbed.New(t, server), server: server}
-	r.tap = monitor.Tap(t, r.server.Addr())
+	r := &rig{Rig: testbed.New(t, server), server: server, taps: []*monitor.Stream{monitor.Tap(t, server.Addr())}}
 	r.subscribe()
 	return r
 }
 
-// subscribe hears every message of every channel.
+// subscribe hears every message of every channel, and in a cluster those that are sent to the shard of the scenarios' lock.
 func (r *rig) subscribe() {
 	r.T.Helper()
-	conn := redisserver.Dial(r.T, r.server, redis.DialReadTimeout(0))
-	sub := redis.PubSubConn{Conn: conn}
-	if err := sub.PSubscribe("*"); err != nil {
-		r.T.Fatal(err)
+	conn := redisserver.Dial(r.T, r.Rig.Server, redis.DialReadTimeout(0))
+	subscriptions := [][]any{{"PSUBSCRIBE", "*"}}
+	if r.place != nil && r.place.sharded {
+		subscriptions = append(subscriptions, []any{"SSUBSCRIBE", channel(lockName)})
 	}
-	if _, ok := sub.Receive().(redis.Subscription); !ok {
-		r.T.Fatal("not subscribed")
+	for _, s := range subscriptions {
+		if _, err := conn.Do(s[0].(string), s[1:]...); err != nil {
+			r.T.Fatal(err)
+		}
 	}
 	var reader sync.WaitGroup
 	reader.Go(func() {
 		for {
-			switch m := sub.Receive().(type) {
-			case redis.Message:
-				r.mu.Lock()
-				r.heard = append(r.heard, [2]string{m.Channel, string(m.Data)})
-				r.mu.Unlock()
-			case error:
+			message, err := redis.Strings(conn.Receive())
+			if err != nil {
 				return // closed by the test's end; a message that is missed is missed by messages
 			}
+			r.mu.Lock()
+			switch {
+			case message[0] == "pmessage":
+				r.heard = append(r.heard, [2]string{message[2], message[3]})
+			case message[0] == "smessage":
+				r.heard = append(r.heard, [2]string{shardedMark + message[1], message[2]})
+			}
+			r.mu.Unlock()
 		}
 	})
 	r.T.Cleanup(func() {
@@ -72,22 +81,50 @@ func (r *rig) subscribe() {
 	})
 }
 
-// play has a side use the server through p, from an empty keyspace on, and from an empty script cache if wanted.
-func (r *rig) play(p *faultproxy.Proxy, sc scenario) {
+// shardedMark tells a message that was sent to a shard from one that all hear.
+const shardedMark = "sharded "
+
+// play has a side use the servers through proxies, from an empty keyspace on, and from an empty script cache if wanted.
+func (r *rig) play(who side, proxies []*faultproxy.Proxy, sc scenario) {
 	r.T.Helper()
-	r.Do("FLUSHALL")
+	r.everywhere("FLUSHALL")
 	if sc.firstUse {
-		r.Do("SCRIPT", "FLUSH")
+		r.everywhere("SCRIPT", "FLUSH")
 	}
 	r.messages()
-	r.proxy, r.kind = p, sc.kind
+	r.side, r.proxies, r.kind = who, proxies, sc.kind
 	r.kept = nil
-	r.tap.Mark()
-	r.from = len(p.Record())
+	r.from = nil
+	for i, p := range proxies {
+		r.taps[i].Mark()
+		r.from = append(r.from, len(p.Record()))
+	}
 }
 
 // record is the scenario's exchanges so far.
-func (r *rig) record() []faultproxy.Exchange { return r.proxy.Record()[r.from:] }
+func (r *rig) record() (all []faultproxy.Exchange) {
+	if r.place == nil {
+		return r.proxies[0].Record()[r.from[0]:]
+	}
+	for i := range r.proxies {
+		all = append(all, r.recordAt(i)...)
+	}
+	slices.SortStableFunc(all, func(a, b faultproxy.Exchange) int { return a.Sent.Compare(b.Sent) })
+	return all
+}
+
+// recordAt is what went to one of the servers. Others than the side that plays are left out.
+func (r *rig) recordAt(i int) []faultproxy.Exchange {
+	all := r.proxies[i].Record()[r.from[i]:]
+	if r.place == nil {
+		return all
+	}
+	own := map[int]bool{}
+	for _, c := range r.proxies[i].Log() {
+		own[c.Number] = r.side.has(c)
+	}
+	return slices.DeleteFunc(all, func(e faultproxy.Exchange) bool { return !own[e.Conn] })
+}
 
 // await waits until the record shows a state.
 func (r *rig) await(what string, state func([]faultproxy.Exchange) bool) {
@@ -104,7 +141,8 @@ func (r *rig) await(what string, state func([]faultproxy.Exchange) bool) {
 // messages are what the subscriber heard since the last call. A marker ends them.
 func (r *rig) messages() [][2]string {
 	r.T.Helper()
-	const marker = "wire-end-of-messages"
+	r.marks++
+	marker := fmt.Sprintf("%s%p-%d", markerPrefix, r, r.marks)
 	r.Do("PUBLISH", marker, "")
 	for end := time.Now().Add(patience); ; <-time.After(time.Millisecond) {
 		r.mu.Lock()
@@ -113,7 +151,10 @@ func (r *rig) messages() [][2]string {
 			got := r.heard[:i]
 			r.heard = r.heard[i+1:]
 			r.mu.Unlock()
-			return got
+			// Other rigs of a place have markers of their own; Sentinels tell each other of themselves.
+			return slices.DeleteFunc(got, func(m [2]string) bool {
+				return strings.HasPrefix(m[0], markerPrefix) || m[0] == "__sentinel__:hello"
+			})
 		}
 		r.mu.Unlock()
 		if time.Now().After(end) {
@@ -121,6 +162,8 @@ func (r *rig) messages() [][2]string {
 		}
 	}
 }
+
+const markerPrefix = "wire-end-of-messages-"
 
 const uuidLength = 36
 
@@ -149,14 +192,15 @@ func (r *rig) settle() {
 						maps.DeleteFunc(owed, func(what string, _ int) bool { return strings.HasPrefix(what, "latch "+key[:i+1]) })
 					}
 				}
-			case c.is("SUBSCRIBE"):
+			case c.is("SUBSCRIBE"), c.is("SSUBSCRIBE"):
 				for _, channel := range c.words[1:] {
-					owed["channel "+channel]++
+					owed[c.shard()+"channel "+channel]++
 				}
-			case c.is("UNSUBSCRIBE"):
+			case c.is("UNSUBSCRIBE"), c.is("SUNSUBSCRIBE"):
 				for _, channel := range c.words[1:] {
-					if owed["channel "+channel]--; owed["channel "+channel] == 0 {
-						delete(owed, "channel "+channel)
+					what := c.shard() + "channel " + channel
+					if owed[what]--; owed[what] == 0 {
+						delete(owed, what)
 					}
 				}
 			}

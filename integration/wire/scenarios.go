@@ -12,17 +12,21 @@ type scenario struct {
 	kind     javapeer.Kind
 	watchdog time.Duration // 0 is quiet
 	firstUse bool          // the server knows no script
+	several  bool          // it is about locks that are renewed together
 	java     func(s *javaSide, name string) error
 	golang   func(s *goSide, name string) error
-	lock     string // the lock's name, else "order:17"
+	lock     string // the lock's name, else lockName
 }
 
 func (sc scenario) key() string {
 	if sc.lock == "" {
-		return "order:17"
+		return lockName
 	}
 	return sc.lock
 }
+
+// lockName is that of a lock whose name the scenario is not about; taggedName has all that begin with it in one slot.
+const lockName, taggedName = "order:17", "{order}:17"
 
 func (sc scenario) lease() time.Duration {
 	if sc.watchdog == 0 {

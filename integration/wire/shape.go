@@ -21,7 +21,7 @@ func (c cmd) shape() string {
 	switch n, m := len(c.keys), len(c.argv); {
 	case lockSHAs[c.sha]:
 		return "lock"
-	case n == 3 && m == 5 || c.publishes() && m == 3:
+	case n == 3 && (m == 5 || m == 4) || c.publishes() && m >= 3:
 		return "unlock"
 	case n == 2 && m == 3 && c.latch() != "" || c.sha == oldSpinUnlock:
 		return "unlock" // of a spin lock, which tells nobody
@@ -40,6 +40,14 @@ func (c cmd) publishes() bool { return len(c.keys) == 2 && c.keys[1] == channel(
 func (c cmd) latch() string {
 	if n := len(c.keys); n > 1 && latchForm.MatchString(c.keys[n-1]) {
 		return c.keys[n-1]
+	}
+	return ""
+}
+
+// shard is shardedMark for a subscription to a shard's channel.
+func (c cmd) shard() string {
+	if c.is("SSUBSCRIBE") || c.is("SUNSUBSCRIBE") {
+		return shardedMark
 	}
 	return ""
 }

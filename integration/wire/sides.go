@@ -18,10 +18,10 @@ var errUntimely = errors.New("a renewal came too early or too late, or a try too
 // javaSide plays a scenario with Redisson.
 type javaSide struct {
 	*rig
-	peer   *javapeer.Peer
-	proxy  *faultproxy.Proxy
-	id     *identity
-	t1, t2 *javapeer.Thread
+	peer    *javapeer.Peer
+	proxies []*faultproxy.Proxy
+	id      *identity
+	t1, t2  *javapeer.Thread
 
 	left []string // locks of t1 to be released behind the recording
 }
@@ -38,12 +38,12 @@ func (s *javaSide) release() {
 
 func newJava(r *rig, version string, options ...javapeer.Option) *javaSide {
 	r.T.Helper()
-	proxy := faultproxy.Start(r.T, r.server.Addr())
-	peer := javapeer.Start(r.T, version, proxy.Addr(), options...)
+	proxies, url := r.reach(javas)
+	peer := javapeer.Start(r.T, version, url, options...)
 	if peer.Version != version {
 		r.T.Fatalf("Redisson %s was loaded instead of %s", peer.Version, version)
 	}
-	return &javaSide{rig: r, peer: peer, proxy: proxy, id: newIdentity(peer.ID), t1: peer.Thread("t1"), t2: peer.Thread("t2")}
+	return &javaSide{rig: r, peer: peer, proxies: proxies, id: newIdentity(peer.ID), t1: peer.Thread("t1"), t2: peer.Thread("t2")}
 }
 
 // use has both threads take locks of a kind.
@@ -77,9 +77,9 @@ func (s *javaSide) notHeld(_ javapeer.Reply, err error) {
 // goSide plays a scenario with package rlock.
 type goSide struct {
 	*rig
-	client *rlock.Client
-	proxy  *faultproxy.Proxy
-	id     *identity
+	client  *rlock.Client
+	proxies []*faultproxy.Proxy
+	id      *identity
 
 	lenient bool // outcomes do not matter
 }
@@ -88,12 +88,13 @@ type goSide struct {
 // wrong answers is not looked at.
 func newGo(r *rig, altered []Altered, options ...rlock.Option) *goSide {
 	r.T.Helper()
-	s := &goSide{rig: r, proxy: faultproxy.Start(r.T, r.server.Addr()), id: newIdentity(""), lenient: len(altered) > 0}
+	proxies, url := r.reach(gos)
+	s := &goSide{rig: r, proxies: proxies, id: newIdentity(""), lenient: len(altered) > 0}
 	var err error
 	if s.lenient {
-		s.client, err = rlock.New(newAlteredPool(r, s.proxy.Addr(), altered, s.id), options...)
+		s.client, err = rlock.New(newAlteredPool(r, s.proxies[0].Addr(), altered, s.id), options...)
 	} else {
-		s.client, err = rlock.Open(r.T.Context(), "redis://"+s.proxy.Addr(), options...)
+		s.client, err = rlock.Open(r.T.Context(), url, options...)
 	}
 	if err != nil {
 		r.T.Fatal(err)
@@ -101,6 +102,13 @@ func newGo(r *rig, altered []Altered, options ...rlock.Option) *goSide {
 	r.T.Cleanup(func() { s.client.Close() })
 	s.id.client = s.client.ID().String()
 	return s
+}
+
+// closeProxies ends those that are the side's alone.
+func (s *goSide) closeProxies() {
+	if s.place == nil {
+		s.proxies[0].Close()
+	}
 }
 
 // lock is a lock of the scenario's kind.
@@ -151,7 +159,7 @@ func refused(all []faultproxy.Exchange, name string) bool {
 	for _, e := range all {
 		c := command(e.Cmd)
 		try := refusal(e, name)
-		subscription := c.is("SUBSCRIBE", channel(name)) && !e.Answered.IsZero()
+		subscription := (c.is("SUBSCRIBE", channel(name)) || c.is("SSUBSCRIBE", channel(name))) && !e.Answered.IsZero()
 		if try && stage != 1 || subscription && stage == 1 {
 			stage++
 		}

@@ -57,7 +57,7 @@ func gather(steps []step) []step {
 		at := len(out)
 		for i, before := range slices.Backward(out) {
 			if s.role == "DEL" && before.role == "unlock" && (strings.Contains(before.head, " "+s.name+" ") || meant(s, before)) ||
-				s.role == "UNSUBSCRIBE" && before.role == "lock" && channelOf(before.name) == s.name {
+				(s.role == "UNSUBSCRIBE" || s.role == "SUNSUBSCRIBE") && before.role == "lock" && channelOf(before.name) == s.name {
 				at = i + 1
 				break
 			}

@@ -54,6 +54,8 @@ type event struct {
 	cmd
 	inside [][]string // the calls that a script made
 	reply  any
+	wait   string // the WAIT behind it on its connection, with its answer
+	conn   int    // which of the proxy's connections
 
 	sent, answered time.Time // by the proxy's clock; zero if it did not see the command
 }
@@ -72,31 +74,60 @@ type key struct {
 }
 
 // finish ends the recording.
-func (r *rig) finish() raw {
+func (r *rig) finish(sc scenario) raw {
 	r.T.Helper()
+	if r.place != nil {
+		// The scenario may have ended with a script's answer, and not with that of the WAIT behind it.
+		r.await("answers", func(all []faultproxy.Exchange) bool {
+			return !slices.ContainsFunc(all, func(e faultproxy.Exchange) bool { return e.Cmd != nil && e.Answered.IsZero() })
+		})
+	}
 	keys := r.keys()
 	messages := r.messages()
-	lines := r.tap.Mark()
-	return raw{r.events(lines), messages, keys}
+	var moments []moment
+	for i, tap := range r.taps {
+		moments = append(moments, r.momentsAt(i, tap.Mark())...)
+	}
+	slices.SortStableFunc(moments, func(a, b moment) int { return a.at.Compare(b.at) })
+	var events []event
+	for _, m := range moments {
+		events = append(events, m.event)
+	}
+	return raw{slices.DeleteFunc(events, func(e event) bool { return r.setUp(sc, e) }), messages, keys}
 }
 
-// events joins MONITOR's order and inner calls with the proxy's replies. A command that only one of them saw is an event
-// too, at the end: MONITOR leaves out what an administrator does and what was not even begun.
-func (r *rig) events(lines []monitor.Line) []event {
+// moment is an event with the time at which its server executed it. All servers go by one clock.
+type moment struct {
+	event
+	at time.Time
+}
+
+// setUp tells whether an event says nothing about locks.
+func (r *rig) setUp(sc scenario, e event) bool {
+	is := func(m faultproxy.Match) bool { return m(e.words) }
+	return slices.ContainsFunc(setUp, is) ||
+		r.place != nil && (slices.ContainsFunc(setUpOfPlaces, is) || !sc.firstUse && slices.ContainsFunc(firstTime, is))
+}
+
+// momentsAt joins MONITOR's order and inner calls at a server with the proxy's replies. A command that only one of them saw
+// is there too, at the end: MONITOR leaves out what an administrator does and what was not even begun.
+func (r *rig) momentsAt(i int, lines []monitor.Line) []moment {
 	r.T.Helper()
 	numbers := map[string]int{}
-	for _, c := range r.proxy.Log() {
-		numbers[c.Addr] = c.Number
+	for _, c := range r.proxies[i].Log() {
+		if r.place == nil || r.side.has(c) {
+			numbers[c.Addr] = c.Number
+		}
 	}
-	record := r.record()
+	record := r.recordAt(i)
 	taken := make([]bool, len(record))
-	var events []event
+	var events []moment
 	for _, call := range monitor.Calls(lines) {
 		number, ours := numbers[call.From]
 		if !ours {
 			continue
 		}
-		e := event{cmd: command(call.Args), reply: "not recorded"}
+		e := event{cmd: command(call.Args), reply: "not recorded", conn: number}
 		for _, l := range call.Inside {
 			e.inside = append(e.inside, l.Args)
 		}
@@ -114,27 +145,25 @@ func (r *rig) events(lines []monitor.Line) []event {
 				e.reply = "not answered"
 			}
 		}
-		events = append(events, e)
+		events = append(events, moment{e, call.At})
 	}
 	for i, x := range record {
 		if !taken[i] && x.Cmd != nil {
-			events = append(events, event{cmd: command(x.Cmd), reply: x.Reply})
+			events = append(events, moment{event{cmd: command(x.Cmd), reply: x.Reply, conn: x.Conn}, x.Sent})
 		}
 	}
-	return slices.DeleteFunc(events, func(e event) bool {
-		return slices.ContainsFunc(setUp, func(m faultproxy.Match) bool { return m(e.words) })
-	})
+	if r.place != nil {
+		events = joinWaits(events)
+	}
+	return events
 }
 
-// keys is everything that the server holds.
+// keys is everything that the servers hold.
 func (r *rig) keys() []key {
 	r.T.Helper()
-	names, err := redis.Strings(r.Do("KEYS", "*"), nil)
-	if err != nil {
-		r.T.Fatal(err)
-	}
-	slices.Sort(names)
 	var keys []key
+	var err error
+	names := r.names()
 	for _, name := range names {
 		k := key{name: name, kind: r.Do("TYPE", name).(string), ttl: r.Do("PTTL", name).(int64)}
 		switch k.kind {
@@ -172,7 +201,9 @@ type step struct {
 	head   string  // the whole command
 	inside []string
 	reply  string
-	tick   *tick // of a renewal
+	wait   string // the WAIT behind it, with its answer
+	conn   int    // which of the proxy's connections
+	tick   *tick  // of a renewal
 
 	left           time.Duration // what a lock that is taken, or a PTTL, was told
 	sent, answered time.Time
@@ -207,7 +238,11 @@ func (s step) lines() []string {
 	for _, call := range s.inside {
 		lines = append(lines, "    "+call)
 	}
-	return append(lines, "    → "+s.reply)
+	lines = append(lines, "    → "+s.reply)
+	if s.wait != "" {
+		lines = append(lines, "    then "+s.wait)
+	}
+	return lines
 }
 
 // clone can be changed without t.

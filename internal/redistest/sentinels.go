@@ -25,7 +25,8 @@ type SentinelSet struct {
 	Nodes     []*Server // the first began as the master
 	Sentinels []*Server
 
-	t testing.TB
+	t      testing.TB
+	behind func(*Server) string // where others reach a node
 }
 
 // SentinelPasswords are those of a set; empty: none.
@@ -37,7 +38,14 @@ type SentinelPasswords struct {
 // StartSentinels starts a set and returns when each Sentinel knows all of it.
 func StartSentinels(t testing.TB, pass SentinelPasswords) *SentinelSet {
 	t.Helper()
-	s := &SentinelSet{t: t}
+	return StartSentinelsBehind(t, pass, (*Server).Addr)
+}
+
+// StartSentinelsBehind is StartSentinels for nodes that everybody else, the
+// Sentinels included, reaches where behind says: at a proxy before each.
+func StartSentinelsBehind(t testing.TB, pass SentinelPasswords, behind func(*Server) string) *SentinelSet {
+	t.Helper()
+	s := &SentinelSet{t: t, behind: behind}
 	var own []string
 	if pass.Nodes != "" {
 		own = []string{"--requirepass", pass.Nodes, "--masterauth", pass.Nodes}
@@ -45,12 +53,14 @@ func StartSentinels(t testing.TB, pass SentinelPasswords) *SentinelSet {
 	// A master waits some seconds for further replicas before it feeds the first.
 	own = append(own, "--repl-diskless-sync-delay", "0")
 	s.Nodes = append(s.Nodes, Start(t, own...))
-	host, port, err := net.SplitHostPort(s.Nodes[0].Addr())
+	host, port, err := net.SplitHostPort(behind(s.Nodes[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		s.Nodes = append(s.Nodes, Start(t, append(own[:len(own):len(own)], "--replicaof", host+" "+port)...))
+		node := Start(t, own...)
+		s.Nodes = append(s.Nodes, node)
+		s.follows(node, host, port)
 	}
 	s.await("replication", func() bool { return strings.Contains(s.info(s.Nodes[0]), "connected_slaves:2\r\n") })
 	settings := []string{
@@ -70,6 +80,24 @@ func StartSentinels(t testing.TB, pass SentinelPasswords) *SentinelSet {
 	}
 	s.AwaitSettled()
 	return s
+}
+
+// follows makes a node a replica. What it is to be called has to be set before.
+func (s *SentinelSet) follows(node *Server, host, port string) {
+	s.t.Helper()
+	conn := node.Dial(s.t)
+	if known := s.behind(node); known != node.Addr() {
+		_, own, err := net.SplitHostPort(known)
+		if err == nil {
+			_, err = conn.Do("CONFIG", "SET", "replica-announce-port", own)
+		}
+		if err != nil {
+			s.t.Fatalf("redistest: %v", err)
+		}
+	}
+	if _, err := conn.Do("REPLICAOF", host, port); err != nil {
+		s.t.Fatalf("redistest: %v", err)
+	}
 }
 
 // Addrs are the addresses of the Sentinels, as a URL has them.
@@ -140,7 +168,7 @@ func (s *SentinelSet) Master() *Server {
 		}
 	}
 	for _, n := range s.Nodes {
-		if 2*votes[n.Addr()] > running {
+		if 2*votes[s.behind(n)] > running {
 			return n
 		}
 	}

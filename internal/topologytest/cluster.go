@@ -28,19 +28,24 @@ type Cluster struct {
 	ids     []string
 	masters int           // how many it began with
 	silence time.Duration // that makes a server dead
+	before  Before        // nil: nothing
 }
+
+// Before starts what stands before a server that is to be started: the port by
+// which everybody is to know the server, and who is told its own address.
+type Before func() (port string, reach func(addr string))
 
 // Start starts servers that know each other, and share the slots in these
 // proportions.
 func Start(t testing.TB, shares ...int) *Cluster {
 	t.Helper()
-	return startMasters(t, 5*time.Second, shares)
+	return startMasters(t, 5*time.Second, nil, shares)
 }
 
 // startMasters has the servers take one for dead that is silent for so long.
-func startMasters(t testing.TB, silence time.Duration, shares []int) *Cluster {
+func startMasters(t testing.TB, silence time.Duration, before Before, shares []int) *Cluster {
 	t.Helper()
-	c := &Cluster{t: t, silence: silence, masters: len(shares)}
+	c := &Cluster{t: t, silence: silence, before: before, masters: len(shares)}
 	n, total, first := len(shares), 0, 0
 	for _, share := range shares {
 		total += share
@@ -51,7 +56,7 @@ func startMasters(t testing.TB, silence time.Duration, shares []int) *Cluster {
 		if i == n-1 {
 			last = slotCount - 1
 		}
-		c.do(i, "CLUSTER", "ADDSLOTSRANGE", first, last)
+		c.give(i, first, last)
 		first = last + 1
 		c.do(i, "CLUSTER", "SET-CONFIG-EPOCH", i+1)
 	}
@@ -68,12 +73,31 @@ func startMasters(t testing.TB, silence time.Duration, shares []int) *Cluster {
 	return c
 }
 
+// give gives a server a range of slots that nobody has.
+func (c *Cluster) give(server, first, last int) {
+	c.t.Helper()
+	var slots redis.Args
+	for slot := first; slot <= last; slot++ {
+		slots = append(slots, slot)
+	}
+	// Redis 6.2 has no ADDSLOTSRANGE.
+	c.do(server, "CLUSTER", append(redis.Args{"ADDSLOTS"}, slots...)...)
+}
+
 // add starts one more server, which knows nobody.
 func (c *Cluster) add() {
 	c.t.Helper()
-	s := redistest.Start(c.t, "--cluster-enabled", "yes", "--cluster-node-timeout", fmt.Sprint(c.silence.Milliseconds()),
+	args := []string{"--cluster-enabled", "yes", "--cluster-node-timeout", fmt.Sprint(c.silence.Milliseconds()),
 		"--cluster-allow-replica-migration", "no", "--repl-diskless-sync-delay", "0",
-		"--cluster-config-file", fmt.Sprintf("nodes-%d.conf", len(c.Servers)))
+		"--cluster-config-file", fmt.Sprintf("nodes-%d.conf", len(c.Servers))}
+	reach := func(string) {}
+	if c.before != nil {
+		var port string
+		port, reach = c.before()
+		args = append(args, "--cluster-announce-port", port)
+	}
+	s := redistest.Start(c.t, args...)
+	reach(s.Addr())
 	c.Servers = append(c.Servers, s)
 	c.conns = append(c.conns, s.Dial(c.t))
 	c.ids = append(c.ids, c.text(len(c.ids), "CLUSTER", "MYID"))

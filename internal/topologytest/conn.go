@@ -50,7 +50,7 @@ func (c *Conn) Do(command string, args ...any) (any, error) {
 		switch strings.ToUpper(fmt.Sprint(args[0])) {
 		case "CHANNELS", "SHARDCHANNELS":
 			return c.each(true, command, args, join)
-		case "NUMSUB":
+		case "NUMSUB", "SHARDNUMSUB":
 			return c.each(true, command, args, func(all []any) (any, error) { return numsub(all) })
 		}
 		return nil, fmt.Errorf("topologytest: PUBSUB %v is not known here", args[0])

@@ -17,7 +17,15 @@ const silence = 2 * time.Second
 // server i is server len(shares)+i.
 func StartReplicated(t testing.TB, shares ...int) *Cluster {
 	t.Helper()
-	c := startMasters(t, silence, shares)
+	return StartReplicatedBehind(t, nil, shares...)
+}
+
+// StartReplicatedBehind is StartReplicated for servers that everybody, each
+// other included, reaches by way of what before starts. Failovers are not
+// followed there.
+func StartReplicatedBehind(t testing.TB, before Before, shares ...int) *Cluster {
+	t.Helper()
+	c := startMasters(t, silence, before, shares)
 	n := len(shares)
 	for i := range n {
 		c.add()

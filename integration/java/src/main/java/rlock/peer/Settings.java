@@ -5,14 +5,20 @@ import java.lang.reflect.Method;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.Config;
+import org.redisson.config.MasterSlaveServersConfig;
+import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.SingleServerConfig;
 
 /**
- * Start-up arguments: the server's address, or redis+cluster:// with those of some of a cluster, then {@code key=value} pairs. A key is the name of a
- * Redisson setting; it is set by reflection, since settings came and moved with the versions.
+ * Start-up arguments: the server's address, then {@code key=value} pairs. Instead of one server's address it may be
+ * redis+cluster:// with those of some of a cluster, redis+sentinel:// with those of Sentinels and the master's name behind
+ * a slash, or redis+replicas:// with those of a master and its replicas. A key is the name of a Redisson setting; it is set
+ * by reflection, since settings came and moved with the versions.
  */
 final class Settings {
     private static final String CLUSTER = "redis+cluster://";
+    private static final String SENTINEL = "redis+sentinel://";
+    private static final String REPLICAS = "redis+replicas://";
 
     private Settings() {}
 
@@ -23,7 +29,7 @@ final class Settings {
         Config config = new Config();
         // The default codec of old versions needs what Java 17 forbids; locks do not use it.
         config.setCodec(StringCodec.INSTANCE);
-        Object server = args[0].startsWith(CLUSTER) ? cluster(config, args[0]) : single(config, args[0]);
+        Object server = servers(config, args[0]);
         for (int i = 1; i < args.length; i++) {
             int equals = args[i].indexOf('=');
             if (equals < 1) {
@@ -42,6 +48,19 @@ final class Settings {
             }
         }
         return config;
+    }
+
+    private static Object servers(Config config, String url) {
+        if (url.startsWith(CLUSTER)) {
+            return cluster(config, url);
+        }
+        if (url.startsWith(SENTINEL)) {
+            return sentinel(config, url.substring(SENTINEL.length()));
+        }
+        if (url.startsWith(REPLICAS)) {
+            return replicas(config, url.substring(REPLICAS.length()).split(","));
+        }
+        return single(config, url);
     }
 
     private static SingleServerConfig single(Config config, String address) {
@@ -65,6 +84,39 @@ final class Settings {
                         .setSubscriptionConnectionPoolSize(4);
         for (String address : url.substring(CLUSTER.length()).split(",")) {
             servers.addNodeAddress("redis://" + address);
+        }
+        return servers;
+    }
+
+    private static SentinelServersConfig sentinel(Config config, String rest) {
+        int slash = rest.indexOf('/');
+        SentinelServersConfig servers =
+                config.useSentinelServers()
+                        .setMasterName(rest.substring(slash + 1))
+                        .setMasterConnectionMinimumIdleSize(1)
+                        .setMasterConnectionPoolSize(8)
+                        .setSlaveConnectionMinimumIdleSize(1)
+                        .setSlaveConnectionPoolSize(8)
+                        .setSubscriptionConnectionMinimumIdleSize(1)
+                        .setSubscriptionConnectionPoolSize(4);
+        for (String address : rest.substring(0, slash).split(",")) {
+            servers.addSentinelAddress("redis://" + address);
+        }
+        return servers;
+    }
+
+    private static MasterSlaveServersConfig replicas(Config config, String[] addresses) {
+        MasterSlaveServersConfig servers =
+                config.useMasterSlaveServers()
+                        .setMasterAddress("redis://" + addresses[0])
+                        .setMasterConnectionMinimumIdleSize(1)
+                        .setMasterConnectionPoolSize(8)
+                        .setSlaveConnectionMinimumIdleSize(1)
+                        .setSlaveConnectionPoolSize(8)
+                        .setSubscriptionConnectionMinimumIdleSize(1)
+                        .setSubscriptionConnectionPoolSize(4);
+        for (int i = 1; i < addresses.length; i++) {
+            servers.addSlaveAddress("redis://" + addresses[i]);
         }
         return servers;
     }

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// What telling those who wait costs a server, by scripts that differ in nothing else. "ask first" counts the subscribers of
+// both kinds, and publishes for those that there are; it sees this server's only.
+var tellings = []struct{ name, lines string }{
+	{"tell nobody", ""},
+	{"SPUBLISH", "call('spublish', KEYS[2], ARGV[1])"},
+	{"PUBLISH", "call('publish', KEYS[2], ARGV[1])"},
+	{"both", "call('spublish', KEYS[2], ARGV[1]) call('publish', KEYS[2], ARGV[1])"},
+	{"ask first", `if call('pubsub', 'shardnumsub', KEYS[2])[2] > 0 then call('spublish', KEYS[2], ARGV[1]) end
+if call('pubsub', 'numsub', KEYS[2])[2] > 0 then call('publish', KEYS[2], ARGV[1]) end`},
+}
+
+const tellingUnlock = `local call = redis.call
+if call('hexists', KEYS[1], ARGV[3]) == 0 then return nil end
+if call('hincrby', KEYS[1], ARGV[3], -1) > 0 then call('pexpire', KEYS[1], ARGV[2]) return 0 end
+call('del', KEYS[1])
+%s
+return 1`
+
+// tellingDepth is how many pairs travel together.
+const tellingDepth = 64
+
+// clusterScripts sends pairs ahead to one master, by one connection. The time is that of all masters: a PUBLISH is passed on
+// to the others.
+func (r *run) clusterScripts(c *clusterServers) error {
+	tag := 0
+	for ; codec.Slot(fmt.Sprintf("{%d}", tag)) >= 16384/masters; tag++ {
+	}
+	conn := c.masters[0].conn
+	if _, err := conn.Do("SCRIPT", "LOAD", luasrc.LockScript.Source); err != nil {
+		return err
+	}
+	for i := range r.sizes.rounds {
+		for k := range tellings {
+			tell := tellings[(k+i)%len(tellings)]
+			sha, err := redis.String(conn.Do("SCRIPT", "LOAD", fmt.Sprintf(tellingUnlock, tell.lines)))
+			if err != nil {
+				return err
+			}
+			before, err := cpuOf(c.masters)
+			if err != nil {
+				return err
+			}
+			pairs := 0
+			for end := time.Now().Add(r.sizes.length); time.Now().Before(end); pairs += tellingDepth {
+				if err := tellOnce(conn, sha, tag); err != nil {
+					return fmt.Errorf("%s: %w", tell.name, err)
+				}
+			}
+			after, err := cpuOf(c.masters)
+			if err != nil {
+				return err
+			}
+			r.add("cluster scripts", tell.name, fmt.Sprint(tellingDepth, " at once"), "server µs", (after-before).Seconds()*1e6/float64(pairs))
+		}
+	}
+	return nil
+}
+
+func tellOnce(conn redis.Conn, unlock string, tag int) error {
+	const owner = "00000000-0000-4000-8000-000000000000:1"
+	for i := range tellingDepth {
+		key := fmt.Sprintf("{%d}:%d", tag, i)
+		if err := conn.Send("EVALSHA", luasrc.LockScript.SHA1, 1, key, lease.Milliseconds(), owner); err != nil {
+			return err
+		}
+		if err := conn.Send("EVALSHA", unlock, 2, key, codec.Channel(key), "0", lease.Milliseconds(), owner); err != nil {
+			return err
+		}
+	}
+	replies, err := redis.Values(conn.Do(""))
+	if err != nil {
+		return err
+	}
+	for i, reply := range replies {
+		if err, is := reply.(redis.Error); is {
+			return err
+		}
+		if i%2 == 1 && reply != int64(1) {
+			return fmt.Errorf("an unlock answered %v", reply)
+		}
+	}
+	return nil
+}
