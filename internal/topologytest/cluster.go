@@ -28,6 +28,18 @@ type Cluster struct {
 	ids     []string
 	masters int           // how many it began with
 	silence time.Duration // that makes a server dead
+	own     Own           // nil: none
+}
+
+// Own are a server's settings beyond those of Start, and where the other servers
+// reach it; empty: at its Addr.
+type Own func(server int) (args []string, addr string)
+
+// StartOwn is Start for servers with settings of their own. Their Addr must be a
+// plain one, by which the test reaches them.
+func StartOwn(t testing.TB, own Own, shares ...int) *Cluster {
+	t.Helper()
+	return (&Cluster{t: t, silence: 5 * time.Second, own: own}).start(shares)
 }
 
 // Start starts servers that know each other, and share the slots in these
@@ -40,7 +52,12 @@ func Start(t testing.TB, shares ...int) *Cluster {
 // startMasters has the servers take one for dead that is silent for so long.
 func startMasters(t testing.TB, silence time.Duration, shares []int) *Cluster {
 	t.Helper()
-	c := &Cluster{t: t, silence: silence, masters: len(shares)}
+	return (&Cluster{t: t, silence: silence}).start(shares)
+}
+
+func (c *Cluster) start(shares []int) *Cluster {
+	c.t.Helper()
+	c.masters = len(shares)
 	n, total, first := len(shares), 0, 0
 	for _, share := range shares {
 		total += share
@@ -71,9 +88,14 @@ func startMasters(t testing.TB, silence time.Duration, shares []int) *Cluster {
 // add starts one more server, which knows nobody.
 func (c *Cluster) add() {
 	c.t.Helper()
-	s := redistest.Start(c.t, "--cluster-enabled", "yes", "--cluster-node-timeout", fmt.Sprint(c.silence.Milliseconds()),
+	args := []string{"--cluster-enabled", "yes", "--cluster-node-timeout", fmt.Sprint(c.silence.Milliseconds()),
 		"--cluster-allow-replica-migration", "no", "--repl-diskless-sync-delay", "0",
-		"--cluster-config-file", fmt.Sprintf("nodes-%d.conf", len(c.Servers)))
+		"--cluster-config-file", fmt.Sprintf("nodes-%d.conf", len(c.Servers))}
+	if c.own != nil {
+		own, _ := c.own(len(c.Servers))
+		args = append(args, own...)
+	}
+	s := redistest.Start(c.t, args...)
 	c.Servers = append(c.Servers, s)
 	c.conns = append(c.conns, s.Dial(c.t))
 	c.ids = append(c.ids, c.text(len(c.ids), "CLUSTER", "MYID"))
@@ -82,8 +104,20 @@ func (c *Cluster) add() {
 // meet makes a server known to the first.
 func (c *Cluster) meet(server int) {
 	c.t.Helper()
-	host, port, _ := net.SplitHostPort(c.Servers[server].Addr())
+	host, port := c.peer(server)
 	c.do(0, "CLUSTER", "MEET", host, port)
+}
+
+// peer is where the other servers reach one.
+func (c *Cluster) peer(server int) (host, port string) {
+	addr := c.Servers[server].Addr()
+	if c.own != nil {
+		if _, own := c.own(server); own != "" {
+			addr = own
+		}
+	}
+	host, port, _ = net.SplitHostPort(addr)
+	return host, port
 }
 
 // URL is for clients that use Several.
@@ -112,7 +146,7 @@ func (c *Cluster) Begin(slot uint16, from, to int) {
 // its TTL, and reports how many.
 func (c *Cluster) MoveKeys(slot uint16, from, to, most int) int {
 	c.t.Helper()
-	host, port, _ := net.SplitHostPort(c.Servers[to].Addr())
+	host, port := c.peer(to)
 	keys, err := redis.Strings(c.conns[from].Do("CLUSTER", "GETKEYSINSLOT", slot, most))
 	if err != nil {
 		c.t.Fatal(err)
