@@ -84,7 +84,7 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rlock: open: %w: %w", ErrInvalidOption, err)
 	}
-	if err := c.ping(ctx); err != nil {
+	if err := c.s.Prove(ctx); err != nil {
 		c.s.Abandon()
 		if errors.Is(err, redisconn.ErrTopology) {
 			err = fmt.Errorf("%w: %w", ErrInvalidOption, err)
@@ -211,13 +211,4 @@ func (c *Client) Shutdown(ctx context.Context) error { return c.s.Shutdown(ctx) 
 func (c *Client) Close() error {
 	c.s.Close()
 	return nil
-}
-
-// ping checks that the server answers.
-func (c *Client) ping(ctx context.Context) error {
-	reply, err := c.s.Query(ctx, 0, "PING")
-	if err == nil && reply != "PONG" {
-		err = fmt.Errorf("no Redis: PING was answered with a Go %T, not PONG", reply)
-	}
-	return err
 }

@@ -48,7 +48,7 @@ var once = []defect{
 	},
 	{
 		what: "an unlock that has no answer at the limit was not sent", guards: "R4",
-		edits: edits{{In: "release.reportIfLate", Case: "r.once && (r.paused || _)", Put: "r.once"}},
+		edits: edits{{In: "release.reportIfLate", Case: "(r.once || r.split) && (r.paused || _)", Put: "r.once"}},
 		by:    tests{"TestR4UnlockWithoutAnAnswerAtTheLimitIsUncertain"},
 	},
 	{

@@ -24,6 +24,16 @@ var sharing = []defect{
 		by:    tests{"TestSeveralLocksAreNotRedirected"},
 	},
 	{
+		what: "an unlock of which no server has all keys is repeated with all of them", guards: "topology",
+		edits: edits{{In: "release.sentAlone", Stmt: "r.want.Alone = true", Put: "return false"}},
+		by:    tests{"TestUnlockWithoutALatchRunsWhereTheLockIs"},
+	},
+	{
+		what: "an unlock whose slot does not settle is given up at its caller's limit", guards: "topology",
+		edits: edits{{In: "release.sentAlone", Stmt: "r.req.Until = max(r.req.Until, r.unheld)", Put: "r.split = false"}},
+		by:    tests{"TestUnlockInASlotThatDoesNotSettleIsNeverUncertain"},
+	},
+	{
 		what: "commands for a node that left end there", guards: "topology",
 		edits: edits{{In: "Pipeline.over", Case: "p.gone", Put: "false"}},
 		by:    tests{"TestUnwrittenCommandOfANodeThatLeavesIsNotSent"},

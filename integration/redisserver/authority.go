@@ -57,8 +57,8 @@ func (a *Authority) Issue(t testing.TB, names ...string) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf}
 }
 
-// write puts a certificate, its key and the authority's certificate where redis-server can read them.
-func (a *Authority) write(t testing.TB, dir string, pair tls.Certificate) (cert, key, ca string) {
+// Write puts a certificate, its key and the authority's certificate where redis-server can read them.
+func (a *Authority) Write(t testing.TB, dir string, pair tls.Certificate) (cert, key, ca string) {
 	t.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
 	if err != nil {

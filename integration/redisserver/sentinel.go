@@ -19,12 +19,12 @@ func Sentinel(t testing.TB) *LocalServer {
 // the master by redistest.MasterName and where that speaks TLS. It does not reach it there, and so calls it down.
 func TLSSentinel(t testing.TB, master *TLSServer) (addr string) {
 	t.Helper()
-	cert, key, ca := master.Authority.write(t, t.TempDir(), master.Authority.Issue(t, "localhost", "127.0.0.1"))
+	cert, key, ca := master.Authority.Write(t, t.TempDir(), master.Authority.Issue(t, "localhost", "127.0.0.1"))
 	host, port, err := net.SplitHostPort(master.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := freePort(t)
+	own := FreePort(t)
 	redistest.StartSentinel(t, "",
 		fmt.Sprintf("sentinel monitor %s %s %s 1", redistest.MasterName, host, port),
 		fmt.Sprint("tls-port ", own), "tls-cert-file "+cert, "tls-key-file "+key, "tls-ca-cert-file "+ca, "tls-auth-clients no")

@@ -25,8 +25,8 @@ var _ Server = (*TLSServer)(nil)
 func TLS(t testing.TB, mutual bool, args ...string) *TLSServer {
 	t.Helper()
 	authority := NewAuthority(t)
-	cert, key, ca := authority.write(t, t.TempDir(), authority.Issue(t, "localhost", "127.0.0.1"))
-	s := &TLSServer{Authority: authority, port: freePort(t), mutual: mutual}
+	cert, key, ca := authority.Write(t, t.TempDir(), authority.Issue(t, "localhost", "127.0.0.1"))
+	s := &TLSServer{Authority: authority, port: FreePort(t), mutual: mutual}
 	auth := "no"
 	if mutual {
 		auth = "yes"
@@ -55,9 +55,9 @@ func (s *TLSServer) Config(t testing.TB) *tls.Config {
 	return c
 }
 
-// freePort finds a port below those that systems hand to outgoing connections and below those of redistest, so that
+// FreePort finds a port below those that systems hand to outgoing connections and below those of redistest, so that
 // nobody takes it while the server restarts.
-func freePort(t testing.TB) int {
+func FreePort(t testing.TB) int {
 	t.Helper()
 	var last error
 	for range 100 {

@@ -132,6 +132,13 @@ func (r *Request) Scattered() bool {
 	return r.Several && said.Scatters()
 }
 
+// Split tells that nothing of the last send ran because its keys are in two
+// places, while their slot is being moved.
+func (r *Request) Split() bool {
+	said, _ := refusal.Of(r.Wire.Err)
+	return said.Split()
+}
+
 // Transient tells a server's refusal that passes by itself, and soon.
 func (r *Request) Transient() bool {
 	said, _ := refusal.Of(r.refusal())

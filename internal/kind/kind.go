@@ -132,6 +132,8 @@ type Traits struct {
 	// Once says that there is a form of the release without a latch, for an owner
 	// that is used once: a Want without a Latch asks for it. It may run any number
 	// of times, and after an error it is told by HeldBy whether it ran.
+	// With Want.Alone its only key is the lock: a server that has the lock runs it,
+	// though the rest of the slot may be elsewhere.
 	Once bool
 
 	// RenewGroup is whose leases share one Renew. Kinds of one group have the

@@ -45,6 +45,8 @@ func TestCalls(t *testing.T) {
 	lock, renew := luasrc.LockScript, luasrc.RenewScript
 	once, told := *plain, *plain
 	once.Latch, told.Latch, told.Publish = nil, nil, luasrc.Publish
+	alone := told
+	alone.Alone = true
 	leases := batch{{Reentrant, plain.Names, plain.Owner, 1}, {Spin, spin.Names, spin.Owner, 2}}
 	for _, tc := range []struct {
 		name   string
@@ -61,6 +63,8 @@ func TestCalls(t *testing.T) {
 			[]any{luasrc.UnlockOnceScript.SHA1, 2, key, channel, "0", int64(5), plain.Owner}},
 		{"the same where shards publish", Reentrant.Release(nil, &once), luasrc.UnlockOnceScript, Always,
 			[]any{luasrc.UnlockOnceScript.SHA1, 2, key, channel, "0", int64(5), plain.Owner, "SPUBLISH"}},
+		{"the same with the lock as its only key", Reentrant.Release(nil, &alone), luasrc.UnlockAloneScript, Always,
+			[]any{luasrc.UnlockAloneScript.SHA1, 1, key, "0", int64(5), plain.Owner, channel, "PUBLISH"}},
 		{"its undo", Reentrant.Undo(&told, true)[0], luasrc.UnlockOnceScript, Always,
 			[]any{luasrc.UnlockOnceScript.SHA1, 2, key, channel, "0", int64(5), plain.Owner}},
 		{"spin release", Spin.Release(nil, spin), luasrc.SpinUnlockScript, Always,

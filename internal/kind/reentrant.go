@@ -60,7 +60,10 @@ func (reentrant) Granted(reply any, _ *Want) (Grant, error) {
 
 func (reentrant) Release(room []any, w *Want) Call {
 	n := w.Names
-	if w.Latch == nil {
+	switch {
+	case w.Latch == nil && w.Alone:
+		return Run(luasrc.UnlockAlone(room, n[keyName], n[channelName], w.Owner, w.Lease, w.Publish), Always)
+	case w.Latch == nil:
 		return Run(luasrc.UnlockOnce(room, n[keyName], n[channelName], w.Owner, w.Lease, w.Publish), Always)
 	}
 	return Run(luasrc.Unlock(room, n[keyName], n[channelName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)

@@ -2,9 +2,11 @@ package lockstate
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/topology"
 )
 
 // question is a command that only reads. It is asked again until it is
@@ -77,4 +79,17 @@ func (c *State) Query(ctx context.Context, slot uint16, name string, args ...any
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// Prove returns nil when a server has answered. It blocks for no longer than ctx
+// and a command timeout.
+func (c *State) Prove(ctx context.Context) error {
+	if by, ok := c.top.(topology.Prover); ok {
+		return by.Prove(ctx)
+	}
+	reply, err := c.Query(ctx, 0, "PING")
+	if err == nil && reply != "PONG" {
+		err = fmt.Errorf("no Redis: PING was answered with a Go %T, not PONG", reply)
+	}
+	return err
 }

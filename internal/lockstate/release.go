@@ -26,6 +26,7 @@ type release struct {
 	once   bool          // the form without a latch was sent
 	lost   bool          // a send of it had no answer
 	paused bool          // nothing of it is under way until a pause is over
+	split  bool          // its keys were in two places, see split.go
 	limit  time.Duration // when its caller is told, whatever is known
 	unheld time.Duration // when the server has dropped what is released, if nothing was sent
 
@@ -127,7 +128,7 @@ func (r *release) begin() {
 func (r *release) encode() {
 	r.once = r.l.traits.Once && !r.st.shown
 	r.req.Wire.KeepReply = r.once
-	r.want.Latch = nil
+	r.want.Latch, r.want.Alone = nil, false
 	r.req.Until = r.limit
 	if r.once {
 		r.req.Until = max(r.limit, r.unheld)
@@ -153,7 +154,7 @@ func (r *release) send() {
 		}
 		r.encode() // with a latch: nothing of it has run
 	}
-	if r.reported && !r.once && (r.req.First != 0 || st.held == 0) {
+	if r.reported && !r.once && (r.req.First != 0 || st.held == 0 && !r.split) {
 		// The outcome was reported at the limit, and the next command in the
 		// command queue must not wait for ever. The key of the last hold
 		// expires. One hold of several would be counted for as long as the
@@ -194,6 +195,9 @@ func (r *release) Paused(q *command.Request, d time.Duration) {
 	}
 	r.outOfOrder()
 	r.failed, r.paused = q.Wire.Err, true
+	if q.Split() && r.sentAlone() {
+		return
+	}
 	r.reportAtLimit()
 	if !q.MayArrive {
 		r.st.pause(d, r.send)

@@ -28,7 +28,7 @@ func (r *release) report(err error) {
 
 // callersLimit is when the caller is told, whatever is known.
 func (r *release) callersLimit() time.Duration {
-	if r.once || !r.req.Begun() {
+	if r.once || r.split || !r.req.Begun() {
 		return r.limit
 	}
 	return r.req.Until
@@ -57,9 +57,9 @@ func (r *release) reportIfLate() {
 		r.report(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, r.st.owner))
 	case r.req.First != 0:
 		r.report(r.uncertain())
-	case r.once && (r.paused || c.exec.Waiting(&r.req)):
+	case (r.once || r.split) && (r.paused || c.exec.Waiting(&r.req)):
 		r.report(r.unsentSoFar())
-	case r.once:
+	case r.once || r.split:
 		r.report(fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain))
 	case c.exec.Cancel(&r.req):
 		if r.failed == nil {
@@ -121,8 +121,11 @@ func (r *release) unsentSoFar() error {
 		}
 	}
 	then := "it goes on in the background while the lease lasts"
-	if r.req.Until == clock.Never {
+	switch {
+	case r.req.Until == clock.Never:
 		then = "it goes on in the background"
+	case r.unheld == 0:
+		then = "it goes on in the background for a while"
 	}
 	return fmt.Errorf("not released so far, %s: %w", then, why)
 }

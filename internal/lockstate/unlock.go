@@ -9,11 +9,11 @@ import (
 
 // Unlock releases this one acquisition, as the public method says.
 func (h *Hold) Unlock(ctx context.Context) error {
-	outcome, wasLost, err := h.startUnlock()
+	r, outcome, wasLost, err := h.startUnlock()
 	if err != nil {
 		return err
 	}
-	err = await(ctx, h.l.c, outcome)
+	err = h.l.await(ctx, r, outcome)
 	if wasLost == nil {
 		h.l.c.log.released(ctx, h, err)
 	}
@@ -31,49 +31,54 @@ func (h *Hold) Unlock(ctx context.Context) error {
 
 // startUnlock ends the hold and starts its unlock. wasLost is why it was over
 // before, if it was.
-func (h *Hold) startUnlock() (outcome chan error, wasLost, err error) {
+func (h *Hold) startUnlock() (r *release, outcome chan error, wasLost, err error) {
 	s := h.l.shard()
 	defer s.enter(mayBlock).leave()
 	switch {
 	case h.released:
-		return nil, nil, ErrReleased
+		return nil, nil, nil, ErrReleased
 	case h.l.c.Closed():
 		h.released = true
-		return nil, nil, ErrClosed
+		return nil, nil, nil, ErrClosed
 	}
 	wasLost = h.check()
 	outcome = outcomes.Get().(chan error)
-	if !h.release(outcome, nil) {
-		return nil, nil, lostHold{fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost)}
+	if r = h.release(outcome, nil); r == nil {
+		return nil, nil, nil, lostHold{fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost)}
 	}
-	return outcome, wasLost, nil
+	return r, outcome, wasLost, nil
 }
 
-// await waits for a release: without a limit while ctx lasts, since the release
-// has its own, and for one command timeout after that (R2).
-func await(ctx context.Context, c *State, outcome chan error) error {
+// await waits for r: without a limit while ctx lasts, since r has its own, and
+// for one command timeout after that (R2). r may be of others once there is an
+// outcome.
+func (l *Lock) await(ctx context.Context, r *release, outcome chan error) error {
 	select {
 	case err := <-outcome:
 		outcomes.Put(outcome)
 		return err
 	case <-ctx.Done():
 	}
-	timer := time.NewTimer(c.o.Timeout)
+	timer := time.NewTimer(l.c.o.Timeout)
 	defer timer.Stop()
 	select {
 	case err := <-outcome:
 		outcomes.Put(outcome)
 		return err
 	case <-timer.C:
-		return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", ErrUncertain, c.o.Timeout)
+		defer l.shard().enter(mayBlock).leave()
+		if len(outcome) == 0 && r.split && r.paused && r.req.First == 0 {
+			return r.unsentSoFar()
+		}
+		return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", ErrUncertain, l.c.o.Timeout)
 	}
 }
 
 // release ends the hold and starts its unlock. Its outcome goes to outcome, or
-// to then if outcome is nil. It reports false if nothing is sent: the hold was
+// to then if outcome is nil. It returns nil if nothing is sent: the hold was
 // lost, and an unlock would release a newer hold of its owner. It is called
 // with the shard locked.
-func (h *Hold) release(outcome chan error, then func(error)) bool {
+func (h *Hold) release(outcome chan error, then func(error)) *release {
 	c := h.l.c
 	h.released = true
 	n := h.st.n.s.pin(h.l)
@@ -101,7 +106,7 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 	st.shown = st.shown || h.st.shown || !alive
 	if !alive && st.lease != h.lease && (st.held > 0 || st.attempts > 0) {
 		under.done()
-		return false
+		return nil
 	}
 	if !alive {
 		if counted = h.stillCounted && st.lease == h.lease; counted {
@@ -120,7 +125,7 @@ func (h *Hold) release(outcome chan error, then func(error)) bool {
 		}
 	}
 	r.start()
-	return true
+	return r
 }
 
 // start runs the release in its owner's command queue. A caller whose owner has

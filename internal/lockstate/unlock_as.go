@@ -13,30 +13,30 @@ import (
 // UnlockAs releases one hold of an owner that has no Hold in this client, as
 // the public method says.
 func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
-	outcome, err := l.startUnlockAs(owner)
+	r, outcome, err := l.startUnlockAs(owner)
 	if err != nil {
 		return err
 	}
-	err = await(ctx, l.c, outcome)
+	err = l.await(ctx, r, outcome)
 	l.c.log.releasedAs(ctx, l, owner, err)
 	return err
 }
 
 // startUnlockAs starts an unlock of which nothing is known here.
-func (l *Lock) startUnlockAs(owner Owner) (outcome chan error, err error) {
+func (l *Lock) startUnlockAs(owner Owner) (r *release, outcome chan error, err error) {
 	if err := l.c.act(l, owner); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s := l.shard()
 	defer s.enter(mayBlock).leave()
 	if l.c.Closed() {
-		return nil, ErrClosed
+		return nil, nil, ErrClosed
 	}
 	n := s.pin(l)
 	defer n.unpin()
 	st := n.ensureShown(owner)
 	if st.held > 0 || st.attempts > 0 {
-		return nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner)
+		return nil, nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner)
 	}
 	outcome = outcomes.Get().(chan error)
 	u := &unlockAs{r: newRelease(st, l, n.unlockLimit())}
@@ -46,7 +46,7 @@ func (l *Lock) startUnlockAs(owner Owner) (outcome chan error, err error) {
 	l.c.releases.add()
 	u.r.limitTimer = l.c.after(max(u.r.limit-n.now(), 0)+time.Millisecond, u.tooLate)
 	st.run(u)
-	return outcome, nil
+	return u.r, outcome, nil
 }
 
 // unlockAs is a release that has to ask for the key's TTL first, since the
@@ -103,6 +103,8 @@ func (u *unlockAs) tooLate() {
 	case r.reported || sec.now() <= r.limit:
 	case !r.req.Begun():
 		r.report(unreleased(command.Unsent(u.waits)))
+	case r.paused && r.req.First == 0:
+		r.report(unreleased(r.failed))
 	default:
 		r.report(fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain))
 	}

@@ -96,6 +96,23 @@ func UnlockOnce(dst []any, key, channel, owner, lease, publish Arg) Call {
 	return Call{s, args}
 }
 
+// UnlockAlone is [UnlockOnce] with key as the only key: a cluster that moves the
+// slot runs it where key is, and would refuse the other form with TRYAGAIN.
+//
+//	KEYS  key
+//	ARGV  codec.UnlockMessage, lease, owner, channel, publish; with Both SPublish and Publish
+//	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
+//
+// A key of another type makes it fail with WRONGTYPE and stays untouched.
+func UnlockAlone(dst []any, key, channel, owner, lease, publish Arg) Call {
+	s := UnlockAloneScript
+	args := append(dst, s.shaArg, 1, key, codec.UnlockMessage, lease, owner, channel)
+	if publish == Both {
+		return Call{s, append(args, SPublish, Publish)}
+	}
+	return Call{s, append(args, publish)}
+}
+
 // ForceUnlock deletes key whoever holds it, and tells channel by the command
 // publish if there was something to delete.
 //

@@ -15,6 +15,8 @@ func TestCallArguments(t *testing.T) {
 		{Unlock(nil, "k", "c", "l", "o", int64(5), int64(6), SPublish), []any{UnlockScript.SHA1, 3, "k", "c", "l", "0", int64(5), "o", "SPUBLISH", int64(6)}},
 		{UnlockOnce(nil, "k", "c", "o", int64(5), Publish), []any{UnlockOnceScript.SHA1, 2, "k", "c", "0", int64(5), "o"}},
 		{UnlockOnce(nil, "k", "c", "o", int64(5), SPublish), []any{UnlockOnceScript.SHA1, 2, "k", "c", "0", int64(5), "o", "SPUBLISH"}},
+		{UnlockAlone(nil, "k", "c", "o", int64(5), Publish), []any{UnlockAloneScript.SHA1, 1, "k", "0", int64(5), "o", "c", "PUBLISH"}},
+		{UnlockAlone(nil, "k", "c", "o", int64(5), Both), []any{UnlockAloneScript.SHA1, 1, "k", "0", int64(5), "o", "c", "SPUBLISH", "PUBLISH"}},
 		{ForceUnlock("k", "c", Publish), []any{ForceUnlockScript.SHA1, 2, "k", "c", "0", "PUBLISH"}},
 		{Unlock(nil, "k", "c", "l", "o", int64(5), int64(6), Both), []any{UnlockBothScript.SHA1, 3, "k", "c", "l", "0", int64(5), "o", int64(6)}},
 		{ForceUnlock("k", "c", Both), []any{ForceUnlockBothScript.SHA1, 2, "k", "c", "0"}},

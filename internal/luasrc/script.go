@@ -26,6 +26,8 @@ var (
 	unlockBothSource string
 	//go:embed unlock_once.lua
 	unlockOnceSource string
+	//go:embed unlock_alone.lua
+	unlockAloneSource string
 	//go:embed force_unlock.lua
 	forceUnlockSource string
 	//go:embed force_unlock_both.lua
@@ -43,6 +45,7 @@ var (
 	LockScript        = newScript("lock", lockSource)                // Lock
 	UnlockScript      = newScript("unlock", unlockSource)            // Unlock
 	UnlockOnceScript  = newScript("unlock_once", unlockOnceSource)   // UnlockOnce
+	UnlockAloneScript = newScript("unlock_alone", unlockAloneSource) // UnlockAlone
 	ForceUnlockScript = newScript("force_unlock", forceUnlockSource) // ForceUnlock
 	RenewScript       = newScript("renew", renewSource)              // Renew
 
@@ -59,6 +62,7 @@ func Scripts() []*Script {
 	return []*Script{
 		LockScript, UnlockScript, UnlockOnceScript, ForceUnlockScript, RenewScript,
 		UnlockBothScript, ForceUnlockBothScript, SpinUnlockScript, SpinForceUnlockScript,
+		UnlockAloneScript,
 	}
 }
 

@@ -3,13 +3,14 @@ package redisconn
 import (
 	"crypto/tls"
 	"errors"
+	"net"
 
 	"github.com/rlock-go/redisson/internal/command/refusal"
 )
 
 // Permanent tells whether connecting again would meet the same refusal: bad
 // credentials, a missing permission, a database that is not there, a
-// certificate that is not trusted, a pool that is too small, or a server that
+// certificate that is not trusted here or there, a server without TLS, a pool that is too small, or a server that
 // is not a single one. Credentials that are asked for at each connect may be
 // better the next time. An error with a method Permanent says so itself.
 func Permanent(err error) bool {
@@ -26,6 +27,13 @@ func Permanent(err error) bool {
 		return false
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return true
+	}
+	// What the other side says of this side's certificate, once it has read it.
+	if alert, ok := errors.AsType[*net.OpError](err); ok && alert.Op == "remote error" {
 		return true
 	}
 	said, _ := refusal.Of(err)

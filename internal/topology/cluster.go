@@ -51,6 +51,8 @@ type Cluster struct {
 	recently map[uint16]moved // slots that a redirection has told of
 	others   []string         // addresses of replicas
 	failed   error            // why the last look told nothing
+	told     string           // the server that told the last map
+	looked   chan struct{}    // closed, and replaced, when a look ends
 	closed   bool
 
 	look    chan struct{} // of one: look at once
@@ -78,7 +80,7 @@ func newCluster(seeds []string, target *redisconn.Target, s Settings) *Cluster {
 	ctx, stop := context.WithCancel(context.Background())
 	t := &Cluster{
 		s: s, seeds: seeds, target: target, feed: NewFeed(), by: map[string]*member{}, recently: map[uint16]moved{},
-		look: make(chan struct{}, 1), stop: stop,
+		look: make(chan struct{}, 1), looked: make(chan struct{}), stop: stop,
 	}
 	t.nodes.Store(new([]*Node))
 	t.running.Go(func() { t.watch(ctx) })

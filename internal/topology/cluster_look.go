@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 const (
@@ -64,6 +66,10 @@ func (t *Cluster) watch(ctx context.Context) {
 		if t.refresh(ctx) {
 			pause = shortLookPause
 		}
+		t.mu.Lock()
+		close(t.looked)
+		t.looked = make(chan struct{})
+		t.mu.Unlock()
 		select {
 		case <-time.After(pause/2 + rand.N(pause/2)):
 		case <-ctx.Done():
@@ -113,15 +119,17 @@ func (t *Cluster) refresh(ctx context.Context) bool {
 	for open := 0; ; {
 		select {
 		case <-hedge.C:
-			if len(addresses) == 0 {
-				continue
+			if len(addresses) == 0 && !redisconn.Permanent(failed) {
+				continue // else whoever is silent would say the same, or nothing
 			}
 		case a := <-answers:
 			open--
 			if a.err == nil {
 				return t.learn(a)
 			}
-			failed = fmt.Errorf("%s: %w", a.from, a.err)
+			if !redisconn.Permanent(failed) {
+				failed = fmt.Errorf("%s: %w", a.from, a.err)
+			}
 			if open > 0 {
 				continue
 			}
@@ -218,7 +226,7 @@ func (t *Cluster) learn(a answer) (changed bool) {
 	if t.closed {
 		return false
 	}
-	t.failed = nil
+	t.failed, t.told = nil, a.from
 	masters := map[string]bool{}
 	t.others = nil
 	for _, r := range a.m {

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // slotCount is the number of hash slots of every cluster.
@@ -31,6 +34,9 @@ var errNoSlots = errors.New("it knows of no server that serves slots")
 // does not tell, is the one that it was asked at.
 func decodeSlots(reply any, err error, asked string) (slotMap, error) {
 	lines, err := redis.Values(reply, err)
+	if r, _ := refusal.Of(err); strings.Contains(r.Text(), "cluster support disabled") {
+		err = noCluster{err}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("CLUSTER SLOTS: %w", err)
 	}
@@ -47,6 +53,13 @@ func decodeSlots(reply any, err error, asked string) (slotMap, error) {
 	}
 	return m, nil
 }
+
+// noCluster is the refusal of a server that is in no cluster. It will be the same
+// the next time.
+type noCluster struct{ error }
+
+// Is tells that it is redisconn.ErrTopology.
+func (noCluster) Is(target error) bool { return target == redisconn.ErrTopology }
 
 func decodeRange(line any, asked string) (r slotRange, err error) {
 	fields, err := redis.Values(line, nil)

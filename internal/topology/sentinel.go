@@ -41,6 +41,7 @@ type Sentinel struct {
 	nodesAt map[string]*redisconn.Target // the masters so far, with the connections to them
 	peers   []*peer                      // the Sentinels that are known
 	begun   bool                         // the Sentinels are listened to
+	turned  int                          // how often all that answered refused, before any has said who is master
 	closed  bool
 }
 
@@ -117,6 +118,7 @@ func (t *Sentinel) locate(ctx context.Context) (addr string, err error) {
 	now := time.Now()
 	t.mu.Lock()
 	best, err := t.choice.believes(said, now)
+	err = t.turnedAway(said, err)
 	former := ""
 	if err == nil {
 		former = t.choice.believe(best, now)
@@ -127,6 +129,30 @@ func (t *Sentinel) locate(ctx context.Context) (addr string, err error) {
 		t.leave(former, best.master, best.from)
 	}
 	return best.master, err
+}
+
+// turnedAway makes err, why no Sentinel is believed, one for good if Open is to
+// tell it at once: none has ever been believed, and all that answered refused, also
+// the second time, when credentials have been asked for anew. It is called with mu
+// held.
+func (t *Sentinel) turnedAway(said []testimony, err error) error {
+	silence, silent := errors.AsType[*silenceError](err)
+	if !silent || !t.choice.seen.IsZero() {
+		return err
+	}
+	answered := false
+	for _, one := range said {
+		if r, ok := refusal.Of(one.err); ok {
+			if answered = true; !r.OfConnection() {
+				return err
+			}
+		}
+	}
+	if answered {
+		t.turned++
+	}
+	silence.passes = silence.passes && t.turned < 2
+	return silence
 }
 
 // leave ends all connections to former, which by is the first to say is not the

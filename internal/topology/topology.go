@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"context"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command/refusal"
@@ -52,6 +53,14 @@ type Topology interface {
 
 	// String names the servers as their URL does, without secrets.
 	String() string
+}
+
+// Prover is a Topology that knows best who is to be asked whether it can be used.
+type Prover interface {
+	// Prove returns nil when a server has answered, and at once what any further
+	// attempt would meet too, such as a wrong password. It blocks for no longer
+	// than ctx and a command timeout.
+	Prove(ctx context.Context) error
 }
 
 // Redirection is what becomes of a command that its node did not run.

@@ -29,6 +29,18 @@ type Cluster struct {
 	masters int           // how many it began with
 	silence time.Duration // that makes a server dead
 	before  Before        // nil: nothing
+	own     Own           // nil: none
+}
+
+// Own are a server's settings beyond those of Start, and where the other servers
+// reach it; empty: at its Addr.
+type Own func(server int) (args []string, addr string)
+
+// StartOwn is Start for servers with settings of their own. Their Addr must be a
+// plain one, by which the test reaches them.
+func StartOwn(t testing.TB, own Own, shares ...int) *Cluster {
+	t.Helper()
+	return (&Cluster{t: t, silence: 5 * time.Second, own: own}).start(shares)
 }
 
 // Before starts what stands before a server that is to be started: the port by
@@ -45,7 +57,12 @@ func Start(t testing.TB, shares ...int) *Cluster {
 // startMasters has the servers take one for dead that is silent for so long.
 func startMasters(t testing.TB, silence time.Duration, before Before, shares []int) *Cluster {
 	t.Helper()
-	c := &Cluster{t: t, silence: silence, before: before, masters: len(shares)}
+	return (&Cluster{t: t, silence: silence, before: before}).start(shares)
+}
+
+func (c *Cluster) start(shares []int) *Cluster {
+	c.t.Helper()
+	c.masters = len(shares)
 	n, total, first := len(shares), 0, 0
 	for _, share := range shares {
 		total += share
@@ -90,6 +107,10 @@ func (c *Cluster) add() {
 	args := []string{"--cluster-enabled", "yes", "--cluster-node-timeout", fmt.Sprint(c.silence.Milliseconds()),
 		"--cluster-allow-replica-migration", "no", "--repl-diskless-sync-delay", "0",
 		"--cluster-config-file", fmt.Sprintf("nodes-%d.conf", len(c.Servers))}
+	if c.own != nil {
+		own, _ := c.own(len(c.Servers))
+		args = append(args, own...)
+	}
 	reach := func(string) {}
 	if c.before != nil {
 		var port string
@@ -106,8 +127,20 @@ func (c *Cluster) add() {
 // meet makes a server known to the first.
 func (c *Cluster) meet(server int) {
 	c.t.Helper()
-	host, port, _ := net.SplitHostPort(c.Servers[server].Addr())
+	host, port := c.peer(server)
 	c.do(0, "CLUSTER", "MEET", host, port)
+}
+
+// peer is where the other servers reach one.
+func (c *Cluster) peer(server int) (host, port string) {
+	addr := c.Servers[server].Addr()
+	if c.own != nil {
+		if _, own := c.own(server); own != "" {
+			addr = own
+		}
+	}
+	host, port, _ = net.SplitHostPort(addr)
+	return host, port
 }
 
 // URL is for clients that use Several.
@@ -136,7 +169,7 @@ func (c *Cluster) Begin(slot uint16, from, to int) {
 // its TTL, and reports how many.
 func (c *Cluster) MoveKeys(slot uint16, from, to, most int) int {
 	c.t.Helper()
-	host, port, _ := net.SplitHostPort(c.Servers[to].Addr())
+	host, port := c.peer(to)
 	keys, err := redis.Strings(c.conns[from].Do("CLUSTER", "GETKEYSINSLOT", slot, most))
 	if err != nil {
 		c.t.Fatal(err)

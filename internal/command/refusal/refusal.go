@@ -99,6 +99,10 @@ func (r Refusal) Unsettled() bool {
 	return !r.inside && (r.Code() == "TRYAGAIN" || r.Code() == "CLUSTERDOWN")
 }
 
+// Split tells that the command's keys are in two places while their slot is being
+// moved. A command of one key is never told that.
+func (r Refusal) Split() bool { return !r.inside && r.Code() == "TRYAGAIN" }
+
 // place reads an answer such as "MOVED 3999 127.0.0.1:6381".
 func (r Refusal) place(code string) (Place, bool) {
 	words := strings.Fields(r.said)

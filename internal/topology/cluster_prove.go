@@ -1,0 +1,123 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/redisconn"
+)
+
+// Prove returns nil when any master has answered: the others may be down, or away.
+// What would be refused by the next attempt too, such as a wrong password, is its
+// error at once. It blocks until its caller's context ends, or a command timeout
+// has passed; then its error is the last trouble.
+func (t *Cluster) Prove(caller context.Context) error {
+	ctx, cancel := context.WithTimeout(caller, t.s.Timeout)
+	defer cancel()
+	failed := errSilent
+	for {
+		t.mu.Lock()
+		looked, why := t.looked, t.failed
+		t.mu.Unlock()
+		masters := t.masters()
+		if len(masters) == 0 {
+			t.lookSoon()
+		} else if why = proveAny(ctx, masters); why == nil {
+			return nil
+		}
+		if why != nil {
+			failed = why
+		}
+		if why != nil && (redisconn.Permanent(why) || refused(why)) {
+			return why
+		}
+		t.lookSoon()
+		select {
+		case <-looked:
+		case <-ctx.Done():
+			if err := caller.Err(); err != nil {
+				return err
+			}
+			return failed
+		}
+	}
+}
+
+// errSilent is why nobody is proved.
+var errSilent = errors.New("no server of the cluster has answered within the command timeout")
+
+// refused tells a server's answer that asking another one won't mend.
+func refused(err error) bool {
+	r, ok := refusal.Of(err)
+	return ok && !r.Passing() && !r.Redirects()
+}
+
+// masters are the nodes that have slots: first the one that told the map, which
+// works, the others in any order.
+func (t *Cluster) masters() (nodes []*Node) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, m := range t.by {
+		if m.slots > 0 {
+			nodes = append(nodes, m.node)
+		}
+	}
+	rand.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
+	if i := slices.IndexFunc(nodes, func(n *Node) bool { return n.name == t.told }); i > 0 {
+		nodes[0], nodes[i] = nodes[i], nodes[0]
+	}
+	return nodes
+}
+
+// proveAny asks one node after the other, the next one beside one that is slow,
+// until one answers or ctx ends.
+func proveAny(ctx context.Context, nodes []*Node) (failed error) {
+	answers := make(chan error, len(nodes))
+	hedge := time.NewTimer(0)
+	defer hedge.Stop()
+	for open := 0; ; {
+		select {
+		case <-hedge.C:
+		case err := <-answers:
+			open--
+			if err == nil || redisconn.Permanent(err) || refused(err) {
+				return err
+			}
+			failed = err
+		case <-ctx.Done():
+			return failed
+		}
+		switch {
+		case len(nodes) > 0:
+			prove(nodes[0], answers)
+			nodes = nodes[1:]
+			open++
+			hedge.Reset(hedgeAfter)
+		case open == 0:
+			return failed
+		}
+	}
+}
+
+// prove asks a node for a sign of life, by its own connection.
+func prove(n *Node, answers chan<- error) {
+	r := &pipeline.Request{Command: "PING", Done: pipeline.CompletionFunc(func(r *pipeline.Request) {
+		err := r.Err
+		if err == nil && r.Reply != "PONG" {
+			err = fmt.Errorf("no Redis: PING was answered with a Go %T, not PONG", r.Reply)
+		}
+		answers <- err
+	})}
+	if !n.Pipe.Enqueue(r) {
+		answers <- r.Err
+		return
+	}
+	n.Touch()
+	n.Pipe.Flush()
+}

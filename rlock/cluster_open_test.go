@@ -1,0 +1,140 @@
+package rlock_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// atOnce is far less than the command timeout, which is that of Open by default.
+const atOnce = 2 * time.Second
+
+// openTakes opens a URL, closes the client, and reports how long the first took.
+func openTakes(t *testing.T, url string, opts ...rlock.Option) (time.Duration, error) {
+	t.Helper()
+	began := time.Now()
+	c, err := rlock.Open(t.Context(), url, append(opts, rlock.WithCommandTimeout(3*atOnce))...)
+	took := time.Since(began)
+	if err == nil {
+		c.Close()
+	}
+	return took, err
+}
+
+// withUser is a URL with this in front of its hosts.
+func withUser(url, user string) string { return strings.Replace(url, "://", "://"+user+"@", 1) }
+
+func TestOpenOfAClusterNeedsOneMaster(t *testing.T) {
+	for name, trouble := range map[string]func(*redistest.Server){
+		"the first is dead":      (*redistest.Server).Kill,
+		"the first stands still": (*redistest.Server).Pause,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := topologytest.Start(t, 1, 1, 1)
+			trouble(s.Servers[0]) // that of slot 0
+			if took, err := openTakes(t, s.ClusterURL()); err != nil || took > atOnce {
+				t.Errorf("after %v: %v", took, err)
+			}
+		})
+	}
+	t.Run("all are dead", func(t *testing.T) {
+		s := topologytest.Start(t, 1, 1)
+		for _, server := range s.Servers {
+			server.Kill()
+		}
+		if took, err := openTakes(t, s.ClusterURL()); err == nil || took < atOnce || !strings.Contains(err.Error(), "refused") {
+			t.Errorf("after %v: %v", took, err)
+		}
+	})
+}
+
+// What the next attempt would meet as well is told at once, also if another server
+// says nothing.
+func TestOpenOfAClusterIsRefusedAtOnce(t *testing.T) {
+	s := topologytest.Start(t, 1, 1, 1)
+	for i := range s.Servers {
+		for _, acl := range [][]any{
+			{"SETUSER", "blind", "on", ">b", "~*", "&*", "+@all", "-cluster"},
+			{"SETUSER", "mute", "on", ">m", "~*", "&*", "-@all", "+cluster", "+client"},
+			{"SETUSER", "default", "off"},
+			{"SETUSER", "orders", "on", ">o", "~*", "&*", "+@all"},
+		} {
+			if _, err := s.Conn(i).Do("ACL", acl...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	check := func(t *testing.T) {
+		t.Helper()
+		if took, err := openTakes(t, withUser(s.ClusterURL(), "orders:o")); err != nil || took > atOnce {
+			t.Errorf("with the right password: after %v: %v", took, err)
+		}
+		for user, want := range map[string]string{
+			"orders:wrong": "WRONGPASS", "nobody:x": "WRONGPASS", "": "NOAUTH", "blind:b": "NOPERM", "mute:m": "NOPERM",
+		} {
+			url := s.ClusterURL()
+			if user != "" {
+				url = withUser(url, user)
+			}
+			if took, err := openTakes(t, url); err == nil || took > atOnce || !strings.Contains(err.Error(), want) {
+				t.Errorf("as %q: after %v: %v", user, took, err)
+			} else if password := user[strings.Index(user, ":")+1:]; len(password) > 1 && strings.Contains(err.Error(), password) {
+				t.Errorf("it tells the password: %v", err)
+			}
+		}
+	}
+	check(t)
+	s.Servers[2].Pause()
+	defer s.Servers[2].Resume()
+	check(t)
+}
+
+func TestOpenOfAServerThatIsInNoClusterIsRefusedAtOnce(t *testing.T) {
+	took, err := openTakes(t, "redis+cluster://"+redistest.Start(t).Addr())
+	if !errors.Is(err, rlock.ErrInvalidOption) || took > atOnce {
+		t.Errorf("after %v: %v", took, err)
+	}
+}
+
+func TestOpenOfSentinelsIsRefusedAtOnce(t *testing.T) {
+	s := redistest.StartSentinels(t, redistest.SentinelPasswords{Nodes: "sesame", Sentinels: "mellon"})
+	sentinels := func(password string) rlock.Option {
+		return rlock.WithSentinelCredentials(func(context.Context) (string, string, error) { return "", password, nil })
+	}
+	check := func(what, user string, opts []rlock.Option, want string) {
+		t.Helper()
+		url := s.URL()
+		if user != "" {
+			url = withUser(url, user)
+		}
+		took, err := openTakes(t, url, opts...)
+		if took > atOnce || want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: after %v: %v", what, took, err)
+		}
+	}
+	check("both are right", ":sesame", []rlock.Option{sentinels("mellon")}, "")
+	check("the master's is wrong", ":wrong", []rlock.Option{sentinels("mellon")}, "WRONGPASS")
+	check("the master's is missing", "", []rlock.Option{sentinels("mellon")}, "NOAUTH")
+	check("the Sentinels' is wrong", ":sesame", []rlock.Option{sentinels("wrong")}, "WRONGPASS")
+	check("the Sentinels' is missing", ":sesame", nil, "NOAUTH")
+	var mu sync.Mutex // guards asked
+	asked := 0
+	check("the Sentinels' is right the second time", ":sesame", []rlock.Option{rlock.WithSentinelCredentials(func(context.Context) (string, string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if asked++; asked <= len(s.Sentinels) {
+			return "", "stale", nil
+		}
+		return "", "mellon", nil
+	})}, "")
+	s.Sentinels[0].Kill()
+	check("one Sentinel is dead, and the password wrong", ":sesame", []rlock.Option{sentinels("wrong")}, "WRONGPASS")
+	check("one Sentinel is dead", ":sesame", []rlock.Option{sentinels("mellon")}, "")
+}

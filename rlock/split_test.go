@@ -1,0 +1,214 @@
+package rlock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// splitRig is a cluster of two servers. The first has the slot of tag, and begins
+// to give it to the second.
+type splitRig struct {
+	*testing.T
+	s    *topologytest.Cluster
+	tag  string
+	slot uint16
+}
+
+func startSplit(t *testing.T) *splitRig {
+	g := &splitRig{T: t, s: topologytest.Start(t, 1, 1), tag: "{" + nameOn(0) + "}"}
+	g.slot = codec.Slot(g.tag)
+	return g
+}
+
+// begin has so many keys of the slot at the second server, the others at the
+// first.
+func (g *splitRig) begin(moved int) {
+	g.Helper()
+	g.s.Begin(g.slot, 0, 1)
+	if n := g.s.MoveKeys(g.slot, 0, 1, moved); n != moved {
+		g.Fatalf("%d keys moved, want %d", n, moved)
+	}
+}
+
+// settle gives the whole slot to the second server.
+func (g *splitRig) settle() {
+	g.Helper()
+	for g.s.MoveKeys(g.slot, 0, 1, 100) > 0 {
+	}
+	g.s.End(g.slot, 0, 1)
+}
+
+// tryAgain counts how often that was answered.
+func (g *splitRig) tryAgain() int {
+	g.Helper()
+	return topologytest.Errors(g.T, g.s.Conn(0), "TRYAGAIN") + topologytest.Errors(g.T, g.s.Conn(1), "TRYAGAIN")
+}
+
+// there tells whether any server has the key.
+func (g *splitRig) there(key string) bool {
+	g.Helper()
+	for i := range 2 {
+		keys, err := redis.Strings(g.s.Conn(i).Do("KEYS", "*"))
+		if err != nil {
+			g.Fatal(err)
+		}
+		if slices.Contains(keys, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// subscribed counts who listens to the tag's own channel at the first server.
+func (g *splitRig) subscribed() int {
+	g.Helper()
+	pair, err := redis.Values(g.s.Conn(0).Do("PUBSUB", "NUMSUB", codec.Channel(g.tag)))
+	if err != nil {
+		g.Fatal(err)
+	}
+	n, _ := redis.Int(pair[1], nil)
+	return n
+}
+
+func held(t *testing.T, l *rlock.Lock) *rlock.Hold {
+	t.Helper()
+	h, err := l.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// The unlock's channel is never a key, so it is nowhere complete; the lock alone
+// is in one place. Both kinds of message go out, and a waiter enters by one.
+func TestUnlockWithoutALatchRunsWhereTheLockIs(t *testing.T) {
+	for where, moved := range map[string]int{"still at the first server": 0, "moved": 1} {
+		t.Run(where, func(t *testing.T) {
+			g := startSplit(t)
+			h := held(t, openCluster(t, g.s, rlock.WithWatchdogTimeout(10*time.Minute)).NewLock(g.tag))
+			entered := make(chan error, 1)
+			waiter := openCluster(t, g.s)
+			go func() {
+				_, err := waiter.NewLock(g.tag).Lock(t.Context())
+				entered <- err
+			}()
+			becomes(t, "the waiter listens", func() bool { return g.subscribed() == 1 })
+			g.begin(moved)
+			began := time.Now()
+			if err := h.Unlock(t.Context()); err != nil {
+				t.Errorf("after %v: %v", time.Since(began), err)
+			}
+			if n := g.tryAgain(); n != 1 {
+				t.Errorf("answered TRYAGAIN %d times, want once: then it is sent with one key", n)
+			}
+			select {
+			case err := <-entered:
+				if err != nil {
+					t.Error(err)
+				}
+			case <-time.After(soonEnough):
+				t.Error("the waiter was not woken")
+			}
+			if !g.there(g.tag) || g.tryAgain() != 1 {
+				t.Error("the waiter's acquire has one key, and it was told TRYAGAIN, or holds nothing")
+			}
+		})
+	}
+}
+
+// With a latch it waits until the slot has settled. A spin lock's unlock has one
+// always.
+func TestUnlockWithALatchWaitsUntilTheSlotHasSettled(t *testing.T) {
+	for name, lock := range map[string]func(c *rlock.Client, name string) *rlock.Lock{
+		"plain": (*rlock.Client).NewLock,
+		"spin":  (*rlock.Client).NewSpinLock,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := startSplit(t)
+			h := held(t, lock(openCluster(t, g.s), g.tag))
+			_ = h.Owner().String() // others may act as it
+			g.begin(0)
+			end := make(chan error, 1)
+			go func() { end <- h.Unlock(context.Background()) }()
+			becomes(t, "it was answered TRYAGAIN more than once", func() bool { return g.tryAgain() > 2 })
+			g.settle()
+			if err := <-end; err != nil {
+				t.Error(err)
+			}
+			if g.there(g.tag) {
+				t.Error("the key is there")
+			}
+		})
+	}
+}
+
+// The slot does not settle within the limit. Nothing ran, which is what the caller
+// is told; and it is released when the slot has settled.
+func TestUnlockInASlotThatDoesNotSettleIsNeverUncertain(t *testing.T) {
+	const timeout = 150 * time.Millisecond // of which the limit is four, and a second
+	for name, given := range map[string]func() (context.Context, context.CancelFunc){
+		"to its limit": func() (context.Context, context.CancelFunc) { return context.Background(), func() {} },
+		"the caller gives up": func() (context.Context, context.CancelFunc) {
+			return context.WithTimeout(context.Background(), time.Millisecond)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := startSplit(t)
+			h := held(t, openCluster(t, g.s, rlock.WithCommandTimeout(timeout)).NewLock(g.tag))
+			_ = h.Owner().String() // others may act as it: it needs a latch
+			g.begin(1)
+			ctx, cancel := given()
+			defer cancel()
+			began := time.Now()
+			err := h.Unlock(ctx)
+			if err == nil || errors.Is(err, rlock.ErrUncertain) || !strings.Contains(err.Error(), "TRYAGAIN") || !strings.Contains(err.Error(), "not released so far") {
+				t.Errorf("after %v: %v", time.Since(began), err)
+			}
+			if d := time.Since(began); d > 4*timeout+2*time.Second {
+				t.Errorf("told after %v", d)
+			}
+			if !g.there(g.tag) {
+				t.Error("the key is gone")
+			}
+			g.settle()
+			becomes(t, "it is released in the background", func() bool { return !g.there(g.tag) })
+		})
+	}
+}
+
+// A batch of renewals has keys at both servers.
+func TestLeasesOfASlotInTwoPlacesAreRenewedOneByOne(t *testing.T) {
+	g := startSplit(t)
+	c := openCluster(t, g.s, rlock.WithWatchdogTimeout(1500*time.Millisecond))
+	var holds []*rlock.Hold
+	for i := range 20 {
+		holds = append(holds, held(t, c.NewLock(fmt.Sprint(g.tag, i))))
+	}
+	g.begin(10)
+	for began := time.Now(); time.Since(began) < 4*time.Second; time.Sleep(20 * time.Millisecond) {
+		for _, h := range holds {
+			if err := h.Err(); err != nil {
+				t.Fatalf("%s after %v: %v", h.Name(), time.Since(began), err)
+			}
+		}
+	}
+	if n := g.tryAgain(); n == 0 {
+		t.Error("no batch was answered TRYAGAIN: nothing was shown")
+	}
+	for _, h := range holds {
+		if err := h.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
