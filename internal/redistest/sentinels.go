@@ -25,7 +25,8 @@ type SentinelSet struct {
 	Nodes     []*Server // the first began as the master
 	Sentinels []*Server
 
-	t testing.TB
+	t     testing.TB
+	addrs map[*Server]string // where a node is reached
 }
 
 // SentinelPasswords are those of a set; empty: none.
@@ -37,20 +38,33 @@ type SentinelPasswords struct {
 // StartSentinels starts a set and returns when each Sentinel knows all of it.
 func StartSentinels(t testing.TB, pass SentinelPasswords) *SentinelSet {
 	t.Helper()
-	s := &SentinelSet{t: t}
+	return StartSentinelsBehind(t, pass, [3]Front{}, [3]Front{})
+}
+
+// StartSentinelsBehind is StartSentinels for nodes with fronts. Of a Sentinel's
+// front only Args counts.
+func StartSentinelsBehind(t testing.TB, pass SentinelPasswords, nodes, sentinels [3]Front) *SentinelSet {
+	t.Helper()
+	s := &SentinelSet{t: t, addrs: map[*Server]string{}}
+	start := func(args ...string) *Server { return Start(t, args...) }
+	add := func(front Front, args ...string) {
+		node, addr := front.Behind(start, args...)
+		s.Nodes = append(s.Nodes, node)
+		s.addrs[node] = addr
+	}
 	var own []string
 	if pass.Nodes != "" {
 		own = []string{"--requirepass", pass.Nodes, "--masterauth", pass.Nodes}
 	}
 	// A master waits some seconds for further replicas before it feeds the first.
 	own = append(own, "--repl-diskless-sync-delay", "0")
-	s.Nodes = append(s.Nodes, Start(t, own...))
-	host, port, err := net.SplitHostPort(s.Nodes[0].Addr())
+	add(nodes[0], own...)
+	host, port, err := net.SplitHostPort(s.addrs[s.Nodes[0]])
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
-		s.Nodes = append(s.Nodes, Start(t, append(own[:len(own):len(own)], "--replicaof", host+" "+port)...))
+	for _, front := range nodes[1:] {
+		add(front, append(own[:len(own):len(own)], "--replicaof", host+" "+port)...)
 	}
 	s.await("replication", func() bool { return strings.Contains(s.info(s.Nodes[0]), "connected_slaves:2\r\n") })
 	settings := []string{
@@ -65,8 +79,12 @@ func StartSentinels(t testing.TB, pass SentinelPasswords) *SentinelSet {
 	if pass.Sentinels != "" {
 		settings = append(settings, "requirepass "+pass.Sentinels, "sentinel sentinel-pass "+pass.Sentinels)
 	}
-	for range 3 {
-		s.Sentinels = append(s.Sentinels, StartSentinel(t, pass.Sentinels, settings...))
+	for _, front := range sentinels {
+		lines := settings[:len(settings):len(settings)]
+		for i := 0; i+1 < len(front.Args); i += 2 {
+			lines = append(lines, strings.TrimPrefix(front.Args[i], "--")+" "+front.Args[i+1])
+		}
+		s.Sentinels = append(s.Sentinels, StartSentinel(t, pass.Sentinels, lines...))
 	}
 	s.AwaitSettled()
 	return s
@@ -140,7 +158,7 @@ func (s *SentinelSet) Master() *Server {
 		}
 	}
 	for _, n := range s.Nodes {
-		if 2*votes[n.Addr()] > running {
+		if 2*votes[s.addrs[n]] > running {
 			return n
 		}
 	}
