@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	lease    = 3 * time.Second // of all that is renewed
+	lease    = 9 * time.Second // of all that is renewed: what is left of it is more than a failover takes
 	timeout  = time.Second     // for a command
 	callers  = 16              // who take locks from one another
 	patience = 30 * time.Second

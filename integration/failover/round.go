@@ -35,7 +35,7 @@ type result struct {
 	failed       int64
 	proven       int // twice inside, both acknowledged: a violation
 	unproven     map[string]int
-	waits        [4]int
+	proofs       [4]int // of the entries and standing holds of the round
 	wrong        []string
 	notes        []string
 }
@@ -70,7 +70,6 @@ func (s scene) play() (r result) {
 	if s.affected == nil {
 		s.affected = func(string) bool { return true }
 	}
-	waits := s.witness.counted()
 	l, err := begin(s.url, s.contested, s.kept)
 	if err != nil {
 		r.violate("%v", err)
@@ -99,9 +98,6 @@ func (s scene) play() (r result) {
 	r.others = l.book.outage(struck, func(lock string) bool { return !s.affected(lock) })
 	ended()
 	r.entries, r.failed = l.book.entries(struck, func(string) bool { return true }), l.failed.Load()
-	for i, n := range s.witness.counted() {
-		r.waits[i] = n - waits[i]
-	}
 	s.judge(l.book, &r)
 	return r
 }
@@ -155,6 +151,9 @@ func (s scene) release(l *load, r *result) {
 
 // judge holds against one another what the holds said.
 func (s scene) judge(book *ledger, r *result) {
+	for _, one := range book.stays {
+		r.proofs[s.witness.of(one.owner, one.from)]++
+	}
 	for _, o := range book.overlaps(s.witness) {
 		if o.proven() {
 			r.proven++
@@ -164,11 +163,4 @@ func (s scene) judge(book *ledger, r *result) {
 		r.unproven[min(o.pa, o.pb).String()]++
 		r.notes = append(r.notes, o.String())
 	}
-}
-
-// counted are the acquires so far, by proof.
-func (w *witness) counted() [4]int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.waits
 }

@@ -29,7 +29,6 @@ type witness struct {
 	conns   map[line]*[]string
 	proofs  map[string]proof     // by owner
 	known   map[string]time.Time // by owner: when its acquire was acknowledged
-	waits   [4]int               // acquires by proof
 	renewed map[string][]time.Time
 }
 
@@ -96,7 +95,6 @@ func (w *witness) acknowledged(at line, p proof, when time.Time) {
 			w.proofs[owner] = min(before, p)
 		} else {
 			w.proofs[owner], w.known[owner] = p, when
-			w.waits[p]++
 		}
 	}
 	*list = (*list)[:0]
