@@ -34,14 +34,14 @@ type cluster struct {
 	*topologytest.Cluster
 	network *gate.Network
 	gates   []*gate.Gate
-	witness *witness
+	witness *gate.Witness
 	t       *testbed.Program
 }
 
 func startCluster(t *testbed.Program, silence time.Duration) *cluster {
-	c := &cluster{network: gate.New(t), witness: newWitness(), t: t}
+	c := &cluster{network: gate.New(t), witness: gate.NewWitness(), t: t}
 	c.Cluster = topologytest.StartReplicatedBehind(t, silence, func(i int) redistest.Front {
-		g := c.network.Gate(func(e faultproxy.Exchange) { c.witness.see(i, e) })
+		g := c.network.Gate(func(e faultproxy.Exchange) { c.witness.See(i, e) })
 		c.gates = append(c.gates, g)
 		return g.ClusterFront()
 	}, 1, 1, 1)

@@ -10,7 +10,7 @@
 // What is held against the library is what a [hold] said: from the moment at which Lock returned it until the last at
 // which its Err was nil, nobody else may have been inside (overlaps in ledger.go). Asynchronous replication can't keep
 // that for every hold. So the gates before the servers read what WAIT answered for each acquire and each renewal
-// (witness.go). Two inside at once where all of them had been acknowledged by as many replicas as were asked is a violation;
+// (gate.Witness). Two inside at once where all of them had been acknowledged by as many replicas as were asked is a violation;
 // elsewhere it is counted. So are the holds that were told as lost. A hold that says neither yes nor no, valid for itself
 // and not on the master, is a violation too.
 package main

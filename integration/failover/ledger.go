@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/rlock-go/redisson/integration/gate"
 )
 
 // stay is a stretch in which a hold said that it was one.
@@ -29,7 +31,7 @@ func (l *ledger) add(s stay) {
 // overlap is two owners inside one lock at once, by their holds' own words.
 type overlap struct {
 	a, b   stay
-	pa, pb proof
+	pa, pb gate.Proof
 }
 
 func (o overlap) String() string {
@@ -42,10 +44,10 @@ func (o overlap) String() string {
 }
 
 // proven tells whether both had been acknowledged.
-func (o overlap) proven() bool { return o.pa == proven && o.pb == proven }
+func (o overlap) proven() bool { return o.pa == gate.Proven && o.pb == gate.Proven }
 
 // overlaps sweeps the stays.
-func (l *ledger) overlaps(w *witness) (found []overlap) {
+func (l *ledger) overlaps(w *gate.Witness) (found []overlap) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	slices.SortFunc(l.stays, func(a, b stay) int {
@@ -56,7 +58,7 @@ func (l *ledger) overlaps(w *witness) (found []overlap) {
 		inside = slices.DeleteFunc(inside, func(o stay) bool { return o.lock != s.lock || !o.to.After(s.from) })
 		for _, o := range inside {
 			if o.owner != s.owner && s.to.After(s.from) {
-				found = append(found, overlap{o, s, w.of(o.owner, o.from), w.of(s.owner, s.from)})
+				found = append(found, overlap{o, s, w.Of(o.owner, o.from), w.Of(s.owner, s.from)})
 			}
 		}
 		inside = append(inside, s)

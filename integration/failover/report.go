@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/gate"
 	"github.com/rlock-go/redisson/integration/internal/codeedit"
 )
 
@@ -30,7 +31,7 @@ func chosen(words string) []part {
 func (r result) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: again after %v, other shards %v; %d kept, %d told as lost; %d entries, %d errors; n of n %d, fewer %d, 0 %d, no WAIT %d; twice inside %d + %v",
-		r.kind, short(r.back), short(r.others), r.kept, r.lost, r.entries, r.failed, r.proofs[proven], r.proofs[fewer], r.proofs[zero], r.proofs[none], r.proven, r.unproven)
+		r.kind, short(r.back), short(r.others), r.kept, r.lost, r.entries, r.failed, r.proofs[gate.Proven], r.proofs[gate.Fewer], r.proofs[gate.Zero], r.proofs[gate.None], r.proven, r.unproven)
 	if r.told > 0 {
 		fmt.Fprintf(&b, "; %d waiters inside %v after the release", r.told, short(r.woken))
 	}
@@ -75,7 +76,7 @@ func table(all []result) string {
 		}
 		fmt.Fprintf(&b, "| %s | %d | %v, %v | %s | %d | %d | %d, %d, %d, %d | %d | %d |\n", p.kind, len(mine),
 			short(mine[len(mine)/2].back), short(mine[len(mine)-1].back), others, sum.kept, sum.lost,
-			sum.proofs[proven], sum.proofs[fewer], sum.proofs[zero], sum.proofs[none], sum.proven, sum.twice())
+			sum.proofs[gate.Proven], sum.proofs[gate.Fewer], sum.proofs[gate.Zero], sum.proofs[gate.None], sum.proven, sum.twice())
 		for _, what := range slices.Sorted(maps.Keys(sum.unproven)) {
 			fmt.Fprintf(&more, "\nTwo inside, %s, %s: %d.\n", p.kind, what, sum.unproven[what])
 		}

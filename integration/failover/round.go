@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/gate"
 	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -15,7 +16,7 @@ import (
 type scene struct {
 	kind            string
 	url             string
-	witness         *witness
+	witness         *gate.Witness
 	contested, kept []string
 	affected        func(lock string) bool // by the fault; nil: all are
 	strike          func()                 // makes the fault, and returns when its end is known to the servers
@@ -152,7 +153,7 @@ func (s scene) release(l *load, r *result) {
 // judge holds against one another what the holds said.
 func (s scene) judge(book *ledger, r *result) {
 	for _, one := range book.stays {
-		r.proofs[s.witness.of(one.owner, one.from)]++
+		r.proofs[s.witness.Of(one.owner, one.from)]++
 	}
 	for _, o := range book.overlaps(s.witness) {
 		if o.proven() {

@@ -27,14 +27,14 @@ type watched struct {
 	*redistest.SentinelSet
 	network *gate.Network
 	gates   []*gate.Gate
-	witness *witness
+	witness *gate.Witness
 }
 
 func startWatched(t *testbed.Program) *watched {
-	s := &watched{network: gate.New(t), witness: newWitness()}
+	s := &watched{network: gate.New(t), witness: gate.NewWitness()}
 	var nodes, sentinels [3]redistest.Front
 	for i := range nodes {
-		g := s.network.Gate(func(e faultproxy.Exchange) { s.witness.see(i, e) })
+		g := s.network.Gate(func(e faultproxy.Exchange) { s.witness.See(i, e) })
 		s.gates = append(s.gates, g)
 		nodes[i], sentinels[i] = g.Front(), gate.WatcherFront(i)
 	}

@@ -35,7 +35,7 @@ func pausedRounds(rounds int, tell func(result)) {
 					if shard(h.hold.Name()) == hit {
 						continue
 					}
-					gaps := c.witness.gaps(h.owner, struck, went)
+					gaps := c.witness.Gaps(h.owner, struck, went)
 					if len(gaps) == 0 {
 						r.violate("%v was not renewed in %v", h.hold, still)
 					}

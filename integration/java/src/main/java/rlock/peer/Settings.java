@@ -5,14 +5,17 @@ import java.lang.reflect.Method;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.Config;
+import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.SingleServerConfig;
 
 /**
- * Start-up arguments: the server's address, or redis+cluster:// with those of some of a cluster, then {@code key=value} pairs. A key is the name of a
- * Redisson setting; it is set by reflection, since settings came and moved with the versions.
+ * Start-up arguments: the server's address, or redis+cluster:// with those of some of a cluster, or redis+sentinel:// with
+ * those of Sentinels and a master's name, then {@code key=value} pairs. A key is the name of a Redisson setting; it is set by
+ * reflection, since settings came and moved with the versions.
  */
 final class Settings {
     private static final String CLUSTER = "redis+cluster://";
+    private static final String SENTINEL = "redis+sentinel://";
 
     private Settings() {}
 
@@ -23,7 +26,7 @@ final class Settings {
         Config config = new Config();
         // The default codec of old versions needs what Java 17 forbids; locks do not use it.
         config.setCodec(StringCodec.INSTANCE);
-        Object server = args[0].startsWith(CLUSTER) ? cluster(config, args[0]) : single(config, args[0]);
+        Object server = server(config, args[0]);
         for (int i = 1; i < args.length; i++) {
             int equals = args[i].indexOf('=');
             if (equals < 1) {
@@ -42,6 +45,13 @@ final class Settings {
             }
         }
         return config;
+    }
+
+    private static Object server(Config config, String url) {
+        if (url.startsWith(CLUSTER)) {
+            return cluster(config, url);
+        }
+        return url.startsWith(SENTINEL) ? sentinel(config, url) : single(config, url);
     }
 
     private static SingleServerConfig single(Config config, String address) {
@@ -65,6 +75,24 @@ final class Settings {
                         .setSubscriptionConnectionPoolSize(4);
         for (String address : url.substring(CLUSTER.length()).split(",")) {
             servers.addNodeAddress("redis://" + address);
+        }
+        return servers;
+    }
+
+    private static SentinelServersConfig sentinel(Config config, String url) {
+        String[] parts = url.substring(SENTINEL.length()).split("/");
+        SentinelServersConfig servers =
+                config.useSentinelServers()
+                        .setMasterName(parts[1])
+                        .setCheckSentinelsList(false)
+                        .setMasterConnectionMinimumIdleSize(1)
+                        .setMasterConnectionPoolSize(8)
+                        .setSlaveConnectionMinimumIdleSize(1)
+                        .setSlaveConnectionPoolSize(8)
+                        .setSubscriptionConnectionMinimumIdleSize(1)
+                        .setSubscriptionConnectionPoolSize(4);
+        for (String address : parts[0].split(",")) {
+            servers.addSentinelAddress("redis://" + address);
         }
         return servers;
     }

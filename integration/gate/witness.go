@@ -1,4 +1,4 @@
-package main
+package gate
 
 import (
 	"strconv"
@@ -9,25 +9,26 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-// proof is what is known of an owner's acquire and its renewals: how far replicas have acknowledged them.
-type proof int
+// Proof is what is known of an owner's acquire and its renewals: how far replicas have acknowledged them.
+type Proof int
 
 const (
-	none   proof = iota // no WAIT was sent: the server had no replicas
-	zero                // WAIT answered 0, or nothing
-	fewer               // WAIT answered less than it was asked for
-	proven              // WAIT answered what it was asked for, each time
+	None   Proof = iota // no WAIT was sent: the server had no replicas
+	Zero                // WAIT answered 0, or nothing
+	Fewer               // WAIT answered less than it was asked for
+	Proven              // WAIT answered what it was asked for, each time
 )
 
-func (p proof) String() string {
+// String is the proof as a table names it.
+func (p Proof) String() string {
 	return [...]string{"without WAIT", "WAIT answered 0", "WAIT answered fewer", "WAIT answered n of n"}[p]
 }
 
-// witness reads what passes the gates of one set.
-type witness struct {
+// Witness reads what passes the gates of one set.
+type Witness struct {
 	mu      sync.Mutex // guards what follows
 	conns   map[line]*[]string
-	proofs  map[string]proof     // by owner
+	proofs  map[string]Proof     // by owner
 	known   map[string]time.Time // by owner: when its acquire was acknowledged
 	renewed map[string][]time.Time
 }
@@ -35,8 +36,9 @@ type witness struct {
 // line is one connection.
 type line struct{ gate, conn int }
 
-func newWitness() *witness {
-	return &witness{conns: map[line]*[]string{}, proofs: map[string]proof{}, known: map[string]time.Time{}, renewed: map[string][]time.Time{}}
+// NewWitness has seen nothing.
+func NewWitness() *Witness {
+	return &Witness{conns: map[line]*[]string{}, proofs: map[string]Proof{}, known: map[string]time.Time{}, renewed: map[string][]time.Time{}}
 }
 
 var (
@@ -45,8 +47,8 @@ var (
 	wait     = faultproxy.Command("WAIT")
 )
 
-// see is told of each answer that passes a gate.
-func (w *witness) see(gate int, e faultproxy.Exchange) {
+// See is told of each answer that passes a gate.
+func (w *Witness) See(gate int, e faultproxy.Exchange) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	at := line{gate, e.Conn}
@@ -64,19 +66,19 @@ func (w *witness) see(gate int, e faultproxy.Exchange) {
 	case wait(e.Cmd):
 		asked, _ := strconv.ParseInt(e.Cmd[1], 10, 64)
 		n, _ := e.Reply.(int64)
-		p := proven
+		p := Proven
 		switch {
 		case n == 0:
-			p = zero
+			p = Zero
 		case n < asked:
-			p = fewer
+			p = Fewer
 		}
 		w.acknowledged(at, p, e.Answered)
 	}
 }
 
 // open notes an owner that the next WAIT of its connection is about. Until that is answered nothing proves its claim.
-func (w *witness) open(at line, owner string) {
+func (w *Witness) open(at line, owner string) {
 	list := w.conns[at]
 	if list == nil {
 		list = new([]string)
@@ -85,7 +87,7 @@ func (w *witness) open(at line, owner string) {
 	*list = append(*list, owner)
 }
 
-func (w *witness) acknowledged(at line, p proof, when time.Time) {
+func (w *Witness) acknowledged(at line, p Proof, when time.Time) {
 	list := w.conns[at]
 	if list == nil {
 		return
@@ -100,26 +102,26 @@ func (w *witness) acknowledged(at line, p proof, when time.Time) {
 	*list = (*list)[:0]
 }
 
-// of is the proof of an owner who was inside from an instant on.
-func (w *witness) of(owner string, from time.Time) proof {
+// Of is the proof of an owner who was inside from an instant on.
+func (w *Witness) Of(owner string, from time.Time) Proof {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p, there := w.proofs[owner]
 	if !there || w.known[owner].After(from) {
-		return none // a later WAIT may have covered it, which its holder did not wait for
+		return None // a later WAIT may have covered it, which its holder did not wait for
 	}
 	for _, open := range w.conns {
 		for _, o := range *open {
 			if o == owner {
-				return min(p, zero) // a renewal whose WAIT was never answered
+				return min(p, Zero) // a renewal whose WAIT was never answered
 			}
 		}
 	}
 	return p
 }
 
-// gaps are the times between the renewals of an owner, beginning at an instant.
-func (w *witness) gaps(owner string, from, to time.Time) (all []time.Duration) {
+// Gaps are the times between the renewals of an owner, beginning at an instant.
+func (w *Witness) Gaps(owner string, from, to time.Time) (all []time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := time.Time{}
