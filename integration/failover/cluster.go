@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
@@ -71,8 +72,9 @@ func clusterRounds(kind string, rounds int, tell func(result)) {
 
 func (c *cluster) round(kind string, i int) result {
 	hit := i % masters
-	slot := codec.Slot(on("{shard%d}", 1)[hit])
-	master := c.MasterOf(slot)
+	contested := on(fmt.Sprintf("contested:%d:%%d", i), 4)
+	hits := func(name string) bool { return shard(name) == hit }
+	master := c.MasterOf(codec.Slot(contested[slices.IndexFunc(contested, hits)]))
 	s := scene{
 		kind: kind, url: c.ClusterURL(), witness: c.witness,
 		contested: on(fmt.Sprintf("contested:%d:%%d", i), 4), kept: on(fmt.Sprintf("kept:%d:%%d", i), 7),

@@ -113,13 +113,27 @@ func (r result) twice() (n int) {
 	return n
 }
 
-// revision is the commit that is checked out.
+// library are the folders that a program with locks is built from.
+var library = strings.Fields("codec pubsub rlock watchdog internal/command internal/kind internal/lockstate internal/luasrc " +
+	"internal/pipeline internal/redisconn internal/topology internal/waitqueue internal/wakepolicy")
+
+// revision is the commit that changed the library last.
 func revision() string {
-	commit, _ := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output()
-	if status, err := exec.Command("git", "status", "--porcelain", "-uno").Output(); err != nil || len(status) > 0 {
-		commit = append(bytes.TrimSpace(commit), " and changes"...)
+	root, err := codeedit.Root()
+	if err != nil {
+		return err.Error()
 	}
-	return string(bytes.TrimSpace(commit))
+	git := func(args ...string) string {
+		ask := exec.Command("git", append(append(args, "--"), library...)...)
+		ask.Dir = root
+		out, _ := ask.Output()
+		return string(bytes.TrimSpace(out))
+	}
+	commit := git("log", "-1", "--format=%h", "--abbrev=12")
+	if git("status", "--porcelain") != "" {
+		commit += " and changes"
+	}
+	return commit
 }
 
 // circumstances are those of this run.
@@ -128,7 +142,7 @@ func circumstances(commit string, took time.Duration) string {
 	version, _, _ := strings.Cut(strings.TrimPrefix(string(server), "Redis server "), " ")
 	busy, _ := os.ReadFile("/proc/loadavg")
 	load, _, _ := strings.Cut(string(busy), " ")
-	return fmt.Sprintf("Commit %s; redis-server %s; %s, %d cores, %s; load %s at the end. The run took %.0f minutes.\n",
+	return fmt.Sprintf("The library of commit %s; redis-server %s; %s, %d cores, %s; load %s at the end. The run took %.0f minutes.\n",
 		commit, strings.TrimPrefix(version, "v="), processor(), runtime.NumCPU(), runtime.Version(), load, took.Minutes())
 }
 
