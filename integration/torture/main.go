@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/integration/testbed"
@@ -32,10 +33,14 @@ func main() {
 	flag.DurationVar(&c.Watchdog, "watchdog", 1500*time.Millisecond, "watchdog timeout of both sides")
 	flag.DurationVar(&c.CommandTimeout, "timeout", 200*time.Millisecond, "command timeout of the Go side")
 	flag.StringVar(&c.HTML, "html", "", "file for a timeline of the last minute")
+	flag.StringVar(&c.Sizes.Topology, "topology", "", "sentinel or cluster; a single server by default")
 	server := flag.String("server", "", "redis-server binary; default is that of PATH")
 	list := flag.Bool("list", false, "print the schedule and do nothing")
 	flag.Parse()
-	if flag.NArg() > 0 || c.Sizes.Duration <= 0 || c.Sizes.Locks < 1 || c.Sizes.Go < 1 || c.Sizes.Java < 0 || c.Workers < 1 {
+	if c.Sizes.Topology != "" {
+		campaign.Slower(&c)
+	}
+	if flag.NArg() > 0 || !slices.Contains([]string{"", schedule.Sentinel, schedule.Cluster}, c.Sizes.Topology) || c.Sizes.Duration <= 0 || c.Sizes.Locks < 1 || c.Sizes.Go < 1 || c.Sizes.Java < 0 || c.Workers < 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -45,8 +50,8 @@ func main() {
 	if *server != "" {
 		os.Setenv("RLOCK_REDIS_SERVER", *server)
 	}
-	fmt.Printf("torture: -seed %d -duration %v -locks %d -go %d -java %d -workers %d\n",
-		c.Seed, c.Sizes.Duration, c.Sizes.Locks, c.Sizes.Go, c.Sizes.Java, c.Workers)
+	fmt.Printf("torture: -topology %q -seed %d -duration %v -locks %d -go %d -java %d -workers %d\n",
+		c.Sizes.Topology, c.Seed, c.Sizes.Duration, c.Sizes.Locks, c.Sizes.Go, c.Sizes.Java, c.Workers)
 	if *list {
 		for _, f := range schedule.Draw(c.Seed, c.Sizes) {
 			fmt.Println(f)

@@ -26,6 +26,17 @@ type Config struct {
 	Logf           func(format string, args ...any)
 }
 
+// Slower gives the times of a set of servers, unless others than the defaults were asked for: a failover takes two
+// seconds, over which holds are to be kept, and WAIT its part.
+func Slower(c *Config) {
+	if c.Watchdog == 1500*time.Millisecond {
+		c.Watchdog = 5 * time.Second
+	}
+	if c.CommandTimeout == 200*time.Millisecond {
+		c.CommandTimeout = 500 * time.Millisecond
+	}
+}
+
 // Result is what it came to.
 type Result struct {
 	checker.Verdict
@@ -52,7 +63,7 @@ func Run(t testing.TB, c Config) *Result {
 	r := &Result{Config: c, Faults: map[schedule.Kind]int{}}
 	s := stage.Build(t, stage.Config{
 		Seed: c.Seed, Locks: c.Sizes.Locks, Go: c.Sizes.Go, Java: c.Sizes.Java, Workers: c.Workers,
-		Watchdog: c.Watchdog, CommandTimeout: c.CommandTimeout, Logf: c.Logf,
+		Watchdog: c.Watchdog, CommandTimeout: c.CommandTimeout, Topology: c.Sizes.Topology, Logf: c.Logf,
 	})
 	began := time.Now()
 	start := machineclock.Now()

@@ -24,6 +24,7 @@ type call struct {
 	errs []kind
 	// unsent: it may say why it could not be sent. unanswered: it may say why no answer came.
 	unsent, unanswered bool
+	half               bool // it may have ended, and replicas not know
 }
 
 type kind struct {
@@ -40,27 +41,27 @@ var (
 )
 
 func lockCall(ctx context.Context) call {
-	return call{"Lock", "acquire", ctx, []kind{uncertain, leaseLost}, true, true}
+	return call{"Lock", "acquire", ctx, []kind{uncertain, leaseLost}, true, true, false}
 }
 
 func tryLockCall(ctx context.Context) call {
-	return call{"TryLock", "acquire", ctx, []kind{uncertain, locked, leaseLost}, true, true}
+	return call{"TryLock", "acquire", ctx, []kind{uncertain, locked, leaseLost}, true, true, false}
 }
 
 func tryLockForCall(ctx context.Context) call {
-	return call{"TryLockFor", "acquire", ctx, []kind{uncertain, locked, leaseLost}, true, true}
+	return call{"TryLockFor", "acquire", ctx, []kind{uncertain, locked, leaseLost}, true, true, false}
 }
 
 func unlockCall() call {
-	return call{"Unlock", "release", nil, []kind{lostHold, uncertain, notHeld}, true, false}
+	return call{"Unlock", "release", nil, []kind{lostHold, uncertain, notHeld}, true, false, true}
 }
 
 func extendCall(ctx context.Context) call {
-	return call{"Extend", "extend", ctx, []kind{lostHold, uncertain}, true, false}
+	return call{"Extend", "extend", ctx, []kind{lostHold, uncertain}, true, false, false}
 }
 
 func askCall(ctx context.Context) call {
-	return call{"HoldCount", "ask about", ctx, nil, true, true}
+	return call{"HoldCount", "ask about", ctx, nil, true, true, false}
 }
 
 // judge names the outcome err. why is not empty if the contract has no such outcome.
@@ -105,6 +106,10 @@ func (c call) named(err error) (name string, known bool) {
 		if errors.Is(err, e) {
 			return e.Error(), false
 		}
+	}
+	// Documented where replicas are asked: the lock is free on a master that may be left.
+	if c.half && strings.Contains(err.Error(), ": released, but ") && strings.Contains(err.Error(), "replica") {
+		return "released, replicas may not know", true
 	}
 	if e, ok := errors.AsType[redis.Error](err); ok {
 		code, _, _ := strings.Cut(string(e), " ")
