@@ -49,6 +49,8 @@ func startCluster(t *testbed.Program, silence time.Duration) *cluster {
 	return c
 }
 
+func (c *cluster) urls() [2]string { return [2]string{c.ClusterURL(), c.ClusterURL()} }
+
 // on are so many names on each master, as the shards began.
 func on(form string, each int) (all []string) {
 	var found [masters]int
@@ -76,7 +78,7 @@ func (c *cluster) round(kind string, i int) result {
 	hits := func(name string) bool { return shard(name) == hit }
 	master := c.MasterOf(codec.Slot(contested[slices.IndexFunc(contested, hits)]))
 	s := scene{
-		kind: kind, url: c.ClusterURL(), witness: c.witness,
+		kind: kind, urls: c.urls(), witness: c.witness,
 		contested: on(fmt.Sprintf("contested:%d:%%d", i), 4), kept: on(fmt.Sprintf("kept:%d:%%d", i), 7),
 		affected: func(name string) bool { return shard(name) == hit },
 		present:  c.present,

@@ -46,11 +46,11 @@ type standing struct {
 }
 
 // begin opens the clients.
-func begin(url string, contested, kept []string) (*load, error) {
+func begin(urls [2]string, contested, kept []string) (*load, error) {
 	l := &load{book: &ledger{}, contested: contested}
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	for i := range l.clients {
-		c, err := rlock.Open(l.ctx, url, rlock.WithWatchdogTimeout(lease), rlock.WithCommandTimeout(timeout))
+		c, err := rlock.Open(l.ctx, urls[i], rlock.WithWatchdogTimeout(lease), rlock.WithCommandTimeout(timeout))
 		if err != nil {
 			l.end()
 			return nil, err

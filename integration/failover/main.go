@@ -27,6 +27,7 @@ var parts = []part{
 	{killed, 7, onSets},
 	{silenced, 6, onSets},
 	{parted, 5, onSets},
+	{deaf, 2, onSets},
 	{clusterKilled, 20, clusterRounds},
 	{clusterParted, 5, clusterRounds},
 	{clusterPaused, 3, func(_ string, rounds int, tell func(result)) { pausedRounds(rounds, tell) }},

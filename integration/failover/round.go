@@ -15,7 +15,7 @@ import (
 // scene is what a round is played on.
 type scene struct {
 	kind            string
-	url             string
+	urls            [2]string // of the client that holds, and of the one that waits
 	witness         *gate.Witness
 	contested, kept []string
 	affected        func(lock string) bool // by the fault; nil: all are
@@ -71,7 +71,7 @@ func (s scene) play() (r result) {
 	if s.affected == nil {
 		s.affected = func(string) bool { return true }
 	}
-	l, err := begin(s.url, s.contested, s.kept)
+	l, err := begin(s.urls, s.contested, s.kept)
 	if err != nil {
 		r.violate("%v", err)
 		return r

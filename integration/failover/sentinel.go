@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"net"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -17,7 +19,11 @@ const (
 	killed   = "Sentinel: master killed, restarted empty"
 	silenced = "Sentinel: master silenced, goes on later"
 	parted   = "Sentinel: master cut off from all but its clients"
+	deaf     = "Sentinel: master cut off with a client that hears of no other"
 )
+
+// lone is the account of a Sentinel that may neither speak to others nor hear them: it names the first master for ever.
+const lone = "lone"
 
 // cutOff is how long a master stays cut off after another one was named.
 const cutOff = 2 * time.Second
@@ -47,13 +53,32 @@ func sentinelRound(kind string) result {
 	return guarded(kind, func(t *testbed.Program) result {
 		set := startWatched(t)
 		former := set.Master()
-		return scene{
-			kind: kind, url: set.URL(), witness: set.witness,
+		s := scene{
+			kind: kind, urls: [2]string{set.URL(), set.URL()}, witness: set.witness,
 			contested: names("contested:%d", 8), kept: names("kept:%d", 20),
 			strike:  func() { set.leave(kind, former) },
 			present: func(name, owner string) (bool, error) { return has(t, set.Master(), name, owner) },
-		}.play()
+		}
+		if kind == deaf {
+			s.urls[0] = set.startLone(t)
+			s.present = func(name, owner string) (bool, error) { return has(t, former, name, owner) }
+		}
+		return s.play()
 	})
+}
+
+// startLone starts one more Sentinel, which the others do not know. It is with the first master whatever happens.
+func (s *watched) startLone(t *testbed.Program) (url string) {
+	for _, n := range s.Nodes {
+		if _, err := n.Dial(t).Do("ACL", "SETUSER", lone, "reset", "resetchannels", "on", ">"+lone, "+ping", "+info", "+role"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	host, port, _ := net.SplitHostPort(s.gates[s.number(s.Master())].Addr())
+	sentinel := redistest.StartSentinel(t, "", "bind-source-addr "+s.gates[s.number(s.Master())].Host(),
+		fmt.Sprintf("sentinel monitor %s %s %s 2", redistest.MasterName, host, port),
+		fmt.Sprintf("sentinel auth-user %s %s", redistest.MasterName, lone), fmt.Sprintf("sentinel auth-pass %s %s", redistest.MasterName, lone))
+	return "redis+sentinel://" + sentinel.Addr() + "/" + redistest.MasterName
 }
 
 // leave has the set leave its master.
@@ -75,6 +100,10 @@ func (s *watched) leave(kind string, former *redistest.Server) {
 		s.AwaitMaster(former)
 		time.Sleep(cutOff)
 		s.network.Isolate()
+	case deaf:
+		s.network.Isolate(s.gates[s.number(former)].Host())
+		s.AwaitMaster(former)
+		time.Sleep(lease + cutOff) // until the keys that nobody renews on the next master have expired
 	}
 }
 

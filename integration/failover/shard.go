@@ -19,7 +19,7 @@ func pausedRounds(rounds int, tell func(result)) {
 		hit := i % masters
 		var struck, went time.Time
 		return scene{
-			kind: clusterPaused, url: c.ClusterURL(), witness: c.witness,
+			kind: clusterPaused, urls: c.urls(), witness: c.witness,
 			contested: on(fmt.Sprintf("contested:%d:%%d", i), 4), kept: on(fmt.Sprintf("kept:%d:%%d", i), 10),
 			affected: func(name string) bool { return shard(name) == hit },
 			strike: func() {
@@ -63,7 +63,7 @@ func movedRounds(rounds int, tell func(result)) {
 		slot := codec.Slot("{moved}")
 		var from, to int
 		r := scene{
-			kind: clusterMoved, url: c.ClusterURL(), witness: c.witness,
+			kind: clusterMoved, urls: c.urls(), witness: c.witness,
 			contested: names(fmt.Sprintf("{moved}:contested:%d:%%d", i), 8), kept: names(fmt.Sprintf("{moved}:kept:%d:%%d", i), crowd),
 			strike: func() {
 				from = c.MasterOf(slot)
