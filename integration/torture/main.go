@@ -1,7 +1,10 @@
-// Command torture runs Go and Java processes on the same locks of one redis-server under faults that are drawn from a
+// Command torture runs Go and Java processes on the same locks of a redis-server, or of a set, under faults that are drawn from a
 // seed, and judges the history of every call.
 //
 //	go run ./torture -duration 10m -html /tmp/torture.html
+//
+// With -topology sentinel or cluster they are on a set of servers, each behind a gate, whose masters fail over, die and are
+// silenced, and whose slots move; what replicas had acknowledged must outlive that.
 //
 // It prints its seed first; the same seed with the same sizes plays the same faults at the same offsets. The exit status
 // is 1 if anything was wrong. What is judged is in internal/checker, what faults there are in internal/schedule.
