@@ -109,6 +109,11 @@ func (s scene) count(l *load, r *result) {
 		err := h.hold.Err()
 		if err != nil {
 			r.lost++
+			if there, err := s.present(h.hold.Name(), h.owner); err == nil && there {
+				r.notes = append(r.notes, fmt.Sprintf("%v: lost, and the master has it: %v", h.hold, s.witness.History(h.owner)))
+			} else {
+				r.notes = append(r.notes, fmt.Sprintf("%v: lost: %v", h.hold, s.witness.History(h.owner)))
+			}
 			if !errors.Is(err, rlock.ErrLeaseLost) {
 				r.violate("%v ended with %v", h.hold, err)
 			}

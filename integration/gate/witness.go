@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -31,6 +33,7 @@ type Witness struct {
 	proofs  map[string]Proof     // by owner
 	known   map[string]time.Time // by owner: when its acquire was acknowledged
 	renewed map[string][]time.Time
+	said    map[string][]string // by owner: what passed
 }
 
 // line is one connection.
@@ -38,7 +41,7 @@ type line struct{ gate, conn int }
 
 // NewWitness has seen nothing.
 func NewWitness() *Witness {
-	return &Witness{conns: map[line]*[]string{}, proofs: map[string]Proof{}, known: map[string]time.Time{}, renewed: map[string][]time.Time{}}
+	return &Witness{conns: map[line]*[]string{}, proofs: map[string]Proof{}, known: map[string]time.Time{}, renewed: map[string][]time.Time{}, said: map[string][]string{}}
 }
 
 var (
@@ -54,10 +57,12 @@ func (w *Witness) See(gate int, e faultproxy.Exchange) {
 	at := line{gate, e.Conn}
 	switch {
 	case acquires(e.Cmd) && e.Reply == nil:
+		w.note(e.Cmd[5], at, e, "acquired "+e.Cmd[3])
 		w.open(at, e.Cmd[5])
 	case renewals(e.Cmd):
 		owners, mine := renewees(e.Cmd, e.Reply)
 		for i, owner := range owners {
+			w.note(owner, at, e, fmt.Sprintf("renewed: %t", mine[i]))
 			if mine[i] {
 				w.open(at, owner)
 				w.renewed[owner] = append(w.renewed[owner], e.Answered)
@@ -73,8 +78,26 @@ func (w *Witness) See(gate int, e faultproxy.Exchange) {
 		case n < asked:
 			p = Fewer
 		}
+		if list := w.conns[at]; list != nil {
+			for _, owner := range *list {
+				w.note(owner, at, e, fmt.Sprintf("WAIT %d answered %v", asked, e.Reply))
+			}
+		}
 		w.acknowledged(at, p, e.Answered)
 	}
+}
+
+// note keeps what passed, for whoever has to explain something.
+func (w *Witness) note(owner string, at line, e faultproxy.Exchange, what string) {
+	w.said[owner] = append(w.said[owner], fmt.Sprintf("%s to %s, gate %d, connection %d: %s",
+		e.Sent.Format("05.000"), e.Answered.Format("05.000"), at.gate, at.conn, what))
+}
+
+// History is what passed the gates of an owner.
+func (w *Witness) History(owner string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.said[owner])
 }
 
 // open notes an owner that the next WAIT of its connection is about. Until that is answered nothing proves its claim.

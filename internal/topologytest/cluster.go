@@ -119,7 +119,8 @@ func (c *Cluster) Begin(slot uint16, from, to int) {
 // its TTL, and reports how many.
 func (c *Cluster) MoveKeys(slot uint16, from, to, most int) int {
 	c.t.Helper()
-	host, port, _ := net.SplitHostPort(c.addrs[to])
+	// Not by a front: what happens to clients there must not happen to the keys.
+	host, port, _ := net.SplitHostPort(c.Servers[to].Addr())
 	keys, err := redis.Strings(c.conns[from].Do("CLUSTER", "GETKEYSINSLOT", slot, most))
 	if err != nil {
 		c.t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/gomodule/redigo/redis"
@@ -31,6 +32,9 @@ type kind struct {
 	name string
 	is   []error
 }
+
+// passing are the refusals that a call ends with if they last: nothing ran.
+var passing = []string{"LOADING", "BUSY", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "READONLY", "MASTERDOWN", "UNBLOCKED"}
 
 var (
 	locked    = kind{"locked", []error{rlock.ErrLocked}}
@@ -113,7 +117,7 @@ func (c call) named(err error) (name string, known bool) {
 	}
 	if e, ok := errors.AsType[redis.Error](err); ok {
 		code, _, _ := strings.Cut(string(e), " ")
-		return "server: " + code, code == "LOADING" || code == "BUSY"
+		return "server: " + code, slices.Contains(passing, code)
 	}
 	if _, ok := errors.AsType[*pipeline.LostError](err); ok {
 		return "unanswered", c.unanswered
