@@ -137,8 +137,8 @@ test-matrix:
 mutants:
 	@$(step) 'mutants' bash -ec 'cd integration && go run ./mutants $(FLAGS)'
 
-# Go and Java processes on the same locks under faults, for ten minutes; the step of `make test` runs for 20 s. FLAGS has
-# the flags of `go doc ./torture` in integration/.
+# Go and Java processes on the same locks under faults, for ten minutes; the step of `make test` runs for 20 s, and for 20 s on a
+# set. FLAGS has the flags of `go doc ./torture` in integration/, such as -topology cluster.
 .PHONY: torture
 torture:
 	@$(step) 'torture' bash -ec 'cd integration && go run -race ./torture -duration 10m $(FLAGS)'
