@@ -34,6 +34,7 @@ type Witness struct {
 	known   map[string]time.Time // by owner: when its acquire was acknowledged
 	renewed map[string][]time.Time
 	said    map[string][]string // by owner: what passed
+	asked   map[string]int      // by owner: the fewest replicas that a WAIT asked
 }
 
 // line is one connection.
@@ -41,7 +42,7 @@ type line struct{ gate, conn int }
 
 // NewWitness has seen nothing.
 func NewWitness() *Witness {
-	return &Witness{conns: map[line]*[]string{}, proofs: map[string]Proof{}, known: map[string]time.Time{}, renewed: map[string][]time.Time{}, said: map[string][]string{}}
+	return &Witness{conns: map[line]*[]string{}, proofs: map[string]Proof{}, known: map[string]time.Time{}, renewed: map[string][]time.Time{}, said: map[string][]string{}, asked: map[string]int{}}
 }
 
 var (
@@ -80,6 +81,9 @@ func (w *Witness) See(gate int, e faultproxy.Exchange) {
 		}
 		if list := w.conns[at]; list != nil {
 			for _, owner := range *list {
+				if least, there := w.asked[owner]; !there || int(asked) < least {
+					w.asked[owner] = int(asked)
+				}
 				w.note(owner, at, e, fmt.Sprintf("WAIT %d answered %v", asked, e.Reply))
 			}
 		}
@@ -141,6 +145,13 @@ func (w *Witness) Of(owner string, from time.Time) Proof {
 		}
 	}
 	return p
+}
+
+// Asked is how many replicas were asked for an owner's acquire and its renewals, at least.
+func (w *Witness) Asked(owner string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.asked[owner]
 }
 
 // Gaps are the times between the renewals of an owner, beginning at an instant.

@@ -125,6 +125,9 @@ func (c call) named(err error) (name string, known bool) {
 	if _, ok := errors.AsType[*pipeline.NotSentError](err); ok {
 		return "unreachable", c.unsent
 	}
+	if c.unsent && strings.Contains(err.Error(), ": not sent within ") {
+		return "unreachable", true
+	}
 	if _, ok := errors.AsType[net.Error](err); ok || errors.Is(err, io.EOF) {
 		return "unreachable", c.unsent && c.unanswered
 	}
