@@ -172,7 +172,7 @@ func (s *Stage) playSet(f schedule.Fault) error {
 			// All clients have heard of it by then.
 			time.Sleep(heard)
 			// On a busy machine Sentinels may fail over once more, to the server that came back empty.
-			if now := set.watched.Master(); next != nil && now != next {
+			if now := set.watched.Master(); next != nil && now != nil && now != next {
 				s.Logf("note: %v: the Sentinels moved the master more than once", f)
 				twice.Store(true)
 				set.watched.AwaitSettled()
