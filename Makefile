@@ -1,6 +1,6 @@
 # make quickstart    sets up what the example needs and runs it
 # make test          sets up what the tests need and runs them
-# make test-all      that, and what takes longer: all releases of Redisson, all servers, all faults, defects, torture, endurance
+# make test-all      that, and what takes longer: all releases of Redisson, all servers, all faults, defects, torture, endurance, failovers
 #
 # They work on a fresh Debian machine with Go 1.26, Java 17, Maven, git and make. The other targets are the steps of
 # these, to be run alone; those that need a Docker engine start one if none answers and end it afterwards.
@@ -113,7 +113,7 @@ measured:
 	  cd integration && go list ./... | grep -E "$(measuring)" | xargs $(GOTEST) -p 1'
 
 .PHONY: test-all
-test-all: test releases topologies test-matrix faults mutants torture endurance
+test-all: test releases topologies test-matrix faults mutants torture endurance failover
 
 # The behaviours that `make test` shows with the newest and the oldest Redisson, with all that were recorded.
 .PHONY: releases
@@ -145,8 +145,8 @@ test-matrix:
 mutants:
 	@$(step) 'mutants' bash -ec 'cd integration && go run ./mutants $(FLAGS)'
 
-# Go and Java processes on the same locks under faults, for ten minutes; the step of `make test` runs for 20 s. FLAGS has
-# the flags of `go doc ./torture` in integration/.
+# Go and Java processes on the same locks under faults, for ten minutes; the step of `make test` runs for 20 s, and for 20 s on a
+# set. FLAGS has the flags of `go doc ./torture` in integration/, such as -topology cluster.
 .PHONY: torture
 torture:
 	@$(step) 'torture' bash -ec 'cd integration && go run -race ./torture -duration 10m $(FLAGS)'
@@ -156,6 +156,12 @@ torture:
 .PHONY: endurance
 endurance:
 	@$(step) 'endurance' bash -ec 'cd integration && go run ./endurance -duration 30m $(FLAGS)'
+
+# Masters lost behind Sentinels and in a cluster, slots moved, shards that stand still, under load; some twelve minutes. The step
+# of `make test` plays one of each kind. FLAGS=-write puts the table into docs/dev/topologies.md.
+.PHONY: failover
+failover:
+	@$(step) 'failovers' bash -ec 'cd integration && go run ./failover -full $(FLAGS)'
 
 # rlock beside its peers, those of others whose modules can be had. FLAGS='-rounds 5 -write' makes docs/performance.md anew;
 # FLAGS="-before REV -java=false -peers 'rlock before'" compares with an earlier commit; `go doc ./bench` in integration/ has more.

@@ -50,6 +50,7 @@ var ways = map[string]way{
 	"make torture":                  {part: "integration/torture.TestTorture"},
 	"make endurance":                {part: "integration/endurance.TestEndurance"},
 	"make endurance FLAGS=-write":   {part: "integration/endurance.TestEndurance"},
+	"make failover":                 {part: "integration/failover.TestOneOfEachKind"},
 	"make endurance FLAGS=-defects": {part: "integration/endurance.TestEveryDefectMeetsTheCode"},
 	"make faults":                   {part: "integration/faults.TestFaults"},
 	"make faults FLAGS=-write":      {part: "integration/faults.TestFaults"},

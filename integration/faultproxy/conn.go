@@ -209,7 +209,9 @@ func (c *conn) deliver(raw []byte, value any) bool {
 	p.mu.Lock()
 	k, last := c.pair(value)
 	if k == nil {
-		p.exchanges = append(p.exchanges, &Exchange{Conn: c.number, Reply: value, Sent: time.Now(), Answered: time.Now()})
+		if p.observe == nil {
+			p.exchanges = append(p.exchanges, &Exchange{Conn: c.number, Reply: value, Sent: time.Now(), Answered: time.Now()})
+		}
 		p.mu.Unlock()
 		c.give(raw)
 		return true
@@ -217,6 +219,9 @@ func (c *conn) deliver(raw []byte, value any) bool {
 	k.exchange.Reply, k.exchange.Answered = value, time.Now()
 	if id, ok := value.(int64); ok && Command("client", "id")(k.exchange.Cmd) {
 		c.clientID = id
+	}
+	if last && p.observe != nil {
+		p.observe(*k.exchange)
 	}
 	p.mu.Unlock()
 	if last {

@@ -30,6 +30,7 @@ type Proxy struct {
 	conns     []*conn
 	exchanges []*Exchange
 	counts    map[string]int
+	observe   func(Exchange) // nil: nobody
 }
 
 // Start gives a proxy before the server at serverAddr, which need not run yet: each connection dials it anew. The
@@ -180,6 +181,18 @@ func (p *Proxy) listenLocked(addr string) error {
 	return nil
 }
 
+// Serve takes over a connection that somebody else accepted, as if it had come to Addr. It closes it in the end.
+func (p *Proxy) Serve(client *net.TCPConn) { p.accept(client) }
+
+// Observe has see called with each exchange when its answer has come, before the client hears it, instead of keeping it
+// for Record and Log: so a proxy can run for hours. Of one connection the calls are in the order of the answers; those of
+// all come one at a time. see must not block, nor call the proxy. It is called before the first connection comes.
+func (p *Proxy) Observe(see func(Exchange)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.observe = see
+}
+
 func (p *Proxy) accept(client *net.TCPConn) {
 	c := newConn(p, client)
 	p.mu.Lock()
@@ -228,7 +241,9 @@ func (p *Proxy) flowing() {
 // arrive records a command and finds the rule that applies to it. mu is held.
 func (p *Proxy) arrive(c *conn, cmd []string) *call {
 	k := &call{exchange: &Exchange{Conn: c.number, Cmd: cmd, Sent: time.Now()}, done: make(chan struct{})}
-	p.exchanges = append(p.exchanges, k.exchange)
+	if p.observe == nil {
+		p.exchanges = append(p.exchanges, k.exchange)
+	}
 	if len(cmd) > 0 {
 		p.counts[strings.ToUpper(cmd[0])]++
 	}

@@ -1,7 +1,10 @@
-// Command torture runs Go and Java processes on the same locks of one redis-server under faults that are drawn from a
+// Command torture runs Go and Java processes on the same locks of a redis-server, or of a set, under faults that are drawn from a
 // seed, and judges the history of every call.
 //
 //	go run ./torture -duration 10m -html /tmp/torture.html
+//
+// With -topology sentinel or cluster they are on a set of servers, each behind a gate, whose masters fail over, die and are
+// silenced, and whose slots move; what replicas had acknowledged must outlive that.
 //
 // It prints its seed first; the same seed with the same sizes plays the same faults at the same offsets. The exit status
 // is 1 if anything was wrong. What is judged is in internal/checker, what faults there are in internal/schedule.
@@ -12,6 +15,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/integration/testbed"
@@ -32,10 +36,14 @@ func main() {
 	flag.DurationVar(&c.Watchdog, "watchdog", 1500*time.Millisecond, "watchdog timeout of both sides")
 	flag.DurationVar(&c.CommandTimeout, "timeout", 200*time.Millisecond, "command timeout of the Go side")
 	flag.StringVar(&c.HTML, "html", "", "file for a timeline of the last minute")
+	flag.StringVar(&c.Sizes.Topology, "topology", "", "sentinel or cluster; a single server by default")
 	server := flag.String("server", "", "redis-server binary; default is that of PATH")
 	list := flag.Bool("list", false, "print the schedule and do nothing")
 	flag.Parse()
-	if flag.NArg() > 0 || c.Sizes.Duration <= 0 || c.Sizes.Locks < 1 || c.Sizes.Go < 1 || c.Sizes.Java < 0 || c.Workers < 1 {
+	if c.Sizes.Topology != "" {
+		campaign.Slower(&c)
+	}
+	if flag.NArg() > 0 || !slices.Contains([]string{"", schedule.Sentinel, schedule.Cluster}, c.Sizes.Topology) || c.Sizes.Duration <= 0 || c.Sizes.Locks < 1 || c.Sizes.Go < 1 || c.Sizes.Java < 0 || c.Workers < 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -45,8 +53,8 @@ func main() {
 	if *server != "" {
 		os.Setenv("RLOCK_REDIS_SERVER", *server)
 	}
-	fmt.Printf("torture: -seed %d -duration %v -locks %d -go %d -java %d -workers %d\n",
-		c.Seed, c.Sizes.Duration, c.Sizes.Locks, c.Sizes.Go, c.Sizes.Java, c.Workers)
+	fmt.Printf("torture: -topology %q -seed %d -duration %v -locks %d -go %d -java %d -workers %d\n",
+		c.Sizes.Topology, c.Seed, c.Sizes.Duration, c.Sizes.Locks, c.Sizes.Go, c.Sizes.Java, c.Workers)
 	if *list {
 		for _, f := range schedule.Draw(c.Seed, c.Sizes) {
 			fmt.Println(f)

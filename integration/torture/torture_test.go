@@ -23,12 +23,29 @@ func TestMain(m *testing.M) {
 // TestTorture runs for some 20 s with a seed of its own, which it logs. TORTURE_SEED repeats a run's faults,
 // TORTURE_DURATION makes it longer, and TORTURE_HTML names a file for the timeline.
 func TestTorture(t *testing.T) {
+	torture(t, campaign.Config{
+		Sizes:    schedule.Sizes{Duration: 20 * time.Second, Locks: 5, Go: 3, Java: 1},
+		Watchdog: 1500 * time.Millisecond, CommandTimeout: 200 * time.Millisecond,
+	}, 100)
+}
+
+// TestTortureOfASet is TestTorture behind Sentinels or in a cluster, by chance or as TORTURE_TOPOLOGY says.
+func TestTortureOfASet(t *testing.T) {
 	c := campaign.Config{
-		Seed:    rand.Uint64() >> 12,
-		Sizes:   schedule.Sizes{Duration: 20 * time.Second, Locks: 5, Go: 3, Java: 1},
-		Workers: 4, Watchdog: 1500 * time.Millisecond, CommandTimeout: 200 * time.Millisecond,
-		HTML: filepath.Join(t.TempDir(), "torture.html"), Logf: t.Logf,
+		Sizes:    schedule.Sizes{Duration: 20 * time.Second, Locks: 5, Go: 3, Java: 1},
+		Watchdog: 5 * time.Second, CommandTimeout: 500 * time.Millisecond,
 	}
+	c.Sizes.Topology = []string{schedule.Sentinel, schedule.Cluster}[rand.IntN(2)]
+	if s := os.Getenv("TORTURE_TOPOLOGY"); s != "" {
+		c.Sizes.Topology = s
+	}
+	t.Logf("TORTURE_TOPOLOGY=%s", c.Sizes.Topology)
+	torture(t, c, 50) // its faults stop all clients at once, and failovers take seconds
+}
+
+func torture(t *testing.T, c campaign.Config, least int) {
+	c.Seed, c.Workers = rand.Uint64()>>12, 4
+	c.HTML, c.Logf = filepath.Join(t.TempDir(), "torture.html"), t.Logf
 	var err error
 	if s := os.Getenv("TORTURE_SEED"); s != "" {
 		if c.Seed, err = strconv.ParseUint(s, 10, 64); err != nil {
@@ -50,7 +67,7 @@ func TestTorture(t *testing.T) {
 		t.Fail()
 	}
 	// A run in which hardly anything happened shows nothing.
-	if r.Windows < 100 || len(r.Faults) < 5 || len(r.Calm) == 0 {
+	if r.Windows < least || len(r.Faults) < 5 || len(r.Calm) == 0 {
 		t.Errorf("%d windows, %d kinds of faults, wake-ups %v", r.Windows, len(r.Faults), r.Calm)
 	}
 }

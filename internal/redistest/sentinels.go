@@ -25,8 +25,8 @@ type SentinelSet struct {
 	Nodes     []*Server // the first began as the master
 	Sentinels []*Server
 
-	t      testing.TB
-	behind func(*Server) string // where others reach a node
+	t     testing.TB
+	addrs map[*Server]string // where a node is reached
 }
 
 // SentinelPasswords are those of a set; empty: none.
@@ -38,29 +38,57 @@ type SentinelPasswords struct {
 // StartSentinels starts a set and returns when each Sentinel knows all of it.
 func StartSentinels(t testing.TB, pass SentinelPasswords) *SentinelSet {
 	t.Helper()
-	return StartSentinelsBehind(t, pass, (*Server).Addr)
+	return StartSentinelsFronted(t, pass, [3]Front{}, [3]Front{})
 }
 
 // StartSentinelsBehind is StartSentinels for nodes that everybody else, the
 // Sentinels included, reaches where behind says: at a proxy before each.
 func StartSentinelsBehind(t testing.TB, pass SentinelPasswords, behind func(*Server) string) *SentinelSet {
 	t.Helper()
-	s := &SentinelSet{t: t, behind: behind}
+	s := &SentinelSet{t: t, addrs: map[*Server]string{}}
+	return s.start(pass, [3]Front{}, func(_ int, own []string) {
+		node := Start(t, own...)
+		s.Nodes = append(s.Nodes, node)
+		s.addrs[node] = behind(node)
+		if node != s.Nodes[0] {
+			s.follows(node)
+		}
+	})
+}
+
+// StartSentinelsFronted is StartSentinels for nodes with fronts. Of a Sentinel's
+// front only Args counts.
+func StartSentinelsFronted(t testing.TB, pass SentinelPasswords, nodes, sentinels [3]Front) *SentinelSet {
+	t.Helper()
+	s := &SentinelSet{t: t, addrs: map[*Server]string{}}
+	return s.start(pass, sentinels, func(i int, own []string) {
+		args := own[:len(own):len(own)]
+		if i > 0 {
+			host, port, _ := net.SplitHostPort(s.addrs[s.Nodes[0]])
+			args = append(args, "--replicaof", host+" "+port)
+		}
+		node, addr := nodes[i].Behind(func(args ...string) *Server { return Start(t, args...) }, args...)
+		s.Nodes = append(s.Nodes, node)
+		s.addrs[node] = addr
+	})
+}
+
+// start starts the nodes by add, and the Sentinels.
+func (s *SentinelSet) start(pass SentinelPasswords, sentinels [3]Front, add func(i int, own []string)) *SentinelSet {
+	t := s.t
+	t.Helper()
 	var own []string
 	if pass.Nodes != "" {
 		own = []string{"--requirepass", pass.Nodes, "--masterauth", pass.Nodes}
 	}
 	// A master waits some seconds for further replicas before it feeds the first.
 	own = append(own, "--repl-diskless-sync-delay", "0")
-	s.Nodes = append(s.Nodes, Start(t, own...))
-	host, port, err := net.SplitHostPort(behind(s.Nodes[0]))
+	for i := range 3 {
+		add(i, own)
+	}
+	host, port, err := net.SplitHostPort(s.addrs[s.Nodes[0]])
 	if err != nil {
 		t.Fatal(err)
-	}
-	for range 2 {
-		node := Start(t, own...)
-		s.Nodes = append(s.Nodes, node)
-		s.follows(node, host, port)
 	}
 	s.await("replication", func() bool { return strings.Contains(s.info(s.Nodes[0]), "connected_slaves:2\r\n") })
 	settings := []string{
@@ -75,18 +103,22 @@ func StartSentinelsBehind(t testing.TB, pass SentinelPasswords, behind func(*Ser
 	if pass.Sentinels != "" {
 		settings = append(settings, "requirepass "+pass.Sentinels, "sentinel sentinel-pass "+pass.Sentinels)
 	}
-	for range 3 {
-		s.Sentinels = append(s.Sentinels, StartSentinel(t, pass.Sentinels, settings...))
+	for _, front := range sentinels {
+		lines := settings[:len(settings):len(settings)]
+		for i := 0; i+1 < len(front.Args); i += 2 {
+			lines = append(lines, strings.TrimPrefix(front.Args[i], "--")+" "+front.Args[i+1])
+		}
+		s.Sentinels = append(s.Sentinels, StartSentinel(t, pass.Sentinels, lines...))
 	}
 	s.AwaitSettled()
 	return s
 }
 
 // follows makes a node a replica. What it is to be called has to be set before.
-func (s *SentinelSet) follows(node *Server, host, port string) {
+func (s *SentinelSet) follows(node *Server) {
 	s.t.Helper()
 	conn := node.Dial(s.t)
-	if known := s.behind(node); known != node.Addr() {
+	if known := s.addrs[node]; known != node.Addr() {
 		_, own, err := net.SplitHostPort(known)
 		if err == nil {
 			_, err = conn.Do("CONFIG", "SET", "replica-announce-port", own)
@@ -95,7 +127,11 @@ func (s *SentinelSet) follows(node *Server, host, port string) {
 			s.t.Fatalf("redistest: %v", err)
 		}
 	}
-	if _, err := conn.Do("REPLICAOF", host, port); err != nil {
+	host, port, err := net.SplitHostPort(s.addrs[s.Nodes[0]])
+	if err == nil {
+		_, err = conn.Do("REPLICAOF", host, port)
+	}
+	if err != nil {
 		s.t.Fatalf("redistest: %v", err)
 	}
 }
@@ -168,7 +204,7 @@ func (s *SentinelSet) Master() *Server {
 		}
 	}
 	for _, n := range s.Nodes {
-		if 2*votes[s.behind(n)] > running {
+		if 2*votes[s.addrs[n]] > running {
 			return n
 		}
 	}

@@ -26,10 +26,12 @@ type Cluster struct {
 	Servers []*redistest.Server // those that have left too
 	conns   []redis.Conn
 	ids     []string
-	masters int           // how many it began with
-	silence time.Duration // that makes a server dead
-	before  Before        // nil: nothing
-	own     Own           // nil: none
+	masters int                              // how many it began with
+	silence time.Duration                    // that makes a server dead
+	front   func(server int) redistest.Front // nil: none has one
+	addrs   []string                         // where they are reached
+	buses   []string                         // their ports for one another, "" for the usual one
+	moved   bool                             // keys are moved by addrs, too
 }
 
 // Own are a server's settings beyond those of Start, and where the other servers
@@ -40,7 +42,11 @@ type Own func(server int) (args []string, addr string)
 // plain one, by which the test reaches them.
 func StartOwn(t testing.TB, own Own, shares ...int) *Cluster {
 	t.Helper()
-	return (&Cluster{t: t, silence: 5 * time.Second, own: own}).start(shares)
+	front := func(server int) redistest.Front {
+		args, addr := own(server)
+		return redistest.Front{Args: args, Addr: addr}
+	}
+	return (&Cluster{t: t, silence: 5 * time.Second, front: front, moved: true}).startMasters(shares)
 }
 
 // Before starts what stands before a server that is to be started: the port by
@@ -51,16 +57,10 @@ type Before func() (port string, reach func(addr string))
 // proportions.
 func Start(t testing.TB, shares ...int) *Cluster {
 	t.Helper()
-	return startMasters(t, 5*time.Second, nil, shares)
+	return (&Cluster{t: t, silence: 5 * time.Second}).startMasters(shares)
 }
 
-// startMasters has the servers take one for dead that is silent for so long.
-func startMasters(t testing.TB, silence time.Duration, before Before, shares []int) *Cluster {
-	t.Helper()
-	return (&Cluster{t: t, silence: silence, before: before}).start(shares)
-}
-
-func (c *Cluster) start(shares []int) *Cluster {
+func (c *Cluster) startMasters(shares []int) *Cluster {
 	c.t.Helper()
 	c.masters = len(shares)
 	n, total, first := len(shares), 0, 0
@@ -104,22 +104,15 @@ func (c *Cluster) give(server, first, last int) {
 // add starts one more server, which knows nobody.
 func (c *Cluster) add() {
 	c.t.Helper()
-	args := []string{"--cluster-enabled", "yes", "--cluster-node-timeout", fmt.Sprint(c.silence.Milliseconds()),
+	var front redistest.Front
+	if c.front != nil {
+		front = c.front(len(c.Servers))
+	}
+	s, addr := front.Behind(func(args ...string) *redistest.Server { return redistest.Start(c.t, args...) },
+		"--cluster-enabled", "yes", "--cluster-node-timeout", fmt.Sprint(c.silence.Milliseconds()),
 		"--cluster-allow-replica-migration", "no", "--repl-diskless-sync-delay", "0",
-		"--cluster-config-file", fmt.Sprintf("nodes-%d.conf", len(c.Servers))}
-	if c.own != nil {
-		own, _ := c.own(len(c.Servers))
-		args = append(args, own...)
-	}
-	reach := func(string) {}
-	if c.before != nil {
-		var port string
-		port, reach = c.before()
-		args = append(args, "--cluster-announce-port", port)
-	}
-	s := redistest.Start(c.t, args...)
-	reach(s.Addr())
-	c.Servers = append(c.Servers, s)
+		"--cluster-config-file", fmt.Sprintf("nodes-%d.conf", len(c.Servers)))
+	c.Servers, c.addrs, c.buses = append(c.Servers, s), append(c.addrs, addr), append(c.buses, front.Bus)
 	c.conns = append(c.conns, s.Dial(c.t))
 	c.ids = append(c.ids, c.text(len(c.ids), "CLUSTER", "MYID"))
 }
@@ -127,29 +120,17 @@ func (c *Cluster) add() {
 // meet makes a server known to the first.
 func (c *Cluster) meet(server int) {
 	c.t.Helper()
-	host, port := c.peer(server)
-	c.do(0, "CLUSTER", "MEET", host, port)
-}
-
-// peer is where the other servers reach one.
-func (c *Cluster) peer(server int) (host, port string) {
-	addr := c.Servers[server].Addr()
-	if c.own != nil {
-		if _, own := c.own(server); own != "" {
-			addr = own
-		}
+	host, port, _ := net.SplitHostPort(c.addrs[server])
+	args := redis.Args{"MEET", host, port}
+	if c.buses[server] != "" {
+		args = args.Add(c.buses[server])
 	}
-	host, port, _ = net.SplitHostPort(addr)
-	return host, port
+	c.do(0, "CLUSTER", args...)
 }
 
 // URL is for clients that use Several.
 func (c *Cluster) URL() string {
-	var addresses []string
-	for _, s := range c.Servers {
-		addresses = append(addresses, s.Addr())
-	}
-	return Scheme + "://" + strings.Join(addresses, ",")
+	return Scheme + "://" + strings.Join(c.addrs, ",")
 }
 
 // ID is what the servers call one of them.
@@ -169,7 +150,12 @@ func (c *Cluster) Begin(slot uint16, from, to int) {
 // its TTL, and reports how many.
 func (c *Cluster) MoveKeys(slot uint16, from, to, most int) int {
 	c.t.Helper()
-	host, port := c.peer(to)
+	// Not by a front: what happens to clients there must not happen to the keys.
+	addr := c.Servers[to].Addr()
+	if c.moved {
+		addr = c.addrs[to]
+	}
+	host, port, _ := net.SplitHostPort(addr)
 	keys, err := redis.Strings(c.conns[from].Do("CLUSTER", "GETKEYSINSLOT", slot, most))
 	if err != nil {
 		c.t.Fatal(err)
@@ -238,7 +224,7 @@ func (c *Cluster) slotsOf(asked, server int) (slots []uint16) {
 		c.t.Fatal(err)
 	}
 	for _, r := range ranges {
-		if r.addr != c.Servers[server].Addr() {
+		if r.addr != c.addrs[server] {
 			continue
 		}
 		for slot := int(r.First); slot <= int(r.Last); slot++ {

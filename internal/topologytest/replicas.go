@@ -2,11 +2,14 @@ package topologytest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
 )
 
 // silence makes a server dead to those of StartReplicated. It is short, for a
@@ -17,7 +20,7 @@ const silence = 2 * time.Second
 // server i is server len(shares)+i.
 func StartReplicated(t testing.TB, shares ...int) *Cluster {
 	t.Helper()
-	return StartReplicatedBehind(t, nil, shares...)
+	return StartReplicatedFronted(t, silence, nil, shares...)
 }
 
 // StartReplicatedBehind is StartReplicated for servers that everybody, each
@@ -25,7 +28,20 @@ func StartReplicated(t testing.TB, shares ...int) *Cluster {
 // followed there.
 func StartReplicatedBehind(t testing.TB, before Before, shares ...int) *Cluster {
 	t.Helper()
-	c := startMasters(t, silence, before, shares)
+	if before == nil {
+		return StartReplicated(t, shares...)
+	}
+	return StartReplicatedFronted(t, silence, func(int) redistest.Front {
+		port, reach := before()
+		return redistest.Front{Args: []string{"--cluster-announce-port", port}, Lead: reach}
+	}, shares...)
+}
+
+// StartReplicatedFronted is StartReplicated for servers with fronts, unless front
+// is nil, that take one for dead that is silent for so long.
+func StartReplicatedFronted(t testing.TB, silence time.Duration, front func(server int) redistest.Front, shares ...int) *Cluster {
+	t.Helper()
+	c := (&Cluster{t: t, silence: silence, front: front}).startMasters(shares)
 	n := len(shares)
 	for i := range n {
 		c.add()
@@ -96,14 +112,14 @@ func (c *Cluster) AwaitMaster(server int) {
 			continue
 		}
 		c.await(fmt.Sprintf("server %d knows that server %d is a master", i, server), func() bool {
-			return c.knowsMaster(i, server)
+			return c.KnowsMaster(i, server)
 		})
 	}
 }
 
-// knowsMaster tells whether asked knows that server has slots, and works. One
+// KnowsMaster tells whether asked knows that server has slots, and works. One
 // that does not answer does not.
-func (c *Cluster) knowsMaster(asked, server int) bool {
+func (c *Cluster) KnowsMaster(asked, server int) bool {
 	ranges, err := askSlots(c.conns[asked])
 	if err != nil {
 		return false
@@ -113,7 +129,7 @@ func (c *Cluster) knowsMaster(asked, server int) bool {
 		return false
 	}
 	for _, r := range ranges {
-		if r.addr == c.Servers[server].Addr() {
+		if r.addr == c.addrs[server] {
 			return true
 		}
 	}
@@ -124,4 +140,67 @@ func (c *Cluster) knowsMaster(asked, server int) bool {
 func (c *Cluster) Redial(server int) {
 	c.t.Helper()
 	c.conns[server] = c.Servers[server].Dial(c.t)
+}
+
+// Rejoin restarts a server that was killed, whose replica has taken over, and
+// waits until it has all that its new master has.
+func (c *Cluster) Rejoin(server int) {
+	c.t.Helper()
+	c.Servers[server].Restart()
+	c.Redial(server)
+	c.AwaitReplica(server)
+}
+
+// AwaitReplica waits until a server has all that its master has, and every
+// server that runs knows that it is a replica.
+func (c *Cluster) AwaitReplica(server int) {
+	c.t.Helper()
+	c.await("it follows a master", func() bool {
+		info := c.text(server, "INFO", "replication")
+		return strings.Contains(info, "role:slave") && strings.Contains(info, "master_link_status:up")
+	})
+	for i, s := range c.Servers {
+		if s.Pid() != 0 {
+			c.await("every server knows its replica", func() bool { return c.knowsReplica(i, server) })
+		}
+	}
+}
+
+// knowsReplica tells whether asked calls server a replica that works.
+func (c *Cluster) knowsReplica(asked, server int) bool {
+	c.t.Helper()
+	for line := range strings.Lines(c.text(asked, "CLUSTER", "NODES")) {
+		fields := strings.Fields(line)
+		if len(fields) > 3 && fields[0] == c.ids[server] {
+			return strings.Contains(fields[2], "slave") && !strings.Contains(fields[2], "fail")
+		}
+	}
+	return false
+}
+
+// MasterOf is the server that every server which runs names for a slot, -1
+// while they do not agree.
+func (c *Cluster) MasterOf(slot uint16) int {
+	c.t.Helper()
+	found := -1
+	for i, s := range c.Servers {
+		if s.Pid() == 0 {
+			continue
+		}
+		ranges, err := askSlots(c.conns[i])
+		if err != nil {
+			return -1
+		}
+		for _, r := range ranges {
+			if r.First > slot || r.Last < slot {
+				continue
+			}
+			at := slices.Index(c.addrs, r.addr)
+			if found >= 0 && at != found {
+				return -1
+			}
+			found = at
+		}
+	}
+	return found
 }

@@ -46,3 +46,6 @@ func (c Clock) At(t time.Time) int64 {
 	}
 	return c.at + int64(t.Sub(c.base))
 }
+
+// Time is the inverse of At.
+func (c Clock) Time(at int64) time.Time { return c.base.Add(time.Duration(at - c.at)) }

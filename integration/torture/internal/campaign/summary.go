@@ -16,8 +16,12 @@ import (
 func (r *Result) Summary() string {
 	var b strings.Builder
 	c := r.Config
-	fmt.Fprintf(&b, "seed %d, %v: %d locks, %d Go and %d Java processes of %d workers, watchdog %v, command timeout %v; took %v\n",
-		c.Seed, c.Sizes.Duration, c.Sizes.Locks, c.Sizes.Go, c.Sizes.Java, c.Workers, c.Watchdog, c.CommandTimeout,
+	place := c.Sizes.Topology
+	if place == "" {
+		place = "single server"
+	}
+	fmt.Fprintf(&b, "%s, seed %d, %v: %d locks, %d Go and %d Java processes of %d workers, watchdog %v, command timeout %v; took %v\n",
+		place, c.Seed, c.Sizes.Duration, c.Sizes.Locks, c.Sizes.Go, c.Sizes.Java, c.Workers, c.Watchdog, c.CommandTimeout,
 		r.Took.Round(time.Second))
 	r.calls(&b)
 	r.faults(&b)

@@ -32,9 +32,6 @@ type Verdict struct {
 	Calm, Troubled map[history.Side][]time.Duration
 }
 
-// maxVoided is the share of windows that may be set aside.
-const maxVoided = 0.05
-
 // maxSpelled bounds the violations that are kept as text.
 const maxSpelled = 50
 
@@ -159,8 +156,8 @@ func (c *Checker) End() Verdict {
 		c.Violation("%s", text)
 	}
 	v := &c.verdict
-	if v.Windows > 0 && float64(v.Voided) > maxVoided*float64(v.Windows) {
-		c.Violation("void: faults set %d of %d windows aside, more than %.0f %%", v.Voided, v.Windows, 100*maxVoided)
+	if v.Windows > 0 && float64(v.Voided) > c.late.bounds.Voided*float64(v.Windows) {
+		c.Violation("void: faults set %d of %d windows aside, more than %.0f %%", v.Voided, v.Windows, 100*c.late.bounds.Voided)
 	}
 	v.Troubled, v.Calm = c.late.entries[0], c.late.entries[1]
 	return *v

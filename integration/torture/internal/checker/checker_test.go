@@ -11,7 +11,7 @@ import (
 
 const sec = int64(time.Second)
 
-var bounds = Bounds{Calm: time.Second, Troubled: 5 * time.Second, Settle: 2 * time.Second}
+var bounds = Bounds{Calm: time.Second, Troubled: 5 * time.Second, Settle: 2 * time.Second, Voided: 0.05}
 
 // stay is a clean stay inside lock 0: waited from called on, inside from to to.
 func stay(owner string, called, from, to int64) *history.Acquisition {

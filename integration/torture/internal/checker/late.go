@@ -10,11 +10,12 @@ import (
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 )
 
-// Bounds say how soon a waiter has to be inside once a lock is free.
+// Bounds say how soon a waiter has to be inside once a lock is free, and how much may be set aside.
 type Bounds struct {
 	Calm     time.Duration // where no fault was near
 	Troubled time.Duration // near faults, beyond what the faults themselves last
 	Settle   time.Duration // a fault is near for so long after its end
+	Voided   float64       // the share of windows that may be set aside
 }
 
 // Trouble is a stretch in which a fault was in force.

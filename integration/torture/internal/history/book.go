@@ -130,10 +130,14 @@ func (b *Book) finish(l *life, a *Acquisition) {
 func (b *Book) count(s Side, what, kind string) { b.tallies[Tally{s, what, kind}]++ }
 
 // Voiding says that the server's data are about to be taken. The returned function says that it is done.
-func (b *Book) Voiding(lock int, why string) (done func()) {
+func (b *Book) Voiding(lock int, why string) (done func()) { return b.VoidingUnless(lock, why, nil) }
+
+// VoidingUnless is Voiding but for the owners whom spares names, by when they were granted the lock. It is asked when
+// the history is judged.
+func (b *Book) VoidingUnless(lock int, why string, spares func(owner string, returned int64) bool) (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	v := &Void{From: machineclock.Now(), To: open, Lock: lock, Why: why}
+	v := &Void{From: machineclock.Now(), To: open, Lock: lock, Why: why, Spares: spares}
 	b.voids = append(b.voids, v)
 	return func() {
 		b.mu.Lock()

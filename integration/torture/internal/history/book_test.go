@@ -116,6 +116,16 @@ func TestVoidHitsWhatIsHeldAndWhatIsOnItsWay(t *testing.T) {
 	}
 }
 
+func TestVoidSparesWhomItCanNotHaveTaken(t *testing.T) {
+	v := Void{From: 100, To: 110, Lock: Every, Spares: func(owner string, returned int64) bool { return owner == "kept" && returned == 20 }}
+	for _, owner := range []string{"kept", "lost"} {
+		a := &Acquisition{Owner: owner, Called: 10, Returned: 20, Held: true, Until: 1000}
+		if v.Hits(a) != (owner == "lost") {
+			t.Errorf("%s: %t", owner, v.Hits(a))
+		}
+	}
+}
+
 func TestClocksAgree(t *testing.T) {
 	c := machineclock.New()
 	for range 1000 {

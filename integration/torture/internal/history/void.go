@@ -10,6 +10,8 @@ type Void struct {
 	From, To int64
 	Lock     int // or Every
 	Why      string
+	// Spares, if it is not nil, tells which owners kept all that they were promised, granted at an instant.
+	Spares func(owner string, returned int64) bool
 }
 
 // open is To of a void that is not over yet.
@@ -23,8 +25,10 @@ func (v Void) Hits(a *Acquisition) bool {
 		return false
 	}
 	if a.Returned > v.From {
-		return a.Called < v.To
+		return a.Called < v.To && !v.spares(a)
 	}
 	_, to := a.Window()
-	return to > v.From
+	return to > v.From && !v.spares(a)
 }
+
+func (v Void) spares(a *Acquisition) bool { return v.Spares != nil && v.Spares(a.Owner, a.Returned) }

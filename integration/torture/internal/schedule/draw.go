@@ -11,6 +11,7 @@ import (
 type Sizes struct {
 	Duration        time.Duration
 	Locks, Go, Java int
+	Topology        string // "", Sentinel or Cluster
 }
 
 const (
@@ -93,6 +94,41 @@ var server = []choice{
 	{1, FlushAll, 0, 0, false},
 }
 
+// A pause that is longer than what makes a server dead is a failover.
+var sentinel = []choice{
+	{4, KillSubscriptions, 0, 0, false},
+	{3, PauseClients, 50 * ms, 300 * ms, false},
+	{3, FlushScripts, 0, 0, false},
+	{2, Force, 0, 0, false},
+	{1, FlushAll, 0, 0, false},
+	{4, Failover, 0, 0, false},
+	{4, KillMaster, 0, 0, false},
+	{4, StopServer, 100 * ms, 2200 * ms, false},
+}
+
+var cluster = []choice{
+	{4, KillSubscriptions, 0, 0, false},
+	{3, PauseClients, 50 * ms, 1200 * ms, false},
+	{3, FlushScripts, 0, 0, false},
+	{2, Force, 0, 0, false},
+	{1, FlushAll, 0, 0, false},
+	{4, Failover, 0, 0, false},
+	{3, KillMaster, 0, 0, false},
+	{4, StopServer, 100 * ms, 2200 * ms, false},
+	{8, MoveSlot, 50 * ms, 500 * ms, false},
+}
+
+// ofServers are the faults of a topology's servers.
+func ofServers(topology string) []choice {
+	switch topology {
+	case Sentinel:
+		return sentinel
+	case Cluster:
+		return cluster
+	}
+	return server
+}
+
 var process = []choice{
 	{3, KillProcess, 0, 0, false},
 	{5, StopProcess, 100 * ms, 3500 * ms, false},
@@ -107,7 +143,9 @@ func (d *drawing) storm(from, to time.Duration) {
 			break
 		}
 		f := d.one(network, at, to)
-		f.Target, f.Row = d.process()
+		if f.Target, f.Row = d.process(); d.Topology != "" {
+			f.Target = Node
+		}
 		d.add(f)
 	}
 	for at := from; ; {
@@ -115,8 +153,8 @@ func (d *drawing) storm(from, to time.Duration) {
 		if at >= to {
 			break
 		}
-		f := d.one(server, at, to)
-		if f.Kind == Force {
+		f := d.one(ofServers(d.Topology), at, to)
+		if f.Kind == Force || d.Topology != "" {
 			f.Lock = d.rng.IntN(d.Locks)
 		}
 		d.add(f)

@@ -75,3 +75,29 @@ func TestShortRunIsCalm(t *testing.T) {
 		t.Errorf("only %d faults in 20 s", len(f))
 	}
 }
+
+func TestSetsHaveFaultsOfTheirOwn(t *testing.T) {
+	for topology, want := range map[string][]Kind{Sentinel: {Failover, KillMaster, StopServer}, Cluster: {Failover, KillMaster, StopServer, MoveSlot}} {
+		s := sizes
+		s.Topology = topology
+		drawn := map[Kind]int{}
+		for seed := range uint64(20) {
+			for _, f := range Draw(seed, s) {
+				drawn[f.Kind]++
+				if f.Lock < 0 || f.Lock >= s.Locks {
+					t.Fatalf("%s, seed %d: %v", topology, seed, f)
+				}
+			}
+		}
+		for _, kind := range want {
+			if drawn[kind] < 20 {
+				t.Errorf("%s: %s was drawn %d times", topology, kind, drawn[kind])
+			}
+		}
+		for _, kind := range []Kind{RestartServer, CrashServer, WipeServer} {
+			if drawn[kind] > 0 {
+				t.Errorf("%s: %s, which a set has no file for", topology, kind)
+			}
+		}
+	}
+}

@@ -37,6 +37,19 @@ const (
 	Force             Kind = "forced unlock"
 )
 
+// What happens to a set of servers.
+const (
+	Failover   Kind = "planned failover"
+	KillMaster Kind = "master SIGKILL, failover"
+	MoveSlot   Kind = "slot moved"
+)
+
+// The topologies, "" is a single server.
+const (
+	Sentinel = "sentinel"
+	Cluster  = "cluster"
+)
+
 // What happens to a process.
 const (
 	KillProcess Kind = "process SIGKILL"
@@ -52,6 +65,7 @@ const (
 	Server Target = iota
 	GoProcess
 	JavaProcess
+	Node // whoever is connected to one master of a set
 )
 
 // Script is the command that a fault of the network waits for.
@@ -75,7 +89,7 @@ type Fault struct {
 	Row     int           // which process
 	For     time.Duration // how long it lasts; 0 for what is over at once
 	Command Script        // of faults that hit one command
-	Lock    int           // of Force
+	Lock    int           // of Force and MoveSlot; of KillMaster in a cluster, whose master
 }
 
 // End is when the fault is to be over.
@@ -89,11 +103,13 @@ func (f Fault) String() string {
 		s += fmt.Sprintf(" Go%d", f.Row)
 	case JavaProcess:
 		s += fmt.Sprintf(" Java%d", f.Row)
+	case Node:
+		s += fmt.Sprintf(" master %d", f.Row)
 	}
 	if f.Command != "" {
 		s += " on " + string(f.Command)
 	}
-	if f.Kind == Force {
+	if f.Kind == Force || f.Kind == MoveSlot {
 		s += fmt.Sprintf(" of lock %d", f.Lock)
 	}
 	if f.For > 0 {

@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 	"github.com/rlock-go/redisson/integration/torture/internal/worker"
 	"github.com/rlock-go/redisson/internal/deathsig"
@@ -25,7 +24,7 @@ const patience = 30 * time.Second
 type goProcess struct {
 	stage *Stage
 	row   int
-	proxy *faultproxy.Proxy
+	way
 
 	mu   sync.Mutex // guards what follows, and is held for the whole of a start or end
 	life int
@@ -62,7 +61,7 @@ func (g *goProcess) startLocked() {
 		ready: make(chan struct{}), idle: make(chan struct{}), gone: make(chan struct{}),
 	}
 	args, err := worker.Config{
-		URL: "redis://" + g.proxy.Addr(), Locks: locks, Workers: s.Workers,
+		URL: g.url, Locks: locks, Workers: s.Workers,
 		Seed:     s.Seed ^ uint64(g.row+1)<<32 ^ uint64(g.life)<<48,
 		Watchdog: s.Watchdog, CommandTimeout: s.CommandTimeout,
 	}.Args()

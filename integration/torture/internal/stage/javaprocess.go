@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
@@ -23,9 +22,9 @@ const startTries = 5
 
 // javaProcess is a JVM and its successors.
 type javaProcess struct {
-	stage    *Stage
-	row      int
-	proxy    *faultproxy.Proxy
+	stage *Stage
+	row   int
+	way
 	workers  sync.WaitGroup
 	stopping chan struct{}
 	ops      atomic.Int64
@@ -63,7 +62,7 @@ func (j *javaProcess) startLocked() error {
 	s := j.stage
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	peer, err := javapeer.Launch(ctx, javapeer.Newest, j.proxy.Addr(), javapeer.WatchdogTimeout(s.Watchdog),
+	peer, err := javapeer.Launch(ctx, javapeer.Newest, j.url, javapeer.WatchdogTimeout(s.Watchdog),
 		javapeer.CommandTimeout(javaTimeout), javapeer.RetryAttempts(1))
 	if err != nil {
 		return err

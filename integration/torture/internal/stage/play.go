@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/gate"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 	"github.com/rlock-go/redisson/integration/torture/internal/schedule"
 	"github.com/rlock-go/redisson/rlock"
@@ -21,8 +22,16 @@ func (s *Stage) Play(f schedule.Fault) {
 	case schedule.Server:
 		s.serial.Lock()
 		defer s.serial.Unlock()
-		if err := s.playServer(f); err != nil {
+		play := s.playServer
+		if s.set != nil {
+			play = s.playSet
+		}
+		if err := play(f); err != nil {
 			s.fail("%v: %v", f, err)
+		}
+	case schedule.Node:
+		if g := s.set.gateOf(f.Row); g != nil {
+			playGate(g, f)
 		}
 	case schedule.GoProcess:
 		g := s.gos[f.Row]
@@ -48,6 +57,21 @@ func (s *Stage) Play(f schedule.Fault) {
 		default:
 			playNetwork(j.proxy, f)
 		}
+	}
+}
+
+// playGate hits all who are connected to a server of a set.
+func playGate(g *gate.Gate, f schedule.Fault) {
+	if f.Kind == schedule.Refuse {
+		g.Refuse(true)
+		defer g.Refuse(false)
+		g.Clients.CutAll()
+		time.Sleep(f.For)
+		return
+	}
+	playNetwork(g.Clients, f)
+	if f.Kind == schedule.DropReply || f.Kind == schedule.Blackhole {
+		g.Clients.CutAll() // see playNetwork, of Java
 	}
 }
 
@@ -166,7 +190,7 @@ func (s *Stage) playServer(f schedule.Fault) (err error) {
 func (s *Stage) force(lock int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	c, err := rlock.Open(ctx, s.server.URL())
+	c, err := rlock.Open(ctx, s.url())
 	if err != nil {
 		return err
 	}

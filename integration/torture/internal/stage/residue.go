@@ -40,6 +40,10 @@ func (s *Stage) Quiet() {
 // Residue looks, when all is quiet, at what is left: first with the clients open, whose watchdogs would keep alive what
 // they forgot to release, then with the clients closed.
 func (s *Stage) Residue() {
+	if s.set != nil {
+		s.residueOfSet()
+		return
+	}
 	lease := s.Watchdog + 2*time.Second
 	s.eventually(lease, "locks are left", func() error {
 		left, _ := s.left()
@@ -55,6 +59,15 @@ func (s *Stage) Residue() {
 	if err := s.latches(); err != nil {
 		s.fail("latches: %v", err)
 	}
+	s.closeClients()
+	s.eventually(lease, "locks are left after the end", func() error { return errors.Join(s.left()) })
+	s.eventually(5*time.Second, "connections are left after the end", func() error {
+		return s.connections(func(*faultproxy.Proxy) int { return 0 })
+	})
+}
+
+// closeClients ends all processes, and looks what they had left.
+func (s *Stage) closeClients() {
 	for _, g := range s.gos {
 		g.order("close")
 	}
@@ -75,10 +88,6 @@ func (s *Stage) Residue() {
 	for _, j := range s.javas {
 		j.end()
 	}
-	s.eventually(lease, "locks are left after the end", func() error { return errors.Join(s.left()) })
-	s.eventually(5*time.Second, "connections are left after the end", func() error {
-		return s.connections(func(*faultproxy.Proxy) int { return 0 })
-	})
 }
 
 // eventually fails the run unless the state comes.

@@ -21,6 +21,7 @@ type Config struct {
 	Locks, Go, Java, Workers int
 	Watchdog                 time.Duration
 	CommandTimeout           time.Duration
+	Topology                 string // as a schedule has it
 	Logf                     func(format string, args ...any)
 }
 
@@ -29,8 +30,9 @@ type Stage struct {
 	Config
 	t      testing.TB
 	Book   *history.Book
-	server *redisserver.LocalServer
-	serial sync.Mutex // held during a fault of the server, so that two never meet
+	server *redisserver.LocalServer // nil with a set
+	set    *set                     // nil with a single server
+	serial sync.Mutex               // held during a fault of the server, so that two never meet
 	gos    []*goProcess
 	javas  []*javaProcess
 
@@ -44,16 +46,20 @@ func Build(t testing.TB, c Config) *Stage {
 	s := &Stage{Config: c, t: t, Book: history.NewBook()}
 	// Each write is in the file before its reply goes out, whatever happens to the process; only the machine's crash
 	// would lose it.
-	s.server = redisserver.Local(t, "--appendonly", "yes", "--appendfsync", "no")
+	if c.Topology == "" {
+		s.server = redisserver.Local(t, "--appendonly", "yes", "--appendfsync", "no")
+	} else {
+		s.set = buildSet(t, c.Topology)
+	}
 	var starting sync.WaitGroup
 	for i := range c.Java {
-		j := &javaProcess{stage: s, row: i, proxy: faultproxy.Start(t, s.server.Addr())}
+		j := &javaProcess{stage: s, row: i, way: s.newWay()}
 		s.javas = append(s.javas, j)
 		t.Cleanup(j.end)
 		starting.Go(j.start)
 	}
 	for i := range c.Go {
-		g := &goProcess{stage: s, row: i, proxy: faultproxy.Start(t, s.server.Addr())}
+		g := &goProcess{stage: s, row: i, way: s.newWay()}
 		s.gos = append(s.gos, g)
 		t.Cleanup(g.end)
 		starting.Go(g.start)
@@ -61,12 +67,36 @@ func Build(t testing.TB, c Config) *Stage {
 	starting.Wait()
 	stop := make(chan struct{})
 	var watching sync.WaitGroup
-	watching.Go(func() { s.watch(stop) })
+	if s.set == nil {
+		watching.Go(func() { s.watch(stop) })
+	}
 	t.Cleanup(func() {
 		close(stop)
 		watching.Wait()
 	})
 	return s
+}
+
+// way is how a process gets to the server.
+type way struct {
+	proxy *faultproxy.Proxy // nil: by what a set's servers announce
+	url   string
+}
+
+func (s *Stage) newWay() way {
+	if s.set != nil {
+		return way{url: s.set.url}
+	}
+	p := faultproxy.Start(s.t, s.server.Addr())
+	return way{p, "redis://" + p.Addr()}
+}
+
+// url is where whoever has no part in the play finds the locks.
+func (s *Stage) url() string {
+	if s.set != nil {
+		return s.set.url
+	}
+	return s.server.URL()
 }
 
 // LockName is the key of a lock.
@@ -114,6 +144,9 @@ func (s *Stage) trouble() (over func()) {
 
 // Forget drops what the proxies recorded, so that hours fit into memory.
 func (s *Stage) Forget() {
+	if s.set != nil {
+		return // gates keep nothing
+	}
 	for _, g := range s.gos {
 		g.proxy.Forget()
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/gomodule/redigo/redis"
@@ -24,12 +25,16 @@ type call struct {
 	errs []kind
 	// unsent: it may say why it could not be sent. unanswered: it may say why no answer came.
 	unsent, unanswered bool
+	half               bool // it may have ended, and replicas not know
 }
 
 type kind struct {
 	name string
 	is   []error
 }
+
+// passing are the refusals that a call ends with if they last: nothing ran.
+var passing = []string{"LOADING", "BUSY", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "READONLY", "MASTERDOWN", "UNBLOCKED"}
 
 var (
 	locked    = kind{"locked", []error{rlock.ErrLocked}}
@@ -40,27 +45,27 @@ var (
 )
 
 func lockCall(ctx context.Context) call {
-	return call{"Lock", "acquire", ctx, []kind{uncertain, leaseLost}, true, true}
+	return call{"Lock", "acquire", ctx, []kind{uncertain, leaseLost}, true, true, false}
 }
 
 func tryLockCall(ctx context.Context) call {
-	return call{"TryLock", "acquire", ctx, []kind{uncertain, locked, leaseLost}, true, true}
+	return call{"TryLock", "acquire", ctx, []kind{uncertain, locked, leaseLost}, true, true, false}
 }
 
 func tryLockForCall(ctx context.Context) call {
-	return call{"TryLockFor", "acquire", ctx, []kind{uncertain, locked, leaseLost}, true, true}
+	return call{"TryLockFor", "acquire", ctx, []kind{uncertain, locked, leaseLost}, true, true, false}
 }
 
 func unlockCall() call {
-	return call{"Unlock", "release", nil, []kind{lostHold, uncertain, notHeld}, true, false}
+	return call{"Unlock", "release", nil, []kind{lostHold, uncertain, notHeld}, true, false, true}
 }
 
 func extendCall(ctx context.Context) call {
-	return call{"Extend", "extend", ctx, []kind{lostHold, uncertain}, true, false}
+	return call{"Extend", "extend", ctx, []kind{lostHold, uncertain}, true, false, false}
 }
 
 func askCall(ctx context.Context) call {
-	return call{"HoldCount", "ask about", ctx, nil, true, true}
+	return call{"HoldCount", "ask about", ctx, nil, true, true, false}
 }
 
 // judge names the outcome err. why is not empty if the contract has no such outcome.
@@ -106,15 +111,22 @@ func (c call) named(err error) (name string, known bool) {
 			return e.Error(), false
 		}
 	}
+	// Documented where replicas are asked: the lock is free on a master that may be left.
+	if c.half && strings.Contains(err.Error(), ": released, but ") && strings.Contains(err.Error(), "replica") {
+		return "released, replicas may not know", true
+	}
 	if e, ok := errors.AsType[redis.Error](err); ok {
 		code, _, _ := strings.Cut(string(e), " ")
-		return "server: " + code, code == "LOADING" || code == "BUSY"
+		return "server: " + code, slices.Contains(passing, code)
 	}
 	if _, ok := errors.AsType[*pipeline.LostError](err); ok {
 		return "unanswered", c.unanswered
 	}
 	if _, ok := errors.AsType[*pipeline.NotSentError](err); ok {
 		return "unreachable", c.unsent
+	}
+	if c.unsent && strings.Contains(err.Error(), ": not sent within ") {
+		return "unreachable", true
 	}
 	if _, ok := errors.AsType[net.Error](err); ok || errors.Is(err, io.EOF) {
 		return "unreachable", c.unsent && c.unanswered

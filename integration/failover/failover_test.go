@@ -1,0 +1,70 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/gate"
+	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+func TestMain(m *testing.M) { testbed.Main(m, "4") }
+
+// TestOneOfEachKind plays what a full run plays again and again. Sets and clusters wait most of the time, so some are
+// there at once. The times of such a run say nothing.
+func TestOneOfEachKind(t *testing.T) {
+	for _, p := range parts {
+		t.Run(p.kind, func(t *testing.T) {
+			t.Parallel()
+			p.play(p.kind, 1, func(r result) {
+				t.Log(r)
+				for _, w := range r.wrong {
+					t.Error(w)
+				}
+				// A round in which hardly anything happened shows nothing.
+				if r.kept == 0 || r.proofs[gate.Proven] < warm {
+					t.Errorf("%d holds kept, %v entries by proof", r.kept, r.proofs)
+				}
+			})
+		})
+	}
+}
+
+// TestTwoInsideAreFoundAndProven keeps the judge from falling asleep.
+func TestTwoInsideAreFoundAndProven(t *testing.T) {
+	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
+	w := gate.NewWitness()
+	for i, owner := range []string{"a", "b", "c", "late"} {
+		when, answer := at(0), int64(2)
+		switch owner {
+		case "c":
+			answer = 0
+		case "late":
+			when = at(100)
+		}
+		w.See(i, faultproxy.Exchange{Cmd: []string{"EVALSHA", luasrc.LockScript.SHA1, "1", "x", "9000", owner}, Answered: at(0)})
+		w.See(i, faultproxy.Exchange{Cmd: []string{"WAIT", "2", "1000"}, Reply: answer, Answered: when})
+	}
+	for name, c := range map[string]struct {
+		stays   []stay
+		n       int
+		proven  bool
+		weakest gate.Proof
+	}{
+		"one after the other": {stays: []stay{{"x", "a", at(1), at(2)}, {"x", "b", at(2), at(3)}}},
+		"two locks":           {stays: []stay{{"x", "a", at(1), at(5)}, {"y", "b", at(2), at(3)}}},
+		"both proven":         {stays: []stay{{"x", "a", at(1), at(5)}, {"x", "b", at(2), at(3)}}, n: 1, proven: true, weakest: gate.Proven},
+		"one of them":         {stays: []stay{{"x", "c", at(1), at(5)}, {"x", "b", at(2), at(3)}}, n: 1, weakest: gate.Zero},
+		"told too late":       {stays: []stay{{"x", "late", at(1), at(5)}, {"x", "b", at(2), at(3)}}, n: 1, weakest: gate.None},
+		"never asked":         {stays: []stay{{"x", "nobody", at(1), at(5)}, {"x", "b", at(2), at(3)}}, n: 1, weakest: gate.None},
+	} {
+		found := (&ledger{stays: c.stays}).overlaps(w)
+		if len(found) != c.n {
+			t.Errorf("%s: %v", name, found)
+		} else if c.n > 0 && (found[0].proven() != c.proven || min(found[0].pa, found[0].pb) != c.weakest) {
+			t.Errorf("%s: %v", name, found[0])
+		}
+	}
+}

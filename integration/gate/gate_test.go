@@ -1,0 +1,92 @@
+package gate_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/gate"
+	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
+)
+
+func TestMain(m *testing.M) { testbed.Main(m, "2") }
+
+func dial(t *testing.T, addr string) redis.Conn {
+	t.Helper()
+	c, err := redis.Dial("tcp", addr, redis.DialReadTimeout(10*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func TestAMasterThatIsCutOffServesItsClientsOnly(t *testing.T) {
+	n := gate.New(t)
+	var gates []*gate.Gate
+	var nodes, sentinels [3]redistest.Front
+	seen := make(chan faultproxy.Exchange, 1000)
+	for i := range nodes {
+		g := n.Gate(func(e faultproxy.Exchange) { seen <- e })
+		gates = append(gates, g)
+		nodes[i], sentinels[i] = g.Front(), gate.WatcherFront(i)
+	}
+	set := redistest.StartSentinelsFronted(t, redistest.SentinelPasswords{}, nodes, sentinels)
+	if set.Master() != set.Nodes[0] {
+		t.Fatal("the Sentinels do not name the gate's server")
+	}
+	c := dial(t, gates[0].Addr())
+	put := func(value string, want int64) {
+		t.Helper()
+		testbed.Do(t, c, "SET", "k", value)
+		if n := testbed.Do(t, c, "WAIT", 2, 1000); n != want {
+			t.Errorf("%v replicas have %q, want %d", n, value, want)
+		}
+	}
+	put("a", 2)
+	n.Isolate(gates[0].Host())
+	put("b", 0)
+	next := set.AwaitMaster(set.Nodes[0])
+	if v, err := redis.String(next.Dial(t).Do("GET", "k")); v != "a" || err != nil {
+		t.Errorf("the next master has %q, %v", v, err)
+	}
+	n.Isolate()
+	testbed.Receive(t, "a command that passed", seen)
+	if !testbed.Eventually(func() bool {
+		info, err := redis.String(set.Nodes[0].Dial(t).Do("INFO", "replication"))
+		return err == nil && strings.Contains(info, "role:slave") && strings.Contains(info, "master_link_status:up")
+	}) {
+		t.Error("the former master does not follow the next, though they reach each other again")
+	}
+	gates[0].Refuse(true)
+	if _, err := dial(t, gates[0].Addr()).Do("PING"); err == nil {
+		t.Error("a client was served while clients are refused")
+	}
+}
+
+func TestAClusterElectsAnotherMasterForOneThatIsCutOff(t *testing.T) {
+	n := gate.New(t)
+	var gates []*gate.Gate
+	c := topologytest.StartReplicatedFronted(t, time.Second, func(int) redistest.Front {
+		gates = append(gates, n.Gate(nil))
+		return gates[len(gates)-1].ClusterFront()
+	}, 1, 1, 1)
+	if reply := testbed.Do(t, dial(t, gates[0].Addr()), "PING"); reply != "PONG" {
+		t.Errorf("the server behind the gate: %v", reply)
+	}
+	n.Isolate(gates[0].Host())
+	replica := c.Replica(0)
+	if !testbed.Eventually(func() bool { return c.KnowsMaster(1, replica) && c.KnowsMaster(2, replica) }) {
+		t.Fatal("nobody took over")
+	}
+	if c.KnowsMaster(0, replica) {
+		t.Error("the server that is cut off knows of it")
+	}
+	n.Isolate()
+	c.AwaitReplica(0)
+}

@@ -1,0 +1,77 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// residueOfSet is Residue of several servers.
+func (s *Stage) residueOfSet() {
+	s.set.settling.Wait()
+	lease := s.Watchdog + 2*time.Second
+	s.eventually(lease, "locks are left", func() error {
+		left, _ := s.leftInSet()
+		return left
+	})
+	if _, java := s.leftInSet(); java != nil {
+		s.Logf("note: Redisson keeps what nobody holds: %v", java)
+	}
+	s.eventually(unsubscribed, "channels are left", s.channelsOfSet)
+	s.eventually(5*time.Second, "connections are left", func() error { return s.connectionsOfSet(goConnections * len(s.gos)) })
+	s.closeClients()
+	s.eventually(lease, "locks are left after the end", func() error { return errors.Join(s.leftInSet()) })
+	s.eventually(5*time.Second, "connections are left after the end", func() error { return s.connectionsOfSet(0) })
+}
+
+// leftInSet is left of all masters.
+func (s *Stage) leftInSet() (others, java error) {
+	for _, n := range s.set.masters() {
+		keys, err := redis.Strings(do(n, "KEYS", LockName(0)[:len(LockName(0))-1]+"*"))
+		others = errors.Join(others, err)
+		for _, key := range keys {
+			owners, err := redis.StringMap(do(n, "HGETALL", key))
+			others = errors.Join(others, err)
+			for owner, count := range owners {
+				held := fmt.Errorf("%s at %s is held %s times by %s", key, n.Addr(), count, owner)
+				if s.isJavas(owner) {
+					java = errors.Join(java, held)
+				} else {
+					others = errors.Join(others, held)
+				}
+			}
+		}
+	}
+	return others, java
+}
+
+// channelsOfSet are those that somebody is subscribed to, but for what Sentinels tell one another.
+func (s *Stage) channelsOfSet() (err error) {
+	for _, n := range s.set.nodes {
+		for _, list := range []string{"CHANNELS", "SHARDCHANNELS"} {
+			names, e := redis.Strings(do(n, "PUBSUB", list))
+			err = errors.Join(err, e)
+			for _, name := range names {
+				if strings.HasPrefix(name, "redisson_") {
+					err = errors.Join(err, fmt.Errorf("%s at %s", name, n.Addr()))
+				}
+			}
+		}
+	}
+	return err
+}
+
+// connectionsOfSet compares the Go clients' connections to each server with what may be.
+func (s *Stage) connectionsOfSet(most int) (err error) {
+	for _, n := range s.set.nodes {
+		list, e := redis.String(do(n, "CLIENT", "LIST"))
+		err = errors.Join(err, e)
+		if found := strings.Count(list, " name=rlock "); found > most {
+			err = errors.Join(err, fmt.Errorf("%s has %d: %s", n.Addr(), found, list))
+		}
+	}
+	return err
+}

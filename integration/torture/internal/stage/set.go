@@ -1,0 +1,302 @@
+package stage
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/gate"
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
+	"github.com/rlock-go/redisson/integration/torture/internal/history"
+	"github.com/rlock-go/redisson/integration/torture/internal/schedule"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
+)
+
+// set is several servers that share the locks, each behind a gate.
+type set struct {
+	url     string
+	network *gate.Network
+	gates   []*gate.Gate
+	witness *gate.Witness
+	clock   machineclock.Clock
+	nodes   []*redistest.Server
+	watched *redistest.SentinelSet // nil in a cluster
+	cluster *topologytest.Cluster  // nil behind Sentinels
+
+	settling sync.WaitGroup // failovers that are over for clients, and not for all servers
+	busy     sync.Mutex     // held by one of them
+	moved    map[uint16]time.Time
+}
+
+// buildSet starts a set of a topology.
+func buildSet(t testing.TB, topology string) *set {
+	s := &set{network: gate.New(t), witness: gate.NewWitness(), clock: machineclock.New(), moved: map[uint16]time.Time{}}
+	front := func(i int) *gate.Gate {
+		g := s.network.Gate(func(e faultproxy.Exchange) { s.witness.See(i, e) })
+		s.gates = append(s.gates, g)
+		return g
+	}
+	if topology == schedule.Sentinel {
+		var nodes, sentinels [3]redistest.Front
+		for i := range nodes {
+			nodes[i], sentinels[i] = front(i).Front(), gate.WatcherFront(i)
+		}
+		s.watched = redistest.StartSentinelsFronted(t, redistest.SentinelPasswords{}, nodes, sentinels)
+		s.nodes, s.url = s.watched.Nodes, s.watched.URL()
+		return s
+	}
+	const dead = 2 * time.Second
+	s.cluster = topologytest.StartReplicatedFronted(t, dead, func(i int) redistest.Front { return front(i).ClusterFront() }, 1, 1, 1)
+	s.nodes, s.url = s.cluster.Servers, s.cluster.ClusterURL()
+	return s
+}
+
+// spared tells whether a failover that began at from can't have taken a lock from its owner: all replicas that were asked
+// had acknowledged it, before its caller knew of it. The former master may have kept some of its replicas for a while, and
+// whoever connects to it then asks only those: of what was granted since, all must have been asked.
+func (s *set) spared(owner string, returned, from int64) bool {
+	at := s.clock.Time(returned)
+	return s.witness.Of(owner, at) == gate.Proven && (returned < from || s.cluster != nil || s.witness.Asked(owner) == len(s.nodes)-1)
+}
+
+var ownerForm = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}:[0-9]+`)
+
+// Acknowledged is what WAIT answered to the owners that a text names.
+func (s *Stage) Acknowledged(text string) (b string) {
+	if s.set == nil {
+		return ""
+	}
+	for _, owner := range ownerForm.FindAllString(text, 4) {
+		for _, line := range s.set.witness.History(owner) {
+			b += "\n      " + owner + ": " + line
+		}
+	}
+	return b
+}
+
+// do sends a command to one server, past all gates.
+func do(s *redistest.Server, command string, args ...any) (any, error) {
+	c, err := redis.Dial("tcp", s.Addr(), redis.DialClientName(stageName), redis.DialConnectTimeout(time.Second),
+		redis.DialReadTimeout(5*time.Second), redis.DialWriteTimeout(time.Second))
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return c.Do(command, args...)
+}
+
+// masters are the servers that call themselves so.
+func (s *set) masters() (all []*redistest.Server) {
+	for _, n := range s.nodes {
+		if n.Pid() == 0 {
+			continue
+		}
+		if role, err := redis.Values(do(n, "ROLE")); err == nil && len(role) > 0 && fmt.Sprintf("%s", role[0]) == "master" {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// gateOf is the gate of one of the masters.
+func (s *set) gateOf(row int) *gate.Gate {
+	all := s.masters()
+	if len(all) == 0 {
+		return nil
+	}
+	for i, n := range s.nodes {
+		if n == all[row%len(all)] {
+			return s.gates[i]
+		}
+	}
+	return nil
+}
+
+// onMasters sends a command to all of them.
+func (s *set) onMasters(command string, args ...any) error {
+	for _, n := range s.masters() {
+		if _, err := do(n, command, args...); err != nil {
+			return fmt.Errorf("%s %s: %w", n.Addr(), command, err)
+		}
+	}
+	return nil
+}
+
+// playSet carries a fault of the servers out.
+func (s *Stage) playSet(f schedule.Fault) error {
+	set := s.set
+	switch f.Kind {
+	case schedule.KillSubscriptions:
+		return set.onMasters("CLIENT", "KILL", "TYPE", "pubsub")
+	case schedule.FlushScripts:
+		return set.onMasters("SCRIPT", "FLUSH")
+	case schedule.PauseClients:
+		err := set.onMasters("CLIENT", "PAUSE", f.For.Milliseconds(), "ALL")
+		time.Sleep(f.For)
+		return err
+	case schedule.FlushAll:
+		defer s.Book.Voiding(history.Every, string(f.Kind))()
+		return set.onMasters("FLUSHALL")
+	case schedule.Force:
+		defer s.Book.Voiding(f.Lock, string(f.Kind))()
+		return s.force(f.Lock)
+	case schedule.MoveSlot:
+		set.moveSlot(f)
+	case schedule.Failover, schedule.KillMaster, schedule.StopServer:
+		if !set.busy.TryLock() {
+			s.Logf("note: %v: the last failover is not over", f)
+			return nil
+		}
+		var twice atomic.Bool
+		from := machineclock.Now()
+		over := s.Book.VoidingUnless(history.Every, string(f.Kind), func(owner string, returned int64) bool {
+			return !twice.Load() && set.spared(owner, returned, from)
+		})
+		if set.cluster != nil {
+			set.failCluster(f)
+			over()
+			set.busy.Unlock()
+			return nil
+		}
+		next := set.failWatched(f)
+		set.settling.Go(func() {
+			// All clients have heard of it by then.
+			time.Sleep(heard)
+			// On a busy machine Sentinels may fail over once more, to the server that came back empty.
+			if now := set.watched.Master(); next != nil && now != nil && now != next {
+				s.Logf("note: %v: the Sentinels moved the master more than once", f)
+				twice.Store(true)
+				set.watched.AwaitSettled()
+			}
+			over()
+			set.watched.AwaitSettled()
+			set.busy.Unlock()
+		})
+	}
+	return nil
+}
+
+// heard is how long after a failover somebody may still use the former master.
+const heard = 3 * time.Second
+
+// failWatched returns when most Sentinels name another master, and which. Behind a pause there may be either.
+func (s *set) failWatched(f schedule.Fault) (next *redistest.Server) {
+	former := s.watched.Master()
+	if former == nil {
+		return nil
+	}
+	switch f.Kind {
+	case schedule.Failover:
+		s.watched.Failover(s.watched.Sentinels[f.Row%len(s.watched.Sentinels)])
+		next = s.watched.AwaitMaster(former)
+	case schedule.KillMaster:
+		former.Kill()
+		next = s.watched.AwaitMaster(former)
+		former.Restart()
+	case schedule.StopServer:
+		former.Pause()
+		time.Sleep(f.For)
+		former.Resume()
+	}
+	return next
+}
+
+// failCluster returns when all servers agree again, and each master has its replica.
+func (s *set) failCluster(f schedule.Fault) {
+	c := s.cluster
+	slot := codec.Slot(LockName(f.Lock))
+	if !within(patience, func() bool { return c.MasterOf(slot) >= 0 }) {
+		return
+	}
+	master := c.MasterOf(slot)
+	const shards = 3
+	other := (master + shards) % (2 * shards)
+	switch f.Kind {
+	case schedule.Failover:
+		// A replica may give it up, if the master is busy.
+		for range 5 {
+			if _, err := do(c.Servers[other], "CLUSTER", "FAILOVER"); err == nil &&
+				within(6*time.Second, func() bool { return c.MasterOf(slot) == other }) {
+				c.AwaitReplica(master)
+				return
+			}
+		}
+	case schedule.KillMaster:
+		c.Servers[master].Kill()
+		c.AwaitMaster(other)
+		c.Rejoin(master)
+	case schedule.StopServer:
+		c.Servers[master].Pause()
+		time.Sleep(f.For)
+		c.Servers[master].Resume()
+		// It may have been taken for dead.
+		within(patience, func() bool { return c.MasterOf(slot) >= 0 })
+		if now := c.MasterOf(slot); now == other {
+			c.AwaitReplica(master)
+		}
+	}
+}
+
+// settles is how long a slot stays where it is: servers that hear an old claim late believe it.
+const settles = 2 * time.Second
+
+// moveSlot has a lock's slot leave its master, and lie in two places for a while.
+func (s *set) moveSlot(f schedule.Fault) {
+	c := s.cluster
+	slot := codec.Slot(LockName(f.Lock))
+	from := c.MasterOf(slot)
+	to := -1
+	for i := range c.Servers {
+		if i != from && len(c.Slots(i)) > 0 {
+			to = i
+		}
+	}
+	if from < 0 || to < 0 || time.Since(s.moved[slot]) < settles {
+		return
+	}
+	c.Begin(slot, from, to)
+	time.Sleep(f.For / 2)
+	c.MoveKeys(slot, from, to, 100)
+	time.Sleep(f.For / 2)
+	for c.MoveKeys(slot, from, to, 100) > 0 {
+	}
+	c.End(slot, from, to)
+	s.moved[slot] = time.Now()
+	// What MIGRATE brought has no WAIT: the next failover must not meet it on its way.
+	within(patience, func() bool { return synced(c.Servers[to]) })
+}
+
+// synced tells whether all replicas of a master have acknowledged all that it has written.
+func synced(master *redistest.Server) bool {
+	info, err := redis.String(do(master, "INFO", "replication"))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(info, "master_repl_offset:")
+	offset, _, _ := strings.Cut(rest, "\r")
+	var written, acked int64
+	fmt.Sscan(offset, &written)
+	_, rest, found := strings.Cut(info, "offset=")
+	offset, _, _ = strings.Cut(rest, ",")
+	fmt.Sscan(offset, &acked)
+	// Between two questions more may be written; what was there a second ago is what counts.
+	return found && acked > 0 && written-acked < 4096
+}
+
+func within(most time.Duration, state func() bool) bool {
+	for end := time.Now().Add(most); !state(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
