@@ -231,7 +231,9 @@ func WithNameMapper(m NameMapper) Option {
 // also counted now and then, and one that has gone is waited for a minute longer;
 // if none is left, for as long as the master stays. After an unlock that none acknowledged
 // they are asked once more, and then it is reported, though the master has
-// released the lock; so is one whose answer of the replicas was lost. Default is
+// released the lock; so is one whose answer of the replicas was lost. A renewal or
+// an Extend that none acknowledged is not relied on: the hold is lost if none does
+// for a lease. Default is
 // on for redis+sentinel:// and redis+cluster://, and off for a redis:// URL and a
 // pool, which are Redisson's single mode.
 func WithReplicaSync(on bool) Option {

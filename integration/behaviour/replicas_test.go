@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
@@ -109,6 +110,47 @@ func TestUnlockThatNoReplicaAcknowledgesCountsOnce(t *testing.T) {
 	if n := r.Number("EXISTS", l.Name()); n != 0 {
 		t.Error("the key is still there")
 	}
+}
+
+// What no replica acknowledges is not relied on: the next master would know of the lease before.
+func TestExtensionThatNoReplicaAcknowledgesIsNotReliedOn(t *testing.T) {
+	r, replica := replicated(t)
+	h := r.Lock(r.open(rlock.WithReplicaSync(true)).NewLock(r.name()), rlock.Lease(patience))
+	until := h.ValidUntil()
+	replica.Pause()
+	defer replica.Resume()
+	if err := h.Extend(t.Context(), 2*patience); err == nil || !strings.Contains(err.Error(), "no replica acknowledged") {
+		t.Errorf("Extend: %v", err)
+	}
+	if now := h.ValidUntil(); now.After(until.Add(time.Millisecond)) { // two clocks are read
+		t.Errorf("relied on until %v, and before until %v", now, until)
+	}
+	replica.Resume()
+	r.Unlock(h)
+}
+
+// The key lives on at this master; whoever is cut off together with it must not go by that.
+func TestRenewalThatNoReplicaAcknowledgesIsNotReliedOn(t *testing.T) {
+	r, replica := replicated(t)
+	const lease = 6 * time.Second
+	l := r.open(rlock.WithReplicaSync(true), rlock.WithWatchdogTimeout(lease)).NewLock(r.name())
+	h := r.Lock(l)
+	first := h.ValidUntil()
+	replica.Pause()
+	defer replica.Resume()
+	r.Becomes("it is renewed at the master", func() bool {
+		return !first.Before(time.Now()) && int64(r.Number("PTTL", l.Name())) > (time.Until(first)+lease/4).Milliseconds()
+	})
+	testbed.Receive(t, "the hold is lost", h.Done())
+	if err := h.Err(); !errors.Is(err, rlock.ErrLeaseLost) || h.ValidUntil().After(first.Add(time.Millisecond)) {
+		t.Errorf("lost by %v, relied on until %v, and before until %v", err, h.ValidUntil(), first)
+	}
+	replica.Resume()
+	r.Do("DEL", l.Name())
+	again := r.Lock(l)
+	first = again.ValidUntil()
+	r.Becomes("the next hold is renewed", func() bool { return again.ValidUntil().After(first) })
+	r.Unlock(again)
 }
 
 // A replica that is gone is counted out once nobody acknowledged; with none left there is nothing to wait for.

@@ -13,6 +13,16 @@ var releasing = []defect{
 		by:    tests{"TestR1RepetitionThatFindsNothingIsNotHeldOnlyIfTheUnlockCouldRun"},
 	},
 	{
+		what: "a renewal that no replica acknowledged is relied on", guards: "H1",
+		edits: edits{{In: "renewal.Done", If: "mine[i] && unreplicated", Put: "false && unreplicated"}},
+		by:    tests{"TestRenewalThatNoReplicaAcknowledgesIsNotReliedOn"},
+	},
+	{
+		what: "an extension that no replica acknowledged is relied on", guards: "H1",
+		edits: edits{{In: "extension.answered", Case: "r.Unreplicated()", Put: "false"}},
+		by:    tests{"TestExtensionThatNoReplicaAcknowledgesIsNotReliedOn"},
+	},
+	{
 		what: "the latch of a repeated unlock is deleted although its first send may still arrive", guards: "R1",
 		edits: edits{{In: "release.answered", Expr: "!q.MayArrive", Put: "true"}},
 		by:    tests{"TestR1WithheldUnlockDoesNotCountTwice"},

@@ -257,6 +257,10 @@ func (e *extension) answered(r *command.Request) {
 		// Lost or released while the answer was on its way.
 		st.mayHaveSet(r.Wire.Sent, e.lease)
 		e.finishTooLate(h.ended)
+	case r.Unreplicated():
+		// The next master may know of the former lease only.
+		e.mayHaveRun(r)
+		e.finish(fmt.Errorf("extended, but %w; what is relied on is the shorter lease", errUnreplicated))
 	default:
 		h.until = later(r.Wire.Sent, e.d)
 		h.end = watchdog.Trust(r.Wire.Sent, e.d)

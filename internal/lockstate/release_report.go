@@ -108,6 +108,9 @@ func (r *release) uncertain() error {
 	if r.once && !r.st.n.s.c.Closed() && r.st.n.now() <= r.req.Until {
 		then = "it is repeated while the lease lasts"
 	}
+	if r.failed == nil {
+		return fmt.Errorf("%w: the unlock was sent and is still without an answer; %s", ErrUncertain, then)
+	}
 	return fmt.Errorf("%w: the unlock was sent and never answered; %s: %w", ErrUncertain, then, r.failed)
 }
 

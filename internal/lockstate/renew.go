@@ -164,8 +164,15 @@ func (r *renewal) Done(q *command.Request) {
 		r.freeCommandQueues()
 		return
 	}
+	unreplicated := q.Unreplicated()
 	for i := range r.subs {
 		sub := &r.subs[i]
+		if mine[i] && unreplicated {
+			// It is tried again while trust lasts. A client that is cut off together
+			// with its master would else trust what the next master has dropped.
+			r.answer(sub.i, watchdog.Answer{Result: watchdog.Failed, Err: errUnreplicated})
+			continue
+		}
 		if len(sub.more) > 0 || sub.renewed {
 			r.renewMore(sub, mine[i], q.Wire.Sent)
 			continue
