@@ -22,6 +22,10 @@ type group struct {
 	queue
 	number int
 	pos    int // in order
+
+	// Those that come to a group of more than a batch are renewed together too.
+	newest time.Duration // when those that came last are due
+	room   int           // how many more may be due then
 }
 
 func newGroups(of func(Holder) int, s *schedule) groups {
@@ -126,13 +130,17 @@ func (s *groups) drop() {
 	s.n, s.by, s.order = 0, nil, nil
 }
 
-// join has l renewed together with its group, and reports whether it has one
-// that fits into a batch with l. Where too many others are due then, the whole
+// join has l renewed together with its group, if it has one already and that is
+// due before l. Where too many others are due then, the whole
 // group moves to where there is room, which is earlier. l must be in no queue.
 func (w *Watchdog) join(l *Lease) bool {
 	g := w.due.find(l)
-	if g == nil || len(g.items) >= MaxBatch || g.first() > l.renewAt {
+	switch {
+	case g == nil || g.first() > l.renewAt:
 		return false
+	case len(g.items) >= MaxBatch:
+		w.joinNewest(g, l)
+		return true
 	}
 	if at := g.first(); !w.schedule.hasRoom(at) {
 		if room := w.schedule.fitAll(at, w.clock.Now()+w.third/16, len(g.items)+1); room < at {
@@ -141,6 +149,16 @@ func (w *Watchdog) join(l *Lease) bool {
 	}
 	l.renewAt = g.first()
 	return true
+}
+
+// joinNewest is join for a group that has a batch already.
+func (w *Watchdog) joinNewest(g *group, l *Lease) {
+	now := w.clock.Now()
+	if g.room == 0 || g.newest <= now || g.newest > l.renewAt {
+		g.newest, g.room = w.schedule.fitAll(l.renewAt, now+w.third/16, MaxBatch), MaxBatch
+	}
+	g.room--
+	l.renewAt = g.newest
 }
 
 // moveTo has all leases of g due at an instant that is before that of each.

@@ -200,10 +200,10 @@ func (l *Lease) schedule(from time.Duration) {
 // others are due then. What it follows was sent at from. l must be in no queue.
 func (l *Lease) spread(from time.Duration) {
 	w := l.watchdog
-	if w.due.of != nil && w.join(l) {
+	if l.renewAt == Never || w.due.of != nil && w.join(l) {
 		return
 	}
-	if l.renewAt != Never && w.schedule.hasBatch(l.renewAt) {
+	if w.schedule.hasBatch(l.renewAt) {
 		l.renewAt = w.schedule.fit(l.renewAt, max(w.clock.Now(), later(from, w.third/16)))
 	}
 }
