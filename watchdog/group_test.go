@@ -119,6 +119,59 @@ func TestLeaseWithoutRenewalStaysOutOfItsGroup(t *testing.T) {
 	})
 }
 
+// A lease whose renewal failed once is renewed apart, and with the others of its
+// group from the next time on, however far its own time is from theirs.
+func TestLeaseThatRecoveredComesBackToItsGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newGrouped(t, nil)
+		var odd *Lease
+		until := third + 6*time.Second
+		w.reply = func(c call) {
+			for i, l := range c.batch {
+				if l == odd && c.at < until {
+					c.answer(i, failed)
+				} else {
+					c.answer(i, Answer{Result: Renewed, Sent: c.at, TTL: testTTL})
+				}
+			}
+		}
+		for range 3 {
+			odd = w.hold(7)
+		}
+		time.Sleep(2*third - time.Second)
+		synctest.Wait()
+		tries := len(w.times)
+		time.Sleep(2 * third)
+		synctest.Wait()
+		wantTimes(t, "batches after its recovery", w.times[tries:], 2*third, 3*third)
+		if w.leases != tries+2+6 {
+			t.Errorf("%d renewals in %d batches", w.leases, len(w.times))
+		}
+	})
+}
+
+// A lease that came while its group was being renewed has a time of its own, until
+// the others are due next.
+func TestLeaseThatCameDuringARenewalIsDrawnIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newGrouped(t, nil)
+		w.reply = func(c call) {
+			time.AfterFunc(7*time.Second, func() { always(renewed)(c) })
+		}
+		for range 3 {
+			w.hold(7)
+		}
+		time.Sleep(third + 5500*time.Millisecond)
+		w.hold(7)
+		time.Sleep(4*third - w.w.clock.Now() - time.Second)
+		synctest.Wait()
+		wantTimes(t, "batches", w.times, third, 2*third, 3*third)
+		if w.leases != 3+4+4 {
+			t.Errorf("%d renewals", w.leases)
+		}
+	})
+}
+
 // A group of one more than a batch.
 func TestGroupOfMoreThanABatch(t *testing.T) {
 	for name, over := range map[string]time.Duration{"at once": 0, "within a third": third} {

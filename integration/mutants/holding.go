@@ -18,6 +18,16 @@ var holding = []defect{
 		by:    tests{"TestH2PoisonedKeySpoilsNoOthersLease"},
 	},
 	{
+		what: "leases of one slot are renewed each for itself", guards: "renewals of a cluster",
+		edits: edits{{In: "lockstate.renewGroup", If: "top.SpansSlots()", Put: "true"}},
+		by:    tests{"TestHoldsOfASlotAreRenewedByOneScript"},
+	},
+	{
+		what: "a group's leases are drawn in a sixth ahead only", guards: "renewals of a cluster",
+		edits: edits{{In: "Watchdog.takeDue", Stmt: "until = Never", Put: "_ = until"}},
+		by:    tests{"TestLeaseThatCameDuringARenewalIsDrawnIn"},
+	},
+	{
 		what: "Err waits for the watchdog instead of reading the clock", guards: "H3",
 		edits: edits{{In: "lockstate.Hold.Err", Stmt: "return h.check()", Put: "return h.ended"}},
 		by:    tests{"TestH3ErrReadsTheClockItself"},
