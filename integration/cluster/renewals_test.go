@@ -67,7 +67,8 @@ func TestHoldsOfASlotAreRenewedByOneScript(t *testing.T) {
 				after[i] = evalsOf(t, c.Conn(i))
 				calls, took := after[i].calls-before[i].calls, after[i].took-before[i].took
 				total += calls
-				t.Logf("server %d: %d scripts in %v, %v each", i, calls, thirds*third, took/time.Duration(max(calls, 1)))
+				t.Logf("server %d: %d scripts in %v, %v each; %.2f s of its processor", i, calls, thirds*third,
+					took/time.Duration(max(calls, 1)), after[i].processor-before[i].processor)
 			}
 			for _, h := range all {
 				if err := h.Err(); err != nil {
@@ -127,11 +128,13 @@ func each(n int, f func(int)) {
 type evals struct {
 	calls int
 	took  time.Duration
+
+	processor float64 // seconds that the server ran for anything
 }
 
 func evalsOf(t *testing.T, c redis.Conn) (e evals) {
 	t.Helper()
-	info, err := redis.String(c.Do("INFO", "commandstats"))
+	info, err := redis.String(c.Do("INFO", "all"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,5 +144,13 @@ func evalsOf(t *testing.T, c redis.Conn) (e evals) {
 		t.Fatalf("no count of scripts: %v", err)
 	}
 	e.took = time.Duration(us) * time.Microsecond
+	for _, label := range []string{"used_cpu_sys:", "used_cpu_user:"} {
+		_, rest, _ := strings.Cut(info, label)
+		var s float64
+		if _, err := fmt.Sscan(rest, &s); err != nil {
+			t.Fatalf("%s %v", label, err)
+		}
+		e.processor += s
+	}
 	return e
 }

@@ -41,7 +41,7 @@ var holding = []defect{
 		what: "a lease is renewed before its acquire is answered", guards: "H5",
 		edits: edits{
 			{In: "attempt.begin", Call: "st.commandLease", Before: "st.lease.Live(later(n.now(), own), n.now(), 1<<62)"},
-			{In: "State.renewNow", If: "st.lease != l || !st.beginRenewal()", Put: "!st.beginRenewal() && false || st.lease != l"},
+			{In: "State.scripts", If: "st.lease != l || !st.beginRenewal()", Put: "!st.beginRenewal() && false || st.lease != l"},
 		},
 		by: tests{"TestH5PendingLeaseIsNotRenewed"},
 	},
@@ -57,7 +57,7 @@ var holding = []defect{
 	},
 	{
 		what: "a renewal does not wait for its owner's open command", guards: "H6",
-		edits: edits{{In: "State.renewNow", If: "st.lease != l || !st.beginRenewal()", Put: "!st.beginRenewal() && false || st.lease != l"}},
+		edits: edits{{In: "State.scripts", If: "st.lease != l || !st.beginRenewal()", Put: "!st.beginRenewal() && false || st.lease != l"}},
 		by:    tests{"TestH6RenewalWaitsForAnOpenCommand"},
 	},
 }
