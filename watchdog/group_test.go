@@ -97,7 +97,7 @@ func TestLeaseThatEndsLeavesItsGroup(t *testing.T) {
 		}
 		w.w.mu.Lock()
 		defer w.w.mu.Unlock()
-		if d := &w.w.due; d.n != 0 || len(d.by) != 0 || len(d.order) != 0 || d.schedule.total != 0 {
+		if d := w.w.due; d.n != 0 || len(d.by) != 0 || len(d.order) != 0 || d.schedule.total != 0 {
 			t.Errorf("%d leases, %d groups, %d scheduled are left", d.n, len(d.by), d.schedule.total)
 		}
 	})

@@ -28,8 +28,8 @@ type group struct {
 	room   int           // how many more may be due then
 }
 
-func newGroups(of func(Holder) int, s *schedule) groups {
-	return groups{of: of, schedule: s, one: group{queue: queue{name: inDue, schedule: s}}}
+func newGroups(of func(Holder) int, s *schedule) *groups {
+	return &groups{of: of, schedule: s, one: group{queue: queue{name: inDue, schedule: s}}}
 }
 
 // find is l's group, nil if none of its leases is here.

@@ -70,7 +70,7 @@ type Watchdog struct {
 	// short computations only, never while renewBatch or a Holder runs.
 	mu       sync.Mutex
 	arrivals arrivals  // live leases that are in no queue yet
-	due      groups    // renewing leases by their next renewal
+	due      *groups   // renewing leases by their next renewal
 	retry    queue     // those whose last one failed, by their next try
 	ends     queue     // all other live leases that were looked at, by alarm or expiry
 	schedule *schedule // of the due ones
