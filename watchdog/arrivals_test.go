@@ -24,7 +24,7 @@ func (w *world) waiting() (all []*Lease) {
 func (w *world) queued() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.due.items) + len(w.retry.items) + len(w.ends.items)
+	return w.due.n + len(w.retry.items) + len(w.ends.items)
 }
 
 func TestLeaseThatIsForgottenSoonIsNeverQueued(t *testing.T) {

@@ -19,11 +19,12 @@
 //
 // # What is guaranteed
 //
-//   - A renewing lease is renewed each third of the TTL, to 100 ns, or earlier,
+//   - A renewing lease is renewed each third of the TTL, to 100 ns (with groups
+//     to half a slot of the schedule), or earlier,
 //     and has one renewal in flight at most. A failed renewal is repeated while trust
 //     lasts. After a lease's renewUntil none starts.
-//   - n leases cost no more than n/100 + 1 batches in any stretch of a third
-//     while none comes, goes or fails, and these are evenly spread over it.
+//   - n leases of one group cost no more than n/100 + 1 batches in any stretch of
+//     a third while none comes, goes or fails, and these are evenly spread over it.
 //   - A lease is lost when its trust ends by the clock, or when the server
 //     says "not yours", and for no other reason. The clock alone decides: once
 //     expiry has passed, no late answer and no call revives the lease, even if
@@ -60,6 +61,23 @@
 // rounded up. Retries travel in batches of their own, so that a lease whose
 // renewal always fails can neither spoil the batches of others nor draw them
 // in ahead of time.
+//
+// # Groups
+//
+// In a cluster one script renews keys of one slot only. [Options].Group tells the
+// watchdog of such limits. Then the leases of a group are renewed together: a
+// lease gets the renewal time of its group, which is earlier than its own, and
+// whoever is due takes the others of its group along, however early that is for
+// them. Groups of more than a hundred have several such times. So the commands
+// of a third are no more than groups, and one for each further hundred leases of
+// a group; while leases come, some more. A group is an entry of a heap of groups, with a heap of
+// its leases; like any place it is given when a lease stops being new, not when
+// it becomes live. Where a group grows and too many others are due at its time,
+// the whole group moves to an earlier one.
+//
+// A batch has whole groups, as splitting one would be a command more. Where many
+// come during a third, a renewal can thus be late by half a slot of the schedule
+// (see below), 5 ms of a TTL of 30 s.
 //
 // # How the load is spread
 //

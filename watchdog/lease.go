@@ -196,11 +196,14 @@ func (l *Lease) schedule(from time.Duration) {
 	l.spread(from)
 }
 
-// spread moves the renewal a little earlier if too many others are due then.
-// What it follows was sent at from. l must be in no queue.
+// spread moves the renewal to that of its group, or a little earlier if too many
+// others are due then. What it follows was sent at from. l must be in no queue.
 func (l *Lease) spread(from time.Duration) {
 	w := l.watchdog
-	if l.renewAt != Never && w.schedule.hasBatch(l.renewAt) {
+	if l.renewAt == Never || w.due.of != nil && w.join(l) {
+		return
+	}
+	if w.schedule.hasBatch(l.renewAt) {
 		l.renewAt = w.schedule.fit(l.renewAt, max(w.clock.Now(), later(from, w.third/16)))
 	}
 }

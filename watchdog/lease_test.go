@@ -317,7 +317,7 @@ func TestLiveLeaseNeedsOneItem(t *testing.T) {
 	for range 50_000 {
 		w.Register(nobody{}).Live(Trust(0, testTTL), 0, Never)
 	}
-	if n := cap(w.due.items) + cap(w.retry.items) + cap(w.ends.items); n > 50_000*5/4 {
+	if n := cap(w.due.one.items) + cap(w.retry.items) + cap(w.ends.items); n > 50_000*5/4 {
 		t.Fatalf("room for %d", n)
 	}
 }

@@ -108,6 +108,13 @@ func (q *queue) drop() {
 	q.items = nil
 }
 
+// close ends what is queued, for good.
+func (q *queue) close() {
+	for _, it := range q.items {
+		it.lease.state, it.lease.in, it.lease.pos = forgotten, inNone, 0
+	}
+}
+
 // fix puts it into the free place at i and moves it to where it belongs.
 func (q *queue) fix(i int, it item) {
 	if i > 0 && it.at < q.items[(i-1)/arity].at {

@@ -118,7 +118,7 @@ func TestH5HammeredByManyEachLossIsToldOnceAtMost(t *testing.T) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.due.items)+len(w.retry.items)+len(w.ends.items) != 0 {
+	if w.due.n+len(w.retry.items)+len(w.ends.items) != 0 {
 		t.Fatal("a queue is not empty")
 	}
 }

@@ -72,7 +72,7 @@ func (w *Watchdog) renewDue() bool {
 // called with mu held.
 func (w *Watchdog) take(now time.Duration) (b *batch, some bool) {
 	if w.nextDue() <= now {
-		b, some = w.takeFrom(&w.due, now, w.lead)
+		b, some = w.takeDue(now)
 		if b != nil {
 			w.resume = later(now, w.gap())
 		}
@@ -81,37 +81,66 @@ func (w *Watchdog) take(now time.Duration) (b *batch, some bool) {
 	if w.retry.first() <= now {
 		// Retries are sent apart, so that a lease that keeps failing is not in
 		// each batch of healthy ones and does not make them early.
-		return w.takeFrom(&w.retry, now, w.retryEvery/8)
+		return w.takeRetries(now)
 	}
 	return nil, false
 }
 
-// takeFrom moves up to MaxBatch leases from q into flight, those that are due
-// before now+ahead.
-func (w *Watchdog) takeFrom(q *queue, now, ahead time.Duration) (b *batch, some bool) {
-	for range MaxBatch {
-		if q.first() > later(now, ahead) || len(q.items) == 0 {
+// takeDue moves up to MaxBatch leases into flight, of the groups that are due
+// next, up to lead ahead. A group that fits is taken as a whole, however far
+// ahead: one command renews it, and from then on it is due together. It is not
+// split for want of room, as its other part would be a command more.
+func (w *Watchdog) takeDue(now time.Duration) (b *batch, some bool) {
+	for looked := 0; w.due.n > 0 && w.due.first() <= later(now, w.lead); {
+		g := w.due.front()
+		n, until := min(len(g.items), MaxBatch), later(now, w.lead)
+		if looked+n > MaxBatch {
 			break
 		}
+		if w.due.of != nil && len(g.items) <= MaxBatch {
+			until = Never
+		}
+		for ; n > 0 && g.first() <= until; n-- {
+			l := g.items[0].lease
+			w.due.removeFrom(g, l)
+			b = w.fly(b, l, now)
+			looked++
+		}
 		some = true
-		l := q.items[0].lease
-		q.remove(l)
-		if l.Expiry() <= now || l.renewUntil < now {
-			w.ends.set(l, l.end()) // to be told as lost; or past its maximum, to run out
-			continue
-		}
-		if b == nil {
-			// One delay for the whole batch keeps its retries together;
-			// another one for each batch keeps the batches apart.
-			b = &batch{delay: w.retryEvery + rand.N(w.retryEvery/4+1)}
-		}
-		l.attempt++
-		l.state = inFlight
-		w.ends.set(l, l.end())
-		b.leases[b.n], b.attempts[b.n] = l, l.attempt
-		b.n++
 	}
 	return b, some
+}
+
+// takeRetries moves up to MaxBatch leases into flight whose next try is due.
+func (w *Watchdog) takeRetries(now time.Duration) (b *batch, some bool) {
+	until := later(now, w.retryEvery/8)
+	for n := 0; n < MaxBatch && len(w.retry.items) > 0 && w.retry.first() <= until; n++ {
+		l := w.retry.items[0].lease
+		w.retry.remove(l)
+		b = w.fly(b, l, now)
+		some = true
+	}
+	return b, some
+}
+
+// fly adds a lease to b, which it makes if there is none so far, unless the
+// lease is not to be renewed any more.
+func (w *Watchdog) fly(b *batch, l *Lease, now time.Duration) *batch {
+	if l.Expiry() <= now || l.renewUntil < now {
+		w.ends.set(l, l.end()) // to be told as lost; or past its maximum, to run out
+		return b
+	}
+	if b == nil {
+		// One delay for the whole batch keeps its retries together;
+		// another one for each batch keeps the batches apart.
+		b = &batch{delay: w.retryEvery + rand.N(w.retryEvery/4+1)}
+	}
+	l.attempt++
+	l.state = inFlight
+	w.ends.set(l, l.end())
+	b.leases[b.n], b.attempts[b.n] = l, l.attempt
+	b.n++
+	return b
 }
 
 // nextDue is when the next batch of due leases may go. After the process or the
@@ -128,7 +157,7 @@ func (w *Watchdog) nextDue() time.Duration {
 // gap is the least time between two batches: half of what it would be if all
 // were evenly spread.
 func (w *Watchdog) gap() time.Duration {
-	return w.third / time.Duration(2*max(slotsPerThird, len(w.due.items)/MaxBatch))
+	return w.third / time.Duration(2*max(slotsPerThird, w.due.n/MaxBatch))
 }
 
 // answer handles the answer for one lease.
@@ -154,7 +183,7 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 		l.expiry.Store(int64(Trust(a.Sent, a.TTL)))
 		if l.renewAt != Never {
 			w.scheduleNext(l, a.Sent)
-			if l.renewAt != Never && len(w.due.items) >= MaxBatch {
+			if l.renewAt != Never && w.due.n >= MaxBatch {
 				// The same order again: what the server was given together lies
 				// together in its memory.
 				l.renewAt += time.Duration(i)

@@ -73,6 +73,9 @@ func (s *schedule) resize(room int) {
 // hasBatch reports whether a batch is due in the slot of at already.
 func (s *schedule) hasBatch(at time.Duration) bool { return s.count[s.slot(at)] >= MaxBatch }
 
+// hasRoom reports whether one more may be due in the slot of at.
+func (s *schedule) hasRoom(at time.Duration) bool { return int(s.count[s.slot(at)]) < s.room }
+
 // fit is the latest instant that has room, not later than due and not earlier
 // than earliest. If none has room, it is due.
 func (s *schedule) fit(due, earliest time.Duration) time.Duration {
@@ -90,14 +93,38 @@ func (s *schedule) fit(due, earliest time.Duration) time.Duration {
 			return due
 		}
 	}
-	// The second hundred of a slot goes into its middle, the next two into the
-	// middles of the halves. Leases a nanosecond apart keep the order in which
-	// they came: what a server was given together is close together in its
-	// memory.
+	return min(due, max(earliest, s.within(due, n)))
+}
+
+// fitAll is fit for n that are to be due together.
+func (s *schedule) fitAll(due, earliest time.Duration, n int) time.Duration {
+	back := min(int(due/s.width-earliest/s.width), slotsPerThird)
+	for {
+		for p := 0; p <= back; p++ {
+			more, ok := s.before((s.slot(due)-p)&(slots-1), back-p)
+			if p += more; !ok {
+				break
+			}
+			if at := s.within(due, p); int(s.count[s.slot(at)])+n <= s.room {
+				return min(due, max(earliest, at))
+			}
+		}
+		if back < 0 || s.total+n < s.room*slotsPerThird*3/4 {
+			return due
+		}
+		s.resize(s.room + MaxBatch)
+	}
+}
+
+// within is the instant for what is added to the slot that is n before due's. The
+// second hundred of a slot goes into its middle, the next two into the middles of
+// the halves. Leases a nanosecond apart keep the order in which they came: what a
+// server was given together is close together in its memory.
+func (s *schedule) within(due time.Duration, n int) time.Duration {
 	start := (due/s.width - time.Duration(n)) * s.width
 	count := s.count[s.slot(start)]
 	share := bits.Reverse8(uint8(count / MaxBatch))
-	return min(due, max(earliest, start+s.width*time.Duration(share)/256+time.Duration(count%MaxBatch)))
+	return start + s.width*time.Duration(share)/256 + time.Duration(count%MaxBatch)
 }
 
 // before is how many slots before p the nearest slot with room is, at most

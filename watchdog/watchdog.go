@@ -32,6 +32,11 @@ type Options struct {
 	// its length, but never by more than this. Default is 1 s.
 	MaxSleep time.Duration
 
+	// Group numbers the leases that one command can renew: those whose holders
+	// have the same number. It must always give the same for a holder, is called
+	// with the watchdog locked, and must not call it. Default is one group of all.
+	Group func(Holder) int
+
 	// Logger gets failed renewals at debug level and losses at warning level:
 	// ten at once, and then one each half minute, with the number of those
 	// that are told at debug level only as suppressed. Default is none.
@@ -65,7 +70,7 @@ type Watchdog struct {
 	// short computations only, never while renewBatch or a Holder runs.
 	mu       sync.Mutex
 	arrivals arrivals  // live leases that are in no queue yet
-	due      queue     // renewing leases by their next renewal
+	due      *groups   // renewing leases by their next renewal
 	retry    queue     // those whose last one failed, by their next try
 	ends     queue     // all other live leases that were looked at, by alarm or expiry
 	schedule *schedule // of the due ones
@@ -113,7 +118,7 @@ func New(renew RenewFunc, o Options) *Watchdog {
 	w.third = w.ttl / 3
 	w.lead = w.ttl / 6
 	w.schedule = newSchedule(w.third)
-	w.due = queue{name: inDue, schedule: w.schedule}
+	w.due = newGroups(o.Group, w.schedule)
 	if w.retryEvery <= 0 {
 		w.retryEvery = min(max(w.ttl/30, 10*time.Millisecond), time.Second)
 	}
@@ -214,11 +219,9 @@ func (w *Watchdog) Close() {
 	w.mu.Lock()
 	w.closed = true
 	w.settle()
-	for _, q := range []*queue{&w.due, &w.retry, &w.ends} {
-		for _, it := range q.items {
-			it.lease.state, it.lease.in, it.lease.pos = forgotten, inNone, 0
-		}
-	}
+	w.due.each(func(g *group) { g.close() })
+	w.retry.close()
+	w.ends.close()
 	w.pending, w.live, w.failing = 0, 0, 0
 	w.dropQueues()
 	w.wake()
@@ -243,16 +246,23 @@ func (w *Watchdog) place(l *Lease) {
 // queue is enough for each lease, as what comes after its renewal is asked
 // again then. It is called with mu held.
 func (w *Watchdog) enqueue(l *Lease) {
-	q, at := &w.ends, l.end()
+	in, at := inEnds, l.end()
 	if l.state == live && l.renewAt != Never && l.renewAt <= min(l.renewUntil, at) {
-		if q, at = &w.due, l.renewAt; l.retry != noRetry {
-			q = &w.retry
+		if in, at = inDue, l.renewAt; l.retry != noRetry {
+			in = inRetry
 		}
 	}
-	if l.in != q.name {
+	if l.in != in {
 		w.unplace(l)
 	}
-	q.set(l, at)
+	switch in {
+	case inDue:
+		w.due.set(l, at)
+	case inRetry:
+		w.retry.set(l, at)
+	default:
+		w.ends.set(l, at)
+	}
 }
 
 // lookBy starts the goroutine if there is none, and wakes it if it sleeps beyond

@@ -18,6 +18,16 @@ var holding = []defect{
 		by:    tests{"TestH2PoisonedKeySpoilsNoOthersLease"},
 	},
 	{
+		what: "leases of one slot are renewed each for itself", guards: "renewals of a cluster",
+		edits: edits{{In: "lockstate.renewGroup", If: "top.SpansSlots()", Put: "true"}},
+		by:    tests{"TestHoldsOfASlotAreRenewedByOneScript"},
+	},
+	{
+		what: "a group's leases are drawn in a sixth ahead only", guards: "renewals of a cluster",
+		edits: edits{{In: "Watchdog.takeDue", Stmt: "until = Never", Put: "_ = until"}},
+		by:    tests{"TestLeaseThatCameDuringARenewalIsDrawnIn"},
+	},
+	{
 		what: "Err waits for the watchdog instead of reading the clock", guards: "H3",
 		edits: edits{{In: "lockstate.Hold.Err", Stmt: "return h.check()", Put: "return h.ended"}},
 		by:    tests{"TestH3ErrReadsTheClockItself"},
@@ -31,7 +41,7 @@ var holding = []defect{
 		what: "a lease is renewed before its acquire is answered", guards: "H5",
 		edits: edits{
 			{In: "attempt.begin", Call: "st.commandLease", Before: "st.lease.Live(later(n.now(), own), n.now(), 1<<62)"},
-			{In: "State.renewNow", If: "st.lease != l || !st.beginRenewal()", Put: "!st.beginRenewal() && false || st.lease != l"},
+			{In: "State.scripts", If: "st.lease != l || !st.beginRenewal()", Put: "!st.beginRenewal() && false || st.lease != l"},
 		},
 		by: tests{"TestH5PendingLeaseIsNotRenewed"},
 	},
@@ -47,7 +57,7 @@ var holding = []defect{
 	},
 	{
 		what: "a renewal does not wait for its owner's open command", guards: "H6",
-		edits: edits{{In: "State.renewNow", If: "st.lease != l || !st.beginRenewal()", Put: "!st.beginRenewal() && false || st.lease != l"}},
+		edits: edits{{In: "State.scripts", If: "st.lease != l || !st.beginRenewal()", Put: "!st.beginRenewal() && false || st.lease != l"}},
 		by:    tests{"TestH6RenewalWaitsForAnOpenCommand"},
 	},
 }

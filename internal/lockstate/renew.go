@@ -6,18 +6,17 @@ import (
 
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
 // renewal is one script that renews a batch of leases.
 type renewal struct {
-	c       *State
-	ttl     time.Duration // what it passes
-	subs    []renewee
-	answer  func(int, watchdog.Answer)
-	limited *topology.Limiter // that it is to be counted off from; nil: from none
-	next    *renewal          // of another group of kinds, of the same batch
+	c      *State
+	ttl    time.Duration // what it passes
+	subs   []renewee
+	answer func(int, watchdog.Answer)
+	of     *nodePart // that it is to be counted off from; nil: from none
+	next   *renewal  // of another group of kinds, of the same batch
 
 	mayArrive bool // it was lost on a connection that could not be killed
 }
@@ -60,11 +59,27 @@ func (st *OwnerState) kinds() (l *Lock, more []*Lock) {
 	return l, more
 }
 
-// renewNow sends a part of a batch, and reports whether it is on its way. An
-// owner with another command under way is left out, unless that command pauses:
-// the command sets the lease or ends it (H6).
-func (c *State) renewNow(p *batchPart, answer func(int, watchdog.Answer)) bool {
-	var common *renewal
+// renewNow sends what of a batch one node serves, and reports whether it is on its
+// way.
+func (c *State) renewNow(n *nodePart, answer func(int, watchdog.Answer)) bool {
+	n.open.Add(1)
+	for i := range n.parts {
+		for r := c.scripts(&n.parts[i], answer); r != nil; r = r.next {
+			n.open.Add(1)
+			r.of = n
+			if !r.send() {
+				n.open.Add(-1)
+			}
+		}
+	}
+	// The watchdog's goroutine must not wait for the network.
+	c.exec.WakeWriter()
+	return !n.over()
+}
+
+// scripts makes the scripts of a part. An owner with another command under way is
+// left out, unless that command pauses: the command sets the lease or ends it (H6).
+func (c *State) scripts(p *batchPart, answer func(int, watchdog.Answer)) (common *renewal) {
 	for i, l := range p.leases {
 		i = p.index(i)
 		st := l.Holder().(*OwnerState)
@@ -84,7 +99,7 @@ func (c *State) renewNow(p *batchPart, answer func(int, watchdog.Answer)) bool {
 			// Its other holds were promised more (H6).
 			(&renewal{c: c, ttl: ttl, answer: answer, subs: []renewee{sub}}).send()
 		} else {
-			r := common.of(sub.l)
+			r := common.sharedBy(sub.l)
 			if r == nil {
 				r = &renewal{c: c, ttl: c.o.Watchdog, answer: answer, subs: make([]renewee, 0, len(p.leases)), next: common}
 				common = r
@@ -92,20 +107,11 @@ func (c *State) renewNow(p *batchPart, answer func(int, watchdog.Answer)) bool {
 			r.subs = append(r.subs, sub)
 		}
 	}
-	sent := false
-	for r := common; r != nil; r = r.next {
-		if !sent {
-			r.limited = p.limit // one of them ends the batch
-		}
-		sent = r.send() || sent
-	}
-	// The watchdog's goroutine must not wait for the network.
-	c.exec.WakeWriter()
-	return sent
+	return common
 }
 
-// of is the one that l's kind can share; nil: there is none.
-func (r *renewal) of(l *Lock) *renewal {
+// sharedBy is the one that l's kind can share; nil: there is none.
+func (r *renewal) sharedBy(l *Lock) *renewal {
 	for r != nil && r.subs[0].l.traits.RenewGroup != l.traits.RenewGroup {
 		r = r.next
 	}
@@ -211,11 +217,13 @@ func (r *renewal) renewMore(sub *renewee, mine bool, sent time.Duration) {
 	r.answer(sub.i, watchdog.Answer{Result: watchdog.Renewed, Sent: sub.sent, TTL: sub.least})
 }
 
-// leaveLimit lets the next batch go, once.
+// leaveLimit lets the next batch go after the last script of this one, once.
 func (r *renewal) leaveLimit() {
-	if l := r.limited; l != nil {
-		r.limited = nil
-		l.Done()
+	if n := r.of; n != nil {
+		r.of = nil
+		if n.over() {
+			n.limit.Done()
+		}
 	}
 }
 

@@ -1,15 +1,28 @@
 package lockstate
 
 import (
+	"sync/atomic"
+
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// batchPart is what of a batch goes into one script: the leases that one node
-// serves, and of one slot where a script can't have several.
+// nodePart is what of a batch one node serves. It goes in one write, and the
+// node's limiter counts it as one, whatever the number of its scripts.
+type nodePart struct {
+	limit *topology.Limiter // the node's
+	parts []batchPart
+	open  atomic.Int32 // scripts that are not over, and the sending
+}
+
+// over says that a script of it is, or the sending. It reports whether all are.
+func (n *nodePart) over() bool { return n.open.Add(-1) == 0 }
+
+// batchPart is what goes into one script: the leases that one node serves, and of
+// one slot where a script can't have several.
 type batchPart struct {
-	limit  *topology.Limiter // the node's
+	slot   uint16 // 0 where that does not matter
 	leases []*watchdog.Lease
 	at     []int // their numbers in the batch; nil: they are the whole batch
 }
@@ -28,16 +41,16 @@ type place struct {
 	slot uint16 // 0 where that does not matter
 }
 
-// renew extends a batch for the watchdog, each part when its node's limiter lets
-// it run. One node's trouble delays no other's renewals.
+// renew extends a batch for the watchdog, each node's part when the node's limiter
+// lets it run. One node's trouble delays no other's renewals.
 func (c *State) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
-	for _, p := range c.cut(batch, answer) {
-		p.limit.Run(func() bool { return c.renewNow(p, answer) })
+	for _, n := range c.cut(batch, answer) {
+		n.limit.Run(func() bool { return c.renewNow(n, answer) })
 	}
 }
 
 // cut divides a batch. It answers for the leases that no node serves for now.
-func (c *State) cut(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) (parts []*batchPart) {
+func (c *State) cut(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) (nodes []*nodePart) {
 	first, err := c.placeOf(batch[0])
 	same := 0
 	for _, l := range batch {
@@ -47,32 +60,55 @@ func (c *State) cut(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) 
 		same++
 	}
 	if err == nil && same == len(batch) {
-		return []*batchPart{{limit: &first.node.Renewals, leases: batch}}
+		return []*nodePart{{limit: &first.node.Renewals, parts: []batchPart{{slot: first.slot, leases: batch}}}}
 	}
-	by := map[place]*batchPart{}
+	type where struct {
+		node *nodePart
+		part int
+	}
+	by := map[place]where{}
+	byNode := map[*topology.Node]*nodePart{}
 	for i, l := range batch {
 		at, err := c.placeOf(l)
 		if err != nil {
 			answer(i, watchdog.Answer{Result: watchdog.Failed, Err: command.Unsent(err)})
 			continue
 		}
-		p := by[at]
-		if p == nil {
-			p = &batchPart{limit: &at.node.Renewals}
-			by[at] = p
-			parts = append(parts, p)
+		to, known := by[at]
+		if !known {
+			to.node = byNode[at.node]
+			if to.node == nil {
+				to.node = &nodePart{limit: &at.node.Renewals}
+				byNode[at.node] = to.node
+				nodes = append(nodes, to.node)
+			}
+			to.part = len(to.node.parts)
+			to.node.parts = append(to.node.parts, batchPart{slot: at.slot})
+			by[at] = to
 		}
+		p := &to.node.parts[to.part]
 		p.leases, p.at = append(p.leases, l), append(p.at, i)
 	}
-	return parts
+	return nodes
 }
 
 // placeOf is where a lease is renewed.
 func (c *State) placeOf(l *watchdog.Lease) (at place, err error) {
-	slot := l.Holder().(*OwnerState).n.l.slot
+	slot := slotOf(l.Holder())
 	at.node, err = c.top.Node(slot)
 	if !c.top.SpansSlots() {
 		at.slot = slot
 	}
 	return at, err
+}
+
+// slotOf is the slot of what a lease is of.
+func slotOf(h watchdog.Holder) uint16 { return h.(*OwnerState).n.l.slot }
+
+// renewGroup tells the watchdog which leases one script can renew. Nil: all.
+func renewGroup(top topology.Topology) func(watchdog.Holder) int {
+	if top.SpansSlots() {
+		return nil
+	}
+	return func(h watchdog.Holder) int { return int(slotOf(h)) }
 }

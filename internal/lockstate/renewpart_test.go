@@ -49,37 +49,42 @@ func TestBatchOfRenewalsIsCutByNodeAndSlot(t *testing.T) {
 	for _, row := range []struct {
 		spans bool
 		slots []uint16
-		parts string // the numbers of each part
+		parts string // of each node the numbers of each part
 		fails string
 	}{
-		{true, []uint16{1, 2, 1}, "[0 1 2]", ""},
-		{true, []uint16{1, 9000, 2, 9001}, "[0 2][1 3]", ""},
-		{false, []uint16{1, 1, 1}, "[0 1 2]", ""},
-		{false, []uint16{1, 2, 1, 9000}, "[0 2][1][3]", ""},
-		{true, []uint16{9, 1, 9, 2}, "[1 3]", "0 2 "},
-		{true, []uint16{1, 9}, "[0]", "1 "},
+		{true, []uint16{1, 2, 1}, "([0 1 2])", ""},
+		{true, []uint16{1, 9000, 2, 9001}, "([0 2])([1 3])", ""},
+		{false, []uint16{1, 1, 1}, "([0 1 2])", ""},
+		{false, []uint16{1, 2, 1, 9000}, "([0 2][1])([3])", ""},
+		{true, []uint16{9, 1, 9, 2}, "([1 3])", "0 2 "},
+		{true, []uint16{1, 9}, "([0])", "1 "},
 	} {
 		top.spans = row.spans
 		leases := batch(row.slots...)
 		failed := ""
 		parts := ""
-		for _, p := range c.cut(leases, func(i int, a watchdog.Answer) {
+		for _, n := range c.cut(leases, func(i int, a watchdog.Answer) {
 			if a.Result != watchdog.Failed || !errors.Is(a.Err, errNobody) {
 				t.Errorf("%+v", a)
 			}
 			failed += fmt.Sprint(i, " ")
 		}) {
-			var numbers []int
-			for i, l := range p.leases {
-				if l != leases[p.index(i)] {
-					t.Errorf("%v: lease %d of a part is not number %d of the batch", row.slots, i, p.index(i))
+			parts += "("
+			for i := range n.parts {
+				p := &n.parts[i]
+				var numbers []int
+				for i, l := range p.leases {
+					if l != leases[p.index(i)] {
+						t.Errorf("%v: lease %d of a part is not number %d of the batch", row.slots, i, p.index(i))
+					}
+					numbers = append(numbers, p.index(i))
 				}
-				numbers = append(numbers, p.index(i))
+				if slot := slotOf(p.leases[0].Holder()); n.limit != &top.nodes[slot/8192].Renewals {
+					t.Errorf("%v: a part has another node's limit", row.slots)
+				}
+				parts += fmt.Sprint(numbers)
 			}
-			if slot := p.leases[0].Holder().(*OwnerState).n.l.slot; p.limit != &top.nodes[slot/8192].Renewals {
-				t.Errorf("%v: a part has another node's limit", row.slots)
-			}
-			parts += fmt.Sprint(numbers)
+			parts += ")"
 		}
 		if parts != row.parts || failed != row.fails {
 			t.Errorf("spans %t, %v: cut into %s, without %q", row.spans, row.slots, parts, failed)

@@ -98,7 +98,7 @@ func New(o Config) (*State, error) {
 		Timeout: o.Timeout, Now: c.now, Permanent: redisconn.Permanent, Closing: c.Closed,
 		After: func(d time.Duration, fn func()) { c.after(d, fn) },
 	})
-	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.Watchdog, Clock: o.Clock})
+	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.Watchdog, Clock: o.Clock, Group: renewGroup(c.top)})
 	c.trackSharedOwners()
 	c.following.Go(c.follow)
 	return c, nil

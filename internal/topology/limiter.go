@@ -5,7 +5,7 @@ import "sync"
 // maxRenewals is how many batches of renewals a server may be busy with. Each
 // keeps it from everybody else for a quarter of a millisecond, and after an
 // outage all of them are due; eight are enough for 80,000 locks at a round
-// trip of 100 ms.
+// trip of 100 ms. In a cluster a batch is up to a hundred scripts, in one write.
 const maxRenewals = 8
 
 // Limiter bounds how many batches of renewals are on their way to one server;
