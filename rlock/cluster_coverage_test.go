@@ -15,6 +15,7 @@ import (
 // has gone and nobody takes its place. What waits for its slots, and what is
 // renewed there, delays nobody else's.
 func TestOtherSlotsGoOnWhenAMasterHasGone(t *testing.T) {
+	t.Parallel()
 	for name, trouble := range map[string]func(*redistest.Server){
 		"it is dead":      (*redistest.Server).Kill,
 		"it stands still": (*redistest.Server).Pause,

@@ -32,6 +32,7 @@ func openTakes(t *testing.T, url string, opts ...rlock.Option) (time.Duration, e
 func withUser(url, user string) string { return strings.Replace(url, "://", "://"+user+"@", 1) }
 
 func TestOpenOfAClusterNeedsOneMaster(t *testing.T) {
+	t.Parallel()
 	for name, trouble := range map[string]func(*redistest.Server){
 		"the first is dead":      (*redistest.Server).Kill,
 		"the first stands still": (*redistest.Server).Pause,
@@ -58,6 +59,7 @@ func TestOpenOfAClusterNeedsOneMaster(t *testing.T) {
 // What the next attempt would meet as well is told at once, also if another server
 // says nothing.
 func TestOpenOfAClusterIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
 	s := topologytest.Start(t, 1, 1, 1)
 	for i := range s.Servers {
 		for _, acl := range [][]any{

@@ -70,6 +70,7 @@ func listensAt(t *testing.T, s *topologytest.Cluster, server int, name string) {
 }
 
 func TestLocksOfACluster(t *testing.T) {
+	t.Parallel()
 	s := topologytest.StartReplicated(t, 1, 1, 1)
 	a, b := openCluster(t, s), openCluster(t, s)
 	var holds []*rlock.Hold
@@ -151,6 +152,7 @@ func TestReleaseInAClusterWakes(t *testing.T) {
 }
 
 func TestWaiterOfAClusterFollowsItsSlot(t *testing.T) {
+	t.Parallel()
 	s := topologytest.StartReplicated(t, 1, 1, 1)
 	name := nameOf(0, 0)
 	h, entered := clusterWaits(t, s, name)
@@ -163,6 +165,7 @@ func TestWaiterOfAClusterFollowsItsSlot(t *testing.T) {
 }
 
 func TestWaiterOfAClusterFollowsAPlannedFailover(t *testing.T) {
+	t.Parallel()
 	s := topologytest.StartReplicated(t, 1, 1, 1)
 	name := nameOf(0, 0)
 	h, entered := clusterWaits(t, s, name)
@@ -176,6 +179,7 @@ func TestWaiterOfAClusterFollowsAPlannedFailover(t *testing.T) {
 
 // WAIT was answered by the replica, so it has the lock.
 func TestHoldAndWaiterOutliveTheirMaster(t *testing.T) {
+	t.Parallel()
 	s := topologytest.StartReplicated(t, 1, 1, 1)
 	name := nameOf(0, 0)
 	h, entered := clusterWaits(t, s, name)
@@ -189,6 +193,7 @@ func TestHoldAndWaiterOutliveTheirMaster(t *testing.T) {
 
 // A hold that the new master lacks is lost, and told long before its lease ends.
 func TestHoldThatTheNewMasterLacksIsTold(t *testing.T) {
+	t.Parallel()
 	s := topologytest.StartReplicated(t, 1, 1, 1)
 	name := nameOf(0, 0)
 	replica := s.Replica(0)
@@ -211,6 +216,7 @@ func TestHoldThatTheNewMasterLacksIsTold(t *testing.T) {
 }
 
 func TestLeasesOfAClusterAreRenewedBySlot(t *testing.T) {
+	t.Parallel()
 	s := topologytest.StartReplicated(t, 1, 1, 1)
 	c := openCluster(t, s, rlock.WithWatchdogTimeout(1500*time.Millisecond))
 	var holds []*rlock.Hold
@@ -238,6 +244,7 @@ func TestLeasesOfAClusterAreRenewedBySlot(t *testing.T) {
 }
 
 func TestNameWhoseKeysAClusterWouldScatterIsRefused(t *testing.T) {
+	t.Parallel()
 	s := topologytest.StartReplicated(t, 1, 1, 1)
 	c := openCluster(t, s)
 	for _, name := range []string{"a{b", "a}b{", "{}a", "}b{c"} {
@@ -256,6 +263,7 @@ func TestNameWhoseKeysAClusterWouldScatterIsRefused(t *testing.T) {
 // Two clients exclude each other while slots move, connections are killed, a
 // planned failover comes, and a master dies. Replicas acknowledge each grant.
 func TestTwoClientsExcludeEachOtherThroughTrouble(t *testing.T) {
+	t.Parallel()
 	s := topologytest.StartReplicated(t, 1, 1, 1)
 	const names = 12
 	ctx, stop := context.WithCancel(t.Context())

@@ -125,6 +125,7 @@ func settled(t *testing.T, all []*lost, next redis.Conn) {
 // replica has of an acquire without an answer is undone there, long before the
 // lease ends.
 func TestAcquiresThatADyingMasterDidNotAnswerAreUndoneAtTheNext(t *testing.T) {
+	t.Parallel()
 	t.Run("cluster", func(t *testing.T) {
 		s := topologytest.StartReplicated(t, 1, 1, 1)
 		d := dying{s.Servers[0], []*redistest.Server{s.Servers[s.Replica(0)]}, func(i int) string { return nameOf(0, i) }}

@@ -93,6 +93,7 @@ func held(t *testing.T, l *rlock.Lock) *rlock.Hold {
 // The unlock's channel is never a key, so it is nowhere complete; the lock alone
 // is in one place. Both kinds of message go out, and a waiter enters by one.
 func TestUnlockWithoutALatchRunsWhereTheLockIs(t *testing.T) {
+	t.Parallel()
 	for where, moved := range map[string]int{"still at the first server": 0, "moved": 1} {
 		t.Run(where, func(t *testing.T) {
 			g := startSplit(t)
@@ -130,6 +131,7 @@ func TestUnlockWithoutALatchRunsWhereTheLockIs(t *testing.T) {
 // With a latch it waits until the slot has settled. A spin lock's unlock has one
 // always.
 func TestUnlockWithALatchWaitsUntilTheSlotHasSettled(t *testing.T) {
+	t.Parallel()
 	for name, lock := range map[string]func(c *rlock.Client, name string) *rlock.Lock{
 		"plain": (*rlock.Client).NewLock,
 		"spin":  (*rlock.Client).NewSpinLock,
@@ -156,6 +158,7 @@ func TestUnlockWithALatchWaitsUntilTheSlotHasSettled(t *testing.T) {
 // The slot does not settle within the limit. Nothing ran, which is what the caller
 // is told; and it is released when the slot has settled.
 func TestUnlockInASlotThatDoesNotSettleIsNeverUncertain(t *testing.T) {
+	t.Parallel()
 	const timeout = 150 * time.Millisecond // of which the limit is four, and a second
 	for name, given := range map[string]func() (context.Context, context.CancelFunc){
 		"to its limit": func() (context.Context, context.CancelFunc) { return context.Background(), func() {} },
@@ -189,6 +192,7 @@ func TestUnlockInASlotThatDoesNotSettleIsNeverUncertain(t *testing.T) {
 
 // A batch of renewals has keys at both servers.
 func TestLeasesOfASlotInTwoPlacesAreRenewedOneByOne(t *testing.T) {
+	t.Parallel()
 	g := startSplit(t)
 	c := openCluster(t, g.s, rlock.WithWatchdogTimeout(1500*time.Millisecond))
 	var holds []*rlock.Hold

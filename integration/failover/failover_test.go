@@ -24,8 +24,12 @@ func TestOneOfEachKind(t *testing.T) {
 					t.Error(w)
 				}
 				// A round in which hardly anything happened shows nothing.
-				if r.kept == 0 || r.proofs[gate.Proven] < warm {
-					t.Errorf("%d holds kept, %v entries by proof", r.kept, r.proofs)
+				if r.kept+r.lost == 0 || r.proofs[gate.Proven] < warm {
+					t.Errorf("%d holds kept, %d lost, %v entries by proof", r.kept, r.lost, r.proofs)
+				}
+				// Whoever is cut off together with the master has no replica that acknowledges a renewal.
+				if told := p.kind == deaf; told != (r.kept == 0) {
+					t.Errorf("%d holds kept, %d lost", r.kept, r.lost)
 				}
 			})
 		})
