@@ -17,7 +17,7 @@ type attempt struct {
 	want       kind.Want
 	lease      time.Duration // what it passes
 	began      time.Duration
-	forces     int32 // of the name when it was queued
+	forces     int16 // of the name when it was queued
 	queued     bool
 	rejected   bool // the server's error has ended the wait, and what may have run is undone
 	referenced bool // a timer refers to it
@@ -48,6 +48,9 @@ func (n *name) try(w *Waiter) {
 	}
 	a := attempts.Get().(*attempt)
 	a.w, a.st, a.began = w, st, n.now()
+	// Behind the release that it follows, not before it.
+	q := w.queue()
+	a.req.Aside = n.forcing == 0 && q != nil && q.HandsOn(&w.Waiter)
 	w.tries++
 	w.attempt = a
 	a.st.attempts++

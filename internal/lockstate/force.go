@@ -67,7 +67,9 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 	f.req.Handler = f
 	l.fill(&f.req, l.kind.Force(&kind.Want{Names: &l.names, Publish: l.publish()}))
 	l.c.work.add()
+	n.forcing++
 	if !s.sec.enqueue(&f.req) {
+		n.forcing--
 		n.unpin()
 		l.c.work.done()
 		return nil, false, ErrClosed
@@ -105,6 +107,7 @@ func (f *forcing) end(r *command.Request, fate command.Fate) {
 		return
 	}
 	f.ended = true
+	n.forcing--
 	f.fate, f.reply, f.err = fate, r.Wire.Reply, r.Wire.Err
 	if r.MayHaveRun() {
 		// Where its script had to be loaded first, it ran behind acquires that

@@ -71,7 +71,7 @@ func newRelease(st *OwnerState, l *Lock, limit time.Duration) *release {
 	r := releases.Get().(*release)
 	r.st, r.l = st, l
 	r.want = kind.Want{Names: &l.names, Owner: st, LatchTTL: l.c.args.latchTTL, Publish: l.publish()}
-	r.req.Handler, r.limit = r, limit
+	r.req.Handler, r.req.Aside, r.limit = r, true, limit
 	return r
 }
 
@@ -119,7 +119,7 @@ func (r *release) begin() {
 	r.encode()
 	r.send()
 	if r.alive && st.held == 0 && !r.reported {
-		r.ownMessage = st.n.handOff(r.l)
+		r.ownMessage = st.n.handOff(r.l, !r.req.WentAside())
 		st.n.noteRelease(r.l, r.since)
 	}
 }

@@ -47,7 +47,8 @@ type name struct {
 	queues    *waitQueue            // one for each sort of waiters; nil while nobody waits and nothing is under way
 	fairShare *wakepolicy.FairShare // nil unless this client releases it often
 	states    *OwnerState           // the first, in no order; most of the time the only one
-	forces    int32                 // how many times ForceUnlock was queued for it
+	forces    int16                 // how many times ForceUnlock was queued for it
+	forcing   int16                 // how many of those are under way
 	pins      int32                 // calls under way that came to it
 	sibling   *name                 // the same key with kinds of another family
 }

@@ -85,6 +85,7 @@ func (c *conn) counted(n int) {
 		n = p.keep(n, now)
 	}
 	c.replicas = n
+	p.waits.Store(n > 0)
 	if c.countAt = now + countSeldom; n == 0 {
 		c.countAt = now + countSoon
 	}

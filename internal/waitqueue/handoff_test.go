@@ -245,7 +245,7 @@ func TestHandOffToAHeadThatHasJustLeftIsTheNextOnes(t *testing.T) {
 	r := newRig(t)
 	first, second := r.waits(lease), r.joins(1)[0]
 	r.does(func() {
-		r.q.HandOff(r.now)
+		r.q.HandOff(r.now, true)
 		r.q.Leave(first)
 	})
 	r.under("the next", second)
@@ -271,7 +271,7 @@ func TestHandOffAllocatesNothing(t *testing.T) {
 		run()
 		q.Refused(now, &second, lease)
 		run()
-		q.HandOff(now)
+		q.HandOff(now, true)
 		run()
 		q.Granted(now, &second, lease)
 		run()

@@ -173,7 +173,7 @@ func (r *rig) leaves(w *Waiter) { r.does(func() { r.q.Leave(w) }) }
 
 // handsOff releases, and reports whether the message is of no use.
 func (r *rig) handsOff() (own bool) {
-	r.does(func() { own = r.q.HandOff(r.now) })
+	r.does(func() { own = r.q.HandOff(r.now, true) })
 	return own
 }
 
