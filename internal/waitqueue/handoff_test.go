@@ -41,6 +41,23 @@ func TestOwnMessageIsNotWaitedForForEver(t *testing.T) {
 	r.under("it came so late that it may be anybody's", second)
 }
 
+// Who comes may be refused before the unlock has run, and waits for its message.
+func TestMessageOfAReleaseThatMayRunLaterIsOfUse(t *testing.T) {
+	r := newRig(t)
+	first := r.waits(lease)
+	r.handsOffApart()
+	r.granted(first) // the queue is empty, and still listens
+	r.message()      // of the release before
+	if r.handsOffApart() {
+		t.Error("the message is said to be of no use")
+	}
+	late := r.joins(1)[0]
+	r.under("it looks", late)
+	r.refused(late, lease)
+	r.message()
+	r.under("the release ran after its look", late)
+}
+
 // The server lacked the unlock's script, so that the acquire ran before it.
 func TestHandOffThatWasRefusedMakesUpForItsMessage(t *testing.T) {
 	r := newRig(t)

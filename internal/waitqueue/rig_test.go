@@ -177,6 +177,12 @@ func (r *rig) handsOff() (own bool) {
 	return own
 }
 
+// handsOffApart does the same where what is sent later may run before it.
+func (r *rig) handsOffApart() (own bool) {
+	r.does(func() { own = r.q.HandOff(r.now, false) })
+	return own
+}
+
 // goesOn lets time pass and the timer fire on the way.
 func (r *rig) goesOn(d time.Duration) {
 	r.t.Helper()
