@@ -47,6 +47,20 @@ func (p *Pipeline) twinsReplicas(at string) int {
 	return t.most
 }
 
+// tellTwin tells it how many replicas the server at has now. It is called without
+// mu.
+func (p *Pipeline) tellTwin(at string, n int) {
+	t := p.twin()
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.conn != nil && t.at == at {
+		t.conn.counted(n)
+	}
+}
+
 // drawTwin has the twin connect anew if it leads to another server than a
 // connection that was just made. It is called without mu, once that is in use: of
 // two that are made at the same time one at least sees the other.

@@ -99,3 +99,22 @@ func TestSpareThatCantConnectHandsBackWhatItHas(t *testing.T) {
 		t.Error(r.Err)
 	}
 }
+
+// One that has gone is waited for no more by either.
+func TestTwinsShareTheirCounts(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	replica := replicaOf(t, s)
+	a, b := twins(t, dialler(t, s), Options{Replicas: true})
+	for _, p := range []*Pipeline{a, b} {
+		if r := end(t, waitFor(t, p, 1)); r.Replicas != 1 || r.Acked != 1 {
+			t.Fatalf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
+		}
+	}
+	replica.Kill()
+	end(t, waitFor(t, a, 1)) // none has it
+	end(t, ask(a, "PING"))   // behind the count
+	if r := end(t, waitFor(t, b, 1)); r.Replicas != 0 {
+		t.Errorf("%d replicas are waited for, and the other has counted none", r.Replicas)
+	}
+}
