@@ -14,7 +14,7 @@ var aside = []defect{
 	},
 	{
 		what: "what finds no second connection stays there", guards: "second connection",
-		edits: edits{{In: "Pipeline.connectFailed", If: "p.o.Spare && !permanent", Put: "false"}},
+		edits: edits{{In: "Pipeline.connectFailed", If: "p.o.Spare && p.ctx.Err() == nil", Put: "false"}},
 		by:    tests{"TestSpareThatCantConnectHandsBackWhatItHas", "TestWithoutASecondConnectionAllGoTogether"},
 	},
 	{

@@ -182,7 +182,7 @@ func (p *Pipeline) connectFailed(err error) bool {
 			p.o.Trouble(err)
 		}
 	}
-	if p.o.Spare && !permanent {
+	if p.o.Spare && p.ctx.Err() == nil {
 		err = ErrGone
 	}
 	unsent(failed, err)
