@@ -15,7 +15,7 @@ var aside = []defect{
 	{
 		what: "what finds no second connection stays there", guards: "second connection",
 		edits: edits{{In: "Pipeline.connectFailed", If: "p.o.Spare && p.ctx.Err() == nil", Put: "false"}},
-		by:    tests{"TestSpareThatCantConnectHandsBackWhatItHas", "TestWithoutASecondConnectionAllGoTogether"},
+		by:    tests{"TestSpareThatCantConnectHandsBackWhatItHas"},
 	},
 	{
 		what: "an acquire that follows a release is not sent behind it", guards: "order of two connections",
@@ -31,15 +31,5 @@ var aside = []defect{
 		what: "the undo on the living connection does not wait for the kill barrier of the other", guards: "order of two connections, A5",
 		edits: edits{{In: "Pipeline.AfterKillBarrier", If: "!b.decided", Put: "false"}},
 		by:    tests{"TestA5UndoOnAnotherConnectionFollowsTheKillBarrier"},
-	},
-	{
-		what: "the two connections may lead to different servers", guards: "second connection",
-		edits: edits{{In: "Pipeline.drawTwin", If: "apart", Put: "false"}},
-		by:    tests{"TestTwinsLeadToOneServer"},
-	},
-	{
-		what: "replicas that the other connection has seen are not waited for", guards: "second connection",
-		edits: edits{{In: "Pipeline.twinsReplicas", Stmt: "return t.most", Put: "return 0"}},
-		by:    tests{"TestReplicasThatATwinHasSeenAreWaitedFor"},
 	},
 }
