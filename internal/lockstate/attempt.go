@@ -19,6 +19,7 @@ type attempt struct {
 	began      time.Duration
 	forces     int16 // of the name when it was queued
 	queued     bool
+	follows    bool // a release that went aside was under way when it was queued
 	rejected   bool // the server's error has ended the wait, and what may have run is undone
 	referenced bool // a timer refers to it
 	stuckTimer *time.Timer
@@ -48,9 +49,6 @@ func (n *name) try(w *Waiter) {
 	}
 	a := attempts.Get().(*attempt)
 	a.w, a.st, a.began = w, st, n.now()
-	// Behind the release that it follows, not before it.
-	q := w.queue()
-	a.req.Aside = n.forcing == 0 && q != nil && q.HandsOn(&w.Waiter)
 	w.tries++
 	w.attempt = a
 	a.st.attempts++
@@ -88,6 +86,7 @@ func (a *attempt) begin() {
 	st.register()
 	a.lease = st.commandLease(own)
 	a.forces = n.forces
+	a.follow()
 	a.w.ownerUsed = true
 	a.req.Handler = a
 	a.w.fill(&a.want, st)
@@ -227,6 +226,9 @@ func (a *attempt) refused(g kind.Grant) {
 	a.w.ownerUsed = false
 	q, w := a.queue()
 	q.Refused(q.now(), w, a.w.l.pause(a.w.tries, g))
+	if a.mayHaveRunBefore(&a.req) {
+		q.ResetOwnMessages()
+	}
 	a.w.asked()
 	a.end()
 }

@@ -22,6 +22,7 @@ type shard struct {
 	fairShares  wakepolicy.Table
 	spareQueues *waitQueue // queues that nobody waits in
 	spareCount  int
+	forcing     int // each ForceUnlock that may still run, of any name
 }
 
 func (s *shard) init(c *State) {
@@ -48,7 +49,7 @@ type name struct {
 	fairShare *wakepolicy.FairShare // nil unless this client releases it often
 	states    *OwnerState           // the first, in no order; most of the time the only one
 	forces    int16                 // how many times ForceUnlock was queued for it
-	forcing   int16                 // how many of those are under way
+	aside     int16                 // releases that went aside and have no answer yet
 	pins      int32                 // calls under way that came to it
 	sibling   *name                 // the same key with kinds of another family
 }

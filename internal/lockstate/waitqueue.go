@@ -244,14 +244,13 @@ func (n *name) letThrough(o Owner) {
 }
 
 // handOff lets the head's acquire follow an unlock of l's kind that has just been
-// queued; ordered: so that what is sent later runs behind it. It reports whether
-// the message is of no use to this client.
-func (n *name) handOff(l *Lock, ordered bool) bool {
+// queued. It reports whether the message is of no use to this client.
+func (n *name) handOff(l *Lock) bool {
 	q := n.findQueue(l, Owner{})
 	if q == nil {
 		return false
 	}
-	own := q.HandOff(q.now(), ordered)
+	own := q.HandOff(q.now())
 	n.step()
 	return own
 }

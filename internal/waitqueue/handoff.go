@@ -34,10 +34,8 @@ type handOff struct {
 // waits for the message like everybody else. It reports whether the message is
 // of no use to this client: the lock was handed on, or nobody waits, and who
 // comes looks anyway. Should the unlock then not run as expected, the caller
-// reports ResetOwnMessages. ordered tells that whatever is sent later runs behind
-// the unlock: else who comes may be refused before it has run, and the message is
-// of use.
-func (q *Queue) HandOff(now time.Duration, ordered bool) bool {
+// reports ResetOwnMessages.
+func (q *Queue) HandOff(now time.Duration) bool {
 	if !q.rules.HandOff {
 		return false
 	}
@@ -55,9 +53,6 @@ func (q *Queue) HandOff(now time.Duration, ordered bool) bool {
 		q.setTimer(now)
 		return false
 	}
-	if w == nil && !ordered {
-		return false
-	}
 	if q.confirmed {
 		q.ownMessages++
 		q.ownMessagesUntil = now + ownMessageWait
@@ -69,9 +64,6 @@ func (q *Queue) HandOff(now time.Duration, ordered bool) bool {
 	}
 	return true
 }
-
-// HandsOn tells whether w's attempt follows an unlock of this client.
-func (q *Queue) HandsOn(w *Waiter) bool { return q.leading == w && q.handedOn }
 
 // mayHandOff tells whether the head may have the lock without a moment in which
 // others could.

@@ -41,23 +41,6 @@ func TestOwnMessageIsNotWaitedForForEver(t *testing.T) {
 	r.under("it came so late that it may be anybody's", second)
 }
 
-// Who comes may be refused before the unlock has run, and waits for its message.
-func TestMessageOfAReleaseThatMayRunLaterIsOfUse(t *testing.T) {
-	r := newRig(t)
-	first := r.waits(lease)
-	r.handsOffApart()
-	r.granted(first) // the queue is empty, and still listens
-	r.message()      // of the release before
-	if r.handsOffApart() {
-		t.Error("the message is said to be of no use")
-	}
-	late := r.joins(1)[0]
-	r.under("it looks", late)
-	r.refused(late, lease)
-	r.message()
-	r.under("the release ran after its look", late)
-}
-
 // The server lacked the unlock's script, so that the acquire ran before it.
 func TestHandOffThatWasRefusedMakesUpForItsMessage(t *testing.T) {
 	r := newRig(t)
@@ -262,7 +245,7 @@ func TestHandOffToAHeadThatHasJustLeftIsTheNextOnes(t *testing.T) {
 	r := newRig(t)
 	first, second := r.waits(lease), r.joins(1)[0]
 	r.does(func() {
-		r.q.HandOff(r.now, true)
+		r.q.HandOff(r.now)
 		r.q.Leave(first)
 	})
 	r.under("the next", second)
@@ -288,7 +271,7 @@ func TestHandOffAllocatesNothing(t *testing.T) {
 		run()
 		q.Refused(now, &second, lease)
 		run()
-		q.HandOff(now, true)
+		q.HandOff(now)
 		run()
 		q.Granted(now, &second, lease)
 		run()

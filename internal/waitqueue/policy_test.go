@@ -77,7 +77,7 @@ func TestPolicyIsToldOfRefusals(t *testing.T) {
 func TestDroppedQueueIsAsNew(t *testing.T) {
 	r := newRig(t)
 	w := crowded(r)
-	r.does(func() { r.q.HandOff(r.now, true) })
+	r.does(func() { r.q.HandOff(r.now) })
 	for len(r.attempts) > 0 {
 		r.granted(w)
 	}

@@ -173,13 +173,7 @@ func (r *rig) leaves(w *Waiter) { r.does(func() { r.q.Leave(w) }) }
 
 // handsOff releases, and reports whether the message is of no use.
 func (r *rig) handsOff() (own bool) {
-	r.does(func() { own = r.q.HandOff(r.now, true) })
-	return own
-}
-
-// handsOffApart does the same where what is sent later may run before it.
-func (r *rig) handsOffApart() (own bool) {
-	r.does(func() { own = r.q.HandOff(r.now, false) })
+	r.does(func() { own = r.q.HandOff(r.now) })
 	return own
 }
 

@@ -1,0 +1,46 @@
+package lockstate
+
+import (
+	"math"
+
+	"github.com/rlock-go/redisson/internal/command"
+)
+
+// Where there are two connections for commands, a release goes aside, and an
+// acquire of the same name that is queued later could run before it and be refused.
+// So while the answer of such a release is not there, acquires follow it. Should
+// one not get where the release is, then every message counts that follows.
+//
+// A ForceUnlock does not go aside. While one may still run, no acquire does: what
+// is granted behind it must be sent behind it.
+
+// goesAside decides whether the release goes aside. One too many to be counted
+// does not.
+func (r *release) goesAside() bool { return r.st.n.aside < math.MaxInt16 }
+
+// queued counts a release that went aside.
+func (r *release) queued() {
+	if r.req.WentAside() && !r.aside {
+		r.aside = true
+		r.st.n.aside++
+	}
+}
+
+// notUnderWay ends what queued began: it is answered, or its connection was lost.
+func (r *release) notUnderWay() {
+	if r.aside {
+		r.aside = false
+		r.st.n.aside--
+	}
+}
+
+// follow has the acquire go where the releases are that it is to run behind.
+func (a *attempt) follow() {
+	n := a.st.n
+	a.follows = n.aside > 0
+	a.req.Aside = a.follows && n.s.forcing == 0
+}
+
+// mayHaveRunBefore tells whether the acquire may have run before a release that
+// was queued earlier.
+func (a *attempt) mayHaveRunBefore(r *command.Request) bool { return a.follows && !r.WentAside() }
