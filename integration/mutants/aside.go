@@ -18,14 +18,34 @@ var aside = []defect{
 		by:    tests{"TestSpareThatCantConnectHandsBackWhatItHas"},
 	},
 	{
-		what: "an acquire that follows a release is not sent behind it", guards: "order of two connections",
-		edits: edits{{In: "name.try", Stmt: "a.req.Aside = _", Put: "_ = q"}},
-		by:    tests{"TestHandOffFollowsItsReleaseAside"},
+		what: "the two connections may lead to different servers", guards: "second connection",
+		edits: edits{{In: "Pipeline.drawTwin", If: "apart", Put: "apart && false"}},
+		by:    tests{"TestTwinsLeadToOneServer"},
 	},
 	{
-		what: "who is refused before a release runs does not hear of it", guards: "order of two connections",
-		edits: edits{{In: "Queue.HandOff", If: "w == nil && !ordered", Put: "false"}},
-		by:    tests{"TestMessageOfAReleaseThatMayRunLaterIsOfUse"},
+		what: "replicas that the other connection has seen are not waited for", guards: "second connection",
+		edits: edits{{In: "Pipeline.twinsReplicas", Stmt: "return t.most", Put: "return 0"}},
+		by:    tests{"TestReplicasThatATwinHasSeenAreWaitedFor"},
+	},
+	{
+		what: "an acquire goes before the release that it follows", guards: "order of two connections",
+		edits: edits{{In: "attempt.follow", Stmt: "a.req.Aside = _", Put: "a.req.Aside = false"}},
+		by:    tests{"TestAcquireFollowsAReleaseThatHasNoAnswer", "TestHandOffFollowsItsReleaseAside"},
+	},
+	{
+		what: "an acquire goes aside while a ForceUnlock may still run", guards: "order of two connections",
+		edits: edits{{In: "attempt.follow", Expr: "n.s.forcing == 0", Put: "true"}},
+		by:    tests{"TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay", "TestForceUnlockThatIsLostMayStillRun"},
+	},
+	{
+		what: "a release that was answered is followed for ever", guards: "order of two connections",
+		edits: edits{{In: "release.notUnderWay", Stmt: "r.st.n.aside--", Put: "_ = r"}},
+		by:    tests{"TestAcquireFollowsAReleaseThatHasNoAnswer"},
+	},
+	{
+		what: "who could not follow a release does not hear of it", guards: "order of two connections",
+		edits: edits{{In: "attempt.mayHaveRunBefore", Expr: "a.follows", Put: "false"}},
+		by:    tests{"TestWhoCouldNotFollowAReleaseHearsOfIt"},
 	},
 	{
 		what: "the undo on the living connection does not wait for the kill barrier of the other", guards: "order of two connections, A5",

@@ -19,10 +19,10 @@ import (
 //     outcome of the one before is known.
 //   - The undo of a lost acquire follows the kill barrier of the connection that
 //     the acquire was written to.
-//   - An acquire that follows a release at once, because its client hands the lock
-//     on, goes aside too, behind the release.
-//   - A ForceUnlock goes where acquires go. While one is under way for a name,
-//     none of its acquires goes aside.
+//   - An acquire that is queued while a release of its name is aside and has no
+//     answer goes aside too, behind the release.
+//   - A ForceUnlock goes where acquires go. While one may still run, no acquire of
+//     its name goes aside.
 
 // newAside makes the pipeline of what goes aside, without I/O.
 func newAside(n *Node, dial func(context.Context) (redis.Conn, error), o pipeline.Options) *pipeline.Pipeline {
