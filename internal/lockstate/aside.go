@@ -18,15 +18,15 @@ import (
 // does not.
 func (r *release) goesAside() bool { return r.st.n.aside < math.MaxInt16 }
 
-// queued counts a release that went aside.
-func (r *release) queued() {
+// countAside counts a release that was queued and went aside.
+func (r *release) countAside() {
 	if r.req.WentAside() && !r.aside {
 		r.aside = true
 		r.st.n.aside++
 	}
 }
 
-// notUnderWay ends what queued began: it is answered, or its connection was lost.
+// notUnderWay ends what countAside began: it is answered, or its connection was lost.
 func (r *release) notUnderWay() {
 	if r.aside {
 		r.aside = false

@@ -171,7 +171,7 @@ func (r *release) send() {
 		r.expire()
 		return
 	}
-	r.queued()
+	r.countAside()
 }
 
 // Unanswered follows the loss of its connection. It is sent again behind the

@@ -56,8 +56,13 @@ func TestTwinsLeadToOneServer(t *testing.T) {
 	to.Store(next)
 	kill(t, former, connected(t, b, nil))
 	end(t, ask(b, "PING"))
-	for end1 := time.Now().Add(10 * timeout); ; time.Sleep(time.Millisecond) {
-		if n, err := redis.Int(next.Dial(t).Do("EXISTS", "moved")); err != nil || n == 1 {
+	conn := next.Dial(t)
+	for end1 := time.Now().Add(3 * timeout); ; time.Sleep(time.Millisecond) {
+		n, err := redis.Int(conn.Do("EXISTS", "moved"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 1 {
 			return
 		}
 		end(t, ask(a, "SET", "moved", ""))
