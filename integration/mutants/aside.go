@@ -44,7 +44,7 @@ var aside = []defect{
 	},
 	{
 		what: "who could not follow a release does not hear of it", guards: "order of two connections",
-		edits: edits{{In: "attempt.mayHaveRunBefore", Expr: "a.follows", Put: "false"}},
+		edits: edits{{In: "attempt.hearReleases", If: "!a.follows || a.req.WentAside()", Put: "true"}},
 		by:    tests{"TestWhoCouldNotFollowAReleaseHearsOfIt"},
 	},
 	{

@@ -1,15 +1,12 @@
 package lockstate
 
-import (
-	"math"
-
-	"github.com/rlock-go/redisson/internal/command"
-)
+import "math"
 
 // Where there are two connections for commands, a release goes aside, and an
 // acquire of the same name that is queued later could run before it and be refused.
-// So while the answer of such a release is not there, acquires follow it. Should
-// one not get where the release is, then every message counts that follows.
+// So while the answer of such a release is not there, acquires follow it. If one
+// can't, the message of the release counts. Should the release itself be handed
+// from one connection to the other, it is out of order and says so.
 //
 // A ForceUnlock does not go aside. While one may still run, no acquire does: what
 // is granted behind it must be sent behind it.
@@ -41,6 +38,13 @@ func (a *attempt) follow() {
 	a.req.Aside = a.follows && n.s.forcing == 0
 }
 
-// mayHaveRunBefore tells whether the acquire may have run before a release that
-// was queued earlier.
-func (a *attempt) mayHaveRunBefore(r *command.Request) bool { return a.follows && !r.WentAside() }
+// hearReleases follows an acquire that could not go where a release is: it may be
+// refused before that has run. So every message that comes from now on is of use.
+func (a *attempt) hearReleases() {
+	if !a.follows || a.req.WentAside() {
+		return
+	}
+	if q := a.w.queue(); q != nil {
+		q.HearOwnMessages()
+	}
+}

@@ -94,7 +94,9 @@ func (a *attempt) begin() {
 	a.w.l.fill(&a.req, a.w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
 	if a.queued = n.s.sec.enqueue(&a.req); !a.queued {
 		a.failed()
+		return
 	}
+	a.hearReleases()
 }
 
 // stuck fails a waiter that has had no answer, whose owner had an earlier command
@@ -226,9 +228,6 @@ func (a *attempt) refused(g kind.Grant) {
 	a.w.ownerUsed = false
 	q, w := a.queue()
 	q.Refused(q.now(), w, a.w.l.pause(a.w.tries, g))
-	if a.mayHaveRunBefore(&a.req) {
-		q.ResetOwnMessages()
-	}
 	a.w.asked()
 	a.end()
 }
