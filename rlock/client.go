@@ -24,8 +24,9 @@ type Pool interface {
 
 // Client is what a Redisson instance is in Java. It has an id, which is the
 // first half of its owners. All its locks share two connections to the server,
-// one for commands and one for subscriptions, and one watchdog. All methods are
-// safe for concurrent use.
+// one for commands and one for subscriptions, and one watchdog. Where replicas are
+// waited for (WithReplicaSync) a third carries releases and renewals. All methods
+// are safe for concurrent use.
 type Client struct {
 	s      *lockstate.State
 	mapper NameMapper
@@ -57,7 +58,7 @@ type Client struct {
 //
 // With redis+cluster:// one of the hosts that answers is enough: it tells the
 // others, which are reached at the addresses that the cluster announces, with the
-// same user and password. The client has up to two connections to each master
+// same user and password. The client has up to two connections, with replicas to wait for three, to each master
 // that it uses. It follows slots that move and masters that fail; after a failover
 // a lock that its replica did not have is lost. WithTLSConfig has it speak TLS.
 //

@@ -226,7 +226,8 @@ func WithNameMapper(m NameMapper) Option {
 // the master's connected replicas, for at most one second: a grant that none
 // of them acknowledged is given back and tried again. It is Redisson's
 // checkLockSyncedSlaves. What is sent together shares one WAIT, and what comes
-// meanwhile waits for it. Replicas are counted when a connection is made, and
+// meanwhile waits for it. Releases, undos and renewals have a connection of their
+// own then, so that they wait for their own replicas only; with a pool they don't. Replicas are counted when a connection is made, and
 // again after a WAIT that none acknowledged. With Sentinels and in a cluster they are
 // also counted now and then, and one that has gone is waited for a minute longer;
 // if none is left, for as long as the master stays. After an unlock that none acknowledged

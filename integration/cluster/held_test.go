@@ -116,12 +116,12 @@ func waitForEach(t *testing.T, c *topologytest.Cluster, client *rlock.Client) {
 		})
 	}
 	for i := range 3 {
-		becomes(t, "two connections", func() bool { return named(t, c, i) == 2 })
+		becomes(t, "three connections, since replicas are waited for", func() bool { return named(t, c, i) == 3 })
 	}
 	cancel()
 	waiting.Wait()
 	for i := range 3 {
-		if n := named(t, c, i); n > 2 {
+		if n := named(t, c, i); n > 3 {
 			t.Errorf("server %d has %d connections", i, n)
 		}
 	}

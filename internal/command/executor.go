@@ -34,7 +34,7 @@ type Executor struct {
 	top topology.Topology
 	o   Options
 
-	// mu guards where a request is, once that changes: its node and parked. The
+	// mu guards where a request is, once that changes: its node, its pipe and parked. The
 	// first time nobody else knows the request.
 	mu sync.Mutex
 }
@@ -55,8 +55,8 @@ func (x *Executor) Enqueue(r *Request) bool {
 	r.Wire.Done, r.Wire.Wait = (*completion)(r), r.Wait
 	n, err := x.top.Node(r.Slot)
 	if err == nil {
-		r.node = n
-		if n.Pipe.Enqueue(&r.Wire) {
+		r.to(n)
+		if r.pipe.Enqueue(&r.Wire) {
 			n.Touch()
 			return true
 		}
@@ -93,7 +93,7 @@ func (x *Executor) Cancel(r *Request) bool {
 		r.parked = nil
 		return true
 	}
-	return r.node != nil && r.node.Pipe.Cancel(&r.Wire)
+	return r.node != nil && r.pipe.Cancel(&r.Wire)
 }
 
 // Waiting tells whether r waits to be written: nothing of it has run so far, but
@@ -101,7 +101,7 @@ func (x *Executor) Cancel(r *Request) bool {
 func (x *Executor) Waiting(r *Request) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return r.parked != nil || r.node != nil && r.node.Pipe.Waiting(&r.Wire)
+	return r.parked != nil || r.node != nil && r.pipe.Waiting(&r.Wire)
 }
 
 // Flush writes what is queued. Where there is one node it may write to its
@@ -116,7 +116,7 @@ func (x *Executor) Flush() {
 	}
 	for _, n := range nodes {
 		if n.Touched() {
-			n.Pipe.Flush()
+			n.Flush()
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (x *Executor) WakeWriter() { wake(x.top.Nodes()) }
 func wake(nodes []*topology.Node) {
 	for _, n := range nodes {
 		if n.Touched() {
-			n.Pipe.WakeWriter()
+			n.WakeWriter()
 		}
 	}
 }
@@ -143,7 +143,7 @@ func (x *Executor) Discard(slot uint16, key any) {
 // connection that it ran on. See pipeline.Pipeline.AwaitReplicas. It is called
 // by r's handler.
 func (x *Executor) AwaitReplicas(r *Request, done func(acked int, err error)) Asking {
-	return r.node.Pipe.AwaitReplicas(&r.Wire, done)
+	return r.pipe.AwaitReplicas(&r.Wire, done)
 }
 
 // Asking is what AwaitReplicas did.
@@ -180,12 +180,12 @@ func (c *completion) Complete(*pipeline.Request) {
 	x.wakeOthers(n)
 }
 
-// wakeOthers writes what handlers queued that were called by n's pipeline, which
-// flushes for n itself.
+// wakeOthers writes what handlers queued that were called by a pipeline of n's,
+// which flushes for itself.
 func (x *Executor) wakeOthers(n *topology.Node) {
 	for _, other := range x.top.Nodes() {
-		if other != n && other.Touched() {
-			other.Pipe.WakeWriter()
+		if (other != n || n.Divided()) && other.Touched() {
+			other.WakeWriter()
 		}
 	}
 }
@@ -214,7 +214,7 @@ func (r *Request) settle() {
 func (r *Request) lost() {
 	r.Handler.Unanswered(r)
 	x, n := r.x, r.node
-	n.Pipe.AfterKillBarrier(&r.Wire, func(closed bool) {
+	r.pipe.AfterKillBarrier(&r.Wire, func(closed bool) {
 		r.MayArrive = r.MayArrive || !closed
 		if r.Resend == Always {
 			r.Handler.Paused(r, 0)

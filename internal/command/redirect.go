@@ -33,7 +33,7 @@ func (r *Request) redirected() bool {
 		return false
 	}
 	if to.Redial {
-		r.node.Pipe.GiveUp(&r.Wire)
+		r.pipe.GiveUp(&r.Wire)
 		if r.Resend >= Unrun {
 			return false // what is paused anyway is paused: others of its owner may go first
 		}
@@ -85,10 +85,11 @@ func (x *Executor) resend(r *Request, to topology.Redirection) bool {
 		n, err = x.top.Node(r.Slot)
 	}
 	if err == nil {
-		r.node = n
-		if n.Pipe.Resend(&r.Wire, r.bound, to.Asking) {
+		r.to(n)
+		pipe := r.pipe
+		if pipe.Resend(&r.Wire, r.bound, to.Asking) {
 			x.mu.Unlock()
-			n.Pipe.WakeWriter()
+			pipe.WakeWriter()
 			return true
 		}
 		err = r.Wire.Err

@@ -66,6 +66,7 @@ type Request struct {
 	Resend  Resend        // when it may be sent again
 	Until   time.Duration // not sent again after this reading of the clock
 	Wait    bool          // followed by WAIT for all connected replicas
+	Aside   bool          // not behind the WAITs of others, if it has one itself: no order with those that are not aside
 	Slot    uint16        // of its keys, codec.Slot; any where it has none
 	Several bool          // locks: they may be in different places, see Scattered
 
@@ -79,9 +80,10 @@ type Request struct {
 	MayArrive bool          // an earlier send may still run: the connection it was lost on could not be killed
 
 	x      *Executor
-	node   *topology.Node // that it was last sent to
-	pause  time.Duration  // before it was last sent again for a refusal; 0: never
-	failed error          // the last trouble
+	node   *topology.Node     // that it was last sent to
+	pipe   *pipeline.Pipeline // of it
+	pause  time.Duration      // before it was last sent again for a refusal; 0: never
+	failed error              // the last trouble
 
 	moved     bool          // it was sent to another node, or later than it was queued
 	redirects int           // since it was queued
@@ -98,6 +100,15 @@ func (r *Request) Call(name string, script *luasrc.Script, args []any) {
 // Command makes r a request for a plain command.
 func (r *Request) Command(name string, args ...any) {
 	r.Wire.Command, r.Wire.Args, r.Wire.Script = name, args, nil
+}
+
+// WentAside tells whether r was last sent on a connection where nothing runs in
+// order with what is not to go aside.
+func (r *Request) WentAside() bool { return r.node != nil && r.pipe != r.node.Pipe }
+
+// to has r go to n.
+func (r *Request) to(n *topology.Node) {
+	r.node, r.pipe = n, n.PipeFor(r.Aside && r.Wait)
 }
 
 // Begun tells whether r was ever queued.

@@ -17,8 +17,9 @@ type attempt struct {
 	want       kind.Want
 	lease      time.Duration // what it passes
 	began      time.Duration
-	forces     int32 // of the name when it was queued
+	forces     int16 // of the name when it was queued
 	queued     bool
+	follows    bool // a release that went aside was under way when it was queued
 	rejected   bool // the server's error has ended the wait, and what may have run is undone
 	referenced bool // a timer refers to it
 	stuckTimer *time.Timer
@@ -85,6 +86,7 @@ func (a *attempt) begin() {
 	st.register()
 	a.lease = st.commandLease(own)
 	a.forces = n.forces
+	a.follow()
 	a.w.ownerUsed = true
 	a.req.Handler = a
 	a.w.fill(&a.want, st)
@@ -92,7 +94,9 @@ func (a *attempt) begin() {
 	a.w.l.fill(&a.req, a.w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
 	if a.queued = n.s.sec.enqueue(&a.req); !a.queued {
 		a.failed()
+		return
 	}
+	a.hearReleases()
 }
 
 // stuck fails a waiter that has had no answer, whose owner had an earlier command

@@ -65,7 +65,7 @@ func (k *cleanup) begin() {
 	}
 	call := k.calls[0]
 	k.calls = k.calls[1:]
-	k.req = command.Request{Handler: k, Resend: resend(&call), Until: watchdog.Never}
+	k.req = command.Request{Handler: k, Aside: true, Resend: resend(&call), Until: watchdog.Never}
 	k.st.n.l.fill(&k.req, call)
 	if !k.st.n.s.sec.enqueue(&k.req) {
 		k.end()

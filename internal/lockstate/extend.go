@@ -51,7 +51,7 @@ func (h *Hold) startExtend(d time.Duration) (*extension, error) {
 		return nil, err
 	}
 	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), idle: true}
-	e.req.Handler, e.req.Resend, e.req.Until, e.req.Slot = e, command.Always, s.sec.now()+h.l.c.o.Timeout, h.l.slot
+	e.req.Handler, e.req.Aside, e.req.Resend, e.req.Until, e.req.Slot = e, true, command.Always, s.sec.now()+h.l.c.o.Timeout, h.l.slot
 	h.l.c.work.add()
 	h.st.run(e)
 	return e, nil

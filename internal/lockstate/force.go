@@ -72,6 +72,7 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 		l.c.work.done()
 		return nil, false, ErrClosed
 	}
+	s.forcing++
 	return f, ended, nil
 }
 
@@ -90,20 +91,28 @@ type forcing struct {
 }
 
 // Unanswered ends it: whether it ran is not known.
-func (f *forcing) Unanswered(r *command.Request) { f.end(r, command.Lost) }
+func (f *forcing) Unanswered(r *command.Request) {
+	defer f.l.shard().enter(mustNotBlock).leave()
+	f.end(r, command.Lost)
+}
 
 // Paused never comes.
 func (f *forcing) Paused(*command.Request, time.Duration) {}
 
-// Done ends it, unless its connection was lost before.
-func (f *forcing) Done(r *command.Request) { f.end(r, r.Fate) }
+// Done ends it, unless its connection was lost before. It runs no more.
+func (f *forcing) Done(r *command.Request) {
+	s := f.l.shard()
+	defer s.enter(mustNotBlock).leave()
+	s.forcing--
+	f.end(r, r.Fate)
+}
 
+// end is called with the shard locked.
 func (f *forcing) end(r *command.Request, fate command.Fate) {
-	n := f.n
-	defer n.s.enter(mustNotBlock).leave()
 	if f.ended {
 		return
 	}
+	n := f.n
 	f.ended = true
 	f.fate, f.reply, f.err = fate, r.Wire.Reply, r.Wire.Err
 	if r.MayHaveRun() {

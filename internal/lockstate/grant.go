@@ -15,7 +15,7 @@ import (
 func (a *attempt) granted(r *command.Request) {
 	st, w, n := a.st, a.w, a.st.n
 	if w.l.traits.Width == 1 {
-		n.supersede(st)
+		n.supersede(st, r.Wire.Sent)
 	}
 	h, ok := st.grant(w, r.Wire.Sent, a.lease)
 	switch {
@@ -66,14 +66,15 @@ func (a *attempt) reportGrant() {
 }
 
 // supersede ends the holds of all owners but st, which the server has just
-// named the holder. Replies come in order, so any other hold of this client was
-// granted before, and the server has lost it since.
-func (n *name) supersede(st *OwnerState) {
+// named the holder. Replies come in order on one connection, so any other hold of
+// this client was granted before, and the server has lost it since; where there
+// are two, that is certain of those whose acquire was sent before.
+func (n *name) supersede(st *OwnerState, sent time.Duration) {
 	if n.states == st && st.next == nil {
 		return // as nearly always
 	}
 	for _, other := range n.ownerStates() {
-		if other == st || other.held == 0 {
+		if other == st || other.held == 0 || other.heldSince(sent) {
 			continue
 		}
 		cause := errSuperseded
@@ -82,6 +83,16 @@ func (n *name) supersede(st *OwnerState) {
 		}
 		other.lose(cause)
 	}
+}
+
+// heldSince tells whether any living hold's acquire was sent after sent.
+func (st *OwnerState) heldSince(sent time.Duration) bool {
+	for h := st.holds; h != nil; h = h.next {
+		if h.since > sent {
+			return true
+		}
+	}
+	return false
 }
 
 // giveBackFirst gives a grant back and goes on for the waiter only after that,

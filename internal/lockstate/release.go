@@ -26,6 +26,7 @@ type release struct {
 	once   bool          // the form without a latch was sent
 	lost   bool          // a send of it had no answer
 	paused bool          // nothing of it is under way until a pause is over
+	aside  bool          // it went aside and is counted for that
 	split  bool          // its keys were in two places, see split.go
 	limit  time.Duration // when its caller is told, whatever is known
 	unheld time.Duration // when the server has dropped what is released, if nothing was sent
@@ -162,12 +163,15 @@ func (r *release) send() {
 		r.finishCommand()
 		return
 	}
+	r.req.Aside = r.goesAside()
 	if !st.n.s.sec.again(&r.req) {
 		if err := r.req.Wire.Err; err != nil {
 			r.failed = err
 		}
 		r.expire()
+		return
 	}
+	r.countAside()
 }
 
 // Unanswered follows the loss of its connection. It is sent again behind the
@@ -175,6 +179,7 @@ func (r *release) send() {
 func (r *release) Unanswered(q *command.Request) {
 	n := r.st.n
 	defer n.s.enter(mustNotBlock).leave()
+	r.notUnderWay()
 	r.outOfOrder()
 	r.sent()
 	r.st.mayHaveSet(q.Wire.Sent, r.lease)
@@ -188,6 +193,7 @@ func (r *release) Unanswered(q *command.Request) {
 func (r *release) Paused(q *command.Request, d time.Duration) {
 	n := r.st.n
 	defer n.s.enter(mustNotBlock).leave()
+	r.notUnderWay()
 	r.referenced = true
 	if d == 0 {
 		r.send()
@@ -214,6 +220,7 @@ func (r *release) Paused(q *command.Request, d time.Duration) {
 func (r *release) Done(q *command.Request) {
 	s := r.st.n.s
 	defer s.enter(mustNotBlock).leave()
+	r.notUnderWay()
 	if q.Fate != command.Answered || q.OutOfOrder() {
 		r.outOfOrder()
 	}
@@ -330,6 +337,7 @@ func (r *release) finish(err error) {
 // finishCommand ends the release in its owner's command queue. If the server
 // has answered, the latch keeps late copies of the command from running.
 func (r *release) finishCommand() {
+	r.notUnderWay()
 	if r.once && r.req.MayArrive {
 		r.st.n.s.c.strays.add(r.st.owner)
 	}

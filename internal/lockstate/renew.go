@@ -120,7 +120,7 @@ func (r *renewal) sharedBy(l *Lock) *renewal {
 
 // send reports whether Done will be called.
 func (r *renewal) send() bool {
-	q := &command.Request{Handler: r, Several: len(r.subs) > 1}
+	q := &command.Request{Handler: r, Aside: true, Several: len(r.subs) > 1}
 	l := r.subs[0].l
 	l.fill(q, l.kind.Renew(q.Wire.ArgBuffer[:0], r.c.leaseArg(r.ttl), r))
 	r.c.work.add()

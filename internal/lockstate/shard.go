@@ -22,6 +22,7 @@ type shard struct {
 	fairShares  wakepolicy.Table
 	spareQueues *waitQueue // queues that nobody waits in
 	spareCount  int
+	forcing     int // each ForceUnlock that may still run, of any name
 }
 
 func (s *shard) init(c *State) {
@@ -47,7 +48,8 @@ type name struct {
 	queues    *waitQueue            // one for each sort of waiters; nil while nobody waits and nothing is under way
 	fairShare *wakepolicy.FairShare // nil unless this client releases it often
 	states    *OwnerState           // the first, in no order; most of the time the only one
-	forces    int32                 // how many times ForceUnlock was queued for it
+	forces    int16                 // how many times ForceUnlock was queued for it
+	aside     int16                 // releases that went aside and have no answer yet
 	pins      int32                 // calls under way that came to it
 	sibling   *name                 // the same key with kinds of another family
 }

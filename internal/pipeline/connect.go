@@ -128,6 +128,7 @@ func (p *Pipeline) attempt() error {
 		c.managed = managedConn
 	}
 	c.pusher, _ = rc.(pusher)
+	seen := p.twinsReplicas(barrier.at)
 	p.mu.Lock()
 	for i, b := range undecided {
 		p.decide(b, killed[i])
@@ -144,7 +145,7 @@ func (p *Pipeline) attempt() error {
 	if p.at != barrier.at || barrier.at == "" {
 		p.most, p.fewer = 0, 0
 	}
-	p.moved, p.at = false, barrier.at
+	p.moved, p.at, p.most = false, barrier.at, max(p.most, seen)
 	c.counted(ident.replicas)
 	p.wg.Go(c.read)
 	p.mu.Unlock()
@@ -152,6 +153,7 @@ func (p *Pipeline) attempt() error {
 	if moved && p.o.Moved != nil {
 		p.o.Moved()
 	}
+	p.drawTwin(barrier.at)
 	return nil
 }
 
@@ -161,8 +163,8 @@ func (p *Pipeline) connectFailed(err error) bool {
 	now := p.o.Clock.Now()
 	permanent := p.ctx.Err() != nil || p.o.Permanent != nil && p.o.Permanent(err)
 	p.mu.Lock()
-	p.lastErr = err
-	failed := p.remove(func(r *Request) bool { return permanent || r.deadline <= now })
+	p.lastErr, p.failedAt = err, now
+	failed := p.remove(func(r *Request) bool { return permanent || p.o.Spare || r.deadline <= now })
 	undecided := false
 	for _, b := range p.barriers {
 		undecided = undecided || !b.decided
@@ -179,6 +181,9 @@ func (p *Pipeline) connectFailed(err error) bool {
 		if p.o.Trouble != nil {
 			p.o.Trouble(err)
 		}
+	}
+	if p.o.Spare && p.ctx.Err() == nil {
+		err = ErrGone
 	}
 	unsent(failed, err)
 	return on

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -41,6 +42,7 @@ type Options struct {
 	Keep      bool             // the count never falls while the server stays the same, see replicas.go
 	Alone     bool             // each DEL has one key: the server takes no two of different slots
 	Logger    *slog.Logger     // nil: silent
+	Carries   string           // what the log calls its connections. Default is "commands"
 
 	// Usable tells whether a server is one to talk to; an error with a
 	// redisconn.ReplicaError is asked again. Default is Server.Usable.
@@ -60,6 +62,11 @@ type Options struct {
 	Moved   func()
 	Trouble func(error)
 
+	// Twin is a pipeline to the same server, see twin.go; nil: there is none. With
+	// Spare, what finds no connection here ends with ErrGone, to go there.
+	Twin  func() *Pipeline
+	Spare bool
+
 	log *connlog.Log
 }
 
@@ -68,6 +75,7 @@ type Pipeline struct {
 	dial       func(context.Context) (redis.Conn, error)
 	o          Options
 	writerWake chan struct{}
+	waits      atomic.Bool // there are replicas to wait for
 	stop       context.CancelFunc
 	ctx        context.Context
 	wg         sync.WaitGroup
@@ -95,11 +103,15 @@ type Pipeline struct {
 	loads      map[*luasrc.Script]*load
 	barriers   []*killBarrier // of broken connections, not decided yet
 	lastErr    error          // why the last attempt to connect failed
+	failedAt   time.Duration  // when it did
 }
 
 // New makes a pipeline that connects at its first request.
 func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
-	o.log = connlog.New(o.Logger, "commands")
+	if o.Carries == "" {
+		o.Carries = "commands"
+	}
+	o.log = connlog.New(o.Logger, o.Carries)
 	if o.Usable == nil {
 		o.Usable = redisconn.Server.Usable
 	}

@@ -61,16 +61,19 @@ func (c *conn) queueCount() {
 		Command: "INFO", Args: []any{"replication"}, queued: true,
 		deadline: p.o.Clock.Now() + p.o.Timeout,
 		Done: CompletionFunc(func(r *Request) {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			c.counting = false
 			text, err := redis.String(r.Reply, r.Err)
+			p.mu.Lock()
+			c.counting = false
 			if err != nil {
 				c.countAt = p.o.Clock.Now() + countSeldom
-				return
 			}
-			if p.conn == c {
+			inUse := err == nil && p.conn == c
+			if inUse {
 				c.counted(countReplicas(text))
+			}
+			p.mu.Unlock()
+			if inUse {
+				p.tellTwin(c.barrier.at, countReplicas(text))
 			}
 		}),
 	})
@@ -85,6 +88,7 @@ func (c *conn) counted(n int) {
 		n = p.keep(n, now)
 	}
 	c.replicas = n
+	p.waits.Store(n > 0)
 	if c.countAt = now + countSeldom; n == 0 {
 		c.countAt = now + countSoon
 	}

@@ -5,6 +5,17 @@ import (
 	"testing"
 )
 
+func TestMoreRenewalsRunWhereTheyShareAWAIT(t *testing.T) {
+	begun := 0
+	limiter := Limiter{synced: true}
+	for range maxSynced + 5 {
+		limiter.Run(func() bool { begun++; return true })
+	}
+	if begun != maxSynced {
+		t.Errorf("%d began, want %d", begun, maxSynced)
+	}
+}
+
 func TestRenewalsRunInOrderAndNeverTooMany(t *testing.T) {
 	var limiter Limiter
 	var begun []int

@@ -18,10 +18,11 @@ import (
 // Node is one server as a client uses it. It has no connection before it is
 // asked for something.
 type Node struct {
-	Pipe     *pipeline.Pipeline // of all commands
+	Pipe     *pipeline.Pipeline // of all commands, but for those that go aside
 	Hub      *pubsub.Hub        // of all subscriptions
 	Renewals Limiter            // of the batches of renewals
 
+	aside   *pipeline.Pipeline // see aside.go; nil: nothing goes there
 	name    string
 	touched atomic.Bool // something was queued since the last Flush
 	used    atomic.Bool // and since the last Used
@@ -37,6 +38,7 @@ type NodeOptions struct {
 	Clock    clock.Clock                  // of the times of commands
 	Logger   *slog.Logger                 // nil: silent
 	Replicas bool                         // count them, for WAIT
+	Lent     bool                         // connections are a pool's, which may have no third
 	Keep     bool                         // one of them may take its master's place: the count never falls
 	Alone    bool                         // a command has keys of one slot
 	Usable   func(redisconn.Server) error // nil: a single server's master
@@ -65,23 +67,29 @@ func NewNode(o NodeOptions) *Node {
 	n.Hub = pubsub.New(dial(), pubsub.Options{
 		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost,
 	})
-	n.Pipe = pipeline.New(dial(), pipeline.Options{
+	pipe := pipeline.Options{
 		Timeout: o.Timeout, Clock: o.Clock, Permanent: redisconn.Permanent, Replicas: o.Replicas, Keep: o.Keep, Alone: o.Alone,
 		Logger: o.Logger, Usable: o.Usable, Elsewhere: o.Elsewhere, Ended: o.Ended, Trouble: o.Trouble,
-		Moved: func() {
-			n.Hub.Redial()
-			if o.Moved != nil {
-				o.Moved()
-			}
-		},
-	})
+	}
+	n.Renewals.synced = o.Replicas
+	if o.Replicas && !o.Lent {
+		n.aside = newAside(n, dial(), pipe)
+		pipe.Twin = func() *pipeline.Pipeline { return n.aside }
+	}
+	pipe.Moved = func() {
+		n.Hub.Redial()
+		if o.Moved != nil {
+			o.Moved()
+		}
+	}
+	n.Pipe = pipeline.New(dial(), pipe)
 	return n
 }
 
 // String names the server.
 func (n *Node) String() string { return n.name }
 
-// Touch says that something was queued on the pipeline.
+// Touch says that something was queued on a pipeline.
 func (n *Node) Touch() {
 	if !n.touched.Load() { // most callers find it set, and need not write
 		n.touched.Store(true)
@@ -95,12 +103,15 @@ func (n *Node) Touch() {
 // is subscribed.
 func (n *Node) Used() bool { return n.used.Swap(false) || n.Hub.Channels() > 0 }
 
-// Touched tells whether the pipeline is to be flushed, to one caller.
+// Touched tells whether the pipelines are to be flushed, to one caller.
 func (n *Node) Touched() bool { return n.touched.Load() && n.touched.Swap(false) }
 
-// Redial has both connections made anew, for cause: the server's address leads
+// Redial has all connections made anew, for cause: the server's address leads
 // to another one.
 func (n *Node) Redial(cause error) {
+	if n.aside != nil {
+		n.aside.Retire(cause)
+	}
 	if !n.Pipe.Retire(cause) {
 		n.Hub.Redial() // else that follows
 	}
@@ -111,18 +122,24 @@ func (n *Node) Redial(cause error) {
 // by then. It follows the Change that moves the node's waiters, and blocks for
 // patience at the most.
 func (n *Node) Leave(patience time.Duration) {
-	var hub sync.WaitGroup
-	hub.Go(func() { n.Hub.Close() })
+	var others sync.WaitGroup
+	others.Go(func() { n.Hub.Close() })
+	if n.aside != nil {
+		others.Go(func() { n.aside.Leave(patience) })
+	}
 	n.Pipe.Leave(patience)
-	hub.Wait()
+	others.Wait()
 }
 
 // close ends the node with its client.
 func (n *Node) close(patience time.Duration) {
-	var hub sync.WaitGroup
-	hub.Go(func() { n.Hub.Close() })
+	var others sync.WaitGroup
+	others.Go(func() { n.Hub.Close() })
+	if n.aside != nil {
+		others.Go(func() { n.aside.Close(patience) })
+	}
 	n.Pipe.Close(patience)
-	hub.Wait()
+	others.Wait()
 }
 
 // CloseAll ends nodes, all at the same time.

@@ -39,7 +39,7 @@ func dialled(target *redisconn.Target, s Settings) *Single {
 
 // Borrowed is Single for a pool, whose server has no name here.
 func Borrowed(pool redisconn.Pool, s Settings) *Single {
-	return newSingle(s, NodeOptions{Dial: func(ctx context.Context) (redis.Conn, error) {
+	return newSingle(s, NodeOptions{Lent: true, Dial: func(ctx context.Context) (redis.Conn, error) {
 		return redisconn.Borrow(ctx, pool)
 	}})
 }

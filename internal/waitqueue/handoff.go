@@ -83,6 +83,11 @@ func (q *Queue) ResetOwnMessages() {
 	q.changed = true
 }
 
+// HearOwnMessages says that an attempt, just queued, may be refused before an unlock
+// that was queued earlier. From then on every message counts. One that came before
+// needs no making up for: the attempt finds what that unlock did.
+func (q *Queue) HearOwnMessages() { q.ownMessages = 0 }
+
 // isOwnMessage tells whether a message is this client's own and needs no
 // attempt.
 func (q *Queue) isOwnMessage(now time.Duration) bool {

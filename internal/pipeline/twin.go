@@ -1,0 +1,78 @@
+package pipeline
+
+import "errors"
+
+// Two pipelines to one server are twins where WAIT is in use: one has what may
+// stand behind a WAIT for long, the other what must not. Each goes by itself, but
+// for this: both lead to the same server, and what one has seen of its replicas
+// counts for the other.
+
+// avoidFor is how long a pipeline that could not connect is not Reachable.
+const avoidFor = 10 * shortLastBackoff
+
+// errApart is why a connection is replaced.
+var errApart = errors.New("another connection of the client leads to another server")
+
+// Waits tells whether there were replicas to wait for when they were last
+// counted.
+func (p *Pipeline) Waits() bool { return p.waits.Load() }
+
+// Reachable tells whether there is a connection, or an attempt to make one is
+// worth while: none has failed lately.
+func (p *Pipeline) Reachable() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.conn != nil || p.lastErr == nil || p.o.Clock.Now()-p.failedAt > avoidFor
+}
+
+func (p *Pipeline) twin() *Pipeline {
+	if p.o.Twin == nil {
+		return nil
+	}
+	return p.o.Twin()
+}
+
+// twinsReplicas is the largest count that the twin has seen at this server. It is
+// called without mu.
+func (p *Pipeline) twinsReplicas(at string) int {
+	t := p.twin()
+	if t == nil || at == "" || !p.o.Keep {
+		return 0
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.at != at {
+		return 0
+	}
+	return t.most
+}
+
+// tellTwin tells it how many replicas the server at has now. It is called without
+// mu.
+func (p *Pipeline) tellTwin(at string, n int) {
+	t := p.twin()
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.conn != nil && t.at == at {
+		t.conn.counted(n)
+	}
+}
+
+// drawTwin has the twin connect anew if it leads to another server than a
+// connection that was just made. It is called without mu, once that is in use: of
+// two that are made at the same time one at least sees the other.
+func (p *Pipeline) drawTwin(at string) {
+	t := p.twin()
+	if t == nil || at == "" {
+		return
+	}
+	t.mu.Lock()
+	apart := t.conn != nil && t.at != "" && t.at != at
+	t.mu.Unlock()
+	if apart {
+		t.Retire(errApart)
+	}
+}
