@@ -86,7 +86,7 @@ staticcheck:
 
 .PHONY: unit
 unit:
-	@$(step) 'unit tests' bash -eo pipefail -c 'go list ./... | grep -Ev "$(measuring)" | xargs $(GOTEST) -p 4'
+	@$(step) 'unit tests' bash -eo pipefail -c 'go list ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST) -p 4'
 	@$(step) 'tests of the quick start' bash -ec 'cd docs/quickstart && $(GOTEST) ./...'
 	@$(step) 'tests of the cookbook' bash -ec 'cd docs/cookbook && $(GOTEST) ./...'
 	@$(step) 'tests of the benchmark' bash -ec 'cd integration/bench && $(GOTEST) ./...'
@@ -94,13 +94,13 @@ unit:
 .PHONY: integration
 integration:
 	@$(step) 'integration tests' $(engine) bash -eo pipefail -c \
-	  'cd integration && go list ./... | grep -Ev "$(java_packages)|$(docker_packages)|$(measuring)" | xargs $(GOTEST) -p 3'
+	  'cd integration && go list ./... | grep -Ev "$(java_packages)|$(docker_packages)|$(measuring)" | ./longest-first.sh | xargs $(GOTEST) -p 3'
 
 # A JVM loads a core while it starts.
 .PHONY: interop
 interop:
 	@$(step) 'tests with Java Redisson' $(engine) bash -eo pipefail -c \
-	  'cd integration && go list ./... | grep -E "$(java_packages)" | grep -Ev "$(measuring)" | xargs $(GOTEST) -p 2'
+	  'cd integration && go list ./... | grep -E "$(java_packages)" | grep -Ev "$(measuring)" | ./longest-first.sh | xargs $(GOTEST) -p 2'
 
 .PHONY: docker
 docker:
