@@ -65,7 +65,7 @@ func StartSentinelsFronted(t testing.TB, pass SentinelPasswords, nodes, sentinel
 		args := own[:len(own):len(own)]
 		if i > 0 {
 			host, port, _ := net.SplitHostPort(s.addrs[s.Nodes[0]])
-			args = append(args, "--replicaof", host+" "+port)
+			args = append(args, "--replicaof", host, port)
 		}
 		node, addr := nodes[i].Behind(func(args ...string) *Server { return Start(t, args...) }, args...)
 		s.Nodes = append(s.Nodes, node)
