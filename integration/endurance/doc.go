@@ -20,7 +20,8 @@
 //     owner has a valid hold.
 //   - loss: where no more than refusals met a client, none of its holds ends before its time.
 //   - count: in the end, with the faults healed, the owner's count is what was granted less what was released, up to
-//     calls that said that they don't know; then nothing is left.
+//     calls that said that they don't know, and acquires that ended with their context while the machine stood still;
+//     then nothing is left.
 //   - locked, uncertain, given up: what a failed acquire says is what the record of its client's proxy shows.
 //   - unlock: where owners are used once, an unlock has no latch, says that it released only if an answer did, and is not
 //     sent again once its owner was shown.

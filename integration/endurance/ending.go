@@ -73,6 +73,17 @@ func (r *round) settle() {
 	}
 }
 
+// maybeLost is how many of those acquires were perhaps lost though no fault was made: the machine stood still. Their callers
+// were gone by then, and whether the count is one too high is not known.
+func (r *round) maybeLost(a *account) (n int) {
+	for _, g := range a.given {
+		if r.machine.stood(g.from, g.to) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // miscounted holds the server's counts against what was granted and released. exact: no call's outcome is uncertain.
 func (r *round) miscounted() (wrong string, exact bool) {
 	first := r.survey()
@@ -108,7 +119,7 @@ func (r *round) miscounted() (wrong string, exact bool) {
 			exact = false
 			continue
 		}
-		slack := a.slack + unclear[o] + max(r.refusedUnlocks(o)-a.unreleased, 0)
+		slack := a.slack + unclear[o] + max(r.refusedUnlocks(o)-a.unreleased, 0) + r.maybeLost(a)
 		least, most := valid[o]+a.handed, valid[o]+a.handed+slack
 		if a.handed < 0 {
 			most = max(most, valid[o])

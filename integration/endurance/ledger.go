@@ -130,6 +130,8 @@ func (r *round) acquired(c *client, o op, rep reply) {
 			if r.shared[rep.Owner] && !rep.is("uncertain") {
 				a.tainted = "an acquire that failed may be given back late, and take another's"
 			}
+		} else if o.As != "" && (rep.is("ctx") || rep.is("canceled")) {
+			a.given = append(a.given, span{rep.Start, rep.End + int64(c.set.Timeout)})
 		}
 		a.most = max(a.most, rep.End+int64(max(o.Lease, c.set.Watchdog))+int64(2*time.Second))
 		return

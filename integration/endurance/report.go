@@ -35,7 +35,7 @@ func (r *round) violateLocked(kind, format string, args ...any) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "VIOLATION (%s) in round %d, theme %q, at %.1f ms:\n%s\n", kind, r.seed, r.theme.name, at, fmt.Sprintf(format, args...))
 	fmt.Fprintf(&b, "lock %s, owners %v, shared %v\n", r.name, shorts(r.owners), r.shared)
-	fmt.Fprintf(&b, "script and faults, in ms:\n  %s\n", strings.Join(tail(r.eventLog, 150), "\n  "))
+	fmt.Fprintf(&b, "script and faults, in ms:\n  %s\n", strings.Join(tail(r.eventLog, 300), "\n  "))
 	for _, c := range r.clients {
 		var lines []string
 		for _, w := range c.record() {
@@ -43,7 +43,7 @@ func (r *round) violateLocked(kind, format string, args ...any) {
 				lines = append(lines, fmt.Sprintf("%8.1f  %v", float64(w.sent-r.began)/1e6, w))
 			}
 		}
-		fmt.Fprintf(&b, "what passed the proxy of client %d:\n  %s\n", c.n, strings.Join(tail(lines, 80), "\n  "))
+		fmt.Fprintf(&b, "what passed the proxy of client %d:\n  %s\n", c.n, strings.Join(tail(lines, 400), "\n  "))
 	}
 	r.tell(violation{r.seed, kind, b.String()})
 }

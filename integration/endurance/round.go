@@ -100,6 +100,7 @@ type account struct {
 	handed     int    // holds that others are to release
 	slack      int    // calls whose outcome nobody knows
 	unreleased int    // of them, calls of Unlock
+	given      []span // acquires that ended with their context
 	tainted    string // why its holds can't be held against the server any more
 	most       int64  // a failed acquire of it keeps the key no longer
 }
