@@ -32,7 +32,7 @@ func (h *handler) Unanswered(*command.Request) { h.events <- "unanswered" }
 func (h *handler) Paused(r *command.Request, d time.Duration) {
 	h.events <- fmt.Sprintf("paused %v", d)
 	time.AfterFunc(d, func() {
-		if !h.x.Again(r) {
+		if !h.x.Enqueue(r) {
 			h.events <- fmt.Sprintf("given up %v", r.Fate)
 			return
 		}

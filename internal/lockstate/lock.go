@@ -74,7 +74,7 @@ func (o ownerArg) String() string { return Owner(o).Text() }
 // fill makes r a request for what a kind wants to be sent.
 func (l *Lock) fill(r *command.Request, call kind.Call) {
 	r.Wait, r.Slot = call.Writes && l.c.o.Replicas, l.slot
-	r.Call(call.Name, call.Script, call.Args)
+	r.Wire.Command, r.Wire.Script, r.Wire.Args = call.Name, call.Script, call.Args
 }
 
 // pause is for how long a waiter waits unwoken, after so many tries of its own

@@ -164,7 +164,7 @@ func (r *release) send() {
 		return
 	}
 	r.req.Aside = r.goesAside()
-	if !st.n.s.sec.again(&r.req) {
+	if !st.n.s.sec.enqueue(&r.req) {
 		if err := r.req.Wire.Err; err != nil {
 			r.failed = err
 		}
@@ -221,7 +221,7 @@ func (r *release) Done(q *command.Request) {
 	s := r.st.n.s
 	defer s.enter(mustNotBlock).leave()
 	r.notUnderWay()
-	if q.Fate != command.Answered || q.OutOfOrder() {
+	if q.Fate != command.Answered || q.OutOfOrder {
 		r.outOfOrder()
 	}
 	if q.Fate == command.Answered {
@@ -282,7 +282,7 @@ func (r *release) answered(q *command.Request, result kind.Release) {
 	st := r.st
 	n := st.n
 	var err error
-	if result != codec.NotHeld && q.Unreplicated() {
+	if result != codec.NotHeld && q.Unreplicated {
 		// Once more, with the same latch: it does not count twice.
 		if !r.resent {
 			r.resent = true
