@@ -228,11 +228,10 @@ func (r *release) Done(q *command.Request) {
 		r.sent()
 		result, form, err := r.l.kind.Released(q.Wire.Reply, &r.want)
 		switch {
-		case err == nil && !form.Empty() && r.form == nil:
-			second := form
-			r.form = &second
-			r.l.fill(&r.req, form)
-			r.req.Resend = resend(&form)
+		case err == nil && form != nil && r.form == nil:
+			r.form = form
+			r.l.fill(&r.req, *form)
+			r.req.Resend = resend(form)
 			r.send()
 			return
 		case err == nil && r.once:
