@@ -167,6 +167,18 @@ func TestIdempotentRequestIsSentAgainBehindTheBarrier(t *testing.T) {
 	}
 }
 
+func TestIdempotentRequestIsNotSentAgainAfterItsLimit(t *testing.T) {
+	g := start(t)
+	r, h := g.send(command.Always, 1, "BLPOP", "list", 0)
+	g.kill(t)
+	h.want(t, "unanswered")
+	h.want(t, "paused 0s")
+	h.want(t, fmt.Sprintf("given up %v", command.Lost))
+	if !command.IsLost(r.Wire.Err) || r.First != r.Wire.Sent {
+		t.Errorf("first %v, sent %v: %v", r.First, r.Wire.Sent, r.Wire.Err)
+	}
+}
+
 func TestReadIsSentAgainWithoutABarrier(t *testing.T) {
 	g := start(t)
 	_, h := g.send(command.Read, clock.Never, "BLPOP", "list", 0)

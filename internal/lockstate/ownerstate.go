@@ -27,13 +27,14 @@ type OwnerState struct {
 	held     int32 // how many holds
 	attempts int32 // acquires under way or waiting in the command queue
 
+	shown    bool // others may act as the owner, see shown.go
+	listed   bool // among the name's
+	busy     bool // a command of this owner is under way
+	paused   bool // it was refused or not sent, and is sent again after a pause
+	renewing bool // a renewal is under way in such a pause
+
 	registered bool // a lease was, so the room for one is taken
 	alarmed    bool // the lease has an alarm, or had one
-	shown      bool // others may act as the owner, see shown.go
-	listed     bool // among the name's
-	busy       bool // a command of this owner is under way
-	paused     bool // it was refused or not sent, and is sent again after a pause
-	renewing   bool // a renewal is under way in such a pause
 }
 
 // ownerExtras are the fields that few owners need.
