@@ -30,7 +30,9 @@ func (w *Watchdog) arrive(l *Lease, at time.Duration) {
 	}
 	w.arrivals = append(w.arrivals, l)
 	l.in, l.pos = inArrivals, int32(len(w.arrivals))
-	w.lookBy(at)
+	if at <= w.wakeAt { // seldom: the goroutine looks earlier than anything of a new lease is due
+		w.lookBy(at)
+	}
 }
 
 // settle gives the arrivals their places in the queues. It is called with mu

@@ -80,12 +80,14 @@ func (l *Lease) Live(expiry, renewFrom, renewUntil time.Duration) bool {
 	case w.closed || l.state == forgotten:
 		return false
 	case l.state == pending:
-		w.pending--
+		w.begun++
 		w.live++
 		l.state = live
 		l.expiry.Store(int64(expiry))
 		l.renewAt, l.renewUntil = later(renewFrom, w.third), renewUntil
-		l.advanceRenewal()
+		if expiry-w.lead < l.renewAt {
+			l.advanceRenewal()
+		}
 		w.arrive(l, min(l.renewAt, expiry, l.alarm))
 		return true
 	case l.expired():
@@ -167,7 +169,14 @@ func (l *Lease) Forget() {
 	w := l.watchdog
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.forget(l)
+	if l.in != inArrivals {
+		w.forget(l)
+		return
+	}
+	// As nearly always: nothing of it has begun.
+	w.arrivals.remove(l)
+	w.live--
+	l.state = forgotten
 }
 
 // renew sets the terms of renewal and drops a waiting retry.

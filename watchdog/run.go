@@ -38,7 +38,7 @@ func (w *Watchdog) plan(timer *time.Timer) (sleep, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.live == 0 { // so it is when closed
-		w.running, w.timer = false, nil
+		w.running, w.wakeAt, w.timer = false, Never, nil
 		w.dropQueues() // they are empty, and may be large
 		return false, false
 	}

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
@@ -66,6 +67,8 @@ type Watchdog struct {
 	wakeup chan struct{} // of one: look at the queues again
 	done   sync.WaitGroup
 
+	registered atomic.Int64 // leases, ever
+
 	// mu guards what follows and the fields of every Lease. It is held for
 	// short computations only, never while renewBatch or a Holder runs.
 	mu       sync.Mutex
@@ -74,12 +77,12 @@ type Watchdog struct {
 	retry    queue     // those whose last one failed, by their next try
 	ends     queue     // all other live leases that were looked at, by alarm or expiry
 	schedule *schedule // of the due ones
-	pending  int
+	begun    int64     // leases that are not pending any more
 	live     int
 	failing  int           // leases whose last renewal failed and that are renewed again
 	resume   time.Duration // no due batch before this, unless it is late
 	running  bool          // there is a goroutine
-	wakeAt   time.Duration // until when it sleeps or slept, or awake
+	wakeAt   time.Duration // until when it sleeps or slept, or awake; Never where there is none
 	timer    *time.Timer   // which wakes it; nil before its first sleep
 	closed   bool
 }
@@ -103,6 +106,7 @@ func New(renew RenewFunc, o Options) *Watchdog {
 		retry:      queue{name: inRetry},
 		ends:       queue{name: inEnds},
 		resume:     math.MinInt64,
+		wakeAt:     Never,
 	}
 	if w.clock == nil {
 		w.clock = clock.System()
@@ -149,14 +153,8 @@ func (w *Watchdog) RegisterAt(l *Lease, h Holder) {
 	l.watchdog, l.holder = w, h
 	l.alarm, l.renewAt = Never, Never
 	l.expiry.Store(int64(Never))
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		l.state = forgotten
-		return
-	}
 	l.state = pending
-	w.pending++
+	w.registered.Add(1) // without mu: nobody else knows the lease, and whatever comes next asks whether w is closed
 }
 
 // RenewNow has every lease that is renewed at all renewed as soon as the pace
@@ -200,7 +198,10 @@ func (w *Watchdog) RenewThose(pick func(Holder) bool) {
 func (w *Watchdog) Len() (pending, live int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.pending, w.live
+	if w.closed {
+		return 0, 0
+	}
+	return int(w.registered.Load() - w.begun), w.live
 }
 
 // Failing counts the live leases whose last renewal failed and that are to be
@@ -222,7 +223,7 @@ func (w *Watchdog) Close() {
 	w.due.each(func(g *group) { g.close() })
 	w.retry.close()
 	w.ends.close()
-	w.pending, w.live, w.failing = 0, 0, 0
+	w.live, w.failing = 0, 0
 	w.dropQueues()
 	w.wake()
 	w.mu.Unlock()
@@ -301,7 +302,7 @@ func (w *Watchdog) forget(l *Lease) {
 	switch {
 	case w.closed:
 	case l.state == pending:
-		w.pending--
+		w.begun++
 	case l.state != forgotten:
 		w.live--
 		w.unplace(l)

@@ -95,7 +95,7 @@ func bareLocks(addr string, n int) (batches [][]byte, err error) {
 		name := func(i int) string { return fmt.Sprint("held:", first+i) }
 		owner := func(i int) string { return fmt.Sprint("00000000-0000-4000-8000-000000000000:", first+i) }
 		for i := range bareBatch {
-			if err := conn.Send("EVALSHA", luasrc.Lock(nil, name(i), owner(i), lease.Milliseconds()).Args()...); err != nil {
+			if err := conn.Send("EVALSHA", luasrc.Lock(nil, name(i), owner(i), lease.Milliseconds()).Args...); err != nil {
 				return nil, err
 			}
 		}

@@ -66,7 +66,7 @@ func gcd(a, b int) int {
 
 func encode(command string, c luasrc.Call) []byte {
 	words := []string{command}
-	for _, a := range c.Args() {
+	for _, a := range c.Args {
 		words = append(words, fmt.Sprint(a))
 	}
 	return encodeWords(words...)

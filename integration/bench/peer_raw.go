@@ -57,7 +57,7 @@ func (h *rawHandle) lock(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close()
-	reply, err := conn.Do("EVALSHA", luasrc.Lock(h.words[:0], h.key, h.owner, lease.Milliseconds()).Args()...)
+	reply, err := conn.Do("EVALSHA", luasrc.Lock(h.words[:0], h.key, h.owner, lease.Milliseconds()).Args...)
 	if err != nil {
 		return err
 	}
@@ -75,6 +75,6 @@ func (h *rawHandle) unlock(ctx context.Context) error {
 	}
 	defer conn.Close()
 	call := luasrc.UnlockOnce(h.words[:0], h.key, h.channel, h.owner, lease.Milliseconds(), luasrc.Publish)
-	_, err = conn.Do("EVALSHA", call.Args()...)
+	_, err = conn.Do("EVALSHA", call.Args...)
 	return err
 }

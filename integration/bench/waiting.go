@@ -125,7 +125,7 @@ func (r *run) occupy(name string, s spec) error {
 		switch name {
 		case ours, beforeP:
 			c := luasrc.Lock(nil, s.name(i), codec.Owner([16]byte{6: 0x40, 8: 0x80}, 1), time.Hour.Milliseconds())
-			err = r.server.conn.Send("EVALSHA", c.Args()...)
+			err = r.server.conn.Send("EVALSHA", c.Args...)
 		case rueidisP:
 			err = r.server.conn.Send("SET", "rueidislock:0:"+s.name(i), "somebody", "PX", time.Hour.Milliseconds())
 		}

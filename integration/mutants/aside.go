@@ -4,12 +4,12 @@ package main
 var aside = []defect{
 	{
 		what: "releases and renewals stand behind the WAITs of acquires", guards: "second connection",
-		edits: edits{{In: "Node.PipeFor", Expr: "aside && n.aside != nil && n.Pipe.Waits() && n.aside.Reachable()", Put: "false"}},
+		edits: edits{{In: "Node.Aside", Expr: "n.aside != nil && n.Pipe.Waits() && n.aside.Reachable()", Put: "false"}},
 		by:    tests{"TestReleasesAndRenewalsDoNotStandBehindAcquires", "TestSecondConnectionIsMadeWhereWAITIsInUse"},
 	},
 	{
 		what: "there are two connections where nobody is waited for", guards: "second connection",
-		edits: edits{{In: "Node.PipeFor", Expr: "n.Pipe.Waits()", Put: "true"}},
+		edits: edits{{In: "Node.Aside", Expr: "n.Pipe.Waits()", Put: "true"}},
 		by:    tests{"TestSecondConnectionIsMadeWhereWAITIsInUse"},
 	},
 	{
@@ -44,7 +44,7 @@ var aside = []defect{
 	},
 	{
 		what: "who could not follow a release does not hear of it", guards: "order of two connections",
-		edits: edits{{In: "attempt.hearReleases", If: "!a.follows || a.req.WentAside()", Put: "true"}},
+		edits: edits{{In: "attempt.hearReleases", If: "!a.follows || a.req.WentAside", Put: "true"}},
 		by:    tests{"TestWhoCouldNotFollowAReleaseHearsOfIt"},
 	},
 	{

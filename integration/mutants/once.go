@@ -73,7 +73,7 @@ var once = []defect{
 	},
 	{
 		what: "a WAIT that was cut off was acknowledged", guards: "R4",
-		edits: edits{{In: "Request.ReplicasNotKnown", Expr: "r.Wire.Acked < 0", Put: "r.Wire.Acked < -1"}},
+		edits: edits{{In: "completion.Complete", Expr: "r.Wire.Acked < 0", Put: "r.Wire.Acked < -1"}},
 		by:    tests{"TestReplicasOfAnUnlockAreAskedOnceMore"},
 	},
 	{

@@ -4,7 +4,7 @@ package main
 var releasing = []defect{
 	{
 		what: "each send of an unlock has a latch of its own", guards: "R1",
-		edits: edits{{In: "release.send", If: "!st.n.s.sec.again(&r.req)", Before: "r.want.Latch = r.l.freshLatch(); r.l.fill(&r.req, r.call())"}},
+		edits: edits{{In: "release.send", If: "!st.n.s.sec.enqueue(&r.req)", Before: "r.want.Latch = r.l.freshLatch(); r.l.fill(&r.req, r.call())"}},
 		by:    tests{"TestR1LostUnlockReplyCountsOnce"},
 	},
 	{
@@ -19,7 +19,7 @@ var releasing = []defect{
 	},
 	{
 		what: "an extension that no replica acknowledged is relied on", guards: "H1",
-		edits: edits{{In: "extension.answered", Case: "r.Unreplicated()", Put: "false"}},
+		edits: edits{{In: "extension.answered", Case: "r.Unreplicated", Put: "false"}},
 		by:    tests{"TestExtensionThatNoReplicaAcknowledgesIsNotReliedOn"},
 	},
 	{

@@ -159,8 +159,8 @@ func TestReadOnlyCommandGoesToTheServerThatTheAddressLeadsTo(t *testing.T) {
 	}
 	at.Store(next)
 	r := g.answered(g.do(command.Never, "INCR", g.key))
-	if r.Wire.Reply != int64(1) || !r.OutOfOrder() {
-		t.Errorf("got %v, out of order %t", r.Wire.Reply, r.OutOfOrder())
+	if r.Wire.Reply != int64(1) || !r.OutOfOrder {
+		t.Errorf("got %v, out of order %t", r.Wire.Reply, r.OutOfOrder)
 	}
 	// What is paused anyway is paused: others of its owner may go first.
 	if _, err := next.Dial(t).Do("REPLICAOF", "127.0.0.1", 1); err != nil {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
@@ -31,8 +32,12 @@ type Options struct {
 // Executor sends a client's commands, each to the node that serves its slot. It
 // is safe for concurrent use.
 type Executor struct {
-	top topology.Topology
-	o   Options
+	top  topology.Topology
+	only *topology.Node // there is no other; nil: the topology is asked each time
+	many bool           // there are, or may be, several pipelines
+	o    Options
+
+	queued atomic.Bool // something was, for the only node, since the last Flush
 
 	// mu guards where a request is, once that changes: its node, its pipe and parked. The
 	// first time nobody else knows the request.
@@ -40,24 +45,42 @@ type Executor struct {
 }
 
 // New makes an executor of what sends.
-func New(top topology.Topology, o Options) *Executor { return &Executor{top: top, o: o} }
+func New(top topology.Topology, o Options) *Executor {
+	only := top.Only()
+	return &Executor{top: top, only: only, many: only == nil || only.Divided(), o: o}
+}
 
 // Enqueue queues r without I/O, so that a caller may hold locks; Flush or WakeWriter
-// must be called afterwards. It reports false when the client is closed: then r has the
-// fate Closed and its handler is not told.
+// must be called afterwards. It is called once more when the pause is over that the
+// handler was told. It reports false when the client is closed, or when r must not be
+// sent again: then r has its fate, Closed or that of the last send, and the handler is
+// not told.
 func (x *Executor) Enqueue(r *Request) bool {
+	if r.failed != nil && x.o.Now() > r.Until {
+		r.Fate = fateOf(r.failed)
+		r.Wire.Err = r.failed
+		return false
+	}
 	if r.x != nil {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 	}
 	r.x, r.Fate = x, Open
-	r.bound, r.redirects, r.moved, r.misplaced = 0, 0, false, false
+	r.bound, r.redirects, r.misplaced = 0, 0, false
+	r.OutOfOrder, r.Unreplicated, r.ReplicasNotKnown = false, false, false
 	r.Wire.Done, r.Wire.Wait = (*completion)(r), r.Wait
-	n, err := x.top.Node(r.Slot)
+	n, err := x.only, error(nil)
+	if n == nil {
+		n, err = x.top.Node(r.Slot)
+	}
 	if err == nil {
 		r.to(n)
 		if r.pipe.Enqueue(&r.Wire) {
-			n.Touch()
+			if x.only == nil {
+				n.Touch()
+			} else if !x.queued.Load() { // most callers find it set, and need not write
+				x.queued.Store(true)
+			}
 			return true
 		}
 		err = r.Wire.Err
@@ -70,18 +93,6 @@ func (x *Executor) Enqueue(r *Request) bool {
 	r.Wire.Reply, r.Wire.Err = nil, err
 	r.Fate = Closed
 	return false
-}
-
-// Again sends r once more. It is called when the pause that the handler was told
-// is over. It reports false when r must not be sent again: then r has its fate
-// and the handler is not told.
-func (x *Executor) Again(r *Request) bool {
-	if r.failed != nil && x.o.Now() > r.Until {
-		r.Fate = fateOf(r.failed)
-		r.Wire.Err = r.failed
-		return false
-	}
-	return x.Enqueue(r)
 }
 
 // Cancel takes back a request that was not written yet. It reports whether it
@@ -109,6 +120,12 @@ func (x *Executor) Waiting(r *Request) bool {
 // does not block: what another caller has queued for a node that stands still
 // must not hold this one up.
 func (x *Executor) Flush() {
+	if x.only != nil {
+		if x.queued.Load() && x.queued.Swap(false) {
+			x.only.Flush()
+		}
+		return
+	}
 	nodes := x.top.Nodes()
 	if len(nodes) > 1 {
 		wake(nodes)
@@ -122,7 +139,14 @@ func (x *Executor) Flush() {
 }
 
 // WakeWriter is Flush for those who must not block.
-func (x *Executor) WakeWriter() { wake(x.top.Nodes()) }
+func (x *Executor) WakeWriter() {
+	switch {
+	case x.only == nil:
+		wake(x.top.Nodes())
+	case x.queued.Load() && x.queued.Swap(false):
+		x.only.WakeWriter()
+	}
+}
 
 func wake(nodes []*topology.Node) {
 	for _, n := range nodes {
@@ -173,31 +197,46 @@ type completion Request
 func (c *completion) Complete(*pipeline.Request) {
 	r := (*Request)(c)
 	x, n := r.x, r.node
-	if r.Wire.Err != nil && r.redirected() {
-		return
+	r.OutOfOrder = r.OutOfOrder || r.Wire.Resent()
+	if r.Wire.Replicas > 0 {
+		r.Unreplicated, r.ReplicasNotKnown = r.Wire.Acked == 0, r.Wire.Acked < 0
 	}
-	r.settle()
-	x.wakeOthers(n)
+	switch {
+	case r.Wire.Err == nil: // as nearly always
+		if r.First == 0 {
+			r.First = r.Wire.Sent
+		}
+		r.Fate = Answered
+		r.Handler.Done(r)
+	case r.redirected():
+		return
+	default:
+		r.settle()
+	}
+	if x.many {
+		x.wakeOthers(n)
+	}
 }
 
 // wakeOthers writes what handlers queued that were called by a pipeline of n's,
 // which flushes for itself.
 func (x *Executor) wakeOthers(n *topology.Node) {
-	for _, other := range x.top.Nodes() {
-		if (other != n || n.Divided()) && other.Touched() {
-			other.WakeWriter()
+	switch {
+	case x.only == nil:
+		for _, other := range x.top.Nodes() {
+			if (other != n || n.Divided()) && other.Touched() {
+				other.WakeWriter()
+			}
 		}
+	case x.many:
+		x.WakeWriter()
 	}
 }
 
-// settle takes the end of a send that is not redirected.
+// settle takes the end of a send that failed and is not redirected.
 func (r *Request) settle() {
-	if r.First == 0 && (r.Wire.Err == nil || mayHaveRun(r.Wire.Err)) {
+	if r.First == 0 && mayHaveRun(r.Wire.Err) {
 		r.First = r.Wire.Sent
-	}
-	if r.Wire.Err == nil {
-		r.done(Answered)
-		return
 	}
 	r.failed = r.Wire.Err
 	switch fate := fateOf(r.Wire.Err); {

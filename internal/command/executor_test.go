@@ -32,7 +32,7 @@ func (h *handler) Unanswered(*command.Request) { h.events <- "unanswered" }
 func (h *handler) Paused(r *command.Request, d time.Duration) {
 	h.events <- fmt.Sprintf("paused %v", d)
 	time.AfterFunc(d, func() {
-		if !h.x.Again(r) {
+		if !h.x.Enqueue(r) {
 			h.events <- fmt.Sprintf("given up %v", r.Fate)
 			return
 		}
@@ -164,6 +164,18 @@ func TestIdempotentRequestIsSentAgainBehindTheBarrier(t *testing.T) {
 	h.want(t, fmt.Sprintf("done %v", command.Answered))
 	if r.First == 0 || r.First >= r.Wire.Sent || r.Wire.Err != nil || r.Wire.Reply == nil {
 		t.Errorf("first %v, sent %v, reply %v, error %v", r.First, r.Wire.Sent, r.Wire.Reply, r.Wire.Err)
+	}
+}
+
+func TestIdempotentRequestIsNotSentAgainAfterItsLimit(t *testing.T) {
+	g := start(t)
+	r, h := g.send(command.Always, 1, "BLPOP", "list", 0)
+	g.kill(t)
+	h.want(t, "unanswered")
+	h.want(t, "paused 0s")
+	h.want(t, fmt.Sprintf("given up %v", command.Lost))
+	if !command.IsLost(r.Wire.Err) || r.First != r.Wire.Sent {
+		t.Errorf("first %v, sent %v: %v", r.First, r.Wire.Sent, r.Wire.Err)
 	}
 }
 

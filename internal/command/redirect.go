@@ -47,7 +47,7 @@ func (r *Request) redirected() bool {
 	if x.o.Now() >= r.bound {
 		return false
 	}
-	r.moved = true
+	r.OutOfOrder = true
 	if r.redirects++; r.redirects > hastyRedirects {
 		to.After = max(to.After, firstPause)
 	}
@@ -117,7 +117,7 @@ func (x *Executor) parkUnserved(r *Request, why error) {
 	if r.bound == 0 {
 		r.bound = x.o.Now() + x.o.Timeout
 	}
-	r.moved = true
+	r.OutOfOrder = true
 	x.park(r, topology.Redirection{After: firstPause})
 }
 

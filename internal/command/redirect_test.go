@@ -24,19 +24,19 @@ func TestMovedCommandGoesToTheServerThatHasTheSlot(t *testing.T) {
 	}
 	// From now on the table knows. Which of the two told it does not matter.
 	again := g.answered(g.do(command.Never, "GET", g.key))
-	if again.OutOfOrder() {
+	if again.OutOfOrder {
 		t.Error("the next one was redirected too")
 	}
 }
 
 func TestRedirectedCommandIsOutOfOrder(t *testing.T) {
 	g := startCluster(t)
-	if r := g.answered(g.do(command.Never, "SET", g.key, "1")); r.OutOfOrder() {
+	if r := g.answered(g.do(command.Never, "SET", g.key, "1")); r.OutOfOrder {
 		t.Error("nothing was moved, and it is said to have run out of order")
 	}
 	g.c.Begin(g.slot, 0, 1)
 	g.c.MoveKeys(g.slot, 0, 1, 10)
-	if r := g.answered(g.do(command.Never, "GET", g.key)); !r.OutOfOrder() {
+	if r := g.answered(g.do(command.Never, "GET", g.key)); !r.OutOfOrder {
 		t.Error("it was redirected, and is said to have run in order")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command/refusal"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/topology"
 )
@@ -37,7 +36,7 @@ type Handler interface {
 	Unanswered(*Request)
 
 	// Paused says that nothing of the request is under way and that it is to be
-	// sent again after d, by Executor.Again. Before that the handler may send
+	// sent again after d, by Executor.Enqueue. Before that the handler may send
 	// others.
 	Paused(r *Request, d time.Duration)
 
@@ -58,7 +57,7 @@ func (f DoneFunc) Paused(*Request, time.Duration) {}
 func (f DoneFunc) Done(r *Request) { f(r) }
 
 // Request is one command on its way, and all its repetitions. Its maker sets the
-// first group of fields and gives it a command, by Call or Command. The
+// first group of fields and gives it a command, by Command or in Wire. The
 // second group is the executor's to set, and everybody's to read in the
 // handler's methods and once the request is done.
 type Request struct {
@@ -70,7 +69,7 @@ type Request struct {
 	Slot    uint16        // of its keys, codec.Slot; any where it has none
 	Several bool          // locks: they may be in different places, see Scattered
 
-	// Wire is the last send. Its Reply is the server's, where Fate is Answered;
+	// Wire is the last send, the command among it. Its Reply is the server's, where Fate is Answered;
 	// else its Err is what the server said, or why there was no answer. Sent is
 	// the reading of the clock from before that send.
 	Wire pipeline.Request
@@ -79,22 +78,21 @@ type Request struct {
 	First     time.Duration // the reading from before the first send that may have run; 0: there was none
 	MayArrive bool          // an earlier send may still run: the connection it was lost on could not be killed
 
+	WentAside        bool // it was last sent on a connection where nothing runs in order with what is not to go aside
+	OutOfOrder       bool // it may have run behind what was queued after it: it was redirected, or its script was loaded first
+	Unreplicated     bool // no replica acknowledged what it did, although some were asked
+	ReplicasNotKnown bool // some were asked, and their answer was cut off: r's own was kept, see pipeline.Request.KeepReply
+
 	x      *Executor
 	node   *topology.Node     // that it was last sent to
 	pipe   *pipeline.Pipeline // of it
 	pause  time.Duration      // before it was last sent again for a refusal; 0: never
 	failed error              // the last trouble
 
-	moved     bool          // it was sent to another node, or later than it was queued
 	redirects int           // since it was queued
 	bound     time.Duration // not redirected after this; 0: not redirected so far
 	parked    *parking      // waits to be redirected
 	misplaced bool          // the last send was refused for where it went, and may be served later
-}
-
-// Call makes r a request for a command, which runs a script if one is given.
-func (r *Request) Call(name string, script *luasrc.Script, args []any) {
-	r.Wire.Command, r.Wire.Args, r.Wire.Script = name, args, script
 }
 
 // Command makes r a request for a plain command.
@@ -102,21 +100,17 @@ func (r *Request) Command(name string, args ...any) {
 	r.Wire.Command, r.Wire.Args, r.Wire.Script = name, args, nil
 }
 
-// WentAside tells whether r was last sent on a connection where nothing runs in
-// order with what is not to go aside.
-func (r *Request) WentAside() bool { return r.node != nil && r.pipe != r.node.Pipe }
-
 // to has r go to n.
 func (r *Request) to(n *topology.Node) {
-	r.node, r.pipe = n, n.PipeFor(r.Aside && r.Wait)
+	r.node, r.pipe = n, n.Pipe
+	if r.Aside && r.Wait {
+		r.pipe = n.Aside()
+	}
+	r.WentAside = r.pipe != n.Pipe
 }
 
 // Begun tells whether r was ever queued.
 func (r *Request) Begun() bool { return r.x != nil }
-
-// OutOfOrder tells whether r may have run behind what had been queued after it:
-// it was redirected, or its script was loaded first.
-func (r *Request) OutOfOrder() bool { return r.moved || r.Wire.Resent() }
 
 // MayHaveRun tells whether the server has run the last send, or a part of it,
 // or may have.
@@ -159,14 +153,6 @@ func (r *Request) Transient() bool {
 // Permanent tells that r was not sent and that connecting again would meet the
 // same refusal.
 func (r *Request) Permanent() bool { return r.Fate == NotSent && r.x.o.Permanent(r.Wire.Err) }
-
-// Unreplicated tells that no replica acknowledged what r did, although some were
-// asked.
-func (r *Request) Unreplicated() bool { return r.Wire.Replicas > 0 && r.Wire.Acked == 0 }
-
-// ReplicasNotKnown tells that some were asked, and that their answer was cut
-// off: r's own answer was kept, see pipeline.Request.KeepReply.
-func (r *Request) ReplicasNotKnown() bool { return r.Wire.Replicas > 0 && r.Wire.Acked < 0 }
 
 // refusal is the server's error that r ended with, or nil.
 func (r *Request) refusal() error {

@@ -37,7 +37,7 @@ func (c *Call) Empty() bool { return c.Name == "" }
 
 // Run is the call of a script that changes the lock.
 func Run(c luasrc.Call, resend Resend) Call {
-	return Call{Name: "EVALSHA", Script: c.Script, Args: c.Args(), Resend: resend, Writes: true}
+	return Call{Name: "EVALSHA", Script: c.Script, Args: c.Args, Resend: resend, Writes: true}
 }
 
 // Read is a plain command that changes nothing.

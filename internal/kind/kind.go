@@ -33,10 +33,10 @@ type Kind interface {
 	Granted(reply any, w *Want) (Grant, error)
 
 	// Release gives up one hold. Released reads its reply. Its Call, unless it
-	// is empty, is another form of the same release, which is sent because the
+	// is nil, is another form of the same release, which is sent because the
 	// first form found nothing.
 	Release(room []any, w *Want) Call
-	Released(reply any, w *Want) (Release, Call, error)
+	Released(reply any, w *Want) (Release, *Call, error)
 
 	// Renew gives each of the leases a new one of so many ms, at least 1, if it is
 	// still held. It asks for each of them any number of times. Leases of

@@ -69,9 +69,9 @@ func (reentrant) Release(room []any, w *Want) Call {
 	return Run(luasrc.Unlock(room, n[keyName], n[channelName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
 }
 
-func (reentrant) Released(reply any, _ *Want) (Release, Call, error) {
+func (reentrant) Released(reply any, _ *Want) (Release, *Call, error) {
 	did, err := codec.DecodeRelease(reply)
-	return did, Call{}, err
+	return did, nil, err
 }
 
 func (reentrant) Renew(room []any, lease Arg, of Leases) Call {

@@ -17,7 +17,7 @@ func (r *release) goesAside() bool { return r.st.n.aside < math.MaxInt16 }
 
 // countAside counts a release that was queued and went aside.
 func (r *release) countAside() {
-	if r.req.WentAside() && !r.aside {
+	if r.req.WentAside && !r.aside {
 		r.aside = true
 		r.st.n.aside++
 	}
@@ -41,7 +41,7 @@ func (a *attempt) follow() {
 // hearReleases follows an acquire that could not go where a release is: it may be
 // refused before that has run. So every message that comes from now on is of use.
 func (a *attempt) hearReleases() {
-	if !a.follows || a.req.WentAside() {
+	if !a.follows || a.req.WentAside {
 		return
 	}
 	if q := a.w.queue(); q != nil {

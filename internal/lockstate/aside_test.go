@@ -60,7 +60,7 @@ func wentAside(t *testing.T, w *Waiter) bool {
 	if w.attempt == nil {
 		t.Fatal("it has had its answer")
 	}
-	return w.attempt.req.WentAside()
+	return w.attempt.req.WentAside
 }
 
 // Whoever locks again while a release is under way would be refused before it.

@@ -87,7 +87,7 @@ func (k *cleanup) Paused(r *command.Request, d time.Duration) {
 	n := k.st.n
 	n.s.c.after(d, func() {
 		defer n.s.enter(mayBlock).leave()
-		if !n.s.sec.again(r) {
+		if !n.s.sec.enqueue(r) {
 			k.end()
 		}
 	})

@@ -114,7 +114,7 @@ func (e *extension) send() {
 	h.extends = e
 	h.st.alarm()
 	switch {
-	case h.st.n.s.sec.again(&e.req):
+	case h.st.n.s.sec.enqueue(&e.req):
 	case e.req.Fate == command.Closed:
 		e.finish(ErrClosed)
 	case e.req.Fate == command.Lost:
@@ -257,7 +257,7 @@ func (e *extension) answered(r *command.Request) {
 		// Lost or released while the answer was on its way.
 		st.mayHaveSet(r.Wire.Sent, e.lease)
 		e.finishTooLate(h.ended)
-	case r.Unreplicated():
+	case r.Unreplicated:
 		// The next master may know of the former lease only.
 		e.mayHaveRun(r)
 		e.finish(fmt.Errorf("extended, but %w; what is relied on is the shorter lease", errUnreplicated))

@@ -31,13 +31,13 @@ func (formed) Release(_ []any, w *kind.Want) kind.Call {
 	return run(formedUnlock, kind.Unrun, w.Names[:1], w.Owner)
 }
 
-func (formed) Released(reply any, w *kind.Want) (kind.Release, kind.Call, error) {
+func (formed) Released(reply any, w *kind.Want) (kind.Release, *kind.Call, error) {
 	did, err := codec.DecodeRelease(reply)
-	var older kind.Call
-	if did == codec.NotHeld && err == nil {
-		older = run(formedUnlock, kind.Unrun, w.Names[:1], "older:"+w.Owner.String())
+	if did != codec.NotHeld || err != nil {
+		return did, nil, err
 	}
-	return did, older, err
+	older := run(formedUnlock, kind.Unrun, w.Names[:1], "older:"+w.Owner.String())
+	return did, &older, nil
 }
 
 func TestReleaseOfASecondForm(t *testing.T) {

@@ -26,7 +26,7 @@ func (a *attempt) granted(r *command.Request) {
 		h.over(lostBy(watchdog.ErrExpired))
 		h.giveBack()
 		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, st.least(r.Wire.Sent, a.lease)))
-	case r.Unreplicated():
+	case r.Unreplicated:
 		n.s.c.log.unreplicated(st, r)
 		a.giveBackFirst(h, func() { a.retryLater(errUnreplicated) })
 		return

@@ -32,15 +32,22 @@ func (c *State) NewLock(k kind.Kind, name, key string) Lock {
 func (l *Lock) Name() string { return l.name }
 
 // Key is the mapped name.
-func (l *Lock) Key() string { return l.names.Key() }
+func (l *Lock) Key() string { return l.names[0].(string) }
 
 // publish is what announces a release.
 func (l *Lock) publish() luasrc.Arg {
-	by := l.c.top.Publish(l.slot)
-	if len(by) > 1 {
+	if by := l.c.publishes; by != nil {
+		return by
+	}
+	return publishedBy(l.c.top.Publish(l.slot))
+}
+
+// publishedBy is one argument for what a topology says of that.
+func publishedBy(commands []luasrc.Arg) luasrc.Arg {
+	if len(commands) > 1 {
 		return both
 	}
-	return by[0]
+	return commands[0]
 }
 
 // both is luasrc.Both, boxed once.
@@ -74,7 +81,7 @@ func (o ownerArg) String() string { return Owner(o).Text() }
 // fill makes r a request for what a kind wants to be sent.
 func (l *Lock) fill(r *command.Request, call kind.Call) {
 	r.Wait, r.Slot = call.Writes && l.c.o.Replicas, l.slot
-	r.Call(call.Name, call.Script, call.Args)
+	r.Wire.Command, r.Wire.Script, r.Wire.Args = call.Name, call.Script, call.Args
 }
 
 // pause is for how long a waiter waits unwoken, after so many tries of its own

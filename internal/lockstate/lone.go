@@ -18,7 +18,7 @@ func (n *name) alone(w *Waiter) bool {
 	if n.queues != nil || n.states != nil || n.lone != nil || w.Terms.As || w.l.traits.ByOwner {
 		return false
 	}
-	return !w.l.traits.FairShare || wakepolicy.Free(n.fairShare, n.now(), w.Until)
+	return n.fairShare == nil || !w.l.traits.FairShare || wakepolicy.Free(n.fairShare, n.now(), w.Until)
 }
 
 // first is the first of the name's queues, nil if nobody waits. It is called

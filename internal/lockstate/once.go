@@ -43,9 +43,9 @@ func (r *release) answeredOnce(q *command.Request, result kind.Release) {
 		st.loseTally(r.l, errVanished)
 	}
 	switch {
-	case result != codec.NotHeld && q.Unreplicated():
+	case result != codec.NotHeld && q.Unreplicated:
 		r.askReplicas(q)
-	case result != codec.NotHeld && q.ReplicasNotKnown():
+	case result != codec.NotHeld && q.ReplicasNotKnown:
 		r.finish(errReplicasNotKnown)
 	case result != codec.NotHeld:
 		r.finish(nil)

@@ -10,9 +10,16 @@ import (
 // register registers the lease with the watchdog before an acquire is sent
 // (H5).
 func (st *OwnerState) register() {
-	if st.lease == nil {
+	switch {
+	case st.lease != nil:
+		return
+	case !st.registered:
+		st.registered, st.lease = true, &st.room
+		st.n.s.c.watchdog.RegisterAt(st.lease, st)
+	default:
 		st.lease = st.n.s.c.watchdog.Register(st)
 	}
+	st.alarmed = false
 }
 
 // needs is the lease that the living holds still need from now on, in whole
@@ -101,7 +108,10 @@ func (st *OwnerState) alarm() {
 	for h := st.holds; h != nil; h = h.next {
 		at = min(at, h.own())
 	}
-	st.lease.SetAlarm(at)
+	if st.alarmed || at != clock.Never {
+		st.alarmed = true
+		st.lease.SetAlarm(at)
+	}
 }
 
 // mayArrive records a lost command that sets the lease and whose connection

@@ -20,6 +20,7 @@ type OwnerState struct {
 
 	holds     *Hold           // living: neither released nor lost; the latest first
 	lease     *watchdog.Lease // as registered with the watchdog; nil between holds
+	room      watchdog.Lease  // for the first, which is nearly always the only one
 	extras    *ownerExtras    // nil: none
 	firstHold *Hold           // room for the first hold
 
@@ -31,6 +32,9 @@ type OwnerState struct {
 	busy     bool // a command of this owner is under way
 	paused   bool // it was refused or not sent, and is sent again after a pause
 	renewing bool // a renewal is under way in such a pause
+
+	registered bool // a lease was, so the room for one is taken
+	alarmed    bool // the lease has an alarm, or had one
 }
 
 // ownerExtras are the fields that few owners need.
@@ -115,7 +119,7 @@ func (n *name) ensureOwnerState(o Owner) *OwnerState {
 
 func (n *name) newOwnerState(o Owner) *OwnerState {
 	st, first := n.s.c.o.NewOwner()
-	*st = OwnerState{n: n, owner: o, next: n.states, listed: true, firstHold: first}
+	st.n, st.owner, st.next, st.listed, st.firstHold = n, o, n.states, true, first
 	if st.next != nil {
 		st.next.prev = st
 	}

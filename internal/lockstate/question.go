@@ -34,7 +34,7 @@ func (q *question) Unanswered(*command.Request) {}
 // Paused has it asked again.
 func (q *question) Paused(r *command.Request, d time.Duration) {
 	q.c.after(d, func() {
-		if !q.c.exec.Again(r) {
+		if !q.c.exec.Enqueue(r) {
 			q.Done(r)
 			return
 		}

@@ -164,7 +164,7 @@ func (r *release) send() {
 		return
 	}
 	r.req.Aside = r.goesAside()
-	if !st.n.s.sec.again(&r.req) {
+	if !st.n.s.sec.enqueue(&r.req) {
 		if err := r.req.Wire.Err; err != nil {
 			r.failed = err
 		}
@@ -221,18 +221,17 @@ func (r *release) Done(q *command.Request) {
 	s := r.st.n.s
 	defer s.enter(mustNotBlock).leave()
 	r.notUnderWay()
-	if q.Fate != command.Answered || q.OutOfOrder() {
+	if q.Fate != command.Answered || q.OutOfOrder {
 		r.outOfOrder()
 	}
 	if q.Fate == command.Answered {
 		r.sent()
 		result, form, err := r.l.kind.Released(q.Wire.Reply, &r.want)
 		switch {
-		case err == nil && !form.Empty() && r.form == nil:
-			second := form
-			r.form = &second
-			r.l.fill(&r.req, form)
-			r.req.Resend = resend(&form)
+		case err == nil && form != nil && r.form == nil:
+			r.form = form
+			r.l.fill(&r.req, *form)
+			r.req.Resend = resend(form)
 			r.send()
 			return
 		case err == nil && r.once:
@@ -282,7 +281,7 @@ func (r *release) answered(q *command.Request, result kind.Release) {
 	st := r.st
 	n := st.n
 	var err error
-	if result != codec.NotHeld && q.Unreplicated() {
+	if result != codec.NotHeld && q.Unreplicated {
 		// Once more, with the same latch: it does not count twice.
 		if !r.resent {
 			r.resent = true

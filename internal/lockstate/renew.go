@@ -170,7 +170,7 @@ func (r *renewal) Done(q *command.Request) {
 		r.freeCommandQueues()
 		return
 	}
-	unreplicated := q.Unreplicated()
+	unreplicated := q.Unreplicated
 	for i := range r.subs {
 		sub := &r.subs[i]
 		if mine[i] && unreplicated {

@@ -12,7 +12,7 @@ import (
 // server.
 func (l *Lock) Scattered() error {
 	key := l.Key()
-	if l.c.top.SpansSlots() || codec.SlotSafe(key) {
+	if l.c.spansSlots || codec.SlotSafe(key) {
 		return nil
 	}
 	const put = "put what the slot is to be made of in braces, such as {order:17}:a"

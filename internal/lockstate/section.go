@@ -76,12 +76,6 @@ func (x *section) enqueue(r *command.Request) bool {
 	return x.s.c.exec.Enqueue(r)
 }
 
-// again is command.Executor.Again.
-func (x *section) again(r *command.Request) bool {
-	x.queued = true
-	return x.s.c.exec.Again(r)
-}
-
 // ask is State.ask, whose question is written when the section has been left.
 func (x *section) ask(l *Lock, call kind.Call, limit time.Duration, then func(reply any, err error)) {
 	x.queued = true

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
@@ -43,6 +44,8 @@ type State struct {
 	args           struct{ lease, latchTTL any } // of the watchdog and of latches, in ms, boxed once
 	o              Config
 	top            topology.Topology
+	spansSlots     bool              // what it says of that
+	publishes      luasrc.Arg        // what announces every release; nil: the topology is asked for each
 	exec           *command.Executor // of all commands
 	watchdog       *watchdog.Watchdog
 	log            eventLog
@@ -93,6 +96,10 @@ func New(o Config) (*State, error) {
 	c.top, err = o.Topology(topology.Settings{Timeout: o.Timeout, Clock: o.Clock, Replicas: o.Replicas, Logger: c.log.l})
 	if err != nil {
 		return nil, err
+	}
+	c.spansSlots = c.top.SpansSlots()
+	if c.top.Only() != nil {
+		c.publishes = publishedBy(c.top.Publish(0))
 	}
 	c.exec = command.New(c.top, command.Options{
 		Timeout: o.Timeout, Now: c.now, Permanent: redisconn.Permanent, Closing: c.Closed,

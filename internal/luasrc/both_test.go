@@ -36,7 +36,7 @@ func TestUnlockTellsBoth(t *testing.T) {
 	r := newRig(t)
 	r.do("HSET", key, owner, 1)
 	for range 2 { // the second is its repetition
-		if got := show(r.do("EVALSHA", unlock(Both).Args()...)); got != "int 1" {
+		if got := show(r.do("EVALSHA", unlock(Both).Args...)); got != "int 1" {
 			t.Errorf("reply %s", got)
 		}
 	}

@@ -33,12 +33,8 @@ type Arg = any
 // can bring the memory.
 type Call struct {
 	Script *Script // what the SHA-1 stands for
-	args   []any
+	Args   []any   // what follows the name EVALSHA: the SHA-1, the number of keys, the keys, the arguments
 }
-
-// Args is what follows the name EVALSHA: the SHA-1, the number of keys, the
-// keys, the arguments. The slice is shared and must not be changed.
-func (c Call) Args() []any { return c.args }
 
 // Lock acquires key for owner if it is free or the owner's already, and sets its
 // lease, in ms and at least 1.

@@ -25,7 +25,7 @@ func TestCallArguments(t *testing.T) {
 		{renewAll([]string{"k", "K"}, []string{"o", "O"}), []any{RenewScript.SHA1, 2, "k", "K", lease, "o", "O"}},
 		{renewAll(nil, nil), []any{RenewScript.SHA1, 0, lease}},
 	} {
-		if got := tc.call.Args(); !slices.Equal(got, tc.want) {
+		if got := tc.call.Args; !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %v, want %v", tc.call.Script.Name, got, tc.want)
 		}
 	}
@@ -34,8 +34,8 @@ func TestCallArguments(t *testing.T) {
 func TestRenewUsesTheMemoryThatItIsGiven(t *testing.T) {
 	var room [5]any
 	c := Renew(room[:0], lease, 1, func(int) (key, owner Arg) { return "k", "o" })
-	if &c.Args()[0] != &room[0] || len(c.Args()) != len(room) {
-		t.Errorf("%v, beside %v", c.Args(), room)
+	if &c.Args[0] != &room[0] || len(c.Args) != len(room) {
+		t.Errorf("%v, beside %v", c.Args, room)
 	}
 }
 

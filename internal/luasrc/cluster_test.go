@@ -34,11 +34,11 @@ func TestClusterTakesTheNamesThatAreSlotSafe(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"a", "order:17", "{a}b", "a{b}c", "a}{b}", "{{a}}", "a{b", "a}b", "}b", "{}a", "{", "}"} {
-		if _, err := conn.Do("EVALSHA", Lock(nil, key, owner, lease).Args()...); err != nil {
+		if _, err := conn.Do("EVALSHA", Lock(nil, key, owner, lease).Args...); err != nil {
 			t.Errorf("lock of %q: %v", key, err)
 		}
 		c := Unlock(nil, key, codec.Channel(key), codec.FreshLatch(key), owner, lease, latchMs, Both)
-		reply, err := conn.Do("EVALSHA", c.Args()...)
+		reply, err := conn.Do("EVALSHA", c.Args...)
 		if codec.SlotSafe(key) {
 			if reply != int64(1) || err != nil {
 				t.Errorf("unlock of %q: %v, %v", key, reply, err)

@@ -75,7 +75,7 @@ func (r *rig) do(command string, args ...any) any {
 func (r *rig) run(c Call, calls ...string) (any, error) {
 	r.t.Helper()
 	r.monitor.Mark()
-	reply, err := r.conn.Do("EVALSHA", c.Args()...)
+	reply, err := r.conn.Do("EVALSHA", c.Args...)
 	var got []string
 	for _, l := range r.monitor.Mark() {
 		if l.Lua() {

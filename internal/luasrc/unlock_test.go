@@ -42,7 +42,7 @@ func TestUnlockRepeatedWithItsLatchChangesNothing(t *testing.T) {
 		r := newRig(t)
 		r.do("HSET", key, owner, count)
 		r.do("PEXPIRE", key, 1_000_000)
-		first := show(r.do("EVALSHA", unlock(Publish).Args()...))
+		first := show(r.do("EVALSHA", unlock(Publish).Args...))
 		left := r.do("HGETALL", key)
 		// Somebody else, or the same owner, may have come in between.
 		if count == 1 {

@@ -59,7 +59,7 @@ const NotKnown = -1
 
 // Call makes r a request for a script.
 func (r *Request) Call(c luasrc.Call) {
-	r.Command, r.Args, r.Script = "EVALSHA", c.Args(), c.Script
+	r.Command, r.Args, r.Script = "EVALSHA", c.Args, c.Script
 }
 
 // Resent tells whether the server lacked the script when r was first sent, or

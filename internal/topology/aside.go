@@ -31,10 +31,10 @@ func newAside(n *Node, dial func(context.Context) (redis.Conn, error), o pipelin
 	return pipeline.New(dial, o)
 }
 
-// PipeFor is the pipeline of a command, which may be one to go aside. While none
-// can be had for those, all go together.
-func (n *Node) PipeFor(aside bool) *pipeline.Pipeline {
-	if aside && n.aside != nil && n.Pipe.Waits() && n.aside.Reachable() {
+// Aside is the pipeline of what goes aside. While none can be had for that, all go
+// together.
+func (n *Node) Aside() *pipeline.Pipeline {
+	if n.aside != nil && n.Pipe.Waits() && n.aside.Reachable() {
 		return n.aside
 	}
 	return n.Pipe

@@ -101,6 +101,9 @@ func (t *Cluster) Node(slot uint16) (*Node, error) {
 	return nil, errNoMap
 }
 
+// Only is none: slots move.
+func (t *Cluster) Only() *Node { return nil }
+
 // Nodes has the masters, and servers that take a slot over.
 func (t *Cluster) Nodes() []*Node { return *t.nodes.Load() }
 

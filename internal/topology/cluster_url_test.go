@@ -33,7 +33,7 @@ func TestURLsOfClusters(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || top.String() != want || top.SpansSlots() {
+		if err != nil || top.String() != want || top.SpansSlots() || top.Only() != nil {
 			t.Errorf("%s: %v, %v", url, top, err)
 			continue
 		}

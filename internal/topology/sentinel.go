@@ -171,6 +171,9 @@ func (t *Sentinel) leave(former, now, by string) {
 // Node is the one.
 func (t *Sentinel) Node(uint16) (*Node, error) { return t.node, nil }
 
+// Only is the one too.
+func (t *Sentinel) Only() *Node { return t.node }
+
 // Nodes has the one.
 func (t *Sentinel) Nodes() []*Node { return t.nodes }
 

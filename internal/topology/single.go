@@ -58,6 +58,9 @@ func newSingle(s Settings, o NodeOptions) *Single {
 // Node is the one.
 func (t *Single) Node(uint16) (*Node, error) { return t.node, nil }
 
+// Only is the one too.
+func (t *Single) Only() *Node { return t.node }
+
 // Nodes has the one.
 func (t *Single) Nodes() []*Node { return t.nodes }
 

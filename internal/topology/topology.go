@@ -16,6 +16,11 @@ type Topology interface {
 	// for now; it is no promise for later.
 	Node(slot uint16) (*Node, error)
 
+	// Only gives the node that serves every slot for as long as the topology lives;
+	// nil: Node is to be asked each time. It is always the same, and with it so is
+	// what Publish gives.
+	Only() *Node
+
 	// Nodes gives all nodes that Node may give. The slice is shared and never
 	// changed. A node that is not in it any more has left, or is about to: see
 	// Node.Leave.

@@ -94,11 +94,8 @@ func (p *Policy) YieldUntil(now time.Duration, h Head) time.Duration {
 }
 
 // Free tells whether a call that finds nothing of its client, and whose wait
-// elapses at until, may try at once. It records the arrival. share may be nil.
+// elapses at until, may try at once. It records the arrival.
 func Free(share *FairShare, now, until time.Duration) bool {
-	if share == nil {
-		return true
-	}
 	p := Policy{Share: share}
 	p.Arrived(now)
 	return p.YieldUntil(now, Head{Until: until}) == 0

@@ -42,20 +42,6 @@ func (t *Table) Find(key string) *FairShare { return t.shares[key] }
 // instant. It returns one when there have been many in a row, the hold that
 // ends counted as granted, else nil.
 func (t *Table) Released(key string, since, now time.Duration) *FairShare {
-	if !t.often(key, since, now) {
-		return nil
-	}
-	f := t.add(key, now)
-	if f != nil {
-		f.Granted(since)
-	}
-	return f
-}
-
-var seed = maphash.MakeSeed()
-
-// often counts a release, and tells whether there have been many in a row.
-func (t *Table) often(key string, since, now time.Duration) bool {
 	hash := maphash.String(seed, key)
 	c := &t.counters[hash%uint64(len(t.counters))]
 	if tag := uint32(hash >> 32); c.tag != tag || since-c.last > oftenGap {
@@ -63,11 +49,16 @@ func (t *Table) often(key string, since, now time.Duration) bool {
 	}
 	c.last = now
 	c.count++
-	return c.count >= oftenCount || now-since >= oftenLongHold && c.count >= oftenLong
+	if c.count < oftenCount && (c.count < oftenLong || now-since < oftenLongHold) {
+		return nil
+	}
+	return t.add(key, since, now)
 }
 
+var seed = maphash.MakeSeed()
+
 // add makes the fair share of a name, unless there are too many already.
-func (t *Table) add(key string, now time.Duration) *FairShare {
+func (t *Table) add(key string, since, now time.Duration) *FairShare {
 	if t.shares == nil {
 		t.shares = map[string]*FairShare{}
 	}
@@ -83,5 +74,6 @@ func (t *Table) add(key string, now time.Duration) *FairShare {
 	}
 	f := &FairShare{usedAt: now}
 	t.shares[key] = f
+	f.Granted(since)
 	return f
 }

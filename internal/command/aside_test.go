@@ -1,0 +1,81 @@
+package command_test
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topology"
+)
+
+// withReplica is an executor whose only node has a second connection in use.
+func withReplica(t *testing.T) *rig {
+	t.Helper()
+	s := redistest.Start(t, "--repl-diskless-sync-delay", "0")
+	host, port, _ := net.SplitHostPort(s.Addr())
+	redistest.Start(t, "--replicaof", host+" "+port)
+	conn := s.Dial(t)
+	for end := time.Now().Add(10 * timeout); ; time.Sleep(time.Millisecond) {
+		info, err := redis.String(conn.Do("INFO", "replication"))
+		if err != nil || time.Now().After(end) {
+			t.Fatal("the replica does not follow", err)
+		}
+		if strings.Contains(info, "state=online") {
+			break
+		}
+	}
+	top, err := topology.Open(s.URL(), topology.Settings{Timeout: timeout, Clock: clock.System(), Replicas: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { top.Close(timeout) })
+	return &rig{s, top, executor(top)}
+}
+
+// A pipeline writes for itself what is queued while it calls handlers. What they
+// queue for the other one of the same node is written too, though nobody flushes.
+func TestWhatAHandlerQueuesForTheOtherConnectionIsWritten(t *testing.T) {
+	g := withReplica(t)
+	ended := make(chan *command.Request, 1)
+	set := func(aside bool, then func()) *command.Request {
+		r := &command.Request{Wait: true, Aside: aside}
+		r.Command("SET", "k", "v")
+		r.Handler = command.DoneFunc(func(r *command.Request) {
+			if then != nil {
+				then()
+				return
+			}
+			ended <- r
+		})
+		return r
+	}
+	last := func() *command.Request {
+		t.Helper()
+		select {
+		case r := <-ended:
+			if r.Fate != command.Answered || r.Wire.Replicas != 1 {
+				t.Fatalf("%v, %v, %d replicas", r.Fate, r.Wire.Err, r.Wire.Replicas)
+			}
+			return r
+		case <-time.After(10 * timeout):
+			t.Fatal("it is not written")
+			return nil
+		}
+	}
+	g.x.Enqueue(set(false, nil))
+	g.x.Flush()
+	last() // from now on replicas are waited for, aside
+	for _, first := range []bool{false, true} {
+		g.x.Enqueue(set(first, func() { g.x.Enqueue(set(!first, nil)) }))
+		g.x.Flush()
+		if r := last(); r.WentAside == first {
+			t.Errorf("both went the same way, aside: %t", first)
+		}
+	}
+}
