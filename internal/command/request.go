@@ -116,7 +116,7 @@ func (r *Request) Begun() bool { return r.x != nil }
 
 // OutOfOrder tells whether r may have run behind what had been queued after it:
 // it was redirected, or its script was loaded first.
-func (r *Request) OutOfOrder() bool { return r.moved || r.Wire.Resent() }
+func (r *Request) OutOfOrder() bool { return r.moved || r.Wire.Resent }
 
 // MayHaveRun tells whether the server has run the last send, or a part of it,
 // or may have.
