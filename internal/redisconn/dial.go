@@ -57,7 +57,7 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 		}
 		nc = tc
 	}
-	g := &guard{Conn: nc, pusher: pusher{timeout: timeout, lasts: native(nc)}}
+	g := &guard{Conn: nc, pusher: pusher{timeout: timeout, lasts: native(nc), made: time.Now()}}
 	c := &Conn{stream: redis.NewConn(g, 0, timeout).(stream), net: raw, guard: g, peers: &t.open}
 	t.open.add(c)
 	// Not by the context's own deadline, whose error callers take for theirs.

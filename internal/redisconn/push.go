@@ -16,8 +16,9 @@ const enough = 16 << 10
 // sends.
 type pusher struct {
 	timeout time.Duration // of each write
-	until   time.Time     // the deadline of writes
 	lasts   bool          // a deadline may pass while nothing is written
+	made    time.Time     // the deadline counts from then
+	until   time.Duration // the deadline
 	unsent  []byte
 	arg     []byte
 }
@@ -66,9 +67,9 @@ func (c *Conn) Push() error {
 	if len(g.unsent) == 0 {
 		return nil
 	}
-	if now := time.Now(); !g.lasts || g.until.Sub(now) < g.timeout*3/4 {
-		g.until = now.Add(g.timeout)
-		if err := g.Conn.SetWriteDeadline(g.until); err != nil {
+	if now := time.Since(g.made); !g.lasts || g.until-now < g.timeout*3/4 {
+		g.until = now + g.timeout
+		if err := g.Conn.SetWriteDeadline(g.made.Add(g.until)); err != nil {
 			return err
 		}
 	}
