@@ -9,8 +9,8 @@ var sharing = []defect{
 	},
 	{
 		what: "ASKING is left out", guards: "topology",
-		edits: edits{{In: "Pipeline.Resend", Stmt: "r.queued, r.resent, r.asking, r.loads = true, true, asking, 0",
-			Put: "r.queued, r.resent, r.asking, r.loads = true, true, false, 0"}},
+		edits: edits{{In: "Pipeline.Resend", Stmt: "r.queued, r.Resent, r.asking, r.loads = true, true, asking, 0",
+			Put: "r.queued, r.Resent, r.asking, r.loads = true, true, false, 0"}},
 		by: tests{"TestAskedCommandFollowsAskingAndItsScriptIsLoadedBefore"},
 	},
 	{

@@ -197,7 +197,7 @@ type completion Request
 func (c *completion) Complete(*pipeline.Request) {
 	r := (*Request)(c)
 	x, n := r.x, r.node
-	r.OutOfOrder = r.OutOfOrder || r.Wire.Resent()
+	r.OutOfOrder = r.OutOfOrder || r.Wire.Resent
 	if r.Wire.Replicas > 0 {
 		r.Unreplicated, r.ReplicasNotKnown = r.Wire.Acked == 0, r.Wire.Acked < 0
 	}

@@ -20,9 +20,7 @@ type mute struct {
 	replies   chan struct{}
 	closed    chan struct{}
 	close     sync.Once
-
-	before func() bool
-	after  func()
+	next      int // replies that Fill waited for
 }
 
 func newMute() *mute {
@@ -41,17 +39,8 @@ func (m *mute) Flush() error {
 	return nil
 }
 
-// Receive has what is queued written before it waits, as the real one does.
+// Receive waits for the next reply.
 func (m *mute) Receive() (any, error) {
-	select {
-	case <-m.replies:
-		return nil, nil
-	default:
-	}
-	if m.before != nil {
-		m.before()
-		defer m.after()
-	}
 	select {
 	case <-m.replies:
 		return nil, nil
@@ -60,11 +49,32 @@ func (m *mute) Receive() (any, error) {
 	}
 }
 
+// Next is the next reply that Fill waited for, or one that is there.
+func (m *mute) Next() (reply any, ok bool, err error) {
+	if m.next > 0 {
+		m.next--
+		return nil, true, nil
+	}
+	select {
+	case <-m.replies:
+		return nil, true, nil
+	default:
+		return nil, false, nil
+	}
+}
+
+func (m *mute) Fill(bool) error {
+	_, err := m.Receive()
+	if err == nil {
+		m.next++
+	}
+	return err
+}
+
 // ReceiveWithTimeout refuses what a connection begins with.
 func (m *mute) ReceiveWithTimeout(time.Duration) (any, error) {
-	opening := m.before == nil
 	reply, err := m.Receive()
-	if opening && err == nil {
+	if err == nil {
 		err = redis.Error("ERR unknown command")
 	}
 	return reply, err
@@ -75,8 +85,7 @@ func (m *mute) Close() error {
 	return nil
 }
 
-func (m *mute) Manage(before func() bool, after func()) { m.before, m.after = before, after }
-
+func (m *mute) Manage() (lasts bool)            { return true }
 func (m *mute) Interrupt()                      { m.Close() }
 func (m *mute) SetReadDeadline(time.Time) error { return nil }
 

@@ -3,8 +3,10 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -22,13 +24,15 @@ type conn struct {
 	p        *Pipeline
 	barrier  *killBarrier
 	managed  managed         // nil for a connection of a pool
-	pusher   pusher          // nil likewise
+	pusher   pusher          // what is written goes by it
 	batches  chan []*Request // written or being written, in order
 	wrote    chan struct{}   // one for each batch that is not being written any more
 	wmu      sync.Mutex      // held while writing; guards broken, begun and stuck
 	woke     bool            // a batch was completed since the last pause; the reader's
 	answered bool            // something was; the reader's
 	waited   bool            // WAIT may have been sent; never changes
+	exact    bool            // the read deadline is moved for each batch; never changes
+	busy     atomic.Bool     // the reader has replies to deal with, and will flush
 	held     []*Request      // answered, but for the WAIT of their batch; the reader's
 	synced   bool            // the batch had a WAIT; the reader's
 	broken   bool            // nothing is written any more, and batches are their completions' again
@@ -38,13 +42,13 @@ type conn struct {
 
 	// All below is guarded by p.mu.
 	writing      bool
-	busy         bool                         // the reader has replies to deal with, and will flush
 	inflight     int                          // batches
 	openRequests int                          // requests in them
 	ended        bool                         // batches is closed
 	retired      bool                         // given up although it works: see Retire
 	batchCount   int                          // batches so far
 	batchBounds  [maxInFlight]batchBound      // of those in flight, by their number
+	boundedBy    int                          // the number of the batch that the read deadline is for, from 1; 0: there is none
 	replicas     int                          // how many WAIT is asked for
 	counting     bool                         // they are being counted again
 	countAt      time.Duration                // when they are to be counted again, see Options.KeepReplicas
@@ -52,69 +56,36 @@ type conn struct {
 	repeats      []func(acked int, err error) // want a WAIT once more on this connection
 }
 
-// batchBound is the time that a batch may take.
-type batchBound struct {
-	sent  time.Duration
-	waits int // the WAITs in it, one or none, which may rightly take a second
-}
-
-// managed is a connection whose read deadlines are set from outside, so that a
-// read is always under way and the end of an idle connection is noticed at once.
+// managed is a connection of this library's own: a read is always under way, so
+// that the end of an idle one is noticed at once.
 type managed interface {
-	Manage(before func() (expected bool), after func())
+	Manage() (lasts bool)
 	SetReadDeadline(time.Time) error
+	Fill(expected bool) error
+	Next() (reply any, ok bool, err error)
 }
 
-// pusher is a connection that encodes commands itself and writes them together.
+// pusher is a connection that is given commands and writes them together.
 type pusher interface {
 	Queue(command string, args []any) error
 	Push() error
 }
 
-// beforeRead is called before the reader waits for the network. The callers
-// that it has woken queue their next commands, which become one batch. It
-// reports whether replies are expected.
-func (c *conn) beforeRead() (expected bool) {
-	p := c.p
+// lent is a pool's connection as a pusher.
+type lent struct{ redis.Conn }
+
+func (c lent) Queue(command string, args []any) error { return c.Send(command, args...) }
+func (c lent) Push() error                            { return c.Flush() }
+
+// letQueue has the callers queue that the reader has woken, whose next commands
+// become one batch, and writes that. It comes before each wait for the network.
+func (c *conn) letQueue() {
 	if c.woke {
 		c.woke = false
 		runtime.Gosched()
 	}
-	p.mu.Lock()
-	c.busy = false
-	p.mu.Unlock()
-	p.Flush()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return c.inflight > 0
-}
-
-// afterRead is called when the read has ended. From here on only the reader
-// flushes. Otherwise each caller that it wakes would write its own command.
-func (c *conn) afterRead() {
-	p := c.p
-	p.mu.Lock()
-	c.busy = true
-	p.mu.Unlock()
-}
-
-// boundRead sets the read deadline to that of the oldest batch in flight, or
-// removes it if there is none. It is called with p.mu held.
-func (c *conn) boundRead() {
-	if c.managed == nil {
-		return
-	}
-	var at time.Time
-	if c.inflight > 0 {
-		b := c.batchBounds[(c.batchCount-c.inflight)%maxInFlight]
-		left := b.sent + c.p.o.Timeout - c.p.o.Clock.Now()
-		if c.waited {
-			// The batches before it may have waited too.
-			left = c.p.o.Timeout + time.Duration(b.waits)*waitTimeout
-		}
-		at = time.Now().Add(max(left, time.Millisecond))
-	}
-	_ = c.managed.SetReadDeadline(at)
+	c.busy.Store(false)
+	c.p.Flush()
 }
 
 // write sends a batch. An error needs no handling here: the stream is closed
@@ -127,33 +98,24 @@ func (c *conn) write(b []*Request) {
 		return
 	}
 	c.begun++
-	if c.pusher != nil {
-		if c.stuck = c.send(b, c.pusher.Queue) != nil || c.pusher.Push() != nil; c.stuck {
-			c.Interrupt()
-		}
-		return
-	}
-	c.stuck = c.send(b, func(command string, args []any) error { return c.Conn.Send(command, args...) }) != nil ||
-		c.Conn.Flush() != nil
-}
-
-func (c *conn) send(b []*Request, send func(command string, args []any) error) error {
+	var err error
 	for _, r := range b {
-		if r.asking {
-			if err := send("ASKING", nil); err != nil {
-				return err
-			}
+		if r.asking && err == nil {
+			err = c.pusher.Queue("ASKING", nil)
 		}
-		if err := send(r.Command, r.Args); err != nil {
-			return err
+		if err == nil {
+			err = c.pusher.Queue(r.Command, r.Args)
 		}
-		if r.sync {
-			if err := send("WAIT", []any{r.Replicas, waitTimeout.Milliseconds()}); err != nil {
-				return err
-			}
+		if r.sync && err == nil {
+			err = c.pusher.Queue("WAIT", []any{r.Replicas, waitTimeout.Milliseconds()})
 		}
 	}
-	return nil
+	if err == nil {
+		err = c.pusher.Push()
+	}
+	if c.stuck = err != nil; c.stuck && c.managed != nil {
+		c.Interrupt()
+	}
 }
 
 // read completes requests until the connection breaks or its batches end.
@@ -165,13 +127,16 @@ func (c *conn) read() {
 			c.finish(err)
 			return
 		}
-		left := c.timeLeft(b)
 		c.synced = false
 		for i, r := range b {
 			if i > 0 {
-				reply, err = redis.ReceiveWithTimeout(c.Conn, left)
+				reply, err = c.receive(b, 0)
 			}
-			if err = c.receiveReply(r, reply, err, left); err != nil {
+			plain := err == nil && r.Replicas == 0 && !r.asking && !r.waits
+			if r.Reply, r.Err = reply, err; !plain {
+				err = c.receiveRest(b, r)
+			}
+			if err != nil {
 				c.keepReplies()
 				c.fail(append(c.held, b[i:]...), err)
 				return
@@ -182,7 +147,12 @@ func (c *conn) read() {
 				// completed.
 				<-c.wrote
 			}
-			c.complete(r)
+			if plain {
+				c.woke, c.answered = true, true
+				r.Done.Complete(r)
+			} else {
+				c.complete(r)
+			}
 		}
 		c.returned++
 		p.mu.Lock()
@@ -191,7 +161,9 @@ func (c *conn) read() {
 		}
 		c.inflight--
 		c.openRequests -= len(b)
-		c.boundRead()
+		if c.exact {
+			c.boundRead()
+		}
 		p.recycle(b)
 		last := c.retired && c.inflight == 0
 		p.mu.Unlock()
@@ -200,7 +172,7 @@ func (c *conn) read() {
 			return
 		}
 		if c.managed == nil {
-			c.beforeRead()
+			c.letQueue()
 		}
 	}
 }
@@ -247,10 +219,10 @@ func (c *conn) next() (b []*Request, reply any, err error) {
 		if !ok {
 			return nil, nil, nil
 		}
-		reply, err = redis.ReceiveWithTimeout(c.Conn, c.timeLeft(b))
+		reply, err = c.receive(b, 0)
 		return b, reply, err
 	}
-	reply, err = c.Conn.Receive()
+	reply, err = c.receive(nil, 0)
 	select {
 	case b, ok := <-c.batches:
 		if !ok {
@@ -265,34 +237,42 @@ func (c *conn) next() (b []*Request, reply any, err error) {
 	return nil, nil, err
 }
 
-// timeLeft is how much longer a batch may take.
-func (c *conn) timeLeft(b []*Request) time.Duration {
-	if c.managed != nil {
-		return 0
+// receive reads the next reply, which is b's. A connection of a pool waits for it for as long
+// as b may take, and for more if that is given.
+func (c *conn) receive(b []*Request, more time.Duration) (any, error) {
+	if c.managed == nil {
+		return redis.ReceiveWithTimeout(c.Conn, c.timeLeft(b)+more)
 	}
-	if c.waited {
-		return c.p.o.Timeout // what was before it may have waited
+	for {
+		reply, ok, err := c.managed.Next()
+		if ok || err != nil {
+			return reply, err
+		}
+		c.letQueue()
+		// Only the reader takes batches, so there are none if none is in flight.
+		err = c.managed.Fill(len(c.batches) > 0)
+		// From here on only the reader flushes. Otherwise each caller that it
+		// wakes would write its own command.
+		c.busy.Store(true)
+		if err != nil && (!errors.Is(err, os.ErrDeadlineExceeded) || c.expired()) {
+			return nil, err
+		}
 	}
-	return max(b[0].Sent+c.p.o.Timeout-c.p.o.Clock.Now(), time.Millisecond)
 }
 
-// receiveReply gives r its reply, behind that to ASKING, and reads the answer to
-// WAIT, if those were sent. Its error is the connection's.
-func (c *conn) receiveReply(r *Request, reply any, err error, timeout time.Duration) error {
-	if r.asking && (err == nil || refusal.Is(err)) {
-		reply, err = redis.ReceiveWithTimeout(c.Conn, timeout)
+// receiveRest reads what else belongs to r, whose first reply has come: that to the
+// command behind ASKING, and the answer to WAIT. Its error is the connection's.
+func (c *conn) receiveRest(b []*Request, r *Request) error {
+	if r.asking && (r.Err == nil || refusal.Is(r.Err)) {
+		r.Reply, r.Err = c.receive(b, 0)
 	}
-	r.Reply, r.Err = reply, err
-	if err != nil && !refusal.Is(err) {
-		return err
+	if r.Err != nil && !refusal.Is(r.Err) {
+		return r.Err
 	}
 	if !r.sync {
 		return nil
 	}
-	if timeout > 0 {
-		timeout += waitTimeout
-	}
-	n, err := redis.ReceiveWithTimeout(c.Conn, timeout)
+	n, err := c.receive(b, waitTimeout)
 	if err != nil && !refusal.Is(err) {
 		r.keepReply()
 		return err

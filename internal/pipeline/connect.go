@@ -123,11 +123,12 @@ func (p *Pipeline) attempt() error {
 	barrier, killed := ident.barrier, ident.killed
 	c := &conn{Owned: o, p: p, barrier: barrier, waited: ident.replicas > 0 || p.o.Replicas && p.o.Keep, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
 	if managedConn, ok := rc.(managed); ok {
-		managedConn.Manage(c.beforeRead, c.afterRead)
+		c.managed, c.exact = managedConn, !managedConn.Manage() || c.waited
 		_ = managedConn.SetReadDeadline(time.Time{})
-		c.managed = managedConn
 	}
-	c.pusher, _ = rc.(pusher)
+	if c.pusher, _ = rc.(pusher); c.pusher == nil {
+		c.pusher = lent{rc}
+	}
 	seen := p.twinsReplicas(barrier.at)
 	p.mu.Lock()
 	for i, b := range undecided {

@@ -61,8 +61,8 @@ func TestCommandThatAReplicaRefusesGoesToTheMasterThatTheAddressLeadsTo(t *testi
 	follow(t, old, next)
 	a.at.Store(next)
 	r := end(t, askAgain(p, "INCR", "n"))
-	if r.Err != nil || r.Reply != int64(1) || !r.Resent() {
-		t.Fatalf("got %v, %v, resent %t", r.Reply, r.Err, r.Resent())
+	if r.Err != nil || r.Reply != int64(1) || !r.Resent {
+		t.Fatalf("got %v, %v, resent %t", r.Reply, r.Err, r.Resent)
 	}
 	select {
 	case <-moves:

@@ -127,14 +127,14 @@ func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 func (p *Pipeline) Enqueue(r *Request) bool {
 	deadline := p.o.Clock.Now() + p.o.Timeout
 	p.mu.Lock()
-	if err := p.over(); err != nil {
+	if p.gone || p.closed {
+		r.Reply, r.Err = nil, &NotSentError{p.over()}
 		p.mu.Unlock()
-		r.Reply, r.Err = nil, &NotSentError{err}
 		return false
 	}
 	r.deadline = deadline
 	r.queued = true
-	r.loads, r.resent, r.asking = 0, false, false
+	r.loads, r.Resent, r.asking = 0, false, false
 	r.Reply, r.Err = nil, nil
 	p.queue = append(p.queue, r)
 	p.mu.Unlock()
@@ -168,7 +168,7 @@ func (p *Pipeline) Resend(r *Request, deadline time.Duration, asking bool) bool 
 	if asking && r.Script != nil && p.loads[r.Script] == nil {
 		p.queueLoad(r)
 	}
-	r.queued, r.resent, r.asking, r.loads = true, true, asking, 0
+	r.queued, r.Resent, r.asking, r.loads = true, true, asking, 0
 	r.deadline = deadline
 	r.Reply, r.Err = nil, nil
 	p.queue = append(p.queue, r)
@@ -266,7 +266,7 @@ func (p *Pipeline) ready() bool {
 		p.connect()
 		return false
 	}
-	return !p.conn.writing && !p.conn.busy && p.conn.inflight < maxInFlight && !p.conn.syncing
+	return !p.conn.writing && !p.conn.busy.Load() && p.conn.inflight < maxInFlight && !p.conn.syncing
 }
 
 // cutBatch takes the queue, or a part of it that makes a good batch. It is
@@ -290,7 +290,9 @@ func (p *Pipeline) cutBatch() (*conn, []*Request) {
 	if len(c.repeats) > 0 {
 		b = append(b, c.waitAgain())
 	}
-	b = p.cutDiscards(b)
+	if len(p.discards) > 0 || p.discardNow {
+		b = p.cutDiscards(b)
+	}
 	p.batches++
 	now := p.o.Clock.Now()
 	waits := 0
@@ -317,7 +319,7 @@ func (p *Pipeline) cutBatch() (*conn, []*Request) {
 	c.openRequests += len(b)
 	c.batchBounds[c.batchCount%maxInFlight] = batchBound{now, waits}
 	c.batchCount++
-	if c.inflight++; c.inflight == 1 {
+	if c.inflight++; c.inflight == 1 && (c.exact || c.boundedBy == 0) {
 		c.boundRead()
 	}
 	c.writing = true

@@ -38,6 +38,7 @@ type Request struct {
 	Sent     time.Duration // clock reading from before the first byte was written
 	Replicas int           // how many replicas WAIT was asked for; 0 where none was sent
 	Acked    int           // how many answered it, or NotKnown
+	Resent   bool          // it ran behind what was queued after it: the server lacked the script, or it was given to Resend
 
 	// ArgBuffer is room for the arguments of a short command.
 	ArgBuffer [luasrc.MaxArgs]any
@@ -48,7 +49,6 @@ type Request struct {
 	loads    int
 	asking   bool // ASKING goes directly before it
 	sync     bool // WAIT goes directly behind it, for all of its batch that want one
-	resent   bool
 	queued   bool
 	waits    bool // it is a WAIT by itself
 	kept     bool // it has its reply, and its WAIT was cut off
@@ -61,11 +61,6 @@ const NotKnown = -1
 func (r *Request) Call(c luasrc.Call) {
 	r.Command, r.Args, r.Script = "EVALSHA", c.Args, c.Script
 }
-
-// Resent tells whether the server lacked the script when r was first sent, or
-// whether r was given to [Pipeline.Resend]: r then ran behind what had been
-// queued after it.
-func (r *Request) Resent() bool { return r.loads > 0 || r.resent }
 
 // Deadline is the reading of the clock by which r is sent, or ends as not sent.
 func (r *Request) Deadline() time.Duration { return r.deadline }

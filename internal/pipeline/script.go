@@ -30,6 +30,7 @@ func (p *Pipeline) complete(r *Request) {
 	}
 	p.mu.Lock()
 	ld := p.loads[r.Script]
+	r.Resent = true
 	switch r.loads++; {
 	case p.gone:
 		r.Err = &NotSentError{ErrGone}

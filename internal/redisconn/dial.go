@@ -22,21 +22,6 @@ type Conn struct {
 	peers *peers
 }
 
-// Manage leaves the reads' deadlines to SetReadDeadline from now on; those
-// that redigo sets before each reply have no effect any more. Whoever receives
-// has before called when nothing is left of what was read, just before it
-// waits for the network, and after when that is over. If before reports that
-// replies are expected, they are polled for as long as that pays.
-func (c *Conn) Manage(before func() bool, after func()) {
-	c.guard.before, c.guard.after = before, after
-	c.guard.poll = newPoller(c.guard.Conn)
-	c.guard.managed.Store(true)
-}
-
-// SetReadDeadline bounds the read under way and those that follow, from any
-// goroutine.
-func (c *Conn) SetReadDeadline(t time.Time) error { return c.guard.Conn.SetReadDeadline(t) }
-
 // stream is all that redigo's own connections can do.
 type stream interface {
 	redis.ConnWithTimeout
@@ -72,7 +57,7 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 		}
 		nc = tc
 	}
-	g := &guard{Conn: nc, pusher: pusher{timeout: timeout}}
+	g := &guard{Conn: nc, pusher: pusher{timeout: timeout, lasts: native(nc), made: time.Now()}}
 	c := &Conn{stream: redis.NewConn(g, 0, timeout).(stream), net: raw, guard: g, peers: &t.open}
 	t.open.add(c)
 	// Not by the context's own deadline, whose error callers take for theirs.

@@ -1,27 +1,10 @@
 package redisconn
 
 import (
-	"bytes"
-	"fmt"
+	"errors"
 	"net"
-	"strings"
 	"sync/atomic"
 	"time"
-)
-
-// What a server may say at the most. Redisson's scripts answer in a few
-// bytes; a renewal is an array of a hundred, INFO some kilobytes.
-const (
-	maxBulk  = 1 << 20
-	maxArray = 1000
-
-	// maxAdmitted is for an answer that is admitted: a cluster's map of slots, each
-	// of which may have a line of its own.
-	maxAdmitted = 16384
-
-	maxDepth = 4
-	maxLine  = 64 << 10
-	maxReply = 4 << 20
 )
 
 // Admit has what is read from now on contain bulk strings of up to n bytes, and
@@ -34,18 +17,25 @@ func (c *Conn) Admit(n int) { c.guard.s.admit = n }
 // counts had come before the first of it was. It is for whoever reads.
 func (c *Conn) Reads() int { return c.guard.reads }
 
+// errMalformed is the end of a reply that is longer than its own lengths say.
+var errMalformed = errors.New("hostile reply: it goes on after its end")
+
 // guard checks what a server says before redigo, which believes every length
 // (and panics on one that memory can't hold), gets to see it. A reply beyond
-// the bounds ends the connection.
+// the bounds ends the connection. redigo gets no more than one reply at a time, so
+// what has come behind that is here, and not in its buffer.
 type guard struct {
 	net.Conn
 	s       scanner
 	managed atomic.Bool
+	poll    *poller // nil: not polled
+	reads   int     // of the network, so far; whoever reads has it
 
-	before func() bool // before each read, once managed: whether replies are expected
-	after  func()      // after each
-	poll   *poller     // nil: not polled
-	reads  int         // of the network, so far; whoever reads has it
+	// Of whoever reads, too.
+	inbox   []byte // what has come and was not received yet
+	room    []byte // has inbox in it
+	scanned int    // how much of inbox is within bounds, up to the end of a reply
+	whole   bool   // what was scanned ends a reply
 
 	severed severed
 	pusher
@@ -59,154 +49,54 @@ func (g *guard) SetReadDeadline(t time.Time) error {
 	return g.Conn.SetReadDeadline(t)
 }
 
-// Read passes on what the connection reads as long as it is within bounds.
+// Read passes on what is within bounds of the reply under way. Once the connection
+// is managed all of that has come already.
 func (g *guard) Read(p []byte) (int, error) {
-	var n int
-	var err error
-	g.reads++
-	if !g.managed.Load() {
-		n, err = g.Conn.Read(p)
-	} else {
-		n, err = g.wait(p)
-		g.after()
+	switch {
+	case g.scanned > 0:
+	case g.managed.Load():
+		return 0, errMalformed
+	case len(g.inbox) == 0:
+		return g.readOne(p)
+	default:
+		if err := g.scan(); err != nil {
+			return 0, err
+		}
 	}
-	if serr := g.s.scan(p[:n]); serr != nil {
+	n := copy(p, g.inbox[:g.scanned])
+	g.inbox = g.inbox[n:]
+	g.scanned -= n
+	g.whole = g.whole && g.scanned > 0
+	return n, nil
+}
+
+// readOne reads the network, and keeps what belongs to later replies.
+func (g *guard) readOne(p []byte) (int, error) {
+	g.reads++
+	n, err := g.Conn.Read(p)
+	one, _, serr := g.s.scan(p[:n])
+	if serr != nil {
 		g.Conn.Close()
 		return 0, serr
 	}
-	return n, g.severed.or(err)
+	if one < n {
+		err = nil // it comes again
+	}
+	g.room = append(g.room[:0], p[one:n]...)
+	g.inbox = g.room
+	return one, g.severed.or(err)
 }
 
-// wait reads what comes next, for whoever manages the connection.
-func (g *guard) wait(p []byte) (int, error) {
-	if expected := g.before(); expected && g.poll != nil {
-		return g.poll.read(p)
-	}
-	return g.Conn.Read(p)
-}
-
-// scanner follows a stream of RESP2 replies without keeping any of it.
-type scanner struct {
-	kind  byte // of the header line under way; 0 between lines
-	line  int  // its bytes so far
-	num   int  // its length, for $ and *
-	minus bool
-	skip  int // bytes of a bulk string, its CRLF included, still to come
-	depth int
-	left  [maxDepth]int // elements still to come of each open array
-	total int           // bytes of the reply under way
-	admit int           // more than the usual bounds, if it is
-}
-
-func (s *scanner) scan(b []byte) error {
-	for len(b) > 0 {
-		if s.skip > 0 {
-			n := min(s.skip, len(b))
-			b = b[n:]
-			if s.skip -= n; s.skip == 0 {
-				s.element()
-			}
-			continue
-		}
-		if s.kind == 0 {
-			if strings.IndexByte("+-:$*", b[0]) < 0 {
-				return fmt.Errorf("hostile reply: it begins with %q", b[0])
-			}
-			s.kind, s.line, s.num, s.minus = b[0], 0, 0, false
-			if err := s.count(1); err != nil {
-				return err
-			}
-			b = b[1:]
-			continue
-		}
-		end := bytes.IndexByte(b, '\n')
-		head := b
-		if end >= 0 {
-			head = b[:end]
-		}
-		if err := s.header(head); err != nil {
-			return err
-		}
-		if end < 0 {
-			return nil
-		}
-		b = b[end+1:]
-		if err := s.finish(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// count adds to the size of the reply under way.
-func (s *scanner) count(n int) error {
-	if most := max(maxReply, s.admit+maxLine); s.total+n > most {
-		return fmt.Errorf("hostile reply: more than %d bytes", most)
-	}
-	s.total += n
-	return nil
-}
-
-// header takes a piece of a header line without its line feed.
-func (s *scanner) header(b []byte) error {
-	if s.line += len(b); s.line > maxLine {
-		return fmt.Errorf("hostile reply: a line of more than %d bytes", maxLine)
-	}
-	if err := s.count(len(b)); err != nil {
-		return err
-	}
-	if s.kind != '$' && s.kind != '*' {
+// scan looks at what has come of the reply under way.
+func (g *guard) scan() error {
+	if g.whole {
 		return nil
 	}
-	for _, c := range b {
-		switch {
-		case c >= '0' && c <= '9':
-			// Past the bounds it need not be exact.
-			s.num = min(s.num, 1<<27)*10 + int(c-'0')
-		case c == '-':
-			s.minus = true
-		}
+	n, whole, err := g.s.scan(g.inbox[g.scanned:])
+	g.scanned += n
+	g.whole = whole
+	if err != nil {
+		g.Conn.Close()
 	}
-	return nil
-}
-
-// finish takes the end of a header line.
-func (s *scanner) finish() error {
-	kind := s.kind
-	s.kind = 0
-	switch {
-	case kind == '$' && !s.minus:
-		if most := max(maxBulk, s.admit); s.num > most {
-			return fmt.Errorf("hostile reply: a bulk string of more than %d bytes", most)
-		}
-		s.skip = s.num + len("\r\n")
-		return s.count(s.skip)
-	case kind == '*' && !s.minus && s.num > 0:
-		most := maxArray
-		if s.admit > 0 {
-			most = maxAdmitted
-		}
-		if s.num > most {
-			return fmt.Errorf("hostile reply: an array of more than %d elements", most)
-		}
-		if s.depth == maxDepth {
-			return fmt.Errorf("hostile reply: arrays more than %d deep", maxDepth)
-		}
-		s.left[s.depth] = s.num
-		s.depth++
-		return nil
-	}
-	s.element()
-	return nil
-}
-
-// element closes a value and the arrays that it completes.
-func (s *scanner) element() {
-	for s.depth > 0 {
-		if s.left[s.depth-1]--; s.left[s.depth-1] > 0 {
-			return
-		}
-		s.depth--
-	}
-	s.total = 0
+	return err
 }

@@ -1,7 +1,6 @@
 package redisconn
 
 import (
-	"bytes"
 	"context"
 	"net"
 	"strings"
@@ -18,8 +17,8 @@ func TestGuardLetsRepliesWithinBoundsPass(t *testing.T) {
 	for _, piece := range []int{1, 2, 3, 7, 4096, len(replies)} {
 		var s scanner
 		for b := []byte(replies); len(b) > 0; {
-			n := min(piece, len(b))
-			if err := s.scan(b[:n]); err != nil {
+			n, _, err := s.scan(b[:min(piece, len(b))])
+			if err != nil {
 				t.Fatalf("pieces of %d: %v", piece, err)
 			}
 			b = b[n:]
@@ -48,8 +47,8 @@ func TestGuardStopsRepliesBeyondBounds(t *testing.T) {
 				var s scanner
 				var err error
 				for b := []byte(reply); len(b) > 0 && err == nil; {
-					n := min(piece, len(b))
-					err = s.scan(b[:n])
+					var n int
+					n, _, err = s.scan(b[:min(piece, len(b))])
 					b = b[n:]
 				}
 				if err == nil || !strings.Contains(err.Error(), "hostile reply") {
@@ -100,19 +99,24 @@ func FuzzGuard(f *testing.F) {
 	f.Add([]byte("*-1\r\n+\r\n\n"), 2)
 	f.Fuzz(func(t *testing.T, b []byte, piece int) {
 		piece = max(1, piece%64)
-		var whole, cut scanner
-		werr := whole.scan(bytes.Clone(b))
-		var cerr error
-		for len(b) > 0 && cerr == nil {
-			n := min(piece, len(b))
-			cerr = cut.scan(b[:n])
-			b = b[n:]
+		follow := func(s *scanner, b []byte, piece int) (ends int, err error) {
+			for len(b) > 0 && err == nil {
+				n, whole, serr := s.scan(b[:min(piece, len(b))])
+				if whole {
+					ends++
+				}
+				b, err = b[n:], serr
+			}
+			return ends, err
 		}
-		if (werr == nil) != (cerr == nil) {
-			t.Fatalf("in one piece: %v; in pieces of %d: %v", werr, piece, cerr)
+		var long, short scanner
+		ends, err := follow(&long, b, len(b))
+		cutEnds, cutErr := follow(&short, b, piece)
+		if (err == nil) != (cutErr == nil) || ends != cutEnds {
+			t.Fatalf("as far as it goes: %d, %v; in pieces of %d: %d, %v", ends, err, piece, cutEnds, cutErr)
 		}
-		if werr == nil && whole != cut {
-			t.Fatalf("in one piece: %+v; in pieces of %d: %+v", whole, piece, cut)
+		if err == nil && long != short {
+			t.Fatalf("as far as it goes: %+v; in pieces of %d: %+v", long, piece, short)
 		}
 	})
 }

@@ -22,24 +22,19 @@ const (
 // reads polled for, as many slept for, and then the quicker way until the next
 // trial. Polling has to be quicker by an eighth, since it takes processor time.
 type pollChoice struct {
-	reads  int // since the trial began
+	decided int  // reads until the next trial
+	pays    bool // polling does, by the last one
+
+	// Of the trial.
+	reads  int
 	polled time.Duration
 	slept  time.Duration
-	pays   bool
 }
 
-// poll tells whether the next read is to be polled for.
-func (c *pollChoice) poll() bool {
-	switch {
-	case c.reads < trialReads:
-		return true
-	case c.reads < 2*trialReads:
-		return false
-	}
-	return c.pays
-}
+// poll tells whether the next read of a trial is to be polled for.
+func (c *pollChoice) poll() bool { return c.reads < trialReads }
 
-// took follows each read with the time that it took.
+// took follows each read of a trial with the time that it took.
 func (c *pollChoice) took(d time.Duration) {
 	d = min(d, trialMost)
 	switch c.reads++; {
@@ -47,9 +42,8 @@ func (c *pollChoice) took(d time.Duration) {
 		c.polled += d
 	case c.reads < 2*trialReads:
 		c.slept += d
-	case c.reads == 2*trialReads:
-		c.pays = c.polled < (c.slept+d)*7/8
-	case c.reads == trialEvery:
-		c.reads, c.polled, c.slept = 0, 0, 0
+	default:
+		pays := c.polled < (c.slept+d)*7/8
+		*c = pollChoice{pays: pays, decided: trialEvery - 2*trialReads}
 	}
 }

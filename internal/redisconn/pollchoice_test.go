@@ -9,6 +9,12 @@ import (
 func choose(reads int, polled, slept func(i int) time.Duration) (asked int) {
 	var c pollChoice
 	for i := range reads {
+		if c.decided > 0 {
+			if c.decided--; c.pays {
+				asked++
+			}
+			continue
+		}
 		if c.poll() {
 			asked++
 			c.took(polled(i))

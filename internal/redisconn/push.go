@@ -16,6 +16,9 @@ const enough = 16 << 10
 // sends.
 type pusher struct {
 	timeout time.Duration // of each write
+	lasts   bool          // a deadline may pass while nothing is written
+	made    time.Time     // the deadline counts from then
+	until   time.Duration // the deadline
 	unsent  []byte
 	arg     []byte
 }
@@ -34,78 +37,80 @@ type Arg interface {
 func (c *Conn) Queue(command string, args []any) error {
 	g := c.guard
 	before := len(g.unsent)
-	b := appendHead(g.unsent, '*', 1+len(args))
+	b := append(g.unsent, '*')
+	b = strconv.AppendInt(b, int64(1+len(args)), 10)
+	b = append(b, '\r', '\n')
 	b = appendBulk(b, command)
 	for _, arg := range args {
-		b = g.appendArg(b, arg)
+		if text, ok := arg.(string); ok {
+			b = appendBulk(b, text)
+			continue
+		}
+		g.arg = appendArg(g.arg[:0], arg)
+		b = appendBulk(b, g.arg)
 	}
 	g.unsent = b
 	if len(b) <= enough || before == 0 {
 		return nil
 	}
-	if err := g.push(b[:before]); err != nil {
-		return err
-	}
-	g.unsent = append(b[:0], b[before:]...)
-	return nil
+	g.unsent = b[:before]
+	err := c.Push()
+	g.unsent = append(g.unsent, b[before:]...)
+	return err
 }
 
-// Push writes what was queued.
+// Push writes what was queued, in the time that a write may take. The deadline of
+// a connection of the system's own is moved once a quarter of that is over: moving
+// it costs as much as encoding a command does.
 func (c *Conn) Push() error {
 	g := c.guard
 	if len(g.unsent) == 0 {
 		return nil
 	}
-	err := g.push(g.unsent)
+	if now := time.Since(g.made); !g.lasts || g.until-now < g.timeout*3/4 {
+		g.until = now + g.timeout
+		if err := g.Conn.SetWriteDeadline(g.made.Add(g.until)); err != nil {
+			return err
+		}
+	}
+	_, err := g.Conn.Write(g.unsent)
 	if g.unsent = g.unsent[:0]; cap(g.unsent) > 4*enough {
 		g.unsent = nil
 	}
 	return err
 }
 
-func (g *guard) push(b []byte) error {
-	if err := g.Conn.SetWriteDeadline(time.Now().Add(g.timeout)); err != nil {
-		return err
-	}
-	_, err := g.Conn.Write(b)
-	return err
-}
-
-// appendArg is what redigo makes of an argument.
-func (p *pusher) appendArg(b []byte, arg any) []byte {
+// appendArg appends what redigo makes of an argument.
+func appendArg(b []byte, arg any) []byte {
 	switch arg := arg.(type) {
-	case string:
-		return appendBulk(b, arg)
 	case Arg:
-		p.arg = arg.AppendArg(p.arg[:0])
+		return arg.AppendArg(b)
 	case int64:
-		p.arg = strconv.AppendInt(p.arg[:0], arg, 10)
+		return strconv.AppendInt(b, arg, 10)
 	case int:
-		p.arg = strconv.AppendInt(p.arg[:0], int64(arg), 10)
+		return strconv.AppendInt(b, int64(arg), 10)
+	case string:
+		return append(b, arg...)
 	case []byte:
-		return appendBulk(b, arg)
+		return append(b, arg...)
 	case redis.Argument:
-		return p.appendArg(b, arg.RedisArg())
+		return appendArg(b, arg.RedisArg())
 	case bool:
 		// As redigo does, not as fmt.
 		if arg {
-			return appendBulk(b, "1")
+			return append(b, '1')
 		}
-		return appendBulk(b, "0")
+		return append(b, '0')
 	case nil:
-		return appendBulk(b, "")
+		return b
 	default:
-		p.arg = fmt.Append(p.arg[:0], arg)
+		return fmt.Append(b, arg)
 	}
-	return appendBulk(b, p.arg)
-}
-
-func appendHead(b []byte, kind byte, n int) []byte {
-	b = strconv.AppendInt(append(b, kind), int64(n), 10)
-	return append(b, '\r', '\n')
 }
 
 func appendBulk[T string | []byte](b []byte, arg T) []byte {
-	b = append(appendHead(b, '$', len(arg)), arg...)
+	b = strconv.AppendInt(append(b, '$'), int64(len(arg)), 10)
+	b = append(b, '\r', '\n')
+	b = append(b, arg...)
 	return append(b, '\r', '\n')
 }

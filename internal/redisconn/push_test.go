@@ -34,7 +34,7 @@ func (p *pieces) Write(b []byte) (int, error) {
 }
 
 func pushing(p *pieces) *Conn {
-	return &Conn{guard: &guard{Conn: p, pusher: pusher{timeout: time.Minute}}}
+	return &Conn{guard: &guard{Conn: p, pusher: pusher{timeout: time.Minute, made: time.Now()}}}
 }
 
 // word and argument are arguments that make themselves.
@@ -123,5 +123,28 @@ func TestPushTellsOfAWriteThatFailed(t *testing.T) {
 	}
 	if err := c.Push(); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheDeadlineOfWritesIsMovedBeforeItPasses(t *testing.T) {
+	for _, lasts := range []bool{false, true} {
+		p := &pieces{}
+		c := pushing(p)
+		c.guard.lasts = lasts
+		push := func() (until time.Time) {
+			t.Helper()
+			if err := errors.Join(c.Queue("PING", nil), c.Push()); err != nil {
+				t.Fatal(err)
+			}
+			return p.until
+		}
+		first := push()
+		if moved := push().After(first); moved == lasts {
+			t.Errorf("lasts %v: moved at once: %v", lasts, moved)
+		}
+		c.guard.made = c.guard.made.Add(-16 * time.Second) // that much later
+		if left := time.Until(push()); left < 59*time.Second || left > time.Minute {
+			t.Errorf("lasts %v: a write has %v", lasts, left)
+		}
 	}
 }

@@ -1,0 +1,72 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// counted is a connection that counts how often its read deadline is moved.
+type counted struct {
+	*redisconn.Conn
+	moves *atomic.Int64
+}
+
+func (c counted) SetReadDeadline(t time.Time) error {
+	c.moves.Add(1)
+	return c.Conn.SetReadDeadline(t)
+}
+
+// The read deadline of a connection in use is not moved for each command, ends no
+// command before its time, and no connection that is idle.
+func TestAReadDeadlineIsMovedOnceInATimeout(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	dial := dialler(t, s)
+	var dials, moves atomic.Int64
+	p := open(t, func(ctx context.Context) (redis.Conn, error) {
+		c, err := dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		dials.Add(1)
+		return counted{c.(*redisconn.Conn), &moves}, nil
+	}, Options{})
+	began := time.Now()
+	ping := func() {
+		if r := end(t, ask(p, "PING")); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+	}
+	for range 1000 {
+		ping()
+	}
+	for bounded := true; bounded; time.Sleep(time.Millisecond) {
+		p.mu.Lock()
+		bounded = p.conn.boundedBy > 0
+		p.mu.Unlock()
+	}
+	for half := time.Now(); time.Since(half) < timeout/2; {
+		ping()
+	}
+	// At the start, at the first command and at most twice for each deadline that passed.
+	if n, most := moves.Load(), 2+2*int64(time.Since(began)/timeout); n > most || dials.Load() != 1 {
+		t.Errorf("the deadline was moved %d times, on %d connections; want at most %d, on one", n, dials.Load(), most)
+	}
+	s.Pause()
+	sent := time.Now()
+	r := end(t, ask(p, "PING"))
+	if _, lost := errors.AsType[*LostError](r.Err); !lost {
+		t.Errorf("got %v, want lost", r.Err)
+	}
+	if took := time.Since(sent); took < timeout || took > 2*timeout {
+		t.Errorf("lost after %v; a command has %v", took, timeout)
+	}
+}
