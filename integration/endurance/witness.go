@@ -1,28 +1,48 @@
 package main
 
 import (
+	"runtime"
 	"sync"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 )
 
-// witness knows when the machine itself stood still: it asks a server that no fault ever meets, all the time.
+// witness knows when the machine itself stood still: for all of it, or for some of its threads, which is what a busy
+// machine does to them.
 type witness struct {
-	stop chan struct{}
-	done sync.WaitGroup
-
-	mu     sync.Mutex // guards what follows
-	stalls []span
-	asked  int64 // when it asked what is not answered yet
+	stop     chan struct{}
+	done     sync.WaitGroup
+	watchers []*watcher
 }
 
-// standstill is how long an answer takes that usually comes within a millisecond.
+// standstill is how long something takes that usually takes a millisecond.
 const standstill = 25 * time.Millisecond
 
+// sleepers are the threads that do nothing but sleep for a moment.
+const sleepers = 4
+
+// watchMachine begins to ask the server of conn, which no fault ever meets, all the time, and to see how late sleeping
+// threads are woken.
 func watchMachine(conn redis.Conn) *witness {
 	w := &witness{stop: make(chan struct{})}
+	w.watch(func() {
+		if conn.Err() == nil {
+			_, _ = conn.Do("PING") // without an answer its own pace has to tell
+		}
+	})
+	for range sleepers {
+		w.watch(func() {})
+	}
+	return w
+}
+
+// watch calls do every few milliseconds, on a thread of its own.
+func (w *witness) watch(do func()) {
+	m := &watcher{}
+	w.watchers = append(w.watchers, m)
 	w.done.Go(func() {
+		runtime.LockOSThread()
 		tick := time.NewTicker(3 * time.Millisecond)
 		defer tick.Stop()
 		for before := now(); ; {
@@ -31,32 +51,47 @@ func watchMachine(conn redis.Conn) *witness {
 				return
 			case <-tick.C:
 			}
-			if conn.Err() == nil {
-				_, _ = conn.Do("PING") // without an answer its own pace has to tell
-			}
+			do()
 			after := now()
-			w.mu.Lock()
-			if after-before > int64(standstill) {
-				w.stalls = append(w.stalls, span{before, after})
-			}
-			w.asked = after
-			w.mu.Unlock()
+			m.passed(before, after)
 			before = after
 		}
 	})
-	return w
 }
 
-// stood is how long the machine stood still between two instants.
-func (w *witness) stood(from, to int64) time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var sum int64
-	if at := now(); w.asked != 0 && at-w.asked > int64(standstill) { // it stands still yet
-		sum = max(0, min(to, at)-max(from, w.asked))
+// stood is how long the machine stood still between two instants, as the one saw it that saw most.
+func (w *witness) stood(from, to int64) (most time.Duration) {
+	for _, m := range w.watchers {
+		most = max(most, m.stood(from, to))
 	}
-	for i := len(w.stalls) - 1; i >= 0 && w.stalls[i].to > from; i-- {
-		sum += max(0, min(to, w.stalls[i].to)-max(from, w.stalls[i].from))
+	return most
+}
+
+// watcher is one that goes by its own pace.
+type watcher struct {
+	mu     sync.Mutex // guards what follows
+	stalls []span
+	seen   int64 // until when it knows
+}
+
+func (m *watcher) passed(before, after int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if after-before > int64(standstill) {
+		m.stalls = append(m.stalls, span{before, after})
+	}
+	m.seen = after
+}
+
+func (m *watcher) stood(from, to int64) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var sum int64
+	if at := now(); m.seen != 0 && at-m.seen > int64(standstill) { // it stands still yet
+		sum = max(0, min(to, at)-max(from, m.seen))
+	}
+	for i := len(m.stalls) - 1; i >= 0 && m.stalls[i].to > from; i-- {
+		sum += max(0, min(to, m.stalls[i].to)-max(from, m.stalls[i].from))
 	}
 	return time.Duration(sum)
 }
