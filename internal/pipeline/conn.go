@@ -78,7 +78,7 @@ func (c lent) Queue(command string, args []any) error { return c.Send(command, a
 func (c lent) Push() error                            { return c.Flush() }
 
 // letQueue has the callers queue that the reader has woken, whose next commands
-// become one batch, and writes that. It comes before each wait for the network.
+// become one batch, and writes that.
 func (c *conn) letQueue() {
 	if c.woke {
 		c.woke = false
@@ -120,7 +120,6 @@ func (c *conn) write(b []*Request) {
 
 // read completes requests until the connection breaks or its batches end.
 func (c *conn) read() {
-	p := c.p
 	for {
 		b, reply, err := c.next()
 		if b == nil {
@@ -154,27 +153,38 @@ func (c *conn) read() {
 				c.complete(r)
 			}
 		}
-		c.returned++
-		p.mu.Lock()
-		if c.synced {
-			c.syncing = false
-		}
-		c.inflight--
-		c.openRequests -= len(b)
-		if c.exact {
-			c.boundRead()
-		}
-		p.recycle(b)
-		last := c.retired && c.inflight == 0
-		p.mu.Unlock()
-		if last {
+		if over := c.batchDone(b); over {
 			c.finish(nil)
 			return
 		}
-		if c.managed == nil {
-			c.letQueue()
-		}
 	}
+}
+
+// batchDone follows the answer to a batch. It reports whether the connection is
+// over. If other batches are under way, the callers that this one has woken queue
+// at once: the server would be idle while all that it has said meanwhile is dealt
+// with.
+func (c *conn) batchDone(b []*Request) (over bool) {
+	p := c.p
+	c.returned++
+	p.mu.Lock()
+	if c.synced {
+		c.syncing = false
+	}
+	c.inflight--
+	c.openRequests -= len(b)
+	if c.exact {
+		c.boundRead()
+	}
+	p.recycle(b)
+	others := c.inflight > 0
+	over = c.retired && !others
+	p.mu.Unlock()
+	if !over && (others || c.managed == nil) {
+		c.letQueue()
+		c.busy.Store(c.managed != nil)
+	}
+	return over
 }
 
 // complete ends a request that was answered, or holds it until its batch's WAIT

@@ -8,11 +8,11 @@
 //
 // # What makes many callers cheap
 //
-// The reader completes all that it has read, lets the callers that this woke
-// queue, and flushes for them just before it waits for the network again;
-// meanwhile nobody else flushes. A batch is at most a third of what is queued
-// and under way, so that the server has work while callers come back, and is
-// written in pieces of 16 KiB in the place of redigo's 4.
+// The reader completes a batch, lets the callers that this woke queue, and
+// flushes for them before it looks at the next one or waits for the network;
+// meanwhile nobody else flushes. A batch is at most a third of what is queued and
+// under way, so that the server has work while callers come back, and is written
+// in pieces of 16 KiB in the place of redigo's 4.
 //
 // # What a completion says
 //

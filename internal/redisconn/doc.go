@@ -7,6 +7,11 @@
 // off from any goroutine, and is given back once. [Backoff] spaces the attempts
 // when there is none.
 //
+// What a server says is checked before redigo sees it, one reply at a time. A
+// connection that the pipeline manages ([Conn.Manage]) has its replies received by
+// [Conn.Fill] and [Conn.Next]: the plain ones, which are nearly all, are no business
+// of redigo's. Commands go by [Conn.Queue] and [Conn.Push].
+//
 // The package also reads what a server says of itself ([Server]) and tells
 // whether a host's name still leads to where its connections do
 // ([Target.Moved]).

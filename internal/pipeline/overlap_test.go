@@ -1,0 +1,78 @@
+package pipeline
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// paced is a connection whose server answers when it is told to.
+type paced struct {
+	*mute
+	answers chan int // how many replies come at once
+	left    int
+	written atomic.Int64
+}
+
+func (c *paced) Queue(string, []any) error {
+	c.written.Add(1)
+	return nil
+}
+
+func (c *paced) Push() error { return nil }
+
+func (c *paced) Next() (reply any, ok bool, err error) {
+	if c.left == 0 {
+		return nil, false, nil
+	}
+	c.left--
+	return nil, true, nil
+}
+
+func (c *paced) Fill(bool) error {
+	select {
+	case c.left = <-c.answers:
+		return nil
+	case <-c.closed:
+		return context.Canceled
+	}
+}
+
+// The server has answered two batches at once. It must not wait for what the first
+// brings about until the second is dealt with.
+func TestWhatABatchBringsAboutIsWrittenBeforeTheNextIsDealtWith(t *testing.T) {
+	conn := &paced{mute: newMute(), answers: make(chan int, 1)}
+	p := open(t, func(context.Context) (redis.Conn, error) { return conn, nil }, Options{})
+	conn.answers <- 1
+	end(t, ask(p, "PING"))
+	before := conn.written.Load()
+	for busy := true; busy; time.Sleep(time.Millisecond) { // else the two become one batch
+		p.mu.Lock()
+		busy = p.conn.busy.Load()
+		p.mu.Unlock()
+	}
+	done := make(chan *Request, 3)
+	third := &Request{Command: "THIRD", Done: CompletionFunc(func(r *Request) { done <- r })}
+	submit(p, &Request{Command: "FIRST", Done: CompletionFunc(func(r *Request) {
+		p.Enqueue(third)
+		done <- r
+	})})
+	written := int64(0)
+	submit(p, &Request{Command: "SECOND", Done: CompletionFunc(func(r *Request) {
+		written = conn.written.Load() - before
+		done <- r
+	})})
+	conn.answers <- 2
+	conn.answers <- 1
+	for range 3 {
+		if r := end(t, done); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+	}
+	if written != 3 {
+		t.Errorf("%d commands were written when the second was completed, want 3", written)
+	}
+}
