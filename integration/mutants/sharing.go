@@ -34,6 +34,11 @@ var sharing = []defect{
 		by:    tests{"TestUnlockInASlotThatDoesNotSettleIsNeverUncertain"},
 	},
 	{
+		what: "a force unlock of which no server has all keys is repeated with all of them", guards: "topology",
+		edits: edits{{In: "Lock.startForce", Stmt: "f.req.Whole = true", Put: "f.req.Whole = false"}},
+		by:    tests{"TestForceUnlockRunsWhereTheLockIs"},
+	},
+	{
 		what: "commands for a node that left end there", guards: "topology",
 		edits: edits{{In: "Pipeline.over", Case: "p.gone", Put: "false"}},
 		by:    tests{"TestUnwrittenCommandOfANodeThatLeavesIsNotSent"},

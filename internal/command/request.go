@@ -68,6 +68,7 @@ type Request struct {
 	Aside   bool          // not behind the WAITs of others, if it has one itself: no order with those that are not aside
 	Slot    uint16        // of its keys, codec.Slot; any where it has none
 	Several bool          // locks: they may be in different places, see Scattered
+	Whole   bool          // it has another form, with one key: where it is Split it ends as refused, for its maker to send that
 
 	// Wire is the last send, the command among it. Its Reply is the server's, where Fate is Answered;
 	// else its Err is what the server said, or why there was no answer. Sent is
