@@ -67,7 +67,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 	}
 	r.x, r.Fate = x, Open
 	r.bound, r.redirects, r.misplaced = 0, 0, false
-	r.OutOfOrder, r.Unreplicated, r.ReplicasNotKnown = false, false, false
+	r.OutOfOrder, r.Unreplicated, r.ReplicasNotKnown, r.WentAside = false, false, false, false
 	r.Wire.Done, r.Wire.Wait = (*completion)(r), r.Wait
 	n, err := x.only, error(nil)
 	if n == nil {
@@ -75,6 +75,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 	}
 	if err == nil {
 		r.to(n)
+		r.WentAside = r.pipe != n.Pipe
 		if r.pipe.Enqueue(&r.Wire) {
 			if x.only == nil {
 				n.Touch()
@@ -83,7 +84,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 			}
 			return true
 		}
-		err = r.Wire.Err
+		err, r.WentAside = r.Wire.Err, false
 	}
 	if fateOf(err) != Closed {
 		// It left just now, or nobody serves the slot for now.

@@ -79,7 +79,7 @@ type Request struct {
 	First     time.Duration // the reading from before the first send that may have run; 0: there was none
 	MayArrive bool          // an earlier send may still run: the connection it was lost on could not be killed
 
-	WentAside        bool // it was last sent on a connection where nothing runs in order with what is not to go aside
+	WentAside        bool // it was last queued for a connection where nothing runs in order with what is not to go aside; not changed by redirections
 	OutOfOrder       bool // it may have run behind what was queued after it: it was redirected, or its script was loaded first
 	Unreplicated     bool // no replica acknowledged what it did, although some were asked
 	ReplicasNotKnown bool // some were asked, and their answer was cut off: r's own was kept, see pipeline.Request.KeepReply
@@ -107,7 +107,6 @@ func (r *Request) to(n *topology.Node) {
 	if r.Aside && r.Wait {
 		r.pipe = n.Aside()
 	}
-	r.WentAside = r.pipe != n.Pipe
 }
 
 // Begun tells whether r was ever queued.
