@@ -39,6 +39,16 @@ var sharing = []defect{
 		by:    tests{"TestForceUnlockRunsWhereTheLockIs"},
 	},
 	{
+		what: "the word of any server at an address counts for a kill barrier", guards: "kill barrier",
+		edits: edits{{In: "Request.lost", If: "closed && r.pipe.Doubted(&r.Wire)", Put: "false"}},
+		by:    tests{"TestKillBarrierOfAnotherServerCountsIfThatIsTheMaster"},
+	},
+	{
+		what: "a server without a run id is the one that it was", guards: "kill barrier",
+		edits: edits{{In: "Pipeline.attempt", Expr: `b.run == "" || b.run != barrier.run`, Put: "b.run != barrier.run"}},
+		by:    tests{"TestKillBarrierOfAnotherServerCountsIfThatIsTheMaster"},
+	},
+	{
 		what: "commands for a node that left end there", guards: "topology",
 		edits: edits{{In: "Pipeline.over", Case: "p.gone", Put: "false"}},
 		by:    tests{"TestUnwrittenCommandOfANodeThatLeavesIsNotSent"},
