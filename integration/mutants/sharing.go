@@ -49,6 +49,11 @@ var sharing = []defect{
 		by:    tests{"TestKillBarrierOfAnotherServerCountsIfThatIsTheMaster"},
 	},
 	{
+		what: "leases of kinds with different scripts are renewed by one", guards: "renewals of a cluster",
+		edits: edits{{In: "renewal.sharedBy", Expr: "r.subs[0].l.traits.RenewGroup != l.traits.RenewGroup", Put: "l == nil"}},
+		by:    tests{"TestLeasesOfTwoSortsAreNotRenewedByOneScript"},
+	},
+	{
 		what: "commands for a node that left end there", guards: "topology",
 		edits: edits{{In: "Pipeline.over", Case: "p.gone", Put: "false"}},
 		by:    tests{"TestUnwrittenCommandOfANodeThatLeavesIsNotSent"},
