@@ -54,6 +54,11 @@ var sharing = []defect{
 		by:    tests{"TestLeasesOfTwoSortsAreNotRenewedByOneScript"},
 	},
 	{
+		what: "an unlock that waits to be written is uncertain when its context ends", guards: "R2",
+		edits: edits{{In: "Lock.await", If: "len(outcome) == 0 && r.req.First == 0 && r.req.Begun() && (r.paused || l.c.exec.Waiting(&r.req))", Put: "false"}},
+		by:    tests{"TestUnlockThatIsNotWrittenIsNotUncertain"},
+	},
+	{
 		what: "commands for a node that left end there", guards: "topology",
 		edits: edits{{In: "Pipeline.over", Case: "p.gone", Put: "false"}},
 		by:    tests{"TestUnwrittenCommandOfANodeThatLeavesIsNotSent"},
