@@ -26,7 +26,9 @@ func TestLeasesOfTwoSortsAreNotRenewedByOneScript(t *testing.T) {
 		}
 	}
 	answers := make(chan string, len(leases))
-	answer := func(i int, a watchdog.Answer) { answers <- fmt.Sprint(i, " ", a.Result == watchdog.Renewed, " ", a.Err) }
+	answer := func(i int, a watchdog.Answer) {
+		answers <- fmt.Sprint(i, " ", a.Result == watchdog.Renewed, " ", a.Err)
+	}
 	scripts := map[string]int{}
 	for r := c.scripts(&batchPart{leases: leases}, answer); r != nil; {
 		for _, sub := range r.subs {

@@ -42,7 +42,7 @@ func (f *forcing) sentAlone() bool {
 	if f.want.Alone {
 		return false
 	}
-	f.want.Alone, f.req.Whole = true, false
+	f.want.Alone, f.req.Whole, f.req.Until = true, false, watchdog.Never
 	f.l.fill(&f.req, f.l.kind.Force(&f.want))
 	f.n.forces++ // for those who were queued since
 	return f.n.s.sec.enqueue(&f.req)
