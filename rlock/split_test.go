@@ -190,6 +190,54 @@ func TestUnlockInASlotThatDoesNotSettleIsNeverUncertain(t *testing.T) {
 	}
 }
 
+// It has two keys, of which the channel is nowhere. The slot never settles here.
+func TestForceUnlockRunsWhereTheLockIs(t *testing.T) {
+	t.Parallel()
+	for name, at := range map[string]struct {
+		moved int
+		free  bool
+	}{
+		"still at the first server": {moved: 0},
+		"moved":                     {moved: 1},
+		"free":                      {free: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := startSplit(t)
+			forcer := openCluster(t, g.s).NewLock(g.tag)
+			entered := make(chan error, 1)
+			if !at.free {
+				held(t, openCluster(t, g.s, rlock.WithWatchdogTimeout(10*time.Minute)).NewLock(g.tag))
+				waiter := openCluster(t, g.s).NewLock(g.tag)
+				go func() {
+					_, err := waiter.Lock(t.Context())
+					entered <- err
+				}()
+				becomes(t, "the waiter listens", func() bool { return g.subscribed() == 1 })
+			}
+			g.begin(at.moved)
+			began := time.Now()
+			forced, err := forcer.ForceUnlock(t.Context())
+			if err != nil || forced == at.free {
+				t.Fatalf("after %v: forced %v, %v", time.Since(began), forced, err)
+			}
+			if n := g.tryAgain(); n != 1 {
+				t.Errorf("answered TRYAGAIN %d times, want once: then it is sent with one key", n)
+			}
+			if at.free {
+				return
+			}
+			select {
+			case err := <-entered:
+				if err != nil {
+					t.Error(err)
+				}
+			case <-time.After(soonEnough):
+				t.Error("the waiter was not woken")
+			}
+		})
+	}
+}
+
 // A batch of renewals has keys at both servers.
 func TestLeasesOfASlotInTwoPlacesAreRenewedOneByOne(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gomodule/redigo/redis"
+
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/internal/topologytest"
@@ -78,7 +80,7 @@ func TestGoAndJavaWakeEachOtherInACluster(t *testing.T) {
 			for _, name := range names() {
 				l := client.NewLock(name)
 				for range rounds {
-					toGo = append(toGo, javaToGo(ctx, t, holder, l))
+					toGo = append(toGo, javaToGo(ctx, t, c, holder, l))
 					toJava = append(toJava, goToJava(ctx, t, waiter, l))
 				}
 			}
@@ -89,7 +91,7 @@ func TestGoAndJavaWakeEachOtherInACluster(t *testing.T) {
 }
 
 // javaToGo has Java hold, Go wait, and Java release.
-func javaToGo(ctx context.Context, t *testing.T, holder *javapeer.Thread, l *rlock.Lock) time.Duration {
+func javaToGo(ctx context.Context, t *testing.T, c *topologytest.Cluster, holder *javapeer.Thread, l *rlock.Lock) time.Duration {
 	t.Helper()
 	if _, err := holder.Lock(ctx, l.Name(), lease); err != nil {
 		t.Fatal(err)
@@ -108,13 +110,38 @@ func javaToGo(ctx context.Context, t *testing.T, holder *javapeer.Thread, l *rlo
 			t.Error(err)
 		}
 	})
-	time.Sleep(100 * time.Millisecond) // long enough to listen; whoever does not yet is woken all the same
+	awaitListener(ctx, t, c, codec.Channel(l.Name()))
 	released := time.Now()
 	if _, err := holder.Unlock(ctx, l.Name()); err != nil {
 		t.Fatal(err)
 	}
 	waiting.Wait()
 	return entered.Sub(released)
+}
+
+// awaitListener waits until somebody is subscribed to both kinds of a channel.
+func awaitListener(ctx context.Context, t *testing.T, c *topologytest.Cluster, channel string) {
+	t.Helper()
+	for ; ; time.Sleep(time.Millisecond) {
+		for server := range 3 {
+			both := 0
+			for _, ask := range []string{"NUMSUB", "SHARDNUMSUB"} {
+				pair, err := redis.Values(c.Conn(server).Do("PUBSUB", ask, channel))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n, _ := redis.Int(pair[1], nil); n > 0 {
+					both++
+				}
+			}
+			if both == 2 {
+				return
+			}
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("nobody listens on %s", channel)
+		}
+	}
 }
 
 // goToJava has Go hold, Java wait, and Go release.

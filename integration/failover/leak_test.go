@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,10 +53,13 @@ func TestCloseLeavesNothing(t *testing.T) {
 				before := p.clients(t)
 				goroutines := runtime.NumGoroutine()
 				var waiting sync.WaitGroup
-				closeAll := p.use(t, &waiting)
+				told := new(troubles)
+				closeAll := p.use(t, &waiting, told)
 				if dies {
 					p.lose()
-					time.Sleep(300 * time.Millisecond) // connections end, others are tried
+					if !testbed.Eventually(func() bool { return told.failed.Load() > 0 }) {
+						t.Fatal("no client tried to connect to the master that died")
+					}
 				}
 				closeAll()
 				waiting.Wait()
@@ -75,12 +80,28 @@ func TestCloseLeavesNothing(t *testing.T) {
 	}
 }
 
+// troubles is a log that counts attempts to connect in vain: connections have ended, and others are tried.
+type troubles struct {
+	slog.Handler
+	failed atomic.Int32
+}
+
+func (l *troubles) Enabled(context.Context, slog.Level) bool { return true }
+func (l *troubles) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *troubles) WithGroup(string) slog.Handler            { return l }
+func (l *troubles) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "cannot connect" {
+		l.failed.Add(1)
+	}
+	return nil
+}
+
 // use has two clients hold locks on all masters, and wait for one another's. The function closes them.
-func (p place) use(t *testing.T, waiting *sync.WaitGroup) (closeAll func()) {
+func (p place) use(t *testing.T, waiting *sync.WaitGroup, told *troubles) (closeAll func()) {
 	t.Helper()
 	var clients [2]*rlock.Client
 	for i := range clients {
-		c, err := rlock.Open(t.Context(), p.url, rlock.WithReplicaSync(true), rlock.WithCommandTimeout(time.Second))
+		c, err := rlock.Open(t.Context(), p.url, rlock.WithReplicaSync(true), rlock.WithCommandTimeout(time.Second), rlock.WithLogger(slog.New(told)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,6 +34,31 @@ var sharing = []defect{
 		by:    tests{"TestUnlockInASlotThatDoesNotSettleIsNeverUncertain"},
 	},
 	{
+		what: "a force unlock of which no server has all keys is repeated with all of them", guards: "topology",
+		edits: edits{{In: "Lock.startForce", Stmt: "f.req.Whole = true", Put: "f.req.Whole = false"}},
+		by:    tests{"TestForceUnlockRunsWhereTheLockIs"},
+	},
+	{
+		what: "the word of any server at an address counts for a kill barrier", guards: "kill barrier",
+		edits: edits{{In: "Request.lost", If: "closed && r.pipe.Doubted(&r.Wire)", Put: "false"}},
+		by:    tests{"TestKillBarrierOfAnotherServerCountsIfThatIsTheMaster"},
+	},
+	{
+		what: "a server without a run id is the one that it was", guards: "kill barrier",
+		edits: edits{{In: "Pipeline.attempt", Expr: `b.run == "" || b.run != barrier.run`, Put: "b.run != barrier.run"}},
+		by:    tests{"TestKillBarrierOfAnotherServerCountsIfThatIsTheMaster"},
+	},
+	{
+		what: "leases of kinds with different scripts are renewed by one", guards: "renewals of a cluster",
+		edits: edits{{In: "renewal.sharedBy", Expr: "r.subs[0].l.traits.RenewGroup != l.traits.RenewGroup", Put: "l == nil"}},
+		by:    tests{"TestLeasesOfTwoSortsAreNotRenewedByOneScript"},
+	},
+	{
+		what: "an unlock that waits to be written is uncertain when its context ends", guards: "R2",
+		edits: edits{{In: "Lock.await", If: "len(outcome) == 0 && r.req.First == 0 && r.req.Begun() && (r.paused || l.c.exec.Waiting(&r.req))", Put: "false"}},
+		by:    tests{"TestUnlockThatIsNotWrittenIsNotUncertain"},
+	},
+	{
 		what: "commands for a node that left end there", guards: "topology",
 		edits: edits{{In: "Pipeline.over", Case: "p.gone", Put: "false"}},
 		by:    tests{"TestUnwrittenCommandOfANodeThatLeavesIsNotSent"},

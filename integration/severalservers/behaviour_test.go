@@ -28,6 +28,22 @@ const (
 // TestBehaviourHoldsOnServersThatShareTheSlots runs the behaviour tests while slots
 // move between two servers, and after the third has left.
 func TestBehaviourHoldsOnServersThatShareTheSlots(t *testing.T) {
+	untilNoSlotIsLost(t, playOnServersThatShareTheSlots)
+}
+
+// untilNoSlotIsLost plays again what failed after servers had lost slots. One that
+// hears an old claim late gives the slot up, and deletes the locks in it: whoever
+// held them is told of a loss, rightly, which the tests don't expect.
+func untilNoSlotIsLost(t *testing.T, play func(t *testing.T, last bool) (again bool)) {
+	t.Helper()
+	for left := 2; left >= 0; left-- {
+		if !play(t, left == 0) {
+			return
+		}
+	}
+}
+
+func playOnServersThatShareTheSlots(t *testing.T, last bool) (again bool) {
 	run := build(t)
 	all := run.list(t)
 	for _, name := range counted {
@@ -59,6 +75,10 @@ func TestBehaviourHoldsOnServersThatShareTheSlots(t *testing.T) {
 		}
 		m.move()
 	}
+	if run.err != nil && m.lost > 0 && !last {
+		t.Logf("%v, and %d slots were lost with their keys: it is played again", run.err, m.lost)
+		return true
+	}
 	passed := run.report(t, all)
 	if !gone {
 		t.Errorf("the tests ended before the third server left, after %v", time.Since(began))
@@ -78,6 +98,7 @@ func TestBehaviourHoldsOnServersThatShareTheSlots(t *testing.T) {
 	if m.moves == 0 || redirected[0]+redirected[1] == 0 {
 		t.Error("nothing was redirected: nothing was shown")
 	}
+	return false
 }
 
 // suite is the behaviour tests as a program.
@@ -160,6 +181,7 @@ type mover struct {
 	*testing.T
 	c     *topologytest.Cluster
 	moves int
+	lost  int  // slots that their new servers gave up
 	two   bool // the third has left
 	moved map[uint16]placed
 }
@@ -216,7 +238,8 @@ func (m *mover) keep() {
 	m.Helper()
 	for slot, p := range m.moved {
 		if p.from != p.to && time.Since(p.at) < settles && !m.c.Has(p.to, slot) {
-			m.Logf("slot %d is moved from %d to %d once more", slot, p.from, p.to)
+			m.Logf("slot %d is moved from %d to %d once more: its keys are gone", slot, p.from, p.to)
+			m.lost++
 			m.c.End(slot, p.from, p.to)
 		}
 	}

@@ -67,7 +67,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 	}
 	r.x, r.Fate = x, Open
 	r.bound, r.redirects, r.misplaced = 0, 0, false
-	r.OutOfOrder, r.Unreplicated, r.ReplicasNotKnown = false, false, false
+	r.OutOfOrder, r.Unreplicated, r.ReplicasNotKnown, r.WentAside = false, false, false, false
 	r.Wire.Done, r.Wire.Wait = (*completion)(r), r.Wait
 	n, err := x.only, error(nil)
 	if n == nil {
@@ -75,6 +75,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 	}
 	if err == nil {
 		r.to(n)
+		r.WentAside = r.pipe != n.Pipe
 		if r.pipe.Enqueue(&r.Wire) {
 			if x.only == nil {
 				n.Touch()
@@ -83,7 +84,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 			}
 			return true
 		}
-		err = r.Wire.Err
+		err, r.WentAside = r.Wire.Err, false
 	}
 	if fateOf(err) != Closed {
 		// It left just now, or nobody serves the slot for now.
@@ -253,7 +254,7 @@ func (r *Request) settle() {
 func (r *Request) lost() {
 	r.Handler.Unanswered(r)
 	x, n := r.x, r.node
-	r.pipe.AfterKillBarrier(&r.Wire, func(closed bool) {
+	behind := func(closed bool) {
 		r.MayArrive = r.MayArrive || !closed
 		if r.Resend == Always {
 			r.Handler.Paused(r, 0)
@@ -261,7 +262,39 @@ func (r *Request) lost() {
 			r.done(Lost)
 		}
 		x.wakeOthers(n)
+	}
+	r.pipe.AfterKillBarrier(&r.Wire, func(closed bool) {
+		if closed && r.pipe.Doubted(&r.Wire) {
+			r.askForMaster(behind)
+			return
+		}
+		behind(closed)
 	})
+}
+
+// askForMaster asks the server that answered the kill barrier, which may be another
+// than the one that r was written to, whether it is the master of r's slot: it
+// redirects what it is not. Where it is, nothing matters that runs elsewhere.
+func (r *Request) askForMaster(then func(yes bool)) {
+	probe := &pipeline.Request{Command: "EXISTS", Args: []any{r.key()}}
+	probe.Done = pipeline.CompletionFunc(func(*pipeline.Request) {
+		said, _ := refusal.Of(probe.Err)
+		_, leaves := said.Ask()
+		then(probe.Err == nil || leaves)
+	})
+	if !r.pipe.Enqueue(probe) {
+		then(false)
+		return
+	}
+	r.pipe.WakeWriter()
+}
+
+// key is r's first key.
+func (r *Request) key() any {
+	if r.Wire.Script != nil {
+		return r.Wire.Args[2]
+	}
+	return r.Wire.Args[0]
 }
 
 // sendsAgain tells whether r, which is not behind a barrier, is to be sent again.

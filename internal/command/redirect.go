@@ -38,7 +38,7 @@ func (r *Request) redirected() bool {
 			return false // what is paused anyway is paused: others of its owner may go first
 		}
 	}
-	if !to.Again || r.Scattered() || to.After > 0 && r.Resend != Never {
+	if !to.Again || r.Scattered() || r.Whole && r.Split() || to.After > 0 && r.Resend != Never {
 		return false
 	}
 	if r.bound == 0 {

@@ -184,3 +184,24 @@ func TestSeveralLocksAreNotRedirected(t *testing.T) {
 		t.Errorf("fate %v, scattered %t: %v", r.Fate, r.Scattered(), r.Wire.Err)
 	}
 }
+
+// Whoever queued it asks while another goroutine sends it elsewhere. The race
+// detector tells.
+func TestWhereARequestWentIsAskedWhileItIsRedirected(t *testing.T) {
+	g := startCluster(t)
+	g.c.Move(0, 1, g.slot)
+	r := new(command.Request)
+	r.Command("SET", g.key, "1")
+	h := &handler{g.x, make(chan string, 10_000)}
+	r.Handler, r.Slot = h, g.slot
+	g.x.Enqueue(r)
+	go g.x.Flush()
+	for len(h.events) == 0 {
+		if r.WentAside {
+			t.Fatal("there is one connection")
+		}
+	}
+	if g.ends(h); !r.OutOfOrder || r.Wire.Err != nil {
+		t.Errorf("out of order: %v, %v", r.OutOfOrder, r.Wire.Err)
+	}
+}

@@ -68,6 +68,7 @@ type Request struct {
 	Aside   bool          // not behind the WAITs of others, if it has one itself: no order with those that are not aside
 	Slot    uint16        // of its keys, codec.Slot; any where it has none
 	Several bool          // locks: they may be in different places, see Scattered
+	Whole   bool          // it has another form, with one key: where it is Split it ends as refused, for its maker to send that
 
 	// Wire is the last send, the command among it. Its Reply is the server's, where Fate is Answered;
 	// else its Err is what the server said, or why there was no answer. Sent is
@@ -78,7 +79,7 @@ type Request struct {
 	First     time.Duration // the reading from before the first send that may have run; 0: there was none
 	MayArrive bool          // an earlier send may still run: the connection it was lost on could not be killed
 
-	WentAside        bool // it was last sent on a connection where nothing runs in order with what is not to go aside
+	WentAside        bool // it was last queued for a connection where nothing runs in order with what is not to go aside; not changed by redirections
 	OutOfOrder       bool // it may have run behind what was queued after it: it was redirected, or its script was loaded first
 	Unreplicated     bool // no replica acknowledged what it did, although some were asked
 	ReplicasNotKnown bool // some were asked, and their answer was cut off: r's own was kept, see pipeline.Request.KeepReply
@@ -106,7 +107,6 @@ func (r *Request) to(n *topology.Node) {
 	if r.Aside && r.Wait {
 		r.pipe = n.Aside()
 	}
-	r.WentAside = r.pipe != n.Pipe
 }
 
 // Begun tells whether r was ever queued.

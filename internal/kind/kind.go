@@ -66,8 +66,9 @@ type Kind interface {
 	// counts its attempts so far, 0 for one that has made none of its own.
 	Pause(tries int, g Grant) (least, most time.Duration)
 
-	// Force frees the lock whoever holds it, and tells those who wait. Forced
-	// reads its reply: whether there was a lock.
+	// Force frees the lock whoever holds it, and tells those who wait. With
+	// Want.Alone its only key is the lock, see Traits.Once. Forced reads its reply:
+	// whether there was a lock.
 	Force(w *Want) Call
 	Forced(reply any) (bool, error)
 

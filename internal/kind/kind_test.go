@@ -72,6 +72,7 @@ func TestCalls(t *testing.T) {
 		{"renew", Reentrant.Renew(nil, int64(9), leases), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
 		{"spin renew", Spin.Renew(nil, int64(9), leases), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
 		{"force", Reentrant.Force(plain), luasrc.ForceUnlockScript, Never, []any{luasrc.ForceUnlockScript.SHA1, 2, key, channel, "0", "SPUBLISH"}},
+		{"force with the lock as its only key", Reentrant.Force(&alone), luasrc.ForceUnlockAloneScript, Never, []any{luasrc.ForceUnlockAloneScript.SHA1, 1, key, "0", channel, "PUBLISH"}},
 		{"spin force", Spin.Force(spin), luasrc.SpinForceUnlockScript, Never, []any{luasrc.SpinForceUnlockScript.SHA1, 1, key}},
 		{"confirm", Reentrant.Confirm(nil, plain), nil, Always, []any{"HGET", key, plain.Owner}},
 		{"is locked", Spin.Ask(nil, Locked, spin), nil, Always, []any{"EXISTS", key}},

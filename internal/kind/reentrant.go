@@ -104,8 +104,11 @@ func (reentrant) Confirmed(reply any, _ *Want) (Known, error) {
 func (reentrant) Pause(_ int, g Grant) (least, most time.Duration) { return g.TTL, g.TTL }
 
 func (reentrant) Force(w *Want) Call {
-	n := w.Names
-	return Run(luasrc.ForceUnlock(n.Key(), n[channelName].(string), w.Publish.(string)), Never)
+	key, channel, publish := w.Names.Key(), w.Names[channelName].(string), w.Publish.(string)
+	if w.Alone {
+		return Run(luasrc.ForceUnlockAlone(key, channel, publish), Never)
+	}
+	return Run(luasrc.ForceUnlock(key, channel, publish), Never)
 }
 
 func (reentrant) Forced(reply any) (bool, error) { return codec.DecodeForce(reply) }

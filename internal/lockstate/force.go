@@ -65,7 +65,9 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 	n.forces++
 	f = &forcing{n: n, l: l, done: make(chan struct{})}
 	f.req.Handler = f
-	l.fill(&f.req, l.kind.Force(&kind.Want{Names: &l.names, Publish: l.publish()}))
+	f.want = kind.Want{Names: &l.names, Publish: l.publish()}
+	l.fill(&f.req, l.kind.Force(&f.want))
+	f.req.Whole = true
 	l.c.work.add()
 	if !s.sec.enqueue(&f.req) {
 		n.unpin()
@@ -76,10 +78,11 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 	return f, ended, nil
 }
 
-// forcing is one ForceUnlock on its way. It is not sent again: it could hit the
-// next holder.
+// forcing is one ForceUnlock on its way. Once it may have run it is not sent
+// again: it could hit the next holder.
 type forcing struct {
 	req  command.Request
+	want kind.Want
 	n    *name
 	l    *Lock
 	done chan struct{} // closed when the rest is known
@@ -103,6 +106,9 @@ func (f *forcing) Paused(*command.Request, time.Duration) {}
 func (f *forcing) Done(r *command.Request) {
 	s := f.l.shard()
 	defer s.enter(mustNotBlock).leave()
+	if r.Split() && f.sentAlone() {
+		return
+	}
 	s.forcing--
 	f.end(r, r.Fate)
 }

@@ -12,6 +12,9 @@ import "github.com/rlock-go/redisson/watchdog"
 // only key, which one of the two servers has. The form with a latch is repeated
 // until the slot has settled, or the server has dropped what is released. Its
 // caller is told at the limit, as always.
+//
+// A ForceUnlock has the lock and its channel as keys, and is sent again in the same
+// way, with the lock as its only key.
 
 // sentAlone takes an unlock that was answered TRYAGAIN, and reports whether it was
 // sent again. It is called with the shard locked.
@@ -31,4 +34,16 @@ func (r *release) sentAlone() bool {
 	r.l.fill(&r.req, call)
 	r.send()
 	return true
+}
+
+// sentAlone takes a ForceUnlock that was answered TRYAGAIN, and reports whether it
+// was sent again. It is called with the shard locked.
+func (f *forcing) sentAlone() bool {
+	if f.want.Alone {
+		return false
+	}
+	f.want.Alone, f.req.Whole, f.req.Until = true, false, watchdog.Never
+	f.l.fill(&f.req, f.l.kind.Force(&f.want))
+	f.n.forces++ // for those who were queued since
+	return f.n.s.sec.enqueue(&f.req)
 }

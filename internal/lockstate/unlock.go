@@ -67,7 +67,7 @@ func (l *Lock) await(ctx context.Context, r *release, outcome chan error) error 
 		return err
 	case <-timer.C:
 		defer l.shard().enter(mayBlock).leave()
-		if len(outcome) == 0 && r.split && r.paused && r.req.First == 0 {
+		if len(outcome) == 0 && r.req.First == 0 && r.req.Begun() && (r.paused || l.c.exec.Waiting(&r.req)) {
 			return r.unsentSoFar()
 		}
 		return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", ErrUncertain, l.c.o.Timeout)

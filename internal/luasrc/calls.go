@@ -126,6 +126,23 @@ func ForceUnlock(key, channel, publish string) Call {
 	return Call{s, []any{s.shaArg, 2, key, channel, codec.UnlockMessage, publish}}
 }
 
+// ForceUnlockAlone is [ForceUnlock] with key as the only key: a cluster that moves
+// the slot runs it where key is, and would refuse the other form with TRYAGAIN.
+//
+//	KEYS  key
+//	ARGV  codec.UnlockMessage, channel, publish; with Both SPublish and Publish
+//	reply 1: deleted; 0: was not there (codec.DecodeForce)
+//
+// A key of another type is deleted all the same.
+func ForceUnlockAlone(key, channel, publish string) Call {
+	s := ForceUnlockAloneScript
+	args := []any{s.shaArg, 1, key, codec.UnlockMessage, channel}
+	if publish == Both {
+		return Call{s, append(args, SPublish, Publish)}
+	}
+	return Call{s, append(args, publish)}
+}
+
 // Renew gives each of n locks a new lease, in ms and at least 1, if its owner
 // holds it. It asks for them by their numbers, each twice, and keeps no
 // reference to lock; n is at most MaxRenew. Room in dst for 3+2n arguments saves

@@ -20,6 +20,8 @@ func TestCallArguments(t *testing.T) {
 		{ForceUnlock("k", "c", Publish), []any{ForceUnlockScript.SHA1, 2, "k", "c", "0", "PUBLISH"}},
 		{Unlock(nil, "k", "c", "l", "o", int64(5), int64(6), Both), []any{UnlockBothScript.SHA1, 3, "k", "c", "l", "0", int64(5), "o", int64(6)}},
 		{ForceUnlock("k", "c", Both), []any{ForceUnlockBothScript.SHA1, 2, "k", "c", "0"}},
+		{ForceUnlockAlone("k", "c", SPublish), []any{ForceUnlockAloneScript.SHA1, 1, "k", "0", "c", "SPUBLISH"}},
+		{ForceUnlockAlone("k", "c", Both), []any{ForceUnlockAloneScript.SHA1, 1, "k", "0", "c", "SPUBLISH", "PUBLISH"}},
 		{SpinUnlock(nil, "k", "l", "o", int64(5), int64(6)), []any{SpinUnlockScript.SHA1, 2, "k", "l", int64(5), "o", int64(6)}},
 		{SpinForceUnlock("k"), []any{SpinForceUnlockScript.SHA1, 1, "k"}},
 		{renewAll([]string{"k", "K"}, []string{"o", "O"}), []any{RenewScript.SHA1, 2, "k", "K", lease, "o", "O"}},

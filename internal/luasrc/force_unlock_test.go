@@ -7,26 +7,47 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
+// forceForms runs a test for each form of the force unlock.
+func forceForms(t *testing.T, test func(t *testing.T, force func(key, channel, publish string) Call)) {
+	t.Run("two keys", func(t *testing.T) { test(t, ForceUnlock) })
+	t.Run("alone", func(t *testing.T) { test(t, ForceUnlockAlone) })
+}
+
 func TestForceUnlockFreesWhoeverHolds(t *testing.T) {
-	r := newRig(t)
-	r.do("HSET", key, owner, 5, other, 1)
-	r.expect(ForceUnlock(key, channel, Publish), "int 1", "del "+key, "PUBLISH "+channel+" 0")
-	r.holds(nil, "")
-	r.published("0")
+	forceForms(t, func(t *testing.T, force func(key, channel, publish string) Call) {
+		r := newRig(t)
+		r.do("HSET", key, owner, 5, other, 1)
+		r.expect(force(key, channel, Publish), "int 1", "del "+key, "PUBLISH "+channel+" 0")
+		r.holds(nil, "")
+		r.published("0")
+	})
 }
 
 func TestForceUnlockOfAFreeNameTellsNobody(t *testing.T) {
-	r := newRig(t)
-	r.expect(ForceUnlock(key, channel, Publish), "int 0", "del "+key)
-	r.holds(nil, "")
-	r.published()
+	forceForms(t, func(t *testing.T, force func(key, channel, publish string) Call) {
+		r := newRig(t)
+		r.expect(force(key, channel, Publish), "int 0", "del "+key)
+		r.holds(nil, "")
+		r.published()
+	})
 }
 
 func TestForceUnlockDeletesAnyType(t *testing.T) {
+	forceForms(t, func(t *testing.T, force func(key, channel, publish string) Call) {
+		r := newRig(t)
+		r.do("SET", key, "text")
+		r.expect(force(key, channel, Publish), "int 1", "del "+key, "PUBLISH "+channel+" 0")
+		r.holds(nil, "")
+		r.published("0")
+	})
+}
+
+func TestForceUnlockAloneByBothAnnouncements(t *testing.T) {
 	r := newRig(t)
-	r.do("SET", key, "text")
-	r.expect(ForceUnlock(key, channel, Publish), "int 1", "del "+key, "PUBLISH "+channel+" 0")
-	r.holds(nil, "")
+	sub := shardedSubscriber(t, r.server)
+	r.do("HSET", key, owner, 1)
+	r.expect(ForceUnlockAlone(key, channel, Both), "int 1", "del "+key, SPublish+" "+channel+" 0", Publish+" "+channel+" 0")
+	heard(t, sub, "0")
 	r.published("0")
 }
 

@@ -32,6 +32,8 @@ var (
 	forceUnlockSource string
 	//go:embed force_unlock_both.lua
 	forceUnlockBothSource string
+	//go:embed force_unlock_alone.lua
+	forceUnlockAloneSource string
 	//go:embed renew.lua
 	renewSource string
 	//go:embed spin_unlock.lua
@@ -52,6 +54,8 @@ var (
 	UnlockBothScript      = newScript("unlock_both", unlockBothSource)            // Unlock, by Both
 	ForceUnlockBothScript = newScript("force_unlock_both", forceUnlockBothSource) // ForceUnlock, by Both
 
+	ForceUnlockAloneScript = newScript("force_unlock_alone", forceUnlockAloneSource) // ForceUnlockAlone
+
 	SpinUnlockScript      = newScript("spin_unlock", spinUnlockSource)            // SpinUnlock
 	SpinForceUnlockScript = newScript("spin_force_unlock", spinForceUnlockSource) // SpinForceUnlock
 )
@@ -62,7 +66,7 @@ func Scripts() []*Script {
 	return []*Script{
 		LockScript, UnlockScript, UnlockOnceScript, ForceUnlockScript, RenewScript,
 		UnlockBothScript, ForceUnlockBothScript, SpinUnlockScript, SpinForceUnlockScript,
-		UnlockAloneScript,
+		UnlockAloneScript, ForceUnlockAloneScript,
 	}
 }
 

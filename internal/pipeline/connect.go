@@ -132,6 +132,7 @@ func (p *Pipeline) attempt() error {
 	seen := p.twinsReplicas(barrier.at)
 	p.mu.Lock()
 	for i, b := range undecided {
+		b.doubted = p.o.Fixed && !ident.found[i] && (b.run == "" || b.run != barrier.run)
 		p.decide(b, killed[i])
 	}
 	if p.ctx.Err() != nil {

@@ -14,9 +14,11 @@ type killBarrier struct {
 	id   int64  // CLIENT ID; 0 where the server would not say
 	addr string // the address that the server sees
 	at   string // the server's own, as it sees it; empty where it does not say
+	run  string // its run id, with Options.Fixed; empty where it does not say
 
 	decided bool // guarded by Pipeline.mu, like all below
 	killed  bool // decided by CLIENT KILL: nothing of the connection runs any more
+	doubted bool // it found nothing, at a server that may be another one
 	waiting []func(closed bool)
 }
 
@@ -41,6 +43,16 @@ func (p *Pipeline) AfterKillBarrier(r *Request, fn func(killed bool)) {
 	killed := b.killed
 	p.mu.Unlock()
 	fn(killed)
+}
+
+// Doubted tells of a kill barrier that killed: CLIENT KILL found nothing, and the
+// server that was asked is not known to be the process that r was written to. Its
+// word counts only if it is the master of what r is about: then nothing that runs
+// elsewhere matters. Without Options.Fixed nothing is doubted.
+func (p *Pipeline) Doubted(r *Request) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return r.conn.barrier.doubted
 }
 
 // decide records the outcome of a kill barrier. runBarriers reports it. It is
@@ -76,6 +88,7 @@ func (p *Pipeline) runBarriers() {
 type identity struct {
 	barrier  *killBarrier
 	killed   []bool // of the connections that were asked for, in their order
+	found    []bool // likewise
 	replicas int
 	server   redisconn.Server
 }
@@ -98,14 +111,17 @@ func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, er
 	if o.Replicas {
 		x.send("INFO", "replication")
 	}
+	if o.Fixed {
+		x.send("INFO", "server")
+	}
 	x.flush()
 	ident := &identity{barrier: &killBarrier{}}
 	for _, b := range undecided {
-		_, refusal := x.number("CLIENT KILL")
+		n, refusal := x.number("CLIENT KILL")
 		if x.err == nil && refusal != nil {
 			o.log.Refused(b.id, b.addr, refusal)
 		}
-		ident.killed = append(ident.killed, refusal == nil)
+		ident.killed, ident.found = append(ident.killed, refusal == nil), append(ident.found, n > 0)
 	}
 	id, noID := x.number("CLIENT ID")
 	info, noInfo := x.text("CLIENT INFO")
@@ -113,6 +129,10 @@ func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, er
 	if o.Replicas {
 		text, _ := x.text("INFO")
 		ident.replicas = countReplicas(text)
+	}
+	if o.Fixed {
+		text, _ := x.text("INFO")
+		ident.barrier.run = field(text, "run_id:", "\r\n")
 	}
 	if noInfo != nil && noID == nil && x.err == nil {
 		// CLIENT INFO is younger than CLIENT LIST.

@@ -41,6 +41,7 @@ type Options struct {
 	Replicas  bool             // ask each connection how many replicas there are, for Request.Wait
 	Keep      bool             // the count never falls while the server stays the same, see replicas.go
 	Alone     bool             // each DEL has one key: the server takes no two of different slots
+	Fixed     bool             // it is for one server, whose address may be given to another: see Doubted. Else for whoever is the master
 	Logger    *slog.Logger     // nil: silent
 	Carries   string           // what the log calls its connections. Default is "commands"
 

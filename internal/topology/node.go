@@ -41,6 +41,7 @@ type NodeOptions struct {
 	Lent     bool                         // connections are a pool's, which may have no third
 	Keep     bool                         // one of them may take its master's place: the count never falls
 	Alone    bool                         // a command has keys of one slot
+	Fixed    bool                         // the address is one server's, until it is given to another; else it leads to the master
 	Usable   func(redisconn.Server) error // nil: a single server's master
 
 	// These are called by the node's connections, and must not block. Ended: one
@@ -68,7 +69,7 @@ func NewNode(o NodeOptions) *Node {
 		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost,
 	})
 	pipe := pipeline.Options{
-		Timeout: o.Timeout, Clock: o.Clock, Permanent: redisconn.Permanent, Replicas: o.Replicas, Keep: o.Keep, Alone: o.Alone,
+		Timeout: o.Timeout, Clock: o.Clock, Permanent: redisconn.Permanent, Replicas: o.Replicas, Keep: o.Keep, Alone: o.Alone, Fixed: o.Fixed,
 		Logger: o.Logger, Usable: o.Usable, Elsewhere: o.Elsewhere, Ended: o.Ended, Trouble: o.Trouble,
 	}
 	n.Renewals.synced = o.Replicas

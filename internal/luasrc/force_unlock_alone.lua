@@ -1,0 +1,19 @@
+-- Frees the lock whoever holds it, as force_unlock.lua does, with the lock as the
+-- only key. A cluster runs it while it moves the slot: on the server that has the
+-- lock. With the channel among its keys it would wait for both in one place, and
+-- a channel is never a key.
+--
+-- KEYS[1]  the lock
+-- ARGV[1]  the message to announce
+-- ARGV[2]  the channel for the announcement
+-- ARGV[3…] the commands that announce
+--
+-- Reply: 1, there was a lock; 0, there was none, and nothing is announced.
+
+if redis.call('del', KEYS[1]) == 0 then
+  return 0
+end
+for i = 3, #ARGV do
+  redis.call(ARGV[i], ARGV[2], ARGV[1])
+end
+return 1
