@@ -25,11 +25,20 @@ func TestManyHoldsOverThreeMasters(t *testing.T) {
 	if *full {
 		holds, watchdog = 100_000, 30*time.Second
 	}
-	for form, few := range map[string]int{"spread over all slots": 0, "of thirty slots": 30} {
+	for form, with := range map[string]struct {
+		few         int
+		waits       bool
+		connections int // once somebody waits for a lock of each master
+	}{
+		"spread over all slots":               {0, true, 3},
+		"of thirty slots":                     {30, true, 3},
+		"spread over all slots, without WAIT": {0, false, 2},
+	} {
 		t.Run(form, func(t *testing.T) {
+			few := with.few
 			c := topologytest.StartReplicated(t, 1, 1, 1)
 			before := runtime.NumGoroutine()
-			client := open(t, c, rlock.WithWatchdogTimeout(watchdog))
+			client := open(t, c, rlock.WithWatchdogTimeout(watchdog), rlock.WithReplicaSync(with.waits))
 			name := func(i int) string {
 				if few > 0 {
 					return fmt.Sprintf("{%d}:%d", i%few, i)
@@ -71,7 +80,7 @@ func TestManyHoldsOverThreeMasters(t *testing.T) {
 			if total > most || total == 0 {
 				t.Errorf("%d scripts a third, want at most %d", total, most)
 			}
-			waitForEach(t, c, client)
+			waitForEach(t, c, client, with.connections)
 		})
 	}
 }
@@ -100,8 +109,8 @@ func holdAll(t *testing.T, client *rlock.Client, n int, name func(int) string) [
 	return all
 }
 
-// waitForEach has somebody wait on every master: each has one connection more then, and not after.
-func waitForEach(t *testing.T, c *topologytest.Cluster, client *rlock.Client) {
+// waitForEach has somebody wait on every master: each has so many connections then, and no more after.
+func waitForEach(t *testing.T, c *topologytest.Cluster, client *rlock.Client, connections int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var waiting sync.WaitGroup
@@ -116,12 +125,12 @@ func waitForEach(t *testing.T, c *topologytest.Cluster, client *rlock.Client) {
 		})
 	}
 	for i := range 3 {
-		becomes(t, "three connections, since replicas are waited for", func() bool { return named(t, c, i) == 3 })
+		becomes(t, fmt.Sprint(connections, " connections"), func() bool { return named(t, c, i) == connections })
 	}
 	cancel()
 	waiting.Wait()
 	for i := range 3 {
-		if n := named(t, c, i); n > 3 {
+		if n := named(t, c, i); n > connections {
 			t.Errorf("server %d has %d connections", i, n)
 		}
 	}
