@@ -92,7 +92,7 @@ func (s clusterSets) close() {
 	}
 }
 
-// openClustered opens all that are wanted: of -peers, those whose name begins like that of a party.
+// openClustered opens all that are wanted.
 func (r *run) openClustered(s clusterSets) (all []*clustered, err error) {
 	add := func(name string, on *clusterServers, callers int, open func() (loader, error)) {
 		if err != nil || !r.wantsClustered(name) {
@@ -146,7 +146,7 @@ func (r *run) openClustered(s clusterSets) (all []*clustered, err error) {
 	return all, err
 }
 
-// wantsClustered is wants, where a peer is several parties: each bears its name, or is one of rlock's or bare.
+// wantsClustered is wants, where a peer is several parties. rlock's and the bare ones always are.
 func (r *run) wantsClustered(name string) bool {
 	of, _, _ := strings.Cut(name, ",")
 	return !r.hung[name] && (of != rueidisP || r.wants(rueidisP))

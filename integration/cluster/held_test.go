@@ -49,20 +49,13 @@ func TestManyHoldsOverThreeMasters(t *testing.T) {
 			all := holdAll(t, client, holds, name)
 			took := time.Since(began)
 			goroutines := runtime.NumGoroutine() - before
-			var runs [3]int
-			for i := range runs {
+			for i := range 3 {
 				if n := named(t, c, i); n > 1 {
 					t.Errorf("server %d has %d connections, and nobody waits", i, n)
 				}
-				runs[i] = -scripts(t, c, i)
 			}
-			const thirds = 2
-			time.Sleep(thirds * watchdog / 3)
-			total := 0
-			for i := range runs {
-				runs[i] = (runs[i] + scripts(t, c, i)) / thirds
-				total += runs[i]
-			}
+			runs := scriptsAThird(t, c, watchdog/3)
+			total := runs[0] + runs[1] + runs[2]
 			for _, h := range all {
 				if err := h.Err(); err != nil {
 					t.Fatalf("%v: %v", h, err)
@@ -83,6 +76,20 @@ func TestManyHoldsOverThreeMasters(t *testing.T) {
 			waitForEach(t, c, client, with.connections)
 		})
 	}
+}
+
+// scriptsAThird is how many each server runs in a third of the lease.
+func scriptsAThird(t *testing.T, c *topologytest.Cluster, third time.Duration) (runs [3]int) {
+	t.Helper()
+	for i := range runs {
+		runs[i] = -scripts(t, c, i)
+	}
+	const thirds = 2
+	time.Sleep(thirds * third)
+	for i := range runs {
+		runs[i] = (runs[i] + scripts(t, c, i)) / thirds
+	}
+	return runs
 }
 
 func holdAll(t *testing.T, client *rlock.Client, n int, name func(int) string) []*rlock.Hold {
