@@ -67,7 +67,7 @@ type Options struct {
 	Twin  func() *Pipeline
 	Spare bool
 
-	// UnderWay is shared by all pipelines of a client; nil: it has one.
+	// UnderWay is shared by the pipelines of a client that has several nodes; nil: it has one.
 	UnderWay *UnderWay
 
 	log *connlog.Log

@@ -41,7 +41,7 @@ type NodeOptions struct {
 	Lent     bool                         // connections are a pool's, which may have no third
 	Keep     bool                         // one of them may take its master's place: the count never falls
 	Alone    bool                         // a command has keys of one slot
-	UnderWay *pipeline.UnderWay           // on all nodes of the client; nil: there is no other
+	UnderWay *pipeline.UnderWay           // on all nodes of the client; nil: there is one
 	Usable   func(redisconn.Server) error // nil: a single server's master
 
 	// These are called by the node's connections, and must not block. Ended: one
@@ -74,9 +74,6 @@ func NewNode(o NodeOptions) *Node {
 	}
 	n.Renewals.synced = o.Replicas
 	if o.Replicas && !o.Lent {
-		if pipe.UnderWay == nil {
-			pipe.UnderWay = new(pipeline.UnderWay) // on these two
-		}
 		n.aside = newAside(n, dial(), pipe)
 		pipe.Twin = func() *pipeline.Pipeline { return n.aside }
 	}
