@@ -3,85 +3,37 @@ package main
 import (
 	"fmt"
 	"time"
-
-	"github.com/rlock-go/redisson/rlock"
 )
 
 // clusterCallers is the place at which a cluster is compared with one server.
 const clusterCallers = 128
 
-// The parties of the part about a cluster. The one that is called rlock is on one server; all else is in a cluster. Masters
-// without a replica get no WAIT.
-const (
-	shardedP     = "rlock, SPUBLISH"
-	bothP        = "rlock, both"
-	shardedWaitP = "rlock, SPUBLISH, WAIT"
-	bothWaitP    = "rlock, both, WAIT"
-)
-
-// clustered is a party and the servers that it uses.
-type clustered struct {
-	*contender
-	servers []*server
-}
-
 // runCluster compares three masters with one server: what a pair costs its client and its server, and how long a hand-off
 // takes. rueidislock and Redisson are on the masters without replicas.
 func runCluster(r *run) error {
-	var sets [2]*clusterServers // without and with replicas
-	for i := range sets {
-		c, err := startCluster(i == 1)
-		if err != nil {
-			return fmt.Errorf("a cluster: %w", err)
-		}
-		defer c.close()
-		sets[i] = c
+	sets, err := startClusterSets(r.server)
+	if err != nil {
+		return fmt.Errorf("a cluster: %w", err)
 	}
-	if err := r.clusterPairs(sets[0], sets[1]); err != nil {
+	defer sets.close()
+	if err := r.clusterPairs(sets); err != nil {
 		return err
 	}
-	if err := r.clusterHandoff(sets[0], sets[1]); err != nil {
+	if err := r.clusterHandoff(sets); err != nil {
 		return err
 	}
-	if err := r.clusterScripts(sets[0]); err != nil {
+	if err := r.clusterCrowd(sets); err != nil {
+		return err
+	}
+	if err := r.clusterScripts(sets.alone); err != nil {
 		return err
 	}
 	r.say("cluster: done")
 	return nil
 }
 
-func (r *run) openClustered(alone, replicated *clusterServers) (all []*clustered, err error) {
-	add := func(name string, servers []*server, open func() (client, error)) {
-		if err != nil || !r.wants(name) && len(r.only) > 0 && name != shardedP && name != bothP && name != shardedWaitP && name != bothWaitP {
-			return
-		}
-		var c client
-		if c, err = open(); err == nil {
-			all = append(all, &clustered{&contender{name, fleet{c}, ownUsage, nil}, servers})
-		}
-	}
-	ourCluster := func(name string, c *clusterServers, p rlock.Publish) {
-		add(name, c.masters, func() (client, error) { return openOursWith(c.url(), rlock.WithClusterPublish(p)) })
-	}
-	add(ours, []*server{r.server}, func() (client, error) { return openOurs(r.server.addr) })
-	ourCluster(shardedP, alone, rlock.PublishSharded)
-	ourCluster(bothP, alone, rlock.PublishBoth)
-	ourCluster(shardedWaitP, replicated, rlock.PublishSharded)
-	ourCluster(bothWaitP, replicated, rlock.PublishBoth)
-	if open := openers[rueidisP]; open != nil {
-		add(rueidisP, alone.masters, func() (client, error) { return open(alone.addrs()) })
-	}
-	if err == nil && r.java && r.wants(javaP) {
-		var j javaLoader
-		if j, err = openJava(alone.url()); err == nil {
-			all = append(all, &clustered{&contender{javaP, j, func() (usage, error) { return processCPU(j.p.PID) }, nil}, alone.masters})
-		}
-	}
-	return all, err
-}
-
-func (r *run) clusterPairs(alone, replicated *clusterServers) error {
-	all, err := r.openClustered(alone, replicated)
+func (r *run) clusterPairs(sets clusterSets) error {
+	all, err := r.openClustered(sets)
 	defer func() {
 		for _, c := range all {
 			c.loader.close()
@@ -96,7 +48,7 @@ func (r *run) clusterPairs(alone, replicated *clusterServers) error {
 			if r.hung[c.name] {
 				continue
 			}
-			s := spec{prefix: "cluster:" + c.name + ":", callers: clusterCallers, length: r.sizes.length}
+			s := spec{prefix: "cluster:" + c.name + ":", callers: c.callers, length: r.sizes.length}
 			if i == 0 {
 				warm := s
 				if warm.length = warmUp; c.name == javaP && !r.Quick {
@@ -109,7 +61,7 @@ func (r *run) clusterPairs(alone, replicated *clusterServers) error {
 					continue
 				}
 			}
-			if err := r.clusterCost(c, s); err != nil {
+			if err := r.clusterCost(c, s, fmt.Sprint(clusterCallers)); err != nil {
 				if err := r.failed(c.name, "pairs in a cluster", err); err != nil {
 					return err
 				}
@@ -120,38 +72,50 @@ func (r *run) clusterPairs(alone, replicated *clusterServers) error {
 }
 
 // clusterCost measures one load. The server's time is that of all masters, and so what one of them takes for each pair it
-// serves.
-func (r *run) clusterCost(c *clustered, s spec) error {
-	server, client, grants, took, err := c.spend(s)
-	if err != nil {
-		return err
+// serves. A read of a server has one batch, or a part of it.
+func (r *run) clusterCost(c *clustered, s spec, at string) error {
+	var cpu [2]struct{ masters, replicas, client time.Duration }
+	var reads [2]float64
+	var l loaded
+	for i := range cpu {
+		var err error
+		if i == 1 {
+			if l, err = c.loader.load(s); err != nil {
+				return err
+			}
+		}
+		used, err := c.usage()
+		if err != nil {
+			return err
+		}
+		cpu[i].client = used.cpu
+		if cpu[i].masters, err = cpuOf(c.on.masters); err != nil {
+			return err
+		}
+		if cpu[i].replicas, err = cpuOf(c.on.replicas); err != nil {
+			return err
+		}
+		for _, m := range c.on.masters {
+			n, err := m.info("stats", "total_reads_processed")
+			if err != nil {
+				return err
+			}
+			reads[i] += n
+		}
 	}
-	at := fmt.Sprint(clusterCallers)
-	r.add("cluster", c.name, at, "µs", took.Seconds()*1e6/grants)
-	r.add("cluster", c.name, at, "client µs", client.Seconds()*1e6/grants)
-	r.add("cluster", c.name, at, "server µs", server.Seconds()*1e6/grants)
+	n := float64(l.grants)
+	micros := func(d time.Duration) float64 { return d.Seconds() * 1e6 / n }
+	if s.shared {
+		r.add("cluster", c.name, at, "hand-offs/s", float64(l.handoffs)/l.took.Seconds())
+	}
+	r.add("cluster", c.name, at, "µs", micros(l.took))
+	r.add("cluster", c.name, at, "client µs", micros(cpu[1].client-cpu[0].client))
+	r.add("cluster", c.name, at, "server µs", micros(cpu[1].masters-cpu[0].masters))
+	r.add("cluster", c.name, at, "reads of a server", (reads[1]-reads[0])/n)
+	if len(c.on.replicas) > 0 {
+		r.add("cluster", c.name, at, "replicas µs", micros(cpu[1].replicas-cpu[0].replicas))
+	}
 	return nil
-}
-
-func (c *clustered) spend(s spec) (server, client time.Duration, grants float64, took time.Duration, err error) {
-	cpuBefore, err := cpuOf(c.servers)
-	if err != nil {
-		return
-	}
-	before, err := c.usage()
-	if err != nil {
-		return
-	}
-	l, err := c.loader.load(s)
-	if err != nil {
-		return
-	}
-	after, err := c.usage()
-	if err != nil {
-		return
-	}
-	cpu, err := cpuOf(c.servers)
-	return cpu - cpuBefore, after.cpu - before.cpu, float64(l.grants), l.took, err
 }
 
 func cpuOf(servers []*server) (sum time.Duration, err error) {

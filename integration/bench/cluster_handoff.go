@@ -14,9 +14,9 @@ func (h *handing) close() {
 	}
 }
 
-// clusterHandoff is runHandoff in a cluster, beside rlock's on one server.
-func (r *run) clusterHandoff(alone, replicated *clusterServers) error {
-	all, err := r.openHanding(alone, replicated)
+// clusterHandoff is runHandoff in a cluster, beside rlock's on one server, with and without a replica.
+func (r *run) clusterHandoff(sets clusterSets) error {
+	all, err := r.openHanding(sets)
 	defer func() {
 		for _, h := range all {
 			h.close()
@@ -45,16 +45,23 @@ func (r *run) clusterHandoff(alone, replicated *clusterServers) error {
 }
 
 // openHanding starts the processes, and has the JVMs compile what they run.
-func (r *run) openHanding(alone, replicated *clusterServers) (all []*handing, err error) {
-	wanted := [][3]string{{ours, ours, r.server.addr}, {bothP, ours, alone.url()}, {bothWaitP, ours, replicated.url()}}
+func (r *run) openHanding(sets clusterSets) (all []*handing, err error) {
+	wanted := []struct{ name, peer, addr, argument string }{
+		{ours, ours, r.server.addr, ""},
+		{syncedP, ours, sets.synced.addrs(), syncedArgument},
+		{shardedP, ours, sets.alone.url(), shardedArgument},
+		{bothP, ours, sets.alone.url(), ""},
+		{shardedWaitP, ours, sets.replicated.url(), shardedArgument},
+		{bothWaitP, ours, sets.replicated.url(), ""},
+	}
 	if openers[rueidisP] != nil && r.wants(rueidisP) {
-		wanted = append(wanted, [3]string{rueidisP, rueidisP, alone.addrs()})
+		wanted = append(wanted, struct{ name, peer, addr, argument string }{rueidisP, rueidisP, sets.alone.addrs(), ""})
 	}
 	for _, w := range wanted {
-		h := &handing{name: w[0]}
+		h := &handing{name: w.name}
 		all = append(all, h)
 		for i := range h.parties {
-			c, err := startChild("party", w[1], w[2], "")
+			c, err := startChild("party", w.peer, w.addr, w.argument)
 			if err != nil {
 				return all, err
 			}
@@ -67,7 +74,7 @@ func (r *run) openHanding(alone, replicated *clusterServers) (all []*handing, er
 	h := &handing{name: javaP}
 	all = append(all, h)
 	for i := range h.parties {
-		j, err := startJava(alone.url())
+		j, err := startJava(sets.alone.url())
 		if err != nil {
 			return all, err
 		}

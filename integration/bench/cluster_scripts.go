@@ -31,6 +31,9 @@ return 1`
 // tellingDepth is how many pairs travel together.
 const tellingDepth = 64
 
+// tellingListeners are how many connections listen, each by both kinds of channel, as a client does.
+var tellingListeners = []int{0, 16}
+
 // clusterScripts sends pairs ahead to one master, by one connection. The time is that of all masters: a PUBLISH is passed on
 // to the others.
 func (r *run) clusterScripts(c *clusterServers) error {
@@ -41,6 +44,24 @@ func (r *run) clusterScripts(c *clusterServers) error {
 	if _, err := conn.Do("SCRIPT", "LOAD", luasrc.LockScript.Source); err != nil {
 		return err
 	}
+	for _, n := range tellingListeners {
+		quit, err := listen(c.masters[0], n, tag)
+		if err != nil {
+			return err
+		}
+		err = r.tell(c, tag, n)
+		quit()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell measures each way of telling, while so many listen.
+func (r *run) tell(c *clusterServers, tag, listeners int) error {
+	conn := c.masters[0].conn
+	at := fmt.Sprintf("%d at once, %d listen", tellingDepth, listeners)
 	for i := range r.sizes.rounds {
 		for k := range tellings {
 			tell := tellings[(k+i)%len(tellings)]
@@ -62,16 +83,53 @@ func (r *run) clusterScripts(c *clusterServers) error {
 			if err != nil {
 				return err
 			}
-			r.add("cluster scripts", tell.name, fmt.Sprint(tellingDepth, " at once"), "server µs", (after-before).Seconds()*1e6/float64(pairs))
+			r.add("cluster scripts", tell.name, at, "server µs", (after-before).Seconds()*1e6/float64(pairs))
 		}
 	}
 	return nil
 }
 
+// listen has n connections to a master listen to all names of tellOnce.
+func listen(s *server, n, tag int) (quit func(), err error) {
+	var all []redis.Conn
+	quit = func() {
+		for _, c := range all {
+			c.Close()
+		}
+	}
+	for range n {
+		conn, err := redis.Dial("tcp", s.addr)
+		if err != nil {
+			quit()
+			return nil, err
+		}
+		all = append(all, conn)
+		for i := range tellingDepth {
+			channel := codec.Channel(tellingName(tag, i))
+			for _, subscribe := range []string{"SUBSCRIBE", "SSUBSCRIBE"} {
+				if _, err := conn.Do(subscribe, channel); err != nil {
+					quit()
+					return nil, err
+				}
+			}
+		}
+		go func() {
+			for {
+				if _, err := redis.ReceiveWithTimeout(conn, 0); err != nil {
+					return // it was closed
+				}
+			}
+		}()
+	}
+	return quit, nil
+}
+
+func tellingName(tag, i int) string { return fmt.Sprintf("{%d}:%d", tag, i) }
+
 func tellOnce(conn redis.Conn, unlock string, tag int) error {
 	const owner = "00000000-0000-4000-8000-000000000000:1"
 	for i := range tellingDepth {
-		key := fmt.Sprintf("{%d}:%d", tag, i)
+		key := tellingName(tag, i)
 		if err := conn.Send("EVALSHA", luasrc.LockScript.SHA1, 1, key, lease.Milliseconds(), owner); err != nil {
 			return err
 		}

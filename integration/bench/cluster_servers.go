@@ -10,13 +10,13 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// masters are how many a cluster has here.
+// masters are how many a cluster has here, but for the one that is a single server's like.
 const masters = 3
 
-// clusterServers is a cluster of three masters, with or without a replica each.
+// clusterServers is a cluster, with or without a replica for each master, or a master without a cluster.
 type clusterServers struct{ masters, replicas []*server }
 
-func startCluster(replicas bool) (c *clusterServers, err error) {
+func startCluster(masters int, replicas bool) (c *clusterServers, err error) {
 	c = &clusterServers{}
 	defer func() {
 		if err != nil {
@@ -65,6 +65,29 @@ func startCluster(replicas bool) (c *clusterServers, err error) {
 	return c, eventually(c.settled)
 }
 
+// startReplicated starts a master and its replica, without a cluster.
+func startReplicated() (c *clusterServers, err error) {
+	c = &clusterServers{}
+	defer func() {
+		if err != nil {
+			c.close()
+			c = nil
+		}
+	}()
+	master, err := startServer("--repl-diskless-sync-delay", "0")
+	if err != nil {
+		return c, err
+	}
+	c.masters = []*server{master}
+	host, port, _ := net.SplitHostPort(master.addr)
+	replica, err := startServer("--replicaof", host+" "+port)
+	if err != nil {
+		return c, err
+	}
+	c.replicas = []*server{replica}
+	return c, eventually(c.followed)
+}
+
 func (c *clusterServers) add(to *[]*server) error {
 	bus, err := freePort()
 	if err != nil {
@@ -86,7 +109,7 @@ func (c *clusterServers) meet(s *server) error {
 	return err
 }
 
-// settled is nil once every server knows all, and each master has its replica.
+// settled is nil once every server of a cluster knows all, and each master has its replica.
 func (c *clusterServers) settled() error {
 	for _, s := range c.all() {
 		info, err := redis.String(s.conn.Do("CLUSTER", "INFO"))
@@ -97,6 +120,11 @@ func (c *clusterServers) settled() error {
 			return errors.New("the cluster is not up")
 		}
 	}
+	return c.followed()
+}
+
+// followed is nil once each master has its replica.
+func (c *clusterServers) followed() error {
 	for _, s := range c.masters[:len(c.replicas)] {
 		if n, err := s.info("replication", "connected_slaves"); err != nil || n != 1 {
 			return fmt.Errorf("a master has %v replicas: %w", n, err)

@@ -184,32 +184,43 @@ func (d *document) clusterDetails() {
 	}
 	at := fmt.Sprint(clusterCallers)
 	d.text("## A cluster\n")
-	d.text("Three masters, but *rlock*, which is on one server. Those with WAIT have a replica each, the others none. %s callers, µs a pair:", at)
-	d.text("of the clock, of the client's process, and of all masters together, which is what one of them takes for each pair it serves.")
-	d.text("The hand-off is between two processes. Ratios are to rlock on one server.\n")
+	d.text("Three masters, but for those that say one, and *rlock*, which is on one server. Those with WAIT have a replica for each master,")
+	d.text("the others none. *bare* sends rlock's commands, encoded beforehand, as many in flight as there are callers. %s callers, or as", at)
+	d.text("many for each master. µs a pair: of the clock, of the client's process, of all masters together, which is what one of them takes")
+	d.text("for each pair it serves, and of their replicas. A read of a server has a batch, or a part of it. The hand-off is between two processes.\n")
 	var columns []column
-	for _, m := range []string{"µs", "client µs", "server µs"} {
+	for _, m := range []string{"µs", "client µs", "server µs", "replicas µs", "reads of a server"} {
 		columns = append(columns, column{m, at, m})
 	}
 	columns = append(columns, column{"hand-off, p50 µs", "2 processes", "p50 µs"})
 	d.table("cluster", "", columns)
-	d.row("", columns, func(c column) string { return c.title + ", ratio" })
-	d.row("---", columns, func(column) string { return "---:" })
-	for _, p := range d.r.peers("cluster") {
-		if p == ours {
-			continue
-		}
-		d.row(p, columns, func(c column) string {
-			if q, ok := d.r.ratio("cluster", p, ours, c.at, c.metric); ok {
-				return fmt.Sprintf("%.2f", q)
-			}
-			return "–"
-		})
+	d.text("Ratios in the same rounds, with the range of the rounds:\n")
+	d.text("| | time | client | servers | hand-off |")
+	d.text("|---|---:|---:|---:|---:|")
+	for _, row := range compareClusters(d.r) {
+		d.text("| %s |", row)
 	}
 	d.text("")
-	d.text("What telling the waiters costs, by scripts that are sent ahead on one connection, with nobody waiting:\n")
-	depth := d.r.places("cluster scripts")[0]
-	d.table("cluster scripts", "", []column{{"server µs a pair", depth, "server µs"}})
+	for _, at := range d.r.places("cluster") {
+		if strings.HasSuffix(at, "at one name") {
+			d.text("%s, which is held for no time, with %d callers each:\n", at, crowdWaiters)
+			var others []string
+			for _, p := range d.r.peers("cluster") {
+				if d.r.cell("cluster", p, at, "hand-offs/s") == nil {
+					others = append(others, p)
+				}
+			}
+			columns := []column{{"hand-offs/s", at, "hand-offs/s"}, {"server µs", at, "server µs"}, {"client µs", at, "client µs"}}
+			d.table("cluster", "", columns, others...)
+		}
+	}
+	d.text("What telling the waiters costs, by scripts that are sent ahead on one connection, µs of all masters a pair. Who listens does so")
+	d.text("by both kinds of channel, and is written to once for many messages, so that it is the least that a message costs:\n")
+	var tellings []column
+	for _, at := range d.r.places("cluster scripts") {
+		tellings = append(tellings, column{at, at, "server µs"})
+	}
+	d.table("cluster scripts", "", tellings)
 }
 
 func (d *document) behindDetails() {

@@ -30,14 +30,22 @@ const pairCommands = 2
 const limitNames = 1024
 
 func newLimit(addr string, depth int) *limit {
+	var names []string
+	for i := range limitNames {
+		names = append(names, fmt.Sprint("limit:", i))
+	}
+	return newLimitOf(addr, depth, names, luasrc.Publish)
+}
+
+// newLimitOf is for these names, whose releases say publish.
+func newLimitOf(addr string, depth int, names []string, publish luasrc.Arg) *limit {
 	l := &limit{addr: addr, depth: depth}
 	var all [][]byte
-	for i := range limitNames {
-		name := fmt.Sprint("limit:", i)
+	for i, name := range names {
 		owner := fmt.Sprint("00000000-0000-4000-8000-000000000000:", i)
 		all = append(all,
 			encode("EVALSHA", luasrc.Lock(nil, name, owner, lease.Milliseconds())),
-			encode("EVALSHA", luasrc.UnlockOnce(nil, name, codec.Channel(name), owner, lease.Milliseconds(), luasrc.Publish)))
+			encode("EVALSHA", luasrc.UnlockOnce(nil, name, codec.Channel(name), owner, lease.Milliseconds(), publish)))
 	}
 	// Whole turns around the names, in chunks of half the depth.
 	chunk := depth / 2

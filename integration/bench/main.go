@@ -176,7 +176,11 @@ func childMain(text string) error {
 	if p == nil {
 		return fmt.Errorf("no such peer, or it is not built in: %q", words[1])
 	}
-	c, err := p.open(words[2])
+	open := p.open
+	if p.name == ours {
+		open = func(addr string) (client, error) { return openOursWith(addr, oursArgument(words[3])...) }
+	}
+	c, err := open(words[2])
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,22 @@ func openOursWith(addr string, opts ...rlock.Option) (client, error) {
 	return oursClient{c}, nil
 }
 
+// Arguments of a party: its options.
+const (
+	syncedArgument  = "synced"
+	shardedArgument = "sharded"
+)
+
+func oursArgument(argument string) []rlock.Option {
+	switch argument {
+	case syncedArgument:
+		return []rlock.Option{rlock.WithReplicaSync(true)}
+	case shardedArgument:
+		return []rlock.Option{rlock.WithClusterPublish(rlock.PublishSharded)}
+	}
+	return nil
+}
+
 func (c oursClient) handle(name string) handle { return &oursHandle{l: c.c.NewLock(name)} }
 func (c oursClient) close()                    { c.c.Close() }
 

@@ -33,6 +33,12 @@ func printTable(w io.Writer, r *Report) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	if rows := compareClusters(r); len(rows) > 0 {
+		fmt.Fprintln(w, "\ncluster, in the same rounds: | time | client | servers | hand-off")
+		for _, row := range rows {
+			fmt.Fprintln(w, row)
+		}
+	}
 	for _, m := range r.Missing {
 		fmt.Fprintf(w, "!! %s is missing: %s\n", m.Peer, m.Why)
 	}

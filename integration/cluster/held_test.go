@@ -25,11 +25,20 @@ func TestManyHoldsOverThreeMasters(t *testing.T) {
 	if *full {
 		holds, watchdog = 100_000, 30*time.Second
 	}
-	for form, few := range map[string]int{"spread over all slots": 0, "of thirty slots": 30} {
+	for form, with := range map[string]struct {
+		few         int
+		waits       bool
+		connections int // once somebody waits for a lock of each master
+	}{
+		"spread over all slots":               {0, true, 3},
+		"of thirty slots":                     {30, true, 3},
+		"spread over all slots, without WAIT": {0, false, 2},
+	} {
 		t.Run(form, func(t *testing.T) {
+			few := with.few
 			c := topologytest.StartReplicated(t, 1, 1, 1)
 			before := runtime.NumGoroutine()
-			client := open(t, c, rlock.WithWatchdogTimeout(watchdog))
+			client := open(t, c, rlock.WithWatchdogTimeout(watchdog), rlock.WithReplicaSync(with.waits))
 			name := func(i int) string {
 				if few > 0 {
 					return fmt.Sprintf("{%d}:%d", i%few, i)
@@ -40,20 +49,13 @@ func TestManyHoldsOverThreeMasters(t *testing.T) {
 			all := holdAll(t, client, holds, name)
 			took := time.Since(began)
 			goroutines := runtime.NumGoroutine() - before
-			var runs [3]int
-			for i := range runs {
+			for i := range 3 {
 				if n := named(t, c, i); n > 1 {
 					t.Errorf("server %d has %d connections, and nobody waits", i, n)
 				}
-				runs[i] = -scripts(t, c, i)
 			}
-			const thirds = 2
-			time.Sleep(thirds * watchdog / 3)
-			total := 0
-			for i := range runs {
-				runs[i] = (runs[i] + scripts(t, c, i)) / thirds
-				total += runs[i]
-			}
+			runs := scriptsAThird(t, c, watchdog/3)
+			total := runs[0] + runs[1] + runs[2]
 			for _, h := range all {
 				if err := h.Err(); err != nil {
 					t.Fatalf("%v: %v", h, err)
@@ -71,9 +73,23 @@ func TestManyHoldsOverThreeMasters(t *testing.T) {
 			if total > most || total == 0 {
 				t.Errorf("%d scripts a third, want at most %d", total, most)
 			}
-			waitForEach(t, c, client)
+			waitForEach(t, c, client, with.connections)
 		})
 	}
+}
+
+// scriptsAThird is how many each server runs in a third of the lease.
+func scriptsAThird(t *testing.T, c *topologytest.Cluster, third time.Duration) (runs [3]int) {
+	t.Helper()
+	for i := range runs {
+		runs[i] = -scripts(t, c, i)
+	}
+	const thirds = 2
+	time.Sleep(thirds * third)
+	for i := range runs {
+		runs[i] = (runs[i] + scripts(t, c, i)) / thirds
+	}
+	return runs
 }
 
 func holdAll(t *testing.T, client *rlock.Client, n int, name func(int) string) []*rlock.Hold {
@@ -100,8 +116,8 @@ func holdAll(t *testing.T, client *rlock.Client, n int, name func(int) string) [
 	return all
 }
 
-// waitForEach has somebody wait on every master: each has one connection more then, and not after.
-func waitForEach(t *testing.T, c *topologytest.Cluster, client *rlock.Client) {
+// waitForEach has somebody wait on every master: each has so many connections then, and no more after.
+func waitForEach(t *testing.T, c *topologytest.Cluster, client *rlock.Client, connections int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var waiting sync.WaitGroup
@@ -116,12 +132,12 @@ func waitForEach(t *testing.T, c *topologytest.Cluster, client *rlock.Client) {
 		})
 	}
 	for i := range 3 {
-		becomes(t, "three connections, since replicas are waited for", func() bool { return named(t, c, i) == 3 })
+		becomes(t, fmt.Sprint(connections, " connections"), func() bool { return named(t, c, i) == connections })
 	}
 	cancel()
 	waiting.Wait()
 	for i := range 3 {
-		if n := named(t, c, i); n > 3 {
+		if n := named(t, c, i); n > connections {
 			t.Errorf("server %d has %d connections", i, n)
 		}
 	}

@@ -171,7 +171,9 @@ func (c *conn) batchDone(b []*Request) (over bool) {
 	if c.synced {
 		c.syncing = false
 	}
-	c.inflight--
+	if c.inflight--; c.inflight == 0 {
+		c.busier(-1)
+	}
 	c.openRequests -= len(b)
 	if c.exact {
 		c.boundRead()
@@ -259,8 +261,7 @@ func (c *conn) receive(b []*Request, more time.Duration) (any, error) {
 			return reply, err
 		}
 		c.letQueue()
-		// Only the reader takes batches, so there are none if none is in flight.
-		err = c.managed.Fill(len(c.batches) > 0)
+		err = c.managed.Fill(c.polls())
 		// From here on only the reader flushes. Otherwise each caller that it
 		// wakes would write its own command.
 		c.busy.Store(true)

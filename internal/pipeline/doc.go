@@ -12,7 +12,8 @@
 // flushes for them before it looks at the next one or waits for the network;
 // meanwhile nobody else flushes. A batch is at most a third of what is queued and
 // under way, so that the server has work while callers come back, and is written
-// in pieces of 16 KiB in the place of redigo's 4.
+// in pieces of 16 KiB in the place of redigo's 4. Readers of several connections of
+// one client that are busy do not poll: see [UnderWay].
 //
 // # What a completion says
 //

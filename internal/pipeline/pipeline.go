@@ -68,6 +68,9 @@ type Options struct {
 	Twin  func() *Pipeline
 	Spare bool
 
+	// UnderWay is shared by the pipelines of a client that has several nodes; nil: it has one.
+	UnderWay *UnderWay
+
 	log *connlog.Log
 }
 
@@ -320,8 +323,11 @@ func (p *Pipeline) cutBatch() (*conn, []*Request) {
 	c.openRequests += len(b)
 	c.batchBounds[c.batchCount%maxInFlight] = batchBound{now, waits}
 	c.batchCount++
-	if c.inflight++; c.inflight == 1 && (c.exact || c.boundedBy == 0) {
-		c.boundRead()
+	if c.inflight++; c.inflight == 1 {
+		c.busier(1)
+		if c.exact || c.boundedBy == 0 {
+			c.boundRead()
+		}
 	}
 	c.writing = true
 	c.batches <- b // never blocks: room for every batch that may be in flight

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -42,9 +43,10 @@ type Cluster struct {
 	target *redisconn.Target // of all servers, but for the address
 	feed   *Feed
 
-	table   [slotCount]atomic.Pointer[Node] // written under mu
-	nodes   atomic.Pointer[[]*Node]         // likewise; replaced, never changed
-	sharded atomic.Bool                     // the server that was asked last knows sharded channels
+	table    [slotCount]atomic.Pointer[Node] // written under mu
+	nodes    atomic.Pointer[[]*Node]         // likewise; replaced, never changed
+	sharded  atomic.Bool                     // the server that was asked last knows sharded channels
+	underWay pipeline.UnderWay               // on all nodes
 
 	mu       sync.Mutex // guards what follows
 	by       map[string]*member

@@ -40,7 +40,7 @@ func (t *Cluster) newNode(addr string) *Node {
 	target := t.at(addr)
 	var n *Node
 	n = NewNode(NodeOptions{
-		Name: addr, Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Logger, Replicas: t.s.Replicas, Keep: true, Alone: true, Fixed: true,
+		Name: addr, Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Logger, Replicas: t.s.Replicas, Keep: true, Alone: true, Fixed: true, UnderWay: &t.underWay,
 		Dial: func(ctx context.Context) (redis.Conn, error) {
 			conn, err := target.Dial(ctx, t.s.Timeout)
 			if err == nil {

@@ -42,6 +42,7 @@ type NodeOptions struct {
 	Keep     bool                         // one of them may take its master's place: the count never falls
 	Alone    bool                         // a command has keys of one slot
 	Fixed    bool                         // the address is one server's, until it is given to another; else it leads to the master
+	UnderWay *pipeline.UnderWay           // on all nodes of the client; nil: there is one
 	Usable   func(redisconn.Server) error // nil: a single server's master
 
 	// These are called by the node's connections, and must not block. Ended: one
@@ -69,7 +70,7 @@ func NewNode(o NodeOptions) *Node {
 		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost,
 	})
 	pipe := pipeline.Options{
-		Timeout: o.Timeout, Clock: o.Clock, Permanent: redisconn.Permanent, Replicas: o.Replicas, Keep: o.Keep, Alone: o.Alone, Fixed: o.Fixed,
+		Timeout: o.Timeout, Clock: o.Clock, Permanent: redisconn.Permanent, Replicas: o.Replicas, Keep: o.Keep, Alone: o.Alone, Fixed: o.Fixed, UnderWay: o.UnderWay,
 		Logger: o.Logger, Usable: o.Usable, Elsewhere: o.Elsewhere, Ended: o.Ended, Trouble: o.Trouble,
 	}
 	n.Renewals.synced = o.Replicas
