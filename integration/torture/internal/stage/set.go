@@ -179,6 +179,7 @@ func (s *Stage) playSet(f schedule.Fault) error {
 			}
 			over()
 			set.watched.AwaitSettled()
+			s.Logf("note: %v: all servers agree %v after it began", f, time.Duration(machineclock.Now()-from).Round(time.Millisecond))
 			set.busy.Unlock()
 		})
 	}
