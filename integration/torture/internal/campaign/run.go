@@ -115,7 +115,7 @@ func voided(topology string) float64 {
 	if topology == "" {
 		return 0.05
 	}
-	return 0.15
+	return 0.25
 }
 
 // play carries the schedule out and returns when its last fault is over.

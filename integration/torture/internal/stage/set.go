@@ -2,6 +2,7 @@ package stage
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -196,9 +197,17 @@ func (s *Stage) playFailover(f schedule.Fault) {
 	var twice atomic.Bool
 	var stays atomic.Int32 // the gate of the master that stays
 	stays.Store(-1)
+	var left atomic.Int64 // since when no Go client uses another
+	left.Store(math.MaxInt64)
 	over := s.Book.VoidingUnless(history.Every, string(f.Kind), func(owner string, returned int64) bool {
+		switch {
+		case twice.Load():
+			return false
+		case set.spared(owner, returned, from), returned >= left.Load() && !javas(owner):
+			return true
+		}
 		// What that one granted meanwhile it has, whoever has acknowledged it.
-		return !twice.Load() && (set.spared(owner, returned, from) || returned >= from && set.witness.OnlyAt(owner, int(stays.Load())))
+		return returned >= from && set.witness.OnlyAt(owner, int(stays.Load()))
 	})
 	former, epoch := set.watched.Master(), set.watched.Epoch()
 	next := set.failWatched(f)
@@ -214,6 +223,9 @@ func (s *Stage) playFailover(f schedule.Fault) {
 			set.watched.AwaitSettled()
 		} else {
 			stays.Store(int32(slices.Index(set.nodes, now)))
+			left.Store(machineclock.Now() + time.Second.Nanoseconds()) // what was called before is answered by then
+			// Redisson may use the former master for as long as that takes itself for one.
+			within(patience, func() bool { return len(set.masters()) == 1 })
 		}
 		over()
 		set.watched.AwaitSettled()
@@ -222,7 +234,10 @@ func (s *Stage) playFailover(f schedule.Fault) {
 	})
 }
 
-// heard is how long after a failover somebody may still use the former master.
+// javas tells an owner as the book has those of Java: by the names of threads.
+func javas(owner string) bool { return strings.Contains(owner, ":t") }
+
+// heard is how long after a failover a Go client may still use the former master.
 const heard = 3 * time.Second
 
 // failWatched returns when most Sentinels name another master, and which. Behind a pause there may be either.
