@@ -4,7 +4,7 @@ package main
 var telling = []defect{
 	{
 		what: "a server that can't be reached is called its refusal", guards: "kinds of errors",
-		edits: edits{{In: "Unavailable", If: "!ok", Put: "false"}},
+		edits: edits{{In: "Unavailable", Stmt: "return true", Put: "return false"}},
 		by:    tests{"TestErrorOfEveryCallIsOfAKind"},
 	},
 	{
