@@ -41,8 +41,8 @@ type Client struct {
 //
 // It blocks
 // until the server has answered once, ctx ends, or the command timeout has
-// passed, and returns the server's refusal (a wrong password, a database that
-// is not there) as it was given. A server that is a replica is asked again
+// passed, which is ErrUnavailable, and returns the server's refusal (a wrong
+// password, a database that is not there) as ErrRefused. A server that is a replica is asked again
 // until then: after a failover an address may lead to one for a while. Later
 // on too a connection is given up, and another one made, when its server says
 // that it is read-only, or when the host's name does not lead to it any more;
@@ -90,7 +90,7 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 		if errors.Is(err, redisconn.ErrTopology) {
 			err = fmt.Errorf("%w: %w", ErrInvalidOption, err)
 		}
-		return nil, fmt.Errorf("rlock: open: %w", err)
+		return nil, fmt.Errorf("rlock: open: %w", ofKind(err))
 	}
 	c.s.Started()
 	return c, nil

@@ -1,6 +1,7 @@
 package rlock
 
 import (
+	"context"
 	"errors"
 
 	"github.com/rlock-go/redisson/internal/lockstate"
@@ -43,7 +44,41 @@ var (
 
 	// ErrInvalidName: a lock name that can't be used. Nothing was sent.
 	ErrInvalidName = errors.New("invalid lock name")
+
+	// ErrUnavailable: no server ran the command in time. None could be reached,
+	// or none would run it: it was loading, a replica, or busy, or the slot was
+	// being moved. Nothing was changed. The text says which and ends with what
+	// the server said, a redis.Error if there is one. A later call may succeed.
+	ErrUnavailable = lockstate.ErrUnavailable
+
+	// ErrRefused: the server answered with an error that a later call is likely
+	// to meet too, such as a missing permission, no memory or a key of another
+	// type, or with what is no answer to the command. The server's error is a
+	// redis.Error.
+	ErrRefused = lockstate.ErrRefused
+
+	// ErrUnreplicated: with WithReplicaSync, the command ran, and no replica is
+	// known to have it: a failover may take it back. An acquire was given back
+	// each time that this was so. An Unlock has released the lock. An Extend
+	// counts for as long as the shorter lease lasts.
+	ErrUnreplicated = lockstate.ErrUnreplicated
 )
 
+// kinds are all of these, and what a context ends with: each error is of one.
+var kinds = []error{
+	ErrLocked, ErrNotLocked, ErrNotHeld, ErrReleased, ErrLeaseLost, ErrUncertain, ErrClosed, ErrInvalidOption, ErrInvalidName,
+	ErrUnavailable, ErrRefused, ErrUnreplicated, context.Canceled, context.DeadlineExceeded,
+}
+
 // wrap names what was being done and to which lock.
-func wrap(doing, name string, err error) error { return lockstate.Named(doing, name, err) }
+func wrap(doing, name string, err error) error { return lockstate.Named(doing, name, ofKind(err)) }
+
+// ofKind sees that err is of one of the kinds.
+func ofKind(err error) error {
+	for _, kind := range kinds {
+		if errors.Is(err, kind) {
+			return err
+		}
+	}
+	return lockstate.OfKind(err)
+}

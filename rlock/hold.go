@@ -84,10 +84,11 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 // earlier Unlock was first, nothing was touched. ErrUncertain: no answer came
 // in time; the unlock may have run, and goes on in the background while the
 // lease lasts, unless Owner was called meanwhile. ErrClosed: the client is
-// closed, the key is left to expire. An error that begins with "released, but"
-// says that the lock is free, and that replicas or waiters may not know. Any
-// other error is the server's, or says why the unlock could not be sent so
-// far; the key is left to expire, or released later.
+// closed, the key is left to expire. ErrUnreplicated: the lock is free, and
+// replicas may not know. ErrUnavailable: no server ran the unlock so far; the
+// key is left to expire, or released later. ErrRefused: the server's error; if
+// the text begins with "released, but", the lock is free, and waiters may not
+// know.
 func (h *Hold) Unlock(ctx context.Context) error {
 	if err := h.h.Unlock(ctx); err != nil {
 		return wrap("release", h.Name(), err)
@@ -102,7 +103,8 @@ func (h *Hold) Unlock(ctx context.Context) error {
 // It blocks until the server answers, ctx ends or a command timeout has
 // passed. Once sent it is not taken back: if ctx ends first the error is
 // ErrUncertain and ctx's. What was refused or could not be sent changes
-// nothing, not even what is trusted; the error says why, or is ctx's.
+// nothing, not even what is trusted; the error is ErrUnavailable, ErrRefused
+// or ctx's. ErrUnreplicated: it counts for as long as the shorter lease lasts.
 // ErrReleased: the hold was released before.
 // ErrClosed: the client is closed. An error that is both ErrLeaseLost and
 // ErrNotHeld: the key is not this owner's any more and the hold is over.

@@ -58,12 +58,14 @@ func (l *Lock) usable() error {
 // answered nothing for a command timeout; what the attempt may have taken is
 // given back in the background. Who had nothing sent meanwhile, because the
 // connection could not be had, or because an earlier caller's attempt or an
-// earlier command of its owner was still open, gets an error that says so
-// instead. ErrLeaseLost: the answer came when the lease
+// earlier command of its owner was still open, gets ErrUnavailable, which says
+// so, instead. ErrLeaseLost: the answer came when the lease
 // was over; it is given back, and Do's fn did not run. ErrInvalidOption,
-// ErrInvalidName: nothing was sent. Any other error is the server's, or says
-// why it can't be reached. A wait that was once told that the lock is taken
-// outlives restarts of the server.
+// ErrInvalidName: nothing was sent. ErrUnavailable: no server ran the attempt
+// for a command timeout; the text says why. ErrRefused: the server's error.
+// ErrUnreplicated: replicas were asked, and for a command timeout none
+// acknowledged what was granted. A wait that was once told that the lock is
+// taken outlives restarts of the server.
 func (l *Lock) Lock(ctx context.Context, opts ...AcquireOption) (*Hold, error) {
 	return l.acquire(ctx, false, -1, opts)
 }
@@ -80,7 +82,7 @@ func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error
 // elapsed and the last answer was that another owner holds the lock; if the
 // last attempt was not answered the text says so. A server that never
 // answered is not ErrLocked: if an attempt was sent the error is ErrUncertain,
-// else it says what the attempt waited for. Its other errors are Lock's.
+// else ErrUnavailable, which says what the attempt waited for. Its other errors are Lock's.
 // With wait ≤ 0 it is TryLock. Redisson's tryLock(waitTime, unit).
 func (l *Lock) TryLockFor(ctx context.Context, wait time.Duration, opts ...AcquireOption) (*Hold, error) {
 	if wait <= 0 {
@@ -138,9 +140,9 @@ func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, 
 // Owner, one with a Hold in this client, whose Unlock keeps the books, or a
 // number of this client's that it never handed out.
 // ErrUncertain: no answer came in time, or an earlier unlock of this owner may
-// still run, see Hold.Unlock. ErrClosed: the client is closed. Any
-// other error is the server's, or says why nothing was sent: the owner's earlier
-// command is still open, or the server can't be reached.
+// still run, see Hold.Unlock. ErrClosed: the client is closed. ErrUnavailable:
+// nothing was sent, since the owner's earlier command is still open, or no
+// server can be reached. ErrRefused and ErrUnreplicated are Hold.Unlock's.
 func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	if err := l.usable(); err != nil {
 		return err
@@ -165,7 +167,7 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 //
 // ctx ends the wait only before the holds are ended; from then on the command
 // must be sent, and it blocks until the server answers or a command timeout has
-// passed. A key that holds something else than a hash is an error and left
+// passed. A key that holds something else than a hash is ErrRefused and left
 // alone. ErrUncertain: it was sent and not answered, and is not sent again,
 // since it could hit the next holder. ErrClosed: the client is closed. Holds
 // that were ended stay so if the command could not be sent after all; the key

@@ -25,7 +25,8 @@ func (l *Lock) ask(ctx context.Context, q kind.Question, o lockstate.Owner) (kin
 }
 
 // IsLocked tells whether anybody holds the lock, Java included. It blocks
-// until the server answers, ctx ends or a command timeout has passed.
+// until the server answers, ctx ends or a command timeout has passed. Errors of
+// reads: ctx's, ErrUnavailable, ErrRefused and ErrClosed.
 // Redisson's isLocked.
 func (l *Lock) IsLocked(ctx context.Context) (bool, error) {
 	answer, err := l.ask(ctx, kind.Locked, lockstate.Owner{})

@@ -20,6 +20,7 @@ const (
 	notHeld      = "ErrNotHeld"
 	lostNotHeld  = "ErrLeaseLost and ErrNotHeld"
 	ctxEnded     = "ctx's error"
+	unreplicated = "ErrUnreplicated"
 	undocumented = ""
 )
 
@@ -44,6 +45,11 @@ func kindOf(err error) string {
 		return "ErrReleased"
 	case errors.Is(err, rlock.ErrClosed):
 		return "ErrClosed"
+	case errors.Is(err, rlock.ErrUnreplicated):
+		return unreplicated
+	}
+	if !errors.Is(err, rlock.ErrUnavailable) && !errors.Is(err, rlock.ErrRefused) {
+		return undocumented
 	}
 	if re, is := errors.AsType[redis.Error](err); is {
 		code, _, _ := strings.Cut(string(re), " ")

@@ -29,6 +29,8 @@ type scenario struct {
 	timeout time.Duration     // of one command; 0 is the usual 200 ms
 	bound   time.Duration     // how long a key may be nobody's; 0 is usualBound
 
+	topology string // sentinel or cluster: what the clients find the server by; empty: its URL
+
 	moves    bool // the server has a replica to be moved to; needs alone
 	named    bool // the faulted clients reach their server by a name, and not by an address
 	loses    bool // the server loses its data, and with it what was promised

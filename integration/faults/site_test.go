@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,13 +10,15 @@ import (
 	"github.com/rlock-go/redisson/integration/internal/commandstats"
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/internal/redistest"
 )
 
 // site is a server with its auditor.
 type site struct {
 	row     *row
 	server  *redisserver.LocalServer // the master
-	replica *redisserver.LocalServer // of a row that moves: it has what the master has
+	replica *redisserver.LocalServer // of a row that moves, or behind a Sentinel: it has what the master has
+	watcher *redistest.Server        // the Sentinel, if there is one
 	auditor *auditor
 	grants  int // how often an acquire was granted; guarded by row.mu, as the next
 	expired int // how many of those were left to expire
@@ -26,8 +29,9 @@ func newSite(t *testing.T, w *row) *site {
 	if w.user != nil {
 		s.server = redisserver.ACL(t, *w.user)
 	} else {
-		s.server = redisserver.Local(t, w.args...)
+		s.server = redisserver.Local(t, slices.Concat(w.args, serverArgs(w.topology))...)
 	}
+	s.form(t)
 	if w.moves {
 		s.replica = redisserver.Replica(t, s.server)
 		for _, server := range []*redisserver.LocalServer{s.server, s.replica} {
@@ -70,11 +74,19 @@ func (s *site) finish(t *testing.T) {
 		v, _ := redis.Strings(testbed.Do(t, c, cmd, args...), nil)
 		return v
 	}
-	if !testbed.Within(soon, func() bool { return len(testbed.Clients(t, c)) == 0 }) {
-		s.row.violates("connections are left:\n%s", strings.Join(testbed.Clients(t, c), "\n"))
+	clients := func() []string { return without(testbed.Clients(t, c), " name=sentinel-") }
+	if !testbed.Within(soon, func() bool { return len(clients()) == 0 }) {
+		s.row.violates("connections are left:\n%s", strings.Join(clients(), "\n"))
 	}
-	if !testbed.Within(soon, func() bool { return len(list("PUBSUB", "CHANNELS")) == 0 }) {
-		s.row.violates("channels are left: %v", list("PUBSUB", "CHANNELS"))
+	channels := func() []string {
+		all := list("PUBSUB", "CHANNELS")
+		if s.row.topology == cluster {
+			all = append(all, list("PUBSUB", "SHARDCHANNELS")...)
+		}
+		return without(all, "__sentinel__")
+	}
+	if !testbed.Within(soon, func() bool { return len(channels()) == 0 }) {
+		s.row.violates("channels are left: %v", channels())
 	}
 	// Whatever was counted up was counted down again, once, unless it was left to expire.
 	if changes := s.hincrbys(t); !s.row.inexact && !s.row.loses && changes != 2*s.grants-s.expired {

@@ -35,6 +35,7 @@ type Witness struct {
 	renewed map[string][]time.Time
 	said    map[string][]string // by owner: what passed
 	asked   map[string]int      // by owner: the fewest replicas that a WAIT asked
+	granted map[string][]int    // by owner: the gates of its acquires
 }
 
 // line is one connection.
@@ -42,7 +43,7 @@ type line struct{ gate, conn int }
 
 // NewWitness has seen nothing.
 func NewWitness() *Witness {
-	return &Witness{conns: map[line]*[]string{}, proofs: map[string]Proof{}, known: map[string]time.Time{}, renewed: map[string][]time.Time{}, said: map[string][]string{}, asked: map[string]int{}}
+	return &Witness{conns: map[line]*[]string{}, proofs: map[string]Proof{}, known: map[string]time.Time{}, renewed: map[string][]time.Time{}, said: map[string][]string{}, asked: map[string]int{}, granted: map[string][]int{}}
 }
 
 var (
@@ -59,6 +60,9 @@ func (w *Witness) See(gate int, e faultproxy.Exchange) {
 	switch {
 	case acquires(e.Cmd) && e.Reply == nil:
 		w.note(e.Cmd[5], at, e, "acquired "+e.Cmd[3])
+		if !slices.Contains(w.granted[e.Cmd[5]], gate) {
+			w.granted[e.Cmd[5]] = append(w.granted[e.Cmd[5]], gate)
+		}
 		w.open(at, e.Cmd[5])
 	case renewals(e.Cmd):
 		owners, mine := renewees(e.Cmd, e.Reply)
@@ -152,6 +156,14 @@ func (w *Witness) Asked(owner string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.asked[owner]
+}
+
+// OnlyAt tells whether the owner was granted locks at one gate, and at no other.
+func (w *Witness) OnlyAt(owner string, gate int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := w.granted[owner]
+	return len(at) == 1 && at[0] == gate
 }
 
 // Gaps are the times between the renewals of an owner, beginning at an instant.

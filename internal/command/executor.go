@@ -181,14 +181,17 @@ const (
 	Asked     = pipeline.Asked     // the handler will be told
 )
 
-// Trouble tells why nothing can be sent for slot; nil if there is a connection,
-// or if none was asked for.
+// Trouble tells why nothing can be sent for slot, as the error of a command that
+// was not; nil if there is a connection, or if none was asked for.
 func (x *Executor) Trouble(slot uint16) error {
 	n, err := x.top.Node(slot)
-	if err != nil {
-		return err
+	if err == nil {
+		err = n.Pipe.Err()
 	}
-	return n.Pipe.Err()
+	if err == nil {
+		return nil
+	}
+	return Unsent(err)
 }
 
 // completion is a request as what a pipeline tells of its end.
@@ -239,6 +242,7 @@ func (r *Request) settle() {
 	if r.First == 0 && mayHaveRun(r.Wire.Err) {
 		r.First = r.Wire.Sent
 	}
+	r.Wire.Err = r.unsettled(r.Wire.Err)
 	r.failed = r.Wire.Err
 	switch fate := fateOf(r.Wire.Err); {
 	case fate == Lost && r.Resend != Read:

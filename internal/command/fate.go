@@ -47,6 +47,20 @@ func IsClosed(err error) bool { return fateOf(err) == Closed }
 // Unsent is the error of a command that was not sent because of cause.
 func Unsent(cause error) error { return &pipeline.NotSentError{Cause: cause} }
 
+// Unavailable tells the error of a command that no server took: none could be
+// reached, or none runs it for now. A later one may be taken. Of a read, which
+// changes nothing, it is also that nobody answered.
+func Unavailable(err error) bool {
+	said, ok := refusal.Of(err)
+	if !ok {
+		return true
+	}
+	if _, unsent := errors.AsType[*pipeline.NotSentError](err); unsent {
+		return !said.OfConnection()
+	}
+	return said.Transient() || said.Redirects()
+}
+
 // NoReply is the error of a command whose reply took longer than its caller
 // waits.
 func NoReply(format string, args ...any) error {

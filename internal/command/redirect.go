@@ -141,3 +141,25 @@ func (x *Executor) park(r *Request, to topology.Redirection) {
 		}
 	})
 }
+
+// unsettled is err as the end of a send: where the topology could not place r in
+// the time that one command may take, the server's last words are a detail of that.
+func (r *Request) unsettled(err error) error {
+	said, _ := refusal.Of(err)
+	if !r.misplaced || r.Several || fateOf(err) != Refused || !said.Elsewhere() && !said.Unsettled() {
+		return err
+	}
+	return &unsettledError{err}
+}
+
+// unsettledError is a server's answer to where a command was sent that had not
+// settled in time.
+type unsettledError struct{ said error }
+
+// Error says what had not settled, and has the server's words.
+func (e *unsettledError) Error() string {
+	return "the servers did not settle in time which of them serves its slot: " + e.said.Error()
+}
+
+// Unwrap gives the server's answer.
+func (e *unsettledError) Unwrap() error { return e.said }

@@ -3,6 +3,9 @@ package lockstate
 import (
 	"errors"
 	"fmt"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/command"
 )
 
 // The errors that package rlock exports under the same names. Its comments say
@@ -28,14 +31,38 @@ var (
 
 	// ErrInvalidOption: a call that the state it meets does not allow.
 	ErrInvalidOption = errors.New("invalid option")
-)
 
-// errUnreplicated is why a grant was given back that no replica acknowledged.
-var errUnreplicated = errors.New("no replica acknowledged it")
+	// ErrUnavailable: no server ran the command in time.
+	ErrUnavailable = errors.New("no server ran it in time")
+
+	// ErrRefused: the server answered with an error, or with what is no answer.
+	ErrRefused = errors.New("refused by the server")
+
+	// ErrUnreplicated: it ran, and no replica is known to have it.
+	ErrUnreplicated = errors.New("no replica acknowledged it")
+)
 
 // errReplicasNotKnown is why nobody can tell whether a replica has an unlock
 // that ran.
-var errReplicasNotKnown = errors.New("released, but whether a replica has it is not known")
+var errReplicasNotKnown error = ofKind{errors.New("released, but whether a replica has it is not known"), ErrUnreplicated}
+
+// ofKind is an error of a kind that its text does not name.
+type ofKind struct {
+	error
+	kind error
+}
+
+func (e ofKind) Is(target error) bool { return target == e.kind }
+func (e ofKind) Unwrap() error        { return e.error }
+
+// OfKind gives err, how a command ended, one of the kinds that callers can ask
+// for. It is for an error that has none yet.
+func OfKind(err error) error {
+	if _, shape := errors.AsType[*codec.ShapeError](err); !shape && command.Unavailable(err) {
+		return ofKind{err, ErrUnavailable}
+	}
+	return ofKind{err, ErrRefused}
+}
 
 // Named is an error of a call that names what was being done and to which lock.
 func Named(doing, name string, err error) error {

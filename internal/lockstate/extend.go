@@ -156,10 +156,10 @@ func (e *extension) giveUp(ended error) error {
 	}
 	if ended == nil {
 		if ended = e.failed; ended == nil {
-			ended = fmt.Errorf("not sent within %v", c.o.Timeout)
+			ended = ofKind{fmt.Errorf("not sent within %v", c.o.Timeout), ErrUnavailable}
 		}
 		if why := c.exec.Trouble(e.h.l.slot); why != nil {
-			ended = command.Unsent(why)
+			ended = why
 		}
 	}
 	e.abandoned = true
@@ -260,7 +260,7 @@ func (e *extension) answered(r *command.Request) {
 	case r.Unreplicated:
 		// The next master may know of the former lease only.
 		e.mayHaveRun(r)
-		e.finish(fmt.Errorf("extended, but %w; what is relied on is the shorter lease", errUnreplicated))
+		e.finish(fmt.Errorf("extended, but %w; what is relied on is the shorter lease", ErrUnreplicated))
 	default:
 		h.until = later(r.Wire.Sent, e.d)
 		h.end = watchdog.Trust(r.Wire.Sent, e.d)

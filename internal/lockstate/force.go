@@ -23,7 +23,7 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if found != l.traits.KeyType && found != "none" {
-		return false, fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", found)
+		return false, ofKind{fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", found), ErrRefused}
 	}
 	f, ended, err := l.startForce()
 	if err != nil {

@@ -28,7 +28,7 @@ func (a *attempt) granted(r *command.Request) {
 		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, st.least(r.Wire.Sent, a.lease)))
 	case r.Unreplicated:
 		n.s.c.log.unreplicated(st, r)
-		a.giveBackFirst(h, func() { a.retryLater(errUnreplicated) })
+		a.giveBackFirst(h, func() { a.retryLater(ErrUnreplicated) })
 		return
 	case a.forces != n.forces:
 		// A ForceUnlock was queued behind it: the grant is gone again.

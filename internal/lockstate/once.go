@@ -80,7 +80,7 @@ func (r *release) askReplicas(q *command.Request) {
 		case err != nil:
 			r.finish(errReplicasNotKnown)
 		case acked == 0:
-			r.finish(fmt.Errorf("released, but %w", errUnreplicated))
+			r.finish(fmt.Errorf("released, but %w", ErrUnreplicated))
 		default:
 			r.finish(nil)
 		}

@@ -71,7 +71,7 @@ func (c *State) Query(ctx context.Context, slot uint16, name string, args ...any
 	select {
 	case <-timer.C:
 		if why := c.exec.Trouble(slot); why != nil {
-			return nil, command.Unsent(why)
+			return nil, why
 		}
 		return nil, command.NoReply("no reply within %v", c.o.Timeout)
 	case a := <-done:

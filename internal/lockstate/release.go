@@ -288,7 +288,7 @@ func (r *release) answered(q *command.Request, result kind.Release) {
 			r.send()
 			return
 		}
-		err = fmt.Errorf("released, but %w", errUnreplicated)
+		err = fmt.Errorf("released, but %w", ErrUnreplicated)
 	}
 	if !q.MayArrive && r.want.Latch != nil {
 		n.s.c.exec.Discard(r.l.slot, r.want.Latch)

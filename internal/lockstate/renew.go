@@ -176,7 +176,7 @@ func (r *renewal) Done(q *command.Request) {
 		if mine[i] && unreplicated {
 			// It is tried again while trust lasts. A client that is cut off together
 			// with its master would else trust what the next master has dropped.
-			r.answer(sub.i, watchdog.Answer{Result: watchdog.Failed, Err: errUnreplicated})
+			r.answer(sub.i, watchdog.Answer{Result: watchdog.Failed, Err: ErrUnreplicated})
 			continue
 		}
 		if len(sub.more) > 0 || sub.renewed {

@@ -199,7 +199,7 @@ func (w *Waiter) unreachable(err error) error {
 // connection since.
 func (w *Waiter) sinceLost(err error) error {
 	if why := w.n.s.c.exec.Trouble(w.n.l.slot); why != nil && command.IsLost(err) {
-		return fmt.Errorf("%w; since then: %w", err, why)
+		return fmt.Errorf("%w; since then: %w", err, errors.Unwrap(why))
 	}
 	return err
 }

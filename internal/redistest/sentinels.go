@@ -3,6 +3,7 @@ package redistest
 import (
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -209,6 +210,21 @@ func (s *SentinelSet) Master() *Server {
 		}
 	}
 	return nil
+}
+
+// Epoch is that of the newest configuration that any Sentinel which runs has: each failover makes one.
+func (s *SentinelSet) Epoch() (newest int) {
+	for _, sentinel := range s.Sentinels {
+		if sentinel.Pid() == 0 {
+			continue
+		}
+		if m, err := s.master(sentinel); err == nil {
+			if n, err := strconv.Atoi(m["config-epoch"]); err == nil {
+				newest = max(newest, n)
+			}
+		}
+	}
+	return newest
 }
 
 // Failover has a Sentinel move the master to one of the replicas, while all

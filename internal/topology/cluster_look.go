@@ -128,7 +128,7 @@ func (t *Cluster) refresh(ctx context.Context) bool {
 				return t.learn(a)
 			}
 			if !redisconn.Permanent(failed) {
-				failed = fmt.Errorf("%s: %w", a.from, a.err)
+				failed = redisconn.OwnDeadline(fmt.Errorf("%s: %w", a.from, a.err))
 			}
 			if open > 0 {
 				continue

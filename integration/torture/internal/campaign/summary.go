@@ -30,6 +30,9 @@ func (r *Result) Summary() string {
 		share = 100 * float64(r.Voided) / float64(r.Windows)
 	}
 	fmt.Fprintf(&b, "\nwindows: %d, of which %d (%.2f %%) set aside\n", r.Windows, r.Voided, share)
+	for _, why := range slices.SortedFunc(maps.Keys(r.Why), func(x, y string) int { return cmp.Or(r.Why[y]-r.Why[x], cmp.Compare(x, y)) }) {
+		fmt.Fprintf(&b, "  %d by %s\n", r.Why[why], why)
+	}
 	wakeUps(&b, "calm", r.Calm)
 	wakeUps(&b, "near faults", r.Troubled)
 	fmt.Fprintf(&b, "violations: %d, other failures: %d\n", len(r.Violations)+r.Suppressed, len(r.Failures))

@@ -26,6 +26,7 @@ type Checker struct {
 // Verdict is what a history came to.
 type Verdict struct {
 	Windows, Voided int
+	Why             map[string]int // those that are void, by what made them so
 	Violations      []string
 	Suppressed      int // violations beyond those that are spelled out
 	// Calm and Troubled are times from a lock's release to the entry of one who waited, by the side that entered.
@@ -38,6 +39,7 @@ const maxSpelled = 50
 // New makes a checker. seen is called for each window once, for whoever draws them.
 func New(b Bounds, seen func(Window)) *Checker {
 	return &Checker{
+		verdict: Verdict{Why: map[string]int{}},
 		voiding: voiding{tainted: map[owning]int64{}},
 		late:    newLateness(b),
 		told:    map[[2]string]bool{},
@@ -99,6 +101,7 @@ func (c *Checker) first(a *history.Acquisition, w Window) {
 	c.verdict.Windows++
 	if w.Void != "" {
 		c.verdict.Voided++
+		c.verdict.Why[w.Void]++
 	}
 	c.seen(w)
 	c.late.add(a)

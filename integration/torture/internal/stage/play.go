@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -196,5 +197,8 @@ func (s *Stage) force(lock int) error {
 	}
 	defer c.Close()
 	_, err = c.NewLock(LockName(lock)).ForceUnlock(ctx)
+	if s.set != nil && (errors.Is(err, rlock.ErrUncertain) || errors.Is(err, rlock.ErrUnavailable)) {
+		return nil // here it has no way past the faults of the network
+	}
 	return err
 }

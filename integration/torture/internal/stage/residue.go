@@ -18,8 +18,9 @@ const (
 	unsubscribed = 3 * time.Second
 	// latches last for seconds by either side's settings.
 	longestLatch = 20 * time.Second
-	// A client has one connection for commands and one for subscriptions.
-	goConnections = 2
+	// A client has one connection for commands and one for subscriptions, and to a server with replicas a second for
+	// commands.
+	goConnections, goConnectionsOfSet = 2, 3
 )
 
 // Quiet lets all workers come to their end; clients stay open.

@@ -21,7 +21,7 @@ func (s *Stage) residueOfSet() {
 		s.Logf("note: Redisson keeps what nobody holds: %v", java)
 	}
 	s.eventually(unsubscribed, "channels are left", s.channelsOfSet)
-	s.eventually(5*time.Second, "connections are left", func() error { return s.connectionsOfSet(goConnections * len(s.gos)) })
+	s.eventually(5*time.Second, "connections are left", func() error { return s.connectionsOfSet(goConnectionsOfSet * len(s.gos)) })
 	s.closeClients()
 	s.eventually(lease, "locks are left after the end", func() error { return errors.Join(s.leftInSet()) })
 	s.eventually(5*time.Second, "connections are left after the end", func() error { return s.connectionsOfSet(0) })

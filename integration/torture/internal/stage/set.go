@@ -2,7 +2,9 @@ package stage
 
 import (
 	"fmt"
+	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -131,12 +133,30 @@ func (s *set) onMasters(command string, args ...any) error {
 	return nil
 }
 
+// killSubscriptions ends those of all clients of the masters, but not the Sentinels': one that has just connected does not
+// connect again for a second, and takes the master for dead by then.
+func (s *set) killSubscriptions() error {
+	for _, n := range s.masters() {
+		list, err := redis.String(do(n, "CLIENT", "LIST", "TYPE", "pubsub"))
+		for line := range strings.Lines(list) {
+			id, _, _ := strings.Cut(strings.TrimPrefix(line, "id="), " ")
+			if err == nil && !strings.Contains(line, " name=sentinel-") {
+				_, err = do(n, "CLIENT", "KILL", "ID", id)
+			}
+		}
+		if err != nil && !strings.Contains(err.Error(), "No such client") {
+			return fmt.Errorf("%s: kill subscriptions: %w", n.Addr(), err)
+		}
+	}
+	return nil
+}
+
 // playSet carries a fault of the servers out.
 func (s *Stage) playSet(f schedule.Fault) error {
 	set := s.set
 	switch f.Kind {
 	case schedule.KillSubscriptions:
-		return set.onMasters("CLIENT", "KILL", "TYPE", "pubsub")
+		return set.killSubscriptions()
 	case schedule.FlushScripts:
 		return set.onMasters("SCRIPT", "FLUSH")
 	case schedule.PauseClients:
@@ -152,40 +172,72 @@ func (s *Stage) playSet(f schedule.Fault) error {
 	case schedule.MoveSlot:
 		set.moveSlot(f)
 	case schedule.Failover, schedule.KillMaster, schedule.StopServer:
-		if !set.busy.TryLock() {
-			s.Logf("note: %v: the last failover is not over", f)
-			return nil
-		}
-		var twice atomic.Bool
-		from := machineclock.Now()
-		over := s.Book.VoidingUnless(history.Every, string(f.Kind), func(owner string, returned int64) bool {
-			return !twice.Load() && set.spared(owner, returned, from)
-		})
-		if set.cluster != nil {
-			set.failCluster(f)
-			over()
-			set.busy.Unlock()
-			return nil
-		}
-		next := set.failWatched(f)
-		set.settling.Go(func() {
-			// All clients have heard of it by then.
-			time.Sleep(heard)
-			// On a busy machine Sentinels may fail over once more, to the server that came back empty.
-			if now := set.watched.Master(); next != nil && now != nil && now != next {
-				s.Logf("note: %v: the Sentinels moved the master more than once", f)
-				twice.Store(true)
-				set.watched.AwaitSettled()
-			}
-			over()
-			set.watched.AwaitSettled()
-			set.busy.Unlock()
-		})
+		s.playFailover(f)
 	}
 	return nil
 }
 
-// heard is how long after a failover somebody may still use the former master.
+// playFailover has a master replaced, or stand still, once the last such fault is over.
+func (s *Stage) playFailover(f schedule.Fault) {
+	set := s.set
+	if !set.busy.TryLock() {
+		s.Logf("note: %v: the last failover is not over", f)
+		return
+	}
+	from := machineclock.Now()
+	if set.cluster != nil {
+		over := s.Book.VoidingUnless(history.Every, string(f.Kind), func(owner string, returned int64) bool {
+			return set.spared(owner, returned, from)
+		})
+		set.failCluster(f)
+		over()
+		set.busy.Unlock()
+		return
+	}
+	var twice atomic.Bool
+	var stays atomic.Int32 // the gate of the master that stays
+	stays.Store(-1)
+	var left atomic.Int64 // since when no Go client uses another
+	left.Store(math.MaxInt64)
+	over := s.Book.VoidingUnless(history.Every, string(f.Kind), func(owner string, returned int64) bool {
+		switch {
+		case twice.Load():
+			return false
+		case set.spared(owner, returned, from), returned >= left.Load() && !javas(owner):
+			return true
+		}
+		// What that one granted meanwhile it has, whoever has acknowledged it.
+		return returned >= from && set.witness.OnlyAt(owner, int(stays.Load()))
+	})
+	former, epoch := set.watched.Master(), set.watched.Epoch()
+	next := set.failWatched(f)
+	set.settling.Go(func() {
+		// All clients have heard of it by then.
+		time.Sleep(heard)
+		now := set.watched.Master()
+		// On a busy machine Sentinels may fail over once more, to the server that came back empty. Behind a pause one that
+		// was left may be the master again.
+		if again := now == former && set.watched.Epoch() != epoch; now == nil || again || next != nil && now != next {
+			s.Logf("note: %v: the Sentinels moved the master more than once", f)
+			twice.Store(true)
+			set.watched.AwaitSettled()
+		} else {
+			stays.Store(int32(slices.Index(set.nodes, now)))
+			left.Store(machineclock.Now() + time.Second.Nanoseconds()) // what was called before is answered by then
+			// Redisson may use the former master for as long as that takes itself for one.
+			within(patience, func() bool { return len(set.masters()) == 1 })
+		}
+		over()
+		set.watched.AwaitSettled()
+		s.Logf("note: %v: all servers agree %v after it began", f, time.Duration(machineclock.Now()-from).Round(time.Millisecond))
+		set.busy.Unlock()
+	})
+}
+
+// javas tells an owner as the book has those of Java: by the names of threads.
+func javas(owner string) bool { return strings.Contains(owner, ":t") }
+
+// heard is how long after a failover a Go client may still use the former master.
 const heard = 3 * time.Second
 
 // failWatched returns when most Sentinels name another master, and which. Behind a pause there may be either.

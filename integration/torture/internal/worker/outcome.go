@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"slices"
 	"strings"
 
@@ -25,7 +23,7 @@ type call struct {
 	errs []kind
 	// unsent: it may say why it could not be sent. unanswered: it may say why no answer came.
 	unsent, unanswered bool
-	half               bool // it may have ended, and replicas not know
+	half               bool // it may have run, and replicas not know
 }
 
 type kind struct {
@@ -45,15 +43,15 @@ var (
 )
 
 func lockCall(ctx context.Context) call {
-	return call{"Lock", "acquire", ctx, []kind{uncertain, leaseLost}, true, true, false}
+	return call{"Lock", "acquire", ctx, []kind{uncertain, leaseLost}, true, true, true}
 }
 
 func tryLockCall(ctx context.Context) call {
-	return call{"TryLock", "acquire", ctx, []kind{uncertain, locked, leaseLost}, true, true, false}
+	return call{"TryLock", "acquire", ctx, []kind{uncertain, locked, leaseLost}, true, true, true}
 }
 
 func tryLockForCall(ctx context.Context) call {
-	return call{"TryLockFor", "acquire", ctx, []kind{uncertain, locked, leaseLost}, true, true, false}
+	return call{"TryLockFor", "acquire", ctx, []kind{uncertain, locked, leaseLost}, true, true, true}
 }
 
 func unlockCall() call {
@@ -61,7 +59,7 @@ func unlockCall() call {
 }
 
 func extendCall(ctx context.Context) call {
-	return call{"Extend", "extend", ctx, []kind{lostHold, uncertain}, true, false, false}
+	return call{"Extend", "extend", ctx, []kind{lostHold, uncertain}, true, false, true}
 }
 
 func askCall(ctx context.Context) call {
@@ -111,25 +109,25 @@ func (c call) named(err error) (name string, known bool) {
 			return e.Error(), false
 		}
 	}
-	// Documented where replicas are asked: the lock is free on a master that may be left.
-	if c.half && strings.Contains(err.Error(), ": released, but ") && strings.Contains(err.Error(), "replica") {
-		return "released, replicas may not know", true
+	switch {
+	case errors.Is(err, rlock.ErrUnreplicated):
+		return "replicas may not know", c.half
+	case errors.Is(err, rlock.ErrRefused):
+		return "refused", false // nothing here is
+	case !errors.Is(err, rlock.ErrUnavailable):
+		return "a kind without a name", false
 	}
 	if e, ok := errors.AsType[redis.Error](err); ok {
 		code, _, _ := strings.Cut(string(e), " ")
-		return "server: " + code, slices.Contains(passing, code)
+		return "unavailable: " + code, slices.Contains(passing, code)
 	}
-	if _, ok := errors.AsType[*pipeline.LostError](err); ok {
+	if _, lost := errors.AsType[*pipeline.LostError](err); lost && !isUnsent(err) {
 		return "unanswered", c.unanswered
 	}
-	if _, ok := errors.AsType[*pipeline.NotSentError](err); ok {
-		return "unreachable", c.unsent
-	}
-	if c.unsent && strings.Contains(err.Error(), ": not sent within ") {
-		return "unreachable", true
-	}
-	if _, ok := errors.AsType[net.Error](err); ok || errors.Is(err, io.EOF) {
-		return "unreachable", c.unsent && c.unanswered
-	}
-	return "a kind without a name", false
+	return "unreachable", c.unsent
+}
+
+func isUnsent(err error) bool {
+	_, unsent := errors.AsType[*pipeline.NotSentError](err)
+	return unsent
 }

@@ -1,0 +1,134 @@
+package faults
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+const (
+	sentinel = "sentinel"
+	cluster  = "cluster"
+)
+
+var topologies = flag.String("topology", sentinel+","+cluster, "what TestFaultsByTopology plays")
+
+// byTopology are rows of lost, late and cut commands. The faults are made where they are made for one server: a lane's
+// clients dial its proxy where the set names the master.
+func byTopology(topology string) []scenario {
+	rows := slices.Concat(acquireFaults, unlockFaults, connectionFaults)
+	for i := range rows {
+		rows[i].topology = topology
+		if rows[i].times == 1000 {
+			rows[i].times = 400
+		}
+	}
+	return rows
+}
+
+// TestFaultsByTopology plays rows on a master with a replica and a Sentinel, where each change waits for the replica and
+// releases have a connection of their own, and on a cluster of one server.
+func TestFaultsByTopology(t *testing.T) {
+	machine.watch(t)
+	small := rand.IntN(5)
+	for topology := range strings.SplitSeq(*topologies, ",") {
+		if topology != sentinel && topology != cluster {
+			t.Fatalf("-topology %s", topology)
+		}
+		t.Run(topology, func(t *testing.T) {
+			var rows []*row
+			began := time.Now()
+			all := byTopology(topology)
+			// A small run has one row of each five.
+			for i := range all {
+				if s := all[i]; full() || (i+small)%5 == 0 {
+					t.Run(s.fault+", "+s.by, func(t *testing.T) { rows = append(rows, s.run(t)) })
+				}
+			}
+			for _, w := range rows {
+				if strings.HasPrefix(w.fault, "reply to ") && w.ran != w.cases {
+					t.Errorf("%s: %d of %d faults met a command that ran", w.fault, w.ran, w.cases)
+				}
+			}
+			fmt.Printf("%s:\n%s\nThe run took %.0f s.\n", topology, table(rows), time.Since(began).Seconds())
+		})
+	}
+}
+
+func serverArgs(topology string) []string {
+	if topology == cluster {
+		return []string{"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf"}
+	}
+	return nil
+}
+
+// form makes of a server what the row's clients are to find it by.
+func (s *site) form(t *testing.T) {
+	t.Helper()
+	switch s.row.topology {
+	case sentinel:
+		s.replica = redisserver.Replica(t, s.server)
+		host, port, err := net.SplitHostPort(s.server.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := s.dial(t)
+		defer c.Close()
+		testbed.Do(t, c, "CLIENT", "KILL", "TYPE", "normal") // who saw to the replication
+		// At first a replica acknowledges by the second only.
+		testbed.Do(t, c, "SET", "first", "word")
+		if n := testbed.Do(t, c, "WAIT", 1, soon.Milliseconds()); n != int64(1) {
+			t.Fatalf("the replica acknowledges nothing: %v", n)
+		}
+		testbed.Do(t, c, "DEL", "first")
+		// It never finds anybody down: no row is about that.
+		s.watcher = redistest.StartSentinel(t, "", fmt.Sprintf("sentinel monitor %s %s %s 1", redistest.MasterName, host, port),
+			fmt.Sprintf("sentinel down-after-milliseconds %s 600000", redistest.MasterName))
+	case cluster:
+		c := s.dial(t)
+		defer c.Close()
+		testbed.Do(t, c, "CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+		if !testbed.Within(soon, func() bool {
+			info, err := redis.String(c.Do("CLUSTER", "INFO"))
+			return err == nil && strings.Contains(info, "cluster_state:ok")
+		}) {
+			t.Fatal("no cluster")
+		}
+	}
+}
+
+// place is what a client is opened with that reaches the server at addr.
+func (l *lane) place(addr string) (url.URL, []rlock.Option) {
+	options := []rlock.Option{rlock.WithCommandTimeout(l.row.timeout)}
+	detour := rlock.WithDialer(func(ctx context.Context, network, to string) (net.Conn, error) {
+		if to == l.server.Addr() {
+			to = addr
+		}
+		return (&net.Dialer{}).DialContext(ctx, network, to)
+	})
+	switch l.row.topology {
+	case sentinel:
+		return url.URL{Scheme: "redis+sentinel", Host: l.watcher.Addr(), Path: "/" + redistest.MasterName}, append(options, detour)
+	case cluster:
+		return url.URL{Scheme: "redis+cluster", Host: l.server.Addr()}, append(options, detour)
+	}
+	return url.URL{Scheme: "redis", Host: addr}, options
+}
+
+// without leaves out what contains some text.
+func without(lines []string, text string) []string {
+	return slices.DeleteFunc(lines, func(line string) bool { return strings.Contains(line, text) })
+}

@@ -1,0 +1,30 @@
+package main
+
+// telling breaks what callers are told, and what becomes of their calls where a master is left.
+var telling = []defect{
+	{
+		what: "a server that can't be reached is called its refusal", guards: "kinds of errors",
+		edits: edits{{In: "Unavailable", Stmt: "return true", Put: "return false"}},
+		by:    tests{"TestErrorOfEveryCallIsOfAKind"},
+	},
+	{
+		what: "a wait that ends before there is a connection has the connection's bare error", guards: "kinds of errors",
+		edits: edits{{In: "ofKind", Stmt: "return lockstate.OfKind(err)", Put: "return err"}},
+		by:    tests{"TestErrorOfEveryCallIsOfAKind"},
+	},
+	{
+		what: "a slot that does not settle is told in the server's words alone", guards: "kinds of errors",
+		edits: edits{{In: "Request.unsettled", If: "_", Put: "true"}},
+		by:    tests{"TestErrorOfASlotThatDoesNotSettleSaysSo", "TestCommandThatIsSentInCirclesPasses"},
+	},
+	{
+		what: "the deadline of a look at a cluster is told as the caller's", guards: "kinds of errors",
+		edits: edits{{In: "Cluster.refresh", Call: "redisconn.OwnDeadline", Put: `fmt.Errorf("%s: %w", a.from, a.err)`}},
+		by:    tests{"TestTimeoutOfDiallingIsNotACallersContext"},
+	},
+	{
+		what: "connections to a master that was left stay", guards: "topology",
+		edits: edits{{In: "Sentinel.leave", Call: "target.Sever", Put: "_ = target"}},
+		by:    tests{"TestAcquiresThatAreLostWithADemotedMasterHoldNothing"},
+	},
+}

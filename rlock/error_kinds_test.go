@@ -1,0 +1,183 @@
+package rlock_test
+
+import (
+	"context"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// kinds are what callers ask an error for.
+var kinds = map[string]error{
+	"ErrLocked": rlock.ErrLocked, "ErrNotLocked": rlock.ErrNotLocked, "ErrNotHeld": rlock.ErrNotHeld, "ErrReleased": rlock.ErrReleased,
+	"ErrLeaseLost": rlock.ErrLeaseLost, "ErrUncertain": rlock.ErrUncertain, "ErrClosed": rlock.ErrClosed,
+	"ErrInvalidOption": rlock.ErrInvalidOption, "ErrInvalidName": rlock.ErrInvalidName, "ErrUnavailable": rlock.ErrUnavailable,
+	"ErrRefused": rlock.ErrRefused, "ErrUnreplicated": rlock.ErrUnreplicated,
+	"Canceled": context.Canceled, "DeadlineExceeded": context.DeadlineExceeded,
+}
+
+// isOf checks that err is of one kind only.
+func isOf(t *testing.T, call string, err, want error) {
+	t.Helper()
+	for name, kind := range kinds {
+		if errors.Is(err, kind) != (kind == want) {
+			t.Errorf("%s: %v: is %s: %t", call, err, name, kind != want)
+		}
+	}
+}
+
+func TestTheKindsOfErrorsAreAllThatThePackageExports(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "errors.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range f.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
+			for _, s := range g.Specs {
+				if name := s.(*ast.ValueSpec).Names[0].Name; strings.HasPrefix(name, "Err") && kinds[name] == nil {
+					t.Errorf("%s is not looked for", name)
+				}
+			}
+		}
+	}
+}
+
+// A server that is gone, or answers what no lock answers: a caller asks for the kind and reads no text.
+func TestErrorOfEveryCallIsOfAKind(t *testing.T) {
+	s := redistest.Start(t)
+	replica := redistest.Start(t)
+	conn := s.Dial(t)
+	ctx := context.Background()
+	do := func(args ...any) {
+		t.Helper()
+		if _, err := conn.Do(args[0].(string), args[1:]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := openWith(t, s.URL(), rlock.WithCommandTimeout(300*time.Millisecond))
+	l := c.NewLock("orders")
+	short := func(l *rlock.Lock) error { _, err := l.TryLockFor(ctx, time.Millisecond); return err }
+	long := func(l *rlock.Lock) error { _, err := l.TryLockFor(ctx, time.Minute); return err }
+	once := func(l *rlock.Lock) error { _, err := l.TryLock(ctx); return err }
+	waits := func(l *rlock.Lock) error { _, err := l.Lock(ctx); return err }
+	asks := func(l *rlock.Lock) error { _, err := l.IsLocked(ctx); return err }
+	counts := func(l *rlock.Lock) error { _, err := l.HoldCount(ctx, c.NewOwner()); return err }
+	forces := func(l *rlock.Lock) error { _, err := l.ForceUnlock(ctx); return err }
+	unlocks := func(l *rlock.Lock) error { return l.UnlockAs(ctx, c.NewOwner()) }
+
+	do("SET", "orders", "text")
+	for call, f := range map[string]func(*rlock.Lock) error{"TryLock": once, "Lock": waits, "ForceUnlock": forces, "HoldCount": counts} {
+		isOf(t, "a key of another type: "+call, f(l), rlock.ErrRefused)
+	}
+	do("DEL", "orders")
+	do("CONFIG", "SET", "maxmemory", "1")
+	isOf(t, "no memory", once(l), rlock.ErrRefused)
+	do("CONFIG", "SET", "maxmemory", "0")
+
+	host, port, err := net.SplitHostPort(replica.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	do("REPLICAOF", host, port)
+	isOf(t, "a replica", once(l), rlock.ErrUnavailable)
+	do("REPLICAOF", "NO", "ONE")
+
+	h, err := l.Lock(ctx, rlock.Lease(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Kill()
+	for range 2 { // at first the connection breaks, then there is none
+		for call, f := range map[string]func(*rlock.Lock) error{
+			"TryLockFor a moment": short, "TryLockFor": long, "TryLock": once, "Lock": waits, "IsLocked": asks, "HoldCount": counts,
+			"ForceUnlock": forces, "UnlockAs": unlocks,
+		} {
+			isOf(t, "no server: "+call, f(c.NewLock("others")), rlock.ErrUnavailable)
+		}
+		isOf(t, "no server: Extend", h.Extend(ctx, time.Minute), rlock.ErrUnavailable)
+	}
+	isOf(t, "no server: Unlock", h.Unlock(ctx), rlock.ErrUnavailable)
+	_, err = rlock.Open(ctx, s.URL(), rlock.WithCommandTimeout(50*time.Millisecond))
+	isOf(t, "no server: Open", err, rlock.ErrUnavailable)
+
+	guarded := redistest.Start(t, "--requirepass", "sesame")
+	_, err = rlock.Open(ctx, strings.Replace(guarded.URL(), "://", "://:mellon@", 1))
+	isOf(t, "a wrong password", err, rlock.ErrRefused)
+}
+
+func openWith(t *testing.T, url string, opts ...rlock.Option) *rlock.Client {
+	t.Helper()
+	c, err := rlock.Open(t.Context(), url, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// Two servers that name each other as the slot's: the library says that they have not settled, and what they said last.
+func TestErrorOfASlotThatDoesNotSettleSaysSo(t *testing.T) {
+	s := topologytest.Start(t, 1, 1)
+	name := nameOn(0)
+	c := openCluster(t, s, rlock.WithCommandTimeout(300*time.Millisecond))
+	l := c.NewLock(name)
+	h, err := l.Lock(t.Context(), rlock.Lease(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A server does not give a slot away that has keys.
+	if _, err := s.Conn(0).Do("DEL", name); err != nil {
+		t.Fatal(err)
+	}
+	slot := codec.Slot(name)
+	for i := range 2 {
+		if _, err := s.Conn(i).Do("CLUSTER", "SETSLOT", slot, "NODE", s.ID(1-i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx := context.Background()
+	for _, row := range []struct {
+		call string
+		f    func() error
+	}{
+		{"TryLock", func() error { _, err := l.TryLock(ctx); return err }},
+		{"Lock", func() error { _, err := l.Lock(ctx); return err }},
+		{"TryLockFor", func() error { _, err := l.TryLockFor(ctx, time.Minute); return err }},
+		{"IsLocked", func() error { _, err := l.IsLocked(ctx); return err }},
+		{"ForceUnlock", func() error { _, err := l.ForceUnlock(ctx); return err }},
+		{"Extend", func() error { return h.Extend(ctx, time.Minute) }},
+		{"Unlock", func() error { return h.Unlock(ctx) }},
+	} {
+		err := row.f()
+		isOf(t, row.call, err, rlock.ErrUnavailable)
+		if row.call == "Extend" {
+			continue // it is called back while it circles
+		}
+		if err == nil || !strings.Contains(err.Error(), "did not settle in time") || !strings.Contains(err.Error(), ": MOVED ") {
+			t.Errorf("%s: %v", row.call, err)
+		}
+	}
+}
+
+// Package net says of its own timeouts that they are context.DeadlineExceeded. Callers take that for their context's.
+func TestTimeoutOfDiallingIsNotACallersContext(t *testing.T) {
+	hangs := rlock.WithDialer(func(ctx context.Context, _, _ string) (net.Conn, error) {
+		<-ctx.Done()
+		return nil, &net.OpError{Op: "dial", Err: errors.Join(ctx.Err(), os.ErrDeadlineExceeded)}
+	})
+	for _, url := range []string{"redis://127.0.0.1:1", "redis+cluster://127.0.0.1:1", "redis+sentinel://127.0.0.1:1/one"} {
+		_, err := rlock.Open(context.Background(), url, hangs, rlock.WithCommandTimeout(100*time.Millisecond))
+		isOf(t, url, err, rlock.ErrUnavailable)
+	}
+}
