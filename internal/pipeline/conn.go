@@ -32,6 +32,7 @@ type conn struct {
 	answered bool            // something was; the reader's
 	waited   bool            // WAIT may have been sent; never changes
 	exact    bool            // the read deadline is moved for each batch; never changes
+	sent     time.Duration   // when the batch that is read was written, of a pool's connection; the reader's
 	busy     atomic.Bool     // the reader has replies to deal with, and will flush
 	held     []*Request      // answered, but for the WAIT of their batch; the reader's
 	synced   bool            // the batch had a WAIT; the reader's
@@ -129,11 +130,11 @@ func (c *conn) read() {
 		c.synced = false
 		for i, r := range b {
 			if i > 0 {
-				reply, err = c.receive(b, 0)
+				reply, err = c.receive(0)
 			}
 			plain := err == nil && r.Replicas == 0 && !r.asking && !r.waits
 			if r.Reply, r.Err = reply, err; !plain {
-				err = c.receiveRest(b, r)
+				err = c.receiveRest(r)
 			}
 			if err != nil {
 				c.keepReplies()
@@ -231,10 +232,11 @@ func (c *conn) next() (b []*Request, reply any, err error) {
 		if !ok {
 			return nil, nil, nil
 		}
-		reply, err = c.receive(b, 0)
+		c.sent = b[0].Sent // which is another use's once it was completed
+		reply, err = c.receive(0)
 		return b, reply, err
 	}
-	reply, err = c.receive(nil, 0)
+	reply, err = c.receive(0)
 	select {
 	case b, ok := <-c.batches:
 		if !ok {
@@ -249,11 +251,11 @@ func (c *conn) next() (b []*Request, reply any, err error) {
 	return nil, nil, err
 }
 
-// receive reads the next reply, which is b's. A connection of a pool waits for it for as long
-// as b may take, and for more if that is given.
-func (c *conn) receive(b []*Request, more time.Duration) (any, error) {
+// receive reads the next reply. A connection of a pool waits for it for as long as
+// the batch may take, and for more if that is given.
+func (c *conn) receive(more time.Duration) (any, error) {
 	if c.managed == nil {
-		return redis.ReceiveWithTimeout(c.Conn, c.timeLeft(b)+more)
+		return redis.ReceiveWithTimeout(c.Conn, c.timeLeft()+more)
 	}
 	for {
 		reply, ok, err := c.managed.Next()
@@ -273,9 +275,9 @@ func (c *conn) receive(b []*Request, more time.Duration) (any, error) {
 
 // receiveRest reads what else belongs to r, whose first reply has come: that to the
 // command behind ASKING, and the answer to WAIT. Its error is the connection's.
-func (c *conn) receiveRest(b []*Request, r *Request) error {
+func (c *conn) receiveRest(r *Request) error {
 	if r.asking && (r.Err == nil || refusal.Is(r.Err)) {
-		r.Reply, r.Err = c.receive(b, 0)
+		r.Reply, r.Err = c.receive(0)
 	}
 	if r.Err != nil && !refusal.Is(r.Err) {
 		return r.Err
@@ -283,7 +285,7 @@ func (c *conn) receiveRest(b []*Request, r *Request) error {
 	if !r.sync {
 		return nil
 	}
-	n, err := c.receive(b, waitTimeout)
+	n, err := c.receive(waitTimeout)
 	if err != nil && !refusal.Is(err) {
 		r.keepReply()
 		return err

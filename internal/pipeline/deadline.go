@@ -53,10 +53,11 @@ func (c *conn) expired() bool {
 	return false
 }
 
-// timeLeft is how much longer a batch on a connection of a pool may take.
-func (c *conn) timeLeft(b []*Request) time.Duration {
+// timeLeft is how much longer the batch that is read on a connection of a pool may
+// take.
+func (c *conn) timeLeft() time.Duration {
 	if c.waited {
 		return c.p.o.Timeout // what was before it may have waited
 	}
-	return max(b[0].Sent+c.p.o.Timeout-c.p.o.Clock.Now(), time.Millisecond)
+	return max(c.sent+c.p.o.Timeout-c.p.o.Clock.Now(), time.Millisecond)
 }
