@@ -189,7 +189,9 @@ func (c *Client) newLock(k kind.Kind, name string) *Lock {
 	if c.mapper != nil && name != "" {
 		key = c.mapper.Map(name)
 	}
-	return &Lock{c.s.NewLock(k, name, key)}
+	l := &Lock{l: c.s.NewLock(k, name, key)}
+	l.wrong = l.checkName()
+	return l
 }
 
 // Shutdown ends the client in good order: acquires by new owners and all

@@ -185,7 +185,7 @@ func does(happen func(*story), returns func(*story) error) func(*story) error {
 	return func(s *story) error {
 		return s.l.Do(context.Background(), func(ctx context.Context) error {
 			s.ctx = ctx
-			s.hold(s.l.l.Snapshot().Hold.Face().(*Hold))
+			s.hold(s.l.l.Snapshot().Hold.Face.(*Hold))
 			happen(s)
 			if returns == nil {
 				return nil

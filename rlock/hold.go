@@ -21,13 +21,13 @@ type ownerRoom struct {
 
 func newOwnerState() (*lockstate.OwnerState, *lockstate.Hold) {
 	r := new(ownerRoom)
-	r.first.h.SetFace(&r.first)
+	r.first.h.Face = &r.first
 	return &r.owner, &r.first.h
 }
 
 func newHold() *lockstate.Hold {
 	h := new(Hold)
-	h.h.SetFace(h)
+	h.h.Face = h
 	return &h.h
 }
 

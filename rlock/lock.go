@@ -14,7 +14,10 @@ import (
 //
 // Every acquisition without As gets an owner of its own, so two goroutines
 // that share a handle exclude each other.
-type Lock struct{ l lockstate.Lock }
+type Lock struct {
+	l     lockstate.Lock
+	wrong error // what is wrong with the name, told by every call that would use it; nil: nothing
+}
 
 // Name is what NewLock was given.
 func (l *Lock) Name() string { return l.l.Name() }
@@ -23,8 +26,8 @@ func (l *Lock) Name() string { return l.l.Name() }
 // mebibyte, and the server's answer to SUBSCRIBE has the name in it.
 const longestName = 512 << 10
 
-// usable tells what is wrong with the name, if anything is.
-func (l *Lock) usable() error {
+// checkName tells what is wrong with the name, if anything is.
+func (l *Lock) checkName() error {
 	name, key := l.l.Name(), l.l.Key()
 	var err error
 	switch {
@@ -106,13 +109,13 @@ func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts 
 	if err != nil {
 		return nil, wrap("acquire", l.Name(), err)
 	}
-	return h.Face().(*Hold), nil
+	return h.Face.(*Hold), nil
 }
 
 // startAcquire begins to wait.
 func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, opts []AcquireOption) (*lockstate.Waiter, error) {
-	if err := l.usable(); err != nil {
-		return nil, err
+	if l.wrong != nil {
+		return nil, l.wrong
 	}
 	w := lockstate.NewWaiter()
 	err := setTerms(&w.Terms, opts)
@@ -144,8 +147,8 @@ func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, 
 // nothing was sent, since the owner's earlier command is still open, or no
 // server can be reached. ErrRefused and ErrUnreplicated are Hold.Unlock's.
 func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
-	if err := l.usable(); err != nil {
-		return err
+	if l.wrong != nil {
+		return l.wrong
 	}
 	err := owner.check()
 	if err == nil {
@@ -173,8 +176,8 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 // that were ended stay so if the command could not be sent after all; the key
 // is then left to its lease. Redisson's forceUnlock.
 func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
-	if err := l.usable(); err != nil {
-		return false, err
+	if l.wrong != nil {
+		return false, l.wrong
 	}
 	forced, err := l.l.ForceUnlock(ctx)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 // ask is every read of the lock. A read that met a broken connection is sent
 // again, for at most a command timeout.
 func (l *Lock) ask(ctx context.Context, q kind.Question, o lockstate.Owner) (kind.Answer, error) {
-	if err := l.usable(); err != nil {
-		return kind.Answer{}, err
+	if l.wrong != nil {
+		return kind.Answer{}, l.wrong
 	}
 	if l.l.Closed() {
 		return kind.Answer{}, wrap("ask about", l.Name(), ErrClosed)

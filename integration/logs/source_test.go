@@ -33,7 +33,7 @@ func TestThePageTellsEveryMessageInTheSource(t *testing.T) {
 		told = append(told, message)
 	}
 	var found []string
-	for _, dir := range []string{"rlock", "internal/lockstate", "internal/connlog", "internal/pipeline", "internal/redisconn", "internal/topology", "pubsub"} {
+	for _, dir := range []string{"rlock", "internal/lockstate", "internal/eventlog", "internal/connlog", "internal/pipeline", "internal/redisconn", "internal/topology", "pubsub"} {
 		files, err := filepath.Glob(filepath.Join("../..", dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v", dir, err)

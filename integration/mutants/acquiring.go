@@ -14,7 +14,7 @@ var acquiring = []defect{
 	},
 	{
 		what: "each Lock tries by itself before it queues", guards: "A3",
-		edits: edits{{In: "lockstate.Waiter.Start", If: "once || w.Terms.As", Put: "true"}},
+		edits: edits{{In: "lockstate.Waiter.join", If: "w.Once || w.Terms.As", Put: "true"}},
 		by:    tests{"TestA3OneAttemptInFlightAndConstantCommandsPerHandOff"},
 	},
 	{
@@ -24,7 +24,7 @@ var acquiring = []defect{
 	},
 	{
 		what: "a lost acquire is not undone", guards: "A5",
-		edits: edits{{In: "attempt.Done", Call: "a.undo", Put: "a.resolve()"}},
+		edits: edits{{In: "attempt.notAnswered", Call: "a.undo", Put: "a.resolve()"}},
 		by:    tests{"TestA5LostAcquireReplyIsUndone"},
 	},
 	{

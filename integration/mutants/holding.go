@@ -4,7 +4,7 @@ package main
 var holding = []defect{
 	{
 		what: "trust in a grant counts from its reply", guards: "H1",
-		edits: edits{{In: "attempt.granted", Call: "st.grant", Arg: 2, Put: "n.now()"}},
+		edits: edits{{In: "attempt.granted", Call: "st.grant", Arg: 3, Put: "n.now()"}},
 		by:    tests{"invariants.TestH1TrustCountsFromTheSend"},
 	},
 	{
@@ -40,7 +40,7 @@ var holding = []defect{
 	{
 		what: "a lease is renewed before its acquire is answered", guards: "H5",
 		edits: edits{
-			{In: "attempt.begin", Call: "st.commandLease", Before: "st.lease.Live(later(n.now(), own), n.now(), 1<<62)"},
+			{In: "attempt.begin", Stmt: "a.forces = n.forces", Before: "st.lease.Live(later(n.now(), a.lease), n.now(), 1<<62)"},
 			{In: "State.scripts", If: "st.lease != l || !st.beginRenewal()", Put: "!st.beginRenewal() && false || st.lease != l"},
 		},
 		by: tests{"TestH5PendingLeaseIsNotRenewed"},
@@ -52,7 +52,7 @@ var holding = []defect{
 	},
 	{
 		what: "a nested acquire shortens the outer lease", guards: "H6",
-		edits: edits{{In: "attempt.begin", Stmt: "a.lease = st.commandLease(own)", Put: "a.lease = own"}},
+		edits: edits{{In: "attempt.chooseLease", Stmt: "a.lease = st.commandLease(own)", Put: "a.lease = own"}},
 		by:    tests{"TestH6NestedAcquireNeverShortensTheOuterLease"},
 	},
 	{

@@ -19,7 +19,7 @@ var kinds = []defect{
 	},
 	{
 		what: "a grant to one of several ends the others' holds", guards: "kinds",
-		edits: edits{{In: "attempt.granted", If: "w.l.traits.Width == 1", Put: "true"}},
+		edits: edits{{In: "attempt.granted", Expr: "w.l.traits.Width == 1", Put: "true"}},
 		by:    tests{"TestMessageLetsInAsManyAsItSays"},
 	},
 	{

@@ -53,7 +53,7 @@ var once = []defect{
 	},
 	{
 		what: "an unlock that left a hold is sent again", guards: "R4",
-		edits: edits{{In: "release.answeredOnce", Call: "n.s.c.log.actedAs", Before: "r.send(); return"}},
+		edits: edits{{In: "release.answeredOnce", Call: "n.l.c.log.ActedAs", Before: "r.send(); return"}},
 		by:    tests{"TestR4HoldsThatAreLeftAreSomebodyElses"},
 	},
 	{
@@ -63,7 +63,7 @@ var once = []defect{
 	},
 	{
 		what: "an unlock whose announcement was refused did not release", guards: "R4",
-		edits: edits{{In: "release.Done", Case: "q.MayHaveRun() && r.once && !r.st.shown", Put: "false"}},
+		edits: edits{{In: "release.notAnswered", Case: "q.MayHaveRun() && r.once && !r.st.shown", Put: "false"}},
 		by:    tests{"TestForbiddenChannel"},
 	},
 	{

@@ -56,7 +56,7 @@ func slowReplicas(t *testing.T) (c *State, silence func()) {
 // wentAside tells whether w's attempt, which has no answer yet, did.
 func wentAside(t *testing.T, w *Waiter) bool {
 	t.Helper()
-	defer w.l.shard().enter(mustNotBlock).leave()
+	defer w.l.s.enter(mustNotBlock).leave()
 	if w.attempt == nil {
 		t.Fatal("it has had its answer")
 	}
@@ -69,8 +69,8 @@ func TestAcquireFollowsAReleaseThatHasNoAnswer(t *testing.T) {
 	c, silence := slowReplicas(t)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	free := c.NewLock(kind.Reentrant, "invoices", "invoices")
-	sec := l.shard().enter(mustNotBlock)
-	l.shard().pin(&l) // what is known of the name stays, as with others that wait for it
+	sec := l.s.enter(mustNotBlock)
+	l.s.pin(&l) // what is known of the name stays, as with others that wait for it
 	sec.leave()
 	h := acquire(t, &l)
 	silence()
@@ -136,13 +136,13 @@ func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
 	}
 	defer c.Close()
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	s := l.shard()
+	s := l.s
 	sec := s.enter(mustNotBlock)
 	n := s.pin(&l)
 	n.aside++
 	f := &forcing{n: n, l: &l, done: make(chan struct{})}
 	s.forcing++
-	c.work.add()
+	c.work.Add()
 	sec.leave()
 	goesAside := func() bool {
 		defer s.enter(mustNotBlock).leave()
@@ -178,7 +178,7 @@ func TestWhoCouldNotFollowAReleaseHearsOfIt(t *testing.T) {
 			unlock(t, h)
 			unlock(t, next(t, ended).hold) // the queue listens for a while
 			do(t, conn, "HSET", "orders", "not yet released", 1)
-			s := l.shard()
+			s := l.s
 			sec := s.enter(mayBlock)
 			n := s.pin(&l)
 			n.aside++

@@ -1,11 +1,11 @@
 package lockstate
 
 import (
+	"sync"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
 // attempt is one acquire command. It outlives its waiter: its outcome is
@@ -27,129 +27,126 @@ type attempt struct {
 	detached   bool // it has ended
 }
 
+// attempts are used again, as are waiters, releases and their outcomes. Otherwise the
+// garbage collector runs three times as often, and each run shrinks the stacks of
+// waiting goroutines, which then grow again with their next command. The last
+// user puts an object back, and only in the plain case: sent once, answered
+// once, without a timer and on one connection. The garbage collector frees all
+// others.
+var attempts = sync.Pool{New: func() any { return new(attempt) }}
+
 // try makes an attempt for w, as the queue asks. It is called with the shard
 // locked. What becomes of the attempt is reported to the queue once: as granted,
 // refused, unsent, rejected, troubled, or resolved after it was open.
 func (n *name) try(w *Waiter) {
 	var st *OwnerState
-	if w.Terms.As {
+	switch {
+	case w.Terms.As:
 		st = n.ensureShown(w.Terms.Owner)
-	} else {
+	case w.owner == Owner{} || w.ownerUsed:
 		// The owner of an attempt that may have been granted is not used again,
 		// or the next attempt could re-enter (A5). A refused attempt leaves
 		// no hold behind; a place in the server's queue, where the kind has one,
 		// is kept for the next attempt.
-		if w.owner == (Owner{}) || w.ownerUsed {
-			w.owner, w.ownerUsed = n.s.c.ownOwner(), false
-		}
+		w.owner, w.ownerUsed = w.l.c.ownOwner(), false
+		st = n.newOwnerState(w.owner)
+	default:
 		st = n.ensureOwnerState(w.owner)
-		if w.l.traits.ByOwner {
-			w.queue().listenFor(w.owner)
-		}
+	}
+	if w.l.traits.ByOwner && !w.Terms.As {
+		w.queue().listenFor(w.owner)
 	}
 	a := attempts.Get().(*attempt)
-	a.w, a.st, a.began = w, st, n.now()
+	a.w, a.st, a.began = w, st, n.s.sec.now()
 	w.tries++
 	w.attempt = a
-	a.st.attempts++
-	n.s.c.work.add()
-	if a.st.busy {
-		a.referenced = true
-		a.stuckTimer = n.s.c.after(n.s.c.o.Timeout, a.stuck)
+	st.attempts++
+	w.l.c.work.Add()
+	if st.busy {
+		a.limitWait()
 	}
-	a.st.run(a)
-}
-
-// queue is what the attempt is reported to, on behalf of its waiter. A waiter
-// that has left may have been the last one there.
-func (a *attempt) queue() (*waitQueue, *waitqueue.Waiter) {
-	return a.st.n.ensureQueue(a.w.l, a.w.queueOwner), &a.w.Waiter
+	st.run(a)
 }
 
 // begin queues the command. It runs with the shard locked, in the owner's
 // command queue.
 func (a *attempt) begin() {
-	st, n := a.st, a.st.n
-	if a.w.Settled {
+	w, st, n := a.w, a.st, a.st.n
+	c := w.l.c
+	if w.Settled || w.Terms.As && a.strayed() {
 		a.unsent()
 		return
 	}
-	if a.w.Terms.As && n.s.c.strays.has(st.owner) {
-		a.w.fail(strayed(st.owner)) // an unlock of it has been lost since it began to wait
-		a.unsent()
-		return
+	if st.lease == nil {
+		st.register()
 	}
-	own := n.s.c.o.Watchdog
-	if a.w.Terms.HasLease {
-		own = a.w.Terms.Lease
+	a.want = w.want(st)
+	a.lease, a.want.Lease = c.o.Watchdog, c.args.lease
+	if w.Terms.HasLease || st.held > 0 {
+		a.chooseLease()
 	}
-	st.register()
-	a.lease = st.commandLease(own)
 	a.forces = n.forces
-	a.follow()
-	a.w.ownerUsed = true
+	if n.aside > 0 {
+		a.follow()
+	}
+	w.ownerUsed = true
 	a.req.Handler = a
-	a.w.fill(&a.want, st)
-	a.want.Lease = n.s.c.leaseArg(a.lease)
-	a.w.l.fill(&a.req, a.w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
+	w.l.fill(&a.req, w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
 	if a.queued = n.s.sec.enqueue(&a.req); !a.queued {
 		a.failed()
 		return
 	}
-	a.hearReleases()
+	if a.follows {
+		a.hearReleases()
+	}
 }
 
-// stuck fails a waiter that has had no answer, whose owner had an earlier command
-// open, and of which nothing has been written since (A7).
-func (a *attempt) stuck() {
-	s := a.st.n.s
-	defer s.enter(mayBlock).leave()
-	if a.detached || a.w.Settled || a.w.wasRefused() {
+// Done handles the end of the command.
+func (a *attempt) Done(r *command.Request) {
+	defer a.st.n.s.enter(mustNotBlock).leave()
+	if r.Fate != command.Answered {
+		a.notAnswered(r)
 		return
 	}
-	queued := a.inCommandQueue()
-	if !queued && !a.cancel() {
-		return // its own send bounds it
+	g, err := a.w.l.kind.Granted(r.Wire.Reply, &a.want)
+	switch {
+	case err != nil:
+		a.ranInPart(err)
+	case !g.OK:
+		a.refused(g)
+	case a.w.l.traits.Gate:
+		a.opened()
+	default:
+		a.granted(r)
 	}
-	a.w.fail(a.w.unsent(a.st.n.s.c.exec.Trouble(a.st.n.l.slot)))
-	if queued {
-		a.st.n.step()
+}
+
+// granted makes a hold of a grant and gives it to the waiter. A grant that
+// nobody wants any more, or that can't be trusted any more, is given back.
+func (a *attempt) granted(r *command.Request) {
+	st, w, n := a.st, a.w, a.st.n
+	if w.l.traits.Width == 1 && (n.states != st || st.next != nil) {
+		n.supersede(st, r.Wire.Sent)
+	}
+	h, ok := st.grant(w.l, &w.Terms, r.Wire.Sent, a.lease)
+	if !ok || w.Settled || a.forces != n.forces || r.Unreplicated {
+		a.grantedInVain(r, h, ok)
+		return
+	}
+	w.hold = h
+	if n.lone == w {
+		n.lone = nil
+		w.Settled = true
+		w.ready <- struct{}{}
 	} else {
-		a.unsent()
+		a.reportGrant()
+		n.letThrough(st.owner)
 	}
-}
-
-// inCommandQueue tells whether the attempt waits for an earlier command of its
-// owner.
-func (a *attempt) inCommandQueue() bool { return !a.req.Begun() }
-
-// unanswered tells whether the attempt may have reached the server.
-func (a *attempt) unanswered() bool { return a.queued && !a.detached }
-
-// cancel takes the command back if it was not written yet. Then unsent must be
-// called. It is called with the shard locked.
-func (a *attempt) cancel() bool {
-	if a.queued && !a.detached && a.st.n.s.c.exec.Cancel(&a.req) {
-		a.queued, a.w.ownerUsed = false, false
-		return true
-	}
-	return false
-}
-
-// abandon ends an attempt that was not written yet. It is called with the shard
-// locked.
-func (a *attempt) abandon() {
-	if a.cancel() {
-		a.unsent()
-	}
-}
-
-// unsent ends an attempt that the server was not asked for, or did not tell of:
-// the wake-up that it was made for stays pending.
-func (a *attempt) unsent() {
-	q, w := a.queue()
-	q.Unsent(w)
 	a.end()
+	if w.tries == 1 {
+		w.done()
+	}
+	a.done()
 }
 
 // end ends the attempt, once, for its waiter and for its owner's command queue.
@@ -159,147 +156,30 @@ func (a *attempt) end() {
 		return
 	}
 	a.detached = true
-	st, n := a.st, a.st.n
-	n.s.c.timers.cancel(a.stuckTimer)
+	st, n, c := a.st, a.st.n, a.w.l.c
+	if a.stuckTimer != nil {
+		c.timers.Cancel(a.stuckTimer)
+	}
 	if a.w.attempt == a {
 		a.w.attempt = nil
 	}
 	st.attempts--
-	a.leave()
-	n.step()
-	n.s.c.work.done()
-}
-
-// leave frees its owner's command queue.
-func (a *attempt) leave() {
 	if !a.left {
 		a.left = true
-		a.st.done()
+		st.done()
 	}
-}
-
-// Unanswered follows the loss of its connection. It may have run; bytes of it
-// may still be on their way.
-func (a *attempt) Unanswered(r *command.Request) {
-	s := a.st.n.s
-	defer s.enter(mustNotBlock).leave()
-	a.st.mayHaveSet(r.Wire.Sent, a.lease)
-	q, w := a.queue()
-	q.Open(q.now(), w, r.Wire.Err, a.began)
-	a.st.n.step()
-}
-
-// Paused never comes: an acquire is never sent again.
-func (a *attempt) Paused(*command.Request, time.Duration) {}
-
-// Done handles the end of the command.
-func (a *attempt) Done(r *command.Request) {
-	s := a.st.n.s
-	defer s.enter(mustNotBlock).leave()
-	switch r.Fate {
-	case command.Answered:
-		g, err := a.w.l.kind.Granted(r.Wire.Reply, &a.want)
-		switch {
-		case err != nil:
-			a.ranInPart(err)
-		case g.OK && a.w.l.traits.Gate:
-			a.opened()
-		case g.OK:
-			a.granted(r)
-		default:
-			a.refused(g)
-			a.done()
-		}
-	case command.Lost:
-		// Only now is anything else tried (A5).
-		if a.w.Terms.As {
-			a.countHolds()
-		} else {
-			a.undo()
-		}
-	default:
-		a.failed()
+	if n.queues != nil || n.states == nil {
+		n.step()
 	}
+	c.work.Done()
 }
 
-// refused handles the answer that another owner holds the lock.
-func (a *attempt) refused(g kind.Grant) {
-	a.st.n.s.c.log.waiting(a.w, g.TTL)
-	a.w.ownerUsed = false
-	q, w := a.queue()
-	q.Refused(q.now(), w, a.w.l.pause(a.w.tries, g))
-	a.w.asked()
-	a.end()
-}
-
-// failed decides what an attempt becomes that the server refused, or was never
-// asked for.
-func (a *attempt) failed() {
-	switch r := &a.req; {
-	case r.Fate == command.Closed || a.st.n.s.c.Closed():
-		a.reject(ErrClosed)
-	case r.Fate == command.NotSent && (!r.Permanent() || a.w.wasRefused()):
-		a.retryLater(r.Wire.Err)
-	case r.MayHaveRun():
-		a.ranInPart(r.Wire.Err)
-	case a.passing():
-		a.retryLater(r.Wire.Err)
-	default: // what was not sent would meet the same refusal again
-		a.reject(r.Wire.Err)
-	}
-}
-
-// ranInPart gives back what a script may have got that ended with an error, or
-// with a reply of another shape.
-func (a *attempt) ranInPart(err error) {
-	q, w := a.queue()
-	switch {
-	case a.w.Terms.As:
-		a.st.mayHaveSet(a.req.Wire.Sent, a.lease)
-		if a.passing() {
-			a.retryLater(err)
-		} else {
-			a.w.asked()
-			a.reject(err)
-		}
-		return
-	case a.passing():
-		q.Open(q.now(), w, err, a.began)
-	default:
-		a.rejected = true
-		a.w.fail(err)
-	}
-	a.undo()
-	a.st.n.step()
-}
-
-// passing tells whether the server's error is no reason to end the wait.
-func (a *attempt) passing() bool {
-	return a.req.Transient() || a.w.wasRefused() && a.req.Passing()
-}
-
-// reject ends the attempt, and the wait with an error.
-func (a *attempt) reject(err error) {
-	q, w := a.queue()
-	q.Rejected(w, err)
-	a.end()
-}
-
-// retryLater ends the attempt and has it made again after a pause, unless the
-// waiter gives up before.
-func (a *attempt) retryLater(err error) {
-	q, w := a.queue()
-	q.Troubled(q.now(), w, err, a.began)
-	a.end()
-}
-
-// resolve ends an attempt that was open: what came of it is known, or undone.
-func (a *attempt) resolve() {
-	if a.rejected {
-		a.unsent()
+// done puts the attempt back at the end of its Done. Then only a timer could still
+// refer to it.
+func (a *attempt) done() {
+	if a.referenced {
 		return
 	}
-	q, w := a.queue()
-	q.Resolved(w)
-	a.end()
+	*a = attempt{}
+	attempts.Put(a)
 }

@@ -17,45 +17,6 @@ type cleanup struct {
 	work  bool // it counts as work under way
 }
 
-// asked notes that the server was asked in the waiter's name and did not grant.
-func (w *Waiter) asked() {
-	w.refused = true
-	if w.Settled {
-		w.leaveServer()
-	}
-}
-
-// leaveServer leaves nothing of a waiter that gives up after a refusal. Where
-// another caller waits for the same owner, that one still needs it.
-func (w *Waiter) leaveServer() {
-	if !w.refused {
-		return
-	}
-	w.refused = false
-	n := w.n
-	owner := w.owner
-	if w.Terms.As {
-		owner = w.Terms.Owner
-		if q := w.queue(); q != nil {
-			for other := range q.All() {
-				if o := other.Call.(*Waiter); o != w && o.Terms.As && o.Terms.Owner == owner {
-					return
-				}
-			}
-		}
-	}
-	var want kind.Want
-	st := n.ensureOwnerState(owner)
-	w.fill(&want, st)
-	calls := w.l.kind.Undo(&want, false)
-	if len(calls) == 0 {
-		st.dropIfIdle()
-		return
-	}
-	n.s.c.work.add()
-	st.run(&cleanup{st: st, calls: calls, work: true})
-}
-
 // begin sends the first call. It runs with the shard locked, in the owner's
 // command queue.
 func (k *cleanup) begin() {
@@ -65,7 +26,7 @@ func (k *cleanup) begin() {
 	}
 	call := k.calls[0]
 	k.calls = k.calls[1:]
-	k.req = command.Request{Handler: k, Aside: true, Resend: resend(&call), Until: watchdog.Never}
+	k.req = command.Request{Handler: k, Aside: true, Resend: resends[call.Resend], Until: watchdog.Never}
 	k.st.n.l.fill(&k.req, call)
 	if !k.st.n.s.sec.enqueue(&k.req) {
 		k.end()
@@ -74,7 +35,7 @@ func (k *cleanup) begin() {
 
 func (k *cleanup) end() {
 	if k.work {
-		k.st.n.s.c.work.done()
+		k.st.n.l.c.work.Done()
 	}
 	k.st.done()
 }
@@ -85,7 +46,7 @@ func (k *cleanup) Unanswered(*command.Request) {}
 // Paused has it sent again.
 func (k *cleanup) Paused(r *command.Request, d time.Duration) {
 	n := k.st.n
-	n.s.c.after(d, func() {
+	n.l.c.timers.After(d, func() {
 		defer n.s.enter(mayBlock).leave()
 		if !n.s.sec.enqueue(r) {
 			k.end()

@@ -8,7 +8,7 @@ import (
 // Shutdown ends the client in good order, as the public method says.
 func (c *State) Shutdown(ctx context.Context) error {
 	c.state.CompareAndSwap(stateOpen, stateDraining)
-	c.log.draining(c.liveHolds.n.Load())
+	c.log.Draining(c.liveHolds.Count())
 	c.failWaiters(func(w *Waiter) bool {
 		return w.Terms.As && w.n.holds(w.Terms.Owner)
 	})
@@ -21,16 +21,16 @@ func (c *State) Shutdown(ctx context.Context) error {
 // is left of a command timeout for undos and grants that are given back.
 func (c *State) drain(ctx context.Context) (patience time.Duration, err error) {
 	for {
-		if !c.liveHolds.wait(ctx.Done(), c.gone) || !c.releases.wait(ctx.Done(), c.gone) {
+		if !c.liveHolds.Wait(ctx.Done(), c.gone) || !c.releases.Wait(ctx.Done(), c.gone) {
 			return c.o.Timeout, ctx.Err()
 		}
 		began := time.Now()
 		undone, cancel := context.WithTimeout(ctx, c.o.Timeout)
-		ended := c.work.wait(undone.Done(), c.gone)
+		ended := c.work.Wait(undone.Done(), c.gone)
 		cancel()
 		patience = max(c.o.Timeout-time.Since(began), time.Millisecond)
 		// An attempt under way may have become a hold.
-		if !ended || c.Closed() || c.liveHolds.n.Load() == 0 && c.releases.n.Load() == 0 {
+		if !ended || c.Closed() || c.liveHolds.Count() == 0 && c.releases.Count() == 0 {
 			if !ended {
 				err = ctx.Err()
 			}
@@ -52,25 +52,25 @@ func (c *State) close(patience time.Duration) {
 		return
 	}
 	c.failWaiters(func(*Waiter) bool { return false })
-	holds := c.liveHolds.n.Load()
+	holds := c.liveHolds.Count()
 	c.endHolds()
 	c.watchdog.Close()
 	c.top.Unsubscribe() // nobody waits any more
-	c.timers.runAll()
+	c.timers.RunAll()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	c.work.wait(ctx.Done(), nil)
-	c.releases.wait(ctx.Done(), nil)
-	open := c.work.n.Load() + c.releases.n.Load()
+	c.work.Wait(ctx.Done(), nil)
+	c.releases.Wait(ctx.Done(), nil)
+	open := c.work.Count() + c.releases.Count()
 	deadline, _ := ctx.Deadline()
 	c.top.Close(time.Until(deadline))
 	c.following.Wait()
-	c.timers.wait()
+	c.timers.Wait()
 	c.stopQueues()
 	c.untrackSharedOwners()
-	c.log.end()
+	c.log.End()
 	if patience > 0 { // an abandoned one is the business of Open's error
-		c.log.closed(holds, open)
+		c.log.Closed(holds, open)
 	}
 	close(c.gone)
 }
@@ -111,10 +111,7 @@ func (c *State) endHolds() {
 			for _, h := range st.dropAll() {
 				h.over(ErrClosed)
 			}
-			if st.lease != nil {
-				st.lease.Forget()
-				st.lease = nil
-			}
+			st.forget()
 			st.dropIfIdle()
 		}
 	})
@@ -127,19 +124,4 @@ func (c *State) stopQueues() {
 			q.stop()
 		}
 	})
-}
-
-func (c *State) eachName(fn func(*name)) {
-	for i := range c.shards {
-		s := &c.shards[i]
-		sec := s.enter(mustNotBlock)
-		for _, n := range s.names {
-			for n != nil {
-				next := n.sibling // fn may drop it
-				fn(n)
-				n = next
-			}
-		}
-		sec.leave()
-	}
 }

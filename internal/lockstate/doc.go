@@ -15,10 +15,10 @@
 // A [Waiter] is a call that waits. The queue of its name, in
 // internal/waitqueue, decides when it tries; waitqueue.go does what the queue
 // says. A lone waiter gets its queue only when something happens beside its
-// attempt (lone.go). An attempt is one acquire command. It outlives its waiter, and ends in
+// attempt (name.alone). An attempt is one acquire command. It outlives its waiter, and ends in
 // one place, attempt.end, whatever became of the command: granted, refused, not
-// sent, lost and undone (undo.go). A release is one unlock with all its
-// repetitions (release.go), an extension one Extend, a renewal one batch of the
+// sent, lost and undone (attempt_end.go, undo.go). A release is one unlock with all its
+// repetitions (release.go, release_end.go), an extension one Extend, a renewal one batch of the
 // watchdog's (renew.go), a forcing one ForceUnlock, a question what only reads.
 //
 // An [OwnerState] is what one owner has of one name. Its commands are sent one

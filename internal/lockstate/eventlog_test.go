@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -23,40 +23,28 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	l := &Lock{c: c, kind: kind.Reentrant, traits: kind.Reentrant.Traits(), name: strings.Repeat("long", 40)} // has to be cut, which allocates
 	s := newShard(c)
 	n := &name{s: s, l: l}
-	n.queues = &waitQueue{shard: s, n: n, l: l}
 	te := &OwnerState{n: n, owner: c.NewOwner()}
 	h := &Hold{l: l, st: te}
 	w := &Waiter{n: n, l: l, tries: 1}
 	holds := []*Hold{h}
 	r := &renewal{c: c, ttl: time.Minute, subs: []renewee{{st: te}}}
-	mine := []bool{true}
-	q := new(command.Request)
 	ctx, trouble := context.Background(), errors.New("trouble")
-	off := slog.New(slog.DiscardHandler)
-	for what, e := range map[string]eventLog{"no logger": newEventLog(nil, c), "a level that is off": newEventLog(off, c)} {
+	for what, logger := range map[string]*slog.Logger{"no logger": nil, "a level that is off": slog.New(slog.DiscardHandler)} {
+		c.log = eventlog.New(logger, c.id.String())
 		if n := testing.AllocsPerRun(100, func() {
-			e.started(c, "localhost:6379")
-			e.draining(1)
-			e.closed(1, 1)
-			e.queued(w)
-			e.waiting(w, time.Second)
-			e.entered(ctx, w, h, nil)
-			e.entered(ctx, w, nil, trouble)
-			e.released(ctx, h, nil)
-			e.released(ctx, h, trouble)
-			e.releasedAs(ctx, l, te.owner, nil)
-			e.extended(ctx, h, time.Second)
-			e.forced(ctx, l, true)
-			e.lost(te, holds, trouble)
-			e.renewed(r, mine)
-			e.renewalFailed(r, trouble)
-			e.unreplicated(te, q)
-			e.undone(te, nil)
-			e.undone(te, trouble)
-			e.undoRepeats(te, time.Second)
-			e.undecided(te, "why")
-			e.givenBack(te, nil)
-			e.givenBack(te, trouble)
+			w.logResult(ctx, h, nil)
+			w.logResult(ctx, nil, nil)
+			w.logResult(ctx, nil, trouble)
+			h.logReleased(ctx, nil)
+			h.logReleased(ctx, trouble)
+			l.logReleasedAs(ctx, te.owner, nil)
+			l.logReleasedAs(ctx, te.owner, trouble)
+			te.logLost(holds, trouble)
+			r.logFailure(trouble)
+			te.logUndone(nil)
+			te.logUndone(trouble)
+			te.logGivenBack(nil)
+			te.logGivenBack(trouble)
 		}); n != 0 {
 			t.Errorf("%s: %v allocations", what, n)
 		}
@@ -72,21 +60,17 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 	s := newShard(c)
 	te := &OwnerState{n: &name{s: s, l: &Lock{c: c, name: "orders"}}}
 	free := false
-	e := newEventLog(slog.New(handlerFunc(func() {
+	c.log = eventlog.New(slog.New(handlerFunc(func() {
 		if free = s.mu.TryLock(); free {
 			s.mu.Unlock()
 		}
-	})), c)
+	})), c.id.String())
 	for what, tell := range map[string]func(){
-		"lost":           func() { e.lost(te, []*Hold{{st: te}}, ErrLeaseLost) },
-		"undone":         func() { e.undone(te, nil) },
-		"undo failed":    func() { e.undone(te, ErrClosed) },
-		"undo repeats":   func() { e.undoRepeats(te, time.Second) },
-		"undecided":      func() { e.undecided(te, "why") },
-		"given back":     func() { e.givenBack(te, nil) },
-		"not given back": func() { e.givenBack(te, ErrClosed) },
-		"unreplicated":   func() { e.unreplicated(te, new(command.Request)) },
-		"waiting":        func() { e.waiting(&Waiter{n: te.n}, time.Second) },
+		"lost":           func() { te.logLost([]*Hold{{st: te}}, ErrLeaseLost) },
+		"undone":         func() { te.logUndone(nil) },
+		"undo failed":    func() { te.logUndone(ErrClosed) },
+		"given back":     func() { te.logGivenBack(nil) },
+		"not given back": func() { te.logGivenBack(ErrClosed) },
 	} {
 		free = false
 		sec := s.enter(mustNotBlock)
@@ -111,7 +95,8 @@ func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 		r.subs = append(r.subs, renewee{i: len(r.subs), st: te})
 	}
 	var text bytes.Buffer
-	newEventLog(slog.New(slog.NewTextHandler(&text, nil)), c).renewalFailed(r, errors.New("trouble"))
+	c.log = eventlog.New(slog.New(slog.NewTextHandler(&text, nil)), c.id.String())
+	r.logFailure(errors.New("trouble"))
 	if line := text.String(); !strings.Contains(line, "leases=3 lock=early owner="+Owner{thread: int64(time.Hour)}.String()+" trust_left=59m59.") {
 		t.Error(line)
 	}
@@ -119,7 +104,7 @@ func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 
 func newShard(c *State) *shard {
 	s := new(shard)
-	s.init(c)
+	s.init(c.o.Clock, c.exec)
 	return s
 }
 

@@ -30,13 +30,13 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	if err != nil {
 		return err
 	}
-	h.l.c.log.extended(ctx, h, e.d)
+	h.l.c.log.Extended(ctx, h.told(), e.d)
 	return nil
 }
 
 // startExtend queues the extension, or runs it.
 func (h *Hold) startExtend(d time.Duration) (*extension, error) {
-	s := h.l.shard()
+	s := h.l.s
 	defer s.enter(mayBlock).leave()
 	err := h.check()
 	switch {
@@ -52,7 +52,7 @@ func (h *Hold) startExtend(d time.Duration) (*extension, error) {
 	}
 	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), idle: true}
 	e.req.Handler, e.req.Aside, e.req.Resend, e.req.Until, e.req.Slot = e, true, command.Always, s.sec.now()+h.l.c.o.Timeout, h.l.slot
-	h.l.c.work.add()
+	h.l.c.work.Add()
 	h.st.run(e)
 	return e, nil
 }
@@ -124,6 +124,9 @@ func (e *extension) send() {
 	}
 }
 
+// trustEnds is when trust in the new lease ends.
+func (e *extension) trustEnds() time.Duration { return e.end }
+
 // restartTrust is called when the extension would end trust. As long as the
 // command is not written nothing of it runs, so trust counts from now.
 func (e *extension) restartTrust(now time.Duration) {
@@ -137,7 +140,7 @@ func (e *extension) restartTrust(now time.Duration) {
 // run is taken back.
 func (e *extension) giveUp(ended error) error {
 	c := e.h.l.c
-	s := e.h.l.shard()
+	s := e.h.l.s
 	defer s.enter(mustNotBlock).leave()
 	select {
 	case err := <-e.done:
@@ -172,7 +175,7 @@ func (e *extension) giveUp(ended error) error {
 // Unanswered follows the loss of its connection. It is sent again behind the
 // kill barrier: to set a lease twice does no harm.
 func (e *extension) Unanswered(r *command.Request) {
-	s := e.h.l.shard()
+	s := e.h.l.s
 	defer s.enter(mustNotBlock).leave()
 	e.stopped(r)
 	e.mayHaveRun(r)
@@ -182,7 +185,7 @@ func (e *extension) Unanswered(r *command.Request) {
 // Paused has it sent again after d: behind the barrier, or because what was
 // refused or never left did not run.
 func (e *extension) Paused(r *command.Request, d time.Duration) {
-	s := e.h.l.shard()
+	s := e.h.l.s
 	defer s.enter(mustNotBlock).leave()
 	switch {
 	case d > 0:
@@ -202,7 +205,7 @@ func (e *extension) Paused(r *command.Request, d time.Duration) {
 
 // Done takes the end of the command.
 func (e *extension) Done(r *command.Request) {
-	s := e.h.l.shard()
+	s := e.h.l.s
 	defer s.enter(mustNotBlock).leave()
 	e.stopped(r)
 	if r.Fate == command.Answered {
@@ -291,6 +294,6 @@ func (e *extension) finish(err error) {
 	default:
 	}
 	e.h.extends = nil
-	e.h.l.c.work.done()
+	e.h.l.c.work.Done()
 	e.h.st.done()
 }

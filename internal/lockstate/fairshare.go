@@ -10,31 +10,29 @@ import (
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
-// noteGrant records that this client holds the name now.
+// noteGrant records that this client holds the name now, which has a fair share.
 func (n *name) noteGrant(l *Lock) {
-	if share := n.fairShare; share != nil && l.traits.FairShare {
-		share.Granted(n.now())
+	if l.traits.FairShare {
+		n.fairShare.Granted(n.now())
 	}
 }
 
 // noteRelease records that this client releases its last hold of the name, held
 // since an instant. If it is time, it counts the clients that want the name.
 func (n *name) noteRelease(l *Lock, since time.Duration) {
-	if !n.s.c.o.Courtesy || !l.traits.FairShare {
-		return
+	now, isNew := n.s.sec.now(), n.fairShare == nil
+	if isNew {
+		if n.fairShare = n.s.fairShares.Released(n.l.key, since, now); n.fairShare == nil {
+			return // as nearly always
+		}
 	}
-	now, q := n.now(), n.findQueue(l, Owner{})
-	if n.fairShare == nil {
-		if n.fairShare = n.s.fairShares.Released(n.l.Key(), since, now); n.fairShare == nil {
-			return
-		}
-		if q != nil {
-			q.Use(n.fairShare)
-		}
+	q := n.findQueue(l, Owner{})
+	if isNew && q != nil {
+		q.Use(n.fairShare)
 	}
 	listens := q != nil && q.Listening()
 	n.fairShare.Released(now, listens)
-	if !n.s.c.noClientCounts.Load() && n.fairShare.CountDue(now) {
+	if !n.l.c.noClientCounts.Load() && n.fairShare.CountDue(now) {
 		n.countClients(l, n.fairShare, listens)
 	}
 }
@@ -45,7 +43,7 @@ func (n *name) noteRelease(l *Lock, since time.Duration) {
 // both, as this library does, must not count twice.
 func (n *name) countClients(l *Lock, share *wakepolicy.FairShare, listens bool) {
 	all := &clientCount{n: n, share: share, listens: listens}
-	for _, s := range n.s.c.top.Subscriptions(l.slot) {
+	for _, s := range n.l.c.top.Subscriptions(l.slot) {
 		sort := "NUMSUB"
 		if s.Sharded {
 			sort = "SHARDNUMSUB"
@@ -71,7 +69,7 @@ func (k *clientCount) ask(l *Lock, sort string) {
 	k.open++
 	r := &command.Request{Resend: command.Read, Slot: l.slot} // it changes nothing, and its time is over at once
 	r.Command("PUBSUB", append(r.Wire.ArgBuffer[:0], sort, l.kind.Channels(&l.names, nil)[0])...)
-	c, s := k.n.s.c, k.n.s
+	c, s := k.n.l.c, k.n.s
 	r.Handler = command.DoneFunc(func(r *command.Request) {
 		clients, err := listeners(r.Wire.Reply, r.Wire.Err)
 		if r.Fate == command.Refused && !r.Passing() {

@@ -17,20 +17,20 @@ func TestQueueThatDoesNotListenDoesNotFollowItsSlot(t *testing.T) {
 	}
 	defer c.Close()
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	sec := l.shard().enter(mustNotBlock)
-	n := l.shard().pin(&l)
+	sec := l.s.enter(mustNotBlock)
+	n := l.s.pin(&l)
 	q := n.ensureQueue(&l, Owner{})
 	q.subscribe()
 	listened := len(q.subs)
 	sec.leave()
 	moved := topology.Change{Slots: topology.Slots{{First: l.slot, Last: l.slot}}, To: c.top.Nodes()[0]}
 	c.changed(moved)
-	sec = l.shard().enter(mustNotBlock)
+	sec = l.s.enter(mustNotBlock)
 	follows := len(q.subs)
 	q.unsubscribe()
 	sec.leave()
 	c.changed(moved)
-	sec = l.shard().enter(mustNotBlock)
+	sec = l.s.enter(mustNotBlock)
 	left := len(q.subs)
 	n.step()
 	n.unpin()
@@ -50,8 +50,8 @@ func TestQueueDoesNotListenBeforeItsNewSubscriptionIsConfirmed(t *testing.T) {
 	ended := make(chan outcome, 1)
 	wait(t.Context(), t, &l, 0, ended, Terms{})
 	listens := func() bool {
-		defer l.shard().enter(mustNotBlock).leave()
-		return l.shard().find(&l).findQueue(&l, Owner{}).Listening()
+		defer l.s.enter(mustNotBlock).leave()
+		return l.s.find(&l).findQueue(&l, Owner{}).Listening()
 	}
 	for end := time.Now().Add(2 * soon); !listens(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
@@ -59,8 +59,8 @@ func TestQueueDoesNotListenBeforeItsNewSubscriptionIsConfirmed(t *testing.T) {
 		}
 	}
 	func() { // in one section, so that nothing is confirmed meanwhile
-		defer l.shard().enter(mayBlock).leave()
-		q := l.shard().find(&l).findQueue(&l, Owner{})
+		defer l.s.enter(mayBlock).leave()
+		q := l.s.find(&l).findQueue(&l, Owner{})
 		if q.resubscribe(); q.Listening() {
 			t.Error("it listens, though its subscription was made anew and is not confirmed")
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
 )
 
@@ -18,7 +19,7 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	}
 	// Redisson's script deletes whatever has the name; a key that is no lock
 	// stays untouched here (I2).
-	found, err := redis.String(l.c.Query(ctx, l.slot, "TYPE", l.Key()))
+	found, err := redis.String(l.c.Query(ctx, l.slot, "TYPE", l.key))
 	if err != nil {
 		return false, err
 	}
@@ -44,14 +45,14 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	l.c.log.forced(ctx, l, there)
+	l.c.log.Forced(ctx, eventlog.Lock{Name: l.name}, there)
 	return ended || there, nil
 }
 
 // startForce ends the name's holds and queues the command. It reports whether
 // there were any.
 func (l *Lock) startForce() (f *forcing, ended bool, err error) {
-	s := l.shard()
+	s := l.s
 	defer s.enter(mayBlock).leave()
 	if l.c.Closed() {
 		return nil, false, ErrClosed
@@ -68,10 +69,10 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 	f.want = kind.Want{Names: &l.names, Publish: l.publish()}
 	l.fill(&f.req, l.kind.Force(&f.want))
 	f.req.Whole = true
-	l.c.work.add()
+	l.c.work.Add()
 	if !s.sec.enqueue(&f.req) {
 		n.unpin()
-		l.c.work.done()
+		l.c.work.Done()
 		return nil, false, ErrClosed
 	}
 	s.forcing++
@@ -95,7 +96,7 @@ type forcing struct {
 
 // Unanswered ends it: whether it ran is not known.
 func (f *forcing) Unanswered(r *command.Request) {
-	defer f.l.shard().enter(mustNotBlock).leave()
+	defer f.l.s.enter(mustNotBlock).leave()
 	f.end(r, command.Lost)
 }
 
@@ -104,7 +105,7 @@ func (f *forcing) Paused(*command.Request, time.Duration) {}
 
 // Done ends it, unless its connection was lost before. It runs no more.
 func (f *forcing) Done(r *command.Request) {
-	s := f.l.shard()
+	s := f.l.s
 	defer s.enter(mustNotBlock).leave()
 	if r.Split() && f.sentAlone() {
 		return
@@ -133,6 +134,6 @@ func (f *forcing) end(r *command.Request, fate command.Fate) {
 		n.wakeHead() // no message will tell
 	}
 	n.unpin()
-	n.s.c.work.done()
+	n.l.c.work.Done()
 	close(f.done)
 }

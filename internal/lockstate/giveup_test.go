@@ -19,7 +19,7 @@ func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
 	}
 	defer c.Close()
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	s := l.shard()
+	s := l.s
 	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
 		w := waiters.Get().(*Waiter)
 		sec := s.enter(mustNotBlock)

@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
 // Hold is one acquisition of a lock. All methods are safe for concurrent use.
 type Hold struct {
-	face  any // the public hold that this one is a part of; never changes
+	// Face is the public hold that this one is a part of, so that a grant can be
+	// handed out without an allocation. It never changes.
+	Face any
+
 	l     *Lock
 	st    *OwnerState
 	lease *watchdog.Lease // the registration it belongs to; another is another generation (H5)
@@ -23,10 +27,19 @@ type Hold struct {
 	end          time.Duration // of trust in its own lease, Never unless fixed or bounded by MaxHold; ValidUntil once it is over
 	ended        error         // nil while held
 	watch        *watch        // its channel and contexts; nil: none so far
-	extends      *extension    // an Extend of it that may be running; nil: none
+	extends      extending     // an Extend of it that may be running; nil: none
 	fixed        bool
 	released     bool // Unlock was called
 	stillCounted bool // its own lease ended before its owner's; the server counts it until Unlock
+}
+
+// extending is an Extend under way.
+type extending interface {
+	// trustEnds is when trust in the new lease ends.
+	trustEnds() time.Duration
+
+	// restartTrust is called when that has come.
+	restartTrust(now time.Duration)
 }
 
 // watch has the channel and the contexts that end with a hold.
@@ -63,19 +76,15 @@ func reason(cause error) error {
 	return cause
 }
 
-// SetFace says which public hold this one is a part of, so that a grant can be
-// handed out without an allocation.
-func (h *Hold) SetFace(face any) { h.face = face }
-
-// Face is what SetFace was given.
-func (h *Hold) Face() any { return h.face }
+// told names the hold in an event.
+func (h *Hold) told() eventlog.Lock { return eventlog.Lock{Name: h.l.name, Owner: h.st} }
 
 // Name is the lock's name as it was given to NewLock.
 func (h *Hold) Name() string { return h.l.name }
 
 // Done is closed when the hold is over. Each call returns the same channel.
 func (h *Hold) Done() <-chan struct{} {
-	s := h.l.shard()
+	s := h.l.s
 	defer s.enter(mustNotBlock).leave()
 	// A loss found here closes a channel that exists already.
 	ended := h.check() != nil
@@ -91,14 +100,14 @@ func (h *Hold) Done() <-chan struct{} {
 
 // Err is nil while the lock is held. It reads the clock, and is never late.
 func (h *Hold) Err() error {
-	s := h.l.shard()
+	s := h.l.s
 	defer s.enter(mustNotBlock).leave()
 	return h.check()
 }
 
 // ValidUntil is until when exclusion may be trusted without another renewal.
 func (h *Hold) ValidUntil() time.Time {
-	s := h.l.shard()
+	s := h.l.s
 	wall := time.Now() // before the clock is read: what passes in between makes the answer earlier, not later
 	defer s.enter(mustNotBlock).leave()
 	h.check()
@@ -107,17 +116,21 @@ func (h *Hold) ValidUntil() time.Time {
 
 // trust is the instant at which trust ends. It is called with the shard locked.
 func (h *Hold) trust() time.Duration {
+	end := h.end
 	if h.ended != nil {
-		return h.end
+		return end
 	}
-	return min(h.own(), h.lease.Expiry())
+	if h.extends != nil {
+		end = h.own()
+	}
+	return min(end, h.lease.Expiry())
 }
 
 // own is the end of trust in the hold's own lease. While an Extend has no
 // answer, it is the earlier end of the old lease and the new one.
 func (h *Hold) own() time.Duration {
 	if h.extends != nil {
-		return min(h.end, h.extends.end)
+		return min(h.end, h.extends.trustEnds())
 	}
 	return h.end
 }
@@ -128,24 +141,8 @@ func (h *Hold) check() error {
 	if h.ended != nil {
 		return h.ended
 	}
-	now := h.st.n.now()
-	if e := h.extends; e != nil && now >= e.end {
-		e.restartTrust(now)
-	}
-	switch {
-	case now >= h.lease.Expiry():
-		h.st.lose(watchdog.ErrExpired)
-	case now >= h.own():
-		h.st.drop(h)
-		h.st.ensureExtras().stillCounted++
-		h.stillCounted = true
-		h.over(lostBy(watchdog.ErrExpired))
-		h.l.c.log.lost(h.st, []*Hold{h}, watchdog.ErrExpired)
-		h.st.updateLease()
-		if h.st.held == 0 {
-			h.st.n.wakeHead() // nobody will unlock
-			h.st.dropIfIdle()
-		}
+	if now := h.st.n.s.sec.now(); now >= h.trust() {
+		h.timeIsUp(now)
 	}
 	return h.ended
 }
@@ -157,21 +154,23 @@ func (h *Hold) over(cause error) {
 		return
 	}
 	h.end = h.trust()
-	if errors.Is(cause, ErrReleased) || errors.Is(cause, ErrClosed) {
-		h.end = min(h.end, h.st.n.now())
+	if cause == ErrReleased || cause == ErrClosed {
+		h.end = min(h.end, h.st.n.s.sec.now())
 	}
 	h.ended = cause
-	h.l.c.liveHolds.done()
-	w := h.watch
-	if w == nil {
-		return
+	h.l.c.liveHolds.Done()
+	if h.watch != nil {
+		h.watch.tell(&h.l.s.sec, cause)
 	}
+}
+
+// tell ends the channel and the contexts.
+func (w *watch) tell(sec *section, cause error) {
 	if w.done != nil {
 		close(w.done)
 	}
-	s := h.l.shard()
 	for _, cancel := range w.ctxs {
-		s.sec.after(func() { cancel(cause) })
+		sec.After(func() { cancel(cause) })
 	}
 	w.ctxs = nil
 }
@@ -179,7 +178,7 @@ func (h *Hold) over(cause error) {
 // Context derives a context from parent that ends with the hold.
 func (h *Hold) Context(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
-	s := h.l.shard()
+	s := h.l.s
 	defer s.enter(mustNotBlock).leave()
 	if err := h.check(); err != nil {
 		cancel(err)
@@ -198,4 +197,13 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 		sec.leave()
 		cancel(context.Canceled)
 	}
+}
+
+// dropped is when the server has dropped a hold that is released now, at the
+// latest, if no command of its owner follows.
+func (h *Hold) dropped() time.Duration {
+	if c := h.l.c; h.fixed {
+		return later(h.until, c.o.Timeout)
+	}
+	return h.st.n.now() + h.l.c.holdsFor
 }

@@ -1,7 +1,6 @@
 package lockstate
 
 import (
-	"context"
 	"math/rand/v2"
 	"time"
 
@@ -15,24 +14,26 @@ import (
 // nothing of what becomes of the lock.
 type Lock struct {
 	c      *State
+	s      *shard // the key's
 	kind   kind.Kind
 	traits *kind.Traits // the kind's
 	name   string
-	names  kind.Names // of the mapped name, boxed once for every command
+	key    string     // the mapped name
+	names  kind.Names // of the key, boxed once for every command
 	slot   uint16     // of the key
 }
 
 // NewLock makes a lock of its kind, its name, and the key that the name is
 // mapped to.
 func (c *State) NewLock(k kind.Kind, name, key string) Lock {
-	return Lock{c: c, kind: k, traits: k.Traits(), name: name, names: k.Names(key), slot: codec.Slot(key)}
+	return Lock{c: c, s: c.shard(key), kind: k, traits: k.Traits(), name: name, key: key, names: k.Names(key), slot: codec.Slot(key)}
 }
 
 // Name is the name that the caller gave it.
 func (l *Lock) Name() string { return l.name }
 
 // Key is the mapped name.
-func (l *Lock) Key() string { return l.names[0].(string) }
+func (l *Lock) Key() string { return l.key }
 
 // publish is what announces a release.
 func (l *Lock) publish() luasrc.Arg {
@@ -53,30 +54,8 @@ func publishedBy(commands []luasrc.Arg) luasrc.Arg {
 // both is luasrc.Both, boxed once.
 var both luasrc.Arg = luasrc.Both
 
-func (l *Lock) shard() *shard { return l.c.shard(l.Key()) }
-
 // Closed tells whether its client is closed.
 func (l *Lock) Closed() bool { return l.c.Closed() }
-
-// Ask reads something of the lock, or of the owner, for at most a command
-// timeout.
-func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
-	call := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: ownerArg(o)})
-	reply, err := l.c.Query(ctx, l.slot, call.Name, call.Args...)
-	if err != nil {
-		return kind.Answer{}, err
-	}
-	return l.kind.Asked(q, reply)
-}
-
-// ownerArg is an owner as an argument, where it has no state.
-type ownerArg Owner
-
-// RedisArg is the owner as Redis stores it.
-func (o ownerArg) RedisArg() any { return Owner(o).Text() }
-
-// String is the same.
-func (o ownerArg) String() string { return Owner(o).Text() }
 
 // fill makes r a request for what a kind wants to be sent.
 func (l *Lock) fill(r *command.Request, call kind.Call) {
@@ -100,5 +79,8 @@ func (l *Lock) freshLatch() any {
 	if !l.traits.Latched {
 		return nil
 	}
-	return codec.FreshLatch(l.Key())
+	return codec.FreshLatch(l.key)
 }
+
+// resends are what a kind says of a call, in the executor's terms.
+var resends = [...]command.Resend{kind.Never: command.Never, kind.Unrun: command.Unrun, kind.Always: command.Always}

@@ -2,7 +2,6 @@ package lockstate
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
@@ -20,16 +19,6 @@ import (
 //   - Once the owner is shown, a repetition could release what somebody else has
 //     acquired as this owner. Then the count decides, and nothing is repeated.
 
-// dropped is when the server has dropped a hold that is released now, at the
-// latest, if no command of its owner follows.
-func (h *Hold) dropped() time.Duration {
-	c := h.l.c
-	if h.fixed {
-		return later(h.until, c.o.Timeout)
-	}
-	return later(h.st.n.now(), later(c.o.Watchdog, c.o.Timeout))
-}
-
 // answeredOnce handles the server's result of a release without a latch.
 func (r *release) answeredOnce(q *command.Request, result kind.Release) {
 	st := r.st
@@ -38,7 +27,7 @@ func (r *release) answeredOnce(q *command.Request, result kind.Release) {
 		r.ownMessageMissed()
 	}
 	if result == codec.Partial {
-		n.s.c.log.actedAs(st)
+		n.l.c.log.ActedAs(&n.s.sec, st.told())
 	} else {
 		st.loseTally(r.l, errVanished)
 	}
@@ -74,7 +63,7 @@ func (r *release) askReplicas(q *command.Request) {
 	n := r.st.n
 	r.referenced = true
 	n.s.sec.queued = true
-	asking := n.s.c.exec.AwaitReplicas(q, func(acked int, err error) {
+	asking := n.l.c.exec.AwaitReplicas(q, func(acked int, err error) {
 		defer n.s.enter(mustNotBlock).leave()
 		switch {
 		case err != nil:
@@ -108,7 +97,7 @@ func (r *release) askWhetherItRan(met error) {
 	r.referenced = true
 	r.failed = met
 	ask := r.l.kind.Ask(nil, kind.HeldBy, &r.want)
-	n.s.sec.ask(r.l, ask, later(n.now(), n.s.c.o.Timeout), func(reply any, err error) {
+	r.l.askLater(ask, later(n.now(), n.l.c.o.Timeout), func(reply any, err error) {
 		defer n.s.enter(mustNotBlock).leave()
 		var held kind.Answer
 		if err == nil {
@@ -137,7 +126,7 @@ func (r *release) countOnce() {
 		return
 	}
 	r.referenced = true
-	n.s.sec.ask(r.l, ask, min(r.req.Until, later(n.now(), n.s.c.latchTTL())), func(reply any, err error) {
+	r.l.askLater(ask, min(r.req.Until, later(n.now(), n.l.c.latchTTL)), func(reply any, err error) {
 		defer n.s.enter(mustNotBlock).leave()
 		var said kind.Known
 		if err == nil {

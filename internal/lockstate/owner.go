@@ -36,6 +36,15 @@ func ParseOwner(s string) (Owner, error) {
 	return o, nil
 }
 
+// ownerArg is an owner as an argument, where it has no state.
+type ownerArg Owner
+
+// RedisArg is the owner as Redis stores it.
+func (o ownerArg) RedisArg() any { return Owner(o).Text() }
+
+// String is the same.
+func (o ownerArg) String() string { return Owner(o).Text() }
+
 // shared has, for each client of this process that is not closed, the newest of
 // its owners of each sort that may be known outside the client. All older ones
 // count as known too. So two numbers per client are enough, and a program that prints every owner
@@ -74,20 +83,55 @@ func (o Owner) share() {
 	}
 }
 
-// trackSharedOwners begins to note which of the client's owners are shared.
-func (c *State) trackSharedOwners() {
-	shared.mu.Lock()
-	shared.of[c.id] = &c.shared
-	shared.mu.Unlock()
+// recentlyShown is how many shown owners a client knows without looking. One
+// that it has forgotten is looked for among all names once more.
+const recentlyShown = 256
+
+// shownOwners are some odd owners of the client whose states are all marked. All
+// later states of them come of As, and are marked at once.
+type shownOwners struct {
+	newest atomic.Int64 // the highest number that was ever shown
+	recent [recentlyShown]atomic.Int64
 }
 
-// untrackSharedOwners ends it.
-func (c *State) untrackSharedOwners() {
-	shared.mu.Lock()
-	delete(shared.of, c.id)
-	shared.mu.Unlock()
+func (s *shownOwners) slot(thread int64) *atomic.Int64 { return &s.recent[thread/2%recentlyShown] }
+
+func (s *shownOwners) add(thread int64) {
+	s.slot(thread).Store(thread)
+	for newest := s.newest.Load(); newest < thread; newest = s.newest.Load() {
+		if s.newest.CompareAndSwap(newest, thread) {
+			return
+		}
+	}
 }
 
-// Exclusive tells whether nobody but this client can hold as o: it made the
-// owner, and has given away neither its string nor its value.
-func (c *State) Exclusive(o Owner) bool { return o.client == c.id && o.thread > c.shared.of(o).Load() }
+func (s *shownOwners) has(thread int64) bool { return s.slot(thread).Load() == thread }
+
+// strays are the owners of which an unlock without a latch may still arrive: it
+// was lost on a connection that could not be killed. It would release what is
+// acquired as them, so nothing is, in this client.
+type strays struct {
+	some atomic.Bool // there are any
+	mu   sync.Mutex  // guards of
+	of   map[Owner]struct{}
+}
+
+func (s *strays) add(o Owner) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.of == nil {
+		s.of = map[Owner]struct{}{}
+	}
+	s.of[o] = struct{}{}
+	s.some.Store(true)
+}
+
+func (s *strays) has(o Owner) bool {
+	if !s.some.Load() {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, is := s.of[o]
+	return is
+}

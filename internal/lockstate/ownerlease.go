@@ -10,16 +10,80 @@ import (
 // register registers the lease with the watchdog before an acquire is sent
 // (H5).
 func (st *OwnerState) register() {
-	switch {
-	case st.lease != nil:
+	if st.registered {
+		st.lease = st.n.l.c.watchdog.Register(st)
 		return
-	case !st.registered:
-		st.registered, st.lease = true, &st.room
-		st.n.s.c.watchdog.RegisterAt(st.lease, st)
-	default:
-		st.lease = st.n.s.c.watchdog.Register(st)
 	}
-	st.alarmed = false
+	st.registered, st.lease = true, &st.room
+	st.n.l.c.watchdog.RegisterAt(st.lease, st)
+}
+
+// grant makes a living hold. It reports false if the hold can't be trusted any
+// more (H3).
+func (st *OwnerState) grant(l *Lock, t *Terms, sent, lease time.Duration) (*Hold, bool) {
+	c := l.c
+	now := st.n.s.sec.now()
+	h := st.firstHold
+	if h.st != nil {
+		h = c.o.NewHold()
+	}
+	h.l, h.st, h.since, h.end, h.until = l, st, sent, clock.Never, clock.Never
+	if t.HasLease || t.HasMax {
+		h.bound(t, now)
+	}
+	if st.lease != nil && now >= st.lease.Expiry() {
+		st.lose(watchdog.ErrExpired) // which nobody was told of yet
+	}
+	if st.lease == nil {
+		st.register() // the holds it would have joined were lost in the meantime
+	}
+	h.lease = st.lease
+	h.next, st.holds = st.holds, h
+	if st.held++; st.held == 1 && st.n.fairShare != nil {
+		st.n.noteGrant(l)
+	}
+	c.liveHolds.Add()
+	expiry := st.trust(sent, lease)
+	return h, now < min(h.end, expiry) && st.live(sent, expiry)
+}
+
+// bound gives the hold what Lease or MaxHold asks for.
+func (h *Hold) bound(t *Terms, now time.Duration) {
+	h.st.bounded = true
+	if t.HasLease {
+		h.fixed = true
+		h.until = later(h.since, t.Lease)
+		h.end = watchdog.Trust(h.since, t.Lease)
+		return
+	}
+	h.until = later(now, t.MaxHold)
+	h.end = watchdog.Trust(h.until, h.l.c.o.Watchdog)
+}
+
+// live tells the watchdog that a command sent at sent set the key's lease, which is
+// trusted until expiry. It reports whether the lease is still to be trusted.
+func (st *OwnerState) live(sent, expiry time.Duration) bool {
+	if !st.bounded {
+		return st.lease.Live(expiry, sent, clock.Never)
+	}
+	from, until := sent, st.renewUntil()
+	if until == 0 {
+		from, until = clock.Never, clock.Never
+	}
+	if !st.lease.Live(expiry, from, until) {
+		return false
+	}
+	st.alarm()
+	return true
+}
+
+// trust is the instant until which a lease that was set by a command sent at
+// sent can be relied on.
+func (st *OwnerState) trust(sent, lease time.Duration) time.Duration {
+	if st.extras != nil {
+		lease = st.least(sent, lease)
+	}
+	return watchdog.Trust(sent, lease)
 }
 
 // needs is the lease that the living holds still need from now on, in whole
@@ -35,7 +99,7 @@ func (st *OwnerState) needs(now time.Duration) time.Duration {
 			continue
 		}
 		if now < h.until {
-			need = max(need, st.n.s.c.o.Watchdog)
+			need = max(need, st.n.l.c.o.Watchdog)
 		}
 		need = max(need, watchdog.Lasting(h.trust()-now))
 	}
@@ -45,14 +109,6 @@ func (st *OwnerState) needs(now time.Duration) time.Duration {
 // roundUp gives whole milliseconds, none for less than nothing.
 func roundUp(d time.Duration) time.Duration {
 	return later(max(d, 0), time.Millisecond-1).Truncate(time.Millisecond)
-}
-
-// later is an instant d after another, or Never if there is none so late.
-func later(at, d time.Duration) time.Duration {
-	if d > clock.Never-at {
-		return clock.Never
-	}
-	return at + d
 }
 
 // commandLease is the lease that a command of this owner sets: own, or what the
@@ -77,19 +133,8 @@ func (st *OwnerState) renewUntil() time.Duration {
 }
 
 // leased records that a command sent at sent set the key's lease to ttl, and
-// tells the watchdog. It reports whether the lease is still to be trusted.
-func (st *OwnerState) leased(sent, ttl time.Duration) bool {
-	expiry := st.trust(sent, ttl)
-	from, until := sent, st.renewUntil()
-	if until == 0 {
-		from, until = clock.Never, clock.Never
-	}
-	if !st.lease.Live(expiry, from, until) {
-		return false
-	}
-	st.alarm()
-	return true
-}
+// tells the watchdog.
+func (st *OwnerState) leased(sent, ttl time.Duration) { st.live(sent, st.trust(sent, ttl)) }
 
 // mayHaveSet records that a command sent at sent, which sets the key's lease,
 // was not answered or failed half way. A command that did not run changes
@@ -108,10 +153,7 @@ func (st *OwnerState) alarm() {
 	for h := st.holds; h != nil; h = h.next {
 		at = min(at, h.own())
 	}
-	if st.alarmed || at != clock.Never {
-		st.alarmed = true
-		st.lease.SetAlarm(at)
-	}
+	st.lease.SetAlarm(at)
 }
 
 // mayArrive records a lost command that sets the lease and whose connection
@@ -120,12 +162,12 @@ func (st *OwnerState) alarm() {
 // for one watchdog timeout, and at least for as long as the server remembers an
 // unlock. The owner may have released by then, and hold again.
 func (st *OwnerState) mayArrive(lease time.Duration) {
-	c := st.n.s.c
+	c := st.n.l.c
 	r := st.ensureExtras()
 	if r.lateUntil == 0 || lease < r.lateLease {
 		r.lateLease = lease
 	}
-	r.lateUntil = later(st.n.now(), max(c.o.Watchdog, c.latchTTL()))
+	r.lateUntil = later(st.n.now(), max(c.o.Watchdog, c.latchTTL))
 }
 
 // least is what remains of a lease if a late command cuts it.
@@ -136,16 +178,10 @@ func (st *OwnerState) least(sent, lease time.Duration) time.Duration {
 	return lease
 }
 
-// trust is the instant until which a lease that was set by a command sent at
-// sent can be relied on.
-func (st *OwnerState) trust(sent, lease time.Duration) time.Duration {
-	return watchdog.Trust(sent, st.least(sent, lease))
-}
-
 // hasLateCommands tells whether a lost command may still arrive, which is a
 // reason to keep the state. A timer drops the state afterwards.
 func (st *OwnerState) hasLateCommands() bool {
-	r, c := st.extras, st.n.s.c
+	r, c := st.extras, st.n.l.c
 	if r == nil || r.lateUntil == 0 {
 		return false
 	}
@@ -157,7 +193,7 @@ func (st *OwnerState) hasLateCommands() bool {
 	}
 	if !r.dropTimer {
 		r.dropTimer = true
-		c.after(left, func() {
+		c.timers.After(left, func() {
 			s := st.n.s
 			defer s.enter(mayBlock).leave()
 			r.dropTimer = false
@@ -207,7 +243,29 @@ func (st *OwnerState) updateLease() {
 		st.lease.RenewUntil(st.renewUntil())
 		st.alarm()
 	case st.attempts == 0:
-		st.lease.Forget()
-		st.lease = nil
+		st.forget()
+	}
+}
+
+// timeIsUp ends the hold, unless it is an extension's time that is up and that was
+// not written yet.
+func (h *Hold) timeIsUp(now time.Duration) {
+	if e := h.extends; e != nil && now >= e.trustEnds() {
+		e.restartTrust(now)
+	}
+	switch {
+	case now >= h.lease.Expiry():
+		h.st.lose(watchdog.ErrExpired)
+	case now >= h.own():
+		h.st.drop(h)
+		h.st.ensureExtras().stillCounted++
+		h.stillCounted = true
+		h.over(lostBy(watchdog.ErrExpired))
+		h.st.logLost([]*Hold{h}, watchdog.ErrExpired)
+		h.st.updateLease()
+		if h.st.held == 0 {
+			h.st.n.wakeHead() // nobody will unlock
+			h.st.dropIfIdle()
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -20,21 +21,21 @@ type OwnerState struct {
 
 	holds     *Hold           // living: neither released nor lost; the latest first
 	lease     *watchdog.Lease // as registered with the watchdog; nil between holds
-	room      watchdog.Lease  // for the first, which is nearly always the only one
 	extras    *ownerExtras    // nil: none
 	firstHold *Hold           // room for the first hold
+
+	room watchdog.Lease // for the first, which is nearly always the only one
 
 	held     int32 // how many holds
 	attempts int32 // acquires under way or waiting in the command queue
 
-	shown    bool // others may act as the owner, see shown.go
-	listed   bool // among the name's
-	busy     bool // a command of this owner is under way
-	paused   bool // it was refused or not sent, and is sent again after a pause
-	renewing bool // a renewal is under way in such a pause
-
 	registered bool // a lease was, so the room for one is taken
-	alarmed    bool // the lease has an alarm, or had one
+	bounded    bool // a hold of it had an end of its own, by Lease or MaxHold
+	shown      bool // others may act as the owner, see shown.go
+	listed     bool // among the name's
+	busy       bool // a command of this owner is under way
+	paused     bool // it was refused or not sent, and is sent again after a pause
+	renewing   bool // a renewal is under way in such a pause
 }
 
 // ownerExtras are the fields that few owners need.
@@ -61,6 +62,9 @@ func (st *OwnerState) AppendArg(b []byte) []byte {
 
 // String is the owner as Redis stores it.
 func (st *OwnerState) String() string { return st.owner.Text() }
+
+// told names the owner in an event.
+func (st *OwnerState) told() eventlog.Lock { return eventlog.Lock{Name: st.n.l.name, Owner: st} }
 
 // tally is how many living holds the server counts together with those of l's
 // kind.
@@ -118,7 +122,7 @@ func (n *name) ensureOwnerState(o Owner) *OwnerState {
 }
 
 func (n *name) newOwnerState(o Owner) *OwnerState {
-	st, first := n.s.c.o.NewOwner()
+	st, first := n.l.c.o.NewOwner()
 	st.n, st.owner, st.next, st.listed, st.firstHold = n, o, n.states, true, first
 	if st.next != nil {
 		st.next.prev = st
@@ -158,7 +162,9 @@ func (st *OwnerState) done() {
 		return
 	}
 	st.busy = false
-	st.dropIfIdle()
+	if st.held == 0 {
+		st.dropIfIdle()
+	}
 }
 
 // pause sends the command under way again after d. Nothing of it can run any
@@ -167,7 +173,7 @@ func (st *OwnerState) done() {
 // it refuses the command, and those holds must not be lost by the pause (H6).
 func (st *OwnerState) pause(d time.Duration, send operationFunc) {
 	st.paused = true
-	st.n.s.c.after(d, func() {
+	st.n.l.c.timers.After(d, func() {
 		s := st.n.s
 		defer s.enter(mayBlock).leave()
 		if st.renewing {
@@ -234,10 +240,9 @@ func (st *OwnerState) dropIfIdle() {
 		return
 	}
 	if st.lease != nil {
-		st.lease.Forget()
-		st.lease = nil
+		st.forget()
 	}
-	if !st.listed || st.hasLateCommands() {
+	if !st.listed || st.extras != nil && st.hasLateCommands() {
 		return
 	}
 	n := st.n
@@ -251,12 +256,6 @@ func (st *OwnerState) dropIfIdle() {
 	}
 	st.prev, st.next, st.listed = nil, nil, false
 	n.dropIfIdle()
-}
-
-// add adds h to the living holds.
-func (st *OwnerState) add(h *Hold) {
-	h.next, st.holds = st.holds, h
-	st.held++
 }
 
 // drop removes h from the living holds, if it is one.
@@ -280,20 +279,6 @@ func (st *OwnerState) dropAll() []*Hold {
 	return holds
 }
 
-// unsent is how many unlocks wait in the command queue, whose holds the server
-// still counts together with those of l's kind.
-func (st *OwnerState) unsent(l *Lock) (n int32) {
-	if st.extras == nil {
-		return 0
-	}
-	for _, cmd := range st.extras.queue {
-		if r, ok := cmd.(*release); ok && r.counted && r.l.traits.Tally == l.traits.Tally {
-			n++
-		}
-	}
-	return n
-}
-
 // loseTally ends the living holds that the server counts together with those of
 // l's kind, because the owner has none of them any more. Nearly always that is
 // all.
@@ -313,7 +298,7 @@ func (st *OwnerState) loseTally(l *Lock, cause error) {
 		h = next
 	}
 	if len(lost) > 0 {
-		st.n.s.c.log.lost(st, lost, cause)
+		st.logLost(lost, cause)
 		st.updateLease()
 		st.n.wakeHead()
 	}
@@ -322,10 +307,7 @@ func (st *OwnerState) loseTally(l *Lock, cause error) {
 // lose ends every living hold, because the owner does not have the key any
 // more.
 func (st *OwnerState) lose(cause error) {
-	if st.lease != nil {
-		st.lease.Forget()
-		st.lease = nil
-	}
+	st.forget()
 	holds := st.dropAll()
 	if share := st.n.fairShare; share != nil && len(holds) > 0 {
 		share.Released(st.n.now(), false)
@@ -334,11 +316,33 @@ func (st *OwnerState) lose(cause error) {
 		h.over(lostBy(cause))
 	}
 	if len(holds) > 0 {
-		st.n.s.c.log.lost(st, holds, cause)
+		st.logLost(holds, cause)
 		// The message of a forced unlock is still to come.
 		if cause != errForced {
 			st.n.wakeHead()
 		}
 	}
 	st.dropIfIdle()
+}
+
+// logLost logs holds that ended before they were released.
+func (st *OwnerState) logLost(holds []*Hold, cause error) {
+	log := st.n.l.c.log
+	if !log.Warns() {
+		return
+	}
+	now, since, renewed := st.n.now(), holds[0].since, false
+	for _, h := range holds {
+		since = min(since, h.since)
+		renewed = renewed || !h.fixed && now < h.until
+	}
+	log.Lost(&st.n.s.sec, st.told(), len(holds), now-since, renewed, reason(cause))
+}
+
+// forget has the watchdog forget the lease (H5).
+func (st *OwnerState) forget() {
+	if st.lease != nil {
+		st.lease.Forget()
+		st.lease = nil
+	}
 }

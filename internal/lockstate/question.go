@@ -6,8 +6,20 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/topology"
 )
+
+// Ask reads something of the lock, or of the owner, for at most a command
+// timeout.
+func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
+	call := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: ownerArg(o)})
+	reply, err := l.c.Query(ctx, l.slot, call.Name, call.Args...)
+	if err != nil {
+		return kind.Answer{}, err
+	}
+	return l.kind.Asked(q, reply)
+}
 
 // question is a command that only reads. It is asked again until it is
 // answered, its limit has come or the client is closed.
@@ -24,8 +36,15 @@ func (c *State) ask(slot uint16, name string, args []any, limit time.Duration, t
 	q.req.Handler, q.req.Resend, q.req.Until, q.req.Slot = q, command.Read, limit, slot
 	q.req.Command(name, args...)
 	if !c.exec.Enqueue(&q.req) {
-		c.after(0, func() { then(nil, ErrClosed) })
+		c.timers.After(0, func() { then(nil, ErrClosed) })
 	}
+}
+
+// askLater is State.ask of the lock's slot, with its shard locked: the question is
+// written when the section has been left.
+func (l *Lock) askLater(call kind.Call, limit time.Duration, then func(reply any, err error)) {
+	l.s.sec.queued = true
+	l.c.ask(l.slot, call.Name, call.Args, limit, then)
 }
 
 // Unanswered does nothing: it is asked again.
@@ -33,7 +52,7 @@ func (q *question) Unanswered(*command.Request) {}
 
 // Paused has it asked again.
 func (q *question) Paused(r *command.Request, d time.Duration) {
-	q.c.after(d, func() {
+	q.c.timers.After(d, func() {
 		if !q.c.exec.Enqueue(r) {
 			q.Done(r)
 			return

@@ -159,7 +159,7 @@ func TestOwnerLeavesTheServersQueueWithItsLastWaiter(t *testing.T) {
 func refused(t *testing.T, w *Waiter, n int) {
 	t.Helper()
 	for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
-		sec := w.l.shard().enter(mustNotBlock)
+		sec := w.l.s.enter(mustNotBlock)
 		q := w.queue()
 		waits := q != nil && q.Len() == n && q.Listening() && w.attempt == nil
 		sec.leave()
@@ -177,7 +177,7 @@ func standsAndListens(t *testing.T, conn redis.Conn, w *Waiter, before Owner) Ow
 	t.Helper()
 	l := w.l
 	for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
-		sec := l.shard().enter(mustNotBlock)
+		sec := l.s.enter(mustNotBlock)
 		q, owner := w.queue(), w.owner
 		listens := q != nil && q.Listening() && q.listens == owner && w.attempt == nil
 		sec.leave()

@@ -11,19 +11,11 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// report reports the outcome to the caller, once.
-func (r *release) report(err error) {
-	if !r.reported {
-		r.reported = true
-		r.st.n.s.c.timers.cancel(r.limitTimer)
-		r.st.n.s.c.timers.cancel(r.queueTimer)
-		if r.outcome != nil {
-			r.st.n.s.c.releases.done()
-			r.outcome <- err
-		} else {
-			r.then(err)
-		}
-	}
+// stopTimers stops those that tell the caller at a limit.
+func (r *release) stopTimers() {
+	t := &r.l.c.timers
+	t.Cancel(r.limitTimer)
+	t.Cancel(r.queueTimer)
 }
 
 // callersLimit is when the caller is told, whatever is known.
@@ -41,7 +33,7 @@ func (r *release) reportAtLimit() {
 	if r.limit == watchdog.Never || r.limitTimer != nil {
 		return
 	}
-	r.limitTimer = n.s.c.after(max(r.callersLimit()-n.now(), 0)+time.Millisecond, func() {
+	r.limitTimer = n.l.c.timers.After(max(r.callersLimit()-n.now(), 0)+time.Millisecond, func() {
 		defer n.s.enter(mayBlock).leave()
 		r.reportIfLate()
 	})
@@ -50,7 +42,7 @@ func (r *release) reportAtLimit() {
 // reportIfLate tells the caller what is known when the limit has passed. What
 // waits to be written is taken back. It is called with the shard locked.
 func (r *release) reportIfLate() {
-	c := r.st.n.s.c
+	c := r.st.n.l.c
 	switch {
 	case r.reported || r.st.n.now() <= r.callersLimit(): // Close runs all timers at once
 	case !r.req.Begun():
@@ -79,7 +71,7 @@ func (r *release) announce() {
 	n := r.st.n
 	r.referenced = true
 	ask := r.l.kind.Ask(nil, kind.Announced, &r.want)
-	n.s.sec.ask(r.l, ask, later(n.now(), n.s.c.o.Timeout), func(_ any, err error) {
+	r.l.askLater(ask, later(n.now(), n.l.c.o.Timeout), func(_ any, err error) {
 		defer n.s.enter(mustNotBlock).leave()
 		if err != nil {
 			r.finish(fmt.Errorf("%w: the unlock was lost, and the owner holds nothing any more; whether the unlock released it can't be told where nothing can be announced: %w", ErrUncertain, err))
@@ -96,7 +88,7 @@ func (r *release) expire() {
 	switch {
 	case r.req.First != 0:
 		r.finish(r.uncertain())
-	case r.st.n.s.c.Closed():
+	case r.st.n.l.c.Closed():
 		r.finish(ErrClosed)
 	default:
 		r.finish(fmt.Errorf("not released, the key is left to expire: %w", r.failed))
@@ -105,7 +97,7 @@ func (r *release) expire() {
 
 func (r *release) uncertain() error {
 	then := "if it did not run, the key is left to expire"
-	if r.once && !r.st.n.s.c.Closed() && r.st.n.now() <= r.req.Until {
+	if r.once && !r.st.n.l.c.Closed() && r.st.n.now() <= r.req.Until {
 		then = "it is repeated while the lease lasts"
 	}
 	if r.failed == nil {
@@ -119,7 +111,7 @@ func (r *release) uncertain() error {
 func (r *release) unsentSoFar() error {
 	why := r.failed
 	if why == nil {
-		if why = r.st.n.s.c.exec.Trouble(r.l.slot); why == nil {
+		if why = r.st.n.l.c.exec.Trouble(r.l.slot); why == nil {
 			why = errUnwritten
 		}
 	}

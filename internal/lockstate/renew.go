@@ -59,6 +59,14 @@ func (st *OwnerState) kinds() (l *Lock, more []*Lock) {
 	return l, more
 }
 
+// renew extends a batch for the watchdog, each node's part when the node's limiter
+// lets it run. One node's trouble delays no other's renewals.
+func (c *State) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
+	for _, n := range c.cut(batch, answer) {
+		n.limit.Run(func() bool { return c.renewNow(n, answer) })
+	}
+}
+
 // renewNow sends what of a batch one node serves, and reports whether it is on its
 // way.
 func (c *State) renewNow(n *nodePart, answer func(int, watchdog.Answer)) bool {
@@ -123,11 +131,11 @@ func (r *renewal) send() bool {
 	q := &command.Request{Handler: r, Aside: true, Several: len(r.subs) > 1}
 	l := r.subs[0].l
 	l.fill(q, l.kind.Renew(q.Wire.ArgBuffer[:0], r.c.leaseArg(r.ttl), r))
-	r.c.work.add()
+	r.c.work.Add()
 	if !r.c.exec.Enqueue(q) {
 		r.fail(q.Wire.Err)
 		r.freeCommandQueues()
-		r.c.work.done()
+		r.c.work.Done()
 		return false
 	}
 	return true
@@ -145,7 +153,7 @@ func (r *renewal) Paused(*command.Request, time.Duration) {}
 
 // Done takes the end of the command.
 func (r *renewal) Done(q *command.Request) {
-	defer r.c.work.done()
+	defer r.c.work.Done()
 	defer r.leaveLimit()
 	if q.Fate == command.Lost {
 		r.mayArrive = q.MayArrive
@@ -189,7 +197,7 @@ func (r *renewal) Done(q *command.Request) {
 		}
 		r.answer(sub.i, a)
 	}
-	r.c.log.renewed(r, mine)
+	r.c.log.Renewed(mine, r.ttl, r.c.watchdog.Failing)
 	r.freeCommandQueues()
 }
 
@@ -233,7 +241,29 @@ func (r *renewal) fail(err error) {
 	}
 	// If it were logged before the answers, the answer to another renewal could
 	// report it as over too early.
-	r.c.log.renewalFailed(r, err)
+	r.logFailure(err)
+}
+
+// logFailure logs, of the leases that were not extended, the one that ends first.
+func (r *renewal) logFailure(err error) {
+	if command.IsClosed(err) || !r.c.log.Warns() {
+		return
+	}
+	var first *OwnerState
+	var left time.Duration
+	for _, sub := range r.subs {
+		s := sub.st.n.s
+		sec := s.enter(mustNotBlock)
+		if l := sub.st.lease; l != nil {
+			if rest := l.Expiry() - sec.now(); first == nil || rest < left {
+				first, left = sub.st, rest
+			}
+		}
+		sec.leave()
+	}
+	if first != nil {
+		r.c.log.RenewalFailed(len(r.subs), first.told(), max(left, 0), err)
+	}
 }
 
 // freeCommandQueues ends the renewal in the command queues of its owners.

@@ -41,14 +41,6 @@ type place struct {
 	slot uint16 // 0 where that does not matter
 }
 
-// renew extends a batch for the watchdog, each node's part when the node's limiter
-// lets it run. One node's trouble delays no other's renewals.
-func (c *State) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
-	for _, n := range c.cut(batch, answer) {
-		n.limit.Run(func() bool { return c.renewNow(n, answer) })
-	}
-}
-
 // cut divides a batch. It answers for the leases that no node serves for now.
 func (c *State) cut(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) (nodes []*nodePart) {
 	first, err := c.placeOf(batch[0])

@@ -11,7 +11,7 @@ import (
 // there, and never unlocked. It is nil where all of them are together, and on one
 // server.
 func (l *Lock) Scattered() error {
-	key := l.Key()
+	key := l.key
 	if l.c.spansSlots || codec.SlotSafe(key) {
 		return nil
 	}

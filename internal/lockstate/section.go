@@ -1,10 +1,11 @@
 package lockstate
 
 import (
+	"sync"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/kind"
 )
 
 // section is a critical section of a shard: whatever happens between enter and
@@ -13,7 +14,9 @@ import (
 // has to remember that. There is one of it in each shard, since one can be in
 // progress at a time.
 type section struct {
-	s       *shard
+	mu      *sync.Mutex // the shard's
+	clock   clock.Clock
+	exec    *command.Executor
 	ending  ending
 	read    bool          // now is set
 	at      time.Duration // the clock's reading
@@ -35,49 +38,36 @@ const (
 	mustNotBlock ending = false
 )
 
-// enter begins a critical section. leave must be called.
-func (s *shard) enter(e ending) *section {
-	s.mu.Lock()
-	s.sec.ending, s.sec.read = e, false
-	return &s.sec
-}
-
 // leave ends it, runs what was deferred, and has written what was queued.
 func (x *section) leave() {
-	c, e, queued, outside := x.s.c, x.ending, x.queued, x.outside
+	e, queued, outside := x.ending, x.queued, x.outside
 	x.queued, x.outside = false, nil
-	x.s.mu.Unlock()
+	x.mu.Unlock()
 	for _, fn := range outside {
 		fn()
 	}
 	switch {
 	case !queued:
 	case e == mayBlock:
-		c.exec.Flush()
+		x.exec.Flush()
 	default:
-		c.exec.WakeWriter()
+		x.exec.WakeWriter()
 	}
 }
 
 // now is the time of the section.
 func (x *section) now() time.Duration {
 	if !x.read {
-		x.read, x.at = true, x.s.c.now()
+		x.read, x.at = true, x.clock.Now()
 	}
 	return x.at
 }
 
-// after runs fn when the section has been left.
-func (x *section) after(fn func()) { x.outside = append(x.outside, fn) }
+// After runs fn when the section has been left.
+func (x *section) After(fn func()) { x.outside = append(x.outside, fn) }
 
 // enqueue is command.Executor.Enqueue.
 func (x *section) enqueue(r *command.Request) bool {
 	x.queued = true
-	return x.s.c.exec.Enqueue(r)
-}
-
-// ask is State.ask, whose question is written when the section has been left.
-func (x *section) ask(l *Lock, call kind.Call, limit time.Duration, then func(reply any, err error)) {
-	x.queued = true
-	x.s.c.ask(l.slot, call.Name, call.Args, limit, then)
+	return x.exec.Enqueue(r)
 }

@@ -1,10 +1,11 @@
 package lockstate
 
 import (
-	"hash/maphash"
 	"sync"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
@@ -15,7 +16,6 @@ const shardCount = 64
 // cancellation at the same time have one order. Requests are queued with the
 // mutex held, which does no I/O. Only a section takes the mutex.
 type shard struct {
-	c           *State
 	mu          sync.Mutex // guards what follows
 	sec         section
 	names       map[string]*name
@@ -25,14 +25,17 @@ type shard struct {
 	forcing     int // each ForceUnlock that may still run, of any name
 }
 
-func (s *shard) init(c *State) {
-	s.c, s.sec.s, s.names = c, s, map[string]*name{}
+// init makes the zero shard ready.
+func (s *shard) init(now clock.Clock, exec *command.Executor) {
+	s.names = map[string]*name{}
+	s.sec.mu, s.sec.clock, s.sec.exec = &s.mu, now, exec
 }
 
-var shardSeed = maphash.MakeSeed()
-
-func (c *State) shard(key string) *shard {
-	return &c.shards[maphash.String(shardSeed, key)%shardCount]
+// enter begins a critical section. leave must be called.
+func (s *shard) enter(e ending) *section {
+	s.mu.Lock()
+	s.sec.ending, s.sec.read = e, false
+	return &s.sec
 }
 
 // name is the client's state of one key and one family of kinds: its waiters and
@@ -60,7 +63,7 @@ func (n *name) now() time.Duration { return n.s.sec.now() }
 // find is what there is of l's key and family, nil if there is nothing. It is
 // called with the shard locked.
 func (s *shard) find(l *Lock) *name {
-	n := s.names[l.Key()]
+	n := s.names[l.key]
 	for n != nil && n.l.traits.Family != l.traits.Family {
 		n = n.sibling
 	}
@@ -69,7 +72,7 @@ func (s *shard) find(l *Lock) *name {
 
 // drop forgets n.
 func (s *shard) drop(n *name) {
-	key := n.l.Key()
+	key := n.l.key
 	first := s.names[key]
 	if first == n && n.sibling == nil {
 		delete(s.names, key)
@@ -86,14 +89,20 @@ func (s *shard) drop(n *name) {
 	}
 }
 
+// add makes the state of a name of which there is none. Something must come of it
+// at once, or pin be called in its place. It is called with the shard locked.
+func (s *shard) add(l *Lock) *name {
+	n := &name{s: s, l: l, fairShare: s.fairShares.Find(l.key), sibling: s.names[l.key]}
+	s.names[l.key] = n
+	return n
+}
+
 // pin finds or makes the name's state and keeps it until unpin. It is called
 // with the shard locked.
 func (s *shard) pin(l *Lock) *name {
 	n := s.find(l)
 	if n == nil {
-		key := l.Key()
-		n = &name{s: s, l: l, fairShare: s.fairShares.Find(key), sibling: s.names[key]}
-		s.names[key] = n
+		n = s.add(l)
 	}
 	n.pins++
 	return n

@@ -1,10 +1,6 @@
 package lockstate
 
-import (
-	"fmt"
-	"sync"
-	"sync/atomic"
-)
+import "fmt"
 
 // An owner is shown when it leaves this client as a value (NewOwner,
 // Hold.Owner), or acts here by As or UnlockAs. Others may acquire as it from
@@ -14,33 +10,9 @@ import (
 // NewOwner's owners are shown wherever they have a state. Their numbers are even,
 // so only odd ones need to be looked for.
 
-// recentlyShown is how many shown owners a client knows without looking. One
-// that it has forgotten is looked for among all names once more.
-const recentlyShown = 256
-
-// shownOwners are some odd owners of the client whose states are all marked. All
-// later states of them come of As, and are marked at once.
-type shownOwners struct {
-	newest atomic.Int64 // the highest number that was ever shown
-	recent [recentlyShown]atomic.Int64
-}
-
-func (s *shownOwners) slot(thread int64) *atomic.Int64 { return &s.recent[thread/2%recentlyShown] }
-
-func (s *shownOwners) add(thread int64) {
-	s.slot(thread).Store(thread)
-	for newest := s.newest.Load(); newest < thread; newest = s.newest.Load() {
-		if s.newest.CompareAndSwap(newest, thread) {
-			return
-		}
-	}
-}
-
-func (s *shownOwners) has(thread int64) bool { return s.slot(thread).Load() == thread }
-
 // Owner is who holds. From then on others may acquire as it.
 func (h *Hold) Owner() Owner {
-	s := h.l.shard()
+	s := h.l.s
 	defer s.enter(mustNotBlock).leave()
 	o := h.st.owner
 	h.st.shown = true
@@ -105,7 +77,7 @@ func (c *State) act(l *Lock, o Owner) error {
 
 // showOn is show on l's name, where nearly all of these owners are.
 func (c *State) showOn(l *Lock, o Owner) bool {
-	s := l.shard()
+	s := l.s
 	defer s.enter(mustNotBlock).leave()
 	n := s.find(l)
 	return n != nil && n.show(o)
@@ -113,35 +85,6 @@ func (c *State) showOn(l *Lock, o Owner) bool {
 
 func neverHandedOut(o Owner) error {
 	return fmt.Errorf("%w: owner %s is of this client, which never handed it out", ErrInvalidOption, o.Text())
-}
-
-// strays are the owners of which an unlock without a latch may still arrive: it
-// was lost on a connection that could not be killed. It would release what is
-// acquired as them, so nothing is, in this client.
-type strays struct {
-	some atomic.Bool // there are any
-	mu   sync.Mutex  // guards of
-	of   map[Owner]struct{}
-}
-
-func (s *strays) add(o Owner) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.of == nil {
-		s.of = map[Owner]struct{}{}
-	}
-	s.of[o] = struct{}{}
-	s.some.Store(true)
-}
-
-func (s *strays) has(o Owner) bool {
-	if !s.some.Load() {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, is := s.of[o]
-	return is
 }
 
 // strayed is why nothing is sent for such an owner.

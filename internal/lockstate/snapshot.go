@@ -12,7 +12,7 @@ type Snapshot struct {
 
 // Snapshot tells what there is of the lock.
 func (l *Lock) Snapshot() Snapshot {
-	s := l.shard()
+	s := l.s
 	defer s.enter(mustNotBlock).leave()
 	n := s.find(l)
 	if n == nil {
@@ -41,7 +41,7 @@ type OwnerSnapshot struct {
 
 // OwnerSnapshot tells what there is of the hold's owner.
 func (h *Hold) OwnerSnapshot() OwnerSnapshot {
-	s := h.l.shard()
+	s := h.l.s
 	defer s.enter(mustNotBlock).leave()
 	now := OwnerSnapshot{Busy: h.st.busy, StillCounted: h.st.stillCounted()}
 	if h.st.extras != nil {
@@ -54,7 +54,5 @@ func (h *Hold) OwnerSnapshot() OwnerSnapshot {
 // under way that change something, those of Unlock
 // and UnlockAs left out.
 func (c *State) UnderWay() (timers, commands int) {
-	c.timers.mu.Lock()
-	defer c.timers.mu.Unlock()
-	return c.timers.live, int(c.work.n.Load())
+	return c.timers.Live(), int(c.work.Count())
 }

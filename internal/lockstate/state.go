@@ -1,7 +1,7 @@
 package lockstate
 
 import (
-	"fmt"
+	"hash/maphash"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -9,10 +9,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -31,8 +32,7 @@ type Config struct {
 	Topology func(topology.Settings) (topology.Topology, error)
 
 	// NewOwner makes an owner's state together with its first hold, in one
-	// allocation. NewHold makes a further hold. Each hold is told of its face,
-	// see Hold.SetFace.
+	// allocation. NewHold makes a further hold. Each hold has its Face.
 	NewOwner func() (*OwnerState, *Hold)
 	NewHold  func() *Hold
 }
@@ -42,24 +42,27 @@ type Config struct {
 type State struct {
 	id             uuid.UUID
 	args           struct{ lease, latchTTL any } // of the watchdog and of latches, in ms, boxed once
+	latchTTL       time.Duration                 // how long the server remembers an unlock
+	unlockFor      time.Duration                 // how long an unlock is sent: its latch outlives every send by a command timeout (R1)
+	holdsFor       time.Duration                 // when the server has dropped what is not renewed, at the latest
 	o              Config
 	top            topology.Topology
 	spansSlots     bool              // what it says of that
 	publishes      luasrc.Arg        // what announces every release; nil: the topology is asked for each
 	exec           *command.Executor // of all commands
 	watchdog       *watchdog.Watchdog
-	log            eventLog
+	log            *eventlog.Log // nil: silent
 	shards         [shardCount]shard
 	made           sorted // how many owners it made
 	shared         sorted // the newest of its owners that other clients may use
 	shown          shownOwners
 	strays         strays
 	noClientCounts atomic.Bool // the server refuses to count subscribers
-	timers         timers
+	timers         background.Timers
 
-	liveHolds gauge // holds
-	releases  gauge // calls of Unlock and UnlockAs
-	work      gauge // other commands that change something, their undos included
+	liveHolds background.Gauge // holds
+	releases  background.Gauge // calls of Unlock and UnlockAs
+	work      background.Gauge // other commands that change something, their undos included
 
 	following sync.WaitGroup // the goroutine that follows the topology's changes
 
@@ -74,43 +77,6 @@ const (
 	stateClosed
 )
 
-// New makes the state of a client that has just begun. It does no I/O. Close or
-// Shutdown must be called. Its error is the topology's.
-func New(o Config) (*State, error) {
-	c := &State{
-		id:        uuid.New(),
-		o:         o,
-		liveHolds: newGauge(),
-		releases:  newGauge(),
-		work:      newGauge(),
-		gone:      make(chan struct{}),
-	}
-	c.log = newEventLog(o.Logger, c)
-	c.args.lease = o.Watchdog.Milliseconds()
-	c.args.latchTTL = c.latchTTL().Milliseconds()
-	c.timers.init()
-	for i := range c.shards {
-		c.shards[i].init(c)
-	}
-	var err error
-	c.top, err = o.Topology(topology.Settings{Timeout: o.Timeout, Clock: o.Clock, Replicas: o.Replicas, Logger: c.log.l})
-	if err != nil {
-		return nil, err
-	}
-	c.spansSlots = c.top.SpansSlots()
-	if c.top.Only() != nil {
-		c.publishes = publishedBy(c.top.Publish(0))
-	}
-	c.exec = command.New(c.top, command.Options{
-		Timeout: o.Timeout, Now: c.now, Permanent: redisconn.Permanent, Closing: c.Closed,
-		After: func(d time.Duration, fn func()) { c.after(d, fn) },
-	})
-	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.Watchdog, Clock: o.Clock, Group: renewGroup(c.top)})
-	c.trackSharedOwners()
-	c.following.Go(c.follow)
-	return c, nil
-}
-
 // ID is the first half of every owner that this client makes.
 func (c *State) ID() uuid.UUID { return c.id }
 
@@ -121,26 +87,55 @@ func (c *State) NewOwner() Owner { return Owner{c.id, 2 * c.made[even].Add(1)} }
 // ownOwner makes an owner for one acquisition.
 func (c *State) ownOwner() Owner { return Owner{c.id, 2*c.made[odd].Add(1) - 1} }
 
-// Started logs that the client works.
-func (c *State) Started() { c.log.started(c, c.top.String()) }
-
 // now is the clock's reading. What happens in a section asks the section.
 func (c *State) now() time.Duration { return c.o.Clock.Now() }
 
 // Closed tells whether the client is closed, or about to be.
 func (c *State) Closed() bool { return c.state.Load() == stateClosed }
 
-// admit returns an error unless an acquire may begin. It is called with the
-// shard locked.
-func (c *State) admit(s *shard, l *Lock, t *Terms) error {
-	switch c.state.Load() {
-	case stateClosed:
-		return ErrClosed
-	case stateDraining:
-		if n := s.find(l); t.As && n != nil && n.holds(t.Owner) {
-			return nil
-		}
-		return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)
-	}
-	return nil
+var shardSeed = maphash.MakeSeed()
+
+func (c *State) shard(key string) *shard {
+	return &c.shards[maphash.String(shardSeed, key)%shardCount]
 }
+
+func (c *State) eachName(fn func(*name)) {
+	for i := range c.shards {
+		s := &c.shards[i]
+		sec := s.enter(mustNotBlock)
+		for _, n := range s.names {
+			for n != nil {
+				next := n.sibling // fn may drop it
+				fn(n)
+				n = next
+			}
+		}
+		sec.leave()
+	}
+}
+
+// leaseArg is a lease as the argument of a command.
+func (c *State) leaseArg(d time.Duration) any {
+	if d == c.o.Watchdog {
+		return c.args.lease
+	}
+	return d.Milliseconds()
+}
+
+// trackSharedOwners begins to note which of the client's owners are shared.
+func (c *State) trackSharedOwners() {
+	shared.mu.Lock()
+	shared.of[c.id] = &c.shared
+	shared.mu.Unlock()
+}
+
+// untrackSharedOwners ends it.
+func (c *State) untrackSharedOwners() {
+	shared.mu.Lock()
+	delete(shared.of, c.id)
+	shared.mu.Unlock()
+}
+
+// Exclusive tells whether nobody but this client can hold as o: it made the
+// owner, and has given away neither its string nor its value.
+func (c *State) Exclusive(o Owner) bool { return o.client == c.id && o.thread > c.shared.of(o).Load() }

@@ -1,6 +1,10 @@
 package lockstate
 
-import "time"
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+)
 
 // Terms are what one acquisition asks for.
 type Terms struct {
@@ -10,4 +14,12 @@ type Terms struct {
 	As       bool          // Owner is given
 	HasLease bool          // Lease is given
 	HasMax   bool          // MaxHold is given
+}
+
+// later is an instant d after another, or Never if there is none so late.
+func later(at, d time.Duration) time.Duration {
+	if d > clock.Never-at {
+		return clock.Never
+	}
+	return at + d
 }

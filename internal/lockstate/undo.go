@@ -30,11 +30,11 @@ func (a *attempt) undo() {
 	l, want := a.w.l, a.want
 	u := st.newUndo(l, &want)
 	u.then = func(err error) {
-		n.s.c.log.undone(st, err)
+		st.logUndone(err)
 		if late {
-			n.s.c.log.undoRepeats(st, a.lease)
+			n.l.c.log.UndoRepeats(&n.s.sec, st.told(), undoEvery, a.lease)
 			until := later(n.now(), a.lease)
-			n.s.c.after(undoEvery, func() { st.undoAgain(l, &want, until) })
+			n.l.c.timers.After(undoEvery, func() { st.undoAgain(l, &want, until) })
 		}
 		a.resolve()
 	}
@@ -42,9 +42,19 @@ func (a *attempt) undo() {
 	u.begin()
 }
 
+// logUndone logs how the undo of a lost acquire ended.
+func (st *OwnerState) logUndone(err error) {
+	s := st.n.s
+	if err != nil && !errors.Is(err, ErrNotHeld) {
+		st.n.l.c.log.UndoFailed(&s.sec, st.told(), err)
+		return
+	}
+	st.n.l.c.log.Undone(&s.sec, st.told(), err == nil)
+}
+
 // newUndo makes the release of what may have been got for want.
 func (st *OwnerState) newUndo(l *Lock, want *kind.Want) *release {
-	u := newRelease(st, l, st.n.s.c.undoLimit())
+	u := newRelease(st, l, st.n.l.c.undoLimit())
 	u.undo = true
 	u.want.Wait, u.want.Once = want.Wait, want.Once
 	return u
@@ -54,7 +64,7 @@ func (st *OwnerState) newUndo(l *Lock, want *kind.Want) *release {
 func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
 	n := st.n
 	defer n.s.enter(mayBlock).leave()
-	if n.s.c.Closed() {
+	if n.l.c.Closed() {
 		return
 	}
 	n = n.s.pin(l)
@@ -63,14 +73,14 @@ func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
 	st = n.ensureOwnerState(st.owner)
 	st.shown = st.shown || shown
 	u := st.newUndo(l, want)
-	n.s.c.work.add()
+	n.l.c.work.Add()
 	u.then = func(err error) {
 		if err == nil {
-			n.s.c.log.undone(st, err)
+			st.logUndone(err)
 		}
-		n.s.c.work.done()
+		n.l.c.work.Done()
 		if n.now() < until {
-			n.s.c.after(undoEvery, func() { st.undoAgain(l, want, until) })
+			n.l.c.timers.After(undoEvery, func() { st.undoAgain(l, want, until) })
 		}
 	}
 	st.run(u)
@@ -105,7 +115,7 @@ func (a *attempt) countHolds() {
 		a.undecided("what it did can't be known")
 		return
 	}
-	n.s.sec.ask(w.l, ask, watchdog.Never, func(reply any, err error) {
+	w.l.askLater(ask, watchdog.Never, func(reply any, err error) {
 		defer n.s.enter(mustNotBlock).leave()
 		if err != nil {
 			a.undecided(fmt.Sprintf("asking for its count failed: %v", err))
@@ -126,12 +136,12 @@ func (a *attempt) countHolds() {
 			a.undecided(fmt.Sprintf("the owner holds %d, of which some are of leases that ended and were not unlocked", count))
 		case count == known:
 			a.resumeAs()
-		case count == known+1 && n.s.c.Exclusive(st.owner):
+		case count == known+1 && n.l.c.Exclusive(st.owner):
 			// This owner is used again. If the undo were repeated after its
 			// latch expired, it would release another hold.
 			u := newRelease(st, w.l, n.unlockLimit())
 			u.then = func(err error) {
-				n.s.c.log.undone(st, err)
+				st.logUndone(err)
 				if err != nil && !errors.Is(err, ErrNotHeld) {
 					w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", ErrUncertain, err))
 				}
@@ -145,6 +155,20 @@ func (a *attempt) countHolds() {
 	})
 }
 
+// unsent is how many unlocks wait in the command queue, whose holds the server
+// still counts together with those of l's kind.
+func (st *OwnerState) unsent(l *Lock) (n int32) {
+	if st.extras == nil {
+		return 0
+	}
+	for _, cmd := range st.extras.queue {
+		if r, ok := cmd.(*release); ok && r.counted && r.l.traits.Tally == l.traits.Tally {
+			n++
+		}
+	}
+	return n
+}
+
 // resumeAs is resolve for a shared owner: it is known now what came of the
 // attempt.
 func (a *attempt) resumeAs() {
@@ -156,7 +180,7 @@ func (a *attempt) resumeAs() {
 // undecided ends an attempt whose outcome can't be found out.
 func (a *attempt) undecided(why string) {
 	n := a.st.n
-	n.s.c.log.undecided(a.st, why)
+	n.l.c.log.Undecided(&n.s.sec, a.st.told(), why)
 	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", ErrUncertain, why, a.lease))
 	a.w.asked()
 	a.unsent()

@@ -2,9 +2,7 @@ package lockstate
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 )
 
 // Unlock releases this one acquisition, as the public method says.
@@ -14,17 +12,11 @@ func (h *Hold) Unlock(ctx context.Context) error {
 		return err
 	}
 	err = h.l.await(ctx, r, outcome)
-	if wasLost == nil {
-		h.l.c.log.released(ctx, h, err)
+	if wasLost != nil {
+		return h.releasedLate(wasLost, err)
 	}
-	switch {
-	case wasLost == nil:
-	case err == nil:
-		err = lostHold{fmt.Errorf("%w; its key was still there and is released", wasLost)}
-	case errors.Is(err, ErrNotHeld):
-		err = lostHold{fmt.Errorf("%w; nothing was left to release for owner %s", wasLost, h.st.owner)}
-	default:
-		err = lostHold{fmt.Errorf("%w; %w", wasLost, err)}
+	if h.l.c.log != nil {
+		h.logReleased(ctx, err)
 	}
 	return err
 }
@@ -32,8 +24,7 @@ func (h *Hold) Unlock(ctx context.Context) error {
 // startUnlock ends the hold and starts its unlock. wasLost is why it was over
 // before, if it was.
 func (h *Hold) startUnlock() (r *release, outcome chan error, wasLost, err error) {
-	s := h.l.shard()
-	defer s.enter(mayBlock).leave()
+	defer h.l.s.enter(mayBlock).leave()
 	switch {
 	case h.released:
 		return nil, nil, nil, ErrReleased
@@ -49,6 +40,44 @@ func (h *Hold) startUnlock() (r *release, outcome chan error, wasLost, err error
 	return r, outcome, wasLost, nil
 }
 
+// release ends the hold and starts its unlock. Its outcome goes to outcome, or
+// to then if outcome is nil. It returns nil if nothing is sent: the hold was
+// lost, and an unlock would release a newer hold of its owner. It is called
+// with the shard locked.
+func (h *Hold) release(outcome chan error, then func(error)) *release {
+	st, c, now := h.st, h.l.c, h.l.s.sec.now()
+	h.released = true
+	// Counted before the hold is over, or Shutdown would miss both.
+	if outcome != nil {
+		c.releases.Add()
+	} else {
+		then = c.asWork(then)
+	}
+	if h.ended != nil {
+		return h.releaseLost(outcome, then)
+	}
+	r := newRelease(st, h.l, now+c.unlockFor)
+	r.outcome, r.then = outcome, then
+	r.counted, r.alive, r.since = true, true, h.since
+	trust := h.trust()
+	st.drop(h)
+	h.over(ErrReleased)
+	if st.held > 0 || st.busy {
+		st.updateLease()
+	}
+	if st.held == 0 {
+		r.limit = min(r.limit, trust)
+	}
+	if r.unheld = now + c.holdsFor; h.fixed {
+		r.unheld = h.dropped()
+	}
+	if st.busy {
+		r.limitWait()
+	}
+	st.run(r)
+	return r
+}
+
 // await waits for r: without a limit while ctx lasts, since r has its own, and
 // for one command timeout after that (R2). r may be of others once there is an
 // outcome.
@@ -58,90 +87,8 @@ func (l *Lock) await(ctx context.Context, r *release, outcome chan error) error 
 		outcomes.Put(outcome)
 		return err
 	case <-ctx.Done():
+		return l.awaitLonger(r, outcome)
 	}
-	timer := time.NewTimer(l.c.o.Timeout)
-	defer timer.Stop()
-	select {
-	case err := <-outcome:
-		outcomes.Put(outcome)
-		return err
-	case <-timer.C:
-		defer l.shard().enter(mayBlock).leave()
-		if len(outcome) == 0 && r.req.First == 0 && r.req.Begun() && (r.paused || l.c.exec.Waiting(&r.req)) {
-			return r.unsentSoFar()
-		}
-		return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", ErrUncertain, l.c.o.Timeout)
-	}
-}
-
-// release ends the hold and starts its unlock. Its outcome goes to outcome, or
-// to then if outcome is nil. It returns nil if nothing is sent: the hold was
-// lost, and an unlock would release a newer hold of its owner. It is called
-// with the shard locked.
-func (h *Hold) release(outcome chan error, then func(error)) *release {
-	c := h.l.c
-	h.released = true
-	n := h.st.n.s.pin(h.l)
-	defer n.unpin()
-	limit := n.unlockLimit()
-	under := &c.work
-	if outcome != nil {
-		under = &c.releases
-	}
-	under.add() // before the hold is over, or Shutdown would miss both
-	alive := h.ended == nil
-	counted := alive
-	if alive {
-		trust := h.trust()
-		h.st.drop(h)
-		h.over(ErrReleased)
-		h.st.updateLease()
-		if h.st.held == 0 {
-			limit = min(limit, trust)
-		}
-	}
-	// The state of a lost hold's name may have been dropped and made anew. What
-	// was known of its owner is lost with it.
-	st := n.ensureOwnerState(h.st.owner)
-	st.shown = st.shown || h.st.shown || !alive
-	if !alive && st.lease != h.lease && (st.held > 0 || st.attempts > 0) {
-		under.done()
-		return nil
-	}
-	if !alive {
-		if counted = h.stillCounted && st.lease == h.lease; counted {
-			st.extras.stillCounted--
-			st.dropEmptyExtras()
-		}
-		limit = min(limit, n.now()+c.o.Timeout)
-	}
-	r := newRelease(st, h.l, limit)
-	r.unheld = h.dropped()
-	r.counted, r.alive, r.since = counted, alive, h.since
-	if r.outcome = outcome; outcome == nil {
-		r.then = func(err error) {
-			c.work.done()
-			then(err)
-		}
-	}
-	r.start()
-	return r
-}
-
-// start runs the release in its owner's command queue. A caller whose owner has
-// an earlier command open gets an error at the limit. When the client is
-// closed, the earlier command ends, and then the release is sent.
-func (r *release) start() {
-	st := r.st
-	if st.busy {
-		r.referenced = true
-		n := st.n
-		r.queueTimer = n.s.c.after(max(r.limit-n.now(), n.s.c.o.Timeout)+time.Millisecond, func() {
-			defer n.s.enter(mayBlock).leave()
-			r.reportIfLate()
-		})
-	}
-	st.run(r)
 }
 
 // giveBack releases a hold that no caller has. It is called with the shard
@@ -149,7 +96,7 @@ func (r *release) start() {
 func (h *Hold) giveBack() {
 	n := h.st.n
 	h.release(nil, func(err error) {
-		n.s.c.log.givenBack(h.st, err)
+		h.st.logGivenBack(err)
 		// Without a subscription the waiters would not notice the release.
 		for q := n.first(); q != nil; q = q.next {
 			q.GivenBack()

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
 )
 
@@ -18,8 +20,19 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 		return err
 	}
 	err = l.await(ctx, r, outcome)
-	l.c.log.releasedAs(ctx, l, owner, err)
+	l.logReleasedAs(ctx, owner, err)
 	return err
+}
+
+// logReleasedAs logs how such an unlock ended.
+func (l *Lock) logReleasedAs(ctx context.Context, owner Owner, err error) {
+	switch log := l.c.log; {
+	case !log.On(ctx, slog.LevelWarn):
+	case err != nil:
+		log.Unreleased(ctx, eventlog.Lock{Name: l.name, Owner: ownerArg(owner)}, errors.Is(err, ErrUncertain), err)
+	case log.On(ctx, slog.LevelDebug):
+		log.ReleasedAs(ctx, eventlog.Lock{Name: l.name, Owner: ownerArg(owner)})
+	}
 }
 
 // startUnlockAs starts an unlock of which nothing is known here.
@@ -27,7 +40,7 @@ func (l *Lock) startUnlockAs(owner Owner) (r *release, outcome chan error, err e
 	if err := l.c.act(l, owner); err != nil {
 		return nil, nil, err
 	}
-	s := l.shard()
+	s := l.s
 	defer s.enter(mayBlock).leave()
 	if l.c.Closed() {
 		return nil, nil, ErrClosed
@@ -43,8 +56,8 @@ func (l *Lock) startUnlockAs(owner Owner) (r *release, outcome chan error, err e
 	u.r.outcome = outcome
 	u.r.referenced = true
 	u.waits = fmt.Errorf("an earlier command of owner %s is still without an answer", owner)
-	l.c.releases.add()
-	u.r.limitTimer = l.c.after(max(u.r.limit-n.now(), 0)+time.Millisecond, u.tooLate)
+	l.c.releases.Add()
+	u.r.limitTimer = l.c.timers.After(max(u.r.limit-n.now(), 0)+time.Millisecond, u.tooLate)
 	st.run(u)
 	return u.r, outcome, nil
 }
@@ -65,17 +78,17 @@ func (u *unlockAs) begin() {
 		st.done()
 		return
 	}
-	if st.n.s.c.strays.has(st.owner) {
+	if st.n.l.c.strays.has(st.owner) {
 		u.r.finish(strayed(st.owner)) // an unlock of it has been lost since this one began to wait
 		return
 	}
-	st.n.s.sec.ask(u.r.l, u.r.l.kind.Ask(nil, kind.RemainTTL, &u.r.want), u.r.limit, u.answered)
+	u.r.l.askLater(u.r.l.kind.Ask(nil, kind.RemainTTL, &u.r.want), u.r.limit, u.answered)
 }
 
 // answered sends the unlock.
 func (u *unlockAs) answered(reply any, err error) {
 	r, st := u.r, u.r.st
-	c := st.n.s.c
+	c := st.n.l.c
 	defer st.n.s.enter(mustNotBlock).leave()
 	var left kind.Answer
 	if err == nil {
@@ -89,7 +102,7 @@ func (u *unlockAs) answered(reply any, err error) {
 	case err != nil:
 		r.finish(unreleased(err))
 	default:
-		r.lease = max(left.TTL, c.o.Watchdog)
+		r.leave(max(left.TTL, c.o.Watchdog))
 		r.begin()
 	}
 }

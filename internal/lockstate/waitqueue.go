@@ -33,6 +33,23 @@ type waitQueue struct {
 	acting      bool                 // an action is being taken
 }
 
+// first is the first of the name's queues, nil if nobody waits. It is called
+// with the shard locked.
+func (n *name) first() *waitQueue {
+	if n.lone != nil {
+		n.adopt()
+	}
+	return n.queues
+}
+
+// adopt gives the lone waiter, whose attempt is under way, its queue. It is
+// called with the shard locked.
+func (n *name) adopt() {
+	w := n.lone
+	n.lone = nil
+	n.ensureQueue(w.l, w.queueOwner).Adopt(w.began, &w.Waiter)
+}
+
 // findQueue is the queue of l's kind, and of the owner where each has one, nil
 // if nobody waits.
 func (n *name) findQueue(l *Lock, o Owner) *waitQueue {
@@ -53,7 +70,7 @@ func (n *name) ensureQueue(l *Lock, o Owner) *waitQueue {
 	s := n.s
 	q := s.spareQueues
 	if q == nil {
-		q = &waitQueue{Queue: waitqueue.New(n.s.c.o.Timeout, rand.N[time.Duration]), shard: s}
+		q = &waitQueue{Queue: waitqueue.New(n.l.c.o.Timeout, rand.N[time.Duration]), shard: s}
 	} else {
 		s.spareQueues = q.next
 		s.spareCount--

@@ -12,8 +12,8 @@ func TestQueueThatDoesNotListenStaysSoWhenItsSlotMoves(t *testing.T) {
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	sec := l.shard().enter(mustNotBlock)
-	n := l.shard().pin(&l)
+	sec := l.s.enter(mustNotBlock)
+	n := l.s.pin(&l)
 	q := n.ensureQueue(&l, Owner{})
 	for range 2 {
 		q.subscribe()
