@@ -52,7 +52,7 @@ var holding = []defect{
 	},
 	{
 		what: "a nested acquire shortens the outer lease", guards: "H6",
-		edits: edits{{In: "attempt.chooseLease", Stmt: "a.lease = st.commandLease(own)", Put: "a.lease = own"}},
+		edits: edits{{In: "attempt.chooseLease", Stmt: "a.lease = st.commandLease(own)", Put: "_, a.lease = st, own"}},
 		by:    tests{"TestH6NestedAcquireNeverShortensTheOuterLease"},
 	},
 	{
