@@ -14,13 +14,8 @@ var telling = []defect{
 	},
 	{
 		what: "a slot that does not settle is told in the server's words alone", guards: "kinds of errors",
-		edits: edits{{In: "Request.unsettled", If: "_", Put: "true"}},
+		edits: edits{{In: "Request.unsettled", Expr: "&unsettledError{err}", Put: "err"}},
 		by:    tests{"TestErrorOfASlotThatDoesNotSettleSaysSo", "TestCommandThatIsSentInCirclesPasses"},
-	},
-	{
-		what: "the deadline of a look at a cluster is told as the caller's", guards: "kinds of errors",
-		edits: edits{{In: "Cluster.refresh", Call: "redisconn.OwnDeadline", Put: `fmt.Errorf("%s: %w", a.from, a.err)`}},
-		by:    tests{"TestTimeoutOfDiallingIsNotACallersContext"},
 	},
 	{
 		what: "connections to a master that was left stay", guards: "topology",
