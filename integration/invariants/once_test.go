@@ -149,6 +149,27 @@ func TestR4UnlockGoesOnInTheBackground(t *testing.T) {
 	}
 }
 
+// Nobody knows whether the lease is the old or the new one. The unlock goes on for as long as the key may be there.
+func TestR4UnlockGoesOnForTheLeaseOfAnExtendThatMayHaveRun(t *testing.T) {
+	t.Parallel()
+	const first = 3 * timeout
+	for _, do := range []faultproxy.Action{faultproxy.CutAfter, faultproxy.DropReply} {
+		t.Run(do.String(), func(t *testing.T) {
+			r := newRig(t)
+			h := lock(t, r.open().NewLock(name), rlock.Lease(first))
+			extends := r.Proxy.Add(faultproxy.Rule{Match: renewals, Do: do})
+			want(t, h.Extend(t.Context(), long), rlock.ErrUncertain)
+			extends.Remove()
+			fault := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Do: faultproxy.CutBefore})
+			began := time.Now()
+			want(t, h.Unlock(t.Context()), rlock.ErrUncertain)
+			r.Becomes("the first lease is over", func() bool { return time.Since(began) > first+2*timeout })
+			fault.Remove()
+			r.Gone(name)
+		})
+	}
+}
+
 // It was refused for long, so nothing had run; but what was sent last may run.
 func TestR4UnlockWithoutAnAnswerAtTheLimitIsUncertain(t *testing.T) {
 	const command = 3 * time.Second // more than what the machine is granted

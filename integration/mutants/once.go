@@ -58,8 +58,13 @@ var once = []defect{
 	},
 	{
 		what: "an unlock without a latch is given up with its caller", guards: "R4",
-		edits: edits{{In: "release.encode", Stmt: "r.req.Until = max(r.limit, r.unheld)", Put: "r.req.Until = r.limit"}},
+		edits: edits{{In: "release.encode", Stmt: "r.req.Until = max(r.limit, r.unheld, r.st.lasts)", Put: "r.req.Until = r.limit"}},
 		by:    tests{"TestR4UnlockGoesOnInTheBackground"},
+	},
+	{
+		what: "an unlock without a latch is given up although a lost Extend may have run", guards: "R4",
+		edits: edits{{In: "release.encode", Stmt: "r.req.Until = max(r.limit, r.unheld, r.st.lasts)", Put: "r.req.Until = max(r.limit, r.unheld)"}},
+		by:    tests{"TestR4UnlockGoesOnForTheLeaseOfAnExtendThatMayHaveRun"},
 	},
 	{
 		what: "an unlock whose announcement was refused did not release", guards: "R4",

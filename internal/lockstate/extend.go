@@ -240,10 +240,12 @@ func (e *extension) alarm() {
 func (e *extension) mayHaveRun(r *command.Request) {
 	h := e.h
 	e.open = true
-	if h.ended == nil {
-		h.end = min(h.end, watchdog.Trust(r.Wire.Sent, e.d))
-		h.st.mayHaveSet(r.Wire.Sent, e.lease)
+	if h.ended != nil {
+		h.st.mayLast(e.lease)
+		return
 	}
+	h.end = min(h.end, watchdog.Trust(r.Wire.Sent, e.d))
+	h.st.mayHaveSet(r.Wire.Sent, e.lease)
 }
 
 func (e *extension) answered(r *command.Request) {

@@ -145,6 +145,13 @@ func (st *OwnerState) mayHaveSet(sent, lease time.Duration) {
 	if st.lease != nil {
 		st.lease.Lower(watchdog.Trust(sent, lease))
 	}
+	st.mayLast(lease)
+}
+
+// mayLast records that the server may keep the key for lease from now on, by a
+// command that was not answered.
+func (st *OwnerState) mayLast(lease time.Duration) {
+	st.lasts = max(st.lasts, later(st.n.now(), later(lease, st.n.l.c.o.Timeout)))
 }
 
 // alarm sets the watchdog's alarm to the earliest end of a hold's own lease.

@@ -26,6 +26,8 @@ type OwnerState struct {
 
 	room watchdog.Lease // for the first, which is nearly always the only one
 
+	lasts time.Duration // until when the server may keep the key for a command that was not answered; 0: there was none
+
 	held     int32 // how many holds
 	attempts int32 // acquires under way or waiting in the command queue
 

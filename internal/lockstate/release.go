@@ -102,7 +102,7 @@ func (r *release) encode() {
 	r.want.Latch, r.want.Alone = nil, false
 	r.req.Until = r.limit
 	if r.once {
-		r.req.Until = max(r.limit, r.unheld)
+		r.req.Until = max(r.limit, r.unheld, r.st.lasts)
 	} else {
 		r.want.Latch = r.l.freshLatch()
 		if r.reported {
