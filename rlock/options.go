@@ -244,6 +244,21 @@ func WithReplicaSync(on bool) Option {
 	}
 }
 
+// WithClusterPublish sets which messages a release sends in a cluster. Waiters of
+// this package hear all of them. A server that does not know SPUBLISH (Redis
+// before 7), or does not let the account use it, is sent PUBLISH, whatever was
+// set. With any other URL than redis+cluster://, or with a pool, it is
+// ErrInvalidOption. Default is PublishBoth.
+func WithClusterPublish(p Publish) Option {
+	return func(s *settings) error {
+		if p > PublishPlain {
+			return fmt.Errorf("WithClusterPublish(%d): there is no such kind", p)
+		}
+		s.publish = p
+		return s.once("WithClusterPublish")
+	}
+}
+
 // WithCourtesy says whether this client steps back for slower ones. A Go
 // waiter reaches a lock that has just been released long before a JVM's does,
 // so a lock that is never free for long would be Go's alone. With courtesy on, a

@@ -2,7 +2,6 @@ package rlock
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/rlock-go/redisson/internal/topology"
 )
@@ -25,20 +24,5 @@ const (
 	// shardedSubscriptionMode off, and wakes no waiter of any other.
 	PublishPlain = Publish(topology.PublishPlain)
 )
-
-// WithClusterPublish sets which messages a release sends in a cluster. Waiters of
-// this package hear all of them. A server that does not know SPUBLISH (Redis
-// before 7), or does not let the account use it, is sent PUBLISH, whatever was
-// set. With any other URL than redis+cluster://, or with a pool, it is
-// ErrInvalidOption. Default is PublishBoth.
-func WithClusterPublish(p Publish) Option {
-	return func(s *settings) error {
-		if p > PublishPlain {
-			return fmt.Errorf("WithClusterPublish(%d): there is no such kind", p)
-		}
-		s.publish = p
-		return s.once("WithClusterPublish")
-	}
-}
 
 var errPublish = errors.New("WithClusterPublish: it is for redis+cluster:// URLs")
