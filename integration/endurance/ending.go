@@ -209,7 +209,7 @@ func (r *round) free() {
 	r.mu.Lock()
 	certain := r.lostBefore() == 0 && len(r.forced) == 0
 	for _, a := range r.accounts {
-		certain = certain && a.slack == 0 && a.handed == 0 && a.tainted == ""
+		certain = certain && a.slack == 0 && a.handed == 0 && a.tainted == "" && r.maybeLost(a) == 0
 	}
 	for _, h := range r.holds {
 		certain = certain && h.unlocking != 0 && !h.handed
