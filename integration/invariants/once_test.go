@@ -405,3 +405,24 @@ func TestR4LostUndoOfALostAcquire(t *testing.T) {
 		})
 	}
 }
+
+// The same of an owner that keeps its latch: an unlock that finds nothing sets none, so what was lost before it runs when
+// it arrives.
+func TestR4UnlockThatFoundNothingWithoutAKillBarrier(t *testing.T) {
+	r, url := rigWithoutKill(t)
+	l := r.openAt(url).NewLock(name)
+	h := lock(t, l)
+	o := h.Owner()
+	late, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.Withhold})
+	r.Do("DEL", name)
+	r.Proxy.CutAll()
+	want(t, testbed.Receive(t, "Unlock returns", released), rlock.ErrNotHeld)
+	again, err := l.TryLock(t.Context(), rlock.As(o))
+	want(t, err, rlock.ErrUncertain)
+	if late.Release() != 1 {
+		t.Error("it did not run; nothing is shown by this test")
+	}
+	if again != nil && again.Err() == nil {
+		r.heldOnlyBy(name, o, 1)
+	}
+}

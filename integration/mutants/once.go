@@ -67,6 +67,11 @@ var once = []defect{
 		by:    tests{"TestR4UnlockGoesOnForTheLeaseOfAnExtendThatMayHaveRun"},
 	},
 	{
+		what: "an owner is used again although an unlock that set no latch may still arrive", guards: "R4",
+		edits: edits{{In: "release.answered", If: "q.MayArrive", Put: "false"}},
+		by:    tests{"TestR4UnlockThatFoundNothingWithoutAKillBarrier"},
+	},
+	{
 		what: "an unlock whose announcement was refused did not release", guards: "R4",
 		edits: edits{{In: "release.notAnswered", Case: "q.MayHaveRun() && r.once && !r.st.shown", Put: "false"}},
 		by:    tests{"TestForbiddenChannel"},

@@ -107,9 +107,10 @@ func (s *shownOwners) add(thread int64) {
 
 func (s *shownOwners) has(thread int64) bool { return s.slot(thread).Load() == thread }
 
-// strays are the owners of which an unlock without a latch may still arrive: it
-// was lost on a connection that could not be killed. It would release what is
-// acquired as them, so nothing is, in this client.
+// strays are the owners of which an unlock may still arrive that no latch keeps
+// from running: it was lost on a connection that could not be killed, and had no
+// latch, or set none since it found nothing. It would release what is acquired as
+// them, so nothing is, in this client.
 type strays struct {
 	some atomic.Bool // there are any
 	mu   sync.Mutex  // guards of

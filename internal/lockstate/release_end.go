@@ -207,6 +207,9 @@ func (r *release) answered(q *command.Request, result kind.Release) {
 	switch result {
 	case codec.NotHeld:
 		st.loseTally(r.l, errVanished)
+		if q.MayArrive {
+			n.l.c.strays.add(st.owner) // no latch was set that would keep it from running
+		}
 		if r.alive {
 			n.wakeHead() // it published nothing
 		}
