@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,7 @@ type crowd struct {
 	locks                                 []*round
 	inside                                []atomic.Int64
 	granted, gaveUp, reentered, unsettled atomic.Int64
+	unsent                                atomic.Int64 // unlocks that go on in the background, and of which nothing has run
 }
 
 // ended judges a call's error; those of a server that stood still are counted.
@@ -27,6 +29,8 @@ func (c *crowd) ended(what string, err error, kinds ...string) (kind string) {
 	case slices.Contains(kinds, kind):
 	case kind == uncertain:
 		c.unsettled.Add(1)
+	case kind == unreachable && strings.HasPrefix(what, "Unlock"):
+		c.unsent.Add(1)
 	default:
 		c.violates("%s: %v", what, err)
 	}
@@ -112,6 +116,9 @@ func storm(stall time.Duration) func(*round) {
 		r.row.outcome("gave up with ctx's error", int(c.gaveUp.Load()))
 		if n := c.unsettled.Load(); n > 0 {
 			r.row.outcome(uncertain, int(n))
+		}
+		if n := c.unsent.Load(); n > 0 {
+			r.row.outcome("unlocks not sent when ctx's time was over", int(n))
 		}
 		r.row.counted(r.row.batch, -1)
 	}
