@@ -55,7 +55,7 @@ var sharing = []defect{
 	},
 	{
 		what: "an unlock that waits to be written is uncertain when its context ends", guards: "R2",
-		edits: edits{{In: "Lock.awaitLonger", If: "len(outcome) == 0 && r.req.First == 0 && r.req.Begun() && (r.paused || l.c.exec.Waiting(&r.req))", Put: "false"}},
+		edits: edits{{In: "Lock.awaitLonger", If: "len(outcome) == 0 && !r.req.Reached() && r.req.Begun() && (r.paused || l.c.exec.Waiting(&r.req))", Put: "false"}},
 		by:    tests{"TestUnlockThatIsNotWrittenIsNotUncertain"},
 	},
 	{

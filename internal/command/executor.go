@@ -208,7 +208,7 @@ func (c *completion) Complete(*pipeline.Request) {
 	switch {
 	case r.Wire.Err == nil: // as nearly always
 		if r.First == 0 {
-			r.First = r.Wire.Sent
+			r.reached()
 		}
 		r.Fate = Answered
 		r.Handler.Done(r)
@@ -240,7 +240,7 @@ func (x *Executor) wakeOthers(n *topology.Node) {
 // settle takes the end of a send that failed and is not redirected.
 func (r *Request) settle() {
 	if r.First == 0 && mayHaveRun(r.Wire.Err) {
-		r.First = r.Wire.Sent
+		r.reached()
 	}
 	r.Wire.Err = r.unsettled(r.Wire.Err)
 	r.failed = r.Wire.Err

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command/refusal"
@@ -108,6 +109,13 @@ func (r *Request) to(n *topology.Node) {
 		r.pipe = n.Aside()
 	}
 }
+
+// reached records that the last send may have run, the first that may.
+func (r *Request) reached() { atomic.StoreInt64((*int64)(&r.First), int64(r.Wire.Sent)) }
+
+// Reached tells whether a send of r may have run. Unlike First it may be asked
+// while r is under way.
+func (r *Request) Reached() bool { return atomic.LoadInt64((*int64)(&r.First)) != 0 }
 
 // Begun tells whether r was ever queued.
 func (r *Request) Begun() bool { return r.x != nil }

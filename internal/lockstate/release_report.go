@@ -47,7 +47,7 @@ func (r *release) reportIfLate() {
 	case r.reported || r.st.n.now() <= r.callersLimit(): // Close runs all timers at once
 	case !r.req.Begun():
 		r.report(fmt.Errorf("%w: an earlier command of owner %s is still without an answer", ErrUncertain, r.st.owner))
-	case r.req.First != 0:
+	case r.req.Reached():
 		r.report(r.uncertain())
 	case (r.once || r.split) && (r.paused || c.exec.Waiting(&r.req)):
 		r.report(r.unsentSoFar())
@@ -86,7 +86,7 @@ var errUnwritten = command.Unsent(errors.New("it waited behind an earlier comman
 // expire ends a release whose limit has passed or whose client was closed.
 func (r *release) expire() {
 	switch {
-	case r.req.First != 0:
+	case r.req.Reached():
 		r.finish(r.uncertain())
 	case r.st.n.l.c.Closed():
 		r.finish(ErrClosed)

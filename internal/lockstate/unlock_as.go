@@ -116,7 +116,7 @@ func (u *unlockAs) tooLate() {
 	case r.reported || sec.now() <= r.limit:
 	case !r.req.Begun():
 		r.report(unreleased(command.Unsent(u.waits)))
-	case r.paused && r.req.First == 0:
+	case r.paused && !r.req.Reached():
 		r.report(unreleased(r.failed))
 	default:
 		r.report(fmt.Errorf("%w: the unlock is still without an answer", ErrUncertain))

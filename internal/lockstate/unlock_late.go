@@ -91,7 +91,7 @@ func (l *Lock) awaitLonger(r *release, outcome chan error) error {
 		return err
 	case <-timer.C:
 		defer l.s.enter(mayBlock).leave()
-		if len(outcome) == 0 && r.req.First == 0 && r.req.Begun() && (r.paused || l.c.exec.Waiting(&r.req)) {
+		if len(outcome) == 0 && !r.req.Reached() && r.req.Begun() && (r.paused || l.c.exec.Waiting(&r.req)) {
 			return r.unsentSoFar()
 		}
 		return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", ErrUncertain, l.c.o.Timeout)
