@@ -91,8 +91,8 @@ func playOnServersThatShareTheSlots(t *testing.T, last bool) (again bool) {
 	}
 	t.Logf("%d tests passed, %d excluded, of %d; %d slots were moved in use, the third server left after %v", passed, len(run.excluded), len(all), m.moves, stayed.Round(time.Second))
 	for i := range 2 {
-		if 5*scripts[i] < total { // usually three tenths and more; which server gets how much depends on the machine
-			t.Errorf("server %d ran less than a fifth of all scripts", i)
+		if 10*scripts[i] < 3*total {
+			t.Errorf("server %d ran less than 30 %% of all scripts", i)
 		}
 	}
 	if m.moves == 0 || redirected[0]+redirected[1] == 0 {
