@@ -330,6 +330,7 @@ func TestTwoClientsExcludeEachOtherThroughTrouble(t *testing.T) {
 	}
 	s.Failover(s.Replica(1))
 	goOn("a planned failover")
+	s.AwaitAgreement()
 	s.Servers[2].Kill()
 	s.AwaitMaster(s.Replica(2))
 	goOn("a master has died")

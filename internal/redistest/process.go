@@ -83,13 +83,16 @@ func (p *process) end(sig syscall.Signal) error {
 }
 
 // lastLog is the end of the server's log, for error texts.
-func (p *process) lastLog() string {
-	text, err := os.ReadFile(p.log)
+func (p *process) lastLog() string { return strings.ReplaceAll(lastLines(p.log, 5), "\n", " | ") }
+
+// lastLines is the end of a file, or why it can't be read.
+func lastLines(file string, n int) string {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return err.Error()
 	}
 	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
-	return string(bytes.Join(lines[max(0, len(lines)-5):], []byte(" | ")))
+	return string(bytes.Join(lines[max(0, len(lines)-n):], []byte("\n")))
 }
 
 // infoInt finds a number in the text of INFO.

@@ -220,6 +220,11 @@ func (s *Server) Resume() {
 	}
 }
 
+// LastLog is the end of what the server has logged, in so many lines.
+func (s *Server) LastLog(lines int) string { return lastLines(s.log(), lines) }
+
+func (s *Server) log() string { return filepath.Join(s.dir, "redis.log") }
+
 func (s *Server) addr() string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port))
 }
@@ -235,7 +240,7 @@ func (s *Server) start() error {
 		// A Sentinel has no data, and knows no settings of any.
 		args = append([]string{s.conf, "--bind", "127.0.0.1", "--port", strconv.Itoa(s.port), "--dir", s.dir}, s.args...)
 	}
-	p, err := launch(s.bin, args, filepath.Join(s.dir, "redis.log"))
+	p, err := launch(s.bin, args, s.log())
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,23 @@ func (c *Cluster) add() {
 		"--cluster-config-file", fmt.Sprintf("nodes-%d.conf", len(c.Servers)))
 	c.Servers, c.addrs, c.buses = append(c.Servers, s), append(c.addrs, addr), append(c.buses, front.Bus)
 	c.conns = append(c.conns, s.Dial(c.t))
+	c.t.Cleanup(func() { c.tell(s) })
 	c.ids = append(c.ids, c.text(len(c.ids), "CLUSTER", "MYID"))
+}
+
+// tell says what a server knows of the others, and has logged, once a test has failed.
+func (c *Cluster) tell(s *redistest.Server) {
+	if !c.t.Failed() || s.Pid() == 0 {
+		return
+	}
+	nodes := "it can't be asked"
+	if conn, err := redis.Dial("tcp", s.Addr(), redis.DialReadTimeout(time.Second)); err == nil {
+		defer conn.Close()
+		if text, err := redis.String(conn.Do("CLUSTER", "NODES")); err == nil {
+			nodes = text
+		}
+	}
+	c.t.Logf("server %d, at %s, knows:\n%s\nand has logged:\n%s", slices.Index(c.Servers, s), s.Addr(), nodes, s.LastLog(30))
 }
 
 // meet makes a server known to the first.

@@ -2,6 +2,7 @@ package topologytest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -87,6 +88,7 @@ func (c *Cluster) Replica(master int) int { return c.masters + master }
 // replica, and waits until every server knows.
 func (c *Cluster) Failover(replica int) {
 	c.t.Helper()
+	c.AwaitAgreement()
 	c.do(replica, "CLUSTER", "FAILOVER")
 	c.AwaitMaster(replica)
 }
@@ -134,6 +136,38 @@ func (c *Cluster) KnowsMaster(asked, server int) bool {
 		}
 	}
 	return false
+}
+
+// AwaitAgreement waits until all servers that run say the same of each slot. A
+// replica that takes over before it heard of a moved slot does not claim it, and
+// no server has it from then on.
+func (c *Cluster) AwaitAgreement() {
+	c.t.Helper()
+	c.await("all servers agree on all slots", func() bool {
+		var first map[uint16]string
+		for i, s := range c.Servers {
+			if s.Pid() == 0 {
+				continue
+			}
+			ranges, err := askSlots(c.conns[i])
+			if err != nil {
+				return false
+			}
+			masters := map[uint16]string{}
+			for _, r := range ranges {
+				for slot := int(r.First); slot <= int(r.Last); slot++ {
+					masters[uint16(slot)] = r.addr
+				}
+			}
+			if first == nil {
+				first = masters
+			}
+			if !maps.Equal(first, masters) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // Redial connects the test anew to a server that was restarted.
