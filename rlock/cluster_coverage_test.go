@@ -25,8 +25,8 @@ func TestOtherSlotsGoOnWhenAMasterHasGone(t *testing.T) {
 				lease   = 3 * time.Second
 				timeout = time.Second
 			)
-			s := topologytest.StartOwn(t, func(int) ([]string, string) {
-				return []string{"--cluster-require-full-coverage", "no"}, ""
+			s := topologytest.StartFronted(t, func(int) redistest.Front {
+				return redistest.Front{Args: []string{"--cluster-require-full-coverage", "no"}}
 			}, 1, 1, 1)
 			c := openCluster(t, s, rlock.WithWatchdogTimeout(lease), rlock.WithCommandTimeout(timeout))
 			var dead, alive []*rlock.Hold

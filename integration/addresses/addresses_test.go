@@ -9,6 +9,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
@@ -18,8 +19,8 @@ func TestClusterByIPv6(t *testing.T) {
 	} else {
 		l.Close()
 	}
-	c := topologytest.StartOwn(t, func(int) ([]string, string) {
-		return []string{"--bind", "127.0.0.1", "::1", "--cluster-announce-ip", "::1"}, ""
+	c := topologytest.StartFronted(t, func(int) redistest.Front {
+		return redistest.Front{Args: []string{"--bind", "127.0.0.1", "::1", "--cluster-announce-ip", "::1"}}
 	}, 1, 1, 1)
 	if host := firstHost(t, c, 0); host != "::1" {
 		t.Fatalf("the cluster announces %v", host)
@@ -49,8 +50,8 @@ func TestClusterThatDoesNotTellItsHosts(t *testing.T) {
 		{"a question mark", "hostname", "?", "?"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			c := topologytest.StartOwn(t, func(int) ([]string, string) {
-				return []string{"--cluster-preferred-endpoint-type", row.endpoint}, ""
+			c := topologytest.StartFronted(t, func(int) redistest.Front {
+				return redistest.Front{Args: []string{"--cluster-preferred-endpoint-type", row.endpoint}}
 			}, 1, 1, 1)
 			if host := firstHost(t, c, 0); host != row.slots {
 				t.Fatalf("CLUSTER SLOTS tells %#v, want %#v", host, row.slots)

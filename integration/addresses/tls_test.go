@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topologytest"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -31,12 +32,12 @@ func startSecure(t *testing.T, mutual bool) *secure {
 		s.ports = append(s.ports, redisserver.FreePort(t))
 	}
 	auth := map[bool]string{true: "yes", false: "no"}[mutual]
-	s.Cluster = topologytest.StartOwn(t, func(i int) ([]string, string) {
-		return []string{
+	s.Cluster = topologytest.StartFronted(t, func(i int) redistest.Front {
+		return redistest.Front{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.ports[i])), Args: []string{
 			"--tls-port", strconv.Itoa(s.ports[i]), "--tls-cluster", "yes", "--tls-replication", "yes", "--tls-auth-clients", auth,
 			"--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", ca,
 			"--cluster-preferred-endpoint-type", "hostname", "--cluster-announce-hostname", "localhost",
-		}, net.JoinHostPort("127.0.0.1", strconv.Itoa(s.ports[i]))
+		}}
 	}, 1, 1, 1)
 	for i := range 3 {
 		// The test's own connection was made before.

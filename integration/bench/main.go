@@ -133,6 +133,7 @@ func (r *run) all(chosen []string) error {
 			continue
 		}
 		began := time.Now()
+		clear(r.hung)
 		if err := p.run(r); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}

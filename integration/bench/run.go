@@ -14,8 +14,8 @@ type run struct {
 	server *server
 	java   bool
 	sizes  sizes
-	only   []string // peers; none: all
-	hung   map[string]bool
+	only   []string        // peers; none: all
+	hung   map[string]bool // in the part that runs
 }
 
 // sizes make a run long or short.
@@ -61,9 +61,9 @@ func (r *run) wants(peer string) bool {
 func (r *run) failed(peer, what string, err error) error {
 	r.hung[peer] = true
 	if errors.Is(err, errHang) {
-		r.trouble("%s hung: %s; it is left out of what followed", peer, what)
+		r.trouble("%s hung: %s; it is left out of the rest of that part", peer, what)
 	} else {
-		r.trouble("%s failed: %s: %v; it is left out of what followed", peer, what, err)
+		r.trouble("%s failed: %s: %v; it is left out of the rest of that part", peer, what, err)
 	}
 	if peer == ours {
 		return fmt.Errorf("%s: %s: %w", peer, what, err)

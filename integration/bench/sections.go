@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"regexp"
 	"strings"
 
 	"github.com/rlock-go/redisson/integration/javapeer"
@@ -50,6 +52,10 @@ func (d *document) summary() {
 		p99, _ := r.ratio("handoff", name, ours, at, "p99 µs")
 		java, _ := r.ratio("handoff", javaP, ours, at, "p50 µs")
 		java99, _ := r.ratio("handoff", javaP, ours, at, "p99 µs")
+		if math.IsNaN(p99) {
+			d.text("- Hand-off between %s, p50: %s's time / rlock's is %.2f, Redisson's %.1f.", at, name, p50, java)
+			continue
+		}
 		d.text("- Hand-off between %s, p50 and p99: %s's time / rlock's is %.2f and %.2f, Redisson's %.1f and %.1f.", at, name, p50, p99, java, java99)
 	}
 	d.text("")
@@ -140,8 +146,12 @@ func (d *document) behind() {
 	d.text("  redislock can be [ahead of one lone caller](dev/measuring.md#one-lone-caller).\n")
 }
 
+// kept are the flags that change nothing of what is measured, and those that make bench has.
+var kept = regexp.MustCompile(` -others\b| -json \S+`)
+
 func (d *document) again() {
 	d.text("## Again\n")
-	d.text("    make bench FLAGS='%s'\n", strings.TrimPrefix(strings.TrimPrefix(d.r.Command, "go run . "), "-others "))
+	flags := kept.ReplaceAllString(strings.TrimPrefix(d.r.Command, "go run ."), "")
+	d.text("    make bench FLAGS='%s'\n", strings.TrimSpace(flags))
 	d.text("takes %s here. [run.json](performance/run.json) has every round; [measuring.md](dev/measuring.md#performance) says more.", d.r.Took)
 }

@@ -99,14 +99,14 @@ func (p *Place) startReplicated(t *testing.T) {
 
 func (p *Place) startCluster(t *testing.T) {
 	t.Helper()
-	before := func() (string, func(string)) {
+	front := func(int) redistest.Front {
 		proxy := faultproxy.Start(t, "")
 		p.proxies = append(p.proxies, proxy)
 		_, port, _ := net.SplitHostPort(proxy.Addr())
-		return port, proxy.Move
+		return redistest.Front{Args: []string{"--cluster-announce-port", port}, Lead: proxy.Move}
 	}
 	p.masters = []int{0, 1, 2}
-	p.nodes = topologytest.StartReplicatedBehind(t, before, 1, 1, 1).Servers
+	p.nodes = topologytest.StartReplicatedFronted(t, 0, front, 1, 1, 1).Servers
 }
 
 // masterOf is the number of the node that has a key.

@@ -2,7 +2,6 @@ package redisconn
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"net"
 	"strings"
@@ -48,14 +47,14 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	raw := nc
+	raw, certified := nc, false
 	if t.TLS != nil {
-		tc := tls.Client(nc, t.TLS)
-		if err := tc.HandshakeContext(ctx); err != nil {
+		tc, asked, err := t.handshake(ctx, nc)
+		if err != nil {
 			nc.Close()
 			return nil, fmt.Errorf("connect to %s: TLS: %w", t.Address, err)
 		}
-		nc = tc
+		nc, certified = tc, asked
 	}
 	g := &guard{Conn: nc, pusher: pusher{timeout: timeout, lasts: native(nc), made: time.Now()}}
 	c := &Conn{stream: redis.NewConn(g, 0, timeout).(stream), net: raw, guard: g, peers: &t.open}
@@ -66,10 +65,18 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 			c.Interrupt()
 		}
 	})
-	err = t.greet(ctx, c)
+	if certified {
+		err = awaitReply(ctx, c)
+	}
+	if err == nil {
+		err = t.greet(ctx, c)
+	}
 	stop()
 	if err != nil {
 		c.Close()
+		if certified {
+			err = t.alert(ctx, err)
+		}
 		return nil, fmt.Errorf("connect to %s: %w", t.Address, err)
 	}
 	return c, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,33 +32,21 @@ type Cluster struct {
 	front   func(server int) redistest.Front // nil: none has one
 	addrs   []string                         // where they are reached
 	buses   []string                         // their ports for one another, "" for the usual one
-	moved   bool                             // keys are moved by addrs, too
+	between []bool                           // something stands between a server and its addr
 }
-
-// Own are a server's settings beyond those of Start, and where the other servers
-// reach it; empty: at its Addr.
-type Own func(server int) (args []string, addr string)
-
-// StartOwn is Start for servers with settings of their own. Their Addr must be a
-// plain one, by which the test reaches them.
-func StartOwn(t testing.TB, own Own, shares ...int) *Cluster {
-	t.Helper()
-	front := func(server int) redistest.Front {
-		args, addr := own(server)
-		return redistest.Front{Args: args, Addr: addr}
-	}
-	return (&Cluster{t: t, silence: 5 * time.Second, front: front, moved: true}).startMasters(shares)
-}
-
-// Before starts what stands before a server that is to be started: the port by
-// which everybody is to know the server, and who is told its own address.
-type Before func() (port string, reach func(addr string))
 
 // Start starts servers that know each other, and share the slots in these
 // proportions.
 func Start(t testing.TB, shares ...int) *Cluster {
 	t.Helper()
-	return (&Cluster{t: t, silence: 5 * time.Second}).startMasters(shares)
+	return StartFronted(t, nil, shares...)
+}
+
+// StartFronted is Start for servers with fronts or settings of their own. The
+// test itself reaches them without TLS, by their Addr.
+func StartFronted(t testing.TB, front func(server int) redistest.Front, shares ...int) *Cluster {
+	t.Helper()
+	return (&Cluster{t: t, silence: 5 * time.Second, front: front}).startMasters(shares)
 }
 
 func (c *Cluster) startMasters(shares []int) *Cluster {
@@ -113,6 +102,7 @@ func (c *Cluster) add() {
 		"--cluster-allow-replica-migration", "no", "--repl-diskless-sync-delay", "0",
 		"--cluster-config-file", fmt.Sprintf("nodes-%d.conf", len(c.Servers)))
 	c.Servers, c.addrs, c.buses = append(c.Servers, s), append(c.addrs, addr), append(c.buses, front.Bus)
+	c.between = append(c.between, front.Lead != nil)
 	c.conns = append(c.conns, s.Dial(c.t))
 	c.t.Cleanup(func() { c.tell(s) })
 	c.ids = append(c.ids, c.text(len(c.ids), "CLUSTER", "MYID"))
@@ -166,10 +156,10 @@ func (c *Cluster) Begin(slot uint16, from, to int) {
 // its TTL, and reports how many.
 func (c *Cluster) MoveKeys(slot uint16, from, to, most int) int {
 	c.t.Helper()
-	// Not by a front: what happens to clients there must not happen to the keys.
-	addr := c.Servers[to].Addr()
-	if c.moved {
-		addr = c.addrs[to]
+	addr := c.addrs[to]
+	if c.between[to] {
+		// What happens to clients there must not happen to the keys.
+		addr = c.Servers[to].Addr()
 	}
 	host, port, _ := net.SplitHostPort(addr)
 	keys, err := redis.Strings(c.conns[from].Do("CLUSTER", "GETKEYSINSLOT", slot, most))
@@ -199,9 +189,31 @@ func (c *Cluster) migrate(from int, args []any) {
 // End gives slot to its new server. It must be empty on the old one.
 func (c *Cluster) End(slot uint16, from, to int) {
 	c.t.Helper()
+	// The new one claims the slot by an epoch above all that it knows. Had it not heard of the old one's, the old one's
+	// claim from before would win, and the keys would go.
+	old := c.epochs(from)[c.ids[from]]
+	c.await("a slot's new server knows the epoch of its old one", func() bool { return c.epochs(to)[c.ids[from]] >= old })
 	// The new one first: else both would send commands to the other.
 	c.do(to, "CLUSTER", "SETSLOT", slot, "NODE", c.ids[to])
 	c.do(from, "CLUSTER", "SETSLOT", slot, "NODE", c.ids[to])
+}
+
+// epochs is by which epoch each server claims its slots, as one of them knows it.
+func (c *Cluster) epochs(asked int) map[string]int {
+	c.t.Helper()
+	epochs := map[string]int{}
+	for line := range strings.Lines(c.text(asked, "CLUSTER", "NODES")) {
+		fields := strings.Fields(line)
+		if len(fields) < 8 {
+			continue
+		}
+		epoch, err := strconv.Atoi(fields[6])
+		if err != nil {
+			c.t.Fatalf("server %d: %s: %v", asked, line, err)
+		}
+		epochs[fields[0]] = epoch
+	}
+	return epochs
 }
 
 // Move moves slots with their keys.

@@ -13,35 +13,24 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// silence makes a server dead to those of StartReplicated. It is short, for a
+// usualSilence makes a server dead to those of StartReplicated. It is short, for a
 // failover to come soon, and long for a machine that has more to do.
-const silence = 2 * time.Second
+const usualSilence = 2 * time.Second
 
 // StartReplicated is Start for masters with one replica each. The replica of
 // server i is server len(shares)+i.
 func StartReplicated(t testing.TB, shares ...int) *Cluster {
 	t.Helper()
-	return StartReplicatedFronted(t, silence, nil, shares...)
-}
-
-// StartReplicatedBehind is StartReplicated for servers that everybody, each
-// other included, reaches by way of what before starts. Failovers are not
-// followed there.
-func StartReplicatedBehind(t testing.TB, before Before, shares ...int) *Cluster {
-	t.Helper()
-	if before == nil {
-		return StartReplicated(t, shares...)
-	}
-	return StartReplicatedFronted(t, silence, func(int) redistest.Front {
-		port, reach := before()
-		return redistest.Front{Args: []string{"--cluster-announce-port", port}, Lead: reach}
-	}, shares...)
+	return StartReplicatedFronted(t, 0, nil, shares...)
 }
 
 // StartReplicatedFronted is StartReplicated for servers with fronts, unless front
-// is nil, that take one for dead that is silent for so long.
+// is nil, that take one for dead that is silent for so long; 0: for two seconds.
 func StartReplicatedFronted(t testing.TB, silence time.Duration, front func(server int) redistest.Front, shares ...int) *Cluster {
 	t.Helper()
+	if silence == 0 {
+		silence = usualSilence
+	}
 	c := (&Cluster{t: t, silence: silence, front: front}).startMasters(shares)
 	n := len(shares)
 	for i := range n {
