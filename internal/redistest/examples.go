@@ -21,7 +21,8 @@ type exampleBench struct {
 	cleanups []func()
 }
 
-func (b *exampleBench) Helper() {}
+func (b *exampleBench) Helper()      {}
+func (b *exampleBench) Failed() bool { return false }
 
 func (b *exampleBench) Cleanup(fn func()) {
 	b.mu.Lock()
