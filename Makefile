@@ -87,9 +87,9 @@ staticcheck:
 .PHONY: unit
 unit:
 	@$(step) 'unit tests' bash -eo pipefail -c 'go list ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST) -p 4'
-	@$(step) 'tests of the quick start' bash -ec 'cd docs/quickstart && $(GOTEST) ./...'
-	@$(step) 'tests of the cookbook' bash -ec 'cd docs/cookbook && $(GOTEST) ./...'
-	@$(step) 'tests of the benchmark' bash -ec 'cd integration/bench && $(GOTEST) ./...'
+	@$(step) 'tests of the quick start, the cookbook and the benchmark' bash -ec 'under_way= failed=; \
+	  for module in docs/quickstart docs/cookbook integration/bench; do (cd $$module && $(GOTEST) ./...) & under_way+=" $$!"; done; \
+	  for pid in $$under_way; do wait $$pid || failed=1; done; [ -z "$$failed" ]'
 
 .PHONY: integration
 integration:
