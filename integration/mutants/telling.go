@@ -22,4 +22,9 @@ var telling = []defect{
 		edits: edits{{In: "Sentinel.leave", Call: "target.Sever", Put: "_ = target"}},
 		by:    tests{"TestAcquiresThatAreLostWithADemotedMasterHoldNothing"},
 	},
+	{
+		what: "why a server refused a certificate is not asked once more", guards: "kinds of errors",
+		edits: edits{{In: "Target.Dial", Stmt: "err = t.alert(ctx, err)", Put: "_ = t.alert"}},
+		by:    tests{"TestRefusedCertificateIsToldThoughItsAlertWasLost"},
+	},
 }
