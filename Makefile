@@ -87,9 +87,11 @@ staticcheck:
 .PHONY: unit
 unit:
 	@$(step) 'unit tests' bash -eo pipefail -c 'go list ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST) -p 4'
-	@$(step) 'tests of the quick start, the cookbook and the benchmark' bash -ec 'under_way= failed=; \
-	  for module in docs/quickstart docs/cookbook integration/bench; do (cd $$module && $(GOTEST) ./...) & under_way+=" $$!"; done; \
-	  for pid in $$under_way; do wait $$pid || failed=1; done; [ -z "$$failed" ]'
+	@$(step) 'tests of the quick start, the cookbook and the benchmark' bash -ec 'failed=; \
+	  (cd docs/quickstart && $(GOTEST) ./...) & one=$$!; \
+	  (cd docs/cookbook && $(GOTEST) ./...) & two=$$!; \
+	  (cd integration/bench && $(GOTEST) ./...) || failed=1; \
+	  wait $$one || failed=1; wait $$two || failed=1; [ -z "$$failed" ]'
 
 .PHONY: integration
 integration:
