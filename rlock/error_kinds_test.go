@@ -159,10 +159,13 @@ func TestErrorOfASlotThatDoesNotSettleSaysSo(t *testing.T) {
 		{"Unlock", func() error { return h.Unlock(ctx) }},
 	} {
 		err := row.f()
-		isOf(t, row.call, err, rlock.ErrUnavailable)
-		if row.call == "Extend" {
-			continue // it is called back while it circles
+		for range 9 {
+			if row.call != "Extend" || !errors.Is(err, rlock.ErrUncertain) {
+				break
+			}
+			err = row.f() // its time was up while a server was asked: that may have run
 		}
+		isOf(t, row.call, err, rlock.ErrUnavailable)
 		if err == nil || !strings.Contains(err.Error(), "did not settle in time") || !strings.Contains(err.Error(), ": MOVED ") {
 			t.Errorf("%s: %v", row.call, err)
 		}

@@ -66,7 +66,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 		defer x.mu.Unlock()
 	}
 	r.x, r.Fate = x, Open
-	r.bound, r.redirects, r.misplaced = 0, 0, false
+	r.bound, r.redirects, r.misplaced, r.unplaced = 0, 0, false, nil
 	r.OutOfOrder, r.Unreplicated, r.ReplicasNotKnown, r.WentAside = false, false, false, false
 	r.Wire.Done, r.Wire.Wait = (*completion)(r), r.Wait
 	n, err := x.only, error(nil)
@@ -106,6 +106,14 @@ func (x *Executor) Cancel(r *Request) bool {
 		return true
 	}
 	return r.node != nil && r.pipe.Cancel(&r.Wire)
+}
+
+// Unplaced tells why r last waited to be redirected since it was queued; nil if it
+// did not.
+func (x *Executor) Unplaced(r *Request) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return r.unplaced
 }
 
 // Waiting tells whether r waits to be written: nothing of it has run so far, but

@@ -125,7 +125,7 @@ func (x *Executor) parkUnserved(r *Request, why error) {
 // anybody else knows r.
 func (x *Executor) park(r *Request, to topology.Redirection) {
 	p := new(parking)
-	r.parked = p
+	r.parked, r.unplaced = p, r.unsettled(r.Wire.Err)
 	r.pause = max(to.After, r.nextPause())
 	x.o.After(min(r.pause, max(r.bound-x.o.Now(), time.Millisecond)), func() {
 		x.mu.Lock()

@@ -94,6 +94,7 @@ type Request struct {
 	redirects int           // since it was queued
 	bound     time.Duration // not redirected after this; 0: not redirected so far
 	parked    *parking      // waits to be redirected
+	unplaced  error         // why it last did
 	misplaced bool          // the last send was refused for where it went, and may be served later
 }
 

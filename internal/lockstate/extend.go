@@ -159,6 +159,9 @@ func (e *extension) giveUp(ended error) error {
 	}
 	if ended == nil {
 		if ended = e.failed; ended == nil {
+			ended = c.exec.Unplaced(&e.req)
+		}
+		if ended == nil {
 			ended = ofKind{fmt.Errorf("not sent within %v", c.o.Timeout), ErrUnavailable}
 		}
 		if why := c.exec.Trouble(e.h.l.slot); why != nil {
