@@ -27,4 +27,9 @@ var telling = []defect{
 		edits: edits{{In: "Target.Dial", Stmt: "err = t.alert(ctx, err)", Put: "_ = t.alert"}},
 		by:    tests{"TestRefusedCertificateIsToldThoughItsAlertWasLost"},
 	},
+	{
+		what: "a master that is being replaced is connected to", guards: "topology",
+		edits: edits{{In: "choice.replaced", Stmt: "return going && now.Sub(c.going) < leftFor", Put: "return false"}},
+		by:    tests{"TestNewestConfigurationOfTheMasterCounts", "TestMasterThatIsBeingReplacedIsNotConnectedTo"},
+	},
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -23,6 +24,7 @@ type testimony struct {
 	id     string         // its own; empty where it does not say
 	master string         // host:port
 	epoch  int64          // of the configuration that has this master: later ones are newer
+	going  bool           // it leads a failover, and nobody has taken the master's place so far
 	others []sentinelAddr // the Sentinels that it knows
 	err    error          // why it says nothing
 }
@@ -88,6 +90,8 @@ func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) e
 		return fmt.Errorf("SENTINEL MASTER: %w", err)
 	}
 	t.epoch, _ = strconv.ParseInt(about["config-epoch"], 10, 64)
+	// Once a replica was promoted the address is the new master's, and what is told beside it still the former one's.
+	t.going = strings.Contains(about["flags"], "failover_in_progress") && t.master == net.JoinHostPort(about["ip"], about["port"])
 	if t.others, err = members(next()); err != nil && !refusal.Is(err) {
 		return fmt.Errorf("SENTINEL SENTINELS: %w", err)
 	}

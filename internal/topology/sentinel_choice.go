@@ -25,6 +25,8 @@ type choice struct {
 	epoch  int64     // of the newest configuration that was believed
 	seen   time.Time // when a Sentinel last said that
 
+	going time.Time // when a Sentinel was first met that leads a failover from there; zero: none does
+
 	left      string // a Sentinel told that this is not the master any more
 	leftEpoch int64  // of the configuration that had it
 	leftAt    time.Time
@@ -57,11 +59,17 @@ func (c *choice) believes(said []testimony, now time.Time) (testimony, error) {
 	for _, t := range newest {
 		votes[t.master]++
 	}
-	best := newest[0]
+	best, going := newest[0], false
 	for _, t := range newest {
 		if votes[t.master] > votes[best.master] {
 			best = t
 		}
+	}
+	for _, t := range newest {
+		going = going || t.going && t.master == best.master
+	}
+	if c.replaced(going, now) {
+		return testimony{}, errGoing
 	}
 	for rival, n := range votes {
 		if rival != best.master && n == votes[best.master] {
@@ -70,6 +78,23 @@ func (c *choice) believes(said []testimony, now time.Time) (testimony, error) {
 	}
 	return best, nil
 }
+
+// replaced tells that the master is being left. One of its replicas may have
+// left it by then, so that a new connection would count fewer than there are,
+// and take for acknowledged what the next master has not. A Sentinel that does
+// not get on with it is believed again after a while.
+func (c *choice) replaced(going bool, now time.Time) bool {
+	switch {
+	case !going:
+		c.going = time.Time{}
+	case c.going.IsZero():
+		c.going = now
+	}
+	return going && now.Sub(c.going) < leftFor
+}
+
+// errGoing is why no master is connected to while there is one.
+var errGoing = errors.New("a Sentinel is replacing the master")
 
 // errFormer is why the Sentinels that answered are not believed.
 var errFormer = errors.New("the Sentinels that answered still name the former master")

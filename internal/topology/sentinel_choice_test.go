@@ -22,6 +22,10 @@ func TestNewestConfigurationOfTheMasterCounts(t *testing.T) {
 	leftLong := choice{epoch: 3, seen: now, left: "b", leftEpoch: 3, leftAt: now.Add(-2 * leftFor)}
 	say := func(master string, epoch int64) testimony { return testimony{master: master, epoch: epoch} }
 	down := testimony{err: errDown}
+	leads := func(master string, epoch int64) testimony {
+		return testimony{master: master, epoch: epoch, going: true}
+	}
+	stuck := choice{master: "a", epoch: 1, seen: now, going: now.Add(-2 * leftFor)}
 	for name, row := range map[string]struct {
 		known choice
 		said  []testimony
@@ -41,6 +45,9 @@ func TestNewestConfigurationOfTheMasterCounts(t *testing.T) {
 		"they still name whom one of them left":         {left, []testimony{say("b", 3), say("b", 3), down}, ""},
 		"one names the next":                            {left, []testimony{say("b", 3), say("b", 3), say("c", 4)}, "c"},
 		"it became the master again":                    {left, []testimony{say("b", 4), say("c", 3)}, "b"},
+		"one of them is replacing it":                   {fresh, []testimony{say("a", 1), leads("a", 1), say("a", 1)}, ""},
+		"it does not get on with that":                  {stuck, []testimony{say("a", 1), leads("a", 1), say("a", 1)}, "a"},
+		"another is known, of whom it does not know":    {fresh, []testimony{say("b", 2), leads("a", 1)}, "b"},
 		"the one who told was wrong, and that was long": {leftLong, []testimony{say("b", 3), say("b", 3)}, "b"},
 	} {
 		t.Run(name, func(t *testing.T) {

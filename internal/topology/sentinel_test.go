@@ -166,6 +166,39 @@ func TestConnectionsToTheFormerMasterEndAtTheFirstWordOfIt(t *testing.T) {
 	}
 }
 
+// Between the promotion and the word of it a master has lost one of its replicas, and the next to count them would take
+// the acknowledgement of the other for enough.
+func TestMasterThatIsBeingReplacedIsNotConnectedTo(t *testing.T) {
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	before := openSet(t, set.URL(), nil)
+	former := set.Master()
+	if got := port(t, before); got != former.Port() {
+		t.Fatalf("it is at %d, and the master at %d", got, former.Port())
+	}
+	var replicas []*redistest.Server
+	for _, n := range set.Nodes {
+		if n != former {
+			n.Pause() // none can be promoted
+			replicas = append(replicas, n)
+		}
+	}
+	set.Failover(set.Sentinels[0])
+	after := openSet(t, set.URL(), nil)
+	if _, err := send(t, after, "PING"); err == nil || !strings.Contains(err.Error(), "is replacing the master") {
+		t.Errorf("a new client got %v", err)
+	}
+	if got := port(t, before); got != former.Port() {
+		t.Errorf("the client from before is at %d", got)
+	}
+	for _, n := range replicas {
+		n.Resume()
+	}
+	becomes(t, "both are at the master that all agree on", func() bool {
+		m := set.Master()
+		return m != nil && port(t, after) == m.Port() && port(t, before) == m.Port()
+	})
+}
+
 func TestMasterThatDiedIsReplaced(t *testing.T) {
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	top := openSet(t, set.URL(), nil)
