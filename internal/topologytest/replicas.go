@@ -128,8 +128,7 @@ func (c *Cluster) KnowsMaster(asked, server int) bool {
 }
 
 // AwaitAgreement waits until all servers that run say the same of each slot. A
-// replica that takes over before it heard of a moved slot does not claim it, and
-// no server has it from then on.
+// replica that takes over claims the slots that it has heard of.
 func (c *Cluster) AwaitAgreement() {
 	c.t.Helper()
 	c.await("all servers agree on all slots", func() bool {

@@ -21,9 +21,6 @@ func (s *Stage) residueOfSet() {
 		s.Logf("note: Redisson keeps what nobody holds: %v", java)
 	}
 	s.eventually(unsubscribed, "channels are left", s.channelsOfSet)
-	if _, java := s.subscribers(); java != nil {
-		s.Logf("note: others stay subscribed: %v", java)
-	}
 	s.eventually(5*time.Second, "connections are left", func() error { return s.connectionsOfSet(goConnectionsOfSet * len(s.gos)) })
 	s.closeClients()
 	s.eventually(lease, "locks are left after the end", func() error { return errors.Join(s.leftInSet()) })
@@ -51,30 +48,21 @@ func (s *Stage) leftInSet() (others, java error) {
 	return others, java
 }
 
-// channelsOfSet are those that a Go client is subscribed to. What Java stays subscribed to at a server that was a master
-// once is its own affair.
-func (s *Stage) channelsOfSet() error {
-	gos, _ := s.subscribers()
-	return gos
-}
-
-// subscribers are the connections that are subscribed to a lock's channel: those of Go, and all others.
-func (s *Stage) subscribers() (gos, others error) {
+// channelsOfSet are those that somebody is subscribed to, but for what Sentinels tell one another, and by which connections.
+func (s *Stage) channelsOfSet() (err error) {
 	for _, n := range s.set.nodes {
-		list, err := redis.String(do(n, "CLIENT", "LIST", "TYPE", "PUBSUB"))
-		gos = errors.Join(gos, err)
-		for line := range strings.Lines(list) {
-			here := fmt.Errorf("at %s: %s", n.Addr(), strings.TrimSpace(line))
-			switch {
-			case strings.Contains(line, " sub=0 psub=0 ssub=0 "), strings.Contains(line, " name=sentinel-"):
-			case strings.Contains(line, " name=rlock "):
-				gos = errors.Join(gos, here)
-			default:
-				others = errors.Join(others, here)
+		for _, list := range []string{"CHANNELS", "SHARDCHANNELS"} {
+			names, e := redis.Strings(do(n, "PUBSUB", list))
+			err = errors.Join(err, e)
+			for _, name := range names {
+				if strings.HasPrefix(name, "redisson_") {
+					by, e := redis.String(do(n, "CLIENT", "LIST", "TYPE", "PUBSUB"))
+					err = errors.Join(err, e, fmt.Errorf("%s at %s, of these connections:\n%s", name, n.Addr(), by))
+				}
 			}
 		}
 	}
-	return gos, others
+	return err
 }
 
 // connectionsOfSet compares the Go clients' connections to each server with what may be.
