@@ -15,21 +15,6 @@ type AcquireOption func(*terms) error
 // terms are what one acquisition asks for.
 type terms = lockstate.Terms
 
-func setTerms(t *terms, opts []AcquireOption) error {
-	for _, o := range opts {
-		if o == nil {
-			return fmt.Errorf("%w: a nil AcquireOption", ErrInvalidOption)
-		}
-		if err := o(t); err != nil {
-			return err
-		}
-	}
-	if t.HasLease && t.HasMax {
-		return fmt.Errorf("%w: Lease and MaxHold: a fixed lease ends by itself", ErrInvalidOption)
-	}
-	return nil
-}
-
 // Lease asks for a fixed lease: the lock is free again after d, and no
 // watchdog extends it. At least 1 ms; fractions of a millisecond are dropped.
 // It is the leaseTime of Redisson's lock and tryLock.

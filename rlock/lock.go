@@ -131,6 +131,21 @@ func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, 
 	return w, nil
 }
 
+func setTerms(t *terms, opts []AcquireOption) error {
+	for _, o := range opts {
+		if o == nil {
+			return fmt.Errorf("%w: a nil AcquireOption", ErrInvalidOption)
+		}
+		if err := o(t); err != nil {
+			return err
+		}
+	}
+	if t.HasLease && t.HasMax {
+		return fmt.Errorf("%w: Lease and MaxHold: a fixed lease ends by itself", ErrInvalidOption)
+	}
+	return nil
+}
+
 // UnlockAs releases one hold of an owner that has no Hold in this client:
 // one that another process acquired and handed over by its string, or that a
 // Java thread has. A release that leaves the owner other holds leaves the key

@@ -1,6 +1,7 @@
 package watchdog
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 )
@@ -53,6 +54,31 @@ type Lease struct {
 
 // alive reports whether l is live, its renewal in flight or not.
 func (l *Lease) alive() bool { return l.state == live || l.state == inFlight }
+
+// Register makes a pending lease for h: known and counted, but never renewed
+// and never told of anything until [Lease.Live]. Each must be forgotten, lost
+// or closed over in the end. On a closed watchdog the lease is forgotten from
+// the start.
+func (w *Watchdog) Register(h Holder) *Lease {
+	l := new(Lease)
+	w.RegisterAt(l, h)
+	return l
+}
+
+// RegisterAt is Register in memory of the caller's: l is a zero Lease, a field
+// of the holder's perhaps, that was never registered. The next registration
+// needs another, for answers to this one's renewals may still be under way
+// when it is forgotten.
+func (w *Watchdog) RegisterAt(l *Lease, h Holder) {
+	if l.state != unregistered {
+		panic("watchdog: a lease is registered once")
+	}
+	l.watchdog, l.holder = w, h
+	l.alarm, l.renewAt = Never, Never
+	l.expiry.Store(int64(Never))
+	l.state = pending
+	w.registered.Add(1) // without mu: nobody else knows the lease, and whatever comes next asks whether w is closed
+}
 
 // Holder is what was given to Register.
 func (l *Lease) Holder() Holder { return l.holder }
@@ -198,41 +224,106 @@ func (l *Lease) setRetry(r retry) {
 	l.retry = r
 }
 
-// schedule sets the renewal that is due a third of the TTL after from, a little
-// earlier if too many others are due then. l must be in no queue.
-func (l *Lease) schedule(from time.Duration) {
-	l.renewAt = later(from, l.watchdog.third)
-	l.spread(from)
-}
-
-// spread moves the renewal to that of its group, or a little earlier if too many
-// others are due then. What it follows was sent at from. l must be in no queue.
-func (l *Lease) spread(from time.Duration) {
-	w := l.watchdog
-	if l.renewAt == Never || w.due.of != nil && w.join(l) {
-		return
-	}
-	if w.schedule.hasBatch(l.renewAt) {
-		l.renewAt = w.schedule.fit(l.renewAt, max(w.clock.Now(), later(from, w.third/16)))
-	}
-}
-
-// advanceRenewal moves the next renewal to an earlier instant, if trust was cut
-// short, so that there is time for retries. Every renewing lease gets at least
-// one attempt. A quarter of the remaining time passes all the same, so that a
-// trust that is short each time does not cause renewals without pause.
-func (l *Lease) advanceRenewal() {
-	if l.renewAt == Never || l.retry != noRetry {
-		return
-	}
-	if at := l.Expiry() - l.watchdog.lead; at < l.renewAt {
-		now := l.watchdog.clock.Now()
-		l.renewAt = min(l.renewAt, max(at, now+(l.Expiry()-now)/4))
-	}
-}
-
 // expired reports whether trust has ended by the clock.
 func (l *Lease) expired() bool { return l.Expiry() <= l.watchdog.clock.Now() }
 
 // end is the next instant at which the holder must be called.
 func (l *Lease) end() time.Duration { return min(l.Expiry(), l.alarm) }
+
+// Never is an instant that no [Clock] reaches.
+const Never = time.Duration(math.MaxInt64)
+
+// Clock tells the time elapsed since an origin of its own, suspend included
+// where the system can tell. Its readings never go back. It must be safe for
+// concurrent use.
+type Clock interface {
+	// Now is a reading.
+	Now() time.Duration
+}
+
+// Trust is the instant until which a lease of ttl that was asked for at sent
+// can be relied on: the server cannot have started to count before sent, and
+// one percent, rounded up, covers clocks that run at different rates. A ttl
+// of Never, or a sum beyond Never, is Never; a negative ttl counts as 0.
+func Trust(sent, ttl time.Duration) time.Duration {
+	if ttl == Never {
+		return Never
+	}
+	ttl = max(ttl, 0)
+	margin := ttl / 100
+	if ttl%100 != 0 {
+		margin++
+	}
+	return later(sent, ttl-margin)
+}
+
+// Lasting is a ttl that is enough, when it is asked for now, for trust to last
+// d longer: Trust(0, Lasting(d)) is d or a few nanoseconds more. It is 0 for a
+// d of 0 or less, and Never for Never.
+func Lasting(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return later(d, d/99+2)
+}
+
+// later is t+d for d >= 0; what would overflow is Never.
+func later(t, d time.Duration) time.Duration {
+	if t > Never-d {
+		return Never
+	}
+	return t + d
+}
+
+// arrivals are the youngest leases, in the order in which they became live. Most
+// leases are forgotten long before anything of them is due: a lock is held for
+// a moment. So a new one is not ordered among the others before the goroutine
+// looks, and is taken out again without that. There are never more than
+// MaxBatch of them, so that a crowd is spread as it comes.
+type arrivals []*Lease // nil where one has left
+
+// remove takes one out.
+func (a *arrivals) remove(l *Lease) {
+	(*a)[l.pos-1] = nil
+	l.in, l.pos = inNone, 0
+	n := len(*a)
+	for n > 0 && (*a)[n-1] == nil {
+		n--
+	}
+	*a = (*a)[:n]
+}
+
+// arrive puts a lease that has just become live, and of which nothing is due
+// before at, among the arrivals, and sees to it that the goroutine looks in time.
+// It is called with mu held.
+func (w *Watchdog) arrive(l *Lease, at time.Duration) {
+	if len(w.arrivals) == MaxBatch {
+		w.settle()
+		at = min(at, w.next()) // a crowd has places before it is due
+	}
+	w.arrivals = append(w.arrivals, l)
+	l.in, l.pos = inArrivals, int32(len(w.arrivals))
+	if at <= w.wakeAt { // seldom: the goroutine looks earlier than anything of a new lease is due
+		w.lookBy(at)
+	}
+}
+
+// settle gives the arrivals their places in the queues. It is called with mu
+// held.
+func (w *Watchdog) settle() {
+	for _, l := range w.arrivals {
+		if l != nil {
+			w.settleOne(l)
+		}
+	}
+	clear(w.arrivals)
+	w.arrivals = w.arrivals[:0]
+}
+
+// settleOne gives one arrival its place, where it is due a little earlier than
+// it was if too many others are due then. It is called with mu held.
+func (w *Watchdog) settleOne(l *Lease) {
+	l.in, l.pos = inNone, 0
+	l.spread(l.renewAt - w.third)
+	w.enqueue(l)
+}

@@ -132,31 +132,6 @@ func New(renew RenewFunc, o Options) *Watchdog {
 	return w
 }
 
-// Register makes a pending lease for h: known and counted, but never renewed
-// and never told of anything until [Lease.Live]. Each must be forgotten, lost
-// or closed over in the end. On a closed watchdog the lease is forgotten from
-// the start.
-func (w *Watchdog) Register(h Holder) *Lease {
-	l := new(Lease)
-	w.RegisterAt(l, h)
-	return l
-}
-
-// RegisterAt is Register in memory of the caller's: l is a zero Lease, a field
-// of the holder's perhaps, that was never registered. The next registration
-// needs another, for answers to this one's renewals may still be under way
-// when it is forgotten.
-func (w *Watchdog) RegisterAt(l *Lease, h Holder) {
-	if l.state != unregistered {
-		panic("watchdog: a lease is registered once")
-	}
-	l.watchdog, l.holder = w, h
-	l.alarm, l.renewAt = Never, Never
-	l.expiry.Store(int64(Never))
-	l.state = pending
-	w.registered.Add(1) // without mu: nobody else knows the lease, and whatever comes next asks whether w is closed
-}
-
 // RenewNow has every lease that is renewed at all renewed as soon as the pace
 // allows, those first that would have been first: after a connection broke or
 // its server was replaced, the answers tell which leases are still there. It

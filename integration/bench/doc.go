@@ -16,7 +16,7 @@
 // Whatever is measured is a cell: a part of the program, a peer, a place (so many callers, holds, waiters), a metric and
 // its rounds. The table, the plots and the document are made from the cells alone.
 //
-// A peer that does not come back in time is reported as hanging and left out of what follows; see peer_rueidislock.go for
+// A peer that does not come back in time is reported as hanging and left out of the rest of that part; see peer_rueidislock.go for
 // the one that did with its recommended settings.
 //
 // The peers of others are built in with -others, by package peers, which does without those whose modules can't be had;

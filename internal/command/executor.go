@@ -96,6 +96,17 @@ func (x *Executor) Enqueue(r *Request) bool {
 	return false
 }
 
+// to has r go to n.
+func (r *Request) to(n *topology.Node) {
+	r.node, r.pipe = n, n.Pipe
+	if r.Aside && r.Wait {
+		r.pipe = n.Aside()
+	}
+}
+
+// reached records that the last send may have run, the first that may.
+func (r *Request) reached() { atomic.StoreInt64((*int64)(&r.First), int64(r.Wire.Sent)) }
+
 // Cancel takes back a request that was not written yet. It reports whether it
 // did; r is then never done.
 func (x *Executor) Cancel(r *Request) bool {

@@ -103,17 +103,6 @@ func (r *Request) Command(name string, args ...any) {
 	r.Wire.Command, r.Wire.Args, r.Wire.Script = name, args, nil
 }
 
-// to has r go to n.
-func (r *Request) to(n *topology.Node) {
-	r.node, r.pipe = n, n.Pipe
-	if r.Aside && r.Wait {
-		r.pipe = n.Aside()
-	}
-}
-
-// reached records that the last send may have run, the first that may.
-func (r *Request) reached() { atomic.StoreInt64((*int64)(&r.First), int64(r.Wire.Sent)) }
-
 // Reached tells whether a send of r may have run. Unlike First it may be asked
 // while r is under way.
 func (r *Request) Reached() bool { return atomic.LoadInt64((*int64)(&r.First)) != 0 }

@@ -25,7 +25,7 @@
 // at a time and in order, none while the outcome of an earlier one is open (H6).
 // ownerlease.go keeps the lease that its holds share: what a command must pass,
 // so that no hold gets less than it was promised, and what may be trusted
-// afterwards.
+// afterwards. ownerlost.go ends holds that nobody released.
 //
 // # Servers
 //

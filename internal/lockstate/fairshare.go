@@ -2,7 +2,6 @@ package lockstate
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -17,15 +16,11 @@ func (n *name) noteGrant(l *Lock) {
 	}
 }
 
-// noteRelease records that this client releases its last hold of the name, held
-// since an instant. If it is time, it counts the clients that want the name.
-func (n *name) noteRelease(l *Lock, since time.Duration) {
-	now, isNew := n.s.sec.now(), n.fairShare == nil
-	if isNew {
-		if n.fairShare = n.s.fairShares.Released(n.l.key, since, now); n.fairShare == nil {
-			return // as nearly always
-		}
-	}
+// noteRelease records in the name's fair share, which may be new, that this client
+// releases its last hold of it. If it is time, it counts the clients that want the
+// name.
+func (n *name) noteRelease(l *Lock, isNew bool) {
+	now := n.now()
 	q := n.findQueue(l, Owner{})
 	if isNew && q != nil {
 		q.Use(n.fairShare)

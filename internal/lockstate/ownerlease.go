@@ -7,85 +7,6 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// register registers the lease with the watchdog before an acquire is sent
-// (H5).
-func (st *OwnerState) register() {
-	if st.registered {
-		st.lease = st.n.l.c.watchdog.Register(st)
-		return
-	}
-	st.registered, st.lease = true, &st.room
-	st.n.l.c.watchdog.RegisterAt(st.lease, st)
-}
-
-// grant makes a living hold. It reports false if the hold can't be trusted any
-// more (H3).
-func (st *OwnerState) grant(l *Lock, t *Terms, sent, lease time.Duration) (*Hold, bool) {
-	c := l.c
-	now := st.n.s.sec.now()
-	h := st.firstHold
-	if h.st != nil {
-		h = c.o.NewHold()
-	}
-	h.l, h.st, h.since, h.end, h.until = l, st, sent, clock.Never, clock.Never
-	if t.HasLease || t.HasMax {
-		h.bound(t, now)
-	}
-	if st.lease != nil && now >= st.lease.Expiry() {
-		st.lose(watchdog.ErrExpired) // which nobody was told of yet
-	}
-	if st.lease == nil {
-		st.register() // the holds it would have joined were lost in the meantime
-	}
-	h.lease = st.lease
-	h.next, st.holds = st.holds, h
-	if st.held++; st.held == 1 && st.n.fairShare != nil {
-		st.n.noteGrant(l)
-	}
-	c.liveHolds.Add()
-	expiry := st.trust(sent, lease)
-	return h, now < min(h.end, expiry) && st.live(sent, expiry)
-}
-
-// bound gives the hold what Lease or MaxHold asks for.
-func (h *Hold) bound(t *Terms, now time.Duration) {
-	h.st.bounded = true
-	if t.HasLease {
-		h.fixed = true
-		h.until = later(h.since, t.Lease)
-		h.end = watchdog.Trust(h.since, t.Lease)
-		return
-	}
-	h.until = later(now, t.MaxHold)
-	h.end = watchdog.Trust(h.until, h.l.c.o.Watchdog)
-}
-
-// live tells the watchdog that a command sent at sent set the key's lease, which is
-// trusted until expiry. It reports whether the lease is still to be trusted.
-func (st *OwnerState) live(sent, expiry time.Duration) bool {
-	if !st.bounded {
-		return st.lease.Live(expiry, sent, clock.Never)
-	}
-	from, until := sent, st.renewUntil()
-	if until == 0 {
-		from, until = clock.Never, clock.Never
-	}
-	if !st.lease.Live(expiry, from, until) {
-		return false
-	}
-	st.alarm()
-	return true
-}
-
-// trust is the instant until which a lease that was set by a command sent at
-// sent can be relied on.
-func (st *OwnerState) trust(sent, lease time.Duration) time.Duration {
-	if st.extras != nil {
-		lease = st.least(sent, lease)
-	}
-	return watchdog.Trust(sent, lease)
-}
-
 // needs is the lease that the living holds still need from now on, in whole
 // milliseconds, rounded up (H6). A hold that the watchdog extends needs a full
 // watchdog timeout, unless its MaxHold is over. It needs no less than its
@@ -210,34 +131,6 @@ func (st *OwnerState) hasLateCommands() bool {
 	return true
 }
 
-// LeaseLost is called by the watchdog when trust has ended or when the server
-// does not name this owner any more.
-func (st *OwnerState) LeaseLost(l *watchdog.Lease, cause error) {
-	s := st.n.s
-	defer s.enter(mustNotBlock).leave()
-	if st.lease == l {
-		st.lose(cause)
-	}
-}
-
-// LeaseAlarm is called by the watchdog when a hold's own lease has ended.
-func (st *OwnerState) LeaseAlarm(l *watchdog.Lease) {
-	s := st.n.s
-	defer s.enter(mustNotBlock).leave()
-	if st.lease != l {
-		return
-	}
-	for h := st.holds; h != nil; {
-		next := h.next
-		h.check() // may end it, or all
-		h = next
-	}
-	if st.lease == l {
-		// The alarm came a moment early.
-		st.updateLease()
-	}
-}
-
 // updateLease tells the watchdog when the living holds have changed without a
 // command. A command that follows from the change is sent later, so its outcome
 // does not matter here. The remaining holds decide until when the watchdog
@@ -251,28 +144,5 @@ func (st *OwnerState) updateLease() {
 		st.alarm()
 	case st.attempts == 0:
 		st.forget()
-	}
-}
-
-// timeIsUp ends the hold, unless it is an extension's time that is up and that was
-// not written yet.
-func (h *Hold) timeIsUp(now time.Duration) {
-	if e := h.extends; e != nil && now >= e.trustEnds() {
-		e.restartTrust(now)
-	}
-	switch {
-	case now >= h.lease.Expiry():
-		h.st.lose(watchdog.ErrExpired)
-	case now >= h.own():
-		h.st.drop(h)
-		h.st.ensureExtras().stillCounted++
-		h.stillCounted = true
-		h.over(lostBy(watchdog.ErrExpired))
-		h.st.logLost([]*Hold{h}, watchdog.ErrExpired)
-		h.st.updateLease()
-		if h.st.held == 0 {
-			h.st.n.wakeHead() // nobody will unlock
-			h.st.dropIfIdle()
-		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -68,16 +69,8 @@ func (st *OwnerState) String() string { return st.owner.Text() }
 // told names the owner in an event.
 func (st *OwnerState) told() eventlog.Lock { return eventlog.Lock{Name: st.n.l.name, Owner: st} }
 
-// tally is how many living holds the server counts together with those of l's
-// kind.
-func (st *OwnerState) tally(l *Lock) (n int32) {
-	for h := st.holds; h != nil; h = h.next {
-		if h.l.traits.Tally == l.traits.Tally {
-			n++
-		}
-	}
-	return n
-}
+// ownOwner makes an owner for one acquisition.
+func (c *State) ownOwner() Owner { return Owner{c.id, 2*c.made[odd].Add(1) - 1} }
 
 // operation is a command that waits in its owner's command queue. begin runs with
 // the shard locked. done must be called when the command has ended.
@@ -140,6 +133,85 @@ func (n *name) ownerStates() []*OwnerState {
 		states = append(states, st)
 	}
 	return states
+}
+
+// register registers the lease with the watchdog before an acquire is sent
+// (H5).
+func (st *OwnerState) register() {
+	if st.registered {
+		st.lease = st.n.l.c.watchdog.Register(st)
+		return
+	}
+	st.registered, st.lease = true, &st.room
+	st.n.l.c.watchdog.RegisterAt(st.lease, st)
+}
+
+// grant makes a living hold. It reports false if the hold can't be trusted any
+// more (H3).
+func (st *OwnerState) grant(l *Lock, t *Terms, sent, lease time.Duration) (*Hold, bool) {
+	c := l.c
+	now := st.n.s.sec.now()
+	h := st.firstHold
+	if h.st != nil {
+		h = c.o.NewHold()
+	}
+	h.l, h.st, h.since, h.end, h.until = l, st, sent, clock.Never, clock.Never
+	if t.HasLease || t.HasMax {
+		h.bound(t, now)
+	}
+	if st.lease != nil && now >= st.lease.Expiry() {
+		st.lose(watchdog.ErrExpired) // which nobody was told of yet
+	}
+	if st.lease == nil {
+		st.register() // the holds it would have joined were lost in the meantime
+	}
+	h.lease = st.lease
+	h.next, st.holds = st.holds, h
+	if st.held++; st.held == 1 && st.n.fairShare != nil {
+		st.n.noteGrant(l)
+	}
+	c.liveHolds.Add()
+	expiry := st.trust(sent, lease)
+	return h, now < min(h.end, expiry) && st.live(sent, expiry)
+}
+
+// bound gives the hold what Lease or MaxHold asks for.
+func (h *Hold) bound(t *Terms, now time.Duration) {
+	h.st.bounded = true
+	if t.HasLease {
+		h.fixed = true
+		h.until = later(h.since, t.Lease)
+		h.end = watchdog.Trust(h.since, t.Lease)
+		return
+	}
+	h.until = later(now, t.MaxHold)
+	h.end = watchdog.Trust(h.until, h.l.c.o.Watchdog)
+}
+
+// live tells the watchdog that a command sent at sent set the key's lease, which is
+// trusted until expiry. It reports whether the lease is still to be trusted.
+func (st *OwnerState) live(sent, expiry time.Duration) bool {
+	if !st.bounded {
+		return st.lease.Live(expiry, sent, clock.Never)
+	}
+	from, until := sent, st.renewUntil()
+	if until == 0 {
+		from, until = clock.Never, clock.Never
+	}
+	if !st.lease.Live(expiry, from, until) {
+		return false
+	}
+	st.alarm()
+	return true
+}
+
+// trust is the instant until which a lease that was set by a command sent at
+// sent can be relied on.
+func (st *OwnerState) trust(sent, lease time.Duration) time.Duration {
+	if st.extras != nil {
+		lease = st.least(sent, lease)
+	}
+	return watchdog.Trust(sent, lease)
 }
 
 // run begins cmd, at once or when the commands before it have ended.
@@ -269,76 +341,6 @@ func (st *OwnerState) drop(h *Hold) {
 			return
 		}
 	}
-}
-
-// dropAll removes all living holds and returns them.
-func (st *OwnerState) dropAll() []*Hold {
-	var holds []*Hold
-	for h := st.holds; h != nil; h = st.holds {
-		holds = append(holds, h)
-		st.drop(h)
-	}
-	return holds
-}
-
-// loseTally ends the living holds that the server counts together with those of
-// l's kind, because the owner has none of them any more. Nearly always that is
-// all.
-func (st *OwnerState) loseTally(l *Lock, cause error) {
-	if st.tally(l) == st.held {
-		st.lose(cause)
-		return
-	}
-	var lost []*Hold
-	for h := st.holds; h != nil; {
-		next := h.next
-		if h.l.traits.Tally == l.traits.Tally {
-			st.drop(h)
-			h.over(lostBy(cause))
-			lost = append(lost, h)
-		}
-		h = next
-	}
-	if len(lost) > 0 {
-		st.logLost(lost, cause)
-		st.updateLease()
-		st.n.wakeHead()
-	}
-}
-
-// lose ends every living hold, because the owner does not have the key any
-// more.
-func (st *OwnerState) lose(cause error) {
-	st.forget()
-	holds := st.dropAll()
-	if share := st.n.fairShare; share != nil && len(holds) > 0 {
-		share.Released(st.n.now(), false)
-	}
-	for _, h := range holds {
-		h.over(lostBy(cause))
-	}
-	if len(holds) > 0 {
-		st.logLost(holds, cause)
-		// The message of a forced unlock is still to come.
-		if cause != errForced {
-			st.n.wakeHead()
-		}
-	}
-	st.dropIfIdle()
-}
-
-// logLost logs holds that ended before they were released.
-func (st *OwnerState) logLost(holds []*Hold, cause error) {
-	log := st.n.l.c.log
-	if !log.Warns() {
-		return
-	}
-	now, since, renewed := st.n.now(), holds[0].since, false
-	for _, h := range holds {
-		since = min(since, h.since)
-		renewed = renewed || !h.fixed && now < h.until
-	}
-	log.Lost(&st.n.s.sec, st.told(), len(holds), now-since, renewed, reason(cause))
 }
 
 // forget has the watchdog forget the lease (H5).

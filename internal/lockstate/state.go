@@ -84,9 +84,6 @@ func (c *State) ID() uuid.UUID { return c.id }
 // does no I/O.
 func (c *State) NewOwner() Owner { return Owner{c.id, 2 * c.made[even].Add(1)} }
 
-// ownOwner makes an owner for one acquisition.
-func (c *State) ownOwner() Owner { return Owner{c.id, 2*c.made[odd].Add(1) - 1} }
-
 // now is the clock's reading. What happens in a section asks the section.
 func (c *State) now() time.Duration { return c.o.Clock.Now() }
 
