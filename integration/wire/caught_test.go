@@ -51,10 +51,10 @@ var wrongScripts = []struct {
 		"a latch for ever", "unlock", "result, 'px', ARGV[5])", "result)", "partial unlock",
 		[]string{"unlock of order:17, differ", "go only:       set redisson_unlock_latch:{order:17}:LATCH1 0\n"},
 	}, {
-		"a second decrement", unlockOnce, "owner, -1)", "owner, -2)", "final unlock",
+		"a second decrement", unlockOnce, "owner, '-1')", "owner, '-2')", "final unlock",
 		[]string{"unlock of order:17, differ", "go only:       hincrby order:17 OWNER1 -2"},
 	}, {
-		"a count that does not go down by one", "unlock", "owner, -1) > 0", "owner, -2) >= 0", "partial unlock",
+		"a count that does not go down by one", "unlock", "owner, '-1') > 0", "owner, '-2') >= 0", "partial unlock",
 		[]string{"unlock of order:17, differ", "go only:       hincrby order:17 OWNER1 -2", "keys left differ",
 			"go only:   order:17 hash OWNER1 0"},
 	}, {

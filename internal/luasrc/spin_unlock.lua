@@ -24,7 +24,7 @@ if call('hexists', lock, owner) == 0 then
 end
 
 local result
-if call('hincrby', lock, owner, -1) > 0 then
+if call('hincrby', lock, owner, '-1') > 0 then
   call('pexpire', lock, ARGV[1])
   result = 0
 else

@@ -17,7 +17,7 @@ local call, lock, owner = redis.call, KEYS[1], ARGV[3]
 if call('hexists', lock, owner) == 0 then
   return nil
 end
-if call('hincrby', lock, owner, -1) > 0 then
+if call('hincrby', lock, owner, '-1') > 0 then
   call('pexpire', lock, ARGV[2])
   return 0
 end
