@@ -175,3 +175,8 @@ bench:
 .PHONY: touched
 touched:
 	@$(step) 'what a pair touches' bash -ec 'cd integration && go run ./touched $(FLAGS)'
+
+# How much of what the files of a package use of one another runs back up, by package. FLAGS=-v says what.
+.PHONY: references
+references:
+	@$(step) 'what runs back up' bash -ec 'cd integration && go run ./references $(FLAGS)'

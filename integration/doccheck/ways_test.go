@@ -65,7 +65,8 @@ var ways = map[string]way{
 	"cd integration && go run ./javacourtesy -write":                        {part: "integration/javacourtesy.TestCourtesy"},
 	"REDIS_URL=redis://localhost:6379 go run ./leader -watchdog 3s":         {part: "docs/cookbook.TestLeader"},
 
-	"make touched": {run: true, prints: "rlock "},
+	"make touched":    {run: true, prints: "rlock "},
+	"make references": {run: true, prints: "rlock "},
 
 	"make bench": {part: "integration/bench/peers.TestPeersAreBuiltInButForThoseThatCanNotBeHad"},
 	"make bench FLAGS='-rounds 5 -write'": {
