@@ -165,7 +165,7 @@ endurance:
 failover:
 	@$(step) 'failovers' bash -ec 'cd integration && go run ./failover -full $(FLAGS)'
 
-# rlock beside its peers, those of others whose modules can be had. FLAGS='-rounds 5 -write' makes docs/performance.md anew;
+# rlock beside its peers, those of others whose modules can be had. FLAGS='-write' makes docs/performance.md anew;
 # FLAGS="-before REV -java=false -peers 'rlock before'" compares with an earlier commit; `go doc ./bench` in integration/ has more.
 .PHONY: bench
 bench:

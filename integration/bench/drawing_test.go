@@ -47,7 +47,7 @@ func TestDrawingsHaveEveryPartyAndNothingIsClipped(t *testing.T) {
 		dots int
 	}{
 		{"pairs", plotPairs, "pairs", 7*4 + 7}, // the legend has some too
-		{"handoff", plotHandoff, "handoff", 5*2 + 2},
+		{"handoff", plotHandoff, "handoff", 6*2 + 2},
 		{"contention", plotContention, "local", 14*2 + 2},
 	} {
 		svg, err := c.draw(r)

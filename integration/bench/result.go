@@ -95,11 +95,11 @@ func (r *Report) distinct(part string, of func(*Cell) string) (all []string) {
 	return all
 }
 
-// best is the peer other than ours with the lowest median, or the highest.
+// best is the peer that is not rlock with the lowest median, or the highest.
 func (r *Report) best(part, at, metric string, highest bool) (name string, ok bool) {
 	var lead float64
 	for _, p := range r.peers(part) {
-		if p == ours || p == limitName {
+		if p == ours || p == beforeP || p == limitName {
 			continue
 		}
 		m, measured := r.median(part, p, at, metric)

@@ -143,7 +143,7 @@ func (d *document) behind() {
 	d.text("  its unlock kept a latch too: pairs of older runs are three commands.")
 	d.text("- A hold knows its owner, its lease and its loss, and so has objects that a bare SET has not.")
 	d.text("- The reader polls for a lone caller's reply where that is quicker than sleeping, but all of it is processor time. Where waking is dear,")
-	d.text("  redislock can be [ahead of one lone caller](dev/measuring.md#one-lone-caller).\n")
+	d.text("  a peer can be [ahead of one lone caller](dev/measuring.md#one-lone-caller).\n")
 }
 
 // kept are the flags that change nothing of what is measured, and those that make bench has.

@@ -69,8 +69,8 @@ var ways = map[string]way{
 	"make references": {run: true, prints: "rlock "},
 
 	"make bench": {part: "integration/bench/peers.TestPeersAreBuiltInButForThoseThatCanNotBeHad"},
-	"make bench FLAGS='-rounds 5 -write'": {
-		run: true, instead: []string{"make bench FLAGS='-rounds 5 -write'", "cd integration/bench && go run . -from ../../docs/performance/run.json -write"},
+	"make bench FLAGS='-write'": {
+		run: true, instead: []string{"make bench FLAGS='-write'", "cd integration/bench && go run . -from ../../docs/performance/run.json -write"},
 		keeps: []string{
 			"docs/performance.md", "docs/dev/performance.md", "docs/performance/run.json",
 			"docs/performance/pairs.svg", "docs/performance/handoff.svg", "docs/performance/contention.svg",
