@@ -174,7 +174,7 @@ func (n *normaliser) step(e event) step {
 				argv[last] = latchMs(argv[last])
 			}
 			of := argv
-			if len(e.keys) == 3 || e.publishes() {
+			if e.publishes() {
 				of = argv[1:] // behind the message
 			}
 			s.lease, s.owner = of[0], n.word(of[1])

@@ -21,7 +21,7 @@ func (c cmd) shape() string {
 	switch n, m := len(c.keys), len(c.argv); {
 	case lockSHAs[c.sha]:
 		return "lock"
-	case n == 3 && (m == 5 || m == 4) || c.publishes() && m >= 3:
+	case c.publishes() && m >= 3:
 		return "unlock"
 	case n == 2 && m == 3 && c.latch() != "" || c.sha == oldSpinUnlock:
 		return "unlock" // of a spin lock, which tells nobody
@@ -33,8 +33,11 @@ func (c cmd) shape() string {
 	return ""
 }
 
-// publishes tells a script about one lock from a renewal of two.
-func (c cmd) publishes() bool { return len(c.keys) == 2 && c.keys[1] == channel(c.keys[0]) }
+// publishes tells a script about one lock from a renewal of two or three.
+func (c cmd) publishes() bool {
+	n := len(c.keys)
+	return (n == 2 || n == 3) && c.keys[1] == channel(c.keys[0])
+}
 
 // latch is the key of an unlock's latch, empty if it has none.
 func (c cmd) latch() string {
