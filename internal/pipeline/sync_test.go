@@ -26,10 +26,18 @@ func calls(t *testing.T, c redis.Conn, command string) int {
 	return n
 }
 
-// waitFor submits writes that want a WAIT.
+// waitFor submits writes that want a WAIT, as one batch. Nobody else writes
+// meanwhile: the reader of what was answered last may be about to, and would send
+// the first of them without the others.
 func waitFor(t *testing.T, p *Pipeline, n int) <-chan *Request {
 	t.Helper()
 	done := make(chan *Request, n)
+	p.mu.Lock()
+	c := p.conn
+	if c != nil {
+		c.writing = true
+	}
+	p.mu.Unlock()
 	for i := range n {
 		r := &Request{
 			Command: "SET", Args: []any{fmt.Sprint("key", i), ""}, Wait: true,
@@ -38,6 +46,11 @@ func waitFor(t *testing.T, p *Pipeline, n int) <-chan *Request {
 		if !p.Enqueue(r) {
 			t.Fatal(r.Err)
 		}
+	}
+	if c != nil {
+		p.mu.Lock()
+		c.writing = false
+		p.mu.Unlock()
 	}
 	p.Flush()
 	return done
