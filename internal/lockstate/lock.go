@@ -57,12 +57,6 @@ var both luasrc.Arg = luasrc.Both
 // Closed tells whether its client is closed.
 func (l *Lock) Closed() bool { return l.c.Closed() }
 
-// fill makes r a request for what a kind wants to be sent.
-func (l *Lock) fill(r *command.Request, call kind.Call) {
-	r.Wait, r.Slot = call.Writes && l.c.o.Replicas, l.slot
-	r.Wire.Command, r.Wire.Script, r.Wire.Args = call.Name, call.Script, call.Args
-}
-
 // pause is for how long a waiter waits unwoken, after so many tries of its own
 // and the answer to the last one.
 func (l *Lock) pause(tries int, g kind.Grant) time.Duration {

@@ -197,7 +197,7 @@ func (r *release) begin() {
 	}
 	isNew := n.fairShare == nil
 	if isNew {
-		n.fairShare = n.s.fairShares.Released(n.l.key, r.since, n.now())
+		n.fairShare = n.s.fairShares.Released(n.l.key, r.since, n.s.sec.now())
 	}
 	if n.fairShare != nil { // seldom
 		n.noteRelease(l, isNew)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
@@ -100,6 +101,12 @@ func (x *section) After(fn func()) { x.outside = append(x.outside, fn) }
 func (x *section) enqueue(r *command.Request) bool {
 	x.queued = true
 	return x.exec.Enqueue(r)
+}
+
+// fill makes r a request for what a kind wants to be sent.
+func (l *Lock) fill(r *command.Request, call kind.Call) {
+	r.Wait, r.Slot = call.Writes && l.c.o.Replicas, l.slot
+	r.Wire.Command, r.Wire.Script, r.Wire.Args = call.Name, call.Script, call.Args
 }
 
 // name is the client's state of one key and one family of kinds: its waiters and

@@ -1,12 +1,97 @@
 package lockstate
 
 import (
+	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/waitqueue"
+	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
+
+// Waiter is one call that wants the lock. The shard's mutex guards it until its
+// wait has ended. Then its caller reads hold and err.
+type Waiter struct {
+	waitqueue.Waiter
+	n     *name
+	l     *Lock
+	Terms Terms // set before Start
+
+	ready chan struct{} // gets one when the wait has ended; has room for it
+	hold  *Hold
+	err   error
+
+	began     time.Duration
+	tries     int      // attempts in its name
+	owner     Owner    // of the attempts, without As
+	ownerUsed bool     // an attempt in its name was not refused
+	attempt   *attempt // under way
+
+	queueOwner Owner // whose queue it waits in, where each owner has one
+	refused    bool  // what it asked for was refused since the server was last told that it left
+
+	references atomic.Int32 // to it, once it was granted the lock
+}
+
+// waiters are used again where both that refer to one are known to be done with it: see
+// Waiter.done.
+var waiters = sync.Pool{New: func() any {
+	w := &Waiter{ready: make(chan struct{}, 1)}
+	w.Call = w
+	return w
+}}
+
+// NewWaiter gives a waiter for one call, whose Terms are to be set. Start, Await
+// and Result follow, in this order, unless one fails.
+func NewWaiter() *Waiter { return waiters.Get().(*Waiter) }
+
+// Start makes the first attempt, or queues the waiter. A wait below 0 lasts as
+// long as its context.
+func (w *Waiter) Start(l *Lock, once bool, wait time.Duration) error {
+	if w.Terms.As {
+		if err := w.actAs(l); err != nil {
+			return err
+		}
+	}
+	w.Once = once
+	s := l.s
+	defer s.enter(mayBlock).leave()
+	if l.c.state.Load() != stateOpen {
+		if err := l.c.admit(s, l, &w.Terms); err != nil {
+			return err
+		}
+	}
+	n := s.find(l)
+	if n == nil {
+		n = s.add(l)
+	}
+	w.n, w.l, w.began, w.Shared = n, l, s.sec.now(), w.Terms.As
+	if wait >= 0 {
+		w.Until = w.began + wait
+	}
+	if n.alone(w) {
+		n.lone = w
+		n.try(w)
+		return nil
+	}
+	return w.join()
+}
+
+// alone tells whether w needs no queue for now: this client has nothing of the
+// name, and leaves no room for others just now. Most calls find it so, and are
+// granted at once. Whatever else happens, be it another call, a refusal, trouble or
+// the caller's impatience, first gives the waiter the queue that it would have had
+// (name.adopt), in the state in which that would be. It is called with the shard
+// locked.
+func (n *name) alone(w *Waiter) bool {
+	if n.queues != nil || n.states != nil || n.lone != nil || w.Terms.As || w.l.traits.ByOwner {
+		return false
+	}
+	return n.fairShare == nil || !w.l.traits.FairShare || wakepolicy.Free(n.fairShare, w.began, w.Until)
+}
 
 // attempt is one acquire command. It outlives its waiter: its outcome is
 // handled here, once, whether or not the waiter still waits.
@@ -101,6 +186,15 @@ func (a *attempt) begin() {
 	}
 }
 
+// want tells a kind what the waiter wants.
+func (w *Waiter) want(st *OwnerState) kind.Want {
+	want := kind.Want{Names: &w.l.names, Owner: st, Once: w.Once}
+	if w.Until > 0 {
+		want.Wait = w.Until - w.began
+	}
+	return want
+}
+
 // Done handles the end of the command.
 func (a *attempt) Done(r *command.Request) {
 	defer a.st.n.s.enter(mustNotBlock).leave()
@@ -182,4 +276,57 @@ func (a *attempt) done() {
 	}
 	*a = attempt{}
 	attempts.Put(a)
+}
+
+// Await waits until the wait of w has ended. It returns early with ctx's error,
+// or with ErrLocked when wait has elapsed.
+func (w *Waiter) Await(ctx context.Context, wait time.Duration) error {
+	if wait < 0 && ctx.Done() == nil {
+		<-w.ready
+		return nil
+	}
+	var elapsed <-chan time.Time
+	if wait >= 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		elapsed = timer.C
+	}
+	select {
+	case <-w.ready:
+		// Both may have happened.
+		return ctx.Err()
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-elapsed:
+		return ErrLocked
+	}
+}
+
+// Result is what the caller returns. cause is why it stopped waiting, nil if
+// the wait of w has ended.
+func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
+	c := w.l.c
+	if cause == nil {
+		h, err = w.hold, w.err
+	} else {
+		h, err = w.stopped(ctx, cause)
+	}
+	if c.log != nil {
+		w.logResult(ctx, h, err)
+	}
+	if h != nil {
+		w.done()
+	}
+	return h, err
+}
+
+// done is called by the two that refer to a waiter whose first attempt was
+// granted: that attempt, and the waiter's caller. The last one puts it back.
+func (w *Waiter) done() {
+	if w.references.Add(1) < 2 {
+		return
+	}
+	*w = Waiter{ready: w.ready}
+	w.Call = w
+	waiters.Put(w)
 }
