@@ -93,6 +93,16 @@ func (p *Policy) YieldUntil(now time.Duration, h Head) time.Duration {
 	return p.Share.YieldUntil(now)
 }
 
+// delayUntil is the instant before which the head makes no attempt, 0 if it may
+// try now. A head that was never told that the lock is taken, or that has no
+// time left then, is not delayed.
+func (p *Policy) delayUntil(now time.Duration, h Head) time.Duration {
+	if p.delayedUntil <= now || !h.Refused || h.Until > 0 && h.Until <= p.delayedUntil {
+		return 0
+	}
+	return p.delayedUntil
+}
+
 // Free tells whether a call that finds nothing of its client, and whose wait
 // elapses at until, may try at once. It records the arrival.
 func Free(share *FairShare, now, until time.Duration) bool {

@@ -78,13 +78,3 @@ func (t *throttle) observeRelease(now time.Duration, random Random) {
 	}
 	t.quickReleases++
 }
-
-// delayUntil is the instant before which the head makes no attempt, 0 if it may
-// try now. A head that was never told that the lock is taken, or that has no
-// time left then, is not delayed.
-func (t *throttle) delayUntil(now time.Duration, h Head) time.Duration {
-	if t.delayedUntil <= now || !h.Refused || h.Until > 0 && h.Until <= t.delayedUntil {
-		return 0
-	}
-	return t.delayedUntil
-}
