@@ -17,19 +17,6 @@ const (
 	Drop                    // nothing is left: the queue may be used for another name
 )
 
-// Reason is how a wait ended.
-type Reason uint8
-
-// How a wait ends.
-const (
-	running     Reason = iota // it has not
-	Granted                   // the lock is the waiter's
-	Refused                   // its only attempt found the lock taken
-	Failed                    // Err was given with the event that ended it
-	Unreachable               // Err is trouble that lasted longer than its patience with a server that never answered
-	left                      // its caller went, and needs no telling
-)
-
 // Action is one thing to do.
 type Action struct {
 	Do     Verb          // what
@@ -44,7 +31,7 @@ type Action struct {
 // reported at once, and what they ask for is found by the same loop.
 func (q *Queue) Next(now time.Duration) Action {
 	for {
-		if w := q.popPending(); w != nil {
+		if w := q.pendings.pop(); w != nil {
 			switch {
 			case w.why == running:
 				return Action{Do: Attempt, Waiter: w}
@@ -69,11 +56,6 @@ func (q *Queue) Next(now time.Duration) Action {
 	}
 }
 
-// todo is what the queue wants of its caller, once each.
-type todo struct {
-	unsubscribe, subscribe, setTimer, stopTimer bool
-}
-
 func (q *Queue) popTodo() (a Action) {
 	switch t := &q.todo; {
 	case t.unsubscribe:
@@ -88,58 +70,60 @@ func (q *Queue) popTodo() (a Action) {
 	return a
 }
 
-// pendings are waiters that an action is due for, in order.
-type pendings struct{ head, tail *Waiter }
-
-// pushPending sees to it that w is looked at by Next.
-func (q *Queue) pushPending(w *Waiter) {
-	if w.pending {
+// decide asks for the attempt that is due for the head, or sets the timer for
+// the next one.
+func (q *Queue) decide(now time.Duration) {
+	if q.policy.BackAt() > 0 && q.waiting.size > 0 {
+		q.subscribe(now) // if it is time
+	}
+	switch w := q.candidate(); {
+	case q.leading != nil:
+	case w == nil:
+		q.emptied(now)
 		return
+	case q.wakes == 0 && now < q.attemptBy():
+		q.unsubscribeAt = 0
+	default:
+		q.unsubscribeAt = 0
+		if q.notBefore = q.policy.NotBefore(now, q.head()); q.notBefore > 0 {
+			q.wake(All)
+			q.subscribe(now)
+			break
+		}
+		q.handOffs = 0
+		q.lead(w, false)
 	}
-	w.pending, w.nextPending = true, nil
-	if p := &q.pendings; p.tail == nil {
-		p.head, p.tail = w, w
-	} else {
-		p.tail.nextPending, p.tail = w, w
-	}
+	q.setTimer(now)
 }
 
-func (q *Queue) popPending() *Waiter {
-	p := &q.pendings
-	w := p.head
-	if w == nil {
-		return nil
-	}
-	if p.head = w.nextPending; p.head == nil {
-		p.tail = nil
-	}
-	w.pending, w.nextPending = false, nil
-	return w
-}
+// unsubscribeDelay is how long an empty queue stays subscribed if it handed the
+// lock on within this client. A caller that has just released tends to come
+// back.
+const unsubscribeDelay = 50 * time.Millisecond
 
-// try has an attempt made for w.
-func (q *Queue) try(w *Waiter) {
-	w.trying, w.retryAt = true, 0
-	q.pushPending(w)
-}
-
-// settle ends a wait.
-func (q *Queue) settle(w *Waiter, why Reason, err error) {
-	if w.Settled {
-		return
-	}
-	w.Settled, w.why, w.err = true, why, err
-	if w.linked {
-		if w.queued {
-			q.unqueue(w)
-		} else {
-			q.unqueued.remove(w)
+// emptied is called while nobody waits in the queue.
+func (q *Queue) emptied(now time.Duration) {
+	if q.subscribed && q.handedOff && !q.closed {
+		if q.unsubscribeAt == 0 {
+			q.unsubscribeAt = now + unsubscribeDelay
+			q.trouble = trouble{}
+		}
+		if now < q.unsubscribeAt {
+			q.setTimer(now)
+			return
 		}
 	}
-	if w.pending {
-		// Its attempt was not taken up yet, and never will be.
-		q.unsent(w)
-	}
-	q.pushPending(w)
-	q.changed = true
+	q.reset()
+	q.setTimer(now)
+	q.drop = q.unqueued.size == 0
+}
+
+// reset clears a queue that nobody waits in (P1, E2).
+func (q *Queue) reset() {
+	q.unsubscribe()
+	q.wakes, q.current = 0, wakeUp{}
+	q.policy.Reset()
+	q.expiryDeadline, q.notBefore, q.unsubscribeAt = 0, 0, 0
+	q.handOff = handOff{}
+	q.trouble = trouble{}
 }

@@ -52,4 +52,14 @@
 // what errors say, who holds what, and whether a grant that comes too late is
 // given back; [Queue.Facts] has what an error's text needs. The caller also
 // watches a waiter's context and the end of its wait, and reports [Queue.Leave].
+//
+// # The files
+//
+// What happens is told by methods in join.go (who comes and goes), outcome.go
+// (what became of an attempt), message.go (the channel) and handoff.go (what
+// this client released). action.go decides what is due and hands it out;
+// timer.go has what is due at an instant. They share what begins and ends an
+// attempt or a wait (attempt.go), what asks for the channel (subscription.go)
+// and who tries next (wakeup.go). The state is in queue.go, what it is made of
+// in waiter.go and rules.go.
 package waitqueue

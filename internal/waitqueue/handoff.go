@@ -17,18 +17,6 @@ const (
 	ownMessageWait = 100 * time.Millisecond
 )
 
-// handOff is the state of passing the lock on within this client. The head's
-// acquire follows the unlock in the same write, which costs one round trip
-// instead of three. All processes receive the message of the unlock as ever,
-// and find the lock taken.
-type handOff struct {
-	handOffs         int           // how many in a row
-	handedOff        bool          // one has happened since the queue subscribed
-	ownMessages      int           // messages that are still to come and say nothing new
-	ownMessagesUntil time.Duration // when they are not waited for any more
-	handOffDeadline  time.Duration // this client released, and the head tries by then if no message comes; 0: nothing is due
-}
-
 // HandOff says that this client's unlock has just been queued, and lets the
 // head's acquire follow it: that attempt is the next action. Otherwise the head
 // waits for the message like everybody else. It reports whether the message is
@@ -113,18 +101,5 @@ func (q *Queue) GivenBack() {
 	if !q.confirmed {
 		q.wake(All)
 		q.changed = true
-	}
-}
-
-// poll sees to the next try of a queue that left its channel, since no message
-// would tell when: at an instant that the policy chooses, or when the channel
-// is confirmed, if it is time to come back.
-func (q *Queue) poll(now time.Duration, over wakepolicy.Spread) {
-	switch {
-	case q.policy.Away(now):
-		q.wake(All)
-		q.notBefore = q.policy.Poll(now, over, q.random)
-	case q.policy.BackAt() > 0:
-		q.subscribe(now)
 	}
 }

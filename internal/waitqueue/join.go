@@ -35,13 +35,6 @@ func (q *Queue) Adopt(since time.Duration, w *Waiter) {
 	q.changed = true
 }
 
-func (q *Queue) enqueue(w *Waiter) {
-	w.queued, w.answers = true, q.answers
-	q.waiting.push(w)
-	q.behind(w)
-	q.changed = true
-}
-
 // JoinUnqueued has an attempt made for w at once, outside the queue: it wants
 // only one, or its owner may hold the name already.
 func (q *Queue) JoinUnqueued(now time.Duration, w *Waiter) {
@@ -96,9 +89,4 @@ func (q *Queue) Facts(w *Waiter) Facts {
 		}
 	}
 	return f
-}
-
-// wasTold tells whether the wait has had an answer.
-func (q *Queue) wasTold(w *Waiter) bool {
-	return w.Told || w.linked && w.queued && q.answers != w.answers
 }

@@ -51,23 +51,3 @@ func (q *Queue) Relisten(now time.Duration) {
 		q.subscribe(now)
 	}
 }
-
-// subscribe asks for the channel if nobody has, and the policy does not stay
-// away from it (A2).
-func (q *Queue) subscribe(now time.Duration) {
-	if q.subscribed || q.rules.Silent || q.policy.Away(now) {
-		return
-	}
-	q.policy.Subscribed()
-	q.subscribed, q.todo.subscribe = true, true
-}
-
-// unsubscribe leaves the channel.
-func (q *Queue) unsubscribe() {
-	if q.subscribed {
-		q.subscribed = false
-		q.todo.unsubscribe = q.todo.unsubscribe || !q.todo.subscribe
-		q.todo.subscribe = false
-	}
-	q.confirmed = false
-}

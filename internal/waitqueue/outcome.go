@@ -6,22 +6,18 @@ import (
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
+const (
+	// longestWait bounds the time between attempts, for a key without a TTL or
+	// with an absurd one.
+	longestWait = time.Minute
+
+	// A PTTL of 0 must not make a waiter spin.
+	shortestWait = time.Millisecond
+)
+
 // What became of an attempt is reported by exactly one of Granted, Refused,
 // Unsent, Rejected, Troubled and, after any number of Open, Resolved. Each ends
 // the attempt; its waiter may have left before.
-
-// end ends w's attempt, and tells whether it was the queue's and whether it
-// followed an unlock.
-func (q *Queue) end(w *Waiter) (led, handedOn bool) {
-	w.trying, w.open = false, false
-	q.changed = true
-	if q.leading != w {
-		return false, false
-	}
-	handedOn = q.handedOn
-	q.leading, q.handedOn = nil, false
-	return true, handedOn
-}
 
 // Granted says that w's attempt got the lock, for a lease. Whoever waits in the
 // queue was told "taken" by that, or tries next where more than one may have the
@@ -82,19 +78,20 @@ func (q *Queue) taken(now, ttl time.Duration) {
 	}
 }
 
+// openGate ends all waits of the queue: the way is free.
+func (q *Queue) openGate() {
+	q.waiting.each(func(w *Waiter) bool {
+		q.settle(w, Granted, nil)
+		return true
+	})
+}
+
 // Unsent says that nothing came of w's attempt and that nothing speaks against
 // another: it was taken back before it was written, or what it got is gone
 // again. The wake-up that it was made for is handed on.
 func (q *Queue) Unsent(w *Waiter) {
 	q.unsent(w)
 	q.retry(w)
-}
-
-func (q *Queue) unsent(w *Waiter) {
-	if led, _ := q.end(w); led {
-		q.wake(q.current.left + 1) // the next head sees for itself
-		q.current = wakeUp{}
-	}
 }
 
 // Rejected says that the server, or the client, answered w's attempt with an
@@ -129,15 +126,6 @@ func (q *Queue) Troubled(now time.Duration, w *Waiter, err error, since time.Dur
 	q.dueAt(q.lookAt(w))
 }
 
-// lookAt is when something is due for w, which pauses: its next attempt, or the
-// end of its patience with a server that never answered.
-func (q *Queue) lookAt(w *Waiter) time.Duration {
-	if w.Told {
-		return w.retryAt
-	}
-	return min(w.retryAt, w.trouble.since+q.timeout)
-}
-
 // Open says that w's attempt, made at since, failed, and that its outcome is
 // being found out or undone. Nothing else is tried for it, or for the queue if
 // the attempt was the queue's, until Resolved.
@@ -169,13 +157,6 @@ func (q *Queue) Resolved(w *Waiter) {
 	q.retry(w)
 }
 
-// retry makes another attempt for one outside the queue.
-func (q *Queue) retry(w *Waiter) {
-	if w.linked && !w.queued && !w.trying {
-		q.try(w)
-	}
-}
-
 func (q *Queue) queueTroubled(now time.Duration, err error, since time.Duration, handedOn bool) {
 	if handedOn {
 		q.ResetOwnMessages()
@@ -184,49 +165,4 @@ func (q *Queue) queueTroubled(now time.Duration, err error, since time.Duration,
 	q.expiryDeadline = now + q.trouble.pause
 	q.wakes, q.current = 0, wakeUp{}
 	q.failUnanswered(now)
-}
-
-// failUnanswered fails those in the queue whose patience with a silent server
-// has ended.
-func (q *Queue) failUnanswered(now time.Duration) {
-	if q.trouble.err == nil {
-		return
-	}
-	q.waiting.each(func(w *Waiter) bool {
-		if !q.wasTold(w) && now-max(w.joined, q.trouble.since) >= q.timeout {
-			q.settle(w, Unreachable, q.trouble.err)
-		}
-		return true
-	})
-}
-
-// dueAt has the timer set for one outside the queue.
-func (q *Queue) dueAt(at time.Duration) {
-	if q.retryAt == 0 || at < q.retryAt {
-		q.retryAt = at
-	}
-}
-
-// retryUnqueued does what is due outside the queue.
-func (q *Queue) retryUnqueued(now time.Duration) {
-	if q.retryAt == 0 || now < q.retryAt {
-		return
-	}
-	q.retryAt = 0
-	q.unqueued.each(func(w *Waiter) bool {
-		switch limit := w.trouble.since + q.timeout; {
-		case w.open && now >= limit:
-			q.settle(w, Unreachable, w.trouble.err)
-		case w.open:
-			q.dueAt(limit)
-		case w.retryAt == 0: // no pause
-		case !w.Told && now >= limit:
-			q.settle(w, Unreachable, w.trouble.err)
-		case w.retryAt > now:
-			q.dueAt(q.lookAt(w))
-		default:
-			q.retry(w)
-		}
-		return true
-	})
 }

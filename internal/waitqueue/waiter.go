@@ -34,6 +34,19 @@ type Waiter struct {
 	err         error
 }
 
+// Reason is how a wait ended.
+type Reason uint8
+
+// How a wait ends.
+const (
+	running     Reason = iota // it has not
+	Granted                   // the lock is the waiter's
+	Refused                   // its only attempt found the lock taken
+	Failed                    // Err was given with the event that ended it
+	Unreachable               // Err is trouble that lasted longer than its patience with a server that never answered
+	left                      // its caller went, and needs no telling
+)
+
 // trouble is a time without answers.
 type trouble struct {
 	err   error // the latest
@@ -105,4 +118,33 @@ func (l *list) each(fn func(*Waiter) bool) {
 		}
 		w = next
 	}
+}
+
+// pendings are waiters that an action is due for, in order.
+type pendings struct{ head, tail *Waiter }
+
+// push adds w, unless it is among them already.
+func (p *pendings) push(w *Waiter) {
+	if w.pending {
+		return
+	}
+	w.pending, w.nextPending = true, nil
+	if p.tail == nil {
+		p.head, p.tail = w, w
+	} else {
+		p.tail.nextPending, p.tail = w, w
+	}
+}
+
+// pop takes the first out, if there is one.
+func (p *pendings) pop() *Waiter {
+	w := p.head
+	if w == nil {
+		return nil
+	}
+	if p.head = w.nextPending; p.head == nil {
+		p.tail = nil
+	}
+	w.pending, w.nextPending = false, nil
+	return w
 }

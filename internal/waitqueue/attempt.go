@@ -1,0 +1,65 @@
+package waitqueue
+
+// lead makes the queue's attempt for w, the candidate.
+func (q *Queue) lead(w *Waiter, handedOn bool) {
+	q.use(w)
+	q.notBefore, q.handOffDeadline = 0, 0
+	q.policy.Tried()
+	q.leading, q.handedOn = w, handedOn
+	q.try(w)
+}
+
+// try has an attempt made for w.
+func (q *Queue) try(w *Waiter) {
+	w.trying, w.retryAt = true, 0
+	q.pendings.push(w)
+}
+
+// retry makes another attempt for one outside the queue.
+func (q *Queue) retry(w *Waiter) {
+	if w.linked && !w.queued && !w.trying {
+		q.try(w)
+	}
+}
+
+// end ends w's attempt, and tells whether it was the queue's and whether it
+// followed an unlock.
+func (q *Queue) end(w *Waiter) (led, handedOn bool) {
+	w.trying, w.open = false, false
+	q.changed = true
+	if q.leading != w {
+		return false, false
+	}
+	handedOn = q.handedOn
+	q.leading, q.handedOn = nil, false
+	return true, handedOn
+}
+
+// unsent ends w's attempt, of which nothing came, and hands its wake-up on.
+func (q *Queue) unsent(w *Waiter) {
+	if led, _ := q.end(w); led {
+		q.wake(q.current.left + 1) // the next head sees for itself
+		q.current = wakeUp{}
+	}
+}
+
+// settle ends a wait.
+func (q *Queue) settle(w *Waiter, why Reason, err error) {
+	if w.Settled {
+		return
+	}
+	w.Settled, w.why, w.err = true, why, err
+	if w.linked {
+		if w.queued {
+			q.unqueue(w)
+		} else {
+			q.unqueued.remove(w)
+		}
+	}
+	if w.pending {
+		// Its attempt was not taken up yet, and never will be.
+		q.unsent(w)
+	}
+	q.pendings.push(w)
+	q.changed = true
+}

@@ -1,0 +1,87 @@
+package waitqueue
+
+import "github.com/rlock-go/redisson/internal/wakepolicy"
+
+// widest is how many attempts a wake-up can be good for.
+func (q *Queue) widest() int {
+	if q.rules.Width == 0 {
+		return All
+	}
+	return q.rules.Width
+}
+
+// wake asks for so many attempts. Where one owner has the name at a time, ten
+// wake-ups are one (P3).
+func (q *Queue) wake(n int) { q.wakes = min(q.wakes+min(n, All), q.widest()) }
+
+// candidate is who tries next.
+func (q *Queue) candidate() *Waiter {
+	if q.current.next != nil {
+		return q.current.next
+	}
+	return q.waiting.head
+}
+
+// head is the candidate as the policy sees it.
+func (q *Queue) head() wakepolicy.Head {
+	w := q.candidate()
+	return wakepolicy.Head{Shared: w.Shared, Refused: q.wasTold(w), Until: w.Until}
+}
+
+// use takes w's attempt off the wake-up. An attempt that none asked for is made
+// because the name may be free, so it stands for as many as there is room for.
+func (q *Queue) use(w *Waiter) {
+	if q.wakes == 0 {
+		q.wakes = q.widest()
+	}
+	q.current = wakeUp{left: q.wakes - 1}
+	if q.rules.PassOn {
+		q.current.next = w.next
+	}
+	q.wakes = 0
+}
+
+// afterGrant goes on with the wake-up behind whoever was granted. If another
+// came meanwhile, all begins with the head again.
+func (q *Queue) afterGrant() {
+	switch {
+	case q.wakes > 0 || q.current.left == 0:
+		q.current.next = nil
+	case q.rules.PassOn && q.current.next == nil:
+		return // the others were refused just before
+	}
+	q.wake(q.current.left)
+}
+
+// afterRefusal drops the wake-up: whoever stands behind is refused as well,
+// unless it may want less.
+func (q *Queue) afterRefusal() {
+	if q.wakes > 0 {
+		q.current.next = nil
+	} else if q.current.next != nil {
+		q.wake(q.current.left + 1)
+	}
+}
+
+// behind notes that w came behind whoever tries.
+func (q *Queue) behind(w *Waiter) {
+	if q.rules.PassOn && q.leading != nil && q.current.next == nil {
+		q.current.next = w
+	}
+}
+
+// enqueue puts w at the end of the queue.
+func (q *Queue) enqueue(w *Waiter) {
+	w.queued, w.answers = true, q.answers
+	q.waiting.push(w)
+	q.behind(w)
+	q.changed = true
+}
+
+// unqueue takes w, which waits in the queue, out of it.
+func (q *Queue) unqueue(w *Waiter) {
+	if q.current.next == w {
+		q.current.next = w.next
+	}
+	q.waiting.remove(w)
+}
