@@ -131,20 +131,21 @@ func (s *groups) drop() {
 }
 
 // join has l renewed together with its group, if it has one already and that is
-// due before l. Where too many others are due then, the whole
-// group moves to where there is room, which is earlier. l must be in no queue.
-func (w *Watchdog) join(l *Lease) bool {
-	g := w.due.find(l)
+// due before l. Where too many others are due then, the whole group moves to
+// where there is room, which is earlier, but not before now+wait. l must be in
+// no queue.
+func (s *groups) join(l *Lease, clock Clock, wait time.Duration) bool {
+	g := s.find(l)
 	switch {
 	case g == nil || g.first() > l.renewAt:
 		return false
 	case len(g.items) >= MaxBatch:
-		w.joinNewest(g, l)
+		s.joinNewest(g, l, clock.Now(), wait)
 		return true
 	}
-	if at := g.first(); !w.schedule.hasRoom(at) {
-		if room := w.schedule.fitAll(at, w.clock.Now()+w.third/16, len(g.items)+1); room < at {
-			w.due.moveTo(g, room)
+	if at := g.first(); !s.schedule.hasRoom(at) {
+		if room := s.schedule.fitAll(at, clock.Now()+wait, len(g.items)+1); room < at {
+			s.moveTo(g, room)
 		}
 	}
 	l.renewAt = g.first()
@@ -152,10 +153,9 @@ func (w *Watchdog) join(l *Lease) bool {
 }
 
 // joinNewest is join for a group that has a batch already.
-func (w *Watchdog) joinNewest(g *group, l *Lease) {
-	now := w.clock.Now()
+func (s *groups) joinNewest(g *group, l *Lease, now, wait time.Duration) {
 	if g.room == 0 || g.newest <= now || g.newest > l.renewAt {
-		g.newest, g.room = w.schedule.fitAll(l.renewAt, now+w.third/16, MaxBatch), MaxBatch
+		g.newest, g.room = s.schedule.fitAll(l.renewAt, now+wait, MaxBatch), MaxBatch
 	}
 	g.room--
 	l.renewAt = g.newest

@@ -154,7 +154,7 @@ func (l *Lease) schedule(from time.Duration) {
 // others are due then. What it follows was sent at from. l must be in no queue.
 func (l *Lease) spread(from time.Duration) {
 	w := l.watchdog
-	if l.renewAt == Never || w.due.of != nil && w.join(l) {
+	if l.renewAt == Never || w.due.of != nil && w.due.join(l, w.clock, w.third/16) {
 		return
 	}
 	if w.schedule.hasBatch(l.renewAt) {
