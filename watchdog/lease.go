@@ -1,6 +1,7 @@
 package watchdog
 
 import (
+	"errors"
 	"math"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,17 @@ const (
 	noRetry retry = iota
 	unsent        // the newest renewal was not sent
 	failing       // it failed
+)
+
+// queueName says in which of the watchdog's queues a lease is.
+type queueName uint8
+
+const (
+	inNone queueName = iota
+	inArrivals
+	inDue
+	inRetry
+	inEnds
 )
 
 // Lease is one registration: what one owner has, or is about to have, of one
@@ -230,6 +242,35 @@ func (l *Lease) expired() bool { return l.Expiry() <= l.watchdog.clock.Now() }
 // end is the next instant at which the holder must be called.
 func (l *Lease) end() time.Duration { return min(l.Expiry(), l.alarm) }
 
+// Why a lease was lost. They are handed to [Holder.LeaseLost] as they are.
+var (
+	// ErrExpired says that trust ended before a renewal came through. The
+	// server may still have the key for a moment, or may never have lost it.
+	ErrExpired = errors.New("watchdog: the lease's time ran out")
+
+	// ErrNotOwned says that a renewal was answered "not yours": the key is
+	// gone or belongs to somebody else.
+	ErrNotOwned = errors.New("watchdog: the server says the lease is not ours")
+)
+
+// Holder is who depends on a [Lease]. Its methods run on the watchdog's
+// goroutine or on the goroutine that brought a renewal's answer, one lease's
+// possibly at the same time as another's, with no lock of the watchdog held.
+// They must not block, since every other lease waits behind them, and must not
+// call [Watchdog.Close]. They may call any method of Lease.
+//
+// A Holder that is a slog.LogValuer is named by its value in log records.
+type Holder interface {
+	// LeaseLost tells that trust ended (ErrExpired) or that the server said
+	// "not yours" (ErrNotOwned). It is told at most once for each lease, which
+	// is forgotten by then: no renewal of it starts any more.
+	LeaseLost(l *Lease, cause error)
+
+	// LeaseAlarm tells that the instant given to [Lease.SetAlarm] has come.
+	// The alarm is cleared by then, so it may be set anew from here.
+	LeaseAlarm(l *Lease)
+}
+
 // Never is an instant that no [Clock] reaches.
 const Never = time.Duration(math.MaxInt64)
 
@@ -306,24 +347,4 @@ func (w *Watchdog) arrive(l *Lease, at time.Duration) {
 	if at <= w.wakeAt { // seldom: the goroutine looks earlier than anything of a new lease is due
 		w.lookBy(at)
 	}
-}
-
-// settle gives the arrivals their places in the queues. It is called with mu
-// held.
-func (w *Watchdog) settle() {
-	for _, l := range w.arrivals {
-		if l != nil {
-			w.settleOne(l)
-		}
-	}
-	clear(w.arrivals)
-	w.arrivals = w.arrivals[:0]
-}
-
-// settleOne gives one arrival its place, where it is due a little earlier than
-// it was if too many others are due then. It is called with mu held.
-func (w *Watchdog) settleOne(l *Lease) {
-	l.in, l.pos = inNone, 0
-	l.spread(l.renewAt - w.third)
-	w.enqueue(l)
 }

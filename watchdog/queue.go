@@ -2,17 +2,6 @@ package watchdog
 
 import "time"
 
-// queueName says in which of the watchdog's queues a lease is.
-type queueName uint8
-
-const (
-	inNone queueName = iota
-	inArrivals
-	inDue
-	inRetry
-	inEnds
-)
-
 // queue orders leases by an instant. It is a heap of four children a node
 // that writes each lease's position into the lease, so that any of them can
 // be moved or taken out without a search. The instant lies beside the pointer

@@ -8,42 +8,6 @@ import (
 	"time"
 )
 
-// MaxBatch is how many leases one call of a [RenewFunc] gets at most.
-const MaxBatch = 100
-
-// Result is what became of one lease's renewal.
-type Result uint8
-
-const (
-	// Failed: no answer, or an error. Tried again while trust lasts.
-	Failed Result = iota
-	// Renewed: the server set the key's TTL anew.
-	Renewed
-	// NotOwned: the server says the key is not this owner's. The lease is lost.
-	NotOwned
-	// Busy: not sent, because something else of the same owner is in flight.
-	// Tried again soon.
-	Busy
-)
-
-// Answer is how one lease's renewal ended. Sent and TTL are for Renewed: when
-// the renewal was sent, by the watchdog's Clock, and the TTL that was passed,
-// which may be longer than the watchdog's own. Err is for the log.
-type Answer struct {
-	Result Result // what the server, or the caller, made of it
-	Sent   time.Duration
-	TTL    time.Duration
-	Err    error
-}
-
-// RenewFunc starts to renew a batch of 1 to [MaxBatch] leases and returns
-// without waiting for the server. It calls answer once for each index of
-// batch, from any goroutine and at any time, even before it returns. A lease
-// is not renewed again until its answer has come, so one that is withheld
-// costs the lease. The function may keep and reorder batch; indexes are those
-// of the order in which it came.
-type RenewFunc func(batch []*Lease, answer func(i int, a Answer))
-
 // batch is one call of the RenewFunc. An answer counts only while this is the
 // lease's newest renewal.
 type batch struct {
@@ -141,17 +105,6 @@ func (w *Watchdog) fly(b *batch, l *Lease, now time.Duration) *batch {
 	b.leases[b.n], b.attempts[b.n] = l, l.attempt
 	b.n++
 	return b
-}
-
-// nextDue is when the next batch of due leases may go. After the process or the
-// clock stood still, late leases are renewed at some pace too, but not so
-// slowly that a lease could end.
-func (w *Watchdog) nextDue() time.Duration {
-	first := w.due.first()
-	if first == Never {
-		return Never
-	}
-	return max(first, min(w.resume, later(first, w.third/4)))
 }
 
 // gap is the least time between two batches: half of what it would be if all

@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// MaxBatch is how many leases one call of a [RenewFunc] gets at most.
+const MaxBatch = 100
+
 const (
 	// slotsPerThird is into how many slots the third of a TTL is cut. A third
 	// of 10 s has slots of about 10 ms.
@@ -141,37 +144,4 @@ func (s *schedule) before(p, back int) (n int, ok bool) {
 		n += q%64 + 1
 	}
 	return 0, false
-}
-
-// schedule sets the renewal that is due a third of the TTL after from, a little
-// earlier if too many others are due then. l must be in no queue.
-func (l *Lease) schedule(from time.Duration) {
-	l.renewAt = later(from, l.watchdog.third)
-	l.spread(from)
-}
-
-// spread moves the renewal to that of its group, or a little earlier if too many
-// others are due then. What it follows was sent at from. l must be in no queue.
-func (l *Lease) spread(from time.Duration) {
-	w := l.watchdog
-	if l.renewAt == Never || w.due.of != nil && w.due.join(l, w.clock, w.third/16) {
-		return
-	}
-	if w.schedule.hasBatch(l.renewAt) {
-		l.renewAt = w.schedule.fit(l.renewAt, max(w.clock.Now(), later(from, w.third/16)))
-	}
-}
-
-// advanceRenewal moves the next renewal to an earlier instant, if trust was cut
-// short, so that there is time for retries. Every renewing lease gets at least
-// one attempt. A quarter of the remaining time passes all the same, so that a
-// trust that is short each time does not cause renewals without pause.
-func (l *Lease) advanceRenewal() {
-	if l.renewAt == Never || l.retry != noRetry {
-		return
-	}
-	if at := l.Expiry() - l.watchdog.lead; at < l.renewAt {
-		now := l.watchdog.clock.Now()
-		l.renewAt = min(l.renewAt, max(at, now+(l.Expiry()-now)/4))
-	}
 }

@@ -11,39 +11,6 @@ import (
 	"github.com/rlock-go/redisson/internal/loglimit"
 )
 
-// Options are a Watchdog's settings; the zero value of each is its default,
-// and so is a value below zero.
-type Options struct {
-	// TTL is what all renewing leases are leased for; they are renewed each
-	// third of it. Default is 30 s, Redisson's lockWatchdogTimeout. Less than
-	// a millisecond counts as one.
-	TTL time.Duration
-
-	// Clock is what every instant is a reading of. Default is the system's
-	// clock that counts suspend.
-	Clock Clock
-
-	// RetryEvery is how long after a Failed or Busy answer a renewal is tried
-	// again; up to a quarter is added by chance. Default is a thirtieth of
-	// TTL, but at least 10 ms and at most 1 s.
-	RetryEvery time.Duration
-
-	// MaxSleep is how often the clock is looked at, at least, while any lease
-	// lives. Go's timers do not count suspend, so after one they are late by
-	// its length, but never by more than this. Default is 1 s.
-	MaxSleep time.Duration
-
-	// Group numbers the leases that one command can renew: those whose holders
-	// have the same number. It must always give the same for a holder, is called
-	// with the watchdog locked, and must not call it. Default is one group of all.
-	Group func(Holder) int
-
-	// Logger gets failed renewals at debug level and losses at warning level:
-	// ten at once, and then one each half minute, with the number of those
-	// that are told at debug level only as suppressed. Default is none.
-	Logger *slog.Logger
-}
-
 // warnedAtOnce is how many losses are logged before any is held back.
 const warnedAtOnce = 10
 
@@ -241,6 +208,59 @@ func (w *Watchdog) enqueue(l *Lease) {
 	}
 }
 
+// settle gives the arrivals their places in the queues. It is called with mu
+// held.
+func (w *Watchdog) settle() {
+	for _, l := range w.arrivals {
+		if l != nil {
+			w.settleOne(l)
+		}
+	}
+	clear(w.arrivals)
+	w.arrivals = w.arrivals[:0]
+}
+
+// settleOne gives one arrival its place, where it is due a little earlier than
+// it was if too many others are due then. It is called with mu held.
+func (w *Watchdog) settleOne(l *Lease) {
+	l.in, l.pos = inNone, 0
+	l.spread(l.renewAt - w.third)
+	w.enqueue(l)
+}
+
+// schedule sets the renewal that is due a third of the TTL after from, a little
+// earlier if too many others are due then. l must be in no queue.
+func (l *Lease) schedule(from time.Duration) {
+	l.renewAt = later(from, l.watchdog.third)
+	l.spread(from)
+}
+
+// spread moves the renewal to that of its group, or a little earlier if too many
+// others are due then. What it follows was sent at from. l must be in no queue.
+func (l *Lease) spread(from time.Duration) {
+	w := l.watchdog
+	if l.renewAt == Never || w.due.of != nil && w.due.join(l, w.clock, w.third/16) {
+		return
+	}
+	if w.schedule.hasBatch(l.renewAt) {
+		l.renewAt = w.schedule.fit(l.renewAt, max(w.clock.Now(), later(from, w.third/16)))
+	}
+}
+
+// advanceRenewal moves the next renewal to an earlier instant, if trust was cut
+// short, so that there is time for retries. Every renewing lease gets at least
+// one attempt. A quarter of the remaining time passes all the same, so that a
+// trust that is short each time does not cause renewals without pause.
+func (l *Lease) advanceRenewal() {
+	if l.renewAt == Never || l.retry != noRetry {
+		return
+	}
+	if at := l.Expiry() - l.watchdog.lead; at < l.renewAt {
+		now := l.watchdog.clock.Now()
+		l.renewAt = min(l.renewAt, max(at, now+(l.Expiry()-now)/4))
+	}
+}
+
 // lookBy starts the goroutine if there is none, and wakes it if it sleeps beyond
 // an instant. It is called with mu held.
 func (w *Watchdog) lookBy(at time.Duration) {
@@ -270,6 +290,17 @@ func (w *Watchdog) unplace(l *Lease) {
 // next is when there is something to do for those in the queues. It is called with mu held.
 func (w *Watchdog) next() time.Duration {
 	return min(w.ends.first(), w.retry.first(), w.nextDue())
+}
+
+// nextDue is when the next batch of due leases may go. After the process or the
+// clock stood still, late leases are renewed at some pace too, but not so
+// slowly that a lease could end.
+func (w *Watchdog) nextDue() time.Duration {
+	first := w.due.first()
+	if first == Never {
+		return Never
+	}
+	return max(first, min(w.resume, later(first, w.third/4)))
 }
 
 // forget is Forget with mu held.
