@@ -1,12 +1,6 @@
 package topology
 
-import (
-	"context"
-
-	"github.com/gomodule/redigo/redis"
-
-	"github.com/rlock-go/redisson/internal/pipeline"
-)
+import "github.com/rlock-go/redisson/internal/pipeline"
 
 // A WAIT holds up whatever stands behind it on its connection, for a second while
 // a replica is silent. What ends or keeps a hold must not stand behind those of
@@ -23,13 +17,6 @@ import (
 //     answer goes aside too, behind the release.
 //   - A ForceUnlock goes where acquires go. While one may still run, no acquire of
 //     its name goes aside.
-
-// newAside makes the pipeline of what goes aside, without I/O.
-func newAside(n *Node, dial func(context.Context) (redis.Conn, error), o pipeline.Options) *pipeline.Pipeline {
-	o.Carries, o.Spare = "releases", true
-	o.Twin = func() *pipeline.Pipeline { return n.Pipe }
-	return pipeline.New(dial, o)
-}
 
 // Aside is the pipeline of what goes aside. While none can be had for that, all go
 // together.

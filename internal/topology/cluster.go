@@ -9,27 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
-
-// Publish is what a release publishes in a cluster.
-type Publish uint8
-
-// The plain kind reaches who subscribes by SUBSCRIBE, the sharded one who does by
-// SSUBSCRIBE. A waiter of this library does both.
-const (
-	PublishBoth    Publish = iota // SPUBLISH and PUBLISH
-	PublishSharded                // SPUBLISH
-	PublishPlain                  // PUBLISH
-)
-
-var publishesBoth, publishesSharded = []luasrc.Arg{luasrc.SPublish, luasrc.Publish}, []luasrc.Arg{luasrc.SPublish}
-
-// unsettledPause is that of a command whose slot is in two places, or nobody's.
-const unsettledPause = 20 * time.Millisecond
 
 // errNoMap is why no node serves a slot before the first look.
 var errNoMap = errors.New("it is not known yet which server of the cluster serves the slot")
@@ -78,17 +60,6 @@ type moved struct {
 	at time.Time
 }
 
-func newCluster(seeds []string, target *redisconn.Target, s Settings) *Cluster {
-	ctx, stop := context.WithCancel(context.Background())
-	t := &Cluster{
-		s: s, seeds: seeds, target: target, feed: NewFeed(), by: map[string]*member{}, recently: map[uint16]moved{},
-		look: make(chan struct{}, 1), looked: make(chan struct{}), stop: stop,
-	}
-	t.nodes.Store(new([]*Node))
-	t.running.Go(func() { t.watch(ctx) })
-	return t
-}
-
 // Node gives the slot's master, once it is known.
 func (t *Cluster) Node(slot uint16) (*Node, error) {
 	if n := t.table[slot].Load(); n != nil {
@@ -103,76 +74,22 @@ func (t *Cluster) Node(slot uint16) (*Node, error) {
 	return nil, errNoMap
 }
 
+// lookSoon has the map looked at.
+func (t *Cluster) lookSoon() {
+	select {
+	case t.look <- struct{}{}:
+	default:
+	}
+}
+
 // Only is none: slots move.
 func (t *Cluster) Only() *Node { return nil }
 
 // Nodes has the masters, and servers that take a slot over.
 func (t *Cluster) Nodes() []*Node { return *t.nodes.Load() }
 
-// Redirect follows MOVED and ASK, and waits out the rest.
-func (t *Cluster) Redirect(from *Node, slot uint16, said refusal.Refusal) Redirection {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.closed {
-		return Redirection{}
-	}
-	wait := Redirection{Again: true, After: unsettledPause}
-	if at, ok := said.Moved(); ok {
-		t.lookSoon()
-		addr := splitPlace(at.Addr, from.String())
-		if addr == "" || addr == from.String() {
-			return wait
-		}
-		m := t.member(addr)
-		t.recently[at.Slot] = moved{m.node, time.Now()}
-		t.give(Range{at.Slot, at.Slot}, m, false)
-		return Redirection{Again: true, To: m.node}
-	}
-	if at, ok := said.Ask(); ok {
-		addr := splitPlace(at.Addr, from.String())
-		if addr == "" {
-			return wait
-		}
-		m := t.member(addr)
-		m.asked, m.used = time.Now(), true
-		return Redirection{Again: true, To: m.node, Asking: true}
-	}
-	t.lookSoon()
-	return wait
-}
-
 // SpansSlots is false: a script has keys of one slot.
 func (t *Cluster) SpansSlots() bool { return false }
-
-// Publish is as it was set, where the slot's server knows sharded channels.
-func (t *Cluster) Publish(slot uint16) []luasrc.Arg {
-	switch n := t.table[slot].Load(); {
-	case t.s.Publish == PublishPlain || n == nil && !t.sharded.Load() || n != nil && !n.sharded.Load():
-		return publishes
-	case t.s.Publish == PublishSharded:
-		return publishesSharded
-	}
-	return publishesBoth
-}
-
-// Subscriptions are both kinds, on the slot's master, since nobody knows who
-// publishes what. While its master is not known a server of the URL does: there
-// will be a change.
-func (t *Cluster) Subscriptions(slot uint16) []Subscription {
-	n := t.table[slot].Load()
-	if n == nil {
-		t.lookSoon()
-		t.mu.Lock()
-		m := t.member(t.seeds[0])
-		m.asked = time.Now()
-		t.mu.Unlock()
-		return []Subscription{{Node: m.node}}
-	}
-	if !n.sharded.Load() {
-		return []Subscription{{Node: n}}
-	}
-	return []Subscription{{Node: n, Sharded: true}, {Node: n}}
-}
 
 // Changes tells of slots that have another master, and of connections that ended.
 func (t *Cluster) Changes() <-chan []Change { return t.feed.Changes() }

@@ -39,14 +39,6 @@ const (
 	longestMap = 16 << 20
 )
 
-// lookSoon has the map looked at.
-func (t *Cluster) lookSoon() {
-	select {
-	case t.look <- struct{}{}:
-	default:
-	}
-}
-
 // watch keeps the table.
 func (t *Cluster) watch(ctx context.Context) {
 	tick := time.NewTicker(lookAnyway)

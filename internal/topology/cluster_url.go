@@ -1,7 +1,6 @@
 package topology
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,23 +10,6 @@ import (
 
 // clusterScheme is that of URLs of clusters.
 const clusterScheme = "redis+cluster"
-
-// openCluster reads redis+cluster://[user:password@]h1:p1,h2:p2.
-func openCluster(rawURL string, s Settings) (Topology, error) {
-	target, seeds, err := parseClusterURL(rawURL)
-	if err == nil && s.Credentials != nil && (target.Username != "" || target.Password != "") {
-		err = errors.New("WithCredentials: the URL has a user or a password as well")
-	}
-	if err != nil {
-		return nil, err
-	}
-	target.Name, target.Credentials, target.Dialer = s.ConnectionName, s.Credentials, s.Dialer
-	if s.TLS != nil {
-		target.TLS = s.TLS.Clone()
-		target.TLS.MinVersion = max(target.TLS.MinVersion, tls.VersionTLS12)
-	}
-	return newCluster(seeds, target, s), nil
-}
 
 // parseClusterURL has each host read as that of one server's URL. Its errors name
 // the part, and print nothing of it.

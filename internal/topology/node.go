@@ -88,6 +88,13 @@ func NewNode(o NodeOptions) *Node {
 	return n
 }
 
+// newAside makes the pipeline of what goes aside, without I/O.
+func newAside(n *Node, dial func(context.Context) (redis.Conn, error), o pipeline.Options) *pipeline.Pipeline {
+	o.Carries, o.Spare = "releases", true
+	o.Twin = func() *pipeline.Pipeline { return n.Pipe }
+	return pipeline.New(dial, o)
+}
+
 // String names the server.
 func (n *Node) String() string { return n.name }
 

@@ -1,33 +1,12 @@
 package topology
 
 import (
-	"crypto/tls"
 	"errors"
-	"log/slog"
 	"strings"
 	"sync"
-	"time"
 
-	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
-
-// Settings are what a client wants of its connections, whatever the topology.
-type Settings struct {
-	Timeout  time.Duration // how long one command may take
-	Clock    clock.Clock   // of the times of commands
-	Logger   *slog.Logger  // nil: silent
-	Replicas bool          // count them, for WAIT
-
-	TLS            *tls.Config           // of URLs with TLS; nil: the system's roots
-	Credentials    redisconn.Credentials // nil: those of the URL
-	ConnectionName string                // for CLIENT SETNAME; empty: none
-	Dialer         redisconn.Dialer      // of all servers and Sentinels; nil: the system's
-
-	SentinelTLS         *tls.Config           // of Sentinels; nil: plain TCP
-	SentinelCredentials redisconn.Credentials // of Sentinels; nil: no AUTH
-	Publish             Publish               // what a release publishes in a cluster
-}
 
 // Opener makes the topology of a URL, without I/O. Its error names the part of
 // the URL or of the settings that can't be used, and prints no secret.
@@ -48,9 +27,6 @@ func Register(scheme string, open Opener) {
 	}
 	schemes.openers[scheme] = open
 }
-
-// errBothCredentials is why Credentials can't be used.
-var errBothCredentials = errors.New("WithCredentials: the URL has a user or a password as well")
 
 // Replicated tells whether the URL's scheme is of a topology whose masters have
 // replicas that may take their place.

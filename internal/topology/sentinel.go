@@ -8,11 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
-
 	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/pubsub"
 )
 
 // Sentinel is one master that serves every slot, found by its Sentinels. It is
@@ -45,115 +44,22 @@ type Sentinel struct {
 	closed  bool
 }
 
+// peer is a Sentinel that is known.
+type peer struct {
+	t      *Sentinel
+	target *redisconn.Target
+	hub    *pubsub.Hub // of its messages
+
+	given bool // the URL has it; never changes
+
+	// Guarded by t.mu.
+	id string // its own; empty: unknown
+}
+
+func (p *peer) close() { p.hub.Close() }
+
 // errLeft is the end of a connection to a former master.
 var errLeft = errors.New("the Sentinels have another master")
-
-func newSentinel(u sentinelURL, s Settings) *Sentinel {
-	t := &Sentinel{u: u, s: s, log: s.Logger, feed: NewFeed(), news: make(chan struct{}, 1), nodesAt: map[string]*redisconn.Target{}, lookAtLeast: lookAtLeast}
-	if t.log == nil {
-		t.log = slog.New(slog.DiscardHandler)
-	}
-	t.life, t.end = context.WithCancel(context.Background())
-	for _, addr := range u.sentinels {
-		t.peers = append(t.peers, newPeer(t, sentinelAddr{addr: addr}, true))
-	}
-	// The next connection may be to a server that lacks what this one had.
-	changed := func() { t.feed.Tell(Change{Slots: AllSlots, From: t.node, To: t.node, DataMayBeLost: true}) }
-	t.node = NewNode(NodeOptions{
-		Name: u.String(), Dial: t.dial, Timeout: s.Timeout, Clock: s.Clock, Logger: s.Logger, Replicas: s.Replicas, Keep: true,
-		Ended: changed, Moved: changed,
-	})
-	t.nodes = []*Node{t.node}
-	t.listens = []Subscription{{Node: t.node}}
-	return t
-}
-
-// dial asks the Sentinels for the master and connects to it; ctx has a deadline.
-func (t *Sentinel) dial(ctx context.Context) (redis.Conn, error) {
-	t.listen()
-	addr, err := t.locate(ctx)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := t.target(addr).Dial(ctx, t.s.Timeout)
-	if err != nil {
-		return nil, err
-	}
-	// Only now: a connection that is open is ended by whoever leaves the master.
-	if err = t.stillMaster(addr); err == nil {
-		err = checkRole(ctx, conn)
-	}
-	if err != nil {
-		conn.(interface{ Interrupt() }).Interrupt()
-		_ = conn.Close() // the error is the one that counts
-		return nil, fmt.Errorf("connect to %s: %w", addr, err)
-	}
-	return conn, nil
-}
-
-// target is the server at addr, with the connections to it.
-func (t *Sentinel) target(addr string) *redisconn.Target {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	target := t.nodesAt[addr]
-	if target == nil {
-		target = nodeTarget(t.u, t.s, addr)
-		t.nodesAt[addr] = target
-	}
-	return target
-}
-
-func (t *Sentinel) stillMaster(addr string) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.choice.master != addr {
-		return errLeft
-	}
-	return nil
-}
-
-// locate asks the Sentinels and takes over what they say.
-func (t *Sentinel) locate(ctx context.Context) (addr string, err error) {
-	said := t.askAll(ctx)
-	now := time.Now()
-	t.mu.Lock()
-	best, err := t.choice.believes(said, now)
-	err = t.turnedAway(said, err)
-	former := ""
-	if err == nil {
-		former = t.choice.believe(best, now)
-	}
-	t.mu.Unlock()
-	t.meet(said)
-	if former != "" {
-		t.leave(former, best.master, best.from)
-	}
-	return best.master, err
-}
-
-// turnedAway makes err, why no Sentinel is believed, one for good if Open is to
-// tell it at once: none has ever been believed, and all that answered refused, also
-// the second time, when credentials have been asked for anew. It is called with mu
-// held.
-func (t *Sentinel) turnedAway(said []testimony, err error) error {
-	silence, silent := errors.AsType[*silenceError](err)
-	if !silent || !t.choice.seen.IsZero() {
-		return err
-	}
-	answered := false
-	for _, one := range said {
-		if r, ok := refusal.Of(one.err); ok {
-			if answered = true; !r.OfConnection() {
-				return err
-			}
-		}
-	}
-	if answered {
-		t.turned++
-	}
-	silence.passes = silence.passes && t.turned < 2
-	return silence
-}
 
 // leave ends all connections to former, which by is the first to say is not the
 // master any more.

@@ -3,7 +3,6 @@ package topology
 import (
 	"context"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"slices"
 	"strings"
@@ -26,26 +25,10 @@ const (
 	// have answered.
 	stragglers = 50 * time.Millisecond
 
-	// lookAtLeast is how often the Sentinels are asked when they tell nothing: for
-	// a message that was lost, and for Sentinels that are new.
-	lookAtLeast = 30 * time.Second
-
 	// lastRetry is the longest pause before a Sentinel that is away is tried
 	// again.
 	lastRetry = 5 * time.Second
 )
-
-// peer is a Sentinel that is known.
-type peer struct {
-	t      *Sentinel
-	target *redisconn.Target
-	hub    *pubsub.Hub // of its messages
-
-	given bool // the URL has it; never changes
-
-	// Guarded by t.mu.
-	id string // its own; empty: unknown
-}
 
 func newPeer(t *Sentinel, m sentinelAddr, given bool) *peer {
 	p := &peer{t: t, target: sentinelTarget(t.s, m.addr), given: given, id: m.id}
@@ -57,24 +40,8 @@ func newPeer(t *Sentinel, m sentinelAddr, given bool) *peer {
 	return p
 }
 
-// listen subscribes to all that is known, once somebody needs a connection.
-func (t *Sentinel) listen() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.begun || t.closed {
-		return
-	}
-	t.begun = true
-	for _, p := range t.peers {
-		p.listen()
-	}
-	t.tasks.Go(t.look)
-}
-
 // listen subscribes. What it opens is closed with the hub.
 func (p *peer) listen() { p.hub.Subscribe(switchChannel, p) }
-
-func (p *peer) close() { p.hub.Close() }
 
 // Confirmed has the Sentinels asked: what was told before is gone.
 func (p *peer) Confirmed() { p.t.wake() }
@@ -112,29 +79,6 @@ func (t *Sentinel) wake() {
 	select {
 	case t.news <- struct{}{}:
 	default:
-	}
-}
-
-// look asks the Sentinels whenever there may be something new, and now and then.
-// Several of them tell the same, so each answer is followed by a pause.
-func (t *Sentinel) look() {
-	const pause = 100 * time.Millisecond
-	for {
-		select {
-		case <-t.news:
-		case <-time.After(t.lookAtLeast/2 + rand.N(t.lookAtLeast/2)):
-		case <-t.life.Done():
-			return
-		}
-		ctx, cancel := context.WithTimeout(t.life, t.s.Timeout)
-		// Trouble is told by the connections that can't be had for it.
-		_, _ = t.locate(ctx)
-		cancel()
-		select {
-		case <-time.After(pause):
-		case <-t.life.Done():
-			return
-		}
 	}
 }
 

@@ -78,18 +78,6 @@ func nameable(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(".-_", r)
 }
 
-// openSentinel is the Opener for redis+sentinel://.
-func openSentinel(rawURL string, s Settings) (Topology, error) {
-	u, err := parseSentinelURL(rawURL)
-	if err != nil {
-		return nil, err
-	}
-	if s.Credentials != nil && (u.user != "" || u.password != "") {
-		return nil, errBothCredentials
-	}
-	return newSentinel(u, s), nil
-}
-
 // nodeTarget is the server at addr as one that has locks.
 func nodeTarget(u sentinelURL, s Settings, addr string) *redisconn.Target {
 	return &redisconn.Target{

@@ -1,0 +1,39 @@
+package topology
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+var publishesBoth, publishesSharded = []luasrc.Arg{luasrc.SPublish, luasrc.Publish}, []luasrc.Arg{luasrc.SPublish}
+
+// Publish is as it was set, where the slot's server knows sharded channels.
+func (t *Cluster) Publish(slot uint16) []luasrc.Arg {
+	switch n := t.table[slot].Load(); {
+	case t.s.Publish == PublishPlain || n == nil && !t.sharded.Load() || n != nil && !n.sharded.Load():
+		return publishes
+	case t.s.Publish == PublishSharded:
+		return publishesSharded
+	}
+	return publishesBoth
+}
+
+// Subscriptions are both kinds, on the slot's master, since nobody knows who
+// publishes what. While its master is not known a server of the URL does: there
+// will be a change.
+func (t *Cluster) Subscriptions(slot uint16) []Subscription {
+	n := t.table[slot].Load()
+	if n == nil {
+		t.lookSoon()
+		t.mu.Lock()
+		m := t.member(t.seeds[0])
+		m.asked = time.Now()
+		t.mu.Unlock()
+		return []Subscription{{Node: m.node}}
+	}
+	if !n.sharded.Load() {
+		return []Subscription{{Node: n}}
+	}
+	return []Subscription{{Node: n, Sharded: true}, {Node: n}}
+}

@@ -1,0 +1,42 @@
+package topology
+
+import (
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/redisconn"
+)
+
+// Settings are what a client wants of its connections, whatever the topology.
+type Settings struct {
+	Timeout  time.Duration // how long one command may take
+	Clock    clock.Clock   // of the times of commands
+	Logger   *slog.Logger  // nil: silent
+	Replicas bool          // count them, for WAIT
+
+	TLS            *tls.Config           // of URLs with TLS; nil: the system's roots
+	Credentials    redisconn.Credentials // nil: those of the URL
+	ConnectionName string                // for CLIENT SETNAME; empty: none
+	Dialer         redisconn.Dialer      // of all servers and Sentinels; nil: the system's
+
+	SentinelTLS         *tls.Config           // of Sentinels; nil: plain TCP
+	SentinelCredentials redisconn.Credentials // of Sentinels; nil: no AUTH
+	Publish             Publish               // what a release publishes in a cluster
+}
+
+// Publish is what a release publishes in a cluster.
+type Publish uint8
+
+// The plain kind reaches who subscribes by SUBSCRIBE, the sharded one who does by
+// SSUBSCRIBE. A waiter of this library does both.
+const (
+	PublishBoth    Publish = iota // SPUBLISH and PUBLISH
+	PublishSharded                // SPUBLISH
+	PublishPlain                  // PUBLISH
+)
+
+// errBothCredentials is why Credentials can't be used.
+var errBothCredentials = errors.New("WithCredentials: the URL has a user or a password as well")
