@@ -3,7 +3,6 @@ package redisconn
 import (
 	"context"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
@@ -11,32 +10,6 @@ import (
 
 	"github.com/rlock-go/redisson/internal/command/refusal"
 )
-
-// Conn is a dialled connection. Beside redigo's one sender and one receiver,
-// any goroutine may interrupt it.
-type Conn struct {
-	stream
-	net   net.Conn
-	guard *guard
-	peers *peers
-}
-
-// stream is all that redigo's own connections can do.
-type stream interface {
-	redis.ConnWithTimeout
-	DoContext(ctx context.Context, cmd string, args ...any) (any, error)
-	ReceiveContext(ctx context.Context) (any, error)
-}
-
-// Interrupt ends every Send, Flush and Receive under way with an error and
-// leaves the connection useless; Close must still be called.
-func (c *Conn) Interrupt() { c.net.Close() }
-
-// Close ends the connection.
-func (c *Conn) Close() error {
-	c.peers.remove(c)
-	return c.stream.Close()
-}
 
 // Dial connects, authenticates and selects the database; ctx bounds all of
 // it, the TLS handshake included, and must have a deadline. timeout bounds
@@ -82,23 +55,6 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 	return c, nil
 }
 
-// connect makes the stream beneath TLS.
-func (t *Target) connect(ctx context.Context) (net.Conn, error) {
-	if t.Dialer != nil {
-		nc, err := t.Dialer(ctx, "tcp", t.Address)
-		if err != nil {
-			return nil, fmt.Errorf("connect to %s: %w", t.Address, err)
-		}
-		return nc, nil
-	}
-	d := &net.Dialer{KeepAlive: 30 * time.Second}
-	nc, err := d.DialContext(ctx, "tcp", t.Address)
-	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
-	}
-	return nc, nil
-}
-
 // greet says who the client is and which database it wants.
 func (t *Target) greet(ctx context.Context, c redis.Conn) error {
 	do := func(command string, args ...any) error {
@@ -139,12 +95,6 @@ func (t *Target) greet(ctx context.Context, c redis.Conn) error {
 	}
 	return nil
 }
-
-// credentialsError is a refusal of credentials that are asked for at each
-// connect: the next ones may be better.
-type credentialsError struct{ error }
-
-func (e credentialsError) Unwrap() error { return e.error }
 
 // ok checks an answer that is OK from every Redis.
 func ok(reply any, err error) error {

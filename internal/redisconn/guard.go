@@ -7,16 +7,6 @@ import (
 	"time"
 )
 
-// Admit has what is read from now on contain bulk strings of up to n bytes, and
-// longer arrays, for a read whose answer grows with the server's clients or with
-// a cluster; 0 is as ever.
-// It is for whoever reads.
-func (c *Conn) Admit(n int) { c.guard.s.admit = n }
-
-// Reads counts the reads of the network so far: what is received between two equal
-// counts had come before the first of it was. It is for whoever reads.
-func (c *Conn) Reads() int { return c.guard.reads }
-
 // errMalformed is the end of a reply that is longer than its own lengths say.
 var errMalformed = errors.New("hostile reply: it goes on after its end")
 
@@ -39,6 +29,17 @@ type guard struct {
 
 	severed severed
 	pusher
+}
+
+// pusher is what is encoded and not written yet. It belongs to the one that
+// sends.
+type pusher struct {
+	timeout time.Duration // of each write
+	lasts   bool          // a deadline may pass while nothing is written
+	made    time.Time     // the deadline counts from then
+	until   time.Duration // the deadline
+	unsent  []byte
+	arg     []byte
 }
 
 // SetReadDeadline leaves the deadline alone if it is somebody else's business.
@@ -97,6 +98,18 @@ func (g *guard) scan() error {
 	g.whole = whole
 	if err != nil {
 		g.Conn.Close()
+	}
+	return err
+}
+
+// severed is why a connection was ended from outside; nil while it was not.
+type severed struct{ cause atomic.Pointer[error] }
+
+// or gives the cause in the place of err, which is only what its end looks like
+// from inside.
+func (s *severed) or(err error) error {
+	if cause := s.cause.Load(); cause != nil && err != nil {
+		return *cause
 	}
 	return err
 }

@@ -4,29 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
-	"sync"
 )
-
-// peers are the open connections of a target.
-type peers struct {
-	mu  sync.Mutex // guards set
-	set map[*Conn]struct{}
-}
-
-func (p *peers) add(c *Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.set == nil {
-		p.set = map[*Conn]struct{}{}
-	}
-	p.set[c] = struct{}{}
-}
-
-func (p *peers) remove(c *Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.set, c)
-}
 
 // strangers counts the connections whose peer is not among addresses.
 func (p *peers) strangers(addresses []netip.Addr) int {

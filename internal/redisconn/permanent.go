@@ -39,3 +39,9 @@ func Permanent(err error) bool {
 	said, _ := refusal.Of(err)
 	return said.OfConnection()
 }
+
+// credentialsError is a refusal of credentials that are asked for at each
+// connect: the next ones may be better.
+type credentialsError struct{ error }
+
+func (e credentialsError) Unwrap() error { return e.error }

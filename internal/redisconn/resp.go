@@ -12,17 +12,6 @@ import (
 // at once.
 const enough = 16 << 10
 
-// pusher is what is encoded and not written yet. It belongs to the one that
-// sends.
-type pusher struct {
-	timeout time.Duration // of each write
-	lasts   bool          // a deadline may pass while nothing is written
-	made    time.Time     // the deadline counts from then
-	until   time.Duration // the deadline
-	unsent  []byte
-	arg     []byte
-}
-
 // Arg is an argument that writes itself, without becoming a string first.
 type Arg interface {
 	// AppendArg appends the argument to b.

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Target is one server as a URL names it.
@@ -123,4 +124,21 @@ func (t *Target) UseTLS(c *tls.Config) error {
 	}
 	t.TLS = c
 	return nil
+}
+
+// connect makes the stream beneath TLS.
+func (t *Target) connect(ctx context.Context) (net.Conn, error) {
+	if t.Dialer != nil {
+		nc, err := t.Dialer(ctx, "tcp", t.Address)
+		if err != nil {
+			return nil, fmt.Errorf("connect to %s: %w", t.Address, err)
+		}
+		return nc, nil
+	}
+	d := &net.Dialer{KeepAlive: 30 * time.Second}
+	nc, err := d.DialContext(ctx, "tcp", t.Address)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return nc, nil
 }
