@@ -10,15 +10,16 @@ import (
 	"time"
 )
 
-func (p *process) pause() error {
-	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+// pause freezes a process, and returns once it stands still.
+func pause(p *os.Process) error {
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
 	// The signal is delivered a moment after kill(2) returned; where the system
 	// shows the state, a test should not win that race.
 	deadline := time.Now().Add(stopTimeout)
 	for {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid()))
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid))
 		if err != nil {
 			return nil
 		}
@@ -29,10 +30,11 @@ func (p *process) pause() error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("process %d does not stop: %s", p.pid(), stat)
+			return fmt.Errorf("process %d does not stop: %s", p.Pid, stat)
 		}
 		time.Sleep(pollEvery)
 	}
 }
 
-func (p *process) resume() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
+// resume undoes pause.
+func resume(p *os.Process) error { return p.Signal(syscall.SIGCONT) }

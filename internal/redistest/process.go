@@ -54,6 +54,10 @@ func launch(bin string, args []string, log string) (*process, error) {
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
+func (p *process) pause() error { return pause(p.cmd.Process) }
+
+func (p *process) resume() error { return resume(p.cmd.Process) }
+
 func (p *process) ended() bool {
 	select {
 	case <-p.gone:

@@ -18,15 +18,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-const (
-	// startTimeout is generous because a loaded machine may need seconds for
-	// what takes 20 ms otherwise.
-	startTimeout = 20 * time.Second
-	stopTimeout  = 10 * time.Second
-	startTries   = 8
-	pollEvery    = 2 * time.Millisecond
-)
-
 // Server is one redis-server process. Its methods are safe for concurrent use;
 // those that can fail the test must be called from the test's own goroutine.
 type Server struct {
