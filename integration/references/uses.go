@@ -18,14 +18,19 @@ func (u uses) add(user, used, name string) {
 	}
 }
 
-// order puts the files so that few uses run back up: each file is moved to where that is least, until no move helps.
+// order puts the files so that few uses run back up: each file is moved to where that is least, until no move helps. It
+// begins with those that fewest others use, so that nothing runs back up if nothing has to, and once more in the order of
+// the names; the better one counts.
 func (u uses) order() []string {
-	var files []string
-	for k := range u {
-		files = append(files, k.user, k.used)
-	}
-	slices.Sort(files)
-	files = slices.Compact(files)
+	byUsers := u.byUsers()
+	byName := slices.Sorted(slices.Values(byUsers))
+	return slices.MinFunc([][]string{u.improve(byUsers), u.improve(byName)}, func(a, b []string) int {
+		return cmp.Compare(len(u.back(a)), len(u.back(b)))
+	})
+}
+
+// improve moves each file to where the fewest uses run back up, until no move helps.
+func (u uses) improve(files []string) []string {
 	for better := true; better; {
 		better = false
 		for _, f := range slices.Clone(files) {
@@ -36,6 +41,30 @@ func (u uses) order() []string {
 				}
 			}
 		}
+	}
+	return files
+}
+
+// byUsers puts a file first that is used by the fewest others, then one that is used by the fewest of those that are left.
+func (u uses) byUsers() (files []string) {
+	var left []string
+	for k := range u {
+		left = append(left, k.user, k.used)
+	}
+	slices.Sort(left)
+	left = slices.Compact(left)
+	users := func(f string) (n int) {
+		for k := range u {
+			if k.used == f && slices.Contains(left, k.user) {
+				n++
+			}
+		}
+		return n
+	}
+	for len(left) > 0 {
+		next := slices.MinFunc(left, func(a, b string) int { return cmp.Compare(users(a), users(b)) })
+		files = append(files, next)
+		left = slices.DeleteFunc(left, func(f string) bool { return f == next })
 	}
 	return files
 }

@@ -59,3 +59,15 @@ func TestPackageThatIsReadFromTopToBottomHasNothingThatRunsBackUp(t *testing.T) 
 		t.Errorf("the order is %v", order)
 	}
 }
+
+// Moves of one file at a time don't find this order from that of the names.
+func TestOrderWithNothingThatRunsBackUpIsFound(t *testing.T) {
+	u := packageOf(t,
+		"a.go", "func a() {}",
+		"b.go", "func b() { a() }",
+		"c.go", "func c() { a(); d() }",
+		"d.go", "func d() { b() }")
+	if order := u.order(); len(u.back(order)) > 0 {
+		t.Errorf("in the order %v these run back up: %v", order, u.back(order))
+	}
+}
