@@ -19,10 +19,6 @@ import (
 // nodes that name each other as the slot's would be asked without end.
 const hastyRedirects = 4
 
-// parking is the pause of one request that the executor itself sends again. It
-// has a size, so that no two have one address.
-type parking struct{ _ byte }
-
 // redirected takes the end of a send that did not run where it was sent. It
 // reports false if that is for r's maker to deal with.
 func (r *Request) redirected() bool {

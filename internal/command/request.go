@@ -98,6 +98,10 @@ type Request struct {
 	misplaced bool          // the last send was refused for where it went, and may be served later
 }
 
+// parking is the pause of one request that the executor itself sends again. It
+// has a size, so that no two have one address.
+type parking struct{ _ byte }
+
 // Command makes r a request for a plain command.
 func (r *Request) Command(name string, args ...any) {
 	r.Wire.Command, r.Wire.Args, r.Wire.Script = name, args, nil
