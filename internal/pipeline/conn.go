@@ -1,22 +1,18 @@
 package pipeline
 
 import (
-	"errors"
-	"fmt"
-	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// errNoID is why a connection whose id was never known can't be killed.
-var errNoID = errors.New("the server did not tell CLIENT ID or CLIENT INFO")
+// maxInFlight is how many batches may await their replies. One leaves the
+// server idle while a batch is decoded; beyond four nothing is gained.
+const maxInFlight = 4
 
 // conn is one connection in use.
 type conn struct {
@@ -57,6 +53,26 @@ type conn struct {
 	repeats      []func(acked int, err error) // want a WAIT once more on this connection
 }
 
+// killBarrier is how the server knows one connection, and whether bytes written
+// to it can still run.
+type killBarrier struct {
+	id   int64  // CLIENT ID; 0 where the server would not say
+	addr string // the address that the server sees
+	at   string // the server's own, as it sees it; empty where it does not say
+	run  string // its run id, with Options.Fixed; empty where it does not say
+
+	decided bool // guarded by Pipeline.mu, like all below
+	killed  bool // decided by CLIENT KILL: nothing of the connection runs any more
+	doubted bool // it found nothing, at a server that may be another one
+	waiting []func(closed bool)
+}
+
+// batchBound is the time that a batch may take.
+type batchBound struct {
+	sent  time.Duration
+	waits int // the WAITs in it, one or none, which may rightly take a second
+}
+
 // managed is a connection of this library's own: a read is always under way, so
 // that the end of an idle one is noticed at once.
 type managed interface {
@@ -78,252 +94,14 @@ type lent struct{ redis.Conn }
 func (c lent) Queue(command string, args []any) error { return c.Send(command, args...) }
 func (c lent) Push() error                            { return c.Flush() }
 
-// letQueue has the callers queue that the reader has woken, whose next commands
-// become one batch, and writes that.
-func (c *conn) letQueue() {
-	if c.woke {
-		c.woke = false
-		runtime.Gosched()
+// end lets the reader return once it has read what is in flight. Then release
+// must be called. It is called with p.mu held.
+func (c *conn) end() {
+	if c.p.conn == c {
+		c.p.conn, c.p.releasing = nil, true
 	}
-	c.busy.Store(false)
-	c.p.Flush()
-}
-
-// write sends a batch. An error needs no handling here: the stream is closed
-// then, and the reader sees it.
-func (c *conn) write(b []*Request) {
-	defer func() { c.wrote <- struct{}{} }() // never blocks, as batches
-	c.wmu.Lock()
-	defer c.wmu.Unlock()
-	if c.broken || c.stuck {
-		return
+	if !c.ended {
+		c.ended = true
+		close(c.batches)
 	}
-	c.begun++
-	var err error
-	for _, r := range b {
-		if r.asking && err == nil {
-			err = c.pusher.Queue("ASKING", nil)
-		}
-		if err == nil {
-			err = c.pusher.Queue(r.Command, r.Args)
-		}
-		if r.sync && err == nil {
-			err = c.pusher.Queue("WAIT", []any{r.Replicas, waitTimeout.Milliseconds()})
-		}
-	}
-	if err == nil {
-		err = c.pusher.Push()
-	}
-	if c.stuck = err != nil; c.stuck && c.managed != nil {
-		c.Interrupt()
-	}
-}
-
-// read completes requests until the connection breaks or its batches end.
-func (c *conn) read() {
-	for {
-		b, reply, err := c.next()
-		if b == nil {
-			c.finish(err)
-			return
-		}
-		c.synced = false
-		for i, r := range b {
-			if i > 0 {
-				reply, err = c.receive(0)
-			}
-			plain := err == nil && r.Replicas == 0 && !r.asking && !r.waits
-			if r.Reply, r.Err = reply, err; !plain {
-				err = c.receiveRest(r)
-			}
-			if err != nil {
-				c.keepReplies()
-				c.fail(append(c.held, b[i:]...), err)
-				return
-			}
-			if i == 0 {
-				// A server may answer a command before it gets it. The writer
-				// must be done with the batch before its requests are
-				// completed.
-				<-c.wrote
-			}
-			if plain {
-				c.woke, c.answered = true, true
-				r.Done.Complete(r)
-			} else {
-				c.complete(r)
-			}
-		}
-		if over := c.batchDone(b); over {
-			c.finish(nil)
-			return
-		}
-	}
-}
-
-// batchDone follows the answer to a batch. It reports whether the connection is
-// over. If other batches are under way, the callers that this one has woken queue
-// at once: the server would be idle while all that it has said meanwhile is dealt
-// with.
-func (c *conn) batchDone(b []*Request) (over bool) {
-	p := c.p
-	c.returned++
-	p.mu.Lock()
-	if c.synced {
-		c.syncing = false
-	}
-	if c.inflight--; c.inflight == 0 {
-		c.busier(-1)
-	}
-	c.openRequests -= len(b)
-	if c.exact {
-		c.boundRead()
-	}
-	p.recycle(b)
-	others := c.inflight > 0
-	over = c.retired && !others
-	p.mu.Unlock()
-	if !over && (others || c.managed == nil) {
-		c.letQueue()
-		c.busy.Store(c.managed != nil)
-	}
-	return over
-}
-
-// complete ends a request that was answered, or holds it until its batch's WAIT
-// is, which covers all that was written before.
-func (c *conn) complete(r *Request) {
-	if r.Replicas > 0 && !r.sync {
-		c.held = append(c.held, r)
-		return
-	}
-	c.synced = c.synced || r.sync || r.waits
-	if r.sync {
-		for _, h := range c.held {
-			h.Replicas, h.Acked = r.Replicas, r.Acked
-			c.p.complete(h)
-		}
-		clear(c.held)
-		c.held = c.held[:0]
-	}
-	c.p.complete(r)
-	c.woke, c.answered = true, true
-}
-
-// keepReplies is called where the answer to the WAIT of those that are held will
-// not come.
-func (c *conn) keepReplies() {
-	for _, h := range c.held {
-		h.keepReply()
-	}
-}
-
-func (r *Request) keepReply() {
-	if r.KeepReply && r.Err == nil {
-		r.kept, r.Acked = true, NotKnown
-	}
-}
-
-// next waits for a batch and reads its first reply. If there is no batch the
-// connection is over, for err if it is not nil.
-func (c *conn) next() (b []*Request, reply any, err error) {
-	if c.managed == nil {
-		b, ok := <-c.batches
-		if !ok {
-			return nil, nil, nil
-		}
-		c.sent = b[0].Sent // which is another use's once it was completed
-		reply, err = c.receive(0)
-		return b, reply, err
-	}
-	reply, err = c.receive(0)
-	select {
-	case b, ok := <-c.batches:
-		if !ok {
-			return nil, nil, nil
-		}
-		return b, reply, err
-	default:
-	}
-	if err == nil {
-		err = fmt.Errorf("a reply to nothing: a Go %T", reply)
-	}
-	return nil, nil, err
-}
-
-// receive reads the next reply. A connection of a pool waits for it for as long as
-// the batch may take, and for more if that is given.
-func (c *conn) receive(more time.Duration) (any, error) {
-	if c.managed == nil {
-		return redis.ReceiveWithTimeout(c.Conn, c.timeLeft()+more)
-	}
-	for {
-		reply, ok, err := c.managed.Next()
-		if ok || err != nil {
-			return reply, err
-		}
-		c.letQueue()
-		err = c.managed.Fill(c.polls())
-		// From here on only the reader flushes. Otherwise each caller that it
-		// wakes would write its own command.
-		c.busy.Store(true)
-		if err != nil && (!errors.Is(err, os.ErrDeadlineExceeded) || c.expired()) {
-			return nil, err
-		}
-	}
-}
-
-// receiveRest reads what else belongs to r, whose first reply has come: that to the
-// command behind ASKING, and the answer to WAIT. Its error is the connection's.
-func (c *conn) receiveRest(r *Request) error {
-	if r.asking && (r.Err == nil || refusal.Is(r.Err)) {
-		r.Reply, r.Err = c.receive(0)
-	}
-	if r.Err != nil && !refusal.Is(r.Err) {
-		return r.Err
-	}
-	if !r.sync {
-		return nil
-	}
-	n, err := c.receive(waitTimeout)
-	if err != nil && !refusal.Is(err) {
-		r.keepReply()
-		return err
-	}
-	if err != nil {
-		if said, _ := refusal.Of(err); !said.Unblocked() {
-			r.Replicas = 0 // a server that refuses WAIT has said nothing about replicas
-		}
-		return nil
-	}
-	acked, _ := n.(int64)
-	if r.Acked = int(acked); r.Acked == 0 {
-		c.recount()
-	}
-	return nil
-}
-
-// UnderWay counts the connections of a client that have something under way. It
-// is for a client that has several. The zero value is ready.
-//
-// A reader that polls takes the processor from the other readers, and theirs are
-// the replies that come next. So while several connections have something under
-// way, their readers sleep. Each of them by itself would find that it waits for a
-// shorter time if it polls (redisconn): it does not see what that costs the
-// others.
-type UnderWay struct{ connections atomic.Int64 }
-
-// busier is called with p.mu held when c has its first batch under way, or not
-// even one any more.
-func (c *conn) busier(by int64) {
-	if all := c.p.o.UnderWay; all != nil {
-		all.connections.Add(by)
-	}
-}
-
-// polls tells the reader whether replies are worth polling for. Only it takes
-// batches, so there are none if none is in flight.
-func (c *conn) polls() bool {
-	all := c.p.o.UnderWay
-	return len(c.batches) > 0 && (all == nil || all.connections.Load() <= 1)
 }

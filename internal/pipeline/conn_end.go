@@ -6,17 +6,8 @@ import (
 	"log/slog"
 )
 
-// end lets the reader return once it has read what is in flight. Then release
-// must be called. It is called with p.mu held.
-func (c *conn) end() {
-	if c.p.conn == c {
-		c.p.conn, c.p.releasing = nil, true
-	}
-	if !c.ended {
-		c.ended = true
-		close(c.batches)
-	}
-}
+// errNoID is why a connection whose id was never known can't be killed.
+var errNoID = errors.New("the server did not tell CLIENT ID or CLIENT INFO")
 
 // finish ends a connection on which no reply is expected.
 func (c *conn) finish(cause error) {

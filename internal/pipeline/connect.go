@@ -10,14 +10,6 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// The pause between attempts doubles between these. A request waits for a
-// command timeout, so the last is shortened to give it more than one attempt.
-const (
-	firstBackoff     = 10 * time.Millisecond
-	lastBackoff      = time.Second
-	shortLastBackoff = 100 * time.Millisecond
-)
-
 // connect starts to connect in the background, unless there is a connection or
 // one is being made. It is called with mu held.
 func (p *Pipeline) connect() {

@@ -10,12 +10,6 @@ import "time"
 // each batch where WAITs take their time, and where it must not pass: a caller's
 // own connection may end by that.
 
-// batchBound is the time that a batch may take.
-type batchBound struct {
-	sent  time.Duration
-	waits int // the WAITs in it, one or none, which may rightly take a second
-}
-
 // boundRead sets the read deadline to that of the oldest batch in flight, or
 // removes it if there is none. It is called with p.mu held.
 func (c *conn) boundRead() {

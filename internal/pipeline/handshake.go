@@ -13,6 +13,69 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
+// identity is what the handshake of a connection found out.
+type identity struct {
+	barrier  *killBarrier
+	killed   []bool // of the connections that were asked for, in their order
+	found    []bool // likewise
+	replicas int
+	server   redisconn.Server
+}
+
+// identify asks the server for its role and for its name of this connection,
+// and kills the broken connections before it, all in one write. It counts
+// replicas if that is wanted. Its error is the connection's. If the server
+// refuses to name the connection, the kill barrier has no id. A reply that does
+// not fit its command belongs to another command, and nothing on such a
+// connection can be trusted.
+func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, error) {
+	x := &handshake{rc: rc, timeout: o.Timeout}
+	for _, b := range undecided {
+		x.send("CLIENT", "KILL", "ID", b.id, "ADDR", b.addr)
+	}
+	x.send("CLIENT", "ID")
+	x.send("CLIENT", "INFO")
+	x.send("HELLO")
+	x.send("ROLE")
+	if o.Replicas {
+		x.send("INFO", "replication")
+	}
+	if o.Fixed {
+		x.send("INFO", "server")
+	}
+	x.flush()
+	ident := &identity{barrier: &killBarrier{}}
+	for _, b := range undecided {
+		n, refusal := x.number("CLIENT KILL")
+		if x.err == nil && refusal != nil {
+			o.log.Refused(b.id, b.addr, refusal)
+		}
+		ident.killed, ident.found = append(ident.killed, refusal == nil), append(ident.found, n > 0)
+	}
+	id, noID := x.number("CLIENT ID")
+	info, noInfo := x.text("CLIENT INFO")
+	ident.server = x.server()
+	if o.Replicas {
+		text, _ := x.text("INFO")
+		ident.replicas = countReplicas(text)
+	}
+	if o.Fixed {
+		text, _ := x.text("INFO")
+		ident.barrier.run = field(text, "run_id:", "\r\n")
+	}
+	if noInfo != nil && noID == nil && x.err == nil {
+		// CLIENT INFO is younger than CLIENT LIST.
+		info = x.clientListLine(id)
+	}
+	if x.err != nil {
+		return nil, x.err
+	}
+	if addr := field(info, " addr=", " "); addr != "" && noID == nil {
+		ident.barrier.id, ident.barrier.addr, ident.barrier.at = id, addr, field(info, " laddr=", " ")
+	}
+	return ident, nil
+}
+
 // handshake is the first exchange on a connection: some commands in one write,
 // then their replies in order. The first error is kept in err, and nothing is
 // sent or received after it.

@@ -15,22 +15,12 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
+// The pause between attempts doubles between these. A request waits for a
+// command timeout, so the last is shortened to give it more than one attempt.
 const (
-	// maxInFlight is how many batches may await their replies. One leaves the
-	// server idle while a batch is decoded; beyond four nothing is gained.
-	maxInFlight = 4
-
-	// maxDirect is how many commands or keys are too few to fill the buffer of an
-	// idle connection. A renewal of a hundred locks is about ten kilobytes.
-	maxDirect = 4
-
-	// batchSplit is into how many batches the open requests are split, so that
-	// some are at the server while others are here. Measured with 16 to 1,024
-	// callers, two to four make 3 to 8 percent.
-	batchSplit = 3
-
-	// leastBatch is the size below which batches are not split.
-	leastBatch = 4
+	firstBackoff     = 10 * time.Millisecond
+	lastBackoff      = time.Second
+	shortLastBackoff = 100 * time.Millisecond
 )
 
 // Options are a Pipeline's settings.
@@ -74,6 +64,16 @@ type Options struct {
 	log *connlog.Log
 }
 
+// UnderWay counts the connections of a client that have something under way. It
+// is for a client that has several. The zero value is ready.
+//
+// A reader that polls takes the processor from the other readers, and theirs are
+// the replies that come next. So while several connections have something under
+// way, their readers sleep. Each of them by itself would find that it waits for a
+// shorter time if it polls (redisconn): it does not see what that costs the
+// others.
+type UnderWay struct{ connections atomic.Int64 }
+
 // Pipeline is safe for concurrent use.
 type Pipeline struct {
 	dial       func(context.Context) (redis.Conn, error)
@@ -110,6 +110,13 @@ type Pipeline struct {
 	failedAt   time.Duration  // when it did
 }
 
+// load is what is known of a script's SCRIPT LOAD.
+type load struct {
+	queued bool   // waiting to be sent; whatever is queued behind it will find the script
+	batch  uint64 // the batch that the last one went with
+	err    error  // what the server said to it
+}
+
 // New makes a pipeline that connects at its first request.
 func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	if o.Carries == "" {
@@ -125,26 +132,6 @@ func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	return p
 }
 
-// Enqueue queues r without I/O, so that a caller may hold locks. Flush or
-// WakeWriter must be called afterwards. It reports false when the pipeline is
-// closed: then r.Err says so and r is never completed.
-func (p *Pipeline) Enqueue(r *Request) bool {
-	deadline := p.o.Clock.Now() + p.o.Timeout
-	p.mu.Lock()
-	if p.gone || p.closed {
-		r.Reply, r.Err = nil, &NotSentError{p.over()}
-		p.mu.Unlock()
-		return false
-	}
-	r.deadline = deadline
-	r.queued = true
-	r.loads, r.Resent, r.asking = 0, false, false
-	r.Reply, r.Err = nil, nil
-	p.queue = append(p.queue, r)
-	p.mu.Unlock()
-	return true
-}
-
 // over tells why nothing is queued any more: nil while it is. It is called with
 // mu held.
 func (p *Pipeline) over() error {
@@ -155,191 +142,6 @@ func (p *Pipeline) over() error {
 		return ErrClosed
 	}
 	return nil
-}
-
-// Resend queues r, which was answered that it did not run, here or on another
-// pipeline, or that found none. It is written by deadline, or not at all. asking sends ASKING directly before it: then
-// its script is loaded before, unless that was done once, since whatever stands
-// between the two takes the server's permission away. Like Enqueue, it does no
-// I/O and reports false on a closed pipeline.
-func (p *Pipeline) Resend(r *Request, deadline time.Duration, asking bool) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.over(); err != nil {
-		r.Reply, r.Err = nil, &NotSentError{err}
-		return false
-	}
-	if asking && r.Script != nil && p.loads[r.Script] == nil {
-		p.queueLoad(r)
-	}
-	r.queued, r.Resent, r.asking, r.loads = true, true, asking, 0
-	r.deadline = deadline
-	r.Reply, r.Err = nil, nil
-	p.queue = append(p.queue, r)
-	return true
-}
-
-// Cancel takes back a request that was not written yet. It reports whether it
-// did. r is then never completed.
-func (p *Pipeline) Cancel(r *Request) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !r.queued {
-		return false
-	}
-	for i, q := range p.queue {
-		if q == r {
-			p.queue = append(p.queue[:i], p.queue[i+1:]...)
-			r.queued = false
-			r.Err = &NotSentError{errCancelled}
-			return true
-		}
-	}
-	return false
-}
-
-// Waiting tells whether r waits to be written: nothing of it runs before that,
-// and nothing of it has run if the server refused it before.
-func (p *Pipeline) Waiting(r *Request) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return r.queued
-}
-
-// Flush writes what is queued, as far as the batches in flight allow; what is
-// left goes when a batch returns. It may write to the connection.
-func (p *Pipeline) Flush() {
-	p.mu.Lock()
-	for p.ready() {
-		c, b := p.cutBatch()
-		p.mu.Unlock()
-		c.write(b)
-		p.mu.Lock()
-		c.writing = false
-	}
-	p.mu.Unlock()
-}
-
-// WakeWriter is Flush for callers that must not block. A few commands are
-// written at once if no reply is expected, since the kernel has room for them.
-// Anything else is written on another goroutine.
-func (p *Pipeline) WakeWriter() {
-	p.mu.Lock()
-	for p.ready() && p.conn.inflight == 0 && len(p.queue) <= maxDirect && len(p.discards) <= maxDirect {
-		c, b := p.cutBatch()
-		p.mu.Unlock()
-		c.write(b)
-		p.mu.Lock()
-		c.writing = false
-	}
-	// A caller that came during this write left its commands to the writer.
-	if !p.ready() {
-		p.mu.Unlock()
-		return
-	}
-	if !p.writerRuns && !p.closed {
-		p.writerRuns = true
-		p.wg.Go(p.runWriter)
-	}
-	p.mu.Unlock()
-	select {
-	case p.writerWake <- struct{}{}:
-	default:
-	}
-}
-
-func (p *Pipeline) runWriter() {
-	for {
-		select {
-		case <-p.writerWake:
-			p.Flush()
-		case <-p.ctx.Done():
-			return
-		}
-	}
-}
-
-// ready tells whether there is something to write and a connection to write it
-// to. If there is no connection it starts to make one. It is called with mu
-// held.
-func (p *Pipeline) ready() bool {
-	if len(p.queue) == 0 && !(p.discardNow && len(p.discards) > 0) && (p.conn == nil || len(p.conn.repeats) == 0) {
-		return false
-	}
-	if p.conn == nil {
-		p.connect()
-		return false
-	}
-	return !p.conn.writing && !p.conn.busy.Load() && p.conn.inflight < maxInFlight && !p.conn.syncing
-}
-
-// cutBatch takes the queue, or a part of it that makes a good batch. It is
-// called with mu held.
-func (p *Pipeline) cutBatch() (*conn, []*Request) {
-	c := p.conn
-	b := p.queue
-	p.queue = nil
-	if last := len(p.spares) - 1; last >= 0 {
-		p.queue, p.spares = p.spares[last], p.spares[:last]
-	}
-	// Callers whose commands go together come back together, and until then the
-	// server has nothing to do. Split, some are at the server while others are
-	// here.
-	// With replicas to wait for they would wait for two batches more.
-	if most := max((len(b)+c.openRequests)/batchSplit, leastBatch); len(b) > most && c.replicas == 0 {
-		p.queue = append(p.queue, b[most:]...)
-		clear(b[most:])
-		b = b[:most]
-	}
-	if len(c.repeats) > 0 {
-		b = append(b, c.waitAgain())
-	}
-	if len(p.discards) > 0 || p.discardNow {
-		b = p.cutDiscards(b)
-	}
-	p.batches++
-	now := p.o.Clock.Now()
-	waits := 0
-	var sync *Request
-	for _, r := range b {
-		r.Sent, r.conn, r.batch, r.queued = now, c, p.batches, false
-		r.Replicas, r.Acked, r.sync, r.kept = 0, 0, false, false
-		if r.Wait {
-			c.countSometimes(now)
-		}
-		if r.Wait && c.replicas > 0 {
-			r.Replicas = c.replicas
-			sync = r
-		}
-		if r.waits {
-			c.syncing = true
-			waits++
-		}
-	}
-	if sync != nil {
-		sync.sync, c.syncing = true, true
-		waits++
-	}
-	c.openRequests += len(b)
-	c.batchBounds[c.batchCount%maxInFlight] = batchBound{now, waits}
-	c.batchCount++
-	if c.inflight++; c.inflight == 1 {
-		c.busier(1)
-		if c.exact || c.boundedBy == 0 {
-			c.boundRead()
-		}
-	}
-	c.writing = true
-	c.batches <- b // never blocks: room for every batch that may be in flight
-	return c, b
-}
-
-// recycle takes back a batch's backing array. It is called with mu held.
-func (p *Pipeline) recycle(b []*Request) {
-	if len(p.spares) <= maxInFlight && cap(b) <= 4096 {
-		clear(b)
-		p.spares = append(p.spares, b[:0])
-	}
 }
 
 // Err tells why there is no connection: the last attempt's error, or nil.

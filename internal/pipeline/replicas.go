@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -108,6 +107,35 @@ func (p *Pipeline) keep(n int, now time.Duration) int {
 	return p.most
 }
 
+// twinsReplicas is the largest count that the twin has seen at this server. It is
+// called without mu.
+func (p *Pipeline) twinsReplicas(at string) int {
+	t := p.twin()
+	if t == nil || at == "" || !p.o.Keep {
+		return 0
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.at != at {
+		return 0
+	}
+	return t.most
+}
+
+// tellTwin tells it how many replicas the server at has now. It is called without
+// mu.
+func (p *Pipeline) tellTwin(at string, n int) {
+	t := p.twin()
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.conn != nil && t.at == at {
+		t.conn.counted(n)
+	}
+}
+
 // AwaitReplicas asks once more for the replicas that r, which was answered, was
 // to be followed by, on the connection that r was written to. On another one
 // WAIT would answer at once: it is about what its own connection wrote. done is
@@ -165,10 +193,4 @@ func (c *conn) dropRepeats(cause error) {
 	for _, done := range repeats {
 		done(0, &NotSentError{Cause: cause})
 	}
-}
-
-// countReplicas reads INFO replication.
-func countReplicas(info string) int {
-	n, _ := strconv.Atoi(field(info, "connected_slaves:", "\r\n"))
-	return n
 }

@@ -9,13 +9,6 @@ import (
 // by loading a fourth time.
 const maxLoads = 3
 
-// load is what is known of a script's SCRIPT LOAD.
-type load struct {
-	queued bool   // waiting to be sent; whatever is queued behind it will find the script
-	batch  uint64 // the batch that the last one went with
-	err    error  // what the server said to it
-}
-
 // complete completes a request, or loads the script that the server lacked
 // (A1). It loads it once for all requests that were answered NOSCRIPT, and
 // never for an EVALSHA that was sent after a load.

@@ -5,7 +5,7 @@ import "errors"
 // Two pipelines to one server are twins where WAIT is in use: one has what may
 // stand behind a WAIT for long, the other what must not. Each goes by itself, but
 // for this: both lead to the same server, and what one has seen of its replicas
-// counts for the other.
+// counts for the other (replicas.go).
 
 // avoidFor is how long a pipeline that could not connect is not Reachable.
 const avoidFor = 10 * shortLastBackoff
@@ -30,35 +30,6 @@ func (p *Pipeline) twin() *Pipeline {
 		return nil
 	}
 	return p.o.Twin()
-}
-
-// twinsReplicas is the largest count that the twin has seen at this server. It is
-// called without mu.
-func (p *Pipeline) twinsReplicas(at string) int {
-	t := p.twin()
-	if t == nil || at == "" || !p.o.Keep {
-		return 0
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.at != at {
-		return 0
-	}
-	return t.most
-}
-
-// tellTwin tells it how many replicas the server at has now. It is called without
-// mu.
-func (p *Pipeline) tellTwin(at string, n int) {
-	t := p.twin()
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.conn != nil && t.at == at {
-		t.conn.counted(n)
-	}
 }
 
 // drawTwin has the twin connect anew if it leads to another server than a
