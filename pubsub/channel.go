@@ -7,6 +7,15 @@ type key struct {
 	sharded bool
 }
 
+// The states of a Subscription.
+const (
+	waiting int32 = iota // counted by its channel
+	refused              // not counted any more; Refused is called or about to be
+	closed               // not counted, and no call may begin
+)
+
+func (s *Subscription) is(state int32) bool { return s.state.Load() == state }
+
 // channel is what the hub knows about one channel. All fields are guarded by the
 // hub's mu.
 //

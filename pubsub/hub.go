@@ -154,32 +154,8 @@ func (h *Hub) Err() error {
 	return h.err
 }
 
-// channel finds or makes the entry of a key. h.mu is held.
-func (h *Hub) channel(k key) *channel {
-	ch := h.channels[k]
-	if ch == nil {
-		ch = &channel{key: k}
-		h.channels[k] = ch
-	}
-	return ch
-}
-
 // wanted decides what should be subscribed. h.mu is held.
 func (h *Hub) wanted(ch *channel) bool { return ch.live > 0 && !h.closed }
-
-// reconcile removes an unused channel, and marks one whose subscription differs
-// from what is wanted. h.mu is held.
-func (h *Hub) reconcile(ch *channel) {
-	switch {
-	case ch.unused():
-		// It may still be marked. Then the writer finds nothing to do for it.
-		if h.channels[ch.key] == ch {
-			delete(h.channels, ch.key)
-		}
-	case h.conn != nil && h.wanted(ch) != ch.sent:
-		h.conn.mark(ch)
-	}
-}
 
 // run is the hub's goroutine: it connects while somebody waits.
 func (h *Hub) run() {
@@ -254,6 +230,33 @@ func (h *Hub) connect() (*conn, error) {
 	return c, c.serve(redials)
 }
 
+// attach makes l the hub's connection and marks all channels.
+func (c *conn) attach(redials int) {
+	h := c.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.conn = c
+	if h.redials != redials {
+		signal(c.redial) // it was dialled before
+	}
+	for _, ch := range h.channels {
+		c.mark(ch)
+	}
+}
+
+// detach removes c from the hub, which forgets what it sent.
+func (c *conn) detach() {
+	h := c.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.conn = nil
+	h.joined = nil // the next confirmation tells them
+	for _, ch := range h.channels {
+		ch.lost()
+		h.reconcile(ch)
+	}
+}
+
 // note records why there is no connection.
 func (h *Hub) note(err error, was bool) {
 	h.mu.Lock()
@@ -281,13 +284,4 @@ func (h *Hub) clear() {
 	defer h.mu.Unlock()
 	clear(h.channels)
 	h.joined = nil
-}
-
-// signal wakes the one goroutine that receives from c, now or when it next
-// receives.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }

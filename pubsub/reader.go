@@ -48,6 +48,11 @@ func (c *conn) receive() (v any, err error) {
 	return redis.ReceiveWithTimeout(c.rc.Conn, c.hub.o.Timeout)
 }
 
+// violation is an answer that no server gives. The connection can't be trusted.
+func violation(format string, args ...any) error {
+	return fmt.Errorf("pubsub: unexpected answer: "+format, args...)
+}
+
 // take acts on one answer or message.
 func (c *conn) take(v any) error {
 	r, err := decode(v)
@@ -65,16 +70,6 @@ func (c *conn) take(v any) error {
 		return c.takePong()
 	}
 	return nil
-}
-
-// head returns the channel that the server should be answering about, if it is
-// answering a command of this kind. hub.mu is held.
-func (c *conn) head(k commandKind) *channel {
-	if len(c.unanswered) == 0 || c.unanswered[0].kind != k {
-		return nil
-	}
-	cmd := &c.unanswered[0]
-	return cmd.channels[cmd.answered]
 }
 
 func (c *conn) takeSubscribed(name []byte, sharded bool) error {

@@ -1,11 +1,6 @@
 package pubsub
 
-import (
-	"slices"
-
-	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/command/refusal"
-)
+import "github.com/rlock-go/redisson/internal/command/refusal"
 
 // A sharded channel belongs to a slot, as a key does. One command has channels of
 // one slot. A server that does not serve the slot answers MOVED, without saying
@@ -13,44 +8,6 @@ import (
 // by itself, with the same push that answers SUNSUBSCRIBE. If such a push is
 // taken for an answer, the answer that is left over fits no command, and the
 // connection is made anew.
-
-// shardCommands are commands for sharded channels, one for each slot and sort.
-type shardCommands struct {
-	at   map[shardSlot]int // in cmds
-	cmds []command
-}
-
-type shardSlot struct {
-	slot uint16
-	want bool
-}
-
-// add has a channel subscribed, or given up.
-func (s *shardCommands) add(ch *channel, want bool) {
-	to := shardSlot{codec.Slot(ch.name), want}
-	i, ok := s.at[to]
-	if !ok || ch.alone {
-		kind := sunsubscribe
-		if want {
-			kind = ssubscribe
-		}
-		i = len(s.cmds)
-		s.cmds = append(s.cmds, command{kind: kind})
-		if s.at == nil {
-			s.at = map[shardSlot]int{}
-		}
-		if !ch.alone {
-			s.at[to] = i
-		}
-	}
-	s.cmds[i].channels = append(s.cmds[i].channels, ch)
-}
-
-// all are the commands. Those that give up come first, as for plain channels.
-func (s *shardCommands) all() []command {
-	slices.SortStableFunc(s.cmds, func(a, b command) int { return int(b.kind) - int(a.kind) })
-	return s.cmds
-}
 
 // takeElsewhere acts on the answer that the server does not serve the slot of
 // the command's channels. It reports false if that answers no such command. The

@@ -13,13 +13,6 @@ type Subscription struct {
 	toldConfirmed bool         // Confirmed was called at least once; guarded by hub.calls
 }
 
-// The states of a Subscription.
-const (
-	waiting int32 = iota // counted by its channel
-	refused              // not counted any more; Refused is called or about to be
-	closed               // not counted, and no call may begin
-)
-
 // Close gives the share up; when it was the channel's last, the channel is
 // unsubscribed. It never blocks, and is idempotent. After it returned no call of
 // the Waker begins; one that had begun may still be running. It may be called by
@@ -33,5 +26,3 @@ func (s *Subscription) Close() {
 		h.reconcile(s.ch)
 	}
 }
-
-func (s *Subscription) is(state int32) bool { return s.state.Load() == state }
