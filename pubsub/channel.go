@@ -1,5 +1,7 @@
 package pubsub
 
+import "sync/atomic"
+
 // key tells channels apart. A sharded one and a plain one of the same name have
 // nothing in common.
 type key struct {
@@ -7,17 +9,25 @@ type key struct {
 	sharded bool
 }
 
-// The states of a Subscription.
+// share is one waiter's in a channel: whom to call, and whether.
+type share struct {
+	w Waker
+
+	state         atomic.Int32 // written under tables.mu
+	toldConfirmed bool         // Confirmed was called at least once; guarded by dispatcher.calls
+}
+
+// The states of a share.
 const (
 	waiting int32 = iota // counted by its channel
 	refused              // not counted any more; Refused is called or about to be
 	closed               // not counted, and no call may begin
 )
 
-func (s *Subscription) is(state int32) bool { return s.state.Load() == state }
+func (s *share) is(state int32) bool { return s.state.Load() == state }
 
-// channel is what the hub knows about one channel. All fields are guarded by the
-// hub's mu.
+// channel is what the hub knows about one channel. All fields are guarded by
+// tables.mu.
 //
 // sent and unanswered describe the connection there is; without one both are
 // zero. The server has the channel for certain when confirmed, and certainly not
@@ -28,7 +38,7 @@ type channel struct {
 	// subs is in order of subscription. It is only appended to or replaced,
 	// never changed in place, so that a copy of the slice header is a snapshot.
 	// Who left stays in it until a replacement.
-	subs []*Subscription
+	subs []*share
 	live int // how many in subs have not left
 
 	sent       bool // the last command sent was SUBSCRIBE
@@ -39,6 +49,10 @@ type channel struct {
 	unanswered int  // commands sent and not answered
 }
 
+// wanted decides whether the channel should be subscribed. closed says that the
+// hub is.
+func (ch *channel) wanted(closed bool) bool { return ch.live > 0 && !closed }
+
 // left records that one of subs was closed.
 func (ch *channel) left() {
 	ch.live--
@@ -48,7 +62,7 @@ func (ch *channel) left() {
 	case len(ch.subs) > 32 && ch.live < len(ch.subs)/2:
 		// Rare enough to cost each leaver a constant, often enough that the gone
 		// are never more than the living.
-		subs := make([]*Subscription, 0, ch.live+ch.live/4)
+		subs := make([]*share, 0, ch.live+ch.live/4)
 		for _, s := range ch.subs {
 			if s.is(waiting) {
 				subs = append(subs, s)
@@ -58,10 +72,10 @@ func (ch *channel) left() {
 	}
 }
 
-// refuse removes and returns the subscriptions that whom picks. The caller must
+// refuse removes and returns the shares that whom picks. The caller must
 // tell them.
-func (ch *channel) refuse(whom func(*Subscription) bool) (out []*Subscription) {
-	var keep []*Subscription
+func (ch *channel) refuse(whom func(*share) bool) (out []*share) {
+	var keep []*share
 	for _, s := range ch.subs {
 		switch {
 		case !s.is(waiting):

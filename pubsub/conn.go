@@ -6,15 +6,19 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/connlog"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // conn is one connection and what is under way on it.
 type conn struct {
-	hub *Hub
-	rc  *redisconn.Owned
+	rc     *redisconn.Owned
+	tables *tables
+	wakers *dispatcher
+	o      Options
+	log    *connlog.Log
 
-	write  chan struct{} // cap 1: the writer should look
+	queue  queue
 	quit   chan struct{} // closed: the writer should end
 	ended  chan error    // cap 2: how the reader and the writer ended
 	redial chan struct{} // cap 1: the hub should dial anew
@@ -24,21 +28,16 @@ type conn struct {
 	startedAt time.Time
 	lastHeard atomic.Int64 // when the server last said something, since begun
 
-	// Guarded by hub.mu.
-	marked        []*channel // whose wishes may differ from what was sent
-	unanswered    []command  // in the order sent
-	progress      time.Time  // when the queue was last empty or shortened
-	lookDue       bool       // some channel is to be asked for again
-	pinged        bool       // a PING is in the queue
-	closing       bool       // the final PING follows when nothing is marked
-	finalPingSent bool       // the final PING is in the queue
+	// Guarded by tables.mu.
+	lookDue bool // some channel is to be asked for again
+	pinged  bool // a PING is in the queue
 }
 
-func newConn(h *Hub, rc redis.Conn) *conn {
+func newConn(rc redis.Conn, t *tables, wakers *dispatcher, o Options, log *connlog.Log) *conn {
 	return &conn{
-		hub:       h,
-		rc:        &redisconn.Owned{Conn: rc},
-		write:     make(chan struct{}, 1),
+		rc:     &redisconn.Owned{Conn: rc},
+		tables: t, wakers: wakers, o: o, log: log,
+		queue:     queue{write: make(chan struct{}, 1)},
 		quit:      make(chan struct{}),
 		ended:     make(chan error, 2),
 		redial:    make(chan struct{}, 1),
@@ -63,9 +62,9 @@ func (c *conn) serverAnswered() {
 	if !first {
 		return
 	}
-	h := c.hub
-	h.mu.Lock()
-	h.err = nil
-	h.mu.Unlock()
-	h.log.Connected()
+	t := c.tables
+	t.mu.Lock()
+	t.err = nil
+	t.mu.Unlock()
+	c.log.Connected()
 }

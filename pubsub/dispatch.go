@@ -1,15 +1,26 @@
 package pubsub
 
-// Calling Wakers. Each function here is called without mu and holds calls
-// while it calls.
+import "sync"
+
+// dispatcher calls Wakers. Each method is called without tables.mu and holds
+// calls while it calls.
+type dispatcher struct {
+	tables *tables
+
+	// calls is held so that the goroutines that call keep the order Confirmed,
+	// Message, Refused. It is taken before tables.mu.
+	calls sync.Mutex
+
+	joined []*Subscription // came to a confirmed channel, not yet told; guarded by tables.mu
+}
 
 // confirm tells all of subs that their channel is subscribed.
-func (h *Hub) confirm(subs []*Subscription) {
+func (d *dispatcher) confirm(subs []*share) {
 	if len(subs) == 0 {
 		return
 	}
-	h.calls.Lock()
-	defer h.calls.Unlock()
+	d.calls.Lock()
+	defer d.calls.Unlock()
 	for _, s := range subs {
 		if s.is(waiting) {
 			s.toldConfirmed = true
@@ -19,12 +30,12 @@ func (h *Hub) confirm(subs []*Subscription) {
 }
 
 // tellJoined calls Confirmed for subscriptions that joined a confirmed channel.
-func (h *Hub) tellJoined() {
-	h.calls.Lock()
-	defer h.calls.Unlock()
-	h.mu.Lock()
-	joined := h.joined
-	h.joined = nil
+func (d *dispatcher) tellJoined() {
+	d.calls.Lock()
+	defer d.calls.Unlock()
+	d.tables.mu.Lock()
+	joined := d.joined
+	d.joined = nil
 	n := 0
 	for _, s := range joined {
 		// The others are confirmed when their channel is confirmed again.
@@ -33,14 +44,14 @@ func (h *Hub) tellJoined() {
 			n++
 		}
 	}
-	h.mu.Unlock()
+	d.tables.mu.Unlock()
 	for _, s := range joined[:n] {
-		h.confirmFirst(s)
+		d.confirmFirst(&s.share)
 	}
 }
 
-// confirmFirst calls Confirmed if s was never called. h.calls is held.
-func (h *Hub) confirmFirst(s *Subscription) {
+// confirmFirst calls Confirmed if s was never called. calls is held.
+func (d *dispatcher) confirmFirst(s *share) {
 	if !s.toldConfirmed && s.is(waiting) {
 		s.toldConfirmed = true
 		s.w.Confirmed()
@@ -52,17 +63,17 @@ func (h *Hub) confirmFirst(s *Subscription) {
 // something may have been missed.
 // twin says that the sharded channel of that name has brought the same just now,
 // see twin.go.
-func (h *Hub) deliver(channel []byte, sharded bool, payload []byte, twin bool) {
-	h.calls.Lock()
-	defer h.calls.Unlock()
-	var subs []*Subscription
-	h.mu.Lock()
-	if ch := h.channels[key{string(channel), sharded}]; ch != nil && ch.confirmed {
+func (d *dispatcher) deliver(channel []byte, sharded bool, payload []byte, twin bool) {
+	d.calls.Lock()
+	defer d.calls.Unlock()
+	var subs []*share
+	d.tables.mu.Lock()
+	if ch := d.tables.channels[key{string(channel), sharded}]; ch != nil && ch.confirmed {
 		subs = ch.subs
 	}
-	h.mu.Unlock()
+	d.tables.mu.Unlock()
 	for _, s := range subs {
-		h.confirmFirst(s)
+		d.confirmFirst(s)
 		switch {
 		case !s.is(waiting):
 		case twin:
@@ -74,12 +85,12 @@ func (h *Hub) deliver(channel []byte, sharded bool, payload []byte, twin bool) {
 }
 
 // refuse tells subs, which have been removed from their channel.
-func (h *Hub) refuse(subs []*Subscription, err error) {
+func (d *dispatcher) refuse(subs []*share, err error) {
 	if len(subs) == 0 {
 		return
 	}
-	h.calls.Lock()
-	defer h.calls.Unlock()
+	d.calls.Lock()
+	defer d.calls.Unlock()
 	for _, s := range subs {
 		if s.is(refused) {
 			s.w.Refused(err)
@@ -88,15 +99,15 @@ func (h *Hub) refuse(subs []*Subscription, err error) {
 }
 
 // refuseUnconfirmed refuses those that were never told Confirmed.
-func (h *Hub) refuseUnconfirmed(err error) {
-	h.calls.Lock()
-	h.mu.Lock()
-	var subs []*Subscription
-	for _, ch := range h.channels {
-		subs = append(subs, ch.refuse(func(s *Subscription) bool { return !s.toldConfirmed })...)
-		h.reconcile(ch)
+func (d *dispatcher) refuseUnconfirmed(err error) {
+	d.calls.Lock()
+	d.tables.mu.Lock()
+	var subs []*share
+	for _, ch := range d.tables.channels {
+		subs = append(subs, ch.refuse(func(s *share) bool { return !s.toldConfirmed })...)
+		d.tables.reconcile(ch)
 	}
-	h.mu.Unlock()
-	h.calls.Unlock()
-	h.refuse(subs, err)
+	d.tables.mu.Unlock()
+	d.calls.Unlock()
+	d.refuse(subs, err)
 }

@@ -3,7 +3,6 @@ package pubsub
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/connlog"
@@ -21,38 +20,30 @@ type Hub struct {
 	life context.Context // ended by Close
 	end  context.CancelFunc
 
-	wake chan struct{} // cap 1: the hub's goroutine should look at the tables
 	done chan struct{} // closed when the hub's goroutine has ended
 
-	// calls is held while Wakers are called, so that the goroutines that do it
-	// keep the order Confirmed, Message, Refused. It is taken before mu.
-	calls sync.Mutex
+	*tables             // what is wanted, and what the connection is to do for it
+	wakers  *dispatcher // calls the Wakers
 
-	// mu guards the tables below and everything that says so. It is never held
-	// during I/O or a Waker's method.
-	mu       sync.Mutex
-	channels map[key]*channel // those wanted, or that the server may have
-	conn     *conn            // the connection there is
-	joined   []*Subscription  // came to a confirmed channel, not yet told
-	err      error            // of the last connection or attempt
-	redials  int              // calls of Redial
-	started  bool
-	closed   bool
+	// Guarded by tables.mu.
+	conn    *conn // the connection there is
+	redials int   // calls of Redial
+	started bool
 }
 
 // New returns a hub. It does nothing until the first Subscribe.
 func New(dial DialFunc, o Options) *Hub {
 	life, end := context.WithCancel(context.Background())
-	o = o.withDefaults()
+	t, o := newTables(), o.withDefaults()
 	return &Hub{
-		dial:     dial,
-		o:        o,
-		log:      connlog.New(o.Logger, o.Name),
-		life:     life,
-		end:      end,
-		wake:     make(chan struct{}, 1),
-		done:     make(chan struct{}),
-		channels: make(map[key]*channel),
+		dial:   dial,
+		o:      o,
+		log:    connlog.New(o.Logger, o.Name),
+		life:   life,
+		end:    end,
+		done:   make(chan struct{}),
+		tables: t,
+		wakers: &dispatcher{tables: t},
 	}
 }
 
@@ -78,13 +69,13 @@ func (h *Hub) SubscribeSharded(channel string, w Waker) *Subscription {
 func (h *Hub) subscribe(channel key, w Waker) *Subscription {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s := &Subscription{hub: h, w: w}
+	s := &Subscription{share: share{w: w}, tables: h.tables}
 	if h.closed {
 		s.state.Store(closed)
 		return s
 	}
 	s.ch = h.channel(channel)
-	s.ch.subs = append(s.ch.subs, s)
+	s.ch.subs = append(s.ch.subs, &s.share)
 	s.ch.live++
 	h.reconcile(s.ch)
 	if !h.started {
@@ -92,7 +83,7 @@ func (h *Hub) subscribe(channel key, w Waker) *Subscription {
 		go h.run()
 	}
 	if s.ch.confirmed {
-		h.joined = append(h.joined, s)
+		h.wakers.joined = append(h.wakers.joined, s)
 	}
 	if s.ch.confirmed || h.conn == nil {
 		signal(h.wake)
@@ -153,9 +144,6 @@ func (h *Hub) Err() error {
 	}
 	return h.err
 }
-
-// wanted decides what should be subscribed. h.mu is held.
-func (h *Hub) wanted(ch *channel) bool { return ch.live > 0 && !h.closed }
 
 // run is the hub's goroutine: it connects while somebody waits.
 func (h *Hub) run() {
@@ -222,35 +210,47 @@ func (h *Hub) connect() (*conn, error) {
 	cancel()
 	if err != nil {
 		if h.o.Permanent(err) {
-			h.refuseUnconfirmed(err)
+			h.wakers.refuseUnconfirmed(err)
 		}
 		return nil, err
 	}
-	c := newConn(h, rc)
-	return c, c.serve(redials)
+	c := newConn(rc, h.tables, h.wakers, h.o, h.log)
+	return c, h.serve(c, redials)
 }
 
-// attach makes l the hub's connection and marks all channels.
-func (c *conn) attach(redials int) {
-	h := c.hub
+// serve has c as the hub's connection until it ends, and closes it. The error
+// says why it ended. redials is how often the hub had been asked to dial anew
+// when c was dialled.
+func (h *Hub) serve(c *conn, redials int) error {
+	h.attach(c, redials)
+	err := c.serve(h.life.Done())
+	h.detach()
+	// Nobody else uses conn now, which is what closing a borrowed one needs: the
+	// pool talks to the server on it. Its error is about a connection that has
+	// been reported already or that is no longer needed.
+	c.rc.Release()
+	return err
+}
+
+// attach makes c the hub's connection and marks all channels.
+func (h *Hub) attach(c *conn, redials int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.conn = c
+	h.conn, h.queue = c, &c.queue
 	if h.redials != redials {
 		signal(c.redial) // it was dialled before
 	}
 	for _, ch := range h.channels {
-		c.mark(ch)
+		h.mark(ch)
 	}
 }
 
-// detach removes c from the hub, which forgets what it sent.
-func (c *conn) detach() {
-	h := c.hub
+// detach removes the connection from the hub, which forgets what it sent.
+func (h *Hub) detach() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.conn = nil
-	h.joined = nil // the next confirmation tells them
+	h.conn, h.queue = nil, nil
+	h.wakers.joined = nil // the next confirmation tells them
 	for _, ch := range h.channels {
 		ch.lost()
 		h.reconcile(ch)
@@ -283,5 +283,5 @@ func (h *Hub) clear() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	clear(h.channels)
-	h.joined = nil
+	h.wakers.joined = nil
 }

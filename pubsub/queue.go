@@ -13,18 +13,31 @@ const (
 	maxUnanswered = 64
 )
 
+// queue is what one connection is to send, and what it has sent that is not
+// answered. tables.mu guards its fields and is held when its methods are called.
+type queue struct {
+	write chan struct{} // cap 1: the writer should look
+
+	marked        []*channel // whose wishes may differ from what was sent
+	unanswered    []command  // in the order sent
+	progress      time.Time  // when unanswered was last empty or shortened
+	closing       bool       // the final PING follows when nothing is marked
+	finalPingSent bool       // the final PING is in unanswered
+}
+
 // nextCommands makes the next commands from the marked channels and queues them
-// as sent. It returns none if there is nothing to send now. hub.mu is held.
-func (c *conn) nextCommands() (cmds []command) {
-	if len(c.unanswered) >= maxUnanswered {
+// as sent. It returns none if there is nothing to send now. closed says that the
+// hub is.
+func (q *queue) nextCommands(closed bool) (cmds []command) {
+	if len(q.unanswered) >= maxUnanswered {
 		return nil // the reader signals when there is room
 	}
-	n := min(len(c.marked), chunk)
+	n := min(len(q.marked), chunk)
 	var subs, unsubs []*channel
 	var shards shardCommands
-	for _, ch := range c.marked[:n] {
+	for _, ch := range q.marked[:n] {
 		ch.marked = false
-		want := c.hub.wanted(ch)
+		want := ch.wanted(closed)
 		switch {
 		case want == ch.sent, want && ch.elsewhere:
 			continue // it changed and changed back, or waits for its next look
@@ -41,9 +54,9 @@ func (c *conn) nextCommands() (cmds []command) {
 		ch.confirmed = false
 		ch.unanswered++
 	}
-	clear(c.marked[:n])
-	if c.marked = c.marked[n:]; len(c.marked) == 0 {
-		c.marked = nil
+	clear(q.marked[:n])
+	if q.marked = q.marked[n:]; len(q.marked) == 0 {
+		q.marked = nil
 	}
 	if len(unsubs) > 0 {
 		cmds = append(cmds, command{kind: unsubscribe, channels: unsubs})
@@ -52,46 +65,46 @@ func (c *conn) nextCommands() (cmds []command) {
 		cmds = append(cmds, command{kind: subscribe, channels: subs})
 	}
 	cmds = append(cmds, shards.all()...)
-	if len(cmds) == 0 && len(c.marked) == 0 && c.closing && !c.finalPingSent {
-		c.finalPingSent = true
+	if len(cmds) == 0 && len(q.marked) == 0 && q.closing && !q.finalPingSent {
+		q.finalPingSent = true
 		cmds = append(cmds, command{kind: finalPing})
 	}
-	c.queue(cmds...)
+	q.add(cmds...)
 	return cmds
 }
 
-// queue records commands as sent. hub.mu is held.
-func (c *conn) queue(cmds ...command) {
-	if len(c.unanswered) == 0 {
-		c.progress = time.Now()
+// add records commands as sent.
+func (q *queue) add(cmds ...command) {
+	if len(q.unanswered) == 0 {
+		q.progress = time.Now()
 	}
-	c.unanswered = append(c.unanswered, cmds...)
+	q.unanswered = append(q.unanswered, cmds...)
 }
 
 // answer records an answer to the first command of the queue. It removes the
-// command after its last answer, or at once if whole. hub.mu is held.
-func (c *conn) answer(whole bool) {
-	c.progress = time.Now()
-	head := &c.unanswered[0]
+// command after its last answer, or at once if whole.
+func (q *queue) answer(whole bool) {
+	q.progress = time.Now()
+	head := &q.unanswered[0]
 	head.answered++
 	if !whole && head.answered < len(head.channels) {
 		return
 	}
 	*head = command{}
-	if c.unanswered = c.unanswered[1:]; len(c.unanswered) == 0 {
-		c.unanswered = nil
+	if q.unanswered = q.unanswered[1:]; len(q.unanswered) == 0 {
+		q.unanswered = nil
 	}
-	if len(c.marked) > 0 || c.closing {
-		signal(c.write)
+	if len(q.marked) > 0 || q.closing {
+		signal(q.write)
 	}
 }
 
 // head returns the channel that the server should be answering about, if it is
-// answering a command of this kind. hub.mu is held.
-func (c *conn) head(k commandKind) *channel {
-	if len(c.unanswered) == 0 || c.unanswered[0].kind != k {
+// answering a command of this kind.
+func (q *queue) head(k commandKind) *channel {
+	if len(q.unanswered) == 0 || q.unanswered[0].kind != k {
 		return nil
 	}
-	cmd := &c.unanswered[0]
+	cmd := &q.unanswered[0]
 	return cmd.channels[cmd.answered]
 }

@@ -45,7 +45,7 @@ func (c *conn) receive() (v any, err error) {
 			v, err = nil, violation("%v", p)
 		}
 	}()
-	return redis.ReceiveWithTimeout(c.rc.Conn, c.hub.o.Timeout)
+	return redis.ReceiveWithTimeout(c.rc.Conn, c.o.Timeout)
 }
 
 // violation is an answer that no server gives. The connection can't be trusted.
@@ -61,7 +61,7 @@ func (c *conn) take(v any) error {
 	}
 	switch r.kind {
 	case replyMessage:
-		c.hub.deliver(r.channel, r.sharded, r.payload, c.twin(&r))
+		c.wakers.deliver(r.channel, r.sharded, r.payload, c.half.twin(c.rc.Conn, &r))
 	case replySubscribed:
 		return c.takeSubscribed(r.channel, r.sharded)
 	case replyUnsubscribed:
@@ -73,67 +73,67 @@ func (c *conn) take(v any) error {
 }
 
 func (c *conn) takeSubscribed(name []byte, sharded bool) error {
-	h := c.hub
+	t := c.tables
 	kind := subscribe
 	if sharded {
 		kind = ssubscribe
 	}
-	h.mu.Lock()
-	ch := c.head(kind)
+	t.mu.Lock()
+	ch := c.queue.head(kind)
 	if ch == nil || ch.name != string(name) {
-		h.mu.Unlock()
+		t.mu.Unlock()
 		return violation("subscribed to %.80q", name)
 	}
-	c.answer(false)
+	c.queue.answer(false)
 	ch.unanswered--
-	var confirmed []*Subscription
+	var confirmed []*share
 	if ch.sent && ch.unanswered == 0 {
 		ch.confirmed, ch.alone = true, false
 		confirmed = ch.subs
 	}
-	h.mu.Unlock()
-	h.confirm(confirmed)
+	t.mu.Unlock()
+	c.wakers.confirm(confirmed)
 	return nil
 }
 
 func (c *conn) takeUnsubscribed(name []byte, sharded bool) {
-	h := c.hub
+	t := c.tables
 	kind := unsubscribe
 	if sharded {
 		kind = sunsubscribe
 	}
-	h.mu.Lock()
-	if ch := c.head(kind); ch != nil && ch.name == string(name) {
-		c.answer(false)
+	t.mu.Lock()
+	if ch := c.queue.head(kind); ch != nil && ch.name == string(name) {
+		c.queue.answer(false)
 		ch.unanswered--
-		h.reconcile(ch)
-		h.mu.Unlock()
+		t.reconcile(ch)
+		t.mu.Unlock()
 		return
 	}
 	// A shard whose slot moved away unsubscribes by itself. The answer to
 	// another SUBSCRIBE says where things stand.
-	ch := h.channels[key{string(name), sharded}]
+	ch := t.channels[key{string(name), sharded}]
 	lost := ch != nil && ch.confirmed
 	if lost {
 		ch.sent, ch.confirmed = false, false
-		h.reconcile(ch)
+		t.reconcile(ch)
 	}
-	h.mu.Unlock()
+	t.mu.Unlock()
 	if lost {
-		h.lostSlot()
+		c.lostSlot()
 	}
 }
 
 func (c *conn) takePong() error {
-	c.hub.mu.Lock()
-	defer c.hub.mu.Unlock()
-	if len(c.unanswered) == 0 {
+	c.tables.mu.Lock()
+	defer c.tables.mu.Unlock()
+	if len(c.queue.unanswered) == 0 {
 		return nil
 	}
-	switch c.unanswered[0].kind {
+	switch c.queue.unanswered[0].kind {
 	case ping:
 		c.pinged = false
-		c.answer(true)
+		c.queue.answer(true)
 	case finalPing:
 		return errFinished
 	}
@@ -142,28 +142,28 @@ func (c *conn) takePong() error {
 
 // takeError acts on an error answer, which answers a whole command.
 func (c *conn) takeError(said refusal.Refusal, err error) error {
-	h := c.hub
+	t := c.tables
 	// What may pass, such as a server that is busy, ends the connection instead,
-	// and the hub tries again after a pause. It asks the caller, so h.mu is not
+	// and the hub tries again after a pause. It asks the caller, so t.mu is not
 	// held.
-	final := said.NotAllowed() || h.o.Permanent(err)
-	h.mu.Lock()
-	if len(c.unanswered) == 0 {
-		h.mu.Unlock()
+	final := said.NotAllowed() || c.o.Permanent(err)
+	t.mu.Lock()
+	if len(c.queue.unanswered) == 0 {
+		t.mu.Unlock()
 		return fmt.Errorf("pubsub: the server ends the connection: %w", err)
 	}
-	cmd := c.unanswered[0]
+	cmd := c.queue.unanswered[0]
 	switch {
 	case cmd.kind == ping || cmd.kind == finalPing:
 		// PING may be forbidden. The server answered all the same.
-		h.mu.Unlock()
+		t.mu.Unlock()
 		return c.takePong()
 	case cmd.kind.leaves() || cmd.answered > 0 || !final:
-		h.mu.Unlock()
+		t.mu.Unlock()
 		return fmt.Errorf("pubsub: %s refused: %w", cmd.kind, err)
 	}
-	c.answer(true)
-	var subs []*Subscription
+	c.queue.answer(true)
+	var subs []*share
 	for _, ch := range cmd.channels {
 		ch.unanswered--
 		if !ch.sent || ch.unanswered > 0 {
@@ -173,11 +173,11 @@ func (c *conn) takeError(said refusal.Refusal, err error) error {
 		if len(cmd.channels) > 1 {
 			ch.alone = true
 		} else {
-			subs = ch.refuse(func(*Subscription) bool { return true })
+			subs = ch.refuse(func(*share) bool { return true })
 		}
-		h.reconcile(ch)
+		t.reconcile(ch)
 	}
-	h.mu.Unlock()
-	h.refuse(subs, fmt.Errorf("pubsub: %s %q: %w", cmd.kind, cmd.channels[0].name, err))
+	t.mu.Unlock()
+	c.wakers.refuse(subs, fmt.Errorf("pubsub: %s %q: %w", cmd.kind, cmd.channels[0].name, err))
 	return nil
 }

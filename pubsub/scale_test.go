@@ -72,7 +72,7 @@ func BenchmarkDeliver(b *testing.B) {
 			name := []byte("c")
 			b.ReportAllocs()
 			for b.Loop() {
-				h.deliver(name, false, nil, false)
+				h.wakers.deliver(name, false, nil, false)
 			}
 		})
 	}

@@ -17,54 +17,54 @@ func (c *conn) takeElsewhere(said refusal.Refusal) bool {
 	if !said.Elsewhere() && !said.Unsettled() {
 		return false
 	}
-	h := c.hub
-	h.mu.Lock()
-	if len(c.unanswered) == 0 {
-		h.mu.Unlock()
+	t := c.tables
+	t.mu.Lock()
+	if len(c.queue.unanswered) == 0 {
+		t.mu.Unlock()
 		return false
 	}
-	cmd := c.unanswered[0]
+	cmd := c.queue.unanswered[0]
 	if cmd.kind != ssubscribe && cmd.kind != sunsubscribe || cmd.answered > 0 {
-		h.mu.Unlock()
+		t.mu.Unlock()
 		return false
 	}
-	c.answer(true)
+	c.queue.answer(true)
 	lost := false
 	for _, ch := range cmd.channels {
 		ch.unanswered--
 		if ch.unanswered == 0 && cmd.kind == ssubscribe {
 			ch.sent, ch.elsewhere, lost = false, true, true
 		}
-		h.reconcile(ch)
+		t.reconcile(ch)
 	}
 	c.lookDue = c.lookDue || lost
-	h.mu.Unlock()
+	t.mu.Unlock()
 	if lost {
-		h.lostSlot()
+		c.lostSlot()
 	}
 	return true
 }
 
 // lostSlot tells that the server does not serve the slot of a channel any more.
-func (h *Hub) lostSlot() {
-	if h.o.SlotLost != nil {
-		h.o.SlotLost()
+func (c *conn) lostSlot() {
+	if c.o.SlotLost != nil {
+		c.o.SlotLost()
 	}
 }
 
 // lookAgain has the channels asked for again that the server did not serve.
 func (c *conn) lookAgain() {
-	h := c.hub
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	t := c.tables
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if !c.lookDue {
 		return
 	}
 	c.lookDue = false
-	for _, ch := range h.channels {
+	for _, ch := range t.channels {
 		if ch.elsewhere {
 			ch.elsewhere = false
-			h.reconcile(ch)
+			t.reconcile(ch)
 		}
 	}
 }

@@ -1,41 +1,61 @@
 package pubsub
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
-// channel finds or makes the entry of a key. h.mu is held.
-func (h *Hub) channel(k key) *channel {
-	ch := h.channels[k]
+// tables are the channels of a hub and what its connection is to do for them.
+type tables struct {
+	wake chan struct{} // cap 1: the hub's goroutine should look at the tables
+
+	// mu guards all below and everything that says so. It is never held during
+	// I/O or a Waker's method.
+	mu       sync.Mutex
+	channels map[key]*channel // those wanted, or that the server may have
+	queue    *queue           // of the connection there is
+	err      error            // of the last connection or attempt
+	closed   bool             // the hub is
+}
+
+func newTables() *tables {
+	return &tables{wake: make(chan struct{}, 1), channels: make(map[key]*channel)}
+}
+
+// channel finds or makes the entry of a key. mu is held.
+func (t *tables) channel(k key) *channel {
+	ch := t.channels[k]
 	if ch == nil {
 		ch = &channel{key: k}
-		h.channels[k] = ch
+		t.channels[k] = ch
 	}
 	return ch
 }
 
-// mark puts ch on the list of channels that the writer checks. hub.mu is held.
-func (c *conn) mark(ch *channel) {
+// mark puts ch on the list of channels that the writer checks. mu is held.
+func (t *tables) mark(ch *channel) {
 	if !ch.marked {
 		ch.marked = true
-		c.marked = append(c.marked, ch)
+		t.queue.marked = append(t.queue.marked, ch)
 	}
-	if len(c.marked) > 2*len(c.hub.channels)+chunk {
+	if len(t.queue.marked) > 2*len(t.channels)+chunk {
 		// These are channels that were wanted for a moment while the writer was
 		// blocked.
-		c.marked = slices.DeleteFunc(c.marked, (*channel).unused)
+		t.queue.marked = slices.DeleteFunc(t.queue.marked, (*channel).unused)
 	}
-	signal(c.write)
+	signal(t.queue.write)
 }
 
 // reconcile removes an unused channel, and marks one whose subscription differs
-// from what is wanted. h.mu is held.
-func (h *Hub) reconcile(ch *channel) {
+// from what is wanted. mu is held.
+func (t *tables) reconcile(ch *channel) {
 	switch {
 	case ch.unused():
 		// It may still be marked. Then the writer finds nothing to do for it.
-		if h.channels[ch.key] == ch {
-			delete(h.channels, ch.key)
+		if t.channels[ch.key] == ch {
+			delete(t.channels, ch.key)
 		}
-	case h.conn != nil && h.wanted(ch) != ch.sent:
-		h.conn.mark(ch)
+	case t.queue != nil && ch.wanted(t.closed) != ch.sent:
+		t.mark(ch)
 	}
 }

@@ -1,6 +1,10 @@
 package pubsub
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/gomodule/redigo/redis"
+)
 
 // One script may publish a message twice: to the sharded channel of a name, and
 // then to the plain one. Who listens to both hears one release twice, and would
@@ -15,13 +19,14 @@ type half struct {
 	payload []byte
 }
 
-// twin tells whether r is the second half of what is published twice.
-func (c *conn) twin(r *reply) bool {
-	counts, ok := c.rc.Conn.(interface{ Reads() int })
+// twin tells whether r, which conn received, is the second half of what is
+// published twice.
+func (last *half) twin(conn redis.Conn, r *reply) bool {
+	counts, ok := conn.(interface{ Reads() int })
 	if !ok {
 		return false // it can't be known when it came
 	}
-	reads, last := counts.Reads(), &c.half
+	reads := counts.Reads()
 	if !r.sharded {
 		is := last.reads == reads && bytes.Equal(last.channel, r.channel) && bytes.Equal(last.payload, r.payload)
 		last.reads = 0

@@ -9,17 +9,17 @@ import (
 // server has been silent for long. It returns when the connection ends or the
 // final PING is sent.
 func (c *conn) writeAll() error {
-	h := c.hub
-	patience := h.o.Timeout / 2
+	t, q := c.tables, &c.queue
+	patience := c.o.Timeout / 2
 	idle := time.NewTimer(patience)
 	defer idle.Stop()
 	var args []any
 	for {
-		h.mu.Lock()
-		cmds := c.nextCommands()
+		t.mu.Lock()
+		cmds := q.nextCommands(t.closed)
 		// All channels of a chunk may have changed and changed back.
-		more := len(cmds) == 0 && len(c.marked) > 0 && len(c.unanswered) < maxUnanswered
-		h.mu.Unlock()
+		more := len(cmds) == 0 && len(q.marked) > 0 && len(q.unanswered) < maxUnanswered
+		t.mu.Unlock()
 		if more {
 			continue
 		}
@@ -27,7 +27,7 @@ func (c *conn) writeAll() error {
 			select {
 			case <-c.quit:
 				return nil
-			case <-c.write:
+			case <-q.write:
 				// A caller whose wait has just ended runs first.
 				runtime.Gosched()
 				continue
@@ -63,13 +63,13 @@ func (c *conn) writeAll() error {
 
 // nextPing queues a PING unless one is unanswered.
 func (c *conn) nextPing() []command {
-	c.hub.mu.Lock()
-	defer c.hub.mu.Unlock()
+	c.tables.mu.Lock()
+	defer c.tables.mu.Unlock()
 	if c.pinged {
 		return nil
 	}
 	c.pinged = true
 	cmd := command{kind: ping}
-	c.queue(cmd)
+	c.queue.add(cmd)
 	return []command{cmd}
 }
