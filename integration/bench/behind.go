@@ -69,7 +69,7 @@ func lags(r *Report) (all []lag) {
 			l := lag{contest: c, at: at, own: own}
 			for _, p := range r.peers(c.part) {
 				q, ok := r.ratio(c.part, p, ours, at, c.metric)
-				if !ok || p == ours || p == limitName || c.highest && q < 1+even || !c.highest && q > 1-even {
+				if !ok || p == ours || !isPeer(p) || c.highest && q < 1+even || !c.highest && q > 1-even {
 					continue
 				}
 				theirs, _ := r.median(c.part, p, at, c.metric)

@@ -33,7 +33,8 @@ func (d *document) detailsHead() {
 		d.text("| %s | %s |", p.name, p.note)
 	}
 	d.text("| %s | %s |", javaP, javaNote)
-	d.text("| %s | the commands of rlock's pairs, encoded beforehand and sent ahead on one connection, the better of %v in flight |\n", limitName, limitDepths)
+	d.text("| %s | the commands of rlock's pairs, encoded beforehand and sent ahead on one connection, the better of %v in flight |", limitName, limitDepths)
+	d.text("| %s | the same commands, a round trip each, by a thread that does nothing else, the better of polling for replies and of sleeping: the limit of one caller |\n", loneName)
 	var load float64
 	if _, err := fmt.Sscan(m.Load, &load); err == nil && load > 0.5 || m.Stolen > muchStolen {
 		d.text("Other programs used the machine's cores too. So the ranges are wide, and the tails (p99, worst seconds) say more of the")
@@ -64,9 +65,9 @@ func (d *document) pairDetails() {
 	d.text("At one caller a pair is two round trips for most, so the kernel and the scheduler decide. From 16 on it is how many")
 	d.text("commands share a write and a read.\n")
 	d.text("Processor time of the server, µs a pair:\n")
-	d.table("pairs", "callers", d.overPlaces("pairs", "server µs"))
+	d.table("pairs", "callers", d.overPlaces("pairs", "server µs"), loneName)
 	d.text("Processor time of the client's process, µs a pair:\n")
-	d.table("pairs", "callers", d.overPlaces("pairs", "client µs"), limitName)
+	d.table("pairs", "callers", d.overPlaces("pairs", "client µs"), limitName, loneName)
 	d.text("What a pair takes beside time (Go only):\n")
 	var columns []column
 	for _, metric := range []string{"commands", "allocations", "bytes"} {
@@ -74,7 +75,7 @@ func (d *document) pairDetails() {
 			columns = append(columns, column{metric + ", " + at + " callers", at, metric})
 		}
 	}
-	d.table("pairs", "", columns, limitName, javaP)
+	d.table("pairs", "", columns, limitName, loneName, javaP)
 	d.text("rlock's commands are two EVALSHA. In runs before 2026-11-22 a DEL of the unlock's latch followed; with many callers the DELs of")
 	d.text("a batch became one.\n")
 	d.idleDetails()
@@ -89,9 +90,9 @@ func (d *document) idleDetails() {
 		return
 	}
 	d.text("How much of the time the server did not run, in percent, since it waited for commands or for a core. Near 0 no client can be quicker:\n")
-	d.table("pairs", "callers", d.overPlaces("pairs", serverIdle))
+	d.table("pairs", "callers", d.overPlaces("pairs", serverIdle), loneName)
 	d.text("The same of the client's process; below 0 it used more than one core:\n")
-	d.table("pairs", "callers", d.overPlaces("pairs", clientIdle))
+	d.table("pairs", "callers", d.overPlaces("pairs", clientIdle), loneName)
 }
 
 func (d *document) handoffDetails() {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestLimitSendsTwoCommandsAPair runs the limit against a server and believes the server's counters.
+// TestLimitSendsTwoCommandsAPair runs the limits against a server and believes the server's counters.
 func TestLimitSendsTwoCommandsAPair(t *testing.T) {
 	s, err := startServer()
 	if err != nil {
@@ -16,24 +16,28 @@ func TestLimitSendsTwoCommandsAPair(t *testing.T) {
 	if err := loadAll(s.addr); err != nil {
 		t.Fatal(err)
 	}
+	limits := newThreads(s.addr)
 	for _, depth := range limitDepths {
+		limits = append(limits, newLimit(s.addr, depth))
+	}
+	for i, limit := range limits {
 		r := &run{Report: &Report{}, server: s}
-		c := &contender{limitName, newLimit(s.addr, depth), ownUsage, nil}
+		c := &contender{limitName, limit, ownUsage, nil}
 		l, e, err := r.cost(c, spec{length: 100 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if l.pairs == 0 || e.commands["evalsha"] != 2*l.pairs {
-			t.Errorf("depth %d: %d scripts for %d pairs, want two each", depth, e.commands["evalsha"], l.pairs)
+			t.Errorf("limit %d: %d scripts for %d pairs, want two each", i, e.commands["evalsha"], l.pairs)
 		}
 		// Each unlock frees its lock and says so, and nobody sends a DEL: those of the scripts are all.
 		if e.commands["del"] != l.pairs || e.commands["publish"] != l.pairs || e.commands["set"] != 0 {
-			t.Errorf("depth %d: %d pairs, but the server ran %v", depth, l.pairs, e.commands)
+			t.Errorf("limit %d: %d pairs, but the server ran %v", i, l.pairs, e.commands)
 		}
 		r.addIdle(limitName, "1", e)
 		for _, metric := range []string{serverIdle, clientIdle} {
 			if idle, ok := r.median("pairs", limitName, "1", metric); !ok || idle >= 100 || idle < -100 {
-				t.Errorf("depth %d: %s: %v, %v", depth, metric, idle, ok)
+				t.Errorf("limit %d: %s: %v, %v", i, metric, idle, ok)
 			}
 		}
 	}

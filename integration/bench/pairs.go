@@ -58,6 +58,11 @@ func runPairs(r *run) error {
 			if err := r.addLimit(fmt.Sprint(callers)); err != nil {
 				return err
 			}
+			if callers == 1 {
+				if err := r.addThread(fmt.Sprint(callers)); err != nil {
+					return err
+				}
+			}
 		}
 		r.say("pairs, %d callers: done", callers)
 	}
@@ -96,6 +101,24 @@ func (r *run) addLimit(at string) error {
 	r.add("pairs", limitName, at, "µs", best.micros())
 	r.add("pairs", limitName, at, "server µs", its.server.Seconds()*1e6/float64(best.pairs))
 	r.addIdle(limitName, at, its)
+	return nil
+}
+
+// addThread has what one caller can reach beside it: the better way of one thread to wait for its replies.
+func (r *run) addThread(at string) error {
+	var best loaded
+	for _, t := range newThreads(r.server.addr) {
+		l, err := t.load(spec{length: r.sizes.length / 2})
+		if err != nil {
+			return err
+		}
+		if best.pairs == 0 || l.micros() < best.micros() {
+			best = l
+		}
+	}
+	if best.pairs > 0 {
+		r.add("pairs", loneName, at, "µs", best.micros())
+	}
 	return nil
 }
 

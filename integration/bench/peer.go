@@ -43,7 +43,11 @@ const (
 	rueidisP  = "rueidislock"
 	javaP     = "Redisson (Java)"
 	limitName = "server limit"
+	loneName  = "one thread" // the limit of one caller
 )
+
+// isPeer tells whether it is a library.
+func isPeer(name string) bool { return name != limitName && name != loneName }
 
 // openers are of the peers of others, which are built in by their tags: each one's file puts its own in, before main.
 var openers = map[string]func(addr string) (client, error){}

@@ -99,7 +99,7 @@ func (r *Report) distinct(part string, of func(*Cell) string) (all []string) {
 func (r *Report) best(part, at, metric string, highest bool) (name string, ok bool) {
 	var lead float64
 	for _, p := range r.peers(part) {
-		if p == ours || p == beforeP || p == limitName {
+		if p == ours || p == beforeP || !isPeer(p) {
 			continue
 		}
 		m, measured := r.median(part, p, at, metric)

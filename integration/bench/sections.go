@@ -24,8 +24,8 @@ func (d *document) head() {
 	}
 	d.text("redsync, redislock and rueidislock keep a plain string for each lock, know neither re-entry nor hold counts, and don't find out")
 	d.text("what a lost reply did; redsync and redislock don't renew. *raw redigo* sends rlock's commands a round trip each. The *server")
-	d.text("limit* is the server's time for rlock's commands, sent ahead. [dev/performance.md](dev/performance.md) has versions, settings")
-	d.text("and the other tables.\n")
+	d.text("limit* is the server's time for rlock's commands, sent ahead; *one thread* sends them one at a time and does nothing else.")
+	d.text("[dev/performance.md](dev/performance.md) has versions, settings and the other tables.\n")
 }
 
 // caption names the machine, the software and the day.
@@ -46,6 +46,9 @@ func (d *document) summary() {
 	}
 	d.text("- Uncontended pairs, %s callers: the best peer's time / rlock's is %s.", strings.Join(r.places("pairs"), ", "), strings.Join(best, ", "))
 	d.text("  rlock's / the server limit is %s.", strings.Join(limit, ", "))
+	if q, ok := r.ratio("pairs", ours, loneName, "1", "µs"); ok {
+		d.text("  At one caller rlock's / that of one thread, the limit there, is %.2f.", q)
+	}
 	for _, at := range r.places("handoff") {
 		name, _ := r.best("handoff", at, "p50 µs", false)
 		p50, _ := r.ratio("handoff", name, ours, at, "p50 µs")
