@@ -23,7 +23,7 @@ func Permanent(err error) bool {
 	if errors.Is(err, ErrPoolSize) || errors.Is(err, ErrTopology) {
 		return true
 	}
-	if _, ok := errors.AsType[credentialsError](err); ok {
+	if CredentialsRefused(err) {
 		return false
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
@@ -45,3 +45,10 @@ func Permanent(err error) bool {
 type credentialsError struct{ error }
 
 func (e credentialsError) Unwrap() error { return e.error }
+
+// CredentialsRefused tells whether err is the refusal of credentials that are asked
+// for at each connect.
+func CredentialsRefused(err error) bool {
+	_, ok := errors.AsType[credentialsError](err)
+	return ok
+}

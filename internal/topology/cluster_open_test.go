@@ -1,13 +1,16 @@
 package topology_test
 
 import (
+	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
 func TestServerThatIsNoCluster(t *testing.T) {
@@ -24,5 +27,38 @@ func TestServerThatIsNoCluster(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatalf("got %v", err)
 		}
+	}
+}
+
+// The servers know the new password before the function does.
+func TestCredentialsThatAClusterRefusesAreAskedForAgain(t *testing.T) {
+	c := topologytest.Start(t, 1, 1, 1)
+	for i := range 3 {
+		if _, err := c.Conn(i).Do("ACL", "SETUSER", "worker", "reset", "on", ">two", "+@all", "~*", "&*"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, knows := range map[string]int32{"soon": 8, "never": 1 << 30} {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int32
+			s := topology.Settings{Timeout: timeout, Clock: clock.System(), Credentials: func(context.Context) (string, string, error) {
+				if asked.Add(1) > knows {
+					return "worker", "two", nil
+				}
+				return "worker", "one", nil
+			}}
+			top, err := topology.OpenCluster(c.ClusterURL(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer top.Close(0)
+			err = top.(topology.Prover).Prove(t.Context())
+			if name == "soon" && err != nil {
+				t.Errorf("refused for good: %v, asked %d times", err, asked.Load())
+			}
+			if name == "never" && (err == nil || !strings.Contains(err.Error(), "WRONGPASS") || asked.Load() < 8) {
+				t.Errorf("asked %d times: %v", asked.Load(), err)
+			}
+		})
 	}
 }

@@ -52,10 +52,11 @@ func (t *Cluster) Prove(caller context.Context) error {
 // errSilent is why nobody is proved.
 var errSilent = errors.New("no server of the cluster has answered within the command timeout")
 
-// refused tells a server's answer that asking another one won't mend.
+// refused tells a server's answer that asking another one won't mend, or the same
+// one again.
 func refused(err error) bool {
 	r, ok := refusal.Of(err)
-	return ok && !r.Passing() && !r.Redirects()
+	return ok && !r.Passing() && !r.Redirects() && !redisconn.CredentialsRefused(err)
 }
 
 // masters are the nodes that have slots: first the one that told the map, which
