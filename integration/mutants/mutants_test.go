@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rlock-go/redisson/integration/internal/typecheck"
 )
 
 func read(t *testing.T) *source {
@@ -33,6 +35,35 @@ func TestEveryEditMeetsTheCode(t *testing.T) {
 			t.Errorf("%q: nothing is edited, no test named, it stands for nothing, or it is there twice", d.what)
 		}
 		seen[d.what] = true
+	}
+}
+
+// TestEveryEditBuilds: what does not build breaks nothing. An edit may leave an import without a use, also where the
+// code that it is in has only moved to another file.
+func TestEveryEditBuilds(t *testing.T) {
+	src := read(t)
+	packages, err := typecheck.Load(src.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range catalogue() {
+		texts, err := src.library.Apply(d.edits...)
+		if err != nil {
+			continue // as TestEveryEditMeetsTheCode says
+		}
+		checked := 0
+		for _, p := range packages {
+			if !slices.ContainsFunc(p.GoFiles, func(name string) bool { return texts[filepath.Join(p.Dir, name)] != nil }) {
+				continue
+			}
+			checked++
+			if _, _, err := p.Check(texts, nil); err != nil {
+				t.Errorf("%s: %v", d.what, err)
+			}
+		}
+		if checked == 0 {
+			t.Errorf("%s: no package has the files that it edits", d.what)
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ var telling = []defect{
 	},
 	{
 		what: "connections to a master that was left stay", guards: "topology",
-		edits: edits{{In: "Sentinel.leave", Call: "target.Sever", Put: "_ = target"}},
+		edits: edits{{In: "Sentinel.leave", Call: "target.Sever", Put: "fmt.Sprint(target)"}},
 		by:    tests{"TestAcquiresThatAreLostWithADemotedMasterHoldNothing"},
 	},
 	{

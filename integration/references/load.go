@@ -1,85 +1,31 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"go/ast"
-	"go/importer"
-	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/rlock-go/redisson/integration/internal/typecheck"
 )
 
 // library is the module that is counted.
 const library = "github.com/rlock-go/redisson"
 
-// listed is a package as `go list` tells of it.
-type listed struct {
-	ImportPath string
-	Dir        string
-	Export     string // the file with what it exports
-	GoFiles    []string
-	DepOnly    bool
+func nameOf(p *typecheck.Package) string { return strings.TrimPrefix(p.ImportPath, library+"/") }
 
-	exports map[string]string // of all packages, by import path
-}
-
-func (p *listed) name() string { return strings.TrimPrefix(p.ImportPath, library+"/") }
-
-// load lists the packages of the module in dir.
-func load(dir string) ([]*listed, error) {
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly", "./...")
-	cmd.Dir, cmd.Stderr = dir, os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	exports := map[string]string{}
-	var all []*listed
-	for d := json.NewDecoder(out); ; {
-		p := &listed{exports: exports}
-		if err := d.Decode(p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, err
-		}
-		exports[p.ImportPath] = p.Export
-		if !p.DepOnly {
-			all = append(all, p)
-		}
-	}
-	return all, cmd.Wait()
-}
-
-// uses are those of the package's files.
-func (p *listed) uses() (uses, error) {
-	set := token.NewFileSet()
-	var files []*ast.File
-	for _, name := range p.GoFiles {
-		f, err := parser.ParseFile(set, filepath.Join(p.Dir, name), nil, 0)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, f)
-	}
-	open := func(path string) (io.ReadCloser, error) { return os.Open(p.exports[path]) }
-	return usesOf(p.ImportPath, set, files, importer.ForCompiler(set, "gc", open))
-}
-
-func usesOf(path string, set *token.FileSet, files []*ast.File, from types.Importer) (uses, error) {
+// usesIn are those of a package's files.
+func usesIn(p *typecheck.Package) (uses, error) {
 	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
-	pkg, err := (&types.Config{Importer: from}).Check(path, set, files, &info)
+	pkg, set, err := p.Check(nil, &info)
 	if err != nil {
 		return nil, err
 	}
+	return usesOf(pkg, set, &info), nil
+}
+
+func usesOf(pkg *types.Package, set *token.FileSet, info *types.Info) uses {
 	u := uses{}
 	for id, o := range info.Uses {
 		if o.Pkg() != pkg {
@@ -90,5 +36,5 @@ func usesOf(path string, set *token.FileSet, files []*ast.File, from types.Impor
 		}
 		u.add(filepath.Base(set.Position(id.Pos()).Filename), filepath.Base(set.Position(o.Pos()).Filename), o.Name())
 	}
-	return u, nil
+	return u
 }

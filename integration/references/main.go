@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
+
+	"github.com/rlock-go/redisson/integration/internal/typecheck"
 )
 
 func main() {
@@ -18,20 +20,20 @@ func main() {
 }
 
 func run(verbose bool) error {
-	packages, err := load("..")
+	packages, err := typecheck.Load("..")
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(packages, func(a, b *listed) int { return cmp.Compare(a.ImportPath, b.ImportPath) })
+	slices.SortFunc(packages, func(a, b *typecheck.Package) int { return cmp.Compare(a.ImportPath, b.ImportPath) })
 	fmt.Printf("%-28s %5s %5s %5s\n", "package", "files", "uses", "back")
 	for _, p := range packages {
-		u, err := p.uses()
+		u, err := usesIn(p)
 		if err != nil {
 			return err
 		}
 		order := u.order()
 		back := u.back(order)
-		fmt.Printf("%-28s %5d %5d %5d\n", p.name(), len(order), len(u), len(back))
+		fmt.Printf("%-28s %5d %5d %5d\n", nameOf(p), len(order), len(u), len(back))
 		if !verbose {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"go/importer"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"slices"
 	"testing"
 )
@@ -21,11 +22,12 @@ func packageOf(t *testing.T, texts ...string) uses {
 		}
 		files = append(files, f)
 	}
-	u, err := usesOf("p", set, files, importer.Default())
+	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
+	pkg, err := (&types.Config{Importer: importer.Default()}).Check("p", set, files, &info)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return u
+	return usesOf(pkg, set, &info)
 }
 
 func TestFilesThatUseOneAnotherInACircleRunBackUpOnce(t *testing.T) {
