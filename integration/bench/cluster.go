@@ -48,7 +48,7 @@ func (r *run) clusterPairs(sets clusterSets) error {
 			if r.hung[c.name] {
 				continue
 			}
-			s := spec{prefix: "cluster:" + c.name + ":", callers: c.callers, length: r.sizes.length}
+			s := spec{prefix: prefixFor("cluster", c.name), callers: c.callers, length: r.sizes.length}
 			if i == 0 {
 				warm := s
 				if warm.length = warmUp; c.name == javaP && !r.Quick {

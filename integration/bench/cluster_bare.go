@@ -20,7 +20,7 @@ func openBare(c *clusterServers, depth int, publish luasrc.Arg) (b bareMasters, 
 		}
 		var names []string
 		for k := 0; len(names) < depth; k++ {
-			name := fmt.Sprint("bare:", k)
+			name := fmt.Sprint(prefixFor("cluster", bareP), k)
 			if int(codec.Slot(name))*len(c.masters)/16384 == i {
 				names = append(names, name)
 			}

@@ -32,7 +32,7 @@ func (r *run) clusterCrowd(sets clusterSets) error {
 	for i := range r.sizes.rounds {
 		for k := range all {
 			c := all[(k+i)%len(all)]
-			s := spec{prefix: "cluster-crowd:" + c.name, callers: c.callers, shared: true, length: r.sizes.length}
+			s := spec{prefix: prefixFor("crowd", c.name), callers: c.callers, shared: true, length: r.sizes.length}
 			if i == 0 {
 				warm := s
 				warm.length = warmUp

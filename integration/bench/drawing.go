@@ -34,7 +34,6 @@ var colours = map[string]string{
 	rueidisP:  "#0072b2",
 	javaP:     "#cc79a7",
 	limitName: "#000000",
-	loneName:  "#000000",
 }
 
 // drawing is an SVG under way. Nothing but the standard library makes it, so that the document never waits for a module.

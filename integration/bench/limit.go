@@ -32,7 +32,7 @@ const limitNames = 1024
 func newLimit(addr string, depth int) *limit {
 	var names []string
 	for i := range limitNames {
-		names = append(names, fmt.Sprint("limit:", i))
+		names = append(names, fmt.Sprint(prefixFor("pairs", limitName), i))
 	}
 	return newLimitOf(addr, depth, names, luasrc.Publish)
 }

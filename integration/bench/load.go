@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,14 @@ type spec struct {
 	callers int
 	shared  bool // all callers want the lock named prefix; else each has its own
 	length  time.Duration
+}
+
+// prefixFor begins the names of a party's locks in a part. It is as long for each party: a server reads names by the byte,
+// and one of a cluster hashes them for each command of a script.
+func prefixFor(part, party string) string {
+	h := fnv.New32a()
+	h.Write([]byte(party))
+	return fmt.Sprintf("%s:%08x:", part, h.Sum32())
 }
 
 // name is that of a caller's lock.

@@ -44,7 +44,7 @@ func (r *run) contend(part string, all []*contender, callers int) error {
 			if err != nil {
 				return err
 			}
-			s := spec{prefix: "contended:" + c.name, callers: callers, shared: true, length: r.sizes.length}
+			s := spec{prefix: prefixFor("local", c.name), callers: callers, shared: true, length: r.sizes.length}
 			if i == 0 {
 				warm := s
 				warm.length = warmUp

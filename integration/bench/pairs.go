@@ -35,7 +35,7 @@ func runPairs(r *run) error {
 	for _, callers := range pairCallers {
 		for i := range r.sizes.rounds {
 			for _, c := range r.turns(all, i) {
-				s := spec{prefix: "pairs:" + c.name + ":", callers: callers, length: r.sizes.length}
+				s := spec{prefix: prefixFor("pairs", c.name), callers: callers, length: r.sizes.length}
 				if i == 0 {
 					warm := s
 					warm.length = warmUp

@@ -30,7 +30,7 @@ func drawPlots(r *Report, dir string) error {
 	return nil
 }
 
-// plotPairs has callers against the time of a pair, a line for each peer.
+// plotPairs has callers against the time of a pair, a line for each party that has several places.
 func plotPairs(r *Report) (string, error) {
 	if len(r.places("pairs")) < 2 {
 		return "", nil
@@ -47,7 +47,9 @@ func plotPairs(r *Report) (string, error) {
 				c.points = append(c.points, point{callers, m})
 			}
 		}
-		all = append(all, c)
+		if len(c.points) > 1 { // one point is no curve, and would lie upon another's
+			all = append(all, c)
+		}
 	}
 	return curves("Uncontended lock and unlock: less is better", r.caption(), "callers", "µs a pair", all), nil
 }

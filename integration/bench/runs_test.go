@@ -9,8 +9,9 @@ import (
 )
 
 // rowOfPairs is what dev/measuring.md says of a run of pairs that is kept: the best peer's time over rlock's at 1, 16, 128
-// and 1,024 callers; at the last two rlock's time over the server's limit, the server's over that with rueidislock, and how
-// much of the time it did not run, in percent, with rlock and at the limit; and what the hypervisor took.
+// and 1,024 callers; at the first rlock's time over that of one thread; at the last two rlock's time over the server's
+// limit, the server's over that with rueidislock, and how much of the time it did not run, in percent, with rlock and at
+// the limit; and what the hypervisor took.
 func rowOfPairs(r *Report) string {
 	row := []string{"idle"}
 	if r.Busy > 0 {
@@ -20,6 +21,7 @@ func rowOfPairs(r *Report) string {
 		name, _ := r.best("pairs", at, "µs", false)
 		row = append(row, fmt.Sprintf("%.2f", median(r.ratios("pairs", name, ours, at, "µs"))))
 	}
+	row = append(row, fmt.Sprintf("%.2f", median(r.ratios("pairs", ours, loneName, "1", "µs"))))
 	both := func(format string, of func(at string) float64) {
 		row = append(row, fmt.Sprintf(format+", "+format, of("128"), of("1024")))
 	}

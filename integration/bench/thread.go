@@ -41,7 +41,8 @@ func (t thread) load(s spec) (l loaded, err error) {
 	if err != nil {
 		return l, err
 	}
-	const name, owner = "thread", "00000000-0000-4000-8000-000000000000:1"
+	const owner = "00000000-0000-4000-8000-000000000000:1"
+	name := prefixFor("pairs", loneName) + "0"
 	lock := encode("EVALSHA", luasrc.Lock(nil, name, owner, lease.Milliseconds()))
 	unlock := encode("EVALSHA", luasrc.UnlockOnce(nil, name, codec.Channel(name), owner, lease.Milliseconds(), luasrc.Publish))
 	start := time.Now()
