@@ -16,8 +16,8 @@ import (
 
 // Package is one as `go list` tells of it.
 type Package struct {
-	ImportPath string
-	Dir        string
+	ImportPath string   // as it is imported
+	Dir        string   // the folder of its files
 	Export     string   // the file with what it exports
 	GoFiles    []string // names, without tests
 	DepOnly    bool     // it is of another module, or of the standard library
