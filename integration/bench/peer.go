@@ -46,7 +46,7 @@ const (
 	loneName  = "one thread" // the limit of one caller
 )
 
-// isPeer tells whether it is a library.
+// isPeer tells whether it is a party of its own, and not what others are held against.
 func isPeer(name string) bool { return name != limitName && name != loneName }
 
 // openers are of the peers of others, which are built in by their tags: each one's file puts its own in, before main.

@@ -13,7 +13,7 @@ import (
 )
 
 // thread is one that sends rlock's pairs, encoded beforehand, a round trip each, and nothing else: what a lone caller can
-// reach with these commands. Go's scheduler has no part in it.
+// reach with these commands. It is bound to its goroutine, which never waits for another.
 type thread struct {
 	addr  string
 	polls bool // asks for a reply until it is there; else it sleeps in the kernel
