@@ -7,11 +7,12 @@
 -- Reply: for each lock 1, renewed, or 0, not held by that owner.
 
 -- All other clients wait while this runs; locals are the cheapest words.
-local call, lease = redis.call, ARGV[1]
+local call, locks, argv = redis.call, KEYS, ARGV
+local lease = argv[1]
 local renewed = {}
-for i = 1, #KEYS do
-  local lock = KEYS[i]
-  local mine = call('hexists', lock, ARGV[i + 1])
+for i = 1, #locks do
+  local lock = locks[i]
+  local mine = call('hexists', lock, argv[i + 1])
   if mine == 1 then
     call('pexpire', lock, lease)
   end
