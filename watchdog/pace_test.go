@@ -218,13 +218,16 @@ func TestH2RetriesAreNotPacedAndTheCrowdAfterThemIs(t *testing.T) {
 
 // What a standstill left behind goes at a pace, unless it was long.
 func TestH2OverdueRenewals(t *testing.T) {
+	const n = 10_000
+	// The clock goes by whole milliseconds, as a timer may: it does not slow the pace.
+	const pace = n / MaxBatch * slot / 2
 	for _, c := range []struct {
 		stood time.Duration // beyond the last one's time
 		least time.Duration // that the work takes
 		most  time.Duration
 	}{
-		{0, 100 * time.Millisecond, third / 4},
-		{third / 5, 100 * time.Millisecond, third / 4},
+		{0, pace * 9 / 10, pace * 11 / 10},
+		{third / 5, pace / 10, pace * 11 / 10},
 		{third / 2, 0, 0},
 		{testTTL - third - time.Second, 0, 0},
 	} {

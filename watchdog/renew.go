@@ -35,10 +35,13 @@ func (w *Watchdog) renewDue() bool {
 // take makes the next batch, and reports whether any lease was looked at. It is
 // called with mu held.
 func (w *Watchdog) take(now time.Duration) (b *batch, some bool) {
-	if w.nextDue() <= now {
+	if due := w.nextDue(); due <= now {
 		b, some = w.takeDue(now)
 		if b != nil {
-			w.resume = later(now, w.gap())
+			// From when it was to go: timers are late by about as much as the gap
+			// is long. At most two go together for it.
+			gap := w.gap()
+			w.resume = later(max(due, now-gap), gap)
 		}
 		return b, some
 	}
