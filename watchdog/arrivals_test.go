@@ -32,7 +32,7 @@ func TestLeaseThatIsForgottenSoonIsNeverQueued(t *testing.T) {
 		w := newWorld(t, always(renewed))
 		w.hold()
 		synctest.Wait() // the goroutine has looked
-		for range 10 * MaxBatch {
+		for range 10 * maxArrivals {
 			w.hold().Forget()
 			if n := w.queued(); n != 1 {
 				t.Fatalf("%d are queued", n)
@@ -131,7 +131,7 @@ func TestArrivalIsNoticedInTime(t *testing.T) {
 				synctest.Wait() // it sleeps
 				due := w.clock.Now() + soon
 				l := c.begin(w)
-				for range MaxBatch / 2 {
+				for range maxArrivals / 2 {
 					w.hold().Forget() // they share the list
 				}
 				time.Sleep(2 * soon)

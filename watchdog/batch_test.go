@@ -20,7 +20,7 @@ func delayed(c call) {
 	})
 }
 
-func TestCrowdCostsAHundredAndOneBatchesAThird(t *testing.T) {
+func TestCrowdCostsOneBatchAThirdMoreThanItFills(t *testing.T) {
 	const third = testTTL / 3
 	for _, c := range []struct {
 		name  string

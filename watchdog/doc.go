@@ -19,11 +19,11 @@
 //
 // # What is guaranteed
 //
-//   - A renewing lease is renewed each third of the TTL, to 100 ns (with groups
-//     to half a slot of the schedule), or earlier,
+//   - A renewing lease is renewed each third of the TTL, to 25 ns (with groups
+//     to four slots of the schedule), or earlier,
 //     and has one renewal in flight at most. A failed renewal is repeated while trust
 //     lasts. After a lease's renewUntil none starts.
-//   - n leases of one group cost no more than n/100 + 1 batches in any stretch of
+//   - n leases of one group cost no more than n/25 + 1 batches in any stretch of
 //     a third while none comes, goes or fails, and these are evenly spread over it.
 //   - A lease is lost when its trust ends by the clock, or when the server
 //     says "not yours", and for no other reason. The clock alone decides: once
@@ -57,7 +57,7 @@
 // When a renewal is due, the batch is filled with those that come next, up to
 // [MaxBatch], as far as a sixth of the TTL ahead. Leases that were acquired
 // one by one are thus gathered within the first third and stay together, as
-// they are timed by the same send: n leases cost n/100 batches each third,
+// they are timed by the same send: n leases cost n/25 batches each third,
 // rounded up. Retries travel in batches of their own, so that a lease whose
 // renewal always fails can neither spoil the batches of others nor draw them
 // in ahead of time.
@@ -68,30 +68,29 @@
 // watchdog of such limits. Then the leases of a group are renewed together: a
 // lease gets the renewal time of its group, which is earlier than its own, and
 // whoever is due takes the others of its group along, however early that is for
-// them. Groups of more than a hundred have several such times. So the commands
-// of a third are no more than groups, and one for each further hundred leases of
+// them. Groups of more than a batch have several such times. So the commands
+// of a third are no more than groups, and one for each further 25 leases of
 // a group; while leases come, some more. A group is an entry of a heap of groups, with a heap of
 // its leases; like any place it is given when a lease stops being new, not when
 // it becomes live. Where a group grows and too many others are due at its time,
 // the whole group moves to an earlier one.
 //
 // A batch has whole groups, as splitting one would be a command more. Where many
-// come during a third, a renewal can thus be late by half a slot of the schedule
-// (see below), 5 ms of a TTL of 30 s.
+// come during a third, a renewal can thus be late by up to four slots of the
+// schedule (see below), 10 ms of a TTL of 30 s.
 //
 // # How the load is spread
 //
-// A server that renews a hundred leases does nothing else meanwhile. So that a
-// crowd that was acquired at once is not renewed at once, the third of the TTL
-// is cut into 1,024 slots, and a schedule counts what is due in each. A lease for
+// A server that renews a batch does nothing else meanwhile. So that a crowd
+// that was acquired at once is not renewed at once, the third of the TTL is cut into 4,096 slots, and a schedule counts what is due in each. A lease for
 // whose first renewal there is no room when it is due is renewed in the latest
 // slot before that has some, but not within the first 48th of the TTL. Where
-// none has, all take a hundred more. Later renewals follow by a third each and
-// so keep the spread; only one that came late, or after a retry, looks for a
-// place anew, as trouble makes crowds too. With up to a hundred leases a slot,
-// nothing of this is seen.
+// none has, all take 25 more. Later renewals follow by a third each and
+// so keep the spread; only one that came late by more than four slots, or after
+// a retry, looks for a place anew, as trouble makes crowds too. With up to 25
+// leases a slot, nothing of this is seen.
 //
-// With more than a hundred leases a batch keeps the order in which its leases
+// With more than 25 leases a batch keeps the order in which its leases
 // came, by a nanosecond each, since what the server was given together lies
 // together.
 //

@@ -204,10 +204,11 @@ func TestCommandsOfAThirdAreAsManyAsGroups(t *testing.T) {
 		{"many groups, at once", 5_000, 50_000, 0, always(renewed)},
 		{"many groups, within two seconds", 16_384, 50_000, 2 * time.Second, always(renewed)},
 		{"many groups, within two thirds", 16_384, 50_000, 2 * third, always(renewed)},
-		{"groups of 51", 400, 20_400, time.Second, always(renewed)},
+		{"groups of more than half a batch", 1_600, 1_600 * (MaxBatch/2 + 1), time.Second, always(renewed)},
 		{"large groups", 20, 20_000, 5 * time.Second, always(renewed)},
-		{"groups of 150, at once", 300, 45_000, 0, always(renewed)},
-		{"groups of 150, within a third", 300, 45_000, third, delayed},
+		{"groups of one and a half batches, at once", 1_200, 1_200 * MaxBatch * 3 / 2, 0, always(renewed)},
+		{"groups of one and a half batches, within a third", 1_200, 1_200 * MaxBatch * 3 / 2, third, delayed},
+		{"groups of six batches, within a third", 300, 45_000, third, delayed},
 		{"one lease each", 10_000, 10_000, time.Second, delayed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -230,7 +231,7 @@ func TestCommandsOfAThirdAreAsManyAsGroups(t *testing.T) {
 					t.Errorf("%d commands a third, for %d groups of %d leases", most, c.groups, c.leases)
 				}
 				w.wantAtMost("a moment", 4, slot, 0)
-				w.wantTrust(slot)
+				w.wantTrust(keepsPlace * slot)
 			})
 		})
 	}

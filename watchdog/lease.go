@@ -316,11 +316,14 @@ func later(t, d time.Duration) time.Duration {
 	return t + d
 }
 
+// maxArrivals is more than most programs hold at any time.
+const maxArrivals = 100
+
 // arrivals are the youngest leases, in the order in which they became live. Most
 // leases are forgotten long before anything of them is due: a lock is held for
 // a moment. So a new one is not ordered among the others before the goroutine
 // looks, and is taken out again without that. There are never more than
-// MaxBatch of them, so that a crowd is spread as it comes.
+// maxArrivals of them, so that a crowd is spread as it comes.
 type arrivals []*Lease // nil where one has left
 
 // remove takes one out.
@@ -338,7 +341,7 @@ func (a *arrivals) remove(l *Lease) {
 // before at, among the arrivals, and sees to it that the goroutine looks in time.
 // It is called with mu held.
 func (w *Watchdog) arrive(l *Lease, at time.Duration) {
-	if len(w.arrivals) == MaxBatch {
+	if len(w.arrivals) == maxArrivals {
 		w.settle()
 		at = min(at, w.next()) // a crowd has places before it is due
 	}

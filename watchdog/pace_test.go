@@ -90,7 +90,7 @@ func (r *rhythm) acquire(n int, over time.Duration) (all []*Lease) {
 }
 
 // Whatever the order in which they came, a crowd is renewed at an even pace:
-// never more than a batch for each hundred within any third, never many in a
+// never more batches than are full, and one, within any third, never many in a
 // moment, and none late.
 func TestCrowdIsRenewedAtAnEvenPace(t *testing.T) {
 	for _, c := range []struct {
@@ -169,7 +169,7 @@ func TestFewAreRenewedOnTime(t *testing.T) {
 func TestSmallCrowdIsHardlyEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRhythm(t, always(renewed))
-		r.acquire(1000, 0)
+		r.acquire(10*MaxBatch, 0)
 		time.Sleep(third)
 		synctest.Wait()
 		if n := len(r.times); n != 10 || r.times[0] < third-10*slot {
@@ -238,16 +238,16 @@ func TestH2OverdueRenewals(t *testing.T) {
 				h := &holder{clock: m}
 				w := New(s.renew, Options{TTL: testTTL, Clock: m, MaxSleep: time.Millisecond})
 				defer w.Close()
-				for range 10_000 {
+				for range n {
 					w.Register(h).Live(Trust(0, testTTL), 0, Never)
 				}
 				synctest.Wait()
 				m.advance(third + c.stood)
 				began := m.Now()
-				for len(s.seen()) < 100 {
+				for len(s.seen()) < n/MaxBatch {
 					time.Sleep(time.Millisecond)
 					synctest.Wait()
-					if len(s.seen()) < 100 {
+					if len(s.seen()) < n/MaxBatch {
 						m.advance(time.Millisecond)
 					}
 				}

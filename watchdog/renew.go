@@ -170,11 +170,11 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 }
 
 // scheduleNext sets the renewal after one that was sent at sent. A renewal that
-// was sent on time keeps its place in the third, so that no stretch of that
-// length ever sees more than one of each. After a retry, or when it was late,
-// it is among many others, and gets a new place.
+// was sent on time, or a few slots late, keeps its place in the third, so that no
+// stretch of that length ever sees more than one of each. After a retry, or when
+// it was later, it is among many others, and gets a new place.
 func (w *Watchdog) scheduleNext(l *Lease, sent time.Duration) {
-	if l.retry != noRetry || sent > later(l.renewAt, w.schedule.width) {
+	if l.retry != noRetry || sent > later(l.renewAt, keepsPlace*w.schedule.width) {
 		l.setRetry(noRetry)
 		w.unplace(l)
 		l.schedule(sent)

@@ -69,7 +69,7 @@ func New(renew RenewFunc, o Options) *Watchdog {
 		retryEvery: o.RetryEvery,
 		maxSleep:   o.MaxSleep,
 		wakeup:     make(chan struct{}, 1),
-		arrivals:   make(arrivals, 0, MaxBatch),
+		arrivals:   make(arrivals, 0, maxArrivals),
 		retry:      queue{name: inRetry},
 		ends:       queue{name: inEnds},
 		resume:     math.MinInt64,

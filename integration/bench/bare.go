@@ -12,11 +12,12 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/watchdog"
 )
 
 // bareBatch is how many locks a script renews, and bareTick how long all of them take: rlock's numbers.
 const (
-	bareBatch = 100
+	bareBatch = watchdog.MaxBatch
 	bareTick  = 10 * time.Second
 )
 

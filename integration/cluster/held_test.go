@@ -14,6 +14,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/topologytest"
 	"github.com/rlock-go/redisson/rlock"
+	"github.com/rlock-go/redisson/watchdog"
 )
 
 var full = flag.Bool("full", false, "hold 100,000 locks, not 6,000")
@@ -21,9 +22,9 @@ var full = flag.Bool("full", false, "hold 100,000 locks, not 6,000")
 // TestManyHoldsOverThreeMasters prints what many holds cost that are spread over all masters, and what as many cost that
 // are of a few slots: renewals of different slots can't share a script.
 func TestManyHoldsOverThreeMasters(t *testing.T) {
-	holds, watchdog := 6_000, 6*time.Second
+	holds, timeout := 6_000, 6*time.Second
 	if *full {
-		holds, watchdog = 100_000, 30*time.Second
+		holds, timeout = 100_000, 30*time.Second
 	}
 	for form, with := range map[string]struct {
 		few         int
@@ -38,7 +39,7 @@ func TestManyHoldsOverThreeMasters(t *testing.T) {
 			few := with.few
 			c := topologytest.StartReplicated(t, 1, 1, 1)
 			before := runtime.NumGoroutine()
-			client := open(t, c, rlock.WithWatchdogTimeout(watchdog), rlock.WithReplicaSync(with.waits))
+			client := open(t, c, rlock.WithWatchdogTimeout(timeout), rlock.WithReplicaSync(with.waits))
 			name := func(i int) string {
 				if few > 0 {
 					return fmt.Sprintf("{%d}:%d", i%few, i)
@@ -54,7 +55,7 @@ func TestManyHoldsOverThreeMasters(t *testing.T) {
 					t.Errorf("server %d has %d connections, and nobody waits", i, n)
 				}
 			}
-			runs := scriptsAThird(t, c, watchdog/3)
+			runs := scriptsAThird(t, c, timeout/3)
 			total := runs[0] + runs[1] + runs[2]
 			for _, h := range all {
 				if err := h.Err(); err != nil {
@@ -65,10 +66,10 @@ func TestManyHoldsOverThreeMasters(t *testing.T) {
 			if goroutines > 20 {
 				t.Errorf("%d goroutines", goroutines)
 			}
-			// Each lease once a third; batches of a hundred where slots allow, but no more than half full in the worst case.
+			// Each lease once a third; full batches where slots allow, but no more than half full in the worst case.
 			most := holds + holds/10
 			if few > 0 {
-				most = 2 * (holds/100 + 1) * few
+				most = 2 * (holds/few/watchdog.MaxBatch + 1) * few
 			}
 			if total > most || total == 0 {
 				t.Errorf("%d scripts a third, want at most %d", total, most)

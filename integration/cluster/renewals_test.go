@@ -13,6 +13,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/topologytest"
 	"github.com/rlock-go/redisson/rlock"
+	"github.com/rlock-go/redisson/watchdog"
 )
 
 var many = flag.Bool("many", false, "renew 50,000 holds in all slots too")
@@ -75,9 +76,9 @@ func TestHoldsOfASlotAreRenewedByOneScript(t *testing.T) {
 					t.Fatalf("%s: %v", h.Name(), err)
 				}
 			}
-			most := thirds * (len(slots) + row.holds/100)
+			most := thirds * (len(slots) + row.holds/watchdog.MaxBatch)
 			t.Logf("%d holds in %d slots: %d scripts in two thirds of the lease", row.holds, len(slots), total)
-			if total > most || total < thirds*row.holds/100 {
+			if total > most || total < thirds*row.holds/watchdog.MaxBatch {
 				t.Errorf("%d scripts, want at most %d", total, most)
 			}
 			releaseAll(t, all)

@@ -172,7 +172,7 @@ func TestRedisson6144ReentryKeepsTheRenewal(t *testing.T) {
 func TestRedisson6472And6506RegistryThatChangesDuringATick(t *testing.T) {
 	r := newRig(t)
 	var kept []*rlock.Hold
-	for i := range 250 { // three batches
+	for i := range 250 { // ten batches
 		kept = append(kept, r.Lock(r.c.NewLock(fmt.Sprint("kept ", i))))
 	}
 	over, stop := context.WithTimeout(t.Context(), beyond)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// maxRenew is how many locks a renewal has at most, on both sides.
+// maxRenew is how many locks a renewal has at most: Redisson's number, the greater one.
 const maxRenew = 100
 
 // tick is a renewal taken apart, since each client has its own order for its locks.

@@ -1,6 +1,10 @@
 package kind
 
-import "time"
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
 
 // Kind tells one lock object from another. Its methods are pure and safe for
 // concurrent use. Those that make a [Call] append its arguments to room, which
@@ -78,7 +82,7 @@ type Kind interface {
 }
 
 // MaxRenew is how many leases one Renew carries at most.
-const MaxRenew = 100
+const MaxRenew = luasrc.MaxRenew
 
 // All wakes every waiter of a queue.
 const All = 1 << 30

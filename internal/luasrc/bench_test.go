@@ -25,7 +25,7 @@ func BenchmarkUnlockInPlace(b *testing.B) {
 	}
 }
 
-func BenchmarkRenewOfHundred(b *testing.B) {
+func BenchmarkRenewOfFullBatch(b *testing.B) {
 	keys, owners := make([]Arg, MaxRenew), make([]Arg, MaxRenew)
 	for i := range keys {
 		keys[i], owners[i] = fmt.Sprint("order:", i), fmt.Sprint("owner:", i)

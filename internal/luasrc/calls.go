@@ -19,10 +19,10 @@ const (
 // MaxArgs is the most that the Args of a call of one key have.
 const MaxArgs = 10
 
-// MaxRenew is how many locks one Renew should carry at most, as in Redisson. A
+// MaxRenew is how many locks one Renew should carry at most; Redisson has 100. A
 // script blocks the server while it runs, so the bound is a courtesy to others;
 // it is the caller's to keep.
-const MaxRenew = 100
+const MaxRenew = 25
 
 // Arg is one argument as redigo takes it: a string or an integer. It is boxed
 // by its user, who boxes what is sent again and again once.

@@ -4,7 +4,7 @@ import "time"
 
 const (
 	// maxDirect is how many commands or keys are too few to fill the buffer of an
-	// idle connection. A renewal of a hundred locks is about ten kilobytes.
+	// idle connection. A renewal of 25 locks is about 2.5 kilobytes.
 	maxDirect = 4
 
 	// batchSplit is into how many batches the open requests are split, so that

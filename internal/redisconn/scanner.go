@@ -7,7 +7,7 @@ import (
 )
 
 // What a server may say at the most. Redisson's scripts answer in a few
-// bytes; a renewal is an array of a hundred, INFO some kilobytes.
+// bytes; a renewal is an array of 25, INFO some kilobytes.
 const (
 	maxBulk  = 1 << 20
 	maxArray = 1000

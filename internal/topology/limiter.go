@@ -3,15 +3,15 @@ package topology
 import "sync"
 
 // maxRenewals is how many batches of renewals a server may be busy with. Each
-// keeps it from everybody else for a quarter of a millisecond, and after an
-// outage all of them are due; eight are enough for 80,000 locks at a round
-// trip of 100 ms. In a cluster a batch is up to a hundred scripts, in one write.
-const maxRenewals = 8
+// keeps it from everybody else for a twelfth of a millisecond, and after an
+// outage all of them are due; 32 are enough for 80,000 locks at a round
+// trip of 100 ms. In a cluster a batch is up to 25 scripts, in one write.
+const maxRenewals = 32
 
 // maxSynced is the same where WAIT follows them: all that are on their way share
 // one, which takes a second while a replica is silent, and no other is written
 // meanwhile. So many are enough for 64,000 locks in a third of 30 s.
-const maxSynced = 64
+const maxSynced = 256
 
 // Limiter bounds how many batches of renewals are on their way to one server;
 // the others wait here, in order, and their owners' command queues stay free
