@@ -74,7 +74,7 @@ func TestScheduleMakesRoomForACrowdAndTakesItBack(t *testing.T) {
 			t.Fatalf("%d in slot %d", n, p)
 		}
 	}
-	// No two hundreds of a slot at the same moment.
+	// No two batches of a slot at the same moment.
 	moments := make(map[time.Duration]int)
 	for _, at := range all {
 		if moments[at]++; moments[at] > MaxBatch && at != 2*third {
