@@ -57,4 +57,29 @@ var sending = []defect{
 		edits: edits{{In: "pollChoice.took", Expr: "trialEvery - 2*trialReads", Put: "1 << 60"}},
 		by:    tests{"TestTheWayToWaitFollowsTheMachine"},
 	},
+	{
+		what: "what is written while a caller reads has no reader", guards: "pipeline",
+		edits: edits{{In: "conn.hasRead", If: "c.inflight > 0 || c.retired", Put: "c.retired"}},
+		by:    tests{"TestASecondCallerCallsTheReaderBack"},
+	},
+	{
+		what: "the end of an idle connection is not noticed after a lone caller", guards: "pipeline",
+		edits: edits{{In: "conn.stayAside", Expr: "l.reads == seen", Nth: 1, Put: "false"}},
+		by:    tests{"TestTheEndOfAnIdleConnectionIsNoticedAfterALoneCaller"},
+	},
+	{
+		what: "a caller that reads waits for as long as the reply takes", guards: "pipeline",
+		edits: edits{{In: "conn.stayAside", If: "l.reading && l.reads == seen", Put: "false"}},
+		by:    tests{"TestACallerThatReadsLeavesALongWaitToTheReader"},
+	},
+	{
+		what: "the deadline that ends a caller's read ends the connection", guards: "pipeline",
+		edits: edits{{In: "conn.stayAside", If: "c.lone.cutShort", Put: "false"}},
+		by:    tests{"TestACallerThatReadsLeavesALongWaitToTheReader"},
+	},
+	{
+		what: "what a caller met in reading is forgotten", guards: "pipeline",
+		edits: edits{{In: "conn.readOwn", Stmt: "c.met = err", Put: "_ = err"}},
+		by:    tests{"TestWhatACallerMetInReadingIsTheCauseOfTheLoss"},
+	},
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // mute is a connection to a server that takes no time: each command that was
@@ -63,7 +64,7 @@ func (m *mute) Next() (reply any, ok bool, err error) {
 	}
 }
 
-func (m *mute) Fill(bool) error {
+func (m *mute) Fill(redisconn.Wait) error {
 	_, err := m.Receive()
 	if err == nil {
 		m.next++

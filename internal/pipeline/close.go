@@ -62,7 +62,7 @@ func (p *Pipeline) Drain(d time.Duration) bool {
 		if !time.Now().Before(deadline) {
 			return false
 		}
-		p.Flush()
+		p.writeQueued(false)
 		time.Sleep(pause)
 	}
 }

@@ -32,6 +32,9 @@ type conn struct {
 	busy     atomic.Bool     // the reader has replies to deal with, and will flush
 	held     []*Request      // answered, but for the WAIT of their batch; the reader's
 	synced   bool            // the batch had a WAIT; the reader's
+	met      error           // by a caller that read; the reader's
+	back     chan struct{}   // calls a reader back that is aside, see lone.go
+	loneWay  atomic.Uint32   // a way, changed with p.mu held
 	broken   bool            // nothing is written any more, and batches are their completions' again
 	begun    int             // batches of which something may have been written
 	stuck    bool            // a write has failed, so that nothing follows it
@@ -39,6 +42,7 @@ type conn struct {
 
 	// All below is guarded by p.mu.
 	writing      bool
+	lone         lone
 	inflight     int                          // batches
 	openRequests int                          // requests in them
 	ended        bool                         // batches is closed
@@ -78,7 +82,7 @@ type batchBound struct {
 type managed interface {
 	Manage() (lasts bool)
 	SetReadDeadline(time.Time) error
-	Fill(expected bool) error
+	Fill(redisconn.Wait) error
 	Next() (reply any, ok bool, err error)
 }
 

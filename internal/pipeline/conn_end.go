@@ -38,7 +38,7 @@ func (c *conn) finish(cause error) {
 		p.connect() // even if nobody asks for anything: Moved is to be told
 		p.mu.Unlock()
 	}
-	p.Flush()
+	p.writeQueued(false)
 }
 
 // release gives the connection back. Until then no other is made: a pool with
@@ -102,7 +102,7 @@ func (c *conn) fail(rest []*Request, cause error) {
 	c.dropRepeats(cause)
 	p.runBarriers()
 	p.notifyEnded()
-	p.Flush()
+	p.writeQueued(false)
 }
 
 // notifyEnded calls Options.Ended.

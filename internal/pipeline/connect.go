@@ -34,7 +34,7 @@ func (p *Pipeline) connecting() {
 		err := p.attempt()
 		if err == nil {
 			p.runBarriers()
-			p.Flush()
+			p.writeQueued(false)
 			return
 		}
 		if _, stale := err.(*staleError); stale && backoff.Stale() {
@@ -43,7 +43,7 @@ func (p *Pipeline) connecting() {
 		if !p.connectFailed(err) {
 			// A request that was completed with the failure may have queued
 			// another.
-			p.Flush()
+			p.writeQueued(false)
 			return
 		}
 		p.pause(backoff.Next())
@@ -113,7 +113,8 @@ func (p *Pipeline) attempt() error {
 		return err
 	}
 	barrier, killed := ident.barrier, ident.killed
-	c := &conn{Owned: o, p: p, barrier: barrier, waited: ident.replicas > 0 || p.o.Replicas && p.o.Keep, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight)}
+	c := &conn{Owned: o, p: p, barrier: barrier, waited: ident.replicas > 0 || p.o.Replicas && p.o.Keep, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight), back: make(chan struct{}, 1)}
+	c.loneWay.Store(uint32(readerTries))
 	if managedConn, ok := rc.(managed); ok {
 		c.managed, c.exact = managedConn, !managedConn.Manage() || c.waited
 		_ = managedConn.SetReadDeadline(time.Time{})

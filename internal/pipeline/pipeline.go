@@ -74,6 +74,9 @@ type Options struct {
 // others.
 type UnderWay struct{ connections atomic.Int64 }
 
+// several tells whether more than one connection has something under way.
+func (u *UnderWay) several() bool { return u != nil && u.connections.Load() > 1 }
+
 // Pipeline is safe for concurrent use.
 type Pipeline struct {
 	dial       func(context.Context) (redis.Conn, error)

@@ -10,6 +10,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // letQueue has the callers queue that the reader has woken, whose next commands
@@ -20,7 +21,7 @@ func (c *conn) letQueue() {
 		runtime.Gosched()
 	}
 	c.busy.Store(false)
-	c.p.Flush()
+	c.p.writeQueued(false)
 }
 
 // read completes requests until the connection breaks or its batches end.
@@ -58,7 +59,11 @@ func (c *conn) read() {
 				c.complete(r)
 			}
 		}
-		if over := c.batchDone(b); over {
+		over, aside := c.batchDone(b)
+		if aside {
+			over = c.stayAside()
+		}
+		if over {
 			c.finish(nil)
 			return
 		}
@@ -69,7 +74,7 @@ func (c *conn) read() {
 // over. If other batches are under way, the callers that this one has woken queue
 // at once: the server would be idle while all that it has said meanwhile is dealt
 // with.
-func (c *conn) batchDone(b []*Request) (over bool) {
+func (c *conn) batchDone(b []*Request) (over, aside bool) {
 	p := c.p
 	c.returned++
 	p.mu.Lock()
@@ -86,12 +91,13 @@ func (c *conn) batchDone(b []*Request) (over bool) {
 	p.recycle(b)
 	others := c.inflight > 0
 	over = c.retired && !others
+	aside = !over && !others && c.stepsAside()
 	p.mu.Unlock()
 	if !over && (others || c.managed == nil) {
 		c.letQueue()
 		c.busy.Store(c.managed != nil)
 	}
-	return over
+	return over, aside
 }
 
 // complete ends a request that was answered, or holds it until its batch's WAIT
@@ -162,12 +168,15 @@ func (c *conn) receive(more time.Duration) (any, error) {
 		return redis.ReceiveWithTimeout(c.Conn, c.timeLeft()+more)
 	}
 	for {
+		if err := c.met; err != nil {
+			return nil, err
+		}
 		reply, ok, err := c.managed.Next()
 		if ok || err != nil {
 			return reply, err
 		}
 		c.letQueue()
-		err = c.managed.Fill(c.polls())
+		err = c.managed.Fill(c.wait())
 		// From here on only the reader flushes. Otherwise each caller that it
 		// wakes would write its own command.
 		c.busy.Store(true)
@@ -207,9 +216,20 @@ func (c *conn) receiveRest(r *Request) error {
 	return nil
 }
 
-// polls tells the reader whether replies are worth polling for. Only it takes
-// batches, so there are none if none is in flight.
-func (c *conn) polls() bool {
-	all := c.p.o.UnderWay
-	return len(c.batches) > 0 && (all == nil || all.connections.Load() <= 1)
+// wait is how the reader waits for the network. Only it takes batches, so there are
+// none if none is in flight.
+func (c *conn) wait() redisconn.Wait {
+	if len(c.batches) == 0 || c.p.o.UnderWay.several() {
+		return redisconn.Sleep
+	}
+	switch c.way() {
+	case readerSleeps:
+		return redisconn.Sleep
+	case readerPolls:
+		return redisconn.Poll
+	}
+	return redisconn.Try
 }
+
+// way is how the reply to a lone command is waited for.
+func (c *conn) way() way { return way(c.loneWay.Load()) }

@@ -70,11 +70,11 @@ type pollCount struct {
 	polls *atomic.Int64
 }
 
-func (c pollCount) Fill(polls bool) error {
-	if polls {
+func (c pollCount) Fill(how redisconn.Wait) error {
+	if how != redisconn.Sleep {
 		c.polls.Add(1)
 	}
-	return c.Conn.Fill(polls)
+	return c.Conn.Fill(how)
 }
 
 func TestOnlyALoneConnectionIsPolled(t *testing.T) {

@@ -86,17 +86,31 @@ func (p *Pipeline) Waiting(r *Request) bool {
 }
 
 // Flush writes what is queued, as far as the batches in flight allow; what is
-// left goes when a batch returns. It may write to the connection.
+// left goes when a batch returns. It may write to the connection, and read from it
+// for some milliseconds, see lone.go: requests may be completed by the goroutine that
+// calls it.
 func (p *Pipeline) Flush() {
+	if c := p.writeQueued(true); c != nil {
+		c.readOwn()
+	}
+}
+
+// writeQueued is Flush without reading. For a caller, which may read, it gives the
+// connection whose next reply the caller has to read; nil if there is none.
+func (p *Pipeline) writeQueued(caller bool) (own *conn) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	for p.ready() {
-		c, b := p.cutBatch()
+		c, b, owns := p.cutBatch(caller)
+		if owns {
+			own = c
+		}
 		p.mu.Unlock()
 		c.write(b)
 		p.mu.Lock()
 		c.writing = false
 	}
-	p.mu.Unlock()
+	return own
 }
 
 // WakeWriter is Flush for callers that must not block. A few commands are
@@ -105,7 +119,7 @@ func (p *Pipeline) Flush() {
 func (p *Pipeline) WakeWriter() {
 	p.mu.Lock()
 	for p.ready() && p.conn.inflight == 0 && len(p.queue) <= maxDirect && len(p.discards) <= maxDirect {
-		c, b := p.cutBatch()
+		c, b, _ := p.cutBatch(false)
 		p.mu.Unlock()
 		c.write(b)
 		p.mu.Lock()
@@ -131,7 +145,7 @@ func (p *Pipeline) runWriter() {
 	for {
 		select {
 		case <-p.writerWake:
-			p.Flush()
+			p.writeQueued(false)
 		case <-p.ctx.Done():
 			return
 		}
@@ -152,9 +166,10 @@ func (p *Pipeline) ready() bool {
 	return !p.conn.writing && !p.conn.busy.Load() && p.conn.inflight < maxInFlight && !p.conn.syncing
 }
 
-// cutBatch takes the queue, or a part of it that makes a good batch. It is
-// called with mu held.
-func (p *Pipeline) cutBatch() (*conn, []*Request) {
+// cutBatch takes the queue, or a part of it that makes a good batch. It tells whether
+// the goroutine that has called, a caller's, has to read the reply. It is called with
+// mu held.
+func (p *Pipeline) cutBatch(caller bool) (*conn, []*Request, bool) {
 	c := p.conn
 	b := p.queue
 	p.queue = nil
@@ -199,6 +214,10 @@ func (p *Pipeline) cutBatch() (*conn, []*Request) {
 		sync.sync, c.syncing = true, true
 		waits++
 	}
+	alone := c.inflight == 0 && len(b) == 1 && len(p.queue) == 0
+	if w := uint32(c.lone.cut(now, alone)); w != c.loneWay.Load() {
+		c.loneWay.Store(w)
+	}
 	c.openRequests += len(b)
 	c.batchBounds[c.batchCount%maxInFlight] = batchBound{now, waits}
 	c.batchCount++
@@ -210,7 +229,7 @@ func (p *Pipeline) cutBatch() (*conn, []*Request) {
 	}
 	c.writing = true
 	c.batches <- b // never blocks: room for every batch that may be in flight
-	return c, b
+	return c, b, c.ownsReply(b, caller, alone)
 }
 
 // busier is called with p.mu held when c has its first batch under way, or not

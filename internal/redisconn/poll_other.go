@@ -9,4 +9,4 @@ type poller struct{}
 
 func newPoller(net.Conn) *poller { return nil }
 
-func (*poller) read([]byte) (n int, err error) { return 0, nil } // never called
+func (*poller) read([]byte, bool) (n int, err error) { return 0, nil } // never called

@@ -44,7 +44,7 @@ func TestOnlyWhereItPaysIsAReplyPolledFor(t *testing.T) {
 	for _, pays := range []bool{false, true} {
 		o.choice = pollChoice{decided: 2, pays: pays}
 		far.Write([]byte("+OK\r\n"))
-		if n, err := o.read(p); err != nil || string(p[:n]) != "+OK\r\n" {
+		if n, err := o.read(p, true); err != nil || string(p[:n]) != "+OK\r\n" {
 			t.Fatalf("pays %v: %q, %v", pays, p[:n], err)
 		}
 		if (polled == 1) != pays {
@@ -96,14 +96,14 @@ func TestOnlyExpectedRepliesArePolledFor(t *testing.T) {
 		polled++
 		return ask(fd)
 	}
-	for _, expected := range []bool{false, true} {
+	for _, how := range []Wait{Sleep, Try} {
 		far.Write([]byte(":7\r\n"))
-		err := c.Fill(expected)
+		err := c.Fill(how)
 		if reply, ok, nerr := c.Next(); err != nil || nerr != nil || !ok || reply != int64(7) {
-			t.Fatalf("expected %v: %v, %v, %v, %v", expected, reply, ok, err, nerr)
+			t.Fatalf("how %v: %v, %v, %v, %v", how, reply, ok, err, nerr)
 		}
-		if (polled == 1) != expected {
-			t.Errorf("expected %v: polled %d times", expected, polled)
+		if (polled == 1) != (how == Try) {
+			t.Errorf("how %v: polled %d times", how, polled)
 		}
 	}
 }

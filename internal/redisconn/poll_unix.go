@@ -46,12 +46,16 @@ func newPoller(c net.Conn) *poller {
 	return o
 }
 
-// read reads into p. It polls first, if that pays. Only trials look at the time.
-func (o *poller) read(p []byte) (n int, err error) {
-	if o.choice.decided == 0 {
+// read reads into p. It polls first; in trials only if that pays. Only trials look at
+// the time.
+func (o *poller) read(p []byte, try bool) (n int, err error) {
+	if try && o.choice.decided == 0 {
 		return o.compare(p)
 	}
-	if o.choice.decided--; o.choice.pays {
+	if try {
+		o.choice.decided--
+	}
+	if !try || o.choice.pays {
 		if n, ok, err := o.tryRead(p); ok {
 			return n, err
 		}

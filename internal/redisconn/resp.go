@@ -126,10 +126,18 @@ func (c *Conn) Manage() (lasts bool) {
 // goroutine.
 func (c *Conn) SetReadDeadline(t time.Time) error { return c.guard.Conn.SetReadDeadline(t) }
 
-// Fill waits for the network, and takes what has come, for Next. Where a reply is
-// expected soon, it is polled for as long as that pays. An error of the network is
+// Wait is how Fill waits for the network.
+type Wait uint8
+
+const (
+	Sleep Wait = iota // nothing is expected soon, or polling does not pay
+	Poll              // a reply is polled for, for a while
+	Try               // as it pays, which is found out
+)
+
+// Fill waits for the network, and takes what has come, for Next. An error of the network is
 // met again by the next call, unless a deadline was moved meanwhile.
-func (c *Conn) Fill(expected bool) error {
+func (c *Conn) Fill(how Wait) error {
 	g := c.guard
 	room := g.room[:cap(g.room)]
 	left := copy(room, g.inbox) // a part of a reply, mostly none
@@ -142,8 +150,8 @@ func (c *Conn) Fill(expected bool) error {
 	var n int
 	var err error
 	g.reads++
-	if expected && g.poll != nil {
-		n, err = g.poll.read(room[left:])
+	if how != Sleep && g.poll != nil {
+		n, err = g.poll.read(room[left:], how == Try)
 	} else {
 		n, err = g.Conn.Read(room[left:])
 	}

@@ -113,7 +113,7 @@ func TestConnectionsOfEachSort(t *testing.T) {
 					if reply, ok, err := m.Next(); ok || err != nil {
 						return reply, err
 					}
-					if err := m.Fill(true); err != nil {
+					if err := m.Fill(Try); err != nil {
 						return nil, err
 					}
 				}

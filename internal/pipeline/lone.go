@@ -1,0 +1,201 @@
+package pipeline
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/redisconn"
+)
+
+// A caller that has the connection to itself, one command after the other, waits for
+// nobody but the server. Where that is quicker the reader steps aside for it: the
+// goroutine that writes a command reads its reply too, and none has to be woken for
+// it. The reader is back when a second caller comes, when a reply takes long, or when
+// no command follows: the end of an idle connection is to be noticed.
+//
+// Who reads is settled under Pipeline.mu: the reader unless it is aside; else the
+// caller that has set reading; else nobody, and then nothing is in flight. What is
+// said to be the reader's is with whoever reads.
+
+const (
+	// loneGap is the longest time from one command to the next of a caller that goes
+	// on and on.
+	loneGap = time.Millisecond
+
+	// loneFrom is how many such commands it takes until that counts, and loneMost
+	// how many are remembered. A longer gap takes loneLess of them away: a machine
+	// that stands still for once is not the caller's doing.
+	loneFrom = 8
+	loneMost = 16
+	loneLess = 4
+
+	// asideTick is how often a reader that is aside looks. A caller reads for two of
+	// them at the most: meanwhile it does not see that its context has ended.
+	asideTick = 2 * time.Millisecond
+)
+
+// lone is what a connection knows of a caller that has it to itself. It is guarded
+// by Pipeline.mu.
+type lone struct {
+	choice   loneChoice
+	sent     time.Duration // when the last batch was cut
+	follows  int           // how many lone commands have followed each other, up to loneMost
+	aside    bool          // the reader is
+	reading  bool          // a caller reads; the reader is aside
+	reads    int           // by callers
+	cutShort bool          // the read deadline was moved to end a caller's read
+}
+
+// cut takes note of a batch. It is alone if it is one request, and nothing else is
+// queued or under way. It gives the way to wait for the reply.
+func (l *lone) cut(now time.Duration, alone bool) way {
+	gap := now - l.sent
+	l.sent = now
+	switch {
+	case !alone:
+		l.follows = 0
+	case gap > loneGap:
+		l.follows = max(l.follows-loneLess, 0)
+	default:
+		l.follows = min(l.follows+1, loneMost)
+	}
+	if l.follows < loneFrom {
+		return readerTries
+	}
+	l.choice.took(min(gap, loneGap))
+	return l.choice.way
+}
+
+// stepsAside reports whether the reader is aside from now on. It is called by the
+// reader, with p.mu held and nothing in flight.
+func (c *conn) stepsAside() bool {
+	if !c.way().callers() || len(c.p.queue) > 0 || c.ended || c.exact || c.managed == nil {
+		return false
+	}
+	c.busy.Store(false)
+	c.lone.aside = true
+	return true
+}
+
+// ownsReply reports whether the caller that has just cut b is to read the reply. If
+// not, and the reader is aside, that is called back. It is called with p.mu held.
+func (c *conn) ownsReply(b []*Request, caller, alone bool) bool {
+	l := &c.lone
+	if !l.aside || l.reading {
+		return false
+	}
+	if r := b[0]; !caller || !alone || r.asking || r.sync || r.waits || !c.way().callers() {
+		c.callBack()
+		return false
+	}
+	l.reading = true
+	l.reads++
+	return true
+}
+
+// stayAside returns when the reader is to read again, or reports that the connection
+// is over.
+func (c *conn) stayAside() (over bool) {
+	p := c.p
+	tick := time.NewTicker(asideTick)
+	defer tick.Stop()
+	closed := p.ctx.Done()
+	for seen := -1; ; {
+		select {
+		case <-c.back:
+		case <-tick.C:
+		case <-closed:
+			closed = nil // a caller that reads will meet the end of the connection
+		}
+		p.mu.Lock()
+		l := &c.lone
+		if l.aside && !l.reading && (l.reads == seen || closed == nil || c.ended) {
+			l.aside = false
+		}
+		if !l.aside {
+			break
+		}
+		if l.reading && l.reads == seen {
+			l.cutShort = true
+			_ = c.managed.SetReadDeadline(time.Unix(1, 0))
+		}
+		seen = l.reads
+		p.mu.Unlock()
+	}
+	if c.lone.cutShort {
+		c.lone.cutShort = false
+		c.boundRead()
+	}
+	over = c.retired && c.inflight == 0
+	p.mu.Unlock()
+	return over
+}
+
+// callBack has the reader read again. It is called with p.mu held, while the reader
+// is aside.
+func (c *conn) callBack() {
+	c.lone.aside, c.lone.reading = false, false
+	select {
+	case c.back <- struct{}{}:
+	default: // it is on its way
+	}
+}
+
+// readOwn waits for the reply to the first request under way, which the calling
+// goroutine has written, and completes it. If there is none for long, the reader waits
+// for it.
+func (c *conn) readOwn() {
+	p := c.p
+	how := redisconn.Sleep
+	if c.way() == callerPolls && !p.o.UnderWay.several() {
+		how = redisconn.Poll
+	}
+	reply, ok, err := c.managed.Next()
+	for !ok && err == nil {
+		if err = c.managed.Fill(how); err == nil {
+			reply, ok, err = c.managed.Next()
+		}
+	}
+	if !ok || err != nil && !refusal.Is(err) {
+		p.mu.Lock()
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			c.met = err
+		}
+		c.callBack()
+		p.mu.Unlock()
+		return
+	}
+	b := <-c.batches
+	<-c.wrote
+	c.busy.Store(true)
+	defer c.hasRead(b)
+	r := b[0]
+	if r.Reply, r.Err = reply, err; err != nil {
+		c.complete(r)
+		return
+	}
+	c.answered = true
+	r.Done.Complete(r)
+}
+
+// hasRead follows the answer to a batch that a caller has read.
+func (c *conn) hasRead(b []*Request) {
+	p := c.p
+	c.returned++
+	c.woke = false
+	p.mu.Lock()
+	if c.inflight--; c.inflight == 0 {
+		c.busier(-1)
+	}
+	c.openRequests -= len(b)
+	p.recycle(b)
+	c.lone.reading = false
+	c.busy.Store(false)
+	if c.inflight > 0 || c.retired {
+		c.callBack()
+	}
+	p.mu.Unlock()
+	p.writeQueued(false)
+}

@@ -1,0 +1,366 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// goesOn makes p's caller one that has gone on for long and whose replies are waited
+// for in this way.
+func goesOn(t *testing.T, p *Pipeline, w way) *conn {
+	t.Helper()
+	end(t, ask(p, "PING"))
+	p.mu.Lock()
+	c := p.conn
+	c.lone.choice = loneChoice{way: w, decided: 1 << 40}
+	p.mu.Unlock()
+	aside := false
+	for i := 0; !aside; i++ {
+		if i == 100_000 {
+			t.Fatal("the reader never steps aside")
+		}
+		if r := end(t, ask(p, "PING")); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		p.mu.Lock()
+		aside = c.lone.aside
+		p.mu.Unlock()
+	}
+	return c
+}
+
+// readByCallers is how many replies callers have read, or tried to.
+func readByCallers(c *conn) int {
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	return c.lone.reads
+}
+
+func TestALoneCallerReadsItsOwnReplies(t *testing.T) {
+	for _, w := range []way{callerSleeps, callerPolls} {
+		p := start(t, redistest.Start(t))
+		c := goesOn(t, p, w)
+		before, own := readByCallers(c), 0
+		for i := range 2000 {
+			here, ran := goroutine(), ""
+			done := make(chan *Request, 1)
+			submit(p, &Request{Command: "ECHO", Args: []any{i}, Done: CompletionFunc(func(r *Request) {
+				ran = goroutine()
+				done <- r
+			})})
+			r := end(t, done)
+			if text, _ := r.Reply.([]byte); r.Err != nil || atoi(text) != i {
+				t.Fatalf("ECHO %d: %q, %v", i, r.Reply, r.Err)
+			}
+			if ran == here {
+				own++
+			}
+		}
+		// A machine that stands still calls the reader back at times.
+		if read := readByCallers(c) - before; read < 200 || own < 200 {
+			t.Errorf("way %d: of 2000 replies callers read %d and completed %d", w, read, own)
+		}
+		if p.conn != c {
+			t.Errorf("way %d: another connection", w)
+		}
+	}
+}
+
+func atoi(b []byte) (n int) {
+	for _, d := range b {
+		n = 10*n + int(d-'0')
+	}
+	return n
+}
+
+// goroutine is the number of the one that calls.
+func goroutine() string {
+	b := make([]byte, 64)
+	return strings.Fields(string(b[:runtime.Stack(b, false)]))[1]
+}
+
+func TestACallerThatReadsLeavesALongWaitToTheReader(t *testing.T) {
+	for _, w := range []way{callerSleeps, callerPolls} {
+		p := start(t, redistest.Start(t))
+		c := goesOn(t, p, w)
+		// The server answers after half a second. Flush is over before.
+		p.mu.Lock()
+		c.boundedBy = 0 // so that its deadline is set for this command
+		p.mu.Unlock()
+		var answered atomic.Bool
+		done := make(chan *Request, 1)
+		before := readByCallers(c)
+		submit(p, &Request{Command: "BLPOP", Args: []any{"none", 0.5}, Done: CompletionFunc(func(r *Request) {
+			answered.Store(true)
+			done <- r
+		})})
+		early := !answered.Load()
+		if r := end(t, done); r.Err != nil || r.Reply != nil {
+			t.Fatalf("way %d: %v, %v", w, r.Reply, r.Err)
+		}
+		if readByCallers(c) > before && !early {
+			t.Errorf("way %d: the caller waited for the whole of it", w)
+		}
+		// Nothing of the deadline that ended its read is left.
+		for range 100 {
+			if r := end(t, ask(p, "PING")); r.Err != nil {
+				t.Fatalf("way %d: %v", w, r.Err)
+			}
+		}
+		if p.conn != c {
+			t.Errorf("way %d: another connection", w)
+		}
+	}
+}
+
+func TestASecondCallerCallsTheReaderBack(t *testing.T) {
+	var all UnderWay
+	s := redistest.Start(t)
+	p := open(t, dialler(t, s), Options{UnderWay: &all})
+	for range 200 {
+		c := goesOn(t, p, callerSleeps)
+		done := make(chan *Request, 2)
+		other := CompletionFunc(func(r *Request) { done <- r })
+		go func() { // as a rule while the first reads
+			for inFlight := 0; inFlight == 0; {
+				p.mu.Lock()
+				inFlight = c.inflight
+				p.mu.Unlock()
+			}
+			submit(p, &Request{Command: "PING", Done: other})
+		}()
+		submit(p, &Request{Command: "EVAL", Args: []any{"local n = 0 for i = 1, 100000 do n = n + i end return n", 0}, Done: other})
+		p.mu.Lock()
+		if c.lone.aside && !c.lone.reading && c.inflight > 0 {
+			t.Error("something is under way, and nobody reads")
+		}
+		p.mu.Unlock()
+		for range 2 {
+			if r := end(t, done); r.Err != nil {
+				t.Fatal(r.Err)
+			}
+		}
+		// One that must not block does not read.
+		before := readByCallers(c)
+		if p.Enqueue(&Request{Command: "PING", Done: other}) {
+			p.WakeWriter()
+		}
+		if r := end(t, done); r.Err != nil || readByCallers(c) != before {
+			t.Fatalf("%v, read by %d callers", r.Err, readByCallers(c)-before)
+		}
+		if p.conn != c {
+			t.Fatal("another connection")
+		}
+	}
+	awaitIdle(t, p)
+	if n := all.connections.Load(); n != 0 {
+		t.Errorf("%d connections have something under way in the end", n)
+	}
+}
+
+func TestTheEndOfAnIdleConnectionIsNoticedAfterALoneCaller(t *testing.T) {
+	s := redistest.Start(t)
+	ended := make(chan struct{}, 1)
+	p := open(t, dialler(t, s), Options{Ended: func() { ended <- struct{}{} }})
+	kill(t, s, goesOn(t, p, callerPolls))
+	select {
+	case <-ended:
+	case <-time.After(10 * timeout):
+		t.Error("nobody noticed")
+	}
+	if r := end(t, ask(p, "PING")); r.Err != nil {
+		t.Error(r.Err)
+	}
+}
+
+func TestAConnectionThatBreaksWhileACallerReadsLosesItsCommand(t *testing.T) {
+	s := redistest.Start(t)
+	p := start(t, s)
+	for range 20 {
+		c := goesOn(t, p, callerSleeps)
+		done := make(chan *Request, 1)
+		go func() {
+			submit(p, &Request{Command: "BLPOP", Args: []any{"none", 30}, Done: CompletionFunc(func(r *Request) { done <- r })})
+		}()
+		for inFlight := 0; inFlight == 0; {
+			p.mu.Lock()
+			inFlight = c.inflight
+			p.mu.Unlock()
+		}
+		kill(t, s, c)
+		r := end(t, done)
+		if lost, ok := r.Err.(*LostError); !ok || lost.Cause == nil {
+			t.Fatalf("%v", r.Err)
+		}
+	}
+}
+
+// failing is a connection whose next read fails when it is told to, once.
+type failing struct {
+	*redisconn.Conn
+	fails *atomic.Bool
+}
+
+var errRead = errors.New("the read failed")
+
+func (c failing) Fill(how redisconn.Wait) error {
+	if c.fails.Swap(false) {
+		return errRead
+	}
+	return c.Conn.Fill(how)
+}
+
+func TestWhatACallerMetInReadingIsTheCauseOfTheLoss(t *testing.T) {
+	dial := dialler(t, redistest.Start(t))
+	var fails atomic.Bool
+	p := open(t, func(ctx context.Context) (redis.Conn, error) {
+		c, err := dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return failing{c.(*redisconn.Conn), &fails}, nil
+	}, Options{})
+	goesOn(t, p, callerSleeps)
+	fails.Store(true)
+	if r := end(t, ask(p, "PING")); !errors.Is(r.Err, errRead) {
+		t.Errorf("%v", r.Err)
+	}
+}
+
+func TestACompletionThatEndsItsGoroutineLeavesTheConnectionUsable(t *testing.T) {
+	p := start(t, redistest.Start(t))
+	c := goesOn(t, p, callerSleeps)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		submit(p, &Request{Command: "PING", Done: CompletionFunc(func(*Request) {
+			if c.lone.reading { // else the reader runs this
+				runtime.Goexit()
+			}
+		})})
+	}()
+	<-over
+	for range 100 {
+		if r := end(t, ask(p, "PING")); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+	}
+}
+
+func TestAPipelineClosesWhileItsReaderIsAside(t *testing.T) {
+	for _, reads := range []bool{false, true} {
+		p := start(t, redistest.Start(t))
+		goesOn(t, p, callerSleeps)
+		done := make(chan *Request, 1)
+		if reads {
+			go submit(p, &Request{Command: "BLPOP", Args: []any{"none", 30}, Done: CompletionFunc(func(r *Request) { done <- r })})
+			time.Sleep(time.Millisecond)
+		} else {
+			done <- &Request{}
+		}
+		p.Close(0)
+		end(t, done)
+	}
+}
+
+func TestARetiredConnectionIsReplacedThoughItsReaderIsAside(t *testing.T) {
+	s := redistest.Start(t)
+	p := start(t, s)
+	for i := range 10 {
+		c := goesOn(t, p, callerPolls)
+		done := make(chan *Request, 1)
+		if i%2 == 0 {
+			go submit(p, &Request{Command: "PING", Done: CompletionFunc(func(r *Request) { done <- r })})
+		} else {
+			done <- &Request{}
+		}
+		p.Retire(errReadOnly)
+		if r := end(t, done); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		connected(t, p, c)
+	}
+}
+
+// waits chooses as many times as given, where each way takes as long as is said, and
+// gives the share of the commands that went each way.
+func waits(commands int, took func(w way, i int) time.Duration) (share [ways]float64) {
+	var c loneChoice
+	for i := range commands {
+		share[c.way] += 1 / float64(commands)
+		c.took(took(c.way, i))
+	}
+	return share
+}
+
+func TestALoneCallerGoesTheQuickestWay(t *testing.T) {
+	const µs = time.Microsecond
+	for _, c := range []struct {
+		what string
+		took [ways]time.Duration
+		way  way
+	}{
+		{"the caller polls", [ways]time.Duration{140 * µs, 90 * µs, 130 * µs, 70 * µs}, callerPolls},
+		{"the caller sleeps", [ways]time.Duration{90 * µs, 150 * µs, 70 * µs, 120 * µs}, callerSleeps},
+		{"the reader polls", [ways]time.Duration{140 * µs, 70 * µs, 130 * µs, 90 * µs}, readerPolls},
+		{"the reader sleeps", [ways]time.Duration{60 * µs, 70 * µs, 70 * µs, 90 * µs}, readerSleeps},
+		{"polling is a little quicker", [ways]time.Duration{80 * µs, 60 * µs, 60 * µs, 58 * µs}, callerSleeps},
+	} {
+		share := waits(10*loneTrialEvery, func(w way, i int) time.Duration {
+			if i%100 == 50 {
+				return c.took[w] + 200*µs // something else has the core
+			}
+			return c.took[w]
+		})
+		if share[c.way] < 0.96 {
+			t.Errorf("%s: the shares of the ways are %.3f", c.what, share)
+		}
+		for w := range ways {
+			if share[w] < 0.005 {
+				t.Errorf("%s: way %d is never tried", c.what, w)
+			}
+		}
+	}
+}
+
+func TestOnlyACallerThatGoesOnIsALoneOne(t *testing.T) {
+	const quick, slow = 100 * time.Microsecond, 10 * time.Millisecond
+	var l lone
+	now := time.Duration(0)
+	cut := func(gap time.Duration, alone bool) bool {
+		now += gap
+		return l.cut(now, alone) != readerTries
+	}
+	for range loneFrom - 1 {
+		if cut(quick, true) {
+			t.Fatal("too early")
+		}
+	}
+	for i := range 100 {
+		gap := quick
+		if i%10 == 9 {
+			gap = slow // the machine stood still
+		}
+		if !cut(gap, true) && i > 2*loneFrom {
+			t.Fatalf("no more after %d", i)
+		}
+	}
+	if cut(quick, false) || cut(quick, true) {
+		t.Error("two callers are taken for one")
+	}
+	for range 100 {
+		if cut(slow, true) {
+			t.Fatal("one that makes pauses is taken for one that goes on")
+		}
+	}
+}
