@@ -145,7 +145,7 @@ func (d *document) behind() {
 	d.text("- Redisson's lock is a hash with a count, and its unlock publishes. rlock can't send less and stay compatible. Until 2026-11-22")
 	d.text("  its unlock kept a latch too: pairs of older runs are three commands.")
 	d.text("- A hold knows its owner, its lease and its loss, and so has objects that a bare SET has not.")
-	d.text("- The reader polls for a lone caller's reply where that is quicker than sleeping, but all of it is processor time. Where waking is dear,")
+	d.text("- A lone caller's reply is polled for where that is quicker than sleeping, but all of it is processor time. Where others use the cores,")
 	d.text("  a peer can be [ahead of one lone caller](dev/measuring.md#one-lone-caller).\n")
 }
 
