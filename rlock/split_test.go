@@ -159,7 +159,7 @@ func TestUnlockWithALatchWaitsUntilTheSlotHasSettled(t *testing.T) {
 // is told; and it is released when the slot has settled.
 func TestUnlockInASlotThatDoesNotSettleIsNeverUncertain(t *testing.T) {
 	t.Parallel()
-	const timeout = 150 * time.Millisecond // of which the limit is four, and a second
+	const timeout = 220 * time.Millisecond // of which the limit is four, and a second
 	for name, given := range map[string]func() (context.Context, context.CancelFunc){
 		"to its limit": func() (context.Context, context.CancelFunc) { return context.Background(), func() {} },
 		"the caller gives up": func() (context.Context, context.CancelFunc) {

@@ -195,6 +195,15 @@ func TestTheEndOfAnIdleConnectionIsNoticedAfterALoneCaller(t *testing.T) {
 	}
 }
 
+// awaitUnderWay returns once c has something under way, which takes long.
+func awaitUnderWay(c *conn) {
+	for inFlight := 0; inFlight == 0; {
+		c.p.mu.Lock()
+		inFlight = c.inflight
+		c.p.mu.Unlock()
+	}
+}
+
 func TestAConnectionThatBreaksWhileACallerReadsLosesItsCommand(t *testing.T) {
 	s := redistest.Start(t)
 	p := start(t, s)
@@ -204,11 +213,7 @@ func TestAConnectionThatBreaksWhileACallerReadsLosesItsCommand(t *testing.T) {
 		go func() {
 			submit(p, &Request{Command: "BLPOP", Args: []any{"none", 30}, Done: CompletionFunc(func(r *Request) { done <- r })})
 		}()
-		for inFlight := 0; inFlight == 0; { // for half a minute
-			p.mu.Lock()
-			inFlight = c.inflight
-			p.mu.Unlock()
-		}
+		awaitUnderWay(c)
 		kill(t, s, c)
 		r := end(t, done)
 		if lost, ok := r.Err.(*LostError); !ok || lost.Cause == nil {
@@ -272,11 +277,11 @@ func TestACompletionThatEndsItsGoroutineLeavesTheConnectionUsable(t *testing.T) 
 func TestAPipelineClosesWhileItsReaderIsAside(t *testing.T) {
 	for _, reads := range []bool{false, true} {
 		p := start(t, redistest.Start(t))
-		goesOn(t, p, callerSleeps)
+		c := goesOn(t, p, callerSleeps)
 		done := make(chan *Request, 1)
 		if reads {
 			go submit(p, &Request{Command: "BLPOP", Args: []any{"none", 30}, Done: CompletionFunc(func(r *Request) { done <- r })})
-			time.Sleep(time.Millisecond)
+			awaitUnderWay(c)
 		} else {
 			done <- &Request{}
 		}

@@ -71,9 +71,9 @@ func (c *conn) read() {
 }
 
 // batchDone follows the answer to a batch. It reports whether the connection is
-// over. If other batches are under way, the callers that this one has woken queue
-// at once: the server would be idle while all that it has said meanwhile is dealt
-// with.
+// over, and whether the reader is aside from now on, see lone.go. If other batches
+// are under way, the callers that this one has woken queue at once: the server would
+// be idle while all that it has said meanwhile is dealt with.
 func (c *conn) batchDone(b []*Request) (over, aside bool) {
 	p := c.p
 	c.returned++
