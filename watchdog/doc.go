@@ -82,7 +82,8 @@
 // # How the load is spread
 //
 // A server that renews a batch does nothing else meanwhile. So that a crowd
-// that was acquired at once is not renewed at once, the third of the TTL is cut into 4,096 slots, and a schedule counts what is due in each. A lease for
+// that was acquired at once is not renewed at once, the third of the TTL is cut
+// into 4,096 slots, and a schedule counts what is due in each. A lease for
 // whose first renewal there is no room when it is due is renewed in the latest
 // slot before that has some, but not within the first 48th of the TTL. Where
 // none has, all take 25 more. Later renewals follow by a third each and

@@ -104,9 +104,9 @@ func (x *Executor) Waiting(r *Request) bool {
 
 // Flush writes what is queued. Where there is one node it may write to its
 // connection, for no longer than the command timeout, and read from it for some
-// milliseconds: handlers may be told meanwhile, by the calling goroutine. Where there are several, it
-// does not block: what another caller has queued for a node that stands still
-// must not hold this one up.
+// milliseconds: handlers may be told meanwhile, by the calling goroutine. Where
+// there are several, it does not block: what another caller has queued for a node
+// that stands still must not hold this one up.
 func (x *Executor) Flush() {
 	if x.only != nil {
 		if x.queued.Load() && x.queued.Swap(false) {

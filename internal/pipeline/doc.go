@@ -4,12 +4,14 @@
 // than four batches are under way, whoever flushes cuts a batch from the queue
 // and writes it; one goroutine reads the replies in order and completes
 // requests. It waits for the server on everybody's behalf, so a caller's
-// context ends that caller's wait and nothing else.
+// context ends that caller's wait and nothing else. The one exception is next.
 //
 // # What makes a lone caller quick
 //
 // A caller that has the connection to itself may read its own reply, where trials find
-// that quicker: see lone.go. It waits for no more than four milliseconds like that.
+// that quicker: see lone.go. It waits like that for four milliseconds at the most, in
+// which it does not see that its context has ended, and then leaves the wait to the
+// reader.
 //
 // # What makes many callers cheap
 //
