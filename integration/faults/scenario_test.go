@@ -46,6 +46,10 @@ type scenario struct {
 // until the loss of the reply is noticed, and a second for fence and undo on a busy machine.
 const usualBound = timeout + time.Second
 
+// replicaWait is how much later that loss is noticed where a change waits for a replica: the server may take so long to
+// answer WAIT.
+const replicaWait = time.Second
+
 // row is a scenario's result.
 type row struct {
 	scenario
@@ -73,6 +77,9 @@ func (s scenario) run(t *testing.T) *row {
 	}
 	if w.bound == 0 {
 		w.bound = usualBound
+	}
+	if w.topology == sentinel {
+		w.bound += replicaWait
 	}
 	rounds := max(1, scaled(w.times)/w.batch)
 	lanes := min(w.lanes, rounds)
