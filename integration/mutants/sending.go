@@ -82,4 +82,9 @@ var sending = []defect{
 		edits: edits{{In: "conn.readOwn", Stmt: "c.met = err", Put: "_ = err"}},
 		by:    tests{"TestWhatACallerMetInReadingIsTheCauseOfTheLoss"},
 	},
+	{
+		what: "a lone caller polls on a busy machine", guards: "pipeline",
+		edits: edits{{In: "loneChoice.took", If: "c.slow >= loneDisturbed", Put: "false"}},
+		by:    tests{"TestACallerSleepsOnABusyMachine"},
+	},
 }

@@ -20,15 +20,21 @@ func (w way) callers() bool { return w == callerSleeps || w == callerPolls }
 
 const (
 	// loneBlock is how many commands in a row go one way in a trial.
-	loneBlock = 32
+	loneBlock = 128
 
 	// loneTurns is how many such blocks each way has in a trial, in turns: what else
 	// the machine does is to meet all alike.
 	loneTurns = 4
 
-	// loneTrialEvery is in how many commands one trial is made: 31 of 32 go the
-	// quickest way.
-	loneTrialEvery = 32 * loneTurns * int(ways) * loneBlock
+	// loneWindow is how many commands a trial has. One of loneTrialEvery such windows
+	// is a trial, the others go the quickest way.
+	loneWindow     = loneTurns * int(ways) * (loneBlock + 1)
+	loneTrialEvery = 32
+
+	// loneDisturbed is how many commands of a window take loneGap where the machine is
+	// busy with other things. Measured on two cores: 0 to 2 when idle, mostly above 19
+	// with two processes that spin.
+	loneDisturbed = 8
 )
 
 // loneChoice finds the quickest way for a lone caller. To wake a goroutine costs as
@@ -37,38 +43,56 @@ const (
 // quicker than one. None of this can be known, so all ways are tried, and the time is
 // taken from one command to the next. Polling has to be quicker by an eighth, since it
 // takes processor time.
+//
+// On a busy machine that time says little: most of it is others', and who has polled
+// pays for it later, by waiting for the processor. There the caller reads, asleep, which
+// takes the least.
 type loneChoice struct {
 	way     way
-	decided int // commands until the next trial; 0: it is under way
+	windows int // until the next trial; 0: it is under way
+
+	// Of the present window.
+	commands int
+	slow     int // commands that took loneGap
 
 	// Of the trial.
 	sent  int // commands of the present block
-	turns int // that all ways have had
 	total [ways]time.Duration
 }
 
-// took follows each command but a caller's first with the time since the one before.
+// took follows each command but a caller's first with the time since the one before,
+// loneGap at the most.
 func (c *loneChoice) took(d time.Duration) {
-	if c.decided > 0 {
-		if c.decided--; c.decided == 0 {
-			*c = loneChoice{}
-		}
+	if d >= loneGap {
+		c.slow++
+	}
+	trial := c.windows == 0
+	if trial {
+		c.try(d)
+	}
+	if c.commands++; c.commands < loneWindow {
 		return
 	}
+	if trial {
+		c.way, c.windows = c.quickest(), loneTrialEvery
+	}
+	if c.slow >= loneDisturbed {
+		c.way = callerSleeps
+	}
+	c.commands, c.slow = 0, 0
+	if c.windows--; c.windows == 0 {
+		*c = loneChoice{}
+	}
+}
+
+// try follows each command of a trial, and has the next go the way that it is to go.
+func (c *loneChoice) try(d time.Duration) {
 	if c.sent > 0 { // the first has the change of ways in it
 		c.total[c.way] += d
 	}
-	if c.sent++; c.sent <= loneBlock {
-		return
-	}
-	c.sent = 0
-	if c.way++; c.way < ways {
-		return
-	}
-	c.way = readerSleeps
-	if c.turns++; c.turns == loneTurns {
-		c.way = c.quickest()
-		c.decided = loneTrialEvery - loneTurns*int(ways)*(loneBlock+1)
+	if c.sent++; c.sent > loneBlock {
+		c.sent = 0
+		c.way = (c.way + 1) % ways
 	}
 }
 
