@@ -84,7 +84,7 @@ var sending = []defect{
 	},
 	{
 		what: "a lone caller polls on a busy machine", guards: "pipeline",
-		edits: edits{{In: "loneChoice.took", If: "c.slow >= loneDisturbed", Put: "false"}},
+		edits: edits{{In: "loneChoice.look", Expr: "c.slow >= loneDisturbed", Put: "false"}},
 		by:    tests{"TestACallerSleepsOnABusyMachine"},
 	},
 }

@@ -20,21 +20,22 @@ func (w way) callers() bool { return w == callerSleeps || w == callerPolls }
 
 const (
 	// loneBlock is how many commands in a row go one way in a trial.
-	loneBlock = 128
+	loneBlock = 32
 
 	// loneTurns is how many such blocks each way has in a trial, in turns: what else
 	// the machine does is to meet all alike.
 	loneTurns = 4
 
-	// loneWindow is how many commands a trial has. One of loneTrialEvery such windows
-	// is a trial, the others go the quickest way.
-	loneWindow     = loneTurns * int(ways) * (loneBlock + 1)
-	loneTrialEvery = 32
+	// loneTrialEvery is in how many commands one trial is made: 31 of 32 go the
+	// quickest way.
+	loneTrialEvery = 32 * loneTurns * int(ways) * loneBlock
 
-	// loneDisturbed is how many commands of a window take loneGap where the machine is
-	// busy with other things. Measured on two cores: 0 to 2 when idle, mostly above 19
-	// with two processes that spin.
+	// The machine is busy with other things from when loneDisturbed of loneWindow
+	// commands took loneGap, until fewer did loneCalm times. Measured on two cores: 0
+	// to 2 commands when idle, mostly above 19 with two processes that spin.
+	loneWindow    = 2048
 	loneDisturbed = 8
+	loneCalm      = 8
 )
 
 // loneChoice finds the quickest way for a lone caller. To wake a goroutine costs as
@@ -49,14 +50,16 @@ const (
 // takes the least.
 type loneChoice struct {
 	way     way
-	windows int // until the next trial; 0: it is under way
+	decided int // commands until the next trial; 0: it is under way
+	busy    int // windows until the machine counts as calm; 0: it does
 
 	// Of the present window.
 	commands int
-	slow     int // commands that took loneGap
+	slow     int // that took loneGap
 
 	// Of the trial.
 	sent  int // commands of the present block
+	turns int // that all ways have had
 	total [ways]time.Duration
 }
 
@@ -66,22 +69,31 @@ func (c *loneChoice) took(d time.Duration) {
 	if d >= loneGap {
 		c.slow++
 	}
-	trial := c.windows == 0
-	if trial {
+	if c.commands++; c.commands == loneWindow {
+		c.look()
+	}
+	switch {
+	case c.busy > 0:
+	case c.decided == 0:
 		c.try(d)
+	case c.decided == 1:
+		*c = loneChoice{commands: c.commands, slow: c.slow}
+	default:
+		c.decided--
 	}
-	if c.commands++; c.commands < loneWindow {
-		return
-	}
-	if trial {
-		c.way, c.windows = c.quickest(), loneTrialEvery
-	}
-	if c.slow >= loneDisturbed {
-		c.way = callerSleeps
-	}
+}
+
+// look ends a window. A calm machine after a busy one is tried anew.
+func (c *loneChoice) look() {
+	disturbed := c.slow >= loneDisturbed
 	c.commands, c.slow = 0, 0
-	if c.windows--; c.windows == 0 {
+	switch {
+	case disturbed:
+		*c = loneChoice{way: callerSleeps, busy: loneCalm}
+	case c.busy == 1:
 		*c = loneChoice{}
+	case c.busy > 0:
+		c.busy--
 	}
 }
 
@@ -90,9 +102,17 @@ func (c *loneChoice) try(d time.Duration) {
 	if c.sent > 0 { // the first has the change of ways in it
 		c.total[c.way] += d
 	}
-	if c.sent++; c.sent > loneBlock {
-		c.sent = 0
-		c.way = (c.way + 1) % ways
+	if c.sent++; c.sent <= loneBlock {
+		return
+	}
+	c.sent = 0
+	if c.way++; c.way < ways {
+		return
+	}
+	c.way = readerSleeps
+	if c.turns++; c.turns == loneTurns {
+		c.way = c.quickest()
+		c.decided = loneTrialEvery - loneTurns*int(ways)*(loneBlock+1)
 	}
 }
 
