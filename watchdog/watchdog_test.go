@@ -132,6 +132,38 @@ func TestH3AnswerAfterSuspendDoesNotRevive(t *testing.T) {
 	}
 }
 
+// A goroutine whose lease was forgotten before it looked does not have to be started anew
+// for the next one, and is gone when none follows.
+func TestGoroutineThatComesTooLateStaysForASleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, always(renewed))
+		state := func() (running bool, wakeAt time.Duration) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.running, w.wakeAt
+		}
+		until := w.clock.Now() + time.Second
+		w.mu.Lock()
+		w.lookBy(Never)
+		w.mu.Unlock()
+		synctest.Wait()
+		if running, wakeAt := state(); !running || wakeAt != until {
+			t.Fatalf("running %v, to look at %v", running, wakeAt)
+		}
+		l := w.hold()
+		synctest.Wait()
+		if _, wakeAt := state(); wakeAt != until {
+			t.Fatalf("woken for a lease that is due later, to look at %v", wakeAt)
+		}
+		l.Forget()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if running, _ := state(); running {
+			t.Fatal("runs without a lease")
+		}
+	})
+}
+
 func TestE2GoroutineLivesOnlyWhileLeasesDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, always(renewed))
