@@ -32,7 +32,8 @@ const (
 
 	// The machine is busy with other things from when loneDisturbed of loneWindow
 	// commands took loneGap, until fewer did loneCalm times. Measured on two cores: 0
-	// to 2 commands when idle, mostly above 19 with two processes that spin.
+	// to 2 commands when idle; beside two processes that spin mostly more than ten, or
+	// next to none while those share a core.
 	loneWindow    = 2048
 	loneDisturbed = 8
 	loneCalm      = 8

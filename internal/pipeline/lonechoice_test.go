@@ -46,8 +46,8 @@ func TestALoneCallerGoesTheQuickestWay(t *testing.T) {
 	}
 }
 
-// TestACallerSleepsOnABusyMachine: commands wait for the processor time and again, mostly
-// those that are polled for, which are the quickest ones otherwise.
+// TestACallerSleepsOnABusyMachine: commands wait for the processor time and again, and
+// polling is the quickest way otherwise.
 func TestACallerSleepsOnABusyMachine(t *testing.T) {
 	took := [ways]time.Duration{140 * time.Microsecond, 90 * time.Microsecond, 130 * time.Microsecond, 70 * time.Microsecond}
 	const all = 10 * loneTrialEvery
