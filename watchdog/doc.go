@@ -52,7 +52,8 @@
 // a hundred more have come, or when its terms change. Most are forgotten before.
 // The goroutine is woken only for an instant earlier than the
 // one it sleeps until, and not for a lease that is forgotten. It ends when it
-// wakes and finds no live lease, at most MaxSleep after the last.
+// wakes and finds no live lease, at most MaxSleep after the last. One whose lease is
+// forgotten before it first looks sleeps once all the same, for the next lease.
 //
 // When a renewal is due, the batch is filled with those that come next, up to
 // [MaxBatch], as far as a sixth of the TTL ahead. Leases that were acquired

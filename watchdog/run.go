@@ -33,10 +33,10 @@ func (w *Watchdog) run() {
 func (w *Watchdog) plan(timer *time.Timer) (sleep, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	// A goroutine that has just been started and finds its lease forgotten stays for
-	// a sleep: who takes and releases locks one after the other would start one for
-	// each, and with it wake a thread.
-	if first := w.timer == nil; w.live == 0 && (w.closed || !first) {
+	// A goroutine that has not slept yet, and finds its lease forgotten, stays for a
+	// sleep: who takes and releases locks one after the other would start one again
+	// and again, and with it wake a thread.
+	if slept := w.timer != nil; w.live == 0 && (slept || w.closed) {
 		w.running, w.wakeAt, w.timer = false, Never, nil
 		w.dropQueues() // they are empty, and may be large
 		return false, false
