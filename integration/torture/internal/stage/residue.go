@@ -55,13 +55,20 @@ func (s *Stage) Residue() {
 		// JVM, and nobody got in wrongly meanwhile.
 		s.Logf("note: Redisson keeps what nobody holds: %v", java)
 	}
-	s.eventually(unsubscribed, "channels are left", func() error { return s.none("PUBSUB", "CHANNELS") })
+	s.eventually(unsubscribed, "channels are left", func() error {
+		left, _ := s.channels()
+		return left
+	})
+	if _, java := s.channels(); java != nil {
+		s.Logf(staysSubscribed, java)
+	}
 	s.eventually(5*time.Second, "connections are left", s.fewConnections)
 	if err := s.latches(); err != nil {
 		s.fail("latches: %v", err)
 	}
 	s.closeClients()
 	s.eventually(lease, "locks are left after the end", func() error { return errors.Join(s.left()) })
+	s.eventually(unsubscribed, "channels are left after the end", func() error { return errors.Join(s.channels()) })
 	s.eventually(5*time.Second, "connections are left after the end", func() error {
 		return s.connections(func(*faultproxy.Proxy) int { return 0 })
 	})
@@ -130,14 +137,6 @@ func (s *Stage) left() (others, java error) {
 func (s *Stage) isJavas(owner string) bool {
 	client, _, _ := strings.Cut(owner, ":")
 	return slices.ContainsFunc(s.javas, func(j *javaProcess) bool { return j.made(client) })
-}
-
-func (s *Stage) none(command string, args ...any) error {
-	left, err := redis.Strings(s.ask(command, args...))
-	if err == nil && len(left) > 0 {
-		err = fmt.Errorf("%q", left)
-	}
-	return err
 }
 
 // latches are to end by themselves.

@@ -20,10 +20,17 @@ func (s *Stage) residueOfSet() {
 	if _, java := s.leftInSet(); java != nil {
 		s.Logf("note: Redisson keeps what nobody holds: %v", java)
 	}
-	s.eventually(unsubscribed, "channels are left", s.channelsOfSet)
+	s.eventually(unsubscribed, "channels are left", func() error {
+		left, _ := s.channelsOfSet()
+		return left
+	})
+	if _, java := s.channelsOfSet(); java != nil {
+		s.Logf(staysSubscribed, java)
+	}
 	s.eventually(5*time.Second, "connections are left", func() error { return s.connectionsOfSet(goConnectionsOfSet * len(s.gos)) })
 	s.closeClients()
 	s.eventually(lease, "locks are left after the end", func() error { return errors.Join(s.leftInSet()) })
+	s.eventually(unsubscribed, "channels are left after the end", func() error { return errors.Join(s.channelsOfSet()) })
 	s.eventually(5*time.Second, "connections are left after the end", func() error { return s.connectionsOfSet(0) })
 }
 
@@ -46,23 +53,6 @@ func (s *Stage) leftInSet() (others, java error) {
 		}
 	}
 	return others, java
-}
-
-// channelsOfSet are those that somebody is subscribed to, but for what Sentinels tell one another, and by which connections.
-func (s *Stage) channelsOfSet() (err error) {
-	for _, n := range s.set.nodes {
-		for _, list := range []string{"CHANNELS", "SHARDCHANNELS"} {
-			names, e := redis.Strings(do(n, "PUBSUB", list))
-			err = errors.Join(err, e)
-			for _, name := range names {
-				if strings.HasPrefix(name, "redisson_") {
-					by, e := redis.String(do(n, "CLIENT", "LIST", "TYPE", "PUBSUB"))
-					err = errors.Join(err, e, fmt.Errorf("%s at %s, of these connections:\n%s", name, n.Addr(), by))
-				}
-			}
-		}
-	}
-	return err
 }
 
 // connectionsOfSet compares the Go clients' connections to each server with what may be.

@@ -1,0 +1,63 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// staysSubscribed notes what is no failure: a wait of Redisson's that ends before its subscription is confirmed leaves it
+// for as long as the JVM lives (javapeer has a test). A JVM that listens for nobody lets nobody in.
+const staysSubscribed = "note: Redisson stays subscribed where nobody waits: %v"
+
+// channels are the locks' channels that somebody is subscribed to: a Go client or nobody knows who, and a JVM alone.
+func (s *Stage) channels() (others, java error) { return subscribed("the server", s.ask, "CHANNELS") }
+
+// channelsOfSet are the channels of all servers.
+func (s *Stage) channelsOfSet() (others, java error) {
+	for _, n := range s.set.nodes {
+		ask := func(command string, args ...any) (any, error) { return do(n, command, args...) }
+		o, j := subscribed(n.Addr(), ask, "CHANNELS", "SHARDCHANNELS")
+		others, java = errors.Join(others, o), errors.Join(java, j)
+	}
+	return others, java
+}
+
+// listening finds the names of connections with a subscription.
+var listening = regexp.MustCompile(`(?m)^.* name=(\S*) .* s?sub=[1-9]`)
+
+// subscribed asks one server. Whoever has the name rlock is a Go client, and a Sentinel has a name as well; a JVM has none.
+func subscribed(where string, ask func(string, ...any) (any, error), lists ...string) (others, javas error) {
+	var names []string
+	for _, list := range lists {
+		left, err := redis.Strings(ask("PUBSUB", list, "redisson_*"))
+		if err != nil {
+			return err, nil
+		}
+		names = append(names, left...)
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	clients, err := redis.String(ask("CLIENT", "LIST", "TYPE", "PUBSUB"))
+	if err != nil {
+		return err, nil
+	}
+	left := fmt.Errorf("%q at %s, of these connections:\n%s", names, where, clients)
+	java := 0
+	for _, listens := range listening.FindAllStringSubmatch(clients, -1) {
+		switch name := listens[1]; {
+		case name == "":
+			java++
+		case !strings.HasPrefix(name, "sentinel-"):
+			return left, nil
+		}
+	}
+	if java == 0 {
+		return left, nil
+	}
+	return nil, left
+}
