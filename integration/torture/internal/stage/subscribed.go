@@ -10,7 +10,7 @@ import (
 )
 
 // staysSubscribed notes what is no failure: a wait of Redisson's that ends before its subscription is confirmed leaves it
-// for as long as the JVM lives (javapeer has a test). A JVM that listens for nobody lets nobody in.
+// for as long as the JVM lives (javapeer has a test).
 const staysSubscribed = "note: Redisson stays subscribed where nobody waits: %v"
 
 // channels are the locks' channels that somebody is subscribed to: a Go client or nobody knows who, and a JVM alone.
@@ -30,7 +30,7 @@ func (s *Stage) channelsOfSet() (others, java error) {
 var listening = regexp.MustCompile(`(?m)^.* name=(\S*) .* s?sub=[1-9]`)
 
 // subscribed asks one server. Whoever has the name rlock is a Go client, and a Sentinel has a name as well; a JVM has none.
-func subscribed(where string, ask func(string, ...any) (any, error), lists ...string) (others, javas error) {
+func subscribed(where string, ask func(string, ...any) (any, error), lists ...string) (others, java error) {
 	var names []string
 	for _, list := range lists {
 		left, err := redis.Strings(ask("PUBSUB", list, "redisson_*"))
@@ -47,16 +47,16 @@ func subscribed(where string, ask func(string, ...any) (any, error), lists ...st
 		return err, nil
 	}
 	left := fmt.Errorf("%q at %s, of these connections:\n%s", names, where, clients)
-	java := 0
+	unnamed := 0
 	for _, listens := range listening.FindAllStringSubmatch(clients, -1) {
 		switch name := listens[1]; {
 		case name == "":
-			java++
+			unnamed++
 		case !strings.HasPrefix(name, "sentinel-"):
 			return left, nil
 		}
 	}
-	if java == 0 {
+	if unnamed == 0 {
 		return left, nil
 	}
 	return nil, left
