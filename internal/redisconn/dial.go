@@ -29,7 +29,7 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 		}
 		nc, certified = tc, asked
 	}
-	g := &guard{Conn: nc, pusher: pusher{timeout: timeout, lasts: native(nc), made: time.Now()}}
+	g := &guard{Conn: nc, socket: newSocket(nc), pusher: pusher{timeout: timeout, lasts: native(nc), made: time.Now()}}
 	c := &Conn{stream: redis.NewConn(g, 0, timeout).(stream), net: raw, guard: g, peers: &t.open}
 	t.open.add(c)
 	// Not by the context's own deadline, whose error callers take for theirs.

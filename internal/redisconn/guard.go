@@ -16,6 +16,7 @@ var errMalformed = errors.New("hostile reply: it goes on after its end")
 // what has come behind that is here, and not in its buffer.
 type guard struct {
 	net.Conn
+	socket  *socket // nil: reads and writes are Conn's
 	s       scanner
 	managed atomic.Bool
 	poll    *poller // nil: not polled
@@ -71,10 +72,26 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// receive reads the network.
+func (g *guard) receive(p []byte) (int, error) {
+	if g.socket != nil {
+		return g.socket.Read(p)
+	}
+	return g.Conn.Read(p)
+}
+
+// Write writes to the network.
+func (g *guard) Write(p []byte) (int, error) {
+	if g.socket != nil {
+		return g.socket.Write(p)
+	}
+	return g.Conn.Write(p)
+}
+
 // readOne reads the network, and keeps what belongs to later replies.
 func (g *guard) readOne(p []byte) (int, error) {
 	g.reads++
-	n, err := g.Conn.Read(p)
+	n, err := g.receive(p)
 	one, _, serr := g.s.scan(p[:n])
 	if serr != nil {
 		g.Conn.Close()

@@ -22,7 +22,7 @@ func untilOK(o *poller, p []byte) (n int, ok bool, err error) {
 
 func TestAPolledReadTakesWhatIsThere(t *testing.T) {
 	near, far := dialPair(t)
-	o := newPoller(near)
+	o := newPoller(newSocket(near))
 	far.Write([]byte("+OK\r\n"))
 	p := make([]byte, 100)
 	n, ok, err := untilOK(o, p)
@@ -33,7 +33,7 @@ func TestAPolledReadTakesWhatIsThere(t *testing.T) {
 
 func TestOnlyWhereItPaysIsAReplyPolledFor(t *testing.T) {
 	near, far := dialPair(t)
-	o := newPoller(near)
+	o := newPoller(newSocket(near))
 	polled := 0
 	ask := o.ask
 	o.ask = func(fd uintptr) bool {
@@ -60,14 +60,14 @@ func TestAPolledReadTellsTheEnd(t *testing.T) {
 	p := make([]byte, 100)
 	near, far := dialPair(t)
 	far.Close()
-	if _, ok, err := untilOK(newPoller(near), p); !ok || err != io.EOF {
+	if _, ok, err := untilOK(newPoller(newSocket(near)), p); !ok || err != io.EOF {
 		t.Errorf("closed over there: ok %v, %v", ok, err)
 	}
 
 	near, far = dialPair(t)
 	far.SetLinger(0)
 	far.Close()
-	_, ok, err := untilOK(newPoller(near), p)
+	_, ok, err := untilOK(newPoller(newSocket(near)), p)
 	var op *net.OpError
 	if !ok || !errors.Is(err, syscall.ECONNRESET) || !errors.As(err, &op) {
 		t.Errorf("reset: ok %v, %v", ok, err)
@@ -75,20 +75,20 @@ func TestAPolledReadTellsTheEnd(t *testing.T) {
 
 	near, _ = dialPair(t)
 	near.SetReadDeadline(time.Now().Add(-time.Second))
-	if _, ok, err := newPoller(near).tryRead(p); !ok || !errors.Is(err, os.ErrDeadlineExceeded) {
+	if _, ok, err := newPoller(newSocket(near)).tryRead(p); !ok || !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("past its deadline: ok %v, %v", ok, err)
 	}
 
 	near, _ = dialPair(t)
 	near.Close()
-	if _, ok, err := newPoller(near).tryRead(p); !ok || !errors.Is(err, net.ErrClosed) {
+	if _, ok, err := newPoller(newSocket(near)).tryRead(p); !ok || !errors.Is(err, net.ErrClosed) {
 		t.Errorf("closed here: ok %v, %v", ok, err)
 	}
 }
 
 func TestOnlyExpectedRepliesArePolledFor(t *testing.T) {
 	near, far := dialPair(t)
-	c := &Conn{guard: &guard{Conn: near}}
+	c := &Conn{guard: &guard{Conn: near, socket: newSocket(near)}}
 	c.Manage()
 	polled := 0
 	ask := c.guard.poll.ask

@@ -3,10 +3,6 @@
 package redisconn
 
 import (
-	"errors"
-	"io"
-	"net"
-	"os"
 	"runtime"
 	"syscall"
 	"time"
@@ -20,28 +16,18 @@ const pollTime = 100 * time.Microsecond
 // it is left to Go's network poller, where that is quicker: see pollChoice.
 // Between two looks all other goroutines have run.
 type poller struct {
-	conn   net.Conn
-	raw    syscall.RawConn
+	*socket
 	ask    func(fd uintptr) bool // made once
 	choice pollChoice
-
-	// Of the read under way.
-	p   []byte
-	n   int
-	err error
 }
 
-// newPoller is nil where c can't be polled. TLS can't, nor can a connection that
-// has one of the system's inside: what is read from that may not be what it says.
-func newPoller(c net.Conn) *poller {
-	if !native(c) {
+// newPoller is nil where there is no socket to ask: that of a connection with TLS
+// does not say what will be read.
+func newPoller(s *socket) *poller {
+	if s == nil {
 		return nil
 	}
-	raw, err := c.(syscall.Conn).SyscallConn()
-	if err != nil {
-		return nil
-	}
-	o := &poller{conn: c, raw: raw}
+	o := &poller{socket: s}
 	o.ask = o.poll
 	return o
 }
@@ -60,7 +46,7 @@ func (o *poller) read(p []byte, try bool) (n int, err error) {
 			return n, err
 		}
 	}
-	return o.conn.Read(p)
+	return o.Read(p)
 }
 
 // compare is one read of a trial.
@@ -71,7 +57,7 @@ func (o *poller) compare(p []byte) (n int, err error) {
 		n, ok, err = o.tryRead(p)
 	}
 	if !ok {
-		n, err = o.conn.Read(p)
+		n, err = o.Read(p)
 	}
 	o.choice.took(time.Since(start))
 	return n, err
@@ -80,21 +66,11 @@ func (o *poller) compare(p []byte) (n int, err error) {
 // tryRead reads into p if something comes soon. It is not ok if nothing did, and
 // then the read is still to be made.
 func (o *poller) tryRead(p []byte) (n int, ok bool, err error) {
-	o.p = p
-	err = o.raw.Read(o.ask)
-	o.p = nil
-	if err != nil {
-		return 0, true, err
-	}
-	switch {
-	case errors.Is(o.err, syscall.EAGAIN):
+	n, err = o.readBy(o.ask, p)
+	if o.readErr == syscall.EAGAIN {
 		return 0, false, nil
-	case o.err != nil:
-		return 0, true, &net.OpError{Op: "read", Net: o.conn.LocalAddr().Network(), Source: o.conn.LocalAddr(), Addr: o.conn.RemoteAddr(), Err: os.NewSyscallError("read", o.err)}
-	case o.n == 0:
-		return 0, true, io.EOF
 	}
-	return o.n, true, nil
+	return n, true, err
 }
 
 // poll asks until something is there or pollTime is over. It always reports
@@ -102,15 +78,13 @@ func (o *poller) tryRead(p []byte) (n int, ok bool, err error) {
 func (o *poller) poll(fd uintptr) bool {
 	var start time.Time
 	for i := 0; ; i++ {
-		o.n, o.err = syscall.Read(int(fd), o.p)
-		if o.err != syscall.EAGAIN && o.err != syscall.EINTR {
+		if o.lookOnce(fd) {
 			return true
 		}
 		switch {
 		case i == 0:
 			start = time.Now()
 		case time.Since(start) > pollTime:
-			o.err = syscall.EAGAIN
 			return true
 		}
 		runtime.Gosched()

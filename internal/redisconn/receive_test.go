@@ -130,7 +130,7 @@ func TestRoomForALongReplyIsNotKept(t *testing.T) {
 	text := strings.Repeat("x", 5*mostRoom)
 	said := "$327680\r\n" + text + "\r\n"
 	near, far := dialPair(t)
-	g := &guard{Conn: near}
+	g := &guard{Conn: near, socket: newSocket(near)}
 	c := &Conn{stream: redis.NewConn(g, 0, 0).(stream), guard: g}
 	c.Manage()
 	next := func() any {
@@ -159,7 +159,7 @@ func TestRoomForALongReplyIsNotKept(t *testing.T) {
 
 func TestADeadlineThatPassedIsMoved(t *testing.T) {
 	near, far := dialPair(t)
-	c := &Conn{guard: &guard{Conn: near}}
+	c := &Conn{guard: &guard{Conn: near, socket: newSocket(near)}}
 	if !c.Manage() {
 		t.Error("it is the system's own")
 	}

@@ -62,7 +62,7 @@ func (c *Conn) Push() error {
 			return err
 		}
 	}
-	_, err := g.Conn.Write(g.unsent)
+	_, err := g.Write(g.unsent)
 	if g.unsent = g.unsent[:0]; cap(g.unsent) > 4*enough {
 		g.unsent = nil
 	}
@@ -117,7 +117,7 @@ const (
 // have no effect any more. It reports whether a connection whose deadline has
 // passed is as good as before, with another one.
 func (c *Conn) Manage() (lasts bool) {
-	c.guard.poll = newPoller(c.guard.Conn)
+	c.guard.poll = newPoller(c.guard.socket)
 	c.guard.managed.Store(true)
 	return native(c.guard.Conn)
 }
@@ -153,7 +153,7 @@ func (c *Conn) Fill(how Wait) error {
 	if how != Sleep && g.poll != nil {
 		n, err = g.poll.read(room[left:], how == Try)
 	} else {
-		n, err = g.Conn.Read(room[left:])
+		n, err = g.receive(room[left:])
 	}
 	g.room, g.inbox = room, room[:left+n]
 	if n == 0 && err != nil {

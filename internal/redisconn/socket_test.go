@@ -1,0 +1,174 @@
+//go:build unix
+
+package redisconn
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestSocketCarriesWhatIsMoreThanTheKernelTakes(t *testing.T) {
+	near, far := dialPair(t)
+	sent := make([]byte, 32<<20)
+	for i := range sent {
+		sent[i] = byte(rand.Uint32())
+	}
+	go func() {
+		time.Sleep(20 * time.Millisecond) // until the writer waits
+		_, _ = io.Copy(far, far)
+	}()
+	back := make(chan []byte)
+	s := newSocket(near)
+	go func() {
+		got, err := io.ReadAll(io.LimitReader(s, int64(len(sent))))
+		if err != nil {
+			t.Error(err)
+		}
+		back <- got
+	}()
+	if n, err := s.Write(sent); n != len(sent) || err != nil {
+		t.Fatalf("%d of %d written, %v", n, len(sent), err)
+	}
+	if got := <-back; !bytes.Equal(got, sent) {
+		t.Errorf("%d bytes came back, others than the %d sent", len(got), len(sent))
+	}
+}
+
+func TestSocketOfAFile(t *testing.T) {
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	near, err := net.Dial("unix", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer near.Close()
+	far, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer far.Close()
+	s, p := newSocket(near), make([]byte, 100)
+	if _, err := s.Write([]byte("PING\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := far.Read(p); err != nil || string(p[:n]) != "PING\r\n" {
+		t.Fatalf("%q, %v", p[:n], err)
+	}
+	far.Write([]byte("+PONG\r\n"))
+	if n, err := s.Read(p); err != nil || string(p[:n]) != "+PONG\r\n" {
+		t.Fatalf("%q, %v", p[:n], err)
+	}
+	far.Close()
+	if _, err := s.Read(p); err != io.EOF {
+		t.Errorf("closed over there: %v", err)
+	}
+	if n, err := s.Write(p); n != 0 || !errors.Is(err, syscall.EPIPE) {
+		t.Errorf("written to nobody: %d, %v", n, err)
+	}
+}
+
+// What a connection's end looks like is what it looks like with net.Conn.
+func TestSocketTellsTheEndAsTheConnectionDoes(t *testing.T) {
+	long := make([]byte, 16<<20)
+	for what, end := range map[string]func(near, far *net.TCPConn){
+		"closed here":       func(near, _ *net.TCPConn) { near.Close() },
+		"closed over there": func(_, far *net.TCPConn) { far.CloseWrite() },
+		"reset":             func(_, far *net.TCPConn) { far.SetLinger(0); far.Close() },
+		"past its deadline": func(near, _ *net.TCPConn) { near.SetDeadline(time.Now().Add(-time.Second)) },
+		"meets a deadline":  func(near, _ *net.TCPConn) { near.SetDeadline(time.Now().Add(20 * time.Millisecond)) },
+		"closed meanwhile":  func(near, _ *net.TCPConn) { time.AfterFunc(20*time.Millisecond, func() { near.Close() }) },
+		"reset meanwhile": func(_, far *net.TCPConn) {
+			time.AfterFunc(20*time.Millisecond, func() { far.SetLinger(0); far.Close() })
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			says := func(rw func(near *net.TCPConn) io.ReadWriter) (read, write error) {
+				near, far := dialPair(t)
+				end(near, far)
+				_, read = rw(near).Read(make([]byte, 100))
+				near, far = dialPair(t)
+				end(near, far)
+				if what == "reset" {
+					_, _ = near.Read(make([]byte, 1)) // until it has come
+				}
+				if what != "closed over there" { // which only reads notice
+					_, write = rw(near).Write(long)
+				}
+				return read, write
+			}
+			read, write := says(func(near *net.TCPConn) io.ReadWriter { return near })
+			sread, swrite := says(func(near *net.TCPConn) io.ReadWriter { return newSocket(near) })
+			same := func(of string, want, got error) {
+				for _, e := range []error{io.EOF, net.ErrClosed, os.ErrDeadlineExceeded, syscall.ECONNRESET, syscall.EPIPE} {
+					if errors.Is(want, e) != errors.Is(got, e) {
+						t.Errorf("%s: %v, want %v", of, got, want)
+					}
+				}
+			}
+			same("read", read, sread)
+			same("write", write, swrite)
+		})
+	}
+}
+
+// Somebody's dialer may have made the socket a waiting one. A call that waited would
+// keep the processor from all goroutines.
+func TestSocketNeverWaitsInTheKernel(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8)) // two would both be kept
+	near, far := dialPair(t)
+	raw, err := near.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = raw.Control(func(fd uintptr) { err = syscall.SetNonblock(int(fd), false) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	type answer struct {
+		n   int
+		err error
+	}
+	reads, writes := make(chan answer, 1), make(chan answer, 1)
+	room, long := make([]byte, 100), make([]byte, 1<<20)
+	go func() {
+		raw.Read(func(fd uintptr) bool {
+			n, err := receive(fd, room)
+			reads <- answer{n, err}
+			return true
+		})
+	}()
+	go func() {
+		raw.Write(func(fd uintptr) bool {
+			for {
+				if n, err := send(fd, long); err != 0 {
+					writes <- answer{n, err}
+					return true
+				}
+			}
+		})
+	}()
+	for what, c := range map[string]chan answer{"read": reads, "write": writes} {
+		select {
+		case a := <-c:
+			if !errors.Is(a.err, syscall.EAGAIN) {
+				t.Errorf("%s: %d, %v", what, a.n, a.err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("a %s waits", what)
+			far.Close()
+		}
+	}
+}
