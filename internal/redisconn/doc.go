@@ -12,6 +12,9 @@
 // [Conn.Fill] and [Conn.Next]: the plain ones, which are nearly all, are no business
 // of redigo's. Commands go by [Conn.Queue] and [Conn.Push].
 //
+// A socket of the system's is read and written by calls that never wait, which Go's
+// scheduler need not be told of (socket_unix.go).
+//
 // The package also reads what a server says of itself ([Server]) and tells
 // whether a host's name still leads to where its connections do
 // ([Target.Moved]).
