@@ -13,7 +13,10 @@ import (
 // for as long as the JVM lives (javapeer has a test).
 const staysSubscribed = "note: Redisson stays subscribed where nobody waits: %v"
 
-// channels are the locks' channels that somebody is subscribed to: a Go client or nobody knows who, and a JVM alone.
+// sentinelsOwn is where Sentinels tell one another of themselves.
+const sentinelsOwn = "__sentinel__:hello"
+
+// channels are those, but for the Sentinels' own, that somebody is subscribed to: a Go client or nobody knows who, and a JVM alone.
 func (s *Stage) channels() (others, java error) { return subscribed("the server", s.ask, "CHANNELS") }
 
 // channelsOfSet are the channels of all servers.
@@ -33,11 +36,15 @@ var listening = regexp.MustCompile(`(?m)^.* name=(\S*) .* s?sub=[1-9]`)
 func subscribed(where string, ask func(string, ...any) (any, error), lists ...string) (others, java error) {
 	var names []string
 	for _, list := range lists {
-		left, err := redis.Strings(ask("PUBSUB", list, "redisson_*"))
+		left, err := redis.Strings(ask("PUBSUB", list))
 		if err != nil {
 			return err, nil
 		}
-		names = append(names, left...)
+		for _, name := range left {
+			if name != sentinelsOwn {
+				names = append(names, name)
+			}
+		}
 	}
 	if len(names) == 0 {
 		return nil, nil

@@ -9,7 +9,7 @@ import (
 )
 
 func TestOnlyAJVMMayStaySubscribed(t *testing.T) {
-	const lock, other = "redisson_lock__channel:{a}", "news"
+	const lock, other, hello = "redisson_lock__channel:{a}", "news", "__sentinel__:hello"
 	for name, c := range map[string]struct {
 		by           []string // names of the connections that are subscribed
 		channel      string
@@ -23,7 +23,8 @@ func TestOnlyAJVMMayStaySubscribed(t *testing.T) {
 		"somebody unknown":           {[]string{"else"}, lock, true, false},
 		"a Sentinel, as far as seen": {[]string{"sentinel-1-cmd"}, lock, true, false},
 		"a JVM beside a Sentinel":    {[]string{"sentinel-1-cmd", ""}, lock, false, true},
-		"another channel":            {[]string{"rlock"}, other, false, false},
+		"Go, of another channel":     {[]string{"rlock"}, other, true, false},
+		"Sentinels among themselves": {[]string{"sentinel-1-pubsub", "sentinel-2-pubsub"}, hello, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
