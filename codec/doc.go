@@ -26,4 +26,9 @@
 // is a [*ShapeError] that tells what was found; no reply makes these functions
 // panic. A key that somebody else uses for something else shows up as one of
 // these two.
+//
+// # Stability
+//
+// The API of this package may change in any minor version until 1.0. That of package
+// rlock does not.
 package codec

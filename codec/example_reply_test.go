@@ -108,6 +108,32 @@ func ExampleDecodeTTL() {
 	// 1h0m0s true <nil>
 }
 
+// Who holds a lock. The library asks by a script of its own, so that all of it is
+// of one moment.
+func ExampleDecodeHolder() {
+	conn, client := redisConn(), lockClient()
+	me := client.NewOwner()
+	if _, err := client.NewLock("attic").TryLock(context.Background(), rlock.As(me), rlock.Lease(time.Hour)); err != nil {
+		log.Fatal(err)
+	}
+	holder, held, err := codec.DecodeHolder([]any{
+		must(conn.Do("PTTL", "attic")), must(conn.Do("HLEN", "attic")),
+		[]byte(me.String()), must(conn.Do("HGET", "attic", me.String())),
+	})
+	fmt.Println(held, holder.Owner == me.String(), holder.Count, holder.TTL.Round(time.Hour), err)
+	// Output:
+	// true true 1 1h0m0s <nil>
+}
+
+// What is known of who holds a lock.
+func ExampleHolder() {
+	holder := codec.Holder{Owner: "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42", Count: 1, TTL: codec.NoTTL}
+	client, thread, err := codec.ParseOwner(holder.Owner)
+	fmt.Println(client, thread, err)
+	// Output:
+	// 7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11 42 <nil>
+}
+
 // How many holds an owner has.
 func ExampleDecodeCount() {
 	conn, client := redisConn(), lockClient()

@@ -11,8 +11,8 @@ const (
 	latchPrefix   = "redisson_unlock_latch:"
 )
 
-// LatchIDLen is the length of a latch id in bytes.
-const LatchIDLen = 32
+// latchIDLen is the length of a latch id in bytes.
+const latchIDLen = 32
 
 // Channel is the name of the channel on which the unlocking of key is
 // announced. key is the lock's name after any name mapping. A key without "{"
@@ -37,27 +37,16 @@ func Latch(key, id string) string {
 
 // FreshLatch is Latch with an id of its own.
 func FreshLatch(key string) string {
-	open, shut := "{", "}:"
-	if strings.Contains(key, "{") {
-		open, shut = "", ":"
-	}
-	var b strings.Builder
-	b.Grow(len(latchPrefix) + len(open) + len(key) + len(shut) + LatchIDLen)
-	b.WriteString(latchPrefix)
-	b.WriteString(open)
-	b.WriteString(key)
-	b.WriteString(shut)
 	id := latchID()
-	b.Write(id[:])
-	return b.String()
+	return Latch(key, string(id[:]))
 }
 
-// latchID makes the id of a latch: 128 random bits as LatchIDLen lowercase hex
+// latchID makes the id of a latch: 128 random bits as latchIDLen lowercase hex
 // digits. Equal ids would let one unlock take another's result for its own, so
 // they come from the system's random source and need no coordination between
 // processes.
-func latchID() (digits [LatchIDLen]byte) {
-	var bits [LatchIDLen / 2]byte
+func latchID() (digits [latchIDLen]byte) {
+	var bits [latchIDLen / 2]byte
 	_, _ = rand.Read(bits[:]) // never fails: without randomness it ends the program
 	hex.Encode(digits[:], bits[:])
 	return digits

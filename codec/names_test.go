@@ -29,7 +29,7 @@ func TestLatchIDsAreHexAndNeverEqual(t *testing.T) {
 	digits := make(map[rune]bool)
 	for range 10_000 {
 		id := freshID()
-		if len(id) != LatchIDLen || strings.Trim(id, "0123456789abcdef") != "" {
+		if len(id) != latchIDLen || strings.Trim(id, "0123456789abcdef") != "" {
 			t.Fatalf("id %q", id)
 		}
 		if seen[id] {

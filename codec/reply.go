@@ -15,11 +15,11 @@ const (
 	pttlNoKey    = -2
 )
 
-// DecodeAcquire reads the reply of the lock script. granted means that the owner
-// has one hold more than before. Otherwise another owner has the lock and ttl is
-// what is left of its lease: NoTTL if it never expires, and 0 if the key went
-// between the script's calls, so that the next try may succeed at once. A ttl
-// beyond time.Duration's range is the largest Duration.
+// DecodeAcquire reads the reply of the lock script. granted means that the
+// owner has one hold more than before. Otherwise another owner has the lock
+// and ttl is what is left of its lease: NoTTL if it never expires, and 0 if
+// the key expired between the script's calls, so that the next try may succeed
+// at once. A ttl beyond time.Duration's range is the largest Duration.
 func DecodeAcquire(reply any) (granted bool, ttl time.Duration, err error) {
 	if reply == nil {
 		return true, 0, nil

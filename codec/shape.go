@@ -8,9 +8,9 @@ import (
 // maxQuoted is how many bytes of a foreign value an error repeats.
 const maxQuoted = 80
 
-// ShapeError reports a reply that the script or command cannot have given for a
-// lock: the key holds something else, or the server is not what it claims to be.
-// Nothing was concluded from the reply.
+// ShapeError reports a reply that the script or command cannot have given for
+// a lock: the key holds something else, or the server is not what it claims to
+// be. Nothing was concluded from the reply.
 type ShapeError struct {
 	What string // the reply that was decoded, such as "acquire reply"
 	Got  string // what it was: its type, and a shortened quotation

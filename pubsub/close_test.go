@@ -18,6 +18,7 @@ import (
 // That no goroutine is left is what leakcheck checks after all of these.
 
 func TestE1CloseWhileConnected(t *testing.T) {
+	t.Parallel()
 	srv := redistest.Start(t)
 	h := newHub(t, own(srv.Addr()), Options{Timeout: time.Minute})
 	rs := crowd(t, h, 30)
@@ -30,8 +31,8 @@ func TestE1CloseWhileConnected(t *testing.T) {
 	})
 	c := srv.Dial(t)
 	await(t, "the server saw it", func() bool { return len(subscribers(t, c)) == 0 })
-	if h.Channels() != 0 || h.Err() != nil {
-		t.Errorf("after Close: %d channels, Err %v", h.Channels(), h.Err())
+	if h.Channels() != 0 || connected(h) {
+		t.Errorf("after Close: %d channels, connected %t", h.Channels(), connected(h))
 	}
 	late := new(recorder)
 	s := h.Subscribe("late", late)
@@ -43,12 +44,14 @@ func TestE1CloseWhileConnected(t *testing.T) {
 }
 
 func TestE1CloseBeforeFirstSubscribe(t *testing.T) {
+	t.Parallel()
 	h := New(func(context.Context) (redis.Conn, error) { panic("dialled") }, Options{})
 	h.Close()
 	h.Close()
 }
 
 func TestE1BorrowedConnectionGoesBackClean(t *testing.T) {
+	t.Parallel()
 	for _, channels := range []int{0, 1, 2500} {
 		t.Run(fmt.Sprint(channels), func(t *testing.T) {
 			srv := redistest.Start(t)
@@ -89,6 +92,7 @@ func TestE1BorrowedConnectionGoesBackClean(t *testing.T) {
 
 // What the hub leaves behind must not depend on the pool's own cleaning up.
 func TestE1BorrowedConnectionIsCleanBeforeItIsClosed(t *testing.T) {
+	t.Parallel()
 	srv := redistest.Start(t)
 	admin := srv.Dial(t)
 	pool := poolOf(t, srv)
@@ -106,6 +110,7 @@ func TestE1BorrowedConnectionIsCleanBeforeItIsClosed(t *testing.T) {
 
 // The PING is last, since nothing is read after its answer.
 func TestE1FinalPingComesAfterEveryUnsubscribe(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	h := newHub(t, func(ctx context.Context) (redis.Conn, error) {
 		return redis.DialContext(ctx, "tcp", f.addr())
@@ -157,6 +162,7 @@ func (w *watched) DoWithTimeout(d time.Duration, cmd string, args ...any) (any, 
 func (w *watched) Close() error { w.closing(); return w.Conn.Close() }
 
 func TestE1CloseWhileServerIsSilent(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
 		h := newHub(t, dial, Options{Timeout: 2 * time.Second})
 		crowd(t, h, 3)
@@ -169,6 +175,7 @@ func TestE1CloseWhileServerIsSilent(t *testing.T) {
 }
 
 func TestE1SilentBorrowedConnectionIsNotKeptByThePool(t *testing.T) {
+	t.Parallel()
 	srv := redistest.Start(t)
 	pool := poolOf(t, srv)
 	h := newHub(t, pool.GetContext, Options{Timeout: 2 * time.Second})
@@ -182,16 +189,18 @@ func TestE1SilentBorrowedConnectionIsNotKeptByThePool(t *testing.T) {
 }
 
 func TestE1CloseWhileReconnecting(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
 		h := newHub(t, dial, Options{FirstRetry: time.Hour})
 		crowd(t, h, 3)
 		srv.Stop()
-		await(t, "Err tells of the loss", func() bool { return h.Err() != nil })
+		await(t, "the loss is noticed", func() bool { return !connected(h) })
 		within(t, time.Second, "Close", func() { h.Close() })
 	})
 }
 
 func TestE1CloseWhileDialling(t *testing.T) {
+	t.Parallel()
 	// A listener that never accepts and whose handshake never ends.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -217,6 +226,7 @@ func TestE1CloseWhileDialling(t *testing.T) {
 }
 
 func TestNoCallBeginsAfterSubscriptionClosed(t *testing.T) {
+	t.Parallel()
 	srv := redistest.Start(t)
 	h := newHub(t, own(srv.Addr()), Options{})
 	c := srv.Dial(t)

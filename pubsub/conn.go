@@ -58,13 +58,7 @@ func (c *conn) silence() time.Duration {
 
 // serverAnswered records that the server sent something.
 func (c *conn) serverAnswered() {
-	first := c.lastHeard.Swap(int64(time.Since(c.startedAt))) == 0
-	if !first {
-		return
+	if first := c.lastHeard.Swap(int64(time.Since(c.startedAt))) == 0; first {
+		c.log.Connected(redisconn.Place(c.rc.Conn))
 	}
-	t := c.tables
-	t.mu.Lock()
-	t.err = nil
-	t.mu.Unlock()
-	c.log.Connected()
 }

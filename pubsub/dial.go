@@ -18,11 +18,10 @@ import (
 // nobody uses it any more, and a borrowed one that works goes back to its pool with
 // nothing subscribed and nothing unread. That last step is the pool's own round
 // trip, so a pool's connections need a read timeout, as they do for any other use.
+//
+// A connection dialled for the hub alone may have a method Interrupt(), which makes a
+// blocked Receive, Send or Flush return with an error at once, and every later one
+// too. It is called from another goroutine, before Close, perhaps on a connection
+// that has already failed. A connection without it is ended in good order: the hub
+// unsubscribes everything and waits for the answer to a last PING.
 type DialFunc func(ctx context.Context) (redis.Conn, error)
-
-// Interrupter is what a connection dialled for the hub alone has in addition:
-// Interrupt makes a blocked Receive, Send or Flush return with an error at once,
-// and every later one too. It is called from another goroutine than theirs,
-// before Close, perhaps on a connection that has failed already. A connection
-// without it is ended politely: everything is unsubscribed, a last PING answered.
-type Interrupter interface{ Interrupt() }

@@ -10,20 +10,20 @@
 // # What a waiter may rely on
 //
 // Publishing is fire and forget, so a message alone is never enough. A [Waker]
-// is therefore told two things: Message, and Confirmed, which says "from now on
+// therefore has two methods: Message, and Confirmed, which says "from now on
 // you will hear; whatever was published before is gone, so look now". Confirmed
-// comes after Subscribe, and once more after every reconnect, for every waiter
-// of every channel. Who looks at each call misses nothing for longer than the
-// connection is away. A message never comes before the first Confirmed.
+// comes after Subscribe, and again after every reconnect, for every waiter
+// of every channel. A waiter that looks at each call misses nothing for longer
+// than the connection is away. A message never comes before the first Confirmed.
 //
-// A waiter that can't be served is told Refused, once: the server's ACL forbids
+// For a waiter that can't be served Refused is called, once: the server's ACL forbids
 // the channel, or dialling failed in a way that Options.Permanent calls hopeless.
 // Everything else is retried, with growing and random pauses, for as long as
 // somebody waits.
 //
 // A Waker must not block. One that turns all three into a send to a channel with
-// room for one costs a slow waiter nothing: what finds the channel full is a
-// wake-up that is pending already.
+// room for one never waits for a slow waiter: if the channel is full, a wake-up is
+// already pending.
 //
 // # How it works
 //
@@ -37,12 +37,12 @@
 // last command sent for it: the late answer to a SUBSCRIBE that was followed by
 // an UNSUBSCRIBE and another SUBSCRIBE confirms nothing. An error answers a whole
 // command and doesn't say which channel was meant; the channels of such a command
-// are sent again one by one, which finds the guilty.
+// are sent again one by one, which finds the one that was meant.
 //
 // Three goroutines serve a connection: one reads, one writes, and one watches over
-// both, begins and ends the connection, and redials. One that is idle is told
-// PING after half of Options.Timeout; one that is silent for all of it, or that
-// leaves a command unanswered that long, is given up. There is no goroutine and no
+// both, begins and ends the connection, and redials. An idle connection is sent
+// PING after half of Options.Timeout. One that is silent for all of it, or leaves
+// a command unanswered that long, is given up. There is no goroutine and no
 // timer for a channel or a waiter.
 //
 // The lock of the hub's tables is never held while a Waker is called, and no Waker
@@ -55,4 +55,9 @@
 // may lose them. It does not subscribe to patterns. Answers are decoded by
 // redigo, whose parser trusts lengths: a dialler for servers that are not trusted
 // limits what it lets through.
+//
+// # Stability
+//
+// The API of this package may change in any minor version until 1.0. That of package
+// rlock does not.
 package pubsub

@@ -1,8 +1,6 @@
 package pubsub_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -62,23 +60,6 @@ func ExampleHub_Channels() {
 	fmt.Println(hub.Channels())
 	// Output:
 	// 2
-}
-
-// Why nobody hears anything right now.
-func ExampleHub_Err() {
-	away := errors.New("on holiday")
-	hub := pubsub.New(func(context.Context) (redis.Conn, error) { return nil, away }, pubsub.Options{})
-	defer hub.Close()
-	fmt.Println(hub.Err())
-
-	defer hub.Subscribe("news", newFlag()).Close()
-	for hub.Err() == nil {
-		time.Sleep(time.Millisecond)
-	}
-	fmt.Println(errors.Is(hub.Err(), away))
-	// Output:
-	// <nil>
-	// true
 }
 
 // When Close is back no Waker is called any more.

@@ -103,7 +103,7 @@ func dialInterruptible(ctx context.Context) (redis.Conn, error) {
 }
 
 // With it Close need not wait for a server that says nothing.
-func ExampleInterrupter() {
+func ExampleDialFunc_interrupt() {
 	hub := pubsub.New(dialInterruptible, pubsub.Options{})
 	waiter := newFlag()
 	hub.Subscribe("news", waiter)

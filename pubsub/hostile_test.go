@@ -11,6 +11,7 @@ import (
 // The answer to a SUBSCRIBE that was taken back meanwhile must not pass for the
 // answer to the one that was sent after.
 func TestStaleConfirmationConfirmsNothing(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	h := newHub(t, own(f.addr()), Options{Timeout: 20 * time.Second})
 	witness, r := new(recorder), new(recorder)
@@ -48,6 +49,7 @@ func TestStaleConfirmationConfirmsNothing(t *testing.T) {
 }
 
 func TestHostileAnswersEndTheConnectionOnly(t *testing.T) {
+	t.Parallel()
 	for name, raw := range map[string]string{
 		"garbage":                     "\x00\xff\x01 what is this\r\n",
 		"http":                        "HTTP/1.1 400 Bad Request\r\n\r\n",
@@ -105,6 +107,7 @@ func TestHostileAnswersEndTheConnectionOnly(t *testing.T) {
 }
 
 func TestUnknownPushesAreIgnored(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	h := newHub(t, own(f.addr()), Options{Timeout: 20 * time.Second})
 	r := new(recorder)
@@ -136,6 +139,7 @@ func TestUnknownPushesAreIgnored(t *testing.T) {
 
 // A shard does so when the channel's slot moves away.
 func TestChannelThatTheServerDropsIsAskedForAgain(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	h := newHub(t, own(f.addr()), Options{Timeout: 20 * time.Second})
 	r := new(recorder)
@@ -151,6 +155,7 @@ func TestChannelThatTheServerDropsIsAskedForAgain(t *testing.T) {
 
 // Whoever may not unsubscribe gets rid of a channel all the same.
 func TestRefusedUnsubscribeEndsTheConnection(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	h := newHub(t, own(f.addr()), Options{Timeout: time.Minute, FirstRetry: time.Millisecond})
 	r := new(recorder)
@@ -172,6 +177,7 @@ func TestRefusedUnsubscribeEndsTheConnection(t *testing.T) {
 
 // Messages are no proof that the server will ever answer.
 func TestTalkativeServerThatDoesNotAnswerIsGivenUp(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	h := newHub(t, own(f.addr()), Options{Timeout: 300 * time.Millisecond})
 	h.Subscribe("c", new(recorder))
@@ -193,6 +199,7 @@ func TestTalkativeServerThatDoesNotAnswerIsGivenUp(t *testing.T) {
 
 // A server that reads and says nothing must not make the hub queue without end.
 func TestUnansweredCommandsAreBounded(t *testing.T) {
+	t.Parallel()
 	f := newFake(t)
 	h := newHub(t, own(f.addr()), Options{Timeout: 20 * time.Second})
 	keep := new(recorder)

@@ -47,14 +47,15 @@ func New(dial DialFunc, o Options) *Hub {
 	}
 }
 
-// Subscribe asks for channel on behalf of w and returns at once; the connection is
-// made, if there is none, in the background. Confirmed follows, from another
-// goroutine, also when the channel is confirmed for others already. No method of
+// Subscribe asks for channel on behalf of w and returns at once. If there is
+// no connection, it is made in the background. Confirmed follows from another
+// goroutine, also if the channel is already confirmed for others. No method of
 // w is called from inside Subscribe, so the caller may hold a lock that they
-// take. Wakers of one channel are called in the order in which they subscribed.
+// take. Wakers of one channel are called in the order in which they
+// subscribed.
 //
-// The result must be closed when w is done, even after Refused. On a closed hub
-// nothing is ever called.
+// The result must be closed when w is done, even after Refused. On a closed
+// hub nothing is ever called.
 func (h *Hub) Subscribe(channel string, w Waker) *Subscription {
 	return h.subscribe(key{name: channel}, w)
 }
@@ -112,9 +113,9 @@ func (h *Hub) Close() error {
 	return nil
 }
 
-// Redial gives up the connection that there is, or is being made, and makes
-// another one if somebody waits, since its server is not the one to listen to
-// any more. Every waiter is told Confirmed again. It returns at once.
+// Redial gives up the connection, or the attempt to make one, because its
+// server is no longer the one to listen to. It makes another connection if
+// somebody waits. Every waiter is called Confirmed again. It returns at once.
 func (h *Hub) Redial() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -124,25 +125,13 @@ func (h *Hub) Redial() {
 	}
 }
 
-// Channels counts the channels that somebody wants or that the server may still
-// have for us. It is 0 when nobody waits and every UNSUBSCRIBE was answered, and
-// after Close.
+// Channels counts the channels that somebody wants or that the server may
+// still have for this hub. It is 0 when nobody waits and every UNSUBSCRIBE was
+// answered, and after Close.
 func (h *Hub) Channels() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.channels)
-}
-
-// Err tells why there is no connection right now although somebody waits: the
-// last failure. It is nil when the server answers, when nobody waits, before the
-// first failure, and after Close.
-func (h *Hub) Err() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed || len(h.channels) == 0 {
-		return nil
-	}
-	return h.err
 }
 
 // run is the hub's goroutine: it connects while somebody waits.
@@ -257,10 +246,9 @@ func (h *Hub) detach() {
 	}
 }
 
-// note records why there is no connection.
+// note tells why there is no connection.
 func (h *Hub) note(err error, was bool) {
 	h.mu.Lock()
-	h.err = err
 	n, closed := len(h.channels), h.closed
 	h.mu.Unlock()
 	switch {

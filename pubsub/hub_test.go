@@ -16,6 +16,7 @@ import (
 )
 
 func TestConfirmationComesBeforeMessages(t *testing.T) {
+	t.Parallel()
 	srv := redistest.Start(t)
 	h := newHub(t, own(srv.Addr()), Options{})
 	stop := make(chan struct{})
@@ -48,6 +49,7 @@ func TestConfirmationComesBeforeMessages(t *testing.T) {
 }
 
 func TestP1ChannelIsSubscribedWhileSomebodyWaits(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
 		h := newHub(t, dial, Options{})
 		c := srv.Dial(t)
@@ -77,6 +79,7 @@ func TestP1ChannelIsSubscribedWhileSomebodyWaits(t *testing.T) {
 }
 
 func TestP1ThousandChannelsOnOneConnectionInOneCommand(t *testing.T) {
+	t.Parallel()
 	srv := redistest.Start(t)
 	gate := make(chan struct{})
 	h := newHub(t, gated(gate, own(srv.Addr())), Options{})
@@ -115,6 +118,7 @@ func TestP1ThousandChannelsOnOneConnectionInOneCommand(t *testing.T) {
 }
 
 func TestSubscribeAndCloseHammered(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
 		h := newHub(t, dial, Options{})
 		c := srv.Dial(t)
@@ -161,6 +165,7 @@ func TestSubscribeAndCloseHammered(t *testing.T) {
 }
 
 func TestWakersOfAChannelAreCalledInOrder(t *testing.T) {
+	t.Parallel()
 	srv := redistest.Start(t)
 	h := newHub(t, own(srv.Addr()), Options{})
 	c := srv.Dial(t)
@@ -210,6 +215,7 @@ type hook struct {
 func (k *hook) Message([]byte) { k.f() }
 
 func TestP3UnreadFlagIsOneWakeUpAndHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
 	srv := redistest.Start(t)
 	h := newHub(t, own(srv.Addr()), Options{})
 	c := srv.Dial(t)
@@ -265,6 +271,7 @@ func (l *locked) Message([]byte) { l.mu.Lock(); defer l.mu.Unlock() }
 func (l *locked) Refused(error)  { l.mu.Lock(); defer l.mu.Unlock() }
 
 func TestWakerMaySubscribeAndClose(t *testing.T) {
+	t.Parallel()
 	srv := redistest.Start(t)
 	h := newHub(t, own(srv.Addr()), Options{})
 	c := srv.Dial(t)

@@ -220,3 +220,10 @@ func poolOf(t testing.TB, srv *redistest.Server) *redis.Pool {
 	t.Cleanup(func() { pool.Close() })
 	return pool
 }
+
+// connected tells whether the hub has a connection.
+func connected(h *Hub) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.conn != nil
+}

@@ -24,6 +24,7 @@ func limited(t *testing.T, srv *redistest.Server) DialFunc {
 }
 
 func TestForbiddenChannelIsRefusedAlone(t *testing.T) {
+	t.Parallel()
 	srv := redistest.Start(t)
 	gate := make(chan struct{})
 	h := newHub(t, gated(gate, limited(t, srv)), Options{Timeout: 3 * time.Second})
@@ -92,6 +93,7 @@ func pingsRefused(t *testing.T, c redis.Conn) int64 {
 
 // The server cuts off a user whose channels were taken away.
 func TestChannelForbiddenLaterIsRefused(t *testing.T) {
+	t.Parallel()
 	srv := redistest.Start(t)
 	h := newHub(t, limited(t, srv), Options{})
 	c := srv.Dial(t)
@@ -109,6 +111,7 @@ func TestChannelForbiddenLaterIsRefused(t *testing.T) {
 }
 
 func TestPermanentDialErrorRefusesThoseNeverConfirmed(t *testing.T) {
+	t.Parallel()
 	srv := redistest.Start(t)
 	right, wrong := own(srv.Addr()), own(srv.Addr(),
 		redis.DialUsername("nobody"), redis.DialPassword("wrong"))
@@ -128,7 +131,7 @@ func TestPermanentDialErrorRefusesThoseNeverConfirmed(t *testing.T) {
 
 	locked.Store(true)
 	do(t, srv.Dial(t), "CLIENT", "KILL", "TYPE", "pubsub")
-	await(t, "Err tells of it", func() bool { return h.Err() != nil })
+	await(t, "the loss is noticed", func() bool { return !connected(h) })
 	fresh, other := new(recorder), new(recorder)
 	h.Subscribe("c", fresh)
 	s := h.Subscribe("d", other)
@@ -150,6 +153,7 @@ func TestPermanentDialErrorRefusesThoseNeverConfirmed(t *testing.T) {
 }
 
 func TestFlagTellsRefusal(t *testing.T) {
+	t.Parallel()
 	f := NewFlag()
 	h := newHub(t, func(context.Context) (redis.Conn, error) {
 		return nil, errors.New("hopeless")

@@ -1,6 +1,6 @@
 package pubsub
 
-import "github.com/rlock-go/redisson/internal/command/refusal"
+import "github.com/rlock-go/redisson/internal/refusal"
 
 // A sharded channel belongs to a slot, as a key does. One command has channels of
 // one slot. A server that does not serve the slot answers MOVED, without saying

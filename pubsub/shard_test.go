@@ -97,6 +97,7 @@ func send(t *testing.T, c redis.Conn, command, channel, payload string) {
 }
 
 func TestShardedAndPlainChannelsOfOneNameAreApart(t *testing.T) {
+	t.Parallel()
 	c := topologytest.Start(t, 1, 1)
 	h, dialled := hubOf(t, c, pubsub.Options{})
 	name := onFirst(0)
@@ -117,6 +118,7 @@ func TestShardedAndPlainChannelsOfOneNameAreApart(t *testing.T) {
 
 // One SSUBSCRIBE has channels of one slot.
 func TestShardedChannelsOfManySlotsShareAConnection(t *testing.T) {
+	t.Parallel()
 	c := topologytest.Start(t, 1, 1)
 	h, dialled := hubOf(t, c, pubsub.Options{})
 	all := make([]heard, 3000)
@@ -141,6 +143,7 @@ func TestShardedChannelsOfManySlotsShareAConnection(t *testing.T) {
 // The server ends the sharded subscription by itself, and refuses it from then on.
 // That is told, and disturbs nobody else on the connection.
 func TestSlotThatMovesTakesItsSubscriptionOnly(t *testing.T) {
+	t.Parallel()
 	c := topologytest.Start(t, 1, 1)
 	var lost atomic.Int32
 	h, dialled := hubOf(t, c, pubsub.Options{Timeout: time.Second, SlotLost: func() { lost.Add(1) }})
@@ -173,6 +176,7 @@ func TestSlotThatMovesTakesItsSubscriptionOnly(t *testing.T) {
 // Channels come and go while their slots move to and fro. Whatever answers what,
 // in the end each is confirmed.
 func TestShardedChannelsComeAndGoWhileSlotsMove(t *testing.T) {
+	t.Parallel()
 	c := topologytest.Start(t, 1, 1)
 	h, _ := hubOf(t, c, pubsub.Options{Timeout: time.Second})
 	var slots []uint16

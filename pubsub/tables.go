@@ -14,7 +14,6 @@ type tables struct {
 	mu       sync.Mutex
 	channels map[key]*channel // those wanted, or that the server may have
 	queue    *queue           // of the connection there is
-	err      error            // of the last connection or attempt
 	closed   bool             // the hub is
 }
 

@@ -39,13 +39,13 @@ func checkLease(d time.Duration) error {
 }
 
 // MaxHold makes the watchdog stop extending after d, counted from the grant,
-// so that a holder that is stuck lets go at last: the key goes between d and
-// d plus the watchdog timeout. Another hold of the same owner keeps the key
-// for as long as it was promised itself, and not beyond its unlock; this one
-// ends by d plus the watchdog timeout all the same, with ErrLeaseLost, and its
-// ValidUntil is never later. When the other is released in time, the key is
-// left what that ValidUntil says, and 1% more. At least 1 ms; together with
-// Lease it is ErrInvalidOption.
+// so that a stuck holder loses the lock at last: the key goes between d and d
+// plus the watchdog timeout. Another hold of the same owner keeps the key as
+// long as that hold was promised, and not beyond its unlock. This hold still
+// ends by d plus the watchdog timeout, with ErrLeaseLost, and its ValidUntil
+// is never later. If the other hold is released in time, the key keeps what
+// that ValidUntil says, and 1% more. d is at least 1 ms; together with Lease
+// it is ErrInvalidOption.
 func MaxHold(d time.Duration) AcquireOption {
 	return func(t *terms) error {
 		if t.HasMax {
@@ -59,11 +59,30 @@ func MaxHold(d time.Duration) AcquireOption {
 	}
 }
 
-// As acquires in the name of owner, which re-enters if it holds the lock
-// already. An owner may be shared among processes by its string; that shares
-// the lock but not the trust: another process's acquire or release may set a
-// shorter lease than this one knows of. The zero Owner is ErrInvalidOption, and
-// so is a number of this client's that it never handed out.
+// Wait bounds how long Lock and Do wait for the lock, in addition to ctx. With 0
+// they make one attempt, as TryLock does. When the wait is over, the error is
+// ErrLocked, as TryLockFor explains, and Do's fn did not run. A negative d is
+// ErrInvalidOption, and so is Wait with TryLock or TryLockFor, which have a wait
+// already. Default is to wait as long as ctx. It is the waitTime of Redisson's
+// tryLock.
+func Wait(d time.Duration) AcquireOption {
+	return func(t *terms) error {
+		if t.HasWait {
+			return fmt.Errorf("%w: Wait given twice, or to TryLock or TryLockFor, which have a wait already", ErrInvalidOption)
+		}
+		if d < 0 {
+			return fmt.Errorf("%w: Wait(%v); at least 0", ErrInvalidOption, d)
+		}
+		t.Wait, t.HasWait = d, true
+		return nil
+	}
+}
+
+// As acquires in the name of owner, which re-enters if it already holds the
+// lock. Processes may share an owner by its string. That shares the lock but
+// not the trust: another process's acquire or release may set a shorter lease
+// than this process knows. The zero Owner is ErrInvalidOption, and so is a
+// number of this client's that it never handed out.
 func As(owner Owner) AcquireOption {
 	return func(t *terms) error {
 		if t.As {

@@ -108,6 +108,7 @@ func acquiring(t *testing.T, c *rlock.Client, callers int) (stop func() (acquire
 // What ends or keeps a hold runs, and waits for its own replicas, while the WAIT
 // of acquires is unanswered.
 func TestReleasesAndRenewalsDoNotStandBehindAcquires(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		opts []rlock.AcquireOption
 		do   func(t *testing.T, h *rlock.Hold) error

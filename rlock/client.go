@@ -15,52 +15,55 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// Pool lends connections; *redis.Pool of gomodule/redigo does. Give its Dial
-// read and write timeouts.
-type Pool interface {
-	// GetContext lends one connection, or says why it can't before ctx ends.
-	GetContext(ctx context.Context) (redis.Conn, error)
-}
+// Pool lends connections: its one method is
+// GetContext(ctx context.Context) (redis.Conn, error), which lends one, or says why
+// it can't before ctx ends. *redis.Pool of gomodule/redigo has it. Give its Dial read
+// and write timeouts.
+type Pool = redisconn.Pool
 
 // Client is what a Redisson instance is in Java. It has an id, which is the
 // first half of its owners. All its locks share two connections to the server,
-// one for commands and one for subscriptions, and one watchdog. Where replicas are
-// waited for (WithReplicaSync) a third carries releases and renewals. All methods
-// are safe for concurrent use.
+// one for commands and one for subscriptions, and one watchdog. Where it waits
+// for replicas (WithReplicaSync) a third connection carries releases and
+// renewals. All methods are safe for concurrent use. The zero Client has no server:
+// its locks, Shutdown and Close return ErrInvalidOption.
 type Client struct {
-	s      *lockstate.State
+	s      *lockstate.State // nil: a zero Client
 	mapper NameMapper
 }
 
-// Open connects to a Redis server and makes a client of its own connections.
+var errZeroClient = fmt.Errorf("%w: the zero Client; take one from Open or New", ErrInvalidOption)
+
+// Open connects to a Redis server and makes a client with connections of its
+// own.
 //
 //	redis://[user:password@]host[:port][/db]
 //	rediss://[user:password@]host[:port][/db]   the same over TLS
 //	redis+sentinel://[user:password@]host[:port],host[:port]/master-name[/db]
 //	redis+cluster://[user:password@]host[:port],host[:port]
 //
-// It blocks
-// until the server has answered once, ctx ends, or the command timeout has
-// passed, which is ErrUnavailable, and returns the server's refusal (a wrong
-// password, a database that is not there) as ErrRefused. A server that is a replica is asked again
-// until then: after a failover an address may lead to one for a while. Later
-// on too a connection is given up, and another one made, when its server says
-// that it is read-only, or when the host's name does not lead to it any more;
-// the name is looked up each 5 s, less often while connections keep moving.
+// It blocks until the server has answered once, ctx ends, or the command
+// timeout has passed, which is ErrUnavailable. The server's refusal (a wrong
+// password, a database that is not there) is ErrRefused. While the server is a
+// replica it is asked again: after a failover an address may lead to one for a
+// while. Later too the client replaces a connection when its server says that
+// it is read-only, or when the host's name no longer leads to it; the name is
+// looked up every 5 s, less often while connections keep moving.
 //
-// With redis+sentinel:// the Sentinels, whose default port is 26379, are asked for
-// the master at each connect, and listened to: the first that tells of another
-// master has the connections to the former ended at once. User and password are
-// the master's. One Sentinel that answers is enough, and one that is not in the
-// URL is learned from the others. While none answers, the connections that there
-// are go on, and none is made. All holds are renewed at once on the next master;
-// one that it lacks, since replication is asynchronous, is lost.
+// With redis+sentinel:// the client asks the Sentinels, whose default port is
+// 26379, for the master at each connect, and listens to them. When any
+// Sentinel announces a new master, the client drops its old connections and
+// renews all holds on the new master. A hold that the new master lacks, since
+// replication is asynchronous, is lost. User and password are the master's.
+// One Sentinel that answers is enough; it names those that are not in the URL.
+// While none answers, existing connections go on, and none is made.
 //
-// With redis+cluster:// one of the hosts that answers is enough: it tells the
-// others, which are reached at the addresses that the cluster announces, with the
-// same user and password. The client has up to two connections, with replicas to wait for three, to each master
-// that it uses. It follows slots that move and masters that fail; after a failover
-// a lock that its replica did not have is lost. WithTLSConfig has it speak TLS.
+// With redis+cluster:// one host that answers is enough: it names the others.
+// They are reached at the addresses that the cluster announces, with the same
+// user and password. The client has up to two connections to each master that
+// it uses, three where it waits for replicas. It follows slots that move and
+// masters that fail; after a failover a lock that the replica did not have is
+// lost. WithTLSConfig makes it speak TLS.
 //
 // ErrInvalidOption: a malformed URL, whose error names the part and never
 // prints the URL, a server that is a Sentinel or a node of a cluster, or an
@@ -97,20 +100,20 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 }
 
 // New makes a client that borrows from the caller's pool. It keeps up to two
-// of its connections for as long as the client lives and returns them, never
-// closing them, when they are no longer needed. It does no I/O; a pool that
-// can't lend two is ErrInvalidOption here if it says so by itself, else an
-// error of the call that needs the second. So is the error of a server that is
-// a Sentinel or a node of a cluster: it comes with the first call that asks.
-// Connections to a server that became read-only are broken off, so that the
-// pool dials new ones. The caller must call Close or Shutdown; the pool stays
-// the caller's.
+// of its connections as long as the client lives and returns them, never
+// closing them, when they are no longer needed. It does no I/O. A pool that
+// can't lend two is ErrInvalidOption here if it says so by itself, otherwise
+// an error of the call that needs the second. So is the error of a server that
+// is a Sentinel or a node of a cluster: it comes with the first call that
+// asks. When a server becomes read-only, the client breaks off its
+// connections, so that the pool dials new ones. The caller must call Close or
+// Shutdown; the pool stays the caller's.
 //
-// A Dial of the pool that takes longer than the command timeout holds nobody
-// up, not even Close: it goes on by itself, one for commands and one for
-// subscriptions at the most, and what it brings is used, or returned to the
-// pool if nobody waits. Until it ends, a check for leaks sees its goroutine
-// after Close.
+// If the pool's Dial takes longer than the command timeout, nobody waits for
+// it, not even Close. It goes on by itself, one for commands and one for
+// subscriptions at most, and its connection is used, or returned to the pool
+// if nobody waits. Until it ends, a check for leaks sees its goroutine after
+// Close.
 func New(pool Pool, opts ...Option) (*Client, error) {
 	o, err := newSettings(opts)
 	if err != nil {
@@ -160,6 +163,7 @@ func newClient(o *settings, open func(topology.Settings) (topology.Topology, err
 		Courtesy: o.courtesy,
 		Clock:    o.clock,
 		Logger:   o.logger,
+		LongHold: o.longHold,
 		Topology: open,
 		NewOwner: newOwnerState,
 		NewHold:  newHold,
@@ -172,19 +176,32 @@ func newClient(o *settings, open func(topology.Settings) (topology.Topology, err
 
 // ID is the first half of every owner that this client makes, as the id of a
 // Redisson instance is.
-func (c *Client) ID() uuid.UUID { return c.s.ID() }
+func (c *Client) ID() uuid.UUID {
+	if c.s == nil {
+		return uuid.UUID{}
+	}
+	return c.s.ID()
+}
 
 // NewOwner makes an owner that was never handed out before. It does no I/O.
-func (c *Client) NewOwner() Owner { return Owner{c.s.NewOwner()} }
+func (c *Client) NewOwner() Owner {
+	if c.s == nil {
+		return Owner{}
+	}
+	return Owner{c.s.NewOwner()}
+}
 
 // NewLock returns a handle for the lock of that name, Redisson's
-// getLock(name). It does no I/O. A name that can't be used, one that is empty
-// or, mapped, longer than 512 KiB, is reported by every call that would use
-// it, with ErrInvalidName. Any other bytes are data.
+// getLock(name). It does no I/O. A name that can't be used, because it is
+// empty or, mapped, longer than 512 KiB, is reported with ErrInvalidName by
+// every call that would use it. Any other bytes are data.
 func (c *Client) NewLock(name string) *Lock { return c.newLock(kind.Reentrant, name) }
 
 // newLock is the handle of any kind.
 func (c *Client) newLock(k kind.Kind, name string) *Lock {
+	if c.s == nil {
+		return &Lock{wrong: wrap("use", name, errZeroClient)}
+	}
 	key := name
 	if c.mapper != nil && name != "" {
 		key = c.mapper.Map(name)
@@ -194,24 +211,32 @@ func (c *Client) newLock(k kind.Kind, name string) *Lock {
 	return l
 }
 
-// Shutdown ends the client in good order: acquires by new owners and all
+// Shutdown ends the client in good order. Acquires by new owners and all
 // waiters get ErrClosed, while owners that hold a lock may re-enter it and
-// release; reads, UnlockAs and ForceUnlock go on working. When the last
-// hold is over and every Unlock and UnlockAs has its outcome, it closes. What is
-// under way beside them to give back what nobody holds gets one command timeout,
-// as it does from Close, whether or not anything was held. If ctx ends first it
-// closes at once and returns ctx's error; keys still held are left to expire.
-func (c *Client) Shutdown(ctx context.Context) error { return c.s.Shutdown(ctx) }
+// release; reads, UnlockAs and ForceUnlock go on working. When the last hold
+// is over and every Unlock and UnlockAs has its outcome, it closes. Commands
+// under way that give back what nobody holds get one command timeout, as from
+// Close, whether or not anything was held. If ctx ends first it closes at once
+// and returns ctx's error; keys still held are left to expire.
+func (c *Client) Shutdown(ctx context.Context) error {
+	if c.s == nil {
+		return fmt.Errorf("rlock: shut down: %w", errZeroClient)
+	}
+	return c.s.Shutdown(ctx)
+}
 
 // Close ends the client at once: waiters get ErrClosed, holds end with
-// ErrClosed, renewal stops, and keys still held are left to expire. What is
-// under way to give back what nobody holds, undos, releases and the deletion
-// of latches, gets one command timeout. It returns when every goroutine and
-// connection of the client is gone, but for a dial that does not heed its
-// context (see New). From then on every call that would ask
-// the server returns ErrClosed, Hold.Unlock included. It is idempotent, and a
-// second call waits for the first.
+// ErrClosed, renewal stops, and keys still held are left to expire. Commands
+// under way that give back what nobody holds (undos, releases and the deletion
+// of latches) get one command timeout. It returns when every goroutine and
+// connection of the client is gone, except a dial that ignores its context
+// (see New). From then on every call that would ask the server returns
+// ErrClosed, Hold.Unlock included. It is idempotent, and a second call waits
+// for the first.
 func (c *Client) Close() error {
+	if c.s == nil {
+		return fmt.Errorf("rlock: close: %w", errZeroClient)
+	}
 	c.s.Close()
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 // A release waits for its owner's earlier command, which is answered within the command timeout that Close has patience for.
 func TestE1CloseSendsAReleaseThatIsInTheCommandQueue(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewLock("orders")
@@ -54,6 +55,7 @@ func awaitCommandQueue(t *testing.T, h *Hold, behind int) {
 
 // Both wait for the same work to end.
 func TestE1CloseBesideShutdownIsAsQuick(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	for i := range 50 {
 		c := open(t, s)
@@ -80,6 +82,7 @@ func TestE1CloseBesideShutdownIsAsQuick(t *testing.T) {
 
 // A grant that nobody wants any more is given back behind its own acquire.
 func TestE2GrantsThatAreGivenBackLeaveNoTimers(t *testing.T) {
+	t.Parallel()
 	c := open(t, redistest.Start(t))
 	for i := range 2000 {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -99,6 +99,7 @@ func TestOpenOfAClusterIsRefusedAtOnce(t *testing.T) {
 }
 
 func TestOpenOfAServerThatIsInNoClusterIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
 	took, err := openTakes(t, "redis+cluster://"+redistest.Start(t).Addr())
 	if !errors.Is(err, rlock.ErrInvalidOption) || took > atOnce {
 		t.Errorf("after %v: %v", took, err)
@@ -106,6 +107,7 @@ func TestOpenOfAServerThatIsInNoClusterIsRefusedAtOnce(t *testing.T) {
 }
 
 func TestOpenOfSentinelsIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
 	s := redistest.StartSentinels(t, redistest.SentinelPasswords{Nodes: "sesame", Sentinels: "mellon"})
 	sentinels := func(password string) rlock.Option {
 		return rlock.WithSentinelCredentials(func(context.Context) (string, string, error) { return "", password, nil })

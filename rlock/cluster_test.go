@@ -1,9 +1,12 @@
 package rlock_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -130,6 +133,7 @@ func TestLocksOfACluster(t *testing.T) {
 }
 
 func TestReleaseInAClusterWakes(t *testing.T) {
+	t.Parallel()
 	s := topologytest.StartReplicated(t, 1, 1, 1)
 	for name, row := range map[string]struct {
 		publish          rlock.Publish
@@ -202,7 +206,9 @@ func TestHoldThatTheNewMasterLacksIsTold(t *testing.T) {
 	name := nameOf(0, 0)
 	replica := s.Replica(0)
 	s.Servers[replica].Stop() // it hears nothing of the lock
-	h, err := openCluster(t, s, rlock.WithReplicaSync(false), rlock.WithWatchdogTimeout(10*time.Minute)).NewLock(name).Lock(t.Context())
+	var log bytes.Buffer
+	c := openCluster(t, s, rlock.WithReplicaSync(false), rlock.WithWatchdogTimeout(10*time.Minute), rlock.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	h, err := c.NewLock(name).Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,6 +222,10 @@ func TestHoldThatTheNewMasterLacksIsTold(t *testing.T) {
 		}
 	case <-time.After(6 * soonEnough):
 		t.Error("it was not told")
+	}
+	c.Close()
+	if line := regexp.MustCompile(`msg="lease lost".* server=(\S+) .*after the master changed`).FindStringSubmatch(log.String()); line == nil || line[1] != s.Servers[replica].Addr() {
+		t.Errorf("logged:\n%s", &log)
 	}
 }
 
@@ -339,6 +349,7 @@ func TestTwoClientsExcludeEachOtherThroughTrouble(t *testing.T) {
 }
 
 func TestNothingIsLeftOfAClientOfACluster(t *testing.T) {
+	t.Parallel()
 	s := topologytest.StartReplicated(t, 1, 1, 1)
 	c, err := rlock.Open(t.Context(), s.ClusterURL())
 	if err != nil {

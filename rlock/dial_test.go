@@ -47,6 +47,7 @@ func becomes(t *testing.T, what string, is func() bool) {
 // The command timeout bounds each call, and one dial is all that hangs. When it comes to an end at last, what it brought is
 // used.
 func TestE1DialThatHangsHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
 	const timeout = 200 * time.Millisecond
 	pool := hangingPool(t, redistest.Start(t))
 	c, err := New(pool, WithCommandTimeout(timeout))
@@ -86,6 +87,7 @@ func TestE1DialThatHangsHoldsNobodyUp(t *testing.T) {
 
 // Close leaves the dials to themselves, and the pool gets their connections.
 func TestE1CloseDoesNotWaitForADialThatHangs(t *testing.T) {
+	t.Parallel()
 	const timeout = 200 * time.Millisecond
 	s := redistest.Start(t)
 	pool := hangingPool(t, s)

@@ -207,6 +207,7 @@ func clusterInside(t *testing.T) *network {
 // Each sort of server is reached by the dialer alone, verified by the name that
 // the dialer was given, and followed when the passwords change.
 func TestEachTopologyThroughATunnel(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(*testing.T) *network{"one": oneInside, "sentinels": sentinelsInside, "cluster": clusterInside} {
 		for _, encrypted := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, encrypted=%t", name, encrypted), func(t *testing.T) {
@@ -310,6 +311,7 @@ func (n *network) subscribed(t *testing.T, lock string) bool {
 // The server is verified by the name that it has inside, not by what the tunnel
 // makes of it.
 func TestServerBehindATunnelIsVerifiedByItsName(t *testing.T) {
+	t.Parallel()
 	n := oneInside(t)
 	n.lead(t, true)
 	n.scheme, n.rest = "rediss", "example.org:7001"
@@ -324,6 +326,7 @@ func TestServerBehindATunnelIsVerifiedByItsName(t *testing.T) {
 }
 
 func TestDialerThatCantBeUsed(t *testing.T) {
+	t.Parallel()
 	n := oneInside(t)
 	_, nilErr := rlock.Open(t.Context(), "redis://example.com", rlock.WithDialer(nil))
 	_, twice := rlock.Open(t.Context(), "redis://example.com", rlock.WithDialer(n.Dial), rlock.WithDialer(n.Dial))
@@ -338,6 +341,7 @@ func TestDialerThatCantBeUsed(t *testing.T) {
 // The dialer's error is that of Open, and a dialer that does not return holds
 // nobody up.
 func TestDialerThatFails(t *testing.T) {
+	t.Parallel()
 	refused := errors.New("the gate is shut")
 	const timeout = 200 * time.Millisecond
 	for name, dial := range map[string]func(context.Context, string, string) (net.Conn, error){

@@ -6,15 +6,15 @@ import (
 )
 
 // Do runs fn while it holds the lock, acquired as Lock does with these
-// options. fn's context derives from ctx and ends with the hold too; its cause
-// then is ErrLeaseLost, or ErrClosed if the client was closed, and fn should
-// stop. If ctx ends while fn runs the lock stays held until fn returns. Do
-// never returns before fn, and releases
-// when fn returns, panics or calls runtime.Goexit.
+// options. fn's context derives from ctx and also ends with the hold. Its
+// cause is then ErrLeaseLost, or ErrClosed if the client was closed, and fn
+// should stop. If ctx ends while fn runs, the lock stays held until fn
+// returns. Do never returns before fn, and releases when fn returns, panics or
+// calls runtime.Goexit.
 //
 // The error joins fn's error, ErrLeaseLost if the lock was lost before fn
-// returned, and the release's error. If the acquire failed fn did not run and
-// the error is the acquire's.
+// returned, and the release's error. If the acquire failed, fn did not run and
+// the error is the acquire's; with Wait it is ErrLocked when the wait is over.
 func (l *Lock) Do(ctx context.Context, fn func(ctx context.Context) error, opts ...AcquireOption) (err error) {
 	h, err := l.Lock(ctx, opts...)
 	if err != nil {

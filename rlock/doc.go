@@ -33,38 +33,38 @@
 //     paused for longer may act before it looks; where that matters the
 //     resource itself has to refuse the older writer.
 //   - A failover that loses the key, FLUSHALL, DEL and a [Lock.ForceUnlock] in
-//     another process free the lock under its holder, who is told at the next
-//     renewal, at most about a third of the watchdog timeout later. With
-//     [Lease] there is none: the next it hears is the end of the lease.
-//   - It is not fair among processes: whoever asks first has it. A client that
+//     another process free the lock under its holder, who learns it at the next
+//     renewal, at most about a third of the watchdog timeout later. A hold with
+//     [Lease] has no renewal: it learns it at the end of the lease.
+//   - It is not fair among processes: whoever asks first gets it. A client that
 //     had more than its share steps back for slower ones, see [WithCourtesy].
 //     Within one client the waiters of a name queue, but a [Lock.TryLock] and a
-//     re-entry go past the queue.
+//     re-entry pass the queue.
 //   - Owners are trusted: whoever knows an [Owner] can enter and release as
 //     that owner.
-//   - One server, by a redis:// or rediss:// URL or a pool, one master, by the
-//     redis+sentinel:// URL of its Sentinels, or a cluster, by a
-//     redis+cluster:// URL. But for [Client.NewSpinLock], Redisson's other locks
-//     are not here yet.
+//   - It works with one server (a redis:// or rediss:// URL, or a pool), one
+//     master behind Sentinels (redis+sentinel://), or a cluster
+//     (redis+cluster://). Except for [Client.NewSpinLock], Redisson's other
+//     locks are not here yet.
 //
 // # The ideas
 //
 // Owners instead of threads. In Java the thread owns the lock; a goroutine has
 // no identity to ask for. So each acquisition gets an [Owner] of its own, and
-// two goroutines exclude each other even through one handle. Who wants to
-// re-enter says so: l.Lock(ctx, rlock.As(hold.Owner())). Count and lease
+// two goroutines exclude each other even through one handle. A caller that wants
+// to re-enter says so: l.Lock(ctx, rlock.As(hold.Owner())). Count and lease
 // belong to lock and owner, so a nested acquisition never shortens what the
 // outer one was promised.
 //
-// A hold that tells. What an acquisition returns is not the right to be inside
-// but the means to know of it: a [Hold] carries the end of its lease, its
+// A hold knows its end. An acquisition does not return the right to be inside,
+// but the means to know whether one is: a [Hold] carries the end of its lease, its
 // error and its context. A watchdog extends all holds of a client in batches,
-// each third of the lease, unless they were taken with [Lease] or outlived
+// every third of the lease, unless they were taken with [Lease] or outlived
 // [MaxHold].
 //
 // One queue per name. The waiters of one name in one client make one attempt at
-// a time, the first one's. It is made when a message came, when a subscription
-// was confirmed, or when the lease that the server last reported has ended. A
+// a time, the first one's. They make it when a message came, when a subscription
+// was confirmed, or when the TTL that the server last reported is over. A
 // wake-up belongs to the queue, so it is not lost when a waiter leaves. All
 // names share one subscription connection. When this client releases, the next
 // waiter's acquire follows the unlock in the same write, so the lock changes
@@ -77,37 +77,37 @@
 // Courtesy. A waiter in Go reaches a released lock long before one in a JVM. So
 // a client counts, in releases, how far it is ahead of its fair share of a lock
 // that others want. When that is too far, it makes no attempt for some
-// milliseconds after a release. WithCourtesy turns it off; docs/courtesy.md has
+// milliseconds after a release. WithCourtesy turns it off; docs/performance.md has
 // the figures.
 //
 // One pipeline with a kill barrier. All callers share one command connection,
 // used in both directions at once. A caller's context ends that caller's wait
 // and nothing else. When the connection breaks, the next one begins with a
-// CLIENT KILL of it. After that none of its bytes can run any more, and only
-// then the open commands are decided. Where the server refuses CLIENT KILL or
-// CLIENT ID, a lost acquire is undone again each second for a lease.
+// CLIENT KILL of it. After that none of its bytes can run, and only then the
+// open commands are decided. Where the server refuses CLIENT KILL or CLIENT ID,
+// a lost acquire is undone again every second for a lease.
 //
 // An unlock that counts once. The owner of most acquisitions is used once and
 // never shown, so its unlock finds its field or does not, however often it is
 // sent. Where others may act as the owner, an unlock leaves its result in a
-// short-lived key of its own, a latch, so that the same unlock, sent again
-// because the reply was lost, changes nothing and answers the same.
+// short-lived key of its own, a latch. If the reply is lost, the same unlock is
+// sent again, changes nothing and has the same answer.
 //
 // # Where to look
 //
 //	a lock              Client.NewLock, NewSpinLock
 //	a client            Open, New, Option..., Client.Shutdown, Client.Close
-//	acquire             Lock.Lock, TryLock, TryLockFor, Do; Lease, MaxHold, As
+//	acquire             Lock.Lock, TryLock, TryLockFor, Do; Lease, MaxHold, Wait, As
 //	while held          Hold.Context, Done, Err, ValidUntil, Extend
 //	release             Hold.Unlock; Lock.UnlockAs, ForceUnlock
-//	who holds it        Lock.IsLocked, IsHeldBy, HoldCount, RemainTTL
+//	who holds it        Lock.IsLocked, IsHeldBy, HoldCount, RemainTTL, Info
 //	owners              Client.NewOwner, Hold.Owner, Owner.String, ParseOwner
-//	what went wrong     ErrLocked and the errors beside it
+//	what went wrong     ErrLocked and the other errors
 //
 // Inside: this package checks what callers pass and names call and lock in the
 // errors. What a client knows of its locks, and what becomes of each acquire,
 // hold and release, is in internal/lockstate, whose doc comment tells where. The
 // tests run the examples beside the functions, docs/cookbook.md has whole
-// programs, docs/dev/architecture.md follows a call from file to file, and
+// programs, docs/dev/architecture.md follows a call through the packages, and
 // docs/dev/protocol.md describes the commands.
 package rlock

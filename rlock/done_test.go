@@ -19,6 +19,7 @@ func (l *leap) Now() time.Duration { return clock.System().Now() + time.Duration
 // Whoever looks first after a pause finds out about the loss, whatever he
 // looks at.
 func TestFirstLookAfterAPauseFindsTheLoss(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	for what, look := range map[string]func(*Hold){
 		"Done":       func(h *Hold) { <-h.Done() },

@@ -38,6 +38,7 @@ func isOf(t *testing.T, call string, err, want error) {
 }
 
 func TestTheKindsOfErrorsAreAllThatThePackageExports(t *testing.T) {
+	t.Parallel()
 	f, err := parser.ParseFile(token.NewFileSet(), "errors.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +56,7 @@ func TestTheKindsOfErrorsAreAllThatThePackageExports(t *testing.T) {
 
 // A server that is gone, or answers what no lock answers: a caller asks for the kind and reads no text.
 func TestErrorOfEveryCallIsOfAKind(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	replica := redistest.Start(t)
 	conn := s.Dial(t)
@@ -127,6 +129,7 @@ func openWith(t *testing.T, url string, opts ...rlock.Option) *rlock.Client {
 
 // Two servers that name each other as the slot's: the library says that they have not settled, and what they said last.
 func TestErrorOfASlotThatDoesNotSettleSaysSo(t *testing.T) {
+	t.Parallel()
 	s := topologytest.Start(t, 1, 1)
 	name := nameOn(0)
 	c := openCluster(t, s, rlock.WithCommandTimeout(300*time.Millisecond))
@@ -160,7 +163,7 @@ func TestErrorOfASlotThatDoesNotSettleSaysSo(t *testing.T) {
 	} {
 		err := row.f()
 		for range 9 {
-			if row.call != "Extend" || !errors.Is(err, rlock.ErrUncertain) {
+			if row.call == "Unlock" || !errors.Is(err, rlock.ErrUncertain) {
 				break
 			}
 			err = row.f() // its time was up while a server was asked: that may have run
@@ -174,6 +177,7 @@ func TestErrorOfASlotThatDoesNotSettleSaysSo(t *testing.T) {
 
 // Package net says of its own timeouts that they are context.DeadlineExceeded. Callers take that for their context's.
 func TestTimeoutOfDiallingIsNotACallersContext(t *testing.T) {
+	t.Parallel()
 	hangs := rlock.WithDialer(func(ctx context.Context, _, _ string) (net.Conn, error) {
 		<-ctx.Done()
 		return nil, &net.OpError{Op: "dial", Err: errors.Join(ctx.Err(), os.ErrDeadlineExceeded)}

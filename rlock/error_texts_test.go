@@ -15,6 +15,7 @@ import (
 // A text names the call and the lock, and says once what happened. Java's words are those of an unlock that found
 // nothing.
 func TestErrorsSayOnceWhatHappened(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	broken := errors.New("broken")

@@ -16,17 +16,17 @@ var (
 	// ErrNotLocked: nobody holds the lock. Nothing was changed.
 	ErrNotLocked = errors.New("not locked")
 
-	// ErrNotHeld: the owner does not hold the lock, or not any more. Nothing
-	// was changed; but beside ErrLeaseLost, from the Unlock of a lost hold, a
-	// key that was still there was released. Java throws
+	// ErrNotHeld: the owner does not hold the lock, or no longer does. Nothing was
+	// changed, with one exception: together with ErrLeaseLost, from the Unlock of
+	// a lost hold, a key that was still there was released. Java throws
 	// IllegalMonitorStateException here.
 	ErrNotHeld = lockstate.ErrNotHeld
 
 	// ErrReleased: this Hold was released by an earlier Unlock.
 	ErrReleased = lockstate.ErrReleased
 
-	// ErrLeaseLost: the hold ended before it was released: its lease ran out,
-	// perhaps before the acquire was answered, the server says that it belongs
+	// ErrLeaseLost: the hold ended before it was released. Its lease ran out,
+	// perhaps before the acquire was answered, or the server says that it belongs
 	// to somebody else, or it was forced. Others may be inside by now.
 	ErrLeaseLost = lockstate.ErrLeaseLost
 
@@ -51,16 +51,15 @@ var (
 	// the server said, a redis.Error if there is one. A later call may succeed.
 	ErrUnavailable = lockstate.ErrUnavailable
 
-	// ErrRefused: the server answered with an error that a later call is likely
-	// to meet too, such as a missing permission, no memory or a key of another
-	// type, or with what is no answer to the command. The server's error is a
-	// redis.Error.
+	// ErrRefused: the server answered with an error that a later call is likely to
+	// meet too, such as a missing permission, no memory or a key of another type,
+	// or its answer does not fit the command. The server's error is a redis.Error.
 	ErrRefused = lockstate.ErrRefused
 
 	// ErrUnreplicated: with WithReplicaSync, the command ran, and no replica is
-	// known to have it: a failover may take it back. An acquire was given back
-	// each time that this was so. An Unlock has released the lock. An Extend
-	// counts for as long as the shorter lease lasts.
+	// known to have it: a failover may take it back. An acquire gave back each
+	// grant for which that was so. An Unlock has released the lock. An Extend
+	// counts only as long as the shorter lease lasts.
 	ErrUnreplicated = lockstate.ErrUnreplicated
 )
 

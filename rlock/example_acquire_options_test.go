@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
 	"time"
 
 	"github.com/rlock-go/redisson/rlock"
@@ -13,7 +14,12 @@ import (
 // A fixed lease ends by itself: the watchdog does not extend it.
 func ExampleLease() {
 	ctx := context.Background()
-	lock := connect().NewLock("newsletter")
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("newsletter")
 	if _, err := lock.Lock(ctx, rlock.Lease(2*time.Second)); err != nil {
 		log.Fatal(err)
 	}
@@ -33,7 +39,11 @@ func ExampleLease() {
 // stop.
 func ExampleMaxHold() {
 	ctx := context.Background()
-	client := connectWith(rlock.WithWatchdogTimeout(2 * time.Second))
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithWatchdogTimeout(2*time.Second))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
 	hold, err := client.NewLock("crawler").Lock(ctx, rlock.MaxHold(2100*time.Millisecond))
 	if err != nil {
 		log.Fatal(err)
@@ -44,11 +54,36 @@ func ExampleMaxHold() {
 	// let go at last: true
 }
 
+// Do waits as long as its context, unless Wait says how long at most.
+func ExampleWait() {
+	ctx := context.Background()
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("printer")
+	if _, err := lock.Lock(ctx, rlock.Lease(time.Minute)); err != nil {
+		log.Fatal(err)
+	}
+	err = lock.Do(ctx, func(context.Context) error {
+		fmt.Println("prints")
+		return nil
+	}, rlock.Wait(200*time.Millisecond))
+	fmt.Println("busy, come back later:", errors.Is(err, rlock.ErrLocked))
+	// Output:
+	// busy, come back later: true
+}
+
 // Re-entry is asked for: an acquisition in the name of an owner that holds the
 // lock already does not wait.
 func ExampleAs() {
 	ctx := context.Background()
-	client := connect()
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
 	lock, me := client.NewLock("account:7"), client.NewOwner()
 
 	post := func(ctx context.Context) error { // takes the lock itself
@@ -58,7 +93,7 @@ func ExampleAs() {
 			return err
 		}, rlock.As(me))
 	}
-	err := lock.Do(ctx, func(ctx context.Context) error {
+	err = lock.Do(ctx, func(ctx context.Context) error {
 		_, err := lock.TryLock(ctx)
 		fmt.Println("without As it is taken:", errors.Is(err, rlock.ErrLocked))
 		return post(ctx)

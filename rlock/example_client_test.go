@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 func ExampleOpen() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	client, err := rlock.Open(ctx, redisURL()) // redis://user:password@host:6379/0
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL")) // redis://user:password@host:6379/0
 	if err != nil {
 		log.Fatal(err) // wrong password, nobody there: it has asked the server once
 	}
@@ -41,7 +42,7 @@ func ExampleOpen_refused() {
 func ExampleNew() {
 	pool := &redis.Pool{
 		DialContext: func(ctx context.Context) (redis.Conn, error) {
-			return redis.DialURLContext(ctx, redisURL(),
+			return redis.DialURLContext(ctx, os.Getenv("REDIS_URL"),
 				redis.DialConnectTimeout(3*time.Second),
 				redis.DialReadTimeout(3*time.Second),
 				redis.DialWriteTimeout(3*time.Second))
@@ -77,7 +78,7 @@ func (p tenantPools) GetContext(ctx context.Context) (redis.Conn, error) {
 // Whatever lends redigo connections is a pool.
 func ExamplePool() {
 	pool := &redis.Pool{DialContext: func(ctx context.Context) (redis.Conn, error) {
-		return redis.DialURLContext(ctx, redisURL(),
+		return redis.DialURLContext(ctx, os.Getenv("REDIS_URL"),
 			redis.DialReadTimeout(3*time.Second), redis.DialWriteTimeout(3*time.Second))
 	}}
 	defer pool.Close()
@@ -95,7 +96,11 @@ func ExamplePool() {
 
 // The handle costs nothing: make it where it is used, or keep it.
 func ExampleClient_NewLock() {
-	client := connect()
+	client, err := rlock.Open(context.Background(), os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
 	lock := client.NewLock("order:4711") // Java: redisson.getLock("order:4711")
 	fmt.Println(lock.Name())
 	// Output:
@@ -104,7 +109,11 @@ func ExampleClient_NewLock() {
 
 // The client's id is the first half of its owners, here and in Redis.
 func ExampleClient_ID() {
-	client := connect()
+	client, err := rlock.Open(context.Background(), os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
 	owner := client.NewOwner()
 	fmt.Println(strings.HasPrefix(owner.String(), client.ID().String()+":"))
 	// Output:
@@ -114,7 +123,11 @@ func ExampleClient_ID() {
 // An owner made beforehand lets several functions act as one.
 func ExampleClient_NewOwner() {
 	ctx := context.Background()
-	client := connect()
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
 	me := client.NewOwner()
 
 	for _, name := range []string{"debit:7", "credit:9"} {
@@ -133,7 +146,11 @@ func ExampleClient_NewOwner() {
 // Shutdown waits for those who are inside and lets nobody else in.
 func ExampleClient_Shutdown() {
 	ctx := context.Background()
-	client := connectWith()
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
 	hold, err := client.NewLock("migration").Lock(ctx)
 	if err != nil {
 		log.Fatal(err)
@@ -158,7 +175,10 @@ func ExampleClient_Shutdown() {
 // Close does not wait for holders. Their keys are left to expire.
 func ExampleClient_Close() {
 	ctx := context.Background()
-	client := connectWith()
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
 	hold, err := client.NewLock("abandoned").Lock(ctx)
 	if err != nil {
 		log.Fatal(err)
@@ -166,7 +186,12 @@ func ExampleClient_Close() {
 	client.Close()
 
 	fmt.Println("the hold is over:", errors.Is(hold.Err(), rlock.ErrClosed))
-	locked, err := connect().NewLock("abandoned").IsLocked(ctx)
+	elsewhere, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer elsewhere.Close()
+	locked, err := elsewhere.NewLock("abandoned").IsLocked(ctx)
 	fmt.Println("others are kept out until its lease ends:", locked, err)
 	// Output:
 	// the hold is over: true
@@ -175,7 +200,11 @@ func ExampleClient_Close() {
 
 // A client in a log line is its id.
 func ExampleClient_String() {
-	client := connect()
+	client, err := rlock.Open(context.Background(), os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
 	fmt.Println(fmt.Sprint(client) == "rlock.Client("+client.ID().String()+")")
 	// Output:
 	// true

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
 	"time"
 
 	"github.com/rlock-go/redisson/rlock"
@@ -13,7 +14,12 @@ import (
 // The error of Unlock says whether the lock was ours until the end.
 func ExampleHold_Unlock() {
 	ctx := context.Background()
-	hold, err := connect().NewLock("payout").Lock(ctx)
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	hold, err := client.NewLock("payout").Lock(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -37,7 +43,12 @@ func ExampleHold_Unlock() {
 // A holder with a fixed lease asks for more time while it gets on.
 func ExampleHold_Extend() {
 	ctx := context.Background()
-	lock := connect().NewLock("conversion")
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("conversion")
 	hold, err := lock.Lock(ctx, rlock.Lease(10*time.Second))
 	if err != nil {
 		log.Fatal(err)
@@ -57,7 +68,12 @@ func ExampleHold_Extend() {
 // The context ends with the hold and says why.
 func ExampleHold_Context() {
 	ctx := context.Background()
-	hold, err := connect().NewLock("index").Lock(ctx)
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	hold, err := client.NewLock("index").Lock(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -78,7 +94,12 @@ func ExampleHold_Context() {
 // Done is for a select; Err then says what happened.
 func ExampleHold_Done() {
 	ctx := context.Background()
-	lock := connect().NewLock("leader")
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("leader")
 	hold, err := lock.Lock(ctx)
 	if err != nil {
 		log.Fatal(err)
@@ -99,7 +120,12 @@ func ExampleHold_Done() {
 // that needs the lock, also after the process stood still.
 func ExampleHold_Err() {
 	ctx := context.Background()
-	hold, err := connect().NewLock("batch").Lock(ctx, rlock.Lease(2*time.Second))
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	hold, err := client.NewLock("batch").Lock(ctx, rlock.Lease(2*time.Second))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -117,7 +143,12 @@ func ExampleHold_Err() {
 func ExampleHold_ValidUntil() {
 	ctx := context.Background()
 	before := time.Now()
-	hold, err := connect().NewLock("shift").Lock(ctx, rlock.Lease(time.Hour))
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	hold, err := client.NewLock("shift").Lock(ctx, rlock.Lease(time.Hour))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -131,7 +162,12 @@ func ExampleHold_ValidUntil() {
 // The owner is what another acquisition needs to enter again.
 func ExampleHold_Owner() {
 	ctx := context.Background()
-	lock := connect().NewLock("parent")
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("parent")
 	outer, err := lock.Lock(ctx)
 	if err != nil {
 		log.Fatal(err)
@@ -150,7 +186,12 @@ func ExampleHold_Owner() {
 // A function that is handed a hold can see what for.
 func ExampleHold_Name() {
 	ctx := context.Background()
-	hold, err := connect().NewLock("order:4711").Lock(ctx)
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	hold, err := client.NewLock("order:4711").Lock(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -163,7 +204,12 @@ func ExampleHold_Name() {
 // A hold in a log line names the lock and the owner.
 func ExampleHold_String() {
 	ctx := context.Background()
-	hold, err := connect().NewLock("order:4712").Lock(ctx)
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	hold, err := client.NewLock("order:4712").Lock(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}

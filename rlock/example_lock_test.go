@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
 	"time"
 
 	"github.com/rlock-go/redisson/rlock"
@@ -14,7 +15,12 @@ import (
 func ExampleLock_Lock() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	hold, err := connect().NewLock("invoices").Lock(ctx)
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	hold, err := client.NewLock("invoices").Lock(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -28,14 +34,19 @@ func ExampleLock_Lock() {
 // A wait ends with its context, and holds nothing afterwards.
 func ExampleLock_Lock_cancelled() {
 	ctx := context.Background()
-	lock := connect().NewLock("busy")
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("busy")
 	if _, err := lock.Lock(ctx, rlock.Lease(time.Minute)); err != nil {
 		log.Fatal(err)
 	}
 
 	brief, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 	defer cancel()
-	_, err := lock.Lock(brief)
+	_, err = lock.Lock(brief)
 	fmt.Println(errors.Is(err, context.DeadlineExceeded))
 	// Output:
 	// true
@@ -44,7 +55,12 @@ func ExampleLock_Lock_cancelled() {
 // One attempt, for work that somebody else may as well do.
 func ExampleLock_TryLock() {
 	ctx := context.Background()
-	lock := connect().NewLock("clean-up")
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("clean-up")
 	for range 2 {
 		_, err := lock.TryLock(ctx, rlock.Lease(time.Minute))
 		switch {
@@ -64,7 +80,12 @@ func ExampleLock_TryLock() {
 // Wait for a while, then do without.
 func ExampleLock_TryLockFor() {
 	ctx := context.Background()
-	lock := connect().NewLock("cache:prices")
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("cache:prices")
 	if _, err := lock.Lock(ctx, rlock.Lease(time.Minute)); err != nil {
 		log.Fatal(err)
 	}
@@ -85,9 +106,14 @@ func ExampleLock_TryLockFor() {
 // Do acquires, runs the function and releases, also when it panics.
 func ExampleLock_Do() {
 	ctx := context.Background()
-	lock := connect().NewLock("report")
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("report")
 	failure := errors.New("no paper")
-	err := lock.Do(ctx, func(ctx context.Context) error {
+	err = lock.Do(ctx, func(ctx context.Context) error {
 		fmt.Println("prints")
 		return failure
 	})
@@ -105,8 +131,13 @@ func ExampleLock_Do() {
 // takes the lock away while the work goes on.
 func ExampleLock_Do_lost() {
 	ctx := context.Background()
-	lock := connect().NewLock("upload")
-	err := lock.Do(ctx, func(held context.Context) error {
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("upload")
+	err = lock.Do(ctx, func(held context.Context) error {
 		if _, err := lock.ForceUnlock(ctx); err != nil {
 			return err
 		}
@@ -123,12 +154,22 @@ func ExampleLock_Do_lost() {
 // What an operator does about a lock whose holder is stuck.
 func ExampleLock_ForceUnlock() {
 	ctx := context.Background()
-	stuck, err := connectWith().NewLock("import").Lock(ctx) // in another process
+	elsewhere, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer elsewhere.Close()
+	stuck, err := elsewhere.NewLock("import").Lock(ctx) // in another process
 	if err != nil {
 		log.Fatal(err)
 	}
 
-	lock := connect().NewLock("import")
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("import")
 	removed, err := lock.ForceUnlock(ctx)
 	fmt.Println("there was one to remove:", removed, err)
 	removed, err = lock.ForceUnlock(ctx)
@@ -146,7 +187,12 @@ func ExampleLock_ForceUnlock() {
 // A process releases what another one acquired and left to it.
 func ExampleLock_UnlockAs() {
 	ctx := context.Background()
-	hold, err := connectWith().NewLock("order:17").Lock(ctx, rlock.Lease(time.Minute))
+	elsewhere, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer elsewhere.Close()
+	hold, err := elsewhere.NewLock("order:17").Lock(ctx, rlock.Lease(time.Minute))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -156,7 +202,12 @@ func ExampleLock_UnlockAs() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lock := connect().NewLock("order:17")
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("order:17")
 	fmt.Println("released:", lock.UnlockAs(ctx, owner) == nil)
 	fmt.Println("nothing left:", errors.Is(lock.UnlockAs(ctx, owner), rlock.ErrNotHeld))
 	// Output:
@@ -166,14 +217,24 @@ func ExampleLock_UnlockAs() {
 
 // The name is the one that was given, before any NameMapper.
 func ExampleLock_Name() {
-	fmt.Println(connect().NewLock("order:4711").Name())
+	client, err := rlock.Open(context.Background(), os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	fmt.Println(client.NewLock("order:4711").Name())
 	// Output:
 	// order:4711
 }
 
 // A lock in a log line.
 func ExampleLock_String() {
-	fmt.Println(connect().NewLock("order:4711"))
+	client, err := rlock.Open(context.Background(), os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	fmt.Println(client.NewLock("order:4711"))
 	// Output:
 	// rlock.Lock("order:4711")
 }

@@ -15,14 +15,13 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/rlock"
 )
 
 // Locks of a process that crashed are free after an hour instead of 30 s.
 func ExampleWithWatchdogTimeout() {
 	ctx := context.Background()
-	client, err := rlock.Open(ctx, redisURL(), rlock.WithWatchdogTimeout(time.Hour))
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithWatchdogTimeout(time.Hour))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -44,18 +43,15 @@ func ExampleWithWatchdogTimeout() {
 // A server that says nothing is given up after the command timeout.
 func ExampleWithCommandTimeout() {
 	ctx := context.Background()
-	server := redistest.Start(redistest.Examples)
-	client, err := rlock.Open(ctx, server.URL(), rlock.WithCommandTimeout(2*time.Second))
+	silent, err := net.Listen("tcp", "localhost:0") // accepts connections, and answers nothing
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer client.Close()
+	defer silent.Close()
 
-	server.Pause() // stands still, with all connections open
 	began := time.Now()
-	_, err = client.NewLock("till").TryLock(ctx)
-	fmt.Println(errors.Is(err, rlock.ErrUncertain), time.Since(began) < 10*time.Second)
-	server.Resume()
+	_, err = rlock.Open(ctx, "redis://"+silent.Addr().String(), rlock.WithCommandTimeout(time.Second))
+	fmt.Println(errors.Is(err, rlock.ErrUnavailable), time.Since(began) < 10*time.Second)
 	// Output:
 	// true true
 }
@@ -65,7 +61,7 @@ func ExampleWithCommandTimeout() {
 func ExampleWithDialer() {
 	ctx := context.Background()
 	bastion := func(ctx context.Context, network, addr string) (net.Conn, error) {
-		inside := map[string]string{"redis.inside:6379": strings.TrimPrefix(redisURL(), "redis://")}
+		inside := map[string]string{"redis.inside:6379": strings.TrimPrefix(os.Getenv("REDIS_URL"), "redis://")}
 		return new(net.Dialer).DialContext(ctx, network, inside[addr])
 	}
 	client, err := rlock.Open(ctx, "redis://redis.inside:6379", rlock.WithDialer(bastion))
@@ -82,9 +78,13 @@ func ExampleWithDialer() {
 // A server whose certificate an authority of one's own has signed.
 func ExampleWithTLSConfig() {
 	ctx := context.Background()
-	url, ca := encrypted() // rediss://redis.example.com:6379
+	url := os.Getenv("REDIS_TLS_URL")                    // rediss://redis.example.com:6379
+	authority, err := os.ReadFile(os.Getenv("REDIS_CA")) // ca.pem
+	if err != nil {
+		log.Fatal(err)
+	}
 	roots := x509.NewCertPool()
-	roots.AddCert(ca)
+	roots.AppendCertsFromPEM(authority)
 	client, err := rlock.Open(ctx, url, rlock.WithTLSConfig(&tls.Config{
 		RootCAs: roots,
 		// Certificates: client certificates, where the server asks for them.
@@ -118,7 +118,7 @@ func ExampleNameMapper() {
 // Java's counterpart is config.setNameMapper.
 func ExampleWithNameMapper() {
 	ctx := context.Background()
-	client, err := rlock.Open(ctx, redisURL(), rlock.WithNameMapper(tenant("acme")))
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithNameMapper(tenant("acme")))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -130,7 +130,12 @@ func ExampleWithNameMapper() {
 	defer hold.Unlock(ctx)
 
 	fmt.Println("here it is", hold.Name())
-	locked, err := connect().NewLock("acme:invoices").IsLocked(ctx)
+	client, err = rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	locked, err := client.NewLock("acme:invoices").IsLocked(ctx)
 	fmt.Println("in Redis it is acme:invoices:", locked, err)
 	// Output:
 	// here it is invoices
@@ -140,8 +145,12 @@ func ExampleWithNameMapper() {
 // A grant counts only when a replica has it, too.
 func ExampleWithReplicaSync() {
 	ctx := context.Background()
-	master, replica := replicated()
-	client, err := rlock.Open(ctx, master, rlock.WithReplicaSync(true))
+	replica, err := redis.DialURL(os.Getenv("REDIS_REPLICA_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer replica.Close()
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_MASTER_URL"), rlock.WithReplicaSync(true))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -161,7 +170,7 @@ func ExampleWithReplicaSync() {
 // nobody slow to leave room for.
 func ExampleWithCourtesy() {
 	ctx := context.Background()
-	client, err := rlock.Open(ctx, redisURL(), rlock.WithCourtesy(false))
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithCourtesy(false))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -189,7 +198,7 @@ func ExampleWithLogger() {
 		}
 		return slog.Attr{} // time, owner and others: different each time
 	}}
-	client, err := rlock.Open(ctx, redisURL(),
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"),
 		rlock.WithLogger(slog.New(slog.NewTextHandler(os.Stdout, brief))))
 	if err != nil {
 		log.Fatal(err)
@@ -211,11 +220,10 @@ func ExampleWithLogger() {
 // made.
 func ExampleWithCredentials() {
 	ctx := context.Background()
-	server := redistest.Start(redistest.Examples, "--user", "worker", "on", ">of-today", "+@all", "~*", "&*")
 	vault := func(ctx context.Context) (user, password string, err error) {
 		return "worker", "of-today", nil
 	}
-	client, err := rlock.Open(ctx, server.URL(), rlock.WithCredentials(vault))
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithCredentials(vault))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -226,18 +234,41 @@ func ExampleWithCredentials() {
 	// false <nil>
 }
 
-// An operator finds the client's connections by their name.
-func ExampleWithConnectionName() {
+// A lock that somebody holds for more than a minute is found in the log.
+func ExampleWithLongHoldLog() {
 	ctx := context.Background()
-	server := redistest.Start(redistest.Examples)
-	client, err := rlock.Open(ctx, server.URL(), rlock.WithConnectionName("billing"))
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithLogger(slog.Default()), rlock.WithLongHoldLog(time.Minute))
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer client.Close()
 
-	list, err := redis.String(server.Dial(redistest.Examples).Do("CLIENT", "LIST"))
-	fmt.Println(strings.Contains(list, " name=billing "), err)
+	fmt.Println(client.NewLock("gate").Do(ctx, func(context.Context) error { return nil }))
+	// Output:
+	// <nil>
+}
+
+// An operator who sees a connection in CLIENT LIST finds its process by the name.
+func ExampleWithConnectionName() {
+	ctx := context.Background()
+	host, err := os.Hostname()
+	if err != nil {
+		log.Fatal(err)
+	}
+	name := fmt.Sprintf("billing@%s:%d", host, os.Getpid())
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithConnectionName(name))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	operator, err := redis.DialURL(os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer operator.Close()
+	list, err := redis.String(operator.Do("CLIENT", "LIST"))
+	fmt.Println(strings.Contains(list, " name="+name+" "), err)
 	// Output:
 	// true <nil>
 }

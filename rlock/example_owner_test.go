@@ -2,9 +2,12 @@ package rlock_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
+	"os"
 	"time"
 
 	"github.com/rlock-go/redisson/rlock"
@@ -21,11 +24,55 @@ func ExampleOwner_String() {
 	// 7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42
 }
 
+// A log line that names an owner lets nobody act as it.
+func ExampleOwner_LogValue() {
+	owner, err := rlock.ParseOwner("7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42")
+	if err != nil {
+		log.Fatal(err)
+	}
+	untimed := func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: untimed}))
+	logger.Info("handed on", "owner", owner)
+	// Output:
+	// level=INFO msg="handed on" owner=7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42
+}
+
+// In a message an owner travels to another process, which may act as it.
+func ExampleOwner_MarshalText() {
+	owner, err := rlock.ParseOwner("7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42")
+	if err != nil {
+		log.Fatal(err)
+	}
+	message, err := json.Marshal(map[string]rlock.Owner{"continue": owner})
+	fmt.Println(string(message), err)
+	// Output:
+	// {"continue":"7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42"} <nil>
+}
+
+// The other process reads whom it may act as.
+func ExampleOwner_UnmarshalText() {
+	var message struct{ Continue rlock.Owner }
+	err := json.Unmarshal([]byte(`{"continue":"7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42"}`), &message)
+	fmt.Println(message.Continue, err)
+	// Output:
+	// 7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42 <nil>
+}
+
 // Another process enters as the owner that it was told, and so continues what
 // the first one began.
 func ExampleParseOwner() {
 	ctx := context.Background()
-	hold, err := connectWith().NewLock("order:18").Lock(ctx, rlock.Lease(time.Minute))
+	elsewhere, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer elsewhere.Close()
+	hold, err := elsewhere.NewLock("order:18").Lock(ctx, rlock.Lease(time.Minute))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -36,7 +83,12 @@ func ExampleParseOwner() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	lock := connect().NewLock("order:18")
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("order:18")
 	mine, err := lock.TryLock(ctx, rlock.As(owner))
 	if err != nil {
 		log.Fatal(err)

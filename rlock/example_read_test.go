@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
 	"time"
 
 	"github.com/rlock-go/redisson/rlock"
@@ -14,7 +15,12 @@ import (
 // decision, for which there is TryLock.
 func ExampleLock_IsLocked() {
 	ctx := context.Background()
-	lock := connect().NewLock("backup")
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("backup")
 	before, err := lock.IsLocked(ctx)
 	fmt.Println(before, err)
 
@@ -33,7 +39,11 @@ func ExampleLock_IsLocked() {
 // The server's word on who is inside.
 func ExampleLock_IsHeldBy() {
 	ctx := context.Background()
-	client := connect()
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
 	lock := client.NewLock("ledger")
 	hold, err := lock.Lock(ctx)
 	if err != nil {
@@ -53,7 +63,11 @@ func ExampleLock_IsHeldBy() {
 // Each acquisition of an owner counts one.
 func ExampleLock_HoldCount() {
 	ctx := context.Background()
-	client := connect()
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
 	lock, me := client.NewLock("tree"), client.NewOwner()
 	for range 3 {
 		hold, err := lock.Lock(ctx, rlock.As(me))
@@ -70,8 +84,13 @@ func ExampleLock_HoldCount() {
 // How long a lock would keep others out if its holder were gone.
 func ExampleLock_RemainTTL() {
 	ctx := context.Background()
-	lock := connect().NewLock("session")
-	_, err := lock.RemainTTL(ctx)
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("session")
+	_, err = lock.RemainTTL(ctx)
 	fmt.Println("nobody holds it:", errors.Is(err, rlock.ErrNotLocked))
 
 	if _, err := lock.Lock(ctx, rlock.Lease(time.Hour)); err != nil {
@@ -82,4 +101,46 @@ func ExampleLock_RemainTTL() {
 	// Output:
 	// nobody holds it: true
 	// about 1h0m0s <nil>
+}
+
+// Who holds a lock, for a status page.
+func ExampleLock_Info() {
+	ctx := context.Background()
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("export")
+	if _, err := lock.Info(ctx); errors.Is(err, rlock.ErrNotLocked) {
+		fmt.Println("nobody holds it")
+	}
+
+	hold, err := lock.Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer hold.Unlock(ctx)
+	info, err := lock.Info(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("this process holds it:", info.Owner == hold.Owner())
+	fmt.Println("since:", time.Since(info.Since).Round(time.Minute))
+	fmt.Println("holds:", info.Count, "clients that wait:", info.Waiters)
+	// Output:
+	// nobody holds it
+	// this process holds it: true
+	// since: 0s
+	// holds: 1 clients that wait: 0
+}
+
+// What it tells of a lock that a process elsewhere holds.
+func ExampleInfo() {
+	info := rlock.Info{Count: 1, TTL: 29 * time.Second, Waiters: 2}
+	if info.Since.IsZero() {
+		fmt.Println("held elsewhere; free in", info.TTL, "unless its holder renews it")
+	}
+	// Output:
+	// held elsewhere; free in 29s unless its holder renews it
 }

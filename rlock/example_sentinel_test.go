@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"log"
+	"os"
 
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -14,7 +15,7 @@ import (
 // master's.
 func ExampleWithSentinelCredentials() {
 	ctx := context.Background()
-	url := "redis+sentinel://" + sentinel("mellon") + "/orders" // redis+sentinel://s1:26379,s2:26379,s3:26379/orders
+	url := os.Getenv("REDIS_SENTINEL_URL") // redis+sentinel://s1:26379,s2:26379,s3:26379/orders
 	client, err := rlock.Open(ctx, url, rlock.WithSentinelCredentials(func(context.Context) (user, password string, err error) {
 		return "", "mellon", nil
 	}))
@@ -34,10 +35,14 @@ func ExampleWithSentinelCredentials() {
 // The master is spoken to as WithTLSConfig says, here in plain text.
 func ExampleWithSentinelTLSConfig() {
 	ctx := context.Background()
-	addr, ca := encryptedAt(sentinel("")) // sentinel.example.com:26379
+	url := os.Getenv("REDIS_SENTINEL_TLS_URL")           // redis+sentinel://sentinel.example.com:26379/orders
+	authority, err := os.ReadFile(os.Getenv("REDIS_CA")) // ca.pem
+	if err != nil {
+		log.Fatal(err)
+	}
 	roots := x509.NewCertPool()
-	roots.AddCert(ca)
-	client, err := rlock.Open(ctx, "redis+sentinel://"+addr+"/orders", rlock.WithSentinelTLSConfig(&tls.Config{RootCAs: roots}))
+	roots.AppendCertsFromPEM(authority)
+	client, err := rlock.Open(ctx, url, rlock.WithSentinelTLSConfig(&tls.Config{RootCAs: roots}))
 	if err != nil {
 		log.Fatal(err)
 	}

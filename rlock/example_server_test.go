@@ -1,14 +1,16 @@
 package rlock_test
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -16,36 +18,54 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/rlock"
+	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
-// redisURL is the server that the examples share. The first one starts it.
-var redisURL = sync.OnceValue(func() string { return redistest.Start(redistest.Examples).URL() })
-
-// connect gives the client that most examples use; rlock.Open's example shows
-// how one is made.
-var connect = sync.OnceValue(func() *rlock.Client { return connectWith() })
-
-// connectWith gives a client with options of its own. It stands for another
-// process, too.
-func connectWith(opts ...rlock.Option) *rlock.Client {
-	client, err := rlock.Open(context.Background(), redisURL(), opts...)
-	if err != nil {
+// set tells the examples where a server is. They are shown alone, so they find it
+// as a reader would: by a variable of the environment.
+func set(name, value string) {
+	if err := os.Setenv(name, value); err != nil {
 		log.Fatal(err)
 	}
-	redistest.Examples.Cleanup(func() { client.Close() })
-	return client
+}
+
+// serveExamples starts the server that the examples share, and the others that some
+// want if examples are to run.
+func serveExamples(all bool) {
+	s := redistest.Start(redistest.Examples)
+	set("REDIS_URL", s.URL())
+	if !all {
+		return
+	}
+	if _, err := s.Dial(redistest.Examples).Do("ACL", "SETUSER", "worker", "on", ">of-today", "+@all", "~*", "&*"); err != nil {
+		log.Fatal(err)
+	}
+	master, replica := replicated()
+	set("REDIS_MASTER_URL", master)
+	set("REDIS_REPLICA_URL", replica)
+	set("REDIS_CLUSTER_URL", topologytest.Start(redistest.Examples, 1, 1).ClusterURL())
+	set("REDIS_SENTINEL_URL", "redis+sentinel://"+sentinel(s.Addr(), "mellon")+"/orders")
+
+	addr, ca := encrypted(s.Addr())
+	set("REDIS_TLS_URL", "rediss://"+addr)
+	addr, _ = encrypted(sentinel(s.Addr(), ""))
+	set("REDIS_SENTINEL_TLS_URL", "redis+sentinel://"+addr+"/orders")
+	file := filepath.Join(redistest.Examples.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.Raw}), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	set("REDIS_CA", file)
 }
 
 // replicated starts a master with a replica that follows it.
-func replicated() (master string, replica redis.Conn) {
+func replicated() (master, replica string) {
 	m := redistest.Start(redistest.Examples, "--repl-diskless-sync-delay", "0")
 	r := redistest.Start(redistest.Examples, "--replicaof", "127.0.0.1", fmt.Sprint(m.Port()))
 	conn := m.Dial(redistest.Examples)
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		info, err := redis.String(conn.Do("INFO", "replication"))
 		if err == nil && strings.Contains(info, "state=online") {
-			return m.URL(), r.Dial(redistest.Examples)
+			return m.URL(), r.URL()
 		}
 		if time.Now().After(deadline) {
 			log.Fatal("the replica does not follow: ", info, err)
@@ -53,10 +73,10 @@ func replicated() (master string, replica redis.Conn) {
 	}
 }
 
-// sentinel starts a Sentinel of the examples' server, which it calls orders. An
-// empty password is none.
-func sentinel(password string) (addr string) {
-	host, port, err := net.SplitHostPort(strings.TrimPrefix(redisURL(), "redis://"))
+// sentinel starts a Sentinel of a server, which it calls orders. An empty password
+// is none.
+func sentinel(server, password string) (addr string) {
+	host, port, err := net.SplitHostPort(server)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -67,15 +87,9 @@ func sentinel(password string) (addr string) {
 	return redistest.StartSentinel(redistest.Examples, password, settings...).Addr()
 }
 
-// encrypted puts TLS before the examples' server and returns the certificate
-// that vouches for it.
-func encrypted() (url string, ca *x509.Certificate) {
-	addr, ca := encryptedAt(strings.TrimPrefix(redisURL(), "redis://"))
-	return "rediss://" + addr, ca
-}
-
-// encryptedAt puts TLS before the server at plain.
-func encryptedAt(plain string) (addr string, ca *x509.Certificate) {
+// encrypted puts TLS before the server at plain, and returns the certificate that
+// vouches for it.
+func encrypted(plain string) (addr string, ca *x509.Certificate) {
 	web := httptest.NewTLSServer(nil) // for its certificate only
 	ca, key := web.Certificate(), web.TLS.Certificates
 	web.Close()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
 	"time"
 
 	"github.com/rlock-go/redisson/rlock"
@@ -13,7 +14,12 @@ import (
 // A lock that is held for moments: who waits asks again, and nobody is told.
 func ExampleClient_NewSpinLock() {
 	ctx := context.Background()
-	counter := connect().NewSpinLock("counter")
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	counter := client.NewSpinLock("counter")
 	hold, err := counter.Lock(ctx)
 	if err != nil {
 		log.Fatal(err)

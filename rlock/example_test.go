@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
 	"time"
 
 	"github.com/rlock-go/redisson/rlock"
@@ -13,7 +14,7 @@ import (
 // A client, a lock, and work under it.
 func Example() {
 	ctx := context.Background()
-	client, err := rlock.Open(ctx, redisURL()) // redis://localhost:6379
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL")) // redis://localhost:6379
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -33,12 +34,17 @@ func Example() {
 // Which errors of an acquire ask for a decision.
 func Example_errors() {
 	ctx := context.Background()
-	lock := connect().NewLock("stock")
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	lock := client.NewLock("stock")
 	if _, err := lock.Lock(ctx, rlock.Lease(time.Minute)); err != nil {
 		log.Fatal(err)
 	}
 
-	_, err := lock.TryLockFor(ctx, 200*time.Millisecond)
+	_, err = lock.TryLockFor(ctx, 200*time.Millisecond)
 	switch {
 	case err == nil:
 		fmt.Println("inside")

@@ -12,6 +12,7 @@ import (
 
 // The script of a forced unlock has to be loaded, so it deletes what was granted behind it.
 func TestForcedUnlockThatIsLoadedFirstEndsWhatCameBetween(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewLock("orders")
@@ -42,6 +43,7 @@ func TestForcedUnlockThatIsLoadedFirstEndsWhatCameBetween(t *testing.T) {
 }
 
 func TestForceUnlockBesideClose(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	for range 20 {
 		c := open(t, s)
@@ -72,6 +74,7 @@ func TestForceUnlockBesideClose(t *testing.T) {
 
 // Between the end of a hold and the command its own Unlock, or anybody's DEL, may be quicker; forced it was all the same.
 func TestForceUnlockThatEndedAHoldReportsTrue(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c := open(t, s)

@@ -28,6 +28,7 @@ func TestMaxHoldForEverIsRenewed(t *testing.T) {
 
 // What is left after a partial unlock is what the outer hold was promised.
 func TestLeasesForEverOutliveNestedOnes(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	for _, c := range []struct {
 		name  string
@@ -56,6 +57,7 @@ func TestLeasesForEverOutliveNestedOnes(t *testing.T) {
 }
 
 func TestCommandTimeoutHasABound(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	for _, d := range []time.Duration{forEver, forEver / 4, 24*time.Hour + 1} {
 		if c, err := Open(t.Context(), s.URL(), WithCommandTimeout(d)); !errors.Is(err, ErrInvalidOption) {

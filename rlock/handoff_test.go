@@ -1,6 +1,8 @@
 package rlock
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -22,6 +24,7 @@ func awaitNoAttempt(t *testing.T, c *Client, key string) {
 // The server does not know the unlock script at the first hand-off, so that it runs behind the acquire that was to follow
 // it: the next waiter is refused, and must not take the message for one that says nothing new.
 func TestUnlockHandsOnWithinAClient(t *testing.T) {
+	t.Parallel()
 	c := open(t, redistest.Start(t))
 	l := c.NewLock("orders")
 	for range 3 {
@@ -50,5 +53,44 @@ func TestUnlockHandsOnWithinAClient(t *testing.T) {
 		case <-time.After(5 * time.Second):
 			t.Fatal("the waiter did not enter")
 		}
+	}
+}
+
+// The queue of the hand-off is still there when its last hold is released, and the server says nothing from then on.
+func TestA6LockThatWasReleasedHereIsNotSaidToBeTaken(t *testing.T) {
+	s := redistest.Start(t)
+	c := open(t, s)
+	l := c.NewLock("orders")
+	// release hands the lock on within the client, and has the one who got it release.
+	release := func() {
+		h := lockOf(t, l)
+		entered := make(chan *Hold, 1)
+		go func() {
+			h, err := l.Lock(context.Background())
+			if err != nil {
+				t.Error(err)
+			}
+			entered <- h
+		}()
+		awaitListening(t, c, "orders")
+		awaitNoAttempt(t, c, "orders")
+		unlock(t, h)
+		unlock(t, <-entered)
+	}
+	for range 5 {
+		release()
+		// No answer can be there by then.
+		if h, err := l.TryLockFor(t.Context(), 1); errors.Is(err, ErrLocked) {
+			t.Errorf("a server that answers: %v", err)
+		} else if err == nil {
+			unlock(t, h)
+		}
+	}
+	release()
+	s.Pause()
+	_, err := l.TryLockFor(t.Context(), 200*time.Millisecond)
+	s.Resume()
+	if errors.Is(err, ErrLocked) || !errors.Is(err, ErrUncertain) {
+		t.Errorf("a server that stands still: %v", err)
 	}
 }

@@ -13,10 +13,22 @@ import (
 // two handles of one name are the same lock.
 //
 // Every acquisition without As gets an owner of its own, so two goroutines
-// that share a handle exclude each other.
+// that share a handle exclude each other. The calls of a zero Lock return
+// ErrInvalidOption.
 type Lock struct {
 	l     lockstate.Lock
 	wrong error // what is wrong with the name, told by every call that would use it; nil: nothing
+}
+
+var errZeroLock = fmt.Errorf("rlock: %w: the zero Lock; take one from Client.NewLock", ErrInvalidOption)
+
+// unusable is why no call can use the handle, or nil. Only a zero Lock, or one with
+// something wrong, has no key.
+func (l *Lock) unusable() error {
+	if l.wrong == nil && l.l.Key() == "" {
+		return errZeroLock
+	}
+	return l.wrong
 }
 
 // Name is what NewLock was given.
@@ -46,66 +58,62 @@ func (l *Lock) checkName() error {
 	return wrap("use", name, err)
 }
 
-// Lock waits until the lock is acquired or ctx ends. Without Lease the
-// watchdog keeps it until Unlock, as Redisson's lock() does.
+// Lock waits until the lock is acquired or ctx ends. With Wait it waits for so
+// long at most, and then fails as TryLockFor does. Without Lease the watchdog
+// keeps the lock until Unlock, as Redisson's lock() does.
 //
-// After an error this call holds nothing: what was granted at the last moment
-// is given back. One exception is named: ErrUncertain from an acquire with As
+// After an error this call holds nothing: a grant that came at the last moment
+// is given back. There is one exception: ErrUncertain from an acquire with As
 // says that the owner may have one hold more than it knows, until the lease
-// ends. Who stopped waiting for the answer, by ctx or Close, is not told even
-// that. An acquire with As tries once before it queues behind local waiters.
-// It is Redisson's lockInterruptibly, with ctx in the place of the interrupt.
+// ends. If ctx or Close ended the wait for the answer, that may be so too, and
+// the error does not say it. An acquire with As tries once before it queues
+// behind local waiters. It is Redisson's lockInterruptibly, with ctx in the
+// place of the interrupt.
 //
-// ctx's error: ctx ended, joined with the server's last trouble if
-// there was any. ErrClosed: the client was closed. ErrUncertain: the server
-// answered nothing for a command timeout; what the attempt may have taken is
-// given back in the background. Who had nothing sent meanwhile, because the
-// connection could not be had, or because an earlier caller's attempt or an
-// earlier command of its owner was still open, gets ErrUnavailable, which says
-// so, instead. ErrLeaseLost: the answer came when the lease
-// was over; it is given back, and Do's fn did not run. ErrInvalidOption,
-// ErrInvalidName: nothing was sent. ErrUnavailable: no server ran the attempt
-// for a command timeout; the text says why. ErrRefused: the server's error.
-// ErrUnreplicated: replicas were asked, and for a command timeout none
-// acknowledged what was granted. A wait that was once told that the lock is
-// taken outlives restarts of the server.
+// ctx's error: ctx ended; it is joined with the server's last error if there
+// was one. ErrClosed: the client was closed. ErrUncertain: the server did not
+// answer for a command timeout; what the attempt may have taken is given back
+// in the background. ErrUnavailable: nothing was sent (no connection, or an
+// earlier attempt or an earlier command of the owner was still pending), or no
+// server ran the attempt for a command timeout; the text says which.
+// ErrLeaseLost: the answer came when the lease was over; the grant is given
+// back, and Do's fn did not run. ErrInvalidOption, ErrInvalidName: nothing was
+// sent. ErrRefused: the server's error. ErrUnreplicated: replicas were asked,
+// and for a command timeout none acknowledged the grant. Once a wait has had
+// the answer that the lock is taken, it survives restarts of the server.
 func (l *Lock) Lock(ctx context.Context, opts ...AcquireOption) (*Hold, error) {
-	return l.acquire(ctx, false, -1, opts)
+	return l.acquire(ctx, -1, opts)
 }
 
 // TryLock makes one attempt and does not wait: ErrLocked if another owner
 // holds the lock. It blocks until the server answers, ctx ends, or the server
-// has answered nothing for a command timeout. Its other errors are Lock's.
-// Redisson's tryLock().
+// has not answered for a command timeout. Its other errors are Lock's. It is
+// Lock with Wait(0), so Wait itself is ErrInvalidOption. It is Redisson's
+// tryLock().
 func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error) {
-	return l.acquire(ctx, true, -1, opts)
+	return l.acquire(ctx, 0, opts)
 }
 
 // TryLockFor waits for at most wait, or until ctx ends. ErrLocked: the wait
 // elapsed and the last answer was that another owner holds the lock; if the
-// last attempt was not answered the text says so. A server that never
-// answered is not ErrLocked: if an attempt was sent the error is ErrUncertain,
-// else ErrUnavailable, which says what the attempt waited for. Its other errors are Lock's.
-// With wait ≤ 0 it is TryLock. Redisson's tryLock(waitTime, unit).
+// last attempt was not answered, the text says so. A server that never
+// answered is not ErrLocked: the error is ErrUncertain if an attempt was sent,
+// otherwise ErrUnavailable, which says what the attempt waited for. Its other
+// errors are Lock's. With wait ≤ 0 it is TryLock. It is Lock with Wait(wait), so
+// a second Wait is ErrInvalidOption. It is Redisson's tryLock(waitTime, unit).
 func (l *Lock) TryLockFor(ctx context.Context, wait time.Duration, opts ...AcquireOption) (*Hold, error) {
-	if wait <= 0 {
-		return l.acquire(ctx, true, -1, opts)
-	}
-	return l.acquire(ctx, false, wait, opts)
+	return l.acquire(ctx, max(wait, 0), opts)
 }
 
-// acquire is the common part of all calls that acquire the lock. A wait below 0
-// lasts as long as ctx. It is split in two, so that a waiting goroutine has a
-// small stack.
-func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts []AcquireOption) (*Hold, error) {
-	if once {
-		wait = -1
-	}
-	w, err := l.startAcquire(ctx, once, wait, opts)
+// acquire is the common part of all calls that acquire the lock. A wait of 0 is
+// one attempt; one below 0 lasts as long as ctx, unless an option bounds it. It
+// is split in two, so that a waiting goroutine has a small stack.
+func (l *Lock) acquire(ctx context.Context, wait time.Duration, opts []AcquireOption) (*Hold, error) {
+	w, err := l.startAcquire(ctx, wait, opts)
 	if err != nil {
 		return nil, err
 	}
-	h, err := w.Result(ctx, w.Await(ctx, wait))
+	h, err := w.Result(ctx, w.Await(ctx))
 	if err != nil {
 		return nil, wrap("acquire", l.Name(), err)
 	}
@@ -113,17 +121,20 @@ func (l *Lock) acquire(ctx context.Context, once bool, wait time.Duration, opts 
 }
 
 // startAcquire begins to wait.
-func (l *Lock) startAcquire(ctx context.Context, once bool, wait time.Duration, opts []AcquireOption) (*lockstate.Waiter, error) {
-	if l.wrong != nil {
-		return nil, l.wrong
+func (l *Lock) startAcquire(ctx context.Context, wait time.Duration, opts []AcquireOption) (*lockstate.Waiter, error) {
+	if err := l.unusable(); err != nil {
+		return nil, err
 	}
-	w := lockstate.NewWaiter()
+	w := l.l.NewWaiter()
+	if wait >= 0 {
+		w.Terms.Wait, w.Terms.HasWait = wait, true
+	}
 	err := setTerms(&w.Terms, opts)
 	if err == nil {
 		err = ctx.Err()
 	}
 	if err == nil {
-		err = w.Start(&l.l, once, wait)
+		err = w.Start()
 	}
 	if err != nil {
 		return nil, wrap("acquire", l.Name(), err)
@@ -146,26 +157,27 @@ func setTerms(t *terms, opts []AcquireOption) error {
 	return nil
 }
 
-// UnlockAs releases one hold of an owner that has no Hold in this client:
-// one that another process acquired and handed over by its string, or that a
-// Java thread has. A release that leaves the owner other holds leaves the key
-// the larger of its current TTL and the watchdog timeout; one that never
-// expired gets the latter.
+// UnlockAs releases one hold of an owner that has no Hold in this client: one
+// that another process acquired and handed over by its string, or a Java
+// thread's. If the owner has other holds, the key keeps the larger of its
+// current TTL and the watchdog timeout; a key that never expired gets the
+// latter.
 //
 // It sends even if ctx is over, like Hold.Unlock, and blocks for at most four
-// command timeouts and a second, once ctx is over for at most one command
-// timeout more. ErrNotHeld: the owner holds nothing. ErrInvalidOption: the zero
-// Owner, one with a Hold in this client, whose Unlock keeps the books, or a
-// number of this client's that it never handed out.
-// ErrUncertain: no answer came in time, or an earlier unlock of this owner may
-// still run, see Hold.Unlock. ErrClosed: the client is closed. ErrUnavailable:
-// nothing was sent, since the owner's earlier command is still open, or no
-// server can be reached. ErrRefused and ErrUnreplicated are Hold.Unlock's.
+// command timeouts and a second; once ctx is over, for at most one command
+// timeout more. ErrNotHeld: the owner holds nothing. ErrInvalidOption: the
+// zero Owner, an owner with a Hold in this client, which is released by that
+// Hold, or a number of this client's that it never handed out. ErrUncertain:
+// no answer came in time, or an earlier unlock of this owner may still run,
+// see Hold.Unlock. ErrClosed: the client is closed. ErrUnavailable: nothing
+// was sent, because the owner's earlier command is still pending, or no server
+// can be reached. ErrRefused and ErrUnreplicated are Hold.Unlock's.
 func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
-	if l.wrong != nil {
-		return l.wrong
+	err := l.unusable()
+	if err != nil {
+		return err
 	}
-	err := owner.check()
+	err = owner.check()
 	if err == nil {
 		err = l.l.UnlockAs(ctx, owner.o)
 	}
@@ -175,24 +187,24 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	return nil
 }
 
-// ForceUnlock deletes the lock whoever holds it and wakes the waiters of all
-// processes; it reports whether it took the lock from anybody: whether it ended
-// a Hold of this client, or there was a key to delete. Every Hold of the name
-// in this client ends with ErrLeaseLost before the command is sent; so does one
-// that is granted meanwhile, if the command may have deleted it. Holders
-// elsewhere notice at their next renewal. With an error it reports false, also
-// if it ended holds.
+// ForceUnlock deletes the lock whoever holds it, and wakes the waiters of all
+// processes. It reports whether it took the lock from anybody: whether it
+// ended a Hold of this client, or there was a key to delete. Every Hold of the
+// name in this client ends with ErrLeaseLost before the command is sent; so
+// does a hold that is granted meanwhile, if the command may have deleted it.
+// Holders elsewhere notice at their next renewal. With an error it reports
+// false, even if it ended holds.
 //
-// ctx ends the wait only before the holds are ended; from then on the command
-// must be sent, and it blocks until the server answers or a command timeout has
-// passed. A key that holds something else than a hash is ErrRefused and left
-// alone. ErrUncertain: it was sent and not answered, and is not sent again,
-// since it could hit the next holder. ErrClosed: the client is closed. Holds
-// that were ended stay so if the command could not be sent after all; the key
-// is then left to its lease. Redisson's forceUnlock.
+// ctx ends the wait only before the holds are ended. From then on the command
+// must be sent, and ForceUnlock blocks until the server answers or a command
+// timeout has passed. ErrRefused: the key is not a hash; it is left alone.
+// ErrUncertain: the command was sent and not answered. It is not sent again,
+// since it could hit the next holder. ErrClosed: the client is closed. If the
+// command could not be sent after all, the holds stay ended and the key is
+// left to its lease. It is Redisson's forceUnlock.
 func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
-	if l.wrong != nil {
-		return false, l.wrong
+	if err := l.unusable(); err != nil {
+		return false, err
 	}
 	forced, err := l.l.ForceUnlock(ctx)
 	if err != nil {

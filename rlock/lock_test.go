@@ -36,6 +36,7 @@ func awaitListening(t testing.TB, c *Client, key string) {
 }
 
 func TestLockAndUnlock(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewLock("orders")
@@ -61,6 +62,7 @@ func TestLockAndUnlock(t *testing.T) {
 }
 
 func TestGoroutinesExcludeEachOther(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewLock("counter")
@@ -87,6 +89,7 @@ func TestGoroutinesExcludeEachOther(t *testing.T) {
 }
 
 func TestMessageWakesWaiterOfAnotherClient(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	a, b := open(t, s), open(t, s)
 	h, err := a.NewLock("x").Lock(t.Context())

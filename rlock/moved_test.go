@@ -66,6 +66,7 @@ func becomes(t *testing.T, what string, ok func() bool) {
 
 // The former server lives on and takes writes no more; the next one has none of its data.
 func TestHoldThatTheNextServerLacksIsLostAtOnce(t *testing.T) {
+	t.Parallel()
 	old, next := redistest.Start(t), redistest.Start(t)
 	var at atomic.Pointer[redistest.Server]
 	at.Store(old)
@@ -92,6 +93,7 @@ func TestHoldThatTheNextServerLacksIsLostAtOnce(t *testing.T) {
 
 // A waiter whose messages come from a server that nobody publishes on any more would sleep for the rest of the lease.
 func TestSubscriptionsFollowTheCommandsToAnotherServer(t *testing.T) {
+	t.Parallel()
 	old, next := redistest.Start(t), redistest.Start(t)
 	var at atomic.Pointer[redistest.Server]
 	at.Store(old)
@@ -141,6 +143,7 @@ func TestSubscriptionsFollowTheCommandsToAnotherServer(t *testing.T) {
 }
 
 func TestPoolThatLeavesRepliesBehindLetsNobodyIn(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	dials := new(atomic.Int64)
 	p := &redis.Pool{Dial: func() (redis.Conn, error) {
@@ -190,6 +193,7 @@ func TestPoolThatLeavesRepliesBehindLetsNobodyIn(t *testing.T) {
 
 // Open's client looks its server's name up, and ends with that when it is closed.
 func TestClientWithANamedServerCloses(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c, err := rlock.Open(context.Background(), strings.Replace(s.URL(), "127.0.0.1", "localhost", 1))
 	if err != nil {

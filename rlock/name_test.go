@@ -9,6 +9,7 @@ import (
 )
 
 func TestI1NameBeyondTheBoundIsRefusedAndOneWithinWorks(t *testing.T) {
+	t.Parallel()
 	c := open(t, redistest.Start(t))
 	long := strings.Repeat("x", longestName)
 	if _, err := c.NewLock(long + "x").TryLock(t.Context()); !errors.Is(err, ErrInvalidName) || len(err.Error()) > 1000 {

@@ -32,6 +32,7 @@ type settings struct {
 	mapper   NameMapper
 	replicas bool
 	logger   *slog.Logger
+	longHold time.Duration
 	clock    clock.Clock
 	courtesy bool
 
@@ -73,7 +74,7 @@ func (s *settings) once(name string) error {
 }
 
 // WithWatchdogTimeout sets the lease of locks that are acquired without one;
-// each third of it the watchdog extends them. It is Redisson's
+// the watchdog extends them every third of it. It is Redisson's
 // lockWatchdogTimeout. Default is 30 s; at least 3 ms, rounded down to whole
 // milliseconds.
 func WithWatchdogTimeout(d time.Duration) Option {
@@ -87,10 +88,10 @@ func WithWatchdogTimeout(d time.Duration) Option {
 }
 
 // WithCommandTimeout sets how long one command may take before its connection
-// is given up, and how long trouble may last before a call that has had no
-// answer yet returns it. The server remembers an unlock for five of it and a
-// second. It is Redisson's timeout. Default is 3 s; at least 1 ms, at most
-// a day.
+// is replaced, and how long trouble may last before a call without any answer
+// returns it. The server remembers an unlock that might count twice, such as
+// that of an owner given by As, for five command timeouts and a second. It is
+// Redisson's timeout. Default is 3 s; at least 1 ms, at most a day.
 func WithCommandTimeout(d time.Duration) Option {
 	return func(s *settings) error {
 		if d < time.Millisecond {
@@ -105,11 +106,11 @@ func WithCommandTimeout(d time.Duration) Option {
 }
 
 // WithTLSConfig sets how a rediss:// server is verified and which client
-// certificate it is shown. Default verifies the URL's host against the
-// system's roots. With a redis+sentinel:// or redis+cluster:// URL it has the
-// client speak TLS; each server is verified by the host that the Sentinels name or
-// the cluster announces, unless c names one. The config is cloned. With a redis://
-// URL or a pool it is ErrInvalidOption.
+// certificate it gets. Default verifies the URL's host against the system's
+// roots. With a redis+sentinel:// or redis+cluster:// URL it makes the client
+// speak TLS; each server is verified by the host that the Sentinels name or
+// the cluster announces, unless c names one. The config is cloned. With a
+// redis:// URL or a pool it is ErrInvalidOption.
 func WithTLSConfig(c *tls.Config) Option {
 	return func(s *settings) error {
 		if c == nil {
@@ -120,15 +121,15 @@ func WithTLSConfig(c *tls.Config) Option {
 	}
 }
 
-// WithCredentials sets where user and password come from: f is asked at each
+// WithCredentials sets a function that gives user and password at each
 // connect, so passwords may change while the client lives. An empty user is
-// Redis's default one, an empty password sends no AUTH. Connections that there
-// are stay as they are; a server that ends them when a password changes has the
-// client ask f again. f is called by several goroutines, must return when its
-// ctx ends, and its error, or the server's refusal of what it gave, is a
-// connection that can't be had for now: it is asked again, with growing pauses.
-// Together with a user or password in the URL, or with a pool, whose Dial
-// authenticates, it is ErrInvalidOption. Default is the URL's.
+// Redis's default one, an empty password sends no AUTH. Existing connections
+// stay as they are; if a server ends them when a password changes, the client
+// asks f again. f is called by several goroutines and must return when its ctx
+// ends. If f fails, or the server refuses what it gave, the client asks it
+// again, with growing pauses. Together with a user or password in the URL, or
+// with a pool, whose Dial authenticates, it is ErrInvalidOption. Default is
+// the URL's.
 func WithCredentials(f func(ctx context.Context) (user, password string, err error)) Option {
 	return func(s *settings) error {
 		if f == nil {
@@ -139,10 +140,10 @@ func WithCredentials(f func(ctx context.Context) (user, password string, err err
 	}
 }
 
-// WithSentinelCredentials sets where user and password for the Sentinels of a
-// redis+sentinel:// URL come from: those in the URL, and WithCredentials, are for
-// the master alone. f is asked at each connect to a Sentinel, and all else is as
-// with WithCredentials. With any other URL, or with a pool, it is
+// WithSentinelCredentials sets a function that gives user and password for the
+// Sentinels of a redis+sentinel:// URL; those in the URL, and WithCredentials,
+// are for the master alone. f is called at each connect to a Sentinel, and all
+// else is as with WithCredentials. With any other URL, or with a pool, it is
 // ErrInvalidOption. Default sends the Sentinels no AUTH.
 func WithSentinelCredentials(f func(ctx context.Context) (user, password string, err error)) Option {
 	return func(s *settings) error {
@@ -154,11 +155,11 @@ func WithSentinelCredentials(f func(ctx context.Context) (user, password string,
 	}
 }
 
-// WithSentinelTLSConfig has the client speak TLS with the Sentinels of a
+// WithSentinelTLSConfig makes the client speak TLS with the Sentinels of a
 // redis+sentinel:// URL, and sets how they are verified and which client
-// certificate they are shown. WithTLSConfig does the same for the master; one
-// may be given without the other. Each Sentinel is verified by its host, as the
-// URL or another Sentinel has it, unless c names one. The config is cloned. With
+// certificate they get. WithTLSConfig does the same for the master; one may be
+// given without the other. Each Sentinel is verified by its host, as the URL
+// or another Sentinel has it, unless c names one. The config is cloned. With
 // any other URL, or with a pool, it is ErrInvalidOption. Default is plain TCP.
 func WithSentinelTLSConfig(c *tls.Config) Option {
 	return func(s *settings) error {
@@ -171,18 +172,20 @@ func WithSentinelTLSConfig(c *tls.Config) Option {
 }
 
 // WithDialer sets how the client reaches its servers: through an SSH tunnel, a
-// proxy, or by addresses of its own. f is called for each connection, with "tcp"
-// and host:port as the URL has it, or as a Sentinel or a cluster announces it; no
-// name is looked up before. So a tunnel leads to every server of a cluster whose
-// addresses are good only inside. TLS is laid on top of what f returns, and the
-// server is verified by that host. f is called by several goroutines, its ctx ends
-// with the command timeout or with the client, and its error is a connection that
-// can't be had for now. f should return when its ctx ends; if it does not, nobody
-// waits for it, what it brings is closed, and the address is not dialled again
-// before. What f returns is closed by the client, which must end reads and writes
-// under way; deadlines it need not have. Whether a name leads elsewhere by now is
-// not looked up, as it is else (see Open). With a pool, whose Dial does the same,
-// it is ErrInvalidOption. Default dials by TCP.
+// proxy, or by addresses of its own. f is called for each connection, with
+// "tcp" and host:port as the URL has it, or as a Sentinel or a cluster
+// announces it; the client looks up no name before. So a tunnel leads to every
+// server of a cluster whose addresses are valid only inside. TLS is laid on
+// top of what f returns, and the server is verified by that host. f is called
+// by several goroutines, its ctx ends with the command timeout or with the
+// client, and after its error the client tries again, with growing pauses. f
+// should return when its ctx ends. A late dialer is abandoned: its connection
+// is closed on arrival, and the address is not redialled until then. The
+// client closes what f returns, and Close must end reads and writes under way;
+// the connection need not have deadlines. The client does not check whether a
+// name leads elsewhere by now, as it does without WithDialer (see Open). With
+// a pool, whose Dial does the same, it is ErrInvalidOption. Default dials by
+// TCP.
 func WithDialer(f func(ctx context.Context, network, addr string) (net.Conn, error)) Option {
 	return func(s *settings) error {
 		if f == nil {
@@ -195,7 +198,8 @@ func WithDialer(f func(ctx context.Context, network, addr string) (net.Conn, err
 
 // WithConnectionName sets what the client's connections are called in CLIENT
 // LIST: printable ASCII without spaces; empty sends no CLIENT SETNAME. An
-// account that may not name connections does without. With a pool, whose Dial
+// account that may not name connections does without. A name made of the host's
+// name and the process id leads from CLIENT LIST to the process. With a pool, whose Dial
 // names its connections, it is ErrInvalidOption. Default is "rlock". It is
 // Redisson's clientName.
 func WithConnectionName(name string) Option {
@@ -222,20 +226,21 @@ func WithNameMapper(m NameMapper) Option {
 	}
 }
 
-// WithReplicaSync says whether what changes a lock is followed by WAIT for
-// the master's connected replicas, for at most one second: a grant that none
+// WithReplicaSync says whether each change of a lock is followed by WAIT for
+// the master's connected replicas, for at most one second. A grant that none
 // of them acknowledged is given back and tried again. It is Redisson's
-// checkLockSyncedSlaves. What is sent together shares one WAIT, and what comes
-// meanwhile waits for it. Releases, undos and renewals have a connection of their
-// own then, so that they wait for their own replicas only; with a pool they don't. Replicas are counted when a connection is made, and
-// again after a WAIT that none acknowledged. With Sentinels and in a cluster they are
-// also counted now and then, and one that has gone is waited for a minute longer;
-// if none is left, for as long as the master stays. After an unlock that none acknowledged
-// they are asked once more, and then it is reported, though the master has
-// released the lock; so is one whose answer of the replicas was lost. A renewal or
-// an Extend that none acknowledged is not relied on: the hold is lost if none does
-// for a lease. Default is
-// on for redis+sentinel:// and redis+cluster://, and off for a redis:// URL and a
+// checkLockSyncedSlaves. Commands that are sent together share one WAIT, and
+// those that come meanwhile wait for it. Releases, undos and renewals have a
+// connection of their own then, so that they wait only for their own replicas;
+// with a pool they don't. A replica counts while it is online, not while it is
+// sent a full copy. One that disappears no longer counts; with Sentinels and in a
+// cluster it counts until most of the Sentinels, or of the masters, have said
+// twice that the master stays, or, if some are left, for a minute. After
+// an unlock that none acknowledged the client asks once more, and then reports
+// ErrUnreplicated, though the master has released the lock; so it does if the
+// replicas' answer was lost. A renewal or an Extend that none acknowledged is
+// not relied on: the hold is lost if none does for a lease. Default is on for
+// redis+sentinel:// and redis+cluster://, and off for a redis:// URL and a
 // pool, which are Redisson's single mode.
 func WithReplicaSync(on bool) Option {
 	return func(s *settings) error {
@@ -261,15 +266,15 @@ func WithClusterPublish(p Publish) Option {
 
 // WithCourtesy says whether this client steps back for slower ones. A Go
 // waiter reaches a lock that has just been released long before a JVM's does,
-// so a lock that is never free for long would be Go's alone. With courtesy on, a
-// client that has lately had more than its share of a lock that others wait
-// for makes no attempt for some milliseconds after a release. When those others
-// never come, each client spends up to a seventieth of its time on it; where
-// nobody else waits it costs nothing but one PUBSUB NUMSUB now and then for a
-// name that is taken again and again. An ACL that refuses that command turns it
-// off; docs/courtesy.md has what was measured. TryLock,
-// acquires with As, and waits with only milliseconds left never step back.
-// Default is on. Redisson has no such thing.
+// so Go would always get a lock that is never free for long. With courtesy on,
+// a client that has lately had more than its share of a lock that others wait
+// for makes no attempt for some milliseconds after a release. If those others
+// never come, each client loses up to a seventieth of its time. Where nobody
+// else waits, courtesy costs nothing but one PUBSUB NUMSUB now and then for a
+// name that is taken again and again. An ACL that refuses that command turns
+// it off; docs/performance.md has what was measured. TryLock, acquires with
+// As, and waits with only milliseconds left never step back. Default is on.
+// Redisson has no such thing.
 func WithCourtesy(on bool) Option {
 	return func(s *settings) error {
 		s.courtesy = on
@@ -277,14 +282,14 @@ func WithCourtesy(on bool) Option {
 	}
 }
 
-// WithLogger sets where the client tells of connections that are made (info),
-// of those that break or can't be had, lost leases, failed renewals and
-// uncertain outcomes (warn), and of each acquisition and release (debug).
-// A warning that repeats is told each half minute, with the number in between.
-// Every line has the client's ID as client; docs/operations.md lists them all.
-// Secrets are never logged. The handler is called on the client's own
-// goroutines: it must not block for long, nor call the client. Default is
-// silence.
+// WithLogger sets the logger. The client logs connections that are made
+// (info), connections that break or can't be had, lost leases, failed renewals
+// and uncertain outcomes (warn), and each acquisition and release (debug).
+// Repeated warnings are rate-limited: the first is logged, then one summary
+// every 30 s with a count. Every line has the client's ID as client;
+// docs/operations.md lists them all. Secrets are never logged. The handler is
+// called on the client's own goroutines: it must not block for long, nor call
+// the client. Default is to log nothing.
 func WithLogger(l *slog.Logger) Option {
 	return func(s *settings) error {
 		if l == nil {
@@ -292,5 +297,18 @@ func WithLogger(l *slog.Logger) Option {
 		}
 		s.logger = l
 		return s.once("WithLogger")
+	}
+}
+
+// WithLongHoldLog has each hold logged, once and at level info, that is older than
+// d: who forgot an Unlock, or works for longer than it should, is found in the log.
+// Default is not to log them, which costs nothing; d must be above 0.
+func WithLongHoldLog(d time.Duration) Option {
+	return func(s *settings) error {
+		if d <= 0 {
+			return fmt.Errorf("WithLongHoldLog(%v): not above 0", d)
+		}
+		s.longHold = d
+		return s.once("WithLongHoldLog")
 	}
 }

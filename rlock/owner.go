@@ -2,6 +2,7 @@ package rlock
 
 import (
 	"fmt"
+	"log/slog"
 
 	"github.com/rlock-go/redisson/internal/lockstate"
 )
@@ -14,15 +15,35 @@ import (
 type Owner struct{ o lockstate.Owner }
 
 // String is the owner as Redis holds it, such as
-// "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42". From then on this owner, and
-// those that its client made before it, count as known to other processes: an
-// acquire of theirs whose answer was lost is ErrUncertain where another's hold
-// could be taken for it.
+// "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42", and marks it as one that others may act
+// as. After this call other processes may know this owner, and those that its
+// client made before it. So if the answer to an acquire of such an owner is lost,
+// and another's hold could be mistaken for it, the acquire is ErrUncertain. A log
+// line needs no mark: see LogValue.
 func (o Owner) String() string { return o.o.String() }
 
-// ParseOwner reads what String, or Redisson, wrote. It refuses, with
-// ErrInvalidOption, what Redisson would not write: anything but a lowercase
-// version 4 UUID, a colon and a decimal number.
+// LogValue is String's text for package slog, and marks nothing.
+func (o Owner) LogValue() slog.Value { return slog.StringValue(o.o.Text()) }
+
+// MarshalText is String, with its mark. The zero Owner is ErrInvalidOption.
+func (o Owner) MarshalText() ([]byte, error) {
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("rlock: %w", err)
+	}
+	return []byte(o.String()), nil
+}
+
+// UnmarshalText is ParseOwner.
+func (o *Owner) UnmarshalText(text []byte) (err error) {
+	*o, err = ParseOwner(string(text))
+	return err
+}
+
+// ParseOwner reads what String, or Redisson, wrote. If a client of this process
+// made the owner, that client reckons from then on with others who act as it. A
+// client of another process does so only if it was asked for Hold.Owner. ParseOwner
+// refuses, with ErrInvalidOption, what Redisson would not write: anything but a
+// lowercase version 4 UUID, a colon and a decimal number.
 func ParseOwner(s string) (Owner, error) {
 	read, err := lockstate.ParseOwner(s)
 	if err != nil {

@@ -40,6 +40,7 @@ func breakOff(t *testing.T, s *redistest.Server, begin func()) {
 // An acquire that is given back since it was granted too late does not pay for a nested hold whose own lease has ended, and
 // which the server counts until it is unlocked.
 func TestA5WhatALateGrantGivesBackIsNoHoldOfAnEndedLease(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s, WithCommandTimeout(10*time.Second))
 	l := c.NewLock("orders")
@@ -120,6 +121,7 @@ func TestR1UnlockThatWaitedTooLongForItsTurnIsSent(t *testing.T) {
 }
 
 func TestE2UnlockThatWasRepeatedLeavesNoTimer(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
 	h := lockOf(t, c.NewLock("orders"))
@@ -142,6 +144,7 @@ func TestE2UnlockThatWasRepeatedLeavesNoTimer(t *testing.T) {
 
 // The machine slept, and the first that runs is a call of an owner that held the lock before.
 func TestH3OwnerEntersAnewBeforeItsLossWasTold(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	var slept atomic.Int64
 	c := open(t, s, func(o *settings) error {
@@ -164,6 +167,7 @@ func TestH3OwnerEntersAnewBeforeItsLossWasTold(t *testing.T) {
 
 // The hold whose lease was nested outlives the outer one and ends by itself. Nobody unlocks it, as nobody must.
 func TestE2NothingIsLeftOfANestedLeaseThatEndedByItself(t *testing.T) {
+	t.Parallel()
 	c := open(t, redistest.Start(t))
 	l := c.NewLock("orders")
 	outer := lockOf(t, l)
@@ -181,13 +185,13 @@ func TestE2NothingIsLeftOfANestedLeaseThatEndedByItself(t *testing.T) {
 
 // An owner is its client's alone until its string or its value is given away, and with it those that were made before.
 func TestOwnerIsAloneUntilItIsGivenAway(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c, other := open(t, s), open(t, s)
 	give := map[string]func(o Owner){
 		"its string":       func(o Owner) { _ = o.String() },
 		"printed":          func(o Owner) { _ = fmt.Sprint(o) },
 		"parsed":           func(o Owner) { _, _ = ParseOwner(o.o.Text()) },
-		"a hold's string":  func(o Owner) { _ = lockOf(t, c.NewLock(o.o.Text()), As(o)).String() },
 		"another client's": func(o Owner) { unlock(t, lockOf(t, other.NewLock("orders"), As(o))) },
 	}
 	for what, give := range give {
@@ -198,6 +202,10 @@ func TestOwnerIsAloneUntilItIsGivenAway(t *testing.T) {
 		}
 		if !c.s.Exclusive(before.o) || !c.s.Exclusive(o.o) || other.s.Exclusive(o.o) {
 			t.Errorf("%s: shared before", what)
+		}
+		// A text for people. Whoever acts by it must parse it, or be given the owner otherwise.
+		if _ = lockOf(t, c.NewLock(o.o.Text()), As(o)).String(); !c.s.Exclusive(o.o) {
+			t.Errorf("%s: shared by a hold's string", what)
 		}
 		give(o)
 		if c.s.Exclusive(before.o) || c.s.Exclusive(o.o) || !c.s.Exclusive(after.o) {

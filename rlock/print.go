@@ -11,7 +11,11 @@ func (c *Client) String() string { return "rlock.Client(" + c.ID().String() + ")
 // String names the lock, cut to a length that a log line bears.
 func (l *Lock) String() string { return "rlock.Lock(" + lockstate.Quote(l.Name()) + ")" }
 
-// String names the lock and the owner; it says nothing of the hold's state.
+// String names the lock and the owner, for people; it says nothing of the hold's
+// state. Who is to act as the owner elsewhere is given Owner's String.
 func (h *Hold) String() string {
+	if h.isZero() {
+		return "rlock.Hold()"
+	}
 	return "rlock.Hold(" + lockstate.Quote(h.Name()) + ", " + h.h.OwnerText() + ")"
 }

@@ -4,18 +4,25 @@ import (
 	"context"
 	"time"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockstate"
 )
 
-// ask is every read of the lock. A read that met a broken connection is sent
-// again, for at most a command timeout.
-func (l *Lock) ask(ctx context.Context, q kind.Question, o lockstate.Owner) (kind.Answer, error) {
-	if l.wrong != nil {
-		return kind.Answer{}, l.wrong
+// askable is why nothing can be read of the lock, or nil.
+func (l *Lock) askable() error {
+	err := l.unusable()
+	if err == nil && l.l.Closed() {
+		err = wrap("ask about", l.Name(), ErrClosed)
 	}
-	if l.l.Closed() {
-		return kind.Answer{}, wrap("ask about", l.Name(), ErrClosed)
+	return err
+}
+
+// ask is every read of the lock but Info. A read that met a broken connection is
+// sent again, for at most a command timeout.
+func (l *Lock) ask(ctx context.Context, q kind.Question, o lockstate.Owner) (kind.Answer, error) {
+	if err := l.askable(); err != nil {
+		return kind.Answer{}, err
 	}
 	answer, err := l.l.Ask(ctx, q, o)
 	if err != nil {
@@ -55,8 +62,11 @@ func (l *Lock) HoldCount(ctx context.Context, owner Owner) (int, error) {
 	return int(answer.N), err
 }
 
+// NoExpiry is the TTL of a key that never expires.
+const NoExpiry = codec.NoTTL
+
 // RemainTTL is how long the key has still to live, in whole milliseconds, or
-// time.Duration(-1) when it never expires.
+// NoExpiry.
 // ErrNotLocked: nobody holds the lock. It blocks like IsLocked. Redisson's
 // remainTimeToLive.
 func (l *Lock) RemainTTL(ctx context.Context) (time.Duration, error) {

@@ -34,6 +34,7 @@ func nameOn(server int) string {
 }
 
 func TestEachCommandGoesToItsServerAtOnce(t *testing.T) {
+	t.Parallel()
 	s := topologytest.Start(t, 1, 1)
 	c := openSeveral(t, s, rlock.WithWatchdogTimeout(900*time.Millisecond))
 	ctx := t.Context()
@@ -126,6 +127,7 @@ func TestEachCommandGoesToItsServerAtOnce(t *testing.T) {
 // The key goes with its slot, and is deleted there. Without the renewal at once the
 // holder would learn of it after a third of its lease.
 func TestHoldIsRenewedAtOnceWhenItsSlotMoves(t *testing.T) {
+	t.Parallel()
 	s := topologytest.Start(t, 1, 1)
 	c := openSeveral(t, s, rlock.WithWatchdogTimeout(10*time.Minute))
 	moving, staying := nameOn(0), nameOn(1)
@@ -192,6 +194,7 @@ func enters(t *testing.T, h *rlock.Hold, entered <-chan error) {
 }
 
 func TestWaiterListensWhereItsSlotIs(t *testing.T) {
+	t.Parallel()
 	s := topologytest.Start(t, 1, 1)
 	name := nameOn(0)
 	h, entered := waits(t, s, name)
@@ -203,6 +206,7 @@ func TestWaiterListensWhereItsSlotIs(t *testing.T) {
 }
 
 func TestServerThatLeavesTakesNobodyWithIt(t *testing.T) {
+	t.Parallel()
 	s := topologytest.Start(t, 1, 1)
 	name := nameOn(0)
 	h, entered := waits(t, s, name)

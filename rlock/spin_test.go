@@ -34,6 +34,7 @@ func listensToNobody(t *testing.T, lines []monitor.Line) {
 }
 
 func TestSpinLockExcludesAndPublishesNothing(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	a, b := open(t, s), open(t, s)
 	tap := monitor.Tap(t, s.URL())
@@ -80,6 +81,7 @@ func tries(lines []monitor.Line) (at []time.Time) {
 }
 
 func TestSpinningWaiterPausesLongerAndLonger(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	a, b := open(t, s), open(t, s)
 	h := lockOf(t, a.NewSpinLock("orders"), Lease(time.Minute))
@@ -109,6 +111,7 @@ func TestSpinningWaiterPausesLongerAndLonger(t *testing.T) {
 }
 
 func TestSpinReentry(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewSpinLock("orders")
@@ -140,6 +143,7 @@ func TestSpinReentry(t *testing.T) {
 
 // A re-entry that was refused waits; it is let through when its owner comes to hold by another call.
 func TestSpinningOwnerIsLetThrough(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	a, b := open(t, s), open(t, s)
 	held := lockOf(t, a.NewSpinLock("orders"))
@@ -157,6 +161,7 @@ func TestSpinningOwnerIsLetThrough(t *testing.T) {
 }
 
 func TestSpinLeaseEndsAndLetsTheNextIn(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	a, b := open(t, s), open(t, s)
 	h := lockOf(t, a.NewSpinLock("orders"), Lease(400*time.Millisecond))
@@ -172,6 +177,7 @@ func TestSpinLeaseEndsAndLetsTheNextIn(t *testing.T) {
 }
 
 func TestWatchdogRenewsSpinAndPlainLocksInOneBatch(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s, WithWatchdogTimeout(soon))
 	spin := lockOf(t, c.NewSpinLock("spin"))
@@ -192,6 +198,7 @@ func TestWatchdogRenewsSpinAndPlainLocksInOneBatch(t *testing.T) {
 }
 
 func TestForcedSpinLockIsLostAndPublishesNothing(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	a, b := open(t, s), open(t, s)
 	h := lockOf(t, a.NewSpinLock("orders"))
@@ -220,6 +227,7 @@ func TestForcedSpinLockIsLostAndPublishesNothing(t *testing.T) {
 }
 
 func TestLostRepliesOfASpinLock(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s, WithCommandTimeout(5*time.Second))
 	l := c.NewSpinLock("orders")
@@ -248,6 +256,7 @@ func TestLostRepliesOfASpinLock(t *testing.T) {
 }
 
 func TestCancelledSpinningEndsAtOnceAndLeavesNothing(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewSpinLock("orders")
@@ -278,6 +287,7 @@ func TestCancelledSpinningEndsAtOnceAndLeavesNothing(t *testing.T) {
 }
 
 func TestManySpinningWaitersTryOneAtATime(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	a, b := open(t, s), open(t, s)
 	l := b.NewSpinLock("orders")

@@ -75,6 +75,7 @@ func awaitQueued(t *testing.T, l *Lock, n int) {
 // An acquire with As makes its first try outside the queue. Here it is refused while the holder's unlock follows it on the
 // wire, and the unlock's message is the only thing that can wake it.
 func TestTryBesideTheQueueIsWokenByTheUnlockBehindIt(t *testing.T) {
+	t.Parallel()
 	c := open(t, redistest.Start(t), WithWatchdogTimeout(3*soon))
 	l := c.NewLock("orders")
 	for i := range 100 {
@@ -110,6 +111,7 @@ func forgetAllButLock(t *testing.T, s *redistest.Server) {
 
 // The unlock's script has to be loaded, so it runs behind an acquire that was queued after it.
 func TestUnlockThatIsLoadedFirstWakesWhoCameBetween(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s, WithWatchdogTimeout(3*soon))
 	l := c.NewLock("orders")
@@ -149,6 +151,7 @@ func waits(t *testing.T, c *Client, l *Lock) <-chan time.Time {
 
 // A forced unlock of a key that is gone publishes nothing.
 func TestForcedUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s, WithWatchdogTimeout(6*soon))
 	l := c.NewLock("orders")
@@ -169,6 +172,7 @@ func TestForcedUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 
 // The hold whose lease was nested outlives the outer one, and ends by itself: nobody unlocks.
 func TestWaiterHearsOfTheEndOfANestedLease(t *testing.T) {
+	t.Parallel()
 	c := open(t, redistest.Start(t), WithWatchdogTimeout(6*soon))
 	l := c.NewLock("orders")
 	outer := lockOf(t, l)
@@ -185,6 +189,7 @@ func TestWaiterHearsOfTheEndOfANestedLease(t *testing.T) {
 // The key is deleted under the holder at whose unlock the lock is not handed on, so that the waiters rely on a message that
 // an unlock of nothing does not publish.
 func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s, WithWatchdogTimeout(3*soon))
 	l := c.NewLock("orders")
@@ -215,6 +220,7 @@ func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 // A hold that another client's ForceUnlock took away, and whose owner has not looked since, says nothing about the lock:
 // who comes after a hand-off behind it must not wait for its end.
 func TestCallerDoesNotWaitForAHoldThatWasForced(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c, other := open(t, s, WithWatchdogTimeout(5*soon)), open(t, s)
 	l := c.NewLock("orders")
@@ -243,6 +249,7 @@ func TestCallerDoesNotWaitForAHoldThatWasForced(t *testing.T) {
 // The queue has just been left by the last of those to whom the lock was handed on, and is still subscribed. Its own
 // message is no reason to look.
 func TestCallerAfterHandOffsTriesAtOnce(t *testing.T) {
+	t.Parallel()
 	c := open(t, redistest.Start(t), WithWatchdogTimeout(5*soon))
 	l := c.NewLock("orders")
 	for range 3 {
@@ -281,6 +288,7 @@ func (p *onlyOne) GetContext(ctx context.Context) (redis.Conn, error) {
 // A client hands the lock on to its own callers only so often before others get their chance by the message. Where no
 // message can come, its callers must not wait for the end of a lease.
 func TestClientsOwnUnlocksAreEnoughWithoutASubscription(t *testing.T) {
+	t.Parallel()
 	c, err := New(&onlyOne{addr: redistest.Start(t).Addr()}, WithWatchdogTimeout(5*soon))
 	if err != nil {
 		t.Fatal(err)

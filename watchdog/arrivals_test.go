@@ -64,7 +64,7 @@ func TestArrivalsKeepTheirOrder(t *testing.T) {
 			if settled := len(want) - len(got); settled < 0 || !slices.Equal(got, want[settled:]) {
 				t.Fatalf("%d wait, of %d", len(got), len(want))
 			}
-			wantLen(t, w.Watchdog, 0, len(want)+1)
+			wantLive(t, w.Watchdog, len(want)+1)
 		}
 		for _, l := range want {
 			l.Forget()

@@ -177,7 +177,7 @@ func TestH2FailingLeaseTravelsApart(t *testing.T) {
 func TestRecoveredLeaseJoinsTheOthers(t *testing.T) {
 	for name, recover := range map[string]func(l *Lease){
 		"by a retry":   func(*Lease) {},
-		"by new terms": func(l *Lease) { l.SetRenew(11*time.Second, Never) },
+		"by new terms": func(l *Lease) { newTerms(l, 11*time.Second, Never) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -231,6 +231,6 @@ func TestSlowShardDelaysNobody(t *testing.T) {
 		if len(lost) != 250 {
 			t.Fatalf("%d lost, want 250", len(lost))
 		}
-		wantLen(t, w.Watchdog, 0, 250)
+		wantLive(t, w.Watchdog, 250)
 	})
 }

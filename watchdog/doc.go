@@ -19,7 +19,7 @@
 //
 // # What is guaranteed
 //
-//   - A renewing lease is renewed each third of the TTL, to 25 ns (with groups
+//   - A renewing lease is renewed every third of the TTL, to 25 ns (with groups
 //     to four slots of the schedule), or earlier,
 //     and has one renewal in flight at most. A failed renewal is repeated while trust
 //     lasts. After a lease's renewUntil none starts.
@@ -99,4 +99,9 @@
 // What is late by less than a twelfth of the TTL, because the process stood
 // still, is worked off at twice the even pace; beyond that nothing holds
 // a renewal back, nor a retry ever.
+//
+// # Stability
+//
+// The API of this package may change in any minor version until 1.0. That of package
+// rlock does not.
 package watchdog

@@ -38,9 +38,9 @@ func ExampleLease_Forget() {
 	_, lease := take(dog, "bench", 30*time.Second)
 	lease.Forget()
 	// ... DEL bench ...
-	fmt.Println(dog.Len())
+	fmt.Println(lease.Live(watchdog.Never, clock.Now(), watchdog.Never))
 	// Output:
-	// 0 0
+	// false
 }
 
 // A RenewFunc finds in the holder what to renew.
@@ -66,17 +66,6 @@ func ExampleLease_Lower() {
 	// Output:
 	// 59m0s
 	// 10m0s
-}
-
-// From now on the lease is not renewed any more, and ends by itself.
-func ExampleLease_SetRenew() {
-	dog := guarding(150 * time.Millisecond)
-	defer dog.Close()
-	k, lease := take(dog, "finite", 12*time.Second)
-	lease.SetRenew(watchdog.Never, watchdog.Never)
-	fmt.Println(<-k.lost == watchdog.ErrExpired)
-	// Output:
-	// true
 }
 
 // It is renewed for a while yet, and then ends by itself.

@@ -49,7 +49,7 @@ func TestLeasesFailUntilTheyAreRenewedOrGone(t *testing.T) {
 		fail(4)
 		released.Forget()
 		fail(3)
-		changed.SetRenew(Never, Never)
+		newTerms(changed, Never, Never)
 		fail(2)
 		answers.Store(vanished, Answer{Result: NotOwned})
 		time.Sleep(2 * time.Second)

@@ -113,14 +113,9 @@ func (s *groups) each(f func(*group)) {
 	}
 }
 
-// advance moves later instants to just after now, in the same order.
-func (s *groups) advance(now time.Duration) {
-	s.each(func(g *group) { g.advance(now) })
-}
-
-// advanceThose is advance for the leases that pick chooses.
-func (s *groups) advanceThose(now time.Duration, pick func(Holder) bool) {
-	s.each(func(g *group) { g.advanceThose(now, pick) })
+// advance moves later instants of the leases that pick chooses to just after now.
+func (s *groups) advance(now time.Duration, pick func(Holder) bool) {
+	s.each(func(g *group) { g.advance(now, pick) })
 	heap.Init(&s.order)
 }
 
@@ -144,7 +139,7 @@ func (s *groups) join(l *Lease, clock Clock, wait time.Duration) bool {
 		return true
 	}
 	if at := g.first(); !s.schedule.hasRoom(at) {
-		if room := s.schedule.fitAll(at, clock.Now()+wait, len(g.items)+1); room < at {
+		if room := s.schedule.fit(at, clock.Now()+wait, len(g.items)+1); room < at {
 			s.moveTo(g, room)
 		}
 	}
@@ -155,7 +150,7 @@ func (s *groups) join(l *Lease, clock Clock, wait time.Duration) bool {
 // joinNewest is join for a group that has a batch already.
 func (s *groups) joinNewest(g *group, l *Lease, now, wait time.Duration) {
 	if g.room == 0 || g.newest <= now || g.newest > l.renewAt {
-		g.newest, g.room = s.schedule.fitAll(l.renewAt, now+wait, MaxBatch), MaxBatch
+		g.newest, g.room = s.schedule.fit(l.renewAt, now+wait, MaxBatch), MaxBatch
 	}
 	g.room--
 	l.renewAt = g.newest

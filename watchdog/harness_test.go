@@ -11,6 +11,9 @@ import (
 
 const testTTL = 30 * time.Second
 
+// newTerms gives a lease other terms of renewal, and leaves its expiry.
+func newTerms(l *Lease, from, until time.Duration) { l.Live(l.Expiry(), from, until) }
+
 // holder records what it is told.
 type holder struct {
 	clock Clock
@@ -147,10 +150,12 @@ func wantTimes(t *testing.T, what string, got []time.Duration, want ...time.Dura
 	}
 }
 
-func wantLen(t *testing.T, w *Watchdog, pending, live int) {
+func wantLive(t *testing.T, w *Watchdog, live int) {
 	t.Helper()
-	if p, l := w.Len(); p != pending || l != live {
-		t.Fatalf("Len is %d, %d, want %d, %d", p, l, pending, live)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.live != live {
+		t.Fatalf("%d leases are live, want %d", w.live, live)
 	}
 }
 

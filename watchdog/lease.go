@@ -2,9 +2,10 @@ package watchdog
 
 import (
 	"errors"
-	"math"
 	"sync/atomic"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
 )
 
 type state uint8
@@ -67,19 +68,19 @@ type Lease struct {
 // alive reports whether l is live, its renewal in flight or not.
 func (l *Lease) alive() bool { return l.state == live || l.state == inFlight }
 
-// Register makes a pending lease for h: known and counted, but never renewed
-// and never told of anything until [Lease.Live]. Each must be forgotten, lost
-// or closed over in the end. On a closed watchdog the lease is forgotten from
-// the start.
+// Register makes a pending lease for h. It is not renewed, and h is
+// not called, until Lease.Live. Each lease must be forgotten
+// or lost in the end, or the watchdog closed. On a closed watchdog the lease
+// is forgotten from the start.
 func (w *Watchdog) Register(h Holder) *Lease {
 	l := new(Lease)
 	w.RegisterAt(l, h)
 	return l
 }
 
-// RegisterAt is Register in memory of the caller's: l is a zero Lease, a field
-// of the holder's perhaps, that was never registered. The next registration
-// needs another, for answers to this one's renewals may still be under way
+// RegisterAt is Register in the caller's memory: l is a zero Lease, perhaps a
+// field of the holder, that was never registered. The next registration needs
+// another one, since answers to this one's renewals may still be under way
 // when it is forgotten.
 func (w *Watchdog) RegisterAt(l *Lease, h Holder) {
 	if l.state != unregistered {
@@ -89,7 +90,6 @@ func (w *Watchdog) RegisterAt(l *Lease, h Holder) {
 	l.alarm, l.renewAt = Never, Never
 	l.expiry.Store(int64(Never))
 	l.state = pending
-	w.registered.Add(1) // without mu: nobody else knows the lease, and whatever comes next asks whether w is closed
 }
 
 // Holder is what was given to Register.
@@ -101,15 +101,16 @@ func (l *Lease) Holder() Holder { return l.holder }
 // became known.
 func (l *Lease) Expiry() time.Duration { return time.Duration(l.expiry.Load()) }
 
-// Live makes a pending lease live, or gives a live one new terms: trust ends
-// at expiry; the next renewal comes a third of the TTL after renewFrom (the
+// Live makes a pending lease live, or gives a live one new terms. Trust ends
+// at expiry. The next renewal comes a third of the TTL after renewFrom (the
 // instant at which the acquire was sent), earlier if many are due then, or
-// never if renewFrom is Never; no renewal starts after renewUntil, Never
-// meaning no limit.
+// never if renewFrom is Never. No renewal starts after renewUntil; Never means
+// no limit.
 //
-// It reports whether the lease is live now. It is not, and nothing changes,
-// if the lease is forgotten, or was live and its trust has ended by the
-// clock, told or not: a loss that others may have seen is not taken back.
+// It reports whether the lease is live now. It is not, and nothing changes, if
+// the lease is forgotten, or was live and its trust has ended by the clock,
+// whether the holder was called or not: a loss that others may have seen is
+// not taken back.
 func (l *Lease) Live(expiry, renewFrom, renewUntil time.Duration) bool {
 	w := l.watchdog
 	w.mu.Lock()
@@ -118,11 +119,10 @@ func (l *Lease) Live(expiry, renewFrom, renewUntil time.Duration) bool {
 	case w.closed || l.state == forgotten:
 		return false
 	case l.state == pending:
-		w.begun++
 		w.live++
 		l.state = live
 		l.expiry.Store(int64(expiry))
-		l.renewAt, l.renewUntil = later(renewFrom, w.third), renewUntil
+		l.renewAt, l.renewUntil = clock.Later(renewFrom, w.third), renewUntil
 		if expiry-w.lead < l.renewAt {
 			l.advanceRenewal()
 		}
@@ -149,22 +149,6 @@ func (l *Lease) Lower(expiry time.Duration) {
 		return
 	}
 	l.expiry.Store(int64(expiry))
-	l.advanceRenewal()
-	w.place(l)
-}
-
-// SetRenew gives new terms of renewal, with the meaning they have in Live,
-// and leaves the expiry alone. A renewal in flight stays in flight: its answer
-// counts, and the next one is timed by it. It does nothing unless the lease is
-// live.
-func (l *Lease) SetRenew(from, until time.Duration) {
-	w := l.watchdog
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !l.alive() {
-		return
-	}
-	l.renew(from, until)
 	l.advanceRenewal()
 	w.place(l)
 }
@@ -200,21 +184,14 @@ func (l *Lease) SetAlarm(at time.Duration) {
 }
 
 // Forget ends the watchdog's interest in the lease: no renewal starts, an
-// answer that comes later is ignored, and the holder is told nothing, unless
-// a call to it was under way already. It does not wait for such a call, nor
-// for a renewal in flight. It is idempotent.
+// answer that comes later is ignored, and the holder is not called, unless a
+// call was already under way. It waits neither for such a call nor for a
+// renewal in flight. It is idempotent.
 func (l *Lease) Forget() {
 	w := l.watchdog
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l.in != inArrivals {
-		w.forget(l)
-		return
-	}
-	// As nearly always: nothing of it has begun.
-	w.arrivals.remove(l)
-	w.live--
-	l.state = forgotten
+	w.forget(l)
 }
 
 // renew sets the terms of renewal and drops a waiting retry.
@@ -253,11 +230,11 @@ var (
 	ErrNotOwned = errors.New("watchdog: the server says the lease is not ours")
 )
 
-// Holder is who depends on a [Lease]. Its methods run on the watchdog's
-// goroutine or on the goroutine that brought a renewal's answer, one lease's
-// possibly at the same time as another's, with no lock of the watchdog held.
-// They must not block, since every other lease waits behind them, and must not
-// call [Watchdog.Close]. They may call any method of Lease.
+// Holder is who depends on a Lease. Its methods run on the watchdog's
+// goroutine or on the goroutine that brought a renewal's answer, possibly for
+// several leases at the same time, with no lock of the watchdog held. They
+// must not block, since every other lease waits behind them, and must not call
+// Watchdog.Close. They may call any method of Lease.
 //
 // A Holder that is a slog.LogValuer is named by its value in log records.
 type Holder interface {
@@ -272,15 +249,12 @@ type Holder interface {
 }
 
 // Never is an instant that no [Clock] reaches.
-const Never = time.Duration(math.MaxInt64)
+const Never = clock.Never
 
-// Clock tells the time elapsed since an origin of its own, suspend included
-// where the system can tell. Its readings never go back. It must be safe for
-// concurrent use.
-type Clock interface {
-	// Now is a reading.
-	Now() time.Duration
-}
+// Clock tells, by its method Now, the time elapsed since an origin of its own, suspend
+// included where the system can tell. Its readings never go back. It must be safe
+// for concurrent use.
+type Clock = clock.Clock
 
 // Trust is the instant until which a lease of ttl that was asked for at sent
 // can be relied on: the server cannot have started to count before sent, and
@@ -295,7 +269,7 @@ func Trust(sent, ttl time.Duration) time.Duration {
 	if ttl%100 != 0 {
 		margin++
 	}
-	return later(sent, ttl-margin)
+	return clock.Later(sent, ttl-margin)
 }
 
 // Lasting is a ttl that is enough, when it is asked for now, for trust to last
@@ -305,15 +279,7 @@ func Lasting(d time.Duration) time.Duration {
 	if d <= 0 {
 		return 0
 	}
-	return later(d, d/99+2)
-}
-
-// later is t+d for d >= 0; what would overflow is Never.
-func later(t, d time.Duration) time.Duration {
-	if t > Never-d {
-		return Never
-	}
-	return t + d
+	return clock.Later(d, d/99+2)
 }
 
 // maxArrivals is more than most programs hold at any time.

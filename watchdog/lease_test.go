@@ -34,7 +34,6 @@ func TestH5PendingLeaseIsNeverRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, always(renewed))
 		l := w.Register(w.holder)
-		l.SetRenew(0, Never)
 		l.setExpiry(time.Second)
 		l.Lower(time.Second)
 		l.SetAlarm(time.Second)
@@ -51,7 +50,7 @@ func TestH5PendingLeaseIsNeverRenewed(t *testing.T) {
 		if n := len(w.holder.lost()) + len(w.holder.rung()); n != 0 || l.Expiry() != Never {
 			t.Fatalf("pending lease: told %d times, expiry %v", n, l.Expiry())
 		}
-		wantLen(t, w.Watchdog, 1, 1)
+		wantLive(t, w.Watchdog, 1)
 
 		now := w.clock.Now()
 		if !l.Live(Trust(now, testTTL), now, Never) {
@@ -59,9 +58,9 @@ func TestH5PendingLeaseIsNeverRenewed(t *testing.T) {
 		}
 		synctest.Wait()
 		wantTimes(t, "alarm", w.holder.rung(), now) // was due while pending
-		wantLen(t, w.Watchdog, 0, 2)
+		wantLive(t, w.Watchdog, 2)
 		l.Forget()
-		wantLen(t, w.Watchdog, 0, 1)
+		wantLive(t, w.Watchdog, 1)
 	})
 }
 
@@ -76,7 +75,6 @@ func TestH3LossIsToldOnce(t *testing.T) {
 			l.SetAlarm(0)
 			l.setExpiry(0)
 			l.Lower(-1)
-			l.SetRenew(0, Never)
 			l.Forget()
 		}
 		l := w.Register(w.holder)
@@ -87,7 +85,7 @@ func TestH3LossIsToldOnce(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		wantLoss(t, w.holder, l, ErrExpired, 5*time.Second)
-		wantLen(t, w.Watchdog, 0, 0)
+		wantLive(t, w.Watchdog, 0)
 		if len(w.holder.rung()) != 0 || len(w.server.seen()) != 0 {
 			t.Fatalf("alarms %v, renewals %v", w.holder.rung(), w.server.times())
 		}
@@ -122,7 +120,7 @@ func TestH5ForgottenLeaseIsNeitherRenewedNorTold(t *testing.T) {
 		if len(w.holder.lost())+len(w.holder.rung())+len(w.server.seen()) != 0 {
 			t.Fatalf("told %v, %v; renewed %v", w.holder.lost(), w.holder.rung(), w.server.times())
 		}
-		wantLen(t, w.Watchdog, 0, 0)
+		wantLive(t, w.Watchdog, 0)
 	})
 }
 
@@ -286,7 +284,7 @@ func TestLeaseIsRegisteredOnceInTheCallersMemory(t *testing.T) {
 		w := newWorld(t, always(renewed))
 		var l Lease
 		w.RegisterAt(&l, w.holder)
-		wantLen(t, w.Watchdog, 1, 0)
+		wantLive(t, w.Watchdog, 0)
 		l.Live(Trust(0, testTTL), 0, Never)
 		time.Sleep(11 * time.Second)
 		synctest.Wait()

@@ -8,7 +8,7 @@ import (
 // Options are a Watchdog's settings; the zero value of each is its default,
 // and so is a value below zero.
 type Options struct {
-	// TTL is what all renewing leases are leased for; they are renewed each
+	// TTL is what all renewing leases are leased for; they are renewed every
 	// third of it. Default is 30 s, Redisson's lockWatchdogTimeout. Less than
 	// a millisecond counts as one.
 	TTL time.Duration
@@ -33,7 +33,7 @@ type Options struct {
 	Group func(Holder) int
 
 	// Logger gets failed renewals at debug level and losses at warning level:
-	// ten at once, and then one each half minute, with the number of those
-	// that are told at debug level only as suppressed. Default is none.
+	// ten at once, and then one summary every 30 s, whose suppressed counts
+	// those that were logged at debug level only. Default is none.
 	Logger *slog.Logger
 }

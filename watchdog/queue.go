@@ -60,12 +60,12 @@ func (q *queue) remove(l *Lease) {
 	}
 }
 
-// advance moves later instants to just after now, in the same order: a
-// microsecond for each second. The order stays, and so the heap does.
-func (q *queue) advance(now time.Duration) {
+// advance moves later instants of the leases that pick chooses to just after now, in
+// the same order: a microsecond for each second.
+func (q *queue) advance(now time.Duration, pick func(Holder) bool) {
 	for i := range q.items {
 		it := &q.items[i]
-		if it.at <= now {
+		if it.at <= now || !pick(it.lease.holder) {
 			continue
 		}
 		q.schedule.remove(it.at)
@@ -73,19 +73,8 @@ func (q *queue) advance(now time.Duration) {
 		it.lease.renewAt = it.at
 		q.schedule.add(it.at)
 	}
-}
-
-// advanceThose is advance for the leases that pick chooses.
-func (q *queue) advanceThose(now time.Duration, pick func(Holder) bool) {
-	var picked []item
-	for _, it := range q.items {
-		if it.at > now && pick(it.lease.holder) {
-			picked = append(picked, it)
-		}
-	}
-	for _, it := range picked {
-		it.lease.renewAt = now + (it.at-now)/1_000_000
-		q.set(it.lease, it.lease.renewAt)
+	for i := min(len(q.items)/arity, len(q.items)-1); i >= 0; i-- {
+		q.down(i, q.items[i])
 	}
 }
 

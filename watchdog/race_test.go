@@ -93,7 +93,7 @@ func TestH5HammeredByManyEachLossIsToldOnceAtMost(t *testing.T) {
 					case 2:
 						l.setExpiry(c.Now() + rand.N(ttl))
 					case 3:
-						l.SetRenew(c.Now(), c.Now()+rand.N(ttl))
+						newTerms(l, c.Now(), c.Now()+rand.N(ttl))
 					case 4:
 						l.RenewUntil(c.Now() + rand.N(ttl))
 					case 5:
@@ -109,7 +109,7 @@ func TestH5HammeredByManyEachLossIsToldOnceAtMost(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	wantLen(t, w, 0, 0)
+	wantLive(t, w, 0)
 	w.Close()
 	answers.Wait()
 	closed.Store(true)
@@ -155,6 +155,6 @@ func TestE1CloseAmidWork(t *testing.T) {
 		<-first
 		w.Close()
 		wg.Wait()
-		wantLen(t, w, 0, 0)
+		wantLive(t, w, 0)
 	}
 }

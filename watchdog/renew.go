@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
 )
 
 // batch is one call of the RenewFunc. An answer counts only while this is the
@@ -41,7 +43,7 @@ func (w *Watchdog) take(now time.Duration) (b *batch, some bool) {
 			// From when it was to go: timers are late by about as much as the gap
 			// is long. At most two go together for it.
 			gap := w.gap()
-			w.resume = later(max(due, now-gap), gap)
+			w.resume = clock.Later(max(due, now-gap), gap)
 		}
 		return b, some
 	}
@@ -58,9 +60,9 @@ func (w *Watchdog) take(now time.Duration) (b *batch, some bool) {
 // ahead: one command renews it, and from then on it is due together. It is not
 // split for want of room, as its other part would be a command more.
 func (w *Watchdog) takeDue(now time.Duration) (b *batch, some bool) {
-	for looked := 0; w.due.n > 0 && w.due.first() <= later(now, w.lead); {
+	for looked := 0; w.due.n > 0 && w.due.first() <= clock.Later(now, w.lead); {
 		g := w.due.front()
-		n, until := min(len(g.items), MaxBatch), later(now, w.lead)
+		n, until := min(len(g.items), MaxBatch), clock.Later(now, w.lead)
 		if looked+n > MaxBatch {
 			break
 		}
@@ -80,7 +82,7 @@ func (w *Watchdog) takeDue(now time.Duration) (b *batch, some bool) {
 
 // takeRetries moves up to MaxBatch leases into flight whose next try is due.
 func (w *Watchdog) takeRetries(now time.Duration) (b *batch, some bool) {
-	until := later(now, w.retryEvery/8)
+	until := clock.Later(now, w.retryEvery/8)
 	for n := 0; n < MaxBatch && len(w.retry.items) > 0 && w.retry.first() <= until; n++ {
 		l := w.retry.items[0].lease
 		w.retry.remove(l)
@@ -152,7 +154,7 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 		} else if l.retry == noRetry {
 			l.setRetry(unsent)
 		}
-		l.renewAt = later(now, b.delay)
+		l.renewAt = clock.Later(now, b.delay)
 	}
 	if cause != nil {
 		w.forget(l)
@@ -174,11 +176,11 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 // stretch of that length ever sees more than one of each. After a retry, or when
 // it was later, it is among many others, and gets a new place.
 func (w *Watchdog) scheduleNext(l *Lease, sent time.Duration) {
-	if l.retry != noRetry || sent > later(l.renewAt, keepsPlace*w.schedule.width) {
+	if l.retry != noRetry || sent > clock.Later(l.renewAt, keepsPlace*w.schedule.width) {
 		l.setRetry(noRetry)
 		w.unplace(l)
 		l.schedule(sent)
 		return
 	}
-	l.renewAt = later(sent, w.third)
+	l.renewAt = clock.Later(sent, w.third)
 }

@@ -102,7 +102,7 @@ func TestH2OneRenewalInFlight(t *testing.T) {
 		w := newWorld(t, nil)
 		l := w.hold()
 		time.Sleep(15 * time.Second)
-		l.SetRenew(0, Never) // due again by these terms, but still unanswered
+		newTerms(l, 0, Never) // due again by these terms, but still unanswered
 		l.setExpiry(20 * time.Second)
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
@@ -125,7 +125,7 @@ func TestH3ExpiryWhileInFlightIsALossAndTheLateAnswerIgnored(t *testing.T) {
 		if l.Expiry() != end {
 			t.Fatalf("expiry moved to %v", l.Expiry())
 		}
-		wantLen(t, w.Watchdog, 0, 0)
+		wantLive(t, w.Watchdog, 0)
 	})
 }
 
@@ -142,7 +142,7 @@ func TestH2NotOwnedIsToldAtOnce(t *testing.T) {
 		if l.Expiry() > 11*time.Second {
 			t.Fatalf("still trusted until %v", l.Expiry())
 		}
-		wantLen(t, w.Watchdog, 0, 0)
+		wantLive(t, w.Watchdog, 0)
 	})
 }
 
@@ -165,7 +165,7 @@ func TestH5AnswerForForgottenLeaseIsIgnored(t *testing.T) {
 			if len(w.holder.lost()) != 0 {
 				t.Fatalf("told %v", w.holder.lost())
 			}
-			wantLen(t, w.Watchdog, 0, 1)
+			wantLive(t, w.Watchdog, 1)
 			wantTimes(t, "renewed", w.server.times(), 10*time.Second)
 		})
 	}
@@ -199,7 +199,7 @@ func TestRenewalIsOnTimeThoughTheGoroutineSleptLonger(t *testing.T) {
 		w.hold()
 		time.Sleep(9100 * time.Millisecond)
 		synctest.Wait()
-		w.hold().SetRenew(-500*time.Millisecond, Never) // due at 9.5 s, asleep until 10 s
+		newTerms(w.hold(), -500*time.Millisecond, Never) // due at 9.5 s, asleep until 10 s
 		time.Sleep(500 * time.Millisecond)
 		synctest.Wait()
 		wantTimes(t, "renewed", w.server.times(), 9500*time.Millisecond)
@@ -222,15 +222,15 @@ func TestH2MovedExpiryDoesNotAdvanceARetry(t *testing.T) {
 	})
 }
 
-func TestSetRenewStopsAndResumes(t *testing.T) {
+func TestNewTermsStopAndResumeRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, always(renewed))
 		l := w.hold()
-		l.SetRenew(Never, Never)
+		newTerms(l, Never, Never)
 		time.Sleep(15 * time.Second)
 		synctest.Wait()
 		wantTimes(t, "renewed", w.server.times())
-		l.SetRenew(6*time.Second, Never)
+		newTerms(l, 6*time.Second, Never)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		wantTimes(t, "renewed", w.server.times(), 16*time.Second)
@@ -256,14 +256,14 @@ func TestRenewUntilLeavesTheNextRenewalWhereItIs(t *testing.T) {
 	}
 }
 
-func TestSetRenewNeverWhileInFlightTakesTheAnswerAndNoMore(t *testing.T) {
+func TestRenewalThatEndsWhileInFlightTakesTheAnswerAndNoMore(t *testing.T) {
 	for _, a := range []Answer{{Result: Renewed, Sent: 10 * time.Second, TTL: testTTL}, failed} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, nil)
 			l := w.hold()
 			time.Sleep(11 * time.Second)
 			synctest.Wait()
-			l.SetRenew(Never, Never)
+			newTerms(l, Never, Never)
 			w.server.seen()[0].answer(0, a)
 			want := Trust(0, testTTL)
 			if a.Result == Renewed {

@@ -1,6 +1,10 @@
 package watchdog
 
-import "time"
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+)
 
 // run is the goroutine. It lives while leases do.
 func (w *Watchdog) run() {
@@ -47,7 +51,7 @@ func (w *Watchdog) plan(timer *time.Timer) (sleep, ok bool) {
 	if next <= now {
 		return false, true
 	}
-	w.wakeAt = min(next, later(now, w.maxSleep))
+	w.wakeAt = min(next, clock.Later(now, w.maxSleep))
 	w.timer = timer
 	w.arm(now)
 	return true, true

@@ -85,28 +85,9 @@ func (s *schedule) hasBatch(at time.Duration) bool { return s.count[s.slot(at)] 
 // hasRoom reports whether one more may be due in the slot of at.
 func (s *schedule) hasRoom(at time.Duration) bool { return int(s.count[s.slot(at)]) < s.room }
 
-// fit is the latest instant that has room, not later than due and not earlier
-// than earliest. If none has room, it is due.
-func (s *schedule) fit(due, earliest time.Duration) time.Duration {
-	back := min(int(due/s.width-earliest/s.width), slotsPerThird)
-	if back < 0 {
-		return due
-	}
-	n, ok := s.before(s.slot(due), back)
-	if !ok {
-		if s.total < s.room*slotsPerThird*3/4 {
-			return due // a crowd in front of one instant only
-		}
-		s.resize(s.room + MaxBatch)
-		if n, ok = s.before(s.slot(due), back); !ok {
-			return due
-		}
-	}
-	return min(due, max(earliest, s.within(due, n)))
-}
-
-// fitAll is fit for n that are to be due together.
-func (s *schedule) fitAll(due, earliest time.Duration, n int) time.Duration {
+// fit is the latest instant that has room for n that are to be due together, not
+// later than due and not earlier than earliest. If none has room, it is due.
+func (s *schedule) fit(due, earliest time.Duration, n int) time.Duration {
 	back := min(int(due/s.width-earliest/s.width), slotsPerThird)
 	for {
 		for p := 0; p <= back; p++ {
@@ -119,7 +100,7 @@ func (s *schedule) fitAll(due, earliest time.Duration, n int) time.Duration {
 			}
 		}
 		if back < 0 || s.total+n < s.room*slotsPerThird*3/4 {
-			return due
+			return due // a crowd in front of one instant only
 		}
 		s.resize(s.room + MaxBatch)
 	}

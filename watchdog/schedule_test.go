@@ -33,7 +33,7 @@ func TestScheduleFindsTheLatestSlotWithRoom(t *testing.T) {
 				break
 			}
 		}
-		if got := s.fit(due, earliest); got != want {
+		if got := s.fit(due, earliest, 1); got != want {
 			t.Fatalf("due %v, not before %v: %v, want %v", due, earliest, got, want)
 		} else if got == due {
 			full++
@@ -52,7 +52,7 @@ func TestScheduleMakesRoomForACrowdAndTakesItBack(t *testing.T) {
 		for range n {
 			at := 2 * third
 			if s.hasBatch(at) {
-				at = s.fit(at, third)
+				at = s.fit(at, third, 1)
 			}
 			if at < third || at > 2*third {
 				t.Fatalf("%v is out of bounds", at)
@@ -95,13 +95,13 @@ func TestScheduleDoesNotMakeRoomForAFew(t *testing.T) {
 	for range 10 * MaxBatch {
 		s.add(2 * third)
 	}
-	if got := s.fit(2*third, 2*third-slot/2); got != 2*third-slot/2 && got != 2*third {
+	if got := s.fit(2*third, 2*third-slot/2, 1); got != 2*third-slot/2 && got != 2*third {
 		t.Fatalf("%v", got)
 	}
-	if got := s.fit(2*third, 2*third); got != 2*third || s.room != MaxBatch {
+	if got := s.fit(2*third, 2*third, 1); got != 2*third || s.room != MaxBatch {
 		t.Fatalf("%v, room for %d", got, s.room)
 	}
-	if got := s.fit(2*third, 3*third); got != 2*third {
+	if got := s.fit(2*third, 3*third, 1); got != 2*third {
 		t.Fatalf("late already, and put at %v", got)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"math"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
@@ -34,8 +33,6 @@ type Watchdog struct {
 	wakeup chan struct{} // of one: look at the queues again
 	done   sync.WaitGroup
 
-	registered atomic.Int64 // leases, ever
-
 	// mu guards what follows and the fields of every Lease. It is held for
 	// short computations only, never while renewBatch or a Holder runs.
 	mu       sync.Mutex
@@ -44,7 +41,6 @@ type Watchdog struct {
 	retry    queue     // those whose last one failed, by their next try
 	ends     queue     // all other live leases that were looked at, by alarm or expiry
 	schedule *schedule // of the due ones
-	begun    int64     // leases that are not pending any more
 	live     int
 	failing  int           // leases whose last renewal failed and that are renewed again
 	resume   time.Duration // no due batch before this, unless it is late
@@ -99,24 +95,11 @@ func New(renew RenewFunc, o Options) *Watchdog {
 	return w
 }
 
-// RenewNow has every lease that is renewed at all renewed as soon as the pace
-// allows, those first that would have been first: after a connection broke or
-// its server was replaced, the answers tell which leases are still there. It
-// returns at once.
-func (w *Watchdog) RenewNow() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return
-	}
-	w.settle()
-	now := w.clock.Now()
-	w.due.advance(now)
-	w.retry.advance(now)
-	if w.running && w.next() < w.wakeAt {
-		w.wake()
-	}
-}
+// RenewNow renews every lease that is renewed at all as soon as the pace
+// allows, in the order in which they were due. It is for when a connection
+// broke or its server was replaced: the answers tell which leases are still
+// there. It returns at once.
+func (w *Watchdog) RenewNow() { w.RenewThose(func(Holder) bool { return true }) }
 
 // RenewThose is RenewNow for the leases whose holder pick chooses. pick is called
 // for every lease that is renewed at all, with the watchdog locked: it must not
@@ -129,21 +112,11 @@ func (w *Watchdog) RenewThose(pick func(Holder) bool) {
 	}
 	w.settle()
 	now := w.clock.Now()
-	w.due.advanceThose(now, pick)
-	w.retry.advanceThose(now, pick)
+	w.due.advance(now, pick)
+	w.retry.advance(now, pick)
 	if w.running && w.next() < w.wakeAt {
 		w.wake()
 	}
-}
-
-// Len counts the leases that are pending and those that are live.
-func (w *Watchdog) Len() (pending, live int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return 0, 0
-	}
-	return int(w.registered.Load() - w.begun), w.live
 }
 
 // Failing counts the live leases whose last renewal failed and that are to be
@@ -154,8 +127,8 @@ func (w *Watchdog) Failing() int {
 	return w.failing
 }
 
-// Close forgets every lease without telling its holder and returns when the
-// goroutine is gone, so it waits for a call of RenewFunc or Holder that the
+// Close forgets every lease without calling its holder, and returns when the
+// goroutine is gone. So it waits for a call of RenewFunc or Holder that the
 // goroutine is in, but for no answer. It is idempotent and must not be called
 // from a Holder or a RenewFunc.
 func (w *Watchdog) Close() {
@@ -231,7 +204,7 @@ func (w *Watchdog) settleOne(l *Lease) {
 // schedule sets the renewal that is due a third of the TTL after from, a little
 // earlier if too many others are due then. l must be in no queue.
 func (l *Lease) schedule(from time.Duration) {
-	l.renewAt = later(from, l.watchdog.third)
+	l.renewAt = clock.Later(from, l.watchdog.third)
 	l.spread(from)
 }
 
@@ -243,7 +216,7 @@ func (l *Lease) spread(from time.Duration) {
 		return
 	}
 	if w.schedule.hasBatch(l.renewAt) {
-		l.renewAt = w.schedule.fit(l.renewAt, max(w.clock.Now(), later(from, w.third/16)))
+		l.renewAt = w.schedule.fit(l.renewAt, max(w.clock.Now(), clock.Later(from, w.third/16)), 1)
 	}
 }
 
@@ -300,16 +273,14 @@ func (w *Watchdog) nextDue() time.Duration {
 	if first == Never {
 		return Never
 	}
-	return max(first, min(w.resume, later(first, w.third/4)))
+	return max(first, min(w.resume, clock.Later(first, w.third/4)))
 }
 
 // forget is Forget with mu held.
 func (w *Watchdog) forget(l *Lease) {
 	switch {
 	case w.closed:
-	case l.state == pending:
-		w.begun++
-	case l.state != forgotten:
+	case l.alive():
 		w.live--
 		w.unplace(l)
 		if l.retry != noRetry {

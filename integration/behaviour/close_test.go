@@ -108,6 +108,7 @@ func TestEveryCallAfterCloseIsErrClosed(t *testing.T) {
 		"IsHeldBy":    func() error { _, err := l.IsHeldBy(ctx, h.Owner()); return err },
 		"HoldCount":   func() error { _, err := l.HoldCount(ctx, h.Owner()); return err },
 		"RemainTTL":   func() error { _, err := l.RemainTTL(ctx); return err },
+		"Info":        func() error { _, err := l.Info(ctx); return err },
 		"new lock":    func() error { _, err := c.NewLock("z").TryLock(ctx); return err },
 		"Extend":      func() error { return fixed.Extend(ctx, time.Minute) },
 		"Unlock":      func() error { return h.Unlock(ctx) },

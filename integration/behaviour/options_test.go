@@ -53,6 +53,7 @@ func TestEmptyNamesAreRefusedByEveryCall(t *testing.T) {
 			"IsHeldBy":    func() error { _, err := l.IsHeldBy(ctx, plain.NewOwner()); return err },
 			"HoldCount":   func() error { _, err := l.HoldCount(ctx, plain.NewOwner()); return err },
 			"RemainTTL":   func() error { _, err := l.RemainTTL(ctx); return err },
+			"Info":        func() error { _, err := l.Info(ctx); return err },
 		} {
 			rows = append(rows, refusal{call + " of " + from, do, rlock.ErrInvalidName, []string{"empty"}})
 		}
@@ -86,6 +87,10 @@ func TestBadTermsAreRefused(t *testing.T) {
 		{"MaxHold twice", acquire(rlock.MaxHold(time.Second), rlock.MaxHold(time.Minute)), bad, []string{"MaxHold given twice"}},
 		{"Lease with MaxHold", acquire(rlock.Lease(time.Second), rlock.MaxHold(time.Second)), bad, []string{"Lease and MaxHold"}},
 		{"MaxHold with Lease", acquire(rlock.MaxHold(time.Second), rlock.Lease(time.Second)), bad, []string{"Lease and MaxHold"}},
+		{"Wait below nothing", acquire(rlock.Wait(-time.Second)), bad, []string{"Wait(-1s)", "at least 0"}},
+		{"Wait twice", acquire(rlock.Wait(time.Second), rlock.Wait(0)), bad, []string{"Wait given twice"}},
+		{"Wait with TryLock", func() error { _, err := l.TryLock(ctx, rlock.Wait(time.Second)); return err }, bad, []string{"Wait", "TryLock"}},
+		{"Wait with TryLockFor", func() error { _, err := l.TryLockFor(ctx, time.Second, rlock.Wait(0)); return err }, bad, []string{"Wait", "TryLockFor"}},
 		{"As twice", acquire(rlock.As(c.NewOwner()), rlock.As(c.NewOwner())), bad, []string{"As given twice"}},
 		{"a nil AcquireOption", acquire(nil), bad, []string{"nil AcquireOption"}},
 		{"As the zero Owner", acquire(rlock.As(zero)), bad, []string{"zero Owner"}},
@@ -170,6 +175,8 @@ func TestBadSettingsAreRefused(t *testing.T) {
 		{"WithWatchdogTimeout too short for thirds", open(rlock.WithWatchdogTimeout(2 * time.Millisecond)), bad, []string{"WithWatchdogTimeout(2ms)", "3ms"}},
 		{"WithCommandTimeout of nothing", open(rlock.WithCommandTimeout(0)), bad, []string{"WithCommandTimeout(0s)", "1ms"}},
 		{"WithCommandTimeout below nothing", open(rlock.WithCommandTimeout(-time.Second)), bad, []string{"WithCommandTimeout(-1s)", "1ms"}},
+		{"WithLongHoldLog of nothing", open(rlock.WithLongHoldLog(0)), bad, []string{"WithLongHoldLog(0s)"}},
+		{"WithLongHoldLog twice", twice(rlock.WithLongHoldLog(time.Second)), bad, []string{"WithLongHoldLog given twice"}},
 		{"a nil Option", open(nil), bad, []string{"nil Option"}},
 		{"a nil logger", open(rlock.WithLogger(nil)), bad, []string{"WithLogger", "nil"}},
 		{"a nil mapper", open(rlock.WithNameMapper(nil)), bad, []string{"WithNameMapper", "nil"}},

@@ -23,6 +23,9 @@ func TestBoundedWaitEndsOnTime(t *testing.T) {
 			_, err := l.TryLockFor(t.Context(), wait)
 			return err
 		}, rlock.ErrLocked},
+		{"Do with Wait returns ErrLocked when that has elapsed", func(t *testing.T, l *rlock.Lock) error {
+			return l.Do(t.Context(), func(context.Context) error { panic("it ran") }, rlock.Wait(wait))
+		}, rlock.ErrLocked},
 		{"Lock returns the context's error when that has ended", func(t *testing.T, l *rlock.Lock) error {
 			ctx, cancel := context.WithTimeout(t.Context(), wait)
 			defer cancel()
@@ -33,6 +36,12 @@ func TestBoundedWaitEndsOnTime(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), wait)
 			defer cancel()
 			_, err := l.TryLockFor(ctx, time.Minute)
+			return err
+		}, context.DeadlineExceeded},
+		{"Lock with Wait prefers its context when that ends first", func(t *testing.T, l *rlock.Lock) error {
+			ctx, cancel := context.WithTimeout(t.Context(), wait)
+			defer cancel()
+			_, err := l.Lock(ctx, rlock.Wait(time.Minute))
 			return err
 		}, context.DeadlineExceeded},
 	} {
@@ -55,12 +64,19 @@ func TestWaitOfNothing(t *testing.T) {
 	c := r.open()
 	l := c.NewLock(r.name())
 	h := r.Lock(l)
-	for behaviour, wait := range map[string]time.Duration{"zero": 0, "negative": -time.Second} {
-		t.Run("a wait of "+behaviour+" is one attempt", func(t *testing.T) {
-			began := time.Now()
-			_, err := l.TryLockFor(t.Context(), wait)
-			wants(t, err, rlock.ErrLocked)
-			between(t, "one attempt", time.Since(began), 0, time.Second)
+	for behaviour, try := range map[string]func(context.Context) error{
+		"a wait of zero":    func(ctx context.Context) error { _, err := l.TryLockFor(ctx, 0); return err },
+		"a negative wait":   func(ctx context.Context) error { _, err := l.TryLockFor(ctx, -time.Second); return err },
+		"Lock with Wait(0)": func(ctx context.Context) error { _, err := l.Lock(ctx, rlock.Wait(0)); return err },
+		"Do with Wait(0)": func(ctx context.Context) error {
+			return l.Do(ctx, func(context.Context) error { panic("it ran") }, rlock.Wait(0))
+		},
+	} {
+		t.Run(behaviour+" is one attempt", func(t *testing.T) {
+			// Far longer than an attempt, so that a call that waits ends with its context's error.
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			wants(t, try(ctx), rlock.ErrLocked)
 		})
 	}
 	t.Run("a context that has ended sends nothing", func(t *testing.T) {

@@ -14,9 +14,9 @@ const muchStolen = 1
 func (d *document) detailsHead() {
 	r, m := d.r, d.r.Machine
 	d.text("# Performance, the whole run\n")
-	d.text("<!-- written by integration/bench with -write, not by hand -->\n")
-	d.text("The details of [performance.md](../performance.md), from the same run. [measuring.md](measuring.md#performance) says how it is")
-	d.text("measured, and has notes from other machines.\n")
+	d.text("Written by `make bench FLAGS='-write'`, not by hand.\n")
+	d.text("The details of [performance.md](../../performance.md), from the same run. [measuring.md](../measuring.md#performance) says what is")
+	d.text("behind the figures.\n")
 	d.text("| | |\n|---|---|")
 	d.text("| machine | %d × %s; everything, server and clients, shares these cores |", m.Cores, m.CPU)
 	d.text("| software | Linux %s, Redis %s on 127.0.0.1 without persistence, %s, %s |", m.Kernel, m.Redis, m.Go, m.Java)
@@ -34,7 +34,7 @@ func (d *document) detailsHead() {
 	}
 	d.text("| %s | %s |", javaP, javaNote)
 	d.text("| %s | the commands of rlock's pairs, encoded beforehand and sent ahead on one connection, the better of %v in flight |", limitName, limitDepths)
-	d.text("| %s | the same commands, a round trip each, by a thread that does nothing else, the better of polling for replies and of sleeping: the limit of one caller |\n", loneName)
+	d.text("| %s | the same commands, a round trip each, by a thread that does nothing else, the better of polling for replies and of sleeping |\n", baseline)
 	var load float64
 	if _, err := fmt.Sscan(m.Load, &load); err == nil && load > 0.5 || m.Stolen > muchStolen {
 		d.text("Other programs used the machine's cores too. So the ranges are wide, and the tails (p99, worst seconds) say more of the")
@@ -95,16 +95,32 @@ func (d *document) idleDetails() {
 	d.table("pairs", "callers", d.overPlaces("pairs", clientIdle), loneName)
 }
 
+func (d *document) neighbourDetails() {
+	if len(d.r.places("neighbour")) == 0 {
+		return // an earlier run
+	}
+	d.text("## A neighbour of a lone caller\n")
+	d.text("A PING each millisecond, by a goroutine that has a connection of its own, alone and while another goroutine of the process")
+	d.text("locks and unlocks without a pause; µs:\n")
+	var columns []column
+	for _, at := range d.r.places("neighbour") {
+		for _, metric := range []string{"alone, p50 µs", "alone, p99 µs", "p50 µs", "p99 µs"} {
+			columns = append(columns, column{at + ", " + strings.TrimSuffix(metric, " µs"), at, metric})
+		}
+	}
+	d.table("neighbour", "", columns)
+}
+
 func (d *document) handoffDetails() {
 	d.text("## Hand-off between two processes\n")
 	at := d.r.places("handoff")[0]
 	d.table("handoff", "", []column{{"p50, µs", at, "p50 µs"}, {"p99, µs", at, "p99 µs"}, {"samples", at, "samples"}})
 	d.text("p50 is the median of the rounds' medians, p99 that of all samples together.")
 	if _, ok := d.r.median("handoff", limitName, at, "p50 µs"); ok {
-		d.text("The limit is a process of one thread that does what rlock does, its commands encoded beforehand, and sleeps in the kernel")
-		d.text("until its reply or message is there.")
+		d.text("The %s does what rlock does, its commands encoded beforehand, and sleeps in the kernel until its reply or message", baseline)
+		d.text("is there.")
 		if limit, measured := d.r.ratio("handoff", ours, limitName, at, "p50 µs"); measured {
-			d.text("rlock's median is %.2f of the limit's.", limit)
+			d.text("rlock's median is %.2f of the baseline's.", limit)
 		}
 	}
 	if first, ok := d.r.median("handoff", javaP, at, firstP50); ok {

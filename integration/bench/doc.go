@@ -3,7 +3,7 @@
 //
 //	go run . -quick             a look, below a minute, at rlock, a bare redigo and Redisson
 //	go run . -others -quick     with the peers of others
-//	go run . -others -write     the run that docs/performance.md and docs/dev/performance.md are made from
+//	go run . -others -write     the run that docs/performance.md and docs/dev/tables/performance.md are made from
 //	go run . -others -parts pairs,crowd -java=false
 //	go run . -before HEAD~1 -java=false -peers 'rlock before'    beside an earlier commit
 //	go run . -busy 2 -parts pairs                                  while two processes spin

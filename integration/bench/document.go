@@ -14,11 +14,11 @@ type document struct {
 	r *Report
 }
 
-// writeDocument makes docs/performance.md and docs/dev/performance.md, the run beside the first and its plots, from a full run.
+// writeDocument makes docs/performance.md and docs/dev/tables/performance.md, the run beside the first and its plots, from a full run.
 func writeDocument(r *Report) error {
 	for _, p := range parts {
-		// Earlier runs have no cluster, and the document can be made of one.
-		if p.name != "cluster" && len(r.places(p.name)) == 0 {
+		// Earlier runs have no cluster and no neighbour, and the document can be made of one.
+		if p.name != "cluster" && p.name != "neighbour" && len(r.places(p.name)) == 0 {
 			return fmt.Errorf("part %s was not run: the document is of one whole run", p.name)
 		}
 	}
@@ -42,7 +42,11 @@ func writeDocument(r *Report) error {
 	if err := drawPlots(r, dir); err != nil {
 		return err
 	}
-	for name, text := range map[string]string{"performance.md": r.page(), filepath.Join("dev", "performance.md"): r.details()} {
+	before, err := os.ReadFile(filepath.Join(docs, "performance.md"))
+	if err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"performance.md": r.page(string(before)), filepath.Join("dev", "tables", "performance.md"): r.details()} {
 		if err := os.WriteFile(filepath.Join(docs, name), []byte(text), 0o644); err != nil {
 			return err
 		}
@@ -50,10 +54,11 @@ func writeDocument(r *Report) error {
 	return nil
 }
 
-// page is the one for users.
-func (r *Report) page() string {
+// page is the one for users. The table of the section on sharing is not of this run: it stays as it was before.
+func (r *Report) page(before string) string {
 	d := &document{r: r}
-	for _, section := range []func(){d.head, d.summary, d.pairs, d.handoff, d.contention, d.held, d.waiting, d.behind, d.again} {
+	sharing := func() { d.sharing(before) }
+	for _, section := range []func(){d.head, d.summary, d.pairs, d.handoff, d.contention, d.behind, sharing, d.again} {
 		section()
 	}
 	return d.String()
@@ -62,7 +67,7 @@ func (r *Report) page() string {
 // details is the page with the rest.
 func (r *Report) details() string {
 	d := &document{r: r}
-	for _, section := range []func(){d.detailsHead, d.pairDetails, d.handoffDetails, d.contentionDetails, d.heldDetails, d.waitingDetails, d.clusterDetails, d.behindDetails} {
+	for _, section := range []func(){d.detailsHead, d.pairDetails, d.neighbourDetails, d.handoffDetails, d.contentionDetails, d.heldDetails, d.waitingDetails, d.clusterDetails, d.behindDetails} {
 		section()
 	}
 	return strings.TrimRight(d.String(), "\n") + "\n"
@@ -99,7 +104,7 @@ next:
 				continue next
 			}
 		}
-		d.row(p, columns, func(c column) string {
+		d.row(shown(part, p), columns, func(c column) string {
 			m, ok := d.r.median(part, p, c.at, c.metric)
 			if !ok {
 				return "–"

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,7 +15,7 @@ import (
 const (
 	drawingWidth  = 830
 	drawingHeight = 510
-	lineHeight    = 17 // of the legend
+	lineHeight    = 17 // of the labels at the lines' ends
 	rowPitch      = 24
 	fontSize      = 12
 	wideLetter    = 0.6 * fontSize
@@ -29,7 +31,7 @@ type point struct{ x, y float64 }
 var colours = map[string]string{
 	ours:      "#d55e00",
 	rawPeer:   "#999999",
-	redsyncP:  "#56b4e9",
+	redsyncP:  "#b8a400",
 	bsmP:      "#009e73",
 	rueidisP:  "#0072b2",
 	javaP:     "#cc79a7",
@@ -146,7 +148,7 @@ func (d *drawing) upGrid(a logAxis, label string) {
 		d.line(point{d.left, a.at(s)}, point{d.right, a.at(s)}, gridColour, 1, "")
 		d.text(d.left-8, a.at(s)+4, "end", step(s))
 	}
-	d.text(d.left, d.top-10, "middle", label)
+	d.text(margin, d.top-16, "start", label)
 }
 
 // frame is the area's.
@@ -161,7 +163,10 @@ type curve struct {
 	points []point
 }
 
-// curves draws lines over two logarithmic axes, and a legend beside them. Without points there is no drawing.
+// logarithmic is said of an axis behind its unit.
+const logarithmic = " (logarithmic)"
+
+// curves draws lines over two logarithmic axes, each with its name at its end. Without points there is no drawing.
 func curves(title, caption, x, y string, all []curve) string {
 	low, high := bounds(func(yield func(point)) {
 		for _, c := range all {
@@ -177,13 +182,14 @@ func curves(title, caption, x, y string, all []curve) string {
 	for _, c := range all {
 		widest = max(widest, len(c.name))
 	}
-	legend := 40 + wideLetter*float64(widest)
-	d := &drawing{height: drawingHeight, left: 60, right: drawingWidth - legend - 2*margin, top: 64, bottom: drawingHeight - 76}
+	labels := 40 + wideLetter*float64(widest)
+	d := &drawing{height: drawingHeight, left: 60, right: drawingWidth - labels - margin, top: 64, bottom: drawingHeight - 76}
 	across, up := newLogAxis(low.x, high.x, d.left, d.right), newLogAxis(low.y, high.y, d.bottom, d.top)
-	d.acrossGrid(across, x)
-	d.upGrid(up, y)
+	d.acrossGrid(across, x+logarithmic)
+	d.upGrid(up, y+logarithmic)
 	d.frame()
-	for i, c := range all {
+	var labelled []label
+	for _, c := range all {
 		dashes := ""
 		if c.name == limitName {
 			dashes = ` stroke-dasharray="6 4"`
@@ -197,12 +203,35 @@ func curves(title, caption, x, y string, all []curve) string {
 			d.dot(at, colours[c.name])
 			last = at
 		}
-		beside := point{d.right + 2*margin, d.top + lineHeight*float64(i)}
-		d.line(beside, point{beside.x + 26, beside.y}, colours[c.name], 2, dashes)
-		d.dot(point{beside.x + 13, beside.y}, colours[c.name])
-		d.text(beside.x+34, beside.y+4, "start", c.name)
+		labelled = append(labelled, label{c.name, last, last.y})
+	}
+	for _, l := range apart(labelled) {
+		d.line(l.end, point{d.right + margin, l.y}, colours[l.name], 1, "")
+		d.text(d.right+margin+6, l.y+4, "start", l.name)
 	}
 	return d.svg(title, caption)
+}
+
+// label is a line's name, where the line ends, and how high the name stands.
+type label struct {
+	name string
+	end  point
+	y    float64
+}
+
+// apart sorts labels from above and moves those that lie upon each other up and down, evenly.
+func apart(all []label) []label {
+	slices.SortStableFunc(all, func(a, b label) int { return cmp.Compare(a.end.y, b.end.y) })
+	for moved := true; moved; {
+		moved = false
+		for i := 1; i < len(all); i++ {
+			if gap := all[i].y - all[i-1].y; gap < lineHeight-0.01 {
+				more := (lineHeight - gap) / 2
+				all[i-1].y, all[i].y, moved = all[i-1].y-more, all[i].y+more, true
+			}
+		}
+	}
+	return all
 }
 
 // bounds are the lowest and the highest coordinates; all are above 0, and without any the result is 0.

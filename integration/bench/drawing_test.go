@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,9 +48,9 @@ func TestDrawingsHaveEveryPartyAndNothingIsClipped(t *testing.T) {
 		part string
 		dots int
 	}{
-		{"pairs", plotPairs, "pairs", 7*4 + 7}, // the legend has some too
-		{"handoff", plotHandoff, "handoff", 6*2 + 2},
-		{"contention", plotContention, "local", 14*2 + 2},
+		{"pairs", plotPairs, "pairs", 7 * 4},
+		{"handoff", plotHandoff, "handoff", 6*2 + 2}, // two are in the key
+		{"contention", plotContention, "local", 0},
 	} {
 		svg, err := c.draw(r)
 		if err != nil {
@@ -59,7 +61,7 @@ func TestDrawingsHaveEveryPartyAndNothingIsClipped(t *testing.T) {
 			t.Errorf("%s: %d dots, want %d", c.name, s.dots, c.dots)
 		}
 		for _, want := range append(r.peers(c.part), r.caption()) {
-			if want != loneName && !slices.ContainsFunc(s.texts, func(b box) bool { return b.text == want }) {
+			if want != loneName && !slices.ContainsFunc(s.texts, func(b box) bool { return b.text == shown(c.part, want) }) {
 				t.Errorf("%s: no %s", c.name, want)
 			}
 		}
@@ -76,6 +78,92 @@ func TestDrawingsHaveEveryPartyAndNothingIsClipped(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What is called a limit can't be beaten.
+func TestNobodyIsAheadOfWhatThePagesCallALimit(t *testing.T) {
+	r, err := readReport("../../docs/performance/run.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := 0
+	for part, metric := range map[string]string{"pairs": "µs", "handoff": "p50 µs"} {
+		for _, limit := range []string{limitName, loneName} {
+			for _, at := range r.places(part) {
+				least, ok := r.median(part, limit, at, metric)
+				if !ok || !strings.Contains(shown(part, limit), "limit") {
+					continue
+				}
+				limits++
+				for _, peer := range r.peers(part) {
+					if is, ok := r.median(part, peer, at, metric); ok && is < least {
+						t.Errorf("%s at %s: %s needs %.1f µs, the limit %.1f", part, at, peer, is, least)
+					}
+				}
+			}
+		}
+	}
+	if limits == 0 {
+		t.Error("the run has no limit")
+	}
+}
+
+func TestReadmeSaysHowMuchQuickerThePublishedRunWas(t *testing.T) {
+	r, err := readReport("../../docs/performance/run.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	least, most := math.Inf(1), 0.0
+	for _, at := range r.places("pairs") {
+		name, _ := r.best("pairs", at, "µs", false)
+		q := median(r.ratios("pairs", name, ours, at, "µs"))
+		least, most = min(least, q), max(most, q)
+	}
+	if want := fmt.Sprintf("[%.1f to %.1f times as long]", least, most); !strings.Contains(string(page), want) {
+		t.Errorf("the README does not have %q", want)
+	}
+}
+
+func TestLabelsAtTheLinesEndsLieApart(t *testing.T) {
+	all := apart([]label{{"c", point{0, 104}, 104}, {"a", point{0, 100}, 100}, {"b", point{0, 101}, 101}, {"d", point{0, 300}, 300}})
+	for i, name := range []string{"a", "b", "c", "d"} {
+		if all[i].name != name || i > 0 && all[i].y-all[i-1].y < lineHeight-1 {
+			t.Errorf("%d: %+v", i, all)
+		}
+	}
+	if all[3].y != 300 {
+		t.Errorf("it was moved without need: %+v", all[3])
+	}
+}
+
+func TestBarsAreInProportionTheLongestFirst(t *testing.T) {
+	svg := bars("", "", []barGroup{{"g", []bar{{"half", "#000001", 50}, {"whole", "#000002", 100}}}})
+	var lengths []float64
+	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
+		token, err := d.Token()
+		if err != nil {
+			break
+		}
+		e, is := token.(xml.StartElement)
+		if !is || e.Name.Local != "line" {
+			continue
+		}
+		n := map[string]string{}
+		for _, a := range e.Attr {
+			n[a.Name.Local] = a.Value
+		}
+		if from, _ := strconv.ParseFloat(n["x1"], 64); strings.HasPrefix(n["stroke"], "#00000") {
+			to, _ := strconv.ParseFloat(n["x2"], 64)
+			lengths = append(lengths, to-from)
+		}
+	}
+	if len(lengths) != 2 || math.Abs(lengths[0]-2*lengths[1]) > 0.2 {
+		t.Errorf("bars of %v, want the first twice as long as the second", lengths)
 	}
 }
 

@@ -40,7 +40,7 @@ func parentMain() error {
 	rounds := flag.Int("rounds", 0, "rounds of each measurement; 0 is the default")
 	out := flag.String("json", "", "file for all rounds of all measurements")
 	plots := flag.String("plots", "", "folder for plots")
-	write := flag.Bool("write", false, "write docs/performance.md, docs/dev/performance.md and the plots from this run")
+	write := flag.Bool("write", false, "write docs/performance.md, docs/dev/tables/performance.md and the plots from this run")
 	from := flag.String("from", "", "make table, plots and document from this file of an earlier run instead of running")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -192,6 +192,8 @@ func childMain(text string) error {
 		return holdMain(c, words[3])
 	case "wait":
 		return waitMain(c, words[3])
+	case neighbourRole:
+		return neighbourMain(c, words[2], words[3])
 	}
 	return fmt.Errorf("no such role: %q", words[0])
 }

@@ -43,8 +43,18 @@ const (
 	rueidisP  = "rueidislock"
 	javaP     = "Redisson (Java)"
 	limitName = "server limit"
-	loneName  = "one thread" // the limit of one caller
+	loneName  = "one thread" // what one caller is held against
+	baseline  = "one-thread baseline"
 )
+
+// shown is the name that pages and drawings of a part have. Only commands that are sent ahead show what the server can do: a
+// thread that takes turns with it may be behind others.
+func shown(part, name string) string {
+	if name == loneName || name == limitName && part == "handoff" {
+		return baseline
+	}
+	return name
+}
 
 // isPeer tells whether it is a party of its own, and not what others are held against.
 func isPeer(name string) bool { return name != limitName && name != loneName }

@@ -62,27 +62,26 @@ func plotHandoff(r *Report) (string, error) {
 			p50, ok := r.median("handoff", peer, at, "p50 µs")
 			p99, too := r.median("handoff", peer, at, "p99 µs")
 			if ok && too {
-				rows = append(rows, row{"", peer, p50, p99})
+				rows = append(rows, row{shown("handoff", peer), colours[peer], p50, p99})
 			}
 		}
 	}
 	return strokes("From release to grant in another process: left is better", r.caption(), "µs", ends{"p50", "p99"}, rows), nil
 }
 
-// plotContention has, for each peer and place, a stroke from the hand-offs to the acquisitions a second: where they lie
-// apart, somebody took the lock again and again while others waited.
+// plotContention has, for each contest, the hand-offs a second of each peer.
 func plotContention(r *Report) (string, error) {
-	var rows []row
+	var all []barGroup
 	for _, part := range []string{"local", "crowd"} {
 		for _, at := range r.places(part) {
+			c := barGroup{name: contenders(part, at)}
 			for _, peer := range r.peers(part) {
-				handoffs, ok := r.median(part, peer, at, "hand-offs/s")
-				all, too := r.median(part, peer, at, "acquisitions/s")
-				if ok && too {
-					rows = append(rows, row{contenders(part, at), peer, max(handoffs, 1), all})
+				if handoffs, ok := r.median(part, peer, at, "hand-offs/s"); ok {
+					c.bars = append(c.bars, bar{peer, colours[peer], handoffs})
 				}
 			}
+			all = append(all, c)
 		}
 	}
-	return strokes("One lock, many callers: right is better", r.caption(), "a second", ends{"hand-offs", "acquisitions, taking it back included"}, rows), nil
+	return bars("Hand-offs of one lock a second: longer is better", r.caption(), all), nil
 }

@@ -45,6 +45,7 @@ type part struct {
 
 var parts = []part{
 	{"pairs", "uncontended lock and unlock", runPairs},
+	{"neighbour", "another round trip in the process of a lone caller", runNeighbour},
 	{"handoff", "from a process that releases to one that waits", runHandoff},
 	{"local", "callers of one client at one name", runLocal},
 	{"crowd", "many clients at one name", runCrowd},

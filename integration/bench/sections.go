@@ -15,6 +15,7 @@ func (d *document) head() {
 	d.text("# Performance\n")
 	d.text("<!-- written by integration/bench with -write, not by hand -->\n")
 	d.text("One run of `integration/bench`, all parties in interleaved rounds. Ratios and counts carry over to other machines; times do not.")
+	d.text("A time is the median of the rounds, a ratio the median of the rounds' ratios: it may differ from the quotient of two times.")
 	d.text("%s.\n", d.r.caption())
 	for _, m := range d.r.Missing {
 		d.text("%s is missing: %s.\n", m.Peer, m.Why)
@@ -23,9 +24,9 @@ func (d *document) head() {
 		d.text("What went wrong in this run: %s.\n", strings.Join(d.r.Trouble, "; "))
 	}
 	d.text("redsync, redislock and rueidislock keep a plain string for each lock, know neither re-entry nor hold counts, and don't find out")
-	d.text("what a lost reply did; redsync and redislock don't renew. *raw redigo* sends rlock's commands a round trip each. The *server")
-	d.text("limit* is the server's time for rlock's commands, sent ahead; *one thread* sends them one at a time and does nothing else.")
-	d.text("[dev/performance.md](dev/performance.md) has versions, settings and the other tables.\n")
+	d.text("what a lost reply did; redsync and redislock don't renew. *raw redigo* sends rlock's commands a round trip each. The *%s*", limitName)
+	d.text("is the server's time for rlock's commands, sent ahead. The *%s* sends them one at a time and does nothing else.", baseline)
+	d.text("[dev/tables/performance.md](dev/tables/performance.md) has versions, settings and the other tables.\n")
 }
 
 // caption names the machine, the software and the day.
@@ -47,7 +48,7 @@ func (d *document) summary() {
 	d.text("- Uncontended pairs, %s callers: the best peer's time / rlock's is %s.", strings.Join(r.places("pairs"), ", "), strings.Join(best, ", "))
 	d.text("  rlock's / the server limit is %s.", strings.Join(limit, ", "))
 	if q, ok := r.ratio("pairs", ours, loneName, "1", "µs"); ok {
-		d.text("  At one caller rlock's / that of one thread, the limit there, is %.2f.", q)
+		d.text("  At one caller rlock's / the %s is %.2f.", baseline, q)
 	}
 	for _, at := range r.places("handoff") {
 		name, _ := r.best("handoff", at, "p50 µs", false)
@@ -61,7 +62,26 @@ func (d *document) summary() {
 		}
 		d.text("- Hand-off between %s, p50 and p99: %s's time / rlock's is %.2f and %.2f, Redisson's %.1f and %.1f.", at, name, p50, p99, java, java99)
 	}
+	d.eachCosts("held", []string{"EVALSHA in 10 s", "bytes a hold"}, " holds")
+	d.eachCosts("waiting", []string{"bytes a waiter", "commands a waiter"}, "")
 	d.text("")
+}
+
+// eachCosts has a line for the first place of a part: what rlock and rueidislock, which keep holds and waiters too, have there.
+func (d *document) eachCosts(part string, metrics []string, of string) {
+	places := d.r.places(part)
+	if len(places) == 0 {
+		return
+	}
+	var all []string
+	for _, m := range metrics {
+		mine, ok := d.r.median(part, ours, places[0], m)
+		theirs, too := d.r.median(part, rueidisP, places[0], m)
+		if ok && too {
+			all = append(all, fmt.Sprintf("%s %s, %s's %s", m, number(mine), rueidisP, number(theirs)))
+		}
+	}
+	d.text("- %s%s: rlock's %s.", places[0], of, strings.Join(all, "; "))
 }
 
 func (d *document) pairs() {
@@ -83,27 +103,8 @@ func (d *document) handoff() {
 func (d *document) contention() {
 	d.text("## One lock, many callers\n")
 	d.text("The lock is held for no time. An acquisition is a hand-off if the holder before was another caller. A peer that polls lets its")
-	d.text("last holder take the lock again while the rest sleeps. Hand-offs / acquisitions, each a second:\n")
-	d.text("![acquisitions and hand-offs](performance/contention.svg)\n")
-	var columns []column
-	for _, part := range []string{"local", "crowd"} {
-		for _, at := range d.r.places(part) {
-			columns = append(columns, column{contenders(part, at), at, part})
-		}
-	}
-	d.row("", columns, func(c column) string { return c.title })
-	d.row("---", columns, func(column) string { return "---:" })
-	for _, p := range d.r.peers("local") {
-		d.row(p, columns, func(c column) string {
-			handoffs, ok := d.r.median(c.metric, p, c.at, "hand-offs/s")
-			all, too := d.r.median(c.metric, p, c.at, "acquisitions/s")
-			if !ok || !too {
-				return "–"
-			}
-			return number(handoffs) + " / " + number(all)
-		})
-	}
-	d.text("")
+	d.text("last holder take the lock again while the rest sleeps. [dev/tables/performance.md](dev/tables/performance.md#one-lock-many-callers) has the acquisitions:\n")
+	d.text("![hand-offs a second](performance/contention.svg)\n")
 }
 
 // contenders says who wants the one lock.
@@ -112,29 +113,6 @@ func contenders(part, at string) string {
 		return fmt.Sprintf("%s callers, %d in each client", at, crowdWaiters)
 	}
 	return at + " callers of one client"
-}
-
-func (d *document) held() {
-	d.text("## Held locks\n")
-	d.text("Scripts in ten seconds, in which rlock renews each hold once and rueidislock four times, and memory:\n")
-	d.each("held", []string{"EVALSHA in 10 s", "bytes a hold"}, " holds")
-}
-
-func (d *document) waiting() {
-	d.text("## Waiters\n")
-	d.text("Goroutines of one client that wait for what another holds:\n")
-	d.each("waiting", []string{"bytes a waiter", "commands a waiter"}, "")
-}
-
-// each is a table of metrics, each at every place of a part.
-func (d *document) each(part string, metrics []string, of string) {
-	var columns []column
-	for _, m := range metrics {
-		for _, at := range d.r.places(part) {
-			columns = append(columns, column{m + ", " + at + of, at, m})
-		}
-	}
-	d.table(part, "", columns, limitName)
 }
 
 // behind lists each contest that another wins, at the place where rlock is worst.
@@ -147,6 +125,29 @@ func (d *document) behind() {
 	d.text("- A hold knows its owner, its lease and its loss, and so has objects that a bare SET has not.")
 	d.text("- A lone caller's reply is polled for where that is quicker than sleeping, but all of it is processor time. Where others use the cores,")
 	d.text("  a peer can be [ahead of one lone caller](dev/measuring.md#one-lone-caller).\n")
+}
+
+// The marks of the table that integration/javacourtesy puts into the page.
+const (
+	tableBegins = "<!-- the tables of go run ./javacourtesy -write: written by it, not by hand -->\n"
+	tableEnds   = "<!-- end of the tables -->\n"
+)
+
+func (d *document) sharing(before string) {
+	_, table, _ := strings.Cut(before, tableBegins)
+	table, _, _ = strings.Cut(table, tableEnds)
+	d.text("## Sharing a busy lock\n")
+	d.text("Redisson's `RLock` is not fair. An unlock publishes one message, each waiting process wakes one waiter, and the first command at")
+	d.text("the server gets the lock. A JVM's command comes later than Go's, so Java's threads would wait for seconds for a lock that Go wants")
+	d.text("all the time.\n")
+	d.text("So a Go client counts its share of a busy lock. Above a fair share it waits 3 to 8 ms after a release before it tries again. At")
+	d.text("most 1.4%% of the time is spent waiting for a client that never comes. Nothing changes on the Java side.\n")
+	d.text("In another run each process had 4 callers that wanted the lock without a pause, and gave up a wait after 2.5 s:\n")
+	d.WriteString(tableBegins + table + tableEnds + "\n")
+	d.text("- `rlock.WithCourtesy(false)` turns it off, for fleets without a slow client.")
+	d.text("- `TryLock`, acquires with `As`, a `TryLockFor` with some milliseconds left, and locks held for less than 0.5 ms on average")
+	d.text("  don't step back.\n")
+	d.text("[dev/courtesy.md](dev/courtesy.md) has the rules, how clients are counted, when they poll, and the measurements of other fleets.\n")
 }
 
 // kept are the flags that change nothing of what is measured, and those that make bench has.

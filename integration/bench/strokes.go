@@ -1,16 +1,20 @@
 package main
 
-// row is one party of a drawing of strokes. Rows of one group follow each other.
+import (
+	"cmp"
+	"slices"
+)
+
+// row is one party of a drawing of strokes.
 type row struct {
-	group, name string
-	from, to    float64
+	name, colour string
+	from, to     float64
 }
 
 // ends say what a stroke's ends are: the ring and the dot.
 type ends struct{ ring, dot string }
 
-// strokes draws a line of each row's range over a logarithmic axis, below the name of its group if it has one. Without rows
-// there is no drawing.
+// strokes draws a line of each row's range over a logarithmic axis, the lowest first. Without rows there is no drawing.
 func strokes(title, caption, unit string, of ends, rows []row) string {
 	low, high := bounds(func(yield func(point)) {
 		for _, r := range rows {
@@ -21,32 +25,25 @@ func strokes(title, caption, unit string, of ends, rows []row) string {
 	if high.x == 0 {
 		return ""
 	}
-	widest, lines, group := 0, len(rows), ""
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.from, b.from) })
+	widest := 0
 	for _, r := range rows {
-		widest = max(widest, len(r.name), len(r.group))
-		if r.group != group {
-			lines++
-		}
-		group = r.group
+		widest = max(widest, len(r.name))
 	}
 	d := &drawing{left: wideLetter*float64(widest) + 2*margin, right: drawingWidth - 3*margin, top: 66}
-	d.bottom = d.top + rowPitch*float64(lines)
+	d.bottom = d.top + rowPitch*float64(len(rows))
 	d.height = d.bottom + 76
 	axis := newLogAxis(low.x, high.x, d.left, d.right)
-	d.acrossGrid(axis, unit)
+	d.acrossGrid(axis, unit+logarithmic)
 	d.frame()
 	d.endsKey(of)
-	y, group := d.top+rowPitch/2, ""
+	y := d.top + rowPitch/2
 	for _, r := range rows {
-		if r.group != group {
-			d.text(margin, y+4, "start", r.group)
-			y, group = y+rowPitch, r.group
-		}
-		from, to, colour := point{axis.at(r.from), y}, point{axis.at(r.to), y}, colours[r.name]
+		from, to := point{axis.at(r.from), y}, point{axis.at(r.to), y}
 		d.text(d.left-8, y+4, "end", r.name)
-		d.line(from, to, colour, 3, "")
-		d.ring(from, colour)
-		d.dot(to, colour)
+		d.line(from, to, r.colour, 3, "")
+		d.ring(from, r.colour)
+		d.dot(to, r.colour)
 		y += rowPitch
 	}
 	return d.svg(title, caption)

@@ -10,7 +10,8 @@ import (
 
 // small is a checkout in which nothing is wrong.
 var small = map[string]string{
-	".ci/run": "#!/bin/sh\nexec make test\n",
+	".ci/run":                    "#!/bin/sh\nexec make test\n",
+	".github/workflows/test.yml": "jobs:\n  a:\n    steps:\n      - run: make test\n",
 	"Makefile": ".PHONY: test\ntest:\n\t@$(MAKE) unit integration\n\nunit:\n\t@go test ./...\n\nintegration: unit\n\t@cd integration && go test ./...\n\t@cd docs/show && go test ./...\n\n" +
 		"long:\n\t@cd tool && go run . -size 3 $(FLAGS)\n",
 	"rlock/doc.go":            "// Package rlock is small.\npackage rlock\n",
@@ -110,7 +111,7 @@ func smallWays() map[string]way {
 
 func (c *checkout) allWrong(ways map[string]way) []string {
 	_, unrun := c.jobs(ways)
-	return slices.Concat(c.uncommented(), c.brokenLinks(), c.brokenTables(), c.badCommands(), c.unknownNames(), c.packaging(), c.badImports(), unrun)
+	return slices.Concat(c.uncommented(), c.brokenLinks(), c.brokenTables(), c.badCommands(), c.unknownNames(), c.packaging(), c.badImports(), c.workflows(), unrun)
 }
 
 func write(t *testing.T, files map[string]string) *checkout {
@@ -213,6 +214,8 @@ func TestEveryMistakeIsFound(t *testing.T) {
 		{"new command", "README.md", "make test    # all of it", "make test    # all of it\n    make unit", `nothing runs "make unit"`},
 		{"command that is gone", "README.md", "    make test    # all of it\n", "", `no page has "make test" any more`},
 		{"CI that runs something else", ".ci/run", "make test", "make unit", "nothing in .ci runs make test"},
+		{"workflow that runs something else", ".github/workflows/test.yml", "make test", "go test", `test.yml runs "go test", which is no target`},
+		{"workflow that leaves something out", ".github/workflows/test.yml", "      - run: make test\n", "", `no workflow runs "make test"`},
 		{"step that is not made any more", "Makefile", "unit integration\n", "\n", "make test does not make unit"},
 		{"step that tests less", "Makefile", "go test ./...", "go test ./rlock", "unit does not test ./..."},
 		{"module that is not tested any more", "Makefile", "cd integration &&", "cd integrations &&", "make test does not test integration/a"},

@@ -12,6 +12,7 @@
 //   - packaging: no licence, no section [Unreleased] in the changelog, or a package that setup.sh installs and the README's
 //     requirements do not name.
 //   - imports: a row of the table of folders in CONTRIBUTING.md that says another thing than the code.
+//   - length: pages for contributors that have more than 15,000 words together, and those for users more than 16,000.
 //   - ran: a command in a code block that neither a test here runs nor the table in ways_test.go says what does.
 //
 // The same checks are run over a small tree that is right, and then over copies of it with one mistake each: every

@@ -41,6 +41,8 @@ func TestCommandsInDocumentsExist(t *testing.T) { none(t, thisCheckout(t).badCom
 
 func TestTableOfImportsIsRight(t *testing.T) { none(t, thisCheckout(t).badImports()) }
 
+func TestWorkflowsRunWhatTheReadmeSays(t *testing.T) { none(t, thisCheckout(t).workflows()) }
+
 func TestFrontFolderIsComplete(t *testing.T) { none(t, thisCheckout(t).packaging()) }
 
 func TestNamesInDocumentsExist(t *testing.T) { none(t, thisCheckout(t).unknownNames()) }

@@ -31,6 +31,8 @@ var ways = map[string]way{
 	"make quickstart": {run: true, prints: "Done in"},
 	"REDIS_URL=redis://host:port make quickstart": {run: true, server: true, prints: "Redis: what REDIS_URL names"},
 
+	"cd integration && go test -v -run TestTwins ./javatwin": {part: "integration/javatwin.TestTwinsShareANight"},
+
 	"go test ./...":                        {target: "unit"},
 	"go test ./rlock":                      {target: "unit"},
 	"make unit":                            {target: "unit"},
@@ -51,6 +53,7 @@ var ways = map[string]way{
 	"make endurance":                {part: "integration/endurance.TestEndurance"},
 	"make endurance FLAGS=-write":   {part: "integration/endurance.TestEndurance"},
 	"make failover":                 {part: "integration/failover.TestOneOfEachKind"},
+	"make failover FLAGS=-write":    {part: "integration/failover.TestOneOfEachKind"},
 	"make endurance FLAGS=-defects": {part: "integration/endurance.TestEveryDefectMeetsTheCode"},
 	"make faults":                   {part: "integration/faults.TestFaults"},
 	"make faults FLAGS=-write":      {part: "integration/faults.TestFaults"},
@@ -72,7 +75,7 @@ var ways = map[string]way{
 	"make bench FLAGS='-write'": {
 		run: true, instead: []string{"make bench FLAGS='-write'", "cd integration/bench && go run . -from ../../docs/performance/run.json -write"},
 		keeps: []string{
-			"docs/performance.md", "docs/dev/performance.md", "docs/performance/run.json",
+			"docs/performance.md", "docs/dev/tables/performance.md", "docs/performance/run.json",
 			"docs/performance/pairs.svg", "docs/performance/handoff.svg", "docs/performance/contention.svg",
 		},
 	},

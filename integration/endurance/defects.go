@@ -19,7 +19,7 @@ var defects = []defect{
 	{
 		what:  "a lost re-entry undoes another process's hold",
 		as:    "trust,count",
-		edits: edits{{In: "State.Exclusive", Expr: "o.thread > c.shared.of(o).Load()", Put: "true"}},
+		edits: edits{{In: "State.Exclusive", Expr: "o.thread > c.actors.shared.of(o).Load()", Put: "true"}},
 	},
 	{
 		what:  "where CLIENT KILL is refused, a late command cuts a longer promise",
@@ -67,7 +67,7 @@ var defects = []defect{
 		what: "MaxHold is forgotten after a nested unlock that failed",
 		as:   "lease",
 		edits: edits{{In: "OwnerState.updateLease", Call: "st.lease.RenewUntil",
-			Put: "if st.renewUntil() == 0 {\n\t\t\tst.lease.SetRenew(clock.Never, clock.Never)\n\t\t}"}},
+			Put: "if st.renewUntil() == 0 {\n\t\t\tst.lease.Live(st.lease.Expiry(), clock.Never, clock.Never)\n\t\t}"}},
 	},
 	{
 		what:  "a refused nested unlock keeps the outer hold from being renewed",
@@ -77,11 +77,11 @@ var defects = []defect{
 	{
 		what:  "a lost unlock without a latch is not sent again, and called released",
 		as:    "unlock,count",
-		edits: edits{{In: "release.send", If: "r.once && st.shown", Before: "if r.once && r.req.First != 0 && r.lost {\n\t\tr.finish(nil)\n\t\treturn\n\t}"}},
+		edits: edits{{In: "release.send", If: "r.once && st.shown()", Before: "if r.once && r.req.First != 0 && r.lost {\n\t\tr.finish(nil)\n\t\treturn\n\t}"}},
 	},
 	{
 		what:  "a lost unlock without a latch is sent again, though its owner was shown",
 		as:    "unlock",
-		edits: edits{{In: "release.send", If: "r.once && st.shown", Put: "r.once && st.shown && r.req.First == 0"}},
+		edits: edits{{In: "release.send", If: "r.once && st.shown()", Put: "r.once && st.shown() && r.req.First == 0"}},
 	},
 }

@@ -3,8 +3,8 @@ package main
 import (
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/rlock-go/redisson/integration/internal/codeedit"
+	"github.com/rlock-go/redisson/integration/internal/typecheck"
 )
 
 func TestMain(m *testing.M) {
@@ -19,9 +20,12 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// step is how long the step of `make test` plays rounds.
+const step = 15 * time.Second
+
 // TestEndurance plays rounds for 15 s, and looks for what they left, with a seed of its own, which it logs. ENDURANCE_SEED repeats a run's rounds.
 func TestEndurance(t *testing.T) {
-	c := campaign{duration: 15 * time.Second, seed: rand.Uint64() >> 16, lanes: 6}
+	c := campaign{duration: step, seed: rand.Uint64() >> 16, lanes: 6}
 	if s := os.Getenv("ENDURANCE_SEED"); s != "" {
 		seed, err := strconv.ParseUint(s, 10, 64)
 		if err != nil {
@@ -50,6 +54,20 @@ func TestEndurance(t *testing.T) {
 	}
 }
 
+func TestMakefileAndPageSayHowLongTheStepRuns(t *testing.T) {
+	for file, about := range map[string]string{"../../Makefile": ".PHONY: endurance", "../../docs/dev/faults.md": "The code is in `integration/endurance`"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, _, _ := strings.Cut(string(text), about)
+		before = before[strings.LastIndex(before, "`make test`"):]
+		if before, _, _ = strings.Cut(before, "."); !strings.Contains(before, " for "+strings.TrimSuffix(step.String(), "s")+" s") {
+			t.Errorf("%s says %q, the step runs for %v", file, before, step)
+		}
+	}
+}
+
 // TestEveryDefectMeetsTheCode keeps the list from falling behind what it breaks. A defect that does not build would be
 // found by everything.
 func TestEveryDefectMeetsTheCode(t *testing.T) {
@@ -61,17 +79,17 @@ func TestEveryDefectMeetsTheCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	packages, err := typecheck.Load(root)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, d := range defects {
-		t.Run(d.what, func(t *testing.T) {
-			list, err := library.Overlay(t.TempDir(), d.edits...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			build := exec.Command("go", "build", "-buildvcs=false", "-overlay", list, "./...")
-			build.Dir = root
-			if out, err := build.CombinedOutput(); err != nil {
-				t.Errorf("%v: %s", err, out)
-			}
-		})
+		texts, err := library.Apply(d.edits...)
+		if err == nil {
+			err = typecheck.Edited(packages, texts)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", d.what, err)
+		}
 	}
 }

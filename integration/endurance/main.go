@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/rlock-go/redisson/integration/internal/tablefile"
 )
 
 func main() {
@@ -20,7 +22,7 @@ func main() {
 	flag.IntVar(&c.lanes, "lanes", 12, "rounds at once")
 	flag.StringVar(&c.kinds, "kinds", "", "only violations of these kinds, such as trust,count")
 	flag.IntVar(&c.stop, "stop", 0, "end after so many violations; 0 goes on")
-	write := flag.Bool("write", false, "put the tables into "+document+" if nothing was wrong")
+	write := flag.Bool("write", false, "put the tables into "+tablefile.Path(tableFile)+" if nothing was wrong")
 	hunts := flag.Bool("defects", false, "put mistakes of old back into the library, one after the other, and run until each is found")
 	only := flag.String("defect", "", "of -defects, only those with these words")
 	keep := flag.String("keep", "", "of -defects, a folder for what each run printed")
@@ -60,7 +62,7 @@ func run(c campaign, write bool) (status int) {
 		wrong = append(wrong, "too few of these: "+strings.Join(rare, ", "))
 	}
 	if write && len(wrong) == 0 && t.rungs[nViolations].Load() == 0 {
-		if err := writeTable(table); err != nil {
+		if err := tablefile.Write(tableFile, table); err != nil {
 			wrong = append(wrong, err.Error())
 		}
 	}

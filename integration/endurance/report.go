@@ -3,13 +3,9 @@ package main
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/rlock-go/redisson/integration/internal/codeedit"
 )
 
 // violation is a promise that was not kept.
@@ -87,30 +83,8 @@ func (t *tally) table(took time.Duration) string {
 	return b.String() + fmt.Sprintf("\nThe run took %.0f minutes.\n", took.Minutes())
 }
 
-const (
-	document = "docs/dev/endurance.md"
-	begins   = "<!-- the tables of make endurance: written by it, not by hand -->\n"
-	ends     = "<!-- end of the tables -->\n"
-)
-
-// writeTable puts a run into the document.
-func writeTable(table string) error {
-	root, err := codeedit.Root()
-	if err != nil {
-		return err
-	}
-	file := filepath.Join(root, document)
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	before, rest, found := strings.Cut(string(text), begins)
-	_, after, closed := strings.Cut(rest, ends)
-	if !found || !closed {
-		return fmt.Errorf("endurance: %s has no place for the tables", document)
-	}
-	return os.WriteFile(file, []byte(before+begins+"\n"+table+ends+after), 0o644)
-}
+// tableFile has the tables of a run.
+const tableFile = "endurance"
 
 // enough is how often each class of faults must have happened in a full run.
 const enough = 100

@@ -15,11 +15,19 @@ import (
 
 // What happens to one master of a cluster.
 const (
-	clusterKilled = "Cluster: master killed"
-	clusterParted = "Cluster: master cut off from all but its clients"
-	clusterPaused = "Cluster: one shard stands still for 4 s"
-	clusterMoved  = "Cluster: slot moved with 1,000 held and waited for"
+	clusterGraceful = "Cluster: planned failover"
+	clusterForced   = "Cluster: forced failover"
+	clusterTaken    = "Cluster: takeover"
+	clusterKilled   = "Cluster: master killed, and back"
+	clusterParted   = "Cluster: master cut off from all but its clients"
+	clusterPaused   = "Cluster: one shard stands still for 4 s"
+	clusterMoved    = "Cluster: slot moved with 1,000 held and waited for"
 )
+
+// asked is what a replica is told for each failover that an operator makes.
+var asked = map[string][]any{
+	clusterGraceful: {"FAILOVER"}, clusterForced: {"FAILOVER", "FORCE"}, clusterTaken: {"FAILOVER", "TAKEOVER"},
+}
 
 const (
 	masters = 3
@@ -49,14 +57,29 @@ func startCluster(t *testbed.Program, silence time.Duration) *cluster {
 	return c
 }
 
+// several plays rounds on one cluster.
+func several(w row, silence time.Duration, rounds int, tell func(result), play func(c *cluster, i int) result) {
+	r := guarded(w, func(t *testbed.Program) result {
+		c := startCluster(t, silence)
+		for i := range rounds {
+			delay(t, w.delay, c.Servers...)
+			tell(play(c, i))
+		}
+		return result{row: w}
+	})
+	if len(r.wrong) > 0 {
+		tell(r)
+	}
+}
+
 func (c *cluster) urls() [2]string { return [2]string{c.ClusterURL(), c.ClusterURL()} }
 
 // on are so many names on each master, as the shards began.
-func on(form string, each int) (all []string) {
+func on(form string, each ...int) (all []string) {
 	var found [masters]int
-	for i := 0; len(all) < masters*each; i++ {
+	for i := 0; !slices.Equal(found[:], each); i++ {
 		name := fmt.Sprintf(form, i)
-		if m := shard(name); found[m] < each {
+		if m := shard(name); found[m] < each[m] {
 			found[m]++
 			all = append(all, name)
 		}
@@ -67,45 +90,70 @@ func on(form string, each int) (all []string) {
 // shard is the master that a name began on.
 func shard(name string) int { return min(int(codec.Slot(name))/(16384/masters), masters-1) }
 
-// clusterRounds kills or cuts off one master after the other, of one cluster. tell hears each result.
-func clusterRounds(kind string, rounds int, tell func(result)) {
-	several(kind, dead, rounds, tell, func(c *cluster, i int) result { return c.round(kind, i) })
+// clusterRounds have one master after the other replaced, or cut off, or its replica go.
+func clusterRounds(w row, rounds int, tell func(result)) {
+	silence := dead
+	if w.kind == clusterOnlyGoes {
+		silence = patient
+	}
+	several(w, silence, rounds, tell, func(c *cluster, i int) result { return c.round(w, i) })
 }
 
-func (c *cluster) round(kind string, i int) result {
+func (c *cluster) round(w row, i int) result {
 	hit := i % masters
-	contested := on(fmt.Sprintf("contested:%d:%%d", i), 4)
-	hits := func(name string) bool { return shard(name) == hit }
-	master := c.MasterOf(codec.Slot(contested[slices.IndexFunc(contested, hits)]))
-	s := scene{
-		kind: kind, urls: c.urls(), witness: c.witness,
-		contested: on(fmt.Sprintf("contested:%d:%%d", i), 4), kept: on(fmt.Sprintf("kept:%d:%%d", i), 7),
-		affected: func(name string) bool { return shard(name) == hit },
-		present:  c.present,
+	those := func(what string, n int) []string {
+		var each [masters]int
+		each[hit] = n
+		return on(fmt.Sprintf("%s:%d:%%d", what, i), each[:]...)
 	}
-	switch kind {
-	case clusterKilled:
-		s.strike = func() {
-			c.Servers[master].Kill()
-			c.AwaitMaster(c.replicaOf(master))
-		}
-	case clusterParted:
-		s.strike = func() {
-			next := c.replicaOf(master)
-			c.network.Isolate(c.gates[master].Host())
-			c.awaitSuccessor(next, master)
-			time.Sleep(cutOff)
-			c.network.Isolate()
+	kept := those("kept", 20)
+	slot := codec.Slot(kept[0])
+	master := c.MasterOf(slot)
+	other := c.replicaOf(master)
+	s := scene{
+		row: w, urls: c.urls(), witness: c.witness, lease: usual,
+		contested: on(fmt.Sprintf("contested:%d:%%d", i), 4, 4, 4), kept: kept,
+		going: those("going", 120), unsynced: those("unsynced", 120), over: 2 * time.Second,
+		affected: func(name string) bool { return shard(name) == hit },
+		strike: func() time.Time {
+			return firstAnswer(kept[0], c.Servers[other:other+1], func() { c.leave(w.kind, master, other) })
+		},
+		settled: func() bool { m := c.MasterOf(slot); return m >= 0 && online(c.Servers[m]) == 1 },
+		present: c.present,
+	}
+	if w.kind == clusterOnlyGoes {
+		s.over, s.strike = away, func() time.Time {
+			defer c.Redial(other)
+			return goAndComeBack(c.Servers[other])
 		}
 	}
 	r := s.play()
+	c.AwaitAgreement()
+	return r
+}
+
+// leave has a shard leave its master.
+func (c *cluster) leave(kind string, master, next int) {
 	switch kind {
 	case clusterKilled:
-		c.Rejoin(master)
+		c.Servers[master].Kill()
+		c.AwaitMaster(next)
+		c.Servers[master].Restart()
+		c.Redial(master)
 	case clusterParted:
-		c.AwaitReplica(master)
+		c.network.Isolate(c.gates[master].Host())
+		c.awaitSuccessor(next, master)
+		time.Sleep(cutOff)
+		c.network.Isolate()
+	default:
+		// A replica may give a failover up, if the master is busy.
+		for done := false; !done; done = testbed.Within(6*time.Second, func() bool { return c.KnowsMaster(next, next) }) {
+			if _, err := do(c.Servers[next], "CLUSTER", asked[kind]...); err != nil {
+				c.t.Fatal(err)
+			}
+		}
+		c.AwaitMaster(next)
 	}
-	return r
 }
 
 // replicaOf is the other server of a shard.
@@ -123,4 +171,9 @@ func (c *cluster) awaitSuccessor(next, but int) {
 	}) {
 		c.t.Fatalf("server %d never took over from server %d", next, but)
 	}
+}
+
+// present tells whether the master has a hold.
+func (c *cluster) present(name, owner string) (bool, error) {
+	return has(c.Servers[c.MasterOf(codec.Slot(name))], name, owner)
 }

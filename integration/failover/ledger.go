@@ -66,18 +66,21 @@ func (l *ledger) overlaps(w *gate.Witness) (found []overlap) {
 	return found
 }
 
-// outage is the longest time without an entry into any of the locks, from an instant on.
-func (l *ledger) outage(since time.Time, of func(lock string) bool) time.Duration {
+// outage is the longest time between two instants without an entry into any of the locks; 0 if there was none at all.
+func (l *ledger) outage(from, to time.Time, of func(lock string) bool) (longest time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	entries := []time.Time{since}
+	entries := []time.Time{from}
 	for _, s := range l.stays {
-		if s.from.After(since) && of(s.lock) {
+		if s.from.After(from) && s.from.Before(to) && of(s.lock) {
 			entries = append(entries, s.from)
 		}
 	}
+	if len(entries) == 1 {
+		return 0
+	}
+	entries = append(entries, to)
 	slices.SortFunc(entries, time.Time.Compare)
-	var longest time.Duration
 	for i := 1; i < len(entries); i++ {
 		longest = max(longest, entries[i].Sub(entries[i-1]))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,9 +15,8 @@ import (
 )
 
 const (
-	lease    = 9 * time.Second // of all that is renewed: what is left of it is more than a failover takes
-	timeout  = time.Second     // for a command
-	callers  = 16              // who take locks from one another
+	timeout  = time.Second // for a command
+	callers  = 16          // who take locks from one another
 	patience = 30 * time.Second
 )
 
@@ -25,52 +25,69 @@ type load struct {
 	book      *ledger
 	clients   [2]*rlock.Client
 	contested []string
-	standing  []*standing
+	kept      []*standing // over the fault
+	going     []*standing // released one after the other while it lasts
 
+	stays  chan struct{} // closed when all servers know the master that stays
 	ctx    context.Context
 	stop   context.CancelFunc
-	all    sync.WaitGroup // callers and watchers
+	all    sync.WaitGroup // callers, watchers and waiters
 	failed atomic.Int64   // calls that ended with an error that is neither "taken" nor a loss
-
-	waiting sync.WaitGroup
-	entered atomic.Int64 // waiters of standing holds
 }
 
-// standing is a hold that is kept over the fault.
+// standing is a hold that is there before the fault, while the other client waits for its lock.
 type standing struct {
 	hold  *rlock.Hold
 	owner string
+	shown bool // others may act as the owner: its unlock has a latch
 	from  time.Time
 	last  time.Time // at which it said that it was one
 	ended chan struct{}
+
+	mu       sync.Mutex  // guards what follows
+	released time.Time   // when Unlock was called
+	lost     bool        // it was by then
+	entered  []time.Time // when who waited was inside
+	done     bool        // the last of them is there
 }
 
-// begin opens the clients.
-func begin(urls [2]string, contested, kept []string) (*load, error) {
-	l := &load{book: &ledger{}, contested: contested}
+// begin opens the clients, of which the first has the standing holds.
+func begin(book *ledger, urls [2]string, lease time.Duration, sync bool) (*load, error) {
+	l := &load{book: book, stays: make(chan struct{})}
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	for i := range l.clients {
-		c, err := rlock.Open(l.ctx, urls[i], rlock.WithWatchdogTimeout(lease), rlock.WithCommandTimeout(timeout))
-		if err != nil {
+		var err error
+		// Servers that have just started may be slow.
+		if !testbed.Within(patience, func() bool {
+			l.clients[i], err = rlock.Open(l.ctx, urls[i], rlock.WithReplicaSync(sync), rlock.WithWatchdogTimeout(lease), rlock.WithCommandTimeout(timeout))
+			return err == nil
+		}) {
 			l.end()
 			return nil, err
-		}
-		l.clients[i] = c
-	}
-	if err := l.stand(kept); err != nil {
-		l.end()
-		return nil, err
-	}
-	if len(contested) > 0 {
-		for i := range callers {
-			l.all.Go(func() { l.contend(l.clients[i%2], rand.New(rand.NewPCG(uint64(i), 7))) })
 		}
 	}
 	return l, nil
 }
 
-// stand takes the locks that are kept, and has the other client wait for each.
-func (l *load) stand(names []string) error {
+// use takes the locks that stand, and has callers take the contested ones from one another.
+func (l *load) use(contested, kept, going []string) (err error) {
+	if l.kept, err = l.stand(kept); err == nil {
+		l.going, err = l.stand(going)
+	}
+	if err != nil {
+		return err
+	}
+	l.all.Go(l.watch)
+	if l.contested = contested; len(contested) > 0 {
+		for i := range callers {
+			l.all.Go(func() { l.contend(l.clients[i%2], rand.New(rand.NewPCG(uint64(i), 7))) })
+		}
+	}
+	return nil
+}
+
+// stand takes locks, and has the other client wait for each.
+func (l *load) stand(names []string) ([]*standing, error) {
 	ctx, cancel := context.WithTimeout(l.ctx, patience)
 	defer cancel()
 	held := make([]*standing, len(names))
@@ -80,6 +97,9 @@ func (l *load) stand(names []string) error {
 	for i, name := range names {
 		taking.Go(func() {
 			h, err := l.clients[0].NewLock(name).Lock(ctx)
+			for err != nil && ctx.Err() == nil { // a server was slow
+				h, err = l.clients[0].NewLock(name).Lock(ctx)
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -88,24 +108,25 @@ func (l *load) stand(names []string) error {
 			}
 			now := time.Now()
 			held[i] = &standing{hold: h, owner: testbed.Holder(h), from: now, last: now, ended: make(chan struct{})}
+			if held[i].shown = i%2 == 1; held[i].shown {
+				h.Owner()
+			}
 		})
 	}
 	taking.Wait()
 	if first != nil {
-		return first
+		return nil, first
 	}
-	l.standing = held
-	l.all.Go(l.watch)
-	for _, name := range names {
-		l.waiting.Go(func() { l.await(name) })
+	for _, s := range held {
+		l.all.Go(func() { l.await(s) })
 	}
-	return nil
+	return held, nil
 }
 
 // watch asks the standing holds whether they are still some.
 func (l *load) watch() {
 	for l.ctx.Err() == nil {
-		for _, s := range l.standing {
+		for _, s := range l.standing() {
 			select {
 			case <-s.ended:
 			default:
@@ -115,6 +136,8 @@ func (l *load) watch() {
 		time.Sleep(2 * time.Millisecond)
 	}
 }
+
+func (l *load) standing() []*standing { return slices.Concat(l.kept, l.going) }
 
 // look notes the moment if the hold says that it is one. Only watch calls it.
 func (s *standing) look() {
@@ -126,17 +149,71 @@ func (s *standing) look() {
 	s.last = now
 }
 
-// await enters a lock that another client holds, once.
-func (l *load) await(name string) {
-	h, err := l.clients[1].NewLock(name).Lock(l.ctx)
-	for err != nil && l.ctx.Err() == nil { // unreachable, or uncertain
-		l.failed.Add(1)
-		h, err = l.clients[1].NewLock(name).Lock(l.ctx)
-	}
-	if err == nil {
-		l.entered.Add(1)
+// again is the pause between two visits of whoever waits for a standing hold.
+const again = 500 * time.Millisecond
+
+// await enters a lock that another client holds, now and then until it is entered at the master that stays.
+func (l *load) await(s *standing) {
+	for last := false; !last && l.ctx.Err() == nil; {
+		select {
+		case <-l.stays:
+			last = true
+		default:
+		}
+		h, err := l.clients[1].NewLock(s.hold.Name()).Lock(l.ctx)
+		if err != nil { // unreachable, or uncertain
+			l.failed.Add(1)
+			last = false
+			continue
+		}
+		s.mu.Lock()
+		s.entered, s.done = append(s.entered, time.Now()), last
+		s.mu.Unlock()
 		l.visit(h, 2*time.Millisecond)
+		select {
+		case <-l.stays:
+		case <-l.ctx.Done():
+		case <-time.After(again):
+		}
 	}
+}
+
+// release gives a standing hold back.
+func (l *load) release(s *standing) error {
+	s.mu.Lock()
+	s.released, s.lost = time.Now(), s.hold.Err() != nil
+	s.mu.Unlock()
+	return s.hold.Unlock(l.ctx)
+}
+
+// releaseOver gives back what is going, one hold after the other, in so long. A caller waits for its own answer only.
+func (l *load) releaseOver(d time.Duration) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	for _, s := range l.going {
+		all.Go(func() { _ = l.release(s) }) // what counts is when the lock is entered
+		time.Sleep(d / time.Duration(len(l.going)))
+	}
+}
+
+// waited is the longest time without anybody inside a released lock, once there was a server for it, until it was
+// entered at the one that stays; 0 is not yet.
+func (s *standing) waited(served time.Time) (longest time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.released
+	if served.After(last) {
+		last = served
+	}
+	if !s.done || s.released.IsZero() {
+		return 0
+	}
+	for _, at := range s.entered {
+		if at.After(last) {
+			longest, last = max(longest, at.Sub(last)), at
+		}
+	}
+	return max(longest, time.Nanosecond)
 }
 
 // contend takes one lock after the other, and gives it back.
@@ -176,8 +253,7 @@ func (l *load) visit(h *rlock.Hold, d time.Duration) {
 func (l *load) end() {
 	l.stop()
 	l.all.Wait()
-	l.waiting.Wait()
-	for _, s := range l.standing {
+	for _, s := range l.standing() {
 		l.book.add(stay{s.hold.Name(), s.owner, s.from, s.last})
 	}
 	for _, c := range l.clients {

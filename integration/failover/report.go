@@ -2,11 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,22 +16,15 @@ import (
 	"github.com/rlock-go/redisson/integration/internal/codeedit"
 )
 
-const (
-	document = "docs/dev/topologies.md"
-	begins   = "<!-- the table of make failover: written by it, not by hand -->\n"
-	ends     = "<!-- end of the table -->\n"
-)
-
-// chosen are the parts whose name has these words.
-func chosen(words string) []part {
-	return slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return !strings.Contains(p.kind, words) })
-}
+// tableFile has the table of a full run.
+const tableFile = "failover"
 
 // String is a round in a line, and what was odd in it in further ones.
 func (r result) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: again after %v, other shards %v; %d kept, %d told as lost; %d entries, %d errors; n of n %d, fewer %d, 0 %d, no WAIT %d; twice inside %d + %v",
-		r.kind, short(r.back), short(r.others), r.kept, r.lost, r.entries, r.failed, r.proofs[gate.Proven], r.proofs[gate.Fewer], r.proofs[gate.Zero], r.proofs[gate.None], r.proven, r.unproven)
+	fmt.Fprintf(&b, "%v: %d kept, %d told as lost; each lock again after %v (%s); stood for a lease: %d of %d, without WAIT %d of %d; any lock %v, other shards %v; %d entries, %d errors; n of n %d, fewer %d, 0 %d, no WAIT %d; twice inside %d + %v",
+		r.row, r.kept, r.lost, short(r.again), r.where, r.stood[0], r.released[0], r.stood[1], r.released[1], short(r.back), short(r.others),
+		r.entries, r.failed, r.proofs[gate.Proven], r.proofs[gate.Fewer], r.proofs[gate.Zero], r.proofs[gate.None], r.proven, r.unproven)
 	if r.told > 0 {
 		fmt.Fprintf(&b, "; %d waiters inside %v after the release", r.told, short(r.woken))
 	}
@@ -53,48 +46,60 @@ func (r result) String() string {
 
 func short(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 
-// table is all rounds, by kind.
+// table is all rounds, by row.
 func table(all []result) string {
-	var b strings.Builder
-	b.WriteString("| what happened | rounds | nobody entered for: median, max | the same, other shards, max | holds kept | told as lost | entries: n of n, fewer, 0, no WAIT | two inside, both n of n | two inside, others |\n|---|---|---|---|---|---|---|---|---|\n")
-	var more strings.Builder
+	var b, more strings.Builder
+	b.WriteString("| what happened | sync delay | rounds | holds kept | each lock again after: median, max | any lock, max | other shards, max | stood for a lease: WAIT, without | entries: n of n, fewer, 0, no WAIT | two inside, both n of n | two inside, others |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, p := range parts {
-		var mine []result
-		for _, r := range all {
-			if r.kind == p.kind {
-				mine = append(mine, r)
+		for _, w := range p.rows(true) {
+			mine := slices.DeleteFunc(slices.Clone(all), func(r result) bool { return r.row != w })
+			if len(mine) == 0 {
+				continue
 			}
-		}
-		if len(mine) == 0 {
-			continue
-		}
-		sum := added(mine)
-		slices.SortFunc(mine, func(x, y result) int { return int(x.back - y.back) })
-		others := "–"
-		if sum.others > 0 {
-			others = short(sum.others).String()
-		}
-		fmt.Fprintf(&b, "| %s | %d | %v, %v | %s | %d | %d | %d, %d, %d, %d | %d | %d |\n", p.kind, len(mine),
-			short(mine[len(mine)/2].back), short(mine[len(mine)-1].back), others, sum.kept, sum.lost,
-			sum.proofs[gate.Proven], sum.proofs[gate.Fewer], sum.proofs[gate.Zero], sum.proofs[gate.None], sum.proven, sum.twice())
-		for _, what := range slices.Sorted(maps.Keys(sum.unproven)) {
-			fmt.Fprintf(&more, "\nTwo inside, %s, %s: %d.\n", p.kind, what, sum.unproven[what])
-		}
-		if sum.gap > 0 {
-			fmt.Fprintf(&more, "\n%s: renewals on the other shards were %v apart at most, with a third of %v.\n", p.kind, short(sum.gap), lease/3)
-		}
-		if p.kind == clusterMoved {
-			fmt.Fprintf(&more, "\n%s: when all were released at once, the last of them had been entered after %v at most.\n", p.kind, short(sum.woken))
+			sum := added(mine)
+			slices.SortFunc(mine, func(x, y result) int { return cmp.Compare(x.again, y.again) })
+			fmt.Fprintf(&b, "| %s | %d s | %d | %d of %d | %s, %s | %s | %s | %s, %s | %d, %d, %d, %d | %d | %d |\n", p.kind, w.delay, len(mine),
+				sum.kept, sum.kept+sum.lost, some(mine[len(mine)/2].again), some(mine[len(mine)-1].again), some(sum.back), some(sum.others),
+				of(sum.stood[0], sum.released[0]), of(sum.stood[1], sum.released[1]),
+				sum.proofs[gate.Proven], sum.proofs[gate.Fewer], sum.proofs[gate.Zero], sum.proofs[gate.None], sum.proven, sum.twice())
+			for _, what := range slices.Sorted(maps.Keys(sum.unproven)) {
+				fmt.Fprintf(&more, "\nTwo inside, %v, %s: %d.\n", w, what, sum.unproven[what])
+			}
+			if sum.gap > 0 {
+				fmt.Fprintf(&more, "\n%s: renewals on the other shards were %v apart at most, with a third of %v.\n", p.kind, short(sum.gap), brief/3)
+			}
+			if p.kind == clusterMoved {
+				fmt.Fprintf(&more, "\n%s: when all were released at once, the last of them had been entered after %v at most.\n", p.kind, short(sum.woken))
+			}
 		}
 	}
 	return b.String() + more.String()
+}
+
+// some is a time, unless there is none.
+func some(d time.Duration) string {
+	if d == 0 {
+		return "–"
+	}
+	return short(d).String()
+}
+
+// of is so many of all, unless there are none.
+func of(n, all int) string {
+	if all == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d of %d", n, all)
 }
 
 // added is the sum of some rounds, and the largest of their times.
 func added(all []result) (sum result) {
 	sum.unproven = map[string]int{}
 	for _, r := range all {
-		sum.others, sum.gap, sum.woken = max(sum.others, r.others), max(sum.gap, r.gap), max(sum.woken, r.woken)
+		sum.back, sum.others, sum.gap, sum.woken = max(sum.back, r.back), max(sum.others, r.others), max(sum.gap, r.gap), max(sum.woken, r.woken)
+		for i := range r.stood {
+			sum.stood[i], sum.released[i] = sum.stood[i]+r.stood[i], sum.released[i]+r.released[i]
+		}
 		sum.kept, sum.lost, sum.proven = sum.kept+r.kept, sum.lost+r.lost, sum.proven+r.proven
 		for i, n := range r.proofs {
 			sum.proofs[i] += n
@@ -155,23 +160,4 @@ func processor() string {
 		}
 	}
 	return runtime.GOARCH
-}
-
-// writeTable puts a run into the document.
-func writeTable(text string) error {
-	root, err := codeedit.Root()
-	if err != nil {
-		return err
-	}
-	file := filepath.Join(root, document)
-	page, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	before, rest, found := strings.Cut(string(page), begins)
-	_, after, closed := strings.Cut(rest, ends)
-	if !found || !closed {
-		return fmt.Errorf("failover: %s has no place for the table", document)
-	}
-	return os.WriteFile(file, []byte(before+begins+"\n"+text+ends+after), 0o644)
 }

@@ -3,9 +3,8 @@ package main
 import (
 	"fmt"
 	"net"
+	"slices"
 	"time"
-
-	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/gate"
@@ -28,6 +27,9 @@ const lone = "lone"
 // cutOff is how long a master stays cut off after another one was named.
 const cutOff = 2 * time.Second
 
+// brief is the lease where nobody's hold can be kept.
+const brief = 9 * time.Second
+
 // watched is a set behind Sentinels, with gates.
 type watched struct {
 	*redistest.SentinelSet
@@ -48,34 +50,69 @@ func startWatched(t *testbed.Program) *watched {
 	return s
 }
 
-// sentinelRound has one master left, on a set of its own: Sentinels are slow to fail over twice.
-func sentinelRound(kind string) result {
-	return guarded(kind, func(t *testbed.Program) result {
-		set := startWatched(t)
-		former := set.Master()
-		s := scene{
-			kind: kind, urls: [2]string{set.URL(), set.URL()}, witness: set.witness,
-			contested: names("contested:%d", 8), kept: names("kept:%d", 20),
-			strike:  func() { set.leave(kind, former) },
-			present: func(name, owner string) (bool, error) { return has(t, set.Master(), name, owner) },
+// sentinelRounds are played on a set of its own each: Sentinels are slow to fail over twice.
+func sentinelRounds(w row, rounds int, tell func(result)) {
+	for range rounds {
+		tell(guarded(w, func(t *testbed.Program) result { return sentinelRound(t, w) }))
+	}
+}
+
+func sentinelRound(t *testbed.Program, w row) result {
+	set := startWatched(t)
+	former, epoch := set.Master(), set.Epoch()
+	replicas := slices.DeleteFunc(slices.Clone(set.Nodes), func(n *redistest.Server) bool { return n == former })
+	s := scene{
+		row: w, urls: [2]string{set.URL(), set.URL()}, witness: set.witness, lease: usual,
+		contested: names("contested:%d", 8), kept: names("kept:%d", 20),
+		going: names("going:%d", 120), unsynced: names("unsynced:%d", 120), over: 2 * time.Second,
+		strike: func() time.Time {
+			return firstAnswer("contested:0", replicas, func() { set.leave(w.kind, former) })
+		},
+		settled: func() bool { m := set.Master(); return m != nil && online(m) == len(replicas) },
+		present: func(name, owner string) (bool, error) { return has(set.Master(), name, owner) },
+		excused: func() string {
+			if n := set.Epoch() - epoch; n > 1 {
+				return fmt.Sprintf("the Sentinels failed over %d times", n)
+			}
+			return ""
+		},
+	}
+	switch w.kind {
+	case deaf:
+		s.lease, s.going, s.unsynced, s.settled = brief, nil, nil, nil
+		s.urls[0] = set.startLone(t)
+		s.present = func(name, owner string) (bool, error) { return has(former, name, owner) }
+		s.excused = func() string { return "the client that holds can't reach the next master" }
+	case oneOfTwoGoes:
+		s.over, s.strike = away, func() time.Time { return goAndComeBack(replicas[1]) }
+	case bothGo:
+		s.over, s.strike = away, func() time.Time { return goAndComeBack(replicas...) }
+	}
+	delay(t, w.delay, set.Nodes...)
+	if w.kind == firstJoin {
+		// So little is kept for replicas that were there before: these have to be fed anew.
+		if _, err := do(former, "CONFIG", "SET", "repl-backlog-size", 16<<10); err != nil {
+			t.Fatal(err)
 		}
-		if kind == deaf {
-			s.urls[0] = set.startLone(t)
-			s.present = func(name, owner string) (bool, error) { return has(t, former, name, owner) }
+		kill(replicas)
+		s.strike = func() time.Time {
+			defer restart(replicas)
+			return time.Now()
 		}
-		return s.play()
-	})
+	}
+	return s.play()
 }
 
 // startLone starts one more Sentinel, which the others do not know. It is with the first master whatever happens.
 func (s *watched) startLone(t *testbed.Program) (url string) {
 	for _, n := range s.Nodes {
-		if _, err := n.Dial(t).Do("ACL", "SETUSER", lone, "reset", "resetchannels", "on", ">"+lone, "+ping", "+info", "+role"); err != nil {
+		if _, err := do(n, "ACL", "SETUSER", lone, "reset", "resetchannels", "on", ">"+lone, "+ping", "+info", "+role"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	host, port, _ := net.SplitHostPort(s.gates[s.number(s.Master())].Addr())
-	sentinel := redistest.StartSentinel(t, "", "bind-source-addr "+s.gates[s.number(s.Master())].Host(),
+	gate := s.gates[slices.Index(s.Nodes, s.Master())]
+	host, port, _ := net.SplitHostPort(gate.Addr())
+	sentinel := redistest.StartSentinel(t, "", "bind-source-addr "+gate.Host(),
 		fmt.Sprintf("sentinel monitor %s %s %s 2", redistest.MasterName, host, port),
 		fmt.Sprintf("sentinel auth-user %s %s", redistest.MasterName, lone), fmt.Sprintf("sentinel auth-pass %s %s", redistest.MasterName, lone))
 	return "redis+sentinel://" + sentinel.Addr() + "/" + redistest.MasterName
@@ -83,6 +120,7 @@ func (s *watched) startLone(t *testbed.Program) (url string) {
 
 // leave has the set leave its master.
 func (s *watched) leave(kind string, former *redistest.Server) {
+	host := s.gates[slices.Index(s.Nodes, former)].Host()
 	switch kind {
 	case planned:
 		s.Failover(s.Sentinels[2])
@@ -96,27 +134,13 @@ func (s *watched) leave(kind string, former *redistest.Server) {
 		s.AwaitMaster(former)
 		former.Resume()
 	case parted:
-		s.network.Isolate(s.gates[s.number(former)].Host())
+		s.network.Isolate(host)
 		s.AwaitMaster(former)
 		time.Sleep(cutOff)
 		s.network.Isolate()
 	case deaf:
-		s.network.Isolate(s.gates[s.number(former)].Host())
+		s.network.Isolate(host)
 		s.AwaitMaster(former)
-		time.Sleep(lease + cutOff) // until the keys that nobody renews on the next master have expired
+		time.Sleep(brief + cutOff) // until the keys that nobody renews on the next master have expired
 	}
-}
-
-func (s *watched) number(node *redistest.Server) int {
-	for i, n := range s.Nodes {
-		if n == node {
-			return i
-		}
-	}
-	return -1
-}
-
-// has tells whether a server has a hold.
-func has(t *testbed.Program, s *redistest.Server, name, owner string) (bool, error) {
-	return redis.Bool(s.Dial(t).Do("HEXISTS", name, owner))
 }

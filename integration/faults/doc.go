@@ -6,7 +6,7 @@
 //	make faults
 //
 // which takes some minutes, prints a table with a row for each fault and, with -write, puts it into
-// docs/dev/faults.md. A plain `go test` runs a twentieth of each row; -scale sets another part.
+// docs/dev/tables/faults.md. A plain `go test` runs a twentieth of each row; -scale sets another part.
 //
 // A [scenario] is a row. Its rounds run in lanes, a few at a time; a lane has a client behind a fault proxy of its own
 // and a rival client that goes straight to the server, unless the row is about an address that moves. A round has a

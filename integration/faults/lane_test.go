@@ -12,14 +12,13 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/testbed"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
 
 // What the proxy is told to look for.
 var (
 	acquires = testbed.Acquires
-	unlocks  = faultproxy.Any(testbed.Unlocks, faultproxy.Script(luasrc.UnlockBothScript.SHA1)) // and a cluster's
+	unlocks  = testbed.Unlocks
 )
 
 // lane plays rounds one after the other.

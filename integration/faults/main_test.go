@@ -11,7 +11,7 @@ import (
 
 var (
 	scale = flag.Float64("scale", 0.05, "which part of each row's full size is run")
-	write = flag.Bool("write", false, "put the table into docs/dev/faults.md; needs -scale 1 and no violation")
+	write = flag.Bool("write", false, "put the table into docs/dev/tables/faults.md; needs -scale 1 and no violation")
 )
 
 const (

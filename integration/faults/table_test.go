@@ -2,17 +2,15 @@ package faults
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rlock-go/redisson/integration/internal/tablefile"
 )
 
-const (
-	document = "../../docs/dev/faults.md"
-	begins   = "<!-- the table of make faults: written by it, not by hand -->\n"
-	ends     = "<!-- end of the table -->\n"
-)
+// tableFile has the table of a full run.
+const tableFile = "faults"
 
 var columns = []string{"what goes wrong", "made by", "times", "ran on the server", "what the caller got", "longest", "violations"}
 
@@ -40,28 +38,23 @@ func tabled(lines []string) string {
 
 func (w *row) line() string { return line(append([]string{w.fault, w.by}, w.cells()...)...) }
 
-// cut splits the document at the table.
-func cut(t *testing.T) (before, inside, after string) {
+// measured is what the file has.
+func measured(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(document)
+	_, table, err := tablefile.Read(tableFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, found := strings.Cut(string(text), begins)
-	inside, after, closed := strings.Cut(rest, ends)
-	if !found || !closed {
-		t.Fatalf("%s has no place for the table", document)
-	}
-	return before, inside, after
+	return table
 }
 
-// writeTable puts the result of a full run into the document. Rows that -run left out stay as they were measured.
+// writeTable puts the result of a full run into its file. Rows that -run left out stay as they were measured.
 func writeTable(t *testing.T, rows []*row, took time.Duration) {
 	t.Helper()
 	if !full() {
 		t.Fatal("only a full run is written down: -scale 1")
 	}
-	before, inside, after := cut(t)
+	inside := measured(t)
 	lasted := fmt.Sprintf("The run took %.0f minutes.\n", took.Minutes())
 	var lines []string
 	for i, s := range catalogue() {
@@ -83,21 +76,20 @@ func writeTable(t *testing.T, rows []*row, took time.Duration) {
 		}
 		lines = append(lines, w.line())
 	}
-	text := before + begins + "\n" + tabled(lines) + "\n" + lasted + ends + after
-	if err := os.WriteFile(document, []byte(text), 0o644); err != nil {
+	if err := tablefile.Write(tableFile, tabled(lines)+"\n"+lasted); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // TestDocumentHasEveryRow keeps the document from falling behind the catalogue.
 func TestDocumentHasEveryRow(t *testing.T) {
-	_, inside, _ := cut(t)
+	inside := measured(t)
 	for _, s := range catalogue() {
 		if n := strings.Count(inside, s.head()); n != 1 {
-			t.Errorf("%s has the row %q %d times; run make faults with -write", document, s.head(), n)
+			t.Errorf("%s has the row %q %d times; run make faults with -write", tablefile.Path(tableFile), s.head(), n)
 		}
 	}
 	if rows := strings.Count(inside, "\n| ") - 1; rows != len(catalogue()) {
-		t.Errorf("%s has %d rows, the catalogue %d", document, rows, len(catalogue()))
+		t.Errorf("%s has %d rows, the catalogue %d", tablefile.Path(tableFile), rows, len(catalogue()))
 	}
 }

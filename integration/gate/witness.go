@@ -59,7 +59,7 @@ func (w *Witness) See(gate int, e faultproxy.Exchange) {
 	at := line{gate, e.Conn}
 	switch {
 	case acquires(e.Cmd) && e.Reply == nil:
-		w.note(e.Cmd[5], at, e, "acquired "+e.Cmd[3])
+		w.note(e.Cmd[5], at, e, fmt.Sprintf("acquired %.40s", e.Cmd[3]))
 		if !slices.Contains(w.granted[e.Cmd[5]], gate) {
 			w.granted[e.Cmd[5]] = append(w.granted[e.Cmd[5]], gate)
 		}

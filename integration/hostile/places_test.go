@@ -57,6 +57,8 @@ var places = []place{
 	{"HEXISTS", words("HEXISTS"), "IsHeldBy", nothing, nil},
 	{"HGET", words("HGET"), "HoldCount", nothing, []string{"nil", "a nil array"}},
 	{"PTTL", words("PTTL"), "RemainTTL", nothing, []string{"an integer", "an integer beyond 64 bits"}},
+	{"info", script(luasrc.InfoScript), "Info", nothing, nil},
+	{"PUBSUB", words("PUBSUB"), "Info", refusals, []string{"an array of integers"}},
 	{"DEL", words("DEL"), "", anyReply, nil},
 	{"SUBSCRIBE", words("SUBSCRIBE"), "", anyReply, nil},
 	{"UNSUBSCRIBE", words("UNSUBSCRIBE"), "", anyReply, nil},

@@ -165,7 +165,7 @@ func (p *peer) answer(cmd []string) string {
 		}
 		return "+PONG\r\n"
 	case "INFO":
-		return bulk("# Replication\r\nrole:master\r\nconnected_slaves:1\r\n")
+		return bulk("# Replication\r\nrole:master\r\nconnected_slaves:1\r\nslave0:ip=127.0.0.1,port=6380,state=online,offset=1,lag=0\r\n")
 	case "TYPE":
 		return "+hash\r\n"
 	case "HGET":
@@ -193,6 +193,8 @@ func (p *peer) answer(cmd []string) string {
 			fmt.Fprintf(&acks, "*3\r\n%s%s:%d\r\n", bulk(strings.ToLower(word)), bulk(channel), p.subscribed)
 		}
 		return acks.String()
+	case "PUBSUB":
+		return "*2\r\n" + bulk(cmd[2]) + ":0\r\n"
 	case "CLIENT KILL", "WAIT", "DEL", "EXISTS", "HEXISTS":
 		return ":1\r\n"
 	}
@@ -225,6 +227,8 @@ func (s *server) eval(sha string, args []string) string {
 	case luasrc.RenewScript.SHA1:
 		n := len(args) / 2
 		return fmt.Sprintf("*%d\r\n", n) + strings.Repeat(":1\r\n", n)
+	case luasrc.InfoScript.SHA1:
+		return "*4\r\n:1000\r\n:1\r\n" + bulk("7d444840-9dc0-41d1-b245-5ffdce74fad2:1") + bulk("1")
 	}
 	return ":1\r\n"
 }

@@ -129,6 +129,7 @@ func (s *session) asks(ctx, _ context.Context, c *rlock.Client) {
 	s.call("IsHeldBy", func() error { _, err := l.IsHeldBy(ctx, owner); return err })
 	s.call("HoldCount", func() error { _, err := l.HoldCount(ctx, owner); return err })
 	s.call("RemainTTL", func() error { _, err := l.RemainTTL(ctx); return err })
+	s.call("Info", func() error { _, err := l.Info(ctx); return err })
 }
 
 func (s *session) releasesOthers(ctx, _ context.Context, c *rlock.Client) {

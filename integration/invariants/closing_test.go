@@ -235,6 +235,7 @@ func TestE1ClosedClientRefusesEverything(t *testing.T) {
 		"IsHeldBy":    func() error { _, err := l.IsHeldBy(t.Context(), o); return err },
 		"HoldCount":   func() error { _, err := l.HoldCount(t.Context(), o); return err },
 		"RemainTTL":   func() error { _, err := l.RemainTTL(t.Context()); return err },
+		"Info":        func() error { _, err := l.Info(t.Context()); return err },
 	} {
 		if err := call(); !anyOf(err, []error{rlock.ErrClosed}) {
 			t.Errorf("%s: %v", what, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -42,6 +43,7 @@ func TestI1BadInputIsNamedBeforeAnythingIsSent(t *testing.T) {
 		"empty name, IsHeldBy":    {func() error { _, err := nameless.IsHeldBy(t.Context(), o); return err }, bad, "empty"},
 		"empty name, HoldCount":   {func() error { _, err := nameless.HoldCount(t.Context(), o); return err }, bad, "empty"},
 		"empty name, RemainTTL":   {func() error { _, err := nameless.RemainTTL(t.Context()); return err }, bad, "empty"},
+		"empty name, Info":        {func() error { _, err := nameless.Info(t.Context()); return err }, bad, "empty"},
 		"lease 0":                 {func() error { return acquire(l, rlock.Lease(0)) }, option, "lease"},
 		"lease -1":                {func() error { return acquire(l, rlock.Lease(-1)) }, option, "lease"},
 		"lease 999µs":             {func() error { return acquire(l, rlock.Lease(999*time.Microsecond)) }, option, "lease"},
@@ -50,6 +52,9 @@ func TestI1BadInputIsNamedBeforeAnythingIsSent(t *testing.T) {
 		"max and lease":           {func() error { return acquire(l, rlock.MaxHold(long), rlock.Lease(long)) }, option, "MaxHold"},
 		"max 0":                   {func() error { return acquire(l, rlock.MaxHold(0)) }, option, "MaxHold"},
 		"max twice":               {func() error { return acquire(l, rlock.MaxHold(long), rlock.MaxHold(long)) }, option, "MaxHold"},
+		"wait -1":                 {func() error { _, err := l.Lock(t.Context(), rlock.Wait(-1)); return err }, option, "Wait(-1ns)"},
+		"wait twice":              {func() error { _, err := l.Lock(t.Context(), rlock.Wait(0), rlock.Wait(0)); return err }, option, "Wait"},
+		"wait and TryLock":        {func() error { return acquire(l, rlock.Wait(long)) }, option, "Wait"},
 		"as nobody":               {func() error { return acquire(l, rlock.As(rlock.Owner{})) }, option, "zero Owner"},
 		"as twice":                {func() error { return acquire(l, rlock.As(o), rlock.As(o)) }, option, "As"},
 		"nil option":              {func() error { return acquire(l, nil) }, option, "nil"},
@@ -91,6 +96,7 @@ func TestI1BadClientOptionsAndURLsDialNobody(t *testing.T) {
 		"timeout 0":        {url, []rlock.Option{rlock.WithCommandTimeout(0)}},
 		"timeout -1":       {url, []rlock.Option{rlock.WithCommandTimeout(-1)}},
 		"timeout twice":    {url, []rlock.Option{rlock.WithCommandTimeout(long), rlock.WithCommandTimeout(long)}},
+		"hold log 0":       {url, []rlock.Option{rlock.WithLongHoldLog(0)}},
 		"nil logger":       {url, []rlock.Option{rlock.WithLogger(nil)}},
 		"nil mapper":       {url, []rlock.Option{rlock.WithNameMapper(nil)}},
 		"nil TLS":          {url, []rlock.Option{rlock.WithTLSConfig(nil)}},
@@ -220,11 +226,11 @@ func TestI2ReplyOfAnotherShape(t *testing.T) {
 	t.Parallel()
 	replies := []string{"+OK\r\n", "*0\r\n", "$3\r\nabc\r\n", ":-7\r\n", "*1\r\n*1\r\n:1\r\n", "$-1\r\n", ":99\r\n"}
 	meaningful := map[string][]string{
-		"acquire": {"$-1\r\n", ":99\r\n"}, "unlock": {"$-1\r\n"}, "EXISTS": {}, "HEXISTS": {}, "HGET": {"$-1\r\n"}, "PTTL": {":99\r\n"},
+		"acquire": {"$-1\r\n", ":99\r\n"}, "unlock": {"$-1\r\n"}, "EXISTS": {}, "HEXISTS": {}, "HGET": {"$-1\r\n"}, "PTTL": {":99\r\n"}, "info": {},
 	}
 	for what, match := range map[string]faultproxy.Match{
 		"acquire": acquires, "unlock": unlocks, "EXISTS": faultproxy.Command("EXISTS"), "HEXISTS": faultproxy.Command("HEXISTS"),
-		"HGET": faultproxy.Command("HGET"), "PTTL": faultproxy.Command("PTTL"),
+		"HGET": faultproxy.Command("HGET"), "PTTL": faultproxy.Command("PTTL"), "info": faultproxy.Script(luasrc.InfoScript.SHA1),
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t)
@@ -247,6 +253,7 @@ func TestI2ReplyOfAnotherShape(t *testing.T) {
 					"HEXISTS": func() error { _, err := l.IsHeldBy(t.Context(), o); return err },
 					"HGET":    func() error { _, err := l.HoldCount(t.Context(), o); return err },
 					"PTTL":    func() error { _, err := l.RemainTTL(t.Context()); return err },
+					"info":    func() error { _, err := l.Info(t.Context()); return err },
 				}[what]()
 				if err == nil || odd.Hits() != 1 {
 					t.Errorf("%s answered %q: %v", what, reply, err)

@@ -35,6 +35,9 @@ func TestA5LostAcquireReplyIsUndone(t *testing.T) {
 			if len(undos) != 1 || undos[0].owners[0] != tries[0].owners[0] || undos[0].Reply != int64(1) {
 				t.Fatalf("undone by %+v", undos)
 			}
+			if undos[0].latch != "" {
+				t.Errorf("an owner that nobody saw was undone with the latch %s", undos[0].latch)
+			}
 			if undos[0].Sent.After(tries[1].Sent) {
 				t.Error("the new attempt overtook the undo")
 			}
@@ -135,6 +138,11 @@ func TestA5SharedOwnersCountIsExactAfterALostReply(t *testing.T) {
 				}
 				holds = append(holds, granted(t, got))
 				r.heldOnlyBy(name, o, held+1)
+				for _, undo := range r.of("unlock", name) {
+					if undo.latch == "" {
+						t.Errorf("a shared owner was undone without a latch")
+					}
+				}
 				fault.Release()
 				r.heldOnlyBy(name, o, held+1)
 				for _, h := range slices.Backward(holds) {

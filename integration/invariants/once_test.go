@@ -241,15 +241,30 @@ func TestR4ShownMeanwhileIsDecidedByTheCount(t *testing.T) {
 		}
 		r.Gone(name)
 	})
+	t.Run("it ran, and another client read the owner and entered as it", func(t *testing.T) {
+		r := newRig(t)
+		h := lock(t, r.open().NewLock(name))
+		text := r.holder(name)
+		_, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.HoldReply})
+		r.Gone(name)
+		o := parse(t, text)
+		other := lock(t, r.open().NewLock(name), rlock.As(o))
+		r.Proxy.CutAll()
+		want(t, testbed.Receive(t, "Unlock returns", released), rlock.ErrUncertain)
+		r.heldOnlyBy(name, o, 1)
+		if err := other.Err(); err != nil {
+			t.Error(err)
+		}
+		r.unlatched(name, 1)
+		unlock(t, other)
+	})
 	t.Run("by an acquire as the owner, which waits for the outcome", func(t *testing.T) {
 		r := newRig(t)
 		l := r.open().NewLock(name)
 		h := lock(t, l)
-		o, err := rlock.ParseOwner(r.holder(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := r.holder(name)
 		late, released := r.unlocking(h, faultproxy.Rule{Do: faultproxy.Withhold})
+		o := parse(t, text)
 		waits := watchedContext{Context: t.Context(), looked: make(chan struct{}, 1)}
 		again := testbed.Enter(waits, l, rlock.As(o))
 		testbed.Receive(t, "the acquire waits", waits.looked)
@@ -274,6 +289,7 @@ func TestR4WhoIsShownKeepsTheLatch(t *testing.T) {
 	c := r.open()
 	l := c.NewLock(name)
 	for what, show := range map[string]func(h *rlock.Hold){
+		"by its text":              func(*rlock.Hold) { r.read(name) },
 		"by Owner":                 func(h *rlock.Hold) { _ = h.Owner() },
 		"by an acquire as it":      func(*rlock.Hold) { unlock(t, lock(t, l, rlock.As(r.read(name)))) },
 		"by an acquire elsewhere":  func(*rlock.Hold) { unlock(t, lock(t, c.NewLock("other"), rlock.As(r.read(name)))) },
@@ -296,7 +312,8 @@ func TestR4WhoIsShownKeepsTheLatch(t *testing.T) {
 	if s := r.of("unlock", name)[before]; s.latch != "" {
 		t.Error("an owner that was printed is unlocked with a latch")
 	}
-	as := lock(t, l, rlock.As(c.NewOwner()))
+	fresh := r.open() // none of whose owners was read
+	as := lock(t, fresh.NewLock(name), rlock.As(fresh.NewOwner()))
 	unlock(t, as)
 	sends := r.of("unlock", name)
 	if s := sends[len(sends)-1]; s.latch == "" {
@@ -307,9 +324,15 @@ func TestR4WhoIsShownKeepsTheLatch(t *testing.T) {
 // read is the one owner of a key.
 func (r *rig) read(key string) rlock.Owner {
 	r.Helper()
-	o, err := rlock.ParseOwner(r.holder(key))
+	return parse(r, r.holder(key))
+}
+
+// parse is the owner that a text names.
+func parse(t testing.TB, text string) rlock.Owner {
+	t.Helper()
+	o, err := rlock.ParseOwner(text)
 	if err != nil {
-		r.Fatal(err)
+		t.Fatal(err)
 	}
 	return o
 }

@@ -4,7 +4,7 @@
 //	go run ./javacourtesy                              all rows
 //	go run ./javacourtesy -rows 2go1java -seconds 10   one row, a quick look
 //	go run ./javacourtesy -rows 2go,1go -courtesy off
-//	go run ./javacourtesy -write                       puts the tables into docs/dev/courtesy.md and docs/courtesy.md
+//	go run ./javacourtesy -write                       puts the tables into docs/dev/tables/courtesy.md and docs/performance.md
 //
 // A row is some casts: who wants the lock, and whether Go is courteous. Its casts have the stage in turn, for a slice of
 // some seconds each (A B C, B C A, …), so that a slow minute of the machine hits all of them, and a ratio is the median

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/internal/tablefile"
 	"github.com/rlock-go/redisson/integration/javapeer"
 )
 
@@ -19,8 +20,8 @@ const (
 	ends   = "<!-- end of the tables -->\n"
 )
 
-// writeDocument puts the tables of a run of all rows, with courtesy and without, into docs/dev/courtesy.md, and one row of
-// them into docs/courtesy.md.
+// writeDocument puts the tables of a run of all rows, with courtesy and without, into docs/dev/tables/courtesy.md, and one row
+// of them into docs/performance.md.
 func writeDocument(r report) error {
 	docs, err := docsDir()
 	if err != nil {
@@ -31,21 +32,19 @@ func writeDocument(r report) error {
 	if err != nil {
 		return err
 	}
-	for name, tables := range map[string]string{filepath.Join("dev", "courtesy.md"): all, "courtesy.md": one} {
-		path := filepath.Join(docs, name)
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		before, _, after, err := cut(string(text))
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		if err := os.WriteFile(path, []byte(before+"\n"+tables+after), 0o644); err != nil {
-			return err
-		}
+	path := filepath.Join(docs, "performance.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
 	}
-	return nil
+	before, _, after, err := cut(string(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := os.WriteFile(path, []byte(before+"\n"+one+after), 0o644); err != nil {
+		return err
+	}
+	return tablefile.Write("courtesy", strings.TrimSuffix(all, "\n"))
 }
 
 // cut gives what is before the tables, the tables, and what is after them. The marks are before and after.
@@ -66,11 +65,11 @@ func docsDir() (string, error) {
 	}
 	for {
 		docs := filepath.Join(dir, "docs")
-		if _, err := os.Stat(filepath.Join(docs, "courtesy.md")); err == nil {
+		if _, err := os.Stat(filepath.Join(docs, "performance.md")); err == nil {
 			return docs, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", errors.New("no docs/courtesy.md here or above")
+			return "", errors.New("no docs/performance.md here or above")
 		}
 		dir = filepath.Dir(dir)
 	}

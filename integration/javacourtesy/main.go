@@ -19,7 +19,7 @@ func main() {
 	flag.DurationVar(&p.slice, "slice", 2500*time.Millisecond, "how long one cast has the stage, the first half second included")
 	warm := flag.Duration("warm", fullWarming, "how long a JVM runs the same load before; with little of it Java is slower")
 	courtesy := flag.String("courtesy", "both", "off, on or both")
-	write := flag.Bool("write", false, "put the tables into docs/dev/courtesy.md and docs/courtesy.md")
+	write := flag.Bool("write", false, "put the tables into docs/dev/tables/courtesy.md and docs/performance.md")
 	flag.Parse()
 	if flag.NArg() > 0 || !slices.Contains([]string{"off", "on", "both"}, *courtesy) || p.slice <= settling {
 		flag.Usage()

@@ -1,5 +1,5 @@
 // Package javamatrix plays the proof of package wire and the behaviours of package interop for each pair of a Redisson
-// release and a server, and makes docs/compatibility.md and docs/dev/matrix.md of what it saw.
+// release and a server, and makes docs/compatibility.md and docs/dev/tables/matrix.md of what it saw.
 //
 // It has tests only. `make test-matrix` runs every release of javapeer.Recorded, and the newest one there is if that is
 // another, on every server of redisserver.Packages. Of the behaviours, each pair is shown those that take seconds.

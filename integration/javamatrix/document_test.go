@@ -19,7 +19,11 @@ func TestDocumentsAreWhatTheCodeWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, want := range r.pages() {
+	pages, err := r.pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range pages {
 		if *render {
 			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 				t.Fatal(err)

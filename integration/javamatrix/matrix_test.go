@@ -79,7 +79,11 @@ func TestMatrix(t *testing.T) {
 		t.Error("the matrix is red")
 	}
 	if *write {
-		for file, text := range r.pages() {
+		pages, err := r.pages()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for file, text := range pages {
 			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}

@@ -2,6 +2,7 @@ package javamatrix
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,29 +14,29 @@ import (
 
 const (
 	document = "../../docs/compatibility.md"
-	details  = "../../docs/dev/matrix.md"
+	details  = "../../docs/dev/tables/matrix.md"
 )
 
 const head = `# Which Redisson, which server
 
-Each release of Redisson was run beside this library on each server. This makes the page again, with the newest that there is:
+Each release of Redisson ran together with this library on each server. This command makes the page again, with the newest release:
 
     make test-matrix FLAGS=-write
 
-A server that can't be had is named as missing. *Works* means two things:
+A server that can't be fetched is named as missing. *Works* means two things:
 
 - On the wire, Redisson and this library did the same things: acquires, re-entry, waits, releases, renewals, reads, odd names.
-  Commands, the calls inside scripts, answers, messages and the keys that are left are equal to the byte, but for
-  [a list of justified differences](dev/matrix.md#justified-differences).
+  Commands, the calls inside scripts, answers, messages and the remaining keys are equal to the byte, except for
+  [a list of justified differences](dev/tables/matrix.md#justified-differences).
 - A Java and a Go process shared locks: each kept the other out, woke it, saw its holds and counts, re-entered them, forced
   them, and followed it when it was killed.
 
-Anything else makes a pair **RED**. *sentinel* and *cluster* are of all these servers, and of two releases only. [dev/matrix.md](dev/matrix.md) has each pair, with its wake-up times.
+Anything else makes a pair **RED**. *sentinel* and *cluster* ran on all these servers, with two releases only.
+[dev/tables/matrix.md](dev/tables/matrix.md) has each pair, with its wake-up times.
 `
 
-const detailsHead = `# Redisson by server, pair by pair
-
-The details of [compatibility.md](../compatibility.md), from the same run. To look at a part only, and to see that a script
+const detailsHead = "# Redisson by server, pair by pair\n\nWritten by `make test-matrix FLAGS=-write`, not by hand.\n" + `
+The details of [compatibility.md](../../compatibility.md), from the same run. To look at a part only, and to see that a script
 with one wrong byte is found:
 
     make test-matrix FLAGS='-versions newest -servers redis-8.0,valkey-8'
@@ -57,8 +58,13 @@ have. What the scripts do to the lock is the same in all of them, so that old an
 `
 
 // pages are the texts of the pages that the run renders to, by file.
-func (r *run) pages() map[string]string {
-	return map[string]string{document: r.page(), details: r.details()}
+func (r *run) pages() (map[string]string, error) {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		return nil, err
+	}
+	start, err := r.readmeWith(string(text))
+	return map[string]string{document: r.page(), details: r.details(), readme: start}, err
 }
 
 // page is the one for users.
@@ -285,4 +291,59 @@ func expected() (scenarios, behaviours int) {
 		}
 	}
 	return len(wire.Names()), behaviours
+}
+
+// The README has, between these marks, what the run says of each topology.
+const (
+	readme = "../../README.md"
+	begins = "<!-- written by make test-matrix FLAGS=-write -->\n"
+	ends   = "<!-- end of what make test-matrix writes -->\n"
+)
+
+// readmeWith is the README with the run's summary in its place.
+func (r *run) readmeWith(text string) (string, error) {
+	before, rest, found := strings.Cut(text, begins)
+	_, after, closed := strings.Cut(rest, ends)
+	if !found || !closed {
+		return "", fmt.Errorf("%s has no place for what the matrix says", readme)
+	}
+	return before + begins + "\n" + r.summary() + "\n" + ends + after, nil
+}
+
+// summary has a row for each topology: the releases that work there with every server.
+func (r *run) summary() string {
+	var servers []string
+	for _, s := range r.Servers {
+		servers = append(servers, s.title())
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Each on %s and %s:\n\n", strings.Join(servers[:len(servers)-1], ", "), servers[len(servers)-1])
+	b.WriteString(line("servers", "URL", "proven with Redisson") + rule(3))
+	works := func(verdict func(version string) string) string {
+		var all []string
+		for _, version := range r.releases() {
+			if verdict(version) == "works" {
+				all = append(all, version)
+			}
+		}
+		if all == nil {
+			return "none"
+		}
+		return strings.Join(all, ", ")
+	}
+	b.WriteString(line("one", "`redis://` `rediss://`", works(func(version string) string {
+		for _, p := range r.Pairs {
+			if p.Redisson == version && p.red() {
+				return p.verdict()
+			}
+		}
+		return "works"
+	})))
+	if r.Several == nil {
+		return b.String()
+	}
+	for _, topology := range severalTopologies {
+		b.WriteString(line(string(topology), "`redis+"+string(topology)+"://`", works(func(version string) string { return r.verdictOf(version, topology) })))
+	}
+	return b.String()
 }

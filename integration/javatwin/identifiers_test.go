@@ -35,7 +35,7 @@ var goSpan = regexp.MustCompile(`^(rlock\.[A-Z]|(client|lock|hold|owner|ctx)\.[A
 // TestPageCompiles has the compiler look at each Go expression of the page's text, so that none names what is not there.
 // Each row of a table has one, or says that there is none.
 func TestPageCompiles(t *testing.T) {
-	p := readPage(t)
+	p := readPage(t, fromJava)
 	for title, rows := range p.tables {
 		for _, r := range rows {
 			if len(statements(r.golang)) == 0 && !strings.HasPrefix(r.text, "none") {

@@ -8,7 +8,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// docs/from-java.md: the object
+// the page: the object
 
 // Invoices issues invoices; any number of servers do, in Java and in Go.
 type Invoices struct {
@@ -23,7 +23,7 @@ func NewInvoices(client *rlock.Client, ledger *Ledger) *Invoices {
 
 // end
 
-// docs/from-java.md: one invoice
+// the page: one invoice
 
 // IssueNext issues one invoice. ErrLocked: the lock was busy for five
 // seconds. ErrLeaseLost or ErrNotHeld: the lock was lost meanwhile.
@@ -53,7 +53,7 @@ func (s *Invoices) IssueNext(ctx context.Context) (err error) {
 
 // end
 
-// docs/from-java.md: the nested method
+// the page: the nested method
 
 // NextNumber takes a number. Credit notes take one outside IssueNext, so it
 // locks by itself.
@@ -72,7 +72,7 @@ func (s *Invoices) NextNumber(ctx context.Context, opts ...rlock.AcquireOption) 
 
 // end
 
-// docs/from-java.md: the night
+// the page: the night
 
 // Night issues what it gets to issue until goal invoices are booked.
 func (s *Invoices) Night(ctx context.Context, goal int) error {

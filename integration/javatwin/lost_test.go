@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -63,5 +65,23 @@ func TestTwinsLoseTheLock(t *testing.T) {
 				t.Errorf("booked %v, want the second only", booked)
 			}
 		})
+	}
+}
+
+// The README's settle returns what went wrong with the lock, though its work saw nothing of it.
+func TestSettlementReturnsTheLoss(t *testing.T) {
+	server := redisserver.Local(t)
+	client, err := rlock.Open(t.Context(), server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	conn := redisserver.Dial(t, server)
+	err = settle(t.Context(), client, func(context.Context) error {
+		_, err := conn.Do("DEL", "invoices")
+		return err
+	})
+	if !errors.Is(err, rlock.ErrNotHeld) {
+		t.Errorf("lost while it worked, and it returned %v", err)
 	}
 }

@@ -54,7 +54,7 @@ func written(span string) string { return parameterName.ReplaceAllString(span, "
 // TestPageHasEveryMethod: the page's tables have all methods of the lock's interfaces and all lock-related settings and
 // factories, and nothing that Redisson does not have.
 func TestPageHasEveryMethod(t *testing.T) {
-	p, path := readPage(t), jars(t)
+	p, path := readPage(t, fromJava), jars(t)
 	config := methods(t, path, "org.redisson.config.Config", false)
 	servers := methods(t, path, "org.redisson.config.SingleServerConfig", false)
 	maps.Copy(servers, methods(t, path, "org.redisson.config.BaseConfig", false))

@@ -7,7 +7,13 @@ import (
 	"testing"
 )
 
-// page is docs/from-java.md, taken apart.
+// The pages: what differs from Java, and the twins side by side.
+const (
+	fromJava = "../../docs/from-java.md"
+	twins    = "README.md"
+)
+
+// page is one of them, taken apart.
 type page struct {
 	tables map[string][]row  // by the title of their first column
 	blocks map[string]string // code by its language and number: "java 1"
@@ -22,9 +28,9 @@ type row struct {
 
 var span = regexp.MustCompile("`([^`]+)`")
 
-func readPage(t *testing.T) page {
+func readPage(t *testing.T, name string) page {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/from-java.md")
+	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,10 +90,10 @@ func spans(text string) []string {
 
 // TestPageShowsTheTwins holds each code block against the lines between its markers in the files.
 func TestPageShowsTheTwins(t *testing.T) {
-	p := readPage(t)
+	p := readPage(t, twins)
 	shown := 0
 	for _, of := range []struct{ language, file string }{{"java", "java/Invoices.java"}, {"go", "invoices.go"}} {
-		regions := regions(t, of.file, "docs/from-java.md")
+		regions := regions(t, of.file, "the page")
 		for i, want := range regions {
 			key := of.language + " " + string(rune('1'+i))
 			if got := p.blocks[key]; got != want {

@@ -2,25 +2,19 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// settle runs work under the lock. ErrLocked: another owner held it for five seconds. README.md shows it beside Java's.
-func settle(ctx context.Context, client *rlock.Client, work func(context.Context) error) (err error) {
-	// README.md: a job under a lock
+// README.md: a job under a lock
+
+// settle runs work under the lock, after five seconds of waiting at most.
+//   - ErrLocked: another owner held it all the time, and work did not run.
+//   - ErrLeaseLost or ErrNotHeld: it was lost while work ran.
+func settle(ctx context.Context, client *rlock.Client, work func(context.Context) error) error {
 	lock := client.NewLock("invoices")
-	hold, err := lock.TryLockFor(ctx, 5*time.Second)
-	if err != nil {
-		return err // ErrLocked: another owner holds it
-	}
-	defer func() {
-		err = errors.Join(err, hold.Unlock(ctx)) // ErrNotHeld: it was lost
-	}()
-	held, stop := hold.Context(ctx) // ends if the lock is lost
-	defer stop()
-	return work(held)
-	// end
+	return lock.Do(ctx, work, rlock.Wait(5*time.Second)) // work's ctx ends if the lock is lost
 }
+
+// end

@@ -1,6 +1,7 @@
 package logs_test
 
 import (
+	"log/slog"
 	"maps"
 	"net/url"
 	"slices"
@@ -19,14 +20,14 @@ func TestThePageTellsEveryEvent(t *testing.T) {
 	server := redisserver.Local(t, "--requirepass", secret)
 	testbed.New(t, server).LoadScripts()
 	var mu sync.Mutex // guards the maps
-	seen, attrs := map[string]bool{}, map[string]map[string]bool{}
+	seen, attrs, connections := map[string]bool{}, map[string]map[string]bool{}, map[string]bool{}
 	limited := heldBack(t)
 	t.Run("scenarios", func(t *testing.T) {
 		for name, scenario := range map[string]func(*testing.T, redisserver.Server) []*rig{
-			"life": life, "renewals": renewals, "outage": outage, "a lost acquire": lostAcquire, "an undo refused": undoRefused,
+			"life": life, "renewals": renewals, "long holds": long, "outage": outage, "a lost acquire": lostAcquire, "an undo refused": undoRefused,
 			"a foreign owner": foreignOwner, "a late grant": lateGrant, "unlocks": unlocks, "no fence": unfenced,
 			"no replica": unreplicated, "a pool": borrowed, "no master": moved,
-			"Sentinels": sentinels,
+			"Sentinels": sentinels, "a forgetful master": forgetful,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -35,6 +36,11 @@ func TestThePageTellsEveryEvent(t *testing.T) {
 					hidden(t, r.seen.written())
 					mu.Lock()
 					note(t, r.seen.lines(), limited, seen, attrs)
+					for _, l := range r.seen.lines() {
+						if name, _, _ := strings.Cut(l.attrs["connection"].String(), " "); l.attrs["connection"].Kind() == slog.KindString {
+							connections[name] = true
+						}
+					}
 					mu.Unlock()
 				}
 			})
@@ -56,6 +62,9 @@ func TestThePageTellsEveryEvent(t *testing.T) {
 	}
 	if len(slices.Compact(slices.Clone(told))) != len(told) {
 		t.Errorf("a row is there twice: %q", told)
+	}
+	if named := quoted(entry(t, "connection")); !slices.Equal(slices.Sorted(maps.Keys(connections)), slices.Sorted(slices.Values(named))) {
+		t.Errorf("connections are called %q, on the page %q", slices.Sorted(maps.Keys(connections)), named)
 	}
 	described := kinds(t)
 	for _, name := range slices.Sorted(maps.Keys(attrs)) {

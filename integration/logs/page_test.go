@@ -8,15 +8,18 @@ import (
 	"testing"
 )
 
-const page = "../../docs/operations.md"
+const (
+	page       = "../../docs/operations.md"
+	attributes = "../../docs/dev/logs.md"
+)
 
 const head = "| message | level | attributes | when | what to do |"
 
 // row is one line of a table, its cells without blanks and backquotes around them.
 type row []string
 
-// table reads the rows of the page's table with this head.
-func table(t *testing.T, head string) []row {
+// table reads the rows of a page's table with this head.
+func table(t *testing.T, page, head string) []row {
 	t.Helper()
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -58,7 +61,7 @@ func words(cell string) []string {
 func events(t *testing.T) []string {
 	t.Helper()
 	var all []string
-	for _, r := range table(t, head) {
+	for _, r := range table(t, page, head) {
 		names := words(r[2])
 		slices.Sort(names)
 		all = append(all, words(r[0])[0]+", "+strings.ToUpper(r[1])+": "+strings.Join(names, " "))
@@ -71,7 +74,7 @@ func events(t *testing.T) []string {
 func heldBack(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{"idle connection ended": "INFO", "reconnected": "INFO", "renewals work again": "INFO"}
-	for _, r := range table(t, head) {
+	for _, r := range table(t, page, head) {
 		if r[1] == "warn" {
 			all[words(r[0])[0]] = "WARN"
 		}
@@ -81,7 +84,7 @@ func heldBack(t *testing.T) map[string]string {
 
 // A warning that nobody can act on is noise.
 func TestThePageSaysWhatToDoAboutEachWarning(t *testing.T) {
-	for _, r := range table(t, head) {
+	for _, r := range table(t, page, head) {
 		if len(r) != 5 {
 			t.Errorf("%d columns: %q", len(r), r)
 			continue
@@ -99,7 +102,7 @@ var leading = regexp.MustCompile("^`(\\w+)`(?: and `(\\w+)`)?, ")
 func kinds(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, r := range table(t, "| kind | attributes |") {
+	for _, r := range table(t, attributes, "| kind | attributes |") {
 		for entry := range strings.SplitSeq(r[1], "; ") {
 			names := leading.FindStringSubmatch(entry)
 			if names == nil {
@@ -117,4 +120,57 @@ func kinds(t *testing.T) map[string]string {
 		}
 	}
 	return all
+}
+
+// entry is what the table of attributes says of one.
+func entry(t *testing.T, name string) string {
+	t.Helper()
+	for _, r := range table(t, attributes, "| kind | attributes |") {
+		for entry := range strings.SplitSeq(r[1], "; ") {
+			if text, is := strings.CutPrefix(entry, "`"+name+"`, "); is {
+				return text
+			}
+		}
+	}
+	t.Fatalf("%s is not in the table of attributes", name)
+	return ""
+}
+
+// quoted are the parts of a text in quotation marks.
+func quoted(text string) []string {
+	var all []string
+	for i, part := range strings.Split(text, `"`) {
+		if i%2 == 1 {
+			all = append(all, part)
+		}
+	}
+	return all
+}
+
+// message is a code span that can be one.
+var message = regexp.MustCompile(`^[a-z]+(?: [a-z]+)+$`)
+
+// The page for those on call sends them to lines of the log.
+func TestThePageBySymptomNamesMessagesThatThereAre(t *testing.T) {
+	text, err := os.ReadFile("../../docs/symptoms.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, r := range table(t, page, head) {
+		told = append(told, words(r[0])[0])
+	}
+	named := 0
+	for line := range strings.Lines(string(text)) {
+		for _, m := range words(line) {
+			if message.MatchString(m) {
+				if named++; !slices.Contains(told, m) {
+					t.Errorf("there is no message %q", m)
+				}
+			}
+		}
+	}
+	if named < 10 {
+		t.Errorf("the page names %d messages", named)
+	}
 }

@@ -18,7 +18,7 @@ import (
 func life(t *testing.T, s redisserver.Server) []*rig {
 	r := start(t, s, "")
 	r.logged("client started", "server", r.Proxy.Addr(), "watchdog_timeout", watchdog.String(), "command_timeout", timeout.String(), "replica_sync", "false")
-	r.logged("connected", "connection", "commands")
+	r.logged("connected", "connection", "commands", "server", r.Proxy.Addr())
 	l := r.lock()
 	h := r.Hold(l)
 	r.logged("acquired", "lock", l.Name(), "owner", h.Owner().String(), "attempts", "1", "lease", watchdog.String(), "renewed", "true")
@@ -27,7 +27,7 @@ func life(t *testing.T, s redisserver.Server) []*rig {
 	if ttl := r.logged("waiting", "lock", l.Name()).attrs["ttl"].Duration(); ttl <= 0 || ttl > watchdog {
 		t.Errorf("told a TTL of %v", ttl)
 	}
-	r.logged("connected", "connection", "subscriptions")
+	r.logged("connected", "connection", "subscriptions", "server", r.Proxy.Addr())
 	ctx, cancel := context.WithCancel(r.Context())
 	second := testbed.Enter(ctx, l)
 	r.logged("queued", "lock", l.Name(), "ahead", "1")
@@ -105,7 +105,34 @@ func renewals(t *testing.T, s redisserver.Server) []*rig {
 		t.Errorf("%d failures", n)
 	}
 	r.Do("DEL", l.Name())
-	r.logged("lease lost", "lock", l.Name(), "owner", h.Owner().String(), "holds", "1", "renewed", "true")
+	r.logged("lease lost", "lock", l.Name(), "owner", h.Owner().String(), "server", r.Proxy.Addr(), "holds", "1", "renewed", "true", "cause", vanished)
+	return []*rig{r}
+}
+
+// vanished is the cause of a loss that a renewal finds.
+const vanished = "the server says that the owner holds nothing any more"
+
+// long holds are logged once, each when it is as old as the client was told.
+func long(t *testing.T, s redisserver.Server) []*rig {
+	const age = 700 * time.Millisecond
+	r := start(t, s, "", rlock.WithLongHoldLog(age))
+	short, renewed := r.Hold(r.lock()), r.Hold(r.lock())
+	r.Unlock(short)
+	fixed := r.Hold(r.lock(), rlock.Lease(time.Minute))
+	for h, is := range map[*rlock.Hold]string{renewed: "true", fixed: "false"} {
+		if held := r.logged("held long", "lock", h.Name(), "owner", h.Owner().String(), "renewed", is).attrs["held"].Duration(); held < age || held > watchdog/3 {
+			t.Errorf("logged after %v", held)
+		}
+	}
+	if err := fixed.Extend(r.Context(), 2*time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	r.logged("renewed")
+	// Another hold of an owner whose first one was logged.
+	r.Unlock(r.Hold(r.client.NewLock(renewed.Name()), rlock.As(renewed.Owner())))
+	if lines := r.seen.of("held long")[slog.LevelInfo]; len(lines) != 2 {
+		t.Errorf("two holds, %d lines", len(lines))
+	}
 	return []*rig{r}
 }
 
@@ -125,6 +152,6 @@ func borrowed(t *testing.T, s redisserver.Server) []*rig {
 	if _, err := c.NewLock("logs/borrowed").TryLock(r.Context()); err != nil {
 		t.Fatal(err)
 	}
-	r.logged("connected", "client", c.ID().String(), "connection", "commands")
+	r.logged("connected", "client", c.ID().String(), "connection", "commands", "server", s.Addr())
 	return []*rig{r}
 }

@@ -5,7 +5,9 @@ import (
 	"go/parser"
 	"go/token"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,6 +82,44 @@ func TestThePageTellsEveryMessageInTheSource(t *testing.T) {
 		if !slices.Contains(found, m) {
 			t.Errorf("on the page, but not in the source: %q", m)
 		}
+	}
+}
+
+// Several warnings at once are for messages that each name another lock.
+func TestThePageTellsWhichWarningsAreLoggedSeveralTimesAtOnce(t *testing.T) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := regexp.MustCompile("name a lock,\\s+(?:except `([^`]+)`,\\s+)?the first ten").FindSubmatch(text)
+	if first == nil {
+		t.Fatal("the page does not say of which messages the first ten are logged")
+	}
+	named := map[string]bool{}
+	for _, r := range table(t, page, head) {
+		named[words(r[0])[0]] = slices.Contains(words(r[2]), "lock")
+	}
+	limits := 0
+	for _, dir := range []string{"internal/eventlog", "internal/connlog", "watchdog"} {
+		files, err := filepath.Glob(filepath.Join("../..", dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			source, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile(`loglimit\.Of\(.*, "(.+)", (\w+)\)`).FindAllStringSubmatch(string(source), -1) {
+				limits++
+				if ten := named[m[1]] && m[1] != string(first[1]); ten != (m[2] != "1") {
+					t.Errorf("%q is logged %s times at once; the page says ten: %t", m[1], m[2], ten)
+				}
+			}
+		}
+	}
+	if limits < 10 {
+		t.Errorf("the source has only %d limits", limits)
 	}
 }
 

@@ -230,7 +230,7 @@ func unfenced(t *testing.T, s redisserver.Server) []*rig {
 		if _, err := l.TryLockFor(r.Context(), patience); err != nil {
 			t.Fatal(err)
 		}
-		refused := r.logged("fence refused")
+		refused := r.logged("kill barrier refused")
 		if known := user == "nokill"; known != (refused.attrs["conn_id"].Int64() > 0) || known != (refused.text("conn_addr") != "") {
 			t.Errorf("%s: %v", user, refused)
 		}

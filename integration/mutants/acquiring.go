@@ -9,7 +9,7 @@ var acquiring = []defect{
 	},
 	{
 		what: "the confirmed subscription is no reason to try", guards: "A2",
-		edits: edits{{In: "Queue.Confirmed", Call: "q.wake", Remove: true}},
+		edits: edits{{In: "Queue.Confirmed", Stmt: "q.wake(kind.All)", Put: "_ = kind.All"}},
 		by:    tests{"TestA2MessageBetweenTryAndSubscriptionIsNotMissed", "TestResubscriptionMakesTheHeadTry"},
 	},
 	{
@@ -39,13 +39,28 @@ var acquiring = []defect{
 	},
 	{
 		what: "one hold more of an owner that others may use is taken for the lost acquire", guards: "A5",
-		edits: edits{{In: "State.Exclusive", Expr: "o.thread > c.shared.of(o).Load()", Put: "true"}},
+		edits: edits{{In: "State.Exclusive", Expr: "o.thread > c.actors.shared.of(o).Load()", Put: "true"}},
 		by:    tests{"TestA5HoldOfAnotherClientIsNotUndone"},
+	},
+	{
+		what: "a wait of nothing is not one attempt", guards: "A6",
+		edits: edits{{In: "Waiter.Start", Stmt: "w.Once = w.Terms.HasWait && w.Terms.Wait == 0", Put: "w.Once = false"}},
+		by:    tests{"TestWaitOfNothing"},
 	},
 	{
 		what: "an elapsed wait that nobody answered says \"locked\"", guards: "A6",
 		edits: edits{{In: "Waiter.lastSaidTaken", Stmt: "return facts.Told || facts.Known", Put: "return true"}},
 		by:    tests{"TestA6UnreachableServerIsNeither"},
+	},
+	{
+		what: "a lock that this client has released is known to be taken", guards: "A6",
+		edits: edits{{In: "Queue.HandOff", Stmt: "q.taken = false", Remove: true}},
+		by:    tests{"TestA6LockThatWasReleasedHereIsNotSaidToBeTaken", "TestNameIsNotKnownToBeTakenAfterItsRelease"},
+	},
+	{
+		what: "a lock whose release was announced is known to be taken", guards: "A6",
+		edits: edits{{In: "Queue.Message", Stmt: "q.taken = false", Remove: true}},
+		by:    tests{"TestNameIsNotKnownToBeTakenAfterItsRelease"},
 	},
 	{
 		what: "a re-entry that was told \"taken\" gives up in an outage", guards: "A7",

@@ -23,18 +23,13 @@ var aside = []defect{
 		by:    tests{"TestTwinsLeadToOneServer"},
 	},
 	{
-		what: "replicas that the other connection has seen are not waited for", guards: "second connection",
-		edits: edits{{In: "Pipeline.twinsReplicas", Stmt: "return t.most", Put: "return 0"}},
-		by:    tests{"TestReplicasThatATwinHasSeenAreWaitedFor"},
-	},
-	{
 		what: "an acquire goes before the release that it follows", guards: "order of two connections",
 		edits: edits{{In: "attempt.follow", Stmt: "a.req.Aside = _", Put: "a.req.Aside = false"}},
 		by:    tests{"TestAcquireFollowsAReleaseThatHasNoAnswer", "TestHandOffFollowsItsReleaseAside"},
 	},
 	{
 		what: "an acquire goes aside while a ForceUnlock may still run", guards: "order of two connections",
-		edits: edits{{In: "attempt.follow", Expr: "n.s.forcing == 0", Put: "true"}},
+		edits: edits{{In: "attempt.follow", Expr: "n.l.s.forcing == 0", Put: "true"}},
 		by:    tests{"TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay", "TestForceUnlockThatIsLostMayStillRun"},
 	},
 	{

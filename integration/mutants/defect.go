@@ -24,7 +24,7 @@ type tests = []string
 
 // catalogue is every defect in the order of the table.
 func catalogue() []defect {
-	return slices.Concat(acquiring, holding, releasing, once, waiting, sending, aside, telling, sharing, kinds)
+	return slices.Concat(acquiring, holding, releasing, once, waiting, sending, aside, replicas, telling, forTests, sharing, kinds)
 }
 
 // where names the functions with the defect, each once.
@@ -44,7 +44,7 @@ type catcher struct{ pkg, test string }
 // source is the checkout as the defects need it.
 type source struct {
 	root    string
-	library *codeedit.Module
+	library *codeedit.Module   // with rlocktest
 	modules []*codeedit.Module // that have tests
 }
 
@@ -53,7 +53,7 @@ func readSource() (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	library, err := codeedit.Read(root)
+	library, err := codeedit.Read(root, filepath.Join(root, "rlocktest"))
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,6 @@
 // not build is an error of the list and counts as nothing: only a test that ran and failed, or that a panic or the time
 // limit ended, has caught something.
 //
-// The checkout itself is never written to, but for the table in docs/dev/mutants.md if -write says so. It is built again
+// The checkout itself is never written to, but for the table in docs/dev/tables/mutants.md if -write says so. It is built again
 // and again, so it must not change while this runs.
 package main

@@ -9,11 +9,13 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"github.com/rlock-go/redisson/integration/internal/tablefile"
 )
 
 func main() {
 	only := flag.String("only", "", "only the defects whose words, or what they stand for, match this regular expression")
-	write := flag.Bool("write", false, "put the table into "+document+"; needs all defects, and each caught")
+	write := flag.Bool("write", false, "put the table into "+tablefile.Path(tableFile)+"; needs all defects, and each caught")
 	verbose := flag.Bool("v", false, "print what the tests of a defect that survives printed")
 	flag.Parse()
 	if err := run(*only, *write, *verbose); err != nil {
@@ -67,7 +69,7 @@ func run(only string, write, verbose bool) error {
 	case write && only != "":
 		return errors.New("mutants: only a run of all defects is written down")
 	case write:
-		return writeTable(src.root, rows, took)
+		return writeTable(rows, took)
 	}
 	return nil
 }

@@ -5,30 +5,37 @@ var once = []defect{
 	{
 		what: "an owner that was shown is unlocked without a latch", guards: "R4, R1",
 		edits: edits{
-			{In: "release.encode", Expr: "r.l.traits.Once && !r.st.shown", Put: "r.l.traits.Once"},
-			{In: "release.send", If: "r.once && st.shown", Put: "false"},
+			{In: "release.encode", Expr: "r.l.traits.Once && !r.st.shown()", Put: "r.l.traits.Once"},
+			{In: "release.send", If: "r.once && st.shown()", Put: "false"},
 		},
 		by: tests{"TestR1LostUnlockReplyCountsOnce"},
 	},
 	{
 		what: "Owner does not say that the owner is shown", guards: "R4",
 		edits: edits{
-			{In: "lockstate.Hold.Owner", Stmt: "h.st.shown = true", Put: "_ = o"},
-			{In: "lockstate.Hold.Owner", Call: "n.show", Remove: true},
+			{In: "lockstate.Hold.Owner", Stmt: "h.st.marked = true", Put: "_ = o"},
+			{In: "lockstate.Hold.Owner", Stmt: "st.marked = true", Put: "_ = st"},
 		},
 		by: tests{"TestR4ShownMeanwhileIsDecidedByTheCount"},
+	},
+	{
+		what: "an owner whose text is read shows nobody anything", guards: "R4",
+		edits: edits{{In: "OwnerState.shown", Expr: "st.marked || _", Put: "st.marked"}},
+		by:    tests{"TestR4ShownMeanwhileIsDecidedByTheCount", "TestR4WhoIsShownKeepsTheLatch"},
 	},
 	{
 		what: "an acquire as an owner does not say that it is shown", guards: "R4",
-		edits: edits{
-			{In: "name.show", Stmt: "st.shown = true", Put: "_ = st"},
-			{In: "name.ensureShown", Stmt: "st.shown = true", Put: "_ = st"},
-		},
-		by: tests{"TestR4ShownMeanwhileIsDecidedByTheCount"},
+		edits: edits{{In: "name.ensureShown", Stmt: "st.marked = true", Put: "_ = st"}},
+		by:    tests{"TestR4WhoIsShownKeepsTheLatch"},
+	},
+	{
+		what: "an owner of which a lost unlock may arrive is given up for good", guards: "R4",
+		edits: edits{{In: "State.stray", Call: "c.timers.After", Remove: true}},
+		by:    tests{"TestR4OwnerMayActAgainWhenNothingCanArrive"},
 	},
 	{
 		what: "an unlock that was lost before its owner was shown is sent again", guards: "R4",
-		edits: edits{{In: "release.send", If: "r.once && st.shown", Put: "false"}},
+		edits: edits{{In: "release.send", If: "r.once && st.shown()", Put: "false"}},
 		by:    tests{"TestR4ShownMeanwhileIsDecidedByTheCount"},
 	},
 	{
@@ -73,7 +80,7 @@ var once = []defect{
 	},
 	{
 		what: "an unlock whose announcement was refused did not release", guards: "R4",
-		edits: edits{{In: "release.notAnswered", Case: "q.MayHaveRun() && r.once && !r.st.shown", Put: "false"}},
+		edits: edits{{In: "release.notAnswered", Case: "q.MayHaveRun() && r.once && !r.st.shown()", Put: "false"}},
 		by:    tests{"TestForbiddenChannel"},
 	},
 	{
@@ -90,7 +97,7 @@ var once = []defect{
 		what: "an own number that nobody was given is an owner", guards: "R4",
 		edits: edits{
 			{In: "State.act", Case: "o.thread < 1 || _", Put: "false"},
-			{In: "State.act", If: "!living && _", Put: "false"},
+			{In: "State.act", If: "!l.knows(o) && _", Put: "false"},
 		},
 		by: tests{"TestR4OwnNumberThatWasNeverHandedOutIsRefused"},
 	},

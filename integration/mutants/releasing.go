@@ -4,7 +4,7 @@ package main
 var releasing = []defect{
 	{
 		what: "each send of an unlock has a latch of its own", guards: "R1",
-		edits: edits{{In: "release.send", If: "!st.n.s.sec.enqueue(&r.req)", Before: "r.want.Latch = r.l.freshLatch(); r.l.fill(&r.req, r.call())"}},
+		edits: edits{{In: "release.send", If: "!st.n.l.s.sec.enqueue(&r.req)", Before: "r.want.Latch = r.l.freshLatch(); r.l.fill(&r.req, r.call())"}},
 		by:    tests{"TestR1LostUnlockReplyCountsOnce"},
 	},
 	{
@@ -43,8 +43,88 @@ var releasing = []defect{
 		by:    tests{"TestE1CloseSendsAReleaseThatIsInTheCommandQueue"},
 	},
 	{
+		what: "a second Wait replaces the first", guards: "I1",
+		edits: edits{{In: "rlock.Wait", If: "t.HasWait", Put: "false"}},
+		by:    tests{"TestI1BadInputIsNamedBeforeAnythingIsSent"},
+	},
+	{
 		what: "a lease below a millisecond is sent", guards: "I1",
 		edits: edits{{In: "checkLease", If: "d < time.Millisecond", Put: "d < 0"}},
 		by:    tests{"TestI1BadInputIsNamedBeforeAnythingIsSent"},
+	},
+	{
+		what: "what a failover may have undone is not sent again", guards: "R5",
+		edits: edits{{In: "State.changed", Call: "c.repeatUnlocks", Remove: true}},
+		by:    tests{"TestUnlockIsSentAgainBehindALostConnection"},
+	},
+	{
+		what: "no more is sent again than at once", guards: "R5",
+		edits: edits{{In: "shard.repeat", Call: "s.repeatDue", Remove: true}},
+		by:    tests{"TestUnlocksBeyondThoseUnderWayAreSentAgain"},
+	},
+	{
+		what: "an unlock is sent again although another client may hold as its owner", guards: "R5",
+		edits: edits{{In: "release.mayMeetAnother", Expr: "!r.l.c.Exclusive(r.st.owner)", Put: "false"}},
+		by:    tests{"TestR5RepeatedUnlocksMeetNoOtherHold"},
+	},
+	{
+		what: "an unlock is sent again although its owner holds again", guards: "R5, H6",
+		edits: edits{{In: "release.beginAgain", Case: "known == 0", Put: "known >= 0"}},
+		by:    tests{"TestR5RepeatedUnlocksMeetNoOtherHold"},
+	},
+	{
+		what: "the latch of an unlock that may be sent again is deleted", guards: "R5, R1",
+		edits: edits{{In: "release.answered", Expr: "!r.keepsLatch", Put: "true"}},
+		by:    tests{"TestR5RepeatedUnlocksMeetNoOtherHold"},
+	},
+	{
+		what: "an unlock is sent again with another latch", guards: "R5, R1",
+		edits: edits{{In: "release.encode", If: "r.want.Latch == nil", Put: "true"}},
+		by:    tests{"TestR5RepeatedUnlocksMeetNoOtherHold"},
+	},
+	{
+		what: "an unlock that found nothing is taken for one that left its latch", guards: "R5",
+		edits: edits{{In: "release.remember", If: "result != codec.NotHeld", Put: "true"}},
+		by:    tests{"TestUnlockThatFoundNothingMeetsNoLaterHold"},
+	},
+	{
+		what: "an unlock that all replicas have is sent again", guards: "R5",
+		edits: edits{{In: "release.remember", Expr: "q.Wire.Acked >= q.Wire.Replicas", Put: "false"}},
+		by:    tests{"TestOnlyWhatNotAllReplicasAcknowledgedIsSentAgain"},
+	},
+	{
+		what: "an acquire that some replicas acknowledged is on all", guards: "R5",
+		edits: edits{{In: "attempt.granted", Expr: "r.Wire.Acked >= r.Wire.Replicas", Put: "true"}},
+		by:    tests{"TestOnlyWhatNotAllReplicasAcknowledgedIsSentAgain"},
+	},
+	{
+		what: "a renewal that some replicas acknowledged is on all", guards: "R5",
+		edits: edits{{In: "renewal.Done", Expr: "q.Wire.Acked >= q.Wire.Replicas", Put: "true"}},
+		by:    tests{"TestHoldIsEverywhereForTheLeaseOfItsRenewal"},
+	},
+	{
+		what: "an acquire that all replicas have lasts for as long as an Extend", guards: "R5",
+		edits: edits{{In: "extension.begin", Stmt: "h.everywhere = false", Put: "_ = h"}},
+		by:    tests{"TestHoldIsEverywhereForTheLeaseOfItsAcquire"},
+	},
+	{
+		what: "unlocks are sent again however old they are", guards: "R5",
+		edits: edits{{In: "State.repeatUnlocks", Expr: "sec.now()-u.sent <= repeatedFor", Put: "true"}},
+		by:    tests{"TestOldUnlocksAreNotSentAgain"},
+	},
+	{
+		what: "as many unlocks are remembered as there are", guards: "R5, E2",
+		edits: edits{{In: "State.hasRoom", Expr: "n >= maxPast", Put: "false"}},
+		by:    tests{"TestPastUnlocksAreBounded"},
+	},
+	{
+		what: "busy names have all the room for unlocks", guards: "R5, E2",
+		edits: edits{{In: "State.hasRoom", Expr: "c.pastShared.Load() >= sharedPast", Put: "false"}},
+		by:    tests{"TestPastUnlocksAreBounded"},
+	},
+	{
+		what: "what a server ran that served the slot no more is not sent again", guards: "R5",
+		edits: edits{{In: "Request.ServedElsewhere", Stmt: "return err == nil && n != r.node", Put: "return err == nil && n == nil"}},
+		by:    tests{"TestAnswerOfANodeThatServesTheSlotNoMoreIsKnown"},
 	},
 }

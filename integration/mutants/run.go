@@ -51,6 +51,9 @@ func module(pkg string) (mod, rest string) {
 	if inside, ok := strings.CutPrefix(pkg, "integration/"); ok {
 		return "integration", "./" + inside
 	}
+	if pkg == "rlocktest" {
+		return pkg, "."
+	}
 	return ".", "./" + pkg
 }
 

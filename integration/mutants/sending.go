@@ -19,12 +19,12 @@ var sending = []defect{
 	},
 	{
 		what: "what must be sent once is sent again after a loss", guards: "resend rules",
-		edits: edits{{In: "Request.lost", If: "r.Resend == Always", Put: "true"}},
+		edits: edits{{In: "Request.lost", If: "r.Resend == kind.Always", Put: "true"}},
 		by:    tests{"TestLostRequestHasItsFateBehindTheBarrier"},
 	},
 	{
 		what: "an idempotent command is not sent again after a loss", guards: "resend rules, R1",
-		edits: edits{{In: "Request.lost", If: "r.Resend == Always", Put: "false"}},
+		edits: edits{{In: "Request.lost", If: "r.Resend == kind.Always", Put: "false"}},
 		by:    tests{"TestIdempotentRequestIsSentAgainBehindTheBarrier", "TestR1LostUnlockReplyCountsOnce"},
 	},
 	{
@@ -44,8 +44,45 @@ var sending = []defect{
 	},
 	{
 		what: "the last unlock is told to another channel", guards: "codec",
-		edits: edits{{In: "luasrc.Unlock", Call: "append", Nth: 2, Arg: 5, Put: "latch"}},
+		edits: edits{{In: "luasrc.Unlock", Call: "append", Arg: 5, Put: "latch"}},
 		by:    tests{"TestUnlockOfTheLastHoldFreesAndTells"},
+	},
+	{
+		what: "a command that is taken back is looked for among all that wait", guards: "pipeline",
+		edits: edits{{In: "Pipeline.Cancel", Stmt: "p.queue.take(r)", Put: "for q := p.queue.first; q != r; q = q.behind {}; p.queue.take(r)"}},
+		by:    tests{"TestACrowdIsTakenBackInATimeThatGrowsWithIt"},
+	},
+	{
+		what: "whoever flushes waits for the write", guards: "pipeline",
+		edits: edits{
+			{In: "Pipeline.writeQueued", If: "!c.atOnce", Put: "false"},
+			{In: "Pipeline.writeQueued", Expr: "c.writeBatch(caller, false)", Put: "c.writeBatch(caller, true)"},
+		},
+		by: tests{"TestCallsEndInTimeWhileASocketIsFull"},
+	},
+	{
+		what: "what a full socket did not take is not written", guards: "pipeline",
+		edits: edits{{In: "pipeline.conn.writeAll", Expr: "c.handed || p.ready() && p.conn == c", Put: "p.ready() && p.conn == c"}},
+		by:    tests{"TestCallsEndInTimeWhileASocketIsFull"},
+	},
+	{
+		what: "a reply that nobody asked for is the next command's", guards: "pipeline, A5",
+		edits: edits{{In: "conn.quiet", Stmt: "c.met = c.managed.Unasked()", Put: "c.met = nil"}},
+		by:    tests{"TestAReplyThatNobodyAskedForIsNobodys"},
+	},
+	{
+		what: "a connection is given back with its writes locked", guards: "pipeline",
+		edits: edits{{In: "conn.release", Stmt: "c.wmu.Unlock()", Put: "defer c.wmu.Unlock()"}},
+		by:    tests{"TestAConnectionThatIsGivenBackHoldsUpNobody"},
+	},
+	{
+		what: "a deadline that passes while nothing is written ends a dialer's connection", guards: "redisconn",
+		edits: edits{
+			{In: "deadline.start", Case: "!d.underWay || d.ended || d.passed", Put: "d.ended || d.passed"},
+			{In: "deadline.fire", Expr: "d.underWay && !d.ended", Put: "!d.ended"},
+			{In: "deadline.bound", If: "d.timer != nil", Put: "false"},
+		},
+		by: tests{"TestDeadlineThatPassesWhileNothingIsUnderWayEndsNothing", "TestIdleConnectionsOfADialerStay"},
 	},
 	{
 		what: "replies are polled for where sleeping is quicker", guards: "pipeline",
@@ -86,5 +123,10 @@ var sending = []defect{
 		what: "a lone caller polls on a busy machine", guards: "pipeline",
 		edits: edits{{In: "loneChoice.look", Expr: "c.slow >= loneDisturbed", Put: "false"}},
 		by:    tests{"TestACallerSleepsOnABusyMachine"},
+	},
+	{
+		what: "whoever breaks a dialer's connection off waits for its Close", guards: "redisconn",
+		edits: edits{{In: "dated.Close", Expr: "grace", Put: "time.Hour"}},
+		by:    tests{"TestCloseOfADialersConnectionIsNotWaitedFor"},
 	},
 }

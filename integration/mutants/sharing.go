@@ -4,13 +4,13 @@ package main
 var sharing = []defect{
 	{
 		what: "READONLY is passed on to the caller", guards: "topology",
-		edits: edits{{In: "Single.Redirect", If: "said.ReadOnly()", Put: "false"}},
+		edits: edits{{In: "oneNode.Redirect", If: "said.ReadOnly()", Put: "false"}},
 		by:    tests{"TestReadOnlyCommandGoesToTheServerThatTheAddressLeadsTo"},
 	},
 	{
 		what: "ASKING is left out", guards: "topology",
-		edits: edits{{In: "Pipeline.Resend", Stmt: "r.queued, r.Resent, r.asking, r.loads = true, true, asking, 0",
-			Put: "r.queued, r.Resent, r.asking, r.loads = true, true, false, 0"}},
+		edits: edits{{In: "Pipeline.Resend", Stmt: "r.Resent, r.asking, r.loads = true, asking, 0",
+			Put: "r.Resent, r.asking, r.loads = true, false, 0"}},
 		by: tests{"TestAskedCommandFollowsAskingAndItsScriptIsLoadedBefore"},
 	},
 	{
@@ -45,8 +45,98 @@ var sharing = []defect{
 	},
 	{
 		what: "a server without a run id is the one that it was", guards: "kill barrier",
-		edits: edits{{In: "Pipeline.attempt", Expr: `b.run == "" || b.run != barrier.run`, Put: "b.run != barrier.run"}},
+		edits: edits{{In: "Pipeline.attempt", Expr: `b.server.run == "" || b.server.run != barrier.server.run`, Put: "b.server.run != barrier.server.run"}},
 		by:    tests{"TestKillBarrierOfAnotherServerCountsIfThatIsTheMaster"},
+	},
+	{
+		what: "two servers that are reached at one address are one", guards: "which server",
+		edits: edits{{In: "server.another", If: `s.run != "" && o.run != ""`, Put: "false"}},
+		by:    tests{"TestServersOfOneInnerAddressAreTwo", "TestTwinsLeadToOneServerOfTwoWithOneInnerAddress"},
+	},
+	{
+		what: "where servers hide their run ids, what was dialled tells nothing", guards: "which server",
+		edits: edits{{In: "server.another", Expr: `s.place != "" && o.place != "" && s.place != o.place`, Put: "false"}},
+		by:    tests{"TestServersOfOneInnerAddressAreTwo"},
+	},
+	{
+		what: "the replicas of the former master are waited for at the next", guards: "which server",
+		edits: edits{{In: "Replicas.of", If: "first || at.another(s.now.at) && at.place != s.now.at.place", Put: "first"}},
+		by:    tests{"TestReplicasOfTheFormerMasterAreNotWaitedForAtTheNext"},
+	},
+	{
+		what: "the replicas of a server that was restarted are forgotten", guards: "which server",
+		edits: edits{{In: "Replicas.of", If: "first || at.another(s.now.at) && at.place != s.now.at.place", Put: "first || at.another(s.now.at)"}},
+		by:    tests{"TestReplicasOfAServerThatWasRestartedAreWaitedFor"},
+	},
+	{
+		what: "a line without a port makes a cluster's map unreadable", guards: "topology",
+		edits: edits{{In: "decodeSlots", Stmt: "unusable = errors.Join(unusable, err)", Put: "return nil, nil, err"}},
+		by:    tests{"TestMasterThatForgotTheClusterCostsItsOwnSlotsOnly", "TestSlotMapsOfRecordedReplies"},
+	},
+	{
+		what: "a replica without a port costs its master's slots", guards: "topology",
+		edits: edits{{In: "decodeRange", Case: "i == 0 && err != nil", Put: "err != nil"}},
+		by:    tests{"TestSlotMapsOfRecordedReplies"},
+	},
+	{
+		what: "slots that nobody serves are logged at each look", guards: "topology",
+		edits: edits{{In: "Cluster.warn", If: `text != "" && text != t.warned && t.s.Logger != nil`, Put: `text != "" && t.s.Logger != nil`}},
+		by:    tests{"TestMasterThatForgotTheClusterCostsItsOwnSlotsOnly"},
+	},
+	{
+		what: "a master is left for one Sentinel's word, whatever most of them say", guards: "Sentinels",
+		edits: edits{{In: "choice.believes", If: "c.takenBack(said, known)", Put: "false"}},
+		by:    tests{"TestWordThatMostSentinelsTakeBackCostsOneConnection", "TestNewestConfigurationOfTheMasterCounts"},
+	},
+	{
+		what: "the others take back what a Sentinel told", guards: "Sentinels",
+		edits: edits{{In: "choice.takenBack", If: "!slices.Contains(naming, by)", Put: `by == ""`}},
+		by:    tests{"TestNewestConfigurationOfTheMasterCounts"},
+	},
+	{
+		what: "one Sentinel takes back for all", guards: "Sentinels",
+		edits: edits{{In: "choice.takenBack", Expr: "2*len(naming) > known", Put: "known > 0"}},
+		by:    tests{"TestNewestConfigurationOfTheMasterCounts"},
+	},
+	{
+		what: "what a Sentinel said before it told takes that back", guards: "Sentinels",
+		edits: edits{{In: "choice.takenBack", Expr: "t.asked.After(c.toldAt)", Put: "true"}},
+		by:    tests{"TestNewestConfigurationOfTheMasterCounts"},
+	},
+	{
+		what: "two names of one master are two masters", guards: "Sentinels",
+		edits: edits{{In: "choice.byServer", Expr: `a.run != "" && a.run == b.run`, Put: "false"}},
+		by:    tests{"TestSentinelsThatCallTheMasterByNameAndByAddressAgree", "TestNewestConfigurationOfTheMasterCounts"},
+	},
+	{
+		what: "two names of one master are two masters when it was restarted", guards: "Sentinels",
+		edits: edits{{In: "choice.byServer", Expr: "a.epoch == c.epoch && slices.Contains(c.master.names, a.master) && slices.Contains(c.master.names, b.master)", Put: "false"}},
+		by:    tests{"TestNewestConfigurationOfTheMasterCounts"},
+	},
+	{
+		what: "a master is connected to by whatever name most use now", guards: "Sentinels",
+		edits: edits{{In: "choice.spelled", If: "t.master == c.master.addr()", Put: "false"}},
+		by:    tests{"TestNewestConfigurationOfTheMasterCounts"},
+	},
+	{
+		what: "another name of the master replaces it", guards: "Sentinels",
+		edits: edits{{In: "choice.believe", Expr: `c.master.run != "" && c.master.run == t.run`, Put: "false"}},
+		by:    tests{"TestMasterIsLeftByAnyOfItsNames"},
+	},
+	{
+		what: "a master is left by the name only that it is connected to by", guards: "Sentinels",
+		edits: edits{{In: "choice.leave", If: "slices.Contains(c.master.names, from)", Put: "c.master.addr() == from"}},
+		by:    tests{"TestMasterIsLeftByAnyOfItsNames"},
+	},
+	{
+		what: "a master that was left is believed in by another name", guards: "Sentinels",
+		edits: edits{{In: "master.is", Expr: `t.run != "" && t.run == m.run`, Put: "false"}},
+		by:    tests{"TestNewestConfigurationOfTheMasterCounts"},
+	},
+	{
+		what: "a closed cluster makes a node that nobody closes", guards: "E2",
+		edits: edits{{In: "Cluster.member", If: "t.closed", Put: "false"}},
+		by:    tests{"TestNobodySubscribesToAClusterThatIsClosed"},
 	},
 	{
 		what: "leases of kinds with different scripts are renewed by one", guards: "renewals of a cluster",
@@ -65,7 +155,7 @@ var sharing = []defect{
 	},
 	{
 		what: "holds are not renewed when their slot moves", guards: "topology",
-		edits: edits{{In: "queue.advanceThose", Expr: "pick(it.lease.holder)", Put: "pick(it.lease.holder) && false"}},
+		edits: edits{{In: "queue.advance", If: "it.at <= now || !pick(it.lease.holder)", Put: "true"}},
 		by:    tests{"TestHoldIsRenewedAtOnceWhenItsSlotMoves"},
 	},
 	{
@@ -82,5 +172,25 @@ var sharing = []defect{
 		what: "a change that nobody received is forgotten with the next one", guards: "topology",
 		edits: edits{{In: "Feed.Tell", Stmt: "told = <-f.ch", Put: "<-f.ch"}},
 		by:    tests{"TestChangesAreMergedWhileNobodyLooks"},
+	},
+	{
+		what: "an attempt is put back twice", guards: "what is used again",
+		edits: edits{{In: "attempt.done", Stmt: "attempts.put(a)", Before: "attempts.put(a)"}},
+		by:    tests{"TestReusedObjectsHaveOneUser"},
+	},
+	{
+		what: "the outcome of an unlock is put back twice", guards: "what is used again",
+		edits: edits{{In: "Lock.await", Stmt: "outcomes.put(outcome)", Before: "outcomes.put(outcome)"}},
+		by:    tests{"TestReusedObjectsHaveOneUser"},
+	},
+	{
+		what: "a zero Hold is taken for one that a client made", guards: "zero values",
+		edits: edits{{In: "rlock.Hold.isZero", Expr: "h.h.Face == nil", Put: "h.h.Face == nil && false"}},
+		by:    tests{"TestZeroValuesAnswerWithErrors"},
+	},
+	{
+		what: "a log line marks its owner", guards: "owners in logs",
+		edits: edits{{In: "rlock.Owner.LogValue", Call: "o.o.Text", Put: "o.o.String()"}},
+		by:    tests{"TestOnlyTextsThatMayLeaveTheProcessMarkAnOwner"},
 	},
 }

@@ -2,17 +2,14 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/rlock-go/redisson/integration/internal/tablefile"
 )
 
-const (
-	document = "docs/dev/mutants.md"
-	begins   = "<!-- the table of make mutants: written by it, not by hand -->\n"
-	ends     = "<!-- end of the table -->\n"
-)
+// tableFile has the table of a full run.
+const tableFile = "mutants"
 
 // row is one defect and what became of it.
 type row struct {
@@ -46,27 +43,8 @@ func table(rows []row) string {
 	return b.String()
 }
 
-// cut splits the document at the table.
-func cut(root string) (before, inside, after string, err error) {
-	text, err := os.ReadFile(filepath.Join(root, document))
-	if err != nil {
-		return "", "", "", err
-	}
-	before, rest, found := strings.Cut(string(text), begins)
-	inside, after, closed := strings.Cut(rest, ends)
-	if !found || !closed {
-		return "", "", "", fmt.Errorf("mutants: %s has no place for the table", document)
-	}
-	return before, inside, after, nil
-}
-
-// writeTable puts the result of a full run into the document.
-func writeTable(root string, rows []row, took time.Duration) error {
-	before, _, after, err := cut(root)
-	if err != nil {
-		return err
-	}
-	text := before + begins + "\n" + table(rows) + "\n" +
-		fmt.Sprintf("%d defects, none survived. The run took %.0f minutes.\n", len(rows), took.Minutes()) + ends + after
-	return os.WriteFile(filepath.Join(root, document), []byte(text), 0o644)
+// writeTable puts the result of a full run into its file.
+func writeTable(rows []row, took time.Duration) error {
+	return tablefile.Write(tableFile, table(rows)+"\n"+
+		fmt.Sprintf("%d defects, none survived. The run took %.0f minutes.\n", len(rows), took.Minutes()))
 }

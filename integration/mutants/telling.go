@@ -32,4 +32,34 @@ var telling = []defect{
 		edits: edits{{In: "choice.replaced", Stmt: "return going && now.Sub(c.going) < leftFor", Put: "return false"}},
 		by:    tests{"TestNewestConfigurationOfTheMasterCounts", "TestMasterThatIsBeingReplacedIsNotConnectedTo"},
 	},
+	{
+		what: "the last sort of subscribers that is asked for is the number of waiters", guards: "Info",
+		edits: edits{{In: "lockstate.Lock.countListeners", Stmt: "most = max(most, n)", Put: "most = n"}},
+		by:    tests{"TestInfoCountsBothSortsOfSubscribers"},
+	},
+	{
+		what: "a server that refuses to count subscribers fails the whole answer", guards: "Info",
+		edits: edits{{In: "lockstate.Lock.countListeners", If: "refusal.Is(err) && !command.Unavailable(err)", Put: "refusal.Is(err) && command.Unavailable(err)"}},
+		by:    tests{"TestInfoWithoutLeaveToCount"},
+	},
+	{
+		what: "a single field of a hash is an owner, whatever it says", guards: "I2",
+		edits: edits{{In: "DecodeHolder", Stmt: `return Holder{}, false, &ShapeError{What: "owner", Got: quote(h.Owner)}`, Put: "_ = quote"}},
+		by:    tests{"TestHolders", "TestInfoOfWhatIsNoLock"},
+	},
+	{
+		what: "a loss is not linked to a change of master", guards: "log lines",
+		edits: edits{{In: "State.changed", If: "change.NewMaster", Put: "false"}},
+		by:    tests{"TestHoldThatTheNewMasterLacksIsTold", "TestThePageTellsEveryEvent"},
+	},
+	{
+		what: "each look at the Sentinels warns of slow failovers", guards: "log lines",
+		edits: edits{{In: "Sentinel.warn", If: "!before", Put: "!before || before"}},
+		by:    tests{"TestThePageTellsEveryEvent"},
+	},
+	{
+		what: "a hold that is renewed is never old", guards: "log lines",
+		edits: edits{{In: "OwnerState.grant", If: "c.o.LongHold > 0", Put: "c.o.LongHold < 0"}},
+		by:    tests{"TestThePageTellsEveryEvent"},
+	},
 }

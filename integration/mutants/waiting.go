@@ -42,4 +42,49 @@ var waiting = []defect{
 		edits: edits{{In: "throttle.observeRelease", If: "t.delayedUntil == 0", Put: "t.delayedUntil <= now"}},
 		by:    tests{"TestMessageLeavesATryThatIsDue"},
 	},
+	{
+		what: "a caller that is refused looks for its owner's state", guards: "crowds",
+		edits: edits{{In: "Waiter.leaveServer", Stmt: "w.refused = false", Put: "w.refused = false; w.n.ensureOwnerState(w.owner).dropIfIdle()"}},
+		by:    tests{"TestRefusedCallerLeavesInOneStep"},
+	},
+	{
+		what: "a caller that is refused looks among all who wait", guards: "crowds",
+		edits: edits{{In: "Waiter.leaveServer", If: "len(calls) == 0 || _", Put: "w.Terms.As && w.waitsWithOthers() || len(calls) == 0"}},
+		by:    tests{"TestRefusedCallerLeavesInOneStep"},
+	},
+	{
+		what: "a reader that was busy gives its connection up", guards: "crowds",
+		edits: edits{{In: "conn.expired", If: "c.late != nil || _", Put: "true"}},
+		by:    tests{"TestReaderThatWasBusyBeyondTheDeadlineReadsWhatHasCome"},
+	},
+	{
+		what: "an owner of a crowd is looked for in the list", guards: "crowds",
+		edits: edits{{In: "name.findOwnerState", If: "all != nil", Put: "false"}},
+		by:    tests{"TestOwnerOfACrowdIsFoundInAFewSteps"},
+	},
+	{
+		what: "each grant looks for other holders", guards: "crowds",
+		edits: edits{{In: "attempt.granted", If: "w.l.traits.Width == 1 && _", Put: "w.l.traits.Width == 1"}},
+		by:    tests{"TestGrantLooksForOtherHoldersOnlyIfThereAreAny"},
+	},
+	{
+		what: "an owner that came to hold is looked for among all who wait", guards: "crowds",
+		edits: edits{{In: "Queue.LetThrough", Expr: "q.shared[owner]", Put: "func() *Waiter { w := q.waiting.head; for w != nil && w.Shared != owner { w = w.next }; return w }()"}},
+		by:    tests{"TestOwnersWaitersAreFoundAmongACrowdInAFewSteps"},
+	},
+	{
+		what: "the timer deals with all of a crowd beside the queue at once", guards: "crowds",
+		edits: edits{{In: "Queue.retryUnqueued", Expr: "atOnce", Put: "len(q.dues)"}},
+		by:    tests{"TestTimerDealsWithACrowdInParts"},
+	},
+	{
+		what: "the timer deals with all of a crowd in the queue at once", guards: "crowds",
+		edits: edits{{In: "Queue.failUnanswered", Expr: "atOnce", Put: "q.waiting.size"}},
+		by:    tests{"TestTimerDealsWithACrowdInParts"},
+	},
+	{
+		what: "whose pause has ended is looked for among all beside the queue", guards: "crowds",
+		edits: edits{{In: "Queue.retryUnqueued", Expr: "q.dues[0]", Put: "func() *Waiter { w := q.unqueued.head; for w.dueAt == 0 || w.dueAt > now { w = w.next }; return w }()"}},
+		by:    tests{"TestPausesOfACrowdEndWithoutALookAtTheOthers"},
+	},
 }

@@ -19,7 +19,17 @@ var took = regexp.MustCompile(`^\(\d+\.\d+s\)$`)
 // cli runs a command as somebody would type it, and gives what is shown.
 func (r *rig) cli(command string) []string {
 	r.Helper()
-	cmd := exec.CommandContext(r.Context(), "redis-cli", r.connectTo("--no-raw")...)
+	return r.cliAt(r.server.Addr(), command)
+}
+
+// cliAt runs it at another server.
+func (r *rig) cliAt(addr, command string) []string {
+	r.Helper()
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		r.Fatal(err)
+	}
+	cmd := exec.CommandContext(r.Context(), "redis-cli", "-h", host, "-p", port, "--no-raw")
 	cmd.Stdin = strings.NewReader(command + "\n")
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -20,6 +20,8 @@ var scenarios = map[string]func(*rig){
 	"A wait":                    wait,
 	"A renewal":                 renewal,
 	"Who holds a lock":          held,
+	"Behind Sentinels":          behindSentinels,
+	"In a cluster":              inACluster,
 	"Which process that is":     process,
 	"A holder that died":        died,
 	"A key without a TTL":       endless,
@@ -34,7 +36,7 @@ func (r *rig) two(ofWaiter ...rlock.Option) (holds, waits *rlock.Client) {
 	return holds, waits
 }
 
-var connID = regexp.MustCompile(`connection=commands conn_id=(\d+)`)
+var connID = regexp.MustCompile(`connection=commands server=\S+ conn_id=(\d+)`)
 
 // commandID is the id of the first command connection that the log tells of.
 func (r *rig) commandID(c *rlock.Client) string {

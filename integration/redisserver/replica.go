@@ -9,7 +9,8 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// Replica starts a local server that follows master, and returns when it has all of its data. It follows again after
+// Replica starts a local server that follows master, and returns when it has all of its data and counts
+// as online there. It follows again after
 // either of them was restarted, see AwaitReplication.
 func Replica(t testing.TB, master *LocalServer, args ...string) *LocalServer {
 	t.Helper()
@@ -24,6 +25,13 @@ func Replica(t testing.TB, master *LocalServer, args ...string) *LocalServer {
 	}
 	replica := Local(t, append([]string{"--replicaof", host, port}, args...)...)
 	AwaitReplication(t, replica)
+	await(t, "the master calls all its replicas online", func() error {
+		info, err := redis.String(conn.Do("INFO", "replication"))
+		if err == nil && (!strings.Contains(info, "state=online") || strings.Contains(info, "state=wait_bgsave") || strings.Contains(info, "state=send_bulk")) {
+			err = errors.New(info)
+		}
+		return err
+	})
 	return replica
 }
 

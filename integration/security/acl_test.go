@@ -190,6 +190,20 @@ func TestDocumentedAdditions(t *testing.T) {
 			}
 			return nil
 		}},
+		{"who holds a lock", func(s *suite, a account) error {
+			c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, ""), options...)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return c.NewLock("orders:asked").Do(s.Context(), func(context.Context) error {
+				info, err := c.NewLock("orders:asked").Info(s.Context())
+				if err == nil && info.Waiters != 0 {
+					err = fmt.Errorf("%d wait", info.Waiters)
+				}
+				return err
+			})
+		}},
 	} {
 		addition := d.additions[i]
 		t.Run(row.what, func(t *testing.T) {

@@ -90,6 +90,7 @@ func (r *rivals) want(ctx context.Context, c *rlock.Client, i int) {
 // A master that lives is demoted while the answers to acquires are on their way, or the acquires themselves. The next
 // master has what ran, of owners whom nobody was told of.
 func TestAcquiresThatAreLostWithADemotedMasterHoldNothing(t *testing.T) {
+	t.Parallel()
 	for what, lost := range map[string]struct {
 		do  faultproxy.Action
 		ran bool

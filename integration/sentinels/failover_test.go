@@ -18,6 +18,7 @@ import (
 const long = 10 * time.Minute
 
 func TestHoldThatTheReplicasHaveOutlivesTheMaster(t *testing.T) {
+	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	c := open(t, set.URL(), rlock.WithWatchdogTimeout(long))
 	former := set.Master()
@@ -38,12 +39,15 @@ func TestHoldThatTheReplicasHaveOutlivesTheMaster(t *testing.T) {
 	if _, err := open(t, set.URL()).NewLock("kept").TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
 		t.Errorf("somebody else: %v", err)
 	}
-	if err := h.Unlock(t.Context()); err != nil || holds(t, next, h) {
-		t.Errorf("released: %v; still there %t", err, holds(t, next, h))
+	if err := h.Unlock(t.Context()); err != nil {
+		t.Error(err)
 	}
+	// On a machine that stands still the Sentinels may have replaced that one too.
+	becomes(t, "released", func() bool { return !holds(t, next, h) })
 }
 
 func TestHoldThatTheNextMasterLacksIsToldAsLost(t *testing.T) {
+	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	c := open(t, set.URL(), rlock.WithWatchdogTimeout(long))
 	former := set.Master()
@@ -75,6 +79,7 @@ func TestHoldThatTheNextMasterLacksIsToldAsLost(t *testing.T) {
 }
 
 func TestWaiterEntersWhenTheNextMasterIsToldOfTheRelease(t *testing.T) {
+	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	holder, waiter := open(t, set.URL(), rlock.WithWatchdogTimeout(long)), open(t, set.URL())
 	former := set.Master()
@@ -149,6 +154,7 @@ func (w *crowd) run(ctx context.Context, c *rlock.Client, i int) {
 }
 
 func TestLocksGoOnBehindAFailoverUnderLoad(t *testing.T) {
+	t.Parallel()
 	for failover, begin := range map[string]func(*redistest.SentinelSet, *redistest.Server){
 		"planned":         func(set *redistest.SentinelSet, _ *redistest.Server) { set.Failover(set.Sentinels[2]) },
 		"master killed":   func(_ *redistest.SentinelSet, master *redistest.Server) { master.Kill() },

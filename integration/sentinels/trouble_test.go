@@ -16,6 +16,7 @@ import (
 )
 
 func TestLocksGoOnWithoutAnySentinel(t *testing.T) {
+	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	c := open(t, set.URL(), rlock.WithWatchdogTimeout(3*time.Second))
 	h := lock(t, c, "held")
@@ -38,6 +39,7 @@ func TestLocksGoOnWithoutAnySentinel(t *testing.T) {
 }
 
 func TestOpenSaysWhatTheSentinelsRefuse(t *testing.T) {
+	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{Nodes: "sesame", Sentinels: "mellon"})
 	host := set.Addrs()
 	says := func(password string) rlock.Option {
@@ -79,6 +81,7 @@ func TestOpenSaysWhatTheSentinelsRefuse(t *testing.T) {
 
 // What docs/security.md has for an account at a Sentinel is enough: for questions, and for the news.
 func TestAccountAtASentinelThatMayDoNoMoreThanItMust(t *testing.T) {
+	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	for _, s := range set.Sentinels {
 		if _, err := s.Dial(t).Do("ACL", "SETUSER", "worker", "reset", "resetchannels", "on", ">mellon", "&+switch-master", "+ping", "+sentinel", "+subscribe"); err != nil {
@@ -110,6 +113,7 @@ func TestAccountAtASentinelThatMayDoNoMoreThanItMust(t *testing.T) {
 }
 
 func TestSentinelsAndMasterSpeakTLS(t *testing.T) {
+	t.Parallel()
 	master := redisserver.TLS(t, false)
 	url := "redis+sentinel://" + redisserver.TLSSentinel(t, master) + "/" + redistest.MasterName
 	trusts := &tls.Config{RootCAs: master.Authority.Pool()}
@@ -136,6 +140,7 @@ func TestSentinelsAndMasterSpeakTLS(t *testing.T) {
 }
 
 func TestOptionsForSentinelsNeedTheirURL(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	none := func(context.Context) (string, string, error) { return "", "", nil }
 	for _, opt := range []rlock.Option{rlock.WithSentinelCredentials(none), rlock.WithSentinelCredentials(nil), rlock.WithSentinelTLSConfig(nil)} {

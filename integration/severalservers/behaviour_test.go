@@ -28,6 +28,7 @@ const (
 // TestBehaviourHoldsOnServersThatShareTheSlots runs the behaviour tests while slots
 // move between two servers, and after the third has left.
 func TestBehaviourHoldsOnServersThatShareTheSlots(t *testing.T) {
+	t.Parallel()
 	untilNoSlotIsLost(t, playOnServersThatShareTheSlots)
 }
 
@@ -91,8 +92,8 @@ func playOnServersThatShareTheSlots(t *testing.T, last bool) (again bool) {
 	}
 	t.Logf("%d tests passed, %d excluded, of %d; %d slots were moved in use, the third server left after %v", passed, len(run.excluded), len(all), m.moves, stayed.Round(time.Second))
 	for i := range 2 {
-		if 10*scripts[i] < 3*total {
-			t.Errorf("server %d ran less than 30 %% of all scripts", i)
+		if 10*scripts[i] < 3*(scripts[0]+scripts[1]) {
+			t.Errorf("server %d ran less than 30 %% of the scripts of the two that stayed", i)
 		}
 	}
 	if m.moves == 0 || redirected[0]+redirected[1] == 0 {

@@ -9,7 +9,10 @@ import (
 
 // TestBehaviourHoldsOnACluster runs the behaviour tests by the URL of a cluster whose masters have replicas, while
 // slots move between two of them.
-func TestBehaviourHoldsOnACluster(t *testing.T) { untilNoSlotIsLost(t, playOnACluster) }
+func TestBehaviourHoldsOnACluster(t *testing.T) {
+	t.Parallel()
+	untilNoSlotIsLost(t, playOnACluster)
+}
 
 func playOnACluster(t *testing.T, last bool) (again bool) {
 	run := build(t)

@@ -8,6 +8,7 @@ import (
 
 // TestBehaviourHoldsBehindSentinels runs the behaviour tests by the URL of the Sentinels of a master with two replicas.
 func TestBehaviourHoldsBehindSentinels(t *testing.T) {
+	t.Parallel()
 	run := build(t)
 	all := run.list(t)
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})

@@ -4,7 +4,7 @@
 //	go run ./torture -duration 10m -html /tmp/torture.html
 //
 // With -topology sentinel or cluster they are on a set of servers, each behind a gate, whose masters fail over, die and are
-// silenced, and whose slots move; what replicas had acknowledged must outlive that.
+// silenced, whose replicas lag, go and come back, and whose slots move; what replicas had acknowledged must outlive that.
 //
 // It prints its seed first; the same seed with the same sizes plays the same faults at the same offsets. The exit status
 // is 1 if anything was wrong. What is judged is in internal/checker, what faults there are in internal/schedule.

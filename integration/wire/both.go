@@ -53,10 +53,11 @@ const heardSharded = `"` + shardedMark
 func (s *step) publishOnly(kept, word, other string) bool {
 	argv := s.script.argv
 	switch {
-	case s.role == "force" && len(argv) == 1:
-		argv = append(slices.Clone(argv), word)
-	case s.role == "unlock" && s.script.latch() != "" && len(argv) == 4:
-		argv = slices.Insert(slices.Clone(argv), 3, word)
+	case s.role == "force" && slices.Equal(argv[1:], []string{"SPUBLISH", "PUBLISH"}):
+		argv = []string{argv[0], word}
+	case s.role == "unlock" && s.script.latch() != "" && len(argv) == 6 && argv[3] == "SPUBLISH" && argv[5] == "PUBLISH":
+		argv = slices.Clone(argv[:5])
+		argv[3] = word
 	case s.role == "unlock" && s.script.latch() == "" && slices.Equal(argv[3:], []string{"SPUBLISH", "PUBLISH"}):
 		argv = argv[:3:3]
 		if word == "SPUBLISH" {

@@ -170,8 +170,8 @@ func (n *normaliser) step(e event) step {
 			s.script.sha = e.sha
 			s.lease, s.owner = argv[0], n.word(argv[1])
 		case "unlock":
-			if last := len(argv) - 1; e.latch() != "" {
-				argv[last] = latchMs(argv[last])
+			if at := min(len(argv)-1, 4); e.latch() != "" { // behind it is how to publish besides
+				argv[at] = latchMs(argv[at])
 			}
 			of := argv
 			if e.publishes() {

@@ -21,11 +21,11 @@ func (c cmd) shape() string {
 	switch n, m := len(c.keys), len(c.argv); {
 	case lockSHAs[c.sha]:
 		return "lock"
-	case c.publishes() && m >= 3:
+	case c.publishes() && m >= 3 && c.argv[1] != "SPUBLISH":
 		return "unlock"
 	case n == 2 && m == 3 && c.latch() != "" || c.sha == oldSpinUnlock:
 		return "unlock" // of a spin lock, which tells nobody
-	case c.publishes() && m <= 2 || n == 1 && m == 0:
+	case c.publishes() || n == 1 && m == 0:
 		return "force"
 	case n >= 1 && m == n+1:
 		return "renew"

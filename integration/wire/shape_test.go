@@ -14,7 +14,9 @@ func TestRenewalOfAFewLocksIsNoUnlock(t *testing.T) {
 		{[]string{"EVALSHA", "sha", "3", "a", channel("a"), latch, "0", "3000", "o", "PUBLISH", "13000"}, "unlock"},
 		{[]string{"EVALSHA", "sha", "3", "a", channel("a"), latch, "0", "3000", "o", "13000"}, "unlock"},
 		{[]string{"EVALSHA", "sha", "2", "a", channel("a"), "0", "3000", "o"}, "unlock"},
+		{[]string{"EVALSHA", "sha", "3", "a", channel("a"), latch, "0", "3000", "o", "SPUBLISH", "13000", "PUBLISH"}, "unlock"},
 		{[]string{"EVALSHA", "sha", "2", "a", channel("a"), "PUBLISH", "0"}, "force"},
+		{[]string{"EVALSHA", "sha", "2", "a", channel("a"), "0", "SPUBLISH", "PUBLISH"}, "force"},
 	} {
 		if role := command(c.words).shape(); role != c.role {
 			t.Errorf("%q is %q, want %q", c.words, role, c.role)

@@ -16,11 +16,13 @@ var probesWait = rule{"a probe of WAIT", func(java, _ *trace) bool {
 	return len(java.steps) < before
 }}
 
-// loadsFirst: Redisson loads a script before it calls it.
+// loadsFirst: Redisson loads a script before it calls it, once for each server, and Go does before a WAIT, once for each
+// connection.
 var loadsFirst = rule{"scripts loaded beforehand", func(java, golang *trace) bool {
+	loads := func(s step) bool { return s.role == "SCRIPT LOAD" && s.reply == `bulk "its SHA-1"` }
 	before := len(java.steps)
-	java.steps = slices.DeleteFunc(java.steps, func(s step) bool { return s.role == "SCRIPT LOAD" && s.reply == `bulk "its SHA-1"` })
-	golang.steps = dropLoads(golang.steps)
+	java.steps = slices.DeleteFunc(java.steps, loads)
+	golang.steps = slices.DeleteFunc(dropLoads(golang.steps), loads)
 	return len(java.steps) < before
 }}
 

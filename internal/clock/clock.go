@@ -18,6 +18,14 @@ type Clock interface {
 // Never is an instant that no Clock reaches.
 const Never = time.Duration(1<<63 - 1)
 
+// Later is t+d for a d of 0 or more; what would overflow is Never.
+func Later(t, d time.Duration) time.Duration {
+	if t > Never-d {
+		return Never
+	}
+	return t + d
+}
+
 // Func makes a Clock of a function, for tests.
 type Func func() time.Duration
 

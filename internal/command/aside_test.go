@@ -41,6 +41,7 @@ func withReplica(t *testing.T) *rig {
 // A pipeline writes for itself what is queued while it calls handlers. What they
 // queue for the other one of the same node is written too, though nobody flushes.
 func TestWhatAHandlerQueuesForTheOtherConnectionIsWritten(t *testing.T) {
+	t.Parallel()
 	g := withReplica(t)
 	ended := make(chan *command.Request, 1)
 	set := func(aside bool, then func()) *command.Request {

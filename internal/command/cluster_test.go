@@ -9,6 +9,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/topologytest"
@@ -38,16 +39,16 @@ func startCluster(t *testing.T) *clusterRig {
 		}
 	}
 	// The table is there: what is redirected from here on was moved by the test.
-	g.answered(g.do(command.Never, "EXISTS", g.key))
-	g.answered(g.doAt(16383, command.Never, "PING"))
+	g.answered(g.do(kind.Never, "EXISTS", g.key))
+	g.answered(g.doAt(16383, kind.Never, "PING"))
 	return g
 }
 
-func (g *clusterRig) send(r *command.Request, resend command.Resend) *handler {
+func (g *clusterRig) send(r *command.Request, resend kind.Resend) *handler {
 	g.Helper()
 	h := &handler{g.x, make(chan string, 10_000)}
 	r.Handler, r.Resend, r.Slot = h, resend, g.slot
-	if resend != command.Never {
+	if resend != kind.Never {
 		r.Until = clock.System().Now() + timeout
 	}
 	g.x.Enqueue(r)
@@ -55,7 +56,7 @@ func (g *clusterRig) send(r *command.Request, resend command.Resend) *handler {
 	return h
 }
 
-func (g *clusterRig) do(resend command.Resend, name string, args ...any) (*command.Request, *handler) {
+func (g *clusterRig) do(resend kind.Resend, name string, args ...any) (*command.Request, *handler) {
 	g.Helper()
 	r := new(command.Request)
 	r.Command(name, args...)
@@ -63,7 +64,7 @@ func (g *clusterRig) do(resend command.Resend, name string, args ...any) (*comma
 }
 
 // doAt is do for a request that is said to be of another slot.
-func (g *clusterRig) doAt(slot uint16, resend command.Resend, name string, args ...any) (*command.Request, *handler) {
+func (g *clusterRig) doAt(slot uint16, resend kind.Resend, name string, args ...any) (*command.Request, *handler) {
 	g.Helper()
 	was := g.slot
 	defer func() { g.slot = was }()
@@ -75,7 +76,7 @@ func (g *clusterRig) script(c luasrc.Call) (*command.Request, *handler) {
 	g.Helper()
 	r := new(command.Request)
 	r.Wire.Call(c)
-	return r, g.send(r, command.Never)
+	return r, g.send(r, kind.Never)
 }
 
 // answered waits for the end, which must be an answer.

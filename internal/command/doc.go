@@ -3,7 +3,7 @@
 // A [Request] ends in one of five ways, its [Fate]: it was answered, the server
 // refused it, it was not sent, it was lost, or the client was closed before it
 // was sent. Nobody else looks at a server's error or at the end of a
-// connection; package refusal, below, knows the codes.
+// connection; package refusal knows the codes.
 //
 // A request goes to the node that serves its slot, which package topology knows.
 // The answers that say otherwise are seen here alone, see redirect.go.

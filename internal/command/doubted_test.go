@@ -11,6 +11,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
@@ -19,6 +20,7 @@ import (
 // if the server that says so is the process that the lost command was written to,
 // or is the master of its slot.
 func TestKillBarrierOfAnotherServerCountsIfThatIsTheMaster(t *testing.T) {
+	t.Parallel()
 	const all, noInfo = "+@all", "-info"
 	for name, row := range map[string]struct {
 		rules     []any
@@ -58,7 +60,7 @@ func TestKillBarrierOfAnotherServerCountsIfThatIsTheMaster(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := startDoubted(t, row.rules)
-			lost, told := g.do(command.Never, "BLPOP", g.key, 0)
+			lost, told := g.do(kind.Never, "BLPOP", g.key, 0)
 			g.c.Servers[0].AwaitBlocked(t)
 			g.away.Store(true)
 			g.killLibrary(0)
@@ -112,7 +114,7 @@ func startDoubted(t *testing.T, rules []any) *doubtedRig {
 	}
 	t.Cleanup(func() { top.Close(timeout) })
 	g.x = executor(top)
-	g.answered(g.do(command.Read, "TYPE", g.key))
+	g.answered(g.do(kind.Reads, "TYPE", g.key))
 	return g
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
@@ -22,8 +23,9 @@ import (
 // The commands of a node that leaves go to the next one. None is told that its
 // client is closed.
 func TestCommandsOfANodeThatLeftGoToTheNext(t *testing.T) {
+	t.Parallel()
 	g := startCluster(t)
-	g.answered(g.do(command.Never, "SET", g.key, "0"))
+	g.answered(g.do(kind.Never, "SET", g.key, "0"))
 	stop := make(chan struct{})
 	type count struct{ sent, failed int }
 	counted := make(chan count)
@@ -62,6 +64,7 @@ func TestCommandsOfANodeThatLeftGoToTheNext(t *testing.T) {
 
 // What a node has not written when it leaves is not sent, and not closed.
 func TestUnwrittenCommandOfANodeThatLeavesIsNotSent(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	n := topology.NewNode(topology.NodeOptions{Timeout: timeout, Clock: clock.System(), Dial: dialler(t, s)})
 	done := make(chan *pipeline.Request, 1)
@@ -88,9 +91,10 @@ func TestUnwrittenCommandOfANodeThatLeavesIsNotSent(t *testing.T) {
 
 // The barrier of a lost command is its node's, wherever the slot is by then.
 func TestKillBarrierGoesToTheServerThatTheBytesWentTo(t *testing.T) {
+	t.Parallel()
 	g := startCluster(t)
 	list := strings.SplitAfter(g.key, "}")[0] + "list"
-	r, h := g.do(command.Never, "BLPOP", list, 0)
+	r, h := g.do(kind.Never, "BLPOP", list, 0)
 	g.c.Servers[0].AwaitBlocked(t)
 	before := [2]int{g.ran(0, "client|kill"), g.ran(1, "client|kill")}
 	if n, err := redis.Int(g.c.Servers[0].Dial(t).Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")); n == 0 || err != nil {
@@ -109,8 +113,9 @@ func TestKillBarrierGoesToTheServerThatTheBytesWentTo(t *testing.T) {
 
 // A key to delete, which no caller waits for, is at another server by now.
 func TestDiscardedKeyFollowsItsSlot(t *testing.T) {
+	t.Parallel()
 	g := startCluster(t)
-	g.answered(g.do(command.Never, "SET", g.key, "1"))
+	g.answered(g.do(kind.Never, "SET", g.key, "1"))
 	g.c.Begin(g.slot, 0, 1)
 	g.c.MoveKeys(g.slot, 0, 1, 10)
 	before := topologytest.Errors(t, g.c.Conn(0), "ASK")
@@ -125,6 +130,7 @@ func TestDiscardedKeyFollowsItsSlot(t *testing.T) {
 
 // While nobody knows who serves its slot, a command waits for a timeout.
 func TestTableThatNeverComesIsNotSent(t *testing.T) {
+	t.Parallel()
 	top := topologytest.New("127.0.0.1:1", topology.Settings{Timeout: 200 * time.Millisecond, Clock: clock.System()})
 	t.Cleanup(func() { top.Close(timeout) })
 	x := executor(top)
@@ -143,6 +149,7 @@ func TestTableThatNeverComesIsNotSent(t *testing.T) {
 
 // A former master refuses writes; the address leads to the next one by now.
 func TestReadOnlyCommandGoesToTheServerThatTheAddressLeadsTo(t *testing.T) {
+	t.Parallel()
 	old, next := redistest.Start(t), redistest.Start(t)
 	var at atomic.Pointer[redistest.Server]
 	at.Store(old)
@@ -153,12 +160,12 @@ func TestReadOnlyCommandGoesToTheServerThatTheAddressLeadsTo(t *testing.T) {
 	top := topology.Borrowed(pool, topology.Settings{Timeout: timeout, Clock: clock.System()})
 	t.Cleanup(func() { top.Close(timeout) })
 	g := &clusterRig{T: t, x: executor(top), key: "n"}
-	g.answered(g.do(command.Never, "INCR", g.key))
+	g.answered(g.do(kind.Never, "INCR", g.key))
 	if _, err := old.Dial(t).Do("REPLICAOF", "127.0.0.1", 1); err != nil {
 		t.Fatal(err)
 	}
 	at.Store(next)
-	r := g.answered(g.do(command.Never, "INCR", g.key))
+	r := g.answered(g.do(kind.Never, "INCR", g.key))
 	if r.Wire.Reply != int64(1) || !r.OutOfOrder {
 		t.Errorf("got %v, out of order %t", r.Wire.Reply, r.OutOfOrder)
 	}
@@ -168,7 +175,7 @@ func TestReadOnlyCommandGoesToTheServerThatTheAddressLeadsTo(t *testing.T) {
 	}
 	third := redistest.Start(t)
 	at.Store(third)
-	r, h := g.do(command.Always, "INCR", g.key)
+	r, h := g.do(kind.Always, "INCR", g.key)
 	if told := g.ends(h); told == 0 || r.Wire.Err != nil || r.Wire.Reply != int64(1) {
 		t.Errorf("got %v, %v; its handler was told %d times", r.Wire.Reply, r.Wire.Err, told)
 	}

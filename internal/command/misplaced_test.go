@@ -7,6 +7,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 )
 
 // eachOther has both servers believe that the other one has the slot: a client is sent
@@ -23,9 +24,10 @@ func (g *clusterRig) eachOther() {
 // A command that no server takes in time has not run, and may be taken later.
 // Its maker, who waits anyway, is not to take the last redirection for a refusal.
 func TestCommandThatIsSentInCirclesPasses(t *testing.T) {
+	t.Parallel()
 	g := startCluster(t)
 	g.eachOther()
-	r, h := g.do(command.Never, "INCR", g.key)
+	r, h := g.do(kind.Never, "INCR", g.key)
 	g.ends(h)
 	if !strings.Contains(r.Wire.Err.Error(), "did not settle in time which of them serves its slot: MOVED ") {
 		t.Fatalf("it ended with %v", r.Wire.Err)
@@ -37,13 +39,14 @@ func TestCommandThatIsSentInCirclesPasses(t *testing.T) {
 
 // What may be sent again is, until its limit, however long the circle lasts.
 func TestCommandThatIsSentInCirclesIsPaused(t *testing.T) {
+	t.Parallel()
 	g := startCluster(t)
 	g.eachOther()
 	ended := make(chan int)
 	r := new(command.Request)
 	r.Command("INCR", g.key)
 	h := &handler{g.x, make(chan string, 10_000)}
-	r.Handler, r.Resend, r.Slot = h, command.Always, g.slot
+	r.Handler, r.Resend, r.Slot = h, kind.Always, g.slot
 	r.Until = clock.System().Now() + 4*timeout
 	g.x.Enqueue(r)
 	g.x.Flush()
@@ -60,8 +63,9 @@ func TestCommandThatIsSentInCirclesIsPaused(t *testing.T) {
 // One caller's flush does not wait for what others sent to a server that stands
 // still, beyond what its socket takes.
 func TestServerThatStandsStillDelaysNoOther(t *testing.T) {
+	t.Parallel()
 	g := startCluster(t)
-	g.answered(g.doAt(16383, command.Never, "PING"))
+	g.answered(g.doAt(16383, kind.Never, "PING"))
 	g.c.Servers[1].Pause()
 	defer g.c.Servers[1].Resume()
 	big := strings.Repeat("x", 1<<20)
@@ -71,7 +75,7 @@ func TestServerThatStandsStillDelaysNoOther(t *testing.T) {
 		g.x.Enqueue(r)
 	}
 	began := time.Now()
-	r, h := g.do(command.Never, "SET", g.key, "1")
+	r, h := g.do(kind.Never, "SET", g.key, "1")
 	if d := time.Since(began); d > timeout/2 {
 		t.Errorf("the flush took %v", d)
 	}

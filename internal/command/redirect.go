@@ -4,8 +4,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -30,11 +31,11 @@ func (r *Request) redirected() bool {
 	}
 	if to.Redial {
 		r.pipe.GiveUp(&r.Wire)
-		if r.Resend >= Unrun {
+		if r.Resend >= kind.Unrun {
 			return false // what is paused anyway is paused: others of its owner may go first
 		}
 	}
-	if !to.Again || r.Scattered() || r.Whole && r.Split() || to.After > 0 && r.Resend != Never {
+	if !to.Again || r.Scattered() || r.Whole && r.Split() || to.After > 0 && r.Resend != kind.Never {
 		return false
 	}
 	if r.bound == 0 {

@@ -8,14 +8,16 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
 )
 
 func TestMovedCommandGoesToTheServerThatHasTheSlot(t *testing.T) {
+	t.Parallel()
 	g := startCluster(t)
-	g.answered(g.do(command.Never, "SET", g.key, "1"))
+	g.answered(g.do(kind.Never, "SET", g.key, "1"))
 	g.c.Move(0, 1, g.slot)
 	before := g.ran(1, "get")
-	r, h := g.do(command.Never, "GET", g.key)
+	r, h := g.do(kind.Never, "GET", g.key)
 	if told := g.ends(h); told != 0 || r.Wire.Err != nil || string(r.Wire.Reply.([]byte)) != "1" {
 		t.Fatalf("got %v, %v; its handler was told %d times before", r.Wire.Reply, r.Wire.Err, told)
 	}
@@ -23,20 +25,35 @@ func TestMovedCommandGoesToTheServerThatHasTheSlot(t *testing.T) {
 		t.Errorf("the new server ran it %d times", n)
 	}
 	// From now on the table knows. Which of the two told it does not matter.
-	again := g.answered(g.do(command.Never, "GET", g.key))
+	again := g.answered(g.do(kind.Never, "GET", g.key))
 	if again.OutOfOrder {
 		t.Error("the next one was redirected too")
 	}
 }
 
-func TestRedirectedCommandIsOutOfOrder(t *testing.T) {
+// A server that still answers for a slot which is another's by then has run what that one may lack.
+func TestAnswerOfANodeThatServesTheSlotNoMoreIsKnown(t *testing.T) {
 	g := startCluster(t)
-	if r := g.answered(g.do(command.Never, "SET", g.key, "1")); r.OutOfOrder {
+	r := g.answered(g.do(kind.Never, "SET", g.key, "1"))
+	if r.ServedElsewhere() {
+		t.Error("nothing was moved")
+	}
+	g.c.Move(0, 1, g.slot)
+	moved := g.answered(g.do(kind.Never, "GET", g.key))
+	if !r.ServedElsewhere() || moved.ServedElsewhere() {
+		t.Errorf("moved: %t of the one before, %t of the one that was redirected", r.ServedElsewhere(), moved.ServedElsewhere())
+	}
+}
+
+func TestRedirectedCommandIsOutOfOrder(t *testing.T) {
+	t.Parallel()
+	g := startCluster(t)
+	if r := g.answered(g.do(kind.Never, "SET", g.key, "1")); r.OutOfOrder {
 		t.Error("nothing was moved, and it is said to have run out of order")
 	}
 	g.c.Begin(g.slot, 0, 1)
 	g.c.MoveKeys(g.slot, 0, 1, 10)
-	if r := g.answered(g.do(command.Never, "GET", g.key)); !r.OutOfOrder {
+	if r := g.answered(g.do(kind.Never, "GET", g.key)); !r.OutOfOrder {
 		t.Error("it was redirected, and is said to have run in order")
 	}
 }
@@ -44,6 +61,7 @@ func TestRedirectedCommandIsOutOfOrder(t *testing.T) {
 // A script's key is at the new server, which neither has the slot nor knows the
 // script.
 func TestAskedCommandFollowsAskingAndItsScriptIsLoadedBefore(t *testing.T) {
+	t.Parallel()
 	g := startCluster(t)
 	g.answered(g.script(g.lock("one")))
 	g.c.Begin(g.slot, 0, 1)
@@ -86,11 +104,12 @@ func TestAskedCommandFollowsAskingAndItsScriptIsLoadedBefore(t *testing.T) {
 // The keys of one command are in two places. What is sent once waits inside the
 // executor; what is paused anyway is paused.
 func TestTryAgainIsWaitedOut(t *testing.T) {
+	t.Parallel()
 	g := startCluster(t)
 	tag := "{" + strings.Trim(strings.SplitAfter(g.key, "}")[0], "{}") + "}"
-	for _, resend := range []command.Resend{command.Never, command.Always} {
-		g.answered(g.do(command.Never, "SET", tag+"a", "1"))
-		g.answered(g.do(command.Never, "SET", tag+"b", "1"))
+	for _, resend := range []kind.Resend{kind.Never, kind.Always} {
+		g.answered(g.do(kind.Never, "SET", tag+"a", "1"))
+		g.answered(g.do(kind.Never, "SET", tag+"b", "1"))
 		g.c.Begin(g.slot, 0, 1)
 		if n := g.c.MoveKeys(g.slot, 0, 1, 1); n != 1 {
 			t.Fatalf("%d keys moved", n)
@@ -104,7 +123,7 @@ func TestTryAgainIsWaitedOut(t *testing.T) {
 		if r.Wire.Err != nil || r.Wire.Reply != int64(2) {
 			t.Fatalf("got %v, %v", r.Wire.Reply, r.Wire.Err)
 		}
-		if never := resend == command.Never; never != (told == 0) {
+		if never := resend == kind.Never; never != (told == 0) {
 			t.Errorf("resend %d: its handler was told %d times", resend, told)
 		}
 		g.c.Move(1, 0, g.slot)
@@ -112,14 +131,15 @@ func TestTryAgainIsWaitedOut(t *testing.T) {
 }
 
 func TestWhatDoesNotSettleIsRefusedAtTheTimeout(t *testing.T) {
+	t.Parallel()
 	g := startCluster(t)
 	tag := strings.SplitAfter(g.key, "}")[0]
-	g.answered(g.do(command.Never, "SET", tag+"a", "1"))
-	g.answered(g.do(command.Never, "SET", tag+"b", "1"))
+	g.answered(g.do(kind.Never, "SET", tag+"a", "1"))
+	g.answered(g.do(kind.Never, "SET", tag+"b", "1"))
 	g.c.Begin(g.slot, 0, 1)
 	g.c.MoveKeys(g.slot, 0, 1, 1)
 	began := time.Now()
-	r, h := g.do(command.Never, "DEL", tag+"a", tag+"b")
+	r, h := g.do(kind.Never, "DEL", tag+"a", tag+"b")
 	g.ends(h)
 	if d := time.Since(began); r.Fate != command.Refused || r.MayHaveRun() || !r.Passing() || d < timeout/2 || d > 3*timeout {
 		t.Errorf("after %v: fate %v, %v; may have run %t", d, r.Fate, r.Wire.Err, r.MayHaveRun())
@@ -128,6 +148,7 @@ func TestWhatDoesNotSettleIsRefusedAtTheTimeout(t *testing.T) {
 
 // Nobody has the slot for a while.
 func TestClusterDownIsWaitedOut(t *testing.T) {
+	t.Parallel()
 	g := startCluster(t)
 	for server := range 2 {
 		if _, err := g.c.Conn(server).Do("CONFIG", "SET", "cluster-require-full-coverage", "no"); err != nil {
@@ -137,7 +158,7 @@ func TestClusterDownIsWaitedOut(t *testing.T) {
 	if _, err := g.c.Conn(0).Do("CLUSTER", "DELSLOTS", g.slot); err != nil {
 		t.Fatal(err)
 	}
-	r, h := g.do(command.Never, "SET", g.key, "1")
+	r, h := g.do(kind.Never, "SET", g.key, "1")
 	g.becomes("it was answered CLUSTERDOWN", func() bool { return g.top.Counts().Unsettled > 0 })
 	if _, err := g.c.Conn(0).Do("CLUSTER", "ADDSLOTS", g.slot); err != nil {
 		t.Fatal(err)
@@ -147,38 +168,40 @@ func TestClusterDownIsWaitedOut(t *testing.T) {
 
 // What waits inside the executor was not written, and can be taken back.
 func TestParkedCommandIsTakenBack(t *testing.T) {
+	t.Parallel()
 	g := startCluster(t)
 	tag := strings.SplitAfter(g.key, "}")[0]
-	g.answered(g.do(command.Never, "SET", tag+"a", "1"))
-	g.answered(g.do(command.Never, "SET", tag+"b", "1"))
+	g.answered(g.do(kind.Never, "SET", tag+"a", "1"))
+	g.answered(g.do(kind.Never, "SET", tag+"b", "1"))
 	g.c.Begin(g.slot, 0, 1)
 	g.c.MoveKeys(g.slot, 0, 1, 1)
-	r, h := g.do(command.Never, "DEL", tag+"a", tag+"b")
+	r, h := g.do(kind.Never, "DEL", tag+"a", tag+"b")
 	g.becomes("it was taken back", func() bool { return g.x.Cancel(r) })
 	g.c.MoveKeys(g.slot, 0, 1, 10)
 	g.c.End(g.slot, 0, 1)
 	// Far longer than any pause.
 	for range 30 {
-		g.answered(g.do(command.Never, "EXISTS", tag+"a"))
+		g.answered(g.do(kind.Never, "EXISTS", tag+"a"))
 		time.Sleep(20 * time.Millisecond)
 	}
 	if len(h.events) != 0 {
 		t.Errorf("it was taken back, and then told %s", <-h.events)
 	}
-	if n := g.answered(g.do(command.Never, "EXISTS", tag+"a", tag+"b")).Wire.Reply; n != int64(2) {
+	if n := g.answered(g.do(kind.Never, "EXISTS", tag+"a", tag+"b")).Wire.Reply; n != int64(2) {
 		t.Errorf("%v of the two keys are left", n)
 	}
 }
 
 // A batch of locks that are not all there is its maker's, who sends each alone.
 func TestSeveralLocksAreNotRedirected(t *testing.T) {
+	t.Parallel()
 	g := startCluster(t)
-	g.answered(g.do(command.Never, "SET", g.key, "1"))
+	g.answered(g.do(kind.Never, "SET", g.key, "1"))
 	g.c.Begin(g.slot, 0, 1)
 	g.c.MoveKeys(g.slot, 0, 1, 10)
 	r := &command.Request{Several: true}
 	r.Command("EXISTS", g.key, g.key)
-	h := g.send(r, command.Never)
+	h := g.send(r, kind.Never)
 	g.ends(h)
 	if r.Fate != command.Refused || !r.Scattered() || r.MayHaveRun() {
 		t.Errorf("fate %v, scattered %t: %v", r.Fate, r.Scattered(), r.Wire.Err)
@@ -188,6 +211,7 @@ func TestSeveralLocksAreNotRedirected(t *testing.T) {
 // Whoever queued it asks while another goroutine sends it elsewhere. The race
 // detector tells.
 func TestWhereARequestWentIsAskedWhileItIsRedirected(t *testing.T) {
+	t.Parallel()
 	g := startCluster(t)
 	g.c.Move(0, 1, g.slot)
 	r := new(command.Request)

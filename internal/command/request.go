@@ -4,27 +4,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/internal/topology"
-)
-
-// Resend says when a request may be sent again.
-type Resend uint8
-
-const (
-	// Never: not known to have run is no reason either. The handler decides.
-	Never Resend = iota
-
-	// Read: it changes nothing, so it is sent again whatever happened.
-	Read
-
-	// Unrun: only where nothing of it has run. After a loss the handler decides.
-	Unrun
-
-	// Always: its script is idempotent. After a loss it is sent again behind the
-	// kill barrier.
-	Always
 )
 
 // Handler is told what becomes of a request. Its methods are called without
@@ -63,7 +46,7 @@ func (f DoneFunc) Done(r *Request) { f(r) }
 // handler's methods and once the request is done.
 type Request struct {
 	Handler Handler       // is told what becomes of it
-	Resend  Resend        // when it may be sent again
+	Resend  kind.Resend   // when it may be sent again
 	Until   time.Duration // not sent again after this reading of the clock
 	Wait    bool          // followed by WAIT for all connected replicas
 	Aside   bool          // not behind the WAITs of others, if it has one itself: no order with those that are not aside
@@ -117,6 +100,16 @@ func (r *Request) Begun() bool { return r.x != nil }
 // MayHaveRun tells whether the server has run the last send, or a part of it,
 // or may have.
 func (r *Request) MayHaveRun() bool { return mayHaveRun(r.Wire.Err) }
+
+// ServedElsewhere tells whether another node serves r's slot by now than when r
+// was sent. One that was redirected went where it belongs.
+func (r *Request) ServedElsewhere() bool {
+	if r.x.only != nil || r.redirects > 0 {
+		return false
+	}
+	n, err := r.x.top.Node(r.Slot)
+	return err == nil && n != r.node
+}
 
 // Passing tells whether a later send may be answered better: nothing of this
 // one ran.

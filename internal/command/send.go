@@ -5,8 +5,9 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -102,11 +103,9 @@ func (x *Executor) Waiting(r *Request) bool {
 	return r.parked != nil || r.node != nil && r.pipe.Waiting(&r.Wire)
 }
 
-// Flush writes what is queued. Where there is one node it may write to its
-// connection, for no longer than the command timeout, and read from it for some
-// milliseconds: handlers may be told meanwhile, by the calling goroutine. Where
-// there are several, it does not block: what another caller has queued for a node
-// that stands still must not hold this one up.
+// Flush writes what is queued, without waiting for a write. Where there is one node it
+// may read from its connection for some milliseconds: handlers may be told meanwhile,
+// by the calling goroutine.
 func (x *Executor) Flush() {
 	if x.only != nil {
 		if x.queued.Load() && x.queued.Swap(false) {
@@ -212,7 +211,7 @@ func (r *Request) settle() {
 	r.Wire.Err = r.unsettled(r.Wire.Err)
 	r.failed = r.Wire.Err
 	switch fate := fateOf(r.Wire.Err); {
-	case fate == Lost && r.Resend != Read:
+	case fate == Lost && r.Resend != kind.Reads:
 		r.lost()
 	case r.x.sendsAgain(r, fate):
 		r.paused()
@@ -227,7 +226,7 @@ func (r *Request) lost() {
 	x, n := r.x, r.node
 	behind := func(closed bool) {
 		r.MayArrive = r.MayArrive || !closed
-		if r.Resend == Always {
+		if r.Resend == kind.Always {
 			r.Handler.Paused(r, 0)
 		} else {
 			r.done(Lost)
@@ -270,17 +269,17 @@ func (r *Request) key() any {
 
 // sendsAgain tells whether r, which is not behind a barrier, is to be sent again.
 func (x *Executor) sendsAgain(r *Request, fate Fate) bool {
-	if r.Resend == Never || x.o.Closing() || x.o.Now()+r.nextPause() > r.Until {
+	if r.Resend == kind.Never || x.o.Closing() || x.o.Now()+r.nextPause() > r.Until {
 		return false
 	}
 	switch fate {
 	case Lost:
 		return true
 	case NotSent:
-		return r.Resend >= Unrun || r.Until == clock.Never || !x.o.Permanent(r.Wire.Err)
+		return r.Resend >= kind.Unrun || r.Until == clock.Never || !x.o.Permanent(r.Wire.Err)
 	case Refused:
 		said, _ := refusal.Of(r.Wire.Err)
-		return said.Transient() || r.misplaced || r.Resend >= Unrun && said.Passing()
+		return said.Transient() || r.misplaced || r.Resend >= kind.Unrun && said.Passing()
 	}
 	return false
 }

@@ -35,7 +35,7 @@ func New(logger *slog.Logger, name string) *Log {
 		lost:    loglimit.Of(logger, slog.LevelWarn, "connection lost", 1),
 		givenUp: loglimit.Of(logger, slog.LevelWarn, "connection given up", 1),
 		idle:    loglimit.Of(logger, slog.LevelInfo, "idle connection ended", 1),
-		refused: loglimit.Of(logger, slog.LevelWarn, "fence refused", 1),
+		refused: loglimit.Of(logger, slog.LevelWarn, "kill barrier refused", 1),
 	}
 }
 
@@ -76,9 +76,10 @@ func (l *Log) Failed(err error) {
 	l.failed.Tell(context.Background(), l.name, slog.Duration("down", down), slog.Any("error", err))
 }
 
-// Connected tells that there is a connection, and how long there was none. One
+// Connected tells that there is a connection, to which server, and how long there
+// was none. server is empty if only a pool knows. One
 // whose predecessor's end was held back is told at debug level.
-func (l *Log) Connected(attrs ...slog.Attr) {
+func (l *Log) Connected(server string, attrs ...slog.Attr) {
 	if l == nil {
 		return
 	}
@@ -98,8 +99,14 @@ func (l *Log) Connected(attrs ...slog.Attr) {
 	if again && ends > 0 && !told {
 		level = slog.LevelDebug
 	}
+	if !l.logger.Enabled(context.Background(), level) {
+		return
+	}
+	if server == "" {
+		server = "pool"
+	}
+	attrs = append([]slog.Attr{slog.String("server", server)}, attrs...)
 	switch {
-	case !l.logger.Enabled(context.Background(), level):
 	case !again:
 		l.log(level, "connected", attrs...)
 	default:

@@ -45,8 +45,8 @@ func TestOutageIsToldAtItsBeginningItsEndAndEachHalfMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, read := lines(slog.LevelDebug)
 		l.Missed()
-		l.Connected(slog.Int("conn_id", 7))
-		if got, want := read(), "level=INFO msg=connected connection=commands conn_id=7\n"; got != want {
+		l.Connected("localhost:6379", slog.Int("conn_id", 7))
+		if got, want := read(), "level=INFO msg=connected connection=commands server=localhost:6379 conn_id=7\n"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 		l.Lost(errors.New("cut"), slog.Int("unanswered", 2))
@@ -75,16 +75,16 @@ func TestOutageIsToldAtItsBeginningItsEndAndEachHalfMinute(t *testing.T) {
 				t.Errorf("after %d s: %s, want %s", second, got, told)
 			}
 		}
-		l.Connected(slog.Int("conn_id", 9))
-		if got, want := read(), "level=INFO msg=reconnected connection=commands conn_id=9 down=1m10.07s\n"; got != want {
+		l.Connected("localhost:6380", slog.Int("conn_id", 9))
+		if got, want := read(), "level=INFO msg=reconnected connection=commands server=localhost:6380 conn_id=9 down=1m10.07s\n"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 		time.Sleep(time.Hour)
 		l.Idle(errors.New("EOF"))
 		time.Sleep(time.Hour)
 		l.Missed()
-		l.Connected()
-		if got, want := read(), "level=INFO msg=\"idle connection ended\" connection=commands error=EOF\nlevel=INFO msg=reconnected connection=commands down=0s\n"; got != want {
+		l.Connected("")
+		if got, want := read(), "level=INFO msg=\"idle connection ended\" connection=commands error=EOF\nlevel=INFO msg=reconnected connection=commands server=pool down=0s\n"; got != want {
 			t.Errorf("%s, want %s: time in which nobody needed it is no outage", got, want)
 		}
 		l.Failed(errors.New("refused"))
@@ -98,20 +98,20 @@ func TestOutageIsToldAtItsBeginningItsEndAndEachHalfMinute(t *testing.T) {
 func TestFlappingConnectionIsToldEachHalfMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, read := lines(slog.LevelInfo)
-		l.Connected()
+		l.Connected("")
 		for range 300 {
 			l.Lost(errors.New("cut"))
 			time.Sleep(time.Millisecond)
 			l.Missed()
 			l.Failed(errors.New("refused"))
 			time.Sleep(99 * time.Millisecond)
-			l.Connected()
+			l.Connected("")
 			time.Sleep(150 * time.Millisecond)
 		}
 		lost := `level=WARN msg="connection lost" connection=commands error=cut`
 		failed := `level=WARN msg="cannot connect" connection=commands down=0s error=refused`
-		again := "level=INFO msg=reconnected connection=commands down=99ms\n"
-		want := "level=INFO msg=connected connection=commands\n" +
+		again := "level=INFO msg=reconnected connection=commands server=pool down=99ms\n"
+		want := "level=INFO msg=connected connection=commands server=pool\n" +
 			lost + "\n" + failed + "\n" + again +
 			lost + " suppressed=119\n" + failed + " suppressed=119\n" + again +
 			lost + " suppressed=119\n" + failed + " suppressed=119\n" + again
@@ -128,8 +128,8 @@ func TestFlappingConnectionIsToldEachHalfMinute(t *testing.T) {
 		if got := read(); got != want {
 			t.Errorf("told\n%s, want\n%s", got, want)
 		}
-		l.Connected()
-		if got, want := read(), "level=INFO msg=reconnected connection=commands down=16s\n"; got != want {
+		l.Connected("")
+		if got, want := read(), "level=INFO msg=reconnected connection=commands server=pool down=16s\n"; got != want {
 			t.Errorf("told\n%s, want\n%s", got, want)
 		}
 		l.Close()
@@ -149,7 +149,7 @@ func TestNoLoggerAndALevelThatIsOffCostNoAllocation(t *testing.T) {
 			l.Lost(err)
 			l.GivenUp(err)
 			l.Idle(err)
-			l.Connected()
+			l.Connected("")
 		}); n != 0 {
 			t.Errorf("%s: %v allocations", what, n)
 		}

@@ -28,7 +28,8 @@ func inside(e *Log, out Outside, l Lock) map[string]func() {
 	return map[string]func(){
 		"queued":         func() { e.Queued(out, l, 1) },
 		"waiting":        func() { e.Waiting(out, l, time.Second) },
-		"lost":           func() { e.Lost(out, l, 1, time.Second, true, trouble) },
+		"lost":           func() { e.Lost(out, l, "localhost:6379", 1, time.Second, true, trouble) },
+		"held long":      func() { e.HeldLong(out, l, time.Hour, true) },
 		"unreplicated":   func() { e.Unreplicated(out, l, 1) },
 		"undone":         func() { e.Undone(out, l, true) },
 		"undo failed":    func() { e.UndoFailed(out, l, trouble) },

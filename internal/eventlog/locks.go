@@ -83,11 +83,18 @@ func (e *Log) Forced(ctx context.Context, l Lock, deleted bool) {
 	}
 }
 
-// Lost logs holds of one owner that ended before they were released. held is how long
-// the first of them lasted.
-func (e *Log) Lost(out Outside, l Lock, holds int, held time.Duration, renewed bool, cause error) {
+// HeldLong logs a hold that lasts longer than its client finds usual.
+func (e *Log) HeldLong(out Outside, l Lock, held time.Duration, renewed bool) {
+	if e.On(context.Background(), slog.LevelInfo) {
+		e.later(out, slog.LevelInfo, "held long", l.attrs(slog.Duration("held", held), slog.Bool("renewed", renewed))...)
+	}
+}
+
+// Lost logs holds of one owner that ended before they were released. server is where
+// the lock is; held is how long the first of them lasted.
+func (e *Log) Lost(out Outside, l Lock, server string, holds int, held time.Duration, renewed bool, cause error) {
 	if e.Warns() {
-		e.warnLater(out, e.losses, l.attrs(slog.Int("holds", holds),
+		e.warnLater(out, e.losses, l.attrs(slog.String("server", server), slog.Int("holds", holds),
 			slog.Duration("held", held), slog.Bool("renewed", renewed), slog.Any("cause", cause))...)
 	}
 }

@@ -8,17 +8,23 @@ import (
 // Release is what a release did: codec.NotHeld, codec.Partial or codec.Final.
 type Release = codec.Release
 
-// Resend says when a call that changes something may be sent again.
+// Resend says when a call may be sent again.
 type Resend uint8
 
 const (
-	// Never: the one who sent it decides what becomes of it.
+	// Never: not known to have run is no reason either. The one who sent it decides
+	// what becomes of it.
 	Never Resend = iota
 
-	// Unrun: only where nothing of it has run.
+	// Reads: it changes nothing, so it is sent again whatever happened.
+	Reads
+
+	// Unrun: only where nothing of it has run. After a loss the one who sent it
+	// decides.
 	Unrun
 
-	// Always: to run twice is as good as once.
+	// Always: to run twice is as good as once. After a loss it is sent again behind
+	// the kill barrier.
 	Always
 )
 
@@ -41,4 +47,9 @@ func Run(c luasrc.Call, resend Resend) Call {
 }
 
 // Read is a plain command that changes nothing.
-func Read(name string, args []any) Call { return Call{Name: name, Args: args, Resend: Always} }
+func Read(name string, args []any) Call { return Call{Name: name, Args: args, Resend: Reads} }
+
+// Look is the call of a script that changes nothing.
+func Look(c luasrc.Call) Call {
+	return Call{Name: "EVALSHA", Script: c.Script, Args: c.Args, Resend: Reads}
+}

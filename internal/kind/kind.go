@@ -2,8 +2,6 @@ package kind
 
 import (
 	"time"
-
-	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // Kind tells one lock object from another. Its methods are pure and safe for
@@ -45,7 +43,7 @@ type Kind interface {
 	// Renew gives each of the leases a new one of so many ms, at least 1, if it is
 	// still held. It asks for each of them any number of times. Leases of
 	// different kinds may share a Renew if the kinds are of one
-	// Traits.RenewGroup; there are at most MaxRenew. Renewed reads its reply, of n
+	// Traits.RenewGroup; there are at most watchdog.MaxBatch. Renewed reads its reply, of n
 	// leases: for each whether it was still held.
 	Renew(room []any, lease Arg, of Leases) Call
 	Renewed(reply any, n int) ([]bool, error)
@@ -81,11 +79,8 @@ type Kind interface {
 	Asked(q Question, reply any) (Answer, error)
 }
 
-// MaxRenew is how many leases one Renew carries at most.
-const MaxRenew = luasrc.MaxRenew
-
 // All wakes every waiter of a queue.
-const All = 1 << 30
+const All = 1 << 29 // twice as many can be counted
 
 // Traits say what of the common machinery a kind uses. They are never changed.
 type Traits struct {

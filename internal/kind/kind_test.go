@@ -74,11 +74,12 @@ func TestCalls(t *testing.T) {
 		{"force", Reentrant.Force(plain), luasrc.ForceUnlockScript, Never, []any{luasrc.ForceUnlockScript.SHA1, 2, key, channel, "0", "SPUBLISH"}},
 		{"force with the lock as its only key", Reentrant.Force(&alone), luasrc.ForceUnlockAloneScript, Never, []any{luasrc.ForceUnlockAloneScript.SHA1, 1, key, "0", channel, "PUBLISH"}},
 		{"spin force", Spin.Force(spin), luasrc.SpinForceUnlockScript, Never, []any{luasrc.SpinForceUnlockScript.SHA1, 1, key}},
-		{"confirm", Reentrant.Confirm(nil, plain), nil, Always, []any{"HGET", key, plain.Owner}},
-		{"is locked", Spin.Ask(nil, Locked, spin), nil, Always, []any{"EXISTS", key}},
-		{"is held by", Reentrant.Ask(nil, HeldBy, plain), nil, Always, []any{"HEXISTS", key, plain.Owner}},
-		{"hold count", Reentrant.Ask(nil, HoldCount, plain), nil, Always, []any{"HGET", key, plain.Owner}},
-		{"remain TTL", Reentrant.Ask(nil, RemainTTL, plain), nil, Always, []any{"PTTL", key}},
+		{"confirm", Reentrant.Confirm(nil, plain), nil, Reads, []any{"HGET", key, plain.Owner}},
+		{"is locked", Spin.Ask(nil, Locked, spin), nil, Reads, []any{"EXISTS", key}},
+		{"is held by", Reentrant.Ask(nil, HeldBy, plain), nil, Reads, []any{"HEXISTS", key, plain.Owner}},
+		{"hold count", Reentrant.Ask(nil, HoldCount, plain), nil, Reads, []any{"HGET", key, plain.Owner}},
+		{"holding", Spin.Ask(nil, Holding, spin), luasrc.InfoScript, Reads, []any{luasrc.InfoScript.SHA1, 1, key}},
+		{"remain TTL", Reentrant.Ask(nil, RemainTTL, plain), nil, Reads, []any{"PTTL", key}},
 	} {
 		got := tc.call.Args
 		if tc.script == nil {
@@ -89,7 +90,7 @@ func TestCalls(t *testing.T) {
 		if tc.call.Script != tc.script || tc.call.Resend != tc.resend || !slices.Equal(got, tc.args) {
 			t.Errorf("%s: %+v, want %v", tc.name, tc.call, tc.args)
 		}
-		if writes := tc.script != nil; tc.call.Writes != writes || tc.call.Empty() {
+		if writes := tc.script != nil && tc.script != luasrc.InfoScript; tc.call.Writes != writes || tc.call.Empty() {
 			t.Errorf("%s: %+v", tc.name, tc.call)
 		}
 	}
@@ -128,6 +129,7 @@ func TestOnlyAPlainLockHasAChannel(t *testing.T) {
 }
 
 func TestReplies(t *testing.T) {
+	const field = "550e8400-e29b-41d4-a716-446655440000:31"
 	odd := redis.Error("ERR odd")
 	for _, k := range both {
 		g, err := k.kind.Granted(nil, nil)
@@ -153,6 +155,8 @@ func TestReplies(t *testing.T) {
 		check(t, k.name, "no TTL", a, Answer{}, err)
 		a, err = k.kind.Asked(RemainTTL, int64(20))
 		check(t, k.name, "TTL", a, Answer{Yes: true, TTL: 20 * time.Millisecond}, err)
+		a, err = k.kind.Asked(Holding, []any{int64(20), int64(1), []byte(field), []byte("2")})
+		check(t, k.name, "holder", a, Answer{Yes: true, N: 2, TTL: 20 * time.Millisecond, Owner: field}, err)
 		if mine, err := k.kind.Renewed([]any{int64(1), int64(0)}, 2); err != nil || !slices.Equal(mine, []bool{true, false}) {
 			t.Errorf("%s: renewal %v, %v", k.name, mine, err)
 		}

@@ -124,6 +124,8 @@ func (reentrant) Ask(room []any, q Question, w *Want) Call {
 		return Read("HGET", append(room, key, w.Owner))
 	case RemainTTL:
 		return Read("PTTL", append(room, key))
+	case Holding:
+		return Look(luasrc.Info(room, key))
 	case Announced:
 		// Where there are two commands, a connection that may not send the first
 		// is not used.
@@ -144,6 +146,10 @@ func (reentrant) Asked(q Question, reply any) (a Answer, err error) {
 		a.N, err = codec.DecodeCount(reply)
 	case RemainTTL:
 		a.TTL, a.Yes, err = codec.DecodeTTL(reply)
+	case Holding:
+		var h codec.Holder
+		h, a.Yes, err = codec.DecodeHolder(reply)
+		a.Owner, a.N, a.TTL = h.Owner, h.Count, h.TTL
 	case Announced:
 		a.Yes = true
 	}

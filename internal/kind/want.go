@@ -64,14 +64,16 @@ const (
 	HeldBy                    // does the owner hold it
 	HoldCount                 // how many times does the owner hold it
 	RemainTTL                 // how long has it to live
+	Holding                   // who holds it, how many times, and how long has it to live
 	Announced                 // may it be announced: an error says no. Of a kind that is not Silent
 )
 
 // Answer is what was read.
 type Answer struct {
-	Yes bool          // Locked, HeldBy; of RemainTTL: there is a lock
-	N   int64         // HoldCount
-	TTL time.Duration // RemainTTL; codec.NoTTL if it never expires
+	Yes   bool          // Locked, HeldBy; of RemainTTL and Holding: there is a lock
+	N     int64         // HoldCount, Holding
+	TTL   time.Duration // RemainTTL, Holding; codec.NoTTL if it never expires
+	Owner string        // Holding, as Redis stores it
 }
 
 // Grant is the answer to an acquire.

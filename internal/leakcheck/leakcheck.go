@@ -1,6 +1,7 @@
 package leakcheck
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -13,10 +14,21 @@ import (
 // machine.
 const patience = 10 * time.Second
 
+// parallel is how many tests of a package run at a time that allow it.
+const parallel = "8"
+
 // Main runs the tests and ends the process: with their exit code, or with 1 if
 // they passed and goroutines are left of them, whose stacks it prints. It is
 // for TestMain, before any goroutine was started that is to outlive the tests.
-func Main(m interface{ Run() int }) { os.Exit(run(m, patience, os.Stderr)) }
+//
+// Most tests wait for a server, so more of them than there are processors run
+// beside each other: parallel is how many, unless the command line says it.
+func Main(m interface{ Run() int }) {
+	if err := flag.Set("test.parallel", parallel); err != nil { // the command line is not parsed yet
+		panic(err)
+	}
+	os.Exit(run(m, patience, os.Stderr))
+}
 
 func run(m interface{ Run() int }, patience time.Duration, out io.Writer) int {
 	code := m.Run()

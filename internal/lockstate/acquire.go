@@ -2,10 +2,10 @@ package lockstate
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/waitqueue"
@@ -36,27 +36,23 @@ type Waiter struct {
 	references atomic.Int32 // to it, once it was granted the lock
 }
 
-// waiters are used again where both that refer to one are known to be done with it: see
-// Waiter.done.
-var waiters = sync.Pool{New: func() any {
-	w := &Waiter{ready: make(chan struct{}, 1)}
-	w.Call = w
-	return w
-}}
-
 // NewWaiter gives a waiter for one call, whose Terms are to be set. Start, Await
 // and Result follow, in this order, unless one fails.
-func NewWaiter() *Waiter { return waiters.Get().(*Waiter) }
+func (l *Lock) NewWaiter() *Waiter {
+	w := l.c.spares.waiters.get()
+	w.l = l
+	return w
+}
 
-// Start makes the first attempt, or queues the waiter. A wait below 0 lasts as
-// long as its context.
-func (w *Waiter) Start(l *Lock, once bool, wait time.Duration) error {
+// Start makes the first attempt, or queues the waiter.
+func (w *Waiter) Start() error {
+	l := w.l
 	if w.Terms.As {
 		if err := w.actAs(l); err != nil {
 			return err
 		}
 	}
-	w.Once = once
+	w.Once = w.Terms.HasWait && w.Terms.Wait == 0
 	s := l.s
 	defer s.enter(mayBlock).leave()
 	if l.c.state.Load() != stateOpen {
@@ -68,9 +64,12 @@ func (w *Waiter) Start(l *Lock, once bool, wait time.Duration) error {
 	if n == nil {
 		n = s.add(l)
 	}
-	w.n, w.l, w.began, w.Shared = n, l, s.sec.now(), w.Terms.As
-	if wait >= 0 {
-		w.Until = w.began + wait
+	w.n, w.began = n, s.sec.now()
+	if w.Terms.As {
+		w.Shared = w.Terms.Owner
+	}
+	if w.Terms.Wait > 0 {
+		w.Until = clock.Later(w.began, w.Terms.Wait)
 	}
 	if n.alone(w) {
 		n.lone = w
@@ -112,14 +111,6 @@ type attempt struct {
 	detached   bool // it has ended
 }
 
-// attempts are used again, as are waiters, releases and their outcomes. Otherwise the
-// garbage collector runs three times as often, and each run shrinks the stacks of
-// waiting goroutines, which then grow again with their next command. The last
-// user puts an object back, and only in the plain case: sent once, answered
-// once, without a timer and on one connection. The garbage collector frees all
-// others.
-var attempts = sync.Pool{New: func() any { return new(attempt) }}
-
 // try makes an attempt for w, as the queue asks. It is called with the shard
 // locked. What becomes of the attempt is reported to the queue once: as granted,
 // refused, unsent, rejected, troubled, or resolved after it was open.
@@ -141,8 +132,8 @@ func (n *name) try(w *Waiter) {
 	if w.l.traits.ByOwner && !w.Terms.As {
 		w.queue().listenFor(w.owner)
 	}
-	a := attempts.Get().(*attempt)
-	a.w, a.st, a.began = w, st, n.s.sec.now()
+	a := w.l.c.spares.attempts.get()
+	a.w, a.st, a.began = w, st, n.l.s.sec.now()
 	w.tries++
 	w.attempt = a
 	st.attempts++
@@ -175,9 +166,9 @@ func (a *attempt) begin() {
 		a.follow()
 	}
 	w.ownerUsed = true
-	a.req.Handler = a
+	a.req.Handler, a.req.Wire.Tentative = a, true
 	w.l.fill(&a.req, w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
-	if a.queued = n.s.sec.enqueue(&a.req); !a.queued {
+	if a.queued = n.l.s.sec.enqueue(&a.req); !a.queued {
 		a.failed()
 		return
 	}
@@ -187,8 +178,8 @@ func (a *attempt) begin() {
 }
 
 // want tells a kind what the waiter wants.
-func (w *Waiter) want(st *OwnerState) kind.Want {
-	want := kind.Want{Names: &w.l.names, Owner: st, Once: w.Once}
+func (w *Waiter) want(o kind.Owner) kind.Want {
+	want := kind.Want{Names: &w.l.names, Owner: o, Once: w.Once}
 	if w.Until > 0 {
 		want.Wait = w.Until - w.began
 	}
@@ -197,7 +188,7 @@ func (w *Waiter) want(st *OwnerState) kind.Want {
 
 // Done handles the end of the command.
 func (a *attempt) Done(r *command.Request) {
-	defer a.st.n.s.enter(mustNotBlock).leave()
+	defer a.st.n.l.s.enter(mustNotBlock).leave()
 	if r.Fate != command.Answered {
 		a.notAnswered(r)
 		return
@@ -219,7 +210,7 @@ func (a *attempt) Done(r *command.Request) {
 // nobody wants any more, or that can't be trusted any more, is given back.
 func (a *attempt) granted(r *command.Request) {
 	st, w, n := a.st, a.w, a.st.n
-	if w.l.traits.Width == 1 && (n.states != st || st.next != nil) {
+	if w.l.traits.Width == 1 && n.holders > min(st.held, 1) {
 		n.supersede(st, r.Wire.Sent)
 	}
 	h, ok := st.grant(w.l, &w.Terms, r.Wire.Sent, a.lease)
@@ -228,6 +219,9 @@ func (a *attempt) granted(r *command.Request) {
 		return
 	}
 	w.hold = h
+	if n.l.c.failsOver {
+		h.everywhere = r.Wire.Replicas > 0 && r.Wire.Acked >= r.Wire.Replicas
+	}
 	if n.lone == w {
 		n.lone = nil
 		w.Settled = true
@@ -274,19 +268,21 @@ func (a *attempt) done() {
 	if a.referenced {
 		return
 	}
+	spares := &a.st.n.l.c.spares
 	*a = attempt{}
-	attempts.Put(a)
+	spares.attempts.put(a)
 }
 
 // Await waits until the wait of w has ended. It returns early with ctx's error,
-// or with ErrLocked when wait has elapsed.
-func (w *Waiter) Await(ctx context.Context, wait time.Duration) error {
-	if wait < 0 && ctx.Done() == nil {
+// or with ErrLocked when Terms.Wait has elapsed.
+func (w *Waiter) Await(ctx context.Context) error {
+	wait := w.Terms.Wait
+	if wait == 0 && ctx.Done() == nil {
 		<-w.ready
 		return nil
 	}
 	var elapsed <-chan time.Time
-	if wait >= 0 {
+	if wait > 0 {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		elapsed = timer.C
@@ -326,7 +322,8 @@ func (w *Waiter) done() {
 	if w.references.Add(1) < 2 {
 		return
 	}
+	spares := &w.l.c.spares
 	*w = Waiter{ready: w.ready}
 	w.Call = w
-	waiters.Put(w)
+	spares.waiters.put(w)
 }

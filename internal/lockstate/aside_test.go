@@ -16,7 +16,7 @@ import (
 
 // slowReplicas opens a client of a master of whose two replicas one says nothing
 // from silence on: each WAIT takes its second. Both connections are there, and all scripts are known.
-func slowReplicas(t *testing.T) (c *State, silence func()) {
+func slowReplicas(t *testing.T, edits ...func(*Config)) (c *State, silence func()) {
 	t.Helper()
 	s := redistest.Start(t, "--repl-diskless-sync-delay", "0")
 	conn := s.Dial(t)
@@ -37,6 +37,9 @@ func slowReplicas(t *testing.T) (c *State, silence func()) {
 	o := config()
 	o.Replicas = true
 	o.Topology = func(settings topology.Settings) (topology.Topology, error) { return topology.Open(s.URL(), settings) }
+	for _, edit := range edits {
+		edit(&o)
+	}
 	c, err := New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -130,6 +133,7 @@ func TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay(t *testing.T) {
 // A ForceUnlock whose connection is lost has an outcome, and may still run until
 // that was killed.
 func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
+	t.Parallel()
 	c, err := New(config())
 	if err != nil {
 		t.Fatal(err)

@@ -26,9 +26,9 @@ func (k *cleanup) begin() {
 	}
 	call := k.calls[0]
 	k.calls = k.calls[1:]
-	k.req = command.Request{Handler: k, Aside: true, Resend: resends[call.Resend], Until: watchdog.Never}
+	k.req = command.Request{Handler: k, Aside: true, Resend: call.Resend, Until: watchdog.Never}
 	k.st.n.l.fill(&k.req, call)
-	if !k.st.n.s.sec.enqueue(&k.req) {
+	if !k.st.n.l.s.sec.enqueue(&k.req) {
 		k.end()
 	}
 }
@@ -47,8 +47,8 @@ func (k *cleanup) Unanswered(*command.Request) {}
 func (k *cleanup) Paused(r *command.Request, d time.Duration) {
 	n := k.st.n
 	n.l.c.timers.After(d, func() {
-		defer n.s.enter(mayBlock).leave()
-		if !n.s.sec.enqueue(r) {
+		defer n.l.s.enter(mayBlock).leave()
+		if !n.l.s.sec.enqueue(r) {
 			k.end()
 		}
 	})
@@ -56,6 +56,6 @@ func (k *cleanup) Paused(r *command.Request, d time.Duration) {
 
 // Done sends the next.
 func (k *cleanup) Done(*command.Request) {
-	defer k.st.n.s.enter(mustNotBlock).leave()
+	defer k.st.n.l.s.enter(mustNotBlock).leave()
 	k.begin()
 }

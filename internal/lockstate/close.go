@@ -67,7 +67,7 @@ func (c *State) close(patience time.Duration) {
 	c.following.Wait()
 	c.timers.Wait()
 	c.stopQueues()
-	c.untrackSharedOwners()
+	c.untrackActors()
 	c.log.End()
 	if patience > 0 { // an abandoned one is the business of Open's error
 		c.log.Closed(holds, open)

@@ -14,15 +14,16 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
 // What nobody listens to costs nothing: neither attributes nor texts are built.
 func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	c := &State{id: uuid.New(), o: Config{Watchdog: time.Minute, Timeout: time.Second, Clock: clock.System()}}
-	l := &Lock{c: c, kind: kind.Reentrant, traits: kind.Reentrant.Traits(), name: strings.Repeat("long", 40)} // has to be cut, which allocates
 	s := newShard(c)
-	n := &name{s: s, l: l}
+	l := &Lock{c: c, s: s, kind: kind.Reentrant, traits: kind.Reentrant.Traits(), name: strings.Repeat("long", 40)} // has to be cut, which allocates
+	n := &name{l: l}
 	te := &OwnerState{n: n, owner: c.NewOwner()}
 	h := &Hold{l: l, st: te}
 	w := &Waiter{n: n, l: l, tries: 1}
@@ -56,9 +57,15 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 
 // A handler is the caller's code; one that looks at the hold it is told of must not meet its own shard's mutex.
 func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
-	c := &State{id: uuid.New(), o: Config{Clock: clock.System()}}
+	t.Parallel()
+	top, err := topology.Open("redis://localhost", topology.Settings{Timeout: time.Second, Clock: clock.System()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer top.Close(0)
+	c := &State{id: uuid.New(), top: top, o: Config{Clock: clock.System(), LongHold: 1}}
 	s := newShard(c)
-	te := &OwnerState{n: &name{s: s, l: &Lock{c: c, name: "orders"}}}
+	te := &OwnerState{n: &name{l: &Lock{c: c, s: s, name: "orders"}}}
 	free := false
 	c.log = eventlog.New(slog.New(handlerFunc(func() {
 		if free = s.mu.TryLock(); free {
@@ -66,6 +73,7 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 		}
 	})), c.id.String())
 	for what, tell := range map[string]func(){
+		"held long":      func() { (&Hold{l: te.n.l, st: te}).tellAge() },
 		"lost":           func() { te.logLost([]*Hold{{st: te}}, ErrLeaseLost) },
 		"undone":         func() { te.logUndone(nil) },
 		"undo failed":    func() { te.logUndone(ErrClosed) },
@@ -84,12 +92,13 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 
 // Of many leases the one that ends first is what matters.
 func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
+	t.Parallel()
 	c := &State{id: uuid.New(), o: Config{Clock: clock.System()}}
 	dog := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{Clock: c.o.Clock})
 	defer dog.Close()
 	r := &renewal{c: c}
 	for lock, left := range map[string]time.Duration{"late": 3 * time.Hour, "early": time.Hour, "later": 2 * time.Hour} {
-		te := &OwnerState{owner: Owner{thread: int64(left)}, n: &name{s: newShard(c), l: &Lock{c: c, name: lock}}}
+		te := &OwnerState{owner: Owner{thread: int64(left)}, n: &name{l: &Lock{c: c, s: newShard(c), name: lock}}}
 		te.lease = dog.Register(te)
 		te.lease.Live(c.now()+left, watchdog.Never, watchdog.Never)
 		r.subs = append(r.subs, renewee{i: len(r.subs), st: te})

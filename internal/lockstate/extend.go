@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/watchdog"
@@ -51,7 +52,7 @@ func (h *Hold) startExtend(d time.Duration) (*extension, error) {
 		return nil, err
 	}
 	e := &extension{h: h, d: d.Truncate(time.Millisecond), done: make(chan error, 1), idle: true}
-	e.req.Handler, e.req.Aside, e.req.Resend, e.req.Until, e.req.Slot = e, true, command.Always, s.sec.now()+h.l.c.o.Timeout, h.l.slot
+	e.req.Handler, e.req.Aside, e.req.Resend, e.req.Until, e.req.Slot = e, true, kind.Always, s.sec.now()+h.l.c.o.Timeout, h.l.slot
 	h.l.c.work.Add()
 	h.st.run(e)
 	return e, nil
@@ -78,6 +79,7 @@ type extension struct {
 func (e *extension) begin() {
 	h, st := e.h, e.h.st
 	c := h.l.c
+	h.everywhere = false
 	if h.check() == nil && !e.abandoned {
 		// The other holds keep what they were promised; this one gets d.
 		until := h.until
@@ -114,7 +116,7 @@ func (e *extension) send() {
 	h.extends = e
 	h.st.alarm()
 	switch {
-	case h.st.n.s.sec.enqueue(&e.req):
+	case h.st.n.l.s.sec.enqueue(&e.req):
 	case e.req.Fate == command.Closed:
 		e.finish(ErrClosed)
 	case e.req.Fate == command.Lost:
@@ -270,7 +272,7 @@ func (e *extension) answered(r *command.Request) {
 		e.mayHaveRun(r)
 		e.finish(fmt.Errorf("extended, but %w; what is relied on is the shorter lease", ErrUnreplicated))
 	default:
-		h.until = later(r.Wire.Sent, e.d)
+		h.until = clock.Later(r.Wire.Sent, e.d)
 		h.end = watchdog.Trust(r.Wire.Sent, e.d)
 		st.leased(r.Wire.Sent, e.lease)
 		if err := h.check(); err != nil {

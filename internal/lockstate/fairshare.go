@@ -6,6 +6,8 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
@@ -39,12 +41,16 @@ func (n *name) noteRelease(l *Lock, isNew bool) {
 func (n *name) countClients(l *Lock, share *wakepolicy.FairShare, listens bool) {
 	all := &clientCount{n: n, share: share, listens: listens}
 	for _, s := range n.l.c.top.Subscriptions(l.slot) {
-		sort := "NUMSUB"
-		if s.Sharded {
-			sort = "SHARDNUMSUB"
-		}
-		all.ask(l, sort)
+		all.ask(l, countedBy(s))
 	}
+}
+
+// countedBy is the subcommand of PUBSUB that counts such subscribers.
+func countedBy(s topology.Subscription) string {
+	if s.Sharded {
+		return "SHARDNUMSUB"
+	}
+	return "NUMSUB"
 }
 
 // clientCount is one count of a name's clients. All but the first three is guarded
@@ -62,9 +68,9 @@ type clientCount struct {
 // ask asks one question. It is called with the shard locked.
 func (k *clientCount) ask(l *Lock, sort string) {
 	k.open++
-	r := &command.Request{Resend: command.Read, Slot: l.slot} // it changes nothing, and its time is over at once
+	r := &command.Request{Resend: kind.Reads, Slot: l.slot} // it changes nothing, and its time is over at once
 	r.Command("PUBSUB", append(r.Wire.ArgBuffer[:0], sort, l.kind.Channels(&l.names, nil)[0])...)
-	c, s := k.n.l.c, k.n.s
+	c, s := k.n.l.c, k.n.l.s
 	r.Handler = command.DoneFunc(func(r *command.Request) {
 		clients, err := listeners(r.Wire.Reply, r.Wire.Err)
 		if r.Fate == command.Refused && !r.Passing() {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestListeners(t *testing.T) {
+	t.Parallel()
 	if n, err := listeners([]any{[]byte("channel"), int64(3)}, nil); n != 3 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
@@ -29,6 +30,7 @@ func TestListeners(t *testing.T) {
 
 // A server that lets nobody in for a while has not refused to tell who else wants a lock.
 func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t, "--requirepass", "secret")
 	c := open(t, s)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")

@@ -101,13 +101,13 @@ type outcome struct {
 // wait starts a call that waits, and tells how it ended.
 func wait(ctx context.Context, t *testing.T, l *Lock, who int, ended chan<- outcome, terms Terms) *Waiter {
 	t.Helper()
-	w := NewWaiter()
+	w := l.NewWaiter()
 	w.Terms = terms
-	if err := w.Start(l, false, -1); err != nil {
+	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
-		h, err := w.Result(ctx, w.Await(ctx, -1))
+		h, err := w.Result(ctx, w.Await(ctx))
 		ended <- outcome{who, h, err}
 	}()
 	return w
@@ -139,7 +139,7 @@ func none(t *testing.T, ended <-chan outcome) {
 }
 
 // unlock releases h.
-func unlock(t *testing.T, h *Hold) {
+func unlock(t testing.TB, h *Hold) {
 	t.Helper()
 	if err := h.Unlock(context.Background()); err != nil {
 		t.Error(err)

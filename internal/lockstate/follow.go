@@ -1,6 +1,9 @@
 package lockstate
 
 import (
+	"slices"
+	"time"
+
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -15,14 +18,18 @@ func (c *State) follow() {
 }
 
 // changed has the leases of the slots renewed at once, which tells what is lost,
-// and has those who wait listen where their releases are told now, and look
+// sends unlocks again that may have been lost, and has those who wait listen where their releases are told now, and look
 // again.
 func (c *State) changed(change topology.Change) {
+	if change.NewMaster {
+		c.noteMaster(change.Slots)
+	}
 	if change.Slots.All() {
 		c.watchdog.RenewNow()
 	} else {
 		c.watchdog.RenewThose(func(h watchdog.Holder) bool { return change.Slots.Has(h.(*OwnerState).n.l.slot) })
 	}
+	c.repeatUnlocks(change.Slots)
 	if change.From == change.To {
 		return // the hub follows by itself
 	}
@@ -33,4 +40,29 @@ func (c *State) changed(change topology.Change) {
 			}
 		}
 	})
+}
+
+// masterChange is a change of the master of some slots.
+type masterChange struct {
+	slots topology.Slots
+	at    time.Duration
+}
+
+// masterChanges is how many of the latest are remembered, to explain a loss by.
+const masterChanges = 16
+
+// noteMaster remembers that slots have another master. It is for one goroutine.
+func (c *State) noteMaster(slots topology.Slots) {
+	var known []masterChange
+	if last := c.masters.Load(); last != nil {
+		known = (*last)[max(0, len(*last)-masterChanges+1):]
+	}
+	known = append(slices.Clip(known), masterChange{slots, c.now()})
+	c.masters.Store(&known)
+}
+
+// newMaster tells whether slot has had another master since then.
+func (c *State) newMaster(slot uint16, since time.Duration) bool {
+	known := c.masters.Load()
+	return known != nil && slices.ContainsFunc(*known, func(m masterChange) bool { return m.at >= since && m.slots.Has(slot) })
 }

@@ -11,6 +11,7 @@ import (
 
 // A queue that listened once, or was another name's, has nothing to move. What it subscribed to would stay.
 func TestQueueThatDoesNotListenDoesNotFollowItsSlot(t *testing.T) {
+	t.Parallel()
 	c, err := New(config())
 	if err != nil {
 		t.Fatal(err)
@@ -43,6 +44,7 @@ func TestQueueThatDoesNotListenDoesNotFollowItsSlot(t *testing.T) {
 // Who joins before the new subscription is confirmed must not rely on messages: the one that it waits for may have been
 // published meanwhile.
 func TestQueueDoesNotListenBeforeItsNewSubscriptionIsConfirmed(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")

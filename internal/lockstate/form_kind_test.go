@@ -41,6 +41,7 @@ func (formed) Released(reply any, w *kind.Want) (kind.Release, *kind.Call, error
 }
 
 func TestReleaseOfASecondForm(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c := open(t, s)
@@ -66,6 +67,7 @@ func TestReleaseOfASecondForm(t *testing.T) {
 }
 
 func TestLostReleaseThatMustNotBeRepeatedIsUncertain(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c, d := openDropping(t, s)

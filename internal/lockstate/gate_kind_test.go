@@ -35,6 +35,7 @@ func (gate) Acquire(_ []any, w *kind.Want) kind.Call {
 func (gate) Undo(*kind.Want, bool) []kind.Call { return nil }
 
 func TestOneGrantLetsAllThrough(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	do(t, conn, "SET", "g", 1)
@@ -73,6 +74,7 @@ func TestOneGrantLetsAllThrough(t *testing.T) {
 }
 
 func TestLostTryAtAGateIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c, d := openDropping(t, s)
 	l := c.NewLock(gateKind, "g", "g")
@@ -97,6 +99,7 @@ func TestLostTryAtAGateIsMadeAgain(t *testing.T) {
 }
 
 func TestCancelledWaitAtAGate(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	do(t, s.Dial(t), "SET", "g", 1)
 	c := open(t, s)
@@ -112,6 +115,7 @@ func TestCancelledWaitAtAGate(t *testing.T) {
 
 // A plain lock and a gate on one key: neither hears of the other, nor is ended by it.
 func TestKindsOfTwoFamiliesOnOneKeyDoNotMeet(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c := open(t, s)

@@ -178,22 +178,29 @@ func (w *Waiter) leaveServer() {
 	owner := w.owner
 	if w.Terms.As {
 		owner = w.Terms.Owner
-		if q := w.queue(); q != nil {
-			for other := range q.All() {
-				if o := other.Call.(*Waiter); o != w && o.Terms.As && o.Terms.Owner == owner {
-					return
-				}
-			}
-		}
 	}
-	st := n.ensureOwnerState(owner)
-	want := w.want(st)
+	want := w.want(ownerArg(owner))
 	want.Publish = w.l.publish()
 	calls := w.l.kind.Undo(&want, false)
-	if len(calls) == 0 {
-		st.dropIfIdle()
+	if len(calls) == 0 || w.Terms.As && w.waitsWithOthers() {
 		return
 	}
+	st := n.ensureOwnerState(owner)
 	n.l.c.work.Add()
 	st.run(&cleanup{st: st, calls: calls, work: true})
+}
+
+// waitsWithOthers tells whether another caller waits for the owner of w, which
+// acts by As.
+func (w *Waiter) waitsWithOthers() bool {
+	q := w.queue()
+	if q == nil {
+		return false
+	}
+	for other := range q.All() {
+		if o := other.Call.(*Waiter); o != w && o.Terms.As && o.Terms.Owner == w.Terms.Owner {
+			return true
+		}
+	}
+	return false
 }

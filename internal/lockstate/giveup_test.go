@@ -13,6 +13,7 @@ import (
 
 // A caller whose context ends while its answer comes is told both.
 func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
+	t.Parallel()
 	c, err := New(config())
 	if err != nil {
 		t.Fatal(err)
@@ -21,9 +22,9 @@ func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	s := l.s
 	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
-		w := waiters.Get().(*Waiter)
+		w := l.NewWaiter()
 		sec := s.enter(mustNotBlock)
-		w.n, w.l = s.pin(&l), &l
+		w.n = s.pin(&l)
 		w.n.ensureQueue(w.l, Owner{}).JoinUnqueued(sec.now(), &w.Waiter)
 		w.fail(ErrLocked)
 		w.n.step()
@@ -41,11 +42,13 @@ func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
 
 // The last answer was not "taken", so the wait that elapses with it must not say so.
 func TestA6GrantThatComesWithTheEndOfTheWaitIsTheCallers(t *testing.T) {
+	t.Parallel()
 	c := open(t, redistest.Start(t))
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	settled := func() *Waiter {
-		w := NewWaiter()
-		if err := w.Start(&l, false, time.Minute); err != nil {
+		w := l.NewWaiter()
+		w.Terms.Wait, w.Terms.HasWait = time.Minute, true
+		if err := w.Start(); err != nil {
 			t.Fatal(err)
 		}
 		for len(w.ready) == 0 { // the caller has not looked yet

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -29,7 +30,9 @@ type Hold struct {
 	watch        *watch        // its channel and contexts; nil: none so far
 	extends      extending     // an Extend of it that may be running; nil: none
 	fixed        bool
+	everywhere   bool // all replicas acknowledged its acquire, and no Extend followed
 	released     bool // Unlock was called
+	toldAge      bool // it was logged for its age
 	stillCounted bool // its own lease ended before its owner's; the server counts it until Unlock
 }
 
@@ -141,10 +144,26 @@ func (h *Hold) check() error {
 	if h.ended != nil {
 		return h.ended
 	}
-	if now := h.st.n.s.sec.now(); now >= h.trust() {
+	if now := h.st.n.l.s.sec.now(); now >= h.trust() {
 		h.timeIsUp(now)
 	}
 	return h.ended
+}
+
+// old is when the hold is to be logged for its age; Never: it is not, or was.
+func (h *Hold) old() time.Duration {
+	if long := h.l.c.o.LongHold; long > 0 && !h.toldAge {
+		return clock.Later(h.since, long)
+	}
+	return clock.Never
+}
+
+// tellAge logs a hold that is old, once. It is called with the shard locked.
+func (h *Hold) tellAge() {
+	if now := h.st.n.now(); now >= h.old() {
+		h.toldAge = true
+		h.l.c.log.HeldLong(&h.l.s.sec, h.told(), now-h.since, !h.fixed && now < h.until)
+	}
 }
 
 // over ends the hold. It is called with the shard locked. The hold is off its
@@ -155,7 +174,7 @@ func (h *Hold) over(cause error) {
 	}
 	h.end = h.trust()
 	if cause == ErrReleased || cause == ErrClosed {
-		h.end = min(h.end, h.st.n.s.sec.now())
+		h.end = min(h.end, h.st.n.l.s.sec.now())
 	}
 	h.ended = cause
 	h.l.c.liveHolds.Done()
@@ -203,7 +222,7 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 // latest, if no command of its owner follows.
 func (h *Hold) dropped() time.Duration {
 	if c := h.l.c; h.fixed {
-		return later(h.until, c.o.Timeout)
+		return clock.Later(h.until, c.o.Timeout)
 	}
 	return h.st.n.now() + h.l.c.holdsFor
 }

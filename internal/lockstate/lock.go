@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
@@ -75,6 +74,3 @@ func (l *Lock) freshLatch() any {
 	}
 	return codec.FreshLatch(l.key)
 }
-
-// resends are what a kind says of a call, in the executor's terms.
-var resends = [...]command.Resend{kind.Never: command.Never, kind.Unrun: command.Unrun, kind.Always: command.Always}

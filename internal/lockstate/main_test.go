@@ -39,13 +39,13 @@ func (d dials) topology(s topology.Settings) (topology.Topology, error) {
 }
 
 // open makes the state of a client of a server and closes it with the test.
-func open(t *testing.T, s *redistest.Server) *State {
+func open(t testing.TB, s *redistest.Server) *State {
 	t.Helper()
 	return openWith(t, s, config())
 }
 
 // openWith is open with settings.
-func openWith(t *testing.T, s *redistest.Server, o Config) *State {
+func openWith(t testing.TB, s *redistest.Server, o Config) *State {
 	t.Helper()
 	o.Topology = dials(func(ctx context.Context) (redis.Conn, error) {
 		return redis.DialURLContext(ctx, s.URL(), redis.DialReadTimeout(o.Timeout), redis.DialWriteTimeout(o.Timeout))
@@ -59,13 +59,13 @@ func openWith(t *testing.T, s *redistest.Server, o Config) *State {
 }
 
 // acquire acquires the lock.
-func acquire(t *testing.T, l *Lock) *Hold {
+func acquire(t testing.TB, l *Lock) *Hold {
 	t.Helper()
-	w := NewWaiter()
-	if err := w.Start(l, false, -1); err != nil {
+	w := l.NewWaiter()
+	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
-	h, err := w.Result(t.Context(), w.Await(t.Context(), -1))
+	h, err := w.Result(t.Context(), w.Await(t.Context()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 )
@@ -27,14 +28,14 @@ func (r *release) answeredOnce(q *command.Request, result kind.Release) {
 		r.ownMessageMissed()
 	}
 	if result == codec.Partial {
-		n.l.c.log.ActedAs(&n.s.sec, st.told())
+		n.l.c.log.ActedAs(&n.l.s.sec, st.told())
 	} else {
 		st.loseTally(r.l, errVanished)
 	}
 	switch {
-	case result != codec.NotHeld && q.Unreplicated:
+	case result != codec.NotHeld && q.Unreplicated && r.outcome != nil:
 		r.askReplicas(q)
-	case result != codec.NotHeld && q.ReplicasNotKnown:
+	case result != codec.NotHeld && q.ReplicasNotKnown && r.outcome != nil:
 		r.finish(errReplicasNotKnown)
 	case result != codec.NotHeld:
 		r.finish(nil)
@@ -62,9 +63,9 @@ func (r *release) gone() {
 func (r *release) askReplicas(q *command.Request) {
 	n := r.st.n
 	r.referenced = true
-	n.s.sec.queued = true
+	n.l.s.sec.queued = true
 	asking := n.l.c.exec.AwaitReplicas(q, func(acked int, err error) {
-		defer n.s.enter(mustNotBlock).leave()
+		defer n.l.s.enter(mustNotBlock).leave()
 		switch {
 		case err != nil:
 			r.finish(errReplicasNotKnown)
@@ -97,8 +98,8 @@ func (r *release) askWhetherItRan(met error) {
 	r.referenced = true
 	r.failed = met
 	ask := r.l.kind.Ask(nil, kind.HeldBy, &r.want)
-	r.l.askLater(ask, later(n.now(), n.l.c.o.Timeout), func(reply any, err error) {
-		defer n.s.enter(mustNotBlock).leave()
+	r.l.askLater(ask, clock.Later(n.now(), n.l.c.o.Timeout), func(reply any, err error) {
+		defer n.l.s.enter(mustNotBlock).leave()
 		var held kind.Answer
 		if err == nil {
 			held, err = r.l.kind.Asked(kind.HeldBy, reply)
@@ -126,8 +127,8 @@ func (r *release) countOnce() {
 		return
 	}
 	r.referenced = true
-	r.l.askLater(ask, min(r.req.Until, later(n.now(), n.l.c.latchTTL)), func(reply any, err error) {
-		defer n.s.enter(mustNotBlock).leave()
+	r.l.askLater(ask, min(r.req.Until, clock.Later(n.now(), n.l.c.latchTTL)), func(reply any, err error) {
+		defer n.l.s.enter(mustNotBlock).leave()
 		var said kind.Known
 		if err == nil {
 			said, err = r.l.kind.Confirmed(reply, &r.want)

@@ -24,20 +24,21 @@ func New(o Config) (*State, error) {
 		releases:  background.NewGauge(),
 		work:      background.NewGauge(),
 		gone:      make(chan struct{}),
+		spares:    newSpares(),
 	}
 	c.log = eventlog.New(o.Logger, c.id.String())
 	c.args.lease = o.Watchdog.Milliseconds()
 	c.latchTTL = 5*o.Timeout + time.Second
 	c.args.latchTTL = c.latchTTL.Milliseconds()
 	c.unlockFor = c.latchTTL - o.Timeout
-	c.holdsFor = min(later(o.Watchdog, o.Timeout), clock.Never/2)
+	c.holdsFor = min(clock.Later(o.Watchdog, o.Timeout), clock.Never/2)
 	c.timers.Init()
 	var err error
-	c.top, err = o.Topology(topology.Settings{Timeout: o.Timeout, Clock: o.Clock, Replicas: o.Replicas, Logger: c.log.Logger()})
+	c.top, err = o.Topology(topology.Settings{Timeout: o.Timeout, Lease: o.Watchdog, Clock: o.Clock, Replicas: o.Replicas, Logger: c.log.Logger()})
 	if err != nil {
 		return nil, err
 	}
-	c.spansSlots = c.top.SpansSlots()
+	c.spansSlots, c.failsOver = c.top.SpansSlots(), c.top.FailsOver()
 	if c.top.Only() != nil {
 		c.publishes = publishedBy(c.top.Publish(0))
 	}
@@ -49,7 +50,7 @@ func New(o Config) (*State, error) {
 		c.shards[i].init(o.Clock, c.exec)
 	}
 	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.Watchdog, Clock: o.Clock, Group: renewGroup(c.top)})
-	c.trackSharedOwners()
+	c.trackActors()
 	c.following.Go(c.follow)
 	return c, nil
 }

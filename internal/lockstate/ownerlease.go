@@ -29,7 +29,7 @@ func (st *OwnerState) needs(now time.Duration) time.Duration {
 
 // roundUp gives whole milliseconds, none for less than nothing.
 func roundUp(d time.Duration) time.Duration {
-	return later(max(d, 0), time.Millisecond-1).Truncate(time.Millisecond)
+	return clock.Later(max(d, 0), time.Millisecond-1).Truncate(time.Millisecond)
 }
 
 // commandLease is the lease that a command of this owner sets: own, or what the
@@ -72,14 +72,15 @@ func (st *OwnerState) mayHaveSet(sent, lease time.Duration) {
 // mayLast records that the server may keep the key for lease from now on, by a
 // command that was not answered.
 func (st *OwnerState) mayLast(lease time.Duration) {
-	st.lasts = max(st.lasts, later(st.n.now(), later(lease, st.n.l.c.o.Timeout)))
+	st.lasts = max(st.lasts, clock.Later(st.n.now(), clock.Later(lease, st.n.l.c.o.Timeout)))
 }
 
-// alarm sets the watchdog's alarm to the earliest end of a hold's own lease.
+// alarm sets the watchdog's alarm to the earliest end of a hold's own lease, or to
+// when one is to be logged for its age.
 func (st *OwnerState) alarm() {
 	at := clock.Never
 	for h := st.holds; h != nil; h = h.next {
-		at = min(at, h.own())
+		at = min(at, h.own(), h.old())
 	}
 	st.lease.SetAlarm(at)
 }
@@ -95,8 +96,12 @@ func (st *OwnerState) mayArrive(lease time.Duration) {
 	if r.lateUntil == 0 || lease < r.lateLease {
 		r.lateLease = lease
 	}
-	r.lateUntil = later(st.n.now(), max(c.o.Watchdog, c.latchTTL))
+	r.lateUntil = clock.Later(st.n.now(), c.lateFor())
 }
+
+// lateFor is for how long a lost command is reckoned with whose connection could not
+// be killed.
+func (c *State) lateFor() time.Duration { return max(c.o.Watchdog, c.latchTTL) }
 
 // least is what remains of a lease if a late command cuts it.
 func (st *OwnerState) least(sent, lease time.Duration) time.Duration {
@@ -122,7 +127,7 @@ func (st *OwnerState) hasLateCommands() bool {
 	if !r.dropTimer {
 		r.dropTimer = true
 		c.timers.After(left, func() {
-			s := st.n.s
+			s := st.n.l.s
 			defer s.enter(mayBlock).leave()
 			r.dropTimer = false
 			st.dropIfIdle()

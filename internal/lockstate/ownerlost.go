@@ -1,6 +1,7 @@
 package lockstate
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/rlock-go/redisson/watchdog"
@@ -32,27 +33,30 @@ func (h *Hold) timeIsUp(now time.Duration) {
 // LeaseLost is called by the watchdog when trust has ended or when the server
 // does not name this owner any more.
 func (st *OwnerState) LeaseLost(l *watchdog.Lease, cause error) {
-	s := st.n.s
+	s := st.n.l.s
 	defer s.enter(mustNotBlock).leave()
 	if st.lease == l {
 		st.lose(cause)
 	}
 }
 
-// LeaseAlarm is called by the watchdog when a hold's own lease has ended.
+// LeaseAlarm is called by the watchdog when a hold's own lease has ended,
+// or it is old enough to be logged.
 func (st *OwnerState) LeaseAlarm(l *watchdog.Lease) {
-	s := st.n.s
+	s := st.n.l.s
 	defer s.enter(mustNotBlock).leave()
 	if st.lease != l {
 		return
 	}
 	for h := st.holds; h != nil; {
 		next := h.next
-		h.check() // may end it, or all
+		if h.check() == nil { // else it ended, or all did
+			h.tellAge()
+		}
 		h = next
 	}
 	if st.lease == l {
-		// The alarm came a moment early.
+		// The next alarm; or this one came a moment early.
 		st.updateLease()
 	}
 }
@@ -126,8 +130,8 @@ func (st *OwnerState) lose(cause error) {
 
 // logLost logs holds that ended before they were released.
 func (st *OwnerState) logLost(holds []*Hold, cause error) {
-	log := st.n.l.c.log
-	if !log.Warns() {
+	c, slot := st.n.l.c, st.n.l.slot
+	if !c.log.Warns() {
 		return
 	}
 	now, since, renewed := st.n.now(), holds[0].since, false
@@ -135,5 +139,18 @@ func (st *OwnerState) logLost(holds []*Hold, cause error) {
 		since = min(since, h.since)
 		renewed = renewed || !h.fixed && now < h.until
 	}
-	log.Lost(&st.n.s.sec, st.told(), len(holds), now-since, renewed, reason(cause))
+	// What is renewed was there a lease ago.
+	there := since
+	if renewed {
+		there = max(since, now-c.o.Watchdog)
+	}
+	held := now - since
+	if cause = reason(cause); cause != errForced && c.newMaster(slot, there) {
+		cause = fmt.Errorf("%w, after the master changed", cause)
+	}
+	server := c.top.String()
+	if node, err := c.top.Node(slot); err == nil {
+		server = node.Server()
+	}
+	c.log.Lost(&st.n.l.s.sec, st.told(), server, len(holds), held, renewed, cause)
 }

@@ -33,8 +33,8 @@ type OwnerState struct {
 	attempts int32 // acquires under way or waiting in the command queue
 
 	registered bool // a lease was, so the room for one is taken
-	bounded    bool // a hold of it had an end of its own, by Lease or MaxHold
-	shown      bool // others may act as the owner, see shown.go
+	alarmed    bool // something of a hold of it has a time of its own: its end, by Lease or MaxHold, or its age
+	marked     bool // others may act as the owner, see actors.go
 	listed     bool // among the name's
 	busy       bool // a command of this owner is under way
 	paused     bool // it was refused or not sent, and is sent again after a pause
@@ -45,6 +45,10 @@ type OwnerState struct {
 type ownerExtras struct {
 	queue        []operation // commands that wait for the one under way
 	stillCounted int         // holds whose own lease ended before this one, counted by the server until their Unlock
+
+	// When the last renewal was sent that all replicas acknowledged while others could
+	// act as the owner; 0: there was none.
+	everywhere time.Duration
 
 	// Commands that were lost on a connection that could not be killed. They
 	// may still arrive until lateUntil, 0 if there are none. lateLease is the
@@ -70,7 +74,7 @@ func (st *OwnerState) String() string { return st.owner.Text() }
 func (st *OwnerState) told() eventlog.Lock { return eventlog.Lock{Name: st.n.l.name, Owner: st} }
 
 // ownOwner makes an owner for one acquisition.
-func (c *State) ownOwner() Owner { return Owner{c.id, 2*c.made[odd].Add(1) - 1} }
+func (c *State) ownOwner() Owner { return Owner{c.id, 2*c.actors.made[odd].Add(1) - 1} }
 
 // operation is a command that waits in its owner's command queue. begin runs with
 // the shard locked. done must be called when the command has ended.
@@ -81,41 +85,12 @@ type operationFunc func()
 
 func (f operationFunc) begin() { f() }
 
-// findOwnerState is the owner's state, or nil.
-func (n *name) findOwnerState(o Owner) *OwnerState {
-	for st := n.states; st != nil; st = st.next {
-		if st.owner == o {
-			return st
-		}
-	}
-	return nil
+// shown tells whether others may act as the owner.
+func (st *OwnerState) shown() bool {
+	return st.marked || st.owner.thread <= st.n.l.c.actors.parsed.Load()
 }
 
-// holds tells whether the owner has a living hold.
-func (n *name) holds(o Owner) bool {
-	st := n.findOwnerState(o)
-	return st != nil && st.held > 0
-}
-
-// held tells whether any owner has a living hold. Of a kind of width 1 only one
-// can: a grant to another ends it.
-func (n *name) held() bool {
-	for st := n.states; st != nil; st = st.next {
-		if st.held > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// ensureOwnerState finds or makes the owner's state.
-func (n *name) ensureOwnerState(o Owner) *OwnerState {
-	if st := n.findOwnerState(o); st != nil {
-		return st
-	}
-	return n.newOwnerState(o)
-}
-
+// newOwnerState makes the state of an owner that has none.
 func (n *name) newOwnerState(o Owner) *OwnerState {
 	st, first := n.l.c.o.NewOwner()
 	st.n, st.owner, st.next, st.listed, st.firstHold = n, o, n.states, true, first
@@ -123,16 +98,10 @@ func (n *name) newOwnerState(o Owner) *OwnerState {
 		st.next.prev = st
 	}
 	n.states = st
-	return st
-}
-
-// ownerStates are the states of all owners of the name.
-func (n *name) ownerStates() []*OwnerState {
-	var states []*OwnerState
-	for st := n.states; st != nil; st = st.next {
-		states = append(states, st)
+	if all := n.l.s.indexes[n]; all != nil {
+		all[o] = st
 	}
-	return states
+	return st
 }
 
 // register registers the lease with the watchdog before an acquire is sent
@@ -150,7 +119,7 @@ func (st *OwnerState) register() {
 // more (H3).
 func (st *OwnerState) grant(l *Lock, t *Terms, sent, lease time.Duration) (*Hold, bool) {
 	c := l.c
-	now := st.n.s.sec.now()
+	now := st.n.l.s.sec.now()
 	h := st.firstHold
 	if h.st != nil {
 		h = c.o.NewHold()
@@ -158,6 +127,9 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, lease time.Duration) (*Hold
 	h.l, h.st, h.since, h.end, h.until = l, st, sent, clock.Never, clock.Never
 	if t.HasLease || t.HasMax {
 		h.bound(t, now)
+	}
+	if c.o.LongHold > 0 {
+		st.alarmed = true
 	}
 	if st.lease != nil && now >= st.lease.Expiry() {
 		st.lose(watchdog.ErrExpired) // which nobody was told of yet
@@ -167,8 +139,11 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, lease time.Duration) (*Hold
 	}
 	h.lease = st.lease
 	h.next, st.holds = st.holds, h
-	if st.held++; st.held == 1 && st.n.fairShare != nil {
-		st.n.noteGrant(l)
+	if st.held++; st.held == 1 {
+		st.n.holders++
+		if st.n.fairShare != nil {
+			st.n.noteGrant(l)
+		}
 	}
 	c.liveHolds.Add()
 	expiry := st.trust(sent, lease)
@@ -177,21 +152,21 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, lease time.Duration) (*Hold
 
 // bound gives the hold what Lease or MaxHold asks for.
 func (h *Hold) bound(t *Terms, now time.Duration) {
-	h.st.bounded = true
+	h.st.alarmed = true
 	if t.HasLease {
 		h.fixed = true
-		h.until = later(h.since, t.Lease)
+		h.until = clock.Later(h.since, t.Lease)
 		h.end = watchdog.Trust(h.since, t.Lease)
 		return
 	}
-	h.until = later(now, t.MaxHold)
+	h.until = clock.Later(now, t.MaxHold)
 	h.end = watchdog.Trust(h.until, h.l.c.o.Watchdog)
 }
 
 // live tells the watchdog that a command sent at sent set the key's lease, which is
 // trusted until expiry. It reports whether the lease is still to be trusted.
 func (st *OwnerState) live(sent, expiry time.Duration) bool {
-	if !st.bounded {
+	if !st.alarmed {
 		return st.lease.Live(expiry, sent, clock.Never)
 	}
 	from, until := sent, st.renewUntil()
@@ -248,7 +223,7 @@ func (st *OwnerState) done() {
 func (st *OwnerState) pause(d time.Duration, send operationFunc) {
 	st.paused = true
 	st.n.l.c.timers.After(d, func() {
-		s := st.n.s
+		s := st.n.l.s
 		defer s.enter(mayBlock).leave()
 		if st.renewing {
 			// It follows the renewal.
@@ -303,7 +278,7 @@ func (st *OwnerState) stillCounted() int {
 
 // dropEmptyExtras drops the extras if they are empty.
 func (st *OwnerState) dropEmptyExtras() {
-	if r := st.extras; len(r.queue) == 0 && r.lateUntil == 0 && r.stillCounted == 0 {
+	if r := st.extras; len(r.queue) == 0 && r.lateUntil == 0 && r.stillCounted == 0 && r.everywhere == 0 {
 		st.extras = nil
 	}
 }
@@ -329,6 +304,9 @@ func (st *OwnerState) dropIfIdle() {
 		st.next.prev = st.prev
 	}
 	st.prev, st.next, st.listed = nil, nil, false
+	if n.l.s.indexes != nil {
+		n.unindex(st.owner)
+	}
 	n.dropIfIdle()
 }
 
@@ -337,7 +315,9 @@ func (st *OwnerState) drop(h *Hold) {
 	for at := &st.holds; *at != nil; at = &(*at).next {
 		if *at == h {
 			*at, h.next = h.next, nil
-			st.held--
+			if st.held--; st.held == 0 {
+				st.n.holders--
+			}
 			return
 		}
 	}

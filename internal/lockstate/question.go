@@ -14,7 +14,7 @@ import (
 // timeout.
 func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
 	call := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: ownerArg(o)})
-	reply, err := l.c.Query(ctx, l.slot, call.Name, call.Args...)
+	reply, err := l.c.query(ctx, l.slot, call)
 	if err != nil {
 		return kind.Answer{}, err
 	}
@@ -31,10 +31,10 @@ type question struct {
 
 // ask asks the server of slot, and hands over its reply. It does no I/O itself: a flush
 // must follow.
-func (c *State) ask(slot uint16, name string, args []any, limit time.Duration, then func(reply any, err error)) {
+func (c *State) ask(slot uint16, call kind.Call, limit time.Duration, then func(reply any, err error)) {
 	q := &question{c: c, then: then}
-	q.req.Handler, q.req.Resend, q.req.Until, q.req.Slot = q, command.Read, limit, slot
-	q.req.Command(name, args...)
+	q.req.Handler, q.req.Resend, q.req.Until, q.req.Slot = q, kind.Reads, limit, slot
+	q.req.Wire.Command, q.req.Wire.Script, q.req.Wire.Args = call.Name, call.Script, call.Args
 	if !c.exec.Enqueue(&q.req) {
 		c.timers.After(0, func() { then(nil, ErrClosed) })
 	}
@@ -44,7 +44,7 @@ func (c *State) ask(slot uint16, name string, args []any, limit time.Duration, t
 // written when the section has been left.
 func (l *Lock) askLater(call kind.Call, limit time.Duration, then func(reply any, err error)) {
 	l.s.sec.queued = true
-	l.c.ask(l.slot, call.Name, call.Args, limit, then)
+	l.c.ask(l.slot, call, limit, then)
 }
 
 // Unanswered does nothing: it is asked again.
@@ -70,9 +70,14 @@ func (q *question) Done(r *command.Request) {
 	q.then(r.Wire.Reply, r.Wire.Err)
 }
 
-// Query asks the server of slot and waits for its reply, for at most a command
-// timeout.
+// Query is query by a plain command.
 func (c *State) Query(ctx context.Context, slot uint16, name string, args ...any) (any, error) {
+	return c.query(ctx, slot, kind.Read(name, args))
+}
+
+// query asks the server of slot and waits for its reply, for at most a command
+// timeout.
+func (c *State) query(ctx context.Context, slot uint16, call kind.Call) (any, error) {
 	type answer struct {
 		reply any
 		err   error
@@ -81,7 +86,7 @@ func (c *State) Query(ctx context.Context, slot uint16, name string, args ...any
 		return nil, err
 	}
 	done := make(chan answer, 1)
-	c.ask(slot, name, args, c.now()+c.o.Timeout, func(reply any, err error) { done <- answer{reply, err} })
+	c.ask(slot, call, c.now()+c.o.Timeout, func(reply any, err error) { done <- answer{reply, err} })
 	c.exec.Flush()
 	// One that is asked again just before its limit may wait for a connection
 	// for two timeouts more; its caller does not. Else the answer comes first.

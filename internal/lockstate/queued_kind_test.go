@@ -82,6 +82,7 @@ func (k queued) Undo(w *kind.Want, open bool) []kind.Call {
 }
 
 func TestServersQueueIsKeptInOrderAcrossClients(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	a, b := open(t, s), open(t, s)
@@ -111,6 +112,7 @@ func TestServersQueueIsKeptInOrderAcrossClients(t *testing.T) {
 }
 
 func TestWaiterThatGivesUpLeavesTheServersQueue(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c := open(t, s)
@@ -133,6 +135,7 @@ func TestWaiterThatGivesUpLeavesTheServersQueue(t *testing.T) {
 }
 
 func TestOwnerLeavesTheServersQueueWithItsLastWaiter(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c := open(t, s)
@@ -192,6 +195,7 @@ func standsAndListens(t *testing.T, conn redis.Conn, w *Waiter, before Owner) Ow
 }
 
 func TestLostTryLeavesTheServersQueueAndItsWaiterListensAnew(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	a := open(t, s)
@@ -225,6 +229,7 @@ type silent struct{ queued }
 func (silent) Confirm([]any, *kind.Want) kind.Call { return kind.Call{} }
 
 func TestSharedOwnerWhoseTryWasLostLeavesTheServersQueue(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	a := open(t, s)
@@ -245,16 +250,18 @@ func TestSharedOwnerWhoseTryWasLostLeavesTheServersQueue(t *testing.T) {
 }
 
 func TestWhoDoesNotWaitLeavesTheServersQueue(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c := open(t, s)
 	l := c.NewLock(queuedKind, "q", "q")
 	h := acquire(t, &l)
-	w := NewWaiter()
-	if err := w.Start(&l, true, -1); err != nil {
+	w := l.NewWaiter()
+	w.Terms.HasWait = true
+	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Result(t.Context(), w.Await(t.Context(), -1)); !errors.Is(err, ErrLocked) {
+	if _, err := w.Result(t.Context(), w.Await(t.Context())); !errors.Is(err, ErrLocked) {
 		t.Fatal(err)
 	}
 	becomes(t, conn, 0, "LLEN", "q:queue")
@@ -262,6 +269,7 @@ func TestWhoDoesNotWaitLeavesTheServersQueue(t *testing.T) {
 }
 
 func TestClosedClientLeavesTheServersQueue(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	a, b := open(t, s), open(t, s)

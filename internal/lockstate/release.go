@@ -3,7 +3,6 @@ package lockstate
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
@@ -32,6 +31,10 @@ type release struct {
 	limit  time.Duration // when its caller is told, whatever is known
 	unheld time.Duration // when the server has dropped what is released, if nothing was sent
 
+	repeats    bool          // it was answered before, and a failover may have undone it: see repeat.go
+	keepsLatch bool          // it may be repeated so, with its latch
+	everywhere time.Duration // until when every replica has the hold; 0: not known
+
 	resent   bool  // repeated because no replica had it
 	failed   error // the last trouble
 	reported bool  // its caller was told
@@ -48,12 +51,6 @@ type release struct {
 	then    func(err error) // told the outcome, with the shard locked
 	outcome chan error      // gets the outcome; has room for it
 }
-
-// Releases and their outcomes are used again, as attempts are.
-var (
-	releases = sync.Pool{New: func() any { return new(release) }}
-	outcomes = sync.Pool{New: func() any { return make(chan error, 1) }}
-)
 
 // Unlock releases this one acquisition, as the public method says.
 func (h *Hold) Unlock(ctx context.Context) error {
@@ -83,7 +80,7 @@ func (h *Hold) startUnlock() (r *release, outcome chan error, wasLost, err error
 		return nil, nil, nil, ErrClosed
 	}
 	wasLost = h.check()
-	outcome = outcomes.Get().(chan error)
+	outcome = h.l.c.spares.outcomes.get()
 	if r = h.release(outcome, nil); r == nil {
 		return nil, nil, nil, lostHold{fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost)}
 	}
@@ -108,7 +105,7 @@ func (h *Hold) release(outcome chan error, then func(error)) *release {
 	}
 	r := newRelease(st, h.l, now+c.unlockFor)
 	r.outcome, r.then = outcome, then
-	r.counted, r.alive, r.since = true, true, h.since
+	r.counted, r.alive, r.since, r.everywhere = true, true, h.since, h.heldEverywhere()
 	trust := h.trust()
 	st.drop(h)
 	h.over(ErrReleased)
@@ -134,7 +131,7 @@ func (h *Hold) release(outcome chan error, then func(error)) *release {
 func (l *Lock) await(ctx context.Context, r *release, outcome chan error) error {
 	select {
 	case err := <-outcome:
-		outcomes.Put(outcome)
+		l.c.spares.outcomes.put(outcome)
 		return err
 	case <-ctx.Done():
 		return l.awaitLonger(r, outcome)
@@ -157,7 +154,7 @@ func (h *Hold) giveBack() {
 
 func newRelease(st *OwnerState, l *Lock, limit time.Duration) *release {
 	c := l.c
-	r := releases.Get().(*release)
+	r := c.spares.releases.get()
 	r.st, r.l, r.limit, r.lease = st, l, limit, c.o.Watchdog
 	r.want = kind.Want{Names: &l.names, Owner: st, Lease: c.args.lease, LatchTTL: c.args.latchTTL, Publish: c.publishes}
 	if r.want.Publish == nil {
@@ -181,7 +178,7 @@ func (r *release) begin() {
 	switch {
 	case r.reported:
 		r.send()
-	case !n.s.sec.enqueue(&r.req):
+	case !n.l.s.sec.enqueue(&r.req):
 		r.notSent()
 	case l.c.o.Replicas:
 		r.countAside()
@@ -197,7 +194,7 @@ func (r *release) begin() {
 	}
 	isNew := n.fairShare == nil
 	if isNew {
-		n.fairShare = n.s.fairShares.Released(n.l.key, r.since, n.s.sec.now())
+		n.fairShare = n.l.s.fairShares.Released(n.l.key, r.since, n.l.s.sec.now())
 	}
 	if n.fairShare != nil { // seldom
 		n.noteRelease(l, isNew)
@@ -206,14 +203,17 @@ func (r *release) begin() {
 
 // encode decides between the forms of the release, for its first send.
 func (r *release) encode() {
-	r.once = r.l.traits.Once && !r.st.shown
-	r.req.Wire.KeepReply = r.once
-	r.want.Latch, r.want.Alone = nil, false
+	r.once = r.l.traits.Once && !r.st.shown()
+	r.req.Wire.KeepReply, r.req.Wire.Tentative = r.once, r.outcome == nil
+	r.want.Alone = false
 	r.req.Until = r.limit
 	if r.once {
+		r.want.Latch = nil
 		r.req.Until = max(r.limit, r.unheld, r.st.lasts)
 	} else {
-		r.want.Latch = r.l.freshLatch()
+		if r.want.Latch == nil {
+			r.want.Latch = r.l.freshLatch()
+		}
 		if r.reported {
 			// Its caller waits no longer; the server still counts the hold.
 			r.req.Until = r.st.n.unlockLimit()
@@ -224,14 +224,14 @@ func (r *release) encode() {
 		call = r.undoing(call)
 	}
 	r.l.fill(&r.req, call)
-	r.req.Resend = resends[call.Resend]
+	r.req.Resend = call.Resend
 	r.req.Aside = r.l.c.o.Replicas && r.goesAside()
 }
 
 // Done takes the end of its command.
 func (r *release) Done(q *command.Request) {
 	st := r.st
-	defer st.n.s.enter(mustNotBlock).leave()
+	defer st.n.l.s.enter(mustNotBlock).leave()
 	if r.aside {
 		r.notUnderWay()
 	}
@@ -243,6 +243,13 @@ func (r *release) Done(q *command.Request) {
 		r.outOfOrder()
 	}
 	result, form, err := r.l.kind.Released(q.Wire.Reply, &r.want)
+	if r.repeats {
+		r.answeredAgain(q, result, err)
+		return
+	}
+	if r.l.c.failsOver && err == nil {
+		r.remember(q, result)
+	}
 	plain := r.once && !r.lost && !r.undo && st.held == 0 && q.Wire.Replicas == 0
 	if !plain || err != nil || result != codec.Final {
 		r.answeredOtherwise(q, result, form, err)
@@ -275,6 +282,7 @@ func (r *release) done() {
 	if !r.reported || r.referenced {
 		return
 	}
+	spares := &r.l.c.spares
 	*r = release{}
-	releases.Put(r)
+	spares.releases.put(r)
 }

@@ -66,7 +66,7 @@ func (r *release) answeredOtherwise(q *command.Request, result kind.Release, for
 	case err == nil && form != nil && r.form == nil:
 		r.form = form
 		r.l.fill(&r.req, *form)
-		r.req.Resend = resends[form.Resend]
+		r.req.Resend = form.Resend
 		r.send()
 		return
 	case err == nil && r.once:
@@ -84,7 +84,11 @@ func (r *release) answeredOtherwise(q *command.Request, result kind.Release, for
 func (r *release) send() {
 	st := r.st
 	r.paused = false
-	if r.once && st.shown {
+	if r.mayMeetAnother() {
+		r.finish(nil)
+		return
+	}
+	if r.once && st.shown() {
 		if r.req.First != 0 {
 			r.countOnce()
 			return
@@ -100,7 +104,7 @@ func (r *release) send() {
 		return
 	}
 	r.req.Aside = r.goesAside()
-	if !st.n.s.sec.enqueue(&r.req) {
+	if !st.n.l.s.sec.enqueue(&r.req) {
 		r.notSent()
 		return
 	}
@@ -111,7 +115,7 @@ func (r *release) send() {
 // kill barrier; its latch keeps it from counting twice.
 func (r *release) Unanswered(q *command.Request) {
 	n := r.st.n
-	defer n.s.enter(mustNotBlock).leave()
+	defer n.l.s.enter(mustNotBlock).leave()
 	r.notUnderWay()
 	r.outOfOrder()
 	r.sent()
@@ -125,7 +129,7 @@ func (r *release) Unanswered(q *command.Request) {
 // refused or never left did not run.
 func (r *release) Paused(q *command.Request, d time.Duration) {
 	n := r.st.n
-	defer n.s.enter(mustNotBlock).leave()
+	defer n.l.s.enter(mustNotBlock).leave()
 	r.notUnderWay()
 	r.referenced = true
 	if d == 0 {
@@ -144,7 +148,7 @@ func (r *release) Paused(q *command.Request, d time.Duration) {
 	}
 	// An earlier send may still set the lease, so nothing comes in between.
 	n.l.c.timers.After(d, func() {
-		defer n.s.enter(mayBlock).leave()
+		defer n.l.s.enter(mayBlock).leave()
 		r.send()
 	})
 }
@@ -156,7 +160,7 @@ func (r *release) notAnswered(q *command.Request) {
 	switch r.failed = q.Wire.Err; {
 	case q.Passing() || r.st.n.l.c.Closed() || q.Fate == command.Lost:
 		r.expire()
-	case q.MayHaveRun() && r.once && !r.st.shown:
+	case q.MayHaveRun() && r.once && !r.st.shown():
 		r.askWhetherItRan(q.Wire.Err)
 	case q.MayHaveRun():
 		r.sent()
@@ -189,7 +193,7 @@ func (r *release) answered(q *command.Request, result kind.Release) {
 	st := r.st
 	n := st.n
 	var err error
-	if result != codec.NotHeld && q.Unreplicated {
+	if result != codec.NotHeld && q.Unreplicated && r.outcome != nil {
 		// Once more, with the same latch: it does not count twice.
 		if !r.resent {
 			r.resent = true
@@ -198,7 +202,7 @@ func (r *release) answered(q *command.Request, result kind.Release) {
 		}
 		err = fmt.Errorf("released, but %w", ErrUnreplicated)
 	}
-	if !q.MayArrive && r.want.Latch != nil {
+	if !q.MayArrive && r.want.Latch != nil && !r.keepsLatch {
 		n.l.c.exec.Discard(r.l.slot, r.want.Latch)
 	}
 	if r.ownMessage && result != codec.Final {
@@ -208,7 +212,7 @@ func (r *release) answered(q *command.Request, result kind.Release) {
 	case codec.NotHeld:
 		st.loseTally(r.l, errVanished)
 		if q.MayArrive {
-			n.l.c.strays.add(st.owner) // no latch was set that would keep it from running
+			n.l.c.stray(st.owner) // no latch was set that would keep it from running
 		}
 		if r.alive {
 			n.wakeHead() // it published nothing
@@ -249,7 +253,7 @@ func (r *release) finish(err error) {
 func (r *release) finishCommand() {
 	r.notUnderWay()
 	if r.once && r.req.MayArrive {
-		r.st.n.l.c.strays.add(r.st.owner)
+		r.st.n.l.c.stray(r.st.owner)
 	}
 	if r.req.MayArrive && r.req.Fate != command.Answered {
 		r.st.mayArrive(r.lease)

@@ -1,8 +1,10 @@
 package lockstate
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
@@ -34,7 +36,7 @@ func (r *release) reportAtLimit() {
 		return
 	}
 	r.limitTimer = n.l.c.timers.After(max(r.callersLimit()-n.now(), 0)+time.Millisecond, func() {
-		defer n.s.enter(mayBlock).leave()
+		defer n.l.s.enter(mayBlock).leave()
 		r.reportIfLate()
 	})
 }
@@ -71,8 +73,8 @@ func (r *release) announce() {
 	n := r.st.n
 	r.referenced = true
 	ask := r.l.kind.Ask(nil, kind.Announced, &r.want)
-	r.l.askLater(ask, later(n.now(), n.l.c.o.Timeout), func(_ any, err error) {
-		defer n.s.enter(mustNotBlock).leave()
+	r.l.askLater(ask, clock.Later(n.now(), n.l.c.o.Timeout), func(_ any, err error) {
+		defer n.l.s.enter(mustNotBlock).leave()
 		if err != nil {
 			r.finish(fmt.Errorf("%w: the unlock was lost, and the owner holds nothing any more; whether the unlock released it can't be told where nothing can be announced: %w", ErrUncertain, err))
 			return
@@ -123,4 +125,15 @@ func (r *release) unsentSoFar() error {
 		then = "it goes on in the background for a while"
 	}
 	return fmt.Errorf("not released so far, %s: %w", then, why)
+}
+
+// logReleased logs how the unlock ended.
+func (h *Hold) logReleased(ctx context.Context, err error) {
+	c := h.l.c
+	switch {
+	case err != nil:
+		c.log.Unreleased(ctx, h.told(), errors.Is(err, ErrUncertain), err)
+	case c.log.On(ctx, slog.LevelDebug):
+		c.log.Released(ctx, h.told(), c.now()-h.since)
+	}
 }

@@ -18,7 +18,8 @@ type renewal struct {
 	of     *nodePart // that it is to be counted off from; nil: from none
 	next   *renewal  // of another group of kinds, of the same batch
 
-	mayArrive bool // it was lost on a connection that could not be killed
+	mayArrive  bool          // it was lost on a connection that could not be killed
+	everywhere time.Duration // when it was sent, if all replicas acknowledged it
 }
 
 // renewee is one lease of a renewal. The renewal occupies its owner's command
@@ -91,7 +92,7 @@ func (c *State) scripts(p *batchPart, answer func(int, watchdog.Answer)) (common
 	for i, l := range p.leases {
 		i = p.index(i)
 		st := l.Holder().(*OwnerState)
-		s := st.n.s
+		s := st.n.l.s
 		sec := s.enter(mustNotBlock)
 		if st.lease != l || !st.beginRenewal() {
 			sec.leave()
@@ -179,6 +180,9 @@ func (r *renewal) Done(q *command.Request) {
 		return
 	}
 	unreplicated := q.Unreplicated
+	if q.Wire.Replicas > 0 && q.Wire.Acked >= q.Wire.Replicas {
+		r.everywhere = q.Wire.Sent
+	}
 	for i := range r.subs {
 		sub := &r.subs[i]
 		if mine[i] && unreplicated {
@@ -204,7 +208,7 @@ func (r *renewal) Done(q *command.Request) {
 // renewMore goes on with the next kind of an owner that holds of several, after
 // one was renewed or is held no more. The last of them answers.
 func (r *renewal) renewMore(sub *renewee, mine bool, sent time.Duration) {
-	sec := sub.st.n.s.enter(mustNotBlock)
+	sec := sub.st.n.l.s.enter(mustNotBlock)
 	next := *sub
 	if len(sub.more) > 0 {
 		next.l, next.more = sub.more[0], sub.more[1:]
@@ -252,7 +256,7 @@ func (r *renewal) logFailure(err error) {
 	var first *OwnerState
 	var left time.Duration
 	for _, sub := range r.subs {
-		s := sub.st.n.s
+		s := sub.st.n.l.s
 		sec := s.enter(mustNotBlock)
 		if l := sub.st.lease; l != nil {
 			if rest := l.Expiry() - sec.now(); first == nil || rest < left {
@@ -272,10 +276,13 @@ func (r *renewal) freeCommandQueues() {
 		if sub.st == nil {
 			continue
 		}
-		s := sub.st.n.s
+		s := sub.st.n.l.s
 		sec := s.enter(mustNotBlock)
 		if r.mayArrive {
 			sub.st.mayArrive(r.ttl)
+		}
+		if r.everywhere > 0 && sub.st.shown() {
+			sub.st.ensureExtras().everywhere = r.everywhere
 		}
 		sub.st.endRenewal()
 		sec.leave()

@@ -13,6 +13,7 @@ import (
 // The watchdog may give out leases of several kinds for one script: of one slot, of
 // one server. Kinds that are not renewed by the same script go in one each.
 func TestLeasesOfTwoSortsAreNotRenewedByOneScript(t *testing.T) {
+	t.Parallel()
 	o := config()
 	o.Watchdog = time.Minute // nothing is renewed but here
 	c := openWith(t, redistest.Start(t), o)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -30,16 +29,10 @@ func (h *halves) Node(slot uint16) (*topology.Node, error) {
 
 func (h *halves) SpansSlots() bool { return h.spans }
 
-// A server's other clients wait for a script.
-func TestBatchIsNoMoreThanAScriptShallRenew(t *testing.T) {
-	if watchdog.MaxBatch > kind.MaxRenew {
-		t.Errorf("the watchdog has up to %d leases renewed together, a script shall renew %d", watchdog.MaxBatch, kind.MaxRenew)
-	}
-}
-
 // A script of renewals has the leases of one node, and of one slot where it must. Each is answered for by its number in
 // the watchdog's batch.
 func TestBatchOfRenewalsIsCutByNodeAndSlot(t *testing.T) {
+	t.Parallel()
 	top := &halves{}
 	for i := range top.nodes {
 		top.nodes[i] = topology.NewNode(topology.NodeOptions{Timeout: time.Second, Clock: clock.System()})

@@ -73,6 +73,7 @@ func asked(lines []monitor.Line, s *luasrc.Script) (n int) {
 }
 
 func TestMessageLetsInAsManyAsItSays(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c := open(t, s)
@@ -124,6 +125,7 @@ func TestMessageLetsInAsManyAsItSays(t *testing.T) {
 }
 
 func TestNewcomersEnterUntilOneIsRefused(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	a, b := open(t, s), open(t, s)

@@ -20,10 +20,16 @@ type shard struct {
 	mu          sync.Mutex // guards what follows
 	sec         section
 	names       map[string]*name
+	indexes     map[*name]map[Owner]*OwnerState // of the names with many owners
 	fairShares  wakepolicy.Table
 	spareQueues *waitQueue // queues that nobody waits in
 	spareCount  int
 	forcing     int // each ForceUnlock that may still run, of any name
+
+	past    []pastUnlock // what a failover may undo, of all names
+	oldest  int          // the place in past that is used next
+	nextDue int          // the place before which nothing in past is due
+	repeats int          // how many of them are under way again
 }
 
 // init makes the zero shard ready.
@@ -59,13 +65,14 @@ type section struct {
 type ending bool
 
 const (
-	// mayBlock is for goroutines of callers, and for those of timers: they write
-	// to the connection themselves.
+	// mayBlock is for goroutines of callers, and for those of timers: they encode all
+	// that is queued, and a lone caller waits some milliseconds for its own reply. They
+	// don't wait for a write.
 	mayBlock ending = true
 
 	// mustNotBlock is for the goroutines that read replies and messages and that
-	// renew, and for calls that promise not to wait: another goroutine writes
-	// unless the kernel takes it at once.
+	// renew, and for calls that promise not to wait: another goroutine writes, unless
+	// it is little.
 	mustNotBlock ending = false
 )
 
@@ -113,10 +120,9 @@ func (l *Lock) fill(r *command.Request, call kind.Call) {
 // its owners. It exists as long as there is one of either. There may be a
 // hundred thousand names that are held and never waited for, so it is small.
 type name struct {
-	s *shard
-	l *Lock // a handle, for its key and its family
+	l *Lock // a handle, for its key, its family and its shard
 
-	// Everything below is guarded by s.mu. What never changes is in the handle,
+	// Everything below is guarded by the shard's mu. What never changes is in the handle,
 	// since names come and go with each acquisition.
 	lone      *Waiter               // its attempt is under way, and there is nobody else
 	queues    *waitQueue            // one for each sort of waiters; nil while nobody waits and nothing is under way
@@ -125,11 +131,12 @@ type name struct {
 	forces    int16                 // how many times ForceUnlock was queued for it
 	aside     int16                 // releases that went aside and have no answer yet
 	pins      int32                 // calls under way that came to it
+	holders   int32                 // owners with a living hold
 	sibling   *name                 // the same key with kinds of another family
 }
 
 // now is the time of the section that is in progress.
-func (n *name) now() time.Duration { return n.s.sec.now() }
+func (n *name) now() time.Duration { return n.l.s.sec.now() }
 
 // find is what there is of l's key and family, nil if there is nothing. It is
 // called with the shard locked.
@@ -163,7 +170,7 @@ func (s *shard) drop(n *name) {
 // add makes the state of a name of which there is none. Something must come of it
 // at once, or pin be called in its place. It is called with the shard locked.
 func (s *shard) add(l *Lock) *name {
-	n := &name{s: s, l: l, fairShare: s.fairShares.Find(l.key), sibling: s.names[l.key]}
+	n := &name{l: l, fairShare: s.fairShares.Find(l.key), sibling: s.names[l.key]}
 	s.names[l.key] = n
 	return n
 }
@@ -188,6 +195,6 @@ func (n *name) unpin() {
 // dropIfIdle drops the name if nobody waits or holds.
 func (n *name) dropIfIdle() {
 	if n.pins == 0 && n.states == nil && n.queues == nil {
-		n.s.drop(n)
+		n.l.s.drop(n)
 	}
 }

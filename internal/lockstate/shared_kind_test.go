@@ -158,6 +158,7 @@ func awaitsMessage(t *testing.T, l *Lock, n int) {
 }
 
 func TestReleaseOfOneKindWakesAllWaitersOfTheOther(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
 	r, w := sharedLocks(c)
@@ -204,6 +205,7 @@ func TestReleaseOfOneKindWakesAllWaitersOfTheOther(t *testing.T) {
 }
 
 func TestOwnerOfTwoKindsIsRenewedAsBoth(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	o := config()
@@ -239,15 +241,16 @@ func TestOwnerOfTwoKindsIsRenewedAsBoth(t *testing.T) {
 }
 
 func TestKindRefusesWhatItsOwnerCouldNeverGet(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
 	r, w := sharedLocks(c)
 	as := Terms{As: true, Owner: c.NewOwner()}
 	read := acquireAs(t, r, as)
 	tap := monitor.Tap(t, s.URL())
-	waiter := NewWaiter()
+	waiter := w.NewWaiter()
 	waiter.Terms = as
-	if err := waiter.Start(w, false, -1); !errors.Is(err, ErrInvalidOption) || !errors.Is(err, errReads) {
+	if err := waiter.Start(); !errors.Is(err, ErrInvalidOption) || !errors.Is(err, errReads) {
 		t.Errorf("%v", err)
 	}
 	if lines := tap.Mark(); len(lines) > 0 {
@@ -260,6 +263,7 @@ func TestKindRefusesWhatItsOwnerCouldNeverGet(t *testing.T) {
 }
 
 func TestForceOfOneKindEndsTheOthersHolds(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
 	r, w := sharedLocks(c)
@@ -273,6 +277,7 @@ func TestForceOfOneKindEndsTheOthersHolds(t *testing.T) {
 }
 
 func TestLostTryOfOneKindIsNotMistakenForTheOthersHold(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c, d := openDropping(t, s)
 	r, w := sharedLocks(c)
@@ -293,6 +298,7 @@ func TestLostTryOfOneKindIsNotMistakenForTheOthersHold(t *testing.T) {
 }
 
 func TestLostTryIsNotMistakenForTheOtherKindsUnlockBehindIt(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c, d := openDropping(t, s)
 	r, w := sharedLocks(c)

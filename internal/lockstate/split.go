@@ -26,7 +26,7 @@ func (r *release) sentAlone() bool {
 		}
 		return false
 	}
-	if r.want.Alone || r.st.shown {
+	if r.want.Alone || r.st.shown() {
 		return false
 	}
 	r.want.Alone = true
@@ -45,5 +45,5 @@ func (f *forcing) sentAlone() bool {
 	f.want.Alone, f.req.Whole, f.req.Until = true, false, watchdog.Never
 	f.l.fill(&f.req, f.l.kind.Force(&f.want))
 	f.n.forces++ // for those who were queued since
-	return f.n.s.sec.enqueue(&f.req)
+	return f.n.l.s.sec.enqueue(&f.req)
 }

@@ -26,6 +26,7 @@ type Config struct {
 	Courtesy bool          // leave room for slower clients
 	Clock    clock.Clock   // that trust is counted by
 	Logger   *slog.Logger  // nil: silent
+	LongHold time.Duration // an older hold is logged; 0: none is
 
 	// Topology makes what serves the locks, without I/O. It gets the client's
 	// settings of connections; only those that a URL or an option says are its own.
@@ -48,17 +49,18 @@ type State struct {
 	o              Config
 	top            topology.Topology
 	spansSlots     bool              // what it says of that
+	failsOver      bool              // and of that
 	publishes      luasrc.Arg        // what announces every release; nil: the topology is asked for each
 	exec           *command.Executor // of all commands
 	watchdog       *watchdog.Watchdog
 	log            *eventlog.Log // nil: silent
 	shards         [shardCount]shard
-	made           sorted // how many owners it made
-	shared         sorted // the newest of its owners that other clients may use
-	shown          shownOwners
-	strays         strays
+	actors         actors       // who may act as its owners
+	pastShared     atomic.Int64 // how many past unlocks its shards have beyond ownPast, in all
+	masters        atomic.Pointer[[]masterChange]
 	noClientCounts atomic.Bool // the server refuses to count subscribers
 	timers         background.Timers
+	spares         spares
 
 	liveHolds background.Gauge // holds
 	releases  background.Gauge // calls of Unlock and UnlockAs
@@ -76,13 +78,6 @@ const (
 	stateDraining
 	stateClosed
 )
-
-// ID is the first half of every owner that this client makes.
-func (c *State) ID() uuid.UUID { return c.id }
-
-// NewOwner makes an owner that was never handed out before, to be handed out. It
-// does no I/O.
-func (c *State) NewOwner() Owner { return Owner{c.id, 2 * c.made[even].Add(1)} }
 
 // now is the clock's reading. What happens in a section asks the section.
 func (c *State) now() time.Duration { return c.o.Clock.Now() }
@@ -118,21 +113,3 @@ func (c *State) leaseArg(d time.Duration) any {
 	}
 	return d.Milliseconds()
 }
-
-// trackSharedOwners begins to note which of the client's owners are shared.
-func (c *State) trackSharedOwners() {
-	shared.mu.Lock()
-	shared.of[c.id] = &c.shared
-	shared.mu.Unlock()
-}
-
-// untrackSharedOwners ends it.
-func (c *State) untrackSharedOwners() {
-	shared.mu.Lock()
-	delete(shared.of, c.id)
-	shared.mu.Unlock()
-}
-
-// Exclusive tells whether nobody but this client can hold as o: it made the
-// owner, and has given away neither its string nor its value.
-func (c *State) Exclusive(o Owner) bool { return o.client == c.id && o.thread > c.shared.of(o).Load() }

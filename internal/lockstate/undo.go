@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -32,8 +33,8 @@ func (a *attempt) undo() {
 	u.then = func(err error) {
 		st.logUndone(err)
 		if late {
-			n.l.c.log.UndoRepeats(&n.s.sec, st.told(), undoEvery, a.lease)
-			until := later(n.now(), a.lease)
+			n.l.c.log.UndoRepeats(&n.l.s.sec, st.told(), undoEvery, a.lease)
+			until := clock.Later(n.now(), a.lease)
 			n.l.c.timers.After(undoEvery, func() { st.undoAgain(l, &want, until) })
 		}
 		a.resolve()
@@ -44,7 +45,7 @@ func (a *attempt) undo() {
 
 // logUndone logs how the undo of a lost acquire ended.
 func (st *OwnerState) logUndone(err error) {
-	s := st.n.s
+	s := st.n.l.s
 	if err != nil && !errors.Is(err, ErrNotHeld) {
 		st.n.l.c.log.UndoFailed(&s.sec, st.told(), err)
 		return
@@ -63,15 +64,15 @@ func (st *OwnerState) newUndo(l *Lock, want *kind.Want) *release {
 // undoAgain repeats the undo of an acquire that may still arrive.
 func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
 	n := st.n
-	defer n.s.enter(mayBlock).leave()
+	defer n.l.s.enter(mayBlock).leave()
 	if n.l.c.Closed() {
 		return
 	}
-	n = n.s.pin(l)
+	n = n.l.s.pin(l)
 	defer n.unpin()
-	shown := st.shown
+	marked := st.marked
 	st = n.ensureOwnerState(st.owner)
-	st.shown = st.shown || shown
+	st.marked = st.marked || marked
 	u := st.newUndo(l, want)
 	n.l.c.work.Add()
 	u.then = func(err error) {
@@ -116,7 +117,7 @@ func (a *attempt) countHolds() {
 		return
 	}
 	w.l.askLater(ask, watchdog.Never, func(reply any, err error) {
-		defer n.s.enter(mustNotBlock).leave()
+		defer n.l.s.enter(mustNotBlock).leave()
 		if err != nil {
 			a.undecided(fmt.Sprintf("asking for its count failed: %v", err))
 			return
@@ -180,7 +181,7 @@ func (a *attempt) resumeAs() {
 // undecided ends an attempt whose outcome can't be found out.
 func (a *attempt) undecided(why string) {
 	n := a.st.n
-	n.l.c.log.Undecided(&n.s.sec, a.st.told(), why)
+	n.l.c.log.Undecided(&n.l.s.sec, a.st.told(), why)
 	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", ErrUncertain, why, a.lease))
 	a.w.asked()
 	a.unsent()

@@ -51,7 +51,7 @@ func (l *Lock) startUnlockAs(owner Owner) (r *release, outcome chan error, err e
 	if st.held > 0 || st.attempts > 0 {
 		return nil, nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner)
 	}
-	outcome = outcomes.Get().(chan error)
+	outcome = l.c.spares.outcomes.get()
 	u := &unlockAs{r: newRelease(st, l, n.unlockLimit())}
 	u.r.outcome = outcome
 	u.r.referenced = true
@@ -78,7 +78,7 @@ func (u *unlockAs) begin() {
 		st.done()
 		return
 	}
-	if st.n.l.c.strays.has(st.owner) {
+	if st.n.l.c.actors.strays.has(st.owner) {
 		u.r.finish(strayed(st.owner)) // an unlock of it has been lost since this one began to wait
 		return
 	}
@@ -89,7 +89,7 @@ func (u *unlockAs) begin() {
 func (u *unlockAs) answered(reply any, err error) {
 	r, st := u.r, u.r.st
 	c := st.n.l.c
-	defer st.n.s.enter(mustNotBlock).leave()
+	defer st.n.l.s.enter(mustNotBlock).leave()
 	var left kind.Answer
 	if err == nil {
 		left, err = r.l.kind.Asked(kind.RemainTTL, reply)
@@ -110,7 +110,7 @@ func (u *unlockAs) answered(reply any, err error) {
 // tooLate tells the caller what is known when the limit has passed.
 func (u *unlockAs) tooLate() {
 	r := u.r
-	sec := r.st.n.s.enter(mayBlock)
+	sec := r.st.n.l.s.enter(mayBlock)
 	defer sec.leave()
 	switch {
 	case r.reported || sec.now() <= r.limit:

@@ -1,10 +1,8 @@
 package lockstate
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 )
 
@@ -17,17 +15,6 @@ func (h *Hold) releasedLate(wasLost, err error) error {
 		return lostHold{fmt.Errorf("%w; nothing was left to release for owner %s", wasLost, h.st.owner)}
 	}
 	return lostHold{fmt.Errorf("%w; %w", wasLost, err)}
-}
-
-// logReleased logs how the unlock ended.
-func (h *Hold) logReleased(ctx context.Context, err error) {
-	c := h.l.c
-	switch {
-	case err != nil:
-		c.log.Unreleased(ctx, h.told(), errors.Is(err, ErrUncertain), err)
-	case c.log.On(ctx, slog.LevelDebug):
-		c.log.Released(ctx, h.told(), c.now()-h.since)
-	}
 }
 
 // releaseLost is release for a hold that is over already.
@@ -67,7 +54,7 @@ func (r *release) limitWait() {
 	n, c := r.st.n, r.l.c
 	r.referenced = true
 	r.queueTimer = c.timers.After(max(r.limit-n.now(), c.o.Timeout)+time.Millisecond, func() {
-		defer n.s.enter(mayBlock).leave()
+		defer n.l.s.enter(mayBlock).leave()
 		r.reportIfLate()
 	})
 }
@@ -87,7 +74,7 @@ func (l *Lock) awaitLonger(r *release, outcome chan error) error {
 	defer timer.Stop()
 	select {
 	case err := <-outcome:
-		outcomes.Put(outcome)
+		l.c.spares.outcomes.put(outcome)
 		return err
 	case <-timer.C:
 		defer l.s.enter(mayBlock).leave()
@@ -100,7 +87,7 @@ func (l *Lock) awaitLonger(r *release, outcome chan error) error {
 
 // logGivenBack logs what became of a grant that nobody wanted any more.
 func (st *OwnerState) logGivenBack(err error) {
-	s := st.n.s
+	s := st.n.l.s
 	if err == nil || errors.Is(err, ErrNotHeld) {
 		st.n.l.c.log.GivenBack(&s.sec, st.told())
 		return

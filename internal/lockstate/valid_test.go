@@ -23,6 +23,7 @@ func (c *preempted) Now() time.Duration {
 
 // What passes while ValidUntil is worked out is never added to what is trusted (H1).
 func TestH1ValidUntilIsNeverTooLate(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	slow := &preempted{Clock: clock.System()}
 	o := config()

@@ -21,7 +21,7 @@ func (w *Waiter) join() error {
 	if q := n.ensureQueue(l, w.queueOwner); w.Once || w.Terms.As {
 		q.JoinUnqueued(w.began, &w.Waiter)
 	} else {
-		q.Join(w.began, &w.Waiter, q.Len() == 0 && n.held())
+		q.Join(w.began, &w.Waiter, n.holders > 0)
 		l.c.log.Queued(&l.s.sec, eventlog.Lock{Name: n.l.name}, q.Len()-1)
 	}
 	n.step()

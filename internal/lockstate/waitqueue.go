@@ -67,7 +67,7 @@ func (n *name) ensureQueue(l *Lock, o Owner) *waitQueue {
 	if q := n.findQueue(l, o); q != nil {
 		return q
 	}
-	s := n.s
+	s := n.l.s
 	q := s.spareQueues
 	if q == nil {
 		q = &waitQueue{Queue: waitqueue.New(n.l.c.o.Timeout, rand.N[time.Duration]), shard: s}
@@ -77,19 +77,13 @@ func (n *name) ensureQueue(l *Lock, o Owner) *waitQueue {
 	}
 	q.n, q.l, q.owner, q.listens = n, l, o, o
 	q.next, n.queues = n.queues, q
-	q.Follow(l.rules())
+	q.Follow(l.traits)
 	if l.traits.FairShare {
 		q.Use(n.fairShare)
 	} else {
 		q.Use(nil)
 	}
 	return q
-}
-
-// rules are what the lock's kind asks of its queue.
-func (l *Lock) rules() waitqueue.Rules {
-	t := l.traits
-	return waitqueue.Rules{Width: t.Width, Silent: t.Silent, HandOff: t.HandOff, PassOn: t.PassOn, Gate: t.Gate}
 }
 
 // step takes the actions that the queues ask for. It follows every event. An
@@ -249,13 +243,8 @@ func (q *waitQueue) tick() {
 // name by another call. Otherwise they would wait for themselves (A3).
 func (n *name) letThrough(o Owner) {
 	for q := n.first(); q != nil; q = q.next {
-		if q.SharedOwners() == 0 {
-			continue
-		}
-		for w := range q.Waiting() {
-			if call := w.Call.(*Waiter); call.Terms.As && call.Terms.Owner == o {
-				q.LetThrough(w)
-			}
+		if q.Shares() {
+			q.LetThrough(o)
 		}
 	}
 }

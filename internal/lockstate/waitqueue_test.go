@@ -9,6 +9,7 @@ import (
 
 // Who does not listen does not begin to, because a slot has moved. Queues are used again, with what they once had.
 func TestQueueThatDoesNotListenStaysSoWhenItsSlotMoves(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")

@@ -3,6 +3,8 @@ package luasrc
 import (
 	"fmt"
 	"testing"
+
+	"github.com/rlock-go/redisson/watchdog"
 )
 
 // The calls as the library makes them: arguments boxed once, memory of the request's own.
@@ -26,7 +28,7 @@ func BenchmarkUnlockInPlace(b *testing.B) {
 }
 
 func BenchmarkRenewOfFullBatch(b *testing.B) {
-	keys, owners := make([]Arg, MaxRenew), make([]Arg, MaxRenew)
+	keys, owners := make([]Arg, watchdog.MaxBatch), make([]Arg, watchdog.MaxBatch)
 	for i := range keys {
 		keys[i], owners[i] = fmt.Sprint("order:", i), fmt.Sprint("owner:", i)
 	}

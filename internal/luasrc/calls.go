@@ -16,13 +16,9 @@ const (
 	Both = "SPUBLISH and PUBLISH"
 )
 
-// MaxArgs is the most that the Args of a call of one key have.
+// MaxArgs is the most that the Args of a call of one key have, but for an Unlock by
+// Both, which makes room of its own.
 const MaxArgs = 10
-
-// MaxRenew is how many locks one Renew should carry at most; Redisson has 100. A
-// script blocks the server while it runs, so the bound is a courtesy to others;
-// it is the caller's to keep.
-const MaxRenew = 25
 
 // Arg is one argument as redigo takes it: a string or an integer. It is boxed
 // by its user, who boxes what is sent again and again once.
@@ -55,17 +51,15 @@ func Lock(dst []any, key, owner, lease Arg) Call {
 // at least 1; while it is there the same call answers it and does nothing.
 //
 //	KEYS  key, channel, latch
-//	ARGV  codec.UnlockMessage, lease, owner, publish, latchTTL
+//	ARGV  codec.UnlockMessage, lease, owner, publish, latchTTL; with Both SPublish, and Publish behind the rest
 //	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
 //
-// With Both it is another script, without publish among its ARGV. A key of
-// another type makes it fail with WRONGTYPE and stays untouched.
+// A key of another type makes it fail with WRONGTYPE and stays untouched.
 func Unlock(dst []any, key, channel, latch, owner, lease, latchTTL, publish Arg) Call {
-	if publish == Both {
-		s := UnlockBothScript
-		return Call{s, append(dst, s.shaArg, 3, key, channel, latch, codec.UnlockMessage, lease, owner, latchTTL)}
-	}
 	s := UnlockScript
+	if publish == Both {
+		return Call{s, append(dst, s.shaArg, 3, key, channel, latch, codec.UnlockMessage, lease, owner, SPublish, latchTTL, Publish)}
+	}
 	return Call{s, append(dst, s.shaArg, 3, key, channel, latch, codec.UnlockMessage, lease, owner, publish, latchTTL)}
 }
 
@@ -82,14 +76,10 @@ func Unlock(dst []any, key, channel, latch, owner, lease, latchTTL, publish Arg)
 func UnlockOnce(dst []any, key, channel, owner, lease, publish Arg) Call {
 	s := UnlockOnceScript
 	args := append(dst, s.shaArg, 2, key, channel, codec.UnlockMessage, lease, owner)
-	switch publish {
-	case Publish:
-	case Both:
-		args = append(args, SPublish, Publish)
-	default:
-		args = append(args, publish)
+	if publish == Publish {
+		return Call{s, args}
 	}
-	return Call{s, args}
+	return Call{s, announce(args, publish)}
 }
 
 // UnlockAlone is [UnlockOnce] with key as the only key: a cluster that moves the
@@ -103,27 +93,28 @@ func UnlockOnce(dst []any, key, channel, owner, lease, publish Arg) Call {
 func UnlockAlone(dst []any, key, channel, owner, lease, publish Arg) Call {
 	s := UnlockAloneScript
 	args := append(dst, s.shaArg, 1, key, codec.UnlockMessage, lease, owner, channel)
+	return Call{s, announce(args, publish)}
+}
+
+// announce appends the commands that publish stands for.
+func announce(args []any, publish Arg) []any {
 	if publish == Both {
-		return Call{s, append(args, SPublish, Publish)}
+		return append(args, SPublish, Publish)
 	}
-	return Call{s, append(args, publish)}
+	return append(args, publish)
 }
 
 // ForceUnlock deletes key whoever holds it, and tells channel by the command
 // publish if there was something to delete.
 //
 //	KEYS  key, channel
-//	ARGV  codec.UnlockMessage, publish
+//	ARGV  codec.UnlockMessage, publish; with Both SPublish and Publish
 //	reply 1: deleted; 0: was not there (codec.DecodeForce)
 //
-// With Both it is another script, without publish among its ARGV. A key of another type is deleted all the same, as by Redisson.
+// A key of another type is deleted all the same, as by Redisson.
 func ForceUnlock(key, channel, publish string) Call {
-	if publish == Both {
-		s := ForceUnlockBothScript
-		return Call{s, []any{s.shaArg, 2, key, channel, codec.UnlockMessage}}
-	}
 	s := ForceUnlockScript
-	return Call{s, []any{s.shaArg, 2, key, channel, codec.UnlockMessage, publish}}
+	return Call{s, announce([]any{s.shaArg, 2, key, channel, codec.UnlockMessage}, publish)}
 }
 
 // ForceUnlockAlone is [ForceUnlock] with key as the only key: a cluster that moves
@@ -136,17 +127,13 @@ func ForceUnlock(key, channel, publish string) Call {
 // A key of another type is deleted all the same.
 func ForceUnlockAlone(key, channel, publish string) Call {
 	s := ForceUnlockAloneScript
-	args := []any{s.shaArg, 1, key, codec.UnlockMessage, channel}
-	if publish == Both {
-		return Call{s, append(args, SPublish, Publish)}
-	}
-	return Call{s, append(args, publish)}
+	return Call{s, announce([]any{s.shaArg, 1, key, codec.UnlockMessage, channel}, publish)}
 }
 
 // Renew gives each of n locks a new lease, in ms and at least 1, if its owner
 // holds it. It asks for them by their numbers, each twice, and keeps no
-// reference to lock; n is at most MaxRenew. Room in dst for 3+2n arguments saves
-// it from making its own.
+// reference to lock; n should be at most watchdog.MaxBatch; Redisson has 100. Room
+// in dst for 3+2n arguments saves it from making its own.
 //
 //	KEYS  keys…
 //	ARGV  lease, owners…

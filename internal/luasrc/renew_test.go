@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/watchdog"
 )
 
 func batch(n int) (keys, owners []string) {
@@ -43,9 +44,9 @@ func TestRenewOfOneLock(t *testing.T) {
 
 func TestRenewTellsWhichOfAFullBatchWereLost(t *testing.T) {
 	r := newRig(t)
-	keys, owners := batch(MaxRenew)
+	keys, owners := batch(watchdog.MaxBatch)
 	r.seed(keys, owners)
-	const gone, taken = 17, MaxRenew - 1
+	const gone, taken = 17, watchdog.MaxBatch - 1
 	r.do("DEL", keys[gone], keys[taken])
 	r.do("HSET", keys[taken], other, 1)
 	r.do("PEXPIRE", keys[taken], 1_000_000)
@@ -61,7 +62,7 @@ func TestRenewTellsWhichOfAFullBatchWereLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	renewed, err := codec.DecodeRenew(reply, MaxRenew)
+	renewed, err := codec.DecodeRenew(reply, watchdog.MaxBatch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestRenewTellsWhichOfAFullBatchWereLost(t *testing.T) {
 			}
 		}
 	}
-	if n := r.do("DBSIZE"); n != int64(MaxRenew-1) {
+	if n := r.do("DBSIZE"); n != int64(watchdog.MaxBatch-1) {
 		t.Errorf("%v keys", n)
 	}
 	r.published()

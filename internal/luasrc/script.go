@@ -22,16 +22,12 @@ var (
 	lockSource string
 	//go:embed unlock.lua
 	unlockSource string
-	//go:embed unlock_both.lua
-	unlockBothSource string
 	//go:embed unlock_once.lua
 	unlockOnceSource string
 	//go:embed unlock_alone.lua
 	unlockAloneSource string
 	//go:embed force_unlock.lua
 	forceUnlockSource string
-	//go:embed force_unlock_both.lua
-	forceUnlockBothSource string
 	//go:embed force_unlock_alone.lua
 	forceUnlockAloneSource string
 	//go:embed renew.lua
@@ -40,6 +36,8 @@ var (
 	spinUnlockSource string
 	//go:embed spin_force_unlock.lua
 	spinForceUnlockSource string
+	//go:embed info.lua
+	infoSource string
 )
 
 // The scripts, each with the function that makes calls of it.
@@ -51,13 +49,12 @@ var (
 	ForceUnlockScript = newScript("force_unlock", forceUnlockSource) // ForceUnlock
 	RenewScript       = newScript("renew", renewSource)              // Renew
 
-	UnlockBothScript      = newScript("unlock_both", unlockBothSource)            // Unlock, by Both
-	ForceUnlockBothScript = newScript("force_unlock_both", forceUnlockBothSource) // ForceUnlock, by Both
-
 	ForceUnlockAloneScript = newScript("force_unlock_alone", forceUnlockAloneSource) // ForceUnlockAlone
 
 	SpinUnlockScript      = newScript("spin_unlock", spinUnlockSource)            // SpinUnlock
 	SpinForceUnlockScript = newScript("spin_force_unlock", spinForceUnlockSource) // SpinForceUnlock
+
+	InfoScript = newScript("info", infoSource) // Info
 )
 
 // Scripts lists all scripts, for loading them ahead of use. The slice is the
@@ -65,8 +62,8 @@ var (
 func Scripts() []*Script {
 	return []*Script{
 		LockScript, UnlockScript, UnlockOnceScript, ForceUnlockScript, RenewScript,
-		UnlockBothScript, ForceUnlockBothScript, SpinUnlockScript, SpinForceUnlockScript,
-		UnlockAloneScript, ForceUnlockAloneScript,
+		SpinUnlockScript, SpinForceUnlockScript,
+		UnlockAloneScript, ForceUnlockAloneScript, InfoScript,
 	}
 }
 

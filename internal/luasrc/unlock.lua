@@ -10,6 +10,7 @@
 -- ARGV[3]  the owner
 -- ARGV[4]  PUBLISH or SPUBLISH
 -- ARGV[5]  how long the latch is kept, in ms
+-- ARGV[6…] further commands that announce
 --
 -- Reply: nil, the owner has no hold; 0, it has holds left; 1, the lock is free.
 
@@ -33,6 +34,9 @@ if call('hincrby', lock, owner, '-1') > 0 then
 else
   call('del', lock)
   call(ARGV[4], KEYS[2], ARGV[1])
+  for i = 6, #ARGV do
+    call(ARGV[i], KEYS[2], ARGV[1])
+  end
   result = 1
 end
 call('set', latch, result, 'px', ARGV[5])

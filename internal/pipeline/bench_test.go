@@ -33,6 +33,15 @@ func (m *mute) Send(string, ...any) error {
 	return nil
 }
 
+// Queue and Push are Send and Flush of a connection that never waits.
+func (m *mute) Queue(command string, args []any, _ bool) (all bool, err error) {
+	return true, m.Send(command, args...)
+}
+
+func (m *mute) Push(bool) (all bool, err error) { return true, m.Flush() }
+func (m *mute) WritesAtOnce() bool              { return true }
+func (m *mute) Unasked() error                  { return nil }
+
 func (m *mute) Flush() error {
 	for ; m.unflushed > 0; m.unflushed-- {
 		m.replies <- struct{}{}

@@ -37,7 +37,7 @@ func (p *Pipeline) Close(patience time.Duration) {
 func (p *Pipeline) Leave(patience time.Duration) {
 	p.mu.Lock()
 	p.gone = true
-	unwritten := p.remove(func(*Request) bool { return true })
+	unwritten := p.queue.remove(func(*Request) bool { return true })
 	p.mu.Unlock()
 	unsent(unwritten, ErrGone)
 	p.Close(patience)
@@ -50,7 +50,7 @@ func (p *Pipeline) Drain(d time.Duration) bool {
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 10*time.Millisecond) {
 		p.mu.Lock()
 		p.discardNow = true
-		left := len(p.queue) + len(p.discards) + len(p.barriers)
+		left := p.queue.length + len(p.discards) + len(p.barriers)
 		if p.conn != nil {
 			left += p.conn.inflight
 		}
@@ -62,7 +62,7 @@ func (p *Pipeline) Drain(d time.Duration) bool {
 		if !time.Now().Before(deadline) {
 			return false
 		}
-		p.writeQueued(false)
+		p.writeOn()
 		time.Sleep(pause)
 	}
 }
@@ -70,17 +70,14 @@ func (p *Pipeline) Drain(d time.Duration) bool {
 // abandon ends the requests and kill barriers that no goroutine is left to end.
 func (p *Pipeline) abandon() {
 	p.mu.Lock()
-	queue := p.queue
-	p.queue, p.discards = nil, nil
+	unwritten := p.queue.remove(func(*Request) bool { return true })
+	p.discards = nil
 	for _, b := range p.barriers {
 		if !b.decided {
 			p.decide(b, false)
 		}
 	}
 	p.mu.Unlock()
-	for _, r := range queue {
-		r.Err = &NotSentError{ErrClosed}
-		r.Done.Complete(r)
-	}
+	unsent(unwritten, ErrClosed)
 	p.runBarriers()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -24,24 +25,32 @@ type conn struct {
 	batches  chan []*Request // written or being written, in order
 	wrote    chan struct{}   // one for each batch that is not being written any more
 	wmu      sync.Mutex      // held while writing; guards broken, begun and stuck
+	atOnce   bool            // something can be written without waiting; never changes
 	woke     bool            // a batch was completed since the last pause; the reader's
 	answered bool            // something was; the reader's
-	waited   bool            // WAIT may have been sent; never changes
+	tally    *tally          // of the server's replicas, nil where they don't matter; never changes
 	exact    bool            // the read deadline is moved for each batch; never changes
 	sent     time.Duration   // when the batch that is read was written, of a pool's connection; the reader's
 	busy     atomic.Bool     // the reader has replies to deal with, and will flush
 	held     []*Request      // answered, but for the WAIT of their batch; the reader's
 	synced   bool            // the batch had a WAIT; the reader's
 	met      error           // by a caller that read; the reader's
+	late     error           // of a read that met the deadline, and is made once more; the reader's
 	back     chan struct{}   // calls a reader back that is aside, see lone.go
 	loneWay  atomic.Uint32   // a way, changed with p.mu held
+	unsent   []*Request      // of the batch that is being written; of who writes
+	wake     chan struct{}   // has the writer write, see writer.go
+	over     chan struct{}   // closed: the writer ends
 	broken   bool            // nothing is written any more, and batches are their completions' again
 	begun    int             // batches of which something may have been written
 	stuck    bool            // a write has failed, so that nothing follows it
 	returned int             // batches that were answered in full; the reader's
 
 	// All below is guarded by p.mu.
-	writing      bool
+	writing      bool // a batch is being written, by whoever has set it
+	handed       bool // the writer is to go on with it
+	writer       bool // the writer runs, or has run
+	released     bool
 	lone         lone
 	inflight     int                          // batches
 	openRequests int                          // requests in them
@@ -50,20 +59,20 @@ type conn struct {
 	batchCount   int                          // batches so far
 	batchBounds  [maxInFlight]batchBound      // of those in flight, by their number
 	boundedBy    int                          // the number of the batch that the read deadline is for, from 1; 0: there is none
-	replicas     int                          // how many WAIT is asked for
+	boundAt      time.Time                    // that deadline
 	counting     bool                         // they are being counted again
-	countAt      time.Duration                // when they are to be counted again, see Options.KeepReplicas
+	countAt      time.Duration                // when they are to be counted again
 	syncing      bool                         // a WAIT is in flight: whatever is sent stands behind it
+	loaded       map[*luasrc.Script]bool      // those whose SCRIPT LOAD was sent before a WAIT
 	repeats      []func(acked int, err error) // want a WAIT once more on this connection
 }
 
 // killBarrier is how the server knows one connection, and whether bytes written
 // to it can still run.
 type killBarrier struct {
-	id   int64  // CLIENT ID; 0 where the server would not say
-	addr string // the address that the server sees
-	at   string // the server's own, as it sees it; empty where it does not say
-	run  string // its run id, with Options.Fixed; empty where it does not say
+	id     int64  // CLIENT ID; 0 where the server would not say
+	addr   string // the address that the server sees
+	server server
 
 	decided bool // guarded by Pipeline.mu, like all below
 	killed  bool // decided by CLIENT KILL: nothing of the connection runs any more
@@ -84,19 +93,25 @@ type managed interface {
 	SetReadDeadline(time.Time) error
 	Fill(redisconn.Wait) error
 	Next() (reply any, ok bool, err error)
+	Unasked() error
 }
 
-// pusher is a connection that is given commands and writes them together.
+// pusher is a connection that is given commands and writes them together. Without
+// wait it writes what needs no waiting, and tells whether that is all.
 type pusher interface {
-	Queue(command string, args []any) error
-	Push() error
+	Queue(command string, args []any, wait bool) (all bool, err error)
+	Push(wait bool) (all bool, err error)
+	WritesAtOnce() bool
 }
 
 // lent is a pool's connection as a pusher.
 type lent struct{ redis.Conn }
 
-func (c lent) Queue(command string, args []any) error { return c.Send(command, args...) }
-func (c lent) Push() error                            { return c.Flush() }
+func (c lent) Queue(command string, args []any, _ bool) (bool, error) {
+	return true, c.Send(command, args...)
+}
+func (c lent) Push(bool) (bool, error) { return true, c.Flush() }
+func (c lent) WritesAtOnce() bool      { return false }
 
 // end lets the reader return once it has read what is in flight. Then release
 // must be called. It is called with p.mu held.

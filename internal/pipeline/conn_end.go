@@ -38,7 +38,7 @@ func (c *conn) finish(cause error) {
 		p.connect() // even if nobody asks for anything: Moved is to be told
 		p.mu.Unlock()
 	}
-	p.writeQueued(false)
+	p.writeOn()
 }
 
 // release gives the connection back. Until then no other is made: a pool with
@@ -46,9 +46,11 @@ func (c *conn) finish(cause error) {
 func (c *conn) release() {
 	c.wmu.Lock()
 	c.broken = true
-	c.Release()
 	c.wmu.Unlock()
+	c.Release() // a pool may talk to the server; who would write meanwhile finds the connection broken
+	close(c.over)
 	c.p.mu.Lock()
+	c.released = true
 	c.p.releasing = false
 	c.p.mu.Unlock()
 }
@@ -102,7 +104,7 @@ func (c *conn) fail(rest []*Request, cause error) {
 	c.dropRepeats(cause)
 	p.runBarriers()
 	p.notifyEnded()
-	p.writeQueued(false)
+	p.writeOn()
 }
 
 // notifyEnded calls Options.Ended.

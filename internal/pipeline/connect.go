@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -34,7 +35,7 @@ func (p *Pipeline) connecting() {
 		err := p.attempt()
 		if err == nil {
 			p.runBarriers()
-			p.writeQueued(false)
+			p.writeOn()
 			return
 		}
 		if _, stale := err.(*staleError); stale && backoff.Stale() {
@@ -43,7 +44,7 @@ func (p *Pipeline) connecting() {
 		if !p.connectFailed(err) {
 			// A request that was completed with the failure may have queued
 			// another.
-			p.writeQueued(false)
+			p.writeOn()
 			return
 		}
 		p.pause(backoff.Next())
@@ -113,19 +114,22 @@ func (p *Pipeline) attempt() error {
 		return err
 	}
 	barrier, killed := ident.barrier, ident.killed
-	c := &conn{Owned: o, p: p, barrier: barrier, waited: ident.replicas > 0 || p.o.Replicas && p.o.Keep, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight), back: make(chan struct{}, 1)}
+	c := &conn{Owned: o, p: p, barrier: barrier, loaded: map[*luasrc.Script]bool{}, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight), back: make(chan struct{}, 1), wake: make(chan struct{}, 1), over: make(chan struct{})}
+	if p.o.Replicas {
+		c.tally = p.o.tallyOf(barrier.server)
+	}
 	c.loneWay.Store(uint32(readerTries))
 	if managedConn, ok := rc.(managed); ok {
-		c.managed, c.exact = managedConn, !managedConn.Manage() || c.waited
+		c.managed, c.exact = managedConn, !managedConn.Manage() || c.tally != nil
 		_ = managedConn.SetReadDeadline(time.Time{})
 	}
 	if c.pusher, _ = rc.(pusher); c.pusher == nil {
 		c.pusher = lent{rc}
 	}
-	seen := p.twinsReplicas(barrier.at)
+	c.atOnce = c.pusher.WritesAtOnce()
 	p.mu.Lock()
 	for i, b := range undecided {
-		b.doubted = p.o.Fixed && !ident.found[i] && (b.run == "" || b.run != barrier.run)
+		b.doubted = p.o.Fixed && !ident.found[i] && (b.server.run == "" || b.server.run != barrier.server.run)
 		p.decide(b, killed[i])
 	}
 	if p.ctx.Err() != nil {
@@ -134,21 +138,23 @@ func (p *Pipeline) attempt() error {
 		return ErrClosed
 	}
 	stop() // from here on that is Close's business
+	if p.o.Led != nil {
+		p.o.Led(barrier.server.place)
+	}
 	p.conn, p.dialling, p.lastErr = c, false, nil
 	// A connection that broke by itself may have been to another server too.
-	moved := p.moved || p.at != "" && barrier.at != "" && p.at != barrier.at
-	if p.at != barrier.at || barrier.at == "" {
-		p.most, p.fewer = 0, 0
+	moved := p.moved || barrier.server.another(p.server)
+	p.moved, p.server = false, barrier.server
+	if p.tally.Store(c.tally); c.tally != nil {
+		c.counted(ident.online)
 	}
-	p.moved, p.at, p.most = false, barrier.at, max(p.most, seen)
-	c.counted(ident.replicas)
 	p.wg.Go(c.read)
 	p.mu.Unlock()
-	p.o.log.Connected(slog.Int64("conn_id", barrier.id), slog.String("conn_addr", barrier.addr))
+	p.o.log.Connected(barrier.server.place, slog.Int64("conn_id", barrier.id), slog.String("conn_addr", barrier.addr))
 	if moved && p.o.Moved != nil {
 		p.o.Moved()
 	}
-	p.drawTwin(barrier.at)
+	p.drawTwin(barrier.server)
 	return nil
 }
 
@@ -159,12 +165,12 @@ func (p *Pipeline) connectFailed(err error) bool {
 	permanent := p.ctx.Err() != nil || p.o.Permanent != nil && p.o.Permanent(err)
 	p.mu.Lock()
 	p.lastErr, p.failedAt = err, now
-	failed := p.remove(func(r *Request) bool { return permanent || p.o.Spare || r.deadline <= now })
+	failed := p.queue.remove(func(r *Request) bool { return permanent || p.o.Spare || r.deadline <= now })
 	undecided := false
 	for _, b := range p.barriers {
 		undecided = undecided || !b.decided
 	}
-	on := p.ctx.Err() == nil && (len(p.queue) > 0 || undecided)
+	on := p.ctx.Err() == nil && (p.queue.length > 0 || undecided)
 	if !on {
 		p.dialling = false
 		// Keys to delete are no reason to go on. They go with the next batch.

@@ -22,35 +22,45 @@ func (c *conn) boundRead() {
 		number := c.batchCount - c.inflight
 		b := c.batchBounds[number%maxInFlight]
 		left := b.sent + c.p.o.Timeout - c.p.o.Clock.Now()
-		if c.waited {
+		if c.tally != nil {
 			// The batches before it may have waited too.
 			left = c.p.o.Timeout + time.Duration(b.waits)*waitTimeout
 		}
 		at = time.Now().Add(max(left, time.Millisecond))
 		c.boundedBy = number + 1
 	}
+	c.boundAt = at
 	_ = c.managed.SetReadDeadline(at)
 }
 
-// expired follows a read that met the deadline. It tells whether that was the
-// oldest batch's. Else the deadline is moved, and the read is to be made again.
-func (c *conn) expired() bool {
-	if c.exact {
-		return true
-	}
+// expired follows a read that met the deadline, with err. It tells whether that was
+// the oldest batch's, and nothing has come. Else the deadline is moved, and the read
+// is to be made again.
+//
+// The reader may have met the deadline late, since it completed requests when it
+// passed. That says nothing of the server. So what has come meanwhile is read first,
+// for as long as the reader was late, an eighth of the command timeout at most.
+func (c *conn) expired(err error) bool {
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
-	if c.inflight > 0 && c.boundedBy == c.batchCount-c.inflight+1 {
+	if !c.exact && (c.inflight == 0 || c.boundedBy != c.batchCount-c.inflight+1) {
+		c.boundRead()
+		return false
+	}
+	if c.late != nil || c.inflight == 0 {
 		return true
 	}
-	c.boundRead()
+	c.late = err
+	late := min(time.Since(c.boundAt), c.p.o.Timeout/8)
+	c.boundAt = time.Now().Add(max(late, time.Millisecond))
+	_ = c.managed.SetReadDeadline(c.boundAt)
 	return false
 }
 
 // timeLeft is how much longer the batch that is read on a connection of a pool may
 // take.
 func (c *conn) timeLeft() time.Duration {
-	if c.waited {
+	if c.tally != nil {
 		return c.p.o.Timeout // what was before it may have waited
 	}
 	return max(c.sent+c.p.o.Timeout-c.p.o.Clock.Now(), time.Millisecond)

@@ -3,6 +3,8 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -76,5 +78,42 @@ func TestAReadDeadlineIsMovedOnceInATimeout(t *testing.T) {
 	}
 	if took := time.Since(sent); took < timeout || took > 2*timeout {
 		t.Errorf("lost after %v; a command has %v", took, timeout)
+	}
+}
+
+// Whoever completes a request may take its time. What the server says meanwhile is read afterwards, in however many reads.
+func TestReaderThatWasBusyBeyondTheDeadlineReadsWhatHasCome(t *testing.T) {
+	for what, o := range map[string]Options{"one deadline": {}, "a deadline for each batch": keeping(true)} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := redistest.Start(t)
+			p := open(t, dialler(t, s), o)
+			if r := end(t, ask(p, "PING")); r.Err != nil {
+				t.Fatal(r.Err)
+			}
+			admin := s.Dial(t)
+			answered := fmt.Sprintf("cmdstat_echo:calls=%d,", leastBatch) // all of the batch
+			done := make(chan *Request, leastBatch)
+			for i := range leastBatch {
+				p.Enqueue(&Request{Command: "ECHO", Args: []any{strings.Repeat("x", 64<<10)}, Done: CompletionFunc(func(r *Request) {
+					if done <- r; i > 0 {
+						return
+					}
+					for stats := ""; !strings.Contains(stats, answered) && !t.Failed(); {
+						var err error
+						if stats, err = redis.String(admin.Do("INFO", "commandstats")); err != nil {
+							t.Error(err)
+						}
+					}
+					time.Sleep(2 * timeout)
+				})})
+			}
+			p.Flush()
+			for range leastBatch {
+				if r := end(t, done); r.Err != nil {
+					t.Error(r.Err)
+				}
+			}
+		})
 	}
 }

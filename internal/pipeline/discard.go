@@ -3,7 +3,7 @@ package pipeline
 import (
 	"time"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 const (

@@ -6,9 +6,17 @@
 // requests. It waits for the server on everybody's behalf, so a caller's
 // context ends that caller's wait and nothing else. The one exception is next.
 //
+// # Who waits for a write
+//
+// Whoever flushes writes what the socket takes at once. What is left, the connection's
+// writer writes, a goroutine that may wait. So no caller, no watchdog and no reader
+// waits for a network that takes nothing. Where it is not known whether a write would
+// wait (TLS, a dialer's own connections, those of a pool, other systems than Unix), the
+// writer writes all.
+//
 // # What makes a lone caller quick
 //
-// A caller that has the connection to itself may read its own reply, where trials find
+// A caller that has a socket to itself may read its own reply, where trials find
 // that quicker: see lone.go. It waits like that for four milliseconds at the most, in
 // which it does not see that its context has ended, and then leaves the wait to the
 // reader.

@@ -37,6 +37,7 @@ func (h *hasty) DoWithTimeout(time.Duration, string, ...any) (any, error) { pani
 func (h *hasty) ReceiveWithTimeout(time.Duration) (any, error) { return <-h.replies, nil }
 
 func TestReplyThatComesBeforeItsCommandWaitsForTheWriter(t *testing.T) {
+	t.Parallel()
 	h := &hasty{replies: make(chan any, 8), writing: make(chan struct{}), write: make(chan struct{})}
 	h.replies <- int64(1)                                    // CLIENT ID
 	h.replies <- []byte("id=1 addr=x:1 fd=8")                // CLIENT INFO

@@ -31,7 +31,7 @@ func (p *Pipeline) expiring() (stop func()) {
 			now := p.o.Clock.Now() - every
 			p.mu.Lock()
 			err := p.lastErr
-			late := p.remove(func(r *Request) bool { return p.dialling && r.deadline <= now })
+			late := p.queue.remove(func(r *Request) bool { return p.dialling && r.deadline <= now })
 			p.mu.Unlock()
 			if err == nil {
 				err = errConnecting
@@ -40,22 +40,6 @@ func (p *Pipeline) expiring() (stop func()) {
 		}
 	})
 	return func() { close(stopped) }
-}
-
-// remove takes the picked requests from the queue. It is called with mu held.
-func (p *Pipeline) remove(picked func(*Request) bool) (removed []*Request) {
-	keep := p.queue[:0]
-	for _, r := range p.queue {
-		if picked(r) {
-			r.queued = false
-			removed = append(removed, r)
-		} else {
-			keep = append(keep, r)
-		}
-	}
-	clear(p.queue[len(keep):])
-	p.queue = keep
-	return removed
 }
 
 // unsent completes requests that were not sent.

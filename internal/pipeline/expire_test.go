@@ -12,6 +12,7 @@ import (
 
 // The attempt to connect goes on, and has no outcome when the requests' time is over.
 func TestRequestLeavesAtItsDeadlineWhileAConnectionIsBeingMade(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	dial := dialler(t, s)
 	begun, gate := make(chan struct{}, 1), make(chan struct{})

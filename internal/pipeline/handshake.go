@@ -9,17 +9,17 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // identity is what the handshake of a connection found out.
 type identity struct {
-	barrier  *killBarrier
-	killed   []bool // of the connections that were asked for, in their order
-	found    []bool // likewise
-	replicas int
-	server   redisconn.Server
+	barrier *killBarrier
+	killed  []bool   // of the connections that were asked for, in their order
+	found   []bool   // likewise
+	online  []string // replicas
+	server  redisconn.Server
 }
 
 // identify asks the server for its role and for its name of this connection,
@@ -40,7 +40,7 @@ func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, er
 	if o.Replicas {
 		x.send("INFO", "replication")
 	}
-	if o.Fixed {
+	if o.Replicas || o.Fixed {
 		x.send("INFO", "server")
 	}
 	x.flush()
@@ -57,11 +57,11 @@ func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, er
 	ident.server = x.server()
 	if o.Replicas {
 		text, _ := x.text("INFO")
-		ident.replicas = countReplicas(text)
+		ident.online = onlineReplicas(text)
 	}
-	if o.Fixed {
+	if o.Replicas || o.Fixed {
 		text, _ := x.text("INFO")
-		ident.barrier.run = field(text, "run_id:", "\r\n")
+		ident.barrier.server.run = field(text, "run_id:", "\r\n")
 	}
 	if noInfo != nil && noID == nil && x.err == nil {
 		// CLIENT INFO is younger than CLIENT LIST.
@@ -71,7 +71,11 @@ func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, er
 		return nil, x.err
 	}
 	if addr := field(info, " addr=", " "); addr != "" && noID == nil {
-		ident.barrier.id, ident.barrier.addr, ident.barrier.at = id, addr, field(info, " laddr=", " ")
+		ident.barrier.id, ident.barrier.addr = id, addr
+	}
+	ident.barrier.server.place = field(info, " laddr=", " ")
+	if place := redisconn.Place(rc); place != "" {
+		ident.barrier.server.place = place
 	}
 	return ident, nil
 }

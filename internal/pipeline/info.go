@@ -1,14 +1,24 @@
 package pipeline
 
 import (
-	"strconv"
+	"net"
 	"strings"
 )
 
-// countReplicas reads INFO replication.
-func countReplicas(info string) int {
-	n, _ := strconv.Atoi(field(info, "connected_slaves:", "\r\n"))
-	return n
+// onlineReplicas reads from INFO replication where the replicas are that can
+// acknowledge: one that waits for a full copy, or is being sent it, can't.
+func onlineReplicas(info string) (addrs []string) {
+	for line := range strings.Lines(info) {
+		label, about, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
+		if !strings.HasPrefix(label, "slave") || !strings.HasPrefix(about, "ip=") {
+			continue
+		}
+		about = "," + about + ","
+		if field(about, ",state=", ",") == "online" {
+			addrs = append(addrs, net.JoinHostPort(field(about, ",ip=", ","), field(about, ",port=", ",")))
+		}
+	}
+	return addrs
 }
 
 // field is the text between a label and an end.

@@ -78,6 +78,7 @@ func (c spoken) Send(cmd string, args ...any) error {
 }
 
 func TestA5NextConnectionBeginsWithKillingTheLast(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	dial := dialler(t, s)
 	var words []string
@@ -105,6 +106,7 @@ func TestA5NextConnectionBeginsWithKillingTheLast(t *testing.T) {
 }
 
 func TestA5RefusedKillIsToldAsSuch(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	for _, rule := range []string{"-client|kill", "-client|id", "-client"} {
 		t.Run(rule, func(t *testing.T) {
@@ -131,6 +133,7 @@ func TestA5RefusedKillIsToldAsSuch(t *testing.T) {
 // A restarted server counts its clients from the beginning: without the
 // address the kill barrier could hit somebody else.
 func TestA5KillBarrierAfterRestartHitsNobodyElse(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	dial := dialler(t, s)
 	first, taken := make(chan struct{}, 1), make(chan struct{})
@@ -173,6 +176,7 @@ func TestA5KillBarrierAfterRestartHitsNobodyElse(t *testing.T) {
 }
 
 func TestE1KillBarrierIsToldWhenThePipelineCloses(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	p := start(t, s)
 	end(t, ask(p, "PING"))
@@ -186,6 +190,7 @@ func TestE1KillBarrierIsToldWhenThePipelineCloses(t *testing.T) {
 
 // A server without CLIENT INFO, that is one before 6.2 or with an ACL, and with many clients.
 func TestA5ConnectionIsFoundAmongThousandsOfClients(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	admin := s.Dial(t)
 	if _, err := admin.Do("ACL", "SETUSER", "worker", "on", ">secret", "~*", "&*", "+@all", "-client|info"); err != nil {

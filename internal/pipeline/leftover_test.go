@@ -13,6 +13,7 @@ import (
 
 // A reply that was left on the connection must not be taken for that of the next command.
 func TestRepliesThatWereLeftOnALentConnectionAreDrained(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	pool := &redis.Pool{Dial: func() (redis.Conn, error) {
 		c, err := redis.Dial("tcp", s.Addr(), redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout))
@@ -50,6 +51,7 @@ func (c *stray) ReceiveWithTimeout(d time.Duration) (any, error) {
 }
 
 func TestConnectionWhoseRepliesAreOutOfStepIsNotUsed(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	dial := dialler(t, s)
 	for _, first := range []any{"OK", []byte("text"), nil, []any{}} {

@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // A caller that has the connection to itself, one command after the other, waits for
@@ -71,7 +71,7 @@ func (l *lone) cut(now time.Duration, alone bool) way {
 // stepsAside reports whether the reader is aside from now on. It is called by the
 // reader, with p.mu held and nothing in flight.
 func (c *conn) stepsAside() bool {
-	if !c.way().callers() || len(c.p.queue) > 0 || c.ended || c.exact || c.managed == nil {
+	if !c.way().callers() || c.p.queue.length > 0 || c.ended || c.exact || !c.atOnce {
 		return false
 	}
 	c.busy.Store(false)
@@ -79,20 +79,28 @@ func (c *conn) stepsAside() bool {
 	return true
 }
 
-// ownsReply reports whether the caller that has just cut b is to read the reply. If
-// not, and the reader is aside, that is called back. It is called with p.mu held.
-func (c *conn) ownsReply(b []*Request, caller, alone bool) bool {
+// takesRead is called by who has just cut a batch. If nobody reads, nothing else is
+// under way, and it looks whether something has come (quiet). It tells whether it is to
+// read the reply, as a caller does whose command is alone. If not, it calls the reader
+// back once it has looked. It is called with p.mu held.
+func (c *conn) takesRead(alone, caller bool) (looks, owns bool) {
 	l := &c.lone
 	if !l.aside || l.reading {
-		return false
-	}
-	if r := b[0]; !caller || !alone || r.asking || r.sync || r.waits || !c.way().callers() {
-		c.callBack()
-		return false
+		return false, false
 	}
 	l.reading = true
-	l.reads++
-	return true
+	if owns = caller && alone && c.way().callers(); owns {
+		l.reads++
+	}
+	return true, owns
+}
+
+// quiet reports whether nothing has come that nobody has asked for. If something has,
+// it would be taken for the next command's reply: the reader, once it is back, ends the
+// connection. It is for whoever reads, while nothing is under way.
+func (c *conn) quiet() bool {
+	c.met = c.managed.Unasked()
+	return c.met == nil
 }
 
 // stayAside returns when the reader is to read again, or reports that the connection
@@ -128,8 +136,13 @@ func (c *conn) stayAside() (over bool) {
 		c.lone.cutShort = false
 		c.boundRead()
 	}
-	over = c.retired && c.inflight == 0
+	idle := c.inflight == 0
+	over = c.retired && idle
+	c.busy.Store(idle) // so that nothing is under way until it has looked
 	p.mu.Unlock()
+	if idle {
+		c.quiet()
+	}
 	return over
 }
 
@@ -197,5 +210,5 @@ func (c *conn) hasRead(b []*Request) {
 		c.callBack()
 	}
 	p.mu.Unlock()
-	p.writeQueued(false)
+	p.writeOn()
 }

@@ -56,6 +56,7 @@ func readByCallers(c *conn) int {
 }
 
 func TestALoneCallerReadsItsOwnReplies(t *testing.T) {
+	t.Parallel()
 	for _, w := range []way{callerSleeps, callerPolls} {
 		p := start(t, redistest.Start(t))
 		c := goesOn(t, p, w)
@@ -100,6 +101,7 @@ func goroutine() string {
 }
 
 func TestACallerThatReadsLeavesALongWaitToTheReader(t *testing.T) {
+	t.Parallel()
 	for _, w := range []way{callerSleeps, callerPolls} {
 		p := start(t, redistest.Start(t))
 		c := goesOn(t, p, w)
@@ -134,6 +136,7 @@ func TestACallerThatReadsLeavesALongWaitToTheReader(t *testing.T) {
 }
 
 func TestASecondCallerCallsTheReaderBack(t *testing.T) {
+	t.Parallel()
 	var all UnderWay
 	s := redistest.Start(t)
 	p := open(t, dialler(t, s), Options{UnderWay: &all})
@@ -181,6 +184,7 @@ func TestASecondCallerCallsTheReaderBack(t *testing.T) {
 }
 
 func TestTheEndOfAnIdleConnectionIsNoticedAfterALoneCaller(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	ended := make(chan struct{}, 1)
 	p := open(t, dialler(t, s), Options{Ended: func() { ended <- struct{}{} }})
@@ -205,6 +209,7 @@ func awaitUnderWay(c *conn) {
 }
 
 func TestAConnectionThatBreaksWhileACallerReadsLosesItsCommand(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	p := start(t, s)
 	for range 20 {
@@ -238,6 +243,7 @@ func (c failing) Fill(how redisconn.Wait) error {
 }
 
 func TestWhatACallerMetInReadingIsTheCauseOfTheLoss(t *testing.T) {
+	t.Parallel()
 	dial := dialler(t, redistest.Start(t))
 	var fails atomic.Bool
 	p := open(t, func(ctx context.Context) (redis.Conn, error) {
@@ -251,6 +257,57 @@ func TestWhatACallerMetInReadingIsTheCauseOfTheLoss(t *testing.T) {
 	fails.Store(true)
 	if r := end(t, ask(p, "PING")); !errors.Is(r.Err, errRead) {
 		t.Errorf("%v", r.Err)
+	}
+}
+
+// narrow is a connection whose writes are what push makes of them.
+type narrow struct {
+	*redisconn.Conn
+	push *atomic.Pointer[func(wait bool) (now bool)]
+}
+
+func (c narrow) Push(wait bool) (all bool, err error) {
+	if push := c.push.Load(); push != nil && !(*push)(wait) {
+		return false, nil
+	}
+	return c.Conn.Push(wait)
+}
+
+// What a caller has queued meanwhile does not fit into the socket. The lone caller goes
+// on to read its reply.
+func TestALoneCallerReadsThoughWhatFollowsWaitsToBeWritten(t *testing.T) {
+	dial := dialler(t, redistest.Start(t))
+	var hook atomic.Pointer[func(bool) bool]
+	p := open(t, func(ctx context.Context) (redis.Conn, error) {
+		c, err := dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return narrow{c.(*redisconn.Conn), &hook}, nil
+	}, Options{})
+	for range 20 {
+		c := goesOn(t, p, callerSleeps)
+		done := make(chan *Request, 2)
+		ends := CompletionFunc(func(r *Request) { done <- r })
+		pushes, mine := 0, goroutine()
+		push := func(wait bool) (now bool) {
+			if wait || goroutine() != mine {
+				return true
+			}
+			if pushes++; pushes == 1 {
+				p.Enqueue(&Request{Command: "PING", Done: ends})
+			}
+			return pushes == 1
+		}
+		keepOn(c)
+		hook.Store(&push)
+		submit(p, &Request{Command: "PING", Done: ends})
+		for range 2 {
+			if r := end(t, done); r.Err != nil {
+				t.Fatal(r.Err)
+			}
+		}
+		hook.Store(nil)
 	}
 }
 
@@ -275,6 +332,7 @@ func TestACompletionThatEndsItsGoroutineLeavesTheConnectionUsable(t *testing.T) 
 }
 
 func TestAPipelineClosesWhileItsReaderIsAside(t *testing.T) {
+	t.Parallel()
 	for _, reads := range []bool{false, true} {
 		p := start(t, redistest.Start(t))
 		c := goesOn(t, p, callerSleeps)
@@ -291,6 +349,7 @@ func TestAPipelineClosesWhileItsReaderIsAside(t *testing.T) {
 }
 
 func TestARetiredConnectionIsReplacedThoughItsReaderIsAside(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	p := start(t, s)
 	for i := range 10 {
@@ -310,6 +369,7 @@ func TestARetiredConnectionIsReplacedThoughItsReaderIsAside(t *testing.T) {
 }
 
 func TestOnlyACallerThatGoesOnIsALoneOne(t *testing.T) {
+	t.Parallel()
 	const quick, slow = 100 * time.Microsecond, 10 * time.Millisecond
 	var l lone
 	now := time.Duration(0)

@@ -17,6 +17,7 @@ func waits(commands int, took func(w way, i int) time.Duration) (share [ways]flo
 }
 
 func TestALoneCallerGoesTheQuickestWay(t *testing.T) {
+	t.Parallel()
 	const µs = time.Microsecond
 	for _, c := range []struct {
 		what string
@@ -49,6 +50,7 @@ func TestALoneCallerGoesTheQuickestWay(t *testing.T) {
 // TestACallerSleepsOnABusyMachine: commands wait for the processor time and again, and
 // polling is the quickest way otherwise.
 func TestACallerSleepsOnABusyMachine(t *testing.T) {
+	t.Parallel()
 	took := [ways]time.Duration{140 * time.Microsecond, 90 * time.Microsecond, 130 * time.Microsecond, 70 * time.Microsecond}
 	const all = 10 * loneTrialEvery
 	for _, c := range []struct {

@@ -12,9 +12,9 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // address is where new connections lead; those that there are stay.
@@ -52,6 +52,7 @@ func follow(t *testing.T, s, master *redistest.Server) {
 }
 
 func TestCommandThatAReplicaRefusesGoesToTheMasterThatTheAddressLeadsTo(t *testing.T) {
+	t.Parallel()
 	old, next := redistest.Start(t), redistest.Start(t)
 	var a address
 	a.at.Store(old)
@@ -75,6 +76,7 @@ func TestCommandThatAReplicaRefusesGoesToTheMasterThatTheAddressLeadsTo(t *testi
 }
 
 func TestServerThatStaysReadOnlyIsToldAsThat(t *testing.T) {
+	t.Parallel()
 	master, replica := redistest.Start(t), redistest.Start(t)
 	follow(t, replica, master)
 	var a address
@@ -106,6 +108,7 @@ func TestServerThatStaysReadOnlyIsToldAsThat(t *testing.T) {
 
 // The subscriptions may have found the replica too, and nothing tells them: it takes SUBSCRIBE.
 func TestMoveIsToldWhenAReplicaWasRefusedMeanwhile(t *testing.T) {
+	t.Parallel()
 	master, replica := redistest.Start(t), redistest.Start(t)
 	follow(t, replica, master)
 	var a address
@@ -137,6 +140,7 @@ func TestMoveIsToldWhenAReplicaWasRefusedMeanwhile(t *testing.T) {
 
 // A connection that breaks by itself leads elsewhere as well, and the subscriptions may not have broken.
 func TestMoveIsToldWhenTheNextConnectionReachesAnotherServer(t *testing.T) {
+	t.Parallel()
 	old, next := redistest.Start(t), redistest.Start(t)
 	var a address
 	a.at.Store(old)
@@ -168,6 +172,7 @@ func TestMoveIsToldWhenTheNextConnectionReachesAnotherServer(t *testing.T) {
 
 // A server without HELLO, as before 6.0, may hide ROLE from the account. Then its first refusal of a write tells.
 func TestServerThatHidesItsRoleIsFoundOutByItsFirstRefusal(t *testing.T) {
+	t.Parallel()
 	old := []string{"--rename-command", "HELLO", "", "--rename-command", "ROLE", ""}
 	master, replica := redistest.Start(t, old...), redistest.Start(t, old...)
 	follow(t, replica, master)
@@ -194,8 +199,9 @@ func TestServerThatHidesItsRoleIsFoundOutByItsFirstRefusal(t *testing.T) {
 
 // A master that is demoted ends the WAITs that are under way. What stood before them ran, and nobody else has it.
 func TestWriteOfAMasterThatIsDemotedIsUnacknowledged(t *testing.T) {
-	master, replica := redistest.Start(t), redistest.Start(t)
-	follow(t, replica, master)
+	t.Parallel()
+	master := redistest.Start(t)
+	replica := replicaOf(t, master)
 	p := open(t, dialler(t, master), Options{Replicas: true})
 	end(t, ask(p, "PING"))
 	c := master.Dial(t)
@@ -214,6 +220,7 @@ func TestWriteOfAMasterThatIsDemotedIsUnacknowledged(t *testing.T) {
 
 // Nobody else sends anything: the DEL alone finds out that its server is a replica now.
 func TestDiscardThatAReplicaRefusesGivesTheConnectionUp(t *testing.T) {
+	t.Parallel()
 	old, next := redistest.Start(t), redistest.Start(t)
 	var a address
 	a.at.Store(old)
@@ -238,6 +245,7 @@ func TestDiscardThatAReplicaRefusesGivesTheConnectionUp(t *testing.T) {
 
 // A pool keeps its connections to the former master; they work.
 func TestPoolFullOfConnectionsToAReplicaIsEmptied(t *testing.T) {
+	t.Parallel()
 	old, next := redistest.Start(t), redistest.Start(t)
 	var at atomic.Pointer[redistest.Server]
 	at.Store(old)
@@ -266,6 +274,7 @@ func TestPoolFullOfConnectionsToAReplicaIsEmptied(t *testing.T) {
 }
 
 func TestReadOnlyIsUnderstoodFromEveryRelease(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]bool{
 		"READONLY You can't write against a read only replica.":                                 true,
 		"READONLY You can't write against a read only replica. script: 6b8, on @user_script:1.": true,
@@ -282,6 +291,7 @@ func TestReadOnlyIsUnderstoodFromEveryRelease(t *testing.T) {
 }
 
 func TestRetiredConnectionLosesNothing(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	p := start(t, s)
 	before := id(t, p)
@@ -325,6 +335,7 @@ func TestRetiredConnectionLosesNothing(t *testing.T) {
 }
 
 func TestServersThatAreNotSingleAreRefused(t *testing.T) {
+	t.Parallel()
 	for want, s := range map[string]*redistest.Server{
 		"redis+cluster://":  redistest.Start(t, "--cluster-enabled", "yes"),
 		"redis+sentinel://": redistest.StartSentinel(t, ""),

@@ -19,12 +19,12 @@ type paced struct {
 	written atomic.Int64
 }
 
-func (c *paced) Queue(string, []any) error {
+func (c *paced) Queue(string, []any, bool) (all bool, err error) {
 	c.written.Add(1)
-	return nil
+	return true, nil
 }
 
-func (c *paced) Push() error { return nil }
+func (c *paced) Push(bool) (all bool, err error) { return true, nil }
 
 func (c *paced) Next() (reply any, ok bool, err error) {
 	if c.left == 0 {
@@ -46,6 +46,7 @@ func (c *paced) Fill(redisconn.Wait) error {
 // The server has answered two batches at once. It must not wait for what the first
 // brings about until the second is dealt with.
 func TestWhatABatchBringsAboutIsWrittenBeforeTheNextIsDealtWith(t *testing.T) {
+	t.Parallel()
 	conn := &paced{mute: newMute(), answers: make(chan int, 1)}
 	p := open(t, func(context.Context) (redis.Conn, error) { return conn, nil }, Options{})
 	conn.answers <- 1

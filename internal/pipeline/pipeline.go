@@ -29,11 +29,19 @@ type Options struct {
 	Clock     clock.Clock      // of Request.Sent
 	Permanent func(error) bool // connection errors that trying again won't mend
 	Replicas  bool             // ask each connection how many replicas there are, for Request.Wait
-	Keep      bool             // the count never falls while the server stays the same, see replicas.go
 	Alone     bool             // each DEL has one key: the server takes no two of different slots
 	Fixed     bool             // it is for one server, whose address may be given to another: see Doubted. Else for whoever is the master
 	Logger    *slog.Logger     // nil: silent
 	Carries   string           // what the log calls its connections. Default is "commands"
+
+	// Stays tells whether the master is in its place, by the word of those who could
+	// replace it; gone are replicas that it had, and has no longer. It blocks for
+	// a second at the most. Known are the replicas that they know; it must not
+	// block. With both, the count is kept as replicacount.go says; nil: nobody can be
+	// asked. Share is the count, of twins the same; nil: one of its own.
+	Stays func(ctx context.Context, gone []string) bool
+	Known func() []string
+	Share *Replicas
 
 	// Usable tells whether a server is one to talk to; an error with a
 	// redisconn.ReplicaError is asked again. Default is Server.Usable.
@@ -52,6 +60,10 @@ type Options struct {
 	Ended   func()
 	Moved   func()
 	Trouble func(error)
+
+	// Led is told where each connection leads, before anything is sent on it; nil:
+	// nobody wants to know. It must not block.
+	Led func(server string)
 
 	// Twin is a pipeline to the same server, see twin.go; nil: there is none. With
 	// Spare, what finds no connection here ends with ErrGone, to go there.
@@ -79,27 +91,23 @@ func (u *UnderWay) several() bool { return u != nil && u.connections.Load() > 1 
 
 // Pipeline is safe for concurrent use.
 type Pipeline struct {
-	dial       func(context.Context) (redis.Conn, error)
-	o          Options
-	writerWake chan struct{}
-	waits      atomic.Bool // there are replicas to wait for
-	stop       context.CancelFunc
-	ctx        context.Context
-	wg         sync.WaitGroup
+	dial  func(context.Context) (redis.Conn, error)
+	o     Options
+	tally atomic.Pointer[tally] // of the last connection; nil: replicas are not counted
+	stop  context.CancelFunc
+	ctx   context.Context
+	wg    sync.WaitGroup
 
 	mu         sync.Mutex // guards everything below
-	queue      []*Request
-	spares     [][]*Request // backing arrays of former queues
+	queue      queue
+	spares     [][]*Request // backing arrays of former batches
 	conn       *conn        // nil while not connected
 	dialling   bool
 	releasing  bool              // a connection that ended has not given its connection back yet
 	backoff    time.Duration     // before the next connection: those before were of no use
 	useless    redisconn.Backoff // what spaces those
 	moved      bool              // the last connection was given up, see Retire, or its server was a replica
-	at         string            // the server's own address on the last connection
-	most       int               // of its replicas, with Options.Keep
-	fewer      time.Duration     // since when there are fewer, but some; 0: not so
-	writerRuns bool              // runWriter runs
+	server     server            // of the last connection
 	closed     bool
 	gone       bool // the node has left, see Leave
 	batches    uint64
@@ -129,7 +137,10 @@ func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	if o.Usable == nil {
 		o.Usable = redisconn.Server.Usable
 	}
-	p := &Pipeline{dial: dial, o: o, writerWake: make(chan struct{}, 1), loads: map[*luasrc.Script]*load{}}
+	if o.Share == nil {
+		o.Share = &Replicas{}
+	}
+	p := &Pipeline{dial: dial, o: o, loads: map[*luasrc.Script]*load{}}
 	p.useless = redisconn.Backoff{First: firstBackoff, Last: lastBackoff}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	return p

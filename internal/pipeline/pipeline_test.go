@@ -11,13 +11,14 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 func TestCallersShareOneConnectionAndGetTheirOwnReplies(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	p := start(t, s)
 	var wg sync.WaitGroup
@@ -45,6 +46,7 @@ func TestCallersShareOneConnectionAndGetTheirOwnReplies(t *testing.T) {
 }
 
 func TestServerErrorIsTheRequestsOwn(t *testing.T) {
+	t.Parallel()
 	p := start(t, redistest.Start(t))
 	bad, good := ask(p, "NOSUCHCOMMAND"), ask(p, "ECHO", "x")
 	if r := end(t, bad); !refusal.Is(r.Err) {
@@ -56,6 +58,7 @@ func TestServerErrorIsTheRequestsOwn(t *testing.T) {
 }
 
 func TestA1ScriptIsLoadedOnceForAllWhoMissIt(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	p := start(t, s)
 	for round := range 3 {
@@ -95,6 +98,7 @@ func loads(t *testing.T, s *redistest.Server) int {
 }
 
 func TestUnreachableServerIsNotSentWithinTheTimeout(t *testing.T) {
+	t.Parallel()
 	refused := errors.New("refused")
 	p := open(t, func(context.Context) (redis.Conn, error) { return nil, refused }, Options{})
 	r := end(t, ask(p, "PING"))
@@ -107,6 +111,7 @@ func TestUnreachableServerIsNotSentWithinTheTimeout(t *testing.T) {
 }
 
 func TestPermanentRefusalIsToldAtOnce(t *testing.T) {
+	t.Parallel()
 	dials := 0
 	p := open(t, func(context.Context) (redis.Conn, error) {
 		dials++
@@ -122,6 +127,7 @@ func TestPermanentRefusalIsToldAtOnce(t *testing.T) {
 }
 
 func TestServerThatComesBackInTimeIsNobodysError(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	p := start(t, s)
 	end(t, ask(p, "PING"))
@@ -135,6 +141,7 @@ func TestServerThatComesBackInTimeIsNobodysError(t *testing.T) {
 }
 
 func TestIdleCloseIsNobodysError(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	p := start(t, s)
 	c := s.Dial(t)
@@ -168,6 +175,7 @@ func awaitClosed(t *testing.T, p *Pipeline) {
 }
 
 func TestSilentServerIsLostWithinTheTimeout(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	p := start(t, s)
 	end(t, ask(p, "PING"))
@@ -180,6 +188,7 @@ func TestSilentServerIsLostWithinTheTimeout(t *testing.T) {
 }
 
 func TestCancelTakesBackWhatWasNotWritten(t *testing.T) {
+	t.Parallel()
 	hold := make(chan struct{})
 	s := redistest.Start(t)
 	dial := dialler(t, s)
@@ -203,6 +212,7 @@ func TestCancelTakesBackWhatWasNotWritten(t *testing.T) {
 }
 
 func TestDiscardsRideAlongInOneCommand(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	p := start(t, s)
 	for i := range 10 {
@@ -245,6 +255,7 @@ func goes(t *testing.T, c redis.Conn, key string) {
 }
 
 func TestDiscardGoesAloneWhenNothingFollows(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	p := start(t, s)
 	end(t, ask(p, "SET", "k", "v"))
@@ -254,6 +265,7 @@ func TestDiscardGoesAloneWhenNothingFollows(t *testing.T) {
 }
 
 func TestE1CloseEndsWhatIsOpen(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	for name, prepare := range map[string]func(p *Pipeline){
 		"never used":     func(*Pipeline) {},
@@ -283,6 +295,7 @@ func TestE1CloseEndsWhatIsOpen(t *testing.T) {
 }
 
 func TestDiscardThatABrokenConnectionSwallowedIsSentAgain(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	p := start(t, s)
 	end(t, ask(p, "SET", "k", "v"))
@@ -314,6 +327,7 @@ func TestDiscardThatABrokenConnectionSwallowedIsSentAgain(t *testing.T) {
 }
 
 func TestDiscardThatTheServerRefusedIsSentAgain(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	p := start(t, s)
 	end(t, ask(p, "SET", "k", "v"))

@@ -2,15 +2,14 @@ package pipeline
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"runtime"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // letQueue has the callers queue that the reader has woken, whose next commands
@@ -21,7 +20,7 @@ func (c *conn) letQueue() {
 		runtime.Gosched()
 	}
 	c.busy.Store(false)
-	c.p.writeQueued(false)
+	c.p.writeOn()
 }
 
 // read completes requests until the connection breaks or its batches end.
@@ -103,7 +102,7 @@ func (c *conn) batchDone(b []*Request) (over, aside bool) {
 // complete ends a request that was answered, or holds it until its batch's WAIT
 // is, which covers all that was written before.
 func (c *conn) complete(r *Request) {
-	if r.Replicas > 0 && !r.sync {
+	if r.Replicas > 0 && !r.sync && !r.foregone {
 		c.held = append(c.held, r)
 		return
 	}
@@ -156,7 +155,7 @@ func (c *conn) next() (b []*Request, reply any, err error) {
 	default:
 	}
 	if err == nil {
-		err = fmt.Errorf("a reply to nothing: a Go %T", reply)
+		err = redisconn.ErrUnasked
 	}
 	return nil, nil, err
 }
@@ -180,7 +179,13 @@ func (c *conn) receive(more time.Duration) (any, error) {
 		// From here on only the reader flushes. Otherwise each caller that it
 		// wakes would write its own command.
 		c.busy.Store(true)
-		if err != nil && (!errors.Is(err, os.ErrDeadlineExceeded) || c.expired()) {
+		switch {
+		case err == nil:
+			c.late = nil
+		case errors.Is(err, os.ErrDeadlineExceeded) && !c.expired(err):
+		case c.late != nil:
+			return nil, c.late
+		default:
 			return nil, err
 		}
 	}
@@ -210,8 +215,11 @@ func (c *conn) receiveRest(r *Request) error {
 		return nil
 	}
 	acked, _ := n.(int64)
-	if r.Acked = int(acked); r.Acked == 0 {
+	if r.Acked = int(acked); r.Acked < r.Replicas {
 		c.recount()
+	}
+	if c.stopsWaiting(r.Acked) {
+		r.Replicas = 0
 	}
 	return nil
 }

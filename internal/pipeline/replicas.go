@@ -10,25 +10,20 @@ import (
 // So a batch has one, behind the last of its requests that want it, and nothing
 // is written while it is in flight. It covers all that was written before.
 //
-// How many replicas it is for depends on who may take the master's place. Where
-// nobody does, a replica that is gone is not waited for. Where one may
-// (Options.Keep), a count that falls says nothing good: the former master of a
-// failover takes writes for seconds, and its replicas have left it. There the
-// count is the largest that was seen at this server, and no acknowledgement is
-// none. It falls only if some have been there, and fewer, for a minute: one was
-// taken away for good, and each WAIT would take its second.
+// How many replicas it is for, replicacount.go decides.
 
 const (
-	// countSoon is how often replicas are counted while none was seen: those of a
-	// new master come one after the other.
+	// countSoon is how often replicas are counted while there is none, or one is
+	// missing: those of a new master come one after the other.
 	countSoon = time.Second
 
 	// countSeldom is how often else.
 	countSeldom = 10 * time.Second
 
-	// fewerFor is how long there are fewer replicas than there were before that is
-	// how many there are.
-	fewerFor = time.Minute
+	// secondWord is how long after its first word about a loss the topology is asked
+	// for the second. The first follows a WAIT, of a second, so that both are there
+	// within two seconds. A Sentinel tells of a planned failover within that time.
+	secondWord = 700 * time.Millisecond
 )
 
 // waitTimeout is Redisson's slavesSyncTimeout.
@@ -41,10 +36,9 @@ func (c *conn) recount() {
 	c.queueCount()
 }
 
-// countSometimes looks for replicas that are new, where the count is kept. It is
-// called with p.mu held.
+// countSometimes looks for replicas that are new. It is called with p.mu held.
 func (c *conn) countSometimes(now time.Duration) {
-	if c.p.o.Replicas && c.p.o.Keep && now >= c.countAt {
+	if c.tally != nil && now >= c.countAt {
 		c.queueCount()
 	}
 }
@@ -56,8 +50,8 @@ func (c *conn) queueCount() {
 		return
 	}
 	c.counting = true
-	p.queue = append(p.queue, &Request{
-		Command: "INFO", Args: []any{"replication"}, queued: true,
+	p.queue.add(&Request{
+		Command: "INFO", Args: []any{"replication"},
 		deadline: p.o.Clock.Now() + p.o.Timeout,
 		Done: CompletionFunc(func(r *Request) {
 			text, err := redis.String(r.Reply, r.Err)
@@ -66,80 +60,69 @@ func (c *conn) queueCount() {
 			if err != nil {
 				c.countAt = p.o.Clock.Now() + countSeldom
 			}
-			inUse := err == nil && p.conn == c
-			if inUse {
-				c.counted(countReplicas(text))
+			if err == nil && p.conn == c {
+				c.counted(onlineReplicas(text))
 			}
 			p.mu.Unlock()
-			if inUse {
-				p.tellTwin(c.barrier.at, countReplicas(text))
-			}
 		}),
 	})
 }
 
-// counted takes over how many replicas the server has. It is called with p.mu
-// held, of the connection in use.
-func (c *conn) counted(n int) {
+// counted takes over which replicas the server has. It is called with p.mu held, of
+// the connection in use.
+func (c *conn) counted(online []string) {
 	p := c.p
 	now := p.o.Clock.Now()
-	if p.o.Keep {
-		n = p.keep(n, now)
-	}
-	c.replicas = n
-	p.waits.Store(n > 0)
-	if c.countAt = now + countSeldom; n == 0 {
+	soon, ask := c.tally.counted(online, now)
+	if c.countAt = now + countSeldom; soon {
 		c.countAt = now + countSoon
 	}
+	if ask {
+		p.wg.Go(func() { p.askOfLoss(c.tally) })
+	}
 }
 
-// keep takes a count, and gives the one to go by. It is called with mu held.
-func (p *Pipeline) keep(n int, now time.Duration) int {
-	switch {
-	case n == 0 || n >= p.most:
-		p.fewer = 0
-	case p.fewer == 0:
-		p.fewer = max(now, 1)
-	case now-p.fewer >= fewerFor:
-		p.most, p.fewer = n, 0
+// askOfLoss asks the topology about a loss, and once more if its word is that the
+// master stays. Else the next count has it asked again.
+func (p *Pipeline) askOfLoss(t *tally) {
+	for {
+		loss, gone := t.question()
+		if again := t.told(p.o.Stays(p.ctx, gone), loss); !again || p.ctx.Err() != nil {
+			return
+		}
+		p.pause(secondWord)
 	}
-	p.most = max(p.most, n)
-	return p.most
 }
 
-// twinsReplicas is the largest count that the twin has seen at this server. It is
-// called without mu.
-func (p *Pipeline) twinsReplicas(at string) int {
-	t := p.twin()
-	if t == nil || at == "" || !p.o.Keep {
-		return 0
+// tallyOf is the count of the server at.
+func (o *Options) tallyOf(at server) *tally {
+	var known []string
+	if o.Known != nil {
+		known = o.Known()
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.at != at {
-		return 0
-	}
-	return t.most
+	return o.Share.of(at, o.Stays != nil, known)
 }
 
-// tellTwin tells it how many replicas the server at has now. It is called without
-// mu.
-func (p *Pipeline) tellTwin(at string, n int) {
-	t := p.twin()
-	if t == nil {
-		return
+// replicas is how many replicas a WAIT on this connection is for, and whether any is
+// online.
+func (c *conn) replicas() (n int, any bool) {
+	if c.tally == nil {
+		return 0, false
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.conn != nil && t.at == at {
-		t.conn.counted(n)
-	}
+	return c.tally.expects()
+}
+
+// stopsWaiting tells of a WAIT that nobody acknowledged that nobody is waited for any
+// more: what is written next has none.
+func (c *conn) stopsWaiting(acked int) bool {
+	n, _ := c.replicas()
+	return acked == 0 && n == 0
 }
 
 // AwaitReplicas asks once more for the replicas that r, which was answered, was
 // to be followed by, on the connection that r was written to. On another one
 // WAIT would answer at once: it is about what its own connection wrote. done is
-// told how many acknowledged; it must not block. It is not called where that
+// told how many acknowledged, all if none is waited for any more; it must not block. It is not called where that
 // connection is not in use any more, or where there are no replicas by now.
 // AwaitReplicas is called by r's completion, and does no I/O.
 func (p *Pipeline) AwaitReplicas(r *Request, done func(acked int, err error)) Asking {
@@ -149,7 +132,8 @@ func (p *Pipeline) AwaitReplicas(r *Request, done func(acked int, err error)) As
 	switch {
 	case c == nil || p.conn != c || c.ended || p.over() != nil:
 		return NotAsked
-	case c.replicas == 0:
+	}
+	if n, _ := c.replicas(); n == 0 {
 		return NoneToAsk
 	}
 	c.repeats = append(c.repeats, done)
@@ -170,10 +154,14 @@ const (
 func (c *conn) waitAgain() *Request {
 	repeats := c.repeats
 	c.repeats = nil
+	n, _ := c.replicas()
 	return &Request{
-		Command: "WAIT", Args: []any{c.replicas, waitTimeout.Milliseconds()}, waits: true,
+		Command: "WAIT", Args: []any{n, waitTimeout.Milliseconds()}, waits: true,
 		Done: CompletionFunc(func(w *Request) {
 			acked, err := redis.Int(w.Reply, w.Err)
+			if err == nil && c.stopsWaiting(acked) {
+				acked = n
+			}
 			for _, done := range repeats {
 				done(acked, err)
 			}

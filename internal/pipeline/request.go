@@ -29,6 +29,10 @@ type Request struct {
 	Done    Completion     // told once, when the request has ended
 	Wait    bool           // followed by WAIT for all connected replicas, one for its batch
 
+	// Tentative means no WAIT, and no acknowledgement, while no replica is online:
+	// what it did is undone then, and would keep others out meanwhile.
+	Tentative bool
+
 	// KeepReply has a reply count although the answer to its WAIT was cut off: Acked
 	// is NotKnown then. Else such a request is lost.
 	KeepReply bool
@@ -47,11 +51,14 @@ type Request struct {
 	deadline time.Duration // not sent by then: NotSentError
 	batch    uint64
 	loads    int
-	asking   bool // ASKING goes directly before it
-	sync     bool // WAIT goes directly behind it, for all of its batch that want one
-	queued   bool
+	asking   bool     // ASKING goes directly before it
+	sync     bool     // WAIT goes directly behind it, for all of its batch that want one
+	queued   bool     // it is in its pipeline's queue, guarded by Pipeline.mu as what follows
+	before   *Request // it there
+	behind   *Request
 	waits    bool // it is a WAIT by itself
 	kept     bool // it has its reply, and its WAIT was cut off
+	foregone bool // nobody is there who could acknowledge it: there is no WAIT
 }
 
 // NotKnown is how many replicas acknowledged where the answer was cut off.

@@ -25,6 +25,7 @@ func (c *timed) ReceiveWithTimeout(d time.Duration) (any, error) {
 // A request is its maker's again once it is completed, and may be used anew while
 // the rest of its batch is read.
 func TestARequestThatIsUsedAgainDoesNotShortenItsBatch(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	var c *timed
 	p := open(t, func(ctx context.Context) (redis.Conn, error) {

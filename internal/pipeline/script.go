@@ -1,7 +1,7 @@
 package pipeline
 
 import (
-	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // maxLoads bounds how often one request meets NOSCRIPT before that is its
@@ -33,8 +33,7 @@ func (p *Pipeline) complete(r *Request) {
 		}
 		r.Reply, r.Err = nil, nil
 		r.deadline = p.o.Clock.Now() + p.o.Timeout
-		r.queued = true
-		p.queue = append(p.queue, r)
+		p.queue.add(r)
 		p.mu.Unlock()
 		return
 	case ld != nil && refusal.Is(ld.err):
@@ -45,20 +44,40 @@ func (p *Pipeline) complete(r *Request) {
 }
 
 // queueLoad queues the SCRIPT LOAD of r's script. It is called with mu held.
-func (p *Pipeline) queueLoad(r *Request) {
+func (p *Pipeline) queueLoad(r *Request) { p.queue.add(p.load(r)) }
+
+// loadFirst puts the SCRIPT LOAD of each script that the connection has not run so
+// far before the batch: a script that is answered NOSCRIPT would have its WAIT all
+// the same, for a second while a replica is silent. It is called with p.mu held.
+func (c *conn) loadFirst(b []*Request) []*Request {
+	var loads []*Request
+	for _, r := range b {
+		if r.Wait && r.Script != nil && !c.loaded[r.Script] {
+			c.loaded[r.Script] = true
+			loads = append(loads, c.p.load(r))
+		}
+	}
+	if loads == nil {
+		return b
+	}
+	return append(loads, b...)
+}
+
+// load is the SCRIPT LOAD of r's script. It is called with mu held.
+func (p *Pipeline) load(r *Request) *Request {
 	ld := p.loads[r.Script]
 	if ld == nil {
 		ld = &load{}
 		p.loads[r.Script] = ld
 	}
 	ld.queued = true
-	p.queue = append(p.queue, &Request{
+	return &Request{
 		Command: "SCRIPT", Args: []any{"LOAD", r.Script.Source},
 		Done: CompletionFunc(func(lr *Request) {
 			p.mu.Lock()
 			ld.queued, ld.batch, ld.err = false, lr.batch, lr.Err
 			p.mu.Unlock()
 		}),
-		deadline: r.deadline, queued: true,
-	})
+		deadline: r.deadline,
+	}
 }

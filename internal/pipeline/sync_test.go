@@ -1,13 +1,18 @@
 package pipeline
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -26,38 +31,27 @@ func calls(t *testing.T, c redis.Conn, command string) int {
 	return n
 }
 
-// waitFor submits writes that want a WAIT, as one batch. Nobody else writes
-// meanwhile: the reader of what was answered last may be about to, and would send
-// the first of them without the others.
+// waitFor submits writes that want a WAIT, as one batch: they come at one moment,
+// since the reader of what was answered last may be about to write.
 func waitFor(t *testing.T, p *Pipeline, n int) <-chan *Request {
 	t.Helper()
 	done := make(chan *Request, n)
 	p.mu.Lock()
-	c := p.conn
-	if c != nil {
-		c.writing = true
+	for i := range n {
+		p.queue.add(&Request{
+			Command: "SET", Args: []any{fmt.Sprint("key", i), ""}, Wait: true,
+			Done:     CompletionFunc(func(r *Request) { done <- r }),
+			deadline: p.o.Clock.Now() + p.o.Timeout,
+		})
 	}
 	p.mu.Unlock()
-	for i := range n {
-		r := &Request{
-			Command: "SET", Args: []any{fmt.Sprint("key", i), ""}, Wait: true,
-			Done: CompletionFunc(func(r *Request) { done <- r }),
-		}
-		if !p.Enqueue(r) {
-			t.Fatal(r.Err)
-		}
-	}
-	if c != nil {
-		p.mu.Lock()
-		c.writing = false
-		p.mu.Unlock()
-	}
 	p.Flush()
 	return done
 }
 
 // With a WAIT for each, the last of them would be answered after as many seconds.
 func TestWritesOfABatchShareOneWAIT(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	replica := replicaOf(t, s)
 	p := open(t, dialler(t, s), Options{Replicas: true})
@@ -114,6 +108,7 @@ func TestNothingIsWrittenBehindAWAIT(t *testing.T) {
 
 // The server dies while it waits: what it answered before has no outcome.
 func TestWritesWhoseWAITIsLostAreLost(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	replica := replicaOf(t, s)
 	p := open(t, dialler(t, s), Options{Replicas: true})
@@ -134,12 +129,13 @@ func TestWritesWhoseWAITIsLostAreLost(t *testing.T) {
 
 // A former master's replicas leave it seconds before it stops to take writes.
 func TestReplicasThatLeftAreStillWaitedForWhereOneMayBeTheMaster(t *testing.T) {
+	t.Parallel()
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprint(keep), func(t *testing.T) {
 			t.Parallel()
 			s := redistest.Start(t)
 			replica := replicaOf(t, s)
-			p := open(t, dialler(t, s), Options{Replicas: true, Keep: keep})
+			p := open(t, dialler(t, s), keeping(keep))
 			if r := end(t, waitFor(t, p, 1)); r.Replicas != 1 || r.Acked != 1 {
 				t.Fatalf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
 			}
@@ -168,7 +164,7 @@ func TestReplicasThatLeftAreStillWaitedForWhereOneMayBeTheMaster(t *testing.T) {
 func TestReplicaThatComesLaterIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	p := open(t, dialler(t, s), Options{Replicas: true, Keep: true})
+	p := open(t, dialler(t, s), keeping(true))
 	if r := end(t, waitFor(t, p, 1)); r.Replicas != 0 {
 		t.Fatalf("%d replicas", r.Replicas)
 	}
@@ -183,20 +179,232 @@ func TestReplicaThatComesLaterIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestReplicasThatWereTakenAwayAreWaitedForAMinute(t *testing.T) {
-	p := &Pipeline{}
-	for i, row := range []struct {
-		at            time.Duration
-		counted, want int
-	}{
-		{0, 0, 0}, {1, 2, 2}, {2, 3, 3}, {3, 1, 3}, {3 + fewerFor - 1, 1, 3}, {3 + fewerFor, 1, 1},
-		{fewerFor * 2, 2, 2},
-		{fewerFor * 3, 1, 2}, {fewerFor*4 - 1, 2, 2}, {fewerFor * 4, 1, 2}, // they came back meanwhile
-		{fewerFor * 9, 0, 2}, {fewerFor * 20, 0, 2}, // none is never a count that is to be gone by
-		{fewerFor * 21, 1, 2}, {fewerFor * 22, 1, 1},
-	} {
-		if got := p.keep(row.counted, row.at); got != row.want {
-			t.Errorf("%d: %d counted at %v: %d, want %d", i, row.counted, row.at, got, row.want)
+// keeping is for a topology that never says that the master stays, or for one that
+// can't be asked.
+func keeping(keep bool) Options {
+	o := Options{Replicas: true}
+	if keep {
+		o.Stays = func(context.Context, []string) bool { return false }
+	}
+	return o
+}
+
+// untilWaitedFor writes until a WAIT is for want replicas.
+func untilWaitedFor(t *testing.T, p *Pipeline, want int) {
+	t.Helper()
+	for end1 := time.Now().Add(20 * timeout); ; time.Sleep(10 * time.Millisecond) {
+		r := end(t, waitFor(t, p, 1))
+		if r.Err == nil && r.Replicas == want {
+			return
 		}
+		if time.Now().After(end1) {
+			t.Fatalf("%v; %d replicas are waited for, want %d", r.Err, r.Replicas, want)
+		}
+	}
+}
+
+// fed starts a replica that its master does not feed before it is told to.
+func fed(t *testing.T, s *redistest.Server) (feed func()) {
+	t.Helper()
+	c := s.Dial(t)
+	set := func(delay int) {
+		if _, err := c.Do("CONFIG", "SET", "repl-diskless-sync-delay", delay); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(3600)
+	redistest.Start(t, "--replicaof", "127.0.0.1", strconv.Itoa(s.Port()))
+	for end1 := time.Now().Add(20 * timeout); ; time.Sleep(10 * time.Millisecond) {
+		info, err := redis.String(c.Do("INFO", "replication"))
+		if strings.Contains(info, "state=wait_bgsave") {
+			return func() { set(0) }
+		}
+		if time.Now().After(end1) {
+			t.Fatal(info, err)
+		}
+	}
+}
+
+func TestReplicaIsWaitedForOnceItHasBeenFed(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		t.Run(fmt.Sprint(keep), func(t *testing.T) {
+			t.Parallel()
+			s := redistest.Start(t)
+			feed := fed(t, s)
+			p := open(t, dialler(t, s), keeping(keep))
+			if r := end(t, waitFor(t, p, 1)); r.Err != nil || r.Replicas != 0 {
+				t.Errorf("%v; a replica that is still fed is waited for", r.Err)
+			}
+			feed()
+			untilWaitedFor(t, p, 1)
+		})
+	}
+}
+
+// A new master's replicas are known before they are connected, and a loss may be older than the client.
+func TestReplicasThatTheTopologyKnowsAreWaitedForAtFirst(t *testing.T) {
+	t.Parallel()
+	s, next := redistest.Start(t), redistest.Start(t)
+	dials := []func(context.Context) (redis.Conn, error){dialler(t, s), dialler(t, next)}
+	var at atomic.Int32
+	o := keeping(true)
+	o.Known = func() []string { return []string{"a:1", "b:1"} }
+	p := open(t, func(ctx context.Context) (redis.Conn, error) { return dials[at.Load()](ctx) }, o)
+	if r := end(t, waitFor(t, p, 1)); r.Replicas != 2 {
+		t.Errorf("%v; %d are waited for, and 2 are known", r.Err, r.Replicas)
+	}
+	at.Store(1)
+	p.Retire(errReadOnly)
+	if r := end(t, waitFor(t, p, 1)); r.Replicas != 0 {
+		t.Errorf("%v; %d are waited for at another server", r.Err, r.Replicas)
+	}
+}
+
+// The topology is asked of the server that is gone, and twice.
+func TestReplicaThatIsGoneIsWaitedForUntilTheTopologySaysTwiceThatTheMasterStays(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	replica := replicaOf(t, s)
+	var word atomic.Bool
+	var asked atomic.Int32
+	gone := make(chan []string, 1)
+	a, b := twins(t, dialler(t, s), Options{Replicas: true, Stays: func(_ context.Context, of []string) bool {
+		asked.Add(1)
+		select {
+		case gone <- of:
+		default:
+		}
+		return word.Load()
+	}})
+	for _, p := range []*Pipeline{a, b} {
+		if r := end(t, waitFor(t, p, 1)); r.Replicas != 1 || r.Acked != 1 {
+			t.Fatalf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
+		}
+	}
+	replica.Kill()
+	for range 2 {
+		if r := end(t, waitFor(t, a, 1)); r.Replicas != 1 || r.Acked != 0 {
+			t.Errorf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
+		}
+	}
+	if of := <-gone; !slices.Equal(of, []string{replica.Addr()}) {
+		t.Errorf("asked about %v, and %s is gone", of, replica.Addr())
+	}
+	before := asked.Load()
+	word.Store(true)
+	untilWaitedFor(t, a, 0)
+	if n := asked.Load() - before; n < 2 {
+		t.Errorf("it falls when the topology was asked %d times", n)
+	}
+	if r := end(t, waitFor(t, b, 1)); r.Replicas != 0 {
+		t.Errorf("the twin waits for %d", r.Replicas)
+	}
+	replica.Restart()
+	follow(t, replica, s)
+	untilWaitedFor(t, b, 1)
+}
+
+// What would be undone does not keep others out for the second that another one's WAIT takes.
+func TestTentativeWriteHasNoWAITWhileNoReplicaIsOnline(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	replica := replicaOf(t, s)
+	a, b := twins(t, dialler(t, s), keeping(true))
+	end(t, waitFor(t, b, 1))
+	tentative := func() chan *Request {
+		done := make(chan *Request, 1)
+		submit(a, &Request{
+			Command: "SET", Args: []any{"tentative", ""}, Wait: true, Tentative: true,
+			Done: CompletionFunc(func(r *Request) { done <- r }),
+		})
+		return done
+	}
+	if r := end(t, tentative()); r.Acked != 1 {
+		t.Fatalf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
+	}
+	replica.Kill()
+	end(t, waitFor(t, b, 1)) // none has it
+	end(t, ask(b, "PING"))   // behind the count
+	lasts := waitFor(t, b, 1)
+	s.AwaitBlocked(t)
+	for range 10 {
+		if r := end(t, tentative()); r.Err != nil || r.Replicas != 1 || r.Acked != 0 {
+			t.Errorf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
+		}
+	}
+	select {
+	case r := <-lasts:
+		t.Errorf("ten took longer than one WAIT: %v, %d of %d have it", r.Err, r.Acked, r.Replicas)
+	default:
+	}
+	if r := end(t, lasts); r.Acked != 0 {
+		t.Errorf("%d have it", r.Acked)
+	}
+}
+
+// Behind a script that the server lacks, a WAIT would last for as long as behind one that ran.
+func TestScriptIsLoadedBeforeItsFirstWAIT(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	replicaOf(t, s)
+	p := open(t, dialler(t, s), Options{Replicas: true})
+	end(t, ask(p, "PING"))
+	for i := range 2 {
+		done := make(chan *Request, 1)
+		r := &Request{Wait: true, Done: CompletionFunc(func(r *Request) { done <- r })}
+		r.Call(luasrc.Lock(r.ArgBuffer[:0], fmt.Sprint("name", i), "owner", 10_000))
+		submit(p, r)
+		if end(t, done); r.Err != nil || r.Replicas != 1 || r.Acked != 1 {
+			t.Errorf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
+		}
+	}
+	admin := s.Dial(t)
+	if n := calls(t, admin, "wait"); n != 2 {
+		t.Errorf("%d WAIT for two scripts", n)
+	}
+	if n := calls(t, admin, "evalsha"); n != 2 {
+		t.Errorf("%d EVALSHA for two scripts", n)
+	}
+	if n := calls(t, admin, "script|load"); n != 1 {
+		t.Errorf("%d SCRIPT LOAD for one script", n)
+	}
+}
+
+// The topology's word comes while a WAIT is under way, for a write and for its replicas once more.
+func TestWAITThatNobodyAcknowledgesCountsForNothingOnceNobodyIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	replica := replicaOf(t, s)
+	p := open(t, dialler(t, s), keeping(true))
+	end(t, waitFor(t, p, 1))
+	agree := func(online ...string) {
+		tally := p.tally.Load()
+		tally.mu.Lock()
+		defer tally.mu.Unlock()
+		tally.count.agree(online)
+	}
+	replica.Pause()
+	defer replica.Resume()
+	done := waitFor(t, p, 1)
+	s.AwaitBlocked(t)
+	agree()
+	if r := end(t, done); r.Err != nil || r.Replicas != 0 || r.Acked != 0 {
+		t.Errorf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
+	}
+	agree(replica.Addr())
+	r := end(t, waitFor(t, p, 1))
+	if r.Replicas != 1 || r.Acked != 0 {
+		t.Fatalf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
+	}
+	end(t, ask(p, "PING")) // behind the count
+	again := make(chan int, 1)
+	if p.AwaitReplicas(r, func(acked int, err error) { again <- acked }) != Asked {
+		t.Fatal("they are not asked once more")
+	}
+	p.Flush()
+	s.AwaitBlocked(t)
+	agree()
+	if acked := <-again; acked == 0 {
+		t.Error("none has it, and none is waited for")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -29,6 +28,7 @@ func poolOf(t *testing.T, s *redistest.Server, most int) (*redis.Pool, func(cont
 
 // The server goes while a key waits to be deleted; nothing else is wanted, and no kill barrier waits.
 func TestKeyToDeleteIsNoReasonToDialWithoutPause(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	dial := dialler(t, s)
 	var dials atomic.Int64
@@ -68,6 +68,7 @@ func (c slowClose) Close() error {
 
 // One connection is the hub's, one the pipeline's; that one breaks.
 func TestPoolOfTwoIsEnoughWhenAConnectionBreaks(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	pool, dial := poolOf(t, s, 2)
 	plain := pool.Dial
@@ -107,6 +108,7 @@ func TestPoolOfTwoIsEnoughWhenAConnectionBreaks(t *testing.T) {
 
 // After a restart all that were idle in the pool are dead, and the server is up.
 func TestDeadConnectionsInAPoolAreNoTrouble(t *testing.T) {
+	t.Parallel()
 	for _, idle := range []int{1, 16} {
 		s := redistest.Start(t)
 		pool, dial := poolOf(t, s, 0)
@@ -132,9 +134,10 @@ func TestDeadConnectionsInAPoolAreNoTrouble(t *testing.T) {
 // replicaOf starts a replica that is in step.
 func replicaOf(t *testing.T, s *redistest.Server) *redistest.Server {
 	t.Helper()
-	replica := redistest.Start(t, "--replicaof", "127.0.0.1", strconv.Itoa(s.Port()))
+	replica := redistest.Start(t)
+	follow(t, replica, s)
 	c := s.Dial(t)
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		info, err := redis.String(c.Do("INFO", "replication"))
 		if strings.Contains(info, "state=online") {
 			return replica
@@ -147,6 +150,7 @@ func replicaOf(t *testing.T, s *redistest.Server) *redistest.Server {
 
 // A replica stands still, so each WAIT takes its time, and who comes later waits for those before.
 func TestAnswersBehindAWAITAreNotLost(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"own", "borrowed"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -204,6 +208,7 @@ func connected(t *testing.T, p *Pipeline, last *conn) *conn {
 
 // Some connections broke before they had answered; the next one answers, and is closed while idle.
 func TestPauseIsForgottenOnceAConnectionAnswers(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	p := start(t, s)
 	var c *conn
@@ -239,6 +244,7 @@ func TestPauseIsForgottenOnceAConnectionAnswers(t *testing.T) {
 
 // A server that wants no more clients says so, and hangs up: that is no dead connection.
 func TestFullServerIsAskedWithPauses(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	if _, err := s.Dial(t).Do("CONFIG", "SET", "maxclients", 1); err != nil {
 		t.Fatal(err)
@@ -270,6 +276,7 @@ func (h slowLog) Handle(context.Context, slog.Record) error {
 
 // Close comes while the connection's making is still being told to the log.
 func TestE1CloseReturnsWhatWasJustBorrowed(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	for range 20 {
 		pool, borrow := poolOf(t, s, 2)

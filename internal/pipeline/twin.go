@@ -4,8 +4,8 @@ import "errors"
 
 // Two pipelines to one server are twins where WAIT is in use: one has what may
 // stand behind a WAIT for long, the other what must not. Each goes by itself, but
-// for this: both lead to the same server, and what one has seen of its replicas
-// counts for the other (replicas.go).
+// for this: both lead to the same server, and share the count of its replicas
+// (Options.Share).
 
 // avoidFor is how long a pipeline that could not connect is not Reachable.
 const avoidFor = 10 * shortLastBackoff
@@ -15,7 +15,14 @@ var errApart = errors.New("another connection of the client leads to another ser
 
 // Waits tells whether there were replicas to wait for when they were last
 // counted.
-func (p *Pipeline) Waits() bool { return p.waits.Load() }
+func (p *Pipeline) Waits() bool {
+	t := p.tally.Load()
+	if t == nil {
+		return false
+	}
+	n, _ := t.expects()
+	return n > 0
+}
 
 // Reachable tells whether there is a connection, or an attempt to make one is
 // worth while: none has failed lately.
@@ -35,13 +42,13 @@ func (p *Pipeline) twin() *Pipeline {
 // drawTwin has the twin connect anew if it leads to another server than a
 // connection that was just made. It is called without mu, once that is in use: of
 // two that are made at the same time one at least sees the other.
-func (p *Pipeline) drawTwin(at string) {
+func (p *Pipeline) drawTwin(at server) {
 	t := p.twin()
-	if t == nil || at == "" {
+	if t == nil {
 		return
 	}
 	t.mu.Lock()
-	apart := t.conn != nil && t.at != "" && t.at != at
+	apart := t.conn != nil && t.server.another(at)
 	t.mu.Unlock()
 	if apart {
 		t.Retire(errApart)

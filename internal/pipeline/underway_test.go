@@ -39,6 +39,7 @@ func awaitIdle(t *testing.T, p *Pipeline) {
 }
 
 func TestWhatIsLostIsNotUnderWay(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	var all UnderWay
 	p := idling(t, dialler(t, s), &all)
@@ -78,6 +79,7 @@ func (c pollCount) Fill(how redisconn.Wait) error {
 }
 
 func TestOnlyALoneConnectionIsPolled(t *testing.T) {
+	t.Parallel()
 	near, far := redistest.Start(t), redistest.Start(t)
 	var all UnderWay
 	var polls atomic.Int64

@@ -36,6 +36,7 @@ func (c *failingWrite) Close() error {
 }
 
 func TestBatchBehindAFailedWriteIsNotSent(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	var last atomic.Pointer[failingWrite]
 	dial := redis.DialContextFunc(func(ctx context.Context, network, addr string) (net.Conn, error) {

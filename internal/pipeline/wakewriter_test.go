@@ -14,6 +14,7 @@ import (
 // What is queued while another write is under way is left to who writes, also if that write's reply has been dealt with
 // before the writer looks again.
 func TestWhatIsQueuedDuringAWriteIsSentAfterIt(t *testing.T) {
+	t.Parallel()
 	conn := newMute()
 	p := New(func(context.Context) (redis.Conn, error) { return conn, nil }, Options{Timeout: 3 * time.Second, Clock: clock.System()})
 	defer p.Close(0)

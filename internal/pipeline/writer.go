@@ -1,7 +1,5 @@
 package pipeline
 
-import "time"
-
 const (
 	// maxDirect is how many commands or keys are too few to fill the buffer of an
 	// idle connection. A renewal of 25 locks is about 2.5 kilobytes.
@@ -16,139 +14,90 @@ const (
 	leastBatch = 4
 )
 
-// Enqueue queues r without I/O, so that a caller may hold locks. Flush or
-// WakeWriter must be called afterwards. It reports false when the pipeline is
-// closed: then r.Err says so and r is never completed.
-func (p *Pipeline) Enqueue(r *Request) bool {
-	deadline := p.o.Clock.Now() + p.o.Timeout
-	p.mu.Lock()
-	if p.gone || p.closed {
-		r.Reply, r.Err = nil, &NotSentError{p.over()}
-		p.mu.Unlock()
-		return false
-	}
-	r.deadline = deadline
-	r.queued = true
-	r.loads, r.Resent, r.asking = 0, false, false
-	r.Reply, r.Err = nil, nil
-	p.queue = append(p.queue, r)
-	p.mu.Unlock()
-	return true
-}
-
-// Resend queues r, which was answered that it did not run, here or on another
-// pipeline, or that found none. It is written by deadline, or not at all. asking sends ASKING directly before it: then
-// its script is loaded before, unless that was done once, since whatever stands
-// between the two takes the server's permission away. Like Enqueue, it does no
-// I/O and reports false on a closed pipeline.
-func (p *Pipeline) Resend(r *Request, deadline time.Duration, asking bool) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.over(); err != nil {
-		r.Reply, r.Err = nil, &NotSentError{err}
-		return false
-	}
-	if asking && r.Script != nil && p.loads[r.Script] == nil {
-		p.queueLoad(r)
-	}
-	r.queued, r.Resent, r.asking, r.loads = true, true, asking, 0
-	r.deadline = deadline
-	r.Reply, r.Err = nil, nil
-	p.queue = append(p.queue, r)
-	return true
-}
-
-// Cancel takes back a request that was not written yet. It reports whether it
-// did. r is then never completed.
-func (p *Pipeline) Cancel(r *Request) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !r.queued {
-		return false
-	}
-	for i, q := range p.queue {
-		if q == r {
-			p.queue = append(p.queue[:i], p.queue[i+1:]...)
-			r.queued = false
-			r.Err = &NotSentError{errCancelled}
-			return true
-		}
-	}
-	return false
-}
-
-// Waiting tells whether r waits to be written: nothing of it runs before that,
-// and nothing of it has run if the server refused it before.
-func (p *Pipeline) Waiting(r *Request) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return r.queued
-}
-
 // Flush writes what is queued, as far as the batches in flight allow; what is
-// left goes when a batch returns. It may write to the connection, and read from it
-// for some milliseconds, see lone.go: requests may be completed by the goroutine that
-// calls it.
+// left goes when a batch returns. It does not wait for a write. It may read from the
+// connection for some milliseconds, see lone.go: requests may be completed by the
+// goroutine that calls it.
 func (p *Pipeline) Flush() {
-	if c := p.writeQueued(true); c != nil {
-		c.readOwn()
+	p.mu.Lock()
+	own := p.writeQueued(true)
+	p.mu.Unlock()
+	if own != nil {
+		own.readOwn()
 	}
 }
 
-// writeQueued is Flush without reading. For a caller, which may read, it gives the
-// connection whose next reply the caller has to read; nil if there is none.
-func (p *Pipeline) writeQueued(caller bool) (own *conn) {
+// WakeWriter is Flush for callers that have no time to encode much, or to read: they
+// write a few commands at the most, if no reply is expected.
+func (p *Pipeline) WakeWriter() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	switch {
+	case !p.ready():
+	case p.conn.inflight > 0 || p.queue.length > maxDirect || len(p.discards) > maxDirect:
+		p.conn.wakeWriter()
+	default:
+		p.writeQueued(false)
+	}
+}
+
+// writeOn is Flush without reading.
+func (p *Pipeline) writeOn() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.writeQueued(false)
+}
+
+// writeQueued writes what can be written without waiting, and leaves the rest to the
+// writer. For a caller, which may read, it gives the connection whose next reply the
+// caller has to read; nil if there is none. It is called with mu held, and gives it
+// away meanwhile.
+func (p *Pipeline) writeQueued(caller bool) (own *conn) {
 	for p.ready() {
-		c, b, owns := p.cutBatch(caller)
+		c := p.conn
+		if !c.atOnce {
+			c.wakeWriter()
+			break
+		}
+		done, owns := c.writeBatch(caller, false)
 		if owns {
 			own = c
 		}
-		p.mu.Unlock()
-		c.write(b)
-		p.mu.Lock()
-		c.writing = false
+		if !done {
+			c.wakeWriter()
+			break
+		}
 	}
 	return own
 }
 
-// WakeWriter is Flush for callers that must not block. A few commands are
-// written at once if no reply is expected, since the kernel has room for them.
-// Anything else is written on another goroutine.
-func (p *Pipeline) WakeWriter() {
-	p.mu.Lock()
-	for p.ready() && p.conn.inflight == 0 && len(p.queue) <= maxDirect && len(p.discards) <= maxDirect {
-		c, b, _ := p.cutBatch(false)
-		p.mu.Unlock()
-		c.write(b)
-		p.mu.Lock()
-		c.writing = false
+// wakeWriter has the connection's writer write: the one goroutine that may wait for
+// that. It is called with p.mu held, for a connection that was not released.
+func (c *conn) wakeWriter() {
+	if !c.writer {
+		c.writer = true
+		c.p.wg.Go(c.writeAll)
 	}
-	// A caller that came during this write left its commands to the writer.
-	if !p.ready() {
-		p.mu.Unlock()
-		return
-	}
-	if !p.writerRuns && !p.closed {
-		p.writerRuns = true
-		p.wg.Go(p.runWriter)
-	}
-	p.mu.Unlock()
 	select {
-	case p.writerWake <- struct{}{}:
+	case c.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (p *Pipeline) runWriter() {
+// writeAll is the writer. It outlives what is under way.
+func (c *conn) writeAll() {
+	p := c.p
 	for {
 		select {
-		case <-p.writerWake:
-			p.writeQueued(false)
-		case <-p.ctx.Done():
+		case <-c.wake:
+		case <-c.over:
 			return
 		}
+		p.mu.Lock()
+		for c.handed || p.ready() && p.conn == c {
+			c.writeBatch(false, true)
+		}
+		p.mu.Unlock()
 	}
 }
 
@@ -156,7 +105,7 @@ func (p *Pipeline) runWriter() {
 // to. If there is no connection it starts to make one. It is called with mu
 // held.
 func (p *Pipeline) ready() bool {
-	if len(p.queue) == 0 && !(p.discardNow && len(p.discards) > 0) && (p.conn == nil || len(p.conn.repeats) == 0) {
+	if p.queue.length == 0 && !(p.discardNow && len(p.discards) > 0) && (p.conn == nil || len(p.conn.repeats) == 0) {
 		return false
 	}
 	if p.conn == nil {
@@ -166,24 +115,59 @@ func (p *Pipeline) ready() bool {
 	return !p.conn.writing && !p.conn.busy.Load() && p.conn.inflight < maxInFlight && !p.conn.syncing
 }
 
-// cutBatch takes the queue, or a part of it that makes a good batch. It tells whether
-// the goroutine that has called, a caller's, has to read the reply. It is called with
-// mu held.
-func (p *Pipeline) cutBatch(caller bool) (*conn, []*Request, bool) {
+// writeBatch writes what is left of a batch, or cuts and writes one. Without wait it
+// is not done where that would take waiting. It tells whether the caller owns the
+// reply. It is called with p.mu held, and gives it away meanwhile.
+func (c *conn) writeBatch(caller, wait bool) (done, owns bool) {
+	p := c.p
+	looks := false
+	if c.handed {
+		c.handed = false
+	} else {
+		looks, owns = c.takesRead(p.cutBatch(), caller)
+	}
+	p.mu.Unlock()
+	if looks && !c.quiet() {
+		owns = false
+		c.refuse()
+	}
+	if looks && !owns {
+		p.mu.Lock()
+		c.callBack()
+		p.mu.Unlock()
+	}
+	done = c.write(wait)
+	p.mu.Lock()
+	if owns && !done {
+		owns = false
+		c.callBack()
+	}
+	c.writing = !done && !c.released
+	c.handed = c.writing
+	return !c.writing, owns
+}
+
+// cutBatch takes the queue, or a part of it that makes a good batch, for the writing.
+// It tells whether the batch is one request that has the connection to itself. It is
+// called with mu held.
+func (p *Pipeline) cutBatch() (alone bool) {
 	c := p.conn
-	b := p.queue
-	p.queue = nil
+	n, online := c.replicas()
+	var b []*Request
 	if last := len(p.spares) - 1; last >= 0 {
-		p.queue, p.spares = p.spares[last], p.spares[:last]
+		b, p.spares = p.spares[last], p.spares[:last]
 	}
 	// Callers whose commands go together come back together, and until then the
 	// server has nothing to do. Split, some are at the server while others are
 	// here.
 	// With replicas to wait for they would wait for two batches more.
-	if most := max((len(b)+c.openRequests)/batchSplit, leastBatch); len(b) > most && c.replicas == 0 {
-		p.queue = append(p.queue, b[most:]...)
-		clear(b[most:])
-		b = b[:most]
+	most := p.queue.length
+	if n == 0 {
+		most = min(most, max((most+c.openRequests)/batchSplit, leastBatch))
+	}
+	b = p.queue.cut(b, most)
+	if n > 0 {
+		b = c.loadFirst(b)
 	}
 	if len(c.repeats) > 0 {
 		b = append(b, c.waitAgain())
@@ -196,14 +180,15 @@ func (p *Pipeline) cutBatch(caller bool) (*conn, []*Request, bool) {
 	waits := 0
 	var sync *Request
 	for _, r := range b {
-		r.Sent, r.conn, r.batch, r.queued = now, c, p.batches, false
-		r.Replicas, r.Acked, r.sync, r.kept = 0, 0, false, false
+		r.Sent, r.conn, r.batch = now, c, p.batches
+		r.Replicas, r.Acked, r.sync, r.kept, r.foregone = 0, 0, false, false, false
 		if r.Wait {
 			c.countSometimes(now)
 		}
-		if r.Wait && c.replicas > 0 {
-			r.Replicas = c.replicas
-			sync = r
+		if r.Wait && n > 0 {
+			if r.Replicas, r.foregone = n, r.Tentative && !online; !r.foregone {
+				sync = r
+			}
 		}
 		if r.waits {
 			c.syncing = true
@@ -214,7 +199,7 @@ func (p *Pipeline) cutBatch(caller bool) (*conn, []*Request, bool) {
 		sync.sync, c.syncing = true, true
 		waits++
 	}
-	alone := c.inflight == 0 && len(b) == 1 && len(p.queue) == 0
+	alone = c.inflight == 0 && len(b) == 1 && p.queue.length == 0
 	if w := uint32(c.lone.cut(now, alone)); w != c.loneWay.Load() {
 		c.loneWay.Store(w)
 	}
@@ -227,9 +212,9 @@ func (p *Pipeline) cutBatch(caller bool) (*conn, []*Request, bool) {
 			c.boundRead()
 		}
 	}
-	c.writing = true
+	c.writing, c.unsent = true, b
 	c.batches <- b // never blocks: room for every batch that may be in flight
-	return c, b, c.ownsReply(b, caller, alone)
+	return alone && !b[0].asking && !b[0].sync && !b[0].waits
 }
 
 // busier is called with p.mu held when c has its first batch under way, or not
@@ -240,34 +225,53 @@ func (c *conn) busier(by int64) {
 	}
 }
 
-// write sends a batch. An error needs no handling here: the stream is closed
-// then, and the reader sees it.
-func (c *conn) write(b []*Request) {
-	defer func() { c.wrote <- struct{}{} }() // never blocks, as batches
+// write sends what is left of the batch that is being written. Without wait it sends
+// what there is room for at once, and is not done if that is not all. An error needs
+// no handling here: the stream is closed then, and the reader sees it.
+func (c *conn) write(wait bool) (done bool) {
 	c.wmu.Lock()
 	defer c.wmu.Unlock()
-	if c.broken || c.stuck {
-		return
+	if !c.broken && !c.stuck {
+		c.begun = c.batchCount // whose batch this is, while it is written
+		all, err := c.push(wait)
+		if c.stuck = err != nil; c.stuck && c.managed != nil {
+			c.Interrupt()
+		}
+		if !all && err == nil {
+			return false
+		}
 	}
-	c.begun++
-	var err error
-	for _, r := range b {
-		if r.asking && err == nil {
-			err = c.pusher.Queue("ASKING", nil)
+	c.unsent = nil
+	c.wrote <- struct{}{} // never blocks, as batches
+	return true
+}
+
+// refuse has nothing written any more: the batch that was cut was not sent.
+func (c *conn) refuse() {
+	c.wmu.Lock()
+	defer c.wmu.Unlock()
+	c.stuck = true
+}
+
+// push is write without the consequences.
+func (c *conn) push(wait bool) (all bool, err error) {
+	for i, r := range c.unsent {
+		if r.asking {
+			_, err = c.pusher.Queue("ASKING", nil, wait)
 		}
 		if err == nil {
-			err = c.pusher.Queue(r.Command, r.Args)
+			all, err = c.pusher.Queue(r.Command, r.Args, wait)
 		}
 		if r.sync && err == nil {
-			err = c.pusher.Queue("WAIT", []any{r.Replicas, waitTimeout.Milliseconds()})
+			all, err = c.pusher.Queue("WAIT", []any{r.Replicas, waitTimeout.Milliseconds()}, wait)
+		}
+		if !all || err != nil {
+			c.unsent = c.unsent[i+1:]
+			return false, err
 		}
 	}
-	if err == nil {
-		err = c.pusher.Push()
-	}
-	if c.stuck = err != nil; c.stuck && c.managed != nil {
-		c.Interrupt()
-	}
+	c.unsent = nil
+	return c.pusher.Push(wait)
 }
 
 // recycle takes back a batch's backing array. It is called with mu held.

@@ -15,6 +15,7 @@ type Conn struct {
 	net   net.Conn
 	guard *guard
 	peers *peers
+	place string
 }
 
 // stream is all that redigo's own connections can do.
@@ -33,6 +34,18 @@ func (c *Conn) Close() error {
 	c.peers.remove(c)
 	return c.stream.Close()
 }
+
+// Place is what was dialled for a connection: the server's address, or where its
+// name led. It is empty for a pool's.
+func Place(c redis.Conn) string {
+	if dialled, ok := c.(interface{ Place() string }); ok {
+		return dialled.Place()
+	}
+	return ""
+}
+
+// Place is that of a dialled connection.
+func (c *Conn) Place() string { return c.place }
 
 // Admit has what is read from now on contain bulk strings of up to n bytes, and
 // longer arrays, for a read whose answer grows with the server's clients or with

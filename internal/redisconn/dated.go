@@ -1,6 +1,7 @@
 package redisconn
 
 import (
+	"errors"
 	"net"
 	"os"
 	"sync"
@@ -8,32 +9,37 @@ import (
 )
 
 // dated gives deadlines to a connection that may have none, or may refuse them,
-// as a channel of SSH does. When one has passed the connection is closed: to the
-// users of this package no connection is of use after that.
+// as a channel of SSH does. A read or a write that meets its deadline ends: the
+// connection is closed, and to the users of this package it is of no use after that.
+// A deadline that passes while none is under way closes nothing.
+//
+// Its Close is the caller's code, and may wait for a network that stands still. It is
+// waited for a moment, and then goes on by itself: whoever breaks a connection off has
+// its commands to end.
 type dated struct {
 	net.Conn
 	reads, writes deadline
+	close         sync.Once
+	closed        chan struct{} // closed when closeErr is there
+	closeErr      error
 }
 
+// errClosing is the end of a wait for a Close that goes on.
+var errClosing = errors.New("close: the connection's Close goes on")
+
 func newDated(c net.Conn) *dated {
-	d := &dated{Conn: c}
-	d.reads.expired = func() { _ = c.Close() } // the read or write says why
+	d := &dated{Conn: c, closed: make(chan struct{})}
+	d.reads.expired = func() { _ = d.Close() } // the read or write says why
 	d.writes.expired = d.reads.expired
 	return d
 }
 
 // Read reads from the connection. Its error is a timeout once the deadline has
 // passed.
-func (d *dated) Read(p []byte) (int, error) {
-	n, err := d.Conn.Read(p)
-	return n, d.reads.or(err)
-}
+func (d *dated) Read(p []byte) (int, error) { return d.reads.bound(d.Conn.Read, p) }
 
 // Write is the same for writing.
-func (d *dated) Write(p []byte) (int, error) {
-	n, err := d.Conn.Write(p)
-	return n, d.writes.or(err)
-}
+func (d *dated) Write(p []byte) (int, error) { return d.writes.bound(d.Conn.Write, p) }
 
 // SetDeadline sets both.
 func (d *dated) SetDeadline(t time.Time) error {
@@ -54,47 +60,84 @@ func (d *dated) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// Close closes the connection.
+// Close closes the connection, once.
 func (d *dated) Close() error {
 	d.reads.end()
 	d.writes.end()
-	return d.Conn.Close()
+	d.close.Do(func() {
+		go func() {
+			defer close(d.closed)
+			d.closeErr = d.Conn.Close()
+		}()
+	})
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-d.closed:
+		return d.closeErr
+	case <-timer.C:
+		return errClosing
+	}
 }
 
-// deadline is a time at which something expires, unless it is set anew before.
+// deadline is when the calls of one sort expire that are under way. There is one such
+// call at a time.
 type deadline struct {
-	expired func() // never changes
+	expired func() // ends the call under way; never changes
 
-	mu     sync.Mutex // guards what follows
-	at     time.Time  // zero: never
-	timer  *time.Timer
-	passed bool
-	ended  bool
+	mu       sync.Mutex // guards what follows
+	at       time.Time  // zero: never
+	timer    *time.Timer
+	underWay bool // a call is
+	passed   bool // a call met it
+	ended    bool
+}
+
+// bound is one call.
+func (d *deadline) bound(call func([]byte) (int, error), p []byte) (int, error) {
+	d.mu.Lock()
+	d.underWay = true
+	d.start()
+	d.mu.Unlock()
+	n, err := call(p)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.underWay = false
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+	if err != nil && d.passed {
+		err = os.ErrDeadlineExceeded
+	}
+	return n, err
 }
 
 func (d *deadline) set(at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.ended || d.passed {
-		return
-	}
 	d.at = at
+	d.start()
+}
+
+// start has the timer fire when the call under way expires. It is called with mu held.
+func (d *deadline) start() {
 	switch {
-	case at.IsZero():
+	case !d.underWay || d.ended || d.passed:
+	case d.at.IsZero():
 		if d.timer != nil {
 			d.timer.Stop()
 		}
 	case d.timer == nil:
-		d.timer = time.AfterFunc(time.Until(at), d.fire)
+		d.timer = time.AfterFunc(time.Until(d.at), d.fire)
 	default:
-		d.timer.Reset(time.Until(at))
+		d.timer.Reset(time.Until(d.at))
 	}
 }
 
 // fire is called by the timer, perhaps by one that was set anew meanwhile.
 func (d *deadline) fire() {
 	d.mu.Lock()
-	over := !d.ended && !d.passed && !d.at.IsZero() && !time.Now().Before(d.at)
+	over := d.underWay && !d.ended && !d.passed && !d.at.IsZero() && !time.Now().Before(d.at)
 	d.passed = d.passed || over
 	d.mu.Unlock()
 	if over {
@@ -110,17 +153,4 @@ func (d *deadline) end() {
 	if d.timer != nil {
 		d.timer.Stop()
 	}
-}
-
-// or gives a timeout in the place of err, if that is what it comes of.
-func (d *deadline) or(err error) error {
-	if err == nil {
-		return nil
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.passed {
-		return os.ErrDeadlineExceeded
-	}
-	return err
 }

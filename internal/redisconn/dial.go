@@ -8,7 +8,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // Dial connects, authenticates and selects the database; ctx bounds all of
@@ -29,8 +29,11 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 		}
 		nc, certified = tc, asked
 	}
-	g := &guard{Conn: nc, socket: newSocket(nc), pusher: pusher{timeout: timeout, lasts: native(nc), made: time.Now()}}
-	c := &Conn{stream: redis.NewConn(g, 0, timeout).(stream), net: raw, guard: g, peers: &t.open}
+	g := &guard{Conn: nc, socket: newSocket(nc), pusher: pusher{timeout: timeout, made: time.Now()}}
+	c := &Conn{stream: redis.NewConn(g, 0, timeout).(stream), net: raw, guard: g, peers: &t.open, place: t.Address}
+	if t.Named() {
+		c.place = raw.RemoteAddr().String()
+	}
 	t.open.add(c)
 	// Not by the context's own deadline, whose error callers take for theirs.
 	stop := context.AfterFunc(ctx, func() {

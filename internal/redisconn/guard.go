@@ -36,7 +36,6 @@ type guard struct {
 // sends.
 type pusher struct {
 	timeout time.Duration // of each write
-	lasts   bool          // a deadline may pass while nothing is written
 	made    time.Time     // the deadline counts from then
 	until   time.Duration // the deadline
 	unsent  []byte
@@ -81,11 +80,20 @@ func (g *guard) receive(p []byte) (int, error) {
 }
 
 // Write writes to the network.
-func (g *guard) Write(p []byte) (int, error) {
-	if g.socket != nil {
+func (g *guard) Write(p []byte) (int, error) { return g.write(p, true) }
+
+// write writes to the network. Without wait it writes what there is room for at once:
+// nothing if that can't be known.
+func (g *guard) write(p []byte, wait bool) (int, error) {
+	switch {
+	case g.socket == nil && wait:
+		return g.Conn.Write(p)
+	case g.socket == nil:
+		return 0, nil
+	case wait:
 		return g.socket.Write(p)
 	}
-	return g.Conn.Write(p)
+	return g.socket.TryWrite(p)
 }
 
 // readOne reads the network, and keeps what belongs to later replies.

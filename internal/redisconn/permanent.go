@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // Permanent tells whether connecting again would meet the same refusal: bad

@@ -37,6 +37,17 @@ func pushing(p *pieces) *Conn {
 	return &Conn{guard: &guard{Conn: p, pusher: pusher{timeout: time.Minute, made: time.Now()}}}
 }
 
+// queue and push write all.
+func queue(c *Conn, command string, args []any) error {
+	_, err := c.Queue(command, args, true)
+	return err
+}
+
+func push(c *Conn) error {
+	_, err := c.Push(true)
+	return err
+}
+
 // word and argument are arguments that make themselves.
 type (
 	appendedArg string
@@ -61,11 +72,11 @@ func TestPushedCommandsAreWhatRedigoSends(t *testing.T) {
 		if err := c.Send(args[0].(string), args[1:]...); err != nil {
 			t.Fatal(err)
 		}
-		if err := pc.Queue(args[0].(string), args[1:]); err != nil {
+		if err := queue(pc, args[0].(string), args[1:]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(c.Flush(), pc.Push()); err != nil {
+	if err := errors.Join(c.Flush(), push(pc)); err != nil {
 		t.Fatal(err)
 	}
 	want, got := bytes.Join(sent.writes, nil), bytes.Join(p.writes, nil)
@@ -73,7 +84,7 @@ func TestPushedCommandsAreWhatRedigoSends(t *testing.T) {
 		t.Errorf("redigo sends\n%.300q\nthis pushes\n%.300q", want, got)
 	}
 	pc = pushing(&pieces{})
-	if err := pc.Queue("HEXISTS", []any{appendedArg("owner:1")}); err != nil || !bytes.Contains(pc.guard.unsent, []byte("\r\n$7\r\nowner:1\r\n")) {
+	if err := queue(pc, "HEXISTS", []any{appendedArg("owner:1")}); err != nil || !bytes.Contains(pc.guard.unsent, []byte("\r\n$7\r\nowner:1\r\n")) {
 		t.Errorf("an argument that writes itself became %q, %v", pc.guard.unsent, err)
 	}
 }
@@ -81,15 +92,15 @@ func TestPushedCommandsAreWhatRedigoSends(t *testing.T) {
 func TestQueuedCommandsLeaveTogether(t *testing.T) {
 	p := &pieces{}
 	c := pushing(p)
-	queue := func(n int) {
-		if err := c.Queue("SET", []any{"key", strings.Repeat("v", n)}); err != nil {
+	set := func(n int) {
+		if err := queue(c, "SET", []any{"key", strings.Repeat("v", n)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for range 9 {
-		queue(4096)
+		set(4096)
 	}
-	if err := c.Push(); err != nil {
+	if err := push(c); err != nil {
 		t.Fatal(err)
 	}
 	if len(p.writes) != 3 { // three and a bit to 16 KiB
@@ -104,47 +115,44 @@ func TestQueuedCommandsLeaveTogether(t *testing.T) {
 		t.Errorf("%v left for the write", left)
 	}
 	p.writes = nil
-	queue(100_000)
-	if err := c.Push(); err != nil || len(p.writes) != 1 {
+	set(100_000)
+	if err := push(c); err != nil || len(p.writes) != 1 {
 		t.Errorf("%d writes for one large command, %v", len(p.writes), err)
 	}
 	if c.guard.unsent != nil {
 		t.Error("the room for one large command is kept for ever")
 	}
-	if err := c.Push(); err != nil || len(p.writes) != 1 {
+	if err := push(c); err != nil || len(p.writes) != 1 {
 		t.Errorf("nothing to push: %d writes, %v", len(p.writes), err)
 	}
 }
 
 func TestPushTellsOfAWriteThatFailed(t *testing.T) {
 	c := pushing(&pieces{err: io.ErrClosedPipe})
-	if err := c.Queue("PING", nil); err != nil {
+	if err := queue(c, "PING", nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Push(); !errors.Is(err, io.ErrClosedPipe) {
+	if err := push(c); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestTheDeadlineOfWritesIsMovedBeforeItPasses(t *testing.T) {
-	for _, lasts := range []bool{false, true} {
-		p := &pieces{}
-		c := pushing(p)
-		c.guard.lasts = lasts
-		push := func() (until time.Time) {
-			t.Helper()
-			if err := errors.Join(c.Queue("PING", nil), c.Push()); err != nil {
-				t.Fatal(err)
-			}
-			return p.until
+	p := &pieces{}
+	c := pushing(p)
+	pushed := func() (until time.Time) {
+		t.Helper()
+		if err := errors.Join(queue(c, "PING", nil), push(c)); err != nil {
+			t.Fatal(err)
 		}
-		first := push()
-		if moved := push().After(first); moved == lasts {
-			t.Errorf("lasts %v: moved at once: %v", lasts, moved)
-		}
-		c.guard.made = c.guard.made.Add(-16 * time.Second) // that much later
-		if left := time.Until(push()); left < 59*time.Second || left > time.Minute {
-			t.Errorf("lasts %v: a write has %v", lasts, left)
-		}
+		return p.until
+	}
+	first := pushed()
+	if pushed().After(first) {
+		t.Error("moved at once")
+	}
+	c.guard.made = c.guard.made.Add(-16 * time.Second) // that much later
+	if left := time.Until(pushed()); left < 59*time.Second || left > time.Minute {
+		t.Errorf("a write has %v", left)
 	}
 }

@@ -1,6 +1,7 @@
 package redisconn
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -18,12 +19,12 @@ type Arg interface {
 	AppendArg(b []byte) []byte
 }
 
-// Queue adds a command to those that Push will write, or writes what there is
-// already if that is much. redigo's own Send appoints a deadline for each
-// command, makes a string of each argument, and writes each 4 KiB by
-// themselves, and each write has the server look. Its replies are received as
-// after a Send.
-func (c *Conn) Queue(command string, args []any) error {
+// Queue adds a command to those that Push will write, or pushes what there is
+// already if that is much. It reports whether all that was pushed is written. redigo's
+// own Send appoints a deadline for each command, makes a string of each argument, and
+// writes each 4 KiB by themselves, and each write has the server look. Its replies are
+// received as after a Send.
+func (c *Conn) Queue(command string, args []any, wait bool) (all bool, err error) {
 	g := c.guard
 	before := len(g.unsent)
 	b := append(g.unsent, '*')
@@ -40,34 +41,39 @@ func (c *Conn) Queue(command string, args []any) error {
 	}
 	g.unsent = b
 	if len(b) <= enough || before == 0 {
-		return nil
+		return true, nil
 	}
 	g.unsent = b[:before]
-	err := c.Push()
+	all, err = c.Push(wait)
 	g.unsent = append(g.unsent, b[before:]...)
-	return err
+	return all, err
 }
 
-// Push writes what was queued, in the time that a write may take. The deadline of
-// a connection of the system's own is moved once a quarter of that is over: moving
-// it costs as much as encoding a command does.
-func (c *Conn) Push() error {
+// Push writes what was queued, in the time that a write may take. Without wait it
+// writes what needs no waiting, and reports false if something is left for the next
+// Push. The deadline is moved once a quarter of that time is over: moving it costs as
+// much as encoding a command does. It may pass while nothing is written.
+func (c *Conn) Push(wait bool) (all bool, err error) {
 	g := c.guard
 	if len(g.unsent) == 0 {
-		return nil
+		return true, nil
 	}
-	if now := time.Since(g.made); !g.lasts || g.until-now < g.timeout*3/4 {
+	if now := time.Since(g.made); g.until-now < g.timeout*3/4 {
 		g.until = now + g.timeout
 		if err := g.Conn.SetWriteDeadline(g.made.Add(g.until)); err != nil {
-			return err
+			return false, err
 		}
 	}
-	_, err := g.Write(g.unsent)
-	if g.unsent = g.unsent[:0]; cap(g.unsent) > 4*enough {
+	n, err := g.write(g.unsent, wait)
+	left := copy(g.unsent, g.unsent[n:])
+	if g.unsent = g.unsent[:left]; left == 0 && cap(g.unsent) > 4*enough {
 		g.unsent = nil
 	}
-	return err
+	return left == 0, err
 }
+
+// WritesAtOnce tells whether a Push that must not wait can write.
+func (c *Conn) WritesAtOnce() bool { return c.guard.socket != nil }
 
 // appendArg appends what redigo makes of an argument.
 func appendArg(b []byte, arg any) []byte {
@@ -161,6 +167,29 @@ func (c *Conn) Fill(how Wait) error {
 	}
 	return nil
 }
+
+// Unasked tells, without waiting, what has come that was not received: nil if nothing
+// has, ErrUnasked, or how the connection has ended. It is for a connection that
+// WritesAtOnce, and for whoever reads, while nothing is under way.
+func (c *Conn) Unasked() error {
+	g := c.guard
+	if len(g.inbox) > 0 {
+		return ErrUnasked
+	}
+	if cap(g.room) == 0 {
+		g.room = make([]byte, leastRoom)
+	}
+	g.room = g.room[:cap(g.room)]
+	n, err := g.socket.TryRead(g.room)
+	if g.inbox = g.room[:n]; n > 0 {
+		return ErrUnasked
+	}
+	return g.severed.or(err)
+}
+
+// ErrUnasked is a reply that nobody has asked for. What comes after it can't be told
+// from the replies to other commands.
+var ErrUnasked = errors.New("a reply to nothing")
 
 // Next is the next reply of what Fill has taken; a refusal of the server is an
 // error. ok is false where none is left that is whole.

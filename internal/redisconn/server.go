@@ -5,7 +5,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // Server is what a server says of itself when it is asked HELLO and ROLE. What
@@ -37,20 +37,12 @@ func (s Server) Usable() error {
 	case s.Mode == "sentinel" || s.Role == "sentinel":
 		return topologyError("the server is a Sentinel, whose URL is redis+sentinel://[user:password@]host:port,host:port/master-name")
 	case s.Mode == "cluster":
-		return otherTopology("the server is a node of a cluster, whose URL is redis+cluster://[user:password@]host:port,host:port")
+		return topologyError("the server is a node of a cluster, whose URL is redis+cluster://[user:password@]host:port,host:port")
 	case s.Role == "slave" || s.Role == "replica":
 		return &ReplicaError{s}
 	}
 	return nil
 }
-
-// otherTopology is ErrTopology where the text says what to do.
-type otherTopology string
-
-func (e otherTopology) Error() string { return string(e) }
-
-// Is tells that it is ErrTopology.
-func (e otherTopology) Is(target error) bool { return target == ErrTopology }
 
 // DecodeServer reads the answers to HELLO and ROLE. Either may be a refusal;
 // an error says that one of them is no answer that a server gives.

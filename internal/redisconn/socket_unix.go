@@ -21,6 +21,8 @@ type socket struct {
 	conn      net.Conn
 	raw       syscall.RawConn
 	look, put func(fd uintptr) bool // made once
+	try       func(fd uintptr) bool // likewise
+	peek      func(fd uintptr)      // likewise
 
 	// Of the read under way.
 	in      []byte
@@ -44,11 +46,32 @@ func newSocket(c net.Conn) *socket {
 	}
 	s := &socket{conn: c, raw: raw}
 	s.look, s.put = s.lookOnce, s.putAll
+	s.try = func(fd uintptr) bool { s.putAll(fd); return true }
+	s.peek = func(fd uintptr) { s.lookOnce(fd) }
 	return s
 }
 
 // Read waits for something, and reads into p, which has room.
 func (s *socket) Read(p []byte) (n int, err error) { return s.readBy(s.look, p) }
+
+// TryRead reads into p what is there, and does not wait: no byte and no error if that
+// is nothing. It has no deadline.
+func (s *socket) TryRead(p []byte) (n int, err error) {
+	s.in, s.n, s.readErr = p, 0, 0
+	err = s.raw.Control(s.peek)
+	s.in = nil
+	switch {
+	case err != nil:
+		return 0, err
+	case s.readErr == syscall.EAGAIN:
+		return 0, nil
+	case s.readErr != 0:
+		return 0, s.failed("read", s.readErr)
+	case s.n == 0:
+		return 0, io.EOF
+	}
+	return s.n, nil
+}
 
 // readBy has ask read once it is called, as RawConn.Read has it.
 func (s *socket) readBy(ask func(fd uintptr) bool, p []byte) (n int, err error) {
@@ -75,12 +98,18 @@ func (s *socket) lookOnce(fd uintptr) bool {
 }
 
 // Write writes p, as much of it as n says.
-func (s *socket) Write(p []byte) (n int, err error) {
+func (s *socket) Write(p []byte) (n int, err error) { return s.writeBy(s.put, p) }
+
+// TryWrite writes as much of p as there is room for, and does not wait.
+func (s *socket) TryWrite(p []byte) (n int, err error) { return s.writeBy(s.try, p) }
+
+// writeBy has put write once it is called, as RawConn.Write has it.
+func (s *socket) writeBy(put func(fd uintptr) bool, p []byte) (n int, err error) {
 	s.out, s.writeErr = p, 0
-	err = s.raw.Write(s.put)
+	err = s.raw.Write(put)
 	n = len(p) - len(s.out)
 	s.out = nil
-	if err == nil && s.writeErr != 0 {
+	if err == nil && s.writeErr != 0 && s.writeErr != syscall.EAGAIN {
 		err = s.failed("write", s.writeErr)
 	}
 	return n, err

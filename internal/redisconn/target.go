@@ -1,6 +1,7 @@
 package redisconn
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -18,7 +19,7 @@ type Target struct {
 	Username string      // empty: the default user
 	Password string      // empty: no AUTH
 	Database int         // 0: no SELECT
-	TLS      *tls.Config // nil: plain TCP
+	TLS      *tls.Config // nil: plain TCP; verifies the host by its ServerName
 
 	Name        string      // for CLIENT SETNAME; empty: none
 	Credentials Credentials // asked at each Dial in the place of Username and Password; nil: not asked
@@ -34,9 +35,9 @@ type Credentials func(ctx context.Context) (user, password string, err error)
 // String names the server without its secrets.
 func (t *Target) String() string { return t.Address }
 
-// ErrTopology is in the error for a URL of a topology that is not built yet, and
+// ErrTopology is in the error for a URL that names more than one server, and
 // for a server that is not of the URL's topology.
-var ErrTopology = errors.New("only single servers (redis:// or rediss://) and Sentinels (redis+sentinel://) are supported so far")
+var ErrTopology = errors.New("not the URL of one server")
 
 // topologyError is ErrTopology where the text says what to do.
 type topologyError string
@@ -46,6 +47,9 @@ func (e topologyError) Error() string { return string(e) }
 // Is tells that it is ErrTopology.
 func (e topologyError) Is(target error) bool { return target == ErrTopology }
 
+// wantSchemes are those that Open takes.
+const wantSchemes = "want redis://, rediss://, redis+sentinel:// or redis+cluster://"
+
 // ParseURL reads redis://[user:password@]host[:port][/db] and rediss://, the
 // same over TLS. The default port is 6379, the default database 0. An error
 // names the part that is wrong and never prints the URL or a piece of it that
@@ -53,17 +57,17 @@ func (e topologyError) Is(target error) bool { return target == ErrTopology }
 func ParseURL(raw string) (*Target, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {
-		return nil, errors.New("url: no scheme; want redis://, rediss:// or redis+sentinel://")
+		return nil, errors.New("url: no scheme; " + wantSchemes)
 	}
 	switch scheme {
 	case "redis", "rediss":
 	case "redis+sentinel", "redis+cluster":
 		return nil, fmt.Errorf("url scheme %s://: %w", scheme, ErrTopology)
 	default:
-		return nil, errors.New("url: unknown scheme; want redis://, rediss:// or redis+sentinel://")
+		return nil, errors.New("url: unknown scheme; " + wantSchemes)
 	}
 	if authority, _, _ := strings.Cut(rest, "/"); strings.Contains(authority[strings.LastIndex(authority, "@")+1:], ",") {
-		return nil, topologyError("url: several hosts: only redis+sentinel:// has them so far")
+		return nil, topologyError("url: several hosts; only redis+sentinel:// and redis+cluster:// have them")
 	}
 	if strings.Contains(rest, "#") {
 		return nil, errors.New("url: a fragment (#) has no meaning here; a # in a password is written %23")
@@ -107,23 +111,25 @@ func ParseURL(raw string) (*Target, error) {
 		t.Database = int(n)
 	}
 	if scheme == "rediss" {
-		t.TLS = &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+		t.TLS = &tls.Config{ServerName: host}
 	}
 	return t, nil
 }
 
-// UseTLS sets the configuration for a rediss:// target; a plain target
-// refuses it. The host of the URL is verified unless c names another.
-func (t *Target) UseTLS(c *tls.Config) error {
-	if t.TLS == nil {
-		return errors.New("a TLS configuration for a redis:// URL; TLS needs rediss://")
+// At is the server at addr, reached as t is. Its certificate is to be of its own
+// host, unless the configuration names another.
+func (t *Target) At(addr string) *Target {
+	at := &Target{
+		Address: addr, Username: t.Username, Password: t.Password, Database: t.Database, TLS: t.TLS.Clone(),
+		Name: t.Name, Credentials: t.Credentials, Dialer: t.Dialer,
 	}
-	c = c.Clone()
-	if c.ServerName == "" {
-		c.ServerName = t.TLS.ServerName
+	if at.TLS != nil {
+		at.TLS.MinVersion = cmp.Or(at.TLS.MinVersion, tls.VersionTLS12)
+		if at.TLS.ServerName == "" {
+			at.TLS.ServerName, _, _ = net.SplitHostPort(addr)
+		}
 	}
-	t.TLS = c
-	return nil
+	return at
 }
 
 // connect makes the stream beneath TLS.

@@ -73,20 +73,18 @@ func TestMalformedURLNamesThePartAndHidesTheRest(t *testing.T) {
 	}
 }
 
-func TestTLSConfigNeedsATLSURL(t *testing.T) {
-	plain, _ := ParseURL("redis://h")
-	if err := plain.UseTLS(&tls.Config{}); err == nil {
-		t.Error("a TLS config for redis:// was accepted")
+func TestServersAreVerifiedByTheirOwnHost(t *testing.T) {
+	if plain := (&Target{}).At("h:1"); plain.TLS != nil || plain.Address != "h:1" {
+		t.Errorf("reached by %+v", plain)
 	}
-	secure, _ := ParseURL("rediss://h.example")
 	given := &tls.Config{}
-	if err := secure.UseTLS(given); err != nil || secure.TLS.ServerName != "h.example" {
-		t.Errorf("server name %q, %v", secure.TLS.ServerName, err)
+	if at := (&Target{TLS: given}).At("[fd00::1]:7"); at.TLS.ServerName != "fd00::1" || at.TLS.MinVersion != tls.VersionTLS12 {
+		t.Errorf("server name %q, version %d", at.TLS.ServerName, at.TLS.MinVersion)
 	}
 	if given.ServerName != "" {
 		t.Error("the caller's config was changed")
 	}
-	if err := secure.UseTLS(&tls.Config{ServerName: "other"}); err != nil || secure.TLS.ServerName != "other" {
-		t.Errorf("server name %q, %v", secure.TLS.ServerName, err)
+	if at := (&Target{TLS: &tls.Config{ServerName: "other", MinVersion: tls.VersionTLS13}}).At("h:1"); at.TLS.ServerName != "other" || at.TLS.MinVersion != tls.VersionTLS13 {
+		t.Errorf("server name %q, version %d", at.TLS.ServerName, at.TLS.MinVersion)
 	}
 }

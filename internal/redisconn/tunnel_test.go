@@ -3,10 +3,12 @@ package redisconn
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -123,7 +125,7 @@ func TestConnectionsOfEachSort(t *testing.T) {
 			if counts {
 				before = own.read.Load()
 			}
-			if err := m.Queue("ECHO", []any{"hello"}); err != nil || m.Push() != nil {
+			if err := queue(m, "ECHO", []any{"hello"}); err != nil || push(m) != nil {
 				t.Fatal(err)
 			}
 			if reply, err := redis.String(receive()); err != nil || reply != "hello" {
@@ -155,17 +157,87 @@ func TestDeadlineThatIsMovedDoesNotPass(t *testing.T) {
 	d := newDated(channel{near})
 	defer d.Close()
 	_ = d.SetReadDeadline(time.Now().Add(time.Hour))
-	d.reads.fire() // the timer of one before, which could not be stopped any more
-	if d.reads.passed {
-		t.Error("a deadline passed that was an hour away")
-	}
-	go func() { _, _ = far.Write([]byte("x")) }()
+	go func() {
+		for underWay := false; !underWay; {
+			d.reads.mu.Lock()
+			underWay = d.reads.underWay
+			d.reads.mu.Unlock()
+		}
+		d.reads.fire() // the timer of one before, which could not be stopped any more
+		_, _ = far.Write([]byte("x"))
+	}()
 	if n, err := d.Read(make([]byte, 1)); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	_ = d.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
 	if _, err := d.Write([]byte("x")); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a write that nobody reads says %v", err)
+	}
+}
+
+// A deadline that nobody takes away passes when nothing is written any more. What is
+// written later has its own.
+func TestDeadlineThatPassesWhileNothingIsUnderWayEndsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		defer far.Close()
+		go func() { _, _ = io.Copy(far, far) }()
+		d := newDated(channel{near})
+		defer d.Close()
+		for range 5 {
+			_ = d.SetDeadline(time.Now().Add(time.Second))
+			if _, err := d.Write([]byte("x")); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := d.Read(make([]byte, 1)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+		}
+		if _, err := d.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("a read that begins when its time is over says %v", err)
+		}
+	})
+}
+
+// slowClose is a connection that is of no use at once when it is closed, but whose Close waits.
+type slowClose struct {
+	net.Conn
+	gate   chan struct{}
+	closes atomic.Int32
+}
+
+func (c *slowClose) Close() error {
+	c.closes.Add(1)
+	err := c.Conn.Close()
+	<-c.gate
+	return err
+}
+
+// Whoever breaks it off has other things to do.
+func TestCloseOfADialersConnectionIsNotWaitedFor(t *testing.T) {
+	near, far := net.Pipe()
+	defer far.Close()
+	slow := &slowClose{Conn: near, gate: make(chan struct{})}
+	c, err := targetBy(t, func(context.Context, string, string) (net.Conn, error) { return slow, nil }).Dial(soon(t), time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := make(chan struct{})
+	go func() {
+		defer close(broken)
+		c.(*Conn).Interrupt()
+		_ = c.Close()
+	}()
+	select {
+	case <-broken:
+	case <-time.After(5 * time.Second):
+		t.Error("whoever breaks it off waits for its Close")
+	}
+	close(slow.gate)
+	<-broken
+	if n := slow.closes.Load(); n != 1 {
+		t.Errorf("closed %d times", n)
 	}
 }
 

@@ -27,6 +27,7 @@ func child(t *testing.T, env ...string) *exec.Cmd {
 }
 
 func TestMissingBinaryFailsAndTellsWhatToInstall(t *testing.T) {
+	t.Parallel()
 	if os.Getenv(childEnv) != "" {
 		Start(t)
 		return

@@ -91,7 +91,7 @@ func (s *SentinelSet) start(pass SentinelPasswords, sentinels [3]Front, add func
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.await("replication", func() bool { return strings.Contains(s.info(s.Nodes[0]), "connected_slaves:2\r\n") })
+	s.await("replication", func() bool { return strings.Count(s.info(s.Nodes[0]), "state=online") == 2 })
 	settings := []string{
 		fmt.Sprintf("sentinel monitor %s %s %s 2", MasterName, host, port),
 		fmt.Sprintf("sentinel down-after-milliseconds %s %d", MasterName, downAfter.Milliseconds()),

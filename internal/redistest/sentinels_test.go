@@ -9,6 +9,7 @@ import (
 )
 
 func TestPlannedFailoverKeepsWhatTheMasterHad(t *testing.T) {
+	t.Parallel()
 	s := redistest.StartSentinels(t, redistest.SentinelPasswords{Nodes: "sesame", Sentinels: "mellon"})
 	first := s.Master()
 	if first != s.Nodes[0] {
@@ -29,6 +30,7 @@ func TestPlannedFailoverKeepsWhatTheMasterHad(t *testing.T) {
 }
 
 func TestSentinelsReplaceAMasterThatDied(t *testing.T) {
+	t.Parallel()
 	s := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	first := s.Master()
 	first.Kill()

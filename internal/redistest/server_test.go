@@ -29,6 +29,7 @@ func ping(t *testing.T, c redis.Conn) {
 }
 
 func TestServerAnswersAndIsGoneAfterwards(t *testing.T) {
+	t.Parallel()
 	var pid int
 	var addr string
 	t.Run("inner", func(t *testing.T) {
@@ -49,6 +50,7 @@ func TestServerAnswersAndIsGoneAfterwards(t *testing.T) {
 }
 
 func TestRestartKeepsThePortAndLosesTheKeys(t *testing.T) {
+	t.Parallel()
 	s := Start(t)
 	addr, pid := s.Addr(), s.Pid()
 	if _, err := s.Dial(t).Do("SET", "k", "v"); err != nil {
@@ -69,6 +71,7 @@ func TestRestartKeepsThePortAndLosesTheKeys(t *testing.T) {
 }
 
 func TestPausedServerAnswersAfterResume(t *testing.T) {
+	t.Parallel()
 	s := Start(t)
 	c := s.Dial(t)
 	ping(t, c)
@@ -96,6 +99,7 @@ func TestPausedServerAnswersAfterResume(t *testing.T) {
 }
 
 func TestOccupiedPortIsNotTakenForOurs(t *testing.T) {
+	t.Parallel()
 	first := Start(t)
 	second := &Server{t: t, bin: first.bin, dir: t.TempDir(), port: first.Port()}
 	if err := second.start(); err == nil {
@@ -106,6 +110,7 @@ func TestOccupiedPortIsNotTakenForOurs(t *testing.T) {
 }
 
 func TestPasswordIsUsed(t *testing.T) {
+	t.Parallel()
 	s := Start(t, "--requirepass", "p@ss")
 	ping(t, s.Dial(t))
 	if want := "redis://:p%40ss@" + s.Addr(); s.URL() != want {

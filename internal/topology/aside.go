@@ -27,7 +27,7 @@ func (n *Node) Aside() *pipeline.Pipeline {
 	return n.Pipe
 }
 
-// Flush writes what is queued. It may write to the connection of what does not go
+// Flush writes what is queued. It may read from the connection of what does not go
 // aside.
 func (n *Node) Flush() {
 	if n.aside != nil {

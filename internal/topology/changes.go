@@ -52,7 +52,7 @@ func merge(told []Change, c Change) []Change {
 		if t.From != c.From || t.To != c.To {
 			continue
 		}
-		t.DataMayBeLost = t.DataMayBeLost || c.DataMayBeLost
+		t.NewMaster = t.NewMaster || c.NewMaster
 		for _, r := range c.Slots {
 			if !t.Slots.covers(r) {
 				t.Slots = append(t.Slots[:len(t.Slots):len(t.Slots)], r)

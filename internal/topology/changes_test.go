@@ -1,24 +1,23 @@
 package topology
 
-import (
-	"testing"
-)
+import "testing"
 
 func TestChangesAreMergedWhileNobodyLooks(t *testing.T) {
+	t.Parallel()
 	a, b, c := new(Node), new(Node), new(Node)
 	f := NewFeed()
 	for i := range uint16(100) {
 		f.Tell(Change{Slots: Slots{{i, i}}, From: a, To: b})
-		f.Tell(Change{Slots: Slots{{5, 9}}, From: b, To: c, DataMayBeLost: i == 50})
+		f.Tell(Change{Slots: Slots{{5, 9}}, From: b, To: c})
 	}
 	told := <-f.Changes()
 	if len(told) != 2 || told[0].From != a || told[0].To != b || told[1].To != c {
 		t.Fatalf("told %+v", told)
 	}
-	if !told[0].Slots.Has(0) || !told[0].Slots.Has(99) || told[0].Slots.Has(100) || told[0].DataMayBeLost {
+	if !told[0].Slots.Has(0) || !told[0].Slots.Has(99) || told[0].Slots.Has(100) {
 		t.Errorf("the first is %+v", told[0])
 	}
-	if len(told[1].Slots) != 1 || !told[1].DataMayBeLost {
+	if len(told[1].Slots) != 1 {
 		t.Errorf("the second is %+v", told[1])
 	}
 	select {
@@ -40,6 +39,7 @@ func TestChangesAreMergedWhileNobodyLooks(t *testing.T) {
 
 // Too many ranges to remember become all slots: nobody is left out.
 func TestChangeOfManySlotsIsOfAll(t *testing.T) {
+	t.Parallel()
 	f := NewFeed()
 	n := new(Node)
 	for i := range uint16(8000) {
@@ -52,6 +52,7 @@ func TestChangeOfManySlotsIsOfAll(t *testing.T) {
 }
 
 func TestSlotsHaveTheirEnds(t *testing.T) {
+	t.Parallel()
 	s := Slots{{3, 5}, {9, 9}}
 	for slot, want := range map[uint16]bool{2: false, 3: true, 5: true, 6: false, 8: false, 9: true, 10: false} {
 		if s.Has(slot) != want {

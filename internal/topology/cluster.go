@@ -29,14 +29,15 @@ type Cluster struct {
 	nodes    atomic.Pointer[[]*Node]         // likewise; replaced, never changed
 	sharded  atomic.Bool                     // the server that was asked last knows sharded channels
 	underWay pipeline.UnderWay               // on all nodes
+	warned   string                          // what warn told last; of the goroutine that looks
 
 	mu       sync.Mutex // guards what follows
 	by       map[string]*member
-	recently map[uint16]moved // slots that a redirection has told of
-	others   []string         // addresses of replicas
-	failed   error            // why the last look told nothing
-	told     string           // the server that told the last map
-	looked   chan struct{}    // closed, and replaced, when a look ends
+	recently map[uint16]moved  // slots that a redirection has told of
+	others   map[string]string // addresses of replicas, and their masters'
+	failed   error             // why the last look told nothing, or not all
+	told     string            // the server that told the last map
+	looked   chan struct{}     // closed, and replaced, when a look ends
 	closed   bool
 
 	look    chan struct{} // of one: look at once
@@ -87,6 +88,9 @@ func (t *Cluster) Only() *Node { return nil }
 
 // Nodes has the masters, and servers that take a slot over.
 func (t *Cluster) Nodes() []*Node { return *t.nodes.Load() }
+
+// FailsOver is true.
+func (t *Cluster) FailsOver() bool { return true }
 
 // SpansSlots is false: a script has keys of one slot.
 func (t *Cluster) SpansSlots() bool { return false }

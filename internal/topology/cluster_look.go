@@ -3,7 +3,10 @@ package topology
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,7 +16,8 @@ import (
 )
 
 const (
-	// lookAnyway is how often a client that is used looks without a reason.
+	// lookAnyway is how often a client that is used looks without a reason, and once
+	// more after its last use: a failover may have undone its last releases.
 	lookAnyway = 10 * time.Second
 
 	// Between two looks there are at least these; the pause doubles while there
@@ -72,7 +76,7 @@ func (t *Cluster) watch(ctx context.Context) {
 }
 
 // tend gives up connections that nobody has used for a while. It reports whether
-// any node is in use.
+// any node is in use, or was when it was last called.
 func (t *Cluster) tend() (used bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,7 +85,9 @@ func (t *Cluster) tend() (used bool) {
 			m.used, m.idle, used = true, 0, true
 			continue
 		}
-		if m.idle++; m.used && m.idle >= idleLooks && !t.closed {
+		m.idle++
+		used = used || m.used && m.idle == 1
+		if m.used && m.idle >= idleLooks && !t.closed {
 			t.renew(m)
 		}
 	}
@@ -94,6 +100,8 @@ type answer struct {
 	m       slotMap
 	sharded bool
 	err     error
+
+	unusable error // why slots are missing in m
 }
 
 // refresh asks the servers, one after the other, and the next one beside one that
@@ -158,20 +166,15 @@ func (t *Cluster) candidates() (addresses []string) {
 			well = append(well, m.addr)
 		}
 	}
-	for _, some := range [][]string{named, well, rest, t.others, t.seeds} {
-		first := len(addresses)
-		addresses = append(addresses, some...)
-		shuffled := addresses[first:]
-		rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-	}
-	seen, each := map[string]bool{}, addresses[:0]
-	for _, addr := range addresses {
-		if !seen[addr] {
-			seen[addr] = true
-			each = append(each, addr)
+	for _, some := range [][]string{named, well, rest, slices.Collect(maps.Keys(t.others)), slices.Clone(t.seeds)} {
+		rand.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+		for _, addr := range some {
+			if !slices.Contains(addresses, addr) {
+				addresses = append(addresses, addr)
+			}
 		}
 	}
-	return each
+	return addresses
 }
 
 func (t *Cluster) namedLately(n *Node) bool {
@@ -183,28 +186,41 @@ func (t *Cluster) namedLately(n *Node) bool {
 	return false
 }
 
+// dial connects to a server for a few questions with long answers, which ctx bounds,
+// until end.
+func (t *Cluster) dial(ctx context.Context, addr string, timeout time.Duration) (conn redis.Conn, end func(), err error) {
+	if conn, err = t.target.At(addr).Dial(ctx, timeout); err != nil {
+		return nil, nil, err
+	}
+	c := conn.(interface {
+		Interrupt()
+		Admit(bytes int)
+	})
+	c.Admit(longestMap)
+	stop := context.AfterFunc(ctx, c.Interrupt)
+	return conn, func() { stop(); conn.Close() }, nil
+}
+
 // ask asks one server for its map, on a connection of its own.
 func (t *Cluster) ask(ctx context.Context, addr string) (a answer) {
 	a.from = addr
 	ctx, cancel := context.WithTimeout(ctx, t.s.Timeout)
 	defer cancel()
-	conn, err := t.at(addr).Dial(ctx, t.s.Timeout)
+	conn, end, err := t.dial(ctx, addr, t.s.Timeout)
 	if err != nil {
 		a.err = err
 		return a
 	}
-	defer conn.Close()
-	if c, ok := conn.(interface {
-		Interrupt()
-		Admit(bytes int)
-	}); ok {
-		defer context.AfterFunc(ctx, c.Interrupt)()
-		c.Admit(longestMap)
-	}
+	defer end()
 	reply, err := redis.DoWithTimeout(conn, t.s.Timeout, "CLUSTER", "SLOTS")
-	a.m, a.err = decodeSlots(reply, err, addr)
-	if a.err == nil {
-		a.sharded, _ = knowsSharded(ctx, conn)
+	a.m, a.unusable, a.err = decodeSlots(reply, err, addr)
+	if a.err != nil {
+		return a
+	}
+	a.sharded, _ = knowsSharded(ctx, conn)
+	if t.s.Replicas {
+		nodes, _ := redis.String(redis.DoWithTimeout(conn, t.s.Timeout, "CLUSTER", "NODES"))
+		a.m.addReplicas(nodes, addr)
 	}
 	return a
 }
@@ -213,17 +229,18 @@ func (t *Cluster) ask(ctx context.Context, addr string) (a answer) {
 // that has no slots any more leaves.
 func (t *Cluster) learn(a answer) (changed bool) {
 	t.sharded.Store(a.sharded)
+	t.warn(a)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
 		return false
 	}
-	t.failed, t.told = nil, a.from
-	masters := map[string]bool{}
-	t.others = nil
+	t.failed, t.told = a.unusable, a.from
+	t.others = map[string]string{}
 	for _, r := range a.m {
-		masters[r.master] = true
-		t.others = append(t.others, r.replicas...)
+		for _, addr := range r.replicas {
+			t.others[addr] = r.master
+		}
 	}
 	for slot, m := range t.recently {
 		if time.Since(m.at) > believeMoved {
@@ -232,7 +249,7 @@ func (t *Cluster) learn(a answer) (changed bool) {
 	}
 	for _, r := range a.m {
 		for _, part := range t.withoutRecent(r.Range) {
-			changed = t.assign(part, t.member(r.master), masters) || changed
+			changed = t.give(part, t.member(r.master)) || changed
 		}
 	}
 	for _, m := range t.by {
@@ -242,6 +259,19 @@ func (t *Cluster) learn(a answer) (changed bool) {
 		}
 	}
 	return changed
+}
+
+// warn tells of slots that a map does not have, once while that lasts.
+func (t *Cluster) warn(a answer) {
+	text := ""
+	if a.unusable != nil {
+		text = a.unusable.Error()
+	}
+	if text != "" && text != t.warned && t.s.Logger != nil {
+		t.s.Logger.LogAttrs(context.Background(), slog.LevelWarn, "slots without a server",
+			slog.String("server", a.from), slog.Any("error", a.unusable))
+	}
+	t.warned = text
 }
 
 // withoutRecent cuts a run of slots at those that a redirection told of lately.
@@ -263,20 +293,4 @@ func (t *Cluster) withoutRecent(r Range) (parts []Range) {
 		parts = append(parts, Range{uint16(first), r.Last})
 	}
 	return parts
-}
-
-// assign gives slots to m, as a map says. Data may be lost of those whose former
-// master is none any more.
-func (t *Cluster) assign(r Range, m *member, masters map[string]bool) (changed bool) {
-	for slot := int(r.First); slot <= int(r.Last); {
-		first, was := slot, t.table[slot].Load()
-		for slot <= int(r.Last) && t.table[slot].Load() == was {
-			slot++
-		}
-		if was != m.node {
-			t.give(Range{uint16(first), uint16(slot - 1)}, m, was != nil && !masters[was.name])
-			changed = true
-		}
-	}
-	return changed
 }

@@ -1,16 +1,18 @@
 package topology
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // slotCount is the number of hash slots of every cluster.
@@ -21,6 +23,7 @@ type slotRange struct {
 	Range
 	master   string   // host:port
 	replicas []string // likewise
+	ids      []string // of all of them, the master's first; empty where none is told
 }
 
 // slotMap is who serves which slots, as one server says.
@@ -31,27 +34,29 @@ var errNoSlots = errors.New("it knows of no server that serves slots")
 // decodeSlots reads the answer of the server at asked to CLUSTER SLOTS. Each line
 // has the first and the last slot, then the master and the replicas: each a host,
 // a port, and what is of no use here. A host that the server does not know, or
-// does not tell, is the one that it was asked at.
-func decodeSlots(reply any, err error, asked string) (slotMap, error) {
+// does not tell, is the one that it was asked at. unusable is why some lines are
+// left out: that of a master that came back without its nodes.conf has port 0.
+func decodeSlots(reply any, err error, asked string) (m slotMap, unusable, failed error) {
 	lines, err := redis.Values(reply, err)
 	if r, _ := refusal.Of(err); strings.Contains(r.Text(), "cluster support disabled") {
 		err = noCluster{err}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("CLUSTER SLOTS: %w", err)
+		return nil, nil, fmt.Errorf("CLUSTER SLOTS: %w", err)
 	}
-	m := make(slotMap, 0, len(lines))
+	m = make(slotMap, 0, len(lines))
 	for _, line := range lines {
 		r, err := decodeRange(line, asked)
 		if err != nil {
-			return nil, fmt.Errorf("CLUSTER SLOTS: %w", err)
+			unusable = errors.Join(unusable, err)
+			continue
 		}
 		m = append(m, r)
 	}
 	if len(m) == 0 {
-		return nil, fmt.Errorf("CLUSTER SLOTS: %w", errNoSlots)
+		return nil, nil, fmt.Errorf("CLUSTER SLOTS: %w", cmp.Or(unusable, errNoSlots))
 	}
-	return m, nil
+	return m, unusable, nil
 }
 
 // noCluster is the refusal of a server that is in no cluster. It will be the same
@@ -74,16 +79,48 @@ func decodeRange(line any, asked string) (r slotRange, err error) {
 	r.Range = Range{uint16(first), uint16(last)}
 	for i, field := range fields[2:] {
 		at, err := decodePlace(field, asked)
+		r.ids = append(r.ids, placeID(field))
 		switch {
-		case err != nil:
-			return r, err
+		case i == 0 && err != nil:
+			return r, fmt.Errorf("slots %d to %d: %w", first, last, err)
 		case i == 0:
 			r.master = at
-		default:
+		case err == nil: // a replica is only asked for the map
 			r.replicas = append(r.replicas, at)
 		}
 	}
 	return r, nil
+}
+
+// addReplicas adds those that a server tells of by CLUSTER NODES only. In CLUSTER
+// SLOTS it leaves out whom it has not heard of, and a master that was just started
+// has heard of nobody. One that most masters call dead won't take a master's place.
+func (m slotMap) addReplicas(nodes, asked string) {
+	for line := range strings.Lines(nodes) {
+		words := strings.Fields(line)
+		if len(words) < 4 {
+			continue
+		}
+		id, flags, master := words[0], strings.Split(words[2], ","), words[3]
+		at, _, _ := strings.Cut(words[1], "@")
+		at = splitPlace(at, asked)
+		if at == "" || !slices.Contains(flags, "slave") || slices.Contains(flags, "fail") || slices.Contains(flags, "noaddr") {
+			continue
+		}
+		for i := range m {
+			if r := &m[i]; r.ids[0] == master && !slices.Contains(r.ids, id) {
+				r.replicas, r.ids = append(r.replicas, at), append(r.ids, id)
+			}
+		}
+	}
+}
+
+// placeID is the id of a server in CLUSTER SLOTS, empty where it tells none.
+func placeID(field any) (id string) {
+	if words, _ := redis.Values(field, nil); len(words) > 2 {
+		id, _ = redis.String(words[2], nil)
+	}
+	return id
 }
 
 func decodePlace(field any, asked string) (string, error) {

@@ -17,6 +17,7 @@ func recorded(t *testing.T, resp string) (any, error) {
 
 // The replies are those of Redis 6.2.14, 7.0.15 and Valkey 8.0.1, with fewer ranges.
 func TestSlotMapsOfRecordedReplies(t *testing.T) {
+	t.Parallel()
 	node := func(host string, port int, more string) string {
 		elements := 3
 		if more != "" {
@@ -47,11 +48,14 @@ func TestSlotMapsOfRecordedReplies(t *testing.T) {
 		"a port beyond the last":     {"*1\r\n" + line(7, 7, node(text("h"), 65536, "")), "no port: 65536"},
 		"no master":                  {"*1\r\n*2\r\n:1\r\n:2\r\n", "no line of slots"},
 		"no list":                    {"+OK\r\n", "CLUSTER SLOTS"},
+		"no port":                    {"*2\r\n" + line(7, 7, node(text("h"), 0, "")) + line(8, 9, node(text("h"), 1, "")), "8-9 h:1; slots 7 to 7: no port: 0"},
+		"no port in any line":        {"*1\r\n" + line(7, 7, node(text("h"), 0, "")), "slots 7 to 7: no port: 0"},
+		"no port of a replica":       {"*1\r\n" + line(7, 7, node(text("h"), 1, ""), node(text("h"), 0, ""), node(text("h"), 2, "")), "7-7 h:1 h:2"},
 		"no node":                    {"*1\r\n*3\r\n:1\r\n:2\r\n:3\r\n", "no server"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reply, err := recorded(t, row.resp)
-			m, err := decodeSlots(reply, err, "asked.example:6379")
+			m, unusable, err := decodeSlots(reply, err, "asked.example:6379")
 			if err != nil {
 				if !strings.Contains(err.Error(), row.want) {
 					t.Errorf("got %v, want %s", err, row.want)
@@ -62,6 +66,9 @@ func TestSlotMapsOfRecordedReplies(t *testing.T) {
 			for _, r := range m {
 				lines = append(lines, strings.Join(append([]string{fmt.Sprintf("%d-%d", r.First, r.Last), r.master}, r.replicas...), " "))
 			}
+			if unusable != nil {
+				lines = append(lines, unusable.Error())
+			}
 			if got := strings.Join(lines, "; "); got != row.want {
 				t.Errorf("got %s, want %s", got, row.want)
 			}
@@ -69,7 +76,34 @@ func TestSlotMapsOfRecordedReplies(t *testing.T) {
 	}
 }
 
+// A host name that is preferred is told by CLUSTER SLOTS only, so servers are compared by their ids.
+func TestReplicasThatOnlyNodesTellsOf(t *testing.T) {
+	t.Parallel()
+	const line = "%s %s:7001@17001 %s %s 0 0 1 connected\n"
+	for name, row := range map[string]struct {
+		nodes, want string
+	}{
+		"nobody else":           {"", "r:1"},
+		"it is told of already": {fmt.Sprintf(line, "known", "10.0.0.1", "slave", "master"), "r:1"},
+		"not heard of so far":   {fmt.Sprintf(line, "new", "10.0.0.1", "slave", "master"), "r:1 10.0.0.1:7001"},
+		"silent, to one":        {fmt.Sprintf(line, "new", "10.0.0.1", "slave,fail?", "master"), "r:1 10.0.0.1:7001"},
+		"dead, to most":         {fmt.Sprintf(line, "new", "10.0.0.1", "slave,fail", "master"), "r:1"},
+		"without an address":    {fmt.Sprintf(line, "new", "", "slave,noaddr", "master"), "r:1"},
+		"another's":             {fmt.Sprintf(line, "new", "10.0.0.1", "slave", "other"), "r:1"},
+		"a master":              {fmt.Sprintf(line, "new", "10.0.0.1", "master", "-"), "r:1"},
+		"the server's own host": {fmt.Sprintf(line, "new", "", "myself,slave", "master"), "r:1 asked.example:7001"},
+		"no lines of servers":   {"nonsense\n", "r:1"},
+	} {
+		m := slotMap{{master: "m:1", replicas: []string{"r:1"}, ids: []string{"master", "known"}}}
+		m.addReplicas(row.nodes, "asked.example:6379")
+		if got := strings.Join(m[0].replicas, " "); got != row.want {
+			t.Errorf("%s: got %s, want %s", name, got, row.want)
+		}
+	}
+}
+
 func TestPlacesOfRedirections(t *testing.T) {
+	t.Parallel()
 	for said, want := range map[string]string{
 		"10.0.0.1:7000":     "10.0.0.1:7000",
 		"a.example:7000":    "a.example:7000",

@@ -2,7 +2,6 @@ package topology
 
 import (
 	"context"
-	"net"
 	"slices"
 	"strings"
 	"time"
@@ -10,8 +9,8 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // member finds or makes the node of an address. It is called with mu held.
@@ -21,6 +20,9 @@ func (t *Cluster) member(addr string) *member {
 		m = &member{addr: addr, node: t.newNode(addr)}
 		t.by[addr] = m
 		t.list()
+		if t.closed {
+			_ = m.node.Hub.Close() // who closed the others has passed; nothing runs, so that it does not wait
+		}
 	}
 	return m
 }
@@ -37,10 +39,10 @@ func (t *Cluster) list() {
 
 // newNode makes the node of an address, without I/O.
 func (t *Cluster) newNode(addr string) *Node {
-	target := t.at(addr)
+	target := t.target.At(addr)
 	var n *Node
 	n = NewNode(NodeOptions{
-		Name: addr, Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Logger, Replicas: t.s.Replicas, Keep: true, Alone: true, Fixed: true, UnderWay: &t.underWay,
+		Name: addr, Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Logger, Replicas: t.s.Replicas, Alone: true, Fixed: true, UnderWay: &t.underWay,
 		Dial: func(ctx context.Context) (redis.Conn, error) {
 			conn, err := target.Dial(ctx, t.s.Timeout)
 			if err == nil {
@@ -51,6 +53,8 @@ func (t *Cluster) newNode(addr string) *Node {
 			}
 			return conn, err
 		},
+		Stays: func(ctx context.Context, gone []string) bool { return t.stays(ctx, addr, gone) },
+		Known: func() []string { return t.replicas(addr) },
 		// A replica says by MOVED who its master is.
 		Usable:   func(redisconn.Server) error { return nil },
 		Ended:    func() { t.ended(n) },
@@ -64,21 +68,6 @@ func (t *Cluster) newNode(addr string) *Node {
 	})
 	n.sharded.Store(t.sharded.Load())
 	return n
-}
-
-// at is how a server is dialled.
-func (t *Cluster) at(addr string) *redisconn.Target {
-	target := &redisconn.Target{
-		Address: addr, Username: t.target.Username, Password: t.target.Password, Name: t.target.Name, Credentials: t.target.Credentials,
-		Dialer: t.target.Dialer,
-	}
-	if t.target.TLS != nil {
-		target.TLS = t.target.TLS.Clone()
-		if target.TLS.ServerName == "" {
-			target.TLS.ServerName, _, _ = net.SplitHostPort(addr)
-		}
-	}
-	return target
 }
 
 // probe is a channel that nobody listens on. It looks like a lock's, which is what
@@ -104,7 +93,7 @@ func knowsSharded(ctx context.Context, conn redis.Conn) (knows, said bool) {
 
 // give has slots served by m, and tells of those that another node had. It is
 // called with mu held.
-func (t *Cluster) give(r Range, m *member, dataMayBeLost bool) {
+func (t *Cluster) give(r Range, m *member) (changed bool) {
 	for slot := int(r.First); slot <= int(r.Last); {
 		first, was := slot, t.table[slot].Load()
 		for slot <= int(r.Last) && t.table[slot].Load() == was {
@@ -123,9 +112,11 @@ func (t *Cluster) give(r Range, m *member, dataMayBeLost bool) {
 			}
 		}
 		t.feed.Tell(Change{
-			Slots: Slots{{uint16(first), uint16(slot - 1)}}, From: was, To: m.node, DataMayBeLost: dataMayBeLost && was != nil,
+			Slots: Slots{{uint16(first), uint16(slot - 1)}}, From: was, To: m.node, NewMaster: was != nil && was.name != m.node.name,
 		})
+		changed = true
 	}
+	return changed
 }
 
 // slotsOf are the slots that n serves.
@@ -147,7 +138,7 @@ func (t *Cluster) slotsOf(n *Node) (slots Slots) {
 // ended tells that what n has may be lost, and looks who has its slots now.
 func (t *Cluster) ended(n *Node) {
 	if slots := t.slotsOf(n); len(slots) > 0 {
-		t.feed.Tell(Change{Slots: slots, From: n, To: n, DataMayBeLost: true})
+		t.feed.Tell(Change{Slots: slots, From: n, To: n})
 	}
 	t.lookSoon()
 }
@@ -172,7 +163,7 @@ func (t *Cluster) renew(m *member) {
 	t.by[m.addr] = fresh
 	t.list()
 	for _, r := range t.slotsOf(old) {
-		t.give(r, fresh, false)
+		t.give(r, fresh)
 	}
 	t.running.Go(func() { old.Leave(t.s.Timeout) })
 }

@@ -2,8 +2,6 @@ package topology
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
 
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
@@ -11,16 +9,11 @@ import (
 // openCluster reads redis+cluster://[user:password@]h1:p1,h2:p2.
 func openCluster(rawURL string, s Settings) (Topology, error) {
 	target, seeds, err := parseClusterURL(rawURL)
-	if err == nil && s.Credentials != nil && (target.Username != "" || target.Password != "") {
-		err = errors.New("WithCredentials: the URL has a user or a password as well")
+	if err == nil {
+		err = s.complete(target)
 	}
 	if err != nil {
 		return nil, err
-	}
-	target.Name, target.Credentials, target.Dialer = s.ConnectionName, s.Credentials, s.Dialer
-	if s.TLS != nil {
-		target.TLS = s.TLS.Clone()
-		target.TLS.MinVersion = max(target.TLS.MinVersion, tls.VersionTLS12)
 	}
 	return newCluster(seeds, target, s), nil
 }

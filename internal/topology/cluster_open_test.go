@@ -14,6 +14,7 @@ import (
 )
 
 func TestServerThatIsNoCluster(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	top, err := topology.OpenCluster("redis+cluster://"+s.Addr(), topology.Settings{Timeout: timeout, Clock: clock.System()})
 	if err != nil {
@@ -32,6 +33,7 @@ func TestServerThatIsNoCluster(t *testing.T) {
 
 // The servers know the new password before the function does.
 func TestCredentialsThatAClusterRefusesAreAskedForAgain(t *testing.T) {
+	t.Parallel()
 	c := topologytest.Start(t, 1, 1, 1)
 	for i := range 3 {
 		if _, err := c.Conn(i).Do("ACL", "SETUSER", "worker", "reset", "on", ">two", "+@all", "~*", "&*"); err != nil {

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // Prove returns nil when any master has answered: the others may be down, or away.

@@ -3,7 +3,7 @@ package topology
 import (
 	"time"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // unsettledPause is that of a command whose slot is in two places, or nobody's.
@@ -25,7 +25,7 @@ func (t *Cluster) Redirect(from *Node, slot uint16, said refusal.Refusal) Redire
 		}
 		m := t.member(addr)
 		t.recently[at.Slot] = moved{m.node, time.Now()}
-		t.give(Range{at.Slot, at.Slot}, m, false)
+		t.give(Range{at.Slot, at.Slot}, m)
 		return Redirection{Again: true, To: m.node}
 	}
 	if at, ok := said.Ask(); ok {

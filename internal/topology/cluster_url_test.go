@@ -11,6 +11,7 @@ import (
 )
 
 func TestURLsOfClusters(t *testing.T) {
+	t.Parallel()
 	for url, want := range map[string]string{
 		"redis+cluster://h":                        "h:6379",
 		"redis+cluster://a:1,b:2,[fd00::1]:3/":     "a:1,b:2,[fd00::1]:3",
@@ -42,13 +43,14 @@ func TestURLsOfClusters(t *testing.T) {
 }
 
 func TestServersOfAClusterAreReachedAlike(t *testing.T) {
+	t.Parallel()
 	given := &tls.Config{}
 	top, err := openCluster("redis+cluster://u:p@a:1", Settings{Timeout: time.Second, Clock: clock.System(), TLS: given, ConnectionName: "n"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer top.Close(0)
-	at := top.(*Cluster).at("b.example:2")
+	at := top.(*Cluster).target.At("b.example:2")
 	if at.Address != "b.example:2" || at.Username != "u" || at.Password != "p" || at.Name != "n" || at.TLS == nil ||
 		at.TLS.ServerName != "b.example" || given.ServerName != "" {
 		t.Errorf("it is reached by %+v", at)

@@ -6,6 +6,7 @@ import (
 )
 
 func TestMoreRenewalsRunWhereTheyShareAWAIT(t *testing.T) {
+	t.Parallel()
 	begun := 0
 	limiter := Limiter{synced: true}
 	for range maxSynced + 5 {
@@ -17,6 +18,7 @@ func TestMoreRenewalsRunWhereTheyShareAWAIT(t *testing.T) {
 }
 
 func TestRenewalsRunInOrderAndNeverTooMany(t *testing.T) {
+	t.Parallel()
 	var limiter Limiter
 	var begun []int
 	begin := func(n int, longer bool) func() bool {
@@ -53,6 +55,7 @@ func TestRenewalsRunInOrderAndNeverTooMany(t *testing.T) {
 
 // What has nothing to do lets the next one run without going deeper.
 func TestIdleRenewalsDoNotNest(t *testing.T) {
+	t.Parallel()
 	var limiter Limiter
 	for range maxRenewals {
 		limiter.Run(func() bool { return true })

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -24,9 +25,10 @@ type Node struct {
 
 	aside   *pipeline.Pipeline // see aside.go; nil: nothing goes there
 	name    string
-	touched atomic.Bool // something was queued since the last Flush
-	used    atomic.Bool // and since the last Used
-	sharded atomic.Bool // it knows sharded channels; a cluster's business
+	led     atomic.Pointer[string] // where the last connection for commands led; nil: there was none
+	touched atomic.Bool            // something was queued since the last Flush
+	used    atomic.Bool            // and since the last Used
+	sharded atomic.Bool            // it knows sharded channels; a cluster's business
 }
 
 // NodeOptions are what a topology makes a node of.
@@ -39,11 +41,15 @@ type NodeOptions struct {
 	Logger   *slog.Logger                 // nil: silent
 	Replicas bool                         // count them, for WAIT
 	Lent     bool                         // connections are a pool's, which may have no third
-	Keep     bool                         // one of them may take its master's place: the count never falls
 	Alone    bool                         // a command has keys of one slot
 	Fixed    bool                         // the address is one server's, until it is given to another; else it leads to the master
 	UnderWay *pipeline.UnderWay           // on all nodes of the client; nil: there is one
 	Usable   func(redisconn.Server) error // nil: a single server's master
+
+	// Stays and Known are asked where a replica may take its master's place, see
+	// pipeline.Options; nil: none may, or nobody can tell.
+	Stays func(ctx context.Context, gone []string) bool
+	Known func() []string
 
 	// These are called by the node's connections, and must not block. Ended: one
 	// that was in use is over. Moved: the next one has, or may have, another
@@ -70,8 +76,9 @@ func NewNode(o NodeOptions) *Node {
 		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost,
 	})
 	pipe := pipeline.Options{
-		Timeout: o.Timeout, Clock: o.Clock, Permanent: redisconn.Permanent, Replicas: o.Replicas, Keep: o.Keep, Alone: o.Alone, Fixed: o.Fixed, UnderWay: o.UnderWay,
+		Timeout: o.Timeout, Clock: o.Clock, Permanent: redisconn.Permanent, Replicas: o.Replicas, Stays: o.Stays, Known: o.Known, Share: &pipeline.Replicas{}, Alone: o.Alone, Fixed: o.Fixed, UnderWay: o.UnderWay,
 		Logger: o.Logger, Usable: o.Usable, Elsewhere: o.Elsewhere, Ended: o.Ended, Trouble: o.Trouble,
+		Led: func(server string) { n.led.Store(&server) },
 	}
 	n.Renewals.synced = o.Replicas
 	if o.Replicas && !o.Lent {
@@ -97,6 +104,16 @@ func newAside(n *Node, dial func(context.Context) (redis.Conn, error), o pipelin
 
 // String names the server.
 func (n *Node) String() string { return n.name }
+
+// Server is the address that the last connection led to: of a node whose name leads
+// to one server or another, to which. It is the name before there was one.
+func (n *Node) Server() string {
+	led := ""
+	if last := n.led.Load(); last != nil {
+		led = *last
+	}
+	return cmp.Or(led, n.name, "pool")
+}
 
 // Touch says that something was queued on a pipeline.
 func (n *Node) Touch() {
@@ -131,23 +148,17 @@ func (n *Node) Redial(cause error) {
 // by then. It follows the Change that moves the node's waiters, and blocks for
 // patience at the most.
 func (n *Node) Leave(patience time.Duration) {
-	var others sync.WaitGroup
-	others.Go(func() { n.Hub.Close() })
-	if n.aside != nil {
-		others.Go(func() { n.aside.Leave(patience) })
-	}
-	n.Pipe.Leave(patience)
-	others.Wait()
+	n.end(patience, (*pipeline.Pipeline).Leave)
 }
 
-// close ends the node with its client.
-func (n *Node) close(patience time.Duration) {
+// end has each pipeline end by how, and closes the hub.
+func (n *Node) end(patience time.Duration, how func(p *pipeline.Pipeline, patience time.Duration)) {
 	var others sync.WaitGroup
 	others.Go(func() { n.Hub.Close() })
 	if n.aside != nil {
-		others.Go(func() { n.aside.Close(patience) })
+		others.Go(func() { how(n.aside, patience) })
 	}
-	n.Pipe.Close(patience)
+	how(n.Pipe, patience)
 	others.Wait()
 }
 
@@ -155,7 +166,7 @@ func (n *Node) close(patience time.Duration) {
 func CloseAll(nodes []*Node, patience time.Duration) {
 	var all sync.WaitGroup
 	for _, n := range nodes {
-		all.Go(func() { n.close(patience) })
+		all.Go(func() { n.end(patience, (*pipeline.Pipeline).Close) })
 	}
 	all.Wait()
 }

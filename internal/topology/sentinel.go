@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/pubsub"
 )
@@ -20,13 +18,10 @@ import (
 // to the former ended at once. That one takes writes for ten seconds more, and
 // neither its answers nor its role tell it from the master.
 type Sentinel struct {
-	u       sentinelURL
-	s       Settings
-	log     *slog.Logger
-	node    *Node
-	nodes   []*Node
-	listens []Subscription
-	feed    *Feed
+	oneNode
+	u   sentinelURL
+	s   Settings
+	log *slog.Logger
 
 	life  context.Context // ended by Close, after the node
 	end   context.CancelFunc
@@ -40,6 +35,8 @@ type Sentinel struct {
 	nodesAt map[string]*redisconn.Target // the masters so far, with the connections to them
 	peers   []*peer                      // the Sentinels that are known
 	begun   bool                         // the Sentinels are listened to
+	known   []string                     // replicas of the first master; nil: nobody has said so far
+	warned  bool                         // that failovers may take too long
 	turned  int                          // how often all that answered refused, before any has said who is master
 	closed  bool
 }
@@ -63,50 +60,45 @@ var errLeft = errors.New("the Sentinels have another master")
 
 // leave ends all connections to former, which by is the first to say is not the
 // master any more.
-func (t *Sentinel) leave(former, now, by string) {
+func (t *Sentinel) leave(former master, now, by string) {
 	t.log.LogAttrs(context.Background(), slog.LevelWarn, "master changed",
-		slog.String("from", former), slog.String("to", now), slog.String("sentinel", by))
+		slog.String("from", former.addr()), slog.String("to", now), slog.String("sentinel", by))
+	var targets []*redisconn.Target
 	t.mu.Lock()
-	target := t.nodesAt[former] // stays: a dial under way would be missed when it is left again
+	for _, name := range former.names {
+		if target := t.nodesAt[name]; target != nil { // stays: a dial under way would be missed when it is left again
+			targets = append(targets, target)
+		}
+	}
 	t.mu.Unlock()
-	if target != nil {
-		target.Sever(fmt.Errorf("%w: %s instead of %s", errLeft, now, former))
+	t.Tell(Change{Slots: AllSlots, From: t.node, To: t.node, NewMaster: true})
+	for _, target := range targets {
+		target.Sever(fmt.Errorf("%w: %s instead of %s", errLeft, now, former.addr()))
 	}
 }
 
-// Node is the one.
-func (t *Sentinel) Node(uint16) (*Node, error) { return t.node, nil }
+// electsFor is how long a failover takes from when the master counts as down.
+const electsFor = 2 * time.Second
 
-// Only is the one too.
-func (t *Sentinel) Only() *Node { return t.node }
-
-// Nodes has the one.
-func (t *Sentinel) Nodes() []*Node { return t.nodes }
-
-// Redirect has a command that a replica refused ask the Sentinels anew.
-func (t *Sentinel) Redirect(from *Node, _ uint16, said refusal.Refusal) Redirection {
-	if said.ReadOnly() {
-		return Redirection{Again: true, To: from, Redial: true}
+// warn logs once that holds may not outlive the failover of a dead master. A hold
+// survives an outage of 0.65 of its lease. A Sentinel that does not say after how
+// long warns nobody.
+func (t *Sentinel) warn(said testimony) {
+	if said.downAfter == 0 || said.downAfter+electsFor <= t.s.Lease*13/20 {
+		return
 	}
-	return Redirection{}
+	t.mu.Lock()
+	before := t.warned
+	t.warned = true
+	t.mu.Unlock()
+	if !before {
+		t.log.LogAttrs(context.Background(), slog.LevelWarn, "failover too slow",
+			slog.String("sentinel", said.from), slog.Duration("down_after", said.downAfter), slog.Duration("watchdog_timeout", t.s.Lease))
+	}
 }
 
-// SpansSlots is true: slots mean nothing to one master.
-func (t *Sentinel) SpansSlots() bool { return true }
-
-// Publish is PUBLISH.
-func (t *Sentinel) Publish(uint16) []luasrc.Arg { return publishes }
-
-// Subscriptions is a SUBSCRIBE on the one node.
-func (t *Sentinel) Subscriptions(uint16) []Subscription { return t.listens }
-
-// Changes tells of each connection that ended, and of each other master.
-func (t *Sentinel) Changes() <-chan []Change { return t.feed.Changes() }
-
-// Unsubscribe closes the hub.
-func (t *Sentinel) Unsubscribe() {
-	go t.node.Hub.Close() // Close waits for it too
-}
+// FailsOver is true.
+func (t *Sentinel) FailsOver() bool { return true }
 
 // Close ends the node, then what listens to the Sentinels: until then the node
 // may have to connect.
@@ -123,8 +115,5 @@ func (t *Sentinel) Close(patience time.Duration) {
 	}
 	all.Wait()
 	t.tasks.Wait()
-	t.feed.Close()
+	t.Feed.Close()
 }
-
-// String is the Sentinels' addresses and the master's name.
-func (t *Sentinel) String() string { return t.node.String() }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // errUnknownMaster is why a Sentinel names nobody.
@@ -21,12 +21,20 @@ var errUnknownMaster = errors.New("it knows no master of that name")
 // testimony is what one Sentinel says of the master.
 type testimony struct {
 	from   string         // the Sentinel's address, as it was asked
+	asked  time.Time      // before that it may have said something else
 	id     string         // its own; empty where it does not say
 	master string         // host:port
+	run    string         // the master's run id; empty where it does not say
 	epoch  int64          // of the configuration that has this master: later ones are newer
 	going  bool           // it leads a failover, and nobody has taken the master's place so far
+	clean  bool           // it marks the master by nothing
+	known  []string       // the replicas that it does not call down
 	others []sentinelAddr // the Sentinels that it knows
-	err    error          // why it says nothing
+
+	downAfter time.Duration // how long the master is silent before it counts as down; 0: it does not say
+	err       error         // why it says nothing
+
+	names []string // what all call that master; choice.spelled adds them
 }
 
 // sentinelAddr is a Sentinel as another one knows it.
@@ -38,7 +46,7 @@ type sentinelAddr struct {
 // ask asks one Sentinel for the master of that name; ctx bounds it all and has a
 // deadline.
 func ask(ctx context.Context, target *redisconn.Target, timeout time.Duration, name string) testimony {
-	t := testimony{from: target.Address}
+	t := testimony{from: target.Address, asked: time.Now()}
 	conn, err := target.Dial(ctx, timeout)
 	if err == nil {
 		// A question that nobody waits for must not wait for a silent Sentinel.
@@ -61,7 +69,7 @@ func ask(ctx context.Context, target *redisconn.Target, timeout time.Duration, n
 // for the address does: what it can't see is left empty.
 func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) error {
 	for _, args := range [][]any{
-		{"GET-MASTER-ADDR-BY-NAME", name}, {"MASTER", name}, {"SENTINELS", name}, {"MYID"},
+		{"GET-MASTER-ADDR-BY-NAME", name}, {"MASTER", name}, {"SENTINELS", name}, {"MYID"}, {"REPLICAS", name},
 	} {
 		if err := conn.Send("SENTINEL", args...); err != nil {
 			return err
@@ -91,12 +99,26 @@ func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) e
 	}
 	t.epoch, _ = strconv.ParseInt(about["config-epoch"], 10, 64)
 	// Once a replica was promoted the address is the new master's, and what is told beside it still the former one's.
-	t.going = strings.Contains(about["flags"], "failover_in_progress") && t.master == net.JoinHostPort(about["ip"], about["port"])
+	if t.master == net.JoinHostPort(about["ip"], about["port"]) {
+		t.going, t.run = strings.Contains(about["flags"], "failover_in_progress"), about["runid"]
+	}
+	t.clean = about["flags"] == "master"
+	downAfter, _ := strconv.ParseInt(about["down-after-milliseconds"], 10, 64)
+	t.downAfter = time.Duration(downAfter) * time.Millisecond
 	if t.others, err = members(next()); err != nil && !refusal.Is(err) {
 		return fmt.Errorf("SENTINEL SENTINELS: %w", err)
 	}
 	if t.id, err = redis.String(next()); err != nil && !refusal.Is(err) {
 		return fmt.Errorf("SENTINEL MYID: %w", err)
+	}
+	replicas, err := redis.Values(next())
+	if err != nil && !refusal.Is(err) {
+		return fmt.Errorf("SENTINEL REPLICAS: %w", err)
+	}
+	for _, one := range replicas {
+		if m, err := redis.StringMap(one, nil); err == nil && !strings.Contains(m["flags"], "s_down") {
+			t.known = append(t.known, net.JoinHostPort(m["ip"], m["port"]))
+		}
 	}
 	return nil
 }

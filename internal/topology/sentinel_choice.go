@@ -3,6 +3,7 @@ package topology
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,21 +22,26 @@ const (
 // choice is what is known of the master beside what is asked. It does no I/O and
 // is guarded by its owner.
 type choice struct {
-	master string    // host:port; empty: nobody knows, or it was just left
+	master master    // none: nobody knows, or it was just left
 	epoch  int64     // of the newest configuration that was believed
 	seen   time.Time // when a Sentinel last said that
 
 	going time.Time // when a Sentinel was first met that leads a failover from there; zero: none does
 
-	left      string // a Sentinel told that this is not the master any more
-	leftEpoch int64  // of the configuration that had it
-	leftAt    time.Time
+	left      master    // a Sentinel told that this is not the master any more
+	leftEpoch int64     // of the configuration that had it
+	leftAt    time.Time // when the first one told
+	leftBy    []string  // all that did
+	toldAt    time.Time // when the last one did
 }
 
 // believes finds the master in what the Sentinels say. The newest configuration
-// counts, and among those of one age what most of them say. An error says why
-// there is none.
-func (c *choice) believes(said []testimony, now time.Time) (testimony, error) {
+// counts, and among those of one age what most of them say. known is how many
+// Sentinels there are. An error says why there is none.
+func (c *choice) believes(said []testimony, known int, now time.Time) (testimony, error) {
+	if c.takenBack(said, known) {
+		c.left, c.leftBy = master{}, nil
+	}
 	var newest []testimony // of one epoch
 	old := false
 	for _, t := range said {
@@ -55,28 +61,22 @@ func (c *choice) believes(said []testimony, now time.Time) (testimony, error) {
 		}
 		return testimony{}, silence(said)
 	}
-	votes := map[string]int{}
-	for _, t := range newest {
-		votes[t.master]++
-	}
-	best, going := newest[0], false
-	for _, t := range newest {
-		if votes[t.master] > votes[best.master] {
-			best = t
+	servers := c.byServer(newest)
+	best := servers[0]
+	for _, s := range servers {
+		if len(s) > len(best) {
+			best = s
 		}
 	}
-	for _, t := range newest {
-		going = going || t.going && t.master == best.master
-	}
-	if c.replaced(going, now) {
+	if c.replaced(slices.ContainsFunc(best, func(t testimony) bool { return t.going }), now) {
 		return testimony{}, errGoing
 	}
-	for rival, n := range votes {
-		if rival != best.master && n == votes[best.master] {
-			return testimony{}, fmt.Errorf("the Sentinels disagree: as many name %s as %s", best.master, rival)
+	for _, rival := range servers {
+		if rival[0].master != best[0].master && len(rival) == len(best) {
+			return testimony{}, fmt.Errorf("the Sentinels disagree: as many name %s as %s", best[0].master, rival[0].master)
 		}
 	}
-	return best, nil
+	return c.spelled(best), nil
 }
 
 // replaced tells that the master is being left. One of its replicas may have
@@ -103,28 +103,71 @@ var errFormer = errors.New("the Sentinels that answered still name the former ma
 // has told that the one t names is not the master any more.
 func (c *choice) outdated(t testimony, now time.Time) bool {
 	return t.epoch < c.epoch && now.Sub(c.seen) < seenFor ||
-		t.master == c.left && t.epoch <= c.leftEpoch && now.Sub(c.leftAt) < leftFor
+		c.left.is(t) && t.epoch <= c.leftEpoch && now.Sub(c.leftAt) < leftFor
 }
 
-// believe takes a testimony over, and reports which master it replaces; empty:
-// none.
-func (c *choice) believe(t testimony, now time.Time) (former string) {
-	if c.master != t.master {
+// takenBack tells that the master was left by mistake, or by a message that was
+// late: most of all Sentinels that are known name it, asked since, and among them
+// each that told. In a failover whoever told names the next one, while the others
+// name the former for up to two seconds.
+func (c *choice) takenBack(said []testimony, known int) bool {
+	var naming []string
+	for _, t := range said {
+		if t.err == nil && c.left.is(t) && t.asked.After(c.toldAt) {
+			naming = append(naming, t.from)
+		}
+	}
+	for _, by := range c.leftBy {
+		if !slices.Contains(naming, by) {
+			return false
+		}
+	}
+	return len(c.leftBy) > 0 && 2*len(naming) > known
+}
+
+// believe takes a testimony over, and reports which master it replaces, if any.
+func (c *choice) believe(t testimony, now time.Time) (former master) {
+	names := append([]string{t.master}, t.names...)
+	if c.master.addr() == t.master || c.master.run != "" && c.master.run == t.run {
+		names = append(names, c.master.names...) // it may be connected to by one, and left by another
+	} else {
 		former = c.master
 	}
-	c.master, c.epoch, c.seen = t.master, t.epoch, now
+	c.master = master{distinct(names), t.run}
+	c.epoch, c.seen = t.epoch, now
 	return former
 }
 
-// leave takes the word of a Sentinel that from is not the master any more. It
-// reports whether that is news.
-func (c *choice) leave(from string, now time.Time) bool {
-	if c.master != from {
-		return false
+// stays tells whether most of that many Sentinels name the master without a mark,
+// and none replaces it or names a newer one.
+func (c *choice) stays(said []testimony, of int) bool {
+	n := 0
+	for _, t := range said {
+		switch {
+		case t.err != nil:
+		case t.going, !c.master.is(t) && t.epoch > c.epoch:
+			return false
+		case t.clean && c.master.is(t):
+			n++
+		}
 	}
-	c.left, c.leftEpoch, c.leftAt = from, c.epoch, now
-	c.master = ""
-	return true
+	return 2*n > of
+}
+
+// leave takes the word of a Sentinel, by, that from is not the master any more. It
+// reports which master that is, if it is news.
+func (c *choice) leave(by, from string, now time.Time) (former master) {
+	if slices.Contains(c.master.names, from) {
+		former, c.master = c.master, master{}
+		c.left, c.leftEpoch, c.leftAt, c.leftBy = former, c.epoch, now, nil
+	}
+	if slices.Contains(c.left.names, from) {
+		c.toldAt = now
+		if !slices.Contains(c.leftBy, by) {
+			c.leftBy = append(c.leftBy, by)
+		}
+	}
+	return former
 }
 
 // silence is the error of Sentinels of whom none says anything of use. It is for

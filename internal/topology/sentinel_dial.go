@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/refusal"
 )
 
 // lookAtLeast is how often the Sentinels are asked when they tell nothing: for
@@ -46,7 +47,7 @@ func (t *Sentinel) target(addr string) *redisconn.Target {
 	defer t.mu.Unlock()
 	target := t.nodesAt[addr]
 	if target == nil {
-		target = nodeTarget(t.u, t.s, addr)
+		target = t.u.to.At(addr)
 		t.nodesAt[addr] = target
 	}
 	return target
@@ -55,7 +56,7 @@ func (t *Sentinel) target(addr string) *redisconn.Target {
 func (t *Sentinel) stillMaster(addr string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.choice.master != addr {
+	if !slices.Contains(t.choice.master.names, addr) {
 		return errLeft
 	}
 	return nil
@@ -66,15 +67,20 @@ func (t *Sentinel) locate(ctx context.Context) (addr string, err error) {
 	said := t.askAll(ctx)
 	now := time.Now()
 	t.mu.Lock()
-	best, err := t.choice.believes(said, now)
+	best, err := t.choice.believes(said, len(t.peers), now)
 	err = t.turnedAway(said, err)
-	former := ""
+	var former master
 	if err == nil {
-		former = t.choice.believe(best, now)
+		if former = t.choice.believe(best, now); t.known == nil {
+			t.known = append([]string{}, best.known...)
+		}
 	}
 	t.mu.Unlock()
 	t.meet(said)
-	if former != "" {
+	if err == nil {
+		t.warn(best)
+	}
+	if former.names != nil {
 		t.leave(former, best.master, best.from)
 	}
 	return best.master, err

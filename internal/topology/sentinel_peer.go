@@ -31,7 +31,9 @@ const (
 )
 
 func newPeer(t *Sentinel, m sentinelAddr, given bool) *peer {
-	p := &peer{t: t, target: sentinelTarget(t.s, m.addr), given: given, id: m.id}
+	// Sentinels have accounts of their own.
+	as := redisconn.Target{TLS: t.s.SentinelTLS, Name: t.s.ConnectionName, Credentials: t.s.SentinelCredentials, Dialer: t.s.Dialer}
+	p := &peer{t: t, target: as.At(m.addr), given: given, id: m.id}
 	// No error is for good: the other Sentinels may say all that is needed.
 	p.hub = pubsub.New(redisconn.Punctual(func(ctx context.Context) (redis.Conn, error) {
 		conn, err := p.target.Dial(ctx, t.s.Timeout)
@@ -63,13 +65,13 @@ func (p *peer) Message(payload []byte) {
 
 // told takes a Sentinel's word that there is another master. The connections to
 // the former end at once. Who the next one is will be asked: a Sentinel that was
-// away may tell what is over.
+// away may tell what is over, see choice.takenBack.
 func (t *Sentinel) told(by, former, now string) {
 	t.mu.Lock()
-	news := t.choice.leave(former, time.Now())
+	left := t.choice.leave(by, former, time.Now())
 	t.mu.Unlock()
-	if news {
-		t.leave(former, now, by)
+	if left.names != nil {
+		t.leave(left, now, by)
 	}
 	t.wake()
 }

@@ -1,10 +1,8 @@
 package topology
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -18,11 +16,9 @@ const sentinelScheme = "redis+sentinel"
 
 // sentinelURL is what redis+sentinel:// says.
 type sentinelURL struct {
-	sentinels []string // host:port of each
-	name      string   // of the master
-	user      string   // of the master and its replicas, like all below; empty: the default user
-	password  string   // empty: no AUTH
-	database  int      // 0: no SELECT
+	sentinels []string          // host:port of each
+	name      string            // of the master
+	to        *redisconn.Target // the master and its replicas, but for the address
 }
 
 // parseSentinelURL reads redis+sentinel://[user:password@]host[:port],…/name[/db].
@@ -42,7 +38,7 @@ func parseSentinelURL(raw string) (u sentinelURL, err error) {
 		if err != nil {
 			return u, err
 		}
-		u.user, u.password = t.Username, t.Password
+		u.to = t
 		if !slices.Contains(u.sentinels, t.Address) {
 			u.sentinels = append(u.sentinels, t.Address)
 		}
@@ -68,7 +64,7 @@ func parseSentinelURL(raw string) (u sentinelURL, err error) {
 		if err != nil {
 			return u, errors.New("url: the database after the master's name is not a number")
 		}
-		u.database = int(n)
+		u.to.Database = int(n)
 	}
 	return u, nil
 }
@@ -78,44 +74,11 @@ func nameable(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(".-_", r)
 }
 
-// nodeTarget is the server at addr as one that has locks.
-func nodeTarget(u sentinelURL, s Settings, addr string) *redisconn.Target {
-	return &redisconn.Target{
-		Address: addr, Username: u.user, Password: u.password, Database: u.database, TLS: named(s.TLS, addr),
-		Name: s.ConnectionName, Credentials: s.Credentials, Dialer: s.Dialer,
-	}
-}
-
-// sentinelTarget is the server at addr as a Sentinel, which has accounts of its
-// own.
-func sentinelTarget(s Settings, addr string) *redisconn.Target {
-	return &redisconn.Target{
-		Address: addr, TLS: named(s.SentinelTLS, addr), Name: s.ConnectionName, Credentials: s.SentinelCredentials,
-		Dialer: s.Dialer,
-	}
-}
-
-// named is c for the server at addr, which is verified by its host unless c
-// names another.
-func named(c *tls.Config, addr string) *tls.Config {
-	if c == nil {
-		return nil
-	}
-	c = c.Clone()
-	if c.ServerName == "" {
-		c.ServerName, _, _ = net.SplitHostPort(addr)
-	}
-	if c.MinVersion == 0 {
-		c.MinVersion = tls.VersionTLS12
-	}
-	return c
-}
-
 // String is the URL without its secrets, for people.
 func (u sentinelURL) String() string {
 	s := strings.Join(u.sentinels, ",") + "/" + u.name
-	if u.database != 0 {
-		s += fmt.Sprintf("/%d", u.database)
+	if u.to.Database != 0 {
+		s += fmt.Sprintf("/%d", u.to.Database)
 	}
 	return s
 }

@@ -1,13 +1,19 @@
 package topology
 
 import (
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
 
 func TestSentinelURLs(t *testing.T) {
-	for url, want := range map[string]sentinelURL{
+	t.Parallel()
+	for url, want := range map[string]struct {
+		sentinels      []string
+		name           string
+		user, password string
+		database       int
+	}{
 		"redis+sentinel://h:1/m":                    {sentinels: []string{"h:1"}, name: "m"},
 		"redis+sentinel://h/m":                      {sentinels: []string{"h:26379"}, name: "m"},
 		"redis+sentinel://h,i:2,h:26379/m_1.a-B/":   {sentinels: []string{"h:26379", "i:2"}, name: "m_1.a-B"},
@@ -15,13 +21,16 @@ func TestSentinelURLs(t *testing.T) {
 		"redis+sentinel://u:p%40%2f@h:1,i:2/m/3":    {sentinels: []string{"h:1", "i:2"}, name: "m", user: "u", password: "p@/", database: 3},
 		"redis+sentinel://:p@h:1/m/0":               {sentinels: []string{"h:1"}, name: "m", password: "p"},
 	} {
-		if got, err := parseSentinelURL(url); err != nil || !reflect.DeepEqual(got, want) {
+		got, err := parseSentinelURL(url)
+		if err != nil || !slices.Equal(got.sentinels, want.sentinels) || got.name != want.name ||
+			got.to.Username != want.user || got.to.Password != want.password || got.to.Database != want.database {
 			t.Errorf("%s: %+v, %v", url, got, err)
 		}
 	}
 }
 
 func TestMalformedSentinelURLs(t *testing.T) {
+	t.Parallel()
 	const secret = "topsecret"
 	for rest, part := range map[string]string{
 		"":                          "host",

@@ -13,6 +13,7 @@ import (
 // Settings are what a client wants of its connections, whatever the topology.
 type Settings struct {
 	Timeout  time.Duration // how long one command may take
+	Lease    time.Duration // of what is renewed; 0: nobody says
 	Clock    clock.Clock   // of the times of commands
 	Logger   *slog.Logger  // nil: silent
 	Replicas bool          // count them, for WAIT
@@ -38,5 +39,14 @@ const (
 	PublishPlain                  // PUBLISH
 )
 
-// errBothCredentials is why Credentials can't be used.
-var errBothCredentials = errors.New("WithCredentials: the URL has a user or a password as well")
+// complete has target, which is as a URL says, reached as the settings say.
+func (s Settings) complete(target *redisconn.Target) error {
+	if s.Credentials != nil && (target.Username != "" || target.Password != "") {
+		return errors.New("WithCredentials: the URL has a user or a password as well")
+	}
+	target.Name, target.Credentials, target.Dialer = s.ConnectionName, s.Credentials, s.Dialer
+	if s.TLS != nil {
+		target.TLS = s.TLS
+	}
+	return nil
+}

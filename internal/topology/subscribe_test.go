@@ -64,6 +64,7 @@ func open(t *testing.T, s *redistest.Server) topology.Topology {
 }
 
 func TestWaiterOfSeveralSubscriptionsListensWhenAllAreConfirmed(t *testing.T) {
+	t.Parallel()
 	a, b := redistest.Start(t), redistest.Start(t)
 	first, second := open(t, a), open(t, b)
 	top := twice{first, append(first.Subscriptions(0), second.Subscriptions(0)...)}
@@ -109,6 +110,7 @@ func TestWaiterOfSeveralSubscriptionsListensWhenAllAreConfirmed(t *testing.T) {
 }
 
 func TestOneServersURLsAreOpened(t *testing.T) {
+	t.Parallel()
 	for url, says := range map[string]string{
 		"redis://h:1":                  "",
 		"redis+cluster://h:1/0":        "one database",

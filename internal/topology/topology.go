@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/pubsub"
 )
 
@@ -35,6 +35,10 @@ type Topology interface {
 	// SpansSlots tells whether one script may have keys of several slots, if one
 	// node serves them.
 	SpansSlots() bool
+
+	// FailsOver tells whether another server may take the place of one without
+	// having all that it has answered.
+	FailsOver() bool
 
 	// Publish gives the commands that announce a release to all who may listen
 	// on a channel of slot. The slice is shared.
@@ -95,9 +99,9 @@ func (s Subscription) subscribe(channel string, w pubsub.Waker) *pubsub.Subscrip
 // leases of these slots are to be renewed at once, and who waits there is to
 // subscribe on To, where that is another node, and to look again.
 type Change struct {
-	Slots         Slots // what has changed
-	From, To      *Node // the same where a node's connection or server changed
-	DataMayBeLost bool  // To may lack what From had
+	Slots     Slots // what has changed
+	From, To  *Node // the same where a node's connection or server changed
+	NewMaster bool  // another server is their master
 }
 
 // Slots is a set of hash slots.

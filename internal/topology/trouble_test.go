@@ -17,6 +17,7 @@ import (
 // A topology learns of a server that can't be reached, by commands and by
 // subscriptions.
 func TestNodeThatCannotBeReachedIsTold(t *testing.T) {
+	t.Parallel()
 	refused := errors.New("nobody listens")
 	for name, use := range map[string]func(*topology.Node){
 		"a command": func(n *topology.Node) {

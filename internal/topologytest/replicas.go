@@ -98,14 +98,18 @@ func (c *Cluster) TakeOver(replica int) {
 // that, and serves again.
 func (c *Cluster) AwaitMaster(server int) {
 	c.t.Helper()
+	c.await(fmt.Sprintf("every server knows that server %d is a master", server), func() bool { return c.AllKnowMaster(server) })
+}
+
+// AllKnowMaster is KnowsMaster of every server that runs.
+func (c *Cluster) AllKnowMaster(server int) bool {
+	c.t.Helper()
 	for i, s := range c.Servers {
-		if s.Pid() == 0 {
-			continue
+		if s.Pid() != 0 && !c.KnowsMaster(i, server) {
+			return false
 		}
-		c.await(fmt.Sprintf("server %d knows that server %d is a master", i, server), func() bool {
-			return c.KnowsMaster(i, server)
-		})
 	}
+	return true
 }
 
 // KnowsMaster tells whether asked knows that server has slots, and works. One
@@ -164,28 +168,26 @@ func (c *Cluster) Redial(server int) {
 	c.conns[server] = c.Servers[server].Dial(c.t)
 }
 
-// Rejoin restarts a server that was killed, whose replica has taken over, and
-// waits until it has all that its new master has.
-func (c *Cluster) Rejoin(server int) {
-	c.t.Helper()
-	c.Servers[server].Restart()
-	c.Redial(server)
-	c.AwaitReplica(server)
-}
-
-// AwaitReplica waits until a server has all that its master has, and every
-// server that runs knows that it is a replica.
+// AwaitReplica waits until a server follows its master.
 func (c *Cluster) AwaitReplica(server int) {
 	c.t.Helper()
-	c.await("it follows a master", func() bool {
-		info := c.text(server, "INFO", "replication")
-		return strings.Contains(info, "role:slave") && strings.Contains(info, "master_link_status:up")
-	})
+	c.await("it follows a master, and every server knows", func() bool { return c.Follows(server) })
+}
+
+// Follows tells whether a server has all that its master has, and every server
+// that runs knows that it is a replica.
+func (c *Cluster) Follows(server int) bool {
+	c.t.Helper()
+	info := c.text(server, "INFO", "replication")
+	if !strings.Contains(info, "role:slave") || !strings.Contains(info, "master_link_status:up") {
+		return false
+	}
 	for i, s := range c.Servers {
-		if s.Pid() != 0 {
-			c.await("every server knows its replica", func() bool { return c.knowsReplica(i, server) })
+		if s.Pid() != 0 && !c.knowsReplica(i, server) {
+			return false
 		}
 	}
+	return true
 }
 
 // knowsReplica tells whether asked calls server a replica that works.

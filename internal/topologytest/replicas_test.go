@@ -19,6 +19,7 @@ func keyOf(master int) string {
 }
 
 func TestReplicaTakesOver(t *testing.T) {
+	t.Parallel()
 	c := StartReplicated(t, 1, 1, 1)
 	key := keyOf(0)
 	c.do(0, "SET", key, "1")
@@ -36,6 +37,7 @@ func TestReplicaTakesOver(t *testing.T) {
 }
 
 func TestSlotMovesWhileItsReplicasFollow(t *testing.T) {
+	t.Parallel()
 	c := StartReplicated(t, 1, 1, 1)
 	key := keyOf(0)
 	slot := codec.Slot(key)

@@ -10,9 +10,9 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/command/refusal"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -119,6 +119,9 @@ func (t *Several) Redirect(from *topology.Node, slot uint16, said refusal.Refusa
 	return topology.Redirection{Again: true, To: from, Redial: true}
 }
 
+// FailsOver is false: a slot has one server, and moves with its keys.
+func (t *Several) FailsOver() bool { return false }
+
 // SpansSlots is false: a script has keys of one slot.
 func (t *Several) SpansSlots() bool { return false }
 
@@ -221,7 +224,7 @@ func (t *Several) ended(n *topology.Node) {
 		}
 	}
 	if len(slots) > 0 {
-		t.feed.Tell(topology.Change{Slots: slots, From: n, To: n, DataMayBeLost: true})
+		t.feed.Tell(topology.Change{Slots: slots, From: n, To: n})
 	}
 	t.askSoon()
 }

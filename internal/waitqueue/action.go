@@ -1,6 +1,10 @@
 package waitqueue
 
-import "time"
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/kind"
+)
 
 // Verb is what the caller has to do.
 type Verb uint8
@@ -73,6 +77,7 @@ func (q *Queue) popTodo() (a Action) {
 // decide asks for the attempt that is due for the head, or sets the timer for
 // the next one.
 func (q *Queue) decide(now time.Duration) {
+	q.roomLeft(now)
 	if q.policy.BackAt() > 0 && q.waiting.size > 0 {
 		q.subscribe(now) // if it is time
 	}
@@ -81,12 +86,12 @@ func (q *Queue) decide(now time.Duration) {
 	case w == nil:
 		q.emptied(now)
 		return
-	case q.wakes == 0 && now < q.attemptBy():
+	case q.leavesRoom(w) > 0, q.wakes == 0 && now < q.attemptBy():
 		q.unsubscribeAt = 0
 	default:
 		q.unsubscribeAt = 0
 		if q.notBefore = q.policy.NotBefore(now, q.head()); q.notBefore > 0 {
-			q.wake(All)
+			q.wake(kind.All)
 			q.subscribe(now)
 			break
 		}
@@ -115,7 +120,9 @@ func (q *Queue) emptied(now time.Duration) {
 	}
 	q.reset()
 	q.setTimer(now)
-	q.drop = q.unqueued.size == 0
+	if q.drop = q.unqueued.size == 0; q.drop {
+		q.heldOff = 0
+	}
 }
 
 // reset clears a queue that nobody waits in (P1, E2).
@@ -123,7 +130,7 @@ func (q *Queue) reset() {
 	q.unsubscribe()
 	q.wakes, q.current = 0, wakeUp{}
 	q.policy.Reset()
-	q.expiryDeadline, q.notBefore, q.unsubscribeAt = 0, 0, 0
+	q.taken, q.expiryDeadline, q.notBefore, q.unsubscribeAt = false, 0, 0, 0
 	q.handOff = handOff{}
-	q.trouble = trouble{}
+	q.trouble, q.unfailed = trouble{}, nil
 }

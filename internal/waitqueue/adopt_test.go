@@ -4,18 +4,20 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/kind"
 )
 
 // A waiter that made its attempt before it had a queue leaves the queue as one that joined first would.
 func TestAdoptedWaiterStandsWhereItWouldHaveJoined(t *testing.T) {
 	const since, now = 7 * time.Second, 9 * time.Second
 	for what, c := range map[string]struct {
-		rules Rules
+		rules *kind.Traits
 		join  func(*Queue, *Waiter)
 	}{
-		"queued":       {Exclusive, func(q *Queue, w *Waiter) { q.Join(since, w, false) }},
-		"queued, wide": {Rules{Width: 3, PassOn: true}, func(q *Queue, w *Waiter) { q.Join(since, w, false) }},
-		"once":         {Exclusive, func(q *Queue, w *Waiter) { w.Once = true; q.JoinUnqueued(since, w) }},
+		"queued":       {kind.Reentrant.Traits(), func(q *Queue, w *Waiter) { q.Join(since, w, false) }},
+		"queued, wide": {&kind.Traits{Width: 3, PassOn: true}, func(q *Queue, w *Waiter) { q.Join(since, w, false) }},
+		"once":         {kind.Reentrant.Traits(), func(q *Queue, w *Waiter) { w.Once = true; q.JoinUnqueued(since, w) }},
 	} {
 		t.Run(what, func(t *testing.T) {
 			joined, adopting := New(time.Second, nil), New(time.Second, nil)

@@ -11,14 +11,15 @@ func (q *Queue) lead(w *Waiter, handedOn bool) {
 
 // try has an attempt made for w.
 func (q *Queue) try(w *Waiter) {
-	w.trying, w.retryAt = true, 0
+	w.trying = true
+	q.dues.set(w, 0)
 	q.pendings.push(w)
 }
 
 // retry makes another attempt for one outside the queue.
 func (q *Queue) retry(w *Waiter) {
 	if w.linked && !w.queued && !w.trying {
-		q.try(w)
+		q.tryLater(w)
 	}
 }
 
@@ -26,6 +27,7 @@ func (q *Queue) retry(w *Waiter) {
 // followed an unlock.
 func (q *Queue) end(w *Waiter) (led, handedOn bool) {
 	w.trying, w.open = false, false
+	q.dues.set(w, 0)
 	q.changed = true
 	if q.leading != w {
 		return false, false
@@ -49,6 +51,7 @@ func (q *Queue) settle(w *Waiter, why Reason, err error) {
 		return
 	}
 	w.Settled, w.why, w.err = true, why, err
+	q.dues.set(w, 0)
 	if w.linked {
 		if w.queued {
 			q.unqueue(w)

@@ -61,5 +61,7 @@
 // timer.go has what is due at an instant. They share what begins and ends an
 // attempt or a wait (attempt.go), what asks for the channel (subscription.go)
 // and who tries next (wakeup.go). The state is in queue.go, what it is made of
-// in waiter.go and rules.go.
+// in waiter.go, and its rules are kind.Traits. A crowd's waiters are found by their
+// owner in shared.go, and by the time at which something is due for them in due.go.
+// pace.go leaves others room after a grant in vain.
 package waitqueue

@@ -3,6 +3,7 @@ package waitqueue
 import (
 	"time"
 
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
@@ -24,6 +25,7 @@ const (
 // comes looks anyway. Should the unlock then not run as expected, the caller
 // reports ResetOwnMessages.
 func (q *Queue) HandOff(now time.Duration) bool {
+	q.taken = false
 	if !q.rules.HandOff {
 		return false
 	}
@@ -56,7 +58,7 @@ func (q *Queue) HandOff(now time.Duration) bool {
 // mayHandOff tells whether the head may have the lock without a moment in which
 // others could.
 func (q *Queue) mayHandOff(now time.Duration) bool {
-	return q.trouble.err == nil && q.handOffs < MaxHandOffs && q.policy.YieldUntil(now, q.head()) == 0
+	return q.trouble.err == nil && q.leavesRoom(q.waiting.head) == 0 && q.handOffs < MaxHandOffs && q.policy.YieldUntil(now, q.head()) == 0
 }
 
 // ResetOwnMessages says that a hand-off failed in part: the unlock did not run
@@ -65,7 +67,7 @@ func (q *Queue) mayHandOff(now time.Duration) bool {
 // up for it.
 func (q *Queue) ResetOwnMessages() {
 	if q.ownMessages == 0 {
-		q.wake(All)
+		q.wake(kind.All)
 	}
 	q.ownMessages = 0
 	q.changed = true
@@ -89,8 +91,9 @@ func (q *Queue) isOwnMessage(now time.Duration) bool {
 // WakeHead makes an attempt for the head: a release of this client that it waits
 // for will send no message.
 func (q *Queue) WakeHead() {
+	q.taken = false
 	if q.waiting.size > 0 {
-		q.wake(All)
+		q.wake(kind.All)
 		q.changed = true
 	}
 }
@@ -99,7 +102,7 @@ func (q *Queue) WakeHead() {
 // without a subscription would not hear of it.
 func (q *Queue) GivenBack() {
 	if !q.confirmed {
-		q.wake(All)
+		q.wake(kind.All)
 		q.changed = true
 	}
 }

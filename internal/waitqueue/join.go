@@ -1,6 +1,10 @@
 package waitqueue
 
-import "time"
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/kind"
+)
 
 // Join puts w at the end of the queue. held: this client has a living hold of
 // the name. That matters for the first waiter only: a new queue makes an attempt
@@ -16,7 +20,7 @@ func (q *Queue) Join(now time.Duration, w *Waiter, held bool) {
 	if q.confirmed && q.wakes == 0 && now < q.attemptBy() && held {
 		w.answers-- // as good as told
 	} else {
-		q.wake(All)
+		q.wake(kind.All)
 	}
 }
 
@@ -40,22 +44,26 @@ func (q *Queue) Adopt(since time.Duration, w *Waiter) {
 func (q *Queue) JoinUnqueued(now time.Duration, w *Waiter) {
 	w.joined = now
 	q.unqueued.push(w)
-	q.try(w)
+	q.roomLeft(now)
+	q.tryLater(w)
 	q.changed = true
 }
 
-// LetThrough has an attempt made at once for one who waits in the queue, since
-// its owner has just come to hold the name by another call: it would wait for
-// itself (A3).
-func (q *Queue) LetThrough(w *Waiter) {
-	if !w.linked || !w.queued || w.trying {
-		return
+// LetThrough has attempts made at once for those who wait in the queue for a shared
+// owner, since it has just come to hold the name by another call: they would wait
+// for themselves (A3).
+func (q *Queue) LetThrough(owner any) {
+	for w := q.shared[owner]; w != nil; {
+		next := w.nextShared
+		if !w.trying {
+			q.unqueue(w)
+			w.queued = false
+			q.unqueued.push(w)
+			q.try(w)
+			q.changed = true
+		}
+		w = next
 	}
-	q.unqueue(w)
-	w.queued = false
-	q.unqueued.push(w)
-	q.try(w)
-	q.changed = true
 }
 
 // Leave ends a wait whose caller has no more patience. An attempt in its name
@@ -72,7 +80,7 @@ func (q *Queue) Close() { q.closed, q.changed = true, true }
 // Facts is what the queue knows of a wait, for wording how it ended.
 type Facts struct {
 	Told     bool  // it had an answer, to an attempt of its own or of the queue while it stood in it
-	Known    bool  // the last that the queue heard, before it came, was that the lock is taken
+	Known    bool  // the last that the queue heard was that the lock is taken
 	InFlight bool  // it stands in the queue, whose attempt has no answer yet
 	Trouble  error // the last trouble that it waits through, or nil
 }
@@ -83,7 +91,7 @@ func (q *Queue) Facts(w *Waiter) Facts {
 	f := Facts{Told: q.wasTold(w), Trouble: w.trouble.err}
 	if w.queued {
 		f.InFlight = q.leading != nil
-		f.Known = q.expiryDeadline > 0 && q.trouble.err == nil
+		f.Known = q.taken
 		if q.trouble.err != nil {
 			f.Trouble = q.trouble.err
 		}

@@ -1,13 +1,17 @@
 package waitqueue
 
-import "time"
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/kind"
+)
 
 // Confirmed says that the channel is listened on, for the first time or again:
 // what was published before is gone, so the head looks (P2).
 func (q *Queue) Confirmed() {
 	q.confirmed, q.changed = true, true
 	q.ownMessages = 0
-	q.wake(All)
+	q.wake(kind.All)
 }
 
 // Unconfirmed says that the channel is asked for again, and not listened on
@@ -25,6 +29,7 @@ func (q *Queue) Message(now time.Duration, n int) {
 	if own {
 		return
 	}
+	q.taken = false
 	q.wake(n)
 	if q.subscribed && q.waiting.size > 0 && q.policy.Crowded() {
 		q.unsubscribe()

@@ -26,7 +26,7 @@ func (q *Queue) Granted(now time.Duration, w *Waiter, lease time.Duration) {
 	led, _ := q.end(w)
 	q.settle(w, Granted, nil)
 	if led {
-		q.taken(now, lease)
+		q.tellTaken(now, lease)
 		q.afterGrant()
 	}
 	if q.rules.Gate {
@@ -43,7 +43,7 @@ func (q *Queue) Refused(now time.Duration, w *Waiter, ttl time.Duration) {
 	switch {
 	case led:
 		q.policy.Refused(now)
-		q.taken(now, ttl)
+		q.tellTaken(now, ttl)
 		q.afterRefusal()
 		q.poll(now, wakepolicy.AfterRefusal)
 		if handedOn {
@@ -58,16 +58,17 @@ func (q *Queue) Refused(now time.Duration, w *Waiter, ttl time.Duration) {
 		q.unqueued.remove(w)
 		first := q.waiting.size == 0 && q.leading == nil
 		if q.enqueue(w); first {
-			q.taken(now, ttl)
+			q.tellTaken(now, ttl)
 		}
 	}
 }
 
-// taken follows an answer to the queue's attempt that the name is taken for
+// tellTaken follows an answer to the queue's attempt that the name is taken for
 // ttl, by others or by a grant to one of the queue: whoever waits was told so
 // now.
-func (q *Queue) taken(now, ttl time.Duration) {
+func (q *Queue) tellTaken(now, ttl time.Duration) {
 	q.answers++
+	q.taken = true
 	q.trouble = trouble{}
 	if ttl < 0 || ttl > longestWait {
 		ttl = longestWait
@@ -122,8 +123,7 @@ func (q *Queue) Troubled(now time.Duration, w *Waiter, err error, since time.Dur
 		q.settle(w, Unreachable, err)
 		return
 	}
-	w.retryAt = now + w.trouble.pause
-	q.dueAt(q.lookAt(w))
+	q.dues.set(w, q.dueBy(w, now+w.trouble.pause))
 }
 
 // Open says that w's attempt, made at since, failed, and that its outcome is
@@ -144,7 +144,7 @@ func (q *Queue) Open(now time.Duration, w *Waiter, err error, since time.Duratio
 	}
 	if at := w.trouble.since + q.timeout; at > now {
 		w.open = true
-		q.dueAt(at)
+		q.dues.set(w, at)
 	} else {
 		q.settle(w, Unreachable, err)
 	}
@@ -161,6 +161,7 @@ func (q *Queue) queueTroubled(now time.Duration, err error, since time.Duration,
 	if handedOn {
 		q.ResetOwnMessages()
 	}
+	q.taken = false
 	q.trouble.add(err, since)
 	q.expiryDeadline = now + q.trouble.pause
 	q.wakes, q.current = 0, wakeUp{}

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
@@ -16,11 +17,13 @@ type Queue struct {
 	policy  wakepolicy.Policy
 
 	waiting  list
+	shared   shared  // of them, those with a shared owner
 	unqueued list    // their attempts are made outside the queue
 	leading  *Waiter // the queue's attempt is under way in its name; it may have left
 	handedOn bool    // that attempt follows an unlock
 
-	rules          Rules
+	rules          *kind.Traits
+	heldOff        time.Duration // until when a grant that was given back leaves room for others, see pace.go; 0: none does
 	wakes          int           // how many attempts are wanted
 	notBefore      time.Duration // and put off until then; 0: it is not
 	expiryDeadline time.Duration // the head's attempt is made by then at the latest
@@ -31,9 +34,11 @@ type Queue struct {
 	confirmed     bool
 	unsubscribeAt time.Duration // when a queue that nobody waits in leaves its channel; 0: not decided
 
-	answers  int // "taken", or a grant to one of the queue
+	answers  int  // "taken", or a grant to one of the queue
+	taken    bool // that was the last that was heard of the name: neither a release nor trouble has come since
 	trouble  trouble
-	retryAt  time.Duration // the first at which something of the unqueued is due; 0: nothing is
+	dues     dues          // of the unqueued
+	unfailed *Waiter       // the next to be looked at, at once, whether its patience has ended; nil: nobody is
 	timerAt  time.Duration // what the timer is set to; 0: it is not
 	closed   bool
 	changed  bool // something has happened that was not decided on yet
@@ -68,22 +73,22 @@ type todo struct {
 
 // New makes a queue that nobody waits in. timeout is for how long a waiter bears
 // trouble before its first answer. random is asked when attempts are spread. The
-// rules are those of Exclusive.
+// rules are those of kind.Reentrant.
 func New(timeout time.Duration, random wakepolicy.Random) Queue {
-	return Queue{timeout: timeout, random: random, rules: Exclusive}
+	return Queue{timeout: timeout, random: random, rules: kind.Reentrant.Traits()}
 }
 
 // Use has the queue go by the name's fair share, or by none.
 func (q *Queue) Use(share *wakepolicy.FairShare) { q.policy.Share = share }
 
-// Follow has the queue go by other rules. Nobody waits in it.
-func (q *Queue) Follow(r Rules) { q.rules = r }
+// Follow has the queue go by the rules of a kind. Nobody waits in it.
+func (q *Queue) Follow(r *kind.Traits) { q.rules = r }
 
 // Len is how many wait in the queue.
 func (q *Queue) Len() int { return q.waiting.size }
 
-// SharedOwners is how many of them have shared owners.
-func (q *Queue) SharedOwners() int { return q.waiting.shared }
+// Shares tells whether any of them has a shared owner.
+func (q *Queue) Shares() bool { return len(q.shared) > 0 }
 
 // Waiting are those who wait in the queue, in order. The loop may report events
 // of the one it has.

@@ -1,9 +1,13 @@
 package waitqueue
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/rlock-go/redisson/internal/kind"
+)
 
 // ruled is a rig whose queue goes by rules.
-func ruled(t *testing.T, rules Rules) *rig {
+func ruled(t *testing.T, rules *kind.Traits) *rig {
 	r := newRig(t)
 	r.q.Follow(rules)
 	return r
@@ -28,8 +32,8 @@ func (r *rig) settled(n int) []*Waiter {
 func (r *rig) messageFor(n int) { r.does(func() { r.q.Message(r.now, n) }) }
 
 func TestMessageWakesAsManyAsItIsWorth(t *testing.T) {
-	for _, tc := range []struct{ n, attempts int }{{1, 1}, {2, 2}, {3, 3}, {9, 4}, {All, 4}} {
-		r := ruled(t, Rules{})
+	for _, tc := range []struct{ n, attempts int }{{1, 1}, {2, 2}, {3, 3}, {9, 4}, {kind.All, 4}} {
+		r := ruled(t, &kind.Traits{})
 		ws := r.settled(4)
 		r.messageFor(tc.n)
 		for i := range tc.attempts {
@@ -41,7 +45,7 @@ func TestMessageWakesAsManyAsItIsWorth(t *testing.T) {
 }
 
 func TestMessagesAddUpWhereManyMayHaveTheName(t *testing.T) {
-	r := ruled(t, Rules{})
+	r := ruled(t, &kind.Traits{})
 	ws := r.settled(5)
 	r.messageFor(1)
 	r.messageFor(2)
@@ -56,21 +60,21 @@ func TestMessagesAddUpWhereManyMayHaveTheName(t *testing.T) {
 func TestMessageWakesNoMoreThanMayHaveTheName(t *testing.T) {
 	r := newRig(t)
 	ws := r.settled(3)
-	r.messageFor(All)
+	r.messageFor(kind.All)
 	r.under("one may have it", ws[0])
 	r.granted(ws[0])
 	r.under("the others wait for its release")
 
-	r = ruled(t, Rules{Width: 2})
+	r = ruled(t, &kind.Traits{Width: 2})
 	ws = r.settled(3)
-	r.messageFor(All)
+	r.messageFor(kind.All)
 	r.granted(ws[0])
 	r.granted(ws[1])
 	r.under("two may have it")
 }
 
 func TestNewQueueOfManyHoldersTriesUntilItIsRefused(t *testing.T) {
-	r := ruled(t, Rules{})
+	r := ruled(t, &kind.Traits{})
 	ws := r.joins(4)
 	r.granted(ws[0])
 	r.granted(ws[1])
@@ -83,7 +87,7 @@ func TestNewQueueOfManyHoldersTriesUntilItIsRefused(t *testing.T) {
 }
 
 func TestRefusalEndsAWakeUpAndNotTheNextOne(t *testing.T) {
-	r := ruled(t, Rules{})
+	r := ruled(t, &kind.Traits{})
 	ws := r.settled(3)
 	r.messageFor(2)
 	r.messageFor(1) // during the attempt
@@ -94,7 +98,7 @@ func TestRefusalEndsAWakeUpAndNotTheNextOne(t *testing.T) {
 }
 
 func TestRefusalPassesTheWakeUpOn(t *testing.T) {
-	r := ruled(t, Rules{PassOn: true})
+	r := ruled(t, &kind.Traits{PassOn: true})
 	ws := r.settled(4)
 	r.messageFor(1)
 	r.refused(ws[0], lease)
@@ -112,7 +116,7 @@ func TestRefusalPassesTheWakeUpOn(t *testing.T) {
 	r.messageFor(1)
 	r.under("the next wake-up begins with the head", ws[0])
 
-	r = ruled(t, Rules{PassOn: true})
+	r = ruled(t, &kind.Traits{PassOn: true})
 	ws = r.settled(2)
 	r.messageFor(2)
 	r.refused(ws[0], lease)
@@ -121,7 +125,7 @@ func TestRefusalPassesTheWakeUpOn(t *testing.T) {
 }
 
 func TestWakeUpThatIsPassedOnSkipsWhoLeaves(t *testing.T) {
-	r := ruled(t, Rules{PassOn: true})
+	r := ruled(t, &kind.Traits{PassOn: true})
 	ws := r.settled(4)
 	r.messageFor(1)
 	r.leaves(ws[1])
@@ -138,7 +142,7 @@ func TestWakeUpThatIsPassedOnSkipsWhoLeaves(t *testing.T) {
 }
 
 func TestPassedOnWakeUpBeginsAgainWhenAnotherComes(t *testing.T) {
-	r := ruled(t, Rules{PassOn: true})
+	r := ruled(t, &kind.Traits{PassOn: true})
 	ws := r.settled(3)
 	r.messageFor(1)
 	r.refused(ws[0], lease)
@@ -148,7 +152,7 @@ func TestPassedOnWakeUpBeginsAgainWhenAnotherComes(t *testing.T) {
 }
 
 func TestTroubleEndsAWakeUpOfMany(t *testing.T) {
-	r := ruled(t, Rules{PassOn: true})
+	r := ruled(t, &kind.Traits{PassOn: true})
 	ws := r.settled(3)
 	r.messageFor(2)
 	r.refused(ws[0], lease)
@@ -159,7 +163,7 @@ func TestTroubleEndsAWakeUpOfMany(t *testing.T) {
 }
 
 func TestOneGrantOpensAGate(t *testing.T) {
-	r := ruled(t, Rules{Gate: true})
+	r := ruled(t, &kind.Traits{Gate: true})
 	ws := r.settled(3)
 	beside := r.tries(new(Waiter))
 	r.message()
@@ -173,7 +177,7 @@ func TestOneGrantOpensAGate(t *testing.T) {
 }
 
 func TestGateIsOpenedByWhoTriesBesideTheQueue(t *testing.T) {
-	r := ruled(t, Rules{Gate: true})
+	r := ruled(t, &kind.Traits{Gate: true})
 	ws := r.settled(2)
 	r.granted(r.tries(new(Waiter)))
 	r.is(ws[0], Granted, nil)
@@ -181,7 +185,7 @@ func TestGateIsOpenedByWhoTriesBesideTheQueue(t *testing.T) {
 }
 
 func TestQueueWithoutAChannelPausesAndNeverSubscribes(t *testing.T) {
-	r := ruled(t, Rules{Width: 1, Silent: true})
+	r := ruled(t, &kind.Traits{Width: 1, Silent: true})
 	ws := r.joins(2)
 	for range 5 {
 		r.refused(ws[0], 4*ms)
@@ -199,7 +203,7 @@ func TestQueueWithoutAChannelPausesAndNeverSubscribes(t *testing.T) {
 }
 
 func TestWithoutHandOffOnlyTheMessageWakes(t *testing.T) {
-	r := ruled(t, Rules{Width: 1})
+	r := ruled(t, &kind.Traits{Width: 1})
 	w := r.settled(1)[0]
 	if r.handsOff() {
 		t.Error("its message would be ignored")

@@ -3,6 +3,7 @@ package waitqueue
 import (
 	"time"
 
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
@@ -32,7 +33,7 @@ func (q *Queue) unsubscribe() {
 func (q *Queue) poll(now time.Duration, over wakepolicy.Spread) {
 	switch {
 	case q.policy.Away(now):
-		q.wake(All)
+		q.wake(kind.All)
 		q.notBefore = q.policy.Poll(now, over, q.random)
 	case q.policy.BackAt() > 0:
 		q.subscribe(now)

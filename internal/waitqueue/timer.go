@@ -5,10 +5,15 @@ import "time"
 // never is an instant that no clock reaches.
 const never = time.Duration(1<<63 - 1)
 
+// atOnce is how many of a crowd are dealt with in one event of the timer. The next
+// one follows at once, and what others report meanwhile comes in between.
+const atOnce = 100
+
 // Tick says that the time the timer was set to has come. It may come early.
 func (q *Queue) Tick(now time.Duration) {
 	q.timerAt = 0
 	q.todo.setTimer = false
+	q.roomLeft(now)
 	q.failUnanswered(now)
 	q.retryUnqueued(now)
 	q.changed = true
@@ -28,19 +33,22 @@ func (q *Queue) setTimer(now time.Duration) {
 	case q.leading == nil:
 		at = q.attemptBy()
 	}
+	if q.leading == nil && q.waiting.size > 0 {
+		at = max(at, q.leavesRoom(q.candidate()))
+	}
 	if q.waiting.size > 0 {
 		if back := q.policy.BackAt(); back > 0 {
 			at = min(at, back)
 		}
-		if q.trouble.err != nil {
+		switch {
+		case q.trouble.err == nil:
+		case q.unfailed != nil:
+			at = now
+		default:
 			at = min(at, now+q.timeout/4)
 		}
 	}
-	if q.unqueued.size == 0 {
-		q.retryAt = 0
-	} else if q.retryAt > 0 {
-		at = min(at, q.retryAt)
-	}
+	at = min(at, q.dues.first())
 	switch {
 	case at == never && q.waiting.size == 0 && q.leading == nil && q.timerAt > 0:
 		q.timerAt = 0
@@ -63,53 +71,36 @@ func (q *Queue) attemptBy() time.Duration {
 // failUnanswered fails those in the queue whose patience with a silent server
 // has ended.
 func (q *Queue) failUnanswered(now time.Duration) {
-	if q.trouble.err == nil {
+	w := q.unfailed
+	if w == nil {
+		w = q.waiting.head
+	}
+	if q.unfailed = nil; q.trouble.err == nil {
 		return
 	}
-	q.waiting.each(func(w *Waiter) bool {
+	for range atOnce {
+		if w == nil {
+			return
+		}
+		next := w.next
 		if !q.wasTold(w) && now-max(w.joined, q.trouble.since) >= q.timeout {
 			q.settle(w, Unreachable, q.trouble.err)
 		}
-		return true
-	})
+		w = next
+	}
+	q.unfailed = w
 }
 
 // retryUnqueued does what is due outside the queue.
 func (q *Queue) retryUnqueued(now time.Duration) {
-	if q.retryAt == 0 || now < q.retryAt {
-		return
-	}
-	q.retryAt = 0
-	q.unqueued.each(func(w *Waiter) bool {
-		switch limit := w.trouble.since + q.timeout; {
-		case w.open && now >= limit:
-			q.settle(w, Unreachable, w.trouble.err)
-		case w.open:
-			q.dueAt(limit)
-		case w.retryAt == 0: // no pause
-		case !w.Told && now >= limit:
-			q.settle(w, Unreachable, w.trouble.err)
-		case w.retryAt > now:
-			q.dueAt(q.lookAt(w))
-		default:
-			q.retry(w)
+	for range atOnce {
+		if q.dues.first() > now {
+			return
 		}
-		return true
-	})
-}
-
-// dueAt has the timer set for one outside the queue.
-func (q *Queue) dueAt(at time.Duration) {
-	if q.retryAt == 0 || at < q.retryAt {
-		q.retryAt = at
+		if w := q.dues[0]; w.open || !w.Told && w.trouble.err != nil && now >= w.trouble.since+q.timeout {
+			q.settle(w, Unreachable, w.trouble.err)
+		} else {
+			q.tryLater(w)
+		}
 	}
-}
-
-// lookAt is when something is due for w, which pauses: its next attempt, or the
-// end of its patience with a server that never answered.
-func (q *Queue) lookAt(w *Waiter) time.Duration {
-	if w.Told {
-		return w.retryAt
-	}
-	return min(w.retryAt, w.trouble.since+q.timeout)
 }

@@ -77,7 +77,7 @@ func TestWhoWasToldWaitsOnThroughTrouble(t *testing.T) {
 	w, behind := r.waits(lease), r.joins(1)[0]
 	as := r.tries(&Waiter{Shared: true})
 	r.refused(as, lease)
-	r.does(func() { r.q.LetThrough(as) })
+	r.does(func() { r.q.LetThrough(true) })
 	r.message()
 	for end := r.now + 10*timeout; r.now < end; r.goesOn(10 * ms) {
 		for len(r.attempts) > 0 {
@@ -154,7 +154,7 @@ func TestToldReentrySurvivesAnOutage(t *testing.T) {
 	r := newRig(t)
 	w := r.tries(&Waiter{Shared: true})
 	r.refused(w, lease)
-	r.does(func() { r.q.LetThrough(w) })
+	r.does(func() { r.q.LetThrough(true) })
 	r.opens(w)
 	r.goesOn(10 * timeout)
 	r.is(w, running, nil)
@@ -229,7 +229,7 @@ func TestAnswerEndsTheTroubleOfATryBesideTheQueue(t *testing.T) {
 	r.troubled(as)
 	r.goesOn(firstPause)
 	r.refused(as, lease)
-	r.does(func() { r.q.LetThrough(as) })
+	r.does(func() { r.q.LetThrough(true) })
 	r.troubled(as)
 	r.goesOn(firstPause)
 	r.under("the pauses begin anew", as)

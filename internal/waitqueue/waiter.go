@@ -9,7 +9,7 @@ import "time"
 type Waiter struct {
 	Call   any           // whose it is: handed back with each action, and not looked at
 	Once   bool          // refused is refused: it does not queue
-	Shared bool          // its owner came from outside, and may hold the name already
+	Shared any           // its owner, if that came from outside, and may hold the name already; else nil
 	Until  time.Duration // when its wait elapses; 0: never
 
 	Settled bool // the wait is over
@@ -19,13 +19,17 @@ type Waiter struct {
 	answers int     // the queue's count of answers when it joined
 	trouble trouble // of attempts outside the queue
 
-	queued  bool          // it stands, or last stood, in the queue, not beside it
-	linked  bool          // it is in one of the two lists
-	trying  bool          // an attempt is under way in its name
-	open    bool          // whose outcome is not known yet
-	retryAt time.Duration // when the next attempt outside the queue is due; 0: not set
+	queued bool          // it stands, or last stood, in the queue, not beside it
+	linked bool          // it is in one of the two lists
+	trying bool          // an attempt is under way in its name
+	open   bool          // whose outcome is not known yet
+	place  int32         // among those for whom something is due
+	dueAt  time.Duration // when something is due for it outside the queue: an attempt, or the end of its patience; 0: nothing is
 
 	prev, next *Waiter // in its list
+
+	// Of the same owner in the queue: the first one's prev is the last, whose next is nil.
+	prevShared, nextShared *Waiter
 
 	// What the caller was not told of yet.
 	pending     bool
@@ -73,7 +77,6 @@ func (t *trouble) add(err error, since time.Duration) {
 type list struct {
 	head, tail *Waiter
 	size       int
-	shared     int // of them, how many have a shared owner
 }
 
 func (l *list) push(w *Waiter) {
@@ -85,9 +88,6 @@ func (l *list) push(w *Waiter) {
 	}
 	l.tail = w
 	l.size++
-	if w.Shared {
-		l.shared++
-	}
 }
 
 // remove takes w, which is in the list, out of it.
@@ -104,9 +104,6 @@ func (l *list) remove(w *Waiter) {
 	}
 	w.linked, w.prev, w.next = false, nil, nil
 	l.size--
-	if w.Shared {
-		l.shared--
-	}
 }
 
 // each calls fn for all of them. fn may remove the one that it is called with.

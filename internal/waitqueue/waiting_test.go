@@ -175,6 +175,29 @@ func TestGrantTellsAllWhoWaitThatItIsTaken(t *testing.T) {
 	}
 }
 
+// The queue lives on for a moment after the last grant. What it heard last is no answer to who comes after a release.
+func TestNameIsNotKnownToBeTakenAfterItsRelease(t *testing.T) {
+	for what, release := range map[string]func(*rig){
+		"handed on to nobody":       func(r *rig) { r.handsOff() },
+		"told by a message":         func(r *rig) { r.message(); r.message() }, // the first is its own, of the hand-off
+		"without a message to come": func(r *rig) { r.does(r.q.WakeHead) },
+	} {
+		r := newRig(t)
+		first := r.waits(lease)
+		r.handsOff()
+		r.granted(first)
+		if held := r.joins(1)[0]; !r.q.Facts(held).Known {
+			t.Fatalf("%s: not known to be taken before", what)
+		} else {
+			r.leaves(held)
+		}
+		release(r)
+		if late := r.joins(1)[0]; r.q.Facts(late).Known || r.q.Facts(late).Told {
+			t.Errorf("%s: %+v", what, r.q.Facts(late))
+		}
+	}
+}
+
 // The queue has formed again, subscribed still, while another owner of this client is inside.
 func TestCallerBehindAHoldOfThisClientWaitsForItsEnd(t *testing.T) {
 	for _, held := range []bool{true, false} {
@@ -269,7 +292,7 @@ func TestOnlyARefusedReentryQueues(t *testing.T) {
 	r := newRig(t)
 	as := r.tries(&Waiter{Shared: true})
 	r.refused(as, lease)
-	if !r.subscribed || r.q.Len() != 1 || !as.Told || r.q.SharedOwners() != 1 {
+	if !r.subscribed || r.q.Len() != 1 || !as.Told || !r.q.Shares() {
 		t.Fatalf("subscribed %v, %d wait", r.subscribed, r.q.Len())
 	}
 	r.confirmed()
@@ -288,17 +311,28 @@ func TestOwnerThatComesToHoldLetsItsWaitersThrough(t *testing.T) {
 	as := &Waiter{Shared: true}
 	r.tries(as)
 	r.refused(as, lease)
-	r.does(func() { r.q.LetThrough(as) })
+	r.does(func() { r.q.LetThrough(true) })
 	r.under("it tries at once", as)
-	r.does(func() { r.q.LetThrough(as) }) // is harmless
-	if r.q.Len() != 1 || r.q.SharedOwners() != 0 {
+	r.does(func() { r.q.LetThrough(true) }) // is harmless
+	if r.q.Len() != 1 || r.q.Shares() {
 		t.Errorf("%d wait", r.q.Len())
 	}
 	r.granted(as)
 	r.under("nobody else does")
 	r.message()
 	r.under("the queue goes on", first)
-	r.does(func() { r.q.LetThrough(first) })
+	r.does(func() { r.q.LetThrough(nil) })
+	if r.q.Len() != 1 {
+		t.Error("one that has an owner of its own was let through")
+	}
+	r.leaves(first)
+
+	r = newRig(t)
+	as = r.tries(&Waiter{Shared: true})
+	r.refused(as, lease)
+	r.confirmed()
+	r.under("it leads", as)
+	r.does(func() { r.q.LetThrough(true) })
 	if r.q.Len() != 1 {
 		t.Error("one whose attempt is under way was let through")
 	}

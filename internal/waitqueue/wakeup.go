@@ -1,18 +1,21 @@
 package waitqueue
 
-import "github.com/rlock-go/redisson/internal/wakepolicy"
+import (
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/wakepolicy"
+)
 
 // widest is how many attempts a wake-up can be good for.
 func (q *Queue) widest() int {
 	if q.rules.Width == 0 {
-		return All
+		return kind.All
 	}
 	return q.rules.Width
 }
 
 // wake asks for so many attempts. Where one owner has the name at a time, ten
 // wake-ups are one (P3).
-func (q *Queue) wake(n int) { q.wakes = min(q.wakes+min(n, All), q.widest()) }
+func (q *Queue) wake(n int) { q.wakes = min(q.wakes+min(n, kind.All), q.widest()) }
 
 // candidate is who tries next.
 func (q *Queue) candidate() *Waiter {
@@ -25,7 +28,7 @@ func (q *Queue) candidate() *Waiter {
 // head is the candidate as the policy sees it.
 func (q *Queue) head() wakepolicy.Head {
 	w := q.candidate()
-	return wakepolicy.Head{Shared: w.Shared, Refused: q.wasTold(w), Until: w.Until}
+	return wakepolicy.Head{Shared: w.Shared != nil, Refused: q.wasTold(w), Until: w.Until}
 }
 
 // use takes w's attempt off the wake-up. An attempt that none asked for is made
@@ -74,6 +77,9 @@ func (q *Queue) behind(w *Waiter) {
 func (q *Queue) enqueue(w *Waiter) {
 	w.queued, w.answers = true, q.answers
 	q.waiting.push(w)
+	if w.Shared != nil {
+		q.shared.add(w)
+	}
 	q.behind(w)
 	q.changed = true
 }
@@ -83,5 +89,11 @@ func (q *Queue) unqueue(w *Waiter) {
 	if q.current.next == w {
 		q.current.next = w.next
 	}
+	if q.unfailed == w {
+		q.unfailed = w.next
+	}
 	q.waiting.remove(w)
+	if w.Shared != nil {
+		q.shared.remove(w)
+	}
 }

@@ -32,7 +32,7 @@ func Root() (string, error) {
 	}
 }
 
-// Module is the source of one Go module, by the names of its functions.
+// Module is the source of one Go module, or of several, by the names of its functions.
 type Module struct {
 	set   *token.FileSet
 	code  map[string][]*function
@@ -45,10 +45,19 @@ type function struct {
 	decl *ast.FuncDecl
 }
 
-// Read reads the module in a folder, without the modules inside of it.
-func Read(root string) (*Module, error) {
+// Read reads the modules in these folders, without the modules inside of them.
+func Read(roots ...string) (*Module, error) {
 	m := &Module{token.NewFileSet(), map[string][]*function{}, map[string][]string{}}
-	return m, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	for _, root := range roots {
+		if err := m.walk(root); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func (m *Module) walk(root string) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 )
 
 // Package is one as `go list` tells of it.
@@ -22,7 +23,8 @@ type Package struct {
 	GoFiles    []string // names, without tests
 	DepOnly    bool     // it is of another module, or of the standard library
 
-	exports map[string]string // of all packages, by import path
+	set    *token.FileSet // of all packages
+	others types.Importer // what they import, read once
 }
 
 // Load lists the packages of the module in dir. It has those that they import compiled.
@@ -37,9 +39,11 @@ func Load(dir string) ([]*Package, error) {
 		return nil, err
 	}
 	exports := map[string]string{}
+	set := token.NewFileSet()
+	others := importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	var all []*Package
 	for d := json.NewDecoder(out); ; {
-		p := &Package{exports: exports}
+		p := &Package{set: set, others: others}
 		if err := d.Decode(p); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
@@ -55,7 +59,6 @@ func Load(dir string) ([]*Package, error) {
 
 // Check returns the package with what info asks for, or its first error. The texts stand for the files of these paths.
 func (p *Package) Check(texts map[string][]byte, info *types.Info) (*types.Package, *token.FileSet, error) {
-	set := token.NewFileSet()
 	var files []*ast.File
 	for _, name := range p.GoFiles {
 		path := filepath.Join(p.Dir, name)
@@ -63,14 +66,32 @@ func (p *Package) Check(texts map[string][]byte, info *types.Info) (*types.Packa
 		if t, replaced := texts[path]; replaced {
 			text = t
 		}
-		f, err := parser.ParseFile(set, path, text, 0)
+		f, err := parser.ParseFile(p.set, path, text, 0)
 		if err != nil {
 			return nil, nil, err
 		}
 		files = append(files, f)
 	}
-	open := func(path string) (io.ReadCloser, error) { return os.Open(p.exports[path]) }
-	c := types.Config{Importer: importer.ForCompiler(set, "gc", open)}
-	pkg, err := c.Check(p.ImportPath, set, files, info)
-	return pkg, set, err
+	c := types.Config{Importer: p.others}
+	pkg, err := c.Check(p.ImportPath, p.set, files, info)
+	return pkg, p.set, err
+}
+
+// Edited checks those of the packages that have files of these paths, with the texts in their place. It is an error if none
+// has.
+func Edited(packages []*Package, texts map[string][]byte) error {
+	checked := false
+	for _, p := range packages {
+		if !slices.ContainsFunc(p.GoFiles, func(name string) bool { return texts[filepath.Join(p.Dir, name)] != nil }) {
+			continue
+		}
+		checked = true
+		if _, _, err := p.Check(texts, nil); err != nil {
+			return err
+		}
+	}
+	if !checked {
+		return errors.New("no package has the files that are edited")
+	}
+	return nil
 }

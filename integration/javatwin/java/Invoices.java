@@ -2,7 +2,7 @@ import java.util.concurrent.TimeUnit;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
-// docs/from-java.md: the object
+// the page: the object
 /** Issues invoices; any number of servers do, in Java and in Go. */
 final class Invoices {
     private final RLock lock;
@@ -14,7 +14,7 @@ final class Invoices {
     }
     // end
 
-    // docs/from-java.md: one invoice
+    // the page: one invoice
     /**
      * Issues one invoice; false if the lock was busy for five seconds.
      *
@@ -38,7 +38,7 @@ final class Invoices {
     }
     // end
 
-    // docs/from-java.md: the nested method
+    // the page: the nested method
     /** Takes a number. Credit notes take one outside issueNext, so it locks by itself. */
     long nextNumber() {
         lock.lock(); // inside issueNext: the second hold of this thread
@@ -52,7 +52,7 @@ final class Invoices {
     }
     // end
 
-    // docs/from-java.md: the night
+    // the page: the night
     /** Issues what it gets to issue until goal invoices are booked. */
     void night(long goal) throws InterruptedException {
         while (ledger.booked() < goal) {

@@ -6,12 +6,13 @@ import org.redisson.api.RedissonClient;
 final class Settlement {
     private Settlement() {}
 
+    // README.md: a job under a lock
+
     /** Runs work under the lock; false if another owner held it for five seconds. */
     static boolean settle(RedissonClient redisson, Runnable work) throws InterruptedException {
-        // README.md: a job under a lock
         RLock lock = redisson.getLock("invoices");
         if (!lock.tryLock(5, TimeUnit.SECONDS)) {
-            return false; // another owner holds it
+            return false; // work did not run
         }
         try {
             work.run(); // goes on even if the lock is lost
@@ -19,6 +20,7 @@ final class Settlement {
             lock.unlock(); // throws if the lock was lost
         }
         return true;
-        // end
     }
+
+    // end
 }

@@ -69,7 +69,7 @@ func Run(t testing.TB, c Config) *Result {
 	start := machineclock.Now()
 	line := timeline.New(start)
 	check := checker.New(checker.Bounds{
-		Calm: time.Second, Troubled: c.Watchdog + reconnect, Settle: c.Watchdog + time.Second, Voided: voided(c.Sizes.Topology),
+		Calm: time.Second, Troubled: c.Watchdog + reconnect, Settle: c.Watchdog + time.Second, Voided: voided(c.Sizes.Topology), Lease: c.Watchdog,
 	}, line.Window)
 	// What is not a fault's effect must not be mistaken for one: the first calls meet JVMs that are still warming up.
 

@@ -35,6 +35,11 @@ func (r *Result) Summary() string {
 	}
 	wakeUps(&b, "calm", r.Calm)
 	wakeUps(&b, "near faults", r.Troubled)
+	for _, lock := range slices.Sorted(maps.Keys(r.Available)) {
+		a := r.Available[lock]
+		fmt.Fprintf(&b, "lock %d: wanted for %v, nobody inside for %.2f %% of it, %v at most at once\n",
+			lock, a.Wanted.Round(time.Second), 100*a.Nobody.Seconds()/max(a.Wanted.Seconds(), 1), a.Longest.Round(time.Millisecond))
+	}
 	fmt.Fprintf(&b, "violations: %d, other failures: %d\n", len(r.Violations)+r.Suppressed, len(r.Failures))
 	for _, text := range slices.Concat(r.Violations, r.Failures) {
 		fmt.Fprintf(&b, "  %s\n", text)

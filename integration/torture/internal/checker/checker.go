@@ -13,6 +13,7 @@ import (
 type Checker struct {
 	voiding  voiding
 	late     *lateness
+	there    *availability
 	troubles []Trouble
 
 	fresh   []*history.Acquisition // called after the last horizon
@@ -31,6 +32,7 @@ type Verdict struct {
 	Suppressed      int // violations beyond those that are spelled out
 	// Calm and Troubled are times from a lock's release to the entry of one who waited, by the side that entered.
 	Calm, Troubled map[history.Side][]time.Duration
+	Available      map[int]Availability // by lock
 }
 
 // maxSpelled bounds the violations that are kept as text.
@@ -42,6 +44,7 @@ func New(b Bounds, seen func(Window)) *Checker {
 		verdict: Verdict{Why: map[string]int{}},
 		voiding: voiding{tainted: map[owning]int64{}},
 		late:    newLateness(b),
+		there:   &availability{b.Lease, map[int]*presence{}},
 		told:    map[[2]string]bool{},
 		seen:    seen,
 	}
@@ -70,6 +73,10 @@ func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
 	} else {
 		c.fresh = nil
 	}
+	for _, a := range due {
+		c.there.add(a)
+	}
+	c.there.judge(ch.Horizon)
 	byLock := map[int][]Window{}
 	var carried []*history.Acquisition
 	for i, a := range append(c.carried, due...) {
@@ -162,6 +169,7 @@ func (c *Checker) End() Verdict {
 	if v.Windows > 0 && float64(v.Voided) > c.late.bounds.Voided*float64(v.Windows) {
 		c.Violation("void: faults set %d of %d windows aside, more than %.0f %%", v.Voided, v.Windows, 100*c.late.bounds.Voided)
 	}
+	v.Available = c.there.all()
 	v.Troubled, v.Calm = c.late.entries[0], c.late.entries[1]
 	return *v
 }

@@ -16,6 +16,7 @@ type Bounds struct {
 	Troubled time.Duration // near faults, beyond what the faults themselves last
 	Settle   time.Duration // a fault is near for so long after its end
 	Voided   float64       // the share of windows that may be set aside
+	Lease    time.Duration // of what has no fixed one
 }
 
 // Trouble is a stretch in which a fault was in force.
@@ -153,6 +154,11 @@ func (l *lateness) look(lock int, c *comings, f freed, troubles []Trouble) strin
 		next = c.entered[i].at
 	}
 	bound, calm := l.limit(at, troubles)
+	for _, a := range c.all { // who was killed may have been granted the lock
+		if a.Died != 0 && a.Called < next && a.Died+a.Lease > at {
+			bound = max(bound, a.Died+a.Lease-at+l.bounds.Troubled.Nanoseconds())
+		}
+	}
 	if next != forever && c.entered[i].wait.Called < f.from {
 		which := 0
 		if calm {

@@ -114,6 +114,8 @@ var cluster = []choice{
 	{1, FlushAll, 0, 0, false},
 	{4, Failover, 0, 0, false},
 	{3, KillMaster, 0, 0, false},
+	{3, Forced, 0, 0, false},
+	{3, TakenOver, 0, 0, false},
 	{4, StopServer, 100 * ms, 2200 * ms, false},
 	{8, MoveSlot, 50 * ms, 500 * ms, false},
 }
@@ -129,13 +131,27 @@ func ofServers(topology string) []choice {
 	return server
 }
 
+// The replicas of a set come back; one of a single server is there for a while.
+var (
+	visitor  = []choice{{1, ReplicaJoins, time.Second, 9 * time.Second, false}}
+	replicas = []choice{{1, ReplicaGoes, 100 * ms, 8 * time.Second, false}, {2, ReplicaLags, 100 * ms, 4 * time.Second, false}}
+)
+
+// ofReplicas are the faults of a topology's replicas.
+func ofReplicas(topology string) []choice {
+	if topology == "" {
+		return visitor
+	}
+	return replicas
+}
+
 var process = []choice{
 	{3, KillProcess, 0, 0, false},
 	{5, StopProcess, 100 * ms, 3500 * ms, false},
 	{6, Cancel, 0, 0, false},
 }
 
-// storm draws faults of three kinds beside each other.
+// storm draws faults of four kinds beside each other.
 func (d *drawing) storm(from, to time.Duration) {
 	for at := from; ; {
 		at += d.between(50*ms, 500*ms)
@@ -159,6 +175,16 @@ func (d *drawing) storm(from, to time.Duration) {
 		}
 		d.add(f)
 		// A restart takes a while, which the server's next fault must not meet.
+		at = f.End() + 300*ms
+	}
+	for at := from; ; {
+		at += d.between(200*ms, 3*time.Second)
+		if at >= to {
+			break
+		}
+		f := d.one(ofReplicas(d.Topology), at, to)
+		f.Target, f.Row, f.Lock = Replica, d.rng.IntN(2), d.rng.IntN(d.Locks)
+		d.add(f)
 		at = f.End() + 300*ms
 	}
 	free := map[[2]int]time.Duration{} // when a process's last fault is over

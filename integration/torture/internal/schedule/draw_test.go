@@ -58,7 +58,7 @@ func TestEveryKindIsDrawn(t *testing.T) {
 			}
 		}
 	}
-	for _, choices := range [][]choice{network, server, process} {
+	for _, choices := range [][]choice{network, server, visitor, process} {
 		for _, c := range choices {
 			if !seen[c.kind] {
 				t.Errorf("never: %s", c.kind)
@@ -77,7 +77,7 @@ func TestShortRunIsCalm(t *testing.T) {
 }
 
 func TestSetsHaveFaultsOfTheirOwn(t *testing.T) {
-	for topology, want := range map[string][]Kind{Sentinel: {Failover, KillMaster, StopServer}, Cluster: {Failover, KillMaster, StopServer, MoveSlot}} {
+	for topology, want := range map[string][]Kind{Sentinel: {Failover, KillMaster, StopServer, ReplicaGoes, ReplicaLags}, Cluster: {Failover, Forced, TakenOver, KillMaster, StopServer, MoveSlot, ReplicaGoes, ReplicaLags}} {
 		s := sizes
 		s.Topology = topology
 		drawn := map[Kind]int{}

@@ -42,6 +42,15 @@ const (
 	Failover   Kind = "planned failover"
 	KillMaster Kind = "master SIGKILL, failover"
 	MoveSlot   Kind = "slot moved"
+	Forced     Kind = "forced failover"
+	TakenOver  Kind = "takeover"
+)
+
+// What happens to replicas.
+const (
+	ReplicaJoins Kind = "replica joins, stands still and goes"
+	ReplicaGoes  Kind = "replica SIGKILL, and back"
+	ReplicaLags  Kind = "replica SIGSTOP"
 )
 
 // The topologies, "" is a single server.
@@ -66,6 +75,7 @@ const (
 	GoProcess
 	JavaProcess
 	Node // whoever is connected to one master of a set
+	Replica
 )
 
 // Script is the command that a fault of the network waits for.
@@ -89,7 +99,7 @@ type Fault struct {
 	Row     int           // which process
 	For     time.Duration // how long it lasts; 0 for what is over at once
 	Command Script        // of faults that hit one command
-	Lock    int           // of Force and MoveSlot; of KillMaster in a cluster, whose master
+	Lock    int           // of Force and MoveSlot; in a cluster, whose master or replica
 }
 
 // End is when the fault is to be over.

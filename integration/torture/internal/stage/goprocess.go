@@ -64,6 +64,8 @@ func (g *goProcess) startLocked() {
 		URL: g.url, Locks: locks, Workers: s.Workers,
 		Seed:     s.Seed ^ uint64(g.row+1)<<32 ^ uint64(g.life)<<48,
 		Watchdog: s.Watchdog, CommandTimeout: s.CommandTimeout,
+		// The connections of one wait with a write now and then, and one does not wait for replicas.
+		Tunnel: g.row%3 == 1, ReplicaSync: g.row%3 != 2,
 	}.Args()
 	if err == nil {
 		err = r.launch(args)

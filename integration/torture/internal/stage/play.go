@@ -30,6 +30,10 @@ func (s *Stage) Play(f schedule.Fault) {
 		if err := play(f); err != nil {
 			s.fail("%v: %v", f, err)
 		}
+	case schedule.Replica:
+		if err := s.playReplica(f); err != nil {
+			s.fail("%v: %v", f, err)
+		}
 	case schedule.Node:
 		if g := s.set.gateOf(f.Row); g != nil {
 			playGate(g, f)
@@ -192,11 +196,10 @@ func (s *Stage) force(lock int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	c, err := rlock.Open(ctx, s.url())
-	if err != nil {
-		return err
+	if err == nil {
+		defer c.Close()
+		_, err = c.NewLock(LockName(lock)).ForceUnlock(ctx)
 	}
-	defer c.Close()
-	_, err = c.NewLock(LockName(lock)).ForceUnlock(ctx)
 	if s.set != nil && (errors.Is(err, rlock.ErrUncertain) || errors.Is(err, rlock.ErrUnavailable)) {
 		return nil // here it has no way past the faults of the network
 	}

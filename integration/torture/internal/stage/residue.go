@@ -11,6 +11,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/torture/internal/worker"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 	longestLatch = 20 * time.Second
 	// A client has one connection for commands and one for subscriptions, and to a server with replicas a second for
 	// commands.
-	goConnections, goConnectionsOfSet = 2, 3
+	goConnections = 3
 )
 
 // Quiet lets all workers come to their end; clients stay open.
@@ -45,7 +46,7 @@ func (s *Stage) Residue() {
 		s.residueOfSet()
 		return
 	}
-	lease := s.Watchdog + 2*time.Second
+	lease := worker.Long*s.Watchdog + 2*time.Second
 	s.eventually(lease, "locks are left", func() error {
 		left, _ := s.left()
 		return left

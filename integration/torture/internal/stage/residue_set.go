@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/torture/internal/worker"
 )
 
 // residueOfSet is Residue of several servers.
 func (s *Stage) residueOfSet() {
 	s.set.settling.Wait()
-	lease := s.Watchdog + 2*time.Second
+	lease := worker.Long*s.Watchdog + 2*time.Second
 	s.eventually(lease, "locks are left", func() error {
 		left, _ := s.leftInSet()
 		return left
@@ -27,7 +29,7 @@ func (s *Stage) residueOfSet() {
 	if _, java := s.channelsOfSet(); java != nil {
 		s.Logf(staysSubscribed, java)
 	}
-	s.eventually(5*time.Second, "connections are left", func() error { return s.connectionsOfSet(goConnectionsOfSet * len(s.gos)) })
+	s.eventually(5*time.Second, "connections are left", func() error { return s.connectionsOfSet(goConnections * len(s.gos)) })
 	s.closeClients()
 	s.eventually(lease, "locks are left after the end", func() error { return errors.Join(s.leftInSet()) })
 	s.eventually(unsubscribed, "channels are left after the end", func() error { return errors.Join(s.channelsOfSet()) })

@@ -54,12 +54,29 @@ func buildSet(t testing.TB, topology string) *set {
 		}
 		s.watched = redistest.StartSentinelsFronted(t, redistest.SentinelPasswords{}, nodes, sentinels)
 		s.nodes, s.url = s.watched.Nodes, s.watched.URL()
+		s.feedLate(t)
 		return s
 	}
 	const dead = 2 * time.Second
 	s.cluster = topologytest.StartReplicatedFronted(t, dead, func(i int) redistest.Front { return front(i).ClusterFront() }, 1, 1, 1)
 	s.nodes, s.url = s.cluster.Servers, s.cluster.ClusterURL()
+	s.feedLate(t)
 	return s
+}
+
+// shards is how many masters a cluster has, with a replica each.
+const shards = 3
+
+// feedLate sets Redis's own delay, in seconds, before a master feeds a replica, and has it keep little for one that was there
+// before. The set was started without. One that was killed comes back without, too.
+func (s *set) feedLate(t testing.TB) {
+	for _, n := range s.nodes {
+		for setting, value := range map[string]int{"repl-diskless-sync-delay": 5, "repl-backlog-size": 16 << 10} {
+			if _, err := do(n, "CONFIG", "SET", setting, value); err != nil {
+				t.Fatalf("%s: %v", n.Addr(), err)
+			}
+		}
+	}
 }
 
 // spared tells whether a failover that began at from can't have taken a lock from its owner: all replicas that were asked
@@ -171,7 +188,7 @@ func (s *Stage) playSet(f schedule.Fault) error {
 		return s.force(f.Lock)
 	case schedule.MoveSlot:
 		set.moveSlot(f)
-	case schedule.Failover, schedule.KillMaster, schedule.StopServer:
+	case schedule.Failover, schedule.Forced, schedule.TakenOver, schedule.KillMaster, schedule.StopServer:
 		s.playFailover(f)
 	}
 	return nil
@@ -186,11 +203,16 @@ func (s *Stage) playFailover(f schedule.Fault) {
 	}
 	from := machineclock.Now()
 	if set.cluster != nil {
+		var emptied atomic.Bool
 		over := s.Book.VoidingUnless(history.Every, string(f.Kind), func(owner string, returned int64) bool {
-			return set.spared(owner, returned, from)
+			return !emptied.Load() && set.spared(owner, returned, from)
 		})
-		set.failCluster(f)
-		over()
+		if !set.failCluster(f, func(kept bool) {
+			emptied.Store(!kept)
+			over()
+		}) {
+			s.Logf("note: %v: the former master follows nobody after %v", f, patience)
+		}
 		set.busy.Unlock()
 		return
 	}
@@ -262,40 +284,49 @@ func (s *set) failWatched(f schedule.Fault) (next *redistest.Server) {
 	return next
 }
 
-// failCluster returns when all servers agree again, and each master has its replica.
-func (s *set) failCluster(f schedule.Fault) {
+// failCluster says when all servers agree again, so that nothing is granted that would be taken, and whether what replicas
+// had was kept. It returns when a master that was replaced follows the next one, or false after some patience.
+func (s *set) failCluster(f schedule.Fault, agreed func(kept bool)) (followed bool) {
 	c := s.cluster
 	slot := codec.Slot(LockName(f.Lock))
 	if !within(patience, func() bool { return c.MasterOf(slot) >= 0 }) {
-		return
+		agreed(true)
+		return true
 	}
 	master := c.MasterOf(slot)
-	const shards = 3
 	other := (master + shards) % (2 * shards)
 	switch f.Kind {
-	case schedule.Failover:
+	case schedule.Failover, schedule.Forced, schedule.TakenOver:
+		args := map[schedule.Kind][]any{schedule.Failover: {"FAILOVER"}, schedule.Forced: {"FAILOVER", "FORCE"}, schedule.TakenOver: {"FAILOVER", "TAKEOVER"}}[f.Kind]
 		// A replica may give it up, if the master is busy.
 		for range 5 {
-			if _, err := do(c.Servers[other], "CLUSTER", "FAILOVER"); err == nil &&
+			if _, err := do(c.Servers[other], "CLUSTER", args...); err == nil &&
 				within(6*time.Second, func() bool { return c.MasterOf(slot) == other }) {
-				c.AwaitReplica(master)
-				return
+				break
 			}
 		}
+		agreed(true)
 	case schedule.KillMaster:
 		c.Servers[master].Kill()
-		c.AwaitMaster(other)
-		c.Rejoin(master)
+		replaced := within(patience, func() bool { return c.AllKnowMaster(other) })
+		if replaced {
+			agreed(true)
+		}
+		c.Servers[master].Restart()
+		c.Redial(master)
+		if !replaced { // the servers were too busy for an election
+			within(patience, func() bool { return c.MasterOf(slot) >= 0 })
+			agreed(false)
+		}
 	case schedule.StopServer:
 		c.Servers[master].Pause()
 		time.Sleep(f.For)
 		c.Servers[master].Resume()
 		// It may have been taken for dead.
 		within(patience, func() bool { return c.MasterOf(slot) >= 0 })
-		if now := c.MasterOf(slot); now == other {
-			c.AwaitReplica(master)
-		}
+		agreed(true)
 	}
+	return c.MasterOf(slot) != other || within(patience, func() bool { return c.Follows(master) })
 }
 
 // settles is how long a slot stays where it is: servers that hear an old claim late believe it.
@@ -308,7 +339,7 @@ func (s *set) moveSlot(f schedule.Fault) {
 	from := c.MasterOf(slot)
 	to := -1
 	for i := range c.Servers {
-		if i != from && len(c.Slots(i)) > 0 {
+		if i != from && c.Servers[i].Pid() != 0 && len(c.Slots(i)) > 0 {
 			to = i
 		}
 	}

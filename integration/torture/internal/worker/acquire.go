@@ -50,13 +50,23 @@ func (w *worker) rest(d time.Duration) {
 	}
 }
 
-// round is one outermost acquisition, from its call to its release.
+// Long is how many times the watchdog's timeout the longest leases are.
+const Long = 4
+
+// noOwner asks for a fresh one.
+var noOwner rlock.Owner
+
+// round is one outermost acquisition, from its call to its release, or a crowd's.
 func (w *worker) round(lock int) {
-	owner := rlock.Owner{}
+	if w.rng.IntN(400) == 0 {
+		w.gather(lock)
+		return
+	}
+	owner := noOwner
 	if w.chance(12) {
 		owner = w.regular
 	}
-	s := &stay{worker: w, lock: lock, exact: owner == rlock.Owner{}}
+	s := &stay{worker: w, lock: lock, exact: owner == noOwner}
 	if s.acquire(owner) {
 		s.spend()
 	}
@@ -67,6 +77,7 @@ type stay struct {
 	*worker
 	lock  int
 	holds []*held // outermost first
+	tries bool    // it tries once, and does not wait
 	// exact tells that the hold count is what is in holds: no outcome is open.
 	exact bool
 }
@@ -86,7 +97,7 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 	defer cancel()
 	e := history.Event{What: history.Called, Op: s.ops.Add(1), Worker: s.number, Lock: s.lock}
 	var opts []rlock.AcquireOption
-	if (owner != rlock.Owner{}) {
+	if owner != noOwner {
 		e.Owner = owner.String()
 		opts = append(opts, rlock.As(owner))
 	}
@@ -96,6 +107,9 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 	switch {
 	case s.chance(35):
 		lease := s.between(80*time.Millisecond, s.Watchdog).Truncate(time.Millisecond)
+		if s.chance(12) {
+			lease = Long * s.Watchdog
+		}
 		e.Lease = lease.Nanoseconds()
 		opts = append(opts, rlock.Lease(lease))
 	case s.chance(10):
@@ -106,16 +120,16 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 	var c call
 	l := s.locks[s.lock]
 	switch n := s.rng.IntN(10); {
+	case s.tries || n == 6:
+		c = tryLockCall(ctx)
+		e.Mode = c.name
+		s.say(e)
+		hold, err = l.TryLock(ctx, opts...)
 	case n < 6:
 		c = lockCall(ctx)
 		e.Mode = c.name
 		s.say(e)
 		hold, err = l.Lock(ctx, opts...)
-	case n < 7:
-		c = tryLockCall(ctx)
-		e.Mode = c.name
-		s.say(e)
-		hold, err = l.TryLock(ctx, opts...)
 	default:
 		wait := s.between(time.Millisecond, time.Second)
 		c = tryLockForCall(ctx)

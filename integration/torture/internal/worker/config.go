@@ -18,6 +18,8 @@ type Config struct {
 	Seed           uint64
 	Watchdog       time.Duration
 	CommandTimeout time.Duration
+	Tunnel         bool // its connections are as tunnel.go has them
+	ReplicaSync    bool // it waits for replicas
 }
 
 // Args are the arguments that start a worker process.

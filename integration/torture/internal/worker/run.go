@@ -40,6 +40,9 @@ func newStorm() *storm {
 }
 
 func run(c Config) error {
+	if c.Tunnel {
+		c.CommandTimeout = max(c.CommandTimeout, patient)
+	}
 	p := &process{Config: c, report: newReport(os.Stdout), stopping: make(chan struct{})}
 	p.storm.Store(newStorm())
 	closing := make(chan struct{})
@@ -80,8 +83,11 @@ func run(c Config) error {
 func (p *process) open() error {
 	for end := time.Now().Add(patience); ; {
 		var err error
-		p.client, err = rlock.Open(context.Background(), p.URL,
-			rlock.WithWatchdogTimeout(p.Watchdog), rlock.WithCommandTimeout(p.CommandTimeout))
+		opts := []rlock.Option{rlock.WithWatchdogTimeout(p.Watchdog), rlock.WithCommandTimeout(p.CommandTimeout), rlock.WithReplicaSync(p.ReplicaSync)}
+		if p.Tunnel {
+			opts = append(opts, rlock.WithDialer(dialTunnel))
+		}
+		p.client, err = rlock.Open(context.Background(), p.URL, opts...)
 		if err == nil || time.Now().After(end) {
 			return err
 		}

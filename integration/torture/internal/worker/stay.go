@@ -113,8 +113,13 @@ func (s *stay) contradicts(h *held) bool {
 func (s *stay) extend(h *held) {
 	ctx, cancel := context.WithTimeout(s.storm.Load().ctx, s.patience())
 	defer cancel()
+	d := s.between(50*time.Millisecond, s.Watchdog)
+	if short := time.Now().Add(d); short.Before(h.until) {
+		// From here on it may end so soon, also if nobody is left to tell that it does.
+		s.say(history.Event{What: history.Trust, Op: h.op, Until: s.clock.At(short), Mode: history.Moved})
+	}
 	c := extendCall(ctx)
-	err := h.hold.Extend(ctx, s.between(50*time.Millisecond, s.Watchdog))
+	err := h.hold.Extend(ctx, d)
 	name, why := c.judge(err)
 	s.odd(c.name, why)
 	s.say(history.Event{What: history.Other, Mode: c.name, Kind: name})

@@ -1,0 +1,49 @@
+package codec
+
+import (
+	"strconv"
+	"time"
+)
+
+// Holder is who holds a lock, as the server had it at one moment.
+type Holder struct {
+	Owner string        // the field of the hash, see [ParseOwner]
+	Count int64         // how many holds the owner has, at least 1
+	TTL   time.Duration // how long the key still lives; [NoTTL] if it never expires
+}
+
+// DecodeHolder reads the reply of the info script: who holds the lock, and false
+// if nobody does. A hash with several fields, or with one that no lock writes, is
+// a *ShapeError that tells what was found.
+func DecodeHolder(reply any) (h Holder, held bool, err error) {
+	const what = "reply about a holder"
+	found, ok := reply.([]any)
+	if !ok || len(found) < 2 {
+		return Holder{}, false, mismatch(what, reply)
+	}
+	if h.TTL, held, err = DecodeTTL(found[0]); err != nil || !held {
+		return Holder{}, false, err
+	}
+	fields, ok := found[1].(int64)
+	switch {
+	case !ok || fields < 1 || fields == 1 && len(found) != 4:
+		return Holder{}, false, mismatch(what, reply)
+	case fields > 1:
+		return Holder{}, false, &ShapeError{What: what, Got: "a hash of " + strconv.FormatInt(fields, 10) + " fields, where a lock has one"}
+	}
+	owner, ok := found[2].([]byte)
+	if !ok {
+		return Holder{}, false, mismatch("owner", found[2])
+	}
+	h.Owner = string(owner)
+	if _, _, err := ParseOwner(h.Owner); err != nil {
+		return Holder{}, false, &ShapeError{What: "owner", Got: quote(h.Owner)}
+	}
+	if h.Count, err = DecodeCount(found[3]); err == nil && h.Count == 0 {
+		err = mismatch("hold count", found[3])
+	}
+	if err != nil {
+		return Holder{}, false, err
+	}
+	return h, true, nil
+}

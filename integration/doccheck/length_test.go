@@ -1,0 +1,39 @@
+package doccheck
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The pages for contributors are to be read in an hour, and so are those for users. Tables that commands write for
+// contributors are in a folder of their own.
+func TestPagesStayShort(t *testing.T) {
+	for whose, of := range map[string]struct {
+		pages string
+		most  int
+	}{
+		"contributors": {"docs/dev/*.md", 15000},
+		"users":        {"README.md docs/*.md", 16000},
+	} {
+		words, pages := 0, 0
+		for pattern := range strings.FieldsSeq(of.pages) {
+			found, err := filepath.Glob("../../" + pattern)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages += len(found)
+			for _, page := range found {
+				text, err := os.ReadFile(page)
+				if err != nil {
+					t.Fatal(err)
+				}
+				words += len(strings.Fields(string(text)))
+			}
+		}
+		if pages < 5 || words > of.most {
+			t.Errorf("%d pages for %s have %d words, at most %d are wanted", pages, whose, words, of.most)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package operations_test
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
+)
+
+// behindSentinels asks a Sentinel, and then its answer whether the lock is there.
+func behindSentinels(r *rig) {
+	set := redistest.StartSentinels(r.T, redistest.SentinelPasswords{})
+	h := r.Hold(r.openURL(set.URL()).NewLock("invoices"))
+	const ask = "SENTINEL GET-MASTER-ADDR-BY-NAME orders"
+	r.answers[ask] = r.cliAt(set.Sentinels[0].Addr(), ask)
+	master := set.Master().Addr()
+	if got := strings.Join(r.cliAt(master, "HGETALL invoices"), " "); !strings.Contains(got, h.Owner().String()) {
+		r.Errorf("the master has %s", got)
+	}
+	_, port, err := net.SplitHostPort(master)
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.ids = append(r.ids, port, "6379")
+}
+
+// cluster is one whose slots are spread, with the address of the lock's master.
+func (r *rig) cluster() (url, master string, conn redis.Conn) {
+	c := topologytest.StartReplicated(r.T, 1, 1)
+	server := 0
+	if !c.Has(server, codec.Slot("invoices")) {
+		server = 1
+	}
+	return c.ClusterURL(), c.Servers[server].Addr(), c.Conn(server)
+}
+
+func inACluster(r *rig) {
+	url, master, conn := r.cluster()
+	holds, waits := r.openURL(url), r.openURL(url)
+	r.Hold(holds.NewLock("invoices"))
+	testbed.Enter(r.Context(), waits.NewLock("invoices"))
+	r.Becomes("the waiter listens on both channels", func() bool { return listeners(r.T, conn, "NUMSUB")+listeners(r.T, conn, "SHARDNUMSUB") == 2 })
+	for _, command := range []string{"NUMSUB", "SHARDNUMSUB"} {
+		typed := "PUBSUB " + command + " redisson_lock__channel:{invoices}"
+		r.answers[typed] = r.cliAt(master, typed)
+	}
+}
+
+func listeners(t *testing.T, conn redis.Conn, command string) int {
+	t.Helper()
+	reply, err := redis.Values(conn.Do("PUBSUB", command, testbed.Channel("invoices")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := redis.Int(reply[1], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// What the page says to type frees the lock in a cluster too, and reaches who listens on one sort of channel only, as each
+// Redisson does.
+func TestForcingByHandWakesEveryWaiterOfACluster(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	url, master, conn := r.cluster()
+	r.Hold(r.openURL(url).NewLock("invoices"))
+	e := testbed.Enter(r.Context(), r.openURL(url).NewLock("invoices"))
+	heard := make(chan string, 2)
+	for _, subscribe := range []string{"SUBSCRIBE", "SSUBSCRIBE"} {
+		c, err := redis.Dial("tcp", master, redis.DialReadTimeout(patience))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Do(subscribe, testbed.Channel("invoices")); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			reply, err := redis.Values(c.Receive())
+			if err != nil || len(reply) != 3 {
+				heard <- subscribe + " heard nothing"
+				return
+			}
+			heard <- ""
+		}()
+	}
+	r.Becomes("all listen", func() bool { return listeners(t, conn, "NUMSUB") == 2 && listeners(t, conn, "SHARDNUMSUB") == 2 })
+	steps := readPages(t)["By force"].steps
+	if len(steps) != 4 {
+		t.Fatalf("the page has %d commands", len(steps))
+	}
+	for _, s := range steps {
+		if got := r.cliAt(master, s.command); strings.Contains(strings.Join(got, " "), "ERR") {
+			t.Errorf("%s: %s", s.command, got)
+		}
+	}
+	began := time.Now()
+	r.Unlock(r.Entered(e).Hold)
+	t.Logf("entered %v after the messages", time.Since(began))
+	for range 2 {
+		if wrong := testbed.Receive(t, "a message", heard); wrong != "" {
+			t.Error(wrong)
+		}
+	}
+}

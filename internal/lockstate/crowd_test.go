@@ -1,0 +1,84 @@
+package lockstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// BenchmarkCrowd has many callers try one taken name at the same time. It prints
+// what one of them costs, and the longest that a pair of another name took
+// meanwhile. No caller may have another answer than "taken".
+func BenchmarkCrowd(b *testing.B) {
+	s := redistest.Start(b)
+	for _, as := range []bool{false, true} {
+		for _, callers := range []int{5_000, 20_000, 100_000} {
+			b.Run(fmt.Sprintf("as=%t/callers=%d", as, callers), func(b *testing.B) {
+				c := open(b, s)
+				taken := c.NewLock(kind.Reentrant, "taken", "taken")
+				h := acquire(b, &taken)
+				defer unlock(b, h)
+				var longest time.Duration
+				for b.Loop() {
+					longest = max(longest, crowd(b, c, &taken, callers, as))
+				}
+				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*callers), "µs/caller")
+				b.ReportMetric(float64(longest.Milliseconds()), "ms-longest-pair")
+			})
+		}
+	}
+}
+
+// crowd is one such crowd. It gives the time of the longest pair.
+func crowd(b *testing.B, c *State, taken *Lock, callers int, as bool) (longest time.Duration) {
+	begin := make(chan struct{})
+	var crowd sync.WaitGroup
+	var others atomic.Int64
+	for range callers {
+		w := taken.NewWaiter()
+		if as {
+			w.Terms = Terms{As: true, Owner: c.NewOwner()}
+		}
+		w.Terms.HasWait = true // of 0: one attempt
+		crowd.Go(func() {
+			<-begin
+			err := w.Start()
+			if err == nil {
+				_, err = w.Result(context.Background(), w.Await(context.Background()))
+			}
+			if !errors.Is(err, ErrLocked) && others.Add(1) == 1 {
+				b.Error(err)
+			}
+		})
+	}
+	over := make(chan struct{})
+	other := c.NewLock(kind.Reentrant, "other", "other")
+	var pairs sync.WaitGroup
+	pairs.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+			}
+			began := time.Now()
+			unlock(b, acquire(b, &other))
+			longest = max(longest, time.Since(began))
+		}
+	})
+	close(begin)
+	crowd.Wait()
+	close(over)
+	pairs.Wait()
+	if n := others.Load(); n > 0 {
+		b.Errorf("%d of %d have another answer than \"taken\"", n, callers)
+	}
+	return longest
+}

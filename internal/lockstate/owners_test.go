@@ -1,0 +1,143 @@
+package lockstate
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/waitqueue"
+)
+
+// The list is cut behind the owners that may be looked at, so a search that goes on misses what it looks for.
+func TestOwnerOfACrowdIsFoundInAFewSteps(t *testing.T) {
+	const crowd = 1000
+	c, err := New(config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	defer l.s.enter(mustNotBlock).leave()
+	n := l.s.pin(&l)
+	defer n.unpin()
+	var states []*OwnerState
+	for range crowd {
+		states = append(states, n.ensureOwnerState(c.NewOwner()))
+	}
+	last := n.states
+	for range indexFrom - 1 {
+		last = last.next
+	}
+	rest := last.next
+	last.next = nil
+	for i, st := range states {
+		if found := n.findOwnerState(st.owner); found != st {
+			t.Fatalf("owner %d of %d is not found", i, crowd)
+		}
+	}
+	last.next = rest
+	if n.findOwnerState(c.NewOwner()) != nil {
+		t.Error("a stranger is found")
+	}
+	late := n.newOwnerState(c.NewOwner())
+	if n.findOwnerState(late.owner) != late {
+		t.Error("one that came later is not found")
+	}
+	for i, st := range append(states, late) {
+		if st.dropIfIdle(); n.findOwnerState(st.owner) != nil {
+			t.Errorf("owner %d is found after it was dropped", i)
+		}
+		if next := i + 1; next < crowd && n.findOwnerState(states[next].owner) == nil {
+			t.Errorf("owner %d is lost with the one before", next)
+		}
+	}
+	if len(l.s.indexes) != 0 {
+		t.Error("the index is left")
+	}
+}
+
+// A caller whose only attempt is refused leaves, and makes and looks for nothing on the way.
+func TestRefusedCallerLeavesInOneStep(t *testing.T) {
+	const crowd = 100
+	s := redistest.Start(t)
+	o := config()
+	var mu sync.Mutex
+	made := 0
+	o.NewOwner = func() (*OwnerState, *Hold) {
+		mu.Lock()
+		defer mu.Unlock()
+		made++
+		return new(OwnerState), new(Hold)
+	}
+	c := openWith(t, s, o)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	h := acquire(t, &l)
+	for _, as := range []bool{false, true} {
+		before := made
+		// It has no caller, which a search among those who wait would trip over.
+		sec := l.s.enter(mustNotBlock)
+		q := l.s.find(&l).ensureQueue(&l, Owner{})
+		nobody := new(waitqueue.Waiter)
+		q.JoinUnqueued(sec.now(), nobody)
+		for q.Next(sec.now()).Do != waitqueue.Nothing {
+		}
+		sec.leave()
+		var callers sync.WaitGroup
+		for range crowd {
+			w := l.NewWaiter()
+			if as {
+				w.Terms = Terms{As: true, Owner: c.NewOwner()}
+			}
+			w.Terms.HasWait = true // of 0: one attempt
+			callers.Go(func() {
+				err := w.Start()
+				if err == nil {
+					_, err = w.Result(context.Background(), w.Await(context.Background()))
+				}
+				if !errors.Is(err, ErrLocked) {
+					t.Errorf("as an owner: %v; %v", as, err)
+				}
+			})
+		}
+		callers.Wait()
+		if made-before != crowd {
+			t.Errorf("as an owner: %v; %d callers made %d owners' states", as, crowd, made-before)
+		}
+		sec = l.s.enter(mustNotBlock)
+		q.Leave(nobody)
+		q.n.step()
+		sec.leave()
+	}
+	unlock(t, h)
+}
+
+// A grant ends the holds of others that this client still believes in, and looks for them only if there are any: in a
+// crowd that hands on, each grant would look at all who wait or leave.
+func TestGrantLooksForOtherHoldersOnlyIfThereAreAny(t *testing.T) {
+	s := redistest.Start(t)
+	c := open(t, s)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	sec := l.s.enter(mustNotBlock)
+	// It is not among the holders who are counted, so only a search finds it.
+	seen := l.s.pin(&l).newOwnerState(c.NewOwner())
+	seen.register()
+	seen.held = 1
+	sec.leave()
+	for range 3 {
+		unlock(t, acquire(t, &l))
+	}
+	defer l.s.enter(mustNotBlock).leave()
+	n := seen.n
+	if seen.lease == nil {
+		t.Error("a grant looked for other holders, of whom there were none")
+	}
+	if n.holders != 0 {
+		t.Errorf("%d holders are left", n.holders)
+	}
+	seen.held = 0
+	seen.dropIfIdle()
+	n.unpin()
+}

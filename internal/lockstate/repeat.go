@@ -1,0 +1,223 @@
+package lockstate
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// A master answers an unlock and is replaced by another one that lacks it. Then
+// nobody holds the lock, and nobody can acquire it until its lease ends. So an
+// unlock that not all replicas acknowledged is remembered for a while. When the
+// topology tells of a change it is sent again, to whoever serves its slot by then.
+// Most of these repetitions find nothing, and nobody hears of them.
+//
+// No repetition may release another hold, of this owner or of another. So it is
+// sent in two cases only:
+//
+//   - Nobody but this client can hold as the owner (State.Exclusive), and the
+//     server counts more holds than this client knows. An owner without holds here
+//     needs no question: whatever the server counts was released.
+//   - Others may hold as the owner, but all replicas had acknowledged the acquire of
+//     this very hold, or a renewal since, and that lease has not ended. Then the next master had the hold. It
+//     lacks the unlock if it lacks its latch, which is left there for that.
+//
+// So the unlock of UnlockAs is sent again only where it is for this client's own
+// owner, and a ForceUnlock never: it is not known whose hold it would meet. A
+// repetition has its place in the owner's command queue (H6).
+
+const (
+	// repeatedFor is how old an unlock may be that is sent again. Replicas lag by
+	// moments. But a former master takes writes for some ten seconds after a
+	// Sentinel has promoted another, and a cluster's master that is cut off does
+	// for its cluster-node-timeout, 15 s by default.
+	repeatedFor = 15 * time.Second
+
+	// A shard remembers up to ownPast unlocks, and a busy one up to maxPast, as long
+	// as all of a client have no more than sharedPast beyond the first. With more in
+	// repeatedFor, the oldest fall out. A planned failover undoes about a second's.
+	ownPast    = 256
+	maxPast    = 4096
+	sharedPast = 64 * ownPast
+
+	// repeatsAtOnce is how many repetitions of a shard are under way at most.
+	repeatsAtOnce = 16
+)
+
+// pastUnlock is an unlock that a failover may undo.
+type pastUnlock struct {
+	l      *Lock
+	owner  Owner
+	latch  any           // nil: it has none
+	due    bool          // to be sent again
+	sent   time.Duration // when it was sent
+	until  time.Duration // not to be sent again after this
+	shared time.Duration // nor after this, if others may hold as the owner
+}
+
+// remember keeps the release, which was answered, if a failover may undo it. It is
+// called with the shard locked.
+func (r *release) remember(q *command.Request, result kind.Release) {
+	u := pastUnlock{l: r.l, owner: r.st.owner, latch: r.want.Latch, sent: q.Wire.Sent, until: r.req.Until}
+	switch {
+	case q.Wire.Replicas > 0 && q.Wire.Acked >= q.Wire.Replicas:
+		return
+	case r.resent || r.form != nil || !r.once && u.latch == nil:
+		return // it is remembered, or is nothing to be sent twice
+	}
+	if u.latch != nil {
+		u.until = min(u.until, q.First+r.l.c.unlockFor)
+		if result != codec.NotHeld {
+			u.shared = min(u.until, r.everywhere)
+		}
+	}
+	r.keepsLatch = u.shared > 0
+	u.due = q.ServedElsewhere()
+	s := r.st.n.l.s
+	s.addPast(u)
+	if u.due {
+		s.nextDue = 0
+		s.repeatDue()
+	}
+}
+
+// addPast remembers u, in the place of one that is too old to be sent again, if
+// there is one.
+func (s *shard) addPast(u pastUnlock) {
+	if len(s.past) == 0 || u.sent-s.past[s.oldest].sent < repeatedFor && u.l.c.hasRoom(len(s.past)) {
+		s.past = append(s.past, u)
+		return
+	}
+	s.past[s.oldest] = u
+	s.oldest = (s.oldest + 1) % len(s.past)
+}
+
+// hasRoom tells whether a shard with n unlocks may have another. What it gets of the
+// shared room it keeps.
+func (c *State) hasRoom(n int) bool {
+	switch {
+	case n < ownPast:
+		return true
+	case n >= maxPast || c.pastShared.Load() >= sharedPast:
+		return false
+	}
+	c.pastShared.Add(1)
+	return true
+}
+
+// repeatUnlocks sends the unlocks of these slots again, since the server that ran
+// them may have been replaced.
+func (c *State) repeatUnlocks(slots topology.Slots) {
+	for i := range c.shards {
+		s := &c.shards[i]
+		sec := s.enter(mustNotBlock)
+		for j := range s.past {
+			u := &s.past[j]
+			u.due = u.due || slots.Has(u.l.slot) && sec.now()-u.sent <= repeatedFor
+		}
+		s.nextDue = 0
+		s.repeatDue()
+		sec.leave()
+	}
+}
+
+// repeatDue sends what is due, some at a time. It is called with the shard locked.
+func (s *shard) repeatDue() {
+	for s.nextDue < len(s.past) {
+		u := &s.past[s.nextDue]
+		if u.due && (s.repeats >= repeatsAtOnce || u.l.c.Closed()) {
+			return
+		}
+		s.nextDue++ // first: a repetition may end at once, and call this
+		due := u.due
+		u.due = false
+		if due && s.sec.now() < u.until {
+			s.repeat(*u)
+		}
+	}
+}
+
+// repeat sends an unlock again.
+func (s *shard) repeat(u pastUnlock) {
+	c, n := u.l.c, s.pin(u.l)
+	defer n.unpin()
+	st := n.ensureOwnerState(u.owner)
+	st.marked = st.marked || u.latch != nil
+	r := newRelease(st, u.l, u.until)
+	r.repeats, r.want.Latch, r.everywhere = true, u.latch, u.shared
+	s.repeats++
+	c.work.Add()
+	r.then = func(error) {
+		s.repeats--
+		s.repeatDue()
+		c.work.Done()
+	}
+	st.run(operationFunc(r.beginAgain))
+}
+
+// beginAgain sends the unlock if it can meet no other hold. It runs with the shard
+// locked, in the owner's command queue.
+func (r *release) beginAgain() {
+	st, n := r.st, r.st.n
+	known := int64(st.tally(r.l)+st.unsent(r.l)) + int64(st.stillCounted())
+	switch {
+	case r.mayMeetAnother():
+		r.finish(nil)
+		return
+	case known == 0:
+		r.begin()
+		return
+	}
+	ask := r.l.kind.Confirm(nil, &r.want)
+	if ask.Empty() {
+		r.finish(nil)
+		return
+	}
+	r.l.askLater(ask, r.limit, func(reply any, err error) {
+		defer n.l.s.enter(mustNotBlock).leave()
+		var said kind.Known
+		if err == nil {
+			said, err = r.l.kind.Confirmed(reply, &r.want)
+		}
+		if err != nil || said.Count <= known || r.mayMeetAnother() {
+			r.finish(err)
+			return
+		}
+		r.begin()
+	})
+}
+
+// mayMeetAnother tells of a repetition that it could release another hold than the
+// one that it is of.
+func (r *release) mayMeetAnother() bool {
+	return r.repeats && !r.l.c.Exclusive(r.st.owner) && r.st.n.now() >= r.everywhere
+}
+
+// answeredAgain ends a repetition. Its latch may have answered for an earlier send,
+// so nothing follows for the holds that the owner has by now.
+func (r *release) answeredAgain(q *command.Request, result kind.Release, err error) {
+	if err == nil && result != codec.NotHeld {
+		r.remember(q, result)
+	}
+	r.finish(err)
+	r.done()
+}
+
+// heldEverywhere is until when every replica has the hold, by what they acknowledged;
+// 0 if that is not known.
+func (h *Hold) heldEverywhere() time.Duration {
+	since := h.since
+	switch r := h.st.extras; {
+	case !h.fixed && r != nil && r.everywhere > since:
+		since = r.everywhere
+	case !h.everywhere:
+		return 0
+	case h.fixed:
+		return watchdog.Trust(since, h.until-since)
+	}
+	return watchdog.Trust(since, h.l.c.o.Watchdog)
+}

@@ -1,0 +1,81 @@
+package lockstate
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// An object that was put back twice has two users at the same time. The race
+// detector sees them, or one meets what the other left.
+func TestReusedObjectsHaveOneUser(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	clients := [2]*State{open(t, s), open(t, s)}
+	rounds := 300
+	if testing.Short() {
+		rounds = 100
+	}
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			c := clients[i%2]
+			for range rounds {
+				// Some names are everybody's, some are nobody else's.
+				name := string(rune('a' + rand.N(3)))
+				if rand.N(2) == 0 {
+					name = string(rune('A' + i))
+				}
+				l := c.NewLock(kind.Reentrant, name, name)
+				useOnce(t, c, &l)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// useOnce takes the lock in one of several ways, and gives it back in another.
+func useOnce(t *testing.T, c *State, l *Lock) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w := l.NewWaiter()
+	switch rand.N(4) {
+	case 0:
+		w.Terms.HasWait = true
+	case 1:
+		w.Terms.As, w.Terms.Owner = true, c.NewOwner()
+	case 2:
+		stop := time.AfterFunc(rand.N(2*time.Millisecond), cancel)
+		defer stop.Stop()
+	}
+	if err := w.Start(); err != nil {
+		t.Error(err)
+		return
+	}
+	h, err := w.Result(ctx, w.Await(ctx))
+	if err != nil {
+		if !errors.Is(err, ErrLocked) && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		return
+	}
+	// An outcome of another's is the wrong one.
+	if err := l.UnlockAs(ctx, c.NewOwner()); !errors.Is(err, ErrNotHeld) && !errors.Is(err, ErrUncertain) {
+		t.Errorf("an unlock by a stranger: %v", err)
+	}
+	if rand.N(4) == 0 {
+		cancel() // its caller waits for a command timeout
+	}
+	if err := h.Unlock(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := h.Unlock(ctx); !errors.Is(err, ErrReleased) {
+		t.Errorf("a second unlock: %v", err)
+	}
+}

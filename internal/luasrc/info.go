@@ -1,0 +1,12 @@
+package luasrc
+
+// Info reads who holds key, how many times, and for how long. It changes nothing.
+//
+//	KEYS  key
+//	reply array: PTTL of key, number of its fields and, of a single one, field and value (codec.DecodeHolder)
+//
+// A key of another type makes it fail with WRONGTYPE.
+func Info(dst []any, key Arg) Call {
+	s := InfoScript
+	return Call{s, append(dst, s.shaArg, 1, key)}
+}

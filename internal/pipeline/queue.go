@@ -1,0 +1,132 @@
+package pipeline
+
+import "time"
+
+// queue has the requests that wait to be written, in the order in which they came.
+// Any of them is taken out in the same short time, however many there are. The zero
+// queue is empty.
+type queue struct {
+	first, last *Request
+	length      int
+}
+
+// add puts r at the end.
+func (q *queue) add(r *Request) {
+	r.queued, r.before = true, q.last
+	if q.last == nil {
+		q.first = r
+	} else {
+		q.last.behind = r
+	}
+	q.last = r
+	q.length++
+}
+
+// take takes out r, which is in q.
+func (q *queue) take(r *Request) {
+	if r.before == nil {
+		q.first = r.behind
+	} else {
+		r.before.behind = r.behind
+	}
+	if r.behind == nil {
+		q.last = r.before
+	} else {
+		r.behind.before = r.before
+	}
+	r.queued, r.before, r.behind = false, nil, nil
+	q.length--
+}
+
+// cut takes out the first n, of which there are so many, and appends them to b.
+func (q *queue) cut(b []*Request, n int) []*Request {
+	r := q.first
+	for range n {
+		b = append(b, r)
+		next := r.behind
+		r.queued, r.before, r.behind = false, nil, nil
+		r = next
+	}
+	q.length -= n
+	if q.first = r; r == nil {
+		q.last = nil
+	} else {
+		r.before = nil
+	}
+	return b
+}
+
+// remove takes out the picked requests.
+func (q *queue) remove(picked func(*Request) bool) (removed []*Request) {
+	for r := q.first; r != nil; {
+		next := r.behind
+		if picked(r) {
+			q.take(r)
+			removed = append(removed, r)
+		}
+		r = next
+	}
+	return removed
+}
+
+// Enqueue queues r without I/O, so that a caller may hold locks. Flush or
+// WakeWriter must be called afterwards. It reports false when the pipeline is
+// closed: then r.Err says so and r is never completed.
+func (p *Pipeline) Enqueue(r *Request) bool {
+	deadline := p.o.Clock.Now() + p.o.Timeout
+	p.mu.Lock()
+	if p.gone || p.closed {
+		r.Reply, r.Err = nil, &NotSentError{p.over()}
+		p.mu.Unlock()
+		return false
+	}
+	r.deadline = deadline
+	r.loads, r.Resent, r.asking = 0, false, false
+	r.Reply, r.Err = nil, nil
+	p.queue.add(r)
+	p.mu.Unlock()
+	return true
+}
+
+// Resend queues r, which was answered that it did not run, here or on another
+// pipeline, or that found none. It is written by deadline, or not at all. asking sends ASKING directly before it: then
+// its script is loaded before, unless that was done once, since whatever stands
+// between the two takes the server's permission away. Like Enqueue, it does no
+// I/O and reports false on a closed pipeline.
+func (p *Pipeline) Resend(r *Request, deadline time.Duration, asking bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.over(); err != nil {
+		r.Reply, r.Err = nil, &NotSentError{err}
+		return false
+	}
+	if asking && r.Script != nil && p.loads[r.Script] == nil {
+		p.queueLoad(r)
+	}
+	r.Resent, r.asking, r.loads = true, asking, 0
+	r.deadline = deadline
+	r.Reply, r.Err = nil, nil
+	p.queue.add(r)
+	return true
+}
+
+// Cancel takes back a request that was not written yet. It reports whether it
+// did. r is then never completed.
+func (p *Pipeline) Cancel(r *Request) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !r.queued {
+		return false
+	}
+	p.queue.take(r)
+	r.Err = &NotSentError{errCancelled}
+	return true
+}
+
+// Waiting tells whether r waits to be written: nothing of it runs before that,
+// and nothing of it has run if the server refused it before.
+func (p *Pipeline) Waiting(r *Request) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return r.queued
+}

@@ -1,0 +1,69 @@
+package topology_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/internal/topologytest"
+)
+
+// logged is what was logged so far.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logged) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), text)
+}
+
+// Its slots are nobody's; all others work, for clients from before and for new ones.
+func TestMasterThatForgotTheClusterCostsItsOwnSlotsOnly(t *testing.T) {
+	c := topologytest.StartFronted(t, func(int) redistest.Front {
+		return redistest.Front{Args: []string{"--cluster-require-full-coverage", "no"}}
+	}, 1, 1, 1)
+	before := openCluster(t, c, nil)
+	before.answered(keyOn(1), "GET")
+	c.Forget(0)
+	var log logged
+	after := openCluster(t, c, func(s *topology.Settings) { s.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	if err := after.top.(topology.Prover).Prove(t.Context()); err != nil {
+		t.Errorf("a new client: %v", err)
+	}
+	for _, g := range []*clusterRig{before, after} {
+		for master := 1; master <= 2; master++ {
+			g.answered(keyOn(master), "GET")
+		}
+	}
+	for range 4 {
+		looked := topology.Looked(after.top)
+		if r := after.send(keyOn(0), "GET"); r.Wire.Err == nil || !strings.Contains(r.Wire.Err.Error(), "no port: 0") {
+			t.Errorf("of a slot that nobody serves: %v, %v", r.Wire.Reply, r.Wire.Err)
+		}
+		<-looked
+	}
+	if n := log.count("slots without a server"); n != 1 {
+		t.Errorf("it was logged %d times", n)
+	}
+	// Others' slots that move are learned from maps as well.
+	slot := c.Slots(1)[0]
+	c.Move(1, 2, slot)
+	before.becomes("a map has told of a slot that moved", func() bool {
+		before.send(keyOn(0), "GET") // has it look
+		n, err := before.top.Node(slot)
+		return err == nil && n.String() == c.Servers[2].Addr()
+	})
+}

@@ -1,0 +1,80 @@
+package topology
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// stays asks the masters whether the one at addr is in its place, and those that
+// it has lost whether they are masters. See pipeline.Options.Stays.
+func (t *Cluster) stays(ctx context.Context, addr string, gone []string) bool {
+	ctx, cancel := context.WithTimeout(ctx, lossTimeout)
+	defer cancel()
+	anyPromoted := promoted(ctx, t.target, gone)
+	masters := t.masters()
+	said := make([]string, len(masters))
+	var all sync.WaitGroup
+	for i, m := range masters {
+		all.Go(func() { said[i] = t.askNodes(ctx, m.name) })
+	}
+	all.Wait()
+	own := slices.IndexFunc(masters, func(m *Node) bool { return m.name == addr })
+	return !anyPromoted() && own >= 0 && clusterStays(said, said[own])
+}
+
+// askNodes asks one server who is who; empty: it does not say.
+func (t *Cluster) askNodes(ctx context.Context, addr string) string {
+	conn, end, err := t.dial(ctx, addr, lossTimeout)
+	if err != nil {
+		return ""
+	}
+	defer end()
+	text, _ := redis.String(redis.DoWithTimeout(conn, lossTimeout, "CLUSTER", "NODES"))
+	return text
+}
+
+// clusterStays tells whether most masters call the one that says own a master with
+// slots, without a mark, and none calls it anything but a master. Each says a line for
+// each server: its id, its address, its flags, five words more, and its slots.
+func clusterStays(said []string, own string) bool {
+	id, n := "", 0
+	for line := range strings.Lines(own) {
+		if words := strings.Fields(line); len(words) > 2 && slices.Contains(strings.Split(words[2], ","), "myself") {
+			id = words[0]
+		}
+	}
+	for _, text := range said {
+		for line := range strings.Lines(text) {
+			words := strings.Fields(line)
+			if len(words) < 8 || words[0] != id {
+				continue
+			}
+			switch strings.TrimSuffix(strings.TrimPrefix(words[2], "myself,"), ",nofailover") {
+			case "master":
+				if len(words) > 8 {
+					n++
+				}
+			case "master,fail?": // by its own word only
+			default:
+				return false
+			}
+		}
+	}
+	return 2*n > len(said)
+}
+
+// replicas are those of the master at addr in the last map.
+func (t *Cluster) replicas(addr string) (all []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for replica, master := range t.others {
+		if master == addr {
+			all = append(all, replica)
+		}
+	}
+	return all
+}

@@ -1,0 +1,77 @@
+package topology
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestMostSentinelsSayThatTheMasterStays(t *testing.T) {
+	c := choice{master: master{names: []string{"a"}}, epoch: 3}
+	clean := testimony{master: "a", epoch: 3, clean: true}
+	marked := testimony{master: "a", epoch: 3}
+	going := testimony{master: "a", epoch: 3, clean: true, going: true}
+	next := testimony{master: "b", epoch: 4, clean: true}
+	former := testimony{master: "z", epoch: 2, clean: true}
+	down := testimony{err: errDown}
+	for name, row := range map[string]struct {
+		said []testimony
+		of   int
+		want bool
+	}{
+		"all":                       {[]testimony{clean, clean, clean}, 3, true},
+		"most":                      {[]testimony{clean, clean, down}, 3, true},
+		"one calls it down":         {[]testimony{clean, clean, marked}, 3, true},
+		"most call it down":         {[]testimony{clean, marked, marked}, 3, false},
+		"most are silent":           {[]testimony{clean, down, down}, 3, false},
+		"one of three was heard":    {[]testimony{clean}, 3, false},
+		"half":                      {[]testimony{clean, clean, down, down}, 4, false},
+		"one replaces it":           {[]testimony{clean, clean, going}, 3, false},
+		"one has the next":          {[]testimony{clean, clean, next}, 3, false},
+		"one has not heard of it":   {[]testimony{clean, clean, former}, 3, true},
+		"most have not heard of it": {[]testimony{clean, former, former}, 3, false},
+		"the only one":              {[]testimony{clean}, 1, true},
+		"nobody":                    {nil, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := c.stays(row.said, row.of); got != row.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
+func TestMostMastersOfAClusterSayThatOneStays(t *testing.T) {
+	// line is what a server says of the one that is asked about.
+	line := func(flags, slots string) string {
+		return strings.TrimSpace(fmt.Sprintf("aaaa 127.0.0.1:7000@17000,host %s - 0 0 3 connected %s", flags, slots)) + "\n" +
+			"bbbb 127.0.0.1:7001@17001 myself,master - 0 0 2 connected 5461-10922\n"
+	}
+	own := "aaaa 127.0.0.1:7000@17000 myself,master - 0 0 3 connected 0-5460\nbbbb 127.0.0.1:7001@17001 master,fail - 0 0 2 connected 5461-10922\n"
+	clean := line("master", "0-5460")
+	for name, row := range map[string]struct {
+		said []string
+		own  string
+		want bool
+	}{
+		"all":                        {[]string{own, clean, clean}, own, true},
+		"most":                       {[]string{own, clean, ""}, own, true},
+		"it is alone":                {[]string{own, "", ""}, own, false},
+		"the only master":            {[]string{own}, own, true},
+		"half":                       {[]string{own, ""}, own, false},
+		"it does not answer":         {[]string{"", clean, clean}, "", false},
+		"one misses it":              {[]string{own, clean, line("master,fail?", "0-5460")}, own, true},
+		"most miss it":               {[]string{own, line("master,fail?", "0-5460"), line("master,fail?", "0-5460")}, own, false},
+		"it may replace nobody":      {[]string{own, clean, line("master,nofailover", "0-5460")}, own, true},
+		"it is called dead":          {[]string{own, clean, line("master,fail", "0-5460")}, own, false},
+		"it is called a replica":     {[]string{own, clean, line("slave", "")}, own, false},
+		"most know it without slots": {[]string{own, line("master", ""), line("master", "")}, own, false},
+		"most don't know it":         {[]string{own, "bbbb 127.0.0.1:7001@17001 myself,master - 0 0 2 connected 5461-10922\n", ""}, own, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := clusterStays(row.said, row.own); got != row.want {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,67 @@
+package topology_test
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topology"
+)
+
+// To a client both masters call their own address the same, as those of two containers may: it is that of a unix
+// socket, each in a folder of its own. The former master's replicas are one of the next, and the next itself.
+func TestReplicasAreCountedAnewAtAMasterOfTheSameInnerAddress(t *testing.T) {
+	const inner = "inner.sock"
+	var nodes [3]redistest.Front
+	for i := range nodes {
+		nodes[i].Args = []string{"--unixsocket", inner}
+	}
+	set := redistest.StartSentinelsFronted(t, redistest.SentinelPasswords{}, nodes, [3]redistest.Front{})
+	sockets := map[string]string{}
+	for _, n := range set.Nodes {
+		dir, err := redis.Strings(n.Dial(t).Do("CONFIG", "GET", "dir"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sockets[n.Addr()] = filepath.Join(dir[1], inner)
+	}
+	top := openSet(t, set.URL(), func(s *topology.Settings) {
+		s.Replicas = true
+		s.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if path := sockets[addr]; path != "" {
+				network, addr = "unix", path
+			}
+			return new(net.Dialer).DialContext(ctx, network, addr)
+		}
+	})
+	waitedFor := func() int {
+		done := make(chan struct{})
+		r := &pipeline.Request{Command: "SET", Args: []any{"k", ""}, Wait: true, Done: pipeline.CompletionFunc(func(*pipeline.Request) { close(done) })}
+		if pipe := top.Nodes()[0].Pipe; pipe.Enqueue(r) {
+			pipe.Flush()
+			<-done
+		}
+		if r.Err != nil {
+			return -1
+		}
+		return r.Replicas
+	}
+	becomes(t, "both replicas are waited for", func() bool { return waitedFor() == 2 })
+	if info, err := redis.String(send(t, top, "CLIENT", "INFO")); !strings.Contains(info, " laddr="+inner+":0 ") {
+		t.Fatalf("the server's own address is not as the test wants it: %s, %v", info, err)
+	}
+	former := set.Master()
+	former.Kill()
+	next := set.AwaitMaster(former)
+	becomes(t, "the next master has a replica", func() bool {
+		info, err := redis.String(next.Dial(t).Do("INFO", "replication"))
+		return err == nil && strings.Contains(info, "connected_slaves:1\r\n") && strings.Contains(info, "state=online")
+	})
+	becomes(t, "that one is waited for", func() bool { return port(t, top) == next.Port() && waitedFor() == 1 })
+}

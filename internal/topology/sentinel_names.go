@@ -1,0 +1,79 @@
+package topology
+
+import "slices"
+
+// Sentinels may call one server by different names: one by its host's name,
+// another by its address. Two names are one server's if its run id is the same.
+
+// mostNames bounds how many names of one server are remembered.
+const mostNames = mostPeers
+
+// master is a server as the Sentinels know it.
+type master struct {
+	names []string // host:port each; the first is dialled
+	run   string   // its run id; empty: unknown
+}
+
+// addr is where it is dialled; empty: there is none.
+func (m master) addr() string {
+	if len(m.names) == 0 {
+		return ""
+	}
+	return m.names[0]
+}
+
+// is tells whether t names it.
+func (m master) is(t testimony) bool {
+	return slices.Contains(m.names, t.master) || t.run != "" && t.run == m.run
+}
+
+// byServer sorts testimonies of one epoch by the server that they name. After a
+// restart some Sentinels know its former run id for a while; then names count that
+// were seen in that epoch.
+func (c *choice) byServer(said []testimony) (servers [][]testimony) {
+	same := func(a, b testimony) bool {
+		return a.master == b.master || a.run != "" && a.run == b.run ||
+			a.epoch == c.epoch && slices.Contains(c.master.names, a.master) && slices.Contains(c.master.names, b.master)
+	}
+	for _, t := range said {
+		i := slices.IndexFunc(servers, func(s []testimony) bool { return same(s[0], t) })
+		if i < 0 {
+			i, servers = len(servers), append(servers, nil)
+		}
+		servers[i] = append(servers[i], t)
+	}
+	return servers
+}
+
+// spelled is one of several testimonies for one server: one by the name that is
+// dialled already, or else by the name that most use. It has all names.
+func (c *choice) spelled(said []testimony) testimony {
+	uses := map[string]int{}
+	var names []string
+	best := said[0]
+	for _, t := range said {
+		uses[t.master]++
+		names = append(names, t.master)
+	}
+	for _, t := range said {
+		if t.master == c.master.addr() {
+			best = t
+			break
+		}
+		if uses[t.master] > uses[best.master] {
+			best = t
+		}
+	}
+	best.names = names
+	return best
+}
+
+// distinct has each name once.
+func distinct(names []string) (once []string) {
+	for _, n := range names {
+		if !slices.Contains(once, n) && len(once) < mostNames {
+			once = append(once, n)
+		}
+	}
+	return once
+}

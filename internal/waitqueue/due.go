@@ -1,0 +1,69 @@
+package waitqueue
+
+import (
+	"container/heap"
+	"time"
+)
+
+// dues are those outside the queue for whom something is due at an instant, as a heap:
+// whose turn it is is known however many there are.
+type dues []*Waiter
+
+// first is the first such instant, never if there is none.
+func (d dues) first() time.Duration {
+	if len(d) == 0 {
+		return never
+	}
+	return d[0].dueAt
+}
+
+// set has something be due for w at an instant, or nothing if that is 0.
+func (d *dues) set(w *Waiter, at time.Duration) {
+	was := w.dueAt
+	switch {
+	case at == was:
+	case at == 0:
+		heap.Remove(d, int(w.place))
+	case was == 0:
+		w.dueAt = at
+		heap.Push(d, w)
+	default:
+		w.dueAt = at
+		heap.Fix(d, int(w.place))
+	}
+	w.dueAt = at
+}
+
+// dueBy is when something is due for w, whose next attempt is made at an instant: that,
+// or the end of its patience with a server that never answered.
+func (q *Queue) dueBy(w *Waiter, attempt time.Duration) time.Duration {
+	if w.Told || w.trouble.err == nil {
+		return attempt
+	}
+	return min(attempt, w.trouble.since+q.timeout)
+}
+
+// Len is heap.Interface's, as are the others.
+func (d dues) Len() int { return len(d) }
+
+func (d dues) Less(i, j int) bool { return d[i].dueAt < d[j].dueAt }
+
+func (d dues) Swap(i, j int) {
+	d[i], d[j] = d[j], d[i]
+	d[i].place, d[j].place = int32(i), int32(j)
+}
+
+// Push appends w.
+func (d *dues) Push(w any) {
+	w.(*Waiter).place = int32(len(*d))
+	*d = append(*d, w.(*Waiter))
+}
+
+// Pop takes out the last.
+func (d *dues) Pop() any {
+	last := len(*d) - 1
+	w := (*d)[last]
+	(*d)[last] = nil
+	*d = (*d)[:last]
+	return w
+}

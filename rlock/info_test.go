@@ -1,0 +1,157 @@
+package rlock_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+func TestInfoTellsTheHolder(t *testing.T) {
+	s := redistest.Start(t)
+	c, other := openWith(t, s.URL()), openWith(t, s.URL())
+	for kind, handle := range map[string]func(*rlock.Client, string) *rlock.Lock{
+		"a plain lock": (*rlock.Client).NewLock,
+		"a spin lock":  (*rlock.Client).NewSpinLock,
+	} {
+		t.Run(kind, func(t *testing.T) {
+			l := handle(c, kind)
+			if i, err := l.Info(t.Context()); !errors.Is(err, rlock.ErrNotLocked) || i != (rlock.Info{}) {
+				t.Errorf("of a free lock: %+v, %v", i, err)
+			}
+			before := time.Now()
+			h, err := l.Lock(t.Context(), rlock.Lease(time.Hour))
+			after := time.Now()
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := l.Lock(t.Context(), rlock.As(h.Owner()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			i, err := l.Info(t.Context())
+			if err != nil || i.Owner != h.Owner() || i.Count != 2 || i.Waiters != 0 || i.TTL <= 59*time.Minute || i.TTL > time.Hour {
+				t.Errorf("%+v, %v", i, err)
+			}
+			// Wall clocks and the client's are read one after the other.
+			if i.Since.Before(before.Add(-time.Second)) || i.Since.After(after.Add(time.Second)) {
+				t.Errorf("held since %v, acquired between %v and %v", i.Since, before, after)
+			}
+			// Elsewhere the same is known, but for the time.
+			far, err := handle(other, kind).Info(t.Context())
+			if err != nil || far.Owner != h.Owner() || far.Count != 2 || !far.Since.IsZero() {
+				t.Errorf("elsewhere: %+v, %v", far, err)
+			}
+			// What it tells can be acted by.
+			if err := handle(other, kind).UnlockAs(t.Context(), far.Owner); err != nil {
+				t.Error(err)
+			}
+			if i, err := l.Info(t.Context()); err != nil || i.Count != 1 {
+				t.Errorf("after one unlock: %+v, %v", i, err)
+			}
+			if err := errors.Join(h.Unlock(t.Context()), again.Unlock(t.Context())); err != nil && !errors.Is(err, rlock.ErrNotHeld) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestInfoOfAKeyThatNeverExpires(t *testing.T) {
+	s := redistest.Start(t)
+	c := openWith(t, s.URL())
+	h := lock(t, c, "orders", rlock.Lease(time.Hour))
+	if _, err := s.Dial(t).Do("PERSIST", "orders"); err != nil {
+		t.Fatal(err)
+	}
+	if i, err := c.NewLock("orders").Info(t.Context()); i.TTL != -1 || i.Owner != h.Owner() || err != nil {
+		t.Errorf("%+v, %v", i, err)
+	}
+}
+
+// Each client counts once, however many of its callers wait.
+func TestInfoCountsTheClientsThatWait(t *testing.T) {
+	s := redistest.Start(t)
+	c := openWith(t, s.URL())
+	lock(t, c, "orders")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for range 2 {
+		l := openWith(t, s.URL()).NewLock("orders")
+		for range 3 {
+			go func() { _, _ = l.Lock(ctx) }()
+		}
+	}
+	becomes(t, "two clients are heard of", func() bool {
+		i, err := c.NewLock("orders").Info(t.Context())
+		return err == nil && i.Waiters == 2
+	})
+}
+
+// Old Redissons listen on the plain channel of a cluster and new ones on the
+// sharded one.
+func TestInfoCountsBothSortsOfSubscribers(t *testing.T) {
+	t.Parallel()
+	s := topologytest.StartReplicated(t, 1, 1, 1)
+	c := openCluster(t, s)
+	port, err := redis.Strings(s.Conn(0).Do("CONFIG", "GET", "port"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, subscribe := range []string{"SUBSCRIBE", "SSUBSCRIBE"} {
+		name := nameOf(0, i)
+		lock(t, c, name)
+		listener, err := redis.Dial("tcp", "127.0.0.1:"+port[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		if _, err := listener.Do(subscribe, "redisson_lock__channel:{"+name+"}"); err != nil {
+			t.Fatal(err)
+		}
+		if i, err := c.NewLock(name).Info(t.Context()); i.Waiters != 1 || err != nil {
+			t.Errorf("%s: %+v, %v", subscribe, i, err)
+		}
+	}
+}
+
+func TestInfoWithoutLeaveToCount(t *testing.T) {
+	s := redistest.Start(t)
+	if _, err := s.Dial(t).Do("ACL", "SETUSER", "worker", "on", ">secret", "~*", "&*", "+@all", "-pubsub"); err != nil {
+		t.Fatal(err)
+	}
+	c := openWith(t, strings.Replace(s.URL(), "redis://", "redis://worker:secret@", 1))
+	h := lock(t, c, "orders")
+	if i, err := c.NewLock("orders").Info(t.Context()); i.Waiters != -1 || i.Owner != h.Owner() || err != nil {
+		t.Errorf("%+v, %v", i, err)
+	}
+}
+
+func TestInfoOfWhatIsNoLock(t *testing.T) {
+	s := redistest.Start(t)
+	c, conn := openWith(t, s.URL()), s.Dial(t)
+	for name, row := range map[string]struct {
+		command []any
+		says    string
+	}{
+		"text":      {[]any{"SET", "text", "x"}, "WRONGTYPE"},
+		"two":       {[]any{"HSET", "two", "a", 1, "b", 2}, "2 fields"},
+		"foreign":   {[]any{"HSET", "foreign", "colour", "red"}, "colour"},
+		"uncounted": {[]any{"HSET", "uncounted", c.NewOwner().String(), "many"}, "many"},
+		"zero":      {[]any{"HSET", "zero", c.NewOwner().String(), "0"}, "hold count"},
+	} {
+		if _, err := conn.Do(row.command[0].(string), row.command[1:]...); err != nil {
+			t.Fatal(err)
+		}
+		_, err := c.NewLock(name).Info(t.Context())
+		if !errors.Is(err, rlock.ErrRefused) || !strings.Contains(err.Error(), row.says) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
