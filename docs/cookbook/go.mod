@@ -4,11 +4,14 @@ go 1.26.0
 
 require (
 	github.com/gomodule/redigo v1.9.3
+	github.com/redis/go-redis/v9 v9.23.0
 	github.com/rlock-go/redisson v0.0.0
 )
 
 require (
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
+	go.uber.org/atomic v1.12.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 )
 

@@ -1,0 +1,173 @@
+package rlocktest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// Client is a client on a server of its own. Its methods beside those of
+// rlock.Client make happen what a test can't wait for. They fail the test if
+// they can't, and so must be called on the test's goroutine.
+type Client struct {
+	*rlock.Client
+
+	t         testing.TB
+	server    *miniredis.Miniredis
+	opts      []rlock.Option
+	losesNext atomic.Bool // the reply to the next script is lost
+}
+
+// Open starts a Redis inside this process and opens a client on it. Both are
+// closed at the end of the test. Leases run by the machine's clock. opts are those
+// of rlock.Open, without WithDialer, which is used here.
+func Open(t testing.TB, opts ...rlock.Option) *Client {
+	t.Helper()
+	server, err := miniredis.Run()
+	if err != nil {
+		t.Fatalf("rlocktest: %v", err)
+	}
+	t.Cleanup(server.Close)
+	c := &Client{t: t, server: server, opts: opts}
+	c.runClock()
+	c.loadScripts()
+	c.Client = c.open(append([]rlock.Option{rlock.WithDialer(c.dial)}, opts...))
+	return c
+}
+
+func (c *Client) open(opts []rlock.Option) *rlock.Client {
+	c.t.Helper()
+	client, err := rlock.Open(context.Background(), c.URL(), opts...)
+	if err != nil {
+		c.t.Fatalf("rlocktest: %v", err)
+	}
+	c.t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// URL is the server's, for further clients. Each stands for another process.
+func (c *Client) URL() string { return "redis://" + c.server.Addr() }
+
+// TakeAway takes the lock of that name from whoever holds it. Every Hold of it in
+// this client ends at once with ErrLeaseLost, and the lock is free.
+func (c *Client) TakeAway(name string) {
+	c.t.Helper()
+	if _, err := c.NewLock(name).ForceUnlock(context.Background()); err != nil {
+		c.t.Fatalf("rlocktest: take the lock away: %v", err)
+	}
+}
+
+// HoldElsewhere has another process hold the lock of that name until Unlock of
+// the Hold, or to the end of the test. Nobody may hold it at the time.
+func (c *Client) HoldElsewhere(name string) *rlock.Hold {
+	c.t.Helper()
+	hold, err := c.open(c.opts).NewLock(name).TryLock(context.Background())
+	if err != nil {
+		c.t.Fatalf("rlocktest: hold the lock elsewhere: %v", err)
+	}
+	return hold
+}
+
+// LoseReply breaks the connection under the next command that acquires, releases
+// or renews a lock: the server runs it, and its reply never comes. The call that
+// sent it goes on until it knows what became of it: an acquire is undone and tried
+// again, an unlock is sent again and counts once.
+func (c *Client) LoseReply() { c.losesNext.Store(true) }
+
+// StopServer ends all connections and lets nobody connect until StartServer. The
+// server keeps its data. Calls end with ErrUnavailable after the command timeout
+// (rlock.WithCommandTimeout), or with ErrUncertain if they had sent something.
+func (c *Client) StopServer() { c.server.Close() }
+
+// StartServer lets the server go on where StopServer stopped it, at the same
+// address.
+func (c *Client) StartServer() {
+	c.t.Helper()
+	if err := c.server.Restart(); err != nil {
+		c.t.Fatalf("rlocktest: start the server: %v", err)
+	}
+}
+
+// runClock lets time pass for the server's keys, which miniredis does not do by
+// itself.
+func (c *Client) runClock() {
+	quit := make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() {
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for last := time.Now(); ; {
+			select {
+			case <-quit:
+				return
+			case now := <-tick.C:
+				c.server.FastForward(now.Sub(last))
+				last = now
+			}
+		}
+	})
+	c.t.Cleanup(func() {
+		close(quit)
+		running.Wait()
+	})
+}
+
+// loadScripts sees that the first reply which is lost is not NOSCRIPT.
+func (c *Client) loadScripts() {
+	c.t.Helper()
+	conn, err := redis.Dial("tcp", c.server.Addr())
+	if err != nil {
+		c.t.Fatalf("rlocktest: %v", err)
+	}
+	defer conn.Close()
+	for _, script := range luasrc.Scripts() {
+		if _, err := conn.Do("SCRIPT", "LOAD", script.Source); err != nil {
+			c.t.Fatalf("rlocktest: load a script: %v", err)
+		}
+	}
+}
+
+func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	var dialer net.Dialer
+	under, err := dialer.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: under, client: c}, nil
+}
+
+// conn is a connection that can lose a reply.
+type conn struct {
+	net.Conn
+	client *Client
+	loses  atomic.Bool
+}
+
+// Write looks for the script whose reply is to be lost.
+func (c *conn) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte("EVALSHA")) && c.client.losesNext.CompareAndSwap(true, false) {
+		c.loses.Store(true)
+	}
+	return c.Conn.Write(b)
+}
+
+// Read waits for the reply before it loses it, so that the script has run.
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.loses.Load() {
+		c.Conn.Close()
+		return 0, io.EOF
+	}
+	return n, err
+}

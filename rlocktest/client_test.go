@@ -1,0 +1,152 @@
+package rlocktest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/rlock"
+	"github.com/rlock-go/redisson/rlocktest"
+)
+
+func TestLeaseEndsByTheMachinesClock(t *testing.T) {
+	t.Parallel()
+	client := rlocktest.Open(t)
+	lock := client.NewLock("orders")
+	if _, err := lock.Lock(t.Context(), rlock.Lease(50*time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	next, err := lock.Lock(t.Context(), rlock.Wait(20*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLockThatIsTakenAwayIsLostAtOnce(t *testing.T) {
+	t.Parallel()
+	client := rlocktest.Open(t)
+	lock := client.NewLock("orders")
+	err := lock.Do(t.Context(), func(ctx context.Context) error {
+		client.TakeAway("orders")
+		<-ctx.Done()
+		if cause := context.Cause(ctx); !errors.Is(cause, rlock.ErrLeaseLost) {
+			t.Errorf("fn's context ended with %v", cause)
+		}
+		return nil
+	})
+	if !errors.Is(err, rlock.ErrLeaseLost) {
+		t.Errorf("Do returned %v", err)
+	}
+	if locked, err := lock.IsLocked(t.Context()); locked || err != nil {
+		t.Errorf("locked %v, %v", locked, err)
+	}
+}
+
+func TestLockThatIsHeldElsewhere(t *testing.T) {
+	t.Parallel()
+	client := rlocktest.Open(t)
+	lock := client.NewLock("orders")
+	hold := client.HoldElsewhere("orders")
+	if _, err := lock.TryLock(t.Context()); !errors.Is(err, rlock.ErrLocked) {
+		t.Errorf("TryLock of a taken lock: %v", err)
+	}
+	entered := make(chan error, 1)
+	go func() { entered <- lock.Do(t.Context(), func(context.Context) error { return nil }) }()
+	if err := hold.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-entered; err != nil {
+		t.Error(err)
+	}
+}
+
+// An acquire whose reply is lost is undone and tried again; an unlock is sent
+// again, and counts once. Neither is an error.
+func TestLostReplies(t *testing.T) {
+	t.Parallel()
+	for what, lose := range map[string]struct{ acquire, unlock bool }{"acquire": {acquire: true}, "unlock": {unlock: true}} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			client := rlocktest.Open(t, rlock.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+			lock := client.NewLock("orders")
+			if lose.acquire {
+				client.LoseReply()
+			}
+			hold, err := lock.TryLock(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if count, err := lock.HoldCount(t.Context(), hold.Owner()); count != 1 || err != nil {
+				t.Errorf("%d holds, %v", count, err)
+			}
+			if lose.unlock {
+				client.LoseReply()
+			}
+			if err := hold.Unlock(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if locked, err := lock.IsLocked(t.Context()); locked || err != nil {
+				t.Errorf("locked %v, %v", locked, err)
+			}
+			client.Close()
+			if !strings.Contains(log.String(), "connection lost") {
+				t.Errorf("no reply was lost:\n%s", &log)
+			}
+			if lose.acquire && !strings.Contains(log.String(), "ran=true") {
+				t.Errorf("the acquire had not run:\n%s", &log)
+			}
+		})
+	}
+}
+
+func TestServerThatStopsAndStarts(t *testing.T) {
+	t.Parallel()
+	client := rlocktest.Open(t, rlock.WithCommandTimeout(200*time.Millisecond))
+	lock := client.NewLock("orders")
+	hold, err := lock.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.StopServer()
+	// A command may have been written before the end of the connection was known.
+	_, err = client.NewLock("others").TryLock(t.Context())
+	if !errors.Is(err, rlock.ErrUnavailable) && !errors.Is(err, rlock.ErrUncertain) {
+		t.Errorf("TryLock without a server: %v", err)
+	}
+	if err := hold.Err(); err != nil {
+		t.Errorf("the hold ended with the connection: %v", err)
+	}
+	client.StartServer()
+	if err := client.NewLock("others").Do(t.Context(), func(context.Context) error { return nil }, rlock.Wait(time.Minute)); err != nil {
+		t.Errorf("with the server back: %v", err)
+	}
+	if err := hold.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Another client on the same server stands for another process.
+func TestURLIsForFurtherClients(t *testing.T) {
+	t.Parallel()
+	client := rlocktest.Open(t)
+	other, err := rlock.Open(t.Context(), client.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	hold, err := client.NewLock("orders").Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held, err := other.NewLock("orders").IsHeldBy(t.Context(), hold.Owner()); !held || err != nil {
+		t.Errorf("held %v, %v", held, err)
+	}
+}

@@ -1,0 +1,126 @@
+package rlocktest_test
+
+// What docs/testing.md shows is between the markers of its name.
+
+// begin page: code
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/rlock"
+	"github.com/rlock-go/redisson/rlocktest"
+)
+
+// locker is what settle wants of a lock. *rlock.Lock has it.
+type locker interface {
+	Do(ctx context.Context, fn func(context.Context) error, opts ...rlock.AcquireOption) error
+}
+
+var errBusy = errors.New("somebody else settles the accounts")
+
+// settle settles one account after the other, and stops when the lock is lost.
+func settle(ctx context.Context, lock locker, accounts []func(context.Context) error) error {
+	err := lock.Do(ctx, func(ctx context.Context) error {
+		for _, account := range accounts {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := account(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, rlock.Wait(5*time.Second))
+	if errors.Is(err, rlock.ErrLocked) {
+		return fmt.Errorf("%w: %w", errBusy, err)
+	}
+	return err
+}
+
+// end page
+
+// begin page: open
+
+func TestSettleStopsWhenTheLockIsLost(t *testing.T) {
+	client := rlocktest.Open(t)
+	settled := 0
+	err := settle(t.Context(), client.NewLock("accounts"), []func(context.Context) error{
+		func(ctx context.Context) error {
+			settled++
+			client.TakeAway("accounts")
+			<-ctx.Done() // as a query would end
+			return nil
+		},
+		func(context.Context) error { settled++; return nil },
+	})
+	if !errors.Is(err, rlock.ErrLeaseLost) || settled != 1 {
+		t.Errorf("settled %d accounts: %v", settled, err)
+	}
+}
+
+// end page
+
+// begin page: fake
+
+// fakeLock runs fn, and says err.
+type fakeLock struct {
+	ran bool
+	err error
+}
+
+func (l *fakeLock) Do(ctx context.Context, fn func(context.Context) error, _ ...rlock.AcquireOption) error {
+	if errors.Is(l.err, rlock.ErrLocked) {
+		return l.err
+	}
+	l.ran = true
+	return errors.Join(fn(ctx), l.err)
+}
+
+func TestSettleTellsThatItIsBusy(t *testing.T) {
+	lock := &fakeLock{err: rlock.ErrLocked}
+	if err := settle(t.Context(), lock, nil); !errors.Is(err, errBusy) || lock.ran {
+		t.Errorf("ran %v: %v", lock.ran, err)
+	}
+}
+
+func TestSettleTellsThatTheReleaseIsUncertain(t *testing.T) {
+	lock := &fakeLock{err: rlock.ErrUncertain}
+	if err := settle(t.Context(), lock, nil); !errors.Is(err, rlock.ErrUncertain) || !lock.ran {
+		t.Errorf("ran %v: %v", lock.ran, err)
+	}
+}
+
+// end page
+
+// begin page: hold
+
+// watch returns when the hold is over, and tells why.
+func watch(hold *rlock.Hold, report func(error)) {
+	<-hold.Done()
+	report(hold.Err())
+}
+
+func TestWatchReportsTheLoss(t *testing.T) {
+	hold, end := rlocktest.NewHold(t, "accounts")
+	reported := make(chan error, 1)
+	go watch(hold, func(err error) { reported <- err })
+	end(rlock.ErrLeaseLost)
+	if err := <-reported; !errors.Is(err, rlock.ErrLeaseLost) {
+		t.Errorf("reported %v", err)
+	}
+}
+
+// end page
+
+func TestSettleWithARealLock(t *testing.T) {
+	client := rlocktest.Open(t)
+	settled := 0
+	one := func(context.Context) error { settled++; return nil }
+	if err := settle(t.Context(), client.NewLock("accounts"), []func(context.Context) error{one, one}); err != nil || settled != 2 {
+		t.Errorf("settled %d accounts: %v", settled, err)
+	}
+}

@@ -1,0 +1,111 @@
+package rlocktest
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// NewHold gives a Hold of a lock of that name, and a function that ends it as
+// ErrLeaseLost, ErrClosed or ErrReleased says; another error is a mistake in the
+// test and fails it. There is no server and no network; else it is what Lock
+// returns: the Hold lasts until it is ended, and its Unlock then says the same as
+// after a real loss. opts are those of Lock. It is closed at the end of the test.
+func NewHold(t testing.TB, name string, opts ...rlock.AcquireOption) (hold *rlock.Hold, end func(error)) {
+	t.Helper()
+	ctx := context.Background()
+	client, err := rlock.Open(ctx, "redis://nowhere", rlock.WithDialer(new(nowhere).dial))
+	if err != nil {
+		t.Fatalf("rlocktest: %v", err)
+	}
+	t.Cleanup(func() { client.Close() })
+	lock := client.NewLock(name)
+	hold, err = lock.TryLock(ctx, opts...)
+	if err != nil {
+		t.Fatalf("rlocktest: %v", err)
+	}
+	return hold, func(with error) {
+		t.Helper()
+		var err error
+		switch {
+		case errors.Is(with, rlock.ErrLeaseLost):
+			_, err = lock.ForceUnlock(ctx)
+		case errors.Is(with, rlock.ErrClosed):
+			err = client.Close()
+		case errors.Is(with, rlock.ErrReleased):
+			err = hold.Unlock(ctx)
+		default:
+			err = errors.New("a Hold ends with ErrLeaseLost, ErrClosed or ErrReleased")
+		}
+		if err != nil {
+			t.Fatalf("rlocktest: end the hold with %v: %v", with, err)
+		}
+	}
+}
+
+// nowhere has one lock, without a name, and room for one owner.
+type nowhere struct {
+	mu   sync.Mutex // guards held
+	held bool
+}
+
+// dial makes a connection within the process.
+func (n *nowhere) dial(context.Context, string, string) (net.Conn, error) {
+	near, far := net.Pipe()
+	go n.serve(far)
+	return near, nil
+}
+
+// serve answers until the other end is closed. A command has the form of a reply.
+func (n *nowhere) serve(far net.Conn) {
+	defer far.Close()
+	commands := redis.NewConn(far, 0, 0)
+	for {
+		words, err := redis.Strings(commands.Receive())
+		if err != nil {
+			return
+		}
+		if _, err := far.Write([]byte(n.answer(words))); err != nil {
+			return
+		}
+	}
+}
+
+// answer is what a server says.
+func (n *nowhere) answer(words []string) string {
+	switch words[0] {
+	case "PING":
+		return "+PONG\r\n"
+	case "TYPE":
+		return "+hash\r\n"
+	case "EVALSHA":
+		return n.run(words[1])
+	}
+	return "-ERR unknown command\r\n"
+}
+
+// run answers for the scripts, which are known by their SHA-1.
+func (n *nowhere) run(sha1 string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	was := n.held
+	n.held = sha1 == luasrc.LockScript.SHA1 || sha1 == luasrc.RenewScript.SHA1 && was
+	switch {
+	case sha1 == luasrc.LockScript.SHA1:
+		return "$-1\r\n" // granted
+	case sha1 == luasrc.RenewScript.SHA1 && was:
+		return "*1\r\n:1\r\n"
+	case sha1 == luasrc.RenewScript.SHA1:
+		return "*1\r\n:0\r\n"
+	case was:
+		return ":1\r\n" // released
+	}
+	return "$-1\r\n" // was not held
+}
