@@ -69,7 +69,7 @@ setup:
 	@$(step) 'set up' integration/setup.sh all
 
 .PHONY: check
-check: gofmt vet staticcheck
+check: gofmt vet staticcheck workflows
 
 .PHONY: gofmt
 gofmt:
@@ -84,12 +84,25 @@ staticcheck:
 	@$(step) 'staticcheck' bash -ec 'for module in $(modules); do echo "$$module"; \
 	  (cd $$module && go tool -modfile=$(CURDIR)/integration/tools/go.mod staticcheck ./...); done'
 
+.PHONY: workflows
+workflows:
+	@$(step) 'workflow files' go tool -modfile=$(CURDIR)/integration/tools/go.mod actionlint -shellcheck= -pyflakes= $(wildcard .github/workflows/*)
+
+# The library on what else people run it on; the tests run on the machine's own.
+platforms := linux/amd64 linux/arm64 darwin/arm64 windows/amd64 freebsd/amd64
+
+.PHONY: builds
+builds:
+	@$(step) 'builds' bash -ec 'for platform in $(platforms); do echo "$$platform"; \
+	  (export GOOS=$${platform%/*} GOARCH=$${platform#*/}; go build ./... && go vet ./...); done'
+
 .PHONY: unit
 unit:
 	@$(step) 'unit tests' bash -eo pipefail -c 'go list ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST) -p 4'
-	@$(step) 'tests of the quick start, the cookbook and the benchmark' bash -ec 'failed=; \
+	@$(step) 'tests of rlocktest, the quick start, the cookbook and the benchmark' bash -ec 'failed=; \
 	  (cd docs/quickstart && $(GOTEST) ./...) & one=$$!; \
 	  (cd docs/cookbook && $(GOTEST) ./...) & two=$$!; \
+	  (cd rlocktest && $(GOTEST) ./...) || failed=1; \
 	  (cd integration/bench && $(GOTEST) ./...) || failed=1; \
 	  wait $$one || failed=1; wait $$two || failed=1; [ -z "$$failed" ]'
 
@@ -115,7 +128,7 @@ measured:
 	  cd integration && go list ./... | grep -E "$(measuring)" | xargs $(GOTEST) -p 1'
 
 .PHONY: test-all
-test-all: test releases topologies test-matrix faults mutants torture endurance failover
+test-all: test builds releases topologies test-matrix faults mutants torture endurance failover
 
 # The behaviours that `make test` shows with the newest and the oldest Redisson, with all that were recorded.
 .PHONY: releases
@@ -130,19 +143,19 @@ topologies:
 	  for server in redis-8.0 valkey-8; do export RLOCK_REDIS_SERVER=$$(./servers.sh $$server); \
 	  $(GOTEST) -p 1 ./sentinels ./cluster ./severalservers; done'
 
-# Some minutes; the step of `make test` runs a twentieth. FLAGS=-write puts the table into docs/dev/faults.md.
+# Some minutes; the step of `make test` runs a twentieth. FLAGS=-write puts the table into docs/dev/tables/faults.md.
 .PHONY: faults
 faults:
 	@$(step) 'faults, in full' bash -ec 'cd integration/faults && go test -count=1 -timeout 40m -run TestFaults -scale 1 $(FLAGS)'
 
 # The wire proof and the behaviours for every recorded Redisson, and the newest, on Redis 6.2, 7.0, 8.0 and Valkey 8. Some
-# twenty minutes. FLAGS=-write writes docs/compatibility.md and docs/dev/matrix.md; `go doc ./javamatrix` in integration/ has the other flags.
+# twenty minutes. FLAGS=-write writes docs/compatibility.md and docs/dev/tables/matrix.md; `go doc ./javamatrix` in integration/ has the other flags.
 .PHONY: test-matrix
 test-matrix:
 	@$(step) 'Redisson by server' bash -ec 'cd integration/javamatrix && go test -count=1 -timeout 120m -run "TestMatrix$$" -full $(FLAGS)'
 
 # Shows that the tests bite: the tests named for each of some dozens of defects must fail where the code has it. Some ten
-# minutes. FLAGS=-write puts the table into docs/dev/mutants.md.
+# minutes. FLAGS=-write puts the table into docs/dev/tables/mutants.md.
 .PHONY: mutants
 mutants:
 	@$(step) 'mutants' bash -ec 'cd integration && go run ./mutants $(FLAGS)'
@@ -154,16 +167,16 @@ torture:
 	@$(step) 'torture' bash -ec 'cd integration && go run -race ./torture -duration 10m $(FLAGS)'
 
 # Shared owners among clients and processes under faults, each promise probed from outside, for half an hour; the step of
-# `make test` runs for 20 s. FLAGS has the flags of `go doc ./endurance` in integration/.
+# `make test` runs for 15 s. FLAGS has the flags of `go doc ./endurance` in integration/.
 .PHONY: endurance
 endurance:
 	@$(step) 'endurance' bash -ec 'cd integration && go run ./endurance -duration 30m $(FLAGS)'
 
-# Masters lost behind Sentinels and in a cluster, slots moved, shards that stand still, under load; some twelve minutes. The step
-# of `make test` plays one of each kind. FLAGS=-write puts the table into docs/dev/topologies.md.
+# Masters lost behind Sentinels and in a cluster, replicas that go, slots moved, shards that stand still, under load; some forty
+# minutes. The step of `make test` plays one of nearly each kind. FLAGS=-write puts the table into docs/dev/tables/failover.md.
 .PHONY: failover
 failover:
-	@$(step) 'failovers' bash -ec 'cd integration && go run ./failover -full $(FLAGS)'
+	@$(step) 'failovers' bash -ec 'cd integration && go run ./failover -full $(FLAGS) && go run ./failover -beside'
 
 # rlock beside its peers, those of others whose modules can be had. FLAGS='-write' makes docs/performance.md anew;
 # FLAGS="-before REV -java=false -peers 'rlock before'" compares with an earlier commit; `go doc ./bench` in integration/ has more.
