@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -14,6 +15,6 @@ func nightly(ctx context.Context, redisURL string, settle func(context.Context) 
 	}
 	defer client.Close()
 
-	invoices := client.NewLock("invoices") // in Java: redisson.getLock("invoices")
-	return invoices.Do(ctx, settle)        // waits for the lock; settle's ctx ends if the lock is lost
+	invoices := client.NewLock("invoices")                     // in Java: redisson.getLock("invoices")
+	return invoices.Do(ctx, settle, rlock.Wait(5*time.Second)) // settle's ctx ends if the lock is lost
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rlock-go/redisson/rlock"
 )
 
 func TestReadmeExampleIsTheOneThatRuns(t *testing.T) {
@@ -31,7 +33,7 @@ func TestReadmeExampleIsTheOneThatRuns(t *testing.T) {
 	}
 	f := file.Decls[i]
 	want := string(source[files.Position(f.Pos()).Offset:files.Position(f.End()).Offset])
-	if got := block(t, "```go\n"); got != want+"\n" {
+	if got := block(t, "../../README.md", "```go\n"); got != want+"\n" {
 		t.Errorf("the README has\n%s\nwhere example_test.go has\n%s", got, want)
 	}
 }
@@ -53,16 +55,20 @@ func TestReadmeExampleRuns(t *testing.T) {
 	if !errors.Is(err, failure) {
 		t.Errorf("%v instead of the work's own error", err)
 	}
+	err = nightly(t.Context(), server.url(), func(context.Context) error { server.redis.Del("invoices"); return nil })
+	if !errors.Is(err, rlock.ErrNotHeld) {
+		t.Errorf("the lock was lost while it worked, and the error is %v", err)
+	}
 	if keys := server.redis.Keys(); len(keys) != 0 {
 		t.Errorf("left behind: %q", keys)
 	}
 }
 
-// compareWithReadme holds a run's output against the one that the README
+// compareWithPage holds a run's output against the one that README.md here
 // shows; figures and ids may differ.
-func compareWithReadme(t *testing.T, story string) {
+func compareWithPage(t *testing.T, story string) {
 	t.Helper()
-	shown := block(t, "```text\n")
+	shown := block(t, "README.md", "```text\n")
 	if got, want := shape(shown), shape(story); got != want {
 		t.Errorf("the README shows\n%s\nbut it is\n%s", shown, story)
 	}
@@ -77,17 +83,17 @@ func shape(s string) string {
 	return figures.ReplaceAllString(ids.ReplaceAllString(s, "ID"), " N")
 }
 
-// block is the first block of the README that begins with fence.
-func block(t *testing.T, fence string) string {
+// block is the first block of a page that begins with fence.
+func block(t *testing.T, page, fence string) string {
 	t.Helper()
-	readme, err := os.ReadFile("../../README.md")
+	whole, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, ok := bytes.Cut(readme, []byte("\n"+fence))
+	_, after, ok := bytes.Cut(whole, []byte("\n"+fence))
 	text, _, closed := strings.Cut(string(after), "```")
 	if !ok || !closed {
-		t.Fatalf("the README has no block %q", fence)
+		t.Fatalf("%s has no block %q", page, fence)
 	}
 	return text
 }

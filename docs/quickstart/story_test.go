@@ -23,7 +23,7 @@ func TestStoryOnEmbeddedServer(t *testing.T) {
 	if !strings.HasPrefix(story, "Redis: miniredis") {
 		t.Errorf("it does not say what it runs on:\n%s", story)
 	}
-	compareWithReadme(t, story)
+	compareWithPage(t, story)
 }
 
 func TestStoryOnRealServer(t *testing.T) {
