@@ -43,8 +43,8 @@ func checkLease(d time.Duration) error {
 // and d plus the watchdog timeout. By then the hold has ended with
 // ErrLeaseLost, and its ValidUntil is never later.
 //
-// Another hold of the same owner can keep the key longer, for as long as that
-// hold was promised, but not beyond its unlock. If it is unlocked in time, the
+// Another hold of the same owner can keep the key longer, as long as that hold
+// was promised, but not beyond its unlock. If it is unlocked in time, the
 // key keeps the lease that this hold's ValidUntil promises, and 1% more. d is
 // at least 1 ms; together with Lease it is ErrInvalidOption.
 func MaxHold(d time.Duration) AcquireOption {

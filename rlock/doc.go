@@ -107,8 +107,8 @@
 //
 // Inside: this package checks what callers pass, and names call and lock in the
 // errors. What a client knows of its locks, and what becomes of each acquire,
-// hold and release, is in internal/lockstate, whose doc comment tells where. The
-// tests run the examples beside the functions, docs/cookbook.md has whole
-// programs, docs/dev/architecture.md follows a call through the packages, and
+// hold and release, is in internal/lockstate; its doc comment says where. Tests
+// run the functions' examples. docs/cookbook.md has whole programs,
+// docs/dev/architecture.md follows a call through the packages, and
 // docs/dev/protocol.md describes the commands.
 package rlock
