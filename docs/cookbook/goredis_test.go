@@ -81,6 +81,14 @@ func TestGoRedisPageShowsTheCodeThatRuns(t *testing.T) {
 	if n := strings.Count(string(page), "```go\n"); n != 2 {
 		t.Errorf("the page has %d blocks of Go", n)
 	}
+	module, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, version, _ := strings.Cut(string(module), "github.com/redis/go-redis/v9 ")
+	if version, _, _ = strings.Cut(version, "\n"); version == "" || !strings.Contains(string(page), "go-redis "+version+".\n") {
+		t.Errorf("the page does not say that it was run with %q", version)
+	}
 }
 
 func TestLocksBesideGoRedis(t *testing.T) {
