@@ -125,6 +125,29 @@ func TestIdleConnectionsOfADialerStay(t *testing.T) {
 	}
 }
 
+// A WAIT that takes longer than the command timeout ends no connection either.
+func TestAConnectionOfADialerOutlivesALongWAIT(t *testing.T) {
+	t.Parallel()
+	s := startSilentReplica(t)
+	var g gate
+	c := openThrough(t, &g, s.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(500*time.Millisecond))
+	if err := lock(t, c, "orders").Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := g.dials.Load()
+	s.silence()
+	began := time.Now()
+	if err := lock(t, c, "orders").Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took < 2*time.Second {
+		t.Errorf("both waited for %v", took)
+	}
+	if n := g.dials.Load() - before; n != 0 {
+		t.Errorf("%d connections were made anew", n)
+	}
+}
+
 // stalledTimeout is how long a write waits that nobody lets go on. What must not wait
 // for it takes a small part of that.
 const stalledTimeout = 12 * time.Second

@@ -123,6 +123,11 @@ var releasing = []defect{
 		by:    tests{"TestPastUnlocksAreBounded"},
 	},
 	{
+		what: "a cluster that is used no more is not looked at", guards: "R5",
+		edits: edits{{In: "Cluster.tend", Stmt: "used = used || m.used && m.idle == 1", Put: "_ = m"}},
+		by:    tests{"TestClusterIsLookedAtOnceMoreAfterItsLastUse"},
+	},
+	{
 		what: "what a server ran that served the slot no more is not sent again", guards: "R5",
 		edits: edits{{In: "Request.ServedElsewhere", Stmt: "return err == nil && n != r.node", Put: "return err == nil && n == nil"}},
 		by:    tests{"TestAnswerOfANodeThatServesTheSlotNoMoreIsKnown"},

@@ -46,6 +46,21 @@ var replicas = []defect{
 		by:    tests{"TestReplicasThatTheTopologyKnowsAreWaitedForAtFirst"},
 	},
 	{
+		what: "what Sentinels know of replicas is not asked", guards: "count of replicas",
+		edits: edits{{In: "Sentinel.replicas", Stmt: "return t.known", Put: "return nil"}},
+		by:    tests{"TestReplicasThatTheSentinelsKnowAreWaitedForByANewClient"},
+	},
+	{
+		what: "a replica that is down is waited for by a new client", guards: "count of replicas",
+		edits: edits{{In: "testimony.receive", Expr: `!strings.Contains(m["flags"], "s_down")`, Put: "m != nil"}},
+		by:    tests{"TestReplicasThatTheSentinelsKnowAreWaitedForByANewClient"},
+	},
+	{
+		what: "a replica that CLUSTER SLOTS leaves out is not waited for", guards: "count of replicas",
+		edits: edits{{In: "slotMap.addReplicas", Expr: `slices.Contains(flags, "noaddr")`, Put: "len(flags) > 0"}},
+		by:    tests{"TestReplicasThatOnlyNodesTellsOf", "TestMasterThatComesBackAloneLetsNobodyIn"},
+	},
+	{
 		what: "the next server is counted as the first", guards: "count of replicas",
 		edits: edits{{In: "Replicas.of", If: "first && keeps", Put: "keeps"}},
 		by:    tests{"TestReplicasThatTheTopologyKnowsAreWaitedForAtFirst"},

@@ -61,6 +61,20 @@ var sending = []defect{
 		by: tests{"TestCallsEndInTimeWhileASocketIsFull"},
 	},
 	{
+		what: "who must not wait writes where a write may wait", guards: "pipeline",
+		edits: edits{{In: "Pipeline.WakeWriter", Stmt: "p.writeQueued(false)", Put: "p.conn.writeBatch(false, true)"}},
+		by:    tests{"TestAWriteThatWaitsHoldsUpNoHold", "TestAMasterWhoseTunnelStallsCostsTheOthersNoHold"},
+	},
+	{
+		what: "callers write where a write may wait", guards: "pipeline",
+		edits: edits{
+			{In: "Pipeline.writeQueued", If: "!c.atOnce", Put: "false"},
+			{In: "guard.write", Case: "g.socket == nil && wait", Put: "g.socket == nil"},
+			{In: "guard.write", Case: "g.socket == nil", Put: "false"},
+		},
+		by: tests{"TestCallsEndInTimeWhileAWriteWaits"},
+	},
+	{
 		what: "what a full socket did not take is not written", guards: "pipeline",
 		edits: edits{{In: "pipeline.conn.writeAll", Expr: "c.handed || p.ready() && p.conn == c", Put: "p.ready() && p.conn == c"}},
 		by:    tests{"TestCallsEndInTimeWhileASocketIsFull"},
@@ -82,7 +96,9 @@ var sending = []defect{
 			{In: "deadline.fire", Expr: "d.underWay && !d.ended", Put: "!d.ended"},
 			{In: "deadline.bound", If: "d.timer != nil", Put: "false"},
 		},
-		by: tests{"TestDeadlineThatPassesWhileNothingIsUnderWayEndsNothing", "TestIdleConnectionsOfADialerStay"},
+		by: tests{
+			"TestDeadlineThatPassesWhileNothingIsUnderWayEndsNothing", "TestIdleConnectionsOfADialerStay", "TestAConnectionOfADialerOutlivesALongWAIT",
+		},
 	},
 	{
 		what: "replies are polled for where sleeping is quicker", guards: "pipeline",

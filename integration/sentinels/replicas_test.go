@@ -2,6 +2,7 @@ package sentinels_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,59 @@ func TestLocksAreTakenAgainWhenTheReplicasAreGone(t *testing.T) {
 			})
 			if err := kept.Err(); err != nil {
 				t.Errorf("the standing hold: %v", err)
+			}
+		})
+	}
+}
+
+// A client whose first master has no replica online counts those that the Sentinels know: they may be about to replace it.
+// Those that are down replace nobody.
+func TestReplicasThatTheSentinelsKnowAreWaitedForByANewClient(t *testing.T) {
+	t.Parallel()
+	for what, row := range map[string]struct {
+		leaves func(*redistest.Server) error
+		flag   string // what a Sentinel calls such a replica
+		want   error
+	}{
+		"they left": {func(r *redistest.Server) error { _, err := r.Dial(t).Do("REPLICAOF", "NO", "ONE"); return err }, "", rlock.ErrUnreplicated},
+		"they died": {func(r *redistest.Server) error { r.Kill(); return nil }, "s_down", nil},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+			set.AwaitSettled()
+			for _, n := range set.Nodes {
+				if n == set.Master() {
+					continue
+				}
+				if err := row.leaves(n); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, s := range set.Sentinels {
+				conn := s.Dial(t)
+				becomes(t, "each Sentinel knows", func() bool {
+					replicas, err := redis.Values(conn.Do("SENTINEL", "REPLICAS", redistest.MasterName))
+					marked := 0
+					for _, r := range replicas {
+						if m, err := redis.StringMap(r, nil); err == nil && strings.Contains(m["flags"], row.flag) {
+							marked++
+						}
+					}
+					return err == nil && marked == len(set.Nodes)-1
+				})
+			}
+			_, err := open(t, set.URL()).NewLock("orders").TryLock(t.Context())
+			if !errors.Is(err, row.want) {
+				t.Errorf("got %v, want %v", err, row.want)
+			}
+			stats, err := redis.String(set.Master().Dial(t).Do("INFO", "commandstats"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			// A grant counts up, and one that is given back down again.
+			if once := strings.Contains(stats, "cmdstat_hincrby:calls=1,"); once != (row.want == nil) {
+				t.Errorf("granted at once: %v", once)
 			}
 		})
 	}

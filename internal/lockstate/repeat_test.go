@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -498,6 +499,9 @@ func TestPastUnlocksAreBounded(t *testing.T) {
 				t.Errorf("%d remembered, %d of them the newest; want %d", len(s.past), newest, row.want)
 			}
 		})
+	}
+	if most := (shardCount*ownPast + sharedPast) * unsafe.Sizeof(pastUnlock{}); most > 2_650_000 {
+		t.Errorf("a client remembers %d bytes, and docs/dev/protocol.md says 2.6 MB", most)
 	}
 }
 
