@@ -5,7 +5,10 @@ var replicas = []defect{
 	{
 		what: "a replica that is still being fed is waited for", guards: "count of replicas",
 		edits: edits{{In: "onlineReplicas", If: `field(about, ",state=", ",") == "online"`, Put: "true"}},
-		by:    tests{"TestOnlyReplicasThatAreOnlineCount", "TestReplicaIsWaitedForOnceItHasBeenFed"},
+		by: tests{
+			"TestOnlyReplicasThatAreOnlineCount", "TestReplicaIsWaitedForOnceItHasBeenFed",
+			"TestLocksAreTakenAgainWhenTheReplicasAreGone",
+		},
 	},
 	{
 		what: "a replica that leaves a master is not waited for, whoever may be asked", guards: "count of replicas",

@@ -18,13 +18,18 @@ import (
 // onFirst is a name that the first of three masters has.
 const onFirst = "replicas-1"
 
-// Replicas go, come back, and are fed for the seconds that it takes by default. Clients from before and from after that
+// Replicas go, come back, and are fed for seconds, as by default. Clients from before and from after that
 // enter meanwhile, holds are kept, and in the end the replica is waited for.
 func TestLocksAreTakenAgainWhenTheReplicasAreGone(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(t *testing.T) (url string, master *redistest.Server, replicas []*redistest.Server){
 		"Sentinel": func(t *testing.T) (string, *redistest.Server, []*redistest.Server) {
 			set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+			for _, s := range set.Sentinels { // as by default: nobody may wait for them to call a replica down
+				if _, err := s.Dial(t).Do("SENTINEL", "SET", redistest.MasterName, "down-after-milliseconds", 30000); err != nil {
+					t.Fatal(err)
+				}
+			}
 			master := set.Master()
 			var replicas []*redistest.Server
 			for _, n := range set.Nodes {
@@ -50,8 +55,11 @@ func TestLocksAreTakenAgainWhenTheReplicasAreGone(t *testing.T) {
 			t.Parallel()
 			url, master, replicas := start(t)
 			admin := master.Dial(t)
-			if _, err := admin.Do("CONFIG", "SET", "repl-diskless-sync-delay", 5); err != nil {
-				t.Fatal(err)
+			// Whoever comes back is sent a full copy, and waits longer for it than by default: time to enter.
+			for setting, value := range map[string]int{"repl-diskless-sync-delay": 10, "repl-backlog-size": 16 << 10} {
+				if _, err := admin.Do("CONFIG", "SET", setting, value); err != nil {
+					t.Fatal(err)
+				}
 			}
 			open := func() *rlock.Client {
 				return open(t, url, rlock.WithReplicaSync(true), rlock.WithWatchdogTimeout(9*time.Second))
@@ -89,10 +97,16 @@ func TestLocksAreTakenAgainWhenTheReplicasAreGone(t *testing.T) {
 			}
 			enter("none is there", old)
 			enter("none is there, and the client is new", open())
+			if _, err := admin.Do("SET", "{"+onFirst+"}:missed", strings.Repeat("x", 64<<10)); err != nil {
+				t.Fatal(err)
+			}
 			replicas[0].Restart()
-			becomes(t, "it is fed", func() bool { return says("state=wait_bgsave") || says("state=online") })
+			becomes(t, "it is fed", func() bool { return says("state=wait_bgsave") })
 			enter("one is fed", old)
 			enter("one is fed, and the client is new", open())
+			if says("state=online") {
+				t.Error("nobody entered until it had been fed")
+			}
 			becomes(t, "one is there", func() bool { return says("state=online") })
 			becomes(t, "it is waited for", func() bool {
 				if _, err := admin.Do("CONFIG", "RESETSTAT"); err != nil {
