@@ -21,6 +21,16 @@ var replicas = []defect{
 		by:    tests{"TestReplicaCountFallsByTheWordOfTheTopology"},
 	},
 	{
+		what: "the topology is asked twice at one moment", guards: "count of replicas",
+		edits: edits{{In: "Pipeline.askOfLoss", Call: "p.pause", Put: "p.pause(0)"}},
+		by:    tests{"TestReplicaThatIsGoneIsWaitedForUntilTheTopologySaysTwiceThatTheMasterStays"},
+	},
+	{
+		what: "a replica that comes is seen as seldom as where all are there", guards: "count of replicas",
+		edits: edits{{In: "conn.counted", Expr: "now + countSoon", Put: "now + countSeldom"}},
+		by:    tests{"TestReplicaThatComesLaterIsWaitedFor"},
+	},
+	{
 		what: "a word about an earlier loss counts", guards: "count of replicas",
 		edits: edits{{In: "replicaCount.told", Case: "r.state == agreed || loss != r.loss", Put: "r.state == agreed"}},
 		by:    tests{"TestReplicaCountFallsByTheWordOfTheTopology"},

@@ -382,6 +382,33 @@ func TestOldUnlocksAreNotSentAgain(t *testing.T) {
 	becomes(t, conn, 1, "EXISTS", "orders")
 }
 
+// Once its latch has expired, an unlock could release what another process has acquired as the owner since.
+func TestUnlocksAreNotSentAgainAfterTheirLatch(t *testing.T) {
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	now := &ahead{Clock: clock.System()}
+	o := config()
+	o.Replicas, o.Clock = true, now
+	c := openWith(t, s, o)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	owner := c.NewOwner()
+	h, err := tryAs(&l, owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.acknowledged()
+	unlock(t, h)
+	latches, err := redis.Strings(conn.Do("KEYS", "redisson_unlock_latch:*"))
+	if err != nil || len(latches) != 1 {
+		t.Fatalf("latches that were left: %v, %v", latches, err)
+	}
+	do(t, conn, "DEL", latches[0])
+	do(t, conn, "HSET", "orders", owner.String(), 1) // by another process
+	now.by.Store(int64(c.unlockFor))
+	repeated(t, c)
+	becomes(t, conn, 1, "EXISTS", "orders")
+}
+
 // How long a hold is everywhere is the lease that its acquire set, as long as nothing else has set one.
 func TestHoldIsEverywhereForTheLeaseOfItsAcquire(t *testing.T) {
 	s := redistest.Start(t)
