@@ -123,7 +123,7 @@ var releasing = []defect{
 	{
 		what: "others act as an owner whose hold not all replicas have, and its unlock is sent again", guards: "R5",
 		edits: edits{{In: "release.remember", Stmt: "u.shared = min(u.until, r.everywhere)", Put: "u.shared = u.until"}},
-		by:    tests{"TestR5RepeatedUnlocksMeetNoOtherHold"},
+		by:    tests{"TestUnlockOfAHoldThatNotAllHaveMeetsNoOtherClients"},
 	},
 	{
 		what: "as many unlocks are remembered as there are", guards: "R5, E2",

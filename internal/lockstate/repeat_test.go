@@ -225,7 +225,7 @@ func TestR5RepeatedUnlocksMeetNoOtherHold(t *testing.T) {
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	back := &setBack{t: t, conn: conn}
-	for round := range 400 {
+	for round := range 1000 {
 		seed := rand.Uint64()
 		f := &failover{t: t, rand: rand.New(rand.NewPCG(seed, 0)), crossed: round%2 == 1}
 		for i := range f.clients {
@@ -260,6 +260,29 @@ func TestR5RepeatedUnlocksMeetNoOtherHold(t *testing.T) {
 			t.Fatalf("seed %d: %q", seed, f.log)
 		}
 	}
+}
+
+// Where the next master lacks a hold with its unlock, the unlock would release what another client holds as the owner.
+func TestUnlockOfAHoldThatNotAllHaveMeetsNoOtherClients(t *testing.T) {
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	back := &setBack{t: t, conn: conn}
+	c, other := openReplaced(t, s), openReplaced(t, s)
+	l, lo := c.NewLock(kind.Reentrant, "orders", "orders"), other.NewLock(kind.Reentrant, "orders", "orders")
+	o := c.NewOwner()
+	_ = o.String()
+	if _, err := tryAs(&lo, o); err != nil {
+		t.Fatal(err)
+	}
+	back.keep()
+	h, err := tryAs(&l, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock(t, h)
+	back.setBack()
+	repeated(t, c)
+	becomes(t, conn, 1, "HEXISTS", "orders", o.Text())
 }
 
 // An unlock that found nothing left no latch, whatever replicas said of its acquire.
