@@ -125,7 +125,7 @@ func ExampleHold_Err() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	hold, err := client.NewLock("batch").Lock(ctx, rlock.Lease(2*time.Second))
+	hold, err := client.NewLock("batch").Lock(ctx, rlock.Lease(time.Second))
 	if err != nil {
 		log.Fatal(err)
 	}

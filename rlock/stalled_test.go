@@ -87,6 +87,7 @@ func openThrough(t *testing.T, g *gate, url string, opts ...rlock.Option) *rlock
 // A deadline that passes while nothing is written ends no connection.
 func TestIdleConnectionsOfADialerStay(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "some timeouts pass")
 	const timeout = 500 * time.Millisecond
 	s := redistest.Start(t)
 	var holding, waiting gate
@@ -156,6 +157,7 @@ const stalledTimeout = 12 * time.Second
 // nobody is beside a holder whose context lives.
 func TestAWriteThatWaitsHoldsUpNoHold(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "leases end")
 	s := redistest.Start(t)
 	var g gate
 	c := openThrough(t, &g, s.URL(), rlock.WithCommandTimeout(stalledTimeout))
@@ -200,6 +202,7 @@ func TestAWriteThatWaitsHoldsUpNoHold(t *testing.T) {
 // timeout after it.
 func TestCallsEndInTimeWhileAWriteWaits(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "calls run into their timeouts")
 	const timeout = stalledTimeout / 3
 	s := redistest.Start(t)
 	for what, call := range map[string]func(ctx context.Context, c *rlock.Client, h *rlock.Hold) error{
