@@ -6,4 +6,4 @@ import (
 	"github.com/rlock-go/redisson/integration/testbed"
 )
 
-func TestMain(m *testing.M) { testbed.Main(m, "64") }
+func TestMain(m *testing.M) { testbed.Main(m, "32") }
