@@ -162,7 +162,7 @@ func (a *attempt) begin() {
 		a.chooseLease()
 	}
 	a.forces = n.forces
-	if n.aside > 0 {
+	if n.ahead > 0 {
 		a.follow()
 	}
 	w.ownerUsed = true

@@ -51,7 +51,7 @@ func (a *attempt) strayed() bool {
 // follow has the acquire go where the releases are that it is to run behind.
 func (a *attempt) follow() {
 	n := a.st.n
-	a.follows = n.aside > 0
+	a.follows = n.ahead > 0
 	a.req.Aside = a.follows && n.l.s.forcing == 0
 }
 

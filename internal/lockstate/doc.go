@@ -17,10 +17,12 @@
 // says. A lone waiter gets its queue only when something happens beside its
 // attempt (name.alone). An attempt is one acquire command. It outlives its waiter, and ends in
 // one place, attempt.end, whatever became of the command: granted, refused, not
-// sent, lost and undone (attempt.go, undo.go). A release is one unlock with all its
-// repetitions (release.go, release_end.go; after a failover repeat.go), an extension one
-// Extend, a renewal one batch of the watchdog's (renew.go), a forcing one
-// ForceUnlock, a question what only reads.
+// sent, lost and undone (attempt.go, undo.go). A releasing is one unlock with all its
+// repetitions. What is sent, who is told and when it ends is decided in
+// internal/release; releasing.go does what that asks for, verdict.go says how it
+// ended, and repeat.go sends it again after a failover. An extension is one Extend, a
+// renewal one batch of the watchdog's (renew.go), a forcing one ForceUnlock, a question
+// what only reads.
 //
 // An [OwnerState] is what one owner has of one name. Its commands are sent one
 // at a time and in order, none while the outcome of an earlier one is open (H6).

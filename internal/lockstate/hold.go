@@ -217,12 +217,3 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 		cancel(context.Canceled)
 	}
 }
-
-// dropped is when the server has dropped a hold that is released now, at the
-// latest, if no command of its owner follows.
-func (h *Hold) dropped() time.Duration {
-	if c := h.l.c; h.fixed {
-		return clock.Later(h.until, c.o.Timeout)
-	}
-	return h.st.n.now() + h.l.c.holdsFor
-}

@@ -6,6 +6,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -61,21 +62,23 @@ type pastUnlock struct {
 
 // remember keeps the release, which was answered, if a failover may undo it. It is
 // called with the shard locked.
-func (r *release) remember(q *command.Request, result kind.Release) {
+func (r *releasing) remember(q *command.Request, did kind.Release) {
 	u := pastUnlock{l: r.l, owner: r.st.owner, latch: r.want.Latch, sent: q.Wire.Sent, until: r.req.Until}
 	switch {
 	case q.Wire.Replicas > 0 && q.Wire.Acked >= q.Wire.Replicas:
 		return
-	case r.resent || r.form != nil || !r.once && u.latch == nil:
+	case r.SentAgain() || r.other != nil || r.Form == release.Latched && u.latch == nil:
 		return // it is remembered, or is nothing to be sent twice
+	case r.Why == release.Repeat && did == codec.NotHeld:
+		return // nothing was undone
 	}
 	if u.latch != nil {
 		u.until = min(u.until, q.First+r.l.c.unlockFor)
-		if result != codec.NotHeld {
+		if did != codec.NotHeld {
 			u.shared = min(u.until, r.everywhere)
 		}
 	}
-	r.keepsLatch = u.shared > 0
+	r.kept = u.shared > 0
 	u.due = q.ServedElsewhere()
 	s := r.st.n.l.s
 	s.addPast(u)
@@ -147,8 +150,8 @@ func (s *shard) repeat(u pastUnlock) {
 	defer n.unpin()
 	st := n.ensureOwnerState(u.owner)
 	st.marked = st.marked || u.latch != nil
-	r := newRelease(st, u.l, u.until)
-	r.repeats, r.want.Latch, r.everywhere = true, u.latch, u.shared
+	r := st.newRelease(release.Repeat, u.l, u.until)
+	r.want.Latch, r.everywhere = u.latch, u.shared
 	s.repeats++
 	c.work.Add()
 	r.then = func(error) {
@@ -156,55 +159,18 @@ func (s *shard) repeat(u pastUnlock) {
 		s.repeatDue()
 		c.work.Done()
 	}
-	st.run(operationFunc(r.beginAgain))
+	st.run(r)
 }
 
-// beginAgain sends the unlock if it can meet no other hold. It runs with the shard
-// locked, in the owner's command queue.
-func (r *release) beginAgain() {
-	st, n := r.st, r.st.n
-	known := int64(st.tally(r.l)+st.unsent(r.l)) + int64(st.stillCounted())
-	switch {
-	case r.mayMeetAnother():
-		r.finish(nil)
-		return
-	case known == 0:
-		r.begin()
-		return
-	}
-	ask := r.l.kind.Confirm(nil, &r.want)
-	if ask.Empty() {
-		r.finish(nil)
-		return
-	}
-	r.l.askLater(ask, r.limit, func(reply any, err error) {
-		defer n.l.s.enter(mustNotBlock).leave()
-		var said kind.Known
-		if err == nil {
-			said, err = r.l.kind.Confirmed(reply, &r.want)
-		}
-		if err != nil || said.Count <= known || r.mayMeetAnother() {
-			r.finish(err)
-			return
-		}
-		r.begin()
-	})
+// known is how many holds of the owner the server counts, as far as is known here.
+func (st *OwnerState) known(l *Lock) int64 {
+	return int64(st.tally(l)+st.unsent(l)) + int64(st.stillCounted())
 }
 
 // mayMeetAnother tells of a repetition that it could release another hold than the
 // one that it is of.
-func (r *release) mayMeetAnother() bool {
-	return r.repeats && !r.l.c.Exclusive(r.st.owner) && r.st.n.now() >= r.everywhere
-}
-
-// answeredAgain ends a repetition. Its latch may have answered for an earlier send,
-// so nothing follows for the holds that the owner has by now.
-func (r *release) answeredAgain(q *command.Request, result kind.Release, err error) {
-	if err == nil && result != codec.NotHeld {
-		r.remember(q, result)
-	}
-	r.finish(err)
-	r.done()
+func (r *releasing) mayMeetAnother() bool {
+	return !r.l.c.Exclusive(r.st.owner) && r.st.n.now() >= r.everywhere
 }
 
 // heldEverywhere is until when every replica has the hold, by what they acknowledged;

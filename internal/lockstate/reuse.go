@@ -29,7 +29,7 @@ func (r *reused[T]) put(v T) { r.pool.Put(v) }
 // spares are the objects of one client for their next use.
 type spares struct {
 	attempts reused[*attempt]
-	releases reused[*release]
+	releases reused[*releasing]
 	outcomes reused[chan error]
 	waiters  reused[*Waiter]
 }
@@ -37,7 +37,7 @@ type spares struct {
 func newSpares() spares {
 	return spares{
 		attempts: reuse(func() *attempt { return new(attempt) }),
-		releases: reuse(func() *release { return new(release) }),
+		releases: reuse(func() *releasing { return new(releasing) }),
 		outcomes: reuse(func() chan error { return make(chan error, 1) }),
 		waiters: reuse(func() *Waiter {
 			w := &Waiter{ready: make(chan struct{}, 1)}

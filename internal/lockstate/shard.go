@@ -129,7 +129,7 @@ type name struct {
 	fairShare *wakepolicy.FairShare // nil unless this client releases it often
 	states    *OwnerState           // the first, in no order; most of the time the only one
 	forces    int16                 // how many times ForceUnlock was queued for it
-	aside     int16                 // releases that went aside and have no answer yet
+	ahead     int16                 // releases that went aside and have no answer yet: acquires follow them
 	pins      int32                 // calls under way that came to it
 	holders   int32                 // owners with a living hold
 	sibling   *name                 // the same key with kinds of another family
