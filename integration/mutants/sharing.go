@@ -145,7 +145,7 @@ var sharing = []defect{
 	},
 	{
 		what: "an unlock that waits to be written is uncertain when its context ends", guards: "R2",
-		edits: edits{{In: "releasing.await", If: "r.Unsent(r.waits(), release.Facts{Reached: r.req.Reached()})", Put: "false"}},
+		edits: edits{{In: "releasing.await", If: "r.Unsent(r.waits(), r.factsUnderWay())", Put: "false"}},
 		by:    tests{"TestUnlockThatIsNotWrittenIsNotUncertain"},
 	},
 	{

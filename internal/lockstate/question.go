@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/topology"
@@ -21,8 +22,9 @@ func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, 
 	return l.kind.Asked(q, reply)
 }
 
-// question is a command that only reads. It is asked again until it is
-// answered, its limit has come or the client is closed.
+// question is a command of whose sends any number may run: mostly one that only
+// reads. It is asked again until it is answered, its limit has come or the client is
+// closed.
 type question struct {
 	c    *State
 	req  command.Request
@@ -33,7 +35,8 @@ type question struct {
 // must follow.
 func (c *State) ask(slot uint16, call kind.Call, limit time.Duration, then func(reply any, err error)) {
 	q := &question{c: c, then: then}
-	q.req.Handler, q.req.Resend, q.req.Until, q.req.Slot = q, kind.Reads, limit, slot
+	q.req.Handler, q.req.Resend, q.req.Until, q.req.Slot = q, call.Resend, limit, slot
+	q.req.Wait, q.req.Aside = call.Writes && c.o.Replicas, call.Writes
 	q.req.Wire.Command, q.req.Wire.Script, q.req.Wire.Args = call.Name, call.Script, call.Args
 	if !c.exec.Enqueue(&q.req) {
 		c.timers.After(0, func() { then(nil, ErrClosed) })
@@ -45,6 +48,19 @@ func (c *State) ask(slot uint16, call kind.Call, limit time.Duration, then func(
 func (l *Lock) askLater(call kind.Call, limit time.Duration, then func(reply any, err error)) {
 	l.s.sec.queued = true
 	l.c.ask(l.slot, call, limit, then)
+}
+
+// askAll sends calls, one after the other, and calls then with the shard locked. Nobody
+// waits for what they are answered.
+func (l *Lock) askAll(calls []kind.Call, then func()) {
+	if len(calls) == 0 {
+		then()
+		return
+	}
+	l.askLater(calls[0], clock.Never, func(any, error) {
+		defer l.s.enter(mustNotBlock).leave()
+		l.askAll(calls[1:], then)
+	})
 }
 
 // Unanswered does nothing: it is asked again.

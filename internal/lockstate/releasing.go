@@ -1,6 +1,7 @@
 package lockstate
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"time"
@@ -196,7 +197,7 @@ func (r *releasing) act(do release.Action) {
 	case do.Has(release.Ask):
 		r.ask()
 	case do.Has(release.End) && len(r.rest) > 0:
-		(&cleanup{st: r.st, calls: r.rest}).begin()
+		r.l.askAll(r.rest, r.st.done)
 	case do.Has(release.End):
 		r.st.done()
 	}
@@ -280,7 +281,7 @@ func (r *releasing) send() {
 	n, q := r.st.n, &r.req
 	q.Until, q.Aside = r.Until, n.ahead < math.MaxInt16 // one too many to be counted does not go aside
 	if !n.l.s.sec.enqueue(q) {
-		r.act(r.NotSent(q.Wire.Err, r.facts(n.now())))
+		r.act(r.Fail(release.Passing, q.Wire.Err, r.facts(n.now())))
 		return
 	}
 	if q.WentAside {
@@ -290,16 +291,21 @@ func (r *releasing) send() {
 
 // takeBack takes it back if it was not written yet.
 func (r *releasing) takeBack() {
-	if r.l.c.exec.Cancel(&r.req) {
-		r.arrived(true)
-		r.act(r.TakenBack(true, errUnwritten, r.facts(r.st.n.now())))
+	if !r.l.c.exec.Cancel(&r.req) {
+		r.act(r.Tick(false, r.factsUnderWay()))
 		return
 	}
-	r.act(r.TakenBack(false, nil, release.Facts{}))
+	r.arrived(true)
+	r.act(r.Fail(release.Passing, cmp.Or(r.Failed, errUnwritten), r.facts(r.st.n.now())))
 }
 
 // waits tells whether it waits to be written.
 func (r *releasing) waits() bool { return r.Sent() && r.l.c.exec.Waiting(&r.req) }
+
+// factsUnderWay are what may be read while a send is under way.
+func (r *releasing) factsUnderWay() release.Facts {
+	return release.Facts{Now: r.st.n.now(), Closed: r.l.c.Closed(), Reached: r.req.Reached()}
+}
 
 // setTimer has the caller told what is known in d.
 func (r *releasing) setTimer(d time.Duration) {
@@ -307,12 +313,9 @@ func (r *releasing) setTimer(d time.Duration) {
 	timers.Cancel(r.timer)
 	r.timed = true
 	r.timer = timers.After(max(d, 0)+time.Millisecond, func() {
-		s := r.st.n.l.s
-		sec := s.enter(mayBlock)
-		defer sec.leave()
+		defer r.st.n.l.s.enter(mayBlock).leave()
 		if !r.Told() {
-			// It may be under way: only what may be read then.
-			r.act(r.Tick(r.waits(), release.Facts{Now: sec.now(), Closed: r.l.c.Closed(), Reached: r.req.Reached()}))
+			r.act(r.Tick(r.waits(), r.factsUnderWay()))
 		}
 	})
 }

@@ -164,7 +164,7 @@ func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) erro
 		return err
 	default:
 	}
-	if r.Unsent(r.waits(), release.Facts{Reached: r.req.Reached()}) {
+	if r.Unsent(r.waits(), r.factsUnderWay()) {
 		return r.unsentSoFar()
 	}
 	return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", ErrUncertain, l.c.o.Timeout)

@@ -53,8 +53,8 @@ const (
 	SetTimer                    // call Tick when Limit has passed
 	Tell                        // tell the outcome, Verdict
 	Encode                      // make the command of Form; the holds that are left decide its lease
-	Send                        // send it until Until; report NotSent if it can't be
-	TakeBack                    // take it back if it was not written; report TakenBack
+	Send                        // send it until Until; report Fail, with Passing, if it can't be
+	TakeBack                    // take it back, and report Fail, with Passing; if it was written meanwhile, call Tick again
 	Pause                       // call Resume after the pause
 	Ask                         // ask Question, and report Heard
 	End                         // let the owner's next command go
@@ -133,7 +133,7 @@ type Failure uint8
 // The failures.
 const (
 	Unrun   Failure = iota // refused, and nothing of it ran
-	Passing                // the same, and a later send might have been taken
+	Passing                // the same, or not sent, and a later send might have been taken
 	Partly                 // refused, and it may have run, or a part of it
 	Unknown                // it has no answer
 )

@@ -112,7 +112,7 @@ func (w *world) act(what string, event func() Action) {
 		return
 	}
 	if w.m.Failed != nil && w.now > w.m.Until {
-		w.act("can't be sent", func() Action { return w.m.NotSent(nil, w.facts()) })
+		w.act("can't be sent", func() Action { return w.m.Fail(Passing, w.m.Failed, w.facts()) })
 		return
 	}
 	w.answered, w.stoppable, w.sentAt = false, true, w.now
@@ -308,11 +308,12 @@ func (w *world) step(kindly bool) {
 				if do != TakeBack {
 					return do
 				}
-				if w.stoppable {
-					w.stoppable = false
-					return w.m.TakenBack(true, errNet, w.facts())
+				if w.yes(4) {
+					w.write()
+					return w.m.Tick(false, f)
 				}
-				return w.m.TakenBack(false, nil, Facts{})
+				w.stoppable = false
+				return w.m.Fail(Passing, errNet, w.facts())
 			})
 		}
 	}

@@ -36,10 +36,9 @@ type Release struct {
 //	sent     Answered            over; sent (other form, no replica); asking (Announce, Replicas)
 //	         Lost                lost
 //	         Refused             paused; sent (the lock's key alone)
-//	         Failed, NotSent     over; asking (Held)
-//	         TakenBack           over
+//	         Fail                over; asking (Held)
 //	lost     Resume              sent; asking (Shown); over
-//	         Failed              over
+//	         Fail                over
 //	paused   Resume              sent; asking (Shown); over
 //	asking   Heard               over; sent (TTL, Count)
 //	over     nothing
@@ -268,7 +267,8 @@ func (m *Release) Resume(f Facts) Action {
 	return m.send(f, 0)
 }
 
-// Fail says that the last send was not answered, or refused, and is not sent again.
+// Fail says that the last send was not answered, or refused, and is not sent again, or
+// that it was not sent at all.
 func (m *Release) Fail(how Failure, err error, f Facts) Action {
 	if m.state != sent && m.state != lost {
 		return 0
@@ -276,7 +276,13 @@ func (m *Release) Fail(how Failure, err error, f Facts) Action {
 	m.Failed = err
 	switch {
 	case how == Passing, how == Unknown, f.Closed:
-		return m.expire(f)
+		switch {
+		case f.Reached != 0:
+			return m.finish(Uncertain, f)
+		case f.Closed:
+			return m.finish(Closed, f)
+		}
+		return m.finish(Expired, f)
 	case how == Partly && m.Form.once() && !f.Shown:
 		return m.ask(Held)
 	case how == Partly:
@@ -285,17 +291,6 @@ func (m *Release) Fail(how Failure, err error, f Facts) Action {
 		return m.finish(Uncertain, f) // a repetition was refused; the send that was lost may have run
 	}
 	return m.finish(Refused, f)
-}
-
-// NotSent says that it can't be sent any more.
-func (m *Release) NotSent(err error, f Facts) Action {
-	if m.state != sent {
-		return 0
-	}
-	if err != nil {
-		m.Failed = err
-	}
-	return m.expire(f)
 }
 
 // Tick tells the caller what is known when the limit has passed. waits says that what
@@ -316,23 +311,10 @@ func (m *Release) Tick(waits bool, f Facts) Action {
 		if m.Unsent(waits, f) {
 			return m.tell(UnsentSoFar)
 		}
-	case m.state == sent:
+	case m.state == sent && waits:
 		return TakeBack
 	}
 	return m.tell(Unanswered)
-}
-
-// TakenBack says whether it could be taken back, and why it had not been written.
-func (m *Release) TakenBack(done bool, why error, f Facts) Action {
-	switch {
-	case m.state != sent || m.Told():
-		return 0
-	case !done:
-		return m.tell(Unanswered)
-	case m.Failed == nil:
-		m.Failed = why
-	}
-	return m.expire(f)
 }
 
 // Heard takes the answer to Question.
@@ -399,17 +381,6 @@ func (m *Release) gone(f Facts) Action {
 		return m.wake() | m.finish(ReplicasUnknown, f)
 	}
 	return m.wake() | m.finish(Released, f)
-}
-
-// expire ends a release that can't be sent any more.
-func (m *Release) expire(f Facts) Action {
-	switch {
-	case f.Reached != 0:
-		return m.finish(Uncertain, f)
-	case f.Closed:
-		return m.finish(Closed, f)
-	}
-	return m.finish(Expired, f)
 }
 
 // wake has the waiters look. An undo is followed by an attempt anyway.

@@ -64,9 +64,7 @@ func places() map[string]func() *Release {
 	lostBy := func(m *Release) *Release { m.Lost(errNet); return m }
 	refusedBy := func(m *Release) *Release { m.Refused(errNet, false, Facts{}); return m }
 	toldBy := func(m *Release) *Release {
-		if m.Tick(false, Facts{Now: limit + 1})&TakeBack != 0 {
-			m.TakenBack(false, nil, Facts{})
-		}
+		m.Tick(false, Facts{Now: limit + 1})
 		return m
 	}
 	all := map[string]func() *Release{
@@ -181,14 +179,10 @@ var happenings = []struct {
 	{"refused half way, shown", func(m *Release) Action { return m.Fail(Partly, errOdd, Facts{Reached: 1, Shown: true}) }},
 	{"lost for good", func(m *Release) Action { return m.Fail(Unknown, errNet, Facts{Reached: 1, MayArrive: true}) }},
 	{"the client is closed", func(m *Release) Action { return m.Fail(Unrun, errNet, Facts{Closed: true}) }},
-	{"can't be sent", func(m *Release) Action { return m.NotSent(errNet, Facts{}) }},
-	{"can't be sent again", func(m *Release) Action { return m.NotSent(errNet, Facts{Reached: 1}) }},
 	{"not yet the limit", func(m *Release) Action { return m.Tick(true, Facts{Now: limit}) }},
 	{"the limit, unwritten", func(m *Release) Action { return m.Tick(true, Facts{Now: limit + 1}) }},
 	{"the limit", func(m *Release) Action { return m.Tick(false, Facts{Now: limit + 1}) }},
 	{"the limit, it may have run", func(m *Release) Action { return m.Tick(false, Facts{Now: limit + 1, Reached: 1}) }},
-	{"taken back", func(m *Release) Action { return m.TakenBack(true, errNet, Facts{}) }},
-	{"not taken back", func(m *Release) Action { return m.TakenBack(false, nil, Facts{}) }},
 	{"told none", func(m *Release) Action { return m.Heard(Reply{}, Facts{}) }},
 	{"told some", func(m *Release) Action { return m.Heard(Reply{Yes: true, N: 2}, Facts{}) }},
 	{"told some, barred", func(m *Release) Action { return m.Heard(Reply{Yes: true, N: 2}, Facts{Barred: true}) }},
