@@ -26,9 +26,10 @@
 //
 // An [OwnerState] is what one owner has of one name. Its commands are sent one
 // at a time and in order, none while the outcome of an earlier one is open (H6).
-// ownerlease.go keeps the lease that its holds share: what a command must pass,
-// so that no hold gets less than it was promised, and what may be trusted
-// afterwards. ownerlost.go ends holds that nobody released.
+// internal/lease is the arithmetic of the lease that its holds share: what a command
+// must pass, so that no hold gets less than it was promised, and what may be trusted
+// afterwards. ownerlease.go tells the watchdog. ownerlost.go ends holds that nobody
+// released.
 //
 // # Servers
 //

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lease"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -41,7 +41,7 @@ func (h *Hold) startExtend(d time.Duration) (*extension, error) {
 	defer s.enter(mayBlock).leave()
 	err := h.check()
 	switch {
-	case !h.fixed:
+	case !h.promise.Fixed:
 		err = fmt.Errorf("%w: only a hold taken with Lease is extended by hand; the watchdog extends this one", ErrInvalidOption)
 	case h.l.c.Closed():
 		err = ErrClosed
@@ -82,10 +82,8 @@ func (e *extension) begin() {
 	h.everywhere = false
 	if h.check() == nil && !e.abandoned {
 		// The other holds keep what they were promised; this one gets d.
-		until := h.until
-		h.until = st.n.now()
-		e.lease = max(st.commandLease(0), e.d)
-		h.until = until
+		others := st.needs(h)
+		e.lease = others.Lease(e.d)
 		h.l.fill(&e.req, h.l.kind.Renew(e.req.Wire.ArgBuffer[:0], c.leaseArg(e.lease), e))
 	}
 	e.send()
@@ -249,7 +247,7 @@ func (e *extension) mayHaveRun(r *command.Request) {
 		h.st.mayLast(e.lease)
 		return
 	}
-	h.end = min(h.end, watchdog.Trust(r.Wire.Sent, e.d))
+	h.promise.End = min(h.promise.End, watchdog.Trust(r.Wire.Sent, e.d))
 	h.st.mayHaveSet(r.Wire.Sent, e.lease)
 }
 
@@ -272,8 +270,7 @@ func (e *extension) answered(r *command.Request) {
 		e.mayHaveRun(r)
 		e.finish(fmt.Errorf("extended, but %w; what is relied on is the shorter lease", ErrUnreplicated))
 	default:
-		h.until = clock.Later(r.Wire.Sent, e.d)
-		h.end = watchdog.Trust(r.Wire.Sent, e.d)
+		h.promise = lease.Fixed(r.Wire.Sent, e.d)
 		st.leased(r.Wire.Sent, e.lease)
 		if err := h.check(); err != nil {
 			e.finishTooLate(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
+	"github.com/rlock-go/redisson/internal/lease"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -24,16 +25,14 @@ type Hold struct {
 	// Guarded by the shard's mutex.
 	since        time.Duration // when its acquire was sent
 	next         *Hold         // of its owner's living ones
-	until        time.Duration // fixed: the end of its own lease as the server counts it; else MaxHold's
-	end          time.Duration // of trust in its own lease, Never unless fixed or bounded by MaxHold; ValidUntil once it is over
+	promise      lease.Promise // its End is ValidUntil once it is over
 	ended        error         // nil while held
 	watch        *watch        // its channel and contexts; nil: none so far
 	extends      extending     // an Extend of it that may be running; nil: none
-	fixed        bool
-	everywhere   bool // all replicas acknowledged its acquire, and no Extend followed
-	released     bool // Unlock was called
-	toldAge      bool // it was logged for its age
-	stillCounted bool // its own lease ended before its owner's; the server counts it until Unlock
+	everywhere   bool          // all replicas acknowledged its acquire, and no Extend followed
+	released     bool          // Unlock was called
+	toldAge      bool          // it was logged for its age
+	stillCounted bool          // its own lease ended before its owner's; the server counts it until Unlock
 }
 
 // extending is an Extend under way.
@@ -119,7 +118,7 @@ func (h *Hold) ValidUntil() time.Time {
 
 // trust is the instant at which trust ends. It is called with the shard locked.
 func (h *Hold) trust() time.Duration {
-	end := h.end
+	end := h.promise.End
 	if h.ended != nil {
 		return end
 	}
@@ -133,9 +132,9 @@ func (h *Hold) trust() time.Duration {
 // answer, it is the earlier end of the old lease and the new one.
 func (h *Hold) own() time.Duration {
 	if h.extends != nil {
-		return min(h.end, h.extends.trustEnds())
+		return min(h.promise.End, h.extends.trustEnds())
 	}
-	return h.end
+	return h.promise.End
 }
 
 // check ends the hold if its time has passed and nobody has ended it yet (H3).
@@ -162,7 +161,7 @@ func (h *Hold) old() time.Duration {
 func (h *Hold) tellAge() {
 	if now := h.st.n.now(); now >= h.old() {
 		h.toldAge = true
-		h.l.c.log.HeldLong(&h.l.s.sec, h.told(), now-h.since, !h.fixed && now < h.until)
+		h.l.c.log.HeldLong(&h.l.s.sec, h.told(), now-h.since, !h.promise.Fixed && now < h.promise.Until)
 	}
 }
 
@@ -172,9 +171,9 @@ func (h *Hold) over(cause error) {
 	if h.ended != nil {
 		return
 	}
-	h.end = h.trust()
+	h.promise.End = h.trust()
 	if cause == ErrReleased || cause == ErrClosed {
-		h.end = min(h.end, h.st.n.l.s.sec.now())
+		h.promise.End = min(h.promise.End, h.st.n.l.s.sec.now())
 	}
 	h.ended = cause
 	h.l.c.liveHolds.Done()

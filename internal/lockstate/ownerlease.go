@@ -4,136 +4,141 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/lease"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// needs is the lease that the living holds still need from now on, in whole
-// milliseconds, rounded up (H6). A hold that the watchdog extends needs a full
-// watchdog timeout, unless its MaxHold is over. It needs no less than its
-// ValidUntil says, so that the end of a longer nested lease does not cut it
-// short. MaxHold bounds ValidUntil, and so bounds what such a lease leaves.
-func (st *OwnerState) needs(now time.Duration) time.Duration {
-	var need time.Duration
+// needs are what the living holds need together, but for one that may be left out.
+func (st *OwnerState) needs(but *Hold) lease.Sum {
+	sum := lease.Of(st.n.now(), st.n.l.c.o.Watchdog)
 	for h := st.holds; h != nil; h = h.next {
-		if h.fixed {
-			need = max(need, h.until-now)
-			continue
+		if h != but {
+			sum.Add(&h.promise, h.own(), h.lease.Expiry())
 		}
-		if now < h.until {
-			need = max(need, st.n.l.c.o.Watchdog)
-		}
-		need = max(need, watchdog.Lasting(h.trust()-now))
 	}
-	return roundUp(need)
-}
-
-// roundUp gives whole milliseconds, none for less than nothing.
-func roundUp(d time.Duration) time.Duration {
-	return clock.Later(max(d, 0), time.Millisecond-1).Truncate(time.Millisecond)
+	return sum
 }
 
 // commandLease is the lease that a command of this owner sets: own, or what the
-// living holds still need if that is longer, and at least a millisecond.
+// living holds still need if that is longer, and at least a millisecond (H6).
 func (st *OwnerState) commandLease(own time.Duration) time.Duration {
 	if st.held == 0 {
 		return max(own, time.Millisecond)
 	}
-	return max(own, st.needs(st.n.now()), time.Millisecond)
+	sum := st.needs(nil)
+	return sum.Lease(own)
 }
 
-// renewUntil is when the watchdog stops extending: the latest limit of the
-// living holds that it extends. 0 means that it extends none.
-func (st *OwnerState) renewUntil() time.Duration {
-	var until time.Duration
-	for h := st.holds; h != nil; h = h.next {
-		if !h.fixed {
-			until = max(until, h.until)
-		}
+// register registers the lease with the watchdog before an acquire is sent
+// (H5).
+func (st *OwnerState) register() {
+	if st.registered {
+		st.lease = st.n.l.c.watchdog.Register(st)
+		return
 	}
-	return until
+	st.registered, st.lease = true, &st.room
+	st.n.l.c.watchdog.RegisterAt(st.lease, st)
 }
 
 // leased records that a command sent at sent set the key's lease to ttl, and
 // tells the watchdog.
 func (st *OwnerState) leased(sent, ttl time.Duration) { st.live(sent, st.trust(sent, ttl)) }
 
+// live tells the watchdog that a command sent at sent set the key's lease, which is
+// trusted until expiry. It reports whether the lease is still to be trusted.
+func (st *OwnerState) live(sent, expiry time.Duration) bool {
+	if !st.alarmed {
+		return st.lease.Live(expiry, sent, clock.Never)
+	}
+	sum := st.needs(nil)
+	from, until := sent, sum.RenewUntil
+	if until == 0 {
+		from, until = clock.Never, clock.Never
+	}
+	if !st.lease.Live(expiry, from, until) {
+		return false
+	}
+	st.alarm()
+	return true
+}
+
+// trust is the instant until which a lease that was set by a command sent at
+// sent can be relied on.
+func (st *OwnerState) trust(sent, ttl time.Duration) time.Duration {
+	return watchdog.Trust(sent, st.least(sent, ttl))
+}
+
+// least is what remains of a lease if a late command cuts it.
+func (st *OwnerState) least(sent, ttl time.Duration) time.Duration {
+	if st.extras == nil {
+		return ttl
+	}
+	return st.extras.late.Least(sent, ttl)
+}
+
 // mayHaveSet records that a command sent at sent, which sets the key's lease,
 // was not answered or failed half way. A command that did not run changes
 // nothing, so trust is lowered only here. Before that it is not: a command
 // carries the lease that every living hold needs, and an Extend counts for its
 // own hold.
-func (st *OwnerState) mayHaveSet(sent, lease time.Duration) {
+func (st *OwnerState) mayHaveSet(sent, ttl time.Duration) {
 	if st.lease != nil {
-		st.lease.Lower(watchdog.Trust(sent, lease))
+		st.lease.Lower(watchdog.Trust(sent, ttl))
 	}
-	st.mayLast(lease)
+	st.mayLast(ttl)
 }
 
-// mayLast records that the server may keep the key for lease from now on, by a
+// mayLast records that the server may keep the key for ttl from now on, by a
 // command that was not answered.
-func (st *OwnerState) mayLast(lease time.Duration) {
-	st.lasts = max(st.lasts, clock.Later(st.n.now(), clock.Later(lease, st.n.l.c.o.Timeout)))
+func (st *OwnerState) mayLast(ttl time.Duration) {
+	st.lasts = max(st.lasts, clock.Later(st.n.now(), clock.Later(ttl, st.n.l.c.o.Timeout)))
 }
 
-// alarm sets the watchdog's alarm to the earliest end of a hold's own lease, or to
-// when one is to be logged for its age.
-func (st *OwnerState) alarm() {
-	at := clock.Never
-	for h := st.holds; h != nil; h = h.next {
-		at = min(at, h.own(), h.old())
-	}
-	st.lease.SetAlarm(at)
-}
-
-// mayArrive records a lost command that sets the lease and whose connection
-// could not be killed. If it runs after all, it cuts the lease that a later
-// command has set. Nobody can tell for how long that may happen. It is assumed
-// for one watchdog timeout, and at least for as long as the server remembers an
-// unlock. The owner may have released by then, and hold again.
-func (st *OwnerState) mayArrive(lease time.Duration) {
-	c := st.n.l.c
-	r := st.ensureExtras()
-	if r.lateUntil == 0 || lease < r.lateLease {
-		r.lateLease = lease
-	}
-	r.lateUntil = clock.Later(st.n.now(), c.lateFor())
+// mayArrive records a lost command that sets the lease and whose connection could
+// not be killed. Nobody can tell for how long it may run. The owner may have released
+// by then, and hold again.
+func (st *OwnerState) mayArrive(ttl time.Duration) {
+	st.ensureExtras().late.Add(ttl, clock.Later(st.n.now(), st.n.l.c.lateFor()))
 }
 
 // lateFor is for how long a lost command is reckoned with whose connection could not
-// be killed.
+// be killed: one watchdog timeout, and at least as long as the server remembers an
+// unlock.
 func (c *State) lateFor() time.Duration { return max(c.o.Watchdog, c.latchTTL) }
-
-// least is what remains of a lease if a late command cuts it.
-func (st *OwnerState) least(sent, lease time.Duration) time.Duration {
-	if r := st.extras; r != nil && sent < r.lateUntil {
-		return min(lease, r.lateLease)
-	}
-	return lease
-}
 
 // hasLateCommands tells whether a lost command may still arrive, which is a
 // reason to keep the state. A timer drops the state afterwards.
 func (st *OwnerState) hasLateCommands() bool {
 	r, c := st.extras, st.n.l.c
-	if r == nil || r.lateUntil == 0 {
+	if !r.late.Any() {
 		return false
 	}
-	left := r.lateUntil - st.n.now()
-	if c.Closed() || left <= 0 {
-		r.lateUntil = 0
+	left := r.late.Left(st.n.now())
+	if c.Closed() || left == 0 {
+		r.late = lease.Late{}
 		st.dropEmptyExtras()
 		return false
 	}
 	if !r.dropTimer {
 		r.dropTimer = true
 		c.timers.After(left, func() {
-			s := st.n.l.s
-			defer s.enter(mayBlock).leave()
+			defer st.n.l.s.enter(mayBlock).leave()
 			r.dropTimer = false
 			st.dropIfIdle()
 		})
 	}
 	return true
+}
+
+// alarm sets the watchdog's alarm to the earliest end of a hold's own lease, or to
+// when one is to be logged for its age.
+func (st *OwnerState) alarm() {
+	sum := st.needs(nil)
+	at := sum.End
+	for h := st.holds; h != nil; h = h.next {
+		at = min(at, h.old())
+	}
+	st.lease.SetAlarm(at)
 }
 
 // updateLease tells the watchdog when the living holds have changed without a
@@ -145,9 +150,18 @@ func (st *OwnerState) updateLease() {
 	switch {
 	case st.lease == nil:
 	case st.held > 0:
-		st.lease.RenewUntil(st.renewUntil())
+		sum := st.needs(nil)
+		st.lease.RenewUntil(sum.RenewUntil)
 		st.alarm()
 	case st.attempts == 0:
 		st.forget()
+	}
+}
+
+// forget has the watchdog forget the lease (H5).
+func (st *OwnerState) forget() {
+	if st.lease != nil {
+		st.lease.Forget()
+		st.lease = nil
 	}
 }

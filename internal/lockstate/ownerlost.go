@@ -137,7 +137,7 @@ func (st *OwnerState) logLost(holds []*Hold, cause error) {
 	now, since, renewed := st.n.now(), holds[0].since, false
 	for _, h := range holds {
 		since = min(since, h.since)
-		renewed = renewed || !h.fixed && now < h.until
+		renewed = renewed || !h.promise.Fixed && now < h.promise.Until
 	}
 	// What is renewed was there a lease ago.
 	there := since

@@ -178,12 +178,12 @@ func (r *releasing) mayMeetAnother() bool {
 func (h *Hold) heldEverywhere() time.Duration {
 	since := h.since
 	switch r := h.st.extras; {
-	case !h.fixed && r != nil && r.everywhere > since:
+	case !h.promise.Fixed && r != nil && r.everywhere > since:
 		since = r.everywhere
 	case !h.everywhere:
 		return 0
-	case h.fixed:
-		return watchdog.Trust(since, h.until-since)
+	case h.promise.Fixed:
+		return watchdog.Trust(since, h.promise.Until-since)
 	}
 	return watchdog.Trust(since, h.l.c.o.Watchdog)
 }

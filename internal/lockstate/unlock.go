@@ -221,8 +221,8 @@ func (l *Lock) startUnlockAs(owner Owner) (r *releasing, outcome chan error, err
 // dropped is when the server has dropped a hold that is released now, at the
 // latest, if no command of its owner follows.
 func (h *Hold) dropped() time.Duration {
-	if c := h.l.c; h.fixed {
-		return clock.Later(h.until, c.o.Timeout)
+	if c := h.l.c; h.promise.Fixed {
+		return clock.Later(h.promise.Until, c.o.Timeout)
 	}
 	return h.st.n.now() + h.l.c.holdsFor
 }

@@ -68,13 +68,13 @@ type Question uint8
 
 // The questions.
 const (
-	None     Question = iota
-	TTL               // for how long the key lives: UnlockAs sets it
-	Count             // how many holds the server counts, before it is sent again after a failover
-	Held              // whether the owner holds: the script met an error, perhaps behind its first change
-	Shown             // how many holds the server counts: it was lost, and its owner shown meanwhile
-	Announce          // whether an announcement is allowed: the send that was lost may have failed at it
-	Replicas          // how many replicas have what it did
+	None     Question = iota // so far
+	TTL                      // for how long the key lives: UnlockAs sets it
+	Count                    // how many holds the server counts, before it is sent again after a failover
+	Held                     // whether the owner holds: the script met an error, perhaps behind its first change
+	Shown                    // how many holds the server counts: it was lost, and its owner shown meanwhile
+	Announce                 // whether an announcement is allowed: the send that was lost may have failed at it
+	Replicas                 // how many replicas have what it did
 )
 
 // Verdict is what is known of the outcome when it is told.

@@ -11,13 +11,13 @@ import (
 // Release is one unlock. The first group of fields is set by its maker; the second
 // is read by whoever acts. It is not safe for concurrent use.
 type Release struct {
-	Why    Why
-	Rules  *kind.Traits
-	Limit  time.Duration // when its caller is told, whatever is known; what has a latch is not sent again after this, if it may have run (R1)
+	Why    Why           // what it is for
+	Rules  *kind.Traits  // of the kind of lock
+	Limit  time.Duration // when its caller is told, whatever is known; with a latch it is not repeated after this (R1)
 	Unheld time.Duration // when the server has dropped what is released, if nothing is sent; 0: not to be waited for
 	Retry  time.Duration // for how long a latch answers for repetitions
 
-	Form     Form
+	Form     Form          // in which it is sent
 	Until    time.Duration // not sent after this
 	Question Question      // what is, or was last, asked
 	Reply    Reply         // to that
