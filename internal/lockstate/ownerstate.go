@@ -35,7 +35,7 @@ type OwnerState struct {
 
 	registered bool // a lease was, so the room for one is taken
 	alarmed    bool // something of a hold of it has a time of its own: its end, by Lease or MaxHold, or its age
-	marked     bool // others may act as the owner, see actors.go
+	marked     bool // others may act as the owner, see owner.go
 	listed     bool // among the name's
 	busy       bool // a command of this owner is under way
 	paused     bool // it was refused or not sent, and is sent again after a pause
