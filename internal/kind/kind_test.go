@@ -46,7 +46,7 @@ func TestCalls(t *testing.T) {
 	once, told := *plain, *plain
 	once.Latch, told.Latch, told.Publish = nil, nil, luasrc.Publish
 	alone := told
-	alone.Alone = true
+	alone.KeyAlone = true
 	leases := batch{{Reentrant, plain.Names, plain.Owner, 1}, {Spin, spin.Names, spin.Owner, 2}}
 	for _, tc := range []struct {
 		name   string

@@ -61,7 +61,7 @@ func (reentrant) Granted(reply any, _ *Want) (Grant, error) {
 func (reentrant) Release(room []any, w *Want) Call {
 	n := w.Names
 	switch {
-	case w.Latch == nil && w.Alone:
+	case w.Latch == nil && w.KeyAlone:
 		return Run(luasrc.UnlockAlone(room, n[keyName], n[channelName], w.Owner, w.Lease, w.Publish), Always)
 	case w.Latch == nil:
 		return Run(luasrc.UnlockOnce(room, n[keyName], n[channelName], w.Owner, w.Lease, w.Publish), Always)
@@ -105,7 +105,7 @@ func (reentrant) Pause(_ int, g Grant) (least, most time.Duration) { return g.TT
 
 func (reentrant) Force(w *Want) Call {
 	key, channel, publish := w.Names.Key(), w.Names[channelName].(string), w.Publish.(string)
-	if w.Alone {
+	if w.KeyAlone {
 		return Run(luasrc.ForceUnlockAlone(key, channel, publish), Never)
 	}
 	return Run(luasrc.ForceUnlock(key, channel, publish), Never)

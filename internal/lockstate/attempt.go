@@ -174,8 +174,8 @@ func (a *attempt) granted(r *command.Request) {
 	if n.l.c.failsOver {
 		h.everywhere = r.Wire.Replicas > 0 && r.Wire.Acked >= r.Wire.Replicas
 	}
-	if n.lone == w {
-		n.lone = nil
+	if n.only == w {
+		n.only = nil
 		w.Settled = true
 		w.ready <- struct{}{}
 	} else {

@@ -15,7 +15,7 @@
 // A [Waiter] is a call that waits. The queue of its name, in
 // internal/waitqueue, decides when it tries; waitqueue.go does what the queue
 // says. A waiter that is alone gets its queue only when something else happens than
-// its attempt (name.alone). departure.go has what it is told when it leaves.
+// its attempt (name.isOnly). departure.go has what it is told when it leaves.
 //
 // An attempt is one acquire command. It outlives its waiter, and ends in one place,
 // attempt.end, whatever became of the command (outcome.go, undo.go).

@@ -157,7 +157,7 @@ func (r *releasing) queued() error {
 
 func (r *releasing) uncertain() error {
 	then := "if it did not run, the key is left to expire"
-	if once := r.Form == release.Once || r.Form == release.Alone; once && !r.l.c.Closed() && r.st.n.now() <= r.Until {
+	if once := r.Form == release.Once || r.Form == release.KeyAlone; once && !r.l.c.Closed() && r.st.n.now() <= r.Until {
 		then = "it is repeated while the lease lasts"
 	}
 	if r.Failed == nil {

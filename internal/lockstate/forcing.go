@@ -144,10 +144,10 @@ func (f *forcing) end(r *command.Request, fate command.Fate) {
 // be (package release), and reports whether it was sent again, with the lock as its
 // only key. It is called with the shard locked.
 func (f *forcing) sentAlone() bool {
-	if f.want.Alone {
+	if f.want.KeyAlone {
 		return false
 	}
-	f.want.Alone, f.req.Whole, f.req.Until = true, false, clock.Never
+	f.want.KeyAlone, f.req.Whole, f.req.Until = true, false, clock.Never
 	f.l.fill(&f.req, f.l.kind.Force(&f.want))
 	f.n.forces++ // for those who were queued since
 	return f.n.l.s.sec.enqueue(&f.req)

@@ -40,7 +40,7 @@ func (a *attempt) notAnswered(r *command.Request) {
 
 // refused handles the answer that another owner holds the lock.
 func (a *attempt) refused(g kind.Grant) {
-	if w := a.w; !w.Told && !w.Once && !w.Settled {
+	if w := a.w; !w.Told && !w.OneTry && !w.Settled {
 		w.l.c.log.Waiting(&w.l.s.sec, eventlog.Lock{Name: w.n.l.name}, g.TTL)
 	}
 	a.w.ownerUsed = false
@@ -112,7 +112,7 @@ func (a *attempt) leaveRoom(kept time.Duration) {
 	q.GivesBack(q.now(), kept)
 	var back []*attempt
 	for w := range q.All() {
-		if other := w.Call.(*Waiter).attempt; !w.Once && other != nil && other != a && other.cancel() {
+		if other := w.Call.(*Waiter).attempt; !w.OneTry && other != nil && other != a && other.cancel() {
 			back = append(back, other)
 		}
 	}

@@ -63,7 +63,7 @@ func (r *releasing) begin() {
 	if !r.Why.Living() || !r.Sent() || r.Told() || st.held > 0 {
 		return
 	}
-	if n.queues != nil || n.lone != nil {
+	if n.queues != nil || n.only != nil {
 		r.ownMessage = n.handOff(l)
 	}
 	if !l.c.o.Courtesy || !l.traits.FairShare {
@@ -244,9 +244,9 @@ func (r *releasing) encode() {
 	} else if st.lease != nil {
 		st.forget()
 	}
-	once := r.Form == release.Once || r.Form == release.Alone
+	once := r.Form == release.Once || r.Form == release.KeyAlone
 	q.Wire.KeepReply, q.Wire.Tentative = once, r.outcome == nil
-	r.want.Alone = r.Form == release.Alone
+	r.want.KeyAlone = r.Form == release.KeyAlone
 	switch {
 	case once:
 		r.want.Latch = nil

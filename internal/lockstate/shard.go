@@ -124,7 +124,7 @@ type name struct {
 
 	// Everything below is guarded by the shard's mu. What never changes is in the handle,
 	// since names come and go with each acquisition.
-	lone      *Waiter               // its attempt is under way, and there is nobody else
+	only      *Waiter               // its attempt is under way, and there is nobody else
 	queues    *waitQueue            // one for each sort of waiters; nil while nobody waits and nothing is under way
 	fairShare *wakepolicy.FairShare // nil unless this client releases it often
 	states    *OwnerState           // the first, in no order; most of the time the only one

@@ -59,7 +59,7 @@ func (st *OwnerState) newUndo(l *Lock, want *kind.Want) *releasing {
 	// Until it is answered, or the client is closed: its owner is used once, so it may
 	// outlive its latch.
 	u := st.newRelease(release.Undo, l, clock.Never)
-	u.want.Wait, u.want.Once = want.Wait, want.Once
+	u.want.Wait, u.want.OneTry = want.Wait, want.OneTry
 	return u
 }
 

@@ -65,7 +65,7 @@ func (w *Waiter) Start() error {
 			return err
 		}
 	}
-	w.Once = w.Terms.HasWait && w.Terms.Wait == 0
+	w.OneTry = w.Terms.HasWait && w.Terms.Wait == 0
 	s := l.s
 	defer s.enter(mayBlock).leave()
 	if l.c.state.Load() != stateOpen {
@@ -84,8 +84,8 @@ func (w *Waiter) Start() error {
 	if w.Terms.Wait > 0 {
 		w.Until = clock.Later(w.began, w.Terms.Wait)
 	}
-	if n.alone(w) {
-		n.lone = w
+	if n.isOnly(w) {
+		n.only = w
 		n.try(w)
 		return nil
 	}
@@ -116,14 +116,14 @@ func (c *State) admit(s *shard, l *Lock, t *Terms) error {
 	return nil
 }
 
-// alone tells whether w needs no queue for now: this client has nothing of the
+// isOnly tells whether w needs no queue for now: this client has nothing of the
 // name, and leaves no room for others just now. Most calls find it so, and are
 // granted at once. Whatever else happens, be it another call, a refusal, trouble or
 // the caller's impatience, first gives the waiter the queue that it would have had
 // (name.adopt), in the state in which that would be. It is called with the shard
 // locked.
-func (n *name) alone(w *Waiter) bool {
-	if n.queues != nil || n.states != nil || n.lone != nil || w.Terms.As || w.l.traits.ByOwner {
+func (n *name) isOnly(w *Waiter) bool {
+	if n.queues != nil || n.states != nil || n.only != nil || w.Terms.As || w.l.traits.ByOwner {
 		return false
 	}
 	return n.fairShare == nil || !w.l.traits.FairShare || wakepolicy.Free(n.fairShare, w.began, w.Until)
@@ -138,7 +138,7 @@ func (w *Waiter) join() error {
 		return err
 	}
 	w.chooseQueue()
-	if q := n.ensureQueue(l, w.queueOwner); w.Once || w.Terms.As {
+	if q := n.ensureQueue(l, w.queueOwner); w.OneTry || w.Terms.As {
 		q.JoinUnqueued(w.began, &w.Waiter)
 	} else {
 		q.Join(w.began, &w.Waiter, n.holders > 0)
@@ -184,7 +184,7 @@ func (w *Waiter) queue() *waitQueue { return w.n.findQueue(w.l, w.queueOwner) }
 
 // want tells a kind what the waiter wants.
 func (w *Waiter) want(o kind.Owner) kind.Want {
-	want := kind.Want{Names: &w.l.names, Owner: o, Once: w.Once}
+	want := kind.Want{Names: &w.l.names, Owner: o, OneTry: w.OneTry}
 	if w.Until > 0 {
 		want.Wait = w.Until - w.began
 	}

@@ -28,14 +28,14 @@ type Form uint8
 
 // The forms.
 const (
-	Latched Form = iota // a latch keeps its result
-	Once                // without a latch: its owner is used once
-	Alone               // the same, with the lock as its only key
-	Other               // as the kind's older clients wrote it, because the first form found nothing
+	Latched  Form = iota // a latch keeps its result
+	Once                 // without a latch: its owner is used once
+	KeyAlone             // the same, with the lock as its only key
+	Other                // as the kind's older clients wrote it, because the first form found nothing
 )
 
 // once tells whether it goes without a latch, since any number of sends are as good as one.
-func (f Form) once() bool { return f == Once || f == Alone }
+func (f Form) once() bool { return f == Once || f == KeyAlone }
 
 // Action is a set of things to be done, in this order.
 type Action uint32

@@ -151,7 +151,7 @@ func (w *world) arrive() {
 	i := w.draw(len(w.flying))
 	c := w.flying[i]
 	w.flying = append(w.flying[:i], w.flying[i+1:]...)
-	if w.now <= c.until && w.draw(3) > 0 && !(w.inTwo && c.form != Alone) {
+	if w.now <= c.until && w.draw(3) > 0 && !(w.inTwo && c.form != KeyAlone) {
 		w.run(c.form)
 		w.seen["a lost one runs"]++
 	}
@@ -173,7 +173,7 @@ func (w *world) ends(kindly bool) {
 		}
 	}
 	switch {
-	case w.inTwo && w.m.Form != Alone:
+	case w.inTwo && w.m.Form != KeyAlone:
 		w.stoppable = false
 		w.act("in two places", func() Action { return w.m.Refused(errNet, true, w.facts()) })
 	case n == 0:

@@ -247,7 +247,7 @@ func (m *Release) Refused(err error, inTwo bool, f Facts) Action {
 	m.Failed, m.past = err, max(m.past, retried)
 	switch {
 	case inTwo && m.Form == Once && !f.Shown:
-		m.Form = Alone
+		m.Form = KeyAlone
 		return m.send(f, Encode)
 	case inTwo && !m.Form.once():
 		m.past = max(m.past, split)
