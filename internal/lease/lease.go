@@ -41,13 +41,12 @@ func Bounded(until, full time.Duration) Promise {
 // Sum is what the living holds of an owner need together.
 type Sum struct {
 	RenewUntil time.Duration // when the watchdog stops extending; 0: it extends none
-	End        time.Duration // the earliest end of trust in a hold's own lease
 	now, full  time.Duration
 	need       time.Duration
 }
 
 // Of is the sum of no hold. full is the lease by which the watchdog extends.
-func Of(now, full time.Duration) Sum { return Sum{End: clock.Never, now: now, full: full} }
+func Of(now, full time.Duration) Sum { return Sum{now: now, full: full} }
 
 // Add adds a hold. end is the end of trust in its own lease, which may be earlier than
 // the promise while that is being changed; shared that of trust in the shared lease.
@@ -63,7 +62,7 @@ func (s *Sum) Add(p *Promise, end, shared time.Duration) {
 			need = max(need, s.full)
 		}
 	}
-	s.need, s.End = max(s.need, need), min(s.End, end)
+	s.need = max(s.need, need)
 }
 
 // Lease is what a command sets that is to set own: that, or what the holds still need

@@ -206,18 +206,16 @@ func (s *shard) repeatDue() {
 
 // repeat sends an unlock again.
 func (s *shard) repeat(u pastUnlock) {
-	c, n := u.l.c, s.pin(u.l)
+	n := s.pin(u.l)
 	defer n.unpin()
 	st := n.ensureOwnerState(u.owner)
 	st.marked = st.marked || u.latch != nil
 	r := st.newRelease(release.Repeat, u.l, u.until)
 	r.want.Latch, r.everywhere = u.latch, u.shared
 	s.repeats++
-	c.work.Add()
 	r.then = func(error) {
 		s.repeats--
 		s.repeatDue()
-		c.work.Done()
 	}
 	st.run(r)
 }

@@ -28,20 +28,11 @@ type Hold struct {
 	promise      lease.Promise // its End is ValidUntil once it is over
 	ended        error         // nil while held
 	watch        *watch        // its channel and contexts; nil: none so far
-	extends      extending     // an Extend of it that may be running; nil: none
+	extends      *extension    // that may be running; nil: none
 	everywhere   bool          // all replicas acknowledged its acquire, and no Extend followed
 	released     bool          // Unlock was called
 	toldAge      bool          // it was logged for its age
 	stillCounted bool          // its own lease ended before its owner's; the server counts it until Unlock
-}
-
-// extending is an Extend under way.
-type extending interface {
-	// trustEnds is when trust in the new lease ends.
-	trustEnds() time.Duration
-
-	// restartTrust is called when that has come.
-	restartTrust(now time.Duration)
 }
 
 // watch has the channel and the contexts that end with a hold.
@@ -132,7 +123,7 @@ func (h *Hold) trust() time.Duration {
 // answer, it is the earlier end of the old lease and the new one.
 func (h *Hold) own() time.Duration {
 	if h.extends != nil {
-		return min(h.promise.End, h.extends.trustEnds())
+		return min(h.promise.End, h.extends.end)
 	}
 	return h.promise.End
 }

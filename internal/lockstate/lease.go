@@ -56,11 +56,8 @@ func (st *OwnerState) live(sent, expiry time.Duration) bool {
 	if until == 0 {
 		from, until = clock.Never, clock.Never
 	}
-	if !st.lease.Live(expiry, from, until) {
-		return false
-	}
-	st.alarm()
-	return true
+	defer st.alarm()
+	return st.lease.Live(expiry, from, until)
 }
 
 // trust is the instant until which a lease that was set by a command sent at
@@ -134,10 +131,12 @@ func (st *OwnerState) hasLateCommands() bool {
 // alarm sets the watchdog's alarm to the earliest end of a hold's own lease, or to
 // when one is to be logged for its age.
 func (st *OwnerState) alarm() {
-	sum := st.needs(nil)
-	at := sum.End
+	if st.lease == nil {
+		return
+	}
+	at := clock.Never
 	for h := st.holds; h != nil; h = h.next {
-		at = min(at, h.old())
+		at = min(at, h.own(), h.old())
 	}
 	st.lease.SetAlarm(at)
 }
@@ -170,7 +169,7 @@ func (st *OwnerState) forget() {
 // timeIsUp ends the hold, unless it is an extension's time that is up and that was
 // not written yet.
 func (h *Hold) timeIsUp(now time.Duration) {
-	if e := h.extends; e != nil && now >= e.trustEnds() {
+	if e := h.extends; e != nil && now >= e.end {
 		e.restartTrust(now)
 	}
 	switch {

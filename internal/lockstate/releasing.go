@@ -39,12 +39,18 @@ type releasing struct {
 	kept       bool // its latch is kept for a repetition
 	ownMessage bool // its message is of no use to this client
 
-	then    func(err error) // told the outcome, with the shard locked
-	outcome chan error      // gets the outcome; has room for it
+	outcome chan error      // gets the outcome, and has room for it
+	then    func(err error) // or this is told, with the shard locked
 }
 
+// newRelease makes one that counts until its outcome is told.
 func (st *OwnerState) newRelease(why release.Why, l *Lock, limit time.Duration) *releasing {
 	c := l.c
+	if why.Called() {
+		c.releases.Add()
+	} else {
+		c.work.Add()
+	}
 	r := c.spares.releases.get()
 	r.Why, r.Rules, r.Limit, r.Retry = why, l.traits, limit, c.unlockFor
 	r.st, r.l, r.lease = st, l, c.o.Watchdog
@@ -322,15 +328,17 @@ func (r *releasing) setTimer(d time.Duration) {
 
 // tell tells the outcome.
 func (r *releasing) tell() {
+	c := r.l.c
 	if r.timer != nil {
-		r.l.c.timers.Cancel(r.timer)
+		c.timers.Cancel(r.timer)
 	}
 	err := r.verdict()
 	if r.outcome != nil {
-		r.l.c.releases.Done()
+		c.releases.Done()
 		r.outcome <- err
 	} else {
 		r.then(err)
+		c.work.Done()
 	}
 }
 

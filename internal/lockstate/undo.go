@@ -76,12 +76,10 @@ func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
 	st = n.ensureOwnerState(st.owner)
 	st.marked = st.marked || marked
 	u := st.newUndo(l, want)
-	n.l.c.work.Add()
 	u.then = func(err error) {
 		if err == nil {
 			st.logUndone(err)
 		}
-		n.l.c.work.Done()
 		if n.now() < until {
 			n.l.c.timers.After(undoEvery, func() { st.undoAgain(l, want, until) })
 		}

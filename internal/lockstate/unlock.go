@@ -63,20 +63,34 @@ func (h *Hold) startUnlock() (r *releasing, outcome chan error, wasLost, err err
 // lost, and an unlock would release a newer hold of its owner. It is called
 // with the shard locked.
 func (h *Hold) release(outcome chan error, then func(error)) *releasing {
-	st, c, now := h.st, h.l.c, h.l.s.sec.now()
+	st, c := h.st, h.l.c
+	why, limit := release.Unlock, h.l.s.sec.now()+c.unlockFor
+	if outcome == nil {
+		why = release.GiveBack
+	}
 	h.released = true
-	why := release.Unlock
-	// Counted before the hold is over, or Shutdown would miss both.
-	if outcome != nil {
-		c.releases.Add()
-	} else {
-		why, then = release.GiveBack, c.asWork(then)
-	}
 	if h.ended != nil {
-		return h.releaseLost(outcome, then)
+		n := h.l.s.pin(h.l)
+		defer n.unpin()
+		// The state of a lost hold's name may have been dropped and made anew. What
+		// was known of its owner is lost with it.
+		if st = n.ensureShown(h.st.owner); st.lease != h.lease && (st.held > 0 || st.attempts > 0) {
+			return nil
+		}
+		if why, limit = release.Lost, min(limit, n.now()+c.o.Timeout); outcome == nil {
+			why = release.Vain
+		}
 	}
-	r := st.newRelease(why, h.l, now+c.unlockFor)
+	r := st.newRelease(why, h.l, limit) // counted before the hold is over, or Shutdown would miss both
 	r.outcome, r.then = outcome, then
+	if r.Unheld = h.dropped(); h.ended != nil {
+		if r.counted = h.stillCounted && st.lease == h.lease; r.counted {
+			st.extras.stillCounted--
+			st.dropEmptyExtras()
+		}
+		r.queue()
+		return r
+	}
 	r.counted, r.since, r.everywhere = true, h.since, h.heldEverywhere()
 	trust := h.trust()
 	st.drop(h)
@@ -87,37 +101,6 @@ func (h *Hold) release(outcome chan error, then func(error)) *releasing {
 	if st.held == 0 {
 		r.Limit = min(r.Limit, trust)
 	}
-	r.Unheld = h.dropped()
-	r.queue()
-	return r
-}
-
-// releaseLost is release for a hold that is over already.
-func (h *Hold) releaseLost(outcome chan error, then func(error)) *releasing {
-	c, now := h.l.c, h.l.s.sec.now()
-	n := h.l.s.pin(h.l)
-	defer n.unpin()
-	// The state of a lost hold's name may have been dropped and made anew. What
-	// was known of its owner is lost with it.
-	st, why := n.ensureShown(h.st.owner), release.Lost
-	if st.lease != h.lease && (st.held > 0 || st.attempts > 0) {
-		if outcome != nil {
-			c.releases.Done()
-		} else {
-			c.work.Done()
-		}
-		return nil
-	}
-	if outcome == nil {
-		why = release.Vain
-	}
-	r := st.newRelease(why, h.l, now+min(c.unlockFor, c.o.Timeout))
-	r.outcome, r.then = outcome, then
-	if r.counted = h.stillCounted && st.lease == h.lease; r.counted {
-		st.extras.stillCounted--
-		st.dropEmptyExtras()
-	}
-	r.Unheld = h.dropped()
 	r.queue()
 	return r
 }
@@ -130,15 +113,6 @@ func (r *releasing) queue() {
 		r.setTimer(max(r.Limit-r.l.s.sec.now(), r.l.c.o.Timeout))
 	}
 	r.st.run(r)
-}
-
-// asWork counts an unlock that no caller waits for, until it has told then.
-func (c *State) asWork(then func(error)) func(error) {
-	c.work.Add()
-	return func(err error) {
-		c.work.Done()
-		then(err)
-	}
 }
 
 // await waits for the outcome: without a limit while ctx lasts, since the unlock has
@@ -212,7 +186,6 @@ func (l *Lock) startUnlockAs(owner Owner) (r *releasing, outcome chan error, err
 	outcome = l.c.spares.outcomes.get()
 	r = st.newRelease(release.UnlockAs, l, n.now()+l.c.unlockFor)
 	r.outcome = outcome
-	l.c.releases.Add()
 	r.setTimer(r.Limit - n.now())
 	st.run(r)
 	return r, outcome, nil

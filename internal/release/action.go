@@ -20,6 +20,9 @@ const (
 	Repeat              // of what was released before, and a failover may have undone
 )
 
+// Called tells whether a caller waits for the outcome.
+func (w Why) Called() bool { return w <= UnlockAs }
+
 // Living tells whether a living hold ends with it, whose end others wait for.
 func (w Why) Living() bool { return w == Unlock || w == GiveBack }
 

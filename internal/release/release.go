@@ -368,8 +368,8 @@ func (m *Release) Heard(a Reply, f Facts) Action {
 	return m.finish(Released, f)
 }
 
-// called tells whether a caller waits for the outcome.
-func (m *Release) called() bool { return m.Why <= UnlockAs && !m.Told() }
+// called tells whether a caller still waits for the outcome.
+func (m *Release) called() bool { return m.Why.Called() && !m.Told() }
 
 // lost tells whether a send has no answer.
 func (m *Release) lost() bool { return m.past == unanswered || m.past == againLost }
