@@ -57,11 +57,11 @@ type Kind interface {
 	// did not grant, and the waiter gives up; no call means that nothing is left.
 	Undo(w *Want, open bool) []Call
 
-	// Confirm asks what the server knows of the owner's holds after an acquire
-	// that was never answered, where the owner is used again. Empty means that
-	// it can't be known. Confirmed reads its reply.
+	// Confirm asks how many times the owner holds the lock, whoever acquired them,
+	// after an acquire that was never answered, where the owner is used again. Empty
+	// means that it can't be known. Confirmed reads its reply.
 	Confirm(room []any, w *Want) Call
-	Confirmed(reply any, w *Want) (Known, error)
+	Confirmed(reply any, w *Want) (int64, error)
 
 	// Pause bounds how long a waiter that was refused with g waits before it
 	// tries again unwoken; the pause is chosen at random between the two. tries

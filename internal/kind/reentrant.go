@@ -95,10 +95,7 @@ func (reentrant) Confirm(room []any, w *Want) Call {
 	return Read("HGET", append(room, w.Names[keyName], w.Owner))
 }
 
-func (reentrant) Confirmed(reply any, _ *Want) (Known, error) {
-	count, err := codec.DecodeCount(reply)
-	return Known{Count: count}, err
-}
+func (reentrant) Confirmed(reply any, _ *Want) (int64, error) { return codec.DecodeCount(reply) }
 
 // Pause is until the lease ends that the server reported, if no message comes.
 func (reentrant) Pause(_ int, g Grant) (least, most time.Duration) { return g.TTL, g.TTL }

@@ -81,8 +81,3 @@ type Grant struct {
 	OK  bool          // the owner has one hold more than before
 	TTL time.Duration // else: how long the lock is taken for, below 0: for ever
 }
-
-// Known is what the server knows of an owner.
-type Known struct {
-	Count int64 // how many times it holds the lock, whoever acquired them
-}

@@ -142,6 +142,9 @@ func (c *State) ID() uuid.UUID { return c.id }
 // does no I/O.
 func (c *State) NewOwner() Owner { return Owner{c.id, 2 * c.actors.made[even].Add(1)} }
 
+// ownOwner makes an owner for one acquisition.
+func (c *State) ownOwner() Owner { return Owner{c.id, 2*c.actors.made[odd].Add(1) - 1} }
+
 // Exclusive tells whether nobody but this client can hold as o: it made the
 // owner, and has given away neither its string nor its value.
 func (c *State) Exclusive(o Owner) bool {
@@ -168,6 +171,11 @@ func (h *Hold) Owner() Owner {
 // OwnerText is the owner as Redis holds it, for a text that nobody acts by: the owner
 // is not shared by that.
 func (h *Hold) OwnerText() string { return h.st.owner.Text() }
+
+// shown tells whether others may act as the owner.
+func (st *OwnerState) shown() bool {
+	return st.marked || st.owner.thread <= st.n.l.c.actors.parsed.Load()
+}
 
 // ensureShown is ensureOwnerState for an owner that acts by As.
 func (n *name) ensureShown(o Owner) *OwnerState {

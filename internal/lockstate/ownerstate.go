@@ -70,9 +70,6 @@ func (st *OwnerState) String() string { return st.owner.Text() }
 // told names the owner in an event.
 func (st *OwnerState) told() eventlog.Lock { return eventlog.Lock{Name: st.n.l.name, Owner: st} }
 
-// ownOwner makes an owner for one acquisition.
-func (c *State) ownOwner() Owner { return Owner{c.id, 2*c.actors.made[odd].Add(1) - 1} }
-
 // operation is a command that waits in its owner's command queue. begin runs with
 // the shard locked. done must be called when the command has ended.
 type operation interface{ begin() }
@@ -81,11 +78,6 @@ type operation interface{ begin() }
 type operationFunc func()
 
 func (f operationFunc) begin() { f() }
-
-// shown tells whether others may act as the owner.
-func (st *OwnerState) shown() bool {
-	return st.marked || st.owner.thread <= st.n.l.c.actors.parsed.Load()
-}
 
 // newOwnerState makes the state of an owner that has none.
 func (n *name) newOwnerState(o Owner) *OwnerState {

@@ -383,9 +383,7 @@ func (r *releasing) ask() {
 func (r *releasing) read(reply any) (a release.Reply) {
 	switch r.Question {
 	case release.Count, release.Shown:
-		var said kind.Known
-		said, a.Err = r.l.kind.Confirmed(reply, &r.want)
-		a.N = said.Count
+		a.N, a.Err = r.l.kind.Confirmed(reply, &r.want)
 	case release.TTL:
 		var left kind.Answer
 		left, a.Err = r.l.kind.Asked(kind.RemainTTL, reply)

@@ -167,8 +167,9 @@ func (c *State) Started() { c.log.Started(c.top.String(), c.o.Watchdog, c.o.Time
 // The last user of an object puts it back, cleared and once, where it is certain
 // that nobody else refers to it. In all other cases nobody does, and the garbage
 // collector frees it. Put back is
-//   - an attempt or a release at the end of its Done, unless a timer was made for it;
-//     a release that is sent again, or whose caller has no outcome yet, stays;
+//   - an attempt at the end of its Done, unless a timer was made for it;
+//   - a release at the end of its Done, if it was sent once and answered, and no timer
+//     was made for it;
 //   - a waiter whose first attempt was granted, by the later of that attempt and
 //     its caller;
 //   - an outcome by the caller that has received from it.

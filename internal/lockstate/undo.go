@@ -122,8 +122,8 @@ func (a *attempt) countHolds() {
 			a.undecided(fmt.Sprintf("asking for its count failed: %v", err))
 			return
 		}
-		said, err := w.l.kind.Confirmed(reply, &a.want)
-		count, known := said.Count, int64(st.tally(w.l)+st.unsent(w.l))
+		count, err := w.l.kind.Confirmed(reply, &a.want)
+		known := int64(st.tally(w.l) + st.unsent(w.l))
 		switch {
 		case err != nil:
 			a.undecided(err.Error())
