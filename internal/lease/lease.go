@@ -26,7 +26,7 @@ type Promise struct {
 }
 
 // Watched is the promise to a hold that is extended as long as it lives.
-func Watched() Promise { return Promise{Until: clock.Never, End: clock.Never} }
+var Watched = Promise{Until: clock.Never, End: clock.Never}
 
 // Fixed is the promise to a hold with a lease of its own, by a command sent at sent.
 func Fixed(sent, lease time.Duration) Promise {

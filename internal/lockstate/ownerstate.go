@@ -109,7 +109,7 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 	case t.HasMax:
 		h.promise = lease.Bounded(clock.Later(now, t.MaxHold), c.o.Watchdog)
 	default:
-		h.promise = lease.Watched()
+		h.promise = lease.Watched
 	}
 	if t.HasLease || t.HasMax || c.o.LongHold > 0 {
 		st.alarmed = true

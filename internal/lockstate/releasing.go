@@ -66,7 +66,7 @@ func (st *OwnerState) newRelease(why release.Why, l *Lock, limit time.Duration) 
 func (r *releasing) begin() {
 	st, n, l := r.st, r.st.n, r.l
 	r.act(r.Begin(r.facts(n.now())))
-	if !r.Why.Living() || !r.Sent() || r.Told() || st.held > 0 {
+	if !r.Why.Living() || !r.Sent() || r.Verdict != release.Open || st.held > 0 {
 		return
 	}
 	if n.queues != nil || n.only != nil {
@@ -118,7 +118,9 @@ func (r *releasing) Done(q *command.Request) {
 		return
 	}
 	did, other, err := r.l.kind.Released(q.Wire.Reply, &r.want)
-	r.arrived(!q.OutOfOrder && did == codec.Final)
+	if q.WentAside || r.ownMessage {
+		r.arrived(!q.OutOfOrder && did == codec.Final)
+	}
 	if r.l.c.failsOver && err == nil {
 		r.remember(q, did)
 	}
@@ -128,7 +130,7 @@ func (r *releasing) Done(q *command.Request) {
 	r.act(r.Answered(release.Answer{
 		Did: did, Err: err, Other: other != nil, Unreplicated: q.Unreplicated, ReplicasUnknown: q.ReplicasNotKnown, Kept: r.kept,
 	}, r.facts(0)))
-	if r.Over() && r.Straight() && !r.timed { // nobody refers to it any more
+	if r.Straight() && !r.timed { // nobody refers to it any more
 		spares := &r.l.c.spares
 		*r = releasing{}
 		spares.releases.put(r)
@@ -332,7 +334,10 @@ func (r *releasing) tell() {
 	if r.timer != nil {
 		c.timers.Cancel(r.timer)
 	}
-	err := r.verdict()
+	var err error
+	if r.Verdict != release.Released {
+		err = r.verdict()
+	}
 	if r.outcome != nil {
 		c.releases.Done()
 		r.outcome <- err

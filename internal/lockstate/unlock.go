@@ -83,36 +83,32 @@ func (h *Hold) release(outcome chan error, then func(error)) *releasing {
 	}
 	r := st.newRelease(why, h.l, limit) // counted before the hold is over, or Shutdown would miss both
 	r.outcome, r.then = outcome, then
-	if r.Unheld = h.dropped(); h.ended != nil {
-		if r.counted = h.stillCounted && st.lease == h.lease; r.counted {
-			st.extras.stillCounted--
-			st.dropEmptyExtras()
+	r.Unheld = h.dropped()
+	if h.ended == nil {
+		r.counted, r.since = true, h.since
+		if c.failsOver {
+			r.everywhere = h.heldEverywhere()
 		}
-		r.queue()
-		return r
+		trust := h.trust()
+		st.drop(h)
+		h.over(ErrReleased)
+		if st.held > 0 || st.busy {
+			st.updateLease()
+		}
+		if st.held == 0 {
+			r.Limit = min(r.Limit, trust)
+		}
+	} else if r.counted = h.stillCounted && st.lease == h.lease; r.counted {
+		st.extras.stillCounted--
+		st.dropEmptyExtras()
 	}
-	r.counted, r.since, r.everywhere = true, h.since, h.heldEverywhere()
-	trust := h.trust()
-	st.drop(h)
-	h.over(ErrReleased)
-	if st.held > 0 || st.busy {
-		st.updateLease()
+	if st.busy {
+		// Its caller gets an error at the limit, if an earlier command of its owner is
+		// still open. When the client is closed that one ends, and this one is sent.
+		r.setTimer(max(r.Limit-h.l.s.sec.now(), c.o.Timeout))
 	}
-	if st.held == 0 {
-		r.Limit = min(r.Limit, trust)
-	}
-	r.queue()
+	st.run(r)
 	return r
-}
-
-// queue gives it to its owner's command queue. If an earlier command is open, its
-// caller gets an error at the limit. When the client is closed, the earlier command
-// ends, and then the unlock is sent.
-func (r *releasing) queue() {
-	if r.st.busy {
-		r.setTimer(max(r.Limit-r.l.s.sec.now(), r.l.c.o.Timeout))
-	}
-	r.st.run(r)
 }
 
 // await waits for the outcome: without a limit while ctx lasts, since the unlock has

@@ -335,7 +335,7 @@ func live(t *testing.T, draw func(n int) int, seen map[string]int) {
 	w.m = start(Why(draw(int(Repeat)+1)), rules)
 	w.m.Limit = w.now + time.Duration(draw(60))*time.Second
 	w.m.Unheld = w.m.Limit + time.Duration(draw(60))*time.Second
-	w.mute = rules == kind.Reentrant.Traits() && w.yes(4)
+	w.mute = rules == kind.Reentrant.Traits() && w.yes(2)
 	switch w.m.Why {
 	case Undo:
 		w.m.Limit, w.ours = clock.Never, w.yes(2)
@@ -375,9 +375,9 @@ func live(t *testing.T, draw func(n int) int, seen map[string]int) {
 // TestNoSequenceReleasesTwice: whatever happens in whatever order, a release takes
 // its own hold at most, tells its caller once and what is so, and has an end.
 func TestNoSequenceReleasesTwice(t *testing.T) {
-	seeds := uint64(20_000)
+	seeds := uint64(8000)
 	if testing.Short() {
-		seeds = 5000
+		seeds = 3000
 	}
 	seen := map[string]int{}
 	for seed := range seeds {

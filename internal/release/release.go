@@ -69,15 +69,12 @@ const (
 	againLost              // and was lost then, or before
 )
 
-// Over tells whether it has ended.
-func (m *Release) Over() bool { return m.state == over }
-
 // Sent tells whether a send of it is under way.
 func (m *Release) Sent() bool { return m.state == sent }
 
-// Straight tells that it was sent once and answered, and nothing else: nobody waits
-// for anything more of it.
-func (m *Release) Straight() bool { return m.past == straight && m.Question == None }
+// Straight tells that it was sent once, answered, and is over: nobody waits for
+// anything more of it.
+func (m *Release) Straight() bool { return m.state == over && m.past == straight && m.Question == None }
 
 // Told tells whether its caller was told.
 func (m *Release) Told() bool { return m.Verdict != Open }
