@@ -14,7 +14,7 @@ var acquiring = []defect{
 	},
 	{
 		what: "each Lock tries by itself before it queues", guards: "A3",
-		edits: edits{{In: "lockstate.Waiter.join", If: "w.Once || w.Terms.As", Put: "true"}},
+		edits: edits{{In: "lockstate.Waiter.join", If: "w.OneTry || w.Terms.As", Put: "true"}},
 		by:    tests{"TestA3OneAttemptInFlightAndConstantCommandsPerHandOff"},
 	},
 	{
@@ -44,7 +44,7 @@ var acquiring = []defect{
 	},
 	{
 		what: "a wait of nothing is not one attempt", guards: "A6",
-		edits: edits{{In: "Waiter.Start", Stmt: "w.Once = w.Terms.HasWait && w.Terms.Wait == 0", Put: "w.Once = false"}},
+		edits: edits{{In: "Waiter.Start", Stmt: "w.OneTry = w.Terms.HasWait && w.Terms.Wait == 0", Put: "w.OneTry = false"}},
 		by:    tests{"TestWaitOfNothing"},
 	},
 	{

@@ -34,7 +34,7 @@ var aside = []defect{
 	},
 	{
 		what: "a release that was answered is followed for ever", guards: "order of two connections",
-		edits: edits{{In: "release.notUnderWay", Stmt: "r.st.n.aside--", Put: "_ = r"}},
+		edits: edits{{In: "releasing.arrived", Stmt: "n.ahead--", Put: "_ = n"}},
 		by:    tests{"TestAcquireFollowsAReleaseThatHasNoAnswer"},
 	},
 	{

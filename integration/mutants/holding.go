@@ -40,7 +40,7 @@ var holding = []defect{
 	{
 		what: "a lease is renewed before its acquire is answered", guards: "H5",
 		edits: edits{
-			{In: "attempt.begin", Stmt: "a.forces = n.forces", Before: "st.lease.Live(clock.Later(n.now(), a.lease), n.now(), 1<<62)"},
+			{In: "attempt.begin", Stmt: "a.forces = n.forces", Before: "st.lease.Live(n.now()+a.lease, n.now(), 1<<62)"},
 			{In: "State.scripts", If: "st.lease != l || !st.beginRenewal()", Put: "!st.beginRenewal() && false || st.lease != l"},
 		},
 		by: tests{"TestH5PendingLeaseIsNotRenewed"},

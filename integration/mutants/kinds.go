@@ -29,7 +29,7 @@ var kinds = []defect{
 	},
 	{
 		what: "an undo leaves its owner in the server's queue", guards: "kinds",
-		edits: edits{{In: "release.finishCommand", If: "len(r.rest) > 0", Put: "false"}},
+		edits: edits{{In: "releasing.act", Case: "do.Has(release.End) && len(r.rest) > 0", Put: "false"}},
 		by:    tests{"TestLostTryLeavesTheServersQueueAndItsWaiterListensAnew"},
 	},
 	{

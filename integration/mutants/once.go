@@ -5,8 +5,10 @@ var once = []defect{
 	{
 		what: "an owner that was shown is unlocked without a latch", guards: "R4, R1",
 		edits: edits{
-			{In: "release.encode", Expr: "r.l.traits.Once && !r.st.shown()", Put: "r.l.traits.Once"},
-			{In: "release.send", If: "r.once && st.shown()", Put: "false"},
+			{In: "Release.first", Case: "m.Rules.Once && !f.Shown", Put: "m.Rules.Once"},
+			{In: "Release.send", Case: "m.Form.once() && f.Shown && f.Reached != 0 && f.MayArrive", Put: "false"},
+			{In: "Release.send", Case: "m.Form.once() && f.Shown && f.Reached != 0", Put: "false"},
+			{In: "Release.send", Case: "m.Form.once() && f.Shown", Put: "false"},
 		},
 		by: tests{"TestR1LostUnlockReplyCountsOnce"},
 	},
@@ -35,57 +37,61 @@ var once = []defect{
 	},
 	{
 		what: "an unlock that was lost before its owner was shown is sent again", guards: "R4",
-		edits: edits{{In: "release.send", If: "r.once && st.shown()", Put: "false"}},
+		edits: edits{
+			{In: "Release.send", Case: "m.Form.once() && f.Shown && f.Reached != 0 && f.MayArrive", Put: "false"},
+			{In: "Release.send", Case: "m.Form.once() && f.Shown && f.Reached != 0", Put: "false"},
+			{In: "Release.send", Case: "m.Form.once() && f.Shown", Put: "false"},
+		},
 		by:    tests{"TestR4ShownMeanwhileIsDecidedByTheCount"},
 	},
 	{
 		what: "whatever a shown owner holds, its lost unlock has run", guards: "R4",
-		edits: edits{{In: "release.countOnce", Case: "said.Count != 0", Put: "false"}},
+		edits: edits{{In: "Release.Heard", Case: "a.Err != nil || a.N != 0", Put: "a.Err != nil"}},
 		by:    tests{"TestR4ShownMeanwhileIsDecidedByTheCount"},
 	},
 	{
 		what: "an owner is used again although its unlock may still arrive", guards: "R4",
-		edits: edits{{In: "release.finishCommand", If: "r.once && r.req.MayArrive", Put: "false"}},
+		edits: edits{{In: "Release.end", If: "f.MayArrive && m.Form.once()", Put: "false"}},
 		by:    tests{"TestR4WithoutAKillBarrier"},
 	},
 	{
 		what: "an owner that holds nothing after a lost unlock never held", guards: "R4",
-		edits: edits{{In: "release.answeredOnce", Case: "r.lost", Put: "false"}},
+		edits: edits{{In: "Release.answeredOnce", Case: "a.Did == codec.NotHeld && m.lost()", Put: "false"}},
 		by:    tests{"TestR4LostUnlockOfAnOwnerThatIsUsedOnceIsSentAgain"},
 	},
 	{
 		what: "an unlock that has no answer at the limit was not sent", guards: "R4",
-		edits: edits{{In: "release.reportIfLate", Case: "(r.once || r.split) && (r.paused || _)", Put: "r.once"}},
+		edits: edits{{In: "Release.Tick", If: "m.Unsent(waits, f)", Put: "true"}},
 		by:    tests{"TestR4UnlockWithoutAnAnswerAtTheLimitIsUncertain"},
 	},
 	{
 		what: "an unlock that left a hold is sent again", guards: "R4",
-		edits: edits{{In: "release.answeredOnce", Call: "n.l.c.log.ActedAs", Before: "r.send(); return"}},
+		edits: edits{{In: "Release.answeredOnce", Stmt: "do = Acted", Put: "return Acted | m.send(f, 0)"}},
 		by:    tests{"TestR4HoldsThatAreLeftAreSomebodyElses"},
 	},
 	{
 		what: "an unlock without a latch is given up with its caller", guards: "R4",
-		edits: edits{{In: "release.encode", Stmt: "r.req.Until = max(r.limit, r.unheld, r.st.lasts)", Put: "r.req.Until = r.limit"}},
+		edits: edits{{In: "Release.first", Expr: "max(m.Limit, m.Unheld, f.Lasts)", Put: "m.Limit"}},
 		by:    tests{"TestR4UnlockGoesOnInTheBackground"},
 	},
 	{
 		what: "an unlock without a latch is given up although a lost Extend may have run", guards: "R4",
-		edits: edits{{In: "release.encode", Stmt: "r.req.Until = max(r.limit, r.unheld, r.st.lasts)", Put: "r.req.Until = max(r.limit, r.unheld)"}},
+		edits: edits{{In: "Release.first", Expr: "max(m.Limit, m.Unheld, f.Lasts)", Put: "max(m.Limit, m.Unheld)"}},
 		by:    tests{"TestR4UnlockGoesOnForTheLeaseOfAnExtendThatMayHaveRun"},
 	},
 	{
 		what: "an owner is used again although an unlock that set no latch may still arrive", guards: "R4",
-		edits: edits{{In: "release.answered", If: "q.MayArrive", Put: "false"}},
+		edits: edits{{In: "Release.answeredLatched", If: "f.MayArrive", Put: "false"}},
 		by:    tests{"TestR4UnlockThatFoundNothingWithoutAKillBarrier"},
 	},
 	{
 		what: "an unlock whose announcement was refused did not release", guards: "R4",
-		edits: edits{{In: "release.notAnswered", Case: "q.MayHaveRun() && r.once && !r.st.shown()", Put: "false"}},
+		edits: edits{{In: "Release.Fail", Case: "how == Partly && m.Form.once() && !f.Shown", Put: "false"}},
 		by:    tests{"TestForbiddenChannel"},
 	},
 	{
 		what: "replicas have what an unlock did before its answer was lost", guards: "R4",
-		edits: edits{{In: "release.gone", If: "r.req.Wire.Replicas > 0", Put: "false"}},
+		edits: edits{{In: "Release.gone", If: "f.Replicas", Put: "false"}},
 		by:    tests{"TestReplicasOfAnUnlockAreAskedOnceMore"},
 	},
 	{

@@ -4,12 +4,12 @@ package main
 var releasing = []defect{
 	{
 		what: "each send of an unlock has a latch of its own", guards: "R1",
-		edits: edits{{In: "release.send", If: "!st.n.l.s.sec.enqueue(&r.req)", Before: "r.want.Latch = r.l.freshLatch(); r.l.fill(&r.req, r.call())"}},
+		edits: edits{{In: "releasing.send", If: "!n.l.s.sec.enqueue(q)", Before: "r.want.Latch = r.l.freshLatch(); r.encode()"}},
 		by:    tests{"TestR1LostUnlockReplyCountsOnce"},
 	},
 	{
 		what: "a repeated unlock that finds nothing was never held, though its announcement is refused", guards: "R1",
-		edits: edits{{In: "release.answered", If: "r.lost && r.alive && !r.l.traits.Silent", Put: "false"}},
+		edits: edits{{In: "Release.answeredLatched", If: "wasLost && m.Why.Living() && !m.Rules.Silent", Put: "false"}},
 		by:    tests{"TestR1RepetitionThatFindsNothingIsNotHeldOnlyIfTheUnlockCouldRun"},
 	},
 	{
@@ -24,7 +24,7 @@ var releasing = []defect{
 	},
 	{
 		what: "the latch of a repeated unlock is deleted although its first send may still arrive", guards: "R1",
-		edits: edits{{In: "release.answered", Expr: "!q.MayArrive", Put: "true"}},
+		edits: edits{{In: "Release.answeredLatched", Expr: "!f.MayArrive", Put: "true"}},
 		by:    tests{"TestR1WithheldUnlockDoesNotCountTwice"},
 	},
 	{
@@ -39,7 +39,7 @@ var releasing = []defect{
 	},
 	{
 		what: "Close gives up an unlock that waits for its owner's earlier command", guards: "E1",
-		edits: edits{{In: "release.reportIfLate", Case: "r.reported || _", Put: "r.reported"}},
+		edits: edits{{In: "Release.Tick", Case: "m.Told() || m.state == over || f.Now <= m.Limit", Put: "m.Told()"}},
 		by:    tests{"TestE1CloseSendsAReleaseThatIsInTheCommandQueue"},
 	},
 	{
@@ -64,32 +64,32 @@ var releasing = []defect{
 	},
 	{
 		what: "an unlock is sent again although another client may hold as its owner", guards: "R5",
-		edits: edits{{In: "release.mayMeetAnother", Expr: "!r.l.c.Exclusive(r.st.owner)", Put: "false"}},
+		edits: edits{{In: "releasing.mayMeetAnother", Expr: "!r.l.c.Exclusive(r.st.owner)", Put: "false"}},
 		by:    tests{"TestR5RepeatedUnlocksMeetNoOtherHold"},
 	},
 	{
 		what: "an unlock is sent again although its owner holds again", guards: "R5, H6",
-		edits: edits{{In: "release.beginAgain", Case: "known == 0", Put: "known >= 0"}},
+		edits: edits{{In: "Release.Begin", Case: "m.Why == Repeat && f.Known > 0", Put: "false"}},
 		by:    tests{"TestR5RepeatedUnlocksMeetNoOtherHold"},
 	},
 	{
 		what: "the latch of an unlock that may be sent again is deleted", guards: "R5, R1",
-		edits: edits{{In: "release.answered", Expr: "!r.keepsLatch", Put: "true"}},
+		edits: edits{{In: "Release.answeredLatched", Expr: "!a.Kept", Put: "true"}},
 		by:    tests{"TestR5RepeatedUnlocksMeetNoOtherHold"},
 	},
 	{
 		what: "an unlock is sent again with another latch", guards: "R5, R1",
-		edits: edits{{In: "release.encode", If: "r.want.Latch == nil", Put: "true"}},
+		edits: edits{{In: "releasing.encode", Case: "r.want.Latch == nil", Put: "true"}},
 		by:    tests{"TestR5RepeatedUnlocksMeetNoOtherHold"},
 	},
 	{
 		what: "an unlock that found nothing is taken for one that left its latch", guards: "R5",
-		edits: edits{{In: "release.remember", If: "result != codec.NotHeld", Put: "true"}},
+		edits: edits{{In: "releasing.remember", If: "did != codec.NotHeld", Put: "true"}},
 		by:    tests{"TestUnlockThatFoundNothingMeetsNoLaterHold"},
 	},
 	{
 		what: "an unlock that all replicas have is sent again", guards: "R5",
-		edits: edits{{In: "release.remember", Expr: "q.Wire.Acked >= q.Wire.Replicas", Put: "false"}},
+		edits: edits{{In: "releasing.remember", Expr: "q.Wire.Acked >= q.Wire.Replicas", Put: "false"}},
 		by:    tests{"TestOnlyWhatNotAllReplicasAcknowledgedIsSentAgain"},
 	},
 	{

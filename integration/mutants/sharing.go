@@ -25,12 +25,12 @@ var sharing = []defect{
 	},
 	{
 		what: "an unlock of which no server has all keys is repeated with all of them", guards: "topology",
-		edits: edits{{In: "release.sentAlone", Stmt: "r.want.Alone = true", Put: "return false"}},
+		edits: edits{{In: "Release.Refused", Case: "inTwo && m.Form == Once && !f.Shown", Put: "false"}},
 		by:    tests{"TestUnlockWithoutALatchRunsWhereTheLockIs"},
 	},
 	{
 		what: "an unlock whose slot does not settle is given up at its caller's limit", guards: "topology",
-		edits: edits{{In: "release.sentAlone", Stmt: "r.req.Until = max(r.req.Until, r.unheld)", Put: "r.split = false"}},
+		edits: edits{{In: "Release.Refused", Case: "inTwo && !m.Form.once()", Put: "false"}},
 		by:    tests{"TestUnlockInASlotThatDoesNotSettleIsNeverUncertain"},
 	},
 	{
@@ -145,7 +145,7 @@ var sharing = []defect{
 	},
 	{
 		what: "an unlock that waits to be written is uncertain when its context ends", guards: "R2",
-		edits: edits{{In: "Lock.awaitLonger", If: "len(outcome) == 0 && !r.req.Reached() && r.req.Begun() && (r.paused || l.c.exec.Waiting(&r.req))", Put: "false"}},
+		edits: edits{{In: "releasing.await", If: "r.Unsent(r.waits(), r.factsUnderWay())", Put: "false"}},
 		by:    tests{"TestUnlockThatIsNotWrittenIsNotUncertain"},
 	},
 	{
@@ -180,7 +180,7 @@ var sharing = []defect{
 	},
 	{
 		what: "the outcome of an unlock is put back twice", guards: "what is used again",
-		edits: edits{{In: "Lock.await", Stmt: "l.c.spares.outcomes.put(outcome)", Before: "l.c.spares.outcomes.put(outcome)"}},
+		edits: edits{{In: "releasing.await", Stmt: "l.c.spares.outcomes.put(outcome)", Before: "l.c.spares.outcomes.put(outcome)"}},
 		by:    tests{"TestReusedObjectsHaveOneUser"},
 	},
 	{

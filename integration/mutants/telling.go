@@ -59,7 +59,7 @@ var telling = []defect{
 	},
 	{
 		what: "a hold that is renewed is never old", guards: "log lines",
-		edits: edits{{In: "OwnerState.grant", If: "c.o.LongHold > 0", Put: "c.o.LongHold < 0"}},
+		edits: edits{{In: "OwnerState.grant", Expr: "c.o.LongHold > 0", Put: "c.o.LongHold < 0"}},
 		by:    tests{"TestThePageTellsEveryEvent"},
 	},
 }

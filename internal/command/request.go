@@ -90,9 +90,8 @@ func (r *Request) Command(name string, args ...any) {
 	r.Wire.Command, r.Wire.Args, r.Wire.Script = name, args, nil
 }
 
-// Reached tells whether a send of r may have run. Unlike First it may be asked
-// while r is under way.
-func (r *Request) Reached() bool { return atomic.LoadInt64((*int64)(&r.First)) != 0 }
+// Reached is First, to be asked while r is under way.
+func (r *Request) Reached() time.Duration { return time.Duration(atomic.LoadInt64((*int64)(&r.First))) }
 
 // Begun tells whether r was ever queued.
 func (r *Request) Begun() bool { return r.x != nil }

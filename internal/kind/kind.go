@@ -57,11 +57,11 @@ type Kind interface {
 	// did not grant, and the waiter gives up; no call means that nothing is left.
 	Undo(w *Want, open bool) []Call
 
-	// Confirm asks what the server knows of the owner's holds after an acquire
-	// that was never answered, where the owner is used again. Empty means that
-	// it can't be known. Confirmed reads its reply.
+	// Confirm asks how many times the owner holds the lock, whoever acquired them,
+	// after an acquire that was never answered, where the owner is used again. Empty
+	// means that it can't be known. Confirmed reads its reply.
 	Confirm(room []any, w *Want) Call
-	Confirmed(reply any, w *Want) (Known, error)
+	Confirmed(reply any, w *Want) (int64, error)
 
 	// Pause bounds how long a waiter that was refused with g waits before it
 	// tries again unwoken; the pause is chosen at random between the two. tries
@@ -69,7 +69,7 @@ type Kind interface {
 	Pause(tries int, g Grant) (least, most time.Duration)
 
 	// Force frees the lock whoever holds it, and tells those who wait. With
-	// Want.Alone its only key is the lock, see Traits.Once. Forced reads its reply:
+	// Want.KeyAlone its only key is the lock, see Traits.Once. Forced reads its reply:
 	// whether there was a lock.
 	Force(w *Want) Call
 	Forced(reply any) (bool, error)
@@ -132,7 +132,7 @@ type Traits struct {
 	// Once says that there is a form of the release without a latch, for an owner
 	// that is used once: a Want without a Latch asks for it. It may run any number
 	// of times, and after an error it is told by HeldBy whether it ran.
-	// With Want.Alone its only key is the lock: a server that has the lock runs it,
+	// With Want.KeyAlone its only key is the lock: a server that has the lock runs it,
 	// though the rest of the slot may be elsewhere.
 	Once bool
 

@@ -46,7 +46,7 @@ func TestCalls(t *testing.T) {
 	once, told := *plain, *plain
 	once.Latch, told.Latch, told.Publish = nil, nil, luasrc.Publish
 	alone := told
-	alone.Alone = true
+	alone.KeyAlone = true
 	leases := batch{{Reentrant, plain.Names, plain.Owner, 1}, {Spin, spin.Names, spin.Owner, 2}}
 	for _, tc := range []struct {
 		name   string
@@ -144,7 +144,7 @@ func TestReplies(t *testing.T) {
 			t.Errorf("%s: a second form %v", k.name, more)
 		}
 		known, err := k.kind.Confirmed([]byte("3"), nil)
-		check(t, k.name, "count", known, Known{Count: 3}, err)
+		check(t, k.name, "count", known, int64(3), err)
 		was, err := k.kind.Forced(int64(1))
 		check(t, k.name, "force", was, true, err)
 		a, err := k.kind.Asked(HoldCount, []byte("2"))

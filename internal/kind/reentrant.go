@@ -61,7 +61,7 @@ func (reentrant) Granted(reply any, _ *Want) (Grant, error) {
 func (reentrant) Release(room []any, w *Want) Call {
 	n := w.Names
 	switch {
-	case w.Latch == nil && w.Alone:
+	case w.Latch == nil && w.KeyAlone:
 		return Run(luasrc.UnlockAlone(room, n[keyName], n[channelName], w.Owner, w.Lease, w.Publish), Always)
 	case w.Latch == nil:
 		return Run(luasrc.UnlockOnce(room, n[keyName], n[channelName], w.Owner, w.Lease, w.Publish), Always)
@@ -95,17 +95,14 @@ func (reentrant) Confirm(room []any, w *Want) Call {
 	return Read("HGET", append(room, w.Names[keyName], w.Owner))
 }
 
-func (reentrant) Confirmed(reply any, _ *Want) (Known, error) {
-	count, err := codec.DecodeCount(reply)
-	return Known{Count: count}, err
-}
+func (reentrant) Confirmed(reply any, _ *Want) (int64, error) { return codec.DecodeCount(reply) }
 
 // Pause is until the lease ends that the server reported, if no message comes.
 func (reentrant) Pause(_ int, g Grant) (least, most time.Duration) { return g.TTL, g.TTL }
 
 func (reentrant) Force(w *Want) Call {
 	key, channel, publish := w.Names.Key(), w.Names[channelName].(string), w.Publish.(string)
-	if w.Alone {
+	if w.KeyAlone {
 		return Run(luasrc.ForceUnlockAlone(key, channel, publish), Never)
 	}
 	return Run(luasrc.ForceUnlock(key, channel, publish), Never)

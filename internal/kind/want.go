@@ -33,11 +33,11 @@ type Want struct {
 	Lease    Arg  // in ms, at least 1: of an acquire, or what the holds that are left by a release get
 	Latch    Arg  // of a release: the same for each repetition of it; nil where its owner is used once, see Traits.Once
 	LatchTTL Arg  // in ms, at least 1
-	Alone    bool // of a release without a latch, or of Force: in the form that has the lock as its only key
+	KeyAlone bool // of a release without a latch, or of Force: in the form that has the lock as its only key
 	Publish  Arg  // what announces a release: luasrc.Publish, luasrc.SPublish or luasrc.Both
 
-	Wait time.Duration // how long the call waits altogether; 0: as long as it takes
-	Once bool          // it makes one attempt and does not wait
+	Wait   time.Duration // how long the call waits altogether; 0: as long as it takes
+	OneTry bool          // it makes one attempt and does not wait
 }
 
 // Held is what an owner holds, as its kind sees it.
@@ -80,9 +80,4 @@ type Answer struct {
 type Grant struct {
 	OK  bool          // the owner has one hold more than before
 	TTL time.Duration // else: how long the lock is taken for, below 0: for ever
-}
-
-// Known is what the server knows of an owner.
-type Known struct {
-	Count int64 // how many times it holds the lock, whoever acquired them
 }

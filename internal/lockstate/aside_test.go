@@ -143,7 +143,7 @@ func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
 	s := l.s
 	sec := s.enter(mustNotBlock)
 	n := s.pin(&l)
-	n.aside++
+	n.ahead++
 	f := &forcing{n: n, l: &l, done: make(chan struct{})}
 	s.forcing++
 	c.work.Add()
@@ -185,7 +185,7 @@ func TestWhoCouldNotFollowAReleaseHearsOfIt(t *testing.T) {
 			s := l.s
 			sec := s.enter(mayBlock)
 			n := s.pin(&l)
-			n.aside++
+			n.ahead++
 			s.forcing++
 			if expected {
 				n.handOff(&l)
@@ -194,7 +194,7 @@ func TestWhoCouldNotFollowAReleaseHearsOfIt(t *testing.T) {
 			refused(t, wait(t.Context(), t, &l, 1, ended, Terms{}), 1) // and tries no more for now
 			do(t, conn, "DEL", "orders")
 			sec = s.enter(mayBlock)
-			n.aside--
+			n.ahead--
 			s.forcing--
 			q := n.findQueue(&l, Owner{})
 			q.Message(q.now(), 1)

@@ -1,23 +1,96 @@
 package lockstate
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/waitqueue"
-	"github.com/rlock-go/redisson/watchdog"
 )
 
-// What an attempt needs beside the plain path (acquire.go) at its beginning, and how
-// one ends that is not simply granted.
+// attempt is one acquire command. It outlives its waiter: its outcome is
+// handled here, once, whether or not the waiter still waits.
+type attempt struct {
+	req        command.Request
+	w          *Waiter
+	st         *OwnerState
+	want       kind.Want
+	lease      time.Duration // what it passes
+	began      time.Duration
+	forces     int16 // of the name when it was queued
+	queued     bool
+	follows    bool // a release that went aside was under way when it was queued
+	rejected   bool // the server's error has ended the wait, and what may have run is undone
+	referenced bool // a timer refers to it
+	stuckTimer *time.Timer
+	left       bool // its owner's command queue is free, or an undo has it
+	detached   bool // it has ended
+}
 
-// queue is what the attempt is reported to, on behalf of its waiter. A waiter
-// that has left may have been the last one there.
-func (a *attempt) queue() (*waitQueue, *waitqueue.Waiter) {
-	return a.st.n.ensureQueue(a.w.l, a.w.queueOwner), &a.w.Waiter
+// try makes an attempt for w, as the queue asks. It is called with the shard
+// locked. What becomes of the attempt is reported to the queue once: as granted,
+// refused, unsent, rejected, troubled, or resolved after it was open.
+func (n *name) try(w *Waiter) {
+	var st *OwnerState
+	switch {
+	case w.Terms.As:
+		st = n.ensureShown(w.Terms.Owner)
+	case w.owner == Owner{} || w.ownerUsed:
+		// The owner of an attempt that may have been granted is not used again,
+		// or the next attempt could re-enter (A5). A refused attempt leaves
+		// no hold behind; a place in the server's queue, where the kind has one,
+		// is kept for the next attempt.
+		w.owner, w.ownerUsed = w.l.c.ownOwner(), false
+		st = n.newOwnerState(w.owner)
+	default:
+		st = n.ensureOwnerState(w.owner)
+	}
+	if w.l.traits.ByOwner && !w.Terms.As {
+		w.queue().listenFor(w.owner)
+	}
+	a := w.l.c.spares.attempts.get()
+	a.w, a.st, a.began = w, st, n.l.s.sec.now()
+	w.tries++
+	w.attempt = a
+	st.attempts++
+	w.l.c.work.Add()
+	if st.busy {
+		a.limitWait()
+	}
+	st.run(a)
+}
+
+// begin queues the command. It runs with the shard locked, in the owner's
+// command queue.
+func (a *attempt) begin() {
+	w, st, n := a.w, a.st, a.st.n
+	c := w.l.c
+	if w.Settled || w.Terms.As && a.strayed() {
+		a.unsent()
+		return
+	}
+	if st.lease == nil {
+		st.register()
+	}
+	a.want = w.want(st)
+	a.lease, a.want.Lease = c.o.Watchdog, c.args.lease
+	if w.Terms.HasLease || st.held > 0 {
+		a.chooseLease()
+	}
+	a.forces = n.forces
+	if n.ahead > 0 {
+		a.follow()
+	}
+	w.ownerUsed = true
+	a.req.Handler, a.req.Wire.Tentative = a, true
+	w.l.fill(&a.req, w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
+	if a.queued = n.l.s.sec.enqueue(&a.req); !a.queued {
+		a.failed()
+		return
+	}
+	if a.follows {
+		a.hearReleases()
+	}
 }
 
 // chooseLease is for a lease of its own, or an owner that holds already.
@@ -29,13 +102,6 @@ func (a *attempt) chooseLease() {
 	}
 	a.lease = st.commandLease(own)
 	a.want.Lease = c.leaseArg(a.lease)
-}
-
-// limitWait bounds the wait for an earlier command of the owner.
-func (a *attempt) limitWait() {
-	c := a.w.l.c
-	a.referenced = true
-	a.stuckTimer = c.timers.After(c.o.Timeout, a.stuck)
 }
 
 // strayed fails a waiter as whose owner nothing is to be sent: an unlock of it has
@@ -51,7 +117,7 @@ func (a *attempt) strayed() bool {
 // follow has the acquire go where the releases are that it is to run behind.
 func (a *attempt) follow() {
 	n := a.st.n
-	a.follows = n.aside > 0
+	a.follows = n.ahead > 0
 	a.req.Aside = a.follows && n.l.s.forcing == 0
 }
 
@@ -66,187 +132,104 @@ func (a *attempt) hearReleases() {
 	}
 }
 
-// Unanswered follows the loss of its connection. It may have run; bytes of it
-// may still be on their way.
-func (a *attempt) Unanswered(r *command.Request) {
-	s := a.st.n.l.s
-	defer s.enter(mustNotBlock).leave()
-	a.st.mayHaveSet(r.Wire.Sent, a.lease)
-	q, w := a.queue()
-	q.Open(q.now(), w, r.Wire.Err, a.began)
-	a.st.n.step()
+// queue is what the attempt is reported to, on behalf of its waiter. A waiter
+// that has left may have been the last one there.
+func (a *attempt) queue() (*waitQueue, *waitqueue.Waiter) {
+	return a.st.n.ensureQueue(a.w.l, a.w.queueOwner), &a.w.Waiter
 }
 
-// Paused never comes: an acquire is never sent again.
-func (a *attempt) Paused(*command.Request, time.Duration) {}
-
-// notAnswered handles the end of a command that the server did not answer, or
-// refused.
-func (a *attempt) notAnswered(r *command.Request) {
+// Done handles the end of the command.
+func (a *attempt) Done(r *command.Request) {
+	defer a.st.n.l.s.enter(mustNotBlock).leave()
+	if r.Fate != command.Answered {
+		a.notAnswered(r)
+		return
+	}
+	g, err := a.w.l.kind.Granted(r.Wire.Reply, &a.want)
 	switch {
-	case r.Fate != command.Lost:
-		a.failed()
-	case a.w.Terms.As:
-		// Only now is anything else tried (A5).
-		a.countHolds()
+	case err != nil:
+		a.ranInPart(err)
+	case !g.OK:
+		a.refused(g)
+	case a.w.l.traits.Gate:
+		a.opened()
 	default:
-		a.undo()
+		a.granted(r)
 	}
 }
 
-// refused handles the answer that another owner holds the lock.
-func (a *attempt) refused(g kind.Grant) {
-	if w := a.w; !w.Told && !w.Once && !w.Settled {
-		w.l.c.log.Waiting(&w.l.s.sec, eventlog.Lock{Name: w.n.l.name}, g.TTL)
+// granted makes a hold of a grant and gives it to the waiter. A grant that
+// nobody wants any more, or that can't be trusted any more, is given back.
+func (a *attempt) granted(r *command.Request) {
+	st, w, n := a.st, a.w, a.st.n
+	if w.l.traits.Width == 1 && n.holders > min(st.held, 1) {
+		n.supersede(st, r.Wire.Sent)
 	}
-	a.w.ownerUsed = false
-	q, w := a.queue()
-	q.Refused(q.now(), w, a.w.l.pause(a.w.tries, g))
-	a.w.asked()
+	h, ok := st.grant(w.l, &w.Terms, r.Wire.Sent, a.lease)
+	if !ok || w.Settled || a.forces != n.forces || r.Unreplicated {
+		a.grantedInVain(r, h, ok)
+		return
+	}
+	w.hold = h
+	if n.l.c.failsOver {
+		h.everywhere = r.Wire.Replicas > 0 && r.Wire.Acked >= r.Wire.Replicas
+	}
+	if n.only == w {
+		n.only = nil
+		w.Settled = true
+		w.ready <- struct{}{}
+	} else {
+		a.reportGrant()
+		n.letThrough(st.owner)
+	}
 	a.end()
+	if w.tries == 1 {
+		w.done()
+	}
 	a.done()
 }
 
-// failed decides what an attempt becomes that the server refused, or was never
-// asked for.
-func (a *attempt) failed() {
-	switch r := &a.req; {
-	case r.Fate == command.Closed || a.st.n.l.c.Closed():
-		a.reject(ErrClosed)
-	case r.Fate == command.NotSent && (!r.Permanent() || a.w.wasRefused()):
-		a.retryLater(r.Wire.Err)
-	case r.MayHaveRun():
-		a.ranInPart(r.Wire.Err)
-	case a.passing():
-		a.retryLater(r.Wire.Err)
-	default: // what was not sent would meet the same refusal again
-		a.reject(r.Wire.Err)
-	}
-}
-
-// ranInPart gives back what a script may have got that ended with an error, or
-// with a reply of another shape.
-func (a *attempt) ranInPart(err error) {
-	q, w := a.queue()
-	switch {
-	case a.w.Terms.As:
-		a.st.mayHaveSet(a.req.Wire.Sent, a.lease)
-		if a.passing() {
-			a.retryLater(err)
-		} else {
-			a.w.asked()
-			a.reject(err)
-		}
-		return
-	case a.passing():
-		q.Open(q.now(), w, err, a.began)
-	default:
-		a.rejected = true
-		a.w.fail(err)
-	}
-	a.undo()
-	a.st.n.step()
-}
-
-// passing tells whether the server's error is no reason to end the wait.
-func (a *attempt) passing() bool {
-	return a.req.Transient() || a.w.wasRefused() && a.req.Passing()
-}
-
-// reject ends the attempt, and the wait with an error.
-func (a *attempt) reject(err error) {
-	q, w := a.queue()
-	q.Rejected(w, err)
-	a.end()
-}
-
-// retryLater ends the attempt and has it made again after a pause, unless the
-// waiter gives up before.
-func (a *attempt) retryLater(err error) {
-	q, w := a.queue()
-	q.Troubled(q.now(), w, err, a.began)
-	a.end()
-}
-
-// resolve ends an attempt that was open: what came of it is known, or undone.
-func (a *attempt) resolve() {
-	if a.rejected {
-		a.unsent()
+// end ends the attempt, once, for its waiter and for its owner's command queue.
+// It follows the report to the wait queue.
+func (a *attempt) end() {
+	if a.detached {
 		return
 	}
-	q, w := a.queue()
-	q.Resolved(w)
-	a.end()
+	a.detached = true
+	st, n, c := a.st, a.st.n, a.w.l.c
+	if a.stuckTimer != nil {
+		c.timers.Cancel(a.stuckTimer)
+	}
+	if a.w.attempt == a {
+		a.w.attempt = nil
+	}
+	st.attempts--
+	if !a.left {
+		a.left = true
+		st.done()
+	}
+	if n.queues != nil || n.states == nil {
+		n.step()
+	}
+	c.work.Done()
 }
 
-// grantedInVain ends an attempt whose grant is not the waiter's to keep. ok tells
-// whether the hold can be trusted.
-func (a *attempt) grantedInVain(r *command.Request, h *Hold, ok bool) {
-	st, w, n := a.st, a.w, a.st.n
-	switch {
-	case !ok:
-		st.drop(h)
-		st.mayHaveSet(r.Wire.Sent, a.lease)
-		st.updateLease()
-		h.over(lostBy(watchdog.ErrExpired))
-		h.giveBack()
-		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, st.least(r.Wire.Sent, a.lease)))
-	case r.Unreplicated:
-		n.l.c.log.Unreplicated(&n.l.s.sec, st.told(), r.Wire.Replicas)
-		if st.held == 1 { // it was free before
-			a.leaveRoom(n.now() - r.Wire.Sent)
-		}
-		a.giveBackFirst(h, func() { a.retryLater(ErrUnreplicated) })
+// done puts the attempt back at the end of its Done. Then only a timer could still
+// refer to it.
+func (a *attempt) done() {
+	if a.referenced {
 		return
-	case a.forces != n.forces:
-		// A ForceUnlock was queued behind it: the grant is gone again.
-		a.giveBackFirst(h, a.unsent)
-		return
-	default: // its caller has left
-		h.giveBack()
 	}
-	a.reportGrant()
-	a.end()
+	spares := &a.st.n.l.c.spares
+	*a = attempt{}
+	spares.attempts.put(a)
 }
 
-// giveBackFirst gives a grant back and goes on for the waiter only after that,
-// so that the waiter's next attempt is not refused by this grant.
-func (a *attempt) giveBackFirst(h *Hold, then func()) {
-	h.release(nil, func(err error) {
-		a.st.logGivenBack(err)
-		then()
-	})
-	a.left = true
-	a.st.done()
-}
-
-// leaveRoom is called before a grant is given back that kept others out for a time,
-// and that the next one of this client would follow: what of it was not written yet is
-// taken back.
-func (a *attempt) leaveRoom(kept time.Duration) {
-	q, _ := a.queue()
-	q.GivesBack(q.now(), kept)
-	var back []*attempt
-	for w := range q.All() {
-		if other := w.Call.(*Waiter).attempt; !w.Once && other != nil && other != a && other.cancel() {
-			back = append(back, other)
-		}
-	}
-	for _, other := range back {
-		other.unsent()
-	}
-}
-
-// opened handles a grant that nobody holds.
-func (a *attempt) opened() {
-	a.reportGrant()
-	a.end()
-}
-
-// reportGrant tells the queue that the lock is taken now.
-func (a *attempt) reportGrant() {
-	q, w := a.queue()
-	q.Granted(q.now(), w, a.w.l.pause(0, kind.Grant{OK: true, TTL: a.lease}))
+// limitWait bounds the wait for an earlier command of the owner.
+func (a *attempt) limitWait() {
+	c := a.w.l.c
+	a.referenced = true
+	a.stuckTimer = c.timers.After(c.o.Timeout, a.stuck)
 }
 
 // stuck fails a waiter that has had no answer, whose owner had an earlier command
@@ -300,31 +283,4 @@ func (a *attempt) unsent() {
 	q, w := a.queue()
 	q.Unsent(w)
 	a.end()
-}
-
-// supersede ends the holds of all owners but st, which the server has just
-// named the holder. Replies come in order on one connection, so any other hold of
-// this client was granted before, and the server has lost it since; where there
-// are two, that is certain of those whose acquire was sent before.
-func (n *name) supersede(st *OwnerState, sent time.Duration) {
-	for _, other := range n.ownerStates() {
-		if other == st || other.held == 0 || other.heldSince(sent) {
-			continue
-		}
-		cause := errSuperseded
-		if n.now() >= other.lease.Expiry() {
-			cause = watchdog.ErrExpired // which nobody was told of yet
-		}
-		other.lose(cause)
-	}
-}
-
-// heldSince tells whether any living hold's acquire was sent after sent.
-func (st *OwnerState) heldSince(sent time.Duration) bool {
-	for h := st.holds; h != nil; h = h.next {
-		if h.since > sent {
-			return true
-		}
-	}
-	return false
 }

@@ -14,27 +14,31 @@
 //
 // A [Waiter] is a call that waits. The queue of its name, in
 // internal/waitqueue, decides when it tries; waitqueue.go does what the queue
-// says. A lone waiter gets its queue only when something happens beside its
-// attempt (name.alone). An attempt is one acquire command. It outlives its waiter, and ends in
-// one place, attempt.end, whatever became of the command: granted, refused, not
-// sent, lost and undone (attempt.go, undo.go). A release is one unlock with all its
-// repetitions (release.go, release_end.go; after a failover repeat.go), an extension one
-// Extend, a renewal one batch of the watchdog's (renew.go), a forcing one
-// ForceUnlock, a question what only reads.
+// says. A waiter that is alone gets its queue only when something else happens than
+// its attempt (name.isOnly). departure.go has what it is told when it leaves.
+//
+// An attempt is one acquire command. It outlives its waiter, and ends in one place,
+// attempt.end, whatever became of the command (outcome.go, undo.go).
+//
+// A releasing is one unlock with all its repetitions. What is sent, who is told and
+// when it ends is decided in internal/release; releasing.go does what that asks for,
+// errors.go has the texts. After a failover it is sent again (failover.go).
+//
+// An extension is one Extend, a renewal one batch of the watchdog's, a forcing one
+// ForceUnlock, a question what only reads (lock.go).
 //
 // An [OwnerState] is what one owner has of one name. Its commands are sent one
 // at a time and in order, none while the outcome of an earlier one is open (H6).
-// ownerlease.go keeps the lease that its holds share: what a command must pass,
-// so that no hold gets less than it was promised, and what may be trusted
-// afterwards. ownerlost.go ends holds that nobody released.
+// internal/lease is the arithmetic of the lease that its holds share: what a command
+// must pass, so that no hold gets less than it was promised, and what may be trusted
+// afterwards. lease.go tells the watchdog, and ends holds that nobody released.
 //
 // # Servers
 //
 // Every command names the slot of its key, and a topology says which node has
 // it. What the topology tells of its own, that slots have moved or that a server
-// may have lost data, is acted on in follow.go; renewpart.go cuts a batch of
-// renewals by where its locks are. Nothing else here knows of more than one
-// server.
+// may have lost data, is acted on in failover.go; renewal.go cuts a batch by where
+// its locks are. Nothing else here knows of more than one server.
 //
 // # Public holds
 //

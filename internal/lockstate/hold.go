@@ -8,6 +8,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
+	"github.com/rlock-go/redisson/internal/lease"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -24,25 +25,14 @@ type Hold struct {
 	// Guarded by the shard's mutex.
 	since        time.Duration // when its acquire was sent
 	next         *Hold         // of its owner's living ones
-	until        time.Duration // fixed: the end of its own lease as the server counts it; else MaxHold's
-	end          time.Duration // of trust in its own lease, Never unless fixed or bounded by MaxHold; ValidUntil once it is over
+	promise      lease.Promise // its End is ValidUntil once it is over
 	ended        error         // nil while held
 	watch        *watch        // its channel and contexts; nil: none so far
-	extends      extending     // an Extend of it that may be running; nil: none
-	fixed        bool
-	everywhere   bool // all replicas acknowledged its acquire, and no Extend followed
-	released     bool // Unlock was called
-	toldAge      bool // it was logged for its age
-	stillCounted bool // its own lease ended before its owner's; the server counts it until Unlock
-}
-
-// extending is an Extend under way.
-type extending interface {
-	// trustEnds is when trust in the new lease ends.
-	trustEnds() time.Duration
-
-	// restartTrust is called when that has come.
-	restartTrust(now time.Duration)
+	extends      *extension    // that may be running; nil: none
+	everywhere   bool          // all replicas acknowledged its acquire, and no Extend followed
+	released     bool          // Unlock was called
+	toldAge      bool          // it was logged for its age
+	stillCounted bool          // its own lease ended before its owner's; the server counts it until Unlock
 }
 
 // watch has the channel and the contexts that end with a hold.
@@ -119,7 +109,7 @@ func (h *Hold) ValidUntil() time.Time {
 
 // trust is the instant at which trust ends. It is called with the shard locked.
 func (h *Hold) trust() time.Duration {
-	end := h.end
+	end := h.promise.End
 	if h.ended != nil {
 		return end
 	}
@@ -133,9 +123,9 @@ func (h *Hold) trust() time.Duration {
 // answer, it is the earlier end of the old lease and the new one.
 func (h *Hold) own() time.Duration {
 	if h.extends != nil {
-		return min(h.end, h.extends.trustEnds())
+		return min(h.promise.End, h.extends.end)
 	}
-	return h.end
+	return h.promise.End
 }
 
 // check ends the hold if its time has passed and nobody has ended it yet (H3).
@@ -162,7 +152,7 @@ func (h *Hold) old() time.Duration {
 func (h *Hold) tellAge() {
 	if now := h.st.n.now(); now >= h.old() {
 		h.toldAge = true
-		h.l.c.log.HeldLong(&h.l.s.sec, h.told(), now-h.since, !h.fixed && now < h.until)
+		h.l.c.log.HeldLong(&h.l.s.sec, h.told(), now-h.since, !h.promise.Fixed && now < h.promise.Until)
 	}
 }
 
@@ -172,9 +162,9 @@ func (h *Hold) over(cause error) {
 	if h.ended != nil {
 		return
 	}
-	h.end = h.trust()
+	h.promise.End = h.trust()
 	if cause == ErrReleased || cause == ErrClosed {
-		h.end = min(h.end, h.st.n.l.s.sec.now())
+		h.promise.End = min(h.promise.End, h.st.n.l.s.sec.now())
 	}
 	h.ended = cause
 	h.l.c.liveHolds.Done()
@@ -216,13 +206,4 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 		sec.leave()
 		cancel(context.Canceled)
 	}
-}
-
-// dropped is when the server has dropped a hold that is released now, at the
-// latest, if no command of its owner follows.
-func (h *Hold) dropped() time.Duration {
-	if c := h.l.c; h.fixed {
-		return clock.Later(h.until, c.o.Timeout)
-	}
-	return h.st.n.now() + h.l.c.holdsFor
 }

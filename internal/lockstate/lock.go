@@ -1,13 +1,205 @@
 package lockstate
 
 import (
+	"context"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/refusal"
+	"github.com/rlock-go/redisson/internal/topology"
 )
+
+// Ask reads something of the lock, or of the owner, for at most a command
+// timeout.
+func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
+	call := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: ownerArg(o)})
+	reply, err := l.c.query(ctx, l.slot, call)
+	if err != nil {
+		return kind.Answer{}, err
+	}
+	return l.kind.Asked(q, reply)
+}
+
+// question is a command of whose sends any number may run: mostly one that only
+// reads. It is asked again until it is answered, its limit has come or the client is
+// closed.
+type question struct {
+	c    *State
+	req  command.Request
+	then func(reply any, err error) // called once, without any lock held
+}
+
+// ask asks the server of slot, and hands over its reply. It does no I/O itself: a flush
+// must follow.
+func (c *State) ask(slot uint16, call kind.Call, limit time.Duration, then func(reply any, err error)) {
+	q := &question{c: c, then: then}
+	q.req.Handler, q.req.Resend, q.req.Until, q.req.Slot = q, call.Resend, limit, slot
+	q.req.Wait, q.req.Aside = call.Writes && c.o.Replicas, call.Writes
+	q.req.Wire.Command, q.req.Wire.Script, q.req.Wire.Args = call.Name, call.Script, call.Args
+	if !c.exec.Enqueue(&q.req) {
+		c.timers.After(0, func() { then(nil, ErrClosed) })
+	}
+}
+
+// askLater is State.ask of the lock's slot, with its shard locked: the question is
+// written when the section has been left.
+func (l *Lock) askLater(call kind.Call, limit time.Duration, then func(reply any, err error)) {
+	l.s.sec.queued = true
+	l.c.ask(l.slot, call, limit, then)
+}
+
+// askAll sends calls, one after the other, and calls then with the shard locked. Nobody
+// waits for what they are answered.
+func (l *Lock) askAll(calls []kind.Call, then func()) {
+	if len(calls) == 0 {
+		then()
+		return
+	}
+	l.askLater(calls[0], clock.Never, func(any, error) {
+		defer l.s.enter(mustNotBlock).leave()
+		l.askAll(calls[1:], then)
+	})
+}
+
+// Unanswered does nothing: it is asked again.
+func (q *question) Unanswered(*command.Request) {}
+
+// Paused has it asked again.
+func (q *question) Paused(r *command.Request, d time.Duration) {
+	q.c.timers.After(d, func() {
+		if !q.c.exec.Enqueue(r) {
+			q.Done(r)
+			return
+		}
+		q.c.exec.Flush()
+	})
+}
+
+// Done hands over the reply.
+func (q *question) Done(r *command.Request) {
+	if r.Fate == command.Closed {
+		q.then(nil, ErrClosed)
+		return
+	}
+	q.then(r.Wire.Reply, r.Wire.Err)
+}
+
+// Query is query by a plain command.
+func (c *State) Query(ctx context.Context, slot uint16, name string, args ...any) (any, error) {
+	return c.query(ctx, slot, kind.Read(name, args))
+}
+
+// query asks the server of slot and waits for its reply, for at most a command
+// timeout.
+func (c *State) query(ctx context.Context, slot uint16, call kind.Call) (any, error) {
+	type answer struct {
+		reply any
+		err   error
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	done := make(chan answer, 1)
+	c.ask(slot, call, c.now()+c.o.Timeout, func(reply any, err error) { done <- answer{reply, err} })
+	c.exec.Flush()
+	// One that is asked again just before its limit may wait for a connection
+	// for two timeouts more; its caller does not. Else the answer comes first.
+	timer := time.NewTimer(c.o.Timeout + c.o.Timeout/8)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		if why := c.exec.Trouble(slot); why != nil {
+			return nil, why
+		}
+		return nil, command.NoReply("no reply within %v", c.o.Timeout)
+	case a := <-done:
+		return a.reply, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Prove returns nil when a server has answered. It blocks for no longer than ctx
+// and a command timeout.
+func (c *State) Prove(ctx context.Context) error {
+	if by, ok := c.top.(topology.Prover); ok {
+		return by.Prove(ctx)
+	}
+	reply, err := c.Query(ctx, 0, "PING")
+	if err == nil && reply != "PONG" {
+		err = fmt.Errorf("no Redis: PING was answered with a Go %T, not PONG", reply)
+	}
+	return err
+}
+
+// Info is what is known of a lock that is held.
+type Info struct {
+	Owner   Owner         // who holds it
+	Count   int           // of the owner's holds
+	TTL     time.Duration // codec.NoTTL: it never expires
+	Waiters int           // clients that listen for its release; -1: the server does not let them be counted
+	Since   time.Time     // when this client acquired the oldest of the owner's living holds; zero: it has none
+}
+
+// Holder asks who holds the lock, and who waits; false means that nobody holds it.
+func (l *Lock) Holder(ctx context.Context) (Info, bool, error) {
+	a, err := l.Ask(ctx, kind.Holding, Owner{})
+	if err != nil || !a.Yes {
+		return Info{}, false, err
+	}
+	i := Info{Count: int(a.N), TTL: a.TTL}
+	if i.Owner, err = ParseOwner(a.Owner); err == nil {
+		i.Since = l.since(i.Owner)
+		i.Waiters, err = l.countListeners(ctx)
+	}
+	return i, err == nil, err
+}
+
+// since is when this client acquired the oldest of the owner's living holds.
+func (l *Lock) since(o Owner) time.Time {
+	s := l.s
+	wall := time.Now()
+	defer s.enter(mustNotBlock).leave()
+	n := s.find(l)
+	if n == nil {
+		return time.Time{}
+	}
+	st := n.findOwnerState(o)
+	if st == nil || st.holds == nil {
+		return time.Time{}
+	}
+	first := clock.Never
+	for h := st.holds; h != nil; h = h.next {
+		first = min(first, h.since)
+	}
+	return wall.Add(first - n.now())
+}
+
+// countListeners is how many clients listen for a release. Of two kinds of channel
+// it is the larger number, as with countClients.
+func (l *Lock) countListeners(ctx context.Context) (int, error) {
+	most := 0
+	for _, channel := range l.kind.Channels(&l.names, nil) {
+		most = -1
+		for _, s := range l.c.top.Subscriptions(l.slot) {
+			n, err := listeners(l.c.Query(ctx, l.slot, "PUBSUB", countedBy(s), channel))
+			if refusal.Is(err) && !command.Unavailable(err) {
+				continue // the server does not let this account count, or knows no such channels
+			}
+			if err != nil {
+				return 0, err
+			}
+			most = max(most, n)
+		}
+	}
+	return most, nil
+}
 
 // Lock is a lock as its client's state knows it. It never changes, and holds
 // nothing of what becomes of the lock.
@@ -73,4 +265,20 @@ func (l *Lock) freshLatch() any {
 		return nil
 	}
 	return codec.FreshLatch(l.key)
+}
+
+// Scattered tells which of the names that belong to the lock a cluster would keep
+// on another server than the lock itself, if there is one: it could be locked
+// there, and never unlocked. It is nil where all of them are together, and on one
+// server.
+func (l *Lock) Scattered() error {
+	key := l.key
+	if l.c.spansSlots || codec.SlotSafe(key) {
+		return nil
+	}
+	const put = "put what the slot is to be made of in braces, such as {order:17}:a"
+	if slot := codec.Slot(codec.Channel(key)); slot != l.slot {
+		return fmt.Errorf("in a cluster the lock would be in slot %d, its channel in slot %d; %s", l.slot, slot, put)
+	}
+	return fmt.Errorf("in a cluster the lock would be in slot %d, each of its latches in another; %s", l.slot, put)
 }

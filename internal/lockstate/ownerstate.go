@@ -7,6 +7,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
+	"github.com/rlock-go/redisson/internal/lease"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -34,7 +35,7 @@ type OwnerState struct {
 
 	registered bool // a lease was, so the room for one is taken
 	alarmed    bool // something of a hold of it has a time of its own: its end, by Lease or MaxHold, or its age
-	marked     bool // others may act as the owner, see actors.go
+	marked     bool // others may act as the owner, see owner.go
 	listed     bool // among the name's
 	busy       bool // a command of this owner is under way
 	paused     bool // it was refused or not sent, and is sent again after a pause
@@ -50,12 +51,8 @@ type ownerExtras struct {
 	// act as the owner; 0: there was none.
 	everywhere time.Duration
 
-	// Commands that were lost on a connection that could not be killed. They
-	// may still arrive until lateUntil, 0 if there are none. lateLease is the
-	// shortest lease that one of them carries.
-	lateUntil time.Duration
-	lateLease time.Duration
-	dropTimer bool // a timer drops them
+	late      lease.Late // commands that were lost on a connection that could not be killed
+	dropTimer bool       // a timer drops them
 }
 
 // RedisArg is the owner as Redis stores it. It is made for each command,
@@ -73,9 +70,6 @@ func (st *OwnerState) String() string { return st.owner.Text() }
 // told names the owner in an event.
 func (st *OwnerState) told() eventlog.Lock { return eventlog.Lock{Name: st.n.l.name, Owner: st} }
 
-// ownOwner makes an owner for one acquisition.
-func (c *State) ownOwner() Owner { return Owner{c.id, 2*c.actors.made[odd].Add(1) - 1} }
-
 // operation is a command that waits in its owner's command queue. begin runs with
 // the shard locked. done must be called when the command has ended.
 type operation interface{ begin() }
@@ -84,11 +78,6 @@ type operation interface{ begin() }
 type operationFunc func()
 
 func (f operationFunc) begin() { f() }
-
-// shown tells whether others may act as the owner.
-func (st *OwnerState) shown() bool {
-	return st.marked || st.owner.thread <= st.n.l.c.actors.parsed.Load()
-}
 
 // newOwnerState makes the state of an owner that has none.
 func (n *name) newOwnerState(o Owner) *OwnerState {
@@ -104,31 +93,25 @@ func (n *name) newOwnerState(o Owner) *OwnerState {
 	return st
 }
 
-// register registers the lease with the watchdog before an acquire is sent
-// (H5).
-func (st *OwnerState) register() {
-	if st.registered {
-		st.lease = st.n.l.c.watchdog.Register(st)
-		return
-	}
-	st.registered, st.lease = true, &st.room
-	st.n.l.c.watchdog.RegisterAt(st.lease, st)
-}
-
 // grant makes a living hold. It reports false if the hold can't be trusted any
 // more (H3).
-func (st *OwnerState) grant(l *Lock, t *Terms, sent, lease time.Duration) (*Hold, bool) {
+func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, bool) {
 	c := l.c
 	now := st.n.l.s.sec.now()
 	h := st.firstHold
 	if h.st != nil {
 		h = c.o.NewHold()
 	}
-	h.l, h.st, h.since, h.end, h.until = l, st, sent, clock.Never, clock.Never
-	if t.HasLease || t.HasMax {
-		h.bound(t, now)
+	h.l, h.st, h.since = l, st, sent
+	switch {
+	case t.HasLease:
+		h.promise = lease.Fixed(sent, t.Lease)
+	case t.HasMax:
+		h.promise = lease.Bounded(clock.Later(now, t.MaxHold), c.o.Watchdog)
+	default:
+		h.promise = lease.Watched
 	}
-	if c.o.LongHold > 0 {
+	if t.HasLease || t.HasMax || c.o.LongHold > 0 {
 		st.alarmed = true
 	}
 	if st.lease != nil && now >= st.lease.Expiry() {
@@ -146,47 +129,8 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, lease time.Duration) (*Hold
 		}
 	}
 	c.liveHolds.Add()
-	expiry := st.trust(sent, lease)
-	return h, now < min(h.end, expiry) && st.live(sent, expiry)
-}
-
-// bound gives the hold what Lease or MaxHold asks for.
-func (h *Hold) bound(t *Terms, now time.Duration) {
-	h.st.alarmed = true
-	if t.HasLease {
-		h.fixed = true
-		h.until = clock.Later(h.since, t.Lease)
-		h.end = watchdog.Trust(h.since, t.Lease)
-		return
-	}
-	h.until = clock.Later(now, t.MaxHold)
-	h.end = watchdog.Trust(h.until, h.l.c.o.Watchdog)
-}
-
-// live tells the watchdog that a command sent at sent set the key's lease, which is
-// trusted until expiry. It reports whether the lease is still to be trusted.
-func (st *OwnerState) live(sent, expiry time.Duration) bool {
-	if !st.alarmed {
-		return st.lease.Live(expiry, sent, clock.Never)
-	}
-	from, until := sent, st.renewUntil()
-	if until == 0 {
-		from, until = clock.Never, clock.Never
-	}
-	if !st.lease.Live(expiry, from, until) {
-		return false
-	}
-	st.alarm()
-	return true
-}
-
-// trust is the instant until which a lease that was set by a command sent at
-// sent can be relied on.
-func (st *OwnerState) trust(sent, lease time.Duration) time.Duration {
-	if st.extras != nil {
-		lease = st.least(sent, lease)
-	}
-	return watchdog.Trust(sent, lease)
+	expiry := st.trust(sent, ttl)
+	return h, now < min(h.promise.End, expiry) && st.live(sent, expiry)
 }
 
 // run begins cmd, at once or when the commands before it have ended.
@@ -278,7 +222,7 @@ func (st *OwnerState) stillCounted() int {
 
 // dropEmptyExtras drops the extras if they are empty.
 func (st *OwnerState) dropEmptyExtras() {
-	if r := st.extras; len(r.queue) == 0 && r.lateUntil == 0 && r.stillCounted == 0 && r.everywhere == 0 {
+	if r := st.extras; len(r.queue) == 0 && !r.late.Any() && r.stillCounted == 0 && r.everywhere == 0 {
 		st.extras = nil
 	}
 }
@@ -320,13 +264,5 @@ func (st *OwnerState) drop(h *Hold) {
 			}
 			return
 		}
-	}
-}
-
-// forget has the watchdog forget the lease (H5).
-func (st *OwnerState) forget() {
-	if st.lease != nil {
-		st.lease.Forget()
-		st.lease = nil
 	}
 }

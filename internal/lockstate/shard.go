@@ -124,12 +124,12 @@ type name struct {
 
 	// Everything below is guarded by the shard's mu. What never changes is in the handle,
 	// since names come and go with each acquisition.
-	lone      *Waiter               // its attempt is under way, and there is nobody else
+	only      *Waiter               // its attempt is under way, and there is nobody else
 	queues    *waitQueue            // one for each sort of waiters; nil while nobody waits and nothing is under way
 	fairShare *wakepolicy.FairShare // nil unless this client releases it often
 	states    *OwnerState           // the first, in no order; most of the time the only one
 	forces    int16                 // how many times ForceUnlock was queued for it
-	aside     int16                 // releases that went aside and have no answer yet
+	ahead     int16                 // releases that went aside and have no answer yet: acquires follow them
 	pins      int32                 // calls under way that came to it
 	holders   int32                 // owners with a living hold
 	sibling   *name                 // the same key with kinds of another family
@@ -197,4 +197,129 @@ func (n *name) dropIfIdle() {
 	if n.pins == 0 && n.states == nil && n.queues == nil {
 		n.l.s.drop(n)
 	}
+}
+
+// The owners of a name are a list, since there is mostly one. A crowd that tries
+// for one name is found by an index, so that what a call costs does not grow with
+// the crowd.
+
+// indexFrom is how many owners of a name are looked through before there is an
+// index of them. The index goes when half as many are left.
+const indexFrom = 32
+
+// findOwnerState is the owner's state, or nil.
+func (n *name) findOwnerState(o Owner) *OwnerState {
+	if all := n.l.s.indexes[n]; all != nil {
+		return all[o]
+	}
+	st := n.states
+	for range indexFrom {
+		if st == nil || st.owner == o {
+			return st
+		}
+		st = st.next
+	}
+	return n.index()[o]
+}
+
+// index makes the index.
+func (n *name) index() map[Owner]*OwnerState {
+	all := map[Owner]*OwnerState{}
+	for st := n.states; st != nil; st = st.next {
+		all[st.owner] = st
+	}
+	if n.l.s.indexes == nil {
+		n.l.s.indexes = map[*name]map[Owner]*OwnerState{}
+	}
+	n.l.s.indexes[n] = all
+	return all
+}
+
+// holds tells whether the owner has a living hold.
+func (n *name) holds(o Owner) bool {
+	st := n.findOwnerState(o)
+	return st != nil && st.held > 0
+}
+
+// ensureOwnerState finds or makes the owner's state.
+func (n *name) ensureOwnerState(o Owner) *OwnerState {
+	if st := n.findOwnerState(o); st != nil {
+		return st
+	}
+	return n.newOwnerState(o)
+}
+
+// unindex follows a state that was taken off the list.
+func (n *name) unindex(o Owner) {
+	if all := n.l.s.indexes[n]; all != nil {
+		if delete(all, o); len(all) < indexFrom/2 {
+			delete(n.l.s.indexes, n)
+		}
+	}
+}
+
+// ownerStates are the states of all owners of the name.
+func (n *name) ownerStates() []*OwnerState {
+	var states []*OwnerState
+	for st := n.states; st != nil; st = st.next {
+		states = append(states, st)
+	}
+	return states
+}
+
+// Snapshot is what there is of a lock in its client at one moment. It is for
+// tests, which wait until something is under way.
+type Snapshot struct {
+	Known     bool  // there is anything
+	Waiting   int   // callers in the queue
+	Listening bool  // the queue is subscribed
+	InFlight  bool  // an attempt of the queue has no answer, or there is no queue
+	Hold      *Hold // a living one
+}
+
+// Snapshot tells what there is of the lock.
+func (l *Lock) Snapshot() Snapshot {
+	s := l.s
+	defer s.enter(mustNotBlock).leave()
+	n := s.find(l)
+	if n == nil {
+		return Snapshot{InFlight: true}
+	}
+	q := n.findQueue(l, Owner{})
+	now := Snapshot{Known: true, InFlight: q == nil}
+	if n.states != nil {
+		now.Hold = n.states.holds
+	}
+	if q != nil {
+		now.Waiting, now.Listening = q.Len(), q.Listening()
+		for w := range q.Waiting() {
+			now.InFlight = now.InFlight || q.Facts(w).InFlight
+		}
+	}
+	return now
+}
+
+// OwnerSnapshot is Snapshot for the owner of a hold.
+type OwnerSnapshot struct {
+	Busy         bool // a command is under way
+	Queued       int  // commands that wait for it
+	StillCounted int  // holds whose own lease ended, and which the server counts
+}
+
+// OwnerSnapshot tells what there is of the hold's owner.
+func (h *Hold) OwnerSnapshot() OwnerSnapshot {
+	s := h.l.s
+	defer s.enter(mustNotBlock).leave()
+	now := OwnerSnapshot{Busy: h.st.busy, StillCounted: h.st.stillCounted()}
+	if h.st.extras != nil {
+		now.Queued = len(h.st.extras.queue)
+	}
+	return now
+}
+
+// UnderWay tells how many timers are set or run, and how many commands are
+// under way that change something, those of Unlock
+// and UnlockAs left out.
+func (c *State) UnderWay() (timers, commands int) {
+	return c.timers.Live(), int(c.work.Count())
 }

@@ -1,6 +1,7 @@
 package lockstate
 
 import (
+	"context"
 	"hash/maphash"
 	"log/slog"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -112,4 +114,216 @@ func (c *State) leaseArg(d time.Duration) any {
 		return c.args.lease
 	}
 	return d.Milliseconds()
+}
+
+// New makes the state of a client that has just begun. It does no I/O. Close or
+// Shutdown must be called. Its error is the topology's.
+func New(o Config) (*State, error) {
+	c := &State{
+		id:        uuid.New(),
+		o:         o,
+		liveHolds: background.NewGauge(),
+		releases:  background.NewGauge(),
+		work:      background.NewGauge(),
+		gone:      make(chan struct{}),
+		spares:    newSpares(),
+	}
+	c.log = eventlog.New(o.Logger, c.id.String())
+	c.args.lease = o.Watchdog.Milliseconds()
+	c.latchTTL = 5*o.Timeout + time.Second
+	c.args.latchTTL = c.latchTTL.Milliseconds()
+	c.unlockFor = c.latchTTL - o.Timeout
+	c.holdsFor = min(clock.Later(o.Watchdog, o.Timeout), clock.Never/2)
+	c.timers.Init()
+	var err error
+	c.top, err = o.Topology(topology.Settings{Timeout: o.Timeout, Lease: o.Watchdog, Clock: o.Clock, Replicas: o.Replicas, Logger: c.log.Logger()})
+	if err != nil {
+		return nil, err
+	}
+	c.spansSlots, c.failsOver = c.top.SpansSlots(), c.top.FailsOver()
+	if c.top.Only() != nil {
+		c.publishes = publishedBy(c.top.Publish(0))
+	}
+	c.exec = command.New(c.top, command.Options{
+		Timeout: o.Timeout, Now: c.now, Permanent: redisconn.Permanent, Closing: c.Closed,
+		After: func(d time.Duration, fn func()) { c.timers.After(d, fn) },
+	})
+	for i := range c.shards {
+		c.shards[i].init(o.Clock, c.exec)
+	}
+	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.Watchdog, Clock: o.Clock, Group: renewGroup(c.top)})
+	c.trackActors()
+	c.following.Go(c.follow)
+	return c, nil
+}
+
+// Started logs that the client works.
+func (c *State) Started() { c.log.Started(c.top.String(), c.o.Watchdog, c.o.Timeout, c.o.Replicas) }
+
+// reused has objects of one sort for their next use: otherwise the garbage collector
+// runs three times as often, and each run shrinks the stacks of waiting goroutines,
+// which then grow again with their next command.
+//
+// The last user of an object puts it back, cleared and once, where it is certain
+// that nobody else refers to it. In all other cases nobody does, and the garbage
+// collector frees it. Put back is
+//   - an attempt at the end of its Done, unless a timer was made for it;
+//   - a release at the end of its Done, if it was sent once and answered, and no timer
+//     was made for it;
+//   - a waiter whose first attempt was granted, by the later of that attempt and
+//     its caller;
+//   - an outcome by the caller that has received from it.
+//
+// Each client has its own, since an object with a channel that was made in the
+// bubble of a synctest must not be used outside of it.
+type reused[T any] struct{ pool sync.Pool }
+
+func reuse[T any](fresh func() T) reused[T] {
+	return reused[T]{sync.Pool{New: func() any { return fresh() }}}
+}
+
+func (r *reused[T]) get() T { return r.pool.Get().(T) }
+
+func (r *reused[T]) put(v T) { r.pool.Put(v) }
+
+// spares are the objects of one client for their next use.
+type spares struct {
+	attempts reused[*attempt]
+	releases reused[*releasing]
+	outcomes reused[chan error]
+	waiters  reused[*Waiter]
+}
+
+func newSpares() spares {
+	return spares{
+		attempts: reuse(func() *attempt { return new(attempt) }),
+		releases: reuse(func() *releasing { return new(releasing) }),
+		outcomes: reuse(func() chan error { return make(chan error, 1) }),
+		waiters: reuse(func() *Waiter {
+			w := &Waiter{ready: make(chan struct{}, 1)}
+			w.Call = w
+			return w
+		}),
+	}
+}
+
+// Shutdown ends the client in good order, as the public method says.
+func (c *State) Shutdown(ctx context.Context) error {
+	c.state.CompareAndSwap(stateOpen, stateDraining)
+	c.log.Draining(c.liveHolds.Count())
+	c.failWaiters(func(w *Waiter) bool {
+		return w.Terms.As && w.n.holds(w.Terms.Owner)
+	})
+	patience, err := c.drain(ctx)
+	c.close(patience)
+	return err
+}
+
+// drain waits until nothing is held or being released any more. It returns what
+// is left of a command timeout for undos and grants that are given back.
+func (c *State) drain(ctx context.Context) (patience time.Duration, err error) {
+	for {
+		if !c.liveHolds.Wait(ctx.Done(), c.gone) || !c.releases.Wait(ctx.Done(), c.gone) {
+			return c.o.Timeout, ctx.Err()
+		}
+		began := time.Now()
+		undone, cancel := context.WithTimeout(ctx, c.o.Timeout)
+		ended := c.work.Wait(undone.Done(), c.gone)
+		cancel()
+		patience = max(c.o.Timeout-time.Since(began), time.Millisecond)
+		// An attempt under way may have become a hold.
+		if !ended || c.Closed() || c.liveHolds.Count() == 0 && c.releases.Count() == 0 {
+			if !ended {
+				err = ctx.Err()
+			}
+			return patience, err
+		}
+	}
+}
+
+// Close ends the client at once, as the public method says.
+func (c *State) Close() { c.close(c.o.Timeout) }
+
+// Abandon closes a client that could not be used at all. Nothing is logged.
+func (c *State) Abandon() { c.close(0) }
+
+func (c *State) close(patience time.Duration) {
+	c.closing.Lock()
+	defer c.closing.Unlock()
+	if c.state.Swap(stateClosed) == stateClosed {
+		return
+	}
+	c.failWaiters(func(*Waiter) bool { return false })
+	holds := c.liveHolds.Count()
+	c.endHolds()
+	c.watchdog.Close()
+	c.top.Unsubscribe() // nobody waits any more
+	c.timers.RunAll()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c.work.Wait(ctx.Done(), nil)
+	c.releases.Wait(ctx.Done(), nil)
+	open := c.work.Count() + c.releases.Count()
+	deadline, _ := ctx.Deadline()
+	c.top.Close(time.Until(deadline))
+	c.following.Wait()
+	c.timers.Wait()
+	c.stopQueues()
+	c.untrackActors()
+	c.log.End()
+	if patience > 0 { // an abandoned one is the business of Open's error
+		c.log.Closed(holds, open)
+	}
+	close(c.gone)
+}
+
+// failWaiters fails all waiters but those that keep picks.
+func (c *State) failWaiters(keep func(*Waiter) bool) {
+	c.eachName(func(n *name) {
+		var under []*attempt
+		for q := n.first(); q != nil; q = q.next {
+			if c.Closed() {
+				q.Close()
+			}
+			for waits := range q.All() {
+				if w := waits.Call.(*Waiter); !keep(w) {
+					w.fail(ErrClosed)
+					if w.attempt != nil {
+						under = append(under, w.attempt)
+					}
+				}
+			}
+		}
+		for _, a := range under {
+			a.abandon()
+		}
+		n.step()
+	})
+}
+
+// endHolds ends every hold.
+func (c *State) endHolds() {
+	c.eachName(func(n *name) {
+		for _, st := range n.ownerStates() {
+			for h := st.holds; h != nil; {
+				next := h.next
+				h.check() // a loss by time stays one
+				h = next
+			}
+			for _, h := range st.dropAll() {
+				h.over(ErrClosed)
+			}
+			st.forget()
+			st.dropIfIdle()
+		}
+	})
+}
+
+// stopQueues stops the timers that are left.
+func (c *State) stopQueues() {
+	c.eachName(func(n *name) {
+		for q := n.first(); q != nil; q = q.next {
+			q.stop()
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -54,10 +55,11 @@ func (st *OwnerState) logUndone(err error) {
 }
 
 // newUndo makes the release of what may have been got for want.
-func (st *OwnerState) newUndo(l *Lock, want *kind.Want) *release {
-	u := newRelease(st, l, st.n.l.c.undoLimit())
-	u.undo = true
-	u.want.Wait, u.want.Once = want.Wait, want.Once
+func (st *OwnerState) newUndo(l *Lock, want *kind.Want) *releasing {
+	// Until it is answered, or the client is closed: its owner is used once, so it may
+	// outlive its latch.
+	u := st.newRelease(release.Undo, l, clock.Never)
+	u.want.Wait, u.want.OneTry = want.Wait, want.OneTry
 	return u
 }
 
@@ -74,12 +76,10 @@ func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
 	st = n.ensureOwnerState(st.owner)
 	st.marked = st.marked || marked
 	u := st.newUndo(l, want)
-	n.l.c.work.Add()
 	u.then = func(err error) {
 		if err == nil {
 			st.logUndone(err)
 		}
-		n.l.c.work.Done()
 		if n.now() < until {
 			n.l.c.timers.After(undoEvery, func() { st.undoAgain(l, want, until) })
 		}
@@ -122,8 +122,8 @@ func (a *attempt) countHolds() {
 			a.undecided(fmt.Sprintf("asking for its count failed: %v", err))
 			return
 		}
-		said, err := w.l.kind.Confirmed(reply, &a.want)
-		count, known := said.Count, int64(st.tally(w.l)+st.unsent(w.l))
+		count, err := w.l.kind.Confirmed(reply, &a.want)
+		known := int64(st.tally(w.l) + st.unsent(w.l))
 		switch {
 		case err != nil:
 			a.undecided(err.Error())
@@ -140,7 +140,7 @@ func (a *attempt) countHolds() {
 		case count == known+1 && n.l.c.Exclusive(st.owner):
 			// This owner is used again. If the undo were repeated after its
 			// latch expired, it would release another hold.
-			u := newRelease(st, w.l, n.unlockLimit())
+			u := st.newRelease(release.Vain, w.l, n.now()+n.l.c.unlockFor)
 			u.then = func(err error) {
 				st.logUndone(err)
 				if err != nil && !errors.Is(err, ErrNotHeld) {
@@ -163,7 +163,7 @@ func (st *OwnerState) unsent(l *Lock) (n int32) {
 		return 0
 	}
 	for _, cmd := range st.extras.queue {
-		if r, ok := cmd.(*release); ok && r.counted && r.l.traits.Tally == l.traits.Tally {
+		if r, ok := cmd.(*releasing); ok && r.counted && r.l.traits.Tally == l.traits.Tally {
 			n++
 		}
 	}
@@ -185,4 +185,14 @@ func (a *attempt) undecided(why string) {
 	a.w.fail(fmt.Errorf("%w: the acquire was sent and never answered, and %s; the owner may hold one more than it knows, for %v", ErrUncertain, why, a.lease))
 	a.w.asked()
 	a.unsent()
+}
+
+// logGivenBack logs what became of a grant that nobody wanted any more.
+func (st *OwnerState) logGivenBack(err error) {
+	s := st.n.l.s
+	if err == nil || errors.Is(err, ErrNotHeld) {
+		st.n.l.c.log.GivenBack(&s.sec, st.told())
+		return
+	}
+	st.n.l.c.log.NotGivenBack(&s.sec, st.told(), err)
 }

@@ -36,17 +36,17 @@ type waitQueue struct {
 // first is the first of the name's queues, nil if nobody waits. It is called
 // with the shard locked.
 func (n *name) first() *waitQueue {
-	if n.lone != nil {
+	if n.only != nil {
 		n.adopt()
 	}
 	return n.queues
 }
 
-// adopt gives the lone waiter, whose attempt is under way, its queue. It is
+// adopt gives the only waiter, whose attempt is under way, its queue. It is
 // called with the shard locked.
 func (n *name) adopt() {
-	w := n.lone
-	n.lone = nil
+	w := n.only
+	n.only = nil
 	n.ensureQueue(w.l, w.queueOwner).Adopt(w.began, &w.Waiter)
 }
 

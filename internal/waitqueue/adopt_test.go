@@ -17,7 +17,7 @@ func TestAdoptedWaiterStandsWhereItWouldHaveJoined(t *testing.T) {
 	}{
 		"queued":       {kind.Reentrant.Traits(), func(q *Queue, w *Waiter) { q.Join(since, w, false) }},
 		"queued, wide": {&kind.Traits{Width: 3, PassOn: true}, func(q *Queue, w *Waiter) { q.Join(since, w, false) }},
-		"once":         {kind.Reentrant.Traits(), func(q *Queue, w *Waiter) { w.Once = true; q.JoinUnqueued(since, w) }},
+		"once":         {kind.Reentrant.Traits(), func(q *Queue, w *Waiter) { w.OneTry = true; q.JoinUnqueued(since, w) }},
 	} {
 		t.Run(what, func(t *testing.T) {
 			joined, adopting := New(time.Second, nil), New(time.Second, nil)
@@ -25,7 +25,7 @@ func TestAdoptedWaiterStandsWhereItWouldHaveJoined(t *testing.T) {
 			adopting.Follow(c.rules)
 			var first, lone Waiter
 			c.join(&joined, &first)
-			lone.Once = first.Once
+			lone.OneTry = first.OneTry
 			if a := joined.Next(since); a.Do != Attempt || a.Waiter != &first {
 				t.Fatalf("%+v, want the first one's attempt", a)
 			}

@@ -54,7 +54,7 @@ func TestPausesOfACrowdEndWithoutALookAtTheOthers(t *testing.T) {
 	r := newRig(t)
 	var ws []*Waiter
 	for range crowd {
-		ws = append(ws, r.tries(&Waiter{Once: true}))
+		ws = append(ws, r.tries(&Waiter{OneTry: true}))
 	}
 	slices.Reverse(ws) // the first to come is the last to try
 	for i, w := range ws {
@@ -102,7 +102,7 @@ func TestTimerDealsWithACrowdInParts(t *testing.T) {
 
 	var ws []*Waiter
 	for range crowd {
-		ws = append(ws, r.tries(&Waiter{Once: true}))
+		ws = append(ws, r.tries(&Waiter{OneTry: true}))
 	}
 	for _, w := range ws {
 		r.troubled(w)

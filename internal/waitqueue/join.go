@@ -28,7 +28,7 @@ func (q *Queue) Join(now time.Duration, w *Waiter, held bool) {
 // attempt is under way: the queue is as if w had joined it then.
 func (q *Queue) Adopt(since time.Duration, w *Waiter) {
 	w.trying = true
-	if w.Once {
+	if w.OneTry {
 		w.joined = since
 		q.unqueued.push(w)
 	} else {

@@ -51,7 +51,7 @@ func (q *Queue) Refused(now time.Duration, w *Waiter, ttl time.Duration) {
 			q.ResetOwnMessages()
 		}
 	case w.Settled:
-	case w.Once:
+	case w.OneTry:
 		q.settle(w, Refused, nil)
 	default:
 		// Only a refused re-entry queues (A3).

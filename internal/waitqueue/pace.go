@@ -16,7 +16,7 @@ func (q *Queue) GivesBack(now, kept time.Duration) {
 
 // leavesRoom is until when w leaves room for others; 0: it does not.
 func (q *Queue) leavesRoom(w *Waiter) time.Duration {
-	if w.Once && w.trouble.err == nil || w.Until > 0 && w.Until <= q.heldOff {
+	if w.OneTry && w.trouble.err == nil || w.Until > 0 && w.Until <= q.heldOff {
 		return 0
 	}
 	return q.heldOff

@@ -11,7 +11,7 @@ func TestGrantThatIsGivenBackLeavesRoomForOthers(t *testing.T) {
 	r := newRig(t)
 	head := r.waits(lease)
 	r.q.Join(r.now, &Waiter{}, true)
-	gave := r.tries(&Waiter{Once: true})
+	gave := r.tries(&Waiter{OneTry: true})
 	r.does(func() { r.q.GivesBack(r.now, kept) })
 	if r.handsOff() {
 		t.Error("the give-back's message would be ignored")
@@ -22,7 +22,7 @@ func TestGrantThatIsGivenBackLeavesRoomForOthers(t *testing.T) {
 	r.message()
 	as := r.tries(&Waiter{Shared: true})
 	hasty := r.tries(&Waiter{Shared: true, Until: r.now + kept/2})
-	once := r.tries(&Waiter{Once: true})
+	once := r.tries(&Waiter{OneTry: true})
 	r.under("those that can't wait try", hasty, once)
 	r.refused(hasty, lease)
 	r.refused(once, lease)
@@ -42,7 +42,7 @@ func TestGrantThatIsGivenBackLeavesRoomForOthers(t *testing.T) {
 func TestAttemptsBesideTheQueueLeaveRoomAgain(t *testing.T) {
 	const kept = time.Second
 	r := newRig(t)
-	gave, back, paused := r.tries(&Waiter{Shared: 1}), r.tries(&Waiter{Shared: 2}), r.tries(&Waiter{Once: true})
+	gave, back, paused := r.tries(&Waiter{Shared: 1}), r.tries(&Waiter{Shared: 2}), r.tries(&Waiter{OneTry: true})
 	r.troubled(paused)
 	r.does(func() { r.q.GivesBack(r.now, kept) })
 	r.unsent(back)

@@ -43,7 +43,7 @@ func (s *storm) joinsOne() string {
 		w.Until = s.now + time.Duration(s.rng.Int64N(int64(time.Second)))
 	}
 	s.alive = append(s.alive, w)
-	if w.Once = s.rng.IntN(6) == 0; w.Once || w.Shared != nil {
+	if w.OneTry = s.rng.IntN(6) == 0; w.OneTry || w.Shared != nil {
 		s.tries(w)
 		return "joins beside the queue"
 	}
@@ -188,7 +188,7 @@ func (s *storm) holds() {
 		if !w.queued && !w.trying && (s.timer == 0 || s.timer > w.dueAt) {
 			s.t.Fatal("one beside the queue waits for nothing")
 		}
-		if w.queued && w.Once {
+		if w.queued && w.OneTry {
 			s.t.Fatal("one that wants one attempt queues")
 		}
 	}

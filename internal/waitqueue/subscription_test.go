@@ -25,7 +25,7 @@ func TestRefusedSubscriptionEndsTheWaits(t *testing.T) {
 	ws := r.joins(3)
 	r.refused(ws[0], lease)
 	r.confirmed()
-	beside := r.tries(&Waiter{Once: true})
+	beside := r.tries(&Waiter{OneTry: true})
 	refusal := errors.New("NOPERM")
 	r.does(func() { r.q.SubscriptionRefused(refusal) })
 	for _, w := range ws {

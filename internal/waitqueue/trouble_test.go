@@ -49,7 +49,7 @@ func TestMessageDoesNotShortenAPause(t *testing.T) {
 func TestWhoWasNeverAnsweredGivesUpAfterTheTimeout(t *testing.T) {
 	for name, begin := range map[string]func(*rig) *Waiter{
 		"in the queue": func(r *rig) *Waiter { return r.joins(1)[0] },
-		"beside it":    func(r *rig) *Waiter { return r.tries(&Waiter{Once: true}) },
+		"beside it":    func(r *rig) *Waiter { return r.tries(&Waiter{OneTry: true}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -142,7 +142,7 @@ func TestLostTryBesideTheQueueIsMadeAgainWhenItIsResolved(t *testing.T) {
 
 func TestLostTryBesideTheQueueGivesUpWhileItIsOpen(t *testing.T) {
 	r := newRig(t)
-	w := r.tries(&Waiter{Once: true})
+	w := r.tries(&Waiter{OneTry: true})
 	r.opens(w)
 	r.goesOn(timeout)
 	r.is(w, Unreachable, errNet)
@@ -246,7 +246,7 @@ func TestTriesBesideTheQueueEachHaveTheirTime(t *testing.T) {
 	r.under("the first", first)
 	r.goesOn(firstPause / 2)
 	r.under("the second", first, second)
-	first, second = r.tries(&Waiter{Once: true}), r.tries(&Waiter{Once: true})
+	first, second = r.tries(&Waiter{OneTry: true}), r.tries(&Waiter{OneTry: true})
 	r.opens(first)
 	r.goesOn(timeout / 2)
 	r.opens(second)
@@ -260,7 +260,7 @@ func TestTriesBesideTheQueueEachHaveTheirTime(t *testing.T) {
 // Its next try would be later than that, and could take as long again.
 func TestPauseOfATryBesideTheQueueEndsWithItsPatience(t *testing.T) {
 	r := newRig(t)
-	w := r.tries(&Waiter{Once: true})
+	w := r.tries(&Waiter{OneTry: true})
 	began := r.now
 	for !w.Settled && r.now < began+2*timeout {
 		for len(r.attempts) > 0 {

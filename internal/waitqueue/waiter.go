@@ -8,7 +8,7 @@ import "time"
 // to read.
 type Waiter struct {
 	Call   any           // whose it is: handed back with each action, and not looked at
-	Once   bool          // refused is refused: it does not queue
+	OneTry bool          // refused is refused: it does not queue
 	Shared any           // its owner, if that came from outside, and may hold the name already; else nil
 	Until  time.Duration // when its wait elapses; 0: never
 

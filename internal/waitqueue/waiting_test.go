@@ -276,7 +276,7 @@ func TestReentryAndTryLockPassTheQueue(t *testing.T) {
 	r := newRig(t)
 	r.waits(lease)
 	r.joins(2)
-	once, as := r.tries(&Waiter{Once: true}), r.tries(&Waiter{Shared: true})
+	once, as := r.tries(&Waiter{OneTry: true}), r.tries(&Waiter{Shared: true})
 	r.under("both at once", once, as)
 	r.granted(as)
 	r.refused(once, lease)

@@ -1,14 +1,75 @@
 package lockstate
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
+
+// follow acts on what the topology tells, until that is closed.
+func (c *State) follow() {
+	for changes := range c.top.Changes() {
+		for _, change := range changes {
+			c.changed(change)
+		}
+	}
+}
+
+// changed has the leases of the slots renewed at once, which tells what is lost,
+// sends unlocks again that may have been lost, and has those who wait listen where their releases are told now, and look
+// again.
+func (c *State) changed(change topology.Change) {
+	if change.NewMaster {
+		c.noteMaster(change.Slots)
+	}
+	if change.Slots.All() {
+		c.watchdog.RenewNow()
+	} else {
+		c.watchdog.RenewThose(func(h watchdog.Holder) bool { return change.Slots.Has(h.(*OwnerState).n.l.slot) })
+	}
+	c.repeatUnlocks(change.Slots)
+	if change.From == change.To {
+		return // the hub follows by itself
+	}
+	c.eachName(func(n *name) {
+		if change.Slots.Has(n.l.slot) {
+			for q := n.first(); q != nil; q = q.next {
+				q.resubscribe()
+			}
+		}
+	})
+}
+
+// masterChange is a change of the master of some slots.
+type masterChange struct {
+	slots topology.Slots
+	at    time.Duration
+}
+
+// masterChanges is how many of the latest are remembered, to explain a loss by.
+const masterChanges = 16
+
+// noteMaster remembers that slots have another master. It is for one goroutine.
+func (c *State) noteMaster(slots topology.Slots) {
+	var known []masterChange
+	if last := c.masters.Load(); last != nil {
+		known = (*last)[max(0, len(*last)-masterChanges+1):]
+	}
+	known = append(slices.Clip(known), masterChange{slots, c.now()})
+	c.masters.Store(&known)
+}
+
+// newMaster tells whether slot has had another master since then.
+func (c *State) newMaster(slot uint16, since time.Duration) bool {
+	known := c.masters.Load()
+	return known != nil && slices.ContainsFunc(*known, func(m masterChange) bool { return m.at >= since && m.slots.Has(slot) })
+}
 
 // A master answers an unlock and is replaced by another one that lacks it. Then
 // nobody holds the lock, and nobody can acquire it until its lease ends. So an
@@ -61,21 +122,23 @@ type pastUnlock struct {
 
 // remember keeps the release, which was answered, if a failover may undo it. It is
 // called with the shard locked.
-func (r *release) remember(q *command.Request, result kind.Release) {
+func (r *releasing) remember(q *command.Request, did kind.Release) {
 	u := pastUnlock{l: r.l, owner: r.st.owner, latch: r.want.Latch, sent: q.Wire.Sent, until: r.req.Until}
 	switch {
 	case q.Wire.Replicas > 0 && q.Wire.Acked >= q.Wire.Replicas:
 		return
-	case r.resent || r.form != nil || !r.once && u.latch == nil:
+	case r.SentAgain() || r.other != nil || r.Form == release.Latched && u.latch == nil:
 		return // it is remembered, or is nothing to be sent twice
+	case r.Why == release.Repeat && did == codec.NotHeld:
+		return // nothing was undone
 	}
 	if u.latch != nil {
 		u.until = min(u.until, q.First+r.l.c.unlockFor)
-		if result != codec.NotHeld {
+		if did != codec.NotHeld {
 			u.shared = min(u.until, r.everywhere)
 		}
 	}
-	r.keepsLatch = u.shared > 0
+	r.kept = u.shared > 0
 	u.due = q.ServedElsewhere()
 	s := r.st.n.l.s
 	s.addPast(u)
@@ -143,68 +206,29 @@ func (s *shard) repeatDue() {
 
 // repeat sends an unlock again.
 func (s *shard) repeat(u pastUnlock) {
-	c, n := u.l.c, s.pin(u.l)
+	n := s.pin(u.l)
 	defer n.unpin()
 	st := n.ensureOwnerState(u.owner)
 	st.marked = st.marked || u.latch != nil
-	r := newRelease(st, u.l, u.until)
-	r.repeats, r.want.Latch, r.everywhere = true, u.latch, u.shared
+	r := st.newRelease(release.Repeat, u.l, u.until)
+	r.want.Latch, r.everywhere = u.latch, u.shared
 	s.repeats++
-	c.work.Add()
 	r.then = func(error) {
 		s.repeats--
 		s.repeatDue()
-		c.work.Done()
 	}
-	st.run(operationFunc(r.beginAgain))
+	st.run(r)
 }
 
-// beginAgain sends the unlock if it can meet no other hold. It runs with the shard
-// locked, in the owner's command queue.
-func (r *release) beginAgain() {
-	st, n := r.st, r.st.n
-	known := int64(st.tally(r.l)+st.unsent(r.l)) + int64(st.stillCounted())
-	switch {
-	case r.mayMeetAnother():
-		r.finish(nil)
-		return
-	case known == 0:
-		r.begin()
-		return
-	}
-	ask := r.l.kind.Confirm(nil, &r.want)
-	if ask.Empty() {
-		r.finish(nil)
-		return
-	}
-	r.l.askLater(ask, r.limit, func(reply any, err error) {
-		defer n.l.s.enter(mustNotBlock).leave()
-		var said kind.Known
-		if err == nil {
-			said, err = r.l.kind.Confirmed(reply, &r.want)
-		}
-		if err != nil || said.Count <= known || r.mayMeetAnother() {
-			r.finish(err)
-			return
-		}
-		r.begin()
-	})
+// known is how many holds of the owner the server counts, as far as is known here.
+func (st *OwnerState) known(l *Lock) int64 {
+	return int64(st.tally(l)+st.unsent(l)) + int64(st.stillCounted())
 }
 
 // mayMeetAnother tells of a repetition that it could release another hold than the
 // one that it is of.
-func (r *release) mayMeetAnother() bool {
-	return r.repeats && !r.l.c.Exclusive(r.st.owner) && r.st.n.now() >= r.everywhere
-}
-
-// answeredAgain ends a repetition. Its latch may have answered for an earlier send,
-// so nothing follows for the holds that the owner has by now.
-func (r *release) answeredAgain(q *command.Request, result kind.Release, err error) {
-	if err == nil && result != codec.NotHeld {
-		r.remember(q, result)
-	}
-	r.finish(err)
-	r.done()
+func (r *releasing) mayMeetAnother() bool {
+	return !r.l.c.Exclusive(r.st.owner) && r.st.n.now() >= r.everywhere
 }
 
 // heldEverywhere is until when every replica has the hold, by what they acknowledged;
@@ -212,12 +236,12 @@ func (r *release) answeredAgain(q *command.Request, result kind.Release, err err
 func (h *Hold) heldEverywhere() time.Duration {
 	since := h.since
 	switch r := h.st.extras; {
-	case !h.fixed && r != nil && r.everywhere > since:
+	case !h.promise.Fixed && r != nil && r.everywhere > since:
 		since = r.everywhere
 	case !h.everywhere:
 		return 0
-	case h.fixed:
-		return watchdog.Trust(since, h.until-since)
+	case h.promise.Fixed:
+		return watchdog.Trust(since, h.promise.Until-since)
 	}
 	return watchdog.Trust(since, h.l.c.o.Watchdog)
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lease"
 	"github.com/rlock-go/redisson/watchdog"
 )
 
@@ -41,7 +41,7 @@ func (h *Hold) startExtend(d time.Duration) (*extension, error) {
 	defer s.enter(mayBlock).leave()
 	err := h.check()
 	switch {
-	case !h.fixed:
+	case !h.promise.Fixed:
 		err = fmt.Errorf("%w: only a hold taken with Lease is extended by hand; the watchdog extends this one", ErrInvalidOption)
 	case h.l.c.Closed():
 		err = ErrClosed
@@ -67,7 +67,7 @@ type extension struct {
 	done  chan error
 
 	// Guarded by the shard's mutex.
-	end       time.Duration // of trust in d, while it may be running
+	end       time.Duration // of trust in the new lease, while it may be running
 	failed    error         // the last trouble
 	open      bool          // a send of it may have run
 	idle      bool          // nothing of it is on its way: it waits for its command queue, or for the end of a pause
@@ -82,10 +82,8 @@ func (e *extension) begin() {
 	h.everywhere = false
 	if h.check() == nil && !e.abandoned {
 		// The other holds keep what they were promised; this one gets d.
-		until := h.until
-		h.until = st.n.now()
-		e.lease = max(st.commandLease(0), e.d)
-		h.until = until
+		others := st.needs(h)
+		e.lease = others.Lease(e.d)
 		h.l.fill(&e.req, h.l.kind.Renew(e.req.Wire.ArgBuffer[:0], c.leaseArg(e.lease), e))
 	}
 	e.send()
@@ -109,7 +107,7 @@ func (e *extension) send() {
 		e.finish(e.failed)
 		return
 	case err != nil:
-		e.finishTooLate(err)
+		e.finish(err)
 		return
 	}
 	e.end = watchdog.Trust(h.st.n.now(), e.d)
@@ -126,9 +124,6 @@ func (e *extension) send() {
 	}
 }
 
-// trustEnds is when trust in the new lease ends.
-func (e *extension) trustEnds() time.Duration { return e.end }
-
 // restartTrust is called when the extension would end trust. As long as the
 // command is not written nothing of it runs, so trust counts from now.
 func (e *extension) restartTrust(now time.Duration) {
@@ -142,8 +137,7 @@ func (e *extension) restartTrust(now time.Duration) {
 // run is taken back.
 func (e *extension) giveUp(ended error) error {
 	c := e.h.l.c
-	s := e.h.l.s
-	defer s.enter(mustNotBlock).leave()
+	defer e.h.l.s.enter(mustNotBlock).leave()
 	select {
 	case err := <-e.done:
 		return err
@@ -180,22 +174,20 @@ func (e *extension) giveUp(ended error) error {
 // Unanswered follows the loss of its connection. It is sent again behind the
 // kill barrier: to set a lease twice does no harm.
 func (e *extension) Unanswered(r *command.Request) {
-	s := e.h.l.s
-	defer s.enter(mustNotBlock).leave()
+	defer e.h.l.s.enter(mustNotBlock).leave()
 	e.stopped(r)
 	e.mayHaveRun(r)
-	e.alarm()
+	e.h.st.alarm()
 }
 
 // Paused has it sent again after d: behind the barrier, or because what was
 // refused or never left did not run.
 func (e *extension) Paused(r *command.Request, d time.Duration) {
-	s := e.h.l.s
-	defer s.enter(mustNotBlock).leave()
+	defer e.h.l.s.enter(mustNotBlock).leave()
 	switch {
 	case d > 0:
 		e.stopped(r)
-		e.alarm()
+		e.h.st.alarm()
 		e.idle = true
 		e.h.st.pause(d, e.send)
 	case e.h.l.c.Closed():
@@ -210,8 +202,7 @@ func (e *extension) Paused(r *command.Request, d time.Duration) {
 
 // Done takes the end of the command.
 func (e *extension) Done(r *command.Request) {
-	s := e.h.l.s
-	defer s.enter(mustNotBlock).leave()
+	defer e.h.l.s.enter(mustNotBlock).leave()
 	e.stopped(r)
 	if r.Fate == command.Answered {
 		e.answered(r)
@@ -220,7 +211,7 @@ func (e *extension) Done(r *command.Request) {
 	if r.MayHaveRun() {
 		e.mayHaveRun(r)
 	}
-	e.alarm()
+	e.h.st.alarm()
 	if r.Fate == command.Closed || e.h.l.c.Closed() {
 		e.finish(ErrClosed)
 		return
@@ -234,13 +225,6 @@ func (e *extension) stopped(r *command.Request) {
 	e.failed = r.Wire.Err
 }
 
-// alarm has the watchdog call when the first of the holds' leases ends.
-func (e *extension) alarm() {
-	if e.h.st.lease != nil {
-		e.h.st.alarm()
-	}
-}
-
 // mayHaveRun lowers trust to what holds whether or not the command ran.
 func (e *extension) mayHaveRun(r *command.Request) {
 	h := e.h
@@ -249,7 +233,7 @@ func (e *extension) mayHaveRun(r *command.Request) {
 		h.st.mayLast(e.lease)
 		return
 	}
-	h.end = min(h.end, watchdog.Trust(r.Wire.Sent, e.d))
+	h.promise.End = min(h.promise.End, watchdog.Trust(r.Wire.Sent, e.d))
 	h.st.mayHaveSet(r.Wire.Sent, e.lease)
 }
 
@@ -262,21 +246,20 @@ func (e *extension) answered(r *command.Request) {
 		e.finish(err)
 	case !mine[0]:
 		st.loseTally(h.l, errVanished)
-		e.finishTooLate(lostBy(errVanished))
+		e.finish(lostBy(errVanished))
 	case h.ended != nil:
 		// Lost or released while the answer was on its way.
 		st.mayHaveSet(r.Wire.Sent, e.lease)
-		e.finishTooLate(h.ended)
+		e.finish(h.ended)
 	case r.Unreplicated:
 		// The next master may know of the former lease only.
 		e.mayHaveRun(r)
 		e.finish(fmt.Errorf("extended, but %w; what is relied on is the shorter lease", ErrUnreplicated))
 	default:
-		h.until = clock.Later(r.Wire.Sent, e.d)
-		h.end = watchdog.Trust(r.Wire.Sent, e.d)
+		h.promise = lease.Fixed(r.Wire.Sent, e.d)
 		st.leased(r.Wire.Sent, e.lease)
 		if err := h.check(); err != nil {
-			e.finishTooLate(err)
+			e.finish(err)
 			return
 		}
 		if least := st.least(r.Wire.Sent, e.lease); least < e.d {
@@ -287,15 +270,11 @@ func (e *extension) answered(r *command.Request) {
 	}
 }
 
-// finishTooLate ends an extension whose hold is over.
-func (e *extension) finishTooLate(ended error) {
-	if errors.Is(ended, ErrLeaseLost) {
-		ended = lostHold{ended}
-	}
-	e.finish(ended)
-}
-
+// finish ends it, perhaps because its hold is over.
 func (e *extension) finish(err error) {
+	if errors.Is(err, ErrLeaseLost) {
+		err = lostHold{err}
+	}
 	select {
 	case e.done <- err:
 	default:

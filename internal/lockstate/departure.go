@@ -185,9 +185,14 @@ func (w *Waiter) leaveServer() {
 	if len(calls) == 0 || w.Terms.As && w.waitsWithOthers() {
 		return
 	}
-	st := n.ensureOwnerState(owner)
+	st, l := n.ensureOwnerState(owner), w.l
 	n.l.c.work.Add()
-	st.run(&cleanup{st: st, calls: calls, work: true})
+	st.run(operationFunc(func() {
+		l.askAll(calls, func() {
+			n.l.c.work.Done()
+			st.done()
+		})
+	}))
 }
 
 // waitsWithOthers tells whether another caller waits for the owner of w, which

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
@@ -80,7 +81,8 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 }
 
 // forcing is one ForceUnlock on its way. Once it may have run it is not sent
-// again: it could hit the next holder.
+// again: it could hit the next holder. It does not go aside, and while it may still
+// run no acquire does: what is granted behind it must be sent behind it.
 type forcing struct {
 	req  command.Request
 	want kind.Want
@@ -136,4 +138,17 @@ func (f *forcing) end(r *command.Request, fate command.Fate) {
 	n.unpin()
 	n.l.c.work.Done()
 	close(f.done)
+}
+
+// sentAlone takes a ForceUnlock whose keys are in two places, as those of an unlock may
+// be (package release), and reports whether it was sent again, with the lock as its
+// only key. It is called with the shard locked.
+func (f *forcing) sentAlone() bool {
+	if f.want.KeyAlone {
+		return false
+	}
+	f.want.KeyAlone, f.req.Whole, f.req.Until = true, false, clock.Never
+	f.l.fill(&f.req, f.l.kind.Force(&f.want))
+	f.n.forces++ // for those who were queued since
+	return f.n.l.s.sec.enqueue(&f.req)
 }

@@ -1,0 +1,109 @@
+// Package lease is the arithmetic of the lease that the holds of one owner share
+// (H6): what each was promised, what a command must pass so that no hold gets less,
+// and what may be trusted afterwards. It has no state but what its callers keep, no
+// I/O and no lock, and reads no clock: instants are readings of one clock that never
+// goes back, and are given.
+//
+// A command that extends the lease passes what all living holds still need, see
+// [Sum]. What it set is trusted from the moment it was sent, for a percent less
+// (H1). A command that was not answered may have run or not, so trust is the
+// smaller of what holds in either case. Where its connection could not be killed, it
+// may run as long as [Late] says, and cut what later commands have set.
+package lease
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// Promise is what one hold was promised.
+type Promise struct {
+	Fixed bool          // by a lease of its own, which nobody extends; else the watchdog extends it
+	Until time.Duration // fixed: when the server ends its own lease; else until when the watchdog extends it
+	End   time.Duration // of trust in its own lease; Never if the shared one alone ends it
+}
+
+// Watched is the promise to a hold that is extended as long as it lives.
+var Watched = Promise{Until: clock.Never, End: clock.Never}
+
+// Fixed is the promise to a hold with a lease of its own, by a command sent at sent.
+func Fixed(sent, lease time.Duration) Promise {
+	return Promise{Fixed: true, Until: clock.Later(sent, lease), End: watchdog.Trust(sent, lease)}
+}
+
+// Bounded is the promise to a hold that is extended until then, each time by full.
+func Bounded(until, full time.Duration) Promise {
+	return Promise{Until: until, End: watchdog.Trust(until, full)}
+}
+
+// Sum is what the living holds of an owner need together.
+type Sum struct {
+	RenewUntil time.Duration // when the watchdog stops extending; 0: it extends none
+	now, full  time.Duration
+	need       time.Duration
+}
+
+// Of is the sum of no hold. full is the lease by which the watchdog extends.
+func Of(now, full time.Duration) Sum { return Sum{now: now, full: full} }
+
+// Add adds a hold. end is the end of trust in its own lease, which may be earlier than
+// the promise while that is being changed; shared that of trust in the shared lease.
+//
+// A hold that the watchdog extends needs a full lease, unless its bound is over. It
+// needs no less than what is trusted, so that the end of a longer nested lease does not
+// cut it short.
+func (s *Sum) Add(p *Promise, end, shared time.Duration) {
+	need := p.Until - s.now
+	if !p.Fixed {
+		s.RenewUntil = max(s.RenewUntil, p.Until)
+		if need = watchdog.Lasting(min(end, shared) - s.now); s.now < p.Until {
+			need = max(need, s.full)
+		}
+	}
+	s.need = max(s.need, need)
+}
+
+// Lease is what a command sets that is to set own: that, or what the holds still need
+// if it is longer, in whole milliseconds, and at least one.
+func (s *Sum) Lease(own time.Duration) time.Duration {
+	need := clock.Later(s.need, time.Millisecond-1).Truncate(time.Millisecond)
+	return max(own, need, time.Millisecond)
+}
+
+// Late are the lost commands of an owner that set the lease and whose connection could
+// not be killed. If one runs after all, it cuts the lease that a later command has set.
+// The zero Late has none.
+type Late struct {
+	until time.Duration // they may run until then; 0: there are none
+	lease time.Duration // the shortest that one of them sets
+}
+
+// Add records one that sets lease and may run until then.
+func (l *Late) Add(lease, until time.Duration) {
+	if l.until == 0 || lease < l.lease {
+		l.lease = lease
+	}
+	l.until = max(l.until, until)
+}
+
+// Left is for how long one may still run; 0: none may, and Late is zero again.
+func (l *Late) Left(now time.Duration) time.Duration {
+	if now >= l.until {
+		*l = Late{}
+		return 0
+	}
+	return l.until - now
+}
+
+// Any tells whether there are any, or were when Left was last asked.
+func (l *Late) Any() bool { return l.until > 0 }
+
+// Least is what remains of a lease that is set by a command sent at sent.
+func (l *Late) Least(sent, lease time.Duration) time.Duration {
+	if sent < l.until {
+		return min(lease, l.lease)
+	}
+	return lease
+}

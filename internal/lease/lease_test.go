@@ -1,0 +1,312 @@
+package lease
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+const (
+	full = 30 * time.Second // what the watchdog extends by
+	late = 40 * time.Second // how long a lost command may still run
+	ms   = time.Millisecond
+)
+
+// hold is one as the model knows it.
+type hold struct{ promise Promise }
+
+// command is one that sets the lease, and was not answered.
+type command struct{ sent, lease, until time.Duration }
+
+// model is the server's key and the client that uses this package. It is slow and
+// obvious: it keeps every command that may run, and the instant at which the server
+// drops the key.
+type model struct {
+	t       *testing.T
+	rng     *rand.Rand
+	now     time.Duration
+	expires time.Duration // at the server
+	holds   []*hold
+	shared  time.Duration // the watchdog's expiry
+	late    Late
+	may     []command // that may still run
+	log     []string
+}
+
+func (m *model) note(format string, args ...any) {
+	m.log = append(m.log, fmt.Sprintf("%v ", m.now)+fmt.Sprintf(format, args...))
+}
+
+func (m *model) sum(but *hold) Sum {
+	sum := Of(m.now, full)
+	for _, h := range m.holds {
+		if h != but {
+			sum.Add(&h.promise, h.promise.End, m.shared)
+		}
+	}
+	return sum
+}
+
+// slowLease finds the shortest lease in whole ms that is enough, by trying.
+func (m *model) slowLease(but *hold, own time.Duration) time.Duration {
+	enough := func(d time.Duration) bool {
+		if d < own || d < ms {
+			return false
+		}
+		for _, h := range m.holds {
+			switch p := h.promise; {
+			case h == but:
+			case p.Fixed && m.now+d < p.Until:
+				return false
+			case !p.Fixed && m.now < p.Until && d < full:
+				return false
+			case !p.Fixed && watchdog.Trust(m.now, d) < min(p.End, m.shared):
+				return false
+			}
+		}
+		return true
+	}
+	low, high := time.Duration(0), 24*time.Hour/ms
+	for low < high { // more is always enough
+		if mid := (low + high) / 2; enough(mid * ms) {
+			high = mid
+		} else {
+			low = mid + 1
+		}
+	}
+	return max(low*ms, own)
+}
+
+// passes is the lease of a command, by both.
+func (m *model) passes(but *hold, own time.Duration) time.Duration {
+	m.t.Helper()
+	sum := m.sum(but)
+	got, want := sum.Lease(own), m.slowLease(but, own)
+	if got < want || got > want+ms { // Lasting is a few nanoseconds more than enough
+		m.t.Fatalf("a command passes %v, and %v is enough", got, want)
+	}
+	var renewed time.Duration
+	for _, h := range m.holds {
+		if h != but && !h.promise.Fixed {
+			renewed = max(renewed, h.promise.Until)
+		}
+	}
+	if sum.RenewUntil != renewed {
+		m.t.Fatalf("renewed until %v, want %v", sum.RenewUntil, renewed)
+	}
+	return got
+}
+
+// send sends a command that sets lease, and says whether it was answered, and when it
+// was sent.
+func (m *model) send(what string, lease time.Duration) (sent time.Duration, answered bool) {
+	sent = m.now
+	m.now += time.Duration(m.rng.Int64N(int64(200 * ms)))
+	ran := m.now
+	m.now += time.Duration(m.rng.Int64N(int64(200 * ms)))
+	switch n := m.rng.IntN(10); {
+	case n < 7:
+		m.expires = ran + lease
+		m.note("%s of %v, answered", what, lease)
+		return sent, true
+	case n < 9: // its connection was killed: it has run by now, or never
+		if m.rng.IntN(2) == 0 {
+			m.expires = ran + lease
+		}
+		m.note("%s of %v, lost", what, lease)
+	default:
+		m.may = append(m.may, command{sent, lease, m.now + late})
+		m.late.Add(lease, m.now+late)
+		m.note("%s of %v, lost, and may run", what, lease)
+	}
+	m.shared = min(m.shared, watchdog.Trust(sent, lease))
+	return sent, false
+}
+
+// leased is what follows the answer to a command that sets the lease.
+func (m *model) leased(sent, lease time.Duration) {
+	m.shared = watchdog.Trust(sent, m.late.Least(sent, lease))
+}
+
+func (m *model) step() {
+	switch n := m.rng.IntN(12); {
+	case n < 3:
+		m.acquires()
+	case n < 5 && len(m.holds) > 0: // one is released, and the others keep theirs
+		i := m.rng.IntN(len(m.holds))
+		m.holds = slices.Delete(m.holds, i, i+1)
+		if len(m.holds) == 0 {
+			m.expires, m.shared, m.may = 0, clock.Never, nil // the server has dropped the key
+			m.late = Late{}
+			return
+		}
+		lease := m.passes(nil, 0)
+		if sent, ok := m.send("unlock", lease); ok {
+			m.leased(sent, lease)
+		}
+	case n < 8 && len(m.holds) > 0:
+		if sum := m.sum(nil); m.now > sum.RenewUntil {
+			return // the watchdog extends none
+		}
+		lease := m.passes(nil, full)
+		if sent, ok := m.send("renewal", lease); ok {
+			m.leased(sent, lease)
+		}
+	case n < 9 && len(m.holds) > 0:
+		m.extends(m.holds[m.rng.IntN(len(m.holds))])
+	case n < 10 && len(m.may) > 0:
+		i := m.rng.IntN(len(m.may))
+		c := m.may[i]
+		m.may = slices.Delete(m.may, i, i+1)
+		if m.now < c.until && len(m.holds) > 0 {
+			m.expires = m.now + c.lease
+			m.note("one that was lost runs")
+		}
+	default:
+		m.now += time.Duration(m.rng.Int64N(int64(12 * time.Second)))
+	}
+}
+
+func (m *model) acquires() {
+	p, own := Watched, full
+	switch m.rng.IntN(3) {
+	case 0:
+		own = time.Duration(1+m.rng.IntN(60_000)) * ms
+		p = Fixed(0, own)
+	case 1:
+		p = Bounded(m.now+time.Duration(m.rng.IntN(60_000))*ms, full)
+	}
+	lease := m.passes(nil, own)
+	sent, ok := m.send("acquire", lease)
+	if !ok {
+		return
+	}
+	if p.Fixed {
+		p = Fixed(sent, own)
+	}
+	m.holds = append(m.holds, &hold{promise: p})
+	m.leased(sent, lease)
+}
+
+func (m *model) extends(h *hold) {
+	if !h.promise.Fixed {
+		return
+	}
+	d := time.Duration(1+m.rng.IntN(60_000)) * ms
+	lease := m.passes(h, d)
+	sent, ok := m.send("extend", lease)
+	if !ok {
+		h.promise.End = min(h.promise.End, watchdog.Trust(sent, d))
+		return
+	}
+	h.promise = Fixed(sent, d)
+	m.leased(sent, lease)
+}
+
+// loses ends the holds whose trust is over, as a client does.
+func (m *model) loses() {
+	m.holds = slices.DeleteFunc(m.holds, func(h *hold) bool { return m.now >= min(h.promise.End, m.shared) })
+	if len(m.holds) == 0 {
+		m.expires, m.shared, m.may, m.late = 0, clock.Never, nil, Late{}
+	}
+}
+
+// holdsTrue demands that no hold is trusted for longer than the server keeps the key,
+// whatever runs of what was lost.
+func (m *model) holdsTrue() {
+	m.t.Helper()
+	m.late.Left(m.now)
+	for _, h := range m.holds {
+		trusted := min(h.promise.End, m.shared)
+		if trusted > m.expires {
+			m.t.Fatalf("trusted until %v, and the server drops it at %v", trusted, m.expires)
+		}
+		for _, c := range m.may { // the worst is that it runs now
+			if m.now < c.until && trusted > max(m.now, c.sent)+c.lease {
+				m.t.Fatalf("trusted until %v, and a lost command may cut it to %v", trusted, max(m.now, c.sent)+c.lease)
+			}
+		}
+	}
+}
+
+// TestWhatIsTrustedIsThere compares a random life of an owner with the model: each
+// command passes as much as is needed, and hardly more; no hold is trusted for longer
+// than the server keeps the key; what was lost is reckoned with.
+func TestWhatIsTrustedIsThere(t *testing.T) {
+	seeds := uint64(200)
+	if testing.Short() {
+		seeds = 60
+	}
+	ended := 0
+	for seed := range seeds {
+		m := &model{t: t, rng: rand.New(rand.NewPCG(seed, 6)), now: time.Hour, shared: clock.Never}
+		for range 200 {
+			m.loses()
+			m.step()
+			before := len(m.holds)
+			m.loses()
+			ended += before - len(m.holds)
+			if m.holdsTrue(); t.Failed() {
+				t.Fatalf("seed %d: %q", seed, m.log)
+			}
+		}
+	}
+	if ended < int(seeds) {
+		t.Errorf("%d holds were lost only", ended)
+	}
+}
+
+// TestNoCommandCutsWhatALivingHoldWasPromised: where no command is lost, the server
+// keeps the key for as long as each hold was promised.
+func TestNoCommandCutsWhatALivingHoldWasPromised(t *testing.T) {
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		now, expires := time.Hour, time.Duration(0)
+		var holds []Promise
+		for range 50 {
+			sum := Of(now, full)
+			for i := range holds {
+				sum.Add(&holds[i], holds[i].End, watchdog.Trust(now, expires-now))
+			}
+			if rng.IntN(2) == 0 || len(holds) == 0 {
+				own := time.Duration(1+rng.IntN(60_000)) * ms
+				expires = now + sum.Lease(own)
+				holds = append(holds, Fixed(now, own))
+			} else {
+				expires = now + sum.Lease(0)
+			}
+			for _, p := range holds {
+				if p.Until > expires {
+					t.Fatalf("seed %d: promised until %v, and the server drops it at %v", seed, p.Until, expires)
+				}
+			}
+			now += time.Duration(rng.IntN(5000)) * ms
+			holds = slices.DeleteFunc(holds, func(p Promise) bool { return now >= p.End })
+		}
+	}
+}
+
+func TestLateCommands(t *testing.T) {
+	var l Late
+	if l.Any() || l.Left(0) != 0 || l.Least(0, full) != full {
+		t.Error("the zero Late has some")
+	}
+	l.Add(full, late)
+	l.Add(2*full, 2*late) // longer, so it cuts less
+	for now, want := range map[time.Duration]time.Duration{0: full, 2*late - 1: full, 2 * late: 2 * full} {
+		if got := l.Least(now, 2*full); got != want {
+			t.Errorf("sent at %v, %v is left", now, got)
+		}
+	}
+	if left := l.Left(late); left != late || !l.Any() {
+		t.Errorf("%v are left", left)
+	}
+	if l.Left(2 * late); l != (Late{}) {
+		t.Errorf("it is over, and there is %+v", l)
+	}
+}

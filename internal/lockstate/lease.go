@@ -1,0 +1,318 @@
+package lockstate
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/lease"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// needs are what the living holds need together, but for one that may be left out.
+func (st *OwnerState) needs(but *Hold) lease.Sum {
+	sum := lease.Of(st.n.now(), st.n.l.c.o.Watchdog)
+	for h := st.holds; h != nil; h = h.next {
+		if h != but {
+			sum.Add(&h.promise, h.own(), h.lease.Expiry())
+		}
+	}
+	return sum
+}
+
+// commandLease is the lease that a command of this owner sets: own, or what the
+// living holds still need if that is longer, and at least a millisecond (H6).
+func (st *OwnerState) commandLease(own time.Duration) time.Duration {
+	if st.held == 0 {
+		return max(own, time.Millisecond)
+	}
+	sum := st.needs(nil)
+	return sum.Lease(own)
+}
+
+// register registers the lease with the watchdog before an acquire is sent
+// (H5).
+func (st *OwnerState) register() {
+	if st.registered {
+		st.lease = st.n.l.c.watchdog.Register(st)
+		return
+	}
+	st.registered, st.lease = true, &st.room
+	st.n.l.c.watchdog.RegisterAt(st.lease, st)
+}
+
+// leased records that a command sent at sent set the key's lease to ttl, and
+// tells the watchdog.
+func (st *OwnerState) leased(sent, ttl time.Duration) { st.live(sent, st.trust(sent, ttl)) }
+
+// live tells the watchdog that a command sent at sent set the key's lease, which is
+// trusted until expiry. It reports whether the lease is still to be trusted.
+func (st *OwnerState) live(sent, expiry time.Duration) bool {
+	if !st.alarmed {
+		return st.lease.Live(expiry, sent, clock.Never)
+	}
+	sum := st.needs(nil)
+	from, until := sent, sum.RenewUntil
+	if until == 0 {
+		from, until = clock.Never, clock.Never
+	}
+	defer st.alarm()
+	return st.lease.Live(expiry, from, until)
+}
+
+// trust is the instant until which a lease that was set by a command sent at
+// sent can be relied on.
+func (st *OwnerState) trust(sent, ttl time.Duration) time.Duration {
+	if st.extras != nil {
+		ttl = st.least(sent, ttl)
+	}
+	return watchdog.Trust(sent, ttl)
+}
+
+// least is what remains of a lease if a late command cuts it.
+func (st *OwnerState) least(sent, ttl time.Duration) time.Duration {
+	if st.extras == nil {
+		return ttl
+	}
+	return st.extras.late.Least(sent, ttl)
+}
+
+// mayHaveSet records that a command sent at sent, which sets the key's lease,
+// was not answered or failed half way. A command that did not run changes
+// nothing, so trust is lowered only here. Before that it is not: a command
+// carries the lease that every living hold needs, and an Extend counts for its
+// own hold.
+func (st *OwnerState) mayHaveSet(sent, ttl time.Duration) {
+	if st.lease != nil {
+		st.lease.Lower(watchdog.Trust(sent, ttl))
+	}
+	st.mayLast(ttl)
+}
+
+// mayLast records that the server may keep the key for ttl from now on, by a
+// command that was not answered.
+func (st *OwnerState) mayLast(ttl time.Duration) {
+	st.lasts = max(st.lasts, clock.Later(st.n.now(), clock.Later(ttl, st.n.l.c.o.Timeout)))
+}
+
+// mayArrive records a lost command that sets the lease and whose connection could
+// not be killed. Nobody can tell for how long it may run. The owner may have released
+// by then, and hold again.
+func (st *OwnerState) mayArrive(ttl time.Duration) {
+	st.ensureExtras().late.Add(ttl, clock.Later(st.n.now(), st.n.l.c.lateFor()))
+}
+
+// lateFor is for how long a lost command is reckoned with whose connection could not
+// be killed: one watchdog timeout, and at least as long as the server remembers an
+// unlock.
+func (c *State) lateFor() time.Duration { return max(c.o.Watchdog, c.latchTTL) }
+
+// hasLateCommands tells whether a lost command may still arrive, which is a
+// reason to keep the state. A timer drops the state afterwards.
+func (st *OwnerState) hasLateCommands() bool {
+	r, c := st.extras, st.n.l.c
+	if !r.late.Any() {
+		return false
+	}
+	left := r.late.Left(st.n.now())
+	if c.Closed() || left == 0 {
+		r.late = lease.Late{}
+		st.dropEmptyExtras()
+		return false
+	}
+	if !r.dropTimer {
+		r.dropTimer = true
+		c.timers.After(left, func() {
+			defer st.n.l.s.enter(mayBlock).leave()
+			r.dropTimer = false
+			st.dropIfIdle()
+		})
+	}
+	return true
+}
+
+// alarm sets the watchdog's alarm to the earliest end of a hold's own lease, or to
+// when one is to be logged for its age.
+func (st *OwnerState) alarm() {
+	if st.lease == nil {
+		return
+	}
+	at := clock.Never
+	for h := st.holds; h != nil; h = h.next {
+		at = min(at, h.own(), h.old())
+	}
+	st.lease.SetAlarm(at)
+}
+
+// updateLease tells the watchdog when the living holds have changed without a
+// command. A command that follows from the change is sent later, so its outcome
+// does not matter here. The remaining holds decide until when the watchdog
+// extends. Without holds and acquires there is no lease, and the watchdog
+// forgets it before the last unlock is sent (H5).
+func (st *OwnerState) updateLease() {
+	switch {
+	case st.lease == nil:
+	case st.held > 0:
+		sum := st.needs(nil)
+		st.lease.RenewUntil(sum.RenewUntil)
+		st.alarm()
+	case st.attempts == 0:
+		st.forget()
+	}
+}
+
+// forget has the watchdog forget the lease (H5).
+func (st *OwnerState) forget() {
+	if st.lease != nil {
+		st.lease.Forget()
+		st.lease = nil
+	}
+}
+
+// timeIsUp ends the hold, unless it is an extension's time that is up and that was
+// not written yet.
+func (h *Hold) timeIsUp(now time.Duration) {
+	if e := h.extends; e != nil && now >= e.end {
+		e.restartTrust(now)
+	}
+	switch {
+	case now >= h.lease.Expiry():
+		h.st.lose(watchdog.ErrExpired)
+	case now >= h.own():
+		h.st.drop(h)
+		h.st.ensureExtras().stillCounted++
+		h.stillCounted = true
+		h.over(lostBy(watchdog.ErrExpired))
+		h.st.logLost([]*Hold{h}, watchdog.ErrExpired)
+		h.st.updateLease()
+		if h.st.held == 0 {
+			h.st.n.wakeHead() // nobody will unlock
+			h.st.dropIfIdle()
+		}
+	}
+}
+
+// LeaseLost is called by the watchdog when trust has ended or when the server
+// does not name this owner any more.
+func (st *OwnerState) LeaseLost(l *watchdog.Lease, cause error) {
+	s := st.n.l.s
+	defer s.enter(mustNotBlock).leave()
+	if st.lease == l {
+		st.lose(cause)
+	}
+}
+
+// LeaseAlarm is called by the watchdog when a hold's own lease has ended,
+// or it is old enough to be logged.
+func (st *OwnerState) LeaseAlarm(l *watchdog.Lease) {
+	s := st.n.l.s
+	defer s.enter(mustNotBlock).leave()
+	if st.lease != l {
+		return
+	}
+	for h := st.holds; h != nil; {
+		next := h.next
+		if h.check() == nil { // else it ended, or all did
+			h.tellAge()
+		}
+		h = next
+	}
+	if st.lease == l {
+		// The next alarm; or this one came a moment early.
+		st.updateLease()
+	}
+}
+
+// tally is how many living holds the server counts together with those of l's
+// kind.
+func (st *OwnerState) tally(l *Lock) (n int32) {
+	for h := st.holds; h != nil; h = h.next {
+		if h.l.traits.Tally == l.traits.Tally {
+			n++
+		}
+	}
+	return n
+}
+
+// loseTally ends the living holds that the server counts together with those of
+// l's kind, because the owner has none of them any more. Nearly always that is
+// all.
+func (st *OwnerState) loseTally(l *Lock, cause error) {
+	if st.tally(l) == st.held {
+		st.lose(cause)
+		return
+	}
+	var lost []*Hold
+	for h := st.holds; h != nil; {
+		next := h.next
+		if h.l.traits.Tally == l.traits.Tally {
+			st.drop(h)
+			h.over(lostBy(cause))
+			lost = append(lost, h)
+		}
+		h = next
+	}
+	if len(lost) > 0 {
+		st.logLost(lost, cause)
+		st.updateLease()
+		st.n.wakeHead()
+	}
+}
+
+// dropAll removes all living holds and returns them.
+func (st *OwnerState) dropAll() []*Hold {
+	var holds []*Hold
+	for h := st.holds; h != nil; h = st.holds {
+		holds = append(holds, h)
+		st.drop(h)
+	}
+	return holds
+}
+
+// lose ends every living hold, because the owner does not have the key any
+// more.
+func (st *OwnerState) lose(cause error) {
+	st.forget()
+	holds := st.dropAll()
+	if share := st.n.fairShare; share != nil && len(holds) > 0 {
+		share.Released(st.n.now(), false)
+	}
+	for _, h := range holds {
+		h.over(lostBy(cause))
+	}
+	if len(holds) > 0 {
+		st.logLost(holds, cause)
+		// The message of a forced unlock is still to come.
+		if cause != errForced {
+			st.n.wakeHead()
+		}
+	}
+	st.dropIfIdle()
+}
+
+// logLost logs holds that ended before they were released.
+func (st *OwnerState) logLost(holds []*Hold, cause error) {
+	c, slot := st.n.l.c, st.n.l.slot
+	if !c.log.Warns() {
+		return
+	}
+	now, since, renewed := st.n.now(), holds[0].since, false
+	for _, h := range holds {
+		since = min(since, h.since)
+		renewed = renewed || !h.promise.Fixed && now < h.promise.Until
+	}
+	// What is renewed was there a lease ago.
+	there := since
+	if renewed {
+		there = max(since, now-c.o.Watchdog)
+	}
+	held := now - since
+	if cause = reason(cause); cause != errForced && c.newMaster(slot, there) {
+		cause = fmt.Errorf("%w, after the master changed", cause)
+	}
+	server := c.top.String()
+	if node, err := c.top.Node(slot); err == nil {
+		server = node.Server()
+	}
+	c.log.Lost(&st.n.l.s.sec, st.told(), server, len(holds), held, renewed, cause)
+}

@@ -1,0 +1,211 @@
+package lockstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/eventlog"
+	"github.com/rlock-go/redisson/internal/release"
+)
+
+// Unlock releases this one acquisition, as the public method says.
+func (h *Hold) Unlock(ctx context.Context) error {
+	r, outcome, wasLost, err := h.startUnlock()
+	if err != nil {
+		return err
+	}
+	err = r.await(ctx, h.l, outcome)
+	if wasLost != nil {
+		return h.releasedLate(wasLost, err)
+	}
+	if h.l.c.log != nil {
+		h.logReleased(ctx, err)
+	}
+	return err
+}
+
+// logReleased logs how the unlock ended.
+func (h *Hold) logReleased(ctx context.Context, err error) {
+	c := h.l.c
+	switch {
+	case err != nil:
+		c.log.Unreleased(ctx, h.told(), errors.Is(err, ErrUncertain), err)
+	case c.log.On(ctx, slog.LevelDebug):
+		c.log.Released(ctx, h.told(), c.now()-h.since)
+	}
+}
+
+// startUnlock ends the hold and starts its unlock. wasLost is why it was over
+// before, if it was.
+func (h *Hold) startUnlock() (r *releasing, outcome chan error, wasLost, err error) {
+	defer h.l.s.enter(mayBlock).leave()
+	switch {
+	case h.released:
+		return nil, nil, nil, ErrReleased
+	case h.l.c.state.Load() == stateClosed:
+		h.released = true
+		return nil, nil, nil, ErrClosed
+	}
+	wasLost = h.check()
+	outcome = h.l.c.spares.outcomes.get()
+	if r = h.release(outcome, nil); r == nil {
+		return nil, nil, nil, lostHold{fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost)}
+	}
+	return r, outcome, wasLost, nil
+}
+
+// release ends the hold and starts its unlock. Its outcome goes to outcome, or
+// to then if outcome is nil. It returns nil if nothing is sent: the hold was
+// lost, and an unlock would release a newer hold of its owner. It is called
+// with the shard locked.
+func (h *Hold) release(outcome chan error, then func(error)) *releasing {
+	st, c := h.st, h.l.c
+	why, limit := release.Unlock, h.l.s.sec.now()+c.unlockFor
+	if outcome == nil {
+		why = release.GiveBack
+	}
+	h.released = true
+	if h.ended != nil {
+		n := h.l.s.pin(h.l)
+		defer n.unpin()
+		// The state of a lost hold's name may have been dropped and made anew. What
+		// was known of its owner is lost with it.
+		if st = n.ensureShown(h.st.owner); st.lease != h.lease && (st.held > 0 || st.attempts > 0) {
+			return nil
+		}
+		if why, limit = release.Lost, min(limit, n.now()+c.o.Timeout); outcome == nil {
+			why = release.Vain
+		}
+	}
+	r := st.newRelease(why, h.l, limit) // counted before the hold is over, or Shutdown would miss both
+	r.outcome, r.then = outcome, then
+	r.Unheld = h.dropped()
+	if h.ended == nil {
+		r.counted, r.since = true, h.since
+		if c.failsOver {
+			r.everywhere = h.heldEverywhere()
+		}
+		trust := h.trust()
+		st.drop(h)
+		h.over(ErrReleased)
+		if st.held > 0 || st.busy {
+			st.updateLease()
+		}
+		if st.held == 0 {
+			r.Limit = min(r.Limit, trust)
+		}
+	} else if r.counted = h.stillCounted && st.lease == h.lease; r.counted {
+		st.extras.stillCounted--
+		st.dropEmptyExtras()
+	}
+	if st.busy {
+		// Its caller gets an error at the limit, if an earlier command of its owner is
+		// still open. When the client is closed that one ends, and this one is sent.
+		r.setTimer(max(r.Limit-h.l.s.sec.now(), c.o.Timeout))
+	}
+	st.run(r)
+	return r
+}
+
+// await waits for the outcome: without a limit while ctx lasts, since the unlock has
+// its own, and for one command timeout after that (R2). The unlock may be of others
+// once there is an outcome.
+func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) error {
+	select {
+	case err := <-outcome:
+		l.c.spares.outcomes.put(outcome)
+		return err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(l.c.o.Timeout)
+	defer timer.Stop()
+	select {
+	case err := <-outcome:
+		return err
+	case <-timer.C:
+	}
+	defer l.s.enter(mayBlock).leave()
+	select {
+	case err := <-outcome:
+		return err
+	default:
+	}
+	if r.Unsent(r.waits(), r.factsUnderWay()) {
+		return r.unsentSoFar()
+	}
+	return fmt.Errorf("%w: no answer to the unlock within %v after the context ended; it goes on in the background", ErrUncertain, l.c.o.Timeout)
+}
+
+// UnlockAs releases one hold of an owner that has no Hold in this client, as
+// the public method says.
+func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
+	r, outcome, err := l.startUnlockAs(owner)
+	if err != nil {
+		return err
+	}
+	err = r.await(ctx, l, outcome)
+	l.logReleasedAs(ctx, owner, err)
+	return err
+}
+
+// logReleasedAs logs how such an unlock ended.
+func (l *Lock) logReleasedAs(ctx context.Context, owner Owner, err error) {
+	switch log := l.c.log; {
+	case !log.On(ctx, slog.LevelWarn):
+	case err != nil:
+		log.Unreleased(ctx, eventlog.Lock{Name: l.name, Owner: ownerArg(owner)}, errors.Is(err, ErrUncertain), err)
+	case log.On(ctx, slog.LevelDebug):
+		log.ReleasedAs(ctx, eventlog.Lock{Name: l.name, Owner: ownerArg(owner)})
+	}
+}
+
+// startUnlockAs starts an unlock of which nothing is known here.
+func (l *Lock) startUnlockAs(owner Owner) (r *releasing, outcome chan error, err error) {
+	if err := l.c.act(l, owner); err != nil {
+		return nil, nil, err
+	}
+	s := l.s
+	defer s.enter(mayBlock).leave()
+	if l.c.Closed() {
+		return nil, nil, ErrClosed
+	}
+	n := s.pin(l)
+	defer n.unpin()
+	st := n.ensureShown(owner)
+	if st.held > 0 || st.attempts > 0 {
+		return nil, nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner)
+	}
+	outcome = l.c.spares.outcomes.get()
+	r = st.newRelease(release.UnlockAs, l, n.now()+l.c.unlockFor)
+	r.outcome = outcome
+	r.setTimer(r.Limit - n.now())
+	st.run(r)
+	return r, outcome, nil
+}
+
+// dropped is when the server has dropped a hold that is released now, at the
+// latest, if no command of its owner follows.
+func (h *Hold) dropped() time.Duration {
+	if c := h.l.c; h.promise.Fixed {
+		return clock.Later(h.promise.Until, c.o.Timeout)
+	}
+	return h.st.n.now() + h.l.c.holdsFor
+}
+
+// giveBack releases a hold that no caller has. It is called with the shard
+// locked.
+func (h *Hold) giveBack() {
+	n := h.st.n
+	h.release(nil, func(err error) {
+		h.st.logGivenBack(err)
+		// Without a subscription the waiters would not notice the release.
+		for q := n.first(); q != nil; q = q.next {
+			q.GivenBack()
+		}
+		n.step()
+	})
+}

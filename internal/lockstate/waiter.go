@@ -1,0 +1,298 @@
+package lockstate
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/eventlog"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/waitqueue"
+	"github.com/rlock-go/redisson/internal/wakepolicy"
+)
+
+// Terms are what one acquisition asks for.
+type Terms struct {
+	Lease    time.Duration // fixed; 0: the watchdog extends it
+	MaxHold  time.Duration // 0: no bound
+	Wait     time.Duration // how long the call may wait; 0 with HasWait: it makes one attempt
+	Owner    Owner         // who acquires, with As; else a new owner does
+	As       bool          // Owner is given
+	HasLease bool          // Lease is given
+	HasMax   bool          // MaxHold is given
+	HasWait  bool          // Wait is given; else the call waits as long as its context
+}
+
+// Waiter is one call that wants the lock. The shard's mutex guards it until its
+// wait has ended. Then its caller reads hold and err.
+type Waiter struct {
+	waitqueue.Waiter
+	n     *name
+	l     *Lock
+	Terms Terms // set before Start
+
+	ready chan struct{} // gets one when the wait has ended; has room for it
+	hold  *Hold
+	err   error
+
+	began     time.Duration
+	tries     int      // attempts in its name
+	owner     Owner    // of the attempts, without As
+	ownerUsed bool     // an attempt in its name was not refused
+	attempt   *attempt // under way
+
+	queueOwner Owner // whose queue it waits in, where each owner has one
+	refused    bool  // what it asked for was refused since the server was last told that it left
+
+	references atomic.Int32 // to it, once it was granted the lock
+}
+
+// NewWaiter gives a waiter for one call, whose Terms are to be set. Start, Await
+// and Result follow, in this order, unless one fails.
+func (l *Lock) NewWaiter() *Waiter {
+	w := l.c.spares.waiters.get()
+	w.l = l
+	return w
+}
+
+// Start makes the first attempt, or queues the waiter.
+func (w *Waiter) Start() error {
+	l := w.l
+	if w.Terms.As {
+		if err := w.actAs(l); err != nil {
+			return err
+		}
+	}
+	w.OneTry = w.Terms.HasWait && w.Terms.Wait == 0
+	s := l.s
+	defer s.enter(mayBlock).leave()
+	if l.c.state.Load() != stateOpen {
+		if err := l.c.admit(s, l, &w.Terms); err != nil {
+			return err
+		}
+	}
+	n := s.find(l)
+	if n == nil {
+		n = s.add(l)
+	}
+	w.n, w.began = n, s.sec.now()
+	if w.Terms.As {
+		w.Shared = w.Terms.Owner
+	}
+	if w.Terms.Wait > 0 {
+		w.Until = clock.Later(w.began, w.Terms.Wait)
+	}
+	if n.isOnly(w) {
+		n.only = w
+		n.try(w)
+		return nil
+	}
+	return w.join()
+}
+
+// actAs has other clients of this process know that the waiter's owner is used here, and
+// asks whether it may be.
+func (w *Waiter) actAs(l *Lock) error {
+	if w.Terms.Owner.client != l.c.id {
+		w.Terms.Owner.share() // with another client of this process, if it is of one
+	}
+	return l.c.act(l, w.Terms.Owner)
+}
+
+// admit returns an error unless an acquire may begin. It is called with the
+// shard locked.
+func (c *State) admit(s *shard, l *Lock, t *Terms) error {
+	switch c.state.Load() {
+	case stateClosed:
+		return ErrClosed
+	case stateDraining:
+		if n := s.find(l); t.As && n != nil && n.holds(t.Owner) {
+			return nil
+		}
+		return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)
+	}
+	return nil
+}
+
+// isOnly tells whether w needs no queue for now: this client has nothing of the
+// name, and leaves no room for others just now. Most calls find it so, and are
+// granted at once. Whatever else happens, be it another call, a refusal, trouble or
+// the caller's impatience, first gives the waiter the queue that it would have had
+// (name.adopt), in the state in which that would be. It is called with the shard
+// locked.
+func (n *name) isOnly(w *Waiter) bool {
+	if n.queues != nil || n.states != nil || n.only != nil || w.Terms.As || w.l.traits.ByOwner {
+		return false
+	}
+	return n.fairShare == nil || !w.l.traits.FairShare || wakepolicy.Free(n.fairShare, w.began, w.Until)
+}
+
+// join queues a waiter that is not alone. It is called with the shard locked.
+func (w *Waiter) join() error {
+	n, l := w.n, w.l
+	n.pins++
+	defer n.unpin()
+	if err := n.check(l, &w.Terms); err != nil {
+		return err
+	}
+	w.chooseQueue()
+	if q := n.ensureQueue(l, w.queueOwner); w.OneTry || w.Terms.As {
+		q.JoinUnqueued(w.began, &w.Waiter)
+	} else {
+		q.Join(w.began, &w.Waiter, n.holders > 0)
+		l.c.log.Queued(&l.s.sec, eventlog.Lock{Name: n.l.name}, q.Len()-1)
+	}
+	n.step()
+	return nil
+}
+
+// check refuses what could never be granted to an owner that holds already.
+func (n *name) check(l *Lock, t *Terms) error {
+	if !t.As {
+		return nil
+	}
+	st := n.findOwnerState(t.Owner)
+	if st == nil || st.held == 0 {
+		return nil
+	}
+	var held []kind.Held
+	for h := st.holds; h != nil; h = h.next {
+		held = append(held, kind.Held{Kind: h.l.kind, Names: &h.l.names, Owner: st, Count: 1})
+	}
+	if err := l.kind.Check(&kind.Want{Names: &l.names, Owner: st}, held); err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalidOption, err)
+	}
+	return nil
+}
+
+// chooseQueue decides whose queue it waits in.
+func (w *Waiter) chooseQueue() {
+	switch {
+	case !w.l.traits.ByOwner:
+	case w.Terms.As:
+		w.queueOwner = w.Terms.Owner
+	default:
+		w.owner = w.l.c.ownOwner()
+		w.queueOwner = w.owner
+	}
+}
+
+// queue is where it waits, nil if nobody does any more.
+func (w *Waiter) queue() *waitQueue { return w.n.findQueue(w.l, w.queueOwner) }
+
+// want tells a kind what the waiter wants.
+func (w *Waiter) want(o kind.Owner) kind.Want {
+	want := kind.Want{Names: &w.l.names, Owner: o, OneTry: w.OneTry}
+	if w.Until > 0 {
+		want.Wait = w.Until - w.began
+	}
+	return want
+}
+
+// Await waits until the wait of w has ended. It returns early with ctx's error,
+// or with ErrLocked when Terms.Wait has elapsed.
+func (w *Waiter) Await(ctx context.Context) error {
+	wait := w.Terms.Wait
+	if wait == 0 && ctx.Done() == nil {
+		<-w.ready
+		return nil
+	}
+	var elapsed <-chan time.Time
+	if wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		elapsed = timer.C
+	}
+	select {
+	case <-w.ready:
+		// Both may have happened.
+		return ctx.Err()
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-elapsed:
+		return ErrLocked
+	}
+}
+
+// Result is what the caller returns. cause is why it stopped waiting, nil if
+// the wait of w has ended.
+func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
+	c := w.l.c
+	if cause == nil {
+		h, err = w.hold, w.err
+	} else {
+		h, err = w.stopped(ctx, cause)
+	}
+	if c.log != nil {
+		w.logResult(ctx, h, err)
+	}
+	if h != nil {
+		w.done()
+	}
+	return h, err
+}
+
+// stopped is the result of a wait that its caller has ended.
+func (w *Waiter) stopped(ctx context.Context, cause error) (*Hold, error) {
+	if ctx.Err() != nil {
+		cause = ctx.Err() // both may have ended
+	}
+	defer w.l.s.enter(mayBlock).leave()
+	return w.giveUp(cause)
+}
+
+// endWait tells the caller that its wait has ended, and why. It is the queue's
+// last action for the waiter, and is called with the shard locked.
+func (w *Waiter) endWait(why waitqueue.Reason, err error) {
+	switch why {
+	case waitqueue.Refused:
+		w.err = ErrLocked
+	case waitqueue.Unreachable:
+		a := w.attempt
+		cancelled := a != nil && a.cancel()
+		w.err = w.unreachable(err)
+		if cancelled {
+			a.unsent()
+		}
+	case waitqueue.Failed:
+		w.err = err
+	}
+	if why != waitqueue.Granted {
+		w.leaveServer()
+	}
+	w.ready <- struct{}{}
+}
+
+// fail ends the wait with an error. step must follow.
+func (w *Waiter) fail(err error) {
+	if !w.Settled {
+		w.queue().Fail(&w.Waiter, err)
+	}
+}
+
+// wasRefused tells whether the waiter has had an answer: to an attempt of its
+// own, or to an attempt that its queue made while the waiter was in it.
+func (w *Waiter) wasRefused() bool { return w.facts().Told }
+
+// facts are what the queue knows of the wait.
+func (w *Waiter) facts() waitqueue.Facts {
+	q := w.queue()
+	if q == nil {
+		return waitqueue.Facts{Told: w.Told}
+	}
+	return q.Facts(&w.Waiter)
+}
+
+// done is called by the two that refer to a waiter whose first attempt was
+// granted: that attempt, and the waiter's caller. The last one puts it back.
+func (w *Waiter) done() {
+	if w.references.Add(1) < 2 {
+		return
+	}
+	spares := &w.l.c.spares
+	*w = Waiter{ready: w.ready}
+	w.Call = w
+	spares.waiters.put(w)
+}
