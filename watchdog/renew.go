@@ -1,133 +1,89 @@
 package watchdog
 
 import (
-	"context"
-	"log/slog"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
 )
 
-// batch is one call of the RenewFunc. An answer counts only while this is the
-// lease's newest renewal.
-type batch struct {
+// renewal is one call of the RenewFunc. An answer counts only while this is the lease's
+// newest renewal.
+type renewal struct {
 	n        int
 	leases   [MaxBatch]*Lease
 	attempts [MaxBatch]uint8
-	delay    time.Duration // until those that fail are tried again
+	retry    time.Duration // until those that fail are tried again
 }
 
-// renewDue starts one batch, if a renewal is due, and reports whether there
-// was anything to do.
-func (w *Watchdog) renewDue() bool {
-	w.mu.Lock()
-	w.settle() // plan does too, but is not reached while there is something to tell
-	now := w.clock.Now()
-	b, some := w.take(now)
-	w.mu.Unlock()
-	if b != nil {
-		// The RenewFunc may do with its slice as it likes.
-		w.renewBatch(slices.Clone(b.leases[:b.n]), func(i int, a Answer) { w.answer(b, i, a) })
+// send takes b, which is due, and what else fits into one call of what comes next,
+// up to lead ahead. Batches of other groups go as a whole: one is one command, and
+// its other part would be a command more. Retries are sent apart, so that a lease
+// that keeps failing is not in each call with healthy ones and does not make them
+// early.
+func (w *Watchdog) send(b *batch, now time.Duration) *renewal {
+	// One delay for all keeps retries together; another one for each call keeps
+	// the calls apart.
+	r := &renewal{retry: w.retryEvery + rand.N(w.retryEvery/4+1)}
+	g, until, room := b.group, clock.Later(now, w.lead), MaxBatch
+	if g.paced {
+		// Timers are late by about as much as the gap: two go together for it.
+		w.resume = max(w.resume, max(b.renewAt, b.goes, now-w.gap())+w.gap())
+	} else {
+		until = clock.Later(now, w.retryEvery/8)
 	}
-	return some
-}
-
-// take makes the next batch, and reports whether any lease was looked at. It is
-// called with mu held.
-func (w *Watchdog) take(now time.Duration) (b *batch, some bool) {
-	if due := w.nextDue(); due <= now {
-		b, some = w.takeDue(now)
-		if b != nil {
-			// From when it was to go: timers are late by about as much as the gap
-			// is long. At most two go together for it.
-			gap := w.gap()
-			w.resume = clock.Later(max(due, now-gap), gap)
+	follows := func(next *batch) bool {
+		return !next.sent && next.group.paced == g.paced && next.renewAt <= until && len(next.leases) > 0
+	}
+	for {
+		w.sent(b)
+		room -= len(b.leases)
+		next := w.batches[0]
+		for ; next.group == b.group && follows(next) && room > 0; next = w.batches[0] {
+			l := next.leases[0]
+			w.leave(l)
+			w.add(b, l)
+			room--
 		}
-		return b, some
-	}
-	if w.retry.first() <= now {
-		// Retries are sent apart, so that a lease that keeps failing is not in
-		// each batch of healthy ones and does not make them early.
-		return w.takeRetries(now)
-	}
-	return nil, false
-}
-
-// takeDue moves up to MaxBatch leases into flight, of the groups that are due
-// next, up to lead ahead. A group that fits is taken as a whole, however far
-// ahead: one command renews it, and from then on it is due together. It is not
-// split for want of room, as its other part would be a command more.
-func (w *Watchdog) takeDue(now time.Duration) (b *batch, some bool) {
-	for looked := 0; w.due.n > 0 && w.due.first() <= clock.Later(now, w.lead); {
-		g := w.due.front()
-		n, until := min(len(g.items), MaxBatch), clock.Later(now, w.lead)
-		if looked+n > MaxBatch {
-			break
+		w.lookAgain(b)
+		for _, l := range b.leases {
+			if now < l.Expiry() && now <= l.renewUntil {
+				l.state = inFlight
+				l.attempt++
+				r.leases[r.n], r.attempts[r.n] = l, l.attempt
+				r.n++
+			}
 		}
-		if w.due.of != nil && len(g.items) <= MaxBatch {
-			until = Never
+		if b = next; !follows(b) || len(b.leases) > room {
+			return r
 		}
-		for ; n > 0 && g.first() <= until; n-- {
-			l := g.items[0].lease
-			w.due.removeFrom(g, l)
-			b = w.fly(b, l, now)
-			looked++
-		}
-		some = true
 	}
-	return b, some
 }
 
-// takeRetries moves up to MaxBatch leases into flight whose next try is due.
-func (w *Watchdog) takeRetries(now time.Duration) (b *batch, some bool) {
-	until := clock.Later(now, w.retryEvery/8)
-	for n := 0; n < MaxBatch && len(w.retry.items) > 0 && w.retry.first() <= until; n++ {
-		l := w.retry.items[0].lease
-		w.retry.remove(l)
-		b = w.fly(b, l, now)
-		some = true
+// sent notes that b is renewed: nobody joins it any more, and of its leases the
+// ends are watched until their answers come.
+func (w *Watchdog) sent(b *batch) {
+	b.sent = true
+	if b.group.paced {
+		w.schedule.remove(b.renewAt)
 	}
-	return b, some
-}
-
-// fly adds a lease to b, which it makes if there is none so far, unless the
-// lease is not to be renewed any more.
-func (w *Watchdog) fly(b *batch, l *Lease, now time.Duration) *batch {
-	if l.Expiry() <= now || l.renewUntil < now {
-		w.ends.set(l, l.end()) // to be told as lost; or past its maximum, to run out
-		return b
+	if b.group.open == b {
+		b.group.open = nil
 	}
-	if b == nil {
-		// One delay for the whole batch keeps its retries together;
-		// another one for each batch keeps the batches apart.
-		b = &batch{delay: w.retryEvery + rand.N(w.retryEvery/4+1)}
-	}
-	l.attempt++
-	l.state = inFlight
-	w.ends.set(l, l.end())
-	b.leases[b.n], b.attempts[b.n] = l, l.attempt
-	b.n++
-	return b
-}
-
-// gap is the least time between two batches: half of what it would be if all
-// were evenly spread.
-func (w *Watchdog) gap() time.Duration {
-	return w.third / time.Duration(2*max(slotsPerThird, w.due.n/MaxBatch))
+	w.lookAgain(b)
 }
 
 // answer handles the answer for one lease.
-func (w *Watchdog) answer(b *batch, i int, a Answer) {
-	l := b.leases[i]
+func (w *Watchdog) answer(r *renewal, i int, a Answer) {
+	l := r.leases[i]
 	w.mu.Lock()
 	now := w.clock.Now()
-	if l.state != inFlight || l.attempt != b.attempts[i] {
+	if l.state != inFlight || l.attempt != r.attempts[i] {
 		w.mu.Unlock()
 		return
 	}
 	l.state = live
+	b := l.batch
 	var cause error
 	switch {
 	case l.Expiry() <= now:
@@ -139,48 +95,36 @@ func (w *Watchdog) answer(b *batch, i int, a Answer) {
 		l.expiry.Store(int64(now))
 	case a.Result == Renewed:
 		l.expiry.Store(int64(Trust(a.Sent, a.TTL)))
-		if l.renewAt != Never {
-			w.scheduleNext(l, a.Sent)
-			if l.renewAt != Never && w.due.n >= MaxBatch {
-				// The same order again: what the server was given together lies
-				// together in its memory.
-				l.renewAt += time.Duration(i)
-			}
-			l.advanceRenewal()
-		}
-	case l.renewAt != Never:
+		w.fails(l, false)
+		w.leave(l)
+		// A renewal that was sent on time, or a few slots late, keeps its place in the
+		// third, so that no stretch of that length ever sees more than one of each.
+		// After a retry, or when it was later, it is among many others.
+		onTime := b.group.paced && a.Sent <= clock.Later(b.renewAt, keepsPlace*w.schedule.width)
+		w.put(l, clock.Later(a.Sent, w.third), onTime)
+	case l.renewing:
 		if a.Result != Busy {
-			l.setRetry(failing)
-		} else if l.retry == noRetry {
-			l.setRetry(unsent)
+			w.fails(l, true)
 		}
-		l.renewAt = clock.Later(now, b.delay)
+		w.leave(l)
+		w.join(&w.retrying, l, clock.Later(now, r.retry), w.retryEvery/8, true)
 	}
 	if cause != nil {
 		w.forget(l)
-	} else {
-		w.place(l)
 	}
 	w.mu.Unlock()
-
-	if a.Result != Renewed && a.Result != NotOwned && a.Result != Busy && w.log.Enabled(context.Background(), slog.LevelDebug) {
-		w.log.LogAttrs(context.Background(), slog.LevelDebug, "lease renewal failed", named(l, slog.Any("error", a.Err))...)
-	}
 	if cause != nil {
-		w.lose(l, cause)
+		l.holder.LeaseLost(l, cause)
 	}
 }
 
-// scheduleNext sets the renewal after one that was sent at sent. A renewal that
-// was sent on time, or a few slots late, keeps its place in the third, so that no
-// stretch of that length ever sees more than one of each. After a retry, or when
-// it was later, it is among many others, and gets a new place.
-func (w *Watchdog) scheduleNext(l *Lease, sent time.Duration) {
-	if l.retry != noRetry || sent > clock.Later(l.renewAt, keepsPlace*w.schedule.width) {
-		l.setRetry(noRetry)
-		w.unplace(l)
-		l.schedule(sent)
-		return
+// fails notes whether l's newest renewal failed.
+func (w *Watchdog) fails(l *Lease, failed bool) {
+	if l.failed != failed {
+		w.failing++
+		if !failed {
+			w.failing -= 2
+		}
 	}
-	l.renewAt = clock.Later(sent, w.third)
+	l.failed = failed
 }

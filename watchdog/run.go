@@ -1,6 +1,7 @@
 package watchdog
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
@@ -11,11 +12,7 @@ func (w *Watchdog) run() {
 	timer := time.NewTimer(w.maxSleep)
 	defer timer.Stop()
 	for {
-		// Alternately, so that neither many losses nor many renewals delay the
-		// other.
-		told := w.tellSome()
-		renewed := w.renewDue()
-		if told || renewed {
+		if w.work() {
 			continue
 		}
 		sleep, ok := w.plan(timer)
@@ -32,6 +29,45 @@ func (w *Watchdog) run() {
 	}
 }
 
+// work looks at the batch of which something is due, does one thing of it, and
+// reports whether there was one. It takes one lease under the lock, so that a lease
+// which is forgotten meanwhile is not told after.
+func (w *Watchdog) work() bool {
+	w.mu.Lock()
+	now := w.clock.Now()
+	if w.looked = now; w.next() > now {
+		w.mu.Unlock()
+		return false
+	}
+	b := w.batches[0]
+	l := b.ended(now)
+	switch {
+	case len(b.leases) == 0:
+		w.end(b)
+		w.mu.Unlock()
+	case l == nil && !b.sent && b.renewAt <= now && w.mayGo(b, now):
+		r := w.send(b, now)
+		w.mu.Unlock()
+		if r.n > 0 {
+			// The RenewFunc may do with its slice as it likes.
+			w.renewBatch(slices.Clone(r.leases[:r.n]), func(i int, a Answer) { w.answer(r, i, a) })
+		}
+	case l == nil:
+		w.lookAgain(b)
+		w.mu.Unlock()
+	case l.Expiry() <= now:
+		w.forget(l)
+		w.mu.Unlock()
+		l.holder.LeaseLost(l, ErrExpired)
+	default:
+		l.alarm = Never
+		w.lookAgain(b)
+		w.mu.Unlock()
+		l.holder.LeaseAlarm(l)
+	}
+	return true
+}
+
 // plan sets the timer, and reports whether there is time to sleep. It is not
 // ok when the goroutine has to end, which then no longer counts as running.
 func (w *Watchdog) plan(timer *time.Timer) (sleep, ok bool) {
@@ -42,26 +78,47 @@ func (w *Watchdog) plan(timer *time.Timer) (sleep, ok bool) {
 	// and again, and with it wake a thread.
 	if slept := w.timer != nil; w.live == 0 && (slept || w.closed) {
 		w.running, w.wakeAt, w.timer = false, Never, nil
-		w.dropQueues() // they are empty, and may be large
+		for len(w.batches) > 0 {
+			w.end(w.batches[0])
+		}
+		w.batches, w.spare = nil, nil // which may be large
 		return false, false
 	}
-	w.settle()
-	now := w.clock.Now()
-	next := w.next()
+	now, next := w.clock.Now(), w.next()
 	if next <= now {
 		return false, true
 	}
 	w.wakeAt = min(next, clock.Later(now, w.maxSleep))
 	w.timer = timer
-	w.arm(now)
+	timer.Reset(w.wakeAt - now)
 	return true, true
 }
 
-// arm sets the timer of a goroutine that sleeps to wakeAt. It is called with
-// mu held.
-func (w *Watchdog) arm(now time.Duration) {
-	if w.timer == nil || w.wakeAt <= now {
-		return
+// next is when there is something to do.
+func (w *Watchdog) next() time.Duration {
+	if len(w.batches) == 0 {
+		return Never
 	}
-	w.timer.Reset(w.wakeAt - now)
+	return w.batches[0].at
+}
+
+// lookBy starts the goroutine if there is none, and wakes it if it sleeps beyond
+// an instant. It is called with mu held.
+func (w *Watchdog) lookBy(at time.Duration) {
+	if !w.running {
+		w.running = true
+		w.wakeAt = awake
+		w.done.Go(w.run)
+	} else if at < w.wakeAt {
+		w.wake()
+	}
+}
+
+// wake ends the goroutine's sleep. It is called with mu held.
+func (w *Watchdog) wake() {
+	w.wakeAt = awake
+	select {
+	case w.wakeup <- struct{}{}:
+	default:
+	}
 }

@@ -44,7 +44,7 @@ var sending = []defect{
 	},
 	{
 		what: "the last unlock is told to another channel", guards: "codec",
-		edits: edits{{In: "luasrc.Unlock", Call: "append", Arg: 5, Put: "latch"}},
+		edits: edits{{In: "luasrc.Unlock", Call: "append", Nth: 2, Arg: 5, Put: "latch"}},
 		by:    tests{"TestUnlockOfTheLastHoldFreesAndTells"},
 	},
 	{

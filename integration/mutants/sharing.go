@@ -155,7 +155,7 @@ var sharing = []defect{
 	},
 	{
 		what: "holds are not renewed when their slot moves", guards: "topology",
-		edits: edits{{In: "queue.advance", If: "it.at <= now || !pick(it.lease.holder)", Put: "true"}},
+		edits: edits{{In: "Watchdog.RenewThose", If: "!b.sent && _ && _ && _", Put: "slices.ContainsFunc(b.leases, func(l *Lease) bool { return false })"}},
 		by:    tests{"TestHoldIsRenewedAtOnceWhenItsSlotMoves"},
 	},
 	{
