@@ -6,7 +6,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/connlog"
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -16,7 +16,7 @@ type conn struct {
 	tables *tables
 	wakers *dispatcher
 	o      Options
-	log    *connlog.Log
+	log    *eventlog.Conn
 
 	queue  queue
 	quit   chan struct{} // closed: the writer should end
@@ -33,7 +33,7 @@ type conn struct {
 	pinged  bool // a PING is in the queue
 }
 
-func newConn(rc redis.Conn, t *tables, wakers *dispatcher, o Options, log *connlog.Log) *conn {
+func newConn(rc redis.Conn, t *tables, wakers *dispatcher, o Options, log *eventlog.Conn) *conn {
 	return &conn{
 		rc:     &redisconn.Owned{Conn: rc},
 		tables: t, wakers: wakers, o: o, log: log,

@@ -9,14 +9,14 @@ import (
 // NotAcquired logs how a wait ended that got nothing.
 func (e *Log) NotAcquired(ctx context.Context, l Lock, waited time.Duration, err error) {
 	if e.On(ctx, slog.LevelDebug) {
-		e.l.LogAttrs(ctx, slog.LevelDebug, "not acquired", named(l.Name), slog.Duration("waited", waited), failed(err))
+		e.write(ctx, slog.LevelDebug, "not acquired", named(l.Name), slog.Duration("waited", waited), failed(err))
 	}
 }
 
 // Acquired logs how a wait ended that got a lock, of a lease that is renewed or not.
 func (e *Log) Acquired(ctx context.Context, l Lock, waited time.Duration, attempts int, lease time.Duration, renewed bool) {
 	if e.On(ctx, slog.LevelDebug) {
-		e.l.LogAttrs(ctx, slog.LevelDebug, "acquired", l.attrs(slog.Duration("waited", waited),
+		e.write(ctx, slog.LevelDebug, "acquired", l.attrs(slog.Duration("waited", waited),
 			slog.Int("attempts", attempts), slog.Duration("lease", lease), slog.Bool("renewed", renewed))...)
 	}
 }
@@ -24,7 +24,7 @@ func (e *Log) Acquired(ctx context.Context, l Lock, waited time.Duration, attemp
 // LetThrough is Acquired where nothing is held.
 func (e *Log) LetThrough(ctx context.Context, l Lock, waited time.Duration, attempts int) {
 	if e.On(ctx, slog.LevelDebug) {
-		e.l.LogAttrs(ctx, slog.LevelDebug, "acquired", named(l.Name), slog.Duration("waited", waited), slog.Int("attempts", attempts))
+		e.write(ctx, slog.LevelDebug, "acquired", named(l.Name), slog.Duration("waited", waited), slog.Int("attempts", attempts))
 	}
 }
 
@@ -45,41 +45,40 @@ func (e *Log) Waiting(out Outside, l Lock, ttl time.Duration) {
 // Released logs an unlock, and how long the lock was held.
 func (e *Log) Released(ctx context.Context, l Lock, held time.Duration) {
 	if e.On(ctx, slog.LevelDebug) {
-		e.l.LogAttrs(ctx, slog.LevelDebug, "released", l.attrs(slog.Duration("held", held))...)
+		e.write(ctx, slog.LevelDebug, "released", l.attrs(slog.Duration("held", held))...)
 	}
 }
 
 // ReleasedAs is Released for an owner without a hold here.
 func (e *Log) ReleasedAs(ctx context.Context, l Lock) {
 	if e.On(ctx, slog.LevelDebug) {
-		e.l.LogAttrs(ctx, slog.LevelDebug, "released as", l.attrs()...)
+		e.write(ctx, slog.LevelDebug, "released as", l.attrs()...)
 	}
 }
 
 // Unreleased logs an unlock that failed, since many callers ignore its error.
 // uncertain says that it may have released.
 func (e *Log) Unreleased(ctx context.Context, l Lock, uncertain bool, err error) {
-	if !e.On(ctx, slog.LevelWarn) {
-		return
+	switch {
+	case !e.On(ctx, slog.LevelWarn):
+	case uncertain:
+		e.limited(ctx, slog.LevelWarn, "unlock uncertain", ten, l.attrs(failed(err))...)
+	default:
+		e.limited(ctx, slog.LevelWarn, "unlock failed", ten, l.attrs(failed(err))...)
 	}
-	limit := e.unlocks
-	if uncertain {
-		limit = e.uncertain
-	}
-	limit.Tell(ctx, l.attrs(failed(err))...)
 }
 
 // Extended logs an extension.
 func (e *Log) Extended(ctx context.Context, l Lock, lease time.Duration) {
 	if e.On(ctx, slog.LevelDebug) {
-		e.l.LogAttrs(ctx, slog.LevelDebug, "extended", l.attrs(slog.Duration("lease", lease))...)
+		e.write(ctx, slog.LevelDebug, "extended", l.attrs(slog.Duration("lease", lease))...)
 	}
 }
 
 // Forced logs a forced unlock, and whether there was something to delete.
 func (e *Log) Forced(ctx context.Context, l Lock, deleted bool) {
 	if e.On(ctx, slog.LevelInfo) {
-		e.l.LogAttrs(ctx, slog.LevelInfo, "forced", named(l.Name), slog.Bool("deleted", deleted))
+		e.write(ctx, slog.LevelInfo, "forced", named(l.Name), slog.Bool("deleted", deleted))
 	}
 }
 
@@ -94,7 +93,7 @@ func (e *Log) HeldLong(out Outside, l Lock, held time.Duration, renewed bool) {
 // the lock is; held is how long the first of them lasted.
 func (e *Log) Lost(out Outside, l Lock, server string, holds int, held time.Duration, renewed bool, cause error) {
 	if e.Warns() {
-		e.warnLater(out, e.losses, l.attrs(slog.String("server", server), slog.Int("holds", holds),
+		e.warnLater(out, "lease lost", l.attrs(slog.String("server", server), slog.Int("holds", holds),
 			slog.Duration("held", held), slog.Bool("renewed", renewed), slog.Any("cause", cause))...)
 	}
 }
@@ -102,7 +101,7 @@ func (e *Log) Lost(out Outside, l Lock, server string, holds int, held time.Dura
 // Unreplicated logs a grant that no replica acknowledged.
 func (e *Log) Unreplicated(out Outside, l Lock, replicas int) {
 	if e.Warns() {
-		e.warnLater(out, e.unreplicated, l.attrs(slog.Int("replicas", replicas))...)
+		e.warnLater(out, "grant not replicated", l.attrs(slog.Int("replicas", replicas))...)
 	}
 }
 
@@ -116,21 +115,21 @@ func (e *Log) Undone(out Outside, l Lock, ran bool) {
 // UndoFailed logs an undo that failed.
 func (e *Log) UndoFailed(out Outside, l Lock, err error) {
 	if e.Warns() {
-		e.warnLater(out, e.undos, l.attrs(failed(err))...)
+		e.warnLater(out, "undo failed", l.attrs(failed(err))...)
 	}
 }
 
 // UndoRepeats logs that an acquire may still arrive for as long as a lease.
 func (e *Log) UndoRepeats(out Outside, l Lock, every, lease time.Duration) {
 	if e.Warns() {
-		e.warnLater(out, e.repeated, l.attrs(slog.Duration("every", every), slog.Duration("lasting", lease))...)
+		e.warnLater(out, "undo repeated", l.attrs(slog.Duration("every", every), slog.Duration("lasting", lease))...)
 	}
 }
 
 // Undecided logs a re-entry whose outcome could not be found out.
 func (e *Log) Undecided(out Outside, l Lock, why string) {
 	if e.Warns() {
-		e.warnLater(out, e.undecided, l.attrs(slog.String("reason", why))...)
+		e.warnLater(out, "re-entry undecided", l.attrs(slog.String("reason", why))...)
 	}
 }
 
@@ -138,7 +137,7 @@ func (e *Log) Undecided(out Outside, l Lock, why string) {
 // acquisition.
 func (e *Log) ActedAs(out Outside, l Lock) {
 	if e.Warns() {
-		e.warnLater(out, e.actedAs, l.attrs()...)
+		e.warnLater(out, "owner used elsewhere", l.attrs()...)
 	}
 }
 
@@ -152,6 +151,6 @@ func (e *Log) GivenBack(out Outside, l Lock) {
 // NotGivenBack logs such a grant that could not be given back.
 func (e *Log) NotGivenBack(out Outside, l Lock, err error) {
 	if e.Warns() {
-		e.warnLater(out, e.givenBack, l.attrs(failed(err))...)
+		e.warnLater(out, "give-back failed", l.attrs(failed(err))...)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -19,9 +18,8 @@ import (
 // neither its answers nor its role tell it from the master.
 type Sentinel struct {
 	oneNode
-	u   sentinelURL
-	s   Settings
-	log *slog.Logger
+	u sentinelURL
+	s Settings
 
 	life  context.Context // ended by Close, after the node
 	end   context.CancelFunc
@@ -61,8 +59,7 @@ var errLeft = errors.New("the Sentinels have another master")
 // leave ends all connections to former, which by is the first to say is not the
 // master any more.
 func (t *Sentinel) leave(former master, now, by string) {
-	t.log.LogAttrs(context.Background(), slog.LevelWarn, "master changed",
-		slog.String("from", former.addr()), slog.String("to", now), slog.String("sentinel", by))
+	t.s.Log.MasterChanged(former.addr(), now, by)
 	var targets []*redisconn.Target
 	t.mu.Lock()
 	for _, name := range former.names {
@@ -92,8 +89,7 @@ func (t *Sentinel) warn(said testimony) {
 	t.warned = true
 	t.mu.Unlock()
 	if !before {
-		t.log.LogAttrs(context.Background(), slog.LevelWarn, "failover too slow",
-			slog.String("sentinel", said.from), slog.Duration("down_after", said.downAfter), slog.Duration("watchdog_timeout", t.s.Lease))
+		t.s.Log.FailoverTooSlow(said.from, said.downAfter, t.s.Lease)
 	}
 }
 

@@ -2,7 +2,6 @@ package topology
 
 import (
 	"context"
-	"log/slog"
 
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
@@ -20,10 +19,7 @@ func openSentinel(rawURL string, s Settings) (Topology, error) {
 }
 
 func newSentinel(u sentinelURL, s Settings) *Sentinel {
-	t := &Sentinel{u: u, s: s, log: s.Logger, news: make(chan struct{}, 1), nodesAt: map[string]*redisconn.Target{}, lookAtLeast: lookAtLeast}
-	if t.log == nil {
-		t.log = slog.New(slog.DiscardHandler)
-	}
+	t := &Sentinel{u: u, s: s, news: make(chan struct{}, 1), nodesAt: map[string]*redisconn.Target{}, lookAtLeast: lookAtLeast}
 	t.life, t.end = context.WithCancel(context.Background())
 	for _, addr := range u.sentinels {
 		t.peers = append(t.peers, newPeer(t, sentinelAddr{addr: addr}, true))

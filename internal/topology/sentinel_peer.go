@@ -2,7 +2,6 @@ package topology
 
 import (
 	"context"
-	"log/slog"
 	"net"
 	"slices"
 	"strings"
@@ -38,7 +37,7 @@ func newPeer(t *Sentinel, m sentinelAddr, given bool) *peer {
 	p.hub = pubsub.New(redisconn.Punctual(func(ctx context.Context) (redis.Conn, error) {
 		conn, err := p.target.Dial(ctx, t.s.Timeout)
 		return conn, redisconn.OwnDeadline(err)
-	}), pubsub.Options{Timeout: t.s.Timeout, MaxRetry: lastRetry, Logger: t.s.Logger, Name: "sentinel " + m.addr})
+	}), pubsub.Options{Timeout: t.s.Timeout, MaxRetry: lastRetry, Logger: t.s.Log.Logger(), Name: "sentinel " + m.addr})
 	return p
 }
 
@@ -50,8 +49,7 @@ func (p *peer) Confirmed() { p.t.wake() }
 
 // Refused is told once, and the Sentinel is listened to no more.
 func (p *peer) Refused(err error) {
-	p.t.log.LogAttrs(context.Background(), slog.LevelWarn, "sentinel unheard",
-		slog.String("sentinel", p.target.Address), slog.Any("error", err))
+	p.t.s.Log.SentinelUnheard(p.target.Address, err)
 }
 
 // Message is the name, the former master's host and port, and those of the next.

@@ -179,7 +179,7 @@ func (t *Several) node(addr string) *topology.Node {
 	}
 	target := &redisconn.Target{Address: addr, Name: t.s.ConnectionName}
 	n = topology.NewNode(topology.NodeOptions{
-		Name: addr, Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Logger, Replicas: t.s.Replicas, Alone: true,
+		Name: addr, Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Alone: true,
 		Dial:   func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, t.s.Timeout) },
 		Usable: func(s redisconn.Server) error { s.Mode = ""; return s.Usable() },
 		Ended:  func() { t.ended(n) },

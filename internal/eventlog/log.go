@@ -1,6 +1,3 @@
-// Package eventlog writes a client's events to its caller's logger. It is told of them
-// in plain values, and knows nothing of what they come from. docs/operations.md lists
-// all of them.
 package eventlog
 
 import (
@@ -8,8 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
-
-	"github.com/rlock-go/redisson/internal/loglimit"
 )
 
 // Log writes the events of one client. All its methods may be called on a nil Log,
@@ -19,12 +14,7 @@ import (
 // The logger's handler is the caller's code, which must not meet a lock of the
 // library's. A method that takes an [Outside] is called with one held, and puts the
 // logging off.
-type Log struct {
-	l *slog.Logger
-
-	// Warnings are limited, each by itself.
-	renewals, losses, unlocks, uncertain, unreplicated, undos, repeated, undecided, givenBack, actedAs *loglimit.Limit
-}
+type Log struct{ lines }
 
 // Outside runs functions later, when no lock is held any more.
 type Outside interface {
@@ -38,69 +28,46 @@ type Lock struct {
 	Owner fmt.Stringer // its text is asked for only if it is written
 }
 
-// severalWarnings is how many warnings of one kind about single locks are
-// logged before any is held back. Each is news, but a client may lose all its
-// locks at once.
-const severalWarnings = 10
-
 // New makes an event log whose records all name the client. It is nil without a
 // logger.
 func New(l *slog.Logger, client string) *Log {
 	if l == nil {
 		return nil
 	}
-	l = l.With("client", client)
-	return &Log{
-		l:            l,
-		renewals:     loglimit.Of(l, slog.LevelWarn, "renewal failed", 1),
-		losses:       loglimit.Of(l, slog.LevelWarn, "lease lost", severalWarnings),
-		unlocks:      loglimit.Of(l, slog.LevelWarn, "unlock failed", severalWarnings),
-		uncertain:    loglimit.Of(l, slog.LevelWarn, "unlock uncertain", severalWarnings),
-		unreplicated: loglimit.Of(l, slog.LevelWarn, "grant not replicated", severalWarnings),
-		undos:        loglimit.Of(l, slog.LevelWarn, "undo failed", severalWarnings),
-		repeated:     loglimit.Of(l, slog.LevelWarn, "undo repeated", severalWarnings),
-		undecided:    loglimit.Of(l, slog.LevelWarn, "re-entry undecided", severalWarnings),
-		givenBack:    loglimit.Of(l, slog.LevelWarn, "give-back failed", severalWarnings),
-		actedAs:      loglimit.Of(l, slog.LevelWarn, "owner used elsewhere", severalWarnings),
-	}
+	return &Log{lines{logger: l.With("client", client)}}
 }
 
 // End logs what is held back.
 func (e *Log) End() {
-	if e == nil {
-		return
-	}
-	for _, l := range []*loglimit.Limit{
-		e.renewals, e.losses, e.unlocks, e.uncertain, e.unreplicated, e.undos, e.repeated, e.undecided, e.givenBack, e.actedAs,
-	} {
-		l.Close()
+	if e != nil {
+		e.end()
 	}
 }
 
-// Logger is where the events go, for the parts that log for themselves; nil: nowhere.
+// Logger is where the events go; nil: nowhere.
 func (e *Log) Logger() *slog.Logger {
 	if e == nil {
 		return nil
 	}
-	return e.l
+	return e.logger
 }
 
 // On tells whether events of a level are written.
 func (e *Log) On(ctx context.Context, level slog.Level) bool {
-	return e != nil && e.l.Enabled(ctx, level)
+	return e != nil && e.on(ctx, level)
 }
 
 // Warns tells whether warnings are written at all.
 func (e *Log) Warns() bool { return e.On(context.Background(), slog.LevelWarn) }
 
-// later logs when no lock is held.
+// later writes a line when no lock is held.
 func (e *Log) later(out Outside, level slog.Level, message string, attrs ...slog.Attr) {
-	out.After(func() { e.l.LogAttrs(context.Background(), level, message, attrs...) })
+	out.After(func() { e.write(context.Background(), level, message, attrs...) })
 }
 
-// warnLater logs a warning when no lock is held.
-func (e *Log) warnLater(out Outside, l *loglimit.Limit, attrs ...slog.Attr) {
-	out.After(func() { l.Tell(context.Background(), attrs...) })
+// warnLater writes a warning about a single lock when no lock is held.
+func (e *Log) warnLater(out Outside, message string, attrs ...slog.Attr) {
+	out.After(func() { e.limited(context.Background(), slog.LevelWarn, message, ten, attrs...) })
 }
 
 // attrs are those of the lock, followed by more.
@@ -134,14 +101,14 @@ func (e *Log) Started(server string, watchdog, timeout time.Duration, replicas b
 	if server == "" {
 		server = "pool"
 	}
-	e.l.LogAttrs(ctx, slog.LevelInfo, "client started", slog.String("server", server),
+	e.write(ctx, slog.LevelInfo, "client started", slog.String("server", server),
 		slog.Duration("watchdog_timeout", watchdog), slog.Duration("command_timeout", timeout), slog.Bool("replica_sync", replicas))
 }
 
 // Draining logs that Shutdown waits for holds.
 func (e *Log) Draining(holds int64) {
 	if ctx := context.Background(); e.On(ctx, slog.LevelInfo) {
-		e.l.LogAttrs(ctx, slog.LevelInfo, "shutting down", slog.Int64("holds", holds))
+		e.write(ctx, slog.LevelInfo, "shutting down", slog.Int64("holds", holds))
 	}
 }
 
@@ -149,6 +116,6 @@ func (e *Log) Draining(holds int64) {
 // change something had no outcome in time.
 func (e *Log) Closed(holds, open int64) {
 	if ctx := context.Background(); e.On(ctx, slog.LevelInfo) {
-		e.l.LogAttrs(ctx, slog.LevelInfo, "client closed", slog.Int64("holds", holds), slog.Int64("open", open))
+		e.write(ctx, slog.LevelInfo, "client closed", slog.Int64("holds", holds), slog.Int64("open", open))
 	}
 }
