@@ -31,7 +31,7 @@ type written struct {
 }
 
 // telling are the functions that take a message, and how many of it are written at once.
-var telling = map[string]int{"write": 0, "later": 0, "tell": 1, "warnLater": 10, "limited": 0}
+var telling = map[string]int{"write": 0, "line": 0, "debug": 0, "info": 0, "warn": 0, "later": 0, "tell": 1, "warnLater": 10}
 
 // inSource are the lines that internal/eventlog writes.
 func inSource(t *testing.T) (all []written) {

@@ -1,9 +1,9 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 )
@@ -69,9 +69,7 @@ func (l *Conn) Failed(err error) {
 	l.state.Lock()
 	down := time.Since(l.missed)
 	l.state.Unlock()
-	if l.on(context.Background(), slog.LevelWarn) {
-		l.tell(slog.LevelWarn, cannotConnect, slog.Duration("down", down), failed(err))
-	}
+	l.tell(slog.LevelWarn, cannotConnect, slog.Duration("down", down), failed(err))
 }
 
 // Connected tells that there is a connection, to which server, and how long there was
@@ -108,48 +106,38 @@ func (l *Conn) connected(server string, known ...slog.Attr) {
 	if !l.on(ctx, level) {
 		return
 	}
-	if server == "" {
-		server = "pool"
-	}
-	attrs := append([]slog.Attr{l.name, slog.String("server", server)}, known...)
+	attrs := append([]slog.Attr{l.name, slog.String("server", cmp.Or(server, "pool"))}, known...)
 	if again {
-		l.write(ctx, level, "reconnected", append(attrs, slog.Duration("down", down))...)
+		l.write(ctx, level, "reconnected", each, append(attrs, slog.Duration("down", down)))
 	} else {
-		l.write(ctx, level, "connected", attrs...)
+		l.write(ctx, level, "connected", each, attrs)
 	}
 }
 
 // Lost tells that a connection broke on which so many waited. It begins no outage: who
 // calls it may be late, and the next connection there already.
 func (l *Conn) Lost(err error, waiting int) {
-	if l.listens(slog.LevelWarn) {
+	if l != nil {
 		l.tell(slog.LevelWarn, connLost, slog.Int(l.waiting, waiting), failed(err))
 	}
 }
 
 // GivenUp tells that a connection is left although it works, and why.
 func (l *Conn) GivenUp(cause error) {
-	if l.listens(slog.LevelWarn) {
-		l.tell(slog.LevelWarn, connGivenUp, slog.Any("cause", cause))
-	}
+	l.tell(slog.LevelWarn, connGivenUp, slog.Any("cause", cause))
 }
 
 // Idle tells that a connection ended which nobody needed.
-func (l *Conn) Idle(err error) {
-	if l.listens(slog.LevelInfo) {
-		l.tell(slog.LevelInfo, connIdle, failed(err))
-	}
-}
+func (l *Conn) Idle(err error) { l.tell(slog.LevelInfo, connIdle, failed(err)) }
 
 // Refused tells that the server would not kill a connection that broke.
 func (l *Conn) Refused(id int64, addr string, err error) {
-	if l.listens(slog.LevelWarn) {
-		l.tell(slog.LevelWarn, "kill barrier refused", slog.Int64("conn_id", id), slog.String("conn_addr", addr), failed(err))
-	}
+	l.tell(slog.LevelWarn, "kill barrier refused", slog.Int64("conn_id", id), slog.String("conn_addr", addr), failed(err))
 }
 
-func (l *Conn) listens(level slog.Level) bool { return l != nil && l.on(context.Background(), level) }
-
+// tell writes a line, unless there was one lately. It does not keep attrs.
 func (l *Conn) tell(level slog.Level, message string, attrs ...slog.Attr) {
-	l.limited(context.Background(), level, message, one, slices.Insert(attrs, 0, l.name)...)
+	if ctx := context.Background(); l != nil && l.on(ctx, level) {
+		l.write(ctx, level, message, one, append([]slog.Attr{l.name}, attrs...))
+	}
 }

@@ -13,7 +13,8 @@ import (
 const window = 30 * time.Second
 
 const (
-	one = 1 // of a message about what all locks share
+	each = 0
+	one  = 1 // of a message about what all locks share
 
 	// ten is how many lines about single locks are written before any is held back.
 	// Each is news, but a client may lose all its locks at once.
@@ -33,21 +34,20 @@ type lines struct {
 // on tells whether anybody listens. It comes before anything is built for a line.
 func (w *lines) on(ctx context.Context, level slog.Level) bool { return w.logger.Enabled(ctx, level) }
 
-// write writes a line.
-func (w *lines) write(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
-	w.logger.LogAttrs(ctx, level, message, attrs...)
-}
-
-// limited writes a line now, or holds it back if first of its message were written. It
+// write writes a line now, or holds it back if first of its message were written. It
 // keeps attrs.
-func (w *lines) limited(ctx context.Context, level slog.Level, message string, first int, attrs ...slog.Attr) {
+func (w *lines) write(ctx context.Context, level slog.Level, message string, first int, attrs []slog.Attr) {
+	if first == each {
+		w.logger.LogAttrs(ctx, level, message, attrs...)
+		return
+	}
 	w.mu.Lock()
 	l := w.limits[message]
 	if l == nil {
 		if w.limits == nil {
 			w.limits = map[string]*limit{}
 		}
-		l = &limit{w: w, level: level, message: message, first: first, closed: w.ended}
+		l = &limit{logger: w.logger, level: level, message: message, first: first, closed: w.ended}
 		w.limits[message] = l
 	}
 	w.mu.Unlock()
@@ -75,7 +75,7 @@ func (w *lines) end() {
 
 // limit is of one message. It calls the logger with no lock held.
 type limit struct {
-	w       *lines
+	logger  *slog.Logger
 	level   slog.Level
 	message string
 	first   int // so many are written before any is held back
@@ -111,7 +111,7 @@ func (l *limit) write(ctx context.Context, attrs []slog.Attr) {
 	default:
 		l.hold(now, attrs)
 		l.mu.Unlock()
-		l.w.write(ctx, slog.LevelDebug, l.message, attrs...)
+		l.logger.LogAttrs(ctx, slog.LevelDebug, l.message, attrs...)
 		return
 	}
 	held := l.speak()
@@ -210,5 +210,5 @@ func (l *limit) line(ctx context.Context, attrs []slog.Attr, held int) {
 	if held > 0 {
 		attrs = append(slices.Clip(attrs), slog.Int("suppressed", held))
 	}
-	l.w.write(ctx, l.level, l.message, attrs...)
+	l.logger.LogAttrs(ctx, l.level, l.message, attrs...)
 }

@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -60,24 +61,51 @@ func (e *Log) On(ctx context.Context, level slog.Level) bool {
 // Warns tells whether warnings are written at all.
 func (e *Log) Warns() bool { return e.On(context.Background(), slog.LevelWarn) }
 
-// later writes a line when no lock is held.
-func (e *Log) later(out Outside, level slog.Level, message string, attrs ...slog.Attr) {
-	out.After(func() { e.write(context.Background(), level, message, attrs...) })
+// line writes a line about a lock, or about none if l has no name. It is put off if
+// there is an out. It does not keep attrs, so that a line that nobody reads costs no
+// memory.
+func (e *Log) line(ctx context.Context, out Outside, level slog.Level, message string, first int, l Lock, attrs []slog.Attr) {
+	if !e.On(ctx, level) {
+		return
+	}
+	all := append(l.attrs(), attrs...)
+	if out == nil {
+		e.write(ctx, level, message, first, all)
+		return
+	}
+	out.After(func() { e.write(context.Background(), level, message, first, all) })
 }
 
-// warnLater writes a warning about a single lock when no lock is held.
-func (e *Log) warnLater(out Outside, message string, attrs ...slog.Attr) {
-	out.After(func() { e.limited(context.Background(), slog.LevelWarn, message, ten, attrs...) })
+func (e *Log) debug(ctx context.Context, message string, l Lock, attrs ...slog.Attr) {
+	e.line(ctx, nil, slog.LevelDebug, message, each, l, attrs)
 }
 
-// attrs are those of the lock, followed by more.
-func (l Lock) attrs(more ...slog.Attr) []slog.Attr {
-	attrs := make([]slog.Attr, 0, 2+len(more))
-	attrs = append(attrs, named(l.Name))
+func (e *Log) info(ctx context.Context, message string, l Lock, attrs ...slog.Attr) {
+	e.line(ctx, nil, slog.LevelInfo, message, each, l, attrs)
+}
+
+func (e *Log) warn(message string, attrs ...slog.Attr) {
+	e.line(context.Background(), nil, slog.LevelWarn, message, each, Lock{}, attrs)
+}
+
+func (e *Log) later(out Outside, level slog.Level, message string, l Lock, attrs ...slog.Attr) {
+	e.line(context.Background(), out, level, message, each, l, attrs)
+}
+
+func (e *Log) warnLater(out Outside, message string, l Lock, attrs ...slog.Attr) {
+	e.line(context.Background(), out, slog.LevelWarn, message, ten, l, attrs)
+}
+
+// attrs are those of the lock.
+func (l Lock) attrs() []slog.Attr {
+	attrs := make([]slog.Attr, 0, 8)
+	if l.Name != "" {
+		attrs = append(attrs, named(l.Name))
+	}
 	if l.Owner != nil {
 		attrs = append(attrs, slog.String("owner", l.Owner.String()))
 	}
-	return append(attrs, more...)
+	return attrs
 }
 
 // named is a lock's name, cut to a length that a line bears; handlers quote for
@@ -94,28 +122,17 @@ func failed(err error) slog.Attr { return slog.Any("error", err) }
 
 // Started tells of a client that works. server is empty for a pool.
 func (e *Log) Started(server string, watchdog, timeout time.Duration, replicas bool) {
-	ctx := context.Background()
-	if !e.On(ctx, slog.LevelInfo) {
-		return
-	}
-	if server == "" {
-		server = "pool"
-	}
-	e.write(ctx, slog.LevelInfo, "client started", slog.String("server", server),
-		slog.Duration("watchdog_timeout", watchdog), slog.Duration("command_timeout", timeout), slog.Bool("replica_sync", replicas))
+	e.info(context.Background(), "client started", Lock{}, slog.String("server", cmp.Or(server, "pool")), slog.Duration("watchdog_timeout", watchdog),
+		slog.Duration("command_timeout", timeout), slog.Bool("replica_sync", replicas))
 }
 
 // Draining logs that Shutdown waits for holds.
 func (e *Log) Draining(holds int64) {
-	if ctx := context.Background(); e.On(ctx, slog.LevelInfo) {
-		e.write(ctx, slog.LevelInfo, "shutting down", slog.Int64("holds", holds))
-	}
+	e.info(context.Background(), "shutting down", Lock{}, slog.Int64("holds", holds))
 }
 
 // Closed logs how many holds were not released, and how many commands that
 // change something had no outcome in time.
 func (e *Log) Closed(holds, open int64) {
-	if ctx := context.Background(); e.On(ctx, slog.LevelInfo) {
-		e.write(ctx, slog.LevelInfo, "client closed", slog.Int64("holds", holds), slog.Int64("open", open))
-	}
+	e.info(context.Background(), "client closed", Lock{}, slog.Int64("holds", holds), slog.Int64("open", open))
 }

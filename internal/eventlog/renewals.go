@@ -3,6 +3,7 @@ package eventlog
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 )
 
@@ -12,17 +13,14 @@ const renewalFailed = "renewal failed"
 // renewals were logged as failing, it also logs that none fails any more: each lease
 // whose renewal failed has been renewed, released or lost.
 func (e *Log) Renewed(extended []bool, lease time.Duration, failing func() int) {
-	ctx := context.Background()
 	if e == nil {
 		return
 	}
+	ctx := context.Background()
 	if before := e.find(renewalFailed); before.lasts() && failing() == 0 {
-		if lasted, failures, refused := before.over(); refused && e.On(ctx, slog.LevelInfo) {
-			e.write(ctx, slog.LevelInfo, "renewals work again", slog.Duration("lasted", lasted), slog.Int("failures", failures))
+		if lasted, failures, refused := before.over(); refused {
+			e.info(ctx, "renewals work again", Lock{}, slog.Duration("lasted", lasted), slog.Int("failures", failures))
 		}
-	}
-	if !e.On(ctx, slog.LevelDebug) {
-		return
 	}
 	leases := 0
 	for _, is := range extended {
@@ -30,14 +28,14 @@ func (e *Log) Renewed(extended []bool, lease time.Duration, failing func() int) 
 			leases++
 		}
 	}
-	e.write(ctx, slog.LevelDebug, "renewed", slog.Int("leases", leases), slog.Duration("lease", lease))
+	e.debug(ctx, "renewed", Lock{}, slog.Int("leases", leases), slog.Duration("lease", lease))
 }
 
 // RenewalFailed logs, of the leases that were not extended, the one that ends
 // first. left is for how long it is still trusted.
 func (e *Log) RenewalFailed(leases int, first Lock, left time.Duration, err error) {
 	if e.Warns() {
-		e.limited(context.Background(), slog.LevelWarn, renewalFailed, one, append([]slog.Attr{slog.Int("leases", leases)},
-			first.attrs(slog.Duration("trust_left", left), failed(err))...)...)
+		e.write(context.Background(), slog.LevelWarn, renewalFailed, one, slices.Concat([]slog.Attr{slog.Int("leases", leases)},
+			first.attrs(), []slog.Attr{slog.Duration("trust_left", left), failed(err)}))
 	}
 }
