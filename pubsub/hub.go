@@ -137,7 +137,7 @@ func (h *Hub) Channels() int {
 func (h *Hub) run() {
 	defer close(h.done)
 	defer h.clear()
-	b := redisconn.Backoff{First: h.o.FirstRetry, Last: h.o.MaxRetry}
+	b := redisconn.Backoff{First: min(50*time.Millisecond, h.o.MaxRetry), Last: h.o.MaxRetry}
 	var notBefore time.Time
 	for h.awaitWork() && h.awaitTime(notBefore) {
 		if h.Channels() == 0 {
