@@ -3,6 +3,7 @@ package topology
 import (
 	"context"
 
+	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -24,6 +25,6 @@ func newSentinel(u sentinelURL, s Settings) *Sentinel {
 	for _, addr := range u.sentinels {
 		t.peers = append(t.peers, newPeer(t, sentinelAddr{addr: addr}, true))
 	}
-	t.begin(s, NodeOptions{Name: u.String(), Dial: t.dial, Stays: t.stays, Known: t.replicas, Moved: t.changed})
+	t.begin(s, NodeOptions{Name: u.String(), Dial: t.dial, Options: pipeline.Options{Stays: t.stays, Known: t.replicas, Moved: t.changed}})
 	return t
 }
