@@ -28,19 +28,19 @@ type Sentinel struct {
 
 	lookAtLeast time.Duration // that constant, but for tests
 
-	mu      sync.Mutex // guards all below; never held during I/O
-	choice  choice
-	nodesAt map[string]*redisconn.Target // the masters so far, with the connections to them
-	peers   []*peer                      // the Sentinels that are known
-	begun   bool                         // the Sentinels are listened to
-	known   []string                     // replicas of the first master; nil: nobody has said so far
-	warned  bool                         // that failovers may take too long
-	turned  int                          // how often all that answered refused, before any has said who is master
-	closed  bool
+	mu        sync.Mutex // guards all below; never held during I/O
+	choice    choice
+	nodesAt   map[string]*redisconn.Target // the masters so far, with the connections to them
+	sentinels []*sentinelNode              // the Sentinels that are known
+	begun     bool                         // the Sentinels are listened to
+	known     []string                     // replicas of the first master; nil: nobody has said so far
+	warned    bool                         // that failovers may take too long
+	turned    int                          // how often all that answered refused, before any has said who is master
+	closed    bool
 }
 
-// peer is a Sentinel that is known.
-type peer struct {
+// sentinelNode is a Sentinel that is known.
+type sentinelNode struct {
 	t      *Sentinel
 	target *redisconn.Target
 	hub    *pubsub.Hub // of its messages
@@ -51,7 +51,7 @@ type peer struct {
 	id string // its own; empty: unknown
 }
 
-func (p *peer) close() { p.hub.Close() }
+func (p *sentinelNode) close() { p.hub.Close() }
 
 // errLeft is the end of a connection to a former master.
 var errLeft = errors.New("the Sentinels have another master")
@@ -102,11 +102,11 @@ func (t *Sentinel) Close(patience time.Duration) {
 	CloseAll(t.nodes, patience)
 	t.mu.Lock()
 	t.closed = true
-	peers := t.peers
+	sentinels := t.sentinels
 	t.mu.Unlock()
 	t.end()
 	var all sync.WaitGroup
-	for _, p := range peers {
+	for _, p := range sentinels {
 		all.Go(p.close)
 	}
 	all.Wait()
