@@ -193,7 +193,7 @@ func TestE1SilentBorrowedConnectionIsNotKeptByThePool(t *testing.T) {
 func TestE1CloseWhileReconnecting(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
-		h := newHub(t, dial, Options{FirstRetry: time.Hour})
+		h := newHub(t, dial, Options{MaxRetry: time.Hour})
 		crowd(t, h, 3)
 		srv.Stop()
 		await(t, "the loss is noticed", func() bool { return !connected(h) })

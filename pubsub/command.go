@@ -10,62 +10,63 @@ import (
 type commandKind uint8
 
 const (
-	subscribe commandKind = iota
-	unsubscribe
+	unsubscribe commandKind = iota
+	subscribe
 	ping      // are you there
 	finalPing // a PING after which nothing more is sent or read
-	ssubscribe
-	sunsubscribe
 )
-
-func (k commandKind) String() string {
-	return [...]string{"SUBSCRIBE", "UNSUBSCRIBE", "PING", "PING", "SSUBSCRIBE", "SUNSUBSCRIBE"}[k]
-}
-
-// leaves tells whether the command gives channels up.
-func (k commandKind) leaves() bool { return k == unsubscribe || k == sunsubscribe }
 
 // command is one command that was sent, or is about to be, and not fully answered.
 type command struct {
 	kind     commandKind
+	sharded  bool
 	channels []*channel // of what is no PING, in the order sent
 	answered int        // how many of channels; the server answers for each
 }
 
-// shardCommands are commands for sharded channels, one for each slot and sort.
-type shardCommands struct {
-	at   map[shardSlot]int // in cmds
-	cmds []command
-}
-
-type shardSlot struct {
-	slot uint16
-	want bool
-}
-
-// add has a channel subscribed, or given up.
-func (s *shardCommands) add(ch *channel, want bool) {
-	to := shardSlot{codec.Slot(ch.name), want}
-	i, ok := s.at[to]
-	if !ok || ch.alone {
-		kind := sunsubscribe
-		if want {
-			kind = ssubscribe
-		}
-		i = len(s.cmds)
-		s.cmds = append(s.cmds, command{kind: kind})
-		if s.at == nil {
-			s.at = map[shardSlot]int{}
-		}
-		if !ch.alone {
-			s.at[to] = i
-		}
+// name is what is sent.
+func (c command) name() string {
+	name := [...]string{"UNSUBSCRIBE", "SUBSCRIBE", "PING", "PING"}[c.kind]
+	if c.sharded {
+		name = "S" + name
 	}
-	s.cmds[i].channels = append(s.cmds[i].channels, ch)
+	return name
 }
 
-// all are the commands. Those that give up come first, as for plain channels.
-func (s *shardCommands) all() []command {
-	slices.SortStableFunc(s.cmds, func(a, b command) int { return int(b.kind) - int(a.kind) })
-	return s.cmds
+// commandsFor are the commands that have channels subscribed, or given up: one for
+// each sort, and of sharded channels one for each slot. Those that give up come
+// first.
+func commandsFor(channels []*channel, closed bool) (cmds []command) {
+	type sort struct {
+		kind    commandKind
+		sharded bool
+		slot    uint16
+	}
+	at := map[sort]int{} // in cmds
+	for _, ch := range channels {
+		want := ch.wanted(closed)
+		if want == ch.sent || want && ch.elsewhere {
+			continue // it changed and changed back, or waits for its next look
+		}
+		s := sort{sharded: ch.sharded}
+		if want {
+			s.kind = subscribe
+		}
+		if ch.sharded {
+			s.slot = codec.Slot(ch.name)
+		}
+		i, ok := at[s]
+		if !ok || ch.alone {
+			i = len(cmds)
+			cmds = append(cmds, command{kind: s.kind, sharded: s.sharded})
+			if !ch.alone {
+				at[s] = i
+			}
+		}
+		cmds[i].channels = append(cmds[i].channels, ch)
+		ch.sent, ch.confirmed = want, false
+		ch.unanswered++
+	}
+	slices.SortStableFunc(cmds, func(a, b command) int { return int(a.kind) - int(b.kind) })
+	return cmds
 }

@@ -1,12 +1,14 @@
 package pubsub
 
 import (
+	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/connlog"
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -16,7 +18,7 @@ type conn struct {
 	tables *tables
 	wakers *dispatcher
 	o      Options
-	log    *connlog.Log
+	log    *eventlog.Conn
 
 	queue  queue
 	quit   chan struct{} // closed: the writer should end
@@ -33,7 +35,7 @@ type conn struct {
 	pinged  bool // a PING is in the queue
 }
 
-func newConn(rc redis.Conn, t *tables, wakers *dispatcher, o Options, log *connlog.Log) *conn {
+func newConn(rc redis.Conn, t *tables, wakers *dispatcher, o Options, log *eventlog.Conn) *conn {
 	return &conn{
 		rc:     &redisconn.Owned{Conn: rc},
 		tables: t, wakers: wakers, o: o, log: log,
@@ -61,4 +63,83 @@ func (c *conn) serverAnswered() {
 	if first := c.lastHeard.Swap(int64(time.Since(c.startedAt))) == 0; first {
 		c.log.Connected(redisconn.Place(c.rc.Conn))
 	}
+}
+
+var (
+	errStalled = errors.New("pubsub: the server leaves a command unanswered")
+	errClosed  = errors.New("pubsub: closed")
+	errRedial  = errors.New("pubsub: asked to dial anew")
+)
+
+// serve subscribes what is wanted, serves the connection until it fails or the
+// hub is closed, which closing tells. The error says why it ended.
+func (c *conn) serve(closing <-chan struct{}) error {
+	var both sync.WaitGroup
+	both.Go(func() { c.ended <- c.readAll() })
+	both.Go(func() {
+		if err := c.writeAll(); err != nil {
+			c.ended <- err
+		}
+	})
+
+	err := c.watch(closing)
+	if err != nil {
+		c.rc.Interrupt()
+	}
+	close(c.quit)
+	both.Wait()
+	return err
+}
+
+// watch returns when the connection is over. It returns an error if the
+// connection must be broken off, and nil if reader and writer have finished.
+func (c *conn) watch(closing <-chan struct{}) error {
+	tick := time.NewTicker(c.o.Timeout / 2)
+	defer tick.Stop()
+	var overdue <-chan time.Time
+	for {
+		select {
+		case err := <-c.ended:
+			return err
+		case <-c.tables.wake:
+			c.wakers.tellJoined()
+		case <-c.redial:
+			return errRedial
+		case <-closing:
+			if c.rc.Dialled() {
+				return errClosed
+			}
+			closing = nil
+			overdue = time.After(c.o.Timeout)
+			c.unsubscribeAll()
+		case <-overdue:
+			return errClosed
+		case <-tick.C:
+			if c.stalled() {
+				return errStalled
+			}
+			c.lookAgain()
+		}
+	}
+}
+
+// unsubscribeAll marks all channels, which nobody wants now that the hub is
+// closed. The final PING follows.
+func (c *conn) unsubscribeAll() {
+	t := c.tables
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, ch := range t.channels {
+		t.mark(ch)
+	}
+	c.queue.closing = true
+	signal(c.queue.write)
+}
+
+// stalled detects a server that sends something but does not answer. A silent
+// server ends the reader.
+func (c *conn) stalled() bool {
+	c.tables.mu.Lock()
+	defer c.tables.mu.Unlock()
+	return len(c.queue.unanswered) > 0 && time.Since(c.queue.progress) > c.o.Timeout
 }

@@ -84,7 +84,7 @@ func TestHostileAnswersEndTheConnectionOnly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)
-			h := newHub(t, own(f.addr()), Options{Timeout: time.Minute, FirstRetry: time.Millisecond})
+			h := newHub(t, own(f.addr()), Options{Timeout: time.Minute, MaxRetry: time.Millisecond})
 			r := new(recorder)
 			h.Subscribe("c", r)
 			p := f.accept()
@@ -157,7 +157,7 @@ func TestChannelThatTheServerDropsIsAskedForAgain(t *testing.T) {
 func TestRefusedUnsubscribeEndsTheConnection(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	h := newHub(t, own(f.addr()), Options{Timeout: time.Minute, FirstRetry: time.Millisecond})
+	h := newHub(t, own(f.addr()), Options{Timeout: time.Minute, MaxRetry: time.Millisecond})
 	r := new(recorder)
 	s := h.Subscribe("c", r)
 	h.Subscribe("d", r)

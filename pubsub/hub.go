@@ -2,10 +2,9 @@ package pubsub
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/connlog"
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -15,7 +14,7 @@ import (
 type Hub struct {
 	dial DialFunc
 	o    Options
-	log  *connlog.Log
+	log  *eventlog.Conn
 
 	life context.Context // ended by Close
 	end  context.CancelFunc
@@ -38,7 +37,7 @@ func New(dial DialFunc, o Options) *Hub {
 	return &Hub{
 		dial:   dial,
 		o:      o,
-		log:    connlog.New(o.Logger, o.Name),
+		log:    eventlog.NewConn(o.Logger, o.Name, "channels"),
 		life:   life,
 		end:    end,
 		done:   make(chan struct{}),
@@ -138,7 +137,7 @@ func (h *Hub) Channels() int {
 func (h *Hub) run() {
 	defer close(h.done)
 	defer h.clear()
-	b := redisconn.Backoff{First: h.o.FirstRetry, Last: h.o.MaxRetry}
+	b := redisconn.Backoff{First: min(50*time.Millisecond, h.o.MaxRetry), Last: h.o.MaxRetry}
 	var notBefore time.Time
 	for h.awaitWork() && h.awaitTime(notBefore) {
 		if h.Channels() == 0 {
@@ -259,7 +258,7 @@ func (h *Hub) note(err error, was bool) {
 		h.log.Idle(err)
 	default:
 		h.log.Missed()
-		h.log.Lost(err, slog.Int("channels", n))
+		h.log.Lost(err, n)
 	}
 	if h.o.Trouble != nil && !closed && (!was || n > 0) {
 		h.o.Trouble(err)

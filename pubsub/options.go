@@ -19,12 +19,9 @@ type Options struct {
 	// Default is none.
 	Permanent func(error) bool
 
-	// FirstRetry is the longest pause before dialling again after one failure.
-	// It doubles with each failure in a row; the real pause is random,
-	// between half and all of it. Default is 50 ms.
-	FirstRetry time.Duration
-
-	// MaxRetry is where the doubling of FirstRetry ends. Default is 1 s.
+	// MaxRetry is the longest pause before dialling again. It begins with 50 ms at
+	// most and doubles with each failure in a row; the real pause is random,
+	// between half and all of it. Default is 1 s.
 	MaxRetry time.Duration
 
 	// SlotLost is called when the server does not serve the slot of a sharded
@@ -53,13 +50,9 @@ func (o Options) withDefaults() Options {
 	if o.Permanent == nil {
 		o.Permanent = func(error) bool { return false }
 	}
-	if o.FirstRetry <= 0 {
-		o.FirstRetry = 50 * time.Millisecond
-	}
 	if o.MaxRetry <= 0 {
 		o.MaxRetry = time.Second
 	}
-	o.MaxRetry = max(o.MaxRetry, o.FirstRetry)
 	if o.Name == "" {
 		o.Name = "subscriptions"
 	}

@@ -33,38 +33,14 @@ func (q *queue) nextCommands(closed bool) (cmds []command) {
 		return nil // the reader signals when there is room
 	}
 	n := min(len(q.marked), chunk)
-	var subs, unsubs []*channel
-	var shards shardCommands
 	for _, ch := range q.marked[:n] {
 		ch.marked = false
-		want := ch.wanted(closed)
-		switch {
-		case want == ch.sent, want && ch.elsewhere:
-			continue // it changed and changed back, or waits for its next look
-		case ch.sharded:
-			shards.add(ch, want)
-		case !want:
-			unsubs = append(unsubs, ch)
-		case ch.alone:
-			cmds = append(cmds, command{kind: subscribe, channels: []*channel{ch}})
-		default:
-			subs = append(subs, ch)
-		}
-		ch.sent = want
-		ch.confirmed = false
-		ch.unanswered++
 	}
+	cmds = commandsFor(q.marked[:n], closed)
 	clear(q.marked[:n])
 	if q.marked = q.marked[n:]; len(q.marked) == 0 {
 		q.marked = nil
 	}
-	if len(unsubs) > 0 {
-		cmds = append(cmds, command{kind: unsubscribe, channels: unsubs})
-	}
-	if len(subs) > 0 {
-		cmds = append(cmds, command{kind: subscribe, channels: subs})
-	}
-	cmds = append(cmds, shards.all()...)
 	if len(cmds) == 0 && len(q.marked) == 0 && q.closing && !q.finalPingSent {
 		q.finalPingSent = true
 		cmds = append(cmds, command{kind: finalPing})
@@ -100,11 +76,14 @@ func (q *queue) answer(whole bool) {
 }
 
 // head returns the channel that the server should be answering about, if it is
-// answering a command of this kind.
-func (q *queue) head(k commandKind) *channel {
-	if len(q.unanswered) == 0 || q.unanswered[0].kind != k {
+// answering a command of this kind, and name is the channel's.
+func (q *queue) head(k commandKind, name []byte, sharded bool) *channel {
+	if len(q.unanswered) == 0 || q.unanswered[0].kind != k || q.unanswered[0].sharded != sharded {
 		return nil
 	}
 	cmd := &q.unanswered[0]
-	return cmd.channels[cmd.answered]
+	if ch := cmd.channels[cmd.answered]; ch.name == string(name) {
+		return ch
+	}
+	return nil
 }

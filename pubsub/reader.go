@@ -23,10 +23,10 @@ func (c *conn) readAll() error {
 			err = c.take(v)
 		case refused:
 			c.serverAnswered()
-			if !c.takeElsewhere(said) {
-				err = c.takeError(said, err)
-			} else {
+			if c.takeElsewhere(said) {
 				err = nil
+			} else {
+				err = c.takeError(said, err)
 			}
 		}
 		if errors.Is(err, errFinished) {
@@ -74,13 +74,9 @@ func (c *conn) take(v any) error {
 
 func (c *conn) takeSubscribed(name []byte, sharded bool) error {
 	t := c.tables
-	kind := subscribe
-	if sharded {
-		kind = ssubscribe
-	}
 	t.mu.Lock()
-	ch := c.queue.head(kind)
-	if ch == nil || ch.name != string(name) {
+	ch := c.queue.head(subscribe, name, sharded)
+	if ch == nil {
 		t.mu.Unlock()
 		return violation("subscribed to %.80q", name)
 	}
@@ -98,12 +94,8 @@ func (c *conn) takeSubscribed(name []byte, sharded bool) error {
 
 func (c *conn) takeUnsubscribed(name []byte, sharded bool) {
 	t := c.tables
-	kind := unsubscribe
-	if sharded {
-		kind = sunsubscribe
-	}
 	t.mu.Lock()
-	if ch := c.queue.head(kind); ch != nil && ch.name == string(name) {
+	if ch := c.queue.head(unsubscribe, name, sharded); ch != nil {
 		c.queue.answer(false)
 		ch.unanswered--
 		t.reconcile(ch)
@@ -158,9 +150,9 @@ func (c *conn) takeError(said refusal.Refusal, err error) error {
 		// PING may be forbidden. The server answered all the same.
 		t.mu.Unlock()
 		return c.takePong()
-	case cmd.kind.leaves() || cmd.answered > 0 || !final:
+	case cmd.kind == unsubscribe || cmd.answered > 0 || !final:
 		t.mu.Unlock()
-		return fmt.Errorf("pubsub: %s refused: %w", cmd.kind, err)
+		return fmt.Errorf("pubsub: %s refused: %w", cmd.name(), err)
 	}
 	c.queue.answer(true)
 	var subs []*share
@@ -178,6 +170,6 @@ func (c *conn) takeError(said refusal.Refusal, err error) error {
 		t.reconcile(ch)
 	}
 	t.mu.Unlock()
-	c.wakers.refuse(subs, fmt.Errorf("pubsub: %s %q: %w", cmd.kind, cmd.channels[0].name, err))
+	c.wakers.refuse(subs, fmt.Errorf("pubsub: %s %q: %w", cmd.name(), cmd.channels[0].name, err))
 	return nil
 }

@@ -78,7 +78,7 @@ func TestHubWithoutWaitersDoesNotReconnect(t *testing.T) {
 	h := newHub(t, func(ctx context.Context) (redis.Conn, error) {
 		dials.Add(1)
 		return dial(ctx)
-	}, Options{FirstRetry: time.Millisecond})
+	}, Options{MaxRetry: time.Millisecond})
 	r := new(recorder)
 	s := h.Subscribe("c", r)
 	r.await(t, "confirmed", 1)

@@ -24,7 +24,7 @@ func (c *conn) takeElsewhere(said refusal.Refusal) bool {
 		return false
 	}
 	cmd := c.queue.unanswered[0]
-	if cmd.kind != ssubscribe && cmd.kind != sunsubscribe || cmd.answered > 0 {
+	if !cmd.sharded || cmd.answered > 0 {
 		t.mu.Unlock()
 		return false
 	}
@@ -32,7 +32,7 @@ func (c *conn) takeElsewhere(said refusal.Refusal) bool {
 	lost := false
 	for _, ch := range cmd.channels {
 		ch.unanswered--
-		if ch.unanswered == 0 && cmd.kind == ssubscribe {
+		if ch.unanswered == 0 && cmd.kind == subscribe {
 			ch.sent, ch.elsewhere, lost = false, true, true
 		}
 		t.reconcile(ch)

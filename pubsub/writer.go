@@ -45,7 +45,7 @@ func (c *conn) writeAll() error {
 			for _, ch := range cmd.channels {
 				args = append(args, ch.name)
 			}
-			if err := c.rc.Conn.Send(cmd.kind.String(), args...); err != nil {
+			if err := c.rc.Conn.Send(cmd.name(), args...); err != nil {
 				return err
 			}
 			clear(args)

@@ -19,10 +19,9 @@
 //
 // # What is guaranteed
 //
-//   - A renewing lease is renewed every third of the TTL, to 25 ns (with groups
-//     to four slots of the schedule), or earlier,
-//     and has one renewal in flight at most. A failed renewal is repeated while trust
-//     lasts. After a lease's renewUntil none starts.
+//   - A renewing lease is renewed every third of the TTL (with groups, to four slots
+//     of the schedule), or earlier, and has one renewal in flight at most. A failed
+//     renewal is repeated while trust lasts. After a lease's renewUntil none starts.
 //   - n leases of one group cost no more than n/25 + 1 batches in any stretch of
 //     a third while none comes, goes or fails, and these are evenly spread over it.
 //   - A lease is lost when its trust ends by the clock, or when the server
@@ -39,62 +38,55 @@
 // The watchdog does not order commands. An answer sets the expiry that it
 // carries, as a PEXPIRE sets a TTL, even to an earlier one; that no other
 // command of the same owner overtakes it is up to the caller, who can answer
-// Busy. And being told is as fast as the scheduler, or after a suspend as
-// MaxSleep, allows; what must not be late has to read the clock.
+// Busy. And being told is as fast as the scheduler, or after a suspend as a second,
+// allows; what must not be late has to read the clock.
 //
 // # How it is cheap
 //
-// Three heaps order the leases by their next instant: those that wait for
-// their renewal, those that wait for a retry, and the others, by expiry or
-// alarm. Each lease is in one of them and knows its place, so taking it out
-// needs no search. A lease that has just become live is in none: it is put at the
-// end of a short list, and gets its place in a heap when the goroutine looks, when
-// a hundred more have come, or when its terms change. Most are forgotten before.
+// Live leases lie in batches of up to [MaxBatch], and one heap orders the batches by
+// when there is something to do for one of their leases: a renewal, an end, an alarm.
+// A lease that becomes live joins the newest batch, if that is renewed less than a
+// sixth of the TTL before the lease would be; else it opens another one. So joining
+// and leaving needs no search, and most leases are forgotten before anything of their
+// batch is due. Leases that were acquired one by one are gathered, and are timed by
+// the same send from the first renewal on: n leases cost n/25 batches each third,
+// rounded up. A batch that others have left takes leases of the next when it is sent.
+//
+// Once sent, a batch takes nobody in. Each lease whose answer comes leaves it, and
+// joins or opens one for the next third; whoever gets no answer stays, until its end
+// is told. Leases whose renewal failed are in batches of their own, so that one whose
+// renewal always fails can neither spoil the batches of others nor draw them in ahead
+// of time. So are those that are not renewed.
+//
 // The goroutine is woken only for an instant earlier than the
 // one it sleeps until, and not for a lease that is forgotten. It ends when it
-// wakes and finds no live lease, at most MaxSleep after the last. One whose lease is
+// wakes and finds no live lease, at most a second after the last. One whose lease is
 // forgotten before it first looks sleeps once all the same, for the next lease.
-//
-// When a renewal is due, the batch is filled with those that come next, up to
-// [MaxBatch], as far as a sixth of the TTL ahead. Leases that were acquired
-// one by one are thus gathered within the first third and stay together, as
-// they are timed by the same send: n leases cost n/25 batches each third,
-// rounded up. Retries travel in batches of their own, so that a lease whose
-// renewal always fails can neither spoil the batches of others nor draw them
-// in ahead of time.
 //
 // # Groups
 //
 // In a cluster one script renews keys of one slot only. [Options].Group tells the
-// watchdog of such limits. Then the leases of a group are renewed together: a
-// lease gets the renewal time of its group, which is earlier than its own, and
-// whoever is due takes the others of its group along, however early that is for
-// them. Groups of more than a batch have several such times. So the commands
-// of a third are no more than groups, and one for each further 25 leases of
-// a group; while leases come, some more. A group is an entry of a heap of groups, with a heap of
-// its leases; like any place it is given when a lease stops being new, not when
-// it becomes live. Where a group grows and too many others are due at its time,
-// the whole group moves to an earlier one.
-//
-// A batch has whole groups, as splitting one would be a command more. Where many
-// come during a third, a renewal can thus be late by up to four slots of the
-// schedule (see below), 10 ms of a TTL of 30 s.
+// watchdog of such limits. Then a batch has leases of one group. A group of no more
+// than a batch is renewed together, however early that is for some of it; a larger
+// one as all leases are where there are no groups. So the commands of a third are no
+// more than groups, and one for each further 25 leases of a group; while leases come,
+// some more. One call of the RenewFunc has several groups, as far as they fit as a
+// whole. Groups that are renewed by one call are due at one instant, and are sent at
+// the pace below even then, so a renewal can be late by up to four slots of the
+// schedule, 10 ms of a TTL of 30 s.
 //
 // # How the load is spread
 //
 // A server that renews a batch does nothing else meanwhile. So that a crowd
 // that was acquired at once is not renewed at once, the third of the TTL is cut
-// into 4,096 slots, and a schedule counts what is due in each. A lease for
-// whose first renewal there is no room when it is due is renewed in the latest
+// into 4,096 slots, and a schedule counts the batches that are due in each. A batch
+// for whose first renewal there is no room when it is due is renewed in the latest
 // slot before that has some, but not within the first 48th of the TTL. Where
-// none has, all take 25 more. Later renewals follow by a third each and
+// none has, all take one more. Later renewals follow by a third each and
 // so keep the spread; only one that came late by more than four slots, or after
 // a retry, looks for a place anew, as trouble makes crowds too. With up to 25
-// leases a slot, nothing of this is seen.
-//
-// With more than 25 leases a batch keeps the order in which its leases
-// came, by a nanosecond each, since what the server was given together lies
-// together.
+// leases a slot, nothing of this is seen. A batch keeps its order, since what the
+// server was given together lies together in its memory.
 //
 // What is late by less than a twelfth of the TTL, because the process stood
 // still, is worked off at twice the even pace; beyond that nothing holds

@@ -49,9 +49,8 @@ func ExampleNew() {
 // Settings for leases of a minute.
 func ExampleOptions() {
 	o := watchdog.Options{
-		TTL:        time.Minute, // renewed each 20 s
-		Clock:      clock,
-		RetryEvery: 500 * time.Millisecond, // after a renewal that failed
+		TTL:   time.Minute, // renewed each 20 s
+		Clock: clock,
 	}
 	dog := watchdog.New(renewer(o.TTL), o)
 	defer dog.Close()

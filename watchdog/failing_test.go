@@ -1,15 +1,10 @@
 package watchdog
 
 import (
-	"bytes"
-	"log/slog"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/rlock-go/redisson/internal/clock"
 )
 
 func TestLeasesFailUntilTheyAreRenewedOrGone(t *testing.T) {
@@ -64,24 +59,5 @@ func TestLeasesFailUntilTheyAreRenewedOrGone(t *testing.T) {
 		fail(1)
 		w.Close()
 		fail(0)
-	})
-}
-
-func TestLossesOfACrowdAreLoggedInAFewLines(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var text bytes.Buffer
-		c := clock.Monotonic()
-		s := &server{clock: c, reply: always(Answer{Result: NotOwned})}
-		w := &world{New(s.renew, Options{TTL: testTTL, Clock: c, Logger: slog.New(slog.NewTextHandler(&text, nil))}), c, s, &holder{clock: c}}
-		for range 1000 {
-			w.hold()
-		}
-		time.Sleep(20 * time.Second)
-		synctest.Wait()
-		w.Close()
-		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
-		if len(w.holder.lost()) != 1000 || len(lines) != 11 || !strings.HasSuffix(lines[10], " suppressed=990") {
-			t.Errorf("%d lines of %d losses, the last: %s", len(lines), len(w.holder.lost()), lines[len(lines)-1])
-		}
 	})
 }

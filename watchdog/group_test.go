@@ -99,8 +99,8 @@ func TestLeaseThatEndsLeavesItsGroup(t *testing.T) {
 		}
 		w.w.mu.Lock()
 		defer w.w.mu.Unlock()
-		if d := w.w.due; d.n != 0 || len(d.by) != 0 || len(d.order) != 0 || d.schedule.total != 0 {
-			t.Errorf("%d leases, %d groups, %d scheduled are left", d.n, len(d.by), d.schedule.total)
+		if w := w.w.Watchdog; len(w.batches) != 0 || len(w.groups) != 0 || w.schedule.total != 0 {
+			t.Errorf("%d batches, %d groups, %d scheduled are left", len(w.batches), len(w.groups), w.schedule.total)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package watchdog
 
 import (
-	"errors"
 	"sync/atomic"
 	"time"
 
@@ -16,26 +15,6 @@ const (
 	live
 	inFlight // live, and the newest renewal is unanswered
 	forgotten
-)
-
-// retry says whether the next renewal is another try, and of what.
-type retry uint8
-
-const (
-	noRetry retry = iota
-	unsent        // the newest renewal was not sent
-	failing       // it failed
-)
-
-// queueName says in which of the watchdog's queues a lease is.
-type queueName uint8
-
-const (
-	inNone queueName = iota
-	inArrivals
-	inDue
-	inRetry
-	inEnds
 )
 
 // Lease is one registration: what one owner has, or is about to have, of one
@@ -55,14 +34,13 @@ type Lease struct {
 
 	// All that follows is guarded by watchdog.mu.
 
+	batch      *batch // nil unless it is live
 	alarm      time.Duration
-	renewAt    time.Duration // of the next renewal or retry; Never: not renewing
 	renewUntil time.Duration
-	pos        int32 // in its queue, from 1 on; 0: in none
-	in         queueName
 	state      state
 	attempt    uint8 // number of the newest renewal; only an answer that comes twice meets another
-	retry      retry // renewAt is another try, and why
+	renewing   bool  // by its terms
+	failed     bool  // its newest renewal did
 }
 
 // alive reports whether l is live, its renewal in flight or not.
@@ -87,7 +65,7 @@ func (w *Watchdog) RegisterAt(l *Lease, h Holder) {
 		panic("watchdog: a lease is registered once")
 	}
 	l.watchdog, l.holder = w, h
-	l.alarm, l.renewAt = Never, Never
+	l.alarm = Never
 	l.expiry.Store(int64(Never))
 	l.state = pending
 }
@@ -121,20 +99,20 @@ func (l *Lease) Live(expiry, renewFrom, renewUntil time.Duration) bool {
 	case l.state == pending:
 		w.live++
 		l.state = live
-		l.expiry.Store(int64(expiry))
-		l.renewAt, l.renewUntil = clock.Later(renewFrom, w.third), renewUntil
-		if expiry-w.lead < l.renewAt {
-			l.advanceRenewal()
-		}
-		w.arrive(l, min(l.renewAt, expiry, l.alarm))
-		return true
 	case l.expired():
 		return false
 	}
 	l.expiry.Store(int64(expiry))
-	l.renew(renewFrom, renewUntil)
-	l.advanceRenewal()
-	w.place(l)
+	l.renewing, l.renewUntil = renewFrom != Never, renewUntil
+	w.fails(l, false)
+	if l.state == inFlight {
+		w.lookAt(l.batch, l.end()) // its answer says when the next renewal comes
+		return true
+	}
+	if l.batch != nil {
+		w.leave(l)
+	}
+	w.put(l, clock.Later(renewFrom, w.third), false)
 	return true
 }
 
@@ -148,9 +126,7 @@ func (l *Lease) Lower(expiry time.Duration) {
 	if !l.alive() || expiry >= l.Expiry() {
 		return
 	}
-	l.expiry.Store(int64(expiry))
-	l.advanceRenewal()
-	w.place(l)
+	w.setExpiry(l, expiry)
 }
 
 // RenewUntil sets the instant after which no renewal starts, Never meaning no
@@ -163,7 +139,10 @@ func (l *Lease) RenewUntil(until time.Duration) {
 		return
 	}
 	l.renewUntil = until
-	w.place(l)
+	if l.state == live && l.batch.group != &w.retrying {
+		w.leave(l)
+		w.put(l, l.Expiry()-Trust(0, 3*w.third)+w.third, false)
+	}
 }
 
 // SetAlarm asks for one LeaseAlarm as soon as the instant has come, in place
@@ -174,12 +153,14 @@ func (l *Lease) SetAlarm(at time.Duration) {
 	w := l.watchdog
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l.state == forgotten || l.alarm == at {
+	if l.state == forgotten {
 		return
 	}
-	l.alarm = at
+	// Not before others that are due, whose turn would never come if an alarm is
+	// always set to what has passed.
+	l.alarm = max(at, w.looked)
 	if l.alive() {
-		w.place(l)
+		w.lookAt(l.batch, l.alarm)
 	}
 }
 
@@ -194,23 +175,27 @@ func (l *Lease) Forget() {
 	w.forget(l)
 }
 
-// renew sets the terms of renewal and drops a waiting retry.
-func (l *Lease) renew(from, until time.Duration) {
-	l.watchdog.unplace(l)
-	l.setRetry(noRetry)
-	l.renewUntil = until
-	l.schedule(from)
+// setExpiry moves the end of a live lease's trust.
+func (w *Watchdog) setExpiry(l *Lease, expiry time.Duration) {
+	l.expiry.Store(int64(expiry))
+	if b := l.batch; !b.sent && b.group.paced {
+		if due := w.soonest(l, b.renewAt); due < b.renewAt {
+			w.leave(l)
+			w.put(l, due, false)
+			return
+		}
+	}
+	w.lookAt(l.batch, l.end())
 }
 
-// setRetry records what the next renewal tries again.
-func (l *Lease) setRetry(r retry) {
-	switch {
-	case r == failing && l.retry != failing:
-		l.watchdog.failing++
-	case r != failing && l.retry == failing:
-		l.watchdog.failing--
+// forget is Forget with mu held.
+func (w *Watchdog) forget(l *Lease) {
+	if l.alive() && !w.closed {
+		w.live--
+		w.fails(l, false)
+		w.leave(l)
 	}
-	l.retry = r
+	l.state = forgotten
 }
 
 // expired reports whether trust has ended by the clock.
@@ -218,102 +203,3 @@ func (l *Lease) expired() bool { return l.Expiry() <= l.watchdog.clock.Now() }
 
 // end is the next instant at which the holder must be called.
 func (l *Lease) end() time.Duration { return min(l.Expiry(), l.alarm) }
-
-// Why a lease was lost. They are handed to [Holder.LeaseLost] as they are.
-var (
-	// ErrExpired says that trust ended before a renewal came through. The
-	// server may still have the key for a moment, or may never have lost it.
-	ErrExpired = errors.New("watchdog: the lease's time ran out")
-
-	// ErrNotOwned says that a renewal was answered "not yours": the key is
-	// gone or belongs to somebody else.
-	ErrNotOwned = errors.New("watchdog: the server says the lease is not ours")
-)
-
-// Holder is who depends on a Lease. Its methods run on the watchdog's
-// goroutine or on the goroutine that brought a renewal's answer, possibly for
-// several leases at the same time, with no lock of the watchdog held. They
-// must not block, since every other lease waits behind them, and must not call
-// Watchdog.Close. They may call any method of Lease.
-//
-// A Holder that is a slog.LogValuer is named by its value in log records.
-type Holder interface {
-	// LeaseLost tells that trust ended (ErrExpired) or that the server said
-	// "not yours" (ErrNotOwned). It is told at most once for each lease, which
-	// is forgotten by then: no renewal of it starts any more.
-	LeaseLost(l *Lease, cause error)
-
-	// LeaseAlarm tells that the instant given to [Lease.SetAlarm] has come.
-	// The alarm is cleared by then, so it may be set anew from here.
-	LeaseAlarm(l *Lease)
-}
-
-// Never is an instant that no [Clock] reaches.
-const Never = clock.Never
-
-// Clock tells, by its method Now, the time elapsed since an origin of its own, suspend
-// included where the system can tell. Its readings never go back. It must be safe
-// for concurrent use.
-type Clock = clock.Clock
-
-// Trust is the instant until which a lease of ttl that was asked for at sent
-// can be relied on: the server cannot have started to count before sent, and
-// one percent, rounded up, covers clocks that run at different rates. A ttl
-// of Never, or a sum beyond Never, is Never; a negative ttl counts as 0.
-func Trust(sent, ttl time.Duration) time.Duration {
-	if ttl == Never {
-		return Never
-	}
-	ttl = max(ttl, 0)
-	margin := ttl / 100
-	if ttl%100 != 0 {
-		margin++
-	}
-	return clock.Later(sent, ttl-margin)
-}
-
-// Lasting is a ttl that is enough, when it is asked for now, for trust to last
-// d longer: Trust(0, Lasting(d)) is d or a few nanoseconds more. It is 0 for a
-// d of 0 or less, and Never for Never.
-func Lasting(d time.Duration) time.Duration {
-	if d <= 0 {
-		return 0
-	}
-	return clock.Later(d, d/99+2)
-}
-
-// maxArrivals is more than most programs hold at any time.
-const maxArrivals = 100
-
-// arrivals are the youngest leases, in the order in which they became live. Most
-// leases are forgotten long before anything of them is due: a lock is held for
-// a moment. So a new one is not ordered among the others before the goroutine
-// looks, and is taken out again without that. There are never more than
-// maxArrivals of them, so that a crowd is spread as it comes.
-type arrivals []*Lease // nil where one has left
-
-// remove takes one out.
-func (a *arrivals) remove(l *Lease) {
-	(*a)[l.pos-1] = nil
-	l.in, l.pos = inNone, 0
-	n := len(*a)
-	for n > 0 && (*a)[n-1] == nil {
-		n--
-	}
-	*a = (*a)[:n]
-}
-
-// arrive puts a lease that has just become live, and of which nothing is due
-// before at, among the arrivals, and sees to it that the goroutine looks in time.
-// It is called with mu held.
-func (w *Watchdog) arrive(l *Lease, at time.Duration) {
-	if len(w.arrivals) == maxArrivals {
-		w.settle()
-		at = min(at, w.next()) // a crowd has places before it is due
-	}
-	w.arrivals = append(w.arrivals, l)
-	l.in, l.pos = inArrivals, int32(len(w.arrivals))
-	if at <= w.wakeAt { // seldom: the goroutine looks earlier than anything of a new lease is due
-		w.lookBy(at)
-	}
-}

@@ -210,7 +210,8 @@ func TestAlarmComesOnceAndCanBeSetAnew(t *testing.T) {
 func TestRestlessAlarmStarvesNobody(t *testing.T) {
 	c := &manualClock{}
 	s := &server{clock: c, reply: always(renewed)}
-	w := New(s.renew, Options{TTL: testTTL, Clock: c, MaxSleep: 5 * time.Millisecond})
+	w := New(s.renew, Options{TTL: testTTL, Clock: c})
+	w.maxSleep = 5 * time.Millisecond
 	defer w.Close()
 	restless := &holder{clock: c, onBell: func(l *Lease) { l.SetAlarm(0) }}
 	r := w.Register(restless)
@@ -246,7 +247,7 @@ func TestH5ForgetDuringACrowdOfLossesIsHeeded(t *testing.T) {
 	})
 }
 
-// A lease is in one queue at a time; what comes after its next instant must
+// A batch is looked at for one thing at a time; what comes after its next instant must
 // not be forgotten.
 func TestAlarmAndRenewalKeepTheirTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -308,14 +309,18 @@ func TestLeaseIsSmall(t *testing.T) {
 	}
 }
 
-// Beside itself, a live lease is one item of one queue.
+// Beside itself, a live lease is one item of one batch.
 func TestLiveLeaseNeedsOneItem(t *testing.T) {
 	w := New(func([]*Lease, func(int, Answer)) {}, Options{Clock: &dial{}})
 	w.running = true
 	for range 50_000 {
 		w.Register(nobody{}).Live(Trust(0, testTTL), 0, Never)
 	}
-	if n := cap(w.due.one.items) + cap(w.retry.items) + cap(w.ends.items); n > 50_000*5/4 {
-		t.Fatalf("room for %d", n)
+	room := cap(w.batches)
+	for _, b := range w.batches {
+		room += cap(b.leases)
+	}
+	if room > 50_000*5/4 {
+		t.Fatalf("room for %d", room)
 	}
 }

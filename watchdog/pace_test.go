@@ -236,7 +236,8 @@ func TestH2OverdueRenewals(t *testing.T) {
 				m := &manualClock{}
 				s := &server{clock: m, reply: always(renewed)}
 				h := &holder{clock: m}
-				w := New(s.renew, Options{TTL: testTTL, Clock: m, MaxSleep: time.Millisecond})
+				w := New(s.renew, Options{TTL: testTTL, Clock: m})
+				w.maxSleep = time.Millisecond
 				defer w.Close()
 				for range n {
 					w.Register(h).Live(Trust(0, testTTL), 0, Never)
@@ -266,8 +267,8 @@ func TestCrowdOfAStandstillIsSpreadAgain(t *testing.T) {
 		r := &rhythm{t: t, reply: always(renewed), last: make(map[*Lease]time.Duration)}
 		s := &server{clock: m}
 		h := &holder{clock: m}
-		r.w = &world{New(r.renew, Options{TTL: testTTL, Clock: m, MaxSleep: time.Millisecond}), nil, s, h}
-		r.w.clock = m
+		r.w = &world{New(r.renew, Options{TTL: testTTL, Clock: m}), nil, s, h}
+		r.w.clock, r.w.maxSleep = m, time.Millisecond
 		defer r.w.Close()
 		const n = 5_000
 		for range n {

@@ -65,7 +65,8 @@ func TestH5HammeredByManyEachLossIsToldOnceAtMost(t *testing.T) {
 		}
 		answers.Add(1)
 		time.AfterFunc(rand.N(ttl), func() { defer answers.Done(); reply() })
-	}, Options{TTL: ttl, Clock: c, RetryEvery: time.Millisecond, MaxSleep: 5 * time.Millisecond})
+	}, Options{TTL: ttl, Clock: c})
+	w.retryEvery, w.maxSleep = time.Millisecond, 5*time.Millisecond
 
 	var (
 		wg   sync.WaitGroup
@@ -118,8 +119,10 @@ func TestH5HammeredByManyEachLossIsToldOnceAtMost(t *testing.T) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.due.n+len(w.retry.items)+len(w.ends.items) != 0 {
-		t.Fatal("a queue is not empty")
+	for _, b := range w.batches {
+		if len(b.leases) > 0 {
+			t.Fatal("a lease is left")
+		}
 	}
 }
 

@@ -5,10 +5,6 @@ import (
 	"time"
 )
 
-// MaxBatch is how many leases one call of a [RenewFunc] gets at most. A server
-// that renews them does nothing else meanwhile: with a hundred, 0.3 ms.
-const MaxBatch = 25
-
 const (
 	// slotsPerThird is into how many slots the third of a TTL is cut. A third
 	// of 10 s has slots of about 2.4 ms.
@@ -24,97 +20,82 @@ const (
 	keepsPlace = 4
 )
 
-// schedule counts the renewals that are due in each slot of time and finds room
+// schedule counts the batches that are due in each slot of time and finds room
 // for new ones, so that leases that were acquired together are not renewed
 // together. Instants that are a multiple of two thirds apart share a slot. The
 // schedule need not be exact, since it only spreads the load.
 type schedule struct {
 	width time.Duration
-	room  int // how many may be due in one slot: the next multiple of MaxBatch as the schedule fills
+	room  int // how many may be due in one slot, which grows as the schedule fills
 	total int
 	count [slots]int32
 	full  [slots / 64]uint64 // a bit for each slot that has no room
 }
 
 func newSchedule(third time.Duration) *schedule {
-	return &schedule{width: max(third/slotsPerThird, 1), room: MaxBatch}
+	return &schedule{width: max(third/slotsPerThird, 1), room: 1}
 }
 
 // slot is the slot of an instant.
 func (s *schedule) slot(at time.Duration) int { return int(at/s.width) & (slots - 1) }
 
-func (s *schedule) add(at time.Duration) {
-	if s == nil {
-		return
-	}
-	s.total++
-	p := s.slot(at)
-	if s.count[p]++; int(s.count[p]) >= s.room {
-		s.full[p/64] |= 1 << (p % 64)
+func (s *schedule) add(at time.Duration) { s.change(at, 1) }
+
+func (s *schedule) remove(at time.Duration) {
+	s.change(at, -1)
+	if s.room > 1 && s.total < (s.room-1)*slotsPerThird/2 {
+		s.resize(s.room - 1)
 	}
 }
 
-func (s *schedule) remove(at time.Duration) {
-	if s == nil {
-		return
-	}
-	s.total--
+func (s *schedule) change(at time.Duration, by int) {
+	s.total += by
 	p := s.slot(at)
-	if s.count[p]--; int(s.count[p]) < s.room {
-		s.full[p/64] &^= 1 << (p % 64)
-	}
-	if s.room > MaxBatch && s.total < (s.room-MaxBatch)*slotsPerThird/2 {
-		s.resize(s.room - MaxBatch)
+	s.count[p] += int32(by)
+	s.mark(p)
+}
+
+// mark notes whether slot p has room.
+func (s *schedule) mark(p int) {
+	s.full[p/64] &^= 1 << (p % 64)
+	if int(s.count[p]) >= s.room {
+		s.full[p/64] |= 1 << (p % 64)
 	}
 }
 
 // resize sets how many may be due in one slot.
 func (s *schedule) resize(room int) {
 	s.room = room
-	clear(s.full[:])
-	for p, n := range s.count {
-		if int(n) >= room {
-			s.full[p/64] |= 1 << (p % 64)
-		}
+	for p := range s.count {
+		s.mark(p)
 	}
 }
 
-// hasBatch reports whether a batch is due in the slot of at already.
-func (s *schedule) hasBatch(at time.Duration) bool { return s.count[s.slot(at)] >= MaxBatch }
+// isTaken reports whether a batch is due in the slot of at already.
+func (s *schedule) isTaken(at time.Duration) bool { return s.count[s.slot(at)] > 0 }
 
-// hasRoom reports whether one more may be due in the slot of at.
-func (s *schedule) hasRoom(at time.Duration) bool { return int(s.count[s.slot(at)]) < s.room }
-
-// fit is the latest instant that has room for n that are to be due together, not
-// later than due and not earlier than earliest. If none has room, it is due.
-func (s *schedule) fit(due, earliest time.Duration, n int) time.Duration {
+// fit is the latest instant that has room, not later than due and not earlier than
+// earliest. If none has room, it is due.
+func (s *schedule) fit(due, earliest time.Duration) time.Duration {
 	back := min(int(due/s.width-earliest/s.width), slotsPerThird)
 	for {
-		for p := 0; p <= back; p++ {
-			more, ok := s.before((s.slot(due)-p)&(slots-1), back-p)
-			if p += more; !ok {
-				break
-			}
-			if at := s.within(due, p); int(s.count[s.slot(at)])+n <= s.room {
-				return min(due, max(earliest, at))
-			}
+		if n, ok := s.before(s.slot(due), back); ok {
+			return min(due, max(earliest, s.within(due, n)))
 		}
-		if back < 0 || s.total+n < s.room*slotsPerThird*3/4 {
+		if back < 0 || s.total < s.room*slotsPerThird*3/4 {
 			return due // a crowd in front of one instant only
 		}
-		s.resize(s.room + MaxBatch)
+		s.resize(s.room + 1)
 	}
 }
 
 // within is the instant for what is added to the slot that is n before due's. The
 // second batch of a slot goes into its middle, the next two into the middles of
-// the halves. Leases a nanosecond apart keep the order in which they came: what a
-// server was given together is close together in its memory.
+// the halves.
 func (s *schedule) within(due time.Duration, n int) time.Duration {
 	start := (due/s.width - time.Duration(n)) * s.width
-	count := s.count[s.slot(start)]
-	share := bits.Reverse8(uint8(count / MaxBatch))
-	return start + s.width*time.Duration(share)/256 + time.Duration(count%MaxBatch)
+	share := bits.Reverse8(uint8(s.count[s.slot(start)]))
+	return start + s.width*time.Duration(share)/256
 }
 
 // before is how many slots before p the nearest slot with room is, at most

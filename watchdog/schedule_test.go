@@ -15,30 +15,30 @@ func TestScheduleFindsTheLatestSlotWithRoom(t *testing.T) {
 		if rnd.IntN(10) < 3 {
 			continue
 		}
-		for range MaxBatch {
-			s.add((base/slot + n) * slot)
-		}
+		s.add((base/slot + n) * slot)
 	}
 	full := 0
 	for range 2_000 {
 		due := base + time.Duration(rnd.Int64N(int64(third)))
 		earliest := due - time.Duration(rnd.Int64N(int64(4*slot)))
-		if !s.hasBatch(due) {
+		if !s.isTaken(due) {
 			continue
 		}
 		want := due
 		for at := due / slot * slot; at >= max(earliest/slot*slot, base-third); at -= slot {
-			if s.count[s.slot(at)] < MaxBatch {
+			if s.count[s.slot(at)] == 0 {
 				want = max(at, earliest)
 				break
 			}
 		}
-		if got := s.fit(due, earliest, 1); got != want {
+		if got := s.fit(due, earliest); got != want {
 			t.Fatalf("due %v, not before %v: %v, want %v", due, earliest, got, want)
 		} else if got == due {
 			full++
 		}
-		s.add(due)
+		if full%10 == 0 {
+			s.add(due)
+		}
 	}
 	if full == 0 {
 		t.Fatal("there was room always")
@@ -51,8 +51,8 @@ func TestScheduleMakesRoomForACrowdAndTakesItBack(t *testing.T) {
 	add := func(n int) {
 		for range n {
 			at := 2 * third
-			if s.hasBatch(at) {
-				at = s.fit(at, third, 1)
+			if s.isTaken(at) {
+				at = s.fit(at, third)
 			}
 			if at < third || at > 2*third {
 				t.Fatalf("%v is out of bounds", at)
@@ -61,12 +61,12 @@ func TestScheduleMakesRoomForACrowdAndTakesItBack(t *testing.T) {
 			all = append(all, at)
 		}
 	}
-	add(slotsPerThird * MaxBatch)
-	if s.room > 2*MaxBatch {
+	add(slotsPerThird)
+	if s.room > 2 {
 		t.Fatalf("room for %d a slot", s.room)
 	}
-	add(2 * slotsPerThird * MaxBatch)
-	if s.room < 3*MaxBatch || s.room > 4*MaxBatch {
+	add(2 * slotsPerThird)
+	if s.room < 3 || s.room > 4 {
 		t.Fatalf("room for %d a slot", s.room)
 	}
 	for p, n := range s.count {
@@ -77,14 +77,14 @@ func TestScheduleMakesRoomForACrowdAndTakesItBack(t *testing.T) {
 	// No two batches of a slot at the same moment.
 	moments := make(map[time.Duration]int)
 	for _, at := range all {
-		if moments[at]++; moments[at] > MaxBatch && at != 2*third {
+		if moments[at]++; moments[at] > 1 && at != 2*third {
 			t.Fatalf("%d at %v", moments[at], at)
 		}
 	}
 	for _, at := range all {
 		s.remove(at)
 	}
-	if s.room != MaxBatch || s.total != 0 || s.full != [slots / 64]uint64{} || s.count != [slots]int32{} {
+	if s.room != 1 || s.total != 0 || s.full != [slots / 64]uint64{} || s.count != [slots]int32{} {
 		t.Fatalf("an empty schedule has %d, room for %d", s.total, s.room)
 	}
 }
@@ -92,16 +92,16 @@ func TestScheduleMakesRoomForACrowdAndTakesItBack(t *testing.T) {
 // A crowd in front of one instant is no reason to crowd all the others.
 func TestScheduleDoesNotMakeRoomForAFew(t *testing.T) {
 	s := newSchedule(third)
-	for range 10 * MaxBatch {
+	for range 10 {
 		s.add(2 * third)
 	}
-	if got := s.fit(2*third, 2*third-slot/2, 1); got != 2*third-slot/2 && got != 2*third {
+	if got := s.fit(2*third, 2*third-slot/2); got != 2*third-slot/2 && got != 2*third {
 		t.Fatalf("%v", got)
 	}
-	if got := s.fit(2*third, 2*third, 1); got != 2*third || s.room != MaxBatch {
+	if got := s.fit(2*third, 2*third); got != 2*third || s.room != 1 {
 		t.Fatalf("%v, room for %d", got, s.room)
 	}
-	if got := s.fit(2*third, 3*third, 1); got != 2*third {
+	if got := s.fit(2*third, 3*third); got != 2*third {
 		t.Fatalf("late already, and put at %v", got)
 	}
 }

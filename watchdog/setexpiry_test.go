@@ -11,7 +11,5 @@ func (l *Lease) setExpiry(expiry time.Duration) {
 	if !l.alive() || l.expired() {
 		return
 	}
-	l.expiry.Store(int64(expiry))
-	l.advanceRenewal()
-	w.place(l)
+	w.setExpiry(l, expiry)
 }

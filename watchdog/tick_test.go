@@ -29,11 +29,10 @@ func BenchmarkTickBatch(b *testing.B) {
 			for range leases {
 				w.Register(nobody{}).Live(Trust(0, testTTL), 0, Never)
 			}
-			w.settle() // as plan does
 			b.ReportAllocs()
 			for b.Loop() {
 				c.at.Store(int64(w.next()))
-				if !w.renewDue() {
+				if !w.work() {
 					b.Fatalf("no batch at %v", c.Now())
 				}
 			}

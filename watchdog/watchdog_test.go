@@ -39,7 +39,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-func TestH1LossInSuspendIsToldWithinMaxSleep(t *testing.T) {
+func TestH1LossInSuspendIsToldWithinASleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, real := &manualClock{}, clock.Monotonic()
 		s := &server{clock: c, reply: always(renewed)}
@@ -70,12 +70,13 @@ func TestH1LossInSuspendIsToldWithinMaxSleep(t *testing.T) {
 	})
 }
 
-func TestH1RenewalDueInSuspendIsSentWithinMaxSleep(t *testing.T) {
+func TestH1RenewalDueInSuspendIsSentWithinASleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &manualClock{}
 		s := &server{clock: c, reply: always(renewed)}
 		h := &holder{clock: c}
-		w := New(s.renew, Options{TTL: testTTL, Clock: c, MaxSleep: 200 * time.Millisecond})
+		w := New(s.renew, Options{TTL: testTTL, Clock: c})
+		w.maxSleep = 200 * time.Millisecond
 		defer w.Close()
 		l := w.Register(h)
 		l.Live(Trust(0, testTTL), 0, Never)

@@ -24,49 +24,104 @@ func kind(v slog.Value) string {
 	return strings.ToLower(strings.TrimSuffix(v.Kind().String(), "64"))
 }
 
-// telling are the functions that take a message.
-var telling = []string{"LogAttrs", "later", "log", "Of"}
+// written is a call in the source that writes a message, and how many of it are written before any is held back: 0 for all.
+type written struct {
+	message string
+	first   int
+}
+
+// telling are the functions that take a message, and how many of it are written at once.
+var telling = map[string]int{"write": 0, "line": 0, "debug": 0, "info": 0, "warn": 0, "later": 0, "tell": 1, "warnLater": 10}
+
+// inSource are the lines that internal/eventlog writes.
+func inSource(t *testing.T) (all []written) {
+	constants := map[string]string{}
+	inspect(t, "internal/eventlog", func(_ token.Position, n ast.Node) {
+		if c, ok := n.(*ast.ValueSpec); ok && len(c.Values) == 1 {
+			for _, text := range literals(c.Values) {
+				constants[c.Names[0].Name] = text
+			}
+		}
+	})
+	inspect(t, "internal/eventlog", func(_ token.Position, n ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return
+		}
+		f, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return
+		}
+		first, ok := telling[f.Sel.Name]
+		if !ok {
+			return
+		}
+		texts := literals(call.Args)
+		for _, a := range call.Args {
+			if id, ok := a.(*ast.Ident); ok {
+				if text := constants[id.Name]; text != "" {
+					texts = append(texts, text)
+				}
+				first += map[string]int{"one": 1, "ten": 10}[id.Name]
+			}
+		}
+		for _, text := range texts {
+			all = append(all, written{text, first})
+		}
+	})
+	return all
+}
+
+// inspect visits the source of a package.
+func inspect(t *testing.T, dir string, visit func(token.Position, ast.Node)) {
+	files, err := filepath.Glob(filepath.Join("../..", dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %v", dir, err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		tree, err := parser.ParseFile(set, file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if n != nil {
+				visit(set.Position(n.Pos()), n)
+			}
+			return true
+		})
+	}
+}
+
+// Whoever wants to hear the events has one package to listen at.
+func TestOnlyTheEventLogWrites(t *testing.T) {
+	for _, dir := range []string{"rlock", "internal/lockstate", "internal/command", "internal/pipeline", "internal/redisconn", "internal/topology", "pubsub", "watchdog"} {
+		inspect(t, dir, func(at token.Position, n ast.Node) {
+			f, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return
+			}
+			from, ok := f.X.(*ast.SelectorExpr)
+			if ok && slices.Contains([]string{"l", "log", "Log", "Logger", "logger"}, from.Sel.Name) &&
+				slices.Contains([]string{"Debug", "Info", "Warn", "Error", "Log", "LogAttrs"}, f.Sel.Name) {
+				t.Errorf("%s: %s writes a line", at, f.Sel.Name)
+			}
+		})
+	}
+}
 
 // What no scenario makes happen would be missing from the page without a word, so the source is asked for messages too.
 func TestThePageTellsEveryMessageInTheSource(t *testing.T) {
-	var told []string
+	var told, found []string
 	for _, e := range events(t) {
 		message, _, _ := strings.Cut(e, ",")
 		told = append(told, message)
 	}
-	var found []string
-	for _, dir := range []string{"rlock", "internal/lockstate", "internal/eventlog", "internal/connlog", "internal/pipeline", "internal/redisconn", "internal/topology", "pubsub"} {
-		files, err := filepath.Glob(filepath.Join("../..", dir, "*.go"))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: %v", dir, err)
-		}
-		for _, file := range files {
-			if strings.HasSuffix(file, "_test.go") {
-				continue
-			}
-			set := token.NewFileSet()
-			tree, err := parser.ParseFile(set, file, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ast.Inspect(tree, func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.CallExpr:
-					f, ok := n.Fun.(*ast.SelectorExpr)
-					if !ok {
-						return true
-					}
-					if logger, ok := f.X.(*ast.SelectorExpr); ok && slices.Contains([]string{"l", "log", "Logger", "logger"}, logger.Sel.Name) &&
-						slices.Contains([]string{"Debug", "Info", "Warn", "Error", "Log"}, f.Sel.Name) {
-						t.Errorf("%s: %s builds its attributes whatever the level is", set.Position(n.Pos()), f.Sel.Name)
-					}
-					if slices.Contains(telling, f.Sel.Name) {
-						found = append(found, literals(n.Args)...)
-					}
-				}
-				return true
-			})
-		}
+	for _, l := range inSource(t) {
+		found = append(found, l.message)
 	}
 	slices.Sort(found)
 	found = slices.Compact(found)
@@ -100,22 +155,13 @@ func TestThePageTellsWhichWarningsAreLoggedSeveralTimesAtOnce(t *testing.T) {
 		named[words(r[0])[0]] = slices.Contains(words(r[2]), "lock")
 	}
 	limits := 0
-	for _, dir := range []string{"internal/eventlog", "internal/connlog", "watchdog"} {
-		files, err := filepath.Glob(filepath.Join("../..", dir, "*.go"))
-		if err != nil {
-			t.Fatal(err)
+	for _, l := range inSource(t) {
+		if l.first == 0 {
+			continue
 		}
-		for _, file := range files {
-			source, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, m := range regexp.MustCompile(`loglimit\.Of\(.*, "(.+)", (\w+)\)`).FindAllStringSubmatch(string(source), -1) {
-				limits++
-				if ten := named[m[1]] && m[1] != string(first[1]); ten != (m[2] != "1") {
-					t.Errorf("%q is logged %s times at once; the page says ten: %t", m[1], m[2], ten)
-				}
-			}
+		limits++
+		if ten := named[l.message] && l.message != string(first[1]); ten != (l.first != 1) {
+			t.Errorf("%q is logged %d at once; the page says ten: %t", l.message, l.first, ten)
 		}
 	}
 	if limits < 10 {

@@ -24,7 +24,7 @@ var holding = []defect{
 	},
 	{
 		what: "a group's leases are drawn in a sixth ahead only", guards: "renewals of a cluster",
-		edits: edits{{In: "Watchdog.takeDue", Stmt: "until = Never", Put: "_ = until"}},
+		edits: edits{{In: "Watchdog.put", Stmt: "near = Never", Put: "_ = near"}},
 		by:    tests{"TestLeaseThatCameDuringARenewalIsDrawnIn"},
 	},
 	{

@@ -115,14 +115,14 @@ var releasing = []defect{
 	{
 		what: "an unlock is sent again when its latch has expired", guards: "R5, R1",
 		edits: edits{
-			{In: "release.remember", Expr: "r.req.Until", Put: "watchdog.Never"},
-			{In: "release.remember", Stmt: "u.until = min(u.until, q.First+r.l.c.unlockFor)", Put: "_ = q"},
+			{In: "releasing.remember", Expr: "r.req.Until", Put: "watchdog.Never"},
+			{In: "releasing.remember", Stmt: "u.until = min(u.until, q.First+r.l.c.unlockFor)", Put: "_ = q"},
 		},
 		by: tests{"TestUnlocksAreNotSentAgainAfterTheirLatch"},
 	},
 	{
 		what: "others act as an owner whose hold not all replicas have, and its unlock is sent again", guards: "R5",
-		edits: edits{{In: "release.remember", Stmt: "u.shared = min(u.until, r.everywhere)", Put: "u.shared = u.until"}},
+		edits: edits{{In: "releasing.remember", Stmt: "u.shared = min(u.until, r.everywhere)", Put: "u.shared = u.until"}},
 		by:    tests{"TestUnlockOfAHoldThatNotAllHaveMeetsNoOtherClients"},
 	},
 	{

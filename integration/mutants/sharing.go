@@ -80,7 +80,7 @@ var sharing = []defect{
 	},
 	{
 		what: "slots that nobody serves are logged at each look", guards: "topology",
-		edits: edits{{In: "Cluster.warn", If: `text != "" && text != t.warned && t.s.Logger != nil`, Put: `text != "" && t.s.Logger != nil`}},
+		edits: edits{{In: "Cluster.warn", If: `text != "" && text != t.warned`, Put: `text != ""`}},
 		by:    tests{"TestMasterThatForgotTheClusterCostsItsOwnSlotsOnly"},
 	},
 	{
@@ -155,7 +155,7 @@ var sharing = []defect{
 	},
 	{
 		what: "holds are not renewed when their slot moves", guards: "topology",
-		edits: edits{{In: "queue.advance", If: "it.at <= now || !pick(it.lease.holder)", Put: "true"}},
+		edits: edits{{In: "Watchdog.RenewThose", If: "!b.sent && _ && _ && _", Put: "slices.ContainsFunc(b.leases, func(l *Lease) bool { return false })"}},
 		by:    tests{"TestHoldIsRenewedAtOnceWhenItsSlotMoves"},
 	},
 	{

@@ -8,150 +8,111 @@ import (
 
 // NotAcquired logs how a wait ended that got nothing.
 func (e *Log) NotAcquired(ctx context.Context, l Lock, waited time.Duration, err error) {
-	if e.On(ctx, slog.LevelDebug) {
-		e.l.LogAttrs(ctx, slog.LevelDebug, "not acquired", named(l.Name), slog.Duration("waited", waited), failed(err))
-	}
+	e.debug(ctx, "not acquired", l, slog.Duration("waited", waited), failed(err))
 }
 
 // Acquired logs how a wait ended that got a lock, of a lease that is renewed or not.
 func (e *Log) Acquired(ctx context.Context, l Lock, waited time.Duration, attempts int, lease time.Duration, renewed bool) {
-	if e.On(ctx, slog.LevelDebug) {
-		e.l.LogAttrs(ctx, slog.LevelDebug, "acquired", l.attrs(slog.Duration("waited", waited),
-			slog.Int("attempts", attempts), slog.Duration("lease", lease), slog.Bool("renewed", renewed))...)
-	}
+	e.debug(ctx, "acquired", l, slog.Duration("waited", waited),
+		slog.Int("attempts", attempts), slog.Duration("lease", lease), slog.Bool("renewed", renewed))
 }
 
 // LetThrough is Acquired where nothing is held.
 func (e *Log) LetThrough(ctx context.Context, l Lock, waited time.Duration, attempts int) {
-	if e.On(ctx, slog.LevelDebug) {
-		e.l.LogAttrs(ctx, slog.LevelDebug, "acquired", named(l.Name), slog.Duration("waited", waited), slog.Int("attempts", attempts))
-	}
+	e.debug(ctx, "acquired", l, slog.Duration("waited", waited), slog.Int("attempts", attempts))
 }
 
 // Queued logs that a call waits behind others of this client.
 func (e *Log) Queued(out Outside, l Lock, ahead int) {
-	if ahead > 0 && e.On(context.Background(), slog.LevelDebug) {
-		e.later(out, slog.LevelDebug, "queued", named(l.Name), slog.Int("ahead", ahead))
+	if ahead > 0 {
+		e.later(out, slog.LevelDebug, "queued", l, slog.Int("ahead", ahead))
 	}
 }
 
 // Waiting logs that another owner holds the lock.
 func (e *Log) Waiting(out Outside, l Lock, ttl time.Duration) {
-	if e.On(context.Background(), slog.LevelDebug) {
-		e.later(out, slog.LevelDebug, "waiting", named(l.Name), slog.Duration("ttl", ttl))
-	}
+	e.later(out, slog.LevelDebug, "waiting", l, slog.Duration("ttl", ttl))
 }
 
 // Released logs an unlock, and how long the lock was held.
 func (e *Log) Released(ctx context.Context, l Lock, held time.Duration) {
-	if e.On(ctx, slog.LevelDebug) {
-		e.l.LogAttrs(ctx, slog.LevelDebug, "released", l.attrs(slog.Duration("held", held))...)
-	}
+	e.debug(ctx, "released", l, slog.Duration("held", held))
 }
 
 // ReleasedAs is Released for an owner without a hold here.
 func (e *Log) ReleasedAs(ctx context.Context, l Lock) {
-	if e.On(ctx, slog.LevelDebug) {
-		e.l.LogAttrs(ctx, slog.LevelDebug, "released as", l.attrs()...)
-	}
+	e.debug(ctx, "released as", l)
 }
 
 // Unreleased logs an unlock that failed, since many callers ignore its error.
 // uncertain says that it may have released.
 func (e *Log) Unreleased(ctx context.Context, l Lock, uncertain bool, err error) {
-	if !e.On(ctx, slog.LevelWarn) {
-		return
+	if attrs := []slog.Attr{failed(err)}; uncertain {
+		e.line(ctx, nil, slog.LevelWarn, "unlock uncertain", ten, l, attrs)
+	} else {
+		e.line(ctx, nil, slog.LevelWarn, "unlock failed", ten, l, attrs)
 	}
-	limit := e.unlocks
-	if uncertain {
-		limit = e.uncertain
-	}
-	limit.Tell(ctx, l.attrs(failed(err))...)
 }
 
 // Extended logs an extension.
 func (e *Log) Extended(ctx context.Context, l Lock, lease time.Duration) {
-	if e.On(ctx, slog.LevelDebug) {
-		e.l.LogAttrs(ctx, slog.LevelDebug, "extended", l.attrs(slog.Duration("lease", lease))...)
-	}
+	e.debug(ctx, "extended", l, slog.Duration("lease", lease))
 }
 
 // Forced logs a forced unlock, and whether there was something to delete.
 func (e *Log) Forced(ctx context.Context, l Lock, deleted bool) {
-	if e.On(ctx, slog.LevelInfo) {
-		e.l.LogAttrs(ctx, slog.LevelInfo, "forced", named(l.Name), slog.Bool("deleted", deleted))
-	}
+	e.info(ctx, "forced", l, slog.Bool("deleted", deleted))
 }
 
 // HeldLong logs a hold that lasts longer than its client finds usual.
 func (e *Log) HeldLong(out Outside, l Lock, held time.Duration, renewed bool) {
-	if e.On(context.Background(), slog.LevelInfo) {
-		e.later(out, slog.LevelInfo, "held long", l.attrs(slog.Duration("held", held), slog.Bool("renewed", renewed))...)
-	}
+	e.later(out, slog.LevelInfo, "held long", l, slog.Duration("held", held), slog.Bool("renewed", renewed))
 }
 
 // Lost logs holds of one owner that ended before they were released. server is where
 // the lock is; held is how long the first of them lasted.
 func (e *Log) Lost(out Outside, l Lock, server string, holds int, held time.Duration, renewed bool, cause error) {
-	if e.Warns() {
-		e.warnLater(out, e.losses, l.attrs(slog.String("server", server), slog.Int("holds", holds),
-			slog.Duration("held", held), slog.Bool("renewed", renewed), slog.Any("cause", cause))...)
-	}
+	e.warnLater(out, "lease lost", l, slog.String("server", server), slog.Int("holds", holds),
+		slog.Duration("held", held), slog.Bool("renewed", renewed), slog.Any("cause", cause))
 }
 
 // Unreplicated logs a grant that no replica acknowledged.
 func (e *Log) Unreplicated(out Outside, l Lock, replicas int) {
-	if e.Warns() {
-		e.warnLater(out, e.unreplicated, l.attrs(slog.Int("replicas", replicas))...)
-	}
+	e.warnLater(out, "grant not replicated", l, slog.Int("replicas", replicas))
 }
 
 // Undone logs the undo of a lost acquire, and whether that had run.
 func (e *Log) Undone(out Outside, l Lock, ran bool) {
-	if e.On(context.Background(), slog.LevelDebug) {
-		e.later(out, slog.LevelDebug, "acquire undone", l.attrs(slog.Bool("ran", ran))...)
-	}
+	e.later(out, slog.LevelDebug, "acquire undone", l, slog.Bool("ran", ran))
 }
 
 // UndoFailed logs an undo that failed.
 func (e *Log) UndoFailed(out Outside, l Lock, err error) {
-	if e.Warns() {
-		e.warnLater(out, e.undos, l.attrs(failed(err))...)
-	}
+	e.warnLater(out, "undo failed", l, failed(err))
 }
 
 // UndoRepeats logs that an acquire may still arrive for as long as a lease.
 func (e *Log) UndoRepeats(out Outside, l Lock, every, lease time.Duration) {
-	if e.Warns() {
-		e.warnLater(out, e.repeated, l.attrs(slog.Duration("every", every), slog.Duration("lasting", lease))...)
-	}
+	e.warnLater(out, "undo repeated", l, slog.Duration("every", every), slog.Duration("lasting", lease))
 }
 
 // Undecided logs a re-entry whose outcome could not be found out.
 func (e *Log) Undecided(out Outside, l Lock, why string) {
-	if e.Warns() {
-		e.warnLater(out, e.undecided, l.attrs(slog.String("reason", why))...)
-	}
+	e.warnLater(out, "re-entry undecided", l, slog.String("reason", why))
 }
 
 // ActedAs logs that somebody holds as an owner that was used here for one
 // acquisition.
 func (e *Log) ActedAs(out Outside, l Lock) {
-	if e.Warns() {
-		e.warnLater(out, e.actedAs, l.attrs()...)
-	}
+	e.warnLater(out, "owner used elsewhere", l)
 }
 
 // GivenBack logs a grant that nobody wanted any more.
 func (e *Log) GivenBack(out Outside, l Lock) {
-	if e.On(context.Background(), slog.LevelDebug) {
-		e.later(out, slog.LevelDebug, "given back", l.attrs()...)
-	}
+	e.later(out, slog.LevelDebug, "given back", l)
 }
 
 // NotGivenBack logs such a grant that could not be given back.
 func (e *Log) NotGivenBack(out Outside, l Lock, err error) {
-	if e.Warns() {
-		e.warnLater(out, e.givenBack, l.attrs(failed(err))...)
-	}
+	e.warnLater(out, "give-back failed", l, failed(err))
 }

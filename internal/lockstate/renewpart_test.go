@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -35,7 +36,7 @@ func TestBatchOfRenewalsIsCutByNodeAndSlot(t *testing.T) {
 	t.Parallel()
 	top := &halves{}
 	for i := range top.nodes {
-		top.nodes[i] = topology.NewNode(topology.NodeOptions{Timeout: time.Second, Clock: clock.System()})
+		top.nodes[i] = topology.NewNode(topology.NodeOptions{Options: pipeline.Options{Timeout: time.Second, Clock: clock.System()}})
 		defer top.nodes[i].Leave(0)
 	}
 	c := &State{top: top}

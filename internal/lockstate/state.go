@@ -136,7 +136,7 @@ func New(o Config) (*State, error) {
 	c.holdsFor = min(clock.Later(o.Watchdog, o.Timeout), clock.Never/2)
 	c.timers.Init()
 	var err error
-	c.top, err = o.Topology(topology.Settings{Timeout: o.Timeout, Lease: o.Watchdog, Clock: o.Clock, Replicas: o.Replicas, Logger: c.log.Logger()})
+	c.top, err = o.Topology(topology.Settings{Timeout: o.Timeout, Lease: o.Watchdog, Clock: o.Clock, Replicas: o.Replicas, Log: c.log})
 	if err != nil {
 		return nil, err
 	}

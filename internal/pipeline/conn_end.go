@@ -3,7 +3,6 @@ package pipeline
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 )
 
 // errNoID is why a connection whose id was never known can't be killed.
@@ -67,7 +66,7 @@ func (c *conn) fail(rest []*Request, cause error) {
 	}
 	p := c.p
 	if p.ctx.Err() == nil {
-		p.o.log.Lost(cause, slog.Int("unanswered", len(rest)))
+		p.o.log.Lost(cause, len(rest))
 		if c.barrier.id == 0 {
 			p.o.log.Refused(0, "", errNoID)
 		}

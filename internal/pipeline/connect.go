@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/luasrc"
@@ -150,7 +149,7 @@ func (p *Pipeline) attempt() error {
 	}
 	p.wg.Go(c.read)
 	p.mu.Unlock()
-	p.o.log.Connected(barrier.server.place, slog.Int64("conn_id", barrier.id), slog.String("conn_addr", barrier.addr))
+	p.o.log.ConnectedAs(barrier.server.place, barrier.id, barrier.addr)
 	if moved && p.o.Moved != nil {
 		p.o.Moved()
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/clock"
-	"github.com/rlock-go/redisson/internal/connlog"
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
@@ -73,7 +73,7 @@ type Options struct {
 	// UnderWay is shared by the pipelines of a client that has several nodes; nil: it has one.
 	UnderWay *UnderWay
 
-	log *connlog.Log
+	log *eventlog.Conn
 }
 
 // UnderWay counts the connections of a client that have something under way. It
@@ -133,7 +133,7 @@ func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	if o.Carries == "" {
 		o.Carries = "commands"
 	}
-	o.log = connlog.New(o.Logger, o.Carries)
+	o.log = eventlog.NewConn(o.Logger, o.Carries, "unanswered")
 	if o.Usable == nil {
 		o.Usable = redisconn.Server.Usable
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/topologytest"
@@ -40,7 +41,7 @@ func TestMasterThatForgotTheClusterCostsItsOwnSlotsOnly(t *testing.T) {
 	before.answered(keyOn(1), "GET")
 	c.Forget(0)
 	var log logged
-	after := openCluster(t, c, func(s *topology.Settings) { s.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	after := openCluster(t, c, func(s *topology.Settings) { s.Log = eventlog.New(slog.New(slog.NewTextHandler(&log, nil)), "client") })
 	if err := after.top.(topology.Prover).Prove(t.Context()); err != nil {
 		t.Errorf("a new client: %v", err)
 	}

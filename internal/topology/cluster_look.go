@@ -3,7 +3,6 @@ package topology
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -267,9 +266,8 @@ func (t *Cluster) warn(a answer) {
 	if a.unusable != nil {
 		text = a.unusable.Error()
 	}
-	if text != "" && text != t.warned && t.s.Logger != nil {
-		t.s.Logger.LogAttrs(context.Background(), slog.LevelWarn, "slots without a server",
-			slog.String("server", a.from), slog.Any("error", a.unusable))
+	if text != "" && text != t.warned {
+		t.s.Log.SlotsUnserved(a.from, a.unusable)
 	}
 	t.warned = text
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/refusal"
 )
@@ -42,7 +43,7 @@ func (t *Cluster) newNode(addr string) *Node {
 	target := t.target.At(addr)
 	var n *Node
 	n = NewNode(NodeOptions{
-		Name: addr, Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Logger, Replicas: t.s.Replicas, Alone: true, Fixed: true, UnderWay: &t.underWay,
+		Name: addr,
 		Dial: func(ctx context.Context) (redis.Conn, error) {
 			conn, err := target.Dial(ctx, t.s.Timeout)
 			if err == nil {
@@ -53,17 +54,20 @@ func (t *Cluster) newNode(addr string) *Node {
 			}
 			return conn, err
 		},
-		Stays: func(ctx context.Context, gone []string) bool { return t.stays(ctx, addr, gone) },
-		Known: func() []string { return t.replicas(addr) },
-		// A replica says by MOVED who its master is.
-		Usable:   func(redisconn.Server) error { return nil },
-		Ended:    func() { t.ended(n) },
-		Trouble:  func(error) { t.lookSoon() },
 		SlotLost: t.lookSoon,
-		Elsewhere: func(key any) {
-			if n, err := t.Node(codec.Slot(key.(string))); err == nil {
-				n.Pipe.Discard(key)
-			}
+		Options: pipeline.Options{
+			Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Alone: true, Fixed: true, UnderWay: &t.underWay,
+			Stays: func(ctx context.Context, gone []string) bool { return t.stays(ctx, addr, gone) },
+			Known: func() []string { return t.replicas(addr) },
+			// A replica says by MOVED who its master is.
+			Usable:  func(redisconn.Server) error { return nil },
+			Ended:   func() { t.ended(n) },
+			Trouble: func(error) { t.lookSoon() },
+			Elsewhere: func(key any) {
+				if n, err := t.Node(codec.Slot(key.(string))); err == nil {
+					n.Pipe.Discard(key)
+				}
+			},
 		},
 	})
 	n.sharded.Store(t.sharded.Load())

@@ -3,14 +3,12 @@ package topology
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/pubsub"
@@ -33,34 +31,12 @@ type Node struct {
 
 // NodeOptions are what a topology makes a node of.
 type NodeOptions struct {
-	Name string                                    // of the server, for people
-	Dial func(context.Context) (redis.Conn, error) // makes a connection, or borrows one
+	pipeline.Options // of its pipelines, but for what NewNode sets; the hub has the same Timeout, Logger and Trouble
 
-	Timeout  time.Duration                // how long one command may take
-	Clock    clock.Clock                  // of the times of commands
-	Logger   *slog.Logger                 // nil: silent
-	Replicas bool                         // count them, for WAIT
-	Lent     bool                         // connections are a pool's, which may have no third
-	Alone    bool                         // a command has keys of one slot
-	Fixed    bool                         // the address is one server's, until it is given to another; else it leads to the master
-	UnderWay *pipeline.UnderWay           // on all nodes of the client; nil: there is one
-	Usable   func(redisconn.Server) error // nil: a single server's master
-
-	// Stays and Known are asked where a replica may take its master's place, see
-	// pipeline.Options; nil: none may, or nobody can tell.
-	Stays func(ctx context.Context, gone []string) bool
-	Known func() []string
-
-	// These are called by the node's connections, and must not block. Ended: one
-	// that was in use is over. Moved: the next one has, or may have, another
-	// server. Elsewhere: a key to delete is served by another node. Trouble: a
-	// connection can't be had, or subscriptions were lost with one. SlotLost: a
-	// sharded channel's slot is not served. Each may be nil.
-	Ended     func()
-	Moved     func()
-	Elsewhere func(key any)
-	Trouble   func(error)
-	SlotLost  func()
+	Name     string                                    // of the server, for people
+	Dial     func(context.Context) (redis.Conn, error) // makes a connection, or borrows one
+	Lent     bool                                      // connections are a pool's, which may have no third
+	SlotLost func()                                    // a sharded channel's slot is not served; must not block; nil: nobody wants to know
 }
 
 // NewNode makes a node. The hub follows the pipeline to another server.
@@ -75,14 +51,16 @@ func NewNode(o NodeOptions) *Node {
 	n.Hub = pubsub.New(dial(), pubsub.Options{
 		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost,
 	})
-	pipe := pipeline.Options{
-		Timeout: o.Timeout, Clock: o.Clock, Permanent: redisconn.Permanent, Replicas: o.Replicas, Stays: o.Stays, Known: o.Known, Share: &pipeline.Replicas{}, Alone: o.Alone, Fixed: o.Fixed, UnderWay: o.UnderWay,
-		Logger: o.Logger, Usable: o.Usable, Elsewhere: o.Elsewhere, Ended: o.Ended, Trouble: o.Trouble,
-		Led: func(server string) { n.led.Store(&server) },
-	}
+	pipe := o.Options
+	pipe.Permanent, pipe.Share = redisconn.Permanent, &pipeline.Replicas{}
+	pipe.Led = func(server string) { n.led.Store(&server) }
 	n.Renewals.synced = o.Replicas
 	if o.Replicas && !o.Lent {
-		n.aside = newAside(n, dial(), pipe)
+		aside := pipe
+		aside.Carries, aside.Spare = "releases", true
+		aside.Moved = nil // the hub and the topology follow n.Pipe
+		aside.Twin = func() *pipeline.Pipeline { return n.Pipe }
+		n.aside = pipeline.New(dial(), aside)
 		pipe.Twin = func() *pipeline.Pipeline { return n.aside }
 	}
 	pipe.Moved = func() {
@@ -93,13 +71,6 @@ func NewNode(o NodeOptions) *Node {
 	}
 	n.Pipe = pipeline.New(dial(), pipe)
 	return n
-}
-
-// newAside makes the pipeline of what goes aside, without I/O.
-func newAside(n *Node, dial func(context.Context) (redis.Conn, error), o pipeline.Options) *pipeline.Pipeline {
-	o.Carries, o.Spare = "releases", true
-	o.Twin = func() *pipeline.Pipeline { return n.Pipe }
-	return pipeline.New(dial, o)
 }
 
 // String names the server.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -19,9 +18,8 @@ import (
 // neither its answers nor its role tell it from the master.
 type Sentinel struct {
 	oneNode
-	u   sentinelURL
-	s   Settings
-	log *slog.Logger
+	u sentinelURL
+	s Settings
 
 	life  context.Context // ended by Close, after the node
 	end   context.CancelFunc
@@ -30,19 +28,19 @@ type Sentinel struct {
 
 	lookAtLeast time.Duration // that constant, but for tests
 
-	mu      sync.Mutex // guards all below; never held during I/O
-	choice  choice
-	nodesAt map[string]*redisconn.Target // the masters so far, with the connections to them
-	peers   []*peer                      // the Sentinels that are known
-	begun   bool                         // the Sentinels are listened to
-	known   []string                     // replicas of the first master; nil: nobody has said so far
-	warned  bool                         // that failovers may take too long
-	turned  int                          // how often all that answered refused, before any has said who is master
-	closed  bool
+	mu        sync.Mutex // guards all below; never held during I/O
+	choice    choice
+	nodesAt   map[string]*redisconn.Target // the masters so far, with the connections to them
+	sentinels []*sentinelNode              // the Sentinels that are known
+	begun     bool                         // the Sentinels are listened to
+	known     []string                     // replicas of the first master; nil: nobody has said so far
+	warned    bool                         // that failovers may take too long
+	turned    int                          // how often all that answered refused, before any has said who is master
+	closed    bool
 }
 
-// peer is a Sentinel that is known.
-type peer struct {
+// sentinelNode is a Sentinel that is known.
+type sentinelNode struct {
 	t      *Sentinel
 	target *redisconn.Target
 	hub    *pubsub.Hub // of its messages
@@ -53,7 +51,7 @@ type peer struct {
 	id string // its own; empty: unknown
 }
 
-func (p *peer) close() { p.hub.Close() }
+func (p *sentinelNode) close() { p.hub.Close() }
 
 // errLeft is the end of a connection to a former master.
 var errLeft = errors.New("the Sentinels have another master")
@@ -61,8 +59,7 @@ var errLeft = errors.New("the Sentinels have another master")
 // leave ends all connections to former, which by is the first to say is not the
 // master any more.
 func (t *Sentinel) leave(former master, now, by string) {
-	t.log.LogAttrs(context.Background(), slog.LevelWarn, "master changed",
-		slog.String("from", former.addr()), slog.String("to", now), slog.String("sentinel", by))
+	t.s.Log.MasterChanged(former.addr(), now, by)
 	var targets []*redisconn.Target
 	t.mu.Lock()
 	for _, name := range former.names {
@@ -92,8 +89,7 @@ func (t *Sentinel) warn(said testimony) {
 	t.warned = true
 	t.mu.Unlock()
 	if !before {
-		t.log.LogAttrs(context.Background(), slog.LevelWarn, "failover too slow",
-			slog.String("sentinel", said.from), slog.Duration("down_after", said.downAfter), slog.Duration("watchdog_timeout", t.s.Lease))
+		t.s.Log.FailoverTooSlow(said.from, said.downAfter, t.s.Lease)
 	}
 }
 
@@ -106,11 +102,11 @@ func (t *Sentinel) Close(patience time.Duration) {
 	CloseAll(t.nodes, patience)
 	t.mu.Lock()
 	t.closed = true
-	peers := t.peers
+	sentinels := t.sentinels
 	t.mu.Unlock()
 	t.end()
 	var all sync.WaitGroup
-	for _, p := range peers {
+	for _, p := range sentinels {
 		all.Go(p.close)
 	}
 	all.Wait()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
 )
@@ -57,7 +58,7 @@ func TestWordThatMostSentinelsTakeBackCostsOneConnection(t *testing.T) {
 	l := &late{addr: teller.Addr()}
 	var log logged
 	top := openSet(t, set.URL(), func(s *topology.Settings) {
-		s.ConnectionName, s.Dialer, s.Logger = "follows", l.dial, slog.New(slog.NewTextHandler(&log, nil))
+		s.ConnectionName, s.Dialer, s.Log = "follows", l.dial, eventlog.New(slog.New(slog.NewTextHandler(&log, nil)), "client")
 	})
 	if got := port(t, top); got != master.Port() {
 		t.Fatalf("it is at %d, and the master at %d", got, master.Port())

@@ -9,7 +9,7 @@ func (t *Sentinel) stays(ctx context.Context, gone []string) bool {
 	defer cancel()
 	anyPromoted := promoted(ctx, t.u.to, gone)
 	t.mu.Lock()
-	of := len(t.peers)
+	of := len(t.sentinels)
 	t.mu.Unlock()
 	said := t.askAll(ctx)
 	if anyPromoted() {

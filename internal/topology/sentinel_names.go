@@ -6,7 +6,7 @@ import "slices"
 // another by its address. Two names are one server's if its run id is the same.
 
 // mostNames bounds how many names of one server are remembered.
-const mostNames = mostPeers
+const mostNames = mostSentinels
 
 // master is a server as the Sentinels know it.
 type master struct {

@@ -3,10 +3,10 @@ package topology
 import (
 	"crypto/tls"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -15,7 +15,7 @@ type Settings struct {
 	Timeout  time.Duration // how long one command may take
 	Lease    time.Duration // of what is renewed; 0: nobody says
 	Clock    clock.Clock   // of the times of commands
-	Logger   *slog.Logger  // nil: silent
+	Log      *eventlog.Log // nil: silent
 	Replicas bool          // count them, for WAIT
 
 	TLS            *tls.Config           // of URLs with TLS; nil: the system's roots

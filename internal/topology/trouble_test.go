@@ -29,13 +29,12 @@ func TestNodeThatCannotBeReachedIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var told atomic.Int32
 			n := topology.NewNode(topology.NodeOptions{
-				Timeout: timeout, Clock: clock.System(),
 				Dial: func(context.Context) (redis.Conn, error) { return nil, refused },
-				Trouble: func(err error) {
+				Options: pipeline.Options{Timeout: timeout, Clock: clock.System(), Trouble: func(err error) {
 					if errors.Is(err, refused) {
 						told.Add(1)
 					}
-				},
+				}},
 			})
 			defer n.Leave(0)
 			use(n)

@@ -1,55 +1,30 @@
-package connlog
+package eventlog
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
 // lines makes a log and what reads it: one line an event, without the time.
-func lines(level slog.Level) (*Log, func() string) {
-	text := &record{}
-	h := slog.NewTextHandler(text, &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}})
-	return New(slog.New(h), "commands"), func() string {
-		text.mu.Lock()
-		defer text.mu.Unlock()
-		defer text.Reset()
-		return text.String()
-	}
-}
-
-// record is written to by timers as well.
-type record struct {
-	mu sync.Mutex // guards the buffer
-	bytes.Buffer
-}
-
-func (r *record) Write(b []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.Buffer.Write(b)
+func connLines(level slog.Level) (*Conn, func() string) {
+	to, r := logger(level)
+	return NewConn(to, "commands", "unanswered"), r.read
 }
 
 func TestOutageIsToldAtItsBeginningItsEndAndEachHalfMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, read := lines(slog.LevelDebug)
+		l, read := connLines(slog.LevelDebug)
 		l.Missed()
-		l.Connected("localhost:6379", slog.Int("conn_id", 7))
-		if got, want := read(), "level=INFO msg=connected connection=commands server=localhost:6379 conn_id=7\n"; got != want {
+		l.ConnectedAs("localhost:6379", 7, "here")
+		if got, want := read(), "level=INFO msg=connected connection=commands server=localhost:6379 conn_id=7 conn_addr=here\n"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
-		l.Lost(errors.New("cut"), slog.Int("unanswered", 2))
+		l.Lost(errors.New("cut"), 2)
 		l.Missed()
 		if got, want := read(), "level=WARN msg=\"connection lost\" connection=commands unanswered=2 error=cut\n"; got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -75,8 +50,8 @@ func TestOutageIsToldAtItsBeginningItsEndAndEachHalfMinute(t *testing.T) {
 				t.Errorf("after %d s: %s, want %s", second, got, told)
 			}
 		}
-		l.Connected("localhost:6380", slog.Int("conn_id", 9))
-		if got, want := read(), "level=INFO msg=reconnected connection=commands server=localhost:6380 conn_id=9 down=1m10.07s\n"; got != want {
+		l.ConnectedAs("localhost:6380", 9, "there")
+		if got, want := read(), "level=INFO msg=reconnected connection=commands server=localhost:6380 conn_id=9 conn_addr=there down=1m10.07s\n"; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 		time.Sleep(time.Hour)
@@ -97,10 +72,10 @@ func TestOutageIsToldAtItsBeginningItsEndAndEachHalfMinute(t *testing.T) {
 // A network that comes and goes four times a second, for a minute and a quarter.
 func TestFlappingConnectionIsToldEachHalfMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, read := lines(slog.LevelInfo)
+		l, read := connLines(slog.LevelInfo)
 		l.Connected("")
 		for range 300 {
-			l.Lost(errors.New("cut"))
+			l.Lost(errors.New("cut"), 0)
 			time.Sleep(time.Millisecond)
 			l.Missed()
 			l.Failed(errors.New("refused"))
@@ -108,7 +83,7 @@ func TestFlappingConnectionIsToldEachHalfMinute(t *testing.T) {
 			l.Connected("")
 			time.Sleep(150 * time.Millisecond)
 		}
-		lost := `level=WARN msg="connection lost" connection=commands error=cut`
+		lost := `level=WARN msg="connection lost" connection=commands unanswered=0 error=cut`
 		failed := `level=WARN msg="cannot connect" connection=commands down=0s error=refused`
 		again := "level=INFO msg=reconnected connection=commands server=pool down=99ms\n"
 		want := "level=INFO msg=connected connection=commands server=pool\n" +
@@ -119,7 +94,7 @@ func TestFlappingConnectionIsToldEachHalfMinute(t *testing.T) {
 			t.Errorf("told\n%s, want\n%s", got, want)
 		}
 		// The last word is the truth: it does not come back.
-		l.Lost(errors.New("cut"))
+		l.Lost(errors.New("cut"), 0)
 		time.Sleep(time.Millisecond)
 		l.Missed()
 		l.Failed(errors.New("refused"))
@@ -139,14 +114,14 @@ func TestFlappingConnectionIsToldEachHalfMinute(t *testing.T) {
 	})
 }
 
-func TestNoLoggerAndALevelThatIsOffCostNoAllocation(t *testing.T) {
+func TestConnOfNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	err := errors.New("trouble")
-	off, read := lines(slog.LevelError)
-	for what, l := range map[string]*Log{"no logger": New(nil, "commands"), "a level that is off": off} {
+	off, read := connLines(slog.LevelError)
+	for what, l := range map[string]*Conn{"no logger": NewConn(nil, "commands", "unanswered"), "a level that is off": off} {
 		if n := testing.AllocsPerRun(100, func() {
 			l.Missed()
 			l.Failed(err)
-			l.Lost(err)
+			l.Lost(err, 0)
 			l.GivenUp(err)
 			l.Idle(err)
 			l.Connected("")

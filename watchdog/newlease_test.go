@@ -1,83 +1,14 @@
 package watchdog
 
 import (
-	"math/rand/v2"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// waiting are the arrivals, in their order.
-func (w *world) waiting() (all []*Lease) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, l := range w.arrivals {
-		if l != nil {
-			all = append(all, l)
-		}
-	}
-	return all
-}
-
-// queued counts the leases that have places in the queues.
-func (w *world) queued() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.due.n + len(w.retry.items) + len(w.ends.items)
-}
-
-func TestLeaseThatIsForgottenSoonIsNeverQueued(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, always(renewed))
-		w.hold()
-		synctest.Wait() // the goroutine has looked
-		for range 10 * maxArrivals {
-			w.hold().Forget()
-			if n := w.queued(); n != 1 {
-				t.Fatalf("%d are queued", n)
-			}
-		}
-		if left := w.waiting(); left != nil {
-			t.Fatalf("%d wait", len(left))
-		}
-	})
-}
-
-// Against a plain slice, in random order.
-func TestArrivalsKeepTheirOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, always(renewed))
-		w.hold()
-		synctest.Wait()
-		rnd := rand.New(rand.NewPCG(7, 8))
-		var want []*Lease
-		for range 5_000 {
-			if len(want) > 0 && rnd.IntN(2) == 0 {
-				i := rnd.IntN(len(want))
-				want[i].Forget()
-				want = slices.Delete(want, i, i+1)
-			} else {
-				want = append(want, w.hold())
-			}
-			got := w.waiting()
-			if settled := len(want) - len(got); settled < 0 || !slices.Equal(got, want[settled:]) {
-				t.Fatalf("%d wait, of %d", len(got), len(want))
-			}
-			wantLive(t, w.Watchdog, len(want)+1)
-		}
-		for _, l := range want {
-			l.Forget()
-		}
-		if n := w.queued(); n != 1 || w.waiting() != nil {
-			t.Fatalf("%d are queued, %d wait", n, len(w.waiting()))
-		}
-	})
-}
-
-// The goroutine looks in time for an arrival, whatever it slept for.
-func TestArrivalIsNoticedInTime(t *testing.T) {
-	const soon = 50 * time.Millisecond // less than MaxSleep
+// The goroutine looks in time for a lease that is new, whatever it slept for.
+func TestNewLeaseIsNoticedInTime(t *testing.T) {
+	const soon = 50 * time.Millisecond // less than a sleep
 	for name, c := range map[string]struct {
 		begin func(w *world) *Lease
 		check func(t *testing.T, w *world, l *Lease, due time.Duration)
@@ -131,8 +62,8 @@ func TestArrivalIsNoticedInTime(t *testing.T) {
 				synctest.Wait() // it sleeps
 				due := w.clock.Now() + soon
 				l := c.begin(w)
-				for range maxArrivals / 2 {
-					w.hold().Forget() // they share the list
+				for range 2 * MaxBatch {
+					w.hold().Forget() // they share its batch
 				}
 				time.Sleep(2 * soon)
 				synctest.Wait()
@@ -143,7 +74,7 @@ func TestArrivalIsNoticedInTime(t *testing.T) {
 	}
 }
 
-func TestRenewNowRenewsArrivals(t *testing.T) {
+func TestRenewNowRenewsNewLeases(t *testing.T) {
 	for name, renewNow := range map[string]func(*Watchdog){
 		"all":   (*Watchdog).RenewNow,
 		"those": func(w *Watchdog) { w.RenewThose(func(Holder) bool { return true }) },

@@ -2,7 +2,6 @@ package topology
 
 import (
 	"context"
-	"log/slog"
 	"net"
 	"slices"
 	"strings"
@@ -18,8 +17,8 @@ const (
 	// switchChannel is where a Sentinel tells of another master.
 	switchChannel = "+switch-master"
 
-	// mostPeers bounds how many Sentinels are listened to: a handful is usual.
-	mostPeers = 16
+	// mostSentinels bounds how many Sentinels are listened to: a handful is usual.
+	mostSentinels = 16
 
 	// stragglers is for how long a Sentinel that is late is waited for once most
 	// have answered.
@@ -30,32 +29,31 @@ const (
 	lastRetry = 5 * time.Second
 )
 
-func newPeer(t *Sentinel, m sentinelAddr, given bool) *peer {
+func newSentinelNode(t *Sentinel, m sentinelAddr, given bool) *sentinelNode {
 	// Sentinels have accounts of their own.
 	as := redisconn.Target{TLS: t.s.SentinelTLS, Name: t.s.ConnectionName, Credentials: t.s.SentinelCredentials, Dialer: t.s.Dialer}
-	p := &peer{t: t, target: as.At(m.addr), given: given, id: m.id}
+	p := &sentinelNode{t: t, target: as.At(m.addr), given: given, id: m.id}
 	// No error is for good: the other Sentinels may say all that is needed.
 	p.hub = pubsub.New(redisconn.Punctual(func(ctx context.Context) (redis.Conn, error) {
 		conn, err := p.target.Dial(ctx, t.s.Timeout)
 		return conn, redisconn.OwnDeadline(err)
-	}), pubsub.Options{Timeout: t.s.Timeout, MaxRetry: lastRetry, Logger: t.s.Logger, Name: "sentinel " + m.addr})
+	}), pubsub.Options{Timeout: t.s.Timeout, MaxRetry: lastRetry, Logger: t.s.Log.Logger(), Name: "sentinel " + m.addr})
 	return p
 }
 
 // listen subscribes. What it opens is closed with the hub.
-func (p *peer) listen() { p.hub.Subscribe(switchChannel, p) }
+func (p *sentinelNode) listen() { p.hub.Subscribe(switchChannel, p) }
 
 // Confirmed has the Sentinels asked: what was told before is gone.
-func (p *peer) Confirmed() { p.t.wake() }
+func (p *sentinelNode) Confirmed() { p.t.wake() }
 
 // Refused is told once, and the Sentinel is listened to no more.
-func (p *peer) Refused(err error) {
-	p.t.log.LogAttrs(context.Background(), slog.LevelWarn, "sentinel unheard",
-		slog.String("sentinel", p.target.Address), slog.Any("error", err))
+func (p *sentinelNode) Refused(err error) {
+	p.t.s.Log.SentinelUnheard(p.target.Address, err)
 }
 
 // Message is the name, the former master's host and port, and those of the next.
-func (p *peer) Message(payload []byte) {
+func (p *sentinelNode) Message(payload []byte) {
 	words := strings.Fields(string(payload))
 	if len(words) != 5 || words[0] != p.t.u.name {
 		return
@@ -89,16 +87,16 @@ func (t *Sentinel) wake() {
 // ctx's time is over: the rest is for the master.
 func (t *Sentinel) askAll(ctx context.Context) []testimony {
 	t.mu.Lock()
-	peers := t.peers
+	sentinels := t.sentinels
 	closed := t.closed
-	answers := make(chan testimony, len(peers))
+	answers := make(chan testimony, len(sentinels))
 	deadline, _ := ctx.Deadline()
 	ctx, cancel := context.WithTimeout(ctx, time.Until(deadline)/2)
 	defer cancel()
 	if closed {
 		cancel()
 	}
-	for _, p := range peers {
+	for _, p := range sentinels {
 		if closed {
 			answers <- testimony{from: p.target.Address, err: context.Canceled}
 			continue
@@ -108,14 +106,14 @@ func (t *Sentinel) askAll(ctx context.Context) []testimony {
 	t.mu.Unlock()
 	var said []testimony
 	var enough <-chan time.Time
-	for good := 0; len(said) < len(peers); {
+	for good := 0; len(said) < len(sentinels); {
 		select {
 		case one := <-answers:
 			said = append(said, one)
 			if one.err == nil {
 				good++
 			}
-			if 2*good > len(peers) && enough == nil {
+			if 2*good > len(sentinels) && enough == nil {
 				enough = time.After(stragglers)
 			}
 		case <-enough:
@@ -139,7 +137,7 @@ func (t *Sentinel) meet(said []testimony) {
 			continue
 		}
 		known[one.from] = true
-		for _, p := range t.peers {
+		for _, p := range t.sentinels {
 			if p.target.Address == one.from && one.id != "" {
 				p.id = one.id
 			}
@@ -162,28 +160,28 @@ func (t *Sentinel) meet(said []testimony) {
 // forget drops the Sentinels that nobody knows any more, and those that the URL
 // has by another address. It is called with mu held.
 func (t *Sentinel) forget(known map[string]bool) {
-	stay := make([]*peer, 0, len(t.peers)) // askAll may hold the old one
-	for _, p := range t.peers {
-		twice := p.id != "" && slices.ContainsFunc(t.peers, func(o *peer) bool { return o.given && o.id == p.id })
+	stay := make([]*sentinelNode, 0, len(t.sentinels)) // askAll may hold the old one
+	for _, p := range t.sentinels {
+		twice := p.id != "" && slices.ContainsFunc(t.sentinels, func(o *sentinelNode) bool { return o.given && o.id == p.id })
 		if p.given || known[p.target.Address] && !twice {
 			stay = append(stay, p)
 			continue
 		}
 		t.tasks.Go(p.close)
 	}
-	t.peers = stay
+	t.sentinels = stay
 }
 
 // learn adds a Sentinel unless it is known, by whatever address. It is called
 // with mu held.
 func (t *Sentinel) learn(m sentinelAddr) {
-	if len(t.peers) >= mostPeers || slices.ContainsFunc(t.peers, func(p *peer) bool {
+	if len(t.sentinels) >= mostSentinels || slices.ContainsFunc(t.sentinels, func(p *sentinelNode) bool {
 		return p.target.Address == m.addr || m.id != "" && p.id == m.id
 	}) {
 		return
 	}
-	p := newPeer(t, m, false)
-	t.peers = append(slices.Clip(t.peers), p)
+	p := newSentinelNode(t, m, false)
+	t.sentinels = append(slices.Clip(t.sentinels), p)
 	if t.begun {
 		p.listen()
 	}

@@ -67,7 +67,7 @@ func (t *Sentinel) locate(ctx context.Context) (addr string, err error) {
 	said := t.askAll(ctx)
 	now := time.Now()
 	t.mu.Lock()
-	best, err := t.choice.believes(said, len(t.peers), now)
+	best, err := t.choice.believes(said, len(t.sentinels), now)
 	err = t.turnedAway(said, err)
 	var former master
 	if err == nil {
@@ -118,7 +118,7 @@ func (t *Sentinel) listen() {
 		return
 	}
 	t.begun = true
-	for _, p := range t.peers {
+	for _, p := range t.sentinels {
 		p.listen()
 	}
 	t.tasks.Go(t.look)

@@ -1,4 +1,4 @@
-package loglimit
+package eventlog
 
 import (
 	"bytes"
@@ -42,6 +42,19 @@ func logger(level slog.Level) (*slog.Logger, *record) {
 	}})), r
 }
 
+// testLine is one message.
+type testLine struct {
+	w       *lines
+	message string
+	first   int
+}
+
+func (l testLine) tell(ctx context.Context, attrs ...slog.Attr) {
+	l.w.write(ctx, slog.LevelWarn, l.message, l.first, attrs)
+}
+
+func (l testLine) over() (time.Duration, int, bool) { return l.w.find(l.message).over() }
+
 func says(t *testing.T, r *record, want ...string) {
 	t.Helper()
 	if got := r.read(); got != strings.Join(want, "") {
@@ -52,8 +65,8 @@ func says(t *testing.T, r *record, want ...string) {
 func TestFirstIsToldAtOnceAndThenOneEachHalfMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to, r := logger(slog.LevelWarn)
-		l := Of(to, slog.LevelWarn, "trouble", 1)
-		tell := func(n int) { l.Tell(t.Context(), slog.Int("n", n)) }
+		l := testLine{&lines{logger: to}, "trouble", 1}
+		tell := func(n int) { l.tell(t.Context(), slog.Int("n", n)) }
 		tell(0)
 		says(t, r, "level=WARN msg=trouble n=0\n")
 		for n := 1; n < 10; n++ {
@@ -82,86 +95,86 @@ func TestFirstIsToldAtOnceAndThenOneEachHalfMinute(t *testing.T) {
 func TestSomeAreToldBeforeAnyIsHeldBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to, r := logger(slog.LevelWarn)
-		l := Of(to, slog.LevelWarn, "lost", 3)
+		l := testLine{&lines{logger: to}, "lost", 3}
 		for range 2 {
 			for n := range 100_000 {
-				l.Tell(t.Context(), slog.Int("n", n))
+				l.tell(t.Context(), slog.Int("n", n))
 			}
 			says(t, r, "level=WARN msg=lost n=0\n", "level=WARN msg=lost n=1\n", "level=WARN msg=lost n=2\n")
-			time.Sleep(Window)
+			time.Sleep(window)
 			synctest.Wait()
 			says(t, r, "level=WARN msg=lost n=99999 suppressed=99997\n")
 			// One each half minute while it goes on.
-			l.Tell(t.Context(), slog.Int("n", 1))
+			l.tell(t.Context(), slog.Int("n", 1))
 			says(t, r)
-			time.Sleep(Window)
+			time.Sleep(window)
 			synctest.Wait()
 			says(t, r, "level=WARN msg=lost n=1 suppressed=1\n")
-			time.Sleep(Window)
+			time.Sleep(window)
 		}
 	})
 }
 
 func TestWhatIsHeldBackIsToldAtDebugLevel(t *testing.T) {
 	to, r := logger(slog.LevelDebug)
-	l := Of(to, slog.LevelWarn, "trouble", 1)
+	l := testLine{&lines{logger: to}, "trouble", 1}
 	for n := range 2 {
-		l.Tell(t.Context(), slog.Int("n", n))
+		l.tell(t.Context(), slog.Int("n", n))
 	}
 	says(t, r, "level=WARN msg=trouble n=0\n", "level=DEBUG msg=trouble n=1\n")
-	l.Over()
-	l.Close()
+	l.over()
+	l.w.end()
 	says(t, r)
 }
 
 func TestEndIsOfWhatWasTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to, r := logger(slog.LevelWarn)
-		l := Of(to, slog.LevelWarn, "trouble", 1)
+		l := testLine{&lines{logger: to}, "trouble", 1}
 		over := func(lasted time.Duration, count int, spoke bool) {
 			t.Helper()
-			if d, n, s := l.Over(); d != lasted || n != count || s != spoke {
+			if d, n, s := l.over(); d != lasted || n != count || s != spoke {
 				t.Errorf("over after %v, %d, told %v, want %v, %d, %v", d, n, s, lasted, count, spoke)
 			}
 		}
 		over(0, 0, false)
 		for range 14 {
-			l.Tell(t.Context())
+			l.tell(t.Context())
 			time.Sleep(100 * time.Millisecond)
 		}
 		over(1400*time.Millisecond, 14, true)
 		says(t, r, "level=WARN msg=trouble\n")
 		over(0, 0, false)
 		// It flaps: what was not told has no end that is worth a line, and is not told late, but counted.
-		l.Tell(t.Context())
+		l.tell(t.Context())
 		time.Sleep(time.Second)
 		over(time.Second, 1, false)
 		time.Sleep(time.Minute)
 		says(t, r)
-		l.Tell(t.Context())
+		l.tell(t.Context())
 		says(t, r, "level=WARN msg=trouble suppressed=14\n")
 		// What is told at the end of the half minute has an end to be told, too.
 		over(0, 1, true)
-		l.Tell(t.Context())
-		time.Sleep(Window)
+		l.tell(t.Context())
+		time.Sleep(window)
 		synctest.Wait()
 		says(t, r, "level=WARN msg=trouble suppressed=1\n")
-		over(Window, 1, true)
+		over(window, 1, true)
 	})
 }
 
 func TestCloseTellsWhatIsHeldBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to, r := logger(slog.LevelWarn)
-		l := Of(to, slog.LevelWarn, "trouble", 1)
+		l := testLine{&lines{logger: to}, "trouble", 1}
 		for n := range 5 {
-			l.Tell(t.Context(), slog.Int("n", n))
+			l.tell(t.Context(), slog.Int("n", n))
 		}
 		r.read()
-		l.Close()
+		l.w.end()
 		says(t, r, "level=WARN msg=trouble n=4 suppressed=4\n")
-		l.Tell(t.Context())
-		l.Close()
+		l.tell(t.Context())
+		l.w.end()
 		time.Sleep(time.Hour)
 		says(t, r)
 	})
@@ -169,36 +182,19 @@ func TestCloseTellsWhatIsHeldBack(t *testing.T) {
 
 func TestManyAtOnceAreCounted(t *testing.T) {
 	to, r := logger(slog.LevelWarn)
-	l := Of(to, slog.LevelWarn, "trouble", 10)
+	l := testLine{&lines{logger: to}, "trouble", 10}
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for range 1000 {
-				l.Tell(t.Context())
+				l.tell(t.Context())
 			}
 		})
 	}
 	all.Wait()
-	l.Close()
+	l.w.end()
 	told := r.read()
 	if lines := strings.Count(told, "\n"); lines != 11 || !strings.HasSuffix(told, fmt.Sprintf("suppressed=%d\n", 8*1000-10)) {
 		t.Errorf("%d lines: %s", lines, told)
 	}
-}
-
-func TestNoLoggerAndALevelThatIsOffCostNothing(t *testing.T) {
-	off, r := logger(slog.LevelError)
-	for what, l := range map[string]*Limit{"no logger": Of(nil, slog.LevelWarn, "trouble", 1), "a level that is off": Of(off, slog.LevelWarn, "trouble", 1)} {
-		if n := testing.AllocsPerRun(100, func() {
-			if l.On(context.Background()) {
-				t.Error("somebody listens")
-			}
-			l.Tell(context.Background())
-			l.Over()
-		}); n != 0 {
-			t.Errorf("%s: %v allocations", what, n)
-		}
-		l.Close()
-	}
-	says(t, r)
 }

@@ -1,0 +1,143 @@
+package eventlog
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Conn has the events of one connection and those that replace it: made, lost, ended
+// while nobody needed it, not to be had, made again. All methods are safe for
+// concurrent use and call the logger with no lock held. A nil Conn is silent.
+//
+// Its one idea is the outage. It begins when a connection is missed and ends when
+// there is one, with its length. A break that was held back has its end held back too.
+type Conn struct {
+	lines
+	name    slog.Attr
+	waiting string // what is counted when it breaks
+
+	state  sync.Mutex // guards all below
+	made   bool       // there was a connection before
+	missed time.Time  // when the outage began; zero: there is none
+}
+
+// The messages that tell of a connection's end.
+const (
+	cannotConnect = "cannot connect"
+	connLost      = "connection lost"
+	connGivenUp   = "connection given up"
+	connIdle      = "idle connection ended"
+)
+
+// NewConn makes the events of the connection of that name, on which so many things of
+// a sort wait. A nil logger is silent.
+func NewConn(logger *slog.Logger, name, waiting string) *Conn {
+	if logger == nil {
+		return nil
+	}
+	return &Conn{lines: lines{logger: logger}, name: slog.String("connection", name), waiting: waiting}
+}
+
+// Close writes what is held back. It is called when nothing more comes.
+func (l *Conn) Close() {
+	if l != nil {
+		l.end()
+	}
+}
+
+// Missed begins an outage unless one lasts: somebody needs the connection.
+func (l *Conn) Missed() {
+	if l == nil {
+		return
+	}
+	l.state.Lock()
+	defer l.state.Unlock()
+	if l.missed.IsZero() {
+		l.missed = time.Now()
+	}
+}
+
+// Failed tells why an attempt to connect failed.
+func (l *Conn) Failed(err error) {
+	if l == nil {
+		return
+	}
+	l.Missed()
+	l.state.Lock()
+	down := time.Since(l.missed)
+	l.state.Unlock()
+	l.tell(slog.LevelWarn, cannotConnect, slog.Duration("down", down), failed(err))
+}
+
+// Connected tells that there is a connection, to which server, and how long there was
+// none. server is empty if only a pool knows. One whose predecessor's end was held back
+// is told at debug level.
+func (l *Conn) Connected(server string) { l.connected(server) }
+
+// ConnectedAs is Connected where the server was asked what it calls the connection.
+func (l *Conn) ConnectedAs(server string, id int64, addr string) {
+	l.connected(server, slog.Int64("conn_id", id), slog.String("conn_addr", addr))
+}
+
+func (l *Conn) connected(server string, known ...slog.Attr) {
+	if l == nil {
+		return
+	}
+	l.state.Lock()
+	again, down := l.made, time.Since(l.missed)
+	if l.missed.IsZero() {
+		down = 0
+	}
+	l.made, l.missed = true, time.Time{}
+	l.state.Unlock()
+	ends, told := 0, false
+	for _, message := range [...]string{cannotConnect, connLost, connGivenUp, connIdle} {
+		_, n, written := l.find(message).over()
+		ends, told = ends+n, told || written
+	}
+	level := slog.LevelInfo
+	if again && ends > 0 && !told {
+		level = slog.LevelDebug
+	}
+	ctx := context.Background()
+	if !l.on(ctx, level) {
+		return
+	}
+	attrs := append([]slog.Attr{l.name, slog.String("server", cmp.Or(server, "pool"))}, known...)
+	if again {
+		l.write(ctx, level, "reconnected", each, append(attrs, slog.Duration("down", down)))
+	} else {
+		l.write(ctx, level, "connected", each, attrs)
+	}
+}
+
+// Lost tells that a connection broke on which so many waited. It begins no outage: who
+// calls it may be late, and the next connection there already.
+func (l *Conn) Lost(err error, waiting int) {
+	if l != nil {
+		l.tell(slog.LevelWarn, connLost, slog.Int(l.waiting, waiting), failed(err))
+	}
+}
+
+// GivenUp tells that a connection is left although it works, and why.
+func (l *Conn) GivenUp(cause error) {
+	l.tell(slog.LevelWarn, connGivenUp, slog.Any("cause", cause))
+}
+
+// Idle tells that a connection ended which nobody needed.
+func (l *Conn) Idle(err error) { l.tell(slog.LevelInfo, connIdle, failed(err)) }
+
+// Refused tells that the server would not kill a connection that broke.
+func (l *Conn) Refused(id int64, addr string, err error) {
+	l.tell(slog.LevelWarn, "kill barrier refused", slog.Int64("conn_id", id), slog.String("conn_addr", addr), failed(err))
+}
+
+// tell writes a line, unless there was one lately. It does not keep attrs.
+func (l *Conn) tell(level slog.Level, message string, attrs ...slog.Attr) {
+	if ctx := context.Background(); l != nil && l.on(ctx, level) {
+		l.write(ctx, level, message, one, append([]slog.Attr{l.name}, attrs...))
+	}
+}

@@ -1,0 +1,214 @@
+package eventlog
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// window is for how long a message that was written is held back.
+const window = 30 * time.Second
+
+const (
+	each = 0
+	one  = 1 // of a message about what all locks share
+
+	// ten is how many lines about single locks are written before any is held back.
+	// Each is news, but a client may lose all its locks at once.
+	ten = 10
+)
+
+// lines writes to one logger, and limits what repeats. Its methods are called if on,
+// and with no lock held: the logger's handler is the caller's code.
+type lines struct {
+	logger *slog.Logger
+
+	mu     sync.Mutex // guards what follows
+	limits map[string]*limit
+	ended  bool
+}
+
+// on tells whether anybody listens. It comes before anything is built for a line.
+func (w *lines) on(ctx context.Context, level slog.Level) bool { return w.logger.Enabled(ctx, level) }
+
+// write writes a line now, or holds it back if first of its message were written. It
+// keeps attrs.
+func (w *lines) write(ctx context.Context, level slog.Level, message string, first int, attrs []slog.Attr) {
+	if first == each {
+		w.logger.LogAttrs(ctx, level, message, attrs...)
+		return
+	}
+	w.mu.Lock()
+	l := w.limits[message]
+	if l == nil {
+		if w.limits == nil {
+			w.limits = map[string]*limit{}
+		}
+		l = &limit{logger: w.logger, level: level, message: message, first: first, closed: w.ended}
+		w.limits[message] = l
+	}
+	w.mu.Unlock()
+	l.write(ctx, attrs)
+}
+
+// find is the limit of a message, nil if there was none of it.
+func (w *lines) find(message string) *limit {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.limits[message]
+}
+
+// end writes what is held back, and returns when no timer is left. What comes later
+// is written or held back as before, but not written after.
+func (w *lines) end() {
+	w.mu.Lock()
+	w.ended = true
+	all := slices.Collect(maps.Values(w.limits))
+	w.mu.Unlock()
+	for _, l := range all {
+		l.end()
+	}
+}
+
+// limit is of one message. It calls the logger with no lock held.
+type limit struct {
+	logger  *slog.Logger
+	level   slog.Level
+	message string
+	first   int // so many are written before any is held back
+
+	mu      sync.Mutex // guards all below
+	since   time.Time  // when the first came since it was last over
+	count   int        // how many came since then
+	written bool       // one of them was
+	began   time.Time  // when the window began; zero: there was none
+	lines   int        // in it
+	held    int        // held back since the last line
+	latest  []slog.Attr
+	pending bool        // latest is to be written when the window ends
+	timer   *time.Timer // of the window's end; nil: none
+	closed  bool
+	flushes sync.WaitGroup // timers that were set and neither stopped nor have run
+}
+
+func (l *limit) write(ctx context.Context, attrs []slog.Attr) {
+	l.mu.Lock()
+	now := time.Now()
+	if l.count == 0 {
+		l.since, l.written = now, false
+	}
+	l.count++
+	switch past := now.Sub(l.began) >= window; {
+	case past && !l.pending:
+		l.began, l.lines = now, 1
+	case past:
+		l.began, l.lines = now, l.first // in the place of the one that the timer is late with
+	case l.lines < l.first:
+		l.lines++
+	default:
+		l.hold(now, attrs)
+		l.mu.Unlock()
+		l.logger.LogAttrs(ctx, slog.LevelDebug, l.message, attrs...)
+		return
+	}
+	held := l.speak()
+	l.mu.Unlock()
+	l.line(ctx, attrs, held)
+}
+
+// hold keeps the latest for the end of the window. It is called with mu held.
+func (l *limit) hold(now time.Time, attrs []slog.Attr) {
+	l.held++
+	if l.closed {
+		return
+	}
+	l.latest, l.pending = attrs, true
+	if l.timer == nil {
+		l.flushes.Add(1)
+		l.timer = time.AfterFunc(window-now.Sub(l.began), l.flush)
+	}
+}
+
+// flush writes the latest of a window that has ended, unless its timer was too late
+// to be stopped.
+func (l *limit) flush() {
+	defer l.flushes.Done()
+	l.mu.Lock()
+	now := time.Now()
+	if !l.pending || now.Sub(l.began) < window {
+		l.mu.Unlock()
+		return
+	}
+	attrs := l.latest
+	l.began, l.lines = now, l.first // all others are held back
+	held := l.speak()
+	l.mu.Unlock()
+	l.line(context.Background(), attrs, held)
+}
+
+// lasts tells whether one came since it was last over.
+func (l *limit) lasts() bool {
+	if l == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.count > 0
+}
+
+// over ends what the message warns of: how long that lasted, how many lines there
+// were of it, and whether any was written. With none it returns zeros. What is held
+// back is not written any more, but counted by the next line.
+func (l *limit) over() (lasted time.Duration, count int, written bool) {
+	if !l.lasts() {
+		return 0, 0, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lasted, count, written = time.Since(l.since), l.count, l.written
+	l.count = 0
+	l.drop()
+	return lasted, count, written
+}
+
+func (l *limit) end() {
+	l.mu.Lock()
+	l.closed = true
+	pending, attrs, held := l.pending, l.latest, l.held
+	if pending {
+		l.speak()
+	}
+	l.mu.Unlock()
+	if pending {
+		l.line(context.Background(), attrs, held)
+	}
+	l.flushes.Wait()
+}
+
+// speak records that a line is written, and returns how many were held back before
+// it. It is called with mu held.
+func (l *limit) speak() (held int) {
+	held, l.held = l.held, 0
+	l.written = true
+	l.drop()
+	return held
+}
+
+// drop forgets what is to be written when the window ends. It is called with mu held.
+func (l *limit) drop() {
+	l.latest, l.pending = nil, false
+	if l.timer != nil && l.timer.Stop() {
+		l.flushes.Done()
+	}
+	l.timer = nil
+}
+
+func (l *limit) line(ctx context.Context, attrs []slog.Attr, held int) {
+	if held > 0 {
+		attrs = append(slices.Clip(attrs), slog.Int("suppressed", held))
+	}
+	l.logger.LogAttrs(ctx, l.level, l.message, attrs...)
+}

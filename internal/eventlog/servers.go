@@ -1,0 +1,26 @@
+package eventlog
+
+import (
+	"log/slog"
+	"time"
+)
+
+// MasterChanged logs that a Sentinel names another master.
+func (e *Log) MasterChanged(from, to, sentinel string) {
+	e.warn("master changed", slog.String("from", from), slog.String("to", to), slog.String("sentinel", sentinel))
+}
+
+// FailoverTooSlow logs that a Sentinel waits for longer than a lease before it acts.
+func (e *Log) FailoverTooSlow(sentinel string, downAfter, watchdog time.Duration) {
+	e.warn("failover too slow", slog.String("sentinel", sentinel), slog.Duration("down_after", downAfter), slog.Duration("watchdog_timeout", watchdog))
+}
+
+// SentinelUnheard logs that a Sentinel can't be listened to.
+func (e *Log) SentinelUnheard(sentinel string, err error) {
+	e.warn("sentinel unheard", slog.String("sentinel", sentinel), failed(err))
+}
+
+// SlotsUnserved logs that a server of a cluster knows none for some slots.
+func (e *Log) SlotsUnserved(server string, err error) {
+	e.warn("slots without a server", slog.String("server", server), failed(err))
+}

@@ -1,0 +1,237 @@
+package watchdog
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+)
+
+// MaxBatch is how many leases one call of a [RenewFunc] gets at most. A server
+// that renews them does nothing else meanwhile: with a hundred, 0.3 ms.
+const MaxBatch = 25
+
+// batch is up to MaxBatch live leases that are looked at together: those that
+// are renewed at the same time, those that wait for the answer to that, or some
+// that are not renewed.
+type batch struct {
+	group   *group
+	leases  []*Lease
+	due     time.Duration // of the first lease that came
+	renewAt time.Duration // of all, a little earlier than due where many others are due then; Never: none is renewed
+	goes    time.Duration // when it is renewed, which may be held back; 0: not planned yet
+	sent    bool          // its renewal is under way, and nobody joins it
+	at      time.Duration // when it is looked at: nothing of it is due before
+	pos     int           // in the watchdog's heap
+}
+
+// group is the leases that may be in one batch.
+type group struct {
+	number int
+	paced  bool   // what is sent too late is sent at a pace
+	n      int    // leases
+	open   *batch // which others join; nil: none
+}
+
+// groupOf finds or makes the group of leases that are renewed together with l.
+func (w *Watchdog) groupOf(l *Lease) *group {
+	if w.groupNumber == nil {
+		return &w.all
+	}
+	number := w.groupNumber(l.holder)
+	g := w.groups[number]
+	if g == nil {
+		g = &group{number: number, paced: true}
+		w.groups[number] = g
+	}
+	return g
+}
+
+// put places a live lease that is in no batch. If it is renewed, that is at due,
+// or earlier where trust ends so soon that retries would have no time, together
+// with others, or where many others are due then. onTime says that due is a third
+// after a renewal that was in its place: then it keeps that place.
+func (w *Watchdog) put(l *Lease, due time.Duration, onTime bool) {
+	if !l.renewing || due > l.renewUntil || due == Never {
+		w.join(&w.resting, l, Never, 0, true)
+		return
+	}
+	g, near := w.groupOf(l), w.lead
+	if w.groupNumber != nil && g.n < MaxBatch {
+		near = Never // one command renews the whole group
+	}
+	w.join(g, l, w.soonest(l, due), near, onTime)
+}
+
+// soonest moves the instant of a renewal forward, if trust was cut short. Every
+// renewing lease gets at least one attempt. A quarter of the remaining time passes
+// all the same, so that a trust that is short each time does not cause renewals
+// without pause.
+func (w *Watchdog) soonest(l *Lease, due time.Duration) time.Duration {
+	if at := l.Expiry() - w.lead; at < due {
+		now := w.clock.Now()
+		due = min(due, max(at, now+(l.Expiry()-now)/4))
+	}
+	return due
+}
+
+// join adds l to the open batch of g, if the instants at which they are due are
+// near each other, or opens another one.
+func (w *Watchdog) join(g *group, l *Lease, due, near time.Duration, onTime bool) {
+	b := g.open
+	switch {
+	case b != nil && len(b.leases) == 0:
+		b.due, b.goes = due, 0
+		w.renewAt(b, due)
+	case b == nil || len(b.leases) == MaxBatch || (due-b.due).Abs() > near || near != Never && b.renewAt < w.earliest(due):
+		b = w.open(g, due, onTime)
+	case due < b.renewAt:
+		w.renewAt(b, due)
+	}
+	w.add(b, l)
+	w.lookAt(b, min(b.renewAt, l.end()))
+}
+
+func (w *Watchdog) add(b *batch, l *Lease) {
+	b.group.n++
+	b.leases = append(b.leases, l)
+	l.batch = b
+}
+
+// earliest is how early what is due at an instant is renewed at most, to make
+// room for others.
+func (w *Watchdog) earliest(due time.Duration) time.Duration { return due - w.third + w.third/16 }
+
+// open makes a batch of g for the leases that come next.
+func (w *Watchdog) open(g *group, due time.Duration, onTime bool) *batch {
+	b := w.spare
+	if w.spare = nil; b == nil {
+		b = &batch{leases: make([]*Lease, 0, min(g.n+1, MaxBatch))}
+	}
+	*b = batch{group: g, leases: b.leases, due: due, renewAt: Never, at: Never}
+	if g.paced && !onTime && w.schedule.isTaken(due) {
+		due = w.schedule.fit(due, max(w.clock.Now(), w.earliest(due)))
+	}
+	w.renewAt(b, due)
+	heap.Push(&w.batches, b)
+	g.open = b
+	return b
+}
+
+// renewAt sets when b is renewed.
+func (w *Watchdog) renewAt(b *batch, at time.Duration) {
+	if b.group.paced && b.renewAt != Never {
+		w.schedule.remove(b.renewAt)
+	}
+	if b.group.paced && at != Never {
+		w.schedule.add(at)
+	}
+	b.renewAt = at
+}
+
+// leave takes l out of its batch. One that is left empty stays for the next lease,
+// unless it is of one group of many: most leases are forgotten long before anything
+// of them is due.
+func (w *Watchdog) leave(l *Lease) {
+	b := l.batch
+	l.batch = nil
+	i := slices.Index(b.leases, l)
+	b.leases = slices.Delete(b.leases, i, i+1)
+	b.group.n--
+	if len(b.leases) == 0 && (b != b.group.open || w.groupNumber != nil) {
+		w.end(b)
+	}
+}
+
+// end drops a batch without leases, and its group if that has none.
+func (w *Watchdog) end(b *batch) {
+	g := b.group
+	heap.Remove(&w.batches, b.pos)
+	if g.open == b {
+		g.open = nil
+	}
+	if !b.sent {
+		w.renewAt(b, Never)
+	}
+	w.spare = b
+	if g.n == 0 && w.groupNumber != nil && g.paced {
+		delete(w.groups, g.number)
+	}
+}
+
+// lookAt has b looked at no later than an instant.
+func (w *Watchdog) lookAt(b *batch, at time.Duration) {
+	if at < b.at {
+		b.at = at
+		heap.Fix(&w.batches, b.pos)
+	}
+	w.lookBy(b.at)
+}
+
+// lookAgain sets when b is looked at next.
+func (w *Watchdog) lookAgain(b *batch) {
+	b.at = Never
+	if !b.sent {
+		b.at = max(b.renewAt, b.goes)
+	}
+	for _, l := range b.leases {
+		b.at = min(b.at, l.end())
+	}
+	heap.Fix(&w.batches, b.pos)
+}
+
+// ended is the lease whose end or alarm came first, if that has come.
+func (b *batch) ended(now time.Duration) (first *Lease) {
+	for _, l := range b.leases {
+		if end := l.end(); end <= now && (first == nil || end < first.end()) {
+			first = l
+		}
+	}
+	return first
+}
+
+// mayGo tells whether b, which is due, is to be renewed now. After the process or
+// the clock stood still, what is late is renewed at some pace too, but not so
+// slowly that a lease could end. With groups, whose batches may meet at an instant,
+// so is all else.
+func (w *Watchdog) mayGo(b *batch, now time.Duration) bool {
+	if !b.group.paced || w.groupNumber == nil && b.goes == 0 && now <= b.renewAt+w.schedule.width {
+		return true
+	}
+	if b.goes == 0 {
+		b.goes = min(max(b.renewAt, w.resume), clock.Later(b.renewAt, w.third/4))
+		w.resume = max(w.resume, b.goes+w.gap()*time.Duration(len(b.leases))/MaxBatch)
+	}
+	return b.goes <= now
+}
+
+// gap is the least time between two calls where there is a pace: half of what it
+// would be if all were full and evenly spread.
+func (w *Watchdog) gap() time.Duration {
+	return w.third / time.Duration(2*max(slotsPerThird, w.live/MaxBatch))
+}
+
+// batches is a heap by when they are looked at.
+type batches []*batch
+
+func (h batches) Len() int           { return len(h) }
+func (h batches) Less(i, j int) bool { return h[i].at < h[j].at }
+
+func (h batches) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].pos, h[j].pos = i, j
+}
+
+func (h *batches) Push(b any) {
+	b.(*batch).pos = len(*h)
+	*h = append(*h, b.(*batch))
+}
+
+func (h *batches) Pop() any {
+	last := len(*h) - 1
+	b := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return b
+}

@@ -1,0 +1,124 @@
+package watchdog
+
+import (
+	"slices"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+)
+
+// run is the goroutine. It lives while leases do.
+func (w *Watchdog) run() {
+	timer := time.NewTimer(w.maxSleep)
+	defer timer.Stop()
+	for {
+		if w.work() {
+			continue
+		}
+		sleep, ok := w.plan(timer)
+		if !ok {
+			return
+		}
+		if !sleep {
+			continue
+		}
+		select {
+		case <-timer.C:
+		case <-w.wakeup:
+		}
+	}
+}
+
+// work looks at the batch of which something is due, does one thing of it, and
+// reports whether there was one. It takes one lease under the lock, so that a lease
+// which is forgotten meanwhile is not told after.
+func (w *Watchdog) work() bool {
+	w.mu.Lock()
+	now := w.clock.Now()
+	if w.looked = now; w.next() > now {
+		w.mu.Unlock()
+		return false
+	}
+	b := w.batches[0]
+	l := b.ended(now)
+	switch {
+	case len(b.leases) == 0:
+		w.end(b)
+		w.mu.Unlock()
+	case l == nil && !b.sent && b.renewAt <= now && w.mayGo(b, now):
+		r := w.send(b, now)
+		w.mu.Unlock()
+		if r.n > 0 {
+			// The RenewFunc may do with its slice as it likes.
+			w.renewBatch(slices.Clone(r.leases[:r.n]), func(i int, a Answer) { w.answer(r, i, a) })
+		}
+	case l == nil:
+		w.lookAgain(b)
+		w.mu.Unlock()
+	case l.Expiry() <= now:
+		w.forget(l)
+		w.mu.Unlock()
+		l.holder.LeaseLost(l, ErrExpired)
+	default:
+		l.alarm = Never
+		w.lookAgain(b)
+		w.mu.Unlock()
+		l.holder.LeaseAlarm(l)
+	}
+	return true
+}
+
+// plan sets the timer, and reports whether there is time to sleep. It is not
+// ok when the goroutine has to end, which then no longer counts as running.
+func (w *Watchdog) plan(timer *time.Timer) (sleep, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	// A goroutine that has not slept yet, and finds its lease forgotten, stays for a
+	// sleep: who takes and releases locks one after the other would start one again
+	// and again, and with it wake a thread.
+	if slept := w.timer != nil; w.live == 0 && (slept || w.closed) {
+		w.running, w.wakeAt, w.timer = false, Never, nil
+		for len(w.batches) > 0 {
+			w.end(w.batches[0])
+		}
+		w.batches, w.spare = nil, nil // which may be large
+		return false, false
+	}
+	now, next := w.clock.Now(), w.next()
+	if next <= now {
+		return false, true
+	}
+	w.wakeAt = min(next, clock.Later(now, w.maxSleep))
+	w.timer = timer
+	timer.Reset(w.wakeAt - now)
+	return true, true
+}
+
+// next is when there is something to do.
+func (w *Watchdog) next() time.Duration {
+	if len(w.batches) == 0 {
+		return Never
+	}
+	return w.batches[0].at
+}
+
+// lookBy starts the goroutine if there is none, and wakes it if it sleeps beyond
+// an instant. It is called with mu held.
+func (w *Watchdog) lookBy(at time.Duration) {
+	if !w.running {
+		w.running = true
+		w.wakeAt = awake
+		w.done.Go(w.run)
+	} else if at < w.wakeAt {
+		w.wake()
+	}
+}
+
+// wake ends the goroutine's sleep. It is called with mu held.
+func (w *Watchdog) wake() {
+	w.wakeAt = awake
+	select {
+	case w.wakeup <- struct{}{}:
+	default:
+	}
+}

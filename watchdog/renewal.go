@@ -1,0 +1,130 @@
+package watchdog
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+)
+
+// renewal is one call of the RenewFunc. An answer counts only while this is the lease's
+// newest renewal.
+type renewal struct {
+	n        int
+	leases   [MaxBatch]*Lease
+	attempts [MaxBatch]uint8
+	retry    time.Duration // until those that fail are tried again
+}
+
+// send takes b, which is due, and what else fits into one call of what comes next,
+// up to lead ahead. Batches of other groups go as a whole: one is one command, and
+// its other part would be a command more. Retries are sent apart, so that a lease
+// that keeps failing is not in each call with healthy ones and does not make them
+// early.
+func (w *Watchdog) send(b *batch, now time.Duration) *renewal {
+	// One delay for all keeps retries together; another one for each call keeps
+	// the calls apart.
+	r := &renewal{retry: w.retryEvery + rand.N(w.retryEvery/4+1)}
+	g, until, room := b.group, clock.Later(now, w.lead), MaxBatch
+	if g.paced {
+		// Timers are late by about as much as the gap: two go together for it.
+		w.resume = max(w.resume, max(b.renewAt, b.goes, now-w.gap())+w.gap())
+	} else {
+		until = clock.Later(now, w.retryEvery/8)
+	}
+	follows := func(next *batch) bool {
+		return !next.sent && next.group.paced == g.paced && next.renewAt <= until && len(next.leases) > 0
+	}
+	for {
+		w.sent(b)
+		room -= len(b.leases)
+		next := w.batches[0]
+		for ; next.group == b.group && follows(next) && room > 0; next = w.batches[0] {
+			l := next.leases[0]
+			w.leave(l)
+			w.add(b, l)
+			room--
+		}
+		w.lookAgain(b)
+		for _, l := range b.leases {
+			if now < l.Expiry() && now <= l.renewUntil {
+				l.state = inFlight
+				l.attempt++
+				r.leases[r.n], r.attempts[r.n] = l, l.attempt
+				r.n++
+			}
+		}
+		if b = next; !follows(b) || len(b.leases) > room {
+			return r
+		}
+	}
+}
+
+// sent notes that b is renewed: nobody joins it any more, and of its leases the
+// ends are watched until their answers come.
+func (w *Watchdog) sent(b *batch) {
+	b.sent = true
+	if b.group.paced {
+		w.schedule.remove(b.renewAt)
+	}
+	if b.group.open == b {
+		b.group.open = nil
+	}
+	w.lookAgain(b)
+}
+
+// answer handles the answer for one lease.
+func (w *Watchdog) answer(r *renewal, i int, a Answer) {
+	l := r.leases[i]
+	w.mu.Lock()
+	now := w.clock.Now()
+	if l.state != inFlight || l.attempt != r.attempts[i] {
+		w.mu.Unlock()
+		return
+	}
+	l.state = live
+	b := l.batch
+	var cause error
+	switch {
+	case l.Expiry() <= now:
+		// Anybody who read the clock sees the lease as lost. A late good answer
+		// must not bring it back.
+		cause = ErrExpired
+	case a.Result == NotOwned:
+		cause = ErrNotOwned
+		l.expiry.Store(int64(now))
+	case a.Result == Renewed:
+		l.expiry.Store(int64(Trust(a.Sent, a.TTL)))
+		w.fails(l, false)
+		w.leave(l)
+		// A renewal that was sent on time, or a few slots late, keeps its place in the
+		// third, so that no stretch of that length ever sees more than one of each.
+		// After a retry, or when it was later, it is among many others.
+		onTime := b.group.paced && a.Sent <= clock.Later(b.renewAt, keepsPlace*w.schedule.width)
+		w.put(l, clock.Later(a.Sent, w.third), onTime)
+	case l.renewing:
+		if a.Result != Busy {
+			w.fails(l, true)
+		}
+		w.leave(l)
+		w.join(&w.retrying, l, clock.Later(now, r.retry), w.retryEvery/8, true)
+	}
+	if cause != nil {
+		w.forget(l)
+	}
+	w.mu.Unlock()
+	if cause != nil {
+		l.holder.LeaseLost(l, cause)
+	}
+}
+
+// fails notes whether l's newest renewal failed.
+func (w *Watchdog) fails(l *Lease, failed bool) {
+	if l.failed != failed {
+		w.failing++
+		if !failed {
+			w.failing -= 2
+		}
+	}
+	l.failed = failed
+}
