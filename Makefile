@@ -98,7 +98,7 @@ builds:
 
 .PHONY: unit
 unit:
-	@$(step) 'unit tests' bash -eo pipefail -c 'go list ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST) -p 3'
+	@$(step) 'unit tests' bash -eo pipefail -c 'go list ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST) -p 4'
 	@$(step) 'tests of rlocktest, the quick start, the cookbook and the benchmark' bash -ec 'failed=; \
 	  (cd docs/quickstart && $(GOTEST) ./...) & one=$$!; \
 	  (cd docs/cookbook && $(GOTEST) ./...) & two=$$!; \
@@ -109,7 +109,7 @@ unit:
 .PHONY: integration
 integration:
 	@$(step) 'integration tests' $(engine) bash -eo pipefail -c \
-	  'cd integration && go list ./... | grep -Ev "$(java_packages)|$(docker_packages)|$(measuring)" | ./longest-first.sh | xargs $(GOTEST) -p 4'
+	  'cd integration && go list ./... | grep -Ev "$(java_packages)|$(docker_packages)|$(measuring)" | ./longest-first.sh | xargs $(GOTEST) -p 3'
 
 # A JVM loads a core while it starts.
 .PHONY: interop

@@ -78,7 +78,10 @@ func (c *Cluster) Replica(master int) int { return c.masters + master }
 func (c *Cluster) Failover(replica int) {
 	c.t.Helper()
 	c.AwaitAgreement()
-	c.do(replica, "CLUSTER", "FAILOVER")
+	c.await("a replica begins to take over", func() bool {
+		_, err := c.conns[replica].Do("CLUSTER", "FAILOVER")
+		return err == nil // "Master is down or failed" passes
+	})
 	c.AwaitMaster(replica)
 }
 
