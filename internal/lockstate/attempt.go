@@ -54,8 +54,9 @@ func (n *name) try(w *Waiter) {
 	w.attempt = a
 	st.attempts++
 	w.l.c.work.Add()
-	if st.busy {
-		a.limitWait()
+	if st.busy { // the wait for an earlier command of the owner has a bound
+		a.referenced = true
+		a.stuckTimer = w.l.c.timers.After(w.l.c.o.Timeout, a.stuck)
 	}
 	st.run(a)
 }
@@ -151,8 +152,9 @@ func (a *attempt) Done(r *command.Request) {
 		a.ranInPart(err)
 	case !g.OK:
 		a.refused(g)
-	case a.w.l.traits.Gate:
-		a.opened()
+	case a.w.l.traits.Gate: // nobody holds it
+		a.reportGrant()
+		a.end()
 	default:
 		a.granted(r)
 	}
@@ -225,13 +227,6 @@ func (a *attempt) done() {
 	spares.attempts.put(a)
 }
 
-// limitWait bounds the wait for an earlier command of the owner.
-func (a *attempt) limitWait() {
-	c := a.w.l.c
-	a.referenced = true
-	a.stuckTimer = c.timers.After(c.o.Timeout, a.stuck)
-}
-
 // stuck fails a waiter that has had no answer, whose owner had an earlier command
 // open, and of which nothing has been written since (A7).
 func (a *attempt) stuck() {
@@ -267,14 +262,6 @@ func (a *attempt) cancel() bool {
 		return true
 	}
 	return false
-}
-
-// abandon ends an attempt that was not written yet. It is called with the shard
-// locked.
-func (a *attempt) abandon() {
-	if a.cancel() {
-		a.unsent()
-	}
 }
 
 // unsent ends an attempt that the server was not asked for, or did not tell of:

@@ -17,20 +17,17 @@ import (
 func (w *Waiter) giveUp(cause error) (*Hold, error) {
 	n := w.n
 	if w.Settled {
-		if w.hold == nil && w.err == nil { // a gate was opened
-			if errors.Is(cause, ErrLocked) {
-				cause = nil
-			}
+		h, elapsed := w.hold, errors.Is(cause, ErrLocked)
+		switch {
+		case h == nil && w.err == nil && elapsed: // a gate was opened
+			return nil, nil
+		case h == nil && w.err == nil:
 			return nil, cause
-		}
-		if w.hold == nil {
-			if !errors.Is(cause, ErrLocked) && !errors.Is(w.err, cause) {
-				return nil, fmt.Errorf("%w: %w", cause, w.err)
-			}
+		case h == nil && (elapsed || errors.Is(w.err, cause)):
 			return nil, w.err
-		}
-		h := w.hold
-		if errors.Is(cause, ErrLocked) {
+		case h == nil:
+			return nil, fmt.Errorf("%w: %w", cause, w.err)
+		case elapsed:
 			<-w.ready     // its wake-up is there, and must not wake the next user of w
 			return h, nil // it was granted in time, and nobody else has it (A6)
 		}

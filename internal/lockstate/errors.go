@@ -187,11 +187,10 @@ func (r *releasing) unsentSoFar() error {
 
 // releasedLate is the outcome of the unlock of a hold that had been lost.
 func (h *Hold) releasedLate(wasLost, err error) error {
-	switch {
-	case err == nil:
-		return lostHold{fmt.Errorf("%w; its key was still there and is released", wasLost)}
-	case errors.Is(err, ErrNotHeld):
-		return lostHold{fmt.Errorf("%w; nothing was left to release for owner %s", wasLost, h.st.owner)}
+	if errors.Is(err, ErrNotHeld) {
+		err = fmt.Errorf("nothing was left to release for owner %s", h.st.owner)
+	} else if err == nil {
+		err = errors.New("its key was still there and is released")
 	}
 	return lostHold{fmt.Errorf("%w; %w", wasLost, err)}
 }

@@ -11,13 +11,6 @@ import (
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
-// noteGrant records that this client holds the name now, which has a fair share.
-func (n *name) noteGrant(l *Lock) {
-	if l.traits.FairShare {
-		n.fairShare.Granted(n.now())
-	}
-}
-
 // noteRelease records in the name's fair share, which may be new, that this client
 // releases its last hold of it. If it is time, it counts the clients that want the
 // name.

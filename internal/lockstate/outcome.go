@@ -51,12 +51,6 @@ func (a *attempt) refused(g kind.Grant) {
 	a.done()
 }
 
-// opened handles a grant that nobody holds.
-func (a *attempt) opened() {
-	a.reportGrant()
-	a.end()
-}
-
 // reportGrant tells the queue that the lock is taken now.
 func (a *attempt) reportGrant() {
 	q, w := a.queue()

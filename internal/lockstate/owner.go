@@ -111,12 +111,8 @@ func (o Owner) share() {
 // parsed is share for an owner that was read from a text, which the client that
 // made it may know nothing of.
 func (o Owner) parsed() {
-	c := o.actors()
-	if c == nil {
-		return
-	}
-	raise(c.shared.of(o), o.thread)
-	if o.thread&1 == odd {
+	o.share()
+	if c := o.actors(); c != nil && o.thread&1 == odd {
 		raise(&c.parsed, o.thread)
 	}
 }

@@ -124,8 +124,8 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 	h.next, st.holds = st.holds, h
 	if st.held++; st.held == 1 {
 		st.n.holders++
-		if st.n.fairShare != nil {
-			st.n.noteGrant(l)
+		if st.n.fairShare != nil && l.traits.FairShare {
+			st.n.fairShare.Granted(now)
 		}
 	}
 	c.liveHolds.Add()

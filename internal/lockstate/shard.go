@@ -152,14 +152,14 @@ func (s *shard) find(l *Lock) *name {
 func (s *shard) drop(n *name) {
 	key := n.l.key
 	first := s.names[key]
-	if first == n && n.sibling == nil {
+	if first == n {
+		first = n.sibling
+	}
+	if first == nil {
 		delete(s.names, key)
 		return
 	}
-	if first == n {
-		s.names[key] = n.sibling
-		return
-	}
+	s.names[key] = first
 	for ; first != nil; first = first.sibling {
 		if first.sibling == n {
 			first.sibling = n.sibling

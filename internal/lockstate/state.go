@@ -295,7 +295,9 @@ func (c *State) failWaiters(keep func(*Waiter) bool) {
 			}
 		}
 		for _, a := range under {
-			a.abandon()
+			if a.cancel() {
+				a.unsent()
+			}
 		}
 		n.step()
 	})
