@@ -108,7 +108,10 @@ func TestAReplyThatNobodyAskedForIsNobodys(t *testing.T) {
 				}
 				p := open(t, func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, timeout) }, Options{})
 				for range 20 {
-					c := goesOn(t, p, callerSleeps)
+					c := inUse(t, p)
+					if c.atOnce {
+						c = goesOn(t, p)
+					}
 					say(l, p)
 					r := ask(p)
 					if _, unsent := errors.AsType[*NotSentError](r.Err); r.Err == nil && r.Reply != "PONG" || r.Err != nil && !unsent {

@@ -42,7 +42,7 @@ func (t *Cluster) newNode(addr string) *Node {
 	target := t.target.At(addr)
 	var n *Node
 	n = NewNode(NodeOptions{
-		Name: addr, Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Logger, Replicas: t.s.Replicas, Alone: true, Fixed: true, UnderWay: &t.underWay,
+		Name: addr, Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Logger, Replicas: t.s.Replicas, Alone: true, Fixed: true,
 		Dial: func(ctx context.Context) (redis.Conn, error) {
 			conn, err := target.Dial(ctx, t.s.Timeout)
 			if err == nil {

@@ -43,7 +43,6 @@ type NodeOptions struct {
 	Lent     bool                         // connections are a pool's, which may have no third
 	Alone    bool                         // a command has keys of one slot
 	Fixed    bool                         // the address is one server's, until it is given to another; else it leads to the master
-	UnderWay *pipeline.UnderWay           // on all nodes of the client; nil: there is one
 	Usable   func(redisconn.Server) error // nil: a single server's master
 
 	// Stays and Known are asked where a replica may take its master's place, see
@@ -76,7 +75,7 @@ func NewNode(o NodeOptions) *Node {
 		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost,
 	})
 	pipe := pipeline.Options{
-		Timeout: o.Timeout, Clock: o.Clock, Permanent: redisconn.Permanent, Replicas: o.Replicas, Stays: o.Stays, Known: o.Known, Share: &pipeline.Replicas{}, Alone: o.Alone, Fixed: o.Fixed, UnderWay: o.UnderWay,
+		Timeout: o.Timeout, Clock: o.Clock, Permanent: redisconn.Permanent, Replicas: o.Replicas, Stays: o.Stays, Known: o.Known, Share: &pipeline.Replicas{}, Alone: o.Alone, Fixed: o.Fixed,
 		Logger: o.Logger, Usable: o.Usable, Elsewhere: o.Elsewhere, Ended: o.Ended, Trouble: o.Trouble,
 		Led: func(server string) { n.led.Store(&server) },
 	}
