@@ -27,7 +27,7 @@ const (
 	// While polling is quicker each sleepEvery-th read sleeps. While it is not each
 	// pollEvery-th polls: such a one may take pollTime in vain.
 	sleepEvery = 8
-	pollEvery  = 256
+	pollEvery  = 512
 
 	// timeSlice is for how long the kernel takes a processor away, roughly. A read that took
 	// longer counts as one that took this long.

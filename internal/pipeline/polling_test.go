@@ -93,7 +93,7 @@ func TestTheWayToWaitFollowsTheMachine(t *testing.T) {
 	for from, a := range map[string]machine{"one core": oneCore, "busy cores": busyCores} {
 		var c polling
 		c.share(1_000_000, a)
-		if n := until(&c, idleCores, true); n > 20_000 {
+		if n := until(&c, idleCores, true); n > 40_000 {
 			t.Errorf("from %s to idle ones it took %d reads", from, n)
 		}
 		c = polling{}

@@ -113,6 +113,11 @@ func TestAReplyThatNobodyAskedForIsNobodys(t *testing.T) {
 						c = goesOn(t, p)
 					}
 					say(l, p)
+					for met := c.atOnce; !met; { // else it is for the reader to notice
+						p.mu.Lock()
+						met = p.conn != c
+						p.mu.Unlock()
+					}
 					r := ask(p)
 					if _, unsent := errors.AsType[*NotSentError](r.Err); r.Err == nil && r.Reply != "PONG" || r.Err != nil && !unsent {
 						t.Fatalf("PING was answered %v, %v", r.Reply, r.Err)

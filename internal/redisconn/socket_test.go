@@ -169,6 +169,7 @@ func untilRead(s *socket, p []byte) (n int, err error) {
 // What two write at once would be mixed up, and what two read.
 func TestASocketHasOneReaderAndOneWriter(t *testing.T) {
 	near, far := dialPair(t)
+	near.SetDeadline(time.Now().Add(10 * time.Second))
 	s, p := newSocket(near), make([]byte, 16<<20)
 	ended := make(chan error, 2)
 	go func() { _, err := s.Read(make([]byte, 100)); ended <- err }()
