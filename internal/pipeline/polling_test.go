@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"sync/atomic"
@@ -226,13 +225,8 @@ func TestAProcessorIsIdleIfNothingElseWantsIt(t *testing.T) {
 
 // BenchmarkIdleProcessor is what a read pays that polls.
 func BenchmarkIdleProcessor(b *testing.B) {
-	for _, procs := range []int{1, 2, 16} {
-		b.Run(fmt.Sprint("procs=", procs), func(b *testing.B) {
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-			idle := idleProcessor()
-			for b.Loop() {
-				idle()
-			}
-		})
+	idle := idleProcessor()
+	for b.Loop() {
+		idle()
 	}
 }
