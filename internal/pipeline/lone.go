@@ -12,8 +12,8 @@ import (
 // A caller that has the connection to itself, one command after the other, waits for
 // nobody but the server. The reader steps aside for it: the goroutine that writes a
 // command reads its reply too, and none has to be woken for it. How it waits for the
-// reply is in polling.go. The reader is back when a second caller comes, when a reply takes long, or when
-// no command follows: the end of an idle connection is to be noticed.
+// reply is in polling.go. The reader is back when a second caller comes, when a reply
+// takes long, or when no command follows: the end of an idle connection is to be noticed.
 //
 // Who reads is settled under Pipeline.mu: the reader unless it is aside; else the
 // caller that has set reading; else nobody, and then nothing is in flight. What is
