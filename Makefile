@@ -98,7 +98,7 @@ builds:
 
 .PHONY: unit
 unit:
-	@$(step) 'unit tests' bash -eo pipefail -c 'go list ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST) -p 4'
+	@$(step) 'unit tests' bash -eo pipefail -c 'go list ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST) -p 3'
 	@$(step) 'tests of rlocktest, the quick start, the cookbook, the benchmark, and of connections without raw calls' bash -ec 'failed=; \
 	  (cd docs/quickstart && $(GOTEST) ./...) & one=$$!; \
 	  (cd docs/cookbook && $(GOTEST) ./...) & two=$$!; \
@@ -110,7 +110,7 @@ unit:
 .PHONY: integration
 integration:
 	@$(step) 'integration tests' $(engine) bash -eo pipefail -c \
-	  'cd integration && go list ./... | grep -Ev "$(java_packages)|$(docker_packages)|$(measuring)" | ./longest-first.sh | xargs $(GOTEST) -p 3'
+	  'cd integration && go list ./... | grep -Ev "$(java_packages)|$(docker_packages)|$(measuring)" | ./longest-first.sh | xargs $(GOTEST) -p 4'
 
 # A JVM loads a core while it starts.
 .PHONY: interop

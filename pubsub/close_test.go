@@ -163,6 +163,7 @@ func (w *watched) Close() error { w.closing(); return w.Conn.Close() }
 
 func TestE1CloseWhileServerIsSilent(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "Close takes a timeout")
 	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
 		h := newHub(t, dial, Options{Timeout: 2 * time.Second})
 		crowd(t, h, 3)
@@ -176,6 +177,7 @@ func TestE1CloseWhileServerIsSilent(t *testing.T) {
 
 func TestE1SilentBorrowedConnectionIsNotKeptByThePool(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "Close takes a timeout")
 	srv := redistest.Start(t)
 	pool := poolOf(t, srv)
 	h := newHub(t, pool.GetContext, Options{Timeout: 2 * time.Second})

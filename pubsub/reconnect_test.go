@@ -95,9 +95,10 @@ func TestHubWithoutWaitersDoesNotReconnect(t *testing.T) {
 }
 
 func TestIdleConnectionIsPingedAndKept(t *testing.T) {
+	redistest.Slow(t, "some PINGs are waited for")
 	both(t, func(t *testing.T, srv *redistest.Server, dial DialFunc) {
 		t.Parallel()
-		h := newHub(t, dial, Options{Timeout: 3 * time.Second})
+		h := newHub(t, dial, Options{Timeout: 2 * time.Second})
 		c := srv.Dial(t)
 		r := new(recorder)
 		s := h.Subscribe("c", r)

@@ -25,6 +25,7 @@ func limited(t *testing.T, srv *redistest.Server) DialFunc {
 
 func TestForbiddenChannelIsRefusedAlone(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "some PINGs are waited for")
 	srv := redistest.Start(t)
 	gate := make(chan struct{})
 	h := newHub(t, gated(gate, limited(t, srv)), Options{Timeout: 3 * time.Second})

@@ -17,6 +17,7 @@ func (c *counter) Message([]byte) { c.messages.Add(1) }
 func (c *counter) Refused(error)  { c.refused.Add(1) }
 
 func TestHundredThousandChannels(t *testing.T) {
+	redistest.Slow(t, "a hundred thousand channels are subscribed twice")
 	srv := redistest.Start(t, "--client-output-buffer-limit", "pubsub 0 0 0")
 	h := newHub(t, own(srv.Addr()), Options{Timeout: 20 * time.Second})
 	c := srv.Dial(t)

@@ -7,17 +7,17 @@ import (
 	"github.com/rlock-go/redisson/internal/lockstate"
 )
 
-// AcquireOption is a setting of one acquisition. An option given twice, or
-// two that contradict each other, make the call fail with ErrInvalidOption
-// before anything is sent.
+// AcquireOption is a setting of one acquisition. If an option is given twice,
+// or two options contradict each other, the call returns ErrInvalidOption and
+// sends nothing.
 type AcquireOption func(*terms) error
 
 // terms are what one acquisition asks for.
 type terms = lockstate.Terms
 
-// Lease asks for a fixed lease: the lock is free again after d, and no
-// watchdog extends it. At least 1 ms; fractions of a millisecond are dropped.
-// It is the leaseTime of Redisson's lock and tryLock.
+// Lease sets a fixed lease: the lock is free again after d, and the watchdog
+// does not extend it. d is at least 1 ms; fractions of a millisecond are
+// dropped. It is the leaseTime of Redisson's lock and tryLock.
 func Lease(d time.Duration) AcquireOption {
 	return func(t *terms) error {
 		if t.HasLease {
@@ -38,14 +38,15 @@ func checkLease(d time.Duration) error {
 	return nil
 }
 
-// MaxHold makes the watchdog stop extending after d, counted from the grant,
-// so that a stuck holder loses the lock at last: the key goes between d and d
-// plus the watchdog timeout. Another hold of the same owner keeps the key as
-// long as that hold was promised, and not beyond its unlock. This hold still
-// ends by d plus the watchdog timeout, with ErrLeaseLost, and its ValidUntil
-// is never later. If the other hold is released in time, the key keeps what
-// that ValidUntil says, and 1% more. d is at least 1 ms; together with Lease
-// it is ErrInvalidOption.
+// MaxHold stops the watchdog from extending the lock once d has passed since
+// the grant, so that a stuck holder loses the lock: its key expires between d
+// and d plus the watchdog timeout. By then the hold has ended with
+// ErrLeaseLost, and its ValidUntil is never later.
+//
+// Another hold of the same owner can keep the key longer, as long as that hold
+// was promised, but not beyond its unlock. If it is unlocked in time, the
+// key keeps the lease that this hold's ValidUntil promises, and 1% more. d is
+// at least 1 ms; together with Lease it is ErrInvalidOption.
 func MaxHold(d time.Duration) AcquireOption {
 	return func(t *terms) error {
 		if t.HasMax {
@@ -59,12 +60,12 @@ func MaxHold(d time.Duration) AcquireOption {
 	}
 }
 
-// Wait bounds how long Lock and Do wait for the lock, in addition to ctx. With 0
-// they make one attempt, as TryLock does. When the wait is over, the error is
-// ErrLocked, as TryLockFor explains, and Do's fn did not run. A negative d is
-// ErrInvalidOption, and so is Wait with TryLock or TryLockFor, which have a wait
-// already. Default is to wait as long as ctx. It is the waitTime of Redisson's
-// tryLock.
+// Wait limits how long Lock and Do wait for the lock, in addition to ctx. With
+// 0 they make one attempt, as TryLock does. When the wait is over, the error is
+// ErrLocked, as TryLockFor explains, and Do has not run fn. A negative d is
+// ErrInvalidOption, and so is Wait with TryLock or TryLockFor, which have a
+// wait already. Default is to wait until ctx ends. It is the waitTime of
+// Redisson's tryLock.
 func Wait(d time.Duration) AcquireOption {
 	return func(t *terms) error {
 		if t.HasWait {
@@ -78,11 +79,11 @@ func Wait(d time.Duration) AcquireOption {
 	}
 }
 
-// As acquires in the name of owner, which re-enters if it already holds the
-// lock. Processes may share an owner by its string. That shares the lock but
-// not the trust: another process's acquire or release may set a shorter lease
-// than this process knows. The zero Owner is ErrInvalidOption, and so is a
-// number of this client's that it never handed out.
+// As acquires in the name of owner. If owner already holds the lock, it
+// re-enters. Processes may share an owner by its string. That shares the lock,
+// but not the trust in a lease: another process's acquire or release may set a
+// shorter lease than this process knows. The zero Owner is ErrInvalidOption,
+// and so is an owner with this client's id that the client never handed out.
 func As(owner Owner) AcquireOption {
 	return func(t *terms) error {
 		if t.As {

@@ -109,6 +109,7 @@ func acquiring(t *testing.T, c *rlock.Client, callers int) (stop func() (acquire
 // of acquires is unanswered.
 func TestReleasesAndRenewalsDoNotStandBehindAcquires(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "WAITs run into their timeout")
 	for name, row := range map[string]struct {
 		opts []rlock.AcquireOption
 		do   func(t *testing.T, h *rlock.Hold) error
@@ -170,6 +171,7 @@ func TestReleasesAndRenewalsDoNotStandBehindAcquires(t *testing.T) {
 // acquires there are.
 func TestWatchdogKeepsItsThirdBesideAcquiresThatWait(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "a lease and a half pass")
 	const lease, callers = 9 * time.Second, 100
 	s := startSilentReplica(t)
 	c := s.open(rlock.WithWatchdogTimeout(lease))
@@ -205,6 +207,7 @@ func TestWatchdogKeepsItsThirdBesideAcquiresThatWait(t *testing.T) {
 // WAIT: it is not refused first.
 func TestHandOffFollowsItsReleaseAside(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "WAITs run into their timeout")
 	s := startSilentReplica(t)
 	c := s.open()
 	other, h := lock(t, c, "other"), lock(t, c, "passed", rlock.Lease(time.Hour))
@@ -254,6 +257,7 @@ func scripts(t *testing.T, conn redis.Conn) int {
 // it.
 func TestWhoIsRefusedBeforeAReleaseRunsIsWoken(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "WAITs run into their timeout")
 	s := startSilentReplica(t)
 	c := s.open()
 	other, h := lock(t, c, "other"), lock(t, c, "passed", rlock.Lease(time.Hour))

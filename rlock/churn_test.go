@@ -16,6 +16,7 @@ import (
 // Something between client and server hangs up at every script.
 func TestConnectionsThatBreakAtOnceAreMadeWithPauses(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "pauses between connections are waited for")
 	s := redistest.Start(t)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

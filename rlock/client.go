@@ -15,18 +15,17 @@ import (
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
-// Pool lends connections: its one method is
-// GetContext(ctx context.Context) (redis.Conn, error), which lends one, or says why
-// it can't before ctx ends. *redis.Pool of gomodule/redigo has it. Give its Dial read
-// and write timeouts.
+// Pool lends connections. Its one method is GetContext(ctx context.Context)
+// (redis.Conn, error), which returns a connection, or an error before ctx ends.
+// *redis.Pool of gomodule/redigo has it. Give its Dial read and write timeouts.
 type Pool = redisconn.Pool
 
-// Client is what a Redisson instance is in Java. It has an id, which is the
-// first half of its owners. All its locks share two connections to the server,
-// one for commands and one for subscriptions, and one watchdog. Where it waits
-// for replicas (WithReplicaSync) a third connection carries releases and
-// renewals. All methods are safe for concurrent use. The zero Client has no server:
-// its locks, Shutdown and Close return ErrInvalidOption.
+// Client is what a Redisson instance is in Java. Its id is the first half of
+// its owners. All its locks share one watchdog and two connections to the
+// server, one for commands and one for subscriptions. If it waits for replicas
+// (WithReplicaSync), a third connection carries releases and renewals. All
+// methods are safe for concurrent use. The zero Client has no server: its
+// locks, Shutdown and Close return ErrInvalidOption.
 type Client struct {
 	s      *lockstate.State // nil: a zero Client
 	mapper NameMapper
@@ -34,7 +33,7 @@ type Client struct {
 
 var errZeroClient = fmt.Errorf("%w: the zero Client; take one from Open or New", ErrInvalidOption)
 
-// Open connects to a Redis server and makes a client with connections of its
+// Open connects to a Redis server and returns a client with connections of its
 // own.
 //
 //	redis://[user:password@]host[:port][/db]
@@ -43,31 +42,32 @@ var errZeroClient = fmt.Errorf("%w: the zero Client; take one from Open or New",
 //	redis+cluster://[user:password@]host[:port],host[:port]
 //
 // It blocks until the server has answered once, ctx ends, or the command
-// timeout has passed, which is ErrUnavailable. The server's refusal (a wrong
-// password, a database that is not there) is ErrRefused. While the server is a
-// replica it is asked again: after a failover an address may lead to one for a
-// while. Later too the client replaces a connection when its server says that
-// it is read-only, or when the host's name no longer leads to it; the name is
-// looked up every 5 s, less often while connections keep moving.
+// timeout has passed, which is ErrUnavailable. If the server refuses, for a
+// wrong password or a missing database, the error is ErrRefused. While the
+// server is a replica, Open asks it again, because after a failover an address
+// may lead to a replica for a while. Later the client replaces a connection
+// when its server says that it is read-only, or when the host's name no longer
+// leads to it. It looks the name up every 5 s, less often while connections
+// keep moving.
 //
-// With redis+sentinel:// the client asks the Sentinels, whose default port is
-// 26379, for the master at each connect, and listens to them. When any
-// Sentinel announces a new master, the client drops its old connections and
-// renews all holds on the new master. A hold that the new master lacks, since
-// replication is asynchronous, is lost. User and password are the master's.
-// One Sentinel that answers is enough; it names those that are not in the URL.
-// While none answers, existing connections go on, and none is made.
+// With redis+sentinel:// the client asks the Sentinels for the master at each
+// connect, and listens to them. Their default port is 26379. When any Sentinel
+// announces a new master, the client drops its old connections and renews all
+// holds on the new master. A hold is lost if it had not been replicated to the
+// new master. User and password are the master's. One Sentinel that answers is
+// enough; it names those that are not in the URL. While none answers, existing
+// connections stay, and the client makes no new one.
 //
-// With redis+cluster:// one host that answers is enough: it names the others.
-// They are reached at the addresses that the cluster announces, with the same
-// user and password. The client has up to two connections to each master that
-// it uses, three where it waits for replicas. It follows slots that move and
-// masters that fail; after a failover a lock that the replica did not have is
-// lost. WithTLSConfig makes it speak TLS.
+// With redis+cluster:// one host that answers is enough; it names the others.
+// The client reaches them at the addresses that the cluster announces, with the
+// same user and password. It has up to two connections to each master that it
+// uses, three if it waits for replicas. It follows slots that move and masters
+// that fail. After a failover, a lock that the replica did not have is lost.
+// WithTLSConfig makes it speak TLS.
 //
-// ErrInvalidOption: a malformed URL, whose error names the part and never
-// prints the URL, a server that is a Sentinel or a node of a cluster, or an
-// option that can't be used. The caller must call Close or Shutdown.
+// ErrInvalidOption: the URL is malformed, the server is a Sentinel or a node of
+// a cluster, or an option can't be used. The error names the wrong part of a
+// URL and never prints the URL. The caller must call Close or Shutdown.
 func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	o, err := newSettings(opts)
 	if err != nil {
@@ -99,21 +99,22 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 	return c, nil
 }
 
-// New makes a client that borrows from the caller's pool. It keeps up to two
-// of its connections as long as the client lives and returns them, never
-// closing them, when they are no longer needed. It does no I/O. A pool that
-// can't lend two is ErrInvalidOption here if it says so by itself, otherwise
-// an error of the call that needs the second. So is the error of a server that
-// is a Sentinel or a node of a cluster: it comes with the first call that
-// asks. When a server becomes read-only, the client breaks off its
-// connections, so that the pool dials new ones. The caller must call Close or
+// New returns a client that borrows from the caller's pool. It keeps up to two
+// connections as long as the client lives, and returns them, never closed, when
+// it no longer needs them. It does no I/O. The caller must call Close or
 // Shutdown; the pool stays the caller's.
 //
+// If the pool can't lend two connections, the error is ErrInvalidOption if the
+// pool's settings show it, otherwise an error of the call that needs the second
+// one. If the server is a Sentinel or a node of a cluster, the first call that
+// asks it returns ErrInvalidOption. When a server becomes read-only, the client
+// breaks its connections, so that the pool dials new ones.
+//
 // If the pool's Dial takes longer than the command timeout, nobody waits for
-// it, not even Close. It goes on by itself, one for commands and one for
-// subscriptions at most, and its connection is used, or returned to the pool
-// if nobody waits. Until it ends, a check for leaks sees its goroutine after
-// Close.
+// it, not even Close. At most one such Dial for commands and one for
+// subscriptions goes on. Its connection is used, or returned to the pool if
+// nobody waits for it. Until then a check for leaks sees its goroutine even
+// after Close.
 func New(pool Pool, opts ...Option) (*Client, error) {
 	o, err := newSettings(opts)
 	if err != nil {
@@ -174,8 +175,8 @@ func newClient(o *settings, open func(topology.Settings) (topology.Topology, err
 	return &Client{mapper: o.mapper, s: s}, nil
 }
 
-// ID is the first half of every owner that this client makes, as the id of a
-// Redisson instance is.
+// ID is the first half of every owner that this client makes, like the id of a
+// Redisson instance.
 func (c *Client) ID() uuid.UUID {
 	if c.s == nil {
 		return uuid.UUID{}
@@ -183,7 +184,7 @@ func (c *Client) ID() uuid.UUID {
 	return c.s.ID()
 }
 
-// NewOwner makes an owner that was never handed out before. It does no I/O.
+// NewOwner returns an owner that was never handed out before. It does no I/O.
 func (c *Client) NewOwner() Owner {
 	if c.s == nil {
 		return Owner{}
@@ -191,10 +192,10 @@ func (c *Client) NewOwner() Owner {
 	return Owner{c.s.NewOwner()}
 }
 
-// NewLock returns a handle for the lock of that name, Redisson's
-// getLock(name). It does no I/O. A name that can't be used, because it is
-// empty or, mapped, longer than 512 KiB, is reported with ErrInvalidName by
-// every call that would use it. Any other bytes are data.
+// NewLock returns a handle for the lock with this name, Redisson's
+// getLock(name). It does no I/O. If the name is empty, or longer than 512 KiB
+// once mapped, every call that would use it returns ErrInvalidName. Any other
+// bytes are allowed.
 func (c *Client) NewLock(name string) *Lock { return c.newLock(kind.Reentrant, name) }
 
 // newLock is the handle of any kind.
@@ -212,12 +213,12 @@ func (c *Client) newLock(k kind.Kind, name string) *Lock {
 }
 
 // Shutdown ends the client in good order. Acquires by new owners and all
-// waiters get ErrClosed, while owners that hold a lock may re-enter it and
-// release; reads, UnlockAs and ForceUnlock go on working. When the last hold
-// is over and every Unlock and UnlockAs has its outcome, it closes. Commands
-// under way that give back what nobody holds get one command timeout, as from
-// Close, whether or not anything was held. If ctx ends first it closes at once
-// and returns ctx's error; keys still held are left to expire.
+// waiters get ErrClosed. Owners that hold a lock may still re-enter it and
+// release it; reads, UnlockAs and ForceUnlock still work. When the last hold is
+// over and every Unlock and UnlockAs has its outcome, Shutdown closes the
+// client. Pending commands that give back what nobody holds get one command
+// timeout, as with Close. If ctx ends first, Shutdown closes the client at once
+// and returns ctx's error; keys that are still held are left to expire.
 func (c *Client) Shutdown(ctx context.Context) error {
 	if c.s == nil {
 		return fmt.Errorf("rlock: shut down: %w", errZeroClient)
@@ -225,14 +226,14 @@ func (c *Client) Shutdown(ctx context.Context) error {
 	return c.s.Shutdown(ctx)
 }
 
-// Close ends the client at once: waiters get ErrClosed, holds end with
-// ErrClosed, renewal stops, and keys still held are left to expire. Commands
-// under way that give back what nobody holds (undos, releases and the deletion
-// of latches) get one command timeout. It returns when every goroutine and
-// connection of the client is gone, except a dial that ignores its context
-// (see New). From then on every call that would ask the server returns
-// ErrClosed, Hold.Unlock included. It is idempotent, and a second call waits
-// for the first.
+// Close ends the client at once. Waiters get ErrClosed, holds end with
+// ErrClosed, renewal stops, and keys that are still held are left to expire.
+// Pending commands that give back what nobody holds (undos, releases and the
+// deletion of latches) get one command timeout. Close returns when every
+// goroutine and connection of the client is gone, except a dial that ignores
+// its context (see New). From then on every call that would ask the server
+// returns ErrClosed, Hold.Unlock included. Close is idempotent, and a second
+// call waits for the first.
 func (c *Client) Close() error {
 	if c.s == nil {
 		return fmt.Errorf("rlock: close: %w", errZeroClient)

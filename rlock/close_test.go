@@ -108,7 +108,8 @@ func TestE2GrantsThatAreGivenBackLeaveNoTimers(t *testing.T) {
 // A pool's connections are used to the end: nobody but redigo can break them off.
 func TestE1CloseOverAPoolIsBoundedWhenTheServerIsSilent(t *testing.T) {
 	t.Parallel()
-	const timeout = 4 * time.Second
+	redistest.Slow(t, "Close takes a command timeout")
+	const timeout = 2 * time.Second
 	s := redistest.Start(t)
 	pool := &redis.Pool{MaxIdle: 4, Dial: func() (redis.Conn, error) {
 		return redis.Dial("tcp", s.Addr(), redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout))

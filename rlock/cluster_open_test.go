@@ -38,6 +38,7 @@ func TestOpenOfAClusterNeedsOneMaster(t *testing.T) {
 		"the first stands still": (*redistest.Server).Pause,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := topologytest.Start(t, 1, 1, 1)
 			trouble(s.Servers[0]) // that of slot 0
 			if took, err := openTakes(t, s.ClusterURL()); err != nil || took > atOnce {
@@ -46,6 +47,7 @@ func TestOpenOfAClusterNeedsOneMaster(t *testing.T) {
 		})
 	}
 	t.Run("all are dead", func(t *testing.T) {
+		t.Parallel()
 		s := topologytest.Start(t, 1, 1)
 		for _, server := range s.Servers {
 			server.Kill()

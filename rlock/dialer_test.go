@@ -342,6 +342,7 @@ func TestDialerThatCantBeUsed(t *testing.T) {
 // nobody up.
 func TestDialerThatFails(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "dials run into their timeouts")
 	refused := errors.New("the gate is shut")
 	const timeout = 200 * time.Millisecond
 	for name, dial := range map[string]func(context.Context, string, string) (net.Conn, error){

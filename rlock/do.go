@@ -5,16 +5,16 @@ import (
 	"errors"
 )
 
-// Do runs fn while it holds the lock, acquired as Lock does with these
-// options. fn's context derives from ctx and also ends with the hold. Its
-// cause is then ErrLeaseLost, or ErrClosed if the client was closed, and fn
-// should stop. If ctx ends while fn runs, the lock stays held until fn
-// returns. Do never returns before fn, and releases when fn returns, panics or
+// Do runs fn while it holds the lock, which it acquires as Lock does with these
+// options. fn's context derives from ctx and also ends with the hold. Its cause
+// is then ErrLeaseLost, or ErrClosed if the client was closed, and fn should
+// stop. If ctx ends while fn runs, the lock stays held until fn returns. Do
+// never returns before fn. It releases the lock when fn returns, panics or
 // calls runtime.Goexit.
 //
 // The error joins fn's error, ErrLeaseLost if the lock was lost before fn
-// returned, and the release's error. If the acquire failed, fn did not run and
-// the error is the acquire's; with Wait it is ErrLocked when the wait is over.
+// returned, and the release's error. If the acquire failed, fn did not run, and
+// the error is the acquire's. With Wait it is ErrLocked when the wait is over.
 func (l *Lock) Do(ctx context.Context, fn func(ctx context.Context) error, opts ...AcquireOption) (err error) {
 	h, err := l.Lock(ctx, opts...)
 	if err != nil {

@@ -14,32 +14,32 @@
 //   - At most one owner holds a lock at any moment, as long as the server keeps
 //     its data, nobody forces the lock, and holders act only while their [Hold]
 //     is valid.
-//   - A hold knows until when that is certain without another word from the
-//     server: [Hold.ValidUntil]. Trust is counted from before the acquire or
-//     the renewal was sent, on a clock that runs through suspend where the
-//     system has one, less 1%.
-//   - A hold that ends before it was released says so: [Hold.Err] is never
-//     late, [Hold.Done] closes, contexts of [Hold.Context] and [Lock.Do] end
-//     with [ErrLeaseLost] as their cause.
-//   - A failed acquire holds nothing. One whose reply was lost is undone before
-//     another is tried; an unlock whose reply was lost is repeated so that it
-//     counts once. What can't be found out is called [ErrUncertain].
-//   - A wait needs no message to end: a message is what makes it end soon.
+//   - A hold knows until when that is certain without asking the server again:
+//     [Hold.ValidUntil]. Trust counts from before the acquire or the renewal
+//     was sent, on a clock that runs through suspend where the system has one,
+//     and is 1% shorter than the lease.
+//   - A hold that ends before it is released says so: [Hold.Err] is never late,
+//     [Hold.Done] closes, and contexts of [Hold.Context] and [Lock.Do] end with
+//     [ErrLeaseLost] as their cause.
+//   - A failed acquire holds nothing. If its reply was lost, it is undone before
+//     another is tried. If an unlock's reply was lost, it is repeated so that it
+//     counts once. If the client can't find out, the error is [ErrUncertain].
+//   - A wait ends without a message too, only later.
 //   - [Client.Close] leaves no goroutine, connection or subscription behind.
 //
 // # What it does not
 //
 //   - A lease ends whether or not its holder still works. A process that was
-//     paused for longer may act before it looks; where that matters the
-//     resource itself has to refuse the older writer.
+//     paused for longer may act before it looks. Where that matters, the
+//     resource itself must refuse the older writer.
 //   - A failover that loses the key, FLUSHALL, DEL and a [Lock.ForceUnlock] in
-//     another process free the lock under its holder, who learns it at the next
+//     another process take the lock from its holder, who learns it at the next
 //     renewal, at most about a third of the watchdog timeout later. A hold with
-//     [Lease] has no renewal: it learns it at the end of the lease.
-//   - It is not fair among processes: whoever asks first gets it. A client that
-//     had more than its share steps back for slower ones, see [WithCourtesy].
-//     Within one client the waiters of a name queue, but a [Lock.TryLock] and a
-//     re-entry pass the queue.
+//     [Lease] has no renewal, and learns it when the lease ends.
+//   - It is not fair among processes: whoever asks first gets the lock. A client
+//     that had more than its share steps back for slower ones, see
+//     [WithCourtesy]. Within one client the waiters of a name queue, but a
+//     [Lock.TryLock] and a re-entry pass the queue.
 //   - Owners are trusted: whoever knows an [Owner] can enter and release as
 //     that owner.
 //   - It works with one server (a redis:// or rediss:// URL, or a pool), one
@@ -50,48 +50,49 @@
 // # The ideas
 //
 // Owners instead of threads. In Java the thread owns the lock; a goroutine has
-// no identity to ask for. So each acquisition gets an [Owner] of its own, and
-// two goroutines exclude each other even through one handle. A caller that wants
-// to re-enter says so: l.Lock(ctx, rlock.As(hold.Owner())). Count and lease
-// belong to lock and owner, so a nested acquisition never shortens what the
-// outer one was promised.
+// no identity to ask for. So each acquisition gets its own [Owner], and two
+// goroutines exclude each other even through one handle. A caller that wants to
+// re-enter says so: l.Lock(ctx, rlock.As(hold.Owner())). Count and lease belong
+// to lock and owner, so a nested acquisition never shortens what the outer one
+// was promised.
 //
-// A hold knows its end. An acquisition does not return the right to be inside,
-// but the means to know whether one is: a [Hold] carries the end of its lease, its
-// error and its context. A watchdog extends all holds of a client in batches,
-// every third of the lease, unless they were taken with [Lease] or outlived
-// [MaxHold].
+// A hold knows its end. An acquisition returns a [Hold], with the end of its
+// lease, its error and a context, so that the caller can always know whether it
+// still holds the lock. A watchdog extends all holds of a client in batches,
+// every third of the lease, unless they were taken with [Lease] or have
+// outlived [MaxHold].
 //
 // One queue per name. The waiters of one name in one client make one attempt at
-// a time, the first one's. They make it when a message came, when a subscription
-// was confirmed, or when the TTL that the server last reported is over. A
-// wake-up belongs to the queue, so it is not lost when a waiter leaves. All
-// names share one subscription connection. When this client releases, the next
-// waiter's acquire follows the unlock in the same write, so the lock changes
-// hands within a client in one round trip. The number of such hand-offs in a row
-// is bounded, since no other client gets in between. Where many clients pass a
-// lock on very fast, the server spends most of its time publishing releases. So
-// clients with courtesy, which count the subscribers, unsubscribe for moments
-// and poll.
+// a time, which is the first waiter's. They make it when a message comes, when
+// a subscription is confirmed, or when the TTL that the server last reported
+// expires. A wake-up belongs to the queue, so it is not lost when a waiter
+// leaves. All names share one subscription connection. When this client
+// releases, the next waiter's acquire follows the unlock in the same write, so
+// the lock changes hands within a client in one round trip. The number of such
+// hand-offs in a row is limited, because no other client gets in between. When
+// many clients pass a lock on very fast, the server spends most of its time
+// publishing releases. So clients with courtesy count the subscribers, and at
+// times unsubscribe and poll for a moment.
 //
 // Courtesy. A waiter in Go reaches a released lock long before one in a JVM. So
-// a client counts, in releases, how far it is ahead of its fair share of a lock
-// that others want. When that is too far, it makes no attempt for some
-// milliseconds after a release. WithCourtesy turns it off; docs/performance.md has
-// the figures.
+// a client counts how many releases it is ahead of its fair share of a lock
+// that others want. If that is too many, it makes no attempt for some
+// milliseconds after a release. [WithCourtesy] turns this off;
+// docs/performance.md has the figures.
 //
 // One pipeline with a kill barrier. All callers share one command connection,
 // used in both directions at once. A caller's context ends that caller's wait
 // and nothing else. When the connection breaks, the next one begins with a
-// CLIENT KILL of it. After that none of its bytes can run, and only then the
-// open commands are decided. Where the server refuses CLIENT KILL or CLIENT ID,
-// a lost acquire is undone again every second for a lease.
+// CLIENT KILL of it. After that none of its bytes can run, and only then does
+// the client decide what becomes of the open commands. If the server refuses
+// CLIENT KILL or CLIENT ID, a lost acquire is undone again every second for a
+// lease.
 //
 // An unlock that counts once. The owner of most acquisitions is used once and
-// never shown, so its unlock finds its field or does not, however often it is
-// sent. Where others may act as the owner, an unlock leaves its result in a
+// never shown. So its unlock finds its field or does not, however often it is
+// sent. If others may act as the owner, an unlock leaves its result in a
 // short-lived key of its own, a latch. If the reply is lost, the same unlock is
-// sent again, changes nothing and has the same answer.
+// sent again, changes nothing and gets the same answer.
 //
 // # Where to look
 //
@@ -104,10 +105,10 @@
 //	owners              Client.NewOwner, Hold.Owner, Owner.String, ParseOwner
 //	what went wrong     ErrLocked and the other errors
 //
-// Inside: this package checks what callers pass and names call and lock in the
+// Inside: this package checks what callers pass, and names call and lock in the
 // errors. What a client knows of its locks, and what becomes of each acquire,
-// hold and release, is in internal/lockstate, whose doc comment tells where. The
-// tests run the examples beside the functions, docs/cookbook.md has whole
-// programs, docs/dev/architecture.md follows a call through the packages, and
+// hold and release, is in internal/lockstate; its doc comment says where. Tests
+// run the functions' examples. docs/cookbook.md has whole programs,
+// docs/dev/architecture.md follows a call through the packages, and
 // docs/dev/protocol.md describes the commands.
 package rlock

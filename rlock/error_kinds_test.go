@@ -57,6 +57,7 @@ func TestTheKindsOfErrorsAreAllThatThePackageExports(t *testing.T) {
 // A server that is gone, or answers what no lock answers: a caller asks for the kind and reads no text.
 func TestErrorOfEveryCallIsOfAKind(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "calls run into their timeouts")
 	s := redistest.Start(t)
 	replica := redistest.Start(t)
 	conn := s.Dial(t)

@@ -16,6 +16,7 @@ import (
 // nothing.
 func TestErrorsSayOnceWhatHappened(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "leases end")
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	broken := errors.New("broken")

@@ -10,56 +10,58 @@ import (
 // The decisions that a caller takes by error. Each comes wrapped in a text
 // that names the lock and says what was seen; test with errors.Is.
 var (
-	// ErrLocked: somebody else holds the lock. Nothing was changed.
+	// ErrLocked: another owner holds the lock. Nothing was changed.
 	ErrLocked = lockstate.ErrLocked
 
 	// ErrNotLocked: nobody holds the lock. Nothing was changed.
 	ErrNotLocked = errors.New("not locked")
 
-	// ErrNotHeld: the owner does not hold the lock, or no longer does. Nothing was
-	// changed, with one exception: together with ErrLeaseLost, from the Unlock of
-	// a lost hold, a key that was still there was released. Java throws
-	// IllegalMonitorStateException here.
+	// ErrNotHeld: the owner does not hold the lock, or no longer does. Nothing
+	// was changed, with one exception: if the Unlock of a lost hold returns it
+	// with ErrLeaseLost, a key that was still there has been released. Java
+	// throws IllegalMonitorStateException here.
 	ErrNotHeld = lockstate.ErrNotHeld
 
-	// ErrReleased: this Hold was released by an earlier Unlock.
+	// ErrReleased: an earlier Unlock has released this Hold.
 	ErrReleased = lockstate.ErrReleased
 
 	// ErrLeaseLost: the hold ended before it was released. Its lease ran out,
-	// perhaps before the acquire was answered, or the server says that it belongs
-	// to somebody else, or it was forced. Others may be inside by now.
+	// perhaps before the acquire was answered, or the server says that the lock
+	// belongs to somebody else, or it was forced. Others may be inside by now.
 	ErrLeaseLost = lockstate.ErrLeaseLost
 
-	// ErrUncertain: the command was sent, no answer came, and what it did
-	// could not be found out in time. The text says what may be left on the
+	// ErrUncertain: the command was sent, no answer came, and the client could
+	// not find out in time what it did. The text says what may be left on the
 	// server, and for how long.
 	ErrUncertain = lockstate.ErrUncertain
 
-	// ErrClosed: the Client was closed, or is being shut down.
+	// ErrClosed: the Client is closed, or is being shut down.
 	ErrClosed = lockstate.ErrClosed
 
-	// ErrInvalidOption: an option, owner or URL that can't be used. Nothing
-	// was sent.
+	// ErrInvalidOption: an option, owner or URL can't be used. Nothing was
+	// sent.
 	ErrInvalidOption = lockstate.ErrInvalidOption
 
-	// ErrInvalidName: a lock name that can't be used. Nothing was sent.
+	// ErrInvalidName: a lock name can't be used. Nothing was sent.
 	ErrInvalidName = errors.New("invalid lock name")
 
 	// ErrUnavailable: no server ran the command in time. None could be reached,
-	// or none would run it: it was loading, a replica, or busy, or the slot was
-	// being moved. Nothing was changed. The text says which and ends with what
-	// the server said, a redis.Error if there is one. A later call may succeed.
+	// or none would run it because it was loading, a replica or busy, or
+	// because the slot was moving. Nothing was changed. The text says which,
+	// and ends with what the server said, a redis.Error if there is one. A
+	// later call may succeed.
 	ErrUnavailable = lockstate.ErrUnavailable
 
-	// ErrRefused: the server answered with an error that a later call is likely to
-	// meet too, such as a missing permission, no memory or a key of another type,
-	// or its answer does not fit the command. The server's error is a redis.Error.
+	// ErrRefused: the server answered with an error that a later call is likely
+	// to meet too, such as a missing permission, no memory or a key of another
+	// type. Or its answer does not fit the command. The server's error is a
+	// redis.Error.
 	ErrRefused = lockstate.ErrRefused
 
-	// ErrUnreplicated: with WithReplicaSync, the command ran, and no replica is
-	// known to have it: a failover may take it back. An acquire gave back each
-	// grant for which that was so. An Unlock has released the lock. An Extend
-	// counts only as long as the shorter lease lasts.
+	// ErrUnreplicated, with WithReplicaSync: the command ran, but no replica
+	// confirmed it, so a failover may undo it. An acquire has given back each
+	// such grant. An Unlock has released the lock. An Extend counts only while
+	// the shorter of both leases lasts.
 	ErrUnreplicated = lockstate.ErrUnreplicated
 )
 

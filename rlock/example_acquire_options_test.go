@@ -20,7 +20,7 @@ func ExampleLease() {
 	}
 	defer client.Close()
 	lock := client.NewLock("newsletter")
-	if _, err := lock.Lock(ctx, rlock.Lease(2*time.Second)); err != nil {
+	if _, err := lock.Lock(ctx, rlock.Lease(time.Second)); err != nil {
 		log.Fatal(err)
 	}
 	// Not released. The next one enters when the lease has ended.
@@ -35,16 +35,15 @@ func ExampleLease() {
 	// and releases: true
 }
 
-// The watchdog keeps a stuck holder's lock for ever, unless it is told when to
-// stop.
+// Without MaxHold, the watchdog would keep a stuck holder's lock for ever.
 func ExampleMaxHold() {
 	ctx := context.Background()
-	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithWatchdogTimeout(2*time.Second))
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithWatchdogTimeout(time.Second))
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	hold, err := client.NewLock("crawler").Lock(ctx, rlock.MaxHold(2100*time.Millisecond))
+	hold, err := client.NewLock("crawler").Lock(ctx, rlock.MaxHold(1100*time.Millisecond))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -54,7 +53,7 @@ func ExampleMaxHold() {
 	// let go at last: true
 }
 
-// Do waits as long as its context, unless Wait says how long at most.
+// Do waits until its context ends, unless Wait sets a limit.
 func ExampleWait() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -75,8 +74,8 @@ func ExampleWait() {
 	// busy, come back later: true
 }
 
-// Re-entry is asked for: an acquisition in the name of an owner that holds the
-// lock already does not wait.
+// As asks for re-entry: an acquisition in the name of an owner that already
+// holds the lock does not wait.
 func ExampleAs() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))

@@ -14,7 +14,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// One client a process is enough for any number of locks.
+// One client per process is enough for any number of locks.
 func ExampleOpen() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -30,7 +30,7 @@ func ExampleOpen() {
 	// false <nil>
 }
 
-// A URL that can't be used is refused without showing its password.
+// Open refuses a bad URL without showing its password.
 func ExampleOpen_refused() {
 	_, err := rlock.Open(context.Background(), "http://:secret@localhost:6379")
 	fmt.Println(errors.Is(err, rlock.ErrInvalidOption), strings.Contains(err.Error(), "secret"))
@@ -68,14 +68,14 @@ func ExampleNew() {
 	// inside
 }
 
-// tenantPools picks a pool by what the context says.
+// tenantPools picks a pool by the context's tenant.
 type tenantPools map[string]*redis.Pool
 
 func (p tenantPools) GetContext(ctx context.Context) (redis.Conn, error) {
 	return p["default"].GetContext(ctx)
 }
 
-// Whatever lends redigo connections is a pool.
+// Anything that lends redigo connections can be a pool.
 func ExamplePool() {
 	pool := &redis.Pool{DialContext: func(ctx context.Context) (redis.Conn, error) {
 		return redis.DialURLContext(ctx, os.Getenv("REDIS_URL"),
@@ -94,7 +94,7 @@ func ExamplePool() {
 	// <nil>
 }
 
-// The handle costs nothing: make it where it is used, or keep it.
+// A handle costs nothing: make it where you use it, or keep it.
 func ExampleClient_NewLock() {
 	client, err := rlock.Open(context.Background(), os.Getenv("REDIS_URL"))
 	if err != nil {
@@ -120,7 +120,7 @@ func ExampleClient_ID() {
 	// true
 }
 
-// An owner made beforehand lets several functions act as one.
+// An owner that is made beforehand lets several functions act as one.
 func ExampleClient_NewOwner() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -143,7 +143,7 @@ func ExampleClient_NewOwner() {
 	// credit:9 true
 }
 
-// Shutdown waits for those who are inside and lets nobody else in.
+// Shutdown waits for those who hold a lock, and lets nobody else in.
 func ExampleClient_Shutdown() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -198,7 +198,7 @@ func ExampleClient_Close() {
 	// others are kept out until its lease ends: true <nil>
 }
 
-// A client in a log line is its id.
+// In a log line a client is its id.
 func ExampleClient_String() {
 	client, err := rlock.Open(context.Background(), os.Getenv("REDIS_URL"))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Where all waiters are of this package, or of Redisson 3.22 and newer, the sharded
-// message is enough, and the other nodes of the cluster are spared the plain one.
+// If all waiters use this package or Redisson 3.22 and newer, the sharded message
+// is enough, and the other nodes of the cluster don't get the plain one.
 func ExampleWithClusterPublish() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_CLUSTER_URL"), rlock.WithClusterPublish(rlock.PublishSharded))
@@ -28,7 +28,7 @@ func ExampleWithClusterPublish() {
 	// <nil>
 }
 
-// What is published is for clusters: a single server has one kind of message.
+// The option is for clusters only: a single server has one kind of message.
 func ExamplePublish() {
 	for _, kind := range []rlock.Publish{rlock.PublishBoth, rlock.PublishSharded, rlock.PublishPlain} {
 		_, err := rlock.Open(context.Background(), os.Getenv("REDIS_URL"), rlock.WithClusterPublish(kind))

@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// The error of Unlock says whether the lock was ours until the end.
+// Unlock's error says whether the lock was ours until the end.
 func ExampleHold_Unlock() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -40,7 +40,7 @@ func ExampleHold_Unlock() {
 	// twice: true
 }
 
-// A holder with a fixed lease asks for more time while it gets on.
+// A holder with a fixed lease asks for more time as it makes progress.
 func ExampleHold_Extend() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -116,8 +116,8 @@ func ExampleHold_Done() {
 	// steps down: true
 }
 
-// Err reads the clock and is never late, so it is the last look before a step
-// that needs the lock, also after the process stood still.
+// Err reads the clock and is never late, even after the process stood still. So
+// ask it last before a step that needs the lock.
 func ExampleHold_Err() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -125,7 +125,7 @@ func ExampleHold_Err() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	hold, err := client.NewLock("batch").Lock(ctx, rlock.Lease(2*time.Second))
+	hold, err := client.NewLock("batch").Lock(ctx, rlock.Lease(time.Second))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func ExampleHold_ValidUntil() {
 	// trusted for 59m0s
 }
 
-// The owner is what another acquisition needs to enter again.
+// Another acquisition needs the owner to re-enter.
 func ExampleHold_Owner() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -183,7 +183,7 @@ func ExampleHold_Owner() {
 	// 2 <nil>
 }
 
-// A function that is handed a hold can see what for.
+// A function that gets a hold can see which lock it is for.
 func ExampleHold_Name() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))

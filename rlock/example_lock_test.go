@@ -11,7 +11,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Lock waits for as long as ctx allows.
+// Lock waits until ctx ends.
 func ExampleLock_Lock() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -31,7 +31,7 @@ func ExampleLock_Lock() {
 	// inside invoices
 }
 
-// A wait ends with its context, and holds nothing afterwards.
+// A wait ends with its context, and then holds nothing.
 func ExampleLock_Lock_cancelled() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -52,7 +52,7 @@ func ExampleLock_Lock_cancelled() {
 	// true
 }
 
-// One attempt, for work that somebody else may as well do.
+// One attempt is enough for work that somebody else can do as well.
 func ExampleLock_TryLock() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -77,7 +77,7 @@ func ExampleLock_TryLock() {
 	// somebody is at it
 }
 
-// Wait for a while, then do without.
+// Wait for a while, then go on without the lock.
 func ExampleLock_TryLockFor() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -127,8 +127,8 @@ func ExampleLock_Do() {
 	// released: true <nil>
 }
 
-// The context that the function gets ends with the hold. Here somebody else
-// takes the lock away while the work goes on.
+// The function's context ends with the hold. Here somebody else takes the lock
+// away while the function works.
 func ExampleLock_Do_lost() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -151,7 +151,7 @@ func ExampleLock_Do_lost() {
 	// reported: true
 }
 
-// What an operator does about a lock whose holder is stuck.
+// An operator frees a lock whose holder is stuck.
 func ExampleLock_ForceUnlock() {
 	ctx := context.Background()
 	elsewhere, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -175,7 +175,7 @@ func ExampleLock_ForceUnlock() {
 	removed, err = lock.ForceUnlock(ctx)
 	fmt.Println("and again:", removed, err)
 
-	// Its holder is told at its next renewal, and at the latest here.
+	// Its holder learns it at its next renewal, at the latest here.
 	err = stuck.Unlock(ctx)
 	fmt.Println("the holder lost it:", errors.Is(err, rlock.ErrNotHeld))
 	// Output:
@@ -184,7 +184,7 @@ func ExampleLock_ForceUnlock() {
 	// the holder lost it: true
 }
 
-// A process releases what another one acquired and left to it.
+// A process releases a lock that another one acquired and handed over.
 func ExampleLock_UnlockAs() {
 	ctx := context.Background()
 	elsewhere, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -215,7 +215,7 @@ func ExampleLock_UnlockAs() {
 	// nothing left: true
 }
 
-// The name is the one that was given, before any NameMapper.
+// Name is the name before any NameMapper.
 func ExampleLock_Name() {
 	client, err := rlock.Open(context.Background(), os.Getenv("REDIS_URL"))
 	if err != nil {

@@ -40,7 +40,7 @@ func ExampleWithWatchdogTimeout() {
 	// about 1h0m0s
 }
 
-// A server that says nothing is given up after the command timeout.
+// The client gives up a silent server after the command timeout.
 func ExampleWithCommandTimeout() {
 	ctx := context.Background()
 	silent, err := net.Listen("tcp", "localhost:0") // accepts connections, and answers nothing
@@ -56,8 +56,8 @@ func ExampleWithCommandTimeout() {
 	// true true
 }
 
-// A server that is reached through a host in between, here by a name that only
-// that host knows. The dialer of an SSH client, or of a proxy, takes its place.
+// The server has a name that only a host in between knows. Its dialer stands for
+// that of an SSH client or a proxy.
 func ExampleWithDialer() {
 	ctx := context.Background()
 	bastion := func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -75,7 +75,7 @@ func ExampleWithDialer() {
 	// false <nil>
 }
 
-// A server whose certificate an authority of one's own has signed.
+// The server's certificate is signed by an authority of your own.
 func ExampleWithTLSConfig() {
 	ctx := context.Background()
 	url := os.Getenv("REDIS_TLS_URL")                    // rediss://redis.example.com:6379
@@ -102,12 +102,12 @@ func ExampleWithTLSConfig() {
 	// true
 }
 
-// tenant keeps its names apart from others' in the same Redis.
+// tenant keeps a tenant's names apart from others' in the same Redis.
 type tenant string
 
 func (t tenant) Map(name string) string { return string(t) + ":" + name }
 
-// A mapper is a pure function; this one is type tenant string.
+// A mapper is a pure function. This one is a string, the tenant.
 func ExampleNameMapper() {
 	var m rlock.NameMapper = tenant("acme")
 	fmt.Println(m.Map("invoices"))
@@ -142,7 +142,7 @@ func ExampleWithNameMapper() {
 	// in Redis it is acme:invoices: true <nil>
 }
 
-// A grant counts only when a replica has it, too.
+// A grant counts only when a replica has it too.
 func ExampleWithReplicaSync() {
 	ctx := context.Background()
 	replica, err := redis.DialURL(os.Getenv("REDIS_REPLICA_URL"))
@@ -166,8 +166,8 @@ func ExampleWithReplicaSync() {
 	// true <nil>
 }
 
-// A fleet that is all Go, with locks that are held for a moment only, has
-// nobody slow to leave room for.
+// A fleet that is all Go, with locks that are held only for a moment, has no slow
+// clients to leave room for.
 func ExampleWithCourtesy() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithCourtesy(false))
@@ -187,8 +187,8 @@ func ExampleWithCourtesy() {
 	// ticked
 }
 
-// What an operator wants to hear of. Warnings are lost leases, lost connections
-// and uncertain outcomes.
+// Warnings are what an operator needs to know: lost leases, lost connections and
+// uncertain outcomes.
 func ExampleWithLogger() {
 	ctx := context.Background()
 	brief := &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
@@ -216,8 +216,7 @@ func ExampleWithLogger() {
 	// level=WARN msg="lease lost" lock=gate
 }
 
-// The password comes from where it is kept, each time that a connection is
-// made.
+// The client asks for the password each time it connects.
 func ExampleWithCredentials() {
 	ctx := context.Background()
 	vault := func(ctx context.Context) (user, password string, err error) {
@@ -234,7 +233,7 @@ func ExampleWithCredentials() {
 	// false <nil>
 }
 
-// A lock that somebody holds for more than a minute is found in the log.
+// The log shows each lock that is held for more than a minute.
 func ExampleWithLongHoldLog() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithLogger(slog.Default()), rlock.WithLongHoldLog(time.Minute))
@@ -248,7 +247,7 @@ func ExampleWithLongHoldLog() {
 	// <nil>
 }
 
-// An operator who sees a connection in CLIENT LIST finds its process by the name.
+// The name leads an operator from a connection in CLIENT LIST to its process.
 func ExampleWithConnectionName() {
 	ctx := context.Background()
 	host, err := os.Hostname()

@@ -13,7 +13,7 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// The string is what Redis holds and what travels to another process.
+// The string is what Redis holds, and what another process can read.
 func ExampleOwner_String() {
 	owner, err := rlock.ParseOwner("7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42")
 	if err != nil {
@@ -24,7 +24,7 @@ func ExampleOwner_String() {
 	// 7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42
 }
 
-// A log line that names an owner lets nobody act as it.
+// A log line can name an owner without letting others act as it.
 func ExampleOwner_LogValue() {
 	owner, err := rlock.ParseOwner("7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42")
 	if err != nil {
@@ -42,7 +42,7 @@ func ExampleOwner_LogValue() {
 	// level=INFO msg="handed on" owner=7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42
 }
 
-// In a message an owner travels to another process, which may act as it.
+// A message carries an owner to another process, which may act as it.
 func ExampleOwner_MarshalText() {
 	owner, err := rlock.ParseOwner("7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42")
 	if err != nil {
@@ -54,7 +54,7 @@ func ExampleOwner_MarshalText() {
 	// {"continue":"7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42"} <nil>
 }
 
-// The other process reads whom it may act as.
+// The other process reads which owner it may act as.
 func ExampleOwner_UnmarshalText() {
 	var message struct{ Continue rlock.Owner }
 	err := json.Unmarshal([]byte(`{"continue":"7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42"}`), &message)
@@ -63,8 +63,8 @@ func ExampleOwner_UnmarshalText() {
 	// 7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42 <nil>
 }
 
-// Another process enters as the owner that it was told, and so continues what
-// the first one began.
+// Another process enters as the owner in the message, and continues what the
+// first one began.
 func ExampleParseOwner() {
 	ctx := context.Background()
 	elsewhere, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -100,7 +100,7 @@ func ExampleParseOwner() {
 	// <nil> <nil>
 }
 
-// Only what Redisson would write is an owner.
+// ParseOwner accepts only what Redisson would write.
 func ExampleParseOwner_refused() {
 	_, err := rlock.ParseOwner("worker-3")
 	fmt.Println(errors.Is(err, rlock.ErrInvalidOption))

@@ -11,8 +11,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// The answer is about a moment that is over: good for a status page, not for a
-// decision, for which there is TryLock.
+// The answer is about a moment that is over. It is good for a status page; for a
+// decision use TryLock.
 func ExampleLock_IsLocked() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -36,7 +36,7 @@ func ExampleLock_IsLocked() {
 	// true <nil>
 }
 
-// The server's word on who is inside.
+// The server says who holds the lock.
 func ExampleLock_IsHeldBy() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -60,7 +60,7 @@ func ExampleLock_IsHeldBy() {
 	// somebody else: false <nil>
 }
 
-// Each acquisition of an owner counts one.
+// Each acquisition by an owner counts.
 func ExampleLock_HoldCount() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -81,7 +81,7 @@ func ExampleLock_HoldCount() {
 	// 3 <nil>
 }
 
-// How long a lock would keep others out if its holder were gone.
+// RemainTTL is how long a lock keeps others out if its holder is gone.
 func ExampleLock_RemainTTL() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -103,7 +103,7 @@ func ExampleLock_RemainTTL() {
 	// about 1h0m0s <nil>
 }
 
-// Who holds a lock, for a status page.
+// A status page shows who holds a lock.
 func ExampleLock_Info() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
@@ -135,7 +135,7 @@ func ExampleLock_Info() {
 	// holds: 1 clients that wait: 0
 }
 
-// What it tells of a lock that a process elsewhere holds.
+// Info describes a lock that another process holds.
 func ExampleInfo() {
 	info := rlock.Info{Count: 1, TTL: 29 * time.Second, Waiters: 2}
 	if info.Since.IsZero() {

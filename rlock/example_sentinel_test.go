@@ -11,8 +11,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// A Sentinel has accounts of its own; the URL's user and password are the
-// master's.
+// A Sentinel has its own accounts; the URL's user and password are for the
+// master.
 func ExampleWithSentinelCredentials() {
 	ctx := context.Background()
 	url := os.Getenv("REDIS_SENTINEL_URL") // redis+sentinel://s1:26379,s2:26379,s3:26379/orders
@@ -32,7 +32,8 @@ func ExampleWithSentinelCredentials() {
 	// true
 }
 
-// The master is spoken to as WithTLSConfig says, here in plain text.
+// The option is for the Sentinels alone: the connection to the master stays in
+// plain text, because WithTLSConfig is not given.
 func ExampleWithSentinelTLSConfig() {
 	ctx := context.Background()
 	url := os.Getenv("REDIS_SENTINEL_TLS_URL")           // redis+sentinel://sentinel.example.com:26379/orders

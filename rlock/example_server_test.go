@@ -21,8 +21,8 @@ import (
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
-// set tells the examples where a server is. They are shown alone, so they find it
-// as a reader would: by a variable of the environment.
+// set says where a server is, by a variable of the environment: examples are
+// shown alone, so they find it as a reader would.
 func set(name, value string) {
 	if err := os.Setenv(name, value); err != nil {
 		log.Fatal(err)

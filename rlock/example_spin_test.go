@@ -11,7 +11,8 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// A lock that is held for moments: who waits asks again, and nobody is told.
+// For a lock that is held only for moments, waiters ask again, and a release
+// sends no message.
 func ExampleClient_NewSpinLock() {
 	ctx := context.Background()
 	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))

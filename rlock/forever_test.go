@@ -73,12 +73,13 @@ func TestCommandTimeoutHasABound(t *testing.T) {
 // The connection can't be killed, so an acquire without an answer is undone each second for one lease.
 func TestUndoOfALeaseForEverIsRepeated(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "an undo is repeated each second")
 	s := redistest.Start(t)
 	admin := s.Dial(t)
 	if _, err := admin.Do("ACL", "SETUSER", "default", "-client|kill"); err != nil {
 		t.Fatal(err)
 	}
-	c := open(t, s, WithCommandTimeout(2*time.Second))
+	c := open(t, s, WithCommandTimeout(time.Second))
 	l := c.NewLock("orders")
 	unlock(t, lockOf(t, l)) // the scripts are loaded
 	s.Pause()

@@ -58,6 +58,7 @@ func TestUnlockHandsOnWithinAClient(t *testing.T) {
 
 // The queue of the hand-off is still there when its last hold is released, and the server says nothing from then on.
 func TestA6LockThatWasReleasedHereIsNotSaidToBeTaken(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
 	l := c.NewLock("orders")

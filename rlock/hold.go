@@ -9,7 +9,7 @@ import (
 )
 
 // Hold is one acquisition of a lock. It ends when it is released, when its
-// lease is lost, or when its client is closed, whichever is first, and says
+// lease is lost, or when its client is closed, whichever comes first, and says
 // which. All methods are safe for concurrent use. The zero Hold is over: its
 // errors are ErrInvalidOption.
 type Hold struct{ h lockstate.Hold }
@@ -41,11 +41,10 @@ func newHold() *lockstate.Hold {
 	return &h.h
 }
 
-// Owner is the owner that holds the lock. Pass it to As to re-enter, or its
-// String to another process. From then on others may act as it, so after this
-// call the unlock costs one extra command: it stores its result briefly, so
-// that a retry counts once. Call it while the lock is held if others are to
-// act as the owner.
+// Owner returns the owner that holds the lock. Pass it to As to re-enter, or
+// its String to another process. Call it while the lock is held if others are
+// to act as this owner. From then on they may, so the unlock costs one extra
+// command: it stores its result briefly, so that a retry counts once.
 func (h *Hold) Owner() Owner {
 	if h.isZero() {
 		return Owner{}
@@ -53,7 +52,7 @@ func (h *Hold) Owner() Owner {
 	return Owner{h.h.Owner()}
 }
 
-// Name is the lock's name as it was given to NewLock.
+// Name is the lock's name, as it was given to NewLock.
 func (h *Hold) Name() string {
 	if h.isZero() {
 		return ""
@@ -62,8 +61,9 @@ func (h *Hold) Name() string {
 }
 
 // Done is closed when the hold is over: released, lost, or its client closed.
-// Err says which. A loss by time closes it as soon as the scheduler allows
-// after ValidUntil; Err knows earlier. Each call returns the same channel.
+// Err says which. When the lease runs out, Done closes as soon after ValidUntil
+// as the scheduler allows; Err knows earlier. Each call returns the same
+// channel.
 func (h *Hold) Done() <-chan struct{} {
 	if h.isZero() {
 		return closedChannel
@@ -72,10 +72,10 @@ func (h *Hold) Done() <-chan struct{} {
 }
 
 // Err is nil while the lock is held, then ErrReleased, ErrLeaseLost or
-// ErrClosed. It reads the clock, suspend included, and is never late: when it
-// returns nil, nobody else was inside at the moment of the call, provided
-// that the server keeps its data, that nobody forces the lock, and that no
-// other process uses this owner.
+// ErrClosed. It reads the clock, counts suspend too, and is never late: when it
+// returns nil, nobody else was inside at the moment of the call, provided that
+// the server keeps its data, that nobody forces the lock, and that no other
+// process uses this owner.
 func (h *Hold) Err() error {
 	if h.isZero() {
 		return errZeroHold
@@ -83,13 +83,13 @@ func (h *Hold) Err() error {
 	return h.h.Err()
 }
 
-// ValidUntil is the time until which exclusion may be trusted without another
-// renewal: the time at which the last acquire or renewal was sent plus its
-// lease, less 1% for the difference of clock rates. It moves with each
-// renewal; after the end it stays where it was. It holds provided that the
-// server keeps its data and nobody forces the lock: FLUSHALL, DEL, a
-// ForceUnlock elsewhere and a failover are noticed at the next renewal. Wall
-// clocks jump and suspend: ask Err rather than compare times.
+// ValidUntil is until when the lock is certainly this owner's without another
+// renewal: the time at which the last acquire or renewal was sent, plus its
+// lease, less 1% for clocks that run at different rates. It moves with each
+// renewal, and stays where it is once the hold is over. It is right provided
+// that the server keeps its data and nobody forces the lock. The client notices
+// FLUSHALL, DEL, a ForceUnlock elsewhere and a failover at the next renewal.
+// Wall clocks jump and suspend: ask Err rather than compare times.
 func (h *Hold) ValidUntil() time.Time {
 	if h.isZero() {
 		return time.Time{}
@@ -97,11 +97,11 @@ func (h *Hold) ValidUntil() time.Time {
 	return h.h.ValidUntil()
 }
 
-// Context derives a context from parent that ends with the hold; context.Cause
-// is then ErrReleased, ErrLeaseLost or ErrClosed. The returned function frees
-// the context and does not release the hold. The context does not depend on
-// the one that bounded the wait. If the hold is already over, so is the
-// context, with the same cause.
+// Context derives a context from parent that also ends with the hold. Its
+// context.Cause is then ErrReleased, ErrLeaseLost or ErrClosed. The returned
+// function frees the context; it does not release the hold. The context does
+// not depend on the one that limited the wait. If the hold is already over, so
+// is the context, with the same cause.
 func (h *Hold) Context(parent context.Context) (context.Context, context.CancelFunc) {
 	if h.isZero() {
 		ctx, cancel := context.WithCancelCause(parent)
@@ -112,25 +112,30 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 }
 
 // Unlock releases this one acquisition. It sends even if ctx is already over,
-// so `defer h.Unlock(ctx)` is right; once ctx is over it waits for the outcome
-// for at most one command timeout more. While ctx lasts it blocks as long as
+// so `defer h.Unlock(ctx)` is right. Once ctx is over, it waits for the outcome
+// for at most one more command timeout. While ctx lasts, it blocks as long as
 // it repeats the unlock: at most four command timeouts and a second, and for
 // the owner's last hold not beyond ValidUntil. The hold is over as soon as
-// Unlock is called, whatever it returns, ErrUncertain included: Done is closed
-// and Err is ErrReleased.
+// Unlock is called, whatever it returns: Done is closed and Err is ErrReleased.
 //
-// nil means released, whatever ctx says. A hold that was lost still sends one
-// unlock, unless its owner has newer holds of the lock in this client, and
-// returns an error that is both ErrLeaseLost and ErrNotHeld. ErrReleased: an
-// earlier Unlock came first; nothing was touched. ErrUncertain: no answer came
-// in time. The unlock may have run, and goes on in the background while the
-// lease lasts, unless Owner was called meanwhile. ErrClosed: the client is
-// closed; the key is left to expire. ErrUnreplicated: the lock is free, and
-// replicas may not know; after a failover the unlock is sent again, if nobody
-// else can hold as the owner. ErrUnavailable: no server ran the unlock so far; the
-// key is left to expire, or released later. ErrRefused: the server's error; if
-// the text begins with "released, but", the lock is free, and waiters may not
-// know.
+// nil means released, whatever ctx says. For a hold that was lost, Unlock still
+// sends one unlock, unless its owner has newer holds of the lock in this
+// client. It then returns an error that is both ErrLeaseLost and ErrNotHeld.
+// Other errors:
+//
+//   - ErrNotHeld alone: the lock was lost, and the server's answer is the first
+//     sign of it.
+//   - ErrReleased: an earlier Unlock came first; nothing was changed.
+//   - ErrUncertain: no answer came in time. The unlock may have run. It goes on
+//     in the background while the lease lasts, unless Owner was called
+//     meanwhile.
+//   - ErrClosed: the client is closed; the key is left to expire.
+//   - ErrUnreplicated: the lock is free, but replicas may not know. After a
+//     failover the unlock is sent again, if nobody else can hold as the owner.
+//   - ErrUnavailable: no server has run the unlock so far; the key expires, or
+//     is released later.
+//   - ErrRefused: the server's error. If the text begins with "released, but",
+//     the lock is free, but waiters may not know.
 func (h *Hold) Unlock(ctx context.Context) error {
 	err := errZeroHold
 	if !h.isZero() {
@@ -142,21 +147,23 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	return nil
 }
 
-// Extend gives a hold taken with Lease a new fixed lease of d from now, longer
-// or shorter than its present one. Other holds of its owner keep at least what
-// they were promised.
+// Extend gives a hold that was taken with Lease a new fixed lease of d from
+// now, longer or shorter than the present one. Other holds of its owner keep at
+// least what they were promised. It blocks until the server answers, ctx ends
+// or a command timeout has passed.
 //
-// It blocks until the server answers, ctx ends or a command timeout has
-// passed. Once sent it is not taken back: if ctx ends first the error is
-// ErrUncertain and ctx's. An Extend that was refused or could not be sent
-// changes nothing, not even what is trusted; the error is ErrUnavailable,
-// ErrRefused or ctx's. ErrUnreplicated: the new lease counts only as long as
-// the shorter of both lasts. ErrReleased: the hold was released before.
-// ErrClosed: the client is closed. An error that is both ErrLeaseLost and
-// ErrNotHeld: the key is no longer this owner's and the hold is over.
-// ErrUncertain: there was no answer, or an earlier lost command may still
-// shorten the lease; only the shorter lease is trusted. ErrInvalidOption: a
-// hold that the watchdog extends, or d below 1 ms.
+//   - ErrUncertain: there was no answer, or ctx ended first (then it is ctx's
+//     error too), or an earlier lost command may still shorten the lease. Only
+//     the shorter lease is trusted.
+//   - ErrUnavailable, ErrRefused, or ctx's error alone: Extend was refused or
+//     could not be sent, and changed nothing.
+//   - ErrUnreplicated: the new lease counts only while the shorter of both
+//     lasts.
+//   - ErrReleased: the hold was released before.
+//   - ErrClosed: the client is closed.
+//   - ErrLeaseLost and ErrNotHeld in one: the key is no longer this owner's,
+//     and the hold is over.
+//   - ErrInvalidOption: the watchdog extends this hold, or d is below 1 ms.
 func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	err := checkLease(d)
 	if h.isZero() {

@@ -5,37 +5,38 @@ import (
 	"time"
 )
 
-// Info is what is known of a lock that somebody holds.
+// Info describes a lock that somebody holds.
 type Info struct {
-	// Owner is who holds it: a goroutine's acquisition in Go, a thread in Java.
-	// From now on others may act as this owner, as with ParseOwner.
+	// Owner holds the lock: an acquisition in Go, a thread in Java. From now on
+	// others may act as this owner, as with ParseOwner.
 	Owner Owner
 
 	// Count is how many holds the owner has.
 	Count int
 
-	// TTL is how long the key has still to live, in whole milliseconds, or
-	// NoExpiry.
+	// TTL is how long the key will live without a renewal, in whole
+	// milliseconds, or NoExpiry.
 	TTL time.Duration
 
-	// Waiters is how many clients listen for its release, however many callers
-	// wait in each. -1 says that the account may not count them. A client that
-	// polls for a moment is not counted (see WithCourtesy), nor is one that waits
+	// Waiters is how many clients listen for the release, however many callers
+	// wait in each. It is -1 if the account may not count them. It leaves out
+	// clients that poll for a moment (see WithCourtesy), and those that wait
 	// for a spin lock, which has no messages.
 	Waiters int
 
-	// Since is when this client acquired the oldest hold that Owner still has in
-	// it. It is zero if Owner holds the lock elsewhere: the server does not keep
-	// the time.
+	// Since is when this client acquired the oldest hold that Owner still has
+	// here. It is zero if Owner holds the lock elsewhere, because the server
+	// does not keep the time.
 	Since time.Time
 }
 
-// Info tells who holds the lock, for how long, and how many wait. Owner, Count
-// and TTL are of one moment; the waiters are counted right after it. The answer is
-// for people and status pages, not for a decision: it is about a moment that is
-// over. ErrNotLocked: nobody holds the lock. A hash that is no lock is ErrRefused,
-// and the error says what was found. It changes nothing, and sends two commands,
-// in a cluster three. Each blocks like IsLocked, whose errors it has.
+// Info returns who holds the lock, for how long, and how many clients wait.
+// Owner, Count and TTL are of one moment; the waiters are counted right after
+// it. Use the answer for people and status pages, not for decisions: that
+// moment is over. Info changes nothing. It sends two commands, in a cluster
+// three; each blocks like IsLocked, and has its errors. ErrNotLocked: nobody
+// holds the lock. ErrRefused: the key is a hash that is no lock; the error says
+// what was found.
 func (l *Lock) Info(ctx context.Context) (Info, error) {
 	if err := l.askable(); err != nil {
 		return Info{}, err

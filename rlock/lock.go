@@ -8,12 +8,12 @@ import (
 	"github.com/rlock-go/redisson/internal/lockstate"
 )
 
-// Lock is Redisson's RLock: a re-entrant lock by name, held by an [Owner]. A
-// handle is cheap, holds no state of its own, and is safe for concurrent use;
-// two handles of one name are the same lock.
+// Lock is Redisson's RLock: a re-entrant lock with a name, held by an [Owner].
+// A handle is cheap, holds no state of its own, and is safe for concurrent use.
+// Two handles with one name are the same lock.
 //
-// Every acquisition without As gets an owner of its own, so two goroutines
-// that share a handle exclude each other. The calls of a zero Lock return
+// Every acquisition without As gets its own owner, so two goroutines that share
+// a handle exclude each other. The calls of a zero Lock return
 // ErrInvalidOption.
 type Lock struct {
 	l     lockstate.Lock
@@ -31,7 +31,7 @@ func (l *Lock) unusable() error {
 	return l.wrong
 }
 
-// Name is what NewLock was given.
+// Name is the name that was given to NewLock.
 func (l *Lock) Name() string { return l.l.Name() }
 
 // longestName bounds a key: a connection refuses answers of more than a
@@ -58,49 +58,51 @@ func (l *Lock) checkName() error {
 	return wrap("use", name, err)
 }
 
-// Lock waits until the lock is acquired or ctx ends. With Wait it waits for so
-// long at most, and then fails as TryLockFor does. Without Lease the watchdog
-// keeps the lock until Unlock, as Redisson's lock() does.
+// Lock waits until the lock is acquired or ctx ends. With Wait it waits at most
+// that long, and then fails as TryLockFor does. Without Lease the watchdog
+// keeps the lock until Unlock, as Redisson's lock() does. An acquire with As
+// tries once before it queues behind local waiters. Once a wait has had the
+// answer that the lock is taken, it survives restarts of the server. It is
+// Redisson's lockInterruptibly, with ctx in place of the interrupt.
 //
-// After an error this call holds nothing: a grant that came at the last moment
-// is given back. There is one exception: ErrUncertain from an acquire with As
-// says that the owner may have one hold more than it knows, until the lease
-// ends. If ctx or Close ended the wait for the answer, that may be so too, and
-// the error does not say it. An acquire with As tries once before it queues
-// behind local waiters. It is Redisson's lockInterruptibly, with ctx in the
-// place of the interrupt.
+// After an error this call holds nothing: a grant that comes at the last moment
+// is given back. There is one exception. If an acquire with As ends with
+// ErrUncertain, or if ctx or Close ends its wait for an answer, the owner may
+// have one hold more than it knows, until the lease ends.
 //
-// ctx's error: ctx ended; it is joined with the server's last error if there
-// was one. ErrClosed: the client was closed. ErrUncertain: the server did not
-// answer for a command timeout; what the attempt may have taken is given back
-// in the background. ErrUnavailable: nothing was sent (no connection, or an
-// earlier attempt or an earlier command of the owner was still pending), or no
-// server ran the attempt for a command timeout; the text says which.
-// ErrLeaseLost: the answer came when the lease was over; the grant is given
-// back, and Do's fn did not run. ErrInvalidOption, ErrInvalidName: nothing was
-// sent. ErrRefused: the server's error. ErrUnreplicated: replicas were asked,
-// and for a command timeout none acknowledged the grant. Once a wait has had
-// the answer that the lock is taken, it survives restarts of the server.
+//   - ctx's error: ctx ended. It is joined with the server's last error, if
+//     there was one.
+//   - ErrClosed: the client was closed.
+//   - ErrUncertain: the server did not answer for a command timeout. What the
+//     attempt may have taken is given back in the background.
+//   - ErrUnavailable: nothing was sent (no connection, or an earlier attempt or
+//     an earlier command of the owner was still pending), or no server ran the
+//     attempt for a command timeout. The text says which.
+//   - ErrLeaseLost: the answer came after the lease was over. The grant is
+//     given back, and Do has not run fn.
+//   - ErrInvalidOption, ErrInvalidName: nothing was sent.
+//   - ErrRefused: the server's error.
+//   - ErrUnreplicated: for a command timeout no replica acknowledged the grant.
 func (l *Lock) Lock(ctx context.Context, opts ...AcquireOption) (*Hold, error) {
 	return l.acquire(ctx, -1, opts)
 }
 
-// TryLock makes one attempt and does not wait: ErrLocked if another owner
-// holds the lock. It blocks until the server answers, ctx ends, or the server
-// has not answered for a command timeout. Its other errors are Lock's. It is
-// Lock with Wait(0), so Wait itself is ErrInvalidOption. It is Redisson's
-// tryLock().
+// TryLock makes one attempt and does not wait: the error is ErrLocked if
+// another owner holds the lock. It blocks until the server answers, ctx ends,
+// or the server has not answered for a command timeout. Its other errors are
+// Lock's. It is Lock with Wait(0), so Wait itself is ErrInvalidOption. It is
+// Redisson's tryLock().
 func (l *Lock) TryLock(ctx context.Context, opts ...AcquireOption) (*Hold, error) {
 	return l.acquire(ctx, 0, opts)
 }
 
-// TryLockFor waits for at most wait, or until ctx ends. ErrLocked: the wait
-// elapsed and the last answer was that another owner holds the lock; if the
-// last attempt was not answered, the text says so. A server that never
-// answered is not ErrLocked: the error is ErrUncertain if an attempt was sent,
-// otherwise ErrUnavailable, which says what the attempt waited for. Its other
-// errors are Lock's. With wait ≤ 0 it is TryLock. It is Lock with Wait(wait), so
-// a second Wait is ErrInvalidOption. It is Redisson's tryLock(waitTime, unit).
+// TryLockFor waits at most for wait, or until ctx ends. ErrLocked: the wait is
+// over, and the last answer was that another owner holds the lock. If the last
+// attempt was not answered, the text says so. If the server never answered, the
+// error is not ErrLocked: it is ErrUncertain if an attempt was sent, otherwise
+// ErrUnavailable, which says what the attempt waited for. Its other errors are
+// Lock's. With wait ≤ 0 it is TryLock. It is Lock with Wait(wait), so a second
+// Wait is ErrInvalidOption. It is Redisson's tryLock(waitTime, unit).
 func (l *Lock) TryLockFor(ctx context.Context, wait time.Duration, opts ...AcquireOption) (*Hold, error) {
 	return l.acquire(ctx, max(wait, 0), opts)
 }
@@ -159,19 +161,24 @@ func setTerms(t *terms, opts []AcquireOption) error {
 
 // UnlockAs releases one hold of an owner that has no Hold in this client: one
 // that another process acquired and handed over by its string, or a Java
-// thread's. If the owner has other holds, the key keeps the larger of its
+// thread's. If the owner has more holds, the key keeps the larger of its
 // current TTL and the watchdog timeout; a key that never expired gets the
 // latter.
 //
 // It sends even if ctx is over, like Hold.Unlock, and blocks for at most four
-// command timeouts and a second; once ctx is over, for at most one command
-// timeout more. ErrNotHeld: the owner holds nothing. ErrInvalidOption: the
-// zero Owner, an owner with a Hold in this client, which is released by that
-// Hold, or a number of this client's that it never handed out. ErrUncertain:
-// no answer came in time, or an earlier unlock of this owner may still run,
-// see Hold.Unlock. ErrClosed: the client is closed. ErrUnavailable: nothing
-// was sent, because the owner's earlier command is still pending, or no server
-// can be reached. ErrRefused and ErrUnreplicated are Hold.Unlock's.
+// command timeouts and a second. Once ctx is over, it blocks for at most one
+// more command timeout.
+//
+//   - ErrNotHeld: the owner holds nothing.
+//   - ErrInvalidOption: the zero Owner, an owner with a Hold in this client
+//     (unlock that Hold), or an owner with this client's id that it never
+//     handed out.
+//   - ErrUncertain: no answer came in time, or an earlier unlock of this owner
+//     may still run, see Hold.Unlock.
+//   - ErrClosed: the client is closed.
+//   - ErrUnavailable: nothing was sent, because an earlier command of the owner
+//     is still pending or no server can be reached.
+//   - ErrRefused and ErrUnreplicated: see Hold.Unlock.
 func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	err := l.unusable()
 	if err != nil {
@@ -187,21 +194,24 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 	return nil
 }
 
-// ForceUnlock deletes the lock whoever holds it, and wakes the waiters of all
-// processes. It reports whether it took the lock from anybody: whether it
-// ended a Hold of this client, or there was a key to delete. Every Hold of the
-// name in this client ends with ErrLeaseLost before the command is sent; so
-// does a hold that is granted meanwhile, if the command may have deleted it.
-// Holders elsewhere notice at their next renewal. With an error it reports
-// false, even if it ended holds.
+// ForceUnlock deletes the lock, whoever holds it, and wakes the waiters of all
+// processes. It returns true if it took the lock from somebody: if it ended a
+// Hold of this client, or if there was a key to delete. Before it sends the
+// command, it ends every Hold of the name in this client with ErrLeaseLost. So
+// ends a hold that is granted meanwhile, if the command may have deleted it.
+// Holders elsewhere notice at their next renewal. With an error it returns
+// false, even if it ended holds. It is Redisson's forceUnlock.
 //
-// ctx ends the wait only before the holds are ended. From then on the command
-// must be sent, and ForceUnlock blocks until the server answers or a command
-// timeout has passed. ErrRefused: the key is not a hash; it is left alone.
-// ErrUncertain: the command was sent and not answered. It is not sent again,
-// since it could hit the next holder. ErrClosed: the client is closed. If the
-// command could not be sent after all, the holds stay ended and the key is
-// left to its lease. It is Redisson's forceUnlock.
+// ctx can end the wait only before holds are ended. After that the command must
+// be sent, and ForceUnlock blocks until the server answers or a command timeout
+// has passed.
+//
+//   - ErrRefused: the key is not a hash; it is left alone.
+//   - ErrUncertain: the command was sent and not answered. It is not sent
+//     again, because it could hit the next holder.
+//   - ErrClosed: the client is closed.
+//   - ErrUnavailable: the command could not be sent, and the key is left to its
+//     lease. Holds that were ended stay ended.
 func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	if err := l.unusable(); err != nil {
 		return false, err

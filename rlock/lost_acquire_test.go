@@ -127,6 +127,7 @@ func settled(t *testing.T, all []*lost, next redis.Conn) {
 func TestAcquiresThatADyingMasterDidNotAnswerAreUndoneAtTheNext(t *testing.T) {
 	t.Parallel()
 	t.Run("cluster", func(t *testing.T) {
+		t.Parallel()
 		s := topologytest.StartReplicated(t, 1, 1, 1)
 		d := dying{s.Servers[0], []*redistest.Server{s.Servers[s.Replica(0)]}, func(i int) string { return nameOf(0, i) }}
 		all := d.acquires(t, s.ClusterURL(), 100)
@@ -134,6 +135,7 @@ func TestAcquiresThatADyingMasterDidNotAnswerAreUndoneAtTheNext(t *testing.T) {
 		settled(t, all, s.Conn(s.Replica(0)))
 	})
 	t.Run("sentinels", func(t *testing.T) {
+		t.Parallel()
 		s := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 		d := dying{s.Nodes[0], s.Nodes[1:], func(i int) string { return fmt.Sprint("lock-", i) }}
 		all := d.acquires(t, s.URL(), 100)

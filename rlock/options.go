@@ -12,15 +12,15 @@ import (
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
-// Option is a setting of a Client. An option given twice, or with a value
-// that can't be used, makes Open and New fail with ErrInvalidOption.
+// Option is a setting of a Client. If an option is given twice, or with a value
+// that can't be used, Open and New return ErrInvalidOption.
 type Option func(*settings) error
 
 // NameMapper turns the names that callers use into the keys that Redis holds,
-// as Redisson's NameMapper does. Channel and latch are made from the mapped
-// name.
+// as Redisson's NameMapper does. Channel and latch have the mapped name too.
 type NameMapper interface {
-	// Map is the key for a name. It must be pure and safe for concurrent use.
+	// Map returns the key for a name. It must be pure and safe for concurrent
+	// use.
 	Map(name string) string
 }
 
@@ -88,10 +88,11 @@ func WithWatchdogTimeout(d time.Duration) Option {
 }
 
 // WithCommandTimeout sets how long one command may take before its connection
-// is replaced, and how long trouble may last before a call without any answer
-// returns it. The server remembers an unlock that might count twice, such as
-// that of an owner given by As, for five command timeouts and a second. It is
-// Redisson's timeout. Default is 3 s; at least 1 ms, at most a day.
+// is replaced, and how long trouble may last before it is returned by a call
+// that has had no answer. If an unlock might count twice, such as that of an
+// owner given by As, the server remembers it for five command timeouts and a
+// second. It is Redisson's timeout. Default is 3 s; at least 1 ms, at most a
+// day.
 func WithCommandTimeout(d time.Duration) Option {
 	return func(s *settings) error {
 		if d < time.Millisecond {
@@ -105,12 +106,12 @@ func WithCommandTimeout(d time.Duration) Option {
 	}
 }
 
-// WithTLSConfig sets how a rediss:// server is verified and which client
-// certificate it gets. Default verifies the URL's host against the system's
-// roots. With a redis+sentinel:// or redis+cluster:// URL it makes the client
-// speak TLS; each server is verified by the host that the Sentinels name or
-// the cluster announces, unless c names one. The config is cloned. With a
-// redis:// URL or a pool it is ErrInvalidOption.
+// WithTLSConfig sets how the client verifies a rediss:// server, and which
+// client certificate it shows. With a redis+sentinel:// or redis+cluster:// URL
+// it makes the client speak TLS, and each server is verified by the host that
+// the Sentinels or the cluster announce, unless c names one. The config is
+// cloned. With a redis:// URL or a pool it is ErrInvalidOption. Default
+// verifies the URL's host against the system's roots.
 func WithTLSConfig(c *tls.Config) Option {
 	return func(s *settings) error {
 		if c == nil {
@@ -121,15 +122,15 @@ func WithTLSConfig(c *tls.Config) Option {
 	}
 }
 
-// WithCredentials sets a function that gives user and password at each
-// connect, so passwords may change while the client lives. An empty user is
-// Redis's default one, an empty password sends no AUTH. Existing connections
-// stay as they are; if a server ends them when a password changes, the client
-// asks f again. f is called by several goroutines and must return when its ctx
-// ends. If f fails, or the server refuses what it gave, the client asks it
-// again, with growing pauses. Together with a user or password in the URL, or
-// with a pool, whose Dial authenticates, it is ErrInvalidOption. Default is
-// the URL's.
+// WithCredentials sets a function that returns user and password at each
+// connect, so that passwords may change while the client lives. An empty user
+// is Redis's default user; an empty password sends no AUTH. Existing
+// connections stay as they are. If a server ends them when a password changes,
+// the client calls f again. f is called by several goroutines and must return
+// when its ctx ends. If f fails, or the server refuses what it returned, the
+// client calls it again, with growing pauses. Together with a user or password
+// in the URL, or with a pool, whose Dial authenticates, it is ErrInvalidOption.
+// Default is what the URL has.
 func WithCredentials(f func(ctx context.Context) (user, password string, err error)) Option {
 	return func(s *settings) error {
 		if f == nil {
@@ -140,11 +141,11 @@ func WithCredentials(f func(ctx context.Context) (user, password string, err err
 	}
 }
 
-// WithSentinelCredentials sets a function that gives user and password for the
-// Sentinels of a redis+sentinel:// URL; those in the URL, and WithCredentials,
-// are for the master alone. f is called at each connect to a Sentinel, and all
-// else is as with WithCredentials. With any other URL, or with a pool, it is
-// ErrInvalidOption. Default sends the Sentinels no AUTH.
+// WithSentinelCredentials sets a function that returns user and password for
+// the Sentinels of a redis+sentinel:// URL. Those in the URL, and
+// WithCredentials, are for the master alone. f is called at each connect to a
+// Sentinel; otherwise it is like WithCredentials. With any other URL, or with a
+// pool, it is ErrInvalidOption. Default sends the Sentinels no AUTH.
 func WithSentinelCredentials(f func(ctx context.Context) (user, password string, err error)) Option {
 	return func(s *settings) error {
 		if f == nil {
@@ -156,10 +157,10 @@ func WithSentinelCredentials(f func(ctx context.Context) (user, password string,
 }
 
 // WithSentinelTLSConfig makes the client speak TLS with the Sentinels of a
-// redis+sentinel:// URL, and sets how they are verified and which client
-// certificate they get. WithTLSConfig does the same for the master; one may be
-// given without the other. Each Sentinel is verified by its host, as the URL
-// or another Sentinel has it, unless c names one. The config is cloned. With
+// redis+sentinel:// URL, and sets how it verifies them and which client
+// certificate it shows. WithTLSConfig does the same for the master; either may
+// be given without the other. Each Sentinel is verified by its host, as the URL
+// or another Sentinel names it, unless c names one. The config is cloned. With
 // any other URL, or with a pool, it is ErrInvalidOption. Default is plain TCP.
 func WithSentinelTLSConfig(c *tls.Config) Option {
 	return func(s *settings) error {
@@ -174,18 +175,20 @@ func WithSentinelTLSConfig(c *tls.Config) Option {
 // WithDialer sets how the client reaches its servers: through an SSH tunnel, a
 // proxy, or by addresses of its own. f is called for each connection, with
 // "tcp" and host:port as the URL has it, or as a Sentinel or a cluster
-// announces it; the client looks up no name before. So a tunnel leads to every
-// server of a cluster whose addresses are valid only inside. TLS is laid on
-// top of what f returns, and the server is verified by that host. f is called
-// by several goroutines, its ctx ends with the command timeout or with the
-// client, and after its error the client tries again, with growing pauses. f
-// should return when its ctx ends. A late dialer is abandoned: its connection
-// is closed on arrival, and the address is not redialled until then. The
-// client closes what f returns, and Close must end reads and writes under way;
-// the connection need not have deadlines. The client does not check whether a
-// name leads elsewhere by now, as it does without WithDialer (see Open). With
-// a pool, whose Dial does the same, it is ErrInvalidOption. Default dials by
-// TCP.
+// announces it. The client does not look the name up first, so a tunnel can
+// reach every server of a cluster whose addresses are valid only inside. TLS is
+// laid on top of what f returns, and the server is verified by that host.
+//
+// f is called by several goroutines. Its ctx ends with the command timeout or
+// with the client, and f should return then. A late dialer is abandoned: its
+// connection is closed on arrival, and the address is not redialled until then.
+// After an error of f the client tries again, with growing pauses. The client
+// closes what f returns. Close of that connection must end pending reads and
+// writes; deadlines are not needed.
+//
+// Unlike without WithDialer (see Open), the client does not check whether a
+// name leads elsewhere by now. With a pool, whose Dial does the same, it is
+// ErrInvalidOption. Default dials by TCP.
 func WithDialer(f func(ctx context.Context, network, addr string) (net.Conn, error)) Option {
 	return func(s *settings) error {
 		if f == nil {
@@ -196,12 +199,12 @@ func WithDialer(f func(ctx context.Context, network, addr string) (net.Conn, err
 	}
 }
 
-// WithConnectionName sets what the client's connections are called in CLIENT
-// LIST: printable ASCII without spaces; empty sends no CLIENT SETNAME. An
-// account that may not name connections does without. A name made of the host's
-// name and the process id leads from CLIENT LIST to the process. With a pool, whose Dial
-// names its connections, it is ErrInvalidOption. Default is "rlock". It is
-// Redisson's clientName.
+// WithConnectionName sets the name of the client's connections in CLIENT LIST:
+// printable ASCII without spaces. An empty name sends no CLIENT SETNAME. If the
+// account may not name connections, they have no name. A name made of the
+// host's name and the process id leads from CLIENT LIST to the process. With a
+// pool, whose Dial names its connections, it is ErrInvalidOption. Default is
+// "rlock". It is Redisson's clientName.
 func WithConnectionName(name string) Option {
 	return func(s *settings) error {
 		for _, b := range []byte(name) {
@@ -227,21 +230,25 @@ func WithNameMapper(m NameMapper) Option {
 }
 
 // WithReplicaSync says whether each change of a lock is followed by WAIT for
-// the master's connected replicas, for at most one second. A grant that none
-// of them acknowledged is given back and tried again. It is Redisson's
-// checkLockSyncedSlaves. Commands that are sent together share one WAIT, and
-// those that come meanwhile wait for it. Releases, undos and renewals have a
-// connection of their own then, so that they wait only for their own replicas;
-// with a pool they don't. A replica counts while it is online, not while it is
-// sent a full copy. One that disappears no longer counts; with Sentinels and in a
-// cluster it counts until most of the Sentinels, or of the masters, have said
-// twice that the master stays, or, if some are left, for a minute. After
-// an unlock that none acknowledged the client asks once more, and then reports
-// ErrUnreplicated, though the master has released the lock; so it does if the
-// replicas' answer was lost. A renewal or an Extend that none acknowledged is
-// not relied on: the hold is lost if none does for a lease. Default is on for
-// redis+sentinel:// and redis+cluster://, and off for a redis:// URL and a
-// pool, which are Redisson's single mode.
+// the master's connected replicas, for at most one second. A grant that no
+// replica acknowledged is given back and tried again. It is Redisson's
+// checkLockSyncedSlaves. Default is on for redis+sentinel:// and
+// redis+cluster://, and off for a redis:// URL and a pool, which are Redisson's
+// single mode.
+//
+// Commands that are sent together share one WAIT, and commands that come
+// meanwhile wait for it. So releases, undos and renewals have a connection of
+// their own, and wait only for their own replicas; with a pool they have none.
+//
+// A replica counts while it is online, not while it receives a full copy. When
+// one disappears, it no longer counts. With Sentinels and in a cluster it still
+// counts until most of the Sentinels, or of the masters, have said twice that
+// the master stays, or, if other replicas are left, for a minute.
+//
+// If no replica acknowledged an unlock, or their answer was lost, the client
+// asks once more and then returns ErrUnreplicated, though the master has
+// released the lock. A renewal or an Extend that no replica acknowledged is not
+// relied on: the hold is lost if none does for a lease.
 func WithReplicaSync(on bool) Option {
 	return func(s *settings) error {
 		s.replicas = on
@@ -249,11 +256,11 @@ func WithReplicaSync(on bool) Option {
 	}
 }
 
-// WithClusterPublish sets which messages a release sends in a cluster. Waiters of
-// this package hear all of them. A server that does not know SPUBLISH (Redis
-// before 7), or does not let the account use it, is sent PUBLISH, whatever was
-// set. With any other URL than redis+cluster://, or with a pool, it is
-// ErrInvalidOption. Default is PublishBoth.
+// WithClusterPublish sets which messages a release sends in a cluster. Waiters
+// of this package hear all of them. If a server does not know SPUBLISH (Redis
+// before 7), or does not let the account use it, the client sends it PUBLISH,
+// whatever was set. With any other URL than redis+cluster://, or with a pool,
+// it is ErrInvalidOption. Default is PublishBoth.
 func WithClusterPublish(p Publish) Option {
 	return func(s *settings) error {
 		if p > PublishPlain {
@@ -264,17 +271,17 @@ func WithClusterPublish(p Publish) Option {
 	}
 }
 
-// WithCourtesy says whether this client steps back for slower ones. A Go
-// waiter reaches a lock that has just been released long before a JVM's does,
-// so Go would always get a lock that is never free for long. With courtesy on,
-// a client that has lately had more than its share of a lock that others wait
-// for makes no attempt for some milliseconds after a release. If those others
-// never come, each client loses up to a seventieth of its time. Where nobody
-// else waits, courtesy costs nothing but one PUBSUB NUMSUB now and then for a
-// name that is taken again and again. An ACL that refuses that command turns
-// it off; docs/performance.md has what was measured. TryLock, acquires with
-// As, and waits with only milliseconds left never step back. Default is on.
-// Redisson has no such thing.
+// WithCourtesy says whether this client steps back for slower ones. When a lock
+// is released, a Go waiter reaches it long before a JVM's does, so Go would
+// always get a lock that is never free for long. With courtesy on, a client
+// that has lately had more than its share of a lock that others wait for makes
+// no attempt for some milliseconds after a release. If those others never come,
+// each client loses up to a seventieth of its time. If nobody else waits,
+// courtesy costs only one PUBSUB NUMSUB now and then for a name that is taken
+// again and again. An ACL that refuses that command turns courtesy off.
+// docs/performance.md has measurements. TryLock, acquires with As, and waits
+// with only milliseconds left never step back. Default is on. Redisson has no
+// such option.
 func WithCourtesy(on bool) Option {
 	return func(s *settings) error {
 		s.courtesy = on
@@ -282,14 +289,14 @@ func WithCourtesy(on bool) Option {
 	}
 }
 
-// WithLogger sets the logger. The client logs connections that are made
-// (info), connections that break or can't be had, lost leases, failed renewals
-// and uncertain outcomes (warn), and each acquisition and release (debug).
-// Repeated warnings are rate-limited: the first is logged, then one summary
-// every 30 s with a count. Every line has the client's ID as client;
-// docs/operations.md lists them all. Secrets are never logged. The handler is
-// called on the client's own goroutines: it must not block for long, nor call
-// the client. Default is to log nothing.
+// WithLogger sets the logger. The client logs new connections (info);
+// connections that break or can't be made, lost leases, failed renewals and
+// uncertain outcomes (warn); and each acquisition and release (debug). Repeated
+// warnings are rate-limited: the first is logged, then one summary every 30 s
+// with a count. Every line has the client's ID as client; docs/operations.md
+// lists them all. Secrets are never logged. The handler is called on the
+// client's own goroutines: it must not block for long, nor call the client.
+// Default is to log nothing.
 func WithLogger(l *slog.Logger) Option {
 	return func(s *settings) error {
 		if l == nil {
@@ -300,9 +307,9 @@ func WithLogger(l *slog.Logger) Option {
 	}
 }
 
-// WithLongHoldLog has each hold logged, once and at level info, that is older than
-// d: who forgot an Unlock, or works for longer than it should, is found in the log.
-// Default is not to log them, which costs nothing; d must be above 0.
+// WithLongHoldLog logs each hold that lasts longer than d, once and at level
+// info. So the log shows who forgot an Unlock, or works for longer than it
+// should. d must be above 0. Default is not to log them, which costs nothing.
 func WithLongHoldLog(d time.Duration) Option {
 	return func(s *settings) error {
 		if d <= 0 {

@@ -8,24 +8,24 @@ import (
 )
 
 // Owner is who holds a lock: the field of Redisson's hash, "uuid:thread". The
-// first half is the client's id, the second a number within it, which in Java
-// is the thread's. Owners are comparable; String and ParseOwner are inverses,
+// first half is the client's id, the second a number within it; in Java that is
+// the thread's id. Owners are comparable. String and ParseOwner are inverses,
 // so an owner can be handed to another process. The zero Owner is nobody, and
 // every call refuses it with ErrInvalidOption.
 type Owner struct{ o lockstate.Owner }
 
-// String is the owner as Redis holds it, such as
-// "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42", and marks it as one that others may act
-// as. After this call other processes may know this owner, and those that its
-// client made before it. So if the answer to an acquire of such an owner is lost,
-// and another's hold could be mistaken for it, the acquire is ErrUncertain. A log
-// line needs no mark: see LogValue.
+// String returns the owner as Redis holds it, such as
+// "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:42", and marks it as one that others
+// may act as. After this call other processes may know this owner, and the
+// owners that its client made before it. So if the answer to an acquire of such
+// an owner is lost, and another's hold could be mistaken for it, the acquire is
+// ErrUncertain. For a log line use LogValue, which makes no mark.
 func (o Owner) String() string { return o.o.String() }
 
-// LogValue is String's text for package slog, and marks nothing.
+// LogValue returns String's text for package slog, without the mark.
 func (o Owner) LogValue() slog.Value { return slog.StringValue(o.o.Text()) }
 
-// MarshalText is String, with its mark. The zero Owner is ErrInvalidOption.
+// MarshalText is String, mark included. The zero Owner is ErrInvalidOption.
 func (o Owner) MarshalText() ([]byte, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("rlock: %w", err)
@@ -40,10 +40,10 @@ func (o *Owner) UnmarshalText(text []byte) (err error) {
 }
 
 // ParseOwner reads what String, or Redisson, wrote. If a client of this process
-// made the owner, that client reckons from then on with others who act as it. A
-// client of another process does so only if it was asked for Hold.Owner. ParseOwner
-// refuses, with ErrInvalidOption, what Redisson would not write: anything but a
-// lowercase version 4 UUID, a colon and a decimal number.
+// made the owner, that client from then on assumes that others act as it. A
+// client of another process assumes so only if it was asked for Hold.Owner.
+// ErrInvalidOption: s is not what Redisson would write, which is a lowercase
+// version 4 UUID, a colon and a decimal number.
 func ParseOwner(s string) (Owner, error) {
 	read, err := lockstate.ParseOwner(s)
 	if err != nil {

@@ -41,6 +41,7 @@ func breakOff(t *testing.T, s *redistest.Server, begin func()) {
 // which the server counts until it is unlocked.
 func TestA5WhatALateGrantGivesBackIsNoHoldOfAnEndedLease(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "a lease ends")
 	s := redistest.Start(t)
 	c := open(t, s, WithCommandTimeout(10*time.Second))
 	l := c.NewLock("orders")
@@ -96,8 +97,9 @@ func TestA5WhatALateGrantGivesBackIsNoHoldOfAnEndedLease(t *testing.T) {
 // The unlock of a nested hold waits in its owner's command queue for longer than its caller.
 func TestR1UnlockThatWaitedTooLongForItsTurnIsSent(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "an Unlock runs into its limit")
 	s := redistest.Start(t)
-	c := open(t, s, WithCommandTimeout(2*time.Second), WithWatchdogTimeout(time.Minute))
+	c := open(t, s, WithCommandTimeout(time.Second), WithWatchdogTimeout(time.Minute))
 	l := c.NewLock("orders")
 	outer := lockOf(t, l, Lease(time.Minute))
 	inner := lockOf(t, l, As(outer.Owner()))
@@ -168,6 +170,7 @@ func TestH3OwnerEntersAnewBeforeItsLossWasTold(t *testing.T) {
 // The hold whose lease was nested outlives the outer one and ends by itself. Nobody unlocks it, as nobody must.
 func TestE2NothingIsLeftOfANestedLeaseThatEndedByItself(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "a lease ends")
 	c := open(t, redistest.Start(t))
 	l := c.NewLock("orders")
 	outer := lockOf(t, l)

@@ -5,14 +5,14 @@ import "github.com/rlock-go/redisson/internal/lockstate"
 // Without these methods %v would walk through fields that other goroutines
 // change meanwhile.
 
-// String names the client by its id.
+// String is the client's id, for people.
 func (c *Client) String() string { return "rlock.Client(" + c.ID().String() + ")" }
 
-// String names the lock, cut to a length that a log line bears.
+// String is the lock's name, cut to a length that suits a log line.
 func (l *Lock) String() string { return "rlock.Lock(" + lockstate.Quote(l.Name()) + ")" }
 
-// String names the lock and the owner, for people; it says nothing of the hold's
-// state. Who is to act as the owner elsewhere is given Owner's String.
+// String names the lock and the owner, for people. It says nothing about the
+// hold's state. To let another process act as the owner, use Owner's String.
 func (h *Hold) String() string {
 	if h.isZero() {
 		return "rlock.Hold()"

@@ -31,17 +31,17 @@ func (l *Lock) ask(ctx context.Context, q kind.Question, o lockstate.Owner) (kin
 	return answer, nil
 }
 
-// IsLocked tells whether anybody holds the lock, Java included. It blocks
+// IsLocked reports whether anybody holds the lock, Java included. It blocks
 // until the server answers, ctx ends or a command timeout has passed. Errors of
-// reads: ctx's, ErrUnavailable, ErrRefused and ErrClosed.
-// Redisson's isLocked.
+// reads: ctx's, ErrUnavailable, ErrRefused and ErrClosed. It is Redisson's
+// isLocked.
 func (l *Lock) IsLocked(ctx context.Context) (bool, error) {
 	answer, err := l.ask(ctx, kind.Locked, lockstate.Owner{})
 	return answer.Yes, err
 }
 
-// IsHeldBy tells whether owner holds the lock, as the server sees it. It
-// blocks like IsLocked. ErrInvalidOption: the zero Owner. Redisson's
+// IsHeldBy reports whether owner holds the lock, as the server sees it. It
+// blocks like IsLocked. ErrInvalidOption: the zero Owner. It is Redisson's
 // isHeldByThread.
 func (l *Lock) IsHeldBy(ctx context.Context, owner Owner) (bool, error) {
 	if err := owner.check(); err != nil {
@@ -51,8 +51,8 @@ func (l *Lock) IsHeldBy(ctx context.Context, owner Owner) (bool, error) {
 	return answer.Yes, err
 }
 
-// HoldCount is how many times owner holds the lock, 0 if it does not. It
-// blocks like IsLocked. ErrInvalidOption: the zero Owner. Redisson's
+// HoldCount returns how many times owner holds the lock, 0 if it does not. It
+// blocks like IsLocked. ErrInvalidOption: the zero Owner. It is Redisson's
 // getHoldCount.
 func (l *Lock) HoldCount(ctx context.Context, owner Owner) (int, error) {
 	if err := owner.check(); err != nil {
@@ -65,10 +65,9 @@ func (l *Lock) HoldCount(ctx context.Context, owner Owner) (int, error) {
 // NoExpiry is the TTL of a key that never expires.
 const NoExpiry = codec.NoTTL
 
-// RemainTTL is how long the key has still to live, in whole milliseconds, or
-// NoExpiry.
-// ErrNotLocked: nobody holds the lock. It blocks like IsLocked. Redisson's
-// remainTimeToLive.
+// RemainTTL returns how long the key will live without a renewal, in whole
+// milliseconds, or NoExpiry. ErrNotLocked: nobody holds the lock. It blocks
+// like IsLocked. It is Redisson's remainTimeToLive.
 func (l *Lock) RemainTTL(ctx context.Context) (time.Duration, error) {
 	answer, err := l.ask(ctx, kind.RemainTTL, lockstate.Owner{})
 	if err == nil && !answer.Yes {

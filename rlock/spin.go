@@ -2,19 +2,19 @@ package rlock
 
 import "github.com/rlock-go/redisson/internal/kind"
 
-// NewSpinLock returns a handle for the spin lock of that name, Redisson's
+// NewSpinLock returns a handle for the spin lock with this name, Redisson's
 // getSpinLock(name). It does no I/O. Names are as NewLock's.
 //
 // A spin lock is a [Lock] whose release is not announced. A waiter tries again
 // after a pause, which begins at 1 ms, doubles with each try up to 128 ms, and
-// is cut by chance to as little as half. So a release costs the server no
-// message and a wait no subscription. It suits a lock that is held for moments
-// and that two rarely want at once. A waiter may enter 128 ms late, and there
-// is no order among waiters of different clients; those of one client queue,
-// and one of them tries at a time.
+// is shortened at random to as little as half. So a release costs the server no
+// message, and a wait no subscription. It suits a lock that is held for moments
+// and that two rarely want at once. A waiter may enter 128 ms late. Waiters of
+// different clients have no order; those of one client queue, and one of them
+// tries at a time.
 //
-// Its key is a plain lock's, so the two exclude each other, and an [Owner]
-// re-enters one through the other. But waiters of a plain lock hear nothing
-// when a spin lock of the same name is released: they enter when its lease
-// ends. Use one sort for one name. Courtesy has no part in it.
+// Its key is a plain lock's, so the two exclude each other, and an [Owner] can
+// re-enter one through the other. But waiters of a plain lock hear nothing when
+// a spin lock of the same name is released: they enter when its lease ends. Use
+// one kind for one name. Courtesy does not apply to it.
 func (c *Client) NewSpinLock(name string) *Lock { return c.newLock(kind.Spin, name) }

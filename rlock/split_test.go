@@ -96,6 +96,7 @@ func TestUnlockWithoutALatchRunsWhereTheLockIs(t *testing.T) {
 	t.Parallel()
 	for where, moved := range map[string]int{"still at the first server": 0, "moved": 1} {
 		t.Run(where, func(t *testing.T) {
+			t.Parallel()
 			g := startSplit(t)
 			h := held(t, openCluster(t, g.s, rlock.WithWatchdogTimeout(10*time.Minute)).NewLock(g.tag))
 			entered := make(chan error, 1)
@@ -137,6 +138,7 @@ func TestUnlockWithALatchWaitsUntilTheSlotHasSettled(t *testing.T) {
 		"spin":  (*rlock.Client).NewSpinLock,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := startSplit(t)
 			h := held(t, lock(openCluster(t, g.s), g.tag))
 			_ = h.Owner().String() // others may act as it
@@ -192,7 +194,10 @@ func TestUnlockInASlotThatDoesNotSettleIsNeverUncertain(t *testing.T) {
 			g.settle()
 			becomes(t, "it is released in the background", func() bool { return !g.there(g.tag) })
 		}
-		t.Run(name, func(t *testing.T) { unlock(t, 2) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			unlock(t, 2)
+		})
 	}
 }
 
@@ -208,6 +213,7 @@ func TestForceUnlockRunsWhereTheLockIs(t *testing.T) {
 		"free":                      {free: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := startSplit(t)
 			forcer := openCluster(t, g.s).NewLock(g.tag)
 			entered := make(chan error, 1)

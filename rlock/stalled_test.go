@@ -87,6 +87,7 @@ func openThrough(t *testing.T, g *gate, url string, opts ...rlock.Option) *rlock
 // A deadline that passes while nothing is written ends no connection.
 func TestIdleConnectionsOfADialerStay(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "some timeouts pass")
 	const timeout = 500 * time.Millisecond
 	s := redistest.Start(t)
 	var holding, waiting gate
@@ -125,6 +126,29 @@ func TestIdleConnectionsOfADialerStay(t *testing.T) {
 	}
 }
 
+// A WAIT that takes longer than the command timeout ends no connection either.
+func TestAConnectionOfADialerOutlivesALongWAIT(t *testing.T) {
+	t.Parallel()
+	s := startSilentReplica(t)
+	var g gate
+	c := openThrough(t, &g, s.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(500*time.Millisecond))
+	if err := lock(t, c, "orders").Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := g.dials.Load()
+	s.silence()
+	began := time.Now()
+	if err := lock(t, c, "orders").Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took < 2*time.Second {
+		t.Errorf("both waited for %v", took)
+	}
+	if n := g.dials.Load() - before; n != 0 {
+		t.Errorf("%d connections were made anew", n)
+	}
+}
+
 // stalledTimeout is how long a write waits that nobody lets go on. What must not wait
 // for it takes a small part of that.
 const stalledTimeout = 12 * time.Second
@@ -133,6 +157,7 @@ const stalledTimeout = 12 * time.Second
 // nobody is beside a holder whose context lives.
 func TestAWriteThatWaitsHoldsUpNoHold(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "leases end")
 	s := redistest.Start(t)
 	var g gate
 	c := openThrough(t, &g, s.URL(), rlock.WithCommandTimeout(stalledTimeout))
@@ -177,6 +202,7 @@ func TestAWriteThatWaitsHoldsUpNoHold(t *testing.T) {
 // timeout after it.
 func TestCallsEndInTimeWhileAWriteWaits(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "calls run into their timeouts")
 	const timeout = stalledTimeout / 3
 	s := redistest.Start(t)
 	for what, call := range map[string]func(ctx context.Context, c *rlock.Client, h *rlock.Hold) error{

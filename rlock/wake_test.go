@@ -173,6 +173,7 @@ func TestForcedUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 // The hold whose lease was nested outlives the outer one, and ends by itself: nobody unlocks.
 func TestWaiterHearsOfTheEndOfANestedLease(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "a lease ends")
 	c := open(t, redistest.Start(t), WithWatchdogTimeout(6*soon))
 	l := c.NewLock("orders")
 	outer := lockOf(t, l)

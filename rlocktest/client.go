@@ -17,9 +17,9 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// Client is a client on a server of its own. Its methods beside those of
-// rlock.Client make happen what a test can't wait for. They fail the test if
-// they can't, and so must be called on the test's goroutine.
+// Client is a client on a server of its own. In addition to the methods of
+// rlock.Client it has some that make happen what a test can't wait for. If one
+// of them can't, it fails the test, so call it on the test's goroutine.
 type Client struct {
 	*rlock.Client
 
@@ -29,9 +29,9 @@ type Client struct {
 	losesNext atomic.Bool // the reply to the next script is lost
 }
 
-// Open starts a Redis inside this process and opens a client on it. Both are
-// closed at the end of the test. Leases run by the machine's clock. opts are those
-// of rlock.Open, without WithDialer, which is used here.
+// Open starts a Redis inside this process and opens a client on it. The end of
+// the test closes both. Leases run by the machine's clock. opts are those of
+// rlock.Open, except WithDialer, which Open uses itself.
 func Open(t testing.TB, opts ...rlock.Option) *Client {
 	t.Helper()
 	server, err := miniredis.Run()
@@ -56,10 +56,11 @@ func (c *Client) open(opts []rlock.Option) *rlock.Client {
 	return client
 }
 
-// URL is the server's, for further clients. Each stands for another process.
+// URL is the server's URL. Each further client that is opened with it stands
+// for another process.
 func (c *Client) URL() string { return "redis://" + c.server.Addr() }
 
-// TakeAway takes the lock of that name from whoever holds it. Every Hold of it in
+// TakeAway takes the lock with this name from its holder. Every Hold of it in
 // this client ends at once with ErrLeaseLost, and the lock is free.
 func (c *Client) TakeAway(name string) {
 	c.t.Helper()
@@ -68,8 +69,8 @@ func (c *Client) TakeAway(name string) {
 	}
 }
 
-// HoldElsewhere has another process hold the lock of that name until Unlock of
-// the Hold, or to the end of the test. Nobody may hold it at the time.
+// HoldElsewhere makes another process hold the lock with this name, until you
+// unlock the Hold or the test ends. It fails the test if the lock is taken.
 func (c *Client) HoldElsewhere(name string) *rlock.Hold {
 	c.t.Helper()
 	hold, err := c.open(c.opts).NewLock(name).TryLock(context.Background())
@@ -79,19 +80,19 @@ func (c *Client) HoldElsewhere(name string) *rlock.Hold {
 	return hold
 }
 
-// LoseReply breaks the connection under the next command that acquires, releases
-// or renews a lock: the server runs it, and its reply never comes. The call that
-// sent it goes on until it knows what became of it: an acquire is undone and tried
-// again, an unlock is sent again and counts once.
+// LoseReply breaks the connection under the next command that acquires,
+// releases or renews a lock: the server runs the command, but its reply is
+// lost. The call that sent it goes on until it knows what happened: an acquire
+// is undone and tried again, an unlock is sent again and counts once.
 func (c *Client) LoseReply() { c.losesNext.Store(true) }
 
-// StopServer ends all connections and lets nobody connect until StartServer. The
-// server keeps its data. Calls end with ErrUnavailable after the command timeout
-// (rlock.WithCommandTimeout), or with ErrUncertain if they had sent something.
+// StopServer ends all connections and lets nobody connect until StartServer.
+// The server keeps its data. After the command timeout
+// (rlock.WithCommandTimeout) calls end with ErrUnavailable, or with
+// ErrUncertain if they had sent something.
 func (c *Client) StopServer() { c.server.Close() }
 
-// StartServer lets the server go on where StopServer stopped it, at the same
-// address.
+// StartServer starts the server again after StopServer, at the same address.
 func (c *Client) StartServer() {
 	c.t.Helper()
 	if err := c.server.Restart(); err != nil {
@@ -123,7 +124,7 @@ func (c *Client) runClock() {
 	})
 }
 
-// loadScripts sees that the first reply which is lost is not NOSCRIPT.
+// loadScripts makes sure that the first lost reply is not NOSCRIPT.
 func (c *Client) loadScripts() {
 	c.t.Helper()
 	conn, err := redis.Dial("tcp", c.server.Addr())

@@ -66,7 +66,7 @@ func TestSettleStopsWhenTheLockIsLost(t *testing.T) {
 
 // begin page: fake
 
-// fakeLock runs fn, and says err.
+// fakeLock runs fn, and returns err.
 type fakeLock struct {
 	ran bool
 	err error
@@ -98,7 +98,7 @@ func TestSettleTellsThatTheReleaseIsUncertain(t *testing.T) {
 
 // begin page: hold
 
-// watch returns when the hold is over, and tells why.
+// watch waits until the hold is over, and reports why.
 func watch(hold *rlock.Hold, report func(error)) {
 	<-hold.Done()
 	report(hold.Err())

@@ -13,11 +13,11 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// NewHold gives a Hold of a lock of that name, and a function that ends it as
-// ErrLeaseLost, ErrClosed or ErrReleased says; another error is a mistake in the
-// test and fails it. There is no server and no network; else it is what Lock
-// returns: the Hold lasts until it is ended, and its Unlock then says the same as
-// after a real loss. opts are those of Lock. It is closed at the end of the test.
+// NewHold returns a Hold of a lock with this name, and a function that ends it
+// with ErrLeaseLost, ErrClosed or ErrReleased; any other error fails the test.
+// There is no server and no network. Otherwise the Hold is what Lock returns:
+// it lasts until it is ended, and then its Unlock returns what it returns after
+// a real loss. opts are those of Lock. The end of the test closes it.
 func NewHold(t testing.TB, name string, opts ...rlock.AcquireOption) (hold *rlock.Hold, end func(error)) {
 	t.Helper()
 	ctx := context.Background()

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -54,7 +55,10 @@ func openAs(ctx context.Context, o *goredis.Options, opts ...rlock.Option) (*rlo
 func openThrough(ctx context.Context, rdb *goredis.Client, opts ...rlock.Option) (*rlock.Client, error) {
 	o := rdb.Options()
 	at := url.URL{Scheme: "redis", Host: o.Addr, Path: strconv.Itoa(o.DB)}
-	login := func(context.Context) (user, password string, err error) { return o.Username, o.Password, nil }
+	login := o.CredentialsProviderContext
+	if login == nil {
+		login = func(context.Context) (user, password string, err error) { return o.Username, o.Password, nil }
+	}
 	opts = append(opts, rlock.WithDialer(o.Dialer), rlock.WithCredentials(login))
 	return rlock.Open(ctx, at.String(), opts...)
 }
@@ -80,6 +84,14 @@ func TestGoRedisPageShowsTheCodeThatRuns(t *testing.T) {
 	}
 	if n := strings.Count(string(page), "```go\n"); n != 2 {
 		t.Errorf("the page has %d blocks of Go", n)
+	}
+	module, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, version, _ := strings.Cut(string(module), "github.com/redis/go-redis/v9 ")
+	if version, _, _ = strings.Cut(version, "\n"); version == "" || !strings.Contains(string(page), "go-redis "+version+".\n") {
+		t.Errorf("the page does not say that it was run with %q", version)
 	}
 }
 
@@ -119,20 +131,29 @@ func TestLocksBesideGoRedis(t *testing.T) {
 		})
 	}
 	t.Run("credentials that change", func(t *testing.T) {
-		asked := 0
-		client, err := openAs(t.Context(), &goredis.Options{
+		var asked atomic.Int64
+		o := &goredis.Options{
 			Addr: server.Addr(),
 			CredentialsProviderContext: func(context.Context) (string, string, error) {
-				asked++
+				asked.Add(1)
 				return "default", password, nil
 			},
-		})
-		if err != nil {
-			t.Fatal(err)
 		}
-		client.Close()
-		if asked == 0 {
-			t.Error("nobody asked for them")
+		rdb := goredis.NewClient(o)
+		defer rdb.Close()
+		for way, open := range map[string]func() (*rlock.Client, error){
+			"options": func() (*rlock.Client, error) { return openAs(t.Context(), o) },
+			"dialer":  func() (*rlock.Client, error) { return openThrough(t.Context(), rdb) },
+		} {
+			before := asked.Load()
+			client, err := open()
+			if err != nil {
+				t.Fatalf("%s: %v", way, err)
+			}
+			client.Close()
+			if asked.Load() == before {
+				t.Errorf("%s: nobody asked for them", way)
+			}
 		}
 	})
 }

@@ -14,14 +14,14 @@ func lose(ctx context.Context, tell *timeline, billing, shipping *service) error
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	inside := make(chan struct{})
-	told := make(chan time.Time, 1)
+	learnt := make(chan time.Time, 1)
 	result := make(chan error, 1)
 	go func() {
 		result <- billing.lock.Do(ctx, func(ctx context.Context) error {
 			tell.says(billing, "Do: acquired, works for ten seconds, or until its context ends")
 			close(inside)
 			err := work(ctx, 10*time.Second)
-			told <- time.Now()
+			learnt <- time.Now()
 			tell.says(billing, "its context ended: %v", err)
 			return err
 		})
@@ -39,11 +39,11 @@ func lose(ctx context.Context, tell *timeline, billing, shipping *service) error
 	}
 	err = <-result
 	if !errors.Is(err, rlock.ErrLeaseLost) {
-		return fmt.Errorf("billing was not told of its loss: %w", err)
+		return fmt.Errorf("billing did not learn of its loss: %w", err)
 	}
 	tell.says(billing, "Do: returned ErrLeaseLost")
-	tell.note("          It took %.2f s to learn of it, at the next renewal. A resource that can't bear", (<-told).Sub(forced).Seconds())
-	tell.note("          two writers for that long has to check a token of its own.")
+	tell.note("          It took %.2f s to learn of it, at the next renewal. A resource that can't bear", (<-learnt).Sub(forced).Seconds())
+	tell.note("          two writers for that long must check a fencing token.")
 	return nil
 }
 

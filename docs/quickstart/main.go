@@ -1,6 +1,6 @@
 // Quickstart shows in a few seconds what a lock of this library does: two
 // services contend for one, a waiter is woken, an owner re-enters, the
-// watchdog extends a lease, and a holder is told that its lock was lost.
+// watchdog extends a lease, and a holder learns that its lock is lost.
 //
 // It brings a small Redis of its own (miniredis, in this process). With
 // REDIS_URL it uses what that names instead: a server, the master of some

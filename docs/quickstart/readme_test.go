@@ -45,19 +45,39 @@ func TestReadmeExampleRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.stop()
+	client, err := rlock.Open(t.Context(), server.url())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
 	count := 0
-	err = nightly(t.Context(), server.url(), func(context.Context) error { count++; return nil })
+	err = nightly(t.Context(), client, func(context.Context) error { count++; return nil })
 	if err != nil || count != 1 {
 		t.Errorf("settled %d times, %v", count, err)
 	}
 	failure := errors.New("no paper")
-	err = nightly(t.Context(), server.url(), func(context.Context) error { return failure })
+	err = nightly(t.Context(), client, func(context.Context) error { return failure })
 	if !errors.Is(err, failure) {
 		t.Errorf("%v instead of the work's own error", err)
 	}
-	err = nightly(t.Context(), server.url(), func(context.Context) error { server.redis.Del("invoices"); return nil })
+	err = nightly(t.Context(), client, func(context.Context) error { server.redis.Del("invoices"); return nil })
 	if !errors.Is(err, rlock.ErrNotHeld) {
 		t.Errorf("the lock was lost while it worked, and the error is %v", err)
+	}
+	other, err := rlock.Open(t.Context(), server.url())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	hold, err := other.NewLock("invoices").Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := nightly(t.Context(), client, func(context.Context) error { count++; return nil }); err != nil || count != 1 {
+		t.Errorf("others held it, and it was settled %d times, %v", count, err)
+	}
+	if err := hold.Unlock(t.Context()); err != nil {
+		t.Error(err)
 	}
 	if keys := server.redis.Keys(); len(keys) != 0 {
 		t.Errorf("left behind: %q", keys)

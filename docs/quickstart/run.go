@@ -46,7 +46,7 @@ func run(ctx context.Context, out io.Writer, url string) error {
 	name := "quickstart:" + billing.client.ID().String()[:8]
 	billing.lock = billing.client.NewLock(name)
 	shipping.lock = shipping.client.NewLock(name)
-	tell.note("Lock:  %s, a lease of %v that the watchdog extends each third of it.", name, watchdogTimeout)
+	tell.note("Lock:  %s, a lease of %v; the watchdog extends it every third of that.", name, watchdogTimeout)
 
 	for _, s := range []struct {
 		title string
@@ -55,7 +55,7 @@ func run(ctx context.Context, out io.Writer, url string) error {
 		{"One holds, the other waits and is woken by a message", contend},
 		{"An owner may enter again, others may not", reenter},
 		{"The watchdog extends the lease while the work lasts", outlast},
-		{"A holder is told that it lost the lock", lose},
+		{"A holder learns that it lost the lock", lose},
 	} {
 		tell.title(s.title)
 		if err := s.play(ctx, tell, billing, shipping); err != nil {

@@ -128,6 +128,7 @@ func TestCredentialsThatAreRefusedAreAskedForAgain(t *testing.T) {
 }
 
 func TestCredentialsThatStayWrongAreToldAsSuch(t *testing.T) {
+	t.Parallel()
 	r, s := own(t)
 	r.Do("ACL", "SETUSER", "worker", "reset", "on", ">right", "+@all", "~*", "&*")
 	refused := errors.New("the vault is sealed")
@@ -187,6 +188,7 @@ func TestServersThatAreNotSingleAreRefused(t *testing.T) {
 }
 
 func TestReplicaIsToldAsThat(t *testing.T) {
+	t.Parallel()
 	_, replica := replicated(t)
 	_, err := rlock.Open(t.Context(), replica.URL(), rlock.WithCommandTimeout(3*time.Second))
 	if err == nil || !strings.Contains(err.Error(), "read-only: ROLE says slave of 127.0.0.1:") {

@@ -108,6 +108,7 @@ func TestPoisonedKeySpoilsNoOthersLease(t *testing.T) {
 }
 
 func TestHashWithForeignFields(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	c := r.open()
 	ctx := t.Context()

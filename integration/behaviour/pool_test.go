@@ -97,6 +97,7 @@ type lender struct{ pool *redis.Pool }
 func (l lender) GetContext(ctx context.Context) (redis.Conn, error) { return l.pool.GetContext(ctx) }
 
 func TestPoolThatIsTooSmallAtTheMoment(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	const timeout = 2 * time.Second
 	cases := map[string]func(t *testing.T) (rlock.Pool, func()){

@@ -68,6 +68,7 @@ func TestReplicaSyncWithoutReplicasSendsNoWAIT(t *testing.T) {
 
 // A grant that no replica acknowledges is given back, tried again while the caller is patient, and then reported.
 func TestGrantThatNoReplicaAcknowledgesIsGivenBack(t *testing.T) {
+	t.Parallel()
 	r, replica := replicated(t)
 	c := r.open(rlock.WithReplicaSync(true))
 	l := c.NewLock(r.name())
@@ -91,6 +92,7 @@ func TestGrantThatNoReplicaAcknowledgesIsGivenBack(t *testing.T) {
 
 // An unlock that no replica acknowledges is sent once more with its latch, counts once, and says so.
 func TestUnlockThatNoReplicaAcknowledgesCountsOnce(t *testing.T) {
+	t.Parallel()
 	r, replica := replicated(t)
 	c := r.open(rlock.WithReplicaSync(true))
 	l := c.NewLock(r.name())
@@ -114,6 +116,7 @@ func TestUnlockThatNoReplicaAcknowledgesCountsOnce(t *testing.T) {
 
 // What no replica acknowledges is not relied on: the next master would know of the lease before.
 func TestExtensionThatNoReplicaAcknowledgesIsNotReliedOn(t *testing.T) {
+	t.Parallel()
 	r, replica := replicated(t)
 	h := r.Lock(r.open(rlock.WithReplicaSync(true)).NewLock(r.name()), rlock.Lease(patience))
 	until := h.ValidUntil()
@@ -131,6 +134,7 @@ func TestExtensionThatNoReplicaAcknowledgesIsNotReliedOn(t *testing.T) {
 
 // The key lives on at this master; whoever is cut off together with it must not go by that.
 func TestRenewalThatNoReplicaAcknowledgesIsNotReliedOn(t *testing.T) {
+	t.Parallel()
 	r, replica := replicated(t)
 	const lease = 6 * time.Second
 	l := r.open(rlock.WithReplicaSync(true), rlock.WithWatchdogTimeout(lease)).NewLock(r.name())
@@ -155,6 +159,7 @@ func TestRenewalThatNoReplicaAcknowledgesIsNotReliedOn(t *testing.T) {
 
 // A replica that is gone is counted out once nobody acknowledged; with none left there is nothing to wait for.
 func TestReplicaThatIsGoneIsNotWaitedForAgain(t *testing.T) {
+	t.Parallel()
 	r, replica := replicated(t)
 	c := r.open(rlock.WithReplicaSync(true))
 	r.Unlock(r.Lock(c.NewLock(r.name())))
@@ -172,6 +177,7 @@ func TestReplicaThatIsGoneIsNotWaitedForAgain(t *testing.T) {
 
 // An owner that is used once is unlocked by one script, however often its replicas are asked, and on its connection alone.
 func TestReplicasOfAnUnlockAreAskedOnceMore(t *testing.T) {
+	t.Parallel()
 	for behaviour, row := range map[string]struct {
 		resume bool // the replica, between the two questions
 		cut    int  // the first, or the second of the answers; 0: none

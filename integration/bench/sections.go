@@ -24,7 +24,7 @@ func (d *document) head() {
 		d.text("What went wrong in this run: %s.\n", strings.Join(d.r.Trouble, "; "))
 	}
 	d.text("redsync, redislock and rueidislock keep a plain string for each lock, know neither re-entry nor hold counts, and don't find out")
-	d.text("what a lost reply did; redsync and redislock don't renew. *raw redigo* sends rlock's commands a round trip each. The *%s*", limitName)
+	d.text("what a lost reply did; redsync and redislock don't renew. *raw redigo* sends each of rlock's commands in its own round trip. The *%s*", limitName)
 	d.text("is the server's time for rlock's commands, sent ahead. The *%s* sends them one at a time and does nothing else.", baseline)
 	d.text("[dev/tables/performance.md](dev/tables/performance.md) has versions, settings and the other tables.\n")
 }
@@ -118,13 +118,13 @@ func contenders(part, at string) string {
 // behind lists each contest that another wins, at the place where rlock is worst.
 func (d *document) behind() {
 	d.text("## Where rlock is behind\n")
-	d.text("Where a peer was better by more than %.0f%%, at the worst place. The ratio is peer / rlock; ? means not in every round.\n", 100*even)
+	d.text("Here a peer was better by more than %.0f%%, at the worst place for rlock. The ratio is peer / rlock; ? means not in every round.\n", 100*even)
 	d.lagTable(worstPlaces(sortedLags(d.r)))
 	d.text("- Redisson's lock is a hash with a count, and its unlock publishes. rlock can't send less and stay compatible. Until 2026-11-22")
-	d.text("  its unlock kept a latch too: pairs of older runs are three commands.")
-	d.text("- A hold knows its owner, its lease and its loss, and so has objects that a bare SET has not.")
-	d.text("- A lone caller's reply is polled for where that is quicker than sleeping, but all of it is processor time. Where others use the cores,")
-	d.text("  a peer can be [ahead of one lone caller](dev/measuring.md#one-lone-caller).\n")
+	d.text("  its unlock also kept a latch, so older runs have three commands a pair.")
+	d.text("- A hold knows its owner, its lease and its loss. That takes more objects than a bare SET.")
+	d.text("- rlock polls for a lone caller's reply where that is quicker than sleeping, which takes processor time. If other programs use")
+	d.text("  the cores, a peer can be [ahead of one lone caller](dev/measuring.md#one-lone-caller).\n")
 }
 
 // The marks of the table that integration/javacourtesy puts into the page.
@@ -141,13 +141,13 @@ func (d *document) sharing(before string) {
 	d.text("the server gets the lock. A JVM's command comes later than Go's, so Java's threads would wait for seconds for a lock that Go wants")
 	d.text("all the time.\n")
 	d.text("So a Go client counts its share of a busy lock. Above a fair share it waits 3 to 8 ms after a release before it tries again. At")
-	d.text("most 1.4%% of the time is spent waiting for a client that never comes. Nothing changes on the Java side.\n")
+	d.text("most 1.4%% of the time is spent waiting for a client that never comes.\n")
 	d.text("In another run each process had 4 callers that wanted the lock without a pause, and gave up a wait after 2.5 s:\n")
 	d.WriteString(tableBegins + table + tableEnds + "\n")
 	d.text("- `rlock.WithCourtesy(false)` turns it off, for fleets without a slow client.")
-	d.text("- `TryLock`, acquires with `As`, a `TryLockFor` with some milliseconds left, and locks held for less than 0.5 ms on average")
+	d.text("- `TryLock`, acquires with `As`, a `TryLockFor` with only milliseconds left, and locks held for less than 0.5 ms on average")
 	d.text("  don't step back.\n")
-	d.text("[dev/courtesy.md](dev/courtesy.md) has the rules, how clients are counted, when they poll, and the measurements of other fleets.\n")
+	d.text("[dev/courtesy.md](dev/courtesy.md) has the rules, and measurements of other fleets.\n")
 }
 
 // kept are the flags that change nothing of what is measured, and those that make bench has.

@@ -13,25 +13,26 @@ var small = map[string]string{
 	".ci/run":                    "#!/bin/sh\nexec make test\n",
 	".github/workflows/test.yml": "jobs:\n  a:\n    steps:\n      - run: make test\n",
 	"Makefile": ".PHONY: test\ntest:\n\t@$(MAKE) unit integration\n\nunit:\n\t@go test ./...\n\nintegration: unit\n\t@cd integration && go test ./...\n\t@cd docs/show && go test ./...\n\n" +
-		"long:\n\t@cd tool && go run . -size 3 $(FLAGS)\n",
-	"rlock/doc.go":            "// Package rlock is small.\npackage rlock\n",
-	"rlock/lock.go":           lockSource,
-	"rlock/lock_test.go":      "package rlock\n\nfunc TestLockLocks() {}\n",
-	"tool/main.go":            "// Command tool does little.\npackage main\n\nimport (\n\t\"flag\"\n\n\t_ \"github.com/rlock-go/redisson/rlock\"\n)\n\nvar size = flag.Int(\"size\", 1, \"\")\n\nfunc main() {}\n",
-	"docs/show/go.mod":        "module show\n",
-	"docs/show/main.go":       "// Command show shows.\npackage main\n\nfunc main() {}\n",
-	"integration/go.mod":      "module a\n",
-	"integration/a/a_test.go": "// Package a tests.\npackage a\n\nfunc TestA() {}\n",
-	"docs/picture.svg":        "<svg/>\n",
-	"docs/more.md":            "# More\n\n## What `Lock` does, and not\n\n## Twice\n\n## Twice\n\nBack to [the start](../README.md#small).\n",
-	"README.md":               readme,
-	"LICENSE":                 "Apache License\n\nEND OF TERMS AND CONDITIONS\n",
-	"NOTICE":                  "Copyright of those who wrote it\n",
-	"CHANGELOG.md":            "# Changelog\n\n## [Unreleased]\n\n[Unreleased]: README.md\n",
-	"CONTRIBUTING.md":         "# Contributing\n\n| folder | is | imports |\n|---|---|---|\n| `tool` | a tool | `rlock` |\n| `rlock` | small | nothing |\n",
-	"SECURITY.md":             "# Security\n",
-	"staticcheck.conf":        "checks = [\"inherit\", \"ST1000\", \"ST1020\", \"ST1021\", \"ST1022\"]\n",
-	"integration/setup.sh":    "case $1 in\n  all) wanted='redis-server:redis-server gcc:libc6-dev' ;;\nesac\n",
+		"long:\n\t@cd tool && go run . -size 3 $(FLAGS)\n\n# For hours; the step of `make test` runs for 7 s.\n.PHONY: torture\ntorture:\n\t@cd integration && go test ./torture\n",
+	"rlock/doc.go":                  "// Package rlock is small.\npackage rlock\n",
+	"rlock/lock.go":                 lockSource,
+	"rlock/lock_test.go":            "package rlock\n\nfunc TestLockLocks() {\n\thold := rlock.Lock{}\n}\n",
+	"tool/main.go":                  "// Command tool does little.\npackage main\n\nimport (\n\t\"flag\"\n\n\t_ \"github.com/rlock-go/redisson/rlock\"\n)\n\nvar size = flag.Int(\"size\", 1, \"\")\n\nfunc main() {}\n",
+	"docs/show/go.mod":              "module show\n",
+	"docs/show/main.go":             "// Command show shows.\npackage main\n\nfunc main() {}\n",
+	"integration/go.mod":            "module a\n",
+	"integration/a/a_test.go":       "// Package a tests.\npackage a\n\nfunc TestA() {}\n",
+	"integration/torture/a_test.go": "// Package torture tests.\npackage torture\n\nconst step = 7 * time.Second\n",
+	"docs/picture.svg":              "<svg/>\n",
+	"docs/more.md":                  "# More\n\n## What `Lock` does, and not\n\n## Twice\n\n## Twice\n\nBack to [the start](../README.md#small).\n",
+	"README.md":                     readme,
+	"LICENSE":                       "Apache License\n\nEND OF TERMS AND CONDITIONS\n",
+	"NOTICE":                        "Copyright of those who wrote it\n",
+	"CHANGELOG.md":                  "# Changelog\n\n## [Unreleased]\n\n[Unreleased]: README.md\n",
+	"CONTRIBUTING.md":               "# Contributing\n\n| folder | is | imports |\n|---|---|---|\n| `tool` | a tool | `rlock` |\n| `rlock` | small | nothing |\n",
+	"SECURITY.md":                   "# Security\n",
+	"staticcheck.conf":              "checks = [\"inherit\", \"ST1000\", \"ST1020\", \"ST1021\", \"ST1022\"]\n",
+	"integration/setup.sh":          "case $1 in\n  all) wanted='redis-server:redis-server gcc:libc6-dev' ;;\nesac\n",
 }
 
 const lockSource = `package rlock
@@ -111,7 +112,7 @@ func smallWays() map[string]way {
 
 func (c *checkout) allWrong(ways map[string]way) []string {
 	_, unrun := c.jobs(ways)
-	return slices.Concat(c.uncommented(), c.brokenLinks(), c.brokenTables(), c.badCommands(), c.unknownNames(), c.packaging(), c.badImports(), c.workflows(), unrun)
+	return slices.Concat(c.uncommented(), c.brokenLinks(), c.brokenTables(), c.badCommands(), c.unknownNames(), c.packaging(), c.badImports(), c.workflows(), c.snippets(), c.durations(), unrun)
 }
 
 func write(t *testing.T, files map[string]string) *checkout {
@@ -194,10 +195,11 @@ func TestEveryMistakeIsFound(t *testing.T) {
 		{"field that is gone", "README.md", "`rlock.Lock.Name`", "`rlock.Lock.Key`", "package rlock has no Lock.Key"},
 		{"error that is gone", "README.md", "`ErrLocked`", "`ErrFree`", "package rlock has no ErrFree"},
 		{"name in Go that is gone", "README.md", "rlock.Lock{}", "rlock.Key{}", "package rlock has no Key"},
+		{"Go that no file has", "rlock/lock_test.go", "hold :=", "held :=", "README.md:32: no file has this code"},
 		{"Go that is none", "README.md", "hold := ", "hold := := ", "no Go:"},
 		{"path that is gone", "README.md", "`rlock/lock_test.go:2`", "`rlock/locks_test.go:2`", "no file or folder rlock/locks_test.go"},
 
-		{"line that is gone", "README.md", "lock_test.go:2", "lock_test.go:99", "rlock/lock_test.go has 3 lines"},
+		{"line that is gone", "README.md", "lock_test.go:2", "lock_test.go:99", "rlock/lock_test.go has 5 lines"},
 		{"page that a comment names", "rlock/doc.go", "is small", "is small, see docs/less.md", "there is no docs/less.md"},
 
 		{"licence that is cut off", "LICENSE", "END OF TERMS AND CONDITIONS\n", "", "LICENSE is not the whole text"},
@@ -219,6 +221,7 @@ func TestEveryMistakeIsFound(t *testing.T) {
 		{"step that is not made any more", "Makefile", "unit integration\n", "\n", "make test does not make unit"},
 		{"step that tests less", "Makefile", "go test ./...", "go test ./rlock", "unit does not test ./..."},
 		{"module that is not tested any more", "Makefile", "cd integration &&", "cd integrations &&", "make test does not test integration/a"},
+		{"step that takes longer than is said", "integration/torture/a_test.go", "7 *", "8 *", `for ["7"] s, its tests say ["8"]`},
 		{"smaller form that is gone", "integration/a/a_test.go", "TestA", "TestB", "there is no integration/a.TestA"},
 	} {
 		t.Run(m.name, func(t *testing.T) {

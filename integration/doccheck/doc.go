@@ -13,6 +13,8 @@
 //     requirements do not name.
 //   - imports: a row of the table of folders in CONTRIBUTING.md that says another thing than the code.
 //   - length: pages for contributors that have more than 15,000 words together, and those for users more than 16,000.
+//   - snippets: a block of Go or Java that no file of code has, so that nothing compiles it.
+//   - durations: a comment of the Makefile that says another time of a step than its test.
 //   - ran: a command in a code block that neither a test here runs nor the table in ways_test.go says what does.
 //
 // The same checks are run over a small tree that is right, and then over copies of it with one mistake each: every

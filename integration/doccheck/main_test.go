@@ -46,3 +46,7 @@ func TestWorkflowsRunWhatTheReadmeSays(t *testing.T) { none(t, thisCheckout(t).w
 func TestFrontFolderIsComplete(t *testing.T) { none(t, thisCheckout(t).packaging()) }
 
 func TestNamesInDocumentsExist(t *testing.T) { none(t, thisCheckout(t).unknownNames()) }
+
+func TestCodeInDocumentsIsInAFile(t *testing.T) { none(t, thisCheckout(t).snippets()) }
+
+func TestMakefileSaysHowLongStepsTake(t *testing.T) { none(t, thisCheckout(t).durations()) }

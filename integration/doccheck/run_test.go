@@ -70,7 +70,12 @@ func (j job) run(t *testing.T, clone string) {
 	}
 	if slices.ContainsFunc(j.ways, func(w way) bool { return w.reader }) {
 		dir = readersModule(t)
-		script = strings.ReplaceAll(script, "/path/to/checkout", clone) + "\ngo build ./..."
+		script += "\ngo build ./..."
+		if strings.Contains(script, "rlocktest") {
+			script += "\ngo test ./..."
+			addReadersTest(t, dir)
+		}
+		script = strings.ReplaceAll(script, "/path/to/checkout", clone)
 	}
 	if slices.ContainsFunc(j.ways, func(w way) bool { return w.server }) {
 		server := redisserver.Local(t)
@@ -130,4 +135,18 @@ func readersModule(t *testing.T) string {
 		}
 	}
 	return dir
+}
+
+// addReadersTest gives a reader's module the code of the page about tests, all of it as it stands there.
+func addReadersTest(t *testing.T, dir string) {
+	t.Helper()
+	text := "package main\n\n"
+	for _, b := range thisCheckout(t).pages["docs/testing.md"].blocks {
+		if b.language == "go" {
+			text += b.indented("") + "\n"
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "main_test.go"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }

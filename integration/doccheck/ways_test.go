@@ -43,7 +43,8 @@ var ways = map[string]way{
 	"make measured":                        {target: "measured"},
 	"cd integration && go test ./doccheck": {target: "integration"},
 
-	"go mod edit -require github.com/rlock-go/redisson@v0.0.0 -replace github.com/rlock-go/redisson=/path/to/checkout": {run: true, reader: true},
+	"go mod edit -require github.com/rlock-go/redisson@v0.0.0 -replace github.com/rlock-go/redisson=/path/to/checkout":                               {run: true, reader: true},
+	"go mod edit -require github.com/rlock-go/redisson/rlocktest@v0.0.0 -replace github.com/rlock-go/redisson/rlocktest=/path/to/checkout/rlocktest": {run: true, reader: true},
 	"go mod tidy": {run: true, reader: true},
 
 	"make test-all":                 {part: "integration/interop.TestInterop"},

@@ -84,8 +84,11 @@ func playBeside(only string) (status int) {
 				gone, replicas := reduce(t, set, b.replicas)
 				strike = func() { b.strike(set, gone, replicas) }
 			}
-			if _, err := master.Dial(t).Do("CONFIG", "SET", "repl-diskless-sync-delay", b.delay); err != nil {
-				t.Fatal(err)
+			// Whoever comes back is sent a full copy, and not what it missed.
+			for setting, value := range map[string]int{"repl-diskless-sync-delay": b.delay, "repl-backlog-size": 16 << 10} {
+				if _, err := master.Dial(t).Do("CONFIG", "SET", setting, value); err != nil {
+					t.Fatal(err)
+				}
 			}
 			ours, java := beside(t, url, strike)
 			fmt.Printf("%s\n  ours:     %v\n  Redisson: %v\n", b.kind, ours, java)

@@ -22,6 +22,7 @@ func TestSpinInterop(t *testing.T) {
 func showAll(t *testing.T, versions []string, behaviours []Behaviour, counting time.Duration) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
+			t.Parallel()
 			w := NewWorld(t, version, redisserver.Local(t))
 			w.Counting = counting
 			if *full {

@@ -125,6 +125,7 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			r := rigAlone(t)
 			others := goleak.IgnoreCurrent()
+			const timeout = timeout / 2 // for they come one after the other
 			c, err := rlock.Open(t.Context(), "redis://"+r.Proxy.Addr(), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(2*timeout))
 			if err != nil {
 				t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 // A number that a test's name or a comment has is explained, and what is explained is tested.
 func TestEachNumberIsOnThePageAndHasATest(t *testing.T) {
+	t.Parallel()
 	const root = "../.."
 	page, err := os.ReadFile(filepath.Join(root, "docs", "dev", "invariants.md"))
 	if err != nil {

@@ -23,6 +23,7 @@ func TestWaitThatEndsBeforeItIsSubscribedStaysSubscribed(t *testing.T) {
 	} {
 		for when, late := range map[string]bool{"late": true, "in time": false} {
 			t.Run(how+", confirmed "+when, func(t *testing.T) {
+				t.Parallel()
 				server := redistest.Start(t)
 				redisConn := server.Dial(t)
 				proxy := faultproxy.Start(t, server.Addr())

@@ -27,7 +27,10 @@ func TestMain(m *testing.M) {
 
 func eachVersion(t *testing.T, test func(t *testing.T, version string)) {
 	for _, v := range Versions(*full) {
-		t.Run(v, func(t *testing.T) { test(t, v) })
+		t.Run(v, func(t *testing.T) {
+			t.Parallel()
+			test(t, v)
+		})
 	}
 }
 

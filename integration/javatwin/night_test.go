@@ -57,6 +57,9 @@ func checkAlternation(t *testing.T, log []entry) {
 			t.Errorf("%s noted %q", e.side, e.event)
 		}
 	}
+	if !t.Failed() {
+		t.Log("printed by one at a time: never were two inside")
+	}
 }
 
 // checkSettled: each settled once, and nothing of the other's that needs the lock is between its two entries.

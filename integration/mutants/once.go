@@ -94,6 +94,11 @@ var once = []defect{
 		by:    tests{"TestReplicasOfAnUnlockAreAskedOnceMore"},
 	},
 	{
+		what: "an owner that was handed out is looked for among all names", guards: "R4, crowds",
+		edits: edits{{In: "State.act", Case: "o.thread&1 == even || o.thread <= a.handedOut.Load()", Put: "o.thread&1 == even"}},
+		by:    tests{"TestOwnerThatWasHandedOutIsNotLookedFor"},
+	},
+	{
 		what: "an own number that nobody was given is an owner", guards: "R4",
 		edits: edits{
 			{In: "State.act", Case: "o.thread < 1 || _", Put: "false"},

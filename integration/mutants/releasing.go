@@ -113,6 +113,19 @@ var releasing = []defect{
 		by:    tests{"TestOldUnlocksAreNotSentAgain"},
 	},
 	{
+		what: "an unlock is sent again when its latch has expired", guards: "R5, R1",
+		edits: edits{
+			{In: "release.remember", Expr: "r.req.Until", Put: "watchdog.Never"},
+			{In: "release.remember", Stmt: "u.until = min(u.until, q.First+r.l.c.unlockFor)", Put: "_ = q"},
+		},
+		by: tests{"TestUnlocksAreNotSentAgainAfterTheirLatch"},
+	},
+	{
+		what: "others act as an owner whose hold not all replicas have, and its unlock is sent again", guards: "R5",
+		edits: edits{{In: "release.remember", Stmt: "u.shared = min(u.until, r.everywhere)", Put: "u.shared = u.until"}},
+		by:    tests{"TestUnlockOfAHoldThatNotAllHaveMeetsNoOtherClients"},
+	},
+	{
 		what: "as many unlocks are remembered as there are", guards: "R5, E2",
 		edits: edits{{In: "State.hasRoom", Expr: "n >= maxPast", Put: "false"}},
 		by:    tests{"TestPastUnlocksAreBounded"},
@@ -121,6 +134,11 @@ var releasing = []defect{
 		what: "busy names have all the room for unlocks", guards: "R5, E2",
 		edits: edits{{In: "State.hasRoom", Expr: "c.pastShared.Load() >= sharedPast", Put: "false"}},
 		by:    tests{"TestPastUnlocksAreBounded"},
+	},
+	{
+		what: "a cluster that is used no more is not looked at", guards: "R5",
+		edits: edits{{In: "Cluster.tend", Stmt: "used = used || m.used && m.idle == 1", Put: "_ = m"}},
+		by:    tests{"TestClusterIsLookedAtOnceMoreAfterItsLastUse"},
 	},
 	{
 		what: "what a server ran that served the slot no more is not sent again", guards: "R5",

@@ -5,7 +5,10 @@ var replicas = []defect{
 	{
 		what: "a replica that is still being fed is waited for", guards: "count of replicas",
 		edits: edits{{In: "onlineReplicas", If: `field(about, ",state=", ",") == "online"`, Put: "true"}},
-		by:    tests{"TestOnlyReplicasThatAreOnlineCount", "TestReplicaIsWaitedForOnceItHasBeenFed"},
+		by: tests{
+			"TestOnlyReplicasThatAreOnlineCount", "TestReplicaIsWaitedForOnceItHasBeenFed",
+			"TestLocksAreTakenAgainWhenTheReplicasAreGone",
+		},
 	},
 	{
 		what: "a replica that leaves a master is not waited for, whoever may be asked", guards: "count of replicas",
@@ -16,6 +19,16 @@ var replicas = []defect{
 		what: "one word of the topology is enough", guards: "count of replicas",
 		edits: edits{{In: "replicaCount.told", Stmt: "r.state = vouched", Put: "r.agree(r.online)"}},
 		by:    tests{"TestReplicaCountFallsByTheWordOfTheTopology"},
+	},
+	{
+		what: "the topology is asked twice at one moment", guards: "count of replicas",
+		edits: edits{{In: "Pipeline.askOfLoss", Call: "p.pause", Put: "p.pause(0)"}},
+		by:    tests{"TestReplicaThatIsGoneIsWaitedForUntilTheTopologySaysTwiceThatTheMasterStays"},
+	},
+	{
+		what: "a replica that comes is seen as seldom as where all are there", guards: "count of replicas",
+		edits: edits{{In: "conn.counted", Expr: "now + countSoon", Put: "now + countSeldom"}},
+		by:    tests{"TestReplicaThatComesLaterIsWaitedFor"},
 	},
 	{
 		what: "a word about an earlier loss counts", guards: "count of replicas",
@@ -44,6 +57,21 @@ var replicas = []defect{
 		what: "a new client waits for what it sees only", guards: "count of replicas",
 		edits: edits{{In: "Replicas.of", If: "first && keeps", Put: "first && keeps && false"}},
 		by:    tests{"TestReplicasThatTheTopologyKnowsAreWaitedForAtFirst"},
+	},
+	{
+		what: "what Sentinels know of replicas is not asked", guards: "count of replicas",
+		edits: edits{{In: "Sentinel.replicas", Stmt: "return t.known", Put: "return nil"}},
+		by:    tests{"TestReplicasThatTheSentinelsKnowAreWaitedForByANewClient"},
+	},
+	{
+		what: "a replica that is down is waited for by a new client", guards: "count of replicas",
+		edits: edits{{In: "testimony.receive", Expr: `!strings.Contains(m["flags"], "s_down")`, Put: "m != nil"}},
+		by:    tests{"TestReplicasThatTheSentinelsKnowAreWaitedForByANewClient"},
+	},
+	{
+		what: "a replica that CLUSTER SLOTS leaves out is not waited for", guards: "count of replicas",
+		edits: edits{{In: "slotMap.addReplicas", Expr: `slices.Contains(flags, "noaddr")`, Put: "len(flags) > 0"}},
+		by:    tests{"TestReplicasThatOnlyNodesTellsOf", "TestMasterThatComesBackAloneLetsNobodyIn"},
 	},
 	{
 		what: "the next server is counted as the first", guards: "count of replicas",

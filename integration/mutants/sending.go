@@ -44,7 +44,7 @@ var sending = []defect{
 	},
 	{
 		what: "the last unlock is told to another channel", guards: "codec",
-		edits: edits{{In: "luasrc.Unlock", Call: "append", Arg: 5, Put: "latch"}},
+		edits: edits{{In: "luasrc.Unlock", Call: "append", Nth: 2, Arg: 5, Put: "latch"}},
 		by:    tests{"TestUnlockOfTheLastHoldFreesAndTells"},
 	},
 	{
@@ -59,6 +59,20 @@ var sending = []defect{
 			{In: "Pipeline.writeQueued", Expr: "c.writeBatch(caller, false)", Put: "c.writeBatch(caller, true)"},
 		},
 		by: tests{"TestCallsEndInTimeWhileASocketIsFull"},
+	},
+	{
+		what: "who must not wait writes where a write may wait", guards: "pipeline",
+		edits: edits{{In: "Pipeline.WakeWriter", Stmt: "p.writeQueued(false)", Put: "p.conn.writeBatch(false, true)"}},
+		by:    tests{"TestAWriteThatWaitsHoldsUpNoHold", "TestAMasterWhoseTunnelStallsCostsTheOthersNoHold"},
+	},
+	{
+		what: "callers write where a write may wait", guards: "pipeline",
+		edits: edits{
+			{In: "Pipeline.writeQueued", If: "!c.atOnce", Put: "false"},
+			{In: "guard.write", Case: "g.socket == nil && wait", Put: "g.socket == nil"},
+			{In: "guard.write", Case: "g.socket == nil", Put: "false"},
+		},
+		by: tests{"TestCallsEndInTimeWhileAWriteWaits"},
 	},
 	{
 		what: "what a full socket did not take is not written", guards: "pipeline",
@@ -82,7 +96,9 @@ var sending = []defect{
 			{In: "deadline.fire", Expr: "d.underWay && !d.ended", Put: "!d.ended"},
 			{In: "deadline.bound", If: "d.timer != nil", Put: "false"},
 		},
-		by: tests{"TestDeadlineThatPassesWhileNothingIsUnderWayEndsNothing", "TestIdleConnectionsOfADialerStay"},
+		by: tests{
+			"TestDeadlineThatPassesWhileNothingIsUnderWayEndsNothing", "TestIdleConnectionsOfADialerStay", "TestAConnectionOfADialerOutlivesALongWAIT",
+		},
 	},
 	{
 		what: "replies are polled for where sleeping is quicker", guards: "pipeline",

@@ -175,12 +175,12 @@ var sharing = []defect{
 	},
 	{
 		what: "an attempt is put back twice", guards: "what is used again",
-		edits: edits{{In: "attempt.done", Stmt: "attempts.put(a)", Before: "attempts.put(a)"}},
+		edits: edits{{In: "attempt.done", Stmt: "spares.attempts.put(a)", Before: "spares.attempts.put(a)"}},
 		by:    tests{"TestReusedObjectsHaveOneUser"},
 	},
 	{
 		what: "the outcome of an unlock is put back twice", guards: "what is used again",
-		edits: edits{{In: "Lock.await", Stmt: "outcomes.put(outcome)", Before: "outcomes.put(outcome)"}},
+		edits: edits{{In: "Lock.await", Stmt: "l.c.spares.outcomes.put(outcome)", Before: "l.c.spares.outcomes.put(outcome)"}},
 		by:    tests{"TestReusedObjectsHaveOneUser"},
 	},
 	{

@@ -3,6 +3,8 @@ package operations_test
 import (
 	"context"
 	"errors"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -214,5 +216,21 @@ func TestSettingsOfTheClientThatThePageNames(t *testing.T) {
 		if !strings.Contains(lines[0]+" ", want+value+" ") {
 			t.Errorf("%s: the page says %s, the log %s", row[0], row[1], lines[0])
 		}
+	}
+}
+
+// The schemes in the README's table are those that the error of an unknown one names.
+func TestErrorOfAnUnknownSchemeNamesThoseThatThereAre(t *testing.T) {
+	_, err := rlock.Open(t.Context(), "http://localhost")
+	if !errors.Is(err, rlock.ErrInvalidOption) {
+		t.Fatal(err)
+	}
+	scheme := regexp.MustCompile(`redis[a-z+]*://`)
+	var shown []string
+	for _, row := range cells(t, "../../README.md", "| servers | URL | proven with Redisson |") {
+		shown = append(shown, scheme.FindAllString(row[1], -1)...)
+	}
+	if named := scheme.FindAllString(err.Error(), -1); !slices.Equal(named, shown) {
+		t.Errorf("the error names %q, the README has %q", named, shown)
 	}
 }

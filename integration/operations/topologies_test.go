@@ -94,21 +94,45 @@ func TestForcingByHandWakesEveryWaiterOfACluster(t *testing.T) {
 		}()
 	}
 	r.Becomes("all listen", func() bool { return listeners(t, conn, "NUMSUB") == 2 && listeners(t, conn, "SHARDNUMSUB") == 2 })
-	steps := readPages(t)["By force"].steps
-	if len(steps) != 4 {
-		t.Fatalf("the page has %d commands", len(steps))
-	}
-	for _, s := range steps {
-		if got := r.cliAt(master, s.command); strings.Contains(strings.Join(got, " "), "ERR") {
-			t.Errorf("%s: %s", s.command, got)
-		}
-	}
-	began := time.Now()
-	r.Unlock(r.Entered(e).Hold)
-	t.Logf("entered %v after the messages", time.Since(began))
+	r.forceByHand(master, e)
 	for range 2 {
 		if wrong := testbed.Receive(t, "a message", heard); wrong != "" {
 			t.Error(wrong)
 		}
 	}
+}
+
+// forceByHand types what the page says into redis-cli at the lock's master, and waits until the waiter has entered.
+func (r *rig) forceByHand(master string, waiter <-chan testbed.Entry) {
+	r.Helper()
+	steps := readPages(r.T)["By force"].steps
+	if len(steps) != 4 {
+		r.Fatalf("the page has %d commands", len(steps))
+	}
+	for _, s := range steps {
+		if got := r.cliAt(master, s.command); strings.Contains(strings.Join(got, " "), "ERR") {
+			r.Errorf("%s: %s", s.command, got)
+		}
+	}
+	began := time.Now()
+	r.Unlock(r.Entered(waiter).Hold)
+	r.Logf("entered %v after the messages", time.Since(began))
+}
+
+// Behind Sentinels the commands go to the master that a Sentinel names.
+func TestForcingByHandBehindSentinels(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	r.Hold(r.openURL(set.URL()).NewLock("invoices"))
+	e := testbed.Enter(t.Context(), r.openURL(set.URL()).NewLock("invoices"))
+	named := r.cliAt(set.Sentinels[0].Addr(), "SENTINEL GET-MASTER-ADDR-BY-NAME orders")
+	if len(named) != 2 {
+		t.Fatal(named)
+	}
+	master := net.JoinHostPort(strings.Split(named[0], `"`)[1], strings.Split(named[1], `"`)[1])
+	r.Becomes("the waiter listens", func() bool {
+		return strings.HasSuffix(strings.Join(r.cliAt(master, "PUBSUB NUMSUB redisson_lock__channel:{invoices}"), " "), "(integer) 1")
+	})
+	r.forceByHand(master, e)
 }

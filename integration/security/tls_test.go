@@ -310,6 +310,27 @@ func mutual(t *testing.T, a *authority) (addr string) {
 	return addr
 }
 
+// Which scheme is wrong can be told by neither side: the error says what to look at.
+func TestSchemeOfTheOtherSortIsGuessed(t *testing.T) {
+	plain := redisserver.Local(t).Addr()
+	secured := mutual(t, newAuthority(t))
+	for url, want := range map[string]string{
+		"rediss://" + plain:                "a port without TLS answers like that",
+		"redis://" + secured:               "a port with TLS answers like that",
+		"redis+cluster://" + secured:       "a port with TLS answers like that",
+		"redis://user:password@" + secured: "a port with TLS answers like that",
+		secured:                            "host:port is written redis://host:port",
+	} {
+		c, err := rlock.Open(t.Context(), url, rlock.WithCommandTimeout(timeout))
+		if err == nil {
+			c.Close()
+			t.Errorf("%s: it connected", url)
+		} else if !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
 func TestHandshakeThatNeverEndsIsBounded(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -2,13 +2,14 @@ package severalservers_test
 
 import (
 	"bufio"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -113,13 +114,21 @@ type suite struct {
 
 func build(t *testing.T) *suite {
 	t.Helper()
-	s := &suite{bin: filepath.Join(t.TempDir(), "behaviour.test"), excluded: maps.Clone(excluded)}
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", s.bin, "../behaviour")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := built(); err != nil {
+		t.Fatal(err)
 	}
-	return s
+	return &suite{bin: bin, excluded: maps.Clone(excluded)}
 }
+
+// bin is the behaviour tests as a program, once built was called.
+var bin string
+
+var built = sync.OnceValue(func() error {
+	if out, err := exec.Command("go", "test", "-c", "-o", bin, "../behaviour").CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
+})
 
 func (s *suite) list(t *testing.T) (names []string) {
 	t.Helper()

@@ -98,7 +98,7 @@ func (r *Rig) Unlock(h *rlock.Hold) {
 //
 // Most of such tests wait, so that more of them than there are cores may wait
 // together: parallel is how many, unless the command line says.
-func Main(m *testing.M, parallel string) {
+func Main(m interface{ Run() int }, parallel string) {
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })

@@ -101,6 +101,7 @@ var wrongScripts = []struct {
 
 // Each wrong script is run by the server for the library, and the report must name the call that is wrong.
 func TestAWrongScriptIsCaught(t *testing.T) {
+	t.Parallel()
 	benches := newBenches(t)
 	recorded := map[string]trace{}
 	for _, wrong := range wrongScripts {
@@ -125,6 +126,7 @@ func TestAWrongScriptIsCaught(t *testing.T) {
 
 // What is caught above is the script, not the connection that brings it.
 func TestTheSameScriptIsNotCaught(t *testing.T) {
+	t.Parallel()
 	sc := scenarioNamed(t, "final unlock")
 	b := newBenches(t).on(t, sc)
 	if report := difference(sc, b.playJava(sc), b.playGo(sc, rlock.PublishBoth, Altered{unlockOnce, sources[unlockOnce].Source})); report != "" {
@@ -133,6 +135,7 @@ func TestTheSameScriptIsNotCaught(t *testing.T) {
 }
 
 func TestAnUnheardOfCommandIsCaught(t *testing.T) {
+	t.Parallel()
 	sc := scenarioNamed(t, "first acquire")
 	b := newBenches(t).on(t, sc)
 	java := b.playJava(sc)
@@ -156,6 +159,7 @@ func TestAnUnheardOfCommandIsCaught(t *testing.T) {
 
 // A client that took the one kind for the other would keep out whom it should, and be found out by how it waits.
 func TestAPlainLockInASpinLocksPlaceIsCaught(t *testing.T) {
+	t.Parallel()
 	sc := scenarioNamed(t, "spin: wait ended by an unlock")
 	b := newBenches(t).on(t, sc)
 	java := b.playJava(sc)
@@ -173,6 +177,7 @@ func TestAPlainLockInASpinLocksPlaceIsCaught(t *testing.T) {
 }
 
 func TestAnUnusedJustificationIsCaught(t *testing.T) {
+	t.Parallel()
 	sc := scenarioNamed(t, "first acquire")
 	b := newBenches(t).on(t, sc)
 	java, golang := b.playJava(sc), b.playGo(sc, rlock.PublishBoth)

@@ -31,6 +31,7 @@ func shown(scenarios []string) []string {
 }
 
 func TestGoSaysOnTheWireWhatJavaSaysToReplicas(t *testing.T) {
+	t.Parallel()
 	if !*full {
 		t.Skip("a plain run plays it behind Sentinels")
 	}
@@ -41,6 +42,7 @@ func TestGoSaysOnTheWireWhatJavaSaysToReplicas(t *testing.T) {
 }
 
 func TestGoSaysOnTheWireWhatJavaSaysBehindSentinels(t *testing.T) {
+	t.Parallel()
 	place := StartPlace(t, Sentinel)
 	t.Run(javapeer.Newest, func(t *testing.T) { compareAll(t, NewAt(t, javapeer.Newest, place), shown(brief)) })
 	if *full {
@@ -50,6 +52,7 @@ func TestGoSaysOnTheWireWhatJavaSaysBehindSentinels(t *testing.T) {
 
 // With Go's default both publish commands are one; told which Redisson is there, Go uses that one's alone.
 func TestGoSaysOnTheWireWhatJavaSaysInACluster(t *testing.T) {
+	t.Parallel()
 	place := StartPlace(t, Cluster)
 	for version, as := range map[string]rlock.Publish{javapeer.Newest: rlock.PublishSharded, beforeShards: rlock.PublishPlain} {
 		t.Run(version, func(t *testing.T) {

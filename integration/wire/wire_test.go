@@ -15,11 +15,13 @@ import (
 func local(t testing.TB) *redisserver.LocalServer { return redisserver.Local(t) }
 
 func TestGoSaysOnTheWireWhatJavaSays(t *testing.T) {
+	t.Parallel()
 	compareAll(t, New(t, javapeer.Newest, local), slices.Concat(Names(), SpinNames()))
 }
 
 // The spin locks of other releases; the newest is above.
 func TestGoSaysOnTheWireWhatOtherSpinLocksSay(t *testing.T) {
+	t.Parallel()
 	for _, version := range javapeer.SpinVersions(false) {
 		if version == javapeer.Newest {
 			continue
@@ -80,6 +82,7 @@ func compareAll(t *testing.T, p *Proof, names []string) {
 // What Redisson sent before there were latches, byte for byte of KEYS and ARGV, is what an owner that is used once is
 // unlocked by. Beside the newest release the latch is the one difference, and it has one name.
 func TestOwnerThatIsUsedOnceIsUnlockedAsBeforeLatches(t *testing.T) {
+	t.Parallel()
 	for version, want := range map[string][]string{
 		"3.16.8":        {byText.name, otherLockText.name},
 		"3.21.3":        {byText.name},

@@ -28,13 +28,19 @@ type clusterRig struct {
 
 func startCluster(t *testing.T) *clusterRig {
 	t.Helper()
-	c := topologytest.Start(t, 1, 1)
+	return startShared(t, 1, 1)
+}
+
+// startShared is startCluster for servers with these proportions of the slots.
+func startShared(t *testing.T, shares ...int) *clusterRig {
+	t.Helper()
+	c := topologytest.Start(t, shares...)
 	top := topologytest.New(strings.TrimPrefix(c.URL(), topologytest.Scheme+"://"), topology.Settings{Timeout: timeout, Clock: clock.System()})
 	t.Cleanup(func() { top.Close(timeout) })
 	g := &clusterRig{T: t, c: c, top: top, x: executor(top)}
 	for i := 0; ; i++ {
 		g.key = fmt.Sprintf("{%d}lock", i)
-		if g.slot = codec.Slot(g.key); g.slot < 8192 {
+		if g.slot = codec.Slot(g.key); c.Has(0, g.slot) {
 			break
 		}
 	}

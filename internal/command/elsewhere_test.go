@@ -24,7 +24,7 @@ import (
 // client is closed.
 func TestCommandsOfANodeThatLeftGoToTheNext(t *testing.T) {
 	t.Parallel()
-	g := startCluster(t)
+	g := startShared(t, 1, 63) // of 256 slots each is moved
 	g.answered(g.do(kind.Never, "SET", g.key, "0"))
 	stop := make(chan struct{})
 	type count struct{ sent, failed int }
@@ -131,6 +131,7 @@ func TestDiscardedKeyFollowsItsSlot(t *testing.T) {
 // While nobody knows who serves its slot, a command waits for a timeout.
 func TestTableThatNeverComesIsNotSent(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "a timeout passes")
 	top := topologytest.New("127.0.0.1:1", topology.Settings{Timeout: 200 * time.Millisecond, Clock: clock.System()})
 	t.Cleanup(func() { top.Close(timeout) })
 	x := executor(top)

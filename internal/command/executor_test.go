@@ -230,7 +230,7 @@ func TestRefusalIsWaitedOutUntilTheLimit(t *testing.T) {
 	t.Parallel()
 	g := start(t)
 	g.full(t, 1)
-	r, h := g.send(kind.Always, clock.System().Now()+100*time.Millisecond, "SET", "key", "x")
+	r, h := g.send(kind.Always, clock.System().Now()+timeout/4, "SET", "key", "x")
 	h.want(t, "paused 20ms")
 	// On a machine that stands still the limit passes during a pause.
 	for event := "paused"; event != fmt.Sprintf("done %v", command.Refused) && event != fmt.Sprintf("given up %v", command.Refused); {
@@ -316,6 +316,7 @@ func TestWhatWasNotWrittenIsTakenBack(t *testing.T) {
 
 func TestWhatCanNotBeSentIsSaidToBeSo(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "a timeout passes")
 	g := start(t)
 	g.s.Kill()
 	r, h := g.send(kind.Never, 0, "PING")

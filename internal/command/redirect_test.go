@@ -33,6 +33,7 @@ func TestMovedCommandGoesToTheServerThatHasTheSlot(t *testing.T) {
 
 // A server that still answers for a slot which is another's by then has run what that one may lack.
 func TestAnswerOfANodeThatServesTheSlotNoMoreIsKnown(t *testing.T) {
+	t.Parallel()
 	g := startCluster(t)
 	r := g.answered(g.do(kind.Never, "SET", g.key, "1"))
 	if r.ServedElsewhere() {

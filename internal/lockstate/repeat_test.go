@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -224,7 +225,7 @@ func TestR5RepeatedUnlocksMeetNoOtherHold(t *testing.T) {
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	back := &setBack{t: t, conn: conn}
-	for round := range 400 {
+	for round := range 1000 {
 		seed := rand.Uint64()
 		f := &failover{t: t, rand: rand.New(rand.NewPCG(seed, 0)), crossed: round%2 == 1}
 		for i := range f.clients {
@@ -259,6 +260,29 @@ func TestR5RepeatedUnlocksMeetNoOtherHold(t *testing.T) {
 			t.Fatalf("seed %d: %q", seed, f.log)
 		}
 	}
+}
+
+// Where the next master lacks a hold with its unlock, the unlock would release what another client holds as the owner.
+func TestUnlockOfAHoldThatNotAllHaveMeetsNoOtherClients(t *testing.T) {
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	back := &setBack{t: t, conn: conn}
+	c, other := openReplaced(t, s), openReplaced(t, s)
+	l, lo := c.NewLock(kind.Reentrant, "orders", "orders"), other.NewLock(kind.Reentrant, "orders", "orders")
+	o := c.NewOwner()
+	_ = o.String()
+	if _, err := tryAs(&lo, o); err != nil {
+		t.Fatal(err)
+	}
+	back.keep()
+	h, err := tryAs(&l, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock(t, h)
+	back.setBack()
+	repeated(t, c)
+	becomes(t, conn, 1, "HEXISTS", "orders", o.Text())
 }
 
 // An unlock that found nothing left no latch, whatever replicas said of its acquire.
@@ -381,6 +405,33 @@ func TestOldUnlocksAreNotSentAgain(t *testing.T) {
 	becomes(t, conn, 1, "EXISTS", "orders")
 }
 
+// Once its latch has expired, an unlock could release what another process has acquired as the owner since.
+func TestUnlocksAreNotSentAgainAfterTheirLatch(t *testing.T) {
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	now := &ahead{Clock: clock.System()}
+	o := config()
+	o.Replicas, o.Clock = true, now
+	c := openWith(t, s, o)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	owner := c.NewOwner()
+	h, err := tryAs(&l, owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.acknowledged()
+	unlock(t, h)
+	latches, err := redis.Strings(conn.Do("KEYS", "redisson_unlock_latch:*"))
+	if err != nil || len(latches) != 1 {
+		t.Fatalf("latches that were left: %v, %v", latches, err)
+	}
+	do(t, conn, "DEL", latches[0])
+	do(t, conn, "HSET", "orders", owner.String(), 1) // by another process
+	now.by.Store(int64(c.unlockFor))
+	repeated(t, c)
+	becomes(t, conn, 1, "EXISTS", "orders")
+}
+
 // How long a hold is everywhere is the lease that its acquire set, as long as nothing else has set one.
 func TestHoldIsEverywhereForTheLeaseOfItsAcquire(t *testing.T) {
 	s := redistest.Start(t)
@@ -498,6 +549,9 @@ func TestPastUnlocksAreBounded(t *testing.T) {
 				t.Errorf("%d remembered, %d of them the newest; want %d", len(s.past), newest, row.want)
 			}
 		})
+	}
+	if most := (shardCount*ownPast + sharedPast) * unsafe.Sizeof(pastUnlock{}); most > 2_650_000 {
+		t.Errorf("a client remembers %d bytes, and docs/dev/protocol.md says 2.6 MB", most)
 	}
 }
 

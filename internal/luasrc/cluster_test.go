@@ -14,6 +14,8 @@ import (
 // A cluster of one node refuses scripts whose keys are in several slots, as any
 // cluster does.
 func TestClusterTakesTheNamesThatAreSlotSafe(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "a server of a cluster waits for two seconds before it serves")
 	s := redistest.Start(t, "--cluster-enabled", "yes")
 	conn := s.Dial(t)
 	if _, err := conn.Do("CLUSTER", "ADDSLOTSRANGE", 0, 16383); err != nil {

@@ -2,8 +2,13 @@ package redisconn
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -25,7 +30,7 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 		tc, asked, err := t.handshake(ctx, nc)
 		if err != nil {
 			nc.Close()
-			return nil, fmt.Errorf("connect to %s: TLS: %w", t.Address, err)
+			return nil, fmt.Errorf("connect to %s: TLS: %w", t.Address, noTLS(err))
 		}
 		nc, certified = tc, asked
 	}
@@ -53,9 +58,31 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 		if certified {
 			err = t.alert(ctx, err)
 		}
+		if t.TLS == nil {
+			err = wantsTLS(err)
+		}
 		return nil, fmt.Errorf("connect to %s: %w", t.Address, err)
 	}
 	return c, nil
+}
+
+// noTLS adds to the error of a handshake what may be wrong: a Redis without TLS
+// reads it as a command that has not ended, or refuses it in plain text.
+func noTLS(err error) error {
+	_, plain := errors.AsType[tls.RecordHeaderError](err)
+	if plain || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w; a port without TLS answers like that", err)
+	}
+	return err
+}
+
+// wantsTLS adds to the error of the first command what may be wrong: a Redis with
+// TLS ends a connection that does not begin with a handshake.
+func wantsTLS(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+		return fmt.Errorf("%w; TLS is not in use here, and a port with TLS answers like that", err)
+	}
+	return err
 }
 
 // greet says who the client is and which database it wants.

@@ -57,7 +57,7 @@ const wantSchemes = "want redis://, rediss://, redis+sentinel:// or redis+cluste
 func ParseURL(raw string) (*Target, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {
-		return nil, errors.New("url: no scheme; " + wantSchemes)
+		return nil, errors.New("url: no scheme; " + wantSchemes + "; host:port is written redis://host:port")
 	}
 	switch scheme {
 	case "redis", "rediss":

@@ -78,6 +78,7 @@ func StartSentinelsFronted(t testing.TB, pass SentinelPasswords, nodes, sentinel
 func (s *SentinelSet) start(pass SentinelPasswords, sentinels [3]Front, add func(i int, own []string)) *SentinelSet {
 	t := s.t
 	t.Helper()
+	Slow(t, "Sentinels need seconds to know each other")
 	var own []string
 	if pass.Nodes != "" {
 		own = []string{"--requirepass", pass.Nodes, "--masterauth", pass.Nodes}

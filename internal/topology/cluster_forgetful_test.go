@@ -32,6 +32,7 @@ func (l *logged) count(text string) int {
 
 // Its slots are nobody's; all others work, for clients from before and for new ones.
 func TestMasterThatForgotTheClusterCostsItsOwnSlotsOnly(t *testing.T) {
+	t.Parallel()
 	c := topologytest.StartFronted(t, func(int) redistest.Front {
 		return redistest.Front{Args: []string{"--cluster-require-full-coverage", "no"}}
 	}, 1, 1, 1)

@@ -17,6 +17,7 @@ import (
 // To a client both masters call their own address the same, as those of two containers may: it is that of a unix
 // socket, each in a folder of its own. The former master's replicas are one of the next, and the next itself.
 func TestReplicasAreCountedAnewAtAMasterOfTheSameInnerAddress(t *testing.T) {
+	t.Parallel()
 	const inner = "inner.sock"
 	var nodes [3]redistest.Front
 	for i := range nodes {

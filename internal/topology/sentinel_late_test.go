@@ -51,6 +51,7 @@ func (c *lateConn) Read(b []byte) (int, error) {
 
 // The connections end all the same: nobody knows by then that it is wrong.
 func TestWordThatMostSentinelsTakeBackCostsOneConnection(t *testing.T) {
+	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	master, other, teller := set.Nodes[0], set.Nodes[1], set.Sentinels[2]
 	l := &late{addr: teller.Addr()}

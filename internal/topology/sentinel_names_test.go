@@ -9,6 +9,7 @@ import (
 )
 
 func TestSentinelsThatCallTheMasterByNameAndByAddressAgree(t *testing.T) {
+	t.Parallel()
 	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	master := set.Master()
 	byName := set.Sentinels[0].Dial(t)

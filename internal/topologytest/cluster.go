@@ -51,6 +51,7 @@ func StartFronted(t testing.TB, front func(server int) redistest.Front, shares .
 
 func (c *Cluster) startMasters(shares []int) *Cluster {
 	c.t.Helper()
+	redistest.Slow(c.t, "servers of a cluster wait for two seconds before they serve")
 	c.masters = len(shares)
 	n, total, first := len(shares), 0, 0
 	for _, share := range shares {

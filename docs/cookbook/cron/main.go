@@ -97,7 +97,7 @@ var advance = redis.NewScript(1, `
 const skew = 30 * time.Second
 
 // once runs job for the period that begins at tick, unless that one or a later
-// one was done already, and tells whether it did.
+// one is done already, and reports whether it ran.
 func once(ctx context.Context, lock *rlock.Lock, store redis.Conn, tick time.Time,
 	job func(context.Context) error,
 ) (ran bool, err error) {
@@ -120,10 +120,10 @@ func once(ctx context.Context, lock *rlock.Lock, store redis.Conn, tick time.Tim
 			return nil // somebody was faster, or this machine is late
 		}
 		if err := job(held); err != nil {
-			return err // not noted: the next machine in the queue tries
+			return err // not noted, so the next machine in the queue tries
 		}
 		ran = true
-		// Done is done, even if the lock was lost or the process told to end.
+		// Done is done, even if the lock was lost or the process has to end.
 		_, err = advance.DoContext(context.WithoutCancel(ctx), store, lastDone, tick.Unix())
 		return err
 	})

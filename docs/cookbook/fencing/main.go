@@ -62,15 +62,14 @@ func run(ctx context.Context, account string, amount int64, watchdog time.Durati
 
 // begin page
 
-// next gives the next token, but only to who holds the lock at this moment: to
-// a process that stood still since it acquired, it gives none. It runs on the
-// lock's server.
+// next returns the next token, but only to the present holder: a process that
+// stood still since it acquired gets none. It runs on the lock's server.
 var next = redis.NewScript(2, `
 	if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return false end
 	return redis.call('INCR', KEYS[2])`)
 
-// read and write are the store's. Neither serves a token older than one that it
-// has seen, and reading counts as seeing. In SQL:
+// read and write run in the store. Both refuse a token that is older than one
+// the store has seen, and a read counts as seeing. In SQL:
 //
 //	UPDATE accounts SET token = $1 WHERE id = $2 AND token <= $1 RETURNING balance
 //	UPDATE accounts SET balance = $3 WHERE id = $2 AND token = $1
@@ -86,7 +85,7 @@ var (
 )
 
 // add adds amount to the account's balance in the store. Tokens come from the
-// lock's server. At each moment it may stand still.
+// lock's server. moment lets the process stand still in between.
 func add(ctx context.Context, lock *rlock.Lock, tokens, store redis.Conn, account string, amount int64,
 	moment func(before string),
 ) (err error) {
@@ -106,7 +105,7 @@ func add(ctx context.Context, lock *rlock.Lock, tokens, store redis.Conn, accoun
 		return fmt.Errorf("read with token %d refused: %w", token, err)
 	}
 	if err := hold.Err(); err != nil {
-		return err // no need to try
+		return err // the store would refuse
 	}
 	moment("write")
 	if _, err := redis.Int64(write.DoContext(ctx, store, account, token, balance+amount)); err != nil {

@@ -78,12 +78,12 @@ func run(ctx context.Context, role, order string, patience, work time.Duration) 
 
 // begin page
 
-// task is what travels. Who has the owner's string may act as that owner, so it
-// goes where only the other process reads it.
+// task is the message. Whoever has the owner's string may act as that owner, so
+// send it where only the worker reads it.
 type task struct{ Order, Owner string }
 
 // submit locks the order and leaves the lock to whoever takes the task. If
-// nobody does, the lock is free again when patience is over.
+// nobody takes it, the lock is free after patience.
 func submit(ctx context.Context, client *rlock.Client, queue redis.Conn, order string, patience time.Duration) error {
 	hold, err := client.NewLock("order:"+order).TryLock(ctx, rlock.Lease(patience))
 	if err != nil {
@@ -100,7 +100,7 @@ func submit(ctx context.Context, client *rlock.Client, queue redis.Conn, order s
 	return nil // without Unlock: Client.Close leaves the key to its lease
 }
 
-// takeOver enters as the owner that submit was, works, and releases both holds.
+// takeOver enters as submit's owner, works, and releases both holds.
 func takeOver(ctx context.Context, client *rlock.Client, message []byte, work func(context.Context, string) error) error {
 	var t task
 	if err := json.Unmarshal(message, &t); err != nil {
@@ -111,7 +111,7 @@ func takeOver(ctx context.Context, client *rlock.Client, message []byte, work fu
 		return err
 	}
 	lock := client.NewLock("order:" + t.Order)
-	// Not Lock: if somebody else is inside by now, the task came too late.
+	// Not Lock: if somebody else is inside, the task came too late.
 	hold, err := lock.TryLock(ctx, rlock.As(owner)) // from here on, our watchdog extends it
 	if err != nil {
 		return err

@@ -40,18 +40,18 @@ func main() {
 // calls act again and again.
 func campaign(ctx context.Context, lock *rlock.Lock, every time.Duration, act func(context.Context)) {
 	for ctx.Err() == nil {
-		hold, err := lock.Lock(ctx) // waits for as long as another leads
+		hold, err := lock.Lock(ctx) // waits while another leads
 		if err != nil {
 			if ctx.Err() == nil {
 				log.Print(err)
 			}
-			pause(ctx, time.Second) // a server that refuses is not asked in a loop
+			pause(ctx, time.Second) // don't ask a server that refuses in a loop
 			continue
 		}
 		fmt.Println("leads")
 		err = lead(ctx, hold, every, act)
 		fmt.Println("steps down:", err)
-		// Whoever waits is woken by this, instead of by the end of the lease.
+		// This wakes the next leader now, not when the lease ends.
 		if err := hold.Unlock(ctx); err != nil && !errors.Is(err, rlock.ErrLeaseLost) {
 			log.Print(err)
 		}

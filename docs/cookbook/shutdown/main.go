@@ -1,5 +1,5 @@
 // Shutdown is an HTTP service whose handlers work under locks, and which ends
-// in good order when it is told to.
+// in good order on SIGTERM.
 package main
 
 import (
@@ -31,9 +31,9 @@ func main() {
 }
 
 func run(addr string, work, grace time.Duration) error {
-	told, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	client, err := rlock.Open(told, os.Getenv("REDIS_URL"))
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func run(addr string, work, grace time.Duration) error {
 		return err
 	}
 	fmt.Printf("listens at http://%s\n", listener.Addr())
-	return serve(told, client, listener, grace, func(held context.Context) error {
+	return serve(ctx, client, listener, grace, func(held context.Context) error {
 		select {
 		case <-time.After(work):
 			return nil
@@ -55,10 +55,10 @@ func run(addr string, work, grace time.Duration) error {
 
 // begin page
 
-// serve answers requests until told ends, and then ends in good order: no new
-// request is taken, those that work under a lock finish and release it, those
-// that still wait for one are sent away. What is not over after grace is cut.
-func serve(told context.Context, client *rlock.Client, listener net.Listener, grace time.Duration,
+// serve answers requests until ctx ends. Then it takes no new request, lets those
+// that hold a lock finish, and sends away those that wait for one. After grace it
+// cuts off what is left.
+func serve(ctx context.Context, client *rlock.Client, listener net.Listener, grace time.Duration,
 	settle func(context.Context) error,
 ) error {
 	mux := http.NewServeMux()
@@ -81,16 +81,16 @@ func serve(told context.Context, client *rlock.Client, listener net.Listener, gr
 	select {
 	case err := <-failed:
 		return err
-	case <-told.Done():
+	case <-ctx.Done():
 	}
 
-	// Both at once. The server waits for its handlers, and some of them wait for
+	// Both at once: the server waits for its handlers, and some of them wait for
 	// locks until the client sends them away.
-	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	ending, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	quiet := make(chan error, 1)
-	go func() { quiet <- server.Shutdown(ctx) }()
-	err := client.Shutdown(ctx)
+	go func() { quiet <- server.Shutdown(ending) }()
+	err := client.Shutdown(ending)
 	return errors.Join(err, <-quiet)
 }
 

@@ -133,11 +133,11 @@ func (j *javaProcess) stop(d time.Duration) {
 	if r == nil {
 		return
 	}
-	if err := r.peer.Pause(); err != nil {
-		j.stage.fail("%v: %v", r.id, err)
-	}
+	err := r.peer.Pause()
 	time.Sleep(d)
-	if err := r.peer.Resume(); err != nil {
+	err = errors.Join(err, r.peer.Resume())
+	// On a slow machine its kill may come meanwhile.
+	if err != nil && j.current() == r {
 		j.stage.fail("%v: %v", r.id, err)
 	}
 }
