@@ -94,17 +94,18 @@ platforms := linux/amd64 linux/arm64 darwin/arm64 windows/amd64 freebsd/amd64
 .PHONY: builds
 builds:
 	@$(step) 'builds' bash -ec 'for platform in $(platforms); do echo "$$platform"; \
-	  (export GOOS=$${platform%/*} GOARCH=$${platform#*/}; go build ./... && go vet ./...); done'
+	  (export GOOS=$${platform%/*} GOARCH=$${platform#*/}; go build ./... && go vet ./... && go vet -tags norawsyscall ./...); done'
 
 .PHONY: unit
 unit:
 	@$(step) 'unit tests' bash -eo pipefail -c 'go list ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST) -p 4'
-	@$(step) 'tests of rlocktest, the quick start, the cookbook and the benchmark' bash -ec 'failed=; \
+	@$(step) 'tests of rlocktest, the quick start, the cookbook, the benchmark, and of connections without raw calls' bash -ec 'failed=; \
 	  (cd docs/quickstart && $(GOTEST) ./...) & one=$$!; \
 	  (cd docs/cookbook && $(GOTEST) ./...) & two=$$!; \
+	  $(GOTEST) -p 3 -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub & three=$$!; \
 	  (cd rlocktest && $(GOTEST) ./...) || failed=1; \
 	  (cd integration/bench && $(GOTEST) ./...) || failed=1; \
-	  wait $$one || failed=1; wait $$two || failed=1; [ -z "$$failed" ]'
+	  wait $$one || failed=1; wait $$two || failed=1; wait $$three || failed=1; [ -z "$$failed" ]'
 
 .PHONY: integration
 integration:

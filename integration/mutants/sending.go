@@ -81,7 +81,7 @@ var sending = []defect{
 	},
 	{
 		what: "a reply that nobody asked for is the next command's", guards: "pipeline, A5",
-		edits: edits{{In: "conn.quiet", Stmt: "c.met = c.managed.Unasked()", Put: "c.met = nil"}},
+		edits: edits{{In: "conn.quiet", If: "some", Put: "some && false"}},
 		by:    tests{"TestAReplyThatNobodyAskedForIsNobodys"},
 	},
 	{
@@ -102,13 +102,46 @@ var sending = []defect{
 	},
 	{
 		what: "replies are polled for where sleeping is quicker", guards: "pipeline",
-		edits: edits{{In: "pollChoice.took", Expr: "c.polled < (c.slept+d)*7/8", Put: "true"}},
+		edits: edits{{In: "polling.took", Expr: "c.polled.total*time.Duration(c.slept.reads)*8 >= c.slept.total*time.Duration(c.polled.reads)*7", Put: "false"}},
 		by:    tests{"TestTheQuickerWayToWaitIsTaken"},
 	},
 	{
 		what: "how to wait for replies is chosen once and for all", guards: "pipeline",
-		edits: edits{{In: "pollChoice.took", Expr: "trialEvery - 2*trialReads", Put: "1 << 60"}},
-		by:    tests{"TestTheWayToWaitFollowsTheMachine"},
+		edits: edits{{In: "polling.next", Expr: "c.sincePolled >= pollEvery", Put: "false"}},
+		by:    tests{"TestTheWayToWaitFollowsTheMachine", "TestSomeReadsSleepAlways"},
+	},
+	{
+		what: "a lone caller polls on a busy machine: a preemption counts for a millisecond", guards: "pipeline",
+		edits: edits{{In: "spent.add", Expr: "timeSlice", Put: "time.Millisecond"}},
+		by:    tests{"TestTheQuickerWayToWaitIsTaken"},
+	},
+	{
+		what: "a lone caller that polls never sleeps", guards: "pipeline",
+		edits: edits{{In: "polling.next", Expr: "c.sinceSlept < sleepEvery", Put: "true"}},
+		by:    tests{"TestSomeReadsSleepAlways"},
+	},
+	{
+		what: "a lone caller polls though no processor of Go's waits for the network", guards: "pipeline",
+		edits: edits{{In: "idleProcessor", Expr: "running.Uint64() < all.Uint64()", Put: "running.Uint64() <= all.Uint64()"}},
+		by:    tests{"TestAProcessorIsIdleIfNothingElseWantsIt"},
+	},
+	{
+		what: "the reader polls", guards: "pipeline",
+		edits: edits{{In: "pipeline.conn.receive", Stmt: "err = c.managed.Fill()", Put: "err = c.poll()"}},
+		by:    tests{"TestTheReaderNeverPolls"},
+	},
+	{
+		what: "a connection breaks where a sandbox forbids the raw calls", guards: "redisconn",
+		edits: edits{{In: "redisconn.ordinary", Expr: "f(int(fd), p)", Put: "0, error(syscall.EPERM)"}},
+		by:    tests{"TestConnectionsWorkWhereTheCallsAreForbidden"},
+	},
+	{
+		what: "two may read or write a socket at once", guards: "redisconn",
+		edits: edits{
+			{In: "socket.read", If: "!s.reading.CompareAndSwap(false, true)", Put: "!s.reading.CompareAndSwap(false, true) && false"},
+			{In: "socket.write", If: "!s.writing.CompareAndSwap(false, true)", Put: "!s.writing.CompareAndSwap(false, true) && false"},
+		},
+		by: tests{"TestASocketHasOneReaderAndOneWriter"},
 	},
 	{
 		what: "what is written while a caller reads has no reader", guards: "pipeline",
@@ -134,11 +167,6 @@ var sending = []defect{
 		what: "what a caller met in reading is forgotten", guards: "pipeline",
 		edits: edits{{In: "conn.readOwn", Stmt: "c.met = err", Put: "_ = err"}},
 		by:    tests{"TestWhatACallerMetInReadingIsTheCauseOfTheLoss"},
-	},
-	{
-		what: "a lone caller polls on a busy machine", guards: "pipeline",
-		edits: edits{{In: "loneChoice.look", Expr: "c.slow >= loneDisturbed", Put: "false"}},
-		by:    tests{"TestACallerSleepsOnABusyMachine"},
 	},
 	{
 		what: "whoever breaks a dialer's connection off waits for its Close", guards: "redisconn",

@@ -10,7 +10,6 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // mute is a connection to a server that takes no time: each command that was
@@ -40,7 +39,7 @@ func (m *mute) Queue(command string, args []any, _ bool) (all bool, err error) {
 
 func (m *mute) Push(bool) (all bool, err error) { return true, m.Flush() }
 func (m *mute) WritesAtOnce() bool              { return true }
-func (m *mute) Unasked() error                  { return nil }
+func (m *mute) TryFill() (some bool, err error) { return m.next > 0 || len(m.replies) > 0, nil }
 
 func (m *mute) Flush() error {
 	for ; m.unflushed > 0; m.unflushed-- {
@@ -73,7 +72,7 @@ func (m *mute) Next() (reply any, ok bool, err error) {
 	}
 }
 
-func (m *mute) Fill(redisconn.Wait) error {
+func (m *mute) Fill() error {
 	_, err := m.Receive()
 	if err == nil {
 		m.next++

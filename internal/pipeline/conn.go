@@ -37,7 +37,8 @@ type conn struct {
 	met      error           // by a caller that read; the reader's
 	late     error           // of a read that met the deadline, and is made once more; the reader's
 	back     chan struct{}   // calls a reader back that is aside, see lone.go
-	loneWay  atomic.Uint32   // a way, changed with p.mu held
+	polling  polling         // how the next caller that reads waits; the reader's
+	idle     func() bool     // tells whether one of Go's processors is; the reader's
 	unsent   []*Request      // of the batch that is being written; of who writes
 	wake     chan struct{}   // has the writer write, see writer.go
 	over     chan struct{}   // closed: the writer ends
@@ -91,9 +92,9 @@ type batchBound struct {
 type managed interface {
 	Manage() (lasts bool)
 	SetReadDeadline(time.Time) error
-	Fill(redisconn.Wait) error
+	Fill() error
+	TryFill() (some bool, err error)
 	Next() (reply any, ok bool, err error)
-	Unasked() error
 }
 
 // pusher is a connection that is given commands and writes them together. Without

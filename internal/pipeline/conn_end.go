@@ -78,9 +78,6 @@ func (c *conn) fail(rest []*Request, cause error) {
 		p.decide(c.barrier, false)
 	}
 	p.updateBackoff(c)
-	if c.inflight > 0 {
-		c.busier(-1)
-	}
 	p.mu.Unlock()
 	c.Interrupt()
 	c.release()

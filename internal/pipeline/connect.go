@@ -113,11 +113,10 @@ func (p *Pipeline) attempt() error {
 		return err
 	}
 	barrier, killed := ident.barrier, ident.killed
-	c := &conn{Owned: o, p: p, barrier: barrier, loaded: map[*luasrc.Script]bool{}, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight), back: make(chan struct{}, 1), wake: make(chan struct{}, 1), over: make(chan struct{})}
+	c := &conn{Owned: o, p: p, barrier: barrier, loaded: map[*luasrc.Script]bool{}, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight), back: make(chan struct{}, 1), idle: idleProcessor(), wake: make(chan struct{}, 1), over: make(chan struct{})}
 	if p.o.Replicas {
 		c.tally = p.o.tallyOf(barrier.server)
 	}
-	c.loneWay.Store(uint32(readerTries))
 	if managedConn, ok := rc.(managed); ok {
 		c.managed, c.exact = managedConn, !managedConn.Manage() || c.tally != nil
 		_ = managedConn.SetReadDeadline(time.Time{})

@@ -14,12 +14,14 @@
 // wait (TLS, a dialer's own connections, those of a pool, other systems than Unix), the
 // writer writes all.
 //
-// # What makes a lone caller quick
+// # Who waits for a reply
 //
-// A caller that has a socket to itself may read its own reply, where trials find
-// that quicker: see lone.go. It waits like that for four milliseconds at the most, in
-// which it does not see that its context has ended, and then leaves the wait to the
-// reader.
+// The reader, asleep; it never polls. But a caller that has a socket to itself reads its
+// own reply, so that no goroutine has to be woken for it: see lone.go. It waits like that
+// for four milliseconds at the most, in which it does not see that its context has ended,
+// and then leaves the wait to the reader. It polls while that is clearly quicker and
+// another of Go's processors is idle, which waits for the network on behalf of all other
+// connections of the process. Every eighth read it sleeps, always: see polling.go.
 //
 // # What makes many callers cheap
 //
@@ -27,8 +29,7 @@
 // flushes for them before it looks at the next one or waits for the network;
 // meanwhile nobody else flushes. A batch is at most a third of what is queued and
 // under way, so that the server has work while callers come back, and is written
-// in pieces of 16 KiB in the place of redigo's 4. Readers of several connections of
-// one client that are busy do not poll: see [UnderWay].
+// in pieces of 16 KiB in the place of redigo's 4.
 //
 // # What a completion says
 //

@@ -10,10 +10,10 @@ import (
 )
 
 // A caller that has the connection to itself, one command after the other, waits for
-// nobody but the server. Where that is quicker the reader steps aside for it: the
-// goroutine that writes a command reads its reply too, and none has to be woken for
-// it. The reader is back when a second caller comes, when a reply takes long, or when
-// no command follows: the end of an idle connection is to be noticed.
+// nobody but the server. The reader steps aside for it: the goroutine that writes a
+// command reads its reply too, and none has to be woken for it. How it waits for the
+// reply is in polling.go. The reader is back when a second caller comes, when a reply
+// takes long, or when no command follows: the end of an idle connection is to be noticed.
 //
 // Who reads is settled under Pipeline.mu: the reader unless it is aside; else the
 // caller that has set reading; else nobody, and then nothing is in flight. What is
@@ -39,7 +39,6 @@ const (
 // lone is what a connection knows of a caller that has it to itself. It is guarded
 // by Pipeline.mu.
 type lone struct {
-	choice   loneChoice
 	sent     time.Duration // when the last batch was cut
 	follows  int           // how many lone commands have followed each other, up to loneMost
 	aside    bool          // the reader is
@@ -49,8 +48,8 @@ type lone struct {
 }
 
 // cut takes note of a batch. It is alone if it is one request, and nothing else is
-// queued or under way. It gives the way to wait for the reply.
-func (l *lone) cut(now time.Duration, alone bool) way {
+// queued or under way.
+func (l *lone) cut(now time.Duration, alone bool) {
 	gap := now - l.sent
 	l.sent = now
 	switch {
@@ -61,17 +60,15 @@ func (l *lone) cut(now time.Duration, alone bool) way {
 	default:
 		l.follows = min(l.follows+1, loneMost)
 	}
-	if l.follows < loneFrom {
-		return readerTries
-	}
-	l.choice.took(min(gap, loneGap))
-	return l.choice.way
 }
+
+// goesOn tells whether there is a lone caller.
+func (l *lone) goesOn() bool { return l.follows >= loneFrom }
 
 // stepsAside reports whether the reader is aside from now on. It is called by the
 // reader, with p.mu held and nothing in flight.
 func (c *conn) stepsAside() bool {
-	if !c.way().callers() || c.p.queue.length > 0 || c.ended || c.exact || !c.atOnce {
+	if !c.lone.goesOn() || c.p.queue.length > 0 || c.ended || c.exact || !c.atOnce {
 		return false
 	}
 	c.busy.Store(false)
@@ -89,7 +86,7 @@ func (c *conn) takesRead(alone, caller bool) (looks, owns bool) {
 		return false, false
 	}
 	l.reading = true
-	if owns = caller && alone && c.way().callers(); owns {
+	if owns = caller && alone && l.goesOn(); owns {
 		l.reads++
 	}
 	return true, owns
@@ -99,7 +96,10 @@ func (c *conn) takesRead(alone, caller bool) (looks, owns bool) {
 // it would be taken for the next command's reply: the reader, once it is back, ends the
 // connection. It is for whoever reads, while nothing is under way.
 func (c *conn) quiet() bool {
-	c.met = c.managed.Unasked()
+	some, err := c.managed.TryFill()
+	if c.met = err; some {
+		c.met = redisconn.ErrUnasked
+	}
 	return c.met == nil
 }
 
@@ -161,14 +161,16 @@ func (c *conn) callBack() {
 // for it.
 func (c *conn) readOwn() {
 	p := c.p
-	how := redisconn.Sleep
-	if c.way() == callerPolls && !p.o.UnderWay.several() {
-		how = redisconn.Poll
+	polls := c.polling.next(c.idle)
+	fill := c.managed.Fill
+	if polls {
+		fill = c.poll
 	}
-	reply, ok, err := c.managed.Next()
+	var reply any
+	ok, err := false, fill()
 	for !ok && err == nil {
-		if err = c.managed.Fill(how); err == nil {
-			reply, ok, err = c.managed.Next()
+		if reply, ok, err = c.managed.Next(); !ok && err == nil {
+			err = c.managed.Fill()
 		}
 	}
 	if !ok || err != nil && !refusal.Is(err) {
@@ -185,6 +187,7 @@ func (c *conn) readOwn() {
 	c.busy.Store(true)
 	defer c.hasRead(b)
 	r := b[0]
+	c.polling.took(polls, p.o.Clock.Now()-r.Sent)
 	if r.Reply, r.Err = reply, err; err != nil {
 		c.complete(r)
 		return
@@ -199,9 +202,7 @@ func (c *conn) hasRead(b []*Request) {
 	c.returned++
 	c.woke = false
 	p.mu.Lock()
-	if c.inflight--; c.inflight == 0 {
-		c.busier(-1)
-	}
+	c.inflight--
 	c.openRequests -= len(b)
 	p.recycle(b)
 	c.lone.reading = false

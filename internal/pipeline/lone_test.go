@@ -15,15 +15,22 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// goesOn makes p's caller one that has gone on for long and whose replies are waited
-// for in this way.
-func goesOn(t *testing.T, p *Pipeline, w way) *conn {
+// inUse is p's connection after a first command.
+func inUse(t *testing.T, p *Pipeline) *conn {
 	t.Helper()
 	end(t, ask(p, "PING"))
 	p.mu.Lock()
-	c := p.conn
-	c.lone.choice = loneChoice{way: w, decided: 1 << 40}
-	p.mu.Unlock()
+	defer p.mu.Unlock()
+	return p.conn
+}
+
+// goesOn makes p's caller one that has gone on for long.
+func goesOn(t *testing.T, p *Pipeline) *conn {
+	t.Helper()
+	c := inUse(t, p)
+	if !c.atOnce {
+		t.Skip("without the system's calls the reader reads all")
+	}
 	aside := false
 	for i := 0; !aside; i++ {
 		if i == 100_000 {
@@ -38,6 +45,15 @@ func goesOn(t *testing.T, p *Pipeline, w way) *conn {
 		p.mu.Unlock()
 	}
 	return c
+}
+
+// waits has lone callers on c poll for their replies, all but each eighth, or sleep. It is
+// called while nothing is under way.
+func waits(c *conn, polls bool) {
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	c.idle = func() bool { return polls }
+	c.polling = polling{slept: spent{total: time.Hour, reads: 100}}
 }
 
 // keepOn has the next command count as a lone caller's on a machine that stands still
@@ -57,9 +73,10 @@ func readByCallers(c *conn) int {
 
 func TestALoneCallerReadsItsOwnReplies(t *testing.T) {
 	t.Parallel()
-	for _, w := range []way{callerSleeps, callerPolls} {
+	for _, polls := range []bool{false, true} {
 		p := start(t, redistest.Start(t))
-		c := goesOn(t, p, w)
+		c := goesOn(t, p)
+		waits(c, polls)
 		before, own := readByCallers(c), 0
 		for i := range 2000 {
 			keepOn(c)
@@ -79,10 +96,10 @@ func TestALoneCallerReadsItsOwnReplies(t *testing.T) {
 		}
 		// A machine that stands still calls the reader back at times.
 		if read := readByCallers(c) - before; read < 200 || own < 200 {
-			t.Errorf("way %d: of 2000 replies callers read %d and completed %d", w, read, own)
+			t.Errorf("polls %v: of 2000 replies callers read %d and completed %d", polls, read, own)
 		}
 		if p.conn != c {
-			t.Errorf("way %d: another connection", w)
+			t.Errorf("polls %v: another connection", polls)
 		}
 	}
 }
@@ -102,9 +119,10 @@ func goroutine() string {
 
 func TestACallerThatReadsLeavesALongWaitToTheReader(t *testing.T) {
 	t.Parallel()
-	for _, w := range []way{callerSleeps, callerPolls} {
+	for _, polls := range []bool{false, true} {
 		p := start(t, redistest.Start(t))
-		c := goesOn(t, p, w)
+		c := goesOn(t, p)
+		waits(c, polls)
 		// The server answers after half a second. Flush is over before.
 		p.mu.Lock()
 		c.boundedBy = 0 // so that its deadline is set for this command
@@ -118,30 +136,28 @@ func TestACallerThatReadsLeavesALongWaitToTheReader(t *testing.T) {
 		})})
 		early := !answered.Load()
 		if r := end(t, done); r.Err != nil || r.Reply != nil {
-			t.Fatalf("way %d: %v, %v", w, r.Reply, r.Err)
+			t.Fatalf("polls %v: %v, %v", polls, r.Reply, r.Err)
 		}
 		if readByCallers(c) > before && !early {
-			t.Errorf("way %d: the caller waited for the whole of it", w)
+			t.Errorf("polls %v: the caller waited for the whole of it", polls)
 		}
 		// Nothing of the deadline that ended its read is left.
 		for range 100 {
 			if r := end(t, ask(p, "PING")); r.Err != nil {
-				t.Fatalf("way %d: %v", w, r.Err)
+				t.Fatalf("polls %v: %v", polls, r.Err)
 			}
 		}
 		if p.conn != c {
-			t.Errorf("way %d: another connection", w)
+			t.Errorf("polls %v: another connection", polls)
 		}
 	}
 }
 
 func TestASecondCallerCallsTheReaderBack(t *testing.T) {
 	t.Parallel()
-	var all UnderWay
-	s := redistest.Start(t)
-	p := open(t, dialler(t, s), Options{UnderWay: &all})
+	p := start(t, redistest.Start(t))
 	for range 200 {
-		c := goesOn(t, p, callerSleeps)
+		c := goesOn(t, p)
 		done := make(chan *Request, 2)
 		other := CompletionFunc(func(r *Request) { done <- r })
 		var over atomic.Bool
@@ -177,10 +193,6 @@ func TestASecondCallerCallsTheReaderBack(t *testing.T) {
 			t.Fatal("another connection")
 		}
 	}
-	awaitIdle(t, p)
-	if n := all.connections.Load(); n != 0 {
-		t.Errorf("%d connections have something under way in the end", n)
-	}
 }
 
 func TestTheEndOfAnIdleConnectionIsNoticedAfterALoneCaller(t *testing.T) {
@@ -188,7 +200,7 @@ func TestTheEndOfAnIdleConnectionIsNoticedAfterALoneCaller(t *testing.T) {
 	s := redistest.Start(t)
 	ended := make(chan struct{}, 1)
 	p := open(t, dialler(t, s), Options{Ended: func() { ended <- struct{}{} }})
-	kill(t, s, goesOn(t, p, callerPolls))
+	kill(t, s, goesOn(t, p))
 	select {
 	case <-ended:
 	case <-time.After(10 * timeout):
@@ -213,7 +225,7 @@ func TestAConnectionThatBreaksWhileACallerReadsLosesItsCommand(t *testing.T) {
 	s := redistest.Start(t)
 	p := start(t, s)
 	for range 20 {
-		c := goesOn(t, p, callerSleeps)
+		c := goesOn(t, p)
 		done := make(chan *Request, 1)
 		go func() {
 			submit(p, &Request{Command: "BLPOP", Args: []any{"none", 30}, Done: CompletionFunc(func(r *Request) { done <- r })})
@@ -235,11 +247,11 @@ type failing struct {
 
 var errRead = errors.New("the read failed")
 
-func (c failing) Fill(how redisconn.Wait) error {
+func (c failing) Fill() error {
 	if c.fails.Swap(false) {
 		return errRead
 	}
-	return c.Conn.Fill(how)
+	return c.Conn.Fill()
 }
 
 func TestWhatACallerMetInReadingIsTheCauseOfTheLoss(t *testing.T) {
@@ -253,7 +265,7 @@ func TestWhatACallerMetInReadingIsTheCauseOfTheLoss(t *testing.T) {
 		}
 		return failing{c.(*redisconn.Conn), &fails}, nil
 	}, Options{})
-	goesOn(t, p, callerSleeps)
+	waits(goesOn(t, p), false)
 	fails.Store(true)
 	if r := end(t, ask(p, "PING")); !errors.Is(r.Err, errRead) {
 		t.Errorf("%v", r.Err)
@@ -286,7 +298,7 @@ func TestALoneCallerReadsThoughWhatFollowsWaitsToBeWritten(t *testing.T) {
 		return narrow{c.(*redisconn.Conn), &hook}, nil
 	}, Options{})
 	for range 20 {
-		c := goesOn(t, p, callerSleeps)
+		c := goesOn(t, p)
 		done := make(chan *Request, 2)
 		ends := CompletionFunc(func(r *Request) { done <- r })
 		pushes, mine := 0, goroutine()
@@ -313,7 +325,7 @@ func TestALoneCallerReadsThoughWhatFollowsWaitsToBeWritten(t *testing.T) {
 
 func TestACompletionThatEndsItsGoroutineLeavesTheConnectionUsable(t *testing.T) {
 	p := start(t, redistest.Start(t))
-	c := goesOn(t, p, callerSleeps)
+	c := goesOn(t, p)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -335,7 +347,7 @@ func TestAPipelineClosesWhileItsReaderIsAside(t *testing.T) {
 	t.Parallel()
 	for _, reads := range []bool{false, true} {
 		p := start(t, redistest.Start(t))
-		c := goesOn(t, p, callerSleeps)
+		c := goesOn(t, p)
 		done := make(chan *Request, 1)
 		if reads {
 			go submit(p, &Request{Command: "BLPOP", Args: []any{"none", 30}, Done: CompletionFunc(func(r *Request) { done <- r })})
@@ -353,7 +365,7 @@ func TestARetiredConnectionIsReplacedThoughItsReaderIsAside(t *testing.T) {
 	s := redistest.Start(t)
 	p := start(t, s)
 	for i := range 10 {
-		c := goesOn(t, p, callerPolls)
+		c := goesOn(t, p)
 		done := make(chan *Request, 1)
 		if i%2 == 0 {
 			go submit(p, &Request{Command: "PING", Done: CompletionFunc(func(r *Request) { done <- r })})
@@ -375,7 +387,8 @@ func TestOnlyACallerThatGoesOnIsALoneOne(t *testing.T) {
 	now := time.Duration(0)
 	cut := func(gap time.Duration, alone bool) bool {
 		now += gap
-		return l.cut(now, alone) != readerTries
+		l.cut(now, alone)
+		return l.goesOn()
 	}
 	for range loneFrom - 1 {
 		if cut(quick, true) {

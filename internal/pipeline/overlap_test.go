@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-
-	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // paced is a connection whose server answers when it is told to.
@@ -34,7 +32,7 @@ func (c *paced) Next() (reply any, ok bool, err error) {
 	return nil, true, nil
 }
 
-func (c *paced) Fill(redisconn.Wait) error {
+func (c *paced) Fill() error {
 	select {
 	case c.left = <-c.answers:
 		return nil

@@ -70,24 +70,8 @@ type Options struct {
 	Twin  func() *Pipeline
 	Spare bool
 
-	// UnderWay is shared by the pipelines of a client that has several nodes; nil: it has one.
-	UnderWay *UnderWay
-
 	log *eventlog.Conn
 }
-
-// UnderWay counts the connections of a client that have something under way. It
-// is for a client that has several. The zero value is ready.
-//
-// A reader that polls takes the processor from the other readers, and theirs are
-// the replies that come next. So while several connections have something under
-// way, their readers sleep. Each of them by itself would find that it waits for a
-// shorter time if it polls (redisconn): it does not see what that costs the
-// others.
-type UnderWay struct{ connections atomic.Int64 }
-
-// several tells whether more than one connection has something under way.
-func (u *UnderWay) several() bool { return u != nil && u.connections.Load() > 1 }
 
 // Pipeline is safe for concurrent use.
 type Pipeline struct {

@@ -80,9 +80,7 @@ func (c *conn) batchDone(b []*Request) (over, aside bool) {
 	if c.synced {
 		c.syncing = false
 	}
-	if c.inflight--; c.inflight == 0 {
-		c.busier(-1)
-	}
+	c.inflight--
 	c.openRequests -= len(b)
 	if c.exact {
 		c.boundRead()
@@ -175,7 +173,7 @@ func (c *conn) receive(more time.Duration) (any, error) {
 			return reply, err
 		}
 		c.letQueue()
-		err = c.managed.Fill(c.wait())
+		err = c.managed.Fill()
 		// From here on only the reader flushes. Otherwise each caller that it
 		// wakes would write its own command.
 		c.busy.Store(true)
@@ -223,21 +221,3 @@ func (c *conn) receiveRest(r *Request) error {
 	}
 	return nil
 }
-
-// wait is how the reader waits for the network. Only it takes batches, so there are
-// none if none is in flight.
-func (c *conn) wait() redisconn.Wait {
-	if len(c.batches) == 0 || c.p.o.UnderWay.several() {
-		return redisconn.Sleep
-	}
-	switch c.way() {
-	case readerSleeps:
-		return redisconn.Sleep
-	case readerPolls:
-		return redisconn.Poll
-	}
-	return redisconn.Try
-}
-
-// way is how the reply to a lone command is waited for.
-func (c *conn) way() way { return way(c.loneWay.Load()) }

@@ -108,8 +108,16 @@ func TestAReplyThatNobodyAskedForIsNobodys(t *testing.T) {
 				}
 				p := open(t, func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, timeout) }, Options{})
 				for range 20 {
-					c := goesOn(t, p, callerSleeps)
+					c := inUse(t, p)
+					if c.atOnce {
+						c = goesOn(t, p)
+					}
 					say(l, p)
+					for met := c.atOnce; !met; { // else it is for the reader to notice
+						p.mu.Lock()
+						met = p.conn != c
+						p.mu.Unlock()
+					}
 					r := ask(p)
 					if _, unsent := errors.AsType[*NotSentError](r.Err); r.Err == nil && r.Reply != "PONG" || r.Err != nil && !unsent {
 						t.Fatalf("PING was answered %v, %v", r.Reply, r.Err)

@@ -200,29 +200,16 @@ func (p *Pipeline) cutBatch() (alone bool) {
 		waits++
 	}
 	alone = c.inflight == 0 && len(b) == 1 && p.queue.length == 0
-	if w := uint32(c.lone.cut(now, alone)); w != c.loneWay.Load() {
-		c.loneWay.Store(w)
-	}
+	c.lone.cut(now, alone)
 	c.openRequests += len(b)
 	c.batchBounds[c.batchCount%maxInFlight] = batchBound{now, waits}
 	c.batchCount++
-	if c.inflight++; c.inflight == 1 {
-		c.busier(1)
-		if c.exact || c.boundedBy == 0 {
-			c.boundRead()
-		}
+	if c.inflight++; c.inflight == 1 && (c.exact || c.boundedBy == 0) {
+		c.boundRead()
 	}
 	c.writing, c.unsent = true, b
 	c.batches <- b // never blocks: room for every batch that may be in flight
 	return alone && !b[0].asking && !b[0].sync && !b[0].waits
-}
-
-// busier is called with p.mu held when c has its first batch under way, or not
-// even one any more.
-func (c *conn) busier(by int64) {
-	if all := c.p.o.UnderWay; all != nil {
-		all.connections.Add(by)
-	}
 }
 
 // write sends what is left of the batch that is being written. Without wait it sends

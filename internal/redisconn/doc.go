@@ -12,8 +12,10 @@
 // [Conn.Fill] and [Conn.Next]: the plain ones, which are nearly all, are no business
 // of redigo's. Commands go by [Conn.Queue] and [Conn.Push].
 //
-// A socket of the system's is read and written by calls that never wait, which Go's
-// scheduler need not be told of (socket_unix.go).
+// A socket of the system's is read and written by calls that don't wait for the
+// network, which Go's scheduler is not told of (socket_unix.go). Where a sandbox
+// forbids them they are those of net.Conn. The build tag norawsyscall leaves them out,
+// and with them [Conn.TryFill]: a connection then does what it does under TLS.
 //
 // The package also reads what a server says of itself ([Server]) and tells
 // whether a host's name still leads to where its connections do

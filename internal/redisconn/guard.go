@@ -19,8 +19,7 @@ type guard struct {
 	socket  *socket // nil: reads and writes are Conn's
 	s       scanner
 	managed atomic.Bool
-	poll    *poller // nil: not polled
-	reads   int     // of the network, so far; whoever reads has it
+	reads   int // of the network, so far; whoever reads has it
 
 	// Of whoever reads, too.
 	inbox   []byte // what has come and was not received yet

@@ -70,7 +70,7 @@ func received(b []byte, piece int, managed bool) (all []any, err error) {
 			reply, err = c.Receive()
 		}
 		if !ok && err == nil {
-			err = c.Fill(Try)
+			err = c.Fill()
 		}
 		switch refused, is := errors.AsType[redis.Error](err); {
 		case is:
@@ -139,7 +139,7 @@ func TestRoomForALongReplyIsNotKept(t *testing.T) {
 			if ok || err != nil {
 				return reply
 			}
-			if err := c.Fill(Sleep); err != nil {
+			if err := c.Fill(); err != nil {
 				return err
 			}
 		}
@@ -163,17 +163,15 @@ func TestADeadlineThatPassedIsMoved(t *testing.T) {
 	if !c.Manage() {
 		t.Error("it is the system's own")
 	}
-	for _, how := range []Wait{Try, Sleep} {
-		c.SetReadDeadline(time.Now().Add(-time.Second))
-		if err := c.Fill(how); !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("past the deadline: %v", err)
-		}
-		c.SetReadDeadline(time.Now().Add(time.Minute))
-		far.Write([]byte("$-1\r\n"))
-		err := c.Fill(how)
-		if reply, ok, nerr := c.Next(); err != nil || nerr != nil || !ok || reply != nil {
-			t.Errorf("after it: %v, %v, %v, %v", reply, ok, err, nerr)
-		}
+	c.SetReadDeadline(time.Now().Add(-time.Second))
+	if err := c.Fill(); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("past the deadline: %v", err)
+	}
+	c.SetReadDeadline(time.Now().Add(time.Minute))
+	far.Write([]byte("$-1\r\n"))
+	err := c.Fill()
+	if reply, ok, nerr := c.Next(); err != nil || nerr != nil || !ok || reply != nil {
+		t.Errorf("after it: %v, %v, %v, %v", reply, ok, err, nerr)
 	}
 }
 

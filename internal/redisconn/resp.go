@@ -123,7 +123,6 @@ const (
 // have no effect any more. It reports whether a connection whose deadline has
 // passed is as good as before, with another one.
 func (c *Conn) Manage() (lasts bool) {
-	c.guard.poll = newPoller(c.guard.socket)
 	c.guard.managed.Store(true)
 	return native(c.guard.Conn)
 }
@@ -132,18 +131,22 @@ func (c *Conn) Manage() (lasts bool) {
 // goroutine.
 func (c *Conn) SetReadDeadline(t time.Time) error { return c.guard.Conn.SetReadDeadline(t) }
 
-// Wait is how Fill waits for the network.
-type Wait uint8
-
-const (
-	Sleep Wait = iota // nothing is expected soon, or polling does not pay
-	Poll              // a reply is polled for, for a while
-	Try               // as it pays, which is found out
-)
-
 // Fill waits for the network, and takes what has come, for Next. An error of the network is
 // met again by the next call, unless a deadline was moved meanwhile.
-func (c *Conn) Fill(how Wait) error {
+func (c *Conn) Fill() error {
+	_, err := c.fill(c.guard.receive)
+	return err
+}
+
+// TryFill is Fill without waiting and without a deadline. It reports whether Next may have
+// something. It is for a connection that WritesAtOnce.
+func (c *Conn) TryFill() (some bool, err error) {
+	n, err := c.fill(c.guard.socket.TryRead)
+	return n > 0, err
+}
+
+// fill gives how much there is for Next.
+func (c *Conn) fill(receive func([]byte) (int, error)) (n int, err error) {
 	g := c.guard
 	room := g.room[:cap(g.room)]
 	left := copy(room, g.inbox) // a part of a reply, mostly none
@@ -153,38 +156,13 @@ func (c *Conn) Fill(how Wait) error {
 	case left == 0 && len(room) > mostRoom:
 		room = make([]byte, leastRoom)
 	}
-	var n int
-	var err error
 	g.reads++
-	if how != Sleep && g.poll != nil {
-		n, err = g.poll.read(room[left:], how == Try)
-	} else {
-		n, err = g.receive(room[left:])
-	}
+	n, err = receive(room[left:])
 	g.room, g.inbox = room, room[:left+n]
 	if n == 0 && err != nil {
-		return g.severed.or(err)
+		return left, g.severed.or(err)
 	}
-	return nil
-}
-
-// Unasked tells, without waiting, what has come that was not received: nil if nothing
-// has, ErrUnasked, or how the connection has ended. It is for a connection that
-// WritesAtOnce, and for whoever reads, while nothing is under way.
-func (c *Conn) Unasked() error {
-	g := c.guard
-	if len(g.inbox) > 0 {
-		return ErrUnasked
-	}
-	if cap(g.room) == 0 {
-		g.room = make([]byte, leastRoom)
-	}
-	g.room = g.room[:cap(g.room)]
-	n, err := g.socket.TryRead(g.room)
-	if g.inbox = g.room[:n]; n > 0 {
-		return ErrUnasked
-	}
-	return g.severed.or(err)
+	return left + n, nil
 }
 
 // ErrUnasked is a reply that nobody has asked for. What comes after it can't be told

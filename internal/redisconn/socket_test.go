@@ -1,15 +1,17 @@
-//go:build unix
+//go:build unix && !norawsyscall
 
 package redisconn
 
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"syscall"
 	"testing"
@@ -117,10 +119,78 @@ func TestSocketTellsTheEndAsTheConnectionDoes(t *testing.T) {
 						t.Errorf("%s: %v, want %v", of, got, want)
 					}
 				}
+				ports := regexp.MustCompile(`:\d+`)
+				if reads := ports.ReplaceAllString(fmt.Sprint(got), ""); reads != ports.ReplaceAllString(fmt.Sprint(want), "") {
+					t.Errorf("%s reads %q, want %v", of, reads, want)
+				}
 			}
 			same("read", read, sread)
 			same("write", write, swrite)
 		})
+	}
+}
+
+func TestWhatHasComeIsTakenWithoutWaiting(t *testing.T) {
+	near, far := dialPair(t)
+	s, p := newSocket(near), make([]byte, 100)
+	near.SetReadDeadline(time.Now().Add(-time.Second)) // which is of those that wait
+	if n, err := s.TryRead(p); n != 0 || err != nil {
+		t.Fatalf("nothing has come: %d, %v", n, err)
+	}
+	far.Write([]byte("+OK\r\n"))
+	if n, err := untilRead(s, p); err != nil || string(p[:n]) != "+OK\r\n" {
+		t.Fatalf("%q, %v", p[:n], err)
+	}
+	far.SetLinger(0)
+	far.Close()
+	_, err := untilRead(s, p)
+	if _, ok := errors.AsType[*net.OpError](err); !ok || !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("reset: %v", err)
+	}
+	near, far = dialPair(t)
+	far.Close()
+	if _, err := untilRead(newSocket(near), p); err != io.EOF {
+		t.Errorf("closed over there: %v", err)
+	}
+	near.Close()
+	if _, err := newSocket(near).TryRead(p); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("closed here: %v", err)
+	}
+}
+
+// untilRead tries until something has come.
+func untilRead(s *socket, p []byte) (n int, err error) {
+	for end := time.Now().Add(10 * time.Second); n == 0 && err == nil && time.Now().Before(end); {
+		n, err = s.TryRead(p)
+	}
+	return n, err
+}
+
+// What two write at once would be mixed up, and what two read.
+func TestASocketHasOneReaderAndOneWriter(t *testing.T) {
+	near, far := dialPair(t)
+	near.SetDeadline(time.Now().Add(10 * time.Second))
+	s, p := newSocket(near), make([]byte, 16<<20)
+	ended := make(chan error, 2)
+	go func() { _, err := s.Read(make([]byte, 100)); ended <- err }()
+	go func() { _, err := s.Write(p); ended <- err }()
+	for !s.reading.Load() || !s.writing.Load() {
+		runtime.Gosched()
+	}
+	for what, try := range map[string]func([]byte) (int, error){"Read": s.Read, "TryRead": s.TryRead, "Write": s.Write, "TryWrite": s.TryWrite} {
+		if n, err := try(p); n != 0 || !errors.Is(err, errTwoReads) && !errors.Is(err, errTwoWrites) {
+			t.Errorf("%s beside another: %d, %v", what, n, err)
+		}
+	}
+	go io.Copy(io.Discard, far)
+	far.Write([]byte(":1\r\n"))
+	for range cap(ended) {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := s.TryWrite([]byte("x")); err != nil {
+		t.Errorf("after them: %v", err)
 	}
 }
 

@@ -1,22 +1,27 @@
-//go:build unix
+//go:build unix && !norawsyscall
 
 package redisconn
 
 import (
+	"errors"
 	"io"
 	"net"
 	"os"
+	"sync/atomic"
 	"syscall"
 )
 
-// socket reads and writes one of the system's connections by calls that never wait
-// in the kernel, and that Go's scheduler is not told of where the system has such
+// socket reads and writes one of the system's connections by calls that don't wait for
+// bytes or for room, and that Go's scheduler is not told of where the system has such
 // calls. It is told of others so that it can take the processor from one that
 // waits: each wakes a thread that looks for that every 20 µs, if all goroutines
 // slept before. For who sends a little and sleeps for the answer that thread is
-// half of what the processor does.
+// half of what the processor does. The build tag norawsyscall leaves all of this out.
 //
 // What waits, waits in Go's network poller. Deadlines and Close are net.Conn's.
+//
+// At most one goroutine reads at a time, and at most one writes. A second one gets
+// an error: it would mix up what both read or write.
 type socket struct {
 	conn      net.Conn
 	raw       syscall.RawConn
@@ -25,14 +30,21 @@ type socket struct {
 	peek      func(fd uintptr)      // likewise
 
 	// Of the read under way.
+	reading atomic.Bool
 	in      []byte
 	n       int
 	readErr syscall.Errno // 0: none
 
 	// Of the write under way.
+	writing  atomic.Bool
 	out      []byte // what is left
 	writeErr syscall.Errno
 }
+
+var (
+	errTwoReads  = errors.New("two reads of one socket at once")
+	errTwoWrites = errors.New("two writes to one socket at once")
+)
 
 // newSocket is nil where c is none, as with TLS. What has one inside may not send
 // what it is given as it is.
@@ -52,37 +64,29 @@ func newSocket(c net.Conn) *socket {
 }
 
 // Read waits for something, and reads into p, which has room.
-func (s *socket) Read(p []byte) (n int, err error) { return s.readBy(s.look, p) }
+func (s *socket) Read(p []byte) (n int, err error) { return s.read(p, true) }
 
 // TryRead reads into p what is there, and does not wait: no byte and no error if that
 // is nothing. It has no deadline.
-func (s *socket) TryRead(p []byte) (n int, err error) {
+func (s *socket) TryRead(p []byte) (n int, err error) { return s.read(p, false) }
+
+func (s *socket) read(p []byte, wait bool) (n int, err error) {
+	if !s.reading.CompareAndSwap(false, true) {
+		return 0, s.failed("read", errTwoReads)
+	}
+	defer s.reading.Store(false)
 	s.in, s.n, s.readErr = p, 0, 0
-	err = s.raw.Control(s.peek)
+	if wait {
+		err = s.raw.Read(s.look)
+	} else {
+		err = s.raw.Control(s.peek)
+	}
 	s.in = nil
 	switch {
 	case err != nil:
-		return 0, err
+		return 0, s.failed("read", err)
 	case s.readErr == syscall.EAGAIN:
 		return 0, nil
-	case s.readErr != 0:
-		return 0, s.failed("read", s.readErr)
-	case s.n == 0:
-		return 0, io.EOF
-	}
-	return s.n, nil
-}
-
-// readBy has ask read once it is called, as RawConn.Read has it.
-func (s *socket) readBy(ask func(fd uintptr) bool, p []byte) (n int, err error) {
-	s.in, s.n, s.readErr = p, 0, 0
-	err = s.raw.Read(ask)
-	s.in = nil
-	switch {
-	case err != nil:
-		return 0, err
-	case s.readErr == syscall.EAGAIN:
-		return 0, s.readErr // ask has given up
 	case s.readErr != 0:
 		return 0, s.failed("read", s.readErr)
 	case s.n == 0:
@@ -98,18 +102,24 @@ func (s *socket) lookOnce(fd uintptr) bool {
 }
 
 // Write writes p, as much of it as n says.
-func (s *socket) Write(p []byte) (n int, err error) { return s.writeBy(s.put, p) }
+func (s *socket) Write(p []byte) (n int, err error) { return s.write(p, s.put) }
 
 // TryWrite writes as much of p as there is room for, and does not wait.
-func (s *socket) TryWrite(p []byte) (n int, err error) { return s.writeBy(s.try, p) }
+func (s *socket) TryWrite(p []byte) (n int, err error) { return s.write(p, s.try) }
 
-// writeBy has put write once it is called, as RawConn.Write has it.
-func (s *socket) writeBy(put func(fd uintptr) bool, p []byte) (n int, err error) {
+func (s *socket) write(p []byte, put func(fd uintptr) bool) (n int, err error) {
+	if !s.writing.CompareAndSwap(false, true) {
+		return 0, s.failed("write", errTwoWrites)
+	}
+	defer s.writing.Store(false)
 	s.out, s.writeErr = p, 0
 	err = s.raw.Write(put)
 	n = len(p) - len(s.out)
 	s.out = nil
-	if err == nil && s.writeErr != 0 && s.writeErr != syscall.EAGAIN {
+	switch {
+	case err != nil:
+		err = s.failed("write", err)
+	case s.writeErr != 0 && s.writeErr != syscall.EAGAIN:
 		err = s.failed("write", s.writeErr)
 	}
 	return n, err
@@ -128,7 +138,27 @@ func (s *socket) putAll(fd uintptr) bool {
 }
 
 // failed is what net.Conn would say.
-func (s *socket) failed(op string, err syscall.Errno) error {
+func (s *socket) failed(op string, err error) error {
+	if raw, ok := err.(*net.OpError); ok {
+		err = raw.Err // it names another operation
+	}
+	if errno, ok := err.(syscall.Errno); ok {
+		err = os.NewSyscallError(op, errno)
+	}
 	a := s.conn.LocalAddr()
-	return &net.OpError{Op: op, Net: a.Network(), Source: a, Addr: s.conn.RemoteAddr(), Err: os.NewSyscallError(op, err)}
+	return &net.OpError{Op: op, Net: a.Network(), Source: a, Addr: s.conn.RemoteAddr(), Err: err}
+}
+
+// ordinary makes one of the calls that net.Conn makes: syscall.Read or syscall.Write.
+func ordinary(f func(int, []byte) (int, error), fd uintptr, p []byte) (int, syscall.Errno) {
+	for {
+		n, err := f(int(fd), p)
+		switch errno, _ := err.(syscall.Errno); errno {
+		case 0:
+			return n, 0
+		case syscall.EINTR:
+		default:
+			return 0, errno
+		}
+	}
 }

@@ -1,4 +1,4 @@
-//go:build linux && (amd64 || arm64)
+//go:build linux && (amd64 || arm64) && !norawsyscall
 
 package redisconn
 
@@ -7,9 +7,14 @@ import (
 	"unsafe"
 )
 
-// receive reads what is there. EAGAIN says that nothing is, also on a socket that
-// somebody has made a waiting one: a call that waits here would keep the
-// processor.
+// These calls are made without a word to Go's scheduler, so they must not wait for the
+// network. MSG_DONTWAIT sees to that, also on a socket that somebody has made a waiting
+// one. It does not bound all of a call: the kernel may make it wait for the socket's own
+// lock, which it takes itself while it deals with a packet, and for memory.
+//
+// A sandbox may permit read and write, and not these: then it is those.
+
+// receive reads what is there. EAGAIN says that nothing is.
 func receive(fd uintptr, p []byte) (int, syscall.Errno) {
 	for {
 		n, _, err := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), syscall.MSG_DONTWAIT, 0, 0)
@@ -18,6 +23,8 @@ func receive(fd uintptr, p []byte) (int, syscall.Errno) {
 			raceReceived(fd)
 			return int(n), 0
 		case syscall.EINTR:
+		case syscall.EPERM, syscall.ENOSYS:
+			return ordinary(syscall.Read, fd, p)
 		default:
 			return 0, err
 		}
@@ -33,6 +40,8 @@ func send(fd uintptr, p []byte) (int, syscall.Errno) {
 		case 0:
 			return int(n), 0
 		case syscall.EINTR:
+		case syscall.EPERM, syscall.ENOSYS:
+			return ordinary(syscall.Write, fd, p)
 		default:
 			return 0, err
 		}

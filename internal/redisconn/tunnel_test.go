@@ -107,7 +107,7 @@ func TestConnectionsOfEachSort(t *testing.T) {
 			if reply, err := c.Do("PING"); err != nil || reply != "PONG" {
 				t.Errorf("%v, %v", reply, err)
 			}
-			// As the pipeline has it: a read is always under way, and is polled for.
+			// As the pipeline has it: a read is always under way.
 			m := c.(*Conn)
 			m.Manage()
 			receive := func() (any, error) {
@@ -115,7 +115,7 @@ func TestConnectionsOfEachSort(t *testing.T) {
 					if reply, ok, err := m.Next(); ok || err != nil {
 						return reply, err
 					}
-					if err := m.Fill(Try); err != nil {
+					if err := m.Fill(); err != nil {
 						return nil, err
 					}
 				}

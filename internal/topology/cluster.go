@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -25,11 +24,10 @@ type Cluster struct {
 	target *redisconn.Target // of all servers, but for the address
 	feed   *Feed
 
-	table    [slotCount]atomic.Pointer[Node] // written under mu
-	nodes    atomic.Pointer[[]*Node]         // likewise; replaced, never changed
-	sharded  atomic.Bool                     // the server that was asked last knows sharded channels
-	underWay pipeline.UnderWay               // on all nodes
-	warned   string                          // what warn told last; of the goroutine that looks
+	table   [slotCount]atomic.Pointer[Node] // written under mu
+	nodes   atomic.Pointer[[]*Node]         // likewise; replaced, never changed
+	sharded atomic.Bool                     // the server that was asked last knows sharded channels
+	warned  string                          // what warn told last; of the goroutine that looks
 
 	mu       sync.Mutex // guards what follows
 	by       map[string]*member

@@ -1,14 +1,11 @@
-//go:build !unix
+//go:build !unix || norawsyscall
 
 package redisconn
 
 import "net"
 
-// socket and poller are for systems where a connection can be asked without waiting.
-type (
-	socket struct{}
-	poller struct{}
-)
+// socket is for systems where a connection can be asked without waiting.
+type socket struct{}
 
 func newSocket(net.Conn) *socket { return nil }
 
@@ -17,7 +14,3 @@ func (*socket) Write([]byte) (n int, err error) { return 0, nil } // never calle
 
 func (*socket) TryRead([]byte) (n int, err error)  { return 0, nil } // never called
 func (*socket) TryWrite([]byte) (n int, err error) { return 0, nil } // never called
-
-func newPoller(*socket) *poller { return nil }
-
-func (*poller) read([]byte, bool) (n int, err error) { return 0, nil } // never called
