@@ -42,7 +42,11 @@ func (w *Watchdog) groupOf(l *Lease) *group {
 	number := w.groupNumber(l.holder)
 	g := w.groups[number]
 	if g == nil {
-		g = &group{number: number, paced: true}
+		if g = w.spareGroup; g == nil {
+			g = new(group)
+		}
+		w.spareGroup = nil
+		*g = group{number: number, paced: true}
 		w.groups[number] = g
 	}
 	return g
@@ -157,6 +161,7 @@ func (w *Watchdog) end(b *batch) {
 	w.spare = b
 	if g.n == 0 && w.groupNumber != nil && g.paced {
 		delete(w.groups, g.number)
+		w.spareGroup = g
 	}
 }
 
