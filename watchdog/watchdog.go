@@ -105,6 +105,7 @@ func (w *Watchdog) RenewThose(pick func(Holder) bool) {
 			slices.ContainsFunc(b.leases, func(l *Lease) bool { return pick(l.holder) }) {
 			// Just after now, in the same order: a microsecond for each second.
 			w.renewAt(b, now+(b.renewAt-now)/1_000_000)
+			b.hurried = true
 			b.at = min(b.at, b.renewAt)
 		}
 	}
