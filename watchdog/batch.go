@@ -21,6 +21,7 @@ type batch struct {
 	due     time.Duration // of the first lease that came
 	renewAt time.Duration // of all, a little earlier than due where many others are due then; Never: none is renewed
 	goes    time.Duration // when it is renewed, which may be held back; 0: not planned yet
+	hurried bool          // it was to be renewed at another time
 	sent    bool          // its renewal is under way, and nobody joins it
 	at      time.Duration // when it is looked at: nothing of it is due before
 	pos     int           // in the watchdog's heap
@@ -42,7 +43,11 @@ func (w *Watchdog) groupOf(l *Lease) *group {
 	number := w.groupNumber(l.holder)
 	g := w.groups[number]
 	if g == nil {
-		g = &group{number: number, paced: true}
+		if g = w.spareGroup; g == nil {
+			g = new(group)
+		}
+		w.spareGroup = nil
+		*g = group{number: number, paced: true}
 		w.groups[number] = g
 	}
 	return g
@@ -82,7 +87,7 @@ func (w *Watchdog) join(g *group, l *Lease, due, near time.Duration, onTime bool
 	b := g.open
 	switch {
 	case b != nil && len(b.leases) == 0:
-		b.due, b.goes = due, 0
+		b.due, b.goes, b.hurried = due, 0, false
 		w.renewAt(b, due)
 	case b == nil || len(b.leases) == MaxBatch || (due-b.due).Abs() > near || near != Never && b.renewAt < w.earliest(due):
 		b = w.open(g, due, onTime)
@@ -157,6 +162,7 @@ func (w *Watchdog) end(b *batch) {
 	w.spare = b
 	if g.n == 0 && w.groupNumber != nil && g.paced {
 		delete(w.groups, g.number)
+		w.spareGroup = g
 	}
 }
 
@@ -193,10 +199,10 @@ func (b *batch) ended(now time.Duration) (first *Lease) {
 
 // mayGo tells whether b, which is due, is to be renewed now. After the process or
 // the clock stood still, what is late is renewed at some pace too, but not so
-// slowly that a lease could end. With groups, whose batches may meet at an instant,
-// so is all else.
+// slowly that a lease could end. So is what RenewThose hurries, and with groups, whose
+// batches may meet at an instant, all else.
 func (w *Watchdog) mayGo(b *batch, now time.Duration) bool {
-	if !b.group.paced || w.groupNumber == nil && b.goes == 0 && now <= b.renewAt+w.schedule.width {
+	if !b.group.paced || w.groupNumber == nil && b.goes == 0 && !b.hurried && now <= b.renewAt+w.schedule.width {
 		return true
 	}
 	if b.goes == 0 {

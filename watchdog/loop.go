@@ -81,7 +81,7 @@ func (w *Watchdog) plan(timer *time.Timer) (sleep, ok bool) {
 		for len(w.batches) > 0 {
 			w.end(w.batches[0])
 		}
-		w.batches, w.spare = nil, nil // which may be large
+		w.batches, w.spare, w.spareGroup = nil, nil, nil // which may be large
 		return false, false
 	}
 	now, next := w.clock.Now(), w.next()

@@ -36,6 +36,9 @@ func TestRenewNowRenewsAllInTheirOrder(t *testing.T) {
 		if first, last := w.server.times()[0], w.server.times()[batches-1]; first-began > 10*time.Millisecond || last == first {
 			t.Errorf("%d batches from %v to %v after the call", batches, first-began, last-began)
 		}
+		if took := w.server.times()[batches-1] - w.server.times()[0]; took < time.Duration(batches-2)*slot/2 {
+			t.Errorf("%d batches within %v, want them at twice the even pace at most", batches, took)
+		}
 		time.Sleep(testTTL)
 		synctest.Wait()
 		if n := len(w.server.seen()) - batches; n < 2*many/MaxBatch || n > 3*2*many/MaxBatch {

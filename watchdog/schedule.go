@@ -29,7 +29,6 @@ type schedule struct {
 	room  int // how many may be due in one slot, which grows as the schedule fills
 	total int
 	count [slots]int32
-	full  [slots / 64]uint64 // a bit for each slot that has no room
 }
 
 func newSchedule(third time.Duration) *schedule {
@@ -39,35 +38,16 @@ func newSchedule(third time.Duration) *schedule {
 // slot is the slot of an instant.
 func (s *schedule) slot(at time.Duration) int { return int(at/s.width) & (slots - 1) }
 
-func (s *schedule) add(at time.Duration) { s.change(at, 1) }
+func (s *schedule) add(at time.Duration) {
+	s.total++
+	s.count[s.slot(at)]++
+}
 
 func (s *schedule) remove(at time.Duration) {
-	s.change(at, -1)
+	s.total--
+	s.count[s.slot(at)]--
 	if s.room > 1 && s.total < (s.room-1)*slotsPerThird/2 {
-		s.resize(s.room - 1)
-	}
-}
-
-func (s *schedule) change(at time.Duration, by int) {
-	s.total += by
-	p := s.slot(at)
-	s.count[p] += int32(by)
-	s.mark(p)
-}
-
-// mark notes whether slot p has room.
-func (s *schedule) mark(p int) {
-	s.full[p/64] &^= 1 << (p % 64)
-	if int(s.count[p]) >= s.room {
-		s.full[p/64] |= 1 << (p % 64)
-	}
-}
-
-// resize sets how many may be due in one slot.
-func (s *schedule) resize(room int) {
-	s.room = room
-	for p := range s.count {
-		s.mark(p)
+		s.room--
 	}
 }
 
@@ -79,13 +59,15 @@ func (s *schedule) isTaken(at time.Duration) bool { return s.count[s.slot(at)] >
 func (s *schedule) fit(due, earliest time.Duration) time.Duration {
 	back := min(int(due/s.width-earliest/s.width), slotsPerThird)
 	for {
-		if n, ok := s.before(s.slot(due), back); ok {
-			return min(due, max(earliest, s.within(due, n)))
+		for n := range back + 1 {
+			if int(s.count[(s.slot(due)-n)&(slots-1)]) < s.room {
+				return min(due, max(earliest, s.within(due, n)))
+			}
 		}
 		if back < 0 || s.total < s.room*slotsPerThird*3/4 {
 			return due // a crowd in front of one instant only
 		}
-		s.resize(s.room + 1)
+		s.room++
 	}
 }
 
@@ -96,20 +78,4 @@ func (s *schedule) within(due time.Duration, n int) time.Duration {
 	start := (due/s.width - time.Duration(n)) * s.width
 	share := bits.Reverse8(uint8(s.count[s.slot(start)]))
 	return start + s.width*time.Duration(share)/256
-}
-
-// before is how many slots before p the nearest slot with room is, at most
-// back.
-func (s *schedule) before(p, back int) (n int, ok bool) {
-	for n <= back {
-		q := (p - n) & (slots - 1)
-		// The bits of q and of those before it in its 64 bits, q's on top.
-		free := ^s.full[q/64] << (63 - q%64)
-		if free != 0 {
-			n += bits.LeadingZeros64(free)
-			return n, n <= back
-		}
-		n += q%64 + 1
-	}
-	return 0, false
 }

@@ -34,22 +34,23 @@ type Watchdog struct {
 
 	// mu guards what follows and the fields of every Lease. It is held for
 	// short computations only, never while renewBatch or a Holder runs.
-	mu       sync.Mutex
-	batches  batches        // of all live leases
-	all      group          // those that are renewed, where they are of one group
-	groups   map[int]*group // else
-	retrying group          // those whose last renewal failed
-	resting  group          // those that are not renewed
-	spare    *batch         // for the next one
-	schedule *schedule      // of the batches that are to be renewed
-	live     int
-	failing  int           // leases whose last renewal failed and that are renewed again
-	resume   time.Duration // before this nothing is renewed that is late
-	looked   time.Duration // when the goroutine last looked
-	running  bool          // there is a goroutine
-	wakeAt   time.Duration // until when it sleeps or slept, or awake; Never where there is none
-	timer    *time.Timer   // which wakes it; nil before its first sleep
-	closed   bool
+	mu         sync.Mutex
+	batches    batches        // of all live leases
+	all        group          // those that are renewed, where they are of one group
+	groups     map[int]*group // else
+	retrying   group          // those whose last renewal failed
+	resting    group          // those that are not renewed
+	spare      *batch         // for the next one
+	spareGroup *group         // likewise
+	schedule   *schedule      // of the batches that are to be renewed
+	live       int
+	failing    int           // leases whose last renewal failed and that are renewed again
+	resume     time.Duration // before this nothing is renewed that is late
+	looked     time.Duration // when the goroutine last looked
+	running    bool          // there is a goroutine
+	wakeAt     time.Duration // until when it sleeps or slept, or awake; Never where there is none
+	timer      *time.Timer   // which wakes it; nil before its first sleep
+	closed     bool
 }
 
 // New makes a watchdog that renews by calling renew, which must not be nil.
@@ -104,6 +105,7 @@ func (w *Watchdog) RenewThose(pick func(Holder) bool) {
 			slices.ContainsFunc(b.leases, func(l *Lease) bool { return pick(l.holder) }) {
 			// Just after now, in the same order: a microsecond for each second.
 			w.renewAt(b, now+(b.renewAt-now)/1_000_000)
+			b.hurried = true
 			b.at = min(b.at, b.renewAt)
 		}
 	}

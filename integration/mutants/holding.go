@@ -28,6 +28,11 @@ var holding = []defect{
 		by:    tests{"TestLeaseThatCameDuringARenewalIsDrawnIn"},
 	},
 	{
+		what: "leases that are renewed at once are renewed without a pace", guards: "watchdog's pace",
+		edits: edits{{In: "Watchdog.RenewThose", Stmt: "b.hurried = true", Put: "b.hurried = false"}},
+		by:    tests{"TestRenewNowRenewsAllInTheirOrder"},
+	},
+	{
 		what: "Err waits for the watchdog instead of reading the clock", guards: "H3",
 		edits: edits{{In: "lockstate.Hold.Err", Stmt: "return h.check()", Put: "return h.ended"}},
 		by:    tests{"TestH3ErrReadsTheClockItself"},

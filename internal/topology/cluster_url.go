@@ -15,18 +15,12 @@ const clusterScheme = "redis+cluster"
 // parseClusterURL has each host read as that of one server's URL. Its errors name
 // the part, and print nothing of it.
 func parseClusterURL(rawURL string) (*redisconn.Target, []string, error) {
-	_, rest, _ := strings.Cut(rawURL, "://")
-	user, hosts := "", rest
-	authority, path, _ := strings.Cut(rest, "/")
-	if strings.Contains(path, "@") || strings.ContainsAny(authority, "?#") {
+	user, hosts, path, _ := cutURL(rawURL)
+	if strings.Contains(path, "@") || strings.ContainsAny(user+hosts, "?#") {
 		return nil, nil, errors.New("url: user, host or port malformed; reserved characters in a password are percent-encoded")
 	}
 	if path != "" {
 		return nil, nil, errors.New("url: nothing may follow the hosts: a cluster has one database")
-	}
-	hosts = authority
-	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
-		user, hosts = authority[:at+1], authority[at+1:]
 	}
 	target, err := redisconn.ParseURL("redis://" + user + "h")
 	if err != nil {

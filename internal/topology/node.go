@@ -42,13 +42,7 @@ type NodeOptions struct {
 // NewNode makes a node. The hub follows the pipeline to another server.
 func NewNode(o NodeOptions) *Node {
 	n := &Node{name: o.Name}
-	dial := func() func(context.Context) (redis.Conn, error) {
-		return redisconn.Punctual(func(ctx context.Context) (redis.Conn, error) {
-			conn, err := o.Dial(ctx)
-			return conn, redisconn.OwnDeadline(err)
-		})
-	}
-	n.Hub = pubsub.New(dial(), pubsub.Options{
+	n.Hub = pubsub.New(punctual(o.Dial), pubsub.Options{
 		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost,
 	})
 	pipe := o.Options
@@ -60,7 +54,7 @@ func NewNode(o NodeOptions) *Node {
 		aside.Carries, aside.Spare = "releases", true
 		aside.Moved = nil // the hub and the topology follow n.Pipe
 		aside.Twin = func() *pipeline.Pipeline { return n.Pipe }
-		n.aside = pipeline.New(dial(), aside)
+		n.aside = pipeline.New(punctual(o.Dial), aside)
 		pipe.Twin = func() *pipeline.Pipeline { return n.aside }
 	}
 	pipe.Moved = func() {
@@ -69,8 +63,16 @@ func NewNode(o NodeOptions) *Node {
 			o.Moved()
 		}
 	}
-	n.Pipe = pipeline.New(dial(), pipe)
+	n.Pipe = pipeline.New(punctual(o.Dial), pipe)
 	return n
+}
+
+// punctual is dial, abandoned at its deadline, which is named as its own.
+func punctual(dial func(context.Context) (redis.Conn, error)) func(context.Context) (redis.Conn, error) {
+	return redisconn.Punctual(func(ctx context.Context) (redis.Conn, error) {
+		conn, err := dial(ctx)
+		return conn, redisconn.OwnDeadline(err)
+	})
 }
 
 // String names the server.

@@ -52,3 +52,12 @@ func openSingle(rawURL string, s Settings) (Topology, error) {
 	}
 	return dialled(target.At(target.Address), s), nil
 }
+
+// cutURL cuts scheme://[user:password@]host,host[/path]. user ends with its @, and
+// slash tells whether there is a path.
+func cutURL(raw string) (user, hosts, path string, slash bool) {
+	_, rest, _ := strings.Cut(raw, "://")
+	authority, path, slash := strings.Cut(rest, "/")
+	at := strings.LastIndexByte(authority, '@') + 1
+	return authority[:at], authority[at:], path, slash
+}

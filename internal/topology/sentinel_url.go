@@ -27,16 +27,13 @@ type sentinelURL struct {
 // A Sentinel's default port is 26379. Like redisconn.ParseURL, it prints nothing
 // that could hold a password.
 func parseSentinelURL(raw string) (u sentinelURL, err error) {
-	rest := strings.TrimPrefix(raw, sentinelScheme+"://")
-	authority, path, named := strings.Cut(rest, "/")
-	at := strings.LastIndex(authority, "@") + 1
-	userinfo, hosts := authority[:at], authority[at:]
+	user, hosts, path, named := cutURL(raw)
 	for _, host := range strings.Split(hosts, ",") {
 		if host != "" && strings.LastIndex(host, ":") <= strings.LastIndex(host, "]") {
 			host += ":26379"
 		}
 		// The rules for each are those of a single server's URL.
-		t, err := redisconn.ParseURL("redis://" + userinfo + host)
+		t, err := redisconn.ParseURL("redis://" + user + host)
 		if err != nil {
 			return u, err
 		}
