@@ -42,7 +42,7 @@ var once = []defect{
 			{In: "Release.send", Case: "m.Form.once() && f.Shown && f.Reached != 0", Put: "false"},
 			{In: "Release.send", Case: "m.Form.once() && f.Shown", Put: "false"},
 		},
-		by:    tests{"TestR4ShownMeanwhileIsDecidedByTheCount"},
+		by: tests{"TestR4ShownMeanwhileIsDecidedByTheCount"},
 	},
 	{
 		what: "whatever a shown owner holds, its lost unlock has run", guards: "R4",

@@ -145,4 +145,24 @@ var releasing = []defect{
 		edits: edits{{In: "Request.ServedElsewhere", Stmt: "return err == nil && n != r.node", Put: "return err == nil && n == nil"}},
 		by:    tests{"TestAnswerOfANodeThatServesTheSlotNoMoreIsKnown"},
 	},
+	{
+		what: "a caller that was told at the limit is told again", guards: "life of a release",
+		edits: edits{{In: "Release.tell", If: "m.Told()", Put: "false"}},
+		by:    tests{"TestNoSequenceReleasesTwice", "TestEveryEventInEveryState"},
+	},
+	{
+		what: "a release waits for ever after a pause", guards: "life of a release",
+		edits: edits{{In: "Release.Resume", If: "m.state != paused && _", Put: "m.state != lost"}},
+		by:    tests{"TestNoSequenceReleasesTwice", "TestEveryEventInEveryState"},
+	},
+	{
+		what: "what a lost command may still cut is trusted", guards: "H6, H1",
+		edits: edits{{In: "Late.Least", Stmt: "return min(lease, l.lease)", Put: "return lease"}},
+		by:    tests{"TestWhatIsTrustedIsThere", "TestLateCommands"},
+	},
+	{
+		what: "a hold that the watchdog extends needs no full lease", guards: "H6",
+		edits: edits{{In: "Sum.Add", Stmt: "need = max(need, s.full)", Put: "_ = s"}},
+		by:    tests{"TestWhatIsTrustedIsThere"},
+	},
 }

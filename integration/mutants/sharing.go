@@ -179,6 +179,11 @@ var sharing = []defect{
 		by:    tests{"TestReusedObjectsHaveOneUser"},
 	},
 	{
+		what: "a release is put back twice", guards: "what is used again",
+		edits: edits{{In: "releasing.Done", Stmt: "spares.releases.put(r)", Before: "spares.releases.put(r)"}},
+		by:    tests{"TestReusedObjectsHaveOneUser"},
+	},
+	{
 		what: "the outcome of an unlock is put back twice", guards: "what is used again",
 		edits: edits{{In: "releasing.await", Stmt: "l.c.spares.outcomes.put(outcome)", Before: "l.c.spares.outcomes.put(outcome)"}},
 		by:    tests{"TestReusedObjectsHaveOneUser"},

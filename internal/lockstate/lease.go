@@ -56,8 +56,11 @@ func (st *OwnerState) live(sent, expiry time.Duration) bool {
 	if until == 0 {
 		from, until = clock.Never, clock.Never
 	}
-	defer st.alarm()
-	return st.lease.Live(expiry, from, until)
+	if !st.lease.Live(expiry, from, until) {
+		return false
+	}
+	st.alarm()
+	return true
 }
 
 // trust is the instant until which a lease that was set by a command sent at
