@@ -19,24 +19,36 @@ func Calls(t testing.TB, c redis.Conn, name string) int {
 	return count(t, c, "commandstats", "cmdstat_"+name+":calls=")
 }
 
+// Rejected counts how often a server answered a command before running it, as it does
+// with MOVED.
+func Rejected(t testing.TB, c redis.Conn, name string) int {
+	t.Helper()
+	return count(t, c, "commandstats", "cmdstat_"+name+":", "rejected_calls=")
+}
+
 // Errors counts how often a server answered with an error of that code.
 func Errors(t testing.TB, c redis.Conn, code string) int {
 	t.Helper()
 	return count(t, c, "errorstats", "errorstat_"+code+":count=")
 }
 
-// count reads the number behind a label in a section of INFO; 0 without it.
-func count(t testing.TB, c redis.Conn, section, label string) (n int) {
+// count reads the number behind labels, one after the other, in a section of INFO; 0
+// without them.
+func count(t testing.TB, c redis.Conn, section string, labels ...string) (n int) {
 	t.Helper()
 	info, err := redis.String(c.Do("INFO", section))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, rest, ok := strings.Cut(info, label); ok {
-		digits := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
-		if n, err = strconv.Atoi(rest[:digits]); err != nil {
-			t.Fatal(err)
+	for _, label := range labels {
+		var ok bool
+		if _, info, ok = strings.Cut(info, label); !ok {
+			return 0
 		}
+	}
+	digits := strings.IndexFunc(info, func(r rune) bool { return r < '0' || r > '9' })
+	if n, err = strconv.Atoi(info[:digits]); err != nil {
+		t.Fatal(err)
 	}
 	return n
 }
