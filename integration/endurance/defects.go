@@ -24,7 +24,7 @@ var defects = []defect{
 	{
 		what:  "where CLIENT KILL is refused, a late command cuts a longer promise",
 		as:    "trust",
-		edits: edits{{In: "OwnerState.least", If: "r != nil && sent < r.lateUntil", Put: "r != nil && sent < r.lateUntil && st == nil"}},
+		edits: edits{{In: "Late.Least", If: "sent < l.until", Put: "sent < l.until && l == nil"}},
 	},
 	{
 		what: "locked, says a server that never said a word",
@@ -42,7 +42,7 @@ var defects = []defect{
 	{
 		what:  "UnlockAs behind an open command has no bound",
 		as:    "bound",
-		edits: edits{{In: "unlockAs.tooLate", Call: "r.report", Nth: 1, Put: "_ = command.Unsent(u.waits)"}},
+		edits: edits{{In: "Release.Tick", Call: "m.tell", Nth: 1, Put: "map[bool]func(Verdict) Action{false: m.tell, true: func(Verdict) Action { return 0 }}[m.Why == UnlockAs](Queued)"}},
 	},
 	{
 		what: "waits with As that were told \"taken\" end in an outage",
@@ -56,7 +56,7 @@ var defects = []defect{
 	{
 		what:  "an Extend that was refused shortens trust to its lease",
 		as:    "a hold was lost without a cause,trust",
-		edits: edits{{In: "extension.send", Stmt: "h.extends = e", Put: "h.extends = e; h.end = min(h.end, e.end)"}},
+		edits: edits{{In: "extension.send", Stmt: "h.extends = e", Put: "h.extends = e; h.promise.End = min(h.promise.End, e.end)"}},
 	},
 	{
 		what:  "a hold granted between the two sends of a forced unlock that was lost lives on",
@@ -67,21 +67,25 @@ var defects = []defect{
 		what: "MaxHold is forgotten after a nested unlock that failed",
 		as:   "lease",
 		edits: edits{{In: "OwnerState.updateLease", Call: "st.lease.RenewUntil",
-			Put: "if st.renewUntil() == 0 {\n\t\t\tst.lease.Live(st.lease.Expiry(), clock.Never, clock.Never)\n\t\t}"}},
+			Put: "if sum.RenewUntil == 0 {\n\t\t\tst.lease.Live(st.lease.Expiry(), clock.Never, clock.Never)\n\t\t}"}},
 	},
 	{
 		what:  "a refused nested unlock keeps the outer hold from being renewed",
 		as:    "a hold was lost without a cause",
-		edits: edits{{In: "release.Paused", If: "!q.MayArrive", Put: "!q.MayArrive && r.st == nil"}},
+		edits: edits{{In: "releasing.Paused", Case: "!q.MayArrive", Put: "!q.MayArrive && r.st == nil"}},
 	},
 	{
 		what:  "a lost unlock without a latch is not sent again, and called released",
 		as:    "unlock,count",
-		edits: edits{{In: "release.send", If: "r.once && st.shown()", Before: "if r.once && r.req.First != 0 && r.lost {\n\t\tr.finish(nil)\n\t\treturn\n\t}"}},
+		edits: edits{{In: "Release.send", Stmt: "m.state = sent", Before: "if m.Form.once() && m.lost() {\n\t\treturn m.finish(Released, f)\n\t}"}},
 	},
 	{
-		what:  "a lost unlock without a latch is sent again, though its owner was shown",
-		as:    "unlock",
-		edits: edits{{In: "release.send", If: "r.once && st.shown()", Put: "r.once && st.shown() && r.req.First == 0"}},
+		what: "a lost unlock without a latch is sent again, though its owner was shown",
+		as:   "unlock",
+		edits: edits{
+			{In: "Release.send", Case: "m.Form.once() && f.Shown && f.Reached != 0 && f.MayArrive", Put: "false"},
+			{In: "Release.send", Case: "m.Form.once() && f.Shown && f.Reached != 0", Put: "false"},
+			{In: "Release.send", Case: "m.Form.once() && f.Shown", Put: "m.Form.once() && f.Shown && f.Reached == 0"},
+		},
 	},
 }
