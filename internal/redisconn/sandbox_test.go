@@ -38,7 +38,7 @@ func TestConnectionsWorkWhereTheCallsAreForbidden(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInASandbox$", "-test.count=1", "-test.v")
 			cmd.Env = append(os.Environ(), sandboxed+"="+answer+" "+s.URL())
 			out, err := cmd.CombinedOutput()
-			if strings.Contains(string(out), "no sandbox to be had") {
+			if strings.Contains(string(out), "no sandbox to be had") && os.Getenv("CI") != "true" {
 				t.Skip(string(out))
 			}
 			if err != nil || !strings.Contains(string(out), "--- PASS: TestInASandbox") {
