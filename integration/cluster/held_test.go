@@ -50,8 +50,9 @@ func TestManyHoldsOverThreeMasters(t *testing.T) {
 			all := holdAll(t, client, holds, name)
 			took := time.Since(began)
 			goroutines := runtime.NumGoroutine() - before
+			// Renewals go aside, and some are early to make room for others: only the subscriptions' connection is not there yet.
 			for i := range 3 {
-				if n := named(t, c, i); n > 1 {
+				if n := named(t, c, i); n >= with.connections {
 					t.Errorf("server %d has %d connections, and nobody waits", i, n)
 				}
 			}
