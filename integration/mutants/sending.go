@@ -111,24 +111,24 @@ var sending = []defect{
 		by:    tests{"TestTheWayToWaitFollowsTheMachine", "TestSomeReadsSleepAlways"},
 	},
 	{
-		what: "a lone caller polls on a busy machine: a preemption counts for a millisecond", guards: "pipeline",
+		what: "replies are polled for on a busy machine: a preemption counts for a millisecond", guards: "pipeline",
 		edits: edits{{In: "spent.add", Expr: "timeSlice", Put: "time.Millisecond"}},
 		by:    tests{"TestTheQuickerWayToWaitIsTaken"},
 	},
 	{
-		what: "a lone caller that polls never sleeps", guards: "pipeline",
+		what: "whoever polls never sleeps", guards: "pipeline",
 		edits: edits{{In: "polling.next", Expr: "c.sinceSlept < sleepEvery", Put: "true"}},
 		by:    tests{"TestSomeReadsSleepAlways"},
 	},
 	{
-		what: "a lone caller polls though no processor of Go's waits for the network", guards: "pipeline",
+		what: "replies are polled for though no processor of Go's waits for the network", guards: "pipeline",
 		edits: edits{{In: "idleProcessor", Expr: "running.Uint64() < all.Uint64()", Put: "running.Uint64() <= all.Uint64()"}},
 		by:    tests{"TestAProcessorIsIdleIfNothingElseWantsIt"},
 	},
 	{
-		what: "the reader polls", guards: "pipeline",
-		edits: edits{{In: "pipeline.conn.receive", Stmt: "err = c.managed.Fill()", Put: "err = c.poll()"}},
-		by:    tests{"TestTheReaderNeverPolls"},
+		what: "the reader of an idle connection polls", guards: "pipeline",
+		edits: edits{{In: "pipeline.conn.receive", Expr: "c.atOnce && len(c.batches) > 0", Put: "c.atOnce"}},
+		by:    tests{"TestTheReaderPollsOnlyForWhatIsUnderWayAndWithAnIdleProcessor"},
 	},
 	{
 		what: "a connection breaks where a sandbox forbids the raw calls", guards: "redisconn",

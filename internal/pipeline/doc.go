@@ -16,12 +16,14 @@
 //
 // # Who waits for a reply
 //
-// The reader, asleep; it never polls. But a caller that has a socket to itself reads its
-// own reply, so that no goroutine has to be woken for it: see lone.go. It waits like that
-// for four milliseconds at the most, in which it does not see that its context has ended,
-// and then leaves the wait to the reader. It polls while that is clearly quicker and
-// another of Go's processors is idle, which waits for the network on behalf of all other
-// connections of the process. Every eighth read it sleeps, always: see polling.go.
+// The reader. But a caller that has a socket to itself reads its own reply, so that no
+// goroutine has to be woken for it: see lone.go. It waits like that for four milliseconds
+// at the most, in which it does not see that its context has ended, and then leaves the
+// wait to the reader.
+//
+// Whoever reads polls while that is clearly quicker and another of Go's processors is
+// idle, which waits for the network on behalf of all other connections of the process.
+// Some reads sleep, always: see polling.go.
 //
 // # What makes many callers cheap
 //

@@ -161,13 +161,8 @@ func (c *conn) callBack() {
 // for it.
 func (c *conn) readOwn() {
 	p := c.p
-	polls := c.polling.next(c.idle)
-	fill := c.managed.Fill
-	if polls {
-		fill = c.poll
-	}
 	var reply any
-	ok, err := false, fill()
+	ok, err := false, c.wait()
 	for !ok && err == nil {
 		if reply, ok, err = c.managed.Next(); !ok && err == nil {
 			err = c.managed.Fill()
@@ -187,7 +182,6 @@ func (c *conn) readOwn() {
 	c.busy.Store(true)
 	defer c.hasRead(b)
 	r := b[0]
-	c.polling.took(polls, p.o.Clock.Now()-r.Sent)
 	if r.Reply, r.Err = reply, err; err != nil {
 		c.complete(r)
 		return

@@ -47,7 +47,7 @@ func goesOn(t *testing.T, p *Pipeline) *conn {
 	return c
 }
 
-// waits has lone callers on c poll for their replies, all but each eighth, or sleep. It is
+// waits has lone callers on c poll for nearly all their replies, or sleep. It is
 // called while nothing is under way.
 func waits(c *conn, polls bool) {
 	c.p.mu.Lock()

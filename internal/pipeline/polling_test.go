@@ -79,7 +79,7 @@ func TestTheQuickerWayToWaitIsTaken(t *testing.T) {
 	} {
 		least, most := 0.0, 0.02
 		if c.pays {
-			least, most = 0.85, 7.0/8
+			least, most = 0.96, 0.99
 		}
 		if share := new(polling).share(100_000, c.on); share < least || share > most {
 			t.Errorf("%s: of the replies %.3f were polled for, want %.3f to %.3f", c.what, share, least, most)
@@ -112,8 +112,8 @@ func until(c *polling, m machine, polls bool) (reads int) {
 	return reads
 }
 
-// Whatever reads take, each eighth sleeps, and nobody polls without an idle processor;
-// neither way is forgotten.
+// Whatever reads take, nobody polls without an idle processor, and neither way is
+// forgotten.
 func TestSomeReadsSleepAlways(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
@@ -158,31 +158,47 @@ func (c looks) TryFill() (some bool, err error) {
 	return c.Conn.TryFill()
 }
 
-func TestTheReaderNeverPolls(t *testing.T) {
+func TestTheReaderPollsOnlyForWhatIsUnderWayAndWithAnIdleProcessor(t *testing.T) {
 	t.Parallel()
-	var n atomic.Int64
-	dial := dialler(t, redistest.Start(t))
-	p := open(t, func(ctx context.Context) (redis.Conn, error) {
-		c, err := dial(ctx)
-		if err != nil {
-			return nil, err
+	for _, idle := range []bool{false, true} {
+		var n atomic.Int64
+		dial := dialler(t, redistest.Start(t))
+		p := open(t, func(ctx context.Context) (redis.Conn, error) {
+			c, err := dial(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return looks{c.(*redisconn.Conn), &n}, nil
+		}, Options{})
+		c := inUse(t, p)
+		if !c.atOnce {
+			t.Skip("without the system's calls the reader sleeps")
 		}
-		return looks{c.(*redisconn.Conn), &n}, nil
-	}, Options{})
-	done := make(chan *Request, 3)
-	for range 500 {
-		for range cap(done) { // so that none is a lone one
-			p.Enqueue(&Request{Command: "PING", Done: CompletionFunc(func(r *Request) { done <- r })})
-		}
-		p.Flush()
-		for range cap(done) {
-			if r := end(t, done); r.Err != nil {
-				t.Fatal(r.Err)
+		waits(c, idle)
+		n.Store(0)
+		done := make(chan *Request, 3)
+		for range 500 {
+			for range cap(done) { // so that none is a lone one
+				p.Enqueue(&Request{Command: "PING", Done: CompletionFunc(func(r *Request) { done <- r })})
+			}
+			p.Flush()
+			for range cap(done) {
+				if r := end(t, done); r.Err != nil {
+					t.Fatal(r.Err)
+				}
+			}
+			if n.Load() > 0 {
+				break
 			}
 		}
-	}
-	if n.Load() > 0 {
-		t.Errorf("the reader looked %d times", n.Load())
+		if looked := n.Load() > 0; looked != idle {
+			t.Errorf("a processor is idle: %v; the reader looks: %v", idle, looked)
+		}
+		n.Store(0)
+		time.Sleep(20 * pollTime)
+		if looked := n.Load(); looked > 0 {
+			t.Errorf("nothing is under way, and the reader looked %d times", looked)
+		}
 	}
 }
 

@@ -173,7 +173,11 @@ func (c *conn) receive(more time.Duration) (any, error) {
 			return reply, err
 		}
 		c.letQueue()
-		err = c.managed.Fill()
+		if c.atOnce && len(c.batches) > 0 {
+			err = c.wait()
+		} else {
+			err = c.managed.Fill() // for news that may never come, or the rest of a reply
+		}
 		// From here on only the reader flushes. Otherwise each caller that it
 		// wakes would write its own command.
 		c.busy.Store(true)
