@@ -128,6 +128,7 @@ func TestIdleConnectionsOfADialerStay(t *testing.T) {
 
 // A WAIT that takes longer than the command timeout ends no connection either.
 func TestAConnectionOfADialerOutlivesALongWAIT(t *testing.T) {
+	redistest.Slow(t, "waits for a WAIT of a second")
 	t.Parallel()
 	s := startSilentReplica(t)
 	var g gate

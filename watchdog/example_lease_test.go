@@ -14,8 +14,8 @@ func ExampleLease_Live() {
 	k := newKey("ticket")
 	lease := dog.Register(k)
 	sent := clock.Now()
-	// ... the acquire is sent, and granted for 2 s ...
-	live := lease.Live(watchdog.Trust(sent, 2*time.Second), watchdog.Never, watchdog.Never)
+	// ... the acquire is sent, and granted for half a second ...
+	live := lease.Live(watchdog.Trust(sent, time.Second/2), watchdog.Never, watchdog.Never)
 	fmt.Println(live, <-k.lost == watchdog.ErrExpired)
 	// Output:
 	// true true

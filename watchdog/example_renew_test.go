@@ -14,7 +14,7 @@ import (
 // A RenewFunc that gives plain keys a new TTL, one command a key. It answers
 // each lease once, from another goroutine.
 func ExampleRenewFunc() {
-	const ttl = 3 * time.Second
+	const ttl = 1500 * time.Millisecond
 	conn := dial()
 	asked := make(chan string, 100)
 	var renew watchdog.RenewFunc = func(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
@@ -98,11 +98,11 @@ func ExampleHolder() {
 			}
 		}
 	}
-	dog := watchdog.New(renew, watchdog.Options{TTL: 3 * time.Second, Clock: clock})
+	dog := watchdog.New(renew, watchdog.Options{TTL: 1500 * time.Millisecond, Clock: clock})
 	defer dog.Close()
 	w := worker{newKey("deleted"), make(chan struct{})}
 	now := clock.Now()
-	dog.Register(w).Live(watchdog.Trust(now, 3*time.Second), now, watchdog.Never)
+	dog.Register(w).Live(watchdog.Trust(now, 1500*time.Millisecond), now, watchdog.Never)
 	<-w.stop
 	// Output:
 	// stops: watchdog: the server says the lease is not ours

@@ -13,7 +13,7 @@ import (
 // A key is taken, kept for longer than its TTL, and lost when somebody deletes
 // it.
 func Example() {
-	const ttl = 3 * time.Second
+	const ttl = 1500 * time.Millisecond
 	conn, dog := dial(), watchdog.New(renewer(ttl), watchdog.Options{TTL: ttl, Clock: clock})
 	defer dog.Close()
 

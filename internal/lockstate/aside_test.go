@@ -68,6 +68,7 @@ func wentAside(t *testing.T, w *Waiter) bool {
 
 // Whoever locks again while a release is under way would be refused before it.
 func TestAcquireFollowsAReleaseThatHasNoAnswer(t *testing.T) {
+	redistest.Slow(t, "waits for WAITs of a second")
 	t.Parallel()
 	c, silence := slowReplicas(t)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")

@@ -33,6 +33,7 @@ func (k watched) Granted(reply any, want *kind.Want) (kind.Grant, error) {
 // A grant that no replica acknowledges keeps others out for a second. In between they enter, however many of this
 // client try.
 func TestOthersEnterBetweenGrantsThatNoReplicaAcknowledges(t *testing.T) {
+	redistest.Slow(t, "waits for WAITs of a second")
 	t.Parallel()
 	s := redistest.Start(t, "--repl-diskless-sync-delay", "0")
 	conn := s.Dial(t)

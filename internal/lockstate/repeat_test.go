@@ -225,7 +225,11 @@ func TestR5RepeatedUnlocksMeetNoOtherHold(t *testing.T) {
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	back := &setBack{t: t, conn: conn}
-	for round := range 1000 {
+	rounds := 1000
+	if testing.Short() {
+		rounds = 200
+	}
+	for round := range rounds {
 		seed := rand.Uint64()
 		f := &failover{t: t, rand: rand.New(rand.NewPCG(seed, 0)), crossed: round%2 == 1}
 		for i := range f.clients {
@@ -478,6 +482,7 @@ func TestHoldIsEverywhereForTheLeaseOfItsAcquire(t *testing.T) {
 
 // A renewal that all replicas acknowledged follows the acquire on each of them.
 func TestHoldIsEverywhereForTheLeaseOfItsRenewal(t *testing.T) {
+	redistest.Slow(t, "waits for renewals")
 	t.Parallel()
 	c, silence := slowReplicas(t, func(o *Config) { o.Watchdog = 5 * time.Second })
 	l := c.NewLock(kind.Reentrant, "orders", "orders")

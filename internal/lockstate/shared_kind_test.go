@@ -205,6 +205,7 @@ func TestReleaseOfOneKindWakesAllWaitersOfTheOther(t *testing.T) {
 }
 
 func TestOwnerOfTwoKindsIsRenewedAsBoth(t *testing.T) {
+	redistest.Slow(t, "waits for renewals")
 	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)

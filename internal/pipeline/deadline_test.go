@@ -29,6 +29,7 @@ func (c counted) SetReadDeadline(t time.Time) error {
 // The read deadline of a connection in use is not moved for each command, ends no
 // command before its time, and no connection that is idle.
 func TestAReadDeadlineIsMovedOnceInATimeout(t *testing.T) {
+	redistest.Slow(t, "waits for a timeout after the other")
 	t.Parallel()
 	s := redistest.Start(t)
 	dial := dialler(t, s)
@@ -83,6 +84,7 @@ func TestAReadDeadlineIsMovedOnceInATimeout(t *testing.T) {
 
 // Whoever completes a request may take its time. What the server says meanwhile is read afterwards, in however many reads.
 func TestReaderThatWasBusyBeyondTheDeadlineReadsWhatHasCome(t *testing.T) {
+	redistest.Slow(t, "waits for two timeouts")
 	for what, o := range map[string]Options{"one deadline": {}, "a deadline for each batch": keeping(true)} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

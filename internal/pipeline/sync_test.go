@@ -263,6 +263,7 @@ func TestReplicasThatTheTopologyKnowsAreWaitedForAtFirst(t *testing.T) {
 
 // The topology is asked of the server that is gone, and twice.
 func TestReplicaThatIsGoneIsWaitedForUntilTheTopologySaysTwiceThatTheMasterStays(t *testing.T) {
+	redistest.Slow(t, "waits for WAITs of a second")
 	t.Parallel()
 	s := redistest.Start(t)
 	replica := replicaOf(t, s)
@@ -380,6 +381,7 @@ func TestScriptIsLoadedBeforeItsFirstWAIT(t *testing.T) {
 
 // The topology's word comes while a WAIT is under way, for a write and for its replicas once more.
 func TestWAITThatNobodyAcknowledgesCountsForNothingOnceNobodyIsWaitedFor(t *testing.T) {
+	redistest.Slow(t, "waits for WAITs of a second")
 	t.Parallel()
 	s := redistest.Start(t)
 	replica := replicaOf(t, s)
