@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/rlock-go/redisson/internal/redistest"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write table.txt anew from what is measured")
@@ -36,6 +38,7 @@ var withServer = []string{"pubsub BenchmarkSubscribeConfirmClose", "rlock Benchm
 // has it, and when one was added or removed without its line. It says nothing of time. The benchmarks run in processes
 // of their own, built without the race detector, whatever this test was built with.
 func TestAllocationsStayAsTheyWere(t *testing.T) {
+	redistest.Slow(t, "builds the packages once more")
 	if *rewrite {
 		// The highest of three, so that a loop that rounds now up, now down is no trouble later.
 		writeAllocs(t, measuredAllocs(t, func(a, b int) int { return max(a, b) }))
