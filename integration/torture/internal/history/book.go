@@ -135,15 +135,25 @@ func (b *Book) Voiding(lock int, why string) (done func()) { return b.VoidingUnl
 // VoidingUnless is Voiding but for the owners whom spares names, by when they were granted the lock. It is asked when
 // the history is judged.
 func (b *Book) VoidingUnless(lock int, why string, spares func(owner string, returned int64) bool) (done func()) {
+	_, done = b.VoidingSince(lock, why, spares)
+	return done
+}
+
+// VoidingSince is VoidingUnless for what is found out late: all is well whenever calm is called, and the void begins when
+// it was called last.
+func (b *Book) VoidingSince(lock int, why string, spares func(owner string, returned int64) bool) (calm, done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	v := &Void{From: machineclock.Now(), To: open, Lock: lock, Why: why, Spares: spares}
 	b.voids = append(b.voids, v)
-	return func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		v.To = machineclock.Now()
+	now := func(at *int64) func() {
+		return func() {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			*at = machineclock.Now()
+		}
 	}
+	return now(&v.From), now(&v.To)
 }
 
 // Chapter is a part of the history that is complete: every acquisition that was called before Horizon and every Void

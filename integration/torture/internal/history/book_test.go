@@ -92,6 +92,21 @@ func TestHorizonStopsAtWhatIsOpen(t *testing.T) {
 	}
 }
 
+func TestVoidThatIsFoundOutLateBeginsWhenAllWasLastWell(t *testing.T) {
+	b := NewBook()
+	calm, done := b.VoidingSince(Every, "a failover", nil)
+	first := b.Turn()
+	calm()
+	second := b.Turn()
+	if first.Horizon >= second.Horizon || len(second.Voids) > 0 {
+		t.Errorf("%+v, then %+v", first, second)
+	}
+	done()
+	if ch := b.Turn(); len(ch.Voids) != 1 || ch.Voids[0].From != second.Horizon || ch.Voids[0].To < second.Horizon {
+		t.Errorf("%+v, want one void from %d", ch, second.Horizon)
+	}
+}
+
 func TestVoidHitsWhatIsHeldAndWhatIsOnItsWay(t *testing.T) {
 	v := Void{From: 100, To: 110, Lock: 3}
 	a := func(lock int, called, returned, unlock int64) *Acquisition {

@@ -36,6 +36,7 @@ type set struct {
 
 	settling sync.WaitGroup // failovers that are over for clients, and not for all servers
 	busy     sync.Mutex     // held by one of them
+	excused  atomic.Bool    // a failover is the schedule's
 	moved    map[uint16]time.Time
 }
 
@@ -216,21 +217,9 @@ func (s *Stage) playFailover(f schedule.Fault) {
 		set.busy.Unlock()
 		return
 	}
-	var twice atomic.Bool
-	var stays atomic.Int32 // the gate of the master that stays
-	stays.Store(-1)
-	var left atomic.Int64 // since when no Go client uses another
-	left.Store(math.MaxInt64)
-	over := s.Book.VoidingUnless(history.Every, string(f.Kind), func(owner string, returned int64) bool {
-		switch {
-		case twice.Load():
-			return false
-		case set.spared(owner, returned, from), returned >= left.Load() && !javas(owner):
-			return true
-		}
-		// What that one granted meanwhile it has, whoever has acknowledged it.
-		return returned >= from && set.witness.OnlyAt(owner, int(stays.Load()))
-	})
+	v := set.newFailover(from)
+	over := s.Book.VoidingUnless(history.Every, string(f.Kind), v.spares)
+	set.excused.Store(true)
 	former, epoch := set.watched.Master(), set.watched.Epoch()
 	next := set.failWatched(f)
 	set.settling.Go(func() {
@@ -241,19 +230,89 @@ func (s *Stage) playFailover(f schedule.Fault) {
 		// was left may be the master again.
 		if again := now == former && set.watched.Epoch() != epoch; now == nil || again || next != nil && now != next {
 			s.Logf("note: %v: the Sentinels moved the master more than once", f)
-			twice.Store(true)
+			v.twice.Store(true)
 			set.watched.AwaitSettled()
 		} else {
-			stays.Store(int32(slices.Index(set.nodes, now)))
-			left.Store(machineclock.Now() + time.Second.Nanoseconds()) // what was called before is answered by then
-			// Redisson may use the former master for as long as that takes itself for one.
-			within(patience, func() bool { return len(set.masters()) == 1 })
+			v.stays(now)
 		}
+		set.excused.Store(false)
 		over()
 		set.watched.AwaitSettled()
 		s.Logf("note: %v: all servers agree %v after it began", f, time.Duration(machineclock.Now()-from).Round(time.Millisecond))
 		set.busy.Unlock()
 	})
+}
+
+// watchSentinels sets aside what the Sentinels of a busy machine take by themselves: they fail over from a master that
+// lives.
+func (s *Stage) watchSentinels(stop <-chan struct{}) {
+	set := s.set
+	for {
+		v := set.newFailover(machineclock.Now())
+		calm, over := s.Book.VoidingSince(history.Every, "the Sentinels failed over by themselves", v.spares)
+		epoch := set.watched.Epoch()
+		for excused := true; excused; {
+			select {
+			case <-stop:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+			now := set.watched.Epoch()
+			if excused = now <= epoch || set.excused.Load(); excused {
+				epoch = max(epoch, now)
+				v.from.Store(machineclock.Now())
+				calm()
+			}
+		}
+		s.Logf("note: the Sentinels failed over by themselves")
+		time.Sleep(heard)
+		if now := set.watched.Master(); now != nil {
+			v.stays(now)
+		} else {
+			v.twice.Store(true)
+			set.watched.AwaitSettled()
+		}
+		over()
+	}
+}
+
+// failover is one from Sentinels' master to another.
+type failover struct {
+	set  *set
+	from atomic.Int64
+	gate atomic.Int32 // of the master that stays; -1: not known
+	left atomic.Int64 // since when no Go client uses another
+
+	twice atomic.Bool // the master was moved more than once
+}
+
+func (s *set) newFailover(from int64) *failover {
+	v := &failover{set: s}
+	v.from.Store(from)
+	v.gate.Store(-1)
+	v.left.Store(math.MaxInt64)
+	return v
+}
+
+// stays says which master the failover left, and returns when no other is left.
+func (v *failover) stays(master *redistest.Server) {
+	v.gate.Store(int32(slices.Index(v.set.nodes, master)))
+	v.left.Store(machineclock.Now() + time.Second.Nanoseconds()) // what was called before is answered by then
+	// Redisson may use the former master for as long as that takes itself for one.
+	within(patience, func() bool { return len(v.set.masters()) == 1 })
+}
+
+// spares tells whether the failover can't have taken what its owner was granted at an instant.
+func (v *failover) spares(owner string, returned int64) bool {
+	from := v.from.Load()
+	switch {
+	case v.twice.Load():
+		return false
+	case v.set.spared(owner, returned, from), returned >= v.left.Load() && !javas(owner):
+		return true
+	}
+	// What that one granted meanwhile it has, whoever has acknowledged it.
+	return returned >= from && v.set.witness.OnlyAt(owner, int(v.gate.Load()))
 }
 
 // javas tells an owner as the book has those of Java: by the names of threads.

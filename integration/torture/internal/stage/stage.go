@@ -68,8 +68,11 @@ func Build(t testing.TB, c Config) *Stage {
 	starting.Wait()
 	stop := make(chan struct{})
 	var watching sync.WaitGroup
-	if s.set == nil {
+	switch {
+	case s.set == nil:
 		watching.Go(func() { s.watch(stop) })
+	case s.set.watched != nil:
+		watching.Go(func() { s.watchSentinels(stop) })
 	}
 	t.Cleanup(func() {
 		close(stop)
