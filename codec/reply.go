@@ -48,45 +48,26 @@ const (
 
 // String is the constant's name.
 func (r Release) String() string {
-	switch r {
-	case NotHeld:
-		return "NotHeld"
-	case Partial:
-		return "Partial"
-	case Final:
-		return "Final"
-	default:
-		return "Release(" + strconv.Itoa(int(r)) + ")"
+	if names := [...]string{"NotHeld", "Partial", "Final"}; int(r) < len(names) {
+		return names[r]
 	}
+	return "Release(" + strconv.Itoa(int(r)) + ")"
 }
 
 // DecodeRelease reads the reply of the unlock script: nil, 0 or 1. The numbers
 // are also accepted as strings, which is how a latch stores them. On an error
 // the Release is NotHeld and means nothing.
 func DecodeRelease(reply any) (Release, error) {
-	switch v := reply.(type) {
+	said := reply
+	if stored, ok := reply.([]byte); ok {
+		said = string(stored)
+	}
+	switch said {
 	case nil:
 		return NotHeld, nil
-	case int64:
-		switch v {
-		case 0:
-			return Partial, nil
-		case 1:
-			return Final, nil
-		}
-	case []byte:
-		return releaseOf(string(v), reply)
-	case string:
-		return releaseOf(v, reply)
-	}
-	return NotHeld, mismatch("unlock reply", reply)
-}
-
-func releaseOf(stored string, reply any) (Release, error) {
-	switch stored {
-	case "0":
+	case int64(0), "0":
 		return Partial, nil
-	case "1":
+	case int64(1), "1":
 		return Final, nil
 	}
 	return NotHeld, mismatch("unlock reply", reply)
