@@ -12,6 +12,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
@@ -218,7 +219,7 @@ func TestE1CloseWhileDialling(t *testing.T) {
 		defer c.Close()
 		stop := context.AfterFunc(ctx, func() { c.Close() })
 		defer stop()
-		signal(dialling)
+		background.Signal(dialling)
 		_, err = c.Read(make([]byte, 1))
 		return nil, errors.Join(err, ctx.Err())
 	}, Options{Timeout: time.Hour})

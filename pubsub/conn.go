@@ -8,6 +8,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
@@ -133,7 +134,7 @@ func (c *conn) unsubscribeAll() {
 		t.mark(ch)
 	}
 	c.queue.closing = true
-	signal(c.queue.write)
+	background.Signal(c.queue.write)
 }
 
 // stalled detects a server that sends something but does not answer. A silent

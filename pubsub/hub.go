@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
@@ -33,7 +34,7 @@ type Hub struct {
 // New returns a hub. It does nothing until the first Subscribe.
 func New(dial DialFunc, o Options) *Hub {
 	life, end := context.WithCancel(context.Background())
-	t, o := newTables(), o.withDefaults()
+	t, o := &tables{wake: make(chan struct{}, 1), channels: map[key]*channel{}}, o.withDefaults()
 	return &Hub{
 		dial:   dial,
 		o:      o,
@@ -66,7 +67,7 @@ func (h *Hub) SubscribeSharded(channel string, w Waker) *Subscription {
 	return h.subscribe(key{channel, true}, w)
 }
 
-func (h *Hub) subscribe(channel key, w Waker) *Subscription {
+func (h *Hub) subscribe(k key, w Waker) *Subscription {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := &Subscription{share: share{w: w}, tables: h.tables}
@@ -74,7 +75,10 @@ func (h *Hub) subscribe(channel key, w Waker) *Subscription {
 		s.state.Store(closed)
 		return s
 	}
-	s.ch = h.channel(channel)
+	if s.ch = h.channels[k]; s.ch == nil {
+		s.ch = &channel{key: k}
+		h.channels[k] = s.ch
+	}
 	s.ch.subs = append(s.ch.subs, &s.share)
 	s.ch.live++
 	h.reconcile(s.ch)
@@ -86,7 +90,7 @@ func (h *Hub) subscribe(channel key, w Waker) *Subscription {
 		h.wakers.joined = append(h.wakers.joined, s)
 	}
 	if s.ch.confirmed || h.conn == nil {
-		signal(h.wake)
+		background.Signal(h.wake)
 	}
 	return s
 }
@@ -120,7 +124,7 @@ func (h *Hub) Redial() {
 	defer h.mu.Unlock()
 	h.redials++
 	if h.conn != nil {
-		signal(h.conn.redial)
+		background.Signal(h.conn.redial)
 	}
 }
 
@@ -139,7 +143,7 @@ func (h *Hub) run() {
 	defer h.clear()
 	b := redisconn.Backoff{First: min(50*time.Millisecond, h.o.MaxRetry), Last: h.o.MaxRetry}
 	var notBefore time.Time
-	for h.awaitWork() && h.awaitTime(notBefore) {
+	for h.awaitWork() && background.Sleep(h.life, time.Until(notBefore)) {
 		if h.Channels() == 0 {
 			continue // who wanted it left during the pause
 		}
@@ -174,20 +178,8 @@ func (h *Hub) awaitWork() bool {
 	}
 }
 
-// awaitTime returns true when until has come, and false when the hub is closed.
-func (h *Hub) awaitTime(until time.Time) bool {
-	t := time.NewTimer(time.Until(until))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-h.life.Done():
-		return false
-	}
-}
-
-// connect dials and serves the connection until it ends. Without a connection
-// the dialling failed.
+// connect dials and serves the connection until it ends, and closes it. The error says
+// why it ended. Without a connection the dialling failed.
 func (h *Hub) connect() (*conn, error) {
 	h.log.Missed()
 	h.mu.Lock()
@@ -203,30 +195,24 @@ func (h *Hub) connect() (*conn, error) {
 		return nil, err
 	}
 	c := newConn(rc, h.tables, h.wakers, h.o, h.log)
-	return c, h.serve(c, redials)
-}
-
-// serve has c as the hub's connection until it ends, and closes it. The error
-// says why it ended. redials is how often the hub had been asked to dial anew
-// when c was dialled.
-func (h *Hub) serve(c *conn, redials int) error {
 	h.attach(c, redials)
-	err := c.serve(h.life.Done())
+	err = c.serve(h.life.Done())
 	h.detach()
 	// Nobody else uses conn now, which is what closing a borrowed one needs: the
 	// pool talks to the server on it. Its error is about a connection that has
 	// been reported already or that is no longer needed.
 	c.rc.Release()
-	return err
+	return c, err
 }
 
-// attach makes c the hub's connection and marks all channels.
+// attach makes c the hub's connection and marks all channels. redials is how often the
+// hub had been asked to dial anew when c was dialled.
 func (h *Hub) attach(c *conn, redials int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.conn, h.queue = c, &c.queue
 	if h.redials != redials {
-		signal(c.redial) // it was dialled before
+		background.Signal(c.redial) // it was dialled before
 	}
 	for _, ch := range h.channels {
 		h.mark(ch)

@@ -1,6 +1,10 @@
 package pubsub
 
-import "time"
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/background"
+)
 
 const (
 	// chunk is how many channels one write may cover. It bounds a command's
@@ -71,7 +75,7 @@ func (q *queue) answer(whole bool) {
 		q.unanswered = nil
 	}
 	if len(q.marked) > 0 || q.closing {
-		signal(q.write)
+		background.Signal(q.write)
 	}
 }
 

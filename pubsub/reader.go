@@ -23,11 +23,7 @@ func (c *conn) readAll() error {
 			err = c.take(v)
 		case refused:
 			c.serverAnswered()
-			if c.takeElsewhere(said) {
-				err = nil
-			} else {
-				err = c.takeError(said, err)
-			}
+			err = c.takeError(said, err)
 		}
 		if errors.Is(err, errFinished) {
 			return nil
@@ -134,6 +130,9 @@ func (c *conn) takePong() error {
 
 // takeError acts on an error answer, which answers a whole command.
 func (c *conn) takeError(said refusal.Refusal, err error) error {
+	if c.takeElsewhere(said) {
+		return nil
+	}
 	t := c.tables
 	// What may pass, such as a server that is busy, ends the connection instead,
 	// and the hub tries again after a pause. It asks the caller, so t.mu is not

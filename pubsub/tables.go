@@ -3,6 +3,8 @@ package pubsub
 import (
 	"slices"
 	"sync"
+
+	"github.com/rlock-go/redisson/internal/background"
 )
 
 // tables are the channels of a hub and what its connection is to do for them.
@@ -17,20 +19,6 @@ type tables struct {
 	closed   bool             // the hub is
 }
 
-func newTables() *tables {
-	return &tables{wake: make(chan struct{}, 1), channels: make(map[key]*channel)}
-}
-
-// channel finds or makes the entry of a key. mu is held.
-func (t *tables) channel(k key) *channel {
-	ch := t.channels[k]
-	if ch == nil {
-		ch = &channel{key: k}
-		t.channels[k] = ch
-	}
-	return ch
-}
-
 // mark puts ch on the list of channels that the writer checks. mu is held.
 func (t *tables) mark(ch *channel) {
 	if !ch.marked {
@@ -42,7 +30,7 @@ func (t *tables) mark(ch *channel) {
 		// blocked.
 		t.queue.marked = slices.DeleteFunc(t.queue.marked, (*channel).unused)
 	}
-	signal(t.queue.write)
+	background.Signal(t.queue.write)
 }
 
 // reconcile removes an unused channel, and marks one whose subscription differs

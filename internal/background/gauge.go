@@ -1,5 +1,5 @@
 // Package background has what the end of a client waits for: counts of what is
-// under way, and functions that run later.
+// under way, and functions that run later. It also has what goroutines wait by.
 package background
 
 import "sync/atomic"
@@ -23,10 +23,7 @@ func (g *Gauge) Add() { g.n.Add(1) }
 // Done counts one off.
 func (g *Gauge) Done() {
 	if g.n.Add(-1) == 0 {
-		select {
-		case g.zero <- struct{}{}:
-		default:
-		}
+		Signal(g.zero)
 	}
 }
 
@@ -40,10 +37,7 @@ func (g *Gauge) Wait(stop, over <-chan struct{}) bool {
 		select {
 		case <-g.zero:
 			if g.n.Load() == 0 {
-				select {
-				case g.zero <- struct{}{}: // others may wait as well
-				default:
-				}
+				Signal(g.zero) // others may wait as well
 				return true
 			}
 		case <-over:
