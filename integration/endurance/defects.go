@@ -10,9 +10,8 @@ var defects = []defect{
 		what: "a pool whose Dial leaves a reply behind: replies are taken for those of other commands",
 		as:   "trust,count",
 		edits: edits{
-			{In: "Borrow", Call: "drain", Put: "error(nil)"},
-			{In: "handshake.number", Stmt: "x.err = errStray(command, reply)", Remove: true},
-			{In: "handshake.text", Stmt: "x.err = errStray(command, reply)", Remove: true},
+			{In: "Borrow", Call: "Do", Put: "any(nil), error(nil)"},
+			{In: "answer", Stmt: "x.err = fmt.Errorf(_, errOutOfStep, command, reply)", Remove: true},
 			{In: "handshake.server", Stmt: "x.err = fmt.Errorf(_, errOutOfStep, err)", Put: "return redisconn.Server{}"},
 		},
 	},

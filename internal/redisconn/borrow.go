@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/gomodule/redigo/redis"
 )
@@ -26,7 +25,7 @@ func Borrow(ctx context.Context, p Pool) (redis.Conn, error) {
 	c, err := p.GetContext(ctx)
 	switch {
 	case err == nil:
-		if err := drain(ctx, c); err != nil {
+		if _, err := Do(ctx, c, ""); err != nil {
 			_ = c.Close() // it has failed, so its pool drops it
 			return nil, fmt.Errorf("borrow a connection: %w", err)
 		}
@@ -38,18 +37,6 @@ func Borrow(ctx context.Context, p Pool) (redis.Conn, error) {
 	default:
 		return nil, fmt.Errorf("borrow a connection: %w", err)
 	}
-}
-
-// drain reads the replies that c still has to bring. What they say is of no
-// concern here.
-func drain(ctx context.Context, c redis.Conn) error {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		_, err := c.Do("")
-		return err
-	}
-	_, err := redis.DoWithTimeout(c, max(time.Until(deadline), time.Millisecond), "")
-	return err
 }
 
 // limited tells whether p is a pool whose Get can wait for others to return

@@ -3,7 +3,6 @@ package redisconn
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
 	"time"
 
@@ -24,39 +23,30 @@ const alertWithin = time.Second
 func (t *Target) handshake(ctx context.Context, nc net.Conn) (tc *tls.Conn, asked bool, err error) {
 	config := t.TLS.Clone()
 	choose := config.GetClientCertificate
-	if choose == nil {
-		choose = firstSupported(config.Certificates)
-	}
 	config.GetClientCertificate = func(wanted *tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		asked = true
-		return choose(wanted)
+		if choose != nil {
+			return choose(wanted)
+		}
+		for i := range config.Certificates { // as crypto/tls does on its own
+			if wanted.SupportsCertificate(&config.Certificates[i]) == nil {
+				return &config.Certificates[i], nil
+			}
+		}
+		return new(tls.Certificate), nil
 	}
 	tc = tls.Client(nc, config)
 	err = tc.HandshakeContext(ctx)
 	return tc, asked, err
 }
 
-// firstSupported chooses as crypto/tls does on its own.
-func firstSupported(all []tls.Certificate) func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-	return func(wanted *tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		for i := range all {
-			if wanted.SupportsCertificate(&all[i]) == nil {
-				return &all[i], nil
-			}
-		}
-		return new(tls.Certificate), nil
-	}
-}
-
 // awaitReply has the server reply, whatever it says, so that the first command that
 // counts does not meet its alert.
 func awaitReply(ctx context.Context, c redis.Conn) error {
-	deadline, _ := ctx.Deadline()
-	_, err := redis.DoWithTimeout(c, max(time.Until(deadline), time.Millisecond), "PING")
-	if refusal.Is(err) {
-		return nil
+	if _, err := Do(ctx, c, "PING"); !refusal.Is(err) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // alert is what the server says of the certificate, if err is the end of a
@@ -72,14 +62,10 @@ func (t *Target) alert(ctx context.Context, err error) error {
 	defer nc.Close()
 	tc, _, refused := t.handshake(ctx, nc)
 	if refused == nil {
-		end := time.Now().Add(alertWithin)
-		if deadline, ok := ctx.Deadline(); ok && deadline.Before(end) {
-			end = deadline
-		}
-		_ = tc.SetReadDeadline(end)
+		_ = tc.SetReadDeadline(time.Now().Add(min(timeLeft(ctx), alertWithin)))
 		_, refused = tc.Read(make([]byte, 1))
 	}
-	if by, ok := errors.AsType[*net.OpError](refused); ok && by.Op == "remote error" {
+	if alerted(refused) {
 		return refused
 	}
 	return err

@@ -70,12 +70,10 @@ func (d *dated) Close() error {
 			d.closeErr = d.Conn.Close()
 		}()
 	})
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
 	select {
 	case <-d.closed:
 		return d.closeErr
-	case <-timer.C:
+	case <-time.After(grace):
 		return errClosing
 	}
 }

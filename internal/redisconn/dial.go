@@ -16,10 +16,60 @@ import (
 	"github.com/rlock-go/redisson/internal/refusal"
 )
 
+// timeLeft is how long ctx lasts, for redigo: 0 is for ever.
+func timeLeft(ctx context.Context) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return 0
+	}
+	return max(time.Until(deadline), time.Millisecond)
+}
+
+// Do has c do a command in the time that ctx leaves.
+func Do(ctx context.Context, c redis.Conn, command string, args ...any) (any, error) {
+	return redis.DoWithTimeout(c, timeLeft(ctx), command, args...)
+}
+
+// Receive has c receive a reply in the time that ctx leaves.
+func Receive(ctx context.Context, c redis.Conn) (any, error) {
+	return redis.ReceiveWithTimeout(c, timeLeft(ctx))
+}
+
+// Ask dials for a few questions, with answers of up to so many bytes if that is more
+// than usual; ctx bounds all of it, and must have a deadline.
+func (t *Target) Ask(ctx context.Context, admit int, questions func(redis.Conn) error) error {
+	c, err := t.dial(ctx, timeLeft(ctx))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	c.Admit(admit)
+	defer c.interruptedBy(ctx)()
+	return questions(c)
+}
+
+// interruptedBy has c interrupted if ctx is cancelled, until stop. Its deadline is for
+// each read: the context's own error callers take for theirs.
+func (c *Conn) interruptedBy(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		if ctx.Err() == context.Canceled {
+			c.Interrupt()
+		}
+	})
+}
+
 // Dial connects, authenticates and selects the database; ctx bounds all of
 // it, the TLS handshake included, and must have a deadline. timeout bounds
 // each later write; reads are bounded by whoever receives.
 func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, error) {
+	c, err := t.dial(ctx, timeout)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (t *Target) dial(ctx context.Context, timeout time.Duration) (*Conn, error) {
 	// redigo's own TLS handshake ignores ctx, so the stream is made here.
 	nc, err := t.connect(ctx)
 	if err != nil {
@@ -40,12 +90,7 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 		c.place = raw.RemoteAddr().String()
 	}
 	t.open.add(c)
-	// Not by the context's own deadline, whose error callers take for theirs.
-	stop := context.AfterFunc(ctx, func() {
-		if ctx.Err() == context.Canceled {
-			c.Interrupt()
-		}
-	})
+	stop := c.interruptedBy(ctx)
 	if certified {
 		err = awaitReply(ctx, c)
 	}
@@ -87,10 +132,7 @@ func wantsTLS(err error) error {
 
 // greet says who the client is and which database it wants.
 func (t *Target) greet(ctx context.Context, c redis.Conn) error {
-	do := func(command string, args ...any) error {
-		deadline, _ := ctx.Deadline()
-		return ok(redis.DoWithTimeout(c, max(time.Until(deadline), time.Millisecond), command, args...))
-	}
+	do := func(command string, args ...any) error { return ok(Do(ctx, c, command, args...)) }
 	user, password := t.Username, t.Password
 	if t.Credentials != nil {
 		var err error

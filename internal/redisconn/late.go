@@ -3,7 +3,6 @@ package redisconn
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -16,6 +15,9 @@ const grace = 50 * time.Millisecond
 // errLate is the end of a wait for a dial that goes on.
 var errLate = errors.New("connect: timeout: the dial goes on without an answer")
 
+// errUnwanted is the end of a dial that nobody waited for by then.
+var errUnwanted = errors.New("nobody waits for the dial")
+
 // Punctual gives a dial that returns a moment after its ctx has ended, whatever
 // dial does: the Dial of a pool has no context, and a caller's function may not
 // look at it. A dial that is late goes on by itself. A later call waits for that
@@ -25,76 +27,65 @@ var errLate = errors.New("connect: timeout: the dial goes on without an answer")
 func Punctual(dial func(context.Context) (redis.Conn, error)) func(context.Context) (redis.Conn, error) {
 	var running *dialling
 	return func(ctx context.Context) (redis.Conn, error) {
-		d := running
-		if d == nil || d.join() {
-			d = &dialling{done: make(chan struct{}), wanted: true}
-			running = d
-			go d.run(ctx, dial)
-		}
-		select {
-		case <-d.done:
-		case <-ctx.Done():
-			timer := time.NewTimer(grace)
-			defer timer.Stop()
-			select {
-			case <-d.done:
-			case <-timer.C:
-				if d.part() {
+		for {
+			d := running
+			if d == nil {
+				d = &dialling{wanted: make(chan struct{}, 1), done: make(chan struct{})}
+			}
+			d.wanted <- struct{}{}
+			if running == nil {
+				running = d
+				go d.run(ctx, dial)
+			}
+			if _, ended := await(ctx, d.done); !ended {
+				select {
+				case <-d.wanted:
 					return nil, errLate
+				case <-d.done: // just in time
 				}
 			}
+			if running = nil; d.err != errUnwanted {
+				return d.conn, d.err
+			}
 		}
-		running = nil
-		return d.conn, d.err
 	}
 }
 
 // dialling is a dial under way.
 type dialling struct {
-	done chan struct{} // closed when conn and err are there
-
-	mu     sync.Mutex // guards the two below
-	wanted bool       // somebody waits for it
-	ended  bool
-
-	conn redis.Conn
-	err  error
+	wanted chan struct{} // of one: has one while somebody waits, until the dial ends
+	done   chan struct{} // closed when conn and err are there
+	conn   redis.Conn
+	err    error
 }
 
 func (d *dialling) run(ctx context.Context, dial func(context.Context) (redis.Conn, error)) {
 	conn, err := dial(ctx)
-	d.mu.Lock()
-	d.ended = true
-	wanted := d.wanted
-	d.mu.Unlock()
-	if !wanted && err == nil {
-		_ = conn.Close() // nobody is there to tell
-		conn = nil
+	select {
+	case <-d.wanted:
+		d.conn, d.err = conn, err
+		close(d.done)
+	default:
+		d.err = errUnwanted
+		close(d.done)
+		if err == nil {
+			_ = conn.Close() // nobody is there to tell
+		}
 	}
-	d.conn, d.err = conn, err
-	close(d.done)
 }
 
-// join waits for the dial of an earlier caller. It reports true if that ended
-// meanwhile, when nobody waited.
-func (d *dialling) join() (gone bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.ended {
-		return true
+// await receives from c, and reports false if nothing has come a moment after ctx has
+// ended.
+func await[T any](ctx context.Context, c <-chan T) (v T, ok bool) {
+	select {
+	case v = <-c:
+		return v, true
+	case <-ctx.Done():
 	}
-	d.wanted = true
-	return false
-}
-
-// part leaves the dial to itself. It reports false if it ended in time.
-func (d *dialling) part() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.ended {
-		<-d.done // at once: it is wanted
-		return false
+	select {
+	case v = <-c:
+		return v, true
+	case <-time.After(grace):
+		return v, false
 	}
-	d.wanted = false
-	return true
 }

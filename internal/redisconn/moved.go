@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"slices"
 )
 
 // strangers counts the connections whose peer is not among addresses.
@@ -20,12 +21,7 @@ func (p *peers) strangers(addresses []netip.Addr) int {
 }
 
 func contains(addresses []netip.Addr, peer netip.Addr) bool {
-	for _, a := range addresses {
-		if a.Unmap().WithZone("") == peer {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(addresses, func(a netip.Addr) bool { return a.Unmap().WithZone("") == peer })
 }
 
 // peer is the address that c is connected to.
@@ -41,15 +37,9 @@ func (c *Conn) peer() (netip.Addr, bool) {
 // Named tells whether t has a host name: only a name can come to mean another
 // server while a connection lasts. What it means to a Dialer is not known here.
 func (t *Target) Named() bool {
-	if t.Dialer != nil {
-		return false
-	}
-	host, _, err := net.SplitHostPort(t.Address)
-	if err != nil {
-		return false
-	}
-	_, err = netip.ParseAddr(host)
-	return err != nil
+	host, _, malformed := net.SplitHostPort(t.Address)
+	_, named := netip.ParseAddr(host)
+	return t.Dialer == nil && malformed == nil && named != nil
 }
 
 // Moved asks the resolver what the host's addresses are, and tells whether an

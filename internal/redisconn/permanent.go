@@ -26,18 +26,17 @@ func Permanent(err error) bool {
 	if CredentialsRefused(err) {
 		return false
 	}
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return true
-	}
-	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return true
-	}
-	// What the other side says of this side's certificate, once it has read it.
-	if alert, ok := errors.AsType[*net.OpError](err); ok && alert.Op == "remote error" {
-		return true
-	}
+	_, distrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	_, plain := errors.AsType[tls.RecordHeaderError](err)
 	said, _ := refusal.Of(err)
-	return said.OfConnection()
+	return distrusted || plain || alerted(err) || said.OfConnection()
+}
+
+// alerted tells what the other side says of this side's certificate, once it has read
+// it.
+func alerted(err error) bool {
+	alert, ok := errors.AsType[*net.OpError](err)
+	return ok && alert.Op == "remote error"
 }
 
 // credentialsError is a refusal of credentials that are asked for at each

@@ -134,17 +134,13 @@ func (t *Target) At(addr string) *Target {
 
 // connect makes the stream beneath TLS.
 func (t *Target) connect(ctx context.Context) (net.Conn, error) {
-	if t.Dialer != nil {
-		nc, err := t.Dialer(ctx, "tcp", t.Address)
-		if err != nil {
-			return nil, fmt.Errorf("connect to %s: %w", t.Address, err)
-		}
-		return nc, nil
+	dial, what := t.Dialer, "connect to "+t.Address
+	if dial == nil { // the system's errors have the address
+		dial, what = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext, "connect"
 	}
-	d := &net.Dialer{KeepAlive: 30 * time.Second}
-	nc, err := d.DialContext(ctx, "tcp", t.Address)
+	nc, err := dial(ctx, "tcp", t.Address)
 	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	return nc, nil
 }

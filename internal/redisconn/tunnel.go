@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"sync"
-	"time"
 )
 
 // Dialer makes the connection to an address in a caller's own way.
@@ -39,7 +38,7 @@ type brought struct {
 }
 
 func (t *tunnel) connect(ctx context.Context, network, address string) (net.Conn, error) {
-	if t.waitsFor(address) {
+	if t.count(address, 0) > 0 {
 		return nil, errLate
 	}
 	done := make(chan brought, 1)
@@ -50,17 +49,14 @@ func (t *tunnel) connect(ctx context.Context, network, address string) (net.Conn
 		}
 		done <- brought{conn, err}
 	}()
-	select {
-	case d := <-done:
-		return d.dated()
-	case <-ctx.Done():
-	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case d := <-done:
-		return d.dated()
-	case <-timer.C:
+	switch d, ok := await(ctx, done); {
+	case !ok:
+	case d.err != nil:
+		return nil, d.err
+	case native(d.conn):
+		return d.conn, nil
+	default:
+		return newDated(d.conn), nil
 	}
 	t.count(address, 1)
 	go func() {
@@ -72,30 +68,15 @@ func (t *tunnel) connect(ctx context.Context, network, address string) (net.Conn
 	return nil, errLate
 }
 
-// waitsFor tells whether a dial to address is late.
-func (t *tunnel) waitsFor(address string) bool {
+// count counts n more dials to address that are late, and gives how many there are.
+func (t *tunnel) count(address string, n int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.late[address] > 0
-}
-
-func (t *tunnel) count(address string, n int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.late[address] += n; t.late[address] == 0 {
+	late := t.late[address] + n
+	if t.late[address] = late; late == 0 {
 		delete(t.late, address)
 	}
-}
-
-// dated is what was dialled, with deadlines.
-func (d brought) dated() (net.Conn, error) {
-	if d.err != nil {
-		return nil, d.err
-	}
-	if native(d.conn) {
-		return d.conn, nil
-	}
-	return newDated(d.conn), nil
+	return late
 }
 
 // native tells a connection of the system's own. One that merely has it inside
