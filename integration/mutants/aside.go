@@ -44,7 +44,7 @@ var aside = []defect{
 	},
 	{
 		what: "the undo on the living connection does not wait for the kill barrier of the other", guards: "order of two connections, A5",
-		edits: edits{{In: "Pipeline.AfterKillBarrier", If: "!b.decided", Put: "false"}},
+		edits: edits{{In: "Pipeline.AfterKillBarrier", Expr: "!b.decided", Put: "false"}},
 		by:    tests{"TestA5UndoOnAnotherConnectionFollowsTheKillBarrier"},
 	},
 }

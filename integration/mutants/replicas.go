@@ -22,7 +22,7 @@ var replicas = []defect{
 	},
 	{
 		what: "the topology is asked twice at one moment", guards: "count of replicas",
-		edits: edits{{In: "Pipeline.askOfLoss", Call: "p.pause", Put: "p.pause(0)"}},
+		edits: edits{{In: "Pipeline.askOfLoss", Call: "background.Sleep", Put: "background.Sleep(p.ctx, 0)"}},
 		by:    tests{"TestReplicaThatIsGoneIsWaitedForUntilTheTopologySaysTwiceThatTheMasterStays"},
 	},
 	{
@@ -55,7 +55,7 @@ var replicas = []defect{
 	},
 	{
 		what: "a new client waits for what it sees only", guards: "count of replicas",
-		edits: edits{{In: "Replicas.of", If: "first && keeps", Put: "first && keeps && false"}},
+		edits: edits{{In: "Replicas.of", If: "first && known != nil", Put: "first && known != nil && false"}},
 		by:    tests{"TestReplicasThatTheTopologyKnowsAreWaitedForAtFirst"},
 	},
 	{
@@ -75,7 +75,7 @@ var replicas = []defect{
 	},
 	{
 		what: "the next server is counted as the first", guards: "count of replicas",
-		edits: edits{{In: "Replicas.of", If: "first && keeps", Put: "keeps"}},
+		edits: edits{{In: "Replicas.of", If: "first && known != nil", Put: "known != nil"}},
 		by:    tests{"TestReplicasThatTheTopologyKnowsAreWaitedForAtFirst"},
 	},
 	{

@@ -37,7 +37,7 @@ func (p *Pipeline) Close(patience time.Duration) {
 func (p *Pipeline) Leave(patience time.Duration) {
 	p.mu.Lock()
 	p.gone = true
-	unwritten := p.queue.remove(func(*Request) bool { return true })
+	unwritten := p.queue.cut(nil, p.queue.length)
 	p.mu.Unlock()
 	unsent(unwritten, ErrGone)
 	p.Close(patience)
@@ -70,12 +70,10 @@ func (p *Pipeline) Drain(d time.Duration) bool {
 // abandon ends the requests and kill barriers that no goroutine is left to end.
 func (p *Pipeline) abandon() {
 	p.mu.Lock()
-	unwritten := p.queue.remove(func(*Request) bool { return true })
+	unwritten := p.queue.cut(nil, p.queue.length)
 	p.discards = nil
 	for _, b := range p.barriers {
-		if !b.decided {
-			p.decide(b, false)
-		}
+		b.decided = true
 	}
 	p.mu.Unlock()
 	unsent(unwritten, ErrClosed)

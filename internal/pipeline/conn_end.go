@@ -13,8 +13,7 @@ func (c *conn) finish(cause error) {
 	p := c.p
 	p.mu.Lock()
 	p.updateBackoff(c)
-	owes := c.inflight > 0
-	if owes {
+	if c.inflight > 0 {
 		p.mu.Unlock()
 		// A batch was cut as the connection ended.
 		c.fail(nil, cause)
@@ -74,9 +73,7 @@ func (c *conn) fail(rest []*Request, cause error) {
 	p.mu.Lock()
 	c.end()
 	p.barriers = append(p.barriers, c.barrier)
-	if c.barrier.id == 0 {
-		p.decide(c.barrier, false)
-	}
+	c.barrier.decided = c.barrier.id == 0
 	p.updateBackoff(c)
 	p.mu.Unlock()
 	c.Interrupt()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
@@ -29,7 +30,7 @@ func (p *Pipeline) connecting() {
 	p.mu.Lock()
 	initial := min(p.backoff, backoff.Last)
 	p.mu.Unlock()
-	p.pause(initial)
+	background.Sleep(p.ctx, initial)
 	for {
 		err := p.attempt()
 		if err == nil {
@@ -46,18 +47,7 @@ func (p *Pipeline) connecting() {
 			p.writeOn()
 			return
 		}
-		p.pause(backoff.Next())
-	}
-}
-
-// pause waits, unless the pipeline is closed.
-func (p *Pipeline) pause(d time.Duration) {
-	if d == 0 {
-		return
-	}
-	select {
-	case <-time.After(d):
-	case <-p.ctx.Done():
+		background.Sleep(p.ctx, backoff.Next())
 	}
 }
 
@@ -78,12 +68,7 @@ func (p *Pipeline) attempt() error {
 		return err
 	}
 	p.mu.Lock()
-	var undecided []*killBarrier
-	for _, b := range p.barriers {
-		if !b.decided {
-			undecided = append(undecided, b)
-		}
-	}
+	undecided := p.undecided()
 	p.mu.Unlock()
 	o := &redisconn.Owned{Conn: rc}
 	// A silent server must not delay Close.
@@ -115,7 +100,7 @@ func (p *Pipeline) attempt() error {
 	barrier, killed := ident.barrier, ident.killed
 	c := &conn{Owned: o, p: p, barrier: barrier, loaded: map[*luasrc.Script]bool{}, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight), back: make(chan struct{}, 1), idle: idleProcessor(), wake: make(chan struct{}, 1), over: make(chan struct{})}
 	if p.o.Replicas {
-		c.tally = p.o.tallyOf(barrier.server)
+		c.tally = p.o.Share.of(barrier.server, p.o.Stays != nil, p.o.Known)
 	}
 	if managedConn, ok := rc.(managed); ok {
 		c.managed, c.exact = managedConn, !managedConn.Manage() || c.tally != nil
@@ -128,7 +113,7 @@ func (p *Pipeline) attempt() error {
 	p.mu.Lock()
 	for i, b := range undecided {
 		b.doubted = p.o.Fixed && !ident.found[i] && (b.server.run == "" || b.server.run != barrier.server.run)
-		p.decide(b, killed[i])
+		b.decided, b.killed = true, killed[i]
 	}
 	if p.ctx.Err() != nil {
 		p.mu.Unlock()
@@ -164,11 +149,7 @@ func (p *Pipeline) connectFailed(err error) bool {
 	p.mu.Lock()
 	p.lastErr, p.failedAt = err, now
 	failed := p.queue.remove(func(r *Request) bool { return permanent || p.o.Spare || r.deadline <= now })
-	undecided := false
-	for _, b := range p.barriers {
-		undecided = undecided || !b.decided
-	}
-	on := p.ctx.Err() == nil && (p.queue.length > 0 || undecided)
+	on := p.ctx.Err() == nil && (p.queue.length > 0 || len(p.undecided()) > 0)
 	if !on {
 		p.dialling = false
 		// Keys to delete are no reason to go on. They go with the next batch.

@@ -85,7 +85,7 @@ func (p *Pipeline) discardsDue() {
 func (p *Pipeline) cutDiscards(b []*Request) []*Request {
 	for len(p.discards) > 0 {
 		n := min(len(p.discards), maxDiscards)
-		if p.o.Alone {
+		if p.o.Fixed {
 			n = 1
 		}
 		r := &Request{Command: "DEL", Done: (*discarded)(p)}

@@ -1,8 +1,11 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/background"
 )
 
 // errConnecting is why a request was not sent when the first attempt to connect
@@ -16,18 +19,9 @@ var errConnecting = errors.New("timeout: there is no connection yet")
 // says more.
 func (p *Pipeline) expiring() (stop func()) {
 	every := max(p.o.Timeout/8, time.Millisecond)
-	stopped := make(chan struct{})
+	ctx, stop := context.WithCancel(p.ctx)
 	p.wg.Go(func() {
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-			case <-stopped:
-				return
-			case <-p.ctx.Done():
-				return
-			}
+		for background.Sleep(ctx, every) {
 			now := p.o.Clock.Now() - every
 			p.mu.Lock()
 			err := p.lastErr
@@ -39,7 +33,7 @@ func (p *Pipeline) expiring() (stop func()) {
 			unsent(late, err)
 		}
 	})
-	return func() { close(stopped) }
+	return stop
 }
 
 // unsent completes requests that were not sent.

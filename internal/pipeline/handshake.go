@@ -46,13 +46,13 @@ func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, er
 	x.flush()
 	ident := &identity{barrier: &killBarrier{}}
 	for _, b := range undecided {
-		n, refusal := x.number("CLIENT KILL")
+		n, refusal := answer[int64](x, "CLIENT KILL")
 		if x.err == nil && refusal != nil {
 			o.log.Refused(b.id, b.addr, refusal)
 		}
 		ident.killed, ident.found = append(ident.killed, refusal == nil), append(ident.found, n > 0)
 	}
-	id, noID := x.number("CLIENT ID")
+	id, noID := answer[int64](x, "CLIENT ID")
 	info, noInfo := x.text("CLIENT INFO")
 	ident.server = x.server()
 	if o.Replicas {
@@ -128,30 +128,24 @@ func (x *handshake) receive() (any, error) {
 	return nil, err
 }
 
-// number reads the answer to a command that is answered with an integer.
-func (x *handshake) number(command string) (int64, error) {
+// answer reads the answer to a command that is answered with an integer, or with a bulk
+// string.
+func answer[T int64 | []byte](x *handshake, command string) (v T, err error) {
 	reply, err := x.receive()
 	if err != nil {
-		return 0, err
+		return v, err
 	}
-	n, ok := reply.(int64)
+	v, ok := reply.(T)
 	if !ok {
-		x.err = errStray(command, reply)
+		x.err = fmt.Errorf("%w: %s was answered with a Go %T", errOutOfStep, command, reply)
 	}
-	return n, x.err
+	return v, x.err
 }
 
-// text reads the answer to a command that is answered with a bulk string.
+// text is answer for a bulk string.
 func (x *handshake) text(command string) (string, error) {
-	reply, err := x.receive()
-	if err != nil {
-		return "", err
-	}
-	b, ok := reply.([]byte)
-	if !ok {
-		x.err = errStray(command, reply)
-	}
-	return string(b), x.err
+	b, err := answer[[]byte](x, command)
+	return string(b), err
 }
 
 // server reads the answers to HELLO and ROLE.
@@ -192,7 +186,3 @@ func (x *handshake) clientListLine(id int64) string {
 
 // errOutOfStep is a reply that does not answer what was asked.
 var errOutOfStep = errors.New("the connection's replies are out of step with its commands")
-
-func errStray(command string, reply any) error {
-	return fmt.Errorf("%w: %s was answered with a Go %T", errOutOfStep, command, reply)
-}

@@ -1,5 +1,7 @@
 package pipeline
 
+import "slices"
+
 // AfterKillBarrier calls fn with true once no byte of the connection that r was
 // lost on can run any more. It calls fn with false once it is known that this
 // can't be achieved, because the server refuses CLIENT ID or CLIENT KILL or the
@@ -8,19 +10,14 @@ package pipeline
 func (p *Pipeline) AfterKillBarrier(r *Request, fn func(killed bool)) {
 	b := r.conn.barrier
 	p.mu.Lock()
-	if !b.decided {
-		if p.closed && p.ctx.Err() != nil {
-			p.mu.Unlock()
-			fn(false)
-			return
-		}
+	waits, killed := !b.decided && !(p.closed && p.ctx.Err() != nil), b.killed
+	if waits {
 		b.waiting = append(b.waiting, fn)
-		p.mu.Unlock()
-		return
 	}
-	killed := b.killed
 	p.mu.Unlock()
-	fn(killed)
+	if !waits {
+		fn(killed)
+	}
 }
 
 // Doubted tells of a kill barrier that killed: CLIENT KILL found nothing, and the
@@ -33,10 +30,9 @@ func (p *Pipeline) Doubted(r *Request) bool {
 	return r.conn.barrier.doubted
 }
 
-// decide records the outcome of a kill barrier. runBarriers reports it. It is
-// called with mu held.
-func (p *Pipeline) decide(b *killBarrier, killed bool) {
-	b.decided, b.killed = true, killed
+// undecided are the kill barriers without an outcome. It is called with mu held.
+func (p *Pipeline) undecided() []*killBarrier {
+	return slices.DeleteFunc(slices.Clone(p.barriers), func(b *killBarrier) bool { return b.decided })
 }
 
 // runBarriers reports the outcome of decided kill barriers and drops them.

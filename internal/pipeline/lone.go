@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/refusal"
 )
@@ -150,10 +151,7 @@ func (c *conn) stayAside() (over bool) {
 // is aside.
 func (c *conn) callBack() {
 	c.lone.aside, c.lone.reading = false, false
-	select {
-	case c.back <- struct{}{}:
-	default: // it is on its way
-	}
+	background.Signal(c.back) // or it is on its way
 }
 
 // readOwn waits for the reply to the first request under way, which the calling
@@ -181,13 +179,8 @@ func (c *conn) readOwn() {
 	<-c.wrote
 	c.busy.Store(true)
 	defer c.hasRead(b)
-	r := b[0]
-	if r.Reply, r.Err = reply, err; err != nil {
-		c.complete(r)
-		return
-	}
-	c.answered = true
-	r.Done.Complete(r)
+	b[0].Reply, b[0].Err = reply, err
+	c.complete(b[0])
 }
 
 // hasRead follows the answer to a batch that a caller has read.
@@ -196,6 +189,7 @@ func (c *conn) hasRead(b []*Request) {
 	c.returned++
 	c.woke = false
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	c.inflight--
 	c.openRequests -= len(b)
 	p.recycle(b)
@@ -204,6 +198,5 @@ func (c *conn) hasRead(b []*Request) {
 	if c.inflight > 0 || c.retired {
 		c.callBack()
 	}
-	p.mu.Unlock()
-	p.writeOn()
+	p.writeQueued(false)
 }

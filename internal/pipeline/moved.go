@@ -13,41 +13,29 @@ var errReadOnly = errors.New("the server answered READONLY: it is not the master
 // GiveUp retires the connection that r was answered on, because its server is
 // not the master any more. It does nothing if another one is in use by now. It
 // is called by r's completion.
-func (p *Pipeline) GiveUp(r *Request) {
-	p.mu.Lock()
-	retired := p.retire(r.conn, errReadOnly)
-	p.mu.Unlock()
-	if retired {
-		p.o.log.GivenUp(errReadOnly)
-	}
-}
+func (p *Pipeline) GiveUp(r *Request) { p.retire(r.conn, errReadOnly) }
 
 // Retire replaces the present connection, for cause, once its open commands are
 // answered. Nothing is lost by it. It reports false if there is no connection.
-func (p *Pipeline) Retire(cause error) bool {
-	p.mu.Lock()
-	c := p.conn
-	retired := p.retire(c, cause)
-	idle := retired && c.inflight == 0
-	p.mu.Unlock()
-	if !retired {
-		return false
-	}
-	p.o.log.GivenUp(cause)
-	if idle && c.managed != nil {
-		c.Interrupt() // its reader waits for nothing in particular
-	}
-	return true
-}
+func (p *Pipeline) Retire(cause error) bool { return p.retire(nil, cause) }
 
-// retire stops new batches on c, for cause. It reports whether c was the
-// connection in use. It is called with mu held.
+// retire stops new batches on c, for cause; nil: on the connection there is. It reports
+// whether c was the connection in use.
 func (p *Pipeline) retire(c *conn, cause error) bool {
-	if c == nil || p.conn != c {
+	p.mu.Lock()
+	in := p.conn
+	if in == nil || c != nil && c != in {
+		p.mu.Unlock()
 		return false
 	}
-	c.retired = true
+	in.retired = true
 	p.moved, p.lastErr = true, cause
-	c.end()
+	in.end()
+	idle := in.inflight == 0 && in.managed != nil
+	p.mu.Unlock()
+	p.o.log.GivenUp(cause)
+	if idle {
+		in.Interrupt() // its reader waits for nothing in particular
+	}
 	return true
 }

@@ -29,8 +29,7 @@ type Options struct {
 	Clock     clock.Clock      // of Request.Sent
 	Permanent func(error) bool // connection errors that trying again won't mend
 	Replicas  bool             // ask each connection how many replicas there are, for Request.Wait
-	Alone     bool             // each DEL has one key: the server takes no two of different slots
-	Fixed     bool             // it is for one server, whose address may be given to another: see Doubted. Else for whoever is the master
+	Fixed     bool             // it is for one server of several, whose address may be given to another (see Doubted), and which takes no DEL of two slots. Else for whoever is the master
 	Logger    *slog.Logger     // nil: silent
 	Carries   string           // what the log calls its connections. Default is "commands"
 

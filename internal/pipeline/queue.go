@@ -73,19 +73,7 @@ func (q *queue) remove(picked func(*Request) bool) (removed []*Request) {
 // WakeWriter must be called afterwards. It reports false when the pipeline is
 // closed: then r.Err says so and r is never completed.
 func (p *Pipeline) Enqueue(r *Request) bool {
-	deadline := p.o.Clock.Now() + p.o.Timeout
-	p.mu.Lock()
-	if p.gone || p.closed {
-		r.Reply, r.Err = nil, &NotSentError{p.over()}
-		p.mu.Unlock()
-		return false
-	}
-	r.deadline = deadline
-	r.loads, r.Resent, r.asking = 0, false, false
-	r.Reply, r.Err = nil, nil
-	p.queue.add(r)
-	p.mu.Unlock()
-	return true
+	return p.admit(r, p.o.Clock.Now()+p.o.Timeout, false, false)
 }
 
 // Resend queues r, which was answered that it did not run, here or on another
@@ -94,18 +82,21 @@ func (p *Pipeline) Enqueue(r *Request) bool {
 // between the two takes the server's permission away. Like Enqueue, it does no
 // I/O and reports false on a closed pipeline.
 func (p *Pipeline) Resend(r *Request, deadline time.Duration, asking bool) bool {
+	return p.admit(r, deadline, true, asking)
+}
+
+func (p *Pipeline) admit(r *Request, deadline time.Duration, again, asking bool) bool {
+	r.Reply, r.Err = nil, nil
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.over(); err != nil {
-		r.Reply, r.Err = nil, &NotSentError{err}
+		r.Err = &NotSentError{err}
 		return false
 	}
+	r.deadline, r.loads, r.Resent, r.asking = deadline, 0, again, asking
 	if asking && r.Script != nil && p.loads[r.Script] == nil {
-		p.queueLoad(r)
+		p.queue.add(p.load(r))
 	}
-	r.Resent, r.asking, r.loads = true, asking, 0
-	r.deadline = deadline
-	r.Reply, r.Err = nil, nil
 	p.queue.add(r)
 	return true
 }

@@ -41,7 +41,9 @@ func (c *conn) read() {
 				err = c.receiveRest(r)
 			}
 			if err != nil {
-				c.keepReplies()
+				for _, h := range c.held { // their WAIT will have no answer
+					h.keepReply()
+				}
 				c.fail(append(c.held, b[i:]...), err)
 				return
 			}
@@ -117,14 +119,7 @@ func (c *conn) complete(r *Request) {
 	c.woke, c.answered = true, true
 }
 
-// keepReplies is called where the answer to the WAIT of those that are held will
-// not come.
-func (c *conn) keepReplies() {
-	for _, h := range c.held {
-		h.keepReply()
-	}
-}
-
+// keepReply is called where the answer to the WAIT behind r will not come.
 func (r *Request) keepReply() {
 	if r.KeepReply && r.Err == nil {
 		r.kept, r.Acked = true, NotKnown
@@ -218,7 +213,9 @@ func (c *conn) receiveRest(r *Request) error {
 	}
 	acked, _ := n.(int64)
 	if r.Acked = int(acked); r.Acked < r.Replicas {
-		c.recount()
+		c.p.mu.Lock()
+		c.queueCount() // one that did not acknowledge may be gone
+		c.p.mu.Unlock()
 	}
 	if c.stopsWaiting(r.Acked) {
 		r.Replicas = 0

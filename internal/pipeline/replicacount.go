@@ -111,22 +111,27 @@ type tally struct {
 
 // of finds the tally of a server, or begins one. One that is in the place of the last
 // was restarted, and its replicas come back.
-func (s *Replicas) of(at server, keeps bool, known []string) *tally {
+func (s *Replicas) of(at server, keeps bool, known func() []string) *tally {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	first := s.now == nil
 	if first || at.another(s.now.at) && at.place != s.now.at.place {
 		s.now = &tally{count: replicaCount{keeps: keeps}}
-		if first && keeps {
-			s.now.count.n, s.now.count.seen = len(known), known
+		if first && known != nil {
+			s.now.count.seen = known()
+			s.now.count.n = len(s.now.count.seen)
 		}
 	}
 	s.now.at = at
 	return s.now
 }
 
-// expects tells how many replicas a WAIT is for, and whether any is online.
+// expects tells how many replicas a WAIT is for, and whether any is online. Without a
+// tally nobody is waited for.
 func (t *tally) expects() (n int, any bool) {
+	if t == nil {
+		return 0, false
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.count.n, len(t.count.online) > 0

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/background"
 )
 
 // WAIT holds up whatever stands behind it on its connection, for up to a second.
@@ -29,21 +31,7 @@ const (
 // waitTimeout is Redisson's slavesSyncTimeout.
 const waitTimeout = time.Second
 
-// recount counts the replicas again. One that did not acknowledge may be gone.
-func (c *conn) recount() {
-	c.p.mu.Lock()
-	defer c.p.mu.Unlock()
-	c.queueCount()
-}
-
-// countSometimes looks for replicas that are new. It is called with p.mu held.
-func (c *conn) countSometimes(now time.Duration) {
-	if c.tally != nil && now >= c.countAt {
-		c.queueCount()
-	}
-}
-
-// queueCount is called with p.mu held.
+// queueCount counts the replicas again. It is called with p.mu held.
 func (c *conn) queueCount() {
 	p := c.p
 	if c.counting || c.ended {
@@ -90,32 +78,14 @@ func (p *Pipeline) askOfLoss(t *tally) {
 		if again := t.told(p.o.Stays(p.ctx, gone), loss); !again || p.ctx.Err() != nil {
 			return
 		}
-		p.pause(secondWord)
+		background.Sleep(p.ctx, secondWord)
 	}
-}
-
-// tallyOf is the count of the server at.
-func (o *Options) tallyOf(at server) *tally {
-	var known []string
-	if o.Known != nil {
-		known = o.Known()
-	}
-	return o.Share.of(at, o.Stays != nil, known)
-}
-
-// replicas is how many replicas a WAIT on this connection is for, and whether any is
-// online.
-func (c *conn) replicas() (n int, any bool) {
-	if c.tally == nil {
-		return 0, false
-	}
-	return c.tally.expects()
 }
 
 // stopsWaiting tells of a WAIT that nobody acknowledged that nobody is waited for any
 // more: what is written next has none.
 func (c *conn) stopsWaiting(acked int) bool {
-	n, _ := c.replicas()
+	n, _ := c.tally.expects()
 	return acked == 0 && n == 0
 }
 
@@ -129,11 +99,10 @@ func (p *Pipeline) AwaitReplicas(r *Request, done func(acked int, err error)) As
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := r.conn
-	switch {
-	case c == nil || p.conn != c || c.ended || p.over() != nil:
+	if c == nil || p.conn != c || c.ended || p.over() != nil {
 		return NotAsked
 	}
-	if n, _ := c.replicas(); n == 0 {
+	if n, _ := c.tally.expects(); n == 0 {
 		return NoneToAsk
 	}
 	c.repeats = append(c.repeats, done)
@@ -154,7 +123,7 @@ const (
 func (c *conn) waitAgain() *Request {
 	repeats := c.repeats
 	c.repeats = nil
-	n, _ := c.replicas()
+	n, _ := c.tally.expects()
 	return &Request{
 		Command: "WAIT", Args: []any{n, waitTimeout.Milliseconds()}, waits: true,
 		Done: CompletionFunc(func(w *Request) {

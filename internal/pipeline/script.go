@@ -13,10 +13,6 @@ const maxLoads = 3
 // (A1). It loads it once for all requests that were answered NOSCRIPT, and
 // never for an EVALSHA that was sent after a load.
 func (p *Pipeline) complete(r *Request) {
-	if r.Err == nil {
-		r.Done.Complete(r)
-		return
-	}
 	if said, _ := refusal.Of(r.Err); r.Script == nil || !said.NoScript() {
 		r.Done.Complete(r)
 		return
@@ -29,7 +25,7 @@ func (p *Pipeline) complete(r *Request) {
 		r.Err = &NotSentError{ErrGone}
 	case r.loads <= maxLoads && !p.closed:
 		if ld == nil || !ld.queued && ld.batch <= r.batch {
-			p.queueLoad(r)
+			p.queue.add(p.load(r))
 		}
 		r.Reply, r.Err = nil, nil
 		r.deadline = p.o.Clock.Now() + p.o.Timeout
@@ -42,9 +38,6 @@ func (p *Pipeline) complete(r *Request) {
 	p.mu.Unlock()
 	r.Done.Complete(r)
 }
-
-// queueLoad queues the SCRIPT LOAD of r's script. It is called with mu held.
-func (p *Pipeline) queueLoad(r *Request) { p.queue.add(p.load(r)) }
 
 // loadFirst puts the SCRIPT LOAD of each script that the connection has not run so
 // far before the batch: a script that is answered NOSCRIPT would have its WAIT all

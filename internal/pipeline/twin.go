@@ -16,11 +16,7 @@ var errApart = errors.New("another connection of the client leads to another ser
 // Waits tells whether there were replicas to wait for when they were last
 // counted.
 func (p *Pipeline) Waits() bool {
-	t := p.tally.Load()
-	if t == nil {
-		return false
-	}
-	n, _ := t.expects()
+	n, _ := p.tally.Load().expects()
 	return n > 0
 }
 
@@ -32,21 +28,14 @@ func (p *Pipeline) Reachable() bool {
 	return p.conn != nil || p.lastErr == nil || p.o.Clock.Now()-p.failedAt > avoidFor
 }
 
-func (p *Pipeline) twin() *Pipeline {
-	if p.o.Twin == nil {
-		return nil
-	}
-	return p.o.Twin()
-}
-
 // drawTwin has the twin connect anew if it leads to another server than a
 // connection that was just made. It is called without mu, once that is in use: of
 // two that are made at the same time one at least sees the other.
 func (p *Pipeline) drawTwin(at server) {
-	t := p.twin()
-	if t == nil {
+	if p.o.Twin == nil {
 		return
 	}
+	t := p.o.Twin()
 	t.mu.Lock()
 	apart := t.conn != nil && t.server.another(at)
 	t.mu.Unlock()

@@ -1,5 +1,7 @@
 package pipeline
 
+import "github.com/rlock-go/redisson/internal/background"
+
 const (
 	// maxDirect is how many commands or keys are too few to fill the buffer of an
 	// idle connection. A renewal of 25 locks is about 2.5 kilobytes.
@@ -78,10 +80,7 @@ func (c *conn) wakeWriter() {
 		c.writer = true
 		c.p.wg.Go(c.writeAll)
 	}
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
+	background.Signal(c.wake)
 }
 
 // writeAll is the writer. It outlives what is under way.
@@ -129,7 +128,9 @@ func (c *conn) writeBatch(caller, wait bool) (done, owns bool) {
 	p.mu.Unlock()
 	if looks && !c.quiet() {
 		owns = false
-		c.refuse()
+		c.wmu.Lock()
+		c.stuck = true // the batch that was cut is not sent
+		c.wmu.Unlock()
 	}
 	if looks && !owns {
 		p.mu.Lock()
@@ -152,7 +153,7 @@ func (c *conn) writeBatch(caller, wait bool) (done, owns bool) {
 // called with mu held.
 func (p *Pipeline) cutBatch() (alone bool) {
 	c := p.conn
-	n, online := c.replicas()
+	n, online := c.tally.expects()
 	var b []*Request
 	if last := len(p.spares) - 1; last >= 0 {
 		b, p.spares = p.spares[last], p.spares[:last]
@@ -182,8 +183,8 @@ func (p *Pipeline) cutBatch() (alone bool) {
 	for _, r := range b {
 		r.Sent, r.conn, r.batch = now, c, p.batches
 		r.Replicas, r.Acked, r.sync, r.kept, r.foregone = 0, 0, false, false, false
-		if r.Wait {
-			c.countSometimes(now)
+		if r.Wait && c.tally != nil && now >= c.countAt {
+			c.queueCount() // some may be new
 		}
 		if r.Wait && n > 0 {
 			if r.Replicas, r.foregone = n, r.Tentative && !online; !r.foregone {
@@ -231,13 +232,6 @@ func (c *conn) write(wait bool) (done bool) {
 	c.unsent = nil
 	c.wrote <- struct{}{} // never blocks, as batches
 	return true
-}
-
-// refuse has nothing written any more: the batch that was cut was not sent.
-func (c *conn) refuse() {
-	c.wmu.Lock()
-	defer c.wmu.Unlock()
-	c.stuck = true
 }
 
 // push is write without the consequences.

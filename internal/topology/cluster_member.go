@@ -56,7 +56,7 @@ func (t *Cluster) newNode(addr string) *Node {
 		},
 		SlotLost: t.lookSoon,
 		Options: pipeline.Options{
-			Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Alone: true, Fixed: true,
+			Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Fixed: true,
 			Stays: func(ctx context.Context, gone []string) bool { return t.stays(ctx, addr, gone) },
 			Known: func() []string { return t.replicas(addr) },
 			// A replica says by MOVED who its master is.

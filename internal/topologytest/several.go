@@ -183,7 +183,7 @@ func (t *Several) node(addr string) *topology.Node {
 		Name: addr,
 		Dial: func(ctx context.Context) (redis.Conn, error) { return target.Dial(ctx, t.s.Timeout) },
 		Options: pipeline.Options{
-			Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Alone: true,
+			Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Fixed: true,
 			Usable: func(s redisconn.Server) error { s.Mode = ""; return s.Usable() },
 			Ended:  func() { t.ended(n) },
 			Elsewhere: func(key any) {
