@@ -9,8 +9,8 @@ var sharing = []defect{
 	},
 	{
 		what: "ASKING is left out", guards: "topology",
-		edits: edits{{In: "Pipeline.Resend", Stmt: "r.Resent, r.asking, r.loads = true, asking, 0",
-			Put: "r.Resent, r.asking, r.loads = true, false, 0"}},
+		edits: edits{{In: "Pipeline.admit", Stmt: "r.deadline, r.loads, r.Resent, r.asking = deadline, 0, again, asking",
+			Put: "r.deadline, r.loads, r.Resent, r.asking = deadline, 0, again, false"}},
 		by: tests{"TestAskedCommandFollowsAskingAndItsScriptIsLoadedBefore"},
 	},
 	{
@@ -80,7 +80,7 @@ var sharing = []defect{
 	},
 	{
 		what: "slots that nobody serves are logged at each look", guards: "topology",
-		edits: edits{{In: "Cluster.warn", If: `text != "" && text != t.warned`, Put: `text != ""`}},
+		edits: edits{{In: "Cluster.warn", If: "a.unusable != nil && text != t.warned", Put: "a.unusable != nil"}},
 		by:    tests{"TestMasterThatForgotTheClusterCostsItsOwnSlotsOnly"},
 	},
 	{
@@ -90,7 +90,7 @@ var sharing = []defect{
 	},
 	{
 		what: "the others take back what a Sentinel told", guards: "Sentinels",
-		edits: edits{{In: "choice.takenBack", If: "!slices.Contains(naming, by)", Put: `by == ""`}},
+		edits: edits{{In: "choice.takenBack", Expr: "!slices.Contains(naming, by)", Put: `by == ""`}},
 		by:    tests{"TestNewestConfigurationOfTheMasterCounts"},
 	},
 	{

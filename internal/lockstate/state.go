@@ -257,7 +257,7 @@ func (c *State) close(patience time.Duration) {
 	holds := c.liveHolds.Count()
 	c.endHolds()
 	c.watchdog.Close()
-	c.top.Unsubscribe() // nobody waits any more
+	topology.Unsubscribe(c.top) // nobody waits any more
 	c.timers.RunAll()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -110,7 +110,10 @@ func (r Refusal) place(code string) (Place, bool) {
 		return Place{}, false
 	}
 	slot, err := strconv.ParseUint(words[1], 10, 14)
-	return Place{uint16(slot), words[2]}, err == nil
+	if err != nil {
+		return Place{}, false
+	}
+	return Place{uint16(slot), words[2]}, true
 }
 
 // ReadOnly tells that the server is a replica.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/background"
 )
 
 const (
@@ -19,36 +21,22 @@ const (
 
 var errAddressMoved = errors.New("the server's name leads to another address")
 
-// addressWatch looks up a server's name from time to time. If the name leads to
+// watchAddress looks up a server's name from time to time. If the name leads to
 // another address, the connections are replaced: the old server may live on, and
-// even accept writes.
-type addressWatch struct {
-	stop context.CancelFunc
-	wg   sync.WaitGroup
-}
-
-// watchAddress asks moved, which has timeout to answer, and calls redial when the
-// name leads elsewhere.
-func watchAddress(moved func(context.Context) (bool, error), timeout time.Duration, redial func(cause error)) *addressWatch {
+// even accept writes. It asks stray, which has timeout to answer, and calls redial when
+// the name leads elsewhere. end returns when the watch is over.
+func watchAddress(stray func(context.Context) (bool, error), timeout time.Duration, redial func(cause error)) (end func()) {
 	ctx, stop := context.WithCancel(context.Background())
-	w := &addressWatch{stop: stop}
-	look := func() (bool, error) {
-		ctx, cancel := context.WithTimeout(ctx, timeout)
-		defer cancel()
-		return moved(ctx)
-	}
-	w.wg.Go(func() {
+	var watch sync.WaitGroup
+	watch.Go(func() {
 		every, moves := lookEvery, 0
-		for {
-			select {
-			case <-time.After(every):
-			case <-ctx.Done():
-				return
-			}
-			moved, err := look()
+		for background.Sleep(ctx, every) {
+			look, cancel := context.WithTimeout(ctx, timeout)
+			strays, err := stray(look)
+			cancel()
 			switch {
 			case err != nil: // without a resolver nothing is known
-			case !moved:
+			case !strays:
 				every, moves = max(every/2, lookEvery), 0
 			default:
 				if moves++; moves < 2 {
@@ -59,11 +47,5 @@ func watchAddress(moved func(context.Context) (bool, error), timeout time.Durati
 			}
 		}
 	})
-	return w
-}
-
-// end returns when the watch is over.
-func (w *addressWatch) end() {
-	w.stop()
-	w.wg.Wait()
+	return func() { stop(); watch.Wait() }
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -19,10 +20,10 @@ var errNoMap = errors.New("it is not known yet which server of the cluster serve
 // slots, and that has connections when it is used. Which slots it has is known
 // from CLUSTER SLOTS, see cluster_look.go, and from redirections.
 type Cluster struct {
+	*Feed  // of slots that have another master, and of connections that ended
 	s      Settings
 	seeds  []string          // of the URL, host:port
 	target *redisconn.Target // of all servers, but for the address
-	feed   *Feed
 
 	table   [slotCount]atomic.Pointer[Node] // written under mu
 	nodes   atomic.Pointer[[]*Node]         // likewise; replaced, never changed
@@ -74,12 +75,7 @@ func (t *Cluster) Node(slot uint16) (*Node, error) {
 }
 
 // lookSoon has the map looked at.
-func (t *Cluster) lookSoon() {
-	select {
-	case t.look <- struct{}{}:
-	default:
-	}
-}
+func (t *Cluster) lookSoon() { background.Signal(t.look) }
 
 // Only is none: slots move.
 func (t *Cluster) Only() *Node { return nil }
@@ -93,16 +89,6 @@ func (t *Cluster) FailsOver() bool { return true }
 // SpansSlots is false: a script has keys of one slot.
 func (t *Cluster) SpansSlots() bool { return false }
 
-// Changes tells of slots that have another master, and of connections that ended.
-func (t *Cluster) Changes() <-chan []Change { return t.feed.Changes() }
-
-// Unsubscribe closes the hubs.
-func (t *Cluster) Unsubscribe() {
-	for _, n := range t.Nodes() {
-		go n.Hub.Close() // Close waits for it too
-	}
-}
-
 // Close ends all nodes, and waits for those that have left.
 func (t *Cluster) Close(patience time.Duration) {
 	t.mu.Lock()
@@ -111,7 +97,7 @@ func (t *Cluster) Close(patience time.Duration) {
 	t.stop()
 	CloseAll(t.Nodes(), patience)
 	t.running.Wait()
-	t.feed.Close()
+	t.Feed.Close()
 }
 
 // String has the addresses of the URL.

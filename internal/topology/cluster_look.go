@@ -11,6 +11,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -23,9 +24,6 @@ const (
 	// are reasons to look and nothing is found.
 	shortLookPause = 50 * time.Millisecond
 	longLookPause  = time.Second
-
-	// hedgeAfter is when the next server is asked beside one that is slow.
-	hedgeAfter = 300 * time.Millisecond
 
 	// believeMoved is for how long a redirection is believed rather than a map:
 	// the servers tell each other of a move, and some learn of it late.
@@ -65,9 +63,7 @@ func (t *Cluster) watch(ctx context.Context) {
 		close(t.looked)
 		t.looked = make(chan struct{})
 		t.mu.Unlock()
-		select {
-		case <-time.After(pause/2 + rand.N(pause/2)):
-		case <-ctx.Done():
+		if !background.Sleep(ctx, pause/2+rand.N(pause/2)) {
 			return
 		}
 		pause = min(2*pause, longLookPause)
@@ -98,55 +94,35 @@ type answer struct {
 	from    string
 	m       slotMap
 	sharded bool
-	err     error
 
 	unusable error // why slots are missing in m
 }
 
-// refresh asks the servers, one after the other, and the next one beside one that
-// is slow. The first map is taken. It reports whether that changed anything.
+// refresh asks the servers for their map, and takes the first. It reports whether that
+// changed anything.
 func (t *Cluster) refresh(ctx context.Context) bool {
-	addresses := t.candidates()
-	answers := make(chan answer, len(addresses))
-	var asked sync.WaitGroup
-	defer asked.Wait()
+	var asking sync.WaitGroup
+	defer asking.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var failed error
-	hedge := time.NewTimer(0)
-	defer hedge.Stop()
-	for open := 0; ; {
-		select {
-		case <-hedge.C:
-			if len(addresses) == 0 && !redisconn.Permanent(failed) {
-				continue // else whoever is silent would say the same, or nothing
+	addresses := t.candidates()
+	told := make(chan answer, len(addresses))
+	err := askEach(ctx, addresses, func(addr string, answers chan<- error) {
+		asking.Go(func() {
+			a, err := t.ask(ctx, addr)
+			if err == nil {
+				told <- a
 			}
-		case a := <-answers:
-			open--
-			if a.err == nil {
-				return t.learn(a)
-			}
-			if !redisconn.Permanent(failed) {
-				failed = redisconn.OwnDeadline(fmt.Errorf("%s: %w", a.from, a.err))
-			}
-			if open > 0 {
-				continue
-			}
-		case <-ctx.Done():
-			return false
-		}
-		if len(addresses) == 0 {
-			t.mu.Lock()
-			t.failed = failed
-			t.mu.Unlock()
-			return false
-		}
-		addr := addresses[0]
-		addresses = addresses[1:]
-		open++
-		asked.Go(func() { answers <- t.ask(ctx, addr) })
-		hedge.Reset(hedgeAfter)
+			answers <- redisconn.OwnDeadline(err)
+		})
+	}, func(error) bool { return false })
+	if err == nil {
+		return t.learn(<-told)
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failed = err
+	return false
 }
 
 // candidates are the servers to ask: those that a redirection has named lately,
@@ -185,43 +161,27 @@ func (t *Cluster) namedLately(n *Node) bool {
 	return false
 }
 
-// dial connects to a server for a few questions with long answers, which ctx bounds,
-// until end.
-func (t *Cluster) dial(ctx context.Context, addr string, timeout time.Duration) (conn redis.Conn, end func(), err error) {
-	if conn, err = t.target.At(addr).Dial(ctx, timeout); err != nil {
-		return nil, nil, err
-	}
-	c := conn.(interface {
-		Interrupt()
-		Admit(bytes int)
-	})
-	c.Admit(longestMap)
-	stop := context.AfterFunc(ctx, c.Interrupt)
-	return conn, func() { stop(); conn.Close() }, nil
-}
-
 // ask asks one server for its map, on a connection of its own.
-func (t *Cluster) ask(ctx context.Context, addr string) (a answer) {
+func (t *Cluster) ask(ctx context.Context, addr string) (a answer, err error) {
 	a.from = addr
 	ctx, cancel := context.WithTimeout(ctx, t.s.Timeout)
 	defer cancel()
-	conn, end, err := t.dial(ctx, addr, t.s.Timeout)
+	err = t.target.At(addr).Ask(ctx, longestMap, func(c redis.Conn) error {
+		reply, err := redisconn.Do(ctx, c, "CLUSTER", "SLOTS")
+		if a.m, a.unusable, err = decodeSlots(reply, err, addr); err != nil {
+			return err
+		}
+		a.sharded, _ = knowsSharded(ctx, c)
+		if t.s.Replicas {
+			nodes, _ := redis.String(redisconn.Do(ctx, c, "CLUSTER", "NODES"))
+			a.m.addReplicas(nodes, addr)
+		}
+		return nil
+	})
 	if err != nil {
-		a.err = err
-		return a
+		err = fmt.Errorf("%s: %w", addr, err)
 	}
-	defer end()
-	reply, err := redis.DoWithTimeout(conn, t.s.Timeout, "CLUSTER", "SLOTS")
-	a.m, a.unusable, a.err = decodeSlots(reply, err, addr)
-	if a.err != nil {
-		return a
-	}
-	a.sharded, _ = knowsSharded(ctx, conn)
-	if t.s.Replicas {
-		nodes, _ := redis.String(redis.DoWithTimeout(conn, t.s.Timeout, "CLUSTER", "NODES"))
-		a.m.addReplicas(nodes, addr)
-	}
-	return a
+	return a, err
 }
 
 // learn takes a map. What a redirection told lately is believed rather. A member
@@ -262,11 +222,8 @@ func (t *Cluster) learn(a answer) (changed bool) {
 
 // warn tells of slots that a map does not have, once while that lasts.
 func (t *Cluster) warn(a answer) {
-	text := ""
-	if a.unusable != nil {
-		text = a.unusable.Error()
-	}
-	if text != "" && text != t.warned {
+	text := fmt.Sprint(a.unusable)
+	if a.unusable != nil && text != t.warned {
 		t.s.Log.SlotsUnserved(a.from, a.unusable)
 	}
 	t.warned = text

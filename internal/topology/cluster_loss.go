@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // stays asks the masters whether the one at addr is in its place, and those that
@@ -27,13 +29,11 @@ func (t *Cluster) stays(ctx context.Context, addr string, gone []string) bool {
 }
 
 // askNodes asks one server who is who; empty: it does not say.
-func (t *Cluster) askNodes(ctx context.Context, addr string) string {
-	conn, end, err := t.dial(ctx, addr, lossTimeout)
-	if err != nil {
-		return ""
-	}
-	defer end()
-	text, _ := redis.String(redis.DoWithTimeout(conn, lossTimeout, "CLUSTER", "NODES"))
+func (t *Cluster) askNodes(ctx context.Context, addr string) (text string) {
+	_ = t.target.At(addr).Ask(ctx, longestMap, func(c redis.Conn) (err error) {
+		text, err = redis.String(redisconn.Do(ctx, c, "CLUSTER", "NODES"))
+		return err
+	})
 	return text
 }
 

@@ -78,8 +78,8 @@ func decodeRange(line any, asked string) (r slotRange, err error) {
 	}
 	r.Range = Range{uint16(first), uint16(last)}
 	for i, field := range fields[2:] {
-		at, err := decodePlace(field, asked)
-		r.ids = append(r.ids, placeID(field))
+		at, id, err := decodePlace(field, asked)
+		r.ids = append(r.ids, id)
 		switch {
 		case i == 0 && err != nil:
 			return r, fmt.Errorf("slots %d to %d: %w", first, last, err)
@@ -115,30 +115,26 @@ func (m slotMap) addReplicas(nodes, asked string) {
 	}
 }
 
-// placeID is the id of a server in CLUSTER SLOTS, empty where it tells none.
-func placeID(field any) (id string) {
-	if words, _ := redis.Values(field, nil); len(words) > 2 {
+// decodePlace reads where a server is, and its id, which is empty where none is told.
+func decodePlace(field any, asked string) (at, id string, err error) {
+	words, err := redis.Values(field, nil)
+	if len(words) > 2 {
 		id, _ = redis.String(words[2], nil)
 	}
-	return id
-}
-
-func decodePlace(field any, asked string) (string, error) {
-	words, err := redis.Values(field, nil)
 	if err != nil || len(words) < 2 {
-		return "", fmt.Errorf("no server: a Go %T of %d elements", field, len(words))
+		return "", id, fmt.Errorf("no server: a Go %T of %d elements", field, len(words))
 	}
 	host := "" // nil means that it is not told
 	if words[0] != nil {
 		if host, err = redis.String(words[0], nil); err != nil {
-			return "", fmt.Errorf("no host: a Go %T", words[0])
+			return "", id, fmt.Errorf("no host: a Go %T", words[0])
 		}
 	}
 	port, err := redis.Int(words[1], nil)
 	if err != nil || port < 1 || port > 65535 {
-		return "", fmt.Errorf("no port: %v", words[1])
+		return "", id, fmt.Errorf("no port: %v", words[1])
 	}
-	return place(host, strconv.Itoa(port), asked), nil
+	return place(host, strconv.Itoa(port), asked), id, nil
 }
 
 // splitPlace reads the address of a redirection, whose IPv6 hosts are not in

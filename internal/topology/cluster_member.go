@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -83,11 +82,7 @@ var probe = codec.Channel("rlock-probe")
 // refused after the script has freed the lock. Redis before 7 does not. said is
 // false if the server did not say.
 func knowsSharded(ctx context.Context, conn redis.Conn) (knows, said bool) {
-	timeout := time.Second
-	if deadline, ok := ctx.Deadline(); ok {
-		timeout = max(time.Until(deadline), time.Millisecond)
-	}
-	_, err := redis.DoWithTimeout(conn, timeout, "SPUBLISH", probe, "")
+	_, err := redisconn.Do(ctx, conn, "SPUBLISH", probe, "")
 	if err == nil {
 		return true, true
 	}
@@ -115,7 +110,7 @@ func (t *Cluster) give(r Range, m *member) (changed bool) {
 				old.slots -= slot - first
 			}
 		}
-		t.feed.Tell(Change{
+		t.Tell(Change{
 			Slots: Slots{{uint16(first), uint16(slot - 1)}}, From: was, To: m.node, NewMaster: was != nil && was.name != m.node.name,
 		})
 		changed = true
@@ -142,7 +137,7 @@ func (t *Cluster) slotsOf(n *Node) (slots Slots) {
 // ended tells that what n has may be lost, and looks who has its slots now.
 func (t *Cluster) ended(n *Node) {
 	if slots := t.slotsOf(n); len(slots) > 0 {
-		t.feed.Tell(Change{Slots: slots, From: n, To: n})
+		t.Tell(Change{Slots: slots, From: n, To: n})
 	}
 	t.lookSoon()
 }

@@ -2,6 +2,9 @@ package topology_test
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -28,6 +31,42 @@ func TestServerThatIsNoCluster(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatalf("got %v", err)
 		}
+	}
+}
+
+// The map is known, and its only master says nothing.
+func TestClusterWhoseMastersAreSilentIsNotProved(t *testing.T) {
+	t.Parallel()
+	c := topologytest.Start(t, 1)
+	var silent atomic.Bool
+	top, err := topology.OpenCluster(c.ClusterURL(), topology.Settings{Timeout: timeout, Clock: clock.System(),
+		Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if !silent.Load() {
+				return new(net.Dialer).DialContext(ctx, network, addr)
+			}
+			near, far := net.Pipe()
+			go func() { _, _ = io.Copy(io.Discard, far) }()
+			return near, nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer top.Close(0)
+	for end := time.Now().Add(10 * timeout); ; time.Sleep(time.Millisecond) {
+		if _, err := top.Node(0); err == nil {
+			break
+		} else if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+	silent.Store(true)
+	if err := top.(topology.Prover).Prove(t.Context()); err == nil {
+		t.Error("it is proved by nobody")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), timeout/4)
+	defer cancel()
+	if err := top.(topology.Prover).Prove(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the caller's context is over, and the error is %v", err)
 	}
 }
 

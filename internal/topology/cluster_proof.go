@@ -2,11 +2,9 @@ package topology
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"github.com/rlock-go/redisson/internal/pipeline"
 	"github.com/rlock-go/redisson/internal/redisconn"
@@ -25,17 +23,16 @@ func (t *Cluster) Prove(caller context.Context) error {
 		t.mu.Lock()
 		looked, why := t.looked, t.failed
 		t.mu.Unlock()
-		masters := t.masters()
-		if len(masters) == 0 {
-			t.lookSoon()
-		} else if why = proveAny(ctx, masters); why == nil {
-			return nil
+		if masters := t.masters(); len(masters) > 0 {
+			if why = askEach(ctx, masters, prove, hopeless); why == nil {
+				return nil
+			}
 		}
-		if why != nil {
-			failed = why
-		}
-		if why != nil && (redisconn.Permanent(why) || refused(why)) {
+		switch {
+		case hopeless(why):
 			return why
+		case why != nil:
+			failed = why
 		}
 		t.lookSoon()
 		select {
@@ -49,14 +46,10 @@ func (t *Cluster) Prove(caller context.Context) error {
 	}
 }
 
-// errSilent is why nobody is proved.
-var errSilent = errors.New("no server of the cluster has answered within the command timeout")
-
-// refused tells a server's answer that asking another one won't mend, or the same
-// one again.
-func refused(err error) bool {
+// hopeless tells what asking another server won't mend, or the same one again.
+func hopeless(err error) bool {
 	r, ok := refusal.Of(err)
-	return ok && !r.Passing() && !r.Redirects() && !redisconn.CredentialsRefused(err)
+	return redisconn.Permanent(err) || ok && !r.Passing() && !r.Redirects() && !redisconn.CredentialsRefused(err)
 }
 
 // masters are the nodes that have slots: first the one that told the map, which
@@ -74,36 +67,6 @@ func (t *Cluster) masters() (nodes []*Node) {
 		nodes[0], nodes[i] = nodes[i], nodes[0]
 	}
 	return nodes
-}
-
-// proveAny asks one node after the other, the next one beside one that is slow,
-// until one answers or ctx ends.
-func proveAny(ctx context.Context, nodes []*Node) (failed error) {
-	answers := make(chan error, len(nodes))
-	hedge := time.NewTimer(0)
-	defer hedge.Stop()
-	for open := 0; ; {
-		select {
-		case <-hedge.C:
-		case err := <-answers:
-			open--
-			if err == nil || redisconn.Permanent(err) || refused(err) {
-				return err
-			}
-			failed = err
-		case <-ctx.Done():
-			return failed
-		}
-		switch {
-		case len(nodes) > 0:
-			prove(nodes[0], answers)
-			nodes = nodes[1:]
-			open++
-			hedge.Reset(hedgeAfter)
-		case open == 0:
-			return failed
-		}
-	}
 }
 
 // prove asks a node for a sign of life, by its own connection.

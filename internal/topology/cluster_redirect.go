@@ -16,27 +16,21 @@ func (t *Cluster) Redirect(from *Node, slot uint16, said refusal.Refusal) Redire
 	if t.closed {
 		return Redirection{}
 	}
-	wait := Redirection{Again: true, After: unsettledPause}
-	if at, ok := said.Moved(); ok {
+	at, asks := said.Ask()
+	if !asks {
 		t.lookSoon()
-		addr := splitPlace(at.Addr, from.String())
-		if addr == "" || addr == from.String() {
-			return wait
-		}
-		m := t.member(addr)
+		at, _ = said.Moved()
+	}
+	addr := splitPlace(at.Addr, from.String())
+	if addr == "" || !asks && addr == from.String() {
+		return Redirection{Again: true, After: unsettledPause}
+	}
+	m := t.member(addr)
+	if asks {
+		m.asked, m.used = time.Now(), true
+	} else {
 		t.recently[at.Slot] = moved{m.node, time.Now()}
 		t.give(Range{at.Slot, at.Slot}, m)
-		return Redirection{Again: true, To: m.node}
 	}
-	if at, ok := said.Ask(); ok {
-		addr := splitPlace(at.Addr, from.String())
-		if addr == "" {
-			return wait
-		}
-		m := t.member(addr)
-		m.asked, m.used = time.Now(), true
-		return Redirection{Again: true, To: m.node, Asking: true}
-	}
-	t.lookSoon()
-	return wait
+	return Redirection{Again: true, To: m.node, Asking: asks}
 }

@@ -52,7 +52,7 @@ func openCluster(rawURL string, s Settings) (Topology, error) {
 func newCluster(seeds []string, target *redisconn.Target, s Settings) *Cluster {
 	ctx, stop := context.WithCancel(context.Background())
 	t := &Cluster{
-		s: s, seeds: seeds, target: target, feed: NewFeed(), by: map[string]*member{}, recently: map[uint16]moved{},
+		s: s, seeds: seeds, target: target, Feed: NewFeed(), by: map[string]*member{}, recently: map[uint16]moved{},
 		look: make(chan struct{}, 1), looked: make(chan struct{}), stop: stop,
 	}
 	t.nodes.Store(new([]*Node))

@@ -26,19 +26,16 @@ func promoted(ctx context.Context, to *redisconn.Target, addrs []string) (any fu
 	var found atomic.Bool
 	for _, addr := range addrs {
 		asked.Go(func() {
-			deadline, _ := ctx.Deadline()
-			conn, err := to.At(addr).Dial(ctx, time.Until(deadline))
-			if err != nil {
-				return // it is gone
-			}
-			defer conn.Close()
-			said, err := redis.Values(redis.DoWithTimeout(conn, max(time.Until(deadline), time.Millisecond), "ROLE"))
-			if err != nil || len(said) == 0 {
-				return
-			}
-			if role, _ := redis.String(said[0], nil); role == "master" {
-				found.Store(true)
-			}
+			_ = to.At(addr).Ask(ctx, 0, func(c redis.Conn) error { // or it is gone
+				said, err := redis.Values(redisconn.Do(ctx, c, "ROLE"))
+				if len(said) == 0 {
+					return err
+				}
+				if role, _ := redis.String(said[0], nil); role == "master" {
+					found.Store(true)
+				}
+				return nil
+			})
 		})
 	}
 	return func() bool {

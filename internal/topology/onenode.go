@@ -58,10 +58,5 @@ func (t *oneNode) Publish(uint16) []luasrc.Arg { return publishes }
 // Subscriptions is a SUBSCRIBE on the one node.
 func (t *oneNode) Subscriptions(uint16) []Subscription { return t.listens }
 
-// Unsubscribe closes the hub.
-func (t *oneNode) Unsubscribe() {
-	go t.node.Hub.Close() // Close waits for it too
-}
-
 // String is the address, or the Sentinels' addresses and the master's name.
 func (t *oneNode) String() string { return t.node.String() }

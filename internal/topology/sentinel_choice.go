@@ -62,12 +62,7 @@ func (c *choice) believes(said []testimony, known int, now time.Time) (testimony
 		return testimony{}, silence(said)
 	}
 	servers := c.byServer(newest)
-	best := servers[0]
-	for _, s := range servers {
-		if len(s) > len(best) {
-			best = s
-		}
-	}
+	best := slices.MaxFunc(servers, func(a, b []testimony) int { return len(a) - len(b) })
 	if c.replaced(slices.ContainsFunc(best, func(t testimony) bool { return t.going }), now) {
 		return testimony{}, errGoing
 	}
@@ -117,12 +112,8 @@ func (c *choice) takenBack(said []testimony, known int) bool {
 			naming = append(naming, t.from)
 		}
 	}
-	for _, by := range c.leftBy {
-		if !slices.Contains(naming, by) {
-			return false
-		}
-	}
-	return len(c.leftBy) > 0 && 2*len(naming) > known
+	denies := func(by string) bool { return !slices.Contains(naming, by) }
+	return len(c.leftBy) > 0 && 2*len(naming) > known && !slices.ContainsFunc(c.leftBy, denies)
 }
 
 // believe takes a testimony over, and reports which master it replaces, if any.

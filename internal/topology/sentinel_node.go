@@ -9,6 +9,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/pubsub"
 )
@@ -72,12 +73,7 @@ func (t *Sentinel) told(by, former, now string) {
 }
 
 // wake has the Sentinels asked soon.
-func (t *Sentinel) wake() {
-	select {
-	case t.news <- struct{}{}:
-	default:
-	}
-}
+func (t *Sentinel) wake() { background.Signal(t.news) }
 
 // askAll asks every Sentinel that is known, all at the same time, and returns
 // what they have said when all have, shortly after most have, or when half of
@@ -85,20 +81,15 @@ func (t *Sentinel) wake() {
 func (t *Sentinel) askAll(ctx context.Context) []testimony {
 	t.mu.Lock()
 	sentinels := t.sentinels
-	closed := t.closed
+	if t.closed { // nobody waits for what they say
+		sentinels = nil
+	}
 	answers := make(chan testimony, len(sentinels))
 	deadline, _ := ctx.Deadline()
 	ctx, cancel := context.WithTimeout(ctx, time.Until(deadline)/2)
 	defer cancel()
-	if closed {
-		cancel()
-	}
 	for _, p := range sentinels {
-		if closed {
-			answers <- testimony{from: p.target.Address, err: context.Canceled}
-			continue
-		}
-		t.tasks.Go(func() { answers <- ask(ctx, p.target, t.s.Timeout, t.u.name) })
+		t.tasks.Go(func() { answers <- ask(ctx, p.target, t.u.name) })
 	}
 	t.mu.Unlock()
 	var said []testimony

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/refusal"
 )
@@ -30,7 +31,12 @@ func (t *Sentinel) dial(ctx context.Context) (redis.Conn, error) {
 		return nil, err
 	}
 	// Only now: a connection that is open is ended by whoever leaves the master.
-	if err = t.stillMaster(addr); err == nil {
+	t.mu.Lock()
+	if !slices.Contains(t.choice.master.names, addr) {
+		err = errLeft
+	}
+	t.mu.Unlock()
+	if err == nil {
 		err = checkRole(ctx, conn)
 	}
 	if err != nil {
@@ -51,15 +57,6 @@ func (t *Sentinel) target(addr string) *redisconn.Target {
 		t.nodesAt[addr] = target
 	}
 	return target
-}
-
-func (t *Sentinel) stillMaster(addr string) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !slices.Contains(t.choice.master.names, addr) {
-		return errLeft
-	}
-	return nil
 }
 
 // locate asks the Sentinels and takes over what they say.
@@ -128,7 +125,7 @@ func (t *Sentinel) listen() {
 // Several of them tell the same, so each answer is followed by a pause.
 func (t *Sentinel) look() {
 	const pause = 100 * time.Millisecond
-	for {
+	for on := true; on; on = background.Sleep(t.life, pause) {
 		select {
 		case <-t.news:
 		case <-time.After(t.lookAtLeast/2 + rand.N(t.lookAtLeast/2)):
@@ -139,10 +136,5 @@ func (t *Sentinel) look() {
 		// Trouble is told by the connections that can't be had for it.
 		_, _ = t.locate(ctx)
 		cancel()
-		select {
-		case <-time.After(pause):
-		case <-t.life.Done():
-			return
-		}
 	}
 }

@@ -45,20 +45,10 @@ type sentinelAddr struct {
 
 // ask asks one Sentinel for the master of that name; ctx bounds it all and has a
 // deadline.
-func ask(ctx context.Context, target *redisconn.Target, timeout time.Duration, name string) testimony {
+func ask(ctx context.Context, target *redisconn.Target, name string) testimony {
 	t := testimony{from: target.Address, asked: time.Now()}
-	conn, err := target.Dial(ctx, timeout)
-	if err == nil {
-		// A question that nobody waits for must not wait for a silent Sentinel.
-		stop := context.AfterFunc(ctx, func() {
-			if ctx.Err() == context.Canceled {
-				conn.(interface{ Interrupt() }).Interrupt()
-			}
-		})
-		err = t.receive(ctx, conn, name)
-		stop()
-		_ = conn.Close() // all that was wanted has been read
-	}
+	// A question that nobody waits for must not wait for a silent Sentinel.
+	err := target.Ask(ctx, 0, func(conn redis.Conn) error { return t.receive(ctx, conn, name) })
 	if err != nil {
 		t.err = redisconn.OwnDeadline(fmt.Errorf("sentinel %s: %w", t.from, err))
 	}
@@ -78,10 +68,7 @@ func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) e
 	if err := conn.Flush(); err != nil {
 		return err
 	}
-	next := func() (any, error) {
-		deadline, _ := ctx.Deadline()
-		return redis.ReceiveWithTimeout(conn, max(time.Until(deadline), time.Millisecond))
-	}
+	next := func() (any, error) { return redisconn.Receive(ctx, conn) }
 	addr, err := redis.Strings(next())
 	if errors.Is(err, redis.ErrNil) {
 		return errUnknownMaster
@@ -145,12 +132,8 @@ func members(reply any, err error) (others []sentinelAddr, _ error) {
 // checkRole asks the server at the other end whether it is a master. One that
 // does not say, since the account may not ask, is taken for one.
 func checkRole(ctx context.Context, conn redis.Conn) error {
-	deadline, _ := ctx.Deadline()
-	do := func(command string) (any, error) {
-		return redis.DoWithTimeout(conn, max(time.Until(deadline), time.Millisecond), command)
-	}
-	hello, helloErr := do("HELLO")
-	role, roleErr := do("ROLE")
+	hello, helloErr := redisconn.Do(ctx, conn, "HELLO")
+	role, roleErr := redisconn.Do(ctx, conn, "ROLE")
 	s, err := redisconn.DecodeServer(hello, helloErr, role, roleErr)
 	if err != nil {
 		return err

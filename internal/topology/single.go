@@ -15,8 +15,8 @@ import (
 // anew.
 type Single struct {
 	oneNode
-	replicas bool          // they are waited for: one may take the server's place
-	address  *addressWatch // nil: the address is no name, or a pool's business
+	replicas bool   // they are waited for: one may take the server's place
+	unwatch  func() // ends the look at its name; nil: the address is no name, or a pool's business
 }
 
 // dialled is Single for a URL.
@@ -25,7 +25,7 @@ func dialled(target *redisconn.Target, s Settings) *Single {
 		return target.Dial(ctx, s.Timeout)
 	}})
 	if target.Named() {
-		t.address = watchAddress(target.Moved, s.Timeout, t.node.Redial)
+		t.unwatch = watchAddress(target.Moved, s.Timeout, t.node.Redial)
 	}
 	return t
 }
@@ -48,8 +48,8 @@ func (t *Single) FailsOver() bool { return t.replicas }
 
 // Close ends the node.
 func (t *Single) Close(patience time.Duration) {
-	if t.address != nil {
-		t.address.end()
+	if t.unwatch != nil {
+		t.unwatch()
 	}
 	CloseAll(t.nodes, patience)
 	t.Feed.Close()

@@ -52,16 +52,20 @@ type Topology interface {
 	// in order. Nobody waits for the receiver. It is closed by Close.
 	Changes() <-chan []Change
 
-	// Unsubscribe ends the subscriptions on every node, in the background. It
-	// comes before Close, when nobody waits any more.
-	Unsubscribe()
-
 	// Close ends the nodes, all at the same time: what was accepted has patience
 	// in total to end. It returns when no goroutine and no connection is left.
 	Close(patience time.Duration)
 
 	// String names the servers as their URL does, without secrets.
 	String() string
+}
+
+// Unsubscribe ends the subscriptions on every node, in the background. It comes before
+// Close, when nobody waits any more.
+func Unsubscribe(t Topology) {
+	for _, n := range t.Nodes() {
+		go n.Hub.Close() // Close waits for it too
+	}
 }
 
 // Prover is a Topology that knows best who is to be asked whether it can be used.

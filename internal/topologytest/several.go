@@ -144,13 +144,6 @@ func (t *Several) Subscriptions(slot uint16) []topology.Subscription {
 // Changes tells of slots that have another node.
 func (t *Several) Changes() <-chan []topology.Change { return t.feed.Changes() }
 
-// Unsubscribe closes the hubs.
-func (t *Several) Unsubscribe() {
-	for _, n := range t.Nodes() {
-		go n.Hub.Close()
-	}
-}
-
 // Close ends all nodes.
 func (t *Several) Close(patience time.Duration) {
 	t.stop()
