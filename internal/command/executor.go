@@ -2,7 +2,6 @@ package command
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/topology"
@@ -26,8 +25,6 @@ type Executor struct {
 	only *topology.Node // there is no other; nil: the topology is asked each time
 	many bool           // there are, or may be, several pipelines
 	o    Options
-
-	queued atomic.Bool // something was, for the only node, since the last Flush
 
 	// mu guards where a request is, once that changes: its node, its pipe and parked. The
 	// first time nobody else knows the request.

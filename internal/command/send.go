@@ -45,11 +45,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 		r.to(n)
 		r.WentAside = r.pipe != n.Pipe
 		if r.pipe.Enqueue(&r.Wire) {
-			if x.only == nil {
-				n.Touch()
-			} else if !x.queued.Load() { // most callers find it set, and need not write
-				x.queued.Store(true)
-			}
+			n.Touch()
 			return true
 		}
 		err, r.WentAside = r.Wire.Err, false
@@ -107,41 +103,20 @@ func (x *Executor) Waiting(r *Request) bool {
 // may read from its connection for some milliseconds: handlers may be told meanwhile,
 // by the calling goroutine.
 func (x *Executor) Flush() {
-	if x.only != nil {
-		if x.queued.Load() && x.queued.Swap(false) {
-			x.only.Flush()
-		}
-		return
-	}
 	nodes := x.top.Nodes()
-	if len(nodes) > 1 {
-		wake(nodes)
-		return
-	}
 	for _, n := range nodes {
-		if n.Touched() {
+		switch {
+		case !n.Touched():
+		case len(nodes) > 1:
+			n.WakeWriter()
+		default:
 			n.Flush()
 		}
 	}
 }
 
 // WakeWriter is Flush for those who must not block.
-func (x *Executor) WakeWriter() {
-	switch {
-	case x.only == nil:
-		wake(x.top.Nodes())
-	case x.queued.Load() && x.queued.Swap(false):
-		x.only.WakeWriter()
-	}
-}
-
-func wake(nodes []*topology.Node) {
-	for _, n := range nodes {
-		if n.Touched() {
-			n.WakeWriter()
-		}
-	}
-}
+func (x *Executor) WakeWriter() { x.wakeOthers(nil) }
 
 // AwaitReplicas asks once more for the replicas of r, which was answered, on the
 // connection that it ran on. See pipeline.Pipeline.AwaitReplicas. It is called
@@ -191,15 +166,10 @@ func (c *completion) Complete(*pipeline.Request) {
 // wakeOthers writes what handlers queued that were called by a pipeline of n's,
 // which flushes for itself.
 func (x *Executor) wakeOthers(n *topology.Node) {
-	switch {
-	case x.only == nil:
-		for _, other := range x.top.Nodes() {
-			if (other != n || n.Divided()) && other.Touched() {
-				other.WakeWriter()
-			}
+	for _, other := range x.top.Nodes() {
+		if (other != n || n.Divided()) && other.Touched() {
+			other.WakeWriter()
 		}
-	case x.many:
-		x.WakeWriter()
 	}
 }
 

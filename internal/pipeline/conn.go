@@ -24,7 +24,7 @@ type conn struct {
 	pusher   pusher          // what is written goes by it
 	batches  chan []*Request // written or being written, in order
 	wrote    chan struct{}   // one for each batch that is not being written any more
-	wmu      sync.Mutex      // held while writing; guards broken, begun and stuck
+	wmu      sync.Mutex      // held while writing; guards begun and stuck
 	atOnce   bool            // something can be written without waiting; never changes
 	woke     bool            // a batch was completed since the last pause; the reader's
 	answered bool            // something was; the reader's
@@ -42,10 +42,8 @@ type conn struct {
 	unsent   []*Request      // of the batch that is being written; of who writes
 	wake     chan struct{}   // has the writer write, see writer.go
 	over     chan struct{}   // closed: the writer ends
-	broken   bool            // nothing is written any more, and batches are their completions' again
 	begun    int             // batches of which something may have been written
-	stuck    bool            // a write has failed, so that nothing follows it
-	returned int             // batches that were answered in full; the reader's
+	stuck    bool            // nothing is written any more: a write has failed, or batches are their completions' again
 
 	// All below is guarded by p.mu.
 	writing      bool // a batch is being written, by whoever has set it

@@ -43,9 +43,9 @@ func (c *conn) finish(cause error) {
 // just enough connections would have none.
 func (c *conn) release() {
 	c.wmu.Lock()
-	c.broken = true
+	c.stuck = true
 	c.wmu.Unlock()
-	c.Release() // a pool may talk to the server; who would write meanwhile finds the connection broken
+	c.Release() // a pool may talk to the server; who would write meanwhile finds the connection stuck
 	close(c.over)
 	c.p.mu.Lock()
 	c.released = true
@@ -72,6 +72,7 @@ func (c *conn) fail(rest []*Request, cause error) {
 	}
 	p.mu.Lock()
 	c.end()
+	at := c.batchCount - c.inflight
 	p.barriers = append(p.barriers, c.barrier)
 	c.barrier.decided = c.barrier.id == 0
 	p.updateBackoff(c)
@@ -85,7 +86,6 @@ func (c *conn) fail(rest []*Request, cause error) {
 		p.connect()
 	}
 	p.mu.Unlock()
-	at := c.returned
 	if len(rest) > 0 {
 		c.lose(at, rest, cause)
 		at++

@@ -121,9 +121,6 @@ func (p *Pipeline) attempt() error {
 		return ErrClosed
 	}
 	stop() // from here on that is Close's business
-	if p.o.Led != nil {
-		p.o.Led(barrier.server.place)
-	}
 	p.conn, p.dialling, p.lastErr = c, false, nil
 	// A connection that broke by itself may have been to another server too.
 	moved := p.moved || barrier.server.another(p.server)

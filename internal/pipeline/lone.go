@@ -186,7 +186,6 @@ func (c *conn) readOwn() {
 // hasRead follows the answer to a batch that a caller has read.
 func (c *conn) hasRead(b []*Request) {
 	p := c.p
-	c.returned++
 	c.woke = false
 	p.mu.Lock()
 	defer p.mu.Unlock()

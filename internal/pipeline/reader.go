@@ -77,7 +77,6 @@ func (c *conn) read() {
 // be idle while all that it has said meanwhile is dealt with.
 func (c *conn) batchDone(b []*Request) (over, aside bool) {
 	p := c.p
-	c.returned++
 	p.mu.Lock()
 	if c.synced {
 		c.syncing = false

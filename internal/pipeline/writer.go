@@ -219,7 +219,7 @@ func (p *Pipeline) cutBatch() (alone bool) {
 func (c *conn) write(wait bool) (done bool) {
 	c.wmu.Lock()
 	defer c.wmu.Unlock()
-	if !c.broken && !c.stuck {
+	if !c.stuck {
 		c.begun = c.batchCount // whose batch this is, while it is written
 		all, err := c.push(wait)
 		if c.stuck = err != nil; c.stuck && c.managed != nil {

@@ -23,10 +23,9 @@ type Node struct {
 
 	aside   *pipeline.Pipeline // see aside.go; nil: nothing goes there
 	name    string
-	led     atomic.Pointer[string] // where the last connection for commands led; nil: there was none
-	touched atomic.Bool            // something was queued since the last Flush
-	used    atomic.Bool            // and since the last Used
-	sharded atomic.Bool            // it knows sharded channels; a cluster's business
+	touched atomic.Bool // something was queued since the last Flush
+	used    atomic.Bool // and since the last Used
+	sharded atomic.Bool // it knows sharded channels; a cluster's business
 }
 
 // NodeOptions are what a topology makes a node of.
@@ -47,7 +46,6 @@ func NewNode(o NodeOptions) *Node {
 	})
 	pipe := o.Options
 	pipe.Permanent, pipe.Share = redisconn.Permanent, &pipeline.Replicas{}
-	pipe.Led = func(server string) { n.led.Store(&server) }
 	n.Renewals.synced = o.Replicas
 	if o.Replicas && !o.Lent {
 		aside := pipe
@@ -80,13 +78,7 @@ func (n *Node) String() string { return n.name }
 
 // Server is the address that the last connection led to: of a node whose name leads
 // to one server or another, to which. It is the name before there was one.
-func (n *Node) Server() string {
-	led := ""
-	if last := n.led.Load(); last != nil {
-		led = *last
-	}
-	return cmp.Or(led, n.name, "pool")
-}
+func (n *Node) Server() string { return cmp.Or(n.Pipe.Server(), n.name, "pool") }
 
 // Touch says that something was queued on a pipeline.
 func (n *Node) Touch() {
