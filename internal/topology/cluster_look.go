@@ -201,11 +201,7 @@ func (t *Cluster) learn(a answer) (changed bool) {
 			t.others[addr] = r.master
 		}
 	}
-	for slot, m := range t.recently {
-		if time.Since(m.at) > believeMoved {
-			delete(t.recently, slot)
-		}
-	}
+	maps.DeleteFunc(t.recently, func(_ uint16, m moved) bool { return time.Since(m.at) > believeMoved })
 	for _, r := range a.m {
 		for _, part := range t.withoutRecent(r.Range) {
 			changed = t.give(part, t.member(r.master)) || changed

@@ -124,11 +124,9 @@ func decodePlace(field any, asked string) (at, id string, err error) {
 	if err != nil || len(words) < 2 {
 		return "", id, fmt.Errorf("no server: a Go %T of %d elements", field, len(words))
 	}
-	host := "" // nil means that it is not told
-	if words[0] != nil {
-		if host, err = redis.String(words[0], nil); err != nil {
-			return "", id, fmt.Errorf("no host: a Go %T", words[0])
-		}
+	host, err := redis.String(words[0], nil)
+	if err != nil && words[0] != nil { // nil means that it is not told
+		return "", id, fmt.Errorf("no host: a Go %T", words[0])
 	}
 	port, err := redis.Int(words[1], nil)
 	if err != nil || port < 1 || port > 65535 {

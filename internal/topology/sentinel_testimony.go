@@ -58,9 +58,8 @@ func ask(ctx context.Context, target *redisconn.Target, name string) testimony {
 // receive asks all at once and reads the answers. An account that may only ask
 // for the address does: what it can't see is left empty.
 func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) error {
-	for _, args := range [][]any{
-		{"GET-MASTER-ADDR-BY-NAME", name}, {"MASTER", name}, {"SENTINELS", name}, {"MYID"}, {"REPLICAS", name},
-	} {
+	questions := [][]any{{"GET-MASTER-ADDR-BY-NAME", name}, {"MASTER", name}, {"SENTINELS", name}, {"MYID"}, {"REPLICAS", name}}
+	for _, args := range questions {
 		if err := conn.Send("SENTINEL", args...); err != nil {
 			return err
 		}
@@ -80,10 +79,16 @@ func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) e
 		return fmt.Errorf("SENTINEL GET-MASTER-ADDR-BY-NAME was answered with %d elements, not an address", len(addr))
 	}
 	t.master = net.JoinHostPort(addr[0], addr[1])
-	about, err := redis.StringMap(next())
-	if err != nil && !refusal.Is(err) {
-		return fmt.Errorf("SENTINEL MASTER: %w", err)
+	about, noMaster := redis.StringMap(next())
+	sentinels, noSentinels := tables(next())
+	id, noID := redis.String(next())
+	replicas, noReplicas := tables(next())
+	for i, err := range []error{noMaster, noSentinels, noID, noReplicas} {
+		if err != nil && !refusal.Is(err) {
+			return fmt.Errorf("SENTINEL %s: %w", questions[1+i][0], err)
+		}
 	}
+	t.id = id
 	t.epoch, _ = strconv.ParseInt(about["config-epoch"], 10, 64)
 	// Once a replica was promoted the address is the new master's, and what is told beside it still the former one's.
 	if t.master == net.JoinHostPort(about["ip"], about["port"]) {
@@ -92,41 +97,30 @@ func (t *testimony) receive(ctx context.Context, conn redis.Conn, name string) e
 	t.clean = about["flags"] == "master"
 	downAfter, _ := strconv.ParseInt(about["down-after-milliseconds"], 10, 64)
 	t.downAfter = time.Duration(downAfter) * time.Millisecond
-	if t.others, err = members(next()); err != nil && !refusal.Is(err) {
-		return fmt.Errorf("SENTINEL SENTINELS: %w", err)
+	for _, m := range sentinels {
+		if port, err := strconv.ParseUint(m["port"], 10, 16); err == nil && port != 0 && m["ip"] != "" { // else it has not said where it is
+			t.others = append(t.others, sentinelAddr{net.JoinHostPort(m["ip"], m["port"]), m["runid"]})
+		}
 	}
-	if t.id, err = redis.String(next()); err != nil && !refusal.Is(err) {
-		return fmt.Errorf("SENTINEL MYID: %w", err)
-	}
-	replicas, err := redis.Values(next())
-	if err != nil && !refusal.Is(err) {
-		return fmt.Errorf("SENTINEL REPLICAS: %w", err)
-	}
-	for _, one := range replicas {
-		if m, err := redis.StringMap(one, nil); err == nil && !strings.Contains(m["flags"], "s_down") {
+	for _, m := range replicas {
+		if !strings.Contains(m["flags"], "s_down") {
 			t.known = append(t.known, net.JoinHostPort(m["ip"], m["port"]))
 		}
 	}
 	return nil
 }
 
-// members reads the answer to SENTINEL SENTINELS.
-func members(reply any, err error) (others []sentinelAddr, _ error) {
+// tables reads an answer that has a table for each server.
+func tables(reply any, err error) (all []map[string]string, _ error) {
 	list, err := redis.Values(reply, err)
-	if err != nil {
-		return nil, err
-	}
 	for _, one := range list {
-		m, err := redis.StringMap(one, nil)
+		table, err := redis.StringMap(one, nil)
 		if err != nil {
 			return nil, err
 		}
-		if port, err := strconv.ParseUint(m["port"], 10, 16); err != nil || port == 0 || m["ip"] == "" {
-			continue // one that has not said where it is
-		}
-		others = append(others, sentinelAddr{net.JoinHostPort(m["ip"], m["port"]), m["runid"]})
+		all = append(all, table)
 	}
-	return others, nil
+	return all, err
 }
 
 // checkRole asks the server at the other end whether it is a master. One that
