@@ -150,17 +150,17 @@ var sending = []defect{
 	},
 	{
 		what: "the end of an idle connection is not noticed after a lone caller", guards: "pipeline",
-		edits: edits{{In: "conn.stayAside", Expr: "l.reads == seen", Nth: 1, Put: "false"}},
+		edits: edits{{In: "conn.standBy", Expr: "l.reads == seen", Nth: 1, Put: "false"}},
 		by:    tests{"TestTheEndOfAnIdleConnectionIsNoticedAfterALoneCaller"},
 	},
 	{
 		what: "a caller that reads waits for as long as the reply takes", guards: "pipeline",
-		edits: edits{{In: "conn.stayAside", If: "l.reading && l.reads == seen", Put: "false"}},
+		edits: edits{{In: "conn.standBy", If: "l.reading && l.reads == seen", Put: "false"}},
 		by:    tests{"TestACallerThatReadsLeavesALongWaitToTheReader"},
 	},
 	{
 		what: "the deadline that ends a caller's read ends the connection", guards: "pipeline",
-		edits: edits{{In: "conn.stayAside", If: "c.lone.cutShort", Put: "false"}},
+		edits: edits{{In: "conn.standBy", If: "c.lone.cutShort", Put: "false"}},
 		by:    tests{"TestACallerThatReadsLeavesALongWaitToTheReader"},
 	},
 	{

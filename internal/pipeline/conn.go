@@ -36,7 +36,7 @@ type conn struct {
 	synced   bool            // the batch had a WAIT; the reader's
 	met      error           // by a caller that read; the reader's
 	late     error           // of a read that met the deadline, and is made once more; the reader's
-	back     chan struct{}   // calls a reader back that is aside, see lone.go
+	back     chan struct{}   // calls a reader back that stands by, see lone.go
 	polling  polling         // how whoever reads waits; the reader's
 	idle     func() bool     // tells whether one of Go's processors is; the reader's
 	unsent   []*Request      // of the batch that is being written; of who writes

@@ -33,7 +33,7 @@ func (c *conn) finish(cause error) {
 	p.notifyEnded()
 	if retired {
 		p.mu.Lock()
-		p.connect() // even if nobody asks for anything: Moved is to be told
+		p.connect() // even if nobody asks for anything: Replaced is to be told
 		p.mu.Unlock()
 	}
 	p.writeOn()

@@ -84,7 +84,7 @@ func (p *Pipeline) attempt() error {
 		if replica {
 			// The subscriptions may have been connected to the replica as well.
 			p.mu.Lock()
-			p.moved = true
+			p.replaced = true
 			p.mu.Unlock()
 		}
 	}
@@ -123,16 +123,16 @@ func (p *Pipeline) attempt() error {
 	stop() // from here on that is Close's business
 	p.conn, p.dialling, p.lastErr = c, false, nil
 	// A connection that broke by itself may have been to another server too.
-	moved := p.moved || barrier.server.another(p.server)
-	p.moved, p.server = false, barrier.server
+	replaced := p.replaced || barrier.server.another(p.server)
+	p.replaced, p.server = false, barrier.server
 	if p.tally.Store(c.tally); c.tally != nil {
 		c.counted(ident.online)
 	}
 	p.wg.Go(c.read)
 	p.mu.Unlock()
 	p.o.log.ConnectedAs(barrier.server.place, barrier.id, barrier.addr)
-	if moved && p.o.Moved != nil {
-		p.o.Moved()
+	if replaced && p.o.Replaced != nil {
+		p.o.Replaced()
 	}
 	p.drawTwin(barrier.server)
 	return nil

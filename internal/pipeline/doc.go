@@ -50,7 +50,7 @@
 // it is answered, what comes later goes to the next connection, and that one is
 // used only if its server is a master or does not say. [Pipeline.Retire] does
 // the same for a caller who knows that the address leads elsewhere.
-// Options.Moved tells of it, since other connections have to follow. A node that
+// Options.Replaced tells of it, since other connections have to follow. A node that
 // is no longer to be asked is left, by [Pipeline.Leave].
 //
 // # The kill barrier

@@ -11,12 +11,12 @@ import (
 )
 
 // A caller that has the connection to itself, one command after the other, waits for
-// nobody but the server. The reader steps aside for it: the goroutine that writes a
+// nobody but the server. The reader stands by for it: the goroutine that writes a
 // command reads its reply too, and none has to be woken for it. How it waits for the
 // reply is in polling.go. The reader is back when a second caller comes, when a reply
 // takes long, or when no command follows: the end of an idle connection is to be noticed.
 //
-// Who reads is settled under Pipeline.mu: the reader unless it is aside; else the
+// Who reads is settled under Pipeline.mu: the reader unless it stands by; else the
 // caller that has set reading; else nobody, and then nothing is in flight. What is
 // said to be the reader's is with whoever reads.
 
@@ -32,9 +32,9 @@ const (
 	loneMost = 16
 	loneLess = 4
 
-	// asideTick is how often a reader that is aside looks. A caller reads for two of
+	// standbyTick is how often a reader that stands by looks. A caller reads for two of
 	// them at the most: meanwhile it does not see that its context has ended.
-	asideTick = 2 * time.Millisecond
+	standbyTick = 2 * time.Millisecond
 )
 
 // lone is what a connection knows of a caller that has it to itself. It is guarded
@@ -42,8 +42,8 @@ const (
 type lone struct {
 	sent     time.Duration // when the last batch was cut
 	follows  int           // how many lone commands have followed each other, up to loneMost
-	aside    bool          // the reader is
-	reading  bool          // a caller reads; the reader is aside
+	standby  bool          // the reader stands by
+	reading  bool          // a caller reads; the reader stands by
 	reads    int           // by callers
 	cutShort bool          // the read deadline was moved to end a caller's read
 }
@@ -66,14 +66,14 @@ func (l *lone) cut(now time.Duration, alone bool) {
 // goesOn tells whether there is a lone caller.
 func (l *lone) goesOn() bool { return l.follows >= loneFrom }
 
-// stepsAside reports whether the reader is aside from now on. It is called by the
+// standsBy reports whether the reader stands by from now on. It is called by the
 // reader, with p.mu held and nothing in flight.
-func (c *conn) stepsAside() bool {
+func (c *conn) standsBy() bool {
 	if !c.lone.goesOn() || c.p.queue.length > 0 || c.ended || c.exact || !c.atOnce {
 		return false
 	}
 	c.busy.Store(false)
-	c.lone.aside = true
+	c.lone.standby = true
 	return true
 }
 
@@ -83,7 +83,7 @@ func (c *conn) stepsAside() bool {
 // back once it has looked. It is called with p.mu held.
 func (c *conn) takesRead(alone, caller bool) (looks, owns bool) {
 	l := &c.lone
-	if !l.aside || l.reading {
+	if !l.standby || l.reading {
 		return false, false
 	}
 	l.reading = true
@@ -104,11 +104,11 @@ func (c *conn) quiet() bool {
 	return c.met == nil
 }
 
-// stayAside returns when the reader is to read again, or reports that the connection
+// standBy returns when the reader is to read again, or reports that the connection
 // is over.
-func (c *conn) stayAside() (over bool) {
+func (c *conn) standBy() (over bool) {
 	p := c.p
-	tick := time.NewTicker(asideTick)
+	tick := time.NewTicker(standbyTick)
 	defer tick.Stop()
 	closed := p.ctx.Done()
 	for seen := -1; ; {
@@ -120,10 +120,10 @@ func (c *conn) stayAside() (over bool) {
 		}
 		p.mu.Lock()
 		l := &c.lone
-		if l.aside && !l.reading && (l.reads == seen || closed == nil || c.ended) {
-			l.aside = false
+		if l.standby && !l.reading && (l.reads == seen || closed == nil || c.ended) {
+			l.standby = false
 		}
-		if !l.aside {
+		if !l.standby {
 			break
 		}
 		if l.reading && l.reads == seen {
@@ -148,9 +148,9 @@ func (c *conn) stayAside() (over bool) {
 }
 
 // callBack has the reader read again. It is called with p.mu held, while the reader
-// is aside.
+// stands by.
 func (c *conn) callBack() {
-	c.lone.aside, c.lone.reading = false, false
+	c.lone.standby, c.lone.reading = false, false
 	background.Signal(c.back) // or it is on its way
 }
 

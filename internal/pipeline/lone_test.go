@@ -31,17 +31,17 @@ func goesOn(t *testing.T, p *Pipeline) *conn {
 	if !c.atOnce {
 		t.Skip("without the system's calls the reader reads all")
 	}
-	aside := false
-	for i := 0; !aside; i++ {
+	standby := false
+	for i := 0; !standby; i++ {
 		if i == 100_000 {
-			t.Fatal("the reader never steps aside")
+			t.Fatal("the reader never stands by")
 		}
 		keepOn(c)
 		if r := end(t, ask(p, "PING")); r.Err != nil {
 			t.Fatal(r.Err)
 		}
 		p.mu.Lock()
-		aside = c.lone.aside
+		standby = c.lone.standby
 		p.mu.Unlock()
 	}
 	return c
@@ -172,7 +172,7 @@ func TestASecondCallerCallsTheReaderBack(t *testing.T) {
 		submit(p, &Request{Command: "EVAL", Args: []any{"local n = 0 for i = 1, 100000 do n = n + i end return n", 0}, Done: other})
 		over.Store(true)
 		p.mu.Lock()
-		if c.lone.aside && !c.lone.reading && c.inflight > 0 {
+		if c.lone.standby && !c.lone.reading && c.inflight > 0 {
 			t.Error("something is under way, and nobody reads")
 		}
 		p.mu.Unlock()

@@ -57,7 +57,7 @@ func TestCommandThatAReplicaRefusesGoesToTheMasterThatTheAddressLeadsTo(t *testi
 	var a address
 	a.at.Store(old)
 	moves := make(chan struct{}, 10)
-	p := open(t, a.dial, Options{Moved: func() { moves <- struct{}{} }})
+	p := open(t, a.dial, Options{Replaced: func() { moves <- struct{}{} }})
 	end(t, ask(p, "SET", "k", "1"))
 	follow(t, old, next)
 	a.at.Store(next)
@@ -114,7 +114,7 @@ func TestMoveIsToldWhenAReplicaWasRefusedMeanwhile(t *testing.T) {
 	var a address
 	a.at.Store(master)
 	moves := make(chan struct{}, 10)
-	p := open(t, a.dial, Options{Moved: func() { moves <- struct{}{} }})
+	p := open(t, a.dial, Options{Replaced: func() { moves <- struct{}{} }})
 	before := id(t, p)
 	a.at.Store(replica)
 	if _, err := master.Dial(t).Do("CLIENT", "KILL", "ID", before); err != nil {
@@ -145,7 +145,7 @@ func TestMoveIsToldWhenTheNextConnectionReachesAnotherServer(t *testing.T) {
 	var a address
 	a.at.Store(old)
 	moves := make(chan struct{}, 10)
-	p := open(t, a.dial, Options{Moved: func() { moves <- struct{}{} }})
+	p := open(t, a.dial, Options{Replaced: func() { moves <- struct{}{} }})
 	breaks := func(s *redistest.Server) {
 		t.Helper()
 		before := id(t, p)

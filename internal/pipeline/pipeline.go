@@ -51,14 +51,14 @@ type Options struct {
 	Elsewhere func(key any)
 
 	// Ended is called when a connection that was in use is over, but for Close;
-	// nil: nobody wants to know. Moved is called when there is a connection
+	// nil: nobody wants to know. Replaced is called when there is a connection
 	// again after one that was given up, or not used at all, because its server
 	// is not, or no longer, the one to talk to, or when it has another server
 	// than the one before. Trouble is called when a connection can't be had. None
 	// may block; all may queue requests. Each may be nil.
-	Ended   func()
-	Moved   func()
-	Trouble func(error)
+	Ended    func()
+	Replaced func()
+	Trouble  func(error)
 
 	// Twin is a pipeline to the same server, see twin.go; nil: there is none. With
 	// Spare, what finds no connection here ends with ErrGone, to go there.
@@ -85,7 +85,7 @@ type Pipeline struct {
 	releasing  bool              // a connection that ended has not given its connection back yet
 	backoff    time.Duration     // before the next connection: those before were of no use
 	useless    redisconn.Backoff // what spaces those
-	moved      bool              // the last connection was given up, see Retire, or its server was a replica
+	replaced   bool              // the last connection was given up, see Retire, or its server was a replica
 	server     server            // of the last connection
 	closed     bool
 	gone       bool // the node has left, see Leave

@@ -60,9 +60,9 @@ func (c *conn) read() {
 				c.complete(r)
 			}
 		}
-		over, aside := c.batchDone(b)
-		if aside {
-			over = c.stayAside()
+		over, standby := c.batchDone(b)
+		if standby {
+			over = c.standBy()
 		}
 		if over {
 			c.finish(nil)
@@ -72,10 +72,10 @@ func (c *conn) read() {
 }
 
 // batchDone follows the answer to a batch. It reports whether the connection is
-// over, and whether the reader is aside from now on, see lone.go. If other batches
+// over, and whether the reader stands by from now on, see lone.go. If other batches
 // are under way, the callers that this one has woken queue at once: the server would
 // be idle while all that it has said meanwhile is dealt with.
-func (c *conn) batchDone(b []*Request) (over, aside bool) {
+func (c *conn) batchDone(b []*Request) (over, standby bool) {
 	p := c.p
 	p.mu.Lock()
 	if c.synced {
@@ -89,13 +89,13 @@ func (c *conn) batchDone(b []*Request) (over, aside bool) {
 	p.recycle(b)
 	others := c.inflight > 0
 	over = c.retired && !others
-	aside = !over && !others && c.stepsAside()
+	standby = !over && !others && c.standsBy()
 	p.mu.Unlock()
 	if !over && (others || c.managed == nil) {
 		c.letQueue()
 		c.busy.Store(c.managed != nil)
 	}
-	return over, aside
+	return over, standby
 }
 
 // complete ends a request that was answered, or holds it until its batch's WAIT

@@ -83,7 +83,7 @@ func TestServersOfOneInnerAddressAreTwo(t *testing.T) {
 				}
 			}
 			moves := make(chan struct{}, 10)
-			p := open(t, c.dial, Options{Replicas: true, Moved: func() { moves <- struct{}{} }})
+			p := open(t, c.dial, Options{Replicas: true, Replaced: func() { moves <- struct{}{} }})
 			end(t, ask(p, "PING"))
 			c.leaves(p, former)
 			select {

@@ -47,7 +47,7 @@ func TestTwinsLeadToOneServer(t *testing.T) {
 	dials := map[*redistest.Server]func(context.Context) (redis.Conn, error){former: dialler(t, former), next: dialler(t, next)}
 	var moved atomic.Int32
 	a, b := twins(t, func(ctx context.Context) (redis.Conn, error) { return dials[to.Load()](ctx) }, Options{
-		Replicas: true, Moved: func() { moved.Add(1) },
+		Replicas: true, Replaced: func() { moved.Add(1) },
 	})
 	end(t, ask(a, "SET", "written", "by the first"))
 	end(t, ask(b, "PING"))

@@ -19,5 +19,5 @@
 //
 // The package also reads what a server says of itself ([Server]) and tells
 // whether a host's name still leads to where its connections do
-// ([Target.Moved]).
+// ([Target.Strays]).
 package redisconn

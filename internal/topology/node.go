@@ -50,15 +50,15 @@ func NewNode(o NodeOptions) *Node {
 	if o.Replicas && !o.Lent {
 		aside := pipe
 		aside.Carries, aside.Spare = "releases", true
-		aside.Moved = nil // the hub and the topology follow n.Pipe
+		aside.Replaced = nil // the hub and the topology follow n.Pipe
 		aside.Twin = func() *pipeline.Pipeline { return n.Pipe }
 		n.aside = pipeline.New(punctual(o.Dial), aside)
 		pipe.Twin = func() *pipeline.Pipeline { return n.aside }
 	}
-	pipe.Moved = func() {
+	pipe.Replaced = func() {
 		n.Hub.Redial()
-		if o.Moved != nil {
-			o.Moved()
+		if o.Replaced != nil {
+			o.Replaced()
 		}
 	}
 	n.Pipe = pipeline.New(punctual(o.Dial), pipe)

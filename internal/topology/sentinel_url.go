@@ -100,6 +100,6 @@ func newSentinel(u sentinelURL, s Settings) *Sentinel {
 	for _, addr := range u.sentinels {
 		t.sentinels = append(t.sentinels, newSentinelNode(t, sentinelAddr{addr: addr}, true))
 	}
-	t.begin(s, NodeOptions{Name: u.String(), Dial: t.dial, Options: pipeline.Options{Stays: t.stays, Known: t.replicas, Moved: t.changed}})
+	t.begin(s, NodeOptions{Name: u.String(), Dial: t.dial, Options: pipeline.Options{Stays: t.stays, Known: t.replicas, Replaced: t.changed}})
 	return t
 }

@@ -25,7 +25,7 @@ func dialled(target *redisconn.Target, s Settings) *Single {
 		return target.Dial(ctx, s.Timeout)
 	}})
 	if target.Named() {
-		t.unwatch = watchAddress(target.Moved, s.Timeout, t.node.Redial)
+		t.unwatch = watchAddress(target.Strays, s.Timeout, t.node.Redial)
 	}
 	return t
 }

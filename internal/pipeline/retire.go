@@ -29,7 +29,7 @@ func (p *Pipeline) retire(c *conn, cause error) bool {
 		return false
 	}
 	in.retired = true
-	p.moved, p.lastErr = true, cause
+	p.replaced, p.lastErr = true, cause
 	in.end()
 	idle := in.inflight == 0 && in.managed != nil
 	p.mu.Unlock()

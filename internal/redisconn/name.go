@@ -42,10 +42,10 @@ func (t *Target) Named() bool {
 	return t.Dialer == nil && malformed == nil && named != nil
 }
 
-// Moved asks the resolver what the host's addresses are, and tells whether an
+// Strays asks the resolver what the host's addresses are, and tells whether an
 // open connection of t leads to none of them. An error is the resolver's and
 // says nothing about the connections.
-func (t *Target) Moved(ctx context.Context) (bool, error) {
+func (t *Target) Strays(ctx context.Context) (bool, error) {
 	host, _, err := net.SplitHostPort(t.Address)
 	if err != nil {
 		return false, err
