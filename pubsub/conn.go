@@ -9,17 +9,13 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/internal/background"
-	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // conn is one connection and what is under way on it.
 type conn struct {
-	rc     *redisconn.Owned
-	tables *tables
-	wakers *dispatcher
-	o      Options
-	log    *eventlog.Conn
+	*Hub // whose it is
+	rc   *redisconn.Owned
 
 	queue  queue
 	quit   chan struct{} // closed: the writer should end
@@ -36,10 +32,10 @@ type conn struct {
 	pinged  bool // a PING is in the queue
 }
 
-func newConn(rc redis.Conn, t *tables, wakers *dispatcher, o Options, log *eventlog.Conn) *conn {
+func newConn(rc redis.Conn, h *Hub) *conn {
 	return &conn{
-		rc:     &redisconn.Owned{Conn: rc},
-		tables: t, wakers: wakers, o: o, log: log,
+		Hub:       h,
+		rc:        &redisconn.Owned{Conn: rc},
 		queue:     queue{write: make(chan struct{}, 1)},
 		quit:      make(chan struct{}),
 		ended:     make(chan error, 2),
@@ -73,8 +69,8 @@ var (
 )
 
 // serve subscribes what is wanted, serves the connection until it fails or the
-// hub is closed, which closing tells. The error says why it ended.
-func (c *conn) serve(closing <-chan struct{}) error {
+// hub is closed. The error says why it ended.
+func (c *conn) serve() error {
 	var both sync.WaitGroup
 	both.Go(func() { c.ended <- c.readAll() })
 	both.Go(func() {
@@ -83,7 +79,7 @@ func (c *conn) serve(closing <-chan struct{}) error {
 		}
 	})
 
-	err := c.watch(closing)
+	err := c.watch()
 	if err != nil {
 		c.rc.Interrupt()
 	}
@@ -94,9 +90,10 @@ func (c *conn) serve(closing <-chan struct{}) error {
 
 // watch returns when the connection is over. It returns an error if the
 // connection must be broken off, and nil if reader and writer have finished.
-func (c *conn) watch(closing <-chan struct{}) error {
+func (c *conn) watch() error {
 	tick := time.NewTicker(c.o.Timeout / 2)
 	defer tick.Stop()
+	closing := c.life.Done()
 	var overdue <-chan time.Time
 	for {
 		select {

@@ -194,9 +194,9 @@ func (h *Hub) connect() (*conn, error) {
 		}
 		return nil, err
 	}
-	c := newConn(rc, h.tables, h.wakers, h.o, h.log)
+	c := newConn(rc, h)
 	h.attach(c, redials)
-	err = c.serve(h.life.Done())
+	err = c.serve()
 	h.detach()
 	// Nobody else uses conn now, which is what closing a borrowed one needs: the
 	// pool talks to the server on it. Its error is about a connection that has

@@ -1,6 +1,7 @@
 package pubsub
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 )
@@ -53,8 +54,6 @@ func (o Options) withDefaults() Options {
 	if o.MaxRetry <= 0 {
 		o.MaxRetry = time.Second
 	}
-	if o.Name == "" {
-		o.Name = "subscriptions"
-	}
+	o.Name = cmp.Or(o.Name, "subscriptions")
 	return o
 }
