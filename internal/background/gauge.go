@@ -32,14 +32,11 @@ func (g *Gauge) Done() {
 func (g *Gauge) Wait(stop, over <-chan struct{}) bool {
 	for {
 		if g.n.Load() == 0 {
+			Signal(g.zero) // others may wait as well
 			return true
 		}
 		select {
 		case <-g.zero:
-			if g.n.Load() == 0 {
-				Signal(g.zero) // others may wait as well
-				return true
-			}
 		case <-over:
 			return true
 		case <-stop:

@@ -10,7 +10,7 @@ import (
 
 // Conn has the events of one connection and those that replace it: made, lost, ended
 // while nobody needed it, not to be had, made again. All methods are safe for
-// concurrent use and call the logger with no lock held. A nil Conn is silent.
+// concurrent use and call the logger with no lock held.
 //
 // Its one idea is the outage. It begins when a connection is missed and ends when
 // there is one, with its length. A break that was held back has its end held back too.
@@ -36,23 +36,16 @@ const (
 // a sort wait. A nil logger is silent.
 func NewConn(logger *slog.Logger, name, waiting string) *Conn {
 	if logger == nil {
-		return nil
+		logger = slog.New(slog.DiscardHandler)
 	}
 	return &Conn{lines: lines{logger: logger}, name: slog.String("connection", name), waiting: waiting}
 }
 
 // Close writes what is held back. It is called when nothing more comes.
-func (l *Conn) Close() {
-	if l != nil {
-		l.end()
-	}
-}
+func (l *Conn) Close() { l.end() }
 
 // Missed begins an outage unless one lasts: somebody needs the connection.
 func (l *Conn) Missed() {
-	if l == nil {
-		return
-	}
 	l.state.Lock()
 	defer l.state.Unlock()
 	if l.missed.IsZero() {
@@ -62,9 +55,6 @@ func (l *Conn) Missed() {
 
 // Failed tells why an attempt to connect failed.
 func (l *Conn) Failed(err error) {
-	if l == nil {
-		return
-	}
 	l.Missed()
 	l.state.Lock()
 	down := time.Since(l.missed)
@@ -83,9 +73,6 @@ func (l *Conn) ConnectedAs(server string, id int64, addr string) {
 }
 
 func (l *Conn) connected(server string, known ...slog.Attr) {
-	if l == nil {
-		return
-	}
 	l.state.Lock()
 	again, down := l.made, time.Since(l.missed)
 	if l.missed.IsZero() {
@@ -117,9 +104,7 @@ func (l *Conn) connected(server string, known ...slog.Attr) {
 // Lost tells that a connection broke on which so many waited. It begins no outage: who
 // calls it may be late, and the next connection there already.
 func (l *Conn) Lost(err error, waiting int) {
-	if l != nil {
-		l.tell(slog.LevelWarn, connLost, slog.Int(l.waiting, waiting), failed(err))
-	}
+	l.tell(slog.LevelWarn, connLost, slog.Int(l.waiting, waiting), failed(err))
 }
 
 // GivenUp tells that a connection is left although it works, and why.
@@ -137,7 +122,7 @@ func (l *Conn) Refused(id int64, addr string, err error) {
 
 // tell writes a line, unless there was one lately. It does not keep attrs.
 func (l *Conn) tell(level slog.Level, message string, attrs ...slog.Attr) {
-	if ctx := context.Background(); l != nil && l.on(ctx, level) {
+	if ctx := context.Background(); l.on(ctx, level) {
 		l.write(ctx, level, message, one, append([]slog.Attr{l.name}, attrs...))
 	}
 }
