@@ -54,7 +54,7 @@ var telling = []defect{
 	},
 	{
 		what: "each look at the Sentinels warns of slow failovers", guards: "log lines",
-		edits: edits{{In: "Sentinel.warn", If: "!before", Put: "!before || before"}},
+		edits: edits{{In: "Sentinel.warn", Stmt: "t.warned.Do(_)", Put: "t.s.Log.FailoverTooSlow(said.from, said.downAfter, t.s.Lease)"}},
 		by:    tests{"TestThePageTellsEveryEvent"},
 	},
 	{

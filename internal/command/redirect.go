@@ -121,18 +121,17 @@ func (x *Executor) parkUnserved(r *Request, why error) {
 // park has r sent again after a pause. It is called with mu held, or before
 // anybody else knows r.
 func (x *Executor) park(r *Request, to topology.Redirection) {
-	p := new(parking)
-	r.parked, r.unplaced = p, r.unsettled(r.Wire.Err)
+	r.parked, r.unplaced = &to, r.unsettled(r.Wire.Err)
 	r.pause = max(to.After, r.nextPause())
 	x.o.After(min(r.pause, max(r.bound-x.o.Now(), time.Millisecond)), func() {
 		x.mu.Lock()
-		mine := r.parked == p
+		mine := r.parked == &to // or it was taken back, and may wait again
 		if mine {
 			r.parked = nil
 		}
 		x.mu.Unlock()
 		switch {
-		case !mine: // it was taken back
+		case !mine:
 		case x.o.Now() >= r.bound || !x.resend(r, to):
 			r.settle()
 		}

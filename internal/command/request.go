@@ -74,16 +74,12 @@ type Request struct {
 	pause  time.Duration      // before it was last sent again for a refusal; 0: never
 	failed error              // the last trouble
 
-	redirects int           // since it was queued
-	bound     time.Duration // not redirected after this; 0: not redirected so far
-	parked    *parking      // waits to be redirected
-	unplaced  error         // why it last did
-	misplaced bool          // the last send was refused for where it went, and may be served later
+	redirects int                   // since it was queued
+	bound     time.Duration         // not redirected after this; 0: not redirected so far
+	parked    *topology.Redirection // that it waits for; nil: it does not
+	unplaced  error                 // why it last did
+	misplaced bool                  // the last send was refused for where it went, and may be served later
 }
-
-// parking is the pause of one request that the executor itself sends again. It
-// has a size, so that no two have one address.
-type parking struct{ _ byte }
 
 // Command makes r a request for a plain command.
 func (r *Request) Command(name string, args ...any) {

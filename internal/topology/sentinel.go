@@ -27,6 +27,7 @@ type Sentinel struct {
 	news  chan struct{}  // cap 1: something is to be looked at
 
 	lookAtLeast time.Duration // that constant, but for tests
+	warned      sync.Once     // that failovers may take too long
 
 	mu        sync.Mutex // guards all below; never held during I/O
 	choice    choice
@@ -34,7 +35,6 @@ type Sentinel struct {
 	sentinels []*sentinelNode              // the Sentinels that are known
 	begun     bool                         // the Sentinels are listened to
 	known     []string                     // replicas of the first master; nil: nobody has said so far
-	warned    bool                         // that failovers may take too long
 	turned    int                          // how often all that answered refused, before any has said who is master
 	closed    bool
 }
@@ -84,13 +84,7 @@ func (t *Sentinel) warn(said testimony) {
 	if said.downAfter == 0 || said.downAfter+electsFor <= t.s.Lease*13/20 {
 		return
 	}
-	t.mu.Lock()
-	before := t.warned
-	t.warned = true
-	t.mu.Unlock()
-	if !before {
-		t.s.Log.FailoverTooSlow(said.from, said.downAfter, t.s.Lease)
-	}
+	t.warned.Do(func() { t.s.Log.FailoverTooSlow(said.from, said.downAfter, t.s.Lease) })
 }
 
 // FailsOver is true.
