@@ -80,11 +80,7 @@ func (c *conn) fail(rest []*Request, cause error) {
 	c.Interrupt()
 	c.release()
 	p.mu.Lock()
-	if !p.closed {
-		// The next connection is made even if nothing is queued, for the kill
-		// barrier.
-		p.connect()
-	}
+	p.connect() // even if nothing is queued: for the kill barrier
 	p.mu.Unlock()
 	if len(rest) > 0 {
 		c.lose(at, rest, cause)

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -109,15 +110,10 @@ type load struct {
 
 // New makes a pipeline that connects at its first request.
 func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
-	if o.Carries == "" {
-		o.Carries = "commands"
-	}
-	o.log = eventlog.NewConn(o.Logger, o.Carries, "unanswered")
+	o.log = eventlog.NewConn(o.Logger, cmp.Or(o.Carries, "commands"), "unanswered")
+	o.Share = cmp.Or(o.Share, new(Replicas))
 	if o.Usable == nil {
 		o.Usable = redisconn.Server.Usable
-	}
-	if o.Share == nil {
-		o.Share = &Replicas{}
 	}
 	p := &Pipeline{dial: dial, o: o, loads: map[*luasrc.Script]*load{}}
 	p.useless = redisconn.Backoff{First: firstBackoff, Last: lastBackoff}

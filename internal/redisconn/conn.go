@@ -1,9 +1,7 @@
 package redisconn
 
 import (
-	"context"
 	"net"
-	"sync"
 
 	"github.com/gomodule/redigo/redis"
 )
@@ -11,18 +9,11 @@ import (
 // Conn is a dialled connection. Beside redigo's one sender and one receiver,
 // any goroutine may interrupt it.
 type Conn struct {
-	stream
+	redis.ConnWithTimeout
 	net   net.Conn
 	guard *guard
 	peers *peers
 	place string
-}
-
-// stream is all that redigo's own connections can do.
-type stream interface {
-	redis.ConnWithTimeout
-	DoContext(ctx context.Context, cmd string, args ...any) (any, error)
-	ReceiveContext(ctx context.Context) (any, error)
 }
 
 // Interrupt ends every Send, Flush and Receive under way with an error and
@@ -32,7 +23,7 @@ func (c *Conn) Interrupt() { c.net.Close() }
 // Close ends the connection.
 func (c *Conn) Close() error {
 	c.peers.remove(c)
-	return c.stream.Close()
+	return c.ConnWithTimeout.Close()
 }
 
 // Place is what was dialled for a connection: the server's address, or where its
@@ -56,24 +47,3 @@ func (c *Conn) Admit(n int) { c.guard.s.admit = n }
 // Reads counts the reads of the network so far: what is received between two equal
 // counts had come before the first of it was. It is for whoever reads.
 func (c *Conn) Reads() int { return c.guard.reads }
-
-// peers are the open connections of a target.
-type peers struct {
-	mu  sync.Mutex // guards set
-	set map[*Conn]struct{}
-}
-
-func (p *peers) add(c *Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.set == nil {
-		p.set = map[*Conn]struct{}{}
-	}
-	p.set[c] = struct{}{}
-}
-
-func (p *peers) remove(c *Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.set, c)
-}

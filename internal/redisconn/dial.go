@@ -84,8 +84,8 @@ func (t *Target) dial(ctx context.Context, timeout time.Duration) (*Conn, error)
 		}
 		nc, certified = tc, asked
 	}
-	g := &guard{Conn: nc, socket: newSocket(nc), pusher: pusher{timeout: timeout, made: time.Now()}}
-	c := &Conn{stream: redis.NewConn(g, 0, timeout).(stream), net: raw, guard: g, peers: &t.open, place: t.Address}
+	g := &guard{Conn: nc, socket: newSocket(nc), timeout: timeout, made: time.Now()}
+	c := &Conn{ConnWithTimeout: redis.NewConn(g, 0, timeout).(redis.ConnWithTimeout), net: raw, guard: g, peers: &t.open, place: t.Address}
 	if t.Named() {
 		c.place = raw.RemoteAddr().String()
 	}

@@ -27,13 +27,9 @@ type guard struct {
 	scanned int    // how much of inbox is within bounds, up to the end of a reply
 	whole   bool   // what was scanned ends a reply
 
-	severed severed
-	pusher
-}
+	severed atomic.Pointer[error] // why it was ended from outside; nil: it was not
 
-// pusher is what is encoded and not written yet. It belongs to the one that
-// sends.
-type pusher struct {
+	// Of whoever sends: what is encoded and not written yet.
 	timeout time.Duration // of each write
 	made    time.Time     // the deadline counts from then
 	until   time.Duration // the deadline
@@ -109,7 +105,7 @@ func (g *guard) readOne(p []byte) (int, error) {
 	}
 	g.room = append(g.room[:0], p[one:n]...)
 	g.inbox = g.room
-	return one, g.severed.or(err)
+	return one, g.why(err)
 }
 
 // scan looks at what has come of the reply under way.
@@ -126,13 +122,10 @@ func (g *guard) scan() error {
 	return err
 }
 
-// severed is why a connection was ended from outside; nil while it was not.
-type severed struct{ cause atomic.Pointer[error] }
-
-// or gives the cause in the place of err, which is only what its end looks like
-// from inside.
-func (s *severed) or(err error) error {
-	if cause := s.cause.Load(); cause != nil && err != nil {
+// why is err, or in its place why the connection was ended from outside, if it was: err
+// is only what that looks like from inside.
+func (g *guard) why(err error) error {
+	if cause := g.severed.Load(); cause != nil && err != nil {
 		return *cause
 	}
 	return err

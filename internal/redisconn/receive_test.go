@@ -57,7 +57,7 @@ func (c *cut) Close() error                    { return nil }
 // first error that is not an answer.
 func received(b []byte, piece int, managed bool) (all []any, err error) {
 	g := &guard{Conn: &cut{left: b, piece: piece}}
-	c := &Conn{stream: redis.NewConn(g, 0, 0).(stream), guard: g}
+	c := &Conn{ConnWithTimeout: redis.NewConn(g, 0, 0).(redis.ConnWithTimeout), guard: g}
 	if managed {
 		c.Manage()
 	}
@@ -101,7 +101,7 @@ func TestEachReplyIsReceivedOnce(t *testing.T) {
 
 func TestWhatIsLeftOfTheFirstWordsIsReceived(t *testing.T) {
 	g := &guard{Conn: &cut{left: []byte("+OK\r\n:1\r\n*1\r\n:2\r\n"), piece: 100}}
-	c := &Conn{stream: redis.NewConn(g, 0, 0).(stream), guard: g}
+	c := &Conn{ConnWithTimeout: redis.NewConn(g, 0, 0).(redis.ConnWithTimeout), guard: g}
 	if reply, err := c.Receive(); err != nil || reply != "OK" {
 		t.Fatal(reply, err)
 	}
@@ -131,7 +131,7 @@ func TestRoomForALongReplyIsNotKept(t *testing.T) {
 	said := "$327680\r\n" + text + "\r\n"
 	near, far := dialPair(t)
 	g := &guard{Conn: near, socket: newSocket(near)}
-	c := &Conn{stream: redis.NewConn(g, 0, 0).(stream), guard: g}
+	c := &Conn{ConnWithTimeout: redis.NewConn(g, 0, 0).(redis.ConnWithTimeout), guard: g}
 	c.Manage()
 	next := func() any {
 		for {

@@ -160,7 +160,7 @@ func (c *Conn) fill(receive func([]byte) (int, error)) (n int, err error) {
 	n, err = receive(room[left:])
 	g.room, g.inbox = room, room[:left+n]
 	if n == 0 && err != nil {
-		return left, g.severed.or(err)
+		return left, g.why(err)
 	}
 	return left + n, nil
 }
@@ -185,7 +185,7 @@ func (c *Conn) Next() (reply any, ok bool, err error) {
 	if err := g.scan(); err != nil || !g.whole {
 		return nil, false, err
 	}
-	reply, err = c.stream.Receive()
+	reply, err = c.ConnWithTimeout.Receive()
 	return reply, true, err
 }
 

@@ -40,10 +40,7 @@ func parseClusterURL(rawURL string) (*redisconn.Target, []string, error) {
 // openCluster reads redis+cluster://[user:password@]h1:p1,h2:p2.
 func openCluster(rawURL string, s Settings) (Topology, error) {
 	target, seeds, err := parseClusterURL(rawURL)
-	if err == nil {
-		err = s.complete(target)
-	}
-	if err != nil {
+	if err = s.complete(target, err); err != nil {
 		return nil, err
 	}
 	return newCluster(seeds, target, s), nil

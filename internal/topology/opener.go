@@ -44,10 +44,7 @@ func openSingle(rawURL string, s Settings) (Topology, error) {
 	if err == nil && s.TLS != nil && target.TLS == nil {
 		err = errors.New("a TLS configuration for a redis:// URL; TLS needs rediss://")
 	}
-	if err == nil {
-		err = s.complete(target)
-	}
-	if err != nil {
+	if err = s.complete(target, err); err != nil {
 		return nil, err
 	}
 	return dialled(target.At(target.Address), s), nil

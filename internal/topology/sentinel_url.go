@@ -85,10 +85,7 @@ func (u sentinelURL) String() string {
 // openSentinel is the Opener for redis+sentinel://.
 func openSentinel(rawURL string, s Settings) (Topology, error) {
 	u, err := parseSentinelURL(rawURL)
-	if err == nil {
-		err = s.complete(u.to)
-	}
-	if err != nil {
+	if err = s.complete(u.to, err); err != nil {
 		return nil, err
 	}
 	return newSentinel(u, s), nil

@@ -39,8 +39,12 @@ const (
 	PublishPlain                  // PUBLISH
 )
 
-// complete has target, which is as a URL says, reached as the settings say.
-func (s Settings) complete(target *redisconn.Target) error {
+// complete has target, which is as a URL says, reached as the settings say. err is why
+// the URL can't be used.
+func (s Settings) complete(target *redisconn.Target, err error) error {
+	if err != nil {
+		return err
+	}
 	if s.Credentials != nil && (target.Username != "" || target.Password != "") {
 		return errors.New("WithCredentials: the URL has a user or a password as well")
 	}
