@@ -1,6 +1,9 @@
 package pubsub
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // dispatcher calls Wakers. Each method is called without tables.mu and holds
 // calls while it calls.
@@ -34,18 +37,11 @@ func (d *dispatcher) tellJoined() {
 	d.calls.Lock()
 	defer d.calls.Unlock()
 	d.tables.mu.Lock()
-	joined := d.joined
+	// The others are confirmed when their channel is confirmed again.
+	joined := slices.DeleteFunc(d.joined, func(s *Subscription) bool { return !s.ch.confirmed })
 	d.joined = nil
-	n := 0
-	for _, s := range joined {
-		// The others are confirmed when their channel is confirmed again.
-		if s.ch.confirmed {
-			joined[n] = s
-			n++
-		}
-	}
 	d.tables.mu.Unlock()
-	for _, s := range joined[:n] {
+	for _, s := range joined {
 		d.confirmFirst(&s.share)
 	}
 }

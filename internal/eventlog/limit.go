@@ -3,7 +3,6 @@ package eventlog
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -22,13 +21,15 @@ const (
 )
 
 // lines writes to one logger, and limits what repeats. Its methods are called if on,
-// and with no lock held: the logger's handler is the caller's code.
+// and with no lock held: the logger's handler is the caller's code, and called without
+// mu.
 type lines struct {
 	logger *slog.Logger
 
-	mu     sync.Mutex // guards what follows
-	limits map[string]*limit
-	ended  bool
+	mu      sync.Mutex // guards what follows, the limits too
+	limits  map[string]*limit
+	ended   bool
+	flushes sync.WaitGroup // timers that were set and neither stopped nor have run
 }
 
 // on tells whether anybody listens. It comes before anything is built for a line.
@@ -47,11 +48,16 @@ func (w *lines) write(ctx context.Context, level slog.Level, message string, fir
 		if w.limits == nil {
 			w.limits = map[string]*limit{}
 		}
-		l = &limit{logger: w.logger, level: level, message: message, first: first, closed: w.ended}
+		l = &limit{w: w, level: level, message: message, first: first}
 		w.limits[message] = l
 	}
+	held, now := l.add(attrs)
 	w.mu.Unlock()
-	l.write(ctx, attrs)
+	if now {
+		l.line(ctx, attrs, held)
+	} else {
+		w.logger.LogAttrs(ctx, slog.LevelDebug, message, attrs...)
+	}
 }
 
 // find is the limit of a message, nil if there was none of it.
@@ -66,36 +72,43 @@ func (w *lines) find(message string) *limit {
 func (w *lines) end() {
 	w.mu.Lock()
 	w.ended = true
-	all := slices.Collect(maps.Values(w.limits))
-	w.mu.Unlock()
-	for _, l := range all {
-		l.end()
+	var last []func()
+	for _, l := range w.limits {
+		if l.pending {
+			attrs := l.latest
+			held := l.speak()
+			last = append(last, func() { l.line(context.Background(), attrs, held) })
+		}
 	}
+	w.mu.Unlock()
+	for _, line := range last {
+		line()
+	}
+	w.flushes.Wait()
 }
 
-// limit is of one message. It calls the logger with no lock held.
+// limit is of one message.
 type limit struct {
-	logger  *slog.Logger
+	w       *lines
 	level   slog.Level
 	message string
 	first   int // so many are written before any is held back
 
-	mu      sync.Mutex // guards all below
-	since   time.Time  // when the first came since it was last over
-	count   int        // how many came since then
-	written bool       // one of them was
-	began   time.Time  // when the window began; zero: there was none
-	lines   int        // in it
-	held    int        // held back since the last line
+	// Guarded by w.mu.
+	since   time.Time // when the first came since it was last over
+	count   int       // how many came since then
+	written bool      // one of them was
+	began   time.Time // when the window began; zero: there was none
+	lines   int       // in it
+	held    int       // held back since the last line
 	latest  []slog.Attr
 	pending bool        // latest is to be written when the window ends
 	timer   *time.Timer // of the window's end; nil: none
-	closed  bool
-	flushes sync.WaitGroup // timers that were set and neither stopped nor have run
 }
 
-func (l *limit) write(ctx context.Context, attrs []slog.Attr) {
-	l.mu.Lock()
+// add takes one. It tells whether that is to be written now, and how many were held
+// back before it. It is called with mu held.
+func (l *limit) add(attrs []slog.Attr) (held int, write bool) {
 	now := time.Now()
 	if l.count == 0 {
 		l.since, l.written = now, false
@@ -110,24 +123,20 @@ func (l *limit) write(ctx context.Context, attrs []slog.Attr) {
 		l.lines++
 	default:
 		l.hold(now, attrs)
-		l.mu.Unlock()
-		l.logger.LogAttrs(ctx, slog.LevelDebug, l.message, attrs...)
-		return
+		return 0, false
 	}
-	held := l.speak()
-	l.mu.Unlock()
-	l.line(ctx, attrs, held)
+	return l.speak(), true
 }
 
 // hold keeps the latest for the end of the window. It is called with mu held.
 func (l *limit) hold(now time.Time, attrs []slog.Attr) {
 	l.held++
-	if l.closed {
+	if l.w.ended {
 		return
 	}
 	l.latest, l.pending = attrs, true
 	if l.timer == nil {
-		l.flushes.Add(1)
+		l.w.flushes.Add(1)
 		l.timer = time.AfterFunc(window-now.Sub(l.began), l.flush)
 	}
 }
@@ -135,17 +144,17 @@ func (l *limit) hold(now time.Time, attrs []slog.Attr) {
 // flush writes the latest of a window that has ended, unless its timer was too late
 // to be stopped.
 func (l *limit) flush() {
-	defer l.flushes.Done()
-	l.mu.Lock()
+	defer l.w.flushes.Done()
+	l.w.mu.Lock()
 	now := time.Now()
 	if !l.pending || now.Sub(l.began) < window {
-		l.mu.Unlock()
+		l.w.mu.Unlock()
 		return
 	}
 	attrs := l.latest
 	l.began, l.lines = now, l.first // all others are held back
 	held := l.speak()
-	l.mu.Unlock()
+	l.w.mu.Unlock()
 	l.line(context.Background(), attrs, held)
 }
 
@@ -154,8 +163,8 @@ func (l *limit) lasts() bool {
 	if l == nil {
 		return false
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
 	return l.count > 0
 }
 
@@ -166,26 +175,12 @@ func (l *limit) over() (lasted time.Duration, count int, written bool) {
 	if !l.lasts() {
 		return 0, 0, false
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
 	lasted, count, written = time.Since(l.since), l.count, l.written
 	l.count = 0
 	l.drop()
 	return lasted, count, written
-}
-
-func (l *limit) end() {
-	l.mu.Lock()
-	l.closed = true
-	pending, attrs, held := l.pending, l.latest, l.held
-	if pending {
-		l.speak()
-	}
-	l.mu.Unlock()
-	if pending {
-		l.line(context.Background(), attrs, held)
-	}
-	l.flushes.Wait()
 }
 
 // speak records that a line is written, and returns how many were held back before
@@ -201,7 +196,7 @@ func (l *limit) speak() (held int) {
 func (l *limit) drop() {
 	l.latest, l.pending = nil, false
 	if l.timer != nil && l.timer.Stop() {
-		l.flushes.Done()
+		l.w.flushes.Done()
 	}
 	l.timer = nil
 }
@@ -210,5 +205,5 @@ func (l *limit) line(ctx context.Context, attrs []slog.Attr, held int) {
 	if held > 0 {
 		attrs = append(slices.Clip(attrs), slog.Int("suppressed", held))
 	}
-	l.logger.LogAttrs(ctx, l.level, l.message, attrs...)
+	l.w.logger.LogAttrs(ctx, l.level, l.message, attrs...)
 }

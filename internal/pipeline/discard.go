@@ -24,14 +24,8 @@ type discarded Pipeline
 // Complete sends a DEL again that a broken connection may have swallowed, or
 // that the server refused for now; deleting twice is deleting.
 func (p *discarded) Complete(r *Request) {
-	if r.Err == nil {
-		p.mu.Lock()
-		p.refused = false
-		p.mu.Unlock()
-		return
-	}
-	said, _ := refusal.Of(r.Err)
-	lost := !refusal.Is(r.Err) // or not even sent
+	said, answered := refusal.Of(r.Err)
+	lost := r.Err != nil && !answered // or not even sent
 	refused := said.Passing()
 	if said.ReadOnly() {
 		(*Pipeline)(p).GiveUp(r) // nobody else may send anything for long

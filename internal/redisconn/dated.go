@@ -43,22 +43,15 @@ func (d *dated) Write(p []byte) (int, error) { return d.writes.bound(d.Conn.Writ
 
 // SetDeadline sets both.
 func (d *dated) SetDeadline(t time.Time) error {
-	d.reads.set(t)
-	d.writes.set(t)
-	return nil
+	_ = d.reads.set(t)
+	return d.writes.set(t)
 }
 
 // SetReadDeadline bounds the read under way too.
-func (d *dated) SetReadDeadline(t time.Time) error {
-	d.reads.set(t)
-	return nil
-}
+func (d *dated) SetReadDeadline(t time.Time) error { return d.reads.set(t) }
 
 // SetWriteDeadline bounds the write under way too.
-func (d *dated) SetWriteDeadline(t time.Time) error {
-	d.writes.set(t)
-	return nil
-}
+func (d *dated) SetWriteDeadline(t time.Time) error { return d.writes.set(t) }
 
 // Close closes the connection, once.
 func (d *dated) Close() error {
@@ -110,11 +103,13 @@ func (d *deadline) bound(call func([]byte) (int, error), p []byte) (int, error) 
 	return n, err
 }
 
-func (d *deadline) set(at time.Time) {
+// set never fails.
+func (d *deadline) set(at time.Time) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.at = at
 	d.start()
+	return nil
 }
 
 // start has the timer fire when the call under way expires. It is called with mu held.

@@ -15,7 +15,7 @@ const clusterScheme = "redis+cluster"
 // parseClusterURL has each host read as that of one server's URL. Its errors name
 // the part, and print nothing of it.
 func parseClusterURL(rawURL string) (*redisconn.Target, []string, error) {
-	user, hosts, path, _ := cutURL(rawURL)
+	user, hosts, path := cutURL(rawURL)
 	if strings.Contains(path, "@") || strings.ContainsAny(user+hosts, "?#") {
 		return nil, nil, errors.New("url: user, host or port malformed; reserved characters in a password are percent-encoded")
 	}

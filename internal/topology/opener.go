@@ -50,11 +50,10 @@ func openSingle(rawURL string, s Settings) (Topology, error) {
 	return dialled(target.At(target.Address), s), nil
 }
 
-// cutURL cuts scheme://[user:password@]host,host[/path]. user ends with its @, and
-// slash tells whether there is a path.
-func cutURL(raw string) (user, hosts, path string, slash bool) {
+// cutURL cuts scheme://[user:password@]host,host[/path]. user ends with its @.
+func cutURL(raw string) (user, hosts, path string) {
 	_, rest, _ := strings.Cut(raw, "://")
-	authority, path, slash := strings.Cut(rest, "/")
+	authority, path, _ := strings.Cut(rest, "/")
 	at := strings.LastIndexByte(authority, '@') + 1
-	return authority[:at], authority[at:], path, slash
+	return authority[:at], authority[at:], path
 }

@@ -27,7 +27,7 @@ type sentinelURL struct {
 // A Sentinel's default port is 26379. Like redisconn.ParseURL, it prints nothing
 // that could hold a password.
 func parseSentinelURL(raw string) (u sentinelURL, err error) {
-	user, hosts, path, named := cutURL(raw)
+	user, hosts, path := cutURL(raw)
 	for _, host := range strings.Split(hosts, ",") {
 		if host != "" && strings.LastIndex(host, ":") <= strings.LastIndex(host, "]") {
 			host += ":26379"
@@ -52,7 +52,7 @@ func parseSentinelURL(raw string) (u sentinelURL, err error) {
 	if u.name, err = url.PathUnescape(escaped); err != nil {
 		return u, errors.New("url: the master's name is malformed; reserved characters in a password are percent-encoded")
 	}
-	if !named || u.name == "" {
+	if u.name == "" {
 		return u, errors.New("url: no master's name after the Sentinels; want redis+sentinel://host:port,host:port/master-name")
 	}
 	if strings.ContainsFunc(u.name, func(r rune) bool { return !nameable(r) }) {
