@@ -130,9 +130,6 @@ func (c *conn) takePong() error {
 
 // takeError acts on an error answer, which answers a whole command.
 func (c *conn) takeError(said refusal.Refusal, err error) error {
-	if c.takeElsewhere(said) {
-		return nil
-	}
 	t := c.tables
 	// What may pass, such as a server that is busy, ends the connection instead,
 	// and the hub tries again after a pause. It asks the caller, so t.mu is not
@@ -144,31 +141,39 @@ func (c *conn) takeError(said refusal.Refusal, err error) error {
 		return fmt.Errorf("pubsub: the server ends the connection: %w", err)
 	}
 	cmd := c.queue.unanswered[0]
+	elsewhere := (said.Elsewhere() || said.Unsettled()) && cmd.sharded && cmd.answered == 0
 	switch {
 	case cmd.kind == ping || cmd.kind == finalPing:
 		// PING may be forbidden. The server answered all the same.
 		t.mu.Unlock()
 		return c.takePong()
-	case cmd.kind == unsubscribe || cmd.answered > 0 || !final:
+	case !elsewhere && (cmd.kind == unsubscribe || cmd.answered > 0 || !final):
 		t.mu.Unlock()
 		return fmt.Errorf("pubsub: %s refused: %w", cmd.name(), err)
 	}
 	c.queue.answer(true)
 	var subs []*share
+	lost := false
 	for _, ch := range cmd.channels {
 		ch.unanswered--
-		if !ch.sent || ch.unanswered > 0 {
-			continue // a later command decides
-		}
-		ch.sent = false
-		if len(cmd.channels) > 1 {
-			ch.alone = true
-		} else {
-			subs = ch.refuse(func(*share) bool { return true })
+		if ch.sent && ch.unanswered == 0 { // else a later command decides
+			ch.sent = false
+			switch {
+			case elsewhere:
+				ch.elsewhere, lost = true, true
+			case len(cmd.channels) > 1:
+				ch.alone = true
+			default:
+				subs = ch.refuse(func(*share) bool { return true })
+			}
 		}
 		t.reconcile(ch)
 	}
+	c.lookDue = c.lookDue || lost
 	t.mu.Unlock()
+	if lost {
+		c.lostSlot()
+	}
 	c.wakers.refuse(subs, fmt.Errorf("pubsub: %s %q: %w", cmd.name(), cmd.channels[0].name, err))
 	return nil
 }
