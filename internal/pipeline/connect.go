@@ -142,7 +142,7 @@ func (p *Pipeline) attempt() error {
 // connect. It tells whether to go on.
 func (p *Pipeline) connectFailed(err error) bool {
 	now := p.o.Clock.Now()
-	permanent := p.ctx.Err() != nil || p.o.Permanent != nil && p.o.Permanent(err)
+	permanent := p.ctx.Err() != nil || redisconn.Permanent(err)
 	p.mu.Lock()
 	p.lastErr, p.failedAt = err, now
 	failed := p.queue.remove(func(r *Request) bool { return permanent || p.o.Spare || r.deadline <= now })

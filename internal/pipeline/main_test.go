@@ -38,7 +38,6 @@ func open(t testing.TB, dial func(context.Context) (redis.Conn, error), o Option
 	t.Helper()
 	o.Timeout = timeout
 	o.Clock = clock.System()
-	o.Permanent = redisconn.Permanent
 	p := New(dial, o)
 	t.Cleanup(func() { p.Close(timeout) })
 	return p

@@ -26,13 +26,12 @@ const (
 
 // Options are a Pipeline's settings.
 type Options struct {
-	Timeout   time.Duration    // how long one command may take
-	Clock     clock.Clock      // of Request.Sent
-	Permanent func(error) bool // connection errors that trying again won't mend
-	Replicas  bool             // ask each connection how many replicas there are, for Request.Wait
-	Fixed     bool             // it is for one server of several, whose address may be given to another (see Doubted), and which takes no DEL of two slots. Else for whoever is the master
-	Logger    *slog.Logger     // nil: silent
-	Carries   string           // what the log calls its connections. Default is "commands"
+	Timeout  time.Duration // how long one command may take
+	Clock    clock.Clock   // of Request.Sent
+	Replicas bool          // ask each connection how many replicas there are, for Request.Wait
+	Fixed    bool          // it is for one server of several, whose address may be given to another (see Doubted), and which takes no DEL of two slots. Else for whoever is the master
+	Logger   *slog.Logger  // nil: silent
+	Carries  string        // what the log calls its connections. Default is "commands"
 
 	// Stays tells whether the master is in its place, by the word of those who could
 	// replace it; gone are replicas that it had, and has no longer. It blocks for

@@ -200,15 +200,15 @@ func (c *conn) receiveRest(r *Request) error {
 		return nil
 	}
 	n, err := c.receive(waitTimeout)
-	if err != nil && !refusal.Is(err) {
-		r.keepReply()
-		return err
-	}
-	if err != nil {
-		if said, _ := refusal.Of(err); !said.Unblocked() {
+	if said, refused := refusal.Of(err); refused {
+		if !said.Unblocked() {
 			r.Replicas = 0 // a server that refuses WAIT has said nothing about replicas
 		}
 		return nil
+	}
+	if err != nil {
+		r.keepReply()
+		return err
 	}
 	acked, _ := n.(int64)
 	if r.Acked = int(acked); r.Acked < r.Replicas {

@@ -45,7 +45,7 @@ func NewNode(o NodeOptions) *Node {
 		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost,
 	})
 	pipe := o.Options
-	pipe.Permanent, pipe.Share = redisconn.Permanent, &pipeline.Replicas{}
+	pipe.Share = &pipeline.Replicas{}
 	n.Renewals.synced = o.Replicas
 	if o.Replicas && !o.Lent {
 		aside := pipe
