@@ -8,35 +8,65 @@ import (
 // errNoID is why a connection whose id was never known can't be killed.
 var errNoID = errors.New("the server did not tell CLIENT ID or CLIENT INFO")
 
-// finish ends a connection on which no reply is expected.
-func (c *conn) finish(cause error) {
+// finish ends a connection. If replies are expected on it, it breaks: the requests
+// without one are lost, but for those of batches whose write never began. rest is what
+// is left of the first batch that is not answered in full, or empty.
+func (c *conn) finish(rest []*Request, cause error) {
 	p := c.p
 	p.mu.Lock()
 	p.updateBackoff(c)
-	if c.inflight > 0 {
-		p.mu.Unlock()
-		// A batch was cut as the connection ended.
-		c.fail(nil, cause)
-		return
-	}
 	c.end()
-	retired := c.retired
+	breaks, at := c.inflight > 0, c.batchCount-c.inflight
+	anew := breaks || c.retired
+	if breaks {
+		p.barriers = append(p.barriers, c.barrier)
+		c.barrier.decided = c.barrier.id == 0
+	}
 	p.mu.Unlock()
-	if retired {
+	if breaks {
+		cause = c.breaks(rest, cause)
+	} else if cause != nil && p.ctx.Err() == nil {
+		p.o.log.Idle(cause)
+	}
+	if anew {
 		c.Interrupt() // a pool must not lend it again
 	}
 	c.release()
-	c.dropRepeats(cause)
-	if cause != nil && p.ctx.Err() == nil {
-		p.o.log.Idle(cause)
-	}
-	p.notifyEnded()
-	if retired {
+	if anew {
 		p.mu.Lock()
-		p.connect() // even if nobody asks for anything: Replaced is to be told
+		p.connect() // even if nothing is queued: for the kill barrier, and Replaced is to be told
 		p.mu.Unlock()
 	}
+	if len(rest) > 0 {
+		c.lose(at, rest, cause)
+		at++
+	}
+	for b := range c.batches {
+		c.lose(at, b, cause)
+		at++
+	}
+	c.dropRepeats(cause)
+	p.runBarriers()
+	p.notifyEnded()
 	p.writeOn()
+}
+
+// breaks logs that the connection broke, and gives the cause as its requests are to have
+// it.
+func (c *conn) breaks(rest []*Request, cause error) error {
+	if ne, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](cause); ok && ne.Timeout() {
+		cause = fmt.Errorf("no reply within %v: %w", c.p.o.Timeout, cause)
+	}
+	if c.p.ctx.Err() == nil {
+		c.p.o.log.Lost(cause, len(rest))
+		if c.barrier.id == 0 {
+			c.p.o.log.Refused(0, "", errNoID)
+		}
+	}
+	return cause
 }
 
 // release gives the connection back. Until then no other is made: a pool with
@@ -51,49 +81,6 @@ func (c *conn) release() {
 	c.released = true
 	c.p.releasing = false
 	c.p.mu.Unlock()
-}
-
-// fail ends a connection. Its requests without a reply are lost, but for those of
-// batches whose write never began. rest is what is left of the first batch that
-// is not answered in full, or empty.
-func (c *conn) fail(rest []*Request, cause error) {
-	if ne, ok := errors.AsType[interface {
-		error
-		Timeout() bool
-	}](cause); ok && ne.Timeout() {
-		cause = fmt.Errorf("no reply within %v: %w", c.p.o.Timeout, cause)
-	}
-	p := c.p
-	if p.ctx.Err() == nil {
-		p.o.log.Lost(cause, len(rest))
-		if c.barrier.id == 0 {
-			p.o.log.Refused(0, "", errNoID)
-		}
-	}
-	p.mu.Lock()
-	c.end()
-	at := c.batchCount - c.inflight
-	p.barriers = append(p.barriers, c.barrier)
-	c.barrier.decided = c.barrier.id == 0
-	p.updateBackoff(c)
-	p.mu.Unlock()
-	c.Interrupt()
-	c.release()
-	p.mu.Lock()
-	p.connect() // even if nothing is queued: for the kill barrier
-	p.mu.Unlock()
-	if len(rest) > 0 {
-		c.lose(at, rest, cause)
-		at++
-	}
-	for b := range c.batches {
-		c.lose(at, b, cause)
-		at++
-	}
-	c.dropRepeats(cause)
-	p.runBarriers()
-	p.notifyEnded()
-	p.writeOn()
 }
 
 // notifyEnded calls Options.Ended.

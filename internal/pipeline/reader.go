@@ -28,7 +28,7 @@ func (c *conn) read() {
 	for {
 		b, reply, err := c.next()
 		if b == nil {
-			c.finish(err)
+			c.finish(nil, err)
 			return
 		}
 		c.synced = false
@@ -44,7 +44,7 @@ func (c *conn) read() {
 				for _, h := range c.held { // their WAIT will have no answer
 					h.keepReply()
 				}
-				c.fail(append(c.held, b[i:]...), err)
+				c.finish(append(c.held, b[i:]...), err)
 				return
 			}
 			if i == 0 {
@@ -65,7 +65,7 @@ func (c *conn) read() {
 			over = c.standBy()
 		}
 		if over {
-			c.finish(nil)
+			c.finish(nil, nil)
 			return
 		}
 	}
