@@ -34,7 +34,7 @@ type Want struct {
 	Latch    Arg  // of a release: the same for each repetition of it; nil where its owner is used once, see Traits.Once
 	LatchTTL Arg  // in ms, at least 1
 	KeyAlone bool // of a release without a latch, or of Force: in the form that has the lock as its only key
-	Publish  Arg  // what announces a release: luasrc.Publish, luasrc.SPublish or luasrc.Both
+	Publish  Arg  // what announces, in an acquire too: luasrc.Publish, luasrc.SPublish or luasrc.Both
 
 	Wait   time.Duration // how long the call waits altogether; 0: as long as it takes
 	OneTry bool          // it makes one attempt and does not wait

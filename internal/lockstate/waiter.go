@@ -184,7 +184,7 @@ func (w *Waiter) queue() *waitQueue { return w.n.findQueue(w.l, w.queueOwner) }
 
 // want tells a kind what the waiter wants.
 func (w *Waiter) want(o kind.Owner) kind.Want {
-	want := kind.Want{Names: &w.l.names, Owner: o, OneTry: w.OneTry}
+	want := kind.Want{Names: &w.l.names, Owner: o, OneTry: w.OneTry, Publish: w.l.publish()}
 	if w.Until > 0 {
 		want.Wait = w.Until - w.began
 	}
