@@ -29,8 +29,9 @@ type Kind interface {
 	// is what the owner holds of the family on this key in this client.
 	Check(w *Want, held []Held) error
 
-	// Acquire asks for the lock once. Granted reads its reply, which may be a
-	// redis.Error where a kind's script answers with one.
+	// Acquire asks for the lock once. Granted reads its reply. It gets no error of
+	// the server: what the kind itself refuses, its script answers in another way, see
+	// Grant.Refused.
 	Acquire(room []any, w *Want) Call
 	Granted(reply any, w *Want) (Grant, error)
 

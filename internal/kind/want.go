@@ -80,4 +80,8 @@ type Answer struct {
 type Grant struct {
 	OK  bool          // the owner has one hold more than before
 	TTL time.Duration // else: how long the lock is taken for, below 0: for ever
+
+	// Refused is why the kind itself will never grant this: the script changed nothing,
+	// and the wait ends.
+	Refused error
 }

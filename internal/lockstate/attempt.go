@@ -150,6 +150,8 @@ func (a *attempt) Done(r *command.Request) {
 	switch {
 	case err != nil:
 		a.ranInPart(err)
+	case g.Refused != nil:
+		a.refusedForGood(g.Refused)
 	case !g.OK:
 		a.refused(g)
 	case a.w.l.traits.Gate: // nobody holds it

@@ -51,6 +51,13 @@ func (a *attempt) refused(g kind.Grant) {
 	a.done()
 }
 
+// refusedForGood handles the refusal of the kind itself: nothing is left to be undone.
+func (a *attempt) refusedForGood(why error) {
+	a.w.ownerUsed = false
+	a.w.asked()
+	a.reject(why)
+}
+
 // reportGrant tells the queue that the lock is taken now.
 func (a *attempt) reportGrant() {
 	q, w := a.queue()
