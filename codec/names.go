@@ -9,6 +9,8 @@ import (
 const (
 	channelPrefix = "redisson_lock__channel:"
 	latchPrefix   = "redisson_unlock_latch:"
+	queuePrefix   = "redisson_lock_queue:"
+	timesPrefix   = "redisson_lock_timeout:"
 )
 
 // latchIDLen is the length of a latch id in bytes.
@@ -18,22 +20,32 @@ const latchIDLen = 32
 // announced. key is the lock's name after any name mapping. A key without "{"
 // is put in braces; one with "{" is taken to bring its own hash tag.
 // (Redisson: RedissonLock's channel name, the same since 3.2.)
-func Channel(key string) string {
+func Channel(key string) string { return prefixed(channelPrefix, key) }
+
+// prefixed puts a prefix before a key, which is given braces unless it has some.
+func prefixed(prefix, key string) string {
 	if strings.Contains(key, "{") {
-		return channelPrefix + key
+		return prefix + key
 	}
-	return channelPrefix + "{" + key + "}"
+	return prefix + "{" + key + "}"
 }
+
+// FairQueue is the name of the list of those who wait for a fair lock, and
+// FairTimes that of the sorted set of the times until which each of them keeps
+// its place. Braces are added as in [Channel].
+func FairQueue(key string) string { return prefixed(queuePrefix, key) }
+
+// FairTimes is told of at [FairQueue].
+func FairTimes(key string) string { return prefixed(timesPrefix, key) }
+
+// FairChannel is the name of the channel on which the one owner is told that the
+// fair lock is free.
+func FairChannel(key, owner string) string { return Channel(key) + ":" + owner }
 
 // Latch is the name of the key in which one unlock of key keeps its result. id
 // is fresh for each unlock (see [FreshLatch]) and the same when that unlock is
 // repeated. Braces are added as in [Channel]. (Redisson: since 3.24.)
-func Latch(key, id string) string {
-	if strings.Contains(key, "{") {
-		return latchPrefix + key + ":" + id
-	}
-	return latchPrefix + "{" + key + "}:" + id
-}
+func Latch(key, id string) string { return prefixed(latchPrefix, key) + ":" + id }
 
 // FreshLatch is Latch with an id of its own.
 func FreshLatch(key string) string {

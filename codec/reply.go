@@ -118,6 +118,15 @@ func DecodeRenew(reply any, n int) ([]bool, error) {
 // DecodeExists reads the reply of EXISTS or HEXISTS for one key.
 func DecodeExists(reply any) (bool, error) { return flag("existence reply", reply) }
 
+// DecodeLength reads how many elements a list has.
+func DecodeLength(reply any) (int64, error) {
+	n, ok := reply.(int64)
+	if !ok || n < 0 {
+		return 0, mismatch("length", reply)
+	}
+	return n, nil
+}
+
 // DecodeCount reads an owner's hold count as HGET gives it: 0 if the owner has
 // no field. A field that is not a decimal count, which no lock writes, is a
 // *ShapeError that tells what the field holds.

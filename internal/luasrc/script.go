@@ -64,6 +64,7 @@ func Scripts() []*Script {
 		LockScript, UnlockScript, UnlockOnceScript, ForceUnlockScript, RenewScript,
 		SpinUnlockScript, SpinForceUnlockScript,
 		UnlockAloneScript, ForceUnlockAloneScript, InfoScript,
+		FairLockScript, FairUnlockScript, FairLeaveScript, FairForceScript,
 	}
 }
 
