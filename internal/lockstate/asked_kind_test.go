@@ -8,18 +8,18 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// asked is a kind whose count of holds is read by a script.
-type asked struct{ kind.Kind }
+// counted is a kind whose count of holds is read by a script.
+type counted struct{ kind.Kind }
 
-var askedKind kind.Kind = asked{kind.Reentrant}
+var askedKind kind.Kind = counted{kind.Reentrant}
 
 var askedCount = script("asked_count", `return redis.call('hget', KEYS[1], ARGV[1])`)
 
-func (asked) Confirm(_ []any, w *kind.Want) kind.Call {
+func (counted) Confirm(_ []any, w *kind.Want) kind.Call {
 	return kind.Look(luasrc.Call{Script: askedCount, Args: []any{askedCount.SHA1, 1, w.Names.Key(), w.Owner}})
 }
 
-func (k asked) Ask(room []any, q kind.Question, w *kind.Want) kind.Call {
+func (k counted) Ask(room []any, q kind.Question, w *kind.Want) kind.Call {
 	if q == kind.HoldCount {
 		return k.Confirm(room, w)
 	}
