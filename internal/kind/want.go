@@ -36,7 +36,7 @@ type Want struct {
 	KeyAlone bool // of a release without a latch, or of Force: in the form that has the lock as its only key
 	Publish  Arg  // what announces, in an acquire too: luasrc.Publish, luasrc.SPublish or luasrc.Both
 
-	Wait   time.Duration // how long the call waits altogether; 0: as long as it takes
+	Wait   time.Duration // how long the call waits altogether, or another of its owner that has a queue; 0: as long as it takes
 	OneTry bool          // it makes one attempt and does not wait
 }
 
@@ -66,12 +66,13 @@ const (
 	RemainTTL                 // how long has it to live
 	Holding                   // who holds it, how many times, and how long has it to live
 	Announced                 // may it be announced: an error says no. Of a kind that is not Silent
+	Waiting                   // how many wait in the server's queue. Of a kind with a queue by owner
 )
 
 // Answer is what was read.
 type Answer struct {
 	Yes   bool          // Locked, HeldBy; of RemainTTL and Holding: there is a lock
-	N     int64         // HoldCount, Holding
+	N     int64         // HoldCount, Holding, Waiting
 	TTL   time.Duration // RemainTTL, Holding; codec.NoTTL if it never expires
 	Owner string        // Holding, as Redis stores it
 }

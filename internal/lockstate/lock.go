@@ -182,8 +182,13 @@ func (l *Lock) since(o Owner) time.Time {
 }
 
 // countListeners is how many clients listen for a release. Of two kinds of channel
-// it is the larger number, as with countClients.
+// it is the larger number, as with countClients. Where each owner has a channel of
+// its own, it is how many wait in the server's queue.
 func (l *Lock) countListeners(ctx context.Context) (int, error) {
+	if l.traits.ByOwner {
+		a, err := l.Ask(ctx, kind.Waiting, Owner{})
+		return int(a.N), err
+	}
 	most := 0
 	for _, channel := range l.kind.Channels(&l.names, nil) {
 		most = -1
