@@ -1,0 +1,11 @@
+// Package javafair shows that rlock's fair lock and Redisson's RFairLock are one lock.
+//
+//   - [TestFairLockOnTheWire] has each side play the same scenes alone, and compares after every step what the server has:
+//     keys, fields, the queue, the times, TTLs and messages. Scripts, their replies and what they call are each side's own.
+//   - [TestOrderBesideJava] has three waiters of each side stand in one queue, the place of each confirmed before the next
+//     comes, and demands that they enter in that order, many times. With -full it is 200 rounds a release.
+//   - The others show what is left by those who are killed, interrupted, or give up, on both sides, and faults of Redisson
+//     that this library does not share.
+//
+// The tests are all there is; nothing imports the package.
+package javafair
