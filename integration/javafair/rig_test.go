@@ -240,7 +240,9 @@ type state struct {
 func (r *rig) look(step string) state {
 	r.Helper()
 	s := state{step: step}
-	for _, key := range r.strings("KEYS", "*") {
+	keys := r.strings("KEYS", "*")
+	slices.Sort(keys)
+	for _, key := range keys {
 		if !strings.HasPrefix(key, "redisson_unlock_latch:") {
 			s.exact = append(s.exact, fmt.Sprintf("%s %s", key, r.do("TYPE", key)))
 			s.passes, s.ms = append(s.passes, "TTL of "+key), append(s.ms, r.do("PTTL", key).(int64))

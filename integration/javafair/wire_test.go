@@ -253,7 +253,8 @@ func TestFairLockOnTheWire(t *testing.T) {
 
 func acted(t *testing.T, r *rig, s side, golang bool, act func(*play)) []state {
 	p := &play{rig: &rig{T: t, server: r.server, conn: r.conn, heard: r.heard, names: map[string]string{}}, side: s, golang: golang, ends: map[string]chan error{}}
-	p.messages()
+	p.messages() // of who played before
+	clear(p.names)
 	act(p)
 	p.force()
 	return p.seen
