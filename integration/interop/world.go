@@ -175,6 +175,9 @@ func (s *scene) ttlIn(over, most time.Duration) {
 // both and Java for one, so one kind has all of them.
 func (s *scene) subscribers() (most int) {
 	s.Helper()
+	if s.kind == javapeer.Fair { // each waiter has a channel
+		return len(s.strings("PUBSUB", "CHANNELS", codec.Channel(s.name)+":*"))
+	}
 	kinds := []string{"NUMSUB"}
 	if s.shards {
 		kinds = append(kinds, "SHARDNUMSUB")

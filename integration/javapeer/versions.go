@@ -29,3 +29,12 @@ func SpinVersions(full bool) []string {
 	}
 	return []string{Newest, "3.21.3"}
 }
+
+// FairVersions are the releases that tests of [Fair] run against: the newest; in full, all that were recorded but [Oldest],
+// which keeps no order.
+func FairVersions(full bool) []string {
+	if full {
+		return SpinVersions(full)
+	}
+	return []string{Newest}
+}
