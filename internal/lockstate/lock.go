@@ -272,13 +272,17 @@ func (l *Lock) freshLatch() any {
 // there, and never unlocked. It is nil where all of them are together, and on one
 // server.
 func (l *Lock) Scattered() error {
-	key := l.key
-	if l.c.spansSlots || codec.SlotSafe(key) {
+	if l.c.spansSlots {
 		return nil
 	}
 	const put = "put what the slot is to be made of in braces, such as {order:17}:a"
-	if slot := codec.Slot(codec.Channel(key)); slot != l.slot {
-		return fmt.Errorf("in a cluster the lock would be in slot %d, its channel in slot %d; %s", l.slot, slot, put)
+	for _, n := range l.names[1:] {
+		if name, ok := n.(string); ok && codec.Slot(name) != l.slot {
+			return fmt.Errorf("in a cluster the lock would be in slot %d, its %s in slot %d; %s", l.slot, Quote(name), codec.Slot(name), put)
+		}
 	}
-	return fmt.Errorf("in a cluster the lock would be in slot %d, each of its latches in another; %s", l.slot, put)
+	if l.traits.Latched && !codec.SlotSafe(l.key) {
+		return fmt.Errorf("in a cluster the lock would be in slot %d, each of its latches in another; %s", l.slot, put)
+	}
+	return nil
 }
