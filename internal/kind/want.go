@@ -66,11 +66,12 @@ const (
 	RemainTTL                 // how long has it to live
 	Holding                   // who holds it, how many times, and how long has it to live
 	Announced                 // may it be announced: an error says no. Of a kind that is not Silent
+	Forcible                  // is there anything for Force; empty where that is any key of Traits.KeyType
 )
 
 // Answer is what was read.
 type Answer struct {
-	Yes   bool          // Locked, HeldBy; of RemainTTL and Holding: there is a lock
+	Yes   bool          // Locked, HeldBy, Forcible; of RemainTTL and Holding: there is a lock
 	N     int64         // HoldCount, Holding
 	TTL   time.Duration // RemainTTL, Holding; codec.NoTTL if it never expires
 	Owner string        // Holding, as Redis stores it

@@ -114,6 +114,28 @@ func (writing) Confirm(room []any, w *kind.Want) kind.Call {
 	return kind.Read("HGET", append(room, w.Names.Key(), written{w.Owner}))
 }
 
+// Ask knows which of the two it is by the mode.
+func (k reading) Ask(room []any, q kind.Question, w *kind.Want) kind.Call {
+	if q == kind.Forcible {
+		return kind.Read("HGET", append(room, w.Names.Key(), "mode"))
+	}
+	return k.Kind.Ask(room, q, w)
+}
+
+func (k reading) Asked(q kind.Question, reply any) (kind.Answer, error) {
+	if mode, ok := reply.([]byte); ok && q == kind.Forcible {
+		return kind.Answer{Yes: string(mode) == "read"}, nil
+	}
+	return k.Kind.Asked(q, reply)
+}
+
+func (k writing) Asked(q kind.Question, reply any) (kind.Answer, error) {
+	if mode, ok := reply.([]byte); ok && q == kind.Forcible {
+		return kind.Answer{Yes: string(mode) == "write"}, nil
+	}
+	return k.Kind.Asked(q, reply)
+}
+
 var errReads = errors.New("who reads can't write before it stops")
 
 func (writing) Check(_ *kind.Want, held []kind.Held) error {
@@ -262,17 +284,31 @@ func TestKindRefusesWhatItsOwnerCouldNeverGet(t *testing.T) {
 	unlock(t, write)
 }
 
-func TestForceOfOneKindEndsTheOthersHolds(t *testing.T) {
+func TestForceEndsTheHoldsOfBothKindsIfItsOwnIsHeld(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
 	r, w := sharedLocks(c)
 	read := acquire(t, r)
-	if was, err := w.ForceUnlock(t.Context()); !was || err != nil {
-		t.Fatalf("%v, %v", was, err)
+	if was, err := w.ForceUnlock(t.Context()); was || err != nil {
+		t.Errorf("nobody writes: %v, %v", was, err)
 	}
-	if err := read.Err(); !errors.Is(err, ErrLeaseLost) {
-		t.Errorf("%v", err)
+	if err := read.Err(); err != nil {
+		t.Errorf("nobody writes, and who reads: %v", err)
+	}
+	unlock(t, read)
+	write := acquire(t, w)
+	read = acquireAs(t, r, Terms{As: true, Owner: write.Owner()})
+	if was, err := r.ForceUnlock(t.Context()); was || err != nil {
+		t.Errorf("it is a writer's: %v, %v", was, err)
+	}
+	if was, err := w.ForceUnlock(t.Context()); !was || err != nil {
+		t.Errorf("%v, %v", was, err)
+	}
+	for _, h := range []*Hold{write, read} {
+		if err := h.Err(); !errors.Is(err, ErrLeaseLost) {
+			t.Errorf("%v", err)
+		}
 	}
 }
 
