@@ -98,7 +98,8 @@ type Traits struct {
 	ByOwner bool
 
 	// Width is how many may hold one key at the same time; 0 means any number. A
-	// grant of a kind of width 1 says that nobody else of the family holds.
+	// grant of a kind of width 1 says that nobody else of the family holds, one of
+	// another that nobody else holds by a kind of width 1.
 	Width int
 
 	// Silent says that nothing is published: a waiter has no channel, and pauses.

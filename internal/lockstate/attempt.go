@@ -166,8 +166,8 @@ func (a *attempt) Done(r *command.Request) {
 // nobody wants any more, or that can't be trusted any more, is given back.
 func (a *attempt) granted(r *command.Request) {
 	st, w, n := a.st, a.w, a.st.n
-	if w.l.traits.Width == 1 && n.holders > min(st.held, 1) {
-		n.supersede(st, r.Wire.Sent)
+	if w.l.traits.Width == 1 && n.holders > min(st.held, 1) || w.l.traits.Width != 1 && n.exclusive > st.exclusive() {
+		n.supersede(st, w.l.traits.Width, r.Wire.Sent)
 	}
 	h, ok := st.grant(w.l, &w.Terms, r.Wire.Sent, a.lease)
 	if !ok || w.Settled || a.forces != n.forces || r.Unreplicated {

@@ -128,6 +128,9 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 			st.n.fairShare.Granted(now)
 		}
 	}
+	if l.traits.Width == 1 {
+		st.n.exclusive++
+	}
 	c.liveHolds.Add()
 	expiry := st.trust(sent, ttl)
 	return h, now < min(h.promise.End, expiry) && st.live(sent, expiry)
@@ -259,6 +262,9 @@ func (st *OwnerState) drop(h *Hold) {
 	for at := &st.holds; *at != nil; at = &(*at).next {
 		if *at == h {
 			*at, h.next = h.next, nil
+			if h.l.traits.Width == 1 {
+				st.n.exclusive--
+			}
 			if st.held--; st.held == 0 {
 				st.n.holders--
 			}

@@ -312,6 +312,34 @@ func TestForceEndsTheHoldsOfBothKindsIfItsOwnIsHeld(t *testing.T) {
 	}
 }
 
+func TestGrantToAReaderEndsWhatOthersWrite(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := open(t, s)
+	r, w := sharedLocks(c)
+	writer := Terms{As: true, Owner: c.NewOwner()}
+	write, writerReads := acquireAs(t, w, writer), acquireAs(t, r, writer)
+	again := acquireAs(t, r, writer)
+	if err := write.Err(); err != nil {
+		t.Errorf("its own grant to read: %v", err)
+	}
+	unlock(t, again)
+	do(t, conn, "HDEL", "rw", writer.Owner.Text()+":write")
+	do(t, conn, "HSET", "rw", "mode", "read")
+	reads := acquire(t, r)
+	if err := write.Err(); !errors.Is(err, ErrLeaseLost) {
+		t.Errorf("it writes beside a reader: %v", err)
+	}
+	for _, h := range []*Hold{writerReads, reads} {
+		if err := h.Err(); err != nil {
+			t.Errorf("what it reads: %v", err)
+		}
+		unlock(t, h)
+	}
+	becomes(t, conn, 0, "EXISTS", "rw")
+}
+
 func TestLostTryOfOneKindIsNotMistakenForTheOthersHold(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
