@@ -138,7 +138,7 @@ func (w *Waiter) join() error {
 		return err
 	}
 	w.chooseQueue()
-	if q := n.ensureQueue(l, w.queueOwner); w.OneTry || w.Terms.As {
+	if q := n.ensureQueue(l, w.queueOwner); w.OneTry || w.Terms.As || q.Roomy() {
 		q.JoinUnqueued(w.began, &w.Waiter)
 	} else {
 		q.Join(w.began, &w.Waiter, n.holders > 0)
