@@ -9,6 +9,7 @@ import (
 const (
 	channelPrefix = "redisson_lock__channel:"
 	latchPrefix   = "redisson_unlock_latch:"
+	tokenPrefix   = "redisson_lock_token:"
 )
 
 // latchIDLen is the length of a latch id in bytes.
@@ -18,11 +19,18 @@ const latchIDLen = 32
 // announced. key is the lock's name after any name mapping. A key without "{"
 // is put in braces; one with "{" is taken to bring its own hash tag.
 // (Redisson: RedissonLock's channel name, the same since 3.2.)
-func Channel(key string) string {
+func Channel(key string) string { return braced(channelPrefix, key) }
+
+// TokenKey is the name of the key in which a fenced lock at key counts its grants.
+// It never expires. Braces are added as in [Channel]. (Redisson: RFencedLock.)
+func TokenKey(key string) string { return braced(tokenPrefix, key) }
+
+// braced is prefix with key, in braces unless it has one.
+func braced(prefix, key string) string {
 	if strings.Contains(key, "{") {
-		return channelPrefix + key
+		return prefix + key
 	}
-	return channelPrefix + "{" + key + "}"
+	return prefix + "{" + key + "}"
 }
 
 // Latch is the name of the key in which one unlock of key keeps its result. id

@@ -51,6 +51,8 @@ type ownerExtras struct {
 	// act as the owner; 0: there was none.
 	everywhere time.Duration
 
+	token int64 // the newest that a hold was granted with; 0: none was
+
 	late      lease.Late // commands that were lost on a connection that could not be killed
 	dropTimer bool       // a timer drops them
 }
@@ -225,7 +227,7 @@ func (st *OwnerState) stillCounted() int {
 
 // dropEmptyExtras drops the extras if they are empty.
 func (st *OwnerState) dropEmptyExtras() {
-	if r := st.extras; len(r.queue) == 0 && !r.late.Any() && r.stillCounted == 0 && r.everywhere == 0 {
+	if r := st.extras; len(r.queue) == 0 && !r.late.Any() && r.stillCounted == 0 && r.everywhere == 0 && r.token == 0 {
 		st.extras = nil
 	}
 }
