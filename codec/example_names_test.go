@@ -16,6 +16,15 @@ func ExampleChannel() {
 	// redisson_lock__channel:{acme}:invoices
 }
 
+// The key in which a fenced lock counts its grants.
+func ExampleTokenKey() {
+	fmt.Println(codec.TokenKey("invoices"))
+	fmt.Println(codec.TokenKey("{acme}:invoices"))
+	// Output:
+	// redisson_lock_token:{invoices}
+	// redisson_lock_token:{acme}:invoices
+}
+
 // The key in which an unlock leaves its result, in case it is sent again.
 func ExampleLatch() {
 	fmt.Println(codec.Latch("invoices", "0123456789abcdef0123456789abcdef"))

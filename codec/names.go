@@ -11,6 +11,7 @@ const (
 	latchPrefix   = "redisson_unlock_latch:"
 	queuePrefix   = "redisson_lock_queue:"
 	timesPrefix   = "redisson_lock_timeout:"
+	tokenPrefix   = "redisson_lock_token:"
 )
 
 // latchIDLen is the length of a latch id in bytes.
@@ -20,10 +21,14 @@ const latchIDLen = 32
 // announced. key is the lock's name after any name mapping. A key without "{"
 // is put in braces; one with "{" is taken to bring its own hash tag.
 // (Redisson: RedissonLock's channel name, the same since 3.2.)
-func Channel(key string) string { return prefixed(channelPrefix, key) }
+func Channel(key string) string { return braced(channelPrefix, key) }
 
-// prefixed puts a prefix before a key, which is given braces unless it has some.
-func prefixed(prefix, key string) string {
+// TokenKey is the name of the key in which a fenced lock at key counts its grants.
+// It never expires. Braces are added as in [Channel]. (Redisson: RFencedLock.)
+func TokenKey(key string) string { return braced(tokenPrefix, key) }
+
+// braced is prefix with key, in braces unless it has one.
+func braced(prefix, key string) string {
 	if strings.Contains(key, "{") {
 		return prefix + key
 	}
@@ -33,10 +38,10 @@ func prefixed(prefix, key string) string {
 // FairQueue is the name of the list of those who wait for a fair lock, and
 // FairTimes that of the sorted set of the times until which each of them keeps
 // its place. Braces are added as in [Channel].
-func FairQueue(key string) string { return prefixed(queuePrefix, key) }
+func FairQueue(key string) string { return braced(queuePrefix, key) }
 
 // FairTimes is told of at [FairQueue].
-func FairTimes(key string) string { return prefixed(timesPrefix, key) }
+func FairTimes(key string) string { return braced(timesPrefix, key) }
 
 // FairChannel is the name of the channel on which the one owner is told that the
 // fair lock is free.
@@ -45,7 +50,7 @@ func FairChannel(key, owner string) string { return Channel(key) + ":" + owner }
 // Latch is the name of the key in which one unlock of key keeps its result. id
 // is fresh for each unlock (see [FreshLatch]) and the same when that unlock is
 // repeated. Braces are added as in [Channel]. (Redisson: since 3.24.)
-func Latch(key, id string) string { return prefixed(latchPrefix, key) + ":" + id }
+func Latch(key, id string) string { return braced(latchPrefix, key) + ":" + id }
 
 // FreshLatch is Latch with an id of its own.
 func FreshLatch(key string) string {

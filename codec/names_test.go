@@ -36,6 +36,16 @@ func TestFairLocksNames(t *testing.T) {
 	}
 }
 
+func TestTokenKeyHasBracesAsAChannelHas(t *testing.T) {
+	for key, want := range map[string]string{
+		"order": "redisson_lock_token:{order}", "{user}:7": "redisson_lock_token:{user}:7", "a{b": "redisson_lock_token:a{b", "a}b": "redisson_lock_token:{a}b}",
+	} {
+		if got := TokenKey(key); got != want {
+			t.Errorf("TokenKey(%q) = %q, want %q", key, got, want)
+		}
+	}
+}
+
 func TestLatchIDsAreHexAndNeverEqual(t *testing.T) {
 	seen := make(map[string]bool)
 	digits := make(map[rune]bool)

@@ -19,8 +19,13 @@ var kinds = []defect{
 	},
 	{
 		what: "a grant to one of several ends the others' holds", guards: "kinds",
-		edits: edits{{In: "attempt.granted", Expr: "w.l.traits.Width == 1", Put: "true"}},
+		edits: edits{{In: "name.supersede", If: "width == 1", Put: "true"}, {In: "attempt.granted", Expr: "w.l.traits.Width == 1", Put: "true"}},
 		by:    tests{"TestMessageLetsInAsManyAsItSays"},
+	},
+	{
+		what: "a grant to read leaves a hold of this client that writes", guards: "kinds",
+		edits: edits{{In: "attempt.granted", Expr: "n.exclusive > st.exclusive()", Put: "false"}},
+		by:    tests{"TestGrantToAReaderEndsWhatOthersWrite"},
 	},
 	{
 		what: "a waiter that gives up stays in the server's queue", guards: "kinds",

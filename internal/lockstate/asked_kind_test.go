@@ -8,18 +8,18 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
-// counted is a kind whose count of holds is read by a script.
-type counted struct{ kind.Kind }
+// questioned is a kind whose count of holds is read by a script.
+type questioned struct{ kind.Kind }
 
-var askedKind kind.Kind = counted{kind.Reentrant}
+var questionedKind kind.Kind = questioned{kind.Reentrant}
 
-var askedCount = script("asked_count", `return redis.call('hget', KEYS[1], ARGV[1])`)
+var questionedCount = script("questioned_count", `return redis.call('hget', KEYS[1], ARGV[1])`)
 
-func (counted) Confirm(_ []any, w *kind.Want) kind.Call {
-	return kind.Look(luasrc.Call{Script: askedCount, Args: []any{askedCount.SHA1, 1, w.Names.Key(), w.Owner}})
+func (questioned) Confirm(_ []any, w *kind.Want) kind.Call {
+	return kind.Look(luasrc.Call{Script: questionedCount, Args: []any{questionedCount.SHA1, 1, w.Names.Key(), w.Owner}})
 }
 
-func (k counted) Ask(room []any, q kind.Question, w *kind.Want) kind.Call {
+func (k questioned) Ask(room []any, q kind.Question, w *kind.Want) kind.Call {
 	if q == kind.HoldCount {
 		return k.Confirm(room, w)
 	}
@@ -31,7 +31,7 @@ func TestQuestionsAndConfirmationsMayBeScripts(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	c, d := openDropping(t, s)
-	l := c.NewLock(askedKind, "a", "a")
+	l := c.NewLock(questionedKind, "a", "a")
 	o := c.NewOwner()
 	if a, err := l.Ask(t.Context(), kind.HoldCount, o); err != nil || a.N != 0 {
 		t.Errorf("%+v, %v", a, err)

@@ -19,6 +19,9 @@ import (
 // timeout.
 func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
 	call := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: ownerArg(o)})
+	if call.Empty() {
+		return kind.Answer{}, fmt.Errorf("%w: a lock of this kind has no such thing", ErrInvalidOption)
+	}
 	reply, err := l.c.query(ctx, l.slot, call)
 	if err != nil {
 		return kind.Answer{}, err

@@ -141,7 +141,7 @@ func (w *Waiter) join() error {
 	w.chooseQueue()
 	q := n.ensureQueue(l, w.queueOwner)
 	w.place = q.choosePlace(w.place)
-	if w.OneTry || w.Terms.As {
+	if w.OneTry || w.Terms.As || q.Roomy() {
 		q.JoinUnqueued(w.began, &w.Waiter)
 	} else {
 		q.Join(w.began, &w.Waiter, n.holders > 0)

@@ -32,6 +32,8 @@ var (
 	forceUnlockAloneSource string
 	//go:embed renew.lua
 	renewSource string
+	//go:embed fenced_lock.lua
+	fencedLockSource string
 	//go:embed spin_unlock.lua
 	spinUnlockSource string
 	//go:embed spin_force_unlock.lua
@@ -54,6 +56,8 @@ var (
 	SpinUnlockScript      = newScript("spin_unlock", spinUnlockSource)            // SpinUnlock
 	SpinForceUnlockScript = newScript("spin_force_unlock", spinForceUnlockSource) // SpinForceUnlock
 
+	FencedLockScript = newScript("fenced_lock", fencedLockSource) // FencedLock
+
 	InfoScript = newScript("info", infoSource) // Info
 )
 
@@ -63,7 +67,7 @@ func Scripts() []*Script {
 	return []*Script{
 		LockScript, UnlockScript, UnlockOnceScript, ForceUnlockScript, RenewScript,
 		SpinUnlockScript, SpinForceUnlockScript,
-		UnlockAloneScript, ForceUnlockAloneScript, InfoScript,
+		UnlockAloneScript, ForceUnlockAloneScript, FencedLockScript, InfoScript,
 		FairLockScript, FairUnlockScript, FairLeaveScript, FairForceScript,
 	}
 }

@@ -16,6 +16,16 @@ func (q *Queue) try(w *Waiter) {
 	q.pendings.push(w)
 }
 
+// tryOutside has an attempt made for w, which waits in the queue, outside of it.
+func (q *Queue) tryOutside(w *Waiter) {
+	w.Told = q.wasTold(w)
+	q.unqueue(w)
+	w.queued = false
+	q.unqueued.push(w)
+	q.tryLater(w)
+	q.changed = true
+}
+
 // retry makes another attempt for one outside the queue.
 func (q *Queue) retry(w *Waiter) {
 	if w.linked && !w.queued && !w.trying {
