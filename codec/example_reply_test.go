@@ -160,6 +160,13 @@ func ExampleHolder() {
 	// 7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11 42 <nil>
 }
 
+// How many wait in a queue.
+func ExampleDecodeLength() {
+	fmt.Println(codec.DecodeLength(must(redisConn().Do("LLEN", codec.FairQueue("tree")))))
+	// Output:
+	// 0 <nil>
+}
+
 // How many holds an owner has.
 func ExampleDecodeCount() {
 	conn, client := redisConn(), lockClient()

@@ -35,12 +35,12 @@ func braced(prefix, key string) string {
 	return prefix + "{" + key + "}"
 }
 
-// FairQueue is the name of the list of those who wait for a fair lock, and
-// FairTimes that of the sorted set of the times until which each of them keeps
-// its place. Braces are added as in [Channel].
+// FairQueue is the name of the list of the owners that wait for a fair lock.
+// Braces are added as in [Channel]. (Redisson: RFairLock.)
 func FairQueue(key string) string { return braced(queuePrefix, key) }
 
-// FairTimes is told of at [FairQueue].
+// FairTimes is the name of the sorted set of the times, in ms since 1970, until
+// which each owner in the [FairQueue] keeps its place.
 func FairTimes(key string) string { return braced(timesPrefix, key) }
 
 // FairChannel is the name of the channel on which the one owner is told that the
@@ -50,7 +50,12 @@ func FairChannel(key, owner string) string { return Channel(key) + ":" + owner }
 // Latch is the name of the key in which one unlock of key keeps its result. id
 // is fresh for each unlock (see [FreshLatch]) and the same when that unlock is
 // repeated. Braces are added as in [Channel]. (Redisson: since 3.24.)
-func Latch(key, id string) string { return braced(latchPrefix, key) + ":" + id }
+func Latch(key, id string) string {
+	if strings.Contains(key, "{") {
+		return latchPrefix + key + ":" + id
+	}
+	return latchPrefix + "{" + key + "}:" + id
+}
 
 // FreshLatch is Latch with an id of its own.
 func FreshLatch(key string) string {

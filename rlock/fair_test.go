@@ -525,3 +525,50 @@ func TestFairLockLeavesAKeyOfAnotherTypeAlone(t *testing.T) {
 		t.Errorf("the keys are %q, %v", keys, err)
 	}
 }
+
+// Whose turn it is, is known by the server. Nobody else here tries, however many wait.
+func TestFairHandOffCostsTheSameHoweverManyWait(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s)
+	l := c.NewFairLock("orders")
+	q := fairQueue{t, s.Dial(t), "orders"}
+	h := lockOf(t, l)
+	const waiters = 100
+	ended := make(chan result, waiters)
+	for i := range waiters {
+		fairWaits(t.Context(), q, l, i+1, i, ended)
+	}
+	q.listening(waiters)
+	time.Sleep(200 * time.Millisecond) // the last was refused twice
+	tap := monitor.Tap(t, s.URL())
+	tried := func() (n int) {
+		for _, line := range tap.Mark() {
+			if line.Is("EVALSHA") && line.Args[1] == luasrc.FairLockScript.SHA1 {
+				n++
+			}
+		}
+		return n
+	}
+	for i := range 3 {
+		unlock(t, h)
+		h = nextOf(t, ended).h
+		if n := tried(); n != 1 {
+			t.Errorf("%d tries for one hand-off", n)
+		}
+		if i == 1 { // the key vanishes: the unlock finds nothing
+			if _, err := q.conn.Do("DEL", "orders"); err != nil {
+				t.Fatal(err)
+			}
+			if err := h.Unlock(t.Context()); !errors.Is(err, ErrNotHeld) {
+				t.Error(err)
+			}
+			h = nextOf(t, ended).h
+			if n := tried(); n != 1 {
+				t.Errorf("%d tries behind an unlock that found nothing", n)
+			}
+		}
+	}
+	c.Close()
+	q.long(0)
+}
