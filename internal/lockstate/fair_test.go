@@ -151,20 +151,3 @@ func TestFairReentryThatWasLostIsFoundOut(t *testing.T) {
 	unlock(t, outer)
 	f.exact(1, 1)
 }
-
-// The attempt that follows a loss finds nothing left of the owner before.
-func TestUndoIsWholeBeforeTheNextAttempt(t *testing.T) {
-	f := newFairLoss(t)
-	f.d.drop(luasrc.FairLockScript.SHA1)
-	f.waits(&f.lb, 1)
-	for end := time.Now().Add(2 * soon); f.d.lost.Load() == 0 || do(t, f.conn, "LLEN", codec.FairQueue("q")) != int64(1); time.Sleep(time.Millisecond) {
-		if n := do(t, f.conn, "LLEN", codec.FairQueue("q")); n.(int64) > 1 {
-			t.Fatal("the owner that was lost is there beside the next one")
-		}
-		if time.Now().After(end) {
-			t.Fatal("nothing was lost")
-		}
-	}
-	unlock(t, f.held)
-	f.exact(1, 1)
-}

@@ -130,7 +130,7 @@ func (r *releasing) Done(q *command.Request) {
 	r.act(r.Answered(release.Answer{
 		Did: did, Err: err, Other: other != nil, Unreplicated: q.Unreplicated, ReplicasUnknown: q.ReplicasNotKnown, Kept: r.kept,
 	}, r.facts(0)))
-	if r.Straight() && !r.timed && len(r.rest) == 0 { // nobody refers to it any more
+	if r.Straight() && !r.timed { // nobody refers to it any more
 		spares := &r.l.c.spares
 		*r = releasing{}
 		spares.releases.put(r)
@@ -191,7 +191,7 @@ func (r *releasing) act(do release.Action) {
 	if do.Has(release.Acted | release.Vanish | release.Leased | release.Lower | release.Discard | release.Stray | release.Late | release.Wake | release.SetTimer) {
 		r.follow(do)
 	}
-	if do.Has(release.Tell) && len(r.rest) == 0 {
+	if do.Has(release.Tell) {
 		r.tell()
 	}
 	if do.Has(release.Encode) {
@@ -204,11 +204,8 @@ func (r *releasing) act(do release.Action) {
 		r.takeBack()
 	case do.Has(release.Ask):
 		r.ask()
-	case do.Has(release.End) && len(r.rest) > 0: // the next attempt follows all of an undo
-		r.l.askAll(r.rest, func() {
-			r.tell()
-			r.st.done()
-		})
+	case do.Has(release.End) && len(r.rest) > 0:
+		r.l.askAll(r.rest, r.st.done)
 	case do.Has(release.End):
 		r.st.done()
 	}
