@@ -204,6 +204,15 @@ func TestDocumentedAdditions(t *testing.T) {
 				return err
 			})
 		}},
+		{"a fair lock", func(s *suite, a account) error {
+			s.Do("ACL", "SETUSER", a.name, "+hlen", "+hgetall") // of Info's own
+			c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, ""), options...)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return s.fair(c.NewFairLock("orders:fair"))
+		}},
 	} {
 		addition := d.additions[i]
 		t.Run(row.what, func(t *testing.T) {
