@@ -36,16 +36,16 @@
 //     another process take the lock from its holder, who learns it at the next
 //     renewal, at most about a third of the watchdog timeout later. A hold with
 //     [Lease] has no renewal, and learns it when the lease ends.
-//   - It is not fair among processes: whoever asks first gets the lock. A client
-//     that had more than its share steps back for slower ones, see
-//     [WithCourtesy]. Within one client the waiters of a name queue, but a
-//     [Lock.TryLock] and a re-entry pass the queue.
+//   - It is not fair among processes, but for [Client.NewFairLock]: whoever asks
+//     first gets the lock. A client that had more than its share steps back for
+//     slower ones, see [WithCourtesy]. Within one client the waiters of a name
+//     queue, but a [Lock.TryLock] and a re-entry pass the queue.
 //   - Owners are trusted: whoever knows an [Owner] can enter and release as
 //     that owner.
 //   - It works with one server (a redis:// or rediss:// URL, or a pool), one
 //     master behind Sentinels (redis+sentinel://), or a cluster
-//     (redis+cluster://). Except for [Client.NewSpinLock], Redisson's other
-//     locks are not here yet.
+//     (redis+cluster://). Except for [Client.NewSpinLock] and
+//     [Client.NewFairLock], Redisson's other locks are not here yet.
 //
 // # The ideas
 //
@@ -96,7 +96,7 @@
 //
 // # Where to look
 //
-//	a lock              Client.NewLock, NewSpinLock
+//	a lock              Client.NewLock, NewSpinLock, NewFairLock
 //	a client            Open, New, Option..., Client.Shutdown, Client.Close
 //	acquire             Lock.Lock, TryLock, TryLockFor, Do; Lease, MaxHold, Wait, As
 //	while held          Hold.Context, Done, Err, ValidUntil, Extend

@@ -572,3 +572,18 @@ func TestFairHandOffCostsTheSameHoweverManyWait(t *testing.T) {
 	c.Close()
 	q.long(0)
 }
+
+// One name is to be used with one kind of lock.
+func TestPlainLockTakesNoNoticeOfAFairQueue(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s)
+	q := fairQueue{t, s.Dial(t), "orders"}
+	q.stranger(time.Hour)
+	h, err := c.NewLock("orders").TryLock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock(t, h)
+	q.long(1)
+}
