@@ -11,6 +11,8 @@ const (
 	// Spin is what RedissonClient.getSpinLock gives, which asks again instead of waiting for a message. [Oldest] has none:
 	// its commands are answered with an IllegalArgumentException.
 	Spin Kind = "spin"
+	// Fenced is what RedissonClient.getFencedLock gives, which numbers its grants. 3.16.8 and older have none.
+	Fenced Kind = "fenced"
 )
 
 // Of is the same thread of the JVM, with locks of another kind.
@@ -18,8 +20,11 @@ func (t *Thread) Of(k Kind) *Thread { return &Thread{peer: t.peer, name: t.name,
 
 // GoLock is the lock of this kind that package rlock has.
 func (k Kind) GoLock(c *rlock.Client, name string) *rlock.Lock {
-	if k == Spin {
+	switch k {
+	case Spin:
 		return c.NewSpinLock(name)
+	case Fenced:
+		return c.NewFencedLock(name)
 	}
 	return c.NewLock(name)
 }

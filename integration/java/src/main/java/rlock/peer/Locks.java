@@ -13,6 +13,7 @@ final class Locks {
         return switch (kind) {
             case "" -> client.getLock(name);
             case "spin" -> by("getSpinLock", client, name);
+            case "fenced" -> by("getFencedLock", client, name);
             default -> throw new IllegalArgumentException("no such kind of lock: " + kind);
         };
     }
