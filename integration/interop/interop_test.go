@@ -19,6 +19,10 @@ func TestSpinInterop(t *testing.T) {
 	showAll(t, javapeer.SpinVersions(*full), SpinBehaviours, veryBriefly)
 }
 
+func TestFencedInterop(t *testing.T) {
+	showAll(t, javapeer.FencedVersions(*full), FencedBehaviours, veryBriefly)
+}
+
 func showAll(t *testing.T, versions []string, behaviours []Behaviour, counting time.Duration) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
