@@ -23,6 +23,10 @@ func TestFairInterop(t *testing.T) {
 	showAll(t, javapeer.FairVersions(*full), FairBehaviours, veryBriefly)
 }
 
+func TestFencedInterop(t *testing.T) {
+	showAll(t, javapeer.FencedVersions(*full), FencedBehaviours, veryBriefly)
+}
+
 func showAll(t *testing.T, versions []string, behaviours []Behaviour, counting time.Duration) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {

@@ -13,6 +13,8 @@ const (
 	Spin Kind = "spin"
 	// Fair is what RedissonClient.getFairLock gives: waiters stand in a queue on the server, each with a channel of its own.
 	Fair Kind = "fair"
+	// Fenced is what RedissonClient.getFencedLock gives, which numbers its grants. 3.16.8 and older have none.
+	Fenced Kind = "fenced"
 )
 
 // Of is the same thread of the JVM, with locks of another kind.
@@ -25,6 +27,8 @@ func (k Kind) GoLock(c *rlock.Client, name string) *rlock.Lock {
 		return c.NewSpinLock(name)
 	case Fair:
 		return c.NewFairLock(name)
+	case Fenced:
+		return c.NewFencedLock(name)
 	}
 	return c.NewLock(name)
 }
