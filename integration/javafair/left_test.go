@@ -56,6 +56,9 @@ func TestPlaceThatJavaLeavesIsPassedWhenItsTimeIsOver(t *testing.T) {
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
+			if what == "killed" {
+				inFull(t)
+			}
 			t.Parallel()
 			r := newRig(t)
 			golang, java := newGoSide(t, r.server.URL()), newJavaSide(t, javapeer.Newest, r.server.URL())
@@ -100,7 +103,11 @@ func TestPlaceThatJavaLeavesIsPassedWhenItsTimeIsOver(t *testing.T) {
 
 func TestGoWaiterThatIsCancelledIsFollowedByJavaAtOnce(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{javapeer.Newest, "3.21.3"} {
+	versions := []string{"3.21.3"}
+	if *full {
+		versions = append(versions, javapeer.Newest)
+	}
+	for _, version := range versions {
 		r := newRig(t)
 		golang, java := newGoSide(t, r.server.URL()), newJavaSide(t, version, r.server.URL())
 		for range 5 {
@@ -190,6 +197,7 @@ func TestHeadOfOldJavaIsWokenByGoAfterTheHolderDied(t *testing.T) {
 
 // Java's holder renews beyond the time for which places are kept. Go's waiter and Java's queue anew, and neither is lost.
 func TestPlacesThatRunOutBesideAHolderThatRenews(t *testing.T) {
+	inFull(t)
 	t.Parallel()
 	r := newRig(t)
 	java := newJavaSide(t, javapeer.Newest, r.server.URL(), javapeer.Setting("fairLockWaitTimeout", "1000"), javapeer.WatchdogTimeout(1500*time.Millisecond))

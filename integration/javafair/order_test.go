@@ -46,6 +46,7 @@ func TestOrderBesideJava(t *testing.T) {
 
 // Redisson 3.11.6 makes its times with 5 s, whatever the others wait: there is no order, but still one lock.
 func TestExclusionBesideTheOldestJava(t *testing.T) {
+	inFull(t)
 	t.Parallel()
 	r := newRig(t)
 	waiters := six(t, r, javapeer.Oldest)
