@@ -5,131 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
-
-// fairQueue is the queue of a fair lock as a server has it.
-type fairQueue struct {
-	t    *testing.T
-	conn redis.Conn
-	name string
-}
-
-func (q fairQueue) owners() []string {
-	q.t.Helper()
-	all, err := redis.Strings(q.conn.Do("LRANGE", codec.FairQueue(q.name), 0, -1))
-	if err != nil {
-		q.t.Fatal(err)
-	}
-	return all
-}
-
-// long waits until so many have a place.
-func (q fairQueue) long(n int) []string {
-	q.t.Helper()
-	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
-		all := q.owners()
-		if len(all) == n {
-			return all
-		}
-		if time.Now().After(end) {
-			q.t.Fatalf("%d have a place, not %d", len(all), n)
-		}
-	}
-}
-
-// listening waits until so many owners listen, each on its channel.
-func (q fairQueue) listening(n int) {
-	q.t.Helper()
-	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
-		all, err := redis.Strings(q.conn.Do("PUBSUB", "CHANNELS", codec.Channel(q.name)+":*"))
-		if err != nil || time.Now().After(end) {
-			q.t.Fatalf("%d listen, not %d: %v", len(all), n, err)
-		}
-		if len(all) == n {
-			return
-		}
-	}
-}
-
-// keeps is for how long an owner keeps its place.
-func (q fairQueue) keeps(owner string) time.Duration {
-	q.t.Helper()
-	till, err := redis.String(q.conn.Do("ZSCORE", codec.FairTimes(q.name), owner))
-	if err != nil {
-		q.t.Fatal(err)
-	}
-	ms, err := strconv.ParseInt(till, 10, 64)
-	if err != nil {
-		q.t.Fatal(err)
-	}
-	return time.Until(time.UnixMilli(ms))
-}
-
-// gone demands that nothing of the lock is left, but latches.
-func (q fairQueue) gone() {
-	q.t.Helper()
-	left, err := redis.Int(q.conn.Do("EXISTS", q.name, codec.FairQueue(q.name), codec.FairTimes(q.name)))
-	if err != nil || left != 0 {
-		q.t.Errorf("%d keys are left, %v", left, err)
-	}
-}
-
-// stranger puts an owner into the queue who never comes, for d.
-func (q fairQueue) stranger(d time.Duration) string {
-	q.t.Helper()
-	owner := "550e8400-e29b-41d4-a716-446655440000:31"
-	_, err := q.conn.Do("RPUSH", codec.FairQueue(q.name), owner)
-	if err == nil {
-		_, err = q.conn.Do("ZADD", codec.FairTimes(q.name), time.Now().Add(d).UnixMilli(), owner)
-	}
-	if err != nil {
-		q.t.Fatal(err)
-	}
-	return owner
-}
-
-// result is how a wait ended.
-type result struct {
-	who int
-	h   *Hold
-	err error
-	at  time.Time
-}
-
-// fairWaits starts a waiter and returns when it has the n-th place.
-func fairWaits(ctx context.Context, q fairQueue, l *Lock, n, who int, ended chan<- result, opts ...AcquireOption) {
-	q.t.Helper()
-	go func() {
-		h, err := l.Lock(ctx, opts...)
-		ended <- result{who, h, err, time.Now()}
-	}()
-	q.long(n)
-}
-
-// next is the next wait that ends, with a hold.
-func nextOf(t *testing.T, ended <-chan result) result {
-	t.Helper()
-	select {
-	case r := <-ended:
-		if r.err != nil {
-			t.Fatalf("%d: %v", r.who, r.err)
-		}
-		return r
-	case <-time.After(2 * soon):
-		t.Fatal("nobody enters")
-	}
-	panic("unreachable")
-}
 
 func TestFairLockGoesToWhoeverWaitsLongest(t *testing.T) {
 	t.Parallel()
@@ -236,34 +118,6 @@ func TestFairWaiterThatGivesUpLeavesAtOnce(t *testing.T) {
 	q.gone()
 }
 
-// The head is woken by the release, and gives up at the same time: the next one hears of it.
-func TestFairHeadThatGivesUpHandsItsWakeUpOn(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	a, b := open(t, s), open(t, s)
-	q := fairQueue{t, s.Dial(t), "orders"}
-	la, lb := a.NewFairLock("orders"), b.NewFairLock("orders")
-	for range 30 {
-		h := lockOf(t, la)
-		ctx, cancel := context.WithCancel(t.Context())
-		first, second := make(chan result, 1), make(chan result, 1)
-		fairWaits(ctx, q, la, 1, 0, first)
-		fairWaits(t.Context(), q, lb, 2, 1, second)
-		began := time.Now()
-		go cancel()
-		unlock(t, h)
-		if r := <-first; r.err == nil {
-			unlock(t, r.h)
-		}
-		r := nextOf(t, second)
-		if took := r.at.Sub(began); took > soon {
-			t.Fatalf("it entered after %v", took)
-		}
-		unlock(t, r.h)
-		q.gone()
-	}
-}
-
 // A place is lost when its time is over. Its waiter, who lives, queues again.
 func TestFairPlaceIsLostAfterItsTimeAndTakenAnew(t *testing.T) {
 	t.Parallel()
@@ -292,124 +146,6 @@ func TestFairPlaceIsLostAfterItsTimeAndTakenAnew(t *testing.T) {
 			t.Fatalf("%d entered", r.who)
 		}
 		unlock(t, r.h)
-	}
-	q.gone()
-}
-
-// Nobody told the head that the lock is free. Whoever comes tells it.
-func TestWhoFindsAFairLockFreeTellsTheHead(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	c := open(t, s)
-	q := fairQueue{t, s.Dial(t), "orders"}
-	owner := q.stranger(time.Hour)
-	sub := redis.PubSubConn{Conn: s.Dial(t)}
-	if err := sub.Subscribe(codec.FairChannel("orders", owner)); err != nil {
-		t.Fatal(err)
-	}
-	sub.Receive()
-	tap := monitor.Tap(t, s.URL())
-	ended := make(chan result, 1)
-	fairWaits(t.Context(), q, c.NewFairLock("orders"), 2, 0, ended)
-	began := time.Now()
-	for i := range 4 {
-		m, ok := sub.ReceiveWithTimeout(2 * soon).(redis.Message)
-		if !ok || string(m.Data) != "0" {
-			t.Fatalf("message %d: %v", i, m)
-		}
-	}
-	// The first came with the place, the second with the subscription; then there are pauses.
-	if took := time.Since(began); took < soon || took > 12*time.Second {
-		t.Errorf("the pauses were %v together", took)
-	}
-	tries := 0
-	for _, line := range tap.Mark() {
-		if line.Is("EVALSHA") && line.Args[1] == luasrc.FairLockScript.SHA1 {
-			tries++
-		}
-	}
-	if tries > 5 {
-		t.Errorf("%d tries for a lock that is another's to take", tries)
-	}
-	// The head is removed, and nobody says so.
-	if _, err := q.conn.Do("DEL", codec.FairQueue("orders"), codec.FairTimes("orders")); err != nil {
-		t.Fatal(err)
-	}
-	unlock(t, nextOf(t, ended).h)
-	q.gone()
-}
-
-func TestFairHeadEntersWhenTheLeaseEnds(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	c := open(t, s)
-	q := fairQueue{t, s.Dial(t), "orders"}
-	lockOf(t, c.NewFairLock("orders"), Lease(time.Second))
-	began := time.Now()
-	ended := make(chan result, 1)
-	fairWaits(t.Context(), q, c.NewFairLock("orders"), 1, 0, ended)
-	r := nextOf(t, ended)
-	if took := r.at.Sub(began); took > 2*time.Second {
-		t.Errorf("it entered after %v", took)
-	}
-	unlock(t, r.h)
-	q.gone()
-}
-
-func TestFairUnlockThatFindsNothingWakesTheHead(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	a, b := open(t, s), open(t, s)
-	for name, end := range map[string]func(*Lock, *Hold) error{
-		"unlock": func(_ *Lock, h *Hold) error { return h.Unlock(context.Background()) },
-		"UnlockAs": func(l *Lock, _ *Hold) error {
-			return l.UnlockAs(context.Background(), b.NewOwner())
-		},
-	} {
-		q := fairQueue{t, s.Dial(t), name}
-		la, lb := a.NewFairLock(name), b.NewFairLock(name)
-		h := lockOf(t, la)
-		ended := make(chan result, 1)
-		fairWaits(t.Context(), q, lb, 1, 0, ended)
-		q.listening(1)
-		time.Sleep(100 * time.Millisecond) // its second try is over
-		if _, err := q.conn.Do("DEL", name); err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
-		if err := end(la, h); !errors.Is(err, ErrNotHeld) {
-			t.Errorf("%s: %v", name, err)
-		}
-		r := nextOf(t, ended)
-		if took := r.at.Sub(began); took > time.Second {
-			t.Errorf("%s: it entered after %v", name, took)
-		}
-		unlock(t, r.h)
-		q.gone()
-	}
-}
-
-func TestFairForceUnlockWakesTheHead(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	a, b := open(t, s), open(t, s)
-	q := fairQueue{t, s.Dial(t), "orders"}
-	h := lockOf(t, a.NewFairLock("orders"))
-	ended := make(chan result, 2)
-	fairWaits(t.Context(), q, a.NewFairLock("orders"), 1, 0, ended)
-	fairWaits(t.Context(), q, b.NewFairLock("orders"), 2, 1, ended)
-	if forced, err := b.NewFairLock("orders").ForceUnlock(t.Context()); !forced || err != nil {
-		t.Fatalf("forced %v, %v", forced, err)
-	}
-	for i := range 2 {
-		r := nextOf(t, ended)
-		if r.who != i {
-			t.Errorf("%d entered in the place of %d", r.who, i)
-		}
-		unlock(t, r.h)
-	}
-	if err := h.Unlock(t.Context()); !errors.Is(err, ErrNotHeld) {
-		t.Errorf("forced, and unlocked with %v", err)
 	}
 	q.gone()
 }
@@ -524,53 +260,6 @@ func TestFairLockLeavesAKeyOfAnotherTypeAlone(t *testing.T) {
 	if keys, err := redis.Strings(conn.Do("KEYS", "*")); err != nil || fmt.Sprint(keys) != "[orders]" {
 		t.Errorf("the keys are %q, %v", keys, err)
 	}
-}
-
-// Whose turn it is, is known by the server. Nobody else here tries, however many wait.
-func TestFairHandOffCostsTheSameHoweverManyWait(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	c := open(t, s)
-	l := c.NewFairLock("orders")
-	q := fairQueue{t, s.Dial(t), "orders"}
-	h := lockOf(t, l)
-	const waiters = 100
-	ended := make(chan result, waiters)
-	for i := range waiters {
-		fairWaits(t.Context(), q, l, i+1, i, ended)
-	}
-	q.listening(waiters)
-	time.Sleep(200 * time.Millisecond) // the last was refused twice
-	tap := monitor.Tap(t, s.URL())
-	tried := func() (n int) {
-		for _, line := range tap.Mark() {
-			if line.Is("EVALSHA") && line.Args[1] == luasrc.FairLockScript.SHA1 {
-				n++
-			}
-		}
-		return n
-	}
-	for i := range 3 {
-		unlock(t, h)
-		h = nextOf(t, ended).h
-		if n := tried(); n != 1 {
-			t.Errorf("%d tries for one hand-off", n)
-		}
-		if i == 1 { // the key vanishes: the unlock finds nothing
-			if _, err := q.conn.Do("DEL", "orders"); err != nil {
-				t.Fatal(err)
-			}
-			if err := h.Unlock(t.Context()); !errors.Is(err, ErrNotHeld) {
-				t.Error(err)
-			}
-			h = nextOf(t, ended).h
-			if n := tried(); n != 1 {
-				t.Errorf("%d tries behind an unlock that found nothing", n)
-			}
-		}
-	}
-	c.Close()
-	q.long(0)
 }
 
 // One name is to be used with one kind of lock.

@@ -4,8 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gomodule/redigo/redis"
+
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
@@ -14,10 +17,22 @@ import (
 func TestQueueOfBothSortsOfJavaMovesInACluster(t *testing.T) {
 	t.Parallel()
 	s := topologytest.StartReplicated(t, 1, 1, 1)
-	master := s.MasterOf(codec.Slot(name))
-	r := &rig{T: t, conn: s.Conn(master)}
-	golang := newGoSide(t, s.ClusterURL())
-	newest, old := newJavaSide(t, javapeer.Newest, s.ClusterURL()), newJavaSide(t, "3.21.3", s.ClusterURL())
+	moves(t, s.ClusterURL(), s.Conn(s.MasterOf(codec.Slot(name))))
+}
+
+func TestQueueMovesBehindSentinels(t *testing.T) {
+	inFull(t)
+	t.Parallel()
+	s := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	moves(t, s.URL(), s.Nodes[0].Dial(t))
+}
+
+// moves has Go and two releases of Java stand in one queue, and enter in their order.
+func moves(t *testing.T, url string, conn redis.Conn) {
+	t.Helper()
+	r := &rig{T: t, conn: conn}
+	golang := newGoSide(t, url)
+	newest, old := newJavaSide(t, javapeer.Newest, url), newJavaSide(t, "3.21.3", url)
 	if err := golang.acquire("holder", 0, 0); err != nil {
 		t.Fatal(err)
 	}
