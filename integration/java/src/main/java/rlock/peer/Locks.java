@@ -14,6 +14,7 @@ final class Locks {
             case "" -> client.getLock(name);
             case "spin" -> by("getSpinLock", client, name);
             case "fenced" -> by("getFencedLock", client, name);
+            case "nonreentrant" -> by("getNonReentrantLock", client, name);
             default -> throw new IllegalArgumentException("no such kind of lock: " + kind);
         };
     }
