@@ -34,6 +34,8 @@ var (
 	renewSource string
 	//go:embed fenced_lock.lua
 	fencedLockSource string
+	//go:embed non_reentrant_lock.lua
+	nonReentrantLockSource string
 	//go:embed spin_unlock.lua
 	spinUnlockSource string
 	//go:embed spin_force_unlock.lua
@@ -56,7 +58,8 @@ var (
 	SpinUnlockScript      = newScript("spin_unlock", spinUnlockSource)            // SpinUnlock
 	SpinForceUnlockScript = newScript("spin_force_unlock", spinForceUnlockSource) // SpinForceUnlock
 
-	FencedLockScript = newScript("fenced_lock", fencedLockSource) // FencedLock
+	FencedLockScript       = newScript("fenced_lock", fencedLockSource)              // FencedLock
+	NonReentrantLockScript = newScript("non_reentrant_lock", nonReentrantLockSource) // NonReentrantLock
 
 	InfoScript = newScript("info", infoSource) // Info
 )
@@ -67,7 +70,7 @@ func Scripts() []*Script {
 	return []*Script{
 		LockScript, UnlockScript, UnlockOnceScript, ForceUnlockScript, RenewScript,
 		SpinUnlockScript, SpinForceUnlockScript,
-		UnlockAloneScript, ForceUnlockAloneScript, FencedLockScript, InfoScript,
+		UnlockAloneScript, ForceUnlockAloneScript, FencedLockScript, NonReentrantLockScript, InfoScript,
 		FairLockScript, FairUnlockScript, FairLeaveScript, FairForceScript,
 	}
 }

@@ -15,6 +15,7 @@ final class Locks {
             case "fair" -> client.getFairLock(name);
             case "spin" -> by("getSpinLock", client, name);
             case "fenced" -> by("getFencedLock", client, name);
+            case "nonreentrant" -> by("getNonReentrantLock", client, name);
             default -> throw new IllegalArgumentException("no such kind of lock: " + kind);
         };
     }
