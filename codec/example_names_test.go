@@ -16,6 +16,36 @@ func ExampleChannel() {
 	// redisson_lock__channel:{acme}:invoices
 }
 
+// The key in which a fenced lock counts its grants.
+func ExampleTokenKey() {
+	fmt.Println(codec.TokenKey("invoices"))
+	fmt.Println(codec.TokenKey("{acme}:invoices"))
+	// Output:
+	// redisson_lock_token:{invoices}
+	// redisson_lock_token:{acme}:invoices
+}
+
+// The owners that wait for a fair lock, in their order.
+func ExampleFairQueue() {
+	fmt.Println(codec.FairQueue("tickets"))
+	// Output:
+	// redisson_lock_queue:{tickets}
+}
+
+// Until when each of them keeps its place.
+func ExampleFairTimes() {
+	fmt.Println(codec.FairTimes("tickets"))
+	// Output:
+	// redisson_lock_timeout:{tickets}
+}
+
+// One of them is told that the lock is free.
+func ExampleFairChannel() {
+	fmt.Println(codec.FairChannel("tickets", "550e8400-e29b-41d4-a716-446655440000:31"))
+	// Output:
+	// redisson_lock__channel:{tickets}:550e8400-e29b-41d4-a716-446655440000:31
+}
+
 // The key in which an unlock leaves its result, in case it is sent again.
 func ExampleLatch() {
 	fmt.Println(codec.Latch("invoices", "0123456789abcdef0123456789abcdef"))

@@ -25,6 +25,32 @@ func ExampleDecodeAcquire() {
 	// false -1ns true <nil>
 }
 
+// What the script of a fenced lock answers: the token of a grant, else the holder's
+// TTL.
+func ExampleDecodeFencedAcquire() {
+	for _, reply := range []any{[]any{int64(34)}, int64(29_750), int64(-1)} {
+		token, ttl, err := codec.DecodeFencedAcquire(reply)
+		fmt.Println(token, ttl, ttl == codec.NoTTL, err)
+	}
+	// Output:
+	// 34 0s false <nil>
+	// 0 29.75s false <nil>
+	// 0 -1ns true <nil>
+}
+
+// The token of a fenced lock's last grant.
+func ExampleDecodeToken() {
+	conn, vault := redisConn(), lockClient().NewFencedLock("vault")
+	fmt.Println(codec.DecodeToken(must(conn.Do("GET", codec.TokenKey("vault")))))
+	if _, err := vault.TryLock(context.Background(), rlock.Lease(time.Minute)); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(codec.DecodeToken(must(conn.Do("GET", codec.TokenKey("vault")))))
+	// Output:
+	// 0 <nil>
+	// 1 <nil>
+}
+
 // What the unlock script answers.
 func ExampleDecodeRelease() {
 	for _, reply := range []any{nil, int64(0), int64(1)} {
@@ -132,6 +158,13 @@ func ExampleHolder() {
 	fmt.Println(client, thread, err)
 	// Output:
 	// 7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11 42 <nil>
+}
+
+// How many wait in a queue.
+func ExampleDecodeLength() {
+	fmt.Println(codec.DecodeLength(must(redisConn().Do("LLEN", codec.FairQueue("tree")))))
+	// Output:
+	// 0 <nil>
 }
 
 // How many holds an owner has.

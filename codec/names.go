@@ -9,6 +9,9 @@ import (
 const (
 	channelPrefix = "redisson_lock__channel:"
 	latchPrefix   = "redisson_unlock_latch:"
+	queuePrefix   = "redisson_lock_queue:"
+	timesPrefix   = "redisson_lock_timeout:"
+	tokenPrefix   = "redisson_lock_token:"
 )
 
 // latchIDLen is the length of a latch id in bytes.
@@ -18,12 +21,31 @@ const latchIDLen = 32
 // announced. key is the lock's name after any name mapping. A key without "{"
 // is put in braces; one with "{" is taken to bring its own hash tag.
 // (Redisson: RedissonLock's channel name, the same since 3.2.)
-func Channel(key string) string {
+func Channel(key string) string { return braced(channelPrefix, key) }
+
+// TokenKey is the name of the key in which a fenced lock at key counts its grants.
+// It never expires. Braces are added as in [Channel]. (Redisson: RFencedLock.)
+func TokenKey(key string) string { return braced(tokenPrefix, key) }
+
+// braced is prefix with key, in braces unless it has one.
+func braced(prefix, key string) string {
 	if strings.Contains(key, "{") {
-		return channelPrefix + key
+		return prefix + key
 	}
-	return channelPrefix + "{" + key + "}"
+	return prefix + "{" + key + "}"
 }
+
+// FairQueue is the name of the list of the owners that wait for a fair lock.
+// Braces are added as in [Channel]. (Redisson: RFairLock.)
+func FairQueue(key string) string { return braced(queuePrefix, key) }
+
+// FairTimes is the name of the sorted set of the times, in ms since 1970, until
+// which each owner in the [FairQueue] keeps its place.
+func FairTimes(key string) string { return braced(timesPrefix, key) }
+
+// FairChannel is the name of the channel on which the one owner is told that the
+// fair lock is free.
+func FairChannel(key, owner string) string { return Channel(key) + ":" + owner }
 
 // Latch is the name of the key in which one unlock of key keeps its result. id
 // is fresh for each unlock (see [FreshLatch]) and the same when that unlock is

@@ -24,6 +24,28 @@ func TestChannelAndLatchNames(t *testing.T) {
 	}
 }
 
+func TestFairLocksNames(t *testing.T) {
+	for key, want := range map[string][3]string{
+		"order":    {"redisson_lock_queue:{order}", "redisson_lock_timeout:{order}", "redisson_lock__channel:{order}:o"},
+		"{user}:7": {"redisson_lock_queue:{user}:7", "redisson_lock_timeout:{user}:7", "redisson_lock__channel:{user}:7:o"},
+		"a{b":      {"redisson_lock_queue:a{b", "redisson_lock_timeout:a{b", "redisson_lock__channel:a{b:o"},
+	} {
+		if got := [3]string{FairQueue(key), FairTimes(key), FairChannel(key, "o")}; got != want {
+			t.Errorf("%q: %q, want %q", key, got, want)
+		}
+	}
+}
+
+func TestTokenKeyHasBracesAsAChannelHas(t *testing.T) {
+	for key, want := range map[string]string{
+		"order": "redisson_lock_token:{order}", "{user}:7": "redisson_lock_token:{user}:7", "a{b": "redisson_lock_token:a{b", "a}b": "redisson_lock_token:{a}b}",
+	} {
+		if got := TokenKey(key); got != want {
+			t.Errorf("TokenKey(%q) = %q, want %q", key, got, want)
+		}
+	}
+}
+
 func TestLatchIDsAreHexAndNeverEqual(t *testing.T) {
 	seen := make(map[string]bool)
 	digits := make(map[rune]bool)

@@ -34,6 +34,22 @@ func DecodeAcquire(reply any) (granted bool, ttl time.Duration, err error) {
 	return false, lifetime(ms), nil
 }
 
+// DecodeFencedAcquire reads the reply of the fenced lock's script: an array with the
+// token of a grant, which is at least 1, or the TTL as for [DecodeAcquire], with token
+// 0. (Redisson's script answers -1 beside a token. There -1 can also be the TTL of a key
+// that never expires, so it tells no grant.)
+func DecodeFencedAcquire(reply any) (token int64, ttl time.Duration, err error) {
+	if elems, ok := reply.([]any); ok && len(elems) == 1 {
+		if token, ok := elems[0].(int64); ok && token >= 1 {
+			return token, 0, nil
+		}
+	} else if ms, ok := reply.(int64); ok {
+		_, ttl, err = DecodeAcquire(ms)
+		return 0, ttl, err
+	}
+	return 0, 0, mismatch("fenced acquire reply", reply)
+}
+
 // Release is what an unlock did.
 type Release uint8
 
@@ -99,11 +115,26 @@ func DecodeRenew(reply any, n int) ([]bool, error) {
 // DecodeExists reads the reply of EXISTS or HEXISTS for one key.
 func DecodeExists(reply any) (bool, error) { return flag("existence reply", reply) }
 
+// DecodeLength reads how many elements a list has.
+func DecodeLength(reply any) (int64, error) {
+	n, ok := reply.(int64)
+	if !ok || n < 0 {
+		return 0, mismatch("length", reply)
+	}
+	return n, nil
+}
+
 // DecodeCount reads an owner's hold count as HGET gives it: 0 if the owner has
 // no field. A field that is not a decimal count, which no lock writes, is a
 // *ShapeError that tells what the field holds.
-func DecodeCount(reply any) (int64, error) {
-	const what = "hold count"
+func DecodeCount(reply any) (int64, error) { return count("hold count", reply) }
+
+// DecodeToken reads the key of a fenced lock's tokens as GET gives it: the token of the
+// last grant, 0 if there was none. What is no decimal token is a *ShapeError.
+func DecodeToken(reply any) (int64, error) { return count("fencing token", reply) }
+
+// count reads a decimal number that is not negative, or nil, which is 0.
+func count(what string, reply any) (int64, error) {
 	var text string
 	switch v := reply.(type) {
 	case nil:

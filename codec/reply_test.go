@@ -23,6 +23,11 @@ var decoders = map[string]func(reply any) (string, error){
 		granted, ttl, err := DecodeAcquire(r)
 		return fmt.Sprint(granted, int64(ttl)), err
 	},
+	"fenced": func(r any) (string, error) {
+		token, ttl, err := DecodeFencedAcquire(r)
+		return fmt.Sprint(token, int64(ttl)), err
+	},
+	"token":   func(r any) (string, error) { v, err := DecodeToken(r); return fmt.Sprint(v), err },
 	"release": func(r any) (string, error) { v, err := DecodeRelease(r); return v.String(), err },
 	"force":   func(r any) (string, error) { v, err := DecodeForce(r); return fmt.Sprint(v), err },
 	"renew":   func(r any) (string, error) { v, err := DecodeRenew(r, 3); return fmt.Sprint(v), err },
@@ -42,7 +47,7 @@ var decoders = map[string]func(reply any) (string, error){
 var replies = []any{
 	nil, int64(-3), int64(-2), int64(-1), int64(0), int64(1), int64(2), int64(math.MinInt64), int64(math.MaxInt64),
 	[]byte("0"), []byte("1"), []byte("17"), []byte(""), []byte("x\xff"), "0", "1", "OK", "",
-	[]any{}, []any{int64(1), int64(0), int64(1)}, []any{int64(1), int64(0)}, []any{int64(1), nil, int64(2)},
+	[]any{}, []any{int64(7)}, []any{int64(1), int64(0), int64(1)}, []any{int64(1), int64(0)}, []any{int64(1), nil, int64(2)},
 	7, true, struct{}{}, map[string]int{}, []byte(nil), []any(nil),
 }
 
@@ -52,6 +57,8 @@ func TestRepliesOfEachScript(t *testing.T) {
 		want    map[string]string // by the reply's description; any other is refused
 	}{
 		{"acquire", map[string]string{"nil": "true 0", "integer -2": "false 0", "integer -1": "false -1", "integer 0": "false 0", "integer 1": "false 1000000", "integer 2": "false 2000000", "integer 9223372036854775807": "false 9223372036854775807"}},
+		{"fenced", map[string]string{"array of length 1": "7 0", "integer -2": "0 0", "integer -1": "0 -1", "integer 0": "0 0", "integer 1": "0 1000000", "integer 2": "0 2000000", "integer 9223372036854775807": "0 9223372036854775807"}},
+		{"token", map[string]string{"nil": "0", `bulk string "0"`: "0", `bulk string "1"`: "1", `bulk string "17"`: "17", `status "0"`: "0", `status "1"`: "1"}},
 		{"release", map[string]string{"nil": "NotHeld", "integer 0": "Partial", "integer 1": "Final", `bulk string "0"`: "Partial", `bulk string "1"`: "Final", `status "0"`: "Partial", `status "1"`: "Final"}},
 		{"force", map[string]string{"integer 0": "false", "integer 1": "true"}},
 		{"renew", map[string]string{"array of length 3": "[true false true]"}},
@@ -81,6 +88,14 @@ func TestRepliesOfEachScript(t *testing.T) {
 	}
 	if _, ttl, _ := DecodeAcquire(int64(3_600_000)); ttl != time.Hour {
 		t.Errorf("an hour in ms is %v", ttl)
+	}
+}
+
+func TestFencedGrantWithoutATokenIsNone(t *testing.T) {
+	for _, r := range []any{[]any{int64(0)}, []any{int64(-1)}, []any{nil}, []any{"7"}, []any{int64(-1), int64(7)}} {
+		if token, _, err := DecodeFencedAcquire(r); token != 0 || err == nil {
+			t.Errorf("%v: %d, %v", r, token, err)
+		}
 	}
 }
 

@@ -29,6 +29,7 @@ type Pool = redisconn.Pool
 type Client struct {
 	s      *lockstate.State // nil: a zero Client
 	mapper NameMapper
+	fair   kind.Kind
 }
 
 var errZeroClient = fmt.Errorf("%w: the zero Client; take one from Open or New", ErrInvalidOption)
@@ -172,7 +173,7 @@ func newClient(o *settings, open func(topology.Settings) (topology.Topology, err
 	if err != nil {
 		return nil, err
 	}
-	return &Client{mapper: o.mapper, s: s}, nil
+	return &Client{mapper: o.mapper, s: s, fair: kind.Fair(o.fairWait)}, nil
 }
 
 // ID is the first half of every owner that this client makes, like the id of a

@@ -262,15 +262,19 @@ func TestNameWhoseKeysAClusterWouldScatterIsRefused(t *testing.T) {
 	s := topologytest.StartReplicated(t, 1, 1, 1)
 	c := openCluster(t, s)
 	for _, name := range []string{"a{b", "a}b{", "{}a", "}b{c"} {
-		_, err := c.NewLock(name).TryLock(t.Context())
-		if !errors.Is(err, rlock.ErrInvalidName) || !strings.Contains(err.Error(), fmt.Sprint("slot ", codec.Slot(name))) {
-			t.Errorf("%s: %v", name, err)
+		for _, l := range []*rlock.Lock{c.NewLock(name), c.NewSpinLock(name), c.NewFencedLock(name)} {
+			_, err := l.TryLock(t.Context())
+			if !errors.Is(err, rlock.ErrInvalidName) || !strings.Contains(err.Error(), fmt.Sprint("slot ", codec.Slot(name))) {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
-	if h, err := c.NewLock("{a}b{").TryLock(t.Context()); err != nil {
-		t.Error(err)
-	} else if err := h.Unlock(t.Context()); err != nil {
-		t.Error(err)
+	for i, l := range []*rlock.Lock{c.NewLock("{a}b{"), c.NewSpinLock("{a}b{"), c.NewFencedLock("{a}b{"), c.NewFencedLock("ab")} {
+		if h, err := l.TryLock(t.Context()); err != nil {
+			t.Error(i, err)
+		} else if err := h.Unlock(t.Context()); err != nil {
+			t.Error(i, err)
+		}
 	}
 }
 

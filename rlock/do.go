@@ -15,7 +15,13 @@ import (
 // The error joins fn's error, ErrLeaseLost if the lock was lost before fn
 // returned, and the release's error. If the acquire failed, fn did not run, and
 // the error is the acquire's. With Wait it is ErrLocked when the wait is over.
-func (l *Lock) Do(ctx context.Context, fn func(ctx context.Context) error, opts ...AcquireOption) (err error) {
+func (l *Lock) Do(ctx context.Context, fn func(ctx context.Context) error, opts ...AcquireOption) error {
+	return l.DoHold(ctx, func(ctx context.Context, _ *Hold) error { return fn(ctx) }, opts...)
+}
+
+// DoHold is Do for a function that needs the [Hold], for its Token or its Owner.
+// If fn unlocks it, the error has ErrReleased.
+func (l *Lock) DoHold(ctx context.Context, fn func(ctx context.Context, h *Hold) error, opts ...AcquireOption) (err error) {
 	h, err := l.Lock(ctx, opts...)
 	if err != nil {
 		return err
@@ -34,5 +40,5 @@ func (l *Lock) Do(ctx context.Context, fn func(ctx context.Context) error, opts 
 		}
 		err = errors.Join(err, uerr)
 	}()
-	return fn(held)
+	return fn(held, h)
 }

@@ -271,3 +271,24 @@ func ExampleWithConnectionName() {
 	// Output:
 	// true <nil>
 }
+
+// A fair lock's waiter that dies is passed over after ten seconds and not after
+// five minutes. One that lives may have to queue again.
+func ExampleWithFairWait() {
+	ctx := context.Background()
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithFairWait(10*time.Second))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+
+	err = client.NewFairLock("printer").Do(ctx, func(context.Context) error {
+		fmt.Println("printing")
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// printing
+}

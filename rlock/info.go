@@ -21,7 +21,8 @@ type Info struct {
 	// Waiters is how many clients listen for the release, however many callers
 	// wait in each. It is -1 if the account may not count them. It leaves out
 	// clients that poll for a moment (see WithCourtesy), and those that wait
-	// for a spin lock, which has no messages.
+	// for a spin lock, which has no messages. Of a fair lock it is how many
+	// owners have a place in the queue.
 	Waiters int
 
 	// Since is when this client acquired the oldest hold that Owner still has

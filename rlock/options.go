@@ -35,6 +35,7 @@ type settings struct {
 	longHold time.Duration
 	clock    clock.Clock
 	courtesy bool
+	fairWait time.Duration
 
 	name        string
 	credentials redisconn.Credentials
@@ -52,6 +53,7 @@ func newSettings(opts []Option) (*settings, error) {
 		timeout:  3 * time.Second,
 		clock:    clock.System(),
 		courtesy: true,
+		fairWait: 5 * time.Minute,
 		name:     "rlock",
 	}
 	for _, o := range opts {
@@ -103,6 +105,21 @@ func WithCommandTimeout(d time.Duration) Option {
 		}
 		s.timeout = d
 		return s.once("WithCommandTimeout")
+	}
+}
+
+// WithFairWait sets for how long a fair lock's waiter without a limit of its own
+// keeps its place: so long behind the wait of the one before it, or behind the
+// holder's lease. A place is lost behind that. A waiter that lives queues again,
+// at the end; that of a process which died is passed over. It is Redisson's
+// fairLockWaitTimeout. Default is 5 min; at least 1 ms.
+func WithFairWait(d time.Duration) Option {
+	return func(s *settings) error {
+		if d < time.Millisecond {
+			return fmt.Errorf("WithFairWait(%v): below 1ms", d)
+		}
+		s.fairWait = d
+		return s.once("WithFairWait")
 	}
 }
 

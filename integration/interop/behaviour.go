@@ -43,6 +43,12 @@ var SpinBehaviours = ofKind(javapeer.Spin, "JavaHolderKeepsGoOut", "GoHolderKeep
 	"JavaForceUnlockEndsGoHold", "JavaSeesGoHolds", "GoSeesJavaHolds", "GoReentersJavaHold", "JavaReleasesWhatGoTookInItsName",
 	"CounterIsExactAcrossProcesses", "KilledGoProcessIsFollowedByJava", "KilledJVMIsFollowedByGo")
 
+// FairBehaviours are those of a fair lock. What else it is shown, order above all, is in package javafair.
+var FairBehaviours = ofKind(javapeer.Fair, "JavaHolderKeepsGoOut", "GoHolderKeepsJavaOut", "JavaLeaseEndsAndGoEnters",
+	"GoLeaseEndsAndJavaEnters", "JavaWaiterIsWokenByGoUnlock", "GoWaiterIsWokenByJavaUnlock", "GoForceUnlockEndsJavaHold",
+	"JavaForceUnlockEndsGoHold", "JavaSeesGoHolds", "GoSeesJavaHolds", "GoReentersJavaHold", "JavaReleasesWhatGoTookInItsName",
+	"CounterIsExactAcrossProcesses", "KilledGoProcessIsFollowedByJava", "KilledJVMIsFollowedByGo")
+
 func ofKind(k javapeer.Kind, names ...string) (all []Behaviour) {
 	for _, name := range names {
 		i := slices.IndexFunc(Behaviours, func(b Behaviour) bool { return b.Name == name })

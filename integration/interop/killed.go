@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/integration/internal/machineclock"
@@ -11,6 +12,9 @@ import (
 const killedLease = 3 * time.Second
 
 func killedGoProcessIsFollowedByJava(s *scene) {
+	if s.kind == javapeer.Fair && slices.Contains(sleepers, s.version) {
+		s.Skip("it sleeps beside the free lock: javafair.TestHeadOfOldJavaIsWokenByGoAfterTheHolderDied")
+	}
 	ctx, java := s.Context(), s.thread("t1")
 	p := s.launch(order{Keep: true, Watchdog: killedLease})
 	s.ttlIn(0, killedLease)
@@ -23,6 +27,9 @@ func killedGoProcessIsFollowedByJava(s *scene) {
 	s.ok(java.Unlock(ctx, s.name))
 	s.serverHas(nil)
 }
+
+// sleepers are the releases whose waiter at the head of a fair lock's queue waits for a message only, once the holder has renewed.
+var sleepers = []string{"3.27.2", "3.21.3", "3.16.8"}
 
 func killedJVMIsFollowedByGo(s *scene) {
 	ctx := s.Context()

@@ -11,6 +11,12 @@ const (
 	// Spin is what RedissonClient.getSpinLock gives, which asks again instead of waiting for a message. [Oldest] has none:
 	// its commands are answered with an IllegalArgumentException.
 	Spin Kind = "spin"
+	// Fair is what RedissonClient.getFairLock gives: waiters stand in a queue on the server, each with a channel of its own.
+	Fair Kind = "fair"
+	// Fenced is what RedissonClient.getFencedLock gives, which numbers its grants. 3.16.8 and older have none.
+	Fenced Kind = "fenced"
+	// NonReentrant is what RedissonClient.getNonReentrantLock gives, which its own owner is refused. 4.3.0 and older have none.
+	NonReentrant Kind = "nonreentrant"
 )
 
 // Of is the same thread of the JVM, with locks of another kind.
@@ -18,8 +24,15 @@ func (t *Thread) Of(k Kind) *Thread { return &Thread{peer: t.peer, name: t.name,
 
 // GoLock is the lock of this kind that package rlock has.
 func (k Kind) GoLock(c *rlock.Client, name string) *rlock.Lock {
-	if k == Spin {
+	switch k {
+	case Spin:
 		return c.NewSpinLock(name)
+	case Fair:
+		return c.NewFairLock(name)
+	case Fenced:
+		return c.NewFencedLock(name)
+	case NonReentrant:
+		return c.NewNonReentrantLock(name)
 	}
 	return c.NewLock(name)
 }

@@ -123,6 +123,50 @@ func (s *suite) wakes(ctx context.Context) error {
 	return nil
 }
 
+// fair has two owners wait and be woken, and another give up behind them.
+func (s *suite) fair(l *rlock.Lock) error {
+	ctx, cancel := context.WithTimeout(s.Context(), enough)
+	defer cancel()
+	h, err := l.Lock(ctx, rlock.Lease(time.Minute))
+	if err != nil {
+		return err
+	}
+	waiters := []<-chan testbed.Entry{testbed.Enter(ctx, l), testbed.Enter(ctx, l)}
+	queued := func() bool {
+		i, err := l.Info(ctx)
+		return err == nil && i.Waiters == 2
+	}
+	if err := s.within(ctx, "two places in the queue", queued); err != nil {
+		cancel()
+		return errors.Join(err, (<-waiters[0]).Err, (<-waiters[1]).Err)
+	}
+	if _, err := l.TryLockFor(ctx, 200*time.Millisecond); !errors.Is(err, rlock.ErrLocked) {
+		return fmt.Errorf("behind another: %w", err)
+	}
+	for range waiters {
+		began := time.Now()
+		if err := h.Unlock(ctx); err != nil {
+			return err
+		}
+		var e testbed.Entry
+		select {
+		case e = <-waiters[0]:
+		case e = <-waiters[1]:
+		}
+		if e.Err != nil {
+			return e.Err
+		}
+		if took := time.Since(began); took > 2*time.Second {
+			return fmt.Errorf("woken after %v", took)
+		}
+		h = e.Hold
+	}
+	if forced, err := l.ForceUnlock(ctx); err != nil || !forced {
+		return fmt.Errorf("forced %v, %w", forced, err)
+	}
+	return nil
+}
+
 func (s *suite) renews(ctx context.Context) error {
 	h, err := s.lock().TryLock(ctx)
 	if err != nil {

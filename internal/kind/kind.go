@@ -29,12 +29,15 @@ type Kind interface {
 	// is what the owner holds of the family on this key in this client.
 	Check(w *Want, held []Held) error
 
-	// Acquire asks for the lock once. Granted reads its reply, which may be a
-	// redis.Error where a kind's script answers with one.
+	// Acquire asks for the lock once. Granted reads its reply. It gets no error of
+	// the server: what the kind itself refuses, its script answers in another way, see
+	// Grant.Refused.
 	Acquire(room []any, w *Want) Call
 	Granted(reply any, w *Want) (Grant, error)
 
-	// Release gives up one hold. Released reads its reply. Its Call, unless it
+	// Release gives up one hold. Released reads its reply: codec.Partial is that this
+	// owner has holds left, of whatever kind of the family, and that the script has set
+	// Want.Lease; codec.Final that it has none, whoever else holds. Its Call, unless it
 	// is nil, is another form of the same release, which is sent because the
 	// first form found nothing.
 	Release(room []any, w *Want) Call
@@ -97,7 +100,8 @@ type Traits struct {
 	ByOwner bool
 
 	// Width is how many may hold one key at the same time; 0 means any number. A
-	// grant of a kind of width 1 says that nobody else of the family holds.
+	// grant of a kind of width 1 says that nobody else of the family holds, one of
+	// another that nobody else holds by a kind of width 1.
 	Width int
 
 	// Silent says that nothing is published: a waiter has no channel, and pauses.

@@ -41,7 +41,7 @@ var both = []struct {
 
 func TestCalls(t *testing.T) {
 	const key, channel = "k", "redisson_lock__channel:{k}"
-	plain, spin := wanted(Reentrant, key), wanted(Spin, key)
+	plain, spin, fence := wanted(Reentrant, key), wanted(Spin, key), wanted(Fenced, key)
 	lock, renew := luasrc.LockScript, luasrc.RenewScript
 	once, told := *plain, *plain
 	once.Latch, told.Latch, told.Publish = nil, nil, luasrc.Publish
@@ -57,6 +57,14 @@ func TestCalls(t *testing.T) {
 	}{
 		{"acquire", Reentrant.Acquire(nil, plain), lock, Never, []any{lock.SHA1, 1, key, int64(5), plain.Owner}},
 		{"spin acquire", Spin.Acquire(nil, spin), lock, Never, []any{lock.SHA1, 1, key, int64(5), spin.Owner}},
+		{"fenced acquire", Fenced.Acquire(nil, fence), luasrc.FencedLockScript, Never,
+			[]any{luasrc.FencedLockScript.SHA1, 2, key, "redisson_lock_token:{k}", int64(5), fence.Owner}},
+		{"fenced release", Fenced.Release(nil, fence), luasrc.UnlockScript, Always,
+			[]any{luasrc.UnlockScript.SHA1, 3, key, channel, "l", "0", int64(5), fence.Owner, "SPUBLISH", int64(6)}},
+		{"non-reentrant acquire", NonReentrant.Acquire(nil, plain), luasrc.NonReentrantLockScript, Never,
+			[]any{luasrc.NonReentrantLockScript.SHA1, 1, key, int64(5), plain.Owner, "NON_REENTRANT_REACQUIRE"}},
+		{"last token", Fenced.Ask(nil, LastToken, fence), nil, Reads, []any{"GET", "redisson_lock_token:{k}"}},
+		{"is a fenced one held by", Fenced.Ask(nil, HeldBy, fence), nil, Reads, []any{"HEXISTS", key, fence.Owner}},
 		{"release", Reentrant.Release(nil, plain), luasrc.UnlockScript, Always,
 			[]any{luasrc.UnlockScript.SHA1, 3, key, channel, "l", "0", int64(5), plain.Owner, "SPUBLISH", int64(6)}},
 		{"release of an owner that is used once", Reentrant.Release(nil, &told), luasrc.UnlockOnceScript, Always,
@@ -172,6 +180,61 @@ func TestReplies(t *testing.T) {
 				t.Errorf("%s: the server's error as reply of %s: %v", k.name, what, err)
 			}
 		}
+	}
+}
+
+// Redisson takes -1 for a grant, which is also the TTL of a key that never expires.
+func TestFencedGrantHasATokenOfOneAtLeast(t *testing.T) {
+	g, err := Fenced.Granted([]any{int64(7)}, nil)
+	check(t, "fenced", "grant", g, Grant{OK: true, Token: 7}, err)
+	g, err = Fenced.Granted(int64(1500), nil)
+	check(t, "fenced", "refusal", g, Grant{TTL: 1500 * time.Millisecond}, err)
+	g, err = Fenced.Granted(int64(-1), nil)
+	check(t, "fenced", "refusal for ever", g, Grant{TTL: codec.NoTTL}, err)
+	a, err := Fenced.Asked(LastToken, []byte("7"))
+	check(t, "fenced", "last token", a, Answer{N: 7}, err)
+	a, err = Fenced.Asked(LastToken, nil)
+	check(t, "fenced", "no token so far", a, Answer{}, err)
+	for _, reply := range []any{
+		nil, []any{}, []any{int64(0)}, []any{int64(-1)}, []any{nil}, []any{"7"}, []any{int64(-1), int64(7)}, "OK", []byte("7"), int64(-3), redis.Error("ERR odd"),
+	} {
+		if g, err := Fenced.Granted(reply, nil); err == nil || g.OK || g.Token != 0 {
+			t.Errorf("%v is %+v, %v", reply, g, err)
+		}
+	}
+	if _, err := Fenced.Asked(LastToken, []byte("-7")); err == nil {
+		t.Error("a token below zero")
+	}
+	if call := Reentrant.Ask(nil, LastToken, wanted(Reentrant, "k")); !call.Empty() {
+		t.Errorf("a plain lock's tokens are asked for by %v", call)
+	}
+}
+
+func TestNonReentrantLockRefusesItsOwnerForGood(t *testing.T) {
+	g, err := NonReentrant.Granted(luasrc.Reacquired, nil)
+	check(t, "non-reentrant", "its owner's acquire", g, Grant{Refused: ErrReentered}, err)
+	g, err = NonReentrant.Granted(nil, nil)
+	check(t, "non-reentrant", "grant", g, Grant{OK: true}, err)
+	g, err = NonReentrant.Granted(int64(1500), nil)
+	check(t, "non-reentrant", "refusal", g, Grant{TTL: 1500 * time.Millisecond}, err)
+	for _, reply := range []any{"OK", []byte(luasrc.Reacquired), redis.Error("ERR " + luasrc.Reacquired)} {
+		if g, err := NonReentrant.Granted(reply, nil); err == nil || g.OK || g.Refused != nil {
+			t.Errorf("%v is %+v, %v", reply, g, err)
+		}
+	}
+	if NonReentrant.Traits() != Reentrant.Traits() {
+		t.Error("they are handled in two ways")
+	}
+}
+
+// Who waits for the one is woken by the release of the other, and stands in one queue with those of the other.
+func TestFencedLockIsAPlainOneButForItsGrants(t *testing.T) {
+	if Fenced.Traits() != Reentrant.Traits() {
+		t.Error("they are handled in two ways")
+	}
+	plain, fence := wanted(Reentrant, "k"), wanted(Fenced, "k")
+	if !slices.Equal(Fenced.Channels(fence.Names, fence.Owner), Reentrant.Channels(plain.Names, plain.Owner)) {
+		t.Error("they listen on two channels")
 	}
 }
 

@@ -34,9 +34,9 @@ type Want struct {
 	Latch    Arg  // of a release: the same for each repetition of it; nil where its owner is used once, see Traits.Once
 	LatchTTL Arg  // in ms, at least 1
 	KeyAlone bool // of a release without a latch, or of Force: in the form that has the lock as its only key
-	Publish  Arg  // what announces a release: luasrc.Publish, luasrc.SPublish or luasrc.Both
+	Publish  Arg  // what announces, in an acquire too: luasrc.Publish, luasrc.SPublish or luasrc.Both
 
-	Wait   time.Duration // how long the call waits altogether; 0: as long as it takes
+	Wait   time.Duration // how long the call waits altogether, or another of its owner that has a queue; 0: as long as it takes
 	OneTry bool          // it makes one attempt and does not wait
 }
 
@@ -66,18 +66,26 @@ const (
 	RemainTTL                 // how long has it to live
 	Holding                   // who holds it, how many times, and how long has it to live
 	Announced                 // may it be announced: an error says no. Of a kind that is not Silent
+	Waiting                   // how many wait in the server's queue. Of a kind with a queue by owner
+	LastToken                 // the token of the last grant; empty where grants have none
+	Forcible                  // is there anything for Force; empty where that is any key of Traits.KeyType
 )
 
 // Answer is what was read.
 type Answer struct {
-	Yes   bool          // Locked, HeldBy; of RemainTTL and Holding: there is a lock
-	N     int64         // HoldCount, Holding
+	Yes   bool          // Locked, HeldBy, Forcible; of RemainTTL and Holding: there is a lock
+	N     int64         // HoldCount, Holding, LastToken, Waiting
 	TTL   time.Duration // RemainTTL, Holding; codec.NoTTL if it never expires
 	Owner string        // Holding, as Redis stores it
 }
 
 // Grant is the answer to an acquire.
 type Grant struct {
-	OK  bool          // the owner has one hold more than before
-	TTL time.Duration // else: how long the lock is taken for, below 0: for ever
+	OK    bool          // the owner has one hold more than before
+	Token int64         // of that, higher than all before; 0: the kind has none
+	TTL   time.Duration // else: how long the lock is taken for, below 0: for ever
+
+	// Refused is why the kind itself will never grant this: the script changed nothing,
+	// and the wait ends.
+	Refused error
 }

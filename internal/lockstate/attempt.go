@@ -150,22 +150,24 @@ func (a *attempt) Done(r *command.Request) {
 	switch {
 	case err != nil:
 		a.ranInPart(err)
+	case g.Refused != nil:
+		a.refusedForGood(g.Refused)
 	case !g.OK:
 		a.refused(g)
 	case a.w.l.traits.Gate: // nobody holds it
 		a.reportGrant()
 		a.end()
 	default:
-		a.granted(r)
+		a.granted(r, g.Token)
 	}
 }
 
 // granted makes a hold of a grant and gives it to the waiter. A grant that
 // nobody wants any more, or that can't be trusted any more, is given back.
-func (a *attempt) granted(r *command.Request) {
+func (a *attempt) granted(r *command.Request, token int64) {
 	st, w, n := a.st, a.w, a.st.n
-	if w.l.traits.Width == 1 && n.holders > min(st.held, 1) {
-		n.supersede(st, r.Wire.Sent)
+	if w.l.traits.Width == 1 && n.holders > min(st.held, 1) || w.l.traits.Width != 1 && n.exclusive > st.exclusive() {
+		n.supersede(st, w.l.traits.Width, r.Wire.Sent)
 	}
 	h, ok := st.grant(w.l, &w.Terms, r.Wire.Sent, a.lease)
 	if !ok || w.Settled || a.forces != n.forces || r.Unreplicated {
@@ -173,6 +175,9 @@ func (a *attempt) granted(r *command.Request) {
 		return
 	}
 	w.hold = h
+	if token > 0 {
+		st.ensureExtras().token = token
+	}
 	if n.l.c.failsOver {
 		h.everywhere = r.Wire.Replicas > 0 && r.Wire.Acked >= r.Wire.Replicas
 	}

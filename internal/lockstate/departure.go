@@ -177,7 +177,6 @@ func (w *Waiter) leaveServer() {
 		owner = w.Terms.Owner
 	}
 	want := w.want(ownerArg(owner))
-	want.Publish = w.l.publish()
 	calls := w.l.kind.Undo(&want, false)
 	if len(calls) == 0 || w.Terms.As && w.waitsWithOthers() {
 		return

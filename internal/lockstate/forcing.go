@@ -27,6 +27,9 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	if found != l.traits.KeyType && found != "none" {
 		return false, ofKind{fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", found), ErrRefused}
 	}
+	if some, err := l.forcible(ctx); !some || err != nil {
+		return false, err
+	}
 	f, ended, err := l.startForce()
 	if err != nil {
 		return false, err
@@ -48,6 +51,16 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	}
 	l.c.log.Forced(ctx, eventlog.Lock{Name: l.name}, there)
 	return ended || there, nil
+}
+
+// forcible asks whether there is anything to be forced, of a kind that has only a part
+// of its key: else this client's holds of the other kinds would end for nothing.
+func (l *Lock) forcible(ctx context.Context) (bool, error) {
+	if ask := l.kind.Ask(nil, kind.Forcible, &kind.Want{Names: &l.names}); ask.Empty() {
+		return true, nil
+	}
+	a, err := l.Ask(ctx, kind.Forcible, Owner{})
+	return a.Yes, err
 }
 
 // startForce ends the name's holds and queues the command. It reports whether

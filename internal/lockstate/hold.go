@@ -75,6 +75,15 @@ func (h *Hold) told() eventlog.Lock { return eventlog.Lock{Name: h.l.name, Owner
 // Name is the lock's name as it was given to NewLock.
 func (h *Hold) Name() string { return h.l.name }
 
+// Token is the newest token that its owner was granted with here; 0: none.
+func (h *Hold) Token() int64 {
+	defer h.l.s.enter(mustNotBlock).leave()
+	if h.st.extras == nil {
+		return 0
+	}
+	return h.st.extras.token
+}
+
 // Done is closed when the hold is over. Each call returns the same channel.
 func (h *Hold) Done() <-chan struct{} {
 	s := h.l.s

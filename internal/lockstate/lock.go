@@ -19,6 +19,9 @@ import (
 // timeout.
 func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
 	call := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: ownerArg(o)})
+	if call.Empty() {
+		return kind.Answer{}, fmt.Errorf("%w: a lock of this kind has no such thing", ErrInvalidOption)
+	}
 	reply, err := l.c.query(ctx, l.slot, call)
 	if err != nil {
 		return kind.Answer{}, err
@@ -182,8 +185,13 @@ func (l *Lock) since(o Owner) time.Time {
 }
 
 // countListeners is how many clients listen for a release. Of two kinds of channel
-// it is the larger number, as with countClients.
+// it is the larger number, as with countClients. Where each owner has a channel of
+// its own, it is how many wait in the server's queue.
 func (l *Lock) countListeners(ctx context.Context) (int, error) {
+	if l.traits.ByOwner {
+		a, err := l.Ask(ctx, kind.Waiting, Owner{})
+		return int(a.N), err
+	}
 	most := 0
 	for _, channel := range l.kind.Channels(&l.names, nil) {
 		most = -1
@@ -272,13 +280,17 @@ func (l *Lock) freshLatch() any {
 // there, and never unlocked. It is nil where all of them are together, and on one
 // server.
 func (l *Lock) Scattered() error {
-	key := l.key
-	if l.c.spansSlots || codec.SlotSafe(key) {
+	if l.c.spansSlots {
 		return nil
 	}
 	const put = "put what the slot is to be made of in braces, such as {order:17}:a"
-	if slot := codec.Slot(codec.Channel(key)); slot != l.slot {
-		return fmt.Errorf("in a cluster the lock would be in slot %d, its channel in slot %d; %s", l.slot, slot, put)
+	for _, n := range l.names[1:] {
+		if name, ok := n.(string); ok && codec.Slot(name) != l.slot {
+			return fmt.Errorf("in a cluster the lock would be in slot %d, its %s in slot %d; %s", l.slot, Quote(name), codec.Slot(name), put)
+		}
 	}
-	return fmt.Errorf("in a cluster the lock would be in slot %d, each of its latches in another; %s", l.slot, put)
+	if l.traits.Latched && !codec.SlotSafe(l.key) {
+		return fmt.Errorf("in a cluster the lock would be in slot %d, each of its latches in another; %s", l.slot, put)
+	}
+	return nil
 }

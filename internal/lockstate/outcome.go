@@ -51,6 +51,13 @@ func (a *attempt) refused(g kind.Grant) {
 	a.done()
 }
 
+// refusedForGood handles the refusal of the kind itself: nothing is left to be undone.
+func (a *attempt) refusedForGood(why error) {
+	a.w.ownerUsed = false
+	a.w.asked()
+	a.reject(why)
+}
+
 // reportGrant tells the queue that the lock is taken now.
 func (a *attempt) reportGrant() {
 	q, w := a.queue()
@@ -188,10 +195,11 @@ func (a *attempt) resolve() {
 }
 
 // supersede ends the holds of all owners but st, which the server has just
-// named the holder. Replies come in order on one connection, so any other hold of
+// named a holder of a kind of such a width: all if it is 1, else those of kinds of
+// width 1. Replies come in order on one connection, so any other hold of
 // this client was granted before, and the server has lost it since; where there
 // are two, that is certain of those whose acquire was sent before.
-func (n *name) supersede(st *OwnerState, sent time.Duration) {
+func (n *name) supersede(st *OwnerState, width int, sent time.Duration) {
 	for _, other := range n.ownerStates() {
 		if other == st || other.held == 0 || other.heldSince(sent) {
 			continue
@@ -200,8 +208,32 @@ func (n *name) supersede(st *OwnerState, sent time.Duration) {
 		if n.now() >= other.lease.Expiry() {
 			cause = watchdog.ErrExpired // which nobody was told of yet
 		}
-		other.lose(cause)
+		if width == 1 {
+			other.lose(cause)
+		} else if h := other.firstExclusive(); h != nil {
+			other.loseTally(h.l, cause)
+		}
 	}
+}
+
+// firstExclusive is a living hold of a kind of width 1, nil if there is none.
+func (st *OwnerState) firstExclusive() *Hold {
+	for h := st.holds; h != nil; h = h.next {
+		if h.l.traits.Width == 1 {
+			return h
+		}
+	}
+	return nil
+}
+
+// exclusive is how many living holds are of kinds of width 1.
+func (st *OwnerState) exclusive() (n int32) {
+	for h := st.holds; h != nil; h = h.next {
+		if h.l.traits.Width == 1 {
+			n++
+		}
+	}
+	return n
 }
 
 // heldSince tells whether any living hold's acquire was sent after sent.

@@ -51,6 +51,8 @@ type ownerExtras struct {
 	// act as the owner; 0: there was none.
 	everywhere time.Duration
 
+	token int64 // the newest that a hold was granted with; 0: none was
+
 	late      lease.Late // commands that were lost on a connection that could not be killed
 	dropTimer bool       // a timer drops them
 }
@@ -127,6 +129,9 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 		if st.n.fairShare != nil && l.traits.FairShare {
 			st.n.fairShare.Granted(now)
 		}
+	}
+	if l.traits.Width == 1 {
+		st.n.exclusive++
 	}
 	c.liveHolds.Add()
 	expiry := st.trust(sent, ttl)
@@ -222,7 +227,7 @@ func (st *OwnerState) stillCounted() int {
 
 // dropEmptyExtras drops the extras if they are empty.
 func (st *OwnerState) dropEmptyExtras() {
-	if r := st.extras; len(r.queue) == 0 && !r.late.Any() && r.stillCounted == 0 && r.everywhere == 0 {
+	if r := st.extras; len(r.queue) == 0 && !r.late.Any() && r.stillCounted == 0 && r.everywhere == 0 && r.token == 0 {
 		st.extras = nil
 	}
 }
@@ -259,6 +264,9 @@ func (st *OwnerState) drop(h *Hold) {
 	for at := &st.holds; *at != nil; at = &(*at).next {
 		if *at == h {
 			*at, h.next = h.next, nil
+			if h.l.traits.Width == 1 {
+				st.n.exclusive--
+			}
 			if st.held--; st.held == 0 {
 				st.n.holders--
 			}

@@ -33,6 +33,7 @@ var (
 			redis.call('pexpire', KEYS[1], ARGV[1])
 			return nil
 		end
+		if redis.call('exists', KEYS[1]) == 0 then redis.call(ARGV[3], KEYS[1] .. ':' .. head, '0') end
 		if not redis.call('lpos', KEYS[2], ARGV[2]) then redis.call('rpush', KEYS[2], ARGV[2]) end
 		return redis.call('pttl', KEYS[1])`)
 	queuedUnlock = script("queued_unlock", `
@@ -66,7 +67,7 @@ func (queued) Channels(n *kind.Names, o kind.Owner) []kind.Channel {
 }
 
 func (queued) Acquire(_ []any, w *kind.Want) kind.Call {
-	return run(queuedLock, kind.Never, w.Names[:2], w.Lease, w.Owner)
+	return run(queuedLock, kind.Never, w.Names[:2], w.Lease, w.Owner, w.Publish)
 }
 
 func (queued) Release(_ []any, w *kind.Want) kind.Call {
@@ -247,6 +248,28 @@ func TestSharedOwnerWhoseTryWasLostLeavesTheServersQueue(t *testing.T) {
 	}
 	becomes(t, conn, 0, "LLEN", "q:queue")
 	unlock(t, h)
+}
+
+func TestWhoFindsTheLockFreeTellsWhoIsFirst(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	a, b := open(t, s), open(t, s)
+	la, lb := a.NewLock(queuedKind, "q", "q"), b.NewLock(queuedKind, "q", "q")
+	acquire(t, &la)
+	ended := make(chan outcome, 1)
+	refused(t, wait(t.Context(), t, &lb, 0, ended, Terms{}), 1)
+	do(t, conn, "DEL", "q") // nobody is told
+	none(t, ended)
+	w := la.NewWaiter()
+	w.Terms.HasWait = true
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Result(t.Context(), w.Await(t.Context())); !errors.Is(err, ErrLocked) {
+		t.Error(err)
+	}
+	unlock(t, next(t, ended).hold)
 }
 
 func TestWhoDoesNotWaitLeavesTheServersQueue(t *testing.T) {

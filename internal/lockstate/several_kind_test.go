@@ -124,6 +124,33 @@ func TestMessageLetsInAsManyAsItSays(t *testing.T) {
 	becomes(t, conn, 0, "EXISTS", "s")
 }
 
+func TestNewcomersDoNotWaitForEachOthersAnswer(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s)
+	l := c.NewLock(severalKind, "s", "s")
+	unlock(t, acquire(t, &l)) // the connection is there
+	s.Pause()
+	defer s.Resume()
+	ended := make(chan outcome, 3)
+	for i := range 3 {
+		wait(t.Context(), t, &l, i, ended, Terms{})
+	}
+	sec := l.s.enter(mustNotBlock)
+	sent := 0
+	for _, st := range l.s.find(&l).ownerStates() {
+		sent += int(st.attempts)
+	}
+	sec.leave()
+	if sent != 3 {
+		t.Errorf("%d attempts of three are under way", sent)
+	}
+	s.Resume()
+	for range 3 {
+		unlock(t, next(t, ended).hold)
+	}
+}
+
 func TestNewcomersEnterUntilOneIsRefused(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

@@ -132,6 +132,7 @@ type name struct {
 	ahead     int16                 // releases that went aside and have no answer yet: acquires follow them
 	pins      int32                 // calls under way that came to it
 	holders   int32                 // owners with a living hold
+	exclusive int32                 // living holds of kinds of width 1
 	sibling   *name                 // the same key with kinds of another family
 }
 

@@ -51,17 +51,20 @@ var (
 		redis.call('hincrby', KEYS[1], ARGV[2], 1)
 		extend(ARGV[1])
 		return nil`)
-	leaveShared = script("leave_shared", `
+	leaveShared = script("leave_shared", longest+`
 		local earlier = redis.call('get', KEYS[3])
 		if earlier then return tonumber(earlier) end
 		if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then return nil end
-		local result = 0
+		local result = 1
 		if redis.call('hincrby', KEYS[1], ARGV[2], -1) == 0 then
 			redis.call('hdel', KEYS[1], ARGV[2])
 			if ARGV[4] == '1' then redis.call('hset', KEYS[1], 'mode', 'read') end
 			if redis.call('hlen', KEYS[1]) == 1 then redis.call('del', KEYS[1]) end
 			redis.call('publish', KEYS[2], ARGV[4])
-			result = 1
+		end
+		if redis.call('hexists', KEYS[1], ARGV[2]) == 1 or redis.call('hexists', KEYS[1], ARGV[5]) == 1 then
+			extend(ARGV[1])
+			result = 0
 		end
 		redis.call('set', KEYS[3], result, 'px', ARGV[3])
 		return result`)
@@ -81,11 +84,11 @@ func (writing) Acquire(_ []any, w *kind.Want) kind.Call {
 }
 
 func (reading) Release(_ []any, w *kind.Want) kind.Call {
-	return run(leaveShared, kind.Always, []any{w.Names[0], w.Names[1], w.Latch}, w.Lease, w.Owner, w.LatchTTL, "0")
+	return run(leaveShared, kind.Always, []any{w.Names[0], w.Names[1], w.Latch}, w.Lease, w.Owner, w.LatchTTL, "0", written{w.Owner})
 }
 
 func (writing) Release(_ []any, w *kind.Want) kind.Call {
-	return run(leaveShared, kind.Always, []any{w.Names[0], w.Names[1], w.Latch}, w.Lease, written{w.Owner}, w.LatchTTL, "1")
+	return run(leaveShared, kind.Always, []any{w.Names[0], w.Names[1], w.Latch}, w.Lease, written{w.Owner}, w.LatchTTL, "1", w.Owner)
 }
 
 // Undo and Renew are those of a plain lock, with the fields of this one.
@@ -112,6 +115,28 @@ func (k writing) Undo(w *kind.Want, open bool) []kind.Call {
 
 func (writing) Confirm(room []any, w *kind.Want) kind.Call {
 	return kind.Read("HGET", append(room, w.Names.Key(), written{w.Owner}))
+}
+
+// Ask knows which of the two it is by the mode.
+func (k reading) Ask(room []any, q kind.Question, w *kind.Want) kind.Call {
+	if q == kind.Forcible {
+		return kind.Read("HGET", append(room, w.Names.Key(), "mode"))
+	}
+	return k.Kind.Ask(room, q, w)
+}
+
+func (k reading) Asked(q kind.Question, reply any) (kind.Answer, error) {
+	if mode, ok := reply.([]byte); ok && q == kind.Forcible {
+		return kind.Answer{Yes: string(mode) == "read"}, nil
+	}
+	return k.Kind.Asked(q, reply)
+}
+
+func (k writing) Asked(q kind.Question, reply any) (kind.Answer, error) {
+	if mode, ok := reply.([]byte); ok && q == kind.Forcible {
+		return kind.Answer{Yes: string(mode) == "write"}, nil
+	}
+	return k.Kind.Asked(q, reply)
 }
 
 var errReads = errors.New("who reads can't write before it stops")
@@ -263,18 +288,97 @@ func TestKindRefusesWhatItsOwnerCouldNeverGet(t *testing.T) {
 	unlock(t, write)
 }
 
-func TestForceOfOneKindEndsTheOthersHolds(t *testing.T) {
+func TestForceEndsTheHoldsOfBothKindsIfItsOwnIsHeld(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	c := open(t, s)
 	r, w := sharedLocks(c)
 	read := acquire(t, r)
+	if was, err := w.ForceUnlock(t.Context()); was || err != nil {
+		t.Errorf("nobody writes: %v, %v", was, err)
+	}
+	if err := read.Err(); err != nil {
+		t.Errorf("nobody writes, and who reads: %v", err)
+	}
+	unlock(t, read)
+	write := acquire(t, w)
+	read = acquireAs(t, r, Terms{As: true, Owner: write.Owner()})
+	if was, err := r.ForceUnlock(t.Context()); was || err != nil {
+		t.Errorf("it is a writer's: %v, %v", was, err)
+	}
 	if was, err := w.ForceUnlock(t.Context()); !was || err != nil {
-		t.Fatalf("%v, %v", was, err)
+		t.Errorf("%v, %v", was, err)
 	}
-	if err := read.Err(); !errors.Is(err, ErrLeaseLost) {
-		t.Errorf("%v", err)
+	for _, h := range []*Hold{write, read} {
+		if err := h.Err(); !errors.Is(err, ErrLeaseLost) {
+			t.Errorf("%v", err)
+		}
 	}
+}
+
+func TestReleaseOfOneKindGivesTheOtherItsLease(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s)
+	r, w := sharedLocks(c)
+	as := Terms{As: true, Owner: c.NewOwner()}
+	write, read := acquireAs(t, w, as), acquireAs(t, r, as)
+	before := write.ValidUntil()
+	time.Sleep(20 * time.Millisecond)
+	unlock(t, read)
+	if after := write.ValidUntil(); after.Sub(before) < 20*time.Millisecond {
+		t.Errorf("what is left was given a lease, and is trusted for %v more", after.Sub(before))
+	}
+	if err := write.Err(); err != nil {
+		t.Error(err)
+	}
+	unlock(t, write)
+}
+
+func TestReleaseOfAReaderIsItsLastBesideOthers(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := open(t, s)
+	r, _ := sharedLocks(c)
+	one, other := acquire(t, r), acquire(t, r)
+	unlock(t, one)
+	if err := other.Err(); err != nil {
+		t.Error(err)
+	}
+	if n := do(t, conn, "HLEN", "rw"); n != int64(2) { // and the mode
+		t.Errorf("%v fields", n)
+	}
+	unlock(t, other)
+	becomes(t, conn, 0, "EXISTS", "rw")
+}
+
+func TestGrantToAReaderEndsWhatOthersWrite(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := open(t, s)
+	r, w := sharedLocks(c)
+	writer := Terms{As: true, Owner: c.NewOwner()}
+	write, writerReads := acquireAs(t, w, writer), acquireAs(t, r, writer)
+	again := acquireAs(t, r, writer)
+	if err := write.Err(); err != nil {
+		t.Errorf("its own grant to read: %v", err)
+	}
+	unlock(t, again)
+	do(t, conn, "HDEL", "rw", writer.Owner.Text()+":write")
+	do(t, conn, "HSET", "rw", "mode", "read")
+	reads := acquire(t, r)
+	if err := write.Err(); !errors.Is(err, ErrLeaseLost) {
+		t.Errorf("it writes beside a reader: %v", err)
+	}
+	for _, h := range []*Hold{writerReads, reads} {
+		if err := h.Err(); err != nil {
+			t.Errorf("what it reads: %v", err)
+		}
+		unlock(t, h)
+	}
+	becomes(t, conn, 0, "EXISTS", "rw")
 }
 
 func TestLostTryOfOneKindIsNotMistakenForTheOthersHold(t *testing.T) {

@@ -43,8 +43,9 @@ type Waiter struct {
 	ownerUsed bool     // an attempt in its name was not refused
 	attempt   *attempt // under way
 
-	queueOwner Owner // whose queue it waits in, where each owner has one
-	refused    bool  // what it asked for was refused since the server was last told that it left
+	queueOwner Owner         // whose queue it waits in, where each owner has one
+	place      time.Duration // how long it waits, as the server is told; 0: as long as it takes
+	refused    bool          // what it asked for was refused since the server was last told that it left
 
 	references atomic.Int32 // to it, once it was granted the lock
 }
@@ -81,8 +82,8 @@ func (w *Waiter) Start() error {
 	if w.Terms.As {
 		w.Shared = w.Terms.Owner
 	}
-	if w.Terms.Wait > 0 {
-		w.Until = clock.Later(w.began, w.Terms.Wait)
+	if w.place = w.Terms.Wait; w.place > 0 {
+		w.Until = clock.Later(w.began, w.place)
 	}
 	if n.isOnly(w) {
 		n.only = w
@@ -138,7 +139,9 @@ func (w *Waiter) join() error {
 		return err
 	}
 	w.chooseQueue()
-	if q := n.ensureQueue(l, w.queueOwner); w.OneTry || w.Terms.As {
+	q := n.ensureQueue(l, w.queueOwner)
+	w.place = q.choosePlace(w.place)
+	if w.OneTry || w.Terms.As || q.Roomy() {
 		q.JoinUnqueued(w.began, &w.Waiter)
 	} else {
 		q.Join(w.began, &w.Waiter, n.holders > 0)
@@ -184,11 +187,7 @@ func (w *Waiter) queue() *waitQueue { return w.n.findQueue(w.l, w.queueOwner) }
 
 // want tells a kind what the waiter wants.
 func (w *Waiter) want(o kind.Owner) kind.Want {
-	want := kind.Want{Names: &w.l.names, Owner: o, OneTry: w.OneTry}
-	if w.Until > 0 {
-		want.Wait = w.Until - w.began
-	}
-	return want
+	return kind.Want{Names: &w.l.names, Owner: o, OneTry: w.OneTry, Wait: w.place, Publish: w.l.publish()}
 }
 
 // Await waits until the wait of w has ended. It returns early with ctx's error,

@@ -20,10 +20,11 @@ const maxSpareQueues = 8
 type waitQueue struct {
 	waitqueue.Queue
 	shard *shard
-	n     *name      // whose it is; nil: nobody's
-	l     *Lock      // a handle, for its kind
-	owner Owner      // whose queue it is, where each owner has one
-	next  *waitQueue // of the name, or among the spare ones
+	n     *name         // whose it is; nil: nobody's
+	l     *Lock         // a handle, for its kind
+	owner Owner         // whose queue it is, where each owner has one
+	place time.Duration // how long that owner waits, as the server was told first; 0: as long as it takes, -1: nothing yet
+	next  *waitQueue    // of the name, or among the spare ones
 
 	timer       *time.Timer
 	subs        []topology.Listening // for each channel one
@@ -75,7 +76,7 @@ func (n *name) ensureQueue(l *Lock, o Owner) *waitQueue {
 		s.spareQueues = q.next
 		s.spareCount--
 	}
-	q.n, q.l, q.owner, q.listens = n, l, o, o
+	q.n, q.l, q.owner, q.listens, q.place = n, l, o, o, -1
 	q.next, n.queues = n.queues, q
 	q.Follow(l.traits)
 	if l.traits.FairShare {
@@ -84,6 +85,15 @@ func (n *name) ensureQueue(l *Lock, o Owner) *waitQueue {
 		q.Use(nil)
 	}
 	return q
+}
+
+// choosePlace is how long a waiter of the queue waits, as the server is told: where
+// each owner has a queue there is one place for all who wait as that owner.
+func (q *waitQueue) choosePlace(wait time.Duration) time.Duration {
+	if q.place < 0 || !q.l.traits.ByOwner {
+		q.place = wait
+	}
+	return q.place
 }
 
 // step takes the actions that the queues ask for. It follows every event. An
@@ -262,10 +272,13 @@ func (n *name) handOff(l *Lock) bool {
 }
 
 // wakeHead makes an attempt for the head of each queue, when a release that it
-// waits for will not come.
+// waits for will not come. Where each owner has a queue, the server knows whose turn
+// it is, and has told that one.
 func (n *name) wakeHead() {
 	for q := n.first(); q != nil; q = q.next {
-		q.WakeHead()
+		if !q.l.traits.ByOwner {
+			q.WakeHead()
+		}
 	}
 	if n.queues != nil {
 		n.step()

@@ -32,6 +32,10 @@ var (
 	forceUnlockAloneSource string
 	//go:embed renew.lua
 	renewSource string
+	//go:embed fenced_lock.lua
+	fencedLockSource string
+	//go:embed non_reentrant_lock.lua
+	nonReentrantLockSource string
 	//go:embed spin_unlock.lua
 	spinUnlockSource string
 	//go:embed spin_force_unlock.lua
@@ -54,6 +58,9 @@ var (
 	SpinUnlockScript      = newScript("spin_unlock", spinUnlockSource)            // SpinUnlock
 	SpinForceUnlockScript = newScript("spin_force_unlock", spinForceUnlockSource) // SpinForceUnlock
 
+	FencedLockScript       = newScript("fenced_lock", fencedLockSource)              // FencedLock
+	NonReentrantLockScript = newScript("non_reentrant_lock", nonReentrantLockSource) // NonReentrantLock
+
 	InfoScript = newScript("info", infoSource) // Info
 )
 
@@ -63,7 +70,8 @@ func Scripts() []*Script {
 	return []*Script{
 		LockScript, UnlockScript, UnlockOnceScript, ForceUnlockScript, RenewScript,
 		SpinUnlockScript, SpinForceUnlockScript,
-		UnlockAloneScript, ForceUnlockAloneScript, InfoScript,
+		UnlockAloneScript, ForceUnlockAloneScript, FencedLockScript, NonReentrantLockScript, InfoScript,
+		FairLockScript, FairUnlockScript, FairLeaveScript, FairForceScript,
 	}
 }
 

@@ -26,13 +26,16 @@ func TestEachFileIsOneScript(t *testing.T) {
 	found := 0
 	for _, f := range files {
 		name, ok := strings.CutSuffix(f.Name(), ".lua")
-		if !ok {
+		if !ok || f.Name() == "fair_queue.lua" { // that is how others begin
 			continue
 		}
 		found++
 		text, err := os.ReadFile(f.Name())
 		if err != nil {
 			t.Fatal(err)
+		}
+		if strings.HasPrefix(name, "fair_") {
+			text = append([]byte(fairQueueSource), text...)
 		}
 		sum := sha1.Sum(text)
 		s := byName[name]

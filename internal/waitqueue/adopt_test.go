@@ -17,6 +17,7 @@ func TestAdoptedWaiterStandsWhereItWouldHaveJoined(t *testing.T) {
 	}{
 		"queued":       {kind.Reentrant.Traits(), func(q *Queue, w *Waiter) { q.Join(since, w, false) }},
 		"queued, wide": {&kind.Traits{Width: 3, PassOn: true}, func(q *Queue, w *Waiter) { q.Join(since, w, false) }},
+		"any number":   {new(kind.Traits), func(q *Queue, w *Waiter) { q.JoinUnqueued(since, w) }},
 		"once":         {kind.Reentrant.Traits(), func(q *Queue, w *Waiter) { w.OneTry = true; q.JoinUnqueued(since, w) }},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -16,6 +16,15 @@ func (q *Queue) try(w *Waiter) {
 	q.pendings.push(w)
 }
 
+// takeOut has w, which waits in the queue, make its next attempt outside of it.
+func (q *Queue) takeOut(w *Waiter) {
+	w.Told = q.wasTold(w)
+	q.unqueue(w)
+	w.queued = false
+	q.unqueued.push(w)
+	q.changed = true
+}
+
 // retry makes another attempt for one outside the queue.
 func (q *Queue) retry(w *Waiter) {
 	if w.linked && !w.queued && !w.trying {

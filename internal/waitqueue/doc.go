@@ -30,6 +30,10 @@
 // refused and would wait, it queues. A waiter in the queue is let through when
 // its owner comes to hold the name by another call.
 //
+// Where any number may have the name, whoever comes is unqueued as long as nobody
+// waits who was refused. A wake-up lets the head try, and its grant lets the others
+// try together, outside the queue.
+//
 // # Hand-off
 //
 // When this client releases, the head's acquire follows the unlock in the same

@@ -28,7 +28,7 @@ func (q *Queue) Join(now time.Duration, w *Waiter, held bool) {
 // attempt is under way: the queue is as if w had joined it then.
 func (q *Queue) Adopt(since time.Duration, w *Waiter) {
 	w.trying = true
-	if w.OneTry {
+	if w.OneTry || q.Roomy() {
 		w.joined = since
 		q.unqueued.push(w)
 	} else {
@@ -49,6 +49,10 @@ func (q *Queue) JoinUnqueued(now time.Duration, w *Waiter) {
 	q.changed = true
 }
 
+// Roomy tells whether any number may have the name and nobody waits who was refused:
+// whoever comes joins unqueued, and need not wait for what others are answered (A3).
+func (q *Queue) Roomy() bool { return q.wide() && q.waiting.size == 0 }
+
 // LetThrough has attempts made at once for those who wait in the queue for a shared
 // owner, since it has just come to hold the name by another call: they would wait
 // for themselves (A3).
@@ -56,11 +60,8 @@ func (q *Queue) LetThrough(owner any) {
 	for w := q.shared[owner]; w != nil; {
 		next := w.nextShared
 		if !w.trying {
-			q.unqueue(w)
-			w.queued = false
-			q.unqueued.push(w)
+			q.takeOut(w)
 			q.try(w)
-			q.changed = true
 		}
 		w = next
 	}

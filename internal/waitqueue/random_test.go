@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
@@ -43,7 +44,7 @@ func (s *storm) joinsOne() string {
 		w.Until = s.now + time.Duration(s.rng.Int64N(int64(time.Second)))
 	}
 	s.alive = append(s.alive, w)
-	if w.OneTry = s.rng.IntN(6) == 0; w.OneTry || w.Shared != nil {
+	if w.OneTry = s.rng.IntN(6) == 0; w.OneTry || w.Shared != nil || s.q.Roomy() {
 		s.tries(w)
 		return "joins beside the queue"
 	}
@@ -234,7 +235,10 @@ func TestRandomEventsKeepTheRules(t *testing.T) {
 		s.q = New(timeout, func(n time.Duration) time.Duration { return time.Duration(s.rng.Int64N(int64(n))) })
 		s.dropped = true
 		s.led = func() { s.owed = false }
-		if seed%2 == 0 {
+		switch {
+		case seed%4 == 1:
+			s.q.Follow(new(kind.Traits)) // any number may have it
+		case seed%2 == 0:
 			s.share = new(wakepolicy.FairShare)
 			s.share.SetClients(int(seed % 20))
 			s.q.Use(s.share)

@@ -36,9 +36,11 @@ func TestMessageWakesAsManyAsItIsWorth(t *testing.T) {
 		r := ruled(t, &kind.Traits{})
 		ws := r.settled(4)
 		r.messageFor(tc.n)
-		for i := range tc.attempts {
-			r.under("one at a time", ws[i])
-			r.granted(ws[i])
+		r.under("the head looks", ws[0])
+		r.granted(ws[0])
+		r.under("as many as it is worth together", ws[1:tc.attempts]...)
+		for _, w := range ws[1:tc.attempts] {
+			r.granted(w)
 		}
 		r.under("no more than it is worth")
 	}
@@ -50,10 +52,13 @@ func TestMessagesAddUpWhereManyMayHaveTheName(t *testing.T) {
 	r.messageFor(1)
 	r.messageFor(2)
 	r.messageFor(1)
-	for i := range 4 {
-		r.under("each message counts", ws[i])
-		r.granted(ws[i])
-	}
+	r.under("the first message", ws[0])
+	r.granted(ws[0])
+	r.under("the head looks for the others", ws[1])
+	r.granted(ws[1])
+	r.under("each message counts", ws[2], ws[3])
+	r.granted(ws[3])
+	r.granted(ws[2])
 	r.under("the fifth was not woken")
 }
 
@@ -73,17 +78,54 @@ func TestMessageWakesNoMoreThanMayHaveTheName(t *testing.T) {
 	r.under("two may have it")
 }
 
-func TestNewQueueOfManyHoldersTriesUntilItIsRefused(t *testing.T) {
+// comes is a newcomer that waits where its caller has it wait.
+func (r *rig) comes() *Waiter {
+	r.t.Helper()
+	if r.q.Roomy() {
+		return r.tries(new(Waiter))
+	}
+	return r.joins(1)[0]
+}
+
+func TestNewcomersTryAtOnceUntilOneWasRefused(t *testing.T) {
 	r := ruled(t, &kind.Traits{})
-	ws := r.joins(4)
-	r.granted(ws[0])
-	r.granted(ws[1])
-	r.under("the next", ws[2])
-	r.refused(ws[2], lease)
-	r.under("who is behind would be refused as well")
+	a, b, c := r.comes(), r.comes(), r.comes()
+	r.under("nobody waits for another's answer", a, b, c)
+	r.granted(b)
+	r.refused(a, lease)
+	d := r.comes()
+	r.under("one was refused", c)
+	r.refused(c, lease)
 	r.confirmed()
-	r.granted(ws[2])
-	r.under("the next", ws[3])
+	r.under("the head looks", a)
+	r.granted(a)
+	r.under("its grant lets the others try together", d, c)
+	e := r.comes()
+	r.under("nobody waits any more", d, c, e)
+	r.refused(d, lease)
+	r.is(d, running, nil)
+	for _, w := range []*Waiter{c, e} {
+		r.granted(w)
+	}
+	r.leaves(d)
+	r.quiet()
+}
+
+// Whoever was told that the name is taken waits through an outage, wherever it tries.
+func TestWhoTriesTogetherWithOthersKnowsThatItWasToldBefore(t *testing.T) {
+	r := ruled(t, &kind.Traits{})
+	ws := r.settled(2)
+	r.messageFor(kind.All)
+	r.granted(ws[0])
+	r.under("the other", ws[1])
+	r.troubled(ws[1])
+	r.goesOn(firstPause)
+	r.now += timeout
+	r.troubled(ws[1])
+	r.is(ws[1], running, nil)
+	r.goesOn(lastPause)
+	r.granted(ws[1])
+	r.quiet()
 }
 
 func TestRefusalEndsAWakeUpAndNotTheNextOne(t *testing.T) {

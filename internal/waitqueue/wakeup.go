@@ -13,6 +13,9 @@ func (q *Queue) widest() int {
 	return q.rules.Width
 }
 
+// wide tells whether any number may have the name, each by an attempt of its own.
+func (q *Queue) wide() bool { return q.rules.Width == 0 && !q.rules.Gate }
+
 // wake asks for so many attempts. Where one owner has the name at a time, ten
 // wake-ups are one (P3).
 func (q *Queue) wake(n int) { q.wakes = min(q.wakes+min(n, kind.All), q.widest()) }
@@ -45,15 +48,32 @@ func (q *Queue) use(w *Waiter) {
 }
 
 // afterGrant goes on with the wake-up behind whoever was granted. If another
-// came meanwhile, all begins with the head again.
+// came meanwhile, all begins with the head again. Where any number may have the name
+// and all want the same, the others try together, as many as the wake-up is good for.
 func (q *Queue) afterGrant() {
 	switch {
 	case q.wakes > 0 || q.current.left == 0:
 		q.current.next = nil
 	case q.rules.PassOn && q.current.next == nil:
 		return // the others were refused just before
+	case q.wide() && !q.rules.PassOn:
+		q.tryTogether(q.current.left)
+		return
 	}
 	q.wake(q.current.left)
+}
+
+// tryTogether has attempts made for so many who wait.
+func (q *Queue) tryTogether(n int) {
+	q.waiting.each(func(w *Waiter) bool {
+		if n == 0 {
+			return false
+		}
+		n--
+		q.takeOut(w)
+		q.tryLater(w)
+		return true
+	})
 }
 
 // afterRefusal drops the wake-up: whoever stands behind is refused as well,

@@ -12,7 +12,10 @@ final class Locks {
     static RLock of(RedissonClient client, String kind, String name) {
         return switch (kind) {
             case "" -> client.getLock(name);
+            case "fair" -> client.getFairLock(name);
             case "spin" -> by("getSpinLock", client, name);
+            case "fenced" -> by("getFencedLock", client, name);
+            case "nonreentrant" -> by("getNonReentrantLock", client, name);
             default -> throw new IllegalArgumentException("no such kind of lock: " + kind);
         };
     }

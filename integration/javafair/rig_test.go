@@ -1,0 +1,303 @@
+package javafair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+const (
+	name     = "tickets"
+	patience = 20 * time.Second
+)
+
+// side is who waits for the lock: a Go client or a JVM.
+type side interface {
+	// acquire waits as somebody, at most so long; 0: without a limit, below 0: one attempt. Without the lock it is an error.
+	// A lease of 0 is the watchdog's.
+	acquire(who string, wait, lease time.Duration) error
+	// reenter acquires once more as whoever holds.
+	reenter(who string) error
+	// unlock gives up one hold of somebody, or fails for one who has none.
+	unlock(who string) error
+	force() bool
+}
+
+var errLocked = errors.New("another has the lock")
+
+// goSide is a side whose owners are acquisitions.
+type goSide struct {
+	lock   *rlock.Lock
+	client *rlock.Client
+	ctx    context.Context
+
+	mu    sync.Mutex // guards holds
+	holds map[string][]*rlock.Hold
+}
+
+func newGoSide(t *testing.T, url string, opts ...rlock.Option) *goSide {
+	t.Helper()
+	c, err := rlock.Open(t.Context(), url, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return &goSide{lock: c.NewFairLock(name), client: c, ctx: t.Context(), holds: map[string][]*rlock.Hold{}}
+}
+
+func (s *goSide) acquire(who string, wait, lease time.Duration) error {
+	return s.acquireWith(s.ctx, who, wait, lease)
+}
+
+func (s *goSide) acquireWith(ctx context.Context, who string, wait, lease time.Duration, opts ...rlock.AcquireOption) error {
+	if wait != 0 {
+		opts = append(opts, rlock.Wait(max(wait, 0)))
+	}
+	if lease > 0 {
+		opts = append(opts, rlock.Lease(lease))
+	}
+	h, err := s.lock.Lock(ctx, opts...)
+	if errors.Is(err, rlock.ErrLocked) {
+		return errLocked
+	}
+	if err == nil {
+		s.mu.Lock()
+		s.holds[who] = append(s.holds[who], h)
+		s.mu.Unlock()
+	}
+	return err
+}
+
+func (s *goSide) reenter(who string) error {
+	return s.acquireWith(s.ctx, who, 0, 0, rlock.As(s.last(who).Owner()))
+}
+
+func (s *goSide) last(who string) *rlock.Hold {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.holds[who]); n > 0 {
+		return s.holds[who][n-1]
+	}
+	return nil
+}
+
+func (s *goSide) unlock(who string) error {
+	h := s.last(who)
+	if h == nil {
+		return s.lock.UnlockAs(s.ctx, s.client.NewOwner())
+	}
+	s.mu.Lock()
+	s.holds[who] = s.holds[who][:len(s.holds[who])-1]
+	s.mu.Unlock()
+	return h.Unlock(s.ctx)
+}
+
+func (s *goSide) force() bool {
+	forced, err := s.lock.ForceUnlock(s.ctx)
+	return forced && err == nil
+}
+
+// javaSide is a side whose owners are threads.
+type javaSide struct {
+	peer *javapeer.Peer
+	ctx  context.Context
+}
+
+func newJavaSide(t *testing.T, version, url string, opts ...javapeer.Option) *javaSide {
+	t.Helper()
+	return &javaSide{javapeer.Start(t, version, url, opts...), t.Context()}
+}
+
+func (s *javaSide) thread(who string) *javapeer.Thread { return s.peer.Thread(who).Of(javapeer.Fair) }
+
+func (s *javaSide) acquire(who string, wait, lease time.Duration) error {
+	if lease == 0 {
+		lease = javapeer.Watchdog
+	}
+	t := s.thread(who)
+	var got javapeer.Reply
+	var err error
+	switch {
+	case wait < 0:
+		got, err = t.TryLock(s.ctx, name)
+	case wait == 0:
+		_, err = t.Lock(s.ctx, name, lease)
+		return err
+	default:
+		got, err = t.TryLockFor(s.ctx, name, wait, lease)
+	}
+	if err == nil && !got.Bool() {
+		return errLocked
+	}
+	return err
+}
+
+func (s *javaSide) reenter(who string) error { return s.acquire(who, 0, 0) }
+
+func (s *javaSide) unlock(who string) error {
+	_, err := s.thread(who).Unlock(s.ctx, name)
+	return err
+}
+
+func (s *javaSide) force() bool {
+	r, err := s.thread("force").ForceUnlock(s.ctx, name)
+	return err == nil && r.Bool()
+}
+
+// rig is a server and what is seen of it.
+type rig struct {
+	*testing.T
+	server *redistest.Server
+	conn   redis.Conn
+	heard  redis.PubSubConn
+	names  map[string]string // of owners, in order of appearance
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	s := redistest.Start(t)
+	r := &rig{T: t, server: s, conn: s.Dial(t), heard: redis.PubSubConn{Conn: s.Dial(t)}, names: map[string]string{}}
+	if err := r.heard.PSubscribe("redisson_*"); err != nil {
+		t.Fatal(err)
+	}
+	r.heard.Receive()
+	return r
+}
+
+func (r *rig) do(command string, args ...any) any {
+	r.Helper()
+	reply, err := r.conn.Do(command, args...)
+	if err != nil {
+		r.Fatalf("%s: %v", command, err)
+	}
+	return reply
+}
+
+func (r *rig) strings(command string, args ...any) []string {
+	r.Helper()
+	all, err := redis.Strings(r.do(command, args...), nil)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return all
+}
+
+func (r *rig) eventually(what string, is func() bool) {
+	r.Helper()
+	for end := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			r.Fatalf("%v passed without: %s; the queue is %q, held by %q", patience, what, r.queue(), r.strings("HGETALL", name))
+		}
+	}
+}
+
+func (r *rig) queue() []string { return r.strings("LRANGE", codec.FairQueue(name), 0, -1) }
+
+// stands waits until n owners have a place and listen, each on its channel.
+func (r *rig) stands(n int) {
+	r.Helper()
+	r.eventually(fmt.Sprintf("%d places, listeners", n), func() bool {
+		return len(r.queue()) == n && len(r.strings("PUBSUB", "CHANNELS", codec.Channel(name)+":*")) == n
+	})
+}
+
+// entered waits until the one whose place was first holds the lock.
+func (r *rig) holds(owner string) {
+	r.Helper()
+	r.eventually(owner+" holds", func() bool { return slices.Contains(r.strings("HKEYS", name), owner) })
+}
+
+// free waits until nothing of the lock is left.
+func (r *rig) free() {
+	r.Helper()
+	r.eventually("nothing left", func() bool {
+		return r.do("EXISTS", name, codec.FairQueue(name), codec.FairTimes(name)) == int64(0)
+	})
+}
+
+// state is what the server has. Owners are named in order of appearance. What passes with time is apart.
+type state struct {
+	step   string
+	exact  []string
+	passes []string
+	ms     []int64
+}
+
+// look tells what the server has, and what was published since the last look.
+func (r *rig) look(step string) state {
+	r.Helper()
+	s := state{step: step}
+	keys := r.strings("KEYS", "*")
+	slices.Sort(keys)
+	for _, key := range keys {
+		if !strings.HasPrefix(key, "redisson_unlock_latch:") {
+			s.exact = append(s.exact, fmt.Sprintf("%s %s", key, r.do("TYPE", key)))
+			s.passes, s.ms = append(s.passes, "TTL of "+key), append(s.ms, r.do("PTTL", key).(int64))
+		}
+	}
+	fields, err := redis.StringMap(r.do("HGETALL", name), nil)
+	if err != nil {
+		r.Fatal(err)
+	}
+	for owner, count := range fields {
+		s.exact = append(s.exact, r.named(owner)+" holds "+count)
+	}
+	now, err := redis.Int64s(r.do("TIME"), nil)
+	if err != nil {
+		r.Fatal(err)
+	}
+	for i, owner := range r.queue() {
+		s.exact = append(s.exact, fmt.Sprintf("place %d %s", i, r.named(owner)))
+	}
+	times := r.strings("ZRANGE", codec.FairTimes(name), 0, -1, "WITHSCORES")
+	for i := 0; i < len(times); i += 2 {
+		till, err := strconv.ParseInt(times[i+1], 10, 64)
+		if err != nil {
+			r.Fatalf("a time that is no number: %q", times[i+1])
+		}
+		s.passes, s.ms = append(s.passes, "time of "+r.named(times[i])), append(s.ms, till-now[0]*1000-now[1]/1000)
+	}
+	slices.Sort(s.exact)
+	s.exact = append(s.exact, r.messages()...)
+	return s
+}
+
+func (r *rig) named(owner string) string {
+	if r.names[owner] == "" {
+		r.names[owner] = fmt.Sprint("OWNER", len(r.names)+1)
+	}
+	return r.names[owner]
+}
+
+// messages are those since the last look, with the owners that they are for.
+func (r *rig) messages() (all []string) {
+	r.Helper()
+	r.do("PUBLISH", "redisson_marker", "")
+	for {
+		m, ok := r.heard.ReceiveWithTimeout(patience).(redis.Message)
+		if !ok {
+			r.Fatal("the subscriber hears nothing")
+		}
+		if m.Channel == "redisson_marker" {
+			return all
+		}
+		channel := m.Channel
+		if owner, ok := strings.CutPrefix(channel, codec.Channel(name)+":"); ok {
+			channel = codec.Channel(name) + ":" + r.named(owner)
+		}
+		all = append(all, fmt.Sprintf("%s says %s", channel, m.Data))
+	}
+}

@@ -1,0 +1,122 @@
+package kind
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// Fair is Redisson's RFairLock: a plain lock whose waiters stand in a list on the
+// server, each with a channel of its own. Who waits without a limit keeps its place
+// for a wait that is given.
+func Fair(wait time.Duration) Kind { return fair{wait: wait} }
+
+type fair struct {
+	reentrant
+	wait time.Duration // Redisson's fairLockWaitTimeout
+}
+
+var fairTraits = Traits{
+	Family:     ownedHash,
+	Queue:      "fair",
+	ByOwner:    true,
+	Width:      1,
+	KeyType:    "hash",
+	Latched:    true,
+	RenewGroup: ownedHash,
+}
+
+// What a fair lock has besides a plain one.
+const (
+	queueName = channelName + 1 + iota
+	timesName
+)
+
+// The bounds of the pauses. A place is kept for longer than any of them.
+const (
+	shortestFairPause = 100 * time.Millisecond
+	longestFairPause  = 5 * time.Second
+)
+
+func (fair) Traits() *Traits { return &fairTraits }
+
+func (fair) Names(key string) Names {
+	return Names{keyName: key, channelName: codec.Channel(key), queueName: codec.FairQueue(key), timesName: codec.FairTimes(key)}
+}
+
+func (fair) Channels(n *Names, o Owner) []Channel {
+	return []Channel{codec.FairChannel(n.Key(), o.String())}
+}
+
+// place is for how long w keeps a place in the queue, in ms. All that a waiter sends
+// says the same: what it added to the time of those behind it is taken off again.
+func (k fair) place(w *Want) Arg {
+	if w.Wait <= 0 {
+		return k.wait.Milliseconds()
+	}
+	return max(w.Wait.Milliseconds(), 1)
+}
+
+func (k fair) Acquire(room []any, w *Want) Call {
+	n, once := w.Names, 0
+	if w.OneTry {
+		once = 1
+	}
+	return Run(luasrc.FairLock(room, n[keyName], n[queueName], n[timesName], n[channelName], w.Owner, w.Lease, k.place(w), once, w.Publish), Never)
+}
+
+func (fair) Release(room []any, w *Want) Call {
+	n := w.Names
+	return Run(luasrc.FairUnlock(room, n[keyName], n[queueName], n[timesName], w.Latch, n[channelName], w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
+}
+
+// Undo leaves the queue, behind the unlock of what may have been got. To leave it
+// twice is as good as once.
+func (k fair) Undo(w *Want, open bool) (calls []Call) {
+	if open {
+		calls = append(calls, k.Release(nil, w))
+	}
+	if !w.OneTry {
+		n := w.Names
+		calls = append(calls, Run(luasrc.FairLeave(n[keyName], n[queueName], n[timesName], n[channelName], w.Owner, k.place(w), w.Publish), Always))
+	}
+	return calls
+}
+
+// Pause is until the lease ends for the owner whose turn is next. The others are
+// told when it is theirs, and look now and then whether somebody before them is gone.
+func (fair) Pause(_ int, g Grant) (least, most time.Duration) {
+	switch {
+	case g.OK:
+		return g.TTL, g.TTL
+	case g.TTL < 0 || g.TTL > longestFairPause:
+		return longestFairPause * 4 / 5, longestFairPause
+	}
+	pause := max(g.TTL, shortestFairPause)
+	return pause, pause
+}
+
+// Force with the lock as its only key tells nobody: who waits looks.
+func (fair) Force(w *Want) Call {
+	n := w.Names
+	if w.KeyAlone {
+		return Run(luasrc.SpinForceUnlock(n[keyName]), Never)
+	}
+	return Run(luasrc.FairForce(n[keyName], n[queueName], n[timesName], n[channelName], w.Publish), Never)
+}
+
+func (k fair) Ask(room []any, q Question, w *Want) Call {
+	if q == Waiting {
+		return Read("LLEN", append(room, w.Names[queueName]))
+	}
+	return k.reentrant.Ask(room, q, w)
+}
+
+func (k fair) Asked(q Question, reply any) (a Answer, err error) {
+	if q == Waiting {
+		a.N, err = codec.DecodeLength(reply)
+		return a, err
+	}
+	return k.reentrant.Asked(q, reply)
+}

@@ -1,0 +1,43 @@
+package kind
+
+import (
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// Fenced is Redisson's RFencedLock: a plain lock that counts its grants in a key of
+// its own. Only the acquire is another one, so a plain lock and this one on one key
+// exclude, wake and queue with each other.
+var Fenced Kind = fenced{}
+
+type fenced struct{ reentrant }
+
+const tokenName = channelName + 1
+
+func (fenced) Names(key string) Names {
+	return Names{keyName: key, channelName: codec.Channel(key), tokenName: codec.TokenKey(key)}
+}
+
+func (fenced) Acquire(room []any, w *Want) Call {
+	return Run(luasrc.FencedLock(room, w.Names[keyName], w.Names[tokenName], w.Owner, w.Lease), Never)
+}
+
+func (fenced) Granted(reply any, _ *Want) (Grant, error) {
+	token, ttl, err := codec.DecodeFencedAcquire(reply)
+	return Grant{OK: token > 0, Token: token, TTL: ttl}, err
+}
+
+func (k fenced) Ask(room []any, q Question, w *Want) Call {
+	if q == LastToken {
+		return Read("GET", append(room, w.Names[tokenName]))
+	}
+	return k.reentrant.Ask(room, q, w)
+}
+
+func (k fenced) Asked(q Question, reply any) (a Answer, err error) {
+	if q == LastToken {
+		a.N, err = codec.DecodeToken(reply)
+		return a, err
+	}
+	return k.reentrant.Asked(q, reply)
+}

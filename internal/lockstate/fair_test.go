@@ -1,0 +1,230 @@
+package lockstate
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+var fairKind = kind.Fair(5 * time.Minute)
+
+// fairLoss is a fair lock that one client holds, and another whose connections can lose a reply.
+type fairLoss struct {
+	t      *testing.T
+	conn   redis.Conn
+	la, lb Lock
+	lossy  *State
+	d      *dropper
+	held   *Hold
+	ended  chan outcome
+}
+
+func newFairLoss(t *testing.T) *fairLoss {
+	t.Helper()
+	t.Parallel()
+	s := redistest.Start(t)
+	f := &fairLoss{t: t, conn: s.Dial(t), ended: make(chan outcome, 3)}
+	for _, script := range luasrc.Scripts() {
+		do(t, f.conn, "SCRIPT", "LOAD", script.Source)
+	}
+	a := open(t, s)
+	f.lossy, f.d = openDropping(t, s)
+	f.la, f.lb = a.NewLock(fairKind, "q", "q"), f.lossy.NewLock(fairKind, "q", "q")
+	f.held = acquire(t, &f.la)
+	return f
+}
+
+// waits starts a waiter with the n-th place.
+func (f *fairLoss) waits(l *Lock, n int64) (leave func()) {
+	f.t.Helper()
+	ctx, cancel := context.WithCancel(f.t.Context())
+	wait(ctx, f.t, l, int(n), f.ended, Terms{})
+	becomes(f.t, f.conn, n, "LLEN", codec.FairQueue("q"))
+	return cancel
+}
+
+// exact lets all enter who wait, and demands that nothing is left and that a reply was lost.
+func (f *fairLoss) exact(lost int32, order ...int) {
+	f.t.Helper()
+	for _, who := range order {
+		o := next(f.t, f.ended)
+		if o.who != who {
+			f.t.Errorf("%d entered in the place of %d", o.who, who)
+		}
+		unlock(f.t, o.hold)
+	}
+	becomes(f.t, f.conn, 0, "EXISTS", "q", codec.FairQueue("q"), codec.FairTimes("q"))
+	if n := f.d.lost.Load(); n != lost {
+		f.t.Errorf("%d replies were lost, not %d", n, lost)
+	}
+}
+
+func TestFairAcquireThatQueuedAndWasLostQueuesAnew(t *testing.T) {
+	f := newFairLoss(t)
+	f.d.drop(luasrc.FairLockScript.SHA1)
+	f.waits(&f.lb, 1)
+	for end := time.Now().Add(2 * soon); f.d.lost.Load() == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("nothing was lost")
+		}
+	}
+	f.waits(&f.la, 2)
+	becomes(t, f.conn, 2, "LLEN", codec.FairQueue("q"))
+	becomes(t, f.conn, 2, "ZCARD", codec.FairTimes("q"))
+	unlock(t, f.held)
+	// Which of them is first depends on how soon the loss was noticed.
+	first := next(t, f.ended)
+	unlock(t, first.hold)
+	f.exact(1, 3-first.who)
+}
+
+func TestFairGrantThatWasLostIsGivenBack(t *testing.T) {
+	f := newFairLoss(t)
+	f.waits(&f.lb, 1)
+	f.waits(&f.la, 2)
+	time.Sleep(100 * time.Millisecond) // the first was refused twice
+	f.d.drop(luasrc.FairLockScript.SHA1)
+	unlock(t, f.held)
+	f.exact(1, 2, 1) // the loss costs its place
+}
+
+func TestFairUnlockThatWasLostCountsOnce(t *testing.T) {
+	f := newFairLoss(t)
+	unlock(t, f.held)
+	h := acquire(t, &f.lb)
+	f.waits(&f.la, 1)
+	f.d.drop(luasrc.FairUnlockScript.SHA1)
+	unlock(t, h)
+	f.exact(1, 1)
+}
+
+func TestFairLeaveThatWasLostIsRepeated(t *testing.T) {
+	f := newFairLoss(t)
+	leave := f.waits(&f.lb, 1)
+	f.waits(&f.la, 2)
+	time.Sleep(100 * time.Millisecond)
+	f.d.drop(luasrc.FairLeaveScript.SHA1)
+	leave()
+	if o := <-f.ended; !errors.Is(o.err, context.Canceled) {
+		t.Fatalf("%d: %v", o.who, o.err)
+	}
+	becomes(t, f.conn, 1, "LLEN", codec.FairQueue("q"))
+	unlock(t, f.held)
+	f.exact(1, 2)
+}
+
+func TestFairForceThatWasLostIsUncertain(t *testing.T) {
+	f := newFairLoss(t)
+	f.waits(&f.la, 1)
+	f.d.drop(luasrc.FairForceScript.SHA1)
+	if _, err := f.lb.ForceUnlock(t.Context()); !errors.Is(err, ErrUncertain) {
+		t.Errorf("%v", err)
+	}
+	f.exact(1, 1)
+	if err := f.held.Unlock(t.Context()); !errors.Is(err, ErrNotHeld) {
+		t.Errorf("forced, and unlocked with %v", err)
+	}
+}
+
+// An owner that is used again is found out by its count.
+func TestFairReentryThatWasLostIsFoundOut(t *testing.T) {
+	f := newFairLoss(t)
+	unlock(t, f.held)
+	o := f.lossy.NewOwner()
+	as := Terms{As: true, Owner: o}
+	outer := acquireAs(t, &f.lb, as)
+	f.waits(&f.la, 1)
+	f.d.drop(luasrc.FairLockScript.SHA1)
+	inner := acquireAs(t, &f.lb, as)
+	unlock(t, inner)
+	if n := do(t, f.conn, "HGET", "q", o.Text()); string(n.([]byte)) != "1" {
+		t.Errorf("it holds %s", n)
+	}
+	unlock(t, outer)
+	f.exact(1, 1)
+}
+
+// Callers of three clients that lose replies of every script come and go as they like. Nobody is inside with another, all
+// who wait without a limit enter, and nothing is left.
+func TestFairLockThroughLostReplies(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	scripts := []*luasrc.Script{luasrc.FairLockScript, luasrc.FairUnlockScript, luasrc.FairLeaveScript}
+	for _, script := range scripts {
+		do(t, conn, "SCRIPT", "LOAD", script.Source)
+	}
+	var inside, entered, lost atomic.Int32
+	stop := make(chan struct{})
+	var callers, losing sync.WaitGroup
+	for range 3 {
+		c, d := openDropping(t, s)
+		l := c.NewLock(fairKind, "q", "q")
+		losing.Go(func() {
+			for {
+				select {
+				case <-stop:
+					lost.Add(d.lost.Load())
+					return
+				case <-time.After(time.Duration(20+rand.N(60)) * time.Millisecond):
+					d.drop(scripts[rand.N(len(scripts))].SHA1)
+				}
+			}
+		})
+		for range 3 {
+			callers.Go(func() {
+				for range 40 {
+					ctx, cancel := context.WithCancel(context.Background())
+					w := l.NewWaiter()
+					switch rand.N(4) {
+					case 0:
+						w.Terms.Wait, w.Terms.HasWait = time.Duration(rand.N(20))*time.Millisecond, true
+					case 1:
+						time.AfterFunc(time.Duration(rand.N(20))*time.Millisecond, cancel)
+					case 2:
+						w.Terms.As, w.Terms.Owner = true, c.NewOwner()
+					}
+					err := w.Start()
+					var h *Hold
+					if err == nil {
+						h, err = w.Result(ctx, w.Await(ctx))
+					}
+					cancel()
+					switch {
+					case err == nil:
+						entered.Add(1)
+						if n := inside.Add(1); n != 1 {
+							t.Errorf("%d are inside", n)
+						}
+						inside.Add(-1)
+						if err := h.Unlock(context.Background()); err != nil {
+							t.Errorf("unlock: %v", err)
+						}
+					case !errors.Is(err, ErrLocked) && !errors.Is(err, context.Canceled) && !errors.Is(err, ErrUncertain) && !command.Unavailable(err):
+						t.Errorf("acquire: %v", err)
+					}
+				}
+			})
+		}
+	}
+	callers.Wait()
+	close(stop)
+	losing.Wait()
+	becomes(t, conn, 0, "EXISTS", "q", codec.FairQueue("q"), codec.FairTimes("q"))
+	t.Logf("%d of 360 entered, %d replies were lost", entered.Load(), lost.Load())
+	if entered.Load() < 90 || lost.Load() < 10 {
+		t.Error("too little was shown")
+	}
+}

@@ -1,0 +1,40 @@
+package lockstate
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rlock-go/redisson/internal/kind"
+)
+
+// The second name of a gate is its key and ":gate".
+func TestEveryNameOfAKindMustBeInTheLocksSlot(t *testing.T) {
+	c, err := New(config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, tc := range []struct {
+		kind     kind.Kind
+		key, bad string // what is elsewhere in a cluster, "" if nothing is
+	}{
+		{gateKind, "g", `"g:gate"`},
+		{gateKind, "{g}", ""},
+		{kind.Reentrant, "g", ""},
+		{kind.Reentrant, "a}b", `"redisson_lock__channel:{a}b}"`},
+		{kind.Reentrant, "a{b", `"redisson_lock__channel:a{b"`},
+		{kind.Spin, "a{b", "latches"},
+		{kind.Spin, "{a}b", ""},
+	} {
+		c.spansSlots = true
+		l := c.NewLock(tc.kind, tc.key, tc.key)
+		if err := l.Scattered(); err != nil {
+			t.Errorf("%s on one server: %v", tc.key, err)
+		}
+		c.spansSlots = false
+		err := l.Scattered()
+		if (err == nil) != (tc.bad == "") || err != nil && !strings.Contains(err.Error(), tc.bad) {
+			t.Errorf("%s in a cluster: %v, want %q", tc.key, err, tc.bad)
+		}
+	}
+}

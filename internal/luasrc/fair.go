@@ -1,0 +1,78 @@
+package luasrc
+
+import _ "embed"
+
+var (
+	//go:embed fair_queue.lua
+	fairQueueSource string
+	//go:embed fair_lock.lua
+	fairLockSource string
+	//go:embed fair_unlock.lua
+	fairUnlockSource string
+	//go:embed fair_leave.lua
+	fairLeaveSource string
+	//go:embed fair_force.lua
+	fairForceSource string
+)
+
+// The scripts of a fair lock. All begin with fair_queue.lua.
+var (
+	FairLockScript   = newScript("fair_lock", fairQueueSource+fairLockSource)     // FairLock
+	FairUnlockScript = newScript("fair_unlock", fairQueueSource+fairUnlockSource) // FairUnlock
+	FairLeaveScript  = newScript("fair_leave", fairQueueSource+fairLeaveSource)   // FairLeave
+	FairForceScript  = newScript("fair_force", fairQueueSource+fairForceSource)   // FairForce
+)
+
+// FairLock acquires key for owner if it is the owner's already, or if it is free
+// and nobody else is at the head of the queue. Else the owner gets a place at the
+// queue's end, unless it has one or once is 1: until the time of the one before
+// it, or the end of the lease, and wait ms more. wait is the same in all calls of
+// one waiter. channel is what the channels of all owners begin with. Where key is
+// free and another owner at the head, that owner is told by the command publish.
+//
+//	KEYS  key, queue, times
+//	ARGV  channel, owner, lease, wait, once, publish; with Both SPublish and Publish
+//	reply nil: one hold more; PTTL of key: owner is at the head; -1: behind others (codec.DecodeAcquire)
+//
+// A key of another type makes it fail with WRONGTYPE and stays untouched.
+func FairLock(dst []any, key, queue, times, channel, owner, lease, wait, once, publish Arg) Call {
+	s := FairLockScript
+	return Call{s, announce(append(dst, s.shaArg, 3, key, queue, times, channel, owner, lease, wait, once), publish)}
+}
+
+// FairUnlock is [Unlock] for a lock whose release is told to the owner at the head
+// of the queue only. An unlock that finds no key tells it too.
+//
+//	KEYS  key, queue, times, latch
+//	ARGV  channel, owner, lease, latchTTL, publish; with Both SPublish and Publish
+//	reply nil: no hold; 0: holds left; 1: free (codec.DecodeRelease)
+//
+// A key of another type makes it fail with WRONGTYPE and stays untouched.
+func FairUnlock(dst []any, key, queue, times, latch, channel, owner, lease, latchTTL, publish Arg) Call {
+	s := FairUnlockScript
+	return Call{s, announce(append(dst, s.shaArg, 4, key, queue, times, latch, channel, owner, lease, latchTTL), publish)}
+}
+
+// FairLeave takes owner, which waited for wait ms in all its calls, out of the
+// queue. If it was the head and key is free, the next one is told.
+//
+//	KEYS  key, queue, times
+//	ARGV  channel, owner, wait, publish; with Both SPublish and Publish
+//	reply nil
+func FairLeave(key, queue, times, channel, owner, wait, publish Arg) Call {
+	s := FairLeaveScript
+	return Call{s, announce([]any{s.shaArg, 3, key, queue, times, channel, owner, wait}, publish)}
+}
+
+// FairForce deletes key whoever holds it, and tells the owner at the head of the
+// queue if there was something to delete.
+//
+//	KEYS  key, queue, times
+//	ARGV  channel, publish; with Both SPublish and Publish
+//	reply 1: deleted; 0: was not there (codec.DecodeForce)
+//
+// A key of another type is deleted all the same, as by Redisson.
+func FairForce(key, queue, times, channel, publish Arg) Call {
+	s := FairForceScript
+	return Call{s, announce([]any{s.shaArg, 3, key, queue, times, channel}, publish)}
+}

@@ -1,0 +1,12 @@
+-- Frees the lock whoever holds it, and tells the owner whose turn is next.
+--
+-- ARGV[2…] the commands that announce
+--
+-- Reply: 1, there was a lock; 0, there was none, and nobody is told.
+
+local head = first(clock())
+if call('del', lock) == 0 then
+  return 0
+end
+tell(head, 2)
+return 1

@@ -1,0 +1,37 @@
+-- What each script of a fair lock begins with.
+--
+-- KEYS[1]  the lock
+-- KEYS[2]  the queue: a list of the owners that wait
+-- KEYS[3]  the times: a sorted set, until when each of them keeps its place, in ms
+-- ARGV[1]  what the channel of each owner begins with
+
+local call = redis.call
+local lock, queue, times = KEYS[1], KEYS[2], KEYS[3]
+
+-- Reads the time in ms. The server's clock is one for all clients.
+local function clock()
+  local t = call('time')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+
+-- Finds the owner whose turn is next, and drops those before it whose time is over.
+local function first(now)
+  while true do
+    local head = call('lindex', queue, 0)
+    local till = head and call('zscore', times, head)
+    if not till or tonumber(till) > now then
+      return head
+    end
+    call('zrem', times, head)
+    call('lpop', queue)
+  end
+end
+
+-- Tells an owner, if there is one, that the lock is free, by the commands that
+-- ARGV has from an index on.
+local function tell(owner, from)
+  for i = from, owner and #ARGV or 0 do
+    call(ARGV[i], ARGV[1] .. ':' .. owner, '0')
+  end
+end
+

@@ -1,0 +1,408 @@
+package luasrc
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+)
+
+var fairQueue, fairTimes = codec.FairQueue(key), codec.FairTimes(key)
+
+// fairRig is a server whose messages to every owner of the lock are heard.
+type fairRig struct {
+	*rig
+	heard redis.PubSubConn
+}
+
+func newFairRig(t *testing.T) *fairRig {
+	t.Helper()
+	r := &fairRig{newRig(t), redis.PubSubConn{}}
+	r.heard.Conn = r.server.Dial(t)
+	if err := r.heard.PSubscribe(channel + "*"); err != nil {
+		t.Fatal(err)
+	}
+	r.heard.Receive()
+	return r
+}
+
+// ask runs a call.
+func (r *fairRig) ask(c Call) any {
+	r.t.Helper()
+	reply, err := r.conn.Do("EVALSHA", c.Args...)
+	if err != nil {
+		r.t.Fatalf("%s: %v", c.Script.Name, err)
+	}
+	return reply
+}
+
+// gets runs a call whose reply must be this.
+func (r *fairRig) gets(want string, c Call) {
+	r.t.Helper()
+	if got := show(r.ask(c)); got != want {
+		r.t.Errorf("%s: reply %s, want %s", c.Script.Name, got, want)
+	}
+}
+
+// taken runs an acquire that must be told a time in ms.
+func (r *fairRig) taken(most int64, c Call) {
+	r.t.Helper()
+	if got, ok := r.ask(c).(int64); !ok || got > most || got < most-5000 {
+		r.t.Errorf("told %v, want %d", got, most)
+	}
+}
+
+// queued is the queue as the server has it.
+func (r *fairRig) queued(want ...string) {
+	r.t.Helper()
+	got, err := redis.Strings(r.conn.Do("LRANGE", fairQueue, 0, -1))
+	if err != nil || !slices.Equal(got, want) {
+		r.t.Errorf("the queue is %q, %v; want %q", got, err, want)
+	}
+}
+
+// keeps checks for how many ms each owner keeps its place, with a tolerance; owner and time in turns.
+func (r *fairRig) keeps(want ...any) {
+	r.t.Helper()
+	now := r.now()
+	scores, err := redis.StringMap(r.conn.Do("ZRANGE", fairTimes, 0, -1, "WITHSCORES"))
+	if err != nil || len(scores) != len(want)/2 {
+		r.t.Errorf("the times are %v, %v; want %v", scores, err, want)
+	}
+	for i := 0; i < len(want); i += 2 {
+		till, err := strconv.ParseInt(scores[want[i].(string)], 10, 64)
+		left, most := till-now, int64(want[i+1].(int))
+		if err != nil || left > most || left < most-5000 {
+			r.t.Errorf("%v keeps its place for %d ms, %v; want %d", want[i], left, err, most)
+		}
+	}
+}
+
+func (r *fairRig) now() int64 {
+	t, err := redis.Int64s(r.conn.Do("TIME"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return t[0]*1000 + t[1]/1000
+}
+
+// place puts an owner at the end of the queue, for so many ms.
+func (r *fairRig) place(owner string, ms int64) {
+	r.t.Helper()
+	r.do("RPUSH", fairQueue, owner)
+	r.do("ZADD", fairTimes, r.now()+ms, owner)
+}
+
+func (r *fairRig) hold(owner string, count int) {
+	r.t.Helper()
+	r.do("HSET", key, owner, count)
+	r.do("PEXPIRE", key, 20_000)
+}
+
+// told checks who was told that the lock is free, since the last look.
+func (r *fairRig) told(want ...string) {
+	r.t.Helper()
+	r.do("PUBLISH", channel+":", "marker")
+	got := []string{}
+	for {
+		m, ok := r.heard.Receive().(redis.Message)
+		if !ok {
+			r.t.Fatal("the subscriber ended")
+		}
+		if string(m.Data) == "marker" {
+			break
+		}
+		who, ok := strings.CutPrefix(m.Channel, channel+":")
+		if !ok || string(m.Data) != "0" {
+			r.t.Errorf("%q on %s", m.Data, m.Channel)
+		}
+		got = append(got, who)
+	}
+	if !slices.Equal(got, want) {
+		r.t.Errorf("told were %q, want %q", got, want)
+	}
+}
+
+// nothing checks that no key is left but these.
+func (r *fairRig) only(keys ...string) {
+	r.t.Helper()
+	got, err := redis.Strings(r.conn.Do("KEYS", "*"))
+	slices.Sort(got)
+	slices.Sort(keys)
+	if err != nil || !slices.Equal(got, keys) {
+		r.t.Errorf("the keys are %q, %v; want %q", got, err, keys)
+	}
+}
+
+func fairLock(o string, wait, once int) Call {
+	return FairLock(nil, key, fairQueue, fairTimes, channel, o, lease, wait, once, Publish)
+}
+
+func fairUnlock(o string) Call {
+	return FairUnlock(nil, key, fairQueue, fairTimes, latch, channel, o, lease, latchMs, Publish)
+}
+
+func fairLeave(o string, wait int) Call {
+	return FairLeave(key, fairQueue, fairTimes, channel, o, wait, Publish)
+}
+
+func fairForce() Call { return FairForce(key, fairQueue, fairTimes, channel, Publish) }
+
+func TestFairLockOfAFreeName(t *testing.T) {
+	r := newFairRig(t)
+	for _, once := range []int{0, 1} {
+		r.gets("<nil>", fairLock(owner, 5000, once))
+		r.holds(map[string]string{owner: "1"}, "")
+		r.lives(key, lease)
+		r.do("DEL", key)
+	}
+	r.told()
+}
+
+func TestFairLockIsReentered(t *testing.T) {
+	r := newFairRig(t)
+	r.hold(owner, 1)
+	r.place(other, 60_000)
+	for _, once := range []int{0, 1} {
+		r.gets("<nil>", fairLock(owner, 5000, once))
+		r.lives(key, lease)
+	}
+	if got := show(r.do("HGET", key, owner)); got != `"3"` {
+		t.Errorf("%s holds", got)
+	}
+	r.keeps(other, 60_000)
+	r.told()
+}
+
+// The example of the recording: a holds for 20 s; b waits 15 s, c 0.9 s, d 15 s; c gives up; b acquires.
+func TestFairQueueReckonsWithEachWait(t *testing.T) {
+	r := newFairRig(t)
+	r.hold("a", 1)
+	r.taken(20_000, fairLock("b", 15_000, 0))
+	r.keeps("b", 35_000)
+	r.gets("int -1", fairLock("c", 900, 0))
+	r.gets("int -1", fairLock("d", 15_000, 0))
+	r.queued("b", "c", "d")
+	r.keeps("b", 35_000, "c", 35_900, "d", 50_900)
+	// Whoever has a place keeps it, and asks in vain.
+	r.taken(20_000, fairLock("b", 15_000, 0))
+	r.gets("int -1", fairLock("d", 15_000, 0))
+	r.queued("b", "c", "d")
+	r.gets("<nil>", fairLeave("c", 900))
+	r.queued("b", "d")
+	r.keeps("b", 35_000, "d", 50_000)
+	r.told()
+	r.gets("int 1", fairUnlock("a"))
+	r.told("b")
+	r.gets("int -1", fairLock("d", 15_000, 0))
+	r.told("b")
+	r.gets("<nil>", fairLock("b", 15_000, 0))
+	r.queued("d")
+	r.keeps("d", 35_000)
+	r.do("DEL", latch)
+	r.gets("int 1", fairUnlock("b"))
+	r.told("d")
+	r.gets("<nil>", fairLock("d", 15_000, 0))
+	r.do("DEL", latch)
+	r.gets("int 1", fairUnlock("d"))
+	r.only(latch)
+	r.told()
+}
+
+func TestOneAttemptTakesNoPlace(t *testing.T) {
+	r := newFairRig(t)
+	r.hold("a", 1)
+	r.taken(20_000, fairLock(owner, 5000, 1))
+	r.only(key)
+	r.place(other, 60_000)
+	r.gets("int -1", fairLock(owner, 5000, 1))
+	r.queued(other)
+	r.do("DEL", key)
+	r.gets("int -1", fairLock(owner, 5000, 1)) // it is another's turn
+	r.told(other)
+	r.gets("<nil>", fairLock(other, 60_000, 1))
+	r.only(key)
+}
+
+// Those whose time is over are dropped at the head only.
+func TestPlacesWhoseTimeIsOverAreDropped(t *testing.T) {
+	for name, call := range map[string]Call{"lock": fairLock(owner, 5000, 1), "unlock": fairUnlock("a"), "force": fairForce()} {
+		r := newFairRig(t)
+		r.hold("a", 1)
+		r.place("gone", -1)
+		r.place("gone too", 0)
+		r.place("b", 60_000)
+		r.place("gone later", -1)
+		r.ask(call)
+		r.queued("b", "gone later")
+		r.keeps("b", 60_000, "gone later", -1)
+		if name == "lock" {
+			r.told()
+		} else {
+			r.told("b")
+		}
+	}
+}
+
+func TestHeadWithoutATimeIsLeftWhereItIs(t *testing.T) {
+	r := newFairRig(t)
+	r.do("RPUSH", fairQueue, other)
+	r.gets("int -1", fairLock(owner, 5000, 1))
+	r.told(other)
+	// Behind one without a time the PTTL counts, -2 where there is no lock.
+	r.gets("int -1", fairLock(owner, 60_000, 0))
+	r.queued(other, owner)
+	r.keeps(owner, 60_000)
+	r.told(other)
+	r.gets("<nil>", fairLock(other, 5000, 0))
+	r.keeps(owner, 55_000)
+}
+
+// Members of the times that are not in the queue get less time at each acquire, and block nobody.
+func TestTimesWithoutAPlaceBlockNobody(t *testing.T) {
+	r := newFairRig(t)
+	r.do("ZADD", fairTimes, r.now()+60_000, other)
+	r.gets("<nil>", fairLock(owner, 10_000, 0))
+	r.keeps(other, 50_000)
+	r.told()
+}
+
+func TestFairLockWithoutATTL(t *testing.T) {
+	r := newFairRig(t)
+	r.do("HSET", key, "a", 1)
+	for range 2 {
+		r.gets("int -1", fairLock(owner, 5000, 0))
+	}
+	r.keeps(owner, 5000)
+}
+
+func TestFairUnlock(t *testing.T) {
+	r := newFairRig(t)
+	r.hold(owner, 2)
+	r.place(other, 60_000)
+	r.gets("int 0", fairUnlock(owner))
+	r.lives(key, lease)
+	r.lives(latch, latchMs)
+	r.gets("int 0", fairUnlock(owner)) // its latch answers
+	r.told()
+	r.do("DEL", latch)
+	r.gets("int 1", fairUnlock(owner))
+	r.gets("int 1", fairUnlock(owner))
+	r.told(other)
+	r.only(fairQueue, fairTimes, latch)
+	r.lives(latch, latchMs)
+	r.do("SET", latch, "odd")
+	r.gets(`"odd"`, fairUnlock(owner))
+}
+
+func TestFairUnlockOfWhatIsNotHeld(t *testing.T) {
+	r := newFairRig(t)
+	r.gets("<nil>", fairUnlock(owner))
+	r.told()
+	r.only()
+	r.place(other, 60_000)
+	r.gets("<nil>", fairUnlock(owner)) // nobody holds it: whose turn it is may have missed that
+	r.told(other)
+	r.hold("a", 1)
+	r.gets("<nil>", fairUnlock(owner))
+	r.told()
+	r.only(key, fairQueue, fairTimes)
+}
+
+func TestHeadThatLeavesAFreeLockHandsItOn(t *testing.T) {
+	r := newFairRig(t)
+	r.gets("<nil>", fairLeave(owner, 5000))
+	r.only()
+	r.place("a", 10_000)
+	r.place("b", 20_000)
+	r.place("c", 30_000)
+	r.gets("<nil>", fairLeave("b", 10_000))
+	r.told()
+	r.keeps("a", 10_000, "c", 20_000)
+	r.gets("<nil>", fairLeave("stranger", 10_000))
+	r.keeps("a", 10_000, "c", 20_000)
+	r.gets("<nil>", fairLeave("a", 10_000))
+	r.told("c")
+	r.keeps("c", 10_000)
+	r.gets("<nil>", fairLeave("c", 10_000))
+	r.told()
+	r.only()
+}
+
+func TestFairForce(t *testing.T) {
+	r := newFairRig(t)
+	r.gets("int 0", fairForce())
+	r.place(other, 60_000)
+	r.gets("int 0", fairForce())
+	r.told()
+	r.hold("a", 3)
+	r.gets("int 1", fairForce())
+	r.told(other)
+	r.only(fairQueue, fairTimes)
+}
+
+func TestFairScriptsLeaveAKeyOfAnotherTypeAlone(t *testing.T) {
+	r := newFairRig(t)
+	r.do("SET", key, "text")
+	for _, c := range []Call{fairLock(owner, 5000, 0), fairLock(owner, 5000, 1), fairUnlock(owner)} {
+		if reply, err := r.conn.Do("EVALSHA", c.Args...); err == nil || !strings.Contains(err.Error(), "WRONGTYPE") {
+			t.Errorf("%s: %v, %v", c.Script.Name, reply, err)
+		}
+	}
+	r.only(key)
+	// A queue of another type has nobody acquire, and nothing changed.
+	for _, odd := range []string{fairQueue, fairTimes} {
+		r.do("FLUSHALL")
+		r.do("SET", odd, "text")
+		for _, c := range []Call{fairLock(owner, 5000, 0), fairLock(owner, 5000, 1)} {
+			if reply, err := r.conn.Do("EVALSHA", c.Args...); err == nil || !strings.Contains(err.Error(), "WRONGTYPE") {
+				t.Errorf("%s: %v, %v", c.Script.Name, reply, err)
+			}
+		}
+		r.only(odd)
+	}
+}
+
+func TestFairScriptsAnnounceAsTheyAreTold(t *testing.T) {
+	r := newFairRig(t)
+	if err := r.heard.Conn.Send("SSUBSCRIBE", channel+":"+other); err != nil || r.heard.Conn.Flush() != nil {
+		t.Fatal(err)
+	}
+	r.heard.Conn.Receive()
+	r.place(other, 600_000)
+	for _, c := range []struct {
+		name string
+		call Call
+	}{
+		{"lock", FairLock(nil, key, fairQueue, fairTimes, channel, owner, lease, 5000, 1, Both)},
+		{"unlock", FairUnlock(nil, key, fairQueue, fairTimes, latch, channel, owner, lease, latchMs, Both)},
+		{"force", FairForce(key, fairQueue, fairTimes, channel, Both)},
+		{"leave", FairLeave(key, fairQueue, fairTimes, channel, "first", 5000, Both)},
+	} {
+		r.do("DEL", key, latch)
+		switch c.name {
+		case "force":
+			r.hold("a", 1)
+		case "leave":
+			r.do("LPUSH", fairQueue, "first")
+		}
+		r.ask(c.call)
+		got := map[string]bool{}
+		for range 2 {
+			m, err := redis.Strings(r.heard.Conn.(redis.ConnWithTimeout).ReceiveWithTimeout(time.Second))
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			got[m[0]] = true
+		}
+		if fmt.Sprint(got) != "map[pmessage:true smessage:true]" {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}

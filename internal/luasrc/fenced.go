@@ -1,0 +1,14 @@
+package luasrc
+
+// FencedLock is [Lock] for a lock whose grants are counted in the key tokens.
+//
+//	KEYS  key, tokens
+//	ARGV  lease, owner
+//	reply array of the grant's number: one hold more; PTTL of key: another's (codec.DecodeFencedAcquire)
+//
+// A key of another type makes it fail with WRONGTYPE, tokens that are no number with
+// another error; all stay untouched.
+func FencedLock(dst []any, key, tokens, owner, lease Arg) Call {
+	s := FencedLockScript
+	return Call{s, append(dst, s.shaArg, 2, key, tokens, lease, owner)}
+}

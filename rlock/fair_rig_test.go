@@ -1,0 +1,126 @@
+package rlock
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+)
+
+// fairQueue is the queue of a fair lock as a server has it.
+type fairQueue struct {
+	t    *testing.T
+	conn redis.Conn
+	name string
+}
+
+func (q fairQueue) owners() []string {
+	q.t.Helper()
+	all, err := redis.Strings(q.conn.Do("LRANGE", codec.FairQueue(q.name), 0, -1))
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	return all
+}
+
+// long waits until so many have a place.
+func (q fairQueue) long(n int) []string {
+	q.t.Helper()
+	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
+		all := q.owners()
+		if len(all) == n {
+			return all
+		}
+		if time.Now().After(end) {
+			q.t.Fatalf("%d have a place, not %d", len(all), n)
+		}
+	}
+}
+
+// listening waits until so many owners listen, each on its channel.
+func (q fairQueue) listening(n int) {
+	q.t.Helper()
+	for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
+		all, err := redis.Strings(q.conn.Do("PUBSUB", "CHANNELS", codec.Channel(q.name)+":*"))
+		if err != nil || time.Now().After(end) {
+			q.t.Fatalf("%d listen, not %d: %v", len(all), n, err)
+		}
+		if len(all) == n {
+			return
+		}
+	}
+}
+
+// keeps is for how long an owner keeps its place.
+func (q fairQueue) keeps(owner string) time.Duration {
+	q.t.Helper()
+	till, err := redis.String(q.conn.Do("ZSCORE", codec.FairTimes(q.name), owner))
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	ms, err := strconv.ParseInt(till, 10, 64)
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	return time.Until(time.UnixMilli(ms))
+}
+
+// gone demands that nothing of the lock is left, but latches.
+func (q fairQueue) gone() {
+	q.t.Helper()
+	left, err := redis.Int(q.conn.Do("EXISTS", q.name, codec.FairQueue(q.name), codec.FairTimes(q.name)))
+	if err != nil || left != 0 {
+		q.t.Errorf("%d keys are left, %v", left, err)
+	}
+}
+
+// stranger puts an owner into the queue who never comes, for d.
+func (q fairQueue) stranger(d time.Duration) string {
+	q.t.Helper()
+	owner := "550e8400-e29b-41d4-a716-446655440000:31"
+	_, err := q.conn.Do("RPUSH", codec.FairQueue(q.name), owner)
+	if err == nil {
+		_, err = q.conn.Do("ZADD", codec.FairTimes(q.name), time.Now().Add(d).UnixMilli(), owner)
+	}
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	return owner
+}
+
+// result is how a wait ended.
+type result struct {
+	who int
+	h   *Hold
+	err error
+	at  time.Time
+}
+
+// fairWaits starts a waiter and returns when it has the n-th place.
+func fairWaits(ctx context.Context, q fairQueue, l *Lock, n, who int, ended chan<- result, opts ...AcquireOption) {
+	q.t.Helper()
+	go func() {
+		h, err := l.Lock(ctx, opts...)
+		ended <- result{who, h, err, time.Now()}
+	}()
+	q.long(n)
+}
+
+// next is the next wait that ends, with a hold.
+func nextOf(t *testing.T, ended <-chan result) result {
+	t.Helper()
+	select {
+	case r := <-ended:
+		if r.err != nil {
+			t.Fatalf("%d: %v", r.who, r.err)
+		}
+		return r
+	case <-time.After(2 * soon):
+		t.Fatal("nobody enters")
+	}
+	panic("unreachable")
+}

@@ -1,0 +1,275 @@
+package rlock
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// The head is woken by the release, and gives up at the same time: the next one hears of it.
+func TestFairHeadThatGivesUpHandsItsWakeUpOn(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	a, b := open(t, s), open(t, s)
+	q := fairQueue{t, s.Dial(t), "orders"}
+	la, lb := a.NewFairLock("orders"), b.NewFairLock("orders")
+	for range 30 {
+		h := lockOf(t, la)
+		ctx, cancel := context.WithCancel(t.Context())
+		first, second := make(chan result, 1), make(chan result, 1)
+		fairWaits(ctx, q, la, 1, 0, first)
+		fairWaits(t.Context(), q, lb, 2, 1, second)
+		began := time.Now()
+		go cancel()
+		unlock(t, h)
+		if r := <-first; r.err == nil {
+			unlock(t, r.h)
+		}
+		r := nextOf(t, second)
+		if took := r.at.Sub(began); took > soon {
+			t.Fatalf("it entered after %v", took)
+		}
+		unlock(t, r.h)
+		q.gone()
+	}
+}
+
+// Nobody told the head that the lock is free. Whoever comes tells it.
+func TestWhoFindsAFairLockFreeTellsTheHead(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s)
+	q := fairQueue{t, s.Dial(t), "orders"}
+	owner := q.stranger(time.Hour)
+	sub := redis.PubSubConn{Conn: s.Dial(t)}
+	if err := sub.Subscribe(codec.FairChannel("orders", owner)); err != nil {
+		t.Fatal(err)
+	}
+	sub.Receive()
+	tap := monitor.Tap(t, s.URL())
+	ended := make(chan result, 1)
+	fairWaits(t.Context(), q, c.NewFairLock("orders"), 2, 0, ended)
+	began := time.Now()
+	for i := range 4 {
+		m, ok := sub.ReceiveWithTimeout(2 * soon).(redis.Message)
+		if !ok || string(m.Data) != "0" {
+			t.Fatalf("message %d: %v", i, m)
+		}
+	}
+	// The first came with the place, the second with the subscription; then there are pauses.
+	if took := time.Since(began); took < soon || took > 12*time.Second {
+		t.Errorf("the pauses were %v together", took)
+	}
+	tries := 0
+	for _, line := range tap.Mark() {
+		if line.Is("EVALSHA") && line.Args[1] == luasrc.FairLockScript.SHA1 {
+			tries++
+		}
+	}
+	if tries > 5 {
+		t.Errorf("%d tries for a lock that is another's to take", tries)
+	}
+	// The head is removed, and nobody says so.
+	if _, err := q.conn.Do("DEL", codec.FairQueue("orders"), codec.FairTimes("orders")); err != nil {
+		t.Fatal(err)
+	}
+	unlock(t, nextOf(t, ended).h)
+	q.gone()
+}
+
+func TestFairHeadEntersWhenTheLeaseEnds(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s)
+	q := fairQueue{t, s.Dial(t), "orders"}
+	lockOf(t, c.NewFairLock("orders"), Lease(time.Second))
+	began := time.Now()
+	ended := make(chan result, 1)
+	fairWaits(t.Context(), q, c.NewFairLock("orders"), 1, 0, ended)
+	r := nextOf(t, ended)
+	if took := r.at.Sub(began); took > 2*time.Second {
+		t.Errorf("it entered after %v", took)
+	}
+	unlock(t, r.h)
+	q.gone()
+}
+
+func TestFairUnlockThatFindsNothingWakesTheHead(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	a, b := open(t, s), open(t, s)
+	for name, end := range map[string]func(*Lock, *Hold) error{
+		"unlock": func(_ *Lock, h *Hold) error { return h.Unlock(context.Background()) },
+		"UnlockAs": func(l *Lock, _ *Hold) error {
+			return l.UnlockAs(context.Background(), b.NewOwner())
+		},
+	} {
+		q := fairQueue{t, s.Dial(t), name}
+		la, lb := a.NewFairLock(name), b.NewFairLock(name)
+		h := lockOf(t, la)
+		ended := make(chan result, 1)
+		fairWaits(t.Context(), q, lb, 1, 0, ended)
+		q.listening(1)
+		time.Sleep(100 * time.Millisecond) // its second try is over
+		if _, err := q.conn.Do("DEL", name); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if err := end(la, h); !errors.Is(err, ErrNotHeld) {
+			t.Errorf("%s: %v", name, err)
+		}
+		r := nextOf(t, ended)
+		if took := r.at.Sub(began); took > time.Second {
+			t.Errorf("%s: it entered after %v", name, took)
+		}
+		unlock(t, r.h)
+		q.gone()
+	}
+}
+
+func TestFairForceUnlockWakesTheHead(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	a, b := open(t, s), open(t, s)
+	q := fairQueue{t, s.Dial(t), "orders"}
+	h := lockOf(t, a.NewFairLock("orders"))
+	ended := make(chan result, 2)
+	fairWaits(t.Context(), q, a.NewFairLock("orders"), 1, 0, ended)
+	fairWaits(t.Context(), q, b.NewFairLock("orders"), 2, 1, ended)
+	if forced, err := b.NewFairLock("orders").ForceUnlock(t.Context()); !forced || err != nil {
+		t.Fatalf("forced %v, %v", forced, err)
+	}
+	for i := range 2 {
+		r := nextOf(t, ended)
+		if r.who != i {
+			t.Errorf("%d entered in the place of %d", r.who, i)
+		}
+		unlock(t, r.h)
+	}
+	if err := h.Unlock(t.Context()); !errors.Is(err, ErrNotHeld) {
+		t.Errorf("forced, and unlocked with %v", err)
+	}
+	q.gone()
+}
+
+// Whose turn it is, is known by the server. Nobody else here tries, however many wait.
+func TestFairHandOffCostsTheSameHoweverManyWait(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s)
+	l := c.NewFairLock("orders")
+	q := fairQueue{t, s.Dial(t), "orders"}
+	h := lockOf(t, l)
+	const waiters = 100
+	ended := make(chan result, waiters)
+	for i := range waiters {
+		fairWaits(t.Context(), q, l, i+1, i, ended)
+	}
+	q.listening(waiters)
+	time.Sleep(200 * time.Millisecond) // the last was refused twice
+	tap := monitor.Tap(t, s.URL())
+	tried := func() (n int) {
+		for _, line := range tap.Mark() {
+			if line.Is("EVALSHA") && line.Args[1] == luasrc.FairLockScript.SHA1 {
+				n++
+			}
+		}
+		return n
+	}
+	for i := range 3 {
+		unlock(t, h)
+		h = nextOf(t, ended).h
+		if n := tried(); n != 1 {
+			t.Errorf("%d tries for one hand-off", n)
+		}
+		if i == 1 { // the key vanishes: the unlock finds nothing
+			if _, err := q.conn.Do("DEL", "orders"); err != nil {
+				t.Fatal(err)
+			}
+			if err := h.Unlock(t.Context()); !errors.Is(err, ErrNotHeld) {
+				t.Error(err)
+			}
+			h = nextOf(t, ended).h
+			if n := tried(); n != 1 {
+				t.Errorf("%d tries behind an unlock that found nothing", n)
+			}
+		}
+	}
+	c.Close()
+	q.long(0)
+}
+
+func TestFairLockIsOneCommandAndListensOnlyWhileItWaits(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s)
+	l := c.NewFairLock("orders")
+	q := fairQueue{t, s.Dial(t), "orders"}
+	unlock(t, lockOf(t, l)) // the scripts are known now
+	tap := monitor.Tap(t, s.URL())
+	h := lockOf(t, l)
+	unlock(t, h)
+	sent := 0
+	for _, line := range tap.Mark() {
+		switch {
+		case line.Lua():
+		case line.Is("EVALSHA"):
+			sent++
+		case !line.Is("DEL") && !line.Is("PING"):
+			t.Errorf("it sent %v", line)
+		}
+	}
+	if sent != 2 {
+		t.Errorf("%d scripts for a pair", sent)
+	}
+	h = lockOf(t, l)
+	const waiters = 20
+	ended := make(chan result, waiters)
+	for i := range waiters {
+		fairWaits(t.Context(), q, l, i+1, i, ended)
+	}
+	q.listening(waiters)
+	if list, err := redis.String(q.conn.Do("CLIENT", "LIST", "TYPE", "pubsub")); err != nil || strings.Count(list, "\n") != 1 {
+		t.Errorf("not one connection listens: %s, %v", list, err)
+	}
+	for range waiters {
+		unlock(t, h)
+		h = nextOf(t, ended).h
+	}
+	unlock(t, h)
+	q.listening(0)
+}
+
+// What was published while nobody listened is gone, so who waits looks.
+func TestFairWaiterLooksAfterEachSubscription(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	a, b := open(t, s), open(t, s)
+	q := fairQueue{t, s.Dial(t), "orders"}
+	lockOf(t, a.NewFairLock("orders"))
+	ended := make(chan result, 1)
+	fairWaits(t.Context(), q, b.NewFairLock("orders"), 1, 0, ended)
+	q.listening(1)
+	time.Sleep(100 * time.Millisecond)
+	if _, err := q.conn.Do("DEL", "orders"); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if _, err := q.conn.Do("CLIENT", "KILL", "TYPE", "pubsub"); err != nil {
+		t.Fatal(err)
+	}
+	r := nextOf(t, ended)
+	if took := r.at.Sub(began); took > 2*time.Second {
+		t.Errorf("it entered after %v", took)
+	}
+	unlock(t, r.h)
+}
