@@ -140,6 +140,9 @@ type Traits struct {
 	// though the rest of the slot may be elsewhere.
 	Once bool
 
+	// Asserts says that a command of another holder may cut the lock's lease, so a fixed
+	// lease is renewed too, each time by what is left of it.
+	Asserts bool
 	// RenewGroup is whose leases share one Renew. Kinds of one group have the
 	// same Renew and Renewed.
 	RenewGroup string

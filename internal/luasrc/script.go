@@ -38,6 +38,20 @@ var (
 	spinUnlockSource string
 	//go:embed spin_force_unlock.lua
 	spinForceUnlockSource string
+	//go:embed read_lock.lua
+	readLockSource string
+	//go:embed read_unlock.lua
+	readUnlockSource string
+	//go:embed read_renew.lua
+	readRenewSource string
+	//go:embed write_lock.lua
+	writeLockSource string
+	//go:embed write_unlock.lua
+	writeUnlockSource string
+	//go:embed rw_force.lua
+	rwForceSource string
+	//go:embed rw_info.lua
+	rwInfoSource string
 	//go:embed info.lua
 	infoSource string
 )
@@ -56,6 +70,14 @@ var (
 	SpinUnlockScript      = newScript("spin_unlock", spinUnlockSource)            // SpinUnlock
 	SpinForceUnlockScript = newScript("spin_force_unlock", spinForceUnlockSource) // SpinForceUnlock
 
+	ReadLockScript       = newScript("read_lock", readLockSource)       // ReadLock
+	ReadUnlockScript     = newScript("read_unlock", readUnlockSource)   // ReadUnlock
+	ReadRenewScript      = newScript("read_renew", readRenewSource)     // ReadRenew
+	WriteLockScript      = newScript("write_lock", writeLockSource)     // WriteLock
+	WriteUnlockScript    = newScript("write_unlock", writeUnlockSource) // WriteUnlock
+	ReadWriteForceScript = newScript("rw_force", rwForceSource)         // ReadWriteForce
+	ReadWriteInfoScript  = newScript("rw_info", rwInfoSource)           // ReadWriteInfo
+
 	FencedLockScript = newScript("fenced_lock", fencedLockSource) // FencedLock
 
 	InfoScript = newScript("info", infoSource) // Info
@@ -67,6 +89,7 @@ func Scripts() []*Script {
 	return []*Script{
 		LockScript, UnlockScript, UnlockOnceScript, ForceUnlockScript, RenewScript,
 		SpinUnlockScript, SpinForceUnlockScript,
+		ReadLockScript, ReadUnlockScript, ReadRenewScript, WriteLockScript, WriteUnlockScript, ReadWriteForceScript, ReadWriteInfoScript,
 		UnlockAloneScript, ForceUnlockAloneScript, FencedLockScript, InfoScript,
 	}
 }
