@@ -368,6 +368,34 @@ func TestReadHoldsAreRenewedEachWithItsKey(t *testing.T) {
 	nothingLeft(t, s)
 }
 
+// A hold whose lease has ended keeps nobody out, though its owner never unlocks it.
+func TestEndedReadHoldDoesNotOutliveItsOwnersLast(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	read, write := both(open(t, s), "doc")
+	first := lockOf(t, read, Lease(50*time.Millisecond))
+	second := lockOf(t, read, As(first.Owner()))
+	<-first.Done()
+	waits := inBackground(t, write)
+	rwListening(t, s, "doc", 1)
+	conn := s.Dial(t)
+	becomes(t, "the key of the first hold ends", func() bool {
+		n, err := redis.Int(conn.Do("EXISTS", fmt.Sprintf("{doc}:%s:rwlock_timeout:1", first.Owner())))
+		return n == 0 && err == nil
+	})
+	unlock(t, second)
+	select {
+	case h := <-waits:
+		unlock(t, h)
+	case <-time.After(soon):
+		t.Fatal("a hold that has ended keeps a writer out")
+	}
+	if err := first.Unlock(t.Context()); !errors.Is(err, ErrLeaseLost) {
+		t.Errorf("%v", err)
+	}
+	nothingLeft(t, s)
+}
+
 // Another's renewal sets the lock to its own lease. A fixed lease is put right each third of the watchdog timeout, for as
 // long as it lasts and no longer.
 func TestFixedReadLeaseIsAsserted(t *testing.T) {

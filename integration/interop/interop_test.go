@@ -19,6 +19,14 @@ func TestSpinInterop(t *testing.T) {
 	showAll(t, javapeer.SpinVersions(*full), SpinBehaviours, veryBriefly)
 }
 
+func TestWriteInterop(t *testing.T) {
+	versions := javapeer.ReadWriteVersions(*full)
+	if !*full {
+		versions = versions[:1] // package javareadwrite has the other
+	}
+	showAll(t, versions, WriteBehaviours, veryBriefly)
+}
+
 func showAll(t *testing.T, versions []string, behaviours []Behaviour, counting time.Duration) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {

@@ -1,6 +1,9 @@
 package javapeer
 
-import "github.com/rlock-go/redisson/rlock"
+import (
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/rlock"
+)
 
 // Kind is one of Redisson's lock objects. One name is to be used with one kind only.
 type Kind string
@@ -11,6 +14,9 @@ const (
 	// Spin is what RedissonClient.getSpinLock gives, which asks again instead of waiting for a message. [Oldest] has none:
 	// its commands are answered with an IllegalArgumentException.
 	Spin Kind = "spin"
+	// Read and Write are the two locks of RedissonClient.getReadWriteLock.
+	Read  Kind = "read"
+	Write Kind = "write"
 )
 
 // Of is the same thread of the JVM, with locks of another kind.
@@ -18,10 +24,23 @@ func (t *Thread) Of(k Kind) *Thread { return &Thread{peer: t.peer, name: t.name,
 
 // GoLock is the lock of this kind that package rlock has.
 func (k Kind) GoLock(c *rlock.Client, name string) *rlock.Lock {
-	if k == Spin {
+	switch k {
+	case Spin:
 		return c.NewSpinLock(name)
+	case Read:
+		return c.NewReadWriteLock(name).ReadLock()
+	case Write:
+		return c.NewReadWriteLock(name).WriteLock()
 	}
 	return c.NewLock(name)
+}
+
+// Channel is what a waiter for a lock of this kind listens to.
+func (k Kind) Channel(name string) string {
+	if k == Read || k == Write {
+		return codec.ReadWriteChannel(name)
+	}
+	return codec.Channel(name)
 }
 
 // command is how the peer is told of the kind.

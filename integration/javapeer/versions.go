@@ -29,3 +29,12 @@ func SpinVersions(full bool) []string {
 	}
 	return []string{Newest, "3.21.3"}
 }
+
+// ReadWriteVersions are the releases that tests of [Read] and [Write] run against: the newest and one without latches; in
+// full, all that were recorded.
+func ReadWriteVersions(full bool) []string {
+	if full {
+		return Recorded
+	}
+	return []string{Newest, "3.21.3"}
+}

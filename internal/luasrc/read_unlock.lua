@@ -7,7 +7,7 @@
 -- KEYS[2]  the channel for the announcement
 -- KEYS[3]  what the keys of all read holds begin with
 -- KEYS[4]  the latch of this one unlock
--- ARGV[1]  the lease of what the owner still holds, in ms
+-- ARGV[1]  the lease of what the owner still holds, in ms; 0, it needs none
 -- ARGV[2]  the owner
 -- ARGV[3]  how long the latch is kept, in ms
 -- ARGV[4…] the commands that announce
@@ -49,7 +49,7 @@ if n <= 0 then
 end
 local ttl, released = call('pttl', lock), call('pttl', hold(owner, n + 1))
 call('del', hold(owner, n + 1))
-for i = 1, n do
+for i = 1, lease > 0 and n or 0 do
   if call('pttl', hold(owner, i)) < lease then
     call('set', hold(owner, i), 1, 'px', lease)
   end
@@ -91,6 +91,7 @@ if n > 0 or mode == 'write' and call('hexists', lock, owner .. ':write') == 1 th
   result, left = 0, math.max(left, lease)
 end
 if left == 0 then
+  result = 1
   call('del', lock)
   announce()
 elseif math.abs(left - ttl) > apart then

@@ -29,8 +29,8 @@ func WriteLock(dst []any, key, owner, lease Arg) Call {
 	return Call{s, append(dst, s.shaArg, 1, key, lease, owner)}
 }
 
-// ReadUnlock gives up one read hold of owner. What owner still holds gets lease, in ms
-// and at least 1. If nobody holds, key is deleted and channel told "0" by the command
+// ReadUnlock gives up one read hold of owner. What owner still holds gets lease, in ms,
+// or keeps what it has for 0. If nobody holds, key is deleted and channel told "0" by the command
 // publish; else key lives as long as its longest hold. The result is kept in latch for
 // latchTTL ms, unless the owner had no hold. Without key, channel is told too.
 //

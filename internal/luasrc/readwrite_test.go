@@ -255,6 +255,10 @@ func TestReadUnlock(t *testing.T) {
 		{readUnlock("a", 20), "read 9 | a 0,9", "int 0", "read 20 | a 20", ""},
 		{readUnlock("a", 20), "read 30 | a 5,10 | b 30", "int 0", "read 30 | a 20 | b 30", ""},
 		{readUnlock("a", 20), "read 15 | a 5,5 | b 15", "int 0", "read 20 | a 20 | b 15", ""},
+		// It needs nothing: all that is left has ended, or is another's who uses the owner.
+		{readUnlock("a", 0), "read 9 | a 0,9", "int 1", "", "0"},
+		{readUnlock("a", 0), "read 9 | a 0,9 | b 5", "int 0", "read 5 | a 0 | b 5", ""},
+		{readUnlock("a", 0), "read 30 | a 10,30", "int 0", "read 10 | a 10", ""},
 		// Of others the longest.
 		{readUnlock("a", 20), "read 30 | a 30 | b 10", "int 1", "read 10 | b 10", ""},
 		{readUnlock("a", 20), "read 30 | a 30 | b 10 | c 5,20,7", "int 1", "read 20 | b 10 | c 5,20,7", ""},

@@ -13,6 +13,8 @@ final class Locks {
         return switch (kind) {
             case "" -> client.getLock(name);
             case "spin" -> by("getSpinLock", client, name);
+            case "read" -> client.getReadWriteLock(name).readLock();
+            case "write" -> client.getReadWriteLock(name).writeLock();
             default -> throw new IllegalArgumentException("no such kind of lock: " + kind);
         };
     }
