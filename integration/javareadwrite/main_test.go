@@ -16,7 +16,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // eachRelease runs a test beside each of the releases.
 func eachRelease(t *testing.T, test func(t *testing.T, version string)) {
 	t.Parallel()
-	for _, version := range javapeer.ReadWriteVersions(*full) {
+	beside(t, javapeer.ReadWriteVersions(*full), test)
+}
+
+func beside(t *testing.T, versions []string, test func(t *testing.T, version string)) {
+	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			test(t, version)
@@ -24,5 +28,5 @@ func eachRelease(t *testing.T, test func(t *testing.T, version string)) {
 	}
 }
 
-// before tells whether a release is older than another: theirs are of one digit, a dot and two digits, or newer than all.
+// before tells whether a release is older than another. As texts they have that order.
 func before(version, other string) bool { return version < other }
