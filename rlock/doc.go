@@ -31,7 +31,7 @@
 //
 //   - A lease ends whether or not its holder still works. A process that was
 //     paused for longer may act before it looks. Where that matters, the
-//     resource itself must refuse the older writer.
+//     resource itself must refuse the older writer, by [Hold.Token].
 //   - A failover that loses the key, FLUSHALL, DEL and a [Lock.ForceUnlock] in
 //     another process take the lock from its holder, who learns it at the next
 //     renewal, at most about a third of the watchdog timeout later. A hold with
@@ -44,8 +44,8 @@
 //     that owner.
 //   - It works with one server (a redis:// or rediss:// URL, or a pool), one
 //     master behind Sentinels (redis+sentinel://), or a cluster
-//     (redis+cluster://). Except for [Client.NewSpinLock], Redisson's other
-//     locks are not here yet.
+//     (redis+cluster://). Of Redisson's other locks [Client.NewSpinLock],
+//     [Client.NewFencedLock] and [Client.NewNonReentrantLock] are here.
 //
 // # The ideas
 //
@@ -96,10 +96,10 @@
 //
 // # Where to look
 //
-//	a lock              Client.NewLock, NewSpinLock
+//	a lock              Client.NewLock, NewSpinLock, NewFencedLock, NewNonReentrantLock
 //	a client            Open, New, Option..., Client.Shutdown, Client.Close
-//	acquire             Lock.Lock, TryLock, TryLockFor, Do; Lease, MaxHold, Wait, As
-//	while held          Hold.Context, Done, Err, ValidUntil, Extend
+//	acquire             Lock.Lock, TryLock, TryLockFor, Do, DoHold; Lease, MaxHold, Wait, As
+//	while held          Hold.Context, Done, Err, ValidUntil, Extend, Token
 //	release             Hold.Unlock; Lock.UnlockAs, ForceUnlock
 //	who holds it        Lock.IsLocked, IsHeldBy, HoldCount, RemainTTL, Info
 //	owners              Client.NewOwner, Hold.Owner, Owner.String, ParseOwner

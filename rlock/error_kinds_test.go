@@ -23,7 +23,7 @@ var kinds = map[string]error{
 	"ErrLocked": rlock.ErrLocked, "ErrNotLocked": rlock.ErrNotLocked, "ErrNotHeld": rlock.ErrNotHeld, "ErrReleased": rlock.ErrReleased,
 	"ErrLeaseLost": rlock.ErrLeaseLost, "ErrUncertain": rlock.ErrUncertain, "ErrClosed": rlock.ErrClosed,
 	"ErrInvalidOption": rlock.ErrInvalidOption, "ErrInvalidName": rlock.ErrInvalidName, "ErrUnavailable": rlock.ErrUnavailable,
-	"ErrRefused": rlock.ErrRefused, "ErrUnreplicated": rlock.ErrUnreplicated,
+	"ErrRefused": rlock.ErrRefused, "ErrReentered": rlock.ErrReentered, "ErrUnreplicated": rlock.ErrUnreplicated,
 	"Canceled": context.Canceled, "DeadlineExceeded": context.DeadlineExceeded,
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockstate"
 )
 
@@ -58,6 +59,10 @@ var (
 	// redis.Error.
 	ErrRefused = lockstate.ErrRefused
 
+	// ErrReentered: the owner holds the lock already, and NewNonReentrantLock's is not
+	// entered twice. Nothing was changed. Java throws IllegalMonitorStateException.
+	ErrReentered = kind.ErrReentered
+
 	// ErrUnreplicated, with WithReplicaSync: the command ran, but no replica
 	// confirmed it, so a failover may undo it. An acquire has given back each
 	// such grant. An Unlock has released the lock. An Extend counts only while
@@ -68,7 +73,7 @@ var (
 // kinds are all of these, and what a context ends with: each error is of one.
 var kinds = []error{
 	ErrLocked, ErrNotLocked, ErrNotHeld, ErrReleased, ErrLeaseLost, ErrUncertain, ErrClosed, ErrInvalidOption, ErrInvalidName,
-	ErrUnavailable, ErrRefused, ErrUnreplicated, context.Canceled, context.DeadlineExceeded,
+	ErrUnavailable, ErrRefused, ErrReentered, ErrUnreplicated, context.Canceled, context.DeadlineExceeded,
 }
 
 // wrap names what was being done and to which lock.
@@ -76,8 +81,8 @@ func wrap(doing, name string, err error) error { return lockstate.Named(doing, n
 
 // ofKind sees that err is of one of the kinds.
 func ofKind(err error) error {
-	for _, kind := range kinds {
-		if errors.Is(err, kind) {
+	for _, one := range kinds {
+		if errors.Is(err, one) {
 			return err
 		}
 	}

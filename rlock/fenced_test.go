@@ -62,6 +62,28 @@ func TestEachGrantOfAFencedLockHasAHigherToken(t *testing.T) {
 	}
 }
 
+// Commands of one owner wait for each other. What that takes of memory goes with the last of them; the token stays.
+func TestTokenOutlastsWhatTheOwnersCommandsTake(t *testing.T) {
+	t.Parallel()
+	l := open(t, redistest.Start(t)).NewFencedLock("orders")
+	outer := lockOf(t, l)
+	owner := outer.Owner()
+	inner := make(chan *Hold, 8)
+	for range cap(inner) {
+		go func() { inner <- lockOf(t, l, As(owner)) }()
+	}
+	var wg sync.WaitGroup
+	for range cap(inner) {
+		h := <-inner
+		wg.Go(func() { unlock(t, h) })
+	}
+	wg.Wait()
+	if outer.Token() != 9 {
+		t.Errorf("token %d, want 9", outer.Token())
+	}
+	unlock(t, outer)
+}
+
 // A holder that was paused for longer than its lease does not get the token of who came after it.
 func TestTokenIsTheGrantsOwn(t *testing.T) {
 	t.Parallel()

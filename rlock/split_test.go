@@ -129,6 +129,42 @@ func TestUnlockWithoutALatchRunsWhereTheLockIs(t *testing.T) {
 	}
 }
 
+// A fenced lock's acquire has two keys, and a free lock is no key: it is in no place complete until the slot has settled.
+// The release before it runs where the lock is.
+func TestWaiterOfAFencedLockEntersWhenItsSlotHasSettled(t *testing.T) {
+	t.Parallel()
+	for where, moved := range map[string]int{"nothing moved": 0, "one key moved": 1} {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			g := startSplit(t)
+			h := held(t, openCluster(t, g.s, rlock.WithWatchdogTimeout(10*time.Minute)).NewFencedLock(g.tag))
+			entered := make(chan *rlock.Hold, 1)
+			waiter := openCluster(t, g.s)
+			go func() {
+				h, err := waiter.NewFencedLock(g.tag).Lock(t.Context())
+				if err != nil {
+					t.Error(err)
+				}
+				entered <- h
+			}()
+			becomes(t, "the waiter listens", func() bool { return g.subscribed() == 1 })
+			g.begin(moved)
+			if err := h.Unlock(t.Context()); err != nil {
+				t.Error(err)
+			}
+			becomes(t, "the waiter was answered TRYAGAIN more than once", func() bool { return g.tryAgain() > 2 })
+			g.settle()
+			next := <-entered
+			if next.Token() != 2 || h.Token() != 1 {
+				t.Errorf("tokens %d and %d", h.Token(), next.Token())
+			}
+			if err := next.Unlock(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // With a latch it waits until the slot has settled. A spin lock's unlock has one
 // always.
 func TestUnlockWithALatchWaitsUntilTheSlotHasSettled(t *testing.T) {

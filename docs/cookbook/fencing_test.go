@@ -46,20 +46,20 @@ func TestFencingRefusesAPausedHolderBeforeTheFirstWrite(t *testing.T) {
 	other.wantEnd(0, "token 2: 0 + 5 = 5")
 }
 
-// A token that it took after another one's would be the larger.
-func TestFencingGivesAPausedHolderNoToken(t *testing.T) {
+// A token that it took now, after another one's, would be the larger.
+func TestFencingRefusesAPausedHoldersRead(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	flag := fmt.Sprint("-watchdog=", lease)
-	paused := start(t, server, "fencing", "-add=100", "-stall=token", flag)
-	paused.await("stalls before the token")
+	paused := start(t, server, "fencing", "-add=100", "-stall=read", flag)
+	paused.await("stalls before the read")
 	paused.signal(syscall.SIGSTOP)
 	other := start(t, server, "fencing", "-add=5", "-stall=write")
 	other.await("stalls before the write")
 	paused.goOn()
-	paused.wantEnd(1, "no token")
+	paused.wantEnd(1, "read with token 1 refused")
 	other.goOn()
-	other.wantEnd(0, "token 1: 0 + 5 = 5")
+	other.wantEnd(0, "token 2: 0 + 5 = 5")
 }
 
 func TestFencingOneAfterTheOther(t *testing.T) {

@@ -27,6 +27,10 @@ func TestWriteInterop(t *testing.T) {
 	showAll(t, versions, WriteBehaviours, veryBriefly)
 }
 
+func TestFencedInterop(t *testing.T) {
+	showAll(t, javapeer.FencedVersions(*full), FencedBehaviours, veryBriefly)
+}
+
 func showAll(t *testing.T, versions []string, behaviours []Behaviour, counting time.Duration) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {

@@ -31,6 +31,11 @@ func showAt(t *testing.T, start func() string) {
 					t.Run(b.Name, func(t *testing.T) { w.Show(t, b) })
 				}
 			}
+			for _, b := range FencedBehaviours {
+				if b.Brief {
+					t.Run("Fenced"+b.Name, func(t *testing.T) { w.Show(t, b) })
+				}
+			}
 			w.CheckNothingIsLeft(t)
 		})
 	}

@@ -17,6 +17,8 @@ const (
 	// Read and Write are the two locks of RedissonClient.getReadWriteLock.
 	Read  Kind = "read"
 	Write Kind = "write"
+	// Fenced is what RedissonClient.getFencedLock gives, which numbers its grants. 3.16.8 and older have none.
+	Fenced Kind = "fenced"
 )
 
 // Of is the same thread of the JVM, with locks of another kind.
@@ -31,6 +33,8 @@ func (k Kind) GoLock(c *rlock.Client, name string) *rlock.Lock {
 		return c.NewReadWriteLock(name).ReadLock()
 	case Write:
 		return c.NewReadWriteLock(name).WriteLock()
+	case Fenced:
+		return c.NewFencedLock(name)
 	}
 	return c.NewLock(name)
 }

@@ -58,7 +58,7 @@ func TestSpinLocksKeepWorkersApart(t *testing.T) {
 
 func TestAReleaseWithoutAKindSaysSo(t *testing.T) {
 	server := redistest.Start(t)
-	for version, kind := range map[string]Kind{Oldest: Spin, Newest: "square"} {
+	for version, kind := range map[string]Kind{Oldest: Spin, "3.16.8": Fenced, Newest: "square"} {
 		_, err := Start(t, version, server.Addr()).Thread("t1").Of(kind).Lock(t.Context(), "n", Watchdog)
 		wantJavaError(t, err, "java.lang.IllegalArgumentException")
 	}

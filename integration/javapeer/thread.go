@@ -99,6 +99,22 @@ func (t *Thread) RemainTTL(ctx context.Context, name string) (Reply, error) {
 	return t.do(ctx, "remain", name)
 }
 
+// LockAndGetToken is RFencedLock.lockAndGetToken; Int is the token.
+func (t *Thread) LockAndGetToken(ctx context.Context, name string, lease time.Duration) (Reply, error) {
+	return t.timed(ctx, "locktoken", name, lease)
+}
+
+// TryLockAndGetToken is RFencedLock.tryLockAndGetToken with a wait. Int is the token; Text is null where
+// the lock was not taken.
+func (t *Thread) TryLockAndGetToken(ctx context.Context, name string, wait, lease time.Duration) (Reply, error) {
+	return t.timed(ctx, "trytokenfor", name, wait, lease)
+}
+
+// Token is RFencedLock.getToken: that of the last grant, as Int.
+func (t *Thread) Token(ctx context.Context, name string) (Reply, error) {
+	return t.do(ctx, "token", name)
+}
+
 // Owner is the field that Redisson writes for this thread, uuid:threadId, as
 // Text.
 func (t *Thread) Owner(ctx context.Context) (Reply, error) { return t.do(ctx, "owner") }

@@ -21,6 +21,15 @@ func Versions(full bool) []string {
 	return []string{Newest, Oldest}
 }
 
+// FencedVersions are the releases that tests of [Fenced] run against: the newest of each line; in full, all that were
+// recorded and have it.
+func FencedVersions(full bool) []string {
+	if full {
+		return slices.DeleteFunc(slices.Clone(Recorded), func(v string) bool { return v == Oldest || v == "3.16.8" })
+	}
+	return []string{Newest, "3.52.0"}
+}
+
 // SpinVersions are the releases that tests of [Spin] run against: the newest and one without latches; in full, all that
 // were recorded and have it.
 func SpinVersions(full bool) []string {

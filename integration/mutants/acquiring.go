@@ -14,7 +14,7 @@ var acquiring = []defect{
 	},
 	{
 		what: "each Lock tries by itself before it queues", guards: "A3",
-		edits: edits{{In: "lockstate.Waiter.join", If: "w.OneTry || w.Terms.As", Put: "true"}},
+		edits: edits{{In: "lockstate.Waiter.join", If: "w.OneTry || w.Terms.As || q.Roomy()", Put: "true"}},
 		by:    tests{"TestA3OneAttemptInFlightAndConstantCommandsPerHandOff"},
 	},
 	{

@@ -48,9 +48,62 @@ var kinds = []defect{
 		by:    tests{"TestKindsOfTwoFamiliesOnOneKeyDoNotMeet"},
 	},
 	{
+		what: "newcomers wait for each other where any number may hold", guards: "kinds",
+		edits: edits{{In: "Queue.Roomy", Expr: "q.wide()", Put: "false"}},
+		by:    tests{"TestNewcomersDoNotWaitForEachOthersAnswer", "TestNewcomersTryAtOnceUntilOneWasRefused"},
+	},
+	{
+		what: "whom a grant lets try, where any number may hold, try one by one", guards: "kinds",
+		edits: edits{{In: "Queue.afterGrant", Case: "q.wide() && !q.rules.PassOn", Put: "false"}},
+		by:    tests{"TestNewcomersTryAtOnceUntilOneWasRefused", "TestMessageWakesAsManyAsItIsWorth"},
+	},
+	{
+		what: "an acquire can't announce", guards: "kinds",
+		edits: edits{{In: "Waiter.want", Expr: "w.l.publish()", Put: "nil"}},
+		by:    tests{"TestWhoFindsTheLockFreeTellsWhoIsFirst"},
+	},
+	{
+		what: "a kind's own refusal is a refusal for now", guards: "kinds",
+		edits: edits{{In: "attempt.Done", Case: "g.Refused != nil", Put: "false"}},
+		by:    tests{"TestKindsOwnRefusalEndsTheWaitAndUndoesNothing"},
+	},
+	{
+		what: "no name of a kind is looked at for its slot in a cluster", guards: "kinds",
+		edits: edits{{In: "lockstate.Lock.Scattered", Expr: "l.names[1:]", Put: "l.names[:0]"}},
+		by:    tests{"TestEveryNameOfAKindMustBeInTheLocksSlot"},
+	},
+	{
+		what: "a force ends holds before it knows that there is anything to be forced", guards: "kinds",
+		edits: edits{{In: "lockstate.Lock.ForceUnlock", Expr: "!some", Put: "!some && false"}},
+		by:    tests{"TestForceEndsTheHoldsOfBothKindsIfItsOwnIsHeld"},
+	},
+	{
 		what: "waiters of a spin lock try without a pause that grows", guards: "kinds",
 		edits: edits{{In: "spin.Pause", Stmt: "pause = firstSpin << doublings", Put: "pause = firstSpin"}},
 		by:    tests{"TestSpinPausesDoubleTo128Milliseconds"},
+	},
+	{
+		what: "a fenced lock's token is read when it is asked for", guards: "kinds",
+		edits: edits{{
+			In: "lockstate.Hold.Token", Stmt: "defer h.l.s.enter(mustNotBlock).leave()",
+			Put: "if a, err := h.l.Ask(context.Background(), 6, Owner{}); err == nil {\nreturn a.N\n}", // kind.LastToken
+		}},
+		by: tests{"TestTokenIsTheGrantsOwn"},
+	},
+	{
+		what: "a lock that never expires is a grant without a token", guards: "kinds",
+		edits: edits{{In: "fenced.Granted", Expr: "token > 0", Put: "token > 0 || ttl < 0"}},
+		by:    tests{"TestFencedLockThatNeverExpiresIsAnothers", "TestFencedGrantHasATokenOfOneAtLeast"},
+	},
+	{
+		what: "an outer hold goes on with its older token", guards: "kinds",
+		edits: edits{{In: "attempt.granted", If: "token > 0", Put: "token > 0 && st.held == 1"}},
+		by:    tests{"TestEachGrantOfAFencedLockHasAHigherToken", "TestTokenOfALostGrantIsUsedUp"},
+	},
+	{
+		what: "a token goes with what the owner's commands take", guards: "kinds",
+		edits: edits{{In: "OwnerState.dropEmptyExtras", Expr: "r.token == 0", Put: "true"}},
+		by:    tests{"TestTokenOutlastsWhatTheOwnersCommandsTake"},
 	},
 	{
 		what: "a spin lock's waiters stand in the plain lock's queue", guards: "kinds",

@@ -64,7 +64,7 @@ var waiting = []defect{
 	},
 	{
 		what: "each grant looks for other holders", guards: "crowds",
-		edits: edits{{In: "attempt.granted", If: "w.l.traits.Width == 1 && _", Put: "w.l.traits.Width == 1"}},
+		edits: edits{{In: "attempt.granted", Expr: "n.holders > min(st.held, 1)", Put: "true"}},
 		by:    tests{"TestGrantLooksForOtherHoldersOnlyIfThereAreAny"},
 	},
 	{

@@ -204,6 +204,21 @@ func TestDocumentedAdditions(t *testing.T) {
 				return err
 			})
 		}},
+		{"a fenced lock", func(s *suite, a account) error {
+			c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, ""), options...)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			l := c.NewFencedLock("orders:fenced")
+			return l.DoHold(s.Context(), func(_ context.Context, h *rlock.Hold) error {
+				last, err := l.LastToken(s.Context())
+				if err == nil && (last != 1 || h.Token() != 1) {
+					err = fmt.Errorf("the token is %d, the last one %d", h.Token(), last)
+				}
+				return err
+			})
+		}},
 	} {
 		addition := d.additions[i]
 		t.Run(row.what, func(t *testing.T) {

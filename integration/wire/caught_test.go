@@ -94,6 +94,16 @@ var wrongScripts = []struct {
 		"no new lease for the holds that are left", "spin: unlock", "call('pexpire', lock, ARGV[1])", "", "spin: partial unlock",
 		[]string{"unlock of order:17, differ", "java only:     pexpire order:17 600000"},
 	}, {
+		"a re-entry without a number", "fenced: lock", "local token = call('incr', KEYS[2])",
+		"local token = tonumber(call('get', KEYS[2]) or 0)\nif call('exists', lock) == 0 then token = call('incr', KEYS[2]) end", "fenced: re-entry",
+		[]string{"lock of order:17, differ", "java only:     incr redisson_lock_token:{order:17}", "keys left differ"},
+	}, {
+		"numbers that expire", "fenced: lock", "return {token}", "call('pexpire', KEYS[2], ARGV[1])\nreturn {token}", "fenced: first acquire",
+		[]string{"lock of order:17, differ", "go only:       pexpire redisson_lock_token:{order:17} 600000", "keys left differ"},
+	}, {
+		"a number for who is refused", "fenced: lock", "return call('pttl', lock)", "call('incr', KEYS[2])\nreturn call('pttl', lock)", "fenced: contended try",
+		[]string{"lock of order:17, differ", "go only:       incr redisson_lock_token:{order:17}", "keys left differ"},
+	}, {
 		"another command", "spin: force", "'del'", "'unlink'", "spin: force unlock of a locked one",
 		[]string{"force of order:17, differ", "java only:     del order:17", "go only:       unlink order:17"},
 	},

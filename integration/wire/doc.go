@@ -1,6 +1,6 @@
 // Package wire proves that this library and Redisson say the same to Redis.
 //
-// Its own tests do so for Redisson 4.7.0, whose bytes the library reproduces, and for the spin lock of 3.21.3 too; [Proof]
+// Its own tests do so for Redisson 4.7.0, whose bytes the library reproduces, and for the spin lock of 3.21.3 and the fenced one of 3.52.0 too; [Proof]
 // is for others that want it for other releases and servers. Each scenario (a first acquire, a contended try, a wait that a
 // message ends, …) is run twice against one real server: by Redisson in its JVM and by package rlock. Both go through a
 // recording proxy, which has commands and replies, while MONITOR has what ran inside the scripts, a subscriber what was

@@ -44,7 +44,10 @@ func (j justification) covers(s setting, k javapeer.Kind) bool {
 func (j justification) of(k javapeer.Kind) bool { return j.kinds == nil || slices.Contains(j.kinds, k) }
 
 // The kinds that a justification may be for.
-var onlyPlain, onlySpin = []javapeer.Kind{javapeer.Plain}, []javapeer.Kind{javapeer.Spin}
+var onlyPlain, onlySpin, onlyFenced = []javapeer.Kind{javapeer.Plain}, []javapeer.Kind{javapeer.Spin}, []javapeer.Kind{javapeer.Fenced}
+
+// announced are those whose release is announced.
+var announced = []javapeer.Kind{javapeer.Plain, javapeer.Fenced}
 
 // justified is every difference that may be, and must be. Those of old releases come first, since the others compare
 // what is then alike.
@@ -85,7 +88,7 @@ var justified = []justification{
 		to:     "3.24",
 	},
 	{
-		rule: publishFixed, kinds: onlyPlain,
+		rule: publishFixed, kinds: announced,
 		reason: "Redisson's scripts published by PUBLISH without being told; the message and its channel are the same.",
 		to:     "3.22",
 	},
@@ -104,12 +107,16 @@ var justified = []justification{
 		reason: "Redisson's spin lock has kept the lock script with two branches; Go shares that of its plain lock. Calls and answers are the same.",
 	},
 	{
+		rule: tokenAlone, kinds: onlyFenced,
+		reason: "Redisson's fenced lock has two scripts, of which one answers no token and the other -1 beside it; Go's one answers a grant's token and nothing else. The calls are the same.",
+	},
+	{
 		rule:   deletesAnother,
 		reason: "Redisson 3.52 deletes a key named after its client instead of the latch, which stays until it expires.",
 		from:   "3.52", to: "4.0",
 	},
 	{
-		rule: usedOnce, kinds: onlyPlain,
+		rule: usedOnce, kinds: announced,
 		reason: "Redisson's unlock has a latch since 3.24. Go's has it where its owner may be used again; that of an owner which is used once is the unlock of Redisson before.",
 		from:   "3.24",
 	},

@@ -35,8 +35,11 @@ func (id *identity) role(c cmd) string {
 		role = "unheard-of script " + c.sha
 	}
 	full := titled(id.kind, role)
-	if role == "unlock" && id.kind == javapeer.Plain && c.latch() == "" {
+	if role == "unlock" && id.kind != javapeer.Spin && c.latch() == "" {
 		full += usedOnceOnly
+	}
+	if c.sha == tokenScript {
+		full += tokenOnly
 	}
 	if first := id.shas[full]; first != "" && first != c.sha {
 		return role + " by another script than before"
@@ -50,7 +53,7 @@ func (id *identity) roleOfText(text string) string {
 	sha := shaOf(text)
 	for full, seen := range id.shas {
 		if seen == sha {
-			return strings.TrimSuffix(untitled(full), usedOnceOnly)
+			return strings.TrimSuffix(strings.TrimSuffix(untitled(full), usedOnceOnly), tokenOnly)
 		}
 	}
 	return "unheard-of script " + sha
@@ -167,7 +170,9 @@ func (n *normaliser) step(e event) step {
 		s.script = &script{verb: strings.ToUpper(e.words[0])}
 		switch s.role {
 		case "lock":
-			s.script.sha = e.sha
+			if n.kind != javapeer.Fenced { // whose script answers in its own way, see tokenAlone
+				s.script.sha = e.sha
+			}
 			s.lease, s.owner = argv[0], n.word(argv[1])
 		case "unlock":
 			if at := min(len(argv)-1, 4); e.latch() != "" { // behind it is how to publish besides
@@ -197,10 +202,15 @@ func (n *normaliser) step(e event) step {
 		s.inside = append(s.inside, n.inner(call))
 	}
 	ms, isInt := reply.(int64)
-	if isInt && (s.role == "lock" || s.role == "PTTL") {
+	pair, isPair := refusedToken(reply)
+	switch {
+	case isInt && (s.role == "lock" || s.role == "PTTL"):
 		s.left = time.Duration(ms) * time.Millisecond
 		s.reply = "int " + rounded(ms, n.unit)
-	} else {
+	case isPair && s.role == "lock":
+		s.left = time.Duration(pair) * time.Millisecond
+		s.reply = "[int " + rounded(pair, n.unit) + ", int -1]"
+	default:
 		s.reply = n.value(reply)
 	}
 	return s

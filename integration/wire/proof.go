@@ -109,6 +109,9 @@ func PlaceNames() (all []string) {
 // SpinNames are those of a spin lock's.
 func SpinNames() []string { return names(spinning) }
 
+// FencedNames are those of a fenced lock's.
+func FencedNames() []string { return names(fenced) }
+
 func names(scenarios []scenario) (all []string) {
 	for _, sc := range scenarios {
 		all = append(all, sc.name)

@@ -1,5 +1,7 @@
 package wire
 
+import "strings"
+
 // lockSHA is what every Redisson from 3.19 on calls its lock script, and so do we.
 const lockSHA = "149c5a8bf18676fd99e9e6e24923bd64d9b62f94"
 
@@ -16,10 +18,16 @@ var lockSHAs = map[string]bool{
 // oldSpinUnlock is the spin lock's unlock before there were latches. Its shape, too, is an old renewal's.
 const oldSpinUnlock = "5b9e58d1bcb8498e14aa1d5b49a1ca5b90748946"
 
+// tokenScript is that of Redisson's two lock scripts of a fenced lock which answers a token.
+const (
+	tokenScript = "49babb5a1e6a0c5f188c2ae62b93b51cdfd63e45"
+	tokenOnly   = " and token"
+)
+
 // shape is the role of a script by its KEYS and ARGV, and by its SHA-1 where they do not tell; empty for none known.
 func (c cmd) shape() string {
 	switch n, m := len(c.keys), len(c.argv); {
-	case lockSHAs[c.sha]:
+	case lockSHAs[c.sha] || n == 2 && m == 2 && c.keys[1] == tokens(c.keys[0]):
 		return "lock"
 	case c.publishes() && m >= 3 && c.argv[1] != "SPUBLISH":
 		return "unlock"
@@ -37,6 +45,11 @@ func (c cmd) shape() string {
 func (c cmd) publishes() bool {
 	n := len(c.keys)
 	return (n == 2 || n == 3) && c.keys[1] == channel(c.keys[0])
+}
+
+// tokens is Redisson's name for the key in which a fenced lock counts its grants.
+func tokens(name string) string {
+	return strings.Replace(channel(name), "redisson_lock__channel:", "redisson_lock_token:", 1)
 }
 
 // latch is the key of an unlock's latch, empty if it has none.

@@ -171,7 +171,18 @@ func refused(all []faultproxy.Exchange, name string) bool {
 func refusal(e faultproxy.Exchange, name string) bool {
 	c := command(e.Cmd)
 	_, ttl := e.Reply.(int64)
-	return ttl && len(c.keys) == 1 && c.keys[0] == name && lockSHAs[c.sha]
+	_, noToken := refusedToken(e.Reply)
+	return (ttl || noToken) && len(c.keys) > 0 && c.keys[0] == name && c.shape() == "lock"
+}
+
+// refusedToken is the TTL in what Redisson's script that gives a token answers who is refused: the TTL, and -1.
+func refusedToken(reply any) (ms int64, is bool) {
+	pair, _ := reply.([]any)
+	if len(pair) != 2 || pair[1] != int64(-1) {
+		return 0, false
+	}
+	ms, is = pair[0].(int64)
+	return ms, is
 }
 
 // waited is errUntimely unless a waiter tried again in time.
@@ -229,7 +240,7 @@ func lapse(all []faultproxy.Exchange, name string, lease time.Duration, now time
 	var since time.Time
 	for _, e := range all {
 		c := command(e.Cmd)
-		granted := lockSHAs[c.sha] && slices.Contains(c.keys, name) && e.Reply == nil
+		granted := c.shape() == "lock" && c.keys[0] == name && !failed(e) && !refusal(e, name)
 		if e.Answered.IsZero() || !granted && renewals([]faultproxy.Exchange{e}, name, true) == 0 {
 			continue
 		}

@@ -16,19 +16,29 @@ func local(t testing.TB) *redisserver.LocalServer { return redisserver.Local(t) 
 
 func TestGoSaysOnTheWireWhatJavaSays(t *testing.T) {
 	t.Parallel()
-	compareAll(t, New(t, javapeer.Newest, local), slices.Concat(Names(), SpinNames()))
+	compareAll(t, New(t, javapeer.Newest, local), slices.Concat(Names(), SpinNames(), FencedNames()))
 }
 
 // The spin locks of other releases; the newest is above.
 func TestGoSaysOnTheWireWhatOtherSpinLocksSay(t *testing.T) {
 	t.Parallel()
-	for _, version := range javapeer.SpinVersions(false) {
+	compareOthers(t, javapeer.SpinVersions(false), SpinNames())
+}
+
+// The fenced locks of other releases.
+func TestGoSaysOnTheWireWhatOtherFencedLocksSay(t *testing.T) {
+	t.Parallel()
+	compareOthers(t, javapeer.FencedVersions(false), FencedNames())
+}
+
+func compareOthers(t *testing.T, versions, names []string) {
+	for _, version := range versions {
 		if version == javapeer.Newest {
 			continue
 		}
 		t.Run(version, func(t *testing.T) {
 			p := New(t, version, local)
-			compareAll(t, p, SpinNames())
+			compareAll(t, p, names)
 			for _, name := range p.Unused() {
 				t.Errorf("the justification %q has nothing to justify", name)
 			}

@@ -61,6 +61,8 @@ func TestCalls(t *testing.T) {
 			[]any{luasrc.FencedLockScript.SHA1, 2, key, "redisson_lock_token:{k}", int64(5), fence.Owner}},
 		{"fenced release", Fenced.Release(nil, fence), luasrc.UnlockScript, Always,
 			[]any{luasrc.UnlockScript.SHA1, 3, key, channel, "l", "0", int64(5), fence.Owner, "SPUBLISH", int64(6)}},
+		{"non-reentrant acquire", NonReentrant.Acquire(nil, plain), luasrc.NonReentrantLockScript, Never,
+			[]any{luasrc.NonReentrantLockScript.SHA1, 1, key, int64(5), plain.Owner, "NON_REENTRANT_REACQUIRE"}},
 		{"last token", Fenced.Ask(nil, LastToken, fence), nil, Reads, []any{"GET", "redisson_lock_token:{k}"}},
 		{"is a fenced one held by", Fenced.Ask(nil, HeldBy, fence), nil, Reads, []any{"HEXISTS", key, fence.Owner}},
 		{"release", Reentrant.Release(nil, plain), luasrc.UnlockScript, Always,
@@ -205,6 +207,23 @@ func TestFencedGrantHasATokenOfOneAtLeast(t *testing.T) {
 	}
 	if call := Reentrant.Ask(nil, LastToken, wanted(Reentrant, "k")); !call.Empty() {
 		t.Errorf("a plain lock's tokens are asked for by %v", call)
+	}
+}
+
+func TestNonReentrantLockRefusesItsOwnerForGood(t *testing.T) {
+	g, err := NonReentrant.Granted(luasrc.Reacquired, nil)
+	check(t, "non-reentrant", "its owner's acquire", g, Grant{Refused: ErrReentered}, err)
+	g, err = NonReentrant.Granted(nil, nil)
+	check(t, "non-reentrant", "grant", g, Grant{OK: true}, err)
+	g, err = NonReentrant.Granted(int64(1500), nil)
+	check(t, "non-reentrant", "refusal", g, Grant{TTL: 1500 * time.Millisecond}, err)
+	for _, reply := range []any{"OK", []byte(luasrc.Reacquired), redis.Error("ERR " + luasrc.Reacquired)} {
+		if g, err := NonReentrant.Granted(reply, nil); err == nil || g.OK || g.Refused != nil {
+			t.Errorf("%v is %+v, %v", reply, g, err)
+		}
+	}
+	if NonReentrant.Traits() != Reentrant.Traits() {
+		t.Error("they are handled in two ways")
 	}
 }
 

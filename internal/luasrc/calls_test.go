@@ -24,6 +24,7 @@ func TestCallArguments(t *testing.T) {
 		{ForceUnlockAlone("k", "c", Both), []any{ForceUnlockAloneScript.SHA1, 1, "k", "0", "c", "SPUBLISH", "PUBLISH"}},
 		{SpinUnlock(nil, "k", "l", "o", int64(5), int64(6)), []any{SpinUnlockScript.SHA1, 2, "k", "l", int64(5), "o", int64(6)}},
 		{FencedLock(nil, "k", "f", "o", int64(5)), []any{FencedLockScript.SHA1, 2, "k", "f", int64(5), "o"}},
+		{NonReentrantLock(nil, "k", "o", int64(5)), []any{NonReentrantLockScript.SHA1, 1, "k", int64(5), "o", "NON_REENTRANT_REACQUIRE"}},
 		{SpinForceUnlock("k"), []any{SpinForceUnlockScript.SHA1, 1, "k"}},
 		{renewAll([]string{"k", "K"}, []string{"o", "O"}), []any{RenewScript.SHA1, 2, "k", "K", lease, "o", "O"}},
 		{renewAll(nil, nil), []any{RenewScript.SHA1, 0, lease}},

@@ -1,6 +1,37 @@
 package luasrc
 
-import "slices"
+import (
+	_ "embed"
+	"slices"
+)
+
+var (
+	//go:embed read_lock.lua
+	readLockSource string
+	//go:embed read_unlock.lua
+	readUnlockSource string
+	//go:embed read_renew.lua
+	readRenewSource string
+	//go:embed write_lock.lua
+	writeLockSource string
+	//go:embed write_unlock.lua
+	writeUnlockSource string
+	//go:embed rw_force.lua
+	rwForceSource string
+	//go:embed rw_info.lua
+	rwInfoSource string
+)
+
+// The scripts of a read-write lock, each with the function that makes calls of it.
+var (
+	ReadLockScript       = newScript("read_lock", readLockSource)       // ReadLock
+	ReadUnlockScript     = newScript("read_unlock", readUnlockSource)   // ReadUnlock
+	ReadRenewScript      = newScript("read_renew", readRenewSource)     // ReadRenew
+	WriteLockScript      = newScript("write_lock", writeLockSource)     // WriteLock
+	WriteUnlockScript    = newScript("write_unlock", writeUnlockSource) // WriteUnlock
+	ReadWriteForceScript = newScript("rw_force", rwForceSource)         // ReadWriteForce
+	ReadWriteInfoScript  = newScript("rw_info", rwInfoSource)           // ReadWriteInfo
+)
 
 // NoReadWriteLock is what ReadLock and WriteLock reply of a hash that is none.
 const NoReadWriteLock = "a hash without mode"

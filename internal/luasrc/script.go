@@ -34,24 +34,12 @@ var (
 	renewSource string
 	//go:embed fenced_lock.lua
 	fencedLockSource string
+	//go:embed non_reentrant_lock.lua
+	nonReentrantLockSource string
 	//go:embed spin_unlock.lua
 	spinUnlockSource string
 	//go:embed spin_force_unlock.lua
 	spinForceUnlockSource string
-	//go:embed read_lock.lua
-	readLockSource string
-	//go:embed read_unlock.lua
-	readUnlockSource string
-	//go:embed read_renew.lua
-	readRenewSource string
-	//go:embed write_lock.lua
-	writeLockSource string
-	//go:embed write_unlock.lua
-	writeUnlockSource string
-	//go:embed rw_force.lua
-	rwForceSource string
-	//go:embed rw_info.lua
-	rwInfoSource string
 	//go:embed info.lua
 	infoSource string
 )
@@ -70,15 +58,8 @@ var (
 	SpinUnlockScript      = newScript("spin_unlock", spinUnlockSource)            // SpinUnlock
 	SpinForceUnlockScript = newScript("spin_force_unlock", spinForceUnlockSource) // SpinForceUnlock
 
-	ReadLockScript       = newScript("read_lock", readLockSource)       // ReadLock
-	ReadUnlockScript     = newScript("read_unlock", readUnlockSource)   // ReadUnlock
-	ReadRenewScript      = newScript("read_renew", readRenewSource)     // ReadRenew
-	WriteLockScript      = newScript("write_lock", writeLockSource)     // WriteLock
-	WriteUnlockScript    = newScript("write_unlock", writeUnlockSource) // WriteUnlock
-	ReadWriteForceScript = newScript("rw_force", rwForceSource)         // ReadWriteForce
-	ReadWriteInfoScript  = newScript("rw_info", rwInfoSource)           // ReadWriteInfo
-
-	FencedLockScript = newScript("fenced_lock", fencedLockSource) // FencedLock
+	FencedLockScript       = newScript("fenced_lock", fencedLockSource)              // FencedLock
+	NonReentrantLockScript = newScript("non_reentrant_lock", nonReentrantLockSource) // NonReentrantLock
 
 	InfoScript = newScript("info", infoSource) // Info
 )
@@ -90,7 +71,7 @@ func Scripts() []*Script {
 		LockScript, UnlockScript, UnlockOnceScript, ForceUnlockScript, RenewScript,
 		SpinUnlockScript, SpinForceUnlockScript,
 		ReadLockScript, ReadUnlockScript, ReadRenewScript, WriteLockScript, WriteUnlockScript, ReadWriteForceScript, ReadWriteInfoScript,
-		UnlockAloneScript, ForceUnlockAloneScript, FencedLockScript, InfoScript,
+		UnlockAloneScript, ForceUnlockAloneScript, FencedLockScript, NonReentrantLockScript, InfoScript,
 	}
 }
 

@@ -25,7 +25,7 @@ func main() {
 	account := flag.String("account", "account:7", "whose balance")
 	amount := flag.Int64("add", 1, "what is added to it")
 	watchdog := flag.Duration("watchdog", 30*time.Second, "how soon a crashed process's lock is free")
-	stall := flag.String("stall", "", "wait for a line of standard input before the token or before the write")
+	stall := flag.String("stall", "", "wait for a line of standard input before the read or before the write")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -48,25 +48,15 @@ func run(ctx context.Context, account string, amount int64, watchdog time.Durati
 		return err
 	}
 	defer client.Close()
-	lock := client.NewLock("lock:" + account)
-	var conns [2]redis.Conn
-	for i, key := range []string{lock.Name(), account} {
-		conns[i], err = keyserver.Dial(ctx, url, key, redis.DialReadTimeout(3*time.Second), redis.DialWriteTimeout(3*time.Second))
-		if err != nil {
-			return err
-		}
-		defer conns[i].Close()
+	store, err := keyserver.Dial(ctx, url, account, redis.DialReadTimeout(3*time.Second), redis.DialWriteTimeout(3*time.Second))
+	if err != nil {
+		return err
 	}
-	return add(ctx, lock, conns[0], conns[1], account, amount, moment)
+	defer store.Close()
+	return add(ctx, client.NewFencedLock("lock:"+account), store, account, amount, moment)
 }
 
 // begin page
-
-// next returns the next token, but only to the present holder: a process that
-// stood still since it acquired gets none. It runs on the lock's server.
-var next = redis.NewScript(2, `
-	if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return false end
-	return redis.call('INCR', KEYS[2])`)
 
 // read and write run in the store. Both refuse a token that is older than one
 // the store has seen, and a read counts as seeing. In SQL:
@@ -84,22 +74,17 @@ var (
 		return 1`)
 )
 
-// add adds amount to the account's balance in the store. Tokens come from the
-// lock's server. moment lets the process stand still in between.
-func add(ctx context.Context, lock *rlock.Lock, tokens, store redis.Conn, account string, amount int64,
-	moment func(before string),
-) (err error) {
+// add adds amount to the account's balance in the store. moment lets the process
+// stand still in between.
+func add(ctx context.Context, lock *rlock.Lock, store redis.Conn, account string, amount int64, moment func(before string)) (err error) {
 	hold, err := lock.Lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, hold.Unlock(ctx)) }()
 
-	moment("token")
-	token, err := redis.Int64(next.DoContext(ctx, tokens, lock.Name(), "{"+lock.Name()+"}:token", hold.Owner().String()))
-	if err != nil {
-		return fmt.Errorf("no token: %w", err)
-	}
+	moment("read")
+	token := hold.Token()
 	balance, err := redis.Int64(read.DoContext(ctx, store, account, token))
 	if err != nil {
 		return fmt.Errorf("read with token %d refused: %w", token, err)

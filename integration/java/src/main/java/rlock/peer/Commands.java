@@ -113,6 +113,12 @@ final class Commands {
                 return values(lock.getHoldCount());
             case "remain":
                 return values(lock.remainTimeToLive());
+            case "locktoken":
+                return values(Tokens.lock(lock, request.number(2)));
+            case "trytokenfor":
+                return values(Tokens.tryLockFor(lock, request.number(2), request.number(3)));
+            case "token":
+                return values(Tokens.last(lock));
             default:
                 return unknown(request);
         }

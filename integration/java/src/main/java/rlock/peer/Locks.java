@@ -15,6 +15,7 @@ final class Locks {
             case "spin" -> by("getSpinLock", client, name);
             case "read" -> client.getReadWriteLock(name).readLock();
             case "write" -> client.getReadWriteLock(name).writeLock();
+            case "fenced" -> by("getFencedLock", client, name);
             default -> throw new IllegalArgumentException("no such kind of lock: " + kind);
         };
     }

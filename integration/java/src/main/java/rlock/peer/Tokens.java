@@ -1,0 +1,43 @@
+package rlock.peer;
+
+import java.lang.reflect.InvocationTargetException;
+import java.util.concurrent.TimeUnit;
+import org.redisson.api.RLock;
+
+/** What only a fenced lock has, by reflection, since old versions have none. */
+final class Tokens {
+    private Tokens() {}
+
+    static Object lock(RLock lock, long leaseMillis) throws Exception {
+        if (leaseMillis == Commands.WATCHDOG) {
+            return call(lock, "lockAndGetToken", new Class<?>[0]);
+        }
+        Class<?>[] types = {long.class, TimeUnit.class};
+        return call(lock, "lockAndGetToken", types, leaseMillis, TimeUnit.MILLISECONDS);
+    }
+
+    /** The text null if the lock was not taken. */
+    static Object tryLockFor(RLock lock, long waitMillis, long leaseMillis) throws Exception {
+        Class<?>[] types = {long.class, long.class, TimeUnit.class};
+        Object[] arguments = {waitMillis, leaseMillis, TimeUnit.MILLISECONDS};
+        return String.valueOf(call(lock, "tryLockAndGetToken", types, arguments));
+    }
+
+    static Object last(RLock lock) throws Exception {
+        return call(lock, "getToken", new Class<?>[0]);
+    }
+
+    private static Object call(RLock lock, String method, Class<?>[] types, Object... arguments)
+            throws Exception {
+        try {
+            return Class.forName("org.redisson.api.RFencedLock")
+                    .getMethod(method, types)
+                    .invoke(lock, arguments);
+        } catch (InvocationTargetException e) {
+            if (e.getCause() instanceof Exception cause) {
+                throw cause;
+            }
+            throw e;
+        }
+    }
+}

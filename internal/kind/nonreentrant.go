@@ -1,0 +1,28 @@
+package kind
+
+import (
+	"errors"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// NonReentrant is Redisson's RedissonNonReentrantLock: a plain lock that its own owner
+// is refused. That is a rule of the handle, not of the key: by a plain lock the owner
+// re-enters all the same.
+var NonReentrant Kind = nonReentrant{}
+
+type nonReentrant struct{ reentrant }
+
+// ErrReentered is why a NonReentrant refuses its own owner.
+var ErrReentered = errors.New("held by this owner already")
+
+func (nonReentrant) Acquire(room []any, w *Want) Call {
+	return Run(luasrc.NonReentrantLock(room, w.Names[keyName], w.Owner, w.Lease), Never)
+}
+
+func (k nonReentrant) Granted(reply any, w *Want) (Grant, error) {
+	if reply == luasrc.Reacquired {
+		return Grant{Refused: ErrReentered}, nil
+	}
+	return k.reentrant.Granted(reply, w)
+}

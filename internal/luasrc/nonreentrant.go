@@ -1,0 +1,17 @@
+package luasrc
+
+// Reacquired is what a [NonReentrantLock] answers the lock's own owner. (Redisson's
+// script answers it as an error.)
+const Reacquired = "NON_REENTRANT_REACQUIRE"
+
+// NonReentrantLock is [Lock] for an owner that must not hold key already.
+//
+//	KEYS  key
+//	ARGV  lease, owner, Reacquired
+//	reply nil: acquired; Reacquired: the owner's already; PTTL of key: another's (codec.DecodeAcquire)
+//
+// A key of another type makes it fail with WRONGTYPE and stays untouched.
+func NonReentrantLock(dst []any, key, owner, lease Arg) Call {
+	s := NonReentrantLockScript
+	return Call{s, append(dst, s.shaArg, 1, key, lease, owner, Reacquired)}
+}
