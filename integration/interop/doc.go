@@ -9,7 +9,8 @@
 //
 // [TestSpinInterop] does so for spin locks. There nobody is woken: a waiter has to come by itself when the lock is free.
 //
-// [TestFencedInterop] shows fenced locks, and that the tokens of both sides are one sequence.
+// [TestFencedInterop] shows fenced locks, and that the tokens of both sides are one sequence;
+// [TestNonReentrantInterop] locks whose owner is refused.
 //
 // A waiter is acted on only when it is known to wait: the server counts a subscriber on the lock's channel, and the
 // second try after it was refused; of a spin lock, its refusals. Instants on both sides are read from CLOCK_MONOTONIC,

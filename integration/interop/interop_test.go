@@ -31,6 +31,11 @@ func TestFencedInterop(t *testing.T) {
 	showAll(t, javapeer.FencedVersions(*full), FencedBehaviours, veryBriefly)
 }
 
+// The other recorded releases have none.
+func TestNonReentrantInterop(t *testing.T) {
+	showAll(t, []string{javapeer.Newest}, NonReentrantBehaviours, veryBriefly)
+}
+
 func showAll(t *testing.T, versions []string, behaviours []Behaviour, counting time.Duration) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {

@@ -8,6 +8,16 @@ import (
 	"github.com/rlock-go/redisson/internal/redistest"
 )
 
+func TestNonReentrantLockIsNotEnteredTwice(t *testing.T) {
+	server := redistest.Start(t)
+	ctx, ok := t.Context(), must(t)
+	t1 := Start(t, Newest, server.Addr()).Thread("t1").Of(NonReentrant)
+	ok(t1.Lock(ctx, "n", Watchdog))
+	_, err := t1.TryLock(ctx, "n")
+	wantJavaError(t, err, "java.lang.IllegalMonitorStateException")
+	ok(t1.Unlock(ctx, "n"))
+}
+
 func TestFencedLockGivesTokens(t *testing.T) {
 	for _, version := range FencedVersions(*full) {
 		t.Run(version, func(t *testing.T) {

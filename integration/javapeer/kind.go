@@ -19,6 +19,8 @@ const (
 	Write Kind = "write"
 	// Fenced is what RedissonClient.getFencedLock gives, which numbers its grants. 3.16.8 and older have none.
 	Fenced Kind = "fenced"
+	// NonReentrant is what RedissonClient.getNonReentrantLock gives, which its own owner is refused. 4.3.0 and older have none.
+	NonReentrant Kind = "nonreentrant"
 )
 
 // Of is the same thread of the JVM, with locks of another kind.
@@ -35,6 +37,8 @@ func (k Kind) GoLock(c *rlock.Client, name string) *rlock.Lock {
 		return c.NewReadWriteLock(name).WriteLock()
 	case Fenced:
 		return c.NewFencedLock(name)
+	case NonReentrant:
+		return c.NewNonReentrantLock(name)
 	}
 	return c.NewLock(name)
 }

@@ -106,6 +106,11 @@ var kinds = []defect{
 		by:    tests{"TestTokenOutlastsWhatTheOwnersCommandsTake"},
 	},
 	{
+		what: "a non-reentrant lock's own owner waits for itself", guards: "kinds",
+		edits: edits{{In: "nonReentrant.Granted", Stmt: "return Grant{Refused: ErrReentered}, nil", Put: "return Grant{TTL: 1000000000}, nil"}},
+		by:    tests{"TestNonReentrantLockRefusesItsOwnerForGood"},
+	},
+	{
 		what: "a spin lock's waiters stand in the plain lock's queue", guards: "kinds",
 		edits: edits{{In: "name.findQueue", Expr: "q.l.traits.Queue == l.traits.Queue", Put: "true"}},
 		by:    tests{"TestForcedSpinLockIsLostAndPublishesNothing"},

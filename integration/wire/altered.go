@@ -17,7 +17,7 @@ import (
 
 // Altered is a text that takes the place of one of the library's scripts.
 type Altered struct {
-	Role string // "lock", "unlock", "unlock once", "force" or "renew"; of a spin lock "spin: unlock" or "spin: force", of a fenced one "fenced: lock"
+	Role string // "lock", "unlock", "unlock once", "force" or "renew"; of a spin lock "spin: unlock" or "spin: force", of a fenced one "fenced: lock", of a non-reentrant one "nonreentrant: lock"
 	Text string // the whole script
 }
 
@@ -40,7 +40,7 @@ const (
 // sources are the library's own scripts by role.
 var sources = map[string]*luasrc.Script{
 	"lock": luasrc.LockScript, "unlock": luasrc.UnlockScript, unlockOnce: luasrc.UnlockOnceScript, "force": luasrc.ForceUnlockScript, "renew": luasrc.RenewScript,
-	titled(javapeer.Fenced, "lock"): luasrc.FencedLockScript,
+	titled(javapeer.Fenced, "lock"): luasrc.FencedLockScript, titled(javapeer.NonReentrant, "lock"): luasrc.NonReentrantLockScript,
 	titled(javapeer.Spin, "unlock"): luasrc.SpinUnlockScript, titled(javapeer.Spin, "force"): luasrc.SpinForceUnlockScript,
 }
 

@@ -47,7 +47,12 @@ func (j justification) of(k javapeer.Kind) bool { return j.kinds == nil || slice
 var onlyPlain, onlySpin, onlyFenced = []javapeer.Kind{javapeer.Plain}, []javapeer.Kind{javapeer.Spin}, []javapeer.Kind{javapeer.Fenced}
 
 // announced are those whose release is announced.
-var announced = []javapeer.Kind{javapeer.Plain, javapeer.Fenced}
+var announced = []javapeer.Kind{javapeer.Plain, javapeer.Fenced, javapeer.NonReentrant}
+
+var onlyNonReentrant = []javapeer.Kind{javapeer.NonReentrant}
+
+// reentrant are those whose owner may enter twice.
+var reentrant = []javapeer.Kind{javapeer.Plain, javapeer.Spin, javapeer.Fenced}
 
 // justified is every difference that may be, and must be. Those of old releases come first, since the others compare
 // what is then alike.
@@ -111,6 +116,10 @@ var justified = []justification{
 		reason: "Redisson's fenced lock has two scripts, of which one answers no token and the other -1 beside it; Go's one answers a grant's token and nothing else. The calls are the same.",
 	},
 	{
+		rule: ownersStatus, kinds: onlyNonReentrant,
+		reason: "The script of Redisson's non-reentrant lock answers its own owner an error; Go's the same text as a status, since the server's errors are for what went wrong.",
+	},
+	{
 		rule:   deletesAnother,
 		reason: "Redisson 3.52 deletes a key named after its client instead of the latch, which stays until it expires.",
 		from:   "3.52", to: "4.0",
@@ -126,11 +135,13 @@ var justified = []justification{
 		reason:    "Go asks for the key's TYPE first, so that a key which is no lock is not deleted.",
 	},
 	{
+		kinds:     reentrant,
 		scenarios: []string{"re-entry with a shorter lease"},
 		rule:      keepsTheLonger("lock"),
 		reason:    "Java shortens the outer lease to the inner one; Go passes what the outer one still has.",
 	},
 	{
+		kinds:     reentrant,
 		scenarios: []string{"partial unlock of a fixed lease"},
 		rule:      keepsTheLonger("unlock"),
 		reason:    "Java passes its lock object's lease, not the hold's; Go passes what the hold that is left still has.",

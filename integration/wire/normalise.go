@@ -170,7 +170,7 @@ func (n *normaliser) step(e event) step {
 		s.script = &script{verb: strings.ToUpper(e.words[0])}
 		switch s.role {
 		case "lock":
-			if n.kind != javapeer.Fenced { // whose script answers in its own way, see tokenAlone
+			if n.kind != javapeer.Fenced && n.kind != javapeer.NonReentrant { // whose scripts answer in their own way
 				s.script.sha = e.sha
 			}
 			s.lease, s.owner = argv[0], n.word(argv[1])

@@ -112,6 +112,9 @@ func SpinNames() []string { return names(spinning) }
 // FencedNames are those of a fenced lock's.
 func FencedNames() []string { return names(fenced) }
 
+// NonReentrantNames are those of a non-reentrant lock's.
+func NonReentrantNames() []string { return names(nonReentrant) }
+
 func names(scenarios []scenario) (all []string) {
 	for _, sc := range scenarios {
 		all = append(all, sc.name)

@@ -52,7 +52,7 @@ const dog = javapeer.Watchdog
 
 var plain = slicesOf(acquiring, waiting, releasing, renewing, asking, naming())
 
-var scenarios = slicesOf(plain, spinning, fenced)
+var scenarios = slicesOf(plain, spinning, fenced, nonReentrant)
 
 func slicesOf(parts ...[]scenario) (all []scenario) {
 	for _, p := range parts {

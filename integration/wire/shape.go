@@ -18,6 +18,9 @@ var lockSHAs = map[string]bool{
 // oldSpinUnlock is the spin lock's unlock before there were latches. Its shape, too, is an old renewal's.
 const oldSpinUnlock = "5b9e58d1bcb8498e14aa1d5b49a1ca5b90748946"
 
+// reacquired is the last argument of a non-reentrant lock's script, which its own owner is told.
+const reacquired = "NON_REENTRANT_REACQUIRE"
+
 // tokenScript is that of Redisson's two lock scripts of a fenced lock which answers a token.
 const (
 	tokenScript = "49babb5a1e6a0c5f188c2ae62b93b51cdfd63e45"
@@ -27,7 +30,7 @@ const (
 // shape is the role of a script by its KEYS and ARGV, and by its SHA-1 where they do not tell; empty for none known.
 func (c cmd) shape() string {
 	switch n, m := len(c.keys), len(c.argv); {
-	case lockSHAs[c.sha] || n == 2 && m == 2 && c.keys[1] == tokens(c.keys[0]):
+	case lockSHAs[c.sha] || n == 1 && m == 3 && c.argv[2] == reacquired || n == 2 && m == 2 && c.keys[1] == tokens(c.keys[0]):
 		return "lock"
 	case c.publishes() && m >= 3 && c.argv[1] != "SPUBLISH":
 		return "unlock"

@@ -16,7 +16,7 @@ func local(t testing.TB) *redisserver.LocalServer { return redisserver.Local(t) 
 
 func TestGoSaysOnTheWireWhatJavaSays(t *testing.T) {
 	t.Parallel()
-	compareAll(t, New(t, javapeer.Newest, local), slices.Concat(Names(), SpinNames(), FencedNames()))
+	compareAll(t, New(t, javapeer.Newest, local), slices.Concat(Names(), SpinNames(), FencedNames(), NonReentrantNames()))
 }
 
 // The spin locks of other releases; the newest is above.

@@ -16,13 +16,12 @@ func (q *Queue) try(w *Waiter) {
 	q.pendings.push(w)
 }
 
-// tryOutside has an attempt made for w, which waits in the queue, outside of it.
-func (q *Queue) tryOutside(w *Waiter) {
+// takeOut has w, which waits in the queue, make its next attempt outside of it.
+func (q *Queue) takeOut(w *Waiter) {
 	w.Told = q.wasTold(w)
 	q.unqueue(w)
 	w.queued = false
 	q.unqueued.push(w)
-	q.tryLater(w)
 	q.changed = true
 }
 

@@ -60,7 +60,8 @@ func (q *Queue) LetThrough(owner any) {
 	for w := q.shared[owner]; w != nil; {
 		next := w.nextShared
 		if !w.trying {
-			q.tryOutside(w)
+			q.takeOut(w)
+			q.try(w)
 		}
 		w = next
 	}

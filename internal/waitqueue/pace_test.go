@@ -62,3 +62,14 @@ func TestAttemptsBesideTheQueueLeaveRoomAgain(t *testing.T) {
 		t.Error("the next name leaves room too")
 	}
 }
+
+// An owner that has come to hold the name does not wait for itself, whoever else room is left for.
+func TestOwnersWaitersAreLetThroughWhileRoomIsLeft(t *testing.T) {
+	r := newRig(t)
+	r.waits(lease)
+	w := r.tries(&Waiter{Shared: 1})
+	r.refused(w, lease)
+	r.does(func() { r.q.GivesBack(r.now, 20*ms) })
+	r.does(func() { r.q.LetThrough(1) })
+	r.under("at once", w)
+}

@@ -70,7 +70,8 @@ func (q *Queue) tryTogether(n int) {
 			return false
 		}
 		n--
-		q.tryOutside(w)
+		q.takeOut(w)
+		q.tryLater(w)
 		return true
 	})
 }

@@ -16,6 +16,7 @@ final class Locks {
             case "read" -> client.getReadWriteLock(name).readLock();
             case "write" -> client.getReadWriteLock(name).writeLock();
             case "fenced" -> by("getFencedLock", client, name);
+            case "nonreentrant" -> by("getNonReentrantLock", client, name);
             default -> throw new IllegalArgumentException("no such kind of lock: " + kind);
         };
     }
