@@ -19,6 +19,7 @@ import "github.com/rlock-go/redisson/internal/kind"
 //     others need more. This client puts it right within a third of its own
 //     timeout; a lock with a shorter timeout elsewhere may end before, and
 //     ValidUntil can't know that.
+//   - Extend by less than a read hold has left shortens that hold, and not the lock.
 //   - Use one kind for one name. A hash that is no read-write lock is
 //     ErrRefused to every acquire, and left alone.
 //

@@ -422,6 +422,12 @@ func TestFixedReadLeaseIsAsserted(t *testing.T) {
 	if err := h.Err(); err != nil {
 		t.Errorf("%v after %v", err, time.Since(began))
 	}
+	for left := timeout; left > timeout/10; left = 4*timeout - time.Since(began) {
+		if ttls := holdTTLs(t, conn, "doc", name); len(ttls) > 1 || len(ttls) == 1 && ttls[0] > left+timeout/5 {
+			t.Errorf("with %v left its key has %v", left, ttls)
+		}
+		time.Sleep(timeout / 20)
+	}
 	unlock(t, lockOf(t, write)) // when its lease has ended
 	if took := time.Since(began); took < 4*timeout-50*time.Millisecond || took > 5*timeout {
 		t.Errorf("a lease of %v was over after %v", 4*timeout, took)
@@ -685,6 +691,30 @@ func TestReadGrantEndsWhatThisClientWrites(t *testing.T) {
 		t.Errorf("it writes beside a reader: %v", err)
 	}
 	unlock(t, r)
+}
+
+// There is no queue among processes: what can't be promised.
+func TestReadersThatOverlapKeepAWriterOut(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	read, _ := both(open(t, s), "doc")
+	_, write := both(open(t, s), "doc")
+	reads := lockOf(t, read)
+	waits := inBackground(t, write)
+	rwListening(t, s, "doc", 1)
+	for range 50 {
+		next := lockOf(t, read)
+		unlock(t, reads)
+		reads = next
+		select {
+		case <-waits:
+			t.Fatal("one writes beside a reader")
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	unlock(t, reads)
+	unlock(t, <-waits)
+	nothingLeft(t, s)
 }
 
 // Readers that are let in by one message make one attempt each.

@@ -14,8 +14,9 @@ const (
 	// Spin is what RedissonClient.getSpinLock gives, which asks again instead of waiting for a message. [Oldest] has none:
 	// its commands are answered with an IllegalArgumentException.
 	Spin Kind = "spin"
-	// Read and Write are the two locks of RedissonClient.getReadWriteLock.
-	Read  Kind = "read"
+	// Read is the read lock of what RedissonClient.getReadWriteLock gives.
+	Read Kind = "read"
+	// Write is its write lock.
 	Write Kind = "write"
 	// Fenced is what RedissonClient.getFencedLock gives, which numbers its grants. 3.16.8 and older have none.
 	Fenced Kind = "fenced"

@@ -23,7 +23,7 @@ import (
 const (
 	forReplicas = 2
 	forCourtesy = 4
-	forClusters = 7
+	forClusters = 8
 )
 
 // grantAt makes the account on a server: accounts are not replicated.

@@ -61,7 +61,8 @@ func (s *Sum) Add(p *Promise, end, shared time.Duration) {
 	if !p.Fixed {
 		s.RenewUntil = max(s.RenewUntil, p.Until)
 		if need = watchdog.Lasting(min(end, shared) - s.now); s.now < p.Until {
-			s.extends, need = true, max(need, s.full)
+			s.extends = true
+			need = max(need, s.full)
 		}
 	}
 	s.need = max(s.need, need)

@@ -273,6 +273,7 @@ func TestReadUnlock(t *testing.T) {
 		{readUnlock("a", 20), "read 30 | a 0 | b 20", "int 1", "read 30 | b 20", ""},
 		// A writer's own lease stays.
 		{readUnlock("a", 50), "write 60 | a 4 | aW 1", "int 0", "write 60 | aW 1", ""},
+		{readUnlock("a", 50), "write 60 | a 60 | aW 1", "int 0", "write 60 | aW 1", ""},
 		{readUnlock("a", 50), "write 60 | a 4,8 | aW 1", "int 0", "write 60 | a 50 | aW 1", ""},
 		{readUnlock("a", 50), "write 5 | a 60 | aW 1", "int 0", "write 50 | aW 1", ""},
 		{readUnlock("b", 50), "write 60 | aW 1 | b 4", "int 1", "write 60 | aW 1", ""},
