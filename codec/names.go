@@ -12,6 +12,7 @@ const (
 	queuePrefix   = "redisson_lock_queue:"
 	timesPrefix   = "redisson_lock_timeout:"
 	tokenPrefix   = "redisson_lock_token:"
+	rwPrefix      = "redisson_rwlock:"
 )
 
 // latchIDLen is the length of a latch id in bytes.
@@ -26,6 +27,16 @@ func Channel(key string) string { return braced(channelPrefix, key) }
 // TokenKey is the name of the key in which a fenced lock at key counts its grants.
 // It never expires. Braces are added as in [Channel]. (Redisson: RFencedLock.)
 func TokenKey(key string) string { return braced(tokenPrefix, key) }
+
+// ReadWriteChannel is the name of the channel on which the releases of a read-write
+// lock are announced, both of its read and of its write lock. Braces are added as in
+// [Channel]. (Redisson: RReadWriteLock.)
+func ReadWriteChannel(key string) string { return braced(rwPrefix, key) }
+
+// ReadHolds is what the keys of a read-write lock's read holds begin with: each is
+// this, ":", the owner, ":rwlock_timeout:" and a number from 1 on. Braces are added as
+// in [Channel]. (Redisson: RedissonReadLock's timeout prefix.)
+func ReadHolds(key string) string { return braced("", key) }
 
 // braced is prefix with key, in braces unless it has one.
 func braced(prefix, key string) string {

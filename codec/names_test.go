@@ -119,3 +119,16 @@ func unbrace(t *testing.T, key, braced string) string {
 	}
 	return braced[1 : len(braced)-1]
 }
+
+func TestNamesOfAReadWriteLock(t *testing.T) {
+	for key, want := range map[string][2]string{
+		"order":    {"redisson_rwlock:{order}", "{order}"},
+		"{user}:7": {"redisson_rwlock:{user}:7", "{user}:7"},
+		"a{b":      {"redisson_rwlock:a{b", "a{b"},
+		"a}b":      {"redisson_rwlock:{a}b}", "{a}b}"},
+	} {
+		if got := [2]string{ReadWriteChannel(key), ReadHolds(key)}; got != want {
+			t.Errorf("%q: %q, want %q", key, got, want)
+		}
+	}
+}

@@ -44,9 +44,9 @@
 //     that owner.
 //   - It works with one server (a redis:// or rediss:// URL, or a pool), one
 //     master behind Sentinels (redis+sentinel://), or a cluster
-//     (redis+cluster://). Of Redisson's other locks [Client.NewSpinLock],
-//     [Client.NewFairLock], [Client.NewFencedLock] and
-//     [Client.NewNonReentrantLock] are here.
+//     (redis+cluster://). Of Redisson's other locks [Client.NewFairLock],
+//     [Client.NewReadWriteLock], [Client.NewSpinLock], [Client.NewFencedLock]
+//     and [Client.NewNonReentrantLock] are here.
 //
 // # The ideas
 //
@@ -97,7 +97,7 @@
 //
 // # Where to look
 //
-//	a lock              Client.NewLock, NewSpinLock, NewFairLock, NewFencedLock, NewNonReentrantLock
+//	a lock              Client.NewLock, NewFairLock, NewReadWriteLock, NewFencedLock, NewSpinLock, NewNonReentrantLock
 //	a client            Open, New, Option..., Client.Shutdown, Client.Close
 //	acquire             Lock.Lock, TryLock, TryLockFor, Do, DoHold; Lease, MaxHold, Wait, As
 //	while held          Hold.Context, Done, Err, ValidUntil, Extend, Token

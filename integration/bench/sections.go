@@ -124,7 +124,7 @@ func (d *document) behind() {
 	d.text("  its unlock also kept a latch, so older runs have three commands a pair.")
 	d.text("- A hold knows its owner, its lease and its loss. That takes more objects than a bare SET.")
 	d.text("- rlock polls for a lone caller's reply where that is quicker than sleeping, which takes processor time. If other programs use")
-	d.text("  the cores, a peer can be [ahead of one lone caller](dev/measuring.md#one-lone-caller).\n")
+	d.text("  the cores, a peer can be [ahead of one lone caller](dev/measuring.md#who-waits-for-a-reply).\n")
 }
 
 // The marks of the table that integration/javacourtesy puts into the page.

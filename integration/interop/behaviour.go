@@ -49,6 +49,11 @@ var FairBehaviours = ofKind(javapeer.Fair, "JavaHolderKeepsGoOut", "GoHolderKeep
 	"JavaForceUnlockEndsGoHold", "JavaSeesGoHolds", "GoSeesJavaHolds", "GoReentersJavaHold", "JavaReleasesWhatGoTookInItsName",
 	"CounterIsExactAcrossProcesses", "KilledGoProcessIsFollowedByJava", "KilledJVMIsFollowedByGo")
 
+// WriteBehaviours are those of a write lock by itself. Package javareadwrite has what readers add.
+var WriteBehaviours = ofKind(javapeer.Write, "JavaHolderKeepsGoOut", "GoHolderKeepsJavaOut", "JavaWaiterIsWokenByGoUnlock",
+	"GoWaiterIsWokenByJavaUnlock", "GoForceUnlockEndsJavaHold", "JavaForceUnlockEndsGoHold", "JavaSeesGoHolds",
+	"GoReentersJavaHold", "CounterIsExactAcrossProcesses", "KilledGoProcessIsFollowedByJava")
+
 func ofKind(k javapeer.Kind, names ...string) (all []Behaviour) {
 	for _, name := range names {
 		i := slices.IndexFunc(Behaviours, func(b Behaviour) bool { return b.Name == name })

@@ -23,6 +23,14 @@ func TestFairInterop(t *testing.T) {
 	showAll(t, javapeer.FairVersions(*full), FairBehaviours, veryBriefly)
 }
 
+func TestWriteInterop(t *testing.T) {
+	versions := javapeer.ReadWriteVersions(*full)
+	if !*full {
+		versions = versions[:1] // package javareadwrite has the other
+	}
+	showAll(t, versions, WriteBehaviours, veryBriefly)
+}
+
 func TestFencedInterop(t *testing.T) {
 	showAll(t, javapeer.FencedVersions(*full), FencedBehaviours, veryBriefly)
 }

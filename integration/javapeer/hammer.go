@@ -13,6 +13,7 @@ import (
 // but what the lock sends. Some 500,000 turns fit into one load's answer.
 type Hammer struct {
 	Name    string // of the lock
+	Kind    Kind   // of the lock
 	Workers int    // threads
 	// Hold is spent inside the lock, Think outside, both in whole microseconds.
 	// The timer's delay, some 50 µs, comes on top.
@@ -36,7 +37,7 @@ type Turn struct {
 // particular order. Turns granted after the end are among them, given back at
 // once. A worker's exception ends the load and is returned as a [*JavaError].
 func (p *Peer) Hammer(ctx context.Context, h Hammer) ([]Turn, error) {
-	r, err := p.calls.do(ctx, "hammer", h.Name, strconv.Itoa(h.Workers),
+	r, err := p.calls.do(ctx, h.Kind.command("hammer"), h.Name, strconv.Itoa(h.Workers),
 		strconv.FormatInt(h.Hold.Microseconds(), 10),
 		strconv.FormatInt(h.Think.Microseconds(), 10),
 		milliseconds(h.For), strconv.FormatInt(h.StartAt, 10))

@@ -47,3 +47,12 @@ func FairVersions(full bool) []string {
 	}
 	return []string{Newest}
 }
+
+// ReadWriteVersions are the releases that tests of [Read] and [Write] run against: the newest and one without latches; in
+// full, all that were recorded.
+func ReadWriteVersions(full bool) []string {
+	if full {
+		return Recorded
+	}
+	return []string{Newest, "3.21.3"}
+}

@@ -213,6 +213,14 @@ func TestDocumentedAdditions(t *testing.T) {
 			defer c.Close()
 			return s.fair(c.NewFairLock("orders:fair"))
 		}},
+		{"a read-write lock", func(s *suite, a account) error {
+			c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, ""), options...)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return everyUseOfReadWrite(s.Context(), c.NewReadWriteLock("orders:shared"))
+		}},
 		{"a fenced lock", func(s *suite, a account) error {
 			c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, ""), options...)
 			if err != nil {
@@ -251,4 +259,33 @@ func TestDocumentedAdditions(t *testing.T) {
 			})
 		}
 	}
+}
+
+// everyUseOfReadWrite sends what a read-write lock can send.
+func everyUseOfReadWrite(ctx context.Context, l *rlock.ReadWriteLock) error {
+	write, err := l.WriteLock().Lock(ctx)
+	if err != nil {
+		return err
+	}
+	read, err := l.ReadLock().Lock(ctx, rlock.As(write.Owner()))
+	if err != nil {
+		return err
+	}
+	again, err := l.ReadLock().Lock(ctx, rlock.As(write.Owner()), rlock.Lease(time.Minute))
+	if err != nil {
+		return err
+	}
+	locked, err := l.ReadLock().IsLocked(ctx)
+	if err == nil && !locked {
+		err = errors.New("nobody reads")
+	}
+	err = errors.Join(err, again.Extend(ctx, time.Minute), again.Unlock(ctx), write.Unlock(ctx), read.Unlock(ctx))
+	for _, l := range []*rlock.Lock{l.ReadLock(), l.WriteLock()} {
+		if _, err2 := l.Lock(ctx); err2 != nil {
+			err = errors.Join(err, err2)
+		}
+		_, err2 := l.ForceUnlock(ctx)
+		err = errors.Join(err, err2)
+	}
+	return err
 }

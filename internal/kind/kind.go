@@ -140,6 +140,10 @@ type Traits struct {
 	// though the rest of the slot may be elsewhere.
 	Once bool
 
+	// Asserts says that each hold has a lease of its own on the server, and that a
+	// command of another holder may cut the lock's. So a fixed lease is renewed too, each
+	// time by what is left of it, and a release of an owner's last hold leaves no lease.
+	Asserts bool
 	// RenewGroup is whose leases share one Renew. Kinds of one group have the
 	// same Renew and Renewed.
 	RenewGroup string

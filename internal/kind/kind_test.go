@@ -33,11 +33,11 @@ func wanted(k Kind, key string) *Want {
 	}
 }
 
-// both are the kinds whose state is a plain lock's.
-var both = []struct {
+// owned are the kinds whose holds are counted by their owner.
+var owned = []struct {
 	name string
 	kind Kind
-}{{"reentrant", Reentrant}, {"spin", Spin}}
+}{{"reentrant", Reentrant}, {"spin", Spin}, {"read", ReadLock}, {"write", WriteLock}}
 
 func TestCalls(t *testing.T) {
 	const key, channel = "k", "redisson_lock__channel:{k}"
@@ -105,7 +105,7 @@ func TestCalls(t *testing.T) {
 }
 
 func TestUnansweredAcquireIsUndoneByAnUnlock(t *testing.T) {
-	for _, k := range both {
+	for _, k := range owned {
 		w := wanted(k.kind, "k")
 		if calls := k.kind.Undo(w, false); len(calls) != 0 {
 			t.Errorf("%s: a waiter that was refused leaves %v", k.name, calls)
@@ -139,7 +139,7 @@ func TestOnlyAPlainLockHasAChannel(t *testing.T) {
 func TestReplies(t *testing.T) {
 	const field = "550e8400-e29b-41d4-a716-446655440000:31"
 	odd := redis.Error("ERR odd")
-	for _, k := range both {
+	for _, k := range owned {
 		g, err := k.kind.Granted(nil, nil)
 		check(t, k.name, "grant", g, Grant{OK: true}, err)
 		g, err = k.kind.Granted(int64(1500), nil)
@@ -280,7 +280,7 @@ func TestKindsOfOneHashShareOwnersAndNotTheirQueues(t *testing.T) {
 }
 
 func TestUncontendedLockAllocatesNothing(t *testing.T) {
-	for _, k := range both {
+	for _, k := range owned {
 		var room [luasrc.MaxArgs]any
 		w := wanted(k.kind, "k")
 		var leases Leases = &batch{{k.kind, w.Names, w.Owner, 1}}
@@ -294,7 +294,7 @@ func TestUncontendedLockAllocatesNothing(t *testing.T) {
 			if acquire.Empty() || release.Empty() || renew.Empty() || err != nil || err2 != nil || k.kind.Traits() == nil {
 				t.Error("no call")
 			}
-		}); n != 0 {
+		}); n != 0 && (k.kind != WriteLock || n != 2) { // a writer's field is made for each renewal
 			t.Errorf("%s: %v allocations", k.name, n)
 		}
 	}

@@ -124,15 +124,19 @@ func (reentrant) Ask(room []any, q Question, w *Want) Call {
 	case Holding:
 		return Look(luasrc.Info(room, key))
 	case Announced:
-		// Where there are two commands, a connection that may not send the first
-		// is not used.
-		publish := w.Publish
-		if publish == luasrc.Both {
-			publish = luasrc.Publish
-		}
-		return Read(publish.(string), append(room, w.Names[channelName], codec.UnlockMessage))
+		return announcement(room, w, codec.UnlockMessage)
 	}
 	return Call{}
+}
+
+// announcement tells w's channel by itself. Where there are two commands, a connection
+// that may not send the first is not used.
+func announcement(room []any, w *Want, message string) Call {
+	publish := w.Publish
+	if publish == luasrc.Both {
+		publish = luasrc.Publish
+	}
+	return Read(publish.(string), append(room, w.Names[channelName], message))
 }
 
 func (reentrant) Asked(q Question, reply any) (a Answer, err error) {

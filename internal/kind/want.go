@@ -30,7 +30,7 @@ type Want struct {
 	Names *Names // of the lock
 	Owner Owner  // who wants it
 
-	Lease    Arg  // in ms, at least 1: of an acquire, or what the holds that are left by a release get
+	Lease    Arg  // in ms, at least 1: of an acquire, or what the holds that are left by a release get; 0: they need none, see Traits.Asserts
 	Latch    Arg  // of a release: the same for each repetition of it; nil where its owner is used once, see Traits.Once
 	LatchTTL Arg  // in ms, at least 1
 	KeyAlone bool // of a release without a latch, or of Force: in the form that has the lock as its only key

@@ -43,6 +43,8 @@ type Sum struct {
 	RenewUntil time.Duration // when the watchdog stops extending; 0: it extends none
 	now, full  time.Duration
 	need       time.Duration
+	extends    bool // a hold is to be extended now
+	asserts    bool // a fixed lease is to be asserted
 }
 
 // Of is the sum of no hold. full is the lease by which the watchdog extends.
@@ -59,11 +61,23 @@ func (s *Sum) Add(p *Promise, end, shared time.Duration) {
 	if !p.Fixed {
 		s.RenewUntil = max(s.RenewUntil, p.Until)
 		if need = watchdog.Lasting(min(end, shared) - s.now); s.now < p.Until {
+			s.extends = true
 			need = max(need, s.full)
 		}
 	}
 	s.need = max(s.need, need)
 }
+
+// Assert has a fixed lease renewed as long as it lasts, each time by what is left of
+// it, because others may cut it.
+func (s *Sum) Assert(p *Promise) {
+	if p.Fixed {
+		s.RenewUntil, s.asserts = max(s.RenewUntil, p.Until), true
+	}
+}
+
+// OnlyAsserts tells that a renewal is for asserted leases, and extends none.
+func (s *Sum) OnlyAsserts() bool { return s.asserts && !s.extends }
 
 // Lease is what a command sets that is to set own: that, or what the holds still need
 // if it is longer, in whole milliseconds, and at least one.

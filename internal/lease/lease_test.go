@@ -310,3 +310,28 @@ func TestLateCommands(t *testing.T) {
 		t.Errorf("it is over, and there is %+v", l)
 	}
 }
+
+// A fixed lease that is asserted is renewed by what is left of it, until it ends, unless the watchdog extends another hold.
+func TestAssertedLeaseIsRenewedByWhatIsLeft(t *testing.T) {
+	fixed, watched, over := Fixed(0, 50*time.Second), Watched, Bounded(5*time.Second, full)
+	for _, row := range []struct {
+		holds []Promise
+		until time.Duration
+		only  bool
+		lease time.Duration
+	}{
+		{[]Promise{fixed}, 50 * time.Second, true, 40 * time.Second},
+		{[]Promise{fixed, watched}, clock.Never, false, 40 * time.Second},
+		{[]Promise{watched}, clock.Never, false, full},
+		{[]Promise{fixed, over}, 50 * time.Second, true, 40 * time.Second},
+	} {
+		sum := Of(10*time.Second, full)
+		for _, p := range row.holds {
+			sum.Add(&p, p.End, 30*time.Second)
+			sum.Assert(&p)
+		}
+		if sum.RenewUntil != row.until || sum.OnlyAsserts() != row.only || sum.Lease(0) != row.lease {
+			t.Errorf("%v: until %v, only asserts %v, lease %v", row.holds, sum.RenewUntil, sum.OnlyAsserts(), sum.Lease(0))
+		}
+	}
+}

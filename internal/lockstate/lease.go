@@ -15,6 +15,9 @@ func (st *OwnerState) needs(but *Hold) lease.Sum {
 	for h := st.holds; h != nil; h = h.next {
 		if h != but {
 			sum.Add(&h.promise, h.own(), h.lease.Expiry())
+			if h.l.traits.Asserts {
+				sum.Assert(&h.promise)
+			}
 		}
 	}
 	return sum
@@ -28,6 +31,18 @@ func (st *OwnerState) commandLease(own time.Duration) time.Duration {
 	}
 	sum := st.needs(nil)
 	return sum.Lease(own)
+}
+
+// renewedLease is the lease that a renewal sets: the watchdog's, but where only fixed
+// leases are asserted, what they have left.
+func (st *OwnerState) renewedLease() time.Duration {
+	full := st.n.l.c.o.Watchdog
+	if st.alarmed && st.held > 0 {
+		if sum := st.needs(nil); sum.OnlyAsserts() {
+			return sum.Lease(0)
+		}
+	}
+	return st.commandLease(full)
 }
 
 // register registers the lease with the watchdog before an acquire is sent

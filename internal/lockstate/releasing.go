@@ -249,8 +249,13 @@ func (r *releasing) encode() {
 	if st.held > 0 {
 		// The lease that the other holds need, not the longest they ever had (H6).
 		r.leave(st.commandLease(0))
-	} else if st.lease != nil {
-		st.forget()
+	} else {
+		if st.lease != nil {
+			st.forget()
+		}
+		if r.l.traits.Asserts && r.Why != release.UnlockAs {
+			r.leave(0) // what the server still counts has ended, or has a lease of its own
+		}
 	}
 	once := r.Form == release.Once || r.Form == release.KeyAlone
 	q.Wire.KeepReply, q.Wire.Tentative = once, r.outcome == nil

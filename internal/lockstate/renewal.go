@@ -101,13 +101,13 @@ func (c *State) scripts(p *batchPart, answer func(int, watchdog.Answer)) (common
 			answer(i, watchdog.Answer{Result: watchdog.Busy})
 			continue
 		}
-		ttl := st.commandLease(c.o.Watchdog)
+		ttl := st.renewedLease()
 		sub := renewee{i: i, st: st, least: st.least(sec.now(), ttl)}
 		sub.l, sub.more = st.kinds()
 		sub.count = int(st.tally(sub.l))
 		sec.leave()
-		if ttl > c.o.Watchdog {
-			// Its other holds were promised more (H6).
+		if ttl != c.o.Watchdog {
+			// Its holds were promised more (H6), or only have what is left asserted.
 			(&renewal{c: c, ttl: ttl, answer: answer, subs: []renewee{sub}}).send()
 		} else {
 			r := common.sharedBy(sub.l)

@@ -5,7 +5,9 @@
 // its SHA-1 is the same and Go and Java clients use one entry of the server's
 // script cache. The other texts are this library's; they take the same KEYS and
 // ARGV, run the same commands in the same order and reply the same as
-// Redisson's, so either side understands the state the other one leaves.
+// Redisson's, so either side understands the state the other one leaves. Those of a
+// read-write lock leave the same keys, and tell the same channel, but differ besides: see
+// the comments of readwrite.go.
 //
 // A [Call] is one script with its arguments, ready to be sent as EVALSHA. A
 // server that does not know the script answers NOSCRIPT and has done nothing;

@@ -14,6 +14,8 @@ final class Locks {
             case "" -> client.getLock(name);
             case "fair" -> client.getFairLock(name);
             case "spin" -> by("getSpinLock", client, name);
+            case "read" -> client.getReadWriteLock(name).readLock();
+            case "write" -> client.getReadWriteLock(name).writeLock();
             case "fenced" -> by("getFencedLock", client, name);
             case "nonreentrant" -> by("getNonReentrantLock", client, name);
             default -> throw new IllegalArgumentException("no such kind of lock: " + kind);

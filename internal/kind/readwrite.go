@@ -1,0 +1,201 @@
+package kind
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// ReadLock and WriteLock are the two locks of Redisson's RReadWriteLock: many owners
+// read, or one writes, who may read as well. They are one family on one key: a hash
+// with the mode, and the count of each owner's holds to read and of its holds to write.
+// Each hold to read has a key of its own besides, with its lease.
+var (
+	ReadLock  Kind = readLock{}
+	WriteLock Kind = writeLock{}
+)
+
+type (
+	readLock  struct{ reentrant }
+	writeLock struct{ readLock }
+)
+
+// The modes, which name the two queues and tallies too.
+const (
+	reads  = "read"
+	writes = "write"
+)
+
+var (
+	readTraits = Traits{
+		Family: "read write", Queue: reads, KeyType: "hash", Tally: reads, RenewGroup: "read holds", Latched: true, Asserts: true,
+	}
+	writeTraits = Traits{
+		Family: "read write", Queue: writes, Width: 1, KeyType: "hash", Tally: writes, RenewGroup: ownedHash, Latched: true,
+	}
+)
+
+func (readLock) Traits() *Traits  { return &readTraits }
+func (writeLock) Traits() *Traits { return &writeTraits }
+
+// holdsName is what the keys of the holds to read begin with.
+const holdsName = channelName + 1
+
+func (readLock) Names(key string) Names {
+	return Names{keyName: key, channelName: codec.ReadWriteChannel(key), holdsName: codec.ReadHolds(key)}
+}
+
+// The messages: of a release to read, and of one to write.
+const (
+	readMessage  = "0"
+	writeMessage = "1"
+)
+
+// isRelease tells whether a message is one of a release. Whatever was released, there
+// may be room for all who want to read, and for one who wants to write.
+func isRelease(payload []byte) bool {
+	return string(payload) == readMessage || string(payload) == writeMessage
+}
+
+func (readLock) Wake(payload []byte) int {
+	if isRelease(payload) {
+		return All
+	}
+	return 0
+}
+
+func (writeLock) Wake(payload []byte) int {
+	if isRelease(payload) {
+		return 1
+	}
+	return 0
+}
+
+// writer is an owner's field as one that writes.
+type writer struct{ Owner }
+
+func (w writer) RedisArg() any  { return w.String() }
+func (w writer) String() string { return w.Owner.String() + ":write" }
+
+var errReads = errors.New("its owner holds the read lock, and would wait for itself; release that first")
+
+// Check refuses who reads and wants to write. A writer may do both.
+func (writeLock) Check(_ *Want, held []Held) (err error) {
+	for _, h := range held {
+		if h.Kind == WriteLock {
+			return nil
+		}
+		err = errReads
+	}
+	return err
+}
+
+func (readLock) Acquire(room []any, w *Want) Call {
+	return Run(luasrc.ReadLock(room, w.Names[keyName], w.Names[holdsName], w.Owner, w.Lease), Never)
+}
+
+func (writeLock) Acquire(room []any, w *Want) Call {
+	return Run(luasrc.WriteLock(room, w.Names[keyName], w.Owner, w.Lease), Never)
+}
+
+func (k readLock) Granted(reply any, w *Want) (Grant, error) {
+	if found, ok := reply.([]byte); ok && string(found) == luasrc.NoReadWriteLock {
+		return Grant{Refused: &codec.ShapeError{What: "read-write lock", Got: string(found)}}, nil
+	}
+	return k.reentrant.Granted(reply, w)
+}
+
+func (readLock) Release(room []any, w *Want) Call {
+	n := w.Names
+	return Run(luasrc.ReadUnlock(room, n[keyName], n[channelName], n[holdsName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
+}
+
+func (writeLock) Release(room []any, w *Want) Call {
+	n := w.Names
+	return Run(luasrc.WriteUnlock(room, n[keyName], n[channelName], n[holdsName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
+}
+
+func (readLock) Renew(room []any, lease Arg, of Leases) Call {
+	return Run(luasrc.ReadRenew(room, lease, of.Len(), func(i int) (key, holds, owner Arg) {
+		h := of.At(i)
+		return h.Names[keyName], h.Names[holdsName], h.Owner
+	}), Always)
+}
+
+// Renew is a plain lock's: nobody else holds, so its lease is all that counts.
+func (writeLock) Renew(room []any, lease Arg, of Leases) Call {
+	return Run(luasrc.Renew(room, lease, of.Len(), func(i int) (key, owner Arg) {
+		h := of.At(i)
+		return h.Names[keyName], writer{h.Owner}
+	}), Always)
+}
+
+func (k readLock) Undo(w *Want, open bool) []Call {
+	if !open {
+		return nil
+	}
+	return []Call{k.Release(nil, w)}
+}
+
+func (k writeLock) Undo(w *Want, open bool) []Call {
+	if !open {
+		return nil
+	}
+	return []Call{k.Release(nil, w)}
+}
+
+func (k writeLock) Confirm(room []any, w *Want) Call {
+	return k.Ask(room, HoldCount, w)
+}
+
+func (readLock) Force(w *Want) Call  { return forceMode(w, reads, readMessage) }
+func (writeLock) Force(w *Want) Call { return forceMode(w, writes, writeMessage) }
+
+func forceMode(w *Want, mode, message string) Call {
+	n := w.Names
+	return Run(luasrc.ReadWriteForce(n[keyName], n[channelName], n[holdsName], mode, message, w.Publish), Never)
+}
+
+func (k readLock) Ask(room []any, q Question, w *Want) Call { return k.askMode(room, q, w, reads) }
+
+func (k writeLock) Ask(room []any, q Question, w *Want) Call {
+	switch q {
+	case HeldBy, HoldCount:
+		as := *w
+		as.Owner = writer{w.Owner}
+		w = &as
+	case Announced:
+		return announcement(room, w, writeMessage)
+	}
+	return k.askMode(room, q, w, writes)
+}
+
+// askMode is Ask of the lock of a mode.
+func (k readLock) askMode(room []any, q Question, w *Want, mode string) Call {
+	switch q {
+	case Locked, Holding:
+		return Look(luasrc.ReadWriteInfo(room, w.Names[keyName], mode))
+	case Forcible:
+		return Read("HGET", append(room, w.Names[keyName], "mode"))
+	}
+	return k.reentrant.Ask(room, q, w)
+}
+
+func (k readLock) Asked(q Question, reply any) (Answer, error)  { return k.askedMode(q, reply, reads) }
+func (k writeLock) Asked(q Question, reply any) (Answer, error) { return k.askedMode(q, reply, writes) }
+
+func (k readLock) askedMode(q Question, reply any, mode string) (Answer, error) {
+	switch q {
+	case Locked:
+		q = Holding
+	case Forcible:
+		found, ok := reply.([]byte)
+		if !ok && reply != nil {
+			return Answer{}, &codec.ShapeError{What: "mode", Got: fmt.Sprintf("a Go %T", reply)}
+		}
+		return Answer{Yes: string(found) == mode}, nil
+	}
+	return k.reentrant.Asked(q, reply)
+}

@@ -1,0 +1,111 @@
+package kind
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+func TestCallsOfAReadWriteLock(t *testing.T) {
+	const key, channel, holds = "k", "redisson_rwlock:{k}", "{k}"
+	w := wanted(ReadLock, key)
+	o, lease, ttl := w.Owner, w.Lease, w.LatchTTL
+	both := *w
+	both.Publish = luasrc.Both
+	leases := batch{{ReadLock, w.Names, o, 2}, {ReadLock, w.Names, o, 1}}
+	as := writer{o}
+	for name, row := range map[string]struct {
+		call   Call
+		script *luasrc.Script // nil: a plain command, the first of args
+		resend Resend
+		args   []any
+	}{
+		"read":         {ReadLock.Acquire(nil, w), luasrc.ReadLockScript, Never, []any{2, key, holds, lease, o}},
+		"write":        {WriteLock.Acquire(nil, w), luasrc.WriteLockScript, Never, []any{1, key, lease, o}},
+		"read unlock":  {ReadLock.Release(nil, w), luasrc.ReadUnlockScript, Always, []any{4, key, channel, holds, "l", lease, o, ttl, "SPUBLISH"}},
+		"write unlock": {WriteLock.Release(nil, &both), luasrc.WriteUnlockScript, Always, []any{4, key, channel, holds, "l", lease, o, ttl, "SPUBLISH", "PUBLISH"}},
+		"read renew":   {ReadLock.Renew(nil, int64(9), leases), luasrc.ReadRenewScript, Always, []any{4, key, holds, key, holds, int64(9), o, o}},
+		"write renew":  {WriteLock.Renew(nil, int64(9), leases[:1]), luasrc.RenewScript, Always, []any{1, key, int64(9), as}},
+		"read force":   {ReadLock.Force(w), luasrc.ReadWriteForceScript, Never, []any{3, key, channel, holds, "read", "0", "SPUBLISH"}},
+		"write force":  {WriteLock.Force(w), luasrc.ReadWriteForceScript, Never, []any{3, key, channel, holds, "write", "1", "SPUBLISH"}},
+		"is read":      {ReadLock.Ask(nil, Locked, w), luasrc.ReadWriteInfoScript, Reads, []any{1, key, "read"}},
+		"who writes":   {WriteLock.Ask(nil, Holding, w), luasrc.ReadWriteInfoScript, Reads, []any{1, key, "write"}},
+
+		"reads":           {ReadLock.Ask(nil, HeldBy, w), nil, Reads, []any{"HEXISTS", key, o}},
+		"writes":          {WriteLock.Ask(nil, HeldBy, w), nil, Reads, []any{"HEXISTS", key, as}},
+		"read count":      {ReadLock.Confirm(nil, w), nil, Reads, []any{"HGET", key, o}},
+		"write count":     {WriteLock.Confirm(nil, w), nil, Reads, []any{"HGET", key, as}},
+		"remain TTL":      {WriteLock.Ask(nil, RemainTTL, w), nil, Reads, []any{"PTTL", key}},
+		"read to force":   {ReadLock.Ask(nil, Forcible, w), nil, Reads, []any{"HGET", key, "mode"}},
+		"write to force":  {WriteLock.Ask(nil, Forcible, w), nil, Reads, []any{"HGET", key, "mode"}},
+		"read announced":  {ReadLock.Ask(nil, Announced, w), nil, Reads, []any{"SPUBLISH", channel, "0"}},
+		"write announced": {WriteLock.Ask(nil, Announced, &both), nil, Reads, []any{"PUBLISH", channel, "1"}},
+	} {
+		got, want := row.call.Args, row.args
+		if row.script == nil {
+			got = append([]any{row.call.Name}, got...)
+		} else {
+			want = append([]any{row.script.SHA1}, want...)
+		}
+		if row.call.Script != row.script || row.call.Resend != row.resend || !slices.Equal(got, want) || row.call.Writes != (row.script != nil && row.resend != Reads) {
+			t.Errorf("%s: %+v, want %v", name, row.call, want)
+		}
+	}
+	if as.RedisArg() != "o:write" || as.String() != "o:write" {
+		t.Errorf("a writer is %v", as.RedisArg())
+	}
+}
+
+func TestReleaseWakesAllReadersAndOneWriter(t *testing.T) {
+	for payload, want := range map[string][2]int{"0": {All, 1}, "1": {All, 1}, "": {}, "2": {}, "00": {}} {
+		if got := [2]int{ReadLock.Wake([]byte(payload)), WriteLock.Wake([]byte(payload))}; got != want {
+			t.Errorf("message %q wakes %v", payload, got)
+		}
+	}
+}
+
+func TestReaderIsNoWriter(t *testing.T) {
+	reads, writes := Held{Kind: ReadLock}, Held{Kind: WriteLock}
+	for _, row := range []struct {
+		wants Kind
+		held  []Held
+		ok    bool
+	}{
+		{ReadLock, nil, true}, {ReadLock, []Held{reads, writes}, true},
+		{WriteLock, nil, true}, {WriteLock, []Held{reads}, false}, {WriteLock, []Held{writes}, true}, {WriteLock, []Held{reads, writes}, true},
+	} {
+		if err := row.wants.Check(nil, row.held); (err == nil) != row.ok {
+			t.Errorf("%v to one that has %v: %v", row.wants, row.held, err)
+		}
+	}
+}
+
+func TestRepliesOfAReadWriteLock(t *testing.T) {
+	for name, k := range map[string]Kind{"read": ReadLock, "write": WriteLock} {
+		g, err := k.Granted([]byte(luasrc.NoReadWriteLock), nil)
+		if shape, ok := errors.AsType[*codec.ShapeError](g.Refused); g.OK || err != nil || !ok || shape.Got != luasrc.NoReadWriteLock {
+			t.Errorf("%s: a hash without mode is %+v, %v", name, g, err)
+		}
+		for _, odd := range []any{[]byte("odd"), "OK", []any{}, redis.Error("ERR odd")} {
+			if g, err := k.Granted(odd, nil); err == nil || g != (Grant{}) {
+				t.Errorf("%s: %v is %+v", name, odd, g)
+			}
+		}
+		for reply, want := range map[string]bool{"read": name == "read", "write": name == "write", "odd": false} {
+			a, err := k.Asked(Forcible, []byte(reply))
+			check(t, name, "mode", a, Answer{Yes: want}, err)
+		}
+		a, err := k.Asked(Forcible, nil)
+		check(t, name, "no mode", a, Answer{}, err)
+		if _, err := k.Asked(Forcible, int64(1)); err == nil {
+			t.Errorf("%s: an odd mode", name)
+		}
+		a, err = k.Asked(Locked, []any{int64(-2), int64(0)})
+		check(t, name, "is locked", a, Answer{}, err)
+	}
+}

@@ -1,0 +1,125 @@
+package luasrc
+
+import (
+	_ "embed"
+	"slices"
+)
+
+var (
+	//go:embed read_lock.lua
+	readLockSource string
+	//go:embed read_unlock.lua
+	readUnlockSource string
+	//go:embed read_renew.lua
+	readRenewSource string
+	//go:embed write_lock.lua
+	writeLockSource string
+	//go:embed write_unlock.lua
+	writeUnlockSource string
+	//go:embed rw_force.lua
+	rwForceSource string
+	//go:embed rw_info.lua
+	rwInfoSource string
+)
+
+// The scripts of a read-write lock, each with the function that makes calls of it.
+var (
+	ReadLockScript       = newScript("read_lock", readLockSource)       // ReadLock
+	ReadUnlockScript     = newScript("read_unlock", readUnlockSource)   // ReadUnlock
+	ReadRenewScript      = newScript("read_renew", readRenewSource)     // ReadRenew
+	WriteLockScript      = newScript("write_lock", writeLockSource)     // WriteLock
+	WriteUnlockScript    = newScript("write_unlock", writeUnlockSource) // WriteUnlock
+	ReadWriteForceScript = newScript("rw_force", rwForceSource)         // ReadWriteForce
+	ReadWriteInfoScript  = newScript("rw_info", rwInfoSource)           // ReadWriteInfo
+)
+
+// NoReadWriteLock is what ReadLock and WriteLock reply of a hash that is none.
+const NoReadWriteLock = "a hash without mode"
+
+// ReadLock acquires a read-write lock for owner to read, unless another writes, and
+// makes the key of the hold, with the lease, in ms and at least 1. The lock lives for
+// the longer of what it had and the lease. holds is codec.ReadHolds of key.
+//
+//	KEYS  key, holds
+//	ARGV  lease, owner
+//	reply nil: one hold more; PTTL of key: another's (codec.DecodeAcquire); NoReadWriteLock: untouched
+//
+// A key of another type makes it fail with WRONGTYPE and stays untouched.
+func ReadLock(dst []any, key, holds, owner, lease Arg) Call {
+	s := ReadLockScript
+	return Call{s, append(dst, s.shaArg, 2, key, holds, lease, owner)}
+}
+
+// WriteLock is [ReadLock] to write, unless another holds, or owner reads.
+//
+//	KEYS  key
+//	ARGV  lease, owner
+//	reply as ReadLock's
+func WriteLock(dst []any, key, owner, lease Arg) Call {
+	s := WriteLockScript
+	return Call{s, append(dst, s.shaArg, 1, key, lease, owner)}
+}
+
+// ReadUnlock gives up one read hold of owner. What owner still holds gets lease, in ms,
+// or keeps what it has for 0. If nobody holds, key is deleted and channel told "0" by the command
+// publish; else key lives as long as its longest hold. The result is kept in latch for
+// latchTTL ms, unless the owner had no hold. Without key, channel is told too.
+//
+//	KEYS  key, channel, holds, latch
+//	ARGV  lease, owner, latchTTL, publish; with Both SPublish and Publish
+//	reply nil: no hold to read; 0: the owner has holds left, of either sort; 1: none (codec.DecodeRelease)
+//
+// A key of another type makes it fail with WRONGTYPE and stays untouched.
+func ReadUnlock(dst []any, key, channel, holds, latch, owner, lease, latchTTL, publish Arg) Call {
+	return rwUnlock(dst, ReadUnlockScript, key, channel, holds, latch, owner, lease, latchTTL, publish)
+}
+
+// WriteUnlock is [ReadUnlock] for a write hold. After the last one channel is told "1",
+// also if owner still reads.
+func WriteUnlock(dst []any, key, channel, holds, latch, owner, lease, latchTTL, publish Arg) Call {
+	return rwUnlock(dst, WriteUnlockScript, key, channel, holds, latch, owner, lease, latchTTL, publish)
+}
+
+func rwUnlock(dst []any, s *Script, key, channel, holds, latch, owner, lease, latchTTL, publish Arg) Call {
+	return Call{s, announce(append(dst, s.shaArg, 4, key, channel, holds, latch, lease, owner, latchTTL), publish)}
+}
+
+// ReadRenew is [Renew] for read holds: the keys of all the owner's get the lease, and
+// their lock lives for the longer of what it had and the lease.
+//
+//	KEYS  key, holds, key, holds…
+//	ARGV  lease, owners…
+//	reply array of 1: renewed, 0: not held (codec.DecodeRenew)
+func ReadRenew(dst []any, lease Arg, n int, lock func(i int) (key, holds, owner Arg)) Call {
+	s := ReadRenewScript
+	args := append(slices.Grow(dst, 3+3*n), s.shaArg, 2*n)
+	for i := range n {
+		key, holds, _ := lock(i)
+		args = append(args, key, holds)
+	}
+	args = append(args, lease)
+	for i := range n {
+		_, _, owner := lock(i)
+		args = append(args, owner)
+	}
+	return Call{s, args}
+}
+
+// ReadWriteForce deletes key whoever holds it, with the keys of its read holds, if it is
+// in mode, and tells channel message by the command publish.
+//
+//	KEYS  key, channel, holds
+//	ARGV  mode, message, publish; with Both SPublish and Publish
+//	reply 1: deleted; 0: not in that mode (codec.DecodeForce)
+//
+// A key of another type makes it fail with WRONGTYPE and stays untouched.
+func ReadWriteForce(key, channel, holds, mode, message, publish Arg) Call {
+	s := ReadWriteForceScript
+	return Call{s, announce([]any{s.shaArg, 3, key, channel, holds, mode, message}, publish)}
+}
+
+// ReadWriteInfo is [Info] of one owner that holds in mode.
+func ReadWriteInfo(dst []any, key, mode Arg) Call {
+	s := ReadWriteInfoScript
+	return Call{s, append(dst, s.shaArg, 1, key, mode)}
+}

@@ -1,0 +1,444 @@
+package luasrc
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/monitor"
+)
+
+// A read-write lock's state is written as its mode, its TTL in s ("-": none), and what each holds: "a 5,0" is two holds to
+// read of owner a, whose keys live 5 s and not at all, "aW 2" two to write, "x=7" a field of somebody else's. "" is no key.
+
+var rwOwners = map[string]string{"a": owner, "b": other, "c": "550e8400-e29b-41d4-a716-446655440000:-7"}
+
+func rwHold(of string, n int) string {
+	return fmt.Sprintf("%s:%s:rwlock_timeout:%d", codec.ReadHolds(key), rwOwners[of], n)
+}
+
+var rwChannel = codec.ReadWriteChannel(key)
+
+// rwRig is a rig that listens to the lock's channel.
+func rwRig(t *testing.T) *rig {
+	r := newRig(t)
+	r.monitor = monitor.Tap(t, r.server.URL())
+	if err := r.sub.Subscribe(rwChannel); err != nil {
+		t.Fatal(err)
+	}
+	r.sub.Receive()
+	return r
+}
+
+// give makes a state.
+func (r *rig) give(state string) {
+	r.t.Helper()
+	r.do("FLUSHALL")
+	if state == "" {
+		return
+	}
+	// All ends are counted from one moment, as if one script had set them.
+	now, err := redis.Int64s(r.conn.Do("TIME"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	ends := func(seconds string) int64 {
+		n, _ := strconv.ParseInt(seconds, 10, 64)
+		return (now[0]+n)*1000 + now[1]/1000
+	}
+	parts := strings.Split(state, " | ")
+	mode, ttl, _ := strings.Cut(parts[0], " ")
+	r.do("HSET", key, "mode", mode)
+	for _, part := range parts[1:] {
+		if field, value, foreign := strings.Cut(part, "="); foreign {
+			r.do("HSET", key, field, value)
+			continue
+		}
+		of, what, _ := strings.Cut(part, " ")
+		if of, writes := strings.CutSuffix(of, "W"); writes {
+			r.do("HSET", key, rwOwners[of]+":write", what)
+			continue
+		}
+		holds := strings.Split(what, ",")
+		r.do("HSET", key, rwOwners[of], len(holds))
+		for i, seconds := range holds {
+			if seconds != "0" {
+				r.do("SET", rwHold(of, i+1), 1, "PXAT", ends(seconds))
+			}
+		}
+	}
+	if ttl != "-" {
+		r.do("PEXPIREAT", key, ends(ttl))
+	}
+}
+
+// state reads it again, its parts in order. What the state can't say is another key, which comes last.
+func (r *rig) state() string {
+	r.t.Helper()
+	seconds := func(key string) string {
+		ms := r.do("PTTL", key).(int64)
+		if ms < 0 {
+			return map[int64]string{-1: "-", -2: "0"}[ms]
+		}
+		return strconv.FormatInt((ms+999)/1000, 10)
+	}
+	fields, err := redis.StringMap(r.conn.Do("HGETALL", key))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var parts []string
+	left, _ := redis.Strings(r.conn.Do("KEYS", "*"))
+	for of, name := range rwOwners {
+		if n := fields[name+":write"]; n != "" {
+			parts = append(parts, of+"W "+n)
+		}
+		n, _ := strconv.Atoi(fields[name])
+		var holds []string
+		for i := range n {
+			holds = append(holds, seconds(rwHold(of, i+1)))
+			left = slices.DeleteFunc(left, func(k string) bool { return k == rwHold(of, i+1) })
+		}
+		if n > 0 {
+			parts = append(parts, of+" "+strings.Join(holds, ","))
+		}
+		delete(fields, name)
+		delete(fields, name+":write")
+	}
+	mode, there := fields["mode"]
+	delete(fields, "mode")
+	for field, value := range fields {
+		parts = append(parts, field+"="+value)
+	}
+	slices.Sort(parts)
+	if there || len(parts) > 0 {
+		parts = append([]string{mode + " " + seconds(key)}, parts...)
+	}
+	left = slices.DeleteFunc(left, func(k string) bool { return k == key || k == latch })
+	return strings.Join(append(parts, left...), " | ")
+}
+
+// heard are the messages on the lock's channel since the last look.
+func (r *rig) heard() (all string) {
+	r.t.Helper()
+	r.do("PUBLISH", rwChannel, "marker")
+	for {
+		switch m := r.sub.Receive().(type) {
+		case redis.Message:
+			if string(m.Data) == "marker" {
+				return all
+			}
+			all += string(m.Data)
+		default:
+			r.t.Fatalf("subscriber: %v", m)
+		}
+	}
+}
+
+// rwRow is a call in a state: what it replies, leaves and announces.
+type rwRow struct {
+	call          Call
+	before, reply string
+	after, heard  string
+}
+
+const unchanged = "unchanged"
+
+func rwRows(t *testing.T, rows []rwRow) {
+	t.Helper()
+	t.Parallel()
+	r := rwRig(t)
+	for _, row := range rows {
+		name := fmt.Sprintf("%s of %q", row.call.Script.Name, row.before)
+		r.give(row.before)
+		if row.after == unchanged {
+			row.after = r.state()
+		}
+		reply, err := r.conn.Do("EVALSHA", row.call.Args...)
+		got := show(reply)
+		if ms, ok := reply.(int64); ok && ms > 1 {
+			got = fmt.Sprintf("%d s", (ms+999)/1000)
+		}
+		if err != nil || got != row.reply {
+			t.Errorf("%s: reply %s, %v; want %s", name, got, err, row.reply)
+		}
+		if got := r.state(); got != row.after {
+			t.Errorf("%s: left %q, want %q", name, got, row.after)
+		}
+		if got := r.heard(); got != row.heard {
+			t.Errorf("%s: announced %q, want %q", name, got, row.heard)
+		}
+		unlocks := row.call.Script == ReadUnlockScript || row.call.Script == WriteUnlockScript
+		kept, _ := redis.String(r.conn.Do("GET", latch))
+		if want := strings.TrimPrefix(row.reply, "int "); unlocks && row.reply != "<nil>" && kept != want || row.reply == "<nil>" && kept != "" {
+			t.Errorf("%s: the latch has %q after the reply %s", name, kept, row.reply)
+		}
+		if !unlocks || reply == nil {
+			continue
+		}
+		// Its repetition finds the latch, whatever has become of the lock.
+		before := r.state()
+		if again := show(r.do("EVALSHA", row.call.Args...)); again != got || r.state() != before || r.heard() != "" {
+			t.Errorf("%s: repeated, it replies %s and leaves %q", name, again, r.state())
+		}
+	}
+}
+
+func rwHolds() string { return codec.ReadHolds(key) }
+
+func readLock(of string, lease int) Call {
+	return ReadLock(nil, key, rwHolds(), rwOwners[of], lease*1000)
+}
+
+func writeLock(of string, lease int) Call { return WriteLock(nil, key, rwOwners[of], lease*1000) }
+
+func readUnlock(of string, lease int) Call {
+	return ReadUnlock(nil, key, rwChannel, rwHolds(), latch, rwOwners[of], lease*1000, latchMs, Publish)
+}
+
+func writeUnlock(of string, lease int) Call {
+	return WriteUnlock(nil, key, rwChannel, rwHolds(), latch, rwOwners[of], lease*1000, latchMs, Publish)
+}
+
+func readRenew(of string, lease int) Call {
+	return ReadRenew(nil, lease*1000, 1, func(int) (k, holds, o Arg) { return key, rwHolds(), rwOwners[of] })
+}
+
+func force(mode, message string) Call {
+	return ReadWriteForce(key, rwChannel, rwHolds(), mode, message, Publish)
+}
+
+func TestReadLock(t *testing.T) {
+	rwRows(t, []rwRow{
+		{readLock("a", 10), "", "<nil>", "read 10 | a 10", ""},
+		{readLock("a", 10), "read 30 | b 30", "<nil>", "read 30 | a 10 | b 30", ""},
+		{readLock("a", 10), "read 5 | b 5", "<nil>", "read 10 | a 10 | b 5", ""},
+		{readLock("a", 10), "read 30 | a 30", "<nil>", "read 30 | a 30,10", ""},
+		{readLock("a", 40), "read 30 | a 30,0", "<nil>", "read 40 | a 30,0,40", ""},
+		{readLock("a", 10), "read - | b 30", "<nil>", "read 10 | a 10 | b 30", ""},
+		{readLock("a", 10), "write 30 | aW 1", "<nil>", "write 30 | a 10 | aW 1", ""},
+		{readLock("a", 10), "write 5 | aW 2 | a 5", "<nil>", "write 10 | a 5,10 | aW 2", ""},
+		{readLock("a", 10), "write 30 | bW 1", "30 s", unchanged, ""},
+		{readLock("a", 10), "write 30 | bW 1 | b 30", "30 s", unchanged, ""},
+		{readLock("a", 10), "write - | bW 1", "int -1", unchanged, ""},
+		{readLock("a", 10), "odd 30 | b 30", "30 s", unchanged, ""},
+	})
+}
+
+func TestWriteLock(t *testing.T) {
+	rwRows(t, []rwRow{
+		{writeLock("a", 10), "", "<nil>", "write 10 | aW 1", ""},
+		{writeLock("a", 10), "write 30 | aW 1", "<nil>", "write 30 | aW 2", ""}, // the longer, not the sum
+		{writeLock("a", 10), "write 5 | a 5 | aW 1", "<nil>", "write 10 | a 5 | aW 2", ""},
+		{writeLock("a", 10), "write - | aW 1", "<nil>", "write 10 | aW 2", ""},
+		{writeLock("a", 10), "write 30 | bW 1", "30 s", unchanged, ""},
+		{writeLock("a", 10), "read 30 | b 30", "30 s", unchanged, ""},
+		{writeLock("a", 10), "read 30 | a 30", "30 s", unchanged, ""}, // nor one who reads
+		{writeLock("a", 10), "odd 30 | aW 1", "30 s", unchanged, ""},
+	})
+}
+
+func TestReadUnlock(t *testing.T) {
+	rwRows(t, []rwRow{
+		{readUnlock("a", 20), "", "<nil>", "", "0"},
+		{readUnlock("a", 20), "read 30 | b 30", "<nil>", unchanged, ""},
+		{readUnlock("a", 20), "write 30 | aW 1", "<nil>", unchanged, ""},
+		{readUnlock("a", 20), "read 30 | a 30", "int 1", "", "0"},
+		{readUnlock("c", 20), "read 30 | c 30", "int 1", "", "0"},
+		// What the owner still holds gets its lease, and the lock the longest.
+		{readUnlock("a", 20), "read 30 | a 10,30", "int 0", "read 20 | a 20", ""},
+		{readUnlock("a", 20), "read 30 | a 25,10,30", "int 0", "read 25 | a 25,20", ""},
+		{readUnlock("a", 20), "read 9 | a 0,9", "int 0", "read 20 | a 20", ""},
+		{readUnlock("a", 20), "read 30 | a 5,10 | b 30", "int 0", "read 30 | a 20 | b 30", ""},
+		{readUnlock("a", 20), "read 15 | a 5,5 | b 15", "int 0", "read 20 | a 20 | b 15", ""},
+		// It needs nothing: all that is left has ended, or is another's who uses the owner.
+		{readUnlock("a", 0), "read 9 | a 0,9", "int 1", "", "0"},
+		{readUnlock("a", 0), "read 9 | a 0,9 | b 5", "int 0", "read 5 | a 0 | b 5", ""},
+		{readUnlock("a", 0), "read 30 | a 10,30", "int 0", "read 10 | a 10", ""},
+		// Of others the longest.
+		{readUnlock("a", 20), "read 30 | a 30 | b 10", "int 1", "read 10 | b 10", ""},
+		{readUnlock("a", 20), "read 30 | a 30 | b 10 | c 5,20,7", "int 1", "read 20 | b 10 | c 5,20,7", ""},
+		{readUnlock("a", 20), "read 30 | a 10 | b 30", "int 1", "read 30 | b 30", ""},
+		{readUnlock("a", 20), "read 30 | a 10 | b 20", "int 1", "read 30 | b 20", ""},
+		{readUnlock("a", 20), "read - | a 30 | b 20", "int 1", "read 20 | b 20", ""},
+		// Another's renewal had cut the lock's lease.
+		{readUnlock("a", 20), "read 5 | a 30 | b 20", "int 1", "read 20 | b 20", ""},
+		// Holds that ended and were not released.
+		{readUnlock("a", 20), "read 30 | a 30 | b 0", "int 1", "", "0"},
+		{readUnlock("a", 20), "read 30 | a 0 | b 0", "int 1", "", "0"},
+		{readUnlock("a", 20), "read 30 | a 0 | b 20", "int 1", "read 30 | b 20", ""},
+		// A writer's own lease stays.
+		{readUnlock("a", 50), "write 60 | a 4 | aW 1", "int 0", "write 60 | aW 1", ""},
+		{readUnlock("a", 50), "write 60 | a 60 | aW 1", "int 0", "write 60 | aW 1", ""},
+		{readUnlock("a", 50), "write 60 | a 4,8 | aW 1", "int 0", "write 60 | a 50 | aW 1", ""},
+		{readUnlock("a", 50), "write 5 | a 60 | aW 1", "int 0", "write 50 | aW 1", ""},
+		{readUnlock("b", 50), "write 60 | aW 1 | b 4", "int 1", "write 60 | aW 1", ""},
+		// A number that is nobody's holds.
+		{readUnlock("a", 20), "read 30 | a 30 | x=99999999999", "int 1", "", "0"},
+	})
+}
+
+func TestWriteUnlock(t *testing.T) {
+	rwRows(t, []rwRow{
+		{writeUnlock("a", 20), "", "<nil>", "", "1"},
+		{writeUnlock("a", 20), "read 30 | a 30", "<nil>", unchanged, ""},
+		{writeUnlock("a", 20), "write 30 | bW 1", "<nil>", unchanged, ""},
+		{writeUnlock("a", 20), "write 30 | aW 1", "int 1", "", "1"},
+		{writeUnlock("a", 20), "write 30 | aW 2", "int 0", "write 20 | aW 1", ""},
+		{writeUnlock("a", 20), "write 30 | a 5 | aW 2", "int 0", "write 20 | a 5 | aW 1", ""},
+		// Reads are left, with the lease they need.
+		{writeUnlock("a", 20), "write 30 | a 5,25 | aW 1", "int 0", "read 30 | a 20,25", "1"},
+		{writeUnlock("a", 20), "write 10 | a 0 | aW 1", "int 0", "read 20 | a 20", "1"},
+		{writeUnlock("a", 20), "write 10 | aW 1 | b 5", "int 1", "read 10 | b 5", "1"},
+	})
+}
+
+func TestReadRenew(t *testing.T) {
+	rwRows(t, []rwRow{
+		{readRenew("a", 30), "", "[0]", "", ""},
+		{readRenew("a", 30), "read 10 | b 10", "[0]", unchanged, ""},
+		{readRenew("a", 30), "read 10 | a 10 | b 10", "[1]", "read 30 | a 30 | b 10", ""},
+		{readRenew("a", 30), "read 60 | a 10 | b 60", "[1]", "read 60 | a 30 | b 60", ""},
+		{readRenew("a", 30), "read 10 | a 5,10,0", "[1]", "read 30 | a 30,30,30", ""},
+		{readRenew("a", 30), "write 10 | a 5 | aW 1", "[1]", "write 30 | a 30 | aW 1", ""},
+		{readRenew("a", 30), "write 60 | a 5 | aW 1", "[1]", "write 60 | a 30 | aW 1", ""},
+	})
+}
+
+func TestReadRenewSetsTheHoldsBeforeItRaisesTheLock(t *testing.T) {
+	r := rwRig(t)
+	r.give("read 10 | a 10,0")
+	name := rwOwners["a"]
+	r.expect(readRenew("a", 30), "[1]", "hget "+key+" "+name, "pexpire "+rwHold("a", 2)+" 30000", "set "+rwHold("a", 2)+" 1 px 30000",
+		"pexpire "+rwHold("a", 1)+" 30000", "pttl "+key, "pexpire "+key+" 30000")
+	r.do("HSET", "two", "mode", "read", rwOwners["b"], 1)
+	both := ReadRenew(nil, 30_000, 3, func(i int) (k, holds, o Arg) {
+		k = []string{key, "none", "two"}[i]
+		return k, codec.ReadHolds(k.(string)), rwOwners[[]string{"a", "a", "b"}[i]]
+	})
+	if got := show(r.do("EVALSHA", both.Args...)); got != "[1 0 1]" {
+		t.Errorf("of three locks: %s", got)
+	}
+}
+
+func TestReadWriteForce(t *testing.T) {
+	rwRows(t, []rwRow{
+		{force("read", "0"), "", "int 0", "", ""},
+		{force("read", "0"), "read 30 | a 10,20 | b 30 | c 0,5", "int 1", "", "0"},
+		{force("read", "0"), "write 30 | a 10 | aW 1", "int 0", unchanged, ""},
+		{force("write", "1"), "read 30 | a 10", "int 0", unchanged, ""},
+		{force("write", "1"), "write 30 | a 10,20 | aW 3", "int 1", "", "1"},
+		{force("read", "0"), "read 30 | a 10 | x=99999999999", "int 1", "", "0"},
+	})
+}
+
+func TestReadWriteInfo(t *testing.T) {
+	t.Parallel()
+	r := rwRig(t)
+	for _, row := range []struct{ before, mode, owner, count string }{
+		{"", "read", "", ""},
+		{"read 30 | a 30,20", "read", "a", "2"},
+		{"read 30 | a 30", "write", "", ""},
+		{"read 30 | x=7", "read", "", ""},
+		{"write 30 | aW 3", "write", "a", "3"},
+		{"write 30 | aW 3", "read", "", ""},
+		{"write 30 | a 30 | aW 3", "read", "a", "1"},
+		{"write 30 | c 30 | cW 3", "write", "c", "3"},
+	} {
+		r.give(row.before)
+		reply := r.do("EVALSHA", ReadWriteInfo(nil, key, row.mode).Args...)
+		h, held, err := codec.DecodeHolder(reply)
+		if held != (row.owner != "") || err != nil || held && (h.Owner != rwOwners[row.owner] || fmt.Sprint(h.Count) != row.count || h.TTL < 29e9) {
+			t.Errorf("%q, who can %s: %+v, %v, %v", row.before, row.mode, h, held, err)
+		}
+	}
+}
+
+// A plain lock's hash, or any other, is not touched, whatever is asked.
+func TestReadWriteLockLeavesOtherKeysAlone(t *testing.T) {
+	t.Parallel()
+	r := rwRig(t)
+	calls := []Call{readLock("a", 9), writeLock("a", 9), readUnlock("a", 9), writeUnlock("a", 9), readRenew("a", 9), force("read", "0"), force("write", "1"),
+		ReadWriteInfo(nil, key, "read")}
+	for i, set := range [][]any{{"HSET", key, owner + ":write", 1}, {"HSET", key, "a field", "text"}, {"SET", key, "text"}} {
+		for _, c := range calls {
+			r.do("FLUSHALL")
+			r.do(set[0].(string), set[1:]...)
+			before := show(r.do("DUMP", key))
+			reply, err := r.conn.Do("EVALSHA", c.Args...)
+			if wrong := i == 2; wrong != (err != nil && strings.Contains(err.Error(), "WRONGTYPE")) || err != nil && !wrong {
+				t.Errorf("%s of %v: %v, %v", c.Script.Name, set, reply, err)
+			}
+			if acquires := c.Script == ReadLockScript || c.Script == WriteLockScript; i < 2 && acquires && show(reply) != strconv.Quote(NoReadWriteLock) {
+				t.Errorf("%s of %v: %s", c.Script.Name, set, show(reply))
+			}
+			if n := r.do("DBSIZE"); n != int64(1) || show(r.do("DUMP", key)) != before || r.do("PTTL", key) != int64(-1) {
+				t.Errorf("%s of %v changed it, or left a key", c.Script.Name, set)
+			}
+		}
+	}
+}
+
+func TestReadWriteLockTellsBoth(t *testing.T) {
+	t.Parallel()
+	r := rwRig(t)
+	for before, c := range map[string]Call{
+		"read 30 | a 30":   ReadUnlock(nil, key, rwChannel, rwHolds(), latch, owner, 9, 9, Both),
+		"write 30 | aW 1":  WriteUnlock(nil, key, rwChannel, rwHolds(), latch, owner, 9, 9, Both),
+		"read 30 | b 30":   ReadWriteForce(key, rwChannel, rwHolds(), "read", "0", Both),
+		"write 30 | bW 30": ReadWriteForce(key, rwChannel, rwHolds(), "write", "1", Both),
+	} {
+		r.give(before)
+		r.monitor.Mark()
+		r.do("EVALSHA", c.Args...)
+		var told []string
+		for _, l := range r.monitor.Mark() {
+			if l.Lua() && (l.Is("PUBLISH") || l.Is("SPUBLISH")) {
+				told = append(told, l.String())
+			}
+		}
+		message := map[bool]string{true: "0", false: "1"}[strings.HasPrefix(before, "read")]
+		if want := []string{"SPUBLISH " + rwChannel + " " + message, "PUBLISH " + rwChannel + " " + message}; !slices.Equal(told, want) {
+			t.Errorf("%q: %v", before, told)
+		}
+	}
+}
+
+// Where another reader's hold keeps the lock, a release looks at no other.
+func TestReadUnlockBesideManyReadersLooksAtFew(t *testing.T) {
+	t.Parallel()
+	r := rwRig(t)
+	many := func(own, others int) int {
+		r.do("FLUSHALL")
+		r.do("HSET", key, "mode", "read", owner, 1)
+		for i := range 128 {
+			name := fmt.Sprintf("%s%d", owner, i)
+			r.do("HSET", key, name, 1)
+			r.do("SET", fmt.Sprintf("%s:%s:rwlock_timeout:1", rwHolds(), name), 1, "EX", others)
+		}
+		r.do("EXPIRE", key, max(own, others))
+		r.do("SET", rwHold("a", 1), 1, "EX", own)
+		r.monitor.Mark()
+		if got := show(r.do("EVALSHA", readUnlock("a", 20).Args...)); got != "int 1" {
+			t.Errorf("reply %s", got)
+		}
+		calls := 0
+		for _, l := range r.monitor.Mark() {
+			if l.Lua() {
+				calls++
+			}
+		}
+		r.lives(key, int64(others)*1000)
+		return calls
+	}
+	if n := many(20, 30); n > 12 {
+		t.Errorf("%d calls, where others keep the lock", n)
+	}
+	if n := many(30, 20); n < 128 {
+		t.Errorf("%d calls can't find the longest of 128", n)
+	}
+}

@@ -1,0 +1,68 @@
+-- Gives up one write hold of an owner. After the last one the owner's read holds, if
+-- there are any, make it a read lock, else it is deleted; either is announced, since
+-- all who wait to read may come in. The latch keeps the result, as that of unlock.lua.
+--
+-- KEYS[1]  the lock
+-- KEYS[2]  the channel for the announcement
+-- KEYS[3]  what the keys of all read holds begin with
+-- KEYS[4]  the latch of this one unlock
+-- ARGV[1]  the lease of what the owner still holds, in ms
+-- ARGV[2]  the owner
+-- ARGV[3]  how long the latch is kept, in ms
+-- ARGV[4…] the commands that announce
+--
+-- Reply: nil, the owner does not write; 0, it has holds left, of either sort; 1, it has
+-- none.
+
+local call = redis.call
+local lock, latch, owner, lease = KEYS[1], KEYS[4], ARGV[2], tonumber(ARGV[1])
+
+local earlier = call('get', latch)
+if earlier then
+  -- A latch that holds no number is nobody's result: show it as it is.
+  return tonumber(earlier) or earlier
+end
+
+local function announce()
+  for i = 4, #ARGV do
+    call(ARGV[i], KEYS[2], '1')
+  end
+end
+
+local mode = call('hget', lock, 'mode')
+if not mode then
+  announce()
+  return nil
+end
+local writer = owner .. ':write'
+if mode ~= 'write' or call('hexists', lock, writer) == 0 then
+  return nil
+end
+
+local result = 0
+if call('hincrby', lock, writer, -1) > 0 then
+  call('pexpire', lock, lease)
+else
+  call('hdel', lock, writer)
+  if call('hlen', lock) == 1 then
+    call('del', lock)
+    result = 1
+  else
+    call('hset', lock, 'mode', 'read')
+    local reads = tonumber(call('hget', lock, owner) or 0)
+    for i = 1, reads do
+      local hold = KEYS[3] .. ':' .. owner .. ':rwlock_timeout:' .. i
+      if call('pttl', hold) < lease then
+        call('set', hold, 1, 'px', lease)
+      end
+    end
+    if reads == 0 then
+      result = 1
+    elseif call('pttl', lock) < lease then
+      call('pexpire', lock, lease)
+    end
+  end
+  announce()
+end
+call('set', latch, result, 'px', ARGV[3])
+return result
