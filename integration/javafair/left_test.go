@@ -124,9 +124,11 @@ func TestGoWaiterThatIsCancelledIsFollowedByJavaAtOnce(t *testing.T) {
 			if err := golang.unlock("holder"); err != nil {
 				t.Fatal(err)
 			}
-			if err := <-cancelled; err == nil {
+			err := <-cancelled
+			if err == nil {
 				err = golang.unlock("cancelled")
-			} else if !errors.Is(err, context.Canceled) {
+			}
+			if err != nil && !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
 			}
 			if took := r.enters(behind, patience); took > 2*time.Second {

@@ -214,12 +214,6 @@ func (r *rig) stands(n int) {
 	})
 }
 
-// entered waits until the one whose place was first holds the lock.
-func (r *rig) holds(owner string) {
-	r.Helper()
-	r.eventually(owner+" holds", func() bool { return slices.Contains(r.strings("HKEYS", name), owner) })
-}
-
 // free waits until nothing of the lock is left.
 func (r *rig) free() {
 	r.Helper()
