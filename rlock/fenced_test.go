@@ -128,6 +128,66 @@ func TestTokensGrowInTheOrderOfEntering(t *testing.T) {
 	}
 }
 
+// Whatever is lost, undone and tried again: who enters later has a higher token.
+func TestTokensGrowWhileConnectionsBreak(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	a, b := open(t, s, WithCommandTimeout(10*time.Second)), open(t, s, WithCommandTimeout(10*time.Second))
+	stop := time.Now().Add(soon / 2)
+	var mu sync.Mutex // guards what follows
+	var tokens []int64
+	inside := 0
+	var wg sync.WaitGroup
+	for i := range 8 {
+		l := []*Client{a, b}[i%2].NewFencedLock("orders")
+		wg.Go(func() {
+			for time.Now().Before(stop) {
+				err := l.DoHold(context.Background(), func(_ context.Context, h *Hold) error {
+					mu.Lock()
+					if inside++; inside != 1 {
+						t.Error("two are inside")
+					}
+					tokens = append(tokens, h.Token())
+					mu.Unlock()
+					busy(100 * time.Microsecond)
+					mu.Lock()
+					inside--
+					mu.Unlock()
+					return h.Err()
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	broken := 0
+	for time.Now().Before(stop) {
+		time.Sleep(10 * time.Millisecond)
+		n, err := conn.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+		if err != nil {
+			t.Fatal(err)
+		}
+		broken += int(n.(int64))
+	}
+	wg.Wait()
+	last, err := a.NewFencedLock("orders").LastToken(t.Context())
+	if err != nil || len(tokens) == 0 || last < tokens[len(tokens)-1] {
+		t.Fatalf("%d entered, the last token is %d, %v", len(tokens), last, err)
+	}
+	for i := 1; i < len(tokens); i++ {
+		if tokens[i] <= tokens[i-1] {
+			t.Fatalf("token %d entered after %d", tokens[i], tokens[i-1])
+		}
+	}
+	t.Logf("%d connections broke; %d entered, %d tokens were used up by others", broken, len(tokens), last-int64(len(tokens)))
+	if n, err := conn.Do("EXISTS", "orders"); n != int64(0) || err != nil {
+		t.Errorf("the lock is left: %v, %v", n, err)
+	}
+}
+
 // Redisson takes another's lock without a TTL for a grant with token -1.
 func TestFencedLockThatNeverExpiresIsAnothers(t *testing.T) {
 	t.Parallel()

@@ -81,6 +81,7 @@ func TestReleaseThatTheNextMasterLacksIsSentAgain(t *testing.T) {
 		"of an owner that is used once": {false, (*rlock.Client).NewLock, false},
 		"of an owner that others know":  {true, (*rlock.Client).NewLock, true},
 		"of a spin lock":                {false, (*rlock.Client).NewSpinLock, false},
+		"of a fenced lock":              {false, (*rlock.Client).NewFencedLock, false},
 	} {
 		t.Run(form, func(t *testing.T) {
 			set := redistest.StartSentinels(t, redistest.SentinelPasswords{})

@@ -1,0 +1,51 @@
+package lockstate
+
+import (
+	"testing"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+func TestLostTryOfOneKindIsNotMistakenForTheOthersHold(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c, d := openDropping(t, s)
+	r, w := sharedLocks(c)
+	as := Terms{As: true, Owner: c.NewOwner()}
+	write := acquireAs(t, w, as)
+	do(t, s.Dial(t), "SCRIPT", "LOAD", readLock.Source)
+	d.drop(readLock.SHA1)
+	read := acquireAs(t, r, as) // it was got, undone, and got again
+	if d.lost.Load() != 1 {
+		t.Fatal("nothing was lost")
+	}
+	if n := do(t, s.Dial(t), "HGET", "rw", as.Owner.Text()); string(n.([]byte)) != "1" {
+		t.Errorf("it reads %s times", n)
+	}
+	unlock(t, read)
+	unlock(t, write)
+	becomes(t, s.Dial(t), 0, "EXISTS", "rw")
+}
+
+func TestLostTryIsNotMistakenForTheOtherKindsUnlockBehindIt(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c, d := openDropping(t, s)
+	r, w := sharedLocks(c)
+	as := Terms{As: true, Owner: c.NewOwner()}
+	write := acquireAs(t, w, as)
+	do(t, s.Dial(t), "SCRIPT", "LOAD", readLock.Source)
+	d.drop(readLock.SHA1)
+	ended := make(chan outcome, 1)
+	wait(t.Context(), t, r, 0, ended, as)
+	unlock(t, write) // its owner's next command, behind the try whose reply is lost
+	read := next(t, ended).hold
+	if d.lost.Load() != 1 {
+		t.Fatal("nothing was lost")
+	}
+	if n := do(t, s.Dial(t), "HGET", "rw", as.Owner.Text()); string(n.([]byte)) != "1" {
+		t.Errorf("it reads %s times", n)
+	}
+	unlock(t, read)
+	becomes(t, s.Dial(t), 0, "EXISTS", "rw")
+}
