@@ -129,6 +129,10 @@ func TestReadWriteGrantThatNoReplicaHasIsGivenBack(t *testing.T) {
 		return err == nil && strings.Contains(text, "state=online")
 	})
 	c := openWith(t, s.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(short))
+	becomes(t, "the replica acknowledges", func() bool {
+		h, err := c.NewLock("first").TryLock(t.Context())
+		return err == nil && h.Unlock(t.Context()) == nil
+	})
 	rw := c.NewReadWriteLock("doc")
 	outer := held(t, rw.WriteLock())
 	if h, err := rw.ReadLock().Lock(t.Context(), rlock.As(outer.Owner())); err != nil {
