@@ -143,9 +143,7 @@ func (d *document) sharing(before string) {
 	d.text("most 1.4%% of the time is spent waiting for a client that never comes.\n")
 	d.text("In another run each process had 4 callers that wanted the lock without a pause, and gave up a wait after 2.5 s:\n")
 	d.WriteString(tableBegins + table + tableEnds + "\n")
-	d.text("- `rlock.WithCourtesy(false)` turns it off, for fleets without a slow client.")
-	d.text("- `TryLock`, acquires with `As`, a `TryLockFor` with only milliseconds left, and locks held for less than 0.5 ms on average")
-	d.text("  don't step back.\n")
+	d.text("`rlock.WithCourtesy(false)` turns it off, for fleets without a slow client.\n")
 	d.text("[dev/courtesy.md](dev/courtesy.md) has the rules, and measurements of other fleets.\n")
 }
 
