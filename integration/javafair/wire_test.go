@@ -117,7 +117,7 @@ var scenes = map[string]func(p *play){
 	"waiter between others whose time is over": func(p *play) {
 		p.enters("a", long)
 		p.waits("b", 1, 100*time.Second)
-		p.waits("c", 2, 4*time.Second)
+		p.waits("c", 2, 3*time.Second)
 		p.waits("d", 3, 100*time.Second)
 		if err := p.ended("c"); !errors.Is(err, errLocked) {
 			p.Errorf("c: %v", err)
@@ -130,7 +130,7 @@ var scenes = map[string]func(p *play){
 	},
 	"head whose time is over": func(p *play) {
 		p.enters("a", long)
-		p.waits("b", 1, 4*time.Second)
+		p.waits("b", 1, 3*time.Second)
 		p.waits("c", 2, 0)
 		if err := p.ended("b"); !errors.Is(err, errLocked) {
 			p.Errorf("b: %v", err)
