@@ -82,7 +82,9 @@ func (c *State) newMaster(slot uint16, since time.Duration) bool {
 //
 //   - Nobody but this client can hold as the owner (State.Exclusive), and the
 //     server counts more holds than this client knows. An owner without holds here
-//     needs no question: whatever the server counts was released.
+//     needs no question: whatever the server counts was released. This is decided a
+//     round trip before it runs. Who hands an owner over without a hold within that
+//     time may lose the other's hold by it.
 //   - Others may hold as the owner, but all replicas had acknowledged the acquire of
 //     this very hold, or a renewal since, and that lease has not ended. Then the next master had the hold. It
 //     lacks the unlock if it lacks its latch, which is left there for that.
