@@ -46,6 +46,20 @@ func ExampleFairChannel() {
 	// redisson_lock__channel:{tickets}:550e8400-e29b-41d4-a716-446655440000:31
 }
 
+// Where the releases of a read-write lock are announced.
+func ExampleReadWriteChannel() {
+	fmt.Println(codec.ReadWriteChannel("prices"))
+	// Output:
+	// redisson_rwlock:{prices}
+}
+
+// The key of an owner's first hold to read.
+func ExampleReadHolds() {
+	fmt.Println(codec.ReadHolds("prices") + ":550e8400-e29b-41d4-a716-446655440000:31:rwlock_timeout:1")
+	// Output:
+	// {prices}:550e8400-e29b-41d4-a716-446655440000:31:rwlock_timeout:1
+}
+
 // The key in which an unlock leaves its result, in case it is sent again.
 func ExampleLatch() {
 	fmt.Println(codec.Latch("invoices", "0123456789abcdef0123456789abcdef"))

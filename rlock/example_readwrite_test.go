@@ -55,3 +55,44 @@ func ExampleClient_NewReadWriteLock() {
 	// the writer reads: true
 	// others read what it reads
 }
+
+// Any number of owners may have it to read.
+func ExampleReadWriteLock_ReadLock() {
+	ctx := context.Background()
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	stock := client.NewReadWriteLock("stock")
+	err = stock.ReadLock().Do(ctx, func(ctx context.Context) error {
+		return stock.ReadLock().Do(ctx, func(context.Context) error {
+			fmt.Println("two read")
+			return nil
+		})
+	})
+	fmt.Println(err)
+	// Output:
+	// two read
+	// <nil>
+}
+
+// One owner has it to write, and nobody reads meanwhile.
+func ExampleReadWriteLock_WriteLock() {
+	ctx := context.Background()
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	stock := client.NewReadWriteLock("stock")
+	err = stock.WriteLock().Do(ctx, func(ctx context.Context) error {
+		_, err := stock.ReadLock().TryLock(ctx)
+		fmt.Println("nobody reads:", errors.Is(err, rlock.ErrLocked))
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// nobody reads: true
+	// <nil>
+}
