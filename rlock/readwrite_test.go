@@ -616,11 +616,11 @@ func TestLostRenewalAndForceOfAReadWriteLock(t *testing.T) {
 	}
 	unlock(t, h)
 	for _, l := range []*Lock{read, write} {
-		h := lockOf(t, l)
+		lockOf(t, l)
 		if was, err := l.ForceUnlock(t.Context()); !was || err != nil { // the server knows the script
 			t.Errorf("%v, %v", was, err)
 		}
-		h = lockOf(t, l)
+		h := lockOf(t, l)
 		loss.loseNext(luasrc.ReadWriteForceScript)
 		if was, err := l.ForceUnlock(t.Context()); was || !errors.Is(err, ErrUncertain) {
 			t.Errorf("%v, %v", was, err)
