@@ -47,11 +47,11 @@ func (e *Log) ReleasedAs(ctx context.Context, l Lock) {
 // Unreleased logs an unlock that failed, since many callers ignore its error.
 // uncertain says that it may have released.
 func (e *Log) Unreleased(ctx context.Context, l Lock, uncertain bool, err error) {
-	message := "unlock failed"
-	if uncertain {
-		message = "unlock uncertain"
+	if attrs := []slog.Attr{failed(err)}; uncertain {
+		e.line(ctx, nil, slog.LevelWarn, "unlock uncertain", ten, l, attrs)
+	} else {
+		e.line(ctx, nil, slog.LevelWarn, "unlock failed", ten, l, attrs)
 	}
-	e.line(ctx, nil, slog.LevelWarn, message, ten, l, []slog.Attr{failed(err)})
 }
 
 // Extended logs an extension.

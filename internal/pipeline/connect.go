@@ -110,6 +110,9 @@ func (p *Pipeline) attempt() error {
 		c.pusher = lent{rc}
 	}
 	c.atOnce = c.pusher.WritesAtOnce()
+	if p.o.Led != nil {
+		p.o.Led(barrier.server.place)
+	}
 	p.mu.Lock()
 	for i, b := range undecided {
 		b.doubted = p.o.Fixed && !ident.found[i] && (b.server.run == "" || b.server.run != barrier.server.run)

@@ -60,6 +60,10 @@ type Options struct {
 	Replaced func()
 	Trouble  func(error)
 
+	// Led is told where each connection leads, before anything is sent on it; nil:
+	// nobody wants to know. It must not block.
+	Led func(server string)
+
 	// Twin is a pipeline to the same server, see twin.go; nil: there is none. With
 	// Spare, what finds no connection here ends with ErrGone, to go there.
 	Twin  func() *Pipeline
@@ -130,13 +134,6 @@ func (p *Pipeline) over() error {
 		return ErrClosed
 	}
 	return nil
-}
-
-// Server is where the last connection led; empty: there was none, or it is not known.
-func (p *Pipeline) Server() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.server.place
 }
 
 // Err tells why there is no connection: the last attempt's error, or nil.

@@ -23,9 +23,10 @@ type Node struct {
 
 	aside   *pipeline.Pipeline // see aside.go; nil: nothing goes there
 	name    string
-	touched atomic.Bool // something was queued since the last Flush
-	used    atomic.Bool // and since the last Used
-	sharded atomic.Bool // it knows sharded channels; a cluster's business
+	led     atomic.Pointer[string] // where the last connection for commands led, whichever it was; nil: there was none
+	touched atomic.Bool            // something was queued since the last Flush
+	used    atomic.Bool            // and since the last Used
+	sharded atomic.Bool            // it knows sharded channels; a cluster's business
 }
 
 // NodeOptions are what a topology makes a node of.
@@ -45,6 +46,7 @@ func NewNode(o NodeOptions) *Node {
 		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost,
 	})
 	pipe := o.Options
+	pipe.Led = func(server string) { n.led.Store(&server) }
 	pipe.Share = &pipeline.Replicas{}
 	n.Renewals.synced = o.Replicas
 	if o.Replicas && !o.Lent {
@@ -78,7 +80,13 @@ func (n *Node) String() string { return n.name }
 
 // Server is the address that the last connection led to: of a node whose name leads
 // to one server or another, to which. It is the name before there was one.
-func (n *Node) Server() string { return cmp.Or(n.Pipe.Server(), n.name, "pool") }
+func (n *Node) Server() string {
+	led := ""
+	if last := n.led.Load(); last != nil {
+		led = *last
+	}
+	return cmp.Or(led, n.name, "pool")
+}
 
 // Touch says that something was queued on a pipeline.
 func (n *Node) Touch() {
