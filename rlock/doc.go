@@ -64,7 +64,8 @@
 // outlived [MaxHold].
 //
 // One queue per name. The waiters of one name in one client make one attempt at
-// a time, which is the first waiter's. They make it when a message comes, when
+// a time, which is the first waiter's; those who want to read try together once
+// one of them was let in. They make it when a message comes, when
 // a subscription is confirmed, or when the TTL that the server last reported
 // expires. A wake-up belongs to the queue, so it is not lost when a waiter
 // leaves. All names share one subscription connection. When this client

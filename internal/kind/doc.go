@@ -1,9 +1,9 @@
 // Package kind is the seam between the lock objects and what they share.
 //
-// Redisson has many lock objects. Built so far are [Reentrant], [Spin], [Fenced],
-// [NonReentrant], [ReadLock] and [WriteLock]. A [Kind] is all that tells one from
-// another: its scripts and what their replies mean, the names of its keys and channels, which message
-// wakes how many waiters, how a lease is renewed, and how an acquire is undone
+// Redisson has many lock objects. Built so far are [Reentrant], [Spin], [Fair],
+// [Fenced], [NonReentrant], [ReadLock] and [WriteLock]. A [Kind] is all that tells
+// one from another: its scripts and what their replies mean, the names of its keys
+// and channels, which message wakes how many waiters, how a lease is renewed, and how an acquire is undone
 // whose reply was lost. Who waits, who tries, what is sent again, what is
 // trusted and what becomes of it all is written once, in terms of this
 // interface, and knows none of the above.
