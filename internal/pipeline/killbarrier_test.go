@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -44,19 +43,7 @@ func lose(t *testing.T, p *Pipeline, s *redistest.Server) *Request {
 func loseBy(t *testing.T, p *Pipeline, s *redistest.Server, kill func()) *Request {
 	t.Helper()
 	done := ask(p, "BLPOP", "nothing", 0)
-	c := s.Dial(t)
-	for deadline := time.Now().Add(5 * time.Second); ; {
-		info, err := redis.String(c.Do("INFO", "clients"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if field(info, "blocked_clients:", "\r") == "1" {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the command never reached the server")
-		}
-	}
+	awaitBlocked(t, s)
 	kill()
 	r := end(t, done)
 	if _, ok := r.Err.(*LostError); !ok {

@@ -230,7 +230,7 @@ func TestAConnectionThatBreaksWhileACallerReadsLosesItsCommand(t *testing.T) {
 		go func() {
 			submit(p, &Request{Command: "BLPOP", Args: []any{"none", 30}, Done: CompletionFunc(func(r *Request) { done <- r })})
 		}()
-		awaitUnderWay(c)
+		awaitBlocked(t, s)
 		kill(t, s, c)
 		r := end(t, done)
 		if lost, ok := r.Err.(*LostError); !ok || lost.Cause == nil {

@@ -297,15 +297,7 @@ func TestRetiredConnectionLosesNothing(t *testing.T) {
 	before := id(t, p)
 	// Its reply is expected for certain when the connection is retired.
 	pending := []<-chan *Request{ask(p, "BLPOP", "nothing", "0.3")}
-	c := s.Dial(t)
-	for deadline := time.Now().Add(10 * timeout); ; time.Sleep(time.Millisecond) {
-		if info, _ := redis.String(c.Do("INFO", "clients")); field(info, "blocked_clients:", "\r") == "1" {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the command never reached the server")
-		}
-	}
+	awaitBlocked(t, s)
 	for range 200 {
 		pending = append(pending, ask(p, "INCR", "n"))
 	}

@@ -190,6 +190,25 @@ func kill(t *testing.T, s *redistest.Server, c *conn) {
 	}
 }
 
+// awaitBlocked returns once the server has a client's command that blocks.
+func awaitBlocked(t *testing.T, s *redistest.Server) {
+	t.Helper()
+	c := s.Dial(t)
+	defer c.Close()
+	for end := time.Now().Add(10 * timeout); ; time.Sleep(100 * time.Microsecond) {
+		info, err := redis.String(c.Do("INFO", "clients"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if field(info, "blocked_clients:", "\r") == "1" {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("the command never reached the server")
+		}
+	}
+}
+
 // connected waits for a connection other than the last.
 func connected(t *testing.T, p *Pipeline, last *conn) *conn {
 	t.Helper()
