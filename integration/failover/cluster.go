@@ -127,6 +127,7 @@ func (c *cluster) round(w row, i int) result {
 			return goAndComeBack(c.Servers[other])
 		}
 	}
+	awaitFed(c.t, s.settled)
 	r := s.play()
 	c.AwaitAgreement()
 	return r

@@ -42,9 +42,7 @@ func serverRounds(w row, rounds int, tell func(result)) {
 				settled: func() bool { return online(master) == 1 },
 				present: func(name, owner string) (bool, error) { return has(master, name, owner) },
 			}
-			if !testbed.Eventually(s.settled) {
-				t.Fatalf("the replica was never fed")
-			}
+			awaitFed(t, s.settled)
 			delay(t, w.delay, master)
 			return s.play()
 		}))

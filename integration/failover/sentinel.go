@@ -77,6 +77,7 @@ func sentinelRound(t *testbed.Program, w row) result {
 			return ""
 		},
 	}
+	awaitFed(t, s.settled)
 	switch w.kind {
 	case deaf:
 		s.lease, s.going, s.unsynced, s.settled = brief, nil, nil, nil
