@@ -28,12 +28,17 @@ func TestNobodyIsHandedWhatWasMeantForAnother(t *testing.T) {
 	}
 	var owners sync.Map
 	var granted, refused, left atomic.Int64
-	end := time.Now().Add(length)
+	began := time.Now()
+	enough := func() bool { return granted.Load() >= 1000 && refused.Load() >= 10 && left.Load() >= 10 }
+	goesOn := func() bool {
+		so := time.Since(began)
+		return so < length || so < 10*length && !enough()
+	}
 	var all sync.WaitGroup
 	for g := range callers {
 		own := c.NewLock(prefix + "/own/" + itoa(g))
 		all.Go(func() {
-			for time.Now().Before(end) {
+			for goesOn() {
 				l, in := own, new(atomic.Int32)
 				if i := rand.IntN(2 * shared); i < shared {
 					l, in = locks[i], &inside[i]
@@ -85,7 +90,7 @@ func TestNobodyIsHandedWhatWasMeantForAnother(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if granted.Load() < 1000 || refused.Load() < 10 || left.Load() < 10 {
+	if !enough() {
 		t.Errorf("%d grants, %d refusals, %d left: too little of something to prove anything", granted.Load(), refused.Load(), left.Load())
 	}
 	if err := c.Close(); err != nil {
