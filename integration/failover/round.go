@@ -207,8 +207,9 @@ func (s scene) measure(loads []*load, struck, served time.Time, r *result) {
 	for i, l := range loads {
 		for _, h := range l.going {
 			// An unlock whose owner others may use is sent again only if all replicas had acknowledged the acquire, and
-			// while its latch lasts. A client hears of the next master within the second that is taken off.
-			if h.shown && (i == 1 && slices.Contains(sudden, s.row.kind) || served.Sub(h.released) > latchLasts-time.Second) {
+			// while its latch lasts.
+			tooLate := struck.Add(r.back).Sub(h.released) > latchLasts-time.Second
+			if h.shown && (i == 1 && slices.Contains(sudden, s.row.kind) || tooLate) {
 				continue
 			}
 			stayed(i, h.hold.Name(), h.waited(served), fmt.Sprintf(" (released after %v, of an owner that others may use: %t)",
