@@ -21,12 +21,24 @@ func (l *Lock) Do(ctx context.Context, fn func(ctx context.Context) error, opts 
 
 // DoHold is Do for a function that needs the [Hold], for its Token or its Owner.
 // If fn unlocks it, the error has ErrReleased.
-func (l *Lock) DoHold(ctx context.Context, fn func(ctx context.Context, h *Hold) error, opts ...AcquireOption) (err error) {
+func (l *Lock) DoHold(ctx context.Context, fn func(ctx context.Context, h *Hold) error, opts ...AcquireOption) error {
 	h, err := l.Lock(ctx, opts...)
 	if err != nil {
 		return err
 	}
-	held, cancel := h.Context(ctx)
+	return whileHeld(ctx, h, func(ctx context.Context) error { return fn(ctx, h) })
+}
+
+// held is what a function can run under.
+type held interface {
+	Context(parent context.Context) (context.Context, context.CancelFunc)
+	Err() error
+	Unlock(ctx context.Context) error
+}
+
+// whileHeld runs fn, and releases h when it returns, panics or exits.
+func whileHeld(ctx context.Context, h held, fn func(ctx context.Context) error) (err error) {
+	during, cancel := h.Context(ctx)
 	defer cancel()
 	// fn may panic or exit; both pass through a deferred call.
 	defer func() {
@@ -40,5 +52,5 @@ func (l *Lock) DoHold(ctx context.Context, fn func(ctx context.Context, h *Hold)
 		}
 		err = errors.Join(err, uerr)
 	}()
-	return fn(held, h)
+	return fn(during)
 }

@@ -45,8 +45,8 @@
 //   - It works with one server (a redis:// or rediss:// URL, or a pool), one
 //     master behind Sentinels (redis+sentinel://), or a cluster
 //     (redis+cluster://). Of Redisson's other locks [Client.NewFairLock],
-//     [Client.NewReadWriteLock], [Client.NewSpinLock], [Client.NewFencedLock]
-//     and [Client.NewNonReentrantLock] are here.
+//     [Client.NewReadWriteLock], [Client.NewSpinLock], [Client.NewFencedLock],
+//     [Client.NewNonReentrantLock] and [NewMultiLock] are here.
 //
 // # The ideas
 //

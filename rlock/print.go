@@ -1,6 +1,10 @@
 package rlock
 
-import "github.com/rlock-go/redisson/internal/lockstate"
+import (
+	"fmt"
+
+	"github.com/rlock-go/redisson/internal/lockstate"
+)
 
 // Without these methods %v would walk through fields that other goroutines
 // change meanwhile.
@@ -19,3 +23,9 @@ func (h *Hold) String() string {
 	}
 	return "rlock.Hold(" + lockstate.Quote(h.Name()) + ", " + h.h.OwnerText() + ")"
 }
+
+// String names the members, cut to a length that suits a log line.
+func (m *MultiLock) String() string { return "rlock.MultiLock(" + lockstate.Quote(m.names()) + ")" }
+
+// String names the members and their owners, for people. See [Hold.String].
+func (h *MultiHold) String() string { return fmt.Sprintf("rlock.MultiHold%v", h.holds) }

@@ -40,6 +40,14 @@ func TestNonReentrantInterop(t *testing.T) {
 	showAll(t, []string{javapeer.Newest}, NonReentrantBehaviours, veryBriefly)
 }
 
+func TestMultiInterop(t *testing.T) {
+	versions := javapeer.Versions(*full)
+	if !*full {
+		versions = versions[:1]
+	}
+	showAll(t, versions, MultiBehaviours, veryBriefly)
+}
+
 func showAll(t *testing.T, versions []string, behaviours []Behaviour, counting time.Duration) {
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {

@@ -24,6 +24,9 @@ const (
 	Fenced Kind = "fenced"
 	// NonReentrant is what RedissonClient.getNonReentrantLock gives, which its own owner is refused. 4.3.0 and older have none.
 	NonReentrant Kind = "nonreentrant"
+	// Multi is what RedissonClient.getMultiLock gives. Its name is its members', between commas: "orders,fair=stock". It is no
+	// lock of its own in package rlock, so it has no GoLock.
+	Multi Kind = "multi"
 )
 
 // Of is the same thread of the JVM, with locks of another kind.

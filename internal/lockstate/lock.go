@@ -234,6 +234,9 @@ func (l *Lock) Name() string { return l.name }
 // Key is the mapped name.
 func (l *Lock) Key() string { return l.key }
 
+// SameKey tells whether both are of one key of one client.
+func (l *Lock) SameKey(other *Lock) bool { return l.c == other.c && l.key == other.key }
+
 // publish is what announces a release.
 func (l *Lock) publish() luasrc.Arg {
 	if by := l.c.publishes; by != nil {

@@ -1,6 +1,7 @@
 package rlock.peer;
 
 import java.lang.reflect.InvocationTargetException;
+import java.util.Arrays;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
@@ -18,8 +19,22 @@ final class Locks {
             case "write" -> client.getReadWriteLock(name).writeLock();
             case "fenced" -> by("getFencedLock", client, name);
             case "nonreentrant" -> by("getNonReentrantLock", client, name);
+            case "multi" -> client.getMultiLock(members(client, name));
             default -> throw new IllegalArgumentException("no such kind of lock: " + kind);
         };
+    }
+
+    /** A multi-lock's name has its members', with "kind=" before those that are not plain, between commas. */
+    private static RLock[] members(RedissonClient client, String names) {
+        return Arrays.stream(names.split(","))
+                .map(member -> {
+                    int equals = member.indexOf('=');
+                    return of(
+                            client,
+                            member.substring(0, Math.max(equals, 0)),
+                            member.substring(equals + 1));
+                })
+                .toArray(RLock[]::new);
     }
 
     /** By reflection, since old versions lack the method and the peer is built against them too. */

@@ -1,0 +1,154 @@
+package rlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+)
+
+// MultiLock is Redisson's RMultiLock: several locks that are acquired together,
+// all or none. A handle is cheap, holds no state of its own, and is safe for
+// concurrent use. The calls of a zero MultiLock return ErrInvalidOption.
+type MultiLock struct{ members []*Lock }
+
+// NewMultiLock returns a handle for these locks together, Redisson's
+// getMultiLock(locks...). It does no I/O. They may be of any kinds, and of
+// several clients.
+//
+// The members are acquired one after the other, in the order given here. While a
+// call waits for one, it keeps those before it, for at most 1.5 s times the
+// number of members. Then it releases them all and begins anew, as Redisson does. So
+// callers that list the same locks in different orders exclude each other without a
+// deadlock, but the same order everywhere is quicker.
+//
+// Each member is an ordinary lock with an owner of its own: whoever locks it alone,
+// in Go or in Java, is excluded. Two members of one client with one key could wait
+// for each other, so they are ErrInvalidOption, unless As names an owner for both.
+func NewMultiLock(locks ...*Lock) *MultiLock { return &MultiLock{slices.Clone(locks)} }
+
+// roundFor is what a round may take for each member.
+const roundFor = 1500 * time.Millisecond
+
+// Lock waits until all members are acquired or ctx ends. Its options and its errors
+// are those of [Lock.Lock], and Wait limits it in all. A lease of its own begins once all
+// members are acquired. Until then they have a longer one. After an error this call
+// holds nothing.
+func (m *MultiLock) Lock(ctx context.Context, opts ...AcquireOption) (*MultiHold, error) {
+	return m.acquire(ctx, -1, opts)
+}
+
+// TryLock tries each member once and does not wait: the error is ErrLocked if
+// another owner holds one of them. It is Redisson's tryLock().
+func (m *MultiLock) TryLock(ctx context.Context, opts ...AcquireOption) (*MultiHold, error) {
+	return m.acquire(ctx, 0, opts)
+}
+
+// TryLockFor waits at most for wait, or until ctx ends, for all members together.
+// It is Redisson's tryLock(waitTime, unit).
+func (m *MultiLock) TryLockFor(ctx context.Context, wait time.Duration, opts ...AcquireOption) (*MultiHold, error) {
+	return m.acquire(ctx, max(wait, 0), opts)
+}
+
+// Do runs fn while it holds all members, as [Lock.Do] does for one lock.
+func (m *MultiLock) Do(ctx context.Context, fn func(ctx context.Context) error, opts ...AcquireOption) error {
+	h, err := m.Lock(ctx, opts...)
+	if err != nil {
+		return err
+	}
+	return whileHeld(ctx, h, fn)
+}
+
+// acquire makes rounds until one gets all members, or the wait is over. A wait of 0 is
+// one attempt at each; one below 0 lasts as long as ctx, unless an option bounds it.
+func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []AcquireOption) (*MultiHold, error) {
+	t, err := m.terms(wait, opts)
+	if err != nil {
+		return nil, wrap("acquire", m.names(), err)
+	}
+	for end := time.Now().Add(t.Wait); ; {
+		round := roundFor * time.Duration(len(m.members))
+		last := false
+		if t.HasWait {
+			left := max(time.Until(end), 0)
+			last, round = left <= round, min(left, round)
+		}
+		if h, err := m.round(ctx, round, t); err == nil || last || !errors.Is(err, ErrLocked) {
+			return h, err
+		}
+	}
+}
+
+// terms are what the options ask for.
+func (m *MultiLock) terms(wait time.Duration, opts []AcquireOption) (t terms, err error) {
+	if wait >= 0 {
+		t.Wait, t.HasWait = wait, true
+	}
+	if err := setTerms(&t, opts); err != nil {
+		return t, err
+	}
+	if len(m.members) == 0 {
+		return t, fmt.Errorf("%w: a MultiLock without locks", ErrInvalidOption)
+	}
+	for i, l := range m.members {
+		if l == nil {
+			return t, fmt.Errorf("%w: a nil Lock in a MultiLock", ErrInvalidOption)
+		}
+		if err := l.unusable(); err != nil {
+			return t, err
+		}
+		for _, before := range m.members[:i] {
+			if !t.As && before.l.SameKey(&l.l) {
+				return t, fmt.Errorf("%w: %q is there twice", ErrInvalidOption, l.l.Key())
+			}
+		}
+	}
+	return t, nil
+}
+
+// names are those of all members.
+func (m *MultiLock) names() string {
+	var all []string
+	for _, l := range m.members {
+		if l != nil {
+			all = append(all, l.Name())
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// round acquires the members, or releases what it has got. While it lasts they have a
+// lease that outlasts it.
+func (m *MultiLock) round(ctx context.Context, wait time.Duration, t terms) (*MultiHold, error) {
+	h := &MultiHold{holds: make([]*Hold, 0, len(m.members))}
+	member, end := t, time.Now().Add(wait)
+	if t.HasLease {
+		member.Lease = clock.Later(wait, t.Lease)
+	}
+	for _, l := range m.members {
+		one, err := l.acquire(ctx, max(time.Until(end), 0), []AcquireOption{func(to *terms) error {
+			member.Wait, member.HasWait = to.Wait, true
+			*to = member
+			return nil
+		}})
+		if err != nil {
+			return nil, h.giveBack(ctx, err)
+		}
+		h.holds = append(h.holds, one)
+	}
+	var err error
+	if t.HasLease {
+		err = h.Extend(ctx, t.Lease)
+	} else if lost := h.Err(); lost != nil {
+		err = wrap("acquire", m.names(), lost)
+	}
+	if err != nil {
+		return nil, h.giveBack(ctx, err)
+	}
+	h.all, h.end = h.Context(context.Background())
+	return h, nil
+}

@@ -1,0 +1,341 @@
+package rlock
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
+)
+
+// trio is a multi-lock of three kinds and two servers, and its members' handles.
+type trio struct {
+	*MultiLock
+	members []*Lock
+	keys    []redis.Conn // where each member's key is
+}
+
+func newTrio(t *testing.T, opts ...Option) (m trio, others []*Lock) {
+	t.Helper()
+	s, s2 := redistest.Start(t), redistest.Start(t)
+	c, c2, o, o2 := open(t, s, opts...), open(t, s2, opts...), open(t, s), open(t, s2)
+	m.members = []*Lock{c.NewLock("account"), c2.NewFencedLock("stock"), c.NewReadWriteLock("prices").WriteLock()}
+	m.MultiLock = NewMultiLock(m.members...)
+	m.keys = []redis.Conn{s.Dial(t), s2.Dial(t), s.Dial(t)}
+	return m, []*Lock{o.NewLock("account"), o2.NewFencedLock("stock"), o.NewReadWriteLock("prices").WriteLock()}
+}
+
+func (m trio) held(t *testing.T, want ...bool) {
+	t.Helper()
+	for i, l := range m.members {
+		if held, err := l.IsLocked(t.Context()); err != nil || held != want[i] {
+			t.Errorf("%s is locked: %t, %v; want %t", l.Name(), held, err, want[i])
+		}
+	}
+}
+
+// multiUnlocked releases all of h's members.
+func multiUnlocked(t *testing.T, h *MultiHold) {
+	t.Helper()
+	if err := h.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-h.Done():
+	default:
+		t.Error("it is released, and not done")
+	}
+	if err := h.Err(); !errors.Is(err, ErrReleased) {
+		t.Error(err)
+	}
+}
+
+func TestMultiLockHoldsAllMembersOrNone(t *testing.T) {
+	t.Parallel()
+	m, others := newTrio(t)
+	h, err := m.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.held(t, true, true, true)
+	for _, l := range others {
+		if _, err := l.TryLock(t.Context()); !errors.Is(err, ErrLocked) {
+			t.Errorf("%s: %v", l.Name(), err)
+		}
+	}
+	if err := h.Err(); err != nil || h.ValidUntil().Before(time.Now()) {
+		t.Errorf("%v, valid until %v", err, h.ValidUntil())
+	}
+	if token := h.Holds()[1].Token(); token != 1 {
+		t.Errorf("token %d", token)
+	}
+	multiUnlocked(t, h)
+	m.held(t, false, false, false)
+	if err := h.Unlock(t.Context()); !errors.Is(err, ErrReleased) {
+		t.Errorf("a second Unlock: %v", err)
+	}
+
+	for i, l := range others {
+		taken := lockOf(t, l)
+		if _, err := m.TryLock(t.Context()); !errors.Is(err, ErrLocked) {
+			t.Errorf("%s is taken: %v", l.Name(), err)
+		}
+		if _, err := m.Lock(t.Context(), Wait(50*time.Millisecond)); !errors.Is(err, ErrLocked) {
+			t.Errorf("%s is taken: %v", l.Name(), err)
+		}
+		want := make([]bool, 3)
+		want[i] = true
+		m.held(t, want...)
+		unlock(t, taken)
+	}
+}
+
+func TestMultiLockIsWokenByTheMemberThatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	m, others := newTrio(t)
+	for i, l := range others {
+		taken := lockOf(t, l)
+		ended := make(chan error, 1)
+		go func() {
+			ended <- m.Do(t.Context(), func(ctx context.Context) error { return ctx.Err() }, Wait(time.Minute))
+		}()
+		awaitQueued(t, m.members[i], 1)
+		for k, before := range m.members[:i] {
+			if held, err := before.IsLocked(t.Context()); !held || err != nil {
+				t.Errorf("%s, number %d, is not kept: %v", before.Name(), k, err)
+			}
+		}
+		unlock(t, taken)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		m.held(t, false, false, false)
+	}
+}
+
+// Two that have what the other one wants get it in turns, once a round is over.
+func TestMultiLocksInOppositeOrdersEndTheirRounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("rounds take seconds")
+	}
+	t.Parallel()
+	m, _ := newTrio(t)
+	opposite := slices.Clone(m.members)
+	slices.Reverse(opposite)
+	ended := make(chan error, 2)
+	first := lockOf(t, m.members[1])
+	for i, both := range []*MultiLock{m.MultiLock, NewMultiLock(opposite...)} {
+		go func() { ended <- both.Do(t.Context(), func(ctx context.Context) error { return ctx.Err() }) }()
+		awaitQueued(t, m.members[1], i+1) // with its own first member
+	}
+	unlock(t, first)
+	for range 2 {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	m.held(t, false, false, false)
+}
+
+func TestMultiHoldEndsWithItsFirstMember(t *testing.T) {
+	t.Parallel()
+	m, others := newTrio(t, WithWatchdogTimeout(600*time.Millisecond))
+	h, err := m.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := h.Context(t.Context())
+	defer cancel()
+	if _, err := m.keys[1].Do("DEL", "stock"); err != nil {
+		t.Fatal(err)
+	}
+	<-ctx.Done()
+	<-h.Done()
+	if err := h.Err(); !errors.Is(err, ErrLeaseLost) || !errors.Is(context.Cause(ctx), ErrLeaseLost) {
+		t.Errorf("%v, %v", err, context.Cause(ctx))
+	}
+	m.held(t, true, false, true)
+	taken := lockOf(t, others[1])
+	err = h.Unlock(t.Context())
+	if !errors.Is(err, ErrLeaseLost) || !errors.Is(err, ErrNotHeld) || errors.Is(err, ErrReleased) {
+		t.Error(err)
+	}
+	m.held(t, false, true, false)
+	unlock(t, taken)
+}
+
+// All members have the lease from the last grant on, whatever the first waited with.
+func TestMultiLockSetsTheLeaseOfAllItsMembersAtLast(t *testing.T) {
+	t.Parallel()
+	m, others := newTrio(t)
+	taken := lockOf(t, others[2])
+	type end struct {
+		h   *MultiHold
+		err error
+	}
+	ended := make(chan end, 1)
+	go func() {
+		h, err := m.Lock(t.Context(), Lease(20*time.Second))
+		ended <- end{h, err}
+	}()
+	awaitQueued(t, m.members[2], 1)
+	ttl := func(i int) time.Duration {
+		ms, err := redis.Int64(m.keys[i].Do("PTTL", m.members[i].Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(ms) * time.Millisecond
+	}
+	if during := ttl(0); during <= 20*time.Second {
+		t.Errorf("%v while the round lasts", during)
+	}
+	unlock(t, taken)
+	e := <-ended
+	if e.err != nil {
+		t.Fatal(e.err)
+	}
+	for i := range m.members {
+		if left := ttl(i); left > 20*time.Second || left < 10*time.Second {
+			t.Errorf("%s has %v", m.members[i].Name(), left)
+		}
+	}
+	if left := time.Until(e.h.ValidUntil()); left > 20*time.Second {
+		t.Errorf("valid for %v", left)
+	}
+	if err := e.h.Extend(t.Context(), time.Minute); err != nil || time.Until(e.h.ValidUntil()) < 30*time.Second {
+		t.Errorf("%v, valid until %v", err, e.h.ValidUntil())
+	}
+	multiUnlocked(t, e.h)
+}
+
+// Redisson sets the lease of whoever holds by then.
+func TestMultiLockSetsNobodyElsesLease(t *testing.T) {
+	t.Parallel()
+	m, others := newTrio(t)
+	taken := lockOf(t, others[1])
+	ended := make(chan error, 1)
+	go func() {
+		_, err := m.Lock(t.Context(), Lease(20*time.Second))
+		ended <- err
+	}()
+	awaitQueued(t, m.members[1], 1)
+	if _, err := m.keys[0].Do("DEL", "account"); err != nil {
+		t.Fatal(err)
+	}
+	thief := lockOf(t, others[0], Lease(time.Hour))
+	unlock(t, taken)
+	if err := <-ended; !errors.Is(err, ErrLeaseLost) {
+		t.Error(err)
+	}
+	m.held(t, true, false, false)
+	if ttl, err := others[0].RemainTTL(t.Context()); err != nil || ttl < 59*time.Minute {
+		t.Errorf("%v, %v", ttl, err)
+	}
+	unlock(t, thief)
+}
+
+func TestMultiLockReentersAsAnOwner(t *testing.T) {
+	t.Parallel()
+	c := open(t, redistest.Start(t))
+	rw := c.NewReadWriteLock("prices")
+	both, o := NewMultiLock(rw.WriteLock(), rw.ReadLock(), c.NewLock("stock")), c.NewOwner()
+	if _, err := both.Lock(t.Context()); !errors.Is(err, ErrInvalidOption) {
+		t.Errorf("as two owners: %v", err)
+	}
+	var holds []*MultiHold
+	for range 2 {
+		h, err := both.TryLock(t.Context(), As(o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds = append(holds, h)
+	}
+	counts(t, c.NewLock("stock"), o, 2)
+	for _, h := range holds {
+		multiUnlocked(t, h)
+	}
+	counts(t, c.NewLock("stock"), o, 0)
+}
+
+func TestMultiLockRefusesWhatItCannotDo(t *testing.T) {
+	t.Parallel()
+	c := open(t, redistest.Start(t))
+	l := c.NewLock("stock")
+	for what, m := range map[string]*MultiLock{
+		"zero": {}, "no locks": NewMultiLock(), "nil": NewMultiLock(l, nil), "zero lock": NewMultiLock(l, new(Lock)),
+		"twice": NewMultiLock(l, c.NewFencedLock("stock")),
+	} {
+		if _, err := m.TryLock(t.Context()); !errors.Is(err, ErrInvalidOption) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := NewMultiLock(l, c.NewLock("")).TryLock(t.Context()); !errors.Is(err, ErrInvalidName) {
+		t.Errorf("a name that is wrong: %v", err)
+	}
+	one := NewMultiLock(l)
+	for what, opts := range map[string][]AcquireOption{
+		"Wait with TryLock": {Wait(1)}, "Lease and MaxHold": {Lease(time.Second), MaxHold(time.Second)}, "nil": {nil},
+	} {
+		if _, err := one.TryLock(t.Context(), opts...); !errors.Is(err, ErrInvalidOption) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if held, err := l.IsLocked(t.Context()); held || err != nil {
+		t.Errorf("something was sent: %t, %v", held, err)
+	}
+	h, err := one.Lock(t.Context(), Lease(math.MaxInt64))
+	if err == nil {
+		multiUnlocked(t, h)
+	} else if !errors.Is(err, ErrInvalidOption) && !errors.Is(err, ErrRefused) {
+		t.Errorf("the longest lease: %v", err)
+	}
+}
+
+func TestMultiLockEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	m, others := newTrio(t)
+	taken := lockOf(t, others[2])
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := m.Lock(ctx)
+		ended <- err
+	}()
+	awaitQueued(t, m.members[2], 1)
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	m.held(t, false, false, true)
+	unlock(t, taken)
+}
+
+func TestMultiLockOverTheMastersOfACluster(t *testing.T) {
+	t.Parallel()
+	s := topologytest.Start(t, 1, 1, 1)
+	c, err := Open(t.Context(), s.ClusterURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	var all []*Lock
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		all = append(all, c.NewLock(name))
+	}
+	h, err := NewMultiLock(all...).Lock(t.Context(), Lease(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range all {
+		if held, err := l.IsLocked(t.Context()); !held || err != nil {
+			t.Errorf("%s: %t, %v", l.Name(), held, err)
+		}
+	}
+	multiUnlocked(t, h)
+}
