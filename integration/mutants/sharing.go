@@ -175,17 +175,17 @@ var sharing = []defect{
 	},
 	{
 		what: "an attempt is put back twice", guards: "what is used again",
-		edits: edits{{In: "attempt.done", Stmt: "spares.attempts.put(a)", Before: "spares.attempts.put(a)"}},
+		edits: edits{{In: "attempt.done", Stmt: "spares.attempts.Put(a)", Before: "spares.attempts.Put(a)"}},
 		by:    tests{"TestReusedObjectsHaveOneUser"},
 	},
 	{
 		what: "a release is put back twice", guards: "what is used again",
-		edits: edits{{In: "releasing.Done", Stmt: "spares.releases.put(r)", Before: "spares.releases.put(r)"}},
+		edits: edits{{In: "releasing.Done", Stmt: "spares.releases.Put(r)", Before: "spares.releases.Put(r)"}},
 		by:    tests{"TestReusedObjectsHaveOneUser"},
 	},
 	{
 		what: "the outcome of an unlock is put back twice", guards: "what is used again",
-		edits: edits{{In: "releasing.await", Stmt: "l.c.spares.outcomes.put(outcome)", Before: "l.c.spares.outcomes.put(outcome)"}},
+		edits: edits{{In: "releasing.await", Stmt: "l.c.spares.outcomes.Put(outcome)", Before: "l.c.spares.outcomes.Put(outcome)"}},
 		by:    tests{"TestReusedObjectsHaveOneUser"},
 	},
 	{

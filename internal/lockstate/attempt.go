@@ -48,7 +48,7 @@ func (n *name) try(w *Waiter) {
 	if w.l.traits.ByOwner && !w.Terms.As {
 		w.queue().listenFor(w.owner)
 	}
-	a := w.l.c.spares.attempts.get()
+	a := w.l.c.spares.attempts.Get().(*attempt)
 	a.w, a.st, a.began = w, st, n.l.s.sec.now()
 	w.tries++
 	w.attempt = a
@@ -226,7 +226,7 @@ func (a *attempt) done() {
 	}
 	spares := &a.st.n.l.c.spares
 	*a = attempt{}
-	spares.attempts.put(a)
+	spares.attempts.Put(a)
 }
 
 // stuck fails a waiter that has had no answer, whose owner had an earlier command

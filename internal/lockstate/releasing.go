@@ -51,7 +51,7 @@ func (st *OwnerState) newRelease(why release.Why, l *Lock, limit time.Duration) 
 	} else {
 		c.work.Add()
 	}
-	r := c.spares.releases.get()
+	r := c.spares.releases.Get().(*releasing)
 	r.Why, r.Rules, r.Limit, r.Retry = why, l.traits, limit, c.unlockFor
 	r.st, r.l, r.lease = st, l, c.o.Watchdog
 	r.want = kind.Want{Names: &l.names, Owner: st, Lease: c.args.lease, LatchTTL: c.args.latchTTL, Publish: c.publishes}
@@ -133,7 +133,7 @@ func (r *releasing) Done(q *command.Request) {
 	if r.Straight() && !r.timed { // nobody refers to it any more
 		spares := &r.l.c.spares
 		*r = releasing{}
-		spares.releases.put(r)
+		spares.releases.Put(r)
 	}
 }
 

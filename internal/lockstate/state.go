@@ -160,9 +160,9 @@ func New(o Config) (*State, error) {
 // Started logs that the client works.
 func (c *State) Started() { c.log.Started(c.top.String(), c.o.Watchdog, c.o.Timeout, c.o.Replicas) }
 
-// reused has objects of one sort for their next use: otherwise the garbage collector
-// runs three times as often, and each run shrinks the stacks of waiting goroutines,
-// which then grow again with their next command.
+// spares are the objects of one client for their next use: otherwise the garbage
+// collector runs three times as often, and each run shrinks the stacks of waiting
+// goroutines, which then grow again with their next command.
 //
 // The last user of an object puts it back, cleared and once, where it is certain
 // that nobody else refers to it. In all other cases nobody does, and the garbage
@@ -176,34 +176,18 @@ func (c *State) Started() { c.log.Started(c.top.String(), c.o.Watchdog, c.o.Time
 //
 // Each client has its own, since an object with a channel that was made in the
 // bubble of a synctest must not be used outside of it.
-type reused[T any] struct{ pool sync.Pool }
-
-func reuse[T any](fresh func() T) reused[T] {
-	return reused[T]{sync.Pool{New: func() any { return fresh() }}}
-}
-
-func (r *reused[T]) get() T { return r.pool.Get().(T) }
-
-func (r *reused[T]) put(v T) { r.pool.Put(v) }
-
-// spares are the objects of one client for their next use.
-type spares struct {
-	attempts reused[*attempt]
-	releases reused[*releasing]
-	outcomes reused[chan error]
-	waiters  reused[*Waiter]
-}
+type spares struct{ attempts, releases, outcomes, waiters sync.Pool }
 
 func newSpares() spares {
 	return spares{
-		attempts: reuse(func() *attempt { return new(attempt) }),
-		releases: reuse(func() *releasing { return new(releasing) }),
-		outcomes: reuse(func() chan error { return make(chan error, 1) }),
-		waiters: reuse(func() *Waiter {
+		attempts: sync.Pool{New: func() any { return new(attempt) }},
+		releases: sync.Pool{New: func() any { return new(releasing) }},
+		outcomes: sync.Pool{New: func() any { return make(chan error, 1) }},
+		waiters: sync.Pool{New: func() any {
 			w := &Waiter{ready: make(chan struct{}, 1)}
 			w.Call = w
 			return w
-		}),
+		}},
 	}
 }
 

@@ -51,7 +51,7 @@ func (h *Hold) startUnlock() (r *releasing, outcome chan error, wasLost, err err
 		return nil, nil, nil, ErrClosed
 	}
 	wasLost = h.check()
-	outcome = h.l.c.spares.outcomes.get()
+	outcome = h.l.c.spares.outcomes.Get().(chan error)
 	if r = h.release(outcome, nil); r == nil {
 		return nil, nil, nil, lostHold{fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost)}
 	}
@@ -117,7 +117,7 @@ func (h *Hold) release(outcome chan error, then func(error)) *releasing {
 func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) error {
 	select {
 	case err := <-outcome:
-		l.c.spares.outcomes.put(outcome)
+		l.c.spares.outcomes.Put(outcome)
 		return err
 	case <-ctx.Done():
 	}
@@ -179,7 +179,7 @@ func (l *Lock) startUnlockAs(owner Owner) (r *releasing, outcome chan error, err
 	if st.held > 0 || st.attempts > 0 {
 		return nil, nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner)
 	}
-	outcome = l.c.spares.outcomes.get()
+	outcome = l.c.spares.outcomes.Get().(chan error)
 	r = st.newRelease(release.UnlockAs, l, n.now()+l.c.unlockFor)
 	r.outcome = outcome
 	r.setTimer(r.Limit - n.now())

@@ -53,7 +53,7 @@ type Waiter struct {
 // NewWaiter gives a waiter for one call, whose Terms are to be set. Start, Await
 // and Result follow, in this order, unless one fails.
 func (l *Lock) NewWaiter() *Waiter {
-	w := l.c.spares.waiters.get()
+	w := l.c.spares.waiters.Get().(*Waiter)
 	w.l = l
 	return w
 }
@@ -293,5 +293,5 @@ func (w *Waiter) done() {
 	spares := &w.l.c.spares
 	*w = Waiter{ready: w.ready}
 	w.Call = w
-	spares.waiters.put(w)
+	spares.waiters.Put(w)
 }
