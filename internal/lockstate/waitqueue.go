@@ -199,9 +199,9 @@ func (q *waitQueue) subscribe() {
 	}
 }
 
-// resubscribe follows the name's slot to another node. Until the confirmation,
-// which makes the head look, the queue does not listen. It is called with the
-// shard locked.
+// resubscribe follows the name's slot to another node, or the waiters to another
+// channel. Until the confirmation, which makes the head look, the queue does not
+// listen. It is called with the shard locked.
 func (q *waitQueue) resubscribe() {
 	if len(q.subs) > 0 {
 		q.unsubscribe()
@@ -228,7 +228,7 @@ func (q *waitQueue) unsubscribe() {
 func (q *waitQueue) listenFor(o Owner) {
 	if q.listens != o {
 		q.listens = o
-		q.Relisten(q.now())
+		q.resubscribe()
 	}
 }
 

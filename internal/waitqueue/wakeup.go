@@ -65,15 +65,14 @@ func (q *Queue) afterGrant() {
 
 // tryTogether has attempts made for so many who wait.
 func (q *Queue) tryTogether(n int) {
-	q.waiting.each(func(w *Waiter) bool {
+	for w := range q.waiting.each {
 		if n == 0 {
-			return false
+			return
 		}
 		n--
 		q.takeOut(w)
 		q.tryLater(w)
-		return true
-	})
+	}
 }
 
 // afterRefusal drops the wake-up: whoever stands behind is refused as well,
