@@ -140,7 +140,12 @@ var sharing = []defect{
 	},
 	{
 		what: "leases of kinds with different scripts are renewed by one", guards: "renewals of a cluster",
-		edits: edits{{In: "renewal.sharedBy", Expr: "r.subs[0].l.traits.RenewGroup != l.traits.RenewGroup", Put: "l == nil"}},
+		edits: edits{{In: "renewal.sharedBy", Expr: "of.traits.RenewGroup == l.traits.RenewGroup", Put: "l != nil"}},
+		by:    tests{"TestLeasesOfTwoSortsAreNotRenewedByOneScript"},
+	},
+	{
+		what: "leases of two slots are renewed by one script in a cluster", guards: "renewals of a cluster",
+		edits: edits{{In: "renewal.sharedBy", Expr: "of.slot == l.slot", Put: "l != nil"}},
 		by:    tests{"TestLeasesOfTwoSortsAreNotRenewedByOneScript"},
 	},
 	{
