@@ -34,7 +34,7 @@ var kinds = []defect{
 	},
 	{
 		what: "an owner that holds of two kinds loses both with one", guards: "kinds",
-		edits: edits{{In: "OwnerState.loseTally", If: "st.tally(l) == st.held", Put: "true"}},
+		edits: edits{{In: "OwnerState.end", Expr: "h.l.traits.Tally == l.traits.Tally", Put: "true"}},
 		by:    tests{"TestOwnerOfTwoKindsIsRenewedAsBoth"},
 	},
 	{

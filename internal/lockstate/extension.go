@@ -245,7 +245,7 @@ func (e *extension) answered(r *command.Request) {
 		e.mayHaveRun(r)
 		e.finish(err)
 	case !mine[0]:
-		st.loseTally(h.l, errVanished)
+		st.lose(h.l, errVanished)
 		e.finish(lostBy(errVanished))
 	case h.ended != nil:
 		// Lost or released while the answer was on its way.

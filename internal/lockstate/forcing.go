@@ -75,7 +75,7 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 	// Its own Unlock may delete the key before the command does.
 	for _, st := range n.ownerStates() {
 		ended = ended || st.held > 0
-		st.lose(errForced)
+		st.lose(nil, errForced)
 	}
 	n.forces++
 	f = &forcing{n: n, l: l, done: make(chan struct{})}
@@ -142,7 +142,7 @@ func (f *forcing) end(r *command.Request, fate command.Fate) {
 		// were queued after it. Replies come in order, so whatever is held now
 		// was granted before it ran.
 		for _, st := range n.ownerStates() {
-			st.lose(errForced)
+			st.lose(nil, errForced)
 		}
 	}
 	if there, err := f.l.kind.Forced(f.reply); f.err != nil || err != nil || !there {

@@ -209,9 +209,9 @@ func (n *name) supersede(st *OwnerState, width int, sent time.Duration) {
 			cause = watchdog.ErrExpired // which nobody was told of yet
 		}
 		if width == 1 {
-			other.lose(cause)
+			other.lose(nil, cause)
 		} else if h := other.firstExclusive(); h != nil {
-			other.loseTally(h.l, cause)
+			other.lose(h.l, cause)
 		}
 	}
 }

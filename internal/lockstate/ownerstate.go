@@ -117,7 +117,7 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 		st.alarmed = true
 	}
 	if st.lease != nil && now >= st.lease.Expiry() {
-		st.lose(watchdog.ErrExpired) // which nobody was told of yet
+		st.lose(nil, watchdog.ErrExpired) // which nobody was told of yet
 	}
 	if st.lease == nil {
 		st.register() // the holds it would have joined were lost in the meantime

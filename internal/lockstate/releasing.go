@@ -218,7 +218,7 @@ func (r *releasing) follow(do release.Action) {
 		c.log.ActedAs(&n.l.s.sec, st.told())
 	}
 	if do.Has(release.Vanish) {
-		st.loseTally(r.l, errVanished)
+		st.lose(r.l, errVanished)
 	}
 	if do.Has(release.Leased) {
 		st.leased(r.req.First, r.lease)

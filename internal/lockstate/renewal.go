@@ -218,7 +218,7 @@ func (r *renewal) renewMore(sub *renewee, mine bool, sent time.Duration) {
 		next.count = int(sub.st.tally(next.l))
 	}
 	if !mine {
-		sub.st.loseTally(sub.l, errVanished)
+		sub.st.lose(sub.l, errVanished)
 	} else if !sub.renewed {
 		sub.renewed, sub.sent = true, sent
 		next.renewed, next.sent = true, sent

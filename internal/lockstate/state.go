@@ -296,9 +296,7 @@ func (c *State) endHolds() {
 				h.check() // a loss by time stays one
 				h = next
 			}
-			for _, h := range st.dropAll() {
-				h.over(ErrClosed)
-			}
+			st.end(nil, ErrClosed)
 			st.forget()
 			st.dropIfIdle()
 		}

@@ -126,7 +126,7 @@ func (a *attempt) countHolds() {
 		case count == 0:
 			// It did not run, and what this client held is gone as well.
 			if known > 0 {
-				st.loseTally(w.l, errVanished)
+				st.lose(w.l, errVanished)
 			}
 			a.resumeAs()
 		case st.stillCounted() > 0:
