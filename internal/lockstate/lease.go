@@ -135,7 +135,6 @@ func (st *OwnerState) hasLateCommands() bool {
 	left := r.late.Left(st.n.now())
 	if c.Closed() || left == 0 {
 		r.late = lease.Late{}
-		st.dropEmptyExtras()
 		return false
 	}
 	if !r.dropTimer {

@@ -155,7 +155,6 @@ func (st *OwnerState) done() {
 		cmd := r.queue[0]
 		r.queue[0] = nil
 		r.queue = r.queue[1:]
-		st.dropEmptyExtras()
 		cmd.begin()
 		return
 	}
@@ -223,13 +222,6 @@ func (st *OwnerState) stillCounted() int {
 		return 0
 	}
 	return st.extras.stillCounted
-}
-
-// dropEmptyExtras drops the extras if they are empty.
-func (st *OwnerState) dropEmptyExtras() {
-	if r := st.extras; len(r.queue) == 0 && !r.late.Any() && r.stillCounted == 0 && r.everywhere == 0 && r.token == 0 {
-		st.extras = nil
-	}
 }
 
 // dropIfIdle drops the state if nothing is held or under way.

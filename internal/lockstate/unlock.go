@@ -100,7 +100,6 @@ func (h *Hold) release(outcome chan error, then func(error)) *releasing {
 		}
 	} else if r.counted = h.stillCounted && st.lease == h.lease; r.counted {
 		st.extras.stillCounted--
-		st.dropEmptyExtras()
 	}
 	if st.busy {
 		// Its caller gets an error at the limit, if an earlier command of its owner is
