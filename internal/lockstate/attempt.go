@@ -1,6 +1,7 @@
 package lockstate
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
@@ -75,7 +76,7 @@ func (a *attempt) begin() {
 	}
 	a.want = w.want(st)
 	a.lease, a.want.Lease = c.o.Watchdog, c.args.lease
-	if w.Terms.HasLease || st.held > 0 {
+	if w.Terms.Lease > 0 || st.held > 0 {
 		a.chooseLease()
 	}
 	a.forces = n.forces
@@ -97,11 +98,7 @@ func (a *attempt) begin() {
 // chooseLease is for a lease of its own, or an owner that holds already.
 func (a *attempt) chooseLease() {
 	st, c := a.st, a.w.l.c
-	own := c.o.Watchdog
-	if a.w.Terms.HasLease {
-		own = a.w.Terms.Lease
-	}
-	a.lease = st.commandLease(own)
+	a.lease = st.commandLease(cmp.Or(a.w.Terms.Lease, c.o.Watchdog))
 	a.want.Lease = c.leaseArg(a.lease)
 }
 
@@ -163,7 +160,7 @@ func (a *attempt) Done(r *command.Request) {
 // nobody wants any more, or that can't be trusted any more, is given back.
 func (a *attempt) granted(r *command.Request, token int64) {
 	st, w, n := a.st, a.w, a.st.n
-	if w.l.traits.Width == 1 && n.holders > min(st.held, 1) || w.l.traits.Width != 1 && n.exclusive > st.exclusive() {
+	if w.l.traits.Width == 1 && n.holders > min(st.held, 1) || w.l.traits.Width != 1 && n.exclusive > 0 {
 		n.supersede(st, w.l.traits.Width, r.Wire.Sent)
 	}
 	h, ok := st.grant(w.l, &w.Terms, r.Wire.Sent, a.lease)

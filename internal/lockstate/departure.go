@@ -1,6 +1,7 @@
 package lockstate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,11 +143,7 @@ func (w *Waiter) logResult(ctx context.Context, h *Hold, err error) {
 		c.log.NotAcquired(ctx, l, waited, Named("acquire", l.Name, err))
 	default:
 		l.Owner = h.st
-		lease := c.o.Watchdog
-		if w.Terms.HasLease {
-			lease = w.Terms.Lease
-		}
-		c.log.Acquired(ctx, l, waited, w.tries, lease, !w.Terms.HasLease)
+		c.log.Acquired(ctx, l, waited, w.tries, cmp.Or(w.Terms.Lease, c.o.Watchdog), w.Terms.Lease == 0)
 	}
 }
 

@@ -106,14 +106,14 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 	}
 	h.l, h.st, h.since = l, st, sent
 	switch {
-	case t.HasLease:
+	case t.Lease > 0:
 		h.promise = lease.Fixed(sent, t.Lease)
-	case t.HasMax:
+	case t.MaxHold > 0:
 		h.promise = lease.Bounded(clock.Later(now, t.MaxHold), c.o.Watchdog)
 	default:
 		h.promise = lease.Watched
 	}
-	if t.HasLease || t.HasMax || c.o.LongHold > 0 {
+	if t.Lease > 0 || t.MaxHold > 0 || c.o.LongHold > 0 {
 		st.alarmed = true
 	}
 	if st.lease != nil && now >= st.lease.Expiry() {

@@ -54,10 +54,7 @@ func (st *OwnerState) newRelease(why release.Why, l *Lock, limit time.Duration) 
 	r := c.spares.releases.Get().(*releasing)
 	r.Why, r.Rules, r.Limit, r.Retry = why, l.traits, limit, c.unlockFor
 	r.st, r.l, r.lease = st, l, c.o.Watchdog
-	r.want = kind.Want{Names: &l.names, Owner: st, Lease: c.args.lease, LatchTTL: c.args.latchTTL, Publish: c.publishes}
-	if r.want.Publish == nil {
-		r.want.Publish = l.publish()
-	}
+	r.want = kind.Want{Names: &l.names, Owner: st, Lease: c.args.lease, LatchTTL: c.args.latchTTL, Publish: l.publish()}
 	r.req.Handler = r
 	return r
 }

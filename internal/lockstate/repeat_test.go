@@ -457,7 +457,7 @@ func TestHoldIsEverywhereForTheLeaseOfItsAcquire(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			w := l.NewWaiter()
-			w.Terms.Lease, w.Terms.HasLease = row.lease, row.lease > 0
+			w.Terms.Lease = row.lease
 			if err := w.Start(); err != nil {
 				t.Fatal(err)
 			}

@@ -184,9 +184,6 @@ func (q *waitQueue) act(a waitqueue.Action, now time.Duration) {
 	}
 }
 
-// now is the time of an event.
-func (q *waitQueue) now() time.Duration { return q.n.now() }
-
 // subscribe listens on all channels of the kind.
 func (q *waitQueue) subscribe() {
 	q.epoch++
@@ -244,7 +241,7 @@ func (q *waitQueue) stop() {
 func (q *waitQueue) tick() {
 	defer q.shard.enter(mustNotBlock).leave()
 	if n := q.n; n != nil { // it has not been dropped since
-		q.Tick(q.now())
+		q.Tick(q.n.now())
 		n.step()
 	}
 }
@@ -266,7 +263,7 @@ func (n *name) handOff(l *Lock) bool {
 	if q == nil {
 		return false
 	}
-	own := q.HandOff(q.now())
+	own := q.HandOff(q.n.now())
 	n.step()
 	return own
 }
@@ -312,7 +309,7 @@ func (sub *subscriber) Confirmed() {
 // Message makes the head look, if its kind of lock says so (P3).
 func (sub *subscriber) Message(payload []byte) {
 	if n := sub.kind.Wake(payload); n > 0 {
-		sub.tell(func(q *waitQueue) { q.Queue.Message(q.now(), n) })
+		sub.tell(func(q *waitQueue) { q.Queue.Message(q.n.now(), n) })
 	}
 }
 
