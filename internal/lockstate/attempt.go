@@ -85,7 +85,7 @@ func (a *attempt) begin() {
 	}
 	w.ownerUsed = true
 	a.req.Handler, a.req.Wire.Tentative = a, true
-	w.l.fill(&a.req, w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
+	w.l.c.fill(&a.req, w.l.slot, w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
 	if a.queued = n.l.s.sec.enqueue(&a.req); !a.queued {
 		a.failed()
 		return

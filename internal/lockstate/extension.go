@@ -84,7 +84,7 @@ func (e *extension) begin() {
 		// The other holds keep what they were promised; this one gets d.
 		others := st.needs(h)
 		e.lease = others.Lease(e.d)
-		h.l.fill(&e.req, h.l.kind.Renew(e.req.Wire.ArgBuffer[:0], c.leaseArg(e.lease), e))
+		h.l.c.fill(&e.req, h.l.slot, h.l.kind.Renew(e.req.Wire.ArgBuffer[:0], c.leaseArg(e.lease), e))
 	}
 	e.send()
 }

@@ -81,7 +81,7 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 	f = &forcing{n: n, l: l, done: make(chan struct{})}
 	f.req.Handler = f
 	f.want = kind.Want{Names: &l.names, Publish: l.publish()}
-	l.fill(&f.req, l.kind.Force(&f.want))
+	l.c.fill(&f.req, l.slot, l.kind.Force(&f.want))
 	f.req.Whole = true
 	l.c.work.Add()
 	if !s.sec.enqueue(&f.req) {
@@ -161,7 +161,7 @@ func (f *forcing) sentAlone() bool {
 		return false
 	}
 	f.want.KeyAlone, f.req.Whole, f.req.Until = true, false, clock.Never
-	f.l.fill(&f.req, f.l.kind.Force(&f.want))
+	f.l.c.fill(&f.req, f.l.slot, f.l.kind.Force(&f.want))
 	f.n.forces++ // for those who were queued since
 	return f.n.l.s.sec.enqueue(&f.req)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
@@ -42,9 +41,8 @@ type question struct {
 // must follow.
 func (c *State) ask(slot uint16, call kind.Call, limit time.Duration, then func(reply any, err error)) {
 	q := &question{c: c, then: then}
-	q.req.Handler, q.req.Resend, q.req.Until, q.req.Slot = q, call.Resend, limit, slot
-	q.req.Wait, q.req.Aside = call.Writes && c.o.Replicas, call.Writes
-	q.req.Wire.Command, q.req.Wire.Script, q.req.Wire.Args = call.Name, call.Script, call.Args
+	q.req.Handler, q.req.Resend, q.req.Until, q.req.Aside = q, call.Resend, limit, call.Writes
+	c.fill(&q.req, slot, call)
 	if !c.exec.Enqueue(&q.req) {
 		c.timers.After(0, func() { then(nil, ErrClosed) })
 	}
@@ -197,7 +195,7 @@ func (l *Lock) countListeners(ctx context.Context) (int, error) {
 		most = -1
 		for _, s := range l.c.top.Subscriptions(l.slot) {
 			n, err := listeners(l.c.Query(ctx, l.slot, "PUBSUB", countedBy(s), channel))
-			if refusal.Is(err) && !command.Unavailable(err) {
+			if command.IsRefusal(err) {
 				continue // the server does not let this account count, or knows no such channels
 			}
 			if err != nil {

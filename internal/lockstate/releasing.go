@@ -276,7 +276,7 @@ func (r *releasing) encode() {
 		}
 		call = r.l.kind.Release(q.Wire.ArgBuffer[:0], &r.want)
 	}
-	r.l.fill(q, call)
+	r.l.c.fill(q, r.l.slot, call)
 	q.Resend = call.Resend
 }
 

@@ -134,7 +134,7 @@ func (r *renewal) sharedBy(l *Lock) *renewal {
 func (r *renewal) send() bool {
 	q := &command.Request{Handler: r, Aside: true, Several: len(r.subs) > 1}
 	l := r.subs[0].l
-	l.fill(q, l.kind.Renew(q.Wire.ArgBuffer[:0], r.c.leaseArg(r.ttl), r))
+	l.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], r.c.leaseArg(r.ttl), r))
 	r.c.work.Add()
 	if !r.c.exec.Enqueue(q) {
 		r.fail(q.Wire.Err)

@@ -111,8 +111,8 @@ func (x *section) enqueue(r *command.Request) bool {
 }
 
 // fill makes r a request for what a kind wants to be sent.
-func (l *Lock) fill(r *command.Request, call kind.Call) {
-	r.Wait, r.Slot = call.Writes && l.c.o.Replicas, l.slot
+func (c *State) fill(r *command.Request, slot uint16, call kind.Call) {
+	r.Wait, r.Slot = call.Writes && c.o.Replicas, slot
 	r.Wire.Command, r.Wire.Script, r.Wire.Args = call.Name, call.Script, call.Args
 }
 
