@@ -150,7 +150,7 @@ func TestH3OwnerEntersAnewBeforeItsLossWasTold(t *testing.T) {
 	s := redistest.Start(t)
 	var slept atomic.Int64
 	c := open(t, s, func(o *settings) error {
-		o.clock = clock.Func(func() time.Duration { return clock.System().Now() + time.Duration(slept.Load()) })
+		o.Clock = clock.Func(func() time.Duration { return clock.System().Now() + time.Duration(slept.Load()) })
 		return nil
 	})
 	l := c.NewLock("orders")

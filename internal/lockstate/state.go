@@ -30,8 +30,9 @@ type Config struct {
 	Logger   *slog.Logger  // nil: silent
 	LongHold time.Duration // an older hold is logged; 0: none is
 
-	// Topology makes what serves the locks, without I/O. It gets the client's
-	// settings of connections; only those that a URL or an option says are its own.
+	// Topology makes what serves the locks, without I/O. It gets Servers, with what
+	// is also this Config's.
+	Servers  topology.Settings
 	Topology func(topology.Settings) (topology.Topology, error)
 
 	// NewOwner makes an owner's state together with its first hold, in one
@@ -136,7 +137,9 @@ func New(o Config) (*State, error) {
 	c.holdsFor = min(clock.Later(o.Watchdog, o.Timeout), clock.Never/2)
 	c.timers.Init()
 	var err error
-	c.top, err = o.Topology(topology.Settings{Timeout: o.Timeout, Lease: o.Watchdog, Clock: o.Clock, Replicas: o.Replicas, Log: c.log})
+	servers := o.Servers
+	servers.Timeout, servers.Lease, servers.Clock, servers.Replicas, servers.Log = o.Timeout, o.Watchdog, o.Clock, o.Replicas, c.log
+	c.top, err = o.Topology(servers)
 	if err != nil {
 		return nil, err
 	}
