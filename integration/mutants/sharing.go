@@ -200,7 +200,7 @@ var sharing = []defect{
 	},
 	{
 		what: "a log line marks its owner", guards: "owners in logs",
-		edits: edits{{In: "rlock.Owner.LogValue", Call: "o.o.Text", Put: "o.o.String()"}},
+		edits: edits{{In: "rlock.Owner.LogValue", Call: "o.o.String", Put: "o.o.Share()"}},
 		by:    tests{"TestOnlyTextsThatMayLeaveTheProcessMarkAnOwner"},
 	},
 }

@@ -93,7 +93,7 @@ func (w *Waiter) unsent(last error) error {
 	var why error
 	switch a := w.attempt; {
 	case a != nil && a.inCommandQueue():
-		why = fmt.Errorf("an earlier command of owner %s is still without an answer", w.Terms.Owner)
+		why = fmt.Errorf("an earlier command of owner %s is still without an answer", w.Terms.Owner.Share())
 	case a == nil && (command.IsLost(last) || w.facts().InFlight):
 		why = errors.New("an earlier caller's attempt is still without an answer")
 	case last != nil && !command.IsLost(last):
@@ -167,7 +167,7 @@ func (w *Waiter) leaveServer() {
 	if w.Terms.As {
 		owner = w.Terms.Owner
 	}
-	want := w.want(ownerArg(owner))
+	want := w.want(owner)
 	calls := w.l.kind.Undo(&want, false)
 	if len(calls) == 0 || w.Terms.As && w.waitsWithOthers() {
 		return

@@ -17,7 +17,7 @@ import (
 // Ask reads something of the lock, or of the owner, for at most a command
 // timeout.
 func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
-	call := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: ownerArg(o)})
+	call := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: o})
 	if call.Empty() {
 		return kind.Answer{}, fmt.Errorf("%w: a lock of this kind has no such thing", ErrInvalidOption)
 	}

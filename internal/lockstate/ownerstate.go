@@ -59,7 +59,7 @@ type ownerExtras struct {
 
 // RedisArg is the owner as Redis stores it. It is made for each command,
 // because locks are held for much longer than they are acquired and released.
-func (st *OwnerState) RedisArg() any { return st.owner.Text() }
+func (st *OwnerState) RedisArg() any { return st.owner.String() }
 
 // AppendArg is RedisArg for a connection that needs no string.
 func (st *OwnerState) AppendArg(b []byte) []byte {
@@ -67,7 +67,7 @@ func (st *OwnerState) AppendArg(b []byte) []byte {
 }
 
 // String is the owner as Redis stores it.
-func (st *OwnerState) String() string { return st.owner.Text() }
+func (st *OwnerState) String() string { return st.owner.String() }
 
 // told names the owner in an event.
 func (st *OwnerState) told() eventlog.Lock { return eventlog.Lock{Name: st.n.l.name, Owner: st} }

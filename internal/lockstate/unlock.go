@@ -156,9 +156,9 @@ func (l *Lock) logReleasedAs(ctx context.Context, owner Owner, err error) {
 	switch log := l.c.log; {
 	case !log.On(ctx, slog.LevelWarn):
 	case err != nil:
-		log.Unreleased(ctx, eventlog.Lock{Name: l.name, Owner: ownerArg(owner)}, errors.Is(err, ErrUncertain), err)
+		log.Unreleased(ctx, eventlog.Lock{Name: l.name, Owner: owner}, errors.Is(err, ErrUncertain), err)
 	case log.On(ctx, slog.LevelDebug):
-		log.ReleasedAs(ctx, eventlog.Lock{Name: l.name, Owner: ownerArg(owner)})
+		log.ReleasedAs(ctx, eventlog.Lock{Name: l.name, Owner: owner})
 	}
 }
 
@@ -176,7 +176,7 @@ func (l *Lock) startUnlockAs(owner Owner) (r *releasing, outcome chan error, err
 	defer n.unpin()
 	st := n.ensureShown(owner)
 	if st.held > 0 || st.attempts > 0 {
-		return nil, nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner)
+		return nil, nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner.Share())
 	}
 	outcome = l.c.spares.outcomes.Get().(chan error)
 	r = st.newRelease(release.UnlockAs, l, n.now()+l.c.unlockFor)

@@ -188,7 +188,7 @@ func (q *waitQueue) act(a waitqueue.Action, now time.Duration) {
 func (q *waitQueue) subscribe() {
 	q.epoch++
 	l := q.l
-	channels := l.kind.Channels(&l.names, ownerArg(q.listens))
+	channels := l.kind.Channels(&l.names, q.listens)
 	q.unconfirmed = len(channels)
 	for _, channel := range channels {
 		sub := &subscriber{shard: q.shard, kind: l.kind, channel: channel, queue: q, epoch: q.epoch}
