@@ -36,7 +36,10 @@ func ParseOwner(s string) (Owner, error) {
 		return Owner{}, err
 	}
 	o := Owner{client, thread}
-	o.parsed()
+	o.share() // the client that made it may know nothing of its text
+	if c := o.actors(); c != nil && thread&1 == odd {
+		raise(&c.parsed, thread)
+	}
 	return o, nil
 }
 
@@ -99,15 +102,6 @@ func (o Owner) actors() *actors {
 func (o Owner) share() {
 	if c := o.actors(); c != nil {
 		raise(c.shared.of(o), o.thread)
-	}
-}
-
-// parsed is share for an owner that was read from a text, which the client that
-// made it may know nothing of.
-func (o Owner) parsed() {
-	o.share()
-	if c := o.actors(); c != nil && o.thread&1 == odd {
-		raise(&c.parsed, o.thread)
 	}
 }
 

@@ -100,19 +100,16 @@ func (w *Waiter) actAs(l *Lock) error {
 	return l.c.act(l, w.Terms.Owner)
 }
 
-// admit returns an error unless an acquire may begin. It is called with the
-// shard locked.
+// admit returns an error unless an acquire may begin at a client that is not open any
+// more. It is called with the shard locked.
 func (c *State) admit(s *shard, l *Lock, t *Terms) error {
-	switch c.state.Load() {
-	case stateClosed:
+	if c.Closed() {
 		return ErrClosed
-	case stateDraining:
-		if n := s.find(l); t.As && n != nil && n.holds(t.Owner) {
-			return nil
-		}
-		return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)
 	}
-	return nil
+	if n := s.find(l); t.As && n != nil && n.holds(t.Owner) {
+		return nil
+	}
+	return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)
 }
 
 // isOnly tells whether w needs no queue for now: this client has nothing of the
