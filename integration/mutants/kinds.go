@@ -39,7 +39,7 @@ var kinds = []defect{
 	},
 	{
 		what: "kinds of two families on one key meet", guards: "kinds",
-		edits: edits{{In: "shard.find", Expr: "n.l.traits.Family != l.traits.Family", Put: "false"}},
+		edits: edits{{In: "State.NewLock", Expr: "traits.Family", Put: `""`}},
 		by:    tests{"TestKindsOfTwoFamiliesOnOneKeyDoNotMeet"},
 	},
 	{

@@ -210,20 +210,21 @@ func (l *Lock) countListeners(ctx context.Context) (int, error) {
 // Lock is a lock as its client's state knows it. It never changes, and holds
 // nothing of what becomes of the lock.
 type Lock struct {
-	c      *State
-	s      *shard // the key's
-	kind   kind.Kind
-	traits *kind.Traits // the kind's
-	name   string
-	key    string     // the mapped name
-	names  kind.Names // of the key, boxed once for every command
-	slot   uint16     // of the key
+	c       *State
+	s       *shard // the key's
+	kind    kind.Kind
+	traits  *kind.Traits // the kind's
+	name    string
+	names   kind.Names // of the key, boxed once for every command
+	slot    uint16     // of the key
+	nameKey            // its key is the mapped name
 }
 
 // NewLock makes a lock of its kind, its name, and the key that the name is
 // mapped to.
 func (c *State) NewLock(k kind.Kind, name, key string) Lock {
-	return Lock{c: c, s: c.shard(key), kind: k, traits: k.Traits(), name: name, key: key, names: k.Names(key), slot: codec.Slot(key)}
+	traits := k.Traits()
+	return Lock{c: c, s: c.shard(key), kind: k, traits: traits, name: name, nameKey: nameKey{key, traits.Family}, names: k.Names(key), slot: codec.Slot(key)}
 }
 
 // Name is the name that the caller gave it.

@@ -99,11 +99,7 @@ func (c *State) eachName(fn func(*name)) {
 		s := &c.shards[i]
 		sec := s.enter(mustNotBlock)
 		for _, n := range s.names {
-			for n != nil {
-				next := n.sibling // fn may drop it
-				fn(n)
-				n = next
-			}
+			fn(n) // which may drop it
 		}
 		sec.leave()
 	}
