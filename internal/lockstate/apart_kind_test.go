@@ -30,9 +30,11 @@ func TestKindsOfTwoFamiliesOnOneKeyDoNotMeet(t *testing.T) {
 	ended := make(chan outcome, 2)
 	wait(t.Context(), t, &other, 0, ended, Terms{})
 	wait(t.Context(), t, &plain, 1, ended, Terms{})
-	for end := time.Now().Add(2 * soon); !other.Snapshot().Listening; {
-		if time.Now().After(end) {
-			t.Fatal("it does not wait")
+	for _, l := range []*Lock{&plain, &other} {
+		for end := time.Now().Add(2 * soon); !l.Snapshot().Listening || l.Snapshot().InFlight; {
+			if time.Now().After(end) {
+				t.Fatal("it does not wait")
+			}
 		}
 	}
 	none(t, ended)
