@@ -48,7 +48,6 @@ type State struct {
 	args           struct{ lease, latchTTL any } // of the watchdog and of latches, in ms, boxed once
 	latchTTL       time.Duration                 // how long the server remembers an unlock
 	unlockFor      time.Duration                 // how long an unlock is sent: its latch outlives every send by a command timeout (R1)
-	holdsFor       time.Duration                 // when the server has dropped what is not renewed, at the latest
 	o              Config
 	top            topology.Topology
 	spansSlots     bool              // what it says of that
@@ -130,7 +129,6 @@ func New(o Config) (*State, error) {
 	c.latchTTL = 5*o.Timeout + time.Second
 	c.args.latchTTL = c.latchTTL.Milliseconds()
 	c.unlockFor = c.latchTTL - o.Timeout
-	c.holdsFor = min(clock.Later(o.Watchdog, o.Timeout), clock.Never/2)
 	c.timers.Init()
 	var err error
 	servers := o.Servers

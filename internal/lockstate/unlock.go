@@ -83,7 +83,11 @@ func (h *Hold) release(outcome chan error, then func(error)) *releasing {
 	}
 	r := st.newRelease(why, h.l, limit) // counted before the hold is over, or Shutdown would miss both
 	r.outcome, r.then = outcome, then
-	r.Unheld = h.dropped()
+	ends := clock.Later(h.l.s.sec.now(), c.o.Watchdog) // if no command of its owner follows
+	if h.promise.Fixed {
+		ends = h.promise.Until
+	}
+	r.Unheld = clock.Later(ends, c.o.Timeout)
 	if h.ended == nil {
 		r.counted, r.since = true, h.since
 		if c.failsOver {
@@ -184,15 +188,6 @@ func (l *Lock) startUnlockAs(owner Owner) (r *releasing, outcome chan error, err
 	r.setTimer(r.Limit - n.now())
 	st.run(r)
 	return r, outcome, nil
-}
-
-// dropped is when the server has dropped a hold that is released now, at the
-// latest, if no command of its owner follows.
-func (h *Hold) dropped() time.Duration {
-	if c := h.l.c; h.promise.Fixed {
-		return clock.Later(h.promise.Until, c.o.Timeout)
-	}
-	return h.st.n.now() + h.l.c.holdsFor
 }
 
 // giveBack releases a hold that no caller has. It is called with the shard
