@@ -7,7 +7,7 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 )
 
-// The second name of a gate is its key and ":gate".
+// The second name of the kind apart is its key and ":apart".
 func TestEveryNameOfAKindMustBeInTheLocksSlot(t *testing.T) {
 	c, err := New(config())
 	if err != nil {
@@ -18,8 +18,8 @@ func TestEveryNameOfAKindMustBeInTheLocksSlot(t *testing.T) {
 		kind     kind.Kind
 		key, bad string // what is elsewhere in a cluster, "" if nothing is
 	}{
-		{gateKind, "g", `"g:gate"`},
-		{gateKind, "{g}", ""},
+		{apartKind, "g", `"g:apart"`},
+		{apartKind, "{g}", ""},
 		{kind.Reentrant, "g", ""},
 		{kind.Reentrant, "a}b", `"redisson_lock__channel:{a}b}"`},
 		{kind.Reentrant, "a{b", `"redisson_lock__channel:a{b"`},
