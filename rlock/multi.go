@@ -126,7 +126,7 @@ func (m *MultiLock) names() string {
 func (m *MultiLock) round(ctx context.Context, wait time.Duration, t terms) (*MultiHold, error) {
 	h := &MultiHold{holds: make([]*Hold, 0, len(m.members))}
 	member, end := t, time.Now().Add(wait)
-	if t.HasLease {
+	if t.Lease > 0 {
 		member.Lease = clock.Later(wait, t.Lease)
 	}
 	for _, l := range m.members {
@@ -141,7 +141,7 @@ func (m *MultiLock) round(ctx context.Context, wait time.Duration, t terms) (*Mu
 		h.holds = append(h.holds, one)
 	}
 	var err error
-	if t.HasLease {
+	if t.Lease > 0 {
 		err = h.Extend(ctx, t.Lease)
 	} else if lost := h.Err(); lost != nil {
 		err = wrap("acquire", m.names(), lost)

@@ -13,6 +13,11 @@ var kinds = []defect{
 		by:    tests{"TestRefusalPassesTheWakeUpOn"},
 	},
 	{
+		what: "an open gate lets one waiter through", guards: "kinds",
+		edits: edits{{In: "Queue.Granted", If: "q.rules.Gate", Put: "false"}},
+		by:    tests{"TestOneGrantLetsAllThrough", "TestOneGrantOpensAGate"},
+	},
+	{
 		what: "a grant to one of several ends the others' holds", guards: "kinds",
 		edits: edits{{In: "name.supersede", If: "width == 1", Put: "true"}, {In: "attempt.granted", Expr: "w.l.traits.Width == 1", Put: "true"}},
 		by:    tests{"TestMessageLetsInAsManyAsItSays"},

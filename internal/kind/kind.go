@@ -119,6 +119,10 @@ type Traits struct {
 	// which may want less.
 	PassOn bool
 
+	// Gate says that a grant only opens the way: nothing is held or released,
+	// and one grant lets all waiters of its queue through.
+	Gate bool
+
 	// KeyType is what Redis calls the type of the lock's key. A key of another
 	// type is not the lock's, and is left alone.
 	KeyType string

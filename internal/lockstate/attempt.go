@@ -151,6 +151,9 @@ func (a *attempt) Done(r *command.Request) {
 		a.refusedForGood(g.Refused)
 	case !g.OK:
 		a.refused(g)
+	case a.w.l.traits.Gate: // nobody holds it
+		a.reportGrant()
+		a.end()
 	default:
 		a.granted(r, g.Token)
 	}

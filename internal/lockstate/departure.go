@@ -20,6 +20,10 @@ func (w *Waiter) giveUp(cause error) (*Hold, error) {
 	if w.Settled {
 		h, elapsed := w.hold, errors.Is(cause, ErrLocked)
 		switch {
+		case h == nil && w.err == nil && elapsed: // a gate was opened
+			return nil, nil
+		case h == nil && w.err == nil:
+			return nil, cause
 		case h == nil && (elapsed || errors.Is(w.err, cause)):
 			return nil, w.err
 		case h == nil:
@@ -141,6 +145,8 @@ func (w *Waiter) logResult(ctx context.Context, h *Hold, err error) {
 	switch {
 	case err != nil:
 		c.log.NotAcquired(ctx, l, waited, Named("acquire", l.Name, err))
+	case h == nil:
+		c.log.LetThrough(ctx, l, waited, w.tries)
 	default:
 		l.Owner = h.st
 		c.log.Acquired(ctx, l, waited, w.tries, cmp.Or(w.Terms.Lease, c.o.Watchdog), w.Terms.Lease == 0)

@@ -21,6 +21,10 @@ const undoEvery = time.Second
 // repeated for one lease. It is called with the shard locked, in the owner's
 // command queue.
 func (a *attempt) undo() {
+	if a.w.l.traits.Gate {
+		a.resolve() // nothing can have been got
+		return
+	}
 	st, n := a.st, a.st.n
 	late := a.req.MayArrive
 	// The waiter gets nothing from this attempt. The next attempt is made when

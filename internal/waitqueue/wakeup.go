@@ -14,7 +14,7 @@ func (q *Queue) widest() int {
 }
 
 // wide tells whether any number may have the name, each by an attempt of its own.
-func (q *Queue) wide() bool { return q.rules.Width == 0 }
+func (q *Queue) wide() bool { return q.rules.Width == 0 && !q.rules.Gate }
 
 // wake asks for so many attempts. Where one owner has the name at a time, ten
 // wake-ups are one (P3).
