@@ -49,6 +49,7 @@ var parts = []part{
 	{"handoff", "from a process that releases to one that waits", runHandoff},
 	{"local", "callers of one client at one name", runLocal},
 	{"crowd", "many clients at one name", runCrowd},
+	{"kinds", "each kind of lock, all callers at one name", runKinds},
 	{"held", "locks that are held and renewed", runHeld},
 	{"waiting", "waiters in one client", runWaiting},
 	{"cluster", "three masters beside one server", runCluster},
