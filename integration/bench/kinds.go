@@ -125,11 +125,11 @@ func (r *run) mixed(m mix, client *rlock.Client, java *javapeer.Peer) error {
 					r.trouble("%s: %s: %v; it is left out of the rest of that place", c.name, at, err)
 					continue
 				}
-				r.add("kinds", c.name, at, "acquisitions/s", l.rate())
-				r.add("kinds", c.name, at, "µs", l.micros())
-				r.add("kinds", c.name, at, "server µs", e.server.Seconds()*1e6/float64(l.grants))
+				r.add(kindsPart, c.name, at, "acquisitions/s", l.rate())
+				r.add(kindsPart, c.name, at, "µs", l.micros())
+				r.add(kindsPart, c.name, at, "server µs", e.server.Seconds()*1e6/float64(l.grants))
 				if l.handoffs > 0 && len(m.shares) == 1 && m.title != "read" {
-					r.add("kinds", c.name, at, "µs a hand-off", l.took.Seconds()*1e6/float64(l.handoffs))
+					r.add(kindsPart, c.name, at, "µs a hand-off", l.took.Seconds()*1e6/float64(l.handoffs))
 				}
 			}
 		}
@@ -169,8 +169,8 @@ func (r *run) releaseToReaders(client *rlock.Client, java *javapeer.Peer) error 
 					}
 					continue
 				}
-				r.add("kinds", side.name, at, "ms until one is in", first)
-				r.add("kinds", side.name, at, "ms until all are in", last)
+				r.add(kindsPart, side.name, at, "ms until one is in", first)
+				r.add(kindsPart, side.name, at, "ms until all are in", last)
 			}
 		}
 		r.say("kinds, %s: done", at)
