@@ -147,5 +147,5 @@ func (d *document) spread(part, metric string) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The rounds lay ±%.0f%% kindsPart for the middle cell, ±%.0f%% for the worst.", median(all), quantile(all, 1))
+	return fmt.Sprintf("The rounds lay ±%.0f%% apart for the middle cell, ±%.0f%% for the worst.", median(all), quantile(all, 1))
 }
