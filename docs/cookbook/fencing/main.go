@@ -84,8 +84,8 @@ const (
 	write = `UPDATE accounts SET token = $2, balance = $3 WHERE id = $1 AND token <= $2 RETURNING balance`
 )
 
-// add adds amount to the account's balance. moment lets the process stand still
-// in between, or acquire once more.
+// add adds amount to the balance. In a moment the process may stand still, or
+// acquire once more.
 func add(ctx context.Context, lock *rlock.Lock, store *sql.DB, account string, amount int64,
 	moment func(before string, hold *rlock.Hold),
 ) (err error) {
