@@ -150,8 +150,8 @@ topologies:
 faults:
 	@$(step) 'faults, in full' bash -ec 'cd integration/faults && go test -count=1 -timeout 40m -run TestFaults -scale 1 $(FLAGS)'
 
-# The wire proof and the behaviours for every recorded Redisson, and the newest, on Redis 6.2, 7.0, 8.0 and Valkey 8. Some
-# twenty minutes. FLAGS=-write writes docs/compatibility.md and docs/dev/tables/matrix.md; `go doc ./javamatrix` in integration/ has the other flags.
+# The wire proof and the behaviours for every recorded Redisson, and the newest, on Redis 6.2, 7.0, 8.0 and Valkey 8, and the
+# other lock objects on Redis 7.0. Some forty minutes. FLAGS=-write writes docs/compatibility.md and docs/dev/tables/matrix.md; `go doc ./javamatrix` in integration/ has the other flags.
 .PHONY: test-matrix
 test-matrix:
 	@$(step) 'Redisson by server' bash -ec 'cd integration/javamatrix && go test -count=1 -timeout 120m -run "TestMatrix$$" -full $(FLAGS)'

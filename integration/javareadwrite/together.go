@@ -65,17 +65,16 @@ var behaviours = []struct {
 	{"readers and writers of both never meet", neverMeet},
 }
 
-// Behaviours is how many there are.
-func Behaviours() int { return len(behaviours) }
-
-// BesideJava shows each behaviour with a release of Redisson, as a subtest of t. What long adds takes a minute.
-func BesideJava(t *testing.T, version string, long bool) {
+// BesideJava shows each behaviour with a release of Redisson, as a subtest of t, and tells how many were shown. What long adds
+// takes a minute.
+func BesideJava(t *testing.T, version string, long bool) (shown int) {
 	r := newRig(t, "doc")
 	golang, java := newGoSide(t, r.server.URL(), r.name), newJavaSide(t, version, r.server.URL(), r.name)
 	for _, b := range behaviours {
 		t.Run(b.name, func(t *testing.T) {
 			p := &pair{&rig{t, r.server, r.conn, r.heard, r.name, map[string]string{}}, golang, java, long}
 			b.show(p)
+			shown++
 			p.eventually("nothing left", func() bool {
 				keys, err := redis.Strings(p.do("KEYS", "*doc}*"), nil)
 				latches, err2 := redis.Strings(p.do("KEYS", "redisson_unlock_latch:*"), nil)
@@ -83,6 +82,7 @@ func BesideJava(t *testing.T, version string, long bool) {
 			})
 		})
 	}
+	return shown
 }
 
 func readersTogether(p *pair) {

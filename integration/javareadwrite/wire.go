@@ -191,11 +191,8 @@ func differences(java, golang state, slack time.Duration) (all []string) {
 	return all
 }
 
-// Scenes is how many scenes there are.
-func Scenes() int { return len(scenes) }
-
-// OnTheWire has Go and a release of Redisson play each scene.
-func OnTheWire(t *testing.T, version string) {
+// OnTheWire has Go and a release of Redisson play each scene, and tells how many.
+func OnTheWire(t *testing.T, version string) int {
 	r := newRig(t, "")
 	javas, gos := newJavaSide(t, version, r.server.URL(), ""), newGoSide(t, r.server.URL(), "")
 	for i, sc := range scenes {
@@ -215,6 +212,7 @@ func OnTheWire(t *testing.T, version string) {
 		java := playing(&play{rig: r, side: javas, version: version, java: true})
 		compare(t, sc, java, playing(&play{rig: r, side: gos}))
 	}
+	return len(scenes)
 }
 
 // compare fails t for a step that differs and may not, or does not and must.

@@ -2,4 +2,4 @@ package javareadwrite
 
 import "testing"
 
-func TestReadWriteLockOnTheWire(t *testing.T) { eachRelease(t, OnTheWire) }
+func TestReadWriteLockOnTheWire(t *testing.T) { eachRelease(t, func(t *testing.T, version string) { OnTheWire(t, version) }) }
