@@ -2,4 +2,6 @@ package javareadwrite
 
 import "testing"
 
-func TestReadWriteLockOnTheWire(t *testing.T) { eachRelease(t, func(t *testing.T, version string) { OnTheWire(t, version) }) }
+func TestReadWriteLockOnTheWire(t *testing.T) {
+	eachRelease(t, func(t *testing.T, version string) { OnTheWire(t, version) })
+}
