@@ -134,7 +134,8 @@ test-all: test builds releases topologies test-matrix faults mutants torture end
 # The behaviours that `make test` shows with the newest and the oldest Redisson, with all that were recorded.
 .PHONY: releases
 releases:
-	@$(step) 'all releases of Redisson' bash -ec 'cd integration && $(GOTEST) -p 1 -timeout 60m ./interop ./javapeer ./javafair ./javareadwrite -full'
+	@$(step) 'all releases of Redisson' bash -ec 'cd integration && $(GOTEST) -p 1 -timeout 60m ./interop ./javapeer ./javafair ./javareadwrite -full; \
+	  $(GOTEST) -p 1 ./wire -full -run OtherFenced'
 
 # What is seen of replicas, Sentinels and clusters, on Redis 8.0 and Valkey 8 too; on the redis-server in PATH with more
 # scenarios of the wire proof than `make test` has.
@@ -149,8 +150,8 @@ topologies:
 faults:
 	@$(step) 'faults, in full' bash -ec 'cd integration/faults && go test -count=1 -timeout 40m -run TestFaults -scale 1 $(FLAGS)'
 
-# The wire proof and the behaviours for every recorded Redisson, and the newest, on Redis 6.2, 7.0, 8.0 and Valkey 8. Some
-# twenty minutes. FLAGS=-write writes docs/compatibility.md and docs/dev/tables/matrix.md; `go doc ./javamatrix` in integration/ has the other flags.
+# The wire proof and the behaviours for every recorded Redisson, and the newest, on Redis 6.2, 7.0, 8.0 and Valkey 8, and the
+# other lock objects on Redis 7.0. Some forty minutes. FLAGS=-write writes docs/compatibility.md and docs/dev/tables/matrix.md; `go doc ./javamatrix` in integration/ has the other flags.
 .PHONY: test-matrix
 test-matrix:
 	@$(step) 'Redisson by server' bash -ec 'cd integration/javamatrix && go test -count=1 -timeout 120m -run "TestMatrix$$" -full $(FLAGS)'

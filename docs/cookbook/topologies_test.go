@@ -48,10 +48,11 @@ func cook(t *testing.T, url string, conn redis.Conn) {
 	first := run("leader") // with a lease of 30 s
 	first.await("leads")
 	second := run("leader")
-	paused := run("fencing", "-add=100", "-stall=write", fmt.Sprint("-watchdog=", lease))
+	db := database(t)
+	paused := run("fencing", db, "-add=100", "-stall=write", fmt.Sprint("-watchdog=", lease))
 	paused.await("stalls before the write")
 	paused.signal(syscall.SIGSTOP)
-	other := run("fencing", "-add=5")
+	other := run("fencing", db, "-add=5")
 	service := run("shutdown", "-addr=127.0.0.1:0", "-work=1s")
 	works := requests(t, service)("8") // fencing has an account 7
 

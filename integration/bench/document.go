@@ -17,8 +17,8 @@ type document struct {
 // writeDocument makes docs/performance.md and docs/dev/tables/performance.md, the run beside the first and its plots, from a full run.
 func writeDocument(r *Report) error {
 	for _, p := range parts {
-		// Earlier runs have no cluster and no neighbour, and the document can be made of one.
-		if p.name != "cluster" && p.name != "neighbour" && len(r.places(p.name)) == 0 {
+		// Earlier runs have no cluster and no neighbour, and the document can be made of one. It says nothing of kinds.
+		if p.name != "cluster" && p.name != "neighbour" && p.name != kindsPart && len(r.places(p.name)) == 0 {
 			return fmt.Errorf("part %s was not run: the document is of one whole run", p.name)
 		}
 	}

@@ -14,7 +14,10 @@ import (
 // grace is how much longer than asked a load may take before it counts as hanging.
 const grace = 15 * time.Second
 
-var errHang = errors.New("hangs")
+var (
+	errHang   = errors.New("hangs")
+	errNoPair = errors.New("not one pair in time")
+)
 
 // spec is a load: callers that lock and unlock over and over.
 type spec struct {
@@ -171,7 +174,7 @@ func (f fleet) load(s spec) (loaded, error) {
 		r.took = max(r.took, d)
 	}
 	if r.pairs == 0 {
-		return loaded{}, errors.New("not one pair in time")
+		return loaded{}, errNoPair
 	}
 	return r, nil
 }

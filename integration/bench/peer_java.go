@@ -23,17 +23,20 @@ func startJava(addr string) (*javapeer.Peer, error) {
 }
 
 // javaLoader is a JVM as a loader.
-type javaLoader struct{ p *javapeer.Peer }
+type javaLoader struct {
+	p    *javapeer.Peer
+	kind javapeer.Kind
+}
 
 func openJava(addr string) (javaLoader, error) {
 	p, err := startJava(addr)
-	return javaLoader{p}, err
+	return javaLoader{p: p}, err
 }
 
 func (j javaLoader) load(s spec) (loaded, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.length+grace)
 	defer cancel()
-	r, err := j.p.Pairs(ctx, javapeer.Pairs{Prefix: s.prefix, Workers: s.callers, Shared: s.shared, For: s.length})
+	r, err := j.p.Pairs(ctx, javapeer.Pairs{Prefix: s.prefix, Kind: j.kind, Workers: s.callers, Shared: s.shared, For: s.length})
 	if err != nil {
 		if ctx.Err() != nil {
 			err = errHang

@@ -49,10 +49,14 @@ var parts = []part{
 	{"handoff", "from a process that releases to one that waits", runHandoff},
 	{"local", "callers of one client at one name", runLocal},
 	{"crowd", "many clients at one name", runCrowd},
+	{kindsPart, "each kind of lock, all callers at one name", runKinds},
 	{"held", "locks that are held and renewed", runHeld},
 	{"waiting", "waiters in one client", runWaiting},
 	{"cluster", "three masters beside one server", runCluster},
 }
+
+// kindsPart is the part that runs only when it is named.
+const kindsPart = "kinds"
 
 func (r *run) wants(peer string) bool {
 	return !r.hung[peer] && (len(r.only) == 0 || slices.Contains(r.only, peer) || peer == ours)

@@ -121,6 +121,7 @@ func javaLeaseEndsAndGoEnters(s *scene) {
 }
 
 func goLeaseEndsAndJavaEnters(s *scene) {
+	s.skipSleepers()
 	ctx, java := s.Context(), s.thread("t1")
 	hold := s.got(s.lock.TryLock(ctx, rlock.Lease(shortLease)))
 	s.ttlIn(0, shortLease)

@@ -42,7 +42,16 @@ func moves(t *testing.T, url string, conn redis.Conn) {
 		ends = append(ends, started(w, w.who, 0, 0))
 		r.eventually("a place", func() bool { return len(r.queue()) == i+1 })
 	}
-	time.Sleep(time.Second) // the last listens
+	r.eventually("listeners", func() bool {
+		all := map[string]bool{}
+		for _, sort := range []string{"CHANNELS", "SHARDCHANNELS"} {
+			channels, _ := redis.Strings(conn.Do("PUBSUB", sort, codec.Channel(name)+":*"))
+			for _, channel := range channels {
+				all[channel] = true
+			}
+		}
+		return len(all) == len(waiters)
+	})
 	holder := waiter{golang, "holder"}
 	for i, w := range waiters {
 		if err := holder.unlock(holder.who); err != nil {

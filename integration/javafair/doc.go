@@ -1,6 +1,6 @@
 // Package javafair shows that rlock's fair lock and Redisson's RFairLock are one lock.
 //
-//   - [TestFairLockOnTheWire] has each side play the same scenes alone, and compares after every step what the server has:
+//   - [OnTheWire] has each side play the same scenes alone, and compares after every step what the server has:
 //     keys, fields, the queue, the times, TTLs and messages. Scripts, their replies and what they call are each side's own.
 //   - [TestOrderBesideJava] has three waiters of each side stand in one queue, the place of each confirmed before the next
 //     comes, and demands that they enter in that order, many times.
@@ -9,5 +9,5 @@
 //
 // With -full, as in make test-all, it is 200 rounds a release, and there are more releases and more tests.
 //
-// The tests are all there is; nothing imports the package.
+// Package javamatrix plays the scenes, too.
 package javafair

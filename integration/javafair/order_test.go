@@ -22,7 +22,7 @@ func rounds() int {
 func TestOrderBesideJava(t *testing.T) {
 	versions := []string{javapeer.Newest, "3.21.3"}
 	if *full {
-		versions = append(versions, "3.52.0")
+		versions = javapeer.FairVersions(true)
 	}
 	for _, version := range versions {
 		t.Run(version, func(t *testing.T) {

@@ -7,10 +7,13 @@
 //
 //	-versions 4.7.0,3.11.6   these releases only; newest is whatever was released last
 //	-servers redis-6.2       these servers only
-//	-topologies one,cluster  these topologies only: one server, sentinel, cluster
+//	-topologies one,cluster  these parts only: one server, sentinel, cluster, kinds of locks
 //	-long                    the other behaviours too: counting across processes, crowds, a NameMapper
 //	-altered                 Go's unlock script with one byte changed; it has to turn the matrix red
-//	-write                   write the pages, of a whole matrix, or with -topologies sentinel,cluster those rows anew
+//	-write                   write the pages, of a whole matrix, or with -topologies sentinel,cluster or kinds those rows anew
+//
+// Each other kind of lock is played with each release that has it, on one server unless -servers names others: its scenarios on
+// the wire and its behaviours.
 //
 // Behind Sentinels and in a cluster two releases are played on every server, and a part of the scenarios and behaviours.
 //

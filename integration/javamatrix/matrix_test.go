@@ -22,10 +22,10 @@ var (
 	full     = flag.Bool("full", false, "play every pair, and each in full")
 	versions = flag.String("versions", "", "only these releases of Redisson, with commas between; newest is one")
 	servers  = flag.String("servers", "", "only these servers, with commas between")
-	places   = flag.String("topologies", "", "only these, with commas between: one (server), sentinel, cluster")
+	places   = flag.String("topologies", "", "only these, with commas between: one (server), sentinel, cluster, kinds (of locks)")
 	long     = flag.Bool("long", false, "show the behaviours, too, that take long")
 	altered  = flag.Bool("altered", false, "give Go an unlock script with one byte changed, which has to turn the matrix red")
-	write    = flag.Bool("write", false, "write "+document+" and "+details+"; needs -full and all pairs, or those of sentinel,cluster")
+	write    = flag.Bool("write", false, "write "+document+" and "+details+"; needs -full and all pairs, or those of sentinel,cluster or of kinds")
 )
 
 const (
@@ -51,9 +51,9 @@ func changedByte(t testing.TB) wire.Altered { return wire.Alter(t, "unlock once"
 
 // TestMatrix plays one pair in part, with -full all pairs, and prints the page.
 func TestMatrix(t *testing.T) {
-	onlySeveral := *places == string(wire.Sentinel+","+wire.Cluster)
-	if *write && (!*full || *versions != "" || *servers != "" || *places != "" && !onlySeveral || *altered) {
-		t.Fatal("only a whole matrix is written down, or the whole of several servers: -full, and neither -versions, -servers, other -topologies nor -altered")
+	onlySeveral, onlyKinds := *places == string(wire.Sentinel+","+wire.Cluster), *places == string(kindsPart)
+	if *write && (!*full || *versions != "" || *servers != "" || *places != "" && !onlySeveral && !onlyKinds || *altered) {
+		t.Fatal("only a whole matrix is written down, or the whole of several servers or of kinds: -full, and neither -versions, -servers, other -topologies nor -altered")
 	}
 	began := time.Now()
 	r := &run{Date: began.UTC().Format(time.DateOnly), Machine: describeMachine()}
@@ -63,16 +63,24 @@ func TestMatrix(t *testing.T) {
 	if *full && (chosen(wire.Sentinel) || chosen(wire.Cluster)) {
 		r.playSeveral(t)
 	}
+	if *full && chosen(kindsPart) {
+		r.playKinds(t)
+	}
 	if len(r.all()) == 0 {
 		t.Fatal("no pair could be played")
 	}
-	if *write && onlySeveral {
+	if *write && (onlySeveral || onlyKinds) {
 		// The rest stays as it was recorded.
 		before, err := readRun()
 		if err != nil {
 			t.Fatal(err)
 		}
-		before.Several, r = r.Several, before
+		if onlySeveral {
+			before.Several = r.Several
+		} else {
+			before.Kinds = r.Kinds
+		}
+		r = before
 	}
 	fmt.Print(r.page(), r.details())
 	if r.red() {

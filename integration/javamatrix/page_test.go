@@ -1,6 +1,7 @@
 package javamatrix
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -19,7 +20,7 @@ const (
 
 const head = `# Which Redisson, which server
 
-Each release of Redisson ran together with this library on each server. This command makes the page again, with the newest release:
+Each release of Redisson ran together with this library on each server. Again, with the newest release:
 
     make test-matrix FLAGS=-write
 
@@ -31,7 +32,7 @@ A server that can't be fetched is named as missing. *Works* means two things:
 - A Java and a Go process shared locks: each kept the other out, woke it, saw its holds and counts, re-entered them, forced
   them, and followed it when it was killed.
 
-Anything else makes a pair **RED**. *sentinel* and *cluster* ran on all these servers, with two releases only.
+Anything else is **RED**. *sentinel* and *cluster* ran on all these servers, with two releases only.
 [dev/tables/matrix.md](dev/tables/matrix.md) has each pair, with its wake-up times.
 `
 
@@ -70,10 +71,11 @@ func (r *run) pages() (map[string]string, error) {
 // page is the one for users.
 func (r *run) page() string {
 	var b strings.Builder
-	b.WriteString(head + "\n" + r.facts() + "\n")
+	b.WriteString(head + "\n" + r.ran() + "\n")
 	r.missing(&b)
 	b.WriteString("## Overview\n\n")
 	r.overview(&b)
+	r.Kinds.summary(&b)
 	b.WriteString("\n## What differs otherwise\n\n")
 	r.differences(&b)
 	return b.String()
@@ -82,7 +84,7 @@ func (r *run) page() string {
 // details is the page with a row for each pair.
 func (r *run) details() string {
 	var b strings.Builder
-	b.WriteString(detailsHead + "\n" + r.facts() + "\n## Pair by pair\n\n")
+	b.WriteString(detailsHead + "\n" + facts(r.Date, r.Machine, r.Took) + "\n## Pair by pair\n\n")
 	b.WriteString(line("Redisson", "server", "wire: equal", "justified", "different", "behaviours shown", "Go wakes Java", "Java wakes Go"))
 	b.WriteString(rule(8))
 	for _, p := range r.Pairs {
@@ -93,15 +95,17 @@ func (r *run) details() string {
 	b.WriteString(justifiedHead + "\n")
 	r.justified(&b)
 	r.severalDetails(&b)
+	r.kindsDetails(&b)
 	return b.String()
 }
 
-func (r *run) facts() string {
-	text := strings.TrimSpace(facts(r.Date, r.Machine, r.Took))
+// ran is what users are told of the run.
+func (r *run) ran() string {
+	text := "Run on " + r.Date
 	if r.Newest != "" {
-		text += fmt.Sprintf(" The newest Redisson was %s then.", r.Newest)
+		text += ", when the newest Redisson was " + r.Newest
 	}
-	return text + "\n"
+	return text + ".\n"
 }
 
 func facts(date string, m machine, took time.Duration) string {
@@ -174,9 +178,11 @@ func (s server) title() string {
 	return s.Version
 }
 
+const verdictRed = "**RED**"
+
 func (p *pair) verdict() string {
 	if p.red() {
-		return "**RED**"
+		return verdictRed
 	}
 	return "works"
 }
@@ -197,14 +203,17 @@ func (r *run) rowHead(p *pair) string {
 	if p.Topology != "" && r.Several != nil {
 		servers = r.Several.Servers
 	}
+	if p.Kind != "" && r.Kinds != nil {
+		servers = r.Kinds.Servers
+	}
 	for _, s := range servers {
 		if s.Name == p.Server {
 			title = s.title()
 		}
 	}
 	head := fmt.Sprintf("| %s | %s |", p.Redisson, title)
-	if p.Topology != "" {
-		head += fmt.Sprintf(" %s |", p.Topology)
+	if more := cmp.Or(string(p.Topology), p.Kind); more != "" {
+		head += fmt.Sprintf(" %s |", more)
 	}
 	return head
 }

@@ -22,6 +22,7 @@ type run struct {
 	Behaviours       []string // that each pair was shown
 	Pairs            []*pair
 	Several          *several // what was seen of several servers; nil if that was not asked for
+	Kinds            *kinds   `json:",omitempty"` // what was seen of other lock objects, likewise
 }
 
 // several is a run of its own: it can be made anew without the rest.
@@ -74,12 +75,16 @@ func (r *run) red() bool {
 	return len(r.Unbuilt) > 0 || slices.ContainsFunc(r.all(), (*pair).red)
 }
 
-// all are the pairs of one server, and then those of several.
+// all are the pairs of one server, those of several, and those of other kinds.
 func (r *run) all() []*pair {
-	if r.Several == nil {
-		return r.Pairs
+	all := r.Pairs
+	if r.Several != nil {
+		all = slices.Concat(all, r.Several.Pairs)
 	}
-	return slices.Concat(r.Pairs, r.Several.Pairs)
+	if r.Kinds != nil {
+		all = slices.Concat(all, r.Kinds.Pairs)
+	}
+	return all
 }
 
 const recorded = "testdata/run.json"

@@ -13,7 +13,8 @@ type Pairs struct {
 	// Prefix and the worker's number, from 0, make its lock's name; or Prefix
 	// alone is that of all if Shared is set.
 	Prefix  string
-	Workers int // threads
+	Kind    Kind // of the locks
+	Workers int  // threads
 	Shared  bool
 	// For is how long new pairs begin, in whole milliseconds.
 	For time.Duration
@@ -39,7 +40,7 @@ func (p *Peer) Pairs(ctx context.Context, l Pairs) (PairsResult, error) {
 	if err != nil {
 		return PairsResult{}, fmt.Errorf("javapeer: pairs: %w", err)
 	}
-	r, err := p.calls.do(ctx, "pairs", l.Prefix, strconv.Itoa(l.Workers), ms, strconv.FormatBool(l.Shared))
+	r, err := p.calls.do(ctx, l.Kind.command("pairs"), l.Prefix, strconv.Itoa(l.Workers), ms, strconv.FormatBool(l.Shared))
 	if err != nil {
 		return PairsResult{}, err
 	}

@@ -27,6 +27,3 @@ func beside(t *testing.T, versions []string, test func(t *testing.T, version str
 		})
 	}
 }
-
-// before tells whether a release is older than another. As texts they have that order.
-func before(version, other string) bool { return version < other }

@@ -28,7 +28,7 @@ func TestGoSaysOnTheWireWhatOtherSpinLocksSay(t *testing.T) {
 // The fenced locks of other releases.
 func TestGoSaysOnTheWireWhatOtherFencedLocksSay(t *testing.T) {
 	t.Parallel()
-	compareOthers(t, javapeer.FencedVersions(false), FencedNames())
+	compareOthers(t, javapeer.FencedVersions(*full), FencedNames())
 }
 
 func compareOthers(t *testing.T, versions, names []string) {

@@ -1,10 +1,11 @@
-// Fencing adds an amount to an account, one process at a time, in a store that
+// Fencing adds an amount to an account, one process at a time, in a database that
 // refuses a process that has lost the lock and doesn't know it.
 package main
 
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,89 +15,100 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
+	_ "modernc.org/sqlite"
 
-	"github.com/rlock-go/redisson/docs/cookbook/internal/keyserver"
 	"github.com/rlock-go/redisson/rlock"
 )
 
 func main() {
 	log.SetFlags(0)
+	file := flag.String("db", "accounts.db", "the file of the database")
 	account := flag.String("account", "account:7", "whose balance")
 	amount := flag.Int64("add", 1, "what is added to it")
 	watchdog := flag.Duration("watchdog", 30*time.Second, "how soon a crashed process's lock is free")
 	stall := flag.String("stall", "", "wait for a line of standard input before the read or before the write")
+	nested := flag.Bool("nested", false, "acquire once more before the write, and show that token")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	moment := func(before string) {
-		if before == *stall {
-			fmt.Println("stalls before the", before)
-			_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
-		}
-	}
-	if err := run(ctx, *account, *amount, *watchdog, moment); err != nil {
+	if err := run(ctx, *file, *account, *amount, *watchdog, *stall, *nested); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, account string, amount int64, watchdog time.Duration, moment func(string)) error {
-	url := os.Getenv("REDIS_URL")
-	client, err := rlock.Open(ctx, url, rlock.WithWatchdogTimeout(watchdog))
+func run(ctx context.Context, file, account string, amount int64, watchdog time.Duration, stall string, nested bool) error {
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithWatchdogTimeout(watchdog))
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	store, err := keyserver.Dial(ctx, url, account, redis.DialReadTimeout(3*time.Second), redis.DialWriteTimeout(3*time.Second))
+	store, err := sql.Open("sqlite", file+"?_pragma=busy_timeout(3000)")
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	return add(ctx, client.NewFencedLock("lock:"+account), store, account, amount, moment)
+	if _, err := store.ExecContext(ctx, schema); err != nil {
+		return err
+	}
+
+	lock := client.NewFencedLock("lock:" + account)
+	moment := func(before string, hold *rlock.Hold) {
+		if before == stall {
+			fmt.Println("stalls before the", before)
+			_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
+		}
+		if before != "write" || !nested {
+			return
+		}
+		err := lock.DoHold(ctx, func(ctx context.Context, inner *rlock.Hold) error {
+			var balance int64
+			return store.QueryRowContext(ctx, read, account, inner.Token()).Scan(&balance)
+		}, rlock.As(hold.Owner()))
+		if err != nil {
+			log.Print(err) // the outer hold's write tells
+		}
+	}
+	return add(ctx, lock, store, account, amount, moment)
 }
 
 // begin page
 
-// read and write run in the store. Both refuse a token that is older than one
-// the store has seen, and a read counts as seeing. In SQL:
-//
-//	UPDATE accounts SET token = $1 WHERE id = $2 AND token <= $1 RETURNING balance
-//	UPDATE accounts SET balance = $3 WHERE id = $2 AND token = $1
-var (
-	read = redis.NewScript(1, `
-		if tonumber(redis.call('HGET', KEYS[1], 'token') or '0') > tonumber(ARGV[1]) then return false end
-		redis.call('HSET', KEYS[1], 'token', ARGV[1])
-		return tonumber(redis.call('HGET', KEYS[1], 'balance') or '0')`)
-	write = redis.NewScript(1, `
-		if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return false end
-		redis.call('HSET', KEYS[1], 'balance', ARGV[2])
-		return 1`)
+// The database refuses a token that is older than one it has seen, and a read
+// counts as seeing.
+const (
+	schema = `CREATE TABLE IF NOT EXISTS accounts (
+		id TEXT PRIMARY KEY, balance INTEGER NOT NULL DEFAULT 0, token INTEGER NOT NULL)`
+	read = `INSERT INTO accounts (id, token) VALUES ($1, $2)
+		ON CONFLICT (id) DO UPDATE SET token = $2 WHERE token <= $2 RETURNING balance`
+	write = `UPDATE accounts SET token = $2, balance = $3 WHERE id = $1 AND token <= $2 RETURNING balance`
 )
 
-// add adds amount to the account's balance in the store. moment lets the process
-// stand still in between.
-func add(ctx context.Context, lock *rlock.Lock, store redis.Conn, account string, amount int64, moment func(before string)) (err error) {
+// add adds amount to the balance. In a moment the process may stand still, or
+// acquire once more.
+func add(ctx context.Context, lock *rlock.Lock, store *sql.DB, account string, amount int64,
+	moment func(before string, hold *rlock.Hold),
+) (err error) {
 	hold, err := lock.Lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, hold.Unlock(ctx)) }()
 
-	moment("read")
-	token := hold.Token()
-	balance, err := redis.Int64(read.DoContext(ctx, store, account, token))
-	if err != nil {
-		return fmt.Errorf("read with token %d refused: %w", token, err)
+	moment("read", hold)
+	var balance int64
+	if err := store.QueryRowContext(ctx, read, account, hold.Token()).Scan(&balance); err != nil {
+		return fmt.Errorf("read with token %d refused: %w", hold.Token(), err)
 	}
 	if err := hold.Err(); err != nil {
-		return err // the store would refuse
+		return err // the database would refuse
 	}
-	moment("write")
-	if _, err := redis.Int64(write.DoContext(ctx, store, account, token, balance+amount)); err != nil {
+	moment("write", hold)
+	token := hold.Token() // a nested acquire has raised it
+	if err := store.QueryRowContext(ctx, write, account, token, balance+amount).Scan(&balance); err != nil {
 		return fmt.Errorf("write with token %d refused: %w", token, err)
 	}
-	fmt.Printf("token %d: %d + %d = %d\n", token, balance, amount, balance+amount)
+	fmt.Printf("token %d: %d + %d = %d\n", token, balance-amount, amount, balance)
 	return nil
 }
 

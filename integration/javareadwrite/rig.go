@@ -224,6 +224,7 @@ func (r *rig) listening(n int) {
 
 // state is what the server has. Owners are named in order of appearance. TTLs are apart.
 type state struct {
+	after time.Duration // since the scene began
 	exact []string
 	ttls  map[string]int64
 }

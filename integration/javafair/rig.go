@@ -22,6 +22,7 @@ import (
 const (
 	name     = "tickets"
 	patience = 20 * time.Second
+	noTime   = -2 // a wait that Java is given as 0; in Go both are one attempt
 )
 
 // side is who waits for the lock: a Go client or a JVM.
@@ -43,6 +44,8 @@ type goSide struct {
 	lock   *rlock.Lock
 	client *rlock.Client
 	ctx    context.Context
+	// everyWait is the time that each place is kept, whatever the waiter's limit; 0: the limit.
+	everyWait time.Duration
 
 	mu    sync.Mutex // guards holds
 	holds map[string][]*rlock.Hold
@@ -63,14 +66,19 @@ func (s *goSide) acquire(who string, wait, lease time.Duration) error {
 }
 
 func (s *goSide) acquireWith(ctx context.Context, who string, wait, lease time.Duration, opts ...rlock.AcquireOption) error {
-	if wait != 0 {
+	switch {
+	case wait > 0 && s.everyWait > 0: // a limit of ctx is none of the queue's
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, wait)
+		defer cancel()
+	case wait != 0:
 		opts = append(opts, rlock.Wait(max(wait, 0)))
 	}
 	if lease > 0 {
 		opts = append(opts, rlock.Lease(lease))
 	}
 	h, err := s.lock.Lock(ctx, opts...)
-	if errors.Is(err, rlock.ErrLocked) {
+	if errors.Is(err, rlock.ErrLocked) || s.everyWait > 0 && errors.Is(err, context.DeadlineExceeded) {
 		return errLocked
 	}
 	if err == nil {
@@ -131,6 +139,8 @@ func (s *javaSide) acquire(who string, wait, lease time.Duration) error {
 	var got javapeer.Reply
 	var err error
 	switch {
+	case wait == noTime:
+		got, err = t.TryLockFor(s.ctx, name, 0, lease)
 	case wait < 0:
 		got, err = t.TryLock(s.ctx, name)
 	case wait == 0:
@@ -153,7 +163,9 @@ func (s *javaSide) unlock(who string) error {
 }
 
 func (s *javaSide) force() bool {
-	r, err := s.thread("force").ForceUnlock(s.ctx, name)
+	ctx, cancel := context.WithTimeout(s.ctx, patience)
+	defer cancel()
+	r, err := s.thread("force").ForceUnlock(ctx, name)
 	return err == nil && r.Bool()
 }
 
@@ -225,6 +237,7 @@ func (r *rig) free() {
 // state is what the server has. Owners are named in order of appearance. What passes with time is apart.
 type state struct {
 	step   string
+	after  time.Duration // since the scene began
 	exact  []string
 	passes []string
 	ms     []int64

@@ -1,0 +1,226 @@
+package rlock
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// holdTTLs are what the keys of an owner's read holds have left.
+func holdTTLs(t *testing.T, conn redis.Conn, name, owner string) (all []time.Duration) {
+	t.Helper()
+	for i := 1; ; i++ {
+		ms, err := redis.Int64(conn.Do("PTTL", fmt.Sprintf("%s:%s:rwlock_timeout:%d", codec.ReadHolds(name), owner, i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ms == -2 {
+			return all
+		}
+		all = append(all, time.Duration(ms)*time.Millisecond)
+	}
+}
+
+// lasts checks what a lock's key has left.
+func lasts(t *testing.T, l *Lock, least, most time.Duration) {
+	t.Helper()
+	if ttl, err := l.RemainTTL(t.Context()); err != nil || ttl <= least || ttl > most {
+		t.Errorf("the lock has %v, %v; want more than %v and at most %v", ttl, err, least, most)
+	}
+}
+
+func TestUnlockGivesWhatIsLeftItsLease(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := open(t, s)
+	read, write := both(c, "doc")
+	long := lockOf(t, read, Lease(time.Minute))
+	short := lockOf(t, read, As(long.Owner()), Lease(10*time.Second))
+	name := long.Owner().String()
+	if ttls := holdTTLs(t, conn, "doc", name); len(ttls) != 2 {
+		t.Errorf("two holds have %v", ttls)
+	}
+	unlock(t, long) // on the server the other one's key goes
+	if ttls := holdTTLs(t, conn, "doc", name); len(ttls) != 1 || ttls[0] < 9*time.Second {
+		t.Errorf("what is left has %v", ttls)
+	}
+	lasts(t, read, 9*time.Second, time.Minute)
+	unlock(t, short)
+
+	// The hold that is left needs more than that of its number had.
+	short = lockOf(t, read, Lease(5*time.Second))
+	long = lockOf(t, read, As(short.Owner()), Lease(time.Minute))
+	name = short.Owner().String()
+	unlock(t, short)
+	if ttls := holdTTLs(t, conn, "doc", name); len(ttls) != 1 || ttls[0] < 55*time.Second {
+		t.Errorf("what is left has %v", ttls)
+	}
+	lasts(t, read, 55*time.Second, time.Minute)
+	if left := time.Until(long.ValidUntil()); left < 55*time.Second {
+		t.Errorf("it is trusted for %v", left)
+	}
+	unlock(t, long)
+
+	// A writer's lease is not cut by what it reads, nor summed by what it writes.
+	w := lockOf(t, write, Lease(time.Minute))
+	r1 := lockOf(t, read, As(w.Owner()), Lease(4*time.Second))
+	r2 := lockOf(t, read, As(w.Owner()), Lease(4*time.Second))
+	unlock(t, r2)
+	lasts(t, write, 55*time.Second, time.Minute)
+	unlock(t, r1)
+	lasts(t, write, 55*time.Second, time.Minute)
+	again := lockOf(t, write, As(w.Owner()), Lease(time.Minute))
+	lasts(t, write, 55*time.Second, time.Minute)
+	unlock(t, w)
+	lasts(t, write, 55*time.Second, time.Minute)
+	unlock(t, again)
+	nothingLeft(t, s)
+}
+
+// A reader's own unlocks, and another client's, leave a reader what it was promised, between renewals too.
+func TestOtherReadersReleasesKeepAReadersLease(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	read, _ := both(open(t, s), "doc")
+	other, _ := both(open(t, s), "doc")
+	h := lockOf(t, read)
+	for _, lease := range []time.Duration{time.Second, time.Minute} {
+		unlock(t, lockOf(t, other, Lease(lease)))
+		lasts(t, read, 25*time.Second, 30*time.Second)
+	}
+	f := lockOf(t, other, Lease(40*time.Second))
+	unlock(t, h)
+	lasts(t, read, 35*time.Second, 40*time.Second)
+	unlock(t, f)
+	nothingLeft(t, s)
+}
+
+func TestReadHoldsAreRenewedEachWithItsKey(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	const timeout = 600 * time.Millisecond
+	c := open(t, s, WithWatchdogTimeout(timeout))
+	read, write := both(c, "doc")
+	w := lockOf(t, write)
+	r := lockOf(t, read, As(w.Owner()))
+	again := lockOf(t, read, As(w.Owner()))
+	name := w.Owner().String()
+	lives := func(holds int) {
+		t.Helper()
+		for end := time.Now().Add(2 * timeout); time.Now().Before(end); time.Sleep(timeout / 20) {
+			if ttls := holdTTLs(t, conn, "doc", name); len(ttls) != holds {
+				t.Fatalf("%d holds have %v", holds, ttls)
+			}
+			lasts(t, read, 0, timeout)
+		}
+	}
+	lives(2)
+	unlock(t, again) // which stops a Redisson writer's renewal
+	lives(1)
+	if err := w.Err(); err != nil {
+		t.Error(err)
+	}
+	unlock(t, w)
+	lives(1)
+	if err := r.Err(); err != nil {
+		t.Error(err)
+	}
+	unlock(t, r)
+	nothingLeft(t, s)
+}
+
+// A hold whose lease has ended keeps nobody out, though its owner never unlocks it.
+func TestEndedReadHoldDoesNotOutliveItsOwnersLast(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	read, write := both(open(t, s), "doc")
+	first := lockOf(t, read, Lease(50*time.Millisecond))
+	second := lockOf(t, read, As(first.Owner()))
+	<-first.Done()
+	waits := inBackground(t, write)
+	rwListening(t, s, "doc", 1)
+	conn := s.Dial(t)
+	becomes(t, "the key of the first hold ends", func() bool {
+		n, err := redis.Int(conn.Do("EXISTS", fmt.Sprintf("{doc}:%s:rwlock_timeout:1", first.Owner())))
+		return n == 0 && err == nil
+	})
+	unlock(t, second)
+	select {
+	case h := <-waits:
+		unlock(t, h)
+	case <-time.After(soon):
+		t.Fatal("a hold that has ended keeps a writer out")
+	}
+	if err := first.Unlock(t.Context()); !errors.Is(err, ErrLeaseLost) {
+		t.Errorf("%v", err)
+	}
+	nothingLeft(t, s)
+}
+
+// Another's renewal sets the lock to its own lease. A fixed lease is put right each third of the watchdog timeout, for as
+// long as it lasts and no longer.
+func TestFixedReadLeaseIsAsserted(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	const timeout = 600 * time.Millisecond
+	c := open(t, s, WithWatchdogTimeout(timeout))
+	read, write := both(c, "doc")
+	h := lockOf(t, read, Lease(4*timeout))
+	began := time.Now()
+	name := h.Owner().String()
+	for time.Since(began) < 3*timeout {
+		if _, err := conn.Do("PEXPIRE", "doc", timeout.Milliseconds()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(timeout / 2)
+		left := 4*timeout - time.Since(began)
+		lasts(t, read, left-timeout/4, left+timeout/4)
+		if ttls := holdTTLs(t, conn, "doc", name); len(ttls) != 1 || ttls[0] > left+timeout/4 {
+			t.Errorf("with %v left its key has %v", left, ttls)
+		}
+	}
+	if err := h.Err(); err != nil {
+		t.Errorf("%v after %v", err, time.Since(began))
+	}
+	for left := timeout; left > timeout/10; left = 4*timeout - time.Since(began) {
+		if ttls := holdTTLs(t, conn, "doc", name); len(ttls) > 1 || len(ttls) == 1 && ttls[0] > left+timeout/5 {
+			t.Errorf("with %v left its key has %v", left, ttls)
+		}
+		time.Sleep(timeout / 20)
+	}
+	unlock(t, lockOf(t, write)) // when its lease has ended
+	if took := time.Since(began); took < 4*timeout-50*time.Millisecond || took > 5*timeout {
+		t.Errorf("a lease of %v was over after %v", 4*timeout, took)
+	}
+	if err := h.Err(); !errors.Is(err, ErrLeaseLost) {
+		t.Errorf("%v", err)
+	}
+	nothingLeft(t, s)
+}
+
+// A writer's fixed lease, and a plain lock's, are not renewed.
+func TestOtherFixedLeasesAreNotAsserted(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s, WithWatchdogTimeout(300*time.Millisecond))
+	_, write := both(c, "doc")
+	holds := []*Hold{lockOf(t, write, Lease(time.Minute)), lockOf(t, c.NewLock("plain"), Lease(time.Minute))}
+	tap := monitor.Tap(t, s.URL())
+	time.Sleep(500 * time.Millisecond)
+	if lines := tap.Mark(); len(lines) > 0 {
+		t.Errorf("it sent %v", lines)
+	}
+	for _, h := range holds {
+		unlock(t, h)
+	}
+}

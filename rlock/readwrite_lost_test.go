@@ -1,0 +1,143 @@
+package rlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// replyLoss is a dialer that breaks off a connection before the reply to a command that has a text in it.
+type replyLoss struct {
+	text atomic.Pointer[string] // nil: none
+	lost atomic.Int32
+}
+
+func (d *replyLoss) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+	return &losingConn{Conn: conn, d: d}, err
+}
+
+type losingConn struct {
+	net.Conn
+	d     *replyLoss
+	armed atomic.Bool
+}
+
+func (c *losingConn) Write(b []byte) (int, error) {
+	if text := c.d.text.Load(); text != nil && strings.Contains(string(b), *text) && c.d.text.CompareAndSwap(text, nil) {
+		c.armed.Store(true)
+	}
+	return c.Conn.Write(b)
+}
+
+func (c *losingConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.armed.Load() {
+		c.d.lost.Add(1)
+		c.Conn.Close()
+		return 0, io.EOF
+	}
+	return n, err
+}
+
+// loseNext breaks off the next run of a script, when it has run.
+func (d *replyLoss) loseNext(s *luasrc.Script) { d.text.Store(&s.SHA1) }
+
+// An acquire that was run and not answered is undone and made again, an unlock repeated, a renewal sent again, a force told
+// as uncertain. Each takes or gives back one hold.
+func TestLostRepliesOfAReadWriteLock(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name         string
+		lock, unlock *luasrc.Script
+	}{
+		{"read", luasrc.ReadLockScript, luasrc.ReadUnlockScript},
+		{"write", luasrc.WriteLockScript, luasrc.WriteUnlockScript},
+	} {
+		for _, writes := range []bool{false, true} { // the owner writes meanwhile
+			t.Run(fmt.Sprintf("%s, its owner writes %v", tc.name, writes), func(t *testing.T) {
+				t.Parallel()
+				s := redistest.Start(t)
+				var loss replyLoss
+				c := open(t, s, WithDialer(loss.dial))
+				read, write := both(c, "doc")
+				l := map[string]*Lock{"read": read, "write": write}[tc.name]
+				outer := lockOf(t, write)
+				var as []AcquireOption
+				if writes {
+					as = append(as, As(outer.Owner()))
+				} else {
+					unlock(t, outer)
+				}
+				unlock(t, lockOf(t, l, as...)) // the server knows the scripts
+				before := 0
+				if writes && tc.name == "write" {
+					before = 1
+				}
+				loss.loseNext(tc.lock)
+				h := lockOf(t, l, as...)
+				o := h.Owner()
+				counts(t, l, o, before+1)
+				second := lockOf(t, l, As(o))
+				for i, h := range []*Hold{second, h} {
+					loss.loseNext(tc.unlock)
+					unlock(t, h)
+					counts(t, l, o, before+1-i)
+				}
+				if n := loss.lost.Load(); n != 3 {
+					t.Errorf("%d replies were lost", n)
+				}
+				if writes {
+					unlock(t, outer)
+				}
+				nothingLeft(t, s)
+			})
+		}
+	}
+}
+
+func TestLostRenewalAndForceOfAReadWriteLock(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	const timeout = 900 * time.Millisecond
+	var loss replyLoss
+	c := open(t, s, WithDialer(loss.dial), WithWatchdogTimeout(timeout))
+	read, write := both(c, "doc")
+	h := lockOf(t, read)
+	for i := range int32(3) {
+		loss.loseNext(luasrc.ReadRenewScript)
+		becomes(t, "a lost renewal", func() bool { return loss.lost.Load() == i+1 })
+	}
+	if err := h.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if ttls := holdTTLs(t, conn, "doc", h.Owner().String()); len(ttls) != 1 {
+		t.Errorf("its hold has %v", ttls)
+	}
+	unlock(t, h)
+	for _, l := range []*Lock{read, write} {
+		lockOf(t, l)
+		if was, err := l.ForceUnlock(t.Context()); !was || err != nil { // the server knows the script
+			t.Errorf("%v, %v", was, err)
+		}
+		h := lockOf(t, l)
+		loss.loseNext(luasrc.ReadWriteForceScript)
+		if was, err := l.ForceUnlock(t.Context()); was || !errors.Is(err, ErrUncertain) {
+			t.Errorf("%v, %v", was, err)
+		}
+		if err := h.Err(); !errors.Is(err, ErrLeaseLost) {
+			t.Errorf("%v", err)
+		}
+	}
+	nothingLeft(t, s)
+}

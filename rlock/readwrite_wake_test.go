@@ -1,0 +1,136 @@
+package rlock
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// A writer that reads lets other readers in when it stops writing, at once.
+func TestDowngradeLetsAllReadersIn(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	a, b := open(t, s), open(t, s)
+	read, write := both(a, "doc")
+	w := lockOf(t, write)
+	r := lockOf(t, read, As(w.Owner()))
+	var waiting []<-chan *Hold
+	for i := range 6 {
+		l, _ := both([]*Client{a, b}[i%2], "doc")
+		waiting = append(waiting, inBackground(t, l))
+	}
+	rwListening(t, s, "doc", 2)
+	time.Sleep(50 * time.Millisecond)
+	began := time.Now()
+	unlock(t, w)
+	holds := []*Hold{r}
+	for _, got := range waiting {
+		holds = append(holds, <-got)
+	}
+	if took := time.Since(began); took > soon {
+		t.Errorf("the readers came in after %v", took)
+	}
+	for _, h := range holds {
+		if err := h.Err(); err != nil {
+			t.Error(err)
+		}
+	}
+	_, other := both(b, "doc")
+	if _, err := other.TryLock(t.Context()); !errors.Is(err, ErrLocked) {
+		t.Errorf("beside readers: %v", err)
+	}
+	next := inBackground(t, other)
+	rwListening(t, s, "doc", 1)
+	for _, h := range holds {
+		unlock(t, h)
+	}
+	unlock(t, <-next)
+	nothingLeft(t, s)
+}
+
+func TestWritersEnterOneByOne(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	a, b := open(t, s), open(t, s)
+	read, _ := both(a, "doc")
+	r := lockOf(t, read)
+	got := make(chan *Hold, 6)
+	for i := range 6 {
+		_, l := both([]*Client{a, b}[i%2], "doc")
+		go func() { got <- lockOf(t, l) }()
+	}
+	rwListening(t, s, "doc", 2)
+	began := time.Now()
+	unlock(t, r)
+	for range 6 {
+		h := <-got
+		select {
+		case <-got:
+			t.Fatal("two write")
+		case <-time.After(5 * time.Millisecond):
+		}
+		unlock(t, h)
+	}
+	if took := time.Since(began); took > soon {
+		t.Errorf("six writers took %v", took)
+	}
+	nothingLeft(t, s)
+}
+
+// There is no queue among processes: what can't be promised.
+func TestReadersThatOverlapKeepAWriterOut(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	read, _ := both(open(t, s), "doc")
+	_, write := both(open(t, s), "doc")
+	reads := lockOf(t, read)
+	waits := inBackground(t, write)
+	rwListening(t, s, "doc", 1)
+	for range 50 {
+		next := lockOf(t, read)
+		unlock(t, reads)
+		reads = next
+		select {
+		case <-waits:
+			t.Fatal("one writes beside a reader")
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	unlock(t, reads)
+	unlock(t, <-waits)
+	nothingLeft(t, s)
+}
+
+// Readers that are let in by one message make one attempt each.
+func TestReadersOfAClientTryTogether(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	a, b := open(t, s), open(t, s)
+	_, write := both(a, "doc")
+	read, _ := both(b, "doc")
+	w := lockOf(t, write)
+	var waiting []<-chan *Hold
+	for range 50 {
+		waiting = append(waiting, inBackground(t, read))
+	}
+	rwListening(t, s, "doc", 1)
+	time.Sleep(100 * time.Millisecond)
+	tap := monitor.Tap(t, s.URL())
+	unlock(t, w)
+	for _, got := range waiting {
+		defer unlock(t, <-got)
+	}
+	tries := 0
+	for _, l := range tap.Mark() {
+		if l.Is("EVALSHA") && l.Args[1] == luasrc.ReadLockScript.SHA1 {
+			tries++
+		}
+	}
+	if tries != 50 {
+		t.Errorf("%d tries let 50 readers in", tries)
+	}
+}
