@@ -39,6 +39,10 @@ type Event struct {
 	Got    int    `json:"cg,omitempty"`
 
 	Goroutines int `json:"g,omitempty"`
+
+	Read  bool   `json:"rd,omitempty"` // of Called: the read lock of two
+	Token *int64 `json:"n,omitempty"`  // of Held: the fencing token, if it was asked for
+	Place string `json:"p,omitempty"`  // of Held: its owner as a queue on the server has it, if that is not Owner
 }
 
 // The outcomes that decide something, by Event.Kind. There are others, which are only counted.
@@ -47,6 +51,8 @@ const (
 	NotHeld   = "not held"
 	LostLease = "lease lost"
 	Uncertain = "uncertain"
+	Locked    = "locked"
+	Reentered = "reentered" // refused, because its owner is inside
 )
 
 // Further words in Event.Mode.

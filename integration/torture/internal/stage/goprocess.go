@@ -61,9 +61,9 @@ func (g *goProcess) startLocked() {
 		ready: make(chan struct{}), idle: make(chan struct{}), gone: make(chan struct{}),
 	}
 	args, err := worker.Config{
-		URL: g.url, Locks: locks, Workers: s.Workers,
+		URL: g.url, Kind: s.Kind.Name, Locks: locks, Workers: s.Workers,
 		Seed:     s.Seed ^ uint64(g.row+1)<<32 ^ uint64(g.life)<<48,
-		Watchdog: s.Watchdog, CommandTimeout: s.CommandTimeout,
+		Watchdog: s.Watchdog, CommandTimeout: s.CommandTimeout, Place: s.Place,
 		// The connections of one wait with a write now and then, and one does not wait for replicas.
 		Tunnel: g.row%3 == 1, ReplicaSync: g.row%3 != 2,
 	}.Args()
