@@ -69,6 +69,10 @@ func TestWhatAKindPromisesIsJudged(t *testing.T) {
 		troubles     []Trouble
 		want         string // how the violation begins; empty for none
 	}{
+		"late behind one that shares with nobody": {want: "lock 0 was free at 10", acquisitions: list{
+			change(stay("a", 1, 2, 9), func(a *history.Acquisition) { a.Lost, a.Outcome = 5, history.LostLease }),
+			stay("b", 3, 6, 9), stay("c", 4, 9+2*sec, 9+3*sec)}},
+
 		"readers together":             {model: shared, acquisitions: list{read(stay("a", 1, 2, 9)), read(stay("b", 1, 3, 7)), read(stay("c", 1, 4, 8))}},
 		"readers of a plain lock":      {acquisitions: list{read(stay("a", 1, 2, 9)), read(stay("b", 1, 3, 7))}, want: "exclusion"},
 		"a writer beside a reader":     {model: shared, acquisitions: list{read(stay("a", 1, 2, 9)), stay("b", 1, 3, 7)}, want: "exclusion: lock 0 was two"},
@@ -104,6 +108,9 @@ func TestWhatAKindPromisesIsJudged(t *testing.T) {
 		"an older one to whom had asked before, and was inside later": {model: tokens, acquisitions: list{numbered(3, stay("a", 1, 2, 5)), numbered(2, stay("b", 1, 7, 8))}, want: "token"},
 		"an older one to whom was told when it was over": {model: tokens, acquisitions: list{numbered(3, stay("a", 1, 6, 9)),
 			change(numbered(2, stay("b", 1, 7, 8)), func(a *history.Acquisition) { a.Until = 5 })}},
+		"an older one does not hide a newer": {model: tokens, want: "token: lock 0 numbered 3", acquisitions: list{numbered(3, stay("a", 1, 6, 9)),
+			change(numbered(2, stay("b", 1, 7, 8)), func(a *history.Acquisition) { a.Until = 5 }),
+			change(numbered(3, stay("c", 10, 11, 12)), func(a *history.Acquisition) { a.Until = 5 })}},
 		"a token of 0":              {model: tokens, acquisitions: list{numbered(0, stay("a", 1, 2, 5))}, want: "token: Go0/0 worker 0 op 1 (Lock, a) has 0"},
 		"a token of -1, of Java":    {model: tokens, acquisitions: list{javas(numbered(-1, stay("a", 1, 2, 5)))}, want: "token: Java0/0"},
 		"no token":                  {model: tokens, acquisitions: list{stay("a", 1, 2, 5)}, want: "token: Go0/0 worker 0 op 1 (Lock, a) has none"},

@@ -14,8 +14,11 @@ import (
 // be inside before a is, unless a's place may have been lost:
 //   - Its time may have been over. All waiters add the same time to the queue, so that is at the earliest what the server
 //     had, less that time for each place before a's.
-//   - The queue was taken, or the lock forced, meanwhile.
 //   - a is Java's, which keeps its owner when it repeats a lost command, and a fault was near.
+//
+// Where a fault took the queue, or forced the lock, the windows of those who waited then are void, and not judged.
+//
+// Only a single server's queues are seen: in a set, order is not judged.
 //
 // Owners that come back are not judged, on either side: they may enter because they are inside, and wait for one another.
 type ordering struct {
@@ -96,6 +99,7 @@ func (o *ordering) look(l *line, a grant) {
 		if place < 0 {
 			continue
 		}
+		java := a.Process.Side == history.Java
 		till := q.Places[place].Until - int64(place)*o.late.bounds.Place.Nanoseconds()
 		if a.Returned < till {
 			behind = len(q.Places) - place - 1
@@ -105,7 +109,7 @@ func (o *ordering) look(l *line, a grant) {
 			if b.Returned >= min(a.Returned, till) {
 				break
 			}
-			if (at(b) > place || b.Called > q.Answered) && !told[b.Acquisition] && !o.lost(a, q.Asked, b.Returned) {
+			if (at(b) > place || b.Called > q.Answered) && !told[b.Acquisition] && !(java && o.late.near(q.Asked, b.Returned, o.troubles)) {
 				told[b.Acquisition] = true
 				o.Violation("order: lock %d was another's, %v before the one's that was before it in the queue at %d, with %v left of its place:\n    %v, called at %d\n    %v, called at %d",
 					a.Lock, time.Duration(a.Returned-b.Returned), q.Asked, time.Duration(till-q.Asked), b.window, b.Called, a.window, a.Called)
@@ -113,11 +117,6 @@ func (o *ordering) look(l *line, a grant) {
 		}
 	}
 	o.verdict.Judged["waiters seen behind one that entered"] += behind
-}
-
-// lost tells whether a may have lost its place between two instants by something else than time.
-func (o *ordering) lost(a grant, from, to int64) bool {
-	return o.voiding.between(a.Lock, from, to) || a.Process.Side == history.Java && o.late.near(from, to, o.troubles)
 }
 
 // first tells whether a was next in the queue at an instant, and its place lasted until another.

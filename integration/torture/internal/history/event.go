@@ -16,7 +16,7 @@ const (
 	Tick     What = "tick"     // nothing but a sign of life
 	Closed   What = "closed"   // the client is closed: Goroutines more than before it was opened, Text their stacks
 	Idle     What = "idle"     // all workers of the process have finished
-	Ready    What = "ready"    // the process is connected
+	Ready    What = "ready"    // the process is connected: Owner, the first half of all that it makes
 	Other    What = "other"    // another call returned: Mode says which, Kind how
 )
 

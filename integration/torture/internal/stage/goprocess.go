@@ -38,6 +38,7 @@ type goRun struct {
 	in     io.WriteCloser
 	stderr bytes.Buffer
 	ready  chan struct{} // closed when it is connected
+	client string        // the first half of its owners; set by then
 	idle   chan struct{} // closed when its workers have finished
 	gone   chan struct{} // closed when it is gone and all that it said is in the book
 	closed *history.Event
@@ -115,6 +116,7 @@ func (g *goProcess) listen(r *goRun, out io.Reader) {
 		}
 		switch e.What {
 		case history.Ready:
+			r.client = e.Owner
 			close(r.ready)
 		case history.Idle:
 			close(r.idle)

@@ -67,7 +67,7 @@ func run(c Config) error {
 		}
 		p.locks = append(p.locks, parts)
 	}
-	p.say(history.Event{What: history.Ready})
+	p.say(history.Event{What: history.Ready, Owner: p.client.ID().String()})
 	var workers sync.WaitGroup
 	for i := range c.Workers {
 		w := &worker{process: p, number: i, rng: rand.New(rand.NewPCG(c.Seed, uint64(i)))}
