@@ -117,7 +117,8 @@ func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
 		c.Violation("%s", text)
 	}
 	c.order.judge(ch.Horizon, back)
-	c.tokens.judge(ch.Horizon)
+	c.tokens.judge(ch.Horizon, back)
+	c.reentry.forget(back)
 }
 
 // first looks at a granted acquisition when it is first judged.

@@ -94,7 +94,7 @@ func TestWhatAKindPromisesIsJudged(t *testing.T) {
 		"not told that it is inside": {model: once, acquisitions: list{stay("a", 1, 2, 9), again("a", 3, 4, history.Locked)},
 			want: "re-entry: Go0/0 worker 0 op 3 (Lock, a) was told that another"},
 		"left while it asked":            {model: once, acquisitions: list{stay("a", 1, 2, 5), again("a", 3, 7, history.Locked)}},
-		"told that it is inside, behind": {model: once, acquisitions: list{stay("a", 1, 2, 5), again("a", 9, 10, history.Reentered)}, want: "re-entry: Go0/0 worker 0 op 9 (Lock, a) was told that its owner"},
+		"told that it is inside, behind": {model: once, acquisitions: list{stay("a", 1, 2, 5), again("a", 9, 10, history.Reentered)}, want: "re-entry: Go0/0 worker 0 op 9 (Lock, a) was told at 9 that its owner"},
 		"the same of Java":               {model: once, acquisitions: list{stay("a", 1, 2, 5), javas(again("a", 9, 10, history.Reentered))}},
 		"perhaps inside, since its unlock was lost": {model: once, acquisitions: list{
 			change(stay("a", 1, 2, 5), func(a *history.Acquisition) { a.Outcome = history.Uncertain }), again("a", 9, 10, history.Reentered)}},

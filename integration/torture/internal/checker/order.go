@@ -104,7 +104,7 @@ func (o *ordering) look(l *line, a grant) {
 		if a.Returned < till {
 			behind = len(q.Places) - place - 1
 		}
-		first, _ := slices.BinarySearchFunc(l.granted, q.Answered, func(g grant, at int64) int { return cmp.Compare(g.Returned, at) })
+		first, _ := slices.BinarySearchFunc(l.granted, q.Answered, returned)
 		for _, b := range l.granted[first:] {
 			if b.Returned >= min(a.Returned, till) {
 				break

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"maps"
+
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 )
 
@@ -33,7 +35,7 @@ func (r *reentry) add(a *history.Acquisition, w Window) {
 	case a.Refusal == history.Reentered:
 		r.verdict.Judged["refused as being inside"]++
 		if a.Process.Side == history.Go && h.till < a.Called {
-			r.Violation("re-entry: %s was told that its owner is inside, which had left %d ns before", a.Who(), a.Called-h.till)
+			r.Violation("re-entry: %s was told at %d that its owner is inside, which has held nothing since %d", a.Who(), a.Called, h.till)
 		}
 		return
 	case a.Refusal == history.Locked:
@@ -49,4 +51,9 @@ func (r *reentry) add(a *history.Acquisition, w Window) {
 	if a.Held {
 		h.window = w
 	}
+}
+
+// forget drops who has held nothing since an instant: that is what is known of a stranger, too.
+func (r *reentry) forget(since int64) {
+	maps.DeleteFunc(r.owners, func(_ owning, h *having) bool { return h.till < since })
 }

@@ -40,8 +40,8 @@ func (n *numbering) add(a *history.Acquisition, w Window) {
 	l.grants = append(l.grants, grant{a, w})
 }
 
-// judge looks at what was granted before horizon: of that all is known.
-func (n *numbering) judge(horizon int64) {
+// judge looks at what was granted before horizon: of that all is known. Whoever is still to come called since an instant.
+func (n *numbering) judge(horizon, since int64) {
 	for lock, l := range n.locks {
 		slices.SortFunc(l.grants, func(a, b grant) int { return cmp.Compare(a.Returned, b.Returned) })
 		due := len(l.grants)
@@ -52,6 +52,9 @@ func (n *numbering) judge(horizon int64) {
 			n.look(lock, l, g)
 		}
 		l.grants = slices.Clone(l.grants[due:])
+		if i, _ := slices.BinarySearchFunc(l.tops, since, returned); i > 1 {
+			l.tops = slices.Clone(l.tops[i-1:])
+		}
 	}
 }
 
@@ -73,7 +76,7 @@ func (n *numbering) look(lock int, l *numbers, g grant) {
 	}
 	n.verdict.Judged["tokens"]++
 	var before grant
-	if i, _ := slices.BinarySearchFunc(l.tops, g.Called, func(t grant, at int64) int { return cmp.Compare(t.Returned, at) }); i > 0 {
+	if i, _ := slices.BinarySearchFunc(l.tops, g.Called, returned); i > 0 {
 		before = l.tops[i-1]
 	}
 	// Whoever is still inside can't have been granted the lock before somebody who was inside meanwhile.
@@ -89,6 +92,9 @@ func (n *numbering) look(lock int, l *numbers, g grant) {
 		l.tops = append(l.tops, g)
 	}
 }
+
+// returned finds grants by when they returned.
+func returned(g grant, at int64) int { return cmp.Compare(g.Returned, at) }
 
 // higher is the grant with the higher token, if there is one.
 func higher(a, b grant) grant {
