@@ -155,7 +155,7 @@ func verdicts(m Model, b Bounds, all history.Chapter, troubles []Trouble) (cuts 
 		check := New(m, b, func(Window) {})
 		acquisitions, queues := slices.Clone(all.Acquisitions), slices.Clone(all.Queues)
 		for _, h := range append(slices.Clone(horizons), forever) {
-			chapter := history.Chapter{Horizon: h, Voids: all.Voids}
+			chapter := history.Chapter{Horizon: h, Voids: all.Voids, Sightings: all.Sightings}
 			acquisitions = slices.DeleteFunc(acquisitions, func(a *history.Acquisition) bool {
 				if a.Called < h {
 					chapter.Acquisitions = append(chapter.Acquisitions, a)

@@ -11,7 +11,7 @@
 // that may not, and which has some rules of their own:
 //
 //   - Shared, of a read-write lock: those who read may overlap. The end of a read hold frees the lock only if nobody else can
-//     have been inside.
+//     have been inside, a JVM included that keeps what none of its threads holds.
 //   - Once, of a non-reentrant lock: an owner's windows may not overlap either, and its second acquire is refused for what it
 //     is ([reentry]).
 //   - Tokens, of a fenced lock: they rise ([numbering]).

@@ -28,6 +28,7 @@ type lateness struct {
 	bounds    Bounds
 	locks     map[int]*comings
 	sightings []history.Sighting
+	jvms      map[string]bool // the first halves of Java's owners
 	// first tells whether who waited was next in the queue at an instant, and until another; nil: there is no queue.
 	first   func(a *history.Acquisition, at, until int64) bool
 	entries [2]map[history.Side][]time.Duration // waits from free to entered: in trouble, in calm
@@ -108,7 +109,7 @@ func (l *lateness) seen(lock int, from, to int64) string {
 }
 
 func newLateness(b Bounds) *lateness {
-	l := &lateness{bounds: b, locks: map[int]*comings{}}
+	l := &lateness{bounds: b, locks: map[int]*comings{}, jvms: map[string]bool{}}
 	for i := range l.entries {
 		l.entries[i] = map[history.Side][]time.Duration{}
 	}
@@ -122,6 +123,9 @@ func (l *lateness) add(a *history.Acquisition) {
 		l.locks[a.Lock] = c
 	}
 	c.all = append(c.all, a)
+	if a.Held && a.Process.Side == history.Java {
+		l.jvms[client(a.Owner)] = true
+	}
 	if a.Held {
 		c.entered = append(c.entered, entry{a.Returned, a})
 	}
@@ -188,7 +192,7 @@ func (l *lateness) look(lock int, c *comings, f freed, troubles []Trouble) strin
 		l.entries[which][side] = append(l.entries[which][side], time.Duration(max(next-at, 0)))
 	}
 	for _, w := range c.waits {
-		if w.from < at && min(next, w.to)-at > bound && (l.first == nil || l.first(w.by, f.from, at+bound)) {
+		if w.from < at && min(next, w.to)-at > bound && !(f.by.Read && l.kept(lock, at, at+bound)) && (l.first == nil || l.first(w.by, f.from, at+bound)) {
 			return fmt.Sprintf("lock %d was free at %d and nobody entered for %v (bound %v, calm %t), though %s waited; in ms from then on:%s",
 				lock, at, time.Duration(min(next, w.to)-at), time.Duration(bound), calm, w.by.Who(), c.meanwhile(at, min(next, w.to))+l.seen(lock, at, min(next, w.to)))
 		}
@@ -200,6 +204,21 @@ func (l *lateness) look(lock int, c *comings, f freed, troubles []Trouble) strin
 func (l *lateness) near(from, to int64, troubles []Trouble) bool {
 	settle := l.bounds.Settle.Nanoseconds()
 	return slices.ContainsFunc(troubles, func(t Trouble) bool { return t.From < to && t.To+settle > from })
+}
+
+// kept tells whether a JVM may have kept a lock between two instants that nobody had: the server showed it. A call of
+// Redisson's that ended with an exception may get a read hold after that, which its watchdog renews as long as the JVM lives,
+// and Go's readers enter and leave beside it. Where the server shows nothing, as in a set, it may be so.
+func (l *lateness) kept(lock int, from, to int64) bool {
+	return len(l.sightings) == 0 || slices.ContainsFunc(l.sightings, func(s history.Sighting) bool {
+		return s.Lock == lock && s.At > from && s.At < to && l.jvms[client(s.Owner)]
+	})
+}
+
+// client is the first half of an owner.
+func client(owner string) string {
+	id, _, _ := strings.Cut(owner, ":")
+	return id
 }
 
 // limit is how long a waiter may take from at on, and whether that is calm.

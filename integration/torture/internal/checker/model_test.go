@@ -65,6 +65,7 @@ func TestWhatAKindPromisesIsJudged(t *testing.T) {
 		model        Model
 		acquisitions list
 		queues       []history.Queue
+		sightings    []history.Sighting
 		voids        []history.Void
 		troubles     []Trouble
 		want         string // how the violation begins; empty for none
@@ -83,8 +84,14 @@ func TestWhatAKindPromisesIsJudged(t *testing.T) {
 		"it reads on, beside a writer": {model: shared, acquisitions: list{stay("a", 1, 2, 6), read(stay("a", 3, 4, 9)), stay("b", 1, 7, 8)}, want: "exclusion"},
 		"a reader told of its loss": {model: shared, acquisitions: list{
 			change(read(stay("a", 1, 2, 9)), func(a *history.Acquisition) { a.Lost = 5 }), stay("b", 1, 6, 9)}},
-		"a writer late behind the last reader": {model: shared, want: "lock 0 was free at 11",
+		"a writer late behind the last reader": {model: shared, want: "lock 0 was free at 11", sightings: []history.Sighting{{At: 5, Owner: "b:1"}, {At: sec, Owner: "b:1"}},
 			acquisitions: list{read(stay("a", 1, 2, 9)), read(stay("b", 1, 3, 10)), stay("c", 4, 11+2*sec, 12+2*sec)}},
+		"a writer late behind the last reader, and what a JVM kept": {model: shared, sightings: []history.Sighting{{At: sec, Owner: "j:40"}},
+			acquisitions: list{javas(read(stay("j:t1", 1, 2, 3))), read(stay("b", 1, 3, 10)), stay("c", 4, 11+2*sec, 12+2*sec)}},
+		"a writer late behind the last reader, where the server shows nothing": {model: shared,
+			acquisitions: list{read(stay("b", 1, 3, 10)), stay("c", 4, 11+2*sec, 12+2*sec)}},
+		"a writer late behind a writer, beside what a JVM kept": {model: shared, want: "lock 0 was free at 11", sightings: []history.Sighting{{At: sec, Owner: "j:40"}},
+			acquisitions: list{javas(stay("j:t1", 1, 2, 3)), stay("b", 1, 4, 10), stay("c", 4, 11+2*sec, 12+2*sec)}},
 		"a writer behind a reader that stays": {model: shared,
 			acquisitions: list{read(stay("a", 1, 2, 9)), read(stay("b", 1, 3, 3*sec)), stay("c", 4, 3*sec+2, 4*sec)}},
 
@@ -158,7 +165,7 @@ func TestWhatAKindPromisesIsJudged(t *testing.T) {
 	} {
 		b := bounds
 		b.Voided, b.Place = 1, time.Duration(place)
-		for _, v := range verdicts(c.model, b, history.Chapter{Acquisitions: c.acquisitions, Voids: c.voids, Queues: c.queues}, c.troubles) {
+		for _, v := range verdicts(c.model, b, history.Chapter{Acquisitions: c.acquisitions, Voids: c.voids, Queues: c.queues, Sightings: c.sightings}, c.troubles) {
 			v.expect(t, name, c.want)
 		}
 	}
