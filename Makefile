@@ -162,11 +162,13 @@ test-matrix:
 mutants:
 	@$(step) 'mutants' bash -ec 'cd integration && go run ./mutants $(FLAGS)'
 
-# Go and Java processes on the same locks under faults, for ten minutes; the step of `make test` runs for 20 s, and for 20 s on a
-# set. FLAGS has the flags of `go doc ./torture` in integration/, such as -topology cluster.
+# Go and Java processes on the same locks under faults, for ten minutes, and two for each other kind of lock; the step of `make
+# test` runs for 20 s, for 20 s on a set, and for 9 s with another kind. With FLAGS there is one run, with the flags of `go doc
+# ./torture` in integration/, such as -topology cluster or -kind fair.
 .PHONY: torture
 torture:
-	@$(step) 'torture' bash -ec 'cd integration && go run -race ./torture -duration 10m $(FLAGS)'
+	@$(step) 'torture' bash -ec 'cd integration; go run -race ./torture -duration 10m $(FLAGS); \
+	  for kind in $(if $(FLAGS),,fair readwrite fenced nonreentrant); do go run -race ./torture -kind $$kind -duration 2m; done'
 
 # Shared owners among clients and processes under faults, each promise probed from outside, for half an hour; the step of
 # `make test` runs for 15 s. FLAGS has the flags of `go doc ./endurance` in integration/.

@@ -22,17 +22,18 @@ func Command(words ...string) Match {
 	}
 }
 
-// Script matches EVALSHA of a script's SHA-1 in hex, and EVAL of the script itself.
+// Script matches EVALSHA of a script's SHA-1 in hex, or of how that begins, and EVAL of the script itself.
 func Script(sha string) Match {
+	sha = strings.ToLower(sha)
 	return func(cmd []string) bool {
 		switch {
 		case len(cmd) < 2:
 			return false
 		case strings.EqualFold(cmd[0], "EVALSHA"):
-			return strings.EqualFold(cmd[1], sha)
+			return strings.HasPrefix(strings.ToLower(cmd[1]), sha)
 		case strings.EqualFold(cmd[0], "EVAL"):
 			sum := sha1.Sum([]byte(cmd[1]))
-			return strings.EqualFold(hex.EncodeToString(sum[:]), sha)
+			return strings.HasPrefix(hex.EncodeToString(sum[:]), sha)
 		}
 		return false
 	}

@@ -152,6 +152,7 @@ func TestMatchers(t *testing.T) {
 		{"too short", faultproxy.Command("CLIENT", "KILL"), cmd("CLIENT"), false},
 		{"other name", faultproxy.Command("GET"), cmd("GETEX", "k"), false},
 		{"EVALSHA", faultproxy.Script(strings.ToUpper(sha)), cmd("evalsha", sha, "0"), true},
+		{"EVALSHA of one that begins so", faultproxy.Script(sha[:8]), cmd("evalsha", sha, "0"), true},
 		{"EVAL of the same text", faultproxy.Script(sha), cmd("EVAL", setScript, "0"), true},
 		{"EVAL of another", faultproxy.Script(sha), cmd("EVAL", "return 1", "0"), false},
 		{"sha elsewhere", faultproxy.Script(sha), cmd("GET", sha), false},

@@ -2,8 +2,10 @@ package gate
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,10 +49,35 @@ func NewWitness() *Witness {
 }
 
 var (
-	acquires = faultproxy.Script(luasrc.LockScript.SHA1)
-	renewals = faultproxy.Script(luasrc.RenewScript.SHA1)
+	acquires = scripts(luasrc.LockScript, luasrc.FairLockScript, luasrc.ReadLockScript, luasrc.WriteLockScript, luasrc.FencedLockScript, luasrc.NonReentrantLockScript)
+	renewals = scripts(luasrc.RenewScript, luasrc.ReadRenewScript)
 	wait     = faultproxy.Command("WAIT")
 )
+
+// scripts matches any of them.
+func scripts(all ...*luasrc.Script) faultproxy.Match {
+	var each []faultproxy.Match
+	for _, s := range all {
+		each = append(each, faultproxy.Script(s.SHA1))
+	}
+	return func(cmd []string) bool {
+		return slices.ContainsFunc(each, func(m faultproxy.Match) bool { return m(cmd) })
+	}
+}
+
+var ownerForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}:-?[0-9]+`)
+
+// granted is the owner whom an acquire got the lock, or empty: a refusal is a number or a text.
+func granted(e faultproxy.Exchange) string {
+	if _, numbered := e.Reply.([]any); e.Reply != nil && !numbered {
+		return ""
+	}
+	i := slices.IndexFunc(e.Cmd, ownerForm.MatchString)
+	if i < 0 {
+		return ""
+	}
+	return ownerForm.FindString(e.Cmd[i])
+}
 
 // See is told of each answer that passes a gate.
 func (w *Witness) See(gate int, e faultproxy.Exchange) {
@@ -58,12 +85,16 @@ func (w *Witness) See(gate int, e faultproxy.Exchange) {
 	defer w.mu.Unlock()
 	at := line{gate, e.Conn}
 	switch {
-	case acquires(e.Cmd) && e.Reply == nil:
-		w.note(e.Cmd[5], at, e, fmt.Sprintf("acquired %.40s", e.Cmd[3]))
-		if !slices.Contains(w.granted[e.Cmd[5]], gate) {
-			w.granted[e.Cmd[5]] = append(w.granted[e.Cmd[5]], gate)
+	case acquires(e.Cmd):
+		owner := granted(e)
+		if owner == "" {
+			return
 		}
-		w.open(at, e.Cmd[5])
+		w.note(owner, at, e, fmt.Sprintf("acquired %.40s", e.Cmd[3]))
+		if !slices.Contains(w.granted[owner], gate) {
+			w.granted[owner] = append(w.granted[owner], gate)
+		}
+		w.open(at, owner)
 	case renewals(e.Cmd):
 		owners, mine := renewees(e.Cmd, e.Reply)
 		for i, owner := range owners {
@@ -184,11 +215,11 @@ func (w *Witness) Gaps(owner string, from, to time.Time) (all []time.Duration) {
 func renewees(cmd []string, reply any) (owners []string, mine []bool) {
 	n, err := strconv.Atoi(cmd[2])
 	list, ok := reply.([]any)
-	if err != nil || !ok || len(list) != n || len(cmd) != 3+n+1+n {
+	if err != nil || !ok || len(cmd) != 3+n+1+len(list) {
 		return nil, nil
 	}
 	for i, owner := range cmd[3+n+1:] {
-		owners, mine = append(owners, owner), append(mine, list[i] == int64(1))
+		owners, mine = append(owners, strings.TrimSuffix(owner, ":write")), append(mine, list[i] == int64(1))
 	}
 	return owners, mine
 }

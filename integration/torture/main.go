@@ -6,6 +6,8 @@
 // With -topology sentinel or cluster they are on a set of servers, each behind a gate, whose masters fail over, die and are
 // silenced, whose replicas lag, go and come back, and whose slots move; what replicas had acknowledged must outlive that.
 //
+// With -kind fair, readwrite, fenced or nonreentrant the locks are of that kind, and judged by its model.
+//
 // It prints its seed first; the same seed with the same sizes plays the same faults at the same offsets. The exit status
 // is 1 if anything was wrong. What is judged is in internal/checker, what faults there are in internal/schedule.
 package main
@@ -20,6 +22,7 @@ import (
 
 	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/integration/torture/internal/campaign"
+	"github.com/rlock-go/redisson/integration/torture/internal/kind"
 	"github.com/rlock-go/redisson/integration/torture/internal/schedule"
 	"github.com/rlock-go/redisson/integration/torture/internal/worker"
 )
@@ -35,6 +38,8 @@ func main() {
 	flag.IntVar(&c.Workers, "workers", 4, "goroutines or threads of each process")
 	flag.DurationVar(&c.Watchdog, "watchdog", 1500*time.Millisecond, "watchdog timeout of both sides")
 	flag.DurationVar(&c.CommandTimeout, "timeout", 200*time.Millisecond, "command timeout of the Go side")
+	kindName := flag.String("kind", kind.All[0].Name, "kind of lock: "+kind.Names())
+	flag.StringVar(&c.History, "history", "", "file for all acquisitions, one a line")
 	flag.StringVar(&c.HTML, "html", "", "file for a timeline of the last minute")
 	flag.StringVar(&c.Sizes.Topology, "topology", "", "sentinel or cluster; a single server by default")
 	server := flag.String("server", "", "redis-server binary; default is that of PATH")
@@ -43,7 +48,9 @@ func main() {
 	if c.Sizes.Topology != "" {
 		campaign.Slower(&c)
 	}
-	if flag.NArg() > 0 || !slices.Contains([]string{"", schedule.Sentinel, schedule.Cluster}, c.Sizes.Topology) || c.Sizes.Duration <= 0 || c.Sizes.Locks < 1 || c.Sizes.Go < 1 || c.Sizes.Java < 0 || c.Workers < 1 {
+	known := false
+	c.Kind, known = kind.Named(*kindName)
+	if !known || flag.NArg() > 0 || !slices.Contains([]string{"", schedule.Sentinel, schedule.Cluster}, c.Sizes.Topology) || c.Sizes.Duration <= 0 || c.Sizes.Locks < 1 || c.Sizes.Go < 1 || c.Sizes.Java < 0 || c.Workers < 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -53,8 +60,8 @@ func main() {
 	if *server != "" {
 		os.Setenv("RLOCK_REDIS_SERVER", *server)
 	}
-	fmt.Printf("torture: -topology %q -seed %d -duration %v -locks %d -go %d -java %d -workers %d\n",
-		c.Sizes.Topology, c.Seed, c.Sizes.Duration, c.Sizes.Locks, c.Sizes.Go, c.Sizes.Java, c.Workers)
+	fmt.Printf("torture: -kind %s -topology %q -seed %d -duration %v -locks %d -go %d -java %d -workers %d\n",
+		c.Kind.Name, c.Sizes.Topology, c.Seed, c.Sizes.Duration, c.Sizes.Locks, c.Sizes.Go, c.Sizes.Java, c.Workers)
 	if *list {
 		for _, f := range schedule.Draw(c.Seed, c.Sizes) {
 			fmt.Println(f)

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/rlock-go/redisson/integration/torture/internal/campaign"
+	"github.com/rlock-go/redisson/integration/torture/internal/kind"
 	"github.com/rlock-go/redisson/integration/torture/internal/schedule"
 	"github.com/rlock-go/redisson/integration/torture/internal/worker"
 )
@@ -43,7 +44,35 @@ func TestTortureOfASet(t *testing.T) {
 	torture(t, c, 50) // its faults stop all clients at once, and failovers take seconds
 }
 
-func torture(t *testing.T, c campaign.Config, least int) {
+// TestTortureOfAKind is TestTorture, in short, of another kind of lock, by chance or as TORTURE_KIND says.
+func TestTortureOfAKind(t *testing.T) {
+	name := kind.All[1+rand.IntN(len(kind.All)-1)].Name
+	if s := os.Getenv("TORTURE_KIND"); s != "" {
+		name = s
+	}
+	k, found := kind.Named(name)
+	if !found {
+		t.Fatalf("TORTURE_KIND is not one of %s", kind.Names())
+	}
+	t.Logf("TORTURE_KIND=%s", name)
+	r := torture(t, campaign.Config{
+		Kind:     k,
+		Sizes:    schedule.Sizes{Duration: 9 * time.Second, Locks: 5, Go: 3, Java: 1},
+		Watchdog: 1500 * time.Millisecond, CommandTimeout: 200 * time.Millisecond,
+	}, 50)
+	met := 0
+	for _, n := range r.Judged {
+		met += n
+	}
+	if met < 20 && name != kind.All[0].Name {
+		t.Errorf("what only this kind promises was judged %v times", r.Judged)
+	}
+}
+
+func torture(t *testing.T, c campaign.Config, least int) *campaign.Result {
+	if c.Kind.Name == "" {
+		c.Kind = kind.All[0]
+	}
 	c.Seed, c.Workers = rand.Uint64()>>12, 4
 	c.HTML, c.Logf = filepath.Join(t.TempDir(), "torture.html"), t.Logf
 	var err error
@@ -70,4 +99,5 @@ func torture(t *testing.T, c campaign.Config, least int) {
 	if r.Windows < least || len(r.Faults) < 5 || len(r.Calm) == 0 {
 		t.Errorf("%d windows, %d kinds of faults, wake-ups %v", r.Windows, len(r.Faults), r.Calm)
 	}
+	return r
 }

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/torture/internal/checker"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
+	"github.com/rlock-go/redisson/integration/torture/internal/kind"
 	"github.com/rlock-go/redisson/integration/torture/internal/schedule"
 	"github.com/rlock-go/redisson/integration/torture/internal/stage"
 	"github.com/rlock-go/redisson/integration/torture/internal/timeline"
@@ -18,11 +20,13 @@ import (
 // Config is what a run is made of.
 type Config struct {
 	Seed           uint64
+	Kind           kind.Kind
 	Sizes          schedule.Sizes
 	Workers        int
 	Watchdog       time.Duration
 	CommandTimeout time.Duration
 	HTML           string // where the timeline goes; empty for nowhere
+	History        string // where all acquisitions go, one a line; empty for nowhere
 	Logf           func(format string, args ...any)
 }
 
@@ -61,16 +65,31 @@ const (
 // Run runs. What it starts ends with t.
 func Run(t testing.TB, c Config) *Result {
 	r := &Result{Config: c, Faults: map[schedule.Kind]int{}}
+	place := time.Duration(0)
+	if c.Kind.Order {
+		// One that nobody has any more keeps others out for so long.
+		place = min(c.Watchdog, 1500*time.Millisecond)
+	}
 	s := stage.Build(t, stage.Config{
-		Seed: c.Seed, Locks: c.Sizes.Locks, Go: c.Sizes.Go, Java: c.Sizes.Java, Workers: c.Workers,
+		Seed: c.Seed, Kind: c.Kind, Place: place, Locks: c.Sizes.Locks, Go: c.Sizes.Go, Java: c.Sizes.Java, Workers: c.Workers,
 		Watchdog: c.Watchdog, CommandTimeout: c.CommandTimeout, Topology: c.Sizes.Topology, Logf: c.Logf,
 	})
 	began := time.Now()
 	start := machineclock.Now()
 	line := timeline.New(start)
-	check := checker.New(checker.Bounds{
-		Calm: time.Second, Troubled: c.Watchdog + reconnect, Settle: c.Watchdog + time.Second, Voided: voided(c.Sizes.Topology), Lease: c.Watchdog,
+	check := checker.New(c.Kind.Model, checker.Bounds{
+		Calm: time.Second, Troubled: c.Watchdog + reconnect + place, Settle: c.Watchdog + time.Second + place,
+		Voided: voided(c.Sizes.Topology), Lease: c.Watchdog, Place: place,
 	}, line.Window)
+	written, err := newRecord(c.History)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := func() history.Chapter {
+		ch := s.Book.Turn()
+		written.add(ch)
+		return ch
+	}
 	// What is not a fault's effect must not be mistaken for one: the first calls meet JVMs that are still warming up.
 
 	var judging sync.WaitGroup
@@ -82,7 +101,7 @@ func Run(t testing.TB, c Config) *Result {
 				return
 			case <-time.After(chapter):
 			}
-			check.Judge(s.Book.Turn(), s.Troubles())
+			check.Judge(turn(), s.Troubles())
 			s.Forget()
 		}
 	})
@@ -92,7 +111,7 @@ func Run(t testing.TB, c Config) *Result {
 	close(done)
 	judging.Wait()
 	s.Residue()
-	check.Judge(s.Book.Turn(), s.Troubles())
+	check.Judge(turn(), s.Troubles())
 	for _, text := range s.Book.Oddities() {
 		check.Violation("outcome: %s", text)
 	}
@@ -103,7 +122,7 @@ func Run(t testing.TB, c Config) *Result {
 	r.Failures = s.Failures()
 	r.Tallies = s.Book.Tallies()
 	r.Took = time.Since(began)
-	if err := r.draw(line); err != nil {
+	if err := errors.Join(r.draw(line), written.end()); err != nil {
 		r.Failures = append(r.Failures, err.Error())
 	}
 	return r

@@ -20,8 +20,8 @@ func (r *Result) Summary() string {
 	if place == "" {
 		place = "single server"
 	}
-	fmt.Fprintf(&b, "%s, seed %d, %v: %d locks, %d Go and %d Java processes of %d workers, watchdog %v, command timeout %v; took %v\n",
-		place, c.Seed, c.Sizes.Duration, c.Sizes.Locks, c.Sizes.Go, c.Sizes.Java, c.Workers, c.Watchdog, c.CommandTimeout,
+	fmt.Fprintf(&b, "%s, %s, seed %d, %v: %d locks, %d Go and %d Java processes of %d workers, watchdog %v, command timeout %v; took %v\n",
+		c.Kind.Name, place, c.Seed, c.Sizes.Duration, c.Sizes.Locks, c.Sizes.Go, c.Sizes.Java, c.Workers, c.Watchdog, c.CommandTimeout,
 		r.Took.Round(time.Second))
 	r.calls(&b)
 	r.faults(&b)
@@ -32,6 +32,9 @@ func (r *Result) Summary() string {
 	fmt.Fprintf(&b, "\nwindows: %d, of which %d (%.2f %%) set aside\n", r.Windows, r.Voided, share)
 	for _, why := range slices.SortedFunc(maps.Keys(r.Why), func(x, y string) int { return cmp.Or(r.Why[y]-r.Why[x], cmp.Compare(x, y)) }) {
 		fmt.Fprintf(&b, "  %d by %s\n", r.Why[why], why)
+	}
+	for _, what := range slices.Sorted(maps.Keys(r.Judged)) {
+		fmt.Fprintf(&b, "judged: %d %s\n", r.Judged[what], what)
 	}
 	wakeUps(&b, "calm", r.Calm)
 	wakeUps(&b, "near faults", r.Troubled)

@@ -11,9 +11,13 @@ import (
 
 // Checker judges a history chapter by chapter. It is used by one goroutine.
 type Checker struct {
+	model    Model
 	voiding  voiding
 	late     *lateness
 	there    *availability
+	order    *ordering
+	tokens   *numbering
+	reentry  *reentry
 	troubles []Trouble
 
 	fresh   []*history.Acquisition // called after the last horizon
@@ -33,21 +37,30 @@ type Verdict struct {
 	// Calm and Troubled are times from a lock's release to the entry of one who waited, by the side that entered.
 	Calm, Troubled map[history.Side][]time.Duration
 	Available      map[int]Availability // by lock
+	Judged         map[string]int       // of what only some kinds promise: how often there was something to judge
 }
 
 // maxSpelled bounds the violations that are kept as text.
 const maxSpelled = 50
 
 // New makes a checker. seen is called for each window once, for whoever draws them.
-func New(b Bounds, seen func(Window)) *Checker {
-	return &Checker{
-		verdict: Verdict{Why: map[string]int{}},
+func New(m Model, b Bounds, seen func(Window)) *Checker {
+	c := &Checker{
+		model:   m,
+		verdict: Verdict{Why: map[string]int{}, Judged: map[string]int{}},
 		voiding: voiding{tainted: map[owning]int64{}},
 		late:    newLateness(b),
 		there:   &availability{b.Lease, map[int]*presence{}},
 		told:    map[[2]string]bool{},
 		seen:    seen,
 	}
+	c.order = &ordering{Checker: c, lines: map[int]*line{}}
+	if m.Order {
+		c.late.first = c.order.first
+	}
+	c.tokens = &numbering{Checker: c, locks: map[int]*numbers{}}
+	c.reentry = &reentry{Checker: c, owners: map[owning]*having{}}
+	return c
 }
 
 // Violation records one that somebody else found.
@@ -65,6 +78,7 @@ func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
 	c.voiding.voids = append(c.voiding.voids, ch.Voids...)
 	c.fresh = append(c.fresh, ch.Acquisitions...)
 	c.late.sightings = append(c.late.sightings, ch.Sightings...)
+	c.order.see(ch.Queues)
 	slices.SortStableFunc(c.fresh, func(a, b *history.Acquisition) int { return cmp.Compare(a.Called, b.Called) })
 	due := c.fresh
 	if i := slices.IndexFunc(c.fresh, func(a *history.Acquisition) bool { return a.Called >= ch.Horizon }); i >= 0 {
@@ -82,6 +96,7 @@ func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
 	for i, a := range append(c.carried, due...) {
 		if !a.Held {
 			c.late.add(a)
+			c.reentry.add(a, Window{})
 			continue
 		}
 		w := c.voiding.window(a)
@@ -97,10 +112,13 @@ func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
 	for lock, windows := range byLock {
 		c.exclusion(lock, windows)
 	}
-	back := c.late.bounds.Troubled + time.Minute
-	for _, text := range c.late.judge(ch.Horizon-back.Nanoseconds(), troubles) {
+	back := ch.Horizon - (c.late.bounds.Troubled + time.Minute).Nanoseconds()
+	for _, text := range c.late.judge(back, troubles) {
 		c.Violation("%s", text)
 	}
+	c.order.judge(ch.Horizon, back)
+	c.tokens.judge(ch.Horizon, back)
+	c.reentry.forget(back)
 }
 
 // first looks at a granted acquisition when it is first judged.
@@ -112,6 +130,9 @@ func (c *Checker) first(a *history.Acquisition, w Window) {
 	}
 	c.seen(w)
 	c.late.add(a)
+	c.order.add(a, w)
+	c.tokens.add(a, w)
+	c.reentry.add(a, w)
 	if w.Void != "" {
 		return
 	}
@@ -134,29 +155,40 @@ func (c *Checker) first(a *history.Acquisition, w Window) {
 	}
 	switch {
 	case a.Outcome == history.OK:
-		c.late.free(a.Lock, a.Unlock, a.Unlocked)
+		c.late.free(a, a.Unlock, a.Unlocked)
 	case a.Outcome == history.LostLease && a.Lease > 0 && !a.Moved && a.Returned+a.Lease < a.Unlock:
-		c.late.free(a.Lock, a.Until, a.Returned+a.Lease)
+		c.late.free(a, a.Until, a.Returned+a.Lease)
 	}
 }
 
 func (c *Checker) exclusion(lock int, windows []Window) {
-	overlaps := Overlaps(windows)
+	overlaps := c.model.Overlaps(windows)
+	if c.model.Shared {
+		c.verdict.Judged["pairs of readers inside together"] += len(Model{}.Overlaps(windows)) - len(overlaps)
+	}
 	for _, o := range overlaps {
 		pair := [2]string{o.A.Who, o.B.Who}
 		if c.told[pair] {
 			continue
 		}
 		c.told[pair] = true
-		c.Violation("exclusion: lock %d was two owners' for %v:\n    %v\n    %v",
-			lock, time.Duration(min(o.A.To, o.B.To)-o.B.From), o.A, o.B)
+		c.Violation("exclusion: lock %d was %s for %v:\n    %v\n    %v",
+			lock, whose(o), time.Duration(min(o.A.To, o.B.To)-o.B.From), o.A, o.B)
 	}
-	linear, err := Linearizable(windows)
+	linear, err := c.model.Linearizable(windows)
 	if err != nil {
 		c.Violation("exclusion: lock %d: %v", lock, err)
 	} else if linear != (len(overlaps) == 0) {
 		c.Violation("exclusion: lock %d: %d overlaps by the sweep, porcupine says linearizable %t", lock, len(overlaps), linear)
 	}
+}
+
+// whose says what an overlap is.
+func whose(o Overlap) string {
+	if o.A.Owner == o.B.Owner {
+		return "one owner's twice"
+	}
+	return "two owners'"
 }
 
 // End judges what is left, after the last chapter, and gives the verdict.

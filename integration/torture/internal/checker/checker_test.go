@@ -134,35 +134,55 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 			want: "lock 0 was free at 10",
 		},
 	} {
-		// The verdict is the same however the history is cut into chapters.
-		for _, horizons := range [][]int64{nil, {4}, {5, 8, 20}, {500 * sec}} {
-			check := New(bounds, func(Window) {})
-			rest := slices.Clone(c.acquisitions)
-			for _, h := range horizons {
-				chapter := history.Chapter{Horizon: h, Voids: c.voids}
-				var later []*history.Acquisition
-				for _, a := range rest {
-					if a.Called < h {
-						chapter.Acquisitions = append(chapter.Acquisitions, a)
-					} else {
-						later = append(later, a)
-					}
-				}
-				rest = later
-				check.Judge(chapter, c.troubles)
-			}
-			check.Judge(history.Chapter{Acquisitions: rest, Voids: c.voids, Horizon: forever}, c.troubles)
-			v := check.End()
-			switch {
-			case c.want == "" && len(v.Violations) > 0:
-				t.Errorf("%s, %v: %q", name, horizons, v.Violations)
-			case c.want != "" && (len(v.Violations) != 1 || !strings.HasPrefix(v.Violations[0], c.want)):
-				t.Errorf("%s, %v: %q, want one that begins with %q", name, horizons, v.Violations, c.want)
-			}
+		for _, v := range verdicts(Model{}, bounds, history.Chapter{Acquisitions: c.acquisitions, Voids: c.voids}, c.troubles) {
+			v.expect(t, name, c.want)
 			if v.Voided != c.voided || v.Windows != held(c.acquisitions) {
-				t.Errorf("%s, %v: %d of %d void, want %d of %d", name, horizons, v.Voided, v.Windows, c.voided, held(c.acquisitions))
+				t.Errorf("%s, %v: %d of %d void, want %d of %d", name, v.horizons, v.Voided, v.Windows, c.voided, held(c.acquisitions))
 			}
 		}
+	}
+}
+
+// cut is a verdict on a history that came in chapters.
+type cut struct {
+	Verdict
+	horizons []int64
+}
+
+// verdicts are those on a history that is cut in several ways. They are to be the same.
+func verdicts(m Model, b Bounds, all history.Chapter, troubles []Trouble) (cuts []cut) {
+	for _, horizons := range [][]int64{nil, {4}, {5, 8, 20}, {500 * sec}} {
+		check := New(m, b, func(Window) {})
+		acquisitions, queues := slices.Clone(all.Acquisitions), slices.Clone(all.Queues)
+		for _, h := range append(slices.Clone(horizons), forever) {
+			chapter := history.Chapter{Horizon: h, Voids: all.Voids, Sightings: all.Sightings}
+			acquisitions = slices.DeleteFunc(acquisitions, func(a *history.Acquisition) bool {
+				if a.Called < h {
+					chapter.Acquisitions = append(chapter.Acquisitions, a)
+				}
+				return a.Called < h
+			})
+			queues = slices.DeleteFunc(queues, func(q history.Queue) bool {
+				if q.Asked < h {
+					chapter.Queues = append(chapter.Queues, q)
+				}
+				return q.Asked < h
+			})
+			check.Judge(chapter, troubles)
+		}
+		cuts = append(cuts, cut{check.End(), horizons})
+	}
+	return cuts
+}
+
+// expect wants one violation that begins so, or none.
+func (v cut) expect(t *testing.T, name, want string) {
+	t.Helper()
+	switch {
+	case want == "" && len(v.Violations) > 0:
+		t.Errorf("%s, %v: %q", name, v.horizons, v.Violations)
+	case want != "" && (len(v.Violations) != 1 || !strings.HasPrefix(v.Violations[0], want)):
+		t.Errorf("%s, %v: %q, want one that begins with %q", name, v.horizons, v.Violations, want)
 	}
 }
 
@@ -176,7 +196,7 @@ func held(all []*history.Acquisition) (n int) {
 }
 
 func TestWakeUpsAreMeasured(t *testing.T) {
-	check := New(bounds, func(Window) {})
+	check := New(Model{}, bounds, func(Window) {})
 	check.Judge(history.Chapter{Horizon: forever, Acquisitions: []*history.Acquisition{
 		stay("a", 1, 2, 9), stay("b", 3, 30, 40), stay("c", 50, 51, 52),
 	}}, nil)

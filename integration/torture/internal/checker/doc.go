@@ -7,5 +7,18 @@
 //   - A lock was free, somebody of the Go side waited for it, and nobody entered in time.
 //   - Too many windows had to be set aside, because a fault took the server's data under them.
 //
+// A kind of lock promises more, or something else. That is its [Model], by which windows that may overlap are told from those
+// that may not, and which has some rules of their own:
+//
+//   - Shared, of a read-write lock: those who read may overlap. The end of a read hold frees the lock only if nobody else can
+//     have been inside, a JVM included that keeps what none of its threads holds.
+//   - Once, of a non-reentrant lock: an owner's windows may not overlap either, and its second acquire is refused for what it
+//     is ([reentry]).
+//   - Tokens, of a fenced lock: they rise ([numbering]).
+//   - Order, of a fair lock: who is in the queue first enters first ([ordering]). A free lock may wait for a place that
+//     nobody has any more, so only who is next has to enter in time, and as long as its place lasts.
+//
+// How often these met anything is in Verdict.Judged.
+//
 // A history may be longer than memory: it comes in chapters, and what is judged is forgotten.
 package checker

@@ -17,6 +17,7 @@ type Bounds struct {
 	Settle   time.Duration // a fault is near for so long after its end
 	Voided   float64       // the share of windows that may be set aside
 	Lease    time.Duration // of what has no fixed one
+	Place    time.Duration // how long each waiter of a queue keeps its place; 0 without a queue
 }
 
 // Trouble is a stretch in which a fault was in force.
@@ -27,7 +28,10 @@ type lateness struct {
 	bounds    Bounds
 	locks     map[int]*comings
 	sightings []history.Sighting
-	entries   [2]map[history.Side][]time.Duration // waits from free to entered: in trouble, in calm
+	jvms      map[string]bool // the first halves of Java's owners
+	// first tells whether who waited was next in the queue at an instant, and until another; nil: there is no queue.
+	first   func(a *history.Acquisition, at, until int64) bool
+	entries [2]map[history.Side][]time.Duration // waits from free to entered: in trouble, in calm
 }
 
 type comings struct {
@@ -37,8 +41,22 @@ type comings struct {
 	all     []*history.Acquisition
 }
 
-// freed is when a lock became free: not before from, certainly at at.
-type freed struct{ from, at int64 }
+// freed is when an acquisition's end made a lock free: not before from, certainly at at.
+type freed struct {
+	by       *history.Acquisition
+	from, at int64
+}
+
+// shared tells whether somebody else may have been inside where a reader left.
+func (c *comings) shared(f freed) bool {
+	return f.by.Read && slices.ContainsFunc(c.all, func(a *history.Acquisition) bool {
+		left := a.Unlocked
+		if a.Outcome != history.OK {
+			left = max(end(a), a.Until)
+		}
+		return a != f.by && left > f.from && (a.Held && a.Returned < f.at || a.Died != 0 && a.Called < f.at)
+	})
+}
 
 type entry struct {
 	at   int64
@@ -47,7 +65,7 @@ type entry struct {
 
 type wait struct {
 	from, to int64
-	who      string
+	by       *history.Acquisition
 }
 
 // end is the last that is known of an acquisition.
@@ -91,7 +109,7 @@ func (l *lateness) seen(lock int, from, to int64) string {
 }
 
 func newLateness(b Bounds) *lateness {
-	l := &lateness{bounds: b, locks: map[int]*comings{}}
+	l := &lateness{bounds: b, locks: map[int]*comings{}, jvms: map[string]bool{}}
 	for i := range l.entries {
 		l.entries[i] = map[history.Side][]time.Duration{}
 	}
@@ -105,19 +123,22 @@ func (l *lateness) add(a *history.Acquisition) {
 		l.locks[a.Lock] = c
 	}
 	c.all = append(c.all, a)
+	if a.Held && a.Process.Side == history.Java {
+		l.jvms[client(a.Owner)] = true
+	}
 	if a.Held {
 		c.entered = append(c.entered, entry{a.Returned, a})
 	}
 	// An owner that comes back queues differently, and a process that was killed waits no more.
 	if a.Process.Side == history.Go && !a.Asked && a.Mode != "TryLock" && a.Returned != 0 {
-		c.waits = append(c.waits, wait{a.Called, a.Returned, a.Who()})
+		c.waits = append(c.waits, wait{a.Called, a.Returned, a})
 	}
 }
 
-// free notes that the lock became nobody's between two instants.
-func (l *lateness) free(lock int, from, at int64) {
-	if c := l.locks[lock]; c != nil {
-		c.freed = append(c.freed, freed{from, at})
+// free notes that an acquisition's end left the lock to nobody, unless others share it, between two instants.
+func (l *lateness) free(by *history.Acquisition, from, at int64) {
+	if c := l.locks[by.Lock]; c != nil {
+		c.freed = append(c.freed, freed{by, from, at})
 	}
 }
 
@@ -147,6 +168,9 @@ func (l *lateness) judge(horizon int64, troubles []Trouble) []string {
 
 func (l *lateness) look(lock int, c *comings, f freed, troubles []Trouble) string {
 	at := f.at
+	if c.shared(f) {
+		return ""
+	}
 	// Whoever enters may return from its call before the one who released does from its own.
 	i, _ := slices.BinarySearchFunc(c.entered, f.from+1, func(e entry, t int64) int { return cmp.Compare(e.at, t) })
 	next := int64(forever)
@@ -168,20 +192,39 @@ func (l *lateness) look(lock int, c *comings, f freed, troubles []Trouble) strin
 		l.entries[which][side] = append(l.entries[which][side], time.Duration(max(next-at, 0)))
 	}
 	for _, w := range c.waits {
-		if w.from < at && min(next, w.to)-at > bound {
+		if w.from < at && min(next, w.to)-at > bound && !(f.by.Read && l.kept(lock, at, at+bound)) && (l.first == nil || l.first(w.by, f.from, at+bound)) {
 			return fmt.Sprintf("lock %d was free at %d and nobody entered for %v (bound %v, calm %t), though %s waited; in ms from then on:%s",
-				lock, at, time.Duration(min(next, w.to)-at), time.Duration(bound), calm, w.who, c.meanwhile(at, min(next, w.to))+l.seen(lock, at, min(next, w.to)))
+				lock, at, time.Duration(min(next, w.to)-at), time.Duration(bound), calm, w.by.Who(), c.meanwhile(at, min(next, w.to))+l.seen(lock, at, min(next, w.to)))
 		}
 	}
 	return ""
 }
 
+// near tells whether a fault was in force between two instants, or shortly before.
+func (l *lateness) near(from, to int64, troubles []Trouble) bool {
+	settle := l.bounds.Settle.Nanoseconds()
+	return slices.ContainsFunc(troubles, func(t Trouble) bool { return t.From < to && t.To+settle > from })
+}
+
+// kept tells whether a JVM may have kept a lock between two instants that nobody had: the server showed it. A call of
+// Redisson's that ended with an exception may get a read hold after that, which its watchdog renews as long as the JVM lives,
+// and Go's readers enter and leave beside it. Where the server shows nothing, as in a set, it may be so.
+func (l *lateness) kept(lock int, from, to int64) bool {
+	return len(l.sightings) == 0 || slices.ContainsFunc(l.sightings, func(s history.Sighting) bool {
+		return s.Lock == lock && s.At > from && s.At < to && l.jvms[client(s.Owner)]
+	})
+}
+
+// client is the first half of an owner.
+func client(owner string) string {
+	id, _, _ := strings.Cut(owner, ":")
+	return id
+}
+
 // limit is how long a waiter may take from at on, and whether that is calm.
 func (l *lateness) limit(at int64, troubles []Trouble) (bound int64, calm bool) {
-	settle := l.bounds.Settle.Nanoseconds()
-	near := func(t Trouble, until int64) bool { return t.From < until && t.To+settle > at }
 	until := at + l.bounds.Calm.Nanoseconds()
-	if !slices.ContainsFunc(troubles, func(t Trouble) bool { return near(t, until) }) {
+	if !l.near(at, until, troubles) {
 		return until - at, true
 	}
 	until = at + l.bounds.Troubled.Nanoseconds()

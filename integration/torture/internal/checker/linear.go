@@ -2,76 +2,75 @@ package checker
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/anishathalye/porcupine"
 )
 
-// step is a begin or an end of a window, as an operation of a re-entrant lock that takes no time.
+// step is a begin or an end of a window, as an operation of a lock that takes no time.
 type step struct {
-	lock  int
-	owner string
+	Window
 	leave bool
 }
 
-// inside is the lock's state.
-type inside struct {
-	owner string
-	depth int
-}
+// inside is who is in the lock: the owners, sorted, each as often as it entered, to read or not.
+type inside string
 
-// model is a re-entrant lock, parted by lock.
-var model = porcupine.Model{
-	Partition: func(steps []porcupine.Operation) [][]porcupine.Operation {
-		byLock := map[int][]porcupine.Operation{}
-		for _, s := range steps {
-			lock := s.Input.(step).lock
-			byLock[lock] = append(byLock[lock], s)
-		}
-		var parts [][]porcupine.Operation
-		for _, part := range byLock {
-			parts = append(parts, part)
-		}
-		return parts
-	},
-	Init: func() any { return inside{} },
-	Step: func(state, input, _ any) (bool, any) {
-		is, s := state.(inside), input.(step)
-		switch {
-		case s.leave && (is.owner != s.owner || is.depth == 0):
-			return false, is
-		case s.leave && is.depth == 1:
-			return true, inside{}
-		case s.leave:
-			return true, inside{is.owner, is.depth - 1}
-		case is.depth > 0 && is.owner != s.owner:
+func (s step) who() string { return fmt.Sprintf("%s %t\n", s.Owner, s.Read) }
+
+// next is the state behind a step, if the lock allows that.
+func (m Model) next(is inside, s step) (bool, inside) {
+	all := slices.Collect(strings.Lines(string(is)))
+	at, found := slices.BinarySearch(all, s.who())
+	if s.leave {
+		if !found {
 			return false, is
 		}
-		return true, inside{s.owner, is.depth + 1}
-	},
-	DescribeOperation: func(input, _ any) string {
-		s := input.(step)
-		if s.leave {
-			return fmt.Sprintf("%s leaves %d", s.owner, s.lock)
+		return true, inside(strings.Join(slices.Delete(all, at, at+1), ""))
+	}
+	for _, line := range all {
+		var x Window
+		fmt.Sscan(line, &x.Owner, &x.Read)
+		if !m.together(x, s.Window) {
+			return false, is
 		}
-		return fmt.Sprintf("%s enters %d", s.owner, s.lock)
-	},
+	}
+	return true, inside(strings.Join(slices.Insert(all, at, s.who()), ""))
 }
 
-// Linearizable asks porcupine whether the windows are a run of re-entrant locks. Instants that are equal may come in
+// porcupine is the lock as that library asks for it, parted by lock.
+func (m Model) porcupine() porcupine.Model {
+	return porcupine.Model{
+		Partition: func(steps []porcupine.Operation) [][]porcupine.Operation {
+			byLock := map[int][]porcupine.Operation{}
+			for _, s := range steps {
+				lock := s.Input.(step).Lock
+				byLock[lock] = append(byLock[lock], s)
+			}
+			return slices.Collect(maps.Values(byLock))
+		},
+		Init: func() any { return inside("") },
+		Step: func(state, input, _ any) (bool, any) { return m.next(state.(inside), input.(step)) },
+	}
+}
+
+// Linearizable asks porcupine whether the windows are a run of such locks. Instants that are equal may come in
 // either order. An error: it did not decide in time.
-func Linearizable(windows []Window) (bool, error) {
+func (m Model) Linearizable(windows []Window) (bool, error) {
 	var steps []porcupine.Operation
 	for _, w := range windows {
 		if w.To <= w.From {
 			continue
 		}
 		steps = append(steps,
-			porcupine.Operation{Input: step{w.Lock, w.Owner, false}, Call: w.From, Return: w.From},
-			porcupine.Operation{Input: step{w.Lock, w.Owner, true}, Call: w.To, Return: w.To})
+			porcupine.Operation{Input: step{w, false}, Call: w.From, Return: w.From},
+			porcupine.Operation{Input: step{w, true}, Call: w.To, Return: w.To})
 	}
 	const patience = 2 * time.Minute
-	switch porcupine.CheckOperationsTimeout(model, steps, patience) {
+	switch porcupine.CheckOperationsTimeout(m.porcupine(), steps, patience) {
 	case porcupine.Ok:
 		return true, nil
 	case porcupine.Illegal:

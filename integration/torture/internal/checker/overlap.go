@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Overlap is two windows of different owners that have a moment in common.
+// Overlap is two windows that have a moment in common and may not.
 type Overlap struct{ A, B Window }
 
 // Overlaps sweeps windows of one lock. Empty windows overlap nothing.
-func Overlaps(windows []Window) []Overlap {
+func (m Model) Overlaps(windows []Window) []Overlap {
 	sorted := slices.DeleteFunc(slices.Clone(windows), func(w Window) bool { return w.To <= w.From })
 	slices.SortStableFunc(sorted, func(a, b Window) int { return cmp.Compare(a.From, b.From) })
 	var found []Overlap
@@ -17,7 +17,7 @@ func Overlaps(windows []Window) []Overlap {
 	for _, w := range sorted {
 		inside = slices.DeleteFunc(inside, func(x Window) bool { return x.To <= w.From })
 		for _, x := range inside {
-			if x.Owner != w.Owner {
+			if !m.together(x, w) {
 				found = append(found, Overlap{x, w})
 			}
 		}

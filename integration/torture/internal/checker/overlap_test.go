@@ -36,14 +36,14 @@ func TestOverlapIsFoundBySweepAndByPorcupine(t *testing.T) {
 			}
 			var found []string
 			for _, windows := range byLock {
-				for _, o := range Overlaps(windows) {
+				for _, o := range (Model{}).Overlaps(windows) {
 					found = append(found, o.A.Who+" "+o.B.Who)
 				}
 			}
 			if got := strings.Join(found, "; "); got != c.want {
 				t.Errorf("the sweep found %q, want %q", got, c.want)
 			}
-			linear, err := Linearizable(c.windows)
+			linear, err := Model{}.Linearizable(c.windows)
 			if err != nil || linear != (c.want == "") {
 				t.Errorf("porcupine: %t, %v", linear, err)
 			}
@@ -60,9 +60,9 @@ func TestSweepAndPorcupineAgree(t *testing.T) {
 			from := rng.Int64N(40)
 			windows = append(windows, window(0, string(rune('a'+rng.IntN(3))), from, from+rng.Int64N(8)))
 		}
-		linear, err := Linearizable(windows)
-		if err != nil || linear != (len(Overlaps(windows)) == 0) {
-			t.Fatalf("seed %d: porcupine says %t, %v; the sweep says %v, of %v", seed, linear, err, Overlaps(windows), windows)
+		linear, err := Model{}.Linearizable(windows)
+		if err != nil || linear != (len(Model{}.Overlaps(windows)) == 0) {
+			t.Fatalf("seed %d: porcupine says %t, %v; the sweep says %v, of %v", seed, linear, err, Model{}.Overlaps(windows), windows)
 		}
 		verdicts[linear]++
 	}

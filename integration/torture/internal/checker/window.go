@@ -13,6 +13,7 @@ type Window struct {
 	From, To int64
 	Lock     int
 	Owner    string
+	Read     bool
 	Process  history.Process
 	Who      string
 	Void     string // the fault that cut it short or set it aside; empty for none
@@ -42,7 +43,7 @@ const forever = 1<<63 - 1
 // calls.
 func (v *voiding) window(a *history.Acquisition) Window {
 	from, to := a.Window()
-	w := Window{From: from, To: to, Lock: a.Lock, Owner: a.Owner, Process: a.Process, Who: a.Who()}
+	w := Window{From: from, To: to, Lock: a.Lock, Owner: a.Owner, Read: a.Read, Process: a.Process, Who: a.Who()}
 	for _, void := range v.voids {
 		if void.Hits(a) {
 			w.Void = void.Why

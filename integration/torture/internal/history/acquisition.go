@@ -44,6 +44,10 @@ type Acquisition struct {
 	Moved            bool  // its lease is not the one it began with
 	Left             bool  // after its unlock its owner may hold more
 	Counts           []Count
+
+	Read  bool   // of the read lock of two
+	Token *int64 // nil: not asked for
+	Place string // its owner as a queue on the server has it
 }
 
 // Count is an answer to the question for the hold count that had to be exact as far as its asker knew.
@@ -68,5 +72,9 @@ func (a *Acquisition) Window() (from, to int64) {
 
 // Who names the acquisition in a report.
 func (a *Acquisition) Who() string {
-	return fmt.Sprintf("%v worker %d op %d (%s, %s)", a.Process, a.Worker, a.Op, a.Mode, a.Owner)
+	mode := a.Mode
+	if a.Read {
+		mode += " to read"
+	}
+	return fmt.Sprintf("%v worker %d op %d (%s, %s)", a.Process, a.Worker, a.Op, mode, a.Owner)
 }

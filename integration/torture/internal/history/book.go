@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 
@@ -17,6 +18,7 @@ type Book struct {
 	odd      []string
 
 	sightings []Sighting
+	queues    []Queue
 }
 
 // life is one process while it lives.
@@ -81,7 +83,7 @@ func (b *Book) Add(p Process, e Event) {
 		l.seen = max(l.seen, e.At)
 		l.open[e.Op] = &Acquisition{
 			Process: p, Op: e.Op, Worker: e.Worker, Lock: e.Lock, Owner: e.Owner, Outer: e.Outer, Asked: e.Owner != "",
-			Mode: e.Mode, Lease: e.Lease, Called: e.At,
+			Mode: e.Mode, Lease: e.Lease, Called: e.At, Read: e.Read,
 		}
 		return
 	case Odd:
@@ -97,7 +99,7 @@ func (b *Book) Add(p Process, e Event) {
 	}
 	switch e.What {
 	case Held:
-		a.Held, a.Returned, a.Owner, a.Until = true, e.At, e.Owner, e.Until
+		a.Held, a.Returned, a.Owner, a.Until, a.Token, a.Place = true, e.At, e.Owner, e.Until, e.Token, cmp.Or(e.Place, e.Owner)
 		b.count(p.Side, a.Mode, OK)
 	case Refused:
 		a.Returned, a.Refusal = e.At, e.Kind
@@ -162,6 +164,7 @@ type Chapter struct {
 	Acquisitions []*Acquisition // in no order; may be later than Horizon
 	Voids        []Void
 	Sightings    []Sighting
+	Queues       []Queue
 	Horizon      int64
 }
 
@@ -169,8 +172,8 @@ type Chapter struct {
 func (b *Book) Turn() Chapter {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c := Chapter{Acquisitions: b.finished, Sightings: b.sightings, Horizon: machineclock.Now()}
-	b.finished, b.sightings = nil, nil
+	c := Chapter{Acquisitions: b.finished, Sightings: b.sightings, Queues: b.queues, Horizon: machineclock.Now()}
+	b.finished, b.sightings, b.queues = nil, nil, nil
 	for _, l := range b.lives {
 		c.Horizon = min(c.Horizon, l.seen)
 		for _, a := range l.open {

@@ -16,7 +16,7 @@ const (
 	Tick     What = "tick"     // nothing but a sign of life
 	Closed   What = "closed"   // the client is closed: Goroutines more than before it was opened, Text their stacks
 	Idle     What = "idle"     // all workers of the process have finished
-	Ready    What = "ready"    // the process is connected
+	Ready    What = "ready"    // the process is connected: Owner, the first half of all that it makes
 	Other    What = "other"    // another call returned: Mode says which, Kind how
 )
 
@@ -39,6 +39,10 @@ type Event struct {
 	Got    int    `json:"cg,omitempty"`
 
 	Goroutines int `json:"g,omitempty"`
+
+	Read  bool   `json:"rd,omitempty"` // of Called: the read lock of two
+	Token *int64 `json:"n,omitempty"`  // of Held: the fencing token, if it was asked for
+	Place string `json:"p,omitempty"`  // of Held: its owner as a queue on the server has it, if that is not Owner
 }
 
 // The outcomes that decide something, by Event.Kind. There are others, which are only counted.
@@ -47,6 +51,8 @@ const (
 	NotHeld   = "not held"
 	LostLease = "lease lost"
 	Uncertain = "uncertain"
+	Locked    = "locked"
+	Reentered = "reentered" // refused, because its owner is inside
 )
 
 // Further words in Event.Mode.

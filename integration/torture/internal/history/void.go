@@ -11,7 +11,7 @@ type Void struct {
 	Lock     int // or Every
 	Why      string
 	// Spares, if it is not nil, tells which owners kept all that they were promised, granted at an instant.
-	Spares func(owner string, returned int64) bool
+	Spares func(owner string, returned int64) bool `json:"-"`
 }
 
 // open is To of a void that is not over yet.

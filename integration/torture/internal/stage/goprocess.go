@@ -38,6 +38,7 @@ type goRun struct {
 	in     io.WriteCloser
 	stderr bytes.Buffer
 	ready  chan struct{} // closed when it is connected
+	client string        // the first half of its owners; set by then
 	idle   chan struct{} // closed when its workers have finished
 	gone   chan struct{} // closed when it is gone and all that it said is in the book
 	closed *history.Event
@@ -61,9 +62,9 @@ func (g *goProcess) startLocked() {
 		ready: make(chan struct{}), idle: make(chan struct{}), gone: make(chan struct{}),
 	}
 	args, err := worker.Config{
-		URL: g.url, Locks: locks, Workers: s.Workers,
+		URL: g.url, Kind: s.Kind.Name, Locks: locks, Workers: s.Workers,
 		Seed:     s.Seed ^ uint64(g.row+1)<<32 ^ uint64(g.life)<<48,
-		Watchdog: s.Watchdog, CommandTimeout: s.CommandTimeout,
+		Watchdog: s.Watchdog, CommandTimeout: s.CommandTimeout, Place: s.Place,
 		// The connections of one wait with a write now and then, and one does not wait for replicas.
 		Tunnel: g.row%3 == 1, ReplicaSync: g.row%3 != 2,
 	}.Args()
@@ -115,6 +116,7 @@ func (g *goProcess) listen(r *goRun, out io.Reader) {
 		}
 		switch e.What {
 		case history.Ready:
+			r.client = e.Owner
 			close(r.ready)
 		case history.Idle:
 			close(r.idle)

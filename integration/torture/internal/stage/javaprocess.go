@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -62,8 +63,11 @@ func (j *javaProcess) startLocked() error {
 	s := j.stage
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	peer, err := javapeer.Launch(ctx, javapeer.Newest, j.url, javapeer.WatchdogTimeout(s.Watchdog),
-		javapeer.CommandTimeout(javaTimeout), javapeer.RetryAttempts(1))
+	opts := []javapeer.Option{javapeer.WatchdogTimeout(s.Watchdog), javapeer.CommandTimeout(javaTimeout), javapeer.RetryAttempts(1)}
+	if s.Place > 0 {
+		opts = append(opts, javapeer.Setting("fairLockWaitTimeout", strconv.FormatInt(s.Place.Milliseconds(), 10)))
+	}
+	peer, err := javapeer.Launch(ctx, javapeer.Newest, j.url, opts...)
 	if err != nil {
 		return err
 	}
@@ -178,10 +182,11 @@ func (j *javaProcess) end() {
 	})
 }
 
-// javaThread is a thread with a name for it as an owner, which it is to the server.
+// javaThread is a thread with a name for it as an owner.
 type javaThread struct {
 	*javapeer.Thread
 	owner string
+	place string // the owner as the server has it, if it was asked for
 }
 
 // thread gives a thread of its own to a worker.
@@ -190,7 +195,7 @@ func (r *javaRun) thread() *javaThread {
 	defer r.mu.Unlock()
 	r.threads++
 	name := fmt.Sprintf("t%d", r.threads)
-	return &javaThread{r.peer.Thread(name), r.peer.ID + ":" + name}
+	return &javaThread{Thread: r.peer.Thread(name), owner: r.peer.ID + ":" + name}
 }
 
 func (r *javaRun) working(t *javaThread, on bool) {

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"time"
@@ -59,48 +60,81 @@ func (w *javaWorker) round(r *javaRun, t *javaThread) bool {
 		lease = w.between(80*time.Millisecond, s.Watchdog)
 		term = lease
 	}
-	e := history.Event{What: history.Called, Op: op, Worker: w.number, Lock: lock, Lease: max(lease, 0).Nanoseconds()}
+	part := s.Kind.Parts[0]
+	if len(s.Kind.Parts) > 1 && w.rng.IntN(10) < 4 {
+		part = s.Kind.Parts[1]
+	}
+	as := t.Of(part)
+	e := history.Event{
+		What: history.Called, Op: op, Worker: w.number, Lock: lock, Lease: max(lease, 0).Nanoseconds(), Read: part == javapeer.Read,
+	}
 	say := func(e history.Event) {
 		if e.At == 0 {
 			e.At = machineclock.Now()
 		}
 		s.Book.Add(r.id, e)
 	}
+	if s.Kind.Order && t.place == "" {
+		if owner, err := t.Owner(ctx); err == nil {
+			t.place = owner.Text()
+		}
+	}
 	var reply javapeer.Reply
 	var err error
+	var token *int64
 	got := true
 	switch n := w.rng.IntN(10); {
 	case n < 3:
 		e.Mode, e.Lease, term = "tryLock", 0, s.Watchdog
 		e.At = machineclock.Now()
 		say(e)
-		reply, err = t.TryLock(ctx, name)
+		reply, err = as.TryLock(ctx, name)
 		got = err == nil && reply.Bool()
 	case n < 8:
 		e.Mode = "tryLock(wait)"
 		e.At = machineclock.Now()
 		say(e)
-		reply, err = t.TryLockFor(ctx, name, w.between(10*time.Millisecond, 1500*time.Millisecond), lease)
-		got = err == nil && reply.Bool()
+		wait := cmp.Or(s.Place, w.between(10*time.Millisecond, 1500*time.Millisecond))
+		if s.Kind.Tokens {
+			if reply, err = as.TryLockAndGetToken(ctx, name, wait, lease); err == nil && reply.Text() != "null" {
+				token = new(reply.Int())
+			}
+			got = token != nil
+		} else {
+			reply, err = as.TryLockFor(ctx, name, wait, lease)
+			got = err == nil && reply.Bool()
+		}
 	default:
 		e.Mode = "lockInterruptibly"
 		e.At = machineclock.Now()
 		say(e)
-		enough := time.AfterFunc(w.between(time.Second, 4*time.Second), func() { t.Interrupt(ctx) })
-		reply, err = t.LockInterruptibly(ctx, name, lease)
+		enough := time.AfterFunc(w.between(time.Second, 4*time.Second), func() {
+			if !s.Kind.Order { // its place would keep all others out
+				t.Interrupt(ctx)
+			}
+		})
+		reply, err = as.LockInterruptibly(ctx, name, lease)
 		enough.Stop()
 	}
 	if err != nil || !got {
-		kind, clean := "false", true
-		if err != nil {
-			kind, clean = exception(err)
-		}
+		kind := refused(err)
 		say(history.Event{What: history.Refused, Op: op, Kind: kind})
-		return clean
+		// Its repeated acquire may have met its first.
+		return kind == history.Locked
+	}
+	until := e.At + term.Nanoseconds()
+	if s.Kind.Tokens && token == nil {
+		// It is this grant's as long as the lock is.
+		if last, err := as.Token(ctx, name); err == nil && last.At < until {
+			token = new(last.Int())
+		}
 	}
 	say(history.Event{
-		At: reply.At, What: history.Held, Op: op, Owner: t.owner, Until: e.At + term.Nanoseconds(),
+		At: reply.At, What: history.Held, Op: op, Owner: t.owner, Until: until, Token: token, Place: t.place,
 	})
+	if s.Kind.Once && w.rng.IntN(3) == 0 {
+		w.again(ctx, as, say, history.Event{Worker: w.number, Lock: lock, Owner: t.owner, Outer: op, Until: until})
+	}
 	stay := w.between(0, 15*time.Millisecond)
 	if n := w.rng.IntN(20); n == 0 {
 		stay = w.between(100*time.Millisecond, s.Watchdog*3/2)
@@ -109,11 +143,43 @@ func (w *javaWorker) round(r *javaRun, t *javaThread) bool {
 	}
 	time.Sleep(stay)
 	say(history.Event{What: history.Unlock, Op: op})
-	if reply, err = t.Unlock(ctx, name); err != nil {
+	if reply, err = as.Unlock(ctx, name); err != nil {
 		kind, clean := exception(err)
 		say(history.Event{What: history.Unlocked, Op: op, Kind: kind})
 		return clean
 	}
 	say(history.Event{At: reply.At, What: history.Unlocked, Op: op, Kind: history.OK})
 	return true
+}
+
+// again asks for a lock once more that the thread has, which is to be refused.
+func (w *javaWorker) again(ctx context.Context, as *javapeer.Thread, say func(history.Event), e history.Event) {
+	e.What, e.Op, e.Mode, e.At = history.Called, w.ops.Add(1), "tryLock", machineclock.Now()
+	say(e)
+	name := LockName(e.Lock)
+	reply, err := as.TryLock(ctx, name)
+	if err != nil || !reply.Bool() {
+		say(history.Event{What: history.Refused, Op: e.Op, Kind: refused(err)})
+		return
+	}
+	say(history.Event{At: reply.At, What: history.Held, Op: e.Op, Owner: e.Owner, Until: e.Until})
+	say(history.Event{What: history.Unlock, Op: e.Op})
+	_, err = as.Unlock(ctx, name)
+	kind := history.OK
+	if err != nil {
+		kind, _ = exception(err)
+	}
+	say(history.Event{What: history.Unlocked, Op: e.Op, Kind: kind})
+}
+
+// refused names why Java did not get a lock.
+func refused(err error) string {
+	if err == nil {
+		return history.Locked
+	}
+	kind, clean := exception(err)
+	if clean {
+		return history.Reentered
+	}
+	return kind
 }

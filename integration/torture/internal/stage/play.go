@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +37,7 @@ func (s *Stage) Play(f schedule.Fault) {
 		}
 	case schedule.Node:
 		if g := s.set.gateOf(f.Row); g != nil {
-			playGate(g, f)
+			s.playGate(g, f)
 		}
 	case schedule.GoProcess:
 		g := s.gos[f.Row]
@@ -48,7 +49,7 @@ func (s *Stage) Play(f schedule.Fault) {
 		case schedule.Cancel:
 			g.order("cancel")
 		default:
-			playNetwork(g.proxy, f)
+			s.playNetwork(g.proxy, f)
 		}
 	case schedule.JavaProcess:
 		j := s.javas[f.Row]
@@ -60,13 +61,13 @@ func (s *Stage) Play(f schedule.Fault) {
 		case schedule.Cancel:
 			j.cancel()
 		default:
-			playNetwork(j.proxy, f)
+			s.playNetwork(j.proxy, f)
 		}
 	}
 }
 
 // playGate hits all who are connected to a server of a set.
-func playGate(g *gate.Gate, f schedule.Fault) {
+func (s *Stage) playGate(g *gate.Gate, f schedule.Fault) {
 	if f.Kind == schedule.Refuse {
 		g.Refuse(true)
 		defer g.Refuse(false)
@@ -74,13 +75,13 @@ func playGate(g *gate.Gate, f schedule.Fault) {
 		time.Sleep(f.For)
 		return
 	}
-	playNetwork(g.Clients, f)
+	s.playNetwork(g.Clients, f)
 	if f.Kind == schedule.DropReply || f.Kind == schedule.Blackhole {
 		g.Clients.CutAll() // see playNetwork, of Java
 	}
 }
 
-func playNetwork(p *faultproxy.Proxy, f schedule.Fault) {
+func (s *Stage) playNetwork(p *faultproxy.Proxy, f schedule.Fault) {
 	switch f.Kind {
 	case schedule.Cut:
 		p.CutAll()
@@ -104,7 +105,7 @@ func playNetwork(p *faultproxy.Proxy, f schedule.Fault) {
 		p.CutAll()
 		return
 	}
-	r := faultproxy.Rule{Match: match(f.Command), Times: 1, Do: map[schedule.Kind]faultproxy.Action{
+	r := faultproxy.Rule{Match: s.match(f.Command), Times: 1, Do: map[schedule.Kind]faultproxy.Action{
 		schedule.CutBefore: faultproxy.CutBefore, schedule.CutAfter: faultproxy.CutAfter,
 		schedule.DropReply: faultproxy.DropReply, schedule.HoldReply: faultproxy.HoldReply,
 		schedule.Withhold: faultproxy.Withhold, schedule.Blackhole: faultproxy.Blackhole,
@@ -129,29 +130,30 @@ func playNetwork(p *faultproxy.Proxy, f schedule.Fault) {
 	}
 }
 
-// match knows both sides' scripts by what they have in common: the text of the acquire, and their numbers of keys.
-func match(s schedule.Script) faultproxy.Match {
-	const acquire = "149c5a8bf18676fd99e9e6e24923bd64d9b62f94"
+// match knows both sides' scripts by those that acquire, and the others by their numbers of keys: a release has three or
+// more, a renewal one or two.
+func (s *Stage) match(script schedule.Script) faultproxy.Match {
 	eval := func(cmd []string) bool { return len(cmd) > 3 && strings.HasPrefix(strings.ToUpper(cmd[0]), "EVAL") }
-	isAcquire := faultproxy.Script(acquire)
-	switch s {
+	isAcquire := s.Kind.Acquires
+	switch script {
 	case schedule.Acquires:
 		return isAcquire
 	case schedule.Reenters:
 		seen := map[[2]string]bool{}
 		return func(cmd []string) bool {
-			if !isAcquire(cmd) || len(cmd) != 6 {
+			i := slices.IndexFunc(cmd, ownerForm.MatchString)
+			if i < 0 || !isAcquire(cmd) {
 				return false
 			}
-			who := [2]string{cmd[3], cmd[5]}
+			who := [2]string{cmd[3], ownerForm.FindString(cmd[i])}
 			again := seen[who]
 			seen[who] = true
 			return again
 		}
 	case schedule.Releases:
-		return func(cmd []string) bool { return eval(cmd) && cmd[2] == "3" }
+		return func(cmd []string) bool { return eval(cmd) && cmd[2] >= "3" && !isAcquire(cmd) }
 	case schedule.Renewals:
-		return func(cmd []string) bool { return eval(cmd) && cmd[2] == "1" && !isAcquire(cmd) }
+		return func(cmd []string) bool { return eval(cmd) && cmd[2] < "3" && !isAcquire(cmd) }
 	case schedule.AnyEval:
 		return eval
 	}
@@ -198,7 +200,10 @@ func (s *Stage) force(lock int) error {
 	c, err := rlock.Open(ctx, s.url())
 	if err == nil {
 		defer c.Close()
-		_, err = c.NewLock(LockName(lock)).ForceUnlock(ctx)
+		for _, part := range s.Kind.Parts {
+			_, e := part.GoLock(c, LockName(lock)).ForceUnlock(ctx)
+			err = errors.Join(err, e)
+		}
 	}
 	if s.set != nil && (errors.Is(err, rlock.ErrUncertain) || errors.Is(err, rlock.ErrUnavailable)) {
 		return nil // here it has no way past the faults of the network

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/torture/internal/worker"
 )
@@ -122,6 +123,7 @@ func (s *Stage) left() (others, java error) {
 		if err != nil {
 			others = errors.Join(others, err)
 		}
+		delete(owners, "mode") // of a read-write lock
 		for owner, count := range owners {
 			held := fmt.Errorf("%s is held %s times by %s", key, count, owner)
 			if s.isJavas(owner) {
@@ -131,7 +133,51 @@ func (s *Stage) left() (others, java error) {
 			}
 		}
 	}
-	return others, java
+	return errors.Join(others, s.places()), java
+}
+
+// places are those that Go clients of now have in queues, where nobody waits any more, and the leases of read holds.
+func (s *Stage) places() (left error) {
+	for i := range s.Locks {
+		if !s.Kind.Order {
+			break
+		}
+		waiting, err := redis.Strings(s.ask("LRANGE", codec.FairQueue(LockName(i)), 0, -1))
+		left = errors.Join(left, err)
+		for _, owner := range waiting {
+			if s.isGos(owner) {
+				left = errors.Join(left, fmt.Errorf("%s has a place in the queue of lock %d", owner, i))
+			}
+		}
+	}
+	if s.Kind.Shared {
+		holds, err := redis.Strings(s.ask("KEYS", "*:rwlock_timeout:*"))
+		left = errors.Join(left, err)
+		for _, hold := range holds {
+			if owner := ownerForm.FindString(hold); !s.isJavas(owner) {
+				left = errors.Join(left, fmt.Errorf("a read hold of %s has a lease", owner))
+			}
+		}
+	}
+	return left
+}
+
+// isGos tells whether a Go process's last life made the owner.
+func (s *Stage) isGos(owner string) bool {
+	client, _, _ := strings.Cut(owner, ":")
+	return slices.ContainsFunc(s.gos, func(g *goProcess) bool {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.run == nil {
+			return false
+		}
+		select {
+		case <-g.run.ready:
+			return g.run.client == client
+		default:
+			return false
+		}
+	})
 }
 
 // isJavas tells whether a JVM that lives made the owner.

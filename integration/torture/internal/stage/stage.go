@@ -14,15 +14,18 @@ import (
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/integration/torture/internal/checker"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
+	"github.com/rlock-go/redisson/integration/torture/internal/kind"
 )
 
 // Config is what a stage consists of.
 type Config struct {
 	Seed                     uint64
+	Kind                     kind.Kind // of all locks
 	Locks, Go, Java, Workers int
 	Watchdog                 time.Duration
 	CommandTimeout           time.Duration
-	Topology                 string // as a schedule has it
+	Place                    time.Duration // for which a waiter keeps its place, where there is a queue
+	Topology                 string        // as a schedule has it
 	Logf                     func(format string, args ...any)
 }
 

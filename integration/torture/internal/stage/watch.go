@@ -1,20 +1,29 @@
 package stage
 
 import (
+	"errors"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 )
 
-// lookEvery is how often the locks are looked at on the server.
-const lookEvery = 50 * time.Millisecond
+// The locks are looked at on the server so often, and where there are queues so often.
+const (
+	lookEvery  = 50 * time.Millisecond
+	queueEvery = 20 * time.Millisecond
+)
 
 // watch notes which owners the server shows, until stop is closed.
 func (s *Stage) watch(stop <-chan struct{}) {
 	var c redis.Conn
+	every := lookEvery
+	if s.Kind.Order {
+		every = queueEvery
+	}
 	defer func() {
 		if c != nil {
 			c.Close()
@@ -24,7 +33,7 @@ func (s *Stage) watch(stop <-chan struct{}) {
 		select {
 		case <-stop:
 			return
-		case <-time.After(lookEvery):
+		case <-time.After(every):
 		}
 		if c == nil {
 			c, _ = redis.DialURL(s.server.URL(), redis.DialClientName(stageName), redis.DialConnectTimeout(time.Second),
@@ -54,5 +63,36 @@ func (s *Stage) look(c redis.Conn) error {
 			s.Book.Saw(history.Sighting{At: at, Lock: i, Owner: fields[f], Count: fields[f+1], TTL: ttl})
 		}
 	}
+	for i := range s.Locks {
+		if s.Kind.Order {
+			err = errors.Join(err, s.lookAtQueue(c, i))
+		}
+	}
+	return err
+}
+
+// lookAtQueue notes who waits for a fair lock, and for how long each keeps its place by the server's clock.
+func (s *Stage) lookAtQueue(c redis.Conn, lock int) error {
+	q := history.Queue{Lock: lock, Asked: machineclock.Now()}
+	c.Send("MULTI")
+	c.Send("TIME")
+	c.Send("LRANGE", codec.FairQueue(LockName(lock)), 0, -1)
+	c.Send("ZRANGE", codec.FairTimes(LockName(lock)), 0, -1, "WITHSCORES")
+	replies, err := redis.Values(c.Do("EXEC"))
+	if err != nil {
+		return err
+	}
+	q.Answered = machineclock.Now()
+	now, err := redis.Int64s(replies[0], err)
+	waiting, err := redis.Strings(replies[1], err)
+	times, err := redis.Float64Map(replies[2], err)
+	if err != nil {
+		return err
+	}
+	for _, owner := range waiting {
+		left := time.Duration(times[owner]-float64(now[0]*1000+now[1]/1000)) * time.Millisecond
+		q.Places = append(q.Places, history.Place{Owner: owner, Until: q.Asked + left.Nanoseconds()})
+	}
+	s.Book.SawQueue(q)
 	return nil
 }

@@ -1,11 +1,13 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"time"
 
 	"github.com/rlock-go/redisson/integration/internal/machineclock"
+	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 	"github.com/rlock-go/redisson/rlock"
@@ -86,6 +88,7 @@ type stay struct {
 type held struct {
 	op    int64
 	hold  *rlock.Hold
+	part  int // of the kind
 	fixed bool
 	until time.Time // as last said
 	lost  bool      // as said
@@ -95,7 +98,8 @@ type held struct {
 func (s *stay) acquire(owner rlock.Owner) bool {
 	ctx, cancel := context.WithTimeout(s.storm.Load().ctx, s.patience())
 	defer cancel()
-	e := history.Event{What: history.Called, Op: s.ops.Add(1), Worker: s.number, Lock: s.lock}
+	part := s.part()
+	e := history.Event{What: history.Called, Op: s.ops.Add(1), Worker: s.number, Lock: s.lock, Read: s.kind.Parts[part] == javapeer.Read}
 	var opts []rlock.AcquireOption
 	if owner != noOwner {
 		e.Owner = owner.String()
@@ -118,7 +122,7 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 	var hold *rlock.Hold
 	var err error
 	var c call
-	l := s.locks[s.lock]
+	l := s.locks[s.lock][part]
 	switch n := s.rng.IntN(10); {
 	case s.tries || n == 6:
 		c = tryLockCall(ctx)
@@ -131,7 +135,7 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 		s.say(e)
 		hold, err = l.Lock(ctx, opts...)
 	default:
-		wait := s.between(time.Millisecond, time.Second)
+		wait := cmp.Or(s.Place, s.between(time.Millisecond, time.Second))
 		c = tryLockForCall(ctx)
 		e.Mode = c.name
 		s.say(e)
@@ -139,20 +143,38 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 	}
 	at := machineclock.Now()
 	if err != nil {
+		if s.kind.Once {
+			c.errs = append(c.errs, reentered)
+		}
 		name, why := c.judge(err)
 		s.say(history.Event{At: at, What: history.Refused, Op: e.Op, Kind: name})
 		s.odd(c.name, why)
 		// What it may have taken is given back some time: documented, and never exact.
-		s.exact = s.exact && name == "locked"
+		s.exact = s.exact && (name == history.Locked || name == history.Reentered)
 		return false
 	}
-	h := &held{op: e.Op, hold: hold, fixed: e.Lease > 0, until: hold.ValidUntil()}
-	s.say(history.Event{At: at, What: history.Held, Op: e.Op, Owner: testbed.Holder(hold), Until: s.clock.At(h.until)})
+	h := &held{op: e.Op, hold: hold, part: part, fixed: e.Lease > 0, until: hold.ValidUntil()}
+	e = history.Event{At: at, What: history.Held, Op: e.Op, Owner: testbed.Holder(hold), Until: s.clock.At(h.until)}
+	if s.kind.Tokens {
+		e.Token = new(hold.Token())
+	}
+	s.say(e)
 	if n := len(s.holds); n > 0 {
 		s.say(history.Event{What: history.Trust, Op: s.holds[0].op, Until: s.clock.At(s.holds[0].until), Mode: history.Moved})
 	}
 	s.holds = append(s.holds, h)
 	return true
+}
+
+// part is the lock of the kind that is taken next. Who is inside to read does not ask to write: it would wait for itself.
+func (s *stay) part() int {
+	switch {
+	case len(s.kind.Parts) == 1:
+		return 0
+	case len(s.holds) > 0 && s.holds[0].part == 0 || s.chance(60):
+		return 0
+	}
+	return 1
 }
 
 // patience is how long an acquire may take: mostly long enough to see the wake-up, sometimes hardly any time.

@@ -13,13 +13,15 @@ const Word = "worker"
 // Config is what a worker process is told at its start, as its second argument.
 type Config struct {
 	URL            string
+	Kind           string // of all locks
 	Locks          []string
 	Workers        int
 	Seed           uint64
 	Watchdog       time.Duration
 	CommandTimeout time.Duration
-	Tunnel         bool // its connections are as tunnel.go has them
-	ReplicaSync    bool // it waits for replicas
+	Place          time.Duration // for which a waiter keeps its place, where there is a queue; else 0
+	Tunnel         bool          // its connections are as tunnel.go has them
+	ReplicaSync    bool          // it waits for replicas
 }
 
 // Args are the arguments that start a worker process.

@@ -20,13 +20,13 @@ type call struct {
 	verb string // how its errors begin, behind "rlock: "
 	ctx  context.Context
 	// errs are the sentinels that it may return here, the most telling first.
-	errs []kind
+	errs []sort
 	// unsent: it may say why it could not be sent. unanswered: it may say why no answer came.
 	unsent, unanswered bool
 	half               bool // it may have run, and replicas not know
 }
 
-type kind struct {
+type sort struct {
 	name string
 	is   []error
 }
@@ -35,31 +35,32 @@ type kind struct {
 var passing = []string{"LOADING", "BUSY", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "READONLY", "MASTERDOWN", "UNBLOCKED"}
 
 var (
-	locked    = kind{"locked", []error{rlock.ErrLocked}}
-	uncertain = kind{history.Uncertain, []error{rlock.ErrUncertain}}
-	leaseLost = kind{history.LostLease, []error{rlock.ErrLeaseLost}}
-	lostHold  = kind{history.LostLease, []error{rlock.ErrLeaseLost, rlock.ErrNotHeld}}
-	notHeld   = kind{history.NotHeld, []error{rlock.ErrNotHeld}}
+	locked    = sort{history.Locked, []error{rlock.ErrLocked}}
+	reentered = sort{history.Reentered, []error{rlock.ErrReentered}}
+	uncertain = sort{history.Uncertain, []error{rlock.ErrUncertain}}
+	leaseLost = sort{history.LostLease, []error{rlock.ErrLeaseLost}}
+	lostHold  = sort{history.LostLease, []error{rlock.ErrLeaseLost, rlock.ErrNotHeld}}
+	notHeld   = sort{history.NotHeld, []error{rlock.ErrNotHeld}}
 )
 
 func lockCall(ctx context.Context) call {
-	return call{"Lock", "acquire", ctx, []kind{uncertain, leaseLost}, true, true, true}
+	return call{"Lock", "acquire", ctx, []sort{uncertain, leaseLost}, true, true, true}
 }
 
 func tryLockCall(ctx context.Context) call {
-	return call{"TryLock", "acquire", ctx, []kind{uncertain, locked, leaseLost}, true, true, true}
+	return call{"TryLock", "acquire", ctx, []sort{uncertain, locked, leaseLost}, true, true, true}
 }
 
 func tryLockForCall(ctx context.Context) call {
-	return call{"TryLockFor", "acquire", ctx, []kind{uncertain, locked, leaseLost}, true, true, true}
+	return call{"TryLockFor", "acquire", ctx, []sort{uncertain, locked, leaseLost}, true, true, true}
 }
 
 func unlockCall() call {
-	return call{"Unlock", "release", nil, []kind{lostHold, uncertain, notHeld}, true, false, true}
+	return call{"Unlock", "release", nil, []sort{lostHold, uncertain, notHeld}, true, false, true}
 }
 
 func extendCall(ctx context.Context) call {
-	return call{"Extend", "extend", ctx, []kind{lostHold, uncertain}, true, false, true}
+	return call{"Extend", "extend", ctx, []sort{lostHold, uncertain}, true, false, true}
 }
 
 func askCall(ctx context.Context) call {

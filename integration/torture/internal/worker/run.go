@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
+	"github.com/rlock-go/redisson/integration/torture/internal/kind"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -22,7 +23,8 @@ type process struct {
 	Config
 	*report
 	client *rlock.Client
-	locks  []*rlock.Lock
+	kind   kind.Kind
+	locks  [][]*rlock.Lock // by name and part of the kind
 
 	stopping chan struct{}
 	storm    atomic.Pointer[storm]
@@ -44,6 +46,7 @@ func run(c Config) error {
 		c.CommandTimeout = max(c.CommandTimeout, patient)
 	}
 	p := &process{Config: c, report: newReport(os.Stdout), stopping: make(chan struct{})}
+	p.kind, _ = kind.Named(c.Kind)
 	p.storm.Store(newStorm())
 	closing := make(chan struct{})
 	orders := make(chan struct{})
@@ -58,9 +61,13 @@ func run(c Config) error {
 		return err
 	}
 	for _, name := range c.Locks {
-		p.locks = append(p.locks, p.client.NewLock(name))
+		var parts []*rlock.Lock
+		for _, part := range p.kind.Parts {
+			parts = append(parts, part.GoLock(p.client, name))
+		}
+		p.locks = append(p.locks, parts)
 	}
-	p.say(history.Event{What: history.Ready})
+	p.say(history.Event{What: history.Ready, Owner: p.client.ID().String()})
 	var workers sync.WaitGroup
 	for i := range c.Workers {
 		w := &worker{process: p, number: i, rng: rand.New(rand.NewPCG(c.Seed, uint64(i)))}
@@ -84,6 +91,9 @@ func (p *process) open() error {
 	for end := time.Now().Add(patience); ; {
 		var err error
 		opts := []rlock.Option{rlock.WithWatchdogTimeout(p.Watchdog), rlock.WithCommandTimeout(p.CommandTimeout), rlock.WithReplicaSync(p.ReplicaSync)}
+		if p.Place > 0 {
+			opts = append(opts, rlock.WithFairWait(p.Place))
+		}
 		if p.Tunnel {
 			opts = append(opts, rlock.WithDialer(dialTunnel))
 		}

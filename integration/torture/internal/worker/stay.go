@@ -137,7 +137,14 @@ func (s *stay) count() {
 	defer cancel()
 	asked := machineclock.Now()
 	c := askCall(ctx)
-	got, err := s.locks[s.lock].HoldCount(ctx, s.holds[0].hold.Owner())
+	h := s.holds[s.rng.IntN(len(s.holds))]
+	want := 0
+	for _, x := range s.holds {
+		if x.part == h.part {
+			want++
+		}
+	}
+	got, err := s.locks[s.lock][h.part].HoldCount(ctx, h.hold.Owner())
 	if name, why := c.judge(err); err != nil {
 		s.odd(c.name, why)
 		s.say(history.Event{What: history.Other, Mode: c.name, Kind: name})
@@ -145,13 +152,18 @@ func (s *stay) count() {
 	}
 	// Whoever still holds now held when it was answered.
 	if s.trusts() {
-		s.say(history.Event{What: history.Counted, Op: s.holds[0].op, From: asked, Want: len(s.holds), Got: got})
+		s.say(history.Event{What: history.Counted, Op: h.op, From: asked, Want: want, Got: got})
 	}
 }
 
-// release gives the innermost hold back. It reports whether it is certainly given back.
+// release gives the innermost hold back, or with two locks of a name any of them. It reports whether it is certainly
+// given back.
 func (s *stay) release() bool {
 	n := len(s.holds) - 1
+	if len(s.kind.Parts) > 1 {
+		i := s.rng.IntN(n + 1)
+		s.holds[i], s.holds[n] = s.holds[n], s.holds[i]
+	}
 	h := s.holds[n]
 	s.holds = s.holds[:n]
 	s.trust(h, "")

@@ -1,0 +1,53 @@
+// Package kind has the kinds of lock that can be put under torture: how both sides come by one, which scripts acquire
+// it, and what is held against it. A further kind is a row of All.
+package kind
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/integration/torture/internal/checker"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// Kind is one of them.
+type Kind struct {
+	Name  string
+	Parts []javapeer.Kind // the locks of one name: one, or that to read and that to write
+	checker.Model
+	acquires []string // the SHA-1 of the scripts, Go's whole, Java's own by how they begin
+}
+
+// All are the kinds, the plain one first.
+var All = []Kind{
+	{"plain", []javapeer.Kind{javapeer.Plain}, checker.Model{}, []string{luasrc.LockScript.SHA1}},
+	{"fair", []javapeer.Kind{javapeer.Fair}, checker.Model{Order: true}, []string{luasrc.FairLockScript.SHA1, "8f6ed299", "d20501c2"}},
+	{"readwrite", []javapeer.Kind{javapeer.Read, javapeer.Write}, checker.Model{Shared: true}, []string{luasrc.ReadLockScript.SHA1, luasrc.WriteLockScript.SHA1, "95553a6f", "6306ba3b"}},
+	{"fenced", []javapeer.Kind{javapeer.Fenced}, checker.Model{Tokens: true}, []string{luasrc.FencedLockScript.SHA1, "46b5551b", "49babb5a"}},
+	{"nonreentrant", []javapeer.Kind{javapeer.NonReentrant}, checker.Model{Once: true}, []string{luasrc.NonReentrantLockScript.SHA1, "3daa7be6"}},
+}
+
+// Named is the kind of that name.
+func Named(name string) (k Kind, found bool) {
+	i := slices.IndexFunc(All, func(k Kind) bool { return k.Name == name })
+	if i < 0 {
+		return k, false
+	}
+	return All[i], true
+}
+
+// Names are those of all kinds.
+func Names() string {
+	var names []string
+	for _, k := range All {
+		names = append(names, k.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Acquires matches an acquire of this kind by either side.
+func (k Kind) Acquires(cmd []string) bool {
+	return slices.ContainsFunc(k.acquires, func(sha string) bool { return faultproxy.Script(sha)(cmd) })
+}
