@@ -129,7 +129,7 @@ measured:
 	  cd integration && go list ./... | grep -E "$(measuring)" | xargs $(GOTEST) -p 1'
 
 .PHONY: test-all
-test-all: test builds releases topologies test-matrix faults mutants torture endurance failover
+test-all: test builds releases topologies test-matrix faults kinds mutants torture endurance failover
 
 # The behaviours that `make test` shows with the newest and the oldest Redisson, with all that were recorded.
 .PHONY: releases
@@ -149,6 +149,12 @@ topologies:
 .PHONY: faults
 faults:
 	@$(step) 'faults, in full' bash -ec 'cd integration/faults && go test -count=1 -timeout 40m -run TestFaults -scale 1 $(FLAGS)'
+
+# The tests of the invariants with each kind of lock that they are about, for some minutes; the step of `make test` runs the
+# short ones. FLAGS=-write puts the table into docs/dev/tables/invariants.md.
+.PHONY: kinds
+kinds:
+	@$(step) 'invariants by kind of lock' bash -ec 'cd integration && $(GOTEST) -timeout 40m ./invariants -run Kinds -kinds $(FLAGS)'
 
 # The wire proof and the behaviours for every recorded Redisson, and the newest, on Redis 6.2, 7.0, 8.0 and Valkey 8, and the
 # other lock objects on Redis 7.0. Some forty minutes. FLAGS=-write writes docs/compatibility.md and docs/dev/tables/matrix.md; `go doc ./javamatrix` in integration/ has the other flags.

@@ -58,6 +58,8 @@ var ways = map[string]way{
 	"make endurance FLAGS=-defects": {part: "integration/endurance.TestEveryDefectMeetsTheCode"},
 	"make faults":                   {part: "integration/faults.TestFaults"},
 	"make faults FLAGS=-write":      {part: "integration/faults.TestFaults"},
+	"make kinds":                    {part: "integration/invariants.TestKinds"},
+	"make kinds FLAGS=-write":       {part: "integration/invariants.TestKinds"},
 	"make mutants":                  {part: "integration/mutants.TestEveryEditMeetsTheCode"},
 	"make mutants FLAGS=-write":     {part: "integration/mutants.TestDocumentHasEveryDefect"},
 	"make test-matrix":              {part: "integration/javamatrix.TestMatrix"},

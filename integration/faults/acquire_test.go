@@ -64,7 +64,7 @@ func (r *round) acquired(got result, kinds ...string) {
 func lostAcquireReply(do faultproxy.Action) func(*round) {
 	return func(r *round) {
 		var kinds []string
-		if do == faultproxy.DropReply {
+		if do != faultproxy.CutAfter {
 			kinds = []string{uncertain} // the silence alone takes a command timeout
 		}
 		_, calls := r.faulted(acquires, do)

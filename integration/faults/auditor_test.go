@@ -130,7 +130,7 @@ func (a *auditor) look(conn redis.Conn) bool {
 		return false
 	}
 	for _, key := range keys {
-		fields, err := redis.IntMap(conn.Receive())
+		fields, err := testbed.Counts(conn.Receive())
 		if _, refused := err.(redis.Error); refused {
 			continue // LOADING, BUSY and the like
 		}

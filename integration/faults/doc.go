@@ -13,7 +13,8 @@
 // lock name of its own and injects its fault once (or into a number of holds at once). What must never be seen is a
 // violation: it fails the run and says what was seen. Four things look for violations:
 //
-//   - the round itself knows which errors its calls may return and which owner and count the server must show;
+//   - the round itself knows which errors its calls may return and which owner and count the server must show, and that
+//     what a lock of its kind has besides, such as a queue or the keys of read holds, goes with them;
 //   - an auditor reads every lock name in use from the server every few milliseconds: two owners, a hold that says it
 //     is valid while the server says otherwise, a key that nobody in this process believes to hold for longer than the
 //     row's bound;

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
@@ -19,6 +19,9 @@ import (
 var (
 	acquires = testbed.Acquires
 	unlocks  = testbed.Unlocks
+	leaves   = testbed.Leaves
+	renewals = testbed.Renewals
+	forces   = testbed.Forces
 )
 
 // lane plays rounds one after the other.
@@ -95,10 +98,12 @@ func (s *site) counts(grants, expired int) {
 	s.expired += expired
 }
 
-// granted counts the acquires through the proxy that ran and were granted, whatever became of their replies.
+// granted counts the acquires through the proxy that ran and were granted, whatever became of their replies. A grant
+// with a token is an array.
 func (l *lane) granted() (n int) {
 	for _, e := range l.proxy.Record() {
-		if acquires(e.Cmd) && !e.Answered.IsZero() && e.Reply == nil && e.Did != faultproxy.Answer {
+		_, token := e.Reply.([]any)
+		if acquires(e.Cmd) && !e.Answered.IsZero() && (e.Reply == nil || token) && e.Did != faultproxy.Answer {
 			n++
 		}
 	}
@@ -113,11 +118,17 @@ type round struct {
 	began time.Time
 	lock  *rlock.Lock // the faulted client's
 	his   *rlock.Lock // the rival's
+
+	tokens *atomic.Int64 // the highest that a call returned
 }
 
 func (l *lane) play(i int) {
-	r := &round{lane: l, i: i, name: fmt.Sprintf("fault-%d", i), began: time.Now()}
-	r.lock, r.his = l.client.NewLock(r.name), l.rival.NewLock(r.name)
+	r := &round{lane: l, i: i, name: fmt.Sprintf("fault-%d", i), began: time.Now(), tokens: new(atomic.Int64)}
+	kind := l.row.kind
+	r.lock, r.his = kind.New(l.client, r.name), kind.New(l.rival, r.name)
+	if kind.Mode == "read" { // nobody keeps a reader out but a writer
+		r.his = l.rival.NewReadWriteLock(r.name).WriteLock()
+	}
 	l.auditor.watch(r.name)
 	defer l.auditor.unwatch(r.name)
 	l.row.round(r)
@@ -136,8 +147,11 @@ func (r *round) violates(format string, args ...any) {
 
 // hit is a rule for one command of this round.
 func (r *round) hit(match faultproxy.Match, times int, do faultproxy.Action) *faultproxy.Handle {
-	return r.proxy.Add(faultproxy.Rule{Match: faultproxy.All(match, faultproxy.Key(r.name)), Times: times, Do: do})
+	return r.proxy.Add(faultproxy.Rule{Match: faultproxy.All(match, faultproxy.Key(r.name)), Times: times + r.row.again, Do: do, Delay: r.tooLate()})
 }
+
+// tooLate is after how long a reply comes that is late: even a busy machine has given it up.
+func (r *round) tooLate() time.Duration { return 3 * r.row.timeout }
 
 // ran counts this round's faulted commands that the server answered.
 func (r *round) ran() (n int) {
@@ -176,6 +190,7 @@ func (r *round) acquiring(fn func() (*rlock.Hold, error)) <-chan result {
 		at := time.Now()
 		if err == nil {
 			r.auditor.believe(h)
+			r.tokens.Store(max(r.tokens.Load(), h.Token()))
 		}
 		c <- result{h, err, at}
 	}()
@@ -242,11 +257,26 @@ func (r *round) holds(count int, holds ...*rlock.Hold) {
 
 func (r *round) fields() map[string]int {
 	r.Helper()
-	m, err := redis.IntMap(testbed.Do(r.T, r.direct, "HGETALL", r.name), nil)
+	m, err := testbed.Counts(r.direct.Do("HGETALL", r.name))
 	if err != nil {
 		r.Fatal(err)
 	}
 	return m
+}
+
+// exact fails unless all that the server keeps of the lock goes with its counts and so many who wait.
+func (r *round) exact(waiting int) {
+	r.Helper()
+	var odd []string
+	if !testbed.Within(r.row.bound, func() bool {
+		odd = r.row.kind.Odd(r.T, r.direct, r.name, waiting)
+		if r.row.latches {
+			odd = without(odd, "redisson_unlock_latch:")
+		}
+		return len(odd) == 0
+	}) {
+		r.violates("with %v held and %d waiting: %v", r.fields(), waiting, odd)
+	}
 }
 
 // comesFree fails unless the lock is nobody's within the row's bound, and then lets the rival show that it can be had.
@@ -258,14 +288,20 @@ func (r *round) comesFree() {
 		r.violates("%v after the fault the server still has %v", time.Since(began), r.fields())
 		return
 	}
-	r.release(r.rivalTakes())
+	before := r.tokens.Load()
+	h := r.rivalTakes()
+	if r.row.kind.Tokens && h.Token() <= before {
+		r.violates("token %d after token %d", h.Token(), before)
+	}
+	r.release(h)
+	r.exact(0)
 }
 
 // listens waits until so many connections listen to the lock's channel.
-func (r *round) listens(n int64) {
+func (r *round) listens(n int) {
 	r.Helper()
 	if !testbed.Within(soon, func() bool { return r.listeners() == n }) {
-		r.Fatalf("never %d listeners on %s", n, codec.Channel(r.name))
+		r.Fatalf("never %d who listen for %s", n, r.name)
 	}
 }
 
@@ -295,14 +331,9 @@ func (r *round) waits() <-chan result {
 }
 
 // listeners counts those who listen for the lock's release.
-func (r *round) listeners() int64 {
+func (r *round) listeners() int {
 	r.Helper()
-	v, err := redis.Values(testbed.Do(r.T, r.direct, "PUBSUB", "NUMSUB", codec.Channel(r.name)), nil)
-	if err != nil {
-		return -1
-	}
-	n, _ := v[1].(int64)
-	return n
+	return testbed.Subscribed(r.T, r.direct, r.name)
 }
 
 // excused tells whether an error says that no answer came, while the machine stood still in this round. It is counted.

@@ -21,6 +21,7 @@ const (
 	lostNotHeld  = "ErrLeaseLost and ErrNotHeld"
 	ctxEnded     = "ctx's error"
 	unreplicated = "ErrUnreplicated"
+	reentered    = "ErrReentered"
 	undocumented = ""
 )
 
@@ -41,6 +42,8 @@ func kindOf(err error) string {
 		return leaseLost
 	case errors.Is(err, rlock.ErrNotHeld):
 		return notHeld
+	case errors.Is(err, rlock.ErrReentered):
+		return reentered
 	case errors.Is(err, rlock.ErrReleased):
 		return "ErrReleased"
 	case errors.Is(err, rlock.ErrClosed):

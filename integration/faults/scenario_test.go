@@ -11,6 +11,7 @@ import (
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -28,6 +29,9 @@ type scenario struct {
 	options []rlock.Option    // of the clients, beside the command timeout
 	timeout time.Duration     // of one command; 0 is the usual 200 ms
 	bound   time.Duration     // how long a key may be nobody's; 0 is usualBound
+
+	kind  testbed.Kind // of lock; the zero Kind is the plain one
+	again int          // so many repetitions of a faulted command meet the fault too
 
 	topology string // sentinel or cluster: what the clients find the server by; empty: its URL
 
@@ -69,6 +73,9 @@ type row struct {
 func (s scenario) run(t *testing.T) *row {
 	w := &row{scenario: s, t: t, outcomes: map[string]int{}, longest: map[string]time.Duration{}, highest: map[string]float64{}}
 	w.batch = max(w.batch, 1)
+	if w.kind.New == nil {
+		w.kind = testbed.Plain
+	}
 	if w.lanes == 0 {
 		w.lanes = 8
 	}

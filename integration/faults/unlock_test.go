@@ -100,7 +100,7 @@ func lostReentry(do faultproxy.Action) func(*round) {
 			r.proxy.CutAll()
 		}
 		kinds := []string{ok}
-		if do == faultproxy.DropReply {
+		if do == faultproxy.DropReply || do == faultproxy.HoldReply {
 			kinds = append(kinds, uncertain)
 		}
 		got := r.await(calls)

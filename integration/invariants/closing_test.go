@@ -15,8 +15,8 @@ import (
 
 // Close in every state that a client can be in: it takes about a command timeout at most and leaves nothing.
 func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
-	type state func(r *rig, c *rlock.Client) (undo func(), results []<-chan testbed.Entry)
-	waiters := func(r *rig, c *rlock.Client) (results []<-chan testbed.Entry) {
+	type state func(r *rig, c client) (undo func(), results []<-chan testbed.Entry)
+	waiters := func(r *rig, c client) (results []<-chan testbed.Entry) {
 		l := c.NewLock(name)
 		for range 5 {
 			results = append(results, testbed.Enter(context.Background(), l), testbed.Enter(context.Background(), l, rlock.As(c.NewOwner())))
@@ -32,7 +32,7 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 		return h
 	}
 	acquireWith := func(do faultproxy.Action) state {
-		return func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
+		return func(r *rig, c client) (func(), []<-chan testbed.Entry) {
 			r.latchesMayStay = true // its answer is given up when Close's time is nearly over, too
 			fault := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: do})
 			got := testbed.Enter(context.Background(), c.NewLock(name))
@@ -41,42 +41,44 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 		}
 	}
 	states := map[string]state{
-		"fresh": func(*rig, *rlock.Client) (func(), []<-chan testbed.Entry) { return nil, nil },
-		"holds": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
+		"fresh": func(*rig, client) (func(), []<-chan testbed.Entry) { return nil, nil },
+		"holds": func(r *rig, c client) (func(), []<-chan testbed.Entry) {
 			for i := range 5 {
 				l := c.NewLock(fmt.Sprint("held", i))
 				h := lockNow(r, l)
-				lockNow(r, l, rlock.As(h.Owner()), rlock.Lease(long))
+				if !r.kind.Strict {
+					lockNow(r, l, rlock.As(h.Owner()), rlock.Lease(long))
+				}
 			}
 			return nil, nil
 		},
-		"released a moment ago": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
+		"released a moment ago": func(r *rig, c client) (func(), []<-chan testbed.Entry) {
 			for range 20 {
 				unlock(r, lockNow(r, c.NewLock(name)))
 			}
 			return nil, nil
 		},
-		"waiters": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
+		"waiters": func(r *rig, c client) (func(), []<-chan testbed.Entry) {
 			r.occupy(name)
 			results := waiters(r, c)
-			r.Listeners(name, 1)
+			r.Listeners(name, r.channels(len(results)))
 			return nil, results
 		},
-		"subscribing": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
+		"subscribing": func(r *rig, c client) (func(), []<-chan testbed.Entry) {
 			r.occupy(name)
 			fault := r.Proxy.Add(faultproxy.Rule{Match: subscribe, Times: 1, Do: faultproxy.Withhold})
 			results := waiters(r, c)
 			testbed.Receive(r, "SUBSCRIBE", fault.Hit())
 			return func() { fault.Release() }, results
 		},
-		"dialling a blackhole": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
+		"dialling a blackhole": func(r *rig, c client) (func(), []<-chan testbed.Entry) {
 			r.Proxy.Blackhole(true)
 			r.Proxy.CutAll()
 			results := waiters(r, c)
 			r.Becomes("it has dialled", func() bool { return len(r.Proxy.Log()) > 1 })
 			return func() { r.Proxy.Blackhole(false) }, results
 		},
-		"nobody answers the port": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
+		"nobody answers the port": func(r *rig, c client) (func(), []<-chan testbed.Entry) {
 			r.Proxy.Refuse(true)
 			r.Proxy.CutAll()
 			return func() { r.Proxy.Refuse(false) }, waiters(r, c)
@@ -84,7 +86,7 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 		"the acquire's reply is withheld": acquireWith(faultproxy.HoldReply),
 		"the acquire's reply is dropped":  acquireWith(faultproxy.DropReply),
 		"the acquire is withheld":         acquireWith(faultproxy.Withhold),
-		"an undo is due and nobody answers the port": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
+		"an undo is due and nobody answers the port": func(r *rig, c client) (func(), []<-chan testbed.Entry) {
 			fault := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
 			got := testbed.Enter(context.Background(), c.NewLock(name))
 			testbed.Receive(r, "the acquire", fault.Hit())
@@ -92,7 +94,7 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 			r.Proxy.CutAll()
 			return func() { r.Proxy.Refuse(false) }, []<-chan testbed.Entry{got}
 		},
-		"a count is due and nobody answers the port": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
+		"a count is due and nobody answers the port": func(r *rig, c client) (func(), []<-chan testbed.Entry) {
 			h := lockNow(r, c.NewLock(name))
 			fault := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
 			again := testbed.Enter(context.Background(), c.NewLock(name), rlock.As(h.Owner()))
@@ -101,7 +103,7 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 			r.Proxy.CutAll()
 			return func() { r.Proxy.Refuse(false) }, []<-chan testbed.Entry{again}
 		},
-		"an unlock's reply is withheld": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
+		"an unlock's reply is withheld": func(r *rig, c client) (func(), []<-chan testbed.Entry) {
 			r.latchesMayStay = true
 			h := lockNow(r, c.NewLock(name))
 			fault := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.HoldReply})
@@ -109,13 +111,13 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 			testbed.Receive(r, "the unlock", fault.Hit())
 			return func() { fault.Release() }, []<-chan testbed.Entry{got}
 		},
-		"a renewal's reply is withheld": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
+		"a renewal's reply is withheld": func(r *rig, c client) (func(), []<-chan testbed.Entry) {
 			lockNow(r, c.NewLock(name))
 			fault := r.Proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.HoldReply})
 			testbed.Receive(r, "the renewal", fault.Hit())
 			return func() { fault.Release() }, nil
 		},
-		"the server stands still": func(r *rig, c *rlock.Client) (func(), []<-chan testbed.Entry) {
+		"the server stands still": func(r *rig, c client) (func(), []<-chan testbed.Entry) {
 			lockNow(r, c.NewLock("held"))
 			r.server.Pause()
 			return r.server.Resume, waiters(r, c)
@@ -126,10 +128,11 @@ func TestE1CloseInEveryStateLeavesNothing(t *testing.T) {
 			r := rigAlone(t)
 			others := goleak.IgnoreCurrent()
 			const timeout = timeout / 2 // for they come one after the other
-			c, err := rlock.Open(t.Context(), "redis://"+r.Proxy.Addr(), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(2*timeout))
+			opened, err := rlock.Open(t.Context(), "redis://"+r.Proxy.Addr(), rlock.WithCommandTimeout(timeout), rlock.WithWatchdogTimeout(2*timeout))
 			if err != nil {
 				t.Fatal(err)
 			}
+			c := client{opened, r.kind}
 			undo, results := arrive(r, c)
 			began := time.Now()
 			var closers sync.WaitGroup
@@ -250,15 +253,15 @@ func TestE1ClosedClientRefusesEverything(t *testing.T) {
 // An acquire was lost, and nobody answers its undo. There is nothing else to wait for.
 func TestE1ShutdownOfAClientThatHoldsNothingIsBounded(t *testing.T) {
 	t.Parallel()
-	for what, state := range map[string]func(r *rig, c *rlock.Client){
-		"an undo can't be sent": func(r *rig, c *rlock.Client) {
+	for what, state := range map[string]func(r *rig, c client){
+		"an undo can't be sent": func(r *rig, c client) {
 			lost := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.Blackhole})
 			r.Proxy.Blackhole(true)
 			_, err := c.NewLock(name).TryLock(r.Context())
 			want(r, err, rlock.ErrUncertain)
 			testbed.Receive(r, "the try", lost.Hit())
 		},
-		"a renewal was lost, and its hold has ended": func(r *rig, c *rlock.Client) {
+		"a renewal was lost, and its hold has ended": func(r *rig, c client) {
 			h := lock(r, c.NewLock(name))
 			lost := r.Proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.Blackhole})
 			r.Proxy.Blackhole(true)
@@ -295,7 +298,7 @@ func TestE1ShutdownWaitsForAnUnlockUnderWay(t *testing.T) {
 	c := r.open()
 	l := c.NewLock(name)
 	h, others := lock(t, l), c.NewOwner()
-	r.Do("HSET", "others", others.String(), 1)
+	r.give("others", others.String(), r.kind.Mode == "write")
 	r.Proxy.Refuse(true)
 	r.Proxy.CutAll()
 	released := make(chan error, 2)

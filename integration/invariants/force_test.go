@@ -5,7 +5,6 @@ import (
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/testbed"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -13,7 +12,7 @@ import (
 // the two.
 func TestH3GrantBeforeAForcedUnlockThatWasLoadedAndLostIsNotTrusted(t *testing.T) {
 	t.Parallel()
-	forces := faultproxy.Script(luasrc.ForceUnlockScript.SHA1)
+	forces := testbed.Forces
 	for what, row := range map[string]struct {
 		do    faultproxy.Action
 		reply string
@@ -30,7 +29,9 @@ func TestH3GrantBeforeAForcedUnlockThatWasLoadedAndLostIsNotTrusted(t *testing.T
 			l := r.openSlow().NewLock(name)
 			unlock(t, lock(t, l)) // the connection stands
 			r.Do("SCRIPT", "FLUSH")
-			r.Do("SCRIPT", "LOAD", luasrc.LockScript.Source)
+			for _, s := range acquireScripts() {
+				r.Do("SCRIPT", "LOAD", s.Source)
+			}
 			unknown := r.Proxy.Add(faultproxy.Rule{Match: forces, Times: 1, Do: faultproxy.HoldReply})
 			r.Proxy.Add(faultproxy.Rule{Match: forces, Times: 1, Do: row.do, Reply: []byte(row.reply)})
 			forced := make(chan error, 1)

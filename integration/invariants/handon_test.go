@@ -90,7 +90,7 @@ func TestA3MessageDuringTheHeadsTryOutlivesTheHead(t *testing.T) {
 		cancel, first, second := r.twoWait(l)
 		tries := len(r.of("acquire", name))
 		held := r.Proxy.Add(faultproxy.Rule{Match: acquires, Times: 1, Do: faultproxy.HoldReply})
-		r.Do("PUBLISH", testbed.Channel(name), "0")
+		r.publish(name, "0")
 		testbed.Receive(t, "the head's try", held.Hit())
 		r.answered(name, tries+1) // with "taken", which it does not hear yet
 		r.leavesAfterTheMessage(time.Duration(i)*200*time.Microsecond, cancel, first)
@@ -105,19 +105,19 @@ func TestA3MessageDuringTheHeadsTryOutlivesTheHead(t *testing.T) {
 func TestA3TryThatIsTakenBackHandsItsWakeUpOn(t *testing.T) {
 	r := newRig(t)
 	c := r.openSlow()
-	l := c.NewLock(name)
+	l, o := c.NewLock(name), c.NewOwner()
 	for i := range 15 {
 		cancel, first, second := r.twoWait(l)
-		held := r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("EXISTS"), Times: 1, Do: faultproxy.HoldReply})
+		held := r.Proxy.Add(faultproxy.Rule{Match: faultproxy.Command("HGET"), Times: 1, Do: faultproxy.HoldReply})
 		var asking sync.WaitGroup
 		for range 4 { // as many as the client lets be under way
-			before := r.Proxy.Count("EXISTS")
+			before := r.Proxy.Count("HGET")
 			asking.Go(func() {
-				if _, err := c.NewLock("other").IsLocked(t.Context()); err != nil {
+				if _, err := c.NewLock("other").HoldCount(t.Context(), o); err != nil {
 					t.Error(err)
 				}
 			})
-			r.Becomes("it was asked", func() bool { return r.Proxy.Count("EXISTS") > before })
+			r.Becomes("it was asked", func() bool { return r.Proxy.Count("HGET") > before })
 		}
 		r.leavesAfterTheMessage(time.Duration(i)*200*time.Microsecond, cancel, first)
 		held.Release()

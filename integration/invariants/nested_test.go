@@ -64,8 +64,9 @@ func TestH6LongerInnerLeaseDoesNotProlongTheOuterHold(t *testing.T) {
 	r.heldOnlyBy(name, a.Owner(), 2)
 	unlock(t, b)
 	r.heldOnlyBy(name, a.Owner(), 1)
-	// What is left needs nothing any more, and at least a millisecond is passed.
-	if un := r.of("unlock", name); un[0].lease < time.Millisecond {
+	// What is left needs nothing any more, and at least a millisecond is passed, if not to a read lock: its holds have
+	// leases of their own.
+	if un := r.of("unlock", name); un[0].lease < time.Millisecond && r.kind.Mode != "read" {
 		t.Errorf("passed %v", un[0].lease)
 	}
 }

@@ -64,10 +64,10 @@ func TestA3MessageWakesTheHeadOnly(t *testing.T) {
 	}
 	r.answered(name, 2)
 	for i := range 3 {
-		r.Do("PUBLISH", testbed.Channel(name), "0") // a message without a release
+		r.publish(name, "0") // a message without a release
 		r.Becomes("a try", func() bool { return len(r.of("acquire", name)) >= 3+i })
 	}
-	r.Do("PUBLISH", testbed.Channel(name), "something else")
+	r.publish(name, "something else")
 	cancel()
 	for _, got := range waiting {
 		want(t, testbed.Receive(t, "the waiter returns", got).Err, context.Canceled)

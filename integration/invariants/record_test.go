@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // What the proxy is told to look for.
@@ -18,6 +20,31 @@ var (
 	renewals  = testbed.Renewals
 	subscribe = faultproxy.Command("SUBSCRIBE")
 )
+
+// places are where a script has its lease and its owner, or the first of several, among its arguments, and its latch
+// among its keys.
+var places = map[string]struct {
+	kind                string
+	lease, owner, latch int
+}{
+	luasrc.LockScript.SHA1:             {"acquire", 0, 1, 0},
+	luasrc.FencedLockScript.SHA1:       {"acquire", 0, 1, 0},
+	luasrc.NonReentrantLockScript.SHA1: {"acquire", 0, 1, 0},
+	luasrc.ReadLockScript.SHA1:         {"acquire", 0, 1, 0},
+	luasrc.WriteLockScript.SHA1:        {"acquire", 0, 1, 0},
+	luasrc.FairLockScript.SHA1:         {"acquire", 2, 1, 0},
+	luasrc.UnlockOnceScript.SHA1:       {"unlock", 1, 2, 0},
+	luasrc.UnlockScript.SHA1:           {"unlock", 1, 2, 2},
+	luasrc.FairUnlockScript.SHA1:       {"unlock", 2, 1, 3},
+	luasrc.ReadUnlockScript.SHA1:       {"unlock", 0, 1, 3},
+	luasrc.WriteUnlockScript.SHA1:      {"unlock", 0, 1, 3},
+	luasrc.RenewScript.SHA1:            {"renewal", 0, 1, 0},
+	luasrc.ReadRenewScript.SHA1:        {"renewal", 0, 1, 0},
+}
+
+func acquireScripts() []*luasrc.Script {
+	return slices.DeleteFunc(luasrc.Scripts(), func(s *luasrc.Script) bool { return places[s.SHA1].kind != "acquire" })
+}
 
 // step is a script that passed the proxy, read.
 type step struct {
@@ -43,23 +70,27 @@ func (r *rig) steps() []step {
 		n, _ := strconv.Atoi(e.Cmd[2])
 		s := step{Exchange: e, at: i, keys: e.Cmd[3 : 3+n]}
 		argv := e.Cmd[3+n:]
-		var ms string
-		switch {
-		case acquires(e.Cmd):
-			s.kind, ms, s.owners = "acquire", argv[0], argv[1:]
-		case unlocks(e.Cmd):
-			if s.kind, ms, s.owners = "unlock", argv[1], argv[2:3]; n == 3 {
-				s.latch = s.keys[2]
-			}
-			s.keys = s.keys[:1]
-		case renewals(e.Cmd):
-			s.kind, ms, s.owners = "renewal", argv[0], argv[1:]
-		default:
+		at, known := places[e.Cmd[1]]
+		if !known {
 			continue
 		}
-		lease, err := strconv.Atoi(ms)
+		switch s.kind = at.kind; s.kind {
+		case "renewal":
+			for _, owner := range argv[at.owner:] {
+				s.owners = append(s.owners, strings.TrimSuffix(owner, ":write"))
+			}
+		case "unlock":
+			if at.latch > 0 {
+				s.latch = s.keys[at.latch]
+			}
+			s.keys = s.keys[:1]
+			fallthrough
+		default:
+			s.owners = argv[at.owner : at.owner+1]
+		}
+		lease, err := strconv.Atoi(argv[at.lease])
 		if err != nil {
-			r.Fatalf("a lease of %q in %q", ms, e.Cmd)
+			r.Fatalf("a lease of %q in %q", argv[at.lease], e.Cmd)
 		}
 		s.lease = time.Duration(lease) * time.Millisecond
 		all = append(all, s)

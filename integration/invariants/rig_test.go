@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/integration/testbed"
@@ -27,9 +27,18 @@ const (
 type rig struct {
 	*testbed.Proxied
 	server *redisserver.LocalServer
+	kind   testbed.Kind // of the locks
 
 	latchesMayStay bool // set by tests in which a latch must not be deleted
 }
+
+// client makes locks of the kind that its test is run with.
+type client struct {
+	*rlock.Client
+	kind testbed.Kind
+}
+
+func (c client) NewLock(name string) *rlock.Lock { return c.kind.New(c.Client, name) }
 
 // newRig is of a test that runs beside others, since most of them wait.
 func newRig(t *testing.T) *rig {
@@ -41,32 +50,32 @@ func newRig(t *testing.T) *rig {
 func rigAlone(t *testing.T) *rig { return rigOn(t, redisserver.Local(t)) }
 
 func rigOn(t *testing.T, server *redisserver.LocalServer) *rig {
-	r := &rig{Proxied: testbed.NewProxied(t, server), server: server}
+	r := &rig{Proxied: testbed.NewProxied(t, server), server: server, kind: kindOf(t)}
 	r.LoadScripts()
 	t.Cleanup(r.nothingLeft)
 	return r
 }
 
 // open makes a client whose connections pass the proxy; it is closed before the rig looks for what is left.
-func (r *rig) open(opts ...rlock.Option) *rlock.Client {
+func (r *rig) open(opts ...rlock.Option) client {
 	r.Helper()
 	return r.openAt(r.URL(), opts...)
 }
 
-func (r *rig) openAt(url string, opts ...rlock.Option) *rlock.Client {
+func (r *rig) openAt(url string, opts ...rlock.Option) client {
 	r.Helper()
 	return r.openWith(url, timeout, opts)
 }
 
 // openSlow is open with a command timeout that delayed replies do not exceed.
-func (r *rig) openSlow(opts ...rlock.Option) *rlock.Client {
+func (r *rig) openSlow(opts ...rlock.Option) client {
 	r.Helper()
 	return r.openWith(r.URL(), patient, opts)
 }
 
-func (r *rig) openWith(url string, timeout time.Duration, opts []rlock.Option) *rlock.Client {
+func (r *rig) openWith(url string, timeout time.Duration, opts []rlock.Option) client {
 	r.Helper()
-	return r.Open(url, append([]rlock.Option{rlock.WithCommandTimeout(timeout)}, opts...)...)
+	return client{r.Open(url, append([]rlock.Option{rlock.WithCommandTimeout(timeout)}, opts...)...), r.kind}
 }
 
 func (r *rig) nothingLeft() {
@@ -88,7 +97,7 @@ func (r *rig) nothingLeft() {
 // fields is what the server keeps of a lock.
 func (r *rig) fields(key string) map[string]int {
 	r.Helper()
-	m, err := redis.IntMap(r.Do("HGETALL", key), nil)
+	m, err := testbed.Counts(r.Do("HGETALL", key), nil)
 	if err != nil {
 		r.Fatalf("HGETALL %s: %v", key, err)
 	}
@@ -103,6 +112,20 @@ func (r *rig) heldOnlyBy(key string, o rlock.Owner, count int) {
 	}
 }
 
+// keys are how many there are, but those that count tokens, which stay.
+func (r *rig) keys() int {
+	r.Helper()
+	return r.Number("DBSIZE") - len(r.Strings("KEYS", "redisson_lock_token:*"))
+}
+
+// channels are those that so many waiters of one lock listen on.
+func (r *rig) channels(waiters int) int {
+	if r.kind.Fair {
+		return waiters
+	}
+	return 1
+}
+
 // expires is when the server will drop the key.
 func (r *rig) expires(key string) time.Time {
 	return time.UnixMilli(int64(r.Number("PEXPIRETIME", key)))
@@ -113,13 +136,42 @@ const stranger = "5f0e7a66-1a0e-4c0b-9d2f-0c7d3c8a1b22:7"
 // occupy has a stranger hold the key for long.
 func (r *rig) occupy(key string) {
 	r.Helper()
-	r.Do("EVAL", "redis.call('hset',KEYS[1],ARGV[1],1) redis.call('pexpire',KEYS[1],ARGV[2])", 1, key, stranger, long.Milliseconds())
+	r.give(key, stranger, r.kind.Mode != "")
+}
+
+// give has an owner hold the key for long, as this kind of lock does or as a writer.
+func (r *rig) give(key, owner string, write bool) {
+	r.Helper()
+	fields := "ARGV[1],1"
+	switch {
+	case write:
+		fields = "'mode','write',ARGV[1]..':write',1"
+	case r.kind.Mode != "":
+		fields += ",'mode','read'"
+	}
+	r.Do("EVAL", "redis.call('hset',KEYS[1],"+fields+") redis.call('pexpire',KEYS[1],ARGV[2])", 1, key, owner, long.Milliseconds())
 }
 
 // vacate releases it as an unlock does, in one step.
 func (r *rig) vacate(key string) {
 	r.Helper()
-	r.Do("EVAL", "redis.call('del',KEYS[1]) redis.call('publish',ARGV[1],'0')", 1, key, testbed.Channel(key))
+	r.Do("EVAL", `redis.call('del',KEYS[1])
+		local head = redis.call('lindex',KEYS[2],0)
+		redis.call('publish',ARGV[1]..(head and ':'..head or ''),'0')
+		redis.call('publish',ARGV[2],'1')`, 2, key, codec.FairQueue(key), testbed.Channel(key), testbed.ReadWriteChannel(key))
+}
+
+// publish announces a release that was none.
+func (r *rig) publish(key, message string) {
+	r.Helper()
+	channel := testbed.Channel(key)
+	switch {
+	case r.kind.Mode != "":
+		channel = testbed.ReadWriteChannel(key)
+	case r.kind.Fair:
+		channel += ":" + r.Text("LINDEX", codec.FairQueue(key), 0)
+	}
+	r.Do("PUBLISH", channel, message)
 }
 
 // latchesGo waits until no latch is left, less long than any takes to expire.

@@ -143,7 +143,7 @@ func TestA5ReentryThatWasNeverSentIsNotUncertain(t *testing.T) {
 }
 
 // sharing has three callers wait as one owner, all of them told "taken".
-func (r *rig) sharing(c *rlock.Client, o rlock.Owner) (waiting [3]<-chan testbed.Entry) {
+func (r *rig) sharing(c client, o rlock.Owner) (waiting [3]<-chan testbed.Entry) {
 	r.Helper()
 	r.occupy(name)
 	l := c.NewLock(name)

@@ -24,12 +24,12 @@ func TestP1OneSubscriptionConnectionForAllWaiters(t *testing.T) {
 			waiting = append(waiting, testbed.Enter(ctx, c.NewLock(key)))
 		}
 	}
-	r.Becomes("all names are listened to", func() bool { return len(r.Channels()) == names })
+	r.Becomes("all names are listened to", func() bool { return len(r.Channels()) == names*r.channels(each) })
 	if n := r.Clients(); n != 2 {
 		t.Errorf("%d connections on the server, want one for commands and one for subscriptions", n)
 	}
 	list, _ := redis.String(r.Do("CLIENT", "LIST"), nil)
-	if n := strings.Count(list, " sub="+fmt.Sprint(names)+" "); n != 1 {
+	if n := strings.Count(list, " sub="+fmt.Sprint(names*r.channels(each))+" "); n != 1 {
 		t.Errorf("%d connections with all subscriptions in:\n%s", n, list)
 	}
 	subscribed := 0
@@ -38,7 +38,7 @@ func TestP1OneSubscriptionConnectionForAllWaiters(t *testing.T) {
 			subscribed += len(e.Cmd) - 1
 		}
 	}
-	if subscribed != names {
+	if subscribed != names*r.channels(each) {
 		t.Errorf("%d subscriptions for %d names with %d waiters each", subscribed, names, each)
 	}
 	// Of a name whose waiter leaves the others go on; with the last the subscription goes.
@@ -46,7 +46,7 @@ func TestP1OneSubscriptionConnectionForAllWaiters(t *testing.T) {
 	extra := testbed.Enter(one, c.NewLock(name+"0"))
 	leave()
 	testbed.Receive(t, "it returns", extra)
-	r.Listeners(name+"0", 1)
+	r.Listeners(name+"0", r.channels(each))
 	// They come in one after the other, in order of nothing that this test relies on.
 	r.vacate(name + "0")
 	in := make(chan testbed.Entry, each)
@@ -56,7 +56,7 @@ func TestP1OneSubscriptionConnectionForAllWaiters(t *testing.T) {
 	for range each {
 		unlock(t, granted(t, in))
 	}
-	r.Becomes("nobody listens to the name that nobody waits for", func() bool { return len(r.Channels()) == names-1 })
+	r.Becomes("nobody listens to the name that nobody waits for", func() bool { return len(r.Channels()) == (names-1)*r.channels(each) })
 	cancel()
 	for _, got := range waiting[each:] {
 		want(t, testbed.Receive(t, "a waiter returns", got).Err, context.Canceled)
@@ -107,11 +107,11 @@ func TestP3WakeUpIsAFlagNotAQueue(t *testing.T) {
 	other := testbed.Enter(t.Context(), c.NewLock("other"))
 	r.answered("other", 2)
 	slow := r.Proxy.Add(faultproxy.Rule{Match: faultproxy.All(acquires, faultproxy.Key(name)), Times: 1, Do: faultproxy.HoldReply})
-	r.Do("PUBLISH", testbed.Channel(name), "0")
+	r.publish(name, "0")
 	testbed.Receive(t, "the woken try", slow.Hit())
 	const storm = 2000
 	for range storm {
-		r.Do("PUBLISH", testbed.Channel(name), "0")
+		r.publish(name, "0")
 	}
 	r.Becomes("all messages passed", func() bool { return r.messages() >= storm })
 	r.vacate("other") // the hub delivers it behind the storm

@@ -48,7 +48,7 @@ func (c *stuckConn) Write(b []byte) (int, error) {
 }
 
 // openStuck opens a client on a pool of such connections.
-func (r *rig) openStuck(lock string, timeout time.Duration) (*rlock.Client, *stuckWrites) {
+func (r *rig) openStuck(lock string, timeout time.Duration) (client, *stuckWrites) {
 	r.Helper()
 	s := &stuckWrites{lock: []byte(lock), reached: make(chan struct{}), letGo: make(chan struct{})}
 	dial := redis.DialContextFunc(func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -58,10 +58,11 @@ func (r *rig) openStuck(lock string, timeout time.Duration) (*rlock.Client, *stu
 	pool := &redis.Pool{MaxIdle: 2, DialContext: func(ctx context.Context) (redis.Conn, error) {
 		return redis.DialContext(ctx, "tcp", r.Proxy.Addr(), dial, redis.DialReadTimeout(timeout), redis.DialWriteTimeout(timeout))
 	}}
-	c, err := rlock.New(pool, rlock.WithCommandTimeout(timeout))
+	opened, err := rlock.New(pool, rlock.WithCommandTimeout(timeout))
 	if err != nil {
 		r.Fatal(err)
 	}
+	c := client{opened, r.kind}
 	r.Cleanup(func() { pool.Close() })
 	r.Cleanup(func() { c.Close() })
 	return c, s

@@ -5,13 +5,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/testbed"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -48,11 +48,12 @@ func TestH5NoRenewalAfterUnlock(t *testing.T) {
 	released := map[string]bool{}
 	renewed := 0
 	for _, call := range monitor.Calls(lines) {
-		switch call.Script {
-		case luasrc.UnlockScript.SHA1, luasrc.UnlockOnceScript.SHA1:
-			released[call.Argv[2]] = true
-		case luasrc.RenewScript.SHA1:
-			for _, owner := range call.Argv[1:] {
+		switch at := places[call.Script]; at.kind {
+		case "unlock":
+			released[call.Argv[at.owner]] = true
+		case "renewal":
+			for _, owner := range call.Argv[at.owner:] {
+				owner = strings.TrimSuffix(owner, ":write")
 				renewed++
 				if released[owner] {
 					t.Errorf("%s was renewed after its unlock", owner)

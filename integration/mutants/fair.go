@@ -57,4 +57,9 @@ var fair = []defect{
 		edits: edits{{In: "fair.Channels", Expr: "codec.FairChannel(n.Key(), o.String())", Put: "codec.Channel(n.Key())"}},
 		by:    tests{"TestFairLockOfAClusterGoesInOrder"},
 	},
+	{
+		what: "a waiter takes another owner after a try that did not run", guards: "fair",
+		edits: edits{{In: "attempt.didNotRun", Stmt: "a.w.ownerUsed = false", Remove: true}},
+		by:    tests{"TestFairWaiterKeepsItsPlaceThroughAnOutage"},
+	},
 }

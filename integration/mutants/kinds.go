@@ -115,4 +115,24 @@ var kinds = []defect{
 		edits: edits{{In: "name.findQueue", Expr: "q.l.traits.Queue == l.traits.Queue", Put: "true"}},
 		by:    tests{"TestForcedSpinLockIsLostAndPublishesNothing"},
 	},
+	{
+		what: "an unlock of a fair lock that is sent again counts again", guards: "R1",
+		edits: edits{inScript("fair_unlock", "if earlier then", "if false then")},
+		by:    tests{"TestFaultsByKind"},
+	},
+	{
+		what: "an unlock to read that is sent again counts again", guards: "R1",
+		edits: edits{inScript("read_unlock", "if earlier then", "if false then")},
+		by:    tests{"TestFaultsByKind"},
+	},
+	{
+		what: "an unlock to write that is sent again counts again", guards: "R1",
+		edits: edits{inScript("write_unlock", "if earlier then", "if false then")},
+		by:    tests{"TestKinds"},
+	},
+	{
+		what: "a place in a fair lock's queue that is given up again takes time off again", guards: "fair",
+		edits: edits{inScript("fair_leave", "local place\n", "local place = not call('zscore', times, owner) and 0\n")},
+		by:    tests{"TestFaultsByKind"},
+	},
 }

@@ -155,23 +155,43 @@ func (r *Rig) Clients() int {
 
 // Channel is where a lock's unlocks are announced, spelled out once more: the
 // library's own spelling is what is tested.
-func Channel(name string) string {
+func Channel(name string) string { return "redisson_lock__channel:" + braced(name) }
+
+// ReadWriteChannel is the same of a read-write lock.
+func ReadWriteChannel(name string) string { return "redisson_rwlock:" + braced(name) }
+
+func braced(name string) string {
 	if strings.Contains(name, "{") {
-		return "redisson_lock__channel:" + name
+		return name
 	}
-	return "redisson_lock__channel:{" + name + "}"
+	return "{" + name + "}"
 }
 
-// Subscribed is how many clients are subscribed for a lock.
+// Subscribed is how many wait for a lock: clients that are subscribed for it, or owners
+// that have a channel of their own.
 func (r *Rig) Subscribed(name string) int {
 	r.Helper()
-	reply, err := redis.Values(r.Do("PUBSUB", "NUMSUB", Channel(name)), nil)
-	if err != nil || len(reply) != 2 {
-		r.Fatalf("PUBSUB NUMSUB: %v, %v", reply, err)
-	}
-	n, err := redis.Int(reply[1], nil)
+	return Subscribed(r.T, r.Conn, name)
+}
+
+// Subscribed is Rig.Subscribed for a connection.
+func Subscribed(t testing.TB, c redis.Conn, name string) (n int) {
+	t.Helper()
+	channels, err := redis.Strings(Do(t, c, "PUBSUB", "CHANNELS", Channel(name)+":*"), nil)
 	if err != nil {
-		r.Fatal(err)
+		t.Fatal(err)
+	}
+	args := redis.Args{"NUMSUB", Channel(name), ReadWriteChannel(name)}.AddFlat(channels)
+	reply, err := redis.Values(Do(t, c, "PUBSUB", args...), nil)
+	if err != nil {
+		t.Fatalf("PUBSUB NUMSUB: %v", err)
+	}
+	for i := 1; i < len(reply); i += 2 {
+		some, err := redis.Int(reply[i], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += some
 	}
 	return n
 }

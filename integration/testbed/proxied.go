@@ -5,17 +5,6 @@ import (
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
-	"github.com/rlock-go/redisson/internal/luasrc"
-)
-
-// Acquires, Unlocks and Renewals are the scripts that a proxy is told to look
-// for. Unlocks are Latched, or UsedOnce: those of owners that are used once.
-var (
-	Acquires = faultproxy.Script(luasrc.LockScript.SHA1)
-	Latched  = faultproxy.Script(luasrc.UnlockScript.SHA1)
-	UsedOnce = faultproxy.Script(luasrc.UnlockOnceScript.SHA1)
-	Unlocks  = faultproxy.Any(Latched, UsedOnce)
-	Renewals = faultproxy.Script(luasrc.RenewScript.SHA1)
 )
 
 // Proxied is a rig whose connection goes around a proxy that clients pass.

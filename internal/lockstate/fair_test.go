@@ -156,6 +156,55 @@ func TestFairReentryThatWasLostIsFoundOut(t *testing.T) {
 	f.exact(1, 1)
 }
 
+// A try that is not sent leaves its owner the place that it has.
+func TestFairWaiterKeepsItsPlaceThroughAnOutage(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	var down atomic.Bool
+	o := config()
+	o.Timeout = 300 * time.Millisecond
+	o.Topology = dials(func(ctx context.Context) (redis.Conn, error) {
+		if down.Load() {
+			return nil, errors.New("down")
+		}
+		return redis.DialURLContext(ctx, s.URL())
+	}).topology
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	l := c.NewLock(fairKind, "q", "q")
+	do(t, conn, "HSET", "q", "somebody", 1)
+	do(t, conn, "PEXPIRE", "q", 2000)
+	ended := make(chan outcome, 1)
+	w := wait(t.Context(), t, &l, 1, ended, Terms{})
+	refused(t, w, 1)
+	down.Store(true)
+	do(t, conn, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+	do(t, conn, "CLIENT", "KILL", "TYPE", "pubsub")
+	if _, err := l.Ask(t.Context(), kind.Locked, Owner{}); err == nil { // from here on there is no connection to send on
+		t.Error("it was answered")
+	}
+	for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
+		sec := w.l.s.enter(mustNotBlock)
+		again := w.tries > 3 // the third was not sent
+		sec.leave()
+		if again {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("it does not try")
+		}
+	}
+	becomes(t, conn, 0, "EXISTS", "q")
+	down.Store(false)
+	h := next(t, ended).hold
+	becomes(t, conn, 0, "EXISTS", codec.FairQueue("q"), codec.FairTimes("q"))
+	unlock(t, h)
+}
+
 // Callers of three clients that lose replies of every script come and go as they like. Nobody is inside with another, all
 // who wait without a limit enter, and nothing is left.
 func TestFairLockThroughLostReplies(t *testing.T) {

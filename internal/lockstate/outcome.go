@@ -129,11 +129,11 @@ func (a *attempt) failed() {
 	case r.Fate == command.Closed || a.st.n.l.c.Closed():
 		a.reject(ErrClosed)
 	case r.Fate == command.NotSent && (!r.Permanent() || a.w.wasRefused()):
-		a.retryLater(r.Wire.Err)
+		a.didNotRun(r.Wire.Err)
 	case r.MayHaveRun():
 		a.ranInPart(r.Wire.Err)
 	case a.passing():
-		a.retryLater(r.Wire.Err)
+		a.didNotRun(r.Wire.Err)
 	default: // what was not sent would meet the same refusal again
 		a.reject(r.Wire.Err)
 	}
@@ -181,6 +181,13 @@ func (a *attempt) retryLater(err error) {
 	q, w := a.queue()
 	q.Troubled(q.n.now(), w, err, a.began)
 	a.end()
+}
+
+// didNotRun is retryLater for an attempt of which nothing ran. So its owner was not
+// used, and keeps the place in the server's queue that it may have.
+func (a *attempt) didNotRun(err error) {
+	a.w.ownerUsed = false
+	a.retryLater(err)
 }
 
 // resolve ends an attempt that was open: what came of it is known, or undone.

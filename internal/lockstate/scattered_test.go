@@ -25,6 +25,19 @@ func TestEveryNameOfAKindMustBeInTheLocksSlot(t *testing.T) {
 		{kind.Reentrant, "a{b", `"redisson_lock__channel:a{b"`},
 		{kind.Spin, "a{b", "latches"},
 		{kind.Spin, "{a}b", ""},
+		{kind.Fenced, "a}b", `"redisson_lock__channel:{a}b}"`},
+		{kind.Fenced, "a{b", `"redisson_lock__channel:a{b"`},
+		{kind.Fenced, "{a}b", ""},
+		{kind.NonReentrant, "a}b", `"redisson_lock__channel:{a}b}"`},
+		{kind.NonReentrant, "{a}b", ""},
+		{fairKind, "a}b", `"redisson_lock__channel:{a}b}"`},
+		{fairKind, "a{b", `"redisson_lock__channel:a{b"`},
+		{fairKind, "{a}b", ""},
+		{kind.ReadLock, "a}b", `"redisson_rwlock:{a}b}"`},
+		{kind.ReadLock, "a{b", `"redisson_rwlock:a{b"`},
+		{kind.ReadLock, "{a}b", ""},
+		{kind.WriteLock, "a}b", `"redisson_rwlock:{a}b}"`},
+		{kind.WriteLock, "{a}b", ""},
 	} {
 		c.spansSlots = true
 		l := c.NewLock(tc.kind, tc.key, tc.key)

@@ -1,0 +1,355 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// inTurn plays a round with one action after the other.
+func inTurn(of func(faultproxy.Action) func(*round), actions ...faultproxy.Action) func(*round) {
+	return func(r *round) { of(actions[r.i%len(actions)])(r) }
+}
+
+// meets waits until a fault has met its command. One that is withheld is on a connection that is cut then.
+func (r *round) meets(fault *faultproxy.Handle, do faultproxy.Action) {
+	r.Helper()
+	select {
+	case <-fault.Hit():
+	case <-time.After(soon):
+		r.Fatal("the command never came")
+	}
+	if do == faultproxy.Withhold {
+		r.proxy.CutAll()
+	}
+}
+
+// arrives lets the bytes go that were withheld, when their connection was killed. They must not run.
+func (r *round) arrives(fault *faultproxy.Handle, do faultproxy.Action) {
+	r.Helper()
+	if do != faultproxy.Withhold {
+		return // a reply that is late comes by itself
+	}
+	killed := func() bool {
+		record := r.proxy.Record()
+		i := slices.IndexFunc(record, func(e faultproxy.Exchange) bool {
+			return e.Did == faultproxy.Withhold && e.Answered.IsZero() && faultproxy.Key(r.name)(e.Cmd)
+		})
+		if i < 0 {
+			return true
+		}
+		id := strconv.FormatInt(r.proxy.Log()[record[i].Conn].ClientID, 10)
+		return slices.ContainsFunc(record, func(e faultproxy.Exchange) bool {
+			return faultproxy.Command("CLIENT", "KILL", "ID", id)(e.Cmd) && !e.Answered.IsZero()
+		})
+	}
+	if !testbed.Within(r.row.bound, killed) {
+		r.violates("the connection of what is late was not killed")
+	}
+	if n := fault.Release(); n != 0 {
+		r.violates("what arrived late ran")
+	}
+}
+
+// waiting is who waits on the server.
+func (r *round) waiting(n int) int {
+	if r.row.kind.Fair {
+		return n
+	}
+	return 0
+}
+
+// lostUndoReply: the acquire runs, and neither its reply nor that of its undo comes.
+func lostUndoReply(do faultproxy.Action) func(*round) {
+	return func(r *round) {
+		r.hit(unlocks, 1, do)
+		r.hit(leaves, 1, do)
+		lostAcquireReply(do)(r)
+		r.repeats()
+	}
+}
+
+// repeats waits until what had no reply was repeated with one. Until then the next round's commands would follow it into
+// the silence.
+func (r *round) repeats() {
+	r.Helper()
+	if !testbed.Within(soon, func() bool { return !r.unheard(unlocks) && !r.unheard(leaves) }) {
+		r.violates("it was not repeated")
+	}
+}
+
+// unheard tells whether the last of this round's commands had no reply.
+func (r *round) unheard(match faultproxy.Match) (last bool) {
+	for _, e := range r.proxy.Record() {
+		if match(e.Cmd) && faultproxy.Key(r.name)(e.Cmd) {
+			last = e.Did != 0 || e.Answered.IsZero()
+		}
+	}
+	return last
+}
+
+// lostAcquireGivenUp: the caller gives up while the reply does not come.
+func lostAcquireGivenUp(do faultproxy.Action) func(*round) {
+	return func(r *round) {
+		fault := r.hit(acquires, 1, do)
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(ctx) })
+		r.meets(fault, do)
+		cancel()
+		got := r.await(calls)
+		r.allowed("", got.err, ctxEnded, ok)
+		if got.err == nil {
+			r.release(got.hold)
+		}
+		r.comesFree()
+		ran := r.ran()
+		r.arrives(fault, do)
+		r.comesFree()
+		r.row.counted(1, ran)
+	}
+}
+
+// lostRefusal: the lock is taken, and the one who waits does not hear that, at its first try or at the next. A fair lock
+// has queued it by then.
+func lostRefusal(do faultproxy.Action) func(*round) {
+	return func(r *round) {
+		first := r.rivalTakes()
+		fault := r.proxy.Add(faultproxy.Rule{Match: faultproxy.All(acquires, faultproxy.Key(r.name)), Skip: r.i / 3 % 2, Times: 1, Do: do, Delay: r.tooLate()})
+		calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
+		r.meets(fault, do)
+		testbed.Within(soon, func() bool { return len(calls) > 0 || r.listeners() == 1 && r.answered(acquires) > 2 })
+		if len(calls) > 0 {
+			got := <-calls
+			r.allowed("", got.err, uncertain)
+			r.exact(0)
+			r.release(first)
+		} else {
+			r.exact(r.waiting(1))
+			r.release(first)
+			got := r.await(calls)
+			r.allowed("", got.err, ok)
+			if got.err == nil {
+				r.holds(1, got.hold)
+				r.release(got.hold)
+			}
+		}
+		ran := r.ran()
+		r.arrives(fault, do)
+		r.comesFree()
+		r.row.counted(1, ran)
+	}
+}
+
+// lostLeave: the first of two in a fair lock's queue gives up, and does not hear that it has left.
+func lostLeave(do faultproxy.Action) func(*round) {
+	return func(r *round) {
+		first := r.rivalTakes()
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(ctx) })
+		if !testbed.Within(soon, func() bool { return r.listeners() == 1 && r.answered(acquires) == 2 }) {
+			r.Fatal("the waiter never tried again")
+		}
+		next := r.acquiring(func() (*rlock.Hold, error) { return r.his.Lock(r.Context()) })
+		r.listens(2)
+		fault := r.hit(leaves, 1, do)
+		cancel()
+		r.meets(fault, do)
+		r.allowed("", r.await(calls).err, ctxEnded)
+		r.exact(1)
+		r.keepsOneWait()
+		ran := r.ran()
+		r.arrives(fault, do)
+		r.exact(1)
+		r.keepsOneWait()
+		r.repeats()
+		r.release(first)
+		got := r.await(next)
+		r.counts(1, 0)
+		if got.err != nil {
+			r.violates("who is next: %v", got.err)
+		} else {
+			r.holds(1, got.hold)
+			r.release(got.hold)
+		}
+		r.comesFree()
+		r.row.counted(1, ran)
+	}
+}
+
+// keepsOneWait fails unless the only one in the queue keeps its place for the lease and one wait of its own: those who
+// left have taken off what they had added, once.
+func (r *round) keepsOneWait() {
+	r.Helper()
+	scores, err := redis.Strings(testbed.Do(r.T, r.direct, "ZRANGE", codec.FairTimes(r.name), 0, -1, "WITHSCORES"), nil)
+	if err != nil || len(scores) != 2 {
+		r.violates("times %v, %v", scores, err)
+		return
+	}
+	till, _ := strconv.ParseInt(scores[1], 10, 64)
+	const wait = 5 * time.Minute // Redisson's fairLockWaitTimeout
+	if more := time.Until(time.UnixMilli(till)) - r.ttl(r.name) - wait; more.Abs() > wait/2 {
+		r.violates("its place ends %v from where it should", more)
+	}
+}
+
+// lostForce: what its own client holds is forced, and whether that ran is not known.
+func lostForce(do faultproxy.Action) func(*round) {
+	return func(r *round) {
+		h := r.take(r.lock)
+		fault := r.hit(forces, 1, do)
+		a := r.asks(func() error { _, err := r.lock.ForceUnlock(r.Context()); return err })
+		r.meets(fault, do)
+		r.allowed("", a.end(), uncertain)
+		r.allowed("hold: ", h.Err(), leaseLost)
+		ran := r.ran()
+		r.counts(0, ran)
+		r.arrives(fault, do)
+		if n := len(r.fields()); n != 1-ran {
+			r.violates("the force ran %d times, and %v is left", ran, r.fields())
+		}
+		r.exact(0)
+		r.allowed("its Unlock: ", h.Unlock(context.Background()), lostNotHeld)
+		r.comesFree()
+		r.row.counted(1, ran)
+	}
+}
+
+// shortLease is of the rows in which a renewal is waited for.
+const shortLease = 6 * time.Second
+
+// lostRenewal: the holds of an owner live on, and so do the keys that a read lock has for each.
+func lostRenewal(do faultproxy.Action) func(*round) {
+	return func(r *round) {
+		holds := []*rlock.Hold{r.take(r.lock)}
+		if as := rlock.As(holds[0].Owner()); !r.row.kind.Strict {
+			holds = append(holds, r.take(r.lock, as), r.take(r.lock, as))
+		}
+		fault := r.hit(renewals, 1, do)
+		r.meets(fault, do)
+		until := holds[0].ValidUntil()
+		if !testbed.Within(soon, func() bool { return holds[0].ValidUntil().After(until) || holds[0].Err() != nil }) {
+			r.violates("not renewed")
+		}
+		r.holds(len(holds), holds...)
+		r.exact(0)
+		for n := range holds {
+			hold := codec.ReadHolds(r.name) + ":" + testbed.Field(holds[0].Owner()) + ":rwlock_timeout:" + strconv.Itoa(n+1)
+			if ttl, left := r.ttl(hold), r.ttl(r.name); r.row.kind.Mode == "read" && ttl < left-timeout {
+				r.violates("the lock has %v, and its hold %d has %v", left, n+1, ttl)
+			}
+		}
+		ran := r.ran()
+		for _, h := range holds {
+			r.allowed("", h.Err(), ok)
+			r.release(h)
+		}
+		r.comesFree()
+		r.arrives(fault, do)
+		r.comesFree()
+		r.row.counted(1, ran)
+	}
+}
+
+// lostRefusedReentry: an owner that holds a non-reentrant lock asks for it again, and does not hear the answer.
+func lostRefusedReentry(do faultproxy.Action) func(*round) {
+	return func(r *round) {
+		h := r.take(r.lock)
+		fault := r.hit(acquires, 1, do)
+		calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context(), rlock.As(h.Owner())) })
+		r.meets(fault, do)
+		kinds := []string{reentered}
+		if do != faultproxy.CutAfter {
+			kinds = append(kinds, uncertain)
+		}
+		r.allowed("", r.await(calls).err, kinds...)
+		ran := r.ran()
+		r.arrives(fault, do)
+		r.holds(1, h)
+		r.release(h)
+		r.comesFree()
+		r.row.counted(1, ran)
+	}
+}
+
+// lostToken: the token of the last grant is asked for, and the answer does not come.
+func lostToken(do faultproxy.Action) func(*round) {
+	return func(r *round) {
+		h := r.take(r.lock)
+		fault := r.proxy.Add(faultproxy.Rule{Match: faultproxy.Key(codec.TokenKey(r.name)), Times: 1, Do: do, Delay: r.tooLate()})
+		var token int64
+		a := r.asks(func() (err error) { token, err = r.lock.LastToken(r.Context()); return err })
+		r.meets(fault, do)
+		err := a.end()
+		if kindOf(err) == undocumented && errors.Is(err, rlock.ErrUnavailable) { // as any question to a silent server
+			r.row.outcome("an error that says so", 1)
+		} else {
+			r.allowed("", err, ok)
+		}
+		if err == nil && token != h.Token() {
+			r.violates("token %d of a hold with %d", token, h.Token())
+		}
+		r.arrives(fault, do)
+		r.release(h)
+		r.comesFree()
+		r.row.counted(1, -1)
+	}
+}
+
+// kindFaultsFor are what each kind but the plain one goes through.
+func kindFaultsFor() (rows []scenario) {
+	const (
+		cut, silence, late, under = faultproxy.CutAfter, faultproxy.DropReply, faultproxy.HoldReply, faultproxy.Withhold
+
+		unheard = "proxy: executed, then cut, nothing, or the reply after 1.2 s"
+		untold  = "proxy: the same, or bytes withheld and delivered"
+	)
+	for _, k := range testbed.Kinds {
+		of := []scenario{
+			{fault: "reply to an acquire lost or late", by: unheard, round: inTurn(lostAcquireReply, cut, silence, late)},
+			{fault: "reply to an acquire lost, and to the next one", by: "proxy: executed, then cut", again: 1, round: lostAcquireReply(cut)},
+			{fault: "reply to an acquire lost, and to its undo", by: "proxy: executed, then cut, or nothing", round: inTurn(lostUndoReply, cut, silence)},
+			{fault: "acquire arrives after it was given up and undone", by: "proxy: bytes withheld and delivered", round: lateAcquire},
+			{fault: "acquire lost or late, and given up", by: untold, round: inTurn(lostAcquireGivenUp, cut, silence, late, under)},
+			{fault: "refused try lost or late", by: untold, round: inTurn(lostRefusal, cut, silence, late, under)},
+			{fault: "reply to an unlock lost or late", by: unheard, round: inTurn(lostUnlockReply, cut, silence, late)},
+			{fault: "reply to an unlock lost, and to its repetition", by: "proxy: executed, then cut", again: 1, round: lostUnlockReply(cut)},
+			{fault: "force lost or late", by: untold, round: inTurn(lostForce, cut, silence, late, under)},
+			{fault: "renewal lost or late", by: untold, options: []rlock.Option{rlock.WithWatchdogTimeout(shortLease)},
+				lanes: 16, round: inTurn(lostRenewal, cut, silence, late, under)},
+		}
+		if k.Strict {
+			of = append(of, scenario{fault: "refused re-entry (`As`) lost or late", by: untold, round: inTurn(lostRefusedReentry, cut, silence, late, under)})
+		} else {
+			of = append(of,
+				scenario{fault: "re-entry (`As`) lost or late", by: untold, round: inTurn(lostReentry, cut, silence, late, under)},
+				scenario{fault: "reply to a re-entry (`As`) lost in silence, given up, and the outer hold released meanwhile", by: "proxy: executed, then nothing", round: lostReentryGivenUp},
+				scenario{fault: "reply to the unlock of one hold of three lost or late", by: unheard, round: inTurn(lostPartialUnlockReply, cut, silence, late)},
+				scenario{fault: "unlock of one hold of three arrives after it was repeated", by: "proxy: bytes withheld and delivered", round: lateUnlock})
+		}
+		if k.Fair {
+			of = append(of, scenario{fault: "give-up of a place lost or late", by: untold, round: inTurn(lostLeave, cut, silence, late, under)})
+		}
+		if k.Tokens {
+			of = append(of, scenario{fault: "read of the token lost or late", by: untold, round: inTurn(lostToken, cut, silence, late, under)})
+		}
+		for _, s := range of {
+			s.fault = k.Name + " lock: " + s.fault
+			s.kind, s.times = k, 100
+			// The groups share the machine.
+			s.timeout, s.bound = 2*timeout, 2*timeout+time.Second
+			rows = append(rows, s)
+		}
+	}
+	return rows
+}
