@@ -42,7 +42,12 @@ var (
 //	ARGV  channel, how many commands announce, these, then those of the call
 //
 // A key of another type makes each fail with WRONGTYPE, and all stay untouched.
-type Permits struct{ Free, Times, Channel, Publish Arg }
+type Permits struct {
+	Free    Arg // how many are free
+	Times   Arg // until when each is taken
+	Channel Arg // who waits is told there
+	Publish Arg // by what
+}
 
 // call is a call of s with these further keys.
 func (p *Permits) call(dst []any, s *Script, keys ...Arg) []any {
