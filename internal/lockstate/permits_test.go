@@ -17,15 +17,16 @@ import (
 // permitRig is a semaphore whose replies can be lost.
 type permitRig struct {
 	*testing.T
-	conn redis.Conn
-	c    *State
-	d    *dropper
-	l    Lock // of one permit
+	server *redistest.Server
+	conn   redis.Conn
+	c      *State
+	d      *dropper
+	l      Lock // of one permit
 }
 
 func newPermitRig(t *testing.T) *permitRig {
 	s := redistest.Start(t)
-	r := &permitRig{T: t, conn: s.Dial(t)}
+	r := &permitRig{T: t, server: s, conn: s.Dial(t)}
 	r.c, r.d = openDropping(t, s)
 	r.l = r.c.NewLock(kind.Permits(1), "seats", "seats")
 	for _, script := range luasrc.Scripts() {
@@ -95,6 +96,13 @@ func TestPermitsAreExactThoughRepliesAreLost(t *testing.T) {
 		t.Errorf("what was given up by its id: %v", err)
 	}
 	becomes(t, r.conn, 1, "DBSIZE") // no receipt is left
+	// Nobody acts as an owner of permits, whatever text was read.
+	h = acquire(t, &r.l)
+	if _, err := ParseOwner(Owner{r.c.id, 1<<40 + 1}.Text()); err != nil {
+		t.Fatal(err)
+	}
+	r.loses(luasrc.PermitReleaseScript, func() { unlock(t, h) })
+	r.are("3", 0)
 }
 
 // Permits are one hold, of which the parts are renewed and lost together.
@@ -176,18 +184,40 @@ func TestPermitsAreGivenBackThatNobodyWants(t *testing.T) {
 	r := newPermitRig(t)
 	r.changes(true, setting(luasrc.FirstPermits, 2))
 	two := r.l.Of(kind.Permits(2))
-	for range 50 {
+	unlock(t, acquire(t, &two)) // the connection is there
+	leaves := func(before func()) {
+		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
 		w := two.NewWaiter()
 		if err := w.Start(); err != nil {
 			t.Fatal(err)
 		}
-		cancel() // while the grant is under way, or there
+		before()
+		cancel()
 		if h, err := w.Result(ctx, w.Await(ctx)); h != nil || !errors.Is(err, context.Canceled) {
 			t.Fatalf("%v, %v", h, err)
 		}
 	}
+	given := func(when string) {
+		t.Helper()
+		becomes(t, r.conn, 0, "ZCARD", codec.PermitTimes("seats"))
+		if r.are("2", 0); t.Failed() {
+			t.Fatal(when)
+		}
+	}
+	leaves(func() {
+		for end := time.Now().Add(soon); two.Snapshot().Hold == nil; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("no grant came")
+			}
+		}
+	})
+	given("the grant is there")
+	r.server.Pause()
+	leaves(func() {})
+	r.server.Resume()
+	// A later acquire is answered behind it.
 	becomes(t, r.conn, 0, "ZCARD", codec.PermitTimes("seats"))
-	r.are("2", 0)
 	unlock(t, acquire(t, &two))
+	given("the grant is under way")
 }
