@@ -20,13 +20,13 @@ type terms = lockstate.Terms
 // dropped. It is the leaseTime of Redisson's lock and tryLock.
 func Lease(d time.Duration) AcquireOption {
 	return func(t *terms) error {
-		if t.HasLease {
+		if t.Lease > 0 {
 			return fmt.Errorf("%w: Lease given twice", ErrInvalidOption)
 		}
 		if err := checkLease(d); err != nil {
 			return err
 		}
-		t.Lease, t.HasLease = d.Truncate(time.Millisecond), true
+		t.Lease = d.Truncate(time.Millisecond)
 		return nil
 	}
 }
@@ -49,13 +49,13 @@ func checkLease(d time.Duration) error {
 // at least 1 ms; together with Lease it is ErrInvalidOption.
 func MaxHold(d time.Duration) AcquireOption {
 	return func(t *terms) error {
-		if t.HasMax {
+		if t.MaxHold > 0 {
 			return fmt.Errorf("%w: MaxHold given twice", ErrInvalidOption)
 		}
 		if d < time.Millisecond {
 			return fmt.Errorf("%w: MaxHold(%v); at least 1ms", ErrInvalidOption, d)
 		}
-		t.MaxHold, t.HasMax = d, true
+		t.MaxHold = d
 		return nil
 	}
 }

@@ -75,12 +75,9 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 		return nil, err
 	}
 	if !o.given["WithReplicaSync"] {
-		o.replicas = topology.Replicated(rawURL)
+		o.Replicas = topology.Replicated(rawURL)
 	}
 	c, err := newClient(o, func(s topology.Settings) (topology.Topology, error) {
-		s.TLS, s.Credentials, s.ConnectionName = o.tls, o.credentials, o.name
-		s.SentinelTLS, s.SentinelCredentials, s.Dialer = o.sentinelTLS, o.sentinelCredentials, o.dialer
-		s.Publish = topology.Publish(o.publish)
 		if o.given["WithClusterPublish"] && !strings.HasPrefix(rawURL, "redis+cluster://") {
 			return nil, errPublish
 		}
@@ -124,13 +121,13 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 	switch {
 	case pool == nil:
 		err = errors.New("a nil pool")
-	case o.tls != nil:
+	case o.Servers.TLS != nil:
 		err = errors.New("WithTLSConfig: the pool dials, so its Dial sets TLS")
-	case o.credentials != nil:
+	case o.Servers.Credentials != nil:
 		err = errors.New("WithCredentials: the pool dials, so its Dial authenticates")
-	case o.dialer != nil:
+	case o.Servers.Dialer != nil:
 		err = errors.New("WithDialer: the pool dials, so its Dial leads through the tunnel")
-	case o.sentinelTLS != nil || o.sentinelCredentials != nil:
+	case o.Servers.SentinelTLS != nil || o.Servers.SentinelCredentials != nil:
 		err = errors.New("WithSentinelTLSConfig and WithSentinelCredentials are for redis+sentinel:// URLs")
 	case o.given["WithClusterPublish"]:
 		err = errPublish
@@ -158,18 +155,8 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 }
 
 func newClient(o *settings, open func(topology.Settings) (topology.Topology, error)) (*Client, error) {
-	s, err := lockstate.New(lockstate.Config{
-		Watchdog: o.watchdog,
-		Timeout:  o.timeout,
-		Replicas: o.replicas,
-		Courtesy: o.courtesy,
-		Clock:    o.clock,
-		Logger:   o.logger,
-		LongHold: o.longHold,
-		Topology: open,
-		NewOwner: newOwnerState,
-		NewHold:  newHold,
-	})
+	o.Topology = open
+	s, err := lockstate.New(o.Config)
 	if err != nil {
 		return nil, err
 	}

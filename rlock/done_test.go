@@ -34,7 +34,7 @@ func TestFirstLookAfterAPauseFindsTheLoss(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			now := &leap{}
-			c, err := Open(t.Context(), server.URL(), func(s *settings) error { s.clock = now; return nil })
+			c, err := Open(t.Context(), server.URL(), func(s *settings) error { s.Clock = now; return nil })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -82,7 +82,7 @@ func TestErrorsSayOnceWhatHappened(t *testing.T) {
 			if err == nil {
 				t.Fatal("no error")
 			}
-			_, thread, _ := strings.Cut(st.o.o.Text(), ":")
+			_, thread, _ := strings.Cut(st.o.o.String(), ":")
 			if want := strings.NewReplacer("CLIENT", c.ID().String(), "THREAD", thread).Replace(row.says); err.Error() != want {
 				t.Errorf("\n%v, want\n%s", err, want)
 			}

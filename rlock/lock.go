@@ -153,7 +153,7 @@ func setTerms(t *terms, opts []AcquireOption) error {
 			return err
 		}
 	}
-	if t.HasLease && t.HasMax {
+	if t.Lease > 0 && t.MaxHold > 0 {
 		return fmt.Errorf("%w: Lease and MaxHold: a fixed lease ends by itself", ErrInvalidOption)
 	}
 	return nil

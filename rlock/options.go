@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/lockstate"
 	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/topology"
 )
 
 // Option is a setting of a Client. If an option is given twice, or with a value
@@ -24,37 +26,28 @@ type NameMapper interface {
 	Map(name string) string
 }
 
+// settings are what the options say: of what lockstate makes a client, and what is
+// this package's.
 type settings struct {
+	lockstate.Config
 	given    map[string]bool
-	watchdog time.Duration
-	timeout  time.Duration
-	tls      *tls.Config
 	mapper   NameMapper
-	replicas bool
-	logger   *slog.Logger
-	longHold time.Duration
-	clock    clock.Clock
-	courtesy bool
 	fairWait time.Duration
-
-	name        string
-	credentials redisconn.Credentials
-	dialer      redisconn.Dialer
-
-	sentinelTLS         *tls.Config
-	sentinelCredentials redisconn.Credentials
-	publish             Publish
 }
 
 func newSettings(opts []Option) (*settings, error) {
 	s := &settings{
+		Config: lockstate.Config{
+			Watchdog: 30 * time.Second,
+			Timeout:  3 * time.Second,
+			Courtesy: true,
+			Clock:    clock.System(),
+			Servers:  topology.Settings{ConnectionName: "rlock"},
+			NewOwner: newOwnerState,
+			NewHold:  newHold,
+		},
 		given:    map[string]bool{},
-		watchdog: 30 * time.Second,
-		timeout:  3 * time.Second,
-		clock:    clock.System(),
-		courtesy: true,
 		fairWait: 5 * time.Minute,
-		name:     "rlock",
 	}
 	for _, o := range opts {
 		if o == nil {
@@ -84,7 +77,7 @@ func WithWatchdogTimeout(d time.Duration) Option {
 		if d < 3*time.Millisecond {
 			return fmt.Errorf("WithWatchdogTimeout(%v): below 3ms there is no whole millisecond between renewals", d)
 		}
-		s.watchdog = d.Truncate(time.Millisecond)
+		s.Watchdog = d.Truncate(time.Millisecond)
 		return s.once("WithWatchdogTimeout")
 	}
 }
@@ -103,7 +96,7 @@ func WithCommandTimeout(d time.Duration) Option {
 		if d > 24*time.Hour {
 			return fmt.Errorf("WithCommandTimeout(%v): above a day", d)
 		}
-		s.timeout = d
+		s.Timeout = d
 		return s.once("WithCommandTimeout")
 	}
 }
@@ -134,7 +127,7 @@ func WithTLSConfig(c *tls.Config) Option {
 		if c == nil {
 			return fmt.Errorf("WithTLSConfig: a nil config")
 		}
-		s.tls = c
+		s.Servers.TLS = c
 		return s.once("WithTLSConfig")
 	}
 }
@@ -153,7 +146,7 @@ func WithCredentials(f func(ctx context.Context) (user, password string, err err
 		if f == nil {
 			return fmt.Errorf("WithCredentials: a nil function")
 		}
-		s.credentials = f
+		s.Servers.Credentials = f
 		return s.once("WithCredentials")
 	}
 }
@@ -168,7 +161,7 @@ func WithSentinelCredentials(f func(ctx context.Context) (user, password string,
 		if f == nil {
 			return fmt.Errorf("WithSentinelCredentials: a nil function")
 		}
-		s.sentinelCredentials = f
+		s.Servers.SentinelCredentials = f
 		return s.once("WithSentinelCredentials")
 	}
 }
@@ -184,7 +177,7 @@ func WithSentinelTLSConfig(c *tls.Config) Option {
 		if c == nil {
 			return fmt.Errorf("WithSentinelTLSConfig: a nil config")
 		}
-		s.sentinelTLS = c
+		s.Servers.SentinelTLS = c
 		return s.once("WithSentinelTLSConfig")
 	}
 }
@@ -211,7 +204,7 @@ func WithDialer(f func(ctx context.Context, network, addr string) (net.Conn, err
 		if f == nil {
 			return fmt.Errorf("WithDialer: a nil function")
 		}
-		s.dialer = redisconn.Tunnelled(f)
+		s.Servers.Dialer = redisconn.Tunnelled(f)
 		return s.once("WithDialer")
 	}
 }
@@ -229,7 +222,7 @@ func WithConnectionName(name string) Option {
 				return fmt.Errorf("WithConnectionName(%q): a name is printable ASCII without spaces", name)
 			}
 		}
-		s.name = name
+		s.Servers.ConnectionName = name
 		return s.once("WithConnectionName")
 	}
 }
@@ -268,7 +261,7 @@ func WithNameMapper(m NameMapper) Option {
 // relied on: the hold is lost if none does for a lease.
 func WithReplicaSync(on bool) Option {
 	return func(s *settings) error {
-		s.replicas = on
+		s.Replicas = on
 		return s.once("WithReplicaSync")
 	}
 }
@@ -283,7 +276,7 @@ func WithClusterPublish(p Publish) Option {
 		if p > PublishPlain {
 			return fmt.Errorf("WithClusterPublish(%d): there is no such kind", p)
 		}
-		s.publish = p
+		s.Servers.Publish = topology.Publish(p)
 		return s.once("WithClusterPublish")
 	}
 }
@@ -301,7 +294,7 @@ func WithClusterPublish(p Publish) Option {
 // such option.
 func WithCourtesy(on bool) Option {
 	return func(s *settings) error {
-		s.courtesy = on
+		s.Courtesy = on
 		return s.once("WithCourtesy")
 	}
 }
@@ -319,7 +312,7 @@ func WithLogger(l *slog.Logger) Option {
 		if l == nil {
 			return fmt.Errorf("WithLogger: a nil logger")
 		}
-		s.logger = l
+		s.Logger = l
 		return s.once("WithLogger")
 	}
 }
@@ -332,7 +325,7 @@ func WithLongHoldLog(d time.Duration) Option {
 		if d <= 0 {
 			return fmt.Errorf("WithLongHoldLog(%v): not above 0", d)
 		}
-		s.longHold = d
+		s.LongHold = d
 		return s.once("WithLongHoldLog")
 	}
 }

@@ -20,10 +20,10 @@ type Owner struct{ o lockstate.Owner }
 // owners that its client made before it. So if the answer to an acquire of such
 // an owner is lost, and another's hold could be mistaken for it, the acquire is
 // ErrUncertain. For a log line use LogValue, which makes no mark.
-func (o Owner) String() string { return o.o.String() }
+func (o Owner) String() string { return o.o.Share() }
 
 // LogValue returns String's text for package slog, without the mark.
-func (o Owner) LogValue() slog.Value { return slog.StringValue(o.o.Text()) }
+func (o Owner) LogValue() slog.Value { return slog.StringValue(o.o.String()) }
 
 // MarshalText is String, mark included. The zero Owner is ErrInvalidOption.
 func (o Owner) MarshalText() ([]byte, error) {

@@ -150,7 +150,7 @@ func TestH3OwnerEntersAnewBeforeItsLossWasTold(t *testing.T) {
 	s := redistest.Start(t)
 	var slept atomic.Int64
 	c := open(t, s, func(o *settings) error {
-		o.clock = clock.Func(func() time.Duration { return clock.System().Now() + time.Duration(slept.Load()) })
+		o.Clock = clock.Func(func() time.Duration { return clock.System().Now() + time.Duration(slept.Load()) })
 		return nil
 	})
 	l := c.NewLock("orders")
@@ -194,7 +194,7 @@ func TestOwnerIsAloneUntilItIsGivenAway(t *testing.T) {
 	give := map[string]func(o Owner){
 		"its string":       func(o Owner) { _ = o.String() },
 		"printed":          func(o Owner) { _ = fmt.Sprint(o) },
-		"parsed":           func(o Owner) { _, _ = ParseOwner(o.o.Text()) },
+		"parsed":           func(o Owner) { _, _ = ParseOwner(o.o.String()) },
 		"another client's": func(o Owner) { unlock(t, lockOf(t, other.NewLock("orders"), As(o))) },
 	}
 	for what, give := range give {
@@ -207,7 +207,7 @@ func TestOwnerIsAloneUntilItIsGivenAway(t *testing.T) {
 			t.Errorf("%s: shared before", what)
 		}
 		// A text for people. Whoever acts by it must parse it, or be given the owner otherwise.
-		if _ = lockOf(t, c.NewLock(o.o.Text()), As(o)).String(); !c.s.Exclusive(o.o) {
+		if _ = lockOf(t, c.NewLock(o.o.String()), As(o)).String(); !c.s.Exclusive(o.o) {
 			t.Errorf("%s: shared by a hold's string", what)
 		}
 		give(o)

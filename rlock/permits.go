@@ -116,7 +116,7 @@ func (s *PermitSemaphore) taking(n int, opts []AcquireOption) (*Lock, []AcquireO
 
 // unownedTerms is an option that refuses those that permits can't have.
 func unownedTerms(t *terms) error {
-	if t.As || t.HasMax {
+	if t.As || t.MaxHold > 0 {
 		return fmt.Errorf("%w: As and MaxHold are not for permits", ErrInvalidOption)
 	}
 	return nil

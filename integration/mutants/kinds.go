@@ -13,18 +13,13 @@ var kinds = []defect{
 		by:    tests{"TestRefusalPassesTheWakeUpOn"},
 	},
 	{
-		what: "an open gate lets one waiter through", guards: "kinds",
-		edits: edits{{In: "Queue.Granted", If: "q.rules.Gate", Put: "false"}},
-		by:    tests{"TestOneGrantLetsAllThrough", "TestOneGrantOpensAGate"},
-	},
-	{
 		what: "a grant to one of several ends the others' holds", guards: "kinds",
 		edits: edits{{In: "name.supersede", If: "width == 1", Put: "true"}, {In: "attempt.granted", Expr: "w.l.traits.Width == 1", Put: "true"}},
 		by:    tests{"TestMessageLetsInAsManyAsItSays"},
 	},
 	{
 		what: "a grant to read leaves a hold of this client that writes", guards: "kinds",
-		edits: edits{{In: "attempt.granted", Expr: "n.exclusive > st.exclusive()", Put: "false"}},
+		edits: edits{{In: "attempt.granted", Expr: "n.exclusive > 0", Put: "false"}},
 		by:    tests{"TestGrantToAReaderEndsWhatOthersWrite"},
 	},
 	{
@@ -39,12 +34,12 @@ var kinds = []defect{
 	},
 	{
 		what: "an owner that holds of two kinds loses both with one", guards: "kinds",
-		edits: edits{{In: "OwnerState.loseTally", If: "st.tally(l) == st.held", Put: "true"}},
+		edits: edits{{In: "OwnerState.end", Expr: "h.l.traits.Tally == l.traits.Tally", Put: "true"}},
 		by:    tests{"TestOwnerOfTwoKindsIsRenewedAsBoth"},
 	},
 	{
 		what: "kinds of two families on one key meet", guards: "kinds",
-		edits: edits{{In: "shard.find", Expr: "n.l.traits.Family != l.traits.Family", Put: "false"}},
+		edits: edits{{In: "State.NewLock", Expr: "traits.Family", Put: `""`}},
 		by:    tests{"TestKindsOfTwoFamiliesOnOneKeyDoNotMeet"},
 	},
 	{
@@ -102,7 +97,7 @@ var kinds = []defect{
 	},
 	{
 		what: "a token goes with what the owner's commands take", guards: "kinds",
-		edits: edits{{In: "OwnerState.dropEmptyExtras", Expr: "r.token == 0", Put: "true"}},
+		edits: edits{{In: "OwnerState.done", Stmt: "r.queue = r.queue[1:]", Put: "*r = ownerExtras{queue: r.queue[1:]}"}},
 		by:    tests{"TestTokenOutlastsWhatTheOwnersCommandsTake"},
 	},
 	{

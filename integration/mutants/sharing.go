@@ -140,7 +140,12 @@ var sharing = []defect{
 	},
 	{
 		what: "leases of kinds with different scripts are renewed by one", guards: "renewals of a cluster",
-		edits: edits{{In: "renewal.sharedBy", Expr: "r.subs[0].l.traits.RenewGroup != l.traits.RenewGroup", Put: "l == nil"}},
+		edits: edits{{In: "renewal.sharedBy", Expr: "of.traits.RenewGroup == l.traits.RenewGroup", Put: "l != nil"}},
+		by:    tests{"TestLeasesOfTwoSortsAreNotRenewedByOneScript"},
+	},
+	{
+		what: "leases of two slots are renewed by one script in a cluster", guards: "renewals of a cluster",
+		edits: edits{{In: "renewal.sharedBy", Expr: "of.slot == l.slot", Put: "l != nil"}},
 		by:    tests{"TestLeasesOfTwoSortsAreNotRenewedByOneScript"},
 	},
 	{
@@ -175,17 +180,17 @@ var sharing = []defect{
 	},
 	{
 		what: "an attempt is put back twice", guards: "what is used again",
-		edits: edits{{In: "attempt.done", Stmt: "spares.attempts.put(a)", Before: "spares.attempts.put(a)"}},
+		edits: edits{{In: "attempt.done", Stmt: "spares.attempts.Put(a)", Before: "spares.attempts.Put(a)"}},
 		by:    tests{"TestReusedObjectsHaveOneUser"},
 	},
 	{
 		what: "a release is put back twice", guards: "what is used again",
-		edits: edits{{In: "releasing.Done", Stmt: "spares.releases.put(r)", Before: "spares.releases.put(r)"}},
+		edits: edits{{In: "releasing.Done", Stmt: "spares.releases.Put(r)", Before: "spares.releases.Put(r)"}},
 		by:    tests{"TestReusedObjectsHaveOneUser"},
 	},
 	{
 		what: "the outcome of an unlock is put back twice", guards: "what is used again",
-		edits: edits{{In: "releasing.await", Stmt: "l.c.spares.outcomes.put(outcome)", Before: "l.c.spares.outcomes.put(outcome)"}},
+		edits: edits{{In: "releasing.await", Stmt: "l.c.spares.outcomes.Put(outcome)", Before: "l.c.spares.outcomes.Put(outcome)"}},
 		by:    tests{"TestReusedObjectsHaveOneUser"},
 	},
 	{
@@ -195,7 +200,7 @@ var sharing = []defect{
 	},
 	{
 		what: "a log line marks its owner", guards: "owners in logs",
-		edits: edits{{In: "rlock.Owner.LogValue", Call: "o.o.Text", Put: "o.o.String()"}},
+		edits: edits{{In: "rlock.Owner.LogValue", Call: "o.o.String", Put: "o.o.Share()"}},
 		by:    tests{"TestOnlyTextsThatMayLeaveTheProcessMarkAnOwner"},
 	},
 }

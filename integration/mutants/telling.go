@@ -39,7 +39,7 @@ var telling = []defect{
 	},
 	{
 		what: "a server that refuses to count subscribers fails the whole answer", guards: "Info",
-		edits: edits{{In: "lockstate.Lock.countListeners", If: "refusal.Is(err) && !command.Unavailable(err)", Put: "refusal.Is(err) && command.Unavailable(err)"}},
+		edits: edits{{In: "lockstate.Lock.countListeners", If: "command.IsRefusal(err)", Put: "false"}},
 		by:    tests{"TestInfoWithoutLeaveToCount"},
 	},
 	{

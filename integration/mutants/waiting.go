@@ -9,7 +9,7 @@ var waiting = []defect{
 	},
 	{
 		what: "the subscription stays when nobody waits", guards: "queue's actions, P1, E2",
-		edits: edits{{In: "Queue.unsubscribe", Stmt: "q.todo.unsubscribe = _", Remove: true}},
+		edits: edits{{In: "Queue.Next", Case: "asked.subscribed && !q.subscribed", Put: "false"}},
 		by:    tests{"TestQueueThatNeverHandedOnUnsubscribesAtOnce", "TestManyOperationsLeaveNoChannelAndNoKey"},
 	},
 	{

@@ -61,6 +61,11 @@ func Unavailable(err error) bool {
 	return said.Transient() || said.Redirects()
 }
 
+// IsRefusal tells the error of a command that a server refused, and would again.
+func IsRefusal(err error) bool {
+	return refusal.Is(err) && fateOf(err) == Refused && !Unavailable(err)
+}
+
 // NoReply is the error of a command whose reply took longer than its caller
 // waits.
 func NoReply(format string, args ...any) error {

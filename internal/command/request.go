@@ -28,20 +28,8 @@ type Handler interface {
 	Done(*Request)
 }
 
-// DoneFunc is a Handler for requests that are never sent again.
-type DoneFunc func(*Request)
-
-// Unanswered does nothing: Done follows.
-func (f DoneFunc) Unanswered(*Request) {}
-
-// Paused never happens.
-func (f DoneFunc) Paused(*Request, time.Duration) {}
-
-// Done calls f.
-func (f DoneFunc) Done(r *Request) { f(r) }
-
 // Request is one command on its way, and all its repetitions. Its maker sets the
-// first group of fields and gives it a command, by Command or in Wire. The
+// first group of fields and gives it a command in Wire. The
 // second group is the executor's to set, and everybody's to read in the
 // handler's methods and once the request is done.
 type Request struct {
@@ -79,11 +67,6 @@ type Request struct {
 	parked    *topology.Redirection // that it waits for; nil: it does not
 	unplaced  error                 // why it last did
 	misplaced bool                  // the last send was refused for where it went, and may be served later
-}
-
-// Command makes r a request for a plain command.
-func (r *Request) Command(name string, args ...any) {
-	r.Wire.Command, r.Wire.Args, r.Wire.Script = name, args, nil
 }
 
 // Reached is First, to be asked while r is under way.

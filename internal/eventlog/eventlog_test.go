@@ -58,7 +58,6 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 			e.Closed(1, 1)
 			e.NotAcquired(ctx, l, time.Second, trouble)
 			e.Acquired(ctx, l, time.Second, 1, time.Minute, true)
-			e.LetThrough(ctx, l, time.Second, 1)
 			e.Released(ctx, l, time.Second)
 			e.ReleasedAs(ctx, l)
 			e.Unreleased(ctx, l, true, trouble)

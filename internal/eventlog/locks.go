@@ -17,11 +17,6 @@ func (e *Log) Acquired(ctx context.Context, l Lock, waited time.Duration, attemp
 		slog.Int("attempts", attempts), slog.Duration("lease", lease), slog.Bool("renewed", renewed))
 }
 
-// LetThrough is Acquired where nothing is held.
-func (e *Log) LetThrough(ctx context.Context, l Lock, waited time.Duration, attempts int) {
-	e.debug(ctx, "acquired", l, slog.Duration("waited", waited), slog.Int("attempts", attempts))
-}
-
 // Queued logs that a call waits behind others of this client.
 func (e *Log) Queued(out Outside, l Lock, ahead int) {
 	if ahead > 0 {

@@ -119,10 +119,6 @@ type Traits struct {
 	// which may want less.
 	PassOn bool
 
-	// Gate says that a grant only opens the way: nothing is held or released,
-	// and one grant lets all waiters of its queue through.
-	Gate bool
-
 	// Permits says that a hold is permits, of which others may have some: errors say so.
 	Permits bool
 

@@ -198,7 +198,7 @@ func TestWhoCouldNotFollowAReleaseHearsOfIt(t *testing.T) {
 			n.ahead--
 			s.forcing--
 			q := n.findQueue(&l, Owner{})
-			q.Message(q.now(), 1)
+			q.Message(q.n.now(), 1)
 			n.step()
 			n.unpin()
 			sec.leave()

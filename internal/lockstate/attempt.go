@@ -1,6 +1,7 @@
 package lockstate
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
@@ -48,7 +49,7 @@ func (n *name) try(w *Waiter) {
 	if w.l.traits.ByOwner && !w.Terms.As {
 		w.queue().listenFor(w.owner)
 	}
-	a := w.l.c.spares.attempts.get()
+	a := w.l.c.spares.attempts.Get().(*attempt)
 	a.w, a.st, a.began = w, st, n.l.s.sec.now()
 	w.tries++
 	w.attempt = a
@@ -75,7 +76,7 @@ func (a *attempt) begin() {
 	}
 	a.want = w.want(st)
 	a.lease, a.want.Lease = c.o.Watchdog, c.args.lease
-	if w.Terms.HasLease || st.held > 0 {
+	if w.Terms.Lease > 0 || st.held > 0 {
 		a.chooseLease()
 	}
 	a.forces = n.forces
@@ -84,7 +85,7 @@ func (a *attempt) begin() {
 	}
 	w.ownerUsed = true
 	a.req.Handler, a.req.Wire.Tentative = a, true
-	w.l.fill(&a.req, w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
+	w.l.c.fill(&a.req, w.l.slot, w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
 	if a.queued = n.l.s.sec.enqueue(&a.req); !a.queued {
 		a.failed()
 		return
@@ -97,11 +98,7 @@ func (a *attempt) begin() {
 // chooseLease is for a lease of its own, or an owner that holds already.
 func (a *attempt) chooseLease() {
 	st, c := a.st, a.w.l.c
-	own := c.o.Watchdog
-	if a.w.Terms.HasLease {
-		own = a.w.Terms.Lease
-	}
-	a.lease = st.commandLease(own)
+	a.lease = st.commandLease(cmp.Or(a.w.Terms.Lease, c.o.Watchdog))
 	a.want.Lease = c.leaseArg(a.lease)
 }
 
@@ -154,9 +151,6 @@ func (a *attempt) Done(r *command.Request) {
 		a.refusedForGood(g.Refused)
 	case !g.OK:
 		a.refused(g)
-	case a.w.l.traits.Gate: // nobody holds it
-		a.reportGrant()
-		a.end()
 	default:
 		a.granted(r, g.Token)
 	}
@@ -166,7 +160,7 @@ func (a *attempt) Done(r *command.Request) {
 // nobody wants any more, or that can't be trusted any more, is given back.
 func (a *attempt) granted(r *command.Request, token int64) {
 	st, w, n := a.st, a.w, a.st.n
-	if w.l.traits.Width == 1 && n.holders > min(st.held, 1) || w.l.traits.Width != 1 && n.exclusive > st.exclusive() {
+	if w.l.traits.Width == 1 && n.holders > min(st.held, 1) || w.l.traits.Width != 1 && n.exclusive > 0 {
 		n.supersede(st, w.l.traits.Width, r.Wire.Sent)
 	}
 	h, ok := st.grant(w.l, &w.Terms, r.Wire.Sent, a.lease)
@@ -229,7 +223,7 @@ func (a *attempt) done() {
 	}
 	spares := &a.st.n.l.c.spares
 	*a = attempt{}
-	spares.attempts.put(a)
+	spares.attempts.Put(a)
 }
 
 // stuck fails a waiter that has had no answer, whose owner had an earlier command

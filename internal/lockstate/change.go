@@ -66,7 +66,7 @@ func (g *change) start(call kind.Call) {
 	l := g.l
 	defer l.s.enter(mayBlock).leave()
 	g.began = l.s.sec.now()
-	l.fill(&g.req, call)
+	l.c.fill(&g.req, l.slot, call)
 	g.req.Handler, g.req.Resend, g.req.Aside, g.req.Until = g, call.Resend, true, g.began+l.c.unlockFor
 	l.c.work.Add()
 	g.send()

@@ -1,6 +1,7 @@
 package lockstate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,10 +20,6 @@ func (w *Waiter) giveUp(cause error) (*Hold, error) {
 	if w.Settled {
 		h, elapsed := w.hold, cause == w.l.taken()
 		switch {
-		case h == nil && w.err == nil && elapsed: // a gate was opened
-			return nil, nil
-		case h == nil && w.err == nil:
-			return nil, cause
 		case h == nil && (elapsed || errors.Is(w.err, cause)):
 			return nil, w.err
 		case h == nil:
@@ -96,7 +93,7 @@ func (w *Waiter) unsent(last error) error {
 	var why error
 	switch a := w.attempt; {
 	case a != nil && a.inCommandQueue():
-		why = fmt.Errorf("an earlier command of owner %s is still without an answer", w.Terms.Owner)
+		why = fmt.Errorf("an earlier command of owner %s is still without an answer", w.Terms.Owner.Share())
 	case a == nil && (command.IsLost(last) || w.facts().InFlight):
 		why = errors.New("an earlier caller's attempt is still without an answer")
 	case last != nil && !command.IsLost(last):
@@ -144,15 +141,9 @@ func (w *Waiter) logResult(ctx context.Context, h *Hold, err error) {
 	switch {
 	case err != nil:
 		c.log.NotAcquired(ctx, l, waited, Named("acquire", l.Name, err))
-	case h == nil:
-		c.log.LetThrough(ctx, l, waited, w.tries)
 	default:
 		l.Owner = h.st
-		lease := c.o.Watchdog
-		if w.Terms.HasLease {
-			lease = w.Terms.Lease
-		}
-		c.log.Acquired(ctx, l, waited, w.tries, lease, !w.Terms.HasLease)
+		c.log.Acquired(ctx, l, waited, w.tries, cmp.Or(w.Terms.Lease, c.o.Watchdog), w.Terms.Lease == 0)
 	}
 }
 
@@ -176,7 +167,7 @@ func (w *Waiter) leaveServer() {
 	if w.Terms.As {
 		owner = w.Terms.Owner
 	}
-	want := w.want(ownerArg(owner))
+	want := w.want(owner)
 	calls := w.l.kind.Undo(&want, false)
 	if len(calls) == 0 || w.Terms.As && w.waitsWithOthers() {
 		return

@@ -84,7 +84,7 @@ func (e *extension) begin() {
 		// The other holds keep what they were promised; this one gets d.
 		others := st.needs(h)
 		e.lease = others.Lease(e.d)
-		h.l.fill(&e.req, h.l.kind.Renew(e.req.Wire.ArgBuffer[:0], c.leaseArg(e.lease), e))
+		h.l.c.fill(&e.req, h.l.slot, h.l.kind.Renew(e.req.Wire.ArgBuffer[:0], c.leaseArg(e.lease), e))
 	}
 	e.send()
 }
@@ -245,7 +245,7 @@ func (e *extension) answered(r *command.Request) {
 		e.mayHaveRun(r)
 		e.finish(err)
 	case !mine[0]:
-		st.loseTally(h.l, errVanished)
+		st.lose(h.l, errVanished)
 		e.finish(lostBy(errVanished))
 	case h.ended != nil:
 		// Lost or released while the answer was on its way.
@@ -263,7 +263,7 @@ func (e *extension) answered(r *command.Request) {
 			return
 		}
 		if least := st.least(r.Wire.Sent, e.lease); least < e.d {
-			e.finish(fmt.Errorf("%w: an earlier command of owner %s was lost, its connection could not be killed and it may still arrive; it would cut the lease to %v", ErrUncertain, st.owner, least))
+			e.finish(fmt.Errorf("%w: an earlier command of owner %s was lost, its connection could not be killed and it may still arrive; it would cut the lease to %v", ErrUncertain, st.owner.Share(), least))
 			return
 		}
 		e.finish(nil)

@@ -149,7 +149,7 @@ func TestFairReentryThatWasLostIsFoundOut(t *testing.T) {
 	f.d.drop(luasrc.FairLockScript.SHA1)
 	inner := acquireAs(t, &f.lb, as)
 	unlock(t, inner)
-	if n := do(t, f.conn, "HGET", "q", o.Text()); string(n.([]byte)) != "1" {
+	if n := do(t, f.conn, "HGET", "q", o.String()); string(n.([]byte)) != "1" {
 		t.Errorf("it holds %s", n)
 	}
 	unlock(t, outer)

@@ -58,22 +58,17 @@ type clientCount struct {
 	failed bool
 }
 
-// ask asks one question. It is called with the shard locked.
+// ask asks one question, once. It is called with the shard locked.
 func (k *clientCount) ask(l *Lock, sort string) {
 	k.open++
-	r := &command.Request{Resend: kind.Reads, Slot: l.slot} // it changes nothing, and its time is over at once
-	r.Command("PUBSUB", append(r.Wire.ArgBuffer[:0], sort, l.kind.Channels(&l.names, nil)[0])...)
-	c, s := k.n.l.c, k.n.l.s
-	r.Handler = command.DoneFunc(func(r *command.Request) {
-		clients, err := listeners(r.Wire.Reply, r.Wire.Err)
-		if r.Fate == command.Refused && !r.Passing() {
-			// The server refuses to count subscribers. Courtesy can do without.
-			c.noClientCounts.Store(true)
+	l.askLater(kind.Read("PUBSUB", []any{sort, l.kind.Channels(&l.names, nil)[0]}), k.n.now(), func(reply any, err error) {
+		clients, err := listeners(reply, err)
+		if command.IsRefusal(err) { // courtesy can do without
+			l.c.noClientCounts.Store(true)
 		}
-		defer s.enter(mustNotBlock).leave()
+		defer l.s.enter(mustNotBlock).leave()
 		k.answered(clients, err)
 	})
-	s.sec.enqueue(r)
 }
 
 // answered takes the end of one question. The last one decides.

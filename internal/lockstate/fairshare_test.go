@@ -52,7 +52,7 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 			t.Fatal("no count is due")
 		}
 		sec := sh.enter(mustNotBlock)
-		sh.names[l.Name()].countClients(&l, asked, true)
+		sh.find(&l).countClients(&l, asked, true)
 		sec.leave()
 		for deadline := time.Now().Add(5 * soon); ; time.Sleep(time.Millisecond) {
 			sec := sh.enter(mustNotBlock)

@@ -38,7 +38,7 @@ func TestTokenOfALostGrantIsUsedUp(t *testing.T) {
 	if outer.Token() != 4 {
 		t.Errorf("the outer hold has token %d", outer.Token())
 	}
-	if n := do(t, conn, "HGET", "f", outer.Owner().Text()); string(n.([]byte)) != "2" {
+	if n := do(t, conn, "HGET", "f", outer.Owner().String()); string(n.([]byte)) != "2" {
 		t.Errorf("it holds %s times", n)
 	}
 	unlock(t, inner)

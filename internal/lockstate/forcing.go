@@ -75,13 +75,13 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 	// Its own Unlock may delete the key before the command does.
 	for _, st := range n.ownerStates() {
 		ended = ended || st.held > 0
-		st.lose(errForced)
+		st.lose(nil, errForced)
 	}
 	n.forces++
 	f = &forcing{n: n, l: l, done: make(chan struct{})}
 	f.req.Handler = f
 	f.want = kind.Want{Names: &l.names, Publish: l.publish()}
-	l.fill(&f.req, l.kind.Force(&f.want))
+	l.c.fill(&f.req, l.slot, l.kind.Force(&f.want))
 	f.req.Whole = true
 	l.c.work.Add()
 	if !s.sec.enqueue(&f.req) {
@@ -142,7 +142,7 @@ func (f *forcing) end(r *command.Request, fate command.Fate) {
 		// were queued after it. Replies come in order, so whatever is held now
 		// was granted before it ran.
 		for _, st := range n.ownerStates() {
-			st.lose(errForced)
+			st.lose(nil, errForced)
 		}
 	}
 	if there, err := f.l.kind.Forced(f.reply); f.err != nil || err != nil || !there {
@@ -161,7 +161,7 @@ func (f *forcing) sentAlone() bool {
 		return false
 	}
 	f.want.KeyAlone, f.req.Whole, f.req.Until = true, false, clock.Never
-	f.l.fill(&f.req, f.l.kind.Force(&f.want))
+	f.l.c.fill(&f.req, f.l.slot, f.l.kind.Force(&f.want))
 	f.n.forces++ // for those who were queued since
 	return f.n.l.s.sec.enqueue(&f.req)
 }

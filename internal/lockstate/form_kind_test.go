@@ -52,7 +52,7 @@ func TestReleaseOfASecondForm(t *testing.T) {
 
 	h = acquire(t, &l)
 	do(t, conn, "DEL", "f")
-	do(t, conn, "HSET", "f", "older:"+h.Owner().Text(), 1)
+	do(t, conn, "HSET", "f", "older:"+h.Owner().String(), 1)
 	unlock(t, h)
 	becomes(t, conn, 0, "EXISTS", "f")
 

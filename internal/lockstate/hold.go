@@ -38,8 +38,7 @@ type Hold struct {
 // watch has the channel and the contexts that end with a hold.
 type watch struct {
 	done chan struct{} // nil until asked for
-	ctxs map[int]context.CancelCauseFunc
-	next int // number of the next context
+	ctxs map[*context.CancelCauseFunc]bool
 }
 
 func (h *Hold) watched() *watch {
@@ -118,14 +117,10 @@ func (h *Hold) ValidUntil() time.Time {
 
 // trust is the instant at which trust ends. It is called with the shard locked.
 func (h *Hold) trust() time.Duration {
-	end := h.promise.End
 	if h.ended != nil {
-		return end
+		return h.promise.End
 	}
-	if h.extends != nil {
-		end = h.own()
-	}
-	return min(end, h.lease.Expiry())
+	return min(h.own(), h.lease.Expiry())
 }
 
 // own is the end of trust in the hold's own lease. While an Extend has no
@@ -187,8 +182,8 @@ func (w *watch) tell(sec *section, cause error) {
 	if w.done != nil {
 		close(w.done)
 	}
-	for _, cancel := range w.ctxs {
-		sec.After(func() { cancel(cause) })
+	for cancel := range w.ctxs {
+		sec.After(func() { (*cancel)(cause) })
 	}
 	w.ctxs = nil
 }
@@ -203,15 +198,13 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 		return ctx, func() {}
 	}
 	w := h.watched()
-	id := w.next
-	w.next++
 	if w.ctxs == nil {
-		w.ctxs = make(map[int]context.CancelCauseFunc, 1)
+		w.ctxs = make(map[*context.CancelCauseFunc]bool, 1)
 	}
-	w.ctxs[id] = cancel
+	w.ctxs[&cancel] = true
 	return ctx, func() {
 		sec := s.enter(mustNotBlock)
-		delete(w.ctxs, id)
+		delete(w.ctxs, &cancel)
 		sec.leave()
 		cancel(context.Canceled)
 	}

@@ -135,7 +135,6 @@ func (st *OwnerState) hasLateCommands() bool {
 	left := r.late.Left(st.n.now())
 	if c.Closed() || left == 0 {
 		r.late = lease.Late{}
-		st.dropEmptyExtras()
 		return false
 	}
 	if !r.dropTimer {
@@ -195,7 +194,7 @@ func (h *Hold) timeIsUp(now time.Duration) {
 	}
 	switch {
 	case now >= h.lease.Expiry():
-		h.st.lose(watchdog.ErrExpired)
+		h.st.lose(nil, watchdog.ErrExpired)
 	case now >= h.own():
 		h.st.drop(h)
 		h.st.ensureExtras().stillCounted++
@@ -216,7 +215,7 @@ func (st *OwnerState) LeaseLost(l *watchdog.Lease, cause error) {
 	s := st.n.l.s
 	defer s.enter(mustNotBlock).leave()
 	if st.lease == l {
-		st.lose(cause)
+		st.lose(nil, cause)
 	}
 }
 
@@ -252,54 +251,33 @@ func (st *OwnerState) tally(l *Lock) (n int32) {
 	return n
 }
 
-// loseTally ends the living holds that the server counts together with those of
-// l's kind, because the owner has none of them any more. Nearly always that is
-// all.
-func (st *OwnerState) loseTally(l *Lock, cause error) {
-	if st.tally(l) == st.held {
-		st.lose(cause)
-		return
-	}
-	var lost []*Hold
+// end takes off the living holds that the server counts together with those of l's
+// kind, or all if l is nil, and ends them.
+func (st *OwnerState) end(l *Lock, cause error) (ended []*Hold) {
 	for h := st.holds; h != nil; {
 		next := h.next
-		if h.l.traits.Tally == l.traits.Tally {
+		if l == nil || h.l.traits.Tally == l.traits.Tally {
 			st.drop(h)
-			h.over(lostBy(cause))
-			lost = append(lost, h)
+			h.over(cause)
+			ended = append(ended, h)
 		}
 		h = next
 	}
+	return ended
+}
+
+// lose ends living holds as end does, because the owner does not have them any more.
+func (st *OwnerState) lose(l *Lock, cause error) {
+	lost := st.end(l, lostBy(cause))
+	if st.held == 0 {
+		st.forget()
+	}
 	if len(lost) > 0 {
+		if share := st.n.fairShare; share != nil && st.held == 0 {
+			share.Released(st.n.now(), false)
+		}
 		st.logLost(lost, cause)
 		st.updateLease()
-		st.n.wakeHead()
-	}
-}
-
-// dropAll removes all living holds and returns them.
-func (st *OwnerState) dropAll() []*Hold {
-	var holds []*Hold
-	for h := st.holds; h != nil; h = st.holds {
-		holds = append(holds, h)
-		st.drop(h)
-	}
-	return holds
-}
-
-// lose ends every living hold, because the owner does not have the key any
-// more.
-func (st *OwnerState) lose(cause error) {
-	st.forget()
-	holds := st.dropAll()
-	if share := st.n.fairShare; share != nil && len(holds) > 0 {
-		share.Released(st.n.now(), false)
-	}
-	for _, h := range holds {
-		h.over(lostBy(cause))
-	}
-	if len(holds) > 0 {
-		st.logLost(holds, cause)
 		// The message of a forced unlock is still to come.
 		if cause != errForced {
 			st.n.wakeHead()

@@ -11,14 +11,13 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
-	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/internal/topology"
 )
 
 // Ask reads something of the lock, or of the owner, for at most a command
 // timeout.
 func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
-	call := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: ownerArg(o)})
+	call := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: o})
 	if call.Empty() {
 		return kind.Answer{}, fmt.Errorf("%w: a lock of this kind has no such thing", ErrInvalidOption)
 	}
@@ -42,9 +41,8 @@ type question struct {
 // must follow.
 func (c *State) ask(slot uint16, call kind.Call, limit time.Duration, then func(reply any, err error)) {
 	q := &question{c: c, then: then}
-	q.req.Handler, q.req.Resend, q.req.Until, q.req.Slot = q, call.Resend, limit, slot
-	q.req.Wait, q.req.Aside = call.Writes && c.o.Replicas, call.Writes
-	q.req.Wire.Command, q.req.Wire.Script, q.req.Wire.Args = call.Name, call.Script, call.Args
+	q.req.Handler, q.req.Resend, q.req.Until, q.req.Aside = q, call.Resend, limit, call.Writes
+	c.fill(&q.req, slot, call)
 	if !c.exec.Enqueue(&q.req) {
 		c.timers.After(0, func() { then(nil, ErrClosed) })
 	}
@@ -197,7 +195,7 @@ func (l *Lock) countListeners(ctx context.Context) (int, error) {
 		most = -1
 		for _, s := range l.c.top.Subscriptions(l.slot) {
 			n, err := listeners(l.c.Query(ctx, l.slot, "PUBSUB", countedBy(s), channel))
-			if refusal.Is(err) && !command.Unavailable(err) {
+			if command.IsRefusal(err) {
 				continue // the server does not let this account count, or knows no such channels
 			}
 			if err != nil {
@@ -212,20 +210,21 @@ func (l *Lock) countListeners(ctx context.Context) (int, error) {
 // Lock is a lock as its client's state knows it. It never changes, and holds
 // nothing of what becomes of the lock.
 type Lock struct {
-	c      *State
-	s      *shard // the key's
-	kind   kind.Kind
-	traits *kind.Traits // the kind's
-	name   string
-	key    string     // the mapped name
-	names  kind.Names // of the key, boxed once for every command
-	slot   uint16     // of the key
+	c       *State
+	s       *shard // the key's
+	kind    kind.Kind
+	traits  *kind.Traits // the kind's
+	name    string
+	names   kind.Names // of the key, boxed once for every command
+	slot    uint16     // of the key
+	nameKey            // its key is the mapped name
 }
 
 // NewLock makes a lock of its kind, its name, and the key that the name is
 // mapped to.
 func (c *State) NewLock(k kind.Kind, name, key string) Lock {
-	return Lock{c: c, s: c.shard(key), kind: k, traits: k.Traits(), name: name, key: key, names: k.Names(key), slot: codec.Slot(key)}
+	traits := k.Traits()
+	return Lock{c: c, s: c.shard(key), kind: k, traits: traits, name: name, nameKey: nameKey{key, traits.Family}, names: k.Names(key), slot: codec.Slot(key)}
 }
 
 // Name is the name that the caller gave it.

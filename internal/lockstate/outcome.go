@@ -17,7 +17,7 @@ func (a *attempt) Unanswered(r *command.Request) {
 	defer s.enter(mustNotBlock).leave()
 	a.st.mayHaveSet(r.Wire.Sent, a.lease)
 	q, w := a.queue()
-	q.Open(q.now(), w, r.Wire.Err, a.began)
+	q.Open(q.n.now(), w, r.Wire.Err, a.began)
 	a.st.n.step()
 }
 
@@ -45,7 +45,7 @@ func (a *attempt) refused(g kind.Grant) {
 	}
 	a.w.ownerUsed = false
 	q, w := a.queue()
-	q.Refused(q.now(), w, a.w.l.pause(a.w.tries, g))
+	q.Refused(q.n.now(), w, a.w.l.pause(a.w.tries, g))
 	a.w.asked()
 	a.end()
 	a.done()
@@ -61,7 +61,7 @@ func (a *attempt) refusedForGood(why error) {
 // reportGrant tells the queue that the lock is taken now.
 func (a *attempt) reportGrant() {
 	q, w := a.queue()
-	q.Granted(q.now(), w, a.w.l.pause(0, kind.Grant{OK: true, TTL: a.lease}))
+	q.Granted(q.n.now(), w, a.w.l.pause(0, kind.Grant{OK: true, TTL: a.lease}))
 }
 
 // grantedInVain ends an attempt whose grant is not the waiter's to keep. ok tells
@@ -110,7 +110,7 @@ func (a *attempt) giveBackFirst(h *Hold, then func()) {
 // taken back.
 func (a *attempt) leaveRoom(kept time.Duration) {
 	q, _ := a.queue()
-	q.GivesBack(q.now(), kept)
+	q.GivesBack(q.n.now(), kept)
 	var back []*attempt
 	for w := range q.All() {
 		if other := w.Call.(*Waiter).attempt; !w.OneTry && other != nil && other != a && other.cancel() {
@@ -154,7 +154,7 @@ func (a *attempt) ranInPart(err error) {
 		}
 		return
 	case a.passing():
-		q.Open(q.now(), w, err, a.began)
+		q.Open(q.n.now(), w, err, a.began)
 	default:
 		a.rejected = true
 		a.w.fail(err)
@@ -179,7 +179,7 @@ func (a *attempt) reject(err error) {
 // waiter gives up before.
 func (a *attempt) retryLater(err error) {
 	q, w := a.queue()
-	q.Troubled(q.now(), w, err, a.began)
+	q.Troubled(q.n.now(), w, err, a.began)
 	a.end()
 }
 
@@ -209,9 +209,9 @@ func (n *name) supersede(st *OwnerState, width int, sent time.Duration) {
 			cause = watchdog.ErrExpired // which nobody was told of yet
 		}
 		if width == 1 {
-			other.lose(cause)
+			other.lose(nil, cause)
 		} else if h := other.firstExclusive(); h != nil {
-			other.loseTally(h.l, cause)
+			other.lose(h.l, cause)
 		}
 	}
 }
@@ -224,16 +224,6 @@ func (st *OwnerState) firstExclusive() *Hold {
 		}
 	}
 	return nil
-}
-
-// exclusive is how many living holds are of kinds of width 1.
-func (st *OwnerState) exclusive() (n int32) {
-	for h := st.holds; h != nil; h = h.next {
-		if h.l.traits.Width == 1 {
-			n++
-		}
-	}
-	return n
 }
 
 // heldSince tells whether any living hold's acquire was sent after sent.

@@ -16,15 +16,18 @@ type Owner struct {
 	thread int64
 }
 
-// String is the owner as Redis holds it. From then on it counts as known to
-// other processes.
-func (o Owner) String() string {
-	o.share()
-	return o.Text()
-}
+// String is the owner as Redis holds it, for what does not leave this client.
+func (o Owner) String() string { return codec.Owner(o.client, o.thread) }
 
-// Text is String for what does not leave this client.
-func (o Owner) Text() string { return codec.Owner(o.client, o.thread) }
+// RedisArg is the same, as an argument of a command.
+func (o Owner) RedisArg() any { return o.String() }
+
+// Share is String for a text that leaves this client. From then on the owner counts
+// as known to other processes.
+func (o Owner) Share() string {
+	o.share()
+	return o.String()
+}
 
 // ParseOwner reads what String wrote.
 func ParseOwner(s string) (Owner, error) {
@@ -33,18 +36,12 @@ func ParseOwner(s string) (Owner, error) {
 		return Owner{}, err
 	}
 	o := Owner{client, thread}
-	o.parsed()
+	o.share() // the client that made it may know nothing of its text
+	if c := o.actors(); c != nil && thread&1 == odd {
+		raise(&c.parsed, thread)
+	}
 	return o, nil
 }
-
-// ownerArg is an owner as an argument, where it has no state.
-type ownerArg Owner
-
-// RedisArg is the owner as Redis stores it.
-func (o ownerArg) RedisArg() any { return Owner(o).Text() }
-
-// String is the same.
-func (o ownerArg) String() string { return Owner(o).Text() }
 
 // Who may act as an owner, other than the hold that it was made for, is known by
 // a few numbers a client. An owner is
@@ -108,15 +105,6 @@ func (o Owner) share() {
 	}
 }
 
-// parsed is share for an owner that was read from a text, which the client that
-// made it may know nothing of.
-func (o Owner) parsed() {
-	o.share()
-	if c := o.actors(); c != nil && o.thread&1 == odd {
-		raise(&c.parsed, o.thread)
-	}
-}
-
 // trackActors has the other clients of the process find the client's owners.
 func (c *State) trackActors() {
 	clients.mu.Lock()
@@ -166,7 +154,7 @@ func (h *Hold) Owner() Owner {
 
 // OwnerText is the owner as Redis holds it, for a text that nobody acts by: the owner
 // is not shared by that.
-func (h *Hold) OwnerText() string { return h.st.owner.Text() }
+func (h *Hold) OwnerText() string { return h.st.owner.String() }
 
 // shown tells whether others may act as the owner.
 func (st *OwnerState) shown() bool {
@@ -218,7 +206,7 @@ func (c *State) knows(o Owner) (known bool) {
 }
 
 func neverHandedOut(o Owner) error {
-	return fmt.Errorf("%w: owner %s is of this client, which never handed it out", ErrInvalidOption, o.Text())
+	return fmt.Errorf("%w: owner %s is of this client, which never handed it out", ErrInvalidOption, o)
 }
 
 // strays are owners of which an unlock may still arrive that no latch keeps from
@@ -262,5 +250,5 @@ func (s *strays) has(o Owner) bool {
 
 // strayed is why nothing is sent for such an owner.
 func strayed(o Owner) error {
-	return fmt.Errorf("%w: an unlock of owner %s was lost on a connection that could not be killed, and may still run; nothing was sent", ErrUncertain, o.Text())
+	return fmt.Errorf("%w: an unlock of owner %s was lost on a connection that could not be killed, and may still run; nothing was sent", ErrUncertain, o)
 }

@@ -59,7 +59,7 @@ type ownerExtras struct {
 
 // RedisArg is the owner as Redis stores it. It is made for each command,
 // because locks are held for much longer than they are acquired and released.
-func (st *OwnerState) RedisArg() any { return st.owner.Text() }
+func (st *OwnerState) RedisArg() any { return st.owner.String() }
 
 // AppendArg is RedisArg for a connection that needs no string.
 func (st *OwnerState) AppendArg(b []byte) []byte {
@@ -67,7 +67,7 @@ func (st *OwnerState) AppendArg(b []byte) []byte {
 }
 
 // String is the owner as Redis stores it.
-func (st *OwnerState) String() string { return st.owner.Text() }
+func (st *OwnerState) String() string { return st.owner.String() }
 
 // told names the owner in an event.
 func (st *OwnerState) told() eventlog.Lock { return eventlog.Lock{Name: st.n.l.name, Owner: st} }
@@ -106,18 +106,18 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 	}
 	h.l, h.st, h.since = l, st, sent
 	switch {
-	case t.HasLease:
+	case t.Lease > 0:
 		h.promise = lease.Fixed(sent, t.Lease)
-	case t.HasMax:
+	case t.MaxHold > 0:
 		h.promise = lease.Bounded(clock.Later(now, t.MaxHold), c.o.Watchdog)
 	default:
 		h.promise = lease.Watched
 	}
-	if t.HasLease || t.HasMax || c.o.LongHold > 0 {
+	if t.Lease > 0 || t.MaxHold > 0 || c.o.LongHold > 0 {
 		st.alarmed = true
 	}
 	if st.lease != nil && now >= st.lease.Expiry() {
-		st.lose(watchdog.ErrExpired) // which nobody was told of yet
+		st.lose(nil, watchdog.ErrExpired) // which nobody was told of yet
 	}
 	if st.lease == nil {
 		st.register() // the holds it would have joined were lost in the meantime
@@ -155,7 +155,6 @@ func (st *OwnerState) done() {
 		cmd := r.queue[0]
 		r.queue[0] = nil
 		r.queue = r.queue[1:]
-		st.dropEmptyExtras()
 		cmd.begin()
 		return
 	}
@@ -223,13 +222,6 @@ func (st *OwnerState) stillCounted() int {
 		return 0
 	}
 	return st.extras.stillCounted
-}
-
-// dropEmptyExtras drops the extras if they are empty.
-func (st *OwnerState) dropEmptyExtras() {
-	if r := st.extras; len(r.queue) == 0 && !r.late.Any() && r.stillCounted == 0 && r.everywhere == 0 && r.token == 0 {
-		st.extras = nil
-	}
 }
 
 // dropIfIdle drops the state if nothing is held or under way.

@@ -98,7 +98,7 @@ func TestPermitsAreExactThoughRepliesAreLost(t *testing.T) {
 	becomes(t, r.conn, 1, "DBSIZE") // no receipt is left
 	// Nobody acts as an owner of permits, whatever text was read.
 	h = acquire(t, &r.l)
-	if _, err := ParseOwner(Owner{r.c.id, 1<<40 + 1}.Text()); err != nil {
+	if _, err := ParseOwner(Owner{r.c.id, 1<<40 + 1}.String()); err != nil {
 		t.Fatal(err)
 	}
 	r.loses(luasrc.PermitReleaseScript, func() { unlock(t, h) })

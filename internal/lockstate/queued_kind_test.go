@@ -186,11 +186,11 @@ func standsAndListens(t *testing.T, conn redis.Conn, w *Waiter, before Owner) Ow
 		listens := q != nil && q.Listening() && q.listens == owner && w.attempt == nil
 		sec.leave()
 		head, _ := do(t, conn, "LINDEX", "q:queue", 0).([]byte)
-		if listens && owner != before && string(head) == owner.Text() {
+		if listens && owner != before && string(head) == owner.String() {
 			return owner
 		}
 		if time.Now().After(end) {
-			t.Fatalf("listens %v, the head is %s, the owner %s", listens, head, owner.Text())
+			t.Fatalf("listens %v, the head is %s, the owner %s", listens, head, owner.String())
 		}
 	}
 }
@@ -208,7 +208,7 @@ func TestLostTryLeavesTheServersQueueAndItsWaiterListensAnew(t *testing.T) {
 	first := standsAndListens(t, conn, w, Owner{})
 	// A message has it try again. That runs and is not answered.
 	d.drop(queuedLock.SHA1)
-	do(t, conn, "PUBLISH", "q:"+first.Text(), "0")
+	do(t, conn, "PUBLISH", "q:"+first.String(), "0")
 	// The owner has gone, and the one that took its place stands there alone.
 	standsAndListens(t, conn, w, first)
 	if d.lost.Load() != 1 {

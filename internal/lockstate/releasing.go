@@ -51,13 +51,10 @@ func (st *OwnerState) newRelease(why release.Why, l *Lock, limit time.Duration) 
 	} else {
 		c.work.Add()
 	}
-	r := c.spares.releases.get()
+	r := c.spares.releases.Get().(*releasing)
 	r.Why, r.Rules, r.Limit, r.Retry = why, l.traits, limit, c.unlockFor
 	r.st, r.l, r.lease = st, l, c.o.Watchdog
-	r.want = kind.Want{Names: &l.names, Owner: st, Lease: c.args.lease, LatchTTL: c.args.latchTTL, Publish: c.publishes}
-	if r.want.Publish == nil {
-		r.want.Publish = l.publish()
-	}
+	r.want = kind.Want{Names: &l.names, Owner: st, Lease: c.args.lease, LatchTTL: c.args.latchTTL, Publish: l.publish()}
 	r.req.Handler = r
 	return r
 }
@@ -133,7 +130,7 @@ func (r *releasing) Done(q *command.Request) {
 	if r.Straight() && !r.timed { // nobody refers to it any more
 		spares := &r.l.c.spares
 		*r = releasing{}
-		spares.releases.put(r)
+		spares.releases.Put(r)
 	}
 }
 
@@ -218,7 +215,7 @@ func (r *releasing) follow(do release.Action) {
 		c.log.ActedAs(&n.l.s.sec, st.told())
 	}
 	if do.Has(release.Vanish) {
-		st.loseTally(r.l, errVanished)
+		st.lose(r.l, errVanished)
 	}
 	if do.Has(release.Leased) {
 		st.leased(r.req.First, r.lease)
@@ -279,7 +276,7 @@ func (r *releasing) encode() {
 		}
 		call = r.l.kind.Release(q.Wire.ArgBuffer[:0], &r.want)
 	}
-	r.l.fill(q, call)
+	r.l.c.fill(q, r.l.slot, call)
 	q.Resend = call.Resend
 }
 

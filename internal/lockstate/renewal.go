@@ -18,7 +18,7 @@ type renewal struct {
 	subs   []renewee
 	answer func(int, watchdog.Answer)
 	of     *nodePart // that it is to be counted off from; nil: from none
-	next   *renewal  // of another group of kinds, of the same batch
+	next   *renewal  // of another group of kinds or another slot, of the same batch
 
 	mayArrive  bool          // it was lost on a connection that could not be killed
 	everywhere time.Duration // when it was sent, if all replicas acknowledged it
@@ -66,7 +66,7 @@ func (st *OwnerState) kinds() (l *Lock, more []*Lock) {
 // lets it run. One node's trouble delays no other's renewals.
 func (c *State) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
 	for _, n := range c.cut(batch, answer) {
-		n.limit.Run(func() bool { return c.renewNow(n, answer) })
+		n.node.Renewals.Run(func() bool { return c.renewNow(n, answer) })
 	}
 }
 
@@ -74,13 +74,11 @@ func (c *State) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)
 // way.
 func (c *State) renewNow(n *nodePart, answer func(int, watchdog.Answer)) bool {
 	n.open.Add(1)
-	for i := range n.parts {
-		for r := c.scripts(&n.parts[i], answer); r != nil; r = r.next {
-			n.open.Add(1)
-			r.of = n
-			if !r.send() {
-				n.open.Add(-1)
-			}
+	for r := c.scripts(n, answer); r != nil; r = r.next {
+		n.open.Add(1)
+		r.of = n
+		if !r.send() {
+			n.open.Add(-1)
 		}
 	}
 	// The watchdog's goroutine must not wait for the network.
@@ -88,11 +86,11 @@ func (c *State) renewNow(n *nodePart, answer func(int, watchdog.Answer)) bool {
 	return !n.over()
 }
 
-// scripts makes the scripts of a part. An owner with another command under way is
+// scripts makes the scripts of what one node serves. An owner with another command under way is
 // left out, unless that command pauses: the command sets the lease or ends it (H6).
-func (c *State) scripts(p *batchPart, answer func(int, watchdog.Answer)) (common *renewal) {
-	for i, l := range p.leases {
-		i = p.index(i)
+func (c *State) scripts(n *nodePart, answer func(int, watchdog.Answer)) (common *renewal) {
+	for k, l := range n.leases {
+		i := n.at[k]
 		st := l.Holder().(*OwnerState)
 		s := st.n.l.s
 		sec := s.enter(mustNotBlock)
@@ -112,7 +110,7 @@ func (c *State) scripts(p *batchPart, answer func(int, watchdog.Answer)) (common
 		} else {
 			r := common.sharedBy(sub.l)
 			if r == nil {
-				r = &renewal{c: c, ttl: c.o.Watchdog, answer: answer, subs: make([]renewee, 0, len(p.leases)), next: common}
+				r = &renewal{c: c, ttl: ttl, answer: answer, next: common}
 				common = r
 			}
 			r.subs = append(r.subs, sub)
@@ -121,10 +119,13 @@ func (c *State) scripts(p *batchPart, answer func(int, watchdog.Answer)) (common
 	return common
 }
 
-// sharedBy is the one that l's kind can share; nil: there is none.
+// sharedBy is the one that can renew l too, by its kind and by its slot; nil: there is
+// none.
 func (r *renewal) sharedBy(l *Lock) *renewal {
-	for r != nil && r.subs[0].l.traits.RenewGroup != l.traits.RenewGroup {
-		r = r.next
+	for ; r != nil; r = r.next {
+		if of := r.subs[0].l; of.traits.RenewGroup == l.traits.RenewGroup && (r.c.spansSlots || of.slot == l.slot) {
+			break
+		}
 	}
 	return r
 }
@@ -133,7 +134,7 @@ func (r *renewal) sharedBy(l *Lock) *renewal {
 func (r *renewal) send() bool {
 	q := &command.Request{Handler: r, Aside: true, Several: len(r.subs) > 1}
 	l := r.subs[0].l
-	l.fill(q, l.kind.Renew(q.Wire.ArgBuffer[:0], r.c.leaseArg(r.ttl), r))
+	l.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], r.c.leaseArg(r.ttl), r))
 	r.c.work.Add()
 	if !r.c.exec.Enqueue(q) {
 		r.fail(q.Wire.Err)
@@ -217,7 +218,7 @@ func (r *renewal) renewMore(sub *renewee, mine bool, sent time.Duration) {
 		next.count = int(sub.st.tally(next.l))
 	}
 	if !mine {
-		sub.st.loseTally(sub.l, errVanished)
+		sub.st.lose(sub.l, errVanished)
 	} else if !sub.renewed {
 		sub.renewed, sub.sent = true, sent
 		next.renewed, next.sent = true, sent
@@ -236,7 +237,7 @@ func (r *renewal) leaveLimit() {
 	if n := r.of; n != nil {
 		r.of = nil
 		if n.over() {
-			n.limit.Done()
+			n.node.Renewals.Done()
 		}
 	}
 }
@@ -294,87 +295,32 @@ func (r *renewal) freeCommandQueues() {
 // nodePart is what of a batch one node serves. It goes in one write, and the
 // node's limiter counts it as one, whatever the number of its scripts.
 type nodePart struct {
-	limit *topology.Limiter // the node's
-	parts []batchPart
-	open  atomic.Int32 // scripts that are not over, and the sending
+	node   *topology.Node
+	leases []*watchdog.Lease
+	at     []int        // their numbers in the batch
+	open   atomic.Int32 // scripts that are not over, and the sending
 }
 
 // over says that a script of it is, or the sending. It reports whether all are.
 func (n *nodePart) over() bool { return n.open.Add(-1) == 0 }
 
-// batchPart is what goes into one script: the leases that one node serves, and of
-// one slot where a script can't have several.
-type batchPart struct {
-	slot   uint16 // 0 where that does not matter
-	leases []*watchdog.Lease
-	at     []int // their numbers in the batch; nil: they are the whole batch
-}
-
-// index is the number in the batch of the part's i-th lease.
-func (p *batchPart) index(i int) int {
-	if p.at == nil {
-		return i
-	}
-	return p.at[i]
-}
-
-// place is what the leases of one part have in common.
-type place struct {
-	node *topology.Node
-	slot uint16 // 0 where that does not matter
-}
-
 // cut divides a batch. It answers for the leases that no node serves for now.
 func (c *State) cut(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) (nodes []*nodePart) {
-	first, err := c.placeOf(batch[0])
-	same := 0
-	for _, l := range batch {
-		if at, err := c.placeOf(l); err != nil || at != first {
-			break
-		}
-		same++
-	}
-	if err == nil && same == len(batch) {
-		return []*nodePart{{limit: &first.node.Renewals, parts: []batchPart{{slot: first.slot, leases: batch}}}}
-	}
-	type where struct {
-		node *nodePart
-		part int
-	}
-	by := map[place]where{}
-	byNode := map[*topology.Node]*nodePart{}
 	for i, l := range batch {
-		at, err := c.placeOf(l)
+		node, err := c.top.Node(slotOf(l.Holder()))
 		if err != nil {
 			answer(i, watchdog.Answer{Result: watchdog.Failed, Err: command.Unsent(err)})
 			continue
 		}
-		to, known := by[at]
-		if !known {
-			to.node = byNode[at.node]
-			if to.node == nil {
-				to.node = &nodePart{limit: &at.node.Renewals}
-				byNode[at.node] = to.node
-				nodes = append(nodes, to.node)
-			}
-			to.part = len(to.node.parts)
-			to.node.parts = append(to.node.parts, batchPart{slot: at.slot})
-			by[at] = to
+		k := slices.IndexFunc(nodes, func(n *nodePart) bool { return n.node == node })
+		if k < 0 {
+			k = len(nodes)
+			nodes = append(nodes, &nodePart{node: node})
 		}
-		p := &to.node.parts[to.part]
-		p.leases, p.at = append(p.leases, l), append(p.at, i)
+		n := nodes[k]
+		n.leases, n.at = append(n.leases, l), append(n.at, i)
 	}
 	return nodes
-}
-
-// placeOf is where a lease is renewed.
-func (c *State) placeOf(l *watchdog.Lease) (at place, err error) {
-	slot := slotOf(l.Holder())
-	at.node, err = c.top.Node(slot)
-	if !c.top.SpansSlots() {
-		at.slot = slot
-	}
-	return at, err
 }
 
 // slotOf is the slot of what a lease is of.

@@ -2,6 +2,7 @@ package lockstate
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,16 +11,25 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// The watchdog may give out leases of several kinds for one script: of one slot, of
-// one server. Kinds that are not renewed by the same script go in one each.
+// The watchdog may give out leases of several kinds for one node. Kinds that are not
+// renewed by the same script go in one each, and so do slots where one script can't
+// have two.
 func TestLeasesOfTwoSortsAreNotRenewedByOneScript(t *testing.T) {
 	t.Parallel()
+	s := redistest.Start(t)
+	renewBySort(t, s, "one", true, "[owned hash 3 read 1]")
+	renewBySort(t, s, "two", false, "[owned hash 1 owned hash 2 read 1]")
+}
+
+func renewBySort(t *testing.T, s *redistest.Server, key string, spans bool, want string) {
 	o := config()
 	o.Watchdog = time.Minute // nothing is renewed but here
-	c := openWith(t, redistest.Start(t), o)
+	c := openWith(t, s, o)
+	c.spansSlots = spans
 	var leases []*watchdog.Lease
 	for i := range 3 {
-		plain := c.NewLock(kind.Reentrant, fmt.Sprint("plain", i), fmt.Sprint("plain", i))
+		name := fmt.Sprintf("%s{%d}%d", key, i/2, i)
+		plain := c.NewLock(kind.Reentrant, name, name)
 		leases = append(leases, acquire(t, &plain).st.lease)
 		if i == 1 {
 			read, _ := sharedLocks(c)
@@ -30,20 +40,21 @@ func TestLeasesOfTwoSortsAreNotRenewedByOneScript(t *testing.T) {
 	answer := func(i int, a watchdog.Answer) {
 		answers <- fmt.Sprint(i, " ", a.Result == watchdog.Renewed, " ", a.Err)
 	}
-	scripts := map[string]int{}
-	for r := c.scripts(&batchPart{leases: leases}, answer); r != nil; {
+	var scripts []string
+	for r := c.scripts(&nodePart{leases: leases, at: []int{0, 1, 2, 3}}, answer); r != nil; {
 		for _, sub := range r.subs {
 			if group := sub.l.traits.RenewGroup; group != r.subs[0].l.traits.RenewGroup {
 				t.Errorf("%s goes with %s", group, r.subs[0].l.traits.RenewGroup)
 			}
 		}
-		scripts[r.subs[0].l.traits.RenewGroup] += len(r.subs)
+		scripts = append(scripts, fmt.Sprint(r.subs[0].l.traits.RenewGroup, " ", len(r.subs)))
 		next := r.next
 		r.send()
 		r = next
 	}
 	c.exec.WakeWriter()
-	if got := fmt.Sprint(scripts); got != "map[owned hash:3 read:1]" {
+	slices.Sort(scripts)
+	if got := fmt.Sprint(scripts); got != want {
 		t.Errorf("the scripts have %s", got)
 	}
 	all := map[string]bool{}

@@ -16,7 +16,6 @@ import (
 type halves struct {
 	topology.Topology
 	nodes [2]*topology.Node
-	spans bool
 }
 
 var errNobody = errors.New("nobody serves it")
@@ -28,11 +27,8 @@ func (h *halves) Node(slot uint16) (*topology.Node, error) {
 	return h.nodes[slot/8192], nil
 }
 
-func (h *halves) SpansSlots() bool { return h.spans }
-
-// A script of renewals has the leases of one node, and of one slot where it must. Each is answered for by its number in
-// the watchdog's batch.
-func TestBatchOfRenewalsIsCutByNodeAndSlot(t *testing.T) {
+// Each lease is answered for by its number in the watchdog's batch.
+func TestBatchOfRenewalsIsCutByNode(t *testing.T) {
 	t.Parallel()
 	top := &halves{}
 	for i := range top.nodes {
@@ -49,19 +45,15 @@ func TestBatchOfRenewalsIsCutByNodeAndSlot(t *testing.T) {
 		return leases
 	}
 	for _, row := range []struct {
-		spans bool
 		slots []uint16
-		parts string // of each node the numbers of each part
+		parts string // of each node the numbers
 		fails string
 	}{
-		{true, []uint16{1, 2, 1}, "([0 1 2])", ""},
-		{true, []uint16{1, 9000, 2, 9001}, "([0 2])([1 3])", ""},
-		{false, []uint16{1, 1, 1}, "([0 1 2])", ""},
-		{false, []uint16{1, 2, 1, 9000}, "([0 2][1])([3])", ""},
-		{true, []uint16{9, 1, 9, 2}, "([1 3])", "0 2 "},
-		{true, []uint16{1, 9}, "([0])", "1 "},
+		{[]uint16{1, 2, 1}, "[0 1 2]", ""},
+		{[]uint16{1, 9000, 2, 9001}, "[0 2][1 3]", ""},
+		{[]uint16{9, 1, 9, 2}, "[1 3]", "0 2 "},
+		{[]uint16{1, 9}, "[0]", "1 "},
 	} {
-		top.spans = row.spans
 		leases := batch(row.slots...)
 		failed := ""
 		parts := ""
@@ -71,25 +63,18 @@ func TestBatchOfRenewalsIsCutByNodeAndSlot(t *testing.T) {
 			}
 			failed += fmt.Sprint(i, " ")
 		}) {
-			parts += "("
-			for i := range n.parts {
-				p := &n.parts[i]
-				var numbers []int
-				for i, l := range p.leases {
-					if l != leases[p.index(i)] {
-						t.Errorf("%v: lease %d of a part is not number %d of the batch", row.slots, i, p.index(i))
-					}
-					numbers = append(numbers, p.index(i))
+			for i, l := range n.leases {
+				if l != leases[n.at[i]] {
+					t.Errorf("%v: lease %d of a part is not number %d of the batch", row.slots, i, n.at[i])
 				}
-				if slot := slotOf(p.leases[0].Holder()); n.limit != &top.nodes[slot/8192].Renewals {
-					t.Errorf("%v: a part has another node's limit", row.slots)
+				if slot := slotOf(l.Holder()); n.node != top.nodes[slot/8192] {
+					t.Errorf("%v: slot %d is in another node's part", row.slots, slot)
 				}
-				parts += fmt.Sprint(numbers)
 			}
-			parts += ")"
+			parts += fmt.Sprint(n.at)
 		}
 		if parts != row.parts || failed != row.fails {
-			t.Errorf("spans %t, %v: cut into %s, without %q", row.spans, row.slots, parts, failed)
+			t.Errorf("%v: cut into %s, without %q", row.slots, parts, failed)
 		}
 	}
 }

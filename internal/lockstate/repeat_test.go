@@ -163,11 +163,11 @@ func (f *failover) step(in era) {
 		h := living[f.rand.IntN(len(living))]
 		h.over, h.shown = true, slices.Contains(f.shared, h.owner)
 		err := h.Unlock(context.Background())
-		f.note("%d unlock %s: %v", in, h.owner.Text(), err)
+		f.note("%d unlock %s: %v", in, h.owner.String(), err)
 	case n < 5 && len(f.holds) > 0:
 		h := f.holds[f.rand.IntN(len(f.holds))]
 		f.shared = append(f.shared, h.Hold.Owner())
-		f.note("%d show %s", in, h.owner.Text())
+		f.note("%d show %s", in, h.owner.String())
 	case n < 8 && len(f.shared) > 0:
 		o := f.shared[f.rand.IntN(len(f.shared))]
 		if !f.crossed && o.client != f.clients[i].id {
@@ -185,7 +185,7 @@ func (f *failover) step(in era) {
 
 func (f *failover) acquire(in era, i int, o Owner) {
 	h, err := tryAs(&f.locks[i], o)
-	f.note("%d client %d acquires as %s: %v", in, i, o.Text(), err)
+	f.note("%d client %d acquires as %s: %v", in, i, o.String(), err)
 	switch {
 	case errors.Is(err, ErrLocked):
 	case err != nil:
@@ -207,10 +207,10 @@ func (f *failover) check(conn redis.Conn) {
 	atLeast, mayStay := map[string]int64{}, map[string]bool{}
 	for _, h := range f.holds {
 		if !h.over && h.in != gone {
-			atLeast[h.owner.Text()]++
+			atLeast[h.owner.String()]++
 		}
 		if !h.over || f.crossed && !(h.in == kept && h.shown) {
-			mayStay[h.owner.Text()] = true
+			mayStay[h.owner.String()] = true
 		}
 	}
 	for o, n := range atLeast {
@@ -279,7 +279,7 @@ func TestUnlockOfAHoldThatNotAllHaveMeetsNoOtherClients(t *testing.T) {
 	c, other := openReplaced(t, s), openReplaced(t, s)
 	l, lo := c.NewLock(kind.Reentrant, "orders", "orders"), other.NewLock(kind.Reentrant, "orders", "orders")
 	o := c.NewOwner()
-	_ = o.String()
+	_ = o.Share()
 	if _, err := tryAs(&lo, o); err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +291,7 @@ func TestUnlockOfAHoldThatNotAllHaveMeetsNoOtherClients(t *testing.T) {
 	unlock(t, h)
 	back.setBack()
 	repeated(t, c)
-	becomes(t, conn, 1, "HEXISTS", "orders", o.Text())
+	becomes(t, conn, 1, "HEXISTS", "orders", o.String())
 }
 
 // An unlock that found nothing left no latch, whatever replicas said of its acquire.
@@ -310,7 +310,7 @@ func TestUnlockThatFoundNothingMeetsNoLaterHold(t *testing.T) {
 	if err := h.Unlock(t.Context()); !errors.Is(err, ErrNotHeld) {
 		t.Fatal(err)
 	}
-	do(t, conn, "HSET", "orders", o.String(), 1) // another process acquires as the owner
+	do(t, conn, "HSET", "orders", o.Share(), 1) // another process acquires as the owner
 	repeated(t, c)
 	becomes(t, conn, 1, "EXISTS", "orders")
 }
@@ -318,7 +318,7 @@ func TestUnlockThatFoundNothingMeetsNoLaterHold(t *testing.T) {
 // backAgain has the server have again what an unlock deleted, as if it had not run.
 func backAgain(t *testing.T, conn redis.Conn, h *Hold) {
 	t.Helper()
-	do(t, conn, "HSET", h.l.key, h.st.owner.Text(), 1)
+	do(t, conn, "HSET", h.l.key, h.st.owner.String(), 1)
 }
 
 // Whoever waits is woken by the repetition.
@@ -435,7 +435,7 @@ func TestUnlocksAreNotSentAgainAfterTheirLatch(t *testing.T) {
 		t.Fatalf("latches that were left: %v, %v", latches, err)
 	}
 	do(t, conn, "DEL", latches[0])
-	do(t, conn, "HSET", "orders", owner.String(), 1) // by another process
+	do(t, conn, "HSET", "orders", owner.Share(), 1) // by another process
 	now.by.Store(int64(c.unlockFor))
 	repeated(t, c)
 	becomes(t, conn, 1, "EXISTS", "orders")
@@ -457,7 +457,7 @@ func TestHoldIsEverywhereForTheLeaseOfItsAcquire(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			w := l.NewWaiter()
-			w.Terms.Lease, w.Terms.HasLease = row.lease, row.lease > 0
+			w.Terms.Lease = row.lease
 			if err := w.Start(); err != nil {
 				t.Fatal(err)
 			}

@@ -10,7 +10,7 @@ import (
 // byChance is a name without a tag whose other names are in its slot, and whose receipts are not.
 var byChance = "{" + strings.Repeat("x", 1733-len("{09341")) + "09341"
 
-// The second name of a gate is its key and ":gate".
+// The second name of the kind apart is its key and ":apart".
 func TestEveryNameOfAKindMustBeInTheLocksSlot(t *testing.T) {
 	c, err := New(config())
 	if err != nil {
@@ -21,8 +21,8 @@ func TestEveryNameOfAKindMustBeInTheLocksSlot(t *testing.T) {
 		kind     kind.Kind
 		key, bad string // what is elsewhere in a cluster, "" if nothing is
 	}{
-		{gateKind, "g", `"g:gate"`},
-		{gateKind, "{g}", ""},
+		{apartKind, "g", `"g:apart"`},
+		{apartKind, "{g}", ""},
 		{kind.Reentrant, "g", ""},
 		{kind.Reentrant, "a}b", `"redisson_lock__channel:{a}b}"`},
 		{kind.Reentrant, "a{b", `"redisson_lock__channel:a{b"`},

@@ -79,7 +79,7 @@ func TestMessageLetsInAsManyAsItSays(t *testing.T) {
 	c := open(t, s)
 	l := c.NewLock(severalKind, "s", "s")
 	for range 3 {
-		do(t, conn, "HSET", "s", c.NewOwner().Text(), 1)
+		do(t, conn, "HSET", "s", c.NewOwner().String(), 1)
 	}
 	do(t, conn, "PEXPIRE", "s", time.Hour.Milliseconds())
 	ended := make(chan outcome, 6)

@@ -19,7 +19,7 @@ const shardCount = 64
 type shard struct {
 	mu          sync.Mutex // guards what follows
 	sec         section
-	names       map[string]*name
+	names       map[nameKey]*name
 	indexes     map[*name]map[Owner]*OwnerState // of the names with many owners
 	fairShares  wakepolicy.Table
 	spareQueues *waitQueue // queues that nobody waits in
@@ -34,7 +34,7 @@ type shard struct {
 
 // init makes the zero shard ready.
 func (s *shard) init(now clock.Clock, exec *command.Executor) {
-	s.names = map[string]*name{}
+	s.names = map[nameKey]*name{}
 	s.sec.mu, s.sec.clock, s.sec.exec = &s.mu, now, exec
 }
 
@@ -111,10 +111,13 @@ func (x *section) enqueue(r *command.Request) bool {
 }
 
 // fill makes r a request for what a kind wants to be sent.
-func (l *Lock) fill(r *command.Request, call kind.Call) {
-	r.Wait, r.Slot = call.Writes && l.c.o.Replicas, l.slot
+func (c *State) fill(r *command.Request, slot uint16, call kind.Call) {
+	r.Wait, r.Slot = call.Writes && c.o.Replicas, slot
 	r.Wire.Command, r.Wire.Script, r.Wire.Args = call.Name, call.Script, call.Args
 }
+
+// nameKey is a key, and the family of kinds that is meant.
+type nameKey struct{ key, family string }
 
 // name is the client's state of one key and one family of kinds: its waiters and
 // its owners. It exists as long as there is one of either. There may be a
@@ -133,7 +136,6 @@ type name struct {
 	pins      int32                 // calls under way that came to it
 	holders   int32                 // owners with a living hold
 	exclusive int32                 // living holds of kinds of width 1
-	sibling   *name                 // the same key with kinds of another family
 }
 
 // now is the time of the section that is in progress.
@@ -141,38 +143,13 @@ func (n *name) now() time.Duration { return n.l.s.sec.now() }
 
 // find is what there is of l's key and family, nil if there is nothing. It is
 // called with the shard locked.
-func (s *shard) find(l *Lock) *name {
-	n := s.names[l.key]
-	for n != nil && n.l.traits.Family != l.traits.Family {
-		n = n.sibling
-	}
-	return n
-}
-
-// drop forgets n.
-func (s *shard) drop(n *name) {
-	key := n.l.key
-	first := s.names[key]
-	if first == n {
-		first = n.sibling
-	}
-	if first == nil {
-		delete(s.names, key)
-		return
-	}
-	s.names[key] = first
-	for ; first != nil; first = first.sibling {
-		if first.sibling == n {
-			first.sibling = n.sibling
-		}
-	}
-}
+func (s *shard) find(l *Lock) *name { return s.names[l.nameKey] }
 
 // add makes the state of a name of which there is none. Something must come of it
 // at once, or pin be called in its place. It is called with the shard locked.
 func (s *shard) add(l *Lock) *name {
-	n := &name{l: l, fairShare: s.fairShares.Find(l.key), sibling: s.names[l.key]}
-	s.names[l.key] = n
+	n := &name{l: l, fairShare: s.fairShares.Find(l.key)}
+	s.names[l.nameKey] = n
 	return n
 }
 
@@ -196,7 +173,7 @@ func (n *name) unpin() {
 // dropIfIdle drops the name if nobody waits or holds.
 func (n *name) dropIfIdle() {
 	if n.pins == 0 && n.states == nil && n.queues == nil {
-		n.l.s.drop(n)
+		delete(n.l.s.names, n.l.nameKey)
 	}
 }
 

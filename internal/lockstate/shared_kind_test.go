@@ -241,7 +241,7 @@ func TestOwnerOfTwoKindsIsRenewedAsBoth(t *testing.T) {
 	as := Terms{As: true, Owner: c.NewOwner()}
 	write, read := acquireAs(t, w, as), acquireAs(t, r, as)
 	tap := monitor.Tap(t, s.URL())
-	for _, field := range []string{as.Owner.Text() + ":write", as.Owner.Text()} {
+	for _, field := range []string{as.Owner.String() + ":write", as.Owner.String()} {
 		tap.UntilMatch("a renewal of "+field, func(l monitor.Line) bool {
 			return l.Is("EVALSHA") && l.Args[1] == luasrc.RenewScript.SHA1 && l.Args[len(l.Args)-1] == field
 		})
@@ -253,7 +253,7 @@ func TestOwnerOfTwoKindsIsRenewedAsBoth(t *testing.T) {
 		}
 	}
 	// What it writes is gone; what it reads is not.
-	do(t, conn, "HDEL", "rw", as.Owner.Text()+":write")
+	do(t, conn, "HDEL", "rw", as.Owner.String()+":write")
 	for end := time.Now().Add(2 * soon); write.Err() == nil; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the lost hold does not know")
@@ -366,7 +366,7 @@ func TestGrantToAReaderEndsWhatOthersWrite(t *testing.T) {
 		t.Errorf("its own grant to read: %v", err)
 	}
 	unlock(t, again)
-	do(t, conn, "HDEL", "rw", writer.Owner.Text()+":write")
+	do(t, conn, "HDEL", "rw", writer.Owner.String()+":write")
 	do(t, conn, "HSET", "rw", "mode", "read")
 	reads := acquire(t, r)
 	if err := write.Err(); !errors.Is(err, ErrLeaseLost) {

@@ -19,7 +19,7 @@ func TestLostTryOfOneKindIsNotMistakenForTheOthersHold(t *testing.T) {
 	if d.lost.Load() != 1 {
 		t.Fatal("nothing was lost")
 	}
-	if n := do(t, s.Dial(t), "HGET", "rw", as.Owner.Text()); string(n.([]byte)) != "1" {
+	if n := do(t, s.Dial(t), "HGET", "rw", as.Owner.String()); string(n.([]byte)) != "1" {
 		t.Errorf("it reads %s times", n)
 	}
 	unlock(t, read)
@@ -43,7 +43,7 @@ func TestLostTryIsNotMistakenForTheOtherKindsUnlockBehindIt(t *testing.T) {
 	if d.lost.Load() != 1 {
 		t.Fatal("nothing was lost")
 	}
-	if n := do(t, s.Dial(t), "HGET", "rw", as.Owner.Text()); string(n.([]byte)) != "1" {
+	if n := do(t, s.Dial(t), "HGET", "rw", as.Owner.String()); string(n.([]byte)) != "1" {
 		t.Errorf("it reads %s times", n)
 	}
 	unlock(t, read)

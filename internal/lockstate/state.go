@@ -30,8 +30,9 @@ type Config struct {
 	Logger   *slog.Logger  // nil: silent
 	LongHold time.Duration // an older hold is logged; 0: none is
 
-	// Topology makes what serves the locks, without I/O. It gets the client's
-	// settings of connections; only those that a URL or an option says are its own.
+	// Topology makes what serves the locks, without I/O. It gets Servers, with what
+	// is also this Config's.
+	Servers  topology.Settings
 	Topology func(topology.Settings) (topology.Topology, error)
 
 	// NewOwner makes an owner's state together with its first hold, in one
@@ -47,7 +48,6 @@ type State struct {
 	args           struct{ lease, latchTTL any } // of the watchdog and of latches, in ms, boxed once
 	latchTTL       time.Duration                 // how long the server remembers an unlock
 	unlockFor      time.Duration                 // how long an unlock is sent: its latch outlives every send by a command timeout (R1)
-	holdsFor       time.Duration                 // when the server has dropped what is not renewed, at the latest
 	o              Config
 	top            topology.Topology
 	spansSlots     bool              // what it says of that
@@ -98,11 +98,7 @@ func (c *State) eachName(fn func(*name)) {
 		s := &c.shards[i]
 		sec := s.enter(mustNotBlock)
 		for _, n := range s.names {
-			for n != nil {
-				next := n.sibling // fn may drop it
-				fn(n)
-				n = next
-			}
+			fn(n) // which may drop it
 		}
 		sec.leave()
 	}
@@ -133,10 +129,11 @@ func New(o Config) (*State, error) {
 	c.latchTTL = 5*o.Timeout + time.Second
 	c.args.latchTTL = c.latchTTL.Milliseconds()
 	c.unlockFor = c.latchTTL - o.Timeout
-	c.holdsFor = min(clock.Later(o.Watchdog, o.Timeout), clock.Never/2)
 	c.timers.Init()
 	var err error
-	c.top, err = o.Topology(topology.Settings{Timeout: o.Timeout, Lease: o.Watchdog, Clock: o.Clock, Replicas: o.Replicas, Log: c.log})
+	servers := o.Servers
+	servers.Timeout, servers.Lease, servers.Clock, servers.Replicas, servers.Log = o.Timeout, o.Watchdog, o.Clock, o.Replicas, c.log
+	c.top, err = o.Topology(servers)
 	if err != nil {
 		return nil, err
 	}
@@ -160,9 +157,9 @@ func New(o Config) (*State, error) {
 // Started logs that the client works.
 func (c *State) Started() { c.log.Started(c.top.String(), c.o.Watchdog, c.o.Timeout, c.o.Replicas) }
 
-// reused has objects of one sort for their next use: otherwise the garbage collector
-// runs three times as often, and each run shrinks the stacks of waiting goroutines,
-// which then grow again with their next command.
+// spares are the objects of one client for their next use: otherwise the garbage
+// collector runs three times as often, and each run shrinks the stacks of waiting
+// goroutines, which then grow again with their next command.
 //
 // The last user of an object puts it back, cleared and once, where it is certain
 // that nobody else refers to it. In all other cases nobody does, and the garbage
@@ -176,34 +173,18 @@ func (c *State) Started() { c.log.Started(c.top.String(), c.o.Watchdog, c.o.Time
 //
 // Each client has its own, since an object with a channel that was made in the
 // bubble of a synctest must not be used outside of it.
-type reused[T any] struct{ pool sync.Pool }
-
-func reuse[T any](fresh func() T) reused[T] {
-	return reused[T]{sync.Pool{New: func() any { return fresh() }}}
-}
-
-func (r *reused[T]) get() T { return r.pool.Get().(T) }
-
-func (r *reused[T]) put(v T) { r.pool.Put(v) }
-
-// spares are the objects of one client for their next use.
-type spares struct {
-	attempts reused[*attempt]
-	releases reused[*releasing]
-	outcomes reused[chan error]
-	waiters  reused[*Waiter]
-}
+type spares struct{ attempts, releases, outcomes, waiters sync.Pool }
 
 func newSpares() spares {
 	return spares{
-		attempts: reuse(func() *attempt { return new(attempt) }),
-		releases: reuse(func() *releasing { return new(releasing) }),
-		outcomes: reuse(func() chan error { return make(chan error, 1) }),
-		waiters: reuse(func() *Waiter {
+		attempts: sync.Pool{New: func() any { return new(attempt) }},
+		releases: sync.Pool{New: func() any { return new(releasing) }},
+		outcomes: sync.Pool{New: func() any { return make(chan error, 1) }},
+		waiters: sync.Pool{New: func() any {
 			w := &Waiter{ready: make(chan struct{}, 1)}
 			w.Call = w
 			return w
-		}),
+		}},
 	}
 }
 
@@ -312,9 +293,7 @@ func (c *State) endHolds() {
 				h.check() // a loss by time stays one
 				h = next
 			}
-			for _, h := range st.dropAll() {
-				h.over(ErrClosed)
-			}
+			st.end(nil, ErrClosed)
 			st.forget()
 			st.dropIfIdle()
 		}

@@ -21,10 +21,6 @@ const undoEvery = time.Second
 // repeated for one lease. It is called with the shard locked, in the owner's
 // command queue.
 func (a *attempt) undo() {
-	if a.w.l.traits.Gate {
-		a.resolve() // nothing can have been got
-		return
-	}
 	st, n := a.st, a.st.n
 	late := a.req.MayArrive
 	// The waiter gets nothing from this attempt. The next attempt is made when
@@ -130,7 +126,7 @@ func (a *attempt) countHolds() {
 		case count == 0:
 			// It did not run, and what this client held is gone as well.
 			if known > 0 {
-				st.loseTally(w.l, errVanished)
+				st.lose(w.l, errVanished)
 			}
 			a.resumeAs()
 		case st.stillCounted() > 0:

@@ -51,7 +51,7 @@ func (h *Hold) startUnlock() (r *releasing, outcome chan error, wasLost, err err
 		return nil, nil, nil, ErrClosed
 	}
 	wasLost = h.check()
-	outcome = h.l.c.spares.outcomes.get()
+	outcome = h.l.c.spares.outcomes.Get().(chan error)
 	if r = h.release(outcome, nil); r == nil {
 		return nil, nil, nil, lostHold{fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost)}
 	}
@@ -83,7 +83,11 @@ func (h *Hold) release(outcome chan error, then func(error)) *releasing {
 	}
 	r := st.newRelease(why, h.l, limit) // counted before the hold is over, or Shutdown would miss both
 	r.outcome, r.then = outcome, then
-	r.Unheld = h.dropped()
+	ends := clock.Later(h.l.s.sec.now(), c.o.Watchdog) // if no command of its owner follows
+	if h.promise.Fixed {
+		ends = h.promise.Until
+	}
+	r.Unheld = clock.Later(ends, c.o.Timeout)
 	if h.ended == nil {
 		r.counted, r.since = true, h.since
 		if c.failsOver {
@@ -100,7 +104,6 @@ func (h *Hold) release(outcome chan error, then func(error)) *releasing {
 		}
 	} else if r.counted = h.stillCounted && st.lease == h.lease; r.counted {
 		st.extras.stillCounted--
-		st.dropEmptyExtras()
 	}
 	if st.busy {
 		// Its caller gets an error at the limit, if an earlier command of its owner is
@@ -117,7 +120,7 @@ func (h *Hold) release(outcome chan error, then func(error)) *releasing {
 func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) error {
 	select {
 	case err := <-outcome:
-		l.c.spares.outcomes.put(outcome)
+		l.c.spares.outcomes.Put(outcome)
 		return err
 	case <-ctx.Done():
 	}
@@ -157,9 +160,9 @@ func (l *Lock) logReleasedAs(ctx context.Context, owner Owner, err error) {
 	switch log := l.c.log; {
 	case !log.On(ctx, slog.LevelWarn):
 	case err != nil:
-		log.Unreleased(ctx, eventlog.Lock{Name: l.name, Owner: ownerArg(owner)}, errors.Is(err, ErrUncertain), err)
+		log.Unreleased(ctx, eventlog.Lock{Name: l.name, Owner: owner}, errors.Is(err, ErrUncertain), err)
 	case log.On(ctx, slog.LevelDebug):
-		log.ReleasedAs(ctx, eventlog.Lock{Name: l.name, Owner: ownerArg(owner)})
+		log.ReleasedAs(ctx, eventlog.Lock{Name: l.name, Owner: owner})
 	}
 }
 
@@ -177,23 +180,14 @@ func (l *Lock) startUnlockAs(owner Owner) (r *releasing, outcome chan error, err
 	defer n.unpin()
 	st := n.ensureShown(owner)
 	if st.held > 0 || st.attempts > 0 {
-		return nil, nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner)
+		return nil, nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner.Share())
 	}
-	outcome = l.c.spares.outcomes.get()
+	outcome = l.c.spares.outcomes.Get().(chan error)
 	r = st.newRelease(release.UnlockAs, l, n.now()+l.c.unlockFor)
 	r.outcome = outcome
 	r.setTimer(r.Limit - n.now())
 	st.run(r)
 	return r, outcome, nil
-}
-
-// dropped is when the server has dropped a hold that is released now, at the
-// latest, if no command of its owner follows.
-func (h *Hold) dropped() time.Duration {
-	if c := h.l.c; h.promise.Fixed {
-		return clock.Later(h.promise.Until, c.o.Timeout)
-	}
-	return h.st.n.now() + h.l.c.holdsFor
 }
 
 // giveBack releases a hold that no caller has. It is called with the shard

@@ -15,14 +15,12 @@ import (
 
 // Terms are what one acquisition asks for.
 type Terms struct {
-	Lease    time.Duration // fixed; 0: the watchdog extends it
-	MaxHold  time.Duration // 0: no bound
-	Wait     time.Duration // how long the call may wait; 0 with HasWait: it makes one attempt
-	Owner    Owner         // who acquires, with As; else a new owner does
-	As       bool          // Owner is given
-	HasLease bool          // Lease is given
-	HasMax   bool          // MaxHold is given
-	HasWait  bool          // Wait is given; else the call waits as long as its context
+	Lease   time.Duration // fixed; 0: the watchdog extends it
+	MaxHold time.Duration // 0: no bound
+	Wait    time.Duration // how long the call may wait; 0 with HasWait: it makes one attempt
+	Owner   Owner         // who acquires, with As; else a new owner does
+	As      bool          // Owner is given
+	HasWait bool          // Wait is given; else the call waits as long as its context
 }
 
 // Waiter is one call that wants the lock. The shard's mutex guards it until its
@@ -53,7 +51,7 @@ type Waiter struct {
 // NewWaiter gives a waiter for one call, whose Terms are to be set. Start, Await
 // and Result follow, in this order, unless one fails.
 func (l *Lock) NewWaiter() *Waiter {
-	w := l.c.spares.waiters.get()
+	w := l.c.spares.waiters.Get().(*Waiter)
 	w.l = l
 	return w
 }
@@ -102,19 +100,16 @@ func (w *Waiter) actAs(l *Lock) error {
 	return l.c.act(l, w.Terms.Owner)
 }
 
-// admit returns an error unless an acquire may begin. It is called with the
-// shard locked.
+// admit returns an error unless an acquire may begin at a client that is not open any
+// more. It is called with the shard locked.
 func (c *State) admit(s *shard, l *Lock, t *Terms) error {
-	switch c.state.Load() {
-	case stateClosed:
+	if c.Closed() {
 		return ErrClosed
-	case stateDraining:
-		if n := s.find(l); t.As && n != nil && n.holds(t.Owner) {
-			return nil
-		}
-		return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)
 	}
-	return nil
+	if n := s.find(l); t.As && n != nil && n.holds(t.Owner) {
+		return nil
+	}
+	return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)
 }
 
 // isOnly tells whether w needs no queue for now: this client has nothing of the
@@ -293,5 +288,5 @@ func (w *Waiter) done() {
 	spares := &w.l.c.spares
 	*w = Waiter{ready: w.ready}
 	w.Call = w
-	spares.waiters.put(w)
+	spares.waiters.Put(w)
 }

@@ -184,14 +184,11 @@ func (q *waitQueue) act(a waitqueue.Action, now time.Duration) {
 	}
 }
 
-// now is the time of an event.
-func (q *waitQueue) now() time.Duration { return q.n.now() }
-
 // subscribe listens on all channels of the kind.
 func (q *waitQueue) subscribe() {
 	q.epoch++
 	l := q.l
-	channels := l.kind.Channels(&l.names, ownerArg(q.listens))
+	channels := l.kind.Channels(&l.names, q.listens)
 	q.unconfirmed = len(channels)
 	for _, channel := range channels {
 		sub := &subscriber{shard: q.shard, kind: l.kind, channel: channel, queue: q, epoch: q.epoch}
@@ -199,9 +196,9 @@ func (q *waitQueue) subscribe() {
 	}
 }
 
-// resubscribe follows the name's slot to another node. Until the confirmation,
-// which makes the head look, the queue does not listen. It is called with the
-// shard locked.
+// resubscribe follows the name's slot to another node, or the waiters to another
+// channel. Until the confirmation, which makes the head look, the queue does not
+// listen. It is called with the shard locked.
 func (q *waitQueue) resubscribe() {
 	if len(q.subs) > 0 {
 		q.unsubscribe()
@@ -228,7 +225,7 @@ func (q *waitQueue) unsubscribe() {
 func (q *waitQueue) listenFor(o Owner) {
 	if q.listens != o {
 		q.listens = o
-		q.Relisten(q.now())
+		q.resubscribe()
 	}
 }
 
@@ -244,7 +241,7 @@ func (q *waitQueue) stop() {
 func (q *waitQueue) tick() {
 	defer q.shard.enter(mustNotBlock).leave()
 	if n := q.n; n != nil { // it has not been dropped since
-		q.Tick(q.now())
+		q.Tick(q.n.now())
 		n.step()
 	}
 }
@@ -266,7 +263,7 @@ func (n *name) handOff(l *Lock) bool {
 	if q == nil {
 		return false
 	}
-	own := q.HandOff(q.now())
+	own := q.HandOff(q.n.now())
 	n.step()
 	return own
 }
@@ -312,7 +309,7 @@ func (sub *subscriber) Confirmed() {
 // Message makes the head look, if its kind of lock says so (P3).
 func (sub *subscriber) Message(payload []byte) {
 	if n := sub.kind.Wake(payload); n > 0 {
-		sub.tell(func(q *waitQueue) { q.Queue.Message(q.now(), n) })
+		sub.tell(func(q *waitQueue) { q.Queue.Message(q.n.now(), n) })
 	}
 }
 

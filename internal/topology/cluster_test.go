@@ -68,12 +68,21 @@ func keyOn(master int) string {
 	}
 }
 
+// doneFunc is the Handler of a request that is never sent again.
+type doneFunc func(*command.Request)
+
+func (f doneFunc) Unanswered(*command.Request) {}
+
+func (f doneFunc) Paused(*command.Request, time.Duration) {}
+
+func (f doneFunc) Done(r *command.Request) { f(r) }
+
 // send sends a command, and waits for its end.
 func (g *clusterRig) send(key, name string, args ...any) *command.Request {
 	g.Helper()
 	done := make(chan *command.Request, 1)
-	r := &command.Request{Slot: codec.Slot(key), Handler: command.DoneFunc(func(r *command.Request) { done <- r })}
-	r.Command(name, append([]any{key}, args...)...)
+	r := &command.Request{Slot: codec.Slot(key), Handler: doneFunc(func(r *command.Request) { done <- r })}
+	r.Wire.Command, r.Wire.Args = name, append([]any{key}, args...)
 	g.x.Enqueue(r)
 	g.x.Flush()
 	select {
@@ -276,8 +285,8 @@ func TestClusterFollowsAPlannedFailover(t *testing.T) {
 			default:
 			}
 			done := make(chan error, 1)
-			r := &command.Request{Slot: codec.Slot(key), Handler: command.DoneFunc(func(r *command.Request) { done <- r.Wire.Err })}
-			r.Command("SET", key, i)
+			r := &command.Request{Slot: codec.Slot(key), Handler: doneFunc(func(r *command.Request) { done <- r.Wire.Err })}
+			r.Wire.Command, r.Wire.Args = "SET", []any{key, i}
 			g.x.Enqueue(r)
 			g.x.Flush()
 			if err := <-done; err != nil {

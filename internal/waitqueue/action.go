@@ -44,10 +44,18 @@ func (q *Queue) Next(now time.Duration) Action {
 			}
 			continue
 		}
-		if a := q.popTodo(); a.Do != Nothing {
-			return a
-		}
-		switch {
+		switch asked := &q.asked; {
+		case asked.subscribed && !q.subscribed:
+			asked.subscribed = false
+			return Action{Do: Unsubscribe}
+		case !asked.subscribed && q.subscribed:
+			asked.subscribed = true
+			return Action{Do: Subscribe}
+		case asked.timerAt != q.timerAt:
+			if asked.timerAt = q.timerAt; q.timerAt == 0 {
+				return Action{Do: StopTimer}
+			}
+			return Action{Do: SetTimer, At: q.timerAt}
 		case q.changed:
 			q.changed, q.drop = false, false
 			q.decide(now)
@@ -58,20 +66,6 @@ func (q *Queue) Next(now time.Duration) Action {
 			return Action{}
 		}
 	}
-}
-
-func (q *Queue) popTodo() (a Action) {
-	switch t := &q.todo; {
-	case t.unsubscribe:
-		t.unsubscribe, a.Do = false, Unsubscribe
-	case t.subscribe:
-		t.subscribe, a.Do = false, Subscribe
-	case t.setTimer:
-		t.setTimer, a.Do, a.At = false, SetTimer, q.timerAt
-	case t.stopTimer:
-		t.stopTimer, a.Do = false, StopTimer
-	}
-	return a
 }
 
 // decide asks for the attempt that is due for the head, or sets the timer for

@@ -41,18 +41,9 @@ func (q *Queue) Message(now time.Duration, n int) {
 // SubscriptionRefused ends the waits: nobody would be woken. It says so of a
 // subscription that there is.
 func (q *Queue) SubscriptionRefused(err error) {
-	q.waiting.each(func(w *Waiter) bool {
+	for w := range q.waiting.each {
 		q.settle(w, Failed, err)
-		return true
-	})
+	}
 	q.reset()
 	q.changed = true
-}
-
-// Relisten says that the waiters' channel is another one from now on.
-func (q *Queue) Relisten(now time.Duration) {
-	if q.subscribed {
-		q.unsubscribe()
-		q.subscribe(now)
-	}
 }

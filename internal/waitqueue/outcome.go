@@ -29,9 +29,6 @@ func (q *Queue) Granted(now time.Duration, w *Waiter, lease time.Duration) {
 		q.tellTaken(now, lease)
 		q.afterGrant()
 	}
-	if q.rules.Gate {
-		q.openGate()
-	}
 }
 
 // Refused says that another owner has the lock, for ttl more; less than 0: for
@@ -77,14 +74,6 @@ func (q *Queue) tellTaken(now, ttl time.Duration) {
 	if q.waiting.size > 0 {
 		q.subscribe(now)
 	}
-}
-
-// openGate ends all waits of the queue: the way is free.
-func (q *Queue) openGate() {
-	q.waiting.each(func(w *Waiter) bool {
-		q.settle(w, Granted, nil)
-		return true
-	})
 }
 
 // Unsent says that nothing came of w's attempt and that nothing speaks against

@@ -39,12 +39,17 @@ type Queue struct {
 	trouble  trouble
 	dues     dues          // of the unqueued
 	unfailed *Waiter       // the next to be looked at, at once, whether its patience has ended; nil: nobody is
-	timerAt  time.Duration // what the timer is set to; 0: it is not
+	timerAt  time.Duration // what the timer is to be set to; 0: it is to be stopped
 	closed   bool
 	changed  bool // something has happened that was not decided on yet
 	pendings pendings
-	todo     todo
 	drop     bool // nothing is left
+
+	// What the caller was last asked for.
+	asked struct {
+		subscribed bool
+		timerAt    time.Duration
+	}
 }
 
 // handOff is the state of passing the lock on within this client. The head's
@@ -64,11 +69,6 @@ type handOff struct {
 type wakeUp struct {
 	left int     // attempts after that one
 	next *Waiter // where refusals are passed on: who stands behind it; nil: nobody, or the head is next
-}
-
-// todo is what the queue wants of its caller, once each.
-type todo struct {
-	unsubscribe, subscribe, setTimer, stopTimer bool
 }
 
 // New makes a queue that nobody waits in. timeout is for how long a waiter bears
@@ -92,20 +92,17 @@ func (q *Queue) Shares() bool { return len(q.shared) > 0 }
 
 // Waiting are those who wait in the queue, in order. The loop may report events
 // of the one it has.
-func (q *Queue) Waiting() iter.Seq[*Waiter] {
-	return func(yield func(*Waiter) bool) { q.waiting.each(yield) }
-}
+func (q *Queue) Waiting() iter.Seq[*Waiter] { return q.waiting.each }
 
 // All are those and the ones outside the queue.
 func (q *Queue) All() iter.Seq[*Waiter] {
 	return func(yield func(*Waiter) bool) {
-		more := true
-		all := func(w *Waiter) bool {
-			more = yield(w)
-			return more
-		}
-		if q.waiting.each(all); more {
-			q.unqueued.each(all)
+		for _, l := range [...]*list{&q.waiting, &q.unqueued} {
+			for w := range l.each {
+				if !yield(w) {
+					return
+				}
+			}
 		}
 	}
 }

@@ -204,28 +204,6 @@ func TestTroubleEndsAWakeUpOfMany(t *testing.T) {
 	r.under("the head", ws[0])
 }
 
-func TestOneGrantOpensAGate(t *testing.T) {
-	r := ruled(t, &kind.Traits{Gate: true})
-	ws := r.settled(3)
-	beside := r.tries(new(Waiter))
-	r.message()
-	r.granted(ws[0])
-	for _, w := range ws {
-		r.is(w, Granted, nil)
-	}
-	r.is(beside, running, nil)
-	r.granted(beside)
-	r.quiet()
-}
-
-func TestGateIsOpenedByWhoTriesBesideTheQueue(t *testing.T) {
-	r := ruled(t, &kind.Traits{Gate: true})
-	ws := r.settled(2)
-	r.granted(r.tries(new(Waiter)))
-	r.is(ws[0], Granted, nil)
-	r.is(ws[1], Granted, nil)
-}
-
 func TestQueueWithoutAChannelPausesAndNeverSubscribes(t *testing.T) {
 	r := ruled(t, &kind.Traits{Width: 1, Silent: true})
 	ws := r.joins(2)

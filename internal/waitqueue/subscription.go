@@ -14,17 +14,12 @@ func (q *Queue) subscribe(now time.Duration) {
 		return
 	}
 	q.policy.Subscribed()
-	q.subscribed, q.todo.subscribe = true, true
+	q.subscribed = true
 }
 
 // unsubscribe leaves the channel.
 func (q *Queue) unsubscribe() {
-	if q.subscribed {
-		q.subscribed = false
-		q.todo.unsubscribe = q.todo.unsubscribe || !q.todo.subscribe
-		q.todo.subscribe = false
-	}
-	q.confirmed = false
+	q.subscribed, q.confirmed = false, false
 }
 
 // poll sees to the next try of a queue that left its channel, since no message

@@ -11,8 +11,7 @@ const atOnce = 100
 
 // Tick says that the time the timer was set to has come. It may come early.
 func (q *Queue) Tick(now time.Duration) {
-	q.timerAt = 0
-	q.todo.setTimer = false
+	q.timerAt, q.asked.timerAt = 0, 0
 	q.roomLeft(now)
 	q.failUnanswered(now)
 	q.retryUnqueued(now)
@@ -52,10 +51,8 @@ func (q *Queue) setTimer(now time.Duration) {
 	switch {
 	case at == never && q.waiting.size == 0 && q.leading == nil && q.timerAt > 0:
 		q.timerAt = 0
-		q.todo.setTimer, q.todo.stopTimer = false, true
 	case at != never && (q.timerAt == 0 || at < q.timerAt):
 		q.timerAt = max(at, 1)
-		q.todo.setTimer, q.todo.stopTimer = true, false
 	}
 }
 

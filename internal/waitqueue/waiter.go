@@ -106,11 +106,11 @@ func (l *list) remove(w *Waiter) {
 	l.size--
 }
 
-// each calls fn for all of them. fn may remove the one that it is called with.
-func (l *list) each(fn func(*Waiter) bool) {
+// each is all of them, in order. The loop may remove the one that it has.
+func (l *list) each(yield func(*Waiter) bool) {
 	for w := l.head; w != nil; {
 		next := w.next
-		if !fn(w) {
+		if !yield(w) {
 			return
 		}
 		w = next

@@ -14,7 +14,7 @@ func (q *Queue) widest() int {
 }
 
 // wide tells whether any number may have the name, each by an attempt of its own.
-func (q *Queue) wide() bool { return q.rules.Width == 0 && !q.rules.Gate }
+func (q *Queue) wide() bool { return q.rules.Width == 0 }
 
 // wake asks for so many attempts. Where one owner has the name at a time, ten
 // wake-ups are one (P3).
@@ -65,15 +65,14 @@ func (q *Queue) afterGrant() {
 
 // tryTogether has attempts made for so many who wait.
 func (q *Queue) tryTogether(n int) {
-	q.waiting.each(func(w *Waiter) bool {
+	for w := range q.waiting.each {
 		if n == 0 {
-			return false
+			return
 		}
 		n--
 		q.takeOut(w)
 		q.tryLater(w)
-		return true
-	})
+	}
 }
 
 // afterRefusal drops the wake-up: whoever stands behind is refused as well,

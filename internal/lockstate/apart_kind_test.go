@@ -1,0 +1,66 @@
+package lockstate
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// apart is a plain lock of a family of its own, with a channel of its own, whose key is said to be no hash.
+type apart struct{ kind.Kind }
+
+var apartKind kind.Kind = apart{kind.Reentrant}
+
+var apartTraits = kind.Traits{Family: "apart", Width: 1, KeyType: "string", RenewGroup: "owned hash", Latched: true}
+
+func (apart) Traits() *kind.Traits { return &apartTraits }
+
+func (apart) Names(key string) kind.Names { return kind.Names{key, key + ":apart"} }
+
+// A plain lock and another on one key: neither hears of the other, nor is ended by it.
+func TestKindsOfTwoFamiliesOnOneKeyDoNotMeet(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := open(t, s)
+	plain, other := c.NewLock(kind.Reentrant, "k", "k"), c.NewLock(apartKind, "k", "k")
+	h := acquire(t, &plain)
+	ended := make(chan outcome, 2)
+	wait(t.Context(), t, &other, 0, ended, Terms{})
+	wait(t.Context(), t, &plain, 1, ended, Terms{})
+	for _, l := range []*Lock{&plain, &other} {
+		for end := time.Now().Add(2 * soon); !l.Snapshot().Listening || l.Snapshot().InFlight; {
+			if time.Now().After(end) {
+				t.Fatal("it does not wait")
+			}
+		}
+	}
+	none(t, ended)
+	if other.Snapshot().Waiting != 1 || plain.Snapshot().Waiting != 1 || other.Snapshot().Hold != nil || plain.Snapshot().Hold != h {
+		t.Errorf("%+v, %+v", other.Snapshot(), plain.Snapshot())
+	}
+	unlock(t, h)
+	o := next(t, ended)
+	if o.who != 1 {
+		t.Fatal("the other heard of the plain lock's release")
+	}
+	unlock(t, o.hold)
+	none(t, ended)
+	if plain.Snapshot().Known || !other.Snapshot().Known {
+		t.Error("the plain lock's state is left, or the other's is not")
+	}
+	h = acquire(t, &plain)
+	do(t, conn, "PUBLISH", "k:apart", "0") // the key is there
+	none(t, ended)
+	if _, err := other.ForceUnlock(t.Context()); err == nil {
+		t.Error("it takes a hash for its own")
+	}
+	if err := h.Err(); err != nil {
+		t.Error(err)
+	}
+	unlock(t, h)
+	do(t, conn, "PUBLISH", "k:apart", "0")
+	unlock(t, next(t, ended).hold)
+}
