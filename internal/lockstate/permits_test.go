@@ -111,13 +111,27 @@ func TestPermitsOfOneAcquireAreLostTogether(t *testing.T) {
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	o := config()
-	o.Watchdog = 300 * time.Millisecond
+	o.Watchdog = 3 * time.Second
 	c := openWith(t, s, o)
 	three := c.NewLock(kind.Permits(3), "seats", "seats")
 	do(t, conn, "SET", "seats", 5)
 	one := three.Of(kind.Permits(1))
 	kept, lost := acquire(t, &one), acquire(t, &three)
-	time.Sleep(3 * o.Watchdog) // some renewals of both in one script
+	// Both are renewed by one script.
+	for _, h := range []*Hold{kept, lost} {
+		till := func() int64 {
+			score, err := redis.Int64(do(t, conn, "ZSCORE", codec.PermitTimes("seats"), kind.PermitIDs(h.OwnerText(), 1)[0]), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return score
+		}
+		for first, end := till(), time.Now().Add(o.Watchdog); till() == first; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("not renewed")
+			}
+		}
+	}
 	if err := errors.Join(kept.Err(), lost.Err()); err != nil {
 		t.Fatal(err)
 	}
