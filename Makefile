@@ -134,7 +134,7 @@ test-all: test builds releases topologies test-matrix faults kinds mutants tortu
 # The behaviours that `make test` shows with the newest and the oldest Redisson, with all that were recorded.
 .PHONY: releases
 releases:
-	@$(step) 'all releases of Redisson' bash -ec 'cd integration && $(GOTEST) -p 1 -timeout 60m ./interop ./javapeer ./javafair ./javareadwrite -full; \
+	@$(step) 'all releases of Redisson' bash -ec 'cd integration && $(GOTEST) -p 1 -timeout 60m ./interop ./javapeer ./javafair ./javareadwrite ./javapermits -full; \
 	  $(GOTEST) -p 1 ./wire -full -run OtherFenced'
 
 # What is seen of replicas, Sentinels and clusters, on Redis 8.0 and Valkey 8 too; on the redis-server in PATH with more

@@ -100,3 +100,19 @@ func ExampleSlotSafe() {
 	// a{b false
 	// {}a false
 }
+
+// What a semaphore of permits is kept in, besides the key of its name.
+func ExamplePermitTimes() {
+	fmt.Println(codec.PermitTimes("seats"))
+	fmt.Println(codec.PermitChannel("seats"))
+	// Output:
+	// {seats}:timeout
+	// redisson_sc:{seats}
+}
+
+// Who waits for permits is told there.
+func ExamplePermitChannel() {
+	fmt.Println(codec.PermitChannel("{acme}:seats"))
+	// Output:
+	// redisson_sc:{acme}:seats
+}

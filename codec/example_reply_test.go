@@ -221,3 +221,19 @@ func ExampleShapeError() {
 	// Output:
 	// hold count is bulk string "four"
 }
+
+// The reply of the script that counts permits.
+func ExampleDecodePermitCount() {
+	free, taken, err := codec.DecodePermitCount([]any{int64(-1), int64(3)})
+	fmt.Println(free, taken, err)
+	// Output:
+	// -1 3 <nil>
+}
+
+// The reply of the script that tells a permit's lease.
+func ExampleDecodePermitLeft() {
+	left, taken, err := codec.DecodePermitLeft(int64(1500))
+	fmt.Println(left, taken, err)
+	// Output:
+	// 1.5s true <nil>
+}

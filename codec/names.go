@@ -13,6 +13,7 @@ const (
 	timesPrefix   = "redisson_lock_timeout:"
 	tokenPrefix   = "redisson_lock_token:"
 	rwPrefix      = "redisson_rwlock:"
+	permitsPrefix = "redisson_sc:"
 )
 
 // latchIDLen is the length of a latch id in bytes.
@@ -37,6 +38,15 @@ func ReadWriteChannel(key string) string { return braced(rwPrefix, key) }
 // this, ":", the owner, ":rwlock_timeout:" and a number from 1 on. Braces are added as
 // in [Channel]. (Redisson: RedissonReadLock's timeout prefix.)
 func ReadHolds(key string) string { return braced("", key) }
+
+// PermitChannel is the name of the channel on which the permits of a semaphore are
+// announced. Braces are added as in [Channel]. (Redisson: RPermitExpirableSemaphore.)
+func PermitChannel(key string) string { return braced(permitsPrefix, key) }
+
+// PermitTimes is the name of the sorted set of the ids of a semaphore's permits that
+// are taken, and until when each is, in ms since 1970. Braces are added as in [Channel].
+// (Redisson: RPermitExpirableSemaphore.)
+func PermitTimes(key string) string { return braced("", key) + ":timeout" }
 
 // braced is prefix with key, in braces unless it has one.
 func braced(prefix, key string) string {

@@ -132,3 +132,15 @@ func TestNamesOfAReadWriteLock(t *testing.T) {
 		}
 	}
 }
+
+func TestPermitsNames(t *testing.T) {
+	for key, want := range map[string][2]string{
+		"seats":    {"redisson_sc:{seats}", "{seats}:timeout"},
+		"{user}:7": {"redisson_sc:{user}:7", "{user}:7:timeout"},
+		"a{b":      {"redisson_sc:a{b", "a{b:timeout"},
+	} {
+		if got := [2]string{PermitChannel(key), PermitTimes(key)}; got != want {
+			t.Errorf("%q: %q, want %q", key, got, want)
+		}
+	}
+}

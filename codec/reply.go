@@ -115,6 +115,32 @@ func DecodeRenew(reply any, n int) ([]bool, error) {
 // DecodeExists reads the reply of EXISTS or HEXISTS for one key.
 func DecodeExists(reply any) (bool, error) { return flag("existence reply", reply) }
 
+// DecodePermitLeft reads how long a permit is taken for: NoTTL if it is for ever, and
+// whether it is taken at all.
+func DecodePermitLeft(reply any) (left time.Duration, taken bool, err error) {
+	if reply == nil {
+		return 0, false, nil
+	}
+	ms, ok := reply.(int64)
+	if !ok || ms < pttlNoExpiry {
+		return 0, false, mismatch("permit's lease", reply)
+	}
+	return lifetime(ms), true, nil
+}
+
+// DecodePermitCount reads how many permits of a semaphore are free, which may be below
+// 0, and how many are taken.
+func DecodePermitCount(reply any) (free, taken int64, err error) {
+	if elems, ok := reply.([]any); ok && len(elems) == 2 {
+		free, ok1 := elems[0].(int64)
+		taken, ok2 := elems[1].(int64)
+		if ok1 && ok2 && taken >= 0 {
+			return free, taken, nil
+		}
+	}
+	return 0, 0, mismatch("count of permits", reply)
+}
+
 // DecodeLength reads how many elements a list has.
 func DecodeLength(reply any) (int64, error) {
 	n, ok := reply.(int64)

@@ -33,6 +33,14 @@ var decoders = map[string]func(reply any) (string, error){
 	"renew":   func(r any) (string, error) { v, err := DecodeRenew(r, 3); return fmt.Sprint(v), err },
 	"exists":  func(r any) (string, error) { v, err := DecodeExists(r); return fmt.Sprint(v), err },
 	"count":   func(r any) (string, error) { v, err := DecodeCount(r); return fmt.Sprint(v), err },
+	"permits": func(r any) (string, error) {
+		free, taken, err := DecodePermitCount(r)
+		return fmt.Sprint(free, taken), err
+	},
+	"permit left": func(r any) (string, error) {
+		left, taken, err := DecodePermitLeft(r)
+		return fmt.Sprint(int64(left), taken), err
+	},
 	"holder": func(r any) (string, error) {
 		h, held, err := DecodeHolder(r)
 		return fmt.Sprint(h, held), err
@@ -64,6 +72,8 @@ func TestRepliesOfEachScript(t *testing.T) {
 		{"renew", map[string]string{"array of length 3": "[true false true]"}},
 		{"exists", map[string]string{"integer 0": "false", "integer 1": "true"}},
 		{"count", map[string]string{"nil": "0", `bulk string "0"`: "0", `bulk string "1"`: "1", `bulk string "17"`: "17", `status "0"`: "0", `status "1"`: "1"}},
+		{"permits", map[string]string{"array of length 2": "1 0"}},
+		{"permit left", map[string]string{"nil": "0 false", "integer -1": "-1 true", "integer 0": "0 true", "integer 1": "1000000 true", "integer 2": "2000000 true", "integer 9223372036854775807": "9223372036854775807 true"}},
 		{"holder", nil}, // holder_test.go has what it takes
 		{"ttl", map[string]string{"integer -2": "0 false", "integer -1": "-1 true", "integer 0": "0 true", "integer 1": "1000000 true", "integer 2": "2000000 true", "integer 9223372036854775807": "9223372036854775807 true"}},
 	} {

@@ -46,7 +46,8 @@
 //     master behind Sentinels (redis+sentinel://), or a cluster
 //     (redis+cluster://). Of Redisson's other locks [Client.NewFairLock],
 //     [Client.NewReadWriteLock], [Client.NewSpinLock], [Client.NewFencedLock],
-//     [Client.NewNonReentrantLock] and [NewMultiLock] are here.
+//     [Client.NewNonReentrantLock] and [NewMultiLock] are here, and
+//     [Client.NewPermitSemaphore].
 //
 // # The ideas
 //
@@ -99,6 +100,7 @@
 // # Where to look
 //
 //	a lock              Client.NewLock, NewFairLock, NewReadWriteLock, NewFencedLock, NewSpinLock, NewNonReentrantLock
+//	permits             Client.NewPermitSemaphore, PermitSemaphore.Acquire, ..., Permits.Release
 //	a client            Open, New, Option..., Client.Shutdown, Client.Close
 //	acquire             Lock.Lock, TryLock, TryLockFor, Do, DoHold; Lease, MaxHold, Wait, As
 //	while held          Hold.Context, Done, Err, ValidUntil, Extend, Token

@@ -20,7 +20,7 @@ import (
 
 // kinds are what callers ask an error for.
 var kinds = map[string]error{
-	"ErrLocked": rlock.ErrLocked, "ErrNotLocked": rlock.ErrNotLocked, "ErrNotHeld": rlock.ErrNotHeld, "ErrReleased": rlock.ErrReleased,
+	"ErrLocked": rlock.ErrLocked, "ErrNoPermits": rlock.ErrNoPermits, "ErrNotLocked": rlock.ErrNotLocked, "ErrNotHeld": rlock.ErrNotHeld, "ErrReleased": rlock.ErrReleased,
 	"ErrLeaseLost": rlock.ErrLeaseLost, "ErrUncertain": rlock.ErrUncertain, "ErrClosed": rlock.ErrClosed,
 	"ErrInvalidOption": rlock.ErrInvalidOption, "ErrInvalidName": rlock.ErrInvalidName, "ErrUnavailable": rlock.ErrUnavailable,
 	"ErrRefused": rlock.ErrRefused, "ErrReentered": rlock.ErrReentered, "ErrUnreplicated": rlock.ErrUnreplicated,
@@ -79,6 +79,22 @@ func TestErrorOfEveryCallIsOfAKind(t *testing.T) {
 	forces := func(l *rlock.Lock) error { _, err := l.ForceUnlock(ctx); return err }
 	unlocks := func(l *rlock.Lock) error { return l.UnlockAs(ctx, c.NewOwner()) }
 
+	permits := map[string]func(*rlock.PermitSemaphore) error{
+		"TryAcquire":    func(s *rlock.PermitSemaphore) error { _, err := s.TryAcquire(ctx, 1); return err },
+		"Acquire":       func(s *rlock.PermitSemaphore) error { _, err := s.Acquire(ctx, 2); return err },
+		"TrySetPermits": func(s *rlock.PermitSemaphore) error { _, err := s.TrySetPermits(ctx, 2); return err },
+		"AddPermits":    func(s *rlock.PermitSemaphore) error { return s.AddPermits(ctx, 2) },
+		"Available":     func(s *rlock.PermitSemaphore) error { _, err := s.Available(ctx); return err },
+		"Delete":        func(s *rlock.PermitSemaphore) error { _, err := s.Delete(ctx); return err },
+		"ReleaseIDs":    func(s *rlock.PermitSemaphore) error { return s.ReleaseIDs(ctx, strings.Repeat("a", 32)) },
+		"LeaseOf":       func(s *rlock.PermitSemaphore) error { _, err := s.LeaseOf(ctx, strings.Repeat("a", 32)); return err },
+	}
+	do("HSET", "orders", "a", "b")
+	do("SET", "{orders}:timeout", "text")
+	for call, f := range permits {
+		isOf(t, "keys of another type: "+call, f(c.NewPermitSemaphore("orders")), rlock.ErrRefused)
+	}
+	do("DEL", "orders", "{orders}:timeout")
 	do("SET", "orders", "text")
 	for call, f := range map[string]func(*rlock.Lock) error{"TryLock": once, "Lock": waits, "ForceUnlock": forces, "HoldCount": counts} {
 		isOf(t, "a key of another type: "+call, f(l), rlock.ErrRefused)
@@ -107,6 +123,9 @@ func TestErrorOfEveryCallIsOfAKind(t *testing.T) {
 		"ForceUnlock": forces, "UnlockAs": unlocks,
 	} {
 		isOf(t, "no server: "+call, f(c.NewLock("others")), rlock.ErrUnavailable)
+	}
+	for call, f := range permits {
+		isOf(t, "no server: permits' "+call, f(c.NewPermitSemaphore("others")), rlock.ErrUnavailable)
 	}
 	isOf(t, "no server: Extend", h.Extend(ctx, time.Minute), rlock.ErrUnavailable)
 	isOf(t, "no server: Unlock", h.Unlock(ctx), rlock.ErrUnavailable)

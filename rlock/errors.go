@@ -14,6 +14,10 @@ var (
 	// ErrLocked: another owner holds the lock. Nothing was changed.
 	ErrLocked = lockstate.ErrLocked
 
+	// ErrNoPermits: fewer permits of a PermitSemaphore are free than were wanted. Nothing
+	// was changed.
+	ErrNoPermits = lockstate.ErrNoPermits
+
 	// ErrNotLocked: nobody holds the lock. Nothing was changed.
 	ErrNotLocked = errors.New("not locked")
 
@@ -72,7 +76,7 @@ var (
 
 // kinds are all of these, and what a context ends with: each error is of one.
 var kinds = []error{
-	ErrLocked, ErrNotLocked, ErrNotHeld, ErrReleased, ErrLeaseLost, ErrUncertain, ErrClosed, ErrInvalidOption, ErrInvalidName,
+	ErrLocked, ErrNoPermits, ErrNotLocked, ErrNotHeld, ErrReleased, ErrLeaseLost, ErrUncertain, ErrClosed, ErrInvalidOption, ErrInvalidName,
 	ErrUnavailable, ErrRefused, ErrReentered, ErrUnreplicated, context.Canceled, context.DeadlineExceeded,
 }
 

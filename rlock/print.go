@@ -2,6 +2,7 @@ package rlock
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/rlock-go/redisson/internal/lockstate"
 )
@@ -14,6 +15,16 @@ func (c *Client) String() string { return "rlock.Client(" + c.ID().String() + ")
 
 // String is the lock's name, cut to a length that suits a log line.
 func (l *Lock) String() string { return "rlock.Lock(" + lockstate.Quote(l.Name()) + ")" }
+
+// String is the semaphore's name, cut to a length that suits a log line.
+func (s *PermitSemaphore) String() string {
+	return "rlock.PermitSemaphore(" + lockstate.Quote(s.Name()) + ")"
+}
+
+// String names the semaphore and how many permits they are.
+func (p *Permits) String() string {
+	return "rlock.Permits(" + lockstate.Quote(p.Name()) + ", " + strconv.Itoa(p.n) + ")"
+}
 
 // String names the lock and the owner, for people. It says nothing about the
 // hold's state. To let another process act as the owner, use Owner's String.

@@ -236,6 +236,14 @@ func TestDocumentedAdditions(t *testing.T) {
 				return err
 			})
 		}},
+		{"permits", func(s *suite, a account) error {
+			c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, ""), options...)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return everyUseOfPermits(s.Context(), c.NewPermitSemaphore("orders:seats"))
+		}},
 	} {
 		addition := d.additions[i]
 		t.Run(row.what, func(t *testing.T) {
@@ -288,4 +296,27 @@ func everyUseOfReadWrite(ctx context.Context, l *rlock.ReadWriteLock) error {
 		err = errors.Join(err, err2)
 	}
 	return err
+}
+
+func everyUseOfPermits(ctx context.Context, s *rlock.PermitSemaphore) error {
+	if _, err := s.TrySetPermits(ctx, 2); err != nil {
+		return err
+	}
+	two, err := s.Acquire(ctx, 2)
+	if err != nil {
+		return err
+	}
+	if _, err := s.TryAcquireFor(ctx, 1, 200*time.Millisecond); !errors.Is(err, rlock.ErrNoPermits) {
+		return fmt.Errorf("a third of two: %w", err)
+	}
+	err = errors.Join(two.Release(ctx), s.AddPermits(ctx, 1), s.SetPermits(ctx, 2))
+	one, err2 := s.Acquire(ctx, 1, rlock.Lease(time.Minute))
+	if err = errors.Join(err, err2); err != nil {
+		return err
+	}
+	_, err = s.LeaseOf(ctx, one.IDs()[0])
+	_, err2 = s.Total(ctx)
+	err = errors.Join(err, err2, one.Extend(ctx, time.Minute))
+	_, err2 = s.Delete(ctx)
+	return errors.Join(err, err2)
 }

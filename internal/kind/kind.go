@@ -123,6 +123,9 @@ type Traits struct {
 	// and one grant lets all waiters of its queue through.
 	Gate bool
 
+	// Permits says that a hold is permits, of which others may have some: errors say so.
+	Permits bool
+
 	// KeyType is what Redis calls the type of the lock's key. A key of another
 	// type is not the lock's, and is left alone.
 	KeyType string

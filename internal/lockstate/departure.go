@@ -13,12 +13,12 @@ import (
 )
 
 // giveUp ends the wait for its caller: cause is the error of its ctx, or
-// ErrLocked when the wait has elapsed. An attempt under way goes on, and what
+// Lock.taken when the wait has elapsed. An attempt under way goes on, and what
 // it is granted is given back. It is called with the shard locked.
 func (w *Waiter) giveUp(cause error) (*Hold, error) {
 	n := w.n
 	if w.Settled {
-		h, elapsed := w.hold, errors.Is(cause, ErrLocked)
+		h, elapsed := w.hold, cause == w.l.taken()
 		switch {
 		case h == nil && w.err == nil && elapsed: // a gate was opened
 			return nil, nil
@@ -58,7 +58,7 @@ func (w *Waiter) waitError(cause error) error {
 		// A request that waits to be written does not know yet why it can't be.
 		last = w.n.l.c.exec.Trouble(w.n.l.slot)
 	}
-	elapsed := errors.Is(cause, ErrLocked)
+	elapsed := cause == w.l.taken()
 	unanswered := w.attempt != nil && w.attempt.unanswered()
 	err := cause
 	switch {

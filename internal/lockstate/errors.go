@@ -16,6 +16,9 @@ var (
 	// ErrLocked: another owner holds the lock.
 	ErrLocked = errors.New("locked by another owner")
 
+	// ErrNoPermits: fewer permits are free.
+	ErrNoPermits = errors.New("too few permits are free")
+
 	// ErrNotHeld: the owner does not hold the lock, or not any more.
 	ErrNotHeld = errors.New("not held by this owner")
 
@@ -89,8 +92,19 @@ func (e lostHold) Is(target error) bool { return target == ErrNotHeld }
 
 func (e lostHold) Unwrap() error { return e.error }
 
+// taken is why an acquire that may not wait any more has nothing.
+func (l *Lock) taken() error {
+	if l.traits.Permits {
+		return ErrNoPermits
+	}
+	return ErrLocked
+}
+
 // notHeld is what Java's IllegalMonitorStateException says.
-func notHeld(o Owner) error {
+func (l *Lock) notHeld(o Owner) error {
+	if l.traits.Permits {
+		return fmt.Errorf("%w: some or all of its permits had been given up, or their time was over", ErrNotHeld)
+	}
 	return fmt.Errorf("%w: attempt to unlock lock, not locked by current thread by node id: %s thread-id: %d", ErrNotHeld, o.client, o.thread)
 }
 
@@ -101,7 +115,7 @@ func (r *releasing) verdict() error {
 	failed, o := r.Failed, r.st.owner
 	switch r.Verdict {
 	case release.NotHeld:
-		return notHeld(o)
+		return r.l.notHeld(o)
 	case release.Unreplicated:
 		return fmt.Errorf("released, but %w", ErrUnreplicated)
 	case release.ReplicasUnknown:

@@ -291,7 +291,7 @@ func (l *Lock) Scattered() error {
 			return fmt.Errorf("in a cluster the lock would be in slot %d, its %s in slot %d; %s", l.slot, Quote(name), codec.Slot(name), put)
 		}
 	}
-	if l.traits.Latched && !codec.SlotSafe(l.key) {
+	if !codec.SlotSafe(l.key) { // a latch is of an unlock, or of what is sent by Lock.Change
 		return fmt.Errorf("in a cluster the lock would be in slot %d, each of its latches in another; %s", l.slot, put)
 	}
 	return nil

@@ -7,6 +7,9 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 )
 
+// byChance is a name without a tag whose other names are in its slot, and whose receipts are not.
+var byChance = "{" + strings.Repeat("x", 1733-len("{09341")) + "09341"
+
 // The second name of the kind apart is its key and ":apart".
 func TestEveryNameOfAKindMustBeInTheLocksSlot(t *testing.T) {
 	c, err := New(config())
@@ -23,6 +26,9 @@ func TestEveryNameOfAKindMustBeInTheLocksSlot(t *testing.T) {
 		{kind.Reentrant, "g", ""},
 		{kind.Reentrant, "a}b", `"redisson_lock__channel:{a}b}"`},
 		{kind.Reentrant, "a{b", `"redisson_lock__channel:a{b"`},
+		{kind.Permits(1), "{g}", ""},
+		{kind.Permits(1), "a{b", `"redisson_sc:a{b"`},
+		{kind.Permits(1), byChance, "latches"},
 		{kind.Spin, "a{b", "latches"},
 		{kind.Spin, "{a}b", ""},
 		{kind.Fenced, "a}b", `"redisson_lock__channel:{a}b}"`},

@@ -186,7 +186,7 @@ func (w *Waiter) want(o kind.Owner) kind.Want {
 }
 
 // Await waits until the wait of w has ended. It returns early with ctx's error,
-// or with ErrLocked when Terms.Wait has elapsed.
+// or with what says that it is taken when Terms.Wait has elapsed.
 func (w *Waiter) Await(ctx context.Context) error {
 	wait := w.Terms.Wait
 	if wait == 0 && ctx.Done() == nil {
@@ -206,7 +206,7 @@ func (w *Waiter) Await(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-elapsed:
-		return ErrLocked
+		return w.l.taken()
 	}
 }
 
@@ -242,7 +242,7 @@ func (w *Waiter) stopped(ctx context.Context, cause error) (*Hold, error) {
 func (w *Waiter) endWait(why waitqueue.Reason, err error) {
 	switch why {
 	case waitqueue.Refused:
-		w.err = ErrLocked
+		w.err = w.l.taken()
 	case waitqueue.Unreachable:
 		a := w.attempt
 		cancelled := a != nil && a.cancel()

@@ -73,6 +73,7 @@ func Scripts() []*Script {
 		ReadLockScript, ReadUnlockScript, ReadRenewScript, WriteLockScript, WriteUnlockScript, ReadWriteForceScript, ReadWriteInfoScript,
 		UnlockAloneScript, ForceUnlockAloneScript, FencedLockScript, NonReentrantLockScript, InfoScript,
 		FairLockScript, FairUnlockScript, FairLeaveScript, FairForceScript,
+		PermitAcquireScript, PermitReleaseScript, PermitReleaseIDsScript, PermitRenewScript, PermitCountScript, PermitLeftScript, PermitSetScript, PermitDeleteScript,
 	}
 }
 

@@ -72,7 +72,9 @@ final class Commands {
             case "owner":
                 return values(client.getId() + ":" + thread.id());
             default:
-                return onLock(request);
+                return request.kind().equals("permits")
+                        ? Permits.run(client, request)
+                        : onLock(request);
         }
     }
 

@@ -11,6 +11,9 @@ final class NamedThread {
     /** By its name, since old versions have none. */
     private static final String SPIN_LOCK = "org.redisson.RedissonSpinLock";
 
+    /** Its waiter, too, waits on a semaphore of Java's. */
+    private static final String PERMITS = "org.redisson.RedissonPermitExpirableSemaphore";
+
     /** The task is what an interrupt reaches; what it returns is run when it no longer can. */
     private final BlockingQueue<Supplier<Runnable>> queue = new LinkedBlockingQueue<>();
 
@@ -56,7 +59,8 @@ final class NamedThread {
             inSemaphore |= in.equals(Semaphore.class.getName());
             asleep |= in.equals(Thread.class.getName()) && frame.getMethodName().startsWith("sleep");
             if (in.startsWith("org.redisson.")) {
-                return inSemaphore && in.equals(RedissonLock.class.getName())
+                return inSemaphore
+                                && (in.equals(RedissonLock.class.getName()) || in.equals(PERMITS))
                         || asleep && in.equals(SPIN_LOCK);
             }
         }

@@ -1,0 +1,292 @@
+package javapermits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+const (
+	patience = 20 * time.Second
+	// atOnce is for a waiter that a message wakes. One that missed it looks after four seconds.
+	atOnce = 3 * time.Second
+	name   = "doc"
+	half   = 30 * time.Second
+)
+
+// side is who uses the semaphore: a Go client or a JVM.
+type side interface {
+	take(ctx context.Context, n int, lease time.Duration) ([]string, error) // waits
+	try(ctx context.Context, wait time.Duration) ([]string, error)          // of one permit for half a minute; no ids: there is none
+	release(ctx context.Context, ids ...string) error
+	set(ctx context.Context, method string, n int) error
+	lease(ctx context.Context, id string, d time.Duration) error
+	counts(ctx context.Context) ([3]int, error) // available, acquired, all; Java's oldest know the first only
+	delete(ctx context.Context) error
+}
+
+type goSide struct {
+	*rlock.PermitSemaphore
+	client *rlock.Client
+	held   map[string]*rlock.Permits // by the first id
+}
+
+func newGoSide(t *testing.T, url string, opts ...rlock.Option) *goSide {
+	t.Helper()
+	c, err := rlock.Open(t.Context(), url, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return &goSide{c.NewPermitSemaphore(name), c, map[string]*rlock.Permits{}}
+}
+
+func (s *goSide) keep(p *rlock.Permits, err error) ([]string, error) {
+	if err != nil {
+		return nil, err
+	}
+	s.held[p.IDs()[0]] = p
+	return p.IDs(), nil
+}
+
+func (s *goSide) take(ctx context.Context, n int, lease time.Duration) ([]string, error) {
+	return s.keep(s.Acquire(ctx, n, rlock.Lease(lease)))
+}
+
+func (s *goSide) try(ctx context.Context, wait time.Duration) ([]string, error) {
+	ids, err := s.keep(s.TryAcquireFor(ctx, 1, wait, rlock.Lease(half)))
+	if errors.Is(err, rlock.ErrNoPermits) {
+		err = nil
+	}
+	return ids, err
+}
+
+func (s *goSide) release(ctx context.Context, ids ...string) error {
+	if p := s.held[ids[0]]; p != nil {
+		return p.Release(ctx)
+	}
+	return s.ReleaseIDs(ctx, ids...)
+}
+
+func (s *goSide) set(ctx context.Context, method string, n int) error {
+	switch method {
+	case "trysetpermits":
+		_, err := s.TrySetPermits(ctx, n)
+		return err
+	case "setpermits":
+		return s.SetPermits(ctx, n)
+	}
+	return s.AddPermits(ctx, n)
+}
+
+func (s *goSide) lease(ctx context.Context, id string, d time.Duration) error {
+	if p := s.held[id]; p != nil {
+		return p.Extend(ctx, d)
+	}
+	return s.SetLease(ctx, id, d)
+}
+
+func (s *goSide) counts(ctx context.Context) (n [3]int, err error) {
+	var errs [3]error
+	n[0], errs[0] = s.Available(ctx)
+	n[1], errs[1] = s.Acquired(ctx)
+	n[2], errs[2] = s.Total(ctx)
+	return n, errors.Join(errs[:]...)
+}
+
+func (s *goSide) delete(ctx context.Context) error {
+	_, err := s.Delete(ctx)
+	return err
+}
+
+type javaSide struct {
+	*javapeer.Permits
+	peer *javapeer.Peer
+}
+
+func newJavaSide(t *testing.T, version, url string, opts ...javapeer.Option) *javaSide {
+	t.Helper()
+	peer := javapeer.Start(t, version, url, opts...)
+	return (&javaSide{nil, peer}).on("main")
+}
+
+// on is the same on another thread.
+func (s *javaSide) on(thread string) *javaSide {
+	return &javaSide{s.peer.Thread(thread).Permits(name), s.peer}
+}
+
+func (s *javaSide) take(ctx context.Context, n int, lease time.Duration) ([]string, error) {
+	if n > 1 {
+		r, err := s.AcquireMany(ctx, n, lease)
+		return r.Values, err
+	}
+	r, err := s.Acquire(ctx, lease)
+	return r.Values, err
+}
+
+func (s *javaSide) try(ctx context.Context, wait time.Duration) ([]string, error) {
+	r, err := s.TryAcquireFor(ctx, wait, half)
+	if err != nil || r.Text() == "null" {
+		return nil, err
+	}
+	return r.Values, nil
+}
+
+func (s *javaSide) release(ctx context.Context, ids ...string) error {
+	if len(ids) > 1 {
+		return s.ReleaseMany(ctx, ids...)
+	}
+	return s.Release(ctx, ids[0])
+}
+
+func (s *javaSide) set(ctx context.Context, method string, n int) error {
+	_, err := s.Set(ctx, method, n)
+	return err
+}
+
+func (s *javaSide) lease(ctx context.Context, id string, d time.Duration) error {
+	r, err := s.UpdateLease(ctx, id, d)
+	if err == nil && !r.Bool() {
+		err = errors.New("no such permit")
+	}
+	return err
+}
+
+func (s *javaSide) counts(ctx context.Context) (n [3]int, err error) {
+	which := []string{"available", "acquired", "total"}
+	if before(s.peer.Version, "3.2") {
+		which = which[:1]
+	}
+	for i, w := range which {
+		r, err := s.Count(ctx, w)
+		if err != nil {
+			return n, err
+		}
+		n[i] = int(r.Int())
+	}
+	return n, nil
+}
+
+func (s *javaSide) delete(ctx context.Context) error {
+	_, err := s.Delete(ctx)
+	return err
+}
+
+// rig is a server and what is seen of one semaphore there.
+type rig struct {
+	*testing.T
+	server *redistest.Server
+	conn   redis.Conn
+	heard  redis.PubSubConn
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	s := redistest.Start(t)
+	r := &rig{T: t, server: s, conn: s.Dial(t), heard: redis.PubSubConn{Conn: s.Dial(t)}}
+	if err := r.heard.PSubscribe("redisson_*"); err != nil {
+		t.Fatal(err)
+	}
+	r.heard.Receive()
+	return r
+}
+
+func (r *rig) do(command string, args ...any) any {
+	r.Helper()
+	reply, err := r.conn.Do(command, args...)
+	if err != nil {
+		r.Fatalf("%s: %v", command, err)
+	}
+	return reply
+}
+
+func (r *rig) must(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *rig) eventually(what string, is func() bool) {
+	r.Helper()
+	for end := time.Now().Add(patience); !is(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.Fatalf("%v passed without: %s", patience, what)
+		}
+	}
+}
+
+// listening waits until so many clients listen, and some time for their try behind that.
+func (r *rig) listening(n int) {
+	r.Helper()
+	channel := codec.PermitChannel(name)
+	r.eventually("clients that listen", func() bool {
+		counts, err := redis.IntMap(r.do("PUBSUB", "NUMSUB", channel), nil)
+		return err == nil && counts[channel] == n
+	})
+	time.Sleep(50 * time.Millisecond)
+}
+
+// state is what the server has. Times are apart, in ms.
+type state struct {
+	exact []string
+	times map[string]int64
+}
+
+const never = 922337203685477
+
+// look tells what the server has, and what was published since the last look. Permits are named by their order in time.
+func (r *rig) look() state {
+	r.Helper()
+	s := state{times: map[string]int64{}}
+	clock, err := redis.Int64s(r.do("TIME"), nil)
+	r.must(err)
+	now := clock[0]*1000 + clock[1]/1000
+	keys, err := redis.Strings(r.do("KEYS", "*"), nil)
+	r.must(err)
+	for _, key := range keys {
+		if strings.HasPrefix(key, "redisson_unlock_latch:") {
+			continue // receipts, which are deleted soon
+		}
+		ttl := r.do("PTTL", key).(int64)
+		if s.times["TTL of "+key] = ttl; r.do("TYPE", key) == "string" {
+			s.exact = append(s.exact, fmt.Sprintf("%s = %s", key, r.do("GET", key)))
+			continue
+		}
+		pairs, err := redis.Strings(r.do("ZRANGE", key, 0, -1, "WITHSCORES"), nil)
+		r.must(err)
+		for i := 0; i < len(pairs); i += 2 {
+			var till int64
+			fmt.Sscan(pairs[i+1], &till)
+			s.exact = append(s.exact, fmt.Sprintf("%s has an id of %d bytes", key, len(pairs[i])))
+			if till == never {
+				s.exact = append(s.exact, "for ever")
+			} else {
+				s.times[fmt.Sprint("permit ", i/2)] = till - now
+			}
+		}
+	}
+	slices.Sort(s.exact)
+	r.do("PUBLISH", "redisson_marker", "")
+	for {
+		m, ok := r.heard.ReceiveWithTimeout(patience).(redis.Message)
+		if !ok {
+			r.Fatal("the subscriber hears nothing")
+		}
+		if m.Channel == "redisson_marker" {
+			return s
+		}
+		s.exact = append(s.exact, fmt.Sprintf("%s says %s", m.Channel, m.Data))
+	}
+}

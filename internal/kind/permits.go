@@ -1,0 +1,149 @@
+package kind
+
+import (
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// Permits is Redisson's RPermitExpirableSemaphore, of which each acquire takes n
+// permits: a number of those that are free, and a sorted set of the ids of those that
+// are taken. An owner is used once, and the ids are made of it.
+func Permits(n int) Kind { return permits{n: n} }
+
+type permits struct {
+	reentrant
+	n int
+}
+
+var permitsTraits = Traits{Family: "permits", PassOn: true, KeyType: "string", Once: true, Permits: true, RenewGroup: "permits"}
+
+// timesPermits is the sorted set.
+const timesPermits = channelName + 1
+
+// longestPermitPause bounds how long a waiter trusts that it is told.
+const longestPermitPause = 5 * time.Second
+
+func (permits) Traits() *Traits { return &permitsTraits }
+
+func (permits) Names(key string) Names {
+	return Names{keyName: key, channelName: codec.PermitChannel(key), timesPermits: codec.PermitTimes(key)}
+}
+
+// PermitIDs are the ids of an owner's n permits, 16 bytes each.
+func PermitIDs(owner string, n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		sum := sha256.Sum256(strconv.AppendInt([]byte(owner+"/"), int64(i), 10))
+		ids[i] = string(sum[:16])
+	}
+	return ids
+}
+
+func (k permits) ids(o Owner) []string { return PermitIDs(o.String(), k.n) }
+
+// Wake is by how many permits the message tells of. Their number means different things.
+func (permits) Wake(payload []byte) int {
+	n, err := strconv.Atoi(string(payload))
+	if errors.Is(err, strconv.ErrRange) && payload[0] != '-' {
+		return All
+	}
+	if err != nil {
+		return 0
+	}
+	return min(max(n, 0), All)
+}
+
+// named are the names in w.
+func named(w *Want) luasrc.Permits {
+	return luasrc.Permits{Free: w.Names[keyName], Times: w.Names[timesPermits], Channel: w.Names[channelName], Publish: w.Publish}
+}
+
+func (k permits) Acquire(room []any, w *Want) Call {
+	return Run(luasrc.PermitAcquire(room, named(w), w.Lease, k.ids(w.Owner)), Never)
+}
+
+func (k permits) Release(room []any, w *Want) Call {
+	return Run(luasrc.PermitRelease(room, named(w), k.ids(w.Owner)), Always)
+}
+
+func (permits) Renew(room []any, lease Arg, of Leases) Call {
+	return Run(luasrc.PermitRenew(room, lease, of.Len(), func(i int) (times Arg, ids []string) {
+		h := of.At(i)
+		return h.Names[timesPermits], h.Kind.(permits).ids(h.Owner)
+	}), Always)
+}
+
+// Undo gives back what may have been got. A waiter has nothing on the server.
+func (k permits) Undo(w *Want, open bool) []Call {
+	if !open {
+		return nil
+	}
+	return []Call{k.Release(nil, w)}
+}
+
+// Confirm is never asked for: nobody acts as an owner of permits.
+func (permits) Confirm([]any, *Want) Call { return Call{} }
+
+// Pause is until the time of the next permit is over. A message says when one comes
+// back before, and a waiter looks now and then whether it was lost.
+func (permits) Pause(_ int, g Grant) (least, most time.Duration) {
+	if g.OK || g.TTL < 0 || g.TTL > longestPermitPause {
+		return longestPermitPause * 4 / 5, longestPermitPause
+	}
+	return g.TTL, g.TTL
+}
+
+func (permits) Force(w *Want) Call { return Run(luasrc.PermitDelete(named(w)), Never) }
+
+// Ask knows only what a release may ask: whether the owner has a permit.
+func (k permits) Ask(room []any, q Question, w *Want) Call {
+	if q != HeldBy {
+		return Call{}
+	}
+	return Read("ZSCORE", append(room, w.Names[timesPermits], k.ids(w.Owner)[0]))
+}
+
+func (permits) Asked(_ Question, reply any) (Answer, error) { return Answer{Yes: reply != nil}, nil }
+
+// ReleasePermits gives up permits by their ids, 16 bytes each, whoever took them, and
+// keeps the result in w.Latch. Its reply is read by [codec.DecodeExists].
+func ReleasePermits(w *Want, ids []string) Call {
+	return Run(luasrc.PermitReleaseIDs(named(w), w.Latch, w.LatchTTL, ids), Always)
+}
+
+// How SetPermits sets the number of permits, see package luasrc.
+const (
+	FirstPermits = luasrc.FirstPermits // if it was not set so far
+	TotalPermits = luasrc.TotalPermits // the free and the taken together
+	MorePermits  = luasrc.MorePermits  // so many more, or fewer
+)
+
+// SetPermits sets how many permits there are, by FirstPermits or the like, and
+// keeps the result in w.Latch. Its reply is read by [codec.DecodeExists].
+func SetPermits(w *Want, how string, n int) Call {
+	return Run(luasrc.PermitSet(named(w), w.Latch, w.LatchTTL, how, n), Always)
+}
+
+// LeasePermit gives a permit a new lease, in ms. Its reply is that of [PermitLeft].
+func LeasePermit(w *Want, id string, lease Arg) Call {
+	return Run(luasrc.PermitLeft(named(w), id, lease), Always)
+}
+
+// PermitLeft asks for how long a permit is taken. Its reply is read by [codec.DecodePermitLeft].
+func PermitLeft(w *Want, id string) Call { return Look(luasrc.PermitLeft(named(w), id, 0)) }
+
+// CountPermits asks how many are free, and how many are taken. Its reply is read by
+// [codec.DecodePermitCount].
+func CountPermits(w *Want) Call { return Look(luasrc.PermitCount(named(w))) }
+
+// HasPermit tells whether one of the permits of h is among these ids, 16 bytes each.
+func HasPermit(h Held, ids map[string]bool) bool {
+	k, ok := h.Kind.(permits)
+	return ok && slices.ContainsFunc(k.ids(h.Owner), func(id string) bool { return ids[id] })
+}

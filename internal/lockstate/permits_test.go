@@ -1,0 +1,237 @@
+package lockstate
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// permitRig is a semaphore whose replies can be lost.
+type permitRig struct {
+	*testing.T
+	server *redistest.Server
+	conn   redis.Conn
+	c      *State
+	d      *dropper
+	l      Lock // of one permit
+}
+
+func newPermitRig(t *testing.T) *permitRig {
+	s := redistest.Start(t)
+	r := &permitRig{T: t, server: s, conn: s.Dial(t)}
+	r.c, r.d = openDropping(t, s)
+	r.l = r.c.NewLock(kind.Permits(1), "seats", "seats")
+	for _, script := range luasrc.Scripts() {
+		do(t, r.conn, "SCRIPT", "LOAD", script.Source)
+	}
+	return r
+}
+
+// loses runs fn, in which the reply of a script is lost.
+func (r *permitRig) loses(s *luasrc.Script, fn func()) {
+	r.Helper()
+	before := r.d.lost.Load()
+	r.d.drop(s.SHA1)
+	fn()
+	if r.d.lost.Load() != before+1 {
+		r.Fatal("nothing was lost")
+	}
+}
+
+func (r *permitRig) are(free string, taken int64) {
+	r.Helper()
+	got, err := redis.String(do(r.T, r.conn, "GET", "seats"), nil)
+	if n := do(r.T, r.conn, "ZCARD", codec.PermitTimes("seats")); got != free || n != taken || err != nil {
+		r.Errorf("%q free, %v; %v taken; want %s and %d", got, err, n, free, taken)
+	}
+}
+
+// changes sends a change that must be done.
+func (r *permitRig) changes(want bool, call func(*kind.Want) kind.Call) {
+	r.Helper()
+	reply, err := r.l.Change(r.Context(), call)
+	if err != nil {
+		r.Fatal(err)
+	}
+	if did, err := codec.DecodeExists(reply); did != want || err != nil {
+		r.Errorf("done: %v, %v; want %v", did, err, want)
+	}
+}
+
+func setting(how string, n int) func(*kind.Want) kind.Call {
+	return func(w *kind.Want) kind.Call { return kind.SetPermits(w, how, n) }
+}
+
+func TestPermitsAreExactThoughRepliesAreLost(t *testing.T) {
+	t.Parallel()
+	r := newPermitRig(t)
+	r.loses(luasrc.PermitSetScript, func() { r.changes(true, setting(luasrc.FirstPermits, 4)) })
+	r.are("4", 0)
+	r.loses(luasrc.PermitSetScript, func() { r.changes(true, setting(luasrc.MorePermits, 2)) })
+	r.are("6", 0)
+	two := r.l.Of(kind.Permits(2))
+	var h *Hold
+	r.loses(luasrc.PermitAcquireScript, func() { h = acquire(t, &two) })
+	r.are("4", 2)
+	r.loses(luasrc.PermitReleaseScript, func() { unlock(t, h) })
+	r.are("6", 0)
+	h = acquire(t, &r.l)
+	id := kind.PermitIDs(h.OwnerText(), 1)
+	r.loses(luasrc.PermitReleaseIDsScript, func() {
+		r.changes(true, func(w *kind.Want) kind.Call { return kind.ReleasePermits(w, id) })
+	})
+	r.are("6", 0)
+	r.changes(false, func(w *kind.Want) kind.Call { return kind.ReleasePermits(w, id) })
+	r.loses(luasrc.PermitSetScript, func() { r.changes(true, setting(luasrc.TotalPermits, 3)) })
+	r.are("3", 0)
+	if err := h.Unlock(t.Context()); !errors.Is(err, ErrNotHeld) {
+		t.Errorf("what was given up by its id: %v", err)
+	}
+	becomes(t, r.conn, 1, "DBSIZE") // no receipt is left
+	// Nobody acts as an owner of permits, whatever text was read.
+	h = acquire(t, &r.l)
+	if _, err := ParseOwner(Owner{r.c.id, 1<<40 + 1}.String()); err != nil {
+		t.Fatal(err)
+	}
+	r.loses(luasrc.PermitReleaseScript, func() { unlock(t, h) })
+	r.are("3", 0)
+}
+
+// Permits are one hold, of which the parts are renewed and lost together.
+func TestPermitsOfOneAcquireAreLostTogether(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	o := config()
+	o.Watchdog = 3 * time.Second
+	c := openWith(t, s, o)
+	three := c.NewLock(kind.Permits(3), "seats", "seats")
+	do(t, conn, "SET", "seats", 5)
+	one := three.Of(kind.Permits(1))
+	kept, lost := acquire(t, &one), acquire(t, &three)
+	// Both are renewed by one script.
+	for _, h := range []*Hold{kept, lost} {
+		till := func() int64 {
+			score, err := redis.Int64(do(t, conn, "ZSCORE", codec.PermitTimes("seats"), kind.PermitIDs(h.OwnerText(), 1)[0]), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return score
+		}
+		for first, end := till(), time.Now().Add(o.Watchdog); till() == first; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("not renewed")
+			}
+		}
+	}
+	if err := errors.Join(kept.Err(), lost.Err()); err != nil {
+		t.Fatal(err)
+	}
+	do(t, conn, "ZREM", codec.PermitTimes("seats"), kind.PermitIDs(lost.OwnerText(), 3)[2])
+	<-lost.Done()
+	if err := lost.Err(); !errors.Is(err, ErrLeaseLost) || kept.Err() != nil {
+		t.Errorf("one that lost a permit: %v; another: %v", err, kept.Err())
+	}
+	unlock(t, kept)
+}
+
+func TestChangeThatIsNotSentIsTakenBack(t *testing.T) {
+	t.Parallel()
+	dialling := make(chan struct{}, 9)
+	o := config()
+	o.Topology = dials(func(ctx context.Context) (redis.Conn, error) {
+		dialling <- struct{}{}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}).topology
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	l := c.NewLock(kind.Permits(1), "seats", "seats")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-dialling
+		cancel()
+	}()
+	if _, err := l.Change(ctx, setting(luasrc.MorePermits, 1)); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUncertain) {
+		t.Errorf("what was not sent: %v", err)
+	}
+	if _, err := l.Change(ctx, setting(luasrc.MorePermits, 1)); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a context that is over: %v", err)
+	}
+	if _, open := c.UnderWay(); open != 0 {
+		t.Errorf("%d commands are under way", open)
+	}
+}
+
+func TestChangeWithoutAServerEndsAfterATimeout(t *testing.T) {
+	t.Parallel()
+	o := config()
+	o.Timeout = 200 * time.Millisecond
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	l := c.NewLock(kind.Permits(1), "seats", "seats")
+	if _, err := l.Change(t.Context(), setting(luasrc.MorePermits, 1)); err == nil || errors.Is(err, ErrUncertain) || !errors.Is(OfKind(err), ErrUnavailable) {
+		t.Errorf("without a server: %v", err)
+	}
+	c.Close()
+	if _, err := l.Change(t.Context(), setting(luasrc.MorePermits, 1)); !errors.Is(err, ErrClosed) {
+		t.Errorf("of a closed client: %v", err)
+	}
+}
+
+func TestPermitsAreGivenBackThatNobodyWants(t *testing.T) {
+	t.Parallel()
+	r := newPermitRig(t)
+	r.changes(true, setting(luasrc.FirstPermits, 2))
+	two := r.l.Of(kind.Permits(2))
+	unlock(t, acquire(t, &two)) // the connection is there
+	leaves := func(before func()) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		w := two.NewWaiter()
+		if err := w.Start(); err != nil {
+			t.Fatal(err)
+		}
+		before()
+		cancel()
+		if h, err := w.Result(ctx, w.Await(ctx)); h != nil || !errors.Is(err, context.Canceled) {
+			t.Fatalf("%v, %v", h, err)
+		}
+	}
+	given := func(when string) {
+		t.Helper()
+		becomes(t, r.conn, 0, "ZCARD", codec.PermitTimes("seats"))
+		if r.are("2", 0); t.Failed() {
+			t.Fatal(when)
+		}
+	}
+	leaves(func() {
+		for end := time.Now().Add(soon); two.Snapshot().Hold == nil; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("no grant came")
+			}
+		}
+	})
+	given("the grant is there")
+	r.server.Pause()
+	leaves(func() {})
+	r.server.Resume()
+	// A later acquire is answered behind it.
+	becomes(t, r.conn, 0, "ZCARD", codec.PermitTimes("seats"))
+	unlock(t, acquire(t, &two))
+	given("the grant is under way")
+}

@@ -1,0 +1,61 @@
+-- What each script of a semaphore with permits begins with.
+--
+-- KEYS[1]  the number of permits that are free: no key is none, and it may be below 0
+-- KEYS[2]  the times: a sorted set of the ids of permits that are taken, until when each
+--          is, in ms
+-- ARGV[1]  the channel
+-- ARGV[2]  how many commands announce
+-- ARGV[3…] these
+
+local call = redis.call
+local free, times, from = KEYS[1], KEYS[2], 3 + ARGV[2]
+
+-- Reads the time in ms. The server's clock is one for all clients.
+local function clock()
+  local t = call('time')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+
+-- Tells who waits how many may try.
+local function tell(n)
+  for i = 3, from - 1 do
+    call(ARGV[i], ARGV[1], n)
+  end
+end
+
+-- Takes permits back whose time is over, at most so many; below 0: all.
+local function clean(now, most)
+  local gone = call('zrangebyscore', times, 0, now, 'limit', 0, most)
+  if #gone == 0 then
+    return
+  end
+  local left = call('incrby', free, #gone)
+  for _, id in ipairs(gone) do
+    call('zrem', times, id)
+  end
+  if left > 0 then
+    tell(left)
+  end
+end
+
+-- Gives permits back, of so many that were to be: as Redisson does, one is told as what
+-- is free then, several as how many they are.
+local function give(ids, n)
+  local left = call('incrby', free, #ids)
+  for _, id in ipairs(ids) do
+    call('zrem', times, id)
+  end
+  tell(n > 1 and #ids or left)
+end
+
+-- Finds an id among the times, as 16 bytes or, as Redisson before 3.21 wrote it, as
+-- their hex digits.
+local function find(id)
+  local till = call('zscore', times, id)
+  if not till then
+    id = id:gsub('.', function(c) return string.format('%02x', c:byte()) end)
+    till = call('zscore', times, id)
+  end
+  return till and tonumber(till), id
+end
+

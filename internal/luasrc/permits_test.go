@@ -1,0 +1,304 @@
+package luasrc
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+)
+
+const never = 922337203685477
+
+var (
+	semaphoreTimes   = codec.PermitTimes(key)
+	semaphoreChannel = codec.PermitChannel(key)
+	receipt          = codec.Latch(key, "1")
+	semaphore        = Permits{Free: key, Times: semaphoreTimes, Channel: semaphoreChannel, Publish: Publish}
+)
+
+// permitRig is a server whose messages about one semaphore are heard.
+type permitRig struct{ *fairRig }
+
+func newPermitRig(t *testing.T, free any) *permitRig {
+	t.Helper()
+	r := &permitRig{&fairRig{newRig(t), redis.PubSubConn{}}}
+	r.heard.Conn = r.server.Dial(t)
+	if err := r.heard.Subscribe(semaphoreChannel); err != nil {
+		t.Fatal(err)
+	}
+	r.heard.Receive()
+	if free != nil {
+		r.do("SET", key, free)
+	}
+	return r
+}
+
+// says checks the messages since the last look.
+func (r *permitRig) says(want ...string) {
+	r.t.Helper()
+	r.do("PUBLISH", semaphoreChannel, "marker")
+	var got []string
+	for {
+		m, ok := r.heard.Receive().(redis.Message)
+		if !ok {
+			r.t.Fatal("the subscriber ended")
+		}
+		if string(m.Data) == "marker" {
+			break
+		}
+		got = append(got, string(m.Data))
+	}
+	if !slices.Equal(got, want) {
+		r.t.Errorf("told %q, want %q", got, want)
+	}
+}
+
+// are checks how many permits are free, "" for no key, and the ids of the others.
+func (r *permitRig) are(free string, ids ...string) {
+	r.t.Helper()
+	got, err := redis.String(r.conn.Do("GET", key))
+	if (err != nil && err != redis.ErrNil) || got != free {
+		r.t.Errorf("%q are free, %v; want %q", got, err, free)
+	}
+	have, err := redis.Strings(r.conn.Do("ZRANGE", semaphoreTimes, 0, -1))
+	slices.Sort(have)
+	slices.Sort(ids)
+	if err != nil || !slices.Equal(have, ids) {
+		r.t.Errorf("the ids are %q, %v; want %q", have, err, ids)
+	}
+}
+
+// taken has a permit taken until ms from now; [never] is for ever.
+func (r *permitRig) taken(id string, ms int64) {
+	r.t.Helper()
+	till := r.now() + ms
+	if ms == never {
+		till = never
+	}
+	r.do("ZADD", semaphoreTimes, till, id)
+}
+
+func raw(i int) string { return fmt.Sprintf("\x00raw\n%%b%09d", i) }
+
+func hexed(id string) string { return fmt.Sprintf("%x", id) }
+
+func TestPermitsAreTakenAllOrNone(t *testing.T) {
+	r := newPermitRig(t, 3)
+	r.gets("<nil>", PermitAcquire(nil, semaphore, lease, []string{raw(1), raw(2)}))
+	r.are("1", raw(1), raw(2))
+	score, err := redis.Int64(r.conn.Do("ZSCORE", semaphoreTimes, raw(1)))
+	if left := score - r.now(); left > lease || left < lease-5000 || err != nil {
+		t.Errorf("taken for %d ms, %v", left, err)
+	}
+	if got := r.ask(PermitAcquire(nil, semaphore, lease, []string{raw(3), raw(4)})).(int64); got > lease || got < lease-5000 {
+		t.Errorf("two of one: %v", got)
+	}
+	r.are("1", raw(1), raw(2))
+	r.says()
+	if n := r.do("PTTL", semaphoreTimes); n != int64(-1) {
+		t.Errorf("the times live for %v", n)
+	}
+	r.do("PEXPIRE", key, 20_000)
+	r.gets("<nil>", PermitAcquire(nil, semaphore, lease, []string{raw(5)}))
+	r.lives(semaphoreTimes, 20_000)
+	r.lives(key, 20_000)
+}
+
+func TestWhoIsRefusedPermitsIsToldOfTheNextTime(t *testing.T) {
+	r := newPermitRig(t, nil)
+	r.gets("int -1", PermitAcquire(nil, semaphore, lease, []string{raw(1)}))
+	r.are("")
+	r.taken(raw(2), never)
+	r.gets("int -1", PermitAcquire(nil, semaphore, lease, []string{raw(1)}))
+	r.do("SET", key, -2)
+	r.taken(raw(3), -1)
+	r.gets("int -1", PermitAcquire(nil, semaphore, lease, []string{raw(1)}))
+	r.are("-1", raw(2))
+	r.says() // nobody can use what came back
+}
+
+func TestAcquireTakesBackAsManyAsItWants(t *testing.T) {
+	r := newPermitRig(t, 0)
+	for i := range 3 {
+		r.taken(raw(i), int64(i)-100)
+	}
+	r.gets("<nil>", PermitAcquire(nil, semaphore, lease, []string{raw(9)}))
+	r.are("0", raw(1), raw(2), raw(9))
+	r.says("1")
+	r.gets("[2 1]", PermitCount(semaphore))
+	r.are("2", raw(9))
+	r.says("2")
+}
+
+func TestPermitsComeBackOnce(t *testing.T) {
+	r := newPermitRig(t, 0)
+	r.taken(raw(1), lease)
+	r.taken(raw(2), lease)
+	r.taken(raw(3), lease)
+	r.gets("int 1", PermitRelease(nil, semaphore, []string{raw(1)}))
+	r.says("1")
+	r.gets("<nil>", PermitRelease(nil, semaphore, []string{raw(1)}))
+	r.gets("int 1", PermitRelease(nil, semaphore, []string{raw(2), raw(3)}))
+	r.are("3")
+	r.says("2")
+	// One of two is gone, and the time of one is over.
+	r.taken(raw(4), lease)
+	r.gets("<nil>", PermitRelease(nil, semaphore, []string{raw(4), raw(5)}))
+	r.taken(raw(6), -1)
+	r.gets("<nil>", PermitRelease(nil, semaphore, []string{raw(6)}))
+	r.are("5")
+	r.says("1", "5")
+}
+
+func TestPermitsComeBackByTheirIDs(t *testing.T) {
+	for _, form := range []func(string) string{func(id string) string { return id }, hexed} {
+		r := newPermitRig(t, 0)
+		release := func(want string, ids ...string) {
+			r.t.Helper()
+			call := PermitReleaseIDs(semaphore, receipt, latchMs, ids)
+			r.gets(want, call)
+			r.gets(want, call) // repeated
+			r.lives(receipt, latchMs)
+			r.do("DEL", receipt)
+		}
+		for i := range 4 {
+			r.taken(form(raw(i)), lease)
+		}
+		release("int 1", raw(0))
+		release("int 0", raw(0))
+		release("int 0", raw(1), raw(8))
+		r.are("1", form(raw(1)), form(raw(2)), form(raw(3)))
+		release("int 1", raw(1), raw(2))
+		r.says("1", "2")
+		// Where the time is over, one comes back, and several don't.
+		r.taken(form(raw(5)), -1)
+		release("int 0", raw(3), raw(5))
+		r.are("3", form(raw(3)), form(raw(5)))
+		release("int 0", raw(5))
+		r.are("4", form(raw(3)))
+	}
+}
+
+func TestPermitsAreRenewedTogether(t *testing.T) {
+	r := newPermitRig(t, 0)
+	for i := range 5 {
+		r.taken(raw(i), 1000)
+	}
+	r.taken(raw(4), -1)
+	acquires := [][]string{{raw(0), raw(1)}, {raw(2), raw(8)}, {raw(3)}, {raw(4)}}
+	r.gets("[1 0 1 0]", PermitRenew(nil, lease, len(acquires), func(i int) (Arg, []string) { return semaphoreTimes, acquires[i] }))
+	for id, want := range map[string]bool{raw(0): true, raw(1): true, raw(2): false, raw(3): true, raw(4): false} {
+		score, err := redis.Int64(r.conn.Do("ZSCORE", semaphoreTimes, id))
+		if (score > r.now()+1000) != want || err != nil {
+			t.Errorf("%q is renewed: %v, want %v; %v", id, !want, want, err)
+		}
+	}
+	r.says()
+}
+
+func TestPermitsLease(t *testing.T) {
+	r := newPermitRig(t, 0)
+	r.gets("<nil>", PermitLeft(semaphore, raw(1), 0))
+	r.taken(raw(1), never)
+	r.taken(hexed(raw(2)), never)
+	for _, id := range []string{raw(1), raw(2)} {
+		r.gets("int -1", PermitLeft(semaphore, id, 0))
+		r.gets("int 30000", PermitLeft(semaphore, id, lease))
+		if left := r.ask(PermitLeft(semaphore, id, 0)).(int64); left > lease || left < lease-5000 {
+			t.Errorf("%d ms are left", left)
+		}
+	}
+	r.are("0", raw(1), hexed(raw(2)))
+	r.taken(raw(1), -1)
+	r.gets("<nil>", PermitLeft(semaphore, raw(1), lease))
+	r.are("1", hexed(raw(2)))
+	r.says("1")
+}
+
+func TestPermitsAreSetOnceForEachReceipt(t *testing.T) {
+	r := newPermitRig(t, nil)
+	set := func(how string, n int, want string) {
+		r.t.Helper()
+		call := PermitSet(semaphore, receipt, latchMs, how, n)
+		r.gets(want, call)
+		r.gets(want, call) // repeated
+		r.do("DEL", receipt)
+	}
+	set(FirstPermits, 3, "int 1")
+	r.are("3")
+	set(FirstPermits, 5, "int 0")
+	set(MorePermits, 2, "int 1")
+	r.are("5")
+	r.says("3", "2")
+	r.taken(raw(1), lease)
+	r.taken(raw(2), lease)
+	set(TotalPermits, 7, "int 1") // as it was
+	r.says()
+	set(TotalPermits, 1, "int 1")
+	r.are("-1", raw(1), raw(2))
+	set(MorePermits, -1, "int 1")
+	r.are("-2", raw(1), raw(2))
+	r.says("1")
+	r.gets("int 1", PermitDelete(semaphore))
+	r.gets("int 0", PermitDelete(semaphore))
+	r.are("")
+	set(TotalPermits, 4, "int 1")
+	r.are("4")
+	r.says("4")
+}
+
+// Each call meets a key of another type, or a number that is none, and leaves both keys as they are.
+func TestKeysThatAreNoPermitsStay(t *testing.T) {
+	calls := map[string]Call{
+		"acquire":     PermitAcquire(nil, semaphore, lease, []string{raw(1)}),
+		"release":     PermitRelease(nil, semaphore, []string{raw(7), raw(8)}),
+		"release one": PermitRelease(nil, semaphore, []string{raw(7)}),
+		"by ids":      PermitReleaseIDs(semaphore, receipt, latchMs, []string{raw(7)}),
+		"count":       PermitCount(semaphore),
+		"total":       PermitSet(semaphore, receipt, latchMs, TotalPermits, 3),
+		"left":        PermitLeft(semaphore, raw(7), lease),
+	}
+	for name, call := range calls {
+		r := newPermitRig(t, nil)
+		r.do("HSET", key, "a", "b")
+		r.taken(raw(7), -1)
+		r.taken(raw(8), lease)
+		if _, err := r.conn.Do("EVALSHA", call.Args...); err == nil || !strings.Contains(err.Error(), "WRONGTYPE") {
+			t.Errorf("%s of a hash: %v", name, err)
+		}
+		if n := r.do("ZCARD", semaphoreTimes); n != int64(2) {
+			t.Errorf("%s of a hash leaves %v", name, n)
+		}
+		r.do("DEL", key, semaphoreTimes)
+		r.do("SET", key, 3)
+		r.do("SET", semaphoreTimes, "text")
+		if _, err := r.conn.Do("EVALSHA", call.Args...); err == nil || !strings.Contains(err.Error(), "WRONGTYPE") {
+			t.Errorf("%s of times that are none: %v", name, err)
+		}
+		if n := r.do("DBSIZE"); n != int64(2) || string(r.do("GET", key).([]byte)) != "3" {
+			t.Errorf("%s of times that are none leaves %v keys", name, n)
+		}
+		r.do("DEL", semaphoreTimes)
+		r.do("SET", key, "many")
+		r.taken(raw(7), -1)
+		if _, err := r.conn.Do("EVALSHA", call.Args...); err == nil {
+			t.Errorf("%s of a text succeeds", name)
+		}
+		if n := r.do("ZCARD", semaphoreTimes); n != int64(1) || string(r.do("GET", key).([]byte)) != "many" {
+			t.Errorf("%s of a text leaves %v", name, n)
+		}
+	}
+}
+
+func TestPermitsAreAnnouncedByBothCommands(t *testing.T) {
+	both := semaphore
+	both.Publish = Both
+	got := PermitRelease(nil, both, []string{"id"}).Args
+	if want := []any{PermitReleaseScript.SHA1, 2, key, semaphoreTimes, semaphoreChannel, 2, SPublish, Publish, "id"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

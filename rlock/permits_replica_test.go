@@ -1,0 +1,58 @@
+package rlock_test
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// Permits that no replica has are given back, and a change that none has says so and counts once.
+func TestPermitsThatNoReplicaHasAreGivenBack(t *testing.T) {
+	t.Parallel()
+	redistest.Slow(t, "a replica is silent for a command timeout")
+	s := redistest.Start(t, "--repl-diskless-sync-delay", "0")
+	host, port, _ := net.SplitHostPort(s.Addr())
+	replica := redistest.Start(t, "--replicaof", host+" "+port)
+	conn := s.Dial(t)
+	becomes(t, "the replica follows", func() bool {
+		text, err := redis.String(conn.Do("INFO", "replication"))
+		return err == nil && strings.Contains(text, "state=online")
+	})
+	c, err := rlock.Open(t.Context(), s.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(1500*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	seats := c.NewPermitSemaphore("seats")
+	if _, err := seats.TrySetPermits(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	replica.Pause()
+	t.Cleanup(replica.Resume)
+	if p, err := seats.TryAcquire(t.Context(), 2); !errors.Is(err, rlock.ErrUnreplicated) {
+		t.Fatalf("%v, %v", p, err)
+	}
+	if err := seats.AddPermits(t.Context(), 1); !errors.Is(err, rlock.ErrUnreplicated) {
+		t.Errorf("added where no replica answers: %v", err)
+	}
+	replica.Resume()
+	becomes(t, "what was granted is given back", func() bool {
+		free, err := seats.Available(t.Context())
+		total, err2 := seats.Total(t.Context())
+		return free == 4 && total == 4 && err == nil && err2 == nil
+	})
+	p, err := seats.Acquire(t.Context(), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
