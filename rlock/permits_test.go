@@ -29,7 +29,9 @@ func semaphore(t *testing.T, c *Client, n int) *PermitSemaphore {
 // permitsOf acquires n permits.
 func permitsOf(t *testing.T, s *PermitSemaphore, n int, opts ...AcquireOption) *Permits {
 	t.Helper()
-	p, err := s.Acquire(context.Background(), n, opts...)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*soon)
+	defer cancel()
+	p, err := s.Acquire(ctx, n, opts...)
 	if err != nil {
 		t.Error(err)
 		return new(Permits)
