@@ -37,11 +37,9 @@ type Kind interface {
 
 	// Release gives up one hold. Released reads its reply: codec.Partial is that this
 	// owner has holds left, of whatever kind of the family, and that the script has set
-	// Want.Lease; codec.Final that it has none, whoever else holds. Its Call, unless it
-	// is nil, is another form of the same release, which is sent because the
-	// first form found nothing.
+	// Want.Lease; codec.Final that it has none, whoever else holds.
 	Release(room []any, w *Want) Call
-	Released(reply any, w *Want) (Release, *Call, error)
+	Released(reply any) (Release, error)
 
 	// Renew gives each of the leases a new one of so many ms, at least 1, if it is
 	// still held. It asks for each of them any number of times. Leases of

@@ -146,11 +146,8 @@ func TestReplies(t *testing.T) {
 		check(t, k.name, "refusal", g, Grant{TTL: 1500 * time.Millisecond}, err)
 		g, err = k.kind.Granted(int64(-1), nil)
 		check(t, k.name, "refusal for ever", g, Grant{TTL: codec.NoTTL}, err)
-		did, more, err := k.kind.Released(int64(0), nil)
+		did, err := k.kind.Released(int64(0))
 		check(t, k.name, "release", did, codec.Partial, err)
-		if more != nil {
-			t.Errorf("%s: a second form %v", k.name, more)
-		}
 		known, err := k.kind.Confirmed([]byte("3"), nil)
 		check(t, k.name, "count", known, int64(3), err)
 		was, err := k.kind.Forced(int64(1))
@@ -170,7 +167,7 @@ func TestReplies(t *testing.T) {
 		}
 		for what, read := range map[string]func() error{
 			"acquire": func() error { _, err := k.kind.Granted(odd, nil); return err },
-			"release": func() error { _, _, err := k.kind.Released(odd, nil); return err },
+			"release": func() error { _, err := k.kind.Released(odd); return err },
 			"renewal": func() error { _, err := k.kind.Renewed(odd, 1); return err },
 			"count":   func() error { _, err := k.kind.Confirmed(odd, nil); return err },
 			"force":   func() error { _, err := k.kind.Forced(odd); return err },
@@ -289,7 +286,7 @@ func TestUncontendedLockAllocatesNothing(t *testing.T) {
 			acquire := k.kind.Acquire(room[:0], w)
 			_, err := k.kind.Granted(nil, w)
 			release := k.kind.Release(room[:0], w)
-			_, _, err2 := k.kind.Released(one, w)
+			_, err2 := k.kind.Released(one)
 			renew := k.kind.Renew(room[:0], w.Lease, leases)
 			if acquire.Empty() || release.Empty() || renew.Empty() || err != nil || err2 != nil || k.kind.Traits() == nil {
 				t.Error("no call")

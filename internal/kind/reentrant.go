@@ -69,10 +69,7 @@ func (reentrant) Release(room []any, w *Want) Call {
 	return Run(luasrc.Unlock(room, n[keyName], n[channelName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
 }
 
-func (reentrant) Released(reply any, _ *Want) (Release, *Call, error) {
-	did, err := codec.DecodeRelease(reply)
-	return did, nil, err
-}
+func (reentrant) Released(reply any) (Release, error) { return codec.DecodeRelease(reply) }
 
 func (reentrant) Renew(room []any, lease Arg, of Leases) Call {
 	return Run(luasrc.Renew(room, lease, of.Len(), func(i int) (key, owner Arg) {

@@ -129,7 +129,7 @@ func (r *releasing) remember(q *command.Request, did kind.Release) {
 	switch {
 	case q.Wire.Replicas > 0 && q.Wire.Acked >= q.Wire.Replicas:
 		return
-	case r.SentAgain() || r.other != nil || r.Form == release.Latched && u.latch == nil:
+	case r.SentAgain() || r.Form == release.Latched && u.latch == nil:
 		return // it is remembered, or is nothing to be sent twice
 	case r.Why == release.Repeat && did == codec.NotHeld:
 		return // nothing was undone

@@ -28,7 +28,6 @@ type releasing struct {
 	want  kind.Want     // with a latch that never changes; without one in the form for owners that are used once
 	lease time.Duration // what the holds that are left get
 	rest  []kind.Call   // to be sent behind it
-	other *kind.Call    // its other form
 
 	since      time.Duration // when the hold's acquire was sent
 	everywhere time.Duration // until when every replica has the hold; 0: not known
@@ -114,18 +113,15 @@ func (r *releasing) Done(q *command.Request) {
 		r.act(r.Fail(how, q.Wire.Err, r.facts(0)))
 		return
 	}
-	did, other, err := r.l.kind.Released(q.Wire.Reply, &r.want)
+	did, err := r.l.kind.Released(q.Wire.Reply)
 	if q.WentAside || r.ownMessage {
 		r.arrived(!q.OutOfOrder && did == codec.Final)
 	}
 	if r.l.c.failsOver && err == nil {
 		r.remember(q, did)
 	}
-	if other != nil && r.other == nil {
-		r.other = other
-	}
 	r.act(r.Answered(release.Answer{
-		Did: did, Err: err, Other: other != nil, Unreplicated: q.Unreplicated, ReplicasUnknown: q.ReplicasNotKnown, Kept: r.kept,
+		Did: did, Err: err, Unreplicated: q.Unreplicated, ReplicasUnknown: q.ReplicasNotKnown, Kept: r.kept,
 	}, r.facts(0)))
 	if r.Straight() && !r.timed { // nobody refers to it any more
 		spares := &r.l.c.spares
@@ -264,16 +260,12 @@ func (r *releasing) encode() {
 		r.want.Latch = r.l.freshLatch()
 	}
 	var call kind.Call
-	switch r.Form {
-	case release.Other:
-		call = *r.other
-	default:
-		if r.Why == release.Undo {
-			if calls := r.l.kind.Undo(&r.want, true); len(calls) > 0 {
-				call, r.rest = calls[0], calls[1:]
-				break
-			}
+	if r.Why == release.Undo {
+		if calls := r.l.kind.Undo(&r.want, true); len(calls) > 0 {
+			call, r.rest = calls[0], calls[1:]
 		}
+	}
+	if call.Empty() {
 		call = r.l.kind.Release(q.Wire.ArgBuffer[:0], &r.want)
 	}
 	r.l.c.fill(q, r.l.slot, call)

@@ -34,7 +34,6 @@ const (
 	Latched  Form = iota // a latch keeps its result
 	Once                 // without a latch: its owner is used once
 	KeyAlone             // the same, with the lock as its only key
-	Other                // as the kind's older clients wrote it, because the first form found nothing
 )
 
 // once tells whether it goes without a latch, since any number of sends are as good as one.
@@ -124,7 +123,6 @@ type Facts struct {
 type Answer struct {
 	Did             codec.Release // what it did
 	Err             error         // it met this, or is of no shape that is known
-	Other           bool          // the kind has another form
 	Unreplicated    bool          // no replica acknowledged it, although some were asked
 	ReplicasUnknown bool          // some were asked, and their answer was cut off
 	Kept            bool          // its latch is needed for a Repeat

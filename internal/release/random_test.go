@@ -204,9 +204,6 @@ func (w *world) ends(kindly bool) {
 		if w.replicas = !kindly && w.yes(2); w.replicas {
 			a.Unreplicated, a.ReplicasUnknown = w.yes(3), w.yes(3)
 		}
-		if w.m.Why == Repeat && did == codec.NotHeld && w.yes(2) {
-			a.Other = w.m.Form == Other
-		}
 		w.act("answered", func() Action { return w.m.Answered(a, w.facts()) })
 	}
 }

@@ -153,9 +153,6 @@ func (m *Release) Answered(a Answer, f Facts) Action {
 	case a.Err != nil:
 		m.Failed = a.Err
 		return Lower | m.finish(Refused, f)
-	case a.Other && m.Form != Other:
-		m.Form = Other
-		return m.send(f, Encode)
 	case m.Form.once():
 		return m.answeredOnce(a, f)
 	}

@@ -160,7 +160,6 @@ var happenings = []struct {
 	{"not held, may arrive", func(m *Release) Action {
 		return m.Answered(Answer{}, Facts{MayArrive: true, Reached: 1, Answered: true})
 	}},
-	{"not held, another form", func(m *Release) Action { return m.Answered(Answer{Other: true}, reached) }},
 	{"an odd answer", func(m *Release) Action { return m.Answered(Answer{Err: errOdd}, reached) }},
 	{"lost", func(m *Release) Action { return m.Lost(errNet) }},
 	{"refused for now", func(m *Release) Action { return m.Refused(errNet, false, Facts{}) }},
