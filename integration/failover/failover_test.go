@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -41,6 +42,7 @@ func TestOneOfEachKind(t *testing.T) {
 // TestTwoInsideAreFoundAndProven keeps the judge from falling asleep.
 func TestTwoInsideAreFoundAndProven(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
+	named := func(owner string) string { return fmt.Sprintf("00000000-0000-4000-8000-%012x:1", owner[0]) }
 	w := gate.NewWitness()
 	for i, owner := range []string{"a", "b", "c", "late"} {
 		when, answer := at(0), int64(2)
@@ -50,7 +52,7 @@ func TestTwoInsideAreFoundAndProven(t *testing.T) {
 		case "late":
 			when = at(100)
 		}
-		w.See(i, faultproxy.Exchange{Cmd: []string{"EVALSHA", luasrc.LockScript.SHA1, "1", "x", "9000", owner}, Answered: at(0)})
+		w.See(i, faultproxy.Exchange{Cmd: []string{"EVALSHA", luasrc.LockScript.SHA1, "1", "x", "9000", named(owner)}, Answered: at(0)})
 		w.See(i, faultproxy.Exchange{Cmd: []string{"WAIT", "2", "1000"}, Reply: answer, Answered: when})
 	}
 	for name, c := range map[string]struct {
@@ -66,6 +68,9 @@ func TestTwoInsideAreFoundAndProven(t *testing.T) {
 		"told too late":       {stays: []stay{{"x", "late", at(1), at(5)}, {"x", "b", at(2), at(3)}}, n: 1, weakest: gate.None},
 		"never asked":         {stays: []stay{{"x", "nobody", at(1), at(5)}, {"x", "b", at(2), at(3)}}, n: 1, weakest: gate.None},
 	} {
+		for i := range c.stays {
+			c.stays[i].owner = named(c.stays[i].owner)
+		}
 		found := (&ledger{stays: c.stays}).overlaps(w)
 		if len(found) != c.n {
 			t.Errorf("%s: %v", name, found)

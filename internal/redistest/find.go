@@ -1,18 +1,20 @@
 package redistest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"strconv"
+	"sync"
 	"testing"
 )
 
-// Ports between these are outside the usual ranges of ephemeral ports, and
-// leave room for a cluster bus 10,000 above.
-const firstPort, lastPort = 18_000, 32_000
+// Ports between these, and those of a cluster's bus 10,000 above, are outside the usual
+// ranges of ephemeral ports and of one another.
+const firstPort, lastPort = 12_000, 22_000
 
 func binary(t testing.TB) string {
 	t.Helper()
@@ -29,12 +31,24 @@ func binary(t testing.TB) string {
 	return bin
 }
 
-// freePort finds a port on which nobody listens now. Somebody may before it is
-// used, hence the retries and the check of the process id.
+// portsEach is how many ports one process may use: those of others may be killed for
+// a while, and come back.
+const portsEach = 250
+
+// ports are those that this process has used.
+var ports sync.Map
+
+// freePort finds a port on which nobody listens now, and which this process did not
+// use so far. Somebody may before it is used, hence the retries and the check of the
+// process id.
 func freePort() (int, error) {
-	var last error
-	for range 100 {
-		port := firstPort + rand.IntN(lastPort-firstPort)
+	first := firstPort + os.Getpid()%((lastPort-firstPort)/portsEach)*portsEach
+	last := errors.New("all are in use")
+	for tries := range 8 * portsEach {
+		port := first + rand.IntN(portsEach)
+		if _, used := ports.LoadOrStore(port, true); used && tries < 4*portsEach { // then those that have ended will do
+			continue
+		}
 		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 		if err != nil {
 			last = err

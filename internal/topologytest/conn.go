@@ -240,21 +240,26 @@ func join(all []any) (any, error) {
 	return joined, nil
 }
 
-// numsub adds up the subscribers of one channel.
+// numsub adds up the subscribers of each channel.
 func numsub(all []any) (any, error) {
-	var name any
-	total := int64(0)
+	var sum []any
 	for _, reply := range all {
-		pair, err := redis.Values(reply, nil)
-		if err != nil || len(pair) != 2 {
+		pairs, err := redis.Values(reply, nil)
+		if err != nil || sum != nil && len(pairs) != len(sum) {
 			return nil, fmt.Errorf("topologytest: NUMSUB answered %v, %v", reply, err)
 		}
-		n, err := redis.Int64(pair[1], nil)
-		if err != nil {
-			return nil, err
+		if sum == nil {
+			sum = pairs
+			continue
 		}
-		name = pair[0]
-		total += n
+		for i := 1; i < len(pairs); i += 2 {
+			here, err1 := redis.Int64(pairs[i], nil)
+			before, err2 := redis.Int64(sum[i], nil)
+			if err := errors.Join(err1, err2); err != nil {
+				return nil, err
+			}
+			sum[i] = before + here
+		}
 	}
-	return []any{name, total}, nil
+	return sum, nil
 }
