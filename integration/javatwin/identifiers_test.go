@@ -25,7 +25,7 @@ import (
 
 func main() {}
 
-func _(ctx, parent context.Context, client *rlock.Client, lock *rlock.Lock, hold *rlock.Hold, owner rlock.Owner, url, name,
+func _(ctx, parent context.Context, client *rlock.Client, lock *rlock.Lock, locks []*rlock.Lock, hold *rlock.Hold, owner rlock.Owner, url, name,
 	text string, d, wait time.Duration, m rlock.NameMapper, config *tls.Config, pool rlock.Pool, fn func(context.Context) error) {
 `
 
