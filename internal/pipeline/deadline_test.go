@@ -3,7 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -94,21 +94,33 @@ func TestReaderThatWasBusyBeyondTheDeadlineReadsWhatHasCome(t *testing.T) {
 				t.Fatal(r.Err)
 			}
 			admin := s.Dial(t)
-			answered := fmt.Sprintf("cmdstat_echo:calls=%d,", leastBatch) // all of the batch
 			done := make(chan *Request, leastBatch)
-			for i := range leastBatch {
-				p.Enqueue(&Request{Command: "ECHO", Args: []any{strings.Repeat("x", 64<<10)}, Done: CompletionFunc(func(r *Request) {
+			var all [leastBatch]*Request
+			for i := range all {
+				all[i] = &Request{Command: "ECHO", Args: []any{strings.Repeat("x", 64<<10)}, Done: CompletionFunc(func(r *Request) {
 					if done <- r; i > 0 {
 						return
 					}
-					for stats := ""; !strings.Contains(stats, answered) && !t.Failed(); {
-						var err error
-						if stats, err = redis.String(admin.Do("INFO", "commandstats")); err != nil {
-							t.Error(err)
+					together := 0 // the reader may have written before all were queued
+					p.mu.Lock()
+					for _, other := range all {
+						if other != nil && other.batch == r.batch {
+							together++
 						}
 					}
+					p.mu.Unlock()
+					for answered := 0; answered < together && !t.Failed(); {
+						stats, err := redis.String(admin.Do("INFO", "commandstats"))
+						if err != nil {
+							t.Error(err)
+						}
+						answered, _ = strconv.Atoi(field(stats, "cmdstat_echo:calls=", ","))
+					}
 					time.Sleep(2 * timeout)
-				})})
+				})}
+			}
+			for _, r := range all {
+				p.Enqueue(r)
 			}
 			p.Flush()
 			for range leastBatch {
