@@ -208,7 +208,7 @@ func (r *round) connects(since time.Time) int {
 
 var moves = []scenario{
 	{fault: "the server's address leads to its promoted replica, and the old master follows it", by: "servers: REPLICAOF; proxy: leads elsewhere", times: 20, lanes: 4,
-		alone: true, moves: true, inexact: true, latches: true, bound: 3 * time.Second, round: moved(demoted)},
+		whole: true, alone: true, moves: true, inexact: true, latches: true, bound: 3 * time.Second, round: moved(demoted)},
 	{fault: "the same, and the old master is gone", by: "servers: REPLICAOF, SIGKILL; proxy: leads elsewhere", times: 20, lanes: 4,
 		alone: true, moves: true, inexact: true, latches: true, bound: 3 * time.Second, round: moved(killed)},
 	{fault: "the same, and the old master says nothing any more", by: "servers: REPLICAOF, SIGSTOP; proxy: leads elsewhere", times: 20, lanes: 4,
