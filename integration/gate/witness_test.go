@@ -29,7 +29,7 @@ func TestTheWitnessKnowsTheAcquiresAndRenewalsOfAllKinds(t *testing.T) {
 	w := gate.NewWitness()
 	p := faultproxy.Start(t, master.Addr())
 	p.Observe(func(e faultproxy.Exchange) { w.See(7, e) })
-	c, err := rlock.Open(t.Context(), "redis://"+p.Addr(), rlock.WithReplicaSync(true), rlock.WithWatchdogTimeout(600*time.Millisecond))
+	c, err := rlock.Open(t.Context(), "redis://"+p.Addr(), rlock.WithReplicaSync(true), rlock.WithWatchdogTimeout(3*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
