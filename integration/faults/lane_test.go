@@ -215,6 +215,9 @@ func (r *round) take(l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
 	r.Helper()
 	got := r.await(r.acquiring(func() (*rlock.Hold, error) { return l.Lock(r.Context(), opts...) }))
 	for tries := 0; tries < 5 && r.excused(got.err); tries++ {
+		if l == r.his {
+			r.unseen.Store(true) // it may have run, and passed no proxy
+		}
 		got = r.await(r.acquiring(func() (*rlock.Hold, error) { return l.Lock(r.Context(), opts...) }))
 	}
 	if got.err != nil {

@@ -3,6 +3,7 @@ package faults
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +23,8 @@ type site struct {
 	auditor *auditor
 	grants  int // how often an acquire was granted; guarded by row.mu, as the next
 	expired int // how many of those were left to expire
+
+	unseen atomic.Bool // what ran is not known: an acquire that passes no proxy had no answer
 }
 
 func newSite(t *testing.T, w *row) *site {
@@ -89,7 +92,7 @@ func (s *site) finish(t *testing.T) {
 		s.row.violates("channels are left: %v", channels())
 	}
 	// Whatever was counted up was counted down again, once, unless it was left to expire.
-	if changes := s.changes(t); !s.row.inexact && !s.row.loses && changes != 2*s.grants-s.expired {
+	if changes := s.changes(t); !s.row.inexact && !s.unseen.Load() && !s.row.loses && changes != 2*s.grants-s.expired {
 		s.row.violates("%d grants, of which %d expired, but counts were changed %d times, not twice for each that was released",
 			s.grants, s.expired, changes)
 	}

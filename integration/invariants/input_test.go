@@ -276,6 +276,8 @@ func TestI2ReplyOfAnotherShape(t *testing.T) {
 		for _, reply := range replies {
 			odd := r.Proxy.Add(faultproxy.Rule{Match: renewals, Times: 1, Do: faultproxy.Replace, Reply: []byte(reply)})
 			testbed.Receive(t, "a renewal", odd.Hit())
+			until := h.ValidUntil()
+			r.Becomes("the next renewal counts", func() bool { return h.ValidUntil().After(until) || h.Err() != nil })
 			if err := h.Err(); err != nil {
 				t.Fatalf("%q ended the hold: %v", reply, err)
 			}
