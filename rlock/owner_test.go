@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"strings"
 	"testing"
 	"time"
 
@@ -209,6 +210,9 @@ func TestOwnerIsAloneUntilItIsGivenAway(t *testing.T) {
 		// A text for people. Whoever acts by it must parse it, or be given the owner otherwise.
 		if _ = lockOf(t, c.NewLock(o.o.String()), As(o)).String(); !c.s.Exclusive(o.o) {
 			t.Errorf("%s: shared by a hold's string", what)
+		}
+		if err := c.NewLock(o.o.String()).UnlockAs(t.Context(), o); err == nil || !strings.Contains(err.Error(), "owner "+o.o.String()) || !c.s.Exclusive(o.o) {
+			t.Errorf("%s: shared by an error, or not named by it: %v", what, err)
 		}
 		give(o)
 		if c.s.Exclusive(before.o) || c.s.Exclusive(o.o) || !c.s.Exclusive(after.o) {

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -342,7 +343,7 @@ func (r *round) listeners() int {
 // excused tells whether an error says that no answer came, while the machine stood still in this round. It is counted.
 func (r *round) excused(err error) bool {
 	kind := kindOf(err)
-	if kind != uncertain && kind != unreachable || !machine.stood(r.began) {
+	if kind != uncertain && !errors.Is(err, rlock.ErrUnavailable) || !machine.stood(r.began) {
 		return false
 	}
 	r.row.outcome(kind+" while the testing machine stood still", 1)

@@ -126,6 +126,11 @@ var releasing = []defect{
 		by:    tests{"TestUnlockOfAHoldThatNotAllHaveMeetsNoOtherClients"},
 	},
 	{
+		what: "an unlock whose repetition found nothing is sent again where others act as its owner", guards: "R5",
+		edits: edits{{In: "shard.foundNothing", Expr: "u.latch == latch", Put: "false"}},
+		by:    tests{"TestRepetitionThatFoundNothingMeetsNoLaterHold"},
+	},
+	{
 		what: "as many unlocks are remembered as there are", guards: "R5, E2",
 		edits: edits{{In: "State.hasRoom", Expr: "n >= maxPast", Put: "false"}},
 		by:    tests{"TestPastUnlocksAreBounded"},

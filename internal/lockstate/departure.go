@@ -97,7 +97,7 @@ func (w *Waiter) unsent(last error) error {
 	var why error
 	switch a := w.attempt; {
 	case a != nil && a.inCommandQueue():
-		why = fmt.Errorf("an earlier command of owner %s is still without an answer", w.Terms.Owner.Share())
+		why = fmt.Errorf("an earlier command of owner %s is still without an answer", w.Terms.Owner.String())
 	case a == nil && (command.IsLost(last) || w.facts().InFlight):
 		why = errors.New("an earlier caller's attempt is still without an answer")
 	case last != nil && !command.IsLost(last):

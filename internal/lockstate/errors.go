@@ -159,7 +159,7 @@ func (r *releasing) verdict() error {
 
 // queued is told at the limit of an unlock that was not its owner's turn.
 func (r *releasing) queued() error {
-	waits := fmt.Errorf("an earlier command of owner %s is still without an answer", r.st.owner.Share())
+	waits := fmt.Errorf("an earlier command of owner %s is still without an answer", r.st.owner.String())
 	switch {
 	case r.Why != release.UnlockAs:
 		return fmt.Errorf("%w: %w", ErrUncertain, waits)
@@ -202,7 +202,7 @@ func (r *releasing) unsentSoFar() error {
 // releasedLate is the outcome of the unlock of a hold that had been lost.
 func (h *Hold) releasedLate(wasLost, err error) error {
 	if errors.Is(err, ErrNotHeld) {
-		err = fmt.Errorf("nothing was left to release for owner %s", h.st.owner.Share())
+		err = fmt.Errorf("nothing was left to release for owner %s", h.st.owner.String())
 	} else if err == nil {
 		err = errors.New("its key was still there and is released")
 	}

@@ -263,7 +263,7 @@ func (e *extension) answered(r *command.Request) {
 			return
 		}
 		if least := st.least(r.Wire.Sent, e.lease); least < e.d {
-			e.finish(fmt.Errorf("%w: an earlier command of owner %s was lost, its connection could not be killed and it may still arrive; it would cut the lease to %v", ErrUncertain, st.owner.Share(), least))
+			e.finish(fmt.Errorf("%w: an earlier command of owner %s was lost, its connection could not be killed and it may still arrive; it would cut the lease to %v", ErrUncertain, st.owner.String(), least))
 			return
 		}
 		e.finish(nil)

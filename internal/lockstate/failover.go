@@ -127,12 +127,13 @@ type pastUnlock struct {
 func (r *releasing) remember(q *command.Request, did kind.Release) {
 	u := pastUnlock{l: r.l, owner: r.st.owner, latch: r.want.Latch, sent: q.Wire.Sent, until: r.req.Until}
 	switch {
+	case r.Why == release.Repeat && did == codec.NotHeld:
+		r.st.n.l.s.foundNothing(u.latch)
+		return
 	case q.Wire.Replicas > 0 && q.Wire.Acked >= q.Wire.Replicas:
 		return
 	case r.SentAgain() || r.Form == release.Latched && u.latch == nil:
 		return // it is remembered, or is nothing to be sent twice
-	case r.Why == release.Repeat && did == codec.NotHeld:
-		return // nothing was undone
 	}
 	if u.latch != nil {
 		u.until = min(u.until, q.First+r.l.c.unlockFor)
@@ -220,6 +221,16 @@ func (s *shard) repeat(u pastUnlock) {
 		s.repeatDue()
 	}
 	st.run(r)
+}
+
+// foundNothing has the unlock with this latch not sent again where others may hold as
+// its owner: another one's repetition has taken its count, and it left no latch.
+func (s *shard) foundNothing(latch any) {
+	for i := range s.past {
+		if u := &s.past[i]; latch != nil && u.latch == latch {
+			u.shared = 0
+		}
+	}
 }
 
 // known is how many holds of the owner the server counts, as far as is known here.

@@ -36,7 +36,7 @@ func run(s *luasrc.Script, resend kind.Resend, keys []any, args ...any) kind.Cal
 type dropper struct {
 	addr string
 	text atomic.Pointer[[]byte] // the command is known by it; nil: nothing is lost
-	lost atomic.Int32
+	lost *atomic.Int32          // how many were
 }
 
 // drop loses the reply of the next command with a text.
@@ -80,7 +80,7 @@ func (c *dropping) Read(b []byte) (int, error) {
 // openDropping is open with connections that can lose a reply.
 func openDropping(t *testing.T, s *redistest.Server) (*State, *dropper) {
 	t.Helper()
-	d := &dropper{addr: s.Addr()}
+	d := &dropper{addr: s.Addr(), lost: new(atomic.Int32)}
 	o := config()
 	o.Topology = dials(d.connect).topology
 	c, err := New(o)

@@ -315,6 +315,37 @@ func TestUnlockThatFoundNothingMeetsNoLaterHold(t *testing.T) {
 	becomes(t, conn, 1, "EXISTS", "orders")
 }
 
+// The next master lacks one of two holds. The unlock of that one takes the other's count, so the other's own finds nothing
+// and leaves no latch: sent a second time it would meet what another client has acquired since as the owner.
+func TestRepetitionThatFoundNothingMeetsNoLaterHold(t *testing.T) {
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	back := &setBack{t: t, conn: conn}
+	c, other := openReplaced(t, s), openReplaced(t, s)
+	l, lo := c.NewLock(kind.Reentrant, "orders", "orders"), other.NewLock(kind.Reentrant, "orders", "orders")
+	o := c.NewOwner()
+	kept, err := tryAs(&l, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept.acknowledged()
+	back.keep()
+	gone, err := tryAs(&l, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock(t, gone)
+	unlock(t, kept)
+	back.setBack()
+	repeated(t, c)
+	becomes(t, conn, 0, "EXISTS", "orders")
+	if _, err := tryAs(&lo, o); err != nil {
+		t.Fatal(err)
+	}
+	repeated(t, c)
+	becomes(t, conn, 1, "HEXISTS", "orders", o.String())
+}
+
 // backAgain has the server have again what an unlock deleted, as if it had not run.
 func backAgain(t *testing.T, conn redis.Conn, h *Hold) {
 	t.Helper()

@@ -180,7 +180,7 @@ func (l *Lock) startUnlockAs(owner Owner) (r *releasing, outcome chan error, err
 	defer n.unpin()
 	st := n.ensureShown(owner)
 	if st.held > 0 || st.attempts > 0 {
-		return nil, nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner.Share())
+		return nil, nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner.String())
 	}
 	outcome = l.c.spares.outcomes.Get().(chan error)
 	r = st.newRelease(release.UnlockAs, l, n.now()+l.c.unlockFor)
