@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -22,17 +23,22 @@ type MultiLock struct{ members []*Lock }
 //
 // The members are acquired one after the other, in the order given here. While a
 // call waits for one, it keeps those before it, for at most 1.5 s times the
-// number of members. Then it releases them all and begins anew, as Redisson does. So
-// callers that list the same locks in different orders exclude each other without a
-// deadlock, but the same order everywhere is quicker.
+// number of members. Then it releases them all and begins anew after a moment, as
+// Redisson does at once. So callers that list the same locks in different orders exclude
+// each other without a deadlock, but the same order everywhere is quicker.
 //
 // Each member is an ordinary lock with an owner of its own: whoever locks it alone,
 // in Go or in Java, is excluded. Two members of one client with one key could wait
 // for each other, so they are ErrInvalidOption, unless As names an owner for both.
 func NewMultiLock(locks ...*Lock) *MultiLock { return &MultiLock{slices.Clone(locks)} }
 
-// roundFor is what a round may take for each member.
-const roundFor = 1500 * time.Millisecond
+const (
+	roundFor = 1500 * time.Millisecond // what a round may take for each member
+
+	// Two that began together and want what the other one has would end their rounds
+	// together for ever. So each waits for a random part of this between two rounds.
+	betweenRounds = 100 * time.Millisecond
+)
 
 // Lock waits until all members are acquired or ctx ends. Its options and its errors
 // are those of [Lock.Lock], and Wait limits it in all. A lease of its own begins once all
@@ -77,8 +83,16 @@ func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []Acqu
 			left := max(time.Until(end), 0)
 			last, round = left <= round, min(left, round)
 		}
-		if h, err := m.round(ctx, round, t); err == nil || last || !errors.Is(err, ErrLocked) {
+		over := time.Now().Add(round)
+		h, err := m.round(ctx, round, t)
+		// A grant that comes when the round is over is given back, so it does not matter whether one was on its way.
+		late := errors.Is(err, ErrUncertain) && !time.Now().Before(over)
+		if err == nil || last || !late && !errors.Is(err, ErrLocked) {
 			return h, err
+		}
+		select {
+		case <-ctx.Done(): // the next round says so
+		case <-time.After(rand.N(betweenRounds)):
 		}
 	}
 }

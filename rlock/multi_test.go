@@ -143,6 +143,23 @@ func TestMultiLocksInOppositeOrdersEndTheirRounds(t *testing.T) {
 	m.held(t, false, false, false)
 }
 
+// A round that is over before the server has answered says nothing of who holds, so the next one follows.
+func TestMultiLockOutlastsARoundWithoutAnAnswer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a round takes seconds")
+	}
+	t.Parallel()
+	m, _ := newTrio(t, WithCommandTimeout(time.Minute))
+	paused := 5 * time.Second // a round is 4.5 s
+	if _, err := m.keys[0].Do("CLIENT", "PAUSE", paused.Milliseconds(), "WRITE"); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Do(t.Context(), func(ctx context.Context) error { return ctx.Err() }); err != nil {
+		t.Error(err)
+	}
+	m.held(t, false, false, false)
+}
+
 func TestMultiHoldEndsWithItsFirstMember(t *testing.T) {
 	t.Parallel()
 	m, others := newTrio(t, WithWatchdogTimeout(600*time.Millisecond))

@@ -13,6 +13,11 @@ var multi = []defect{
 		by:    tests{"TestMultiLocksInOppositeOrdersEndTheirRounds"},
 	},
 	{
+		what: "a round without an answer ends the wait for several", guards: "multi",
+		edits: edits{{In: "MultiLock.acquire", Expr: "errors.Is(err, ErrUncertain)", Put: "false"}},
+		by:    tests{"TestMultiLockOutlastsARoundWithoutAnAnswer"},
+	},
+	{
 		what: "an unlock of several stops at a lost member", guards: "multi",
 		edits: edits{{In: "MultiHold.each", Stmt: "all.Go(func() { errs[i] = do(one) })", Put: "if errs[i] = do(one); errs[i] != nil { break }"}},
 		by:    tests{"TestMultiHoldEndsWithItsFirstMember"},
