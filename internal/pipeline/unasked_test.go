@@ -87,8 +87,9 @@ func TestAReplyThatNobodyAskedForIsNobodys(t *testing.T) {
 		"after a while": func(l *talker, p *Pipeline) {
 			end(t, ask(p, "PING"))
 			l.mu.Lock()
+			defer l.mu.Unlock()
 			_, _ = l.client.Write([]byte("$-1\r\n"))
-			l.mu.Unlock()
+			arrived(t, l.client)
 		},
 	} {
 		for company, ask := range map[string]func(p *Pipeline) *Request{
