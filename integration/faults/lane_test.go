@@ -215,7 +215,7 @@ func (r *round) await(c <-chan result) result {
 func (r *round) take(l *rlock.Lock, opts ...rlock.AcquireOption) *rlock.Hold {
 	r.Helper()
 	got := r.await(r.acquiring(func() (*rlock.Hold, error) { return l.Lock(r.Context(), opts...) }))
-	for tries := 0; tries < 5 && r.excused(got.err); tries++ {
+	for began := time.Now(); time.Since(began) < soon && r.excused(got.err); {
 		if l == r.his {
 			r.unseen.Store(true) // it may have run, and passed no proxy
 		}
@@ -309,15 +309,18 @@ func (r *round) listens(n int) {
 	}
 }
 
-// waits has the client wait for the lock, which somebody else holds, and returns when it listens for its release. A call
-// that had no answer because the machine stood still is made again.
-func (r *round) waits() <-chan result {
+// waits has the client wait for the lock, which somebody else holds, and returns when it listens for its release.
+func (r *round) waits() <-chan result { return r.joins(r.lock, 1) }
+
+// joins has a client wait for the lock, and returns when that makes so many connections that listen for its release. A
+// call that had no answer because the machine stood still is made again.
+func (r *round) joins(l *rlock.Lock, n int) <-chan result {
 	r.Helper()
 	for {
-		calls := r.acquiring(func() (*rlock.Hold, error) { return r.lock.Lock(r.Context()) })
+		calls := r.acquiring(func() (*rlock.Hold, error) { return l.Lock(r.Context()) })
 		listens := false
 		testbed.Within(soon, func() bool {
-			listens = r.listeners() == 1
+			listens = r.listeners() == n
 			return listens || len(calls) > 0
 		})
 		if listens {
@@ -329,7 +332,7 @@ func (r *round) waits() <-chan result {
 				r.Fatalf("the call did not wait: %v", got.err)
 			}
 		default:
-			r.Fatalf("it never listened for %s", r.name)
+			r.Fatalf("it never listened for %s%s", r.name, r.row.seen(r.name))
 		}
 	}
 }
@@ -343,7 +346,7 @@ func (r *round) listeners() int {
 // excused tells whether an error says that no answer came, while the machine stood still in this round. It is counted.
 func (r *round) excused(err error) bool {
 	kind := kindOf(err)
-	if kind != uncertain && !errors.Is(err, rlock.ErrUnavailable) || !machine.stood(r.began) {
+	if kind != uncertain && kind != readOnly && !errors.Is(err, rlock.ErrUnavailable) || !machine.stood(r.began) {
 		return false
 	}
 	r.row.outcome(kind+" while the testing machine stood still", 1)

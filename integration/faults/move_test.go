@@ -25,11 +25,12 @@ func moved(d departure) func(*round) {
 		released := next().held()
 		outer := next().held()
 		inner := held{outer.round, outer.take(outer.lock, rlock.As(outer.hold.Owner()))}
+		// One more may be counted that had no answer because the machine stood still.
+		testbed.Do(r.T, r.direct, "HSET", outer.name, testbed.Field(outer.hold.Owner()), 2)
 		waited := next().queues()
 		freed := next() // by the loss of its holder's key
 		rival := freed.take(freed.his)
-		entry := freed.acquiring(func() (*rlock.Hold, error) { return freed.lock.Lock(r.Context()) })
-		freed.listens(1)
+		entry := freed.waits()
 		crowd := next().crowds()
 		probe := next()
 
@@ -41,13 +42,13 @@ func moved(d departure) func(*round) {
 			r.auditor.unwatch(name) // it would say what is known: they are wrongly believed held
 		}
 		before := kept[0].hold.ValidUntil()
-		var underWay []asked
+		var unlocked, left asked
 		var locked <-chan result
 		var began time.Time
 		from := r.movesTo(d, lacks, func() {
 			began = time.Now()
 			locked = probe.locking()
-			underWay = append(underWay, released.unlocking(), inner.unlocking())
+			unlocked, left = released.unlocking(), inner.unlocking()
 		})
 
 		var seen sync.WaitGroup
@@ -59,8 +60,8 @@ func moved(d departure) func(*round) {
 		}
 		got := probe.await(locked)
 		// A machine that is slow takes longer than a command timeout to reach the new master. Before that nobody gives up (A7).
-		probe.allowed("Lock under way: ", got.err, ok, uncertain, unreachable)
-		if waited := got.at.Sub(began); kindOf(got.err) == unreachable && waited < timeout {
+		probe.allowed("Lock under way: ", got.err, ok, uncertain, unreachable, readOnly)
+		if waited, kind := got.at.Sub(began), kindOf(got.err); (kind == unreachable || kind == readOnly) && waited < r.row.timeout {
 			probe.violates("Lock under way gave up after %v, before a command timeout: %v", waited, got.err)
 		}
 		if got.err == nil {
@@ -68,9 +69,10 @@ func moved(d departure) func(*round) {
 			probe.release(got.hold)
 		}
 		probe.first(from)
-		for _, a := range underWay {
-			a.allowed("Unlock under way: ", a.end(), ok)
+		if !unlocked.settles() {
+			released.tidies(released.hold.Owner())
 		}
+		counted := left.settles()
 		seen.Wait()
 		if r.Failed() {
 			r.FailNow()
@@ -87,8 +89,15 @@ func moved(d departure) func(*round) {
 		}
 		// Nothing renews it, so nothing asks.
 		fixedLost.allowed("Unlock of a fixed lease whose key was lost: ", fixedLost.hold.Unlock(context.Background()), notHeld, lostNotHeld)
-		for _, h := range append(kept, outer) {
+		for _, h := range kept {
 			h.still()
+		}
+		if counted {
+			outer.still()
+		} else { // its count may be one too high
+			outer.release(outer.hold)
+			outer.tidies(outer.hold.Owner())
+			outer.comesFree()
 		}
 		waited.advance()
 		crowd.goesOn()
@@ -208,7 +217,8 @@ func (r *round) connects(since time.Time) int {
 
 var moves = []scenario{
 	{fault: "the server's address leads to its promoted replica, and the old master follows it", by: "servers: REPLICAOF; proxy: leads elsewhere", times: 20, lanes: 4,
-		whole: true, alone: true, moves: true, inexact: true, latches: true, bound: 3 * time.Second, round: moved(demoted)},
+		timeout: 500 * time.Millisecond, remark: "the command timeout is 500 ms",
+		alone: true, moves: true, inexact: true, latches: true, bound: 3 * time.Second, round: moved(demoted)},
 	{fault: "the same, and the old master is gone", by: "servers: REPLICAOF, SIGKILL; proxy: leads elsewhere", times: 20, lanes: 4,
 		alone: true, moves: true, inexact: true, latches: true, bound: 3 * time.Second, round: moved(killed)},
 	{fault: "the same, and the old master says nothing any more", by: "servers: REPLICAOF, SIGSTOP; proxy: leads elsewhere", times: 20, lanes: 4,

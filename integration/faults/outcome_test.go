@@ -22,6 +22,7 @@ const (
 	ctxEnded     = "ctx's error"
 	unreplicated = "ErrUnreplicated"
 	reentered    = "ErrReentered"
+	readOnly     = "reported as READONLY"
 	undocumented = ""
 )
 

@@ -42,7 +42,6 @@ type scenario struct {
 	latches  bool // latches may stay until they expire
 	remark   string
 	parallel bool // it mostly waits, and runs beside others
-	whole    bool // it is in full runs only: beside other packages' tests a call was seen to take more than 10 s, and it is not known why
 
 	round func(*round)
 }

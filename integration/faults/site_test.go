@@ -98,7 +98,7 @@ func (s *site) finish(t *testing.T) {
 	}
 	within := time.Duration(0)
 	if s.row.latches {
-		within = latchLife + time.Second
+		within = 5*s.row.timeout + 2*time.Second // the server remembers an unlock for a second less
 	}
 	left := func() []string {
 		if s.row.kind.Tokens {
@@ -110,9 +110,6 @@ func (s *site) finish(t *testing.T) {
 		s.row.violates("keys are left: %v", left())
 	}
 }
-
-// latchLife is how long the server remembers an unlock at this command timeout.
-const latchLife = 5*timeout + time.Second
 
 // changes is how often a count was changed, up or down, as the server counted. A fair lock sets the first one.
 func (s *site) changes(t *testing.T) int {

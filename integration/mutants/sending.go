@@ -18,6 +18,16 @@ var sending = []defect{
 		by:    tests{"TestA5RefusedKillIsToldAsSuch", "TestA5WithoutKillALateAcquireIsRemoved"},
 	},
 	{
+		what: "a closing client connects for a kill barrier that nobody waits for", guards: "kill barrier",
+		edits: edits{{In: "conn.finish", If: "!p.closing", Put: "true"}},
+		by:    tests{"TestConnectionThatBreaksDuringCloseIsMadeAnewForAReason"},
+	},
+	{
+		what: "a closing client makes no connection for a kill barrier", guards: "kill barrier",
+		edits: edits{{In: "Pipeline.AfterKillBarrier", Call: "p.connect", Remove: true}},
+		by:    tests{"TestConnectionThatBreaksDuringCloseIsMadeAnewForAReason"},
+	},
+	{
 		what: "what must be sent once is sent again after a loss", guards: "resend rules",
 		edits: edits{{In: "Request.lost", If: "r.Resend == kind.Always", Put: "true"}},
 		by:    tests{"TestLostRequestHasItsFateBehindTheBarrier"},

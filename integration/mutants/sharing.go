@@ -55,8 +55,13 @@ var sharing = []defect{
 	},
 	{
 		what: "where servers hide their run ids, what was dialled tells nothing", guards: "which server",
-		edits: edits{{In: "server.another", Expr: `s.place != "" && o.place != "" && s.place != o.place`, Put: "false"}},
+		edits: edits{{In: "server.another", Expr: "differ(s.place, o.place)", Put: "false"}},
 		by:    tests{"TestServersOfOneInnerAddressAreTwo"},
+	},
+	{
+		what: "where a server's run id is not asked, its own address tells nothing", guards: "which server",
+		edits: edits{{In: "server.another", Expr: "differ(s.own, o.own)", Put: "false"}},
+		by:    tests{"TestMoveIsToldWhenTheNextConnectionReachesAnotherServer"},
 	},
 	{
 		what: "the replicas of the former master are waited for at the next", guards: "which server",

@@ -7,7 +7,10 @@ import "time"
 // gone. Requests that are still open then end with a NotSentError or a
 // LostError. It is idempotent.
 func (p *Pipeline) Close(patience time.Duration) {
-	p.Drain(patience)
+	p.mu.Lock()
+	p.closing = true
+	p.mu.Unlock()
+	p.drain(patience)
 	p.mu.Lock()
 	p.closed = true
 	if p.discard != nil {
@@ -43,14 +46,14 @@ func (p *Pipeline) Leave(patience time.Duration) {
 	p.Close(patience)
 }
 
-// Drain waits until nothing is queued, in flight or awaiting its kill barrier,
+// drain waits until nothing is queued, in flight or awaiting its kill barrier,
 // for at most d. Discards are sent at once.
-func (p *Pipeline) Drain(d time.Duration) bool {
+func (p *Pipeline) drain(d time.Duration) bool {
 	deadline := time.Now().Add(d)
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 10*time.Millisecond) {
 		p.mu.Lock()
 		p.discardNow = true
-		left := p.queue.length + len(p.discards) + len(p.barriers)
+		left := p.queue.length + len(p.discards) + p.awaited()
 		if p.conn != nil {
 			left += p.conn.inflight
 		}

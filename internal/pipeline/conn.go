@@ -73,7 +73,8 @@ type killBarrier struct {
 	addr   string // the address that the server sees
 	server server
 
-	decided bool // guarded by Pipeline.mu, like all below; runBarriers reports it
+	ended   bool // each request that was lost has ended; guarded by Pipeline.mu, like all below
+	decided bool // runBarriers reports it
 	killed  bool // decided by CLIENT KILL: nothing of the connection runs any more
 	doubted bool // it found nothing, at a server that may be another one
 	waiting []func(closed bool)

@@ -34,7 +34,9 @@ func (c *conn) finish(rest []*Request, cause error) {
 	c.release()
 	if anew {
 		p.mu.Lock()
-		p.connect() // even if nothing is queued: for the kill barrier, and Replaced is to be told
+		if !p.closing {
+			p.connect() // even if nothing is queued: for the kill barrier, and Replaced is to be told
+		}
 		p.mu.Unlock()
 	}
 	if len(rest) > 0 {
@@ -46,6 +48,9 @@ func (c *conn) finish(rest []*Request, cause error) {
 		at++
 	}
 	c.dropRepeats(cause)
+	p.mu.Lock()
+	c.barrier.ended = true
+	p.mu.Unlock()
 	p.runBarriers()
 	p.notifyEnded()
 	p.writeOn()

@@ -149,7 +149,7 @@ func (p *Pipeline) connectFailed(err error) bool {
 	p.mu.Lock()
 	p.lastErr, p.failedAt = err, now
 	failed := p.queue.remove(func(r *Request) bool { return permanent || p.o.Spare || r.deadline <= now })
-	on := p.ctx.Err() == nil && (p.queue.length > 0 || len(p.undecided()) > 0)
+	on := p.ctx.Err() == nil && (p.queue.length > 0 || p.connects())
 	if !on {
 		p.dialling = false
 		// Keys to delete are no reason to go on. They go with the next batch.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -73,10 +74,8 @@ func identify(rc redis.Conn, undecided []*killBarrier, o Options) (*identity, er
 	if addr := field(info, " addr=", " "); addr != "" && noID == nil {
 		ident.barrier.id, ident.barrier.addr = id, addr
 	}
-	ident.barrier.server.place = field(info, " laddr=", " ")
-	if place := redisconn.Place(rc); place != "" {
-		ident.barrier.server.place = place
-	}
+	own := field(info, " laddr=", " ")
+	ident.barrier.server.place, ident.barrier.server.own = cmp.Or(redisconn.Place(rc), own), own
 	return ident, nil
 }
 

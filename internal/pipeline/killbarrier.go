@@ -13,6 +13,7 @@ func (p *Pipeline) AfterKillBarrier(r *Request, fn func(killed bool)) {
 	waits, killed := !b.decided && !p.closed, b.killed
 	if waits {
 		b.waiting = append(b.waiting, fn)
+		p.connect() // a closing pipeline has not yet
 	}
 	p.mu.Unlock()
 	if !waits {
@@ -33,6 +34,23 @@ func (p *Pipeline) Doubted(r *Request) bool {
 // undecided are the kill barriers without an outcome. It is called with mu held.
 func (p *Pipeline) undecided() []*killBarrier {
 	return slices.DeleteFunc(slices.Clone(p.barriers), func(b *killBarrier) bool { return b.decided })
+}
+
+// connects tells whether a connection is to be made for a kill barrier: a closing
+// pipeline makes none for one that nobody waits for. It is called with mu held.
+func (p *Pipeline) connects() bool {
+	return slices.ContainsFunc(p.barriers, func(b *killBarrier) bool { return !b.decided && (!p.closing || len(b.waiting) > 0) })
+}
+
+// awaited counts the kill barriers that somebody waits for, or may yet. It is called
+// with mu held.
+func (p *Pipeline) awaited() (n int) {
+	for _, b := range p.barriers {
+		if !b.ended || len(b.waiting) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // runBarriers reports the outcome of decided kill barriers and drops them.

@@ -30,6 +30,14 @@ func (a *address) dial(ctx context.Context) (redis.Conn, error) {
 	return target.Dial(ctx, timeout)
 }
 
+// dialService dials one address that leads to each server in turn, as that of a load balancer does.
+func (a *address) dialService(ctx context.Context) (redis.Conn, error) {
+	service := redisconn.Target{Address: "service:6379", Dialer: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, a.at.Load().Addr())
+	}}
+	return service.Dial(ctx, timeout)
+}
+
 // follow makes s a replica of master and waits until it has its data.
 func follow(t *testing.T, s, master *redistest.Server) {
 	t.Helper()
@@ -140,33 +148,40 @@ func TestMoveIsToldWhenAReplicaWasRefusedMeanwhile(t *testing.T) {
 
 // A connection that breaks by itself leads elsewhere as well, and the subscriptions may not have broken.
 func TestMoveIsToldWhenTheNextConnectionReachesAnotherServer(t *testing.T) {
-	t.Parallel()
-	old, next := redistest.Start(t), redistest.Start(t)
-	var a address
-	a.at.Store(old)
-	moves := make(chan struct{}, 10)
-	p := open(t, a.dial, Options{Replaced: func() { moves <- struct{}{} }})
-	breaks := func(s *redistest.Server) {
-		t.Helper()
-		before := id(t, p)
-		if _, err := s.Dial(t).Do("CLIENT", "KILL", "ID", before); err != nil {
-			t.Fatal(err)
-		}
-		for end(t, ask(p, "PING")).Err != nil {
-		}
-	}
-	breaks(old)
-	select {
-	case <-moves:
-		t.Error("the same server counts as another")
-	default:
-	}
-	a.at.Store(next)
-	breaks(old)
-	select {
-	case <-moves:
-	case <-time.After(10 * timeout):
-		t.Error("nobody was told that the server moved")
+	for name, dial := range map[string]func(*address) func(context.Context) (redis.Conn, error){
+		"at its own address": func(a *address) func(context.Context) (redis.Conn, error) { return a.dial },
+		"behind one address": func(a *address) func(context.Context) (redis.Conn, error) { return a.dialService },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			old, next := redistest.Start(t), redistest.Start(t)
+			var a address
+			a.at.Store(old)
+			moves := make(chan struct{}, 10)
+			p := open(t, dial(&a), Options{Replaced: func() { moves <- struct{}{} }})
+			breaks := func(s *redistest.Server) {
+				t.Helper()
+				before := id(t, p)
+				if _, err := s.Dial(t).Do("CLIENT", "KILL", "ID", before); err != nil {
+					t.Fatal(err)
+				}
+				for end(t, ask(p, "PING")).Err != nil {
+				}
+			}
+			breaks(old)
+			select {
+			case <-moves:
+				t.Error("the same server counts as another")
+			default:
+			}
+			a.at.Store(next)
+			breaks(old)
+			select {
+			case <-moves:
+			case <-time.After(10 * timeout):
+				t.Error("nobody was told that the server moved")
+			}
+		})
 	}
 }
 

@@ -91,6 +91,7 @@ type Pipeline struct {
 	useless    redisconn.Backoff // what spaces those
 	replaced   bool              // the last connection was given up, see Retire, or its server was a replica
 	server     server            // of the last connection
+	closing    bool              // Close has begun
 	closed     bool
 	gone       bool // the node has left, see Leave
 	batches    uint64

@@ -1,0 +1,68 @@
+package pipeline
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// A closing pipeline whose connection breaks connects again for what is still to be found out or sent, and for nothing
+// else.
+func TestConnectionThatBreaksDuringCloseIsMadeAnewForAReason(t *testing.T) {
+	for name, row := range map[string]struct {
+		asks bool  // whether the lost command may still run
+		want int64 // dials
+	}{
+		"nobody asks about what was lost": {false, 1},
+		"somebody does":                   {true, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := redistest.Start(t)
+			var dials atomic.Int64
+			dial := dialler(t, s)
+			p := open(t, func(ctx context.Context) (redis.Conn, error) {
+				dials.Add(1)
+				return dial(ctx)
+			}, Options{})
+			before := id(t, p)
+			killed := make(chan bool, 1)
+			done := make(chan *Request, 1)
+			submit(p, &Request{Command: "BLPOP", Args: []any{"nothing", 0}, Done: CompletionFunc(func(r *Request) {
+				if row.asks {
+					p.AfterKillBarrier(r, func(yes bool) { killed <- yes })
+				}
+				done <- r
+			})})
+			s.AwaitBlocked(t)
+			closed := make(chan struct{})
+			go func() {
+				p.Close(10 * timeout)
+				close(closed)
+			}()
+			for closing := false; !closing; time.Sleep(time.Millisecond) {
+				p.mu.Lock()
+				closing = p.closing
+				p.mu.Unlock()
+			}
+			if _, err := s.Dial(t).Do("CLIENT", "KILL", "ID", before); err != nil {
+				t.Fatal(err)
+			}
+			if r := end(t, done); r.Err == nil {
+				t.Fatal("it was answered")
+			}
+			<-closed
+			if row.asks && !<-killed {
+				t.Error("the kill barrier was given up")
+			}
+			if n := dials.Load(); n != row.want {
+				t.Errorf("%d dials, want %d", n, row.want)
+			}
+		})
+	}
+}
