@@ -140,7 +140,7 @@ func (s *suite) fair(l *rlock.Lock) error {
 		cancel()
 		return errors.Join(err, (<-waiters[0]).Err, (<-waiters[1]).Err)
 	}
-	if _, err := l.TryLockFor(ctx, 200*time.Millisecond); !errors.Is(err, rlock.ErrLocked) {
+	if _, err := l.TryLockFor(ctx, 2*time.Second); !errors.Is(err, rlock.ErrLocked) {
 		return fmt.Errorf("behind another: %w", err)
 	}
 	for range waiters {
