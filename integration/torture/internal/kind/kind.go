@@ -1,4 +1,4 @@
-// Package kind has the kinds of lock that can be put under torture: how both sides come by one, which scripts acquire
+// Package kind has the kinds of lock, and permits, that can be put under torture: how both sides come by one, which scripts acquire
 // it, and what is held against it. A further kind is a row of All.
 package kind
 
@@ -15,7 +15,7 @@ import (
 // Kind is one of them.
 type Kind struct {
 	Name  string
-	Parts []javapeer.Kind // the locks of one name: one, or that to read and that to write
+	Parts []javapeer.Kind // the locks of one name: one, or that to read and that to write; one of permits, which is not used
 	checker.Model
 	acquires []string // the SHA-1 of the scripts, Go's whole, Java's own by how they begin
 	// releases are likewise; nil: a release is known by its number of keys
