@@ -159,7 +159,7 @@ func wakesTheOther(p *pair) {
 			taken[i%3], _ = s[0].take(p.Context(), 1, half)
 		}
 		slices.Sort(times)
-		p.Logf("%s wakes the other: p50 %v, max %v of %d", who, times[rounds/2], times[rounds-1], rounds)
+		p.Logf("%s wakes the other, beside %s: p50 %v, max %v of %d", who, p.java.peer.Version, times[rounds/2], times[rounds-1], rounds)
 		for _, ids := range taken {
 			p.must(s[0].release(p.Context(), ids...))
 		}
