@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gomodule/redigo/redis"
+
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/integration/testbed"
@@ -205,6 +207,43 @@ func TestR1RepetitionThatFindsNothingIsNotHeldOnlyIfTheUnlockCouldRun(t *testing
 				t.Errorf("%d were lost", lost.Hits())
 			}
 			r.Gone(name)
+		})
+	}
+}
+
+// The unlock of a read-write lock announces also where it finds no lock. Sent again it is refused like the first, so its caller
+// sees the same error whether a reply was lost or not.
+func TestRepetitionOfAReadWriteUnlockIsRefusedLikeTheFirst(t *testing.T) {
+	t.Parallel()
+	for _, part := range []string{"read", "write"} {
+		t.Run(part, func(t *testing.T) {
+			t.Parallel()
+			r := rigOn(t, redisserver.ACL(t, redisserver.User{Name: "app", Password: "secret", Rules: []string{"~*", "&*", "+@all", "-publish"}}))
+			r.latchesMayStay = true
+			rw := r.openAt("redis://app:secret@" + r.Proxy.Addr()).NewReadWriteLock(name)
+			l := rw.ReadLock()
+			if part == "write" {
+				l = rw.WriteLock()
+			}
+			var refused [2]redis.Error
+			for i := range refused {
+				h := lock(t, l, rlock.Lease(long))
+				if i == 1 {
+					lost := r.Proxy.Add(faultproxy.Rule{Match: unlocks, Times: 1, Do: faultproxy.CutAfter})
+					defer func() {
+						if lost.Hits() != 1 {
+							t.Errorf("%d were lost", lost.Hits())
+						}
+					}()
+				}
+				err := h.Unlock(t.Context())
+				want(t, err, rlock.ErrRefused)
+				refused[i], _ = errors.AsType[redis.Error](err)
+				r.Gone(name)
+			}
+			if refused[0] == "" || refused[0] != refused[1] {
+				t.Errorf("refused with %q, and after a lost reply with %q", refused[0], refused[1])
+			}
 		})
 	}
 }

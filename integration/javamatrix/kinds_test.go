@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/integration/interop"
 	"github.com/rlock-go/redisson/integration/javafair"
 	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/integration/javapermits"
 	"github.com/rlock-go/redisson/integration/javareadwrite"
 	"github.com/rlock-go/redisson/integration/wire"
 )
@@ -34,6 +35,7 @@ var lockKinds = []lockKind{
 		scenes: javareadwrite.OnTheWire,
 		shown:  func(t *testing.T, version string) int { return javareadwrite.BesideJava(t, version, false) },
 	},
+	{name: "permits", releases: javapeer.PermitVersions(true), scenes: javapermits.OnTheWire, shown: javapermits.BesideJava},
 }
 
 // kinds is a run of its own: it can be made anew without the rest.
@@ -125,7 +127,7 @@ func (k *kinds) ofKind(version string, kind lockKind) string {
 
 const kindsDetailsHead = `## Other lock objects
 
-Scenarios of a fair lock and of a read-write lock are compared by what each step leaves: keys, fields, queue, times, TTLs, messages.
+Scenarios of fair locks, of read-write locks and of permits are compared by what each step leaves: keys, fields, queue, times, TTLs, messages.
 The write lock of a read-write lock is shown what a plain lock is, too. – : that release of Redisson
 has no such object. This makes these rows anew, and leaves the rest as it is:
 
@@ -213,15 +215,15 @@ func TestMatrixOfKinds(t *testing.T) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
 	}
-	has("| 4.7.0 | not run | not run | not run | not run | works |\n")
-	has("| 3.11.6 | – | – | – | not run | not run |\n")
+	has("| 4.7.0 | not run | not run | not run | not run | works | not run |\n")
+	has("| 3.11.6 | – | – | – | not run | not run | not run |\n")
 	has("| fair |  |\n| read-write | 4.7.0 |\n")
 	has(fmt.Sprintf("| 4.7.0 | Redis | read-write | %d | 0 | 0 | 0 |", p.Equal))
 	p.Failed = []string{"scenes"}
 	if !r.red() {
 		t.Error("a kind that failed is not red")
 	}
-	has("| 4.7.0 | not run | not run | not run | not run | **RED** |\n")
+	has("| 4.7.0 | not run | not run | not run | not run | **RED** | not run |\n")
 	has("| read-write |  **RED** 4.7.0 |\n")
 	has("### 4.7.0 on Redis on read-write\n")
 }

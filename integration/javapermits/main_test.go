@@ -24,5 +24,11 @@ func eachRelease(t *testing.T, test func(t *testing.T, version string)) {
 	}
 }
 
-// before tells whether a release is older than another. As texts they have that order.
-func before(version, other string) bool { return version < other }
+func TestBesideJava(t *testing.T) {
+	eachRelease(t, func(t *testing.T, version string) { BesideJava(t, version) })
+}
+
+// Keys, members, scores, TTLs and messages are the same after each step, whoever takes it.
+func TestBothLeaveTheSameOnTheServer(t *testing.T) {
+	eachRelease(t, func(t *testing.T, version string) { OnTheWire(t, version) })
+}

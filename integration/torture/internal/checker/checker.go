@@ -166,6 +166,9 @@ func (c *Checker) exclusion(lock int, windows []Window) {
 	if c.model.Shared {
 		c.verdict.Judged["pairs of readers inside together"] += len(Model{}.Overlaps(windows)) - len(overlaps)
 	}
+	if c.model.Permits > 0 {
+		c.verdict.Judged["pairs of holders of permits at once"] += len(Model{}.Overlaps(windows)) - len(overlaps)
+	}
 	for _, o := range overlaps {
 		pair := [2]string{o.A.Who, o.B.Who}
 		if c.told[pair] {
@@ -185,6 +188,9 @@ func (c *Checker) exclusion(lock int, windows []Window) {
 
 // whose says what an overlap is.
 func whose(o Overlap) string {
+	if o.A.Permits > 0 {
+		return "of more than there are permits"
+	}
 	if o.A.Owner == o.B.Owner {
 		return "one owner's twice"
 	}

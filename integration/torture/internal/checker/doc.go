@@ -17,6 +17,8 @@
 //   - Tokens, of a fenced lock: they rise ([numbering]).
 //   - Order, of a fair lock: who is in the queue first enters first ([ordering]). A free lock may wait for a place that
 //     nobody has any more, so only who is next has to enter in time, and as long as its place lasts.
+//   - Permits, of a semaphore: at no moment are more taken than there are. Those of a holder that was killed are taken until its
+//     lease ends, as far as it knew of that. Who wants several may be passed by who wants one.
 //
 // How often these met anything is in Verdict.Judged.
 //

@@ -130,7 +130,8 @@ func (l *lateness) add(a *history.Acquisition) {
 		c.entered = append(c.entered, entry{a.Returned, a})
 	}
 	// An owner that comes back queues differently, and a process that was killed waits no more.
-	if a.Process.Side == history.Go && !a.Asked && a.Mode != "TryLock" && a.Returned != 0 {
+	// Who wants several permits may be passed by others.
+	if a.Process.Side == history.Go && !a.Asked && a.Mode != "TryLock" && a.Returned != 0 && a.Permits < 2 {
 		c.waits = append(c.waits, wait{a.Called, a.Returned, a})
 	}
 }

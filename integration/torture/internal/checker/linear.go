@@ -16,10 +16,10 @@ type step struct {
 	leave bool
 }
 
-// inside is who is in the lock: the owners, sorted, each as often as it entered, to read or not.
+// inside is who is in the lock: the owners, sorted, each as often as it entered, to read or not, and with how many permits.
 type inside string
 
-func (s step) who() string { return fmt.Sprintf("%s %t\n", s.Owner, s.Read) }
+func (s step) who() string { return fmt.Sprintf("%s %t %d\n", s.Owner, s.Read, s.Permits) }
 
 // next is the state behind a step, if the lock allows that.
 func (m Model) next(is inside, s step) (bool, inside) {
@@ -31,12 +31,16 @@ func (m Model) next(is inside, s step) (bool, inside) {
 		}
 		return true, inside(strings.Join(slices.Delete(all, at, at+1), ""))
 	}
+	taken := 0
 	for _, line := range all {
 		var x Window
-		fmt.Sscan(line, &x.Owner, &x.Read)
-		if !m.together(x, s.Window) {
+		fmt.Sscan(line, &x.Owner, &x.Read, &x.Permits)
+		if taken += x.Permits; !m.together(x, s.Window) {
 			return false, is
 		}
+	}
+	if !m.fits(s.Window, taken) {
+		return false, is
 	}
 	return true, inside(strings.Join(slices.Insert(all, at, s.who()), ""))
 }

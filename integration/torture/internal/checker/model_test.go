@@ -54,7 +54,14 @@ var (
 	once   = Model{Once: true}
 	tokens = Model{Tokens: true}
 	order  = Model{Order: true}
+	three  = Model{Permits: 3}
 )
+
+// taking is an acquisition of n permits.
+func taking(n int, a *history.Acquisition) *history.Acquisition {
+	a.Permits = n
+	return a
+}
 
 func TestWhatAKindPromisesIsJudged(t *testing.T) {
 	flush := []history.Void{{From: 4, To: 5, Lock: history.Every, Why: "FLUSHALL"}}
@@ -106,6 +113,19 @@ func TestWhatAKindPromisesIsJudged(t *testing.T) {
 		"perhaps inside, since its unlock was lost": {model: once, acquisitions: list{
 			change(stay("a", 1, 2, 5), func(a *history.Acquisition) { a.Outcome = history.Uncertain }), again("a", 9, 10, history.Reentered)}},
 		"perhaps inside, since an acquire was lost": {model: once, acquisitions: list{again("a", 1, 2, history.Uncertain), again("a", 9, 10, history.Reentered)}},
+
+		"all permits taken": {model: three, acquisitions: list{taking(2, stay("a", 1, 2, 9)), taking(1, stay("b", 1, 3, 7)), taking(1, stay("c", 4, 8, 9))}},
+		"one permit too many": {model: three, want: "exclusion: lock 0 was of more than there are permits", acquisitions: list{
+			taking(2, stay("a", 1, 2, 9)), taking(1, stay("b", 1, 3, 7)), taking(1, stay("c", 4, 6, 9))}},
+		"several more than are free": {model: three, want: "exclusion", acquisitions: list{taking(2, stay("a", 1, 2, 9)), taking(2, stay("b", 1, 3, 7))}},
+		"permits of one that was killed": {model: three, want: "exclusion", acquisitions: list{
+			taking(1, stay("a", 1, 2, 90)), taking(1, stay("b", 1, 2, 90)), taking(1, stay("d", 12, 49, 90)),
+			change(taking(1, stay("c", 1, 2, 7)), func(a *history.Acquisition) {
+				a.Unlock, a.Unlocked, a.Outcome, a.Died, a.Until = 0, 0, "", 10, 50
+			})}},
+		"one permit of several, late": {model: three, want: "lock 0 was free at 10", acquisitions: list{
+			taking(3, stay("a", 1, 2, 9)), taking(1, stay("b", 3, 9+2*sec, 9+3*sec))}},
+		"several permits, late": {model: three, acquisitions: list{taking(3, stay("a", 1, 2, 9)), taking(2, stay("b", 3, 9+2*sec, 9+3*sec))}},
 
 		"tokens rise":            {model: tokens, acquisitions: list{numbered(1, stay("a", 1, 2, 5)), numbered(4, stay("b", 3, 6, 7)), javas(numbered(5, stay("c", 8, 9, 10)))}},
 		"a token twice":          {model: tokens, acquisitions: list{numbered(3, stay("a", 1, 2, 5)), numbered(3, stay("b", 6, 7, 8))}, want: "token: lock 0 numbered 3 what it granted after number 3"},
@@ -181,6 +201,7 @@ func TestWhatIsJudgedIsCounted(t *testing.T) {
 	}{
 		"readers":  {shared, history.Chapter{Acquisitions: []*history.Acquisition{read(stay("a", 1, 2, 9)), read(stay("b", 1, 3, 7)), stay("b", 8, 10, 11)}}, "readers", 1},
 		"refusals": {once, history.Chapter{Acquisitions: []*history.Acquisition{stay("a", 1, 2, 9), again("a", 3, 4, history.Reentered)}}, "refused", 1},
+		"permits":  {three, history.Chapter{Acquisitions: []*history.Acquisition{taking(2, stay("a", 1, 2, 9)), taking(1, stay("b", 1, 3, 7))}}, "permits", 1},
 		"tokens":   {tokens, history.Chapter{Acquisitions: []*history.Acquisition{numbered(1, stay("a", 1, 2, 9)), numbered(2, stay("b", 3, 10, 11))}}, "tokens", 2},
 		"waiters": {order, history.Chapter{Queues: []history.Queue{queue(10, 90, "a", "b", "c"), queue(12, 90, "a", "b", "c")},
 			Acquisitions: []*history.Acquisition{queued(stay("a", 1, 20, 30))}}, "waiters", 2},

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Overlap is two windows that have a moment in common and may not.
+// Overlap is two windows that have a moment in common and may not, by themselves or because of others that have it too.
 type Overlap struct{ A, B Window }
 
 // Overlaps sweeps windows of one lock. Empty windows overlap nothing.
@@ -16,10 +16,14 @@ func (m Model) Overlaps(windows []Window) []Overlap {
 	var inside []Window
 	for _, w := range sorted {
 		inside = slices.DeleteFunc(inside, func(x Window) bool { return x.To <= w.From })
+		taken := 0
 		for _, x := range inside {
-			if !m.together(x, w) {
+			if taken += x.Permits; !m.together(x, w) {
 				found = append(found, Overlap{x, w})
 			}
+		}
+		if !m.fits(w, taken) {
+			found = append(found, Overlap{inside[len(inside)-1], w})
 		}
 		inside = append(inside, w)
 	}

@@ -52,17 +52,26 @@ func TestOverlapIsFoundBySweepAndByPorcupine(t *testing.T) {
 }
 
 func TestSweepAndPorcupineAgree(t *testing.T) {
+	for _, m := range []Model{{}, {Permits: 3}} {
+		agree(t, m)
+	}
+}
+
+func agree(t *testing.T, m Model) {
+	t.Helper()
 	verdicts := map[bool]int{}
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		var windows []Window
 		for range 1 + rng.IntN(8) {
 			from := rng.Int64N(40)
-			windows = append(windows, window(0, string(rune('a'+rng.IntN(3))), from, from+rng.Int64N(8)))
+			w := window(0, string(rune('a'+rng.IntN(3))), from, from+rng.Int64N(8))
+			w.Permits = min(m.Permits, 1+rng.IntN(2))
+			windows = append(windows, w)
 		}
-		linear, err := Model{}.Linearizable(windows)
-		if err != nil || linear != (len(Model{}.Overlaps(windows)) == 0) {
-			t.Fatalf("seed %d: porcupine says %t, %v; the sweep says %v, of %v", seed, linear, err, Model{}.Overlaps(windows), windows)
+		linear, err := m.Linearizable(windows)
+		if err != nil || linear != (len(m.Overlaps(windows)) == 0) {
+			t.Fatalf("seed %d: porcupine says %t, %v; the sweep says %v, of %v", seed, linear, err, m.Overlaps(windows), windows)
 		}
 		verdicts[linear]++
 	}

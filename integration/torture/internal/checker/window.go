@@ -14,6 +14,7 @@ type Window struct {
 	Lock     int
 	Owner    string
 	Read     bool
+	Permits  int
 	Process  history.Process
 	Who      string
 	Void     string // the fault that cut it short or set it aside; empty for none
@@ -43,7 +44,7 @@ const forever = 1<<63 - 1
 // calls.
 func (v *voiding) window(a *history.Acquisition) Window {
 	from, to := a.Window()
-	w := Window{From: from, To: to, Lock: a.Lock, Owner: a.Owner, Read: a.Read, Process: a.Process, Who: a.Who()}
+	w := Window{From: from, To: to, Lock: a.Lock, Owner: a.Owner, Read: a.Read, Permits: a.Permits, Process: a.Process, Who: a.Who()}
 	for _, void := range v.voids {
 		if void.Hits(a) {
 			w.Void = void.Why

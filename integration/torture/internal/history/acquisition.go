@@ -45,9 +45,10 @@ type Acquisition struct {
 	Left             bool  // after its unlock its owner may hold more
 	Counts           []Count
 
-	Read  bool   // of the read lock of two
-	Token *int64 // nil: not asked for
-	Place string // its owner as a queue on the server has it
+	Read    bool   // of the read lock of two
+	Permits int    // of a semaphore; else 0
+	Token   *int64 // nil: not asked for
+	Place   string // its owner as a queue on the server has it
 }
 
 // Count is an answer to the question for the hold count that had to be exact as far as its asker knew.

@@ -83,7 +83,7 @@ func (b *Book) Add(p Process, e Event) {
 		l.seen = max(l.seen, e.At)
 		l.open[e.Op] = &Acquisition{
 			Process: p, Op: e.Op, Worker: e.Worker, Lock: e.Lock, Owner: e.Owner, Outer: e.Outer, Asked: e.Owner != "",
-			Mode: e.Mode, Lease: e.Lease, Called: e.At, Read: e.Read,
+			Mode: e.Mode, Lease: e.Lease, Called: e.At, Read: e.Read, Permits: e.Permits,
 		}
 		return
 	case Odd:

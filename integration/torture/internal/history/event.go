@@ -40,9 +40,10 @@ type Event struct {
 
 	Goroutines int `json:"g,omitempty"`
 
-	Read  bool   `json:"rd,omitempty"` // of Called: the read lock of two
-	Token *int64 `json:"n,omitempty"`  // of Held: the fencing token, if it was asked for
-	Place string `json:"p,omitempty"`  // of Held: its owner as a queue on the server has it, if that is not Owner
+	Read    bool   `json:"rd,omitempty"` // of Called: the read lock of two
+	Token   *int64 `json:"n,omitempty"`  // of Held: the fencing token, if it was asked for
+	Permits int    `json:"pn,omitempty"` // of Called: how many are wanted
+	Place   string `json:"p,omitempty"`  // of Held: its owner as a queue on the server has it, if that is not Owner
 }
 
 // The outcomes that decide something, by Event.Kind. There are others, which are only counted.

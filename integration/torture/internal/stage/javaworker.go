@@ -60,6 +60,9 @@ func (w *javaWorker) round(r *javaRun, t *javaThread) bool {
 		lease = w.between(80*time.Millisecond, s.Watchdog)
 		term = lease
 	}
+	if s.Kind.Permits > 0 {
+		return w.permit(ctx, r, t, lock, max(lease, s.Watchdog/5))
+	}
 	part := s.Kind.Parts[0]
 	if len(s.Kind.Parts) > 1 && w.rng.IntN(10) < 4 {
 		part = s.Kind.Parts[1]
@@ -135,13 +138,7 @@ func (w *javaWorker) round(r *javaRun, t *javaThread) bool {
 	if s.Kind.Once && w.rng.IntN(3) == 0 {
 		w.again(ctx, as, say, history.Event{Worker: w.number, Lock: lock, Owner: t.owner, Outer: op, Until: until})
 	}
-	stay := w.between(0, 15*time.Millisecond)
-	if n := w.rng.IntN(20); n == 0 {
-		stay = w.between(100*time.Millisecond, s.Watchdog*3/2)
-	} else if n < 4 {
-		stay = w.between(20*time.Millisecond, 200*time.Millisecond)
-	}
-	time.Sleep(stay)
+	time.Sleep(w.stay())
 	say(history.Event{What: history.Unlock, Op: op})
 	if reply, err = as.Unlock(ctx, name); err != nil {
 		kind, clean := exception(err)
@@ -150,6 +147,17 @@ func (w *javaWorker) round(r *javaRun, t *javaThread) bool {
 	}
 	say(history.Event{At: reply.At, What: history.Unlocked, Op: op, Kind: history.OK})
 	return true
+}
+
+// stay is for how long it is inside.
+func (w *javaWorker) stay() time.Duration {
+	switch n := w.rng.IntN(20); {
+	case n == 0:
+		return w.between(100*time.Millisecond, w.stage.Watchdog*3/2)
+	case n < 4:
+		return w.between(20*time.Millisecond, 200*time.Millisecond)
+	}
+	return w.between(0, 15*time.Millisecond)
 }
 
 // again asks for a lock once more that the thread has, which is to be refused.

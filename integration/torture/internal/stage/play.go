@@ -130,10 +130,8 @@ func (s *Stage) playNetwork(p *faultproxy.Proxy, f schedule.Fault) {
 	}
 }
 
-// match knows both sides' scripts by those that acquire, and the others by their numbers of keys: a release has three or
-// more, a renewal one or two.
+// match knows both sides' scripts.
 func (s *Stage) match(script schedule.Script) faultproxy.Match {
-	eval := func(cmd []string) bool { return len(cmd) > 3 && strings.HasPrefix(strings.ToUpper(cmd[0]), "EVAL") }
 	isAcquire := s.Kind.Acquires
 	switch script {
 	case schedule.Acquires:
@@ -151,11 +149,11 @@ func (s *Stage) match(script schedule.Script) faultproxy.Match {
 			return again
 		}
 	case schedule.Releases:
-		return func(cmd []string) bool { return eval(cmd) && cmd[2] >= "3" && !isAcquire(cmd) }
+		return s.Kind.Releases
 	case schedule.Renewals:
-		return func(cmd []string) bool { return eval(cmd) && cmd[2] < "3" && !isAcquire(cmd) }
+		return s.Kind.Renews
 	case schedule.AnyEval:
-		return eval
+		return func(cmd []string) bool { return len(cmd) > 3 && strings.HasPrefix(strings.ToUpper(cmd[0]), "EVAL") }
 	}
 	return faultproxy.Every
 }
@@ -181,9 +179,11 @@ func (s *Stage) playServer(f schedule.Fault) (err error) {
 	case schedule.WipeServer:
 		defer s.Book.Voiding(history.Every, string(f.Kind))()
 		s.server.Wipe()
+		err = s.setPermits()
 	case schedule.FlushAll:
 		defer s.Book.Voiding(history.Every, string(f.Kind))()
 		_, err = s.ask("FLUSHALL")
+		err = errors.Join(err, s.setPermits())
 	case schedule.FlushScripts:
 		_, err = s.ask("SCRIPT", "FLUSH")
 	case schedule.Force:
@@ -193,8 +193,11 @@ func (s *Stage) playServer(f schedule.Fault) (err error) {
 	return err
 }
 
-// force is a forced unlock by a client that has no part in the play.
+// force is a forced unlock by a client that has no part in the play. A semaphore is deleted, and set anew.
 func (s *Stage) force(lock int) error {
+	if s.Kind.Permits > 0 {
+		return s.setPermits(lock)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	c, err := rlock.Open(ctx, s.url())

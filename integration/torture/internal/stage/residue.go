@@ -117,6 +117,9 @@ func (s *Stage) eventually(within time.Duration, what string, state func() error
 
 // left are the locks that somebody still has by the server's word: those of JVMs that live, and all others.
 func (s *Stage) left() (others, java error) {
+	if s.Kind.Permits > 0 {
+		return s.permitsLeft(), nil
+	}
 	keys, others := redis.Strings(s.ask("KEYS", LockName(0)[:len(LockName(0))-1]+"*"))
 	for _, key := range keys {
 		owners, err := redis.StringMap(s.ask("HGETALL", key))

@@ -55,6 +55,9 @@ func Build(t testing.TB, c Config) *Stage {
 	} else {
 		s.set = buildSet(t, c.Topology)
 	}
+	if err := s.setPermits(); err != nil {
+		t.Fatal(err)
+	}
 	var starting sync.WaitGroup
 	for i := range c.Java {
 		j := &javaProcess{stage: s, row: i, way: s.newWay()}

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"encoding/hex"
 	"errors"
 	"time"
 
@@ -48,7 +49,11 @@ func (s *Stage) watch(stop <-chan struct{}) {
 
 func (s *Stage) look(c redis.Conn) error {
 	for i := range s.Locks {
-		c.Send("HGETALL", LockName(i))
+		if s.Kind.Permits > 0 {
+			c.Send("ZRANGE", codec.PermitTimes(LockName(i)), 0, -1, "WITHSCORES")
+		} else {
+			c.Send("HGETALL", LockName(i))
+		}
 		c.Send("PTTL", LockName(i))
 	}
 	replies, err := redis.Values(c.Do(""))
@@ -60,7 +65,7 @@ func (s *Stage) look(c redis.Conn) error {
 		fields, _ := redis.Strings(replies[2*i], nil)
 		ttl, _ := redis.Int64(replies[2*i+1], nil)
 		for f := 0; f+1 < len(fields); f += 2 {
-			s.Book.Saw(history.Sighting{At: at, Lock: i, Owner: fields[f], Count: fields[f+1], TTL: ttl})
+			s.Book.Saw(history.Sighting{At: at, Lock: i, Owner: s.shown(fields[f]), Count: fields[f+1], TTL: ttl})
 		}
 	}
 	for i := range s.Locks {
@@ -69,6 +74,14 @@ func (s *Stage) look(c redis.Conn) error {
 		}
 	}
 	return err
+}
+
+// shown is an owner as the history has it.
+func (s *Stage) shown(field string) string {
+	if s.Kind.Permits > 0 {
+		return hex.EncodeToString([]byte(field))
+	}
+	return field
 }
 
 // lookAtQueue notes who waits for a fair lock, and for how long each keeps its place by the server's clock.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/javapeer"
-	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -65,7 +64,7 @@ func (w *worker) round(lock int) {
 		return
 	}
 	owner := noOwner
-	if w.chance(12) {
+	if w.chance(12) && w.kind.Permits == 0 {
 		owner = w.regular
 	}
 	s := &stay{worker: w, lock: lock, exact: owner == noOwner}
@@ -87,11 +86,20 @@ type stay struct {
 // held is one acquisition of a stay.
 type held struct {
 	op    int64
-	hold  *rlock.Hold
+	hold  hold
 	part  int // of the kind
 	fixed bool
 	until time.Time // as last said
 	lost  bool      // as said
+}
+
+// hold is what a stay has: a rlock.Hold, or permits.
+type hold interface {
+	Unlock(ctx context.Context) error
+	Extend(ctx context.Context, d time.Duration) error
+	Err() error
+	Done() <-chan struct{}
+	ValidUntil() time.Time
 }
 
 // acquire takes the lock in one of the ways there are. A zero owner asks for a fresh one.
@@ -116,35 +124,38 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 		}
 		e.Lease = lease.Nanoseconds()
 		opts = append(opts, rlock.Lease(lease))
-	case s.chance(10):
+	case s.chance(10) && s.kind.Permits == 0:
 		opts = append(opts, rlock.MaxHold(s.between(100*time.Millisecond, 2*s.Watchdog)))
 	}
-	var hold *rlock.Hold
+	var got granted
 	var err error
 	var c call
-	l := s.locks[s.lock][part]
+	l := s.taking(part, &e)
 	switch n := s.rng.IntN(10); {
 	case s.tries || n == 6:
 		c = tryLockCall(ctx)
 		e.Mode = c.name
 		s.say(e)
-		hold, err = l.TryLock(ctx, opts...)
+		got, err = l.try(ctx, opts...)
 	case n < 6:
 		c = lockCall(ctx)
 		e.Mode = c.name
 		s.say(e)
-		hold, err = l.Lock(ctx, opts...)
+		got, err = l.wait(ctx, opts...)
 	default:
 		wait := cmp.Or(s.Place, s.between(time.Millisecond, time.Second))
 		c = tryLockForCall(ctx)
 		e.Mode = c.name
 		s.say(e)
-		hold, err = l.TryLockFor(ctx, wait, opts...)
+		got, err = l.tryFor(ctx, wait, opts...)
 	}
 	at := machineclock.Now()
 	if err != nil {
 		if s.kind.Once {
 			c.errs = append(c.errs, reentered)
+		}
+		if s.kind.Permits > 0 && e.Mode != "Lock" {
+			c.errs = append(c.errs, noPermits)
 		}
 		name, why := c.judge(err)
 		s.say(history.Event{At: at, What: history.Refused, Op: e.Op, Kind: name})
@@ -153,10 +164,10 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 		s.exact = s.exact && (name == history.Locked || name == history.Reentered)
 		return false
 	}
-	h := &held{op: e.Op, hold: hold, part: part, fixed: e.Lease > 0, until: hold.ValidUntil()}
-	e = history.Event{At: at, What: history.Held, Op: e.Op, Owner: testbed.Holder(hold), Until: s.clock.At(h.until)}
+	h := &held{op: e.Op, hold: got.hold, part: part, fixed: e.Lease > 0, until: got.hold.ValidUntil()}
+	e = history.Event{At: at, What: history.Held, Op: e.Op, Owner: got.owner, Until: s.clock.At(h.until)}
 	if s.kind.Tokens {
-		e.Token = new(hold.Token())
+		e.Token = new(h.hold.(*rlock.Hold).Token())
 	}
 	s.say(e)
 	if n := len(s.holds); n > 0 {

@@ -36,6 +36,7 @@ var passing = []string{"LOADING", "BUSY", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDO
 
 var (
 	locked    = sort{history.Locked, []error{rlock.ErrLocked}}
+	noPermits = sort{history.Locked, []error{rlock.ErrNoPermits}}
 	reentered = sort{history.Reentered, []error{rlock.ErrReentered}}
 	uncertain = sort{history.Uncertain, []error{rlock.ErrUncertain}}
 	leaseLost = sort{history.LostLease, []error{rlock.ErrLeaseLost}}

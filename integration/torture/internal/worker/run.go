@@ -24,7 +24,8 @@ type process struct {
 	*report
 	client *rlock.Client
 	kind   kind.Kind
-	locks  [][]*rlock.Lock // by name and part of the kind
+	locks  [][]*rlock.Lock          // by name and part of the kind
+	seats  []*rlock.PermitSemaphore // by name, of permits
 
 	stopping chan struct{}
 	storm    atomic.Pointer[storm]
@@ -66,6 +67,9 @@ func run(c Config) error {
 			parts = append(parts, part.GoLock(p.client, name))
 		}
 		p.locks = append(p.locks, parts)
+		if p.kind.Permits > 0 {
+			p.seats = append(p.seats, p.client.NewPermitSemaphore(name))
+		}
 	}
 	p.say(history.Event{What: history.Ready, Owner: p.client.ID().String()})
 	var workers sync.WaitGroup

@@ -16,13 +16,13 @@ const maxDepth = 3
 
 // spend stays inside for a while, re-enters, asks and extends, and releases hold by hold.
 func (s *stay) spend() {
-	for len(s.holds) < maxDepth && s.chance(35) && s.trusts() {
+	for s.kind.Permits == 0 && len(s.holds) < maxDepth && s.chance(35) && s.trusts() {
 		s.hold(s.between(0, 5*time.Millisecond))
 		if !s.trusts() {
 			break
 		}
 		called := time.Now()
-		if s.acquire(s.holds[0].hold.Owner()) && time.Since(called) > s.CommandTimeout {
+		if s.acquire(s.holds[0].hold.(*rlock.Hold).Owner()) && time.Since(called) > s.CommandTimeout {
 			// An attempt of it was lost. If its bytes are still on their way, the count will tell.
 			s.hold(s.between(s.Watchdog/2, 3*s.Watchdog/2))
 			s.count()
@@ -138,13 +138,7 @@ func (s *stay) count() {
 	asked := machineclock.Now()
 	c := askCall(ctx)
 	h := s.holds[s.rng.IntN(len(s.holds))]
-	want := 0
-	for _, x := range s.holds {
-		if x.part == h.part {
-			want++
-		}
-	}
-	got, err := s.locks[s.lock][h.part].HoldCount(ctx, h.hold.Owner())
+	want, got, err := s.counted(ctx, h)
 	if name, why := c.judge(err); err != nil {
 		s.odd(c.name, why)
 		s.say(history.Event{What: history.Other, Mode: c.name, Kind: name})
@@ -154,6 +148,21 @@ func (s *stay) count() {
 	if s.trusts() {
 		s.say(history.Event{What: history.Counted, Op: h.op, From: asked, Want: want, Got: got})
 	}
+}
+
+// counted is how many holds the owner has of a lock, or how many permits there are: none is ever lost.
+func (s *stay) counted(ctx context.Context, h *held) (want, got int, err error) {
+	if s.kind.Permits > 0 {
+		got, err = s.seats[s.lock].Total(ctx)
+		return s.kind.Permits, got, err
+	}
+	for _, x := range s.holds {
+		if x.part == h.part {
+			want++
+		}
+	}
+	got, err = s.locks[s.lock][h.part].HoldCount(ctx, h.hold.(*rlock.Hold).Owner())
+	return want, got, err
 }
 
 // release gives the innermost hold back, or with two locks of a name any of them. It reports whether it is certainly

@@ -12,6 +12,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/internal/commandstats"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/rlock"
@@ -24,6 +25,12 @@ const (
 	name   = "doc"
 	half   = 30 * time.Second
 )
+
+// before tells whether a release is older than another. As texts they have that order.
+func before(version, other string) bool { return version < other }
+
+// hexIDs tells that a release keeps ids as hex text. It can't name Go's, while Go can name its.
+func hexIDs(version string) bool { return before(version, "3.2") }
 
 // side is who uses the semaphore: a Go client or a JVM.
 type side interface {
@@ -165,7 +172,7 @@ func (s *javaSide) lease(ctx context.Context, id string, d time.Duration) error 
 
 func (s *javaSide) counts(ctx context.Context) (n [3]int, err error) {
 	which := []string{"available", "acquired", "total"}
-	if before(s.peer.Version, "3.2") {
+	if hexIDs(s.peer.Version) {
 		which = which[:1]
 	}
 	for i, w := range which {
@@ -189,12 +196,26 @@ type rig struct {
 	server *redistest.Server
 	conn   redis.Conn
 	heard  redis.PubSubConn
+	ctx    context.Context
+}
+
+// limit bounds what is done for one test, so that one who waits in vain fails it.
+const limit = 90 * time.Second
+
+// Context is that of all calls.
+func (r *rig) Context() context.Context { return r.ctx }
+
+// of is the same for a test, or for a part of one.
+func (r *rig) of(t *testing.T) *rig {
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	t.Cleanup(cancel)
+	return &rig{t, r.server, r.conn, r.heard, ctx}
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	s := redistest.Start(t)
-	r := &rig{T: t, server: s, conn: s.Dial(t), heard: redis.PubSubConn{Conn: s.Dial(t)}}
+	r := (&rig{server: s, conn: s.Dial(t), heard: redis.PubSubConn{Conn: s.Dial(t)}}).of(t)
 	if err := r.heard.PSubscribe("redisson_*"); err != nil {
 		t.Fatal(err)
 	}
@@ -227,15 +248,32 @@ func (r *rig) eventually(what string, is func() bool) {
 	}
 }
 
-// listening waits until so many clients listen, and some time for their try behind that.
-func (r *rig) listening(n int) {
+// tries is how many acquires the server has run.
+func (r *rig) tries() int64 {
 	r.Helper()
-	channel := codec.PermitChannel(name)
-	r.eventually("clients that listen", func() bool {
+	calls, err := commandstats.Read(r.conn)
+	r.must(err)
+	return calls["get"]
+}
+
+// listens has somebody begin to wait, and returns when its client listens and has tried once more behind that.
+func (r *rig) listens(begin func() <-chan []string) <-chan []string {
+	r.Helper()
+	channel, before := codec.PermitChannel(name), r.tries()
+	got := begin()
+	r.eventually("one who listens", func() bool {
 		counts, err := redis.IntMap(r.do("PUBSUB", "NUMSUB", channel), nil)
-		return err == nil && counts[channel] == n
+		return err == nil && counts[channel] == 1 && r.tries() >= before+2
 	})
-	time.Sleep(50 * time.Millisecond)
+	return got
+}
+
+// now is the server's clock, in ms.
+func (r *rig) now() int64 {
+	r.Helper()
+	clock, err := redis.Int64s(r.do("TIME"), nil)
+	r.must(err)
+	return clock[0]*1000 + clock[1]/1000
 }
 
 // state is what the server has. Times are apart, in ms.
@@ -250,9 +288,7 @@ const never = 922337203685477
 func (r *rig) look() state {
 	r.Helper()
 	s := state{times: map[string]int64{}}
-	clock, err := redis.Int64s(r.do("TIME"), nil)
-	r.must(err)
-	now := clock[0]*1000 + clock[1]/1000
+	now := r.now()
 	keys, err := redis.Strings(r.do("KEYS", "*"), nil)
 	r.must(err)
 	for _, key := range keys {
