@@ -20,7 +20,7 @@ import (
 
 // kinds are what callers ask an error for.
 var kinds = map[string]error{
-	"ErrLocked": rlock.ErrLocked, "ErrNoPermits": rlock.ErrNoPermits, "ErrNotLocked": rlock.ErrNotLocked, "ErrNotHeld": rlock.ErrNotHeld, "ErrReleased": rlock.ErrReleased,
+	"ErrLocked": rlock.ErrLocked, "ErrNoPermits": rlock.ErrNoPermits, "ErrNotOpen": rlock.ErrNotOpen, "ErrNotLocked": rlock.ErrNotLocked, "ErrNotHeld": rlock.ErrNotHeld, "ErrReleased": rlock.ErrReleased,
 	"ErrLeaseLost": rlock.ErrLeaseLost, "ErrUncertain": rlock.ErrUncertain, "ErrClosed": rlock.ErrClosed,
 	"ErrInvalidOption": rlock.ErrInvalidOption, "ErrInvalidName": rlock.ErrInvalidName, "ErrUnavailable": rlock.ErrUnavailable,
 	"ErrRefused": rlock.ErrRefused, "ErrReentered": rlock.ErrReentered, "ErrUnreplicated": rlock.ErrUnreplicated,
