@@ -230,7 +230,11 @@ func (r *rig) eventually(what string, is func() bool) {
 // listening waits until so many clients listen, and some time for their try behind that.
 func (r *rig) listening(n int) {
 	r.Helper()
-	channel := codec.PermitChannel(name)
+	r.listeningTo(codec.PermitChannel(name), n)
+}
+
+func (r *rig) listeningTo(channel string, n int) {
+	r.Helper()
 	r.eventually("clients that listen", func() bool {
 		counts, err := redis.IntMap(r.do("PUBSUB", "NUMSUB", channel), nil)
 		return err == nil && counts[channel] == n
