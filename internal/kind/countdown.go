@@ -35,9 +35,9 @@ func (countDownLatch) Undo(*Want, bool) []Call { return nil }
 
 // How CountDown changes the count of a latch, see package luasrc.
 const (
-	SetCount    = luasrc.SetCount
-	DownByOne   = luasrc.DownByOne
-	DeleteCount = luasrc.DeleteCount
+	SetCount    = luasrc.SetCount    // if it is open
+	DownByOne   = luasrc.DownByOne   // and tell who waits if that makes it 0
+	DeleteCount = luasrc.DeleteCount // with its key
 )
 
 // CountDown changes the count of a latch, and keeps the result in w.Latch. Its reply is

@@ -85,12 +85,12 @@ func (semaphore) Asked(_ Question, reply any) (Answer, error) {
 
 // How ChangeSemaphore changes the number of free permits, see package luasrc.
 const (
-	GiveBack     = luasrc.GiveBack
-	GiveExisting = luasrc.GiveExisting
-	SetFirst     = luasrc.SetFirst
-	AddMore      = luasrc.AddMore
-	DrainAll     = luasrc.DrainAll
-	DeleteAll    = luasrc.DeleteAll
+	GiveBack     = luasrc.GiveBack     // so many come back
+	GiveExisting = luasrc.GiveExisting // the same, if there is a semaphore
+	SetFirst     = luasrc.SetFirst     // so many are the first, if there is none
+	AddMore      = luasrc.AddMore      // so many more, or fewer
+	DrainAll     = luasrc.DrainAll     // none is left
+	DeleteAll    = luasrc.DeleteAll    // with the key
 )
 
 // ChangeSemaphore changes how many permits are free, and keeps the result in w.Latch.
