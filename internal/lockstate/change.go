@@ -43,17 +43,20 @@ func (l *Lock) change(ctx context.Context, call func(*kind.Want) kind.Call, mayL
 	if mayLeave && g.takeBack() {
 		return nil, ctx.Err()
 	}
-	timer := time.NewTimer(c.o.Timeout)
-	defer timer.Stop()
-	select {
-	case <-g.done:
-		return g.req.Wire.Reply, g.err
-	case <-timer.C:
-		if g.takeBack() {
-			return nil, command.Unsent(cmp.Or(c.exec.Trouble(l.slot), command.Unsent(errUnwrittenYet)))
+	// What can't be taken back at once may be on its way back, or being written.
+	for _, most := range []time.Duration{c.o.Timeout, c.o.Timeout / 8} {
+		timer := time.NewTimer(most)
+		defer timer.Stop()
+		select {
+		case <-g.done:
+			return g.req.Wire.Reply, g.err
+		case <-timer.C:
 		}
-		return nil, fmt.Errorf("%w: no answer within %v after the context ended: %w", ErrUncertain, c.o.Timeout, ctx.Err())
+		if g.takeBack() {
+			return nil, cmp.Or(c.exec.Trouble(l.slot), command.Unsent(errUnwrittenYet))
+		}
 	}
+	return nil, fmt.Errorf("%w: no answer within %v after the context ended: %w", ErrUncertain, c.o.Timeout, ctx.Err())
 }
 
 // Read is Change for a call that any number of times may run, without a receipt. It
