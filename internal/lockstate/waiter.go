@@ -66,7 +66,8 @@ func (w *Waiter) Start() error {
 			return err
 		}
 	}
-	w.OneTry, w.Size = w.Terms.HasWait && w.Terms.Wait == 0, w.Terms.Size
+	w.OneTry = w.Terms.HasWait && w.Terms.Wait == 0
+	w.Size = w.Terms.Size
 	s := l.s
 	defer s.enter(mayBlock).leave()
 	if l.c.state.Load() != stateOpen {
