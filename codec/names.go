@@ -14,6 +14,7 @@ const (
 	tokenPrefix   = "redisson_lock_token:"
 	rwPrefix      = "redisson_rwlock:"
 	permitsPrefix = "redisson_sc:"
+	countPrefix   = "redisson_countdownlatch__channel__"
 )
 
 // latchIDLen is the length of a latch id in bytes.
@@ -40,13 +41,18 @@ func ReadWriteChannel(key string) string { return braced(rwPrefix, key) }
 func ReadHolds(key string) string { return braced("", key) }
 
 // PermitChannel is the name of the channel on which the permits of a semaphore are
-// announced. Braces are added as in [Channel]. (Redisson: RPermitExpirableSemaphore.)
+// announced. Braces are added as in [Channel]. (Redisson: RSemaphore and
+// RPermitExpirableSemaphore.)
 func PermitChannel(key string) string { return braced(permitsPrefix, key) }
 
 // PermitTimes is the name of the sorted set of the ids of a semaphore's permits that
 // are taken, and until when each is, in ms since 1970. Braces are added as in [Channel].
 // (Redisson: RPermitExpirableSemaphore.)
 func PermitTimes(key string) string { return braced("", key) + ":timeout" }
+
+// CountDownChannel is the name of the channel on which a count-down latch tells that its
+// count has changed. The key is always put in braces. (Redisson: RCountDownLatch.)
+func CountDownChannel(key string) string { return countPrefix + "{" + key + "}" }
 
 // braced is prefix with key, in braces unless it has one.
 func braced(prefix, key string) string {

@@ -139,6 +139,9 @@ func TestPermitsNames(t *testing.T) {
 		"{user}:7": {"redisson_sc:{user}:7", "{user}:7:timeout"},
 		"a{b":      {"redisson_sc:a{b", "a{b:timeout"},
 	} {
+		if got := CountDownChannel(key); got != "redisson_countdownlatch__channel__{"+key+"}" {
+			t.Errorf("%q: %q", key, got)
+		}
 		if got := [2]string{PermitChannel(key), PermitTimes(key)}; got != want {
 			t.Errorf("%q: %q, want %q", key, got, want)
 		}

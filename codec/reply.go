@@ -141,6 +141,22 @@ func DecodePermitCount(reply any) (free, taken int64, err error) {
 	return 0, 0, mismatch("count of permits", reply)
 }
 
+// DecodeNumber reads a number that may be below 0, as GET or a script gives it, such as
+// the free permits of a semaphore: 0 if there is no key.
+func DecodeNumber(reply any) (int64, error) {
+	switch v := reply.(type) {
+	case nil:
+		return 0, nil
+	case int64:
+		return v, nil
+	case []byte:
+		if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
+			return n, nil
+		}
+	}
+	return 0, mismatch("number", reply)
+}
+
 // DecodeLength reads how many elements a list has.
 func DecodeLength(reply any) (int64, error) {
 	n, ok := reply.(int64)

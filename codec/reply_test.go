@@ -37,6 +37,7 @@ var decoders = map[string]func(reply any) (string, error){
 		free, taken, err := DecodePermitCount(r)
 		return fmt.Sprint(free, taken), err
 	},
+	"number": func(r any) (string, error) { v, err := DecodeNumber(r); return fmt.Sprint(v), err },
 	"permit left": func(r any) (string, error) {
 		left, taken, err := DecodePermitLeft(r)
 		return fmt.Sprint(int64(left), taken), err

@@ -47,7 +47,8 @@
 //     (redis+cluster://). Of Redisson's other locks [Client.NewFairLock],
 //     [Client.NewReadWriteLock], [Client.NewSpinLock], [Client.NewFencedLock],
 //     [Client.NewNonReentrantLock] and [NewMultiLock] are here, and
-//     [Client.NewPermitSemaphore].
+//     [Client.NewPermitSemaphore], [Client.NewSemaphore] and
+//     [Client.NewCountDownLatch].
 //
 // # The ideas
 //
@@ -100,7 +101,8 @@
 // # Where to look
 //
 //	a lock              Client.NewLock, NewFairLock, NewReadWriteLock, NewFencedLock, NewSpinLock, NewNonReentrantLock
-//	permits             Client.NewPermitSemaphore, PermitSemaphore.Acquire, ..., Permits.Release
+//	permits             Client.NewPermitSemaphore, PermitSemaphore.Acquire, ..., Permits.Release; Client.NewSemaphore
+//	a latch             Client.NewCountDownLatch, CountDownLatch.CountDown, Await
 //	a client            Open, New, Option..., Client.Shutdown, Client.Close
 //	acquire             Lock.Lock, TryLock, TryLockFor, Do, DoHold; Lease, MaxHold, Wait, As
 //	while held          Hold.Context, Done, Err, ValidUntil, Extend, Token

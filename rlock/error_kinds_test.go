@@ -3,6 +3,7 @@ package rlock_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -20,7 +21,7 @@ import (
 
 // kinds are what callers ask an error for.
 var kinds = map[string]error{
-	"ErrLocked": rlock.ErrLocked, "ErrNoPermits": rlock.ErrNoPermits, "ErrNotLocked": rlock.ErrNotLocked, "ErrNotHeld": rlock.ErrNotHeld, "ErrReleased": rlock.ErrReleased,
+	"ErrLocked": rlock.ErrLocked, "ErrNoPermits": rlock.ErrNoPermits, "ErrNotOpen": rlock.ErrNotOpen, "ErrNotLocked": rlock.ErrNotLocked, "ErrNotHeld": rlock.ErrNotHeld, "ErrReleased": rlock.ErrReleased,
 	"ErrLeaseLost": rlock.ErrLeaseLost, "ErrUncertain": rlock.ErrUncertain, "ErrClosed": rlock.ErrClosed,
 	"ErrInvalidOption": rlock.ErrInvalidOption, "ErrInvalidName": rlock.ErrInvalidName, "ErrUnavailable": rlock.ErrUnavailable,
 	"ErrRefused": rlock.ErrRefused, "ErrReentered": rlock.ErrReentered, "ErrUnreplicated": rlock.ErrUnreplicated,
@@ -89,8 +90,35 @@ func TestErrorOfEveryCallIsOfAKind(t *testing.T) {
 		"ReleaseIDs":    func(s *rlock.PermitSemaphore) error { return s.ReleaseIDs(ctx, strings.Repeat("a", 32)) },
 		"LeaseOf":       func(s *rlock.PermitSemaphore) error { _, err := s.LeaseOf(ctx, strings.Repeat("a", 32)); return err },
 	}
+	numbers := map[string]func(name string) error{
+		"Acquire":         func(name string) error { return c.NewSemaphore(name).Acquire(ctx, 1) },
+		"TryAcquire":      func(name string) error { return c.NewSemaphore(name).TryAcquire(ctx, 1) },
+		"Release":         func(name string) error { return c.NewSemaphore(name).Release(ctx, 1) },
+		"ReleaseIfExists": func(name string) error { _, err := c.NewSemaphore(name).ReleaseIfExists(ctx, 1); return err },
+		"TrySetPermits":   func(name string) error { _, err := c.NewSemaphore(name).TrySetPermits(ctx, 1); return err },
+		"AddPermits":      func(name string) error { return c.NewSemaphore(name).AddPermits(ctx, 1) },
+		"Available":       func(name string) error { _, err := c.NewSemaphore(name).Available(ctx); return err },
+		"Drain":           func(name string) error { _, err := c.NewSemaphore(name).Drain(ctx); return err },
+		"Delete":          func(name string) error { _, err := c.NewSemaphore(name).Delete(ctx); return err },
+		"TrySetCount":     func(name string) error { _, err := c.NewCountDownLatch(name).TrySetCount(ctx, 1); return err },
+		"CountDown":       func(name string) error { return c.NewCountDownLatch(name).CountDown(ctx) },
+		"Await":           func(name string) error { return c.NewCountDownLatch(name).Await(ctx) },
+		"AwaitFor":        func(name string) error { return c.NewCountDownLatch(name).AwaitFor(ctx, time.Minute) },
+		"Count":           func(name string) error { _, err := c.NewCountDownLatch(name).Count(ctx); return err },
+		"Delete latch":    func(name string) error { _, err := c.NewCountDownLatch(name).Delete(ctx); return err },
+	}
 	do("HSET", "orders", "a", "b")
 	do("SET", "{orders}:timeout", "text")
+	for call, f := range numbers {
+		err := f("orders")
+		isOf(t, "keys of another type: "+call, err, rlock.ErrRefused)
+		if !strings.Contains(fmt.Sprint(err), "WRONGTYPE") {
+			t.Errorf("%s does not say what it found: %v", call, err)
+		}
+	}
+	if kept, err := conn.Do("HGET", "orders", "a"); string(kept.([]byte)) != "b" || err != nil {
+		t.Errorf("the key holds %v, %v", kept, err)
+	}
 	for call, f := range permits {
 		isOf(t, "keys of another type: "+call, f(c.NewPermitSemaphore("orders")), rlock.ErrRefused)
 	}
@@ -123,6 +151,9 @@ func TestErrorOfEveryCallIsOfAKind(t *testing.T) {
 		"ForceUnlock": forces, "UnlockAs": unlocks,
 	} {
 		isOf(t, "no server: "+call, f(c.NewLock("others")), rlock.ErrUnavailable)
+	}
+	for call, f := range numbers {
+		isOf(t, "no server: "+call, f("others"), rlock.ErrUnavailable)
 	}
 	for call, f := range permits {
 		isOf(t, "no server: permits' "+call, f(c.NewPermitSemaphore("others")), rlock.ErrUnavailable)

@@ -14,9 +14,12 @@ var (
 	// ErrLocked: another owner holds the lock. Nothing was changed.
 	ErrLocked = lockstate.ErrLocked
 
-	// ErrNoPermits: fewer permits of a PermitSemaphore are free than were wanted. Nothing
-	// was changed.
+	// ErrNoPermits: fewer permits of a Semaphore or a PermitSemaphore are free than were
+	// wanted. Nothing was changed.
 	ErrNoPermits = lockstate.ErrNoPermits
+
+	// ErrNotOpen: the CountDownLatch did not open in time.
+	ErrNotOpen = lockstate.ErrNotOpen
 
 	// ErrNotLocked: nobody holds the lock. Nothing was changed.
 	ErrNotLocked = errors.New("not locked")
@@ -76,7 +79,7 @@ var (
 
 // kinds are all of these, and what a context ends with: each error is of one.
 var kinds = []error{
-	ErrLocked, ErrNoPermits, ErrNotLocked, ErrNotHeld, ErrReleased, ErrLeaseLost, ErrUncertain, ErrClosed, ErrInvalidOption, ErrInvalidName,
+	ErrLocked, ErrNoPermits, ErrNotOpen, ErrNotLocked, ErrNotHeld, ErrReleased, ErrLeaseLost, ErrUncertain, ErrClosed, ErrInvalidOption, ErrInvalidName,
 	ErrUnavailable, ErrRefused, ErrReentered, ErrUnreplicated, context.Canceled, context.DeadlineExceeded,
 }
 

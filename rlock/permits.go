@@ -31,25 +31,16 @@ import (
 //     ErrInvalidOption.
 //
 // Courtesy does not apply to it.
-type PermitSemaphore struct{ lock Lock }
+type PermitSemaphore struct{ object }
 
 // NewPermitSemaphore returns a handle for the semaphore with this name, Redisson's
 // getPermitExpirableSemaphore(name). It does no I/O. Names are as NewLock's.
 func (c *Client) NewPermitSemaphore(name string) *PermitSemaphore {
-	return &PermitSemaphore{*c.newLock(kind.Permits(1), name)}
+	return &PermitSemaphore{object{*c.newLock(kind.Permits(1), name)}}
 }
 
 // mostPermits bounds one acquire: its script runs alone on the server.
 const mostPermits = 1 << 16
-
-var errZeroSemaphore = fmt.Errorf("rlock: %w: the zero PermitSemaphore; take one from Client.NewPermitSemaphore", ErrInvalidOption)
-
-func (s *PermitSemaphore) unusable() error {
-	if s.lock.wrong == nil && s.lock.l.Key() == "" {
-		return errZeroSemaphore
-	}
-	return s.lock.wrong
-}
 
 // Name is the name that was given to NewPermitSemaphore.
 func (s *PermitSemaphore) Name() string { return s.lock.Name() }
@@ -111,22 +102,12 @@ func (s *PermitSemaphore) taking(n int, opts []AcquireOption) (*Lock, []AcquireO
 	if n > 1 {
 		l = &Lock{l: l.l.Of(kind.Permits(n))}
 	}
-	return l, append(slices.Clip(opts), unownedTerms), nil
-}
-
-// unownedTerms is an option that refuses those that permits can't have.
-func unownedTerms(t *terms) error {
-	if t.As || t.MaxHold > 0 {
-		return fmt.Errorf("%w: As and MaxHold are not for permits", ErrInvalidOption)
-	}
-	return nil
-}
-
-func (s *PermitSemaphore) failed(doing string, err error) error {
-	if err == nil {
+	return l, append(slices.Clip(opts), func(t *terms) error {
+		if t.Size = n; t.As || t.MaxHold > 0 {
+			return fmt.Errorf("%w: As and MaxHold are not for permits", ErrInvalidOption)
+		}
 		return nil
-	}
-	return wrap(doing, s.Name(), err)
+	}), nil
 }
 
 // ReleaseIDs gives up permits by their ids, whoever took them: those of another process,
@@ -257,36 +238,6 @@ func (s *PermitSemaphore) set(ctx context.Context, how string, n int) (bool, err
 	}
 	done, err := s.change(ctx, func(w *kind.Want) kind.Call { return kind.SetPermits(w, how, n) })
 	return done, s.failed("set the permits of", err)
-}
-
-// send sends what changes the semaphore.
-func (s *PermitSemaphore) send(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
-	if err := s.unusable(); err != nil {
-		return nil, err
-	}
-	return s.lock.l.Change(ctx, call)
-}
-
-// change is send, whose reply is whether it did anything.
-func (s *PermitSemaphore) change(ctx context.Context, call func(*kind.Want) kind.Call) (bool, error) {
-	reply, err := s.send(ctx, call)
-	if err != nil {
-		return false, err
-	}
-	return codec.DecodeExists(reply)
-}
-
-// ask reads something of the semaphore.
-func (s *PermitSemaphore) ask(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
-	err := s.unusable()
-	if err == nil {
-		err = s.lock.askable()
-	}
-	if err != nil {
-		return nil, err
-	}
-	reply, err := s.lock.l.Read(ctx, call)
-	return reply, s.failed("ask about", err)
 }
 
 // count counts the permits that are free and taken.

@@ -21,6 +21,14 @@ func (s *PermitSemaphore) String() string {
 	return "rlock.PermitSemaphore(" + lockstate.Quote(s.Name()) + ")"
 }
 
+// String is the semaphore's name, cut to a length that suits a log line.
+func (s *Semaphore) String() string { return "rlock.Semaphore(" + lockstate.Quote(s.Name()) + ")" }
+
+// String is the latch's name, cut to a length that suits a log line.
+func (l *CountDownLatch) String() string {
+	return "rlock.CountDownLatch(" + lockstate.Quote(l.Name()) + ")"
+}
+
 // String names the semaphore and how many permits they are.
 func (p *Permits) String() string {
 	return "rlock.Permits(" + lockstate.Quote(p.Name()) + ", " + strconv.Itoa(p.n) + ")"

@@ -11,7 +11,7 @@ import (
 
 // Nobody is to make these values, but a field that was never set is one.
 func TestZeroValuesAnswerWithErrors(t *testing.T) {
-	for _, zero := range []any{new(Client), new(Lock), new(PermitSemaphore), new(Permits), new(Client).NewPermitSemaphore("seats"), new(Client).NewLock("orders"), new(Client).NewSpinLock("orders"), new(Hold), new(Owner), new(MultiLock), new(MultiHold)} {
+	for _, zero := range []any{new(Client), new(Lock), new(PermitSemaphore), new(Permits), new(Semaphore), new(CountDownLatch), new(Client).NewPermitSemaphore("seats"), new(Client).NewLock("orders"), new(Client).NewSpinLock("orders"), new(Hold), new(Owner), new(MultiLock), new(MultiHold)} {
 		v := reflect.ValueOf(zero)
 		for i := range v.NumMethod() {
 			name := fmt.Sprintf("%T.%s", zero, v.Type().Method(i).Name)

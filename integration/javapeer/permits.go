@@ -26,7 +26,12 @@ type Permits struct {
 func (t *Thread) Permits(name string) *Permits { return &Permits{t.Of("permits"), name} }
 
 func (p *Permits) do(ctx context.Context, command string, args ...any) (Reply, error) {
-	texts := []string{p.name}
+	return p.t.about(ctx, p.name, command, args...)
+}
+
+// about runs a command about an object that is no lock.
+func (t *Thread) about(ctx context.Context, name, command string, args ...any) (Reply, error) {
+	texts := []string{name}
 	for _, a := range args {
 		switch v := a.(type) {
 		case time.Duration:
@@ -41,7 +46,7 @@ func (p *Permits) do(ctx context.Context, command string, args ...any) (Reply, e
 			texts = append(texts, fmt.Sprint(v))
 		}
 	}
-	return p.t.do(ctx, command, texts...)
+	return t.do(ctx, command, texts...)
 }
 
 // Acquire is acquire; Text is the id. A lease of [Watchdog] is none: the permit never expires.

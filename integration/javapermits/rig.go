@@ -268,6 +268,17 @@ func (r *rig) listens(begin func() <-chan []string) <-chan []string {
 	return got
 }
 
+// listeningTo waits until so many clients listen, and for a moment in which they look behind that. One that looks later
+// finds what it waits for without the message, which is as right.
+func (r *rig) listeningTo(channel string, n int) {
+	r.Helper()
+	r.eventually("clients that listen", func() bool {
+		counts, err := redis.IntMap(r.do("PUBSUB", "NUMSUB", channel), nil)
+		return err == nil && counts[channel] == n
+	})
+	time.Sleep(50 * time.Millisecond)
+}
+
 // now is the server's clock, in ms.
 func (r *rig) now() int64 {
 	r.Helper()

@@ -250,6 +250,14 @@ func TestDocumentedAdditions(t *testing.T) {
 			defer c.Close()
 			return everyUseOfPermits(s.Context(), c.NewPermitSemaphore("orders:seats"))
 		}},
+		{"semaphores and latches", func(s *suite, a account) error {
+			c, err := rlock.Open(s.Context(), as(s.proxy.Addr(), a, ""), options...)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return errors.Join(everyUseOfSemaphores(s.Context(), c.NewSemaphore("orders:seats")), everyUseOfLatches(s.Context(), c.NewCountDownLatch("orders:ready")))
+		}},
 	} {
 		addition := d.additions[i]
 		t.Run(row.what, func(t *testing.T) {
@@ -302,6 +310,41 @@ func everyUseOfReadWrite(ctx context.Context, l *rlock.ReadWriteLock) error {
 		err = errors.Join(err, err2)
 	}
 	return err
+}
+
+func everyUseOfSemaphores(ctx context.Context, s *rlock.Semaphore) error {
+	if _, err := s.TrySetPermits(ctx, 2, rlock.Expire(time.Hour)); err != nil {
+		return err
+	}
+	err := s.Do(ctx, 2, func(ctx context.Context) error { return s.TryAcquireFor(ctx, 1, 200*time.Millisecond) })
+	if !errors.Is(err, rlock.ErrNoPermits) {
+		return fmt.Errorf("a third of two: %w", err)
+	}
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := s.Acquire(gone, 1); !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("cancelled: %w", err)
+	}
+	_, err = s.ReleaseIfExists(ctx, 1)
+	_, err2 := s.Drain(ctx)
+	err = errors.Join(err, err2, s.AddPermits(ctx, 1))
+	_, err2 = s.Available(ctx)
+	_, err3 := s.Delete(ctx)
+	return errors.Join(err, err2, err3)
+}
+
+func everyUseOfLatches(ctx context.Context, l *rlock.CountDownLatch) error {
+	_, err := l.TrySetCount(ctx, 1)
+	if err2 := l.AwaitFor(ctx, 200*time.Millisecond); !errors.Is(err2, rlock.ErrNotOpen) {
+		return errors.Join(err, fmt.Errorf("a latch with a count: %w", err2))
+	}
+	_, err2 := l.Count(ctx)
+	if err = errors.Join(err, err2, l.CountDown(ctx)); err != nil {
+		return err
+	}
+	err = l.Await(ctx)
+	_, err2 = l.Delete(ctx)
+	return errors.Join(err, err2)
 }
 
 func everyUseOfPermits(ctx context.Context, s *rlock.PermitSemaphore) error {

@@ -23,7 +23,7 @@ import (
 const (
 	forReplicas = 2
 	forCourtesy = 4
-	forClusters = 10
+	forClusters = 11
 )
 
 // grantAt makes the account on a server: accounts are not replicated.

@@ -1,7 +1,8 @@
 // Package kind is the seam between the lock objects and what they share.
 //
 // Redisson has many lock objects. Built so far are [Reentrant], [Spin], [Fair],
-// [Fenced], [NonReentrant], [ReadLock], [WriteLock] and [Permits]. A [Kind] is all that tells
+// [Fenced], [NonReentrant], [ReadLock], [WriteLock],
+// [Permits], [Semaphore] and [CountDownLatch]. A [Kind] is all that tells
 // one from another: its scripts and what their replies mean, the names of its keys
 // and channels, which message wakes how many waiters, how a lease is renewed, and how an acquire is undone
 // whose reply was lost. Who waits, who tries, what is sent again, what is

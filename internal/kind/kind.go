@@ -121,6 +121,10 @@ type Traits struct {
 	// and one grant lets all waiters of its queue through.
 	Gate bool
 
+	// Unowned says that a grant is nobody's: nothing is held, leased or released for its
+	// owner, who only names its Receipt. As long as there is that, an Undo gives it back.
+	Unowned bool
+
 	// Permits says that a hold is permits, of which others may have some: errors say so.
 	Permits bool
 

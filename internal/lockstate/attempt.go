@@ -71,7 +71,7 @@ func (a *attempt) begin() {
 		a.unsent()
 		return
 	}
-	if st.lease == nil {
+	if st.lease == nil && !w.l.traits.Unowned {
 		st.register()
 	}
 	a.want = w.want(st)
@@ -154,6 +154,8 @@ func (a *attempt) Done(r *command.Request) {
 	case a.w.l.traits.Gate: // nobody holds it
 		a.reportGrant()
 		a.end()
+	case a.w.l.traits.Unowned:
+		a.taken(r)
 	default:
 		a.granted(r, g.Token)
 	}

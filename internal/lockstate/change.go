@@ -1,7 +1,9 @@
 package lockstate
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,6 +21,16 @@ func (l *Lock) Change(ctx context.Context, call func(*kind.Want) kind.Call) (any
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	return l.change(ctx, call, true)
+}
+
+// ChangeAnyway is Change for what is due, as a release is: it is sent even if ctx is
+// over, and taken back only when the time is over that it has then.
+func (l *Lock) ChangeAnyway(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
+	return l.change(ctx, call, false)
+}
+
+func (l *Lock) change(ctx context.Context, call func(*kind.Want) kind.Call, mayLeave bool) (any, error) {
 	c := l.c
 	g := &change{l: l, done: make(chan struct{})}
 	g.want = kind.Want{Names: &l.names, Latch: codec.FreshLatch(l.key), LatchTTL: c.args.latchTTL, Publish: l.publish()}
@@ -28,17 +40,23 @@ func (l *Lock) Change(ctx context.Context, call func(*kind.Want) kind.Call) (any
 		return g.req.Wire.Reply, g.err
 	case <-ctx.Done():
 	}
-	if g.takeBack() {
+	if mayLeave && g.takeBack() {
 		return nil, ctx.Err()
 	}
-	timer := time.NewTimer(c.o.Timeout)
-	defer timer.Stop()
-	select {
-	case <-g.done:
-		return g.req.Wire.Reply, g.err
-	case <-timer.C:
-		return nil, fmt.Errorf("%w: no answer within %v after the context ended: %w", ErrUncertain, c.o.Timeout, ctx.Err())
+	// What can't be taken back at once may be on its way back, or being written.
+	for _, most := range []time.Duration{c.o.Timeout, c.o.Timeout / 8} {
+		timer := time.NewTimer(most)
+		defer timer.Stop()
+		select {
+		case <-g.done:
+			return g.req.Wire.Reply, g.err
+		case <-timer.C:
+		}
+		if g.takeBack() {
+			return nil, cmp.Or(c.exec.Trouble(l.slot), command.Unsent(errUnwrittenYet))
+		}
 	}
+	return nil, fmt.Errorf("%w: no answer within %v after the context ended: %w", ErrUncertain, c.o.Timeout, ctx.Err())
 }
 
 // Read is Change for a call that any number of times may run, without a receipt. It
@@ -46,6 +64,8 @@ func (l *Lock) Change(ctx context.Context, call func(*kind.Want) kind.Call) (any
 func (l *Lock) Read(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
 	return l.c.query(ctx, l.slot, call(&kind.Want{Names: &l.names, Publish: l.publish()}))
 }
+
+var errUnwrittenYet = errors.New("it waited to be written")
 
 // change is one Change on its way.
 type change struct {

@@ -20,9 +20,12 @@ func (w *Waiter) giveUp(cause error) (*Hold, error) {
 	if w.Settled {
 		h, elapsed := w.hold, cause == w.l.taken()
 		switch {
-		case h == nil && w.err == nil && elapsed: // a gate was opened
+		case h == nil && w.err == nil && elapsed: // a gate was opened, or it has taken what nobody owns
 			return nil, nil
 		case h == nil && w.err == nil:
+			if w.taken {
+				w.undoTaken()
+			}
 			return nil, cause
 		case h == nil && (elapsed || errors.Is(w.err, cause)):
 			return nil, w.err

@@ -19,6 +19,9 @@ var (
 	// ErrNoPermits: fewer permits are free.
 	ErrNoPermits = errors.New("too few permits are free")
 
+	// ErrNotOpen: a latch has not opened.
+	ErrNotOpen = errors.New("the latch has not opened")
+
 	// ErrNotHeld: the owner does not hold the lock, or not any more.
 	ErrNotHeld = errors.New("not held by this owner")
 
@@ -94,8 +97,11 @@ func (e lostHold) Unwrap() error { return e.error }
 
 // taken is why an acquire that may not wait any more has nothing.
 func (l *Lock) taken() error {
-	if l.traits.Permits {
+	switch {
+	case l.traits.Permits:
 		return ErrNoPermits
+	case l.traits.Gate:
+		return ErrNotOpen
 	}
 	return ErrLocked
 }

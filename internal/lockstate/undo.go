@@ -16,7 +16,7 @@ import (
 const undoEvery = time.Second
 
 // undo gives back what an acquire may have got for an owner of its own. An
-// unlock that finds nothing changes nothing. If the connection that it was
+// unlock, or an undo of what nobody owns, that finds nothing changes nothing. If the connection that it was
 // lost on could not be killed, the acquire may run after the undo, so the undo is
 // repeated for one lease. It is called with the shard locked, in the owner's
 // command queue.

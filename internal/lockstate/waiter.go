@@ -21,6 +21,7 @@ type Terms struct {
 	Owner   Owner         // who acquires, with As; else a new owner does
 	As      bool          // Owner is given
 	HasWait bool          // Wait is given; else the call waits as long as its context
+	Size    int           // how many permits, of a kind that has some
 }
 
 // Waiter is one call that wants the lock. The shard's mutex guards it until its
@@ -33,6 +34,7 @@ type Waiter struct {
 
 	ready chan struct{} // gets one when the wait has ended; has room for it
 	hold  *Hold
+	taken bool // its attempt has taken what nobody owns
 	err   error
 
 	began     time.Duration
@@ -65,6 +67,7 @@ func (w *Waiter) Start() error {
 		}
 	}
 	w.OneTry = w.Terms.HasWait && w.Terms.Wait == 0
+	w.Size = w.Terms.Size
 	s := l.s
 	defer s.enter(mayBlock).leave()
 	if l.c.state.Load() != stateOpen {
@@ -221,6 +224,9 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 	}
 	if c.log != nil {
 		w.logResult(ctx, h, err)
+	}
+	if w.taken && err == nil { // it needs no undo any more
+		c.exec.Discard(w.l.slot, kind.Receipt(&w.l.names, w.owner))
 	}
 	if h != nil {
 		w.done()

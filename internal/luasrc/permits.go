@@ -52,10 +52,15 @@ type Permits struct {
 // call is a call of s with these further keys.
 func (p *Permits) call(dst []any, s *Script, keys ...Arg) []any {
 	dst = append(append(dst, s.shaArg, 2+len(keys), p.Free, p.Times), keys...)
-	if p.Publish == Both {
-		return append(dst, p.Channel, 2, SPublish, Publish)
+	return announced(dst, p.Channel, p.Publish)
+}
+
+// announced appends a channel, and by how many commands and which it is told.
+func announced(dst []any, channel, publish Arg) []any {
+	if publish == Both {
+		return append(dst, channel, 2, SPublish, Publish)
 	}
-	return append(dst, p.Channel, 1, p.Publish)
+	return append(dst, channel, 1, publish)
 }
 
 // PermitAcquire takes a permit for each of ids, 16 raw bytes, for lease, in ms and at

@@ -74,6 +74,7 @@ func Scripts() []*Script {
 		UnlockAloneScript, ForceUnlockAloneScript, FencedLockScript, NonReentrantLockScript, InfoScript,
 		FairLockScript, FairUnlockScript, FairLeaveScript, FairForceScript,
 		PermitAcquireScript, PermitReleaseScript, PermitReleaseIDsScript, PermitRenewScript, PermitCountScript, PermitLeftScript, PermitSetScript, PermitDeleteScript,
+		SemaphoreAcquireScript, SemaphoreUndoScript, SemaphoreChangeScript, CountDownScript,
 	}
 }
 

@@ -44,7 +44,7 @@ func (q *Queue) Refused(now time.Duration, w *Waiter, ttl time.Duration) {
 	case led:
 		q.policy.Refused(now)
 		q.tellTaken(now, ttl)
-		q.afterRefusal()
+		q.afterRefusal(w)
 		q.poll(now, wakepolicy.AfterRefusal)
 		if handedOn {
 			// The unlock did not run before it, or released nothing.

@@ -11,6 +11,7 @@ type Waiter struct {
 	OneTry bool          // refused is refused: it does not queue
 	Shared any           // its owner, if that came from outside, and may hold the name already; else nil
 	Until  time.Duration // when its wait elapses; 0: never
+	Size   int           // how much it wants, where that differs; 0: it is not known
 
 	Settled bool // the wait is over
 	Told    bool // an attempt of its own was answered "taken"

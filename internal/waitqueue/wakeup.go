@@ -75,9 +75,12 @@ func (q *Queue) tryTogether(n int) {
 	}
 }
 
-// afterRefusal drops the wake-up: whoever stands behind is refused as well,
+// afterRefusal drops the wake-up: whoever stands behind w is refused as well,
 // unless it may want less.
-func (q *Queue) afterRefusal() {
+func (q *Queue) afterRefusal(w *Waiter) {
+	for next := q.current.next; next != nil && next.Size > 0 && next.Size >= w.Size; next = q.current.next {
+		q.current.next = next.next
+	}
 	if q.wakes > 0 {
 		q.current.next = nil
 	} else if q.current.next != nil {

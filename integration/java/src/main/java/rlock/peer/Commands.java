@@ -72,9 +72,12 @@ final class Commands {
             case "owner":
                 return values(client.getId() + ":" + thread.id());
             default:
-                return request.kind().equals("permits")
-                        ? Permits.run(client, request)
-                        : onLock(request);
+                return switch (request.kind()) {
+                    case "permits" -> Permits.run(client, request);
+                    case "semaphore" -> Numbers.semaphore(client, request);
+                    case "countdown" -> Numbers.latch(client, request);
+                    default -> onLock(request);
+                };
         }
     }
 

@@ -14,6 +14,12 @@ final class NamedThread {
     /** Its waiter, too, waits on a semaphore of Java's. */
     private static final String PERMITS = "org.redisson.RedissonPermitExpirableSemaphore";
 
+    /** So does this one. */
+    private static final String SEMAPHORE = "org.redisson.RedissonSemaphore";
+
+    /** What one who waits for a count-down latch is in. */
+    private static final String GATE = "org.redisson.misc.ReclosableLatch";
+
     /** The task is what an interrupt reaches; what it returns is run when it no longer can. */
     private final BlockingQueue<Supplier<Runnable>> queue = new LinkedBlockingQueue<>();
 
@@ -60,7 +66,10 @@ final class NamedThread {
             asleep |= in.equals(Thread.class.getName()) && frame.getMethodName().startsWith("sleep");
             if (in.startsWith("org.redisson.")) {
                 return inSemaphore
-                                && (in.equals(RedissonLock.class.getName()) || in.equals(PERMITS))
+                                && (in.equals(RedissonLock.class.getName())
+                                        || in.equals(PERMITS)
+                                        || in.equals(SEMAPHORE))
+                        || in.equals(GATE)
                         || asleep && in.equals(SPIN_LOCK);
             }
         }

@@ -67,8 +67,15 @@ final class Permits {
     private static Object call(
             RPermitExpirableSemaphore s, String method, Class<?>[] types, Object... arguments)
             throws Exception {
+        return call(RPermitExpirableSemaphore.class, s, method, types, arguments);
+    }
+
+    /** Calls what old versions lack. */
+    static <T> Object call(
+            Class<T> of, T object, String method, Class<?>[] types, Object... arguments)
+            throws Exception {
         try {
-            return RPermitExpirableSemaphore.class.getMethod(method, types).invoke(s, arguments);
+            return of.getMethod(method, types).invoke(object, arguments);
         } catch (NoSuchMethodException e) {
             throw new IllegalArgumentException("this Redisson has no " + method, e);
         } catch (InvocationTargetException e) {

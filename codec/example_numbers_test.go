@@ -1,0 +1,22 @@
+package codec_test
+
+import (
+	"fmt"
+
+	"github.com/rlock-go/redisson/codec"
+)
+
+// Who waits for a latch is told there. Braces are added whatever the key is.
+func ExampleCountDownChannel() {
+	fmt.Println(codec.CountDownChannel("ready"))
+	// Output:
+	// redisson_countdownlatch__channel__{ready}
+}
+
+// The reply of GET for a semaphore's key.
+func ExampleDecodeNumber() {
+	free, err := codec.DecodeNumber([]byte("-2"))
+	fmt.Println(free, err)
+	// Output:
+	// -2 <nil>
+}

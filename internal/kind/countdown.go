@@ -1,0 +1,47 @@
+package kind
+
+import (
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// CountDownLatch is Redisson's RCountDownLatch: a count, and a gate that is open without one.
+var CountDownLatch Kind = countDownLatch{}
+
+type countDownLatch struct{ semaphore }
+
+var countDownTraits = Traits{Family: "latch", Gate: true, KeyType: "string"}
+
+func (countDownLatch) Traits() *Traits { return &countDownTraits }
+
+func (countDownLatch) Names(key string) Names {
+	return Names{keyName: key, channelName: codec.CountDownChannel(key)}
+}
+
+// Wake has one look for all. A message says that the count has changed, and no more.
+func (countDownLatch) Wake([]byte) int { return 1 }
+
+func (countDownLatch) Acquire(room []any, w *Want) Call {
+	return Read("GET", append(room, w.Names[keyName]))
+}
+
+func (countDownLatch) Granted(reply any, _ *Want) (Grant, error) {
+	count, err := codec.DecodeNumber(reply)
+	return Grant{OK: err == nil && count <= 0, TTL: codec.NoTTL}, err
+}
+
+// Undo has nothing to give back.
+func (countDownLatch) Undo(*Want, bool) []Call { return nil }
+
+// How CountDown changes the count of a latch, see package luasrc.
+const (
+	SetCount    = luasrc.SetCount    // if it is open
+	DownByOne   = luasrc.DownByOne   // and tell who waits if that makes it 0
+	DeleteCount = luasrc.DeleteCount // with its key
+)
+
+// CountDown changes the count of a latch, and keeps the result in w.Latch. Its reply is
+// read by [codec.DecodeExists].
+func CountDown(w *Want, how string, n int64) Call {
+	return Run(luasrc.CountDown(number(w, w.Latch), w.LatchTTL, how, n), Always)
+}

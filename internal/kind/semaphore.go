@@ -1,0 +1,104 @@
+package kind
+
+import (
+	"encoding/hex"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+// Semaphore is Redisson's RSemaphore, of which each acquire takes n permits: a number of
+// those that are free, and nothing of the others. An owner is used once, and only names
+// the receipt of its acquire.
+func Semaphore(n int) Kind { return semaphore{permits{n: n}} }
+
+// semaphore has the channel, the messages and the undo of permits.
+type semaphore struct{ permits }
+
+var semaphoreTraits = Traits{Family: "semaphore", PassOn: true, KeyType: "string", Once: true, Permits: true, Unowned: true}
+
+// poll is how long a waiter trusts that a message comes, where no lease ends a wait.
+const poll = time.Second
+
+// receiptMillis is how long the server remembers an acquire that nobody owns. Its
+// receipt is deleted once its caller has what it took; this is for callers that died, and for
+// outages.
+const receiptMillis = 10 * 60 * 1000
+
+func (semaphore) Traits() *Traits { return &semaphoreTraits }
+
+func (semaphore) Names(key string) Names {
+	return Names{keyName: key, channelName: codec.PermitChannel(key)}
+}
+
+// Receipt is the name of the key that remembers an acquire of a kind that is
+// Traits.Unowned.
+func Receipt(n *Names, o Owner) Arg {
+	return codec.Latch(n.Key(), hex.EncodeToString([]byte(PermitIDs(o.String(), 1)[0])))
+}
+
+// number is the number in w. receipt is of the change.
+func number(w *Want, receipt Arg) luasrc.Number {
+	return luasrc.Number{Key: w.Names[keyName], Receipt: receipt, Channel: w.Names[channelName], Publish: w.Publish}
+}
+
+func (k semaphore) Acquire(room []any, w *Want) Call {
+	return Run(luasrc.SemaphoreAcquire(room, number(w, Receipt(w.Names, w.Owner)), k.n, receiptMillis), Never)
+}
+
+func (semaphore) Granted(reply any, _ *Want) (Grant, error) {
+	ok, err := codec.DecodeExists(reply)
+	return Grant{OK: ok, TTL: codec.NoTTL}, err
+}
+
+// Release gives back what the owner's acquire has taken, as long as there is its receipt.
+func (k semaphore) Release(_ []any, w *Want) Call {
+	return Run(luasrc.SemaphoreUndo(number(w, Receipt(w.Names, w.Owner)), k.n), Always)
+}
+
+func (k semaphore) Undo(w *Want, open bool) []Call {
+	if !open {
+		return nil
+	}
+	return []Call{k.Release(nil, w)}
+}
+
+// Pause is for a message that was lost.
+func (semaphore) Pause(int, Grant) (least, most time.Duration) { return poll * 4 / 5, poll }
+
+// Force is never asked for: nothing is held.
+func (semaphore) Force(*Want) Call { return Call{} }
+
+// Ask knows only what an undo may ask: whether there is something to be given back.
+func (semaphore) Ask(room []any, q Question, w *Want) Call {
+	if q != HeldBy {
+		return Call{}
+	}
+	return Read("EXISTS", append(room, Receipt(w.Names, w.Owner)))
+}
+
+func (semaphore) Asked(_ Question, reply any) (Answer, error) {
+	there, err := codec.DecodeExists(reply)
+	return Answer{Yes: there}, err
+}
+
+// How ChangeSemaphore changes the number of free permits, see package luasrc.
+const (
+	GiveBack     = luasrc.GiveBack     // so many come back
+	GiveExisting = luasrc.GiveExisting // the same, if there is a semaphore
+	SetFirst     = luasrc.SetFirst     // so many are the first, if there is none
+	AddMore      = luasrc.AddMore      // so many more, or fewer
+	DrainAll     = luasrc.DrainAll     // none is left
+	DeleteAll    = luasrc.DeleteAll    // with the key
+)
+
+// ChangeSemaphore changes how many permits are free, and keeps the result in w.Latch.
+// ttl is SetFirst's; 0: without an end. Its reply is read by [codec.DecodeNumber].
+func ChangeSemaphore(w *Want, how string, n int, ttl time.Duration) Call {
+	return Run(luasrc.SemaphoreChange(number(w, w.Latch), w.LatchTTL, how, n, ttl.Milliseconds()), Always)
+}
+
+// ReadNumber asks for the free permits of a semaphore, or for the count of a latch. Its
+// reply is read by [codec.DecodeNumber].
+func ReadNumber(w *Want) Call { return Read("GET", []any{w.Names[keyName]}) }

@@ -1,0 +1,78 @@
+package kind
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/luasrc"
+)
+
+func TestSemaphoreAndLatchCalls(t *testing.T) {
+	const sem, gate = "redisson_sc:{k}", "redisson_countdownlatch__channel__{k}"
+	k := Semaphore(3)
+	s, l := wanted(k, "k"), wanted(CountDownLatch, "k")
+	receipt := Receipt(s.Names, s.Owner)
+	acquire, undo, change, down := luasrc.SemaphoreAcquireScript, luasrc.SemaphoreUndoScript, luasrc.SemaphoreChangeScript, luasrc.CountDownScript
+	for _, tc := range []struct {
+		name   string
+		call   Call
+		resend Resend
+		writes bool
+		args   []any
+	}{
+		{"acquire", k.Acquire(nil, s), Never, true, []any{acquire.SHA1, 2, "k", receipt, 3, 600_000}},
+		{"undo", k.Undo(s, true)[0], Always, true, []any{undo.SHA1, 2, "k", receipt, sem, 1, "SPUBLISH", 3}},
+		{"release", k.Release(nil, s), Always, true, []any{undo.SHA1, 2, "k", receipt, sem, 1, "SPUBLISH", 3}},
+		{"change", ChangeSemaphore(s, SetFirst, 4, time.Second), Always, true, []any{change.SHA1, 2, "k", "l", sem, 1, "SPUBLISH", int64(6), "first", 4, int64(1000)}},
+		{"count down", CountDown(l, SetCount, 4), Always, true, []any{down.SHA1, 2, "k", "l", gate, 1, "SPUBLISH", int64(6), "set", int64(4)}},
+		{"is there something to be given back", k.Ask(nil, HeldBy, s), Reads, false, []any{receipt}},
+		{"await", CountDownLatch.Acquire(nil, l), Reads, false, []any{"k"}},
+		{"count", ReadNumber(l), Reads, false, []any{"k"}},
+	} {
+		if tc.call.Resend != tc.resend || tc.call.Writes != tc.writes || !slices.Equal(tc.call.Args, tc.args) {
+			t.Errorf("%s: %+v, want %v", tc.name, tc.call, tc.args)
+		}
+	}
+	if other := someone("p"); Receipt(s.Names, &other) == receipt || !strings.HasPrefix(receipt.(string), "redisson_unlock_latch:{k}:") || len(receipt.(string)) != len("redisson_unlock_latch:{k}:")+32 {
+		t.Errorf("the receipt is %s", receipt)
+	}
+	if c := k.Ask(nil, HoldCount, s); len(k.Undo(s, false))+len(CountDownLatch.Undo(l, true)) != 0 || !c.Empty() {
+		t.Error("something is undone that is not there")
+	}
+	if c := CountDownLatch.Channels(l.Names, l.Owner); !slices.Equal(c, []Channel{gate}) {
+		t.Errorf("it listens on %q", c)
+	}
+}
+
+func TestSemaphoreAndLatchReplies(t *testing.T) {
+	k := Semaphore(1)
+	g, err := k.Granted(int64(1), nil)
+	check(t, "semaphore", "grant", g.OK, true, err)
+	g, err = k.Granted(int64(0), nil)
+	check(t, "semaphore", "refusal", g, Grant{TTL: codec.NoTTL}, err)
+	a, err := k.Asked(HeldBy, int64(1))
+	check(t, "semaphore", "receipt", a.Yes, true, err)
+	for reply, open := range map[any]bool{nil: true, "0": true, "-1": true, "1": false, "99": false} {
+		if text, ok := reply.(string); ok {
+			reply = []byte(text)
+		}
+		g, err := CountDownLatch.Granted(reply, nil)
+		check(t, "latch", "count", g.OK, open, err)
+	}
+	if g, err := CountDownLatch.Granted([]byte("many"), nil); err == nil || g.OK {
+		t.Errorf("a text is a count: %+v, %v", g, err)
+	}
+	for _, payload := range []string{"0", "1", "", "much"} { // each is a reason to look
+		if n := CountDownLatch.Wake([]byte(payload)); n != 1 {
+			t.Errorf("%q wakes %d", payload, n)
+		}
+	}
+	for _, k := range []Kind{k, CountDownLatch} {
+		if least, most := k.Pause(9, Grant{TTL: codec.NoTTL}); least < most/2 || most != time.Second {
+			t.Errorf("a pause of %v to %v", least, most)
+		}
+	}
+}

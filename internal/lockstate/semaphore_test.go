@@ -1,0 +1,295 @@
+package lockstate
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/monitor"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// numberRig is a semaphore or a latch whose replies can be lost.
+type numberRig struct {
+	*permitRig
+	of func(n int) Lock
+}
+
+func newNumberRig(t *testing.T) *numberRig {
+	r := newPermitRig(t)
+	return &numberRig{r, func(n int) Lock { return r.c.NewLock(kind.Semaphore(n), "seats", "seats") }}
+}
+
+// take takes n permits.
+func (r *numberRig) take(n int) {
+	r.Helper()
+	l := r.of(n)
+	ended := make(chan outcome, 1)
+	wait(r.Context(), r.T, &l, 0, ended, Terms{Size: n})
+	if o := next(r.T, ended); o.hold != nil {
+		r.Error("somebody holds it")
+	}
+}
+
+// change changes the semaphore, and returns the reply.
+func (r *numberRig) change(how string, n int) int64 {
+	r.Helper()
+	l := r.of(1)
+	reply, err := l.ChangeAnyway(r.Context(), func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, how, n, 0) })
+	if err != nil {
+		r.Fatal(err)
+	}
+	did, err := codec.DecodeNumber(reply)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return did
+}
+
+// become waits until so many are free and no receipt is left.
+func (r *numberRig) become(free string) {
+	r.Helper()
+	becomes(r.T, r.conn, 1, "DBSIZE")
+	if got, err := redis.String(do(r.T, r.conn, "GET", "seats"), nil); got != free || err != nil {
+		r.Errorf("%q are free, %v; want %s", got, err, free)
+	}
+}
+
+func TestSemaphoreIsExactThoughRepliesAreLost(t *testing.T) {
+	t.Parallel()
+	r := newNumberRig(t)
+	r.loses(luasrc.SemaphoreChangeScript, func() {
+		if r.change(kind.SetFirst, 4) != 1 {
+			t.Error("it was there")
+		}
+	})
+	r.become("4")
+	r.loses(luasrc.SemaphoreAcquireScript, func() { r.take(3) }) // undone, and taken anew
+	r.become("1")
+	r.loses(luasrc.SemaphoreChangeScript, func() { r.change(kind.GiveBack, 3) })
+	r.become("4")
+	r.loses(luasrc.SemaphoreChangeScript, func() { r.change(kind.AddMore, -2) })
+	r.become("2")
+	// The undo is lost too.
+	r.take(1)
+	ended := make(chan outcome, 1)
+	r.d.drop(luasrc.SemaphoreAcquireScript.SHA1)
+	before := r.d.lost.Load()
+	l := r.of(1)
+	wait(t.Context(), t, &l, 0, ended, Terms{Size: 1})
+	for end := time.Now().Add(2 * soon); r.d.lost.Load() == before; {
+		if time.Now().After(end) {
+			t.Fatal("nothing was lost")
+		}
+	}
+	r.d.drop(luasrc.SemaphoreUndoScript.SHA1)
+	next(t, ended)
+	r.become("0")
+	r.loses(luasrc.SemaphoreChangeScript, func() {
+		r.change(kind.GiveBack, 2)
+		if n := r.change(kind.DrainAll, 0); n != 2 {
+			t.Errorf("drained %d", n)
+		}
+	})
+	r.become("0")
+	r.loses(luasrc.SemaphoreChangeScript, func() {
+		if r.change(kind.DeleteAll, 0) != 1 {
+			t.Error("it was not there")
+		}
+	})
+	becomes(t, r.conn, 0, "DBSIZE")
+}
+
+func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
+	t.Parallel()
+	r := newNumberRig(t)
+	r.change(kind.SetFirst, 2)
+	r.take(2)
+	r.change(kind.GiveBack, 2)
+	two := r.of(2)
+	leaves := func(before func(w *Waiter)) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		w := two.NewWaiter()
+		if err := w.Start(); err != nil {
+			t.Fatal(err)
+		}
+		before(w)
+		cancel()
+		if h, err := w.Result(ctx, w.Await(ctx)); h != nil || !errors.Is(err, context.Canceled) {
+			t.Fatalf("%v, %v", h, err)
+		}
+	}
+	given := func(when string) {
+		t.Helper()
+		becomes(t, r.conn, 1, "DBSIZE")
+		if r.become("2"); t.Failed() {
+			t.Fatal(when)
+		}
+	}
+	leaves(func(w *Waiter) {
+		for end := time.Now().Add(soon); ; time.Sleep(time.Millisecond) {
+			sec := r.l.s.enter(mustNotBlock)
+			taken := w.taken
+			sec.leave()
+			if taken {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatal("no grant came")
+			}
+		}
+	})
+	given("the grant is there")
+	r.server.Pause()
+	leaves(func(*Waiter) {})
+	r.server.Resume()
+	r.change(kind.GiveExisting, 1) // it is answered behind the acquire
+	r.change(kind.AddMore, -1)
+	given("the grant is under way")
+}
+
+// A wait that elapses while the grant is there has it.
+func TestGrantAtTheEndOfAWaitIsKept(t *testing.T) {
+	t.Parallel()
+	r := newNumberRig(t)
+	r.change(kind.SetFirst, 2)
+	l := r.of(2)
+	w := l.NewWaiter()
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-w.ready
+	w.ready <- struct{}{}
+	if h, err := w.Result(t.Context(), l.taken()); h != nil || err != nil {
+		t.Fatalf("%v, %v", h, err)
+	}
+	r.become("0")
+}
+
+// One look a second is for all who want as many.
+func TestWaitersForAsManyPermitsLookOnce(t *testing.T) {
+	t.Parallel()
+	r := newNumberRig(t)
+	do(t, r.conn, "SET", "seats", 1)
+	ended := make(chan outcome, 9)
+	two, three := r.of(2), r.of(3)
+	for i := range 9 {
+		l, n := &two, 2
+		if i%3 == 0 {
+			l, n = &three, 3
+		}
+		wait(t.Context(), t, l, i, ended, Terms{Size: n})
+	}
+	for end := time.Now().Add(2 * soon); !two.Snapshot().Listening || two.Snapshot().InFlight || two.Snapshot().Waiting != 9; {
+		if time.Now().After(end) {
+			t.Fatal("they do not wait")
+		}
+	}
+	tap := monitor.Tap(t, r.server.URL())
+	do(t, r.conn, "PUBLISH", "redisson_sc:{seats}", 9)
+	for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
+		// Of three: refused. The first of two behind it: refused. Nobody else asks.
+		if s := two.Snapshot(); !s.InFlight && asked(tap.Mark(), luasrc.SemaphoreAcquireScript) > 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("nobody looks")
+		}
+	}
+	tap.Mark()
+	from := time.Now()
+	time.Sleep(3 * time.Second)
+	looks, passed := asked(tap.Mark(), luasrc.SemaphoreAcquireScript), time.Since(from)
+	if most := 2 * (int(passed/(800*time.Millisecond)) + 2); looks < 1 || looks > most {
+		t.Errorf("%d looks in %v; at most %d", looks, passed, most)
+	}
+	none(t, ended)
+	do(t, r.conn, "SET", "seats", 3*3+6*2) // by a lost message
+	for range 9 {
+		next(t, ended)
+	}
+	r.become("0")
+}
+
+func TestLatchIsExactThoughRepliesAreLost(t *testing.T) {
+	t.Parallel()
+	r := newPermitRig(t)
+	l := r.c.NewLock(kind.CountDownLatch, "ready", "ready")
+	set := func(want bool, how string, n int64) {
+		t.Helper()
+		r.loses(luasrc.CountDownScript, func() {
+			reply, err := l.Change(t.Context(), func(w *kind.Want) kind.Call { return kind.CountDown(w, how, n) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if did, err := codec.DecodeExists(reply); did != want || err != nil {
+				t.Errorf("%s: %v, %v", how, did, err)
+			}
+		})
+	}
+	set(true, kind.SetCount, 3)
+	set(false, kind.SetCount, 1)
+	set(true, kind.DownByOne, 0)
+	becomes(t, r.conn, 1, "DBSIZE")
+	if n, err := redis.String(do(t, r.conn, "GET", "ready"), nil); n != "2" || err != nil {
+		t.Errorf("the count is %q, %v", n, err)
+	}
+	ended := make(chan outcome, 1)
+	wait(t.Context(), t, &l, 0, ended, Terms{})
+	set(true, kind.DownByOne, 0)
+	none(t, ended)
+	set(true, kind.DownByOne, 0)
+	next(t, ended)
+	becomes(t, r.conn, 0, "DBSIZE")
+	set(true, kind.SetCount, 1)
+	set(true, kind.DeleteCount, 0)
+	becomes(t, r.conn, 0, "DBSIZE")
+}
+
+func TestLatchThatDoesNotOpen(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := open(t, s)
+	do(t, s.Dial(t), "SET", "ready", 1)
+	l := c.NewLock(kind.CountDownLatch, "ready", "ready")
+	w := l.NewWaiter()
+	w.Terms = Terms{HasWait: true}
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Result(t.Context(), w.Await(t.Context())); !errors.Is(err, ErrNotOpen) || errors.Is(err, ErrLocked) {
+		t.Errorf("a look: %v", err)
+	}
+}
+
+func TestChangeThatIsDueIsSentThoughItsContextIsOver(t *testing.T) {
+	t.Parallel()
+	r := newNumberRig(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	l := r.of(1)
+	release := func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, kind.GiveBack, 2, 0) }
+	if _, err := l.ChangeAnyway(ctx, release); err != nil {
+		t.Error(err)
+	}
+	r.become("2")
+	r.server.Kill()
+	o := config()
+	o.Timeout = 200 * time.Millisecond
+	dead, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dead.Close()
+	gone := dead.NewLock(kind.Semaphore(1), "seats", "seats")
+	if _, err := gone.ChangeAnyway(ctx, release); !errors.Is(OfKind(err), ErrUnavailable) || errors.Is(err, ErrUncertain) {
+		t.Errorf("without a server: %v", err)
+	}
+}

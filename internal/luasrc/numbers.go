@@ -1,0 +1,97 @@
+package luasrc
+
+import _ "embed"
+
+var (
+	//go:embed number.lua
+	numberSource string
+	//go:embed semaphore_acquire.lua
+	semaphoreAcquireSource string
+	//go:embed semaphore_undo.lua
+	semaphoreUndoSource string
+	//go:embed semaphore_change.lua
+	semaphoreChangeSource string
+	//go:embed count_down.lua
+	countDownSource string
+)
+
+// The scripts of a semaphore without owners, and of a count-down latch. All but the
+// acquire begin with number.lua.
+var (
+	SemaphoreAcquireScript = newScript("semaphore_acquire", semaphoreAcquireSource)            // SemaphoreAcquire
+	SemaphoreUndoScript    = newScript("semaphore_undo", numberSource+semaphoreUndoSource)     // SemaphoreUndo
+	SemaphoreChangeScript  = newScript("semaphore_change", numberSource+semaphoreChangeSource) // SemaphoreChange
+	CountDownScript        = newScript("count_down", numberSource+countDownSource)             // CountDown
+)
+
+// Number is a number that clients change and wait for: the free permits of a semaphore,
+// or the count of a latch. All its calls but the acquire have
+//
+//	KEYS  key, receipt
+//	ARGV  channel, how many commands announce, these, then those of the call
+//
+// A key of another type, or what is no number, makes each fail, and stays untouched.
+type Number struct {
+	Key     Arg // where it is
+	Receipt Arg // where one change of it keeps its result
+	Channel Arg // who waits is told there
+	Publish Arg // by what: Publish, SPublish or Both
+}
+
+// call is a call of s with these further arguments.
+func (n *Number) call(s *Script, args ...any) Call {
+	return Call{s, append(announced([]any{s.shaArg, 2, n.Key, n.Receipt}, n.Channel, n.Publish), args...)}
+}
+
+// SemaphoreAcquire takes so many permits, at least 1. The receipt is kept for
+// receiptTTL ms.
+//
+//	KEYS  key, receipt
+//	ARGV  count, receiptTTL
+//	reply 1: taken; 0: too few are free (codec.DecodeExists)
+func SemaphoreAcquire(dst []any, n Number, count int, receiptTTL Arg) Call {
+	s := SemaphoreAcquireScript
+	return Call{s, append(dst, s.shaArg, 2, n.Key, n.Receipt, count, receiptTTL)}
+}
+
+// SemaphoreUndo gives back the permits of the acquire with this receipt. It may run any
+// number of times.
+//
+//	ARGV  count
+//	reply 1: given back; nil: there is no receipt (codec.DecodeRelease)
+func SemaphoreUndo(n Number, count int) Call { return n.call(SemaphoreUndoScript, count) }
+
+// How SemaphoreChange changes the number of free permits.
+const (
+	GiveBack     = "release"  // so many come back
+	GiveExisting = "existing" // the same, if the key is there
+	SetFirst     = "first"    // so many are the first, if no key is there
+	AddMore      = "more"     // so many more, or fewer; the key loses its end
+	DrainAll     = "drain"    // none is left; the same
+	DeleteAll    = "delete"   // with the key, and nobody is told
+)
+
+// SemaphoreChange changes the number of free permits. The result is kept in the receipt
+// for receiptTTL ms. ttl is SetFirst's, in ms; 0: without an end.
+//
+//	ARGV  receiptTTL, how, count, ttl
+//	reply 1: done; 0: it was not to be; of DrainAll how many were free (codec.DecodeNumber)
+func SemaphoreChange(n Number, receiptTTL Arg, how string, count, ttl Arg) Call {
+	return n.call(SemaphoreChangeScript, receiptTTL, how, count, ttl)
+}
+
+// How CountDown changes the count of a latch.
+const (
+	SetCount    = "set"    // if no key is there
+	DownByOne   = "down"   // who waits is told if that makes it 0
+	DeleteCount = "delete" // with the key
+)
+
+// CountDown changes the count of a latch. The result is kept in the receipt for
+// receiptTTL ms.
+//
+//	ARGV  receiptTTL, how, count
+//	reply 1: done; 0: it was not to be (codec.DecodeExists)
+func CountDown(n Number, receiptTTL Arg, how string, count Arg) Call {
+	return n.call(CountDownScript, receiptTTL, how, count)
+}

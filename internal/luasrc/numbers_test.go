@@ -1,0 +1,177 @@
+package luasrc
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+)
+
+var (
+	free  = Number{Key: key, Receipt: receipt, Channel: semaphoreChannel, Publish: Publish}
+	count = Number{Key: key, Receipt: receipt, Channel: codec.CountDownChannel(key), Publish: Publish}
+)
+
+// twice runs a call, repeats it, and drops its receipt.
+func (r *permitRig) twice(want string, c Call) {
+	r.t.Helper()
+	r.gets(want, c)
+	r.gets(want, c)
+	r.lives(receipt, latchMs)
+	r.do("DEL", receipt)
+}
+
+func (r *permitRig) changes(want, how string, n, ttl int) {
+	r.t.Helper()
+	r.twice(want, SemaphoreChange(free, latchMs, how, n, ttl))
+}
+
+func TestFreePermitsAreChangedOnceForEachReceipt(t *testing.T) {
+	r := newPermitRig(t, nil)
+	r.changes("int 0", GiveExisting, 2, 0)
+	r.changes("int 0", DrainAll, 0, 0)
+	r.changes("int 0", DeleteAll, 0, 0)
+	r.are("")
+	r.changes("int 1", SetFirst, 3, 60_000)
+	r.lives(key, 60_000)
+	r.changes("int 0", SetFirst, 9, 0)
+	r.says("3")
+	r.changes("int 1", GiveBack, 2, 0)
+	r.changes("int 1", GiveExisting, 1, 0)
+	r.lives(key, 60_000)
+	r.says("5", "6")
+	r.changes("int 1", AddMore, -8, 0)
+	if n := r.do("PTTL", key); n != int64(-1) {
+		t.Errorf("it ends in %v", n)
+	}
+	r.are("-2")
+	r.changes("int 1", GiveBack, 1, 0) // Redisson tells this too
+	r.says("-2", "-1")
+	r.do("PEXPIRE", key, 60_000)
+	r.changes("int -1", DrainAll, 0, 0)
+	r.are("0")
+	if n := r.do("PTTL", key); n != int64(-1) {
+		t.Errorf("it ends in %v", n)
+	}
+	r.changes("int 0", SetFirst, 9, 0) // none is left, and it is there
+	r.changes("int 1", AddMore, 4, 0)
+	r.changes("int 4", DrainAll, 0, 0)
+	r.changes("int 1", DeleteAll, 0, 0)
+	r.says("4")
+	r.changes("int 1", GiveBack, 2, 0)
+	r.are("2")
+}
+
+func TestAcquireOfFreePermitsIsUndoneByItsReceipt(t *testing.T) {
+	r := newPermitRig(t, 3)
+	acquire := SemaphoreAcquire(nil, free, 2, latchMs)
+	undo := SemaphoreUndo(free, 2)
+	r.gets("<nil>", undo)
+	r.gets("int 1", acquire)
+	r.lives(receipt, latchMs)
+	r.gets("int 0", acquire)
+	r.are("1")
+	r.says()
+	r.gets("int 1", undo)
+	r.gets("<nil>", undo)
+	r.are("3")
+	r.says("3")
+	r.gets("int 1", acquire)
+	r.do("DEL", key)
+	r.gets("int 1", undo) // of a semaphore that was deleted
+	r.are("")
+	r.gets("int 0", acquire)
+	r.says()
+	if n := r.do("DBSIZE"); n != int64(0) {
+		t.Errorf("%v keys are left", n)
+	}
+}
+
+func TestCountDownIsDoneOnceForEachReceipt(t *testing.T) {
+	r := newPermitRig(t, nil)
+	if err := r.heard.Subscribe(count.Channel); err != nil {
+		t.Fatal(err)
+	}
+	r.heard.Receive()
+	latch := func(want, how string, n int) {
+		r.t.Helper()
+		r.twice(want, CountDown(count, latchMs, how, n))
+	}
+	latch("int 1", DownByOne, 0) // of an open one: nobody is told
+	latch("int 0", DeleteCount, 0)
+	r.are("")
+	r.says()
+	latch("int 1", SetCount, 2)
+	latch("int 0", SetCount, 5)
+	r.says("1")
+	latch("int 1", DownByOne, 0)
+	r.are("1")
+	r.says()
+	latch("int 1", DownByOne, 0)
+	r.are("")
+	r.says("0")
+	latch("int 1", SetCount, 1)
+	latch("int 1", DeleteCount, 0)
+	r.are("")
+	r.says("1", "1")
+	r.do("SET", key, 0) // as Redisson's trySetCount(0) leaves it
+	latch("int 0", SetCount, 1)
+	latch("int 1", DownByOne, 0)
+	r.are("")
+	r.says()
+}
+
+// Each call meets a key of another type, or a number that is none, and leaves it as it is.
+func TestKeysThatAreNoNumberStay(t *testing.T) {
+	r := newPermitRig(t, nil)
+	for name, call := range map[string]Call{
+		"acquire":    SemaphoreAcquire(nil, free, 1, latchMs),
+		"release":    SemaphoreChange(free, latchMs, GiveBack, 1, 0),
+		"existing":   SemaphoreChange(free, latchMs, GiveExisting, 1, 0),
+		"more":       SemaphoreChange(free, latchMs, AddMore, 1, 0),
+		"drain":      SemaphoreChange(free, latchMs, DrainAll, 0, 0),
+		"count down": CountDown(count, latchMs, DownByOne, 0),
+	} {
+		r.do("DEL", key)
+		r.do("SET", key, "many")
+		if _, err := r.conn.Do("EVALSHA", call.Args...); err == nil || !strings.Contains(err.Error(), "not an integer") {
+			t.Errorf("%s of a text: %v", name, err)
+		}
+		if n := r.do("DBSIZE"); n != int64(1) || string(r.do("GET", key).([]byte)) != "many" {
+			t.Errorf("%s of a text leaves %v keys", name, n)
+		}
+	}
+	for name, call := range map[string]Call{
+		"acquire":  SemaphoreAcquire(nil, free, 1, latchMs),
+		"release":  SemaphoreChange(free, latchMs, GiveBack, 1, 0),
+		"first":    SemaphoreChange(free, latchMs, SetFirst, 1, 0),
+		"drain":    SemaphoreChange(free, latchMs, DrainAll, 0, 0),
+		"delete":   SemaphoreChange(free, latchMs, DeleteAll, 0, 0),
+		"count":    CountDown(count, latchMs, SetCount, 2),
+		"down":     CountDown(count, latchMs, DownByOne, 0),
+		"no latch": CountDown(count, latchMs, DeleteCount, 0),
+		"more":     SemaphoreChange(free, latchMs, AddMore, 1, 0),
+		"existing": SemaphoreChange(free, latchMs, GiveExisting, 1, 0),
+	} {
+		r.do("DEL", key)
+		r.do("HSET", key, "a", "b")
+		if _, err := r.conn.Do("EVALSHA", call.Args...); err == nil || !strings.Contains(err.Error(), "WRONGTYPE") {
+			t.Errorf("%s of a hash: %v", name, err)
+		}
+		if fields, err := redis.Strings(r.conn.Do("HGETALL", key)); !slices.Equal(fields, []string{"a", "b"}) || err != nil || r.do("DBSIZE") != int64(1) {
+			t.Errorf("%s of a hash leaves %q, %v", name, fields, err)
+		}
+	}
+}
+
+func TestNumbersAreAnnouncedByBothCommands(t *testing.T) {
+	both := free
+	both.Publish = Both
+	got := SemaphoreUndo(both, 2).Args
+	if want := []any{SemaphoreUndoScript.SHA1, 2, key, receipt, semaphoreChannel, 2, SPublish, Publish, 2}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

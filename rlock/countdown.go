@@ -1,0 +1,78 @@
+package rlock
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockstate"
+)
+
+// CountDownLatch is Redisson's RCountDownLatch: a count under one name, and whoever waits
+// until it is 0. Without a count it is open. A handle is cheap, holds no state of its
+// own, and is safe for concurrent use. The calls of a zero CountDownLatch return
+// ErrInvalidOption.
+//
+//   - Waiters are woken by a message, and look each second whether one was lost. Within a
+//     client one look is for all of them.
+//   - A latch whose count is set again at once may be missed by those who wait for the first.
+//   - In a cluster a name must be without braces, as for Java.
+type CountDownLatch struct{ object }
+
+// NewCountDownLatch returns a handle for the latch with this name, Redisson's
+// getCountDownLatch(name). It does no I/O. Names are as NewLock's.
+func (c *Client) NewCountDownLatch(name string) *CountDownLatch {
+	return &CountDownLatch{object{*c.newLock(kind.CountDownLatch, name)}}
+}
+
+// Name is the name that was given to NewCountDownLatch.
+func (l *CountDownLatch) Name() string { return l.lock.Name() }
+
+// TrySetCount sets the count, at least 1, if the latch is open, and reports whether it
+// did. Errors are [PermitSemaphore.SetPermits]'s, and it is sent as that is. It is
+// Redisson's trySetCount.
+func (l *CountDownLatch) TrySetCount(ctx context.Context, n int64) (bool, error) {
+	const doing = "set the count of"
+	if n < 1 {
+		return false, l.failed(doing, fmt.Errorf("%w: a count of %d; at least 1", ErrInvalidOption, n))
+	}
+	return l.set(ctx, doing, kind.SetCount, n)
+}
+
+// CountDown lowers the count by 1, and opens the latch when that makes it 0. Of an open
+// latch it changes nothing. It is sent again after a lost reply, and counts once. Errors
+// are TrySetCount's. It is Redisson's countDown.
+func (l *CountDownLatch) CountDown(ctx context.Context) error {
+	_, err := l.set(ctx, "count down", kind.DownByOne, 0)
+	return err
+}
+
+// Delete opens the latch whatever its count is, and reports whether it had one. Waiters
+// of Go are woken; Java's wait on until they look again, as after Redisson's delete.
+// Errors are TrySetCount's.
+func (l *CountDownLatch) Delete(ctx context.Context) (bool, error) {
+	return l.set(ctx, "delete", kind.DeleteCount, 0)
+}
+
+func (l *CountDownLatch) set(ctx context.Context, doing, how string, n int64) (bool, error) {
+	did, err := l.change(ctx, func(w *kind.Want) kind.Call { return kind.CountDown(w, how, n) })
+	return did, l.failed(doing, err)
+}
+
+// Await waits until the latch is open or ctx ends. Its errors are [Lock.Lock]'s, as far
+// as nothing is taken. It is Redisson's await.
+func (l *CountDownLatch) Await(ctx context.Context) error {
+	return l.pass(ctx, "await", kind.CountDownLatch, lockstate.Terms{})
+}
+
+// AwaitFor waits at most for wait, or until ctx ends. ErrNotOpen: the wait is over, and
+// the last answer was that the latch has a count. Its other errors are
+// [Lock.TryLockFor]'s. With wait ≤ 0 it looks once. It is Redisson's await(time, unit).
+func (l *CountDownLatch) AwaitFor(ctx context.Context, wait time.Duration) error {
+	return l.pass(ctx, "await", kind.CountDownLatch, lockstate.Terms{Wait: max(wait, 0), HasWait: true})
+}
+
+// Count returns the count, 0 if the latch is open. It blocks like [Lock.IsLocked]. It is
+// Redisson's getCount.
+func (l *CountDownLatch) Count(ctx context.Context) (int64, error) { return l.number(ctx) }

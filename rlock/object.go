@@ -1,0 +1,87 @@
+package rlock
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/lockstate"
+)
+
+// object is what has a name and a kind, and is changed by commands that are no owner's.
+type object struct{ lock Lock }
+
+var errZeroObject = fmt.Errorf("rlock: %w: a zero handle; take one from its Client", ErrInvalidOption)
+
+func (o *object) unusable() error {
+	if o.lock.wrong == nil && o.lock.l.Key() == "" {
+		return errZeroObject
+	}
+	return o.lock.wrong
+}
+
+func (o *object) failed(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return wrap(doing, o.lock.Name(), err)
+}
+
+// send sends what changes the object.
+func (o *object) send(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
+	if err := o.unusable(); err != nil {
+		return nil, err
+	}
+	return o.lock.l.Change(ctx, call)
+}
+
+// change is send, whose reply is whether it did anything.
+func (o *object) change(ctx context.Context, call func(*kind.Want) kind.Call) (bool, error) {
+	reply, err := o.send(ctx, call)
+	if err != nil {
+		return false, err
+	}
+	return codec.DecodeExists(reply)
+}
+
+// ask reads something of the object.
+func (o *object) ask(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
+	err := o.unusable()
+	if err == nil {
+		err = o.lock.askable()
+	}
+	if err != nil {
+		return nil, err
+	}
+	reply, err := o.lock.l.Read(ctx, call)
+	return reply, o.failed("ask about", err)
+}
+
+// number reads the object's number.
+func (o *object) number(ctx context.Context) (int64, error) {
+	reply, err := o.ask(ctx, kind.ReadNumber)
+	if err != nil {
+		return 0, err
+	}
+	n, err := codec.DecodeNumber(reply)
+	return n, o.failed("ask about", err)
+}
+
+// pass waits for what nobody holds afterwards: permits without owners, or a gate.
+func (o *object) pass(ctx context.Context, doing string, k kind.Kind, t lockstate.Terms) error {
+	if err := o.unusable(); err != nil {
+		return err
+	}
+	l := o.lock.l.Of(k)
+	w := l.NewWaiter()
+	w.Terms = t
+	err := ctx.Err()
+	if err == nil {
+		err = w.Start()
+	}
+	if err == nil {
+		_, err = w.Result(ctx, w.Await(ctx))
+	}
+	return o.failed(doing, err)
+}
