@@ -161,7 +161,7 @@ func allWakeByNumbers(t *testing.T, url string) {
 	t.Helper()
 	const sem, gate = "seats", "ready"
 	for _, version := range []string{javapeer.Newest, "3.21.3"} {
-		s, l := semaphores(&rig{T: t}, url, version, sem), latches(&rig{T: t}, url, version, gate)
+		s, l := semaphores((&rig{}).of(t), url, version, sem), latches((&rig{}).of(t), url, version, gate)
 		for who := range s.sides() {
 			act, wait := s.sides()[who][0], s.sides()[who][1]
 			got := s.waits(t.Context(), wait, "acquire", 1)
