@@ -1,6 +1,7 @@
 package rlocktest_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -15,8 +16,10 @@ func TestFairLockHandsOnInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	entered := make(chan int, 3)
+	var waiters sync.WaitGroup
+	defer waiters.Wait() // for their unlocks
 	for i := range 3 {
-		go func() {
+		waiters.Go(func() {
 			h, err := l.Lock(t.Context())
 			if err != nil {
 				t.Error(err)
@@ -26,7 +29,7 @@ func TestFairLockHandsOnInOrder(t *testing.T) {
 			if err := h.Unlock(t.Context()); err != nil {
 				t.Error(err)
 			}
-		}()
+		})
 		for waiting := 0; waiting <= i; time.Sleep(time.Millisecond) {
 			info, err := l.Info(t.Context())
 			if err != nil {
