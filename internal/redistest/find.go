@@ -35,22 +35,46 @@ func binary(t testing.TB) string {
 // a while, and come back.
 const portsEach = 250
 
-// ports are those that this process has used.
-var ports sync.Map
+// ports are those that this process has used, and whether the test that did goes on:
+// a server that it has killed stays dead.
+var ports = struct {
+	mu sync.Mutex
+	of map[int]bool
+}{of: map[int]bool{}}
 
-// freePort finds a port on which nobody listens now, and which this process did not
-// use so far. Somebody may before it is used, hence the retries and the check of the
-// process id.
+// takePort takes a port that no test has, and one that none has had as long as there is
+// one.
+func takePort(port int, had bool) bool {
+	ports.mu.Lock()
+	defer ports.mu.Unlock()
+	has, used := ports.of[port]
+	if has || used && !had {
+		return false
+	}
+	ports.of[port] = true
+	return true
+}
+
+// leavePort follows the end of a test.
+func leavePort(port int) {
+	ports.mu.Lock()
+	defer ports.mu.Unlock()
+	ports.of[port] = false
+}
+
+// freePort finds a port on which nobody listens now, and which no test of this process
+// has. Somebody may before it is used, hence the retries and the check of the process id.
 func freePort() (int, error) {
 	first := firstPort + os.Getpid()%((lastPort-firstPort)/portsEach)*portsEach
 	last := errors.New("all are in use")
 	for tries := range 8 * portsEach {
 		port := first + rand.IntN(portsEach)
-		if _, used := ports.LoadOrStore(port, true); used && tries < 4*portsEach { // then those that have ended will do
+		if !takePort(port, tries >= 4*portsEach) {
 			continue
 		}
 		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 		if err != nil {
+			leavePort(port)
 			last = err
 			continue
 		}

@@ -64,7 +64,7 @@ func StartSentinel(t testing.TB, pass string, settings ...string) *Server {
 func (s *Server) begin() *Server {
 	t := s.t
 	t.Helper()
-	t.Cleanup(s.Kill)
+	t.Cleanup(func() { s.Kill(); leavePort(s.Port()) })
 
 	var errs []error
 	for range startTries {
@@ -79,6 +79,7 @@ func (s *Server) begin() *Server {
 		if err == nil {
 			return s
 		}
+		leavePort(port)
 		errs = append(errs, err)
 	}
 	t.Fatalf("redistest: no server after %d tries: %v", startTries, errors.Join(errs...))
