@@ -22,6 +22,7 @@ export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 unexport REDIS_URL
 
 step := integration/step.sh
+again := $(CURDIR)/integration/again.sh
 engine := integration/docker/with-engine.sh
 
 # Every module but that of the tools, which has no packages.
@@ -98,35 +99,35 @@ builds:
 
 .PHONY: unit
 unit:
-	@$(step) 'unit tests' bash -eo pipefail -c 'go list ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(GOTEST) -p 3'
+	@$(step) 'unit tests' bash -eo pipefail -c 'go list ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(again) $(GOTEST) -p 3'
 	@$(step) 'tests of rlocktest, the quick start, the cookbook, the benchmark, and of connections without raw calls' bash -ec 'failed=; \
-	  (cd docs/quickstart && $(GOTEST) ./...) & one=$$!; \
-	  $(GOTEST) -p 3 -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub & two=$$!; \
-	  (cd rlocktest && $(GOTEST) ./...) || failed=1; \
-	  (cd integration/bench && $(GOTEST) ./...) || failed=1; \
+	  (cd docs/quickstart && $(again) $(GOTEST) ./...) & one=$$!; \
+	  $(again) $(GOTEST) -p 3 -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub & two=$$!; \
+	  (cd rlocktest && $(again) $(GOTEST) ./...) || failed=1; \
+	  (cd integration/bench && $(again) $(GOTEST) ./...) || failed=1; \
 	  wait $$one || failed=1; wait $$two || failed=1; \
-	  (cd docs/cookbook && $(GOTEST) ./...) || failed=1; [ -z "$$failed" ]'
+	  (cd docs/cookbook && $(again) $(GOTEST) ./...) || failed=1; [ -z "$$failed" ]'
 
 .PHONY: integration
 integration:
 	@$(step) 'integration tests' $(engine) bash -eo pipefail -c \
-	  'cd integration && go list ./... | grep -Ev "$(java_packages)|$(docker_packages)|$(measuring)" | ./longest-first.sh | xargs $(GOTEST) -p 3'
+	  'cd integration && go list ./... | grep -Ev "$(java_packages)|$(docker_packages)|$(measuring)" | ./longest-first.sh | xargs $(again) $(GOTEST) -p 3'
 
 # A JVM loads a core while it starts.
 .PHONY: interop
 interop:
 	@$(step) 'tests with Java Redisson' $(engine) bash -eo pipefail -c \
-	  'cd integration && go list ./... | grep -E "$(java_packages)" | grep -Ev "$(measuring)" | ./longest-first.sh | xargs $(GOTEST) -p 2'
+	  'cd integration && go list ./... | grep -E "$(java_packages)" | grep -Ev "$(measuring)" | ./longest-first.sh | xargs $(again) $(GOTEST) -p 2'
 
 .PHONY: docker
 docker:
 	@$(step) 'tests in Docker' $(engine) bash -eo pipefail -c \
-	  'cd integration && go list ./... | grep -E "$(docker_packages)" | xargs $(GOTEST) -p 2'
+	  'cd integration && go list ./... | grep -E "$(docker_packages)" | xargs $(again) $(GOTEST) -p 2'
 
 .PHONY: measured
 measured:
-	@$(step) 'tests that measure' bash -eo pipefail -c 'go list ./... | grep -E "$(measuring)" | xargs $(GOTEST) -p 1; \
-	  cd integration && go list ./... | grep -E "$(measuring)" | xargs $(GOTEST) -p 1'
+	@$(step) 'tests that measure' bash -eo pipefail -c 'go list ./... | grep -E "$(measuring)" | xargs $(again) $(GOTEST) -p 1; \
+	  cd integration && go list ./... | grep -E "$(measuring)" | xargs $(again) $(GOTEST) -p 1'
 
 .PHONY: test-all
 test-all: test builds releases topologies test-matrix faults kinds mutants torture endurance failover
