@@ -47,13 +47,14 @@ func becomes(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// holds tells whether the server has the hold.
-func holds(t *testing.T, s *redistest.Server, h *rlock.Hold) bool {
+// holds tells whether the server has the hold. A master that is demoted ends its connections.
+func holds(t *testing.T, s *redistest.Server, h *rlock.Hold) (yes bool) {
 	t.Helper()
-	yes, err := redis.Bool(s.Dial(t).Do("HEXISTS", h.Name(), h.Owner().String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	becomes(t, "an answer", func() (answered bool) {
+		var err error
+		yes, err = redis.Bool(s.Dial(t).Do("HEXISTS", h.Name(), h.Owner().String()))
+		return err == nil
+	})
 	return yes
 }
 
