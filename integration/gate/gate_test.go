@@ -10,7 +10,9 @@ import (
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/gate"
 	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
@@ -69,6 +71,25 @@ func TestAMasterThatIsCutOffServesItsClientsOnly(t *testing.T) {
 	}
 }
 
+// askedFor is the master that a new client's first look finds for a slot.
+func askedFor(t *testing.T, url string, slot uint16) string {
+	t.Helper()
+	top, err := topology.Open(url, topology.Settings{Timeout: 5 * time.Second, Clock: clock.System()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer top.Close(0)
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		n, err := top.Node(slot)
+		if err == nil {
+			return n.String()
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestAClusterElectsAnotherMasterForOneThatIsCutOff(t *testing.T) {
 	n := gate.New(t)
 	var gates []*gate.Gate
@@ -86,6 +107,15 @@ func TestAClusterElectsAnotherMasterForOneThatIsCutOff(t *testing.T) {
 	}
 	if c.KnowsMaster(0, replica) {
 		t.Error("the server that is cut off knows of it")
+	}
+	slot, next := c.Slots(0)[0], gates[replica].Addr()
+	for range 8 { // each may ask the one that is cut off first
+		if got := askedFor(t, "redis+cluster://"+gates[0].Addr()+","+gates[1].Addr(), slot); got != next {
+			t.Errorf("a client that asks both takes %s for the master, not %s", got, next)
+		}
+	}
+	if got := askedFor(t, "redis+cluster://"+gates[0].Addr(), slot); got != gates[0].Addr() {
+		t.Errorf("a client that reaches nobody else at first takes %s for the master, not %s", got, gates[0].Addr())
 	}
 	n.Isolate()
 	c.AwaitReplica(0)

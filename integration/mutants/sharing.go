@@ -79,6 +79,11 @@ var sharing = []defect{
 		by:    tests{"TestMasterThatForgotTheClusterCostsItsOwnSlotsOnly", "TestSlotMapsOfRecordedReplies"},
 	},
 	{
+		what: "a master that is cut off is believed like any other", guards: "topology",
+		edits: edits{{In: "alone", Stmt: "return 2*heard <= all && all > 0", Put: "return false"}},
+		by:    tests{"TestAClusterElectsAnotherMasterForOneThatIsCutOff", "TestAloneIsWhoHearsNoMajority"},
+	},
+	{
 		what: "a replica without a port costs its master's slots", guards: "topology",
 		edits: edits{{In: "decodeRange", Case: "i == 0 && err != nil", Put: "err != nil"}},
 		by:    tests{"TestSlotMapsOfRecordedReplies"},

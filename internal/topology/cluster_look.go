@@ -2,6 +2,7 @@ package topology
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -94,12 +95,16 @@ type answer struct {
 	from    string
 	m       slotMap
 	sharded bool
+	alone   bool // most masters are silent to it: they may have put another one in its place
 
 	unusable error // why slots are missing in m
 }
 
-// refresh asks the servers for their map, and takes the first. It reports whether that
-// changed anything.
+// errAlone is why another server is asked too.
+var errAlone = errors.New("most masters are silent to it")
+
+// refresh asks the servers for their map, and takes the first of one that is not alone,
+// or one's that is, if nobody else answers. It reports whether that changed anything.
 func (t *Cluster) refresh(ctx context.Context) bool {
 	var asking sync.WaitGroup
 	defer asking.Wait()
@@ -112,12 +117,19 @@ func (t *Cluster) refresh(ctx context.Context) bool {
 			a, err := t.ask(ctx, addr)
 			if err == nil {
 				told <- a
+				if a.alone {
+					err = errAlone
+				}
 			}
 			answers <- redisconn.OwnDeadline(err)
 		})
 	}, func(error) bool { return false })
-	if err == nil {
-		return t.learn(<-told)
+	var best answer
+	for n := len(told); n > 0 && (best.m == nil || best.alone); n-- {
+		best = <-told
+	}
+	if best.m != nil {
+		return t.learn(best)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -172,8 +184,9 @@ func (t *Cluster) ask(ctx context.Context, addr string) (a answer, err error) {
 			return err
 		}
 		a.sharded, _ = knowsSharded(ctx, c)
+		nodes, _ := redis.String(redisconn.Do(ctx, c, "CLUSTER", "NODES"))
+		a.alone = alone(nodes)
 		if t.s.Replicas {
-			nodes, _ := redis.String(redisconn.Do(ctx, c, "CLUSTER", "NODES"))
 			a.m.addReplicas(nodes, addr)
 		}
 		return nil

@@ -115,6 +115,26 @@ func (m slotMap) addReplicas(nodes, asked string) {
 	}
 }
 
+// alone tells whether whoever answered CLUSTER NODES so hears no majority of the masters
+// with slots, itself among them.
+func alone(nodes string) bool {
+	all, heard := 0, 0
+	for line := range strings.Lines(nodes) {
+		words := strings.Fields(line)
+		if len(words) < 9 {
+			continue
+		}
+		flags := strings.Split(words[2], ",")
+		if slices.Contains(flags, "master") {
+			all++
+			if !slices.Contains(flags, "fail") && !slices.Contains(flags, "fail?") {
+				heard++
+			}
+		}
+	}
+	return 2*heard <= all && all > 0
+}
+
 // decodePlace reads where a server is, and its id, which is empty where none is told.
 func decodePlace(field any, asked string) (at, id string, err error) {
 	words, err := redis.Values(field, nil)

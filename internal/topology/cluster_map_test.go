@@ -102,6 +102,35 @@ func TestReplicasThatOnlyNodesTellsOf(t *testing.T) {
 	}
 }
 
+func TestAloneIsWhoHearsNoMajority(t *testing.T) {
+	t.Parallel()
+	const (
+		self    = "a 10.0.0.1:7001@17001 myself,master - 0 0 1 connected 0-5460\n"
+		heard   = "b 10.0.0.2:7001@17001 master,nofailover - 0 0 2 connected 5461-10922\n"
+		silent  = "c 10.0.0.3:7001@17001 master,fail? - 0 0 3 connected 10923-16383\n"
+		dead    = "d 10.0.0.4:7001@17001 master,fail - 0 0 4 disconnected 10923-16383\n"
+		empty   = "e 10.0.0.5:7001@17001 master,fail? - 0 0 0 connected\n"
+		replica = "f 10.0.0.6:7001@17001 slave,fail? a 0 0 1 connected\n"
+	)
+	for name, row := range map[string]struct {
+		nodes string
+		alone bool
+	}{
+		"all are heard":                 {self + heard, false},
+		"most are":                      {self + heard + silent, false},
+		"one of three":                  {self + silent + dead, true},
+		"half of them":                  {self + heard + silent + dead, true},
+		"the only one":                  {self, false},
+		"without slots they elect none": {self + empty + empty, false},
+		"nor do replicas":               {self + replica + replica, false},
+		"it says nothing":               {"", false},
+	} {
+		if got := alone(row.nodes); got != row.alone {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
 func TestPlacesOfRedirections(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{
