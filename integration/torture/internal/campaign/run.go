@@ -79,7 +79,7 @@ func Run(t testing.TB, c Config) *Result {
 	line := timeline.New(start)
 	check := checker.New(c.Kind.Model, checker.Bounds{
 		Calm: time.Second, Troubled: c.Watchdog + reconnect + place, Settle: c.Watchdog + time.Second + place,
-		Voided: voided(c.Sizes.Topology), Lease: c.Watchdog, Place: place,
+		Voided: voided(c.Kind, c.Sizes.Topology), Lease: c.Watchdog, Place: place,
 	}, line.Window)
 	written, err := newRecord(c.History)
 	if err != nil {
@@ -129,9 +129,10 @@ func Run(t testing.TB, c Config) *Result {
 }
 
 // voided is the share of windows that may be set aside. A failover takes from what a master that is left had granted, as
-// far as not all replicas had acknowledged it; FLUSHALL and a forced unlock take what they meet.
-func voided(topology string) float64 {
-	if topology == "" {
+// far as not all replicas had acknowledged it; FLUSHALL and a forced unlock take what they meet,
+// and all that is left of a round.
+func voided(k kind.Kind, topology string) float64 {
+	if topology == "" && k.Rounds() == 0 {
 		return 0.05
 	}
 	return 0.25

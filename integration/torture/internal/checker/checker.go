@@ -18,12 +18,16 @@ type Checker struct {
 	order    *ordering
 	tokens   *numbering
 	reentry  *reentry
+	accounts *accounts
+	gates    *gates
 	troubles []Trouble
 
 	fresh   []*history.Acquisition // called after the last horizon
 	carried []*history.Acquisition // judged, and open beyond the last horizon
 	told    map[[2]string]bool     // overlaps; those of carried windows are found again
 	seen    func(Window)
+	ended   map[int]int // as a chapter has it
+	deaths  map[history.Process]int64
 
 	verdict Verdict
 }
@@ -55,11 +59,14 @@ func New(m Model, b Bounds, seen func(Window)) *Checker {
 		seen:    seen,
 	}
 	c.order = &ordering{Checker: c, lines: map[int]*line{}}
+	c.late.lasting = m.Lasting
 	if m.Order {
 		c.late.first = c.order.first
 	}
 	c.tokens = &numbering{Checker: c, locks: map[int]*numbers{}}
 	c.reentry = &reentry{Checker: c, owners: map[owning]*having{}}
+	c.accounts = &accounts{Checker: c, sems: map[int]*account{}}
+	c.gates = &gates{Checker: c, calls: map[int][]*history.Acquisition{}}
 	return c
 }
 
@@ -87,19 +94,29 @@ func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
 	} else {
 		c.fresh = nil
 	}
-	for _, a := range due {
-		c.there.add(a)
+	if c.model.Rounds() == 0 {
+		for _, a := range due {
+			c.there.add(a)
+		}
 	}
+	c.gates.voids = c.voiding.voids
 	c.there.judge(ch.Horizon)
 	byLock := map[int][]Window{}
 	var carried []*history.Acquisition
 	for i, a := range append(c.carried, due...) {
+		if i >= len(c.carried) {
+			c.accounts.add(a)
+			c.gates.add(a)
+		}
+		if c.model.Count > 0 || a.Mode == history.Set {
+			continue
+		}
 		if !a.Held {
 			c.late.add(a)
 			c.reentry.add(a, Window{})
 			continue
 		}
-		w := c.voiding.window(a)
+		w := c.accounts.window(c.voiding.window(a), a.Called)
 		if i >= len(c.carried) {
 			c.first(a, w)
 		}
@@ -119,6 +136,10 @@ func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
 	c.order.judge(ch.Horizon, back)
 	c.tokens.judge(ch.Horizon, back)
 	c.reentry.forget(back)
+	c.gates.judge(ch.Horizon)
+	if ch.Ended != nil {
+		c.ended, c.deaths = ch.Ended, ch.Deaths
+	}
 }
 
 // first looks at a granted acquisition when it is first judged.
@@ -128,7 +149,11 @@ func (c *Checker) first(a *history.Acquisition, w Window) {
 		c.verdict.Voided++
 		c.verdict.Why[w.Void]++
 	}
-	c.seen(w)
+	drawn := w
+	if w.To == forever {
+		drawn.To = max(a.Died, a.Returned)
+	}
+	c.seen(drawn)
 	c.late.add(a)
 	c.order.add(a, w)
 	c.tokens.add(a, w)
@@ -203,6 +228,7 @@ func (c *Checker) End() Verdict {
 	for _, text := range c.late.judge(forever, c.troubles) {
 		c.Violation("%s", text)
 	}
+	c.accounts.judge(c.ended, c.deaths)
 	v := &c.verdict
 	if v.Windows > 0 && float64(v.Voided) > c.late.bounds.Voided*float64(v.Windows) {
 		c.Violation("void: faults set %d of %d windows aside, more than %.0f %%", v.Voided, v.Windows, 100*c.late.bounds.Voided)

@@ -19,6 +19,11 @@
 //     nobody has any more, so only who is next has to enter in time, and as long as its place lasts.
 //   - Permits, of a semaphore: at no moment are more taken than there are. Those of a holder that was killed are taken until its
 //     lease ends, as far as it knew of that. Who wants several may be passed by who wants one.
+//   - Lasting, of a semaphore whose permits nobody owns: they have no lease, so those of a holder that was killed are taken for
+//     good. What is free in the end is what nobody took for good, but for calls of which nobody knows whether they ran: more
+//     is a release that counted twice, less an acquire with a lost reply that was not taken back ([accounts]).
+//   - Count, of a latch: its calls are a run of a count, by porcupine: each count-down that returned counted once, and nobody
+//     came through before the last. Once it is open each who waits returns in time ([gates]).
 //
 // How often these met anything is in Verdict.Judged.
 //

@@ -28,6 +28,7 @@ type lateness struct {
 	bounds    Bounds
 	locks     map[int]*comings
 	sightings []history.Sighting
+	lasting   bool            // what was taken and not given back never ends
 	jvms      map[string]bool // the first halves of Java's owners
 	// first tells whether who waited was next in the queue at an instant, and until another; nil: there is no queue.
 	first   func(a *history.Acquisition, at, until int64) bool
@@ -56,6 +57,11 @@ func (c *comings) shared(f freed) bool {
 		}
 		return a != f.by && left > f.from && (a.Held && a.Returned < f.at || a.Died != 0 && a.Called < f.at)
 	})
+}
+
+// swallowed tells whether somebody may have taken permits for good between two instants, and nobody knows.
+func (c *comings) swallowed(from, to int64) bool {
+	return slices.ContainsFunc(c.all, func(a *history.Acquisition) bool { return swallows(a) && a.Called < to && end(a) > from })
 }
 
 type entry struct {
@@ -191,6 +197,9 @@ func (l *lateness) look(lock int, c *comings, f freed, troubles []Trouble) strin
 		}
 		side := c.entered[i].wait.Process.Side
 		l.entries[which][side] = append(l.entries[which][side], time.Duration(max(next-at, 0)))
+	}
+	if l.lasting && c.swallowed(f.from-l.bounds.Troubled.Nanoseconds(), next) {
+		return ""
 	}
 	for _, w := range c.waits {
 		if w.from < at && min(next, w.to)-at > bound && !(f.by.Read && l.kept(lock, at, at+bound)) && (l.first == nil || l.first(w.by, f.from, at+bound)) {

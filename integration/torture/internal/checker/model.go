@@ -1,5 +1,7 @@
 package checker
 
+import "time"
+
 // Model is what a kind of lock promises beside a plain lock's promises. The zero Model is a plain lock.
 type Model struct {
 	Shared bool // those who read may be inside together
@@ -8,6 +10,21 @@ type Model struct {
 	Order  bool // who was in the queue first enters first
 	// Permits is how many there are of a semaphore; 0: it is none.
 	Permits int
+	// Lasting permits have neither owner nor lease: what a holder took that died is taken for good.
+	Lasting bool
+	// Count is what a latch begins with; 0: it is none, and what follows holds no lock.
+	Count int
+}
+
+// Rounds is for how long each name is used, 0: for the whole run. What has no owner can be made anew only under another name.
+func (m Model) Rounds() time.Duration {
+	switch {
+	case m.Lasting:
+		return 4 * time.Second
+	case m.Count > 0:
+		return time.Second
+	}
+	return 0
 }
 
 // together tells whether two windows may have a moment in common.

@@ -48,6 +48,7 @@ type Acquisition struct {
 	Read    bool   // of the read lock of two
 	Permits int    // of a semaphore; else 0
 	Token   *int64 // nil: not asked for
+	Got     int    // of a call that takes nothing: what it said
 	Place   string // its owner as a queue on the server has it
 }
 

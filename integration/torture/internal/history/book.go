@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/rlock-go/redisson/integration/internal/machineclock"
@@ -19,6 +20,8 @@ type Book struct {
 
 	sightings []Sighting
 	queues    []Queue
+	ended     map[int]int
+	deaths    map[Process]int64
 }
 
 // life is one process while it lives.
@@ -36,7 +39,7 @@ type Tally struct {
 
 // NewBook is empty.
 func NewBook() *Book {
-	return &Book{lives: map[Process]*life{}, tallies: map[Tally]int{}}
+	return &Book{lives: map[Process]*life{}, tallies: map[Tally]int{}, ended: map[int]int{}, deaths: map[Process]int64{}}
 }
 
 // Begin makes a process known, before its first event.
@@ -56,6 +59,7 @@ func (b *Book) End(p Process) {
 	}
 	delete(b.lives, p)
 	now := machineclock.Now()
+	b.deaths[p] = now
 	for _, a := range l.open {
 		a.Died = now
 		if a.Returned == 0 {
@@ -118,6 +122,10 @@ func (b *Book) Add(p Process, e Event) {
 		a.Unlocked, a.Outcome, a.Left = e.At, e.Kind, e.Mode == Left
 		b.count(p.Side, "Unlock", e.Kind)
 		b.finish(l, a)
+	case Did:
+		a.Returned, a.Outcome, a.Got = e.At, e.Kind, e.Got
+		b.count(p.Side, a.Mode, e.Kind)
+		b.finish(l, a)
 	case Counted:
 		a.Counts = append(a.Counts, Count{e.From, e.At, e.Want, e.Got})
 		b.count(p.Side, "HoldCount", OK)
@@ -130,6 +138,20 @@ func (b *Book) finish(l *life, a *Acquisition) {
 }
 
 func (b *Book) count(s Side, what, kind string) { b.tallies[Tally{s, what, kind}]++ }
+
+// Set keeps the first number of a semaphore or latch. Held says that it was set.
+func (b *Book) Set(a *Acquisition) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.finished = append(b.finished, a)
+}
+
+// Ended says how many permits of a semaphore are free in the end.
+func (b *Book) Ended(lock, free int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended[lock] = free
+}
 
 // Voiding says that the server's data are about to be taken. The returned function says that it is done.
 func (b *Book) Voiding(lock int, why string) (done func()) { return b.VoidingUnless(lock, why, nil) }
@@ -165,6 +187,8 @@ type Chapter struct {
 	Voids        []Void
 	Sightings    []Sighting
 	Queues       []Queue
+	Ended        map[int]int       // the free permits of semaphores, if it is the end
+	Deaths       map[Process]int64 // of all lives so far
 	Horizon      int64
 }
 
@@ -172,7 +196,7 @@ type Chapter struct {
 func (b *Book) Turn() Chapter {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c := Chapter{Acquisitions: b.finished, Sightings: b.sightings, Queues: b.queues, Horizon: machineclock.Now()}
+	c := Chapter{Acquisitions: b.finished, Sightings: b.sightings, Queues: b.queues, Ended: maps.Clone(b.ended), Deaths: maps.Clone(b.deaths), Horizon: machineclock.Now()}
 	b.finished, b.sightings, b.queues = nil, nil, nil
 	for _, l := range b.lives {
 		c.Horizon = min(c.Horizon, l.seen)

@@ -17,6 +17,7 @@ const (
 	Closed   What = "closed"   // the client is closed: Goroutines more than before it was opened, Text their stacks
 	Idle     What = "idle"     // all workers of the process have finished
 	Ready    What = "ready"    // the process is connected: Owner, the first half of all that it makes
+	Did      What = "did"      // a call that takes nothing returned: Kind, Got
 	Other    What = "other"    // another call returned: Mode says which, Kind how
 )
 
@@ -58,6 +59,11 @@ const (
 
 // Further words in Event.Mode.
 const (
+	Await     = "await" // of Called: the calls of a latch, whatever their names
+	CountDown = "countDown"
+	Counting  = "count"
+	Set       = "set" // of what a semaphore or latch begins with, by the stage
+
 	Moved = "moved" // of Trust: by an extension or a re-entry, not by reading alone
 	Left  = "left"  // of Unlocked: the owner may hold more
 )

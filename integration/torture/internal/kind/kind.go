@@ -1,12 +1,14 @@
-// Package kind has the kinds of lock, and permits, that can be put under torture: how both sides come by one, which scripts acquire
+// Package kind has the kinds of lock, and what is no lock, that can be put under torture: how both sides come by one, which scripts acquire
 // it, and what is held against it. A further kind is a row of All.
 package kind
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/integration/torture/internal/checker"
 	"github.com/rlock-go/redisson/internal/luasrc"
@@ -15,7 +17,7 @@ import (
 // Kind is one of them.
 type Kind struct {
 	Name  string
-	Parts []javapeer.Kind // the locks of one name: one, or that to read and that to write; one of permits, which is not used
+	Parts []javapeer.Kind // the locks of one name: one, or that to read and that to write; one of what is no lock, which is not used
 	checker.Model
 	acquires []string // the SHA-1 of the scripts, Go's whole, Java's own by how they begin
 	// releases are likewise; nil: a release is known by its number of keys
@@ -30,6 +32,8 @@ var All = []Kind{
 	{"fenced", []javapeer.Kind{javapeer.Fenced}, checker.Model{Tokens: true}, []string{luasrc.FencedLockScript.SHA1, "46b5551b", "49babb5a"}, nil},
 	{"nonreentrant", []javapeer.Kind{javapeer.NonReentrant}, checker.Model{Once: true}, []string{luasrc.NonReentrantLockScript.SHA1, "3daa7be6"}, nil},
 	{"permits", []javapeer.Kind{javapeer.Plain}, checker.Model{Permits: 3}, []string{luasrc.PermitAcquireScript.SHA1, "992c96b0"}, []string{luasrc.PermitReleaseScript.SHA1, "4ce07945"}},
+	{"semaphore", []javapeer.Kind{javapeer.Plain}, checker.Model{Permits: 3, Lasting: true}, []string{luasrc.SemaphoreAcquireScript.SHA1, "c7dc9d18"}, []string{luasrc.SemaphoreChangeScript.SHA1, "ae275824"}},
+	{"latch", []javapeer.Kind{javapeer.Plain}, checker.Model{Count: 8}, []string{luasrc.CountDownScript.SHA1, "38060fab"}, []string{luasrc.CountDownScript.SHA1, "38060fab"}},
 }
 
 // Named is the kind of that name.
@@ -48,6 +52,26 @@ func Names() string {
 		names = append(names, k.Name)
 	}
 	return strings.Join(names, ", ")
+}
+
+// Single tells whether this kind is played on a single server only.
+func (k Kind) Single() bool { return k.Permits > 0 || k.Count > 0 }
+
+// Round is which one it is now of those in which each name is used, by an instant at which the first began.
+func (k Kind) Round(began int64) int {
+	if k.Rounds() == 0 {
+		return 0
+	}
+	return int((machineclock.Now() - began) / k.Rounds().Nanoseconds())
+}
+
+// Key is the key of a lock, by its number and the first round's keys.
+func (k Kind) Key(lock int, keys []string) string {
+	name := keys[lock%len(keys)]
+	if k.Rounds() > 0 {
+		name += ":" + strconv.Itoa(lock/len(keys))
+	}
+	return name
 }
 
 // Acquires matches an acquire of this kind by either side.

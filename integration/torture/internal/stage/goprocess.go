@@ -52,17 +52,13 @@ func (g *goProcess) start() {
 
 func (g *goProcess) startLocked() {
 	s := g.stage
-	locks := make([]string, s.Locks)
-	for i := range locks {
-		locks[i] = LockName(i)
-	}
 	g.life++
 	r := &goRun{
 		id:    history.Process{Side: history.Go, Row: g.row, Life: g.life},
 		ready: make(chan struct{}), idle: make(chan struct{}), gone: make(chan struct{}),
 	}
 	args, err := worker.Config{
-		URL: g.url, Kind: s.Kind.Name, Locks: locks, Workers: s.Workers,
+		URL: g.url, Kind: s.Kind.Name, Locks: s.names(), Began: s.began, Workers: s.Workers,
 		Seed:     s.Seed ^ uint64(g.row+1)<<32 ^ uint64(g.life)<<48,
 		Watchdog: s.Watchdog, CommandTimeout: s.CommandTimeout, Place: s.Place,
 		// The connections of one wait with a write now and then, and one does not wait for replicas.

@@ -12,16 +12,8 @@ import (
 // permit is round of a semaphore: one permit and its release. It always has a lease: without one it would never come back
 // from a JVM that was killed.
 func (w *javaWorker) permit(ctx context.Context, r *javaRun, t *javaThread, lock int, lease time.Duration) bool {
-	s := w.stage
 	sem := t.Permits(LockName(lock))
-	op := w.ops.Add(1)
-	say := func(e history.Event) {
-		e.Op = op
-		if e.At == 0 {
-			e.At = machineclock.Now()
-		}
-		s.Book.Add(r.id, e)
-	}
+	say := w.saying(r)
 	call := history.Event{
 		At: machineclock.Now(), What: history.Called, Worker: w.number, Lock: lock, Lease: lease.Nanoseconds(), Permits: 1,
 	}

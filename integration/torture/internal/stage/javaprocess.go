@@ -64,6 +64,10 @@ func (j *javaProcess) startLocked() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	opts := []javapeer.Option{javapeer.WatchdogTimeout(s.Watchdog), javapeer.CommandTimeout(javaTimeout), javapeer.RetryAttempts(1)}
+	if s.Kind.Rounds() > 0 {
+		// What is sent again counts twice.
+		opts = append(opts, javapeer.RetryAttempts(0))
+	}
 	if s.Place > 0 {
 		opts = append(opts, javapeer.Setting("fairLockWaitTimeout", strconv.FormatInt(s.Place.Milliseconds(), 10)))
 	}

@@ -53,6 +53,12 @@ func (w *javaWorker) round(r *javaRun, t *javaThread) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	lock := w.rng.IntN(s.Locks)
+	switch round := s.Kind.Round(s.began) * s.Locks; {
+	case s.Kind.Lasting:
+		return w.lent(ctx, r, t, round+lock)
+	case s.Kind.Count > 0:
+		return w.gate(ctx, r, t, round+lock)
+	}
 	name := LockName(lock)
 	op := w.ops.Add(1)
 	lease, term := javapeer.Watchdog, s.Watchdog

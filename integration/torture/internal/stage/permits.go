@@ -15,7 +15,7 @@ import (
 // setPermits deletes these semaphores, and sets how many permits there are; without any, it does so for all. It does
 // nothing for other kinds.
 func (s *Stage) setPermits(locks ...int) error {
-	if s.Kind.Permits == 0 {
+	if s.Kind.Permits == 0 || s.Kind.Lasting {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -179,22 +179,29 @@ func (s *Stage) playServer(f schedule.Fault) (err error) {
 	case schedule.WipeServer:
 		defer s.Book.Voiding(history.Every, string(f.Kind))()
 		s.server.Wipe()
+		s.round = s.Kind.Round(s.began) + 1
 		err = s.setPermits()
 	case schedule.FlushAll:
 		defer s.Book.Voiding(history.Every, string(f.Kind))()
 		_, err = s.ask("FLUSHALL")
+		s.round = s.Kind.Round(s.began) + 1
 		err = errors.Join(err, s.setPermits())
 	case schedule.FlushScripts:
 		_, err = s.ask("SCRIPT", "FLUSH")
 	case schedule.Force:
-		defer s.Book.Voiding(f.Lock, string(f.Kind))()
-		err = s.force(f.Lock)
+		lock := f.Lock + s.Kind.Round(s.began)*s.Locks
+		defer s.Book.Voiding(lock, string(f.Kind))()
+		err = s.force(lock)
 	}
 	return err
 }
 
-// force is a forced unlock by a client that has no part in the play. A semaphore is deleted, and set anew.
+// force is a forced unlock by a client that has no part in the play. A semaphore is deleted, and set anew; one without
+// owners, or a latch, is deleted.
 func (s *Stage) force(lock int) error {
+	if s.Kind.Rounds() > 0 {
+		return s.deleteNumber(lock)
+	}
 	if s.Kind.Permits > 0 {
 		return s.setPermits(lock)
 	}

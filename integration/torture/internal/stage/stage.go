@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -37,6 +38,8 @@ type Stage struct {
 	server *redisserver.LocalServer // nil with a set
 	set    *set                     // nil with a single server
 	serial sync.Mutex               // held during a fault of the server, so that two never meet
+	began  int64                    // of the first round
+	round  int                      // the next one to be set; guarded by serial
 	gos    []*goProcess
 	javas  []*javaProcess
 
@@ -47,7 +50,7 @@ type Stage struct {
 
 // Build starts everything. What it starts ends with t.
 func Build(t testing.TB, c Config) *Stage {
-	s := &Stage{Config: c, t: t, Book: history.NewBook()}
+	s := &Stage{Config: c, t: t, Book: history.NewBook(), began: machineclock.Now()}
 	// Each write is in the file before its reply goes out, whatever happens to the process; only the machine's crash
 	// would lose it.
 	if c.Topology == "" {
@@ -55,7 +58,7 @@ func Build(t testing.TB, c Config) *Stage {
 	} else {
 		s.set = buildSet(t, c.Topology)
 	}
-	if err := s.setPermits(); err != nil {
+	if err := errors.Join(s.setPermits(), s.setRounds()); err != nil {
 		t.Fatal(err)
 	}
 	var starting sync.WaitGroup
@@ -74,6 +77,9 @@ func Build(t testing.TB, c Config) *Stage {
 	starting.Wait()
 	stop := make(chan struct{})
 	var watching sync.WaitGroup
+	if s.Kind.Rounds() > 0 {
+		watching.Go(func() { s.rounds(stop) })
+	}
 	switch {
 	case s.set == nil:
 		watching.Go(func() { s.watch(stop) })
@@ -116,6 +122,15 @@ func LockName(i int) string {
 		name += strings.Repeat(":long", 3000)
 	}
 	return name
+}
+
+// names are those of all locks, of the first round if there are others.
+func (s *Stage) names() []string {
+	names := make([]string, s.Locks)
+	for i := range names {
+		names[i] = LockName(i)
+	}
+	return names
 }
 
 // fail records what the run must not pass with.

@@ -48,6 +48,9 @@ func (s *Stage) watch(stop <-chan struct{}) {
 }
 
 func (s *Stage) look(c redis.Conn) error {
+	if s.Kind.Rounds() > 0 {
+		return nil // it has no owners
+	}
 	for i := range s.Locks {
 		if s.Kind.Permits > 0 {
 			c.Send("ZRANGE", codec.PermitTimes(LockName(i)), 0, -1, "WITHSCORES")

@@ -30,7 +30,7 @@ func (w *worker) between(least, most time.Duration) time.Duration {
 func (w *worker) run() {
 	w.regular = w.client.NewOwner()
 	for !w.stopped() {
-		w.round(w.rng.IntN(len(w.locks)))
+		w.round(w.pick())
 		w.rest(w.between(0, 10*time.Millisecond))
 	}
 }
@@ -59,6 +59,10 @@ var noOwner rlock.Owner
 
 // round is one outermost acquisition, from its call to its release, or a crowd's.
 func (w *worker) round(lock int) {
+	if w.kind.Count > 0 {
+		w.gate(lock)
+		return
+	}
 	if w.rng.IntN(400) == 0 {
 		w.gather(lock)
 		return
@@ -117,7 +121,7 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 		e.Outer = s.holds[n-1].op
 	}
 	switch {
-	case s.chance(35):
+	case s.chance(35) && !s.kind.Lasting:
 		lease := s.between(80*time.Millisecond, s.Watchdog).Truncate(time.Millisecond)
 		if s.chance(12) {
 			lease = Long * s.Watchdog

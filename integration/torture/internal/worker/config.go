@@ -15,6 +15,7 @@ type Config struct {
 	URL            string
 	Kind           string // of all locks
 	Locks          []string
+	Began          int64 // when the first round began
 	Workers        int
 	Seed           uint64
 	Watchdog       time.Duration

@@ -62,6 +62,9 @@ func run(c Config) error {
 		return err
 	}
 	for _, name := range c.Locks {
+		if p.kind.Rounds() > 0 {
+			break // a handle is for one
+		}
 		var parts []*rlock.Lock
 		for _, part := range p.kind.Parts {
 			parts = append(parts, part.GoLock(p.client, name))

@@ -130,7 +130,7 @@ func (s *stay) extend(h *held) {
 
 // count asks the server how many holds the owner has, if that can be known.
 func (s *stay) count() {
-	if !s.exact || len(s.holds) == 0 || !s.trusts() {
+	if !s.exact || len(s.holds) == 0 || s.kind.Lasting || !s.trusts() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -189,6 +189,9 @@ func (s *stay) release() bool {
 	err := h.hold.Unlock(ctx)
 	at := machineclock.Now()
 	c := unlockCall()
+	if s.kind.Lasting {
+		c.ctx = ctx // whose end is an error, if it is not known whether it ran
+	}
 	name, why := c.judge(err)
 	s.odd(c.name, why)
 	e := history.Event{At: at, What: history.Unlocked, Op: h.op, Kind: name}
@@ -197,7 +200,7 @@ func (s *stay) release() bool {
 	}
 	s.exact = s.exact && name == history.OK
 	s.say(e)
-	if s.chance(5) {
+	if s.chance(5) && !s.kind.Lasting {
 		if err := h.hold.Unlock(ctx); !errors.Is(err, rlock.ErrReleased) {
 			s.odd(c.name, fmt.Sprintf("a second Unlock returned %v", err))
 		}

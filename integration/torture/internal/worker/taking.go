@@ -28,6 +28,9 @@ func (s *stay) taking(part int, e *history.Event) taking {
 		if s.chance(25) {
 			e.Permits = 2
 		}
+		if s.kind.Lasting {
+			return s.takingLent(e.Permits, e.Op)
+		}
 		return takingPermits(s.seats[s.lock], e.Permits)
 	}
 	l := s.locks[s.lock][part]
