@@ -17,7 +17,9 @@ func called(mode string, got int, from, to int64, outcome string) *history.Acqui
 func TestLatchesAreJudged(t *testing.T) {
 	const ok = history.OK
 	set, first := called(history.Set, 2, 1, 2, ok), called(history.CountDown, 0, 5, 9, ok)
-	second := func(to int64, outcome string) *history.Acquisition { return called(history.CountDown, 0, 20, to, outcome) }
+	second := func(to int64, outcome string) *history.Acquisition {
+		return called(history.CountDown, 0, 20, to, outcome)
+	}
 	await := func(from, to int64, outcome string) *history.Acquisition {
 		return called(history.Await, 0, from, to, outcome)
 	}

@@ -48,15 +48,25 @@ type javaRun struct {
 func (j *javaProcess) start() {
 	j.mu.Lock()
 	j.stopping = make(chan struct{})
-	if err := j.startLocked(); err != nil {
-		j.stage.fail("Java%d: %v", j.row, err)
-	}
+	j.comeUpLocked()
 	j.mu.Unlock()
 	for i := range j.stage.Workers {
 		rng := rand.New(rand.NewPCG(j.stage.Seed, uint64(1000*(j.row+1)+i)))
 		j.workers.Go(func() { (&javaWorker{j, i, rng}).loop() })
 	}
 	j.workers.Go(j.tick)
+}
+
+// comeUpLocked starts a JVM. On a loaded machine, or because of other faults, its first connection may take longer than a command
+// may.
+func (j *javaProcess) comeUpLocked() {
+	var err error
+	for range startTries {
+		if err = j.startLocked(); err == nil {
+			return
+		}
+	}
+	j.stage.fail("Java%d: not after %d tries: %v", j.row, startTries, err)
 }
 
 func (j *javaProcess) startLocked() error {
@@ -116,14 +126,7 @@ func (j *javaProcess) kill() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.endLocked((*javapeer.Peer).Kill)
-	// Other faults may stand in the way of its first connection.
-	var err error
-	for range startTries {
-		if err = j.startLocked(); err == nil {
-			return
-		}
-	}
-	j.stage.fail("Java%d: not again after %d tries: %v", j.row, startTries, err)
+	j.comeUpLocked()
 }
 
 func (j *javaProcess) endLocked(how func(*javapeer.Peer)) {
