@@ -26,6 +26,26 @@ func clusterSeats(t *testing.T, s *topologytest.Cluster, c *rlock.Client, n int)
 	return seats, s.MasterOf(codec.Slot("seats"))
 }
 
+// movesUnder moves the slot of a name to the next server and back, under two clients that listen.
+func movesUnder(t *testing.T, s *topologytest.Cluster, from int, name, channel string) {
+	t.Helper()
+	listen := func(server int) func() bool {
+		return func() bool {
+			n, err := redis.Values(s.Conn(server).Do("PUBSUB", "NUMSUB", channel))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n[1] == int64(2)
+		}
+	}
+	becomes(t, "both listen", listen(from))
+	for range 2 {
+		s.Move(from, 1-from, codec.Slot(name))
+		from = 1 - from
+		becomes(t, "both listen at the next server", listen(from))
+	}
+}
+
 // The slot moves with the permits and their times. Who waits listens at the next server, and what was taken stays so.
 func TestWaitersForPermitsFollowTheirSlot(t *testing.T) {
 	t.Parallel()
@@ -46,21 +66,7 @@ func TestWaitersForPermitsFollowTheirSlot(t *testing.T) {
 			entered <- p
 		}()
 	}
-	listen := func(server int) func() bool {
-		return func() bool {
-			n, err := redis.Values(s.Conn(server).Do("PUBSUB", "NUMSUB", codec.PermitChannel("seats")))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return n[1] == int64(2)
-		}
-	}
-	becomes(t, "both listen", listen(from))
-	for range 2 {
-		s.Move(from, 1-from, codec.Slot("seats"))
-		from = 1 - from
-		becomes(t, "both listen at the next server", listen(from))
-	}
+	movesUnder(t, s, from, "seats", codec.PermitChannel("seats"))
 	if err := errors.Join(two.Err(), two.Release(t.Context())); err != nil {
 		t.Fatal(err)
 	}
