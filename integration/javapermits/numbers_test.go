@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/integration/javapeer"
@@ -101,25 +104,25 @@ type numbers struct {
 	client  *rlock.Client
 	peer    *javapeer.Peer
 	golang  number
-	java    func(thread string) number
+	of      func(*javapeer.Thread) number
 }
+
+func (p *numbers) java(thread string) number { return p.of(p.peer.Thread(thread)) }
 
 func semaphores(r *rig, url, version, name string) *numbers {
 	r.Helper()
-	client, peer := newGoSide(r.T, url).client, javapeer.Start(r.T, version, url)
-	return &numbers{
-		r, url, codec.PermitChannel(name), client, peer, goSemaphore{client.NewSemaphore(name)},
-		func(thread string) number { return javaNumber{peer.Thread(thread).Semaphore(name)} },
-	}
+	p := &numbers{rig: r, url: url, channel: codec.PermitChannel(name), client: newGoSide(r.T, url).client, peer: javapeer.Start(r.T, version, url)}
+	p.golang = goSemaphore{p.client.NewSemaphore(name)}
+	p.of = func(t *javapeer.Thread) number { return javaNumber{t.Semaphore(name)} }
+	return p
 }
 
 func latches(r *rig, url, version, name string) *numbers {
 	r.Helper()
-	client, peer := newGoSide(r.T, url).client, javapeer.Start(r.T, version, url)
-	return &numbers{
-		r, url, codec.CountDownChannel(name), client, peer, goLatch{client.NewCountDownLatch(name)},
-		func(thread string) number { return javaNumber{peer.Thread(thread).CountDownLatch(name)} },
-	}
+	p := &numbers{rig: r, url: url, channel: codec.CountDownChannel(name), client: newGoSide(r.T, url).client, peer: javapeer.Start(r.T, version, url)}
+	p.golang = goLatch{p.client.NewCountDownLatch(name)}
+	p.of = func(t *javapeer.Thread) number { return javaNumber{t.CountDownLatch(name)} }
+	return p
 }
 
 // eachNumberRelease runs a test beside each of the releases.
@@ -226,6 +229,7 @@ func TestSemaphoreBesideJava(t *testing.T) {
 		p.wakeUps(func(number) {}, func(n number) { p.says("", n, "release", 1) }, "acquire", 1)
 		p.says("", p.golang, "release", 3)
 		severalWake(p)
+		p.rig = r.of(t)
 		goneWaiters(p)
 		deadHolder(p, version)
 	})
@@ -290,11 +294,25 @@ func goneWaiters(p *numbers) {
 	for _, s := range []number{p.golang, p.java("acts")} {
 		p.says("false", s, "tryacquirefor", 1, 50*time.Millisecond)
 	}
+	// One message for each who stays: none is lost to who has left.
+	leave(p, func() { p.says("", p.java("acts"), "release", 1); p.says("", p.golang, "release", 1) }, "acquire", 1)
+	p.says("0", p.golang, "available")
+	p.says("", p.java("acts"), "release", 3)
+}
+
+// leave has three wait: a Go caller who is cancelled, a Java thread that is interrupted, and one of a JVM that is killed; and
+// behind them one of each side who stays, and is woken. Nobody listens in the end, and the server has no further key.
+func leave(p *numbers, wake func(), method string, args ...any) {
+	p.Helper()
+	victim := javapeer.Start(p.T, p.peer.Version, p.url)
+	killed := p.waits(p.Context(), p.of(victim.Thread("w")), method, args...)
 	ctx, cancel := context.WithCancel(p.Context())
-	cancelled := p.waits(ctx, p.golang, "acquire", 2)
-	p.listeningTo(p.channel, 1)
-	interrupted := p.waits(p.Context(), p.java("interrupted"), "acquire", 2)
+	cancelled := p.waits(ctx, p.golang, method, args...)
+	interrupted := p.waits(p.Context(), p.java("interrupted"), method, args...)
 	p.parked("interrupted")
+	p.listeningTo(p.channel, 3)
+	stay := []<-chan ended{p.waits(p.Context(), p.golang, method, args...), p.waits(p.Context(), p.java("stays"), method, args...)}
+	p.parked("stays")
 	cancel()
 	if e := <-cancelled; !errors.Is(e.err, context.Canceled) {
 		p.Errorf("cancelled: %v", e.err)
@@ -302,22 +320,27 @@ func goneWaiters(p *numbers) {
 	if _, err := p.peer.Thread("interrupted").Interrupt(p.Context()); err != nil {
 		p.Error(err)
 	}
-	if e := <-interrupted; e.err == nil {
-		p.Error("the interrupt ends nothing")
+	if e := <-interrupted; e.err == nil || !strings.Contains(e.err.Error(), "InterruptedException") {
+		p.Errorf("interrupted: %v", e.err)
 	}
-	victim := javapeer.Start(p.T, p.peer.Version, p.url)
-	killed := p.waits(p.Context(), javaNumber{victim.Thread("w").Semaphore(name)}, "acquire", 2)
-	p.listeningTo(p.channel, 1)
 	victim.Kill()
 	<-killed
-	p.says("", p.java("acts"), "release", 3)
-	p.says("3", p.golang, "available")
+	p.eventually("the dead listen no more", func() bool { return p.listeners() == 2 })
+	wake()
+	for _, one := range stay {
+		p.soon("who stays", one)
+	}
+	p.eventually("nobody listens", func() bool { return p.listeners() == 0 })
+	p.eventually("no key but the number's", func() bool {
+		keys, err := redis.Strings(p.do("KEYS", "*"), nil)
+		return err == nil && len(slices.DeleteFunc(keys, func(key string) bool { return key == name })) == 0
+	})
 }
 
 // deadHolder shows what nobody owns: the permits of a JVM, or of a client, that dies are lost until somebody releases them.
 func deadHolder(p *numbers, version string) {
 	victim := javapeer.Start(p.T, version, p.url)
-	p.says("true", javaNumber{victim.Thread("w").Semaphore(name)}, "tryacquire", 1)
+	p.says("true", p.of(victim.Thread("w")), "tryacquire", 1)
 	victim.Kill()
 	doomed := newGoSide(p.T, p.url).client
 	p.must(doomed.NewSemaphore(name).TryAcquire(p.Context(), 1))
