@@ -8,6 +8,7 @@
 //	-versions 4.7.0,3.11.6   these releases only; newest is whatever was released last
 //	-servers redis-6.2       these servers only
 //	-topologies one,cluster  these parts only: one server, sentinel, cluster, kinds of locks
+//	-kinds semaphore,latch   these kinds only, of that part
 //	-long                    the other behaviours too: counting across processes, crowds, a NameMapper
 //	-altered                 Go's unlock script with one byte changed; it has to turn the matrix red
 //	-write                   write the pages, of a whole matrix, or with -topologies sentinel,cluster or kinds those rows anew

@@ -19,13 +19,14 @@ import (
 )
 
 var (
-	full     = flag.Bool("full", false, "play every pair, and each in full")
-	versions = flag.String("versions", "", "only these releases of Redisson, with commas between; newest is one")
-	servers  = flag.String("servers", "", "only these servers, with commas between")
-	places   = flag.String("topologies", "", "only these, with commas between: one (server), sentinel, cluster, kinds (of locks)")
-	long     = flag.Bool("long", false, "show the behaviours, too, that take long")
-	altered  = flag.Bool("altered", false, "give Go an unlock script with one byte changed, which has to turn the matrix red")
-	write    = flag.Bool("write", false, "write "+document+" and "+details+"; needs -full and all pairs, or those of sentinel,cluster or of kinds")
+	full      = flag.Bool("full", false, "play every pair, and each in full")
+	versions  = flag.String("versions", "", "only these releases of Redisson, with commas between; newest is one")
+	servers   = flag.String("servers", "", "only these servers, with commas between")
+	places    = flag.String("topologies", "", "only these, with commas between: one (server), sentinel, cluster, kinds (of locks)")
+	kindNames = flag.String("kinds", "", "only these kinds of locks, with commas between")
+	long      = flag.Bool("long", false, "show the behaviours, too, that take long")
+	altered   = flag.Bool("altered", false, "give Go an unlock script with one byte changed, which has to turn the matrix red")
+	write     = flag.Bool("write", false, "write "+document+" and "+details+"; needs -full and all pairs, or those of sentinel,cluster or of kinds")
 )
 
 const (
@@ -52,8 +53,8 @@ func changedByte(t testing.TB) wire.Altered { return wire.Alter(t, "unlock once"
 // TestMatrix plays one pair in part, with -full all pairs, and prints the page.
 func TestMatrix(t *testing.T) {
 	onlySeveral, onlyKinds := *places == string(wire.Sentinel+","+wire.Cluster), *places == string(kindsPart)
-	if *write && (!*full || *versions != "" || *servers != "" || *places != "" && !onlySeveral && !onlyKinds || *altered) {
-		t.Fatal("only a whole matrix is written down, or the whole of several servers or of kinds: -full, and neither -versions, -servers, other -topologies nor -altered")
+	if *write && (!*full || *versions != "" || *kindNames != "" || *servers != "" || *places != "" && !onlySeveral && !onlyKinds || *altered) {
+		t.Fatal("only a whole matrix is written down, or the whole of several servers or of kinds: -full, and neither -versions, -kinds, -servers, other -topologies nor -altered")
 	}
 	began := time.Now()
 	r := &run{Date: began.UTC().Format(time.DateOnly), Machine: describeMachine()}

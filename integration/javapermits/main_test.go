@@ -32,3 +32,30 @@ func TestBesideJava(t *testing.T) {
 func TestBothLeaveTheSameOnTheServer(t *testing.T) {
 	eachRelease(t, func(t *testing.T, version string) { OnTheWire(t, version) })
 }
+
+// eachNumberRelease runs a test beside each of the releases.
+func eachNumberRelease(t *testing.T, test func(t *testing.T, version string)) {
+	t.Parallel()
+	for _, version := range javapeer.NumberVersions(*full) {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			test(t, version)
+		})
+	}
+}
+
+func TestSemaphoreBesideJava(t *testing.T) {
+	eachNumberRelease(t, func(t *testing.T, version string) { SemaphoreBesideJava(t, version) })
+}
+
+func TestCountDownLatchBesideJava(t *testing.T) {
+	eachNumberRelease(t, func(t *testing.T, version string) { LatchBesideJava(t, version) })
+}
+
+// Keys, values, TTLs, messages and answers are the same after each step, whoever takes it.
+func TestBothLeaveTheSameOfNumbers(t *testing.T) {
+	eachNumberRelease(t, func(t *testing.T, version string) {
+		t.Run("semaphore", func(t *testing.T) { SemaphoreOnTheWire(t, version) })
+		t.Run("latch", func(t *testing.T) { LatchOnTheWire(t, version) })
+	})
+}

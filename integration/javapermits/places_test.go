@@ -84,3 +84,61 @@ func allWake(t *testing.T, url string, conns ...redis.Conn) {
 		}
 	}
 }
+
+// In a cluster Redisson 4.7.0 publishes to shards and 3.21.3 to all, and each hears its own only. Go hears and sends both.
+func TestGoWakesBothSortsOfJavaByNumbersInACluster(t *testing.T) {
+	t.Parallel()
+	c := topologytest.StartReplicated(t, 1, 1, 1)
+	allWakeByNumbers(t, c.ClusterURL())
+	for i := range 3 {
+		if n := topologytest.Errors(t, c.Conn(i), "CROSSSLOT"); n != 0 {
+			t.Errorf("server %d answered CROSSSLOT %d times", i, n)
+		}
+	}
+	client := newGoSide(t, c.ClusterURL()).client
+	for _, err := range []error{
+		client.NewSemaphore("a{b").TryAcquire(t.Context(), 1), client.NewCountDownLatch("x{t}y").CountDown(t.Context()),
+		client.NewCountDownLatch("a}b").Await(t.Context()),
+	} {
+		if !errors.Is(err, rlock.ErrInvalidName) {
+			t.Errorf("a name in two slots: %v", err)
+		}
+	}
+}
+
+func TestGoWakesJavaByNumbersBehindSentinels(t *testing.T) {
+	if !*full {
+		t.Skip("with -full")
+	}
+	t.Parallel()
+	allWakeByNumbers(t, redistest.StartSentinels(t, redistest.SentinelPasswords{}).URL())
+}
+
+// allWakeByNumbers has Go act, then each Java, and whoever waits in the other must come back: Java has nothing but a message to
+// be woken by.
+func allWakeByNumbers(t *testing.T, url string) {
+	t.Helper()
+	const sem, gate = "seats", "ready"
+	for _, version := range []string{javapeer.Newest, "3.21.3"} {
+		s, l := semaphores((&rig{}).of(t), url, version, sem), latches((&rig{}).of(t), url, version, gate)
+		for who := range s.sides() {
+			act, wait := s.sides()[who][0], s.sides()[who][1]
+			got := s.waits(t.Context(), wait, "acquire", 1)
+			if who == "Go" {
+				s.parked("waits")
+			}
+			s.says("", act, "release", 1)
+			s.soon("who waits for permits while "+who+" releases, "+version, got)
+			act, wait = l.sides()[who][0], l.sides()[who][1]
+			l.says("true", act, "trysetcount", 1)
+			got = l.waits(t.Context(), wait, "await")
+			if who == "Go" {
+				l.parked("waits")
+			}
+			l.says("", act, "countdown")
+			l.soon("who awaits while "+who+" counts down, "+version, got)
+		}
+		s.says("0", s.golang, "available")
+		l.says("0", l.golang, "count")
+	}
+}

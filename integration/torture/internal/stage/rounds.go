@@ -93,9 +93,12 @@ func (s *Stage) ended() {
 		return
 	}
 	const still, most = 3 * time.Second, 20 * time.Second
+	s.serial.Lock()
+	locks := s.round * s.Locks
+	s.serial.Unlock()
 	var last []int
 	for since, end := time.Now(), time.Now().Add(most); time.Since(since) < still && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		free, err := s.free()
+		free, err := s.free(locks)
 		if err != nil {
 			s.fail("free permits: %v", err)
 			return
@@ -109,8 +112,8 @@ func (s *Stage) ended() {
 	}
 }
 
-func (s *Stage) free() (free []int, err error) {
-	for lock := range s.round * s.Locks {
+func (s *Stage) free(locks int) (free []int, err error) {
+	for lock := range locks {
 		n, e := redis.Int(s.ask("GET", s.Kind.Key(lock, s.names())))
 		if errors.Is(e, redis.ErrNil) {
 			e = nil

@@ -125,17 +125,6 @@ func latches(r *rig, url, version, name string) *numbers {
 	return p
 }
 
-// eachNumberRelease runs a test beside each of the releases.
-func eachNumberRelease(t *testing.T, test func(t *testing.T, version string)) {
-	t.Parallel()
-	for _, version := range javapeer.NumberVersions(*full) {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			test(t, version)
-		})
-	}
-}
-
 // sides are the two, each with the other.
 func (p *numbers) sides() map[string][2]number {
 	return map[string][2]number{"Go": {p.golang, p.java("waits")}, "Java": {p.java("acts"), p.golang}}
@@ -219,19 +208,41 @@ func (p *numbers) listeners() int {
 	return int(counts[1].(int64))
 }
 
-func TestSemaphoreBesideJava(t *testing.T) {
-	eachNumberRelease(t, func(t *testing.T, version string) {
-		r := newRig(t)
-		p := semaphores(r, r.server.URL(), version, name)
-		p.says("true", p.golang, "trysetpermits", 3)
-		neverMoreThan(p, 3)
-		p.says("3", p.java("acts"), "drain")
-		p.wakeUps(func(number) {}, func(n number) { p.says("", n, "release", 1) }, "acquire", 1)
-		p.says("", p.golang, "release", 3)
-		severalWake(p)
-		p.rig = r.of(t)
-		goneWaiters(p)
-		deadHolder(p, version)
+// numberShow is a part of what is shown of a number.
+type numberShow struct {
+	name string
+	show func(p *numbers)
+}
+
+// shows plays each, as a subtest of t, and tells how many were shown.
+func shows(t *testing.T, p *numbers, all []numberShow) (shown int) {
+	t.Helper()
+	r := p.rig
+	for _, s := range all {
+		t.Run(s.name, func(t *testing.T) {
+			p.rig = r.of(t)
+			s.show(p)
+			shown++
+		})
+	}
+	return shown
+}
+
+// SemaphoreBesideJava shows each behaviour of a semaphore with a release of Redisson, and tells how many were shown.
+func SemaphoreBesideJava(t *testing.T, version string) int {
+	r := newRig(t)
+	p := semaphores(r, r.server.URL(), version, name)
+	p.says("true", p.golang, "trysetpermits", 3)
+	return shows(t, p, []numberShow{
+		{"never more than there are", func(p *numbers) { neverMoreThan(p, 3) }},
+		{"a release wakes the other", func(p *numbers) {
+			p.says("3", p.java("acts"), "drain")
+			p.wakeUps(func(number) {}, func(n number) { p.says("", n, "release", 1) }, "acquire", 1)
+			p.says("", p.golang, "release", 3)
+		}},
+		{"a release wakes several", severalWake},
+		{"who leaves takes nothing", goneWaiters},
+		{"those of the dead are lost", deadHolder},
 	})
 }
 
@@ -338,8 +349,8 @@ func leave(p *numbers, wake func(), method string, args ...any) {
 }
 
 // deadHolder shows what nobody owns: the permits of a JVM, or of a client, that dies are lost until somebody releases them.
-func deadHolder(p *numbers, version string) {
-	victim := javapeer.Start(p.T, version, p.url)
+func deadHolder(p *numbers) {
+	victim := javapeer.Start(p.T, p.peer.Version, p.url)
 	p.says("true", p.of(victim.Thread("w")), "tryacquire", 1)
 	victim.Kill()
 	doomed := newGoSide(p.T, p.url).client

@@ -8,27 +8,26 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-
-	"github.com/rlock-go/redisson/integration/javapeer"
-	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/topologytest"
-	"github.com/rlock-go/redisson/rlock"
 )
 
-func TestCountDownLatchBesideJava(t *testing.T) {
-	eachNumberRelease(t, func(t *testing.T, version string) {
-		r := newRig(t)
-		p := latches(r, r.server.URL(), version, name)
-		p.wakeUps(
-			func(n number) { p.says("true", n, "trysetcount", 2); p.says("", n, "countdown") },
-			func(n number) { p.says("", n, "countdown") }, "await")
-		bothAwait(p)
-		lateZero(p)
-		deletedUnderAwaiters(p)
-		p.rig = r.of(t)
-		p.says("true", p.golang, "trysetcount", 1)
-		leave(p, func() { p.says("", p.golang, "countdown") }, "await")
-		p.says("0", p.golang, "count")
+// LatchBesideJava is SemaphoreBesideJava of a count-down latch.
+func LatchBesideJava(t *testing.T, version string) int {
+	r := newRig(t)
+	p := latches(r, r.server.URL(), version, name)
+	return shows(t, p, []numberShow{
+		{"the last count-down wakes the other", func(p *numbers) {
+			p.wakeUps(
+				func(n number) { p.says("true", n, "trysetcount", 2); p.says("", n, "countdown") },
+				func(n number) { p.says("", n, "countdown") }, "await")
+		}},
+		{"all wait for the last", bothAwait},
+		{"a zero that is told too early", lateZero},
+		{"deleted under awaiters", deletedUnderAwaiters},
+		{"who leaves leaves nothing", func(p *numbers) {
+			p.says("true", p.golang, "trysetcount", 1)
+			leave(p, func() { p.says("", p.golang, "countdown") }, "await")
+			p.says("0", p.golang, "count")
+		}},
 	})
 }
 
@@ -127,62 +126,4 @@ func deletedUnderAwaiters(p *numbers) {
 		p.Errorf("cancelled: %v", e.err)
 	}
 	p.says("", p.java("acts"), "countdown")
-}
-
-// In a cluster Redisson 4.7.0 publishes to shards and 3.21.3 to all, and each hears its own only. Go hears and sends both.
-func TestGoWakesBothSortsOfJavaByNumbersInACluster(t *testing.T) {
-	t.Parallel()
-	c := topologytest.StartReplicated(t, 1, 1, 1)
-	allWakeByNumbers(t, c.ClusterURL())
-	for i := range 3 {
-		if n := topologytest.Errors(t, c.Conn(i), "CROSSSLOT"); n != 0 {
-			t.Errorf("server %d answered CROSSSLOT %d times", i, n)
-		}
-	}
-	client := newGoSide(t, c.ClusterURL()).client
-	for _, err := range []error{
-		client.NewSemaphore("a{b").TryAcquire(t.Context(), 1), client.NewCountDownLatch("x{t}y").CountDown(t.Context()),
-		client.NewCountDownLatch("a}b").Await(t.Context()),
-	} {
-		if !errors.Is(err, rlock.ErrInvalidName) {
-			t.Errorf("a name in two slots: %v", err)
-		}
-	}
-}
-
-func TestGoWakesJavaByNumbersBehindSentinels(t *testing.T) {
-	if !*full {
-		t.Skip("with -full")
-	}
-	t.Parallel()
-	allWakeByNumbers(t, redistest.StartSentinels(t, redistest.SentinelPasswords{}).URL())
-}
-
-// allWakeByNumbers has Go act, then each Java, and whoever waits in the other must come back: Java has nothing but a message to
-// be woken by.
-func allWakeByNumbers(t *testing.T, url string) {
-	t.Helper()
-	const sem, gate = "seats", "ready"
-	for _, version := range []string{javapeer.Newest, "3.21.3"} {
-		s, l := semaphores((&rig{}).of(t), url, version, sem), latches((&rig{}).of(t), url, version, gate)
-		for who := range s.sides() {
-			act, wait := s.sides()[who][0], s.sides()[who][1]
-			got := s.waits(t.Context(), wait, "acquire", 1)
-			if who == "Go" {
-				s.parked("waits")
-			}
-			s.says("", act, "release", 1)
-			s.soon("who waits for permits while "+who+" releases, "+version, got)
-			act, wait = l.sides()[who][0], l.sides()[who][1]
-			l.says("true", act, "trysetcount", 1)
-			got = l.waits(t.Context(), wait, "await")
-			if who == "Go" {
-				l.parked("waits")
-			}
-			l.says("", act, "countdown")
-			l.soon("who awaits while "+who+" counts down, "+version, got)
-		}
-		s.says("0", s.golang, "available")
-		l.says("0", l.golang, "count")
-	}
 }
