@@ -24,6 +24,15 @@ func permits(name string, n int) (semaphore *rlock.PermitSemaphore, done func() 
 	return semaphore, client.Close
 }
 
+// take takes n of them. An error ends the example.
+func take(seats *rlock.PermitSemaphore, n int, opts ...rlock.AcquireOption) *rlock.Permits {
+	held, err := seats.Acquire(context.Background(), n, opts...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return held
+}
+
 // At most two reports are made at once, by all services together. The permits of
 // one that dies come back by themselves.
 func ExampleClient_NewPermitSemaphore() {
@@ -69,11 +78,8 @@ func ExamplePermitSemaphore_TryAcquire() {
 	ctx := context.Background()
 	seats, done := permits("seats:permitsemaphore:tryacquire", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 2)
-	if err != nil {
-		log.Fatal(err)
-	}
-	_, err = seats.TryAcquire(ctx, 1)
+	held := take(seats, 2)
+	_, err := seats.TryAcquire(ctx, 1)
 	fmt.Println("no seat:", errors.Is(err, rlock.ErrNoPermits))
 	fmt.Println(held.Release(ctx))
 	// Output:
@@ -86,11 +92,8 @@ func ExamplePermitSemaphore_TryAcquireFor() {
 	ctx := context.Background()
 	seats, done := permits("seats:permitsemaphore:tryacquirefor", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
-	_, err = seats.TryAcquireFor(ctx, 2, 20*time.Millisecond)
+	held := take(seats, 1)
+	_, err := seats.TryAcquireFor(ctx, 2, 20*time.Millisecond)
 	fmt.Println("one seat is too few:", errors.Is(err, rlock.ErrNoPermits))
 	fmt.Println(held.Release(ctx))
 	// Output:
@@ -119,14 +122,11 @@ func ExamplePermitSemaphore_ReleaseIDs() {
 	ctx := context.Background()
 	seats, done := permits("seats:permitsemaphore:releaseids", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
+	held := take(seats, 1)
 	other, done2 := permits(seats.Name(), 2)
 	defer done2()
 	fmt.Println(other.ReleaseIDs(ctx, held.IDs()...))
-	err = other.ReleaseIDs(ctx, held.IDs()...)
+	err := other.ReleaseIDs(ctx, held.IDs()...)
 	fmt.Println("twice:", errors.Is(err, rlock.ErrNotHeld))
 	// Output:
 	// <nil>
@@ -138,10 +138,7 @@ func ExamplePermitSemaphore_SetLease() {
 	ctx := context.Background()
 	seats, done := permits("seats:permitsemaphore:setlease", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 1, rlock.Lease(time.Minute))
-	if err != nil {
-		log.Fatal(err)
-	}
+	held := take(seats, 1, rlock.Lease(time.Minute))
 	other, done2 := permits(seats.Name(), 2)
 	defer done2()
 	if err := other.SetLease(ctx, held.IDs()[0], time.Hour); err != nil {
@@ -158,10 +155,7 @@ func ExamplePermitSemaphore_LeaseOf() {
 	ctx := context.Background()
 	seats, done := permits("seats:permitsemaphore:leaseof", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 1, rlock.Lease(time.Minute))
-	if err != nil {
-		log.Fatal(err)
-	}
+	held := take(seats, 1, rlock.Lease(time.Minute))
 	left, err := seats.LeaseOf(ctx, held.IDs()[0])
 	fmt.Println(left > 0, left <= time.Minute, err)
 	// Output:
@@ -187,10 +181,7 @@ func ExamplePermitSemaphore_SetPermits() {
 	ctx := context.Background()
 	seats, done := permits("seats:permitsemaphore:setpermits", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 2)
-	if err != nil {
-		log.Fatal(err)
-	}
+	held := take(seats, 2)
 	fmt.Println(seats.SetPermits(ctx, 1))
 	free, err := seats.Available(ctx)
 	fmt.Println(free, err)
@@ -219,16 +210,11 @@ func ExamplePermitSemaphore_Available() {
 	ctx := context.Background()
 	seats, done := permits("seats:permitsemaphore:available", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
+	defer take(seats, 1).Release(ctx)
 	free, err := seats.Available(ctx)
 	fmt.Println(free, err)
-	fmt.Println(held.Release(ctx))
 	// Output:
 	// 1 <nil>
-	// <nil>
 }
 
 // How many seats are taken, by anybody?
@@ -236,16 +222,11 @@ func ExamplePermitSemaphore_Acquired() {
 	ctx := context.Background()
 	seats, done := permits("seats:permitsemaphore:acquired", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
+	defer take(seats, 1).Release(ctx)
 	taken, err := seats.Acquired(ctx)
 	fmt.Println(taken, err)
-	fmt.Println(held.Release(ctx))
 	// Output:
 	// 1 <nil>
-	// <nil>
 }
 
 // How many seats are there, free or taken?
@@ -253,16 +234,11 @@ func ExamplePermitSemaphore_Total() {
 	ctx := context.Background()
 	seats, done := permits("seats:permitsemaphore:total", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
+	defer take(seats, 1).Release(ctx)
 	total, err := seats.Total(ctx)
 	fmt.Println(total, err)
-	fmt.Println(held.Release(ctx))
 	// Output:
 	// 2 <nil>
-	// <nil>
 }
 
 // The room is closed, whoever has a seat.
@@ -270,10 +246,7 @@ func ExamplePermitSemaphore_Delete() {
 	ctx := context.Background()
 	seats, done := permits("seats:permitsemaphore:delete", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
+	held := take(seats, 1)
 	was, err := seats.Delete(ctx)
 	fmt.Println(was, err)
 	fmt.Println("lost:", errors.Is(held.Err(), rlock.ErrLeaseLost))
@@ -305,10 +278,7 @@ func ExamplePermits_Release() {
 	ctx := context.Background()
 	seats, done := permits("seats:permits:release", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 2)
-	if err != nil {
-		log.Fatal(err)
-	}
+	held := take(seats, 2)
 	fmt.Println(held.Release(ctx))
 	fmt.Println("twice:", errors.Is(held.Release(ctx), rlock.ErrReleased))
 	// Output:
@@ -321,10 +291,7 @@ func ExamplePermits_Extend() {
 	ctx := context.Background()
 	seats, done := permits("seats:permits:extend", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 1, rlock.Lease(time.Minute))
-	if err != nil {
-		log.Fatal(err)
-	}
+	held := take(seats, 1, rlock.Lease(time.Minute))
 	fmt.Println(held.Extend(ctx, time.Hour))
 	fmt.Println(time.Until(held.ValidUntil()) > 50*time.Minute)
 	// Output:
@@ -337,10 +304,7 @@ func ExamplePermits_IDs() {
 	ctx := context.Background()
 	seats, done := permits("seats:permits:ids", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 2)
-	if err != nil {
-		log.Fatal(err)
-	}
+	held := take(seats, 2)
 	for _, id := range held.IDs() {
 		fmt.Println(len(id))
 	}
@@ -356,29 +320,21 @@ func ExamplePermits_Err() {
 	ctx := context.Background()
 	seats, done := permits("seats:permits:err", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
+	held := take(seats, 1)
 	fmt.Println("held:", held.Err() == nil)
-	if err := held.Release(ctx); err != nil {
-		log.Fatal(err)
-	}
+	fmt.Println(held.Release(ctx))
 	fmt.Println("released:", errors.Is(held.Err(), rlock.ErrReleased))
 	// Output:
 	// held: true
+	// <nil>
 	// released: true
 }
 
 // Work stops when the permits are gone.
 func ExamplePermits_Done() {
-	ctx := context.Background()
 	seats, done := permits("seats:permits:done", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 1, rlock.Lease(50*time.Millisecond))
-	if err != nil {
-		log.Fatal(err)
-	}
+	held := take(seats, 1, rlock.Lease(50*time.Millisecond))
 	<-held.Done()
 	fmt.Println("lost:", errors.Is(held.Err(), rlock.ErrLeaseLost))
 	// Output:
@@ -390,18 +346,14 @@ func ExamplePermits_Context() {
 	ctx := context.Background()
 	seats, done := permits("seats:permits:context", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
+	held := take(seats, 1)
 	work, cancel := held.Context(ctx)
 	defer cancel()
-	if err := held.Release(ctx); err != nil {
-		log.Fatal(err)
-	}
+	fmt.Println(held.Release(ctx))
 	<-work.Done()
 	fmt.Println("released:", errors.Is(context.Cause(work), rlock.ErrReleased))
 	// Output:
+	// <nil>
 	// released: true
 }
 
@@ -410,10 +362,7 @@ func ExamplePermits_ValidUntil() {
 	ctx := context.Background()
 	seats, done := permits("seats:permits:validuntil", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
+	held := take(seats, 1)
 	fmt.Println(held.ValidUntil().After(time.Now()))
 	fmt.Println(held.Release(ctx))
 	// Output:
@@ -426,10 +375,7 @@ func ExamplePermits_Name() {
 	ctx := context.Background()
 	seats, done := permits("seats:permits:name", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
+	held := take(seats, 1)
 	fmt.Println(held.Name())
 	fmt.Println(held.Release(ctx))
 	// Output:
@@ -442,10 +388,7 @@ func ExamplePermits_String() {
 	ctx := context.Background()
 	seats, done := permits("seats:permits:string", 2)
 	defer done()
-	held, err := seats.Acquire(ctx, 2)
-	if err != nil {
-		log.Fatal(err)
-	}
+	held := take(seats, 2)
 	fmt.Println(held)
 	fmt.Println(held.Release(ctx))
 	// Output:

@@ -57,17 +57,16 @@ func seatsAre(t *testing.T, s *PermitSemaphore, free, taken int) {
 	}
 }
 
-func TestNeverMorePermitsThanThereAre(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	sems := []*PermitSemaphore{semaphore(t, open(t, s), 3), open(t, s).NewPermitSemaphore("seats")}
+// neverMoreThan3 has twelve take permits of three and give them back, each by do.
+func neverMoreThan3(t *testing.T, do func(i, n int, fn func(context.Context) error) error) {
+	t.Helper()
 	var inside atomic.Int32
 	var wg sync.WaitGroup
 	for i := range 12 {
 		wg.Go(func() {
 			for range 20 {
 				n := 1 + i%3
-				err := sems[i%2].Do(context.Background(), n, func(context.Context) error {
+				err := do(i, n, func(context.Context) error {
 					if now := inside.Add(int32(n)); now > 3 {
 						t.Errorf("%d permits are taken at once", now)
 					}
@@ -81,6 +80,13 @@ func TestNeverMorePermitsThanThereAre(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+func TestNeverMorePermitsThanThereAre(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	sems := []*PermitSemaphore{semaphore(t, open(t, s), 3), open(t, s).NewPermitSemaphore("seats")}
+	neverMoreThan3(t, func(i, n int, fn func(context.Context) error) error { return sems[i%2].Do(context.Background(), n, fn) })
 	seatsAre(t, sems[0], 3, 0)
 }
 
@@ -127,9 +133,9 @@ func TestWaiterForPermitsIsWoken(t *testing.T) {
 	many, few := make(chan *Permits, 1), make(chan *Permits, 1)
 	other := b.NewPermitSemaphore("seats")
 	go func() { many <- permitsOf(t, other, 3) }()
-	awaitWaiting(t, other, 1)
+	awaitWaiting(t, &other.lock, 1)
 	go func() { few <- permitsOf(t, other, 2) }()
-	awaitWaiting(t, other, 2)
+	awaitWaiting(t, &other.lock, 2)
 	giveUp(t, held)
 	p := <-few // behind one who wants more than there are
 	giveUp(t, p)
@@ -141,10 +147,10 @@ func TestWaiterForPermitsIsWoken(t *testing.T) {
 }
 
 // awaitWaiting waits until so many of the client wait and are listening.
-func awaitWaiting(t *testing.T, s *PermitSemaphore, n int) {
+func awaitWaiting(t *testing.T, l *Lock, n int) {
 	t.Helper()
 	becomes(t, "callers that wait", func() bool {
-		now := s.lock.l.Snapshot()
+		now := l.l.Snapshot()
 		return now.Waiting == n && now.Listening && !now.InFlight
 	})
 }

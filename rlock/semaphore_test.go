@@ -35,26 +35,7 @@ func TestNeverMorePermitsOfNobodyThanThereAre(t *testing.T) {
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	sems := []*Semaphore{rooms(t, open(t, s), 3), open(t, s).NewSemaphore("rooms")}
-	var inside atomic.Int32
-	var wg sync.WaitGroup
-	for i := range 12 {
-		wg.Go(func() {
-			for range 20 {
-				n := 1 + i%3
-				err := sems[i%2].Do(context.Background(), n, func(context.Context) error {
-					if now := inside.Add(int32(n)); now > 3 {
-						t.Errorf("%d permits are taken at once", now)
-					}
-					inside.Add(int32(-n))
-					return nil
-				})
-				if err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
+	neverMoreThan3(t, func(i, n int, fn func(context.Context) error) error { return sems[i%2].Do(context.Background(), n, fn) })
 	roomsAre(t, sems[0], 3)
 	nothingButLeft(t, conn, "rooms")
 }
@@ -138,17 +119,10 @@ func TestWaiterForFewPermitsPassesOneWhoWantsMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	many, few := make(chan error, 1), make(chan error, 1)
-	waiting := func(n int) {
-		t.Helper()
-		becomes(t, "callers that wait", func() bool {
-			now := other.lock.l.Snapshot()
-			return now.Waiting == n && now.Listening && !now.InFlight
-		})
-	}
 	go func() { many <- other.Acquire(context.Background(), 3) }()
-	waiting(1)
+	awaitWaiting(t, &other.lock, 1)
 	go func() { few <- other.Acquire(context.Background(), 2) }()
-	waiting(2)
+	awaitWaiting(t, &other.lock, 2)
 	if err := sem.Release(t.Context(), 2); err != nil {
 		t.Error(err)
 	}
