@@ -23,7 +23,7 @@ type account struct {
 }
 
 // wayBack is how long what an acquire may have taken can be on its way back.
-const wayBack = 30 * time.Second
+const wayBack = 6 * time.Second
 
 func (s *accounts) of(lock int) *account {
 	a := s.sems[lock]

@@ -3,6 +3,7 @@ package worker
 import (
 	"cmp"
 	"context"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -170,6 +171,9 @@ func (s *stay) acquire(owner rlock.Owner) bool {
 	}
 	h := &held{op: e.Op, hold: got.hold, part: part, fixed: e.Lease > 0, until: got.hold.ValidUntil()}
 	e = history.Event{At: at, What: history.Held, Op: e.Op, Owner: got.owner, Until: s.clock.At(h.until)}
+	if s.kind.Lasting {
+		e.Until = math.MaxInt64
+	}
 	if s.kind.Tokens {
 		e.Token = new(h.hold.(*rlock.Hold).Token())
 	}
