@@ -60,6 +60,8 @@ const (
 	// A lock that was granted to somebody who could not be told is free when its lease ends, at the latest; then there
 	// is a server to be reached again.
 	reconnect = 4 * time.Second
+	// stand is two rounds of three locks, and a moment.
+	stand = 10 * time.Second
 )
 
 // Run runs. What it starts ends with t.
@@ -79,7 +81,7 @@ func Run(t testing.TB, c Config) *Result {
 	line := timeline.New(start)
 	check := checker.New(c.Kind.Model, checker.Bounds{
 		Calm: time.Second, Troubled: c.Watchdog + reconnect + place, Settle: c.Watchdog + time.Second + place,
-		Voided: voided(c.Sizes.Topology), Lease: c.Watchdog, Place: place,
+		Voided: voided(c.Sizes.Topology), Lease: c.Watchdog, Place: place, Stand: stand,
 	}, line.Window)
 	written, err := newRecord(c.History)
 	if err != nil {

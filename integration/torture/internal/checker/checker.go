@@ -50,7 +50,7 @@ func New(m Model, b Bounds, seen func(Window)) *Checker {
 		verdict: Verdict{Why: map[string]int{}, Judged: map[string]int{}},
 		voiding: voiding{tainted: map[owning]int64{}},
 		late:    newLateness(b),
-		there:   &availability{b.Lease, map[int]*presence{}},
+		there:   &availability{lease: b.Lease, locks: map[int]*presence{}},
 		told:    map[[2]string]bool{},
 		seen:    seen,
 	}
@@ -58,6 +58,7 @@ func New(m Model, b Bounds, seen func(Window)) *Checker {
 	if m.Order {
 		c.late.first = c.order.first
 	}
+	c.members()
 	c.tokens = &numbering{Checker: c, locks: map[int]*numbers{}}
 	c.reentry = &reentry{Checker: c, owners: map[owning]*having{}}
 	return c
@@ -90,7 +91,6 @@ func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
 	for _, a := range due {
 		c.there.add(a)
 	}
-	c.there.judge(ch.Horizon)
 	byLock := map[int][]Window{}
 	var carried []*history.Acquisition
 	for i, a := range append(c.carried, due...) {
@@ -113,6 +113,7 @@ func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
 		c.exclusion(lock, windows)
 	}
 	back := ch.Horizon - (c.late.bounds.Troubled + time.Minute).Nanoseconds()
+	c.there.judge(ch.Horizon)
 	for _, text := range c.late.judge(back, troubles) {
 		c.Violation("%s", text)
 	}

@@ -19,6 +19,8 @@
 //     nobody has any more, so only who is next has to enter in time, and as long as its place lasts.
 //   - Permits, of a semaphore: at no moment are more taken than there are. Those of a holder that was killed are taken until its
 //     lease ends, as far as it knew of that. Who wants several may be passed by who wants one.
+//   - Several, of a multi-lock: each member is a lock by itself. Who waits may wait for another member, so nobody has to enter at
+//     once; but a member that is wanted must not stand for more than two rounds ([Checker.stands]).
 //
 // How often these met anything is in Verdict.Judged.
 //

@@ -30,6 +30,7 @@ var All = []Kind{
 	{"fenced", []javapeer.Kind{javapeer.Fenced}, checker.Model{Tokens: true}, []string{luasrc.FencedLockScript.SHA1, "46b5551b", "49babb5a"}, nil},
 	{"nonreentrant", []javapeer.Kind{javapeer.NonReentrant}, checker.Model{Once: true}, []string{luasrc.NonReentrantLockScript.SHA1, "3daa7be6"}, nil},
 	{"permits", []javapeer.Kind{javapeer.Plain}, checker.Model{Permits: 3}, []string{luasrc.PermitAcquireScript.SHA1, "992c96b0"}, []string{luasrc.PermitReleaseScript.SHA1, "4ce07945"}},
+	{"multi", []javapeer.Kind{javapeer.Plain}, checker.Model{Several: true}, []string{luasrc.LockScript.SHA1}, nil},
 }
 
 // Named is the kind of that name.

@@ -59,6 +59,10 @@ var noOwner rlock.Owner
 
 // round is one outermost acquisition, from its call to its release, or a crowd's.
 func (w *worker) round(lock int) {
+	if w.kind.Several {
+		w.together(lock)
+		return
+	}
 	if w.rng.IntN(400) == 0 {
 		w.gather(lock)
 		return
