@@ -66,6 +66,9 @@ const (
 
 // Run runs. What it starts ends with t.
 func Run(t testing.TB, c Config) *Result {
+	if c.Kind.Several {
+		c.Sizes.Locks *= 2 // each is wanted with others
+	}
 	r := &Result{Config: c, Faults: map[schedule.Kind]int{}}
 	place := time.Duration(0)
 	if c.Kind.Order {
@@ -81,7 +84,7 @@ func Run(t testing.TB, c Config) *Result {
 	line := timeline.New(start)
 	check := checker.New(c.Kind.Model, checker.Bounds{
 		Calm: time.Second, Troubled: c.Watchdog + reconnect + place, Settle: c.Watchdog + time.Second + place,
-		Voided: voided(c.Sizes.Topology), Lease: c.Watchdog, Place: place, Stand: stand,
+		Voided: voided(c), Lease: c.Watchdog, Place: place, Stand: stand,
 	}, line.Window)
 	written, err := newRecord(c.History)
 	if err != nil {
@@ -131,12 +134,16 @@ func Run(t testing.TB, c Config) *Result {
 }
 
 // voided is the share of windows that may be set aside. A failover takes from what a master that is left had granted, as
-// far as not all replicas had acknowledged it; FLUSHALL and a forced unlock take what they meet.
-func voided(topology string) float64 {
-	if topology == "" {
-		return 0.05
+// far as not all replicas had acknowledged it; FLUSHALL and a forced unlock take what they meet, and whoever waits for several locks
+// is met more often.
+func voided(c Config) float64 {
+	switch {
+	case c.Sizes.Topology != "":
+		return 0.25
+	case c.Kind.Several:
+		return 0.15
 	}
-	return 0.25
+	return 0.05
 }
 
 // play carries the schedule out and returns when its last fault is over.

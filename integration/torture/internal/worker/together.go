@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +29,9 @@ type together struct {
 func (w *worker) together(lock int) {
 	t := &together{stay: &stay{worker: w, lock: lock}}
 	t.members = w.rng.Perm(len(w.locks))[:min(1+w.rng.IntN(mostTogether), len(w.locks))]
+	if w.chance(60) {
+		slices.Sort(t.members) // as all should
+	}
 	if t.acquire() {
 		t.stay.hold(t.duration())
 		if t.holds[0].fixed && t.chance(20) {
@@ -70,11 +74,12 @@ func (t *together) acquire() bool {
 	}
 	m := rlock.NewMultiLock(locks...)
 	c, take := lockCall(ctx), m.Lock
+	// Who waits keeps others waiting, so most don't for long.
 	switch n := t.rng.IntN(10); {
-	case n == 6:
+	case n < 2:
 		c, take = tryLockCall(ctx), m.TryLock
-	case n > 6:
-		wait := t.between(time.Millisecond, time.Second)
+	case n < 7:
+		wait := t.between(time.Millisecond, 400*time.Millisecond)
 		c, take = tryLockForCall(ctx), func(ctx context.Context, opts ...rlock.AcquireOption) (*rlock.MultiHold, error) {
 			return m.TryLockFor(ctx, wait, opts...)
 		}
