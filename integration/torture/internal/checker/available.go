@@ -69,7 +69,7 @@ func (v *availability) judge(horizon int64) {
 		n := 0
 		for ; n < len(p.edges) && p.edges[n].at < horizon; n++ {
 			since := p.since
-			if p.pass(p.edges[n]); since != 0 && p.since == 0 && v.stands != nil {
+			if p.pass(p.edges[n]); since != 0 && p.since == 0 && p.at > since && v.stands != nil {
 				v.stands(lock, since, p.at)
 			}
 		}
