@@ -46,6 +46,7 @@ func (m mix) name(prefix string) string {
 	if !m.wants(javapeer.Multi) {
 		return prefix
 	}
+	prefix = strings.ReplaceAll(prefix, ",", "")
 	return strings.Join([]string{prefix + "a", prefix + "b", prefix + "c"}, ",")
 }
 
