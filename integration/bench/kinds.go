@@ -66,6 +66,7 @@ func runKinds(r *run) error {
 	if err := r.releaseToAll(readers, waitingReaders, "%d readers after a write"); err != nil {
 		return err
 	}
+	clear(r.hung)
 	return r.releaseToAll(latches, awaiters, "%d awaiters after the last count-down")
 }
 

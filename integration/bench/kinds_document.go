@@ -88,7 +88,7 @@ func (r *Report) gains() (lines []string) {
 				continue
 			}
 			said := "a gain"
-			if slices.Min(many.Rounds) <= slices.Max(one.Rounds) {
+			if slices.Min(many.Rounds) <= (1+even)*slices.Max(one.Rounds) {
 				said = "NO GAIN in every round"
 			}
 			sides = append(sides, fmt.Sprintf("%s %.2f times as many acquisitions (%s)", p, median(many.Rounds)/median(one.Rounds), said))
