@@ -175,7 +175,7 @@ mutants:
 .PHONY: torture
 torture:
 	@$(step) 'torture' bash -ec 'cd integration; go run -race ./torture -duration 10m $(FLAGS); \
-	  for kind in $(if $(FLAGS),,fair readwrite fenced nonreentrant permits semaphore latch); do go run -race ./torture -kind $$kind -duration 2m; done'
+	  for kind in $(if $(FLAGS),,fair readwrite fenced nonreentrant permits semaphore latch multi); do go run -race ./torture -kind $$kind -duration 2m; done'
 
 # Shared owners among clients and processes under faults, each promise probed from outside, for half an hour; the step of
 # `make test` runs for 15 s. FLAGS has the flags of `go doc ./endurance` in integration/.

@@ -143,6 +143,35 @@ func TestMultiLocksInOppositeOrdersEndTheirRounds(t *testing.T) {
 	m.held(t, false, false, false)
 }
 
+// A round lasts for 1.5 s for each member, and then gives back what it kept.
+func TestMultiLockKeepsWhatItHasForItsRound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a round takes seconds")
+	}
+	t.Parallel()
+	m, others := newTrio(t)
+	taken := lockOf(t, others[1])
+	began, ended := time.Now(), make(chan error, 1)
+	go func() {
+		ended <- NewMultiLock(m.members[:2]...).Do(t.Context(), func(ctx context.Context) error { return ctx.Err() })
+	}()
+	awaitQueued(t, m.members[1], 1)
+	first := m.members[0]
+	for kept := true; kept; time.Sleep(time.Millisecond) {
+		var err error
+		if kept, err = first.IsLocked(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if lasted := time.Since(began); lasted < 2900*time.Millisecond || lasted > time.Minute {
+		t.Errorf("two locks have a round of %v", lasted)
+	}
+	unlock(t, taken)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 // A round that is over before the server has answered says nothing of who holds, so the next one follows.
 func TestMultiLockOutlastsARoundWithoutAnAnswer(t *testing.T) {
 	if testing.Short() {
@@ -229,6 +258,31 @@ func TestMultiLockSetsTheLeaseOfAllItsMembersAtLast(t *testing.T) {
 		t.Errorf("%v, valid until %v", err, e.h.ValidUntil())
 	}
 	multiUnlocked(t, e.h)
+}
+
+func TestMultiHoldIsValidUntilItsFirstMemberEnds(t *testing.T) {
+	t.Parallel()
+	m, _ := newTrio(t)
+	h, err := m.Lock(t.Context(), Lease(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, one := range h.Holds() {
+		lease := time.Duration(30-10*i) * time.Minute // each is shorter than the one before
+		if err := one.Extend(t.Context(), lease); err != nil {
+			t.Fatal(err)
+		}
+		if left := time.Until(h.ValidUntil()); left > lease || left < lease-5*time.Minute {
+			t.Errorf("valid for %v, though member %d has %v", left, i, lease)
+		}
+	}
+	if err := h.Holds()[2].Extend(t.Context(), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if left := time.Until(h.ValidUntil()); left > 20*time.Minute || left < 15*time.Minute {
+		t.Errorf("valid for %v, though the second has 20 minutes", left)
+	}
+	multiUnlocked(t, h)
 }
 
 // Redisson sets the lease of whoever holds by then.

@@ -5,7 +5,8 @@
 //	go run . -others -quick     with the peers of others
 //	go run . -others -write     the run that docs/performance.md and docs/dev/tables/performance.md are made from
 //	go run . -others -parts pairs,crowd -java=false
-//	go run . -parts kinds       each other lock object beside Redisson's, all callers at one name
+//	go run . -parts kinds       each other object beside Redisson's, all callers at one name
+//	go run . -parts kinds -write     that, into docs/dev/tables/kinds.md and nowhere else
 //	go run . -before HEAD~1 -java=false -peers 'rlock before'    beside an earlier commit
 //	go run . -busy 2 -parts pairs                                  while two processes spin
 //	go run . -from ../../docs/performance/run.json -write    both pages and the plots anew from an older run

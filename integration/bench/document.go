@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,23 +13,28 @@ type document struct {
 	r *Report
 }
 
-// writeDocument makes docs/performance.md and docs/dev/tables/performance.md, the run beside the first and its plots, from a full run.
+// writeDocument makes docs/performance.md and docs/dev/tables/performance.md, the run beside the first and its plots, from a full run,
+// and docs/dev/tables/kinds.md from one that has the kinds. One of the kinds alone touches nothing else.
 func writeDocument(r *Report) error {
-	for _, p := range parts {
-		// Earlier runs have no cluster and no neighbour, and the document can be made of one. It says nothing of kinds.
-		if p.name != "cluster" && p.name != "neighbour" && p.name != kindsPart && len(r.places(p.name)) == 0 {
-			return fmt.Errorf("part %s was not run: the document is of one whole run", p.name)
-		}
-	}
-	if r.Quick {
-		return errors.New("a quick run is too short for the document")
-	}
-	if r.Busy > 0 {
-		return errors.New("the document is of a machine that does nothing else")
+	if err := r.publishable(); err != nil {
+		return err
 	}
 	docs, err := docsDir()
 	if err != nil {
 		return err
+	}
+	return writePages(r, docs)
+}
+
+func writePages(r *Report, docs string) error {
+	if err := writeKinds(r, docs); err != nil || r.onlyKinds() {
+		return err
+	}
+	for _, p := range parts {
+		// Earlier runs have no cluster and no neighbour, and the document can be made of one. The kinds have their own.
+		if p.name != "cluster" && p.name != "neighbour" && p.name != kindsPart && len(r.places(p.name)) == 0 {
+			return fmt.Errorf("part %s was not run: the document is of one whole run", p.name)
+		}
 	}
 	dir := filepath.Join(docs, "performance")
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -19,7 +19,7 @@ type mix struct {
 	places []int
 }
 
-// The places of 101 callers are a holder and a hundred who wait.
+// The places of 101 callers are a holder and a hundred who wait. What is no lock is in objects.go.
 var mixes = []mix{
 	{"spin", map[javapeer.Kind]int{javapeer.Spin: 100}, []int{1, 16, 128}},
 	{"fair", map[javapeer.Kind]int{javapeer.Fair: 100}, []int{1, 16, 101, 128}},
@@ -28,10 +28,17 @@ var mixes = []mix{
 	{"write", map[javapeer.Kind]int{javapeer.Write: 100}, []int{1, 16, 128}},
 	{"read", map[javapeer.Kind]int{javapeer.Read: 100}, []int{1, 16, 128}},
 	{"90% read", map[javapeer.Kind]int{javapeer.Read: 90, javapeer.Write: 10}, []int{16, 128}},
+	{permitsTitle, map[javapeer.Kind]int{permitsKind: 100}, []int{1, 16, 128}},
+	{semaphoreTitle, map[javapeer.Kind]int{semaphoreKind: 100}, []int{1, 16, 128}},
+	{"count-down", map[javapeer.Kind]int{latchKind: 100}, []int{1, 16, 128}},
+	{"three at once", map[javapeer.Kind]int{javapeer.Multi: 100}, []int{1, 16, 128}},
 }
 
-// waitingReaders are the places of one write release.
-var waitingReaders = []int{100, 1000}
+// waitingReaders are the places of one write release, awaiters those of the last count-down.
+var (
+	waitingReaders = []int{100, 1000}
+	awaiters       = []int{100}
+)
 
 // runKinds measures each lock object beside Redisson's own: all callers at one name.
 func runKinds(r *run) error {
@@ -52,7 +59,15 @@ func runKinds(r *run) error {
 			return err
 		}
 	}
-	return r.releaseToReaders(client, java)
+	readers, latches := []reading{goReading(client)}, []reading{goAwaiting(client)}
+	if java != nil {
+		readers, latches = append(readers, javaReading(java)), append(latches, javaAwaiting(java))
+	}
+	if err := r.releaseToAll(readers, waitingReaders, "%d readers after a write"); err != nil {
+		return err
+	}
+	clear(r.hung)
+	return r.releaseToAll(latches, awaiters, "%d awaiters after the last count-down")
 }
 
 // kindClient is a client whose locks are of a kind.
@@ -61,7 +76,7 @@ type kindClient struct {
 	k javapeer.Kind
 }
 
-func (c kindClient) handle(name string) handle { return &oursHandle{l: c.k.GoLock(c.c, name)} }
+func (c kindClient) handle(name string) handle { return objectHandle(c.c, c.k, name) }
 func (c kindClient) close()                    {}
 
 // mixedLoader runs the loads of a mix at the same time, on one name.
@@ -100,12 +115,12 @@ func (r *run) mixed(m mix, client *rlock.Client, java *javapeer.Peer) error {
 		all = append(all, &contender{javaP, l, func() (usage, error) { return processCPU(java.PID) }, nil})
 	}
 	for _, callers := range m.places {
-		at := fmt.Sprintf("%s, %d callers", m.title, callers)
+		at := atCallers(m.title, callers)
 		for i := range r.sizes.rounds {
 			for _, c := range r.turns(all, i) {
-				s := spec{prefix: prefixFor("kinds:"+at, c.name), callers: callers, shared: true, length: r.sizes.length}
-				var err error
-				if i == 0 {
+				s := spec{prefix: m.name(prefixFor("kinds:"+at, c.name)), callers: callers, shared: true, length: r.sizes.length}
+				err := m.prepare(client, s.prefix)
+				if err == nil && i == 0 {
 					warm := s
 					if warm.length = warmUp; c.name == javaP && !r.Quick {
 						warm.length = javaWarmUp / 4
@@ -128,7 +143,8 @@ func (r *run) mixed(m mix, client *rlock.Client, java *javapeer.Peer) error {
 				r.add(kindsPart, c.name, at, "acquisitions/s", l.rate())
 				r.add(kindsPart, c.name, at, "µs", l.micros())
 				r.add(kindsPart, c.name, at, "server µs", e.server.Seconds()*1e6/float64(l.grants))
-				if l.handoffs > 0 && len(m.shares) == 1 && m.title != "read" {
+				r.add(kindsPart, c.name, at, "client µs", e.client.Seconds()*1e6/float64(l.grants))
+				if l.handoffs > 0 && m.exclusive() {
 					r.add(kindsPart, c.name, at, "µs a hand-off", l.took.Seconds()*1e6/float64(l.handoffs))
 				}
 			}
@@ -139,7 +155,7 @@ func (r *run) mixed(m mix, client *rlock.Client, java *javapeer.Peer) error {
 	return nil
 }
 
-// reading is somebody whose readers all wait for one write lock.
+// reading is somebody whose readers all wait for one write lock, or awaiters for a latch.
 type reading struct {
 	name    string
 	write   func(lock string) error
@@ -148,14 +164,10 @@ type reading struct {
 	release func(lock string) (began int64, err error)
 }
 
-// releaseToReaders measures how long after a release of the write lock all that wait to read are in.
-func (r *run) releaseToReaders(client *rlock.Client, java *javapeer.Peer) error {
-	all := []reading{goReading(client)}
-	if java != nil {
-		all = append(all, javaReading(java))
-	}
-	for _, n := range waitingReaders {
-		at := fmt.Sprintf("%d readers after a write", n)
+// releaseToAll measures how long after one release all that wait for it are in.
+func (r *run) releaseToAll(all []reading, crowds []int, title string) error {
+	for _, n := range crowds {
+		at := fmt.Sprintf(title, n)
 		for i := range r.sizes.rounds {
 			for k := range all {
 				side := all[(k+i)%len(all)]

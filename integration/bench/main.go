@@ -42,7 +42,7 @@ func parentMain() error {
 	rounds := flag.Int("rounds", 0, "rounds of each measurement; 0 is the default")
 	out := flag.String("json", "", "file for all rounds of all measurements")
 	plots := flag.String("plots", "", "folder for plots")
-	write := flag.Bool("write", false, "write docs/performance.md, docs/dev/tables/performance.md and the plots from this run")
+	write := flag.Bool("write", false, "write docs/performance.md, docs/dev/tables/performance.md and the plots from this run; of a run of kinds docs/dev/tables/kinds.md only")
 	from := flag.String("from", "", "make table, plots and document from this file of an earlier run instead of running")
 	flag.Parse()
 	if flag.NArg() > 0 {

@@ -43,6 +43,9 @@ func (j javaLoader) load(s spec) (loaded, error) {
 		}
 		return loaded{}, err
 	}
+	if r.Total == 0 {
+		return loaded{}, errNoPair
+	}
 	return loaded{pairs: r.Total, grants: r.Total + r.Late, handoffs: r.Handoffs, took: r.Took}, nil
 }
 

@@ -39,6 +39,9 @@ func printTable(w io.Writer, r *Report) error {
 			fmt.Fprintln(w, row)
 		}
 	}
+	for _, line := range r.gains() {
+		fmt.Fprintf(w, "from 1 to %d callers: %s\n", permits, line)
+	}
 	for _, m := range r.Missing {
 		fmt.Fprintf(w, "!! %s is missing: %s\n", m.Peer, m.Why)
 	}

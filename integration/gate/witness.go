@@ -51,6 +51,8 @@ func NewWitness() *Witness {
 var (
 	acquires = scripts(luasrc.LockScript, luasrc.FairLockScript, luasrc.ReadLockScript, luasrc.WriteLockScript, luasrc.FencedLockScript, luasrc.NonReentrantLockScript)
 	renewals = scripts(luasrc.RenewScript, luasrc.ReadRenewScript)
+	takes    = scripts(luasrc.PermitAcquireScript)
+	retakes  = scripts(luasrc.PermitRenewScript)
 	wait     = faultproxy.Command("WAIT")
 )
 
@@ -85,8 +87,11 @@ func (w *Witness) See(gate int, e faultproxy.Exchange) {
 	defer w.mu.Unlock()
 	at := line{gate, e.Conn}
 	switch {
-	case acquires(e.Cmd):
+	case acquires(e.Cmd), takes(e.Cmd):
 		owner := granted(e)
+		if takes(e.Cmd) {
+			owner = taken(e)
+		}
 		if owner == "" {
 			return
 		}
@@ -95,8 +100,12 @@ func (w *Witness) See(gate int, e faultproxy.Exchange) {
 			w.granted[owner] = append(w.granted[owner], gate)
 		}
 		w.open(at, owner)
-	case renewals(e.Cmd):
-		owners, mine := renewees(e.Cmd, e.Reply)
+	case renewals(e.Cmd), retakes(e.Cmd):
+		read := renewees
+		if retakes(e.Cmd) {
+			read = retaken
+		}
+		owners, mine := read(e.Cmd, e.Reply)
 		for i, owner := range owners {
 			w.note(owner, at, e, fmt.Sprintf("renewed: %t", mine[i]))
 			if mine[i] {

@@ -10,7 +10,7 @@
 // [TestSpinInterop] does so for spin locks. There nobody is woken: a waiter has to come by itself when the lock is free.
 // [TestFairInterop] does so for fair locks.
 //
-// [TestMultiInterop] shows several locks that are acquired together;
+// [TestMultiInterop] shows several locks that are acquired together, and [TestMultiInteropBehindSentinels] so over failovers;
 // [TestFencedInterop] shows fenced locks, and that the tokens of both sides are one sequence;
 // [TestNonReentrantInterop] locks whose owner is refused.
 //

@@ -99,22 +99,27 @@ func eachSideIsWokenByTheOther(s *scene) {
 	const round = 4500 * time.Millisecond // after which either side begins anew, message or no message
 	m, ctx := s.several(), s.Context()
 	s.name, s.kind = m.members[0].Name(), javapeer.Write // what is waited for, and counted who listens to
-	for range 3 {
+	var toJava, toGo Spread
+	for range 15 {
 		hold := m.goTakes()
-		began := time.Now()
 		entered := background(func() (javapeer.Reply, error) { return m.java.Lock(ctx, m.names, javapeer.Watchdog) })
 		s.eventually("Java listens", func() bool { return s.subscribers() > 0 })
+		s.must(m.java.AwaitParked(ctx))
+		began := time.Now()
 		s.must(hold.Unlock(ctx))
 		await(s, entered)
-		toJava := time.Since(began)
-		began = time.Now()
+		toJava = append(toJava, time.Since(began))
 		goEntered := background(func() (*rlock.MultiHold, error) { return m.all.Lock(ctx) })
 		s.eventually("Go listens", func() bool { return s.subscribers() > 0 })
+		began = time.Now()
 		s.ok(m.java.Unlock(ctx, m.names))
-		s.must(await(s, goEntered).Unlock(ctx))
-		if toGo := time.Since(began); toJava >= round || toGo >= round {
-			s.Errorf("Java entered after %v, Go after %v", toJava, toGo)
-		}
+		hold = await(s, goEntered)
+		toGo = append(toGo, time.Since(began))
+		s.must(hold.Unlock(ctx))
+	}
+	s.Logf("Redisson %s, Go unlock → Java in: %v; Java unlock → Go in: %v", s.version, toJava, toGo)
+	if slices.Max(toJava) >= round || slices.Max(toGo) >= round {
+		s.Error("somebody came with the next round only")
 	}
 	m.locked(false, false, false)
 }
@@ -140,6 +145,9 @@ func leasesBeginAtLast(s *scene) {
 	s.ok(m.java.Unlock(ctx, m.names))
 }
 
+// releasesAll are the releases of Redisson whose unlock releases all members, and tells of a lost one then.
+var releasesAll = []string{"3.11.6", "3.16.8", "3.21.3"}
+
 // javaStopsAtALostMember shows what Go does not do: the members behind one that was lost stay locked, and are renewed.
 func javaStopsAtALostMember(s *scene) {
 	m, ctx := s.several(), s.Context()
@@ -153,7 +161,7 @@ func javaStopsAtALostMember(s *scene) {
 	if _, err := m.java.Unlock(ctx, m.names); err == nil || !strings.Contains(err.Error(), "IllegalMonitorStateException") {
 		s.Errorf("Java's unlock: %v", err)
 	}
-	together := slices.Contains([]string{"3.11.6", "3.16.8", "3.21.3"}, s.version) // these release all, and tell then
+	together := slices.Contains(releasesAll, s.version)
 	m.locked(false, false, !together)
 	if !together {
 		_, err := m.members[2].ForceUnlock(ctx)

@@ -13,6 +13,11 @@ var multi = []defect{
 		by:    tests{"TestMultiLocksInOppositeOrdersEndTheirRounds"},
 	},
 	{
+		what: "a round does not grow with the number of locks", guards: "multi",
+		edits: edits{{In: "MultiLock.acquire", Expr: "roundFor * time.Duration(len(m.members))", Put: "roundFor"}},
+		by:    tests{"TestMultiLockKeepsWhatItHasForItsRound"},
+	},
+	{
 		what: "a round without an answer ends the wait for several", guards: "multi",
 		edits: edits{{In: "MultiLock.acquire", Expr: "errors.Is(err, ErrUncertain)", Put: "false"}},
 		by:    tests{"TestMultiLockOutlastsARoundWithoutAnAnswer"},
@@ -26,6 +31,16 @@ var multi = []defect{
 		what: "a hold of several looks at its first member only", guards: "multi",
 		edits: edits{{In: "MultiHold.Err", Expr: "h.holds", Nth: 2, Put: "h.holds[:min(1, len(h.holds))]"}},
 		by:    tests{"TestMultiHoldEndsWithItsFirstMember"},
+	},
+	{
+		what: "a hold of several is valid until its last member ends", guards: "multi",
+		edits: edits{{In: "MultiHold.ValidUntil", Call: "until.Before", Put: "until.After(earliest)"}},
+		by:    tests{"TestMultiHoldIsValidUntilItsFirstMemberEnds"},
+	},
+	{
+		what: "several locks are granted though one was lost before its lease was set", guards: "multi",
+		edits: edits{{In: "MultiLock.round", Stmt: "err = h.Extend(ctx, t.Lease)", Put: "_ = h.Extend(ctx, t.Lease)"}},
+		by:    tests{"TestMultiLockSetsNobodyElsesLease"},
 	},
 	{
 		what: "several locks keep the lease of their round", guards: "multi",

@@ -60,10 +60,15 @@ const (
 	// A lock that was granted to somebody who could not be told is free when its lease ends, at the latest; then there
 	// is a server to be reached again.
 	reconnect = 4 * time.Second
+	// stand is two rounds of three locks, and a moment.
+	stand = 10 * time.Second
 )
 
 // Run runs. What it starts ends with t.
 func Run(t testing.TB, c Config) *Result {
+	if c.Kind.Several {
+		c.Sizes.Locks *= 2 // each is wanted with others
+	}
 	r := &Result{Config: c, Faults: map[schedule.Kind]int{}}
 	place := time.Duration(0)
 	if c.Kind.Order {
@@ -79,7 +84,7 @@ func Run(t testing.TB, c Config) *Result {
 	line := timeline.New(start)
 	check := checker.New(c.Kind.Model, checker.Bounds{
 		Calm: time.Second, Troubled: c.Watchdog + reconnect + place, Settle: c.Watchdog + time.Second + place,
-		Voided: voided(c.Kind, c.Sizes.Topology), Lease: c.Watchdog, Place: place,
+		Voided: voided(c), Lease: c.Watchdog, Place: place, Stand: stand,
 	}, line.Window)
 	written, err := newRecord(c.History)
 	if err != nil {
@@ -129,13 +134,16 @@ func Run(t testing.TB, c Config) *Result {
 }
 
 // voided is the share of windows that may be set aside. A failover takes from what a master that is left had granted, as
-// far as not all replicas had acknowledged it; FLUSHALL and a forced unlock take what they meet,
-// and all that is left of a round.
-func voided(k kind.Kind, topology string) float64 {
-	if topology == "" && k.Rounds() == 0 {
-		return 0.05
+// far as not all replicas had acknowledged it; FLUSHALL and a forced unlock take what they meet, of a round all that is left, and
+// whoever waits for several locks is met more often.
+func voided(c Config) float64 {
+	switch {
+	case c.Sizes.Topology != "" || c.Kind.Rounds() > 0:
+		return 0.25
+	case c.Kind.Several:
+		return 0.15
 	}
-	return 0.25
+	return 0.05
 }
 
 // play carries the schedule out and returns when its last fault is over.

@@ -19,6 +19,8 @@ type Availability struct {
 type availability struct {
 	lease time.Duration // of what has no fixed one
 	locks map[int]*presence
+	// stands is told of each stretch in which somebody waited and nobody was inside; nil: nobody is.
+	stands func(lock int, from, to int64)
 }
 
 type presence struct {
@@ -62,11 +64,14 @@ func (p *presence) span(inside int, from, to int64) {
 
 // judge counts until an instant before which all is known.
 func (v *availability) judge(horizon int64) {
-	for _, p := range v.locks {
+	for lock, p := range v.locks {
 		slices.SortFunc(p.edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
 		n := 0
 		for ; n < len(p.edges) && p.edges[n].at < horizon; n++ {
-			p.pass(p.edges[n])
+			since := p.since
+			if p.pass(p.edges[n]); since != 0 && p.since == 0 && p.at > since && v.stands != nil {
+				v.stands(lock, since, p.at)
+			}
 		}
 		p.edges = slices.Clone(p.edges[n:])
 	}

@@ -28,7 +28,7 @@ func TestNobodyInsideIsCountedWhileSomebodyWaits(t *testing.T) {
 		"killed under the watchdog":   {[][]*history.Acquisition{{killed(0), stay("b", 105, 150, 160)}}, Availability{60, 28, 28}},
 		"over a chapter's end":        {[][]*history.Acquisition{{stay("a", 1, 2, 10), stay("b", 5, 30, 40)}, {stay("c", 35, 41, 50)}}, Availability{49, 22, 20}},
 	} {
-		v := availability{10, map[int]*presence{}}
+		v := availability{lease: 10, locks: map[int]*presence{}}
 		for _, part := range c.chapters {
 			for _, a := range part {
 				v.add(a)

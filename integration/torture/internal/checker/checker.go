@@ -54,7 +54,7 @@ func New(m Model, b Bounds, seen func(Window)) *Checker {
 		verdict: Verdict{Why: map[string]int{}, Judged: map[string]int{}},
 		voiding: voiding{tainted: map[owning]int64{}},
 		late:    newLateness(b),
-		there:   &availability{b.Lease, map[int]*presence{}},
+		there:   &availability{lease: b.Lease, locks: map[int]*presence{}},
 		told:    map[[2]string]bool{},
 		seen:    seen,
 	}
@@ -63,6 +63,7 @@ func New(m Model, b Bounds, seen func(Window)) *Checker {
 	if m.Order {
 		c.late.first = c.order.first
 	}
+	c.members()
 	c.tokens = &numbering{Checker: c, locks: map[int]*numbers{}}
 	c.reentry = &reentry{Checker: c, owners: map[owning]*having{}}
 	c.accounts = &accounts{Checker: c, sems: map[int]*account{}}
@@ -100,7 +101,6 @@ func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
 		}
 	}
 	c.gates.voids = c.voiding.voids
-	c.there.judge(ch.Horizon)
 	byLock := map[int][]Window{}
 	var carried []*history.Acquisition
 	for i, a := range append(c.carried, due...) {
@@ -130,6 +130,7 @@ func (c *Checker) Judge(ch history.Chapter, troubles []Trouble) {
 		c.exclusion(lock, windows)
 	}
 	back := ch.Horizon - (c.late.bounds.Troubled + time.Minute).Nanoseconds()
+	c.there.judge(ch.Horizon)
 	for _, text := range c.late.judge(back, troubles) {
 		c.Violation("%s", text)
 	}

@@ -18,6 +18,7 @@ type Bounds struct {
 	Voided   float64       // the share of windows that may be set aside
 	Lease    time.Duration // of what has no fixed one
 	Place    time.Duration // how long each waiter of a queue keeps its place; 0 without a queue
+	Stand    time.Duration // how long nobody may be inside whom all wait for, where locks are acquired together
 }
 
 // Trouble is a stretch in which a fault was in force.

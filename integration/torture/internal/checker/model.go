@@ -8,6 +8,8 @@ type Model struct {
 	Once   bool // who is inside is refused
 	Tokens bool // grants are numbered
 	Order  bool // who was in the queue first enters first
+	// Several: some locks are acquired together, and each has an acquisition in the history.
+	Several bool
 	// Permits is how many there are of a semaphore; 0: it is none.
 	Permits int
 	// Lasting permits have neither owner nor lease: what a holder took that died is taken for good.

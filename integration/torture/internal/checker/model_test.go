@@ -55,6 +55,8 @@ var (
 	tokens = Model{Tokens: true}
 	order  = Model{Order: true}
 	three  = Model{Permits: 3}
+
+	several = Model{Several: true}
 )
 
 // taking is an acquisition of n permits.
@@ -127,6 +129,19 @@ func TestWhatAKindPromisesIsJudged(t *testing.T) {
 			taking(3, stay("a", 1, 2, 9)), taking(1, stay("b", 3, 9+2*sec, 9+3*sec))}},
 		"several permits, late": {model: three, acquisitions: list{taking(3, stay("a", 1, 2, 9)), taking(2, stay("b", 3, 9+2*sec, 9+3*sec))}},
 
+		"a member that two have":          {model: several, want: "exclusion: lock 0 was two", acquisitions: list{stay("a", 1, 2, 9), stay("b", 1, 3, 7)}},
+		"a member that waits for a round": {model: several, acquisitions: list{stay("a", 1, 2, 9), again("b", 3, 8*sec, history.Locked), stay("c", 4, 9*sec, 10*sec)}},
+		"a member that stands": {model: several, want: "standstill: lock 0 was wanted for 10.99", acquisitions: list{
+			stay("a", 1, 2, 9), again("b", 3, 8*sec, history.Locked), stay("c", 4, 11*sec, 12*sec)}},
+		"a member that stands near a fault": {model: several, troubles: []Trouble{{From: 5, To: 2 * sec}}, acquisitions: list{
+			stay("a", 1, 2, 9), again("b", 3, 11*sec, history.Locked)}},
+		"a member that nobody wanted meanwhile": {model: several, acquisitions: list{
+			stay("a", 1, 2, 9), again("b", 3, 8*sec, history.Locked), stay("c", 9*sec, 11*sec, 12*sec)}},
+		"a member that a JVM keeps": {model: several, sightings: []history.Sighting{{At: 7 * sec, Owner: "j:40"}, {At: 8 * sec, Owner: "j:40"}},
+			acquisitions: list{javas(stay("j:t1", 1, 2, 3)), again("b", 3, 11*sec, history.Locked)}},
+		"a member that JVM's threads keep in turns": {model: several, want: "standstill", sightings: []history.Sighting{{At: 7 * sec, Owner: "j:40"}, {At: 8 * sec, Owner: "j:41"}},
+			acquisitions: list{javas(stay("j:t1", 1, 2, 3)), again("b", 3, 11*sec, history.Locked)}},
+
 		"tokens rise":            {model: tokens, acquisitions: list{numbered(1, stay("a", 1, 2, 5)), numbered(4, stay("b", 3, 6, 7)), javas(numbered(5, stay("c", 8, 9, 10)))}},
 		"a token twice":          {model: tokens, acquisitions: list{numbered(3, stay("a", 1, 2, 5)), numbered(3, stay("b", 6, 7, 8))}, want: "token: lock 0 numbered 3 what it granted after number 3"},
 		"a token falls, of Java": {model: tokens, acquisitions: list{numbered(3, stay("a", 1, 2, 5)), javas(numbered(2, stay("b", 6, 7, 8)))}, want: "token: lock 0 numbered 2"},
@@ -184,7 +199,7 @@ func TestWhatAKindPromisesIsJudged(t *testing.T) {
 		"of a plain lock": {queues: []history.Queue{queue(10, 90, "a", "b")}, acquisitions: list{waits("a", 1, 40, 50), waits("b", 1, 20, 30)}},
 	} {
 		b := bounds
-		b.Voided, b.Place = 1, time.Duration(place)
+		b.Voided, b.Place, b.Stand = 1, time.Duration(place), 10*time.Second
 		for _, v := range verdicts(c.model, b, history.Chapter{Acquisitions: c.acquisitions, Voids: c.voids, Queues: c.queues, Sightings: c.sightings}, c.troubles) {
 			v.expect(t, name, c.want)
 		}
@@ -201,6 +216,7 @@ func TestWhatIsJudgedIsCounted(t *testing.T) {
 	}{
 		"readers":  {shared, history.Chapter{Acquisitions: []*history.Acquisition{read(stay("a", 1, 2, 9)), read(stay("b", 1, 3, 7)), stay("b", 8, 10, 11)}}, "readers", 1},
 		"refusals": {once, history.Chapter{Acquisitions: []*history.Acquisition{stay("a", 1, 2, 9), again("a", 3, 4, history.Reentered)}}, "refused", 1},
+		"members":  {several, history.Chapter{Acquisitions: []*history.Acquisition{stay("a", 1, 2, 9), stay("b", 3, 20, 21)}}, "member", 2},
 		"permits":  {three, history.Chapter{Acquisitions: []*history.Acquisition{taking(2, stay("a", 1, 2, 9)), taking(1, stay("b", 1, 3, 7))}}, "permits", 1},
 		"tokens":   {tokens, history.Chapter{Acquisitions: []*history.Acquisition{numbered(1, stay("a", 1, 2, 9)), numbered(2, stay("b", 3, 10, 11))}}, "tokens", 2},
 		"waiters": {order, history.Chapter{Queues: []history.Queue{queue(10, 90, "a", "b", "c"), queue(12, 90, "a", "b", "c")},

@@ -34,6 +34,7 @@ var All = []Kind{
 	{"permits", []javapeer.Kind{javapeer.Plain}, checker.Model{Permits: 3}, []string{luasrc.PermitAcquireScript.SHA1, "992c96b0"}, []string{luasrc.PermitReleaseScript.SHA1, "4ce07945"}},
 	{"semaphore", []javapeer.Kind{javapeer.Plain}, checker.Model{Permits: 3, Lasting: true}, []string{luasrc.SemaphoreAcquireScript.SHA1, "c7dc9d18"}, []string{luasrc.SemaphoreChangeScript.SHA1, "ae275824"}},
 	{"latch", []javapeer.Kind{javapeer.Plain}, checker.Model{Count: 8}, []string{luasrc.CountDownScript.SHA1, "38060fab"}, []string{luasrc.CountDownScript.SHA1, "38060fab"}},
+	{"multi", []javapeer.Kind{javapeer.Plain}, checker.Model{Several: true}, []string{luasrc.LockScript.SHA1}, nil},
 }
 
 // Named is the kind of that name.
@@ -53,9 +54,6 @@ func Names() string {
 	}
 	return strings.Join(names, ", ")
 }
-
-// Single tells whether this kind is played on a single server only.
-func (k Kind) Single() bool { return k.Permits > 0 || k.Count > 0 }
 
 // Round is which one it is now of those in which each name is used, by an instant at which the first began.
 func (k Kind) Round(began int64) int {

@@ -156,7 +156,7 @@ func (j *javaProcess) stop(d time.Duration) {
 // cancel interrupts every thread that runs something.
 func (j *javaProcess) cancel() {
 	r := j.current()
-	if r == nil {
+	if r == nil || j.stage.Kind.Several { // see together
 		return
 	}
 	r.mu.Lock()

@@ -52,6 +52,9 @@ func (w *javaWorker) round(r *javaRun, t *javaThread) bool {
 	defer r.working(t, false)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
+	if s.Kind.Several {
+		return w.together(ctx, r, t)
+	}
 	lock := w.rng.IntN(s.Locks)
 	switch round := s.Kind.Round(s.began) * s.Locks; {
 	case s.Kind.Lasting:

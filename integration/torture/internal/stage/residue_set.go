@@ -38,6 +38,9 @@ func (s *Stage) residueOfSet() {
 
 // leftInSet is left of all masters.
 func (s *Stage) leftInSet() (others, java error) {
+	if s.Kind.Permits > 0 {
+		return s.permitsLeft(), nil
+	}
 	for _, n := range s.set.masters() {
 		keys, err := redis.Strings(do(n, "KEYS", LockName(0)[:len(LockName(0))-1]+"*"))
 		others = errors.Join(others, err)

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -37,6 +38,7 @@ type set struct {
 	settling sync.WaitGroup // failovers that are over for clients, and not for all servers
 	busy     sync.Mutex     // held by one of them
 	excused  atomic.Bool    // a failover is the schedule's
+	nameless bool           // owners are ids of permits, which don't tell Go from Java
 	moved    map[uint16]time.Time
 }
 
@@ -183,7 +185,7 @@ func (s *Stage) playSet(f schedule.Fault) error {
 		return err
 	case schedule.FlushAll:
 		defer s.Book.Voiding(history.Every, string(f.Kind))()
-		return set.onMasters("FLUSHALL")
+		return errors.Join(set.onMasters("FLUSHALL"), s.setPermits())
 	case schedule.Force:
 		defer s.Book.Voiding(f.Lock, string(f.Kind))()
 		return s.force(f.Lock)
@@ -210,6 +212,7 @@ func (s *Stage) playFailover(f schedule.Fault) {
 		})
 		if !set.failCluster(f, func(kept bool) {
 			emptied.Store(!kept)
+			s.refill()
 			over()
 		}) {
 			s.Logf("note: %v: the former master follows nobody after %v", f, patience)
@@ -236,6 +239,7 @@ func (s *Stage) playFailover(f schedule.Fault) {
 			v.stays(now)
 		}
 		set.excused.Store(false)
+		s.refill()
 		over()
 		set.watched.AwaitSettled()
 		s.Logf("note: %v: all servers agree %v after it began", f, time.Duration(machineclock.Now()-from).Round(time.Millisecond))
@@ -272,6 +276,7 @@ func (s *Stage) watchSentinels(stop <-chan struct{}) {
 			v.twice.Store(true)
 			set.watched.AwaitSettled()
 		}
+		s.refill()
 		over()
 	}
 }
@@ -308,7 +313,7 @@ func (v *failover) spares(owner string, returned int64) bool {
 	switch {
 	case v.twice.Load():
 		return false
-	case v.set.spared(owner, returned, from), returned >= v.left.Load() && !javas(owner):
+	case v.set.spared(owner, returned, from), returned >= v.left.Load() && !v.set.nameless && !javas(owner):
 		return true
 	}
 	// What that one granted meanwhile it has, whoever has acknowledged it.

@@ -57,6 +57,7 @@ func Build(t testing.TB, c Config) *Stage {
 		s.server = redisserver.Local(t, "--appendonly", "yes", "--appendfsync", "no")
 	} else {
 		s.set = buildSet(t, c.Topology)
+		s.set.nameless = c.Kind.Permits > 0
 	}
 	if err := errors.Join(s.setPermits(), s.setRounds()); err != nil {
 		t.Fatal(err)

@@ -64,6 +64,10 @@ func (w *worker) round(lock int) {
 		w.gate(lock)
 		return
 	}
+	if w.kind.Several {
+		w.together(lock)
+		return
+	}
 	if w.rng.IntN(400) == 0 {
 		w.gather(lock)
 		return

@@ -5,10 +5,9 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
-/** Threads that lock and unlock and do nothing else, each a lock of its own or all the same one. */
+/** Threads that enter and leave and do nothing else, each an object of its own or all the same one. */
 final class Pairs {
     private final RedissonClient client;
     private final Request request;
@@ -69,7 +68,7 @@ final class Pairs {
 
     private final class Worker extends Thread {
         private final CountDownLatch gate;
-        private final RLock lock;
+        private final Pair pair;
 
         /** Read by others after join, like the next. */
         private long done;
@@ -80,7 +79,7 @@ final class Pairs {
         Worker(CountDownLatch gate, String name) {
             super("pairs-" + name);
             this.gate = gate;
-            this.lock = request.lock(client, name);
+            this.pair = Pair.of(client, request, name);
             setDaemon(true);
         }
 
@@ -89,13 +88,13 @@ final class Pairs {
             try {
                 gate.await();
                 while (failure.get() == null && System.nanoTime() < deadline) {
-                    lock.lock();
+                    pair.enter();
                     boolean inTime = System.nanoTime() < deadline;
                     if (shared && inTime && holder != this) {
                         holder = this;
                         changes++;
                     }
-                    lock.unlock();
+                    pair.leave();
                     if (inTime) {
                         done++;
                         ended = System.nanoTime();
