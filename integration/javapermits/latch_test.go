@@ -3,11 +3,8 @@ package javapermits
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/internal/redistest"
@@ -35,11 +32,12 @@ func bothAwait(p *numbers) {
 		p.says("true", s[0], "trysetcount", 4)
 		p.says("false", s[1], "trysetcount", 9)
 		var got []<-chan ended
+		from := p.tries()
 		for _, thread := range []string{"one", "two"} {
 			got = append(got, p.waits(p.Context(), p.golang, "await"), p.waits(p.Context(), p.java(thread), "await"))
 			p.parked(thread)
 		}
-		p.listeningTo(p.channel, 2)
+		p.listeningTo(p.channel, 2, from+6) // Go's second waits for the first
 		for i := range 4 {
 			for _, one := range got {
 				select {
@@ -60,65 +58,49 @@ func bothAwait(p *numbers) {
 // and does not look at its limit until the next message; Go's looks once, and keeps its limit.
 func lateZero(p *numbers) {
 	p.says("true", p.golang, "trysetcount", 1)
+	from := p.tries()
 	got := p.waits(p.Context(), p.golang, "awaitfor", 2*time.Second)
-	p.listeningTo(p.channel, 1)
-	gets := func() int64 { return calls(p, "get") }
-	from := gets()
+	p.listeningTo(p.channel, 1, from+2)
+	from = p.tries()
 	p.do("PUBLISH", p.channel, "0")
 	if e := p.soon("a Go awaiter with a limit", got); e.said != "false" {
 		p.Errorf("it answered %q", e.said)
 	}
 	// Two tries at first, one for the message, one a second.
-	if n := gets() - from; n > 20 {
+	if n := p.tries() - from; n > 20 {
 		p.Errorf("a Go awaiter asked %d times in two seconds", n)
 	}
 	// The same in Java, to see that there is something to be spared.
 	limited := p.waits(p.Context(), p.java("limited"), "awaitfor", 300*time.Millisecond)
 	p.parked("limited")
-	from, began := gets(), time.Now()
+	from, began := p.tries(), time.Now()
 	p.do("PUBLISH", p.channel, "0")
 	time.Sleep(time.Second)
 	select {
 	case e := <-limited:
-		p.Logf("%s: %q after %v, and %d questions", p.peer.Version, e.said, e.at.Sub(began), gets()-from)
+		p.Logf("%s: %q after %v, and %d questions", p.peer.Version, e.said, e.at.Sub(began), p.tries()-from)
 	default:
-		p.Logf("%s: a limit of 300 ms is not kept after %v, and %d questions", p.peer.Version, time.Since(began), gets()-from)
+		p.Logf("%s: a limit of 300 ms is not kept after %v, and %d questions", p.peer.Version, time.Since(began), p.tries()-from)
 	}
 	p.says("", p.golang, "countdown")
 	p.soon("Java's awaiter, when the count is 0", limited)
-}
-
-func calls(p *numbers, command string) int64 {
-	p.Helper()
-	text, err := redis.String(p.do("INFO", "commandstats"), nil)
-	p.must(err)
-	_, after, found := strings.Cut(text, "cmdstat_"+command+":calls=")
-	if !found {
-		return 0
-	}
-	var n int64
-	for _, c := range after {
-		if c < '0' || c > '9' {
-			break
-		}
-		n = 10*n + int64(c-'0')
-	}
-	return n
 }
 
 // deletedUnderAwaiters deletes a latch. Redisson's awaiters are not told; Go's are.
 func deletedUnderAwaiters(p *numbers) {
 	for who, s := range p.sides() {
 		p.says("true", p.golang, "trysetcount", 5)
+		from := p.tries()
 		got := p.waits(p.Context(), p.golang, "await")
-		p.listeningTo(p.channel, 1)
+		p.listeningTo(p.channel, 1, from+2)
 		p.says("true", s[0], "delete")
 		p.soon("who awaits in Go what "+who+" deletes", got)
 	}
 	ctx, cancel := context.WithCancel(p.Context())
 	p.says("true", p.java("acts"), "trysetcount", 1)
+	from := p.tries()
 	got := p.waits(ctx, p.golang, "await")
-	p.listeningTo(p.channel, 1)
+	p.listeningTo(p.channel, 1, from+2)
 	cancel()
 	if e := <-got; !errors.Is(e.err, context.Canceled) {
 		p.Errorf("cancelled: %v", e.err)

@@ -193,8 +193,9 @@ func (p *numbers) wakeUps(wait, wake func(n number), method string, args ...any)
 		var took []time.Duration
 		for range 15 {
 			wait(s[0])
+			tries := p.tries()
 			got := p.waits(p.Context(), s[1], method, args...)
-			p.listeningTo(p.channel, 1)
+			p.listeningTo(p.channel, 1, tries+2)
 			if who == "Go" {
 				p.parked("waits")
 			}
@@ -268,13 +269,14 @@ func severalWake(p *numbers) {
 	for who, s := range p.sides() {
 		p.says("3", s[0], "drain")
 		var got []<-chan ended
+		tries := p.tries()
 		for i, n := range []int{1, 2} {
 			got = append(got, p.waits(p.Context(), p.golang, "acquire", n))
 			thread := fmt.Sprint("several", i)
 			got = append(got, p.waits(p.Context(), p.java(thread), "acquire", n))
 			p.parked(thread)
 		}
-		p.listeningTo(p.channel, 2)
+		p.listeningTo(p.channel, 2, tries+6) // Go's second waits for the first
 		p.says("", s[0], "release", 6)
 		for _, one := range got {
 			p.soon("who waits while "+who+" releases 6", one)
@@ -291,8 +293,9 @@ func goneWaiters(p *numbers) {
 		p.says("false", s, "tryacquirefor", 1, 50*time.Millisecond)
 	}
 	ctx, cancel := context.WithCancel(p.Context())
+	tries := p.tries()
 	cancelled := p.waits(ctx, p.golang, "acquire", 2)
-	p.listeningTo(p.channel, 1)
+	p.listeningTo(p.channel, 1, tries+2)
 	interrupted := p.waits(p.Context(), p.java("interrupted"), "acquire", 2)
 	p.parked("interrupted")
 	cancel()
@@ -306,8 +309,9 @@ func goneWaiters(p *numbers) {
 		p.Error("the interrupt ends nothing")
 	}
 	victim := javapeer.Start(p.T, p.peer.Version, p.url)
+	tries = p.tries()
 	killed := p.waits(p.Context(), javaNumber{victim.Thread("w").Semaphore(name)}, "acquire", 2)
-	p.listeningTo(p.channel, 1)
+	p.listeningTo(p.channel, 1, tries+2)
 	victim.Kill()
 	<-killed
 	p.says("", p.java("acts"), "release", 3)

@@ -261,22 +261,17 @@ func (r *rig) listens(begin func() <-chan []string) <-chan []string {
 	r.Helper()
 	channel, before := codec.PermitChannel(name), r.tries()
 	got := begin()
-	r.eventually("one who listens", func() bool {
-		counts, err := redis.IntMap(r.do("PUBSUB", "NUMSUB", channel), nil)
-		return err == nil && counts[channel] == 1 && r.tries() >= before+2
-	})
+	r.listeningTo(channel, 1, before+2)
 	return got
 }
 
-// listeningTo waits until so many clients listen, and for a moment in which they look behind that. One that looks later
-// finds what it waits for without the message, which is as right.
-func (r *rig) listeningTo(channel string, n int) {
+// listeningTo waits until so many clients listen, and the server has run so many tries: who waits looks once more behind that.
+func (r *rig) listeningTo(channel string, n int, tries int64) {
 	r.Helper()
 	r.eventually("clients that listen", func() bool {
 		counts, err := redis.IntMap(r.do("PUBSUB", "NUMSUB", channel), nil)
-		return err == nil && counts[channel] == n
+		return err == nil && counts[channel] == n && r.tries() >= tries
 	})
-	time.Sleep(50 * time.Millisecond)
 }
 
 // now is the server's clock, in ms.
