@@ -79,11 +79,14 @@ func lateZero(p *numbers) {
 	select {
 	case e := <-limited:
 		p.Logf("%s: %q after %v, and %d questions", p.peer.Version, e.said, e.at.Sub(began), p.tries()-from)
+		limited = nil // its limit was over before the message
 	default:
 		p.Logf("%s: a limit of 300 ms is not kept after %v, and %d questions", p.peer.Version, time.Since(began), p.tries()-from)
 	}
 	p.says("", p.golang, "countdown")
-	p.soon("Java's awaiter, when the count is 0", limited)
+	if limited != nil {
+		p.soon("Java's awaiter, when the count is 0", limited)
+	}
 }
 
 // deletedUnderAwaiters deletes a latch. Redisson's awaiters are not told; Go's are.
