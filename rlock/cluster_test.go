@@ -250,32 +250,7 @@ func TestLeasesOfAClusterAreRenewedBySlot(t *testing.T) {
 			}
 		}
 	}
-	for i := range 3 {
-		if n := topologytest.Errors(t, s.Conn(i), "CROSSSLOT"); n != 0 {
-			t.Errorf("server %d answered CROSSSLOT %d times", i, n)
-		}
-	}
-}
-
-func TestNameWhoseKeysAClusterWouldScatterIsRefused(t *testing.T) {
-	t.Parallel()
-	s := topologytest.StartReplicated(t, 1, 1, 1)
-	c := openCluster(t, s)
-	for _, name := range []string{"a{b", "a}b{", "{}a", "}b{c"} {
-		for _, l := range []*rlock.Lock{c.NewLock(name), c.NewSpinLock(name), c.NewFencedLock(name)} {
-			_, err := l.TryLock(t.Context())
-			if !errors.Is(err, rlock.ErrInvalidName) || !strings.Contains(err.Error(), fmt.Sprint("slot ", codec.Slot(name))) {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-	}
-	for i, l := range []*rlock.Lock{c.NewLock("{a}b{"), c.NewSpinLock("{a}b{"), c.NewFencedLock("{a}b{"), c.NewFencedLock("ab")} {
-		if h, err := l.TryLock(t.Context()); err != nil {
-			t.Error(i, err)
-		} else if err := h.Unlock(t.Context()); err != nil {
-			t.Error(i, err)
-		}
-	}
+	noCrossSlot(t, s)
 }
 
 // Two clients exclude each other while slots move, connections are killed, a

@@ -83,11 +83,14 @@ func lateZero(p *numbers) {
 	select {
 	case e := <-limited:
 		p.Logf("%s: %q after %v, and %d questions", p.peer.Version, e.said, e.at.Sub(began), gets()-from)
+		limited = nil // its limit was over before the message
 	default:
 		p.Logf("%s: a limit of a second is not kept after %v, and %d questions", p.peer.Version, time.Since(began), gets()-from)
 	}
 	p.says("", p.golang, "countdown")
-	p.soon("Java's awaiter, when the count is 0", limited)
+	if limited != nil {
+		p.soon("Java's awaiter, when the count is 0", limited)
+	}
 }
 
 func calls(p *numbers, command string) int64 {

@@ -2,12 +2,16 @@ package javareadwrite
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -37,6 +41,8 @@ func TestJavasFaults(t *testing.T) {
 			}},
 			{"write leases add up", summedLease},
 			{"a forced lock leaves its holds' keys", forcedHolds},
+			{"an unlock of nothing that is sent again has released", latchOfNothing},
+			{"a plain lock of the name lets Java's readers in", plainLockOfTheName},
 		} {
 			t.Run(f.name, func(t *testing.T) {
 				r := &rig{t, r.server, r.conn, r.heard, r.name, map[string]string{}}
@@ -47,35 +53,38 @@ func TestJavasFaults(t *testing.T) {
 	})
 }
 
-// flatRenewal: with one watchdog timeout on both sides Go's fixed lease is back before what Java left is over.
+// flatRenewal: with one watchdog timeout on both sides Go's fixed lease is back before what Java left is over. Where Go's
+// third follows Java's at once nothing is seen of a cut, so Java begins again at another time.
 func flatRenewal(r *rig, java *javaSide) {
 	golang := newGoSide(r.T, r.server.URL(), r.name, rlock.WithWatchdogTimeout(beat))
-	const lease = 20 * time.Second
+	const lease = 60 * time.Second
 	r.must(golang.lock("a", read, lease))
-	began := time.Now()
-	r.must(java.lock("b", read, 0))
 	cuts, worst := 0, time.Duration(0)
-	cutAt := time.Time{}
-	for time.Since(began) < 2*beat {
-		switch ttl := r.ttl(); {
-		case ttl <= beat && cutAt.IsZero():
-			cuts, cutAt = cuts+1, time.Now()
-		case ttl > lease-4*beat && !cutAt.IsZero():
-			worst, cutAt = max(worst, time.Since(cutAt)), time.Time{}
-		case ttl <= 0:
-			r.Fatal("the lock has gone under a reader")
+	for try := time.Duration(0); cuts == 0 && try < 6; try++ {
+		time.Sleep(try * beat / 15)
+		began, cutAt := time.Now(), time.Time{}
+		r.must(java.lock("b", read, 0))
+		for time.Since(began) < 2*beat {
+			switch ttl := r.ttl(); {
+			case ttl <= 0:
+				r.Fatal("the lock has gone under a reader")
+			case ttl <= beat && cutAt.IsZero():
+				cuts, cutAt = cuts+1, time.Now()
+			case ttl > beat && !cutAt.IsZero():
+				worst, cutAt = max(worst, time.Since(cutAt)), time.Time{}
+			}
+			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(2 * time.Millisecond)
+		r.must(java.unlock("b", read))
+		if ttl := r.ttl(); ttl <= beat {
+			r.Errorf("after Java's unlock the lock has %v", ttl)
+		}
 	}
 	r.Logf("Java's renewal cut the lock %d times; put right within %v", cuts, worst)
 	if cuts == 0 {
 		r.Error("nothing was cut")
 	}
 	r.must(golang.last("a", read).Err())
-	r.must(java.unlock("b", read))
-	if ttl := r.ttl(); ttl < lease-4*beat {
-		r.Errorf("after Java's unlock the lock has %v", ttl)
-	}
 	r.must(golang.unlock("a", read))
 }
 
@@ -144,5 +153,53 @@ func forcedHolds(r *rig, java *javaSide) {
 		}
 		golang.unlock("a", read)
 		r.do("FLUSHALL")
+	}
+}
+
+// latchOfNothing: what each side sent to unlock what was gone is sent twice more, as after lost replies.
+func latchOfNothing(r *rig, java *javaSide) {
+	if before(java.peer.Version, "3.27") {
+		r.Skip("no latches yet")
+	}
+	golang := newGoSide(r.T, r.server.URL(), r.name)
+	for name, s := range map[string]side{"Go": golang, "Java": java} {
+		for _, k := range []javapeer.Kind{read, write} {
+			r.must(s.lock("a", k, time.Minute))
+			r.do("DEL", r.name)
+			tap := monitor.Tap(r.T, r.server.URL())
+			if err := s.unlock("a", k); err == nil && (name == "Go" || !before(java.peer.Version, "3.52")) {
+				r.Errorf("%s unlocked what was gone", name)
+			}
+			sent := slices.DeleteFunc(tap.Mark(), func(l monitor.Line) bool {
+				return l.Lua() || !l.Is("EVAL") && !l.Is("EVALSHA") || !strings.Contains(strings.Join(l.Args, " "), codec.ReadWriteChannel(r.name))
+			})
+			if len(sent) == 0 {
+				r.Fatalf("%s sent no unlock", name)
+			}
+			again := func() any {
+				args := redis.Args{}.AddFlat(sent[0].Args[1:])
+				return r.do(sent[0].Args[0], args...)
+			}
+			again() // the latch of the first is deleted
+			if reply := again(); (reply != nil) != (name == "Java") {
+				r.Errorf("%s: the unlock of nothing, sent again, is answered %v", name, reply)
+			}
+			r.do("FLUSHALL")
+		}
+	}
+}
+
+// plainLockOfTheName: a plain lock's script is fixed, and Java's read lock takes its hash for free. Go's does not.
+func plainLockOfTheName(r *rig, java *javaSide) {
+	golang := newGoSide(r.T, r.server.URL(), r.name)
+	plain, err := golang.client.NewLock(r.name).Lock(r.Context())
+	r.must(err)
+	if _, err := golang.of(read).TryLock(r.Context()); !errors.Is(err, rlock.ErrRefused) {
+		r.Errorf("Go reads beside a plain lock: %v", err)
+	}
+	r.must(java.lock("a", read, time.Minute))
+	r.must(plain.Unlock(r.Context()))
+	if n := r.fields(); len(n) != 0 {
+		r.Errorf("the plain lock's release left %v of Java's read lock", n)
 	}
 }

@@ -3,6 +3,7 @@ package stage
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -132,17 +133,26 @@ func (s *Stage) left() (others, java error) {
 		if err != nil {
 			others = errors.Join(others, err)
 		}
-		delete(owners, "mode") // of a read-write lock
-		for owner, count := range owners {
-			held := fmt.Errorf("%s is held %s times by %s", key, count, owner)
-			if s.isJavas(owner) {
-				java = errors.Join(java, held)
-			} else {
-				others = errors.Join(others, held)
-			}
-		}
+		o, j := s.holders(key, owners)
+		others, java = errors.Join(others, o), errors.Join(java, j)
 	}
 	return errors.Join(others, s.places()), java
+}
+
+// holders are the owners of a lock as left tells them apart. A read-write lock that a JVM keeps keeps also what those had
+// who died reading: only the leases of their holds end.
+func (s *Stage) holders(key string, owners map[string]string) (others, java error) {
+	delete(owners, "mode") // of a read-write lock
+	kept := s.Kind.Shared && slices.ContainsFunc(slices.Collect(maps.Keys(owners)), s.isJavas)
+	for owner, count := range owners {
+		held := fmt.Errorf("%s is held %s times by %s", key, count, owner)
+		if s.isJavas(owner) || kept && !s.isGos(owner) {
+			java = errors.Join(java, held)
+		} else {
+			others = errors.Join(others, held)
+		}
+	}
+	return others, java
 }
 
 // places are those that Go clients of now have in queues, where nobody waits any more, and the leases of read holds.

@@ -47,15 +47,8 @@ func (s *Stage) leftInSet() (others, java error) {
 		for _, key := range keys {
 			owners, err := redis.StringMap(do(n, "HGETALL", key))
 			others = errors.Join(others, err)
-			delete(owners, "mode") // of a read-write lock
-			for owner, count := range owners {
-				held := fmt.Errorf("%s at %s is held %s times by %s", key, n.Addr(), count, owner)
-				if s.isJavas(owner) {
-					java = errors.Join(java, held)
-				} else {
-					others = errors.Join(others, held)
-				}
-			}
+			o, j := s.holders(key+" at "+n.Addr(), owners)
+			others, java = errors.Join(others, o), errors.Join(java, j)
 		}
 	}
 	return others, java
