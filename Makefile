@@ -11,7 +11,10 @@ SHELL := /bin/bash
 
 # Most tests wait most of the time, for leases, timeouts and one another, so packages are tested beside each other; -p
 # says how many. Those that measure (times, shares, allocations) come last and have the machine to themselves.
-GOTEST := go test -race -count=1 -timeout 15m
+# `make vet` has vetted the tests too.
+GOTEST := go test -race -vet=off -count=1 -timeout 15m
+# What has no tests need not be built for them: the programs of the cookbook would be, with a database, and without use.
+tested := go list -f "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}"
 measuring := /(allocs|behaviour|javacourtesy|javatwin)$$
 
 # -modcacherw: what is fetched can be removed like any other file.
@@ -49,14 +52,21 @@ test: export GOMODCACHE := $(fetched)/go
 test: export MAVEN_OPTS := $(MAVEN_OPTS) -Dmaven.repo.local=$(fetched)/maven
 test:
 	@began=$$(date +%s); \
-	if $(MAKE) --no-print-directory empty setup fetch check unit && \
-	   $(step) 'tests with a Docker engine' $(engine) $(MAKE) --no-print-directory integration interop docker measured; \
+	if $(MAKE) --no-print-directory empty setup fetch && \
+	   $(step) 'checks, and tests with a Docker engine' $(engine) $(MAKE) --no-print-directory checked docker measured; \
 	then echo "== make test: everything passed, $$(( $$(date +%s) - began )) s"; \
 	else echo "== make test: FAILED, $$(( $$(date +%s) - began )) s"; exit 1; fi
 
 .PHONY: empty
 empty:
 	@$(step) 'empty caches' bash -ec '[ ! -e $(fetched) ] || chmod -R u+w $(fetched); rm -rf $(fetched) integration/java/target'
+
+# The checks take what the tests leave of the machine. Of the tests, those with real Redisson compute and most of the others
+# wait, so they are one step here, with this many packages beside each other. An empty value parts them again.
+beside := 4
+.PHONY: checked
+checked:
+	@integration/beside.sh $(MAKE) --no-print-directory check -- $(MAKE) --no-print-directory unit integration interop together=$(beside)
 
 # What is needed and no more, a second and a third time if the network fails; a version that is gone is gone then too.
 .PHONY: fetch
@@ -99,25 +109,25 @@ builds:
 
 .PHONY: unit
 unit:
-	@$(step) 'unit tests' bash -eo pipefail -c 'go list ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(again) $(GOTEST) -p 3'
+	@$(step) 'unit tests' bash -eo pipefail -c '$(tested) ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(again) $(GOTEST) -p 3'
 	@$(step) 'tests of rlocktest, the quick start, the cookbook, the benchmark, and of connections without raw calls' bash -ec 'failed=; \
 	  (cd docs/quickstart && $(again) $(GOTEST) ./...) & one=$$!; \
 	  $(again) $(GOTEST) -p 3 -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub & two=$$!; \
 	  (cd rlocktest && $(again) $(GOTEST) ./...) || failed=1; \
 	  (cd integration/bench && $(again) $(GOTEST) ./...) || failed=1; \
 	  wait $$one || failed=1; wait $$two || failed=1; \
-	  (cd docs/cookbook && $(again) $(GOTEST) ./...) || failed=1; [ -z "$$failed" ]'
+	  (cd docs/cookbook && $(tested) ./... | xargs $(again) $(GOTEST)) || failed=1; [ -z "$$failed" ]'
 
 .PHONY: integration
 integration:
-	@$(step) 'integration tests' $(engine) bash -eo pipefail -c \
-	  'cd integration && go list ./... | grep -Ev "$(java_packages)|$(docker_packages)|$(measuring)" | ./longest-first.sh | xargs $(again) $(GOTEST) -p 3'
+	@$(step) 'integration tests$(if $(together), and those with Java Redisson)' $(engine) bash -eo pipefail -c \
+	  'cd integration && $(tested) ./... | grep -Ev "$(if $(together),,$(java_packages)|)$(docker_packages)|$(measuring)" | ./longest-first.sh | xargs $(again) $(GOTEST) -p $(or $(together),3)'
 
-# A JVM loads a core while it starts.
+# A JVM loads a core while it starts, and this step has little else.
 .PHONY: interop
 interop:
-	@$(step) 'tests with Java Redisson' $(engine) bash -eo pipefail -c \
-	  'cd integration && go list ./... | grep -E "$(java_packages)" | grep -Ev "$(measuring)" | ./longest-first.sh | xargs $(again) $(GOTEST) -p 2'
+	@$(if $(together),true,$(step)) 'tests with Java Redisson' $(engine) bash -eo pipefail -c \
+	  'cd integration && $(tested) ./... | grep -E "$(java_packages)" | grep -Ev "$(measuring)" | ./longest-first.sh | xargs $(again) $(GOTEST) -p 2'
 
 .PHONY: docker
 docker:

@@ -19,7 +19,7 @@ func startJava(addr string) (*javapeer.Peer, error) {
 		pool = javapeer.Setting("masterConnectionPoolSize", "64")
 	}
 	return javapeer.Launch(ctx, javapeer.Newest, addr,
-		javapeer.JVMArgs("-Xmx512m"), pool, javapeer.SubscriptionPoolSize(50))
+		javapeer.JVMArgs("-Xmx512m"), javapeer.WholeJIT(), pool, javapeer.SubscriptionPoolSize(50))
 }
 
 // javaLoader is a JVM as a loader.

@@ -95,7 +95,7 @@ type jvm struct{ *javapeer.Peer }
 // startJVM starts a JVM with Redisson's own sizes of pools. It ends with t.
 func startJVM(t testing.TB, addr string) jvm {
 	t.Helper()
-	return jvm{javapeer.Start(t, javapeer.Newest, addr, javapeer.JVMArgs("-Xmx256m"),
+	return jvm{javapeer.Start(t, javapeer.Newest, addr, javapeer.JVMArgs("-Xmx256m"), javapeer.WholeJIT(),
 		javapeer.ConnectionPoolSize(64), javapeer.SubscriptionPoolSize(50))}
 }
 

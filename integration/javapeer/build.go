@@ -32,48 +32,50 @@ func Build(ctx context.Context, version string) error {
 	return err
 }
 
-// build returns the class path.
-func build(ctx context.Context, version string) (string, error) {
+func build(ctx context.Context, version string) (built, error) {
 	if !versionForm.MatchString(version) {
-		return "", fmt.Errorf("javapeer: %q is not a Redisson version", version)
+		return built{}, fmt.Errorf("javapeer: %q is not a Redisson version", version)
 	}
 	project, err := projectDir()
 	if err != nil {
-		return "", err
+		return built{}, err
 	}
 	if _, err := tool("java"); err != nil {
-		return "", err
+		return built{}, err
 	}
 	b := newBuilt(project, version)
 	sum, err := sourceSum(project)
 	if err != nil {
-		return "", fmt.Errorf("javapeer: reading the sources: %w", err)
+		return built{}, fmt.Errorf("javapeer: reading the sources: %w", err)
 	}
 	if b.current(sum) {
-		return b.classPath(), nil
+		return b, nil
 	}
 
 	// Held across all versions, since Maven's local repository is not safe for
 	// two processes that fetch the same file.
 	unlock, err := lockFile(ctx, filepath.Join(project, "target", "build.lock"))
 	if err != nil {
-		return "", fmt.Errorf("javapeer: waiting for another build: %w", err)
+		return built{}, fmt.Errorf("javapeer: waiting for another build: %w", err)
 	}
 	defer unlock()
 	if b.current(sum) {
-		return b.classPath(), nil
+		return b, nil
 	}
 	// Classes and jars of an older source must not stay behind.
 	if err := os.RemoveAll(b.dir); err != nil {
-		return "", fmt.Errorf("javapeer: %w", err)
+		return built{}, fmt.Errorf("javapeer: %w", err)
 	}
 	if err := runMaven(ctx, project, version); err != nil {
-		return "", err
+		return built{}, err
+	}
+	if err := b.archive(ctx); err != nil {
+		return built{}, err
 	}
 	if err := b.markCurrent(sum); err != nil {
-		return "", err
+		return built{}, err
 	}
-	return b.classPath(), nil
+	return b, nil
 }
 
 func runMaven(ctx context.Context, project, version string) error {
@@ -83,6 +85,8 @@ func runMaven(ctx context.Context, project, version string) error {
 	}
 	cmd := exec.CommandContext(ctx, mvn, "-q", "-B", "-Dredisson.version="+version, "process-classes")
 	cmd.Dir = project
+	// Maven is done before a JVM's second compiler pays off.
+	cmd.Env = append(os.Environ(), "MAVEN_OPTS="+os.Getenv("MAVEN_OPTS")+" "+strings.Join(jvmArgs[1:], " "))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
@@ -111,7 +115,7 @@ func newBuilt(project, version string) built {
 }
 
 func (b built) classPath() string {
-	return filepath.Join(b.dir, "classes") + string(os.PathListSeparator) + filepath.Join(b.dir, "lib", "*")
+	return b.peerJar() + string(os.PathListSeparator) + filepath.Join(b.dir, "lib", "*")
 }
 
 // stamp is written last, so an interrupted build is never taken for a whole one.
@@ -122,8 +126,9 @@ func (b built) current(sum string) bool {
 	if err != nil || string(have) != sum {
 		return false
 	}
-	_, err = os.Stat(b.jar)
-	return err == nil
+	_, jar := os.Stat(b.jar)
+	_, archive := os.Stat(b.archived())
+	return jar == nil && archive == nil
 }
 
 func (b built) markCurrent(sum string) error {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/rlock-go/redisson/internal/redistest"
 )
 
 // pathWithOnly makes a PATH on which just these tools are found.
@@ -75,6 +77,16 @@ func TestBuiltVersionNeedsNoMaven(t *testing.T) {
 	if err := Build(t.Context(), Newest); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// With -Xshare:on a JVM that can't use the archive does not start.
+func TestJVMStartsFromTheArchive(t *testing.T) {
+	server := redistest.Start(t)
+	eachVersion(t, func(t *testing.T, version string) {
+		if p := Start(t, version, server.Addr(), JVMArgs("-Xshare:on")); p.Stderr() != "" {
+			t.Fatalf("the JVM wrote:\n%s", p.Stderr())
+		}
+	})
 }
 
 func TestConcurrentBuildsRunMavenOnceUntilASourceChanges(t *testing.T) {

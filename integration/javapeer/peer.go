@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,6 +24,9 @@ const (
 	// quitGrace is above what the peer gives itself.
 	quitGrace = 10 * time.Second
 )
+
+// A test machine has few cores and many JVMs, most of which end before a second compiler pays off.
+var jvmArgs = []string{"-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"}
 
 // ErrGone is wrapped by what a command returns whose peer has ended.
 var ErrGone = errors.New("the peer is gone")
@@ -76,7 +80,7 @@ func Start(t testing.TB, version, addr string, opts ...Option) *Peer {
 // Launch is [Start] for a caller without a test, who must end the peer with
 // [Peer.Quit] or [Peer.Kill]. ctx bounds the building and starting only.
 func Launch(ctx context.Context, version, addr string, opts ...Option) (*Peer, error) {
-	classPath, err := build(ctx, version)
+	b, err := build(ctx, version)
 	if err != nil {
 		return nil, err
 	}
@@ -91,10 +95,9 @@ func Launch(ctx context.Context, version, addr string, opts ...Option) (*Peer, e
 	if !strings.Contains(addr, "://") {
 		addr = "redis://" + addr
 	}
-	// A test machine has few cores and many JVMs; the JIT stays whole, since
-	// latency is measured.
-	args := append([]string{"-Xmx128m", "-XX:+UseSerialGC"}, c.jvm...)
-	args = append(args, "-cp", classPath, "rlock.peer.Peer", addr)
+	// Standard output is for answers, so what the JVM has to say of the archive goes to standard error.
+	args := slices.Concat(jvmArgs, []string{"-Xlog:disable", "-Xlog:all=warning:stderr", "-XX:SharedArchiveFile=" + b.archived()},
+		c.jvm, []string{"-cp", b.classPath(), "rlock.peer.Peer", addr})
 	cmd := exec.Command(java, append(args, c.settings...)...)
 	cmd.SysProcAttr = deathsig.Attr(syscall.SIGKILL)
 
