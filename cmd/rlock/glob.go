@@ -1,0 +1,50 @@
+package main
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// glob is a pattern of Redis as a regular expression.
+func glob(pattern string) (*regexp.Regexp, error) {
+	var b strings.Builder
+	b.WriteString(`(?s)^`)
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; c {
+		case '*':
+			b.WriteString(`.*`)
+		case '?':
+			b.WriteString(`.`)
+		case '[':
+			end := strings.IndexByte(pattern[i:], ']')
+			if end < 0 {
+				end = len(pattern) - i
+			}
+			class := strings.ReplaceAll(strings.Trim(pattern[i:i+end], "[]"), `[`, `\[`)
+			b.WriteString("[" + class + "]")
+			i += end
+		case '\\':
+			if i++; i < len(pattern) {
+				b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
+			}
+		default:
+			b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
+		}
+	}
+	return regexp.Compile(b.String() + `$`)
+}
+
+// literal is the pattern that only text is like.
+func literal(text string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `\`, `\\`).Replace(text)
+}
+
+// visible is a name as a terminal may show it.
+func visible(name string) string {
+	quoted := strconv.Quote(name)
+	if quoted == `"`+name+`"` && name != "" {
+		return name
+	}
+	return quoted
+}

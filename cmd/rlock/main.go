@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// The statuses that are not a child's. They are those of sysexits.h, but for lost.
+const (
+	usage       = 64
+	unreachable = 69
+	notAcquired = 75
+	lost        = 76
+)
+
+// exit ends the program with a status of its own. A nil err says nothing.
+type exit struct {
+	status int
+	err    error
+}
+
+func (e *exit) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *exit) Unwrap() error { return e.err }
+
+func wrong(format string, args ...any) error { return &exit{usage, fmt.Errorf(format, args...)} }
+
+func main() {
+	// A child gets its signal when the thread that started it ends, so that must be
+	// the one that lasts.
+	runtime.LockOSThread()
+	os.Exit(status(root().Execute()))
+}
+
+// status tells people why, and the shell by a number.
+func status(err error) int {
+	if err == nil {
+		return 0
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(os.Stderr, "rlock:", text)
+	}
+	if e, ok := errors.AsType[*exit](err); ok {
+		return e.status
+	}
+	return usage // cobra's own
+}
+
+// judged gives an error of a command its status.
+func judged(err error) error {
+	if _, ok := errors.AsType[*exit](err); ok || err == nil {
+		return err
+	}
+	for _, taken := range []error{rlock.ErrLocked, rlock.ErrNoPermits} {
+		if errors.Is(err, taken) {
+			return &exit{notAcquired, err}
+		}
+	}
+	for _, bad := range []error{rlock.ErrInvalidOption, rlock.ErrInvalidName} {
+		if errors.Is(err, bad) {
+			return &exit{usage, err}
+		}
+	}
+	if errors.Is(err, rlock.ErrLeaseLost) {
+		return &exit{lost, err}
+	}
+	return &exit{unreachable, err}
+}
+
+const about = `rlock works with the locks that Redisson (Java) and rlock (Go) keep in Redis.
+
+The server is --url or REDIS_URL:
+  redis://[user:password@]host[:port][/db]              rediss:// for TLS
+  redis+sentinel://[user:password@]host[:port],…/master[/db]
+  redis+cluster://[user:password@]host[:port],…
+Keep the password out of the command line, where others see it: put it into
+REDIS_URL or into a file (--password-file). It is never printed.
+
+Exit status: 0 done · 1 doctor found something to do, or unlock was not
+confirmed · 64 wrong usage · 69 the server can't be reached, or refused.
+"rlock run" has some more.`
+
+func root() *cobra.Command {
+	s := &server{}
+	c := &cobra.Command{
+		Use: "rlock", Short: "Run programs under Redisson's locks, and look after those locks", Long: about,
+		SilenceErrors: true, SilenceUsage: true,
+	}
+	s.flags(c.PersistentFlags())
+	c.AddCommand(runCommand(s), listCommand(s), showCommand(s), watchCommand(s), unlockCommand(s), doctorCommand(s))
+	return c
+}
+
+// serving makes a cobra command's function of one that has servers to ask.
+func serving(s *server, do func(ctx context.Context, r *reader, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		r, err := s.reader()
+		if err != nil {
+			return judged(err)
+		}
+		defer r.close()
+		ctx, stop := interruptible()
+		defer stop()
+		return judged(do(ctx, r, args))
+	}
+}
+
+// oneName wants a lock's name, and completes it with those that are there.
+func oneName(s *server, c *cobra.Command) *cobra.Command {
+	c.Args = cobra.ExactArgs(1)
+	c.ValidArgsFunction = func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return s.complete(begun), cobra.ShellCompDirectiveNoFileComp
+	}
+	return c
+}

@@ -1,0 +1,22 @@
+//go:build !unix
+
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+var passedOn = []os.Signal{os.Interrupt}
+
+func ends(os.Signal) bool { return true }
+
+// The system has no process groups of this sort: only the child itself is ended.
+func (r *run) group()                  {}
+func (r *run) started()                {}
+func (r *run) takeBack()               {}
+func (r *run) pass(os.Signal)          { _ = r.child.Process.Kill() }
+func (r *run) signal(s syscall.Signal) { _ = r.child.Process.Kill() }
+func (r *run) alive() bool             { return false }
+
+func terminal(*os.File) (rows int, is bool) { return 0, false }

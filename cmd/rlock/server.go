@@ -1,0 +1,183 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rlock-go/redisson/internal/redisconn"
+	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// server is where the locks are, as the command line and the environment say.
+type server struct {
+	url, passwordFile                  string
+	sentinelUser, sentinelPasswordFile string
+	tls                                bool
+	ca, cert, key                      string
+	timeout                            time.Duration
+}
+
+func (s *server) flags(f *pflag.FlagSet) {
+	f.StringVar(&s.url, "url", "", "where the server is (default REDIS_URL, then redis://localhost:6379)")
+	f.StringVar(&s.passwordFile, "password-file", "", "file whose first line is the password")
+	f.StringVar(&s.sentinelUser, "sentinel-user", "", "the account at the Sentinels")
+	f.StringVar(&s.sentinelPasswordFile, "sentinel-password-file", "", "file whose first line is the password at the Sentinels")
+	f.BoolVar(&s.tls, "tls", false, "speak TLS with the servers of a Sentinel or cluster URL")
+	f.StringVar(&s.ca, "tls-ca", "", "file with the authorities to trust (default: the system's)")
+	f.StringVar(&s.cert, "tls-cert", "", "file with a certificate of this client")
+	f.StringVar(&s.key, "tls-key", "", "file with its key")
+	f.DurationVar(&s.timeout, "timeout", 3*time.Second, "how long one command may take")
+}
+
+// full is the URL with the password of the file.
+func (s *server) full() (string, error) {
+	raw := cmp.Or(s.url, os.Getenv("REDIS_URL"), "redis://localhost:6379")
+	if s.passwordFile == "" {
+		return raw, nil
+	}
+	password, err := firstLine(s.passwordFile)
+	if err != nil {
+		return "", err
+	}
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if !ok {
+		return raw, nil // which Parse refuses
+	}
+	authority, _, _ := strings.Cut(rest, "/")
+	at := strings.LastIndexByte(authority, '@')
+	user, _, has := strings.Cut(rest[:max(at, 0)], ":")
+	if has {
+		return "", wrong("--password-file: the URL has a password as well")
+	}
+	return scheme + "://" + user + ":" + escaped(password) + "@" + rest[at+1:], nil
+}
+
+// escaped is a password as a URL has it.
+func escaped(password string) string {
+	return strings.ReplaceAll(url.QueryEscape(password), "+", "%20")
+}
+
+func firstLine(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", wrong("%w", err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	if line = strings.TrimSuffix(line, "\r"); line == "" {
+		return "", wrong("%s: the first line is empty", file)
+	}
+	return line, nil
+}
+
+// certificates are what --tls and its files ask for, nil for nothing.
+func (s *server) certificates() (*tls.Config, error) {
+	if !s.tls && s.ca == "" && s.cert == "" && s.key == "" {
+		return nil, nil
+	}
+	c := &tls.Config{}
+	if s.ca != "" {
+		pem, err := os.ReadFile(s.ca)
+		if err != nil {
+			return nil, wrong("%w", err)
+		}
+		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, wrong("%s has no certificate", s.ca)
+		}
+	}
+	if s.cert != "" || s.key != "" {
+		pair, err := tls.LoadX509KeyPair(s.cert, s.key)
+		if err != nil {
+			return nil, wrong("--tls-cert, --tls-key: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+// sentinelAccount is the function that gives it, nil if there is none.
+func (s *server) sentinelAccount() (redisconn.Credentials, error) {
+	if s.sentinelPasswordFile == "" {
+		return nil, nil
+	}
+	password, err := firstLine(s.sentinelPasswordFile)
+	return func(context.Context) (string, string, error) { return s.sentinelUser, password, nil }, err
+}
+
+// open makes a client of the library.
+func (s *server) open(ctx context.Context, opts ...rlock.Option) (*rlock.Client, error) {
+	raw, err := s.full()
+	if err != nil {
+		return nil, err
+	}
+	config, err := s.certificates()
+	if err != nil {
+		return nil, err
+	}
+	account, err := s.sentinelAccount()
+	if err != nil {
+		return nil, err
+	}
+	if opts = append(opts, rlock.WithCommandTimeout(s.timeout)); config != nil {
+		opts = append(opts, rlock.WithTLSConfig(config))
+	}
+	if account != nil {
+		opts = append(opts, rlock.WithSentinelCredentials(account))
+	}
+	return rlock.Open(ctx, raw, opts...)
+}
+
+// reader makes what asks the servers itself. It does no I/O.
+func (s *server) reader() (*reader, error) {
+	raw, err := s.full()
+	if err != nil {
+		return nil, err
+	}
+	parts, err := topology.Parse(raw)
+	if err != nil {
+		return nil, wrong("%w", err)
+	}
+	config, err := s.certificates()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case config != nil && parts.Target.TLS == nil && parts.Master == "" && !parts.Cluster:
+		return nil, wrong("TLS with a redis:// URL: it is written rediss://")
+	case config != nil:
+		if parts.Target.TLS != nil {
+			config.ServerName = parts.Target.TLS.ServerName
+		}
+		parts.Target.TLS = config
+	}
+	parts.Target.Name = "rlock-cli"
+	sentinels := &redisconn.Target{Name: "rlock-cli"}
+	if sentinels.Credentials, err = s.sentinelAccount(); err != nil {
+		return nil, err
+	}
+	return &reader{server: s, parts: parts, sentinels: sentinels, nodes: map[string]*node{}}, nil
+}
+
+// interruptible is a context that a signal ends.
+func interruptible() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+}
+
+// interrupted tells that a context of interruptible ended.
+func interrupted(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
+
+func unreachableError(err error) error {
+	return &exit{unreachable, fmt.Errorf("can't reach the server: %w", err)}
+}

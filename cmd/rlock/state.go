@@ -1,0 +1,329 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/codec"
+)
+
+// The kinds that keys tell apart. A plain, a spin and a non-reentrant lock look
+// alike, and so does a fair one that nobody waits for. So do numbers that nobody
+// waits for and of which no permit is taken.
+const (
+	plain     = "lock"
+	fair      = "fair"
+	fenced    = "fenced"
+	readWrite = "read-write"
+	permits   = "permits"
+	semaphore = "semaphore"
+	latch     = "latch"
+	number    = "number"
+)
+
+// state is what the server has of one name.
+type state struct {
+	Name      string     `json:"name"`
+	Kind      string     `json:"kind,omitempty"` // empty: nothing of a lock
+	Mode      string     `json:"mode,omitempty"` // of a read-write lock: read or write
+	Holders   []holder   `json:"holders,omitempty"`
+	More      int64      `json:"more_holders,omitempty"` // that were not read
+	TTL       *int64     `json:"ttl_ms,omitempty"`       // -1: never expires
+	Token     *int64     `json:"token,omitempty"`        // of the latest grant of a fenced lock
+	Free      *int64     `json:"free,omitempty"`         // permits, or what a number says
+	Queue     []place    `json:"queue,omitempty"`        // of a fair lock, in order
+	Listening *listening `json:"listening,omitempty"`    // nil: they may not be counted
+	Found     string     `json:"found,omitempty"`        // the type of a key that is no lock's
+
+	node *node
+	at   time.Time // when it was read
+}
+
+// holder is an owner with its holds, or a permit.
+type holder struct {
+	Owner  string `json:"owner"`
+	Count  int64  `json:"count"`
+	Write  bool   `json:"write,omitempty"`      // of a read-write lock
+	Expiry *int64 `json:"expires_ms,omitempty"` // of a permit, in ms from now; nil: never
+}
+
+// place is one in the queue of a fair lock.
+type place struct {
+	Owner     string `json:"owner"`
+	Left      *int64 `json:"keeps_ms,omitempty"` // how long it keeps its place; nil: it has lost it
+	Listening *int64 `json:"listening,omitempty"`
+}
+
+// listening is how many clients wait for a message.
+type listening struct {
+	Plain   int64 `json:"plain"`
+	Sharded int64 `json:"sharded"`
+}
+
+// waiting is how many wait as far as the server knows, -1 if it does not say.
+func (s *state) waiting() int64 {
+	if s.Kind == fair {
+		return int64(len(s.Queue))
+	}
+	if s.Listening == nil {
+		return -1
+	}
+	// A client of the library listens on both.
+	return max(s.Listening.Plain, s.Listening.Sharded)
+}
+
+func (s *state) held() bool { return len(s.Holders) > 0 }
+
+// most is how many of a lock's owners, waiters or permits are read.
+const most = 1000
+
+// read asks for the state of names that one master has. Reads that change nothing.
+func (r *reader) read(ctx context.Context, n *node, names ...string) ([]*state, error) {
+	var first []command
+	each := 0
+	for _, name := range names {
+		channels := []any{codec.Channel(name), codec.ReadWriteChannel(name), codec.PermitChannel(name), codec.CountDownChannel(name)}
+		before := len(first)
+		first = append(first,
+			command{"TYPE", name}, command{"PTTL", name}, command{"HLEN", name}, command{"STRLEN", name},
+			command{"GET", codec.TokenKey(name)},
+			command{"LRANGE", codec.FairQueue(name), 0, most - 1}, command{"ZRANGE", codec.FairTimes(name), 0, most - 1, "WITHSCORES"},
+			command{"ZCARD", codec.PermitTimes(name)}, command{"ZRANGE", codec.PermitTimes(name), 0, most - 1, "WITHSCORES"},
+			append(command{"PUBSUB", "NUMSUB"}, channels...), append(command{"PUBSUB", "SHARDNUMSUB"}, channels...), command{"TIME"})
+		each = len(first) - before
+	}
+	replies, err := n.pipe(ctx, first...)
+	if err != nil {
+		return nil, err
+	}
+	var all []*state
+	var second []command
+	for i, name := range names {
+		s := &state{Name: name, node: n, at: time.Now()}
+		mine := replies[i*each : (i+1)*each]
+		if said, ok := mine[1].(redis.Error); ok {
+			return nil, refused(n, said)
+		}
+		second = append(second, s.keys(mine)...)
+		all = append(all, s)
+	}
+	if replies, err = n.pipe(ctx, second...); err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		replies = s.inside(replies)
+	}
+	return all, nil
+}
+
+// refused is an error that a server answers a read with.
+func refused(n *node, said redis.Error) error {
+	return &exit{unreachable, fmt.Errorf("%s refused: %w", n.addr, said)}
+}
+
+// keys takes the first replies, and says what is asked of the key next.
+func (s *state) keys(replies []any) []command {
+	kindOf, _ := redis.String(replies[0], nil)
+	ms, _ := replies[1].(int64)
+	fields, _ := redis.Int64(replies[2], nil)
+	length, _ := redis.Int64(replies[3], nil)
+	token, noToken := redis.Int64(replies[4], nil)
+	queue, _ := redis.Strings(replies[5], nil)
+	now := serverTime(replies[11])
+	if kindOf != "none" {
+		s.TTL = &ms
+	}
+	if noToken == nil {
+		s.Token, s.Kind = &token, fenced
+	}
+	keeps := scores(replies[6])
+	for _, owner := range queue {
+		p := place{Owner: owner}
+		if until, ok := keeps[owner]; ok {
+			left := until - now
+			p.Left = &left
+		}
+		s.Kind = fair
+		s.Queue = append(s.Queue, p)
+	}
+	s.listen(replies[9], replies[10])
+	switch kindOf {
+	case "hash":
+		s.More = fields
+		return []command{{"HSCAN", s.Name, 0, "COUNT", most}}
+	case "string":
+		if length <= 20 {
+			if taken, _ := redis.Int64(replies[7], nil); taken > 0 {
+				s.Kind = permits
+				s.permits(replies[8], now)
+				s.More = taken - int64(len(s.Holders))
+			}
+			return []command{{"GET", s.Name}}
+		}
+	}
+	if kindOf != "none" {
+		s.Found = kindOf
+	}
+	return nil
+}
+
+// listen counts those who wait on the channel of the kind that is listened to.
+func (s *state) listen(plainReply, shardedReply any) {
+	p, err := redis.Values(plainReply, nil)
+	if err != nil || len(p) != 8 {
+		return
+	}
+	sharded, _ := redis.Values(shardedReply, nil) // before Redis 7 there are none
+	s.Listening = &listening{}
+	for i, kind := range []string{"", readWrite, semaphore, latch} {
+		plainly, _ := redis.Int64(p[2*i+1], nil)
+		var shard int64
+		if len(sharded) == 8 {
+			shard, _ = redis.Int64(sharded[2*i+1], nil)
+		}
+		if plainly+shard == 0 {
+			continue
+		}
+		s.Listening = &listening{plainly, shard}
+		if s.Kind == "" {
+			s.Kind = kind
+		}
+	}
+}
+
+// permits takes the ids with their ends.
+func (s *state) permits(reply any, now int64) {
+	const never = 922337203685477
+	pairs, _ := redis.ByteSlices(reply, nil)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		h := holder{Owner: string(pairs[i]), Count: 1}
+		if len(pairs[i]) == 16 { // 3.16.8 and older write the digits
+			h.Owner = hex.EncodeToString(pairs[i])
+		}
+		if until, err := strconv.ParseFloat(string(pairs[i+1]), 64); err == nil && until < never {
+			left := int64(until) - now
+			h.Expiry = &left
+		}
+		s.Holders = append(s.Holders, h)
+	}
+}
+
+// inside takes what was found inside the key, and returns the replies of the others.
+func (s *state) inside(replies []any) []any {
+	switch {
+	case s.Found != "" || s.TTL == nil:
+		return replies
+	case s.Kind == permits:
+	default:
+		if values, err := redis.Values(replies[0], nil); err == nil && len(values) == 2 {
+			fields, _ := redis.ByteSlices(values[1], nil)
+			s.owners(fields)
+			return replies[1:]
+		}
+	}
+	n, err := redis.Int64(replies[0], nil)
+	switch {
+	case err != nil && s.Kind != permits:
+		s.Found, s.More = "string", 0
+	case err == nil:
+		s.Free = &n
+		if s.Kind != permits && s.Kind != semaphore && s.Kind != latch {
+			s.Kind = number
+		}
+	}
+	return replies[1:]
+}
+
+// owners takes the fields of a hash.
+func (s *state) owners(fields [][]byte) {
+	total := s.More
+	s.More = 0
+	mode, holders, strange := lockHash(fields)
+	if len(holders) == 0 {
+		s.Kind, s.Found = "", "hash"
+		return
+	}
+	read := int64(len(holders))
+	switch s.Holders = holders; {
+	case mode != "":
+		s.Kind, s.Mode = readWrite, mode
+		read++
+	case s.Kind == "" || s.Kind == readWrite:
+		s.Kind = plain
+	}
+	s.More = max(0, total-read-int64(strange))
+}
+
+// lockHash takes a hash for a lock's: its mode, and its owners. strange fields
+// are nobody's.
+func lockHash(fields [][]byte) (mode string, holders []holder, strange int) {
+	for i := 0; i+1 < len(fields); i += 2 {
+		name, value := fields[i], fields[i+1]
+		if string(name) == "mode" {
+			mode = string(value)
+			continue
+		}
+		owner, write := bytes.CutSuffix(name, []byte(":write"))
+		_, _, err := codec.ParseOwner(string(owner))
+		count, wrong := codec.DecodeCount(value)
+		if err != nil || wrong != nil {
+			strange++
+			continue
+		}
+		holders = append(holders, holder{Owner: string(owner), Count: count, Write: write})
+	}
+	return mode, holders, strange
+}
+
+// scores are those of a sorted set.
+func scores(reply any) map[string]int64 {
+	pairs, _ := redis.Strings(reply, nil)
+	all := map[string]int64{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if score, err := strconv.ParseFloat(pairs[i+1], 64); err == nil {
+			all[pairs[i]] = int64(score)
+		}
+	}
+	return all
+}
+
+// serverTime is what TIME says, in ms; this machine's if it says nothing.
+func serverTime(reply any) int64 {
+	parts, err := redis.Int64s(reply, nil)
+	if err != nil || len(parts) != 2 {
+		return time.Now().UnixMilli()
+	}
+	return parts[0]*1000 + parts[1]/1000
+}
+
+// one reads the state of a name, wherever it is. A slot that has moved is looked
+// for once more.
+func (r *reader) one(ctx context.Context, name string) (*state, error) {
+	if name == "" {
+		return nil, wrong("a lock has a name")
+	}
+	for again := true; ; again = false {
+		n, err := r.of(ctx, name)
+		var all []*state
+		if err == nil {
+			all, err = r.read(ctx, n, name)
+		}
+		if err != nil && again && moved(err) {
+			r.slots = nil
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return all[0], nil
+	}
+}
+
+func moved(err error) bool { return strings.Contains(err.Error(), "MOVED ") }

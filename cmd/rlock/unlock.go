@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rlock-go/redisson/rlock"
+)
+
+func unlockCommand(s *server) *cobra.Command {
+	var force, yes bool
+	c := &cobra.Command{
+		Use: "unlock --force NAME", Short: "Free a lock, whoever holds it",
+		Long: `unlock says whose the lock is, asks, deletes it, and wakes every client that
+waits, on plain and on sharded channels. Its holder learns that at its next
+renewal, or with a fixed lease when it unlocks: until then two are inside.
+
+It is for locks. Permits are released by their ids, and a semaphore has no
+owner.`,
+	}
+	c.Flags().BoolVar(&force, "force", false, "needed: nobody unlocks another's lock by mistake")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if !force {
+			return wrong("this frees a lock that somebody may rely on: say --force")
+		}
+		return serving(s, func(ctx context.Context, r *reader, args []string) error { return r.force(ctx, args[0], yes) })(c, args)
+	}
+	return oneName(s, c)
+}
+
+func (r *reader) force(ctx context.Context, name string, yes bool) error {
+	was, err := r.one(ctx, name)
+	if err != nil {
+		return err
+	}
+	switch {
+	case was.Found != "" || was.Kind == permits || was.Kind == number || was.Kind == semaphore || was.Kind == latch:
+		return wrong("%s is no lock that could be unlocked: %s", visible(name), was.title())
+	case !was.held():
+		fmt.Printf("nobody holds %s\n", visible(name))
+		return nil
+	}
+	fmt.Printf("%s (%s) is held by\n", visible(name), was.title())
+	for _, h := range was.Holders {
+		fmt.Printf("  %s\n", h)
+	}
+	fmt.Printf("for %s more, %s waiting\n", was.left(), was.waiters())
+	if !yes {
+		if _, is := terminal(os.Stdin); !is {
+			return wrong("nobody can be asked: say --yes")
+		}
+		fmt.Print("Free it? Its holder may still work. [y/N] ")
+		answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+			return &exit{1, fmt.Errorf("not freed")}
+		}
+	}
+	client, err := r.open(ctx, rlock.WithConnectionName("rlock-cli"))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	gone, err := lockLike(client, was).ForceUnlock(ctx)
+	if err != nil {
+		return err
+	}
+	if !gone {
+		fmt.Println("it was free by then")
+		return nil
+	}
+	fmt.Printf("freed; it was %s's\n", was.whose())
+	return nil
+}
+
+// lockLike is the lock of the kind that was found.
+func lockLike(c *rlock.Client, s *state) *rlock.Lock {
+	switch {
+	case s.Mode == "write":
+		return c.NewReadWriteLock(s.Name).WriteLock()
+	case s.Mode != "":
+		return c.NewReadWriteLock(s.Name).ReadLock()
+	case s.Kind == fair:
+		return c.NewFairLock(s.Name)
+	}
+	return c.NewLock(s.Name)
+}
