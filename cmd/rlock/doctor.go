@@ -1,5 +1,295 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
-func doctorCommand(s *server) *cobra.Command { return &cobra.Command{Use: "doctor"} }
+	"github.com/gomodule/redigo/redis"
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+)
+
+func doctorCommand(s *server) *cobra.Command {
+	d := &doctor{}
+	c := &cobra.Command{
+		Use: "doctor", Short: "Check servers, account and settings", Args: cobra.NoArgs,
+		Long: `doctor asks every master what the library needs of it. Each line begins with
+ok, warn (it works, but see) or todo (what to do about it). It takes and frees a
+lock of its own, whose name is --prefix and a random id, unless --read-only says
+no. The status is 1 if there is something to do.`,
+	}
+	c.Flags().StringVar(&d.prefix, "prefix", "rlock-doctor:", "what lock names begin with, where the account is limited to some")
+	c.Flags().DurationVar(&d.watchdog, "watchdog", 30*time.Second, "the watchdog timeout of the clients")
+	c.Flags().BoolVar(&d.readOnly, "read-only", false, "write nothing, not even a lock of its own")
+	c.RunE = serving(s, func(ctx context.Context, r *reader, _ []string) error { d.r = r; return d.examine(ctx) })
+	return c
+}
+
+// doctor is one examination.
+type doctor struct {
+	r        *reader
+	prefix   string
+	watchdog time.Duration
+	readOnly bool
+	todos    int
+}
+
+func (d *doctor) say(grade, about, format string, args ...any) {
+	if grade == "todo" {
+		d.todos++
+	}
+	fmt.Printf("%-4s  %-12s  %s\n", grade, about, fmt.Sprintf(format, args...))
+}
+
+// graded says ok, or what to do if it is not.
+func (d *doctor) graded(good bool, grade, about, fine, otherwise string, args ...any) {
+	if good {
+		grade, otherwise = "ok", fine
+	}
+	// What is fine may say less.
+	d.say(grade, about, otherwise, args[:min(len(args), strings.Count(otherwise, "%"))]...)
+}
+
+func (d *doctor) examine(ctx context.Context) error {
+	masters, err := d.r.masters(ctx)
+	if err != nil {
+		return err
+	}
+	if d.r.parts.Master != "" {
+		d.sentinels(ctx)
+	}
+	for _, n := range masters {
+		if len(masters) > 1 {
+			d.say("ok", "master", "%s", n.addr)
+		}
+		if err := d.node(ctx, n); err != nil {
+			return err
+		}
+	}
+	if d.r.parts.Cluster {
+		d.cluster(ctx, masters[0])
+	}
+	name := d.prefix + uuid.NewString()
+	n, err := d.r.of(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := d.account(ctx, n, name); err != nil {
+		return err
+	}
+	if !d.readOnly {
+		d.locks(ctx, name)
+	}
+	if d.todos > 0 {
+		return &exit{1, nil}
+	}
+	return nil
+}
+
+// info are the lines of INFO; none where it is not allowed.
+func info(ctx context.Context, n *node) (map[string]string, error) {
+	text, err := redis.String(n.do(ctx, "INFO"))
+	if _, refused := err.(redis.Error); err != nil && !refused {
+		return nil, err
+	}
+	all := map[string]string{}
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		all[key] = value
+	}
+	return all, nil
+}
+
+// node examines one master.
+func (d *doctor) node(ctx context.Context, n *node) error {
+	i, err := info(ctx, n)
+	if err != nil {
+		return err
+	}
+	if len(i) == 0 {
+		d.say("warn", "server", "INFO is refused: versions, replicas and settings are not known")
+	} else {
+		d.settings(i)
+	}
+	if err := d.roundTrips(ctx, n); err != nil {
+		return err
+	}
+	if err := d.barrier(ctx, n); err != nil {
+		return err
+	}
+	reply, err := n.do(ctx, "CLIENT", "TRACKING", "ON")
+	d.graded(reply == "OK", "warn", "tracking", "CLIENT TRACKING works", "CLIENT TRACKING is refused: %v", errs(err)...)
+	if err == nil {
+		_, err = n.do(ctx, "CLIENT", "TRACKING", "OFF")
+	}
+	if _, lost := err.(*exit); lost {
+		return err
+	}
+	return d.replicas(ctx, n, i)
+}
+
+// errs are the arguments of a line that has a place for an error, if there is one.
+func errs(err error) []any {
+	if err == nil {
+		return nil
+	}
+	return []any{err}
+}
+
+func (d *doctor) settings(i map[string]string) {
+	version, product := i["redis_version"], "Redis"
+	if v := i["valkey_version"]; v != "" {
+		version, product = v, "Valkey"
+	}
+	var major, minor int
+	fmt.Sscanf(version, "%d.%d", &major, &minor)
+	d.graded(major > 6 || major == 6 && minor >= 2, "warn", "version",
+		product+" "+version, product+" "+version+" is older than what was proven: 6.2, 7.0, 8.0, Valkey 8")
+	policy := i["maxmemory_policy"]
+	d.graded(policy == "noeviction", "todo", "memory", "maxmemory-policy noeviction: locks are not evicted",
+		"a full server deletes locks: set maxmemory-policy to noeviction, not "+policy)
+	used, _ := strconv.Atoi(i["connected_clients"])
+	limit, _ := strconv.Atoi(i["maxclients"])
+	if limit > 0 {
+		d.graded(used*10 < limit*8, "todo", "clients", "%d of %d connections", "%d of %d connections: raise maxclients, or find who opens so many", used, limit)
+	}
+	if i["cluster_enabled"] != "1" && i["connected_slaves"] == "0" {
+		d.graded(i["aof_enabled"] == "1", "warn", "persistence", "appendonly yes",
+			"appendonly no, and no replica: a restart frees all locks, and two may be inside")
+	}
+	if n, _ := strconv.Atoi(i["evicted_keys"]); n > 0 {
+		d.say("warn", "evictions", "%d keys were evicted since the start: locks may have been among them", n)
+	}
+}
+
+// roundTrips measures PING, and the clocks' difference.
+func (d *doctor) roundTrips(ctx context.Context, n *node) error {
+	var took []time.Duration
+	for range 200 {
+		began := time.Now()
+		if _, err := n.do(ctx, "PING"); err != nil {
+			if _, lost := err.(*exit); lost {
+				return err
+			}
+			d.say("todo", "PING", "allow it: %v", err)
+			return nil
+		}
+		took = append(took, time.Since(began))
+	}
+	p50, p99 := percentiles(took)
+	d.graded(p99 < d.r.timeout/10, "warn", "round trip", "p50 %v, p99 %v", "p50 %v, p99 %v: slow for a command timeout of "+d.r.timeout.String(), p50, p99)
+	replies, err := n.pipe(ctx, command{"TIME"})
+	if err != nil {
+		return err
+	}
+	if _, refused := replies[0].(redis.Error); !refused {
+		off := time.Until(time.UnixMilli(serverTime(replies[0]))).Round(time.Millisecond)
+		d.graded(off.Abs() < time.Second+p99, "warn", "clock", "%v from this machine's", "%v from this machine's: Java's fair locks and permits expire by the clients' clocks", off)
+	}
+	return nil
+}
+
+// barrier tries CLIENT KILL on a connection of its own.
+func (d *doctor) barrier(ctx context.Context, n *node) error {
+	other, err := d.r.dial(ctx, d.r.parts.Target, n.addr)
+	if err != nil {
+		return unreachableError(err)
+	}
+	defer other.conn.Close()
+	id, err := other.do(ctx, "CLIENT", "ID")
+	var killed any
+	if err == nil {
+		killed, err = n.do(ctx, "CLIENT", "KILL", "ID", id)
+	}
+	if _, lost := err.(*exit); lost {
+		return err
+	}
+	d.graded(killed == int64(1), "warn", "CLIENT KILL", "the kill barrier works",
+		"refused: a lost acquire is undone again and again for one lease (allow CLIENT ID and KILL): %v", errs(err)...)
+	return nil
+}
+
+// replicas looks whether there are any, and whether they acknowledge.
+func (d *doctor) replicas(ctx context.Context, n *node, i map[string]string) error {
+	count, _ := strconv.Atoi(i["connected_slaves"])
+	several := d.r.parts.Master != "" || d.r.parts.Cluster
+	if count == 0 {
+		if several && len(i) > 0 {
+			d.say("todo", "replicas", "none is connected: nothing can take over. Start one")
+		}
+		return nil
+	}
+	for k := range count {
+		if state := i["slave"+strconv.Itoa(k)]; !strings.Contains(state, "state=online") {
+			d.say("warn", "replicas", "one is not online: %s", state)
+		}
+	}
+	conn, err := d.r.dial(ctx, d.r.parts.Target, n.addr) // WAIT holds it up
+	if err != nil {
+		return unreachableError(err)
+	}
+	defer conn.conn.Close()
+	if _, err := conn.do(ctx, "PING"); err != nil {
+		return err
+	}
+	acknowledged, err := redis.Int(conn.do(ctx, "WAIT", count, min(1000, d.r.timeout.Milliseconds()/2)))
+	switch {
+	case err != nil:
+		d.say("warn", "WAIT", "refused, so grants are not acknowledged: %v", err)
+	case acknowledged == 0:
+		d.say("todo", "WAIT", "none of %d replicas acknowledges within a second: nobody gets a lock. See INFO replication", count)
+	case acknowledged < count:
+		d.say("warn", "WAIT", "%d of %d replicas acknowledge within a second: each lock waits for the rest", acknowledged, count)
+	default:
+		d.say("ok", "WAIT", "%d replicas acknowledge", count)
+	}
+	return nil
+}
+
+// cluster looks at the state of the whole.
+func (d *doctor) cluster(ctx context.Context, n *node) {
+	text, err := redis.String(n.do(ctx, "CLUSTER", "INFO"))
+	if err != nil {
+		d.say("warn", "cluster", "CLUSTER INFO: %v", err)
+		return
+	}
+	words := map[string]string{}
+	for line := range strings.Lines(text) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		words[key] = value
+	}
+	d.graded(words["cluster_state"] == "ok", "todo", "cluster", "state ok", "state "+words["cluster_state"]+": see CLUSTER NODES")
+	d.graded(words["cluster_slots_ok"] == "16384", "todo", "slots", "all are served", words["cluster_slots_ok"]+" of 16384 are served: see CLUSTER SLOTS")
+}
+
+// elects is how long a failover takes from when the master counts as down.
+const elects = 2 * time.Second
+
+// sentinels compares their settings with the leases.
+func (d *doctor) sentinels(ctx context.Context) {
+	for _, addr := range d.r.parts.Servers {
+		s, err := d.r.dial(ctx, d.r.sentinels, addr)
+		var words map[string]string
+		if err == nil {
+			words, err = redis.StringMap(s.do(ctx, "SENTINEL", "MASTER", d.r.parts.Master))
+			s.conn.Close()
+		}
+		if err != nil {
+			d.say("todo", "Sentinel", "%s: %v", addr, err)
+			continue
+		}
+		ms, _ := strconv.Atoi(words["down-after-milliseconds"])
+		after, allowed := time.Duration(ms)*time.Millisecond, d.watchdog*13/20-elects
+		d.graded(after <= allowed, "todo", "Sentinel", "%s: down-after %v, at most %v for leases of %v",
+			"%s: down-after %v is too slow, at most %v for leases of %v: SENTINEL SET "+d.r.parts.Master+" down-after-milliseconds 5000", addr, after, allowed.Round(100*time.Millisecond), d.watchdog)
+		quorum, _ := strconv.Atoi(words["quorum"])
+		others, _ := strconv.Atoi(words["num-other-sentinels"])
+		d.graded(others+1 >= max(quorum, 3), "warn", "Sentinels", "%d, of which %d decide", "%d, of which %d decide: with fewer than three, one that is down stops failovers", others+1, quorum)
+		if flags := words["flags"]; flags != "master" {
+			d.say("warn", "Sentinel", "%s calls the master %s", addr, flags)
+		}
+	}
+}
