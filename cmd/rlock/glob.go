@@ -6,9 +6,22 @@ import (
 	"strings"
 )
 
-// glob is a pattern of Redis as a regular expression.
-func glob(pattern string) (*regexp.Regexp, error) {
+// like is a pattern of Redis as a regular expression.
+type like struct{ re *regexp.Regexp }
+
+func (l like) matches(name string) bool { return l.re.MatchString(bytewise(name)) }
+
+// bytewise has a character for each byte: to Redis, ? is one byte.
+func bytewise(s string) string {
 	var b strings.Builder
+	for i := range len(s) {
+		b.WriteRune(rune(s[i]))
+	}
+	return b.String()
+}
+
+func glob(pattern string) (like, error) {
+	pattern, b := bytewise(pattern), strings.Builder{}
 	b.WriteString(`(?s)^`)
 	for i := 0; i < len(pattern); i++ {
 		switch c := pattern[i]; c {
@@ -32,7 +45,8 @@ func glob(pattern string) (*regexp.Regexp, error) {
 			b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
 		}
 	}
-	return regexp.Compile(b.String() + `$`)
+	re, err := regexp.Compile(b.String() + `$`)
+	return like{re}, err
 }
 
 // literal is the pattern that only text is like.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -107,7 +106,7 @@ func (l *listing) list(ctx context.Context) ([]*state, error) {
 // find collects names that may be locks.
 func (l *listing) find(ctx context.Context) error {
 	l.names = map[string]*node{}
-	like, err := glob(l.match)
+	wanted, err := glob(l.match)
 	if err != nil {
 		return wrong("--match: %w", err)
 	}
@@ -115,10 +114,11 @@ func (l *listing) find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	token, _, _ := strings.Cut(codec.TokenKey("N"), "{N}")
 	named := func(n *node, prefix, suffix string) func(context.Context, []string) error {
 		return func(_ context.Context, keys []string) error {
 			for _, key := range keys {
-				if name := bare(key, prefix, suffix); like.MatchString(name) {
+				if name := bare(key, prefix, suffix); wanted.matches(name) && !strings.HasPrefix(name, token) && !strings.Contains(name, ":rwlock_timeout:") {
 					l.names[name] = n
 				}
 			}
@@ -140,7 +140,7 @@ func (l *listing) find(ctx context.Context) error {
 			err = l.scan(ctx, n, l.match, "string", named(n, "", ""))
 		}
 		if err == nil {
-			err = l.waited(ctx, n, like)
+			err = l.waited(ctx, n, wanted)
 		}
 		if err != nil {
 			return err
@@ -163,7 +163,7 @@ func bare(key, prefix, suffix string) string {
 }
 
 // waited adds semaphores and latches that somebody waits for: their channels say so.
-func (l *listing) waited(ctx context.Context, n *node, like *regexp.Regexp) error {
+func (l *listing) waited(ctx context.Context, n *node, wanted like) error {
 	before, after, _ := strings.Cut(codec.CountDownChannel("N"), "N")
 	sc, _, _ := strings.Cut(codec.PermitChannel("N"), "{N}")
 	for _, which := range []string{"CHANNELS", "SHARDCHANNELS"} {
@@ -178,7 +178,7 @@ func (l *listing) waited(ctx context.Context, n *node, like *regexp.Regexp) erro
 				if err != nil {
 					return err
 				}
-				if like.MatchString(name) {
+				if wanted.matches(name) {
 					l.names[name] = at
 				}
 			}

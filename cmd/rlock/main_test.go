@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -110,6 +111,17 @@ func (c *tool) says(text string) {
 		func() string { return c.out.String() + c.err.String() })
 }
 
+// handedOver waits until watch has seen that; a look may have come between the two.
+func (c *tool) handedOver(lock string, from, to *rlock.Hold) {
+	c.t.Helper()
+	becomes(c.t, "it tells of the hand-over", func() bool {
+		text := c.out.String()
+		return strings.Contains(text, fmt.Sprintf("handed over  %s  from %s to %s", lock, from.Owner(), to.Owner())) ||
+			strings.Contains(text, fmt.Sprintf("released     %s  by %s", lock, from.Owner())) &&
+				strings.Contains(text, fmt.Sprintf("held         %s  by %s", lock, to.Owner()))
+	}, c.out.String)
+}
+
 func becomes(t *testing.T, what string, is func() bool, instead func() string) {
 	t.Helper()
 	for until := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
@@ -145,10 +157,14 @@ func enter(t *testing.T, l *rlock.Lock) <-chan *rlock.Hold {
 	t.Helper()
 	ch := make(chan *rlock.Hold, 1)
 	go func() {
-		h, _ := l.Lock(t.Context())
+		defer close(ch)
+		h, _ := l.Lock(t.Context()) // nil when the test is over
 		ch <- h
 	}()
-	t.Cleanup(func() { <-ch })
+	t.Cleanup(func() {
+		for range ch {
+		}
+	})
 	return ch
 }
 

@@ -179,6 +179,7 @@ func (r *run) attend() (wasLost bool, result error) {
 				r.signal(syscall.SIGKILL)
 			}
 		case <-kill:
+			kill = nil
 			r.signal(syscall.SIGKILL)
 		case err := <-r.ended:
 			if kill != nil {
@@ -195,6 +196,7 @@ func (r *run) empty(kill <-chan time.Time) {
 	for r.alive() {
 		select {
 		case <-kill:
+			kill = nil
 			r.signal(syscall.SIGKILL)
 			return
 		case <-time.After(10 * time.Millisecond):

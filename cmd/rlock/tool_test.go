@@ -1,0 +1,229 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// admin is a connection to where keys may be written.
+func admin(t *testing.T, url string, servers []*redistest.Server) redis.Conn {
+	t.Helper()
+	if strings.HasPrefix(url, "redis+cluster") {
+		c, err := topologytest.Dial(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	return servers[0].Dial(t)
+}
+
+func TestWatchTellsWhatHappens(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	a, b := open(t, s.URL()).NewLock("lock"), open(t, s.URL()).NewLock("lock")
+	c := begin(t, s.URL(), "watch", "--every", "50ms", "lock")
+	h := acquire(t, a)
+	c.says("held         lock  by " + h.Owner().String())
+	ch := enter(t, b)
+	c.says("waited for   lock  by 1")
+	if err := h.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	next := <-ch
+	c.handedOver("lock", h, next)
+	if err := next.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.says("released     lock  by " + next.Owner().String())
+	h = acquire(t, a, rlock.Lease(2e9))
+	c.says("held         lock  by " + h.Owner().String())
+	c.says("lost         lock  by " + h.Owner().String())
+	s.Kill()
+	c.says("no answer    lock")
+	s.Restart()
+	c.says("answers      lock")
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.status(); got != 0 {
+		t.Errorf("status %d: %s", got, &c.err)
+	}
+}
+
+func TestForcedUnlockSaysWhoseAndWakes(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, url string, _ []*redistest.Server) {
+		for kind, of := range locks {
+			several := !strings.HasPrefix(url, "redis://")
+			if kind == "spin" || kind == "nonreentrant" || several && kind != "lock" && kind != "fair" {
+				continue // as the plain one
+			}
+			h := acquire(t, of(open(t, url), kind))
+			ch := enter(t, rival(open(t, url), kind))
+			becomes(t, "somebody waits", func() bool { s := shown(t, url, kind); return s.waiting() == 1 }, nothing)
+			ended(t, usage, url, "unlock", kind)
+			ended(t, usage, url, "unlock", "--force", kind) // nobody can be asked
+			if out := ended(t, 0, url, "unlock", "--force", "--yes", kind); strings.Count(out, h.Owner().String()) != 2 {
+				t.Errorf("%s: %s", kind, out)
+			}
+			if next := <-ch; next == nil {
+				t.Errorf("%s: the waiter failed", kind)
+			} else if err := next.Unlock(t.Context()); err != nil {
+				t.Errorf("%s: %v", kind, err)
+			}
+			if out := ended(t, 0, url, "unlock", "--force", "--yes", kind); !strings.Contains(out, "nobody holds") {
+				t.Errorf("%s: %s", kind, out)
+			}
+		}
+	})
+}
+
+// rival is a lock that a read lock excludes too.
+func rival(c *rlock.Client, kind string) *rlock.Lock {
+	if kind == "read" {
+		return c.NewReadWriteLock("read").WriteLock()
+	}
+	return locks[kind](c, kind)
+}
+
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, url string, servers []*redistest.Server) {
+		out := ended(t, 0, url, "doctor")
+		for _, what := range []string{"version", "memory", "clients", "round trip", "clock", "CLIENT KILL", "tracking", "scripts", "messages", "account"} {
+			if !strings.Contains(out, "ok    "+what) {
+				t.Errorf("no ok of %s: %s", what, out)
+			}
+		}
+		several := !strings.HasPrefix(url, "redis://")
+		if strings.Contains(out, "ok    WAIT") != several || strings.Contains(out, "todo") {
+			t.Error(out)
+		}
+		if keys, err := redis.Strings(admin(t, url, servers).Do("KEYS", "*")); err != nil || len(keys) != 0 {
+			t.Errorf("left %q, %v", keys, err)
+		}
+	})
+}
+
+// Each fault has its line.
+func TestDoctorFinds(t *testing.T) {
+	t.Parallel()
+	t.Run("settings and account", func(t *testing.T) {
+		t.Parallel()
+		s := redistest.Start(t, "--maxmemory-policy", "allkeys-lru", "--maxclients", "10")
+		for _, rule := range []string{"-publish", "+publish -client|kill", "-zadd", "-evalsha"} {
+			if _, err := s.Dial(t).Do("ACL", append([]any{"SETUSER", "default"}, words(rule)...)...); err != nil {
+				t.Fatal(err)
+			}
+			out := ended(t, 1, s.URL(), "doctor", "--timeout", "1s")
+			want := map[string]string{
+				"-publish": "todo  messages", "+publish -client|kill": "warn  CLIENT KILL", "-zadd": "warn  account       default may not zadd", "-evalsha": "todo  scripts",
+			}[rule]
+			if !strings.Contains(out, want) || !strings.Contains(out, "todo  memory") {
+				t.Errorf("%s: %s", rule, out)
+			}
+		}
+	})
+	t.Run("Sentinels too slow", func(t *testing.T) {
+		t.Parallel()
+		set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+		if out := ended(t, 1, set.URL(), "doctor", "--watchdog", "3s", "--read-only"); !strings.Contains(out, "todo  Sentinel") {
+			t.Error(out)
+		}
+	})
+	t.Run("nobody there", func(t *testing.T) {
+		t.Parallel()
+		ended(t, unreachable, "redis://127.0.0.1:1", "doctor", "--timeout", "300ms")
+	})
+}
+
+func words(text string) (all []any) {
+	for _, w := range strings.Fields(text) {
+		all = append(all, w)
+	}
+	return all
+}
+
+// The password comes from a file, and is printed nowhere, whatever goes wrong.
+func TestPasswordStaysSecret(t *testing.T) {
+	t.Parallel()
+	const secret = "pass#wörd/@:%"
+	s := redistest.Start(t, "--requirepass", secret)
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url := "redis://" + s.Addr()
+	for _, args := range [][]string{{"ls"}, {"show", "a"}, {"doctor"}, {"run", "a", "--", "true"}} {
+		args = append([]string{args[0], "--password-file", file}, args[1:]...)
+		if out := ended(t, 0, url, args...); strings.Contains(out, secret) {
+			t.Error(out)
+		}
+	}
+	if err := os.WriteFile(file, []byte(secret+"x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"ls"}, {"run", "a", "--", "true"}} {
+		args = append([]string{args[0], "--password-file", file}, args[1:]...)
+		if out := ended(t, unreachable, url, args...); strings.Contains(out, secret) || !strings.Contains(out, "WRONGPASS") {
+			t.Error(out)
+		}
+	}
+	if out := ended(t, usage, "redis://user:hidden@h:99999", "ls"); strings.Contains(out, "hidden") {
+		t.Error(out)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	url := single(t)
+	acquire(t, open(t, url).NewLock("invoices"))
+	if out := ended(t, 0, url, "__complete", "show", "inv"); !strings.Contains(out, "invoices\n") {
+		t.Error(out)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if out := ended(t, 0, url, "completion", shell); len(out) < 1000 {
+			t.Error(out)
+		}
+	}
+}
+
+func TestGlobIsThatOfScan(t *testing.T) {
+	t.Parallel()
+	c := redistest.Start(t).Dial(t)
+	names := []string{"a", "ab", "a*b", "a.b", "b]", "ö", "a\nb", "^", "a[b", ""}
+	for _, name := range names {
+		if _, err := c.Do("SET", name, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, pattern := range []string{"*", "a*", "a?", "a?b", `a\*b`, "[ab]*", "[^a]", "[a-c]b", "a.b", "ö", `a\[b`, ""} {
+		like, err := glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			keys, err := redis.Strings(c.Do("KEYS", pattern))
+			if err != nil {
+				t.Fatal(err)
+			}
+			redisSays := false
+			for _, k := range keys {
+				redisSays = redisSays || k == name
+			}
+			if like.matches(name) != redisSays {
+				t.Errorf("%q is like %q: %v", name, pattern, redisSays)
+			}
+		}
+	}
+}
