@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -108,8 +109,8 @@ func (r *reader) read(ctx context.Context, n *node, names ...string) ([]*state, 
 	for i, name := range names {
 		s := &state{Name: name, node: n, at: time.Now()}
 		mine := replies[i*each : (i+1)*each]
-		if said, ok := mine[1].(redis.Error); ok {
-			return nil, refused(n, said)
+		if err := refusals(n, mine[:5]); err != nil {
+			return nil, err
 		}
 		second = append(second, s.keys(mine)...)
 		all = append(all, s)
@@ -117,10 +118,23 @@ func (r *reader) read(ctx context.Context, n *node, names ...string) ([]*state, 
 	if replies, err = n.pipe(ctx, second...); err != nil {
 		return nil, err
 	}
+	if err := refusals(n, replies); err != nil {
+		return nil, err
+	}
 	for _, s := range all {
 		replies = s.inside(replies)
 	}
 	return all, nil
+}
+
+// refusals are errors but for those that only say what a key is.
+func refusals(n *node, replies []any) error {
+	for _, reply := range replies {
+		if said, ok := reply.(redis.Error); ok && !strings.HasPrefix(said.Error(), "WRONGTYPE") {
+			return refused(n, said)
+		}
+	}
+	return nil
 }
 
 // refused is an error that a server answers a read with.
@@ -230,6 +244,8 @@ func (s *state) inside(replies []any) []any {
 	}
 	n, err := redis.Int64(replies[0], nil)
 	switch {
+	case errors.Is(err, redis.ErrNil): // it has gone meanwhile
+		s.TTL = nil
 	case err != nil && s.Kind != permits:
 		s.Found, s.More = "string", 0
 	case err == nil:
@@ -244,7 +260,10 @@ func (s *state) inside(replies []any) []any {
 // owners takes the fields of a hash.
 func (s *state) owners(fields [][]byte) {
 	total := s.More
-	s.More = 0
+	if s.More = 0; len(fields) == 0 { // it has gone meanwhile
+		s.TTL = nil
+		return
+	}
 	mode, holders, strange := lockHash(fields)
 	if len(holders) == 0 {
 		s.Kind, s.Found = "", "hash"

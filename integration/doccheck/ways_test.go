@@ -71,6 +71,9 @@ var ways = map[string]way{
 	"cd integration && go run ./javacourtesy -write":                        {part: "integration/javacourtesy.TestCourtesy"},
 	"REDIS_URL=redis://localhost:6379 go run ./leader -watchdog 3s":         {part: "docs/cookbook.TestLeader"},
 
+	"rlock ls":                            {part: "integration/operations.TestEveryCommandOnThePages"},
+	"rlock unlock --force --yes invoices": {part: "integration/operations.TestEveryCommandOnThePages"},
+
 	"make touched":    {run: true, prints: "rlock "},
 	"make references": {run: true, prints: "rlock "},
 

@@ -3,6 +3,7 @@ package operations_test
 import (
 	"bufio"
 	"net"
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -47,6 +48,18 @@ func (r *rig) cliAt(addr, command string) []string {
 		}
 	}
 	return lines
+}
+
+// tool runs a command of the tool.
+func (r *rig) tool(command string) []string {
+	r.Helper()
+	cmd := exec.CommandContext(r.Context(), program, strings.Fields(command)[1:]...)
+	cmd.Env = append(os.Environ(), "REDIS_URL="+r.server.URL())
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.Fatalf("%s: %v: %s", command, err, out)
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
 func (r *rig) connectTo(more ...string) []string {

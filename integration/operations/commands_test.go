@@ -86,7 +86,11 @@ func (r *rig) run(s *section) (found []change) {
 			if instead, ok := r.typed[typed]; ok {
 				typed = instead
 			}
-			got = r.cli(typed)
+			if strings.HasPrefix(typed, "rlock ") {
+				got = r.tool(typed)
+			} else {
+				got = r.cli(typed)
+			}
 		}
 		check(told, got)
 	}

@@ -2,7 +2,7 @@
 //
 // A block of language redis has commands behind the prompt "redis> ", each with its output. The commands of a section
 // are typed into redis-cli on a server of their own, after the scenario of that section's name has brought about what
-// the section is about, and what comes is compared with its page. What differs from run to run (ids, addresses, times)
+// the section is about, and what comes is compared with its page. Those of a block of language console are the tool's. What differs from run to run (ids, addresses, times)
 // is masked on both sides; equal ids stay equal. Blocks of log lines and of Go code are compared too, and what the
 // first page says of settings is tried.
 //

@@ -14,6 +14,8 @@ var (
 	instants  = regexp.MustCompile(`^\d{10}\.\d{6} |time=\S+`)
 	counts    = regexp.MustCompile(`\b(id|conn_id|fd|age|idle|qbuf|qbuf-free|argv-mem|multi-mem|rbs|rbp|obl|oll|omem|tot-mem)=\d+`)
 	durations = regexp.MustCompile(`\b(waited|held|down|trust_left)=\S+`)
+	seconds   = regexp.MustCompile(`\b\d+(\.\d+)?s\b`)
+	blanks    = regexp.MustCompile(` {2,}`)
 	integer   = regexp.MustCompile(`^\(integer\) \d+$`)
 )
 
@@ -42,6 +44,9 @@ func (m *mask) line(command, s string) string {
 	s = durations.ReplaceAllString(s, "$1=D")
 	if strings.HasPrefix(command, "PTTL ") {
 		s = integer.ReplaceAllString(s, "(integer) N")
+	}
+	if strings.HasPrefix(command, "rlock ") {
+		s = blanks.ReplaceAllString(seconds.ReplaceAllString(s, "D"), "  ")
 	}
 	return s
 }

@@ -11,6 +11,7 @@ const (
 	topologies = "../../docs/topologies.md"
 	wire       = "../../docs/dev/wire.md"
 	prompt     = "redis> "
+	shell      = "$ "
 )
 
 // step is a command on the page with its output.
@@ -80,7 +81,9 @@ func readPage(t *testing.T, file string, sections map[string]*section) {
 			last.output = append(last.output, line)
 		case language == "redis" && strings.HasPrefix(line, prompt):
 			now.steps = append(now.steps, step{command: strings.TrimPrefix(line, prompt), first: i + 1})
-		case language == "redis":
+		case language == "console" && strings.HasPrefix(line, shell):
+			now.steps = append(now.steps, step{command: strings.TrimPrefix(line, shell), first: i + 1})
+		case language == "redis" || language == "console":
 			if len(now.steps) == 0 {
 				t.Fatalf("%s, line %d: output of no command", file, i+1)
 			}

@@ -20,12 +20,11 @@ var scenarios = map[string]func(*rig){
 	"A wait":                    wait,
 	"A renewal":                 renewal,
 	"Who holds a lock":          held,
-	"Behind Sentinels":          behindSentinels,
-	"In a cluster":              inACluster,
 	"Which process that is":     process,
 	"A holder that died":        died,
 	"A key without a TTL":       endless,
 	"By force":                  forced,
+	"Without the tool":          forced,
 }
 
 // two opens the client that holds and the one that waits.

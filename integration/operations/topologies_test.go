@@ -14,23 +14,6 @@ import (
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
-// behindSentinels asks a Sentinel, and then its answer whether the lock is there.
-func behindSentinels(r *rig) {
-	set := redistest.StartSentinels(r.T, redistest.SentinelPasswords{})
-	h := r.Hold(r.openURL(set.URL()).NewLock("invoices"))
-	const ask = "SENTINEL GET-MASTER-ADDR-BY-NAME orders"
-	r.answers[ask] = r.cliAt(set.Sentinels[0].Addr(), ask)
-	master := set.Master().Addr()
-	if got := strings.Join(r.cliAt(master, "HGETALL invoices"), " "); !strings.Contains(got, h.Owner().String()) {
-		r.Errorf("the master has %s", got)
-	}
-	_, port, err := net.SplitHostPort(master)
-	if err != nil {
-		r.Fatal(err)
-	}
-	r.ids = append(r.ids, port, "6379")
-}
-
 // cluster is one whose slots are spread, with the address of the lock's master.
 func (r *rig) cluster() (url, master string, conn redis.Conn) {
 	c := topologytest.StartReplicated(r.T, 1, 1)
@@ -39,18 +22,6 @@ func (r *rig) cluster() (url, master string, conn redis.Conn) {
 		server = 1
 	}
 	return c.ClusterURL(), c.Servers[server].Addr(), c.Conn(server)
-}
-
-func inACluster(r *rig) {
-	url, master, conn := r.cluster()
-	holds, waits := r.openURL(url), r.openURL(url)
-	r.Hold(holds.NewLock("invoices"))
-	testbed.Enter(r.Context(), waits.NewLock("invoices"))
-	r.Becomes("the waiter listens on both channels", func() bool { return listeners(r.T, conn, "NUMSUB")+listeners(r.T, conn, "SHARDNUMSUB") == 2 })
-	for _, command := range []string{"NUMSUB", "SHARDNUMSUB"} {
-		typed := "PUBSUB " + command + " redisson_lock__channel:{invoices}"
-		r.answers[typed] = r.cliAt(master, typed)
-	}
 }
 
 func listeners(t *testing.T, conn redis.Conn, command string) int {
@@ -105,7 +76,7 @@ func TestForcingByHandWakesEveryWaiterOfACluster(t *testing.T) {
 // forceByHand types what the page says into redis-cli at the lock's master, and waits until the waiter has entered.
 func (r *rig) forceByHand(master string, waiter <-chan testbed.Entry) {
 	r.Helper()
-	steps := readPages(r.T)["By force"].steps
+	steps := readPages(r.T)["Without the tool"].steps
 	if len(steps) != 4 {
 		r.Fatalf("the page has %d commands", len(steps))
 	}
