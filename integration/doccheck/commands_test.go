@@ -18,7 +18,7 @@ var fenceLanguages = []string{
 // tools is what a reader's machine has, by name: such commands are not looked into.
 var tools = []string{
 	"apt-get", "awk", "cat", "cp", "curl", "date", "diff", "docker", "echo", "export", "false", "git", "grep", "head",
-	"java", "jq", "kill", "ls", "mkdir", "mvn", "openssl", "ps", "redis-cli", "redis-server", "rm", "sed", "set", "sleep",
+	"java", "jq", "kill", "ls", "mkdir", "mvn", "openssl", "ps", "redis-cli", "redis-server", "rlock", "rm", "sed", "set", "sleep",
 	"sort", "sudo", "tail", "timeout", "true", "unset", "wc", "xargs",
 }
 

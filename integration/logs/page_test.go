@@ -163,7 +163,7 @@ func TestThePageBySymptomNamesMessagesThatThereAre(t *testing.T) {
 	named := 0
 	for line := range strings.Lines(string(text)) {
 		for _, m := range words(line) {
-			if message.MatchString(m) {
+			if message.MatchString(m) && !strings.HasPrefix(m, "rlock ") { // the tool
 				if named++; !slices.Contains(told, m) {
 					t.Errorf("there is no message %q", m)
 				}
