@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topologytest"
 	"github.com/rlock-go/redisson/rlock"
@@ -111,10 +110,7 @@ func TestEveryKindIsShownAndNothingChanged(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var taps []*monitor.Stream
-		for _, s := range servers {
-			taps = append(taps, monitor.Tap(t, s.Addr()))
-		}
+		taps := tapped(t, servers)
 		var list []state
 		if err := json.Unmarshal([]byte(ended(t, 0, url, "ls", "-o", "json")), &list); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/internal/monitor"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topologytest"
 	"github.com/rlock-go/redisson/rlock"
@@ -62,7 +64,7 @@ func TestWatchTellsWhatHappens(t *testing.T) {
 
 func TestForcedUnlockSaysWhoseAndWakes(t *testing.T) {
 	t.Parallel()
-	everywhere(t, func(t *testing.T, url string, _ []*redistest.Server) {
+	everywhere(t, func(t *testing.T, url string, servers []*redistest.Server) {
 		for kind, of := range locks {
 			several := !strings.HasPrefix(url, "redis://")
 			if kind == "spin" || kind == "nonreentrant" || several && kind != "lock" && kind != "fair" {
@@ -73,8 +75,19 @@ func TestForcedUnlockSaysWhoseAndWakes(t *testing.T) {
 			becomes(t, "somebody waits", func() bool { s := shown(t, url, kind); return s.waiting() == 1 }, nothing)
 			ended(t, usage, url, "unlock", kind)
 			ended(t, usage, url, "unlock", "--force", kind) // nobody can be asked
+			channel := codec.Channel(kind)
+			if kind == "read" || kind == "write" {
+				channel = codec.ReadWriteChannel(kind)
+			} else if kind == "fair" {
+				channel = codec.FairChannel(kind, shown(t, url, kind).Queue[0].Owner)
+			}
+			taps := tapped(t, servers)
 			if out := ended(t, 0, url, "unlock", "--force", "--yes", kind); strings.Count(out, h.Owner().String()) != 2 {
 				t.Errorf("%s: %s", kind, out)
+			}
+			// A waiter looks by itself some time, so the message itself is looked for.
+			if sent := messages(taps, channel); sent["publish"] == 0 || strings.HasPrefix(url, "redis+cluster") && sent["spublish"] == 0 {
+				t.Errorf("%s: sent to %s: %v", kind, channel, sent)
 			}
 			if next := <-ch; next == nil {
 				t.Errorf("%s: the waiter failed", kind)
@@ -86,6 +99,26 @@ func TestForcedUnlockSaysWhoseAndWakes(t *testing.T) {
 			}
 		}
 	})
+}
+
+func tapped(t *testing.T, servers []*redistest.Server) (taps []*monitor.Stream) {
+	for _, s := range servers {
+		taps = append(taps, monitor.Tap(t, s.Addr()))
+	}
+	return taps
+}
+
+// messages counts what was sent to a channel, by the command.
+func messages(taps []*monitor.Stream, channel string) map[string]int {
+	sent := map[string]int{}
+	for _, tap := range taps {
+		for _, line := range tap.Mark() {
+			if len(line.Args) == 3 && line.Args[1] == channel {
+				sent[strings.ToLower(line.Args[0])]++
+			}
+		}
+	}
+	return sent
 }
 
 // rival is a lock that a read lock excludes too.
