@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -174,9 +173,6 @@ func (s *server) reader() (*reader, error) {
 func interruptible() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
-
-// interrupted tells that a context of interruptible ended.
-func interrupted(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 func unreachableError(err error) error {
 	return &exit{unreachable, fmt.Errorf("can't reach the server: %w", err)}

@@ -11,9 +11,9 @@ func TestParseTellsTheTopologiesApart(t *testing.T) {
 		servers, master string
 		cluster         bool
 	}{
-		"redis://u:secret@h:1/2":                  {"h:1", "", false},
+		"redis://u:secret@h:1/2":                   {"h:1", "", false},
 		"redis+sentinel://u:secret@h:1,i/orders/2": {"h:1,i:26379", "orders", false},
-		"redis+cluster://u:secret@h:1,i":          {"h:1,i:6379", "", true},
+		"redis+cluster://u:secret@h:1,i":           {"h:1,i:6379", "", true},
 	} {
 		p, err := Parse(url)
 		if err != nil || !slices.Equal(p.Servers, strings.Split(want.servers, ",")) || p.Master != want.master || p.Cluster != want.cluster ||
