@@ -163,8 +163,8 @@ func TestChildDoesNotOutliveTheTool(t *testing.T) {
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = c.Process.Release()
 	becomes(t, "the child ends", func() bool { return gone(pid) }, nothing)
+	_ = c.Wait() // it was killed
 	l := open(t, url).NewLock("lock")
 	becomes(t, "the lease ends", func() bool { locked, err := l.IsLocked(t.Context()); return err == nil && !locked }, nothing)
 }
