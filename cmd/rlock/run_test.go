@@ -219,10 +219,11 @@ func TestTerminal(t *testing.T) {
 	becomes(t, "the tool goes on", func() bool { return state() != "T" }, c.out.String)
 	time.Sleep(200 * time.Millisecond) // until the child has the terminal again; a Ctrl-C before goes to the tool, which passes it on
 	fmt.Fprint(f, "\x03")
-	if got := c.status(); got != 7 || !strings.Contains(c.out.String(), "caught") {
+	got := c.status()
+	<-read
+	if got != 7 || !strings.Contains(c.out.String(), "caught") {
 		t.Errorf("status %d, %q", got, &c.out)
 	}
-	<-read
 }
 
 func TestFixedLeaseIsLost(t *testing.T) {
