@@ -29,7 +29,7 @@ func (q *Queue) Message(now time.Duration, n int) {
 	if own {
 		return
 	}
-	q.taken = false
+	q.taken, q.heard = false, true
 	q.wake(n)
 	if q.subscribed && q.waiting.size > 0 && q.policy.Crowded() {
 		q.unsubscribe()
