@@ -60,6 +60,8 @@ type Collector struct {
 
 	mu      sync.Mutex // guards clients
 	clients map[*rlock.Client]bool
+
+	known sync.Map // the labels of which ensure has made the series
 }
 
 // New makes a Collector. It must be registered, and its Observer given to clients.
@@ -113,6 +115,7 @@ func (c *Collector) Observer() rlock.Observer {
 			delete(c.clients, client)
 		},
 		Acquired: func(_ context.Context, s rlock.Subject, e rlock.AcquireEvent) {
+			c.ensure(s)
 			c.observe(c.acquires, e.Wait.Seconds(), s, e.Outcome, strconv.FormatBool(e.Contended))
 		},
 		Woken: func(_ context.Context, s rlock.Subject, e rlock.WakeEvent) { c.count(c.wakeUps, s, e.Source) },
@@ -124,6 +127,31 @@ func (c *Collector) Observer() rlock.Observer {
 		},
 		Renewed: func(s rlock.Subject, e rlock.RenewalEvent) { c.count(c.renewals, s, e.Outcome) },
 		Undone:  func(s rlock.Subject, e rlock.UndoEvent) { c.count(c.undos, s, e.Outcome) },
+	}
+}
+
+// ensure makes the series that alerts look at, with 0: Prometheus sees no increase in one
+// that begins with 1.
+func (c *Collector) ensure(s rlock.Subject) {
+	key := s.Kind
+	if c.label != nil {
+		key += " " + c.label(s.Name)
+	}
+	if _, ok := c.known.Load(key); ok {
+		return
+	}
+	c.known.Store(key, true)
+	each := func(to *prometheus.CounterVec, words ...string) {
+		for _, w := range words {
+			to.WithLabelValues(c.values(nil, s, []string{w})...)
+		}
+	}
+	each(c.lost, "taken", "expired", "unreachable")
+	each(c.renewals, "renewed", "failed", "lost")
+	each(c.wakeUps, "message", "expiry", "handoff", "look")
+	each(c.undos, "undone", "nothing", "failed")
+	for _, outcome := range []string{"acquired", "locked", "timeout", "cancelled", "uncertain", "error"} {
+		c.acquires.WithLabelValues(c.values(nil, s, []string{outcome, "false"})...)
 	}
 }
 

@@ -26,7 +26,7 @@ var (
 // lease is the watchdog's, Timeout a command's.
 const (
 	lease   = 2 * time.Second
-	timeout = 500 * time.Millisecond
+	timeout = time.Second
 	patient = 20 * time.Second // a test must not hang
 )
 
