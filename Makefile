@@ -110,10 +110,12 @@ builds:
 .PHONY: unit
 unit:
 	@$(step) 'unit tests' bash -eo pipefail -c '$(tested) ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(again) $(GOTEST) -p 3'
-	@$(step) 'tests of rlocktest, the quick start, the cookbook, the benchmark, and of connections without raw calls' bash -ec 'failed=; \
+	@$(step) 'tests of rlocktest, rlockprom, rlockotel, the quick start, the cookbook, the benchmark, and of connections without raw calls' bash -ec 'failed=; \
 	  (cd docs/quickstart && $(again) $(GOTEST) ./...) & one=$$!; \
 	  $(again) $(GOTEST) -p 3 -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub & two=$$!; \
 	  (cd rlocktest && $(again) $(GOTEST) ./...) || failed=1; \
+	  (cd rlockprom && $(again) $(GOTEST) ./...) || failed=1; \
+	  (cd rlockotel && $(again) $(GOTEST) ./...) || failed=1; \
 	  (cd integration/bench && $(again) $(GOTEST) ./...) || failed=1; \
 	  wait $$one || failed=1; wait $$two || failed=1; \
 	  (cd docs/cookbook && $(tested) ./... | xargs $(again) $(GOTEST)) || failed=1; [ -z "$$failed" ]'

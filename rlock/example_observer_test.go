@@ -27,6 +27,7 @@ func observed(o rlock.Observer, fn func(ctx context.Context, client *rlock.Clien
 // nothing is work that is quickly done.
 func nothing(context.Context) error { return nil }
 
+// Each acquire is told with how long it took.
 func ExampleWithObserver() {
 	waits := rlock.Observer{Acquired: func(_ context.Context, s rlock.Subject, e rlock.AcquireEvent) {
 		fmt.Println(s.Name, e.Outcome, "in less than a minute:", e.Wait < time.Minute)
@@ -59,6 +60,7 @@ func ExampleObserver() {
 	// Output: span of invoices:traced ends: acquired
 }
 
+// The owner is the field of the hash in Redis.
 func ExampleSubject_Owner() {
 	var owner string
 	observed(rlock.Observer{Ended: func(s rlock.Subject, _ rlock.HoldEvent) {
@@ -71,6 +73,7 @@ func ExampleSubject_Owner() {
 	// Output: <nil>
 }
 
+// A refused attempt is contended.
 func ExampleAcquireEvent() {
 	observed(rlock.Observer{Acquired: func(_ context.Context, s rlock.Subject, e rlock.AcquireEvent) {
 		fmt.Println(e.Outcome, e.Attempts, e.Contended)
@@ -89,6 +92,7 @@ func ExampleAcquireEvent() {
 	// locked 1 true
 }
 
+// A release of a hold that was not lost has no time of a loss.
 func ExampleReleaseEvent() {
 	observed(rlock.Observer{Released: func(_ context.Context, s rlock.Subject, e rlock.ReleaseEvent) {
 		fmt.Println(s.Name, e.Err, e.LostAt.IsZero())
@@ -98,6 +102,7 @@ func ExampleReleaseEvent() {
 	// Output: invoices:released <nil> true
 }
 
+// A forced lock is lost to its holder.
 func ExampleHoldEvent() {
 	observed(rlock.Observer{Ended: func(s rlock.Subject, e rlock.HoldEvent) {
 		fmt.Println(s.Kind, e.End, e.Reason)
@@ -114,6 +119,7 @@ func ExampleHoldEvent() {
 	// Output: fenced lost taken
 }
 
+// A lock is handed on within a client.
 func ExampleWakeEvent() {
 	observed(rlock.Observer{Woken: func(_ context.Context, s rlock.Subject, e rlock.WakeEvent) {
 		if e.Source == "handoff" {
@@ -136,6 +142,7 @@ func ExampleWakeEvent() {
 	// Output: invoices:handed was handed on
 }
 
+// A lease is renewed each third of it.
 func ExampleRenewalEvent() {
 	ctx := context.Background()
 	renewed := make(chan string, 100)
@@ -155,6 +162,7 @@ func ExampleRenewalEvent() {
 	// Output: invoices:renewed renewed
 }
 
+// A pair is two commands.
 func ExampleCommandEvent() {
 	observed(rlock.Observer{Command: func(_ context.Context, e rlock.CommandEvent) {
 		if e.Name != "PING" { // Open's
@@ -168,16 +176,19 @@ func ExampleCommandEvent() {
 	// EVALSHA <nil>
 }
 
+// A lost acquire is undone.
 func ExampleUndoEvent() {
 	fmt.Println(rlock.UndoEvent{Outcome: "undone"}) // a lost acquire had run, and was released
 	// Output: {undone <nil>}
 }
 
+// A failover moves locks to another server.
 func ExampleServerEvent() {
 	fmt.Println(rlock.ServerEvent{From: "10.0.0.1:6379", To: "10.0.0.2:6379"}) // locks are on another server now
 	// Output: {10.0.0.1:6379 10.0.0.2:6379 0s}
 }
 
+// What is held now.
 func ExampleClient_Stats() {
 	observed(rlock.Observer{}, func(ctx context.Context, client *rlock.Client) error {
 		return client.NewLock("invoices:counted").Do(ctx, func(context.Context) error {
@@ -189,6 +200,7 @@ func ExampleClient_Stats() {
 	// Output: 1 held, 0 wait; certain for half a minute: 30s
 }
 
+// Counts are kept for each kind too.
 func ExampleStats() {
 	observed(rlock.Observer{}, func(ctx context.Context, client *rlock.Client) error {
 		err := client.NewFencedLock("invoices:kinds").Do(ctx, nothing)
@@ -199,6 +211,7 @@ func ExampleStats() {
 	// Output: 1 of 1
 }
 
+// What has become of the acquires of a kind.
 func ExampleKindStats() {
 	observed(rlock.Observer{}, func(ctx context.Context, client *rlock.Client) error {
 		err := client.NewLock("invoices:kind").Do(ctx, nothing)

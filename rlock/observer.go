@@ -96,7 +96,7 @@ type WakeEvent struct {
 	// was to end by then), handoff (another caller of this client unlocked, and passed
 	// the lock on) or look (anything else, such as a new subscription).
 	Source string
-	At     time.Time
+	At     time.Time // when it was
 }
 
 // AcquireEvent is how an acquire ended.
@@ -112,12 +112,12 @@ type AcquireEvent struct {
 
 	// Contended says that it was refused, or came behind others of this client.
 	Contended bool
-	Err       error
+	Err       error // what the caller gets
 }
 
 // ReleaseEvent is how a call of Unlock ended.
 type ReleaseEvent struct {
-	Err error
+	Err error // what the caller gets
 
 	// Reason is as HoldEvent's, and LostAt when the hold was over, if it was lost
 	// before.
@@ -138,39 +138,39 @@ type HoldEvent struct {
 
 	// Held is how long after its acquire was sent the hold ended.
 	Held time.Duration
-	At   time.Time
+	At   time.Time // when it ended
 }
 
 // RenewalEvent is what became of one lease: renewed, failed (it is tried again while
 // there is time) or lost. A failed one has an error.
 type RenewalEvent struct {
-	Outcome string
-	Err     error
+	Outcome string // the word
+	Err     error  // nil unless it failed
 }
 
 // UndoEvent is what became of a lost acquire: undone (it had run), nothing (it had not)
 // or failed, with an error.
 type UndoEvent struct {
-	Outcome string
-	Err     error
+	Outcome string // the word
+	Err     error  // nil unless it failed
 }
 
 // ServerEvent is of a connection, or of the server of some locks. From is empty for a
 // connection. Down is for how long there was none although it was needed.
 type ServerEvent struct {
-	From, To string
-	Down     time.Duration
+	From, To string        // host:port, or the word pool
+	Down     time.Duration // 0: it was not missed
 }
 
 // CommandEvent is one command as it was sent, once. Its duration is counted from before
 // it was written, so with the time in which the server was busy with others.
 type CommandEvent struct {
-	Name     string // such as EVALSHA
-	Server   string // host:port, or the word pool
-	Start    time.Time
-	Duration time.Duration
-	Leases   int   // of a renewal: how many; else 0
-	Err      error // the server's, or that there was no reply
+	Name     string        // such as EVALSHA
+	Server   string        // host:port, or the word pool
+	Start    time.Time     // before it was written
+	Duration time.Duration // until its reply, or the end of its connection
+	Leases   int           // of a renewal: how many; else 0
+	Err      error         // the server's, or that there was no reply
 }
 
 // WithObserver has o told what the client does. It may be given more than once: each

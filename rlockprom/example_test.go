@@ -113,3 +113,19 @@ func ExampleCollector_Collect() {
 	fmt.Println(len(all) > 0)
 	// Output: true
 }
+
+func observed(ctx context.Context, url string) (*rlock.Client, error) {
+	metrics := rlockprom.New()
+	prometheus.MustRegister(metrics)
+	return rlock.Open(ctx, url, rlock.WithObserver(metrics.Observer()))
+}
+
+// The page's own lines.
+func ExampleCollector() {
+	client, err := observed(context.Background(), os.Getenv("REDIS_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(client.Close())
+	// Output: <nil>
+}

@@ -133,7 +133,10 @@ func (e *Log) Draining(holds int64) {
 
 // ObserverPanicked logs that an observer did, and with what.
 func (e *Log) ObserverPanicked(with any) {
-	e.line(context.Background(), nil, slog.LevelWarn, "observer panicked", one, Lock{}, []slog.Attr{slog.Any("panic", with)})
+	if !e.Warns() {
+		return
+	}
+	e.line(context.Background(), nil, slog.LevelWarn, "observer panicked", one, Lock{}, []slog.Attr{failed(fmt.Errorf("%v", with))})
 }
 
 // Closed logs how many holds were not released, and how many commands that

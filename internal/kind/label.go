@@ -5,17 +5,17 @@ type Label uint8
 
 // All of them.
 const (
-	PlainLabel Label = iota
-	FairLabel
-	FencedLabel
-	SpinLabel
-	NonReentrantLabel
-	ReadLabel
-	WriteLabel
-	SemaphoreLabel
-	PermitsLabel
-	LatchLabel
-	Labels // how many there are
+	PlainLabel        Label = iota // Reentrant
+	FairLabel                      // Fair
+	FencedLabel                    // Fenced
+	SpinLabel                      // Spin
+	NonReentrantLabel              // NonReentrant
+	ReadLabel                      // ReadLock
+	WriteLabel                     // WriteLock
+	SemaphoreLabel                 // Semaphore
+	PermitsLabel                   // Permits
+	LatchLabel                     // CountDownLatch
+	Labels                         // how many there are
 )
 
 var labels = [Labels]string{"lock", "fair", "fenced", "spin", "nonreentrant", "read", "write", "semaphore", "permits", "latch"}

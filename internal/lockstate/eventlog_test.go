@@ -65,7 +65,7 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 	defer top.Close(0)
 	c := &State{id: uuid.New(), top: top, o: Config{Clock: clock.System(), LongHold: 1}}
 	s := newShard(c)
-	te := &OwnerState{n: &name{l: &Lock{c: c, s: s, name: "orders"}}}
+	te := &OwnerState{n: &name{l: &Lock{c: c, s: s, traits: kind.Reentrant.Traits(), name: "orders"}}}
 	free := false
 	c.log = eventlog.New(slog.New(handlerFunc(func() {
 		if free = s.mu.TryLock(); free {

@@ -366,13 +366,13 @@ func (c *State) sent(r *command.Request) {
 
 // Counts is what a client has of one kind, and had since it began.
 type Counts struct {
-	Holds, Waiters int
-	Acquires       [observe.Outcomes]int64
-	Lost           [observe.Reasons]int64
-	Undone         int64
-	Unsure         int64 // releases
-	Renewals       int64
-	Least          time.Duration // the shortest time for which a hold is trusted; watchdog.Never: none is held
+	Holds, Waiters int                     // now
+	Acquires       [observe.Outcomes]int64 // that have ended
+	Lost           [observe.Reasons]int64  // holds
+	Undone         int64                   // acquires
+	Unsure         int64                   // releases
+	Renewals       int64                   // leases that were extended
+	Least          time.Duration           // the shortest time for which a hold is trusted; watchdog.Never: none is held
 }
 
 // Stats is a snapshot of the client by kind, how often a connection took the place of

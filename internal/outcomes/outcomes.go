@@ -16,11 +16,11 @@ import (
 
 // What Make makes happen, in the words of rlock's events.
 var (
-	Acquires = []string{"acquired", "locked", "timeout", "cancelled", "uncertain", "error"}
-	Ends     = []string{"released", "lost", "expired"}
-	Reasons  = []string{"taken", "expired", "unreachable"}
-	Sources  = []string{"message", "expiry", "handoff"}
-	Renewals = []string{"renewed", "failed", "lost"}
+	Acquires = []string{"acquired", "locked", "timeout", "cancelled", "uncertain", "error"} // of AcquireEvent.Outcome
+	Ends     = []string{"released", "lost", "expired"}                                      // of HoldEvent.End
+	Reasons  = []string{"taken", "expired", "unreachable"}                                  // of HoldEvent.Reason
+	Sources  = []string{"message", "expiry", "handoff"}                                     // of WakeEvent.Source
+	Renewals = []string{"renewed", "failed", "lost"}                                        // of RenewalEvent.Outcome
 )
 
 // lease is the watchdog's, Timeout a command's.
@@ -31,8 +31,8 @@ const (
 )
 
 // Make opens a client with these options, has all of it happen within some four seconds,
-// and returns the client, which holds the lock "kept" until the test is over. calls is
-// made with a context that each call of the client gets.
+// and returns the client, which holds the lock "kept" until the test is over. ctx is that
+// of each of its calls.
 func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, 3*patient)
