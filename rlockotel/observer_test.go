@@ -170,7 +170,7 @@ func checkSpans(t *testing.T, all tracetest.SpanStubs, parent trace.SpanContext)
 		for _, e := range s.Events {
 			seen[s.Name+" "+e.Name]++
 			for _, a := range e.Attributes {
-				seen[fmt.Sprintf("%s %s %s=%s", s.Name, e.Name, a.Key, a.Value.Emit())]++
+				seen[fmt.Sprintf("%s %s %s=%s", s.Name, e.Name, a.Key, a.Value.String())]++
 			}
 		}
 	}
