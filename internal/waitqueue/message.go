@@ -29,7 +29,8 @@ func (q *Queue) Message(now time.Duration, n int) {
 	if own {
 		return
 	}
-	q.taken, q.heard = false, true
+	q.taken = false
+	q.heard = true
 	q.wake(n)
 	if q.subscribed && q.waiting.size > 0 && q.policy.Crowded() {
 		q.unsubscribe()
