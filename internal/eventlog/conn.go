@@ -17,8 +17,8 @@ import (
 type Conn struct {
 	lines
 	name    slog.Attr
-	waiting string // what is counted when it breaks
-	again   func(server string, down time.Duration)
+	waiting string                                  // what is counted when it breaks
+	again   func(server string, down time.Duration) // told each that replaces another; nil: nobody is
 
 	state  sync.Mutex // guards all below
 	made   bool       // there was a connection before

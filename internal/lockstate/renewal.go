@@ -29,9 +29,9 @@ type renewal struct {
 type renewee struct {
 	i     int // in the watchdog's batch
 	st    *OwnerState
-	l     *Lock   // of what kind the holds are
-	more  []*Lock // further kinds of holds that share the lease, to be renewed after it
-	owner Owner
+	l     *Lock         // of what kind the holds are
+	more  []*Lock       // further kinds of holds that share the lease, to be renewed after it
+	owner Owner         // whose it is
 	count int           // how many holds of that kind
 	least time.Duration // what of the lease is relied on
 
