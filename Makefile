@@ -110,7 +110,7 @@ builds:
 .PHONY: unit
 unit:
 	@$(step) 'unit tests' bash -eo pipefail -c '$(tested) ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(again) $(GOTEST) -p 3'
-	@$(step) 'tests of rlocktest, the tool, the quick start, the cookbook, the benchmark, and of connections without raw calls' bash -ec 'failed=; \
+	@$(step) 'tests of rlocktest, rlockprom, rlockotel, the tool, the quick start, the cookbook, the benchmark, and of connections without raw calls' bash -ec 'failed=; \
 	  (cd docs/quickstart && $(again) $(GOTEST) ./...) & one=$$!; \
 	  $(again) $(GOTEST) -p 3 -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub & two=$$!; \
 	  (cd rlocktest && $(again) $(GOTEST) ./...) || failed=1; \

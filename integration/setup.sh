@@ -11,7 +11,7 @@ set -euo pipefail
 case ${1:-all} in
   redis) wanted='redis-server:redis-server' ;;
   # gcc is for the race detector.
-  all) wanted='redis-server:redis-server dockerd:docker.io docker:docker-cli gcc:gcc gcc:libc6-dev java:openjdk-17-jdk-headless mvn:maven' ;;
+  all) wanted='redis-server:redis-server dockerd:docker.io docker:docker-cli gcc:gcc gcc:libc6-dev java:openjdk-17-jdk-headless mvn:maven promtool:prometheus' ;;
   *) echo "usage: $0 redis|all" >&2; exit 2 ;;
 esac
 

@@ -25,6 +25,10 @@ type Options struct {
 	// between half and all of it. Default is 1 s.
 	MaxRetry time.Duration
 
+	// Reconnected is told each connection that takes the place of another, and for how
+	// long there was none. It must not block. Default is nothing.
+	Reconnected func(server string, down time.Duration)
+
 	// SlotLost is called when the server does not serve the slot of a sharded
 	// channel that somebody waits for, or serves it no longer. The hub asks again
 	// now and then; whoever knows a better server subscribes there. Trouble is

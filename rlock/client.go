@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/gomodule/redigo/redis"
 	"github.com/google/uuid"
@@ -30,6 +31,9 @@ type Client struct {
 	s      *lockstate.State // nil: a zero Client
 	mapper NameMapper
 	fair   kind.Kind
+
+	observers *observers
+	ended     sync.Once // they were told so
 }
 
 var errZeroClient = fmt.Errorf("%w: the zero Client; take one from Open or New", ErrInvalidOption)
@@ -93,7 +97,7 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Client, error) {
 		}
 		return nil, fmt.Errorf("rlock: open: %w", ofKind(err))
 	}
-	c.s.Started()
+	c.started()
 	return c, nil
 }
 
@@ -149,18 +153,22 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 		return topology.Borrowed(pool, s), nil
 	})
 	if err == nil {
-		c.s.Started()
+		c.started()
 	}
 	return c, err
 }
 
 func newClient(o *settings, open func(topology.Settings) (topology.Topology, error)) (*Client, error) {
 	o.Topology = open
+	told := &observers{all: o.observers}
+	if len(told.all) > 0 {
+		o.Observer = told
+	}
 	s, err := lockstate.New(o.Config)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{mapper: o.mapper, s: s, fair: kind.Fair(o.fairWait)}, nil
+	return &Client{mapper: o.mapper, s: s, fair: kind.Fair(o.fairWait), observers: told}, nil
 }
 
 // ID is the first half of every owner that this client makes, like the id of a
@@ -211,6 +219,7 @@ func (c *Client) Shutdown(ctx context.Context) error {
 	if c.s == nil {
 		return fmt.Errorf("rlock: shut down: %w", errZeroClient)
 	}
+	defer c.closed()
 	return c.s.Shutdown(ctx)
 }
 
@@ -227,5 +236,6 @@ func (c *Client) Close() error {
 		return fmt.Errorf("rlock: close: %w", errZeroClient)
 	}
 	c.s.Close()
+	c.closed()
 	return nil
 }

@@ -133,10 +133,7 @@ func (l *Lock) startAcquire(ctx context.Context, wait time.Duration, opts []Acqu
 	}
 	err := setTerms(&w.Terms, opts)
 	if err == nil {
-		err = ctx.Err()
-	}
-	if err == nil {
-		err = w.Start()
+		err = w.Begin(ctx)
 	}
 	if err != nil {
 		return nil, wrap("acquire", l.Name(), err)

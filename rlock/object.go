@@ -76,10 +76,7 @@ func (o *object) pass(ctx context.Context, doing string, k kind.Kind, t lockstat
 	l := o.lock.l.Of(k)
 	w := l.NewWaiter()
 	w.Terms = t
-	err := ctx.Err()
-	if err == nil {
-		err = w.Start()
-	}
+	err := w.Begin(ctx)
 	if err == nil {
 		_, err = w.Result(ctx, w.Await(ctx))
 	}

@@ -30,9 +30,10 @@ type NameMapper interface {
 // this package's.
 type settings struct {
 	lockstate.Config
-	given    map[string]bool
-	mapper   NameMapper
-	fairWait time.Duration
+	given     map[string]bool
+	mapper    NameMapper
+	fairWait  time.Duration
+	observers []Observer
 }
 
 func newSettings(opts []Option) (*settings, error) {

@@ -8,6 +8,7 @@
 //	go run . -parts kinds       each other object beside Redisson's, all callers at one name
 //	go run . -parts kinds -write     that, into docs/dev/tables/kinds.md and nowhere else
 //	go run . -before HEAD~1 -java=false -peers 'rlock before'    beside an earlier commit
+//	go run -tags metrics . -java=false -parts pairs -peers 'rlock with Prometheus,rlock with OpenTelemetry'    what metrics cost
 //	go run . -busy 2 -parts pairs                                  while two processes spin
 //	go run . -from ../../docs/performance/run.json -write    both pages and the plots anew from an older run
 //
@@ -22,5 +23,5 @@
 // the one that did with its recommended settings.
 //
 // The peers of others are built in with -others, by package peers, which does without those whose modules can't be had;
-// they are named as missing. What this module requires is what rlock and the tests' Java peer require.
+// they are named as missing. What this module requires is what rlock, its modules for metrics and the tests' Java peer require.
 package main

@@ -35,16 +35,18 @@ type peer struct {
 
 // Names of the parties, as they are printed.
 const (
-	ours      = "rlock"
-	beforeP   = "rlock before"
-	rawPeer   = "raw redigo"
-	redsyncP  = "redsync"
-	bsmP      = "redislock"
-	rueidisP  = "rueidislock"
-	javaP     = "Redisson (Java)"
-	limitName = "server limit"
-	loneName  = "one thread" // what one caller is held against
-	baseline  = "one-thread baseline"
+	ours        = "rlock"
+	beforeP     = "rlock before"
+	prometheusP = "rlock with Prometheus"
+	otelP       = "rlock with OpenTelemetry"
+	rawPeer     = "raw redigo"
+	redsyncP    = "redsync"
+	bsmP        = "redislock"
+	rueidisP    = "rueidislock"
+	javaP       = "Redisson (Java)"
+	limitName   = "server limit"
+	loneName    = "one thread" // what one caller is held against
+	baseline    = "one-thread baseline"
 )
 
 // shown is the name that pages and drawings of a part have. Only commands that are sent ahead show what the server can do: a
@@ -76,6 +78,11 @@ func goPeers() []*peer {
 	}
 	if open := openers[beforeP]; open != nil {
 		all = append(all, &peer{name: beforeP, open: open, waits: true, note: "the library at the commit that -before names", extra: []string{"del"}})
+	}
+	for _, name := range []string{prometheusP, otelP} {
+		if open := openers[name]; open != nil {
+			all = append(all, &peer{name: name, open: open, waits: true, note: "defaults, with metrics", extra: []string{"del"}})
+		}
 	}
 	return all
 }

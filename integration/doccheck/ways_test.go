@@ -47,6 +47,8 @@ var ways = map[string]way{
 	"go mod edit -require github.com/rlock-go/redisson/rlocktest@v0.0.0 -replace github.com/rlock-go/redisson/rlocktest=/path/to/checkout/rlocktest": {run: true, reader: true},
 	"go mod tidy": {run: true, reader: true},
 
+	"cd integration && go test ./monitoring -write": {target: "integration"},
+
 	"make test-all":                 {part: "integration/interop.TestInterop"},
 	"make releases":                 {part: "integration/interop.TestInterop"},
 	"make topologies":               {part: "integration/cluster.TestGoAndJavaWakeEachOtherInACluster"},

@@ -115,7 +115,8 @@ const vanished = "the server says that the owner holds nothing any more"
 // long holds are logged once, each when it is as old as the client was told.
 func long(t *testing.T, s redisserver.Server) []*rig {
 	const age = 700 * time.Millisecond
-	r := start(t, s, "", rlock.WithLongHoldLog(age))
+	r := start(t, s, "", rlock.WithLongHoldLog(age),
+		rlock.WithObserver(rlock.Observer{Ended: func(rlock.Subject, rlock.HoldEvent) { panic("on purpose") }}))
 	short, renewed := r.Hold(r.lock()), r.Hold(r.lock())
 	r.Unlock(short)
 	fixed := r.Hold(r.lock(), rlock.Lease(time.Minute))

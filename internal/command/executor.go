@@ -14,6 +14,10 @@ type Options struct {
 	Permanent func(error) bool     // errors of connecting that trying again won't mend
 	Closing   func() bool          // the client is being closed: nothing is sent again
 
+	// Ended is told each send that reached a server, or may have, before its handler
+	// is. It must not block; nil: nobody wants to know.
+	Ended func(*Request)
+
 	// After calls fn after d, or earlier when the client is closed.
 	After func(d time.Duration, fn func())
 }

@@ -72,6 +72,9 @@ type Request struct {
 // Reached is First, to be asked while r is under way.
 func (r *Request) Reached() time.Duration { return time.Duration(atomic.LoadInt64((*int64)(&r.First))) }
 
+// Server is where r was last sent.
+func (r *Request) Server() string { return r.node.Server() }
+
 // Begun tells whether r was ever queued.
 func (r *Request) Begun() bool { return r.x != nil }
 

@@ -142,6 +142,11 @@ type completion Request
 func (c *completion) Complete(*pipeline.Request) {
 	r := (*Request)(c)
 	x, n := r.x, r.node
+	if x.o.Ended != nil {
+		if fate := fateOf(r.Wire.Err); fate != NotSent && fate != Closed {
+			x.o.Ended(r)
+		}
+	}
 	r.OutOfOrder = r.OutOfOrder || r.Wire.Resent
 	if r.Wire.Replicas > 0 {
 		r.Unreplicated, r.ReplicasNotKnown = r.Wire.Acked == 0, r.Wire.Acked < 0

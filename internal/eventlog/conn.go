@@ -17,7 +17,8 @@ import (
 type Conn struct {
 	lines
 	name    slog.Attr
-	waiting string // what is counted when it breaks
+	waiting string                                  // what is counted when it breaks
+	again   func(server string, down time.Duration) // told each that replaces another; nil: nobody is
 
 	state  sync.Mutex // guards all below
 	made   bool       // there was a connection before
@@ -39,6 +40,13 @@ func NewConn(logger *slog.Logger, name, waiting string) *Conn {
 		logger = slog.New(slog.DiscardHandler)
 	}
 	return &Conn{lines: lines{logger: logger}, name: slog.String("connection", name), waiting: waiting}
+}
+
+// Count has fn called for each connection that takes the place of another. It is called
+// before any other method, and fn must not block; nil: nobody counts.
+func (l *Conn) Count(fn func(server string, down time.Duration)) *Conn {
+	l.again = fn
+	return l
 }
 
 // Close writes what is held back. It is called when nothing more comes.
@@ -80,6 +88,9 @@ func (l *Conn) connected(server string, known ...slog.Attr) {
 	}
 	l.made, l.missed = true, time.Time{}
 	l.state.Unlock()
+	if again && l.again != nil {
+		l.again(server, down)
+	}
 	ends, told := 0, false
 	for _, message := range [...]string{cannotConnect, connLost, connGivenUp, connIdle} {
 		_, n, written := l.find(message).over()

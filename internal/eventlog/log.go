@@ -131,6 +131,14 @@ func (e *Log) Draining(holds int64) {
 	e.info(context.Background(), "shutting down", Lock{}, slog.Int64("holds", holds))
 }
 
+// ObserverPanicked logs that an observer did, and with what.
+func (e *Log) ObserverPanicked(with any) {
+	if !e.Warns() {
+		return
+	}
+	e.line(context.Background(), nil, slog.LevelWarn, "observer panicked", one, Lock{}, []slog.Attr{failed(fmt.Errorf("%v", with))})
+}
+
 // Closed logs how many holds were not released, and how many commands that
 // change something had no outcome in time.
 func (e *Log) Closed(holds, open int64) {

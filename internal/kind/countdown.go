@@ -10,7 +10,7 @@ var CountDownLatch Kind = countDownLatch{}
 
 type countDownLatch struct{ semaphore }
 
-var countDownTraits = Traits{Family: "latch", Gate: true, KeyType: "string"}
+var countDownTraits = Traits{Label: LatchLabel, Family: "latch", Gate: true, KeyType: "string"}
 
 func (countDownLatch) Traits() *Traits { return &countDownTraits }
 

@@ -18,6 +18,7 @@ type fair struct {
 }
 
 var fairTraits = Traits{
+	Label:      FairLabel,
 	Family:     ownedHash,
 	Queue:      "fair",
 	ByOwner:    true,

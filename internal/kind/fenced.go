@@ -12,6 +12,10 @@ var Fenced Kind = fenced{}
 
 type fenced struct{ reentrant }
 
+var fencedTraits = labelled(reentrantTraits, FencedLabel)
+
+func (fenced) Traits() *Traits { return &fencedTraits }
+
 const tokenName = channelName + 1
 
 func (fenced) Names(key string) Names {

@@ -85,6 +85,9 @@ const All = 1 << 29 // twice as many can be counted
 
 // Traits say what of the common machinery a kind uses. They are never changed.
 type Traits struct {
+	// Label is the kind's name where kinds are counted.
+	Label Label
+
 	// Family is whose owners the kind shares. Kinds of one family on one key
 	// share the order of an owner's commands, its leases, and force.
 	Family string

@@ -219,14 +219,14 @@ func TestNonReentrantLockRefusesItsOwnerForGood(t *testing.T) {
 			t.Errorf("%v is %+v, %v", reply, g, err)
 		}
 	}
-	if NonReentrant.Traits() != Reentrant.Traits() {
+	if *NonReentrant.Traits() != labelled(*Reentrant.Traits(), NonReentrantLabel) {
 		t.Error("they are handled in two ways")
 	}
 }
 
 // Who waits for the one is woken by the release of the other, and stands in one queue with those of the other.
 func TestFencedLockIsAPlainOneButForItsGrants(t *testing.T) {
-	if Fenced.Traits() != Reentrant.Traits() {
+	if *Fenced.Traits() != labelled(*Reentrant.Traits(), FencedLabel) {
 		t.Error("they are handled in two ways")
 	}
 	plain, fence := wanted(Reentrant, "k"), wanted(Fenced, "k")

@@ -13,6 +13,10 @@ var NonReentrant Kind = nonReentrant{}
 
 type nonReentrant struct{ reentrant }
 
+var nonReentrantTraits = labelled(reentrantTraits, NonReentrantLabel)
+
+func (nonReentrant) Traits() *Traits { return &nonReentrantTraits }
+
 // ErrReentered is why a NonReentrant refuses its own owner.
 var ErrReentered = errors.New("held by this owner already")
 

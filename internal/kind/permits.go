@@ -21,7 +21,7 @@ type permits struct {
 	n int
 }
 
-var permitsTraits = Traits{Family: "permits", PassOn: true, KeyType: "string", Once: true, Permits: true, RenewGroup: "permits"}
+var permitsTraits = Traits{Label: PermitsLabel, Family: "permits", PassOn: true, KeyType: "string", Once: true, Permits: true, RenewGroup: "permits"}
 
 // timesPermits is the sorted set.
 const timesPermits = channelName + 1

@@ -30,10 +30,10 @@ const (
 
 var (
 	readTraits = Traits{
-		Family: "read write", Queue: reads, KeyType: "hash", Tally: reads, RenewGroup: "read holds", Latched: true, Asserts: true,
+		Label: ReadLabel, Family: "read write", Queue: reads, KeyType: "hash", Tally: reads, RenewGroup: "read holds", Latched: true, Asserts: true,
 	}
 	writeTraits = Traits{
-		Family: "read write", Queue: writes, Width: 1, KeyType: "hash", Tally: writes, RenewGroup: ownedHash, Latched: true,
+		Label: WriteLabel, Family: "read write", Queue: writes, Width: 1, KeyType: "hash", Tally: writes, RenewGroup: ownedHash, Latched: true,
 	}
 )
 

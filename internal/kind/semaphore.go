@@ -16,7 +16,7 @@ func Semaphore(n int) Kind { return semaphore{permits{n: n}} }
 // semaphore has the channel, the messages and the undo of permits.
 type semaphore struct{ permits }
 
-var semaphoreTraits = Traits{Family: "semaphore", PassOn: true, KeyType: "string", Once: true, Permits: true, Unowned: true}
+var semaphoreTraits = Traits{Label: SemaphoreLabel, Family: "semaphore", PassOn: true, KeyType: "string", Once: true, Permits: true, Unowned: true}
 
 // poll is how long a waiter trusts that a message comes, where no lease ends a wait.
 const poll = time.Second

@@ -14,6 +14,7 @@ var Spin Kind = spin{}
 type spin struct{ reentrant }
 
 var spinTraits = Traits{
+	Label:      SpinLabel,
 	Family:     ownedHash,
 	Queue:      "spin",
 	Width:      1,

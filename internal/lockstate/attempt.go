@@ -51,6 +51,7 @@ func (n *name) try(w *Waiter) {
 	}
 	a := w.l.c.spares.attempts.Get().(*attempt)
 	a.w, a.st, a.began = w, st, n.l.s.sec.now()
+	w.tried()
 	w.tries++
 	w.attempt = a
 	st.attempts++

@@ -42,8 +42,8 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 			l.logReleasedAs(ctx, te.owner, trouble)
 			te.logLost(holds, trouble)
 			r.logFailure(trouble)
-			te.logUndone(nil)
-			te.logUndone(trouble)
+			te.logUndone(te.n.l, nil)
+			te.logUndone(te.n.l, trouble)
 			te.logGivenBack(nil)
 			te.logGivenBack(trouble)
 		}); n != 0 {
@@ -65,7 +65,7 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 	defer top.Close(0)
 	c := &State{id: uuid.New(), top: top, o: Config{Clock: clock.System(), LongHold: 1}}
 	s := newShard(c)
-	te := &OwnerState{n: &name{l: &Lock{c: c, s: s, name: "orders"}}}
+	te := &OwnerState{n: &name{l: &Lock{c: c, s: s, traits: kind.Reentrant.Traits(), name: "orders"}}}
 	free := false
 	c.log = eventlog.New(slog.New(handlerFunc(func() {
 		if free = s.mu.TryLock(); free {
@@ -75,8 +75,8 @@ func TestLinesAreToldWithoutTheShardsMutex(t *testing.T) {
 	for what, tell := range map[string]func(){
 		"held long":      func() { (&Hold{l: te.n.l, st: te}).tellAge() },
 		"lost":           func() { te.logLost([]*Hold{{st: te}}, ErrLeaseLost) },
-		"undone":         func() { te.logUndone(nil) },
-		"undo failed":    func() { te.logUndone(ErrClosed) },
+		"undone":         func() { te.logUndone(te.n.l, nil) },
+		"undo failed":    func() { te.logUndone(te.n.l, ErrClosed) },
 		"given back":     func() { te.logGivenBack(nil) },
 		"not given back": func() { te.logGivenBack(ErrClosed) },
 	} {

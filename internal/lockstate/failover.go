@@ -28,6 +28,7 @@ func (c *State) changed(change topology.Change) {
 	if change.NewMaster {
 		c.noteMaster(change.Slots)
 	}
+	c.nodeChanged(change)
 	if change.Slots.All() {
 		c.watchdog.RenewNow()
 	} else {

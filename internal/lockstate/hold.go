@@ -166,12 +166,16 @@ func (h *Hold) over(cause error) {
 	if h.ended != nil {
 		return
 	}
-	h.promise.End = h.trust()
+	trust := h.trust()
+	h.promise.End = trust
 	if cause == ErrReleased || cause == ErrClosed {
 		h.promise.End = min(h.promise.End, h.st.n.l.s.sec.now())
 	}
 	h.ended = cause
 	h.l.c.liveHolds.Done()
+	if cause != ErrReleased {
+		h.notReleased(cause, trust)
+	}
 	if h.watch != nil {
 		h.watch.tell(&h.l.s.sec, cause)
 	}

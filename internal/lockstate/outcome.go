@@ -44,6 +44,9 @@ func (a *attempt) refused(g kind.Grant) {
 		w.l.c.log.Waiting(&w.l.s.sec, eventlog.Lock{Name: w.n.l.name}, g.TTL)
 	}
 	a.w.ownerUsed = false
+	if !a.w.contended {
+		a.w.waitsForOthers()
+	}
 	q, w := a.queue()
 	q.Refused(q.n.now(), w, a.w.l.pause(a.w.tries, g))
 	a.w.asked()
@@ -100,7 +103,7 @@ func (a *attempt) giveBackFirst(h *Hold, then func()) {
 	h.release(nil, func(err error) {
 		a.st.logGivenBack(err)
 		then()
-	})
+	}, nil)
 	a.left = true
 	a.st.done()
 }

@@ -29,6 +29,7 @@ type releasing struct {
 	lease time.Duration // what the holds that are left get
 	rest  []kind.Call   // to be sent behind it
 
+	seen       *seen         // what its caller tells; nil: nobody observes, or it has none
 	since      time.Duration // when the hold's acquire was sent
 	everywhere time.Duration // until when every replica has the hold; 0: not known
 	timer      *time.Timer   // tells who waits for too long

@@ -31,6 +31,7 @@ type renewee struct {
 	st    *OwnerState
 	l     *Lock         // of what kind the holds are
 	more  []*Lock       // further kinds of holds that share the lease, to be renewed after it
+	owner Owner         // whose it is
 	count int           // how many holds of that kind
 	least time.Duration // what of the lease is relied on
 
@@ -100,7 +101,7 @@ func (c *State) scripts(n *nodePart, answer func(int, watchdog.Answer)) (common 
 			continue
 		}
 		ttl := st.renewedLease()
-		sub := renewee{i: i, st: st, least: st.least(sec.now(), ttl)}
+		sub := renewee{i: i, st: st, owner: st.owner, least: st.least(sec.now(), ttl)}
 		sub.l, sub.more = st.kinds()
 		sub.count = int(st.tally(sub.l))
 		sec.leave()
@@ -183,6 +184,11 @@ func (r *renewal) Done(q *command.Request) {
 		return
 	}
 	unreplicated := q.Unreplicated
+	if unreplicated {
+		r.renewed(nil, ErrUnreplicated)
+	} else {
+		r.renewed(mine, nil)
+	}
 	if q.Wire.Replicas > 0 && q.Wire.Acked >= q.Wire.Replicas {
 		r.everywhere = q.Wire.Sent
 	}
@@ -249,6 +255,7 @@ func (r *renewal) fail(err error) {
 	// If it were logged before the answers, the answer to another renewal could
 	// report it as over too early.
 	r.logFailure(err)
+	r.renewed(nil, err)
 }
 
 // logFailure logs, of the leases that were not extended, the one that ends first.

@@ -14,7 +14,9 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
+	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
@@ -22,13 +24,14 @@ import (
 
 // Config is what a State is made of. All of it is checked already.
 type Config struct {
-	Watchdog time.Duration // the lease of what is acquired without one
-	Timeout  time.Duration // of a command
-	Replicas bool          // what changes a lock is followed by WAIT
-	Courtesy bool          // leave room for slower clients
-	Clock    clock.Clock   // that trust is counted by
-	Logger   *slog.Logger  // nil: silent
-	LongHold time.Duration // an older hold is logged; 0: none is
+	Watchdog time.Duration    // the lease of what is acquired without one
+	Timeout  time.Duration    // of a command
+	Replicas bool             // what changes a lock is followed by WAIT
+	Courtesy bool             // leave room for slower clients
+	Clock    clock.Clock      // that trust is counted by
+	Logger   *slog.Logger     // nil: silent
+	LongHold time.Duration    // an older hold is logged; 0: none is
+	Observer observe.Observer // is told what happens; nil: nobody is
 
 	// Topology makes what serves the locks, without I/O. It gets Servers, with what
 	// is also this Config's.
@@ -63,6 +66,9 @@ type State struct {
 	noClientCounts atomic.Bool // the server refuses to count subscribers
 	timers         background.Timers
 	spares         spares
+	counts         [kind.Labels]counts
+	reconnects     atomic.Int64
+	events         observe.Queue
 
 	liveHolds background.Gauge // holds
 	releases  background.Gauge // calls of Unlock and UnlockAs
@@ -125,6 +131,11 @@ func New(o Config) (*State, error) {
 		spares:    newSpares(),
 	}
 	c.log = eventlog.New(o.Logger, c.id.String())
+	var sent func(*command.Request)
+	if o.Observer != nil {
+		sent = c.sent
+		o.Observer.OnPanic(c.log.ObserverPanicked)
+	}
 	c.args.lease = o.Watchdog.Milliseconds()
 	c.latchTTL = 5*o.Timeout + time.Second
 	c.args.latchTTL = c.latchTTL.Milliseconds()
@@ -133,6 +144,7 @@ func New(o Config) (*State, error) {
 	var err error
 	servers := o.Servers
 	servers.Timeout, servers.Lease, servers.Clock, servers.Replicas, servers.Log = o.Timeout, o.Watchdog, o.Clock, o.Replicas, c.log
+	servers.Reconnected = c.reconnected
 	c.top, err = o.Topology(servers)
 	if err != nil {
 		return nil, err
@@ -142,7 +154,7 @@ func New(o Config) (*State, error) {
 		c.publishes = publishedBy(c.top.Publish(0))
 	}
 	c.exec = command.New(c.top, command.Options{
-		Timeout: o.Timeout, Now: c.now, Permanent: redisconn.Permanent, Closing: c.Closed,
+		Timeout: o.Timeout, Ended: sent, Now: c.now, Permanent: redisconn.Permanent, Closing: c.Closed,
 		After: func(d time.Duration, fn func()) { c.timers.After(d, fn) },
 	})
 	for i := range c.shards {
@@ -251,6 +263,7 @@ func (c *State) close(patience time.Duration) {
 	c.timers.Wait()
 	c.stopQueues()
 	c.untrackActors()
+	c.events.Wait(c.o.Timeout)
 	c.log.End()
 	if patience > 0 { // an abandoned one is the business of Open's error
 		c.log.Closed(holds, open)

@@ -32,7 +32,7 @@ func (a *attempt) undo() {
 	l, want := a.w.l, a.want
 	u := st.newUndo(l, &want)
 	u.then = func(err error) {
-		st.logUndone(err)
+		st.logUndone(l, err)
 		if late {
 			n.l.c.log.UndoRepeats(&n.l.s.sec, st.told(), undoEvery, a.lease)
 			until := clock.Later(n.now(), a.lease)
@@ -45,7 +45,8 @@ func (a *attempt) undo() {
 }
 
 // logUndone logs how the undo of a lost acquire ended.
-func (st *OwnerState) logUndone(err error) {
+func (st *OwnerState) logUndone(l *Lock, err error) {
+	l.undid(st.owner, err)
 	s := st.n.l.s
 	if err != nil && !errors.Is(err, ErrNotHeld) {
 		st.n.l.c.log.UndoFailed(&s.sec, st.told(), err)
@@ -78,7 +79,7 @@ func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
 	u := st.newUndo(l, want)
 	u.then = func(err error) {
 		if err == nil {
-			st.logUndone(err)
+			st.logUndone(l, err)
 		}
 		if n.now() < until {
 			n.l.c.timers.After(undoEvery, func() { st.undoAgain(l, want, until) })
@@ -142,7 +143,7 @@ func (a *attempt) countHolds() {
 			// latch expired, it would release another hold.
 			u := st.newRelease(release.Vain, w.l, n.now()+n.l.c.unlockFor)
 			u.then = func(err error) {
-				st.logUndone(err)
+				st.logUndone(w.l, err)
 				if err != nil && !errors.Is(err, ErrNotHeld) {
 					w.fail(fmt.Errorf("%w: a lost acquire could not be undone: %w", ErrUncertain, err))
 				}

@@ -14,14 +14,19 @@ import (
 
 // Unlock releases this one acquisition, as the public method says.
 func (h *Hold) Unlock(ctx context.Context) error {
-	r, outcome, wasLost, err := h.startUnlock()
+	seen := h.releasing(ctx)
+	r, outcome, wasLost, err := h.startUnlock(seen)
 	if err != nil {
+		h.unlocked(seen, wasLost, err)
 		return err
 	}
 	err = r.await(ctx, h.l, outcome)
 	if wasLost != nil {
-		return h.releasedLate(wasLost, err)
+		err = h.releasedLate(wasLost, err)
+		h.unlocked(seen, wasLost, err)
+		return err
 	}
+	h.unlocked(seen, nil, err)
 	if h.l.c.log != nil {
 		h.logReleased(ctx, err)
 	}
@@ -41,7 +46,7 @@ func (h *Hold) logReleased(ctx context.Context, err error) {
 
 // startUnlock ends the hold and starts its unlock. wasLost is why it was over
 // before, if it was.
-func (h *Hold) startUnlock() (r *releasing, outcome chan error, wasLost, err error) {
+func (h *Hold) startUnlock(seen *seen) (r *releasing, outcome chan error, wasLost, err error) {
 	defer h.l.s.enter(mayBlock).leave()
 	switch {
 	case h.released:
@@ -52,7 +57,7 @@ func (h *Hold) startUnlock() (r *releasing, outcome chan error, wasLost, err err
 	}
 	wasLost = h.check()
 	outcome = h.l.c.spares.outcomes.Get().(chan error)
-	if r = h.release(outcome, nil); r == nil {
+	if r = h.release(outcome, nil, seen); r == nil {
 		return nil, nil, nil, lostHold{fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost)}
 	}
 	return r, outcome, wasLost, nil
@@ -62,7 +67,7 @@ func (h *Hold) startUnlock() (r *releasing, outcome chan error, wasLost, err err
 // to then if outcome is nil. It returns nil if nothing is sent: the hold was
 // lost, and an unlock would release a newer hold of its owner. It is called
 // with the shard locked.
-func (h *Hold) release(outcome chan error, then func(error)) *releasing {
+func (h *Hold) release(outcome chan error, then func(error), seen *seen) *releasing {
 	st, c := h.st, h.l.c
 	why, limit := release.Unlock, h.l.s.sec.now()+c.unlockFor
 	if outcome == nil {
@@ -82,7 +87,7 @@ func (h *Hold) release(outcome chan error, then func(error)) *releasing {
 		}
 	}
 	r := st.newRelease(why, h.l, limit) // counted before the hold is over, or Shutdown would miss both
-	r.outcome, r.then = outcome, then
+	r.outcome, r.then, r.seen = outcome, then, seen
 	ends := clock.Later(h.l.s.sec.now(), c.o.Watchdog) // if no command of its owner follows
 	if h.promise.Fixed {
 		ends = h.promise.Until
@@ -90,6 +95,9 @@ func (h *Hold) release(outcome chan error, then func(error)) *releasing {
 	r.Unheld = clock.Later(ends, c.o.Timeout)
 	if h.ended == nil {
 		r.counted, r.since = true, h.since
+		if seen != nil {
+			seen.living, seen.held = true, h.l.s.sec.now()-h.since
+		}
 		if c.failsOver {
 			r.everywhere = h.heldEverywhere()
 		}
@@ -201,5 +209,5 @@ func (h *Hold) giveBack() {
 			q.GivenBack()
 		}
 		n.step()
-	})
+	}, nil)
 }

@@ -39,6 +39,8 @@ type Waiter struct {
 
 	began     time.Duration
 	tries     int      // attempts in its name
+	contended bool     // others had what it wants, or came before
+	seen      *seen    // nil: nobody observes
 	owner     Owner    // of the attempts, without As
 	ownerUsed bool     // an attempt in its name was not refused
 	attempt   *attempt // under way
@@ -146,6 +148,9 @@ func (w *Waiter) join() error {
 		l.c.log.Queued(&l.s.sec, eventlog.Lock{Name: n.l.name}, q.Len()-1)
 	}
 	n.step()
+	if w.tries == 0 && !w.Settled {
+		w.waitsForOthers()
+	}
 	return nil
 }
 
@@ -225,6 +230,7 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 	if c.log != nil {
 		w.logResult(ctx, h, err)
 	}
+	w.count(ctx, err)
 	if w.taken && err == nil { // it needs no undo any more
 		c.exec.Discard(w.l.slot, kind.Receipt(&w.l.names, w.owner))
 	}

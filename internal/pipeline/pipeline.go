@@ -64,6 +64,10 @@ type Options struct {
 	// nobody wants to know. It must not block.
 	Led func(server string)
 
+	// Reconnected is told each connection that takes the place of another, and for how
+	// long there was none; nil: nobody counts. It must not block.
+	Reconnected func(server string, down time.Duration)
+
 	// Twin is a pipeline to the same server, see twin.go; nil: there is none. With
 	// Spare, what finds no connection here ends with ErrGone, to go there.
 	Twin  func() *Pipeline
@@ -114,7 +118,7 @@ type load struct {
 
 // New makes a pipeline that connects at its first request.
 func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
-	o.log = eventlog.NewConn(o.Logger, cmp.Or(o.Carries, "commands"), "unanswered")
+	o.log = eventlog.NewConn(o.Logger, cmp.Or(o.Carries, "commands"), "unanswered").Count(o.Reconnected)
 	o.Share = cmp.Or(o.Share, new(Replicas))
 	if o.Usable == nil {
 		o.Usable = redisconn.Server.Usable

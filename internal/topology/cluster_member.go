@@ -55,7 +55,7 @@ func (t *Cluster) newNode(addr string) *Node {
 		},
 		SlotLost: t.lookSoon,
 		Options: pipeline.Options{
-			Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Fixed: true,
+			Timeout: t.s.Timeout, Clock: t.s.Clock, Logger: t.s.Log.Logger(), Replicas: t.s.Replicas, Fixed: true, Reconnected: t.s.Reconnected,
 			Stays: func(ctx context.Context, gone []string) bool { return t.stays(ctx, addr, gone) },
 			Known: func() []string { return t.replicas(addr) },
 			// A replica says by MOVED who its master is.

@@ -43,7 +43,7 @@ type NodeOptions struct {
 func NewNode(o NodeOptions) *Node {
 	n := &Node{name: o.Name}
 	n.Hub = pubsub.New(punctual(o.Dial), pubsub.Options{
-		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost,
+		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost, Reconnected: o.Reconnected,
 	})
 	pipe := o.Options
 	pipe.Led = func(server string) { n.led.Store(&server) }

@@ -20,7 +20,7 @@ var publishes = []luasrc.Arg{luasrc.Publish}
 // begin makes the node, for which o has what is the topology's own.
 func (t *oneNode) begin(s Settings, o NodeOptions) {
 	t.Feed = NewFeed()
-	o.Timeout, o.Clock, o.Logger, o.Replicas, o.Ended = s.Timeout, s.Clock, s.Log.Logger(), s.Replicas, t.changed
+	o.Timeout, o.Clock, o.Logger, o.Replicas, o.Ended, o.Reconnected = s.Timeout, s.Clock, s.Log.Logger(), s.Replicas, t.changed, s.Reconnected
 	t.node = NewNode(o)
 	t.nodes = []*Node{t.node}
 	t.listens = []Subscription{{Node: t.node}}

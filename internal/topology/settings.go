@@ -12,11 +12,12 @@ import (
 
 // Settings are what a client wants of its connections, whatever the topology.
 type Settings struct {
-	Timeout  time.Duration // how long one command may take
-	Lease    time.Duration // of what is renewed; 0: nobody says
-	Clock    clock.Clock   // of the times of commands
-	Log      *eventlog.Log // nil: silent
-	Replicas bool          // count them, for WAIT
+	Timeout     time.Duration                           // how long one command may take
+	Lease       time.Duration                           // of what is renewed; 0: nobody says
+	Clock       clock.Clock                             // of the times of commands
+	Log         *eventlog.Log                           // nil: silent
+	Reconnected func(server string, down time.Duration) // told each connection that takes the place of another; nil: nobody counts
+	Replicas    bool                                    // count them, for WAIT
 
 	TLS            *tls.Config           // of URLs with TLS; nil: the system's roots
 	Credentials    redisconn.Credentials // nil: those of the URL

@@ -122,7 +122,7 @@ func (q *Queue) emptied(now time.Duration) {
 // reset clears a queue that nobody waits in (P1, E2).
 func (q *Queue) reset() {
 	q.unsubscribe()
-	q.wakes, q.current = 0, wakeUp{}
+	q.wakes, q.heard, q.current = 0, false, wakeUp{}
 	q.policy.Reset()
 	q.taken, q.expiryDeadline, q.notBefore, q.unsubscribeAt = false, 0, 0, 0
 	q.handOff = handOff{}

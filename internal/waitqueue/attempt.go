@@ -2,6 +2,8 @@ package waitqueue
 
 // lead makes the queue's attempt for w, the candidate.
 func (q *Queue) lead(w *Waiter, handedOn bool) {
+	w.Woken = q.source(handedOn)
+	q.heard = false
 	q.use(w)
 	q.notBefore, q.handOffDeadline = 0, 0
 	q.policy.Tried()

@@ -30,6 +30,7 @@ func (q *Queue) Message(now time.Duration, n int) {
 		return
 	}
 	q.taken = false
+	q.heard = true
 	q.wake(n)
 	if q.subscribed && q.waiting.size > 0 && q.policy.Crowded() {
 		q.unsubscribe()

@@ -25,6 +25,7 @@ type Queue struct {
 	rules          *kind.Traits
 	heldOff        time.Duration // until when a grant that was given back leaves room for others, see pace.go; 0: none does
 	wakes          int           // how many attempts are wanted
+	heard          bool          // a message asked for some of them
 	notBefore      time.Duration // and put off until then; 0: it is not
 	expiryDeadline time.Duration // the head's attempt is made by then at the latest
 	current        wakeUp
@@ -67,8 +68,9 @@ type handOff struct {
 // wakeUp is what is left of a wake-up that is good for several attempts, while
 // one of them is under way.
 type wakeUp struct {
-	left int     // attempts after that one
-	next *Waiter // where refusals are passed on: who stands behind it; nil: nobody, or the head is next
+	left   int     // attempts after that one
+	source Source  // what it was
+	next   *Waiter // where refusals are passed on: who stands behind it; nil: nobody, or the head is next
 }
 
 // New makes a queue that nobody waits in. timeout is for how long a waiter bears

@@ -13,8 +13,9 @@ type Waiter struct {
 	Until  time.Duration // when its wait elapses; 0: never
 	Size   int           // how much it wants, where that differs; 0: it is not known
 
-	Settled bool // the wait is over
-	Told    bool // an attempt of its own was answered "taken"
+	Settled bool   // the wait is over
+	Told    bool   // an attempt of its own was answered "taken"
+	Woken   Source // what its latest attempt was made for
 
 	joined  time.Duration
 	answers int     // the queue's count of answers when it joined

@@ -40,7 +40,7 @@ func (q *Queue) use(w *Waiter) {
 	if q.wakes == 0 {
 		q.wakes = q.widest()
 	}
-	q.current = wakeUp{left: q.wakes - 1}
+	q.current = wakeUp{left: q.wakes - 1, source: w.Woken}
 	if q.rules.PassOn {
 		q.current.next = w.next
 	}
@@ -70,6 +70,7 @@ func (q *Queue) tryTogether(n int) {
 			return
 		}
 		n--
+		w.Woken = q.current.source
 		q.takeOut(w)
 		q.tryLater(w)
 	}

@@ -1,0 +1,146 @@
+package monitoring
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/deathsig"
+)
+
+// server is a running Prometheus.
+type server struct {
+	t   *testing.T
+	url string
+}
+
+// installed fails, or skips where nobody promised it, without Debian's package prometheus.
+func installed(t *testing.T, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err == nil {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s is not installed; integration/setup.sh installs it", program)
+	}
+	t.Skipf("%s is not installed; integration/setup.sh installs it", program)
+}
+
+// start starts one that scrapes programs, by their jobs' names, five times a second.
+func start(t *testing.T, rules string, programs map[string]string) *server {
+	t.Helper()
+	installed(t, "prometheus")
+	dir := t.TempDir()
+	config := "global: {scrape_interval: 200ms, evaluation_interval: 200ms}\nrule_files: [rules.yml]\nscrape_configs:\n"
+	for job, addr := range programs {
+		config += fmt.Sprintf("- job_name: %s\n  static_configs: [{targets: ['%s']}]\n", job, addr)
+	}
+	for name, text := range map[string]string{"prometheus.yml": config, "rules.yml": rules} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := free.Addr().String()
+	free.Close()
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command("prometheus", "--config.file", filepath.Join(dir, "prometheus.yml"), "--storage.tsdb.path", filepath.Join(dir, "data"), "--web.listen-address", addr)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = deathsig.Attr(syscall.SIGKILL)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			text, _ := os.ReadFile(log.Name())
+			t.Logf("%s", text)
+		}
+	})
+	s := &server{t: t, url: "http://" + addr}
+	within(t, "Prometheus answers", func() bool {
+		resp, err := http.Get(s.url + "/-/ready")
+		if err != nil {
+			return false
+		}
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+	return s
+}
+
+// within waits until something is so.
+func within(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for began := time.Now(); !ok(); time.Sleep(50 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("it did not happen that %s", what)
+		}
+	}
+}
+
+// series is one of an answer.
+type series struct {
+	Metric map[string]string
+	Values [][2]any // seconds, and the value as a text
+	Value  [2]any
+}
+
+// points are those that are numbers, in seconds.
+func (s *series) points() (at, value []float64) {
+	for _, p := range s.Values {
+		v, err := strconv.ParseFloat(p[1].(string), 64)
+		if err == nil && v == v {
+			at, value = append(at, p[0].(float64)), append(value, v)
+		}
+	}
+	return at, value
+}
+
+// get asks and returns the answer.
+func (s *server) get(path string, query url.Values) []series {
+	s.t.Helper()
+	resp, err := http.Get(s.url + path + "?" + query.Encode())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var answer struct {
+		Status, Error string
+		Data          struct{ Result []series }
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || answer.Status != "success" {
+		s.t.Fatalf("%s: %v %s", query.Get("query"), err, answer.Error)
+	}
+	return answer.Data.Result
+}
+
+// now is what an expression is now.
+func (s *server) now(query string) []series {
+	s.t.Helper()
+	return s.get("/api/v1/query", url.Values{"query": {query}})
+}
+
+// between is what it was since then.
+func (s *server) between(query string, from time.Time) []series {
+	s.t.Helper()
+	seconds := func(at time.Time) string { return strconv.FormatFloat(float64(at.UnixMilli())/1000, 'f', 3, 64) }
+	return s.get("/api/v1/query_range", url.Values{"query": {query}, "start": {seconds(from)}, "end": {seconds(time.Now())}, "step": {"0.2"}})
+}

@@ -1,0 +1,351 @@
+package lockstate
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/command"
+	"github.com/rlock-go/redisson/internal/observe"
+	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/internal/waitqueue"
+)
+
+// post tells the observer, if there is one, on the queue's goroutine.
+func (c *State) post(tell func(observe.Observer)) {
+	if o := c.o.Observer; o != nil {
+		c.events.Add(func() { tell(o) })
+	}
+}
+
+// subject is what an event says of the lock.
+func (l *Lock) subject() observe.Subject {
+	return observe.Subject{Name: l.name, Kind: l.traits.Label.String()}
+}
+
+// of is subject, and whose.
+func (l *Lock) of(o Owner) observe.Subject {
+	s := l.subject()
+	if o != (Owner{}) {
+		s.Owner = o
+	}
+	return s
+}
+
+// mostWakeUps and mostSends bound what one call keeps.
+const (
+	mostWakeUps = 1024
+	mostSends   = 64
+)
+
+// seen is what happened in the name of one call, which tells it when it ends.
+type seen struct {
+	ctx context.Context // of the call, with what the observer has put there
+
+	mu    sync.Mutex // guards what follows
+	told  bool
+	waits time.Time // when it began to wait for others; zero: it did not
+	wakes []observe.Wake
+	sent  []observe.Command
+
+	// Of an unlock, written before it is sent.
+	held   time.Duration
+	living bool // it was no lost hold's
+}
+
+// add keeps a command. It reports false if the call has ended.
+func (e *seen) add(cmd observe.Command) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.told && len(e.sent) < mostSends {
+		e.sent = append(e.sent, cmd)
+	}
+	return !e.told
+}
+
+func (e *seen) waiting() {
+	if e == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.waits.IsZero() {
+		e.waits = time.Now()
+	}
+}
+
+var wakeNames = [waitqueue.Sources]string{"look", "message", "expiry", "handoff"}
+
+func (e *seen) woken(by waitqueue.Source) {
+	if e == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.wakes) < mostWakeUps {
+		e.wakes = append(e.wakes, observe.Wake{Source: wakeNames[by], At: time.Now()})
+	}
+}
+
+// tell tells the observer what was kept. Nothing more is kept.
+func (e *seen) tell(o observe.Observer, s observe.Subject) {
+	e.mu.Lock()
+	waits, wakes, sent := e.waits, e.wakes, e.sent
+	e.told = true
+	e.mu.Unlock()
+	if !waits.IsZero() {
+		o.Waiting(e.ctx, s, waits)
+	}
+	for _, w := range wakes {
+		o.Woken(e.ctx, s, w)
+	}
+	for _, cmd := range sent {
+		o.Command(e.ctx, cmd)
+	}
+}
+
+// Begin is Start for a call with this context, which is counted and observed. Of one
+// that has begun, Result must be called.
+func (w *Waiter) Begin(ctx context.Context) error {
+	l := w.l
+	if o := l.c.o.Observer; o != nil {
+		w.seen = &seen{ctx: o.Acquire(ctx, l.of(w.Terms.Owner))}
+	}
+	err := ctx.Err()
+	if err == nil {
+		err = w.Start()
+	}
+	if err != nil {
+		w.count(ctx, err)
+	}
+	return err
+}
+
+// count counts how an acquire ended, and tells it.
+func (w *Waiter) count(ctx context.Context, err error) {
+	l := w.l
+	outcome := w.outcome(ctx, err)
+	l.counts().acquires[outcome].Add(1)
+	e, o := w.seen, l.c.o.Observer
+	if e == nil {
+		return
+	}
+	sec := l.s.enter(mustNotBlock)
+	owner := w.owner
+	if w.Terms.As {
+		owner = w.Terms.Owner
+	}
+	a := observe.Acquire{Outcome: observe.OutcomeNames[outcome], Attempts: w.tries, Contended: w.contended, Err: err}
+	if w.n != nil {
+		a.Wait = max(sec.now()-w.began, 0)
+	}
+	sec.leave()
+	s := l.of(owner)
+	e.tell(o, s)
+	o.Acquired(e.ctx, s, a)
+}
+
+// outcome is how an acquire ended.
+func (w *Waiter) outcome(ctx context.Context, err error) int {
+	switch {
+	case err == nil:
+		return observe.Acquired
+	case errors.Is(err, ErrUncertain):
+		return observe.Uncertain
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		if errors.Is(err, context.DeadlineExceeded) {
+			return observe.Timeout
+		}
+		return observe.Cancelled
+	case errors.Is(err, w.l.taken()):
+		if w.OneTry {
+			return observe.Locked
+		}
+		return observe.Timeout
+	}
+	return observe.Failed
+}
+
+// tried follows an attempt that is about to be made in the waiter's name.
+func (w *Waiter) tried() {
+	if w.seen != nil && w.contended {
+		w.seen.woken(w.Woken)
+	}
+}
+
+// waitsForOthers notes that the waiter did not get what it came for at once.
+func (w *Waiter) waitsForOthers() {
+	w.contended = true
+	if !w.OneTry {
+		w.seen.waiting()
+	}
+}
+
+// releasing begins to observe an unlock; nil: nobody observes.
+func (h *Hold) releasing(ctx context.Context) *seen {
+	o := h.l.c.o.Observer
+	if o == nil {
+		return nil
+	}
+	return &seen{ctx: o.Release(ctx, h.l.of(h.st.owner))}
+}
+
+// lossReason is why a hold that ended for cause was lost.
+func (h *Hold) lossReason(cause error) int {
+	switch {
+	case !errors.Is(cause, errExpired):
+		return observe.Taken
+	case h.promise.Fixed || h.st.n.now() >= h.promise.Until:
+		return observe.Expired
+	}
+	return observe.Unreachable
+}
+
+// notReleased counts a hold that ended before it was released, and tells it. It is
+// called with the shard locked.
+func (h *Hold) notReleased(cause error, until time.Duration) {
+	l := h.l
+	reason := -1
+	if cause != ErrClosed {
+		reason = h.lossReason(cause)
+		l.counts().lost[reason].Add(1)
+	}
+	if l.c.o.Observer == nil {
+		return
+	}
+	now := h.st.n.l.s.sec.now()
+	e := observe.Hold{End: "lost", Held: now - h.since, At: time.Now().Add(min(until-now, 0))}
+	if reason >= 0 {
+		e.Reason = observe.ReasonNames[reason]
+	}
+	if reason < 0 || reason == observe.Expired {
+		e.End = "expired"
+	}
+	s := l.of(h.st.owner)
+	l.c.post(func(o observe.Observer) { o.Ended(s, e) })
+}
+
+// lossOf tells the caller of Unlock what became of a hold that was lost.
+func (h *Hold) lossOf() (reason string, at time.Time) {
+	defer h.l.s.enter(mustNotBlock).leave()
+	now := h.st.n.l.s.sec.now()
+	return observe.ReasonNames[h.lossReason(h.ended)], time.Now().Add(min(h.promise.End-now, 0))
+}
+
+// unlocked counts how an unlock ended, and tells it.
+func (h *Hold) unlocked(e *seen, wasLost, err error) {
+	l := h.l
+	if errors.Is(err, ErrUncertain) {
+		l.counts().unsure.Add(1)
+	}
+	if e == nil {
+		return
+	}
+	o, s := l.c.o.Observer, l.of(h.st.owner)
+	r := observe.Release{Err: err}
+	if wasLost != nil && !errors.Is(wasLost, ErrClosed) {
+		r.Reason, r.LostAt = h.lossOf()
+	}
+	e.tell(o, s)
+	if e.living {
+		o.Ended(s, observe.Hold{End: "released", Held: e.held, At: time.Now()})
+	}
+	o.Released(e.ctx, s, r)
+}
+
+// undid counts the undo of an acquire, and tells it.
+func (l *Lock) undid(owner Owner, err error) {
+	u := observe.Undo{Outcome: "undone", Err: err}
+	switch {
+	case errors.Is(err, ErrNotHeld):
+		u.Outcome, u.Err = "nothing", nil
+	case err != nil:
+		u.Outcome = "failed"
+	}
+	if err == nil {
+		l.counts().undone.Add(1)
+	}
+	if l.c.o.Observer != nil {
+		s := l.of(owner)
+		l.c.post(func(o observe.Observer) { o.Undone(s, u) })
+	}
+}
+
+// renewed counts what became of the leases of a renewal, and tells it. mine is nil if
+// none was extended.
+func (r *renewal) renewed(mine []bool, err error) {
+	type one struct {
+		s observe.Subject
+		r observe.Renewal
+	}
+	var all []one
+	for i := range r.subs {
+		sub := &r.subs[i]
+		extended := err == nil && mine[i]
+		if extended {
+			sub.l.counts().renewals.Add(1)
+		}
+		if r.c.o.Observer == nil {
+			continue
+		}
+		e := one{s: sub.l.of(sub.owner), r: observe.Renewal{Outcome: "renewed"}}
+		switch {
+		case err != nil:
+			e.r = observe.Renewal{Outcome: "failed", Err: err}
+		case !extended:
+			e.r.Outcome = "lost"
+		}
+		all = append(all, e)
+	}
+	if len(all) > 0 {
+		r.c.post(func(o observe.Observer) {
+			for _, e := range all {
+				o.Renewed(e.s, e.r)
+			}
+		})
+	}
+}
+
+// reconnected counts a connection that took the place of another.
+func (c *State) reconnected(server string, down time.Duration) {
+	c.reconnects.Add(1)
+	if c.o.Observer != nil {
+		e := observe.Server{To: server, Down: down}
+		c.post(func(o observe.Observer) { o.Reconnected(e) })
+	}
+}
+
+// nodeChanged tells that slots have another server.
+func (c *State) nodeChanged(change topology.Change) {
+	if c.o.Observer == nil || change.From == change.To && !change.NewMaster {
+		return
+	}
+	e := observe.Server{From: change.From.Server(), To: change.To.Server()}
+	c.post(func(o observe.Observer) { o.NodeChanged(e) })
+}
+
+// sent tells a command, as a part of the call that it was made for.
+func (c *State) sent(r *command.Request) {
+	took := max(c.now()-r.Wire.Sent, 0)
+	cmd := observe.Command{
+		Name: r.Wire.Command, Server: r.Server(), Start: time.Now().Add(-took), Duration: took, Err: r.Wire.Err,
+	}
+	var call *seen
+	switch h := r.Handler.(type) {
+	case *attempt:
+		call = h.w.seen
+	case *releasing:
+		call = h.seen
+	case *renewal:
+		cmd.Leases = len(h.subs)
+	}
+	ctx := context.Background()
+	if call != nil {
+		if call.add(cmd) {
+			return
+		}
+		ctx = call.ctx
+	}
+	c.post(func(o observe.Observer) { o.Command(ctx, cmd) })
+}

@@ -1,0 +1,151 @@
+// Package outcomes makes each thing happen that an observer is told of, by its fault on
+// a real server. It is for tests of what observes.
+package outcomes
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// What Make makes happen, in the words of rlock's events.
+var (
+	Acquires = []string{"acquired", "locked", "timeout", "cancelled", "uncertain", "error"} // of AcquireEvent.Outcome
+	Ends     = []string{"released", "lost", "expired"}                                      // of HoldEvent.End
+	Reasons  = []string{"taken", "expired", "unreachable"}                                  // of HoldEvent.Reason
+	Sources  = []string{"message", "expiry", "handoff"}                                     // of WakeEvent.Source
+	Renewals = []string{"renewed", "failed", "lost"}                                        // of RenewalEvent.Outcome
+)
+
+// lease is the watchdog's, Timeout a command's.
+const (
+	lease   = 2 * time.Second
+	timeout = time.Second
+	patient = 20 * time.Second // a test must not hang
+)
+
+// Make opens a client with these options, has all of it happen within some four seconds,
+// and returns the client, which holds the lock "kept" until the test is over. ctx is that
+// of each of its calls.
+func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, 3*patient)
+	t.Cleanup(cancel)
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	open := func(opts ...rlock.Option) *rlock.Client {
+		c, err := rlock.Open(ctx, s.URL(), append(opts, rlock.WithWatchdogTimeout(lease), rlock.WithCommandTimeout(timeout))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	c, other := open(opts...), open()
+	lock := func(c *rlock.Client, name string, opts ...rlock.AcquireOption) *rlock.Hold {
+		t.Helper()
+		h, err := c.NewLock(name).Lock(ctx, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	unlock := func(h *rlock.Hold, want error) {
+		t.Helper()
+		if err := h.Unlock(ctx); !errors.Is(err, want) {
+			t.Fatalf("unlock: %v, want %v", err, want)
+		}
+	}
+	do := func(name string, args ...any) {
+		t.Helper()
+		if _, err := conn.Do(name, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	over := func(h *rlock.Hold) {
+		t.Helper()
+		select {
+		case <-h.Done():
+		case <-time.After(patient):
+			t.Fatalf("%s is held on", h.Name())
+		}
+	}
+	// waits acquires in the background and returns when it is subscribed.
+	waits := func(name string) <-chan *rlock.Hold {
+		t.Helper()
+		got := make(chan *rlock.Hold, 1)
+		go func() {
+			h, err := c.NewLock(name).Lock(ctx)
+			if err != nil {
+				t.Error(err)
+			}
+			got <- h
+		}()
+		for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+			n, err := redis.Values(conn.Do("PUBSUB", "NUMSUB", "redisson_lock__channel:{"+name+"}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if subscribed, _ := redis.Int(n[1], nil); subscribed == 1 && c.Stats().Waiters == 1 {
+				return got
+			}
+			if time.Since(began) > patient {
+				t.Fatalf("nobody waits for %s", name)
+			}
+		}
+	}
+	fails := func(_ *rlock.Hold, err, want error) {
+		t.Helper()
+		if !errors.Is(err, want) {
+			t.Fatalf("%v, want %v", err, want)
+		}
+	}
+	try := func(h *rlock.Hold, err error) func(error) {
+		return func(want error) { t.Helper(); fails(h, err, want) }
+	}
+
+	gone, kept, cut := lock(c, "gone"), lock(c, "kept"), lock(c, "cut")
+	t.Cleanup(func() { _ = kept.Unlock(context.WithoutCancel(ctx)) })
+	do("DEL", "gone")
+	fixed := lock(c, "fixed", rlock.Lease(300*time.Millisecond))
+
+	unlock(lock(c, "free"), nil)
+	busy := lock(other, "busy")
+	try(c.NewLock("busy").TryLock(ctx))(rlock.ErrLocked)
+	try(c.NewLock("busy").TryLockFor(ctx, 50*time.Millisecond))(rlock.ErrLocked)
+	short, end := context.WithCancel(ctx)
+	time.AfterFunc(50*time.Millisecond, end)
+	try(c.NewLock("busy").Lock(short))(context.Canceled)
+	do("SET", "text", "no lock")
+	try(c.NewLock("text").TryLock(ctx))(rlock.ErrRefused)
+
+	got := waits("busy") // a message
+	unlock(busy, nil)
+	unlock(<-got, nil)
+	own := lock(c, "own") // a hand-off
+	got = waits("own")
+	unlock(own, nil)
+	unlock(<-got, nil)
+	do("HSET", "dead", "2b1a6f0e-0000-4000-8000-000000000000:1", 1) // the end of a lease
+	do("PEXPIRE", "dead", 300)
+	unlock(lock(c, "dead"), nil)
+
+	over(fixed)
+	unlock(fixed, rlock.ErrLeaseLost)
+	over(gone) // at its renewal
+	unlock(gone, rlock.ErrLeaseLost)
+
+	s.Pause()
+	try(c.NewLock("unsure").TryLock(ctx))(rlock.ErrUncertain)
+	over(cut)
+	s.Resume()
+	over(kept)
+	kept = lock(c, "kept")
+	return c
+}

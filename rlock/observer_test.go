@@ -1,0 +1,222 @@
+package rlock_test
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/outcomes"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// heard counts what an observer was told.
+type heard struct {
+	mu sync.Mutex
+	of map[string]int
+}
+
+func (h *heard) add(what string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.of[what]++
+}
+
+func (h *heard) count(what string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.of[what]
+}
+
+type parentKey struct{}
+
+func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
+	t.Parallel()
+	h := heard{of: map[string]int{}}
+	type callKey struct{}
+	begin := func(ctx context.Context, s rlock.Subject) context.Context {
+		if ctx.Value(parentKey{}) != "caller's" {
+			t.Error("a call's context did not reach the observer")
+		}
+		return context.WithValue(ctx, callKey{}, s.Name)
+	}
+	mine := func(ctx context.Context, s rlock.Subject) {
+		if ctx.Value(callKey{}) != s.Name {
+			t.Errorf("an event of %s has the context of %v", s.Name, ctx.Value(callKey{}))
+		}
+	}
+	c := outcomes.Make(t, context.WithValue(t.Context(), parentKey{}, "caller's"), rlock.WithObserver(rlock.Observer{
+		Started: func(*rlock.Client) { h.add("started") },
+		Closed:  func(*rlock.Client) { h.add("closed") },
+		Acquire: begin, Release: begin,
+		Waiting: func(ctx context.Context, s rlock.Subject, _ time.Time) { mine(ctx, s); h.add("waiting") },
+		Woken: func(ctx context.Context, s rlock.Subject, e rlock.WakeEvent) {
+			mine(ctx, s)
+			h.add("woken by " + e.Source)
+		},
+		Acquired: func(ctx context.Context, s rlock.Subject, e rlock.AcquireEvent) {
+			mine(ctx, s)
+			h.add("acquire " + e.Outcome)
+			if e.Outcome == "acquired" && (s.Owner() == "" || e.Err != nil || e.Attempts == 0) || e.Outcome != "acquired" && e.Err == nil {
+				t.Errorf("%s of %q: %+v", s.Name, s.Owner(), e)
+			}
+			if e.Contended && slices.Contains([]string{"free", "text", "unsure"}, s.Name) || !e.Contended && slices.Contains([]string{"busy", "dead"}, s.Name) {
+				t.Errorf("%s: contended is %v", s.Name, e.Contended)
+			}
+		},
+		Released: func(ctx context.Context, s rlock.Subject, e rlock.ReleaseEvent) {
+			mine(ctx, s)
+			h.add("release")
+			if (s.Name == "gone" || s.Name == "fixed") != (e.Reason != "" && !e.LostAt.IsZero()) {
+				t.Errorf("release of %s: %+v", s.Name, e)
+			}
+		},
+		Ended: func(s rlock.Subject, e rlock.HoldEvent) {
+			h.add("end " + e.End)
+			h.add("lost " + e.Reason)
+			if e.Held <= 0 || s.Kind != "lock" || s.Owner() == "" {
+				t.Errorf("%+v of %+v", e, s)
+			}
+		},
+		Renewed:     func(_ rlock.Subject, e rlock.RenewalEvent) { h.add("renewal " + e.Outcome) },
+		Undone:      func(_ rlock.Subject, e rlock.UndoEvent) { h.add("undo"); h.add("undo " + e.Outcome) },
+		Reconnected: func(rlock.ServerEvent) { h.add("reconnected") },
+		Command: func(ctx context.Context, e rlock.CommandEvent) {
+			if e.Duration < 0 || e.Server == "" || e.Start.IsZero() {
+				t.Errorf("%+v", e)
+			}
+			h.add("command " + e.Name)
+			if ctx.Value(callKey{}) != nil {
+				h.add("command of a call")
+			}
+			if e.Leases > 0 {
+				h.add("command of a renewal")
+			}
+		},
+	}))
+	stats := c.Stats()
+	if err := c.Close(); err != nil { // the observer has been told all
+		t.Fatal(err)
+	}
+	want := []string{"started", "closed", "waiting", "woken by look", "release", "undo", "reconnected", "command EVALSHA", "command of a call", "command of a renewal"}
+	for prefix, words := range map[string][]string{
+		"acquire ": outcomes.Acquires, "end ": outcomes.Ends, "lost ": outcomes.Reasons, "woken by ": outcomes.Sources, "renewal ": outcomes.Renewals,
+	} {
+		for _, w := range words {
+			want = append(want, prefix+w)
+		}
+	}
+	for _, what := range want {
+		if h.count(what) == 0 {
+			t.Errorf("not told: %s", what)
+		}
+	}
+	t.Logf("told: %v", h.of)
+	for what, is := range map[string]int64{
+		"acquire acquired": stats.Acquired, "acquire locked": stats.Locked, "acquire timeout": stats.TimedOut,
+		"acquire cancelled": stats.Cancelled, "acquire uncertain": stats.Uncertain, "acquire error": stats.Failed,
+		"undo undone": stats.Undone,
+	} {
+		if int64(h.count(what)) != is {
+			t.Errorf("%s: told %d times, %d in Stats", what, h.count(what), is)
+		}
+	}
+	if lost := h.count("lost taken") + h.count("lost expired") + h.count("lost unreachable"); stats.Lost != int64(lost) || lost != 4 {
+		t.Errorf("told of %d lost holds, Stats has %d, and 4 were", lost, stats.Lost)
+	}
+	if stats.Holds != 1 || stats.Waiters != 0 || stats.LeastRemaining <= 0 || stats.Reconnects == 0 || stats.Renewals == 0 || stats.Kinds["lock"] != stats.KindStats {
+		t.Errorf("%+v", stats)
+	}
+	if after := c.Stats(); after.Holds != 0 || after.LeastRemaining != rlock.NoExpiry || after.Acquired != stats.Acquired {
+		t.Errorf("once closed: %+v", after)
+	}
+}
+
+// A lease of two seconds is renewed for three while the observer stands still, and
+// though it panics.
+func TestSlowOrPanickingObserverCostsNoLease(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	still := make(chan struct{})
+	var panicked atomic.Int64
+	handler := panicCounter{Handler: slog.DiscardHandler, n: &panicked}
+	c := openWith(t, s.URL(), rlock.WithWatchdogTimeout(2*time.Second), rlock.WithLogger(slog.New(handler)),
+		rlock.WithObserver(rlock.Observer{
+			Acquire: func(ctx context.Context, _ rlock.Subject) context.Context { panic("acquire") },
+			Command: func(context.Context, rlock.CommandEvent) { panic("command") },
+			Renewed: func(rlock.Subject, rlock.RenewalEvent) { <-still },
+			Ended:   func(rlock.Subject, rlock.HoldEvent) { panic("ended") },
+		}))
+	holds := make([]*rlock.Hold, 60)
+	for i := range holds {
+		holds[i] = held(t, c.NewLock(strings.Repeat("x", i+1)))
+	}
+	time.Sleep(3 * time.Second)
+	for _, h := range holds {
+		if h.Err() != nil {
+			t.Fatalf("%s: %v", h.Name(), h.Err())
+		}
+		if err := h.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := c.Stats().Renewals; n < 60 {
+		t.Errorf("%d renewals", n)
+	}
+	close(still)
+	if panicked.Load() == 0 {
+		t.Error("no panic was logged")
+	}
+}
+
+// panicCounter counts the lines that tell of an observer's panic.
+type panicCounter struct {
+	slog.Handler
+	n *atomic.Int64
+}
+
+func (h panicCounter) Enabled(context.Context, slog.Level) bool { return true }
+func (h panicCounter) WithAttrs([]slog.Attr) slog.Handler       { return h }
+func (h panicCounter) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "observer panicked" {
+		h.n.Add(1)
+	}
+	return nil
+}
+
+func TestStatsTellWhoWaitsByKind(t *testing.T) {
+	t.Parallel()
+	c := openWith(t, redistest.Start(t).URL())
+	if got := new(rlock.Client).Stats(); got.Kinds == nil || got.LeastRemaining != rlock.NoExpiry {
+		t.Errorf("of a zero Client: %+v", got)
+	}
+	h := held(t, c.NewFencedLock("x"))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 3)
+	for range 3 {
+		go func() { _, err := c.NewFencedLock("x").Lock(ctx); done <- err }()
+	}
+	for began := time.Now(); c.Stats().Kinds["fenced"].Waiters != 3; time.Sleep(time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatalf("%+v", c.Stats())
+		}
+	}
+	if got := c.Stats(); got.Holds != 1 || got.Kinds["fenced"].Holds != 1 || len(got.Kinds) != 1 || got.LeastRemaining > 30*time.Second {
+		t.Errorf("%+v", got)
+	}
+	cancel()
+	for range 3 {
+		<-done
+	}
+	if err := h.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := c.Stats(); got.Waiters != 0 || got.Holds != 0 || got.Cancelled != 3 {
+		t.Errorf("%+v", got)
+	}
+}

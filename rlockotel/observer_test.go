@@ -1,0 +1,188 @@
+package rlockotel_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/baggage"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/rlock-go/redisson/internal/outcomes"
+	"github.com/rlock-go/redisson/rlock"
+	"github.com/rlock-go/redisson/rlockotel"
+)
+
+// series lists what a reader has: name, unit and attributes of each point, and its count
+// or value.
+func series(t *testing.T, reader metric.Reader) map[string]float64 {
+	t.Helper()
+	var all metricdata.ResourceMetrics
+	if err := reader.Collect(context.Background(), &all); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]float64{}
+	for _, scope := range all.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			name := m.Name + " (" + m.Unit + ")"
+			add := func(set attribute.Set, v float64) { found[name+" "+set.Encoded(attribute.DefaultEncoder())] = v }
+			switch data := m.Data.(type) {
+			case metricdata.Histogram[float64]:
+				for _, p := range data.DataPoints {
+					add(p.Attributes, float64(p.Count))
+				}
+			case metricdata.Sum[int64]:
+				for _, p := range data.DataPoints {
+					add(p.Attributes, float64(p.Value))
+				}
+			case metricdata.Gauge[float64]:
+				for _, p := range data.DataPoints {
+					add(p.Attributes, p.Value)
+				}
+			default:
+				t.Errorf("%s is a %T", m.Name, data)
+			}
+		}
+	}
+	return found
+}
+
+// some tells whether there is a series of a metric with all these attributes.
+func some(all map[string]float64, metric string, attrs ...string) bool {
+	for s, v := range all {
+		name, set, _ := strings.Cut(s, ") ")
+		if v > 0 && name+")" == metric && !slices.ContainsFunc(attrs, func(a string) bool { return !strings.Contains(","+set+",", ","+a+",") }) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestReadersHaveEachMetricSpanAndOutcome(t *testing.T) {
+	reader, spans := metric.NewManualReader(), tracetest.NewInMemoryExporter()
+	tracers := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
+	observer, err := rlockotel.New(rlockotel.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))), rlockotel.WithTracerProvider(tracers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	member, err := baggage.NewMember("secret", "sesame")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bag, err := baggage.New(member)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, parent := tracers.Tracer("test").Start(baggage.ContextWithBaggage(t.Context(), bag), "request")
+	client := outcomes.Make(t, ctx, rlock.WithObserver(observer))
+	now := series(t, reader)
+	for _, gauge := range []string{"rlock.holds ({hold})", "rlock.lease.remaining.min (s)"} {
+		if !some(now, gauge, "rlock.kind=lock") {
+			t.Errorf("no %s", gauge)
+		}
+	}
+	if v, ok := now["rlock.waiters ({call}) rlock.kind=lock"]; v != 0 || !ok {
+		t.Errorf("rlock.waiters: %v %v", v, ok)
+	}
+	if err := client.Close(); err != nil { // all has been counted
+		t.Fatal(err)
+	}
+	parent.End()
+	all := series(t, reader)
+	for metric, words := range map[string]struct {
+		key string
+		are []string
+	}{
+		"rlock.acquire.duration (s)": {"rlock.outcome", outcomes.Acquires},
+		"rlock.hold.duration (s)":    {"rlock.end", outcomes.Ends},
+		"rlock.renewals ({lease})":   {"rlock.outcome", outcomes.Renewals},
+		"rlock.leases.lost ({hold})": {"rlock.reason", outcomes.Reasons},
+		"rlock.wakeups ({wakeup})":   {"rlock.source", outcomes.Sources},
+	} {
+		for _, w := range words.are {
+			if !some(all, metric, words.key+"="+w, "rlock.kind=lock") {
+				t.Errorf("no %s with %s=%s", metric, words.key, w)
+			}
+		}
+	}
+	for _, contended := range []string{"true", "false"} {
+		if !some(all, "rlock.acquire.duration (s)", "rlock.contended="+contended) {
+			t.Errorf("no acquire has rlock.contended=%s", contended)
+		}
+	}
+	if !some(all, "rlock.undos ({acquire})", "rlock.kind=lock") {
+		t.Error("no undo")
+	}
+	const commands = "db.client.operation.duration (s)"
+	if !some(all, commands, "db.system.name=redis", "db.operation.name=EVALSHA", "server.address=127.0.0.1") {
+		t.Error("no command")
+	}
+	for _, attr := range []string{"error.type=lost", "error.type=WRONGTYPE", "db.response.status_code=WRONGTYPE", "db.operation.batch.size=3"} {
+		if !some(all, commands, attr) {
+			t.Errorf("no command has %s", attr)
+		}
+	}
+	if t.Failed() {
+		for s, v := range all {
+			t.Log(s, v)
+		}
+	}
+	checkSpans(t, spans.GetSpans(), parent.SpanContext())
+}
+
+func checkSpans(t *testing.T, all tracetest.SpanStubs, parent trace.SpanContext) {
+	t.Helper()
+	seen, calls := map[string]int{}, map[trace.SpanID]tracetest.SpanStub{}
+	for _, s := range all {
+		if strings.HasPrefix(s.Name, "rlock.") {
+			calls[s.SpanContext.SpanID()] = s
+		}
+	}
+	for _, s := range all {
+		if text := fmt.Sprintf("%+v", s.Attributes); strings.Contains(text, "sesame") || strings.Contains(text, "db.query.text") {
+			t.Errorf("%s has %s", s.Name, text)
+		}
+		switch {
+		case s.Name == "request":
+			continue
+		case strings.HasPrefix(s.Name, "rlock."):
+			if s.Parent.SpanID() != parent.SpanID() || s.SpanKind != trace.SpanKindInternal {
+				t.Errorf("%s is %v below %v", s.Name, s.SpanKind, s.Parent.SpanID())
+			}
+		default:
+			call, ok := calls[s.Parent.SpanID()]
+			if !ok || s.SpanKind != trace.SpanKindClient {
+				t.Errorf("%s is %v below no call", s.Name, s.SpanKind)
+			}
+			if ok && s.StartTime.Before(call.StartTime.Add(-time.Millisecond)) {
+				t.Errorf("%s begins %v before its call", s.Name, call.StartTime.Sub(s.StartTime))
+			}
+		}
+		seen[s.Name]++
+		for _, e := range s.Events {
+			seen[s.Name+" "+e.Name]++
+			for _, a := range e.Attributes {
+				seen[fmt.Sprintf("%s %s %s=%s", s.Name, e.Name, a.Key, a.Value.String())]++
+			}
+		}
+	}
+	for _, what := range []string{
+		"rlock.acquire", "rlock.release", "EVALSHA", "rlock.acquire wait", "rlock.acquire woken rlock.source=message", "rlock.acquire woken rlock.source=expiry",
+		"rlock.acquire woken rlock.source=handoff", "rlock.release lost rlock.reason=taken", "rlock.release lost rlock.reason=expired",
+	} {
+		if seen[what] == 0 {
+			t.Errorf("no %s", what)
+		}
+	}
+	if t.Failed() {
+		t.Log(seen)
+	}
+}

@@ -1,0 +1,224 @@
+// Package rlockprom gives Prometheus what rlock's clients do.
+//
+//	metrics := rlockprom.New()
+//	prometheus.MustRegister(metrics)
+//	client, err := rlock.Open(ctx, url, rlock.WithObserver(metrics.Observer()))
+//
+// One [Collector] serves any number of clients, whose numbers are added up. docs/monitoring
+// has alert rules and a dashboard.
+//
+//	rlock_acquire_duration_seconds     kind, outcome, contended   how long acquires took
+//	rlock_hold_duration_seconds        kind, end                  how long holds lasted
+//	rlock_holds, rlock_waiters         kind                       now
+//	rlock_renewals_total               kind, outcome              leases: renewed, failed, lost
+//	rlock_leases_lost_total            kind, reason               taken, expired, unreachable
+//	rlock_wakeups_total                kind, source               message, expiry, handoff
+//	rlock_undos_total                  kind, outcome              undone, nothing, failed
+//	rlock_lease_remaining_min_seconds  kind                       the shortest trust of a hold, now
+//
+// The words are those of rlock's events. Metrics of a call are counted when it ends.
+package rlockprom
+
+import (
+	"context"
+	"strconv"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// Option is a setting of a Collector.
+type Option func(*settings)
+
+type settings struct {
+	label   func(name string) string
+	buckets []float64
+}
+
+// WithName adds a label "name" to all but the three gauges, with what of returns for a
+// lock's name. Each value is a series of its own that is never dropped, so it must
+// return one of a few. Default is no such label.
+func WithName(of func(name string) string) Option {
+	return func(s *settings) { s.label = of }
+}
+
+// WithBuckets sets the upper bounds of both histograms, in seconds. Default is 0.5 ms to
+// 5 minutes.
+func WithBuckets(seconds ...float64) Option {
+	return func(s *settings) { s.buckets = seconds }
+}
+
+// Collector is a prometheus.Collector. It is safe for concurrent use.
+type Collector struct {
+	label func(name string) string
+
+	acquires, holdTimes            *prometheus.HistogramVec
+	renewals, lost, wakeUps, undos *prometheus.CounterVec
+	holds, waiters, remaining      *prometheus.Desc
+
+	mu      sync.Mutex // guards clients
+	clients map[*rlock.Client]bool
+
+	known sync.Map // the labels of which ensure has made the series
+}
+
+// New makes a Collector. It must be registered, and its Observer given to clients.
+func New(opts ...Option) *Collector {
+	s := settings{buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}}
+	for _, o := range opts {
+		o(&s)
+	}
+	labels := func(more ...string) []string {
+		all := append([]string{"kind"}, more...)
+		if s.label != nil {
+			all = append(all, "name")
+		}
+		return all
+	}
+	histogram := func(name, help string, by ...string) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: s.buckets}, labels(by...))
+	}
+	counter := func(name, help string, by ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels(by...))
+	}
+	gauge := func(name, help string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, []string{"kind"}, nil)
+	}
+	return &Collector{
+		label:     s.label,
+		acquires:  histogram("rlock_acquire_duration_seconds", "How long acquires took.", "outcome", "contended"),
+		holdTimes: histogram("rlock_hold_duration_seconds", "How long holds lasted.", "end"),
+		renewals:  counter("rlock_renewals_total", "Leases that were to be extended.", "outcome"),
+		lost:      counter("rlock_leases_lost_total", "Holds that ended before they were released.", "reason"),
+		wakeUps:   counter("rlock_wakeups_total", "Waiting calls that tried again.", "source"),
+		undos:     counter("rlock_undos_total", "Acquires whose reply was lost.", "outcome"),
+		holds:     gauge("rlock_holds", "Holds now."),
+		waiters:   gauge("rlock_waiters", "Calls that wait now."),
+		remaining: gauge("rlock_lease_remaining_min_seconds", "The shortest time for which a hold is certain without another renewal."),
+		clients:   map[*rlock.Client]bool{},
+	}
+}
+
+// Observer is for rlock.WithObserver, of any number of clients.
+func (c *Collector) Observer() rlock.Observer {
+	return rlock.Observer{
+		Started: func(client *rlock.Client) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.clients[client] = true
+		},
+		Closed: func(client *rlock.Client) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			delete(c.clients, client)
+		},
+		Acquired: func(_ context.Context, s rlock.Subject, e rlock.AcquireEvent) {
+			c.ensure(s)
+			c.observe(c.acquires, e.Wait.Seconds(), s, e.Outcome, strconv.FormatBool(e.Contended))
+		},
+		Woken: func(_ context.Context, s rlock.Subject, e rlock.WakeEvent) { c.count(c.wakeUps, s, e.Source) },
+		Ended: func(s rlock.Subject, e rlock.HoldEvent) {
+			c.observe(c.holdTimes, e.Held.Seconds(), s, e.End)
+			if e.Reason != "" {
+				c.count(c.lost, s, e.Reason)
+			}
+		},
+		Renewed: func(s rlock.Subject, e rlock.RenewalEvent) { c.count(c.renewals, s, e.Outcome) },
+		Undone:  func(s rlock.Subject, e rlock.UndoEvent) { c.count(c.undos, s, e.Outcome) },
+	}
+}
+
+// ensure makes the series that alerts look at, with 0: Prometheus sees no increase in one
+// that begins with 1.
+func (c *Collector) ensure(s rlock.Subject) {
+	key := s.Kind
+	if c.label != nil {
+		key += " " + c.label(s.Name)
+	}
+	if _, ok := c.known.Load(key); ok {
+		return
+	}
+	c.known.Store(key, true)
+	each := func(to *prometheus.CounterVec, words ...string) {
+		for _, w := range words {
+			to.WithLabelValues(c.values(nil, s, []string{w})...)
+		}
+	}
+	each(c.lost, "taken", "expired", "unreachable")
+	each(c.renewals, "renewed", "failed", "lost")
+	each(c.wakeUps, "message", "expiry", "handoff", "look")
+	each(c.undos, "undone", "nothing", "failed")
+	for _, outcome := range []string{"acquired", "locked", "timeout", "cancelled", "uncertain", "error"} {
+		c.acquires.WithLabelValues(c.values(nil, s, []string{outcome, "false"})...)
+	}
+}
+
+// values are a series' labels.
+func (c *Collector) values(room []string, s rlock.Subject, more []string) []string {
+	room = append(append(room, s.Kind), more...)
+	if c.label != nil {
+		room = append(room, c.label(s.Name))
+	}
+	return room
+}
+
+func (c *Collector) observe(h *prometheus.HistogramVec, seconds float64, s rlock.Subject, more ...string) {
+	var room [4]string
+	h.WithLabelValues(c.values(room[:0], s, more)...).Observe(seconds)
+}
+
+func (c *Collector) count(n *prometheus.CounterVec, s rlock.Subject, more ...string) {
+	var room [4]string
+	n.WithLabelValues(c.values(room[:0], s, more)...).Inc()
+}
+
+func (c *Collector) vectors() []prometheus.Collector {
+	return []prometheus.Collector{c.acquires, c.holdTimes, c.renewals, c.lost, c.wakeUps, c.undos}
+}
+
+// Describe is prometheus.Collector's.
+func (c *Collector) Describe(to chan<- *prometheus.Desc) {
+	for _, v := range c.vectors() {
+		v.Describe(to)
+	}
+	to <- c.holds
+	to <- c.waiters
+	to <- c.remaining
+}
+
+// Collect is prometheus.Collector's. It asks each client for its Stats.
+func (c *Collector) Collect(to chan<- prometheus.Metric) {
+	for _, v := range c.vectors() {
+		v.Collect(to)
+	}
+	c.mu.Lock()
+	var clients []*rlock.Client
+	for client := range c.clients {
+		clients = append(clients, client)
+	}
+	c.mu.Unlock()
+	all := map[string]rlock.KindStats{}
+	for _, client := range clients {
+		for kind, k := range client.Stats().Kinds {
+			sum, known := all[kind]
+			if !known {
+				sum.LeastRemaining = rlock.NoExpiry
+			}
+			sum.Holds += k.Holds
+			sum.Waiters += k.Waiters
+			if k.LeastRemaining != rlock.NoExpiry && (sum.LeastRemaining == rlock.NoExpiry || k.LeastRemaining < sum.LeastRemaining) {
+				sum.LeastRemaining = k.LeastRemaining
+			}
+			all[kind] = sum
+		}
+	}
+	for kind, k := range all {
+		to <- prometheus.MustNewConstMetric(c.holds, prometheus.GaugeValue, float64(k.Holds), kind)
+		to <- prometheus.MustNewConstMetric(c.waiters, prometheus.GaugeValue, float64(k.Waiters), kind)
+		if k.Holds > 0 && k.LeastRemaining != rlock.NoExpiry {
+			to <- prometheus.MustNewConstMetric(c.remaining, prometheus.GaugeValue, k.LeastRemaining.Seconds(), kind)
+		}
+	}
+}
