@@ -4,10 +4,11 @@ import "time"
 
 // fault is one row. Its name is that of integration/faults where docs/dev/tables/faults.md counts the same.
 type fault struct {
-	name  string
-	by    string // what makes it
-	does  func(*stage)
-	alone bool // it takes the machine, so nothing runs beside it
+	name string
+	by   string // what makes it
+	does func(*stage)
+	// last says that it takes much of the machine: it comes after the others, and so many of its rounds run at once. 0: it does not.
+	last int
 	// untried says why a party is not tried; empty: it is.
 	untried func(p *party) string
 }
@@ -30,14 +31,14 @@ func faults() []fault {
 		{name: "subscription cut", by: "proxy: all connections of the waiter cut", does: subscriptionCut},
 		{name: "message lost", by: "proxy: cut, and refused while the lock is released", does: messageLost},
 		{name: "waiter's process stopped", by: "SIGSTOP of one of two waiters, just before the release", does: waiterStopped},
-		{name: "1,000 waiters", by: "1,000 callers of one client", does: crowd(1000), alone: true, untried: noCrowd},
+		{name: "1,000 waiters", by: "1,000 callers of one client", does: crowd(1000), last: 1, untried: noCrowd},
 		{name: "200 callers that give up", by: "their contexts, at random within 0.5 s", does: givingUp(200), untried: noCrowd},
 		{name: "pool of two", by: "20 callers of 20 locks, two connections", does: poolOfTwo},
 		{name: "idle connections closed", by: "proxy: all cut between calls", does: idleClosed},
 		{name: "context ended while waiting", by: "cancel", does: endedWaiting},
 		{name: "context ended while the acquire is under way", by: "proxy: the reply after 1.5 s; cancel", does: endedUnderWay},
-		{name: "planned failover", by: "Sentinel", does: failover(planned), alone: true},
-		{name: "master killed", by: "SIGKILL; Sentinel; two replicas", does: failover(masterKilled), alone: true},
+		{name: "planned failover", by: "Sentinel", does: failover(planned), last: 6},
+		{name: "master killed", by: "SIGKILL; Sentinel; two replicas", does: failover(masterKilled), last: 6},
 	}
 }
 

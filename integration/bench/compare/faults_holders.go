@@ -107,15 +107,10 @@ func keyTaken(s *stage) {
 		}
 		value = s.value()
 	})
-	if value != "" && s.renewable() {
+	if value != "" && s.p.renews {
 		s.no("its unlock took the next one's hold", !s.intact(value))
 	}
 	in.leave()
-}
-
-// renewable tells whether the other one's key must be there still: it may have expired unless it is renewed.
-func (s *stage) renewable() bool {
-	return s.p.name == ours || s.p.name == javaP || s.p.name == rueidisP || s.p.name == extendedP
 }
 
 func restartedEmpty(s *stage) {

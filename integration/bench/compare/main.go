@@ -33,7 +33,7 @@ func main() {
 
 func parentMain() error {
 	rounds := flag.Int("rounds", 20, "rounds of each cell")
-	only := flag.String("only", "", "cells, as fault/party, between commas; either may be left empty for all, and a word of it is enough")
+	only := flag.String("only", "", "cells, as fault/party, between semicolons; either may be left empty for all, and a word of it is enough")
 	java := flag.Bool("java", true, "run Redisson too (needs Java 17 and Maven)")
 	write := flag.Bool("write", false, "write docs/compare.md, docs/compare/run.json and the picture")
 	from := flag.String("from", "", "write them from the JSON of an earlier run instead of running")
@@ -90,7 +90,7 @@ func cells(only string) (func(f *fault, p *party) bool, error) {
 		return func(*fault, *party) bool { return true }, nil
 	}
 	var all [][2]string
-	for text := range strings.SplitSeq(only, ",") {
+	for text := range strings.SplitSeq(only, ";") {
 		fault, party, _ := strings.Cut(strings.TrimSpace(text), "/")
 		all = append(all, [2]string{fault, party})
 	}

@@ -12,9 +12,10 @@ const (
 	lease = 3 * time.Second
 	// patience is how long every client waits for one answer of its server.
 	patience = time.Second
-	// limit is how long a round waits for what may never come.
-	limit = 4 * lease
 )
+
+// limit is how long a round waits for what may never come.
+var limit = 4 * lease
 
 // opening is where a client is to connect, and how.
 type opening struct {
@@ -63,10 +64,11 @@ type deeds struct {
 
 // party is one library in one mode.
 type party struct {
-	name string
-	note string // version and settings
-	open func(o opening) (service, error)
-	key  func(name string) string
+	name   string
+	note   string // version and settings
+	open   func(o opening) (service, error)
+	key    func(name string) string
+	renews bool // so that its key is there for as long as its holder lives
 	// lacks is what its own documentation does not promise, to be said beside its cells.
 	lacks string
 	// absent says why it is never there; empty: it can be built in.
@@ -90,16 +92,16 @@ func plain(name string) string { return name }
 
 func parties() []*party {
 	return []*party{
-		{name: ours, open: openOurs, key: plain, note: "this commit; WithWatchdogTimeout 3 s, WithCommandTimeout 1 s; renews; `Hold.Done` tells"},
-		{name: javaP, key: plain, note: "Redisson " + javapeer.Newest + ", `RLock.lockInterruptibly` without a lease; lockWatchdogTimeout 3 s, timeout 1 s",
+		{name: ours, open: openOurs, renews: true, key: plain, note: "this commit; WithWatchdogTimeout 3 s, WithCommandTimeout 1 s; renews; `Hold.Done` tells"},
+		{name: javaP, renews: true, key: plain, note: "Redisson " + javapeer.Newest + ", `RLock.lockInterruptibly` without a lease; lockWatchdogTimeout 3 s, timeout 1 s",
 			lacks: "no notice of a lost lock: a holder may ask `isHeldByCurrentThread`"},
 		{name: redsyncP, open: openers[redsyncP], key: plain, note: "v4.18.1 on go-redis v9.23.0 (timeouts 1 s); WithExpiry 3 s, WithTries without end; a holder looks at `Until`",
 			lacks: "no renewal by itself; waiters poll each 50 to 250 ms"},
-		{name: extendedP, open: openers[extendedP], key: plain, note: "the same, and a goroutine of the caller calls `ExtendContext` each second",
+		{name: extendedP, open: openers[extendedP], renews: true, key: plain, note: "the same, and a goroutine of the caller calls `ExtendContext` each second",
 			lacks: "the renewal is the caller's; waiters poll"},
 		{name: bsmP, open: openers[bsmP], key: plain, note: "bsm/redislock v0.9.4 on go-redis v9.23.0 (timeouts 1 s); TTL 3 s, LinearBackoff 100 ms",
 			lacks: "no renewal by itself; waiters poll, if asked to; no notice: `TTL` asks the server"},
-		{name: rueidisP, open: openers[rueidisP], key: func(name string) string { return "rueidislock:0:" + name },
+		{name: rueidisP, open: openers[rueidisP], renews: true, key: func(name string) string { return "rueidislock:0:" + name },
 			note: "rueidis v1.0.79; KeyMajority 1, KeyValidity 3 s, ExtendInterval 1 s, ConnWriteTimeout 1 s, TryNextAfter 1 s; renews; its context tells"},
 		{name: rediP, note: "a Go client for Redisson's objects", absent: "the Go module proxy does not have github.com/linkerlin/redi.go: “This module version is not available”"},
 	}

@@ -23,8 +23,8 @@ type run struct {
 }
 
 const (
-	beside     = 8 // rounds of Go parties that run at once: they wait most of the time
-	javaBeside = 3 // JVMs are slow to start, so each pair of them plays many rounds, one after the other
+	beside     = 12 // rounds of Go parties that run at once: they wait most of the time
+	javaBeside = 3  // JVMs are slow to start, so each pair of them plays many rounds, one after the other
 )
 
 // all plays every wanted cell. The rounds of one fault are interleaved: one of each party, and again.
@@ -35,7 +35,7 @@ func (r *run) all(wanted func(f *fault, p *party) bool) {
 	var java []task
 	var jvms sync.WaitGroup
 	for i := range faults {
-		if f := &faults[i]; !f.alone {
+		if f := &faults[i]; f.last == 0 {
 			for range r.Rounds {
 				if p := findParty(javaP); wanted(f, p) && (f.untried == nil || f.untried(p) == "") {
 					java = append(java, task{f, p})
@@ -53,7 +53,7 @@ func (r *run) all(wanted func(f *fault, p *party) bool) {
 	}
 	for i := range faults {
 		f := &faults[i]
-		if f.alone {
+		if f.last > 0 {
 			continue
 		}
 		r.fault(f, wanted, beside, false)
@@ -62,8 +62,8 @@ func (r *run) all(wanted func(f *fault, p *party) bool) {
 	jvms.Wait()
 	fmt.Fprintf(os.Stderr, "%5.0f s  the JVMs are done\n", time.Since(began).Seconds())
 	for i := range faults {
-		if f := &faults[i]; f.alone {
-			r.fault(f, wanted, 1, true)
+		if f := &faults[i]; f.last > 0 {
+			r.fault(f, wanted, f.last, true)
 			fmt.Fprintf(os.Stderr, "%5.0f s  %s\n", time.Since(began).Seconds(), f.name)
 		}
 	}

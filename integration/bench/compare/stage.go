@@ -138,23 +138,21 @@ func (s *stage) killed(p process) {
 	}
 }
 
-// warm has it take and release another lock.
+// warm has it take and release another lock. A JVM's first calls may take longer than its timeouts, so it is tried again.
 func (s *stage) warm(c service) {
-	h := s.must(c, fmt.Sprintf("warm:%d", rounds.Add(1)))
-	if err := h.unlock(context.Background()); err != nil {
-		fail("unlock before the fault: %w", err)
+	var err error
+	for range 10 {
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		var h hold
+		if h, err = c.lock(ctx, fmt.Sprintf("warm:%d", rounds.Add(1))); err == nil {
+			err = h.unlock(ctx)
+		}
+		cancel()
+		if err == nil {
+			return
+		}
 	}
-}
-
-// must takes a lock that is free.
-func (s *stage) must(c service, name string) hold {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	h, err := c.lock(ctx, name)
-	if err != nil {
-		fail("lock before the fault: %w", err)
-	}
-	return h
+	fail("lock and unlock before the fault: %w", err)
 }
 
 // entry is a call of lock that has returned.
