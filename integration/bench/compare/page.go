@@ -64,27 +64,33 @@ func (r *Report) page() string {
 		put("")
 	}
 	put("## Two inside\n")
-	put("A witness knows when each caller began and ended what it did. It reads no key and asks no lock.\n")
+	put("A witness knows when each caller began and ended what it did. It reads no key and asks no lock. In `integration/bench`, the flag `-only` of compare plays a cell again by its name.\n")
 	if two := r.twoInside(); len(two) == 0 {
 		put("Nowhere in this run.\n")
 	} else {
-		put("| fault | lock | rounds | longest | again, in `integration/bench` |\n|---|---|---|---|---|")
+		put("| name of the cell | rounds | longest |\n|---|---|---|")
 		for _, c := range two {
-			put("| %s | %s | %d of %d | %s | `go run ./compare -only '%s/%s'` |", c.Fault, c.Party, c.both(), c.Rounds, duration(slices.Max(c.Together)), c.Fault, c.Party)
+			put("| `%s/%s` | %d of %d | %s |", c.Fault, c.Party, c.both(), c.Rounds, duration(slices.Max(c.Together)))
 		}
 		put("")
 	}
 	put("## The locks\n")
 	put("| lock | version and settings | what its documentation does not promise |\n|---|---|---|")
 	for _, p := range parties() {
-		lacks := p.lacks
+		var words []string
+		for _, of := range []promise{notice, renewal, waiting} {
+			if text := p.lacks[of]; text != "" {
+				words = append(words, string(of)+": "+text)
+			}
+		}
+		lacks := strings.Join(words, "; ")
 		if why := r.Missing[p.name]; why != "" {
 			lacks = "**missing**: " + why
 		}
 		put("| %s | %s | %s |", p.name, p.note, lacks)
 	}
 	put("\n## All cells\n")
-	put("Times are medians, with the worst in brackets. What a lock does not promise is not counted against it; see the table above.\n")
+	put("Times are medians, with the worst in brackets. *Not promised* is what a lock's own documentation leaves to the caller; it is not counted against it.\n")
 	for _, f := range faults() {
 		var rows []*Cell
 		for _, c := range r.Cells {
@@ -97,15 +103,23 @@ func (r *Report) page() string {
 		}
 		put("### %s\n", strings.ToUpper(f.name[:1])+f.name[1:])
 		put("Made by: %s.\n", f.by)
+		promised := func(string) string { return "" }
+		if f.needs != "" {
+			promised = func(text string) string { return " " + text + " |" }
+		}
 		heads := columns(rows)
-		put("| lock | two inside |%s", heading(heads))
-		put("|---|---|%s", strings.Repeat("---|", len(heads)))
+		put("| lock | two inside |%s%s", heading(heads), promised("not promised"))
+		put("|---|---|%s%s", strings.Repeat("---|", len(heads)), strings.ReplaceAll(promised("---"), " ", ""))
 		for _, c := range rows {
-			put("| %s | %s |%s", c.Party, c.two(), c.row(heads))
+			lacks := ""
+			if p := findParty(c.Party); p != nil && p.lacks[f.needs] != "" {
+				lacks = string(f.needs) + ": " + p.lacks[f.needs]
+			}
+			put("| %s | %s |%s%s", c.Party, c.two(), c.row(heads), promised(lacks))
 		}
 		for _, p := range parties() {
 			if r.Missing[p.name] != "" {
-				put("| %s | missing |%s", p.name, strings.Repeat(" |", len(heads)))
+				put("| %s | missing |%s%s", p.name, strings.Repeat(" |", len(heads)), promised(""))
 			}
 		}
 		put("")

@@ -69,11 +69,20 @@ type party struct {
 	open   func(o opening) (service, error)
 	key    func(name string) string
 	renews bool // so that its key is there for as long as its holder lives
-	// lacks is what its own documentation does not promise, to be said beside its cells.
-	lacks string
+	// lacks is what its own documentation does not promise, to be said beside its cells: words by promise.
+	lacks map[promise]string
 	// absent says why it is never there; empty: it can be built in.
 	absent string
 }
+
+// promise is what a fault may need that not every lock has.
+type promise string
+
+const (
+	notice  promise = "notice of a lost lock"
+	renewal promise = "renewal"
+	waiting promise = "waiting without polling"
+)
 
 const (
 	ours      = "rlock"
@@ -94,13 +103,13 @@ func parties() []*party {
 	return []*party{
 		{name: ours, open: openOurs, renews: true, key: plain, note: "this commit; WithWatchdogTimeout 3 s, WithCommandTimeout 1 s; renews; `Hold.Done` tells"},
 		{name: javaP, renews: true, key: plain, note: "Redisson " + javapeer.Newest + ", `RLock.lockInterruptibly` without a lease; lockWatchdogTimeout 3 s, timeout 1 s",
-			lacks: "no notice of a lost lock: a holder may ask `isHeldByCurrentThread`"},
+			lacks: map[promise]string{notice: "a holder may ask `isHeldByCurrentThread`"}},
 		{name: redsyncP, open: openers[redsyncP], key: plain, note: "v4.18.1 on go-redis v9.23.0 (timeouts 1 s); WithExpiry 3 s, WithTries without end; a holder looks at `Until`",
-			lacks: "no renewal by itself; waiters poll each 50 to 250 ms"},
+			lacks: map[promise]string{notice: "a holder may look at `Until`", renewal: "the caller may extend", waiting: "it tries again each 50 to 250 ms"}},
 		{name: extendedP, open: openers[extendedP], renews: true, key: plain, note: "the same, and a goroutine of the caller calls `ExtendContext` each second",
-			lacks: "the renewal is the caller's; waiters poll"},
+			lacks: map[promise]string{notice: "`ExtendContext` fails", waiting: "it tries again each 50 to 250 ms"}},
 		{name: bsmP, open: openers[bsmP], key: plain, note: "bsm/redislock v0.9.4 on go-redis v9.23.0 (timeouts 1 s); TTL 3 s, LinearBackoff 100 ms",
-			lacks: "no renewal by itself; waiters poll, if asked to; no notice: `TTL` asks the server"},
+			lacks: map[promise]string{notice: "a holder may ask `TTL`", renewal: "the caller may refresh", waiting: "it tries again if asked to"}},
 		{name: rueidisP, open: openers[rueidisP], renews: true, key: func(name string) string { return "rueidislock:0:" + name },
 			note: "rueidis v1.0.79; KeyMajority 1, KeyValidity 3 s, ExtendInterval 1 s, ConnWriteTimeout 1 s, TryNextAfter 1 s; renews; its context tells"},
 		{name: rediP, note: "a Go client for Redisson's objects", absent: "the Go module proxy does not have github.com/linkerlin/redi.go: “This module version is not available”"},

@@ -9,8 +9,6 @@ import (
 
 	"github.com/bsm/redislock"
 	"github.com/redis/go-redis/v9"
-
-	"github.com/rlock-go/redisson/internal/redistest"
 )
 
 func init() { openers[bsmP] = openRedislock }
@@ -21,13 +19,7 @@ type redislockService struct {
 }
 
 func openRedislock(o opening) (service, error) {
-	var client *redis.Client
-	if len(o.sentinels) > 0 {
-		client = redis.NewFailoverClient(&redis.FailoverOptions{MasterName: redistest.MasterName, SentinelAddrs: o.sentinels,
-			ReadTimeout: patience, WriteTimeout: patience, DialTimeout: patience, PoolSize: o.size()})
-	} else {
-		client = redis.NewClient(&redis.Options{Addr: o.addr, ReadTimeout: patience, WriteTimeout: patience, DialTimeout: patience, PoolSize: o.size()})
-	}
+	client := goRedis(o)
 	return redislockService{client, redislock.New(client)}, nil
 }
 

@@ -12,8 +12,6 @@ import (
 	"github.com/go-redsync/redsync/v4"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
 	"github.com/redis/go-redis/v9"
-
-	"github.com/rlock-go/redisson/internal/redistest"
 )
 
 func init() {
@@ -28,13 +26,7 @@ type redsyncService struct {
 }
 
 func openRedsync(o opening, extends bool) (service, error) {
-	var client *redis.Client
-	if len(o.sentinels) > 0 {
-		client = redis.NewFailoverClient(&redis.FailoverOptions{MasterName: redistest.MasterName, SentinelAddrs: o.sentinels,
-			ReadTimeout: patience, WriteTimeout: patience, DialTimeout: patience, PoolSize: o.size()})
-	} else {
-		client = redis.NewClient(&redis.Options{Addr: o.addr, ReadTimeout: patience, WriteTimeout: patience, DialTimeout: patience, PoolSize: o.size()})
-	}
+	client := goRedis(o)
 	return redsyncService{client, redsync.New(goredis.NewPool(client)), extends}, nil
 }
 

@@ -11,6 +11,7 @@ var verdicts = []struct{ name, colour string }{
 	{"two inside", "#d55e00"},
 	{"a lock stays taken, or a waiter never enters", "#e69f00"},
 	{"a caller gets an error or is not told", "#f0e442"},
+	{"one of these, and it promises nothing else", "#cbb3d6"},
 	{"none of these", "#56b4e9"},
 	{"missing or not tried", "#dddddd"},
 }
@@ -19,6 +20,7 @@ const (
 	twoInside = iota
 	stuck
 	harmed
+	unpromised
 	fine
 	missing
 )
@@ -29,7 +31,7 @@ func (c *Cell) verdict() int {
 		return missing
 	}
 	if c.both() > 0 {
-		return twoInside
+		return c.excused(twoInside)
 	}
 	worst := fine
 	for _, m := range c.Metrics {
@@ -46,7 +48,16 @@ func (c *Cell) verdict() int {
 			}
 		}
 	}
-	return worst
+	return c.excused(worst)
+}
+
+// excused is the verdict of a cell whose fault needs what its party's documentation does not promise.
+func (c *Cell) excused(v int) int {
+	f, p := findFault(c.Fault), findParty(c.Party)
+	if v < unpromised && f != nil && p != nil && p.lacks[f.needs] != "" {
+		return unpromised
+	}
+	return v
 }
 
 // picture is the grid: faults down, locks across.
