@@ -23,7 +23,7 @@ type run struct {
 }
 
 const (
-	beside     = 12 // rounds of Go parties that run at once: they wait most of the time
+	beside     = 16 // rounds of Go parties that run at once: they wait most of the time
 	javaBeside = 3  // JVMs are slow to start, so each pair of them plays many rounds, one after the other
 )
 
