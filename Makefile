@@ -206,6 +206,12 @@ failover:
 bench:
 	@$(step) 'benchmark' bash -ec 'cd integration/bench && go run . -others $(FLAGS)'
 
+# The same faults tried on every lock that a Go service could take, in some twenty-five minutes. FLAGS=-write makes docs/compare.md anew; `go doc ./compare` in
+# integration/bench has more.
+.PHONY: compare
+compare:
+	@$(step) 'comparison' bash -ec 'cd integration/bench && go run ./compare $(FLAGS)'
+
 # How many functions and files of the library one uncontended pair runs, by package. FLAGS=-v names them.
 .PHONY: touched
 touched:

@@ -49,7 +49,7 @@ func parentMain() error {
 		return fmt.Errorf("what is %q?", flag.Args())
 	}
 	if _, built := os.LookupEnv(missingVariable); (*others || *before != "") && !built && *from == "" {
-		code, err := withPeers(os.Args[1:], peers.Wanted{Others: *others, Before: *before})
+		code, err := peers.Run(os.Args[1:], peers.Wanted{Others: *others, Before: *before}, missingVariable)
 		if err == nil && code != 0 {
 			os.Exit(code) // it has said why
 		}

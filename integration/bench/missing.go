@@ -1,56 +1,16 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"os/signal"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
-
-	"github.com/rlock-go/redisson/integration/bench/peers"
-	"github.com/rlock-go/redisson/internal/deathsig"
 )
 
 // missingVariable in its environment says why peers are not built in: an object of JSON, reasons by names. It is set
 // in the binary that has those peers built in which can be.
 const missingVariable = "RLOCK_BENCH_MISSING"
-
-// withPeers runs this program again, with these arguments and what else is wanted and can be built in, and gives its exit
-// code.
-func withPeers(args []string, wanted peers.Wanted) (int, error) {
-	// An interrupt from the keyboard goes to the other process too, and ends it.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	temp, err := os.MkdirTemp("", "rlock-bench-")
-	if err != nil {
-		return 0, err
-	}
-	defer os.RemoveAll(temp)
-	binary := filepath.Join(temp, "bench")
-	missing, err := peers.Build(ctx, ".", binary, wanted, os.Stderr)
-	if err != nil {
-		return 0, fmt.Errorf("building with more peers, which is done in the folder of this program: %w", err)
-	}
-	text, err := json.Marshal(missing)
-	if err != nil {
-		return 0, err
-	}
-	cmd := exec.Command(binary, args...)
-	cmd.Env = append(os.Environ(), missingVariable+"="+string(text))
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.SysProcAttr = deathsig.Attr(syscall.SIGTERM)
-	err = cmd.Run()
-	if e, ended := errors.AsType[*exec.ExitError](err); ended {
-		return max(e.ExitCode(), 1), nil
-	}
-	return 0, err
-}
 
 // Missing is a peer that a run had to do without.
 type Missing struct {

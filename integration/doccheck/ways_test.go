@@ -79,6 +79,12 @@ var ways = map[string]way{
 	"make touched":    {run: true, prints: "rlock "},
 	"make references": {run: true, prints: "rlock "},
 
+	"make compare": {part: "integration/bench/compare.TestBrokenLocksAreCaughtInTheirCells"},
+	"make compare FLAGS=-write": {
+		run: true, instead: []string{"make compare FLAGS=-write", "cd integration/bench && go run ./compare -from ../../docs/compare/run.json -write"},
+		keeps: []string{"docs/compare.md", "docs/compare/run.json", "docs/compare/grid.svg"},
+	},
+
 	"make bench": {part: "integration/bench/peers.TestPeersAreBuiltInButForThoseThatCanNotBeHad"},
 	"make bench FLAGS='-write'": {
 		run: true, instead: []string{"make bench FLAGS='-write'", "cd integration/bench && go run . -from ../../docs/performance/run.json -write"},

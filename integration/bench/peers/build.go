@@ -2,6 +2,7 @@ package peers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,8 @@ import (
 type Wanted struct {
 	Others bool   // every peer of others that can be had
 	Before string // the library at this commit; empty: not
+	// Program is the folder of the program, relative to the benchmark's and beginning with ./; empty: the benchmark itself.
+	Program string
 }
 
 // Build makes the binary from the benchmark's folder, with every peer that can be added to those before it. It returns
@@ -100,7 +103,7 @@ func (b *builder) compile(ctx context.Context, m module, tags []string) error {
 		return err
 	}
 	// -mod=mod: requirements that were each complete may raise each other.
-	cmd := exec.CommandContext(ctx, "go", "build", "-mod=mod", "-modfile="+file, "-tags="+strings.Join(tags, ","), "-o", b.binary, ".")
+	cmd := exec.CommandContext(ctx, "go", "build", "-mod=mod", "-modfile="+file, "-tags="+strings.Join(tags, ","), "-o", b.binary, cmp.Or(b.wanted.Program, "."))
 	cmd.Dir = b.dir
 	cmd.Env = append(os.Environ(), b.env...)
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// better is a metric in which a party is better than rlock.
+type better struct{ fault, party, metric, its, ours, why string }
+
+// Two times are alike below a fifth, or below what a busy machine adds.
+const (
+	alikeShare = 0.8
+	alikeMS    = 50
+)
+
+// better lists every metric of every cell in which another is better than rlock, those with two inside too.
+func (r *Report) better() (all []better) {
+	for _, c := range r.Cells {
+		ours := r.of(c.Fault, ours)
+		if c == ours || ours == nil || c.Rounds == 0 || ours.Rounds == 0 {
+			continue
+		}
+		note := func(metric, its, own string) {
+			all = append(all, better{c.Fault, c.Party, metric, its, own, why(c.Fault, c.Party, metric)})
+		}
+		if share(c) < share(ours) {
+			note("two inside", fmt.Sprintf("%d of %d", c.both(), c.Rounds), fmt.Sprintf("%d of %d", ours.both(), ours.Rounds))
+		}
+		for _, m := range c.Metrics {
+			if own, ok := ours.metric(m.Name); ok && m.beats(own) {
+				note(m.Name, m.String(), own.String())
+			}
+		}
+	}
+	return all
+}
+
+// of is the cell of a party that was played, or nil.
+func (r *Report) of(fault, party string) *Cell {
+	i := slices.IndexFunc(r.Cells, func(c *Cell) bool { return c.Fault == fault && c.Party == party })
+	if i < 0 {
+		return nil
+	}
+	return r.Cells[i]
+}
+
+func share(c *Cell) float64 { return float64(c.both()) / float64(c.Rounds) }
+
+// beats tells whether m is better than another party's.
+func (m Metric) beats(other Metric) bool {
+	a, b := median(m.Values), median(other.Values)
+	if m.Unit == "of" {
+		a, b = sum(m.Values)/float64(len(m.Values)), sum(other.Values)/float64(len(other.Values))
+	}
+	switch {
+	case m.Better == "":
+		return false
+	case m.Better == "more":
+		a, b = -a, -b
+		return a < b && -b < alikeShare*-a
+	case m.Unit == "ms":
+		return a < alikeShare*b && b-a >= alikeMS
+	}
+	return a < alikeShare*b
+}
+
+// reasons say why others are better, by the beginning of fault/party/metric; the longest that fits is it.
+var reasons = []struct{ cell, why string }{
+	{"key deleted/rueidislock/", "it tracks its keys: the server tells it of the deletion"},
+	{"server restarted empty/rueidislock/", "its connection ends, and it asks for its keys at once"},
+	{"server restarted empty/redsync/", "nobody waits for a renewal: it believes its own clock"},
+	{"lock forced/rueidislock/", "it tracks its keys: the server tells it of the change"},
+	{"key taken by another/rueidislock/", "it tracks its keys: the server tells it of the change"},
+	{"subscription cut/", "it polls, so it has no subscription to lose"},
+	{"message lost/", "it polls, so it misses no message"},
+	{"waiter's process stopped/", "all waiters poll: none of them is the one that was woken"},
+	{"reply to an acquire lost in silence/", "it asks again for as long as its context lasts; rlock returns `ErrUncertain` once a command timeout has passed"},
+	{"reply to an acquire late/", "it asks again for as long as its context lasts; rlock returns `ErrUncertain` once a command timeout has passed"},
+	{"context ended while the acquire is under way/", "it deletes its key at once; rlock undoes what it sent when the reply comes or a command timeout has passed"},
+	{"server stands still for one and a half leases/", "its lease was not renewed, so it ended first"},
+	{"holder killed/", "its waiters poll, so they see the end of the lease a moment sooner"},
+	{"holder paused/", "its waiters poll, so they see the end of the lease a moment sooner"},
+}
+
+func why(fault, party, metric string) string {
+	cell, text := fault+"/"+party+"/"+metric, unexplained
+	best := 0
+	for _, r := range reasons {
+		if strings.HasPrefix(cell, r.cell) && len(r.cell) > best {
+			best, text = len(r.cell), r.why
+		}
+	}
+	return text
+}
+
+const unexplained = "not explained yet"

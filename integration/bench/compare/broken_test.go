@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// broken is a lock with a defect. It is right but for that: it renews, and only its holder unlocks it.
+type broken struct {
+	pool    *redis.Pool
+	next    atomic.Int64
+	steals  bool          // its unlock deletes whatever is there
+	poll    time.Duration // how often a waiter asks
+	forever bool          // its renewal never stops
+	closed  atomic.Bool
+}
+
+// brokenParty is one with a defect.
+func brokenParty(name string, defect func(*broken)) *party {
+	return &party{name: name, key: plain, renews: true, open: func(o opening) (service, error) {
+		b := &broken{poll: 50 * time.Millisecond, pool: &redis.Pool{Dial: func() (redis.Conn, error) {
+			return redis.Dial("tcp", o.addr, redis.DialReadTimeout(patience))
+		}}}
+		defect(b)
+		return b, nil
+	}}
+}
+
+func (b *broken) do(command string, args ...any) (any, error) {
+	c := b.pool.Get()
+	defer c.Close()
+	return c.Do(command, args...)
+}
+
+func (b *broken) lock(ctx context.Context, name string) (hold, error) {
+	h := &brokenHold{b: b, name: name, value: fmt.Sprintf("%p:%d", b, b.next.Add(1)), stop: make(chan struct{})}
+	for {
+		reply, err := b.do("SET", name, h.value, "NX", "PX", lease.Milliseconds())
+		if err != nil {
+			return nil, err
+		}
+		if reply != nil {
+			go h.renew()
+			return h, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(b.poll):
+		}
+	}
+}
+
+func (b *broken) close() {
+	b.closed.Store(true)
+	b.pool.Close()
+}
+
+type brokenHold struct {
+	b           *broken
+	name, value string
+	stop        chan struct{}
+}
+
+const ifMine = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) end return 0`
+
+func (h *brokenHold) renew() {
+	tick := time.NewTicker(lease / 30)
+	defer tick.Stop()
+	for {
+		var err error
+		if h.b.forever {
+			_, err = h.b.do("SET", h.name, h.value, "PX", lease.Milliseconds())
+		} else {
+			_, err = h.b.do("EVAL", ifMine, 1, h.name, h.value, lease.Milliseconds())
+		}
+		if err != nil && (!h.b.forever || h.b.closed.Load()) {
+			return
+		}
+		select {
+		case <-h.stop:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (h *brokenHold) unlock(context.Context) error {
+	if !h.b.forever {
+		close(h.stop)
+	}
+	if h.b.steals {
+		_, err := h.b.do("DEL", h.name)
+		return err
+	}
+	n, err := redis.Int(h.b.do("EVAL", ifMine, 1, h.name, h.value, 0))
+	if err == nil && n == 0 {
+		err = errors.New("not held")
+	}
+	return err
+}
+
+func (h *brokenHold) over() bool { return false }
+
+// play has rounds of faults tried beside each other, one of each.
+func play(t *testing.T, cells map[string]task) map[string]*Cell {
+	t.Helper()
+	r := &run{Report: &Report{}}
+	done := make(chan struct{})
+	for _, c := range cells {
+		go func() {
+			r.lone(c, nil)
+			done <- struct{}{}
+		}()
+	}
+	for range cells {
+		<-done
+	}
+	all := map[string]*Cell{}
+	for name, c := range cells {
+		cell := r.of(c.f.name, c.p.name)
+		if cell == nil || cell.Rounds != 1 {
+			t.Fatalf("%s was not played: %+v", name, cell)
+		}
+		all[name] = cell
+	}
+	return all
+}
+
+// value is a metric of a cell with one round.
+func value(t *testing.T, c *Cell, metric string) float64 {
+	t.Helper()
+	m, ok := c.metric(metric)
+	if !ok || len(m.Values) != 1 {
+		t.Fatalf("%s, %s: no %q in %+v", c.Fault, c.Party, metric, c.Metrics)
+	}
+	return m.Values[0]
+}
+
+func TestBrokenLocksAreCaughtInTheirCells(t *testing.T) {
+	t.Parallel()
+	defer func(before time.Duration) { limit = before }(limit)
+	limit = lease + 2*time.Second
+	us := findParty(ours)
+	steals := brokenParty("steals", func(b *broken) { b.steals = true })
+	polls := brokenParty("polls", func(b *broken) { b.poll = time.Millisecond })
+	forever := brokenParty("renews for ever", func(b *broken) { b.forever = true })
+	taken, unlock := findFault("key taken by another"), findFault("reply to an unlock lost, connection cut")
+	waiters := &fault{name: "20 waiters", does: crowd(20)}
+	c := play(t, map[string]task{
+		"steals": {taken, steals}, "rlock taken": {taken, us},
+		"polls": {waiters, polls}, "rlock waiters": {waiters, us},
+		"forever": {unlock, forever}, "rlock unlock": {unlock, us},
+	})
+	const took, commands, next = "its unlock took the next one's hold", "commands an acquisition", "next enters after"
+	const disturbed = "the next one's hold was taken"
+	if value(t, c["steals"], took) != 1 {
+		t.Error("an unlock that deletes whatever is there took nothing")
+	}
+	if value(t, c["rlock taken"], took) != 0 {
+		t.Error("rlock's unlock took another's hold")
+	}
+	if c["steals"].verdict() != twoInside || c["steals"].both() != 1 {
+		t.Error("a holder that nobody tells was not seen beside the next one")
+	}
+	if many, few := value(t, c["polls"], commands), value(t, c["rlock waiters"], commands); many < 10 || few > 8 {
+		t.Errorf("a waiter that polls sends %.1f commands an acquisition, rlock's %.1f", many, few)
+	}
+	// It takes the lock back, before the next one enters or afterwards.
+	if ms := value(t, c["forever"], next); ms != never && value(t, c["forever"], disturbed) != 1 || c["forever"].verdict() == fine {
+		t.Errorf("behind a renewal that never stops the next one enters after %.0f ms, and keeps it", ms)
+	}
+	if ms := value(t, c["rlock unlock"], next); ms > 2000 || value(t, c["rlock unlock"], disturbed) != 0 || c["rlock unlock"].both() > 0 {
+		t.Errorf("rlock: the next one enters after %.0f ms, two inside: %d", ms, c["rlock unlock"].both())
+	}
+}
+
+func TestTheWitnessReadsOnlyTimes(t *testing.T) {
+	w := &witness{}
+	w.stay("a", 0, 10)
+	w.stay("b", 5, 20) // another lock
+	w.stay("a", 10, 30)
+	if d := w.together(); d > 0 {
+		t.Errorf("one after the other: %v together", d)
+	}
+	w.stay("a", 24, 27)
+	if d := w.together(); d != 3 {
+		t.Errorf("3 ns together: %v", d)
+	}
+	e := w.enter("c")
+	w.enter("c")
+	if e.leave(); w.together() < 0 {
+		t.Error("who stays is not beside who came before")
+	}
+}

@@ -1,0 +1,71 @@
+package main
+
+import "time"
+
+// fault is one row. Its name is that of integration/faults where docs/dev/tables/faults.md counts the same.
+type fault struct {
+	name string
+	by   string // what makes it
+	does func(*stage)
+	// last says that it takes much of the machine: it comes after the others, and so many of its rounds run at once. 0: it does not.
+	last  int
+	needs promise // without which a party can't do better than it does; empty: it can
+	// untried says why a party is not tried; empty: it is.
+	untried func(p *party) string
+}
+
+func faults() []fault {
+	return []fault{
+		{name: "reply to an acquire lost, connection cut", by: "proxy: executed, then cut", does: acquiring(cutAfter, 0)},
+		{name: "reply to an acquire lost in silence", by: "proxy: executed, then nothing", does: acquiring(dropReply, 0)},
+		{name: "acquire lost", by: "proxy: cut before", does: acquiring(cutBefore, 0)},
+		{name: "reply to an acquire late", by: "proxy: executed, the reply after 1.5 s", does: acquiring(holdReply, 3*patience/2)},
+		{name: "reply to an unlock lost, connection cut", by: "proxy: executed, then cut", does: unlockReplyLost},
+		{name: "holder killed", by: "SIGKILL", does: holderKilled},
+		{name: "holder paused", by: "SIGSTOP for one and a half leases, SIGCONT", needs: notice, does: holderPaused},
+		{name: "key deleted", by: "server: DEL", needs: notice, does: keyDeleted},
+		{name: "lock forced", by: "the library's own way", needs: notice, does: lockForced, untried: noForce},
+		{name: "key taken by another", by: "server: DEL; another caller's lock", needs: notice, does: keyTaken},
+		{name: "server restarted empty", by: "server: SIGKILL, started again", needs: notice, does: restartedEmpty},
+		{name: "server stands still for two thirds of a lease", by: "server: SIGSTOP, SIGCONT", does: standsStill(2 * lease / 3)},
+		{name: "server stands still for one and a half leases", by: "server: SIGSTOP, SIGCONT", needs: notice, does: standsStill(3 * lease / 2)},
+		{name: "subscription cut", by: "proxy: all connections of the waiter cut", does: subscriptionCut},
+		{name: "message lost", by: "proxy: cut, and refused while the lock is released", does: messageLost},
+		{name: "waiter's process stopped", by: "SIGSTOP of one of two waiters, just before the release", does: waiterStopped},
+		{name: "1,000 waiters", by: "1,000 callers of one client", needs: waiting, does: crowd(1000), last: 1, untried: noCrowd},
+		{name: "200 callers that give up", by: "their contexts, at random within 0.5 s", does: givingUp(200), untried: noCrowd},
+		{name: "pool of two", by: "20 callers of 20 locks, two connections", does: poolOfTwo},
+		{name: "idle connections closed", by: "proxy: all cut between calls", does: idleClosed},
+		{name: "context ended while waiting", by: "cancel", does: endedWaiting},
+		{name: "context ended while the acquire is under way", by: "proxy: the reply after 1.5 s; cancel", does: endedUnderWay},
+		{name: "planned failover", by: "Sentinel", needs: renewal, does: failover(planned), last: 6},
+		{name: "master killed", by: "SIGKILL; Sentinel; two replicas", needs: renewal, does: failover(masterKilled), last: 6},
+	}
+}
+
+func noForce(p *party) string {
+	if p.name == ours || p.name == javaP || p.name == rueidisP {
+		return ""
+	}
+	return "has no way to force"
+}
+
+// noCrowd leaves a JVM out whose callers are threads that the rig would have to start one by one.
+func noCrowd(p *party) string {
+	if p.name == javaP {
+		return "not tried: a caller is a thread, and the rig asks for each over a pipe"
+	}
+	return ""
+}
+
+func findFault(name string) *fault {
+	for _, f := range faults() {
+		if f.name == name {
+			return &f
+		}
+	}
+	return nil
+}
+
+// since is the time from one instant of the machine's clock to another.
+func since(from, to int64) time.Duration { return time.Duration(to - from) }

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/faultproxy"
+)
+
+const (
+	cutAfter  = faultproxy.CutAfter
+	cutBefore = faultproxy.CutBefore
+	dropReply = faultproxy.DropReply
+	holdReply = faultproxy.HoldReply
+)
+
+// acquiring has a fault meet the acquire of a free lock.
+func acquiring(do faultproxy.Action, delay time.Duration) func(*stage) {
+	return func(s *stage) {
+		c := s.client(holders)
+		h := s.matching(do, delay)
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		defer cancel()
+		e := s.enter(ctx, c, s.name)
+		back := time.Now()
+		if h.Hits() == 0 {
+			fail("no acquire passed")
+		}
+		h.Remove()
+		s.after("answered after", e.took, true)
+		s.no("caller got an error", e.err != nil)
+		if e.err != nil {
+			_, ok := s.free(limit)
+			s.after("locked and nobody's for", time.Since(back), ok)
+			return
+		}
+		s.after("locked and nobody's for", 0, true)
+		if err := e.leave(); err != nil {
+			s.no("its unlock gives an error", true)
+		}
+	}
+}
+
+func unlockReplyLost(s *stage) {
+	c, other := s.client(holders), s.client(rivals)
+	e := s.enter(context.Background(), c, s.name)
+	if e.err != nil {
+		fail("lock: %w", e.err)
+	}
+	next := s.waiter(other, s.name)
+	h := s.matching(cutAfter, 0)
+	began := time.Now()
+	err := e.leave()
+	s.no("unlock got an error", err != nil)
+	in, ok := next(limit)
+	s.after("next enters after", in.at.Sub(began), ok)
+	if h.Hits() == 0 {
+		fail("no unlock passed")
+	}
+	h.Remove()
+	if ok {
+		s.undisturbed(in, c)
+	}
+}
+
+// undisturbed sees that nobody takes the lock of one who is inside and does nothing else.
+func (s *stage) undisturbed(in entry, third service) {
+	value := s.value()
+	ctx, cancel := context.WithTimeout(context.Background(), 400*time.Millisecond)
+	defer cancel()
+	if e := s.enter(ctx, third, s.name); e.err == nil {
+		e.leave()
+	}
+	s.no("the next one's hold was taken", !s.intact(value))
+	in.leave()
+}
+
+func subscriptionCut(s *stage) {
+	e := s.enter(context.Background(), s.client(holders), s.name)
+	next := s.waiter(s.client(rivals), s.name)
+	s.ways[rivals].CutAll()
+	time.Sleep(200 * time.Millisecond)
+	began := time.Now()
+	if err := e.leave(); err != nil {
+		fail("unlock: %w", err)
+	}
+	in, ok := next(limit)
+	s.after("waiter enters after", in.at.Sub(began), ok)
+	s.done(in, ok)
+}
+
+// done ends a stay that there may be.
+func (s *stage) done(in entry, ok bool) {
+	if ok {
+		in.leave()
+	}
+}
+
+func messageLost(s *stage) {
+	e := s.enter(context.Background(), s.client(holders), s.name)
+	next := s.waiter(s.client(rivals), s.name)
+	s.ways[rivals].Refuse(true)
+	s.ways[rivals].CutAll()
+	if err := e.leave(); err != nil {
+		fail("unlock: %w", err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	s.ways[rivals].Refuse(false)
+	began := time.Now()
+	in, ok := next(limit)
+	s.no("waiter got an error", !ok && in.err != nil)
+	s.after("waiter enters after", in.at.Sub(began), ok)
+	s.done(in, ok)
+}
+
+func waiterStopped(s *stage) {
+	holder := s.client(holders)
+	e := s.enter(context.Background(), holder, s.name)
+	stopped := s.process(rivals)
+	first := s.waiter(stopped, s.name)
+	second := s.waiter(holder, s.name)
+	if err := stopped.pause(); err != nil {
+		fail("%w", err)
+	}
+	began := time.Now()
+	if err := e.leave(); err != nil {
+		fail("unlock: %w", err)
+	}
+	in, ok := second(limit)
+	s.after("the other waiter enters after", in.at.Sub(began), ok)
+	s.done(in, ok)
+	stopped.resume()
+	in, ok = first(limit)
+	s.says("the stopped one enters later", ok)
+	s.done(in, ok)
+}
+
+// crowd has n callers wait for one lock whose holders hold it for a millisecond.
+func crowd(n int) func(*stage) {
+	return func(s *stage) {
+		c := s.client(rivals)
+		e := s.enter(context.Background(), s.client(holders), s.name)
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		var all sync.WaitGroup
+		var entered, backwards, last atomic.Int64
+		for i := range n {
+			time.Sleep(200 * time.Microsecond) // they come one after the other
+			all.Go(func() {
+				in := s.enter(ctx, c, s.name)
+				if in.err != nil {
+					return
+				}
+				if last.Swap(int64(i)) > int64(i) {
+					backwards.Add(1)
+				}
+				entered.Add(1)
+				time.Sleep(time.Millisecond)
+				in.leave()
+			})
+		}
+		time.Sleep(500 * time.Millisecond)
+		before := s.sent.Load()
+		e.leave()
+		time.Sleep(lease)
+		got, commands := entered.Load(), s.sent.Load()-before
+		cancel()
+		all.Wait()
+		s.add("acquisitions in 3 s", "", "more", float64(got))
+		s.number("commands an acquisition", float64(commands)/float64(max(got, 1)))
+		s.add("out of order, %", "", "", 100*float64(backwards.Load())/float64(max(got, 1)))
+		after, ok := s.free(limit)
+		s.after("left locked for", after, ok)
+	}
+}
+
+func givingUp(n int) func(*stage) {
+	return func(s *stage) {
+		c := s.client(rivals)
+		var all sync.WaitGroup
+		for range n {
+			all.Go(func() {
+				ctx, cancel := context.WithTimeout(context.Background(), rand.N(500*time.Millisecond))
+				defer cancel()
+				if in := s.enter(ctx, c, s.name); in.err == nil {
+					time.Sleep(2 * time.Millisecond)
+					in.leave()
+				}
+			})
+		}
+		all.Wait()
+		after, ok := s.free(limit)
+		s.after("left locked for", after, ok)
+	}
+}
+
+func poolOfTwo(s *stage) {
+	c := s.clientWith(holders, opening{pool: 2})
+	var all sync.WaitGroup
+	var wrong atomic.Int64
+	began := time.Now()
+	for i := range 20 {
+		all.Go(func() {
+			for range 5 {
+				ctx, cancel := context.WithTimeout(context.Background(), limit)
+				in := s.enter(ctx, c, s.name+string(rune('a'+i)))
+				cancel()
+				if in.err != nil || in.leave() != nil {
+					wrong.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	s.number("errors of 100 calls", float64(wrong.Load()))
+	s.after("100 pairs took", time.Since(began), true)
+}
+
+func idleClosed(s *stage) {
+	c := s.client(holders)
+	var all sync.WaitGroup
+	for i := range 8 { // so that several connections are idle
+		all.Go(func() { s.enter(context.Background(), c, s.name+string(rune('a'+i))).leave() })
+	}
+	all.Wait()
+	s.ways[holders].CutAll()
+	time.Sleep(50 * time.Millisecond)
+	wrong := 0
+	began := time.Now()
+	for range 10 {
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		in := s.enter(ctx, c, s.name)
+		cancel()
+		if in.err != nil || in.leave() != nil {
+			wrong++
+		}
+	}
+	s.number("errors of 10 calls", float64(wrong))
+	s.after("10 pairs took", time.Since(began), true)
+}
+
+func endedWaiting(s *stage) {
+	e := s.enter(context.Background(), s.client(holders), s.name)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := time.AfterFunc(300*time.Millisecond, cancel)
+	defer ended.Stop()
+	began := time.Now()
+	in := s.enter(ctx, s.client(rivals), s.name)
+	if in.err == nil {
+		fail("it entered a lock that was held")
+	}
+	s.after("returns after", in.at.Sub(began)-300*time.Millisecond, true)
+	if err := e.leave(); err != nil {
+		fail("unlock: %w", err)
+	}
+	after, ok := s.free(limit)
+	s.after("left locked for", after, ok)
+}
+
+func endedUnderWay(s *stage) {
+	c := s.client(holders)
+	h := s.matching(holdReply, 3*patience/2)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var ended atomic.Int64
+	go func() {
+		<-h.Hit()
+		time.Sleep(100 * time.Millisecond)
+		ended.Store(time.Now().UnixNano())
+		cancel()
+	}()
+	in := s.enter(ctx, c, s.name)
+	returned := time.Unix(0, ended.Load())
+	s.after("returns after", time.Since(returned), true)
+	s.says("holds all the same", in.err == nil)
+	if in.err == nil {
+		in.leave()
+	}
+	after, ok := s.free(limit)
+	s.after("left locked for", after, ok)
+}

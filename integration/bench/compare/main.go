@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/bench/peers"
+)
+
+// missingVariable in its environment says why parties are not built in. It is set in the binary that has those built in
+// which can be.
+const missingVariable = "RLOCK_COMPARE_MISSING"
+
+func main() {
+	if text := os.Getenv(childVariable); text != "" {
+		if err := childMain(text); err != nil {
+			fmt.Fprintln(os.Stderr, "compare, child:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if err := parentMain(); err != nil {
+		fmt.Fprintln(os.Stderr, "compare:", err)
+		os.Exit(1)
+	}
+}
+
+func parentMain() error {
+	rounds := flag.Int("rounds", 20, "rounds of each cell")
+	only := flag.String("only", "", "cells, as fault/party, between semicolons; either may be left empty for all, and a word of it is enough")
+	java := flag.Bool("java", true, "run Redisson too (needs Java 17 and Maven)")
+	write := flag.Bool("write", false, "write docs/compare.md, docs/compare/run.json and the picture")
+	from := flag.String("from", "", "write them from the JSON of an earlier run instead of running")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		return fmt.Errorf("what is %q?", flag.Args())
+	}
+	if *from != "" {
+		r, err := readReport(*from)
+		if err != nil {
+			return err
+		}
+		return finish(r, *write)
+	}
+	text, built := os.LookupEnv(missingVariable)
+	if !built {
+		code, err := peers.Run(os.Args[1:], peers.Wanted{Others: true, Program: "./compare"}, missingVariable)
+		if err == nil && code != 0 {
+			os.Exit(code) // it has said why
+		}
+		return err
+	}
+	reasons := map[string]string{}
+	if err := json.Unmarshal([]byte(text), &reasons); err != nil {
+		return fmt.Errorf("%s: %w", missingVariable, err)
+	}
+	r := &run{Report: &Report{
+		Command: strings.Join(append([]string{"go", "run", "./compare"}, os.Args[1:]...), " "),
+		Began:   time.Now().UTC().Truncate(time.Second), Redis: redisVersion(), Go: runtime.Version(), Rounds: *rounds, Missing: map[string]string{},
+	}}
+	for _, p := range parties() {
+		switch {
+		case p.absent != "":
+			r.Missing[p.name] = p.absent
+		case p.name == javaP && !*java:
+			r.Missing[p.name] = "the run was without Java"
+		case p.open == nil && p.name != javaP:
+			module, _, _ := strings.Cut(p.name, ",")
+			r.Missing[p.name] = reasons[module]
+		}
+	}
+	wanted, err := cells(*only)
+	if err != nil {
+		return err
+	}
+	r.all(func(f *fault, p *party) bool { return wanted(f, p) && r.Missing[p.name] == "" })
+	r.sort()
+	return finish(r.Report, *write)
+}
+
+// cells tells which are wanted by a flag's text.
+func cells(only string) (func(f *fault, p *party) bool, error) {
+	if only == "" {
+		return func(*fault, *party) bool { return true }, nil
+	}
+	var all [][2]string
+	for text := range strings.SplitSeq(only, ";") {
+		fault, party, _ := strings.Cut(strings.TrimSpace(text), "/")
+		all = append(all, [2]string{fault, party})
+	}
+	wanted := func(f *fault, p *party) bool {
+		for _, w := range all {
+			// A whole name is that party alone: "redsync" is part of another.
+			if strings.Contains(f.name, w[0]) && (p.name == w[1] || findParty(w[1]) == nil && strings.Contains(p.name, w[1])) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, f := range faults() {
+		for _, p := range parties() {
+			if wanted(&f, p) {
+				return wanted, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("there is no cell %q", only)
+}
+
+// finish prints a report, and writes it if asked to.
+func finish(r *Report, write bool) error {
+	page := r.page()
+	fmt.Println(page)
+	if !write {
+		return nil
+	}
+	return r.write(page)
+}
+
+// redisVersion is what the tests' redis-server says of itself.
+func redisVersion() string {
+	bin := os.Getenv("RLOCK_REDIS_SERVER")
+	if bin == "" {
+		bin = "redis-server"
+	}
+	out, err := exec.Command(bin, "--version").Output()
+	if err != nil {
+		return "unknown"
+	}
+	_, rest, _ := strings.Cut(string(out), " v=")
+	version, _, _ := strings.Cut(rest, " ")
+	return version
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rlock-go/redisson/integration/internal/codeedit"
+)
+
+// sort puts the cells in the order of the page.
+func (r *Report) sort() {
+	at := map[string]int{}
+	for i, f := range faults() {
+		at[f.name] = i
+	}
+	for i, p := range parties() {
+		at["/"+p.name] = i
+	}
+	slices.SortStableFunc(r.Cells, func(a, b *Cell) int {
+		return cmp.Or(cmp.Compare(at[a.Fault], at[b.Fault]), cmp.Compare(at["/"+a.Party], at["/"+b.Party]))
+	})
+}
+
+// write puts the page, its JSON and its picture into docs.
+func (r *Report) write(page string) error {
+	root, err := codeedit.Root()
+	if err != nil {
+		return err
+	}
+	docs := filepath.Join(root, "docs")
+	if err := os.MkdirAll(filepath.Join(docs, "compare"), 0o755); err != nil {
+		return err
+	}
+	if err := r.save(filepath.Join(docs, "compare", "run.json")); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(docs, "compare", "grid.svg"), []byte(r.picture()), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(docs, "compare.md"), []byte(page), 0o644)
+}
+
+// page is docs/compare.md. All of it is written here.
+func (r *Report) page() string {
+	var b strings.Builder
+	put := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	put("# The same faults for every lock\n")
+	put("One run on %s tried each fault %d times on each lock: Redis %s, %s, leases of %v, %s. `make compare FLAGS=-write` writes this page.\n",
+		r.Began.Format("2006-01-02"), r.Rounds, r.Redis, r.Go, lease, r.Took)
+	put("![which lock kept what under which fault](compare/grid.svg)\n")
+	put("## Where others are better than rlock\n")
+	if better := r.better(); len(better) == 0 {
+		put("Nowhere in this run.\n")
+	} else {
+		put("| fault | lock | what | it | rlock | why |\n|---|---|---|---|---|---|")
+		for _, b := range better {
+			put("| %s | %s | %s | %s | %s | %s |", b.fault, b.party, b.metric, b.its, b.ours, b.why)
+		}
+		put("")
+	}
+	put("## Two inside\n")
+	put("A witness knows when each caller began and ended what it did. It reads no key and asks no lock. In `integration/bench`, the flag `-only` of compare plays a cell again by its name.\n")
+	if two := r.twoInside(); len(two) == 0 {
+		put("Nowhere in this run.\n")
+	} else {
+		put("| name of the cell | rounds | longest |\n|---|---|---|")
+		for _, c := range two {
+			put("| `%s/%s` | %d of %d | %s |", c.Fault, c.Party, c.both(), c.Rounds, duration(slices.Max(c.Together)))
+		}
+		put("")
+	}
+	put("## The locks\n")
+	put("| lock | version and settings | what its documentation does not promise |\n|---|---|---|")
+	for _, p := range parties() {
+		var words []string
+		for _, of := range []promise{notice, renewal, waiting} {
+			if text := p.lacks[of]; text != "" {
+				words = append(words, string(of)+": "+text)
+			}
+		}
+		lacks := strings.Join(words, "; ")
+		if why := r.Missing[p.name]; why != "" {
+			lacks = "**missing**: " + why
+		}
+		put("| %s | %s | %s |", p.name, p.note, lacks)
+	}
+	put("\n## All cells\n")
+	put("Times are medians, with the worst in brackets. *Not promised* is what a lock's own documentation leaves to the caller; it is not counted against it.\n")
+	for _, f := range faults() {
+		var rows []*Cell
+		for _, c := range r.Cells {
+			if c.Fault == f.name {
+				rows = append(rows, c)
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		put("### %s\n", strings.ToUpper(f.name[:1])+f.name[1:])
+		put("Made by: %s.\n", f.by)
+		promised := func(string) string { return "" }
+		if f.needs != "" {
+			promised = func(text string) string { return " " + text + " |" }
+		}
+		heads := columns(rows)
+		put("| lock | two inside |%s%s", heading(heads), promised("not promised"))
+		put("|---|---|%s%s", strings.Repeat("---|", len(heads)), strings.ReplaceAll(promised("---"), " ", ""))
+		for _, c := range rows {
+			lacks := ""
+			if p := findParty(c.Party); p != nil && p.lacks[f.needs] != "" {
+				lacks = string(f.needs) + ": " + p.lacks[f.needs]
+			}
+			put("| %s | %s |%s%s", c.Party, c.two(), c.row(heads), promised(lacks))
+		}
+		for _, p := range parties() {
+			if r.Missing[p.name] != "" {
+				put("| %s | missing |%s%s", p.name, strings.Repeat(" |", len(heads)), promised(""))
+			}
+		}
+		put("")
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+func (r *Report) twoInside() (all []*Cell) {
+	for _, c := range r.Cells {
+		if c.both() > 0 {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// columns are the metrics of a row's cells.
+func columns(cells []*Cell) (names []string) {
+	for _, c := range cells {
+		for _, m := range c.Metrics {
+			if !slices.Contains(names, m.Name) {
+				names = append(names, m.Name)
+			}
+		}
+	}
+	return names
+}
+
+func heading(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " " + strings.Join(names, " | ") + " |"
+}
+
+func (c *Cell) two() string {
+	switch {
+	case c.Untried != "":
+		return c.Untried
+	case c.Rounds == 0:
+		return "could not be played"
+	case c.both() == 0:
+		return "no"
+	}
+	return fmt.Sprintf("**%d of %d**, %s (%s)", c.both(), c.Rounds, duration(median(c.Together)), duration(slices.Max(c.Together)))
+}
+
+func (c *Cell) row(names []string) string {
+	var b strings.Builder
+	for _, n := range names {
+		text := "–"
+		if m, ok := c.metric(n); ok {
+			text = m.String()
+		}
+		b.WriteString(" " + text + " |")
+	}
+	return b.String()
+}
+
+// String is the metric as a cell has it.
+func (m Metric) String() string {
+	switch m.Unit {
+	case "of":
+		return fmt.Sprintf("%.0f of %d", sum(m.Values), len(m.Values))
+	case "ms":
+		mid, worst := duration(median(m.Values)), duration(slices.Max(m.Values))
+		if mid == worst {
+			return mid
+		}
+		return mid + " (" + worst + ")"
+	}
+	worst := slices.Max(m.Values)
+	if m.Better == "more" {
+		worst = slices.Min(m.Values)
+	}
+	mid, end := number(median(m.Values)), number(worst)
+	if mid == end {
+		return mid
+	}
+	return mid + " (" + end + ")"
+}
+
+func number(f float64) string {
+	if f == math.Trunc(f) || f >= 100 {
+		return fmt.Sprintf("%.0f", f)
+	}
+	return fmt.Sprintf("%.1f", f)
+}
+
+// duration is one of so many milliseconds.
+func duration(ms float64) string {
+	switch {
+	case ms >= never:
+		return "never"
+	case ms >= 1000:
+		return fmt.Sprintf("%.1f s", ms/1000)
+	}
+	return fmt.Sprintf("%.0f ms", ms)
+}

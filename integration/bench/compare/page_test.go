@@ -1,0 +1,210 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rlock-go/redisson/integration/internal/codeedit"
+	"github.com/rlock-go/redisson/integration/internal/tablefile"
+)
+
+// doc reads a file below the root.
+func doc(t *testing.T, name string) string {
+	t.Helper()
+	root, err := codeedit.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// recorded is the run that the page is of.
+func recorded(t *testing.T) *Report {
+	t.Helper()
+	root, err := codeedit.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := readReport(filepath.Join(root, "docs/compare/run.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestThePageIsOfItsRun(t *testing.T) {
+	r := recorded(t)
+	if r.page() != doc(t, "docs/compare.md") || r.picture() != doc(t, "docs/compare/grid.svg") {
+		t.Error("docs/compare.md or its picture is not what its run makes: cd integration/bench && go run ./compare -from ../../docs/compare/run.json -write")
+	}
+	for _, f := range faults() {
+		for _, p := range parties() {
+			if c := r.of(f.name, p.name); r.Missing[p.name] == "" && (c == nil || c.Rounds == 0 && c.Untried == "") {
+				t.Errorf("%s/%s was not played", f.name, p.name)
+			}
+		}
+	}
+}
+
+func TestThePageHasWhatItMustHave(t *testing.T) {
+	r := &Report{Rounds: 1, Missing: map[string]string{rediP: "gone"}}
+	mine, its := r.cell("key deleted", ours), r.cell("key deleted", rueidisP)
+	for c, ms := range map[*Cell]float64{mine: 900, its: 3} {
+		c.Rounds, c.Together = 1, []float64{0}
+		c.Metrics = []Metric{{"holder told after", "ms", "less", []float64{ms}}}
+	}
+	mine.Together[0] = 12
+	page := r.page()
+	for _, want := range []string{
+		"| key deleted | rueidislock | holder told after | 3 ms | 900 ms | it tracks its keys",
+		"| key deleted | rueidislock | two inside | 0 of 1 | 1 of 1 |",
+		"| `key deleted/rlock` | 1 of 1 | 12 ms |", "**missing**: gone", "| redi.go | missing |",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	if strings.Index(page, "Where others are better") > strings.Index(page, "## The locks") {
+		t.Error("where others are better is not at the top")
+	}
+	if n, want := strings.Count(r.picture(), "<rect x="), len(faults())*len(parties())+len(verdicts); n != want {
+		t.Errorf("the picture has %d cells, want %d", n, want)
+	}
+}
+
+func TestEveryCellCanBeNamed(t *testing.T) {
+	for _, f := range faults() {
+		for _, p := range parties() {
+			wanted, err := cells(f.name + "/" + p.name)
+			if err != nil || !wanted(&f, p) {
+				t.Fatalf("%s/%s: %v", f.name, p.name, err)
+			}
+			n := 0
+			for _, o := range parties() {
+				if wanted(&f, o) {
+					n++
+				}
+			}
+			if n != 1 {
+				t.Errorf("%s/%s names %d cells", f.name, p.name, n)
+			}
+		}
+	}
+	if _, err := cells("no such fault/rlock"); err == nil {
+		t.Error("a cell that is not there was accepted")
+	}
+}
+
+func TestEveryReasonIsWritten(t *testing.T) {
+	for _, b := range recorded(t).better() {
+		if b.why == unexplained {
+			t.Errorf("%s/%s/%s: %s against %s is not explained", b.fault, b.party, b.metric, b.its, b.ours)
+		}
+	}
+}
+
+// The faults that docs/dev/tables/faults.md counts under the same names come to the same for rlock.
+func TestRlocksCellsAgreeWithTheFaultsCounted(t *testing.T) {
+	_, table, err := tablefile.Read("faults")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, shared := recorded(t), 0
+	for line := range strings.Lines(table) {
+		columns := strings.Split(line, "|")
+		if len(columns) < 9 {
+			continue
+		}
+		fault, got, violations := strings.TrimSpace(columns[1]), columns[5], strings.TrimSpace(columns[7])
+		c := r.of(fault, ours)
+		if c == nil {
+			continue
+		}
+		shared++
+		if violations == "0" && c.both() > 0 {
+			t.Errorf("%s: the table counts no violation, the page two inside", fault)
+		}
+		for _, m := range c.Metrics {
+			if strings.HasSuffix(m.Name, "got an error") && sum(m.Values) > 0 && !strings.Contains(got, "Err") {
+				t.Errorf("%s: the table has%s, the page %s %q", fault, got, m, m.Name)
+			}
+			if m.Name == "locked and nobody's for" && m.Values[0] >= never {
+				t.Errorf("%s: a key stays that nobody owns", fault)
+			}
+		}
+	}
+	if shared < 3 {
+		t.Errorf("%d faults have the same name in both", shared)
+	}
+}
+
+var linked = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+
+// readmeRow is a row of README's table of libraries, by library.
+func readmeRow(t *testing.T, first string) map[string]string {
+	t.Helper()
+	_, section, _ := strings.Cut(doc(t, "README.md"), "## Why not another library")
+	var heads, cells []string
+	for line := range strings.Lines(section) {
+		line = linked.ReplaceAllString(strings.TrimSpace(line), "$1")
+		columns := strings.Split(strings.Trim(line, "|"), "|")
+		switch {
+		case !strings.HasPrefix(line, "|"):
+		case heads == nil:
+			heads = columns
+		case strings.TrimSpace(columns[0]) == first:
+			cells = columns
+		}
+	}
+	if len(cells) < 2 || len(cells) != len(heads) {
+		t.Fatalf("README has no row %q", first)
+	}
+	row := map[string]string{}
+	for i := range cells {
+		row[strings.TrimPrefix(strings.TrimSpace(heads[i]), "bsm/")] = strings.TrimSpace(cells[i])
+	}
+	return row
+}
+
+// README's table says of the faults what the run showed.
+func TestREADMEsTableIsOfTheRun(t *testing.T) {
+	r := recorded(t)
+	for party, says := range readmeRow(t, "when a holder learns that its key was deleted") {
+		c := r.of("key deleted", party)
+		if c == nil || c.Rounds == 0 {
+			continue
+		}
+		m, _ := c.metric("holder told after")
+		told := median(m.Values)
+		third := float64(lease.Milliseconds()) / 3
+		ok := false
+		switch {
+		case says == "at once":
+			ok = told < third/3
+		case strings.Contains(says, "within a third of the lease"):
+			ok = told < 1.5*third
+		case strings.HasPrefix(says, "when it "):
+			ok = told > 2*third // a clock of its own, or nothing
+		}
+		if !ok {
+			t.Errorf("README says of %s %q, the run %s", party, says, m)
+		}
+	}
+	for party, says := range readmeRow(t, "when an unlock's reply is lost") {
+		c := r.of("reply to an unlock lost, connection cut", party)
+		if c == nil || c.Rounds == 0 {
+			continue
+		}
+		m, _ := c.metric("unlock got an error")
+		if failed := says == "an error"; failed != (sum(m.Values) > 0) {
+			t.Errorf("README says of %s %q, the run: an error in %s", party, says, m)
+		}
+	}
+}

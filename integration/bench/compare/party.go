@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/javapeer"
+)
+
+const (
+	// lease is what all parties ask for, or renew for.
+	lease = 3 * time.Second
+	// patience is how long every client waits for one answer of its server.
+	patience = time.Second
+)
+
+// limit is how long a round waits for what may never come.
+var limit = 4 * lease
+
+// opening is where a client is to connect, and how.
+type opening struct {
+	addr      string   // of one server; empty if there are
+	sentinels []string // who know the master of redistest.MasterName
+	pool      int      // of how many connections; 0: poolSize
+}
+
+const poolSize = 64
+
+func (o opening) size() int {
+	if o.pool > 0 {
+		return o.pool
+	}
+	return poolSize
+}
+
+// service is one process's use of a library: one client. Its methods are for concurrent use.
+type service interface {
+	lock(ctx context.Context, name string) (hold, error) // waits until it has the lock or ctx ends
+	close()
+}
+
+// hold is one grant.
+type hold interface {
+	unlock(ctx context.Context) error
+	// over says what the library shows its holder, without another command, of whether the lock is still held.
+	over() bool
+}
+
+// forcer is a service that can take a lock from whoever holds it.
+type forcer interface {
+	force(ctx context.Context, name string) error
+}
+
+// worker is a hold in another process, which does work itself.
+type worker interface {
+	work(d time.Duration) (deeds, error)
+}
+
+// deeds are what a holder did, on the machine's clock.
+type deeds struct {
+	Last int64 // when it last acted
+	Told int64 // when it saw that it no longer holds, and so stopped; 0: never
+}
+
+// party is one library in one mode.
+type party struct {
+	name   string
+	note   string // version and settings
+	open   func(o opening) (service, error)
+	key    func(name string) string
+	renews bool // so that its key is there for as long as its holder lives
+	// lacks is what its own documentation does not promise, to be said beside its cells: words by promise.
+	lacks map[promise]string
+	// absent says why it is never there; empty: it can be built in.
+	absent string
+}
+
+// promise is what a fault may need that not every lock has.
+type promise string
+
+const (
+	notice  promise = "notice of a lost lock"
+	renewal promise = "renewal"
+	waiting promise = "waiting without polling"
+)
+
+const (
+	ours      = "rlock"
+	javaP     = "Redisson (Java)"
+	redsyncP  = "redsync"
+	extendedP = "redsync, extended"
+	bsmP      = "redislock"
+	rueidisP  = "rueidislock"
+	rediP     = "redi.go"
+)
+
+// openers are of the parties of others, which are built in by their tags.
+var openers = map[string]func(opening) (service, error){}
+
+func plain(name string) string { return name }
+
+func parties() []*party {
+	return []*party{
+		{name: ours, open: openOurs, renews: true, key: plain, note: "this commit; WithWatchdogTimeout 3 s, WithCommandTimeout 1 s; renews; `Hold.Done` tells"},
+		{name: javaP, renews: true, key: plain, note: "Redisson " + javapeer.Newest + ", `RLock.lockInterruptibly` without a lease; lockWatchdogTimeout 3 s, timeout 1 s",
+			lacks: map[promise]string{notice: "a holder may ask `isHeldByCurrentThread`"}},
+		{name: redsyncP, open: openers[redsyncP], key: plain, note: "v4.18.1 on go-redis v9.23.0 (timeouts 1 s); WithExpiry 3 s, WithTries without end; a holder looks at `Until`",
+			lacks: map[promise]string{notice: "a holder may look at `Until`", renewal: "the caller may extend", waiting: "it tries again each 50 to 250 ms"}},
+		{name: extendedP, open: openers[extendedP], renews: true, key: plain, note: "the same, and a goroutine of the caller calls `ExtendContext` each second",
+			lacks: map[promise]string{notice: "`ExtendContext` fails", waiting: "it tries again each 50 to 250 ms"}},
+		{name: bsmP, open: openers[bsmP], key: plain, note: "bsm/redislock v0.9.4 on go-redis v9.23.0 (timeouts 1 s); TTL 3 s, LinearBackoff 100 ms",
+			lacks: map[promise]string{notice: "a holder may ask `TTL`", renewal: "the caller may refresh", waiting: "it tries again if asked to"}},
+		{name: rueidisP, open: openers[rueidisP], renews: true, key: func(name string) string { return "rueidislock:0:" + name },
+			note: "rueidis v1.0.79; KeyMajority 1, KeyValidity 3 s, ExtendInterval 1 s, ConnWriteTimeout 1 s, TryNextAfter 1 s; renews; its context tells"},
+		{name: rediP, note: "a Go client for Redisson's objects", absent: "the Go module proxy does not have github.com/linkerlin/redi.go: “This module version is not available”"},
+	}
+}
+
+func findParty(name string) *party {
+	for _, p := range parties() {
+		if p.name == name {
+			return p
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
+	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// javaService is a JVM. A caller is a thread of it.
+type javaService struct {
+	p    *javapeer.Peer
+	next atomic.Int64
+}
+
+func openJava(o opening) (*javaService, error) {
+	addr := o.addr
+	if len(o.sentinels) > 0 {
+		addr = "redis+sentinel://" + strings.Join(o.sentinels, ",") + "/" + redistest.MasterName
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	opts := []javapeer.Option{javapeer.WatchdogTimeout(lease), javapeer.CommandTimeout(patience), javapeer.SubscriptionPoolSize(10)}
+	if len(o.sentinels) == 0 {
+		opts = append(opts, javapeer.ConnectionPoolSize(o.size()))
+	}
+	p, err := javapeer.Launch(ctx, javapeer.Newest, addr, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return &javaService{p: p}, nil
+}
+
+func (s *javaService) lock(ctx context.Context, name string) (hold, error) {
+	t := s.p.Thread(fmt.Sprint("t", s.next.Add(1)))
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	done := make(chan error, 1)
+	whole := context.WithoutCancel(ctx)
+	go func() {
+		_, err := t.LockInterruptibly(whole, name, javapeer.Watchdog)
+		done <- err
+	}()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		t.Interrupt(whole)
+		err = <-done
+	}
+	if err != nil {
+		return nil, err
+	}
+	return javaHold{t, name}, nil
+}
+
+func (s *javaService) force(ctx context.Context, name string) error {
+	_, err := s.p.Thread("forcer").ForceUnlock(ctx, name)
+	return err
+}
+
+func (s *javaService) close()        { s.p.Quit() }
+func (s *javaService) kill()         { s.p.Kill() }
+func (s *javaService) pause() error  { return s.p.Pause() }
+func (s *javaService) resume() error { return s.p.Resume() }
+
+type javaHold struct {
+	t    *javapeer.Thread
+	name string
+}
+
+func (h javaHold) unlock(ctx context.Context) error {
+	_, err := h.t.Unlock(ctx, h.name)
+	return err
+}
+
+func (h javaHold) over() bool { return false }
+
+// work acts in the JVM at its end: whatever the library says, nothing told this thread to stop.
+func (h javaHold) work(d time.Duration) (deeds, error) {
+	time.Sleep(d)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	r, err := h.t.IsLocked(ctx, h.name)
+	if err != nil {
+		return deeds{Last: machineclock.Now()}, nil // an exception is an answer of the JVM too
+	}
+	return deeds{Last: r.At}, nil
+}

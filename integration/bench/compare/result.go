@@ -1,0 +1,161 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// never is the time of what did not come while a round waited, in milliseconds.
+const never = 1e9
+
+// Metric is what a cell counts. Values are a round each.
+type Metric struct {
+	Name   string    `json:"name"`
+	Unit   string    `json:"unit"`   // "ms" of a time, "of" of yes (1) and no (0), "" of a number
+	Better string    `json:"better"` // "less", "more", or empty: neither is
+	Values []float64 `json:"values"`
+}
+
+// Cell is a fault tried on a party.
+type Cell struct {
+	Fault   string   `json:"fault"`
+	Party   string   `json:"party"`
+	Rounds  int      `json:"rounds"`
+	Metrics []Metric `json:"metrics,omitempty"`
+	// Together is for how many milliseconds two were inside, a round each: 0 if they were not.
+	Together []float64 `json:"together_ms"`
+	// Untried says why there are no rounds; Trouble why some are missing, which is the rig's affair.
+	Untried string   `json:"untried,omitempty"`
+	Trouble []string `json:"trouble,omitempty"`
+}
+
+// Report is a run.
+type Report struct {
+	Command string            `json:"command"`
+	Began   time.Time         `json:"began"`
+	Took    string            `json:"took"`
+	Redis   string            `json:"redis"`
+	Go      string            `json:"go"`
+	Rounds  int               `json:"rounds"`
+	Missing map[string]string `json:"missing"`
+	Cells   []*Cell           `json:"cells"`
+}
+
+// result is a round under way.
+type result struct {
+	mu      sync.Mutex
+	metrics []Metric
+}
+
+func (r *result) add(name, unit, better string, value float64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.metrics = append(r.metrics, Metric{name, unit, better, []float64{value}})
+}
+
+// after notes a time, of which less is better; not ok: it never came.
+func (r *result) after(name string, d time.Duration, ok bool) {
+	ms := float64(d.Microseconds()) / 1000
+	if !ok {
+		ms = never
+	}
+	r.add(name, "ms", "less", max(ms, 0))
+}
+
+// yes notes whether something is so that had better be.
+func (r *result) yes(name string, is bool) { r.add(name, "of", "more", truth(is)) }
+
+// no notes whether something is so that had better not be.
+func (r *result) no(name string, is bool) { r.add(name, "of", "less", truth(is)) }
+
+// says notes what is neither.
+func (r *result) says(name string, is bool) { r.add(name, "of", "", truth(is)) }
+
+// number notes one of which less is better.
+func (r *result) number(name string, n float64) { r.add(name, "", "less", n) }
+
+func truth(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// take puts a round into its cell.
+func (c *Cell) take(r *result, together time.Duration) {
+	c.Rounds++
+	c.Together = append(c.Together, float64(max(together, 0).Microseconds())/1000)
+	for _, m := range r.metrics {
+		i := slices.IndexFunc(c.Metrics, func(o Metric) bool { return o.Name == m.Name })
+		if i < 0 {
+			c.Metrics = append(c.Metrics, m)
+			continue
+		}
+		c.Metrics[i].Values = append(c.Metrics[i].Values, m.Values...)
+	}
+}
+
+func (c *Cell) metric(name string) (Metric, bool) {
+	i := slices.IndexFunc(c.Metrics, func(m Metric) bool { return m.Name == name })
+	if i < 0 {
+		return Metric{}, false
+	}
+	return c.Metrics[i], true
+}
+
+// both is in how many rounds two were inside.
+func (c *Cell) both() (n int) {
+	for _, ms := range c.Together {
+		if ms > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *Report) cell(fault, party string) *Cell {
+	for _, c := range r.Cells {
+		if c.Fault == fault && c.Party == party {
+			return c
+		}
+	}
+	c := &Cell{Fault: fault, Party: party}
+	r.Cells = append(r.Cells, c)
+	return c
+}
+
+// median is the lower of the middle two of an even number.
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	return slices.Sorted(slices.Values(v))[(len(v)-1)/2]
+}
+
+func sum(v []float64) (s float64) {
+	for _, x := range v {
+		s += x
+	}
+	return s
+}
+
+func (r *Report) save(path string) error {
+	b, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o644)
+}
+
+func readReport(path string) (*Report, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{}
+	return r, json.Unmarshal(b, r)
+}
