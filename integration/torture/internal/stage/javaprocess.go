@@ -19,7 +19,8 @@ import (
 // javaTimeout is Redisson's for one command. A JVM on a loaded machine needs more than a Go process does.
 const javaTimeout = 500 * time.Millisecond
 
-const startTries = 5
+// startsWithin is how long a JVM may take to come up: longer than a failover that other faults hinder.
+const startsWithin = 2 * time.Minute
 
 // javaProcess is a JVM and its successors.
 type javaProcess struct {
@@ -58,15 +59,19 @@ func (j *javaProcess) start() {
 }
 
 // comeUpLocked starts a JVM. On a loaded machine, or because of other faults, its first connection may take longer than a command
-// may.
+// may; and Redisson starts on no cluster of which a master is missing.
 func (j *javaProcess) comeUpLocked() {
-	var err error
-	for range startTries {
-		if err = j.startLocked(); err == nil {
+	began := time.Now()
+	for {
+		err := j.startLocked()
+		if err == nil {
+			return
+		}
+		if time.Since(began) > startsWithin {
+			j.stage.fail("Java%d: not within %v: %v", j.row, startsWithin, err)
 			return
 		}
 	}
-	j.stage.fail("Java%d: not after %d tries: %v", j.row, startTries, err)
 }
 
 func (j *javaProcess) startLocked() error {
