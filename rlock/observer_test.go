@@ -100,6 +100,9 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 		},
 	}))
 	stats := c.Stats()
+	for end := time.Now().Add(20 * time.Second); stats.Undone == 0 && time.Now().Before(end); stats = c.Stats() {
+		time.Sleep(time.Millisecond) // the undo is not waited for by who was cancelled
+	}
 	if err := c.Close(); err != nil { // the observer has been told all
 		t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func TestReadHoldsAreRenewedEachWithItsKey(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
-	const timeout = 600 * time.Millisecond
+	const timeout = 1500 * time.Millisecond
 	c := open(t, s, WithWatchdogTimeout(timeout))
 	read, write := both(c, "doc")
 	w := lockOf(t, write)
