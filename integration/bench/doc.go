@@ -6,7 +6,7 @@
 //	go run . -others -write     the run that docs/performance.md and docs/dev/tables/performance.md are made from
 //	go run . -others -parts pairs,crowd -java=false
 //	go run . -parts kinds       each other object beside Redisson's, all callers at one name
-//	go run . -parts kinds -write     that, into docs/dev/tables/kinds.md and nowhere else
+//	go run . -parts kinds -write     that, into a page of its own, kinds.md beside the other tables
 //	go run . -before HEAD~1 -java=false -peers 'rlock before'    beside an earlier commit
 //	go run -tags metrics . -java=false -parts pairs -peers 'rlock with Prometheus,rlock with OpenTelemetry'    what metrics cost
 //	go run . -busy 2 -parts pairs                                  while two processes spin

@@ -14,7 +14,7 @@ type document struct {
 }
 
 // writeDocument makes docs/performance.md and docs/dev/tables/performance.md, the run beside the first and its plots, from a full run,
-// and docs/dev/tables/kinds.md from one that has the kinds. One of the kinds alone touches nothing else.
+// and the page of the kinds (kindsPage) from one that has them. One of the kinds alone touches nothing else.
 func writeDocument(r *Report) error {
 	if err := r.publishable(); err != nil {
 		return err
