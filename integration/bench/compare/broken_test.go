@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ type broken struct {
 	next    atomic.Int64
 	steals  bool          // its unlock deletes whatever is there
 	poll    time.Duration // how often a waiter asks
-	forever bool          // its renewal never stops
+	forever *atomic.Int64 // counts its locks, of which the first's renewal never stops; nil: each does
 	closed  atomic.Bool
 }
 
@@ -40,6 +41,7 @@ func (b *broken) do(command string, args ...any) (any, error) {
 
 func (b *broken) lock(ctx context.Context, name string) (hold, error) {
 	h := &brokenHold{b: b, name: name, value: fmt.Sprintf("%p:%d", b, b.next.Add(1)), stop: make(chan struct{})}
+	h.forever = b.forever != nil && !strings.HasPrefix(name, "warm:") && b.forever.Add(1) == 1
 	for {
 		reply, err := b.do("SET", name, h.value, "NX", "PX", lease.Milliseconds())
 		if err != nil {
@@ -65,6 +67,7 @@ func (b *broken) close() {
 type brokenHold struct {
 	b           *broken
 	name, value string
+	forever     bool
 	stop        chan struct{}
 }
 
@@ -75,12 +78,12 @@ func (h *brokenHold) renew() {
 	defer tick.Stop()
 	for {
 		var err error
-		if h.b.forever {
+		if h.forever {
 			_, err = h.b.do("SET", h.name, h.value, "PX", lease.Milliseconds())
 		} else {
 			_, err = h.b.do("EVAL", ifMine, 1, h.name, h.value, lease.Milliseconds())
 		}
-		if err != nil && (!h.b.forever || h.b.closed.Load()) {
+		if err != nil && (!h.forever || h.b.closed.Load()) {
 			return
 		}
 		select {
@@ -92,7 +95,7 @@ func (h *brokenHold) renew() {
 }
 
 func (h *brokenHold) unlock(context.Context) error {
-	if !h.b.forever {
+	if !h.forever {
 		close(h.stop)
 	}
 	if h.b.steals {
@@ -150,7 +153,8 @@ func TestBrokenLocksAreCaughtInTheirCells(t *testing.T) {
 	us := findParty(ours)
 	steals := brokenParty("steals", func(b *broken) { b.steals = true })
 	polls := brokenParty("polls", func(b *broken) { b.poll = time.Millisecond })
-	forever := brokenParty("renews for ever", func(b *broken) { b.forever = true })
+	var first atomic.Int64 // two that fight for the key may leave either's value there
+	forever := brokenParty("renews for ever", func(b *broken) { b.forever = &first })
 	taken, unlock := findFault("key taken by another"), findFault("reply to an unlock lost, connection cut")
 	waiters := &fault{name: "20 waiters", does: crowd(20)}
 	c := play(t, map[string]task{
