@@ -22,28 +22,7 @@ import (
 
 var rlock string
 
-func TestMain(m *testing.M) {
-	folder, err := os.MkdirTemp("", "tool")
-	if err == nil {
-		rlock, err = tool.Build(folder)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	testbed.Main(ending{m, folder}, "4")
-}
-
-// ending removes the tool behind the tests.
-type ending struct {
-	m      *testing.M
-	folder string
-}
-
-func (e ending) Run() int {
-	defer os.RemoveAll(e.folder)
-	return e.m.Run()
-}
+func TestMain(m *testing.M) { tool.Main(m, &rlock, "4") }
 
 func run(t *testing.T, url string, args ...string) string {
 	t.Helper()

@@ -2,12 +2,39 @@
 package tool
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"testing"
 
 	"github.com/rlock-go/redisson/integration/internal/codeedit"
+	"github.com/rlock-go/redisson/integration/testbed"
 )
+
+// Main runs m as testbed.Main does, with the program at the path that it puts into program.
+func Main(m *testing.M, program *string, parallel string) {
+	folder, err := os.MkdirTemp("", "tool")
+	if err == nil {
+		*program, err = Build(folder)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	testbed.Main(ending{m, folder}, parallel)
+}
+
+// ending removes the program behind the tests.
+type ending struct {
+	m      *testing.M
+	folder string
+}
+
+func (e ending) Run() int {
+	defer os.RemoveAll(e.folder)
+	return e.m.Run()
+}
 
 // Build builds cmd/rlock into a folder, and returns the program. Its module is its own, so its folder is where it is built.
 func Build(folder string) (string, error) {
