@@ -11,9 +11,9 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redistest"
-	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
 // soon is enough for whoever is woken, even if the machine stands still meanwhile, and much less than the leases here.
@@ -187,6 +187,8 @@ func TestWaiterHearsOfTheEndOfANestedLease(t *testing.T) {
 	}
 }
 
+var maxHandOffs = kind.Reentrant.Traits().HandOffs
+
 // The key is deleted under the holder at whose unlock the lock is not handed on, so that the waiters rely on a message that
 // an unlock of nothing does not publish.
 func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
@@ -197,13 +199,13 @@ func TestUnlockOfNothingWakesWhoWaitsHere(t *testing.T) {
 	conn := s.Dial(t)
 	h := lockOf(t, l)
 	entered := make(chan *Hold)
-	for range waitqueue.MaxHandOffs + 8 {
+	for range maxHandOffs + 8 {
 		go func() { entered <- lockOf(t, l) }()
 	}
 	awaitListening(t, c, l.Name())
-	awaitQueued(t, l, waitqueue.MaxHandOffs+8)
-	for n := range waitqueue.MaxHandOffs + 8 {
-		if n >= waitqueue.MaxHandOffs-2 && n <= waitqueue.MaxHandOffs+2 {
+	awaitQueued(t, l, maxHandOffs+8)
+	for n := range maxHandOffs + 8 {
+		if n >= maxHandOffs-2 && n <= maxHandOffs+2 {
 			if _, err := conn.Do("DEL", l.Name()); err != nil {
 				t.Fatal(err)
 			}
@@ -298,15 +300,15 @@ func TestClientsOwnUnlocksAreEnoughWithoutASubscription(t *testing.T) {
 	l := c.NewLock("orders")
 	h := lockOf(t, l)
 	var all sync.WaitGroup
-	for range 3 * waitqueue.MaxHandOffs {
+	for range 3 * maxHandOffs {
 		all.Go(func() { unlock(t, lockOf(t, l)) })
 	}
-	awaitQueued(t, l, 3*waitqueue.MaxHandOffs)
+	awaitQueued(t, l, 3*maxHandOffs)
 	awaitNoAttempt(t, c, l.Name())
 	began := time.Now()
 	unlock(t, h)
 	all.Wait()
 	if took := time.Since(began); took > soon {
-		t.Errorf("%d callers took %v", 3*waitqueue.MaxHandOffs, took)
+		t.Errorf("%d callers took %v", 3*maxHandOffs, took)
 	}
 }

@@ -33,6 +33,16 @@ var waiting = []defect{
 		by:    tests{"TestHandOffMakesTheHeadsAttemptAtOnce", "TestHandOffWithinAClientIsOneRoundTrip"},
 	},
 	{
+		what: "quick messages put attempts off where nothing is handed on", guards: "wake policy",
+		edits: edits{{In: "Queue.Message", Expr: "own || q.rules.HandOffs == 0", Put: "own"}},
+		by:    tests{"TestQuickMessagesPutNothingOffWhereNothingIsHandedOn"},
+	},
+	{
+		what: "a spin lock's waiter pauses while its own client releases", guards: "hand-off",
+		edits: edits{{In: "Queue.HandOff", If: "q.rules.HandOffs == 0", Put: "q.rules.HandOffs == 0 || q.rules.Silent"}},
+		by:    tests{"TestSpinLockIsHandedOnWithoutAMessage"},
+	},
+	{
 		what: "a client that is ahead never steps back", guards: "wake policy",
 		edits: edits{{In: "FairShare.YieldUntil", Stmt: "return at", Put: "return 0"}},
 		by:    tests{"TestShares"},

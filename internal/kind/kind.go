@@ -108,9 +108,11 @@ type Traits struct {
 	// Silent says that nothing is published: a waiter has no channel, and pauses.
 	Silent bool
 
-	// HandOff lets the next waiter's acquire follow this client's unlock in the
-	// same write. It is for kinds in which any waiter may be the next.
-	HandOff bool
+	// HandOffs bounds how many waiters of this client get the lock one after the
+	// other, each acquire in the same write as the unlock before it, so that no
+	// other client can acquire it in between. It is for kinds in which any waiter
+	// may be the next; 0 means none.
+	HandOffs int
 
 	// FairShare has the client count what it takes of a key and step back for
 	// slower ones. It needs a channel, whose subscribers are counted.

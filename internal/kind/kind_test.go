@@ -271,8 +271,8 @@ func TestKindsOfOneHashShareOwnersAndNotTheirQueues(t *testing.T) {
 	if r != Reentrant.Traits() || s != Spin.Traits() {
 		t.Error("traits change")
 	}
-	if s.HandOff || s.FairShare {
-		t.Error("a spin lock has no message that others could be woken by")
+	if s.FairShare {
+		t.Error("a spin lock has no channel whose subscribers could be counted")
 	}
 }
 

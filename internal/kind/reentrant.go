@@ -16,7 +16,7 @@ type reentrant struct{}
 var reentrantTraits = Traits{
 	Family:     ownedHash,
 	Width:      1,
-	HandOff:    true,
+	HandOffs:   32,
 	FairShare:  true,
 	KeyType:    "hash",
 	Latched:    true,

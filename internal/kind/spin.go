@@ -19,6 +19,7 @@ var spinTraits = Traits{
 	Queue:      "spin",
 	Width:      1,
 	Silent:     true,
+	HandOffs:   16, // fewer than of a plain lock: other clients find it free by chance only
 	KeyType:    "hash",
 	Latched:    true,
 	RenewGroup: ownedHash,

@@ -7,16 +7,9 @@ import (
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
-const (
-	// MaxHandOffs bounds how many waiters of this client get the lock one after
-	// the other. In between no other client can acquire it, since unlock and
-	// acquire are one write.
-	MaxHandOffs = 32
-
-	// An own message is expected for no longer than this. One that comes later
-	// may be any client's release.
-	ownMessageWait = 100 * time.Millisecond
-)
+// ownMessageWait is how long an own message is expected. One that comes later may
+// be any client's release.
+const ownMessageWait = 100 * time.Millisecond
 
 // HandOff says that this client's unlock has just been queued, and lets the
 // head's acquire follow it: that attempt is the next action. Otherwise the head
@@ -26,7 +19,7 @@ const (
 // reports ResetOwnMessages.
 func (q *Queue) HandOff(now time.Duration) bool {
 	q.taken = false
-	if !q.rules.HandOff {
+	if q.rules.HandOffs == 0 {
 		return false
 	}
 	w := q.waiting.head
@@ -58,7 +51,7 @@ func (q *Queue) HandOff(now time.Duration) bool {
 // mayHandOff tells whether the head may have the lock without a moment in which
 // others could.
 func (q *Queue) mayHandOff(now time.Duration) bool {
-	return q.trouble.err == nil && q.leavesRoom(q.waiting.head) == 0 && q.handOffs < MaxHandOffs && q.policy.YieldUntil(now, q.head()) == 0
+	return q.trouble.err == nil && q.leavesRoom(q.waiting.head) == 0 && q.handOffs < q.rules.HandOffs && q.policy.YieldUntil(now, q.head()) == 0
 }
 
 // ResetOwnMessages says that a hand-off failed in part: the unlock did not run

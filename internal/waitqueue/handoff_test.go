@@ -140,16 +140,16 @@ func TestUnlockBehindAnAttemptOfTheQueueIsHeardOf(t *testing.T) {
 
 func TestLongRunOfHandOffsIsBrokenForOthers(t *testing.T) {
 	r := newRig(t)
-	ws := append([]*Waiter{r.waits(lease)}, r.joins(2*MaxHandOffs)...)
+	ws := append([]*Waiter{r.waits(lease)}, r.joins(2*maxHandOffs)...)
 	run := 0
 	for r.handsOff() {
 		r.granted(ws[run])
 		r.message()
-		if run++; run > MaxHandOffs {
+		if run++; run > maxHandOffs {
 			t.Fatal("for ever")
 		}
 	}
-	if run != MaxHandOffs {
+	if run != maxHandOffs {
 		t.Errorf("a run of %d", run)
 	}
 	r.under("others may")
@@ -163,7 +163,7 @@ func TestLongRunOfHandOffsIsBrokenForOthers(t *testing.T) {
 
 func TestTryOfItsOwnBeginsANewRun(t *testing.T) {
 	r := newRig(t)
-	ws := append([]*Waiter{r.waits(lease)}, r.joins(2*MaxHandOffs)...)
+	ws := append([]*Waiter{r.waits(lease)}, r.joins(2*maxHandOffs)...)
 	for range 10 {
 		r.handsOff()
 		r.granted(ws[0])
@@ -173,7 +173,7 @@ func TestTryOfItsOwnBeginsANewRun(t *testing.T) {
 	r.message()
 	r.granted(ws[0])
 	ws = ws[1:]
-	for n := range MaxHandOffs {
+	for n := range maxHandOffs {
 		if !r.handsOff() {
 			t.Fatalf("broken after %d", n)
 		}
@@ -187,7 +187,7 @@ func TestTryOfItsOwnBeginsANewRun(t *testing.T) {
 func TestAfterALongRunTheHeadTriesByItselfSoon(t *testing.T) {
 	r := newRig(t)
 	w := r.waits(lease)
-	r.q.handOffs = MaxHandOffs
+	r.q.handOffs = maxHandOffs
 	if r.handsOff() {
 		t.Fatal("handed on")
 	}

@@ -25,7 +25,9 @@ func (q *Queue) Unconfirmed() { q.confirmed = false }
 func (q *Queue) Message(now time.Duration, n int) {
 	q.confirmed, q.changed = true, true
 	own := q.isOwnMessage(now)
-	q.policy.Heard(now, own, q.random)
+	// Where nothing is handed on, a message is the only way on, and an attempt is not
+	// put off for what many of them say.
+	q.policy.Heard(now, own || q.rules.HandOffs == 0, q.random)
 	if own {
 		return
 	}

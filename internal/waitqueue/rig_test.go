@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
@@ -16,6 +17,9 @@ const (
 	timeout = 3 * time.Second
 	lease   = 30 * time.Second
 )
+
+// maxHandOffs is of the rules that a new rig's queue goes by.
+var maxHandOffs = kind.Reentrant.Traits().HandOffs
 
 var errNet = errors.New("the network is away")
 

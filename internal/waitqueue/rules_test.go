@@ -254,3 +254,32 @@ func TestWithoutHandOffOnlyTheMessageWakes(t *testing.T) {
 	r.message()
 	r.under("the message wakes", w)
 }
+
+// Each release of a crowd within this client publishes a message, which come as fast as the server answers. Where an unlock
+// hands nothing on, an attempt that is put off leaves the name free meanwhile.
+func TestQuickMessagesPutNothingOffWhereNothingIsHandedOn(t *testing.T) {
+	r := ruled(t, kind.Semaphore(1).Traits())
+	ws := r.settled(200)
+	for i, w := range ws {
+		r.messageAfter(50 * us)
+		if len(r.attempts) != 1 {
+			t.Fatalf("message %d: %d attempts are under way", i+1, len(r.attempts))
+		}
+		r.granted(w)
+	}
+}
+
+// A spin lock's waiter has no message, so what this client releases it hands on, a few times in a row.
+func TestSpinLockIsHandedOnWithoutAMessage(t *testing.T) {
+	rules := kind.Spin.Traits()
+	r := ruled(t, rules)
+	ws := r.joins(2 * rules.HandOffs)
+	r.refused(ws[0], 0)
+	for _, w := range ws[:rules.HandOffs] {
+		r.handsOff()
+		r.under("the next follows", w)
+		r.granted(w)
+	}
+	r.handsOff()
+	r.under("others may")
+}

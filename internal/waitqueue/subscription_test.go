@@ -145,7 +145,7 @@ func TestQueueOffItsChannelTriesSoonAfterAReleaseThatIsNotHandedOn(t *testing.T)
 	for len(r.attempts) > 0 {
 		r.refused(w, lease)
 	}
-	r.q.handOffs = MaxHandOffs
+	r.q.handOffs = maxHandOffs
 	if r.handsOff() {
 		t.Fatal("handed on")
 	}
