@@ -3,6 +3,7 @@ package checker
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 )
@@ -47,6 +48,29 @@ func TestLatchesAreJudged(t *testing.T) {
 		ch := New(Model{Count: 2}, bounds, func(Window) {})
 		ch.Judge(history.Chapter{Acquisitions: c.calls, Voids: c.voids, Horizon: 100 * sec}, nil)
 		is(t, name, ch.End(), c.want)
+	}
+}
+
+// failover spares nobody.
+func failover(from, to int64) history.Void {
+	return history.Void{From: from, To: to, Lock: history.Every, Why: "failover", Spares: func(string, int64) bool { return false }}
+}
+
+// Count-downs of which nobody knows whether they ran are many where a server was away. That they could run in any order must not
+// make the search for what is no run of a latch as long as the number of their orders.
+func TestLatchWithManyUnknownCountDownsIsDecided(t *testing.T) {
+	calls := []*history.Acquisition{called(history.Set, 2, 1, 2, history.OK)}
+	for i := range int64(40) {
+		calls = append(calls, called(history.CountDown, 0, 3+i, 50, history.Uncertain))
+	}
+	calls = append(calls, called(history.CountDown, 0, 60, 65, history.OK), called(history.CountDown, 0, 60, 66, history.OK),
+		called(history.Await, 0, 70, 80, history.Locked))
+	began := time.Now()
+	ch := New(Model{Count: 2}, bounds, func(Window) {})
+	ch.Judge(history.Chapter{Acquisitions: calls, Horizon: 100 * sec}, nil)
+	is(t, "many unknown", ch.End(), "is no run of one")
+	if took := time.Since(began); took > patience/4 {
+		t.Errorf("that took %v", took)
 	}
 }
 
