@@ -18,6 +18,11 @@ var kinds = []defect{
 		by:    tests{"TestOneGrantLetsAllThrough", "TestOneGrantOpensAGate"},
 	},
 	{
+		what: "an open gate lets those through who came after the question", guards: "kinds",
+		edits: edits{{In: "Queue.openGate", If: "!w.late", Put: "true"}},
+		by:    tests{"TestGateIsOpenedForThoseWhoCameBeforeTheQuestion"},
+	},
+	{
 		what: "a grant to one of several ends the others' holds", guards: "kinds",
 		edits: edits{{In: "name.supersede", If: "width == 1", Put: "true"}, {In: "attempt.granted", Expr: "w.l.traits.Width == 1", Put: "true"}},
 		by:    tests{"TestMessageLetsInAsManyAsItSays"},
