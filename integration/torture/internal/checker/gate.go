@@ -40,8 +40,12 @@ func (g *gates) judge(horizon int64) {
 		}
 		delete(g.calls, lock)
 		l := latch{gates: g, lock: lock, calls: calls}
+		last := int64(0)
+		for _, a := range calls {
+			last = max(last, end(a))
+		}
 		for _, v := range g.voids {
-			if v.Lock == lock || v.Lock == history.Every {
+			if (v.Lock == lock || v.Lock == history.Every) && v.From < last {
 				l.voids = append(l.voids, v)
 			}
 		}
@@ -59,13 +63,24 @@ type latch struct {
 
 func (l *latch) judge() {
 	v := &l.verdict
+	undone := l.undone()
+	if undone != "" {
+		v.Judged["latches set aside, which a failover met"]++
+	}
 	for _, a := range l.calls {
 		if a.Mode == history.Await && a.Outcome == history.OK {
 			v.Windows++
+			if undone != "" {
+				v.Voided++
+				v.Why[undone]++
+			}
 		}
 		if a.Outcome == history.OK || a.Outcome == history.Locked {
 			v.Judged["calls of latches"]++
 		}
+	}
+	if undone != "" {
+		return
 	}
 	if sets, at := l.sets(); sets == 1 && !l.voided(at) {
 		l.early(at)
@@ -87,6 +102,16 @@ func (l *latch) sets() (n int, at int64) {
 		}
 	}
 	return n, at
+}
+
+// undone is the failover that may have taken any of the latch's count-downs back; empty for none.
+func (l *latch) undone() string {
+	for _, v := range l.voids {
+		if v.Undoes() && v.To > l.calls[0].Called {
+			return v.Why
+		}
+	}
+	return ""
 }
 
 func (l *latch) voided(since int64) bool {
