@@ -217,6 +217,11 @@ compare:
 touched:
 	@$(step) 'what a pair touches' bash -ec 'cd integration && go run ./touched $(FLAGS)'
 
+# How many lines each kind of lock has of its own.
+.PHONY: size
+size:
+	@$(step) 'lines of each kind' integration/size.sh
+
 # How much of what the files of a package use of one another runs back up, by package. FLAGS=-v says what.
 .PHONY: references
 references:

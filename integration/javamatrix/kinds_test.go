@@ -142,7 +142,8 @@ func (k *kinds) ofKind(version string, kind lockKind) string {
 
 const kindsDetailsHead = `## Other lock objects
 
-Scenarios of fair locks, of read-write locks and of permits are compared by what each step leaves: keys, fields, queue, times, TTLs, messages.
+Scenarios of fair locks, of read-write locks, of both kinds of semaphores and of latches are compared by what each step leaves: keys,
+fields, numbers, queue, times, TTLs, messages.
 The write lock of a read-write lock is shown what a plain lock is, too. – : that release of Redisson
 has no such object. This makes these rows anew, and leaves the rest as it is:
 

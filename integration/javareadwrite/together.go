@@ -58,6 +58,7 @@ var behaviours = []struct {
 	{"readers together, a writer after the last", readersTogether},
 	{"a write release lets all readers in", allReadersEnter},
 	{"a write release lets one writer in", oneWriterEnters},
+	{"each wakes the other", eachWakesTheOther},
 	{"a downgrade lets all readers in", downgrade},
 	{"views and one owner in two places", views},
 	{"force", force},
@@ -83,6 +84,47 @@ func BesideJava(t *testing.T, version string, long bool) (shown int) {
 		})
 	}
 	return shown
+}
+
+// eachWakesTheOther measures from the call of a release to the return of the acquire that waited for it. From Java to Go the way to the
+// JVM is part of it.
+func eachWakesTheOther(p *pair) {
+	const rounds = 20
+	for _, held := range []javapeer.Kind{write, read} {
+		waits := map[javapeer.Kind]javapeer.Kind{write: read, read: write}[held]
+		var goWakes, javaWakes []time.Duration
+		for range rounds {
+			p.must(p.golang.lock("a", held, 0))
+			at := make(chan int64, 1)
+			go func() {
+				reply, err := p.java.of("j", waits).Lock(p.Context(), p.name, javapeer.Watchdog)
+				if err != nil {
+					p.Error(err)
+				}
+				at <- reply.At
+			}()
+			p.must(p.java.of("j", waits).AwaitParked(p.Context()))
+			began := machineclock.Now()
+			p.must(p.golang.unlock("a", held))
+			goWakes = append(goWakes, time.Duration(enters(p, "Java", at)-began))
+			p.must(p.java.unlock("j", waits))
+
+			p.must(p.java.lock("j", held, 0))
+			got := p.goWaits(waits, 1)
+			began = machineclock.Now()
+			p.must(p.java.unlock("j", held))
+			h := enters(p, "Go", got)
+			javaWakes = append(javaWakes, time.Duration(machineclock.Now()-began))
+			p.must(h.Unlock(p.Context()))
+		}
+		for who, took := range map[string][]time.Duration{"Go wakes Java's": goWakes, "Java wakes Go's": javaWakes} {
+			slices.Sort(took)
+			p.Logf("Redisson %s, a release to %s: %s %s after p50 %v, max %v (%d rounds)", p.java.peer.Version, held, who, waits, took[rounds/2], took[rounds-1], rounds)
+			if took[rounds/2] > atOnce/6 {
+				p.Errorf("%s %s after %v at the median", who, waits, took[rounds/2])
+			}
+		}
+	}
 }
 
 func readersTogether(p *pair) {

@@ -18,6 +18,11 @@ var kinds = []defect{
 		by:    tests{"TestOneGrantLetsAllThrough", "TestOneGrantOpensAGate"},
 	},
 	{
+		what: "an open gate lets those through who came after the question", guards: "kinds",
+		edits: edits{{In: "Queue.openGate", If: "!w.late", Put: "true"}},
+		by:    tests{"TestGateIsOpenedForThoseWhoCameBeforeTheQuestion"},
+	},
+	{
 		what: "a grant to one of several ends the others' holds", guards: "kinds",
 		edits: edits{{In: "name.supersede", If: "width == 1", Put: "true"}, {In: "attempt.granted", Expr: "w.l.traits.Width == 1", Put: "true"}},
 		by:    tests{"TestMessageLetsInAsManyAsItSays"},
@@ -86,7 +91,10 @@ var kinds = []defect{
 		what: "a fenced lock's token is read when it is asked for", guards: "kinds",
 		edits: edits{{
 			In: "lockstate.Hold.Token", Stmt: "defer h.l.s.enter(mustNotBlock).leave()",
-			Put: "if a, err := h.l.Ask(context.Background(), 6, Owner{}); err == nil {\nreturn a.N\n}", // kind.LastToken
+			Put: "if a, err := h.l.Ask(context.Background(), 255, Owner{}); err == nil {\nreturn a.N\n}",
+		}, {
+			In: "lockstate.Lock.Ask", Stmt: "call := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: o})",
+			Before: "if q == 255 {\nq = kind.LastToken\n}", // the other file does not import package kind
 		}},
 		by: tests{"TestTokenIsTheGrantsOwn"},
 	},

@@ -7,7 +7,7 @@
 // silenced, whose replicas lag, go and come back, and whose slots move; what replicas had acknowledged must outlive that.
 //
 // With -kind fair, readwrite, fenced, nonreentrant, permits, semaphore, latch or multi the locks are of that kind, and judged by its
-// model; semaphores and latches on one server only. With multi each caller wants some of the locks together, in any order.
+// model. With multi each caller wants some of the locks together, in any order.
 //
 // It prints its seed first; the same seed with the same sizes plays the same faults at the same offsets. The exit status
 // is 1 if anything was wrong. What is judged is in internal/checker, what faults there are in internal/schedule.
@@ -51,7 +51,7 @@ func main() {
 	}
 	known := false
 	c.Kind, known = kind.Named(*kindName)
-	if !known || c.Kind.Rounds() > 0 && c.Sizes.Topology != "" || flag.NArg() > 0 || !slices.Contains([]string{"", schedule.Sentinel, schedule.Cluster}, c.Sizes.Topology) || c.Sizes.Duration <= 0 || c.Sizes.Locks < 1 || c.Sizes.Go < 1 || c.Sizes.Java < 0 || c.Workers < 1 {
+	if !known || flag.NArg() > 0 || !slices.Contains([]string{"", schedule.Sentinel, schedule.Cluster}, c.Sizes.Topology) || c.Sizes.Duration <= 0 || c.Sizes.Locks < 1 || c.Sizes.Go < 1 || c.Sizes.Java < 0 || c.Workers < 1 {
 		flag.Usage()
 		os.Exit(2)
 	}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"strings"
+	"time"
 
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/javapeer"
@@ -19,6 +20,12 @@ var fenced = slicesOf(ofKind(javapeer.Fenced,
 	"questions about a locked one", "questions about an unlocked one",
 	`name "{a}b"`,
 ), tokenTaking)
+
+// missed is after how long lockAndGetToken has missed a release. In every release of Redisson it waits without its thread:
+// refused, it looks for a message that came already, and only then listens to the next. One that comes between is lost,
+// and it sleeps for the TTL that it was told. That moment is long when a JVM waits so for the first time: 3.27.2 was seen
+// to lose one release in four on a busy machine. No command shows when the moment is over, so the scenario is played again.
+const missed = 2 * time.Second
 
 var tokenTaking = []scenario{{
 	name: "fenced: tokens of lock and re-entry", kind: javapeer.Fenced,
@@ -76,8 +83,19 @@ var tokenTaking = []scenario{{
 		}()
 		s.await("a waiter", func(all []faultproxy.Exchange) bool { return s.waits(all, n) })
 		s.ok(s.t1.Unlock(s.ctx(), n))
-		if err := <-got; err != nil {
-			s.T.Fatal(err)
+		select {
+		case err := <-got:
+			if err != nil {
+				s.T.Fatal(err)
+			}
+		case <-time.After(missed):
+			s.Logf("Redisson missed the release while it began to wait for a token")
+			s.Do("PUBLISH", channel(n), "0")
+			if err := <-got; err != nil {
+				s.T.Fatal(err)
+			}
+			s.ok(s.t2.Unlock(s.ctx(), n))
+			return errUntimely
 		}
 		s.settle()
 		return nil

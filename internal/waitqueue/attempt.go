@@ -8,6 +8,11 @@ func (q *Queue) lead(w *Waiter, handedOn bool) {
 	q.notBefore, q.handOffDeadline = 0, 0
 	q.policy.Tried()
 	q.leading, q.handedOn = w, handedOn
+	if q.rules.Gate {
+		for waiting := range q.waiting.each {
+			waiting.late = false
+		}
+	}
 	q.try(w)
 }
 

@@ -25,12 +25,13 @@ const (
 func (q *Queue) Granted(now time.Duration, w *Waiter, lease time.Duration) {
 	led, _ := q.end(w)
 	q.settle(w, Granted, nil)
+	if q.rules.Gate {
+		q.openGate(led)
+		return
+	}
 	if led {
 		q.tellTaken(now, lease)
 		q.afterGrant()
-	}
-	if q.rules.Gate {
-		q.openGate()
 	}
 }
 
@@ -79,12 +80,22 @@ func (q *Queue) tellTaken(now, ttl time.Duration) {
 	}
 }
 
-// openGate ends all waits of the queue: the way is free.
-func (q *Queue) openGate() {
-	q.waiting.each(func(w *Waiter) bool {
-		q.settle(w, Granted, nil)
-		return true
-	})
+// openGate ends the waits of the queue: the way is free. Whoever came after the
+// question was asked has it asked again, since the gate may have been closed
+// before that; when the others came is not known of a question beside the queue.
+func (q *Queue) openGate(led bool) {
+	if led {
+		q.trouble = trouble{}
+		q.waiting.each(func(w *Waiter) bool {
+			if !w.late {
+				q.settle(w, Granted, nil)
+			}
+			return true
+		})
+	}
+	if q.waiting.size > 0 {
+		q.wake(1)
+	}
 }
 
 // Unsent says that nothing came of w's attempt and that nothing speaks against

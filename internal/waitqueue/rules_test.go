@@ -222,8 +222,26 @@ func TestGateIsOpenedByWhoTriesBesideTheQueue(t *testing.T) {
 	r := ruled(t, &kind.Traits{Gate: true})
 	ws := r.settled(2)
 	r.granted(r.tries(new(Waiter)))
+	r.under("the head looks", ws[0])
+	r.granted(ws[0])
 	r.is(ws[0], Granted, nil)
 	r.is(ws[1], Granted, nil)
+}
+
+func TestGateIsOpenedForThoseWhoCameBeforeTheQuestion(t *testing.T) {
+	r := ruled(t, &kind.Traits{Gate: true})
+	ws := r.settled(2)
+	r.message()
+	late := r.joins(2)
+	r.granted(ws[0])
+	r.is(ws[1], Granted, nil)
+	r.is(late[0], running, nil)
+	r.under("one looks for the others", late[0])
+	r.refused(late[0], lease)
+	r.is(late[1], running, nil)
+	r.message()
+	r.granted(late[0])
+	r.is(late[1], Granted, nil)
 }
 
 func TestQueueWithoutAChannelPausesAndNeverSubscribes(t *testing.T) {

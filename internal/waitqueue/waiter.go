@@ -16,6 +16,7 @@ type Waiter struct {
 	Settled bool   // the wait is over
 	Told    bool   // an attempt of its own was answered "taken"
 	Woken   Source // what its latest attempt was made for
+	late    bool   // it came while the queue's attempt was under way at a gate
 
 	joined  time.Duration
 	answers int     // the queue's count of answers when it joined

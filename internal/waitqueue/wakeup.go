@@ -99,6 +99,7 @@ func (q *Queue) behind(w *Waiter) {
 // enqueue puts w at the end of the queue.
 func (q *Queue) enqueue(w *Waiter) {
 	w.queued, w.answers = true, q.answers
+	w.late = q.rules.Gate && q.leading != nil
 	q.waiting.push(w)
 	if w.Shared != nil {
 		q.shared.add(w)

@@ -24,6 +24,7 @@
 //     is a release that counted twice, less an acquire with a lost reply that was not taken back ([accounts]).
 //   - Count, of a latch: its calls are a run of a count, by porcupine: each count-down that returned counted once, and nobody
 //     came through before the last. Once it is open each who waits returns in time ([gates]).
+//     A failover may undo any of that, and what was done of a semaphore without owners, so it sets aside those that it meets.
 //   - Several, of a multi-lock: each member is a lock by itself. Who waits may wait for another member, so nobody has to enter at
 //     once; but a member that is wanted must not stand for more than two rounds ([Checker.stands]).
 //

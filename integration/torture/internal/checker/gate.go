@@ -40,8 +40,12 @@ func (g *gates) judge(horizon int64) {
 		}
 		delete(g.calls, lock)
 		l := latch{gates: g, lock: lock, calls: calls}
+		last := int64(0)
+		for _, a := range calls {
+			last = max(last, end(a))
+		}
 		for _, v := range g.voids {
-			if v.Lock == lock || v.Lock == history.Every {
+			if (v.Lock == lock || v.Lock == history.Every) && v.From < last {
 				l.voids = append(l.voids, v)
 			}
 		}
@@ -59,13 +63,24 @@ type latch struct {
 
 func (l *latch) judge() {
 	v := &l.verdict
+	undone := l.undone()
+	if undone != "" {
+		v.Judged["latches set aside, which a failover met"]++
+	}
 	for _, a := range l.calls {
 		if a.Mode == history.Await && a.Outcome == history.OK {
 			v.Windows++
+			if undone != "" {
+				v.Voided++
+				v.Why[undone]++
+			}
 		}
 		if a.Outcome == history.OK || a.Outcome == history.Locked {
 			v.Judged["calls of latches"]++
 		}
+	}
+	if undone != "" {
+		return
 	}
 	if sets, at := l.sets(); sets == 1 && !l.voided(at) {
 		l.early(at)
@@ -87,6 +102,16 @@ func (l *latch) sets() (n int, at int64) {
 		}
 	}
 	return n, at
+}
+
+// undone is the failover that may have taken any of the latch's count-downs back; empty for none.
+func (l *latch) undone() string {
+	for _, v := range l.voids {
+		if v.Undoes() && v.To > l.calls[0].Called {
+			return v.Why
+		}
+	}
+	return ""
 }
 
 func (l *latch) voided(since int64) bool {
@@ -168,13 +193,20 @@ type turn struct {
 	mode string
 	got  int // of Set and Counting
 	open bool
+	// unknown is the number of a count-down of which nobody knows whether it ran, by when it was called. They are all alike, so
+	// that one called earlier may as well have run earlier: only that order is tried, where all orders would be too many.
+	unknown int
 }
+
+// tally is a latch's state: its count, and how many count-downs have run of which nobody knows.
+type tally struct{ count, unknown int }
 
 // wiped is a turn's mode of a fault that takes the count.
 const wiped = "wiped"
 
 func (l *latch) linearizable() (bool, error) {
 	var steps []porcupine.Operation
+	unknown := 0
 	add := func(t turn, called, returned int64) {
 		steps = append(steps, porcupine.Operation{Input: t, Call: called, Return: returned})
 	}
@@ -184,28 +216,30 @@ func (l *latch) linearizable() (bool, error) {
 	for _, a := range l.calls {
 		switch {
 		case a.Outcome == history.OK:
-			add(turn{a.Mode, a.Got, true}, a.Called, a.Returned)
+			add(turn{mode: a.Mode, got: a.Got, open: true}, a.Called, a.Returned)
 		case a.Mode == history.Await && a.Outcome == history.Locked:
-			add(turn{a.Mode, 0, false}, a.Called, a.Returned)
+			add(turn{mode: a.Mode}, a.Called, a.Returned)
 		case may(a):
-			add(turn{mode: a.Mode}, a.Called, forever)
+			unknown++
+			add(turn{mode: a.Mode, unknown: unknown}, a.Called, forever)
 		}
 	}
 	return decided(porcupine.CheckOperationsTimeout(porcupine.Model{
-		Init: func() any { return 0 },
+		Init: func() any { return tally{} },
 		Step: func(state, input, _ any) (bool, any) {
-			count, t := state.(int), input.(turn)
+			is, t := state.(tally), input.(turn)
 			switch t.mode {
 			case wiped:
-				return true, 0
+				return true, tally{0, is.unknown}
 			case history.Set:
-				return count == 0, t.got
+				return is.count == 0, tally{t.got, is.unknown}
 			case history.CountDown:
-				return true, max(count-1, 0)
+				next := tally{max(is.count-1, 0), max(is.unknown, t.unknown)}
+				return t.unknown == 0 || t.unknown == is.unknown+1, next
 			case history.Counting:
-				return count == t.got, count
+				return is.count == t.got, is
 			}
-			return t.open == (count == 0), count
+			return t.open == (is.count == 0), is
 		},
 	}, steps, patience), len(steps))
 }

@@ -61,7 +61,7 @@ func swallows(a *history.Acquisition) bool {
 func (s *accounts) gone(lock int) int64 {
 	a := s.sems[lock]
 	for _, v := range s.voiding.voids {
-		if a != nil && (v.Lock == lock || v.Lock == history.Every) && a.set < v.From {
+		if a != nil && (v.Lock == lock || v.Lock == history.Every) && a.set < v.To {
 			return v.From
 		}
 	}

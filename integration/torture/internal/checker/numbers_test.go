@@ -3,6 +3,7 @@ package checker
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rlock-go/redisson/integration/torture/internal/history"
 )
@@ -40,13 +41,40 @@ func TestLatchesAreJudged(t *testing.T) {
 		"counted not at all":                {calls: list{set, first, called(history.Counting, 2, 10, 11, ok)}, want: "saw a count of 2"},
 		"in time":                           {calls: list{set, first, second(25, ok), await(3, 25+sec/2, ok)}},
 		"late":                              {calls: list{set, first, second(25, ok), await(3, 25+2*sec, ok)}, want: "waited for latch 0"},
+		"late, and a fault behind it":       {calls: list{set, first, second(25, ok), await(3, 25+2*sec, ok)}, voids: []history.Void{{From: 26 + 2*sec, To: 27 + 2*sec, Lock: history.Every}}, want: "waited for latch 0"},
 		"never":                             {calls: list{set, first, second(25, ok), await(3, 25+8*sec, "context deadline exceeded")}, want: "waited for latch 0"},
 		"a fault takes it":                  {calls: list{set, first, await(3, 18, ok)}, voids: []history.Void{{From: 14, To: 16, Lock: history.Every}}},
+		"a failover undoes a count-down":    {calls: list{set, first, second(25, ok), await(30, 40, history.Locked)}, voids: []history.Void{failover(35, 45)}},
+		"one that was over undid nothing":   {calls: list{set, first, second(25, ok), await(30, 40, history.Locked)}, voids: []history.Void{failover(0, 1)}, want: "is no run of one"},
+		"nor did one behind the last call":  {calls: list{set, first, second(25, ok), await(30, 40, history.Locked)}, voids: []history.Void{failover(40, 45)}, want: "is no run of one"},
 		"a fault takes it behind who waits": {calls: list{set, first, await(3, 12, ok)}, voids: []history.Void{{From: 14, To: 16, Lock: history.Every}}, want: "is no run of one"},
 	} {
 		ch := New(Model{Count: 2}, bounds, func(Window) {})
 		ch.Judge(history.Chapter{Acquisitions: c.calls, Voids: c.voids, Horizon: 100 * sec}, nil)
 		is(t, name, ch.End(), c.want)
+	}
+}
+
+// failover spares nobody.
+func failover(from, to int64) history.Void {
+	return history.Void{From: from, To: to, Lock: history.Every, Why: "failover", Spares: func(string, int64) bool { return false }}
+}
+
+// Count-downs of which nobody knows whether they ran are many where a server was away. That they could run in any order must not
+// make the search for what is no run of a latch as long as the number of their orders.
+func TestLatchWithManyUnknownCountDownsIsDecided(t *testing.T) {
+	calls := []*history.Acquisition{called(history.Set, 2, 1, 2, history.OK)}
+	for i := range int64(40) {
+		calls = append(calls, called(history.CountDown, 0, 3+i, 50, history.Uncertain))
+	}
+	calls = append(calls, called(history.CountDown, 0, 60, 65, history.OK), called(history.CountDown, 0, 60, 66, history.OK),
+		called(history.Await, 0, 70, 80, history.Locked))
+	began := time.Now()
+	ch := New(Model{Count: 2}, bounds, func(Window) {})
+	ch.Judge(history.Chapter{Acquisitions: calls, Horizon: 100 * sec}, nil)
+	is(t, "many unknown", ch.End(), "is no run of one")
+	if took := time.Since(began); took > patience/4 {
+		t.Errorf("that took %v", took)
 	}
 }
 
@@ -80,6 +108,9 @@ func TestPermitsOfNobodyAreCounted(t *testing.T) {
 		"Go takes its own back":               {calls: list{set, left}, free: 1, want: "some are lost"},
 		"unless it is killed meanwhile":       {calls: list{set, left}, free: 1, died: true},
 		"a fault takes all":                   {calls: list{set, lasts(stay("a", 3, 4, 9))}, voids: []history.Void{{From: 20, To: 21, Lock: history.Every}}, free: 0},
+		"a failover after they were set":      {calls: list{set, lasts(stay("a", 3, 4, 9))}, voids: []history.Void{failover(20, 21)}, free: 1},
+		"a failover while they were set":      {calls: list{called(history.Set, 2, 10, 11, history.OK)}, voids: []history.Void{failover(5, 21)}, free: 1},
+		"a failover before they were set":     {calls: list{called(history.Set, 2, 10, 11, history.OK)}, voids: []history.Void{failover(5, 9)}, free: 1, want: "some are lost"},
 		"a fault takes all, and they are set": {calls: list{set, called(history.Set, 2, 30, 31, history.OK)}, voids: []history.Void{{From: 20, To: 21, Lock: history.Every}}, free: 1, want: "some are lost"},
 	} {
 		ch := New(Model{Permits: 2, Lasting: true}, bounds, func(Window) {})

@@ -14,6 +14,9 @@ type Void struct {
 	Spares func(owner string, returned int64) bool `json:"-"`
 }
 
+// Undoes tells whether what was done before may be undone, for all but those whom it spares: it is a failover.
+func (v Void) Undoes() bool { return v.Spares != nil }
+
 // open is To of a void that is not over yet.
 const open = math.MaxInt64
 

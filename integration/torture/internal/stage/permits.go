@@ -59,7 +59,7 @@ func (s *Stage) anew(ctx context.Context, sem *rlock.PermitSemaphore) error {
 
 // refill sets the permits again of semaphores that a set has lost, as with a master that came back empty.
 func (s *Stage) refill() {
-	if s.Kind.Permits == 0 {
+	if s.Kind.Permits == 0 || s.Kind.Rounds() > 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

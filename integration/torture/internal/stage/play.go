@@ -179,17 +179,15 @@ func (s *Stage) playServer(f schedule.Fault) (err error) {
 	case schedule.WipeServer:
 		defer s.Book.Voiding(history.Every, string(f.Kind))()
 		s.server.Wipe()
-		s.round = s.Kind.Round(s.began) + 1
-		err = s.setPermits()
+		err = s.again()
 	case schedule.FlushAll:
 		defer s.Book.Voiding(history.Every, string(f.Kind))()
 		_, err = s.ask("FLUSHALL")
-		s.round = s.Kind.Round(s.began) + 1
-		err = errors.Join(err, s.setPermits())
+		err = errors.Join(err, s.again())
 	case schedule.FlushScripts:
 		_, err = s.ask("SCRIPT", "FLUSH")
 	case schedule.Force:
-		lock := f.Lock + s.Kind.Round(s.began)*s.Locks
+		lock := s.now(f.Lock)
 		defer s.Book.Voiding(lock, string(f.Kind))()
 		err = s.force(lock)
 	}
@@ -198,22 +196,20 @@ func (s *Stage) playServer(f schedule.Fault) (err error) {
 
 // force is a forced unlock by a client that has no part in the play. A semaphore is deleted, and set anew; one without
 // owners, or a latch, is deleted.
-func (s *Stage) force(lock int) error {
-	if s.Kind.Rounds() > 0 {
-		return s.deleteNumber(lock)
-	}
-	if s.Kind.Permits > 0 {
+func (s *Stage) force(lock int) (err error) {
+	switch {
+	case s.Kind.Rounds() > 0:
+		err = s.deleteNumber(lock)
+	case s.Kind.Permits > 0:
 		return s.setPermits(lock)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	c, err := rlock.Open(ctx, s.url())
-	if err == nil {
-		defer c.Close()
-		for _, part := range s.Kind.Parts {
-			_, e := part.GoLock(c, LockName(lock)).ForceUnlock(ctx)
-			err = errors.Join(err, e)
-		}
+	default:
+		err = s.withClient(func(ctx context.Context, c *rlock.Client) (err error) {
+			for _, part := range s.Kind.Parts {
+				_, e := part.GoLock(c, LockName(lock)).ForceUnlock(ctx)
+				err = errors.Join(err, e)
+			}
+			return err
+		})
 	}
 	if s.set != nil && (errors.Is(err, rlock.ErrUncertain) || errors.Is(err, rlock.ErrUnavailable)) {
 		return nil // here it has no way past the faults of the network

@@ -24,6 +24,11 @@ import (
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
 
+// slot is that of a fault's lock.
+func (s *Stage) slot(f schedule.Fault) uint16 {
+	return codec.Slot(s.Kind.Key(s.now(f.Lock), s.names()))
+}
+
 // set is several servers that share the locks, each behind a gate.
 type set struct {
 	url     string
@@ -185,12 +190,13 @@ func (s *Stage) playSet(f schedule.Fault) error {
 		return err
 	case schedule.FlushAll:
 		defer s.Book.Voiding(history.Every, string(f.Kind))()
-		return errors.Join(set.onMasters("FLUSHALL"), s.setPermits())
+		return errors.Join(set.onMasters("FLUSHALL"), s.again())
 	case schedule.Force:
-		defer s.Book.Voiding(f.Lock, string(f.Kind))()
-		return s.force(f.Lock)
+		lock := s.now(f.Lock)
+		defer s.Book.Voiding(lock, string(f.Kind))()
+		return s.force(lock)
 	case schedule.MoveSlot:
-		set.moveSlot(f)
+		set.moveSlot(f, s.slot(f))
 	case schedule.Failover, schedule.Forced, schedule.TakenOver, schedule.KillMaster, schedule.StopServer:
 		s.playFailover(f)
 	}
@@ -210,7 +216,7 @@ func (s *Stage) playFailover(f schedule.Fault) {
 		over := s.Book.VoidingUnless(history.Every, string(f.Kind), func(owner string, returned int64) bool {
 			return !emptied.Load() && set.spared(owner, returned, from)
 		})
-		if !set.failCluster(f, func(kept bool) {
+		if !set.failCluster(f, s.slot(f), func(kept bool) {
 			emptied.Store(!kept)
 			s.refill()
 			over()
@@ -350,9 +356,8 @@ func (s *set) failWatched(f schedule.Fault) (next *redistest.Server) {
 
 // failCluster says when all servers agree again, so that nothing is granted that would be taken, and whether what replicas
 // had was kept. It returns when a master that was replaced follows the next one, or false after some patience.
-func (s *set) failCluster(f schedule.Fault, agreed func(kept bool)) (followed bool) {
+func (s *set) failCluster(f schedule.Fault, slot uint16, agreed func(kept bool)) (followed bool) {
 	c := s.cluster
-	slot := codec.Slot(LockName(f.Lock))
 	if !within(patience, func() bool { return c.MasterOf(slot) >= 0 }) {
 		agreed(true)
 		return true
@@ -397,9 +402,8 @@ func (s *set) failCluster(f schedule.Fault, agreed func(kept bool)) (followed bo
 const settles = 2 * time.Second
 
 // moveSlot has a lock's slot leave its master, and lie in two places for a while.
-func (s *set) moveSlot(f schedule.Fault) {
+func (s *set) moveSlot(f schedule.Fault, slot uint16) {
 	c := s.cluster
-	slot := codec.Slot(LockName(f.Lock))
 	from := c.MasterOf(slot)
 	to := -1
 	for i := range c.Servers {

@@ -39,9 +39,11 @@ type Stage struct {
 	set    *set                     // nil with a single server
 	serial sync.Mutex               // held during a fault of the server, so that two never meet
 	began  int64                    // of the first round
-	round  int                      // the next one to be set; guarded by serial
-	gos    []*goProcess
-	javas  []*javaProcess
+	round  int                      // the next one to be set; see numbering
+
+	setting sync.Mutex
+	gos     []*goProcess
+	javas   []*javaProcess
 
 	mu       sync.Mutex // guards what follows
 	troubles []*checker.Trouble
