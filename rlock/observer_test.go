@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/outcomes"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -138,6 +140,68 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 	if after := c.Stats(); after.Holds != 0 || after.LeastRemaining != rlock.NoExpiry || after.Acquired != stats.Acquired {
 		t.Errorf("once closed: %+v", after)
 	}
+}
+
+// moves keeps what NodeChanged is told.
+type moves struct {
+	mu  sync.Mutex // guards all
+	all []rlock.ServerEvent
+}
+
+func (m *moves) observer() rlock.Option {
+	return rlock.WithObserver(rlock.Observer{NodeChanged: func(e rlock.ServerEvent) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.all = append(m.all, e)
+	}})
+}
+
+// told waits for a move, which must be the only one so far.
+func (m *moves) told(t *testing.T, from, to *redistest.Server) {
+	t.Helper()
+	is := func() []rlock.ServerEvent {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.all
+	}
+	becomes(t, "a change of servers is told", func() bool { return len(is()) > 0 })
+	if all := is(); len(all) != 1 || all[0].From != from.Addr() || all[0].To != to.Addr() {
+		t.Errorf("told %+v, want from %s to %s", all, from.Addr(), to.Addr())
+	}
+}
+
+func TestObserverIsToldOfAnotherServer(t *testing.T) {
+	t.Parallel()
+	t.Run("failover behind Sentinels", func(t *testing.T) {
+		t.Parallel()
+		set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+		var m moves
+		c := openWith(t, set.URL(), m.observer())
+		held(t, c.NewLock("x"))
+		former := set.Master()
+		set.Failover(set.Sentinels[0])
+		m.told(t, former, set.AwaitMaster(former))
+	})
+	t.Run("failover in a cluster", func(t *testing.T) {
+		t.Parallel()
+		s := topologytest.StartReplicated(t, 1, 1)
+		var m moves
+		held(t, openCluster(t, s, m.observer()).NewLock(nameOf(0, 0)))
+		s.Failover(s.Replica(0))
+		m.told(t, s.Servers[0], s.Servers[s.Replica(0)])
+	})
+	t.Run("slot moved", func(t *testing.T) {
+		t.Parallel()
+		s := topologytest.StartReplicated(t, 1, 1)
+		var m moves
+		c, name := openCluster(t, s, m.observer()), nameOf(0, 0)
+		h := held(t, c.NewLock(name))
+		s.Move(0, 1, codec.Slot(name))
+		if err := h.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+		m.told(t, s.Servers[0], s.Servers[1])
+	})
 }
 
 // A lease of two seconds is renewed for three while the observer stands still, and
