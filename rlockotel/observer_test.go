@@ -167,11 +167,12 @@ func checkSpans(t *testing.T, all tracetest.SpanStubs, parent trace.SpanContext)
 		seen[s.Name]++
 		var waits time.Time
 		for _, e := range s.Events {
-			// One waits for a lease that ends in 300 ms. All is told when the call ends.
+			// One looks, and then waits for a lease that ends in 600 ms. All is told when the call ends.
+			const early = 300 * time.Millisecond
 			if e.Name == "wait" {
 				waits = e.Time
-			} else if e.Name == "woken" && e.Attributes[0].Value.AsString() == "expiry" && e.Time.Sub(waits) > 200*time.Millisecond && s.EndTime.Sub(e.Time) < 200*time.Millisecond {
-				seen["woken when it was"]++
+			} else if by := e.Attributes[0].Value.AsString(); e.Name == "woken" && s.EndTime.Sub(waits) > early && (by == "expiry") == (e.Time.Sub(waits) > early) {
+				seen["woken in time by "+by]++
 			}
 			seen[s.Name+" "+e.Name]++
 			for _, a := range e.Attributes {
@@ -180,7 +181,7 @@ func checkSpans(t *testing.T, all tracetest.SpanStubs, parent trace.SpanContext)
 		}
 	}
 	for _, what := range []string{
-		"woken when it was", "rlock.acquire", "rlock.release", "EVALSHA", "rlock.acquire wait", "rlock.acquire woken rlock.source=message", "rlock.acquire woken rlock.source=expiry",
+		"woken in time by look", "woken in time by expiry", "rlock.acquire", "rlock.release", "EVALSHA", "rlock.acquire wait", "rlock.acquire woken rlock.source=message", "rlock.acquire woken rlock.source=expiry",
 		"rlock.acquire woken rlock.source=handoff", "rlock.release lost rlock.reason=taken", "rlock.release lost rlock.reason=expired",
 	} {
 		if seen[what] == 0 {

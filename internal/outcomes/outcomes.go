@@ -163,7 +163,7 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	unlock(own, nil)
 	unlock(<-got, nil)
 	do("HSET", "dead", "2b1a6f0e-0000-4000-8000-000000000000:1", 1) // the end of a lease
-	do("PEXPIRE", "dead", 300)
+	do("PEXPIRE", "dead", 600)
 	unlock(lock(c, "dead"), nil)
 
 	over(fixed)
