@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/outcomes"
 	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
 	"github.com/rlock-go/redisson/rlock"
 )
 
@@ -38,6 +40,7 @@ type parentKey struct{}
 func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 	t.Parallel()
 	h := heard{of: map[string]int{}}
+	var waited time.Time // the one call for "dead", on its goroutine
 	type callKey struct{}
 	begin := func(ctx context.Context, s rlock.Subject) context.Context {
 		if ctx.Value(parentKey{}) != "caller's" {
@@ -54,10 +57,21 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 		Started: func(*rlock.Client) { h.add("started") },
 		Closed:  func(*rlock.Client) { h.add("closed") },
 		Acquire: begin, Release: begin,
-		Waiting: func(ctx context.Context, s rlock.Subject, _ time.Time) { mine(ctx, s); h.add("waiting") },
+		Waiting: func(ctx context.Context, s rlock.Subject, at time.Time) {
+			mine(ctx, s)
+			h.add("waiting")
+			if s.Name == "dead" {
+				waited = at
+			}
+		},
 		Woken: func(ctx context.Context, s rlock.Subject, e rlock.WakeEvent) {
 			mine(ctx, s)
 			h.add("woken by " + e.Source)
+			// The other's lease ends in 600 ms. All is told when the call ends.
+			const early = 300 * time.Millisecond
+			if took := e.At.Sub(waited); s.Name == "dead" && (e.Source == "expiry") != (took > early) {
+				t.Errorf("a call that waits since %v is said to have been woken at %v by %s", waited, e.At, e.Source)
+			}
 		},
 		Acquired: func(ctx context.Context, s rlock.Subject, e rlock.AcquireEvent) {
 			mine(ctx, s)
@@ -65,7 +79,7 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 			if e.Outcome == "acquired" && (s.Owner() == "" || e.Err != nil || e.Attempts == 0) || e.Outcome != "acquired" && e.Err == nil {
 				t.Errorf("%s of %q: %+v", s.Name, s.Owner(), e)
 			}
-			if e.Contended && slices.Contains([]string{"free", "text", "unsure"}, s.Name) || !e.Contended && slices.Contains([]string{"busy", "dead"}, s.Name) {
+			if e.Contended && slices.Contains([]string{"free", "text", "unsure", "undone"}, s.Name) || !e.Contended && slices.Contains([]string{"busy", "dead"}, s.Name) {
 				t.Errorf("%s: contended is %v", s.Name, e.Contended)
 			}
 		},
@@ -84,7 +98,7 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 			}
 		},
 		Renewed:     func(_ rlock.Subject, e rlock.RenewalEvent) { h.add("renewal " + e.Outcome) },
-		Undone:      func(_ rlock.Subject, e rlock.UndoEvent) { h.add("undo"); h.add("undo " + e.Outcome) },
+		Undone:      func(_ rlock.Subject, e rlock.UndoEvent) { h.add("undo " + e.Outcome) },
 		Reconnected: func(rlock.ServerEvent) { h.add("reconnected") },
 		Command: func(ctx context.Context, e rlock.CommandEvent) {
 			if e.Duration < 0 || e.Server == "" || e.Start.IsZero() {
@@ -99,16 +113,18 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 			}
 		},
 	}))
-	stats := c.Stats()
-	for end := time.Now().Add(20 * time.Second); stats.Undone == 0 && time.Now().Before(end); stats = c.Stats() {
-		time.Sleep(time.Millisecond) // the undo is not waited for by who was cancelled
+	now := c.Stats()
+	if now.Holds != 1 || now.Waiters != 1 || now.LeastRemaining <= 0 || now.LeastRemaining > 2*time.Second || now.Kinds["lock"] != now.KindStats {
+		t.Errorf("%+v", now)
 	}
 	if err := c.Close(); err != nil { // the observer has been told all
 		t.Fatal(err)
 	}
-	want := []string{"started", "closed", "waiting", "woken by look", "release", "undo", "reconnected", "command EVALSHA", "command of a call", "command of a renewal"}
+	stats := c.Stats()
+	want := []string{"started", "closed", "waiting", "woken by look", "release", "reconnected", "command EVALSHA", "command of a call", "command of a renewal"}
 	for prefix, words := range map[string][]string{
 		"acquire ": outcomes.Acquires, "end ": outcomes.Ends, "lost ": outcomes.Reasons, "woken by ": outcomes.Sources, "renewal ": outcomes.Renewals,
+		"undo ": outcomes.Undos,
 	} {
 		for _, w := range words {
 			want = append(want, prefix+w)
@@ -132,16 +148,75 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 	if lost := h.count("lost taken") + h.count("lost expired") + h.count("lost unreachable"); stats.Lost != int64(lost) || lost != 4 {
 		t.Errorf("told of %d lost holds, Stats has %d, and 4 were", lost, stats.Lost)
 	}
-	if stats.Holds != 1 || stats.Waiters != 0 || stats.LeastRemaining <= 0 || stats.Reconnects == 0 || stats.Renewals == 0 || stats.Kinds["lock"] != stats.KindStats {
-		t.Errorf("%+v", stats)
-	}
-	if after := c.Stats(); after.Holds != 0 || after.LeastRemaining != rlock.NoExpiry || after.Acquired != stats.Acquired {
-		t.Errorf("once closed: %+v", after)
+	if stats.Holds != 0 || stats.Waiters != 0 || stats.LeastRemaining != rlock.NoExpiry || stats.Reconnects == 0 || stats.Renewals == 0 {
+		t.Errorf("once closed: %+v", stats)
 	}
 }
 
+// moves keeps what NodeChanged is told.
+type moves struct {
+	mu  sync.Mutex // guards all
+	all []rlock.ServerEvent
+}
+
+func (m *moves) observer() rlock.Option {
+	return rlock.WithObserver(rlock.Observer{NodeChanged: func(e rlock.ServerEvent) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.all = append(m.all, e)
+	}})
+}
+
+// told waits for a move, which must be the only one so far.
+func (m *moves) told(t *testing.T, from, to *redistest.Server) {
+	t.Helper()
+	is := func() []rlock.ServerEvent {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.all
+	}
+	becomes(t, "a change of servers is told", func() bool { return len(is()) > 0 })
+	if all := is(); len(all) != 1 || all[0].From != from.Addr() || all[0].To != to.Addr() {
+		t.Errorf("told %+v, want from %s to %s", all, from.Addr(), to.Addr())
+	}
+}
+
+func TestObserverIsToldOfAnotherServer(t *testing.T) {
+	t.Parallel()
+	t.Run("failover behind Sentinels", func(t *testing.T) {
+		t.Parallel()
+		set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+		var m moves
+		c := openWith(t, set.URL(), m.observer())
+		held(t, c.NewLock("x"))
+		former := set.Master()
+		set.Failover(set.Sentinels[0])
+		m.told(t, former, set.AwaitMaster(former))
+	})
+	t.Run("failover in a cluster", func(t *testing.T) {
+		t.Parallel()
+		s := topologytest.StartReplicated(t, 1, 1)
+		var m moves
+		held(t, openCluster(t, s, m.observer()).NewLock(nameOf(0, 0)))
+		s.Failover(s.Replica(0))
+		m.told(t, s.Servers[0], s.Servers[s.Replica(0)])
+	})
+	t.Run("slot moved", func(t *testing.T) {
+		t.Parallel()
+		s := topologytest.StartReplicated(t, 1, 1)
+		var m moves
+		c, name := openCluster(t, s, m.observer()), nameOf(0, 0)
+		h := held(t, c.NewLock(name))
+		s.Move(0, 1, codec.Slot(name))
+		if err := h.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+		m.told(t, s.Servers[0], s.Servers[1])
+	})
+}
+
 // A lease of two seconds is renewed for three while the observer stands still, and
-// though it panics.
+// though it panics; a call that it holds up has its lease renewed too.
 func TestSlowOrPanickingObserverCostsNoLease(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
@@ -154,7 +229,14 @@ func TestSlowOrPanickingObserverCostsNoLease(t *testing.T) {
 			Command: func(context.Context, rlock.CommandEvent) { panic("command") },
 			Renewed: func(rlock.Subject, rlock.RenewalEvent) { <-still },
 			Ended:   func(rlock.Subject, rlock.HoldEvent) { panic("ended") },
+			Acquired: func(_ context.Context, s rlock.Subject, _ rlock.AcquireEvent) {
+				if s.Name == "slow" {
+					<-still
+				}
+			},
 		}))
+	slow := make(chan *rlock.Hold, 1)
+	go func() { h, _ := c.NewLock("slow").Lock(t.Context()); slow <- h }()
 	holds := make([]*rlock.Hold, 60)
 	for i := range holds {
 		holds[i] = held(t, c.NewLock(strings.Repeat("x", i+1)))
@@ -172,8 +254,37 @@ func TestSlowOrPanickingObserverCostsNoLease(t *testing.T) {
 		t.Errorf("%d renewals", n)
 	}
 	close(still)
+	if h := <-slow; h == nil || h.Err() != nil {
+		t.Errorf("held up by its observer: %v", h)
+	}
 	if panicked.Load() == 0 {
 		t.Error("no panic was logged")
+	}
+}
+
+// Events that a still observer has no room for are dropped and counted, and Close waits for it no longer than a command timeout.
+func TestStillObserverLosesEventsAndHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	still := make(chan struct{})
+	defer close(still)
+	c := openWith(t, redistest.Start(t).URL(), rlock.WithCommandTimeout(time.Second), rlock.WithObserver(rlock.Observer{
+		Command: func(context.Context, rlock.CommandEvent) { <-still },
+	}))
+	const room, calls = 4096, 2*4096 + 100 // at most as many as wait were taken out before, together with the first
+	for range calls {
+		if _, err := c.NewLock("x").IsLocked(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := c.Stats().Unobserved; n < calls-2*room || n > calls-room {
+		t.Errorf("%d events were dropped", n)
+	}
+	began := time.Now()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took < time.Second/2 || took > 10*time.Second {
+		t.Errorf("Close took %v", took)
 	}
 }
 

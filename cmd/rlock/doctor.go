@@ -17,9 +17,9 @@ func doctorCommand(s *server) *cobra.Command {
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check servers, account and settings", Args: cobra.NoArgs,
 		Long: `doctor asks every master what the library needs of it. Each line begins with
-ok, warn (it works, but see) or todo (what to do about it). It takes and frees a
-lock of its own, whose name is --prefix and a random id, unless --read-only says
-no. The status is 1 if there is something to do.`,
+ok, warn (it works, but see) or todo (what to do about it). Unless --read-only
+says no, it takes and frees a lock of its own, whose name is --prefix and a
+random id. The status is 1 if there is something to do.`,
 	}
 	c.Flags().StringVar(&d.prefix, "prefix", "rlock-doctor:", "what lock names begin with, where the account is limited to some")
 	c.Flags().DurationVar(&d.watchdog, "watchdog", 30*time.Second, "the watchdog timeout of the clients")
@@ -44,22 +44,21 @@ func (d *doctor) say(grade, about, format string, args ...any) {
 	fmt.Printf("%-4s  %-12s  %s\n", grade, about, fmt.Sprintf(format, args...))
 }
 
-// graded says ok, or what to do if it is not.
-func (d *doctor) graded(good bool, grade, about, fine, otherwise string, args ...any) {
+// graded says what is fine, or what is not and what to do.
+func (d *doctor) graded(good bool, grade, about, fine, otherwise string) {
 	if good {
 		grade, otherwise = "ok", fine
 	}
-	// What is fine may say less.
-	d.say(grade, about, otherwise, args[:min(len(args), strings.Count(otherwise, "%"))]...)
+	d.say(grade, about, "%s", otherwise)
 }
 
 func (d *doctor) examine(ctx context.Context) error {
+	if d.r.parts.Master != "" {
+		d.sentinels(ctx)
+	}
 	masters, err := d.r.masters(ctx)
 	if err != nil {
 		return err
-	}
-	if d.r.parts.Master != "" {
-		d.sentinels(ctx)
 	}
 	for _, n := range masters {
 		if len(masters) > 1 {
@@ -121,7 +120,8 @@ func (d *doctor) node(ctx context.Context, n *node) error {
 		return err
 	}
 	reply, err := n.do(ctx, "CLIENT", "TRACKING", "ON")
-	d.graded(reply == "OK", "warn", "tracking", "CLIENT TRACKING works", "CLIENT TRACKING is refused: %v", errs(err)...)
+	d.graded(reply == "OK", "warn", "tracking", "CLIENT TRACKING works",
+		fmt.Sprintf("CLIENT TRACKING is refused, so a loss is noticed at the next renewal: %v", err))
 	if err == nil {
 		_, err = n.do(ctx, "CLIENT", "TRACKING", "OFF")
 	}
@@ -129,14 +129,6 @@ func (d *doctor) node(ctx context.Context, n *node) error {
 		return err
 	}
 	return d.replicas(ctx, n, i)
-}
-
-// errs are the arguments of a line that has a place for an error, if there is one.
-func errs(err error) []any {
-	if err == nil {
-		return nil
-	}
-	return []any{err}
 }
 
 func (d *doctor) settings(i map[string]string) {
@@ -154,7 +146,8 @@ func (d *doctor) settings(i map[string]string) {
 	used, _ := strconv.Atoi(i["connected_clients"])
 	limit, _ := strconv.Atoi(i["maxclients"])
 	if limit > 0 {
-		d.graded(used*10 < limit*8, "todo", "clients", "%d of %d connections", "%d of %d connections: raise maxclients, or find who opens so many", used, limit)
+		of := fmt.Sprintf("%d of %d connections", used, limit)
+		d.graded(used*10 < limit*8, "todo", "clients", of, of+": raise maxclients, or find who opens so many")
 	}
 	if i["cluster_enabled"] != "1" && i["connected_slaves"] == "0" {
 		d.graded(i["aof_enabled"] == "1", "warn", "persistence", "appendonly yes",
@@ -180,14 +173,18 @@ func (d *doctor) roundTrips(ctx context.Context, n *node) error {
 		took = append(took, time.Since(began))
 	}
 	p50, p99 := percentiles(took)
-	d.graded(p99 < d.r.timeout/10, "warn", "round trip", "p50 %v, p99 %v", "p50 %v, p99 %v: slow for a command timeout of "+d.r.timeout.String(), p50, p99)
+	trips := fmt.Sprintf("p50 %v, p99 %v", p50, p99)
+	d.graded(p99 < d.r.timeout/10, "warn", "round trip", trips,
+		fmt.Sprintf("%s: slow for a command timeout of %v. See SLOWLOG GET and LATENCY LATEST, and the network", trips, d.r.timeout))
 	replies, err := n.pipe(ctx, command{"TIME"})
 	if err != nil {
 		return err
 	}
 	if _, refused := replies[0].(redis.Error); !refused {
 		off := time.Until(time.UnixMilli(serverTime(replies[0]))).Round(time.Millisecond)
-		d.graded(off.Abs() < time.Second+p99, "warn", "clock", "%v from this machine's", "%v from this machine's: Java's fair locks and permits expire by the clients' clocks", off)
+		text := fmt.Sprintf("%v from this machine's", off)
+		d.graded(off.Abs() < time.Second+p99, "warn", "clock", text,
+			text+": Java's fair locks and permits expire by the clients' clocks. Have a time service slew both")
 	}
 	return nil
 }
@@ -207,8 +204,11 @@ func (d *doctor) barrier(ctx context.Context, n *node) error {
 	if _, lost := err.(*exit); lost {
 		return err
 	}
-	d.graded(killed == int64(1), "warn", "CLIENT KILL", "the kill barrier works",
-		"refused: a lost acquire is undone again and again for one lease (allow CLIENT ID and KILL): %v", errs(err)...)
+	if err == nil && killed != int64(1) {
+		err = fmt.Errorf("it ended %v connections", killed)
+	}
+	d.graded(err == nil, "warn", "CLIENT KILL", "the kill barrier works",
+		fmt.Sprintf("refused, so a lost acquire is undone again and again for one lease. Allow CLIENT ID, INFO and KILL: %v", err))
 	return nil
 }
 
@@ -224,7 +224,7 @@ func (d *doctor) replicas(ctx context.Context, n *node, i map[string]string) err
 	}
 	for k := range count {
 		if state := i["slave"+strconv.Itoa(k)]; !strings.Contains(state, "state=online") {
-			d.say("warn", "replicas", "one is not online: %s", state)
+			d.say("warn", "replicas", "one is not online: %s. See its log", state)
 		}
 	}
 	conn, err := d.r.dial(ctx, d.r.parts.Target, n.addr) // WAIT holds it up
@@ -232,17 +232,20 @@ func (d *doctor) replicas(ctx context.Context, n *node, i map[string]string) err
 		return unreachableError(err)
 	}
 	defer conn.conn.Close()
-	if _, err := conn.do(ctx, "PING"); err != nil {
+	// WAIT is for all that was written until the connection's last command.
+	const patience = time.Second
+	replies, err := conn.pipe(ctx, command{"PING"}, command{"WAIT", count, min(patience, d.r.timeout/2).Milliseconds()})
+	if err != nil {
 		return err
 	}
-	acknowledged, err := redis.Int(conn.do(ctx, "WAIT", count, min(1000, d.r.timeout.Milliseconds()/2)))
+	acknowledged, err := redis.Int(replies[1], nil)
 	switch {
 	case err != nil:
-		d.say("warn", "WAIT", "refused, so grants are not acknowledged: %v", err)
+		d.say("warn", "WAIT", "refused, so grants are not acknowledged. Allow WAIT: %v", err)
 	case acknowledged == 0:
-		d.say("todo", "WAIT", "none of %d replicas acknowledges within a second: nobody gets a lock. See INFO replication", count)
+		d.say("todo", "WAIT", "none of %d replicas acknowledges within %v: nobody gets a lock. See INFO replication", count, patience)
 	case acknowledged < count:
-		d.say("warn", "WAIT", "%d of %d replicas acknowledge within a second: each lock waits for the rest", acknowledged, count)
+		d.say("warn", "WAIT", "%d of %d replicas acknowledge within %v: each lock waits for the rest. See INFO replication", acknowledged, count, patience)
 	default:
 		d.say("ok", "WAIT", "%d replicas acknowledge", count)
 	}
@@ -283,11 +286,12 @@ func (d *doctor) sentinels(ctx context.Context) {
 		}
 		ms, _ := strconv.Atoi(words["down-after-milliseconds"])
 		after, allowed := time.Duration(ms)*time.Millisecond, d.watchdog*13/20-elects
-		d.graded(after <= allowed, "todo", "Sentinel", "%s: down-after %v, at most %v for leases of %v",
-			"%s: down-after %v is too slow, at most %v for leases of %v: SENTINEL SET "+d.r.parts.Master+" down-after-milliseconds 5000", addr, after, allowed.Round(100*time.Millisecond), d.watchdog)
+		text := fmt.Sprintf("%s: down-after %v, at most %v for leases of %v", addr, after, allowed.Round(100*time.Millisecond), d.watchdog)
+		d.graded(after <= allowed, "todo", "Sentinel", text, text+": SENTINEL SET "+d.r.parts.Master+" down-after-milliseconds 5000")
 		quorum, _ := strconv.Atoi(words["quorum"])
 		others, _ := strconv.Atoi(words["num-other-sentinels"])
-		d.graded(others+1 >= max(quorum, 3), "warn", "Sentinels", "%d, of which %d decide", "%d, of which %d decide: with fewer than three, one that is down stops failovers", others+1, quorum)
+		text = fmt.Sprintf("%d, of which %d decide", others+1, quorum)
+		d.graded(others+1 >= max(quorum, 3), "warn", "Sentinels", text, text+": with fewer than three, one that is down stops failovers. Start more")
 		if flags := words["flags"]; flags != "master" {
 			d.say("warn", "Sentinel", "%s calls the master %s", addr, flags)
 		}

@@ -14,16 +14,17 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// needs are the commands that each kind sends, for ACL DRYRUN: k is the lock's
+// needs are the commands that each use sends, for ACL DRYRUN: k is the lock's
 // key, q the queue, t its times, f the token, z the permits' times, c the channel.
-var needs = []struct{ kind, commands string }{
+var needs = []struct{ use, commands string }{
 	{"locks", "ping;evalsha 0 0;script load x;exists k;hexists k f;hget k f;hincrby k f 1;pexpire k 1;pttl k;type k;get k;set k v;del k;publish c m;subscribe c;unsubscribe c"},
-	{"Info, show", "hlen k;hgetall k;hscan k 0;pubsub numsub c"},
-	{"fair", "hset k f v;lindex q 0;llen q;lpop q;lrange q 0 0;lrem q 0 v;rpush q v;time;zadd t 1 m;zincrby t 1 m;zrange t 0 0;zrem t m;zscore t m"},
-	{"read-write", "hset k f v;hdel k f;hlen k;hgetall k"},
-	{"fenced", "incr f"},
+	{"Info", "hlen k;hgetall k;pubsub numsub c"},
+	{"ls, show and watch", "scan 0;type k;pttl k;hlen k;strlen k;get k;hscan k 0;lrange q 0 0;zrange t 0 0;zcard z;zrange z 0 0;pubsub numsub c;pubsub shardnumsub c;pubsub channels x;pubsub shardchannels x;time;client list"},
+	{"fair locks", "hset k f v;lindex q 0;llen q;lpop q;lrange q 0 0;lrem q 0 v;rpush q v;time;zadd t 1 m;zincrby t 1 m;zrange t 0 0;zrem t m;zscore t m"},
+	{"read-write locks", "hset k f v;hdel k f;hlen k;hgetall k"},
+	{"fenced locks", "incr f"},
 	{"permits", "decrby k 1;incrby k 1;time;zadd z 1 m;zcard z;zcount z 0 1;zrange z 0 0;zrangebyscore z 0 1;zrem z m;zscore z m"},
-	{"numbers", "decr k;decrby k 1;incrby k 1;persist k"},
+	{"semaphores and latches", "decr k;decrby k 1;incrby k 1;persist k"},
 }
 
 // account asks what the account may do, where the server says that.
@@ -57,16 +58,29 @@ func (d *doctor) account(ctx context.Context, n *node, name string) error {
 				return err
 			}
 			if text := fmt.Sprintf("%s", reply); err == nil && text != "OK" {
-				lacks = append(lacks, parts[0])
+				lacks = append(lacks, lacking(parts, text))
 			}
 		}
 		grade := "warn"
 		if i == 0 {
 			grade = "todo"
 		}
-		d.graded(len(lacks) == 0, grade, "account", user+" may use "+need.kind, user+" may not "+strings.Join(lacks, ", ")+", for "+need.kind+": see docs/security.md")
+		d.graded(len(lacks) == 0, grade, "account", user+" may use "+need.use,
+			fmt.Sprintf("%s may not use %s: it lacks %s. See docs/security.md", user, need.use, strings.Join(slices.Compact(lacks), ", ")))
 	}
 	return nil
+}
+
+// lacking is what ACL DRYRUN says that an account lacks: a command, a key or a channel.
+func lacking(command []string, said string) string {
+	if _, what, ok := strings.Cut(said, "access the "); ok {
+		return strings.Trim(what, " '.") // such as a' key
+	}
+	switch command[0] {
+	case "client", "pubsub", "script":
+		return command[0] + "|" + command[1]
+	}
+	return command[0]
 }
 
 // locks takes a lock, has another client wait, and frees it: scripts, messages
@@ -119,7 +133,8 @@ func (d *doctor) locks(ctx context.Context, name string) {
 	case e.err != nil:
 		d.say("todo", "messages", "a waiter failed: %v", e.err)
 	default:
-		d.graded(took < d.r.timeout/2, "todo", "messages", "a waiter was woken after %v", "a waiter was woken only after %v: its message did not come", took.Round(10*time.Microsecond))
+		text := fmt.Sprintf("a waiter was woken after %v", took.Round(10*time.Microsecond))
+		d.graded(took < d.r.timeout/2, "todo", "messages", text, fmt.Sprintf("%s: no message came. Allow publish, subscribe and the channel %s", text, codec.Channel(name)))
 		if err := e.hold.Unlock(ctx); err != nil {
 			d.say("todo", "scripts", "the lock could not be freed: %v", err)
 		}

@@ -39,11 +39,7 @@ func (r *run) take(ctx context.Context, c *rlock.Client) (environment []string, 
 		}
 		r.hold, release, owner = p, p.Release, p.IDs()[0]
 	} else {
-		lock := locks[r.kind]
-		if lock == nil {
-			return nil, nil, wrong("--kind is one of %v", kindNames)
-		}
-		h, err := lock(c, r.name).Lock(ctx, opts...)
+		h, err := locks[r.kind](c, r.name).Lock(ctx, opts...)
 		if err != nil {
 			return nil, nil, missed(ctx, err)
 		}

@@ -172,13 +172,18 @@ func (l *listing) waited(ctx context.Context, n *node, wanted like) error {
 			if _, unreachable := err.(*exit); unreachable {
 				return err
 			}
-			for _, c := range channels { // none before Redis 7, or where it is not allowed
-				name := bare(c, around[0], around[1])
-				at, err := l.r.of(ctx, name)
-				if err != nil {
-					return err
+			var found []string // none before Redis 7, or where it is not allowed
+			for _, c := range channels {
+				if name := bare(c, around[0], around[1]); wanted.matches(name) {
+					found = append(found, name)
 				}
-				if wanted.matches(name) {
+			}
+			by, err := l.r.by(ctx, slices.Values(found)) // who listens need not do it where the lock is
+			if err != nil {
+				return err
+			}
+			for at, names := range by {
+				for _, name := range names {
 					l.names[name] = at
 				}
 			}

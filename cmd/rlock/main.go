@@ -41,21 +41,25 @@ func main() {
 	// A child gets its signal when the thread that started it ends, so that must be
 	// the one that lasts.
 	runtime.LockOSThread()
-	os.Exit(status(root().Execute()))
+	os.Exit(status(root().ExecuteC()))
 }
 
 // status tells people why, and the shell by a number.
-func status(err error) int {
+func status(c *cobra.Command, err error) int {
 	if err == nil {
 		return 0
 	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintln(os.Stderr, "rlock:", text)
 	}
+	number := usage // of cobra's own errors
 	if e, ok := errors.AsType[*exit](err); ok {
-		return e.status
+		number = e.status
 	}
-	return usage // cobra's own
+	if number == usage {
+		fmt.Fprintf(os.Stderr, "See %s --help.\n", c.CommandPath())
+	}
+	return number
 }
 
 // judged gives an error of a command its status.
@@ -89,8 +93,8 @@ Keep the password out of the command line, where others see it: put it into
 REDIS_URL or into a file (--password-file). It is never printed.
 
 Exit status: 0 done · 1 doctor found something to do, or unlock was not
-confirmed · 64 wrong usage · 69 the server can't be reached, or refused.
-"rlock run" has some more.`
+confirmed · 64 wrong usage · 69 the server can't be reached, or refused · 128
+and the signal's number when one ended it. "rlock run" has some more.`
 
 func root() *cobra.Command {
 	s := &server{}
@@ -113,7 +117,11 @@ func serving(s *server, do func(ctx context.Context, r *reader, args []string) e
 		defer r.close()
 		ctx, stop := interruptible()
 		defer stop()
-		return judged(do(ctx, r, args))
+		err = judged(do(ctx, r, args))
+		if by, ok := errors.AsType[*exit](context.Cause(ctx)); ok && err != nil {
+			return by
+		}
+		return err
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
+
 	"github.com/rlock-go/redisson/internal/deathsig"
 	"github.com/rlock-go/redisson/internal/leakcheck"
 	"github.com/rlock-go/redisson/internal/redistest"
@@ -109,6 +111,40 @@ func (c *tool) says(text string) {
 	c.t.Helper()
 	becomes(c.t, "it says "+text, func() bool { return strings.Contains(c.out.String(), text) || strings.Contains(c.err.String(), text) },
 		func() string { return c.out.String() + c.err.String() })
+}
+
+// onTerminal starts it with a terminal. What it writes there is read until it has ended.
+func (c *tool) onTerminal(size pty.Winsize) (f *os.File, read <-chan struct{}) {
+	c.t.Helper()
+	c.Stdout, c.Stderr, c.SysProcAttr = nil, nil, nil
+	f, err := pty.StartWithSize(c.Cmd, &size)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { f.Close() })
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for b := make([]byte, 10000); ; {
+			n, err := f.Read(b)
+			c.out.Write(b[:n])
+			if err != nil {
+				return // its other end is closed
+			}
+		}
+	}()
+	return f, done
+}
+
+// stat is a field of what the system says of the process, from its state (0) on: 2 is its
+// group, 5 the one that has its terminal.
+func (c *tool) stat(field int) string {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.Process.Pid))
+	_, after, _ := strings.Cut(string(stat), ") ")
+	if fields := strings.Fields(after); len(fields) > field {
+		return fields[field]
+	}
+	return ""
 }
 
 // handedOver waits until watch has seen that; a look may have come between the two.

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"html"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,23 +26,7 @@ func TestScreenOfWatch(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	c := prepare(t, s.URL(), "watch", "--every", "100ms", "--rescan", "1s")
-	c.Stdout, c.Stderr, c.SysProcAttr = nil, nil, nil
-	f, err := pty.StartWithSize(c.Cmd, &pty.Winsize{Rows: 26, Cols: 150})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		for b := make([]byte, 10000); ; {
-			n, err := f.Read(b)
-			c.out.Write(b[:n])
-			if err != nil {
-				return // its other end is closed
-			}
-		}
-	}()
+	_, read := c.onTerminal(pty.Winsize{Rows: 26, Cols: 150})
 	c.says("\x1b[H")
 	a, b := open(t, s.URL()), open(t, s.URL())
 	h := acquire(t, a.NewLock("invoices"))
@@ -81,6 +68,54 @@ func TestScreenOfWatch(t *testing.T) {
 		if err := os.WriteFile("../../docs/watch.svg", []byte(picture(last)), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Names and errors may be longer than the terminal is wide, and more than it is high.
+func TestScreenFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	w := &watch{match: "*", trouble: errors.New("one\ntwo")}
+	var all []*state
+	for i := range 100 {
+		name := strings.Repeat("ö", i)
+		all = append(all, &state{Name: name, Kind: plain, Holders: []holder{{Owner: "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:1", Count: 1}}})
+		w.events = append(w.events, event{time.Now(), "held", name, "by somebody"})
+	}
+	for _, size := range []screenSize{{10, 40}, {24, 80}, {50, 200}} {
+		screen, _ := strings.CutPrefix(w.screen(all, size), "\x1b[H")
+		rows := strings.Split(strings.TrimSuffix(screen, "\x1b[J"), "\x1b[K\r\n")
+		if len(rows) > size.rows {
+			t.Errorf("%d rows of %d", len(rows), size.rows)
+		}
+		for _, row := range rows {
+			if n := len([]rune(row)); n >= size.columns {
+				t.Errorf("%d of %d columns: %s", n, size.columns, row)
+			}
+		}
+	}
+}
+
+func TestWatchForgetsWhatNobodyUses(t *testing.T) {
+	t.Parallel()
+	s := &server{url: single(t), timeout: patience}
+	acquire(t, open(t, s.url).NewLock("held"))
+	r, err := s.reader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	long := time.Now().Add(-2 * forgets)
+	w := &watch{match: "*", known: map[string]*state{"held": {Name: "held"}, "old": {Name: "old", used: long}, "new": {Name: "new", used: time.Now()}}}
+	for range 2 { // the first look says what is held
+		seen, err := w.look(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.report(seen, nil)
+		w.scanned = long
+	}
+	if got := slices.Sorted(maps.Keys(w.known)); !slices.Equal(got, []string{"held", "new"}) {
+		t.Errorf("it knows %q", got)
 	}
 }
 

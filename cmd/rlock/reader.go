@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net"
 	"slices"
 	"strconv"
@@ -156,10 +157,15 @@ func (r *reader) masters(ctx context.Context) ([]*node, error) {
 
 // of is the master that has a key.
 func (r *reader) of(ctx context.Context, key string) (*node, error) {
-	all, err := r.masters(ctx)
-	if err != nil || !r.parts.Cluster {
-		return slices.Concat(all, []*node{nil})[0], err
+	by, err := r.by(ctx, slices.Values([]string{key}))
+	for n := range by {
+		return n, nil
 	}
+	return nil, err
+}
+
+// serving is the master of a cluster that has a key. The slots are known.
+func (r *reader) serving(key string) (*node, error) {
 	slot := int(codec.Slot(key))
 	for _, s := range r.slots {
 		if s.first <= slot && slot <= s.last {
@@ -167,6 +173,25 @@ func (r *reader) of(ctx context.Context, key string) (*node, error) {
 		}
 	}
 	return nil, unreachableError(fmt.Errorf("no master has slot %d, which %q is in", slot, key))
+}
+
+// by has names by the master that has them.
+func (r *reader) by(ctx context.Context, names iter.Seq[string]) (map[*node][]string, error) {
+	all, err := r.masters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by := map[*node][]string{}
+	for name := range names {
+		n := all[0]
+		if r.parts.Cluster {
+			if n, err = r.serving(name); err != nil {
+				return nil, err
+			}
+		}
+		by[n] = append(by[n], name)
+	}
+	return by, nil
 }
 
 // asked asks each Sentinel until one has the answer.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -58,7 +60,7 @@ refused · 64 wrong usage · 126, 127 the command can't be run, or is not there.
 	c.Flags().StringVar(&r.onLost, "on-lost", "term", "term, kill or warn")
 	c.Flags().DurationVar(&r.grace, "grace", 5*time.Second, "between SIGTERM and SIGKILL")
 	c.Flags().DurationVar(&r.watchdog, "watchdog", 30*time.Second, "the lease of a lock that is renewed, each third of it")
-	for flag, values := range map[string][]string{"kind": kindNames, "on-lost": {"term", "kill", "warn"}} {
+	for flag, values := range map[string][]string{"kind": kindNames, "on-lost": onLost} {
 		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 	oneName(s, c)
@@ -67,14 +69,19 @@ refused · 64 wrong usage · 126, 127 the command can't be run, or is not there.
 		if c.ArgsLenAtDash() != 1 || len(args) < 2 {
 			return wrong("it is: rlock run [flags] NAME -- COMMAND [ARGUMENT…]")
 		}
-		if r.onLost != "term" && r.onLost != "kill" && r.onLost != "warn" {
-			return wrong("--on-lost is term, kill or warn")
+		if !slices.Contains(kindNames, r.kind) {
+			return wrong("--kind is one of %s", strings.Join(kindNames, ", "))
+		}
+		if !slices.Contains(onLost, r.onLost) {
+			return wrong("--on-lost is one of %s", strings.Join(onLost, ", "))
 		}
 		r.name, r.command = args[0], args[1:]
 		return judged(r.run())
 	}
 	return c
 }
+
+var onLost = []string{"term", "kill", "warn"}
 
 // hold is what a lock and a permit have in common once they are acquired.
 type hold interface {

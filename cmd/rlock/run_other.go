@@ -19,4 +19,4 @@ func (r *run) pass(os.Signal)          { _ = r.child.Process.Kill() }
 func (r *run) signal(s syscall.Signal) { _ = r.child.Process.Kill() }
 func (r *run) alive() bool             { return false }
 
-func terminal(*os.File) (rows int, is bool) { return 0, false }
+func terminal(*os.File) (screenSize, bool) { return screenSize{}, false }

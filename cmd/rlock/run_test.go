@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -186,44 +187,57 @@ func TestTerminal(t *testing.T) {
 	t.Parallel()
 	url := single(t)
 	c := prepare(t, url, "run", "lock", "--", "bash", "-c", `test -t 0 -a -t 1 && echo ready; read line; echo got $line; trap "echo caught; exit 7" INT; while :; do sleep 0.1; done`)
-	c.Stdout, c.Stderr, c.SysProcAttr = nil, nil, nil
-	f, err := pty.Start(c.Cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		for b := make([]byte, 1000); ; {
-			n, err := f.Read(b)
-			c.out.Write(b[:n])
-			if err != nil {
-				return // its other end is closed
-			}
-		}
-	}()
-	state := func() string {
-		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.Process.Pid))
-		_, after, _ := strings.Cut(string(stat), ") ")
-		return after[:min(len(after), 1)]
-	}
+	f, read := c.onTerminal(pty.Winsize{Rows: 24, Cols: 80})
 	c.says("ready")
 	fmt.Fprintln(f, "a word")
 	c.says("got a word")
 	fmt.Fprint(f, "\x1a")
-	becomes(t, "the tool is stopped", func() bool { return state() == "T" }, c.out.String)
+	becomes(t, "the tool is stopped", func() bool { return c.stat(0) == "T" }, c.out.String)
 	if err := c.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	becomes(t, "the tool goes on", func() bool { return state() != "T" }, c.out.String)
-	time.Sleep(200 * time.Millisecond) // until the child has the terminal again; a Ctrl-C before goes to the tool, which passes it on
+	becomes(t, "the child has the terminal again", func() bool { return c.stat(5) != c.stat(2) }, c.out.String)
 	fmt.Fprint(f, "\x03")
 	got := c.status()
 	<-read
 	if got != 7 || !strings.Contains(c.out.String(), "caught") {
 		t.Errorf("status %d, %q", got, &c.out)
 	}
+}
+
+// In the background, the shell has the terminal, also when the command ends there.
+func TestShellKeepsTheTerminal(t *testing.T) {
+	t.Parallel()
+	url := single(t)
+	goOn := filepath.Join(t.TempDir(), "go on")
+	c := prepare(t, url, "")
+	c.Path, c.Args = "/bin/bash", []string{"bash", "--norc", "--noediting", "-i"}
+	c.Env = append(c.Env, "PS1=", "PS2=", "TOOL="+os.Args[0], "FILE="+goOn)
+	f, read := c.onTerminal(pty.Winsize{Rows: 24, Cols: 80})
+	has := func() bool { return c.stat(5) == c.stat(2) }
+	fmt.Fprintln(f, `"$TOOL" run lock -- bash -c 'trap "echo a""gain" CONT; echo rea""dy; until test -e "$FILE"; do sleep 0.05; done'`)
+	c.says("ready")
+	becomes(t, "the command has the terminal", func() bool { return !has() }, c.out.String)
+	fmt.Fprint(f, "\x1a")
+	becomes(t, "the shell has it", has, c.out.String)
+	fmt.Fprintln(f, "bg")
+	c.says("again")
+	if !has() {
+		t.Error("the command has the terminal in the background")
+	}
+	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(f, "wait %1; echo status $?")
+	c.says("status 0")
+	if !has() {
+		t.Error("the shell does not have the terminal")
+	}
+	fmt.Fprintln(f, "exit")
+	if got := c.status(); got != 0 {
+		t.Errorf("status %d: %s", got, &c.out)
+	}
+	<-read
 }
 
 func TestFixedLeaseIsLost(t *testing.T) {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"os/signal"
 	"syscall"
@@ -34,8 +35,8 @@ func (r *run) group() {
 	attr.Setpgid = true
 	_, in := terminal(os.Stdin)
 	_, out := terminal(os.Stdout)
-	first, err := unix.IoctlGetInt(0, unix.TIOCGPGRP)
-	if r.foreign = in && out && err == nil && first == unix.Getpgrp(); r.foreign {
+	has, err := unix.IoctlGetInt(0, unix.TIOCGPGRP)
+	if r.foreign = in && out && err == nil && has == unix.Getpgrp(); r.foreign {
 		attr.Foreground, attr.Ctty = true, 0
 	}
 	r.child.SysProcAttr = attr
@@ -48,9 +49,17 @@ func (r *run) started() {
 	}
 }
 
-func (r *run) takeBack() {
-	if r.foreign {
-		_ = unix.IoctlSetPointerInt(0, unix.TIOCSPGRP, unix.Getpgrp()) // it may be gone
+// takeBack takes the terminal from the child, which has it unless the shell took it:
+// then this job is in the background.
+func (r *run) takeBack() { r.give(r.child.Process.Pid, unix.Getpgrp()) }
+
+// give hands the terminal from one process group to another.
+func (r *run) give(from, to int) {
+	if !r.foreign {
+		return
+	}
+	if has, err := unix.IoctlGetInt(0, unix.TIOCGPGRP); err == nil && has == from {
+		_ = unix.IoctlSetPointerInt(0, unix.TIOCSPGRP, to) // it may be gone
 	}
 }
 
@@ -65,9 +74,7 @@ func (r *run) pass(s os.Signal) {
 	}
 	r.takeBack()
 	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-	if r.foreign {
-		_ = unix.IoctlSetPointerInt(0, unix.TIOCSPGRP, r.child.Process.Pid)
-	}
+	r.give(unix.Getpgrp(), r.child.Process.Pid)
 	r.signal(syscall.SIGCONT)
 }
 
@@ -77,11 +84,12 @@ func (r *run) signal(s syscall.Signal) { _ = syscall.Kill(-r.child.Process.Pid, 
 // alive tells whether any of the group lives.
 func (r *run) alive() bool { return syscall.Kill(-r.child.Process.Pid, 0) == nil }
 
-// terminal tells whether a file is one, and how many rows it has.
-func terminal(f *os.File) (rows int, is bool) {
-	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+// terminal tells whether a file is one, and how large it is. One that does not know
+// has 80 columns.
+func terminal(f *os.File) (size screenSize, is bool) {
+	s, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
-		return 0, false
+		return screenSize{}, false
 	}
-	return max(int(size.Row), 10), true
+	return screenSize{max(int(s.Row), 10), cmp.Or(int(s.Col), 80)}, true
 }

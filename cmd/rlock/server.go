@@ -140,6 +140,9 @@ func (s *server) open(ctx context.Context, opts ...rlock.Option) (*rlock.Client,
 
 // reader makes what asks the servers itself. It does no I/O.
 func (s *server) reader() (*reader, error) {
+	if s.timeout < time.Millisecond {
+		return nil, wrong("--timeout is at least 1ms")
+	}
 	raw, err := s.full()
 	if err != nil {
 		return nil, err
@@ -169,9 +172,21 @@ func (s *server) reader() (*reader, error) {
 	return &reader{server: s, parts: parts, sentinels: sentinels, nodes: map[string]*node{}}, nil
 }
 
-// interruptible is a context that a signal ends.
-func interruptible() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+// interruptible is a context that a signal ends. Its cause has the status of that.
+func interruptible() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case s := <-signals:
+			signal.Stop(signals) // a second one ends the program
+			number, _ := s.(syscall.Signal)
+			cancel(&exit{128 + int(number), nil})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); cancel(nil) }
 }
 
 func unreachableError(err error) error {

@@ -88,7 +88,8 @@ func (r *reader) clients(ctx context.Context, s *state) ([]connection, error) {
 		}
 		s.Queue[i].Listening = &n
 	}
-	list, _ := redis.String(replies[0], nil) // it may be refused
+	s.unread(ask[0], replies[0])
+	list, _ := redis.String(replies[0], nil)
 	var all []connection
 	for line := range strings.Lines(list) {
 		c := connection{}
@@ -165,17 +166,18 @@ func (s *state) print(w io.Writer, conns []connection) {
 		line("queue", "%d. %s", i+1, p)
 	}
 	switch {
-	case s.Listening == nil:
-		line("listening", "not known: the account may not count them")
-	case s.Kind != fair:
+	case s.Listening != nil && s.Kind != fair:
 		line("listening", "%d on the plain channel, %d on the sharded one", s.Listening.Plain, s.Listening.Sharded)
+	}
+	if len(s.Unread) > 0 {
+		line("not read", "%s: the account may not, see docs/security.md", strings.Join(s.Unread, ", "))
 	}
 	for _, c := range conns {
 		of := "may be any client's"
 		if c.Of != "" {
 			of = "of " + c.Of
 		}
-		line("connection", "%s from %s, %s s old, %d subscriptions, %s", c.Name, c.Addr, c.Age, c.Subs, of)
+		line("connection", "%s from %s, %s s old, subscriptions: %d, %s", c.Name, c.Addr, c.Age, c.Subs, of)
 	}
 }
 
@@ -256,11 +258,14 @@ func (h holder) String() string {
 
 // String is a waiter with what is left of its place.
 func (p place) String() string {
-	text := p.Owner + ", keeps its place for "
-	if p.Left == nil {
-		text = p.Owner + ", without a time"
-	} else {
-		text += milliseconds(*p.Left)
+	text := p.Owner
+	switch {
+	case p.Left == nil:
+		text += ", without a time"
+	case *p.Left <= 0:
+		text += ", its time is over"
+	default:
+		text += ", keeps its place for " + milliseconds(*p.Left)
 	}
 	if p.Listening != nil && *p.Listening == 0 {
 		text += ", not listening"

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,9 +43,11 @@ type state struct {
 	Queue     []place    `json:"queue,omitempty"`        // of a fair lock, in order
 	Listening *listening `json:"listening,omitempty"`    // nil: they may not be counted
 	Found     string     `json:"found,omitempty"`        // the type of a key that is no lock's
+	Unread    []string   `json:"not_read,omitempty"`     // commands that the account may not send
 
 	node *node
 	at   time.Time // when it was read
+	used time.Time // of watch: when a look for names last found it
 }
 
 // holder is an owner with its holds, or a permit.
@@ -112,6 +115,9 @@ func (r *reader) read(ctx context.Context, n *node, names ...string) ([]*state, 
 		if err := refusals(n, mine[:5]); err != nil {
 			return nil, err
 		}
+		for j, reply := range mine {
+			s.unread(first[i*each+j], reply)
+		}
 		second = append(second, s.keys(mine)...)
 		all = append(all, s)
 	}
@@ -125,6 +131,19 @@ func (r *reader) read(ctx context.Context, n *node, names ...string) ([]*state, 
 		replies = s.inside(replies)
 	}
 	return all, nil
+}
+
+// unread notes a command that the account may not send.
+func (s *state) unread(c command, reply any) {
+	if said, ok := reply.(redis.Error); ok && strings.HasPrefix(said.Error(), "NOPERM") {
+		name := c[0].(string)
+		if name == "PUBSUB" || name == "CLIENT" {
+			name += " " + c[1].(string)
+		}
+		if !slices.Contains(s.Unread, name) {
+			s.Unread = append(s.Unread, name)
+		}
+	}
 }
 
 // refusals are errors but for those that only say what a key is.

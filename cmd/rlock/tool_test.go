@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/creack/pty"
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
@@ -101,6 +102,55 @@ func TestForcedUnlockSaysWhoseAndWakes(t *testing.T) {
 	})
 }
 
+// At the question: y frees it, Ctrl-C and another holder leave it alone.
+func TestUnlockAsks(t *testing.T) {
+	t.Parallel()
+	url := single(t)
+	a, b := open(t, url).NewLock("lock"), open(t, url).NewLock("lock")
+	h := acquire(t, a)
+	for _, answer := range []struct {
+		typed  string
+		status int
+	}{{"\n", 1}, {"\x03", 128 + 2}, {"y\n", 1}, {"y\n", 0}} {
+		c := prepare(t, url, "unlock", "--force", "lock")
+		f, read := c.onTerminal(pty.Winsize{Rows: 24, Cols: 80})
+		c.says("[y/N]")
+		if answer.typed == "y\n" && answer.status == 1 {
+			if err := h.Unlock(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			h = acquire(t, b)
+		}
+		if _, err := f.WriteString(answer.typed); err != nil {
+			t.Fatal(err)
+		}
+		got := c.status()
+		<-read
+		locked, err := a.IsLocked(t.Context())
+		if got != answer.status || err != nil || locked != (answer.status != 0) {
+			t.Errorf("%q: status %d, locked %v, %v: %s", answer.typed, got, locked, err, &c.out)
+		}
+	}
+}
+
+// Wrong usage is told before anything is asked, with where to look.
+func TestWrongUsageNamesTheHelp(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"run", "--kind", "mutex", "lock", "--", "true"}, {"run", "--on-lost", "cry", "lock", "--", "true"}, {"run", "lock", "true"}, {"run", "--nope"},
+		{"ls", "-o", "xml"}, {"ls", "--timeout", "0s"}, {"ls", "extra"}, {"show"}, {"unlock", "lock"}, {"watch", "--every", "1ms"}, {"watch", "a", "b"}, {"doctor", "x"}, {"nope"},
+	} {
+		out := ended(t, usage, "redis://127.0.0.1:1", args...)
+		command := "rlock " + args[0]
+		if args[0] == "nope" {
+			command = "rlock"
+		}
+		if !strings.Contains(out, "See "+command+" --help.") {
+			t.Errorf("%q: %s", args, out)
+		}
+	}
+}
+
 func tapped(t *testing.T, servers []*redistest.Server) (taps []*monitor.Stream) {
 	for _, s := range servers {
 		taps = append(taps, monitor.Tap(t, s.Addr()))
@@ -160,7 +210,7 @@ func TestDoctorFinds(t *testing.T) {
 			}
 			out := ended(t, 1, s.URL(), "doctor", "--timeout", "1s")
 			want := map[string]string{
-				"-publish": "todo  messages", "+publish -client|kill": "warn  CLIENT KILL", "-zadd": "warn  account       default may not zadd", "-evalsha": "todo  scripts",
+				"-publish": "todo  messages", "+publish -client|kill": "warn  CLIENT KILL", "-zadd": "warn  account       default may not use fair locks: it lacks zadd", "-evalsha": "todo  scripts",
 			}[rule]
 			if !strings.Contains(out, want) || !strings.Contains(out, "todo  memory") {
 				t.Errorf("%s: %s", rule, out)
@@ -172,6 +222,27 @@ func TestDoctorFinds(t *testing.T) {
 		set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 		if out := ended(t, 1, set.URL(), "doctor", "--watchdog", "3s", "--read-only"); !strings.Contains(out, "todo  Sentinel") {
 			t.Error(out)
+		}
+	})
+	t.Run("replicas stand still", func(t *testing.T) {
+		t.Parallel()
+		set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+		want := []string{"warn  WAIT          1 of 2", "todo  WAIT          none of 2"}
+		master := set.Master()
+		for _, n := range set.Nodes {
+			if n == master {
+				continue
+			}
+			n.Pause()
+			if _, err := master.Dial(t).Do("SET", "written", 1); err != nil {
+				t.Fatal(err)
+			}
+			c := begin(t, set.URL(), "doctor")
+			_ = c.status() // 1 if none is left
+			if out := c.out.String(); !strings.Contains(out, want[0]) {
+				t.Error(out)
+			}
+			want = want[1:]
 		}
 	})
 	t.Run("nobody there", func(t *testing.T) {

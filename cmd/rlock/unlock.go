@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -18,7 +20,9 @@ func unlockCommand(s *server) *cobra.Command {
 		Use: "unlock --force NAME", Short: "Free a lock, whoever holds it",
 		Long: `unlock says whose the lock is, asks, deletes it, and wakes every client that
 waits, on plain and on sharded channels. Its holder learns that at its next
-renewal, or with a fixed lease when it unlocks: until then two are inside.
+renewal, or with a fixed lease when it unlocks: until then two are inside. With
+--yes it frees whoever holds by then; else another holder than the one shown is
+left alone.
 
 It is for locks. Permits are released by their ids, and a semaphore has no
 owner.`,
@@ -41,7 +45,7 @@ func (r *reader) force(ctx context.Context, name string, yes bool) error {
 	}
 	switch {
 	case was.Found != "" || was.Kind == permits || was.Kind == number || was.Kind == semaphore || was.Kind == latch:
-		return wrong("%s is no lock that could be unlocked: %s", visible(name), was.title())
+		return wrong("%s can't be unlocked: it is %s. Permits are released by their ids, other keys are no locks", visible(name), cmp.Or(was.Found, was.title()))
 	case !was.held():
 		fmt.Printf("nobody holds %s\n", visible(name))
 		return nil
@@ -55,10 +59,16 @@ func (r *reader) force(ctx context.Context, name string, yes bool) error {
 		if _, is := terminal(os.Stdin); !is {
 			return wrong("nobody can be asked: say --yes")
 		}
-		fmt.Print("Free it? Its holder may still work. [y/N] ")
-		answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
-		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-			return &exit{1, fmt.Errorf("not freed")}
+		if err := confirmed(ctx, "Free it? Its holder may still work. [y/N] "); err != nil {
+			return err
+		}
+		// The answer took its time.
+		now, err := r.one(ctx, name)
+		if err != nil {
+			return err
+		}
+		if now.held() && len(missing(now.Holders, was.Holders)) > 0 {
+			return &exit{1, errors.New("not freed: it has another holder by now, see rlock show")}
 		}
 	}
 	client, err := r.open(ctx, rlock.WithConnectionName("rlock-cli"))
@@ -76,6 +86,26 @@ func (r *reader) force(ctx context.Context, name string, yes bool) error {
 	}
 	fmt.Printf("freed; it was %s's\n", was.whose())
 	return nil
+}
+
+// confirmed asks somebody who sits there.
+func confirmed(ctx context.Context, question string) error {
+	fmt.Print(question)
+	answers := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+		answers <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case a := <-answers:
+		if a == "y" || a == "yes" {
+			return nil
+		}
+		return &exit{1, errors.New("not freed")}
+	case <-ctx.Done():
+		fmt.Println()
+		return ctx.Err()
+	}
 }
 
 // lockLike is the lock of the kind that was found.

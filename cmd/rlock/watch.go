@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -25,8 +26,8 @@ terminal it shows them with the latest events; otherwise each event is a line.
   released     gone before its lease could end: unlocked, forced or deleted
   lost         its lease ended without a release
 
-What begins and ends between two looks is not seen. Nothing is changed. Ctrl-C
-ends it.`,
+What begins and ends between two looks is not seen. A lock that nobody has used
+for a minute is no longer shown. Nothing is changed. Ctrl-C ends it.`,
 	}
 	c.Flags().StringVar(&w.match, "match", "", "names like this, as in ls (default: all)")
 	c.Flags().DurationVar(&w.every, "every", 500*time.Millisecond, "how often it looks, at least 50ms")
@@ -67,9 +68,10 @@ type watch struct {
 	scanned time.Time
 	events  []event // the latest
 	trouble error
-	plainly bool
-	rows    int
 }
+
+// screenSize is in characters.
+type screenSize struct{ rows, columns int }
 
 // event is what happened to a lock.
 type event struct {
@@ -83,9 +85,8 @@ func (e event) String() string {
 }
 
 func (w *watch) run(ctx context.Context, r *reader) error {
-	rows, is := terminal(os.Stdout)
-	w.plainly, w.rows, w.known = !is, rows, map[string]*state{}
-	if is {
+	w.known = map[string]*state{}
+	if _, is := terminal(os.Stdout); is {
 		fmt.Print("\x1b[2J")
 	}
 	for first := true; ; first = false {
@@ -116,20 +117,22 @@ func (w *watch) look(ctx context.Context, r *reader) ([]*state, error) {
 		if err := l.find(ctx); err != nil {
 			return nil, err
 		}
+		w.scanned = time.Now()
 		for name := range l.names {
 			if w.known[name] == nil {
 				w.known[name] = &state{Name: name}
 			}
+			w.known[name].used = w.scanned
 		}
-		w.scanned = time.Now()
+		for name, s := range w.known {
+			if time.Since(s.used) > forgets {
+				delete(w.known, name)
+			}
+		}
 	}
-	by := map[*node][]string{}
-	for name := range w.known {
-		n, err := r.of(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		by[n] = append(by[n], name)
+	by, err := r.by(ctx, maps.Keys(w.known))
+	if err != nil {
+		return nil, err
 	}
 	var all []*state
 	for n, names := range by {
@@ -148,6 +151,9 @@ func (w *watch) look(ctx context.Context, r *reader) ([]*state, error) {
 	return all, nil
 }
 
+// forgets is how long a lock is shown that nobody holds and nobody waits for.
+const forgets = time.Minute
+
 // report compares with what was seen before.
 func (w *watch) report(seen []*state, err error) {
 	var fresh []event
@@ -164,18 +170,19 @@ func (w *watch) report(seen []*state, err error) {
 				before = &state{Name: s.Name}
 			}
 			fresh = append(fresh, changes(before, s)...)
+			s.used = before.used
 			w.known[s.Name] = s
 		}
 	}
 	w.events = append(w.events, fresh...)
 	w.events = w.events[max(0, len(w.events)-100):]
-	if w.plainly {
-		for _, e := range fresh {
-			fmt.Println(e)
-		}
+	if size, is := terminal(os.Stdout); is {
+		fmt.Print(w.screen(seen, size))
 		return
 	}
-	fmt.Print(w.screen(seen))
+	for _, e := range fresh {
+		fmt.Println(e)
+	}
 }
 
 // changes are what happened between two looks at a lock.
@@ -239,13 +246,14 @@ func missing(some, others []holder) (all []holder) {
 	return all
 }
 
-// screen is what a terminal shows: the locks, and the latest events.
-func (w *watch) screen(seen []*state) string {
+// screen is what a terminal shows: the locks, and the latest events. Longer lines are
+// cut, as the terminal would scroll.
+func (w *watch) screen(seen []*state, size screenSize) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rlock watch %s  %s\n\n", visible(w.name+w.match), time.Now().Format("15:04:05"))
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NAME\tKIND\tHOLDER\tHOLDS\tTTL\tWAITING")
-	shown := seen[:min(len(seen), max(w.rows/2-4, 1))]
+	shown := seen[:min(len(seen), max(size.rows/2-4, 1))]
 	for _, s := range shown {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", visible(s.Name), s.title(), s.whose(), s.holds(), s.left(), s.waiters())
 	}
@@ -255,12 +263,17 @@ func (w *watch) screen(seen []*state) string {
 	}
 	b.WriteString("\n")
 	if w.trouble != nil {
-		fmt.Fprintf(&b, "no answer: %v\n", w.trouble)
+		fmt.Fprintf(&b, "no answer: %s\n", strings.ReplaceAll(w.trouble.Error(), "\n", ", "))
 	}
-	room := max(w.rows-strings.Count(b.String(), "\n")-1, 1)
+	room := max(size.rows-strings.Count(b.String(), "\n")-1, 1)
 	for _, e := range w.events[max(0, len(w.events)-room):] {
 		fmt.Fprintln(&b, e)
 	}
 	// From the top, each line cleared to its end, and the rest of the screen.
-	return "\x1b[H" + strings.ReplaceAll(b.String(), "\n", "\x1b[K\r\n") + "\x1b[J"
+	screen := "\x1b[H"
+	for line := range strings.Lines(b.String()) {
+		text := []rune(strings.TrimSuffix(line, "\n"))
+		screen += string(text[:min(len(text), size.columns-1)]) + "\x1b[K\r\n"
+	}
+	return screen + "\x1b[J"
 }

@@ -316,12 +316,15 @@ func (c *State) reconnected(server string, down time.Duration) {
 	}
 }
 
-// nodeChanged tells that slots have another server.
+// nodeChanged tells that slots have another server. Those that had none had no locks.
 func (c *State) nodeChanged(change topology.Change) {
-	if c.o.Observer == nil || change.From == change.To && !change.NewMaster {
+	if c.o.Observer == nil || change.From == nil || change.From == change.To && !change.NewMaster {
 		return
 	}
-	e := observe.Server{From: change.From.Server(), To: change.To.Server()}
+	e := observe.Server{From: change.FormerAddr, To: change.Addr}
+	if change.From != change.To {
+		e.From, e.To = change.From.Server(), change.To.Server()
+	}
 	c.post(func(o observe.Observer) { o.NodeChanged(e) })
 }
 

@@ -5,6 +5,10 @@ package outcomes
 import (
 	"context"
 	"errors"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +25,7 @@ var (
 	Reasons  = []string{"taken", "expired", "unreachable"}                                  // of HoldEvent.Reason
 	Sources  = []string{"message", "expiry", "handoff"}                                     // of WakeEvent.Source
 	Renewals = []string{"renewed", "failed", "lost"}                                        // of RenewalEvent.Outcome
+	Undos    = []string{"undone", "nothing", "failed"}                                      // of UndoEvent.Outcome
 )
 
 // lease is the watchdog's, Timeout a command's.
@@ -30,9 +35,9 @@ const (
 	patient = 20 * time.Second // a test must not hang
 )
 
-// Make opens a client with these options, has all of it happen within some four seconds,
-// and returns the client, which holds the lock "kept" until the test is over. ctx is that
-// of each of its calls.
+// Make opens a client with these options, has all of it happen within some six seconds,
+// and returns the client, which holds the lock "kept" until the test is over. One of its
+// calls waits for that. ctx is that of each of its calls.
 func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, 3*patient)
@@ -47,7 +52,11 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 		t.Cleanup(func() { c.Close() })
 		return c
 	}
-	c, other := open(opts...), open()
+	var w wire
+	undos := make(chan string, 10)
+	c, other := open(append(opts, rlock.WithDialer(w.dial), rlock.WithObserver(rlock.Observer{
+		Undone: func(_ rlock.Subject, e rlock.UndoEvent) { undos <- e.Outcome },
+	}))...), open()
 	lock := func(c *rlock.Client, name string, opts ...rlock.AcquireOption) *rlock.Hold {
 		t.Helper()
 		h, err := c.NewLock(name).Lock(ctx, opts...)
@@ -110,12 +119,33 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 		return func(want error) { t.Helper(); fails(h, err, want) }
 	}
 
+	unlock(lock(c, "free"), nil) // the server has the scripts
+	// They run, and their replies are lost. The undo of one finds another key.
+	w.spoil(deaf)
+	tries := make(chan error, 2)
+	for _, name := range []string{"undone", "failed"} {
+		go func() { _, err := c.NewLock(name).TryLock(ctx); tries <- err }()
+	}
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		if n, err := redis.Int(conn.Do("EXISTS", "undone", "failed")); err != nil || time.Since(began) > patient {
+			t.Fatalf("%d of 2 have run: %v", n, err)
+		} else if n == 2 {
+			break
+		}
+	}
+	do("SET", "failed", "no lock")
+	fails(nil, <-tries, rlock.ErrUncertain)
+	fails(nil, <-tries, rlock.ErrUncertain)
+	undone(t, undos, "undone", "failed")
+	w.spoil(mute) // it does not run
+	try(c.NewLock("nothing").TryLock(ctx))(rlock.ErrUncertain)
+	undone(t, undos, "nothing")
+
 	gone, kept, cut := lock(c, "gone"), lock(c, "kept"), lock(c, "cut")
 	t.Cleanup(func() { _ = kept.Unlock(context.WithoutCancel(ctx)) })
 	do("DEL", "gone")
 	fixed := lock(c, "fixed", rlock.Lease(300*time.Millisecond))
 
-	unlock(lock(c, "free"), nil)
 	busy := lock(other, "busy")
 	try(c.NewLock("busy").TryLock(ctx))(rlock.ErrLocked)
 	try(c.NewLock("busy").TryLockFor(ctx, 50*time.Millisecond))(rlock.ErrLocked)
@@ -133,7 +163,7 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	unlock(own, nil)
 	unlock(<-got, nil)
 	do("HSET", "dead", "2b1a6f0e-0000-4000-8000-000000000000:1", 1) // the end of a lease
-	do("PEXPIRE", "dead", 300)
+	do("PEXPIRE", "dead", 600)
 	unlock(lock(c, "dead"), nil)
 
 	over(fixed)
@@ -147,5 +177,86 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	s.Resume()
 	over(kept)
 	kept = lock(c, "kept")
+	waiting := make(chan struct{})
+	go func() { defer close(waiting); _, _ = c.NewLock("kept").Lock(ctx) }() // until the client is closed
+	t.Cleanup(func() { c.Close(); <-waiting })
+	for began := time.Now(); c.Stats().Waiters == 0; time.Sleep(time.Millisecond) {
+		if time.Since(began) > patient {
+			t.Fatal("nobody waits for kept")
+		}
+	}
 	return c
+}
+
+// undone waits until these undos were told, in any order.
+func undone(t testing.TB, told <-chan string, want ...string) {
+	t.Helper()
+	var got []string
+	for range want {
+		select {
+		case outcome := <-told:
+			got = append(got, outcome)
+		case <-time.After(patient):
+			t.Fatalf("undos: %q, want %q", got, want)
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Fatalf("undos: %q, want %q", got, want)
+	}
+}
+
+// wire is what a client is connected by.
+type wire struct {
+	mu    sync.Mutex // guards conns
+	conns []*conn
+}
+
+// The faults of a connection.
+const (
+	deaf = 1 + iota // what the server says is lost
+	mute            // what it is told is
+)
+
+// spoil gives the connections that there are a fault.
+func (w *wire) spoil(fault int32) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.conns {
+		c.fault.Store(fault)
+	}
+}
+
+func (w *wire) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	plain, err := new(net.Dialer).DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{Conn: plain}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.conns = append(w.conns, c)
+	return c, nil
+}
+
+type conn struct {
+	net.Conn
+	fault atomic.Int32
+}
+
+func (c *conn) Read(p []byte) (int, error) {
+	for {
+		n, err := c.Conn.Read(p)
+		if err != nil || c.fault.Load() != deaf {
+			return n, err
+		}
+	}
+}
+
+func (c *conn) Write(p []byte) (int, error) {
+	if c.fault.Load() == mute {
+		return len(p), nil
+	}
+	return c.Conn.Write(p)
 }

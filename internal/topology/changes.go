@@ -1,6 +1,9 @@
 package topology
 
-import "sync"
+import (
+	"cmp"
+	"sync"
+)
 
 // maxRanges is how many ranges of slots a change has before it is told as one of
 // all slots: to look once too often costs less than to remember each.
@@ -53,6 +56,7 @@ func merge(told []Change, c Change) []Change {
 			continue
 		}
 		t.NewMaster = t.NewMaster || c.NewMaster
+		t.FormerAddr, t.Addr = cmp.Or(t.FormerAddr, c.FormerAddr), cmp.Or(c.Addr, t.Addr)
 		for _, r := range c.Slots {
 			if !t.Slots.covers(r) {
 				t.Slots = append(t.Slots[:len(t.Slots):len(t.Slots)], r)

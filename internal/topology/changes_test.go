@@ -37,6 +37,18 @@ func TestChangesAreMergedWhileNobodyLooks(t *testing.T) {
 	}
 }
 
+// Two masters one after the other, while nobody looks: the first is left for the last.
+func TestMergedChangeHasTheFirstAndTheLastMaster(t *testing.T) {
+	t.Parallel()
+	f, n := NewFeed(), new(Node)
+	f.Tell(Change{Slots: AllSlots, From: n, To: n, NewMaster: true, FormerAddr: "a", Addr: "b"})
+	f.Tell(Change{Slots: AllSlots, From: n, To: n})
+	f.Tell(Change{Slots: AllSlots, From: n, To: n, NewMaster: true, FormerAddr: "b", Addr: "c"})
+	if told := <-f.Changes(); len(told) != 1 || told[0].FormerAddr != "a" || told[0].Addr != "c" || !told[0].NewMaster {
+		t.Errorf("told %+v", told)
+	}
+}
+
 // Too many ranges to remember become all slots: nobody is left out.
 func TestChangeOfManySlotsIsOfAll(t *testing.T) {
 	t.Parallel()

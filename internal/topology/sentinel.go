@@ -68,7 +68,7 @@ func (t *Sentinel) leave(former master, now, by string) {
 		}
 	}
 	t.mu.Unlock()
-	t.Tell(Change{Slots: AllSlots, From: t.node, To: t.node, NewMaster: true})
+	t.Tell(Change{Slots: AllSlots, From: t.node, To: t.node, NewMaster: true, FormerAddr: former.addr(), Addr: now})
 	for _, target := range targets {
 		target.Sever(fmt.Errorf("%w: %s instead of %s", errLeft, now, former.addr()))
 	}

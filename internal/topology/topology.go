@@ -106,6 +106,9 @@ type Change struct {
 	Slots     Slots // what has changed
 	From, To  *Node // the same where a node's connection or server changed
 	NewMaster bool  // another server is their master
+
+	// The addresses of both masters, where one node has them one after the other.
+	FormerAddr, Addr string
 }
 
 // Slots is a set of hash slots.
