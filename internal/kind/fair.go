@@ -72,17 +72,13 @@ func (fair) Release(room []any, w *Want) Call {
 	return Run(luasrc.FairUnlock(room, n[keyName], n[queueName], n[timesName], w.Latch, n[channelName], w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
 }
 
-// Undo leaves the queue, behind the unlock of what may have been got. To leave it
-// twice is as good as once.
-func (k fair) Undo(w *Want, open bool) (calls []Call) {
-	if open {
-		calls = append(calls, k.Release(nil, w))
+// Leave leaves the queue. To leave it twice is as good as once.
+func (k fair) Leave(w *Want) Call {
+	if w.OneTry {
+		return Call{}
 	}
-	if !w.OneTry {
-		n := w.Names
-		calls = append(calls, Run(luasrc.FairLeave(n[keyName], n[queueName], n[timesName], n[channelName], w.Owner, k.place(w), w.Publish), Always))
-	}
-	return calls
+	n := w.Names
+	return Run(luasrc.FairLeave(n[keyName], n[queueName], n[timesName], n[channelName], w.Owner, k.place(w), w.Publish), Always)
 }
 
 // Pause is until the lease ends for the owner whose turn is next. The others are

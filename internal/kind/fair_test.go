@@ -28,9 +28,8 @@ func TestFairCalls(t *testing.T) {
 		{"acquire with a wait", fairKind.Acquire(nil, &timed), Never, []any{lock.SHA1, 3, "k", queue, times, channel, w.Owner, int64(5), int64(1), 0, "SPUBLISH"}},
 		{"one attempt", fairKind.Acquire(nil, &once), Never, []any{lock.SHA1, 3, "k", queue, times, channel, w.Owner, int64(5), int64(300_000), 1, "SPUBLISH"}},
 		{"release", fairKind.Release(nil, w), Always, given},
-		{"undo", fairKind.Undo(w, true)[0], Always, given},
-		{"undo's end", fairKind.Undo(&timed, true)[1], Always, []any{leave.SHA1, 3, "k", queue, times, channel, w.Owner, int64(1), "SPUBLISH"}},
-		{"giving up", fairKind.Undo(w, false)[0], Always, []any{leave.SHA1, 3, "k", queue, times, channel, w.Owner, int64(300_000), "SPUBLISH"}},
+		{"giving up a wait", fairKind.Leave(&timed), Always, []any{leave.SHA1, 3, "k", queue, times, channel, w.Owner, int64(1), "SPUBLISH"}},
+		{"giving up", fairKind.Leave(w), Always, []any{leave.SHA1, 3, "k", queue, times, channel, w.Owner, int64(300_000), "SPUBLISH"}},
 		{"force", fairKind.Force(w), Never, []any{luasrc.FairForceScript.SHA1, 3, "k", queue, times, channel, "SPUBLISH"}},
 		{"force with the lock as its only key", fairKind.Force(&alone), Never, []any{luasrc.SpinForceUnlockScript.SHA1, 1, "k"}},
 	} {
@@ -47,8 +46,8 @@ func TestFairCalls(t *testing.T) {
 	if _, err := fairKind.Asked(Waiting, "three"); err == nil {
 		t.Error("an odd length is none")
 	}
-	if n := len(fairKind.Undo(&once, false)) + len(fairKind.Undo(&once, true)); n != 1 {
-		t.Errorf("%d calls undo what has no place", n)
+	if c := fairKind.Leave(&once); !c.Empty() {
+		t.Errorf("what has no place is left by %+v", c)
 	}
 	if c := fairKind.Channels(w.Names, w.Owner); !slices.Equal(c, []Channel{channel + ":o"}) {
 		t.Errorf("it listens on %q", c)

@@ -49,14 +49,11 @@ type Kind interface {
 	Renew(room []any, lease Arg, of Leases) Call
 	Renewed(reply any, n int) ([]bool, error)
 
-	// Undo leaves nothing of a waiter or of an acquire. open says that an
-	// acquire may have been granted, or queued its owner on the server, and was
-	// never answered; the calls follow it when nothing of it can run any more. The
-	// first of them is a Release, whose reply Released reads; with none a Release
-	// is made and sent. Where the owner is used again, an open Undo is not asked
-	// for: Confirm is, and then an Undo that is not open. Without open the server
-	// did not grant, and the waiter gives up; no call means that nothing is left.
-	Undo(w *Want, open bool) []Call
+	// Leave takes a waiter off the server that gives up, and was not granted the lock.
+	// It also follows the Release of what an acquire may have got that was never
+	// answered, where the owner is used once. Empty means that a waiter has nothing
+	// there.
+	Leave(w *Want) Call
 
 	// Confirm asks how many times the owner holds the lock, whoever acquired them,
 	// after an acquire that was never answered, where the owner is used again. Empty
@@ -125,7 +122,7 @@ type Traits struct {
 	Gate bool
 
 	// Unowned says that a grant is nobody's: nothing is held, leased or released for its
-	// owner, who only names its Receipt. As long as there is that, an Undo gives it back.
+	// owner, who only names its Receipt. As long as there is that, its Release gives it back.
 	Unowned bool
 
 	// Permits says that a hold is permits, of which others may have some: errors say so.

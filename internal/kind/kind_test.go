@@ -73,8 +73,6 @@ func TestCalls(t *testing.T) {
 			[]any{luasrc.UnlockOnceScript.SHA1, 2, key, channel, "0", int64(5), plain.Owner, "SPUBLISH"}},
 		{"the same with the lock as its only key", Reentrant.Release(nil, &alone), luasrc.UnlockAloneScript, Always,
 			[]any{luasrc.UnlockAloneScript.SHA1, 1, key, "0", int64(5), plain.Owner, channel, "PUBLISH"}},
-		{"its undo", Reentrant.Undo(&told, true)[0], luasrc.UnlockOnceScript, Always,
-			[]any{luasrc.UnlockOnceScript.SHA1, 2, key, channel, "0", int64(5), plain.Owner}},
 		{"spin release", Spin.Release(nil, spin), luasrc.SpinUnlockScript, Always,
 			[]any{luasrc.SpinUnlockScript.SHA1, 2, key, "l", int64(5), spin.Owner, int64(6)}},
 		{"renew", Reentrant.Renew(nil, int64(9), leases), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
@@ -104,15 +102,10 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-func TestUnansweredAcquireIsUndoneByAnUnlock(t *testing.T) {
+func TestWaiterOfAnOwnedLockHasNothingOnTheServer(t *testing.T) {
 	for _, k := range owned {
-		w := wanted(k.kind, "k")
-		if calls := k.kind.Undo(w, false); len(calls) != 0 {
-			t.Errorf("%s: a waiter that was refused leaves %v", k.name, calls)
-		}
-		calls, unlock := k.kind.Undo(w, true), k.kind.Release(nil, w)
-		if len(calls) != 1 || calls[0].Script != unlock.Script || !slices.Equal(calls[0].Args, unlock.Args) {
-			t.Errorf("%s: an undo is %v", k.name, calls)
+		if call := k.kind.Leave(wanted(k.kind, "k")); !call.Empty() {
+			t.Errorf("%s: a waiter that was refused leaves %+v", k.name, call)
 		}
 	}
 }

@@ -79,14 +79,6 @@ func (permits) Renew(room []any, lease Arg, of Leases) Call {
 	}), Always)
 }
 
-// Undo gives back what may have been got. A waiter has nothing on the server.
-func (k permits) Undo(w *Want, open bool) []Call {
-	if !open {
-		return nil
-	}
-	return []Call{k.Release(nil, w)}
-}
-
 // Confirm is never asked for: nobody acts as an owner of permits.
 func (permits) Confirm([]any, *Want) Call { return Call{} }
 

@@ -132,20 +132,6 @@ func (writeLock) Renew(room []any, lease Arg, of Leases) Call {
 	}), Always)
 }
 
-func (k readLock) Undo(w *Want, open bool) []Call {
-	if !open {
-		return nil
-	}
-	return []Call{k.Release(nil, w)}
-}
-
-func (k writeLock) Undo(w *Want, open bool) []Call {
-	if !open {
-		return nil
-	}
-	return []Call{k.Release(nil, w)}
-}
-
 func (k writeLock) Confirm(room []any, w *Want) Call {
 	return k.Ask(room, HoldCount, w)
 }

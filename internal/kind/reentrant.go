@@ -80,13 +80,7 @@ func (reentrant) Renew(room []any, lease Arg, of Leases) Call {
 
 func (reentrant) Renewed(reply any, n int) ([]bool, error) { return codec.DecodeRenew(reply, n) }
 
-// Undo unlocks what may have been got. A waiter has nothing on the server.
-func (k reentrant) Undo(w *Want, open bool) []Call {
-	if !open {
-		return nil
-	}
-	return []Call{k.Release(nil, w)}
-}
+func (reentrant) Leave(*Want) Call { return Call{} }
 
 func (reentrant) Confirm(room []any, w *Want) Call {
 	return Read("HGET", append(room, w.Names[keyName], w.Owner))

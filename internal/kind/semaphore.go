@@ -57,13 +57,6 @@ func (k semaphore) Release(_ []any, w *Want) Call {
 	return Run(luasrc.SemaphoreUndo(number(w, Receipt(w.Names, w.Owner)), k.n), Always)
 }
 
-func (k semaphore) Undo(w *Want, open bool) []Call {
-	if !open {
-		return nil
-	}
-	return []Call{k.Release(nil, w)}
-}
-
 // Pause is for a message that was lost.
 func (semaphore) Pause(int, Grant) (least, most time.Duration) { return poll * 4 / 5, poll }
 

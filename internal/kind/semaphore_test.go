@@ -24,7 +24,6 @@ func TestSemaphoreAndLatchCalls(t *testing.T) {
 		args   []any
 	}{
 		{"acquire", k.Acquire(nil, s), Never, true, []any{acquire.SHA1, 2, "k", receipt, 3, 600_000}},
-		{"undo", k.Undo(s, true)[0], Always, true, []any{undo.SHA1, 2, "k", receipt, sem, 1, "SPUBLISH", 3}},
 		{"release", k.Release(nil, s), Always, true, []any{undo.SHA1, 2, "k", receipt, sem, 1, "SPUBLISH", 3}},
 		{"change", ChangeSemaphore(s, SetFirst, 4, time.Second), Always, true, []any{change.SHA1, 2, "k", "l", sem, 1, "SPUBLISH", int64(6), "first", 4, int64(1000)}},
 		{"count down", CountDown(l, SetCount, 4), Always, true, []any{down.SHA1, 2, "k", "l", gate, 1, "SPUBLISH", int64(6), "set", int64(4)}},
@@ -39,7 +38,7 @@ func TestSemaphoreAndLatchCalls(t *testing.T) {
 	if other := someone("p"); Receipt(s.Names, &other) == receipt || !strings.HasPrefix(receipt.(string), "redisson_unlock_latch:{k}:") || len(receipt.(string)) != len("redisson_unlock_latch:{k}:")+32 {
 		t.Errorf("the receipt is %s", receipt)
 	}
-	if c := k.Ask(nil, HoldCount, s); len(k.Undo(s, false))+len(CountDownLatch.Undo(l, true)) != 0 || !c.Empty() {
+	if c, left, of := k.Ask(nil, HoldCount, s), k.Leave(s), CountDownLatch.Leave(l); !left.Empty() || !of.Empty() || !c.Empty() {
 		t.Error("something is undone that is not there")
 	}
 	if c := CountDownLatch.Channels(l.Names, l.Owner); !slices.Equal(c, []Channel{gate}) {

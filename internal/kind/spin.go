@@ -42,13 +42,6 @@ func (spin) Release(room []any, w *Want) Call {
 	return Run(luasrc.SpinUnlock(room, w.Names[keyName], w.Latch, w.Owner, w.Lease, w.LatchTTL), Always)
 }
 
-func (k spin) Undo(w *Want, open bool) []Call {
-	if !open {
-		return nil
-	}
-	return []Call{k.Release(nil, w)}
-}
-
 // Pause doubles with each attempt, from one millisecond to 128. Half of it is
 // left to chance, so that clients which were refused together part.
 func (spin) Pause(tries int, _ Grant) (least, most time.Duration) {

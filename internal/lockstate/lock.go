@@ -55,16 +55,12 @@ func (l *Lock) askLater(call kind.Call, limit time.Duration, then func(reply any
 	l.c.ask(l.slot, call, limit, then)
 }
 
-// askAll sends calls, one after the other, and calls then with the shard locked. Nobody
-// waits for what they are answered.
-func (l *Lock) askAll(calls []kind.Call, then func()) {
-	if len(calls) == 0 {
-		then()
-		return
-	}
-	l.askLater(calls[0], clock.Never, func(any, error) {
+// leaveServer sends what a kind's Leave has made, and calls then with the shard locked
+// when it is over. Nobody waits for what it is answered.
+func (l *Lock) leaveServer(call kind.Call, then func()) {
+	l.askLater(call, clock.Never, func(any, error) {
 		defer l.s.enter(mustNotBlock).leave()
-		l.askAll(calls[1:], then)
+		then()
 	})
 }
 

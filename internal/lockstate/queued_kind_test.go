@@ -74,12 +74,8 @@ func (queued) Release(_ []any, w *kind.Want) kind.Call {
 	return run(queuedUnlock, kind.Always, []any{w.Names[0], w.Names[1], w.Latch}, w.Lease, w.Owner, w.LatchTTL)
 }
 
-func (k queued) Undo(w *kind.Want, open bool) []kind.Call {
-	calls := []kind.Call{run(queuedLeave, kind.Always, w.Names[:2], w.Owner)}
-	if open {
-		calls = append([]kind.Call{k.Release(nil, w)}, calls...)
-	}
-	return calls
+func (queued) Leave(w *kind.Want) kind.Call {
+	return run(queuedLeave, kind.Always, w.Names[:2], w.Owner)
 }
 
 func TestServersQueueIsKeptInOrderAcrossClients(t *testing.T) {

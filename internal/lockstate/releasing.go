@@ -27,7 +27,7 @@ type releasing struct {
 	l     *Lock         // of what kind the hold is
 	want  kind.Want     // with a latch that never changes; without one in the form for owners that are used once
 	lease time.Duration // what the holds that are left get
-	rest  []kind.Call   // to be sent behind it
+	last  kind.Call     // to be sent behind it; mostly empty
 
 	seen       *seen         // what its caller tells; nil: nobody observes, or it has none
 	since      time.Duration // when the hold's acquire was sent
@@ -198,8 +198,8 @@ func (r *releasing) act(do release.Action) {
 		r.takeBack()
 	case do.Has(release.Ask):
 		r.ask()
-	case do.Has(release.End) && len(r.rest) > 0:
-		r.l.askAll(r.rest, r.st.done)
+	case do.Has(release.End) && !r.last.Empty():
+		r.l.leaveServer(r.last, r.st.done)
 	case do.Has(release.End):
 		r.st.done()
 	}
@@ -260,15 +260,10 @@ func (r *releasing) encode() {
 	case r.want.Latch == nil:
 		r.want.Latch = r.l.freshLatch()
 	}
-	var call kind.Call
 	if r.Why == release.Undo {
-		if calls := r.l.kind.Undo(&r.want, true); len(calls) > 0 {
-			call, r.rest = calls[0], calls[1:]
-		}
+		r.last = r.l.kind.Leave(&r.want)
 	}
-	if call.Empty() {
-		call = r.l.kind.Release(q.Wire.ArgBuffer[:0], &r.want)
-	}
+	call := r.l.kind.Release(q.Wire.ArgBuffer[:0], &r.want)
 	r.l.c.fill(q, r.l.slot, call)
 	q.Resend = call.Resend
 }

@@ -99,20 +99,6 @@ func (writing) Renew(room []any, lease kind.Arg, of kind.Leases) kind.Call {
 	}), kind.Always)
 }
 
-func (k reading) Undo(w *kind.Want, open bool) []kind.Call {
-	if !open {
-		return nil
-	}
-	return []kind.Call{k.Release(nil, w)}
-}
-
-func (k writing) Undo(w *kind.Want, open bool) []kind.Call {
-	if !open {
-		return nil
-	}
-	return []kind.Call{k.Release(nil, w)}
-}
-
 func (writing) Confirm(room []any, w *kind.Want) kind.Call {
 	return kind.Read("HGET", append(room, w.Names.Key(), written{w.Owner}))
 }
