@@ -54,7 +54,7 @@ var fair = []defect{
 	},
 	{
 		what: "a waiter listens on the plain lock's channel", guards: "fair",
-		edits: edits{{In: "fair.Channels", Expr: "codec.FairChannel(n.Key(), o.String())", Put: "codec.Channel(n.Key())"}},
+		edits: edits{{In: "fair.Channel", Expr: "codec.FairChannel(n.Key(), o.String())", Put: "codec.Channel(n.Key())"}},
 		by:    tests{"TestFairLockOfAClusterGoesInOrder"},
 	},
 	{

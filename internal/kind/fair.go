@@ -46,9 +46,7 @@ func (fair) Names(key string) Names {
 	return Names{keyName: key, channelName: codec.Channel(key), queueName: codec.FairQueue(key), timesName: codec.FairTimes(key)}
 }
 
-func (fair) Channels(n *Names, o Owner) []Channel {
-	return []Channel{codec.FairChannel(n.Key(), o.String())}
-}
+func (fair) Channel(n *Names, o Owner) string { return codec.FairChannel(n.Key(), o.String()) }
 
 // place is for how long w keeps a place in the queue, in ms. All that a waiter sends
 // says the same: what it added to the time of those behind it is taken off again.

@@ -17,9 +17,10 @@ type Kind interface {
 	// Names are the names that belong to key, made once for each handle.
 	Names(key string) Names
 
-	// Channels are what one who waits for owner listens on. None means that
-	// nothing is published, and that a waiter pauses instead; see Pause.
-	Channels(n *Names, owner Owner) []Channel
+	// Channel is what messages of releases come by, for one who waits for owner.
+	// Empty means that nothing is published, and that a waiter pauses instead; see
+	// Pause.
+	Channel(n *Names, owner Owner) string
 
 	// Wake tells how many waiters of a queue a message is worth waking up: 0,
 	// some, or [All].
@@ -153,6 +154,3 @@ type Traits struct {
 	// same Renew and Renewed.
 	RenewGroup string
 }
-
-// Channel is what messages of releases come by.
-type Channel = string

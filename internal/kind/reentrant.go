@@ -38,7 +38,7 @@ const (
 
 func (reentrant) Names(key string) Names { return Names{keyName: key, channelName: codec.Channel(key)} }
 
-func (reentrant) Channels(n *Names, _ Owner) []Channel { return []Channel{n[channelName].(string)} }
+func (reentrant) Channel(n *Names, _ Owner) string { return n[channelName].(string) }
 
 func (reentrant) Wake(payload []byte) int {
 	if codec.IsUnlock(payload) {

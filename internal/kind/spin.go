@@ -34,7 +34,7 @@ func (spin) Traits() *Traits { return &spinTraits }
 
 func (spin) Names(key string) Names { return Names{keyName: key} }
 
-func (spin) Channels(*Names, Owner) []Channel { return nil }
+func (spin) Channel(*Names, Owner) string { return "" }
 
 func (spin) Wake([]byte) int { return 0 }
 

@@ -186,19 +186,19 @@ func (l *Lock) countListeners(ctx context.Context) (int, error) {
 		a, err := l.Ask(ctx, kind.Waiting, Owner{})
 		return int(a.N), err
 	}
-	most := 0
-	for _, channel := range l.kind.Channels(&l.names, nil) {
-		most = -1
-		for _, s := range l.c.top.Subscriptions(l.slot) {
-			n, err := listeners(l.c.Query(ctx, l.slot, "PUBSUB", countedBy(s), channel))
-			if command.IsRefusal(err) {
-				continue // the server does not let this account count, or knows no such channels
-			}
-			if err != nil {
-				return 0, err
-			}
-			most = max(most, n)
+	if l.traits.Silent {
+		return 0, nil
+	}
+	most := -1
+	for _, s := range l.c.top.Subscriptions(l.slot) {
+		n, err := listeners(l.c.Query(ctx, l.slot, "PUBSUB", countedBy(s), l.kind.Channel(&l.names, nil)))
+		if command.IsRefusal(err) {
+			continue // the server does not let this account count, or knows no such channels
 		}
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, n)
 	}
 	return most, nil
 }

@@ -62,9 +62,7 @@ func (queued) Traits() *kind.Traits { return &queuedTraits }
 
 func (queued) Names(key string) kind.Names { return kind.Names{key, key + ":queue"} }
 
-func (queued) Channels(n *kind.Names, o kind.Owner) []kind.Channel {
-	return []kind.Channel{n.Key() + ":" + o.String()}
-}
+func (queued) Channel(n *kind.Names, o kind.Owner) string { return n.Key() + ":" + o.String() }
 
 func (queued) Acquire(_ []any, w *kind.Want) kind.Call {
 	return run(queuedLock, kind.Never, w.Names[:2], w.Lease, w.Owner, w.Publish)

@@ -15,7 +15,7 @@ func TestNobodySubscribesToAClusterThatIsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	top.Close(0)
-	defer topology.Subscribe(top, 0, "c", &heard{}).Close()
+	defer top.Subscriptions(0)[0].Subscribe("c", &heard{}).Close()
 	for _, n := range top.Nodes() {
 		if n.Hub.Channels() > 0 {
 			t.Errorf("%s is subscribed to, and nobody will close it", n)
