@@ -10,7 +10,7 @@ import (
 
 // Nothing is known of the cluster, so that whoever subscribes is sent to a server of the URL, which has no node yet.
 func TestNobodySubscribesToAClusterThatIsClosed(t *testing.T) {
-	top, err := topology.OpenCluster("redis+cluster://127.0.0.1:1,127.0.0.1:2", topology.Settings{Timeout: time.Second, Clock: clock.System()})
+	top, err := topology.Open("redis+cluster://127.0.0.1:1,127.0.0.1:2", topology.Settings{Timeout: time.Second, Clock: clock.System()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func openCluster(t *testing.T, c *topologytest.Cluster, edit func(*topology.Sett
 	if edit != nil {
 		edit(&s)
 	}
-	top, err := topology.OpenCluster(c.ClusterURL(), s)
+	top, err := topology.Open(c.ClusterURL(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
