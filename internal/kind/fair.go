@@ -101,17 +101,9 @@ func (fair) Force(w *Want) Call {
 	return Run(luasrc.FairForce(n[keyName], n[queueName], n[timesName], n[channelName], w.Publish), Never)
 }
 
-func (k fair) Ask(room []any, q Question, w *Want) Call {
+func (k fair) Ask(room []any, q Question, w *Want) Query {
 	if q == Waiting {
-		return Read("LLEN", append(room, w.Names[queueName]))
+		return Query{Read("LLEN", append(room, w.Names[queueName])), numbered(codec.DecodeLength)}
 	}
 	return k.reentrant.Ask(room, q, w)
-}
-
-func (k fair) Asked(q Question, reply any) (a Answer, err error) {
-	if q == Waiting {
-		a.N, err = codec.DecodeLength(reply)
-		return a, err
-	}
-	return k.reentrant.Asked(q, reply)
 }

@@ -40,10 +40,10 @@ func TestFairCalls(t *testing.T) {
 	if c := fairKind.Ask(nil, Waiting, w); c.Name != "LLEN" || !slices.Equal(c.Args, []any{queue}) || c.Writes {
 		t.Errorf("how many wait: %+v", c)
 	}
-	if a, err := fairKind.Asked(Waiting, int64(3)); err != nil || a.N != 3 {
+	if a, err := fairKind.Ask(nil, Waiting, w).Answer(int64(3)); err != nil || a.N != 3 {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if _, err := fairKind.Asked(Waiting, "three"); err == nil {
+	if _, err := fairKind.Ask(nil, Waiting, w).Answer("three"); err == nil {
 		t.Error("an odd length is none")
 	}
 	if c := fairKind.Leave(&once); !c.Empty() {

@@ -73,9 +73,8 @@ type Kind interface {
 	Force(w *Want) Call
 	Forced(reply any) (bool, error)
 
-	// Ask reads something of the lock. Asked reads its reply.
-	Ask(room []any, q Question, w *Want) Call
-	Asked(q Question, reply any) (Answer, error)
+	// Ask reads something of the lock. Empty means that the kind has no such thing.
+	Ask(room []any, q Question, w *Want) Query
 }
 
 // All wakes every waiter of a queue.

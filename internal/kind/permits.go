@@ -94,14 +94,14 @@ func (permits) Pause(_ int, g Grant) (least, most time.Duration) {
 func (permits) Force(w *Want) Call { return Run(luasrc.PermitDelete(named(w)), Never) }
 
 // Ask knows only what a release may ask: whether the owner has a permit.
-func (k permits) Ask(room []any, q Question, w *Want) Call {
+func (k permits) Ask(room []any, q Question, w *Want) Query {
 	if q != HeldBy {
-		return Call{}
+		return Query{}
 	}
-	return Read("ZSCORE", append(room, w.Names[timesPermits], k.ids(w.Owner)[0]))
+	return Query{Read("ZSCORE", append(room, w.Names[timesPermits], k.ids(w.Owner)[0])), func(reply any) (Answer, error) {
+		return Answer{Yes: reply != nil}, nil
+	}}
 }
-
-func (permits) Asked(_ Question, reply any) (Answer, error) { return Answer{Yes: reply != nil}, nil }
 
 // ReleasePermits gives up permits by their ids, 16 bytes each, whoever took them, and
 // keeps the result in w.Latch. Its reply is read by [codec.DecodeExists].

@@ -27,7 +27,7 @@ func TestSemaphoreAndLatchCalls(t *testing.T) {
 		{"release", k.Release(nil, s), Always, true, []any{undo.SHA1, 2, "k", receipt, sem, 1, "SPUBLISH", 3}},
 		{"change", ChangeSemaphore(s, SetFirst, 4, time.Second), Always, true, []any{change.SHA1, 2, "k", "l", sem, 1, "SPUBLISH", int64(6), "first", 4, int64(1000)}},
 		{"count down", CountDown(l, SetCount, 4), Always, true, []any{down.SHA1, 2, "k", "l", gate, 1, "SPUBLISH", int64(6), "set", int64(4)}},
-		{"is there something to be given back", k.Ask(nil, HeldBy, s), Reads, false, []any{receipt}},
+		{"is there something to be given back", k.Ask(nil, HeldBy, s).Call, Reads, false, []any{receipt}},
 		{"await", CountDownLatch.Acquire(nil, l), Reads, false, []any{"k"}},
 		{"count", ReadNumber(l), Reads, false, []any{"k"}},
 	} {
@@ -52,7 +52,7 @@ func TestSemaphoreAndLatchReplies(t *testing.T) {
 	check(t, "semaphore", "grant", g.OK, true, err)
 	g, err = k.Granted(int64(0), nil)
 	check(t, "semaphore", "refusal", g, Grant{TTL: codec.NoTTL}, err)
-	a, err := k.Asked(HeldBy, int64(1))
+	a, err := k.Ask(nil, HeldBy, wanted(k, "k")).Answer(int64(1))
 	check(t, "semaphore", "receipt", a.Yes, true, err)
 	for reply, open := range map[any]bool{nil: true, "0": true, "-1": true, "1": false, "99": false} {
 		if text, ok := reply.(string); ok {

@@ -17,15 +17,15 @@ import (
 // Ask reads something of the lock, or of the owner, for at most a command
 // timeout.
 func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
-	call := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: o})
-	if call.Empty() {
+	query := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: o})
+	if query.Empty() {
 		return kind.Answer{}, fmt.Errorf("%w: a lock of this kind has no such thing", ErrInvalidOption)
 	}
-	reply, err := l.c.query(ctx, l.slot, call)
+	reply, err := l.c.query(ctx, l.slot, query.Call)
 	if err != nil {
 		return kind.Answer{}, err
 	}
-	return l.kind.Asked(q, reply)
+	return query.Answer(reply)
 }
 
 // question is a command of whose sends any number may run: mostly one that only

@@ -343,50 +343,49 @@ var errUnknowable = errors.New("what it did can't be known")
 // ask asks the server what the release wants to know.
 func (r *releasing) ask() {
 	n, c, limit := r.st.n, r.l.c, r.st.n.now()+r.l.c.o.Timeout
-	var call kind.Call
+	var query kind.Query
 	switch r.Question {
 	case release.Replicas:
 		r.askReplicas()
 		return
 	case release.TTL:
-		call, limit = r.l.kind.Ask(nil, kind.RemainTTL, &r.want), r.Limit
+		query, limit = r.l.kind.Ask(nil, kind.RemainTTL, &r.want), r.Limit
 	case release.Count:
-		call, limit = r.l.kind.Confirm(nil, &r.want), r.Limit
+		query.Call, limit = r.l.kind.Confirm(nil, &r.want), r.Limit
 	case release.Shown:
-		call, limit = r.l.kind.Confirm(nil, &r.want), min(r.Until, n.now()+c.latchTTL)
+		query.Call, limit = r.l.kind.Confirm(nil, &r.want), min(r.Until, n.now()+c.latchTTL)
 	case release.Held:
-		call = r.l.kind.Ask(nil, kind.HeldBy, &r.want)
+		query = r.l.kind.Ask(nil, kind.HeldBy, &r.want)
 	case release.Announce:
-		call = r.l.kind.Ask(nil, kind.Announced, &r.want)
+		query = r.l.kind.Ask(nil, kind.Announced, &r.want)
 	}
-	if call.Empty() {
+	if query.Empty() {
 		r.act(r.Heard(release.Reply{Err: errUnknowable}, r.facts(n.now())))
 		return
 	}
-	r.l.askLater(call, limit, func(reply any, err error) {
+	r.l.askLater(query.Call, limit, func(reply any, err error) {
 		sec := n.l.s.enter(mustNotBlock)
 		defer sec.leave()
 		a := release.Reply{Err: err}
 		if err == nil {
-			a = r.read(reply)
+			a = r.read(reply, query)
 		}
 		r.act(r.Heard(a, r.facts(sec.now())))
 	})
 }
 
 // read reads the answer to a question.
-func (r *releasing) read(reply any) (a release.Reply) {
+func (r *releasing) read(reply any, query kind.Query) (a release.Reply) {
+	var answer kind.Answer
 	switch r.Question {
 	case release.Count, release.Shown:
 		a.N, a.Err = r.l.kind.Confirmed(reply, &r.want)
 	case release.TTL:
-		var left kind.Answer
-		left, a.Err = r.l.kind.Asked(kind.RemainTTL, reply)
-		r.leave(max(left.TTL, r.l.c.o.Watchdog))
+		answer, a.Err = query.Answer(reply)
+		r.leave(max(answer.TTL, r.l.c.o.Watchdog))
 	case release.Held:
-		var held kind.Answer
-		held, a.Err = r.l.kind.Asked(kind.HeldBy, reply)
-		a.Yes = held.Yes
+		answer, a.Err = query.Answer(reply)
+		a.Yes = answer.Yes
 	}
 	return a
 }
