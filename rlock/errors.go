@@ -83,8 +83,13 @@ var kinds = []error{
 	ErrUnavailable, ErrRefused, ErrReentered, ErrUnreplicated, context.Canceled, context.DeadlineExceeded,
 }
 
-// wrap names what was being done and to which lock.
-func wrap(doing, name string, err error) error { return lockstate.Named(doing, name, ofKind(err)) }
+// wrap names what was being done and to which lock; nil stays nil.
+func wrap(doing, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return lockstate.Named(doing, name, ofKind(err))
+}
 
 // ofKind sees that err is of one of the kinds.
 func ofKind(err error) error {

@@ -141,10 +141,7 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	if !h.isZero() {
 		err = h.h.Unlock(ctx)
 	}
-	if err != nil {
-		return wrap("release", h.Name(), err)
-	}
-	return nil
+	return wrap("release", h.Name(), err)
 }
 
 // Extend gives a hold that was taken with Lease a new fixed lease of d from
@@ -172,8 +169,5 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	if err == nil {
 		err = h.h.Extend(ctx, d)
 	}
-	if err != nil {
-		return wrap("extend", h.Name(), err)
-	}
-	return nil
+	return wrap("extend", h.Name(), err)
 }

@@ -177,18 +177,14 @@ func setTerms(t *terms, opts []AcquireOption) error {
 //     is still pending or no server can be reached.
 //   - ErrRefused and ErrUnreplicated: see Hold.Unlock.
 func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
-	err := l.unusable()
-	if err != nil {
+	if err := l.unusable(); err != nil {
 		return err
 	}
-	err = owner.check()
+	err := owner.check()
 	if err == nil {
 		err = l.l.UnlockAs(ctx, owner.o)
 	}
-	if err != nil {
-		return wrap("release", l.Name(), err)
-	}
-	return nil
+	return wrap("release", l.Name(), err)
 }
 
 // ForceUnlock deletes the lock, whoever holds it, and wakes the waiters of all
@@ -214,8 +210,5 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	forced, err := l.l.ForceUnlock(ctx)
-	if err != nil {
-		return false, wrap("force", l.Name(), err)
-	}
-	return forced, nil
+	return forced, wrap("force", l.Name(), err)
 }

@@ -21,11 +21,17 @@ func (o *object) unusable() error {
 	return o.lock.wrong
 }
 
-func (o *object) failed(doing string, err error) error {
-	if err == nil {
-		return nil
+func (o *object) failed(doing string, err error) error { return wrap(doing, o.lock.Name(), err) }
+
+// checkNumber checks how many permits are meant.
+func (o *object) checkNumber(doing string, n, least, most int) error {
+	if err := o.unusable(); err != nil {
+		return err
 	}
-	return wrap(doing, o.lock.Name(), err)
+	if n < least || n > most {
+		return o.failed(doing, fmt.Errorf("%w: %d permits; at least %d and at most %d", ErrInvalidOption, n, least, most))
+	}
+	return nil
 }
 
 // send sends what changes the object.

@@ -3,9 +3,11 @@ package rlock
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
@@ -61,12 +63,20 @@ func newSettings(opts []Option) (*settings, error) {
 	return s, nil
 }
 
-func (s *settings) once(name string) error {
-	if s.given[name] {
-		return fmt.Errorf("%s given twice", name)
+// option is the Option of that name. If its value is not usable, why says so behind the
+// name.
+func option(name string, usable bool, why string, set func(*settings)) Option {
+	return func(s *settings) error {
+		switch {
+		case !usable:
+			return errors.New(name + why)
+		case s.given[name]:
+			return errors.New(name + " given twice")
+		}
+		s.given[name] = true
+		set(s)
+		return nil
 	}
-	s.given[name] = true
-	return nil
 }
 
 // WithWatchdogTimeout sets the lease of locks that are acquired without one;
@@ -74,13 +84,8 @@ func (s *settings) once(name string) error {
 // lockWatchdogTimeout. Default is 30 s; at least 3 ms, rounded down to whole
 // milliseconds.
 func WithWatchdogTimeout(d time.Duration) Option {
-	return func(s *settings) error {
-		if d < 3*time.Millisecond {
-			return fmt.Errorf("WithWatchdogTimeout(%v): below 3ms there is no whole millisecond between renewals", d)
-		}
-		s.Watchdog = d.Truncate(time.Millisecond)
-		return s.once("WithWatchdogTimeout")
-	}
+	why := fmt.Sprintf("(%v): below 3ms there is no whole millisecond between renewals", d)
+	return option("WithWatchdogTimeout", d >= 3*time.Millisecond, why, func(s *settings) { s.Watchdog = d.Truncate(time.Millisecond) })
 }
 
 // WithCommandTimeout sets how long one command may take before its connection
@@ -90,16 +95,12 @@ func WithWatchdogTimeout(d time.Duration) Option {
 // second. It is Redisson's timeout. Default is 3 s; at least 1 ms, at most a
 // day.
 func WithCommandTimeout(d time.Duration) Option {
-	return func(s *settings) error {
-		if d < time.Millisecond {
-			return fmt.Errorf("WithCommandTimeout(%v): below 1ms", d)
-		}
-		if d > 24*time.Hour {
-			return fmt.Errorf("WithCommandTimeout(%v): above a day", d)
-		}
-		s.Timeout = d
-		return s.once("WithCommandTimeout")
+	const longest = 24 * time.Hour
+	why := fmt.Sprintf("(%v): below 1ms", d)
+	if d > longest {
+		why = fmt.Sprintf("(%v): above a day", d)
 	}
+	return option("WithCommandTimeout", d >= time.Millisecond && d <= longest, why, func(s *settings) { s.Timeout = d })
 }
 
 // WithFairWait sets for how long a fair lock's waiter without a limit of its own
@@ -108,13 +109,7 @@ func WithCommandTimeout(d time.Duration) Option {
 // at the end; that of a process which died is passed over. It is Redisson's
 // fairLockWaitTimeout. Default is 5 min; at least 1 ms.
 func WithFairWait(d time.Duration) Option {
-	return func(s *settings) error {
-		if d < time.Millisecond {
-			return fmt.Errorf("WithFairWait(%v): below 1ms", d)
-		}
-		s.fairWait = d
-		return s.once("WithFairWait")
-	}
+	return option("WithFairWait", d >= time.Millisecond, fmt.Sprintf("(%v): below 1ms", d), func(s *settings) { s.fairWait = d })
 }
 
 // WithTLSConfig sets how the client verifies a rediss:// server, and which
@@ -124,13 +119,7 @@ func WithFairWait(d time.Duration) Option {
 // cloned. With a redis:// URL or a pool it is ErrInvalidOption. Default
 // verifies the URL's host against the system's roots.
 func WithTLSConfig(c *tls.Config) Option {
-	return func(s *settings) error {
-		if c == nil {
-			return fmt.Errorf("WithTLSConfig: a nil config")
-		}
-		s.Servers.TLS = c
-		return s.once("WithTLSConfig")
-	}
+	return option("WithTLSConfig", c != nil, ": a nil config", func(s *settings) { s.Servers.TLS = c })
 }
 
 // WithCredentials sets a function that returns user and password at each
@@ -143,13 +132,7 @@ func WithTLSConfig(c *tls.Config) Option {
 // in the URL, or with a pool, whose Dial authenticates, it is ErrInvalidOption.
 // Default is what the URL has.
 func WithCredentials(f func(ctx context.Context) (user, password string, err error)) Option {
-	return func(s *settings) error {
-		if f == nil {
-			return fmt.Errorf("WithCredentials: a nil function")
-		}
-		s.Servers.Credentials = f
-		return s.once("WithCredentials")
-	}
+	return option("WithCredentials", f != nil, ": a nil function", func(s *settings) { s.Servers.Credentials = f })
 }
 
 // WithSentinelCredentials sets a function that returns user and password for
@@ -158,13 +141,7 @@ func WithCredentials(f func(ctx context.Context) (user, password string, err err
 // Sentinel; otherwise it is like WithCredentials. With any other URL, or with a
 // pool, it is ErrInvalidOption. Default sends the Sentinels no AUTH.
 func WithSentinelCredentials(f func(ctx context.Context) (user, password string, err error)) Option {
-	return func(s *settings) error {
-		if f == nil {
-			return fmt.Errorf("WithSentinelCredentials: a nil function")
-		}
-		s.Servers.SentinelCredentials = f
-		return s.once("WithSentinelCredentials")
-	}
+	return option("WithSentinelCredentials", f != nil, ": a nil function", func(s *settings) { s.Servers.SentinelCredentials = f })
 }
 
 // WithSentinelTLSConfig makes the client speak TLS with the Sentinels of a
@@ -174,13 +151,7 @@ func WithSentinelCredentials(f func(ctx context.Context) (user, password string,
 // or another Sentinel names it, unless c names one. The config is cloned. With
 // any other URL, or with a pool, it is ErrInvalidOption. Default is plain TCP.
 func WithSentinelTLSConfig(c *tls.Config) Option {
-	return func(s *settings) error {
-		if c == nil {
-			return fmt.Errorf("WithSentinelTLSConfig: a nil config")
-		}
-		s.Servers.SentinelTLS = c
-		return s.once("WithSentinelTLSConfig")
-	}
+	return option("WithSentinelTLSConfig", c != nil, ": a nil config", func(s *settings) { s.Servers.SentinelTLS = c })
 }
 
 // WithDialer sets how the client reaches its servers: through an SSH tunnel, a
@@ -201,13 +172,7 @@ func WithSentinelTLSConfig(c *tls.Config) Option {
 // name leads elsewhere by now. With a pool, whose Dial does the same, it is
 // ErrInvalidOption. Default dials by TCP.
 func WithDialer(f func(ctx context.Context, network, addr string) (net.Conn, error)) Option {
-	return func(s *settings) error {
-		if f == nil {
-			return fmt.Errorf("WithDialer: a nil function")
-		}
-		s.Servers.Dialer = redisconn.Tunnelled(f)
-		return s.once("WithDialer")
-	}
+	return option("WithDialer", f != nil, ": a nil function", func(s *settings) { s.Servers.Dialer = redisconn.Tunnelled(f) })
 }
 
 // WithConnectionName sets the name of the client's connections in CLIENT LIST:
@@ -217,27 +182,15 @@ func WithDialer(f func(ctx context.Context, network, addr string) (net.Conn, err
 // pool, whose Dial names its connections, it is ErrInvalidOption. Default is
 // "rlock". It is Redisson's clientName.
 func WithConnectionName(name string) Option {
-	return func(s *settings) error {
-		for _, b := range []byte(name) {
-			if b <= ' ' || b > '~' {
-				return fmt.Errorf("WithConnectionName(%q): a name is printable ASCII without spaces", name)
-			}
-		}
-		s.Servers.ConnectionName = name
-		return s.once("WithConnectionName")
-	}
+	odd := strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' })
+	why := fmt.Sprintf("(%q): a name is printable ASCII without spaces", name)
+	return option("WithConnectionName", !odd, why, func(s *settings) { s.Servers.ConnectionName = name })
 }
 
 // WithNameMapper sets how names become keys. Default leaves them as they are.
 // It is Redisson's NameMapper.
 func WithNameMapper(m NameMapper) Option {
-	return func(s *settings) error {
-		if m == nil {
-			return fmt.Errorf("WithNameMapper: a nil mapper")
-		}
-		s.mapper = m
-		return s.once("WithNameMapper")
-	}
+	return option("WithNameMapper", m != nil, ": a nil mapper", func(s *settings) { s.mapper = m })
 }
 
 // WithReplicaSync says whether each change of a lock is followed by WAIT for
@@ -261,10 +214,7 @@ func WithNameMapper(m NameMapper) Option {
 // released the lock. A renewal or an Extend that no replica acknowledged is not
 // relied on: the hold is lost if none does for a lease.
 func WithReplicaSync(on bool) Option {
-	return func(s *settings) error {
-		s.Replicas = on
-		return s.once("WithReplicaSync")
-	}
+	return option("WithReplicaSync", true, "", func(s *settings) { s.Replicas = on })
 }
 
 // WithClusterPublish sets which messages a release sends in a cluster. Waiters
@@ -273,13 +223,8 @@ func WithReplicaSync(on bool) Option {
 // whatever was set. With any other URL than redis+cluster://, or with a pool,
 // it is ErrInvalidOption. Default is PublishBoth.
 func WithClusterPublish(p Publish) Option {
-	return func(s *settings) error {
-		if p > PublishPlain {
-			return fmt.Errorf("WithClusterPublish(%d): there is no such kind", p)
-		}
-		s.Servers.Publish = topology.Publish(p)
-		return s.once("WithClusterPublish")
-	}
+	why := fmt.Sprintf("(%d): there is no such kind", p)
+	return option("WithClusterPublish", p <= PublishPlain, why, func(s *settings) { s.Servers.Publish = topology.Publish(p) })
 }
 
 // WithCourtesy says whether this client steps back for slower ones. When a lock
@@ -294,10 +239,7 @@ func WithClusterPublish(p Publish) Option {
 // with only milliseconds left never step back. Default is on. Redisson has no
 // such option.
 func WithCourtesy(on bool) Option {
-	return func(s *settings) error {
-		s.Courtesy = on
-		return s.once("WithCourtesy")
-	}
+	return option("WithCourtesy", true, "", func(s *settings) { s.Courtesy = on })
 }
 
 // WithLogger sets the logger. The client logs new connections (info);
@@ -309,24 +251,12 @@ func WithCourtesy(on bool) Option {
 // client's own goroutines: it must not block for long, nor call the client.
 // Default is to log nothing.
 func WithLogger(l *slog.Logger) Option {
-	return func(s *settings) error {
-		if l == nil {
-			return fmt.Errorf("WithLogger: a nil logger")
-		}
-		s.Logger = l
-		return s.once("WithLogger")
-	}
+	return option("WithLogger", l != nil, ": a nil logger", func(s *settings) { s.Logger = l })
 }
 
 // WithLongHoldLog logs each hold that lasts longer than d, once and at level
 // info. So the log shows who forgot an Unlock, or works for longer than it
 // should. d must be above 0. Default is not to log them, which costs nothing.
 func WithLongHoldLog(d time.Duration) Option {
-	return func(s *settings) error {
-		if d <= 0 {
-			return fmt.Errorf("WithLongHoldLog(%v): not above 0", d)
-		}
-		s.LongHold = d
-		return s.once("WithLongHoldLog")
-	}
+	return option("WithLongHoldLog", d > 0, fmt.Sprintf("(%v): not above 0", d), func(s *settings) { s.LongHold = d })
 }

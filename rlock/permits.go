@@ -91,12 +91,8 @@ func (s *PermitSemaphore) acquire(ctx context.Context, n int, wait time.Duration
 // taking is the semaphore as what takes n permits, and the options that are checked
 // for them.
 func (s *PermitSemaphore) taking(n int, opts []AcquireOption) (*Lock, []AcquireOption, error) {
-	err := s.unusable()
-	if err != nil {
+	if err := s.checkNumber("acquire", n, 1, mostPermits); err != nil {
 		return nil, nil, err
-	}
-	if n < 1 || n > mostPermits {
-		return nil, nil, s.failed("acquire", fmt.Errorf("%w: %d permits; at least 1 and at most %d", ErrInvalidOption, n, mostPermits))
 	}
 	l := &s.lock
 	if n > 1 {
@@ -132,21 +128,29 @@ func (s *PermitSemaphore) ReleaseIDs(ctx context.Context, ids ...string) error {
 	return s.failed("release permits of", err)
 }
 
+// rawID reads the id of a permit.
+func rawID(id string) (string, error) {
+	bytes, err := hex.DecodeString(id)
+	if err != nil || len(bytes) != 16 {
+		return "", fmt.Errorf("%w: %s is no id of a permit, which is 32 hex digits", ErrInvalidOption, lockstate.Quote(id))
+	}
+	return string(bytes), nil
+}
+
 // rawIDs reads ids of permits that are not of this client's Permits.
 func (s *PermitSemaphore) rawIDs(ids []string) ([]string, error) {
-	if s.unusable() != nil {
-		return nil, s.unusable()
+	if err := s.unusable(); err != nil {
+		return nil, err
 	}
 	if len(ids) < 1 || len(ids) > mostPermits {
 		return nil, fmt.Errorf("%w: %d ids; at least 1 and at most %d", ErrInvalidOption, len(ids), mostPermits)
 	}
 	raw, seen := make([]string, len(ids)), make(map[string]bool, len(ids))
 	for i, id := range ids {
-		bytes, err := hex.DecodeString(id)
-		if err != nil || len(bytes) != 16 {
-			return nil, fmt.Errorf("%w: %s is no id of a permit, which is 32 hex digits", ErrInvalidOption, lockstate.Quote(id))
+		var err error
+		if raw[i], err = rawID(id); err != nil {
+			return nil, err
 		}
-		raw[i] = string(bytes)
 		if seen[raw[i]] {
 			return nil, fmt.Errorf("%w: id %s given twice", ErrInvalidOption, id)
 		}
@@ -180,16 +184,17 @@ func (s *PermitSemaphore) SetLease(ctx context.Context, id string, d time.Durati
 // or NoExpiry. ErrNotHeld: it is not taken. It blocks like [Lock.IsLocked]. It is
 // Redisson's getLeaseTime.
 func (s *PermitSemaphore) LeaseOf(ctx context.Context, id string) (time.Duration, error) {
-	bytes, err := hex.DecodeString(id)
-	if err != nil || len(bytes) != 16 {
-		return 0, s.failed("ask about a permit of", fmt.Errorf("%w: %s is no id of a permit, which is 32 hex digits", ErrInvalidOption, lockstate.Quote(id)))
+	const doing = "ask about a permit of"
+	raw, err := rawID(id)
+	if err != nil {
+		return 0, s.failed(doing, err)
 	}
-	reply, err := s.ask(ctx, func(w *kind.Want) kind.Call { return kind.PermitLeft(w, string(bytes)) })
+	reply, err := s.ask(ctx, func(w *kind.Want) kind.Call { return kind.PermitLeft(w, raw) })
 	if err != nil {
 		return 0, err
 	}
 	left, err := leaseLeft(reply)
-	return left, s.failed("ask about a permit of", err)
+	return left, s.failed(doing, err)
 }
 
 func leaseLeft(reply any) (time.Duration, error) {
@@ -281,7 +286,7 @@ func (s *PermitSemaphore) Delete(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	was, err := s.lock.l.ForceUnlock(ctx)
-	return was && err == nil, s.failed("delete", err)
+	return was, s.failed("delete", err)
 }
 
 // Permits are what one acquire of a [PermitSemaphore] has taken. They end together:

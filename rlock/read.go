@@ -25,10 +25,15 @@ func (l *Lock) ask(ctx context.Context, q kind.Question, o lockstate.Owner) (kin
 		return kind.Answer{}, err
 	}
 	answer, err := l.l.Ask(ctx, q, o)
-	if err != nil {
+	return answer, wrap("ask about", l.Name(), err)
+}
+
+// askOf is ask about an owner.
+func (l *Lock) askOf(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
+	if err := o.check(); err != nil {
 		return kind.Answer{}, wrap("ask about", l.Name(), err)
 	}
-	return answer, nil
+	return l.ask(ctx, q, o.o)
 }
 
 // IsLocked reports whether anybody holds the lock, Java included. It blocks
@@ -44,10 +49,7 @@ func (l *Lock) IsLocked(ctx context.Context) (bool, error) {
 // blocks like IsLocked. ErrInvalidOption: the zero Owner. It is Redisson's
 // isHeldByThread.
 func (l *Lock) IsHeldBy(ctx context.Context, owner Owner) (bool, error) {
-	if err := owner.check(); err != nil {
-		return false, wrap("ask about", l.Name(), err)
-	}
-	answer, err := l.ask(ctx, kind.HeldBy, owner.o)
+	answer, err := l.askOf(ctx, kind.HeldBy, owner)
 	return answer.Yes, err
 }
 
@@ -55,10 +57,7 @@ func (l *Lock) IsHeldBy(ctx context.Context, owner Owner) (bool, error) {
 // blocks like IsLocked. ErrInvalidOption: the zero Owner. It is Redisson's
 // getHoldCount.
 func (l *Lock) HoldCount(ctx context.Context, owner Owner) (int, error) {
-	if err := owner.check(); err != nil {
-		return 0, wrap("ask about", l.Name(), err)
-	}
-	answer, err := l.ask(ctx, kind.HoldCount, owner.o)
+	answer, err := l.askOf(ctx, kind.HoldCount, owner)
 	return int(answer.N), err
 }
 

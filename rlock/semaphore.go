@@ -56,22 +56,11 @@ func (s *Semaphore) TryAcquireFor(ctx context.Context, n int, wait time.Duration
 }
 
 func (s *Semaphore) acquire(ctx context.Context, n int, t lockstate.Terms) error {
-	if err := s.some("acquire", n); err != nil {
+	if err := s.checkNumber("acquire", n, 1, math.MaxInt32); err != nil {
 		return err
 	}
 	t.Size = n
 	return s.pass(ctx, "acquire", kind.Semaphore(n), t)
-}
-
-// some checks how many permits are meant.
-func (s *Semaphore) some(doing string, n int) error {
-	if err := s.unusable(); err != nil {
-		return err
-	}
-	if n < 1 || n > math.MaxInt32 {
-		return s.failed(doing, fmt.Errorf("%w: %d permits; at least 1 and at most %d", ErrInvalidOption, n, math.MaxInt32))
-	}
-	return nil
 }
 
 // Do runs fn with n permits, which it acquires as Acquire does, and releases when fn
@@ -110,7 +99,7 @@ func (s *Semaphore) ReleaseIfExists(ctx context.Context, n int) (bool, error) {
 
 func (s *Semaphore) give(ctx context.Context, how string, n int) (bool, error) {
 	const doing = "release permits of"
-	if err := s.some(doing, n); err != nil {
+	if err := s.checkNumber(doing, n, 1, math.MaxInt32); err != nil {
 		return false, err
 	}
 	reply, err := s.lock.l.ChangeAnyway(ctx, changing(how, n, 0))

@@ -4,12 +4,12 @@ package main
 var fair = []defect{
 	{
 		what: "who gives up takes nothing off the time of those behind", guards: "fair",
-		edits: edits{{In: "fair.Undo", Expr: "k.place(w)", Put: "0"}},
+		edits: edits{{In: "fair.Leave", Expr: "k.place(w)", Put: "0"}},
 		by:    tests{"TestFairWaiterThatGivesUpLeavesAtOnce"},
 	},
 	{
 		what: "who gives up stays in the queue", guards: "fair",
-		edits: edits{{In: "fair.Undo", If: "!w.OneTry", Put: "false"}},
+		edits: edits{{In: "fair.Leave", If: "w.OneTry", Put: "true"}},
 		by:    tests{"TestFairWaiterThatGivesUpLeavesAtOnce", "TestFairAcquireThatQueuedAndWasLostQueuesAnew"},
 	},
 	{
@@ -54,7 +54,7 @@ var fair = []defect{
 	},
 	{
 		what: "a waiter listens on the plain lock's channel", guards: "fair",
-		edits: edits{{In: "fair.Channels", Expr: "codec.FairChannel(n.Key(), o.String())", Put: "codec.Channel(n.Key())"}},
+		edits: edits{{In: "fair.Channel", Expr: "codec.FairChannel(n.Key(), o.String())", Put: "codec.Channel(n.Key())"}},
 		by:    tests{"TestFairLockOfAClusterGoesInOrder"},
 	},
 	{

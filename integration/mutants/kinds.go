@@ -39,7 +39,7 @@ var kinds = []defect{
 	},
 	{
 		what: "an undo leaves its owner in the server's queue", guards: "kinds",
-		edits: edits{{In: "releasing.act", Case: "do.Has(release.End) && len(r.rest) > 0", Put: "false"}},
+		edits: edits{{In: "releasing.act", Case: "do.Has(release.End) && !r.last.Empty()", Put: "false"}},
 		by:    tests{"TestLostTryLeavesTheServersQueueAndItsWaiterListensAnew"},
 	},
 	{

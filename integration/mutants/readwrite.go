@@ -83,7 +83,7 @@ var readWrite = []defect{
 	},
 	{
 		what: "force asks for no mode", guards: "read-write",
-		edits: edits{{In: "readLock.askMode", Stmt: `return Read("HGET", append(room, w.Names[keyName], "mode"))`, Put: "return Call{}"}},
+		edits: edits{{In: "askMode", Case: "Forcible", Put: "Waiting"}},
 		by:    tests{"TestReadWriteForceUnlock"},
 	},
 	{

@@ -54,7 +54,7 @@ var sending = []defect{
 	},
 	{
 		what: "the last unlock is told to another channel", guards: "codec",
-		edits: edits{{In: "luasrc.Unlock", Call: "append", Nth: 2, Arg: 5, Put: "latch"}},
+		edits: edits{{In: "luasrc.Unlock", Call: "UnlockScript.call", Nth: 2, Arg: 4, Put: "latch"}},
 		by:    tests{"TestUnlockOfTheLastHoldFreesAndTells"},
 	},
 	{

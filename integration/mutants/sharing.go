@@ -180,7 +180,7 @@ var sharing = []defect{
 	},
 	{
 		what: "a waiter listens when one of its subscriptions is confirmed", guards: "topology",
-		edits: edits{{In: "partWaker.Confirmed", If: "p.joint.missing.Add(-1) > 0", Put: "p.joint.missing.Add(-1) > 1"}},
+		edits: edits{{In: "subscriber.Confirmed", If: "q.unconfirmed == 0", Put: "true"}},
 		by:    tests{"TestWaiterOfSeveralSubscriptionsListensWhenAllAreConfirmed"},
 	},
 	{

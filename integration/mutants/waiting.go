@@ -59,7 +59,7 @@ var waiting = []defect{
 	},
 	{
 		what: "a caller that is refused looks among all who wait", guards: "crowds",
-		edits: edits{{In: "Waiter.leaveServer", If: "len(calls) == 0 || _", Put: "w.Terms.As && w.waitsWithOthers() || len(calls) == 0"}},
+		edits: edits{{In: "Waiter.leaveServer", If: "call.Empty() || _", Put: "w.Terms.As && w.waitsWithOthers() || call.Empty()"}},
 		by:    tests{"TestRefusedCallerLeavesInOneStep"},
 	},
 	{

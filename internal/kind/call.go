@@ -41,6 +41,12 @@ type Call struct {
 // Empty tells whether there is nothing to send.
 func (c *Call) Empty() bool { return c.Name == "" }
 
+// Query is a call that reads something, and what reads its reply; nil: it has none.
+type Query struct {
+	Call
+	Answer func(reply any) (Answer, error)
+}
+
 // Run is the call of a script that changes the lock.
 func Run(c luasrc.Call, resend Resend) Call {
 	return Call{Name: "EVALSHA", Script: c.Script, Args: c.Args, Resend: resend, Writes: true}

@@ -30,9 +30,6 @@ func (countDownLatch) Granted(reply any, _ *Want) (Grant, error) {
 	return Grant{OK: err == nil && count <= 0, TTL: codec.NoTTL}, err
 }
 
-// Undo has nothing to give back.
-func (countDownLatch) Undo(*Want, bool) []Call { return nil }
-
 // How CountDown changes the count of a latch, see package luasrc.
 const (
 	SetCount    = luasrc.SetCount    // if it is open

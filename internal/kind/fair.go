@@ -46,9 +46,7 @@ func (fair) Names(key string) Names {
 	return Names{keyName: key, channelName: codec.Channel(key), queueName: codec.FairQueue(key), timesName: codec.FairTimes(key)}
 }
 
-func (fair) Channels(n *Names, o Owner) []Channel {
-	return []Channel{codec.FairChannel(n.Key(), o.String())}
-}
+func (fair) Channel(n *Names, o Owner) string { return codec.FairChannel(n.Key(), o.String()) }
 
 // place is for how long w keeps a place in the queue, in ms. All that a waiter sends
 // says the same: what it added to the time of those behind it is taken off again.
@@ -72,17 +70,13 @@ func (fair) Release(room []any, w *Want) Call {
 	return Run(luasrc.FairUnlock(room, n[keyName], n[queueName], n[timesName], w.Latch, n[channelName], w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
 }
 
-// Undo leaves the queue, behind the unlock of what may have been got. To leave it
-// twice is as good as once.
-func (k fair) Undo(w *Want, open bool) (calls []Call) {
-	if open {
-		calls = append(calls, k.Release(nil, w))
+// Leave leaves the queue. To leave it twice is as good as once.
+func (k fair) Leave(w *Want) Call {
+	if w.OneTry {
+		return Call{}
 	}
-	if !w.OneTry {
-		n := w.Names
-		calls = append(calls, Run(luasrc.FairLeave(n[keyName], n[queueName], n[timesName], n[channelName], w.Owner, k.place(w), w.Publish), Always))
-	}
-	return calls
+	n := w.Names
+	return Run(luasrc.FairLeave(n[keyName], n[queueName], n[timesName], n[channelName], w.Owner, k.place(w), w.Publish), Always)
 }
 
 // Pause is until the lease ends for the owner whose turn is next. The others are
@@ -107,17 +101,9 @@ func (fair) Force(w *Want) Call {
 	return Run(luasrc.FairForce(n[keyName], n[queueName], n[timesName], n[channelName], w.Publish), Never)
 }
 
-func (k fair) Ask(room []any, q Question, w *Want) Call {
+func (k fair) Ask(room []any, q Question, w *Want) Query {
 	if q == Waiting {
-		return Read("LLEN", append(room, w.Names[queueName]))
+		return Query{Read("LLEN", append(room, w.Names[queueName])), numbered(codec.DecodeLength)}
 	}
 	return k.reentrant.Ask(room, q, w)
-}
-
-func (k fair) Asked(q Question, reply any) (a Answer, err error) {
-	if q == Waiting {
-		a.N, err = codec.DecodeLength(reply)
-		return a, err
-	}
-	return k.reentrant.Asked(q, reply)
 }

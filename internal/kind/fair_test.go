@@ -28,9 +28,8 @@ func TestFairCalls(t *testing.T) {
 		{"acquire with a wait", fairKind.Acquire(nil, &timed), Never, []any{lock.SHA1, 3, "k", queue, times, channel, w.Owner, int64(5), int64(1), 0, "SPUBLISH"}},
 		{"one attempt", fairKind.Acquire(nil, &once), Never, []any{lock.SHA1, 3, "k", queue, times, channel, w.Owner, int64(5), int64(300_000), 1, "SPUBLISH"}},
 		{"release", fairKind.Release(nil, w), Always, given},
-		{"undo", fairKind.Undo(w, true)[0], Always, given},
-		{"undo's end", fairKind.Undo(&timed, true)[1], Always, []any{leave.SHA1, 3, "k", queue, times, channel, w.Owner, int64(1), "SPUBLISH"}},
-		{"giving up", fairKind.Undo(w, false)[0], Always, []any{leave.SHA1, 3, "k", queue, times, channel, w.Owner, int64(300_000), "SPUBLISH"}},
+		{"giving up a wait", fairKind.Leave(&timed), Always, []any{leave.SHA1, 3, "k", queue, times, channel, w.Owner, int64(1), "SPUBLISH"}},
+		{"giving up", fairKind.Leave(w), Always, []any{leave.SHA1, 3, "k", queue, times, channel, w.Owner, int64(300_000), "SPUBLISH"}},
 		{"force", fairKind.Force(w), Never, []any{luasrc.FairForceScript.SHA1, 3, "k", queue, times, channel, "SPUBLISH"}},
 		{"force with the lock as its only key", fairKind.Force(&alone), Never, []any{luasrc.SpinForceUnlockScript.SHA1, 1, "k"}},
 	} {
@@ -41,16 +40,16 @@ func TestFairCalls(t *testing.T) {
 	if c := fairKind.Ask(nil, Waiting, w); c.Name != "LLEN" || !slices.Equal(c.Args, []any{queue}) || c.Writes {
 		t.Errorf("how many wait: %+v", c)
 	}
-	if a, err := fairKind.Asked(Waiting, int64(3)); err != nil || a.N != 3 {
+	if a, err := fairKind.Ask(nil, Waiting, w).Answer(int64(3)); err != nil || a.N != 3 {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if _, err := fairKind.Asked(Waiting, "three"); err == nil {
+	if _, err := fairKind.Ask(nil, Waiting, w).Answer("three"); err == nil {
 		t.Error("an odd length is none")
 	}
-	if n := len(fairKind.Undo(&once, false)) + len(fairKind.Undo(&once, true)); n != 1 {
-		t.Errorf("%d calls undo what has no place", n)
+	if c := fairKind.Leave(&once); !c.Empty() {
+		t.Errorf("what has no place is left by %+v", c)
 	}
-	if c := fairKind.Channels(w.Names, w.Owner); !slices.Equal(c, []Channel{channel + ":o"}) {
+	if c := fairKind.Channel(w.Names, w.Owner); c != channel+":o" {
 		t.Errorf("it listens on %q", c)
 	}
 }

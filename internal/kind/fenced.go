@@ -31,17 +31,9 @@ func (fenced) Granted(reply any, _ *Want) (Grant, error) {
 	return Grant{OK: token > 0, Token: token, TTL: ttl}, err
 }
 
-func (k fenced) Ask(room []any, q Question, w *Want) Call {
+func (k fenced) Ask(room []any, q Question, w *Want) Query {
 	if q == LastToken {
-		return Read("GET", append(room, w.Names[tokenName]))
+		return Query{Read("GET", append(room, w.Names[tokenName])), numbered(codec.DecodeToken)}
 	}
 	return k.reentrant.Ask(room, q, w)
-}
-
-func (k fenced) Asked(q Question, reply any) (a Answer, err error) {
-	if q == LastToken {
-		a.N, err = codec.DecodeToken(reply)
-		return a, err
-	}
-	return k.reentrant.Asked(q, reply)
 }

@@ -17,9 +17,10 @@ type Kind interface {
 	// Names are the names that belong to key, made once for each handle.
 	Names(key string) Names
 
-	// Channels are what one who waits for owner listens on. None means that
-	// nothing is published, and that a waiter pauses instead; see Pause.
-	Channels(n *Names, owner Owner) []Channel
+	// Channel is what messages of releases come by, for one who waits for owner.
+	// Empty means that nothing is published, and that a waiter pauses instead; see
+	// Pause.
+	Channel(n *Names, owner Owner) string
 
 	// Wake tells how many waiters of a queue a message is worth waking up: 0,
 	// some, or [All].
@@ -49,14 +50,11 @@ type Kind interface {
 	Renew(room []any, lease Arg, of Leases) Call
 	Renewed(reply any, n int) ([]bool, error)
 
-	// Undo leaves nothing of a waiter or of an acquire. open says that an
-	// acquire may have been granted, or queued its owner on the server, and was
-	// never answered; the calls follow it when nothing of it can run any more. The
-	// first of them is a Release, whose reply Released reads; with none a Release
-	// is made and sent. Where the owner is used again, an open Undo is not asked
-	// for: Confirm is, and then an Undo that is not open. Without open the server
-	// did not grant, and the waiter gives up; no call means that nothing is left.
-	Undo(w *Want, open bool) []Call
+	// Leave takes a waiter off the server that gives up, and was not granted the lock.
+	// It also follows the Release of what an acquire may have got that was never
+	// answered, where the owner is used once. Empty means that a waiter has nothing
+	// there.
+	Leave(w *Want) Call
 
 	// Confirm asks how many times the owner holds the lock, whoever acquired them,
 	// after an acquire that was never answered, where the owner is used again. Empty
@@ -75,9 +73,8 @@ type Kind interface {
 	Force(w *Want) Call
 	Forced(reply any) (bool, error)
 
-	// Ask reads something of the lock. Asked reads its reply.
-	Ask(room []any, q Question, w *Want) Call
-	Asked(q Question, reply any) (Answer, error)
+	// Ask reads something of the lock. Empty means that the kind has no such thing.
+	Ask(room []any, q Question, w *Want) Query
 }
 
 // All wakes every waiter of a queue.
@@ -127,7 +124,7 @@ type Traits struct {
 	Gate bool
 
 	// Unowned says that a grant is nobody's: nothing is held, leased or released for its
-	// owner, who only names its Receipt. As long as there is that, an Undo gives it back.
+	// owner, who only names its Receipt. As long as there is that, its Release gives it back.
 	Unowned bool
 
 	// Permits says that a hold is permits, of which others may have some: errors say so.
@@ -158,6 +155,3 @@ type Traits struct {
 	// same Renew and Renewed.
 	RenewGroup string
 }
-
-// Channel is what messages of releases come by.
-type Channel = string

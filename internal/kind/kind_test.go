@@ -63,8 +63,8 @@ func TestCalls(t *testing.T) {
 			[]any{luasrc.UnlockScript.SHA1, 3, key, channel, "l", "0", int64(5), fence.Owner, "SPUBLISH", int64(6)}},
 		{"non-reentrant acquire", NonReentrant.Acquire(nil, plain), luasrc.NonReentrantLockScript, Never,
 			[]any{luasrc.NonReentrantLockScript.SHA1, 1, key, int64(5), plain.Owner, "NON_REENTRANT_REACQUIRE"}},
-		{"last token", Fenced.Ask(nil, LastToken, fence), nil, Reads, []any{"GET", "redisson_lock_token:{k}"}},
-		{"is a fenced one held by", Fenced.Ask(nil, HeldBy, fence), nil, Reads, []any{"HEXISTS", key, fence.Owner}},
+		{"last token", Fenced.Ask(nil, LastToken, fence).Call, nil, Reads, []any{"GET", "redisson_lock_token:{k}"}},
+		{"is a fenced one held by", Fenced.Ask(nil, HeldBy, fence).Call, nil, Reads, []any{"HEXISTS", key, fence.Owner}},
 		{"release", Reentrant.Release(nil, plain), luasrc.UnlockScript, Always,
 			[]any{luasrc.UnlockScript.SHA1, 3, key, channel, "l", "0", int64(5), plain.Owner, "SPUBLISH", int64(6)}},
 		{"release of an owner that is used once", Reentrant.Release(nil, &told), luasrc.UnlockOnceScript, Always,
@@ -73,8 +73,6 @@ func TestCalls(t *testing.T) {
 			[]any{luasrc.UnlockOnceScript.SHA1, 2, key, channel, "0", int64(5), plain.Owner, "SPUBLISH"}},
 		{"the same with the lock as its only key", Reentrant.Release(nil, &alone), luasrc.UnlockAloneScript, Always,
 			[]any{luasrc.UnlockAloneScript.SHA1, 1, key, "0", int64(5), plain.Owner, channel, "PUBLISH"}},
-		{"its undo", Reentrant.Undo(&told, true)[0], luasrc.UnlockOnceScript, Always,
-			[]any{luasrc.UnlockOnceScript.SHA1, 2, key, channel, "0", int64(5), plain.Owner}},
 		{"spin release", Spin.Release(nil, spin), luasrc.SpinUnlockScript, Always,
 			[]any{luasrc.SpinUnlockScript.SHA1, 2, key, "l", int64(5), spin.Owner, int64(6)}},
 		{"renew", Reentrant.Renew(nil, int64(9), leases), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
@@ -83,11 +81,11 @@ func TestCalls(t *testing.T) {
 		{"force with the lock as its only key", Reentrant.Force(&alone), luasrc.ForceUnlockAloneScript, Never, []any{luasrc.ForceUnlockAloneScript.SHA1, 1, key, "0", channel, "PUBLISH"}},
 		{"spin force", Spin.Force(spin), luasrc.SpinForceUnlockScript, Never, []any{luasrc.SpinForceUnlockScript.SHA1, 1, key}},
 		{"confirm", Reentrant.Confirm(nil, plain), nil, Reads, []any{"HGET", key, plain.Owner}},
-		{"is locked", Spin.Ask(nil, Locked, spin), nil, Reads, []any{"EXISTS", key}},
-		{"is held by", Reentrant.Ask(nil, HeldBy, plain), nil, Reads, []any{"HEXISTS", key, plain.Owner}},
-		{"hold count", Reentrant.Ask(nil, HoldCount, plain), nil, Reads, []any{"HGET", key, plain.Owner}},
-		{"holding", Spin.Ask(nil, Holding, spin), luasrc.InfoScript, Reads, []any{luasrc.InfoScript.SHA1, 1, key}},
-		{"remain TTL", Reentrant.Ask(nil, RemainTTL, plain), nil, Reads, []any{"PTTL", key}},
+		{"is locked", Spin.Ask(nil, Locked, spin).Call, nil, Reads, []any{"EXISTS", key}},
+		{"is held by", Reentrant.Ask(nil, HeldBy, plain).Call, nil, Reads, []any{"HEXISTS", key, plain.Owner}},
+		{"hold count", Reentrant.Ask(nil, HoldCount, plain).Call, nil, Reads, []any{"HGET", key, plain.Owner}},
+		{"holding", Spin.Ask(nil, Holding, spin).Call, luasrc.InfoScript, Reads, []any{luasrc.InfoScript.SHA1, 1, key}},
+		{"remain TTL", Reentrant.Ask(nil, RemainTTL, plain).Call, nil, Reads, []any{"PTTL", key}},
 	} {
 		got := tc.call.Args
 		if tc.script == nil {
@@ -104,26 +102,21 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-func TestUnansweredAcquireIsUndoneByAnUnlock(t *testing.T) {
+func TestWaiterOfAnOwnedLockHasNothingOnTheServer(t *testing.T) {
 	for _, k := range owned {
-		w := wanted(k.kind, "k")
-		if calls := k.kind.Undo(w, false); len(calls) != 0 {
-			t.Errorf("%s: a waiter that was refused leaves %v", k.name, calls)
-		}
-		calls, unlock := k.kind.Undo(w, true), k.kind.Release(nil, w)
-		if len(calls) != 1 || calls[0].Script != unlock.Script || !slices.Equal(calls[0].Args, unlock.Args) {
-			t.Errorf("%s: an undo is %v", k.name, calls)
+		if call := k.kind.Leave(wanted(k.kind, "k")); !call.Empty() {
+			t.Errorf("%s: a waiter that was refused leaves %+v", k.name, call)
 		}
 	}
 }
 
 func TestOnlyAPlainLockHasAChannel(t *testing.T) {
 	w := wanted(Reentrant, "{k}")
-	if got := Reentrant.Channels(w.Names, w.Owner); !slices.Equal(got, []Channel{"redisson_lock__channel:{k}"}) {
+	if got := Reentrant.Channel(w.Names, w.Owner); got != "redisson_lock__channel:{k}" {
 		t.Errorf("a plain lock listens on %q", got)
 	}
 	w = wanted(Spin, "{k}")
-	if got := Spin.Channels(w.Names, w.Owner); got != nil || w.Names.Key() != "{k}" {
+	if got := Spin.Channel(w.Names, w.Owner); got != "" || w.Names.Key() != "{k}" {
 		t.Errorf("a spin lock listens on %q", got)
 	}
 	for payload, want := range map[string]int{"0": 1, "1": 0, "": 0, "00": 0} {
@@ -140,6 +133,7 @@ func TestReplies(t *testing.T) {
 	const field = "550e8400-e29b-41d4-a716-446655440000:31"
 	odd := redis.Error("ERR odd")
 	for _, k := range owned {
+		w := wanted(k.kind, "k")
 		g, err := k.kind.Granted(nil, nil)
 		check(t, k.name, "grant", g, Grant{OK: true}, err)
 		g, err = k.kind.Granted(int64(1500), nil)
@@ -152,15 +146,15 @@ func TestReplies(t *testing.T) {
 		check(t, k.name, "count", known, int64(3), err)
 		was, err := k.kind.Forced(int64(1))
 		check(t, k.name, "force", was, true, err)
-		a, err := k.kind.Asked(HoldCount, []byte("2"))
+		a, err := k.kind.Ask(nil, HoldCount, w).Answer([]byte("2"))
 		check(t, k.name, "hold count", a, Answer{N: 2}, err)
-		a, err = k.kind.Asked(HeldBy, int64(1))
+		a, err = k.kind.Ask(nil, HeldBy, w).Answer(int64(1))
 		check(t, k.name, "is held by", a, Answer{Yes: true}, err)
-		a, err = k.kind.Asked(RemainTTL, int64(-2))
+		a, err = k.kind.Ask(nil, RemainTTL, w).Answer(int64(-2))
 		check(t, k.name, "no TTL", a, Answer{}, err)
-		a, err = k.kind.Asked(RemainTTL, int64(20))
+		a, err = k.kind.Ask(nil, RemainTTL, w).Answer(int64(20))
 		check(t, k.name, "TTL", a, Answer{Yes: true, TTL: 20 * time.Millisecond}, err)
-		a, err = k.kind.Asked(Holding, []any{int64(20), int64(1), []byte(field), []byte("2")})
+		a, err = k.kind.Ask(nil, Holding, w).Answer([]any{int64(20), int64(1), []byte(field), []byte("2")})
 		check(t, k.name, "holder", a, Answer{Yes: true, N: 2, TTL: 20 * time.Millisecond, Owner: field}, err)
 		if mine, err := k.kind.Renewed([]any{int64(1), int64(0)}, 2); err != nil || !slices.Equal(mine, []bool{true, false}) {
 			t.Errorf("%s: renewal %v, %v", k.name, mine, err)
@@ -171,7 +165,7 @@ func TestReplies(t *testing.T) {
 			"renewal": func() error { _, err := k.kind.Renewed(odd, 1); return err },
 			"count":   func() error { _, err := k.kind.Confirmed(odd, nil); return err },
 			"force":   func() error { _, err := k.kind.Forced(odd); return err },
-			"answer":  func() error { _, err := k.kind.Asked(Locked, odd); return err },
+			"answer":  func() error { _, err := k.kind.Ask(nil, Locked, w).Answer(odd); return err },
 		} {
 			if err := read(); !errors.Is(err, odd) {
 				t.Errorf("%s: the server's error as reply of %s: %v", k.name, what, err)
@@ -188,9 +182,10 @@ func TestFencedGrantHasATokenOfOneAtLeast(t *testing.T) {
 	check(t, "fenced", "refusal", g, Grant{TTL: 1500 * time.Millisecond}, err)
 	g, err = Fenced.Granted(int64(-1), nil)
 	check(t, "fenced", "refusal for ever", g, Grant{TTL: codec.NoTTL}, err)
-	a, err := Fenced.Asked(LastToken, []byte("7"))
+	tokens := Fenced.Ask(nil, LastToken, wanted(Fenced, "k"))
+	a, err := tokens.Answer([]byte("7"))
 	check(t, "fenced", "last token", a, Answer{N: 7}, err)
-	a, err = Fenced.Asked(LastToken, nil)
+	a, err = tokens.Answer(nil)
 	check(t, "fenced", "no token so far", a, Answer{}, err)
 	for _, reply := range []any{
 		nil, []any{}, []any{int64(0)}, []any{int64(-1)}, []any{nil}, []any{"7"}, []any{int64(-1), int64(7)}, "OK", []byte("7"), int64(-3), redis.Error("ERR odd"),
@@ -199,7 +194,7 @@ func TestFencedGrantHasATokenOfOneAtLeast(t *testing.T) {
 			t.Errorf("%v is %+v, %v", reply, g, err)
 		}
 	}
-	if _, err := Fenced.Asked(LastToken, []byte("-7")); err == nil {
+	if _, err := tokens.Answer([]byte("-7")); err == nil {
 		t.Error("a token below zero")
 	}
 	if call := Reentrant.Ask(nil, LastToken, wanted(Reentrant, "k")); !call.Empty() {
@@ -230,7 +225,7 @@ func TestFencedLockIsAPlainOneButForItsGrants(t *testing.T) {
 		t.Error("they are handled in two ways")
 	}
 	plain, fence := wanted(Reentrant, "k"), wanted(Fenced, "k")
-	if !slices.Equal(Fenced.Channels(fence.Names, fence.Owner), Reentrant.Channels(plain.Names, plain.Owner)) {
+	if Fenced.Channel(fence.Names, fence.Owner) != Reentrant.Channel(plain.Names, plain.Owner) {
 		t.Error("they listen on two channels")
 	}
 }

@@ -79,14 +79,6 @@ func (permits) Renew(room []any, lease Arg, of Leases) Call {
 	}), Always)
 }
 
-// Undo gives back what may have been got. A waiter has nothing on the server.
-func (k permits) Undo(w *Want, open bool) []Call {
-	if !open {
-		return nil
-	}
-	return []Call{k.Release(nil, w)}
-}
-
 // Confirm is never asked for: nobody acts as an owner of permits.
 func (permits) Confirm([]any, *Want) Call { return Call{} }
 
@@ -102,14 +94,14 @@ func (permits) Pause(_ int, g Grant) (least, most time.Duration) {
 func (permits) Force(w *Want) Call { return Run(luasrc.PermitDelete(named(w)), Never) }
 
 // Ask knows only what a release may ask: whether the owner has a permit.
-func (k permits) Ask(room []any, q Question, w *Want) Call {
+func (k permits) Ask(room []any, q Question, w *Want) Query {
 	if q != HeldBy {
-		return Call{}
+		return Query{}
 	}
-	return Read("ZSCORE", append(room, w.Names[timesPermits], k.ids(w.Owner)[0]))
+	return Query{Read("ZSCORE", append(room, w.Names[timesPermits], k.ids(w.Owner)[0])), func(reply any) (Answer, error) {
+		return Answer{Yes: reply != nil}, nil
+	}}
 }
-
-func (permits) Asked(_ Question, reply any) (Answer, error) { return Answer{Yes: reply != nil}, nil }
 
 // ReleasePermits gives up permits by their ids, 16 bytes each, whoever took them, and
 // keeps the result in w.Latch. Its reply is read by [codec.DecodeExists].

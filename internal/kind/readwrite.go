@@ -132,22 +132,8 @@ func (writeLock) Renew(room []any, lease Arg, of Leases) Call {
 	}), Always)
 }
 
-func (k readLock) Undo(w *Want, open bool) []Call {
-	if !open {
-		return nil
-	}
-	return []Call{k.Release(nil, w)}
-}
-
-func (k writeLock) Undo(w *Want, open bool) []Call {
-	if !open {
-		return nil
-	}
-	return []Call{k.Release(nil, w)}
-}
-
 func (k writeLock) Confirm(room []any, w *Want) Call {
-	return k.Ask(room, HoldCount, w)
+	return k.Ask(room, HoldCount, w).Call
 }
 
 func (readLock) Force(w *Want) Call  { return forceMode(w, reads, readMessage) }
@@ -158,9 +144,9 @@ func forceMode(w *Want, mode, message string) Call {
 	return Run(luasrc.ReadWriteForce(n[keyName], n[channelName], n[holdsName], mode, message, w.Publish), Never)
 }
 
-func (k readLock) Ask(room []any, q Question, w *Want) Call { return k.askMode(room, q, w, reads) }
+func (readLock) Ask(room []any, q Question, w *Want) Query { return askMode(room, q, w, reads) }
 
-func (k writeLock) Ask(room []any, q Question, w *Want) Call {
+func (writeLock) Ask(room []any, q Question, w *Want) Query {
 	switch q {
 	case HeldBy, HoldCount:
 		as := *w
@@ -169,33 +155,22 @@ func (k writeLock) Ask(room []any, q Question, w *Want) Call {
 	case Announced:
 		return announcement(room, w, writeMessage)
 	}
-	return k.askMode(room, q, w, writes)
+	return askMode(room, q, w, writes)
 }
 
 // askMode is Ask of the lock of a mode.
-func (k readLock) askMode(room []any, q Question, w *Want, mode string) Call {
+func askMode(room []any, q Question, w *Want, mode string) Query {
 	switch q {
 	case Locked, Holding:
-		return Look(luasrc.ReadWriteInfo(room, w.Names[keyName], mode))
+		return Query{Look(luasrc.ReadWriteInfo(room, w.Names[keyName], mode)), holder}
 	case Forcible:
-		return Read("HGET", append(room, w.Names[keyName], "mode"))
+		return Query{Read("HGET", append(room, w.Names[keyName], "mode")), func(reply any) (Answer, error) {
+			found, ok := reply.([]byte)
+			if !ok && reply != nil {
+				return Answer{}, &codec.ShapeError{What: "mode", Got: fmt.Sprintf("a Go %T", reply)}
+			}
+			return Answer{Yes: string(found) == mode}, nil
+		}}
 	}
-	return k.reentrant.Ask(room, q, w)
-}
-
-func (k readLock) Asked(q Question, reply any) (Answer, error)  { return k.askedMode(q, reply, reads) }
-func (k writeLock) Asked(q Question, reply any) (Answer, error) { return k.askedMode(q, reply, writes) }
-
-func (k readLock) askedMode(q Question, reply any, mode string) (Answer, error) {
-	switch q {
-	case Locked:
-		q = Holding
-	case Forcible:
-		found, ok := reply.([]byte)
-		if !ok && reply != nil {
-			return Answer{}, &codec.ShapeError{What: "mode", Got: fmt.Sprintf("a Go %T", reply)}
-		}
-		return Answer{Yes: string(found) == mode}, nil
-	}
-	return k.reentrant.Asked(q, reply)
+	return reentrant{}.Ask(room, q, w)
 }

@@ -38,7 +38,7 @@ const (
 
 func (reentrant) Names(key string) Names { return Names{keyName: key, channelName: codec.Channel(key)} }
 
-func (reentrant) Channels(n *Names, _ Owner) []Channel { return []Channel{n[channelName].(string)} }
+func (reentrant) Channel(n *Names, _ Owner) string { return n[channelName].(string) }
 
 func (reentrant) Wake(payload []byte) int {
 	if codec.IsUnlock(payload) {
@@ -80,13 +80,7 @@ func (reentrant) Renew(room []any, lease Arg, of Leases) Call {
 
 func (reentrant) Renewed(reply any, n int) ([]bool, error) { return codec.DecodeRenew(reply, n) }
 
-// Undo unlocks what may have been got. A waiter has nothing on the server.
-func (k reentrant) Undo(w *Want, open bool) []Call {
-	if !open {
-		return nil
-	}
-	return []Call{k.Release(nil, w)}
-}
+func (reentrant) Leave(*Want) Call { return Call{} }
 
 func (reentrant) Confirm(room []any, w *Want) Call {
 	return Read("HGET", append(room, w.Names[keyName], w.Owner))
@@ -107,49 +101,53 @@ func (reentrant) Force(w *Want) Call {
 
 func (reentrant) Forced(reply any) (bool, error) { return codec.DecodeForce(reply) }
 
-func (reentrant) Ask(room []any, q Question, w *Want) Call {
+func (reentrant) Ask(room []any, q Question, w *Want) Query {
 	key := w.Names[keyName]
 	switch q {
 	case Locked:
-		return Read("EXISTS", append(room, key))
+		return Query{Read("EXISTS", append(room, key)), exists}
 	case HeldBy:
-		return Read("HEXISTS", append(room, key, w.Owner))
+		return Query{Read("HEXISTS", append(room, key, w.Owner)), exists}
 	case HoldCount:
-		return Read("HGET", append(room, key, w.Owner))
+		return Query{Read("HGET", append(room, key, w.Owner)), numbered(codec.DecodeCount)}
 	case RemainTTL:
-		return Read("PTTL", append(room, key))
+		return Query{Read("PTTL", append(room, key)), lives}
 	case Holding:
-		return Look(luasrc.Info(room, key))
+		return Query{Look(luasrc.Info(room, key)), holder}
 	case Announced:
 		return announcement(room, w, codec.UnlockMessage)
 	}
-	return Call{}
+	return Query{}
 }
 
 // announcement tells w's channel by itself. Where there are two commands, a connection
 // that may not send the first is not used.
-func announcement(room []any, w *Want, message string) Call {
+func announcement(room []any, w *Want, message string) Query {
 	publish := w.Publish
 	if publish == luasrc.Both {
 		publish = luasrc.Publish
 	}
-	return Read(publish.(string), append(room, w.Names[channelName], message))
+	return Query{Call: Read(publish.(string), append(room, w.Names[channelName], message))}
 }
 
-func (reentrant) Asked(q Question, reply any) (a Answer, err error) {
-	switch q {
-	case Locked, HeldBy:
-		a.Yes, err = codec.DecodeExists(reply)
-	case HoldCount:
-		a.N, err = codec.DecodeCount(reply)
-	case RemainTTL:
-		a.TTL, a.Yes, err = codec.DecodeTTL(reply)
-	case Holding:
-		var h codec.Holder
-		h, a.Yes, err = codec.DecodeHolder(reply)
-		a.Owner, a.N, a.TTL = h.Owner, h.Count, h.TTL
-	case Announced:
-		a.Yes = true
-	}
+func exists(reply any) (a Answer, err error) {
+	a.Yes, err = codec.DecodeExists(reply)
 	return a, err
+}
+
+func lives(reply any) (a Answer, err error) {
+	a.TTL, a.Yes, err = codec.DecodeTTL(reply)
+	return a, err
+}
+
+func holder(reply any) (Answer, error) {
+	h, held, err := codec.DecodeHolder(reply)
+	return Answer{Yes: held, Owner: h.Owner, N: h.Count, TTL: h.TTL}, err
+}
+
+func numbered(decode func(reply any) (int64, error)) func(reply any) (Answer, error) {
+	return func(reply any) (a Answer, err error) {
+		a.N, err = decode(reply)
+		return a, err
+	}
 }

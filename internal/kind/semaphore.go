@@ -57,13 +57,6 @@ func (k semaphore) Release(_ []any, w *Want) Call {
 	return Run(luasrc.SemaphoreUndo(number(w, Receipt(w.Names, w.Owner)), k.n), Always)
 }
 
-func (k semaphore) Undo(w *Want, open bool) []Call {
-	if !open {
-		return nil
-	}
-	return []Call{k.Release(nil, w)}
-}
-
 // Pause is for a message that was lost.
 func (semaphore) Pause(int, Grant) (least, most time.Duration) { return poll * 4 / 5, poll }
 
@@ -71,16 +64,11 @@ func (semaphore) Pause(int, Grant) (least, most time.Duration) { return poll * 4
 func (semaphore) Force(*Want) Call { return Call{} }
 
 // Ask knows only what an undo may ask: whether there is something to be given back.
-func (semaphore) Ask(room []any, q Question, w *Want) Call {
+func (semaphore) Ask(room []any, q Question, w *Want) Query {
 	if q != HeldBy {
-		return Call{}
+		return Query{}
 	}
-	return Read("EXISTS", append(room, Receipt(w.Names, w.Owner)))
-}
-
-func (semaphore) Asked(_ Question, reply any) (Answer, error) {
-	there, err := codec.DecodeExists(reply)
-	return Answer{Yes: there}, err
+	return Query{Read("EXISTS", append(room, Receipt(w.Names, w.Owner))), exists}
 }
 
 // How ChangeSemaphore changes the number of free permits, see package luasrc.

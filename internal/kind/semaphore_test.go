@@ -24,11 +24,10 @@ func TestSemaphoreAndLatchCalls(t *testing.T) {
 		args   []any
 	}{
 		{"acquire", k.Acquire(nil, s), Never, true, []any{acquire.SHA1, 2, "k", receipt, 3, 600_000}},
-		{"undo", k.Undo(s, true)[0], Always, true, []any{undo.SHA1, 2, "k", receipt, sem, 1, "SPUBLISH", 3}},
 		{"release", k.Release(nil, s), Always, true, []any{undo.SHA1, 2, "k", receipt, sem, 1, "SPUBLISH", 3}},
 		{"change", ChangeSemaphore(s, SetFirst, 4, time.Second), Always, true, []any{change.SHA1, 2, "k", "l", sem, 1, "SPUBLISH", int64(6), "first", 4, int64(1000)}},
 		{"count down", CountDown(l, SetCount, 4), Always, true, []any{down.SHA1, 2, "k", "l", gate, 1, "SPUBLISH", int64(6), "set", int64(4)}},
-		{"is there something to be given back", k.Ask(nil, HeldBy, s), Reads, false, []any{receipt}},
+		{"is there something to be given back", k.Ask(nil, HeldBy, s).Call, Reads, false, []any{receipt}},
 		{"await", CountDownLatch.Acquire(nil, l), Reads, false, []any{"k"}},
 		{"count", ReadNumber(l), Reads, false, []any{"k"}},
 	} {
@@ -39,10 +38,10 @@ func TestSemaphoreAndLatchCalls(t *testing.T) {
 	if other := someone("p"); Receipt(s.Names, &other) == receipt || !strings.HasPrefix(receipt.(string), "redisson_unlock_latch:{k}:") || len(receipt.(string)) != len("redisson_unlock_latch:{k}:")+32 {
 		t.Errorf("the receipt is %s", receipt)
 	}
-	if c := k.Ask(nil, HoldCount, s); len(k.Undo(s, false))+len(CountDownLatch.Undo(l, true)) != 0 || !c.Empty() {
+	if c, left, of := k.Ask(nil, HoldCount, s), k.Leave(s), CountDownLatch.Leave(l); !left.Empty() || !of.Empty() || !c.Empty() {
 		t.Error("something is undone that is not there")
 	}
-	if c := CountDownLatch.Channels(l.Names, l.Owner); !slices.Equal(c, []Channel{gate}) {
+	if c := CountDownLatch.Channel(l.Names, l.Owner); c != gate {
 		t.Errorf("it listens on %q", c)
 	}
 }
@@ -53,7 +52,7 @@ func TestSemaphoreAndLatchReplies(t *testing.T) {
 	check(t, "semaphore", "grant", g.OK, true, err)
 	g, err = k.Granted(int64(0), nil)
 	check(t, "semaphore", "refusal", g, Grant{TTL: codec.NoTTL}, err)
-	a, err := k.Asked(HeldBy, int64(1))
+	a, err := k.Ask(nil, HeldBy, wanted(k, "k")).Answer(int64(1))
 	check(t, "semaphore", "receipt", a.Yes, true, err)
 	for reply, open := range map[any]bool{nil: true, "0": true, "-1": true, "1": false, "99": false} {
 		if text, ok := reply.(string); ok {

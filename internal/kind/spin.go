@@ -35,19 +35,12 @@ func (spin) Traits() *Traits { return &spinTraits }
 
 func (spin) Names(key string) Names { return Names{keyName: key} }
 
-func (spin) Channels(*Names, Owner) []Channel { return nil }
+func (spin) Channel(*Names, Owner) string { return "" }
 
 func (spin) Wake([]byte) int { return 0 }
 
 func (spin) Release(room []any, w *Want) Call {
 	return Run(luasrc.SpinUnlock(room, w.Names[keyName], w.Latch, w.Owner, w.Lease, w.LatchTTL), Always)
-}
-
-func (k spin) Undo(w *Want, open bool) []Call {
-	if !open {
-		return nil
-	}
-	return []Call{k.Release(nil, w)}
 }
 
 // Pause doubles with each attempt, from one millisecond to 128. Half of it is

@@ -19,11 +19,12 @@ func (questioned) Confirm(_ []any, w *kind.Want) kind.Call {
 	return kind.Look(luasrc.Call{Script: questionedCount, Args: []any{questionedCount.SHA1, 1, w.Names.Key(), w.Owner}})
 }
 
-func (k questioned) Ask(room []any, q kind.Question, w *kind.Want) kind.Call {
+func (k questioned) Ask(room []any, q kind.Question, w *kind.Want) kind.Query {
+	query := k.Kind.Ask(room, q, w)
 	if q == kind.HoldCount {
-		return k.Confirm(room, w)
+		query.Call = k.Confirm(room, w)
 	}
-	return k.Kind.Ask(room, q, w)
+	return query
 }
 
 // The server does not know the script, neither when it is asked for the first time nor later.

@@ -177,14 +177,14 @@ func (w *Waiter) leaveServer() {
 		owner = w.Terms.Owner
 	}
 	want := w.want(owner)
-	calls := w.l.kind.Undo(&want, false)
-	if len(calls) == 0 || w.Terms.As && w.waitsWithOthers() {
+	call := w.l.kind.Leave(&want)
+	if call.Empty() || w.Terms.As && w.waitsWithOthers() {
 		return
 	}
 	st, l := n.ensureOwnerState(owner), w.l
 	n.l.c.work.Add()
 	st.run(operationFunc(func() {
-		l.askAll(calls, func() {
+		l.leaveServer(call, func() {
 			n.l.c.work.Done()
 			st.done()
 		})

@@ -61,7 +61,7 @@ type clientCount struct {
 // ask asks one question, once. It is called with the shard locked.
 func (k *clientCount) ask(l *Lock, sort string) {
 	k.open++
-	l.askLater(kind.Read("PUBSUB", []any{sort, l.kind.Channels(&l.names, nil)[0]}), k.n.now(), func(reply any, err error) {
+	l.askLater(kind.Read("PUBSUB", []any{sort, l.kind.Channel(&l.names, nil)}), k.n.now(), func(reply any, err error) {
 		clients, err := listeners(reply, err)
 		if command.IsRefusal(err) { // courtesy can do without
 			l.c.noClientCounts.Store(true)

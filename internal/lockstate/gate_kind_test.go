@@ -32,8 +32,6 @@ func (gate) Acquire(_ []any, w *kind.Want) kind.Call {
 	return call
 }
 
-func (gate) Undo(*kind.Want, bool) []kind.Call { return nil }
-
 func TestOneGrantLetsAllThrough(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

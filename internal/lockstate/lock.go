@@ -17,15 +17,15 @@ import (
 // Ask reads something of the lock, or of the owner, for at most a command
 // timeout.
 func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
-	call := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: o})
-	if call.Empty() {
+	query := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: o})
+	if query.Empty() {
 		return kind.Answer{}, fmt.Errorf("%w: a lock of this kind has no such thing", ErrInvalidOption)
 	}
-	reply, err := l.c.query(ctx, l.slot, call)
+	reply, err := l.c.query(ctx, l.slot, query.Call)
 	if err != nil {
 		return kind.Answer{}, err
 	}
-	return l.kind.Asked(q, reply)
+	return query.Answer(reply)
 }
 
 // question is a command of whose sends any number may run: mostly one that only
@@ -55,16 +55,12 @@ func (l *Lock) askLater(call kind.Call, limit time.Duration, then func(reply any
 	l.c.ask(l.slot, call, limit, then)
 }
 
-// askAll sends calls, one after the other, and calls then with the shard locked. Nobody
-// waits for what they are answered.
-func (l *Lock) askAll(calls []kind.Call, then func()) {
-	if len(calls) == 0 {
-		then()
-		return
-	}
-	l.askLater(calls[0], clock.Never, func(any, error) {
+// leaveServer sends what a kind's Leave has made, and calls then with the shard locked
+// when it is over. Nobody waits for what it is answered.
+func (l *Lock) leaveServer(call kind.Call, then func()) {
+	l.askLater(call, clock.Never, func(any, error) {
 		defer l.s.enter(mustNotBlock).leave()
-		l.askAll(calls[1:], then)
+		then()
 	})
 }
 
@@ -190,19 +186,19 @@ func (l *Lock) countListeners(ctx context.Context) (int, error) {
 		a, err := l.Ask(ctx, kind.Waiting, Owner{})
 		return int(a.N), err
 	}
-	most := 0
-	for _, channel := range l.kind.Channels(&l.names, nil) {
-		most = -1
-		for _, s := range l.c.top.Subscriptions(l.slot) {
-			n, err := listeners(l.c.Query(ctx, l.slot, "PUBSUB", countedBy(s), channel))
-			if command.IsRefusal(err) {
-				continue // the server does not let this account count, or knows no such channels
-			}
-			if err != nil {
-				return 0, err
-			}
-			most = max(most, n)
+	if l.traits.Silent {
+		return 0, nil
+	}
+	most := -1
+	for _, s := range l.c.top.Subscriptions(l.slot) {
+		n, err := listeners(l.c.Query(ctx, l.slot, "PUBSUB", countedBy(s), l.kind.Channel(&l.names, nil)))
+		if command.IsRefusal(err) {
+			continue // the server does not let this account count, or knows no such channels
 		}
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, n)
 	}
 	return most, nil
 }

@@ -62,9 +62,7 @@ func (queued) Traits() *kind.Traits { return &queuedTraits }
 
 func (queued) Names(key string) kind.Names { return kind.Names{key, key + ":queue"} }
 
-func (queued) Channels(n *kind.Names, o kind.Owner) []kind.Channel {
-	return []kind.Channel{n.Key() + ":" + o.String()}
-}
+func (queued) Channel(n *kind.Names, o kind.Owner) string { return n.Key() + ":" + o.String() }
 
 func (queued) Acquire(_ []any, w *kind.Want) kind.Call {
 	return run(queuedLock, kind.Never, w.Names[:2], w.Lease, w.Owner, w.Publish)
@@ -74,12 +72,8 @@ func (queued) Release(_ []any, w *kind.Want) kind.Call {
 	return run(queuedUnlock, kind.Always, []any{w.Names[0], w.Names[1], w.Latch}, w.Lease, w.Owner, w.LatchTTL)
 }
 
-func (k queued) Undo(w *kind.Want, open bool) []kind.Call {
-	calls := []kind.Call{run(queuedLeave, kind.Always, w.Names[:2], w.Owner)}
-	if open {
-		calls = append([]kind.Call{k.Release(nil, w)}, calls...)
-	}
-	return calls
+func (queued) Leave(w *kind.Want) kind.Call {
+	return run(queuedLeave, kind.Always, w.Names[:2], w.Owner)
 }
 
 func TestServersQueueIsKeptInOrderAcrossClients(t *testing.T) {

@@ -27,7 +27,7 @@ type releasing struct {
 	l     *Lock         // of what kind the hold is
 	want  kind.Want     // with a latch that never changes; without one in the form for owners that are used once
 	lease time.Duration // what the holds that are left get
-	rest  []kind.Call   // to be sent behind it
+	last  kind.Call     // to be sent behind it; mostly empty
 
 	seen       *seen         // what its caller tells; nil: nobody observes, or it has none
 	since      time.Duration // when the hold's acquire was sent
@@ -198,8 +198,8 @@ func (r *releasing) act(do release.Action) {
 		r.takeBack()
 	case do.Has(release.Ask):
 		r.ask()
-	case do.Has(release.End) && len(r.rest) > 0:
-		r.l.askAll(r.rest, r.st.done)
+	case do.Has(release.End) && !r.last.Empty():
+		r.l.leaveServer(r.last, r.st.done)
 	case do.Has(release.End):
 		r.st.done()
 	}
@@ -260,15 +260,10 @@ func (r *releasing) encode() {
 	case r.want.Latch == nil:
 		r.want.Latch = r.l.freshLatch()
 	}
-	var call kind.Call
 	if r.Why == release.Undo {
-		if calls := r.l.kind.Undo(&r.want, true); len(calls) > 0 {
-			call, r.rest = calls[0], calls[1:]
-		}
+		r.last = r.l.kind.Leave(&r.want)
 	}
-	if call.Empty() {
-		call = r.l.kind.Release(q.Wire.ArgBuffer[:0], &r.want)
-	}
+	call := r.l.kind.Release(q.Wire.ArgBuffer[:0], &r.want)
 	r.l.c.fill(q, r.l.slot, call)
 	q.Resend = call.Resend
 }
@@ -348,50 +343,49 @@ var errUnknowable = errors.New("what it did can't be known")
 // ask asks the server what the release wants to know.
 func (r *releasing) ask() {
 	n, c, limit := r.st.n, r.l.c, r.st.n.now()+r.l.c.o.Timeout
-	var call kind.Call
+	var query kind.Query
 	switch r.Question {
 	case release.Replicas:
 		r.askReplicas()
 		return
 	case release.TTL:
-		call, limit = r.l.kind.Ask(nil, kind.RemainTTL, &r.want), r.Limit
+		query, limit = r.l.kind.Ask(nil, kind.RemainTTL, &r.want), r.Limit
 	case release.Count:
-		call, limit = r.l.kind.Confirm(nil, &r.want), r.Limit
+		query.Call, limit = r.l.kind.Confirm(nil, &r.want), r.Limit
 	case release.Shown:
-		call, limit = r.l.kind.Confirm(nil, &r.want), min(r.Until, n.now()+c.latchTTL)
+		query.Call, limit = r.l.kind.Confirm(nil, &r.want), min(r.Until, n.now()+c.latchTTL)
 	case release.Held:
-		call = r.l.kind.Ask(nil, kind.HeldBy, &r.want)
+		query = r.l.kind.Ask(nil, kind.HeldBy, &r.want)
 	case release.Announce:
-		call = r.l.kind.Ask(nil, kind.Announced, &r.want)
+		query = r.l.kind.Ask(nil, kind.Announced, &r.want)
 	}
-	if call.Empty() {
+	if query.Empty() {
 		r.act(r.Heard(release.Reply{Err: errUnknowable}, r.facts(n.now())))
 		return
 	}
-	r.l.askLater(call, limit, func(reply any, err error) {
+	r.l.askLater(query.Call, limit, func(reply any, err error) {
 		sec := n.l.s.enter(mustNotBlock)
 		defer sec.leave()
 		a := release.Reply{Err: err}
 		if err == nil {
-			a = r.read(reply)
+			a = r.read(reply, query)
 		}
 		r.act(r.Heard(a, r.facts(sec.now())))
 	})
 }
 
 // read reads the answer to a question.
-func (r *releasing) read(reply any) (a release.Reply) {
+func (r *releasing) read(reply any, query kind.Query) (a release.Reply) {
+	var answer kind.Answer
 	switch r.Question {
 	case release.Count, release.Shown:
 		a.N, a.Err = r.l.kind.Confirmed(reply, &r.want)
 	case release.TTL:
-		var left kind.Answer
-		left, a.Err = r.l.kind.Asked(kind.RemainTTL, reply)
-		r.leave(max(left.TTL, r.l.c.o.Watchdog))
+		answer, a.Err = query.Answer(reply)
+		r.leave(max(answer.TTL, r.l.c.o.Watchdog))
 	case release.Held:
-		var held kind.Answer
-		held, a.Err = r.l.kind.Asked(kind.HeldBy, reply)
-		a.Yes = held.Yes
+		answer, a.Err = query.Answer(reply)
+		a.Yes = answer.Yes
 	}
 	return a
 }

@@ -55,13 +55,6 @@ func (several) Release(_ []any, w *kind.Want) kind.Call {
 	return run(severalUnlock, kind.Always, []any{w.Names[0], w.Names[1], w.Latch}, w.Lease, w.Owner, w.LatchTTL)
 }
 
-func (k several) Undo(w *kind.Want, open bool) []kind.Call {
-	if !open {
-		return nil
-	}
-	return []kind.Call{k.Release(nil, w)}
-}
-
 // asked is how many times a lock was asked for.
 func asked(lines []monitor.Line, s *luasrc.Script) (n int) {
 	for _, l := range lines {

@@ -91,7 +91,7 @@ func (writing) Release(_ []any, w *kind.Want) kind.Call {
 	return run(leaveShared, kind.Always, []any{w.Names[0], w.Names[1], w.Latch}, w.Lease, written{w.Owner}, w.LatchTTL, "1", w.Owner)
 }
 
-// Undo and Renew are those of a plain lock, with the fields of this one.
+// Renew is that of a plain lock, with the fields of this one.
 func (writing) Renew(room []any, lease kind.Arg, of kind.Leases) kind.Call {
 	return kind.Run(luasrc.Renew(room, lease, of.Len(), func(i int) (key, owner kind.Arg) {
 		h := of.At(i)
@@ -99,44 +99,27 @@ func (writing) Renew(room []any, lease kind.Arg, of kind.Leases) kind.Call {
 	}), kind.Always)
 }
 
-func (k reading) Undo(w *kind.Want, open bool) []kind.Call {
-	if !open {
-		return nil
-	}
-	return []kind.Call{k.Release(nil, w)}
-}
-
-func (k writing) Undo(w *kind.Want, open bool) []kind.Call {
-	if !open {
-		return nil
-	}
-	return []kind.Call{k.Release(nil, w)}
-}
-
 func (writing) Confirm(room []any, w *kind.Want) kind.Call {
 	return kind.Read("HGET", append(room, w.Names.Key(), written{w.Owner}))
 }
 
 // Ask knows which of the two it is by the mode.
-func (k reading) Ask(room []any, q kind.Question, w *kind.Want) kind.Call {
-	if q == kind.Forcible {
-		return kind.Read("HGET", append(room, w.Names.Key(), "mode"))
-	}
-	return k.Kind.Ask(room, q, w)
+func (k reading) Ask(room []any, q kind.Question, w *kind.Want) kind.Query {
+	return askMode(k.Kind, room, q, w, "read")
 }
 
-func (k reading) Asked(q kind.Question, reply any) (kind.Answer, error) {
-	if mode, ok := reply.([]byte); ok && q == kind.Forcible {
-		return kind.Answer{Yes: string(mode) == "read"}, nil
-	}
-	return k.Kind.Asked(q, reply)
+func (k writing) Ask(room []any, q kind.Question, w *kind.Want) kind.Query {
+	return askMode(k.Kind, room, q, w, "write")
 }
 
-func (k writing) Asked(q kind.Question, reply any) (kind.Answer, error) {
-	if mode, ok := reply.([]byte); ok && q == kind.Forcible {
-		return kind.Answer{Yes: string(mode) == "write"}, nil
+func askMode(k kind.Kind, room []any, q kind.Question, w *kind.Want, mode string) kind.Query {
+	if q != kind.Forcible {
+		return k.Ask(room, q, w)
 	}
-	return k.Kind.Asked(q, reply)
+	return kind.Query{Call: kind.Read("HGET", append(room, w.Names.Key(), "mode")), Answer: func(reply any) (kind.Answer, error) {
+		found, _ := reply.([]byte)
+		return kind.Answer{Yes: string(found) == mode}, nil
+	}}
 }
 
 var errReads = errors.New("who reads can't write before it stops")

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/waitqueue"
+	"github.com/rlock-go/redisson/pubsub"
 )
 
 // maxSpareQueues bounds how many queues a shard keeps for the next name. Without
@@ -27,11 +27,11 @@ type waitQueue struct {
 	next  *waitQueue    // of the name, or among the spare ones
 
 	timer       *time.Timer
-	subs        []topology.Listening // for each channel one
-	unconfirmed int                  // of them
-	listens     Owner                // for whom, where that makes a difference
-	epoch       int                  // counts subscriptions, so that an old one's calls are told apart
-	acting      bool                 // an action is being taken
+	subs        []*pubsub.Subscription // as many as the topology says; it listens when all are confirmed
+	unconfirmed int                    // of them
+	listens     Owner                  // for whom, where that makes a difference
+	epoch       int                    // counts subscriptions, so that an old one's calls are told apart
+	acting      bool                   // an action is being taken
 }
 
 // first is the first of the name's queues, nil if nobody waits. It is called
@@ -184,15 +184,15 @@ func (q *waitQueue) act(a waitqueue.Action, now time.Duration) {
 	}
 }
 
-// subscribe listens on all channels of the kind.
+// subscribe listens on the kind's channel.
 func (q *waitQueue) subscribe() {
 	q.epoch++
 	l := q.l
-	channels := l.kind.Channels(&l.names, q.listens)
-	q.unconfirmed = len(channels)
-	for _, channel := range channels {
-		sub := &subscriber{shard: q.shard, kind: l.kind, channel: channel, queue: q, epoch: q.epoch}
-		q.subs = append(q.subs, topology.Subscribe(l.c.top, l.slot, channel, sub))
+	channel, where := l.kind.Channel(&l.names, q.listens), l.c.top.Subscriptions(l.slot)
+	q.unconfirmed = len(where)
+	for _, s := range where {
+		sub := &subscriber{shard: q.shard, kind: l.kind, channel: channel, queue: q, epoch: q.epoch, alone: len(where) == 1}
+		q.subs = append(q.subs, s.Subscribe(channel, sub))
 	}
 }
 
@@ -207,7 +207,7 @@ func (q *waitQueue) resubscribe() {
 	}
 }
 
-// unsubscribe leaves the channels.
+// unsubscribe leaves the channel.
 func (q *waitQueue) unsubscribe() {
 	if len(q.subs) == 0 {
 		return
@@ -286,13 +286,14 @@ func (n *name) wakeHead() {
 type subscriber struct {
 	shard     *shard
 	kind      kind.Kind
-	channel   kind.Channel
+	channel   string
 	queue     *waitQueue
 	epoch     int
+	alone     bool // it is the queue's only one
 	confirmed bool
 }
 
-// Confirmed makes the head look, once all channels are confirmed: what was
+// Confirmed makes the head look, once all subscriptions are confirmed: what was
 // published before is gone (P2).
 func (sub *subscriber) Confirmed() {
 	sub.tell(func(q *waitQueue) {
@@ -306,10 +307,22 @@ func (sub *subscriber) Confirmed() {
 	})
 }
 
-// Message makes the head look, if its kind of lock says so (P3).
+// Message makes the head look, if its kind of lock says so (P3). Before all are
+// confirmed it is of no use: the head will look anyway.
 func (sub *subscriber) Message(payload []byte) {
 	if n := sub.kind.Wake(payload); n > 0 {
-		sub.tell(func(q *waitQueue) { q.Queue.Message(q.n.now(), n) })
+		sub.tell(func(q *waitQueue) {
+			if q.unconfirmed == 0 {
+				q.Queue.Message(q.n.now(), n)
+			}
+		})
+	}
+}
+
+// Twin drops what another subscription of the queue has just heard.
+func (sub *subscriber) Twin(payload []byte) {
+	if sub.alone {
+		sub.Message(payload)
 	}
 }
 

@@ -32,6 +32,25 @@ type Call struct {
 	Args   []any   // what follows the name EVALSHA: the SHA-1, the number of keys, the keys, the arguments
 }
 
+// call is a call of s, whose first arguments are so many keys.
+func (s *Script) call(dst []any, keys int, args ...any) Call {
+	return Call{s, append(append(slices.Grow(dst, 2+len(args)), s.shaArg, keys), args...)}
+}
+
+// with appends arguments.
+func (c Call) with(args ...any) Call {
+	c.Args = append(c.Args, args...)
+	return c
+}
+
+// by appends the commands that publish stands for.
+func (c Call) by(publish Arg) Call {
+	if publish == Both {
+		return c.with(SPublish, Publish)
+	}
+	return c.with(publish)
+}
+
 // Lock acquires key for owner if it is free or the owner's already, and sets its
 // lease, in ms and at least 1.
 //
@@ -41,8 +60,7 @@ type Call struct {
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func Lock(dst []any, key, owner, lease Arg) Call {
-	s := LockScript
-	return Call{s, append(dst, s.shaArg, 1, key, lease, owner)}
+	return LockScript.call(dst, 1, key, lease, owner)
 }
 
 // Unlock gives up one hold of owner. If it was the last, key is deleted and
@@ -56,11 +74,10 @@ func Lock(dst []any, key, owner, lease Arg) Call {
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func Unlock(dst []any, key, channel, latch, owner, lease, latchTTL, publish Arg) Call {
-	s := UnlockScript
 	if publish == Both {
-		return Call{s, append(dst, s.shaArg, 3, key, channel, latch, codec.UnlockMessage, lease, owner, SPublish, latchTTL, Publish)}
+		return UnlockScript.call(dst, 3, key, channel, latch, codec.UnlockMessage, lease, owner, SPublish, latchTTL, Publish)
 	}
-	return Call{s, append(dst, s.shaArg, 3, key, channel, latch, codec.UnlockMessage, lease, owner, publish, latchTTL)}
+	return UnlockScript.call(dst, 3, key, channel, latch, codec.UnlockMessage, lease, owner, publish, latchTTL)
 }
 
 // UnlockOnce is [Unlock] without a latch, for an owner that is used once: no
@@ -74,12 +91,11 @@ func Unlock(dst []any, key, channel, latch, owner, lease, latchTTL, publish Arg)
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func UnlockOnce(dst []any, key, channel, owner, lease, publish Arg) Call {
-	s := UnlockOnceScript
-	args := append(dst, s.shaArg, 2, key, channel, codec.UnlockMessage, lease, owner)
+	call := UnlockOnceScript.call(dst, 2, key, channel, codec.UnlockMessage, lease, owner)
 	if publish == Publish {
-		return Call{s, args}
+		return call
 	}
-	return Call{s, announce(args, publish)}
+	return call.by(publish)
 }
 
 // UnlockAlone is [UnlockOnce] with key as the only key: a cluster that moves the
@@ -91,17 +107,7 @@ func UnlockOnce(dst []any, key, channel, owner, lease, publish Arg) Call {
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func UnlockAlone(dst []any, key, channel, owner, lease, publish Arg) Call {
-	s := UnlockAloneScript
-	args := append(dst, s.shaArg, 1, key, codec.UnlockMessage, lease, owner, channel)
-	return Call{s, announce(args, publish)}
-}
-
-// announce appends the commands that publish stands for.
-func announce(args []any, publish Arg) []any {
-	if publish == Both {
-		return append(args, SPublish, Publish)
-	}
-	return append(args, publish)
+	return UnlockAloneScript.call(dst, 1, key, codec.UnlockMessage, lease, owner, channel).by(publish)
 }
 
 // ForceUnlock deletes key whoever holds it, and tells channel by the command
@@ -113,8 +119,7 @@ func announce(args []any, publish Arg) []any {
 //
 // A key of another type is deleted all the same, as by Redisson.
 func ForceUnlock(key, channel, publish string) Call {
-	s := ForceUnlockScript
-	return Call{s, announce([]any{s.shaArg, 2, key, channel, codec.UnlockMessage}, publish)}
+	return ForceUnlockScript.call(nil, 2, key, channel, codec.UnlockMessage).by(publish)
 }
 
 // ForceUnlockAlone is [ForceUnlock] with key as the only key: a cluster that moves
@@ -126,8 +131,7 @@ func ForceUnlock(key, channel, publish string) Call {
 //
 // A key of another type is deleted all the same.
 func ForceUnlockAlone(key, channel, publish string) Call {
-	s := ForceUnlockAloneScript
-	return Call{s, announce([]any{s.shaArg, 1, key, codec.UnlockMessage, channel}, publish)}
+	return ForceUnlockAloneScript.call(nil, 1, key, codec.UnlockMessage, channel).by(publish)
 }
 
 // Renew gives each of n locks a new lease, in ms and at least 1, if its owner
@@ -143,16 +147,15 @@ func ForceUnlockAlone(key, channel, publish string) Call {
 // before it are renewed then, those after it not. In a cluster all keys must be
 // in one slot.
 func Renew(dst []any, lease Arg, n int, lock func(i int) (key, owner Arg)) Call {
-	s := RenewScript
-	args := append(slices.Grow(dst, 3+2*n), s.shaArg, n)
+	call := RenewScript.call(slices.Grow(dst, 3+2*n), n)
 	for i := range n {
 		key, _ := lock(i)
-		args = append(args, key)
+		call = call.with(key)
 	}
-	args = append(args, lease)
+	call = call.with(lease)
 	for i := range n {
 		_, owner := lock(i)
-		args = append(args, owner)
+		call = call.with(owner)
 	}
-	return Call{s, args}
+	return call
 }

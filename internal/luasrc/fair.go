@@ -1,26 +1,11 @@
 package luasrc
 
-import _ "embed"
-
-var (
-	//go:embed fair_queue.lua
-	fairQueueSource string
-	//go:embed fair_lock.lua
-	fairLockSource string
-	//go:embed fair_unlock.lua
-	fairUnlockSource string
-	//go:embed fair_leave.lua
-	fairLeaveSource string
-	//go:embed fair_force.lua
-	fairForceSource string
-)
-
 // The scripts of a fair lock. All begin with fair_queue.lua.
 var (
-	FairLockScript   = newScript("fair_lock", fairQueueSource+fairLockSource)     // FairLock
-	FairUnlockScript = newScript("fair_unlock", fairQueueSource+fairUnlockSource) // FairUnlock
-	FairLeaveScript  = newScript("fair_leave", fairQueueSource+fairLeaveSource)   // FairLeave
-	FairForceScript  = newScript("fair_force", fairQueueSource+fairForceSource)   // FairForce
+	FairLockScript   = newScript("fair_queue", "fair_lock")   // FairLock
+	FairUnlockScript = newScript("fair_queue", "fair_unlock") // FairUnlock
+	FairLeaveScript  = newScript("fair_queue", "fair_leave")  // FairLeave
+	FairForceScript  = newScript("fair_queue", "fair_force")  // FairForce
 )
 
 // FairLock acquires key for owner if it is the owner's already, or if it is free
@@ -36,8 +21,7 @@ var (
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func FairLock(dst []any, key, queue, times, channel, owner, lease, wait, once, publish Arg) Call {
-	s := FairLockScript
-	return Call{s, announce(append(dst, s.shaArg, 3, key, queue, times, channel, owner, lease, wait, once), publish)}
+	return FairLockScript.call(dst, 3, key, queue, times, channel, owner, lease, wait, once).by(publish)
 }
 
 // FairUnlock is [Unlock] for a lock whose release is told to the owner at the head
@@ -49,8 +33,7 @@ func FairLock(dst []any, key, queue, times, channel, owner, lease, wait, once, p
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func FairUnlock(dst []any, key, queue, times, latch, channel, owner, lease, latchTTL, publish Arg) Call {
-	s := FairUnlockScript
-	return Call{s, announce(append(dst, s.shaArg, 4, key, queue, times, latch, channel, owner, lease, latchTTL), publish)}
+	return FairUnlockScript.call(dst, 4, key, queue, times, latch, channel, owner, lease, latchTTL).by(publish)
 }
 
 // FairLeave takes owner, which waited for wait ms in all its calls, out of the
@@ -60,8 +43,7 @@ func FairUnlock(dst []any, key, queue, times, latch, channel, owner, lease, latc
 //	ARGV  channel, owner, wait, publish; with Both SPublish and Publish
 //	reply nil
 func FairLeave(key, queue, times, channel, owner, wait, publish Arg) Call {
-	s := FairLeaveScript
-	return Call{s, announce([]any{s.shaArg, 3, key, queue, times, channel, owner, wait}, publish)}
+	return FairLeaveScript.call(nil, 3, key, queue, times, channel, owner, wait).by(publish)
 }
 
 // FairForce deletes key whoever holds it, and tells the owner at the head of the
@@ -73,6 +55,5 @@ func FairLeave(key, queue, times, channel, owner, wait, publish Arg) Call {
 //
 // A key of another type is deleted all the same, as by Redisson.
 func FairForce(key, queue, times, channel, publish Arg) Call {
-	s := FairForceScript
-	return Call{s, announce([]any{s.shaArg, 3, key, queue, times, channel}, publish)}
+	return FairForceScript.call(nil, 3, key, queue, times, channel).by(publish)
 }

@@ -9,6 +9,5 @@ package luasrc
 // A key of another type makes it fail with WRONGTYPE, tokens that are no number with
 // another error; all stay untouched.
 func FencedLock(dst []any, key, tokens, owner, lease Arg) Call {
-	s := FencedLockScript
-	return Call{s, append(dst, s.shaArg, 2, key, tokens, lease, owner)}
+	return FencedLockScript.call(dst, 2, key, tokens, lease, owner)
 }

@@ -7,6 +7,5 @@ package luasrc
 //
 // A key of another type makes it fail with WRONGTYPE.
 func Info(dst []any, key Arg) Call {
-	s := InfoScript
-	return Call{s, append(dst, s.shaArg, 1, key)}
+	return InfoScript.call(dst, 1, key)
 }

@@ -12,6 +12,5 @@ const Reacquired = "NON_REENTRANT_REACQUIRE"
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func NonReentrantLock(dst []any, key, owner, lease Arg) Call {
-	s := NonReentrantLockScript
-	return Call{s, append(dst, s.shaArg, 1, key, lease, owner, Reacquired)}
+	return NonReentrantLockScript.call(dst, 1, key, lease, owner, Reacquired)
 }

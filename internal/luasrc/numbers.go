@@ -1,27 +1,12 @@
 package luasrc
 
-import _ "embed"
-
-var (
-	//go:embed number.lua
-	numberSource string
-	//go:embed semaphore_acquire.lua
-	semaphoreAcquireSource string
-	//go:embed semaphore_undo.lua
-	semaphoreUndoSource string
-	//go:embed semaphore_change.lua
-	semaphoreChangeSource string
-	//go:embed count_down.lua
-	countDownSource string
-)
-
 // The scripts of a semaphore without owners, and of a count-down latch. All but the
 // acquire begin with number.lua.
 var (
-	SemaphoreAcquireScript = newScript("semaphore_acquire", semaphoreAcquireSource)            // SemaphoreAcquire
-	SemaphoreUndoScript    = newScript("semaphore_undo", numberSource+semaphoreUndoSource)     // SemaphoreUndo
-	SemaphoreChangeScript  = newScript("semaphore_change", numberSource+semaphoreChangeSource) // SemaphoreChange
-	CountDownScript        = newScript("count_down", numberSource+countDownSource)             // CountDown
+	SemaphoreAcquireScript = newScript("semaphore_acquire")          // SemaphoreAcquire
+	SemaphoreUndoScript    = newScript("number", "semaphore_undo")   // SemaphoreUndo
+	SemaphoreChangeScript  = newScript("number", "semaphore_change") // SemaphoreChange
+	CountDownScript        = newScript("number", "count_down")       // CountDown
 )
 
 // Number is a number that clients change and wait for: the free permits of a semaphore,
@@ -40,7 +25,7 @@ type Number struct {
 
 // call is a call of s with these further arguments.
 func (n *Number) call(s *Script, args ...any) Call {
-	return Call{s, append(announced([]any{s.shaArg, 2, n.Key, n.Receipt}, n.Channel, n.Publish), args...)}
+	return s.call(nil, 2, n.Key, n.Receipt).telling(n.Channel, n.Publish).with(args...)
 }
 
 // SemaphoreAcquire takes so many permits, at least 1. The receipt is kept for
@@ -50,8 +35,7 @@ func (n *Number) call(s *Script, args ...any) Call {
 //	ARGV  count, receiptTTL
 //	reply 1: taken; 0: too few are free (codec.DecodeExists)
 func SemaphoreAcquire(dst []any, n Number, count int, receiptTTL Arg) Call {
-	s := SemaphoreAcquireScript
-	return Call{s, append(dst, s.shaArg, 2, n.Key, n.Receipt, count, receiptTTL)}
+	return SemaphoreAcquireScript.call(dst, 2, n.Key, n.Receipt, count, receiptTTL)
 }
 
 // SemaphoreUndo gives back the permits of the acquire with this receipt. It may run any

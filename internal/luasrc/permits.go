@@ -1,38 +1,15 @@
 package luasrc
 
-import _ "embed"
-
-var (
-	//go:embed permits.lua
-	permitsSource string
-	//go:embed permit_acquire.lua
-	permitAcquireSource string
-	//go:embed permit_release.lua
-	permitReleaseSource string
-	//go:embed permit_release_ids.lua
-	permitReleaseIDsSource string
-	//go:embed permit_renew.lua
-	permitRenewSource string
-	//go:embed permit_count.lua
-	permitCountSource string
-	//go:embed permit_left.lua
-	permitLeftSource string
-	//go:embed permit_set.lua
-	permitSetSource string
-	//go:embed permit_delete.lua
-	permitDeleteSource string
-)
-
 // The scripts of a semaphore with permits. All but the renewal begin with permits.lua.
 var (
-	PermitAcquireScript    = newScript("permit_acquire", permitsSource+permitAcquireSource)        // PermitAcquire
-	PermitReleaseScript    = newScript("permit_release", permitsSource+permitReleaseSource)        // PermitRelease
-	PermitReleaseIDsScript = newScript("permit_release_ids", permitsSource+permitReleaseIDsSource) // PermitReleaseIDs
-	PermitRenewScript      = newScript("permit_renew", permitRenewSource)                          // PermitRenew
-	PermitCountScript      = newScript("permit_count", permitsSource+permitCountSource)            // PermitCount
-	PermitLeftScript       = newScript("permit_left", permitsSource+permitLeftSource)              // PermitLeft
-	PermitSetScript        = newScript("permit_set", permitsSource+permitSetSource)                // PermitSet
-	PermitDeleteScript     = newScript("permit_delete", permitsSource+permitDeleteSource)          // PermitDelete
+	PermitAcquireScript    = newScript("permits", "permit_acquire")     // PermitAcquire
+	PermitReleaseScript    = newScript("permits", "permit_release")     // PermitRelease
+	PermitReleaseIDsScript = newScript("permits", "permit_release_ids") // PermitReleaseIDs
+	PermitRenewScript      = newScript("permit_renew")                  // PermitRenew
+	PermitCountScript      = newScript("permits", "permit_count")       // PermitCount
+	PermitLeftScript       = newScript("permits", "permit_left")        // PermitLeft
+	PermitSetScript        = newScript("permits", "permit_set")         // PermitSet
+	PermitDeleteScript     = newScript("permits", "permit_delete")      // PermitDelete
 )
 
 // Permits are the names of a semaphore and what announces its permits: Publish,
@@ -50,17 +27,17 @@ type Permits struct {
 }
 
 // call is a call of s with these further keys.
-func (p *Permits) call(dst []any, s *Script, keys ...Arg) []any {
-	dst = append(append(dst, s.shaArg, 2+len(keys), p.Free, p.Times), keys...)
-	return announced(dst, p.Channel, p.Publish)
+func (p *Permits) call(dst []any, s *Script, keys ...Arg) Call {
+	return s.call(dst, 2+len(keys), p.Free, p.Times).with(keys...).telling(p.Channel, p.Publish)
 }
 
-// announced appends a channel, and by how many commands and which it is told.
-func announced(dst []any, channel, publish Arg) []any {
+// telling appends a channel, and by how many commands and which it is told.
+func (c Call) telling(channel, publish Arg) Call {
+	commands := 1
 	if publish == Both {
-		return append(dst, channel, 2, SPublish, Publish)
+		commands = 2
 	}
-	return append(dst, channel, 1, publish)
+	return c.with(channel, commands).by(publish)
 }
 
 // PermitAcquire takes a permit for each of ids, 16 raw bytes, for lease, in ms and at
@@ -69,8 +46,7 @@ func announced(dst []any, channel, publish Arg) []any {
 //	ARGV  lease, ids
 //	reply nil: taken; too few are free: in how many ms the next one's time is over, -1: of none (codec.DecodeAcquire)
 func PermitAcquire(dst []any, p Permits, lease Arg, ids []string) Call {
-	s := PermitAcquireScript
-	return Call{s, texts(append(p.call(dst, s), lease), ids)}
+	return p.call(dst, PermitAcquireScript).with(lease).texts(ids)
 }
 
 // PermitRelease gives up the permits of one acquire, all of its ids. It may run any
@@ -79,8 +55,7 @@ func PermitAcquire(dst []any, p Permits, lease Arg, ids []string) Call {
 //	ARGV  ids
 //	reply 1: given up; nil: one was not taken, or its time was over; the others are given up (codec.DecodeRelease)
 func PermitRelease(dst []any, p Permits, ids []string) Call {
-	s := PermitReleaseScript
-	return Call{s, texts(p.call(dst, s), ids)}
+	return p.call(dst, PermitReleaseScript).texts(ids)
 }
 
 // PermitReleaseIDs gives up permits whoever took them, all or none of them. The
@@ -90,8 +65,7 @@ func PermitRelease(dst []any, p Permits, ids []string) Call {
 //	ARGV  receiptTTL, ids
 //	reply 1: given up; 0: one was not taken, or its time was over
 func PermitReleaseIDs(p Permits, receipt, receiptTTL Arg, ids []string) Call {
-	s := PermitReleaseIDsScript
-	return Call{s, texts(append(p.call(nil, s, receipt), receiptTTL), ids)}
+	return p.call(nil, PermitReleaseIDsScript, receipt).with(receiptTTL).texts(ids)
 }
 
 // PermitRenew gives the permits of n acquires a new lease, in ms and at least 1. It
@@ -101,26 +75,24 @@ func PermitReleaseIDs(p Permits, receipt, receiptTTL Arg, ids []string) Call {
 //	ARGV  lease, and for each how many ids, and these
 //	reply array of 1: renewed, 0: one is not taken any more (codec.DecodeRenew)
 func PermitRenew(dst []any, lease Arg, n int, acquire func(i int) (times Arg, ids []string)) Call {
-	s := PermitRenewScript
-	args := append(dst, s.shaArg, n)
+	call := PermitRenewScript.call(dst, n)
 	for i := range n {
 		times, _ := acquire(i)
-		args = append(args, times)
+		call = call.with(times)
 	}
-	args = append(args, lease)
+	call = call.with(lease)
 	for i := range n {
 		_, ids := acquire(i)
-		args = texts(append(args, len(ids)), ids)
+		call = call.with(len(ids)).texts(ids)
 	}
-	return Call{s, args}
+	return call
 }
 
 // PermitCount counts.
 //
 //	reply array of how many are free and how many are taken
 func PermitCount(p Permits) Call {
-	s := PermitCountScript
-	return Call{s, p.call(nil, s)}
+	return p.call(nil, PermitCountScript)
 }
 
 // PermitLeft tells how long the permit with this id, 16 raw bytes, is taken for. With
@@ -129,8 +101,7 @@ func PermitCount(p Permits) Call {
 //	ARGV  id, lease
 //	reply how many ms are left; -1: it never ends; nil: it is not taken
 func PermitLeft(p Permits, id string, lease Arg) Call {
-	s := PermitLeftScript
-	return Call{s, append(p.call(nil, s), id, lease)}
+	return p.call(nil, PermitLeftScript).with(id, lease)
 }
 
 // How PermitSet sets the number of permits.
@@ -147,21 +118,20 @@ const (
 //	ARGV  receiptTTL, how, n
 //	reply 1: done; 0: of FirstPermits, it was set before
 func PermitSet(p Permits, receipt, receiptTTL Arg, how string, n int) Call {
-	s := PermitSetScript
-	return Call{s, append(p.call(nil, s, receipt), receiptTTL, how, n)}
+	return p.call(nil, PermitSetScript, receipt).with(receiptTTL, how, n)
 }
 
 // PermitDelete deletes the semaphore, and tells nobody.
 //
 //	reply 1: deleted; 0: was not there (codec.DecodeForce)
 func PermitDelete(p Permits) Call {
-	s := PermitDeleteScript
-	return Call{s, p.call(nil, s)}
+	return p.call(nil, PermitDeleteScript)
 }
 
-func texts(args []any, list []string) []any {
+// texts appends each of list.
+func (c Call) texts(list []string) Call {
 	for _, one := range list {
-		args = append(args, one)
+		c.Args = append(c.Args, one)
 	}
-	return args
+	return c
 }

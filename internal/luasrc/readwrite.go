@@ -1,36 +1,16 @@
 package luasrc
 
-import (
-	_ "embed"
-	"slices"
-)
-
-var (
-	//go:embed read_lock.lua
-	readLockSource string
-	//go:embed read_unlock.lua
-	readUnlockSource string
-	//go:embed read_renew.lua
-	readRenewSource string
-	//go:embed write_lock.lua
-	writeLockSource string
-	//go:embed write_unlock.lua
-	writeUnlockSource string
-	//go:embed rw_force.lua
-	rwForceSource string
-	//go:embed rw_info.lua
-	rwInfoSource string
-)
+import "slices"
 
 // The scripts of a read-write lock, each with the function that makes calls of it.
 var (
-	ReadLockScript       = newScript("read_lock", readLockSource)       // ReadLock
-	ReadUnlockScript     = newScript("read_unlock", readUnlockSource)   // ReadUnlock
-	ReadRenewScript      = newScript("read_renew", readRenewSource)     // ReadRenew
-	WriteLockScript      = newScript("write_lock", writeLockSource)     // WriteLock
-	WriteUnlockScript    = newScript("write_unlock", writeUnlockSource) // WriteUnlock
-	ReadWriteForceScript = newScript("rw_force", rwForceSource)         // ReadWriteForce
-	ReadWriteInfoScript  = newScript("rw_info", rwInfoSource)           // ReadWriteInfo
+	ReadLockScript       = newScript("read_lock")    // ReadLock
+	ReadUnlockScript     = newScript("read_unlock")  // ReadUnlock
+	ReadRenewScript      = newScript("read_renew")   // ReadRenew
+	WriteLockScript      = newScript("write_lock")   // WriteLock
+	WriteUnlockScript    = newScript("write_unlock") // WriteUnlock
+	ReadWriteForceScript = newScript("rw_force")     // ReadWriteForce
+	ReadWriteInfoScript  = newScript("rw_info")      // ReadWriteInfo
 )
 
 // NoReadWriteLock is what ReadLock and WriteLock reply of a hash that is none.
@@ -46,8 +26,7 @@ const NoReadWriteLock = "a hash without mode"
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func ReadLock(dst []any, key, holds, owner, lease Arg) Call {
-	s := ReadLockScript
-	return Call{s, append(dst, s.shaArg, 2, key, holds, lease, owner)}
+	return ReadLockScript.call(dst, 2, key, holds, lease, owner)
 }
 
 // WriteLock is [ReadLock] to write, unless another holds, or owner reads.
@@ -56,8 +35,7 @@ func ReadLock(dst []any, key, holds, owner, lease Arg) Call {
 //	ARGV  lease, owner
 //	reply as ReadLock's
 func WriteLock(dst []any, key, owner, lease Arg) Call {
-	s := WriteLockScript
-	return Call{s, append(dst, s.shaArg, 1, key, lease, owner)}
+	return WriteLockScript.call(dst, 1, key, lease, owner)
 }
 
 // ReadUnlock gives up one read hold of owner. What owner still holds gets lease, in ms,
@@ -81,7 +59,7 @@ func WriteUnlock(dst []any, key, channel, holds, latch, owner, lease, latchTTL, 
 }
 
 func rwUnlock(dst []any, s *Script, key, channel, holds, latch, owner, lease, latchTTL, publish Arg) Call {
-	return Call{s, announce(append(dst, s.shaArg, 4, key, channel, holds, latch, lease, owner, latchTTL), publish)}
+	return s.call(dst, 4, key, channel, holds, latch, lease, owner, latchTTL).by(publish)
 }
 
 // ReadRenew is [Renew] for read holds: the keys of all the owner's get the lease, and
@@ -91,18 +69,17 @@ func rwUnlock(dst []any, s *Script, key, channel, holds, latch, owner, lease, la
 //	ARGV  lease, owners…
 //	reply array of 1: renewed, 0: not held (codec.DecodeRenew)
 func ReadRenew(dst []any, lease Arg, n int, lock func(i int) (key, holds, owner Arg)) Call {
-	s := ReadRenewScript
-	args := append(slices.Grow(dst, 3+3*n), s.shaArg, 2*n)
+	call := ReadRenewScript.call(slices.Grow(dst, 3+3*n), 2*n)
 	for i := range n {
 		key, holds, _ := lock(i)
-		args = append(args, key, holds)
+		call = call.with(key, holds)
 	}
-	args = append(args, lease)
+	call = call.with(lease)
 	for i := range n {
 		_, _, owner := lock(i)
-		args = append(args, owner)
+		call = call.with(owner)
 	}
-	return Call{s, args}
+	return call
 }
 
 // ReadWriteForce deletes key whoever holds it, with the keys of its read holds, if it is
@@ -114,12 +91,10 @@ func ReadRenew(dst []any, lease Arg, n int, lock func(i int) (key, holds, owner 
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func ReadWriteForce(key, channel, holds, mode, message, publish Arg) Call {
-	s := ReadWriteForceScript
-	return Call{s, announce([]any{s.shaArg, 3, key, channel, holds, mode, message}, publish)}
+	return ReadWriteForceScript.call(nil, 3, key, channel, holds, mode, message).by(publish)
 }
 
 // ReadWriteInfo is [Info] of one owner that holds in mode.
 func ReadWriteInfo(dst []any, key, mode Arg) Call {
-	s := ReadWriteInfoScript
-	return Call{s, append(dst, s.shaArg, 1, key, mode)}
+	return ReadWriteInfoScript.call(dst, 1, key, mode)
 }

@@ -2,8 +2,9 @@ package luasrc
 
 import (
 	"crypto/sha1" // Redis names scripts by it
-	_ "embed"
+	"embed"
 	"encoding/hex"
+	"slices"
 )
 
 // Script is a Lua script as the server's cache knows it. It is never changed
@@ -17,70 +18,48 @@ type Script struct {
 	shaArg any
 }
 
-var (
-	//go:embed lock.lua
-	lockSource string
-	//go:embed unlock.lua
-	unlockSource string
-	//go:embed unlock_once.lua
-	unlockOnceSource string
-	//go:embed unlock_alone.lua
-	unlockAloneSource string
-	//go:embed force_unlock.lua
-	forceUnlockSource string
-	//go:embed force_unlock_alone.lua
-	forceUnlockAloneSource string
-	//go:embed renew.lua
-	renewSource string
-	//go:embed fenced_lock.lua
-	fencedLockSource string
-	//go:embed non_reentrant_lock.lua
-	nonReentrantLockSource string
-	//go:embed spin_unlock.lua
-	spinUnlockSource string
-	//go:embed spin_force_unlock.lua
-	spinForceUnlockSource string
-	//go:embed info.lua
-	infoSource string
-)
+//go:embed *.lua
+var files embed.FS
 
 // The scripts, each with the function that makes calls of it.
 var (
-	LockScript        = newScript("lock", lockSource)                // Lock
-	UnlockScript      = newScript("unlock", unlockSource)            // Unlock
-	UnlockOnceScript  = newScript("unlock_once", unlockOnceSource)   // UnlockOnce
-	UnlockAloneScript = newScript("unlock_alone", unlockAloneSource) // UnlockAlone
-	ForceUnlockScript = newScript("force_unlock", forceUnlockSource) // ForceUnlock
-	RenewScript       = newScript("renew", renewSource)              // Renew
+	LockScript        = newScript("lock")         // Lock
+	UnlockScript      = newScript("unlock")       // Unlock
+	UnlockOnceScript  = newScript("unlock_once")  // UnlockOnce
+	UnlockAloneScript = newScript("unlock_alone") // UnlockAlone
+	ForceUnlockScript = newScript("force_unlock") // ForceUnlock
+	RenewScript       = newScript("renew")        // Renew
 
-	ForceUnlockAloneScript = newScript("force_unlock_alone", forceUnlockAloneSource) // ForceUnlockAlone
+	ForceUnlockAloneScript = newScript("force_unlock_alone") // ForceUnlockAlone
 
-	SpinUnlockScript      = newScript("spin_unlock", spinUnlockSource)            // SpinUnlock
-	SpinForceUnlockScript = newScript("spin_force_unlock", spinForceUnlockSource) // SpinForceUnlock
+	SpinUnlockScript      = newScript("spin_unlock")       // SpinUnlock
+	SpinForceUnlockScript = newScript("spin_force_unlock") // SpinForceUnlock
 
-	FencedLockScript       = newScript("fenced_lock", fencedLockSource)              // FencedLock
-	NonReentrantLockScript = newScript("non_reentrant_lock", nonReentrantLockSource) // NonReentrantLock
+	FencedLockScript       = newScript("fenced_lock")        // FencedLock
+	NonReentrantLockScript = newScript("non_reentrant_lock") // NonReentrantLock
 
-	InfoScript = newScript("info", infoSource) // Info
+	InfoScript = newScript("info") // Info
 )
+
+var scripts []*Script // all, as they were made
 
 // Scripts lists all scripts, for loading them ahead of use. The slice is the
 // caller's.
-func Scripts() []*Script {
-	return []*Script{
-		LockScript, UnlockScript, UnlockOnceScript, ForceUnlockScript, RenewScript,
-		SpinUnlockScript, SpinForceUnlockScript,
-		ReadLockScript, ReadUnlockScript, ReadRenewScript, WriteLockScript, WriteUnlockScript, ReadWriteForceScript, ReadWriteInfoScript,
-		UnlockAloneScript, ForceUnlockAloneScript, FencedLockScript, NonReentrantLockScript, InfoScript,
-		FairLockScript, FairUnlockScript, FairLeaveScript, FairForceScript,
-		PermitAcquireScript, PermitReleaseScript, PermitReleaseIDsScript, PermitRenewScript, PermitCountScript, PermitLeftScript, PermitSetScript, PermitDeleteScript,
-		SemaphoreAcquireScript, SemaphoreUndoScript, SemaphoreChangeScript, CountDownScript,
-	}
-}
+func Scripts() []*Script { return slices.Clone(scripts) }
 
-func newScript(name, source string) *Script {
+// newScript makes a script of the text of these files. Its name is the last one's.
+func newScript(of ...string) *Script {
+	var name, source string
+	for _, name = range of {
+		text, err := files.ReadFile(name + ".lua")
+		if err != nil {
+			panic("luasrc: " + err.Error())
+		}
+		source += string(text)
+	}
 	sum := sha1.Sum([]byte(source))
 	s := &Script{Name: name, Source: source, SHA1: hex.EncodeToString(sum[:])}
 	s.shaArg = s.SHA1
+	scripts = append(scripts, s)
 	return s
 }

@@ -9,8 +9,7 @@ package luasrc
 //
 // A key of another type makes it fail with WRONGTYPE and stays untouched.
 func SpinUnlock(dst []any, key, latch, owner, lease, latchTTL Arg) Call {
-	s := SpinUnlockScript
-	return Call{s, append(dst, s.shaArg, 2, key, latch, lease, owner, latchTTL)}
+	return SpinUnlockScript.call(dst, 2, key, latch, lease, owner, latchTTL)
 }
 
 // SpinForceUnlock deletes key whoever holds it, and publishes nothing.
@@ -20,6 +19,5 @@ func SpinUnlock(dst []any, key, latch, owner, lease, latchTTL Arg) Call {
 //
 // A key of another type is deleted all the same, as by Redisson.
 func SpinForceUnlock(key Arg) Call {
-	s := SpinForceUnlockScript
-	return Call{s, []any{s.shaArg, 1, key}}
+	return SpinForceUnlockScript.call(nil, 1, key)
 }

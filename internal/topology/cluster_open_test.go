@@ -19,7 +19,7 @@ import (
 func TestServerThatIsNoCluster(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	top, err := topology.OpenCluster("redis+cluster://"+s.Addr(), topology.Settings{Timeout: timeout, Clock: clock.System()})
+	top, err := topology.Open("redis+cluster://"+s.Addr(), topology.Settings{Timeout: timeout, Clock: clock.System()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestClusterWhoseMastersAreSilentIsNotProved(t *testing.T) {
 	t.Parallel()
 	c := topologytest.Start(t, 1)
 	var silent atomic.Bool
-	top, err := topology.OpenCluster(c.ClusterURL(), topology.Settings{Timeout: timeout, Clock: clock.System(),
+	top, err := topology.Open(c.ClusterURL(), topology.Settings{Timeout: timeout, Clock: clock.System(),
 		Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			if !silent.Load() {
 				return new(net.Dialer).DialContext(ctx, network, addr)
@@ -88,7 +88,7 @@ func TestCredentialsThatAClusterRefusesAreAskedForAgain(t *testing.T) {
 				}
 				return "worker", "one", nil
 			}}
-			top, err := topology.OpenCluster(c.ClusterURL(), s)
+			top, err := topology.Open(c.ClusterURL(), s)
 			if err != nil {
 				t.Fatal(err)
 			}

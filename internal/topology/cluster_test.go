@@ -36,7 +36,7 @@ func openCluster(t *testing.T, c *topologytest.Cluster, edit func(*topology.Sett
 	if edit != nil {
 		edit(&s)
 	}
-	top, err := topology.OpenCluster(c.ClusterURL(), s)
+	top, err := topology.Open(c.ClusterURL(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,14 +180,13 @@ func TestConnectionsOfAClusterThatNobodyUsesAreGivenUp(t *testing.T) {
 	g.answered(keyOn(0), "SET", 1)
 	g.answered(keyOn(1), "SET", 1)
 	l := make(listener, 10)
-	s := topology.Subscribe(g.top, codec.Slot(keyOn(1)), codec.Channel(keyOn(1)), l)
-	l.want(t, "confirmed")
+	leave := l.listen(t, g.top, codec.Slot(keyOn(1)), codec.Channel(keyOn(1)))
 	for range topology.IdleLooks + 1 {
 		topology.Tend(g.top)
 	}
 	g.becomes("the one that nobody uses has none", func() bool { return g.ours(0) == 0 && g.ours(1) == 2 })
 	g.answered(keyOn(0), "SET", 2)
-	s.Close()
+	leave()
 	g.becomes("nobody is subscribed", func() bool {
 		n, err := g.top.Node(codec.Slot(keyOn(1)))
 		return err == nil && n.Hub.Channels() == 0
@@ -348,9 +347,7 @@ func TestWaitersOfAClusterHearBothKinds(t *testing.T) {
 				t.Errorf("it publishes by %v", got)
 			}
 			l := make(listener, 10)
-			s := topology.Subscribe(g.top, codec.Slot(key), codec.Channel(key), l)
-			defer s.Close()
-			l.want(t, "confirmed")
+			defer l.listen(t, g.top, codec.Slot(key), codec.Channel(key))()
 			for i, command := range []string{"SPUBLISH", "PUBLISH"} {
 				if _, err := c.Conn(2).Do(command, codec.Channel(key), i); err != nil {
 					t.Fatal(err)
@@ -374,8 +371,7 @@ func TestMessageThatIsPublishedTwiceIsHeardOnce(t *testing.T) {
 	key := keyOn(2)
 	g.answered(key, "SET", 1)
 	l := make(listener, 10)
-	defer topology.Subscribe(g.top, codec.Slot(key), codec.Channel(key), l).Close()
-	l.want(t, "confirmed")
+	defer l.listen(t, g.top, codec.Slot(key), codec.Channel(key))()
 	const both = "redis.call('spublish', KEYS[1], ARGV[1]); return redis.call('publish', KEYS[1], ARGV[1])"
 	twice := 0
 	for i := range 100 {

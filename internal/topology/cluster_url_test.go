@@ -45,7 +45,7 @@ func TestURLsOfClusters(t *testing.T) {
 func TestServersOfAClusterAreReachedAlike(t *testing.T) {
 	t.Parallel()
 	given := &tls.Config{}
-	top, err := openCluster("redis+cluster://u:p@a:1", Settings{Timeout: time.Second, Clock: clock.System(), TLS: given, ConnectionName: "n"})
+	top, err := Open("redis+cluster://u:p@a:1", Settings{Timeout: time.Second, Clock: clock.System(), TLS: given, ConnectionName: "n"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestServersOfAClusterAreReachedAlike(t *testing.T) {
 		at.TLS.ServerName != "b.example" || given.ServerName != "" {
 		t.Errorf("it is reached by %+v", at)
 	}
-	if _, err := openCluster("redis+cluster://u:p@a:1", Settings{Credentials: func(context.Context) (string, string, error) { return "", "", nil }}); err == nil {
+	if _, err := Open("redis+cluster://u:p@a:1", Settings{Credentials: func(context.Context) (string, string, error) { return "", "", nil }}); err == nil {
 		t.Error("credentials of the URL, and of a function")
 	}
 }

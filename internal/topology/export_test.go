@@ -9,9 +9,6 @@ import (
 // called before the first use.
 func (t *Sentinel) OnlyLookWhenTold() { t.lookAtLeast = 24 * time.Hour }
 
-// OpenCluster is the opener of clusters.
-var OpenCluster Opener = openCluster
-
 // Tend does what a cluster does each lookAnyway, and tells whether it would look.
 func Tend(t Topology) (looks bool) { return t.(*Cluster).tend() }
 

@@ -11,12 +11,12 @@ import (
 // the URL or of the settings that can't be used, and prints no secret.
 type Opener func(rawURL string, s Settings) (Topology, error)
 
-// openers has those of the schemes that openSingle does not know.
-var openers = map[string]Opener{sentinelScheme: openSentinel, clusterScheme: openCluster}
+// registered has those of schemes that are none of the library's.
+var registered = map[string]Opener{}
 
 // Register makes Open use open for URLs of scheme. It is for topologies that are
 // not part of the library, such as those of tests, and is called before any Open.
-func Register(scheme string, open Opener) { openers[scheme] = open }
+func Register(scheme string, open Opener) { registered[scheme] = open }
 
 // Replicated tells whether the URL's scheme is of a topology whose masters have
 // replicas that may take their place.
@@ -25,29 +25,53 @@ func Replicated(rawURL string) bool {
 	return scheme == sentinelScheme || scheme == clusterScheme
 }
 
-// Open makes the topology that the URL's scheme names. It does no I/O.
+// Open makes the topology that the URL's scheme names. It is an Opener.
 func Open(rawURL string, s Settings) (Topology, error) {
 	scheme, _, _ := strings.Cut(rawURL, "://")
 	if scheme != sentinelScheme && (s.SentinelTLS != nil || s.SentinelCredentials != nil) {
 		return nil, errors.New("WithSentinelTLSConfig and WithSentinelCredentials are for redis+sentinel:// URLs")
 	}
-	open := openers[scheme]
-	if open == nil {
-		open = openSingle
+	if open := registered[scheme]; open != nil {
+		return open(rawURL, s)
 	}
-	return open(rawURL, s)
-}
-
-// openSingle knows redis:// and rediss://, and refuses all others.
-func openSingle(rawURL string, s Settings) (Topology, error) {
-	target, err := redisconn.ParseURL(rawURL)
-	if err == nil && s.TLS != nil && target.TLS == nil {
+	p, err := Parse(rawURL)
+	if err == nil && scheme == "redis" && s.TLS != nil {
 		err = errors.New("a TLS configuration for a redis:// URL; TLS needs rediss://")
 	}
-	if err = s.complete(target, err); err != nil {
+	if err = s.complete(p.Target, err); err != nil {
 		return nil, err
 	}
-	return dialled(target.At(target.Address), s), nil
+	switch scheme {
+	case sentinelScheme:
+		return newSentinel(p, s), nil
+	case clusterScheme:
+		return newCluster(p, s), nil
+	}
+	return dialled(p.Target.At(p.Target.Address), s), nil
+}
+
+// Parts are what a URL says.
+type Parts struct {
+	Servers []string          // host:port of those to ask first: the one, Sentinels, or some of a cluster
+	Master  string            // what the Sentinels call their master; empty: there are none
+	Cluster bool              // the servers are of a cluster
+	Target  *redisconn.Target // how any server but a Sentinel is reached, but for its address
+}
+
+// Parse reads a URL, without I/O. Its error names the part that is wrong, and prints no
+// secret.
+func Parse(rawURL string) (Parts, error) {
+	switch scheme, _, _ := strings.Cut(rawURL, "://"); scheme {
+	case sentinelScheme:
+		return parseSentinelURL(rawURL)
+	case clusterScheme:
+		return parseClusterURL(rawURL)
+	}
+	target, err := redisconn.ParseURL(rawURL)
+	if err != nil {
+		return Parts{}, err
+	}
+	return Parts{Servers: []string{target.Address}, Target: target}, nil
 }
 
 // cutURL cuts scheme://[user:password@]host,host[/path]. user ends with its @.

@@ -18,7 +18,7 @@ import (
 // neither its answers nor its role tell it from the master.
 type Sentinel struct {
 	oneNode
-	u sentinelURL
+	u Parts
 	s Settings
 
 	life  context.Context // ended by Close, after the node

@@ -7,7 +7,7 @@ import "context"
 func (t *Sentinel) stays(ctx context.Context, gone []string) bool {
 	ctx, cancel := context.WithTimeout(ctx, lossTimeout)
 	defer cancel()
-	anyPromoted := promoted(ctx, t.u.to, gone)
+	anyPromoted := promoted(ctx, t.u.Target, gone)
 	t.mu.Lock()
 	of := len(t.sentinels)
 	t.mu.Unlock()

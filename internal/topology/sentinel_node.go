@@ -53,7 +53,7 @@ func (p *sentinelNode) Refused(err error) {
 // Message is the name, the former master's host and port, and those of the next.
 func (p *sentinelNode) Message(payload []byte) {
 	words := strings.Fields(string(payload))
-	if len(words) != 5 || words[0] != p.t.u.name {
+	if len(words) != 5 || words[0] != p.t.u.Master {
 		return
 	}
 	p.t.told(p.target.Address, net.JoinHostPort(words[1], words[2]), net.JoinHostPort(words[3], words[4]))
@@ -89,7 +89,7 @@ func (t *Sentinel) askAll(ctx context.Context) []testimony {
 	ctx, cancel := context.WithTimeout(ctx, time.Until(deadline)/2)
 	defer cancel()
 	for _, p := range sentinels {
-		t.tasks.Go(func() { answers <- ask(ctx, p.target, t.u.name) })
+		t.tasks.Go(func() { answers <- ask(ctx, p.target, t.u.Master) })
 	}
 	t.mu.Unlock()
 	var said []testimony

@@ -53,7 +53,7 @@ func (t *Sentinel) target(addr string) *redisconn.Target {
 	defer t.mu.Unlock()
 	target := t.nodesAt[addr]
 	if target == nil {
-		target = t.u.to.At(addr)
+		target = t.u.Target.At(addr)
 		t.nodesAt[addr] = target
 	}
 	return target

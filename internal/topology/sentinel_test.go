@@ -130,7 +130,7 @@ func TestConnectionsToTheFormerMasterEndAtTheFirstWordOfIt(t *testing.T) {
 		t.Fatalf("it is at %d, and the master at %d", got, former.Port())
 	}
 	h := &heard{}
-	defer topology.Subscribe(top, 0, "c", h).Close()
+	defer top.Subscriptions(0)[0].Subscribe("c", h).Close()
 	becomes(t, "listening", func() bool { n, _ := h.state(); return n == 1 })
 	if n := connections(t, former, "follows"); n != 2 {
 		t.Errorf("%d connections to the master", n)

@@ -16,17 +16,10 @@ import (
 // sentinelScheme is that of a master's URL that names its Sentinels.
 const sentinelScheme = "redis+sentinel"
 
-// sentinelURL is what redis+sentinel:// says.
-type sentinelURL struct {
-	sentinels []string          // host:port of each
-	name      string            // of the master
-	to        *redisconn.Target // the master and its replicas, but for the address
-}
-
 // parseSentinelURL reads redis+sentinel://[user:password@]host[:port],…/name[/db].
 // A Sentinel's default port is 26379. Like redisconn.ParseURL, it prints nothing
 // that could hold a password.
-func parseSentinelURL(raw string) (u sentinelURL, err error) {
+func parseSentinelURL(raw string) (p Parts, err error) {
 	user, hosts, path := cutURL(raw)
 	for _, host := range strings.Split(hosts, ",") {
 		if host != "" && strings.LastIndex(host, ":") <= strings.LastIndex(host, "]") {
@@ -35,37 +28,37 @@ func parseSentinelURL(raw string) (u sentinelURL, err error) {
 		// The rules for each are those of a single server's URL.
 		t, err := redisconn.ParseURL("redis://" + user + host)
 		if err != nil {
-			return u, err
+			return p, err
 		}
-		u.to = t
-		if !slices.Contains(u.sentinels, t.Address) {
-			u.sentinels = append(u.sentinels, t.Address)
+		p.Target = t
+		if !slices.Contains(p.Servers, t.Address) {
+			p.Servers = append(p.Servers, t.Address)
 		}
 	}
 	switch {
 	case strings.Contains(path, "#"):
-		return u, errors.New("url: a fragment (#) has no meaning here; a # in a password is written %23")
+		return p, errors.New("url: a fragment (#) has no meaning here; a # in a password is written %23")
 	case strings.Contains(path, "?"):
-		return u, errors.New("url: a query has no meaning here; settings are options of Open")
+		return p, errors.New("url: a query has no meaning here; settings are options of Open")
 	}
 	escaped, db, _ := strings.Cut(path, "/")
-	if u.name, err = url.PathUnescape(escaped); err != nil {
-		return u, errors.New("url: the master's name is malformed; reserved characters in a password are percent-encoded")
+	if p.Master, err = url.PathUnescape(escaped); err != nil {
+		return p, errors.New("url: the master's name is malformed; reserved characters in a password are percent-encoded")
 	}
-	if u.name == "" {
-		return u, errors.New("url: no master's name after the Sentinels; want redis+sentinel://host:port,host:port/master-name")
+	if p.Master == "" {
+		return p, errors.New("url: no master's name after the Sentinels; want redis+sentinel://host:port,host:port/master-name")
 	}
-	if strings.ContainsFunc(u.name, func(r rune) bool { return !nameable(r) }) {
-		return u, errors.New("url: the master's name has characters that no Sentinel takes: it may have letters, digits and .-_")
+	if strings.ContainsFunc(p.Master, func(r rune) bool { return !nameable(r) }) {
+		return p, errors.New("url: the master's name has characters that no Sentinel takes: it may have letters, digits and .-_")
 	}
 	if db != "" {
 		n, err := strconv.ParseUint(db, 10, 31)
 		if err != nil {
-			return u, errors.New("url: the database after the master's name is not a number")
+			return p, errors.New("url: the database after the master's name is not a number")
 		}
-		u.to.Database = int(n)
+		p.Target.Database = int(n)
 	}
-	return u, nil
+	return p, nil
 }
 
 // nameable tells what a Sentinel takes in a master's name.
@@ -73,30 +66,21 @@ func nameable(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(".-_", r)
 }
 
-// String is the URL without its secrets, for people.
-func (u sentinelURL) String() string {
-	s := strings.Join(u.sentinels, ",") + "/" + u.name
-	if u.to.Database != 0 {
-		s += fmt.Sprintf("/%d", u.to.Database)
+// shown is the URL of Sentinels without its secrets, for people.
+func (p Parts) shown() string {
+	s := strings.Join(p.Servers, ",") + "/" + p.Master
+	if p.Target.Database != 0 {
+		s += fmt.Sprintf("/%d", p.Target.Database)
 	}
 	return s
 }
 
-// openSentinel is the Opener for redis+sentinel://.
-func openSentinel(rawURL string, s Settings) (Topology, error) {
-	u, err := parseSentinelURL(rawURL)
-	if err = s.complete(u.to, err); err != nil {
-		return nil, err
-	}
-	return newSentinel(u, s), nil
-}
-
-func newSentinel(u sentinelURL, s Settings) *Sentinel {
-	t := &Sentinel{u: u, s: s, news: make(chan struct{}, 1), nodesAt: map[string]*redisconn.Target{}, lookAtLeast: lookAtLeast}
+func newSentinel(p Parts, s Settings) *Sentinel {
+	t := &Sentinel{u: p, s: s, news: make(chan struct{}, 1), nodesAt: map[string]*redisconn.Target{}, lookAtLeast: lookAtLeast}
 	t.life, t.end = context.WithCancel(context.Background())
-	for _, addr := range u.sentinels {
+	for _, addr := range p.Servers {
 		t.sentinels = append(t.sentinels, newSentinelNode(t, sentinelAddr{addr: addr}, true))
 	}
-	t.begin(s, NodeOptions{Name: u.String(), Dial: t.dial, Options: pipeline.Options{Stays: t.stays, Known: t.replicas, Replaced: t.changed}})
+	t.begin(s, NodeOptions{Name: p.shown(), Dial: t.dial, Options: pipeline.Options{Stays: t.stays, Known: t.replicas, Replaced: t.changed}})
 	return t
 }

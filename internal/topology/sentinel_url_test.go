@@ -22,8 +22,8 @@ func TestSentinelURLs(t *testing.T) {
 		"redis+sentinel://:p@h:1/m/0":               {sentinels: []string{"h:1"}, name: "m", password: "p"},
 	} {
 		got, err := parseSentinelURL(url)
-		if err != nil || !slices.Equal(got.sentinels, want.sentinels) || got.name != want.name ||
-			got.to.Username != want.user || got.to.Password != want.password || got.to.Database != want.database {
+		if err != nil || !slices.Equal(got.Servers, want.sentinels) || got.Master != want.name ||
+			got.Target.Username != want.user || got.Target.Password != want.password || got.Target.Database != want.database {
 			t.Errorf("%s: %+v, %v", url, got, err)
 		}
 	}

@@ -91,8 +91,8 @@ type Subscription struct {
 	Sharded bool  // by SSUBSCRIBE; else by SUBSCRIBE
 }
 
-// subscribe asks for a channel.
-func (s Subscription) subscribe(channel string, w pubsub.Waker) *pubsub.Subscription {
+// Subscribe asks for a channel on behalf of w, see pubsub.Hub.
+func (s Subscription) Subscribe(channel string, w pubsub.Waker) *pubsub.Subscription {
 	if s.Sharded {
 		return s.Node.Hub.SubscribeSharded(channel, w)
 	}

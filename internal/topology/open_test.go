@@ -5,12 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
-
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/leakcheck"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/pubsub"
 )
 
 func TestMain(m *testing.M) { leakcheck.Main(m) }
@@ -23,6 +22,23 @@ type listener chan string
 func (l listener) Confirmed()             { l <- "confirmed" }
 func (l listener) Message(payload []byte) { l <- "message " + string(payload) }
 func (l listener) Refused(err error)      { l <- "refused" }
+func (l listener) Twin([]byte)            {} // of what it has heard already
+
+// listen subscribes to channel, of slot, as a waiter does.
+func (l listener) listen(t *testing.T, top topology.Topology, slot uint16, channel string) (end func()) {
+	t.Helper()
+	var subs []*pubsub.Subscription
+	for _, s := range top.Subscriptions(slot) {
+		subs = append(subs, s.Subscribe(channel, l))
+		l.want(t, "confirmed")
+	}
+	return func() {
+		for _, s := range subs {
+			s.Close()
+		}
+	}
+}
+
 func (l listener) want(t *testing.T, want string) {
 	t.Helper()
 	select {
@@ -45,14 +61,6 @@ func (l listener) silent(t *testing.T) {
 	}
 }
 
-// twice has every channel on the nodes of two topologies of one server.
-type twice struct {
-	topology.Topology
-	both []topology.Subscription
-}
-
-func (t twice) Subscriptions(uint16) []topology.Subscription { return t.both }
-
 func open(t *testing.T, s *redistest.Server) topology.Topology {
 	t.Helper()
 	top, err := topology.Open(s.URL(), topology.Settings{Timeout: timeout, Clock: clock.System()})
@@ -61,52 +69,6 @@ func open(t *testing.T, s *redistest.Server) topology.Topology {
 	}
 	t.Cleanup(func() { top.Close(timeout) })
 	return top
-}
-
-func TestWaiterOfSeveralSubscriptionsListensWhenAllAreConfirmed(t *testing.T) {
-	t.Parallel()
-	a, b := redistest.Start(t), redistest.Start(t)
-	first, second := open(t, a), open(t, b)
-	top := twice{first, append(first.Subscriptions(0), second.Subscriptions(0)...)}
-	b.Pause()
-	l := make(listener, 100)
-	sub := topology.Subscribe(top, 0, "c", l)
-	there := a.Dial(t)
-	for end := time.Now().Add(10 * timeout); ; time.Sleep(time.Millisecond) {
-		if n, err := redis.Int(there.Do("PUBLISH", "c", "early")); n == 1 && err == nil {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("the one that answers is not subscribed to")
-		}
-	}
-	l.silent(t)
-	b.Resume()
-	l.want(t, "confirmed")
-	for _, s := range []*redistest.Server{a, b} {
-		if n, err := redis.Int(s.Dial(t).Do("PUBLISH", "c", "x")); n != 1 || err != nil {
-			t.Fatalf("%d heard, %v", n, err)
-		}
-		l.want(t, "message x")
-	}
-	// One of them is confirmed anew: what was published meanwhile is gone.
-	if _, err := b.Dial(t).Do("CLIENT", "KILL", "TYPE", "pubsub"); err != nil {
-		t.Fatal(err)
-	}
-	l.want(t, "confirmed")
-	sub.Close()
-	for _, s := range []*redistest.Server{a, b} {
-		conn := s.Dial(t)
-		for end := time.Now().Add(10 * timeout); ; time.Sleep(time.Millisecond) {
-			if n, err := redis.Int(conn.Do("PUBLISH", "c", "late")); n == 0 && err == nil {
-				break
-			}
-			if time.Now().After(end) {
-				t.Fatal("it is left subscribed")
-			}
-		}
-	}
-	l.silent(t)
 }
 
 func TestOneServersURLsAreOpened(t *testing.T) {

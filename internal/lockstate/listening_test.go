@@ -1,0 +1,78 @@
+package lockstate
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topology"
+)
+
+// twice is a topology whose waiters listen on another's server too.
+type twice struct {
+	topology.Topology
+	other topology.Topology
+}
+
+func (t twice) Subscriptions(slot uint16) []topology.Subscription {
+	return append(t.Topology.Subscriptions(slot), t.other.Subscriptions(slot)...)
+}
+
+func TestWaiterOfSeveralSubscriptionsListensWhenAllAreConfirmed(t *testing.T) {
+	t.Parallel()
+	here, there := redistest.Start(t), redistest.Start(t)
+	o := config()
+	other, err := topology.Open(there.URL(), topology.Settings{Timeout: o.Timeout, Clock: o.Clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { other.Close(soon) })
+	o.Topology = func(s topology.Settings) (topology.Topology, error) {
+		top, err := topology.Open(here.URL(), s)
+		return twice{top, other}, err
+	}
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	l, conn := c.NewLock(kind.Reentrant, "k", "k"), here.Dial(t)
+	channel := l.kind.Channel(&l.names, nil)
+	ended := make(chan outcome, 1)
+	waits := func(listens bool) {
+		t.Helper()
+		do(t, conn, "HSET", "k", c.NewOwner().String(), 1)
+		do(t, conn, "PEXPIRE", "k", time.Hour.Milliseconds())
+		wait(t.Context(), t, &l, 0, ended, Terms{})
+		for end := time.Now().Add(2 * soon); ; time.Sleep(time.Millisecond) {
+			if s := l.Snapshot(); s.Waiting == 1 && !s.InFlight && s.Listening == listens {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("it does not wait, or listens when it should not: %+v", l.Snapshot())
+			}
+		}
+		do(t, conn, "DEL", "k")
+	}
+	there.Pause()
+	waits(false)
+	becomes(t, conn, 1, "PUBLISH", channel, "0")
+	none(t, ended) // it will look anyway
+	there.Resume()
+	unlock(t, next(t, ended).hold)
+	for _, at := range []redis.Conn{conn, there.Dial(t)} {
+		waits(true)
+		do(t, at, "PUBLISH", channel, "0")
+		unlock(t, next(t, ended).hold)
+	}
+	// One of them is confirmed anew: what was published meanwhile is gone.
+	waits(true)
+	do(t, there.Dial(t), "CLIENT", "KILL", "TYPE", "pubsub")
+	unlock(t, next(t, ended).hold)
+	for _, at := range []redis.Conn{conn, there.Dial(t)} {
+		becomes(t, at, 0, "PUBLISH", channel, "0")
+	}
+}
