@@ -163,7 +163,7 @@ var scenes = []scene{
 	}, differs: map[string]string{"the read lock is forced": "Redisson leaves the keys of the holds"}},
 	{name: "a hold that has ended beside another", play: func(p *play) {
 		p.locks("a", read, minute)
-		p.locks("b", read, 100*time.Millisecond)
+		p.locks("b", read, time.Second)
 		p.eventually("its end", func() bool { return len(p.look().ttls) == 2 })
 		p.refused("c", write)
 		p.unlocks("a", read)

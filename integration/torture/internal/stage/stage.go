@@ -33,15 +33,14 @@ type Config struct {
 // Stage is everything that a run needs. Its methods are for the goroutine that called Build, but for Play.
 type Stage struct {
 	Config
-	t      testing.TB
-	Book   *history.Book
-	server *redisserver.LocalServer // nil with a set
-	set    *set                     // nil with a single server
-	serial sync.Mutex               // held during a fault of the server, so that two never meet
-	began  int64                    // of the first round
-	round  int                      // the next one to be set; see numbering
-
-	setting sync.Mutex
+	t       testing.TB
+	Book    *history.Book
+	server  *redisserver.LocalServer // nil with a set
+	set     *set                     // nil with a single server
+	serial  sync.Mutex               // held during a fault of the server, so that two never meet
+	began   int64                    // of the first round
+	round   int                      // the next one to be set; see numbering
+	setting sync.Mutex               // held while a set's numbers are set
 	gos     []*goProcess
 	javas   []*javaProcess
 

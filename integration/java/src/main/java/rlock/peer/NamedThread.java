@@ -56,8 +56,20 @@ final class NamedThread {
      * Whether the thread waits for a lock. With a plain one it waits for a release message, its
      * subscription confirmed and its second try refused; every Redisson does that, and only that,
      * on a semaphore. With a spin lock it sleeps between two tries.
+     *
+     * <p>It must sleep by then: the message 1 of a read-write lock wakes as many as Redisson finds
+     * asleep, and one that is about to fall asleep misses it.
      */
     boolean parked() {
+        return waits() && isAsleep();
+    }
+
+    private boolean isAsleep() {
+        Thread.State state = thread.getState();
+        return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
+    }
+
+    private boolean waits() {
         boolean inSemaphore = false;
         boolean asleep = false;
         for (StackTraceElement frame : thread.getStackTrace()) {
