@@ -3,6 +3,7 @@ package rlock
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/observe"
@@ -186,6 +187,10 @@ func WithObserver(o Observer) Option {
 type observers struct {
 	all      []Observer
 	panicked func(with any)
+}
+
+func (o *observers) Commands() bool {
+	return slices.ContainsFunc(o.all, func(one Observer) bool { return one.Command != nil })
 }
 
 func (o *observers) OnPanic(fn func(with any)) { o.panicked = fn }

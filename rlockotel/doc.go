@@ -20,5 +20,6 @@
 // The words are those of rlock's events. A call that acquires is a span rlock.acquire with
 // the events wait and woken, one of Unlock is rlock.release with the event lost; commands are
 // client spans below them. The span of the caller's context is the parent. Commands of
-// renewals are spans only by [WithRenewalSpans]. Neither query texts nor baggage are used.
+// renewals are spans only by [WithRenewalSpans]. The status of a span that failed has the error's
+// text, which names the lock. Neither query texts nor baggage are used.
 package rlockotel

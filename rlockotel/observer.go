@@ -30,7 +30,16 @@ type observer struct {
 
 	metrics *metrics
 	tracer  trace.Tracer
+	sets    sets
 }
+
+// Attributes of several.
+const (
+	outcome   = attribute.Key("rlock.outcome")
+	contended = attribute.Key("rlock.contended")
+	source    = attribute.Key("rlock.source")
+	reason    = attribute.Key("rlock.reason")
+)
 
 // WithMeterProvider sets where metrics go. Default is OpenTelemetry's global provider.
 func WithMeterProvider(p metric.MeterProvider) Option { return func(o *observer) { o.meters = p } }
@@ -67,34 +76,46 @@ func New(opts ...Option) (rlock.Observer, error) {
 	}, nil
 }
 
-// of are the attributes of an event.
-func (o *observer) of(s rlock.Subject, more ...attribute.KeyValue) []attribute.KeyValue {
-	all := append(more, attribute.String("rlock.kind", s.Kind))
+// of are the options for an event of a lock.
+func (o *observer) of(s rlock.Subject, of set) *options {
+	of.kind = s.Kind
 	if o.label != nil {
-		all = append(all, attribute.String("rlock.name", o.label(s.Name)))
+		of.name = strings.ToValidUTF8(o.label(s.Name), "\uFFFD") // an exporter drops all that goes with another text
+	}
+	return o.sets.of(of, o.attributes)
+}
+
+// attributes are those of a lock, and what an event adds.
+func (o *observer) attributes(of set) []attribute.KeyValue {
+	all := []attribute.KeyValue{attribute.String("rlock.kind", of.kind)}
+	if o.label != nil {
+		all = append(all, attribute.String("rlock.name", of.name))
+	}
+	if of.key != "" {
+		all = append(all, of.key.String(of.value))
+	}
+	if of.acquire {
+		all = append(all, contended.Bool(of.contended))
 	}
 	return all
 }
 
-func (o *observer) count(ctx context.Context, n metric.Int64Counter, s rlock.Subject, key, value string) {
-	n.Add(ctx, 1, metric.WithAttributes(o.of(s, attribute.String(key, value))...))
+func (o *observer) count(ctx context.Context, n metric.Int64Counter, s rlock.Subject, key attribute.Key, value string) {
+	n.Add(ctx, 1, o.of(s, set{key: key, value: value}).add...)
 }
 
 func (o *observer) begin(span string) func(context.Context, rlock.Subject) context.Context {
 	return func(ctx context.Context, s rlock.Subject) context.Context {
-		ctx, _ = o.tracer.Start(ctx, span, trace.WithAttributes(o.of(s)...))
+		ctx, _ = o.tracer.Start(ctx, span, o.of(s, set{}).start...)
 		return ctx
 	}
 }
 
 // end ends the span of a call.
-func end(ctx context.Context, err error, attrs ...attribute.KeyValue) {
+func end(ctx context.Context, err error) {
 	span := trace.SpanFromContext(ctx)
-	if span.IsRecording() {
-		span.SetAttributes(attrs...)
-		if err != nil {
-			span.SetStatus(codes.Error, err.Error())
-		}
+	if err != nil && span.IsRecording() {
+		span.SetStatus(codes.Error, err.Error())
 	}
 	span.End()
 }
@@ -104,70 +125,86 @@ func (o *observer) waiting(ctx context.Context, _ rlock.Subject, at time.Time) {
 }
 
 func (o *observer) woken(ctx context.Context, s rlock.Subject, e rlock.WakeEvent) {
-	source := attribute.String("rlock.source", e.Source)
-	trace.SpanFromContext(ctx).AddEvent("woken", trace.WithTimestamp(e.At), trace.WithAttributes(source))
-	o.count(ctx, o.metrics.wakeUps, s, "rlock.source", e.Source)
+	if span := trace.SpanFromContext(ctx); span.IsRecording() {
+		span.AddEvent("woken", trace.WithTimestamp(e.At), trace.WithAttributes(source.String(e.Source)))
+	}
+	o.count(ctx, o.metrics.wakeUps, s, source, e.Source)
 }
 
 func (o *observer) acquired(ctx context.Context, s rlock.Subject, e rlock.AcquireEvent) {
-	outcome, contended := attribute.String("rlock.outcome", e.Outcome), attribute.Bool("rlock.contended", e.Contended)
-	o.metrics.acquires.Record(ctx, e.Wait.Seconds(), metric.WithAttributes(o.of(s, outcome, contended)...))
+	of := o.of(s, set{key: outcome, value: e.Outcome, acquire: true, contended: e.Contended})
+	o.metrics.acquires.Record(ctx, e.Wait.Seconds(), of.record...)
 	err := e.Err
 	if e.Outcome == "locked" || e.Outcome == "timeout" || e.Outcome == "cancelled" {
 		err = nil // what the caller asked for
 	}
-	end(ctx, err, outcome, contended)
+	if span := trace.SpanFromContext(ctx); span.IsRecording() {
+		span.SetAttributes(outcome.String(e.Outcome), contended.Bool(e.Contended))
+	}
+	end(ctx, err)
 }
 
 func (o *observer) released(ctx context.Context, _ rlock.Subject, e rlock.ReleaseEvent) {
 	if e.Reason != "" {
-		trace.SpanFromContext(ctx).AddEvent("lost", trace.WithTimestamp(e.LostAt), trace.WithAttributes(attribute.String("rlock.reason", e.Reason)))
+		trace.SpanFromContext(ctx).AddEvent("lost", trace.WithTimestamp(e.LostAt), trace.WithAttributes(reason.String(e.Reason)))
 	}
 	end(ctx, e.Err)
 }
 
 func (o *observer) ended(s rlock.Subject, e rlock.HoldEvent) {
 	ctx := context.Background()
-	o.metrics.holdTimes.Record(ctx, e.Held.Seconds(), metric.WithAttributes(o.of(s, attribute.String("rlock.end", e.End))...))
+	o.metrics.holdTimes.Record(ctx, e.Held.Seconds(), o.of(s, set{key: "rlock.end", value: e.End}).record...)
 	if e.Reason != "" {
-		o.count(ctx, o.metrics.lost, s, "rlock.reason", e.Reason)
+		o.count(ctx, o.metrics.lost, s, reason, e.Reason)
 	}
 }
 
 func (o *observer) renewed(s rlock.Subject, e rlock.RenewalEvent) {
-	o.count(context.Background(), o.metrics.renewals, s, "rlock.outcome", e.Outcome)
+	o.count(context.Background(), o.metrics.renewals, s, outcome, e.Outcome)
 }
 
 func (o *observer) undone(s rlock.Subject, e rlock.UndoEvent) {
-	o.count(context.Background(), o.metrics.undos, s, "rlock.outcome", e.Outcome)
+	o.count(context.Background(), o.metrics.undos, s, outcome, e.Outcome)
 }
 
 func (o *observer) command(ctx context.Context, e rlock.CommandEvent) {
-	attrs := []attribute.KeyValue{attribute.String("db.system.name", "redis"), attribute.String("db.operation.name", e.Name)}
-	if e.Leases > 1 {
-		attrs = append(attrs, attribute.Int("db.operation.batch.size", e.Leases))
-	}
-	if host, port, err := net.SplitHostPort(e.Server); err == nil {
-		attrs = append(attrs, attribute.String("server.address", host))
-		if n, err := strconv.Atoi(port); err == nil {
-			attrs = append(attrs, attribute.Int("server.port", n))
-		}
-	}
+	of := set{command: e.Name, server: e.Server, leases: e.Leases}
 	if e.Err != nil {
-		what := "lost" // it was sent, and there was no reply
+		of.failed = "lost" // it was sent, and there was no reply
 		if said, ok := e.Err.(redis.Error); ok {
-			what, _, _ = strings.Cut(string(said), " ")
-			attrs = append(attrs, attribute.String("db.response.status_code", what))
+			of.failed, _, _ = strings.Cut(string(said), " ")
+			of.refused = true
 		}
-		attrs = append(attrs, attribute.String("error.type", what))
 	}
-	o.metrics.commands.Record(ctx, e.Duration.Seconds(), metric.WithAttributes(attrs...))
+	opts := o.sets.of(of, ofCommand)
+	o.metrics.commands.Record(ctx, e.Duration.Seconds(), opts.record...)
 	if !o.renewals && !trace.SpanContextFromContext(ctx).IsValid() {
 		return
 	}
-	_, span := o.tracer.Start(ctx, e.Name, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(e.Start), trace.WithAttributes(attrs...))
+	_, span := o.tracer.Start(ctx, e.Name, opts.start[0], trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(e.Start))
 	if e.Err != nil {
 		span.SetStatus(codes.Error, "")
 	}
 	span.End(trace.WithTimestamp(e.Start.Add(e.Duration)))
+}
+
+// ofCommand are the attributes of one.
+func ofCommand(of set) []attribute.KeyValue {
+	all := []attribute.KeyValue{attribute.String("db.system.name", "redis"), attribute.String("db.operation.name", of.command)}
+	if of.leases > 1 {
+		all = append(all, attribute.Int("db.operation.batch.size", of.leases))
+	}
+	if host, port, err := net.SplitHostPort(of.server); err == nil {
+		all = append(all, attribute.String("server.address", host))
+		if n, err := strconv.Atoi(port); err == nil {
+			all = append(all, attribute.Int("server.port", n))
+		}
+	}
+	if of.refused {
+		all = append(all, attribute.String("db.response.status_code", of.failed))
+	}
+	if of.failed != "" {
+		all = append(all, attribute.String("error.type", of.failed))
+	}
+	return all
 }

@@ -3,6 +3,7 @@ package rlockotel_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -136,6 +137,19 @@ func TestReadersHaveEachMetricSpanAndOutcome(t *testing.T) {
 	checkSpans(t, spans.GetSpans(), parent.SpanContext())
 }
 
+// A lock's name may be any bytes, an attribute may not: an exporter would drop all that goes with it.
+func TestNameIsText(t *testing.T) {
+	reader := metric.NewManualReader()
+	o, err := rlockotel.New(rlockotel.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))), rlockotel.WithName(func(name string) string { return name }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Ended(rlock.Subject{Name: "a\xff", Kind: "lock"}, rlock.HoldEvent{End: "released", Held: time.Second})
+	if !some(series(t, reader), "rlock.hold.duration (s)", "rlock.name=a\uFFFD") {
+		t.Errorf("%v", series(t, reader))
+	}
+}
+
 func checkSpans(t *testing.T, all tracetest.SpanStubs, parent trace.SpanContext) {
 	t.Helper()
 	seen, calls := map[string]int{}, map[trace.SpanID]tracetest.SpanStub{}
@@ -190,5 +204,33 @@ func checkSpans(t *testing.T, all tracetest.SpanStubs, parent trace.SpanContext)
 	}
 	if t.Failed() {
 		t.Log(seen)
+	}
+}
+
+// What docs/monitoring says of a pair.
+func TestAllocationsOfAPair(t *testing.T) {
+	pair := func(opts ...rlock.Option) float64 {
+		client, err := rlock.Open(t.Context(), os.Getenv("REDIS_URL"), opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		lock := client.NewLock("pair")
+		return testing.AllocsPerRun(500, func() {
+			hold, err := lock.Lock(context.Background())
+			if err == nil {
+				err = hold.Unlock(context.Background())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	observer, err := rlockotel.New(rlockotel.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(metric.NewManualReader()))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if more := pair(rlock.WithObserver(observer)) - pair(); more > 8 {
+		t.Errorf("%v allocations more", more)
 	}
 }

@@ -21,7 +21,9 @@ package rlockprom
 
 import (
 	"context"
+	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -44,8 +46,8 @@ func WithName(of func(name string) string) Option {
 	return func(s *settings) { s.label = of }
 }
 
-// WithBuckets sets the upper bounds of both histograms, in seconds. Default is 0.5 ms to
-// 5 minutes.
+// WithBuckets sets the upper bounds of both histograms, in seconds, each above the one
+// before: else New panics. Default is 0.5 ms to 5 minutes.
 func WithBuckets(seconds ...float64) Option {
 	return func(s *settings) { s.buckets = seconds }
 }
@@ -70,6 +72,11 @@ func New(opts ...Option) *Collector {
 	for _, o := range opts {
 		o(&s)
 	}
+	for i := 1; i < len(s.buckets); i++ {
+		if s.buckets[i] <= s.buckets[i-1] { // else the first observation would panic
+			panic(fmt.Sprintf("rlockprom: WithBuckets: %v after %v", s.buckets[i], s.buckets[i-1]))
+		}
+	}
 	labels := func(more ...string) []string {
 		all := append([]string{"kind"}, more...)
 		if s.label != nil {
@@ -86,8 +93,12 @@ func New(opts ...Option) *Collector {
 	gauge := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, []string{"kind"}, nil)
 	}
+	label := s.label
+	if label != nil {
+		label = func(name string) string { return strings.ToValidUTF8(s.label(name), "\uFFFD") } // prometheus takes no other
+	}
 	return &Collector{
-		label:     s.label,
+		label:     label,
 		acquires:  histogram("rlock_acquire_duration_seconds", "How long acquires took.", "outcome", "contended"),
 		holdTimes: histogram("rlock_hold_duration_seconds", "How long holds lasted.", "end"),
 		renewals:  counter("rlock_renewals_total", "Leases that were to be extended.", "outcome"),

@@ -1,10 +1,12 @@
 package rlockprom_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strconv"
 	"testing"
@@ -44,6 +46,28 @@ func value(t *testing.T, text, series string) float64 {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// A lock's name may be any bytes, a label may not.
+func TestLabelIsText(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	metrics := rlockprom.New(rlockprom.WithName(func(name string) string { return name }))
+	registry.MustRegister(metrics)
+	served := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
+	defer served.Close()
+	metrics.Observer().Ended(rlock.Subject{Name: "a\xff", Kind: "lock"}, rlock.HoldEvent{End: "released"})
+	if n := value(t, scrape(t, served.URL), "rlock_hold_duration_seconds_count{end=\"released\",kind=\"lock\",name=\"a\uFFFD\"}"); n != 1 {
+		t.Errorf("%v holds have ended", n)
+	}
+}
+
+func TestBucketsThatDoNotRiseAreRefused(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("New took them")
+		}
+	}()
+	rlockprom.New(rlockprom.WithBuckets(2, 1))
 }
 
 func TestScrapeHasEachMetricAndOutcome(t *testing.T) {
@@ -95,5 +119,29 @@ func TestScrapeHasEachMetricAndOutcome(t *testing.T) {
 	}
 	if got := value(t, text, `rlock_holds{kind="lock"}`); got != -1 {
 		t.Errorf("a closed client has %v holds", got)
+	}
+}
+
+// What docs/monitoring says of a pair.
+func TestAllocationsOfAPair(t *testing.T) {
+	pair := func(opts ...rlock.Option) float64 {
+		client, err := rlock.Open(t.Context(), os.Getenv("REDIS_URL"), opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		lock := client.NewLock("pair")
+		return testing.AllocsPerRun(500, func() {
+			hold, err := lock.Lock(context.Background())
+			if err == nil {
+				err = hold.Unlock(context.Background())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if more := pair(rlock.WithObserver(rlockprom.New().Observer())) - pair(); more > 2 {
+		t.Errorf("%v allocations more", more)
 	}
 }

@@ -41,13 +41,15 @@ const (
 
 // seen is what happened in the name of one call, which tells it when it ends.
 type seen struct {
-	ctx context.Context // of the call, with what the observer has put there
+	ctx   context.Context // of the call, with what the observer has put there
+	owner Owner           // that acquires or releases, once it is known
 
 	mu    sync.Mutex // guards what follows
 	told  bool
 	waits time.Time // when it began to wait for others; zero: it did not
 	wakes []observe.Wake
 	sent  []observe.Command
+	room  [1]observe.Command // for sent: most calls send one
 
 	// Of an unlock, written before it is sent.
 	held   time.Duration
@@ -59,6 +61,9 @@ func (e *seen) add(cmd observe.Command) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.told && len(e.sent) < mostSends {
+		if e.sent == nil {
+			e.sent = e.room[:0]
+		}
 		e.sent = append(e.sent, cmd)
 	}
 	return !e.told
@@ -88,6 +93,15 @@ func (e *seen) woken(by waitqueue.Source) {
 	}
 }
 
+// subject is the lock, and the call's owner.
+func (e *seen) subject(l *Lock) observe.Subject {
+	s := l.subject()
+	if e.owner != (Owner{}) {
+		s.Owner = &e.owner
+	}
+	return s
+}
+
 // tell tells the observer what was kept. Nothing more is kept.
 func (e *seen) tell(o observe.Observer, s observe.Subject) {
 	e.mu.Lock()
@@ -110,7 +124,8 @@ func (e *seen) tell(o observe.Observer, s observe.Subject) {
 func (w *Waiter) Begin(ctx context.Context) error {
 	l := w.l
 	if o := l.c.o.Observer; o != nil {
-		w.seen = &seen{ctx: o.Acquire(ctx, l.of(w.Terms.Owner))}
+		w.seen = &seen{owner: w.Terms.Owner}
+		w.seen.ctx = o.Acquire(ctx, w.seen.subject(l))
 	}
 	err := ctx.Err()
 	if err == nil {
@@ -132,16 +147,15 @@ func (w *Waiter) count(ctx context.Context, err error) {
 		return
 	}
 	sec := l.s.enter(mustNotBlock)
-	owner := w.owner
-	if w.Terms.As {
-		owner = w.Terms.Owner
+	if !w.Terms.As {
+		e.owner = w.owner
 	}
 	a := observe.Acquire{Outcome: observe.OutcomeNames[outcome], Attempts: w.tries, Contended: w.contended, Err: err}
 	if w.n != nil {
 		a.Wait = max(sec.now()-w.began, 0)
 	}
 	sec.leave()
-	s := l.of(owner)
+	s := e.subject(l)
 	e.tell(o, s)
 	o.Acquired(e.ctx, s, a)
 }
@@ -188,7 +202,9 @@ func (h *Hold) releasing(ctx context.Context) *seen {
 	if o == nil {
 		return nil
 	}
-	return &seen{ctx: o.Release(ctx, h.l.of(h.st.owner))}
+	e := &seen{owner: h.st.owner}
+	e.ctx = o.Release(ctx, e.subject(h.l))
+	return e
 }
 
 // lossReason is why a hold that ended for cause was lost.
@@ -242,7 +258,7 @@ func (h *Hold) unlocked(e *seen, wasLost, err error) {
 	if e == nil {
 		return
 	}
-	o, s := l.c.o.Observer, l.of(h.st.owner)
+	o, s := l.c.o.Observer, e.subject(l)
 	r := observe.Release{Err: err}
 	if wasLost != nil && !errors.Is(wasLost, ErrClosed) {
 		r.Reason, r.LostAt = h.lossOf()

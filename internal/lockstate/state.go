@@ -133,8 +133,10 @@ func New(o Config) (*State, error) {
 	c.log = eventlog.New(o.Logger, c.id.String())
 	var sent func(*command.Request)
 	if o.Observer != nil {
-		sent = c.sent
 		o.Observer.OnPanic(c.log.ObserverPanicked)
+		if o.Observer.Commands() {
+			sent = c.sent
+		}
 	}
 	c.args.lease = o.Watchdog.Milliseconds()
 	c.latchTTL = 5*o.Timeout + time.Second
