@@ -15,7 +15,6 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/topology"
@@ -55,7 +54,6 @@ type State struct {
 	top            topology.Topology
 	spansSlots     bool              // what it says of that
 	failsOver      bool              // and of that
-	publishes      luasrc.Arg        // what announces every release; nil: the topology is asked for each
 	exec           *command.Executor // of all commands
 	watchdog       *watchdog.Watchdog
 	log            *eventlog.Log // nil: silent
@@ -150,9 +148,6 @@ func New(o Config) (*State, error) {
 		return nil, err
 	}
 	c.spansSlots, c.failsOver = c.top.SpansSlots(), c.top.FailsOver()
-	if c.top.Only() != nil {
-		c.publishes = publishedBy(c.top.Publish(0))
-	}
 	c.exec = command.New(c.top, command.Options{
 		Timeout: o.Timeout, Ended: sent, Now: c.now, Permanent: redisconn.Permanent, Closing: c.Closed,
 		After: func(d time.Duration, fn func()) { c.timers.After(d, fn) },

@@ -40,9 +40,9 @@ type Topology interface {
 	// having all that it has answered.
 	FailsOver() bool
 
-	// Publish gives the commands that announce a release to all who may listen
-	// on a channel of slot. The slice is shared.
-	Publish(slot uint16) []luasrc.Arg
+	// Publish is what announces a release to all who may listen on a channel of slot:
+	// luasrc.Publish, luasrc.SPublish or luasrc.Both.
+	Publish(slot uint16) luasrc.Arg
 
 	// Subscriptions gives what a waiter on a channel of slot subscribes to. It
 	// listens when all are confirmed.
