@@ -256,7 +256,6 @@ func (c *State) close(patience time.Duration) {
 	c.top.Close(time.Until(deadline))
 	c.following.Wait()
 	c.timers.Wait()
-	c.stopQueues()
 	c.untrackActors()
 	c.events.Wait(c.o.Timeout)
 	c.log.End()
@@ -304,15 +303,6 @@ func (c *State) endHolds() {
 			st.end(nil, ErrClosed)
 			st.forget()
 			st.dropIfIdle()
-		}
-	})
-}
-
-// stopQueues stops the timers that are left.
-func (c *State) stopQueues() {
-	c.eachName(func(n *name) {
-		for q := n.first(); q != nil; q = q.next {
-			q.stop()
 		}
 	})
 }

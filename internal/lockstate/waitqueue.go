@@ -229,14 +229,6 @@ func (q *waitQueue) listenFor(o Owner) {
 	}
 }
 
-// stop leaves nothing of a queue whose client is closed (E2).
-func (q *waitQueue) stop() {
-	q.unsubscribe()
-	if q.timer != nil {
-		q.timer.Stop()
-	}
-}
-
 // tick is called by the timer.
 func (q *waitQueue) tick() {
 	defer q.shard.enter(mustNotBlock).leave()
