@@ -245,7 +245,9 @@ func (c *State) close(patience time.Duration) {
 	holds := c.liveHolds.Count()
 	c.endHolds()
 	c.watchdog.Close()
-	topology.Unsubscribe(c.top) // nobody waits any more
+	for _, n := range c.top.Nodes() {
+		go n.Hub.Close() // nobody waits any more; the topology's Close waits for it too
+	}
 	c.timers.RunAll()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

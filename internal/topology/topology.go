@@ -60,14 +60,6 @@ type Topology interface {
 	String() string
 }
 
-// Unsubscribe ends the subscriptions on every node, in the background. It comes before
-// Close, when nobody waits any more.
-func Unsubscribe(t Topology) {
-	for _, n := range t.Nodes() {
-		go n.Hub.Close() // Close waits for it too
-	}
-}
-
 // Prover is a Topology that knows best who is to be asked whether it can be used.
 type Prover interface {
 	// Prove returns nil when a server has answered, and at once what any further

@@ -29,8 +29,10 @@ func (q *Queue) Granted(now time.Duration, w *Waiter, lease time.Duration) {
 		q.tellTaken(now, lease)
 		q.afterGrant()
 	}
-	if q.rules.Gate {
-		q.openGate()
+	if q.rules.Gate { // one grant lets all through
+		for other := range q.waiting.each {
+			q.settle(other, Granted, nil)
+		}
 	}
 }
 
@@ -77,14 +79,6 @@ func (q *Queue) tellTaken(now, ttl time.Duration) {
 	if q.waiting.size > 0 {
 		q.subscribe(now)
 	}
-}
-
-// openGate ends all waits of the queue: the way is free.
-func (q *Queue) openGate() {
-	q.waiting.each(func(w *Waiter) bool {
-		q.settle(w, Granted, nil)
-		return true
-	})
 }
 
 // Unsent says that nothing came of w's attempt and that nothing speaks against
