@@ -107,10 +107,8 @@ func (c *State) query(ctx context.Context, slot uint16, call kind.Call) (any, er
 	c.exec.Flush()
 	// One that is asked again just before its limit may wait for a connection
 	// for two timeouts more; its caller does not. Else the answer comes first.
-	timer := time.NewTimer(c.o.Timeout + c.o.Timeout/8)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(c.o.Timeout + c.o.Timeout/8):
 		if why := c.exec.Trouble(slot); why != nil {
 			return nil, why
 		}

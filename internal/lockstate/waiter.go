@@ -197,9 +197,7 @@ func (w *Waiter) Await(ctx context.Context) error {
 	}
 	var elapsed <-chan time.Time
 	if wait > 0 {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
-		elapsed = timer.C
+		elapsed = time.After(wait)
 	}
 	select {
 	case <-w.ready:
