@@ -83,8 +83,11 @@ type Subscription struct {
 	Sharded bool  // by SSUBSCRIBE; else by SUBSCRIBE
 }
 
+// Listening is a waiter's share in a channel, until its Close.
+type Listening = pubsub.Subscription
+
 // Subscribe asks for a channel on behalf of w, see pubsub.Hub.
-func (s Subscription) Subscribe(channel string, w pubsub.Waker) *pubsub.Subscription {
+func (s Subscription) Subscribe(channel string, w pubsub.Waker) *Listening {
 	if s.Sharded {
 		return s.Node.Hub.SubscribeSharded(channel, w)
 	}
