@@ -38,7 +38,7 @@ func New(dial DialFunc, o Options) *Hub {
 	return &Hub{
 		dial:   dial,
 		o:      o,
-		log:    eventlog.NewConn(o.Logger, o.Name, "channels").Count(o.Reconnected),
+		log:    eventlog.NewConn(o.Logger, o.Name, "channels", o.Reconnected),
 		life:   life,
 		end:    end,
 		done:   make(chan struct{}),

@@ -57,7 +57,7 @@ var holding = []defect{
 	},
 	{
 		what: "a nested acquire shortens the outer lease", guards: "H6",
-		edits: edits{{In: "attempt.chooseLease", Stmt: "a.lease = st.commandLease(_)", Put: "_, a.lease = st, cmp.Or(a.w.Terms.Lease, c.o.Watchdog)"}},
+		edits: edits{{In: "attempt.begin", Stmt: "a.lease = st.commandLease(_)", Put: "a.lease = cmp.Or(w.Terms.Lease, c.o.Watchdog)"}},
 		by:    tests{"TestH6NestedAcquireNeverShortensTheOuterLease"},
 	},
 	{

@@ -34,19 +34,13 @@ const (
 )
 
 // NewConn makes the events of the connection of that name, on which so many things of
-// a sort wait. A nil logger is silent.
-func NewConn(logger *slog.Logger, name, waiting string) *Conn {
+// a sort wait. A nil logger is silent. again is called for each connection that takes the
+// place of another, and must not block; nil: nobody counts.
+func NewConn(logger *slog.Logger, name, waiting string, again func(server string, down time.Duration)) *Conn {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	return &Conn{lines: lines{logger: logger}, name: slog.String("connection", name), waiting: waiting}
-}
-
-// Count has fn called for each connection that takes the place of another. It is called
-// before any other method, and fn must not block; nil: nobody counts.
-func (l *Conn) Count(fn func(server string, down time.Duration)) *Conn {
-	l.again = fn
-	return l
+	return &Conn{lines: lines{logger: logger}, name: slog.String("connection", name), waiting: waiting, again: again}
 }
 
 // Close writes what is held back. It is called when nothing more comes.

@@ -13,7 +13,7 @@ import (
 // lines makes a log and what reads it: one line an event, without the time.
 func connLines(level slog.Level) (*Conn, func() string) {
 	to, r := logger(level)
-	return NewConn(to, "commands", "unanswered"), r.read
+	return NewConn(to, "commands", "unanswered", nil), r.read
 }
 
 func TestOutageIsToldAtItsBeginningItsEndAndEachHalfMinute(t *testing.T) {
@@ -117,7 +117,7 @@ func TestFlappingConnectionIsToldEachHalfMinute(t *testing.T) {
 func TestConnOfNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	err := errors.New("trouble")
 	off, read := connLines(slog.LevelError)
-	for what, l := range map[string]*Conn{"no logger": NewConn(nil, "commands", "unanswered"), "a level that is off": off} {
+	for what, l := range map[string]*Conn{"no logger": NewConn(nil, "commands", "unanswered", nil), "a level that is off": off} {
 		if n := testing.AllocsPerRun(100, func() {
 			l.Missed()
 			l.Failed(err)

@@ -41,10 +41,10 @@ type Call struct {
 // Empty tells whether there is nothing to send.
 func (c *Call) Empty() bool { return c.Name == "" }
 
-// Query is a call that reads something, and what reads its reply; nil: it has none.
+// Query is a call that reads something of a lock. The zero Query is empty.
 type Query struct {
-	Call
-	Answer func(reply any) (Answer, error)
+	Call                                   // is sent
+	Answer func(reply any) (Answer, error) // reads its reply; nil: only an error says anything
 }
 
 // Run is the call of a script that changes the lock.

@@ -76,10 +76,8 @@ func (a *attempt) begin() {
 		st.register()
 	}
 	a.want = w.want(st)
-	a.lease, a.want.Lease = c.o.Watchdog, c.args.lease
-	if w.Terms.Lease > 0 || st.held > 0 {
-		a.chooseLease()
-	}
+	a.lease = st.commandLease(cmp.Or(w.Terms.Lease, c.o.Watchdog))
+	a.want.Lease = c.leaseArg(a.lease)
 	a.forces = n.forces
 	if n.ahead > 0 {
 		a.follow()
@@ -94,13 +92,6 @@ func (a *attempt) begin() {
 	if a.follows {
 		a.hearReleases()
 	}
-}
-
-// chooseLease is for a lease of its own, or an owner that holds already.
-func (a *attempt) chooseLease() {
-	st, c := a.st, a.w.l.c
-	a.lease = st.commandLease(cmp.Or(a.w.Terms.Lease, c.o.Watchdog))
-	a.want.Lease = c.leaseArg(a.lease)
 }
 
 // strayed fails a waiter as whose owner nothing is to be sent: an unlock of it has
@@ -148,8 +139,10 @@ func (a *attempt) Done(r *command.Request) {
 	switch {
 	case err != nil:
 		a.ranInPart(err)
-	case g.Refused != nil:
-		a.refusedForGood(g.Refused)
+	case g.Refused != nil: // by the kind itself: nothing is left to be undone
+		a.w.ownerUsed = false
+		a.w.asked()
+		a.reject(g.Refused)
 	case !g.OK:
 		a.refused(g)
 	case a.w.l.traits.Gate: // nobody holds it
@@ -235,8 +228,7 @@ func (a *attempt) done() {
 // stuck fails a waiter that has had no answer, whose owner had an earlier command
 // open, and of which nothing has been written since (A7).
 func (a *attempt) stuck() {
-	s := a.st.n.l.s
-	defer s.enter(mayBlock).leave()
+	defer a.st.n.l.s.enter(mayBlock).leave()
 	if a.detached || a.w.Settled || a.w.wasRefused() {
 		return
 	}

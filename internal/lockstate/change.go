@@ -45,12 +45,10 @@ func (l *Lock) change(ctx context.Context, call func(*kind.Want) kind.Call, mayL
 	}
 	// What can't be taken back at once may be on its way back, or being written.
 	for _, most := range []time.Duration{c.o.Timeout, c.o.Timeout / 8} {
-		timer := time.NewTimer(most)
-		defer timer.Stop()
 		select {
 		case <-g.done:
 			return g.req.Wire.Reply, g.err
-		case <-timer.C:
+		case <-time.After(most):
 		}
 		if g.takeBack() {
 			return nil, cmp.Or(c.exec.Trouble(l.slot), command.Unsent(errUnwrittenYet))

@@ -89,11 +89,7 @@ func Quote(s string) string {
 
 // lostHold is the loss of a hold as a call reports it that needed the hold.
 // It is ErrNotHeld too, which would say the same once more.
-type lostHold struct{ error }
-
-func (e lostHold) Is(target error) bool { return target == ErrNotHeld }
-
-func (e lostHold) Unwrap() error { return e.error }
+func lostHold(err error) error { return ofKind{err, ErrNotHeld} }
 
 // taken is why an acquire that may not wait any more has nothing.
 func (l *Lock) taken() error {
@@ -212,5 +208,5 @@ func (h *Hold) releasedLate(wasLost, err error) error {
 	} else if err == nil {
 		err = errors.New("its key was still there and is released")
 	}
-	return lostHold{fmt.Errorf("%w; %w", wasLost, err)}
+	return lostHold(fmt.Errorf("%w; %w", wasLost, err))
 }

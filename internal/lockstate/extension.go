@@ -19,13 +19,11 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	if err != nil {
 		return err
 	}
-	timer := time.NewTimer(h.l.c.o.Timeout)
-	defer timer.Stop()
 	select {
 	case err = <-e.done:
 	case <-ctx.Done():
 		err = e.giveUp(ctx.Err())
-	case <-timer.C:
+	case <-time.After(h.l.c.o.Timeout):
 		err = e.giveUp(nil)
 	}
 	if err != nil {
@@ -46,7 +44,7 @@ func (h *Hold) startExtend(d time.Duration) (*extension, error) {
 	case h.l.c.Closed():
 		err = ErrClosed
 	case errors.Is(err, ErrLeaseLost):
-		err = lostHold{err}
+		err = lostHold(err)
 	}
 	if err != nil {
 		return nil, err
@@ -273,7 +271,7 @@ func (e *extension) answered(r *command.Request) {
 // finish ends it, perhaps because its hold is over.
 func (e *extension) finish(err error) {
 	if errors.Is(err, ErrLeaseLost) {
-		err = lostHold{err}
+		err = lostHold(err)
 	}
 	select {
 	case e.done <- err:

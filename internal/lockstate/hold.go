@@ -85,8 +85,7 @@ func (h *Hold) Token() int64 {
 
 // Done is closed when the hold is over. Each call returns the same channel.
 func (h *Hold) Done() <-chan struct{} {
-	s := h.l.s
-	defer s.enter(mustNotBlock).leave()
+	defer h.l.s.enter(mustNotBlock).leave()
 	// A loss found here closes a channel that exists already.
 	ended := h.check() != nil
 	w := h.watched()
@@ -101,16 +100,14 @@ func (h *Hold) Done() <-chan struct{} {
 
 // Err is nil while the lock is held. It reads the clock, and is never late.
 func (h *Hold) Err() error {
-	s := h.l.s
-	defer s.enter(mustNotBlock).leave()
+	defer h.l.s.enter(mustNotBlock).leave()
 	return h.check()
 }
 
 // ValidUntil is until when exclusion may be trusted without another renewal.
 func (h *Hold) ValidUntil() time.Time {
-	s := h.l.s
 	wall := time.Now() // before the clock is read: what passes in between makes the answer earlier, not later
-	defer s.enter(mustNotBlock).leave()
+	defer h.l.s.enter(mustNotBlock).leave()
 	h.check()
 	return wall.Add(h.trust() - h.st.n.now())
 }

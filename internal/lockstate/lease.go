@@ -212,8 +212,7 @@ func (h *Hold) timeIsUp(now time.Duration) {
 // LeaseLost is called by the watchdog when trust has ended or when the server
 // does not name this owner any more.
 func (st *OwnerState) LeaseLost(l *watchdog.Lease, cause error) {
-	s := st.n.l.s
-	defer s.enter(mustNotBlock).leave()
+	defer st.n.l.s.enter(mustNotBlock).leave()
 	if st.lease == l {
 		st.lose(nil, cause)
 	}
@@ -222,8 +221,7 @@ func (st *OwnerState) LeaseLost(l *watchdog.Lease, cause error) {
 // LeaseAlarm is called by the watchdog when a hold's own lease has ended,
 // or it is old enough to be logged.
 func (st *OwnerState) LeaseAlarm(l *watchdog.Lease) {
-	s := st.n.l.s
-	defer s.enter(mustNotBlock).leave()
+	defer st.n.l.s.enter(mustNotBlock).leave()
 	if st.lease != l {
 		return
 	}

@@ -107,10 +107,8 @@ func (c *State) query(ctx context.Context, slot uint16, call kind.Call) (any, er
 	c.exec.Flush()
 	// One that is asked again just before its limit may wait for a connection
 	// for two timeouts more; its caller does not. Else the answer comes first.
-	timer := time.NewTimer(c.o.Timeout + c.o.Timeout/8)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(c.o.Timeout + c.o.Timeout/8):
 		if why := c.exec.Trouble(slot); why != nil {
 			return nil, why
 		}
@@ -233,23 +231,7 @@ func (l *Lock) Key() string { return l.key }
 func (l *Lock) SameKey(other *Lock) bool { return l.c == other.c && l.key == other.key }
 
 // publish is what announces a release.
-func (l *Lock) publish() luasrc.Arg {
-	if by := l.c.publishes; by != nil {
-		return by
-	}
-	return publishedBy(l.c.top.Publish(l.slot))
-}
-
-// publishedBy is one argument for what a topology says of that.
-func publishedBy(commands []luasrc.Arg) luasrc.Arg {
-	if len(commands) > 1 {
-		return both
-	}
-	return commands[0]
-}
-
-// both is luasrc.Both, boxed once.
-var both luasrc.Arg = luasrc.Both
+func (l *Lock) publish() luasrc.Arg { return l.c.top.Publish(l.slot) }
 
 // Closed tells whether its client is closed.
 func (l *Lock) Closed() bool { return l.c.Closed() }

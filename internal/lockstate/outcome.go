@@ -13,8 +13,7 @@ import (
 // Unanswered follows the loss of its connection. It may have run; bytes of it
 // may still be on their way.
 func (a *attempt) Unanswered(r *command.Request) {
-	s := a.st.n.l.s
-	defer s.enter(mustNotBlock).leave()
+	defer a.st.n.l.s.enter(mustNotBlock).leave()
 	a.st.mayHaveSet(r.Wire.Sent, a.lease)
 	q, w := a.queue()
 	q.Open(q.n.now(), w, r.Wire.Err, a.began)
@@ -52,13 +51,6 @@ func (a *attempt) refused(g kind.Grant) {
 	a.w.asked()
 	a.end()
 	a.done()
-}
-
-// refusedForGood handles the refusal of the kind itself: nothing is left to be undone.
-func (a *attempt) refusedForGood(why error) {
-	a.w.ownerUsed = false
-	a.w.asked()
-	a.reject(why)
 }
 
 // reportGrant tells the queue that the lock is taken now.

@@ -286,8 +286,7 @@ type OwnerSnapshot struct {
 
 // OwnerSnapshot tells what there is of the hold's owner.
 func (h *Hold) OwnerSnapshot() OwnerSnapshot {
-	s := h.l.s
-	defer s.enter(mustNotBlock).leave()
+	defer h.l.s.enter(mustNotBlock).leave()
 	now := OwnerSnapshot{Busy: h.st.busy, StillCounted: h.st.stillCounted()}
 	if h.st.extras != nil {
 		now.Queued = len(h.st.extras.queue)

@@ -15,7 +15,6 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/observe"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/topology"
@@ -55,7 +54,6 @@ type State struct {
 	top            topology.Topology
 	spansSlots     bool              // what it says of that
 	failsOver      bool              // and of that
-	publishes      luasrc.Arg        // what announces every release; nil: the topology is asked for each
 	exec           *command.Executor // of all commands
 	watchdog       *watchdog.Watchdog
 	log            *eventlog.Log // nil: silent
@@ -152,9 +150,6 @@ func New(o Config) (*State, error) {
 		return nil, err
 	}
 	c.spansSlots, c.failsOver = c.top.SpansSlots(), c.top.FailsOver()
-	if c.top.Only() != nil {
-		c.publishes = publishedBy(c.top.Publish(0))
-	}
 	c.exec = command.New(c.top, command.Options{
 		Timeout: o.Timeout, Ended: sent, Now: c.now, Permanent: redisconn.Permanent, Closing: c.Closed,
 		After: func(d time.Duration, fn func()) { c.timers.After(d, fn) },
@@ -252,7 +247,9 @@ func (c *State) close(patience time.Duration) {
 	holds := c.liveHolds.Count()
 	c.endHolds()
 	c.watchdog.Close()
-	topology.Unsubscribe(c.top) // nobody waits any more
+	for _, n := range c.top.Nodes() {
+		go n.Hub.Close() // nobody waits any more; the topology's Close waits for it too
+	}
 	c.timers.RunAll()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -263,7 +260,6 @@ func (c *State) close(patience time.Duration) {
 	c.top.Close(time.Until(deadline))
 	c.following.Wait()
 	c.timers.Wait()
-	c.stopQueues()
 	c.untrackActors()
 	c.events.Wait(c.o.Timeout)
 	c.log.End()
@@ -311,15 +307,6 @@ func (c *State) endHolds() {
 			st.end(nil, ErrClosed)
 			st.forget()
 			st.dropIfIdle()
-		}
-	})
-}
-
-// stopQueues stops the timers that are left.
-func (c *State) stopQueues() {
-	c.eachName(func(n *name) {
-		for q := n.first(); q != nil; q = q.next {
-			q.stop()
 		}
 	})
 }

@@ -58,7 +58,7 @@ func (h *Hold) startUnlock(seen *seen) (r *releasing, outcome chan error, wasLos
 	wasLost = h.check()
 	outcome = h.l.c.spares.outcomes.Get().(chan error)
 	if r = h.release(outcome, nil, seen); r == nil {
-		return nil, nil, nil, lostHold{fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost)}
+		return nil, nil, nil, lostHold(fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost))
 	}
 	return r, outcome, wasLost, nil
 }
@@ -132,12 +132,10 @@ func (r *releasing) await(ctx context.Context, l *Lock, outcome chan error) erro
 		return err
 	case <-ctx.Done():
 	}
-	timer := time.NewTimer(l.c.o.Timeout)
-	defer timer.Stop()
 	select {
 	case err := <-outcome:
 		return err
-	case <-timer.C:
+	case <-time.After(l.c.o.Timeout):
 	}
 	defer l.s.enter(mayBlock).leave()
 	select {

@@ -64,7 +64,10 @@ func (l *Lock) NewWaiter() *Waiter {
 func (w *Waiter) Start() error {
 	l := w.l
 	if w.Terms.As {
-		if err := w.actAs(l); err != nil {
+		if w.Terms.Owner.client != l.c.id {
+			w.Terms.Owner.share() // with another client of this process, if it is of one
+		}
+		if err := l.c.act(l, w.Terms.Owner); err != nil {
 			return err
 		}
 	}
@@ -94,15 +97,6 @@ func (w *Waiter) Start() error {
 		return nil
 	}
 	return w.join()
-}
-
-// actAs has other clients of this process know that the waiter's owner is used here, and
-// asks whether it may be.
-func (w *Waiter) actAs(l *Lock) error {
-	if w.Terms.Owner.client != l.c.id {
-		w.Terms.Owner.share() // with another client of this process, if it is of one
-	}
-	return l.c.act(l, w.Terms.Owner)
 }
 
 // admit returns an error unless an acquire may begin at a client that is not open any
@@ -203,9 +197,7 @@ func (w *Waiter) Await(ctx context.Context) error {
 	}
 	var elapsed <-chan time.Time
 	if wait > 0 {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
-		elapsed = timer.C
+		elapsed = time.After(wait)
 	}
 	select {
 	case <-w.ready:

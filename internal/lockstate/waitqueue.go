@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/waitqueue"
-	"github.com/rlock-go/redisson/pubsub"
 )
 
 // maxSpareQueues bounds how many queues a shard keeps for the next name. Without
@@ -27,11 +27,11 @@ type waitQueue struct {
 	next  *waitQueue    // of the name, or among the spare ones
 
 	timer       *time.Timer
-	subs        []*pubsub.Subscription // as many as the topology says; it listens when all are confirmed
-	unconfirmed int                    // of them
-	listens     Owner                  // for whom, where that makes a difference
-	epoch       int                    // counts subscriptions, so that an old one's calls are told apart
-	acting      bool                   // an action is being taken
+	subs        []*topology.Listening // as many as the topology says; it listens when all are confirmed
+	unconfirmed int                   // of them
+	listens     Owner                 // for whom, where that makes a difference
+	epoch       int                   // counts subscriptions, so that an old one's calls are told apart
+	acting      bool                  // an action is being taken
 }
 
 // first is the first of the name's queues, nil if nobody waits. It is called
@@ -226,14 +226,6 @@ func (q *waitQueue) listenFor(o Owner) {
 	if q.listens != o {
 		q.listens = o
 		q.resubscribe()
-	}
-}
-
-// stop leaves nothing of a queue whose client is closed (E2).
-func (q *waitQueue) stop() {
-	q.unsubscribe()
-	if q.timer != nil {
-		q.timer.Stop()
 	}
 }
 

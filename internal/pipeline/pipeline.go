@@ -118,7 +118,7 @@ type load struct {
 
 // New makes a pipeline that connects at its first request.
 func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
-	o.log = eventlog.NewConn(o.Logger, cmp.Or(o.Carries, "commands"), "unanswered").Count(o.Reconnected)
+	o.log = eventlog.NewConn(o.Logger, cmp.Or(o.Carries, "commands"), "unanswered", o.Reconnected)
 	o.Share = cmp.Or(o.Share, new(Replicas))
 	if o.Usable == nil {
 		o.Usable = redisconn.Server.Usable

@@ -6,17 +6,15 @@ import (
 	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
-var publishesBoth, publishesSharded = []luasrc.Arg{luasrc.SPublish, luasrc.Publish}, []luasrc.Arg{luasrc.SPublish}
-
 // Publish is as it was set, where the slot's server knows sharded channels.
-func (t *Cluster) Publish(slot uint16) []luasrc.Arg {
+func (t *Cluster) Publish(slot uint16) luasrc.Arg {
 	switch n := t.table[slot].Load(); {
 	case t.s.Publish == PublishPlain || n == nil && !t.sharded.Load() || n != nil && !n.sharded.Load():
-		return publishes
+		return luasrc.Publish
 	case t.s.Publish == PublishSharded:
-		return publishesSharded
+		return luasrc.SPublish
 	}
-	return publishesBoth
+	return luasrc.Both
 }
 
 // Subscriptions are both kinds, on the slot's master, since nobody knows who

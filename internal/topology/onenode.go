@@ -14,9 +14,6 @@ type oneNode struct {
 	listens []Subscription
 }
 
-// publishes is what one server's listeners hear.
-var publishes = []luasrc.Arg{luasrc.Publish}
-
 // begin makes the node, for which o has what is the topology's own.
 func (t *oneNode) begin(s Settings, o NodeOptions) {
 	t.Feed = NewFeed()
@@ -53,7 +50,7 @@ func (t *oneNode) Redirect(from *Node, _ uint16, said refusal.Refusal) Redirecti
 func (t *oneNode) SpansSlots() bool { return true }
 
 // Publish is PUBLISH.
-func (t *oneNode) Publish(uint16) []luasrc.Arg { return publishes }
+func (t *oneNode) Publish(uint16) luasrc.Arg { return luasrc.Publish }
 
 // Subscriptions is a SUBSCRIBE on the one node.
 func (t *oneNode) Subscriptions(uint16) []Subscription { return t.listens }

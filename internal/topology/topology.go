@@ -40,9 +40,9 @@ type Topology interface {
 	// having all that it has answered.
 	FailsOver() bool
 
-	// Publish gives the commands that announce a release to all who may listen
-	// on a channel of slot. The slice is shared.
-	Publish(slot uint16) []luasrc.Arg
+	// Publish is what announces a release to all who may listen on a channel of slot:
+	// luasrc.Publish, luasrc.SPublish or luasrc.Both.
+	Publish(slot uint16) luasrc.Arg
 
 	// Subscriptions gives what a waiter on a channel of slot subscribes to. It
 	// listens when all are confirmed.
@@ -58,14 +58,6 @@ type Topology interface {
 
 	// String names the servers as their URL does, without secrets.
 	String() string
-}
-
-// Unsubscribe ends the subscriptions on every node, in the background. It comes before
-// Close, when nobody waits any more.
-func Unsubscribe(t Topology) {
-	for _, n := range t.Nodes() {
-		go n.Hub.Close() // Close waits for it too
-	}
 }
 
 // Prover is a Topology that knows best who is to be asked whether it can be used.
@@ -91,8 +83,11 @@ type Subscription struct {
 	Sharded bool  // by SSUBSCRIBE; else by SUBSCRIBE
 }
 
+// Listening is a waiter's share in a channel, until its Close.
+type Listening = pubsub.Subscription
+
 // Subscribe asks for a channel on behalf of w, see pubsub.Hub.
-func (s Subscription) Subscribe(channel string, w pubsub.Waker) *pubsub.Subscription {
+func (s Subscription) Subscribe(channel string, w pubsub.Waker) *Listening {
 	if s.Sharded {
 		return s.Node.Hub.SubscribeSharded(channel, w)
 	}

@@ -127,7 +127,7 @@ func (t *Several) FailsOver() bool { return false }
 func (t *Several) SpansSlots() bool { return false }
 
 // Publish is PUBLISH, which the servers pass on to each other.
-func (t *Several) Publish(uint16) []luasrc.Arg { return []luasrc.Arg{luasrc.Publish} }
+func (t *Several) Publish(uint16) luasrc.Arg { return luasrc.Publish }
 
 // Subscriptions is a SUBSCRIBE on the slot's node. While nobody knows that node,
 // any other does: there will be a change.
