@@ -17,6 +17,7 @@ type broken struct {
 	pool    *redis.Pool
 	next    atomic.Int64
 	steals  bool          // its unlock deletes whatever is there
+	tells   time.Duration // after which its holder is told of a lost lock; 0: never
 	poll    time.Duration // how often a waiter asks
 	forever *atomic.Int64 // counts its locks, of which the first's renewal never stops; nil: each does
 	closed  atomic.Bool
@@ -69,6 +70,7 @@ type brokenHold struct {
 	name, value string
 	forever     bool
 	stop        chan struct{}
+	lost        time.Time // when its loss was seen, for tells
 }
 
 const ifMine = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2]) end return 0`
@@ -109,7 +111,15 @@ func (h *brokenHold) unlock(context.Context) error {
 	return err
 }
 
-func (h *brokenHold) over() bool { return false }
+func (h *brokenHold) over() bool {
+	if h.b.tells == 0 {
+		return false
+	}
+	if value, err := redis.String(h.b.do("GET", h.name)); h.lost.IsZero() && err == nil && value != h.value {
+		h.lost = time.Now()
+	}
+	return !h.lost.IsZero() && time.Since(h.lost) > h.b.tells
+}
 
 // play has rounds of faults tried beside each other, one of each.
 func play(t *testing.T, cells map[string]task) map[string]*Cell {
@@ -118,7 +128,7 @@ func play(t *testing.T, cells map[string]task) map[string]*Cell {
 	done := make(chan struct{})
 	for _, c := range cells {
 		go func() {
-			r.lone(c, nil)
+			r.lone(c)
 			done <- struct{}{}
 		}()
 	}
@@ -152,13 +162,14 @@ func TestBrokenLocksAreCaughtInTheirCells(t *testing.T) {
 	limit = lease + 2*time.Second
 	us := findParty(ours)
 	steals := brokenParty("steals", func(b *broken) { b.steals = true })
+	tells := brokenParty("tells after 10 ms", func(b *broken) { b.tells = 10 * time.Millisecond })
 	polls := brokenParty("polls", func(b *broken) { b.poll = time.Millisecond })
 	var first atomic.Int64 // two that fight for the key may leave either's value there
 	forever := brokenParty("renews for ever", func(b *broken) { b.forever = &first })
 	taken, unlock := findFault("key taken by another"), findFault("reply to an unlock lost, connection cut")
 	waiters := &fault{name: "20 waiters", does: crowd(20)}
 	c := play(t, map[string]task{
-		"steals": {taken, steals}, "rlock taken": {taken, us},
+		"steals": {taken, steals}, "tells": {taken, tells}, "rlock taken": {taken, us},
 		"polls": {waiters, polls}, "rlock waiters": {waiters, us},
 		"forever": {unlock, forever}, "rlock unlock": {unlock, us},
 	})
@@ -172,6 +183,9 @@ func TestBrokenLocksAreCaughtInTheirCells(t *testing.T) {
 	}
 	if c["steals"].verdict() != twoInside || c["steals"].both() != 1 {
 		t.Error("a holder that nobody tells was not seen beside the next one")
+	}
+	if ms := c["tells"].Together[0]; c["tells"].both() != 1 || ms > 1000 {
+		t.Errorf("a holder that is told after 10 ms was seen beside the next one for %.1f ms", ms)
 	}
 	if many, few := value(t, c["polls"], commands), value(t, c["rlock waiters"], commands); many < 10 || few > 8 {
 		t.Errorf("a waiter that polls sends %.1f commands an acquisition, rlock's %.1f", many, few)
@@ -193,9 +207,15 @@ func TestTheWitnessReadsOnlyTimes(t *testing.T) {
 	if d := w.together(); d > 0 {
 		t.Errorf("one after the other: %v together", d)
 	}
-	w.stay("a", 24, 27)
-	if d := w.together(); d != 3 {
-		t.Errorf("3 ns together: %v", d)
+	const end = int64(time.Second)
+	w.stay("a", 30, end)
+	w.stay("a", end-int64(step)+1, 2*end)
+	if d := w.together(); d != 0 {
+		t.Errorf("less than the witness can tell apart: %v together", d)
+	}
+	w.stay("a", end-int64(step), end)
+	if d := w.together(); d != step {
+		t.Errorf("a step together: %v", d)
 	}
 	e := w.enter("c")
 	w.enter("c")
