@@ -85,6 +85,8 @@ var reasons = []struct{ cell, why string }{
 	{"context ended while the acquire is under way/", "it deletes its key at once; rlock undoes what it sent when the reply comes or a command timeout has passed"},
 	{"context ended while the unlock is under way/Redisson", "an interrupt ends the call with an error, and the lock is free when the command arrives; rlock's call goes on until the lock is free"},
 	{"acquire lost/", "it sends again at once; rlock first undoes what may have run"},
+	{"reply to an unlock lost, connection cut/", "it uses a new connection at once; rlock first asks whom it reached, and has the server end the old one"},
+	{"idle connections closed/", "it uses a new connection at once; rlock first asks whom it reached, and has the server end the old one"},
 	{"200 callers that give up/", "rlock gives back what was granted too late when the caller has returned"},
 	{"server stands still for one and a half leases/", "its lease was not renewed, so it ended first"},
 	{"holder killed/", "its waiters poll, so they see the end of the lease a moment sooner"},

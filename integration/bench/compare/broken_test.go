@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 )
 
 // broken is a lock with a defect. It is right but for that: it renews, and only its holder unlocks it.
@@ -221,5 +223,30 @@ func TestTheWitnessReadsOnlyTimes(t *testing.T) {
 	w.enter("c")
 	if e.leave(); w.together() < 0 {
 		t.Error("who stays is not beside who came before")
+	}
+}
+
+// stalls is a hold whose holder stands still at its third look, and is told at its sixth.
+type stalls struct {
+	hold
+	looks int
+}
+
+func (s *stalls) over() bool {
+	if s.looks++; s.looks == 3 {
+		time.Sleep(lease/2 + 100*time.Millisecond)
+	}
+	return s.looks == 6
+}
+
+func TestAWokenHoldersStayBeginsWithItsFirstDeed(t *testing.T) {
+	t.Parallel()
+	began := machineclock.Now()
+	did, err := work(&stalls{}, lease)
+	if err != nil || since(began, did.Woke) < lease/2 || did.Told < did.Last {
+		t.Errorf("%+v, %v: told before it acted, or not woken", did, err)
+	}
+	if d := since(did.Woke, did.Last); d < 2*step {
+		t.Errorf("three deeds within %v: the witness takes deeds for a step apart", d)
 	}
 }

@@ -292,9 +292,9 @@ func (s *stage) matching(do faultproxy.Action, delay time.Duration) *faultproxy.
 // free waits for the key to go.
 func (s *stage) free(within time.Duration) (after time.Duration, ok bool) {
 	began := time.Now()
-	for time.Since(began) < within {
+	for ; after < within; after = time.Since(began) {
 		if s.ask("EXISTS", s.key) == int64(0) {
-			return time.Since(began), true
+			return after, true
 		}
 		time.Sleep(time.Millisecond)
 	}
