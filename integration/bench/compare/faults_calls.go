@@ -179,11 +179,11 @@ func crowd(n int) func(*stage) {
 }
 
 // quiet waits until all callers of a crowd have been refused and wait: half a second, and in a JVM, which starts a thread for
-// each, until nothing more is sent.
+// each, until nothing more is sent, which may be never.
 func (s *stage) quiet() {
 	const pause = lease / 6
 	time.Sleep(pause)
-	for was := int64(-1); s.jvms != nil && was != s.sent.Load(); time.Sleep(pause) {
+	for began, was := time.Now(), int64(-1); s.jvms != nil && was != s.sent.Load() && time.Since(began) < lease; time.Sleep(pause) {
 		was = s.sent.Load()
 	}
 }

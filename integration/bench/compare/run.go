@@ -57,11 +57,13 @@ func (r *run) all(wanted func(f *fault, p *party) bool) {
 		if len(java)+len(other) == 0 {
 			continue
 		}
-		var jvms sync.WaitGroup
+		var jvms, up sync.WaitGroup
 		queue := queued(java, func(string) {})
 		for range min(javaBeside, len(java)) {
-			jvms.Go(func() { r.javaWorker(queue) })
+			up.Add(1)
+			jvms.Go(func() { r.javaWorker(queue, sync.OnceFunc(up.Done)) })
 		}
+		up.Wait() // while they start they take the machine
 		var all sync.WaitGroup
 		rest := queued(other, say)
 		for range min(beside, len(other)) {
@@ -103,10 +105,12 @@ func (r *run) lone(t task) {
 	})
 }
 
-// javaWorker plays rounds on one stage with two JVMs, until one can't be played.
-func (r *run) javaWorker(queue <-chan task) {
+// javaWorker plays rounds on one stage with two JVMs, and on another one after a round that can't be played. It calls up
+// after its first round.
+func (r *run) javaWorker(queue <-chan task, up func()) {
 	var s *stage
 	defer func() { s.end() }()
+	defer up()
 	for t := range queue {
 		ok := r.guarded(t, func() *stage {
 			if s == nil {
@@ -118,6 +122,7 @@ func (r *run) javaWorker(queue <-chan task) {
 			s.end()
 			s = nil
 		}
+		up()
 	}
 }
 
