@@ -74,8 +74,9 @@ func (s *stage) undisturbed(in entry, third service) {
 	if e := s.enter(ctx, third, s.name); e.err == nil {
 		e.leave()
 	}
-	s.no("the next one's hold was taken", !s.intact(value))
-	in.leave()
+	intact := s.intact(value)
+	// It may have been taken before its value was read, which its unlock tells.
+	s.no("the next one's hold was taken", in.leave() != nil || !intact)
 }
 
 func subscriptionCut(s *stage) {
