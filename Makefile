@@ -206,7 +206,7 @@ failover:
 bench:
 	@$(step) 'benchmark' bash -ec 'cd integration/bench && go run . -others $(FLAGS)'
 
-# The same faults tried on every lock that a Go service could take, in some twenty-five minutes. FLAGS=-write makes docs/compare.md anew; `go doc ./compare` in
+# The same faults tried on every lock that a Go service could take, in some twenty minutes. FLAGS=-write makes docs/compare.md anew; `go doc ./compare` in
 # integration/bench has more.
 .PHONY: compare
 compare:

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/rlock-go/redisson/integration/internal/runfile"
 )
 
 // document is a page under way.
@@ -40,7 +42,7 @@ func writePages(r *Report, docs string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := r.save(filepath.Join(dir, "run.json")); err != nil {
+	if err := runfile.Save(filepath.Join(dir, "run.json"), r); err != nil {
 		return err
 	}
 	if err := drawPlots(r, dir); err != nil {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/rlock-go/redisson/integration/internal/runfile"
 )
 
 func TestAxisReachesAroundItsData(t *testing.T) {
@@ -38,7 +40,7 @@ func TestAxisReachesAroundItsData(t *testing.T) {
 
 // The published run is drawn: every party of its tables, nothing outside of the picture, no text upon another.
 func TestDrawingsHaveEveryPartyAndNothingIsClipped(t *testing.T) {
-	r, err := readReport("../../docs/performance/run.json")
+	r, err := runfile.Read[Report]("../../docs/performance/run.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +85,7 @@ func TestDrawingsHaveEveryPartyAndNothingIsClipped(t *testing.T) {
 
 // What is called a limit can't be beaten.
 func TestNobodyIsAheadOfWhatThePagesCallALimit(t *testing.T) {
-	r, err := readReport("../../docs/performance/run.json")
+	r, err := runfile.Read[Report]("../../docs/performance/run.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +112,7 @@ func TestNobodyIsAheadOfWhatThePagesCallALimit(t *testing.T) {
 }
 
 func TestReadmeSaysHowMuchQuickerThePublishedRunWas(t *testing.T) {
-	r, err := readReport("../../docs/performance/run.json")
+	r, err := runfile.Read[Report]("../../docs/performance/run.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rlock-go/redisson/integration/internal/runfile"
 	"github.com/rlock-go/redisson/integration/javapeer"
 )
 
@@ -34,7 +35,7 @@ func writeKinds(r *Report, docs string) error {
 	}
 	only := *r
 	only.Cells = slices.DeleteFunc(slices.Clone(r.Cells), func(c *Cell) bool { return c.Part != kindsPart })
-	if err := only.save(filepath.Join(docs, "performance", "kinds.json")); err != nil {
+	if err := runfile.Save(filepath.Join(docs, "performance", "kinds.json"), only); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(docs, "dev", "tables", "kinds.md"), []byte(only.kindsPage()), 0o644)

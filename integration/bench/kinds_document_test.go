@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rlock-go/redisson/integration/internal/runfile"
 )
 
 // Writing a run of the kinds leaves the published run of the rest alone.
@@ -49,7 +51,7 @@ func TestKindsAreWrittenToTheirOwnPage(t *testing.T) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
 	}
-	again, err := readReport(filepath.Join(docs, "performance", "kinds.json"))
+	again, err := runfile.Read[Report](filepath.Join(docs, "performance", "kinds.json"))
 	if err != nil || len(again.Cells) != len(r.Cells) {
 		t.Errorf("%d cells, %v", len(again.Cells), err)
 	}

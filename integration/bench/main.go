@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/bench/peers"
+	"github.com/rlock-go/redisson/integration/internal/runfile"
 )
 
 func main() {
@@ -59,7 +60,7 @@ func parentMain() error {
 	var report *Report
 	var err error
 	if *from != "" {
-		report, err = readReport(*from)
+		report, err = runfile.Read[Report](*from)
 	} else {
 		r := &run{Report: &Report{}, java: *java, sizes: fullSizes, hung: map[string]bool{}}
 		if *quick {
@@ -82,7 +83,7 @@ func parentMain() error {
 		return err
 	}
 	if *out != "" {
-		if err := report.save(*out); err != nil {
+		if err := runfile.Save(*out, report); err != nil {
 			return err
 		}
 	}

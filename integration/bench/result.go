@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -114,23 +113,6 @@ func (r *Report) trouble(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	r.Trouble = append(r.Trouble, text)
 	fmt.Fprintln(os.Stderr, "!!", text)
-}
-
-func (r *Report) save(path string) error {
-	b, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
-}
-
-func readReport(path string) (*Report, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	r := &Report{}
-	return r, json.Unmarshal(b, r)
 }
 
 func median(v []float64) float64 { return quantile(v, 0.5) }

@@ -81,6 +81,7 @@ var ways = map[string]way{
 	"make references": {run: true, prints: "rlock "},
 
 	"make compare": {part: "integration/bench/compare.TestBrokenLocksAreCaughtInTheirCells"},
+	"cd integration/bench && go run ./compare -only 'key taken by another/rlock'": {part: "integration/bench/compare.TestEveryCellCanBeNamed"},
 	"make compare FLAGS=-write": {
 		run: true, instead: []string{"make compare FLAGS=-write", "cd integration/bench && go run ./compare -from ../../docs/compare/run.json -write"},
 		keeps: []string{"docs/compare.md", "docs/compare/run.json", "docs/compare/grid.svg"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rlock-go/redisson/integration/internal/runfile"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/integration/redisserver"
 )
@@ -15,7 +16,7 @@ var render = flag.Bool("render", false, "have TestDocuments write "+document+" a
 
 // TestDocumentsAreWhatTheCodeWrites keeps the pages from being edited by hand and from falling behind the code.
 func TestDocumentsAreWhatTheCodeWrites(t *testing.T) {
-	r, err := readRun()
+	r, err := runfile.Read[run](recorded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func TestDocumentsAreWhatTheCodeWrites(t *testing.T) {
 
 // TestDocumentCoversEveryPair wants the whole matrix on the page, each pair played in full and none of them red.
 func TestDocumentCoversEveryPair(t *testing.T) {
-	r, err := readRun()
+	r, err := runfile.Read[run](recorded)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/internal/runfile"
 	"github.com/rlock-go/redisson/integration/interop"
 	"github.com/rlock-go/redisson/integration/javafair"
 	"github.com/rlock-go/redisson/integration/javapeer"
@@ -246,7 +247,7 @@ func TestMatrixOfKinds(t *testing.T) {
 
 // TestKindsOnThePageAreThoseThatWereRun wants every kind of the page played in full.
 func TestKindsOnThePageAreThoseThatWereRun(t *testing.T) {
-	r, err := readRun()
+	r, err := runfile.Read[run](recorded)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/rlock-go/redisson/integration/internal/runfile"
 	"github.com/rlock-go/redisson/integration/interop"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/integration/redisserver"
@@ -72,7 +73,7 @@ func TestMatrix(t *testing.T) {
 	}
 	if *write && (onlySeveral || onlyKinds) {
 		// The rest stays as it was recorded.
-		before, err := readRun()
+		before, err := runfile.Read[run](recorded)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func TestMatrix(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := r.save(); err != nil {
+		if err := runfile.Save(recorded, r); err != nil {
 			t.Fatal(err)
 		}
 	}

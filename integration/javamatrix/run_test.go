@@ -1,7 +1,6 @@
 package javamatrix
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"runtime"
@@ -88,20 +87,3 @@ func (r *run) all() []*pair {
 }
 
 const recorded = "testdata/run.json"
-
-func (r *run) save() error {
-	text, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(recorded, append(text, '\n'), 0o644)
-}
-
-func readRun() (*run, error) {
-	text, err := os.ReadFile(recorded)
-	if err != nil {
-		return nil, err
-	}
-	r := &run{}
-	return r, json.Unmarshal(text, r)
-}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/internal/machineclock"
 )
 
 // broken is a lock with a defect. It is right but for that: it renews, and only its holder unlocks it.
@@ -118,7 +120,7 @@ func play(t *testing.T, cells map[string]task) map[string]*Cell {
 	done := make(chan struct{})
 	for _, c := range cells {
 		go func() {
-			r.lone(c, nil)
+			r.lone(c)
 			done <- struct{}{}
 		}()
 	}
@@ -193,13 +195,57 @@ func TestTheWitnessReadsOnlyTimes(t *testing.T) {
 	if d := w.together(); d > 0 {
 		t.Errorf("one after the other: %v together", d)
 	}
-	w.stay("a", 24, 27)
-	if d := w.together(); d != 3 {
-		t.Errorf("3 ns together: %v", d)
+	const end = int64(time.Second)
+	w.stay("a", 30, end)
+	w.stay("a", end-int64(step)+1, 2*end)
+	if d := w.together(); d != 0 {
+		t.Errorf("less than the witness can tell apart: %v together", d)
+	}
+	w.stay("a", end-int64(step), end)
+	if d := w.together(); d != step {
+		t.Errorf("a step together: %v", d)
 	}
 	e := w.enter("c")
 	w.enter("c")
 	if e.leave(); w.together() < 0 {
 		t.Error("who stays is not beside who came before")
+	}
+}
+
+// lookedAt is a hold whose holder stands still at one look, and is told at another.
+type lookedAt struct {
+	hold
+	looks, stall, told int
+}
+
+func (h *lookedAt) over() bool {
+	if h.looks++; h.looks == h.stall {
+		time.Sleep(lease/2 + 100*time.Millisecond)
+	}
+	return h.looks == h.told
+}
+
+func TestMillisecondsTogetherAreSeen(t *testing.T) {
+	w := &witness{}
+	first := w.enter("a")
+	w.enter("a")
+	did, err := work(&lookedAt{told: 4}, lease) // so it acts three times
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.leaveAt(did.Last); w.together() < 2*step {
+		t.Errorf("who acted three times beside another was seen beside it for %v", w.together())
+	}
+}
+
+func TestAWokenHoldersStayBeginsWithItsFirstDeed(t *testing.T) {
+	t.Parallel()
+	began := machineclock.Now()
+	did, err := work(&lookedAt{stall: 3, told: 6}, lease)
+	if err != nil || since(began, did.Woke) < lease/2 || did.Told < did.Last {
+		t.Errorf("%+v, %v: told before it acted, or not woken", did, err)
+	}
+	if d := since(did.Woke, did.Last); d < 2*step {
+		t.Errorf("three deeds within %v: the witness takes deeds for a step apart", d)
 	}
 }

@@ -201,18 +201,22 @@ func childMain(text string) error {
 	return in.Err()
 }
 
-// work acts each two milliseconds for d, and looks before each deed whether it may.
+// work acts each step for d, and looks before each deed whether it may.
 func work(h hold, d time.Duration) (deeds, error) {
 	if w, far := h.(worker); far {
 		return w.work(d)
 	}
 	var did deeds
-	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(step) {
 		if h.over() {
 			did.Told = machineclock.Now()
 			return did, nil
 		}
-		did.Last = machineclock.Now()
+		now := machineclock.Now()
+		if did.Last != 0 && since(did.Last, now) > lease/2 {
+			did.Woke = now
+		}
+		did.Last = now
 	}
 	return did, nil
 }

@@ -5,7 +5,7 @@
 // (faultproxy, redistest). Each round has a server, two clients and a proxy before each: a holder's and a rival's.
 //
 // Two inside is said by the witness. It knows when each caller began and ended what it did, and when it was told that it
-// no longer held; it reads no key and asks no lock.
+// no longer held; it reads no key and asks no lock. Less than it can tell apart (step) is not two inside.
 //
 //	go run ./compare -rounds 2                        # a look
 //	go run ./compare -only 'holder paused/redsync'    # one cell again

@@ -1,21 +1,23 @@
 package main
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // fault is one row. Its name is that of integration/faults where docs/dev/tables/faults.md counts the same.
 type fault struct {
-	name string
-	by   string // what makes it
-	does func(*stage)
-	// last says that it takes much of the machine: it comes after the others, and so many of its rounds run at once. 0: it does not.
-	last  int
-	needs promise // without which a party can't do better than it does; empty: it can
+	name   string
+	by     string // what makes it
+	does   func(*stage)
+	beside int     // how many of its rounds run at once: many, alone or few
+	needs  promise // without which a party can't do better than it does; empty: it can
 	// untried says why a party is not tried; empty: it is.
 	untried func(p *party) string
 }
 
 func faults() []fault {
-	return []fault{
+	all := []fault{
 		{name: "reply to an acquire lost, connection cut", by: "proxy: executed, then cut", does: acquiring(cutAfter, 0)},
 		{name: "reply to an acquire lost in silence", by: "proxy: executed, then nothing", does: acquiring(dropReply, 0)},
 		{name: "acquire lost", by: "proxy: cut before", does: acquiring(cutBefore, 0)},
@@ -32,15 +34,22 @@ func faults() []fault {
 		{name: "subscription cut", by: "proxy: all connections of the waiter cut", does: subscriptionCut},
 		{name: "message lost", by: "proxy: cut, and refused while the lock is released", does: messageLost},
 		{name: "waiter's process stopped", by: "SIGSTOP of one of two waiters, just before the release", does: waiterStopped},
-		{name: "1,000 waiters", by: "1,000 callers of one client", needs: waiting, does: crowd(1000), last: 1, untried: noCrowd},
-		{name: "200 callers that give up", by: "their contexts, at random within 0.5 s", does: givingUp(200), untried: noCrowd},
+		{name: "1,000 waiters", by: "1,000 callers of one client", needs: waiting, does: crowd(1000), beside: alone},
+		{name: "200 callers that give up", by: "their contexts, at random within 0.5 s", does: givingUp(200)},
 		{name: "pool of two", by: "20 callers of 20 locks, two connections", does: poolOfTwo},
 		{name: "idle connections closed", by: "proxy: all cut between calls", does: idleClosed},
 		{name: "context ended while waiting", by: "cancel", does: endedWaiting},
 		{name: "context ended while the acquire is under way", by: "proxy: the reply after 1.5 s; cancel", does: endedUnderWay},
-		{name: "planned failover", by: "Sentinel", needs: renewal, does: failover(planned), last: 6},
-		{name: "master killed", by: "SIGKILL; Sentinel; two replicas", needs: renewal, does: failover(masterKilled), last: 6},
+		{name: "context ended while the unlock is under way", by: "proxy: the command after 1.5 s; cancel", does: endedInUnlock, untried: noUnlockContext},
+		{name: "context ended while a renewal is under way", by: "proxy: the reply after 1.5 s; cancel of the context of the acquire; unlock", does: endedInRenewal, untried: noRenewalContext},
+		{name: "planned failover", by: "Sentinel", needs: renewal, does: failover(planned), beside: few},
+		{name: "master killed", by: "SIGKILL; Sentinel; two replicas", needs: renewal, does: failover(masterKilled), beside: few},
+		{name: "slot moved", by: "CLUSTER SETSLOT and MIGRATE between two masters", does: slotMoved, beside: few, untried: noCluster},
 	}
+	for i := range all {
+		all[i].beside = cmp.Or(all[i].beside, many)
+	}
+	return all
 }
 
 func noForce(p *party) string {
@@ -50,10 +59,30 @@ func noForce(p *party) string {
 	return "has no way to force"
 }
 
-// noCrowd leaves a JVM out whose callers are threads that the rig would have to start one by one.
-func noCrowd(p *party) string {
-	if p.name == javaP {
-		return "not tried: a caller is a thread, and the rig asks for each over a pipe"
+func noUnlockContext(p *party) string {
+	if p.name == rueidisP {
+		return "its release takes no context"
+	}
+	return ""
+}
+
+func noRenewalContext(p *party) string {
+	switch {
+	case p.name == javaP:
+		return "a renewal has neither a context nor a thread of the caller's"
+	case !p.renews:
+		return "no such mode: " + p.lacks[renewal]
+	}
+	return ""
+}
+
+// noCluster says of what a library's own documentation makes its locks.
+func noCluster(p *party) string {
+	switch p.name {
+	case redsyncP, extendedP:
+		return "no such mode: it knows independent servers, and a majority of them"
+	case bsmP:
+		return "no such mode: it knows one server"
 	}
 	return ""
 }

@@ -74,8 +74,9 @@ func (s *stage) undisturbed(in entry, third service) {
 	if e := s.enter(ctx, third, s.name); e.err == nil {
 		e.leave()
 	}
-	s.no("the next one's hold was taken", !s.intact(value))
-	in.leave()
+	intact := s.intact(value)
+	// It may have been taken before its value was read, which its unlock tells.
+	s.no("the next one's hold was taken", in.leave() != nil || !intact)
 }
 
 func subscriptionCut(s *stage) {
@@ -142,7 +143,7 @@ func waiterStopped(s *stage) {
 func crowd(n int) func(*stage) {
 	return func(s *stage) {
 		c := s.client(rivals)
-		e := s.enter(context.Background(), s.client(holders), s.name)
+		e := s.enter(context.Background(), c, s.name)
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		var all sync.WaitGroup
@@ -162,10 +163,11 @@ func crowd(n int) func(*stage) {
 				in.leave()
 			})
 		}
-		time.Sleep(500 * time.Millisecond)
+		s.quiet()
 		before := s.sent.Load()
 		e.leave()
-		time.Sleep(lease)
+		for began := time.Now(); time.Since(began) < lease && entered.Load() < int64(n); time.Sleep(10 * time.Millisecond) {
+		}
 		got, commands := entered.Load(), s.sent.Load()-before
 		cancel()
 		all.Wait()
@@ -174,6 +176,16 @@ func crowd(n int) func(*stage) {
 		s.add("out of order, %", "", "", 100*float64(backwards.Load())/float64(max(got, 1)))
 		after, ok := s.free(limit)
 		s.after("left locked for", after, ok)
+	}
+}
+
+// quiet waits until all callers of a crowd have been refused and wait: half a second, and in a JVM, which starts a thread for
+// each, until nothing more is sent, which may be never.
+func (s *stage) quiet() {
+	const pause = lease / 6
+	time.Sleep(pause)
+	for began, was := time.Now(), int64(-1); s.jvms != nil && was != s.sent.Load() && time.Since(began) < lease; time.Sleep(pause) {
+		was = s.sent.Load()
 	}
 }
 
@@ -243,12 +255,13 @@ func idleClosed(s *stage) {
 }
 
 func endedWaiting(s *stage) {
+	c := s.client(rivals)
 	e := s.enter(context.Background(), s.client(holders), s.name)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := time.AfterFunc(300*time.Millisecond, cancel)
 	defer ended.Stop()
 	began := time.Now()
-	in := s.enter(ctx, s.client(rivals), s.name)
+	in := s.enter(ctx, c, s.name)
 	if in.err == nil {
 		fail("it entered a lock that was held")
 	}
@@ -260,25 +273,90 @@ func endedWaiting(s *stage) {
 	s.after("left locked for", after, ok)
 }
 
-func endedUnderWay(s *stage) {
-	c := s.client(holders)
-	h := s.matching(holdReply, 3*patience/2)
+// endedAfterHit gives a context that ends a moment after a rule met its command, and what tells how long ago that was.
+func (s *stage) endedAfterHit(h *faultproxy.Handle) (ctx context.Context, ago func() time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	var ended atomic.Int64
+	s.t.Cleanup(cancel)
+	ended := make(chan time.Time, 1)
 	go func() {
-		<-h.Hit()
-		time.Sleep(100 * time.Millisecond)
-		ended.Store(time.Now().UnixNano())
+		select {
+		case <-h.Hit():
+			time.Sleep(100 * time.Millisecond)
+		case <-time.After(limit):
+		}
+		ended <- time.Now()
 		cancel()
 	}()
+	return ctx, func() time.Duration {
+		if h.Hits() == 0 {
+			fail("no command passed")
+		}
+		at := <-ended
+		ended <- at
+		return time.Since(at)
+	}
+}
+
+func endedUnderWay(s *stage) {
+	c := s.client(holders)
+	ctx, ago := s.endedAfterHit(s.matching(holdReply, 3*patience/2))
 	in := s.enter(ctx, c, s.name)
-	returned := time.Unix(0, ended.Load())
-	s.after("returns after", time.Since(returned), true)
+	s.after("returns after", ago(), true)
 	s.says("holds all the same", in.err == nil)
 	if in.err == nil {
 		in.leave()
 	}
 	after, ok := s.free(limit)
 	s.after("left locked for", after, ok)
+}
+
+func endedInUnlock(s *stage) {
+	c := s.client(holders)
+	e := s.enter(context.Background(), c, s.name)
+	if e.err != nil {
+		fail("lock: %w", e.err)
+	}
+	h := s.matching(faultproxy.Withhold, 0)
+	ctx, ago := s.endedAfterHit(h)
+	late := time.AfterFunc(100*time.Millisecond+3*patience/2, func() { h.Release() })
+	defer late.Stop()
+	e.span.leave()
+	err := e.hold.unlock(ctx)
+	s.after("returns after", ago(), true)
+	s.says("it gives an error", err != nil)
+	_, ok := s.free(limit)
+	s.after("left locked for", ago(), ok)
+}
+
+// endedInRenewal ends the context under which a lock was taken while it is renewed. If that ends the hold too, its holder is
+// to be told; if not, it is for the unlock to end it.
+func endedInRenewal(s *stage) {
+	c := s.client(holders)
+	lock := c.lock
+	if t, ok := c.(tied); ok {
+		lock = t.lockTied
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	h, err := lock(ctx, s.name)
+	if err != nil {
+		fail("lock: %w", err)
+	}
+	rule := s.matching(holdReply, 3*patience/2)
+	ended, _ := s.endedAfterHit(rule)
+	<-ended.Done()
+	if rule.Hits() == 0 {
+		fail("no renewal passed")
+	}
+	cancel()
+	time.Sleep(50 * time.Millisecond)
+	s.says("holder is told", h.over())
+	began := time.Now()
+	within, stop := context.WithTimeout(context.Background(), limit)
+	defer stop()
+	err = h.unlock(within)
+	s.after("its unlock returns after", time.Since(began), true)
+	s.says("its unlock gives an error", err != nil)
+	_, ok := s.free(limit)
+	s.after("left locked for", time.Since(began), ok)
 }

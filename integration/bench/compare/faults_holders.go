@@ -45,7 +45,7 @@ func holderPaused(s *stage) {
 	}
 	d := did()
 	if d.Last >= woken {
-		s.witness.stay(s.name, woken, d.Last)
+		s.witness.stay(s.name, max(woken, d.Woke), d.Last)
 	}
 	in, ok := next(limit)
 	s.after("next enters after", in.at.Sub(began), ok)

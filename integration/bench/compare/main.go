@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/integration/bench/peers"
+	"github.com/rlock-go/redisson/integration/internal/runfile"
 )
 
 // missingVariable in its environment says why parties are not built in. It is set in the binary that has those built in
@@ -42,7 +44,7 @@ func parentMain() error {
 		return fmt.Errorf("what is %q?", flag.Args())
 	}
 	if *from != "" {
-		r, err := readReport(*from)
+		r, err := runfile.Read[Report](*from)
 		if err != nil {
 			return err
 		}
@@ -72,7 +74,7 @@ func parentMain() error {
 			r.Missing[p.name] = "the run was without Java"
 		case p.open == nil && p.name != javaP:
 			module, _, _ := strings.Cut(p.name, ",")
-			r.Missing[p.name] = reasons[module]
+			r.Missing[p.name] = cmp.Or(reasons[module], "it was not built in")
 		}
 	}
 	wanted, err := cells(*only)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/rlock-go/redisson/integration/internal/codeedit"
+	"github.com/rlock-go/redisson/integration/internal/runfile"
 )
 
 // sort puts the cells in the order of the page.
@@ -36,7 +37,7 @@ func (r *Report) write(page string) error {
 	if err := os.MkdirAll(filepath.Join(docs, "compare"), 0o755); err != nil {
 		return err
 	}
-	if err := r.save(filepath.Join(docs, "compare", "run.json")); err != nil {
+	if err := runfile.Save(filepath.Join(docs, "compare", "run.json"), r); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(docs, "compare", "grid.svg"), []byte(r.picture()), 0o644); err != nil {
@@ -64,7 +65,8 @@ func (r *Report) page() string {
 		put("")
 	}
 	put("## Two inside\n")
-	put("A witness knows when each caller began and ended what it did. It reads no key and asks no lock. In `integration/bench`, the flag `-only` of compare plays a cell again by its name.\n")
+	put("A witness knows when each caller began and ended what it did. It reads no key and asks no lock. A holder at work acts each %v, so the witness can't tell a shorter time together from none. To play a cell again, by its name:\n", step)
+	put("```sh\ncd integration/bench && go run ./compare -only 'key taken by another/rlock'\n```\n")
 	if two := r.twoInside(); len(two) == 0 {
 		put("Nowhere in this run.\n")
 	} else {

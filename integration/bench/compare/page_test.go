@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rlock-go/redisson/integration/internal/codeedit"
+	"github.com/rlock-go/redisson/integration/internal/runfile"
 	"github.com/rlock-go/redisson/integration/internal/tablefile"
 )
 
@@ -32,7 +35,7 @@ func recorded(t *testing.T) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := readReport(filepath.Join(root, "docs/compare/run.json"))
+	r, err := runfile.Read[Report](filepath.Join(root, "docs/compare/run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +113,15 @@ func TestEveryReasonIsWritten(t *testing.T) {
 	}
 }
 
-// The faults that docs/dev/tables/faults.md counts under the same names come to the same for rlock.
+// counted are faults that docs/dev/tables/faults.md counts under another name.
+var counted = map[string]string{
+	"idle command connection closed":                 "idle connections closed",
+	"process stands still for longer than its lease": "holder paused",
+	"server restarted empty while held":              "server restarted empty",
+	"subscription lost while waiting":                "subscription cut",
+}
+
+// The faults that docs/dev/tables/faults.md counts too come to the same for rlock.
 func TestRlocksCellsAgreeWithTheFaultsCounted(t *testing.T) {
 	_, table, err := tablefile.Read("faults")
 	if err != nil {
@@ -123,7 +134,7 @@ func TestRlocksCellsAgreeWithTheFaultsCounted(t *testing.T) {
 			continue
 		}
 		fault, got, violations := strings.TrimSpace(columns[1]), columns[5], strings.TrimSpace(columns[7])
-		c := r.of(fault, ours)
+		c := r.of(cmp.Or(counted[fault], fault), ours)
 		if c == nil {
 			continue
 		}
@@ -132,16 +143,20 @@ func TestRlocksCellsAgreeWithTheFaultsCounted(t *testing.T) {
 			t.Errorf("%s: the table counts no violation, the page two inside", fault)
 		}
 		for _, m := range c.Metrics {
-			if strings.HasSuffix(m.Name, "got an error") && sum(m.Values) > 0 && !strings.Contains(got, "Err") {
-				t.Errorf("%s: the table has%s, the page %s %q", fault, got, m, m.Name)
+			wrong := m.Unit == "ms" && m.Better == "less" && slices.Max(m.Values) >= never
+			switch {
+			case strings.HasSuffix(m.Name, "got an error"), strings.HasPrefix(m.Name, "errors of"):
+				wrong = sum(m.Values) > 0 && !strings.Contains(got, "Err")
+			case m.Name == "woken holder is told before it acts":
+				wrong = sum(m.Values) < float64(len(m.Values)) && strings.Contains(got, "at the first look")
 			}
-			if m.Name == "locked and nobody's for" && m.Values[0] >= never {
-				t.Errorf("%s: a key stays that nobody owns", fault)
+			if wrong {
+				t.Errorf("%s: the table has%s, the page %s %q", fault, got, m, m.Name)
 			}
 		}
 	}
-	if shared < 3 {
-		t.Errorf("%d faults have the same name in both", shared)
+	if shared < 3+len(counted) {
+		t.Errorf("%d faults are in both", shared)
 	}
 }
 

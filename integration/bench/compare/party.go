@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/internal/redistest"
 )
 
 const (
@@ -21,6 +23,7 @@ var limit = 4 * lease
 type opening struct {
 	addr      string   // of one server; empty if there are
 	sentinels []string // who know the master of redistest.MasterName
+	cluster   []string // servers of one
 	pool      int      // of how many connections; 0: poolSize
 }
 
@@ -33,10 +36,26 @@ func (o opening) size() int {
 	return poolSize
 }
 
+// url is what rlock and a JVM are given.
+func (o opening) url() string {
+	switch {
+	case o.sentinels != nil:
+		return "redis+sentinel://" + strings.Join(o.sentinels, ",") + "/" + redistest.MasterName
+	case o.cluster != nil:
+		return "redis+cluster://" + strings.Join(o.cluster, ",")
+	}
+	return "redis://" + o.addr
+}
+
 // service is one process's use of a library: one client. Its methods are for concurrent use.
 type service interface {
 	lock(ctx context.Context, name string) (hold, error) // waits until it has the lock or ctx ends
 	close()
+}
+
+// tied is a service that has another call for holds which are renewed under the context of their acquire.
+type tied interface {
+	lockTied(ctx context.Context, name string) (hold, error)
 }
 
 // hold is one grant.
@@ -59,6 +78,7 @@ type worker interface {
 // deeds are what a holder did, on the machine's clock.
 type deeds struct {
 	Last int64 // when it last acted
+	Woke int64 // when it first acted after it had stood still; 0: it did not, or does not know
 	Told int64 // when it saw that it no longer holds, and so stopped; 0: never
 }
 
@@ -102,7 +122,7 @@ func plain(name string) string { return name }
 func parties() []*party {
 	return []*party{
 		{name: ours, open: openOurs, renews: true, key: plain, note: "this commit; WithWatchdogTimeout 3 s, WithCommandTimeout 1 s; renews; `Hold.Done` tells"},
-		{name: javaP, renews: true, key: plain, note: "Redisson " + javapeer.Newest + ", `RLock.lockInterruptibly` without a lease; lockWatchdogTimeout 3 s, timeout 1 s",
+		{name: javaP, renews: true, key: plain, note: "Redisson " + javapeer.Newest + ", `RLock.lockInterruptibly` without a lease; lockWatchdogTimeout 3 s, timeout 1 s; a caller is a thread, driven over a pipe",
 			lacks: map[promise]string{notice: "a holder may ask `isHeldByCurrentThread`"}},
 		{name: redsyncP, open: openers[redsyncP], key: plain, note: "v4.18.1 on go-redis v9.23.0 (timeouts 1 s); WithExpiry 3 s, WithTries without end; a holder looks at `Until`",
 			lacks: map[promise]string{notice: "a holder may look at `Until`", renewal: "the caller may extend", waiting: "it tries again each 50 to 250 ms"}},

@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/rlock-go/redisson/integration/internal/machineclock"
 	"github.com/rlock-go/redisson/integration/javapeer"
-	"github.com/rlock-go/redisson/internal/redistest"
 )
 
 // javaService is a JVM. A caller is a thread of it.
@@ -19,17 +18,13 @@ type javaService struct {
 }
 
 func openJava(o opening) (*javaService, error) {
-	addr := o.addr
-	if len(o.sentinels) > 0 {
-		addr = "redis+sentinel://" + strings.Join(o.sentinels, ",") + "/" + redistest.MasterName
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	opts := []javapeer.Option{javapeer.WatchdogTimeout(lease), javapeer.CommandTimeout(patience), javapeer.SubscriptionPoolSize(10)}
-	if len(o.sentinels) == 0 {
+	if o.addr != "" {
 		opts = append(opts, javapeer.ConnectionPoolSize(o.size()))
 	}
-	p, err := javapeer.Launch(ctx, javapeer.Newest, addr, opts...)
+	p, err := javapeer.Launch(ctx, javapeer.Newest, o.url(), opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -41,23 +36,33 @@ func (s *javaService) lock(ctx context.Context, name string) (hold, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	done := make(chan error, 1)
-	whole := context.WithoutCancel(ctx)
-	go func() {
-		_, err := t.LockInterruptibly(whole, name, javapeer.Watchdog)
-		done <- err
-	}()
-	var err error
-	select {
-	case err = <-done:
-	case <-ctx.Done():
-		t.Interrupt(whole)
-		err = <-done
-	}
+	err := interruptible(ctx, t, func(ctx context.Context) error {
+		_, err := t.LockInterruptibly(ctx, name, javapeer.Watchdog)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	return javaHold{t, name}, nil
+}
+
+// interruptible has a thread do what an interrupt ends when ctx does.
+func interruptible(ctx context.Context, t *javapeer.Thread, does func(context.Context) error) error {
+	whole := context.WithoutCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- does(whole) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	t.Interrupt(whole)
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(limit):
+		return errors.New("an interrupt did not end it")
+	}
 }
 
 func (s *javaService) force(ctx context.Context, name string) error {
@@ -76,8 +81,10 @@ type javaHold struct {
 }
 
 func (h javaHold) unlock(ctx context.Context) error {
-	_, err := h.t.Unlock(ctx, h.name)
-	return err
+	return interruptible(ctx, h.t, func(ctx context.Context) error {
+		_, err := h.t.Unlock(ctx, h.name)
+		return err
+	})
 }
 
 func (h javaHold) over() bool { return false }

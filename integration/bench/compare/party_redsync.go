@@ -31,6 +31,15 @@ func openRedsync(o opening, extends bool) (service, error) {
 }
 
 func (s redsyncService) lock(ctx context.Context, name string) (hold, error) {
+	return s.extended(ctx, context.Background(), name)
+}
+
+func (s redsyncService) lockTied(ctx context.Context, name string) (hold, error) {
+	return s.extended(ctx, ctx, name)
+}
+
+// extended is lock with a context of what extends it.
+func (s redsyncService) extended(ctx, extending context.Context, name string) (hold, error) {
 	m := s.rs.NewMutex(name, redsync.WithExpiry(lease), redsync.WithTries(math.MaxInt32))
 	if err := m.LockContext(ctx); err != nil {
 		return nil, err
@@ -38,7 +47,7 @@ func (s redsyncService) lock(ctx context.Context, name string) (hold, error) {
 	h := &redsyncHold{m: m, until: new(atomic.Int64), stop: make(chan struct{}), ended: make(chan struct{})}
 	h.until.Store(m.Until().UnixNano())
 	if s.extends {
-		go h.extend()
+		go h.extend(extending)
 	} else {
 		close(h.ended)
 	}
@@ -55,7 +64,7 @@ type redsyncHold struct {
 }
 
 // extend is what a caller writes who wants to hold for longer.
-func (h *redsyncHold) extend() {
+func (h *redsyncHold) extend(ctx context.Context) {
 	defer close(h.ended)
 	tick := time.NewTicker(lease / 3)
 	defer tick.Stop()
@@ -63,9 +72,11 @@ func (h *redsyncHold) extend() {
 		select {
 		case <-h.stop:
 			return
+		case <-ctx.Done():
+			return
 		case <-tick.C:
 		}
-		ok, err := h.m.ExtendContext(context.Background())
+		ok, err := h.m.ExtendContext(ctx)
 		if ok {
 			h.until.Store(h.m.Until().UnixNano())
 			continue

@@ -2,21 +2,15 @@ package main
 
 import (
 	"context"
-	"strings"
 
-	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/rlock"
 )
 
 type ourService struct{ c *rlock.Client }
 
 func openOurs(o opening) (service, error) {
-	url := "redis://" + o.addr
-	if len(o.sentinels) > 0 {
-		url = "redis+sentinel://" + strings.Join(o.sentinels, ",") + "/" + redistest.MasterName
-	}
 	// The pool is not for the caller to size: one connection for commands, one for subscriptions.
-	c, err := rlock.Open(context.Background(), url, rlock.WithWatchdogTimeout(lease), rlock.WithCommandTimeout(patience))
+	c, err := rlock.Open(context.Background(), o.url(), rlock.WithWatchdogTimeout(lease), rlock.WithCommandTimeout(patience))
 	if err != nil {
 		return nil, err
 	}

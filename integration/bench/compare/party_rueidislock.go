@@ -21,8 +21,11 @@ type rueidisService struct{ l rueidislock.Locker }
 func openRueidis(o opening) (service, error) {
 	client := rueidis.ClientOption{InitAddress: []string{o.addr}, ConnWriteTimeout: patience}
 	client.Dialer.Timeout = patience
-	if len(o.sentinels) > 0 {
+	switch {
+	case o.sentinels != nil:
 		client.InitAddress, client.Sentinel.MasterSet = o.sentinels, redistest.MasterName
+	case o.cluster != nil:
+		client.InitAddress = o.cluster
 	}
 	l, err := rueidislock.NewLocker(rueidislock.LockerOption{
 		ClientOption: client, KeyMajority: 1, KeyValidity: lease, ExtendInterval: lease / 3, TryNextAfter: patience,
@@ -44,6 +47,14 @@ func (s rueidisService) lock(ctx context.Context, name string) (hold, error) {
 	}
 	if err != nil {
 		cancel(err)
+		return nil, err
+	}
+	return rueidisHold{c, release}, nil
+}
+
+func (s rueidisService) lockTied(ctx context.Context, name string) (hold, error) {
+	c, release, err := s.l.WithContext(ctx, name)
+	if err != nil {
 		return nil, err
 	}
 	return rueidisHold{c, release}, nil

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"math"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -141,21 +139,4 @@ func sum(v []float64) (s float64) {
 		s += x
 	}
 	return s
-}
-
-func (r *Report) save(path string) error {
-	b, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
-}
-
-func readReport(path string) (*Report, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	r := &Report{}
-	return r, json.Unmarshal(b, r)
 }

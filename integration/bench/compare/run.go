@@ -6,8 +6,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/rlock-go/redisson/integration/internal/program"
 )
 
 // task is one round of a cell.
@@ -22,141 +20,109 @@ type run struct {
 	mu sync.Mutex // guards the cells
 }
 
+// How many rounds run at once. Faults with the same number are played together, in this order.
 const (
-	beside     = 16 // rounds of Go parties that run at once: they wait most of the time
-	javaBeside = 3  // JVMs are slow to start, so each pair of them plays many rounds, one after the other
+	many  = 16 // they wait most of the time
+	alone = 1  // they take the machine
+	few   = 8  // they start several servers
+
+	javaBeside = 6 // of many: JVMs are slow to start, so each pair of them plays many rounds, one after the other
 )
 
 // all plays every wanted cell. The rounds of one fault are interleaved: one of each party, and again.
 func (r *run) all(wanted func(f *fault, p *party) bool) {
 	began := time.Now()
 	fmt.Fprintln(os.Stderr, "built; the first round begins at", began.Format("15:04:05"))
-	faults := faults()
-	var java []task
-	var jvms sync.WaitGroup
-	for i := range faults {
-		if f := &faults[i]; f.last == 0 {
+	say := func(what string) { fmt.Fprintf(os.Stderr, "%5.0f s  %s\n", time.Since(began).Seconds(), what) }
+	for _, beside := range []int{many, alone, few} {
+		var java, other []task
+		for _, f := range faults() {
+			if f.beside != beside {
+				continue
+			}
 			for range r.Rounds {
-				if p := findParty(javaP); wanted(f, p) && (f.untried == nil || f.untried(p) == "") {
-					java = append(java, task{f, p})
+				for _, p := range parties() {
+					switch {
+					case !wanted(&f, p):
+					case f.untried != nil && f.untried(p) != "":
+						r.cell(f.name, p.name).Untried = f.untried(p)
+					case beside == many && p.name == javaP:
+						java = append(java, task{&f, p})
+					default:
+						other = append(other, task{&f, p})
+					}
 				}
 			}
 		}
-	}
-	queue := make(chan task, len(java))
-	for _, t := range java {
-		queue <- t
-	}
-	close(queue)
-	for range min(javaBeside, len(java)) {
-		jvms.Go(func() { r.javaWorker(queue) })
-	}
-	for i := range faults {
-		f := &faults[i]
-		if f.last > 0 {
+		if len(java)+len(other) == 0 {
 			continue
 		}
-		r.fault(f, wanted, beside, false)
-		fmt.Fprintf(os.Stderr, "%5.0f s  %s\n", time.Since(began).Seconds(), f.name)
-	}
-	jvms.Wait()
-	fmt.Fprintf(os.Stderr, "%5.0f s  the JVMs are done\n", time.Since(began).Seconds())
-	for i := range faults {
-		if f := &faults[i]; f.last > 0 {
-			r.fault(f, wanted, f.last, true)
-			fmt.Fprintf(os.Stderr, "%5.0f s  %s\n", time.Since(began).Seconds(), f.name)
+		var jvms, up sync.WaitGroup
+		queue := queued(java, func(string) {})
+		for range min(javaBeside, len(java)) {
+			up.Add(1)
+			jvms.Go(func() { r.javaWorker(queue, sync.OnceFunc(up.Done)) })
 		}
+		up.Wait() // while they start they take the machine
+		var all sync.WaitGroup
+		rest := queued(other, say)
+		for range min(beside, len(other)) {
+			all.Go(func() {
+				for t := range rest {
+					r.lone(t)
+				}
+			})
+		}
+		all.Wait()
+		jvms.Wait()
+		say("done")
 	}
 	r.Took = time.Since(began).Round(time.Second).String()
 }
 
-// fault plays one for all parties that run in Go, and with JVMs for those too.
-func (r *run) fault(f *fault, wanted func(*fault, *party) bool, beside int, withJVMs bool) {
-	var tasks []task
-	for range r.Rounds {
-		for _, p := range parties() {
-			if !wanted(f, p) || p.absent != "" {
-				continue
-			}
-			if f.untried != nil && f.untried(p) != "" {
-				r.mu.Lock()
-				r.cell(f.name, p.name).Untried = f.untried(p)
-				r.mu.Unlock()
-				continue
-			}
-			if p.open != nil || p.name == javaP && withJVMs {
-				tasks = append(tasks, task{f, p})
+// queued gives tasks one after the other, and says when the first of a fault is taken.
+func queued(tasks []task, say func(string)) <-chan task {
+	queue := make(chan task)
+	go func() {
+		for i, t := range tasks {
+			queue <- t
+			if i == 0 || t.f != tasks[i-1].f {
+				say(t.f.name)
 			}
 		}
-	}
-	queue := make(chan task, len(tasks))
-	for _, t := range tasks {
-		queue <- t
-	}
-	close(queue)
-	var all sync.WaitGroup
-	for range beside {
-		all.Go(func() {
-			for t := range queue {
-				var jvms *[2]*javaService
-				if t.p.name == javaP {
-					jvms = &[2]*javaService{}
-				}
-				r.lone(t, jvms)
-			}
-		})
-	}
-	all.Wait()
+		close(queue)
+	}()
+	return queue
 }
 
 // lone plays a round on a stage of its own.
-func (r *run) lone(t task, jvms *[2]*javaService) {
-	rig := &program.Program{Title: "rlock-compare", Quiet: true}
-	defer func() {
-		if jvms != nil {
-			for _, j := range jvms {
-				if j != nil {
-					j.close()
-				}
-			}
-		}
-		rig.Finish()
-	}()
+func (r *run) lone(t task) {
+	var s *stage
+	defer func() { s.end() }()
 	r.guarded(t, func() *stage {
-		s := newStage(rig, t.p)
-		s.jvms = jvms
+		s = newStage(t.p)
 		return s
 	})
 }
 
-// javaWorker plays rounds on one stage with two JVMs, until one can't be played.
-func (r *run) javaWorker(queue <-chan task) {
-	var p *program.Program
+// javaWorker plays rounds on one stage with two JVMs, and on another one after a round that can't be played. It calls up
+// after its first round.
+func (r *run) javaWorker(queue <-chan task, up func()) {
 	var s *stage
-	end := func() {
-		if s != nil {
-			for _, j := range s.jvms {
-				if j != nil {
-					j.close()
-				}
-			}
-			p.Finish()
-			s = nil
-		}
-	}
-	defer end()
+	defer func() { s.end() }()
+	defer up()
 	for t := range queue {
 		ok := r.guarded(t, func() *stage {
 			if s == nil {
-				p = &program.Program{Title: "rlock-compare", Quiet: true}
-				s = newStage(p, t.p)
-				s.jvms = &[2]*javaService{}
+				s = newStage(t.p)
 			}
 			return s
 		})
 		if !ok {
-			end()
+			s.end()
+			s = nil
 		}
+		up()
 	}
 }
 

@@ -38,8 +38,18 @@ const (
 var rounds atomic.Int64
 
 // newStage starts all but the clients.
-func newStage(t *program.Program, p *party) *stage {
-	s := &stage{t: t, p: p, server: redistest.Start(t)}
+func newStage(p *party) *stage {
+	t := &program.Program{Title: "rlock-compare", Quiet: true}
+	s := &stage{t: t, p: p}
+	if p.name == javaP {
+		s.jvms = &[2]*javaService{}
+	}
+	defer func() {
+		if s.server == nil {
+			s.end() // there is nobody else to do it
+		}
+	}()
+	s.server = redistest.Start(t)
 	for i := range s.ways {
 		s.ways[i] = faultproxy.Start(t, s.server.Addr())
 		s.ways[i].Observe(func(e faultproxy.Exchange) {
@@ -51,11 +61,29 @@ func newStage(t *program.Program, p *party) *stage {
 	return s
 }
 
-// begin makes the stage that of another round.
+// end stops all that there is, of a nil stage nothing.
+func (s *stage) end() {
+	if s == nil {
+		return
+	}
+	if s.jvms != nil {
+		for _, j := range s.jvms {
+			if j != nil {
+				j.close()
+			}
+		}
+	}
+	s.t.Finish()
+}
+
+// begin makes the stage that of another round. What the last one did to the connections of a JVM ends here.
 func (s *stage) begin(fault string) {
 	s.fault, s.witness, s.result = fault, &witness{}, &result{}
 	s.name = fmt.Sprintf("stock:%d", rounds.Add(1))
 	s.key = s.p.key(s.name)
+	for _, w := range s.ways {
+		w.CutAll()
+	}
 	s.redial()
 	s.ask("FLUSHALL")
 }
@@ -110,6 +138,24 @@ func (s *stage) clientWith(way int, o opening) service {
 	s.t.Cleanup(c.close)
 	s.warm(c)
 	return c
+}
+
+// several opens two, as their libraries reach several servers.
+func (s *stage) several(o opening) (clients [2]service) {
+	for i := range clients {
+		var err error
+		if s.jvms != nil {
+			clients[i], err = openJava(o)
+		} else {
+			clients[i], err = s.p.open(o)
+		}
+		if err != nil {
+			fail("%w", err)
+		}
+		s.t.Cleanup(clients[i].close)
+		s.warm(clients[i])
+	}
+	return clients
 }
 
 // process opens one in a process of its own.
@@ -178,16 +224,20 @@ func (s *stage) enter(ctx context.Context, c service, name string) entry {
 // waiter is enter beside the caller, which must call the function to have the entry. It fails the round if the wait is over
 // before it began.
 func (s *stage) waiter(c service, name string) (entered func(within time.Duration) (entry, bool)) {
+	entered = s.begins(c, name)
+	time.Sleep(250 * time.Millisecond) // it has been refused and waits, also in a JVM
+	if e, in := entered(time.Millisecond); in || e.err != nil {
+		fail("a waiter did not wait: %v", e.err)
+	}
+	return entered
+}
+
+// begins is waiter for one who need not wait yet.
+func (s *stage) begins(c service, name string) (entered func(within time.Duration) (entry, bool)) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*limit)
 	s.t.Cleanup(cancel)
 	done := make(chan entry, 1)
 	go func() { done <- s.enter(ctx, c, name) }()
-	time.Sleep(250 * time.Millisecond) // it has been refused and waits, also in a JVM
-	select {
-	case e := <-done:
-		fail("a waiter did not wait: %v", e.err)
-	default:
-	}
 	return func(within time.Duration) (entry, bool) {
 		select {
 		case e := <-done:
@@ -242,9 +292,9 @@ func (s *stage) matching(do faultproxy.Action, delay time.Duration) *faultproxy.
 // free waits for the key to go.
 func (s *stage) free(within time.Duration) (after time.Duration, ok bool) {
 	began := time.Now()
-	for time.Since(began) < within {
+	for ; after < within; after = time.Since(began) {
 		if s.ask("EXISTS", s.key) == int64(0) {
-			return time.Since(began), true
+			return after, true
 		}
 		time.Sleep(time.Millisecond)
 	}

