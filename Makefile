@@ -10,12 +10,12 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 # Most tests wait most of the time, for leases, timeouts and one another, so packages are tested beside each other; -p
-# says how many. Those that measure (times, shares, allocations) come last and have the machine to themselves.
+# says how many. Those that measure (shares, allocations) come last and have the machine to themselves.
 # `make vet` has vetted the tests too.
 GOTEST := go test -race -vet=off -count=1 -timeout 15m
 # What has no tests need not be built for them: the programs of the cookbook would be, with a database, and without use.
 tested := go list -f "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}"
-measuring := /(allocs|behaviour|javacourtesy|javatwin)$$
+measuring := /(allocs|javacourtesy)$$
 
 # -modcacherw: what is fetched can be removed like any other file.
 export GOFLAGS ?= -buildvcs=false -modcacherw
@@ -25,6 +25,7 @@ export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 unexport REDIS_URL
 
 step := integration/step.sh
+beside := integration/beside.sh
 again := $(CURDIR)/integration/again.sh
 engine := integration/docker/with-engine.sh
 
@@ -52,8 +53,8 @@ test: export GOMODCACHE := $(fetched)/go
 test: export MAVEN_OPTS := $(MAVEN_OPTS) -Dmaven.repo.local=$(fetched)/maven
 test:
 	@began=$$(date +%s); \
-	if $(MAKE) --no-print-directory empty setup fetch && \
-	   $(step) 'checks, and tests with a Docker engine' $(engine) $(MAKE) --no-print-directory checked docker measured; \
+	if $(MAKE) --no-print-directory empty && $(beside) $(MAKE) --no-print-directory setup -- $(MAKE) --no-print-directory fetch && \
+	   $(step) 'checks, and tests with a Docker engine' $(engine) $(MAKE) --no-print-directory checked measured; \
 	then echo "== make test: everything passed, $$(( $$(date +%s) - began )) s"; \
 	else echo "== make test: FAILED, $$(( $$(date +%s) - began )) s"; exit 1; fi
 
@@ -62,11 +63,14 @@ empty:
 	@$(step) 'empty caches' bash -ec '[ ! -e $(fetched) ] || chmod -R u+w $(fetched); rm -rf $(fetched) integration/java/target'
 
 # The checks take what the tests leave of the machine. Of the tests, those with real Redisson compute and most of the others
-# wait, so they are one step here, with this many packages beside each other. An empty value parts them again.
-beside := 4
-.PHONY: checked
+# wait, so they are one step here, with this many packages beside each other; an empty value parts them again. The modules
+# beside them are mostly compiled.
+together := 4
+.PHONY: checked both
 checked:
-	@integration/beside.sh $(MAKE) --no-print-directory check -- $(MAKE) --no-print-directory unit integration interop together=$(beside)
+	@$(beside) nice -n 19 $(MAKE) --no-print-directory check -- $(MAKE) --no-print-directory library both
+both:
+	@$(beside) $(MAKE) --no-print-directory modules -- $(MAKE) --no-print-directory integration interop docker at_once=$(together)
 
 # What is needed and no more, a second and a third time if the network fails; a version that is gone is gone then too.
 .PHONY: fetch
@@ -107,32 +111,36 @@ builds:
 	@$(step) 'builds' bash -ec 'for platform in $(platforms); do echo "$$platform"; \
 	  (export GOOS=$${platform%/*} GOARCH=$${platform#*/}; go build ./... && go vet ./... && go vet -tags norawsyscall ./...); done'
 
-.PHONY: unit
-unit:
+.PHONY: unit library modules
+unit: library modules
+library:
 	@$(step) 'unit tests' bash -eo pipefail -c '$(tested) ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(again) $(GOTEST) -p 3'
+modules:
 	@$(step) 'tests of rlocktest, rlockprom, rlockotel, the tool, the quick start, the cookbook, the benchmark, and of connections without raw calls' bash -ec 'failed=; \
-	  (cd docs/quickstart && $(again) $(GOTEST) ./...) & one=$$!; \
-	  $(again) $(GOTEST) -p 3 -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub & two=$$!; \
+	  $(again) $(GOTEST) -p 2 -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub || failed=1; \
 	  (cd rlocktest && $(again) $(GOTEST) ./...) || failed=1; \
+	  (cd rlockprom && $(again) $(GOTEST) ./...) || failed=1; \
+	  (cd rlockotel && $(again) $(GOTEST) ./...) || failed=1; \
 	  (cd cmd/rlock && $(again) $(GOTEST) ./...) || failed=1; \
 	  (cd integration/bench && $(again) $(GOTEST) ./...) || failed=1; \
-	  wait $$one || failed=1; wait $$two || failed=1; \
+	  (cd docs/quickstart && $(again) $(GOTEST) ./...) || failed=1; \
 	  (cd docs/cookbook && $(tested) ./... | xargs $(again) $(GOTEST)) || failed=1; [ -z "$$failed" ]'
 
+# Where at_once is set, this step has the packages of the two below as well.
 .PHONY: integration
 integration:
-	@$(step) 'integration tests$(if $(together), and those with Java Redisson)' $(engine) bash -eo pipefail -c \
-	  'cd integration && $(tested) ./... | grep -Ev "$(if $(together),,$(java_packages)|)$(docker_packages)|$(measuring)" | ./longest-first.sh | xargs $(again) $(GOTEST) -p $(or $(together),3)'
+	@$(step) 'integration tests$(if $(at_once), and those with Java Redisson or in Docker)' $(engine) bash -eo pipefail -c \
+	  'cd integration && $(tested) ./... | grep -Ev "$(if $(at_once),,$(java_packages)|$(docker_packages)|)$(measuring)" | ./longest-first.sh | xargs $(again) $(GOTEST) -p $(or $(at_once),3)'
 
 # A JVM loads a core while it starts, and this step has little else.
 .PHONY: interop
 interop:
-	@$(if $(together),true,$(step)) 'tests with Java Redisson' $(engine) bash -eo pipefail -c \
+	@$(if $(at_once),true,$(step)) 'tests with Java Redisson' $(engine) bash -eo pipefail -c \
 	  'cd integration && $(tested) ./... | grep -E "$(java_packages)" | grep -Ev "$(measuring)" | ./longest-first.sh | xargs $(again) $(GOTEST) -p 2'
 
 .PHONY: docker
 docker:
-	@$(step) 'tests in Docker' $(engine) bash -eo pipefail -c \
+	@$(if $(at_once),true,$(step)) 'tests in Docker' $(engine) bash -eo pipefail -c \
 	  'cd integration && go list ./... | grep -E "$(docker_packages)" | xargs $(again) $(GOTEST) -p 2'
 
 .PHONY: measured

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Runs a command beside another that waits most of the time: it gets what that leaves of the machine, and what it wrote is
-# shown in one piece when it has ended. Fails if either does.
+# Runs a command beside another. What it wrote is shown in one piece when it has ended. Fails if either does.
 #
 #   beside.sh command … -- other …
 set -uo pipefail
@@ -14,7 +13,7 @@ shift
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 (
-  nice -n 19 "${command[@]}" >"$log" 2>&1
+  "${command[@]}" >"$log" 2>&1
   result=$?
   cat "$log"
   exit "$result"

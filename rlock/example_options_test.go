@@ -282,7 +282,7 @@ func ExampleWithFairWait() {
 	}
 	defer client.Close()
 
-	err = client.NewFairLock("printer").Do(ctx, func(context.Context) error {
+	err = client.NewFairLock("label printer").Do(ctx, func(context.Context) error {
 		fmt.Println("printing")
 		return nil
 	})

@@ -27,7 +27,7 @@ func TestBatchesStayConsistent(t *testing.T) {
 			w.running = true
 			var leases []*Lease
 			soon := func() time.Duration { return c.Now() + time.Duration(rnd.Int64N(int64(testTTL))) }
-			for range 50_000 {
+			for i := range 50_000 {
 				switch now := c.Now(); rnd.IntN(10) {
 				case 0, 1, 2:
 					l := w.Register(numbered{rnd.IntN(30)})
@@ -70,7 +70,9 @@ func TestBatchesStayConsistent(t *testing.T) {
 					for w.work() {
 					}
 				}
-				wantConsistent(t, w)
+				if i < 5_000 || i%20 == 0 { // many leases take long to look at
+					wantConsistent(t, w)
+				}
 			}
 			for _, l := range leases {
 				l.Forget()

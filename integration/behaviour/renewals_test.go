@@ -28,13 +28,18 @@ func TestTenThousandHoldsAreRenewedInBatches(t *testing.T) {
 	}
 	// After the first round each lease is as old as those of its batch.
 	<-time.After(timeout / 2)
-	before := r.Calls()["EVALSHA"]
+	before := r.Calls()
 	<-time.After(ticks * timeout / 3)
-	perTick := float64(r.Calls()["EVALSHA"]-before) / ticks
-	t.Logf("10,000 holds: %.1f EVALSHA a tick", perTick)
-	const full = holds / watchdog.MaxBatch
-	if perTick < full-1 || perTick > full+1 {
-		t.Errorf("%.1f EVALSHA a tick, want at most %d", perTick, full+1)
+	after := r.Calls()
+	scripts, renewed := after["EVALSHA"]-before["EVALSHA"], after["PEXPIRE"]-before["PEXPIRE"]
+	t.Logf("10,000 holds: %.1f a script, each renewed %.2f times in %d ticks", float64(renewed)/float64(scripts), float64(renewed)/holds, ticks)
+	// One batch may be smaller than the others.
+	if full := renewed / watchdog.MaxBatch; scripts > full+ticks {
+		t.Errorf("%d scripts for %d renewals, which fit into %d", scripts, renewed, full)
+	}
+	// A tick begins or ends a little late where the machine is busy.
+	if renewed < (ticks-1)*holds || renewed > (2*ticks+1)*holds/2 {
+		t.Errorf("%d holds were renewed %d times in %d ticks", holds, renewed, ticks)
 	}
 	for i, h := range held {
 		if err := h.Err(); err != nil {

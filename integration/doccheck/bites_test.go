@@ -212,7 +212,7 @@ func TestEveryMistakeIsFound(t *testing.T) {
 		{"import that the table lacks", "CONTRIBUTING.md", "`rlock` |\n| `rlock`", "nothing |\n| `rlock`", `tool imports ["rlock"], the table says []`},
 		{"folder of the table that is gone", "CONTRIBUTING.md", "| `rlock` | small", "| `lock` | small", "there is no package lock"},
 
-		{"program that is not tested", "Makefile", "docs/show &&", "docs/shows &&", "make test does not test the program docs/show"},
+		{"module that is not tested", "Makefile", "docs/show &&", "docs/shows &&", "make test does not test the module docs/show"},
 		{"new command", "README.md", "make test    # all of it", "make test    # all of it\n    make unit", `nothing runs "make unit"`},
 		{"command that is gone", "README.md", "    make test    # all of it\n", "", `no page has "make test" any more`},
 		{"CI that runs something else", ".ci/run", "make test", "make unit", "nothing in .ci runs make test"},

@@ -180,8 +180,8 @@ func (c *checkout) jobs(ways map[string]way) (jobs []job, wrong []string) {
 		}
 	}
 	for _, dir := range sorted(c.packages) {
-		if manual(dir) && c.packages[dir].name == "main" && !c.tested(m, m.runs("test", nil), dir) {
-			wrong = append(wrong, "make test does not test the program "+dir)
+		if dir != "." && c.exists(dir+"/go.mod") && !c.tested(m, m.runs("test", nil), dir) {
+			wrong = append(wrong, "make test does not test the module "+dir)
 		}
 	}
 	for _, line := range sorted(ways) {

@@ -15,7 +15,7 @@ import (
 const patience = 10 * time.Second
 
 // parallel is how many tests of a package run at a time that allow it.
-const parallel = "8"
+const parallel = "12"
 
 // Main runs the tests and ends the process: with their exit code, or with 1 if
 // they passed and goroutines are left of them, whose stacks it prints. It is
