@@ -85,7 +85,7 @@ func (q *Queue) tellTaken(now, ttl time.Duration) {
 // before that; when the others came is not known of a question beside the queue.
 func (q *Queue) openGate(led bool) {
 	if led {
-		q.trouble = trouble{}
+		q.taken, q.trouble = false, trouble{}
 		q.waiting.each(func(w *Waiter) bool {
 			if !w.late {
 				q.settle(w, Granted, nil)
