@@ -68,7 +68,7 @@ empty:
 together := 4
 .PHONY: checked both
 checked:
-	@$(beside) nice -n 19 $(MAKE) --no-print-directory check -- $(MAKE) --no-print-directory library both
+	@$(beside) nice -n 19 $(MAKE) --no-print-directory check -- $(MAKE) --no-print-directory unit both
 both:
 	@$(beside) $(MAKE) --no-print-directory modules -- $(MAKE) --no-print-directory integration interop docker at_once=$(together)
 
@@ -111,10 +111,11 @@ builds:
 	@$(step) 'builds' bash -ec 'for platform in $(platforms); do echo "$$platform"; \
 	  (export GOOS=$${platform%/*} GOARCH=$${platform#*/}; go build ./... && go vet ./... && go vet -tags norawsyscall ./...); done'
 
-.PHONY: unit library modules
-unit: library modules
-library:
+.PHONY: unit
+unit:
 	@$(step) 'unit tests' bash -eo pipefail -c '$(tested) ./... | grep -Ev "$(measuring)" | integration/longest-first.sh | xargs $(again) $(GOTEST) -p 3'
+
+.PHONY: modules
 modules:
 	@$(step) 'tests of rlocktest, rlockprom, rlockotel, the tool, the quick start, the cookbook, the benchmark, and of connections without raw calls' bash -ec 'failed=; \
 	  $(again) $(GOTEST) -p 2 -tags norawsyscall ./internal/pipeline ./internal/redisconn ./pubsub || failed=1; \

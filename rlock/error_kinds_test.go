@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -146,18 +147,23 @@ func TestErrorOfEveryCallIsOfAKind(t *testing.T) {
 	}
 	s.Kill()
 	_ = asks(l) // who is the first may have been on the connection that breaks
+	var all sync.WaitGroup
+	fails := func(call string, f func() error) {
+		all.Go(func() { isOf(t, "no server: "+call, f(), rlock.ErrUnavailable) })
+	}
 	for call, f := range map[string]func(*rlock.Lock) error{
 		"TryLockFor a moment": short, "TryLockFor": long, "TryLock": once, "Lock": waits, "IsLocked": asks, "HoldCount": counts,
 		"ForceUnlock": forces, "UnlockAs": unlocks,
 	} {
-		isOf(t, "no server: "+call, f(c.NewLock("others")), rlock.ErrUnavailable)
+		fails(call, func() error { return f(c.NewLock("others")) })
 	}
 	for call, f := range numbers {
-		isOf(t, "no server: "+call, f("others"), rlock.ErrUnavailable)
+		fails(call, func() error { return f("others") })
 	}
 	for call, f := range permits {
-		isOf(t, "no server: permits' "+call, f(c.NewPermitSemaphore("others")), rlock.ErrUnavailable)
+		fails("permits' "+call, func() error { return f(c.NewPermitSemaphore("others")) })
 	}
+	all.Wait()
 	isOf(t, "no server: Extend", h.Extend(ctx, time.Minute), rlock.ErrUnavailable)
 	isOf(t, "no server: Unlock", h.Unlock(ctx), rlock.ErrUnavailable)
 	_, err = rlock.Open(ctx, s.URL(), rlock.WithCommandTimeout(50*time.Millisecond))

@@ -46,6 +46,7 @@ func TestFairHeadThatGivesUpHandsItsWakeUpOn(t *testing.T) {
 // Nobody told the head that the lock is free. Whoever comes tells it.
 func TestWhoFindsAFairLockFreeTellsTheHead(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "pauses grow to seconds")
 	s := redistest.Start(t)
 	c := open(t, s)
 	q := fairQueue{t, s.Dial(t), "orders"}

@@ -105,6 +105,7 @@ func TestOtherReadersReleasesKeepAReadersLease(t *testing.T) {
 
 func TestReadHoldsAreRenewedEachWithItsKey(t *testing.T) {
 	t.Parallel()
+	redistest.Slow(t, "several leases pass")
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	const timeout = 1500 * time.Millisecond

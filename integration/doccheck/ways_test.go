@@ -36,6 +36,7 @@ var ways = map[string]way{
 	"go test ./...":                        {target: "unit"},
 	"go test ./rlock":                      {target: "unit"},
 	"make unit":                            {target: "unit"},
+	"make modules":                         {target: "modules"},
 	"make check":                           {target: "check"},
 	"make integration":                     {target: "integration"},
 	"make interop":                         {target: "interop"},

@@ -227,6 +227,7 @@ func (f *failover) check(conn redis.Conn) {
 
 // Whatever happened before and since, no repetition releases a hold that nobody released; and what nobody holds is free.
 func TestR5RepeatedUnlocksMeetNoOtherHold(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	back := &setBack{t: t, conn: conn}
