@@ -76,6 +76,7 @@ var ways = map[string]way{
 	"REDIS_URL=redis://localhost:6379 go run ./leader -watchdog 3s":         {part: "docs/cookbook.TestLeader"},
 
 	"rlock ls":                            {part: "integration/operations.TestEveryCommandOnThePages"},
+	"rlock show invoices":                 {part: "integration/operations.TestEveryCommandOnThePages"},
 	"rlock unlock --force --yes invoices": {part: "integration/operations.TestEveryCommandOnThePages"},
 
 	"make touched":    {run: true, prints: "rlock "},

@@ -53,8 +53,14 @@ func (r *rig) cliAt(addr, command string) []string {
 // tool runs a command of the tool.
 func (r *rig) tool(command string) []string {
 	r.Helper()
+	return r.toolAt(r.server.URL(), command)
+}
+
+// toolAt runs it at another server.
+func (r *rig) toolAt(url, command string) []string {
+	r.Helper()
 	cmd := exec.CommandContext(r.Context(), program, strings.Fields(command)[1:]...)
-	cmd.Env = append(os.Environ(), "REDIS_URL="+r.server.URL())
+	cmd.Env = append(os.Environ(), "REDIS_URL="+url)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		r.Fatalf("%s: %v: %s", command, err, out)

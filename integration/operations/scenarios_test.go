@@ -105,7 +105,7 @@ func process(r *rig) {
 	r.shown(c, holder)
 	r.Hold(c.NewLock("invoices"))
 	// The connection is told of by another goroutine than the rest.
-	for _, message := range []string{`msg="client started"`, "msg=connected", "msg=acquired"} {
+	for _, message := range []string{`msg="client started"`, "msg=connected"} {
 		r.Becomes(message, func() bool { return len(r.saying(message)) == 1 })
 		r.lines = append(r.lines, r.saying(message)...)
 	}
@@ -118,7 +118,6 @@ func died(r *rig) {
 	r.shown(c, holder)
 	r.Hold(c.NewLock("invoices"))
 	id := r.commandID(c)
-	r.typed["CLIENT LIST ID 6"] = "CLIENT LIST ID " + id
 	c.Close()
 	r.Becomes("the server has noticed", func() bool {
 		list, _ := r.Do("CLIENT", "LIST", "ID", id).([]byte)

@@ -17,16 +17,20 @@ const symptoms = "../../docs/symptoms.md"
 // checks are the commands by which the page by symptom has somebody check, each as it is typed and with what it shows of a
 // lock that is held.
 var checks = map[string]struct{ typed, shows string }{
-	"PTTL":           {"PTTL invoices", `^\(integer\) 2\d{4}$`},
-	"TYPE":           {"TYPE invoices", `^hash$`},
-	"INFO stats":     {"INFO stats", `evicted_keys:0`},
 	"SLOWLOG GET":    {"SLOWLOG GET", `.`},
 	"LATENCY LATEST": {"LATENCY LATEST", `^\(empty`},
-	"ACL LOG":        {"ACL LOG", `^\(empty`},
 	"CLIENT LIST":    {"CLIENT LIST", `name=rlock`},
-	"PING":           {"PING", `^PONG$`},
-	"CLUSTER INFO":   {"CLUSTER INFO", `cluster_state:ok|cluster support disabled`},
 }
+
+// ofTheTool are the tool's commands on that page.
+var ofTheTool = map[string]struct{ typed, shows string }{
+	"ls":     {"rlock ls", `invoices +lock +\S+:\d+ +1 +2\d\.\d+s +1`},
+	"show":   {"rlock show invoices", `holder +\S+:\d+`},
+	"watch":  {"rlock watch --for 1s invoices", `held +invoices  by \S+:\d+`},
+	"doctor": {"rlock doctor", `(?s)ok    version.*ok    memory.*ok    clients.*ok    messages`},
+}
+
+var tools = regexp.MustCompile("`rlock ([a-z]+)")
 
 // named are words in capitals on that page that nobody is to type: what changes something, and the first words of errors.
 var named = strings.Fields("DEL FLUSHALL CLIENT OOM NOPERM NOREPLICAS WRONGTYPE LOADING MASTERDOWN BUSY READONLY CLUSTERDOWN L T")
@@ -52,6 +56,13 @@ func TestEachSymptomCanBeChecked(t *testing.T) {
 			t.Errorf("the page does not say %s any more", command)
 		}
 	}
+	said := map[string]bool{}
+	for _, m := range tools.FindAllStringSubmatch(string(page), -1) {
+		said[m[1]] = true
+	}
+	if !slices.Equal(slices.Sorted(maps.Keys(said)), slices.Sorted(maps.Keys(ofTheTool))) {
+		t.Errorf("the page says %v", said)
+	}
 	for topology, servers := range map[string]func(*rig) (url, master string){
 		"one server": func(r *rig) (string, string) { return r.server.URL(), r.server.Addr() },
 		"Sentinels": func(r *rig) (string, string) {
@@ -69,6 +80,11 @@ func TestEachSymptomCanBeChecked(t *testing.T) {
 			for command, check := range checks {
 				if shown := strings.Join(r.cliAt(master, check.typed), "\n"); !regexp.MustCompile(check.shows).MatchString(shown) {
 					t.Errorf("%s shows\n%s", command, shown)
+				}
+			}
+			for _, check := range ofTheTool {
+				if shown := strings.Join(r.toolAt(url, check.typed), "\n"); !regexp.MustCompile(check.shows).MatchString(shown) {
+					t.Errorf("%s shows\n%s", check.typed, shown)
 				}
 			}
 		})

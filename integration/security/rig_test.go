@@ -5,11 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rlock-go/redisson/integration/internal/tool"
 	"github.com/rlock-go/redisson/integration/redisserver"
 	"github.com/rlock-go/redisson/integration/testbed"
 )
 
-func TestMain(m *testing.M) { testbed.Main(m, "32") }
+func TestMain(m *testing.M) { tool.Main(m, &program, "32") }
 
 const (
 	patience  = testbed.Patience

@@ -1,0 +1,149 @@
+package security
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/integration/redisserver"
+	"github.com/rlock-go/redisson/integration/testbed"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// program is the tool.
+var program string
+
+// looks has the tool look at every lock at url, by ls, show and watch, and says what it shows, without times.
+func looks(t *testing.T, url string) (shown string, err error) {
+	t.Helper()
+	for _, args := range [][]string{
+		{"ls"}, {"show", "orders:plain"}, {"show", "orders:fair"}, {"show", "orders:fenced"}, {"show", "orders:permits"}, {"show", "orders:number"},
+		{"watch", "--for", "300ms", "--every", "100ms"},
+	} {
+		cmd := exec.Command(program, args...)
+		cmd.Env = append(os.Environ(), "REDIS_URL="+url)
+		out, err2 := cmd.CombinedOutput()
+		if err2 != nil {
+			err = errors.Join(err, fmt.Errorf("%q: %w: %s", args, err2, out))
+		}
+		shown += string(out)
+	}
+	return changing.ReplaceAllString(shown, "T"), err
+}
+
+var changing = regexp.MustCompile(`-?\b(\d+h)?(\d+m)?[0-9.]+m?s\b|\d\d:\d\d:\d\d\.\d+|\d+ s old| {2,}`)
+
+// hold has a lock of each sort held, and somebody wait.
+func hold(t *testing.T, url string) {
+	t.Helper()
+	c, err := rlock.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	lease := rlock.Lease(time.Hour)
+	for _, l := range []*rlock.Lock{c.NewLock("orders:plain"), c.NewFairLock("orders:fair"), c.NewFencedLock("orders:fenced")} {
+		if _, err := l.Lock(t.Context(), lease); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := c.NewPermitSemaphore("orders:permits")
+	_, err = p.TrySetPermits(t.Context(), 2)
+	_, err2 := p.TryAcquire(t.Context(), 1, lease)
+	_, err3 := c.NewSemaphore("orders:number").TrySetPermits(t.Context(), 5)
+	if err := errors.Join(err, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	testbed.Enter(t.Context(), c.NewFairLock("orders:fair"))
+	testbed.Eventually(func() bool {
+		i, err := c.NewFairLock("orders:fair").Info(t.Context())
+		return err == nil && i.Waiters == 1
+	})
+}
+
+func TestAccountOfTheTool(t *testing.T) {
+	t.Parallel()
+	d := readDocument(t)
+	r := on(t, redisserver.Local(t))
+	hold(t, r.Server.URL())
+	all, err := looks(t, r.Server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(a account) (string, error, []string) {
+		r.grant(a)
+		r.Do("ACL", "LOG", "RESET")
+		got, err := looks(t, as(r.Server.Addr(), a, ""))
+		return got, err, r.denied()
+	}
+	if got, err, denied := try(d.tool); err != nil || got != all || len(denied) > 0 {
+		t.Errorf("%v, denied %q:\n%s\nwant\n%s", err, denied, got, all)
+	}
+	before := r.Number("DBSIZE")
+	for _, rule := range d.tool.rules {
+		if rule == "reset" || rule == "on" || strings.HasPrefix(rule, ">") || rule == "+role" {
+			continue // role is for Sentinels
+		}
+		if got, err, denied := try(d.tool.without(rule)); err == nil && got == all && len(denied) == 0 {
+			t.Errorf("nothing misses %s", rule)
+		} else if err == nil && got == all && rule != "+client|setname" {
+			t.Errorf("nobody is told that %s is missing", rule)
+		}
+	}
+	r.grant(d.tool)
+	c := redisserver.Dial(t, r.Server)
+	if _, err := c.Do("AUTH", d.tool.name, d.tool.password); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Do("DEL", "orders:plain"); err == nil || !strings.Contains(err.Error(), "NOPERM") {
+		t.Errorf("it may delete: %v", err)
+	}
+	if n := r.Number("DBSIZE"); n != before {
+		t.Errorf("%d keys, before %d", n, before)
+	}
+}
+
+func TestAccountOfTheToolOnSeveralServers(t *testing.T) {
+	t.Parallel()
+	d := readDocument(t)
+	for name, start := range map[string]func(t *testing.T) (url string, servers []*redistest.Server, a account){
+		"Sentinels": func(t *testing.T) (string, []*redistest.Server, account) {
+			set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+			return set.URL(), set.Nodes, d.tool
+		},
+		"cluster": func(t *testing.T) (string, []*redistest.Server, account) {
+			c := topologytest.StartReplicated(t, 1, 1)
+			return c.ClusterURL(), c.Servers, d.tool.with("+cluster|slots")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url, servers, a := start(t)
+			var conns []redis.Conn
+			for _, s := range servers {
+				conns = append(conns, s.Dial(t))
+				grantAt(t, conns[len(conns)-1], a)
+			}
+			hold(t, url)
+			all, err := looks(t, url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := looks(t, by(url, a)); err != nil || got != all {
+				t.Errorf("%v:\n%s\nwant\n%s", err, got, all)
+			}
+			if denied := deniedTo(t, a.name, conns); len(denied) > 0 {
+				t.Errorf("denied: %q", denied)
+			}
+		})
+	}
+}
