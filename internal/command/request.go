@@ -95,11 +95,7 @@ func (r *Request) ServedElsewhere() bool {
 // Passing tells whether a later send may be answered better: nothing of this
 // one ran.
 func (r *Request) Passing() bool {
-	if r.Fate == NotSent {
-		return true
-	}
-	said, _ := refusal.Of(r.refusal())
-	return said.Passing() || r.stillMisplaced()
+	return r.Fate == NotSent || r.refusal().Passing() || r.stillMisplaced()
 }
 
 // stillMisplaced tells that the topology could not place r in the time that one
@@ -121,19 +117,16 @@ func (r *Request) Split() bool {
 }
 
 // Transient tells a server's refusal that passes by itself, and soon.
-func (r *Request) Transient() bool {
-	said, _ := refusal.Of(r.refusal())
-	return said.Transient() || r.stillMisplaced()
-}
+func (r *Request) Transient() bool { return r.refusal().Transient() || r.stillMisplaced() }
 
 // Permanent tells that r was not sent and that connecting again would meet the
 // same refusal.
 func (r *Request) Permanent() bool { return r.Fate == NotSent && r.x.o.Permanent(r.Wire.Err) }
 
-// refusal is the server's error that r ended with, or nil.
-func (r *Request) refusal() error {
+// refusal is the server's error that r ended with, if it did with one.
+func (r *Request) refusal() (said refusal.Refusal) {
 	if r.Fate == Refused {
-		return r.Wire.Err
+		said, _ = refusal.Of(r.Wire.Err)
 	}
-	return nil
+	return said
 }

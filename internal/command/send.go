@@ -121,19 +121,9 @@ func (x *Executor) WakeWriter() { x.wakeOthers(nil) }
 // AwaitReplicas asks once more for the replicas of r, which was answered, on the
 // connection that it ran on. See pipeline.Pipeline.AwaitReplicas. It is called
 // by r's handler.
-func (x *Executor) AwaitReplicas(r *Request, done func(acked int, err error)) Asking {
+func (x *Executor) AwaitReplicas(r *Request, done func(acked int, err error)) (asks bool, err error) {
 	return r.pipe.AwaitReplicas(&r.Wire, done)
 }
-
-// Asking is what AwaitReplicas did.
-type Asking = pipeline.Asking
-
-// What it did: see package pipeline.
-const (
-	NotAsked  = pipeline.NotAsked  // the connection is not in use any more
-	NoneToAsk = pipeline.NoneToAsk // there are no replicas any more
-	Asked     = pipeline.Asked     // the handler will be told
-)
 
 // completion is a request as what a pipeline tells of its end.
 type completion Request

@@ -394,15 +394,12 @@ func (r *releasing) read(reply any, query kind.Query) (a release.Reply) {
 func (r *releasing) askReplicas() {
 	n := r.st.n
 	n.l.s.sec.queued = true
-	asking := r.l.c.exec.AwaitReplicas(&r.req, func(acked int, err error) {
+	asks, err := r.l.c.exec.AwaitReplicas(&r.req, func(acked int, err error) {
 		sec := n.l.s.enter(mustNotBlock)
 		defer sec.leave()
 		r.act(r.Heard(release.Reply{N: int64(acked), Err: err}, r.facts(sec.now())))
 	})
-	switch asking {
-	case command.NotAsked:
-		r.act(r.Heard(release.Reply{Err: errReplicasNotKnown}, r.facts(n.now())))
-	case command.NoneToAsk:
-		r.act(r.Heard(release.Reply{N: 1}, r.facts(n.now())))
+	if !asks { // there are none any more, or err says why
+		r.act(r.Heard(release.Reply{N: 1, Err: err}, r.facts(n.now())))
 	}
 }

@@ -79,10 +79,9 @@ func (n *name) ensureQueue(l *Lock, o Owner) *waitQueue {
 	q.n, q.l, q.owner, q.listens, q.place = n, l, o, o, -1
 	q.next, n.queues = n.queues, q
 	q.Follow(l.traits)
+	q.Use(nil)
 	if l.traits.FairShare {
 		q.Use(n.fairShare)
-	} else {
-		q.Use(nil)
 	}
 	return q
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -92,31 +93,25 @@ func (c *conn) stopsWaiting(acked int) bool {
 // AwaitReplicas asks once more for the replicas that r, which was answered, was
 // to be followed by, on the connection that r was written to. On another one
 // WAIT would answer at once: it is about what its own connection wrote. done is
-// told how many acknowledged, all if none is waited for any more; it must not block. It is not called where that
-// connection is not in use any more, or where there are no replicas by now.
-// AwaitReplicas is called by r's completion, and does no I/O.
-func (p *Pipeline) AwaitReplicas(r *Request, done func(acked int, err error)) Asking {
+// told how many acknowledged, all if none is waited for any more; it must not block. It
+// is not called, and asks is false, where that connection is not in use any more, which
+// is an error, or where there are no replicas by now. AwaitReplicas is called by r's
+// completion, and does no I/O.
+func (p *Pipeline) AwaitReplicas(r *Request, done func(acked int, err error)) (asks bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := r.conn
 	if c == nil || p.conn != c || c.ended || p.over() != nil {
-		return NotAsked
+		return false, errConnEnded
 	}
 	if n, _ := c.tally.expects(); n == 0 {
-		return NoneToAsk
+		return false, nil
 	}
 	c.repeats = append(c.repeats, done)
-	return Asked
+	return true, nil
 }
 
-// Asking is what AwaitReplicas did.
-type Asking uint8
-
-const (
-	NotAsked  Asking = iota // the connection is not in use any more
-	NoneToAsk               // there are no replicas any more
-	Asked                   // done will be called
-)
+var errConnEnded = errors.New("the connection is not in use any more")
 
 // waitAgain is one WAIT for all that want it once more. It is called with p.mu
 // held.

@@ -408,8 +408,8 @@ func TestWAITThatNobodyAcknowledgesCountsForNothingOnceNobodyIsWaitedFor(t *test
 	}
 	end(t, ask(p, "PING")) // behind the count
 	again := make(chan int, 1)
-	if p.AwaitReplicas(r, func(acked int, err error) { again <- acked }) != Asked {
-		t.Fatal("they are not asked once more")
+	if asks, err := p.AwaitReplicas(r, func(acked int, err error) { again <- acked }); !asks {
+		t.Fatalf("they are not asked once more: %v", err)
 	}
 	p.Flush()
 	s.AwaitBlocked(t)

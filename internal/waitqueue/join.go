@@ -1,6 +1,7 @@
 package waitqueue
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
@@ -57,13 +58,11 @@ func (q *Queue) Roomy() bool { return q.wide() && q.waiting.size == 0 }
 // owner, since it has just come to hold the name by another call: they would wait
 // for themselves (A3).
 func (q *Queue) LetThrough(owner any) {
-	for w := q.shared[owner]; w != nil; {
-		next := w.nextShared
+	for _, w := range slices.Clone(q.shared[owner]) {
 		if !w.trying {
 			q.takeOut(w)
 			q.try(w)
 		}
-		w = next
 	}
 }
 
