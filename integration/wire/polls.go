@@ -45,6 +45,7 @@ type poller struct {
 	step     int // where the first of its equal refusals is
 	refusals int
 	last     step
+	handed   bool // an unlock was sent since: of a Go client the waiter takes over in its write
 }
 
 // mergePolls joins the tries of each waiter that are refused alike, since how many there are is a matter of time. A waiter
@@ -54,10 +55,15 @@ func mergePolls(steps []step) (out []step, late bool) {
 	waiting := map[string]*poller{}
 	for _, s := range steps {
 		who := s.name + " for " + s.owner
+		if s.role == "unlock" {
+			for _, p := range waiting {
+				p.handed = p.handed || p.last.name == s.name
+			}
+		}
 		p := waiting[who]
 		refused := s.role == "lock" && strings.HasPrefix(s.reply, "int ")
 		if p != nil && s.role == "lock" {
-			odd, long := p.pause(s)
+			odd, long := p.pause(s, !refused)
 			late = late || long
 			s.inside = append(s.inside, odd...)
 		}
@@ -67,10 +73,10 @@ func mergePolls(steps []step) (out []step, late bool) {
 				delete(waiting, who)
 			}
 		case p == nil:
-			waiting[who] = &poller{len(out), 1, s}
+			waiting[who] = &poller{step: len(out), refusals: 1, last: s}
 		default:
 			p.refusals++
-			p.last = s
+			p.last, p.handed = s, false
 			s.inside = append(s.inside, "again after pauses that double")
 			if same(out[p.step], s) {
 				continue
@@ -82,11 +88,12 @@ func mergePolls(steps []step) (out []step, late bool) {
 	return out, late
 }
 
-// pause tells what is wrong with the one before a waiter's next try, if anything is, and whether it is too long.
-func (p *poller) pause(next step) (odd []string, long bool) {
+// pause tells what is wrong with the one before a waiter's next try, if anything is, and whether it is too long. A try that
+// is granted after an unlock may come at once.
+func (p *poller) pause(next step, granted bool) (odd []string, long bool) {
 	least, most := pauseDue(p.refusals - 1)
 	took := next.sent.Sub(p.last.answered)
-	short := took < least && took < p.last.left-aboutToEnd
+	short := took < least && took < p.last.left-aboutToEnd && !(p.handed && granted)
 	if long = took > most+onTheWay; long || short {
 		odd = []string{fmt.Sprintf("%v after refusal %d, where %v to %v are due", took, p.refusals, least, most)}
 	}

@@ -69,6 +69,34 @@ func TestATryAtTheEndOfALeaseIsNotTooEarly(t *testing.T) {
 	}
 }
 
+// A waiter that takes over behind its client's unlock does not pause; one that is refused behind it, or takes over without, is
+// too early.
+func TestATryBehindAnUnlockIsNotTooEarly(t *testing.T) {
+	for _, c := range []struct {
+		why  string
+		name string // of the lock that is unlocked; empty: none
+		last string // the reply
+		odd  bool
+	}{
+		{"handed on", "a", "nil", false},
+		{"refused all the same", "a", "int ≤10000", true},
+		{"another lock's unlock", "b", "nil", true},
+		{"no unlock", "", "nil", true},
+	} {
+		steps := triesAfter(1, 2, 4, 8, 16, 32, 64, 3)
+		last := steps[len(steps)-1]
+		last.reply = c.last
+		steps = steps[:len(steps)-1]
+		if c.name != "" {
+			steps = append(steps, step{role: "unlock", name: c.name, owner: "OWNER1", sent: last.sent, answered: last.answered})
+		}
+		got, _ := mergePolls(append(steps, last))
+		if text := (trace{steps: got}).String(); strings.Contains(text, "3ms after refusal 8") != c.odd {
+			t.Errorf("%s:\n%s", c.why, text)
+		}
+	}
+}
+
 // Who asks once and then waits for something else is not the same as who asks again.
 func TestAWaiterThatDoesNotPollIsSeen(t *testing.T) {
 	polled, _ := mergePolls(triesAfter(1, 2, 4))
