@@ -45,7 +45,7 @@ type poller struct {
 	step     int // where the first of its equal refusals is
 	refusals int
 	last     step
-	handed   bool // an unlock was sent since: of a Go client the waiter takes over in its write
+	handed   bool // an unlock came since, or is on its way: of a Go client the waiter takes over in its write
 }
 
 // mergePolls joins the tries of each waiter that are refused alike, since how many there are is a matter of time. A waiter
@@ -53,7 +53,7 @@ type poller struct {
 // that may be the machine's doing.
 func mergePolls(steps []step) (out []step, late bool) {
 	waiting := map[string]*poller{}
-	for _, s := range steps {
+	for i, s := range steps {
 		who := s.name + " for " + s.owner
 		if s.role == "unlock" {
 			for _, p := range waiting {
@@ -63,7 +63,11 @@ func mergePolls(steps []step) (out []step, late bool) {
 		p := waiting[who]
 		refused := s.role == "lock" && strings.HasPrefix(s.reply, "int ")
 		if p != nil && s.role == "lock" {
-			odd, long := p.pause(s, !refused)
+			// Of an unlock whose script had to be loaded, it is in front.
+			if i+1 < len(steps) && steps[i+1].role == "unlock" && steps[i+1].name == s.name {
+				p.handed = true
+			}
+			odd, long := p.pause(s)
 			late = late || long
 			s.inside = append(s.inside, odd...)
 		}
@@ -88,12 +92,12 @@ func mergePolls(steps []step) (out []step, late bool) {
 	return out, late
 }
 
-// pause tells what is wrong with the one before a waiter's next try, if anything is, and whether it is too long. A try that
-// is granted after an unlock may come at once.
-func (p *poller) pause(next step, granted bool) (odd []string, long bool) {
+// pause tells what is wrong with the one before a waiter's next try, if anything is, and whether it is too long. One
+// try at an unlock may come at once.
+func (p *poller) pause(next step) (odd []string, long bool) {
 	least, most := pauseDue(p.refusals - 1)
 	took := next.sent.Sub(p.last.answered)
-	short := took < least && took < p.last.left-aboutToEnd && !(p.handed && granted)
+	short := took < least && took < p.last.left-aboutToEnd && !p.handed
 	if long = took > most+onTheWay; long || short {
 		odd = []string{fmt.Sprintf("%v after refusal %d, where %v to %v are due", took, p.refusals, least, most)}
 	}
