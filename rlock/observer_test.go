@@ -2,6 +2,7 @@ package rlock_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -331,6 +332,53 @@ func TestStatsTellWhoWaitsByKind(t *testing.T) {
 		t.Error(err)
 	}
 	if got := c.Stats(); got.Waiters != 0 || got.Holds != 0 || got.Cancelled != 3 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Whatever a call waits for, it is counted while it waits.
+func TestStatsCountWaitersOfEachKind(t *testing.T) {
+	t.Parallel()
+	url := redistest.Start(t).URL()
+	c, other := openWith(t, url), openWith(t, url)
+	locks := func(c *rlock.Client) map[string]*rlock.Lock {
+		return map[string]*rlock.Lock{
+			"lock": c.NewLock("lock"), "fair": c.NewFairLock("fair"), "fenced": c.NewFencedLock("fenced"), "spin": c.NewSpinLock("spin"),
+			"nonreentrant": c.NewNonReentrantLock("nonreentrant"), "read": c.NewReadWriteLock("a").ReadLock(), "write": c.NewReadWriteLock("b").WriteLock(),
+		}
+	}
+	waits := map[string]func(ctx context.Context) error{
+		"semaphore": func(ctx context.Context) error { return c.NewSemaphore("semaphore").Acquire(ctx, 1) },
+		"permits":   func(ctx context.Context) error { _, err := c.NewPermitSemaphore("permits").Acquire(ctx, 1); return err },
+		"latch":     func(ctx context.Context) error { return c.NewCountDownLatch("latch").Await(ctx) },
+	}
+	if _, err := other.NewCountDownLatch("latch").TrySetCount(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	for kind, l := range locks(other) {
+		if kind == "read" { // a writer excludes it
+			l = other.NewReadWriteLock("a").WriteLock()
+		}
+		held(t, l)
+	}
+	for kind, l := range locks(c) {
+		waits[kind] = func(ctx context.Context) error { _, err := l.Lock(ctx); return err }
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, len(waits))
+	for _, wait := range waits {
+		go func() { ended <- wait(ctx) }()
+	}
+	for kind := range waits {
+		becomes(t, "one waits for "+kind, func() bool { return c.Stats().Kinds[kind].Waiters == 1 })
+	}
+	cancel()
+	for range waits {
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	if got := c.Stats(); got.Waiters != 0 || got.Cancelled != int64(len(waits)) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -3,6 +3,7 @@ package rlockotel_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -123,6 +124,9 @@ func TestReadersHaveEachMetricSpanAndOutcome(t *testing.T) {
 	const commands = "db.client.operation.duration (s)"
 	if !some(all, commands, "db.system.name=redis", "db.operation.name=EVALSHA", "server.address=127.0.0.1") {
 		t.Error("no command")
+	}
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(all)), func(s string) bool { return strings.HasPrefix(s, commands) && strings.Contains(s, ",server.port=") }) {
+		t.Error("no command has server.port")
 	}
 	for _, attr := range []string{"error.type=lost", "error.type=WRONGTYPE", "db.response.status_code=WRONGTYPE", "db.operation.batch.size=3"} {
 		if !some(all, commands, attr) {

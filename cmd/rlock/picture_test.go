@@ -106,14 +106,27 @@ func TestWatchForgetsWhatNobodyUses(t *testing.T) {
 	defer r.close()
 	long := time.Now().Add(-2 * forgets)
 	w := &watch{match: "*", known: map[string]*state{"held": {Name: "held"}, "old": {Name: "old", used: long}, "new": {Name: "new", used: time.Now()}}}
-	for range 2 { // the first look says what is held
+	look := func() {
 		seen, err := w.look(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.report(seen, nil)
-		w.scanned = long
 	}
+	look()
+	h := acquire(t, open(t, s.url).NewLock("later"))
+	becomes(t, "a later search finds it", func() bool { look(); return w.known["later"] != nil }, nothing)
+	if err := h.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	becomes(t, "a later search does not find it", func() bool {
+		s := w.known["later"]
+		if s != nil { // a search that began before may just have found it
+			s.used = long
+			look()
+		}
+		return s == nil
+	}, nothing)
 	if got := slices.Sorted(maps.Keys(w.known)); !slices.Equal(got, []string{"held", "new"}) {
 		t.Errorf("it knows %q", got)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -97,6 +98,27 @@ func everyKind(t *testing.T, url string) map[string]func(s state) bool {
 		"permits": func(s state) bool {
 			return s.Kind == permits && *s.Free == 2 && s.Holders[0].Owner == taken.IDs()[0] && *s.Holders[0].Expiry > 10000
 		},
+	}
+}
+
+// Who is named, but is no master, is not shown as one.
+func TestFormerMasterIsNotAsked(t *testing.T) {
+	t.Parallel()
+	set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	master := set.Master()
+	other := set.Nodes[0]
+	if other == master {
+		other = set.Nodes[1]
+	}
+	host, port, err := net.SplitHostPort(other.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := master.Dial(t).Do("REPLICAOF", host, port); err != nil { // behind the Sentinels' back
+		t.Fatal(err)
+	}
+	if out := ended(t, unreachable, set.URL(), "show", "lock"); !strings.Contains(out, "no master") {
+		t.Error(out)
 	}
 }
 

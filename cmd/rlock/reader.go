@@ -235,7 +235,14 @@ func (r *reader) behindSentinels(ctx context.Context) (*node, error) {
 	if err != nil {
 		return nil, unreachableError(err)
 	}
-	return n, nil
+	role, err := n.do(ctx, "ROLE")
+	if _, refused := err.(redis.Error); refused {
+		return n, nil // the Sentinels are believed
+	}
+	if err == nil && !isMaster(role) {
+		err = unreachableError(fmt.Errorf("the Sentinels name %s, which is no master. In a failover, try again in some seconds", n.addr))
+	}
+	return n, err
 }
 
 func isMaster(role any) bool {

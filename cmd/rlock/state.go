@@ -158,6 +158,9 @@ func refusals(n *node, replies []any) error {
 
 // refused is an error that a server answers a read with.
 func refused(n *node, said redis.Error) error {
+	if moved(said) {
+		return &exit{unreachable, fmt.Errorf("slots of the cluster have just moved, try again: %w", said)}
+	}
 	return &exit{unreachable, fmt.Errorf("%s refused: %w", n.addr, said)}
 }
 

@@ -65,9 +65,18 @@ type watch struct {
 	every, rescan, last time.Duration
 
 	known   map[string]*state
-	scanned time.Time
 	events  []event // the latest
 	trouble error
+
+	found    chan found // what was searched
+	scanned  time.Time  // when the latest search began
+	searches bool       // it goes on
+}
+
+// found are the names that a search ended with.
+type found struct {
+	names map[string]*node
+	err   error
 }
 
 // screenSize is in characters.
@@ -112,23 +121,8 @@ func (w *watch) look(ctx context.Context, r *reader) ([]*state, error) {
 		s, err := r.one(ctx, w.name)
 		return []*state{s}, err
 	}
-	if time.Since(w.scanned) >= w.rescan {
-		l := &listing{r: r, match: w.match}
-		if err := l.find(ctx); err != nil {
-			return nil, err
-		}
-		w.scanned = time.Now()
-		for name := range l.names {
-			if w.known[name] == nil {
-				w.known[name] = &state{Name: name}
-			}
-			w.known[name].used = w.scanned
-		}
-		for name, s := range w.known {
-			if time.Since(s.used) > forgets {
-				delete(w.known, name)
-			}
-		}
+	if err := w.search(ctx, r); err != nil {
+		return nil, err
 	}
 	by, err := r.by(ctx, maps.Keys(w.known))
 	if err != nil {
@@ -149,6 +143,54 @@ func (w *watch) look(ctx context.Context, r *reader) ([]*state, error) {
 	}
 	slices.SortFunc(all, func(a, b *state) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
+}
+
+// search looks for names that may be locks' now and then. Only the first look waits for
+// it; later, with many keys, it goes on beside the others on a connection of its own.
+func (w *watch) search(ctx context.Context, r *reader) error {
+	find := func(r *reader) {
+		l := &listing{r: r, match: w.match}
+		err := l.find(ctx)
+		w.found <- found{l.names, err}
+	}
+	switch first := w.found == nil; {
+	case first:
+		w.found, w.scanned, w.searches = make(chan found, 1), time.Now(), true
+		find(r)
+	case !w.searches && time.Since(w.scanned) >= w.rescan:
+		own, err := r.server.reader()
+		if err != nil {
+			return err
+		}
+		w.scanned, w.searches = time.Now(), true
+		go func() { defer own.close(); find(own) }()
+	}
+	select {
+	case got := <-w.found:
+		w.searches = false
+		if got.err == nil {
+			w.learn(got.names)
+		}
+		return got.err
+	default:
+		return nil
+	}
+}
+
+// learn takes the names that were found, and forgets those that long were not.
+func (w *watch) learn(names map[string]*node) {
+	now := time.Now()
+	for name := range names {
+		if w.known[name] == nil {
+			w.known[name] = &state{Name: name}
+		}
+		w.known[name].used = now
+	}
+	for name, s := range w.known {
+		if now.Sub(s.used) > forgets {
+			delete(w.known, name)
+		}
+	}
 }
 
 // forgets is how long a lock is shown that nobody holds and nobody waits for.

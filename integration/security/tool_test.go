@@ -112,6 +112,30 @@ func TestAccountOfTheTool(t *testing.T) {
 	}
 }
 
+// With the first account's rules too it may do what changes something.
+func TestAccountOfTheToolWithTheLibrarys(t *testing.T) {
+	t.Parallel()
+	d := readDocument(t)
+	r := on(t, redisserver.Local(t))
+	a := d.tool
+	for _, rule := range d.fenced.rules {
+		if !strings.HasPrefix(rule, "reset") {
+			a = a.with(rule)
+		}
+	}
+	for _, whose := range []account{a, d.tool} {
+		r.grant(whose)
+		r.Do("HSET", "orders:plain", "7f3c1a52-0a49-4d0c-9d5e-2f6b1a0c8d11:1", 1) // whoever frees it has something to free
+		for _, args := range [][]string{{"run", "--wait", "0", "orders:free", "--", "true"}, {"unlock", "--force", "--yes", "orders:plain"}, {"doctor", "--prefix", "orders:"}} {
+			cmd := exec.Command(program, args...)
+			cmd.Env = append(os.Environ(), "REDIS_URL="+as(r.Server.Addr(), whose, ""))
+			if out, err := cmd.CombinedOutput(); (err == nil) != (len(whose.rules) == len(a.rules)) {
+				t.Errorf("%q with %d rules: %v: %s", args, len(whose.rules), err, out)
+			}
+		}
+	}
+}
+
 func TestAccountOfTheToolOnSeveralServers(t *testing.T) {
 	t.Parallel()
 	d := readDocument(t)
