@@ -79,7 +79,7 @@ var waiting = []defect{
 	},
 	{
 		what: "an owner that came to hold is looked for among all who wait", guards: "crowds",
-		edits: edits{{In: "Queue.LetThrough", Expr: "q.shared[owner]", Put: "func() (all []*Waiter) { for w := range q.waiting.each { if w.Shared == owner { all = append(all, w) } }; return all }()"}},
+		edits: edits{{In: "Queue.LetThrough", Expr: "q.shared[owner]", Put: "func() *Waiter { w := q.waiting.head; for w != nil && w.Shared != owner { w = w.next }; return w }()"}},
 		by:    tests{"TestOwnersWaitersAreFoundAmongACrowdInAFewSteps"},
 	},
 	{

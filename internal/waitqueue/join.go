@@ -1,7 +1,6 @@
 package waitqueue
 
 import (
-	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
@@ -58,11 +57,13 @@ func (q *Queue) Roomy() bool { return q.wide() && q.waiting.size == 0 }
 // owner, since it has just come to hold the name by another call: they would wait
 // for themselves (A3).
 func (q *Queue) LetThrough(owner any) {
-	for _, w := range slices.Clone(q.shared[owner]) {
+	for w := q.shared[owner]; w != nil; {
+		next := w.nextShared
 		if !w.trying {
 			q.takeOut(w)
 			q.try(w)
 		}
+		w = next
 	}
 }
 

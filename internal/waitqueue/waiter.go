@@ -31,6 +31,9 @@ type Waiter struct {
 
 	prev, next *Waiter // in its list
 
+	// Of the same owner in the queue: the first one's prev is the last, whose next is nil.
+	prevShared, nextShared *Waiter
+
 	// What the caller was not told of yet.
 	pending     bool
 	nextPending *Waiter
