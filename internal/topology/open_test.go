@@ -7,7 +7,6 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/leakcheck"
-	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/pubsub"
 )
@@ -59,16 +58,6 @@ func (l listener) silent(t *testing.T) {
 		t.Fatalf("told %q", got)
 	case <-time.After(50 * time.Millisecond):
 	}
-}
-
-func open(t *testing.T, s *redistest.Server) topology.Topology {
-	t.Helper()
-	top, err := topology.Open(s.URL(), topology.Settings{Timeout: timeout, Clock: clock.System()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { top.Close(timeout) })
-	return top
 }
 
 func TestOneServersURLsAreOpened(t *testing.T) {
