@@ -10,28 +10,29 @@ import (
 // Lease.Changed, and the lease is looked at (Options.Look), which reads its key again. Only
 // the server's answer to a look or a renewal is a loss.
 //
-// What is known of a lease's key, and what follows:
+// What is known of a lease's key, and what follows from
 //
-//	          a round    a change   its owner    a renewal   a look    a look or renewal
-//	                                wrote it     read it     read it   did not read it
-//	young     aged       looked at  young        watched     -         young
-//	aged      looked at  looked at  aged         watched     -         aged
-//	looked at -          owed 2     owed 1       -           rests     aged
-//	watched   -          looked at  aged         watched     -         aged
+//	          a round     a change   its owner's  its reading   a renewal or
+//	                                 write                      look without
+//	young     aged        looking    young        watched       young
+//	aged      looking     looking    aged         watched       aged
+//	looking   -           owed 2     owed 1       rests         aged
+//	watched   -           looking    aged         watched       aged
 //
-// After a look a lease rests for lookPause. If it is owed another look by then it gets it,
-// else it is watched. A change owes two: a key whose TTL was cut is still there at the
-// first. So looks at one lease are lookPause apart, however often its key changes. A
-// renewal under way when somebody else wrote the key may have read it before: it owes one.
-// A lease that is not renewed is looked at each third all the same, because a server may
-// drop keys that it tracks and not tell.
+// A lease that is looking gets the looks that it is owed, with a rest of lookRest after
+// each, and then is watched: so looks at one lease are that far apart, however often its
+// key changes. A change owes two, because a key whose TTL was cut is still there at the
+// first. A write that meets a look or a renewal under way owes one, because that may have
+// read the key before. A round leaves an aged lease to a renewal that comes as soon. It
+// looks at a watched lease that is not renewed once a third: a server may drop what it
+// tracks, and not tell.
 
 const (
 	// roundEvery is how often the leases are gone through: one is old enough to be worth
 	// a look when two rounds have found it.
 	roundEvery = time.Second
 
-	lookPause = 100 * time.Millisecond
+	lookRest = 100 * time.Millisecond
 
 	// lookGap is how far apart full batches of looks are at the most; Watchdog.gap is
 	// less where the TTL is short.
@@ -209,7 +210,9 @@ func (w *Watchdog) round(now time.Duration) {
 			switch {
 			case l.watch == young:
 				l.watch, b.unread = aged, true
-			case l.watch == aged && !l.failed || l.watch == watched && all:
+			case l.watch == aged && b.renewAt <= w.roundAt:
+				b.unread = true // a renewal reads it as soon
+			case l.watch == aged || l.watch == watched && all:
 				w.ask(l)
 			}
 		}
@@ -223,7 +226,7 @@ func (w *Watchdog) lookAnswered(l *Lease, read bool) {
 	switch {
 	case !l.alive():
 	case read:
-		w.rests = append(w.rests, rest{l, clock.Later(w.clock.Now(), lookPause)})
+		w.rests = append(w.rests, rest{l, clock.Later(w.clock.Now(), lookRest)})
 		w.lookBy(w.rests[0].until)
 	default:
 		w.unread(l)

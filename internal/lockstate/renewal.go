@@ -67,6 +67,7 @@ func (st *OwnerState) kinds() (l *Lock, more []*Lock) {
 // lets it run. One node's trouble delays no other's renewals.
 func (c *State) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
 	for _, n := range c.cut(batch, answer) {
+		n.node.Track(c) // a renewal reads what it has written
 		n.node.Renewals.Run(func() bool { return c.renewNow(n, answer) })
 	}
 }
