@@ -47,10 +47,10 @@ func ExampleLease_Wrote() {
 	// looked at: orders
 }
 
-// The connection on which the server told of changes was made anew.
+// The server has told that all its keys have changed.
 func ExampleWatchdog_LookThose() {
 	dog, _, names := looked()
-	dog.LookThose(func(watchdog.Holder) bool { return true })
+	dog.LookThose(func(watchdog.Holder) bool { return true }, true)
 	fmt.Println("looked at:", <-names)
 	dog.Close()
 	// Output:

@@ -81,15 +81,20 @@ func (w *Watchdog) those(l *Lease, what func(*Watchdog, *Lease)) {
 	}
 }
 
-// LookThose looks at every lease whose holder pick chooses: their keys may have been
-// changed without a word. pick is called with the watchdog locked: it must not call it.
-func (w *Watchdog) LookThose(pick func(Holder) bool) {
+// LookThose looks at every lease whose holder pick chooses: at once if all their keys
+// have changed, else in time, since nobody would have told of changes until now. pick is
+// called with the watchdog locked: it must not call it.
+func (w *Watchdog) LookThose(pick func(Holder) bool, changed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, b := range w.batches {
 		for _, l := range b.leases {
-			if pick(l.holder) {
+			switch {
+			case !pick(l.holder):
+			case changed:
 				w.owe(l, 1)
+			default:
+				w.wrote(l)
 			}
 		}
 	}
@@ -219,13 +224,14 @@ func (w *Watchdog) round(now time.Duration) {
 	}
 }
 
-// lookAnswered follows a look, which has read l's key or has not.
+// lookAnswered follows a look, which has read l's key or has not. One that is owed another
+// gets it in any case.
 func (w *Watchdog) lookAnswered(l *Lease, read bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case !l.alive():
-	case read:
+	case read || l.owed > 0:
 		w.rests = append(w.rests, rest{l, clock.Later(w.clock.Now(), lookRest)})
 		w.lookBy(w.rests[0].until)
 	default:

@@ -37,8 +37,9 @@ func TestLeaseIsLookedAtByTheTable(t *testing.T) {
 		do func(*Lease)
 	}
 	changed, wrote := (*Lease).Changed, (*Lease).Wrote
-	others := func(l *Lease) { l.watchdog.LookThose(func(h Holder) bool { return h == l.holder }) }
-	nobody := func(l *Lease) { l.watchdog.LookThose(func(Holder) bool { return false }) }
+	others := func(l *Lease) { l.watchdog.LookThose(func(h Holder) bool { return h == l.holder }, true) }
+	listens := func(l *Lease) { l.watchdog.LookThose(func(h Holder) bool { return h == l.holder }, false) }
+	nobody := func(l *Lease) { l.watchdog.LookThose(func(Holder) bool { return false }, true) }
 	broke := func(l *Lease) { l.watchdog.RenewNow() }
 	extend := func(l *Lease) { newTerms(l, Never, Never) }
 	shorten := func(l *Lease) { l.Lower(l.Expiry() - 1) }
@@ -61,6 +62,7 @@ func TestLeaseIsLookedAtByTheTable(t *testing.T) {
 		"twice for a change":                                          {events: []event{{3500 * ms, changed}}, want: []time.Duration{1000 * ms, 3500 * ms, 3600 * ms}},
 		"also when it is young":                                       {events: []event{{100 * ms, changed}}, want: []time.Duration{100 * ms, 200 * ms}},
 		"once for a change of all":                                    {events: []event{{3500 * ms, others}}, want: []time.Duration{1000 * ms, 3500 * ms}},
+		"in time if nobody told until now":                            {events: []event{{3500 * ms, listens}}, want: []time.Duration{1000 * ms, 4000 * ms}},
 		"not for others' change":                                      {events: []event{{3500 * ms, nobody}}, want: []time.Duration{1000 * ms}},
 		"after its owner wrote":                                       {events: []event{{3500 * ms, wrote}}, want: []time.Duration{1000 * ms, 4000 * ms}},
 		"after its owner got other terms":                             {events: []event{{3500 * ms, extend}}, want: []time.Duration{1000 * ms, 4000 * ms}},
@@ -155,7 +157,7 @@ func TestLooksArePacedAndDelayNoRenewal(t *testing.T) {
 				leases = append(leases, w.hold())
 			}
 			time.Sleep(5 * time.Second)
-			w.LookThose(func(Holder) bool { return true })
+			w.LookThose(func(Holder) bool { return true }, true)
 			time.Sleep(testTTL - 6*time.Second)
 			for _, at := range w.server.times() {
 				plain[i] = append(plain[i], at-began)

@@ -152,7 +152,17 @@ func (sub *lookee) lose() {
 	if _, more := st.kinds(); len(more) == 0 {
 		st.lease.Lower(sec.now())
 	}
+	st.n.changed() // others may have missed what this one did not
 	st.lose(sub.l, watchdog.ErrNotOwned)
+}
+
+// changed has all who hold the name looked at.
+func (n *name) changed() {
+	for st := n.states; st != nil; st = st.next {
+		if st.lease != nil {
+			st.lease.Changed()
+		}
+	}
 }
 
 // idle gives up the subscriptions when nothing has been held for a while.
@@ -164,12 +174,12 @@ func (c *State) idle() {
 	}
 }
 
-// Told has what n serves looked at: changes are told from now on, or all keys changed.
-func (c *State) Told(n *topology.Node) {
+// Told has what n serves looked at: changes are told from now on, or all keys have changed.
+func (c *State) Told(n *topology.Node, changed bool) {
 	c.watchdog.LookThose(func(h watchdog.Holder) bool {
 		at, err := c.top.Node(slotOf(h))
 		return err == nil && at == n
-	})
+	}, changed)
 }
 
 // Changed has the holders of a key looked at.
@@ -178,11 +188,7 @@ func (c *State) Changed(key []byte) {
 		s := c.shard(of.Key)
 		sec := s.enter(mustNotBlock)
 		if n := s.names[nameKey{of.Key, of.Family}]; n != nil {
-			for st := n.states; st != nil; st = st.next {
-				if st.lease != nil {
-					st.lease.Changed()
-				}
-			}
+			n.changed()
 		}
 		sec.leave()
 	}

@@ -19,9 +19,9 @@ const invalidations = "__redis__:invalidate"
 // Tracker is told of changes of what was read on a node's connections. Its methods must
 // not block, and are called with no lock held.
 type Tracker interface {
-	Told(n *Node)              // all keys have changed, or may have: changes are told from now on
-	Changed(key []byte)        // one key has
-	Untold(n *Node, why error) // changes are not told, until Told, which may never come
+	Told(n *Node, changed bool) // of changes from now on, or all keys have changed
+	Changed(key []byte)         // one key has
+	Untold(n *Node, why error)  // changes are not told, until Told, which may never come
 }
 
 // tracking is how a node's hub hears of changes. It is the hub's Waker.
@@ -106,7 +106,7 @@ func (t *tracking) Confirmed() {
 	switch {
 	case by == nil:
 	case known:
-		by.Told(t.n)
+		by.Told(t.n, false)
 	default:
 		by.Untold(t.n, errUnnamed)
 	}
@@ -120,7 +120,7 @@ func (t *tracking) Message(key []byte) {
 	switch {
 	case by == nil:
 	case key == nil:
-		by.Told(t.n)
+		by.Told(t.n, true)
 	default:
 		by.Changed(key)
 	}
