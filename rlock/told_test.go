@@ -106,6 +106,9 @@ func TestHoldOfEachKindIsToldOfItsLossAtOnce(t *testing.T) {
 		}
 		watches(t, conn, len(all))
 		for i, k := range kindsOfHolds[1:] {
+			if err := all[i+1].Err(); err != nil {
+				t.Errorf("before DEL of %s, fixed %v: %v", k.name, fixed, err)
+			}
 			if _, err := conn.Do("DEL", k.key(k.name)); err != nil {
 				t.Fatal(err)
 			}
