@@ -57,6 +57,12 @@ func (c *conn) take(v any) error {
 	}
 	switch r.kind {
 	case replyMessage:
+		for _, key := range r.keys {
+			c.wakers.deliver(r.channel, r.sharded, key, false)
+		}
+		if r.keys != nil {
+			return nil
+		}
 		c.wakers.deliver(r.channel, r.sharded, r.payload, c.half.twin(c.rc.Conn, &r))
 	case replySubscribed:
 		return c.takeSubscribed(r.channel, r.sharded)

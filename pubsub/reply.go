@@ -10,6 +10,7 @@ type reply struct {
 	sharded bool // it is about a sharded channel
 	channel []byte
 	payload []byte
+	keys    [][]byte // of an invalidation, in place of payload; nil for all
 }
 
 type replyKind uint8
@@ -70,11 +71,31 @@ func decodePush(v []any) (reply, error) {
 		return reply{}, errShape
 	}
 	if r.kind == replyMessage {
+		if keys, list := v[2].([]any); list || v[2] == nil {
+			err := r.invalidates(keys)
+			return r, err
+		}
 		if r.payload, ok = text(v[2]); !ok {
 			return reply{}, errShape
 		}
 	}
 	return r, nil
+}
+
+// invalidates takes the keys of a message in which a server tells of changes of what
+// other connections have read (CLIENT TRACKING … REDIRECT). With nil all have changed.
+func (r *reply) invalidates(keys []any) error {
+	for _, k := range keys {
+		key, ok := text(k)
+		if !ok {
+			return errShape
+		}
+		r.keys = append(r.keys, key)
+	}
+	if len(keys) == 0 {
+		r.keys = [][]byte{nil}
+	}
+	return nil
 }
 
 // text accepts both string types of the protocol.

@@ -10,7 +10,8 @@ type Waker interface {
 	Confirmed()
 
 	// Message hands over what was published. payload is valid during the call
-	// only. It is never called before the first Confirmed.
+	// only. It is never called before the first Confirmed. On __redis__:invalidate it is
+	// a key that another connection has read and that has changed; nil: all have.
 	Message(payload []byte)
 
 	// Refused says that the subscription can't be had: the server does not

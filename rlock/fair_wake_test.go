@@ -196,11 +196,13 @@ func TestFairHandOffCostsTheSameHoweverManyWait(t *testing.T) {
 			if _, err := q.conn.Do("DEL", "orders"); err != nil {
 				t.Fatal(err)
 			}
-			if err := h.Unlock(t.Context()); !errors.Is(err, ErrNotHeld) {
+			err := h.Unlock(t.Context())
+			if !errors.Is(err, ErrNotHeld) {
 				t.Error(err)
 			}
 			h = nextOf(t, ended).h
-			if n := tried(); n != 1 {
+			// One that was told of its loss before has woken the next one too.
+			if n := tried(); n != 1 && !(n == 2 && errors.Is(err, ErrLeaseLost)) {
 				t.Errorf("%d tries behind an unlock that found nothing", n)
 			}
 		}

@@ -88,7 +88,8 @@ func (h *Hold) Err() error {
 // lease, less 1% for clocks that run at different rates. It moves with each
 // renewal, and stays where it is once the hold is over. It is right provided
 // that the server keeps its data and nobody forces the lock. The client notices
-// FLUSHALL, DEL, a ForceUnlock elsewhere and a failover at the next renewal.
+// FLUSHALL, DEL, a ForceUnlock elsewhere and a failover at once where the server tells
+// of changes (Redis 6.2 and newer), a few seconds after the acquire, else at the next renewal.
 // Wall clocks jump and suspend: ask Err rather than compare times.
 func (h *Hold) ValidUntil() time.Time {
 	if h.isZero() {

@@ -192,7 +192,7 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 // Hold of this client, or if there was a key to delete. Before it sends the
 // command, it ends every Hold of the name in this client with ErrLeaseLost. So
 // ends a hold that is granted meanwhile, if the command may have deleted it.
-// Holders elsewhere notice at their next renewal. With an error it returns
+// Holders elsewhere are told at once, or notice at their next renewal. With an error it returns
 // false, even if it ended holds. It is Redisson's forceUnlock.
 //
 // ctx can end the wait only before holds are ended. After that the command must

@@ -279,7 +279,7 @@ func (s *PermitSemaphore) Total(ctx context.Context) (int, error) {
 
 // Delete deletes the semaphore with all its permits, and reports whether there was one,
 // or a Permits of this client. Each of those ends with ErrLeaseLost before. Holders
-// elsewhere notice at their next renewal, and who waits is told nothing, as in
+// elsewhere learn of it as of a ForceUnlock, and who waits is told nothing, as in
 // Redisson's delete. Errors are [Lock.ForceUnlock]'s.
 func (s *PermitSemaphore) Delete(ctx context.Context) (bool, error) {
 	if err := s.unusable(); err != nil {

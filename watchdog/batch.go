@@ -22,6 +22,7 @@ type batch struct {
 	renewAt time.Duration // of all, a little earlier than due where many others are due then; Never: none is renewed
 	goes    time.Duration // when it is renewed, which may be held back; 0: not planned yet
 	hurried bool          // it was to be renewed at another time
+	unread  bool          // some of it may be young or aged, see watch.go
 	sent    bool          // its renewal is under way, and nobody joins it
 	at      time.Duration // when it is looked at: nothing of it is due before
 	pos     int           // in the watchdog's heap
@@ -101,6 +102,7 @@ func (w *Watchdog) join(g *group, l *Lease, due, near time.Duration, onTime bool
 func (w *Watchdog) add(b *batch, l *Lease) {
 	b.group.n++
 	b.leases = append(b.leases, l)
+	b.unread = b.unread || l.watch < looking
 	l.batch = b
 }
 

@@ -33,6 +33,14 @@
 //     under way.
 //   - Nothing of the watchdog is locked while it calls out.
 //
+// # How a loss is noticed before the next renewal
+//
+// Where a server tells of changes of what was read, [Options].Look reads the key of a lease
+// that is a second or two old, and again after each change that [Lease.Changed] reports. A
+// renewal reads too ([Answer].Read). Looks have no effect on renewals: they are sent apart,
+// after what is due, and at a pace. A server that tells nothing costs no more than that a
+// loss is noticed by a renewal.
+//
 // # What is not
 //
 // The watchdog does not order commands. An answer sets the expiry that it

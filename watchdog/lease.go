@@ -41,6 +41,8 @@ type Lease struct {
 	attempt    uint8 // number of the newest renewal; only an answer that comes twice meets another
 	renewing   bool  // by its terms
 	failed     bool  // its newest renewal did
+	watch      watch // see watch.go
+	owed       uint8 // looks, likewise
 }
 
 // alive reports whether l is live, its renewal in flight or not.
@@ -105,6 +107,9 @@ func (l *Lease) Live(expiry, renewFrom, renewUntil time.Duration) bool {
 	l.expiry.Store(int64(expiry))
 	l.renewing, l.renewUntil = renewFrom != Never, renewUntil
 	w.fails(l, false)
+	if l.batch != nil {
+		w.wrote(l)
+	}
 	if l.state == inFlight {
 		w.lookAt(l.batch, l.end()) // its answer says when the next renewal comes
 		return true
@@ -123,7 +128,10 @@ func (l *Lease) Lower(expiry time.Duration) {
 	w := l.watchdog
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !l.alive() || expiry >= l.Expiry() {
+	if !l.alive() {
+		return
+	}
+	if w.wrote(l); expiry >= l.Expiry() {
 		return
 	}
 	w.setExpiry(l, expiry)

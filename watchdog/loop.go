@@ -17,6 +17,9 @@ func (w *Watchdog) run() {
 		}
 		sleep, ok := w.plan(timer)
 		if !ok {
+			if w.idle != nil {
+				w.idle()
+			}
 			return
 		}
 		if !sleep {
@@ -36,8 +39,16 @@ func (w *Watchdog) work() bool {
 	w.mu.Lock()
 	now := w.clock.Now()
 	if w.looked = now; w.next() > now {
+		if w.nextLook() > now {
+			w.mu.Unlock()
+			return false
+		}
+		batch := w.looks(now)
 		w.mu.Unlock()
-		return false
+		if len(batch) > 0 {
+			w.look(batch, func(i int, read bool) { w.lookAnswered(batch[i], read) })
+		}
+		return true
 	}
 	b := w.batches[0]
 	l := b.ended(now)
@@ -81,10 +92,10 @@ func (w *Watchdog) plan(timer *time.Timer) (sleep, ok bool) {
 		for len(w.batches) > 0 {
 			w.end(w.batches[0])
 		}
-		w.batches, w.spare, w.spareGroup = nil, nil, nil // which may be large
+		w.batches, w.spare, w.spareGroup, w.toLook, w.rests = nil, nil, nil, nil, nil // which may be large
 		return false, false
 	}
-	now, next := w.clock.Now(), w.next()
+	now, next := w.clock.Now(), min(w.next(), w.nextLook())
 	if next <= now {
 		return false, true
 	}

@@ -14,6 +14,16 @@ type Options struct {
 	// clock that counts suspend.
 	Clock Clock
 
+	// Look asks for up to MaxBatch leases whether they are still held, and ends those that
+	// are not. It reads their keys, and calls answer once for each, as a RenewFunc does:
+	// whether the key was read and changes from then on come by Lease.Changed, or never can.
+	// It must not write to batch. Default is to look never.
+	Look func(batch []*Lease, answer func(i int, read bool))
+
+	// Idle is called when there was no live lease for a while, by a goroutine that
+	// must not be blocked. Default is nothing.
+	Idle func()
+
 	// Group numbers the leases that one command can renew: those whose holders
 	// have the same number. It must always give the same for a holder, is called
 	// with the watchdog locked, and must not call it. Default is one group of all.

@@ -96,6 +96,7 @@ func (w *Watchdog) answer(r *renewal, i int, a Answer) {
 	case a.Result == Renewed:
 		l.expiry.Store(int64(Trust(a.Sent, a.TTL)))
 		w.fails(l, false)
+		w.renewalRead(l, a.Read)
 		w.leave(l)
 		// A renewal that was sent on time, or a few slots late, keeps its place in the
 		// third, so that no stretch of that length ever sees more than one of each.

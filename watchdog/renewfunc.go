@@ -25,6 +25,9 @@ type Answer struct {
 	Sent   time.Duration
 	TTL    time.Duration
 	Err    error
+
+	// Read is for Renewed: the key was read after that, see Options.Look.
+	Read bool
 }
 
 // RenewFunc starts to renew a batch of 1 to [MaxBatch] leases and returns

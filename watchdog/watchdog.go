@@ -3,7 +3,6 @@ package watchdog
 import (
 	"container/heap"
 	"math"
-	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +17,7 @@ const awake = time.Duration(math.MinInt64)
 // one. All methods are safe for concurrent use.
 type Watchdog struct {
 	renewBatch  RenewFunc
+	idle        func()           // nil: nobody wants to know
 	groupNumber func(Holder) int // nil: all leases are of one group
 	clock       Clock
 	third       time.Duration // of the TTL: from one renewal to the next
@@ -47,6 +47,7 @@ type Watchdog struct {
 	failing    int           // leases whose last renewal failed and that are renewed again
 	resume     time.Duration // before this nothing is renewed that is late
 	looked     time.Duration // when the goroutine last looked
+	watching                 // of keys, see watch.go
 	running    bool          // there is a goroutine
 	wakeAt     time.Duration // until when it sleeps or slept, or awake; Never where there is none
 	timer      *time.Timer   // which wakes it; nil before its first sleep
@@ -67,6 +68,7 @@ func New(renew RenewFunc, o Options) *Watchdog {
 	ttl = max(ttl, time.Millisecond)
 	w := &Watchdog{
 		renewBatch:  renew,
+		idle:        o.Idle,
 		groupNumber: o.Group,
 		clock:       o.Clock,
 		third:       ttl / 3,
@@ -81,6 +83,9 @@ func New(renew RenewFunc, o Options) *Watchdog {
 		looked:      math.MinInt64,
 		wakeAt:      Never,
 	}
+	if w.look = o.Look; w.look == nil {
+		w.roundAt = Never
+	}
 	if w.clock == nil {
 		w.clock = clock.System()
 	}
@@ -94,15 +99,21 @@ func New(renew RenewFunc, o Options) *Watchdog {
 func (w *Watchdog) RenewNow() { w.RenewThose(func(Holder) bool { return true }) }
 
 // RenewThose is RenewNow for the leases whose holder pick chooses, and those that
-// are renewed together with them. pick is called with the watchdog locked: it must
-// not call it.
+// are renewed together with them. What is not renewed is looked at (Options.Look). pick
+// is called with the watchdog locked: it must not call it.
 func (w *Watchdog) RenewThose(pick func(Holder) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.clock.Now()
 	for _, b := range w.batches {
-		if !b.sent && now < b.renewAt && b.renewAt < Never &&
-			slices.ContainsFunc(b.leases, func(l *Lease) bool { return pick(l.holder) }) {
+		chosen := false
+		for _, l := range b.leases {
+			if pick(l.holder) {
+				chosen = true
+				w.reread(l)
+			}
+		}
+		if chosen && !b.sent && now < b.renewAt && b.renewAt < Never {
 			// Just after now, in the same order: a microsecond for each second.
 			w.renewAt(b, now+(b.renewAt-now)/1_000_000)
 			b.hurried = true
@@ -136,7 +147,7 @@ func (w *Watchdog) Close() {
 		}
 	}
 	w.live, w.failing = 0, 0
-	w.batches = nil
+	w.batches, w.toLook, w.rests = nil, nil, nil
 	w.wake()
 	w.mu.Unlock()
 	w.done.Wait()

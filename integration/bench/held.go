@@ -71,6 +71,10 @@ func (r *run) hold(peer string, n int) (err error) {
 	r.add("held", peer, at, "PING p99 before, µs", all)
 	r.add("held", peer, at, "PING p99 worst second before, µs", worst)
 
+	empty, err := r.server.info("memory", "used_memory")
+	if err != nil {
+		return err
+	}
 	if err := c.tell("hold"); err != nil {
 		return err
 	}
@@ -136,6 +140,17 @@ func (r *run) hold(peer string, n int) (err error) {
 	r.add("held", peer, at, "PING p99 during, µs", all)
 	r.add("held", peer, at, "PING p99 during / before", all/before99)
 	r.add("held", peer, at, "PING p99 worst second during, µs", worst)
+
+	full, err := r.server.info("memory", "used_memory")
+	if err != nil {
+		return err
+	}
+	r.add("held", peer, at, "server bytes a hold", (full-empty)/float64(n))
+	tracked, err := r.server.info("stats", "tracking_total_keys")
+	if err != nil {
+		return err
+	}
+	r.add("held", peer, at, "tracked keys", tracked)
 
 	keys, err := redis.Int(r.server.conn.Do("DBSIZE"))
 	if err != nil {

@@ -29,12 +29,12 @@ func main() {
 func parentMain() error {
 	var names []string
 	for _, p := range parts {
-		if p.name != kindsPart {
+		if p.name != kindsPart && p.name != toldPart {
 			names = append(names, p.name)
 		}
 	}
 	quick := flag.Bool("quick", false, "a look, below a minute: one short round, smaller crowds")
-	chosen := flag.String("parts", strings.Join(names, ","), "which parts to run; "+kindsPart+" is one more")
+	chosen := flag.String("parts", strings.Join(names, ","), "which parts to run; "+kindsPart+" and "+toldPart+" are more")
 	only := flag.String("peers", "", "which peers to run beside "+ours+", by their names in the table; default all")
 	others := flag.Bool("others", false, "fetch the peers of others and build in those that can be had; the rest is named as missing")
 	before := flag.String("before", "", "a commit: the library as it was then is a peer")

@@ -41,12 +41,15 @@ type rueidisHandle struct {
 	l      rueidislock.Locker
 	name   string
 	cancel context.CancelFunc
+	held   context.Context
 }
 
 func (h *rueidisHandle) lock(ctx context.Context) (err error) {
-	_, h.cancel, err = h.l.WithContext(ctx, h.name)
+	h.held, h.cancel, err = h.l.WithContext(ctx, h.name)
 	return err
 }
+
+func (h *rueidisHandle) over() <-chan struct{} { return h.held.Done() }
 
 func (h *rueidisHandle) unlock(context.Context) error {
 	h.cancel() // returns when the key is deleted

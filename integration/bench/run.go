@@ -53,9 +53,10 @@ var parts = []part{
 	{"held", "locks that are held and renewed", runHeld},
 	{"waiting", "waiters in one client", runWaiting},
 	{"cluster", "three masters beside one server", runCluster},
+	{toldPart, "from the loss of a lock until its holder is told", runTold},
 }
 
-// kindsPart is the part that runs only when it is named.
+// kindsPart, as toldPart, is a part that runs only when it is named.
 const kindsPart = "kinds"
 
 func (r *run) wants(peer string) bool {

@@ -50,9 +50,9 @@ func TestManyHoldsOverThreeMasters(t *testing.T) {
 			all := holdAll(t, client, holds, name)
 			took := time.Since(began)
 			goroutines := runtime.NumGoroutine() - before
-			// Renewals go aside, and some are early to make room for others: only the subscriptions' connection is not there yet.
+			// Renewals go aside, and some are early to make room for others; a connection for subscriptions hears of changes.
 			for i := range 3 {
-				if n := named(t, c, i); n >= with.connections {
+				if n := named(t, c, i); n > with.connections {
 					t.Errorf("server %d has %d connections, and nobody waits", i, n)
 				}
 			}
@@ -64,7 +64,7 @@ func TestManyHoldsOverThreeMasters(t *testing.T) {
 				}
 			}
 			t.Logf("%d holds acquired in %v; %d scripts a third, by server %v; %d goroutines more", holds, took.Round(time.Millisecond), total, runs, goroutines)
-			if goroutines > 20 {
+			if goroutines > 30 {
 				t.Errorf("%d goroutines", goroutines)
 			}
 			// Each lease once a third; full batches where slots allow, but no more than half full in the worst case.

@@ -235,6 +235,18 @@ func unfenced(t *testing.T, s redisserver.Server) []*rig {
 			t.Errorf("%s: %v", user, refused)
 		}
 		r.logged("undo repeated", "lock", l.Name(), "every", "1s", "lasting", watchdog.String())
+		if user == "nokill" {
+			continue
+		}
+		if _, err := conn.Do("ACL", "SETUSER", user, "-client|tracking"); err != nil {
+			t.Fatal(err)
+		}
+		h, err := r.lock().Lock(r.Context(), rlock.Lease(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.logged("losses are noticed at renewals only", "server", r.Proxy.Addr())
+		r.Unlock(h)
 	}
 	return rigs
 }

@@ -2,6 +2,7 @@ package operations_test
 
 import (
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/rlock-go/redisson/rlock"
@@ -28,8 +29,8 @@ var scenarios = map[string]func(*rig){
 }
 
 // two opens the client that holds and the one that waits.
-func (r *rig) two(ofWaiter ...rlock.Option) (holds, waits *rlock.Client) {
-	holds, waits = r.open(), r.open(ofWaiter...)
+func (r *rig) two() (holds, waits *rlock.Client) {
+	holds, waits = r.open(), r.open()
 	r.shown(holds, holder)
 	r.shown(waits, waiter)
 	return holds, waits
@@ -55,13 +56,16 @@ func (r *rig) commandID(c *rlock.Client) string {
 
 func listed(r *rig) {
 	// With this command timeout no PING comes to be the last command.
-	holds, waits := r.two(rlock.WithCommandTimeout(time.Minute))
-	r.Hold(holds.NewLock("invoices"))
+	waits := r.open(rlock.WithCommandTimeout(time.Minute))
+	r.shown(waits, waiter)
+	// No client holds it, who would have a subscription too after a second.
+	r.Do("HSET", "invoices", holder+":1", 1)
+	r.Do("PEXPIRE", "invoices", 30_000)
 	r.enter(r.Context(), waits.NewLock("invoices"))
 	r.typed["CLIENT LIST ID 6"] = "CLIENT LIST ID " + r.commandID(waits)
 	// The second try of the waiter was its last command.
 	r.Becomes("the waiter has tried again", func() bool {
-		return r.Calls()["EVALSHA"] == 3
+		return r.Calls()["EVALSHA"] == 2
 	})
 }
 
@@ -89,7 +93,10 @@ func renewal(r *rig) {
 	r.shown(c, holder)
 	r.Hold(c.NewLock("invoices"))
 	r.Hold(c.NewLock("shipping"))
-	r.answers["MONITOR"] = r.monitor(func() {}, `"pexpire" "shipping"`)
+	r.Becomes("both are tracked", func() bool {
+		return strings.Contains(string(r.Do("INFO", "stats").([]byte)), "tracking_total_keys:2\r")
+	})
+	r.answers["MONITOR"] = r.monitor(func() {}, `"CLIENT" "CACHING"`, `"pexpire" "shipping"`)
 }
 
 func held(r *rig) {

@@ -88,6 +88,10 @@ func TestEveryRuleOfTheDocumentedAccountIsNeeded(t *testing.T) {
 			t.Parallel()
 			a := d.fenced.without(rule)
 			s := start(t, a)
+			if slices.Contains(telling, rule) {
+				s.missesTelling(a, strings.TrimLeft(rule, "+&"))
+				return
+			}
 			err := s.opened(a, "")
 			if err == nil && (rule == "+role" || rule == "+client|setname") {
 				// What the page says of these two.
@@ -102,6 +106,24 @@ func TestEveryRuleOfTheDocumentedAccountIsNeeded(t *testing.T) {
 				t.Log(err)
 			}
 		})
+	}
+}
+
+// telling are the rules by which a holder is told of its loss at once.
+var telling = []string{"+client|info", "+client|list", "+client|tracking", "+client|caching", "&__redis__:invalidate"}
+
+// missesTelling checks that the account is refused what it lacks, and that holding works.
+func (s *suite) missesTelling(a account, what string) {
+	c := s.Open(as(s.proxy.Addr(), a, ""), options...)
+	h, err := c.NewLock("orders:told").Lock(s.Context(), rlock.Lease(time.Minute))
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Becomes("a refusal of "+what, func() bool {
+		return slices.ContainsFunc(s.denied(), func(d string) bool { return strings.HasSuffix(d, what) })
+	})
+	if err := h.Unlock(s.Context()); err != nil {
+		s.Error(err)
 	}
 }
 

@@ -3,6 +3,7 @@ package testbed
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,10 +136,10 @@ func (r *Rig) Free(key string) bool {
 	return r.Number("EXISTS", key) == 0
 }
 
-// Channels are those that anybody is subscribed to.
+// Channels are those that anybody is subscribed to, but for the one on which a server tells of changed keys.
 func (r *Rig) Channels() []string {
 	r.Helper()
-	return r.Strings("PUBSUB", "CHANNELS")
+	return slices.DeleteFunc(r.Strings("PUBSUB", "CHANNELS"), func(c string) bool { return c == "__redis__:invalidate" })
 }
 
 // Latches are the keys in which unlocks keep their results.

@@ -52,7 +52,7 @@ var (
 	// Leaves give up a place in a queue.
 	Leaves = scripts(luasrc.FairLeaveScript)
 	// Renewals extend leases.
-	Renewals = scripts(luasrc.RenewScript, luasrc.ReadRenewScript)
+	Renewals = renewals(scripts(luasrc.RenewScript, luasrc.ReadRenewScript))
 	// Forces free a lock whoever holds it.
 	Forces = scripts(luasrc.ForceUnlockScript, luasrc.SpinForceUnlockScript, luasrc.FairForceScript, luasrc.ReadWriteForceScript)
 )
@@ -60,6 +60,17 @@ var (
 func scripts(all ...*luasrc.Script) faultproxy.Match {
 	return func(cmd []string) bool {
 		return slices.ContainsFunc(all, func(s *luasrc.Script) bool { return faultproxy.Script(s.SHA1)(cmd) })
+	}
+}
+
+// renewals leaves out the calls that only look: their lease is 0.
+func renewals(of faultproxy.Match) faultproxy.Match {
+	return func(cmd []string) bool {
+		if !of(cmd) {
+			return false
+		}
+		n, err := strconv.Atoi(cmd[2])
+		return err != nil || len(cmd) <= 3+n || cmd[3+n] != "0"
 	}
 }
 

@@ -58,6 +58,10 @@ var reentrant = []javapeer.Kind{javapeer.Plain, javapeer.Spin, javapeer.Fenced}
 // what is then alike.
 var justified = []justification{
 	{
+		rule:   readsAgain,
+		reason: "Redisson's renewal ends with the new lease; Go's reads the lock once more, so that the server tells when somebody else changes it.",
+	},
+	{
 		rule: probesWait, topologies: Topologies, kinds: onlyPlain, from: "4.0",
 		reason: "Redisson tries once for each client whether the server knows WAIT and WAITAOF; Go learns it from the answer to its first WAIT.",
 	},

@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rlock-go/redisson/rlock"
@@ -24,6 +25,25 @@ var renewing = []scenario{{
 	},
 }, renewalOf(5, 2, ticking, "renewal of five, one of them lost"),
 	renewalOf(101, -1, 6*time.Second, "renewal of a hundred and one")}
+
+// readsAgain: a read behind the new lease has the server tell of the key's next change.
+var readsAgain = rule{"a read behind each renewal", func(_, golang *trace) (found bool) {
+	const read, lease = " after hexists ", " after pexpire "
+	for i := range golang.steps {
+		s := &golang.steps[i]
+		if s.tick == nil {
+			continue
+		}
+		for lock, told := range s.tick.locks {
+			if at := strings.LastIndex(told, read); at > strings.LastIndex(told, lease) && strings.Contains(told, lease) {
+				s.tick.locks[lock] = told[:at]
+				found = true
+			}
+		}
+		s.tick.show(s)
+	}
+	return found
+}}
 
 // renewalOf takes locks, and one more with a fixed lease, has one lost before the first tick (-1: none), and waits for
 // ticks.

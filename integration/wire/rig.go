@@ -182,6 +182,7 @@ func (r *rig) settle() {
 			}
 			c := command(e.Cmd)
 			switch {
+			case c.is("SUBSCRIBE", invalidations), c.is("UNSUBSCRIBE", invalidations):
 			case c.latch() != "" && !failed(e):
 				owed["latch "+c.latch()] = 1
 			case c.is("DEL"):

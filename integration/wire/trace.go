@@ -37,9 +37,9 @@ func command(words []string) cmd {
 
 func (c cmd) is(words ...string) bool { return faultproxy.Command(words...)(c.words) }
 
-// setUp is what connections begin with and are kept alive by. It says nothing about locks and is left out. Redisson sends
-// PING only, as it is configured here; Go says its name, and asks who it is for the day when the connection breaks and whether it speaks to
-// a master.
+// setUp is what connections begin with and are kept alive by, and what has the server tell of changes. It changes nothing
+// of locks and is left out. Redisson sends PING only, as it is configured here; Go says its name, asks who it is for the day
+// when the connection breaks and whether it speaks to a master, and has holds older than a second told of their loss.
 var setUp = []faultproxy.Match{
 	faultproxy.Command("PING"),
 	faultproxy.Command("CLIENT", "ID"),
@@ -47,7 +47,15 @@ var setUp = []faultproxy.Match{
 	faultproxy.Command("CLIENT", "SETNAME"),
 	faultproxy.Command("HELLO"),
 	faultproxy.Command("ROLE"),
+	faultproxy.Command("CLIENT", "LIST"),
+	faultproxy.Command("CLIENT", "TRACKING"),
+	faultproxy.Command("CLIENT", "CACHING"),
+	faultproxy.Command("SUBSCRIBE", invalidations),
+	faultproxy.Command("UNSUBSCRIBE", invalidations),
 }
+
+// invalidations is where Go is told of changes.
+const invalidations = "__redis__:invalidate"
 
 // event is one executed command as it was recorded.
 type event struct {
@@ -105,6 +113,9 @@ type moment struct {
 // setUp tells whether an event says nothing about locks.
 func (r *rig) setUp(sc scenario, e event) bool {
 	is := func(m faultproxy.Match) bool { return m(e.words) }
+	if _, refused := e.reply.(faultproxy.Error); e.shape() == "renew" && e.argv[0] == "0" {
+		return !refused // it only looks; one that the server does not know yet belongs to a SCRIPT LOAD
+	}
 	return slices.ContainsFunc(setUp, is) ||
 		r.place != nil && (slices.ContainsFunc(setUpOfPlaces, is) || !sc.firstUse && slices.ContainsFunc(firstTime, is))
 }

@@ -63,7 +63,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 // to has r go to n.
 func (r *Request) to(n *topology.Node) {
 	r.node, r.pipe = n, n.Pipe
-	if r.Aside && r.Wait {
+	if r.Aside && (r.Wait || r.Wire.Track) {
 		r.pipe = n.Aside()
 	}
 }

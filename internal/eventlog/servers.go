@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"context"
 	"log/slog"
 	"time"
 )
@@ -23,4 +24,9 @@ func (e *Log) SentinelUnheard(sentinel string, err error) {
 // SlotsUnserved logs that a server of a cluster knows none for some slots.
 func (e *Log) SlotsUnserved(server string, err error) {
 	e.warn("slots without a server", slog.String("server", server), failed(err))
+}
+
+// Untold logs that a server does not tell of changes of the keys that are held.
+func (e *Log) Untold(server string, err error) {
+	e.info(context.Background(), "losses are noticed at renewals only", Lock{}, slog.String("server", server), failed(err))
 }

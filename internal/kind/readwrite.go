@@ -33,7 +33,7 @@ var (
 		Label: ReadLabel, Family: "read write", Queue: reads, KeyType: "hash", Tally: reads, RenewGroup: "read holds", Latched: true, Asserts: true,
 	}
 	writeTraits = Traits{
-		Label: WriteLabel, Family: "read write", Queue: writes, Width: 1, KeyType: "hash", Tally: writes, RenewGroup: ownedHash, Latched: true,
+		Label: WriteLabel, Family: "read write", Queue: writes, Width: 1, KeyType: "hash", Tally: writes, RenewGroup: "write holds", Latched: true,
 	}
 )
 

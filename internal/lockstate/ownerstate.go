@@ -40,6 +40,7 @@ type OwnerState struct {
 	busy       bool // a command of this owner is under way
 	paused     bool // it was refused or not sent, and is sent again after a pause
 	renewing   bool // a renewal is under way in such a pause
+	calm       bool // no command began since the last look, see look.go
 }
 
 // ownerExtras are the fields that few owners need.
@@ -145,12 +146,18 @@ func (st *OwnerState) run(cmd operation) {
 		r.queue = append(r.queue, cmd)
 		return
 	}
-	st.busy = true
+	st.busy, st.calm = true, false
 	cmd.begin()
 }
 
 // done ends a command and starts the next.
 func (st *OwnerState) done() {
+	st.tellOthers()
+	st.goOn()
+}
+
+// goOn starts the next command.
+func (st *OwnerState) goOn() {
 	if r := st.extras; r != nil && len(r.queue) > 0 {
 		cmd := r.queue[0]
 		r.queue[0] = nil
@@ -194,7 +201,7 @@ func (st *OwnerState) beginRenewal() bool {
 	case st.busy:
 		return false
 	}
-	st.busy = true
+	st.busy, st.calm = true, false
 	return true
 }
 
@@ -204,7 +211,7 @@ func (st *OwnerState) endRenewal() {
 		st.paused, st.renewing = true, false
 		return
 	}
-	st.done()
+	st.goOn()
 }
 
 // ensureExtras finds or makes the extras.

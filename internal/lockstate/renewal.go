@@ -67,6 +67,7 @@ func (st *OwnerState) kinds() (l *Lock, more []*Lock) {
 // lets it run. One node's trouble delays no other's renewals.
 func (c *State) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
 	for _, n := range c.cut(batch, answer) {
+		n.node.Track(c) // a renewal reads what it has written
 		n.node.Renewals.Run(func() bool { return c.renewNow(n, answer) })
 	}
 }
@@ -124,11 +125,16 @@ func (c *State) scripts(n *nodePart, answer func(int, watchdog.Answer)) (common 
 // none.
 func (r *renewal) sharedBy(l *Lock) *renewal {
 	for ; r != nil; r = r.next {
-		if of := r.subs[0].l; of.traits.RenewGroup == l.traits.RenewGroup && (r.c.spansSlots || of.slot == l.slot) {
+		if r.subs[0].l.sharesRenew(l) {
 			break
 		}
 	}
 	return r
+}
+
+// sharesRenew tells whether one script can renew both.
+func (l *Lock) sharesRenew(o *Lock) bool {
+	return l.traits.RenewGroup == o.traits.RenewGroup && (l.c.spansSlots || l.slot == o.slot)
 }
 
 // send reports whether Done will be called.
@@ -136,6 +142,7 @@ func (r *renewal) send() bool {
 	q := &command.Request{Handler: r, Aside: true, Several: len(r.subs) > 1}
 	l := r.subs[0].l
 	l.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], r.c.leaseArg(r.ttl), r))
+	q.Wire.Track = true
 	r.c.work.Add()
 	if !r.c.exec.Enqueue(q) {
 		r.fail(q.Wire.Err)
@@ -201,12 +208,12 @@ func (r *renewal) Done(q *command.Request) {
 			continue
 		}
 		if len(sub.more) > 0 || sub.renewed {
-			r.renewMore(sub, mine[i], q.Wire.Sent)
+			r.renewMore(sub, mine[i], q)
 			continue
 		}
 		a := watchdog.Answer{Result: watchdog.NotOwned}
 		if mine[i] {
-			a = watchdog.Answer{Result: watchdog.Renewed, Sent: q.Wire.Sent, TTL: sub.least}
+			a = watchdog.Answer{Result: watchdog.Renewed, Sent: q.Wire.Sent, TTL: sub.least, Read: q.Wire.Tracked}
 		}
 		r.answer(sub.i, a)
 	}
@@ -216,7 +223,7 @@ func (r *renewal) Done(q *command.Request) {
 
 // renewMore goes on with the next kind of an owner that holds of several, after
 // one was renewed or is held no more. The last of them answers.
-func (r *renewal) renewMore(sub *renewee, mine bool, sent time.Duration) {
+func (r *renewal) renewMore(sub *renewee, mine bool, q *command.Request) {
 	sec := sub.st.n.l.s.enter(mustNotBlock)
 	next := *sub
 	if len(sub.more) > 0 {
@@ -226,8 +233,8 @@ func (r *renewal) renewMore(sub *renewee, mine bool, sent time.Duration) {
 	if !mine {
 		sub.st.lose(sub.l, errVanished)
 	} else if !sub.renewed {
-		sub.renewed, sub.sent = true, sent
-		next.renewed, next.sent = true, sent
+		sub.renewed, sub.sent = true, q.Wire.Sent
+		next.renewed, next.sent = true, q.Wire.Sent
 	}
 	sec.leave()
 	if len(sub.more) > 0 {
@@ -235,7 +242,7 @@ func (r *renewal) renewMore(sub *renewee, mine bool, sent time.Duration) {
 		(&renewal{c: r.c, ttl: r.ttl, answer: r.answer, subs: []renewee{next}}).send()
 		return
 	}
-	r.answer(sub.i, watchdog.Answer{Result: watchdog.Renewed, Sent: sub.sent, TTL: sub.least})
+	r.answer(sub.i, watchdog.Answer{Result: watchdog.Renewed, Sent: sub.sent, TTL: sub.least, Read: q.Wire.Tracked})
 }
 
 // leaveLimit lets the next batch go after the last script of this one, once.

@@ -61,6 +61,7 @@ type State struct {
 	actors         actors       // who may act as its owners
 	pastShared     atomic.Int64 // how many past unlocks its shards have beyond ownPast, in all
 	masters        atomic.Pointer[[]masterChange]
+	untold         atomic.Bool // it was logged that a server does not tell of changes
 	noClientCounts atomic.Bool // the server refuses to count subscribers
 	timers         background.Timers
 	spares         spares
@@ -157,7 +158,7 @@ func New(o Config) (*State, error) {
 	for i := range c.shards {
 		c.shards[i].init(o.Clock, c.exec)
 	}
-	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.Watchdog, Clock: o.Clock, Group: renewGroup(c.top)})
+	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.Watchdog, Clock: o.Clock, Group: renewGroup(c.top), Look: c.look, Idle: c.idle})
 	c.trackActors()
 	c.following.Go(c.follow)
 	return c, nil

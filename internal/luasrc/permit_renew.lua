@@ -1,7 +1,7 @@
 -- Gives the permits of several acquires a new time.
 --
 -- KEYS[i]   the times of the i-th
--- ARGV[1]   the lease, in ms
+-- ARGV[1]   the lease, in ms; 0: only looks
 -- ARGV[2…]  for each acquire, how many permits it took, and their ids
 --
 -- Reply: for each 1, all of them were still taken; 0, one was not, and none is
@@ -20,8 +20,11 @@ for i, times in ipairs(KEYS) do
       renewed[i] = 0
     end
   end
-  for j = at + 1, renewed[i] == 1 and last or 0 do
-    call('zadd', times, now + ARGV[1], ARGV[j])
+  if renewed[i] == 1 and ARGV[1] ~= '0' then
+    for j = at + 1, last do
+      call('zadd', times, now + ARGV[1], ARGV[j])
+    end
+    call('zscore', times, ARGV[last]) -- for who tracks what it reads
   end
   at = last + 1
 end

@@ -314,7 +314,7 @@ func TestReadRenewSetsTheHoldsBeforeItRaisesTheLock(t *testing.T) {
 	r.give("read 10 | a 10,0")
 	name := rwOwners["a"]
 	r.expect(readRenew("a", 30), "[1]", "hget "+key+" "+name, "pexpire "+rwHold("a", 2)+" 30000", "set "+rwHold("a", 2)+" 1 px 30000",
-		"pexpire "+rwHold("a", 1)+" 30000", "pttl "+key, "pexpire "+key+" 30000")
+		"pexpire "+rwHold("a", 1)+" 30000", "pttl "+key, "pexpire "+key+" 30000", "hget "+key+" "+name)
 	r.do("HSET", "two", "mode", "read", rwOwners["b"], 1)
 	both := ReadRenew(nil, 30_000, 3, func(i int) (k, holds, o Arg) {
 		k = []string{key, "none", "two"}[i]

@@ -34,7 +34,7 @@ func TestRenewOfOneLock(t *testing.T) {
 	keys, owners := batch(1)
 	r.seed(keys, owners)
 	r.expect(renewAll(keys, owners), "[1]",
-		"hexists batch:0 "+owners[0], "pexpire batch:0 30000")
+		"hexists batch:0 "+owners[0], "pexpire batch:0 30000", "hexists batch:0 "+owners[0])
 	r.lives(keys[0], lease)
 	if n := show(r.do("HGET", keys[0], owners[0])); n != `"1"` {
 		t.Errorf("count %s", n)
@@ -55,7 +55,7 @@ func TestRenewTellsWhichOfAFullBatchWereLost(t *testing.T) {
 	for i, k := range keys {
 		calls = append(calls, "hexists "+k+" "+owners[i])
 		if i != gone && i != taken {
-			calls = append(calls, "pexpire "+k+" 30000")
+			calls = append(calls, "pexpire "+k+" 30000", "hexists "+k+" "+owners[i])
 		}
 	}
 	reply, err := r.run(renewAll(keys, owners), calls...)
@@ -96,13 +96,22 @@ func TestRenewStopsAtAKeyOfAnotherType(t *testing.T) {
 	r.seed(keys, owners)
 	r.do("SET", keys[1], "text", "PX", 1_000_000)
 	r.refused(renewAll(keys, owners),
-		"hexists batch:0 "+owners[0], "pexpire batch:0 30000", "hexists batch:1 "+owners[1])
+		"hexists batch:0 "+owners[0], "pexpire batch:0 30000", "hexists batch:0 "+owners[0], "hexists batch:1 "+owners[1])
 	r.lives(keys[0], lease)
 	r.lives(keys[1], 1_000_000)
 	r.lives(keys[2], 1_000_000)
 	if v := show(r.do("GET", keys[1])); v != `"text"` {
 		t.Errorf("the poisoned key holds %s", v)
 	}
+}
+
+func TestRenewForNoTimeOnlyLooks(t *testing.T) {
+	r := newRig(t)
+	keys, owners := batch(2)
+	r.seed(keys[:1], owners[:1])
+	look := Renew(nil, 0, 2, func(i int) (key, owner Arg) { return keys[i], owners[i] })
+	r.expect(look, "[1 0]", "hexists batch:0 "+owners[0], "hexists batch:1 "+owners[1])
+	r.lives(keys[0], 1_000_000)
 }
 
 func TestRenewOfNothing(t *testing.T) {

@@ -61,6 +61,7 @@ type conn struct {
 	boundAt      time.Time                    // that deadline
 	counting     bool                         // they are being counted again
 	countAt      time.Duration                // when they are to be counted again
+	tracking     tracking                     // how the server tells of changes, see track.go
 	syncing      bool                         // a WAIT is in flight: whatever is sent stands behind it
 	loaded       map[*luasrc.Script]bool      // those whose SCRIPT LOAD was sent before a WAIT
 	repeats      []func(acked int, err error) // want a WAIT once more on this connection

@@ -80,6 +80,7 @@ func (c *conn) release() {
 	c.wmu.Lock()
 	c.stuck = true
 	c.wmu.Unlock()
+	c.stopTracking()
 	c.Release() // a pool may talk to the server; who would write meanwhile finds the connection stuck
 	close(c.over)
 	c.p.mu.Lock()

@@ -68,6 +68,10 @@ type Options struct {
 	// long there was none; nil: nobody counts. It must not block.
 	Reconnected func(server string, down time.Duration)
 
+	// Untracked is told why the server does not tell of changes, once for each SetListener
+	// and connection. It must not block; nil: nobody wants to know.
+	Untracked func(error)
+
 	// Twin is a pipeline to the same server, see twin.go; nil: there is none. With
 	// Spare, what finds no connection here ends with ErrGone, to go there.
 	Twin  func() *Pipeline
@@ -95,6 +99,7 @@ type Pipeline struct {
 	useless    redisconn.Backoff // what spaces those
 	replaced   bool              // the last connection was given up, see Retire, or its server was a replica
 	server     server            // of the last connection
+	listener   Listener          // of changes
 	closing    bool              // Close has begun
 	closed     bool
 	gone       bool // the node has left, see Leave

@@ -36,7 +36,7 @@ func (c *conn) read() {
 			if i > 0 {
 				reply, err = c.receive(0)
 			}
-			plain := err == nil && r.Replicas == 0 && !r.asking && !r.waits
+			plain := err == nil && r.Replicas == 0 && !r.asking && r.lead == noLead && !r.waits
 			if r.Reply, r.Err = reply, err; !plain {
 				err = c.receiveRest(r)
 			}
@@ -192,6 +192,9 @@ func (c *conn) receive(more time.Duration) (any, error) {
 func (c *conn) receiveRest(r *Request) error {
 	if r.asking && (r.Err == nil || refusal.Is(r.Err)) {
 		r.Reply, r.Err = c.receive(0)
+	}
+	if r.lead != noLead {
+		c.receiveLead(r)
 	}
 	if r.Err != nil && !refusal.Is(r.Err) {
 		return r.Err

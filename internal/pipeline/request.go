@@ -33,6 +33,9 @@ type Request struct {
 	// what it did is undone then, and would keep others out meanwhile.
 	Tentative bool
 
+	// Track has the server tell of changes of the keys that it reads, see track.go.
+	Track bool
+
 	// KeepReply has a reply count although the answer to its WAIT was cut off: Acked
 	// is NotKnown then. Else such a request is lost.
 	KeepReply bool
@@ -42,6 +45,7 @@ type Request struct {
 	Sent     time.Duration // clock reading from before the first byte was written
 	Replicas int           // how many replicas WAIT was asked for; 0 where none was sent
 	Acked    int           // how many answered it, or NotKnown
+	Tracked  bool          // it was asked to tell, see Track
 	Resent   bool          // it ran behind what was queued after it: the server lacked the script, or it was given to Resend
 
 	// ArgBuffer is room for the arguments of a short command.
@@ -52,6 +56,7 @@ type Request struct {
 	batch    uint64
 	loads    int
 	asking   bool     // ASKING goes directly before it
+	lead     lead     // what does otherwise
 	sync     bool     // WAIT goes directly behind it, for all of its batch that want one
 	queued   bool     // it is in its pipeline's queue, guarded by Pipeline.mu as what follows
 	before   *Request // it there

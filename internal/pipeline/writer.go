@@ -183,6 +183,10 @@ func (p *Pipeline) cutBatch() (alone bool) {
 	for _, r := range b {
 		r.Sent, r.conn, r.batch = now, c, p.batches
 		r.Replicas, r.Acked, r.sync, r.kept, r.foregone = 0, 0, false, false, false
+		r.lead, r.Tracked = noLead, false
+		if r.Track {
+			c.track(r)
+		}
 		if r.Wait && c.tally != nil && now >= c.countAt {
 			c.queueCount() // some may be new
 		}
@@ -210,7 +214,7 @@ func (p *Pipeline) cutBatch() (alone bool) {
 	}
 	c.writing, c.unsent = true, b
 	c.batches <- b // never blocks: room for every batch that may be in flight
-	return alone && !b[0].asking && !b[0].sync && !b[0].waits
+	return alone && !b[0].asking && b[0].lead == noLead && !b[0].sync && !b[0].waits
 }
 
 // write sends what is left of the batch that is being written. Without wait it sends
@@ -239,6 +243,9 @@ func (c *conn) push(wait bool) (all bool, err error) {
 	for i, r := range c.unsent {
 		if r.asking {
 			_, err = c.pusher.Queue("ASKING", nil, wait)
+		}
+		if r.lead != noLead {
+			err = c.pushLead(r, wait)
 		}
 		if err == nil {
 			all, err = c.pusher.Queue(r.Command, r.Args, wait)

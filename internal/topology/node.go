@@ -20,13 +20,15 @@ type Node struct {
 	Pipe     *pipeline.Pipeline // of all commands, but for those that go aside
 	Hub      *pubsub.Hub        // of all subscriptions
 	Renewals Limiter            // of the batches of renewals
+	Looks    Limiter            // of the batches of looks at what is held
 
-	aside   *pipeline.Pipeline // see aside.go; nil: nothing goes there
-	name    string
-	led     atomic.Pointer[string] // where the last connection for commands led, whichever it was; nil: there was none
-	touched atomic.Bool            // something was queued since the last Flush
-	used    atomic.Bool            // and since the last Used
-	sharded atomic.Bool            // it knows sharded channels; a cluster's business
+	tracking tracking           // of what its connections have read
+	aside    *pipeline.Pipeline // see aside.go; nil: nothing goes there
+	name     string
+	led      atomic.Pointer[string] // where the last connection for commands led, whichever it was; nil: there was none
+	touched  atomic.Bool            // something was queued since the last Flush
+	used     atomic.Bool            // and since the last Used
+	sharded  atomic.Bool            // it knows sharded channels; a cluster's business
 }
 
 // NodeOptions are what a topology makes a node of.
@@ -42,11 +44,13 @@ type NodeOptions struct {
 // NewNode makes a node. The hub follows the pipeline to another server.
 func NewNode(o NodeOptions) *Node {
 	n := &Node{name: o.Name}
-	n.Hub = pubsub.New(punctual(o.Dial), pubsub.Options{
+	n.tracking.n = n
+	n.Hub = pubsub.New(punctual(n.tracking.named(o.Dial)), pubsub.Options{
 		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost, Reconnected: o.Reconnected,
 	})
 	pipe := o.Options
 	pipe.Led = func(server string) { n.led.Store(&server) }
+	pipe.Untracked = n.tracking.fails
 	pipe.Share = &pipeline.Replicas{}
 	n.Renewals.synced = o.Replicas
 	if o.Replicas && !o.Lent {

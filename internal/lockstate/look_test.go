@@ -1,0 +1,82 @@
+package lockstate
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/kind"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// A look is in no command queue. A nested acquire could have run behind it, and have made the key anew that it missed.
+func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	o := config()
+	o.Watchdog = time.Minute // nothing is renewed or looked at but here
+	c := openWith(t, s, o)
+	begins := func(h *Hold) { h.st.run(operationFunc(h.st.done)) }
+	renewed := func(h *Hold) { h.st.beginRenewal(); h.st.endRenewal() }
+	for name, row := range map[string]struct {
+		meanwhile func(*Hold)
+		lost      bool
+	}{
+		"nothing":             {func(*Hold) {}, true},
+		"a command":           {begins, false},
+		"a renewal":           {renewed, false},
+		"another acquisition": {func(h *Hold) { h.st.lease = h.st.n.l.c.watchdog.Register(h.st) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := c.NewLock(kind.Reentrant, name, name)
+			h := acquire(t, &l)
+			sub := lookee{st: h.st, lease: h.st.lease, l: &l, count: 1}
+			sec := l.s.enter(mustNotBlock)
+			h.st.calm = true
+			row.meanwhile(h)
+			sec.leave()
+			(&look{c: c, subs: []lookee{sub}, of: overPart(c), answer: func(_ int, read bool) {
+				if read {
+					t.Error("it counts as read")
+				}
+			}}).end([]bool{false}, true)
+			if err := h.Err(); errors.Is(err, ErrLeaseLost) != row.lost {
+				t.Error(err)
+			}
+			if left := time.Until(h.ValidUntil()); row.lost == (left > 0) {
+				t.Errorf("it is valid for %v", left)
+			}
+		})
+	}
+}
+
+// overPart is a node's part of a batch that is over, with what ends it.
+func overPart(c *State) *nodePart {
+	c.work.Add()
+	n := &nodePart{node: c.top.Nodes()[0]}
+	n.open.Add(2)
+	return n
+}
+
+// While a command of the owner is under way, no look is sent.
+func TestNobodyLooksWhileACommandIsUnderWay(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	o := config()
+	o.Watchdog = time.Minute
+	c := openWith(t, s, o)
+	l := c.NewLock(kind.Reentrant, "orders", "orders")
+	h := acquire(t, &l)
+	sec := l.s.enter(mustNotBlock)
+	h.st.busy = true
+	sec.leave()
+	answered := false
+	under := c.lookNow(&nodePart{node: c.top.Nodes()[0], leases: []*watchdog.Lease{h.st.lease}, at: []int{0}}, func(_ int, read bool) { answered = !read })
+	if under || !answered {
+		t.Errorf("under way: %v; answered: %v", under, answered)
+	}
+	sec = l.s.enter(mustNotBlock)
+	h.st.busy = false
+	sec.leave()
+}

@@ -1,0 +1,269 @@
+package rlock_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topologytest"
+	"github.com/rlock-go/redisson/rlock"
+)
+
+// infos keeps what is logged at info level.
+type infos struct {
+	slog.Handler
+	mu    *sync.Mutex
+	lines *[]string
+}
+
+func newInfos() infos { return infos{slog.DiscardHandler, new(sync.Mutex), new([]string)} }
+
+func (i infos) Enabled(context.Context, slog.Level) bool { return true }
+func (i infos) WithAttrs([]slog.Attr) slog.Handler       { return i }
+func (i infos) Handle(_ context.Context, r slog.Record) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	*i.lines = append(*i.lines, r.Level.String()+" "+r.Message)
+	return nil
+}
+
+// says counts the lines.
+func (i infos) says(line string) (n int) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, l := range *i.lines {
+		if l == line {
+			n++
+		}
+	}
+	return n
+}
+
+const notTold = "INFO losses are noticed at renewals only"
+
+// An account that may not do it works as ever, and that is said once.
+func TestLossIsToldByRenewalsWhereTrackingIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, refused := range []string{"tracking", "caching", "list", "info", "channel"} {
+		t.Run(refused, func(t *testing.T) {
+			t.Parallel()
+			s := redistest.Start(t)
+			conn := s.Dial(t)
+			rules := []any{"SETUSER", "worker", "on", ">sesame", "~*", "resetchannels", "&redisson_*", "+@all", "-client"}
+			for _, rule := range []string{"id", "kill", "setname", "info", "list", "tracking", "caching"} {
+				if rule != refused {
+					rules = append(rules, "+client|"+rule)
+				}
+			}
+			if refused != "channel" {
+				rules = append(rules, "&__redis__:invalidate")
+			}
+			if _, err := conn.Do("ACL", rules...); err != nil {
+				t.Fatal(err)
+			}
+			log := newInfos()
+			c, err := rlock.Open(t.Context(), "redis://worker:sesame@"+s.Addr(), rlock.WithWatchdogTimeout(6*time.Second), rlock.WithLogger(slog.New(log)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			h, err := c.NewLock("orders").Lock(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			becomes(t, "a line that says so", func() bool { return log.says(notTold) == 1 })
+			time.Sleep(2500 * time.Millisecond) // a renewal and some rounds
+			if n := log.says(notTold); n != 1 || h.Err() != nil {
+				t.Errorf("said %d times; the hold: %v", n, h.Err())
+			}
+			conn.Do("DEL", "orders")
+			told(t, "by a renewal", h)
+		})
+	}
+}
+
+// The connection that listens is made anew, and so is the one for commands: all is read again.
+func TestHoldIsWatchedAgainByOtherConnections(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := openAt(t, s, neverRenewed)
+	h, err := c.NewLock("orders").Lock(t.Context(), rlock.Lease(10*time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sort := range []string{"pubsub", "normal"} {
+		watches(t, conn, 1)
+		if _, err := conn.Do("CLIENT", "KILL", "TYPE", sort, "SKIPME", "yes"); err != nil {
+			t.Fatal(err)
+		}
+		if sort == "pubsub" {
+			becomes(t, "a listener", func() bool { return strings.Contains(clients(t, conn), "sub=1") })
+			time.Sleep(2500 * time.Millisecond) // it is read again by then
+		}
+	}
+	watches(t, conn, 1)
+	conn.Do("DEL", "orders")
+	told(t, "DEL after other connections", h)
+}
+
+func clients(t *testing.T, conn redis.Conn) string {
+	t.Helper()
+	list, err := redis.String(conn.Do("CLIENT", "LIST"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// A tracking table that is too small costs looks, and no hold. Redis does not tell a
+// connection of what its own command has pushed out, so that a renewal, or the look each third, has to tell of a loss.
+func TestOverflowOfTheTrackingTableEndsNothing(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t, "--tracking-table-max-keys", "2")
+	conn := s.Dial(t)
+	c := openAt(t, s, rlock.WithWatchdogTimeout(9*time.Second))
+	var all []*rlock.Hold
+	for i := range 8 {
+		var opts []rlock.AcquireOption
+		if i%2 == 1 {
+			opts = append(opts, rlock.Lease(10*time.Minute)) // which is looked at as often
+		}
+		h, err := c.NewLock(fmt.Sprint("lock-", i)).Lock(t.Context(), opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, h)
+	}
+	time.Sleep(3500 * time.Millisecond)
+	before := topologytest.Calls(t, conn, "evalsha")
+	time.Sleep(time.Second)
+	if looks := topologytest.Calls(t, conn, "evalsha") - before; looks > 10*8+10 {
+		t.Errorf("%d looks a second", looks)
+	}
+	for i, h := range all {
+		if err := h.Err(); err != nil {
+			t.Error(i, err)
+		}
+		conn.Do("DEL", fmt.Sprint("lock-", i))
+	}
+	for _, h := range all {
+		told(t, "DEL, with a full table", h)
+	}
+}
+
+func TestConnectionThatGoesBackToItsPoolTracksNothing(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	p := &redis.Pool{MaxActive: 2, MaxIdle: 2, Dial: func() (redis.Conn, error) {
+		return redis.Dial("tcp", s.Addr(), redis.DialReadTimeout(soonEnough), redis.DialWriteTimeout(soonEnough))
+	}}
+	defer p.Close()
+	c := client(t, p, neverRenewed)
+	h, err := c.NewLock("orders").Lock(t.Context(), rlock.Lease(10*time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	watches(t, conn, 1)
+	conn.Do("DEL", "orders")
+	told(t, "DEL, with a pool", h)
+	c.Close()
+	for range 2 {
+		lent := p.Get()
+		defer lent.Close()
+		info, err := redis.Values(lent.Do("CLIENT", "TRACKINGINFO"))
+		if err != nil || fmt.Sprintf("%s", info[1]) != "[off]" {
+			t.Errorf("tracking: %s, %v", info, err)
+		}
+	}
+}
+
+// Nothing is subscribed any more when nothing is held.
+func TestNobodyListensForChangesWhenNothingIsHeld(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	conn := s.Dial(t)
+	c := openAt(t, s)
+	for range 2 {
+		h, err := c.NewLock("orders").Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		watches(t, conn, 1)
+		if err := h.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		becomes(t, "no channel", func() bool {
+			all, err := redis.Strings(conn.Do("PUBSUB", "CHANNELS"))
+			return err == nil && len(all) == 0
+		})
+	}
+}
+
+// Each node of a cluster tells of its own keys.
+func TestHoldsOfAClusterAreToldByTheirNodes(t *testing.T) {
+	t.Parallel()
+	s := topologytest.Start(t, 1, 1, 1)
+	c := openCluster(t, s, neverRenewed)
+	for _, loss := range []string{"DEL", "FLUSHALL"} {
+		var all [3]*rlock.Hold
+		for i := range all {
+			var err error
+			if all[i], err = c.NewLock(nameOf(i, 0)).Lock(t.Context(), rlock.Lease(10*time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, h := range all {
+			watches(t, s.Conn(i), 1)
+			if loss == "DEL" {
+				s.Conn(i).Do("DEL", nameOf(i, 0))
+			} else {
+				s.Conn(i).Do("FLUSHALL")
+			}
+			told(t, fmt.Sprint(loss, " at server ", i), h)
+			if i < 2 && all[2].Err() != nil {
+				t.Error("one that another server has:", all[2].Err())
+			}
+		}
+	}
+}
+
+func TestFixedLeaseIsToldOfAFailoverThatLostIt(t *testing.T) {
+	t.Parallel()
+	s := redistest.StartSentinels(t, redistest.SentinelPasswords{})
+	c, err := rlock.Open(t.Context(), s.URL(), rlock.WithReplicaSync(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	master := s.Master()
+	h, err := c.NewLock("orders").Lock(t.Context(), rlock.Lease(10*time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := master.Dial(t)
+	watches(t, conn, 1)
+	conn.Do("DEL", "orders")
+	told(t, "DEL behind Sentinels", h)
+	if h, err = c.NewLock("orders").Lock(t.Context(), rlock.Lease(10*time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	watches(t, conn, 1)
+	for _, n := range s.Nodes { // what the next master does not have
+		if n != master {
+			n.Dial(t).Do("CONFIG", "SET", "replica-read-only", "no")
+			n.Dial(t).Do("DEL", "orders")
+		}
+	}
+	s.Failover(s.Sentinels[0])
+	s.AwaitMaster(master)
+	told(t, "a failover", h)
+}

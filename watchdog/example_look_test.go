@@ -1,0 +1,58 @@
+package watchdog_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/rlock-go/redisson/watchdog"
+)
+
+// looked is a watchdog whose looks are told to names, and a lease that it looks at.
+func looked() (dog *watchdog.Watchdog, lease *watchdog.Lease, names chan string) {
+	names = make(chan string, 10)
+	dog = watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{
+		Clock: clock,
+		Look: func(batch []*watchdog.Lease, answer func(i int, read bool)) {
+			for i, lease := range batch {
+				names <- lease.Holder().(*key).name // a real one reads the key here
+				answer(i, true)
+			}
+		},
+	})
+	_, lease = take(dog, "orders", time.Minute)
+	return dog, lease, names
+}
+
+// Somebody has deleted the key, and the server has told of it: whether the lease is lost,
+// a look finds out.
+func ExampleLease_Changed() {
+	dog, lease, names := looked()
+	lease.Changed()
+	fmt.Println("looked at:", <-names)
+	dog.Close()
+	// Output:
+	// looked at: orders
+}
+
+// The owner has written the key itself, which ends what the server tells of it.
+func ExampleLease_Wrote() {
+	dog, lease, names := looked()
+	fmt.Println("looked at:", <-names) // when it was a second old
+	time.Sleep(200 * time.Millisecond) // it is watched by now
+	lease.Wrote()
+	fmt.Println("looked at:", <-names)
+	dog.Close()
+	// Output:
+	// looked at: orders
+	// looked at: orders
+}
+
+// The server has told that all its keys have changed.
+func ExampleWatchdog_LookThose() {
+	dog, _, names := looked()
+	dog.LookThose(func(watchdog.Holder) bool { return true }, true)
+	fmt.Println("looked at:", <-names)
+	dog.Close()
+	// Output:
+	// looked at: orders
+}

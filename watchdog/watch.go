@@ -1,0 +1,240 @@
+package watchdog
+
+import (
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+)
+
+// A server may tell of the next change of a key that was read. Whoever hears of one calls
+// Lease.Changed, and the lease is looked at (Options.Look), which reads its key again. Only
+// the server's answer to a look or a renewal is a loss.
+//
+// What is known of a lease's key, and what follows from
+//
+//	          a round     a change   its owner's  its reading   a renewal or
+//	                                 write                      look without
+//	young     aged        looking    young        watched       young
+//	aged      looking     looking    aged         watched       aged
+//	looking   -           owed 2     owed 1       rests         aged
+//	watched   -           looking    aged         watched       aged
+//
+// A lease that is looking gets the looks that it is owed, with a rest of lookRest after
+// each, and then is watched: so looks at one lease are that far apart, however often its
+// key changes. A change owes two, because a key whose TTL was cut is still there at the
+// first. A write that meets a look or a renewal under way owes one, because that may have
+// read the key before. A round leaves an aged lease to a renewal that comes as soon. It
+// looks at a watched lease that is not renewed once a third: a server may drop what it
+// tracks, and not tell.
+
+const (
+	// roundEvery is how often the leases are gone through: one is old enough to be worth
+	// a look when two rounds have found it.
+	roundEvery = time.Second
+
+	lookRest = 100 * time.Millisecond
+
+	// lookGap is how far apart full batches of looks are at the most; Watchdog.gap is
+	// less where the TTL is short.
+	lookGap = 2 * time.Millisecond
+)
+
+type watch uint8
+
+const (
+	young watch = iota
+	aged
+	looking // about to be looked at, being looked at, or resting
+	watched
+)
+
+// rest is a lease that rests after a look, until an instant.
+type rest struct {
+	l     *Lease
+	until time.Duration
+}
+
+// watching is what a Watchdog needs to have leases looked at. Its mu guards all but look.
+type watching struct {
+	look     func([]*Lease, func(int, bool)) // nil: none
+	toLook   []*Lease                        // in order
+	lookFrom time.Duration                   // not before this
+	rests    []rest                          // in order
+	roundAt  time.Duration                   // when the next round is; Never without look
+	thirdAt  time.Duration                   // when those that are not renewed are looked at next
+}
+
+// Changed says that the lease's key may have been changed by somebody else. It has no
+// effect on a lease that is not live.
+func (l *Lease) Changed() { l.watchdog.those(l, (*Watchdog).changed) }
+
+// Wrote says that the lease's key was written by its owner or by another of the same
+// client, which is not told of, nor is anything after that.
+func (l *Lease) Wrote() { l.watchdog.those(l, (*Watchdog).wrote) }
+
+// those has one lease go through what.
+func (w *Watchdog) those(l *Lease, what func(*Watchdog, *Lease)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l.alive() {
+		what(w, l)
+	}
+}
+
+// LookThose looks at every lease whose holder pick chooses: at once if all their keys
+// have changed, else in time, since nobody would have told of changes until now. pick is
+// called with the watchdog locked: it must not call it.
+func (w *Watchdog) LookThose(pick func(Holder) bool, changed bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, b := range w.batches {
+		for _, l := range b.leases {
+			switch {
+			case !pick(l.holder):
+			case changed:
+				w.owe(l, 1)
+			default:
+				w.wrote(l)
+			}
+		}
+	}
+}
+
+func (w *Watchdog) changed(l *Lease) { w.owe(l, 2) }
+
+// reread follows the end of a connection: a renewal reads what is renewed.
+func (w *Watchdog) reread(l *Lease) {
+	if w.wrote(l); l.batch.group == &w.resting {
+		w.owe(l, 1)
+	}
+}
+
+// owe has l looked at, at least so many times from now on.
+func (w *Watchdog) owe(l *Lease, looks uint8) {
+	if w.look == nil {
+		return
+	}
+	l.owed = max(l.owed, looks)
+	if l.watch != looking {
+		w.ask(l)
+	}
+}
+
+// ask puts l among those to be looked at.
+func (w *Watchdog) ask(l *Lease) {
+	l.watch = looking
+	w.toLook = append(w.toLook, l)
+	w.lookBy(max(w.looked, w.lookFrom))
+}
+
+// wrote is Wrote with mu held.
+func (w *Watchdog) wrote(l *Lease) {
+	if l.watch == watched {
+		w.unread(l)
+	}
+	if l.watch == looking || l.state == inFlight {
+		l.owed = max(l.owed, 1)
+	}
+}
+
+// unread has the next round look at l.
+func (w *Watchdog) unread(l *Lease) {
+	l.watch, l.batch.unread = aged, true
+}
+
+// renewalRead follows a renewal, which has written l's key and, if it is so told, read it
+// after that.
+func (w *Watchdog) renewalRead(l *Lease, read bool) {
+	switch {
+	case w.look == nil || l.watch == looking && read:
+	case !read:
+		w.wrote(l)
+	case l.owed > 0:
+		w.ask(l)
+	default:
+		l.watch = watched
+	}
+}
+
+// nextLook is when something is to be done here.
+func (w *watching) nextLook() time.Duration {
+	at := w.roundAt
+	if len(w.toLook) > 0 {
+		at = min(at, w.lookFrom)
+	}
+	if len(w.rests) > 0 {
+		at = min(at, w.rests[0].until)
+	}
+	return at
+}
+
+// looks gives the leases that are to be looked at now, up to a batch of them.
+func (w *Watchdog) looks(now time.Duration) (batch []*Lease) {
+	for len(w.rests) > 0 && w.rests[0].until <= now {
+		l := w.rests[0].l
+		w.rests = w.rests[1:]
+		switch {
+		case !l.alive():
+		case l.owed > 0:
+			w.ask(l)
+		default:
+			l.watch = watched
+		}
+	}
+	if now >= w.roundAt {
+		w.round(now)
+	}
+	if now < w.lookFrom {
+		return nil
+	}
+	for len(w.toLook) > 0 && len(batch) < MaxBatch {
+		if l := w.toLook[0]; l.alive() {
+			l.owed -= min(l.owed, 1)
+			batch = append(batch, l)
+		}
+		w.toLook = w.toLook[1:]
+	}
+	w.lookFrom = now + min(w.gap(), lookGap)*time.Duration(len(batch))/MaxBatch
+	return batch
+}
+
+// round goes through the leases that nobody watches.
+func (w *Watchdog) round(now time.Duration) {
+	w.roundAt = clock.Later(now, roundEvery)
+	third := now >= w.thirdAt
+	if third {
+		w.thirdAt = clock.Later(now, w.third)
+	}
+	for _, b := range w.batches {
+		all := third && b.group == &w.resting
+		if !b.unread && !all {
+			continue
+		}
+		b.unread = false
+		for _, l := range b.leases {
+			switch {
+			case l.watch == young:
+				l.watch, b.unread = aged, true
+			case l.watch == aged && b.renewAt <= w.roundAt:
+				b.unread = true // a renewal reads it as soon
+			case l.watch == aged || l.watch == watched && all:
+				w.ask(l)
+			}
+		}
+	}
+}
+
+// lookAnswered follows a look, which has read l's key or has not. One that is owed another
+// gets it in any case.
+func (w *Watchdog) lookAnswered(l *Lease, read bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case !l.alive():
+	case read || l.owed > 0:
+		w.rests = append(w.rests, rest{l, clock.Later(w.clock.Now(), lookRest)})
+		w.lookBy(w.rests[0].until)
+	default:
+		w.unread(l)
+	}
+}

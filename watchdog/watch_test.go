@@ -1,0 +1,204 @@
+package watchdog
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// watchedWorld is a world whose leases are looked at. The answers come after delay.
+func watchedWorld(t *testing.T, reads bool, delay time.Duration) (w *world, looks func() []time.Duration) {
+	w = newWorld(t, nil)
+	var seen []time.Duration
+	began := w.clock.Now()
+	w.server.reply = always(Answer{Result: Renewed, TTL: testTTL, Read: reads})
+	w.Watchdog = New(w.server.renew, Options{TTL: testTTL, Clock: w.clock, Look: func(batch []*Lease, answer func(int, bool)) {
+		seen = append(seen, w.clock.Now()-began)
+		go func() {
+			time.Sleep(delay)
+			for i := range batch {
+				answer(i, reads)
+			}
+		}()
+	}})
+	t.Cleanup(w.Watchdog.Close)
+	return w, func() []time.Duration {
+		synctest.Wait()
+		return slices.Clone(seen)
+	}
+}
+
+func TestLeaseIsLookedAtByTheTable(t *testing.T) {
+	const ms = time.Millisecond
+	type event struct {
+		at time.Duration
+		do func(*Lease)
+	}
+	changed, wrote := (*Lease).Changed, (*Lease).Wrote
+	others := func(l *Lease) { l.watchdog.LookThose(func(h Holder) bool { return h == l.holder }, true) }
+	listens := func(l *Lease) { l.watchdog.LookThose(func(h Holder) bool { return h == l.holder }, false) }
+	nobody := func(l *Lease) { l.watchdog.LookThose(func(Holder) bool { return false }, true) }
+	broke := func(l *Lease) { l.watchdog.RenewNow() }
+	extend := func(l *Lease) { newTerms(l, Never, Never) }
+	shorten := func(l *Lease) { l.Lower(l.Expiry() - 1) }
+	many := func(l *Lease) {
+		for range 900 {
+			l.Changed()
+			time.Sleep(ms)
+		}
+	}
+	for name, row := range map[string]struct {
+		events []event
+		delay  time.Duration
+		fixed  bool
+		unread bool
+		want   []time.Duration // of all looks up to 9 s, or of a fixed lease 25
+	}{
+		"once, when it is a second old":                               {want: []time.Duration{1000 * ms}},
+		"not if it ends before":                                       {events: []event{{999 * ms, (*Lease).Forget}}},
+		"again and again if it can't be read, till a renewal is near": {unread: true, want: each(1000*ms, 8000*ms, 1000*ms)},
+		"twice for a change":                                          {events: []event{{3500 * ms, changed}}, want: []time.Duration{1000 * ms, 3500 * ms, 3600 * ms}},
+		"also when it is young":                                       {events: []event{{100 * ms, changed}}, want: []time.Duration{100 * ms, 200 * ms}},
+		"once for a change of all":                                    {events: []event{{3500 * ms, others}}, want: []time.Duration{1000 * ms, 3500 * ms}},
+		"in time if nobody told until now":                            {events: []event{{3500 * ms, listens}}, want: []time.Duration{1000 * ms, 4000 * ms}},
+		"not for others' change":                                      {events: []event{{3500 * ms, nobody}}, want: []time.Duration{1000 * ms}},
+		"after its owner wrote":                                       {events: []event{{3500 * ms, wrote}}, want: []time.Duration{1000 * ms, 4000 * ms}},
+		"after its owner got other terms":                             {events: []event{{3500 * ms, extend}}, want: []time.Duration{1000 * ms, 4000 * ms}},
+		"after its owner may have got less":                           {events: []event{{3500 * ms, shorten}}, want: []time.Duration{1000 * ms, 4000 * ms}},
+		"though its owner writes all the time":                        {events: []event{{3500 * ms, wrote}, {3900 * ms, wrote}}, want: []time.Duration{1000 * ms, 4000 * ms}},
+		"again if its owner wrote meanwhile":                          {events: []event{{1020 * ms, wrote}}, delay: 50 * ms, want: []time.Duration{1000 * ms, 1150 * ms}},
+		"again if it changed meanwhile":                               {events: []event{{1020 * ms, changed}}, delay: 50 * ms, want: []time.Duration{1000 * ms, 1150 * ms, 1300 * ms}},
+		"again if it changed while it rests":                          {events: []event{{1070 * ms, changed}}, want: []time.Duration{1000 * ms, 1100 * ms, 1200 * ms}},
+		"ten times a second if it always changes":                     {events: []event{{1500 * ms, many}}, want: append([]time.Duration{1000 * ms}, each(1500*ms, 2500*ms, 100*ms)...)},
+		"not if it is renewed at once":                                {events: []event{{3500 * ms, broke}}, want: each(1000*ms, 1000*ms, ms)},
+		"at once if its server may be another":                        {events: []event{{3500 * ms, broke}}, fixed: true, want: []time.Duration{1000 * ms, 3500 * ms, 10000 * ms, 20000 * ms}},
+		"each third if it is not renewed":                             {fixed: true, want: []time.Duration{1000 * ms, 10000 * ms, 20000 * ms}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, looks := watchedWorld(t, !row.unread, row.delay)
+				l, until := w.hold(), 9*time.Second
+				if row.fixed {
+					newTerms(l, Never, Never)
+					until = 25 * time.Second
+				}
+				began := w.clock.Now()
+				for _, e := range row.events {
+					time.Sleep(e.at - (w.clock.Now() - began))
+					e.do(l)
+				}
+				time.Sleep(until - (w.clock.Now() - began))
+				if got := looks(); !slices.Equal(got, row.want) {
+					t.Errorf("looks at %v, want %v", got, row.want)
+				}
+				l.Forget()
+			})
+		})
+	}
+}
+
+// each gives the instants of a row.
+func each(from, to, step time.Duration) (all []time.Duration) {
+	for at := from; at <= to; at += step {
+		all = append(all, at)
+	}
+	return all
+}
+
+// A renewal reads what it has written, so that no look is needed; if it could not, one follows. One that its key was
+// written behind does not count.
+func TestRenewalReadsToo(t *testing.T) {
+	for _, read := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			w, looks := watchedWorld(t, true, 0)
+			var silent atomic.Bool
+			w.server.reply = func(c call) {
+				if !silent.Load() {
+					always(Answer{Result: Renewed, TTL: testTTL, Read: read})(c)
+				}
+			}
+			l := w.hold()
+			time.Sleep(testTTL / 2)
+			synctest.Wait()
+			if n, want := len(looks()), map[bool]int{true: 1, false: 2}[read]; n != want || len(w.server.seen()) != 1 {
+				t.Errorf("read %v: %d looks, want %d; %d renewals", read, n, want, len(w.server.seen()))
+			}
+			silent.Store(true)
+			time.Sleep(testTTL / 3)
+			before := len(looks())
+			seen := w.server.seen()
+			l.Wrote()
+			seen[1].answer(0, Answer{Result: Renewed, TTL: testTTL, Sent: seen[1].at, Read: true})
+			time.Sleep(time.Second)
+			if n := len(looks()) - before; n != 1 {
+				t.Errorf("read %v: %d looks after a write meanwhile, want 1", read, n)
+			}
+			l.Forget()
+		})
+	}
+}
+
+// Looks at a crowd are paced as renewals are, and delay none of those.
+func TestLooksArePacedAndDelayNoRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 4000
+		var plain [2][]time.Duration
+		for i := range plain {
+			w, looks := watchedWorld(t, true, time.Millisecond)
+			if i == 0 {
+				w.Watchdog = New(w.server.renew, Options{TTL: testTTL, Clock: w.clock})
+				t.Cleanup(w.Watchdog.Close)
+			}
+			began := w.clock.Now()
+			var leases []*Lease
+			for range many {
+				leases = append(leases, w.hold())
+			}
+			time.Sleep(5 * time.Second)
+			w.LookThose(func(Holder) bool { return true }, true)
+			time.Sleep(testTTL - 6*time.Second)
+			for _, at := range w.server.times() {
+				plain[i] = append(plain[i], at-began)
+			}
+			if at := looks(); i == 1 {
+				if n := 2 * many / MaxBatch; len(at) < n || len(at) > n+2 {
+					t.Errorf("%d looks, want %d", len(at), n)
+				}
+				for j, k := range at[1:] {
+					if gap := k - at[j]; gap < time.Millisecond {
+						t.Fatalf("looks are %v apart", gap)
+					}
+				}
+			}
+			for _, l := range leases {
+				l.Forget()
+			}
+		}
+		if !slices.Equal(plain[0], plain[1]) {
+			t.Errorf("%d renewals, without looks %d, at other times", len(plain[1]), len(plain[0]))
+		}
+	})
+}
+
+func TestIdleIsCalledOnceNothingIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, always(renewed))
+		idle := 0
+		w.Watchdog = New(w.server.renew, Options{TTL: testTTL, Clock: w.clock, Idle: func() { idle++ }})
+		t.Cleanup(w.Watchdog.Close)
+		l := w.hold()
+		time.Sleep(testTTL)
+		synctest.Wait()
+		if idle != 0 {
+			t.Error("while a lease is live")
+		}
+		l.Forget()
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if idle != 1 {
+			t.Errorf("it was called %d times", idle)
+		}
+	})
+}
