@@ -80,7 +80,7 @@ func watches(t *testing.T, c redis.Conn, keys int) {
 		got, _ := strconv.Atoi(n)
 		return err == nil && got >= keys
 	})
-	time.Sleep(50 * time.Millisecond) // the client knows a moment later
+	time.Sleep(250 * time.Millisecond) // the client knows a moment later, and has no look to come
 }
 
 // Nothing here is renewed: only the server's word of a change can tell of a loss.

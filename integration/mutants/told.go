@@ -25,7 +25,7 @@ var atOnce = []defect{
 	{
 		what: "what its owner wrote is not read again", guards: "told at once",
 		edits: edits{{In: "Watchdog.wrote", Stmt: "w.unread(l)", Put: "_ = w.unread"}},
-		by:    tests{"TestHoldIsToldAfterItsOwnersOwnWrites"},
+		by:    tests{"TestLeaseIsLookedAtByTheTable"},
 	},
 	{
 		what: "a look counts though the key was written behind it", guards: "told at once",
