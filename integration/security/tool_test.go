@@ -79,13 +79,13 @@ func TestAccountOfTheTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	try := func(a account) (string, error, []string) {
+	try := func(a account) (string, []string, error) {
 		r.grant(a)
 		r.Do("ACL", "LOG", "RESET")
 		got, err := looks(t, as(r.Server.Addr(), a, ""))
-		return got, err, r.denied()
+		return got, r.denied(), err
 	}
-	if got, err, denied := try(d.tool); err != nil || got != all || len(denied) > 0 {
+	if got, denied, err := try(d.tool); err != nil || got != all || len(denied) > 0 {
 		t.Errorf("%v, denied %q:\n%s\nwant\n%s", err, denied, got, all)
 	}
 	before := r.Number("DBSIZE")
@@ -93,7 +93,7 @@ func TestAccountOfTheTool(t *testing.T) {
 		if rule == "reset" || rule == "on" || strings.HasPrefix(rule, ">") || rule == "+role" {
 			continue // role is for Sentinels
 		}
-		if got, err, denied := try(d.tool.without(rule)); err == nil && got == all && len(denied) == 0 {
+		if got, denied, err := try(d.tool.without(rule)); err == nil && got == all && len(denied) == 0 {
 			t.Errorf("nothing misses %s", rule)
 		} else if err == nil && got == all && rule != "+client|setname" {
 			t.Errorf("nobody is told that %s is missing", rule)
