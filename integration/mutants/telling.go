@@ -62,4 +62,30 @@ var telling = []defect{
 		edits: edits{{In: "OwnerState.grant", Expr: "c.o.LongHold > 0", Put: "c.o.LongHold < 0"}},
 		by:    tests{"TestThePageTellsEveryEvent"},
 	},
+	{
+		what: "a slot's first server is a change of servers to an observer", guards: "observer",
+		edits: edits{{
+			In: "State.nodeChanged", If: "c.o.Observer == nil || change.From == nil || change.From == change.To && !change.NewMaster",
+			Put: "c.o.Observer == nil || change.From == change.To && !change.NewMaster",
+		}},
+		by: tests{"TestObserverIsToldOfAnotherServer"},
+	},
+	{
+		what: "an observer is told of a failover behind Sentinels with one address twice", guards: "observer",
+		edits: edits{{
+			In: "State.nodeChanged", Stmt: "e := observe.Server{From: change.FormerAddr, To: change.Addr}",
+			Put: "e := observe.Server{From: change.From.Server(), To: change.To.Server()}",
+		}},
+		by: tests{"TestObserverIsToldOfAnotherServer"},
+	},
+	{
+		what: "an observer is told of a wake-up with the time at which it is told", guards: "observer",
+		edits: edits{{In: "seen.tell", Call: "o.Woken", Put: "o.Woken(e.ctx, s, observe.Wake{Source: w.Source, At: time.Now()})"}},
+		by:    tests{"TestObserverIsToldEachOutcomeByItsFault"},
+	},
+	{
+		what: "events wait without bound for a slow observer", guards: "observer",
+		edits: edits{{In: "observe.Queue.Add", If: "len(q.events) >= most", Put: "false"}},
+		by:    tests{"TestStillObserverLosesEventsAndHoldsNobodyUp"},
+	},
 }
