@@ -139,7 +139,12 @@ func TestHoldIsRenewedAtOnceWhenItsSlotMoves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := other.ValidUntil()
+	with, err := c.NewLock("{" + moving + "}").Lock(t.Context()) // which moves too, and stays held
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, mine := other.ValidUntil(), with.ValidUntil()
+	time.Sleep(300 * time.Millisecond) // by so much a renewal is later
 	s.Move(0, 1, codec.Slot(moving))
 	if n, err := redis.Int(s.Conn(1).Do("DEL", moving)); n != 1 || err != nil {
 		t.Fatalf("deleted %d, %v", n, err)
@@ -152,6 +157,7 @@ func TestHoldIsRenewedAtOnceWhenItsSlotMoves(t *testing.T) {
 	case <-time.After(3 * soonEnough):
 		t.Fatal("it was not told within the third of its lease")
 	}
+	becomes(t, "a renewal of what is still held", func() bool { return with.ValidUntil().Sub(mine) > 200*time.Millisecond })
 	// Whatever was sent with that renewal is answered before this.
 	if _, err := c.NewLock(staying).RemainTTL(t.Context()); err != nil {
 		t.Error(err)

@@ -56,3 +56,15 @@ func ExampleWatchdog_LookThose() {
 	// Output:
 	// looked at: orders
 }
+
+// The look has found that the key is another's.
+func ExampleLease_Disown() {
+	dog, lease, names := looked()
+	lease.Changed()
+	<-names
+	lease.Disown()
+	fmt.Println("trusted:", clock.Now() < lease.Expiry())
+	dog.Close()
+	// Output:
+	// trusted: false
+}

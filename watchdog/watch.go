@@ -72,6 +72,15 @@ func (l *Lease) Changed() { l.watchdog.those(l, (*Watchdog).changed) }
 // client, which is not told of, nor is anything after that.
 func (l *Lease) Wrote() { l.watchdog.those(l, (*Watchdog).wrote) }
 
+// Disown is Forget for a lease that is not its holder's, as a look was answered: trust in
+// it ends now. It has no effect on a lease that is not live.
+func (l *Lease) Disown() { l.watchdog.those(l, (*Watchdog).disown) }
+
+func (w *Watchdog) disown(l *Lease) {
+	l.expiry.Store(int64(min(l.Expiry(), w.clock.Now())))
+	w.forget(l)
+}
+
 // those has one lease go through what.
 func (w *Watchdog) those(l *Lease, what func(*Watchdog, *Lease)) {
 	w.mu.Lock()

@@ -110,7 +110,7 @@ var kinds = []defect{
 	},
 	{
 		what: "a token goes with what the owner's commands take", guards: "kinds",
-		edits: edits{{In: "OwnerState.done", Stmt: "r.queue = r.queue[1:]", Put: "*r = ownerExtras{queue: r.queue[1:]}"}},
+		edits: edits{{In: "OwnerState.goOn", Stmt: "r.queue = r.queue[1:]", Put: "*r = ownerExtras{queue: r.queue[1:]}"}},
 		by:    tests{"TestTokenOutlastsWhatTheOwnersCommandsTake"},
 	},
 	{

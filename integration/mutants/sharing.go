@@ -150,12 +150,12 @@ var sharing = []defect{
 	},
 	{
 		what: "leases of kinds with different scripts are renewed by one", guards: "renewals of a cluster",
-		edits: edits{{In: "renewal.sharedBy", Expr: "of.traits.RenewGroup == l.traits.RenewGroup", Put: "l != nil"}},
+		edits: edits{{In: "Lock.sharesRenew", Expr: "l.traits.RenewGroup == o.traits.RenewGroup", Put: "o != nil"}},
 		by:    tests{"TestLeasesOfTwoSortsAreNotRenewedByOneScript"},
 	},
 	{
 		what: "leases of two slots are renewed by one script in a cluster", guards: "renewals of a cluster",
-		edits: edits{{In: "renewal.sharedBy", Expr: "of.slot == l.slot", Put: "l != nil"}},
+		edits: edits{{In: "Lock.sharesRenew", Expr: "l.slot == o.slot", Put: "o != nil"}},
 		by:    tests{"TestLeasesOfTwoSortsAreNotRenewedByOneScript"},
 	},
 	{
@@ -170,7 +170,7 @@ var sharing = []defect{
 	},
 	{
 		what: "holds are not renewed when their slot moves", guards: "topology",
-		edits: edits{{In: "Watchdog.RenewThose", If: "!b.sent && _ && _ && _", Put: "slices.ContainsFunc(b.leases, func(l *Lease) bool { return false })"}},
+		edits: edits{{In: "Watchdog.RenewThose", If: "chosen && _ && _ && _", Put: "chosen && b == nil"}},
 		by:    tests{"TestHoldIsRenewedAtOnceWhenItsSlotMoves"},
 	},
 	{

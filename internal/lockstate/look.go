@@ -144,13 +144,12 @@ func (k *look) end(mine []bool, tracked bool) {
 // lose ends holds of which the server has said that they are not their owner's.
 func (sub *lookee) lose() {
 	st := sub.st
-	sec := st.n.l.s.enter(mustNotBlock)
-	defer sec.leave()
+	defer st.n.l.s.enter(mustNotBlock).leave()
 	if st.lease != sub.lease || !st.calm {
 		return
 	}
 	if _, more := st.kinds(); len(more) == 0 {
-		st.lease.Lower(sec.now())
+		st.lease.Disown()
 	}
 	st.n.changed() // others may have missed what this one did not
 	st.lose(sub.l, watchdog.ErrNotOwned)
