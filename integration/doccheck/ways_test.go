@@ -70,6 +70,7 @@ var ways = map[string]way{
 	"make test-matrix FLAGS='-versions newest -servers redis-8.0,valkey-8'": {part: "integration/javamatrix.TestMatrix"},
 	"make test-matrix FLAGS='-versions 4.7.0 -servers redis-7.0 -altered'":  {part: "integration/javamatrix.TestAChangedByteTurnsTheMatrixRed"},
 	"make test-matrix FLAGS='-topologies sentinel,cluster -write'":          {part: "integration/javamatrix.TestMatrix"},
+	"make test-matrix FLAGS='-topologies kinds -write'":                     {part: "integration/javamatrix.TestMatrix"},
 	"make bench FLAGS='-parts kinds -write'":                                {part: "integration/bench.TestKindsAreWrittenToTheirOwnPage"},
 	"make bench FLAGS='-parts cluster'":                                     {part: "integration/bench/peers.TestPeersAreBuiltInButForThoseThatCanNotBeHad"},
 	"cd integration && go run ./javacourtesy -write":                        {part: "integration/javacourtesy.TestCourtesy"},

@@ -58,6 +58,11 @@ func TestDocumentCoversEveryPair(t *testing.T) {
 			if slices.Contains(severalReleases, version) {
 				n -= len(severalTopologies) // whose rows begin alike
 			}
+			for _, p := range r.all() {
+				if p.Kind != "" && p.Redisson == version && p.Server == name {
+					n-- // likewise
+				}
+			}
 			if n != 1 {
 				t.Errorf("the page has the row %q %d times", head, n)
 			}
