@@ -61,7 +61,7 @@ type Observer struct {
 	Undone  func(s Subject, e UndoEvent)
 
 	// Reconnected says that a connection took the place of another one, NodeChanged
-	// that locks have another server.
+	// that locks have another server. A cluster's failover may be told in parts.
 	Reconnected func(e ServerEvent)
 	NodeChanged func(e ServerEvent)
 
