@@ -17,10 +17,10 @@ func TestTwinsLoseTheLock(t *testing.T) {
 	for _, of := range []struct {
 		what, side, then string // then is how the printing ends
 		start            func(*testing.T, night) *twin
-		watchdog         time.Duration
+		printing         time.Duration
 	}{
-		{"go", "go", "stopped", goTwin, 3 * time.Second},
-		{"go, printed before its next renewal", "go", "out", goTwin, 30 * time.Second},
+		{"go", "go", "stopped", goTwin, 5 * time.Second},
+		{"go, printed before it is told", "go", "out", goTwin, 500 * time.Millisecond}, // a hold is a second old before
 		{"java", "java", "out", javaTwin, 3 * time.Second},
 	} {
 		t.Run(of.what, func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestTwinsLoseTheLock(t *testing.T) {
 			server := redisserver.Local(t)
 			b := books{t, redisserver.Dial(t, server)}
 			n := night{
-				url: server.URL(), watchdog: of.watchdog, printing: 3 * time.Second,
+				url: server.URL(), watchdog: 3 * time.Second, printing: of.printing,
 				mailing: 10 * time.Millisecond, invoices: 1,
 			}
 			client, err := rlock.Open(t.Context(), server.URL())

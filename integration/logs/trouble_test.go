@@ -43,7 +43,7 @@ func outage(t *testing.T, s redisserver.Server) []*rig {
 	}
 	r.Proxy.Refuse(false)
 	r.logged("reconnected", "connection", "subscriptions")
-	r.Hold(r.lock())
+	r.Unlock(r.Hold(r.lock())) // before its key is tracked, for which the subscription connection would be needed
 	if down := r.logged("reconnected", "connection", "commands").attrs["down"].Duration(); down <= 0 || down > patience {
 		t.Errorf("down for %v", down)
 	}

@@ -40,7 +40,7 @@ func looks(t *testing.T, url string) (shown string, err error) {
 	return changing.ReplaceAllString(shown, "T"), err
 }
 
-var changing = regexp.MustCompile(`-?\b(\d+h)?(\d+m)?[0-9.]+m?s\b|\d\d:\d\d:\d\d\.\d+|\d+ s old| {2,}`)
+var changing = regexp.MustCompile(`-?\b(\d+h)?(\d+m)?[0-9.]+m?s\b|subscriptions: \d|\d\d:\d\d:\d\d\.\d+|\d+ s old| {2,}`)
 
 // hold has a lock of each sort held, and somebody wait.
 func hold(t *testing.T, url string) {
