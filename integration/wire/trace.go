@@ -101,7 +101,28 @@ func (r *rig) finish(sc scenario) raw {
 	for _, m := range moments {
 		events = append(events, m.event)
 	}
+	countLocksOnly(events)
 	return raw{slices.DeleteFunc(events, func(e event) bool { return r.setUp(sc, e) }), messages, keys}
+}
+
+// countLocksOnly takes the channel on which Go is told of changes out of the counts of channels that a connection has.
+func countLocksOnly(events []event) {
+	told := map[int]int64{} // 1 while the connection has it
+	for i, e := range events {
+		if e.is("SUBSCRIBE", invalidations) {
+			told[e.conn] = 1
+		} else if e.is("UNSUBSCRIBE", invalidations) {
+			told[e.conn] = 0
+		}
+		if !e.is("SUBSCRIBE") && !e.is("UNSUBSCRIBE") {
+			continue
+		}
+		if reply, ok := e.reply.([]any); ok && len(reply) == 3 {
+			if n, ok := reply[2].(int64); ok {
+				events[i].reply = []any{reply[0], reply[1], n - told[e.conn]}
+			}
+		}
+	}
 }
 
 // moment is an event with the time at which its server executed it. All servers go by one clock.
