@@ -2,6 +2,7 @@ package rlockotel
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -16,16 +17,16 @@ type options struct {
 	start  []trace.SpanStartOption
 }
 
-// set is what a set of attributes is made from.
-type set struct {
-	// Of a lock's event.
+// event is what the attributes of a lock's event are made from.
+type event struct {
 	kind, name string
 	key        attribute.Key // empty: it adds nothing
 	value      string
-	acquire    bool // it adds contended
-	contended  bool
+	contended  string // empty: it is no acquire's
+}
 
-	// Of a command.
+// sent is what those of a command are made from.
+type sent struct {
 	command, server string
 	leases          int
 	failed          string // why; empty: it did not
@@ -35,30 +36,22 @@ type set struct {
 // mostSets bounds what is kept of commands, whose errors and sizes are many.
 const mostSets = 2000
 
-// sets keeps options.
+// sets keeps options, by event or by sent.
 type sets struct {
-	mu  sync.RWMutex // guards all
-	all map[set]*options
+	all  sync.Map
+	size atomic.Int64
 }
 
-// of gives the options for a set, which make has the attributes of.
-func (c *sets) of(s set, make func(set) []attribute.KeyValue) *options {
-	c.mu.RLock()
-	known := c.all[s]
-	c.mu.RUnlock()
-	if known != nil {
-		return known
+// optionsOf gives those of one, which attributes makes.
+func optionsOf[K event | sent](c *sets, of K, attributes func(K) []attribute.KeyValue) *options {
+	if known, ok := c.all.Load(of); ok {
+		return known.(*options)
 	}
-	attrs := make(s)
+	attrs := attributes(of)
 	with := metric.WithAttributeSet(attribute.NewSet(attrs...))
 	o := &options{[]metric.RecordOption{with}, []metric.AddOption{with}, []trace.SpanStartOption{trace.WithAttributes(attrs...)}}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.all) < mostSets {
-		if c.all == nil {
-			c.all = map[set]*options{}
-		}
-		c.all[s] = o
+	if c.size.Add(1) <= mostSets {
+		c.all.Store(of, o)
 	}
 	return o
 }

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -29,7 +30,7 @@ type observer struct {
 	renewals bool
 
 	metrics *metrics
-	tracer  trace.Tracer
+	tracer  trace.Tracer // nil: no spans
 	sets    sets
 }
 
@@ -44,7 +45,9 @@ const (
 // WithMeterProvider sets where metrics go. Default is OpenTelemetry's global provider.
 func WithMeterProvider(p metric.MeterProvider) Option { return func(o *observer) { o.meters = p } }
 
-// WithTracerProvider sets where spans go. Default is OpenTelemetry's global provider.
+// WithTracerProvider sets where spans go. Default is OpenTelemetry's global provider. With
+// that of package trace/noop none are begun, which is the cheapest where only metrics are
+// wanted.
 func WithTracerProvider(p trace.TracerProvider) Option { return func(o *observer) { o.tracers = p } }
 
 // WithName adds the attribute rlock.name, with what of returns for a lock's name, to spans
@@ -67,46 +70,49 @@ func New(opts ...Option) (rlock.Observer, error) {
 	if o.metrics, err = newMetrics(o.meters.Meter(scope)); err != nil {
 		return rlock.Observer{}, err
 	}
-	o.tracer = o.tracers.Tracer(scope)
-	return rlock.Observer{
+	told := rlock.Observer{
 		Started: o.metrics.started, Closed: o.metrics.closed,
-		Acquire: o.begin("rlock.acquire"), Release: o.begin("rlock.release"),
-		Waiting: o.waiting, Woken: o.woken, Acquired: o.acquired, Released: o.released,
-		Ended: o.ended, Renewed: o.renewed, Undone: o.undone, Command: o.command,
-	}, nil
+		Woken: o.woken, Acquired: o.acquired, Ended: o.ended, Renewed: o.renewed, Undone: o.undone, Command: o.command,
+	}
+	if _, off := o.tracers.(noop.TracerProvider); !off {
+		o.tracer = o.tracers.Tracer(scope)
+		told.Acquire, told.Release = o.begin("rlock.acquire"), o.begin("rlock.release")
+		told.Waiting, told.Released = o.waiting, o.released
+	}
+	return told, nil
 }
 
 // of are the options for an event of a lock.
-func (o *observer) of(s rlock.Subject, of set) *options {
-	of.kind = s.Kind
+func (o *observer) of(s rlock.Subject, e event) *options {
+	e.kind = s.Kind
 	if o.label != nil {
-		of.name = strings.ToValidUTF8(o.label(s.Name), "\uFFFD") // an exporter drops all that goes with another text
+		e.name = strings.ToValidUTF8(o.label(s.Name), "\uFFFD") // an exporter drops all that goes with another text
 	}
-	return o.sets.of(of, o.attributes)
+	return optionsOf(&o.sets, e, o.attributes)
 }
 
 // attributes are those of a lock, and what an event adds.
-func (o *observer) attributes(of set) []attribute.KeyValue {
-	all := []attribute.KeyValue{attribute.String("rlock.kind", of.kind)}
+func (o *observer) attributes(e event) []attribute.KeyValue {
+	all := []attribute.KeyValue{attribute.String("rlock.kind", e.kind)}
 	if o.label != nil {
-		all = append(all, attribute.String("rlock.name", of.name))
+		all = append(all, attribute.String("rlock.name", e.name))
 	}
-	if of.key != "" {
-		all = append(all, of.key.String(of.value))
+	if e.key != "" {
+		all = append(all, e.key.String(e.value))
 	}
-	if of.acquire {
-		all = append(all, contended.Bool(of.contended))
+	if e.contended != "" {
+		all = append(all, contended.Bool(e.contended == "true"))
 	}
 	return all
 }
 
 func (o *observer) count(ctx context.Context, n metric.Int64Counter, s rlock.Subject, key attribute.Key, value string) {
-	n.Add(ctx, 1, o.of(s, set{key: key, value: value}).add...)
+	n.Add(ctx, 1, o.of(s, event{key: key, value: value}).add...)
 }
 
 func (o *observer) begin(span string) func(context.Context, rlock.Subject) context.Context {
 	return func(ctx context.Context, s rlock.Subject) context.Context {
-		ctx, _ = o.tracer.Start(ctx, span, o.of(s, set{}).start...)
+		ctx, _ = o.tracer.Start(ctx, span, o.of(s, event{}).start...)
 		return ctx
 	}
 }
@@ -125,15 +131,24 @@ func (o *observer) waiting(ctx context.Context, _ rlock.Subject, at time.Time) {
 }
 
 func (o *observer) woken(ctx context.Context, s rlock.Subject, e rlock.WakeEvent) {
+	o.count(ctx, o.metrics.wakeUps, s, source, e.Source)
+	if o.tracer == nil {
+		return
+	}
 	if span := trace.SpanFromContext(ctx); span.IsRecording() {
 		span.AddEvent("woken", trace.WithTimestamp(e.At), trace.WithAttributes(source.String(e.Source)))
 	}
-	o.count(ctx, o.metrics.wakeUps, s, source, e.Source)
 }
 
 func (o *observer) acquired(ctx context.Context, s rlock.Subject, e rlock.AcquireEvent) {
-	of := o.of(s, set{key: outcome, value: e.Outcome, acquire: true, contended: e.Contended})
-	o.metrics.acquires.Record(ctx, e.Wait.Seconds(), of.record...)
+	of := event{key: outcome, value: e.Outcome, contended: "false"}
+	if e.Contended {
+		of.contended = "true"
+	}
+	o.metrics.acquires.Record(ctx, e.Wait.Seconds(), o.of(s, of).record...)
+	if o.tracer == nil {
+		return
+	}
 	err := e.Err
 	if e.Outcome == "locked" || e.Outcome == "timeout" || e.Outcome == "cancelled" {
 		err = nil // what the caller asked for
@@ -153,7 +168,7 @@ func (o *observer) released(ctx context.Context, _ rlock.Subject, e rlock.Releas
 
 func (o *observer) ended(s rlock.Subject, e rlock.HoldEvent) {
 	ctx := context.Background()
-	o.metrics.holdTimes.Record(ctx, e.Held.Seconds(), o.of(s, set{key: "rlock.end", value: e.End}).record...)
+	o.metrics.holdTimes.Record(ctx, e.Held.Seconds(), o.of(s, event{key: "rlock.end", value: e.End}).record...)
 	if e.Reason != "" {
 		o.count(ctx, o.metrics.lost, s, reason, e.Reason)
 	}
@@ -168,7 +183,7 @@ func (o *observer) undone(s rlock.Subject, e rlock.UndoEvent) {
 }
 
 func (o *observer) command(ctx context.Context, e rlock.CommandEvent) {
-	of := set{command: e.Name, server: e.Server, leases: e.Leases}
+	of := sent{command: e.Name, server: e.Server, leases: e.Leases}
 	if e.Err != nil {
 		of.failed = "lost" // it was sent, and there was no reply
 		if said, ok := e.Err.(redis.Error); ok {
@@ -176,9 +191,9 @@ func (o *observer) command(ctx context.Context, e rlock.CommandEvent) {
 			of.refused = true
 		}
 	}
-	opts := o.sets.of(of, ofCommand)
+	opts := optionsOf(&o.sets, of, ofCommand)
 	o.metrics.commands.Record(ctx, e.Duration.Seconds(), opts.record...)
-	if !o.renewals && !trace.SpanContextFromContext(ctx).IsValid() {
+	if o.tracer == nil || !o.renewals && !trace.SpanContextFromContext(ctx).IsValid() {
 		return
 	}
 	_, span := o.tracer.Start(ctx, e.Name, opts.start[0], trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(e.Start))
@@ -189,7 +204,7 @@ func (o *observer) command(ctx context.Context, e rlock.CommandEvent) {
 }
 
 // ofCommand are the attributes of one.
-func ofCommand(of set) []attribute.KeyValue {
+func ofCommand(of sent) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("db.system.name", "redis"), attribute.String("db.operation.name", of.command)}
 	if of.leases > 1 {
 		all = append(all, attribute.Int("db.operation.batch.size", of.leases))

@@ -17,6 +17,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/rlock-go/redisson/internal/outcomes"
 	"github.com/rlock-go/redisson/rlock"
@@ -230,11 +231,48 @@ func TestAllocationsOfAPair(t *testing.T) {
 			}
 		})
 	}
-	observer, err := rlockotel.New(rlockotel.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(metric.NewManualReader()))))
+	none := pair()
+	for _, c := range []struct {
+		with string
+		opts []rlockotel.Option
+		most float64
+	}{
+		{"metrics", []rlockotel.Option{rlockotel.WithTracerProvider(noop.NewTracerProvider())}, 2},
+		{"metrics, and spans that nobody takes", nil, 8},
+	} {
+		meters := metric.NewMeterProvider(metric.WithReader(metric.NewManualReader()))
+		observer, err := rlockotel.New(append(c.opts, rlockotel.WithMeterProvider(meters))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		more := pair(rlock.WithObserver(observer)) - none
+		t.Logf("%s: %v allocations more", c.with, more)
+		if more > c.most {
+			t.Errorf("%s: %v allocations more", c.with, more)
+		}
+	}
+}
+
+// With a provider that makes no spans, the span of the caller is left alone.
+func TestSpanOfTheCallerIsNotEnded(t *testing.T) {
+	observer, err := rlockotel.New(rlockotel.WithTracerProvider(noop.NewTracerProvider()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if more := pair(rlock.WithObserver(observer)) - pair(); more > 8 {
-		t.Errorf("%v allocations more", more)
+	client, err := rlock.Open(t.Context(), os.Getenv("REDIS_URL"), rlock.WithObserver(observer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	ctx, span := sdktrace.NewTracerProvider().Tracer("test").Start(t.Context(), "caller")
+	hold, err := client.NewLock("caller").Lock(ctx)
+	if err == nil {
+		err = hold.Unlock(ctx)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := span.(sdktrace.ReadOnlySpan); !got.EndTime().IsZero() || len(got.Events()) > 0 || len(got.Attributes()) > 0 {
+		t.Errorf("ended at %v, with %v and %v", got.EndTime(), got.Events(), got.Attributes())
 	}
 }

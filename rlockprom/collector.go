@@ -22,7 +22,6 @@ package rlockprom
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -56,14 +55,12 @@ func WithBuckets(seconds ...float64) Option {
 type Collector struct {
 	label func(name string) string
 
-	acquires, holdTimes            *prometheus.HistogramVec
-	renewals, lost, wakeUps, undos *prometheus.CounterVec
+	acquires, holdTimes            *series[prometheus.Observer]
+	renewals, lost, wakeUps, undos *series[prometheus.Counter]
 	holds, waiters, remaining      *prometheus.Desc
 
 	mu      sync.Mutex // guards clients
 	clients map[*rlock.Client]bool
-
-	known sync.Map // the labels of which ensure has made the series
 }
 
 // New makes a Collector. It must be registered, and its Observer given to clients.
@@ -77,18 +74,20 @@ func New(opts ...Option) *Collector {
 			panic(fmt.Sprintf("rlockprom: WithBuckets: %v after %v", s.buckets[i], s.buckets[i-1]))
 		}
 	}
-	labels := func(more ...string) []string {
+	names := func(more ...string) []string {
 		all := append([]string{"kind"}, more...)
 		if s.label != nil {
 			all = append(all, "name")
 		}
 		return all
 	}
-	histogram := func(name, help string, by ...string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: s.buckets}, labels(by...))
+	histogram := func(name, help string, by ...string) *series[prometheus.Observer] {
+		v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: s.buckets}, names(by...))
+		return &series[prometheus.Observer]{Collector: v, with: v.WithLabelValues, named: s.label != nil}
 	}
-	counter := func(name, help string, by ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels(by...))
+	counter := func(name, help string, by ...string) *series[prometheus.Counter] {
+		v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, names(by...))
+		return &series[prometheus.Counter]{Collector: v, with: v.WithLabelValues, named: s.label != nil}
 	}
 	gauge := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, []string{"kind"}, nil)
@@ -126,35 +125,36 @@ func (c *Collector) Observer() rlock.Observer {
 			delete(c.clients, client)
 		},
 		Acquired: func(_ context.Context, s rlock.Subject, e rlock.AcquireEvent) {
-			c.ensure(s)
-			c.observe(c.acquires, e.Wait.Seconds(), s, e.Outcome, strconv.FormatBool(e.Contended))
+			l := c.labels(s, e.Outcome)
+			l.contended = "false"
+			if e.Contended {
+				l.contended = "true"
+			}
+			times, isNew := c.acquires.of(l)
+			if isNew {
+				c.begin(s)
+			}
+			times.Observe(e.Wait.Seconds())
 		},
-		Woken: func(_ context.Context, s rlock.Subject, e rlock.WakeEvent) { c.count(c.wakeUps, s, e.Source) },
+		Woken: func(_ context.Context, s rlock.Subject, e rlock.WakeEvent) { add(c.wakeUps, c.labels(s, e.Source), 1) },
 		Ended: func(s rlock.Subject, e rlock.HoldEvent) {
-			c.observe(c.holdTimes, e.Held.Seconds(), s, e.End)
+			times, _ := c.holdTimes.of(c.labels(s, e.End))
+			times.Observe(e.Held.Seconds())
 			if e.Reason != "" {
-				c.count(c.lost, s, e.Reason)
+				add(c.lost, c.labels(s, e.Reason), 1)
 			}
 		},
-		Renewed: func(s rlock.Subject, e rlock.RenewalEvent) { c.count(c.renewals, s, e.Outcome) },
-		Undone:  func(s rlock.Subject, e rlock.UndoEvent) { c.count(c.undos, s, e.Outcome) },
+		Renewed: func(s rlock.Subject, e rlock.RenewalEvent) { add(c.renewals, c.labels(s, e.Outcome), 1) },
+		Undone:  func(s rlock.Subject, e rlock.UndoEvent) { add(c.undos, c.labels(s, e.Outcome), 1) },
 	}
 }
 
-// ensure makes the series that alerts look at, with 0: Prometheus sees no increase in one
+// begin makes the series that alerts look at, with 0: Prometheus sees no increase in one
 // that begins with 1.
-func (c *Collector) ensure(s rlock.Subject) {
-	key := s.Kind
-	if c.label != nil {
-		key += " " + c.label(s.Name)
-	}
-	if _, ok := c.known.Load(key); ok {
-		return
-	}
-	c.known.Store(key, true)
-	each := func(to *prometheus.CounterVec, words ...string) {
+func (c *Collector) begin(s rlock.Subject) {
+	each := func(n *series[prometheus.Counter], words ...string) {
 		for _, w := range words {
-			to.WithLabelValues(c.values(nil, s, []string{w})...)
+			add(n, c.labels(s, w), 0)
 		}
 	}
 	each(c.lost, "taken", "expired", "unreachable")
@@ -162,27 +162,18 @@ func (c *Collector) ensure(s rlock.Subject) {
 	each(c.wakeUps, "message", "expiry", "handoff", "look")
 	each(c.undos, "undone", "nothing", "failed")
 	for _, outcome := range []string{"acquired", "locked", "timeout", "cancelled", "uncertain", "error"} {
-		c.acquires.WithLabelValues(c.values(nil, s, []string{outcome, "false"})...)
+		l := c.labels(s, outcome)
+		l.contended = "false"
+		c.acquires.of(l)
 	}
 }
 
-// values are a series' labels.
-func (c *Collector) values(room []string, s rlock.Subject, more []string) []string {
-	room = append(append(room, s.Kind), more...)
+func (c *Collector) labels(s rlock.Subject, word string) labels {
+	l := labels{kind: s.Kind, word: word}
 	if c.label != nil {
-		room = append(room, c.label(s.Name))
+		l.name = c.label(s.Name)
 	}
-	return room
-}
-
-func (c *Collector) observe(h *prometheus.HistogramVec, seconds float64, s rlock.Subject, more ...string) {
-	var room [4]string
-	h.WithLabelValues(c.values(room[:0], s, more)...).Observe(seconds)
-}
-
-func (c *Collector) count(n *prometheus.CounterVec, s rlock.Subject, more ...string) {
-	var room [4]string
-	n.WithLabelValues(c.values(room[:0], s, more)...).Inc()
+	return l
 }
 
 func (c *Collector) vectors() []prometheus.Collector {

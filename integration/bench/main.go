@@ -41,6 +41,7 @@ func parentMain() error {
 	java := flag.Bool("java", true, "run Redisson too (needs Java 17 and Maven)")
 	busy := flag.Int("busy", 0, "how many processes spin meanwhile, as other work on the machine does")
 	rounds := flag.Int("rounds", 0, "rounds of each measurement; 0 is the default")
+	handoffs := flag.Int("handoffs", 0, "hand-offs of each peer, in all rounds; 0 is the default")
 	out := flag.String("json", "", "file for all rounds of all measurements")
 	plots := flag.String("plots", "", "folder for plots")
 	write := flag.Bool("write", false, "write docs/performance.md, docs/dev/tables/performance.md and the plots from this run; of a run of kinds docs/dev/tables/kinds.md only")
@@ -68,6 +69,9 @@ func parentMain() error {
 		}
 		if *rounds > 0 {
 			r.sizes.rounds = *rounds
+		}
+		if *handoffs > 0 {
+			r.sizes.handoffs = *handoffs
 		}
 		if *only != "" {
 			r.only = strings.Split(*only, ",")

@@ -5,6 +5,7 @@ package main
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/rlock-go/redisson/rlock"
 	"github.com/rlock-go/redisson/rlockotel"
@@ -20,7 +21,10 @@ func init() {
 		return openOursWith(addr, rlock.WithObserver(metrics.Observer()))
 	}
 	openers[otelP] = func(addr string) (client, error) {
-		o, err := rlockotel.New(rlockotel.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(metric.NewManualReader()))))
+		o, err := rlockotel.New(
+			rlockotel.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(metric.NewManualReader()))),
+			rlockotel.WithTracerProvider(noop.NewTracerProvider()),
+		)
 		if err != nil {
 			return nil, err
 		}

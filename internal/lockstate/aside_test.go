@@ -78,7 +78,7 @@ func TestAcquireFollowsAReleaseThatHasNoAnswer(t *testing.T) {
 	sec.leave()
 	h := acquire(t, &l)
 	silence()
-	_, released, _, err := h.startUnlock(nil)
+	_, released, _, err := h.startUnlock(new(unlocking))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay(t *testing.T) {
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	h := acquire(t, &l)
 	silence()
-	_, released, _, err := h.startUnlock(nil)
+	_, released, _, err := h.startUnlock(new(unlocking))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,32 @@ func (l *Lock) of(o Owner) observe.Subject {
 	return s
 }
 
+// ownerOf is the owner of a state, as an event may keep it. It allocates nothing.
+type ownerOf struct{ st *OwnerState }
+
+func (o ownerOf) String() string { return o.st.owner.String() }
+
+// subject is the lock, and the hold's owner.
+func (h *Hold) subject() observe.Subject {
+	s := h.l.subject()
+	s.Owner = ownerOf{h.st}
+	return s
+}
+
+// call is a call that is observed. Of the zero call nobody is told.
+type call struct {
+	ctx  context.Context // its own, with what the observer has put there
+	seen *seen           // what has happened so far; nil: nothing that is told
+}
+
+// call is that of a context which the observer has seen.
+func (c *State) call(ctx context.Context) call {
+	if c.keepsCommands { // one may end when the call has ended
+		return call{ctx, &seen{ctx: ctx}}
+	}
+	return call{ctx, nil}
+}
+
 // mostWakeUps and mostSends bound what one call keeps.
 const (
 	mostWakeUps = 1024
@@ -41,8 +67,7 @@ const (
 
 // seen is what happened in the name of one call, which tells it when it ends.
 type seen struct {
-	ctx   context.Context // of the call, with what the observer has put there
-	owner Owner           // that acquires or releases, once it is known
+	ctx context.Context // of the call
 
 	mu    sync.Mutex // guards what follows
 	told  bool
@@ -50,10 +75,6 @@ type seen struct {
 	wakes []observe.Wake
 	sent  []observe.Command
 	room  [1]observe.Command // for sent: most calls send one
-
-	// Of an unlock, written before it is sent.
-	held   time.Duration
-	living bool // it was no lost hold's
 }
 
 // add keeps a command. It reports false if the call has ended.
@@ -70,9 +91,6 @@ func (e *seen) add(cmd observe.Command) bool {
 }
 
 func (e *seen) waiting() {
-	if e == nil {
-		return
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.waits.IsZero() {
@@ -83,9 +101,6 @@ func (e *seen) waiting() {
 var wakeNames = [waitqueue.Sources]string{"look", "message", "expiry", "handoff"}
 
 func (e *seen) woken(by waitqueue.Source) {
-	if e == nil {
-		return
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.wakes) < mostWakeUps {
@@ -93,17 +108,11 @@ func (e *seen) woken(by waitqueue.Source) {
 	}
 }
 
-// subject is the lock, and the call's owner.
-func (e *seen) subject(l *Lock) observe.Subject {
-	s := l.subject()
-	if e.owner != (Owner{}) {
-		s.Owner = &e.owner
-	}
-	return s
-}
-
 // tell tells the observer what was kept. Nothing more is kept.
 func (e *seen) tell(o observe.Observer, s observe.Subject) {
+	if e == nil {
+		return
+	}
 	e.mu.Lock()
 	waits, wakes, sent := e.waits, e.wakes, e.sent
 	e.told = true
@@ -124,40 +133,45 @@ func (e *seen) tell(o observe.Observer, s observe.Subject) {
 func (w *Waiter) Begin(ctx context.Context) error {
 	l := w.l
 	if o := l.c.o.Observer; o != nil {
-		w.seen = &seen{owner: w.Terms.Owner}
-		w.seen.ctx = o.Acquire(ctx, w.seen.subject(l))
+		w.call = l.c.call(o.Acquire(ctx, l.of(w.Terms.Owner)))
 	}
 	err := ctx.Err()
 	if err == nil {
 		err = w.Start()
 	}
 	if err != nil {
-		w.count(ctx, err)
+		w.count(ctx, nil, err)
 	}
 	return err
 }
 
 // count counts how an acquire ended, and tells it.
-func (w *Waiter) count(ctx context.Context, err error) {
+func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
 	l := w.l
 	outcome := w.outcome(ctx, err)
 	l.counts().acquires[outcome].Add(1)
-	e, o := w.seen, l.c.o.Observer
-	if e == nil {
+	call, o := w.call, l.c.o.Observer
+	if o == nil {
 		return
 	}
 	sec := l.s.enter(mustNotBlock)
-	if !w.Terms.As {
-		e.owner = w.owner
-	}
 	a := observe.Acquire{Outcome: observe.OutcomeNames[outcome], Attempts: w.tries, Contended: w.contended, Err: err}
 	if w.n != nil {
 		a.Wait = max(sec.now()-w.began, 0)
 	}
+	owner := w.owner
 	sec.leave()
-	s := e.subject(l)
-	e.tell(o, s)
-	o.Acquired(e.ctx, s, a)
+	var s observe.Subject
+	switch {
+	case h != nil:
+		s = h.subject()
+	case w.Terms.As:
+		s = l.of(w.Terms.Owner)
+	default:
+		s = l.of(owner)
+	}
+	call.seen.tell(o, s)
+	o.Acquired(call.ctx, s, a)
 }
 
 // outcome is how an acquire ended.
@@ -181,30 +195,42 @@ func (w *Waiter) outcome(ctx context.Context, err error) int {
 	return observe.Failed
 }
 
+// seen is what is kept of the call, by whoever observes.
+func (w *Waiter) seen() *seen {
+	if w.call.seen == nil {
+		w.call.seen = &seen{ctx: w.call.ctx}
+	}
+	return w.call.seen
+}
+
 // tried follows an attempt that is about to be made in the waiter's name.
 func (w *Waiter) tried() {
-	if w.seen != nil && w.contended {
-		w.seen.woken(w.Woken)
+	if w.contended && w.l.c.o.Observer != nil {
+		w.seen().woken(w.Woken)
 	}
 }
 
 // waitsForOthers notes that the waiter did not get what it came for at once.
 func (w *Waiter) waitsForOthers() {
 	w.contended = true
-	if !w.OneTry {
-		w.seen.waiting()
+	if !w.OneTry && w.l.c.o.Observer != nil {
+		w.seen().waiting()
 	}
 }
 
-// releasing begins to observe an unlock; nil: nobody observes.
-func (h *Hold) releasing(ctx context.Context) *seen {
-	o := h.l.c.o.Observer
-	if o == nil {
-		return nil
+// unlocking is a call of Unlock that is observed.
+type unlocking struct {
+	call
+	ended bool // it ended the hold, which had not been lost
+	held  time.Duration
+}
+
+// unlocking begins to observe an unlock, if anybody does.
+func (h *Hold) unlocking(ctx context.Context) (u unlocking) {
+	if o := h.l.c.o.Observer; o != nil {
+		u.call = h.l.c.call(o.Release(ctx, h.subject()))
 	}
-	e := &seen{owner: h.st.owner}
-	e.ctx = o.Release(ctx, e.subject(h.l))
-	return e
+	return u
 }
 
 // lossReason is why a hold that ended for cause was lost.
@@ -238,7 +264,7 @@ func (h *Hold) notReleased(cause error, until time.Duration) {
 	if reason < 0 || reason == observe.Expired {
 		e.End = "expired"
 	}
-	s := l.of(h.st.owner)
+	s := h.subject()
 	l.c.post(func(o observe.Observer) { o.Ended(s, e) })
 }
 
@@ -250,24 +276,24 @@ func (h *Hold) lossOf() (reason string, at time.Time) {
 }
 
 // unlocked counts how an unlock ended, and tells it.
-func (h *Hold) unlocked(e *seen, wasLost, err error) {
+func (h *Hold) unlocked(u unlocking, wasLost, err error) {
 	l := h.l
 	if errors.Is(err, ErrUncertain) {
 		l.counts().unsure.Add(1)
 	}
-	if e == nil {
+	o := l.c.o.Observer
+	if o == nil {
 		return
 	}
-	o, s := l.c.o.Observer, e.subject(l)
-	r := observe.Release{Err: err}
+	s, r := h.subject(), observe.Release{Err: err}
 	if wasLost != nil && !errors.Is(wasLost, ErrClosed) {
 		r.Reason, r.LostAt = h.lossOf()
 	}
-	e.tell(o, s)
-	if e.living {
-		o.Ended(s, observe.Hold{End: "released", Held: e.held, At: time.Now()})
+	u.seen.tell(o, s)
+	if u.ended {
+		o.Ended(s, observe.Hold{End: "released", Held: u.held, At: time.Now()})
 	}
-	o.Released(e.ctx, s, r)
+	o.Released(u.ctx, s, r)
 }
 
 // undid counts the undo of an acquire, and tells it.
@@ -350,21 +376,21 @@ func (c *State) sent(r *command.Request) {
 	cmd := observe.Command{
 		Name: r.Wire.Command, Server: r.Server(), Start: time.Now().Add(-took), Duration: took, Err: r.Wire.Err,
 	}
-	var call *seen
+	var by *seen
 	switch h := r.Handler.(type) {
 	case *attempt:
-		call = h.w.seen
+		by = h.w.call.seen
 	case *releasing:
-		call = h.seen
+		by = h.seen
 	case *renewal:
 		cmd.Leases = len(h.subs)
 	}
 	ctx := context.Background()
-	if call != nil {
-		if call.add(cmd) {
+	if by != nil {
+		if by.add(cmd) {
 			return
 		}
-		ctx = call.ctx
+		ctx = by.ctx
 	}
 	c.post(func(o observe.Observer) { o.Command(ctx, cmd) })
 }

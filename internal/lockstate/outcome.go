@@ -95,7 +95,7 @@ func (a *attempt) giveBackFirst(h *Hold, then func()) {
 	h.release(nil, func(err error) {
 		a.st.logGivenBack(err)
 		then()
-	}, nil)
+	}, new(unlocking))
 	a.left = true
 	a.st.done()
 }

@@ -68,6 +68,7 @@ type State struct {
 	counts         [kind.Labels]counts
 	reconnects     atomic.Int64
 	events         observe.Queue
+	keepsCommands  bool // for an observer that is told of them
 
 	liveHolds background.Gauge // holds
 	releases  background.Gauge // calls of Unlock and UnlockAs
@@ -133,7 +134,7 @@ func New(o Config) (*State, error) {
 	var sent func(*command.Request)
 	if o.Observer != nil {
 		o.Observer.OnPanic(c.log.ObserverPanicked)
-		if o.Observer.Commands() {
+		if c.keepsCommands = o.Observer.Commands(); c.keepsCommands {
 			sent = c.sent
 		}
 	}

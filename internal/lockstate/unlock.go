@@ -14,19 +14,19 @@ import (
 
 // Unlock releases this one acquisition, as the public method says.
 func (h *Hold) Unlock(ctx context.Context) error {
-	seen := h.releasing(ctx)
-	r, outcome, wasLost, err := h.startUnlock(seen)
+	u := h.unlocking(ctx)
+	r, outcome, wasLost, err := h.startUnlock(&u)
 	if err != nil {
-		h.unlocked(seen, wasLost, err)
+		h.unlocked(u, wasLost, err)
 		return err
 	}
 	err = r.await(ctx, h.l, outcome)
 	if wasLost != nil {
 		err = h.releasedLate(wasLost, err)
-		h.unlocked(seen, wasLost, err)
+		h.unlocked(u, wasLost, err)
 		return err
 	}
-	h.unlocked(seen, nil, err)
+	h.unlocked(u, nil, err)
 	if h.l.c.log != nil {
 		h.logReleased(ctx, err)
 	}
@@ -46,7 +46,7 @@ func (h *Hold) logReleased(ctx context.Context, err error) {
 
 // startUnlock ends the hold and starts its unlock. wasLost is why it was over
 // before, if it was.
-func (h *Hold) startUnlock(seen *seen) (r *releasing, outcome chan error, wasLost, err error) {
+func (h *Hold) startUnlock(u *unlocking) (r *releasing, outcome chan error, wasLost, err error) {
 	defer h.l.s.enter(mayBlock).leave()
 	switch {
 	case h.released:
@@ -57,7 +57,7 @@ func (h *Hold) startUnlock(seen *seen) (r *releasing, outcome chan error, wasLos
 	}
 	wasLost = h.check()
 	outcome = h.l.c.spares.outcomes.Get().(chan error)
-	if r = h.release(outcome, nil, seen); r == nil {
+	if r = h.release(outcome, nil, u); r == nil {
 		return nil, nil, nil, lostHold(fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost))
 	}
 	return r, outcome, wasLost, nil
@@ -67,7 +67,7 @@ func (h *Hold) startUnlock(seen *seen) (r *releasing, outcome chan error, wasLos
 // to then if outcome is nil. It returns nil if nothing is sent: the hold was
 // lost, and an unlock would release a newer hold of its owner. It is called
 // with the shard locked.
-func (h *Hold) release(outcome chan error, then func(error), seen *seen) *releasing {
+func (h *Hold) release(outcome chan error, then func(error), u *unlocking) *releasing {
 	st, c := h.st, h.l.c
 	why, limit := release.Unlock, h.l.s.sec.now()+c.unlockFor
 	if outcome == nil {
@@ -87,7 +87,7 @@ func (h *Hold) release(outcome chan error, then func(error), seen *seen) *releas
 		}
 	}
 	r := st.newRelease(why, h.l, limit) // counted before the hold is over, or Shutdown would miss both
-	r.outcome, r.then, r.seen = outcome, then, seen
+	r.outcome, r.then, r.seen = outcome, then, u.seen
 	ends := clock.Later(h.l.s.sec.now(), c.o.Watchdog) // if no command of its owner follows
 	if h.promise.Fixed {
 		ends = h.promise.Until
@@ -95,9 +95,7 @@ func (h *Hold) release(outcome chan error, then func(error), seen *seen) *releas
 	r.Unheld = clock.Later(ends, c.o.Timeout)
 	if h.ended == nil {
 		r.counted, r.since = true, h.since
-		if seen != nil {
-			seen.living, seen.held = true, h.l.s.sec.now()-h.since
-		}
+		u.ended, u.held = true, h.l.s.sec.now()-h.since
 		if c.failsOver {
 			r.everywhere = h.heldEverywhere()
 		}
@@ -207,5 +205,5 @@ func (h *Hold) giveBack() {
 			q.GivenBack()
 		}
 		n.step()
-	}, nil)
+	}, new(unlocking))
 }

@@ -38,9 +38,9 @@ type Waiter struct {
 	err   error
 
 	began     time.Duration
-	tries     int      // attempts in its name
-	contended bool     // others had what it wants, or came before
-	seen      *seen    // nil: nobody observes
+	tries     int  // attempts in its name
+	contended bool // others had what it wants, or came before
+	call      call
 	owner     Owner    // of the attempts, without As
 	ownerUsed bool     // an attempt in its name was not refused
 	attempt   *attempt // under way
@@ -222,7 +222,7 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 	if c.log != nil {
 		w.logResult(ctx, h, err)
 	}
-	w.count(ctx, err)
+	w.count(ctx, h, err)
 	if w.taken && err == nil { // it needs no undo any more
 		c.exec.Discard(w.l.slot, kind.Receipt(&w.l.names, w.owner))
 	}

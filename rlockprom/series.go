@@ -1,0 +1,43 @@
+package rlockprom
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// labels are those of one series. A metric that has no such label leaves it empty.
+type labels struct{ kind, word, contended, name string }
+
+// series are those of one metric.
+type series[T any] struct {
+	prometheus.Collector
+	with  func(labels ...string) T
+	named bool // they have the label "name"
+
+	// What with has returned, by labels: its own search costs more than what is then
+	// done with the one it found.
+	found sync.Map
+}
+
+// of gives the series with these labels. isNew says that there was none.
+func (s *series[T]) of(l labels) (one T, isNew bool) {
+	if one, ok := s.found.Load(l); ok {
+		return one.(T), false
+	}
+	all := []string{l.kind, l.word}
+	if l.contended != "" {
+		all = append(all, l.contended)
+	}
+	if s.named {
+		all = append(all, l.name)
+	}
+	one = s.with(all...)
+	_, known := s.found.LoadOrStore(l, one)
+	return one, !known
+}
+
+func add(s *series[prometheus.Counter], l labels, n float64) {
+	one, _ := s.of(l)
+	one.Add(n)
+}
