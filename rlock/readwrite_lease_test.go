@@ -183,7 +183,10 @@ func TestFixedReadLeaseIsAsserted(t *testing.T) {
 		if _, err := conn.Do("PEXPIRE", "doc", timeout.Milliseconds()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(timeout / 2)
+		becomes(t, "the lock lasts as long as the hold", func() bool { // before that ends which was set here
+			ttl, err := read.RemainTTL(t.Context())
+			return err == nil && ttl > 4*timeout-time.Since(began)-timeout/4
+		})
 		left := 4*timeout - time.Since(began)
 		lasts(t, read, left-timeout/4, left+timeout/4)
 		if ttls := holdTTLs(t, conn, "doc", name); len(ttls) != 1 || ttls[0] > left+timeout/4 {
