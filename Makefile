@@ -226,7 +226,7 @@ compare:
 touched:
 	@$(step) 'what a pair touches' bash -ec 'cd integration && go run ./touched $(FLAGS)'
 
-# How many lines each kind of lock has of its own.
+# How many lines each kind of lock has of its own, and in the core.
 .PHONY: size
 size:
 	@$(step) 'lines of each kind' integration/size.sh

@@ -1,15 +1,19 @@
 #!/bin/bash
-# How many lines each kind has of its own, without blank ones and comments. A file that no row names ends this with an error.
+# How many lines each kind has of its own, without blank ones and comments, and how many the core has that the plain lock
+# never reaches (`go doc ./coresize`); the last row's are those of all kinds. A file that no row names ends this with an error.
 set -euo pipefail
 shopt -s nullglob
-cd "$(dirname "$0")/../internal"
+cd "$(dirname "$0")"
+core=$(go run ./coresize)
+cd ../internal
 
 count() { cat "$@" </dev/null | grep -cvE '^[[:space:]]*($|//|--)' || true; }
-format='%-16s %6s %8s %8s\n'
+format='%-16s %6s %8s %8s %6s\n'
 counted=()
 row() { # name, then its files
     local name=$1 && shift
-    local go=() calls=() scripts=()
+    local go=() calls=() scripts=() shared
+    shared=$(grep -oP "^$name\t\K.*" <<<"$core")
     for file in "$@"; do
         counted+=("$file")
         case $file in
@@ -18,10 +22,10 @@ row() { # name, then its files
             *) go+=("$file") ;;
         esac
     done
-    printf "$format" "$name" "$(count "${go[@]}")" "$(count "${calls[@]}")" "$(count "${scripts[@]}")"
+    printf "$format" "$name" "$(count "${go[@]}")" "$(count "${calls[@]}")" "$(count "${scripts[@]}")" "$shared"
 }
 
-printf "$format" 'lines of' kind 'calls' scripts
+printf "$format" 'lines of' kind 'calls' scripts core
 row plain kind/reentrant.go luasrc/lock.lua luasrc/unlock*.lua luasrc/force_unlock*.lua luasrc/renew.lua luasrc/info.*
 row spin kind/spin.go luasrc/spin.go luasrc/spin_*.lua
 row fair kind/fair.go luasrc/fair.go luasrc/fair_*.lua

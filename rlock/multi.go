@@ -76,6 +76,7 @@ func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []Acqu
 	if err != nil {
 		return nil, wrap("acquire", m.names(), err)
 	}
+	told := false
 	for end := time.Now().Add(t.Wait); ; {
 		round := roundFor * time.Duration(len(m.members))
 		last := false
@@ -86,8 +87,12 @@ func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []Acqu
 		over := time.Now().Add(round)
 		h, err := m.round(ctx, round, t)
 		// A grant that comes when the round is over is given back, so it does not matter whether one was on its way.
-		late := errors.Is(err, ErrUncertain) && !time.Now().Before(over)
-		if err == nil || last || !late && !errors.Is(err, ErrLocked) {
+		uncertain := errors.Is(err, ErrUncertain)
+		late := uncertain && !time.Now().Before(over)
+		told = told || errors.Is(err, ErrLocked)
+		// A wait that was told "taken" outlives its servers' outages (A7).
+		trouble := told && (errors.Is(err, ErrUnavailable) || uncertain && !t.As)
+		if err == nil || last || !late && !trouble && !errors.Is(err, ErrLocked) {
 			return h, err
 		}
 		select {

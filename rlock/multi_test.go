@@ -387,6 +387,54 @@ func TestMultiLockEndsWithItsContext(t *testing.T) {
 	unlock(t, taken)
 }
 
+// E1: Close of one member's client ends the rounds, and what is held by another client is released.
+func TestMultiLockEndsWithAMembersClient(t *testing.T) {
+	t.Parallel()
+	s, s2 := redistest.Start(t), redistest.Start(t)
+	c, other := open(t, s), open(t, s2).NewLock("stock")
+	m := NewMultiLock(other, c.NewLock("account"))
+	taken := lockOf(t, open(t, s).NewLock("account"))
+	passed := make(chan error, 1)
+	go func() { passed <- m.Do(context.Background(), func(context.Context) error { return nil }) }()
+	awaitQueued(t, m.members[1], 1)
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := ended(t, passed); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if held, err := other.IsLocked(t.Context()); held || err != nil {
+		t.Errorf("the other member is locked: %t, %v", held, err)
+	}
+	unlock(t, taken)
+}
+
+// A7
+func TestMultiLockOutlastsTheServer(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
+	c, other := open(t, s, WithCommandTimeout(soon/6)), open(t, s, WithCommandTimeout(10*soon))
+	m := NewMultiLock(c.NewLock("stock"))
+	taken := lockOf(t, other.NewLock("stock"), Lease(time.Minute))
+	passed := make(chan error, 1)
+	enter := func() { passed <- m.Do(context.Background(), func(context.Context) error { return nil }) }
+	go enter()
+	awaitWaiting(t, m.members[0], 1)
+	s.Kill()
+	time.Sleep(roundFor + soon/2) // the second round gets nowhere
+	s.Restart()
+	unlock(t, taken)
+	if err := ended(t, passed); err != nil {
+		t.Error(err)
+	}
+	// Nobody has told this one to wait.
+	s.Kill()
+	go enter()
+	if err := ended(t, passed); !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrUncertain) {
+		t.Error(err)
+	}
+}
+
 func TestMultiLockOverTheMastersOfACluster(t *testing.T) {
 	t.Parallel()
 	s := topologytest.Start(t, 1, 1, 1)

@@ -153,6 +153,7 @@ var byKind = []struct {
 	{TestH5MaxHoldEndsRenewal, false, nil},
 	{TestH5NoRenewalAfterUnlock, false, nil},
 	{TestH5PendingLeaseIsNotRenewed, false, nil},
+	{TestH5RefusedUnlockIsNotRenewed, false, nil},
 	{TestH6CommandsOfAnOwnerAreSentOneAtATime, false, reentry},
 	{TestH6ExtendThatDidNotRunCostsNoTrust, false, nil},
 	{TestH6ExtendThatMayHaveRunIsTrustedForTheShorterLease, false, nil},

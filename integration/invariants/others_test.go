@@ -13,7 +13,6 @@ import (
 
 // Why an invariant has no test of a kind's own.
 const (
-	plain   = "the code is the plain lock's, and the kind has no say in it"
 	nothing = "nothing is held: there is no hold, no lease and no renewal"
 	members = "each member's own hold keeps it"
 	taken   = "whoever awaits takes nothing"
@@ -29,22 +28,22 @@ var others = []struct{ number, permits, semaphore, latch, multi string }{
 	{"A4", "TestPermitsAreGivenBackThatNobodyWants", "TestPermitsOfNobodyAreGivenBackThatNobodyWants", taken, "TestMultiLockEndsWithItsContext"},
 	{"A5", "TestPermitsAreExactThoughRepliesAreLost", "TestSemaphoreIsExactThoughRepliesAreLost", looks, members},
 	{"A6", "TestWaitForWhatIsCountedSaysHowItEnded", "TestGrantAtTheEndOfAWaitIsKept", "TestLatchThatDoesNotOpen", "TestMultiLockOutlastsARoundWithoutAnAnswer"},
-	{"A7", "TestWaitForWhatIsCountedOutlastsTheServer", "TestWaitForWhatIsCountedOutlastsTheServer", "TestWaitForWhatIsCountedOutlastsTheServer", members},
+	{"A7", "TestWaitForWhatIsCountedOutlastsTheServer", "TestWaitForWhatIsCountedOutlastsTheServer", "TestWaitForWhatIsCountedOutlastsTheServer", "TestMultiLockOutlastsTheServer"},
 	{"H1", "TestPermitsThatAreNotReleasedComeBack", nothing, nothing, "TestMultiHoldEndsWithItsFirstMember"},
 	{"H2", "TestPermitsOfOneAcquireAreLostTogether", nothing, nothing, members},
 	{"H3", "TestPermitsOfOneAcquireAreLostTogether", nothing, nothing, "TestMultiHoldEndsWithItsFirstMember"},
-	{"H4", plain, nothing, nothing, members},
-	{"H5", "TestReleasedPermitsAreNotRenewed", nothing, nothing, members},
+	{"H4", "TestPermitsOutliveTheContextOfTheirAcquire", nothing, nothing, members},
+	{"H5", "TestPermitsWhoseReleaseIsRefusedAreNotRenewed", nothing, nothing, members},
 	{"H6", noOwner, nothing, nothing, "TestMultiLockSetsTheLeaseOfAllItsMembersAtLast"},
 	{"R1", "TestPermitsAreExactThoughRepliesAreLost", "TestFreePermitsAreChangedOnceForEachReceipt", "TestCountDownIsDoneOnceForEachReceipt", "TestMultiHoldEndsWithItsFirstMember"},
-	{"R2", plain, "TestPermitsOfNobodyAreReleasedHoweverDoEnds", "TestChangeThatIsDueIsSentThoughItsContextIsOver", members},
+	{"R2", "TestPermitsAreReleasedThoughTheContextIsOver", "TestPermitsOfNobodyAreReleasedHoweverDoEnds", "TestChangeThatIsDueIsSentThoughItsContextIsOver", members},
 	{"R3", "TestPermitsByTheirIDs", nothing, nothing, members},
 	{"R4", "TestPermitsComeBackOnce", "TestAcquireOfFreePermitsIsUndoneByItsReceipt", taken, members},
 	{"R5", "TestPermitsThatNoReplicaHasAreGivenBack", nothing, nothing, members},
 	{"P1", "TestAllThatIsCountedIsListenedForByOneConnection", "TestAllThatIsCountedIsListenedForByOneConnection", "TestAllThatIsCountedIsListenedForByOneConnection", members},
 	{"P2", "TestAllThatIsCountedIsListenedForByOneConnection", "TestLatchAndSemaphoreAreLookedAt", "TestLatchAndSemaphoreAreLookedAt", members},
-	{"P3", plain, plain, plain, members},
-	{"E1", "TestCloseEndsWaitsForWhatIsCounted", "TestCloseEndsWaitsForWhatIsCounted", "TestCloseEndsWaitsForWhatIsCounted", members},
+	{"P3", "TestStormOfMessagesIsOneLook", "TestStormOfMessagesIsOneLook", "TestStormOfMessagesIsOneLook", members},
+	{"E1", "TestCloseEndsWaitsForWhatIsCounted", "TestCloseEndsWaitsForWhatIsCounted", "TestCloseEndsWaitsForWhatIsCounted", "TestMultiLockEndsWithAMembersClient"},
 	{"E2", "TestPermitsAreSetAndAdded", "TestSemaphoreIsExactThoughRepliesAreLost", "TestLatchOpensForAll", members},
 	{"I1", "TestNameWhoseKeysAClusterWouldScatterIsRefused", "TestNumbersThatCannotBe", "TestNumbersThatCannotBe", "TestMultiLockRefusesWhatItCannotDo"},
 	{"I2", "TestKeysThatAreNoPermitsStay", "TestKeysThatAreNoNumberStay", "TestKeysThatAreNoNumberStay", members},

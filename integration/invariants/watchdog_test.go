@@ -138,6 +138,32 @@ func TestH5LostAndAcquiredAgainIsRenewed(t *testing.T) {
 	unlock(t, second)
 }
 
+// In the pauses of an unlock that is refused, renewals may be sent: of other holds, and not of what it gives up.
+func TestH5RefusedUnlockIsNotRenewed(t *testing.T) {
+	r := newRig(t)
+	const lease = 9 * time.Second
+	h := lock(t, r.openSlow(rlock.WithWatchdogTimeout(lease)).NewLock(name))
+	released := r.refused(unlocks, lease, h.Unlock)
+	if n := len(r.of("renewal", name)); n != 0 {
+		t.Errorf("%d renewals after the unlock", n)
+	}
+	if err := testbed.Receive(t, "Unlock returns", released); err != nil {
+		t.Error(err)
+	}
+	r.Gone(name)
+}
+
+// refused has releases refused until a lease's renewal would have come.
+func (r *rig) refused(releases faultproxy.Match, lease time.Duration, release func(context.Context) error) (released <-chan error) {
+	r.Helper()
+	full := r.Proxy.Add(faultproxy.Rule{Match: releases, Do: faultproxy.Answer, Reply: []byte("-OOM command not allowed when used memory > 'maxmemory'.\r\n")})
+	done, began := make(chan error, 1), time.Now()
+	go func() { done <- release(context.Background()) }()
+	r.Becomes("more than a third passed", func() bool { return time.Since(began) > lease/2 })
+	full.Remove()
+	return done
+}
+
 func TestH5MaxHoldEndsRenewal(t *testing.T) {
 	r := newRig(t)
 	const lease, most = 3 * time.Second, 4 * time.Second

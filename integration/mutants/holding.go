@@ -51,6 +51,11 @@ var holding = []defect{
 		by: tests{"TestH5PendingLeaseIsNotRenewed"},
 	},
 	{
+		what: "the watchdog knows a lease while its unlock is sent", guards: "H5",
+		edits: edits{{In: "releasing.encode", If: "st.lease != nil", Put: "false"}},
+		by:    tests{"TestH5RefusedUnlockIsNotRenewed", "TestPermitsWhoseReleaseIsRefusedAreNotRenewed"},
+	},
+	{
 		what: "the answer to an earlier renewal counts", guards: "watchdog's generations, H5",
 		edits: edits{{In: "Watchdog.answer", If: "l.state != inFlight || _", Put: "l.state != inFlight"}},
 		by:    tests{"TestH5AnswerForAnEarlierRenewalIsIgnored"},

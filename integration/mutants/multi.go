@@ -23,6 +23,11 @@ var multi = []defect{
 		by:    tests{"TestMultiLockOutlastsARoundWithoutAnAnswer"},
 	},
 	{
+		what: "an outage ends the wait for several that was told", guards: "multi, A7",
+		edits: edits{{In: "MultiLock.acquire", Stmt: "told = told || errors.Is(err, ErrLocked)", Remove: true}},
+		by:    tests{"TestMultiLockOutlastsTheServer"},
+	},
+	{
 		what: "an unlock of several stops at a lost member", guards: "multi",
 		edits: edits{{In: "MultiHold.each", Stmt: "all.Go(func() { errs[i] = do(one) })", Put: "if errs[i] = do(one); errs[i] != nil { break }"}},
 		by:    tests{"TestMultiHoldEndsWithItsFirstMember"},
