@@ -3,6 +3,7 @@ package rlock_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -67,7 +68,7 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 		},
 		Woken: func(ctx context.Context, s rlock.Subject, e rlock.WakeEvent) {
 			mine(ctx, s)
-			h.add("woken by " + e.Source)
+			h.add("wakeups " + e.Source)
 			// The other's lease ends in 600 ms. All is told when the call ends.
 			const early = 300 * time.Millisecond
 			if took := e.At.Sub(waited); s.Name == "dead" && (e.Source == "expiry") != (took > early) {
@@ -76,7 +77,8 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 		},
 		Acquired: func(ctx context.Context, s rlock.Subject, e rlock.AcquireEvent) {
 			mine(ctx, s)
-			h.add("acquire " + e.Outcome)
+			h.add("acquire.duration " + e.Outcome)
+			h.add(fmt.Sprint("acquire.duration ", e.Contended))
 			if e.Outcome == "acquired" && (s.Owner() == "" || e.Err != nil || e.Attempts == 0) || e.Outcome != "acquired" && e.Err == nil {
 				t.Errorf("%s of %q: %+v", s.Name, s.Owner(), e)
 			}
@@ -87,19 +89,19 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 		Released: func(ctx context.Context, s rlock.Subject, e rlock.ReleaseEvent) {
 			mine(ctx, s)
 			h.add("release")
-			if (s.Name == "gone" || s.Name == "fixed") != (e.Reason != "" && !e.LostAt.IsZero()) {
+			if slices.Contains([]string{"gone", "fixed", "cut"}, s.Name) != (e.Reason != "" && !e.LostAt.IsZero()) {
 				t.Errorf("release of %s: %+v", s.Name, e)
 			}
 		},
 		Ended: func(s rlock.Subject, e rlock.HoldEvent) {
-			h.add("end " + e.End)
-			h.add("lost " + e.Reason)
+			h.add("hold.duration " + e.End)
+			h.add("leases.lost " + e.Reason)
 			if e.Held <= 0 || s.Kind != "lock" || s.Owner() == "" {
 				t.Errorf("%+v of %+v", e, s)
 			}
 		},
-		Renewed:     func(_ rlock.Subject, e rlock.RenewalEvent) { h.add("renewal " + e.Outcome) },
-		Undone:      func(_ rlock.Subject, e rlock.UndoEvent) { h.add("undo " + e.Outcome) },
+		Renewed:     func(_ rlock.Subject, e rlock.RenewalEvent) { h.add("renewals " + e.Outcome) },
+		Undone:      func(_ rlock.Subject, e rlock.UndoEvent) { h.add("undos " + e.Outcome) },
 		Reconnected: func(rlock.ServerEvent) { h.add("reconnected") },
 		Command: func(ctx context.Context, e rlock.CommandEvent) {
 			if e.Duration < 0 || e.Server == "" || e.Start.IsZero() {
@@ -121,17 +123,10 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 	if err := c.Close(); err != nil { // the observer has been told all but what callers tell, who may still be about to
 		t.Fatal(err)
 	}
-	becomes(t, "who waited is told", func() bool { return int64(h.count("acquire error")) == c.Stats().Failed })
+	becomes(t, "who waited is told", func() bool { return int64(h.count("acquire.duration error")) == c.Stats().Failed })
 	stats := c.Stats()
-	want := []string{"started", "closed", "waiting", "woken by look", "release", "reconnected", "command EVALSHA", "command of a call", "command of a renewal"}
-	for prefix, words := range map[string][]string{
-		"acquire ": outcomes.Acquires, "end ": outcomes.Ends, "lost ": outcomes.Reasons, "woken by ": outcomes.Sources, "renewal ": outcomes.Renewals,
-		"undo ": outcomes.Undos,
-	} {
-		for _, w := range words {
-			want = append(want, prefix+w)
-		}
-	}
+	want := []string{"started", "closed", "waiting", "release", "reconnected", "command EVALSHA", "command of a call", "command of a renewal"}
+	outcomes.Told(t, func(metric, _, _, word string) bool { return h.count(metric+" "+word) > 0 })
 	for _, what := range want {
 		if h.count(what) == 0 {
 			t.Errorf("not told: %s", what)
@@ -139,15 +134,15 @@ func TestObserverIsToldEachOutcomeByItsFault(t *testing.T) {
 	}
 	t.Logf("told: %v", h.of)
 	for what, is := range map[string]int64{
-		"acquire acquired": stats.Acquired, "acquire locked": stats.Locked, "acquire timeout": stats.TimedOut,
-		"acquire cancelled": stats.Cancelled, "acquire uncertain": stats.Uncertain, "acquire error": stats.Failed,
-		"undo undone": stats.Undone,
+		"acquire.duration acquired": stats.Acquired, "acquire.duration locked": stats.Locked, "acquire.duration timeout": stats.TimedOut,
+		"acquire.duration cancelled": stats.Cancelled, "acquire.duration uncertain": stats.Uncertain, "acquire.duration error": stats.Failed,
+		"undos undone": stats.Undone,
 	} {
 		if int64(h.count(what)) != is {
 			t.Errorf("%s: told %d times, %d in Stats", what, h.count(what), is)
 		}
 	}
-	if lost := h.count("lost taken") + h.count("lost expired") + h.count("lost unreachable"); stats.Lost != int64(lost) || lost != 4 {
+	if lost := h.count("leases.lost taken") + h.count("leases.lost expired") + h.count("leases.lost unreachable"); stats.Lost != int64(lost) || lost != 4 {
 		t.Errorf("told of %d lost holds, Stats has %d, and 4 were", lost, stats.Lost)
 	}
 	if stats.Holds != 0 || stats.Waiters != 0 || stats.LeastRemaining != rlock.NoExpiry || stats.Reconnects == 0 || stats.Renewals == 0 {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,11 +53,21 @@ const notTold = "INFO losses are noticed at renewals only"
 // An account that may not do it works as ever, and that is said once.
 func TestLossIsToldByRenewalsWhereTrackingIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, refused := range []string{"tracking", "caching", "list", "info", "channel"} {
+	for _, refused := range []string{"tracking", "caching", "list", "info", "channel", "server"} {
 		t.Run(refused, func(t *testing.T) {
 			t.Parallel()
 			s := redistest.Start(t)
-			conn := s.Dial(t)
+			conn, listened := s.Dial(t), s
+			if refused == "server" { // by a proxy that leads the connection that listens elsewhere
+				listened = redistest.Start(t)
+			}
+			var dials atomic.Int32
+			proxy := func(ctx context.Context, network, addr string) (net.Conn, error) {
+				if dials.Add(1) == 2 {
+					addr = listened.Addr()
+				}
+				return new(net.Dialer).DialContext(ctx, network, addr)
+			}
 			rules := []any{"SETUSER", "worker", "on", ">sesame", "~*", "resetchannels", "&redisson_*", "+@all", "-client"}
 			for _, rule := range []string{"id", "kill", "setname", "info", "list", "tracking", "caching"} {
 				if rule != refused {
@@ -65,11 +77,13 @@ func TestLossIsToldByRenewalsWhereTrackingIsRefused(t *testing.T) {
 			if refused != "channel" {
 				rules = append(rules, "&__redis__:invalidate")
 			}
-			if _, err := conn.Do("ACL", rules...); err != nil {
-				t.Fatal(err)
+			for _, at := range []*redistest.Server{s, listened} {
+				if _, err := at.Dial(t).Do("ACL", rules...); err != nil {
+					t.Fatal(err)
+				}
 			}
 			log := newInfos()
-			c, err := rlock.Open(t.Context(), "redis://worker:sesame@"+s.Addr(), rlock.WithWatchdogTimeout(6*time.Second), rlock.WithLogger(slog.New(log)))
+			c, err := rlock.Open(t.Context(), "redis://worker:sesame@"+s.Addr(), rlock.WithDialer(proxy), rlock.WithWatchdogTimeout(6*time.Second), rlock.WithCommandTimeout(time.Second), rlock.WithLogger(slog.New(log)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -239,7 +253,8 @@ func TestHoldsOfAClusterAreToldByTheirNodes(t *testing.T) {
 func TestFixedLeaseIsToldOfAFailoverThatLostIt(t *testing.T) {
 	t.Parallel()
 	s := redistest.StartSentinels(t, redistest.SentinelPasswords{})
-	c, err := rlock.Open(t.Context(), s.URL(), rlock.WithReplicaSync(false))
+	log := newInfos()
+	c, err := rlock.Open(t.Context(), s.URL(), rlock.WithReplicaSync(false), rlock.WithLogger(slog.New(log)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,4 +281,7 @@ func TestFixedLeaseIsToldOfAFailoverThatLostIt(t *testing.T) {
 	s.Failover(s.Sentinels[0])
 	s.AwaitMaster(master)
 	told(t, "a failover", h)
+	if n := log.says(notTold); n != 0 {
+		t.Errorf("said %d times, of a connection that was about to end", n)
+	}
 }

@@ -100,28 +100,9 @@ func TestReadersHaveEachMetricSpanAndOutcome(t *testing.T) {
 	}
 	parent.End()
 	all := series(t, reader)
-	for metric, words := range map[string]struct {
-		key string
-		are []string
-	}{
-		"rlock.acquire.duration (s)": {"rlock.outcome", outcomes.Acquires},
-		"rlock.hold.duration (s)":    {"rlock.end", outcomes.Ends},
-		"rlock.renewals ({lease})":   {"rlock.outcome", outcomes.Renewals},
-		"rlock.leases.lost ({hold})": {"rlock.reason", outcomes.Reasons},
-		"rlock.wakeups ({wakeup})":   {"rlock.source", outcomes.Sources},
-		"rlock.undos ({acquire})":    {"rlock.outcome", outcomes.Undos},
-	} {
-		for _, w := range words.are {
-			if !some(all, metric, words.key+"="+w, "rlock.kind=lock") {
-				t.Errorf("no %s with %s=%s", metric, words.key, w)
-			}
-		}
-	}
-	for _, contended := range []string{"true", "false"} {
-		if !some(all, "rlock.acquire.duration (s)", "rlock.contended="+contended) {
-			t.Errorf("no acquire has rlock.contended=%s", contended)
-		}
-	}
+	outcomes.Told(t, func(metric, unit, label, word string) bool {
+		return some(all, fmt.Sprintf("rlock.%s (%s)", metric, unit), "rlock."+label+"="+word, "rlock.kind=lock")
+	})
 	const commands = "db.client.operation.duration (s)"
 	if !some(all, commands, "db.system.name=redis", "db.operation.name=EVALSHA", "server.address=127.0.0.1") {
 		t.Error("no command")
@@ -202,6 +183,7 @@ func checkSpans(t *testing.T, all tracetest.SpanStubs, parent trace.SpanContext)
 	for _, what := range []string{
 		"woken in time by look", "woken in time by expiry", "rlock.acquire", "rlock.release", "EVALSHA", "rlock.acquire wait", "rlock.acquire woken rlock.source=message", "rlock.acquire woken rlock.source=expiry",
 		"rlock.acquire woken rlock.source=handoff", "rlock.release lost rlock.reason=taken", "rlock.release lost rlock.reason=expired",
+		"rlock.release lost rlock.reason=unreachable",
 	} {
 		if seen[what] == 0 {
 			t.Errorf("no %s", what)
@@ -214,24 +196,6 @@ func checkSpans(t *testing.T, all tracetest.SpanStubs, parent trace.SpanContext)
 
 // What docs/monitoring says of a pair.
 func TestAllocationsOfAPair(t *testing.T) {
-	pair := func(opts ...rlock.Option) float64 {
-		client, err := rlock.Open(t.Context(), os.Getenv("REDIS_URL"), opts...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer client.Close()
-		lock := client.NewLock("pair")
-		return testing.AllocsPerRun(500, func() {
-			hold, err := lock.Lock(context.Background())
-			if err == nil {
-				err = hold.Unlock(context.Background())
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
-	none := pair()
 	for _, c := range []struct {
 		with string
 		opts []rlockotel.Option
@@ -245,7 +209,7 @@ func TestAllocationsOfAPair(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		more := pair(rlock.WithObserver(observer)) - none
+		more := outcomes.MoreAllocations(t, rlock.WithObserver(observer))
 		t.Logf("%s: %v allocations more", c.with, more)
 		if more > c.most {
 			t.Errorf("%s: %v allocations more", c.with, more)

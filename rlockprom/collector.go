@@ -12,7 +12,7 @@
 //	rlock_holds, rlock_waiters         kind                       now
 //	rlock_renewals_total               kind, outcome              leases: renewed, failed, lost
 //	rlock_leases_lost_total            kind, reason               taken, expired, unreachable
-//	rlock_wakeups_total                kind, source               message, expiry, handoff
+//	rlock_wakeups_total                kind, source               message, expiry, handoff, look
 //	rlock_undos_total                  kind, outcome              undone, nothing, failed
 //	rlock_lease_remaining_min_seconds  kind                       the shortest trust of a hold, now
 //

@@ -1,14 +1,12 @@
 package rlockprom_test
 
 import (
-	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -92,31 +90,15 @@ func TestScrapeHasEachMetricAndOutcome(t *testing.T) {
 	}
 	text := scrape(t, served.URL)
 	t.Log(text)
-	want := []string{}
-	add := func(format string, words []string) {
-		for _, w := range words {
-			want = append(want, fmt.Sprintf(format, w))
+	outcomes.Told(t, func(metric, unit, label, word string) bool {
+		name := "rlock_" + strings.ReplaceAll(metric, ".", "_") + map[bool]string{true: "_seconds_count{", false: "_total{"}[unit == "s"]
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, name) && strings.Contains(line, label+`="`+word+`"`) && strings.Contains(line, `kind="lock"`) && !strings.HasSuffix(line, " 0\n") {
+				return true
+			}
 		}
-	}
-	add(`rlock_hold_duration_seconds_count{end="%s",kind="lock"}`, outcomes.Ends)
-	add(`rlock_renewals_total{kind="lock",outcome="%s"}`, outcomes.Renewals)
-	add(`rlock_leases_lost_total{kind="lock",reason="%s"}`, outcomes.Reasons)
-	add(`rlock_wakeups_total{kind="lock",source="%s"}`, outcomes.Sources)
-	add(`rlock_undos_total{kind="lock",outcome="%s"}`, outcomes.Undos)
-	for _, series := range want {
-		if value(t, text, series) < 1 {
-			t.Errorf("no %s", series)
-		}
-	}
-	for _, outcome := range outcomes.Acquires {
-		n := 0.0
-		for _, contended := range []string{"true", "false"} {
-			n += max(0, value(t, text, fmt.Sprintf(`rlock_acquire_duration_seconds_count{contended="%s",kind="lock",outcome="%s"}`, contended, outcome)))
-		}
-		if n < 1 {
-			t.Errorf("no acquire has ended as %s", outcome)
-		}
-	}
+		return false
+	})
 	if got := value(t, text, `rlock_holds{kind="lock"}`); got != -1 {
 		t.Errorf("a closed client has %v holds", got)
 	}
@@ -124,24 +106,7 @@ func TestScrapeHasEachMetricAndOutcome(t *testing.T) {
 
 // What docs/monitoring says of a pair.
 func TestAllocationsOfAPair(t *testing.T) {
-	pair := func(opts ...rlock.Option) float64 {
-		client, err := rlock.Open(t.Context(), os.Getenv("REDIS_URL"), opts...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer client.Close()
-		lock := client.NewLock("pair")
-		return testing.AllocsPerRun(500, func() {
-			hold, err := lock.Lock(context.Background())
-			if err == nil {
-				err = hold.Unlock(context.Background())
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
-	if more := pair(rlock.WithObserver(rlockprom.New().Observer())) - pair(); more > 0 {
+	if more := outcomes.MoreAllocations(t, rlock.WithObserver(rlockprom.New().Observer())); more > 0 {
 		t.Errorf("%v allocations more", more)
 	}
 }

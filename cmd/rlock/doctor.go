@@ -285,9 +285,13 @@ func (d *doctor) sentinels(ctx context.Context) {
 			continue
 		}
 		ms, _ := strconv.Atoi(words["down-after-milliseconds"])
-		after, allowed := time.Duration(ms)*time.Millisecond, d.watchdog*13/20-elects
+		after, allowed := time.Duration(ms)*time.Millisecond, max(d.watchdog*13/20-elects, 0)
 		text := fmt.Sprintf("%s: down-after %v, at most %v for leases of %v", addr, after, allowed.Round(100*time.Millisecond), d.watchdog)
-		d.graded(after <= allowed, "todo", "Sentinel", text, text+": SENTINEL SET "+d.r.parts.Master+" down-after-milliseconds 5000")
+		remedy := fmt.Sprintf("SENTINEL SET %s down-after-milliseconds %d", d.r.parts.Master, min(5*time.Second, allowed).Milliseconds())
+		if allowed < time.Second {
+			remedy = "no failover is so quick, so use a longer watchdog timeout"
+		}
+		d.graded(after <= allowed, "todo", "Sentinel", text, text+": "+remedy)
 		quorum, _ := strconv.Atoi(words["quorum"])
 		others, _ := strconv.Atoi(words["num-other-sentinels"])
 		text = fmt.Sprintf("%d, of which %d decide", others+1, quorum)

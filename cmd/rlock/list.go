@@ -21,8 +21,8 @@ func listCommand(s *server) *cobra.Command {
 	var numbers, quiet bool
 	c := &cobra.Command{
 		Use: "ls", Short: "List the locks that are held or waited for", Args: cobra.NoArgs,
-		Long: `ls lists the locks, semaphores and permits that somebody holds, and the fair
-locks that somebody waits for, on all masters.
+		Long: `ls lists the locks and permits that somebody holds, and the fair locks,
+semaphores and latches that somebody waits for, on all masters.
 
 It looks through all keys by SCAN, never KEYS, and rests as long as it works, so
 that other clients do not notice. Nothing is changed. A semaphore or a

@@ -21,6 +21,7 @@ import (
 // reader asks the masters, each on one connection. One goroutine uses it.
 type reader struct {
 	*server
+	raw       string // the URL
 	parts     topology.Parts
 	sentinels *redisconn.Target
 	nodes     map[string]*node // by address
@@ -195,7 +196,7 @@ func (r *reader) by(ctx context.Context, names iter.Seq[string]) (map[*node][]st
 }
 
 // asked asks each Sentinel until one has the answer.
-func (r *reader) asked(ctx context.Context, args ...any) (reply any, sentinel string, err error) {
+func (r *reader) asked(ctx context.Context, args ...any) (reply any, err error) {
 	var errs []error
 	for _, addr := range r.parts.Servers {
 		s, err := r.dial(ctx, r.sentinels, addr)
@@ -207,11 +208,11 @@ func (r *reader) asked(ctx context.Context, args ...any) (reply any, sentinel st
 			err = fmt.Errorf("sentinel %s knows no master %q", addr, r.parts.Master)
 		}
 		if err == nil {
-			return reply, addr, nil
+			return reply, nil
 		}
 		errs = append(errs, err)
 	}
-	return nil, "", unreachableError(errors.Join(errs...))
+	return nil, unreachableError(errors.Join(errs...))
 }
 
 // behindSentinels is the master that they name. A connection is kept while it
@@ -223,7 +224,7 @@ func (r *reader) behindSentinels(ctx context.Context) (*node, error) {
 		}
 	}
 	r.close()
-	reply, _, err := r.asked(ctx, "GET-MASTER-ADDR-BY-NAME", r.parts.Master)
+	reply, err := r.asked(ctx, "GET-MASTER-ADDR-BY-NAME", r.parts.Master)
 	if err != nil {
 		return nil, err
 	}

@@ -154,6 +154,7 @@ func (r *run) acquire(client *rlock.Client) (environment []string, release func(
 			return environment, release, err
 		case s := <-r.signals:
 			if !ends(s) {
+				pause(s)
 				continue
 			}
 			cancel()

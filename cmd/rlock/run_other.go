@@ -11,6 +11,8 @@ var passedOn = []os.Signal{os.Interrupt}
 
 func ends(os.Signal) bool { return true }
 
+func pause(os.Signal) {}
+
 // The system has no process groups of this sort: only the child itself is ended.
 func (r *run) group()                  {}
 func (r *run) started()                {}

@@ -147,8 +147,13 @@ func TestSignalEndsTheWait(t *testing.T) {
 	acquire(t, l)
 	c := begin(t, url, "run", "--wait", "-1s", "lock", "--", "true")
 	becomes(t, "it waits", func() bool { i, err := l.Info(t.Context()); return err == nil && i.Waiters == 1 }, nothing)
-	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
+	for _, s := range []syscall.Signal{syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGTERM} {
+		if err := c.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		if s == syscall.SIGTSTP {
+			becomes(t, "it is stopped", func() bool { return c.stat(0) == "T" }, nothing)
+		}
 	}
 	if got := c.status(); got != 128+15 {
 		t.Errorf("status %d", got)

@@ -24,6 +24,13 @@ func ends(s os.Signal) bool {
 	return s == syscall.SIGHUP || s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGTERM
 }
 
+// pause stops us where that is what a signal wants: so a wait is not stopped by itself.
+func pause(s os.Signal) {
+	if s == syscall.SIGTSTP {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	}
+}
+
 // group has the child be the first of a process group, which ends with this
 // process. It gets the terminal if that is its input and output: then nobody
 // else, such as a pager, needs it.

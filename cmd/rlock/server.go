@@ -24,7 +24,7 @@ import (
 type server struct {
 	url, passwordFile                  string
 	sentinelUser, sentinelPasswordFile string
-	tls                                bool
+	tls, sentinelTLS                   bool
 	ca, cert, key                      string
 	timeout                            time.Duration
 }
@@ -35,6 +35,7 @@ func (s *server) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.sentinelUser, "sentinel-user", "", "the account at the Sentinels")
 	f.StringVar(&s.sentinelPasswordFile, "sentinel-password-file", "", "file whose first line is the password at the Sentinels")
 	f.BoolVar(&s.tls, "tls", false, "speak TLS with the servers of a Sentinel or cluster URL")
+	f.BoolVar(&s.sentinelTLS, "sentinel-tls", false, "speak TLS with the Sentinels")
 	f.StringVar(&s.ca, "tls-ca", "", "file with the authorities to trust (default: the system's)")
 	f.StringVar(&s.cert, "tls-cert", "", "file with a certificate of this client")
 	f.StringVar(&s.key, "tls-key", "", "file with its key")
@@ -81,9 +82,9 @@ func firstLine(file string) (string, error) {
 	return line, nil
 }
 
-// certificates are what --tls and its files ask for, nil for nothing.
+// certificates are what --tls, --sentinel-tls and their files ask for, nil for nothing.
 func (s *server) certificates() (*tls.Config, error) {
-	if !s.tls && s.ca == "" && s.cert == "" && s.key == "" {
+	if !s.tls && !s.sentinelTLS && s.ca == "" && s.cert == "" && s.key == "" {
 		return nil, nil
 	}
 	c := &tls.Config{}
@@ -109,6 +110,9 @@ func (s *server) certificates() (*tls.Config, error) {
 // sentinelAccount is the function that gives it, nil if there is none.
 func (s *server) sentinelAccount() (redisconn.Credentials, error) {
 	if s.sentinelPasswordFile == "" {
+		if s.sentinelUser != "" {
+			return nil, wrong("--sentinel-user needs --sentinel-password-file")
+		}
 		return nil, nil
 	}
 	password, err := firstLine(s.sentinelPasswordFile)
@@ -117,25 +121,21 @@ func (s *server) sentinelAccount() (redisconn.Credentials, error) {
 
 // open makes a client of the library.
 func (s *server) open(ctx context.Context, opts ...rlock.Option) (*rlock.Client, error) {
-	raw, err := s.full()
+	r, err := s.reader()
 	if err != nil {
 		return nil, err
 	}
-	config, err := s.certificates()
-	if err != nil {
-		return nil, err
+	opts = append(opts, rlock.WithCommandTimeout(s.timeout))
+	if r.parts.Target.TLS != nil {
+		opts = append(opts, rlock.WithTLSConfig(r.parts.Target.TLS))
 	}
-	account, err := s.sentinelAccount()
-	if err != nil {
-		return nil, err
+	if r.sentinels.TLS != nil {
+		opts = append(opts, rlock.WithSentinelTLSConfig(r.sentinels.TLS))
 	}
-	if opts = append(opts, rlock.WithCommandTimeout(s.timeout)); config != nil {
-		opts = append(opts, rlock.WithTLSConfig(config))
+	if r.sentinels.Credentials != nil {
+		opts = append(opts, rlock.WithSentinelCredentials(r.sentinels.Credentials))
 	}
-	if account != nil {
-		opts = append(opts, rlock.WithSentinelCredentials(account))
-	}
-	return rlock.Open(ctx, raw, opts...)
+	return rlock.Open(ctx, r.raw, opts...)
 }
 
 // reader makes what asks the servers itself. It does no I/O.
@@ -155,21 +155,26 @@ func (s *server) reader() (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	sentinels := &redisconn.Target{Name: "rlock-cli"}
+	if sentinels.Credentials, err = s.sentinelAccount(); err != nil {
+		return nil, err
+	}
 	switch {
+	case parts.Master == "" && (s.sentinelTLS || sentinels.Credentials != nil):
+		return nil, wrong("the URL has no Sentinels: it is written redis+sentinel://")
 	case config != nil && parts.Target.TLS == nil && parts.Master == "" && !parts.Cluster:
 		return nil, wrong("TLS with a redis:// URL: it is written rediss://")
-	case config != nil:
+	case config != nil && (s.tls || !s.sentinelTLS): // files alone are for the servers
 		if parts.Target.TLS != nil {
 			config.ServerName = parts.Target.TLS.ServerName
 		}
 		parts.Target.TLS = config
 	}
-	parts.Target.Name = "rlock-cli"
-	sentinels := &redisconn.Target{Name: "rlock-cli"}
-	if sentinels.Credentials, err = s.sentinelAccount(); err != nil {
-		return nil, err
+	if s.sentinelTLS {
+		sentinels.TLS = config
 	}
-	return &reader{server: s, parts: parts, sentinels: sentinels, nodes: map[string]*node{}}, nil
+	parts.Target.Name = "rlock-cli"
+	return &reader{server: s, raw: raw, parts: parts, sentinels: sentinels, nodes: map[string]*node{}}, nil
 }
 
 // interruptible is a context that a signal ends. Its cause has the status of that.

@@ -165,8 +165,7 @@ func (s *state) print(w io.Writer, conns []connection) {
 	for i, p := range s.Queue {
 		line("queue", "%d. %s", i+1, p)
 	}
-	switch {
-	case s.Listening != nil && s.Kind != fair:
+	if s.Listening != nil && s.Kind != fair {
 		line("listening", "%d on the plain channel, %d on the sharded one", s.Listening.Plain, s.Listening.Sharded)
 	}
 	if len(s.Unread) > 0 {

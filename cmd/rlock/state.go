@@ -181,7 +181,7 @@ func (s *state) keys(replies []any) []command {
 	}
 	keeps := scores(replies[6])
 	for _, owner := range queue {
-		p := place{Owner: owner}
+		p := place{Owner: visible(owner)} // anybody may have written it
 		if until, ok := keeps[owner]; ok {
 			left := until - now
 			p.Left = &left
@@ -239,7 +239,7 @@ func (s *state) permits(reply any, now int64) {
 	const never = 922337203685477
 	pairs, _ := redis.ByteSlices(reply, nil)
 	for i := 0; i+1 < len(pairs); i += 2 {
-		h := holder{Owner: string(pairs[i]), Count: 1}
+		h := holder{Owner: visible(string(pairs[i])), Count: 1}
 		if len(pairs[i]) == 16 { // 3.16.8 and older write the digits
 			h.Owner = hex.EncodeToString(pairs[i])
 		}
@@ -344,11 +344,13 @@ func serverTime(reply any) int64 {
 	return parts[0]*1000 + parts[1]/1000
 }
 
+var errNoName = wrong("a lock has a name")
+
 // one reads the state of a name, wherever it is. A slot that has moved is looked
 // for once more.
 func (r *reader) one(ctx context.Context, name string) (*state, error) {
 	if name == "" {
-		return nil, wrong("a lock has a name")
+		return nil, errNoName
 	}
 	for again := true; ; again = false {
 		n, err := r.of(ctx, name)

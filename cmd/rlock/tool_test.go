@@ -138,7 +138,7 @@ func TestWrongUsageNamesTheHelp(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		{"run", "--kind", "mutex", "lock", "--", "true"}, {"run", "--on-lost", "cry", "lock", "--", "true"}, {"run", "lock", "true"}, {"run", "--nope"},
-		{"ls", "-o", "xml"}, {"ls", "--timeout", "0s"}, {"ls", "extra"}, {"show"}, {"unlock", "lock"}, {"watch", "--every", "1ms"}, {"watch", "a", "b"}, {"doctor", "x"}, {"nope"},
+		{"ls", "-o", "xml"}, {"ls", "--timeout", "0s"}, {"ls", "extra"}, {"show"}, {"unlock", "lock"}, {"watch", "--every", "1ms"}, {"watch", "a", "b"}, {"watch", ""}, {"ls", "--sentinel-user", "me"}, {"ls", "--url", "rediss://127.0.0.1:1", "--sentinel-tls"}, {"doctor", "x"}, {"nope"},
 	} {
 		out := ended(t, usage, "redis://127.0.0.1:1", args...)
 		command := "rlock " + args[0]
@@ -220,7 +220,13 @@ func TestDoctorFinds(t *testing.T) {
 	t.Run("Sentinels too slow", func(t *testing.T) {
 		t.Parallel()
 		set := redistest.StartSentinels(t, redistest.SentinelPasswords{})
-		if out := ended(t, 1, set.URL(), "doctor", "--watchdog", "3s", "--read-only"); !strings.Contains(out, "todo  Sentinel") {
+		if out := ended(t, 1, set.URL(), "doctor", "--watchdog", "3s", "--read-only"); !strings.Contains(out, "todo  Sentinel") || !strings.Contains(out, "use a longer watchdog") {
+			t.Error(out)
+		}
+		if _, err := set.Sentinels[0].Dial(t).Do("SENTINEL", "SET", redistest.MasterName, "down-after-milliseconds", 3000); err != nil {
+			t.Fatal(err)
+		}
+		if out := ended(t, 1, set.URL(), "doctor", "--watchdog", "6s", "--read-only"); !strings.Contains(out, "SENTINEL SET "+redistest.MasterName+" down-after-milliseconds 1900") {
 			t.Error(out)
 		}
 	})
@@ -285,6 +291,24 @@ func TestPasswordStaysSecret(t *testing.T) {
 	}
 	if out := ended(t, usage, "redis://user:hidden@h:99999", "ls"); strings.Contains(out, "hidden") {
 		t.Error(out)
+	}
+}
+
+// Anybody may write an owner, and a terminal does what it is told.
+func TestOwnersAreShownAsText(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	c := s.Dial(t)
+	const evil = "\x1b[2J"
+	for _, command := range [][]any{{"RPUSH", codec.FairQueue("fair"), evil}, {"SET", "permits", 1}, {"ZADD", codec.PermitTimes("permits"), 1e14, evil}} {
+		if _, err := c.Do(command[0].(string), command[1:]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"ls"}, {"show", "fair"}, {"show", "permits"}, {"watch", "--for", "300ms"}} {
+		if out := ended(t, 0, s.URL(), args...); strings.Contains(out, evil) || !strings.Contains(out, args[len(args)-1]) && args[0] == "show" {
+			t.Errorf("%q: %q", args, out)
+		}
 	}
 }
 

@@ -19,10 +19,10 @@ func unlockCommand(s *server) *cobra.Command {
 	c := &cobra.Command{
 		Use: "unlock --force NAME", Short: "Free a lock, whoever holds it",
 		Long: `unlock says whose the lock is, asks, deletes it, and wakes every client that
-waits, on plain and on sharded channels. Its holder learns that at its next
-renewal, or with a fixed lease when it unlocks: until then two are inside. With
---yes it frees whoever holds by then; else another holder than the one shown is
-left alone.
+waits, on plain and on sharded channels. A holder in Go learns that at once as a
+rule, one in Java at its next renewal, or with a fixed lease when it unlocks:
+until then two are inside. With --yes it frees whoever holds by then; else
+another holder than the one shown is left alone.
 
 It is for locks. Permits are released by their ids, and a semaphore has no
 owner.`,
@@ -54,7 +54,7 @@ func (r *reader) force(ctx context.Context, name string, yes bool) error {
 	for _, h := range was.Holders {
 		fmt.Printf("  %s\n", h)
 	}
-	fmt.Printf("for %s more, %s waiting\n", was.left(), was.waiters())
+	fmt.Printf("TTL %s, %s waiting\n", was.left(), was.waiters())
 	if !yes {
 		if _, is := terminal(os.Stdin); !is {
 			return wrong("nobody can be asked: say --yes")
@@ -84,7 +84,7 @@ func (r *reader) force(ctx context.Context, name string, yes bool) error {
 		fmt.Println("it was free by then")
 		return nil
 	}
-	fmt.Printf("freed; it was %s's\n", was.whose())
+	fmt.Printf("freed; it was held by %s\n", was.whose())
 	return nil
 }
 

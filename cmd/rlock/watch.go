@@ -41,9 +41,12 @@ for a minute is no longer shown. Nothing is changed. Ctrl-C ends it.`,
 			return wrong("--every is at least 50ms, --rescan at least 1s")
 		}
 		return serving(s, func(ctx context.Context, r *reader, args []string) error {
-			if len(args) > 0 {
+			switch {
+			case len(args) > 0 && args[0] == "":
+				return errNoName
+			case len(args) > 0:
 				w.name = args[0]
-			} else if w.match == "" {
+			case w.match == "":
 				w.match = "*"
 			}
 			if w.last > 0 {

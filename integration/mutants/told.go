@@ -67,4 +67,14 @@ var atOnce = []defect{
 		edits: edits{{In: "conn.receiveLead", Stmt: "said = ErrNoListener", Put: "said = nil"}},
 		by:    tests{"TestListenerOfAnotherServerIsNotTold"},
 	},
+	{
+		what: "what is said of a listener that was replaced counts", guards: "told at once",
+		edits: edits{{In: "conn.receiveLead", Expr: "t.asked != c.p.listener", Put: "false"}},
+		by:    tests{"TestListenerOfAnotherServerIsNotTold"},
+	},
+	{
+		what: "a listener that is elsewhere is said at once", guards: "told at once",
+		edits: edits{{In: "Node.Track", Expr: "t.patience", Put: "0"}},
+		by:    tests{"TestListenerElsewhereIsSaidWhenThatLasts"},
+	},
 }

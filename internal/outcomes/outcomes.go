@@ -18,15 +18,55 @@ import (
 	"github.com/rlock-go/redisson/rlock"
 )
 
-// What Make makes happen, in the words of rlock's events.
-var (
-	Acquires = []string{"acquired", "locked", "timeout", "cancelled", "uncertain", "error"} // of AcquireEvent.Outcome
-	Ends     = []string{"released", "lost", "expired"}                                      // of HoldEvent.End
-	Reasons  = []string{"taken", "expired", "unreachable"}                                  // of HoldEvent.Reason
-	Sources  = []string{"message", "expiry", "handoff"}                                     // of WakeEvent.Source
-	Renewals = []string{"renewed", "failed", "lost"}                                        // of RenewalEvent.Outcome
-	Undos    = []string{"undone", "nothing", "failed"}                                      // of UndoEvent.Outcome
-)
+// metrics count what Make makes happen, by a label that has the words of rlock's events.
+var metrics = []struct {
+	name, unit, label string
+	words             []string
+}{
+	{"acquire.duration", "s", "outcome", []string{"acquired", "locked", "timeout", "cancelled", "uncertain", "error"}},
+	{"acquire.duration", "s", "contended", []string{"true", "false"}},
+	{"hold.duration", "s", "end", []string{"released", "lost", "expired"}},
+	{"renewals", "{lease}", "outcome", []string{"renewed", "failed", "lost"}},
+	{"leases.lost", "{hold}", "reason", []string{"taken", "expired", "unreachable"}},
+	{"wakeups", "{wakeup}", "source", []string{"message", "expiry", "handoff", "look"}},
+	{"undos", "{acquire}", "outcome", []string{"undone", "nothing", "failed"}},
+}
+
+// Told fails t for each word that was not counted, as has says of a metric and its label.
+func Told(t testing.TB, has func(metric, unit, label, word string) bool) {
+	t.Helper()
+	for _, m := range metrics {
+		for _, word := range m.words {
+			if !has(m.name, m.unit, m.label, word) {
+				t.Errorf("no %s with %s=%s", m.name, m.label, word)
+			}
+		}
+	}
+}
+
+// MoreAllocations is how many a lock and unlock make with these options, beyond those without.
+func MoreAllocations(t testing.TB, opts ...rlock.Option) float64 {
+	t.Helper()
+	url := redistest.Start(t).URL()
+	pair := func(opts ...rlock.Option) float64 {
+		client, err := rlock.Open(t.Context(), url, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		lock := client.NewLock("pair")
+		return testing.AllocsPerRun(500, func() {
+			hold, err := lock.Lock(context.Background())
+			if err == nil {
+				err = hold.Unlock(context.Background())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	return pair(opts...) - pair()
+}
 
 // lease is the watchdog's, Timeout a command's.
 const (
@@ -177,6 +217,7 @@ func Make(t testing.TB, ctx context.Context, opts ...rlock.Option) *rlock.Client
 	try(c.NewLock("unsure").TryLock(ctx))(rlock.ErrUncertain)
 	over(cut)
 	s.Resume()
+	unlock(cut, rlock.ErrLeaseLost)
 	over(kept)
 	kept = lock(c, "kept")
 	waiting := make(chan struct{})

@@ -102,12 +102,15 @@ func (c *conn) receiveLead(r *Request) {
 	}
 	c.p.mu.Lock()
 	t := &c.tracking
-	if line, _ := redis.String(list, nil); r.lead == begin && said == nil && !strings.Contains(line, " addr="+t.asked.addr+" ") {
-		said = ErrNoListener
+	if line, err := redis.String(list, nil); r.lead == begin && err == nil && !strings.Contains(line, " addr="+t.asked.addr+" ") {
+		said = ErrNoListener // TRACKING may have said so, too
 	}
 	t.works, r.Tracked = said == nil, r.Tracked && said == nil
 	if refused, _ := refusal.Of(said); refused.Passing() {
 		*t, said = tracking{}, nil // it is asked again
+	}
+	if t.asked != c.p.listener {
+		said = nil // of one that listens no more: the next is asked for
 	}
 	c.p.mu.Unlock()
 	if said != nil && c.p.o.Untracked != nil {

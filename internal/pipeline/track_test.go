@@ -37,18 +37,26 @@ func TestListenerOfAnotherServerIsNotTold(t *testing.T) {
 		}
 	}
 	reads(false) // there is no listener
-	p.SetListener(Listener{id, "192.0.2.1:6379"})
-	reads(false) // it is asked for
-	reads(false) // and is another
-	select {
-	case err := <-why:
-		if !errors.Is(err, ErrNoListener) {
-			t.Error(err)
+	for _, id := range []int64{id, id + 1000} {
+		p.SetListener(Listener{id, "192.0.2.1:6379"})
+		reads(false) // it is asked for
+		reads(false) // and is another, or nobody
+		select {
+		case err := <-why:
+			if !errors.Is(err, ErrNoListener) {
+				t.Error(err)
+			}
+		default:
+			t.Fatal("nobody was told why")
 		}
-	default:
-		t.Fatal("nobody was told why")
 	}
-	p.SetListener(ParseListener(info))
+	p.SetListener(Listener{id, "192.0.2.2:6379"})
+	s.Pause()
+	begun := make(chan *Request, 1)
+	submit(p, &Request{Command: "EXISTS", Args: []any{"orders"}, Track: true, Done: CompletionFunc(func(r *Request) { begun <- r })})
+	p.SetListener(ParseListener(info)) // what is said of the one before counts no more
+	s.Resume()
+	end(t, begun)
 	reads(false)
 	reads(true)
 	if _, err := other.Do("SET", "orders", "written"); err != nil {

@@ -44,7 +44,7 @@ type NodeOptions struct {
 // NewNode makes a node. The hub follows the pipeline to another server.
 func NewNode(o NodeOptions) *Node {
 	n := &Node{name: o.Name}
-	n.tracking.n = n
+	n.tracking.n, n.tracking.patience = n, o.Timeout
 	n.Hub = pubsub.New(punctual(n.tracking.named(o.Dial)), pubsub.Options{
 		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost, Reconnected: o.Reconnected,
 	})

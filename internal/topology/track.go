@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -28,11 +29,13 @@ type Tracker interface {
 type tracking struct {
 	n *Node
 
-	mu      sync.Mutex        // guards what follows
-	dialled pipeline.Listener // the hub's last connection
-	tracker Tracker           // nil: nobody wants to know
-	sub     *pubsub.Subscription
-	works   bool // as far as is known
+	mu       sync.Mutex        // guards what follows
+	dialled  pipeline.Listener // the hub's last connection
+	tracker  Tracker           // nil: nobody wants to know
+	sub      *pubsub.Subscription
+	works    bool          // as far as is known
+	unknown  time.Time     // since when the server does not know the hub's connection; zero: that is not so, or was said
+	patience time.Duration // with the hub, which may be about to have another one
 }
 
 // named is dial for the hub: it asks the server for its name of the connection.
@@ -54,11 +57,18 @@ func (t *tracking) named(dial func(context.Context) (redis.Conn, error)) func(co
 func (n *Node) Track(by Tracker) bool {
 	t := &n.tracking
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.sub == nil {
 		t.tracker, t.sub = by, n.Hub.Subscribe(invalidations, t)
 	}
-	return t.works
+	works, stays := t.works, !t.unknown.IsZero() && time.Since(t.unknown) > t.patience
+	if stays {
+		t.unknown = time.Time{}
+	}
+	t.mu.Unlock()
+	if stays {
+		by.Untold(n, pipeline.ErrNoListener)
+	}
+	return works
 }
 
 // Untrack has nobody told.
@@ -68,7 +78,7 @@ func (n *Node) Untrack() {
 	defer t.mu.Unlock()
 	if t.sub != nil {
 		t.sub.Close()
-		t.tracker, t.sub, t.works = nil, nil, false
+		t.tracker, t.sub, t.works, t.unknown = nil, nil, false, time.Time{}
 		t.setListener(pipeline.Listener{})
 	}
 }
@@ -81,13 +91,18 @@ func (t *tracking) setListener(l pipeline.Listener) {
 }
 
 // fails takes a pipeline's word, or the hub's, that changes are not told. Where the
-// listener is another server's, the hub is about to have another connection.
+// listener is another server's, the hub is about to have another connection, or a proxy
+// leads it elsewhere for good: see Track.
 func (t *tracking) fails(why error) {
+	passes := errors.Is(why, pipeline.ErrNoListener)
 	t.mu.Lock()
 	by := t.tracker
 	t.works = false
+	if passes && t.unknown.IsZero() {
+		t.unknown = time.Now()
+	}
 	t.mu.Unlock()
-	if by != nil && !errors.Is(why, pipeline.ErrNoListener) {
+	if by != nil && !passes {
 		by.Untold(t.n, why)
 	}
 }
@@ -98,6 +113,7 @@ var errUnnamed = errors.New("the server did not answer CLIENT INFO")
 // Confirmed has the server tell the connection that the hub has now.
 func (t *tracking) Confirmed() {
 	t.mu.Lock()
+	t.unknown = time.Time{}
 	by, known := t.tracker, t.dialled != pipeline.Listener{}
 	if t.works = by != nil && known; t.works {
 		t.setListener(t.dialled)

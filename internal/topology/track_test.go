@@ -1,0 +1,60 @@
+package topology_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/redistest"
+	"github.com/rlock-go/redisson/internal/topology"
+)
+
+// tracker keeps what a node says of changes.
+type tracker struct{ told, untold chan error }
+
+func (t tracker) Told(*topology.Node, bool)          { t.told <- nil }
+func (t tracker) Changed([]byte)                     {}
+func (t tracker) Untold(_ *topology.Node, why error) { t.untold <- why }
+
+// The hub may be about to have another connection: that this one leads elsewhere is said only when it lasts.
+func TestListenerElsewhereIsSaidWhenThatLasts(t *testing.T) {
+	t.Parallel()
+	const patience = 500 * time.Millisecond
+	s, other := redistest.Start(t), redistest.Start(t)
+	var dials atomic.Int32
+	top, err := topology.Open(s.URL(), topology.Settings{Timeout: patience, Clock: clock.System(), Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if dials.Add(1) == 1 { // the hub's
+			addr = other.Addr()
+		}
+		return new(net.Dialer).DialContext(ctx, network, addr)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer top.Close(timeout)
+	by, n := tracker{make(chan error, 10), make(chan error, 5000)}, top.Only()
+	n.Track(by)
+	<-by.told
+	began, done := time.Now(), make(chan bool)
+	r := &pipeline.Request{Command: "EXISTS", Args: []any{"orders"}, Track: true, Done: pipeline.CompletionFunc(func(*pipeline.Request) { close(done) })}
+	if !n.Pipe.Enqueue(r) {
+		t.Fatal(r.Err)
+	}
+	n.Pipe.Flush()
+	<-done
+	for time.Since(began) < 3*patience {
+		n.Track(by)
+		time.Sleep(time.Millisecond)
+		if took := time.Since(began); len(by.untold) > 0 && took < patience {
+			t.Fatalf("said after %v", took)
+		}
+	}
+	if err := <-by.untold; !errors.Is(err, pipeline.ErrNoListener) || len(by.untold) > 0 || dials.Load() != 2 {
+		t.Errorf("%v, %d more, %d connections", err, len(by.untold), dials.Load())
+	}
+}
