@@ -180,7 +180,7 @@ func TestR5RepeatedUnlocksMeetNoOtherHold(t *testing.T) {
 		}
 		do(t, conn, "FLUSHALL")
 		if t.Failed() {
-			t.Fatalf("seed %d: %q", seed, f.log)
+			t.Fatalf("round %d, seed %d: %q", round, seed, f.log)
 		}
 	}
 }
