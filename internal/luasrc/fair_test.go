@@ -10,6 +10,7 @@ import (
 )
 
 func TestFairLockOfAFreeName(t *testing.T) {
+	t.Parallel()
 	r := newFairRig(t)
 	for _, once := range []int{0, 1} {
 		r.gets("<nil>", fairLock(owner, 5000, once))
@@ -21,6 +22,7 @@ func TestFairLockOfAFreeName(t *testing.T) {
 }
 
 func TestFairLockIsReentered(t *testing.T) {
+	t.Parallel()
 	r := newFairRig(t)
 	r.hold(owner, 1)
 	r.place(other, 60_000)
@@ -37,6 +39,7 @@ func TestFairLockIsReentered(t *testing.T) {
 
 // The example of the recording: a holds for 20 s; b waits 15 s, c 0.9 s, d 15 s; c gives up; b acquires.
 func TestFairQueueReckonsWithEachWait(t *testing.T) {
+	t.Parallel()
 	r := newFairRig(t)
 	r.hold("a", 1)
 	r.taken(20_000, fairLock("b", 15_000, 0))
@@ -71,6 +74,7 @@ func TestFairQueueReckonsWithEachWait(t *testing.T) {
 }
 
 func TestOneAttemptTakesNoPlace(t *testing.T) {
+	t.Parallel()
 	r := newFairRig(t)
 	r.hold("a", 1)
 	r.taken(20_000, fairLock(owner, 5000, 1))
@@ -87,6 +91,7 @@ func TestOneAttemptTakesNoPlace(t *testing.T) {
 
 // Those whose time is over are dropped at the head only.
 func TestPlacesWhoseTimeIsOverAreDropped(t *testing.T) {
+	t.Parallel()
 	for name, call := range map[string]Call{"lock": fairLock(owner, 5000, 1), "unlock": fairUnlock("a"), "force": fairForce()} {
 		r := newFairRig(t)
 		r.hold("a", 1)
@@ -106,6 +111,7 @@ func TestPlacesWhoseTimeIsOverAreDropped(t *testing.T) {
 }
 
 func TestHeadWithoutATimeIsLeftWhereItIs(t *testing.T) {
+	t.Parallel()
 	r := newFairRig(t)
 	r.do("RPUSH", fairQueue, other)
 	r.gets("int -1", fairLock(owner, 5000, 1))
@@ -121,6 +127,7 @@ func TestHeadWithoutATimeIsLeftWhereItIs(t *testing.T) {
 
 // Members of the times that are not in the queue get less time at each acquire, and block nobody.
 func TestTimesWithoutAPlaceBlockNobody(t *testing.T) {
+	t.Parallel()
 	r := newFairRig(t)
 	r.do("ZADD", fairTimes, r.now()+60_000, other)
 	r.gets("<nil>", fairLock(owner, 10_000, 0))
@@ -129,6 +136,7 @@ func TestTimesWithoutAPlaceBlockNobody(t *testing.T) {
 }
 
 func TestFairLockWithoutATTL(t *testing.T) {
+	t.Parallel()
 	r := newFairRig(t)
 	r.do("HSET", key, "a", 1)
 	for range 2 {
@@ -138,6 +146,7 @@ func TestFairLockWithoutATTL(t *testing.T) {
 }
 
 func TestFairUnlock(t *testing.T) {
+	t.Parallel()
 	r := newFairRig(t)
 	r.hold(owner, 2)
 	r.place(other, 60_000)
@@ -157,6 +166,7 @@ func TestFairUnlock(t *testing.T) {
 }
 
 func TestFairUnlockOfWhatIsNotHeld(t *testing.T) {
+	t.Parallel()
 	r := newFairRig(t)
 	r.gets("<nil>", fairUnlock(owner))
 	r.told()
@@ -171,6 +181,7 @@ func TestFairUnlockOfWhatIsNotHeld(t *testing.T) {
 }
 
 func TestHeadThatLeavesAFreeLockHandsItOn(t *testing.T) {
+	t.Parallel()
 	r := newFairRig(t)
 	r.gets("<nil>", fairLeave(owner, 5000))
 	r.only()
@@ -191,6 +202,7 @@ func TestHeadThatLeavesAFreeLockHandsItOn(t *testing.T) {
 }
 
 func TestFairForce(t *testing.T) {
+	t.Parallel()
 	r := newFairRig(t)
 	r.gets("int 0", fairForce())
 	r.place(other, 60_000)
@@ -203,6 +215,7 @@ func TestFairForce(t *testing.T) {
 }
 
 func TestFairScriptsLeaveAKeyOfAnotherTypeAlone(t *testing.T) {
+	t.Parallel()
 	r := newFairRig(t)
 	r.do("SET", key, "text")
 	for _, c := range []Call{fairLock(owner, 5000, 0), fairLock(owner, 5000, 1), fairUnlock(owner)} {
@@ -225,6 +238,7 @@ func TestFairScriptsLeaveAKeyOfAnotherTypeAlone(t *testing.T) {
 }
 
 func TestFairScriptsAnnounceAsTheyAreTold(t *testing.T) {
+	t.Parallel()
 	r := newFairRig(t)
 	if err := r.heard.Conn.Send("SSUBSCRIBE", channel+":"+other); err != nil || r.heard.Conn.Flush() != nil {
 		t.Fatal(err)

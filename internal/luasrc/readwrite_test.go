@@ -132,6 +132,7 @@ func TestReadRenew(t *testing.T) {
 }
 
 func TestReadRenewSetsTheHoldsBeforeItRaisesTheLock(t *testing.T) {
+	t.Parallel()
 	r := rwRig(t)
 	r.give("read 10 | a 10,0")
 	name := rwOwners["a"]
