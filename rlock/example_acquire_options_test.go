@@ -20,7 +20,7 @@ func ExampleLease() {
 	}
 	defer client.Close()
 	lock := client.NewLock("newsletter")
-	if _, err := lock.Lock(ctx, rlock.Lease(time.Second)); err != nil {
+	if _, err := lock.Lock(ctx, rlock.Lease(200*time.Millisecond)); err != nil {
 		log.Fatal(err)
 	}
 	// Not released. The next one enters when the lease has ended.
@@ -38,12 +38,12 @@ func ExampleLease() {
 // Without MaxHold, the watchdog would keep a stuck holder's lock for ever.
 func ExampleMaxHold() {
 	ctx := context.Background()
-	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithWatchdogTimeout(time.Second))
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithWatchdogTimeout(300*time.Millisecond))
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	hold, err := client.NewLock("crawler").Lock(ctx, rlock.MaxHold(1100*time.Millisecond))
+	hold, err := client.NewLock("crawler").Lock(ctx, rlock.MaxHold(300*time.Millisecond))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func ExampleHold_Err() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	hold, err := client.NewLock("batch").Lock(ctx, rlock.Lease(time.Second))
+	hold, err := client.NewLock("batch").Lock(ctx, rlock.Lease(200*time.Millisecond))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -146,7 +146,7 @@ func ExampleWakeEvent() {
 func ExampleRenewalEvent() {
 	ctx := context.Background()
 	renewed := make(chan string, 100)
-	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithWatchdogTimeout(2*time.Second),
+	client, err := rlock.Open(ctx, os.Getenv("REDIS_URL"), rlock.WithWatchdogTimeout(time.Second),
 		rlock.WithObserver(rlock.Observer{Renewed: func(s rlock.Subject, e rlock.RenewalEvent) { renewed <- s.Name + " " + e.Outcome }}))
 	if err != nil {
 		log.Fatal(err)

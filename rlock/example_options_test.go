@@ -50,7 +50,7 @@ func ExampleWithCommandTimeout() {
 	defer silent.Close()
 
 	began := time.Now()
-	_, err = rlock.Open(ctx, "redis://"+silent.Addr().String(), rlock.WithCommandTimeout(time.Second))
+	_, err = rlock.Open(ctx, "redis://"+silent.Addr().String(), rlock.WithCommandTimeout(200*time.Millisecond))
 	fmt.Println(errors.Is(err, rlock.ErrUnavailable), time.Since(began) < 10*time.Second)
 	// Output:
 	// true true

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -29,14 +30,23 @@ func set(name, value string) {
 	}
 }
 
-// serveExamples starts the server that the examples share, and the others that some
-// want if examples are to run.
-func serveExamples(all bool) {
-	s := redistest.Start(redistest.Examples)
-	set("REDIS_URL", s.URL())
-	if !all {
-		return
-	}
+// shared is the server that the examples and benchmarks share.
+var shared *redistest.Server
+
+func serveExamples() {
+	shared = redistest.Start(redistest.Examples)
+	set("REDIS_URL", shared.URL())
+}
+
+// Examples run behind all tests. Until then the servers that only some want have time to come.
+func TestServersOfTheExamplesStart(t *testing.T) {
+	t.Parallel()
+	serveAllExamples()
+}
+
+// serveAllExamples starts those servers.
+func serveAllExamples() {
+	s := shared
 	if _, err := s.Dial(redistest.Examples).Do("ACL", "SETUSER", "worker", "on", ">of-today", "+@all", "~*", "&*"); err != nil {
 		log.Fatal(err)
 	}

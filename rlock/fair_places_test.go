@@ -144,17 +144,13 @@ func TestFairLockThatNoReplicaHasIsGivenBack(t *testing.T) {
 		n, err := redis.Int(conn.Do("WAIT", 1, 100))
 		return err == nil && n == 1
 	})
-	c, err := rlock.Open(t.Context(), s.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(short))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := openWith(t, s.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(short))
 	l := c.NewFairLock("orders")
 	if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	replica.Pause()
-	_, err = l.Lock(t.Context())
+	_, err := l.Lock(t.Context())
 	replica.Resume()
 	if !errors.Is(err, rlock.ErrUnreplicated) {
 		t.Errorf("%v", err)

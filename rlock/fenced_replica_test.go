@@ -25,11 +25,7 @@ func TestTokenOfAGrantThatNoReplicaHasIsUsedUp(t *testing.T) {
 		text, err := redis.String(conn.Do("INFO", "replication"))
 		return err == nil && strings.Contains(text, "state=online")
 	})
-	c, err := rlock.Open(t.Context(), s.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(1500*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
+	c := openWith(t, s.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(1500*time.Millisecond))
 	l := c.NewFencedLock("orders")
 	replica.Pause()
 	t.Cleanup(replica.Resume)

@@ -11,7 +11,10 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	// Who asks for tests by their names need not wait for the examples' servers.
-	serveExamples(!strings.Contains(flag.Lookup("test.run").Value.String(), "Test"))
+	serveExamples()
+	// Who asks for tests or benchmarks by their names need not wait for the examples' other servers.
+	if run := flag.Lookup("test.run").Value.String(); run != "" && run != "^$" && !strings.Contains(run, "Test") {
+		serveAllExamples()
+	}
 	leakcheck.Main(redistest.WithExamples{M: m})
 }

@@ -25,11 +25,7 @@ func TestPermitsThatNoReplicaHasAreGivenBack(t *testing.T) {
 		text, err := redis.String(conn.Do("INFO", "replication"))
 		return err == nil && strings.Contains(text, "state=online")
 	})
-	c, err := rlock.Open(t.Context(), s.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(1500*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
+	c := openWith(t, s.URL(), rlock.WithReplicaSync(true), rlock.WithCommandTimeout(1500*time.Millisecond))
 	seats := c.NewPermitSemaphore("seats")
 	if _, err := seats.TrySetPermits(t.Context(), 3); err != nil {
 		t.Fatal(err)

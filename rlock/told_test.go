@@ -83,6 +83,16 @@ func watches(t *testing.T, c redis.Conn, keys int) {
 	time.Sleep(250 * time.Millisecond) // the client knows a moment later, and has no look to come
 }
 
+// deletedUnder has the server delete a name, once it tells of its changes, and holds of it told.
+func deletedUnder(t *testing.T, conn redis.Conn, name, when string, holds ...anyHold) {
+	t.Helper()
+	watches(t, conn, 1)
+	conn.Do("DEL", name)
+	for _, h := range holds {
+		told(t, "DEL "+when, h)
+	}
+}
+
 // Nothing here is renewed: only the server's word of a change can tell of a loss.
 var neverRenewed = rlock.WithWatchdogTimeout(10 * time.Minute)
 
@@ -90,7 +100,7 @@ func TestHoldOfEachKindIsToldOfItsLossAtOnce(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
-	c, other := openAt(t, s, neverRenewed), openAt(t, s)
+	c, other := openWith(t, s.URL(), neverRenewed), openWith(t, s.URL())
 	for _, fixed := range []bool{false, true} {
 		var all []anyHold
 		for _, k := range kindsOfHolds {
@@ -129,17 +139,13 @@ func TestHoldIsToldOfEachLoss(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
-	c := openAt(t, s, neverRenewed)
+	c := openWith(t, s.URL(), neverRenewed)
 	losses := []string{"PEXPIRE", "HDEL", "RENAME", "EVAL", "FLUSHALL"} // which takes what is left
 	var all [][2]*rlock.Hold
 	for _, loss := range losses {
 		var both [2]*rlock.Hold
 		for i, opts := range [][]rlock.AcquireOption{nil, {rlock.Lease(10 * time.Minute)}} {
-			h, err := c.NewLock(fmt.Sprint(loss, i)).Lock(t.Context(), opts...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			both[i] = h
+			both[i] = lock(t, c, fmt.Sprint(loss, i), opts...)
 		}
 		all = append(all, both)
 	}
@@ -172,11 +178,8 @@ func TestFalseAlarmsEndNothingAndAreRateLimited(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
-	c := openAt(t, s, neverRenewed)
-	h, err := c.NewLock("orders").Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := openWith(t, s.URL(), neverRenewed)
+	h := lock(t, c, "orders")
 	watches(t, conn, 1)
 	before, began, writes := topologytest.Calls(t, conn, "evalsha"), time.Now(), 0
 	for ; time.Since(began) < 2*time.Second; writes++ {
@@ -192,9 +195,7 @@ func TestFalseAlarmsEndNothingAndAreRateLimited(t *testing.T) {
 	if err := h.Err(); err != nil {
 		t.Error(err)
 	}
-	watches(t, conn, 1)
-	conn.Do("DEL", "orders")
-	told(t, "DEL after false alarms", h)
+	deletedUnder(t, conn, "orders", "after false alarms", h)
 }
 
 // What its owner writes itself is read again: a nested hold, its release, an Extend.
@@ -202,12 +203,9 @@ func TestHoldIsToldAfterItsOwnersOwnWrites(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
-	c := openAt(t, s, neverRenewed)
+	c := openWith(t, s.URL(), neverRenewed)
 	l := c.NewLock("orders")
-	h, err := l.Lock(t.Context(), rlock.Lease(10*time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := lock(t, c, "orders", rlock.Lease(10*time.Minute))
 	for what, write := range map[string]func() error{
 		"Extend": func() error { return h.Extend(t.Context(), 20*time.Minute) },
 		"nested": func() error {
@@ -223,9 +221,7 @@ func TestHoldIsToldAfterItsOwnersOwnWrites(t *testing.T) {
 			t.Fatal(what, err)
 		}
 	}
-	watches(t, conn, 1)
-	conn.Do("DEL", "orders")
-	told(t, "DEL after own writes", h)
+	deletedUnder(t, conn, "orders", "after own writes", h)
 }
 
 // What another hold of the client writes, the server does not tell, and it tells of no change after that: the key is
@@ -234,24 +230,16 @@ func TestHoldIsToldThoughAnotherOfItsClientCameAndWent(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
-	c := openAt(t, s, neverRenewed)
+	c := openWith(t, s.URL(), neverRenewed)
 	all := map[string][]*rlock.Hold{"at once": nil, "later": nil}
 	for name := range all {
 		for range 3 {
-			h, err := c.NewReadWriteLock(name).ReadLock().Lock(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			all[name] = append(all[name], h)
+			all[name] = append(all[name], held(t, c.NewReadWriteLock(name).ReadLock()))
 		}
 	}
 	time.Sleep(5 * time.Second) // all are watched
 	for name := range all {
-		h, err := c.NewReadWriteLock(name).ReadLock().Lock(t.Context())
-		if err == nil {
-			err = h.Unlock(t.Context())
-		}
-		if err != nil {
+		if err := held(t, c.NewReadWriteLock(name).ReadLock()).Unlock(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -270,28 +258,12 @@ func TestHoldsOfTwoKindsAreBothTold(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
-	c := openAt(t, s, neverRenewed)
+	c := openWith(t, s.URL(), neverRenewed)
 	rw := c.NewReadWriteLock("doc")
-	write, err := rw.WriteLock().Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	write := held(t, rw.WriteLock())
 	read, err := rw.ReadLock().Lock(t.Context(), rlock.As(write.Owner()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	watches(t, conn, 1)
-	conn.Do("DEL", "doc")
-	told(t, "DEL of the first kind", write)
-	told(t, "DEL of the second kind", read)
-}
-
-func openAt(t *testing.T, s *redistest.Server, opts ...rlock.Option) *rlock.Client {
-	t.Helper()
-	c, err := rlock.Open(t.Context(), s.URL(), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
+	deletedUnder(t, conn, "doc", "of both kinds", write, read)
 }

@@ -83,15 +83,8 @@ func TestLossIsToldByRenewalsWhereTrackingIsRefused(t *testing.T) {
 				}
 			}
 			log := newInfos()
-			c, err := rlock.Open(t.Context(), "redis://worker:sesame@"+s.Addr(), rlock.WithDialer(proxy), rlock.WithWatchdogTimeout(6*time.Second), rlock.WithCommandTimeout(time.Second), rlock.WithLogger(slog.New(log)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.Close()
-			h, err := c.NewLock("orders").Lock(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := openWith(t, "redis://worker:sesame@"+s.Addr(), rlock.WithDialer(proxy), rlock.WithWatchdogTimeout(6*time.Second), rlock.WithCommandTimeout(time.Second), rlock.WithLogger(slog.New(log)))
+			h := lock(t, c, "orders")
 			becomes(t, "a line that says so", func() bool { return log.says(notTold) == 1 })
 			time.Sleep(2500 * time.Millisecond) // a renewal and some rounds
 			if n := log.says(notTold); n != 1 || h.Err() != nil {
@@ -108,11 +101,8 @@ func TestHoldIsWatchedAgainByOtherConnections(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
-	c := openAt(t, s, neverRenewed)
-	h, err := c.NewLock("orders").Lock(t.Context(), rlock.Lease(10*time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := openWith(t, s.URL(), neverRenewed)
+	h := lock(t, c, "orders", rlock.Lease(10*time.Minute))
 	for _, sort := range []string{"pubsub", "normal"} {
 		watches(t, conn, 1)
 		if _, err := conn.Do("CLIENT", "KILL", "TYPE", sort, "SKIPME", "yes"); err != nil {
@@ -123,9 +113,7 @@ func TestHoldIsWatchedAgainByOtherConnections(t *testing.T) {
 			time.Sleep(2500 * time.Millisecond) // it is read again by then
 		}
 	}
-	watches(t, conn, 1)
-	conn.Do("DEL", "orders")
-	told(t, "DEL after other connections", h)
+	deletedUnder(t, conn, "orders", "after other connections", h)
 }
 
 func clients(t *testing.T, conn redis.Conn) string {
@@ -143,18 +131,14 @@ func TestOverflowOfTheTrackingTableEndsNothing(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t, "--tracking-table-max-keys", "2")
 	conn := s.Dial(t)
-	c := openAt(t, s, rlock.WithWatchdogTimeout(9*time.Second))
+	c := openWith(t, s.URL(), rlock.WithWatchdogTimeout(9*time.Second))
 	var all []*rlock.Hold
 	for i := range 8 {
 		var opts []rlock.AcquireOption
 		if i%2 == 1 {
 			opts = append(opts, rlock.Lease(10*time.Minute)) // which is looked at as often
 		}
-		h, err := c.NewLock(fmt.Sprint("lock-", i)).Lock(t.Context(), opts...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, h)
+		all = append(all, lock(t, c, fmt.Sprint("lock-", i), opts...))
 	}
 	time.Sleep(3500 * time.Millisecond)
 	before := topologytest.Calls(t, conn, "evalsha")
@@ -182,13 +166,8 @@ func TestConnectionThatGoesBackToItsPoolTracksNothing(t *testing.T) {
 	}}
 	defer p.Close()
 	c := client(t, p, neverRenewed)
-	h, err := c.NewLock("orders").Lock(t.Context(), rlock.Lease(10*time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
-	watches(t, conn, 1)
-	conn.Do("DEL", "orders")
-	told(t, "DEL, with a pool", h)
+	h := lock(t, c, "orders", rlock.Lease(10*time.Minute))
+	deletedUnder(t, conn, "orders", "with a pool", h)
 	c.Close()
 	for range 2 {
 		lent := p.Get()
@@ -205,12 +184,9 @@ func TestNobodyListensForChangesWhenNothingIsHeld(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
-	c := openAt(t, s)
+	c := openWith(t, s.URL())
 	for range 2 {
-		h, err := c.NewLock("orders").Lock(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := lock(t, c, "orders")
 		watches(t, conn, 1)
 		if err := h.Unlock(t.Context()); err != nil {
 			t.Fatal(err)
@@ -230,10 +206,7 @@ func TestHoldsOfAClusterAreToldByTheirNodes(t *testing.T) {
 	for _, loss := range []string{"DEL", "FLUSHALL"} {
 		var all [3]*rlock.Hold
 		for i := range all {
-			var err error
-			if all[i], err = c.NewLock(nameOf(i, 0)).Lock(t.Context(), rlock.Lease(10*time.Minute)); err != nil {
-				t.Fatal(err)
-			}
+			all[i] = lock(t, c, nameOf(i, 0), rlock.Lease(10*time.Minute))
 		}
 		for i, h := range all {
 			watches(t, s.Conn(i), 1)
@@ -254,23 +227,12 @@ func TestFixedLeaseIsToldOfAFailoverThatLostIt(t *testing.T) {
 	t.Parallel()
 	s := redistest.StartSentinels(t, redistest.SentinelPasswords{})
 	log := newInfos()
-	c, err := rlock.Open(t.Context(), s.URL(), rlock.WithReplicaSync(false), rlock.WithLogger(slog.New(log)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := openWith(t, s.URL(), rlock.WithReplicaSync(false), rlock.WithLogger(slog.New(log)))
 	master := s.Master()
-	h, err := c.NewLock("orders").Lock(t.Context(), rlock.Lease(10*time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := lock(t, c, "orders", rlock.Lease(10*time.Minute))
 	conn := master.Dial(t)
-	watches(t, conn, 1)
-	conn.Do("DEL", "orders")
-	told(t, "DEL behind Sentinels", h)
-	if h, err = c.NewLock("orders").Lock(t.Context(), rlock.Lease(10*time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	deletedUnder(t, conn, "orders", "behind Sentinels", h)
+	h = lock(t, c, "orders", rlock.Lease(10*time.Minute))
 	watches(t, conn, 1)
 	for _, n := range s.Nodes { // what the next master does not have
 		if n != master {

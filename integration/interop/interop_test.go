@@ -49,18 +49,15 @@ func TestMultiInterop(t *testing.T) {
 }
 
 func showAll(t *testing.T, versions []string, behaviours []Behaviour, counting time.Duration) {
-	for _, version := range versions {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			w := NewWorld(t, version, redisserver.Local(t))
-			w.Counting = counting
-			if *full {
-				w.Counting = 30 * time.Second
-			}
-			for _, b := range behaviours {
-				t.Run(b.Name, func(t *testing.T) { w.Show(t, b) })
-			}
-			w.CheckNothingIsLeft(t)
-		})
-	}
+	javapeer.Beside(t, versions, func(t *testing.T, version string) {
+		w := NewWorld(t, version, redisserver.Local(t))
+		w.Counting = counting
+		if *full {
+			w.Counting = 30 * time.Second
+		}
+		for _, b := range behaviours {
+			t.Run(b.Name, func(t *testing.T) { w.Show(t, b) })
+		}
+		w.CheckNothingIsLeft(t)
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/internal/onserver"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topologytest"
@@ -30,7 +31,7 @@ func TestQueueMovesBehindSentinels(t *testing.T) {
 // moves has Go and two releases of Java stand in one queue, and enter in their order.
 func moves(t *testing.T, url string, conn redis.Conn) {
 	t.Helper()
-	r := &rig{T: t, conn: conn}
+	r := &rig{onserver.By(t, conn)}
 	golang := newGoSide(t, url)
 	newest, old := newJavaSide(t, javapeer.Newest, url), newJavaSide(t, "3.21.3", url)
 	if err := golang.acquire("holder", 0, 0); err != nil {
@@ -40,9 +41,9 @@ func moves(t *testing.T, url string, conn redis.Conn) {
 	var ends []<-chan error
 	for i, w := range waiters {
 		ends = append(ends, started(w, w.who, 0, 0))
-		r.eventually("a place", func() bool { return len(r.queue()) == i+1 })
+		r.Eventually("a place", func() bool { return len(r.queue()) == i+1 })
 	}
-	r.eventually("listeners", func() bool {
+	r.Eventually("listeners", func() bool {
 		all := map[string]bool{}
 		for _, sort := range []string{"CHANNELS", "SHARDCHANNELS"} {
 			channels, _ := redis.Strings(conn.Do("PUBSUB", sort, codec.Channel(name)+":*"))

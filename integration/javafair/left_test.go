@@ -29,7 +29,7 @@ func (r *rig) enters(end <-chan error, most time.Duration) time.Duration {
 			r.Fatal(err)
 		}
 	case <-time.After(most):
-		r.Fatalf("nobody entered within %v; the queue is %q, held by %q", most, r.queue(), r.strings("HGETALL", name))
+		r.Fatalf("nobody entered within %v; the queue is %q, held by %q", most, r.queue(), r.Strings("HGETALL", name))
 	}
 	return time.Since(began)
 }
@@ -61,7 +61,7 @@ func TestPlaceThatJavaLeavesIsPassedWhenItsTimeIsOver(t *testing.T) {
 			}
 			t.Parallel()
 			r := newRig(t)
-			golang, java := newGoSide(t, r.server.URL()), newJavaSide(t, javapeer.Newest, r.server.URL())
+			golang, java := newGoSide(t, r.Server.URL()), newJavaSide(t, javapeer.Newest, r.Server.URL())
 			const lease, wait = time.Second, 4 * time.Second
 			if err := golang.acquire("holder", 0, lease); err != nil {
 				t.Fatal(err)
@@ -78,7 +78,7 @@ func TestPlaceThatJavaLeavesIsPassedWhenItsTimeIsOver(t *testing.T) {
 			if err := golang.unlock("holder"); err != nil {
 				t.Fatal(err)
 			}
-			tap := monitor.Tap(t, r.server.URL())
+			tap := monitor.Tap(t, r.Server.URL())
 			r.enters(behind, lease+wait+8*time.Second)
 			took, asked := time.Since(queued), 0
 			for _, line := range tap.Mark() {
@@ -109,7 +109,7 @@ func TestGoWaiterThatIsCancelledIsFollowedByJavaAtOnce(t *testing.T) {
 	}
 	for _, version := range versions {
 		r := newRig(t)
-		golang, java := newGoSide(t, r.server.URL()), newJavaSide(t, version, r.server.URL())
+		golang, java := newGoSide(t, r.Server.URL()), newJavaSide(t, version, r.Server.URL())
 		for range 5 {
 			if err := golang.acquire("holder", 0, 0); err != nil {
 				t.Fatal(err)
@@ -147,11 +147,11 @@ func TestGoWaiterThatIsCancelledIsFollowedByJavaAtOnce(t *testing.T) {
 func TestHeadOfOldJavaIsWokenByGoAfterTheHolderDied(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	java := newJavaSide(t, "3.21.3", r.server.URL())
+	java := newJavaSide(t, "3.21.3", r.Server.URL())
 	const watchdog = 1500 * time.Millisecond
 	dies := func() (died *goSide) {
 		t.Helper()
-		died = newGoSide(t, r.server.URL(), rlock.WithWatchdogTimeout(watchdog))
+		died = newGoSide(t, r.Server.URL(), rlock.WithWatchdogTimeout(watchdog))
 		if err := died.acquire("holder", 0, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func TestHeadOfOldJavaIsWokenByGoAfterTheHolderDied(t *testing.T) {
 	if r.inside() != 0 {
 		t.Fatal("the lock is not free")
 	}
-	golang := newGoSide(t, r.server.URL())
+	golang := newGoSide(t, r.Server.URL())
 	behind := started(golang, "behind", 0, 0)
 	took := r.enters(head, patience)
 	t.Logf("Redisson 3.21.3 slept beside a free lock until Go came, and entered %v later", took)
@@ -205,8 +205,8 @@ func TestPlacesThatRunOutBesideAHolderThatRenews(t *testing.T) {
 	inFull(t)
 	t.Parallel()
 	r := newRig(t)
-	java := newJavaSide(t, javapeer.Newest, r.server.URL(), javapeer.Setting("fairLockWaitTimeout", "1000"), javapeer.WatchdogTimeout(1500*time.Millisecond))
-	golang := newGoSide(t, r.server.URL(), rlock.WithFairWait(time.Second))
+	java := newJavaSide(t, javapeer.Newest, r.Server.URL(), javapeer.Setting("fairLockWaitTimeout", "1000"), javapeer.WatchdogTimeout(1500*time.Millisecond))
+	golang := newGoSide(t, r.Server.URL(), rlock.WithFairWait(time.Second))
 	if err := java.acquire("holder", 0, 0); err != nil {
 		t.Fatal(err)
 	}

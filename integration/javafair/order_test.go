@@ -24,24 +24,21 @@ func TestOrderBesideJava(t *testing.T) {
 	if *full {
 		versions = javapeer.FairVersions(true)
 	}
-	for _, version := range versions {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t)
-			waiters := six(t, r, version)
-			began := time.Now()
-			var slowest time.Duration
-			for i := range rounds() {
-				order := rand.Perm(len(waiters))
-				got, took := queueUp(r, waiters, order)
-				if !slices.Equal(got, order) {
-					t.Fatalf("round %d: they stood in the order %v and entered in the order %v", i, order, got)
-				}
-				slowest = max(slowest, took)
+	javapeer.Beside(t, versions, func(t *testing.T, version string) {
+		r := newRig(t)
+		waiters := six(t, r, version)
+		began := time.Now()
+		var slowest time.Duration
+		for i := range rounds() {
+			order := rand.Perm(len(waiters))
+			got, took := queueUp(r, waiters, order)
+			if !slices.Equal(got, order) {
+				t.Fatalf("round %d: they stood in the order %v and entered in the order %v", i, order, got)
 			}
-			t.Logf("Redisson %s: %d rounds in %v, none out of order; the slowest six hand-offs took %v", version, rounds(), time.Since(began), slowest)
-		})
-	}
+			slowest = max(slowest, took)
+		}
+		t.Logf("Redisson %s: %d rounds in %v, none out of order; the slowest six hand-offs took %v", version, rounds(), time.Since(began), slowest)
+	})
 }
 
 // Redisson 3.11.6 makes its times with 5 s, whatever the others wait: there is no order, but still one lock.
@@ -74,8 +71,8 @@ type waiter struct {
 // six are three in Go, two of which share a client, and three threads of a JVM.
 func six(t *testing.T, r *rig, version string) []waiter {
 	t.Helper()
-	java := newJavaSide(t, version, r.server.URL())
-	one, two := newGoSide(t, r.server.URL()), newGoSide(t, r.server.URL())
+	java := newJavaSide(t, version, r.Server.URL())
+	one, two := newGoSide(t, r.Server.URL()), newGoSide(t, r.Server.URL())
 	return []waiter{{one, "g0"}, {one, "g1"}, {two, "g2"}, {java, "j0"}, {java, "j1"}, {java, "j2"}}
 }
 
@@ -131,7 +128,7 @@ func queueUp(r *rig, waiters []waiter, order []int) (got []int, took time.Durati
 
 // inside is how many hold the lock.
 func (r *rig) inside() int64 {
-	conn := r.server.Dial(r.T)
+	conn := r.Server.Dial(r.T)
 	defer conn.Close()
 	n, _ := conn.Do("HLEN", name)
 	count, _ := n.(int64)

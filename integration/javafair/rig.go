@@ -14,14 +14,14 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/internal/onserver"
 	"github.com/rlock-go/redisson/integration/javapeer"
-	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/rlock"
 )
 
 const (
 	name     = "tickets"
-	patience = 20 * time.Second
+	patience = onserver.Patience
 	noTime   = -2 // a wait that Java is given as 0; in Go both are one attempt
 )
 
@@ -53,11 +53,7 @@ type goSide struct {
 
 func newGoSide(t *testing.T, url string, opts ...rlock.Option) *goSide {
 	t.Helper()
-	c, err := rlock.Open(t.Context(), url, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
+	c := onserver.Open(t, url, opts...)
 	return &goSide{lock: c.NewFairLock(name), client: c, ctx: t.Context(), holds: map[string][]*rlock.Hold{}}
 }
 
@@ -169,68 +165,29 @@ func (s *javaSide) force() bool {
 	return err == nil && r.Bool()
 }
 
-// rig is a server and what is seen of it.
-type rig struct {
-	*testing.T
-	server *redistest.Server
-	conn   redis.Conn
-	heard  redis.PubSubConn
-	names  map[string]string // of owners, in order of appearance
-}
+// rig is what is seen of the lock on a server.
+type rig struct{ *onserver.View }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	s := redistest.Start(t)
-	r := &rig{T: t, server: s, conn: s.Dial(t), heard: redis.PubSubConn{Conn: s.Dial(t)}, names: map[string]string{}}
-	if err := r.heard.PSubscribe("redisson_*"); err != nil {
-		t.Fatal(err)
-	}
-	r.heard.Receive()
-	return r
+	return &rig{onserver.Start(t)}
 }
 
-func (r *rig) do(command string, args ...any) any {
-	r.Helper()
-	reply, err := r.conn.Do(command, args...)
-	if err != nil {
-		r.Fatalf("%s: %v", command, err)
-	}
-	return reply
-}
-
-func (r *rig) strings(command string, args ...any) []string {
-	r.Helper()
-	all, err := redis.Strings(r.do(command, args...), nil)
-	if err != nil {
-		r.Fatal(err)
-	}
-	return all
-}
-
-func (r *rig) eventually(what string, is func() bool) {
-	r.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			r.Fatalf("%v passed without: %s; the queue is %q, held by %q", patience, what, r.queue(), r.strings("HGETALL", name))
-		}
-	}
-}
-
-func (r *rig) queue() []string { return r.strings("LRANGE", codec.FairQueue(name), 0, -1) }
+func (r *rig) queue() []string { return r.Strings("LRANGE", codec.FairQueue(name), 0, -1) }
 
 // stands waits until n owners have a place and listen, each on its channel.
 func (r *rig) stands(n int) {
 	r.Helper()
-	r.eventually(fmt.Sprintf("%d places, listeners", n), func() bool {
-		return len(r.queue()) == n && len(r.strings("PUBSUB", "CHANNELS", codec.Channel(name)+":*")) == n
+	r.Eventually(fmt.Sprintf("%d places, listeners", n), func() bool {
+		return len(r.queue()) == n && len(r.Strings("PUBSUB", "CHANNELS", codec.Channel(name)+":*")) == n
 	})
 }
 
 // free waits until nothing of the lock is left.
 func (r *rig) free() {
 	r.Helper()
-	r.eventually("nothing left", func() bool {
-		return r.do("EXISTS", name, codec.FairQueue(name), codec.FairTimes(name)) == int64(0)
+	r.Eventually("nothing left", func() bool {
+		return r.Do("EXISTS", name, codec.FairQueue(name), codec.FairTimes(name)) == int64(0)
 	})
 }
 
@@ -247,64 +204,50 @@ type state struct {
 func (r *rig) look(step string) state {
 	r.Helper()
 	s := state{step: step}
-	keys := r.strings("KEYS", "*")
+	keys := r.Strings("KEYS", "*")
 	slices.Sort(keys)
 	for _, key := range keys {
 		if !strings.HasPrefix(key, "redisson_unlock_latch:") {
-			s.exact = append(s.exact, fmt.Sprintf("%s %s", key, r.do("TYPE", key)))
-			s.passes, s.ms = append(s.passes, "TTL of "+key), append(s.ms, r.do("PTTL", key).(int64))
+			s.exact = append(s.exact, fmt.Sprintf("%s %s", key, r.Do("TYPE", key)))
+			s.passes, s.ms = append(s.passes, "TTL of "+key), append(s.ms, r.Do("PTTL", key).(int64))
 		}
 	}
-	fields, err := redis.StringMap(r.do("HGETALL", name), nil)
+	fields, err := redis.StringMap(r.Do("HGETALL", name), nil)
 	if err != nil {
 		r.Fatal(err)
 	}
 	for owner, count := range fields {
-		s.exact = append(s.exact, r.named(owner)+" holds "+count)
+		s.exact = append(s.exact, r.Named(owner)+" holds "+count)
 	}
-	now, err := redis.Int64s(r.do("TIME"), nil)
+	now, err := redis.Int64s(r.Do("TIME"), nil)
 	if err != nil {
 		r.Fatal(err)
 	}
 	for i, owner := range r.queue() {
-		s.exact = append(s.exact, fmt.Sprintf("place %d %s", i, r.named(owner)))
+		s.exact = append(s.exact, fmt.Sprintf("place %d %s", i, r.Named(owner)))
 	}
-	times := r.strings("ZRANGE", codec.FairTimes(name), 0, -1, "WITHSCORES")
+	times := r.Strings("ZRANGE", codec.FairTimes(name), 0, -1, "WITHSCORES")
 	for i := 0; i < len(times); i += 2 {
 		till, err := strconv.ParseInt(times[i+1], 10, 64)
 		if err != nil {
 			r.Fatalf("a time that is no number: %q", times[i+1])
 		}
-		s.passes, s.ms = append(s.passes, "time of "+r.named(times[i])), append(s.ms, till-now[0]*1000-now[1]/1000)
+		s.passes, s.ms = append(s.passes, "time of "+r.Named(times[i])), append(s.ms, till-now[0]*1000-now[1]/1000)
 	}
 	slices.Sort(s.exact)
 	s.exact = append(s.exact, r.messages()...)
 	return s
 }
 
-func (r *rig) named(owner string) string {
-	if r.names[owner] == "" {
-		r.names[owner] = fmt.Sprint("OWNER", len(r.names)+1)
-	}
-	return r.names[owner]
-}
-
 // messages are those since the last look, with the owners that they are for.
 func (r *rig) messages() (all []string) {
 	r.Helper()
-	r.do("PUBLISH", "redisson_marker", "")
-	for {
-		m, ok := r.heard.ReceiveWithTimeout(patience).(redis.Message)
-		if !ok {
-			r.Fatal("the subscriber hears nothing")
-		}
-		if m.Channel == "redisson_marker" {
-			return all
-		}
+	for _, m := range r.Messages() {
 		channel := m.Channel
 		if owner, ok := strings.CutPrefix(channel, codec.Channel(name)+":"); ok {
-			channel = codec.Channel(name) + ":" + r.named(owner)
+			channel = codec.Channel(name) + ":" + r.Named(owner)
 		}
 		all = append(all, fmt.Sprintf("%s says %s", channel, m.Data))
 	}
+	return all
 }

@@ -44,7 +44,7 @@ func (p *play) must(err error) {
 // enters has somebody acquire at once.
 func (p *play) enters(who string, lease time.Duration) {
 	p.Helper()
-	p.must(p.acquire(who, 0, lease))
+	p.Must(p.acquire(who, 0, lease))
 	p.see("%s enters", who)
 }
 
@@ -73,9 +73,9 @@ func (p *play) ended(who string) error {
 // releases has somebody unlock, and another enter; "" for nobody.
 func (p *play) releases(who, next string) {
 	p.Helper()
-	p.must(p.unlock(who))
+	p.Must(p.unlock(who))
 	if next != "" {
-		p.must(p.ended(next))
+		p.Must(p.ended(next))
 	}
 	p.stands(len(p.queue()))
 	p.see("%s releases", who)
@@ -93,9 +93,9 @@ func (p *play) notHeld(who string, silent bool) {
 
 func (p *play) stranger(ms int64) {
 	const owner = "550e8400-e29b-41d4-a716-446655440000:31"
-	p.do("RPUSH", codec.FairQueue(name), owner)
+	p.Do("RPUSH", codec.FairQueue(name), owner)
 	if ms != 0 {
-		p.do("ZADD", codec.FairTimes(name), time.Now().UnixMilli()+ms, owner)
+		p.Do("ZADD", codec.FairTimes(name), time.Now().UnixMilli()+ms, owner)
 	}
 }
 
@@ -111,7 +111,7 @@ var scenes = map[string]func(p *play){
 	"free lock": func(p *play) {
 		p.enters("a", long)
 		p.releases("a", "")
-		p.must(p.acquire("b", -1, 0))
+		p.Must(p.acquire("b", -1, 0))
 		p.see("b tries")
 		p.releases("b", "")
 	},
@@ -174,7 +174,7 @@ var scenes = map[string]func(p *play){
 	"re-entry with a queue": func(p *play) {
 		p.enters("a", 0)
 		p.waits("b", 1, 0)
-		p.must(p.reenter("a"))
+		p.Must(p.reenter("a"))
 		p.see("a re-enters")
 		p.releases("a", "")
 		p.releases("a", "b")
@@ -189,7 +189,7 @@ var scenes = map[string]func(p *play){
 	"unlock of a lock that is gone": func(p *play) {
 		p.enters("a", long)
 		p.stranger(200_000)
-		p.do("DEL", name)
+		p.Do("DEL", name)
 		p.notHeld("a", true)
 		p.see("a unlocks")
 	},
@@ -221,17 +221,17 @@ var scenes = map[string]func(p *play){
 			p.Errorf("a: %v", err)
 		}
 		p.see("a tries")
-		p.do("DEL", codec.FairQueue(name)) // behind it, force of Redisson before 3.37 never ends
+		p.Do("DEL", codec.FairQueue(name)) // behind it, force of Redisson before 3.37 never ends
 	},
 	"lock without a TTL": func(p *play) {
 		p.enters("a", long)
-		p.do("PERSIST", name)
+		p.Do("PERSIST", name)
 		p.waits("b", 1, 60*time.Second)
 		p.releases("a", "b")
 		p.releases("b", "")
 	},
 	"times of those who have no place": func(p *play) {
-		p.do("ZADD", codec.FairTimes(name), time.Now().UnixMilli()+900_000, "550e8400-e29b-41d4-a716-446655440000:7")
+		p.Do("ZADD", codec.FairTimes(name), time.Now().UnixMilli()+900_000, "550e8400-e29b-41d4-a716-446655440000:7")
 		p.enters("a", long)
 		p.releases("a", "")
 	},
@@ -245,9 +245,9 @@ var differs = map[string]string{
 // OnTheWire has Go and a release of Redisson play each scene, as a subtest of t, and tells how many were alike.
 func OnTheWire(t *testing.T, version string) (alike int) {
 	r := newRig(t)
-	java, golang := newJavaSide(t, version, r.server.URL()), newGoSide(t, r.server.URL())
+	java, golang := newJavaSide(t, version, r.Server.URL()), newGoSide(t, r.Server.URL())
 	if version == javapeer.Oldest {
-		golang = newGoSide(t, r.server.URL(), rlock.WithFairWait(oldest))
+		golang = newGoSide(t, r.Server.URL(), rlock.WithFairWait(oldest))
 		golang.everyWait = oldest
 	}
 	for scene, act := range scenes {
@@ -272,11 +272,9 @@ func OnTheWire(t *testing.T, version string) (alike int) {
 }
 
 func acted(t *testing.T, r *rig, s side, version string, act func(*play)) []state {
-	p := &play{rig: &rig{T: t, server: r.server, conn: r.conn, heard: r.heard, names: map[string]string{}}, side: s, version: version, ends: map[string]chan error{}, began: time.Now()}
+	p := &play{rig: &rig{r.For(t)}, side: s, version: version, ends: map[string]chan error{}, began: time.Now()}
 	_, p.golang = s.(*goSide)
-	p.do("FLUSHALL")
-	p.messages() // of who played before
-	clear(p.names)
+	p.Anew() // others played before
 	act(p)
 	p.force()
 	return p.seen

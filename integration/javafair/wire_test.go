@@ -8,10 +8,5 @@ import (
 
 func TestFairLockOnTheWire(t *testing.T) {
 	t.Parallel()
-	for _, version := range javapeer.Versions(*full) {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			OnTheWire(t, version)
-		})
-	}
+	javapeer.Beside(t, javapeer.Versions(*full), func(t *testing.T, version string) { OnTheWire(t, version) })
 }

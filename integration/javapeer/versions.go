@@ -1,6 +1,9 @@
 package javapeer
 
-import "slices"
+import (
+	"slices"
+	"testing"
+)
 
 const (
 	// Newest is the Redisson release whose bytes the library reproduces.
@@ -19,6 +22,16 @@ func Versions(full bool) []string {
 		return Recorded
 	}
 	return []string{Newest, Oldest}
+}
+
+// Beside runs a test beside each of some releases, all at once.
+func Beside(t *testing.T, versions []string, test func(t *testing.T, version string)) {
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			test(t, version)
+		})
+	}
 }
 
 // FencedVersions are the releases that tests of [Fenced] run against: the newest of each line; in full, all that were

@@ -18,11 +18,11 @@ import (
 func TestClockThatIsAheadTakesLivePermits(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	golang, java := newGoSide(t, r.server.URL()), newJavaSide(t, javapeer.Newest, r.server.URL())
-	r.must(golang.set(r.Context(), "trysetpermits", 1))
+	golang, java := newGoSide(t, r.Server.URL()), newJavaSide(t, javapeer.Newest, r.Server.URL())
+	r.Must(golang.set(r.Context(), "trysetpermits", 1))
 	ids, err := golang.take(r.Context(), 1, time.Minute)
-	r.must(err)
-	tap, now := monitor.Tap(t, r.server.URL()), r.now()
+	r.Must(err)
+	tap, now := monitor.Tap(t, r.Server.URL()), r.now()
 	if n, err := java.counts(r.Context()); n != [3]int{0, 1, 1} || err != nil {
 		t.Fatalf("Java sees %v, %v", n, err)
 	}
@@ -44,7 +44,7 @@ func TestClockThatIsAheadTakesLivePermits(t *testing.T) {
 		}
 		args = args.Add(arg)
 	}
-	r.do(lines[asked].Args[0], args...)
+	r.Do(lines[asked].Args[0], args...)
 	if n, err := golang.counts(r.Context()); n != [3]int{1, 0, 1} || err != nil {
 		t.Errorf("the permit is still taken: %v, %v", n, err)
 	}

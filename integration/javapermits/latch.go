@@ -13,7 +13,7 @@ import (
 // LatchBesideJava is SemaphoreBesideJava of a count-down latch.
 func LatchBesideJava(t *testing.T, version string) int {
 	r := newRig(t)
-	p := latches(r, r.server.URL(), version, name)
+	p := latches(r, r.Server.URL(), version, name)
 	return shows(t, p, []numberShow{
 		{"the last count-down wakes the other", func(p *numbers) {
 			p.wakeUps(
@@ -66,7 +66,7 @@ func lateZero(p *numbers) {
 	p.listeningTo(p.channel, 1)
 	gets := func() int64 { return calls(p, "get") }
 	from := gets()
-	p.do("PUBLISH", p.channel, "0")
+	p.Do("PUBLISH", p.channel, "0")
 	if e := p.soon("a Go awaiter with a limit", got); e.said != "false" {
 		p.Errorf("it answered %q", e.said)
 	}
@@ -78,7 +78,7 @@ func lateZero(p *numbers) {
 	limited := p.waits(p.Context(), p.java("limited"), "awaitfor", time.Second)
 	p.parked("limited")
 	from, began := gets(), time.Now()
-	p.do("PUBLISH", p.channel, "0")
+	p.Do("PUBLISH", p.channel, "0")
 	time.Sleep(3 * time.Second / 2)
 	select {
 	case e := <-limited:
@@ -95,8 +95,8 @@ func lateZero(p *numbers) {
 
 func calls(p *numbers, command string) int64 {
 	p.Helper()
-	text, err := redis.String(p.do("INFO", "commandstats"), nil)
-	p.must(err)
+	text, err := redis.String(p.Do("INFO", "commandstats"), nil)
+	p.Must(err)
 	_, after, found := strings.Cut(text, "cmdstat_"+command+":calls=")
 	if !found {
 		return 0

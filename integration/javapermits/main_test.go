@@ -16,12 +16,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // eachRelease runs a test beside each of the releases.
 func eachRelease(t *testing.T, test func(t *testing.T, version string)) {
 	t.Parallel()
-	for _, version := range javapeer.PermitVersions(*full) {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			test(t, version)
-		})
-	}
+	javapeer.Beside(t, javapeer.PermitVersions(*full), test)
 }
 
 func TestBesideJava(t *testing.T) {
@@ -36,12 +31,7 @@ func TestBothLeaveTheSameOnTheServer(t *testing.T) {
 // eachNumberRelease runs a test beside each of the releases.
 func eachNumberRelease(t *testing.T, test func(t *testing.T, version string)) {
 	t.Parallel()
-	for _, version := range javapeer.NumberVersions(*full) {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			test(t, version)
-		})
-	}
+	javapeer.Beside(t, javapeer.NumberVersions(*full), test)
 }
 
 func TestSemaphoreBesideJava(t *testing.T) {

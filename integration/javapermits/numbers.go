@@ -174,7 +174,7 @@ func (p *numbers) parked(thread string) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.Context(), patience)
 	defer cancel()
-	p.must(p.peer.Thread(thread).AwaitParked(ctx))
+	p.Must(p.peer.Thread(thread).AwaitParked(ctx))
 }
 
 // wakeUps times rounds in which one side wakes one who waits on the other, each by one message: a look without one comes
@@ -193,7 +193,7 @@ func (p *numbers) wakeUps(wait, wake func(n number), method string, args ...any)
 			from := time.Now()
 			wake(s[0])
 			took = append(took, p.soon("who waits while "+who+" acts", got).at.Sub(from))
-			p.eventually("nobody listens", func() bool { return p.listeners() == 0 })
+			p.Eventually("nobody listens", func() bool { return p.listeners() == 0 })
 		}
 		slices.Sort(took)
 		p.Logf("woken by %s %s: p50 %v, at most %v", who, p.peer.Version, took[len(took)/2], took[len(took)-1])
@@ -204,7 +204,7 @@ func (p *numbers) wakeUps(wait, wake func(n number), method string, args ...any)
 }
 
 func (p *numbers) listeners() int {
-	counts := p.do("PUBSUB", "NUMSUB", p.channel).([]any)
+	counts := p.Do("PUBSUB", "NUMSUB", p.channel).([]any)
 	return int(counts[1].(int64))
 }
 
@@ -231,7 +231,7 @@ func shows(t *testing.T, p *numbers, all []numberShow) (shown int) {
 // SemaphoreBesideJava shows each behaviour of a semaphore with a release of Redisson, and tells how many were shown.
 func SemaphoreBesideJava(t *testing.T, version string) int {
 	r := newRig(t)
-	p := semaphores(r, r.server.URL(), version, name)
+	p := semaphores(r, r.Server.URL(), version, name)
 	p.says("true", p.golang, "trysetpermits", 3)
 	return shows(t, p, []numberShow{
 		{"never more than there are", func(p *numbers) { neverMoreThan(p, 3) }},
@@ -336,14 +336,14 @@ func leave(p *numbers, wake func(), method string, args ...any) {
 	}
 	victim.Kill()
 	<-killed
-	p.eventually("the dead listen no more", func() bool { return p.listeners() == 2 })
+	p.Eventually("the dead listen no more", func() bool { return p.listeners() == 2 })
 	wake()
 	for _, one := range stay {
 		p.soon("who stays", one)
 	}
-	p.eventually("nobody listens", func() bool { return p.listeners() == 0 })
-	p.eventually("no key but the number's", func() bool {
-		keys, err := redis.Strings(p.do("KEYS", "*"), nil)
+	p.Eventually("nobody listens", func() bool { return p.listeners() == 0 })
+	p.Eventually("no key but the number's", func() bool {
+		keys, err := redis.Strings(p.Do("KEYS", "*"), nil)
 		return err == nil && len(slices.DeleteFunc(keys, func(key string) bool { return key == name })) == 0
 	})
 }
@@ -354,8 +354,8 @@ func deadHolder(p *numbers) {
 	p.says("true", p.of(victim.Thread("w")), "tryacquire", 1)
 	victim.Kill()
 	doomed := newGoSide(p.T, p.url).client
-	p.must(doomed.NewSemaphore(name).TryAcquire(p.Context(), 1))
-	p.must(doomed.Close())
+	p.Must(doomed.NewSemaphore(name).TryAcquire(p.Context(), 1))
+	p.Must(doomed.Close())
 	p.says("1", p.golang, "available")
 	p.says("", p.golang, "release", 2)
 	p.says("3", p.golang, "available")

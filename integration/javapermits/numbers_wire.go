@@ -76,11 +76,11 @@ func tellNumber(p *rig, version string, n number, scenes []numberScene) (what []
 		}
 		text := ""
 		if scene.method == "expire" {
-			p.do("PEXPIRE", name, scene.args[0])
+			p.Do("PEXPIRE", name, scene.args[0])
 		} else {
 			var err error
 			text, err = n.do(p.Context(), scene.method, scene.args...)
-			p.must(err)
+			p.Must(err)
 		}
 		s := p.look()
 		s.exact = append(s.exact, "answered "+text)
@@ -101,9 +101,9 @@ func LatchOnTheWire(t *testing.T, version string) int {
 
 func numberOnTheWire(t *testing.T, version string, of func(r *rig, url, version, name string) *numbers, scenes []numberScene) int {
 	inGo, inJava := newRig(t), newRig(t)
-	steps, golang := tellNumber(inGo, version, of(inGo, inGo.server.URL(), version, name).golang, scenes)
+	steps, golang := tellNumber(inGo, version, of(inGo, inGo.Server.URL(), version, name).golang, scenes)
 	inJava = inJava.of(t) // the JVM took some time
-	_, java := tellNumber(inJava, version, of(inJava, inJava.server.URL(), version, name).java("main"), scenes)
+	_, java := tellNumber(inJava, version, of(inJava, inJava.Server.URL(), version, name).java("main"), scenes)
 	for i, step := range steps {
 		if !slices.Equal(golang[i].exact, java[i].exact) {
 			t.Errorf("step %d, %s: Go leaves\n\t%q\nJava\n\t%q", i, step, golang[i].exact, java[i].exact)

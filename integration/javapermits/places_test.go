@@ -10,6 +10,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/internal/onserver"
 	"github.com/rlock-go/redisson/integration/javapeer"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topologytest"
@@ -45,21 +46,21 @@ func allWake(t *testing.T, url string, conns ...redis.Conn) {
 	if err := golang.set(t.Context(), "trysetpermits", 1); err != nil {
 		t.Fatal(err)
 	}
-	p := &pair{rig: (&rig{}).of(t), golang: golang}
+	p := &pair{rig: bounded(onserver.By(t, nil)), golang: golang}
 	enters := func(what string, from, to side, release func(ids []string)) {
 		t.Helper()
 		ids, err := from.take(t.Context(), 1, 10*time.Minute) // so that its end wakes nobody
-		p.must(err)
+		p.Must(err)
 		got := p.waits(to, 1, 10*time.Minute)
 		if s, java := to.(*javaSide); java {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			p.must(s.peer.Thread("waits").AwaitParked(ctx))
+			p.Must(s.peer.Thread("waits").AwaitParked(ctx))
 		} else {
-			p.eventually("a Go waiter that listens", func() bool {
+			p.Eventually("a Go waiter that listens", func() bool {
 				for _, conn := range conns {
 					counts, err := redis.IntMap(conn.Do("PUBSUB", "NUMSUB", codec.PermitChannel(name)))
-					p.must(err)
+					p.Must(err)
 					if counts[codec.PermitChannel(name)] > 0 {
 						return true
 					}
@@ -68,12 +69,12 @@ func allWake(t *testing.T, url string, conns ...redis.Conn) {
 			})
 		}
 		release(ids)
-		p.must(to.release(t.Context(), within(p, what, 2*atOnce, got)...))
+		p.Must(to.release(t.Context(), within(p, what, 2*atOnce, got)...))
 	}
 	for _, version := range []string{javapeer.Newest, "3.21.3"} {
 		java := newJavaSide(t, version, url)
-		enters("a waiter of "+version, golang, java, func(ids []string) { p.must(golang.release(t.Context(), ids...)) })
-		enters("Go behind "+version, java, golang, func(ids []string) { p.must(java.release(t.Context(), ids...)) })
+		enters("a waiter of "+version, golang, java, func(ids []string) { p.Must(golang.release(t.Context(), ids...)) })
+		enters("Go behind "+version, java, golang, func(ids []string) { p.Must(java.release(t.Context(), ids...)) })
 	}
 	if n, err := golang.counts(t.Context()); n != [3]int{1, 0, 1} || err != nil {
 		t.Errorf("there are %v, %v", n, err)
@@ -120,7 +121,7 @@ func allWakeByNumbers(t *testing.T, url string) {
 	t.Helper()
 	const sem, gate = "seats", "ready"
 	for _, version := range []string{javapeer.Newest, "3.21.3"} {
-		s, l := semaphores((&rig{}).of(t), url, version, sem), latches((&rig{}).of(t), url, version, gate)
+		s, l := semaphores(bounded(onserver.By(t, nil)), url, version, sem), latches(bounded(onserver.By(t, nil)), url, version, gate)
 		for who := range s.sides() {
 			act, wait := s.sides()[who][0], s.sides()[who][1]
 			got := s.waits(t.Context(), wait, "acquire", 1)

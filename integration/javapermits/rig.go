@@ -13,13 +13,13 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/integration/internal/commandstats"
+	"github.com/rlock-go/redisson/integration/internal/onserver"
 	"github.com/rlock-go/redisson/integration/javapeer"
-	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/rlock"
 )
 
 const (
-	patience = 20 * time.Second
+	patience = onserver.Patience
 	// atOnce is for a waiter that a message wakes. One that missed it looks after four seconds.
 	atOnce = 3 * time.Second
 	name   = "doc"
@@ -51,11 +51,7 @@ type goSide struct {
 
 func newGoSide(t *testing.T, url string, opts ...rlock.Option) *goSide {
 	t.Helper()
-	c, err := rlock.Open(t.Context(), url, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
+	c := onserver.Open(t, url, opts...)
 	return &goSide{c.NewPermitSemaphore(name), c, map[string]*rlock.Permits{}}
 }
 
@@ -190,13 +186,10 @@ func (s *javaSide) delete(ctx context.Context) error {
 	return err
 }
 
-// rig is a server and what is seen of one semaphore there.
+// rig is what is seen of one semaphore on a server.
 type rig struct {
-	*testing.T
-	server *redistest.Server
-	conn   redis.Conn
-	heard  redis.PubSubConn
-	ctx    context.Context
+	*onserver.View
+	ctx context.Context
 }
 
 // limit bounds what is done for one test, so that one who waits in vain fails it.
@@ -206,53 +199,24 @@ const limit = 90 * time.Second
 func (r *rig) Context() context.Context { return r.ctx }
 
 // of is the same for a test, or for a part of one.
-func (r *rig) of(t *testing.T) *rig {
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	t.Cleanup(cancel)
-	return &rig{t, r.server, r.conn, r.heard, ctx}
+func (r *rig) of(t *testing.T) *rig { return bounded(r.For(t)) }
+
+func bounded(v *onserver.View) *rig {
+	ctx, cancel := context.WithTimeout(v.Context(), limit)
+	v.Cleanup(cancel)
+	return &rig{v, ctx}
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	s := redistest.Start(t)
-	r := (&rig{server: s, conn: s.Dial(t), heard: redis.PubSubConn{Conn: s.Dial(t)}}).of(t)
-	if err := r.heard.PSubscribe("redisson_*"); err != nil {
-		t.Fatal(err)
-	}
-	r.heard.Receive()
-	return r
-}
-
-func (r *rig) do(command string, args ...any) any {
-	r.Helper()
-	reply, err := r.conn.Do(command, args...)
-	if err != nil {
-		r.Fatalf("%s: %v", command, err)
-	}
-	return reply
-}
-
-func (r *rig) must(err error) {
-	r.Helper()
-	if err != nil {
-		r.Fatal(err)
-	}
-}
-
-func (r *rig) eventually(what string, is func() bool) {
-	r.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			r.Fatalf("%v passed without: %s", patience, what)
-		}
-	}
+	return bounded(onserver.Start(t))
 }
 
 // tries is how many acquires the server has run.
 func (r *rig) tries() int64 {
 	r.Helper()
-	calls, err := commandstats.Read(r.conn)
-	r.must(err)
+	calls, err := commandstats.Read(r.Conn)
+	r.Must(err)
 	return calls["get"]
 }
 
@@ -261,8 +225,8 @@ func (r *rig) listens(begin func() <-chan []string) <-chan []string {
 	r.Helper()
 	channel, before := codec.PermitChannel(name), r.tries()
 	got := begin()
-	r.eventually("one who listens", func() bool {
-		counts, err := redis.IntMap(r.do("PUBSUB", "NUMSUB", channel), nil)
+	r.Eventually("one who listens", func() bool {
+		counts, err := redis.IntMap(r.Do("PUBSUB", "NUMSUB", channel), nil)
 		return err == nil && counts[channel] == 1 && r.tries() >= before+2
 	})
 	return got
@@ -272,8 +236,8 @@ func (r *rig) listens(begin func() <-chan []string) <-chan []string {
 // finds what it waits for without the message, which is as right.
 func (r *rig) listeningTo(channel string, n int) {
 	r.Helper()
-	r.eventually("clients that listen", func() bool {
-		counts, err := redis.IntMap(r.do("PUBSUB", "NUMSUB", channel), nil)
+	r.Eventually("clients that listen", func() bool {
+		counts, err := redis.IntMap(r.Do("PUBSUB", "NUMSUB", channel), nil)
 		return err == nil && counts[channel] == n
 	})
 	time.Sleep(50 * time.Millisecond)
@@ -282,8 +246,8 @@ func (r *rig) listeningTo(channel string, n int) {
 // now is the server's clock, in ms.
 func (r *rig) now() int64 {
 	r.Helper()
-	clock, err := redis.Int64s(r.do("TIME"), nil)
-	r.must(err)
+	clock, err := redis.Int64s(r.Do("TIME"), nil)
+	r.Must(err)
 	return clock[0]*1000 + clock[1]/1000
 }
 
@@ -300,19 +264,19 @@ func (r *rig) look() state {
 	r.Helper()
 	s := state{times: map[string]int64{}}
 	now := r.now()
-	keys, err := redis.Strings(r.do("KEYS", "*"), nil)
-	r.must(err)
+	keys, err := redis.Strings(r.Do("KEYS", "*"), nil)
+	r.Must(err)
 	for _, key := range keys {
 		if strings.HasPrefix(key, "redisson_unlock_latch:") {
 			continue // receipts, which are deleted soon
 		}
-		ttl := r.do("PTTL", key).(int64)
-		if s.times["TTL of "+key] = ttl; r.do("TYPE", key) == "string" {
-			s.exact = append(s.exact, fmt.Sprintf("%s = %s", key, r.do("GET", key)))
+		ttl := r.Do("PTTL", key).(int64)
+		if s.times["TTL of "+key] = ttl; r.Do("TYPE", key) == "string" {
+			s.exact = append(s.exact, fmt.Sprintf("%s = %s", key, r.Do("GET", key)))
 			continue
 		}
-		pairs, err := redis.Strings(r.do("ZRANGE", key, 0, -1, "WITHSCORES"), nil)
-		r.must(err)
+		pairs, err := redis.Strings(r.Do("ZRANGE", key, 0, -1, "WITHSCORES"), nil)
+		r.Must(err)
 		for i := 0; i < len(pairs); i += 2 {
 			var till int64
 			fmt.Sscan(pairs[i+1], &till)
@@ -325,15 +289,8 @@ func (r *rig) look() state {
 		}
 	}
 	slices.Sort(s.exact)
-	r.do("PUBLISH", "redisson_marker", "")
-	for {
-		m, ok := r.heard.ReceiveWithTimeout(patience).(redis.Message)
-		if !ok {
-			r.Fatal("the subscriber hears nothing")
-		}
-		if m.Channel == "redisson_marker" {
-			return s
-		}
+	for _, m := range r.Messages() {
 		s.exact = append(s.exact, fmt.Sprintf("%s says %s", m.Channel, m.Data))
 	}
+	return s
 }

@@ -65,7 +65,7 @@ func (p *pair) are(free, taken int) {
 	p.Helper()
 	for who, s := range p.sides() {
 		n, err := s[0].counts(p.Context())
-		p.must(err)
+		p.Must(err)
 		want := [3]int{free, taken, free + taken}
 		if who == "Java" && p.hex() {
 			want = [3]int{free}
@@ -79,7 +79,7 @@ func (p *pair) are(free, taken int) {
 // BesideJava shows each behaviour with a release of Redisson, as a subtest of t, and tells how many were shown.
 func BesideJava(t *testing.T, version string) (shown int) {
 	r := newRig(t)
-	golang, java := newGoSide(t, r.server.URL()), newJavaSide(t, version, r.server.URL())
+	golang, java := newGoSide(t, r.Server.URL()), newJavaSide(t, version, r.Server.URL())
 	for _, b := range []struct {
 		name string
 		show func(p *pair)
@@ -95,11 +95,11 @@ func BesideJava(t *testing.T, version string) (shown int) {
 	} {
 		t.Run(b.name, func(t *testing.T) {
 			p := &pair{r.of(t), golang, java}
-			p.do("FLUSHALL")
-			p.must(p.java.set(t.Context(), "trysetpermits", 3))
+			p.Do("FLUSHALL")
+			p.Must(p.java.set(t.Context(), "trysetpermits", 3))
 			b.show(p)
 			p.are(3, 0)
-			p.must(p.java.delete(t.Context()))
+			p.Must(p.java.delete(t.Context()))
 			shown++
 		})
 	}
@@ -143,7 +143,7 @@ func wakesTheOther(p *pair) {
 		var taken [3][]string
 		for i := range taken {
 			ids, err := s[0].take(p.Context(), 1, half)
-			p.must(err)
+			p.Must(err)
 			taken[i] = ids
 		}
 		var times []time.Duration
@@ -151,17 +151,17 @@ func wakesTheOther(p *pair) {
 			got := p.listens(func() <-chan []string { return p.waits(s[1], 1, half) })
 			p.are(0, 3)
 			began := time.Now()
-			p.must(s[0].release(p.Context(), taken[i%3]...))
+			p.Must(s[0].release(p.Context(), taken[i%3]...))
 			ids := within(p, "who waits while "+who+" releases", atOnce, got)
 			times = append(times, time.Since(began))
 			p.are(0, 3)
-			p.must(s[1].release(p.Context(), ids...))
+			p.Must(s[1].release(p.Context(), ids...))
 			taken[i%3], _ = s[0].take(p.Context(), 1, half)
 		}
 		slices.Sort(times)
 		p.Logf("%s wakes the other, beside %s: p50 %v, max %v of %d", who, p.java.peer.Version, times[rounds/2], times[rounds-1], rounds)
 		for _, ids := range taken {
-			p.must(s[0].release(p.Context(), ids...))
+			p.Must(s[0].release(p.Context(), ids...))
 		}
 	}
 }
@@ -172,31 +172,31 @@ func addedWakes(p *pair) {
 			if method == "setpermits" && p.hex() {
 				continue
 			}
-			p.must(s[0].delete(p.Context()))
+			p.Must(s[0].delete(p.Context()))
 			got := p.listens(func() <-chan []string { return p.waits(s[1], 1, half) })
-			p.must(s[0].set(p.Context(), method, 3))
-			p.must(s[1].release(p.Context(), within(p, "who waits while "+who+" adds", atOnce, got)...))
+			p.Must(s[0].set(p.Context(), method, 3))
+			p.Must(s[1].release(p.Context(), within(p, "who waits while "+who+" adds", atOnce, got)...))
 		}
 	}
 }
 
 func byIDs(p *pair) {
 	ids, err := p.java.take(p.Context(), 1, half)
-	p.must(err)
-	p.must(p.golang.release(p.Context(), ids...))
+	p.Must(err)
+	p.Must(p.golang.release(p.Context(), ids...))
 	if err := p.golang.release(p.Context(), ids...); !errors.Is(err, rlock.ErrNotHeld) {
 		p.Errorf("released twice by Go: %v", err)
 	}
 	r, err := p.java.TryRelease(p.Context(), ids[0])
-	p.must(err)
+	p.Must(err)
 	if r.Bool() {
 		p.Error("Java releases what Go has released")
 	}
 	ids, err = p.golang.take(p.Context(), 1, half)
-	p.must(err)
+	p.Must(err)
 	hold := p.golang.held[ids[0]]
 	r, err = p.java.TryRelease(p.Context(), ids[0])
-	p.must(err)
+	p.Must(err)
 	if r.Bool() == p.hex() {
 		p.Errorf("Java releases Go's: %v", r.Bool())
 	}
@@ -207,22 +207,22 @@ func byIDs(p *pair) {
 		return
 	}
 	ids, err = p.java.take(p.Context(), 3, half)
-	p.must(err)
+	p.Must(err)
 	p.are(0, 3)
-	p.must(p.golang.release(p.Context(), ids...))
+	p.Must(p.golang.release(p.Context(), ids...))
 	ids, err = p.golang.take(p.Context(), 2, half)
-	p.must(err)
-	p.must(p.java.release(p.Context(), ids...))
+	p.Must(err)
+	p.Must(p.java.release(p.Context(), ids...))
 }
 
 func leases(p *pair) {
 	left := func(id string) time.Duration {
 		p.Helper()
 		d, err := p.golang.LeaseOf(p.Context(), id)
-		p.must(err)
+		p.Must(err)
 		if !before(p.java.peer.Version, "3.52") {
 			r, err := p.java.LeaseLeft(p.Context(), id)
-			p.must(err)
+			p.Must(err)
 			if in := time.Duration(r.Int()) * time.Millisecond; in > d || in < d-12*time.Second {
 				p.Errorf("Java sees a lease of %v, Go one of %v before", in, d)
 			}
@@ -231,7 +231,7 @@ func leases(p *pair) {
 	}
 	for who, s := range p.sides() {
 		ids, err := s[0].take(p.Context(), 1, half)
-		p.must(err)
+		p.Must(err)
 		if d := left(ids[0]); d > half || d < half/2 {
 			p.Errorf("%s has taken it for %v", who, d)
 		}
@@ -240,7 +240,7 @@ func leases(p *pair) {
 		} else if d := left(ids[0]); err == nil && (d < 3*half || d > 4*half) {
 			p.Errorf("the other has given %s %v", who, d)
 		}
-		p.must(s[0].release(p.Context(), ids...))
+		p.Must(s[0].release(p.Context(), ids...))
 	}
 }
 
@@ -250,23 +250,23 @@ func forEver(p *pair) {
 		var taken [3][]string
 		for i := range taken {
 			ids, err := p.java.take(p.Context(), 1, javapeer.Watchdog)
-			p.must(err)
+			p.Must(err)
 			if d, err := p.golang.LeaseOf(p.Context(), ids[0]); d != rlock.NoExpiry || err != nil {
 				p.Errorf("Java has taken it for ever, Go sees %v, %v", d, err)
 			}
 			taken[i] = ids
 		}
 		got := p.listens(func() <-chan []string { return p.waits(s[1], 1, half) })
-		p.must(s[0].release(p.Context(), taken[0]...))
-		p.must(s[1].release(p.Context(), within(p, "who waits while "+who+" releases what was taken for ever", atOnce, got)...))
-		p.must(s[0].release(p.Context(), taken[1]...))
-		p.must(s[0].release(p.Context(), taken[2]...))
+		p.Must(s[0].release(p.Context(), taken[0]...))
+		p.Must(s[1].release(p.Context(), within(p, "who waits while "+who+" releases what was taken for ever", atOnce, got)...))
+		p.Must(s[0].release(p.Context(), taken[1]...))
+		p.Must(s[0].release(p.Context(), taken[2]...))
 	}
 }
 
 // lostReplies has each of Go's scripts lose a reply. What Java counts adds up.
 func lostReplies(p *pair) {
-	proxy := faultproxy.Start(p, p.server.Addr())
+	proxy := faultproxy.Start(p, p.Server.Addr())
 	golang := newGoSide(p.T, "redis://"+proxy.Addr())
 	loses := func(s *luasrc.Script, fn func()) {
 		p.Helper()
@@ -276,49 +276,49 @@ func lostReplies(p *pair) {
 			p.Errorf("%d replies of %s were lost", h.Hits(), s.Name)
 		}
 	}
-	loses(luasrc.PermitSetScript, func() { p.must(golang.set(p.Context(), "addpermits", 2)) })
+	loses(luasrc.PermitSetScript, func() { p.Must(golang.set(p.Context(), "addpermits", 2)) })
 	p.are(5, 0)
 	var ids []string
 	loses(luasrc.PermitAcquireScript, func() {
 		var err error
 		ids, err = golang.take(p.Context(), 2, half)
-		p.must(err)
+		p.Must(err)
 	})
 	p.are(3, 2)
-	loses(luasrc.PermitReleaseScript, func() { p.must(golang.release(p.Context(), ids...)) })
+	loses(luasrc.PermitReleaseScript, func() { p.Must(golang.release(p.Context(), ids...)) })
 	p.are(5, 0)
 	ids, err := p.java.take(p.Context(), 1, half)
-	p.must(err)
-	loses(luasrc.PermitReleaseIDsScript, func() { p.must(golang.release(p.Context(), ids...)) })
+	p.Must(err)
+	loses(luasrc.PermitReleaseIDsScript, func() { p.Must(golang.release(p.Context(), ids...)) })
 	p.are(5, 0)
-	p.must(golang.set(p.Context(), "addpermits", -2))
+	p.Must(golang.set(p.Context(), "addpermits", -2))
 }
 
 // dead has one of each die with permits, and the other wait for them.
 func dead(p *pair) {
-	victim := newJavaSide(p.T, p.java.peer.Version, p.server.URL())
+	victim := newJavaSide(p.T, p.java.peer.Version, p.Server.URL())
 	for range 3 {
 		_, err := victim.take(p.Context(), 1, 2*time.Second)
-		p.must(err)
+		p.Must(err)
 	}
 	got := p.waits(p.golang, 2, half)
 	victim.peer.Kill()
-	p.must(p.golang.release(p.Context(), within(p, "who waits in Go for those of a dead JVM", patience, got)...))
+	p.Must(p.golang.release(p.Context(), within(p, "who waits in Go for those of a dead JVM", patience, got)...))
 	// The watchdog keeps Go's, until it dies.
-	doomed := newGoSide(p.T, p.server.URL(), rlock.WithWatchdogTimeout(4*time.Second))
+	doomed := newGoSide(p.T, p.Server.URL(), rlock.WithWatchdogTimeout(4*time.Second))
 	held, err := doomed.Acquire(p.Context(), 3)
-	p.must(err)
+	p.Must(err)
 	until := func() string {
-		first, err := redis.Strings(p.do("ZRANGE", codec.PermitTimes(name), 0, 0, "WITHSCORES"), nil)
-		p.must(err)
+		first, err := redis.Strings(p.Do("ZRANGE", codec.PermitTimes(name), 0, 0, "WITHSCORES"), nil)
+		p.Must(err)
 		return strings.Join(first, " until ")
 	}
 	first := until()
 	got = p.waits(p.java, 1, half)
-	p.eventually("a renewal", func() bool { return until() != first })
+	p.Eventually("a renewal", func() bool { return until() != first })
 	if len(got) > 0 || held.Err() != nil {
 		p.Errorf("Go has not kept its permits: %v", held.Err())
 	}
-	p.must(doomed.client.Close())
-	p.must(p.java.release(p.Context(), within(p, "who waits in Java for those of a closed client", patience, got)...))
+	p.Must(doomed.client.Close())
+	p.Must(p.java.release(p.Context(), within(p, "who waits in Java for those of a closed client", patience, got)...))
 }

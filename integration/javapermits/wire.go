@@ -27,16 +27,16 @@ type story struct {
 func (y *story) take(as string, n int, lease time.Duration) {
 	y.Helper()
 	ids, err := y.s.take(y.Context(), n, lease)
-	y.must(err)
+	y.Must(err)
 	y.ids[as] = ids
 }
 
 // ends has the time of a permit be over.
 func (y *story) ends(as string) {
 	y.Helper()
-	y.must(y.other.lease(y.Context(), y.ids[as][0], time.Millisecond))
-	y.eventually("the end of "+as, func() bool {
-		over, err := redis.Int(y.do("ZCOUNT", codec.PermitTimes(name), 0, y.now()), nil)
+	y.Must(y.other.lease(y.Context(), y.ids[as][0], time.Millisecond))
+	y.Eventually("the end of "+as, func() bool {
+		over, err := redis.Int(y.Do("ZCOUNT", codec.PermitTimes(name), 0, y.now()), nil)
 		return err == nil && over == 1
 	})
 }
@@ -60,12 +60,12 @@ var scenes = []struct {
 	do          func(y *story)
 	after       func(y *story) // adds to what is seen
 }{
-	{"set", "", func(y *story) { y.must(y.s.set(y.Context(), "trysetpermits", 3)) }, nil},
-	{"set again", "", func(y *story) { y.must(y.s.set(y.Context(), "trysetpermits", 5)) }, nil},
+	{"set", "", func(y *story) { y.Must(y.s.set(y.Context(), "trysetpermits", 3)) }, nil},
+	{"set again", "", func(y *story) { y.Must(y.s.set(y.Context(), "trysetpermits", 5)) }, nil},
 	{"take", "", func(y *story) { y.take("a", 1, half) }, nil},
 	{"take for longer", "", func(y *story) { y.take("b", 1, 2*half) }, nil},
-	{"extend", "", func(y *story) { y.must(y.s.lease(y.Context(), y.ids["a"][0], 3*half)) }, nil},
-	{"release one", "", func(y *story) { y.must(y.s.release(y.Context(), y.ids["a"]...)) }, nil},
+	{"extend", "", func(y *story) { y.Must(y.s.lease(y.Context(), y.ids["a"][0], 3*half)) }, nil},
+	{"release one", "", func(y *story) { y.Must(y.s.release(y.Context(), y.ids["a"]...)) }, nil},
 	{"release it again", "", func(y *story) {
 		if err := y.s.release(y.Context(), y.ids["a"]...); err == nil {
 			y.Error("released twice")
@@ -79,19 +79,19 @@ var scenes = []struct {
 	}, nil},
 	{"counts", "", func(*story) {}, func(y *story) {
 		n, err := y.s.counts(y.Context())
-		y.must(err)
+		y.Must(err)
 		y.says(n[0])
 	}},
-	{"fewer by one", "", func(y *story) { y.must(y.s.set(y.Context(), "addpermits", -1)) }, nil},
-	{"more", "", func(y *story) { y.must(y.s.set(y.Context(), "addpermits", 3)) }, nil},
-	{"a total below what is taken", "3.21", func(y *story) { y.must(y.s.set(y.Context(), "setpermits", 2)) }, nil},
-	{"the same total", "3.22", func(y *story) { y.must(y.s.set(y.Context(), "setpermits", 2)) }, nil},
-	{"release below nothing", "", func(y *story) { y.must(y.s.release(y.Context(), y.ids["b"]...)) }, nil},
-	{"a total", "3.21", func(y *story) { y.must(y.s.set(y.Context(), "setpermits", 6)) }, nil},
+	{"fewer by one", "", func(y *story) { y.Must(y.s.set(y.Context(), "addpermits", -1)) }, nil},
+	{"more", "", func(y *story) { y.Must(y.s.set(y.Context(), "addpermits", 3)) }, nil},
+	{"a total below what is taken", "3.21", func(y *story) { y.Must(y.s.set(y.Context(), "setpermits", 2)) }, nil},
+	{"the same total", "3.22", func(y *story) { y.Must(y.s.set(y.Context(), "setpermits", 2)) }, nil},
+	{"release below nothing", "", func(y *story) { y.Must(y.s.release(y.Context(), y.ids["b"]...)) }, nil},
+	{"a total", "3.21", func(y *story) { y.Must(y.s.set(y.Context(), "setpermits", 6)) }, nil},
 	{"take several", "3.27", func(y *story) { y.take("e", 3, 2*half) }, nil},
-	{"release several", "3.27", func(y *story) { y.must(y.s.release(y.Context(), y.ids["e"]...)) }, nil},
+	{"release several", "3.27", func(y *story) { y.Must(y.s.release(y.Context(), y.ids["e"]...)) }, nil},
 	{"an end of the semaphore is the permits' too", "3.16", func(y *story) {
-		y.do("PEXPIRE", name, 60_000)
+		y.Do("PEXPIRE", name, 60_000)
 		y.take("f", 1, half)
 	}, nil},
 	{"the time of one is over", "", func(y *story) { y.take("g", 1, half); y.ends("g"); y.take("h", 1, half) }, nil},
@@ -99,7 +99,7 @@ var scenes = []struct {
 		y.take("i", 1, half)
 		y.ends("i")
 		_, err := y.s.counts(y.Context())
-		y.must(err)
+		y.Must(err)
 	}, nil},
 	// Redisson up to 3.16 says that it has released it.
 	{"release one whose time is over", "", func(y *story) {
@@ -116,15 +116,15 @@ var scenes = []struct {
 		y.refused("extended what nobody has", y.other.lease(y.Context(), y.ids["j"][0], half))
 	}, nil},
 	{"take the rest", "", func(y *story) {
-		for n, _ := redis.Int(y.do("GET", name), nil); n > 0; n-- {
+		for n, _ := redis.Int(y.Do("GET", name), nil); n > 0; n-- {
 			y.take(fmt.Sprint("k", n), 1, half)
 		}
 	}, nil},
 	{"wait for one", "", func(y *story) { y.wait(1) }, nil},
 	{"its time is over while another waits", "", func(y *story) {
-		y.must(y.other.lease(y.Context(), y.ids["k1"][0], time.Millisecond))
+		y.Must(y.other.lease(y.Context(), y.ids["k1"][0], time.Millisecond))
 		// Who waits was told when the first would end, and that was later: a count takes the permit back and tells it.
-		y.eventually("a permit that is back", func() bool {
+		y.Eventually("a permit that is back", func() bool {
 			_, err := y.other.counts(y.Context())
 			return err == nil && len(y.waits) > 0
 		})
@@ -133,13 +133,13 @@ var scenes = []struct {
 	{"wait for two", "3.27", func(y *story) { y.wait(2) }, nil},
 	{"one comes back, which is too few", "3.27", func(y *story) {
 		tried := y.tries()
-		y.must(y.s.release(y.Context(), y.ids["l"]...))
+		y.Must(y.s.release(y.Context(), y.ids["l"]...))
 		if !before(y.version, "3.52") { // older ones wait for a message of two
-			y.eventually("a try", func() bool { return y.tries() > tried })
+			y.Eventually("a try", func() bool { return y.tries() > tried })
 		}
 	}, nil},
 	{"another comes back", "3.27", func(y *story) {
-		y.must(y.s.release(y.Context(), y.ids["k2"]...))
+		y.Must(y.s.release(y.Context(), y.ids["k2"]...))
 		select {
 		case y.ids["m"] = <-y.waits:
 		case <-y.Context().Done():
@@ -149,7 +149,7 @@ var scenes = []struct {
 	{"release several of which one is back", "3.52", func(y *story) {
 		y.refused("released one twice", y.s.release(y.Context(), y.ids["m"][0], y.ids["l"][0]))
 	}, nil},
-	{"delete", "", func(y *story) { y.must(y.s.delete(y.Context())) }, nil},
+	{"delete", "", func(y *story) { y.Must(y.s.delete(y.Context())) }, nil},
 }
 
 // wait has somebody wait for n permits.
@@ -196,9 +196,9 @@ func idSize(version string) int {
 // scores, TTLs and messages are the same after each, whoever takes it.
 func OnTheWire(t *testing.T, version string) int {
 	inGo, inJava := newRig(t), newRig(t)
-	url := inGo.server.URL()
+	url := inGo.Server.URL()
 	what, golang := tell(version, inGo, newGoSide(t, url), newGoSide(t, url), newGoSide(t, url))
-	main := newJavaSide(t, version, inJava.server.URL())
+	main := newJavaSide(t, version, inJava.Server.URL())
 	inJava = inJava.of(t) // the JVM took some time
 	_, java := tell(version, inJava, main, main.on("other"), main.on("waiter"))
 	for i := range what {

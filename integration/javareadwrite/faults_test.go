@@ -24,9 +24,9 @@ func TestJavasFaults(t *testing.T) {
 	if *full {
 		versions = javapeer.Recorded
 	}
-	beside(t, versions, func(t *testing.T, version string) {
+	javapeer.Beside(t, versions, func(t *testing.T, version string) {
 		r := newRig(t, "doc")
-		short := newJavaSide(t, version, r.server.URL(), r.name, javapeer.WatchdogTimeout(beat))
+		short := newJavaSide(t, version, r.Server.URL(), r.name, javapeer.WatchdogTimeout(beat))
 		for _, f := range []struct {
 			name string
 			show func(r *rig, java *javaSide)
@@ -45,8 +45,8 @@ func TestJavasFaults(t *testing.T) {
 			{"a plain lock of the name lets Java's readers in", plainLockOfTheName},
 		} {
 			t.Run(f.name, func(t *testing.T) {
-				r := &rig{t, r.server, r.conn, r.heard, r.name, map[string]string{}}
-				r.do("FLUSHALL")
+				r := &rig{r.For(t), r.name}
+				r.Do("FLUSHALL")
 				f.show(r, short)
 			})
 		}
@@ -56,14 +56,14 @@ func TestJavasFaults(t *testing.T) {
 // flatRenewal: with one watchdog timeout on both sides Go's fixed lease is back before what Java left is over. Where Go's
 // third follows Java's at once nothing is seen of a cut, so Java begins again at another time.
 func flatRenewal(r *rig, java *javaSide) {
-	golang := newGoSide(r.T, r.server.URL(), r.name, rlock.WithWatchdogTimeout(beat))
+	golang := newGoSide(r.T, r.Server.URL(), r.name, rlock.WithWatchdogTimeout(beat))
 	const lease = 60 * time.Second
-	r.must(golang.lock("a", read, lease))
+	r.Must(golang.lock("a", read, lease))
 	cuts, worst := 0, time.Duration(0)
 	for try := time.Duration(0); cuts == 0 && try < 6; try++ {
 		time.Sleep(try * beat / 15)
 		began, cutAt := time.Now(), time.Time{}
-		r.must(java.lock("b", read, 0))
+		r.Must(java.lock("b", read, 0))
 		for time.Since(began) < 2*beat {
 			switch ttl := r.ttl(); {
 			case ttl <= 0:
@@ -75,7 +75,7 @@ func flatRenewal(r *rig, java *javaSide) {
 			}
 			time.Sleep(time.Millisecond)
 		}
-		r.must(java.unlock("b", read))
+		r.Must(java.unlock("b", read))
 		if ttl := r.ttl(); ttl <= beat {
 			r.Errorf("after Java's unlock the lock has %v", ttl)
 		}
@@ -84,24 +84,24 @@ func flatRenewal(r *rig, java *javaSide) {
 	if cuts == 0 {
 		r.Error("nothing was cut")
 	}
-	r.must(golang.last("a", read).Err())
-	r.must(golang.unlock("a", read))
+	r.Must(golang.last("a", read).Err())
+	r.Must(golang.unlock("a", read))
 }
 
 // unequalWatchdogs: what can't be promised. The lock ends under a Go reader whose third comes after Java's whole timeout.
 func unequalWatchdogs(r *rig, java *javaSide) {
-	golang := newGoSide(r.T, r.server.URL(), r.name) // 30 s
-	r.must(golang.lock("a", read, 0))
-	r.must(java.lock("b", read, 0))
-	r.eventually("Java's renewal", func() bool { return r.ttl() <= beat })
+	golang := newGoSide(r.T, r.Server.URL(), r.name) // 30 s
+	r.Must(golang.lock("a", read, 0))
+	r.Must(java.lock("b", read, 0))
+	r.Eventually("Java's renewal", func() bool { return r.ttl() <= beat })
 	if ttl := time.Until(golang.last("a", read).ValidUntil()); ttl < 25*time.Second {
 		r.Errorf("the Go hold has %v", ttl)
 	}
 	// Java goes without an unlock, which would set the lock to Go's lease again.
 	thread, err := java.of("b", read).Owner(r.Context())
-	r.must(err)
-	r.do("HDEL", r.name, thread.Text())
-	r.eventually("the lock ends under a Go reader", func() bool { return r.ttl() < 0 })
+	r.Must(err)
+	r.Do("HDEL", r.name, thread.Text())
+	r.Eventually("the lock ends under a Go reader", func() bool { return r.ttl() < 0 })
 	if err := golang.unlock("a", read); !errors.Is(err, rlock.ErrNotHeld) {
 		r.Errorf("Go's unlock: %v", err)
 	}
@@ -110,11 +110,11 @@ func unequalWatchdogs(r *rig, java *javaSide) {
 
 // stoppedRenewal: Go's write lock lives on, Java's ends.
 func stoppedRenewal(r *rig, java *javaSide) {
-	golang := newGoSide(r.T, r.server.URL(), r.name, rlock.WithWatchdogTimeout(beat))
+	golang := newGoSide(r.T, r.Server.URL(), r.name, rlock.WithWatchdogTimeout(beat))
 	for name, s := range map[string]side{"Go": golang, "Java": java} {
-		r.must(s.lock("a", write, 0))
-		r.must(s.lock("a", read, 0))
-		r.must(s.unlock("a", read))
+		r.Must(s.lock("a", write, 0))
+		r.Must(s.lock("a", read, 0))
+		r.Must(s.unlock("a", read))
 		time.Sleep(beat + beat/3)
 		if lives := r.ttl() > 0; lives != (name == "Go") {
 			r.Errorf("%s: the write lock lives on: %v", name, lives)
@@ -126,33 +126,33 @@ func stoppedRenewal(r *rig, java *javaSide) {
 }
 
 func summedLease(r *rig, java *javaSide) {
-	golang := newGoSide(r.T, r.server.URL(), r.name)
+	golang := newGoSide(r.T, r.Server.URL(), r.name)
 	const lease = 20 * time.Second
 	for name, s := range map[string]side{"Go": golang, "Java": java} {
-		r.must(s.lock("a", write, lease))
-		r.must(s.lock("a", write, lease))
+		r.Must(s.lock("a", write, lease))
+		r.Must(s.lock("a", write, lease))
 		if summed := r.ttl() > lease; summed != (name == "Java") {
 			r.Errorf("%s: two leases of %v make %v", name, lease, r.ttl())
 		}
-		r.must(s.unlock("a", write))
-		r.must(s.unlock("a", write))
+		r.Must(s.unlock("a", write))
+		r.Must(s.unlock("a", write))
 	}
 }
 
 func forcedHolds(r *rig, java *javaSide) {
-	golang := newGoSide(r.T, r.server.URL(), r.name)
+	golang := newGoSide(r.T, r.Server.URL(), r.name)
 	for name, s := range map[string]side{"Go": golang, "Java": java} {
-		r.must(golang.lock("a", read, time.Minute))
+		r.Must(golang.lock("a", read, time.Minute))
 		if !s.force(read) {
 			r.Errorf("%s forced nothing", name)
 		}
-		keys, err := redis.Strings(r.do("KEYS", "*rwlock_timeout*"), nil)
-		r.must(err)
+		keys, err := redis.Strings(r.Do("KEYS", "*rwlock_timeout*"), nil)
+		r.Must(err)
 		if left := len(keys) > 0; left != (name == "Java") {
 			r.Errorf("%s leaves %q", name, keys)
 		}
 		golang.unlock("a", read)
-		r.do("FLUSHALL")
+		r.Do("FLUSHALL")
 	}
 }
 
@@ -161,12 +161,12 @@ func latchOfNothing(r *rig, java *javaSide) {
 	if before(java.peer.Version, "3.27") {
 		r.Skip("no latches yet")
 	}
-	golang := newGoSide(r.T, r.server.URL(), r.name)
+	golang := newGoSide(r.T, r.Server.URL(), r.name)
 	for name, s := range map[string]side{"Go": golang, "Java": java} {
 		for _, k := range []javapeer.Kind{read, write} {
-			r.must(s.lock("a", k, time.Minute))
-			r.do("DEL", r.name)
-			tap := monitor.Tap(r.T, r.server.URL())
+			r.Must(s.lock("a", k, time.Minute))
+			r.Do("DEL", r.name)
+			tap := monitor.Tap(r.T, r.Server.URL())
 			if err := s.unlock("a", k); err == nil && (name == "Go" || !before(java.peer.Version, "3.52")) {
 				r.Errorf("%s unlocked what was gone", name)
 			}
@@ -178,27 +178,27 @@ func latchOfNothing(r *rig, java *javaSide) {
 			}
 			again := func() any {
 				args := redis.Args{}.AddFlat(sent[0].Args[1:])
-				return r.do(sent[0].Args[0], args...)
+				return r.Do(sent[0].Args[0], args...)
 			}
 			again() // the latch of the first is deleted
 			if reply := again(); (reply != nil) != (name == "Java") {
 				r.Errorf("%s: the unlock of nothing, sent again, is answered %v", name, reply)
 			}
-			r.do("FLUSHALL")
+			r.Do("FLUSHALL")
 		}
 	}
 }
 
 // plainLockOfTheName: a plain lock's script is fixed, and Java's read lock takes its hash for free. Go's does not.
 func plainLockOfTheName(r *rig, java *javaSide) {
-	golang := newGoSide(r.T, r.server.URL(), r.name)
+	golang := newGoSide(r.T, r.Server.URL(), r.name)
 	plain, err := golang.client.NewLock(r.name).Lock(r.Context())
-	r.must(err)
+	r.Must(err)
 	if _, err := golang.of(read).TryLock(r.Context()); !errors.Is(err, rlock.ErrRefused) {
 		r.Errorf("Go reads beside a plain lock: %v", err)
 	}
-	r.must(java.lock("a", read, time.Minute))
-	r.must(plain.Unlock(r.Context()))
+	r.Must(java.lock("a", read, time.Minute))
+	r.Must(plain.Unlock(r.Context()))
 	if n := r.fields(); len(n) != 0 {
 		r.Errorf("the plain lock's release left %v of Java's read lock", n)
 	}

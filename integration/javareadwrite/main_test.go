@@ -16,14 +16,5 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // eachRelease runs a test beside each of the releases.
 func eachRelease(t *testing.T, test func(t *testing.T, version string)) {
 	t.Parallel()
-	beside(t, javapeer.ReadWriteVersions(*full), test)
-}
-
-func beside(t *testing.T, versions []string, test func(t *testing.T, version string)) {
-	for _, version := range versions {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			test(t, version)
-		})
-	}
+	javapeer.Beside(t, javapeer.ReadWriteVersions(*full), test)
 }

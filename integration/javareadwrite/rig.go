@@ -12,13 +12,13 @@ import (
 	"github.com/gomodule/redigo/redis"
 
 	"github.com/rlock-go/redisson/codec"
+	"github.com/rlock-go/redisson/integration/internal/onserver"
 	"github.com/rlock-go/redisson/integration/javapeer"
-	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/rlock"
 )
 
 const (
-	patience = 20 * time.Second
+	patience = onserver.Patience
 	// atOnce is for a waiter that a message wakes. One that missed it waits for the rest of a lease.
 	atOnce = 3 * time.Second
 	read   = javapeer.Read
@@ -44,11 +44,7 @@ type goSide struct {
 
 func newGoSide(t *testing.T, url, name string, opts ...rlock.Option) *goSide {
 	t.Helper()
-	c, err := rlock.Open(t.Context(), url, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
+	c := onserver.Open(t, url, opts...)
 	return &goSide{t: t, client: c, name: name, owners: map[string]rlock.Owner{}, holds: map[string][]*rlock.Hold{}}
 }
 
@@ -153,71 +149,36 @@ func (s *javaSide) waits(who string, k javapeer.Kind) <-chan error {
 	return ended
 }
 
-// rig is a server and what is seen of one lock there.
+// rig is what is seen of one lock on a server.
 type rig struct {
-	*testing.T
-	server *redistest.Server
-	conn   redis.Conn
-	heard  redis.PubSubConn
-	name   string
-	owners map[string]string // their names, in order of appearance
+	*onserver.View
+	name string
 }
 
 func newRig(t *testing.T, name string) *rig {
 	t.Helper()
-	s := redistest.Start(t)
-	r := &rig{T: t, server: s, conn: s.Dial(t), heard: redis.PubSubConn{Conn: s.Dial(t)}, name: name, owners: map[string]string{}}
-	if err := r.heard.PSubscribe("redisson_*"); err != nil {
-		t.Fatal(err)
-	}
-	r.heard.Receive()
-	return r
-}
-
-func (r *rig) do(command string, args ...any) any {
-	r.Helper()
-	reply, err := r.conn.Do(command, args...)
-	if err != nil {
-		r.Fatalf("%s: %v", command, err)
-	}
-	return reply
-}
-
-func (r *rig) must(err error) {
-	r.Helper()
-	if err != nil {
-		r.Fatal(err)
-	}
+	return &rig{onserver.Start(t), name}
 }
 
 func (r *rig) fields() map[string]string {
 	r.Helper()
-	fields, err := redis.StringMap(r.do("HGETALL", r.name), nil)
-	r.must(err)
+	fields, err := redis.StringMap(r.Do("HGETALL", r.name), nil)
+	r.Must(err)
 	return fields
 }
 
 // ttl is what the lock's key has left, in ms or as Redis tells it.
 func (r *rig) ttl() time.Duration {
 	r.Helper()
-	return time.Duration(r.do("PTTL", r.name).(int64)) * time.Millisecond
-}
-
-func (r *rig) eventually(what string, is func() bool) {
-	r.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			r.Fatalf("%v passed without: %s; the lock is %v", patience, what, r.fields())
-		}
-	}
+	return time.Duration(r.Do("PTTL", r.name).(int64)) * time.Millisecond
 }
 
 // listening waits until so many clients listen for a release.
 func (r *rig) listening(n int) {
 	r.Helper()
 	channel := codec.ReadWriteChannel(r.name)
-	r.eventually("clients that listen", func() bool {
-		counts, err := redis.IntMap(r.do("PUBSUB", "NUMSUB", channel), nil)
+	r.Eventually("clients that listen", func() bool {
+		counts, err := redis.IntMap(r.Do("PUBSUB", "NUMSUB", channel), nil)
 		return err == nil && counts[channel] == n
 	})
 }
@@ -236,58 +197,37 @@ func (r *rig) look() state {
 	for field, count := range r.fields() {
 		if field != "mode" {
 			owner, writes := strings.CutSuffix(field, ":write")
-			field = r.named(owner)
+			field = r.Named(owner)
 			if writes {
 				field += ":write"
 			}
 		}
 		s.exact = append(s.exact, field+" = "+count)
 	}
-	keys, err := redis.Strings(r.do("KEYS", "*"), nil)
-	r.must(err)
+	keys, err := redis.Strings(r.Do("KEYS", "*"), nil)
+	r.Must(err)
 	for _, key := range keys {
 		if strings.HasPrefix(key, "redisson_unlock_latch:") {
 			continue
 		}
-		kind, ttl := r.do("TYPE", key), r.do("PTTL", key).(int64)
+		kind, ttl := r.Do("TYPE", key), r.Do("PTTL", key).(int64)
 		if ttl == -2 {
 			continue // it has just ended
 		}
 		shown := key
 		if rest, ok := strings.CutPrefix(key, codec.ReadHolds(r.name)+":"); ok && key != r.name {
 			owner, hold, _ := strings.Cut(rest, ":rwlock_timeout:")
-			shown = fmt.Sprintf("%s hold %s", r.named(owner), hold)
-			kind = fmt.Sprintf("%s %s", kind, r.do("GET", key))
+			shown = fmt.Sprintf("%s hold %s", r.Named(owner), hold)
+			kind = fmt.Sprintf("%s %s", kind, r.Do("GET", key))
 		}
 		s.exact = append(s.exact, fmt.Sprintf("%s %s", shown, kind))
 		s.ttls[shown] = ttl
 	}
 	slices.Sort(s.exact)
-	s.exact = append(s.exact, r.messages()...)
+	for _, m := range r.Messages() {
+		s.exact = append(s.exact, fmt.Sprintf("%s says %s", m.Channel, m.Data))
+	}
 	return s
-}
-
-func (r *rig) named(owner string) string {
-	if r.owners[owner] == "" {
-		r.owners[owner] = fmt.Sprint("OWNER", len(r.owners)+1)
-	}
-	return r.owners[owner]
-}
-
-// messages are those since the last look.
-func (r *rig) messages() (all []string) {
-	r.Helper()
-	r.do("PUBLISH", "redisson_marker", "")
-	for {
-		m, ok := r.heard.ReceiveWithTimeout(patience).(redis.Message)
-		if !ok {
-			r.Fatal("the subscriber hears nothing")
-		}
-		if m.Channel == "redisson_marker" {
-			return all
-		}
-		all = append(all, fmt.Sprintf("%s says %s", m.Channel, m.Data))
-	}
 }
 
 // notHeld tells whether an unlock found nothing, as either side says it.

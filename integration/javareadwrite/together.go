@@ -70,16 +70,16 @@ var behaviours = []struct {
 // takes a minute.
 func BesideJava(t *testing.T, version string, long bool) (shown int) {
 	r := newRig(t, "doc")
-	golang, java := newGoSide(t, r.server.URL(), r.name), newJavaSide(t, version, r.server.URL(), r.name)
+	golang, java := newGoSide(t, r.Server.URL(), r.name), newJavaSide(t, version, r.Server.URL(), r.name)
 	for _, b := range behaviours {
 		t.Run(b.name, func(t *testing.T) {
-			p := &pair{&rig{t, r.server, r.conn, r.heard, r.name, map[string]string{}}, golang, java, long}
+			p := &pair{&rig{r.For(t), r.name}, golang, java, long}
 			b.show(p)
 			shown++
-			p.eventually("nothing left", func() bool {
-				keys, err := redis.Strings(p.do("KEYS", "*doc}*"), nil)
-				latches, err2 := redis.Strings(p.do("KEYS", "redisson_unlock_latch:*"), nil)
-				return err == nil && err2 == nil && len(keys) == len(latches) && p.do("EXISTS", "doc") == int64(0)
+			p.Eventually("nothing left", func() bool {
+				keys, err := redis.Strings(p.Do("KEYS", "*doc}*"), nil)
+				latches, err2 := redis.Strings(p.Do("KEYS", "redisson_unlock_latch:*"), nil)
+				return err == nil && err2 == nil && len(keys) == len(latches) && p.Do("EXISTS", "doc") == int64(0)
 			})
 		})
 	}
@@ -94,7 +94,7 @@ func eachWakesTheOther(p *pair) {
 		waits := map[javapeer.Kind]javapeer.Kind{write: read, read: write}[held]
 		var goWakes, javaWakes []time.Duration
 		for range rounds {
-			p.must(p.golang.lock("a", held, 0))
+			p.Must(p.golang.lock("a", held, 0))
 			at := make(chan int64, 1)
 			go func() {
 				reply, err := p.java.of("j", waits).Lock(p.Context(), p.name, javapeer.Watchdog)
@@ -103,19 +103,19 @@ func eachWakesTheOther(p *pair) {
 				}
 				at <- reply.At
 			}()
-			p.must(p.java.of("j", waits).AwaitParked(p.Context()))
+			p.Must(p.java.of("j", waits).AwaitParked(p.Context()))
 			began := machineclock.Now()
-			p.must(p.golang.unlock("a", held))
+			p.Must(p.golang.unlock("a", held))
 			goWakes = append(goWakes, time.Duration(enters(p, "Java", at)-began))
-			p.must(p.java.unlock("j", waits))
+			p.Must(p.java.unlock("j", waits))
 
-			p.must(p.java.lock("j", held, 0))
+			p.Must(p.java.lock("j", held, 0))
 			got := p.goWaits(waits, 1)
 			began = machineclock.Now()
-			p.must(p.java.unlock("j", held))
+			p.Must(p.java.unlock("j", held))
 			h := enters(p, "Go", got)
 			javaWakes = append(javaWakes, time.Duration(machineclock.Now()-began))
-			p.must(h.Unlock(p.Context()))
+			p.Must(h.Unlock(p.Context()))
 		}
 		for who, took := range map[string][]time.Duration{"Go wakes Java's": goWakes, "Java wakes Go's": javaWakes} {
 			slices.Sort(took)
@@ -129,8 +129,8 @@ func eachWakesTheOther(p *pair) {
 
 func readersTogether(p *pair) {
 	for _, last := range []side{p.golang, p.java} {
-		p.must(p.golang.lock("a", read, 0))
-		p.must(p.java.lock("b", read, 0))
+		p.Must(p.golang.lock("a", read, 0))
+		p.Must(p.java.lock("b", read, 0))
 		for _, s := range []side{p.golang, p.java} {
 			if s.try("c", write) {
 				p.Fatal("one writes beside readers")
@@ -140,19 +140,19 @@ func readersTogether(p *pair) {
 		javaWriter := p.java.waits("w", write)
 		first := map[side]side{p.golang: p.java, p.java: p.golang}[last]
 		who := map[side]string{p.golang: "a", p.java: "b"}
-		p.must(first.unlock(who[first], read))
+		p.Must(first.unlock(who[first], read))
 		if len(goWriter)+len(javaWriter) > 0 {
 			p.Fatal("one writes beside a reader")
 		}
-		p.must(last.unlock(who[last], read))
+		p.Must(last.unlock(who[last], read))
 		// One enters, and its release lets in the other.
 		for range 2 {
 			select {
 			case h := <-goWriter:
-				p.must(h.Unlock(p.Context()))
+				p.Must(h.Unlock(p.Context()))
 			case err := <-javaWriter:
-				p.must(err)
-				p.must(p.java.unlock("w", write))
+				p.Must(err)
+				p.Must(p.java.unlock("w", write))
 			case <-time.After(atOnce):
 				p.Fatal("no writer enters")
 			}
@@ -162,7 +162,7 @@ func readersTogether(p *pair) {
 
 func allReadersEnter(p *pair) {
 	for _, holder := range []side{p.golang, p.java} {
-		p.must(holder.lock("w", write, 0))
+		p.Must(holder.lock("w", write, 0))
 		var inJava []<-chan error
 		for i := range 3 {
 			inJava = append(inJava, p.java.waits(fmt.Sprint("r", i), read))
@@ -172,32 +172,32 @@ func allReadersEnter(p *pair) {
 			inGo = append(inGo, p.goWaits(read, 2))
 		}
 		began := time.Now()
-		p.must(holder.unlock("w", write))
+		p.Must(holder.unlock("w", write))
 		var holds []*rlock.Hold
 		for i := range 3 {
-			p.must(enters(p, "a Java reader", inJava[i]))
+			p.Must(enters(p, "a Java reader", inJava[i]))
 			holds = append(holds, enters(p, "a Go reader", inGo[i]))
 		}
 		p.Logf("three readers of each are in %v after the release", time.Since(began))
 		for i, h := range holds {
-			p.must(h.Unlock(p.Context()))
-			p.must(p.java.unlock(fmt.Sprint("r", i), read))
+			p.Must(h.Unlock(p.Context()))
+			p.Must(p.java.unlock(fmt.Sprint("r", i), read))
 		}
 	}
 }
 
 // oneWriterEnters has three of Java's writers wait for each release.
 func oneWriterEnters(p *pair) {
-	p.must(p.golang.lock("w", write, 0))
+	p.Must(p.golang.lock("w", write, 0))
 	waiting := map[string]<-chan error{}
 	for _, who := range []string{"w1", "w2", "w3"} {
 		waiting[who] = p.java.waits(who, write)
 	}
-	release := func() { p.must(p.golang.unlock("w", write)) }
+	release := func() { p.Must(p.golang.unlock("w", write)) }
 	for len(waiting) > 0 {
 		release()
 		in := ""
-		p.eventually("a writer", func() bool {
+		p.Eventually("a writer", func() bool {
 			for who, ended := range waiting {
 				if len(ended) > 0 {
 					in = who
@@ -205,40 +205,40 @@ func oneWriterEnters(p *pair) {
 			}
 			return in != ""
 		})
-		p.must(<-waiting[in])
+		p.Must(<-waiting[in])
 		delete(waiting, in)
 		if n := len(p.fields()); n != 2 { // the mode and its owner
 			p.Fatalf("the lock is %v", p.fields())
 		}
-		release = func() { p.must(p.java.unlock(in, write)) }
+		release = func() { p.Must(p.java.unlock(in, write)) }
 	}
 	release()
 }
 
 // Redisson's own downgrade tells nobody; then the last release tells Go's readers, all of them.
 func downgrade(p *pair) {
-	p.must(p.golang.lock("w", write, 0))
-	p.must(p.golang.lock("w", read, 0))
+	p.Must(p.golang.lock("w", write, 0))
+	p.Must(p.golang.lock("w", read, 0))
 	var inJava []<-chan error
 	for i := range 3 {
 		inJava = append(inJava, p.java.waits(fmt.Sprint("r", i), read))
 	}
 	inGo := p.goWaits(read, 2)
-	p.must(p.golang.unlock("w", write))
+	p.Must(p.golang.unlock("w", write))
 	for i := range 3 {
-		p.must(enters(p, "a Java reader", inJava[i]))
-		p.must(p.java.unlock(fmt.Sprint("r", i), read))
+		p.Must(enters(p, "a Java reader", inJava[i]))
+		p.Must(p.java.unlock(fmt.Sprint("r", i), read))
 	}
-	p.must(enters(p, "a Go reader", inGo).Unlock(p.Context()))
-	p.must(p.golang.unlock("w", read))
+	p.Must(enters(p, "a Go reader", inGo).Unlock(p.Context()))
+	p.Must(p.golang.unlock("w", read))
 
-	p.must(p.java.lock("w", write, 0))
-	p.must(p.java.lock("w", read, 0))
+	p.Must(p.java.lock("w", write, 0))
+	p.Must(p.java.lock("w", read, 0))
 	waits := []<-chan *rlock.Hold{p.goWaits(read, 1), p.goWaits(read, 1), p.goWaits(read, 1)}
-	p.must(p.java.unlock("w", write))
-	p.must(p.java.unlock("w", read))
+	p.Must(p.java.unlock("w", write))
+	p.Must(p.java.unlock("w", read))
 	for _, got := range waits {
-		p.must(enters(p, "a Go reader", got).Unlock(p.Context()))
+		p.Must(enters(p, "a Go reader", got).Unlock(p.Context()))
 	}
 }
 
@@ -246,9 +246,9 @@ func views(p *pair) {
 	ctx := p.Context()
 	thread := p.java.of("a", read)
 	text, err := thread.Owner(ctx)
-	p.must(err)
+	p.Must(err)
 	owner, err := rlock.ParseOwner(text.Text())
-	p.must(err)
+	p.Must(err)
 	seen := func(reads, writes int) {
 		p.Helper()
 		for k, want := range map[javapeer.Kind]int{read: reads, write: writes} {
@@ -262,9 +262,9 @@ func views(p *pair) {
 			count, err := th.HoldCount(ctx, p.name)
 			jHeld, err2 := th.IsHeld(ctx, p.name)
 			jLocked, err3 := th.IsLocked(ctx, p.name)
-			p.must(err)
-			p.must(err2)
-			p.must(err3)
+			p.Must(err)
+			p.Must(err2)
+			p.Must(err3)
 			// Up to 3.21 Redisson calls a read lock unlocked while its one reader writes.
 			old := k == read && reads > 0 && writes > 0 && before(p.java.peer.Version, "3.27")
 			if count.Int() != int64(want) || jHeld.Bool() != (want > 0) || jLocked.Bool() != (want > 0) && !old {
@@ -273,25 +273,25 @@ func views(p *pair) {
 		}
 	}
 	seen(0, 0)
-	p.must(p.java.lock("a", write, 0))
+	p.Must(p.java.lock("a", write, 0))
 	seen(0, 1)
 	// The thread's owner reads in Go, and releases in Java.
 	h, err := p.golang.of(read).Lock(ctx, rlock.As(owner))
-	p.must(err)
+	p.Must(err)
 	seen(1, 1)
-	p.must(p.java.lock("a", read, 0))
+	p.Must(p.java.lock("a", read, 0))
 	seen(2, 1)
-	p.must(p.java.unlock("a", write))
+	p.Must(p.java.unlock("a", write))
 	seen(2, 0)
-	p.must(p.java.unlock("a", read))
+	p.Must(p.java.unlock("a", read))
 	seen(1, 0)
 	if i, err := p.golang.of(read).Info(ctx); err != nil || i.Owner != owner || i.Count != 1 {
 		p.Errorf("%+v, %v", i, err)
 	}
-	p.must(h.Unlock(ctx))
+	p.Must(h.Unlock(ctx))
 	seen(0, 0)
-	p.must(p.java.lock("a", read, 0))
-	p.must(p.golang.of(read).UnlockAs(ctx, owner))
+	p.Must(p.java.lock("a", read, 0))
+	p.Must(p.golang.of(read).UnlockAs(ctx, owner))
 	seen(0, 0)
 	if err := p.java.unlock("a", read); !notHeld(err) && err != nil { // up to 3.37 it says nothing
 		p.Error(err)
@@ -300,7 +300,7 @@ func views(p *pair) {
 
 func force(p *pair) {
 	for _, k := range []javapeer.Kind{read, write} {
-		p.must(p.java.lock("a", k, 0))
+		p.Must(p.java.lock("a", k, 0))
 		waits := p.goWaits(write, 1)
 		if !p.golang.force(k) {
 			p.Errorf("Go forced nothing of Java's %s lock", k)
@@ -317,7 +317,7 @@ func force(p *pair) {
 		if err := h.Unlock(p.Context()); !notHeld(err) {
 			p.Errorf("Go's forced write lock: %v", err)
 		}
-		p.must(again.Unlock(p.Context()))
+		p.Must(again.Unlock(p.Context()))
 	}
 }
 
@@ -328,21 +328,21 @@ func killed(p *pair) {
 		p.Skip("a JVM more takes its time")
 	}
 	const lease = 1500 * time.Millisecond
-	doomed := newJavaSide(p.T, version, p.server.URL(), p.name, javapeer.WatchdogTimeout(lease))
-	p.must(doomed.lock("a", read, 0))
+	doomed := newJavaSide(p.T, version, p.Server.URL(), p.name, javapeer.WatchdogTimeout(lease))
+	p.Must(doomed.lock("a", read, 0))
 	waits := p.goWaits(write, 1)
 	doomed.peer.Kill()
-	p.must(enters(p, "a Go writer behind a dead reader", waits).Unlock(p.Context()))
+	p.Must(enters(p, "a Go writer behind a dead reader", waits).Unlock(p.Context()))
 
 	// A client that is closed leaves its locks to their leases, as a dead one does.
-	client := newGoSide(p.T, p.server.URL(), p.name, rlock.WithWatchdogTimeout(lease))
-	p.must(client.lock("a", read, 0))
-	p.must(client.lock("b", read, 0))
+	client := newGoSide(p.T, p.Server.URL(), p.name, rlock.WithWatchdogTimeout(lease))
+	p.Must(client.lock("a", read, 0))
+	p.Must(client.lock("b", read, 0))
 	writes := p.java.waits("w", write)
-	p.must(client.client.Close())
-	p.must(enters(p, "a Java writer behind dead readers", writes))
-	p.must(p.java.unlock("w", write))
-	p.do("FLUSHALL") // their holds' keys end a moment later
+	p.Must(client.client.Close())
+	p.Must(enters(p, "a Java writer behind dead readers", writes))
+	p.Must(p.java.unlock("w", write))
+	p.Do("FLUSHALL") // their holds' keys end a moment later
 }
 
 // span is for how long one was in.

@@ -33,13 +33,13 @@ func (p *play) see(step string) {
 
 func (p *play) locks(who string, k javapeer.Kind, lease time.Duration) {
 	p.Helper()
-	p.must(p.lock(who, k, lease))
+	p.Must(p.lock(who, k, lease))
 	p.see(fmt.Sprintf("%s locks to %s", who, k))
 }
 
 func (p *play) unlocks(who string, k javapeer.Kind) {
 	p.Helper()
-	p.must(p.unlock(who, k))
+	p.Must(p.unlock(who, k))
 	p.see(fmt.Sprintf("%s unlocks its %s", who, k))
 }
 
@@ -164,7 +164,7 @@ var scenes = []scene{
 	{name: "a hold that has ended beside another", play: func(p *play) {
 		p.locks("a", read, minute)
 		p.locks("b", read, time.Second)
-		p.eventually("its end", func() bool { return len(p.look().ttls) == 2 })
+		p.Eventually("its end", func() bool { return len(p.look().ttls) == 2 })
 		p.refused("c", write)
 		p.unlocks("a", read)
 	}},
@@ -194,7 +194,7 @@ func differences(java, golang state, slack time.Duration) (all []string) {
 // OnTheWire has Go and a release of Redisson play each scene, and tells how many.
 func OnTheWire(t *testing.T, version string) int {
 	r := newRig(t, "")
-	javas, gos := newJavaSide(t, version, r.server.URL(), ""), newGoSide(t, r.server.URL(), "")
+	javas, gos := newJavaSide(t, version, r.Server.URL(), ""), newGoSide(t, r.Server.URL(), "")
 	for i, sc := range scenes {
 		r.name = sc.lock
 		if r.name == "" {
@@ -202,9 +202,7 @@ func OnTheWire(t *testing.T, version string) int {
 		}
 		javas.name, gos.name = r.name, r.name
 		playing := func(p *play) *play {
-			r.do("FLUSHALL")
-			r.messages()
-			r.owners = map[string]string{}
+			r.Anew()
 			p.began = time.Now()
 			sc.play(p)
 			return p

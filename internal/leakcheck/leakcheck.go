@@ -14,9 +14,6 @@ import (
 // machine.
 const patience = 10 * time.Second
 
-// parallel is how many tests of a package run at a time that allow it.
-const parallel = "12"
-
 // Main runs the tests and ends the process: with their exit code, or with 1 if
 // they passed and goroutines are left of them, whose stacks it prints. It is
 // for TestMain, before any goroutine was started that is to outlive the tests.
@@ -24,8 +21,12 @@ const parallel = "12"
 // Most tests wait for a server, so more of them than there are processors run
 // beside each other: parallel is how many, unless the command line says it.
 func Main(m interface{ Run() int }) {
-	if err := flag.Set("test.parallel", parallel); err != nil { // the command line is not parsed yet
-		panic(err)
+	given := false // a command line that is not parsed yet wins by being parsed later
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		if err := flag.Set("test.parallel", parallel()); err != nil {
+			panic(err)
+		}
 	}
 	os.Exit(run(m, patience, os.Stderr))
 }

@@ -1,10 +1,8 @@
 package lockstate
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -17,19 +15,18 @@ import (
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/internal/topology"
-	"github.com/rlock-go/redisson/watchdog"
 )
 
 // A server that is set back to what it had at an earlier moment is what a failover leads to: the next master has a
 // beginning of what the former ran.
-type setBack struct {
+type failedOver struct {
 	t    *testing.T
 	conn redis.Conn
 	had  map[string]string
 }
 
 // keep remembers what the server has.
-func (s *setBack) keep() {
+func (s *failedOver) keep() {
 	s.t.Helper()
 	s.had = map[string]string{}
 	keys, err := redis.Strings(s.conn.Do("KEYS", "*"))
@@ -44,7 +41,7 @@ func (s *setBack) keep() {
 }
 
 // setBack has the server have that again, at one moment.
-func (s *setBack) setBack() {
+func (s *failedOver) setBack() {
 	s.t.Helper()
 	_ = s.conn.Send("MULTI")
 	_ = s.conn.Send("FLUSHALL")
@@ -52,6 +49,24 @@ func (s *setBack) setBack() {
 		_ = s.conn.Send("RESTORE", key, (10 * time.Minute).Milliseconds(), dump)
 	}
 	do(s.t, s.conn, "EXEC")
+}
+
+// replaced is a server that is set back with two clients of it, which have a lock each and may act as one owner.
+type replaced struct {
+	failedOver
+	c        *State
+	l, other Lock
+	as       Terms
+}
+
+func newReplaced(t *testing.T) *replaced {
+	t.Helper()
+	s := redistest.Start(t)
+	r := &replaced{failedOver: failedOver{t: t, conn: s.Dial(t)}, c: openReplaced(t, s)}
+	r.l, r.other = r.c.NewLock(kind.Reentrant, "orders", "orders"), openReplaced(t, s).NewLock(kind.Reentrant, "orders", "orders")
+	r.as = Terms{Owner: r.c.NewOwner(), As: true}
+	_ = r.as.Owner.Share()
+	return r
 }
 
 // openReplaced is a client whose server may be replaced.
@@ -95,256 +110,56 @@ func (c *State) repeatsLeft() (any bool) {
 	return any
 }
 
-// tryAs makes one attempt.
-func tryAs(l *Lock, o Owner) (*Hold, error) {
-	w := l.NewWaiter()
-	if o != (Owner{}) {
-		w.Terms.Owner, w.Terms.As = o, true
-	}
-	w.Terms.HasWait = true // of 0: one attempt
-	if err := w.Start(); err != nil {
-		return nil, err
-	}
-	return w.Result(context.Background(), w.Await(context.Background()))
-}
-
 // acknowledged has it be so that all replicas acknowledged the acquire.
 func (h *Hold) acknowledged() {
 	defer h.l.s.enter(mustNotBlock).leave()
 	h.everywhere = true
 }
 
-// era is when something happened, seen from the server that is set back.
-type era int
-
-const (
-	kept  era = iota // what it has afterwards
-	gone             // what it lacks afterwards
-	after            // at the next master
-)
-
-// modelHold is a hold as the test knows it.
-type modelHold struct {
-	*Hold
-	owner Owner
-	in    era
-	over  bool // it was released
-	shown bool // others might act as the owner then
-}
-
-// failover is one history: two clients, one name, a failover in the midst of it.
-type failover struct {
-	t       *testing.T
-	rand    *rand.Rand
-	clients [2]*State
-	locks   [2]Lock
-	shared  []Owner // by As
-	holds   []*modelHold
-	crossed bool          // both clients act as one owner that is used elsewhere
-	over    chan struct{} // closed when all repetitions have ended
-	log     []string
-}
-
-func (f *failover) note(format string, args ...any) {
-	f.log = append(f.log, fmt.Sprintf(format, args...))
-}
-
-// step does one thing at random.
-func (f *failover) step(in era) {
-	var living []*modelHold
-	for _, h := range f.holds {
-		if !h.over && (in != after || h.in != gone) { // a hold that the next master never had is nobody's to release there
-			living = append(living, h)
-		}
-	}
-	i := f.rand.IntN(2)
-	switch n := f.rand.IntN(10); {
-	case n < 4 && len(living) > 0:
-		h := living[f.rand.IntN(len(living))]
-		h.over, h.shown = true, slices.Contains(f.shared, h.owner)
-		err := h.Unlock(context.Background())
-		f.note("%d unlock %s: %v", in, h.owner.String(), err)
-	case n < 5 && len(f.holds) > 0:
-		h := f.holds[f.rand.IntN(len(f.holds))]
-		f.shared = append(f.shared, h.Hold.Owner())
-		f.note("%d show %s", in, h.owner.String())
-	case n < 8 && len(f.shared) > 0:
-		o := f.shared[f.rand.IntN(len(f.shared))]
-		if !f.crossed && o.client != f.clients[i].id {
-			i = 1 - i
-		}
-		// Whoever hands an owner over for the first time holds as it, or waits: a repetition may be on its way to the server.
-		if in == after && f.crossed && f.clients[1-i].Exclusive(o) {
-			<-f.over
-		}
-		f.acquire(in, i, o)
-	default:
-		f.acquire(in, i, Owner{})
-	}
-}
-
-func (f *failover) acquire(in era, i int, o Owner) {
-	h, err := tryAs(&f.locks[i], o)
-	f.note("%d client %d acquires as %s: %v", in, i, o.String(), err)
-	switch {
-	case errors.Is(err, ErrLocked):
-	case err != nil:
-		f.t.Errorf("%v", err)
-	default:
-		if in == kept {
-			h.acknowledged()
-		}
-		f.holds = append(f.holds, &modelHold{Hold: h, owner: h.st.owner, in: in})
-	}
-}
-
-// check compares what the next master has with what the history allows.
-func (f *failover) check(conn redis.Conn) {
-	count, err := redis.Int64Map(conn.Do("HGETALL", f.locks[0].key))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	atLeast, mayStay := map[string]int64{}, map[string]bool{}
-	for _, h := range f.holds {
-		if !h.over && h.in != gone {
-			atLeast[h.owner.String()]++
-		}
-		if !h.over || f.crossed && !(h.in == kept && h.shown) {
-			mayStay[h.owner.String()] = true
-		}
-	}
-	for o, n := range atLeast {
-		if count[o] < n {
-			f.t.Errorf("owner %s has %d holds that no one released, and the server counts %d", o, n, count[o])
-		}
-	}
-	for o, n := range count {
-		if !mayStay[o] {
-			f.t.Errorf("owner %s holds nothing, and the server counts %d", o, n)
-		}
-	}
-}
-
-// Whatever happened before and since, no repetition releases a hold that nobody released; and what nobody holds is free.
-func TestR5RepeatedUnlocksMeetNoOtherHold(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	conn := s.Dial(t)
-	back := &setBack{t: t, conn: conn}
-	rounds := 1000
-	if testing.Short() {
-		rounds = 200
-	}
-	for round := range rounds {
-		seed := rand.Uint64()
-		f := &failover{t: t, rand: rand.New(rand.NewPCG(seed, 0)), crossed: round%2 == 1}
-		for i := range f.clients {
-			f.clients[i] = openReplaced(t, s)
-			f.locks[i] = f.clients[i].NewLock(kind.Reentrant, "orders", "orders")
-			f.shared = append(f.shared, f.clients[i].NewOwner())
-		}
-		for range f.rand.IntN(5) {
-			f.step(kept)
-		}
-		back.keep()
-		for range f.rand.IntN(5) {
-			f.step(gone)
-		}
-		back.setBack()
-		f.over = make(chan struct{})
-		go func() {
-			defer close(f.over)
-			repeated(t, f.clients[0], f.clients[1])
-		}()
-		for range f.rand.IntN(4) {
-			f.step(after)
-		}
-		<-f.over
-		repeated(t, f.clients[0], f.clients[1]) // any number of times
-		f.check(conn)
-		for _, c := range f.clients {
-			c.Close()
-		}
-		do(t, conn, "FLUSHALL")
-		if t.Failed() {
-			t.Fatalf("seed %d: %q", seed, f.log)
-		}
-	}
-}
-
 // Where the next master lacks a hold with its unlock, the unlock would release what another client holds as the owner.
 func TestUnlockOfAHoldThatNotAllHaveMeetsNoOtherClients(t *testing.T) {
-	s := redistest.Start(t)
-	conn := s.Dial(t)
-	back := &setBack{t: t, conn: conn}
-	c, other := openReplaced(t, s), openReplaced(t, s)
-	l, lo := c.NewLock(kind.Reentrant, "orders", "orders"), other.NewLock(kind.Reentrant, "orders", "orders")
-	o := c.NewOwner()
-	_ = o.Share()
-	if _, err := tryAs(&lo, o); err != nil {
-		t.Fatal(err)
-	}
-	back.keep()
-	h, err := tryAs(&l, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	unlock(t, h)
-	back.setBack()
-	repeated(t, c)
-	becomes(t, conn, 1, "HEXISTS", "orders", o.String())
+	t.Parallel()
+	r := newReplaced(t)
+	acquireAs(t, &r.other, r.as)
+	r.keep()
+	unlock(t, acquireAs(t, &r.l, r.as))
+	r.setBack()
+	repeated(t, r.c)
+	becomes(t, r.conn, 1, "HEXISTS", "orders", r.as.Owner.String())
 }
 
 // An unlock that found nothing left no latch, whatever replicas said of its acquire.
 func TestUnlockThatFoundNothingMeetsNoLaterHold(t *testing.T) {
-	s := redistest.Start(t)
-	conn := s.Dial(t)
-	c := openReplaced(t, s)
-	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	o := c.NewOwner()
-	h, err := tryAs(&l, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
+	r := newReplaced(t)
+	h := acquireAs(t, &r.l, r.as)
 	h.acknowledged()
-	do(t, conn, "DEL", "orders")
+	do(t, r.conn, "DEL", "orders")
 	if err := h.Unlock(t.Context()); !errors.Is(err, ErrNotHeld) {
 		t.Fatal(err)
 	}
-	do(t, conn, "HSET", "orders", o.Share(), 1) // another process acquires as the owner
-	repeated(t, c)
-	becomes(t, conn, 1, "EXISTS", "orders")
+	do(t, r.conn, "HSET", "orders", r.as.Owner.String(), 1) // another process acquires as the owner
+	repeated(t, r.c)
+	becomes(t, r.conn, 1, "EXISTS", "orders")
 }
 
 // The next master lacks one of two holds. The unlock of that one takes the other's count, so the other's own finds nothing
 // and leaves no latch: sent a second time it would meet what another client has acquired since as the owner.
 func TestRepetitionThatFoundNothingMeetsNoLaterHold(t *testing.T) {
-	s := redistest.Start(t)
-	conn := s.Dial(t)
-	back := &setBack{t: t, conn: conn}
-	c, other := openReplaced(t, s), openReplaced(t, s)
-	l, lo := c.NewLock(kind.Reentrant, "orders", "orders"), other.NewLock(kind.Reentrant, "orders", "orders")
-	o := c.NewOwner()
-	kept, err := tryAs(&l, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
+	r := newReplaced(t)
+	kept := acquireAs(t, &r.l, r.as)
 	kept.acknowledged()
-	back.keep()
-	gone, err := tryAs(&l, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r.keep()
+	gone := acquireAs(t, &r.l, r.as)
 	unlock(t, gone)
 	unlock(t, kept)
-	back.setBack()
-	repeated(t, c)
-	becomes(t, conn, 0, "EXISTS", "orders")
-	if _, err := tryAs(&lo, o); err != nil {
-		t.Fatal(err)
-	}
-	repeated(t, c)
-	becomes(t, conn, 1, "HEXISTS", "orders", o.String())
+	r.setBack()
+	repeated(t, r.c)
+	becomes(t, r.conn, 0, "EXISTS", "orders")
+	acquireAs(t, &r.other, r.as)
+	repeated(t, r.c)
+	becomes(t, r.conn, 1, "HEXISTS", "orders", r.as.Owner.String())
 }
 
 // backAgain has the server have again what an unlock deleted, as if it had not run.
@@ -355,6 +170,7 @@ func backAgain(t *testing.T, conn redis.Conn, h *Hold) {
 
 // Whoever waits is woken by the repetition.
 func TestUnlockIsSentAgainBehindALostConnection(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c := openReplaced(t, s)
@@ -374,6 +190,7 @@ func TestUnlockIsSentAgainBehindALostConnection(t *testing.T) {
 
 // Of a crowd of unlocks of one shard too.
 func TestUnlocksBeyondThoseUnderWayAreSentAgain(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	c := openReplaced(t, s)
@@ -395,33 +212,6 @@ func TestUnlocksBeyondThoseUnderWayAreSentAgain(t *testing.T) {
 	becomes(t, conn, 0, "DBSIZE")
 }
 
-// What all replicas have is not remembered, and of which holds that is known.
-func TestOnlyWhatNotAllReplicasAcknowledgedIsSentAgain(t *testing.T) {
-	t.Parallel()
-	c, silence := slowReplicas(t)
-	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	past := func() int {
-		defer l.s.enter(mustNotBlock).leave()
-		return len(l.s.past)
-	}
-	for end := time.Now().Add(2 * soon); ; { // WAIT lasts a second
-		before := past()
-		h := acquire(t, &l)
-		if unlock(t, h); h.everywhere && past() == before {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("all acknowledge: the acquire %t, and %d unlocks are remembered", h.everywhere, past()-before)
-		}
-	}
-	silence()
-	before := past()
-	h := acquire(t, &l)
-	if unlock(t, h); h.everywhere || past() != before+1 {
-		t.Errorf("one is silent: the acquire %t, and %d unlocks are remembered", h.everywhere, past()-before)
-	}
-}
-
 // ahead is a clock that leaps.
 type ahead struct {
 	clock.Clock
@@ -431,6 +221,7 @@ type ahead struct {
 func (c *ahead) Now() time.Duration { return c.Clock.Now() + time.Duration(c.by.Load()) }
 
 func TestOldUnlocksAreNotSentAgain(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	now := &ahead{Clock: clock.System()}
@@ -448,6 +239,7 @@ func TestOldUnlocksAreNotSentAgain(t *testing.T) {
 
 // Once its latch has expired, an unlock could release what another process has acquired as the owner since.
 func TestUnlocksAreNotSentAgainAfterTheirLatch(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	conn := s.Dial(t)
 	now := &ahead{Clock: clock.System()}
@@ -456,10 +248,7 @@ func TestUnlocksAreNotSentAgainAfterTheirLatch(t *testing.T) {
 	c := openWith(t, s, o)
 	l := c.NewLock(kind.Reentrant, "orders", "orders")
 	owner := c.NewOwner()
-	h, err := tryAs(&l, owner)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := acquireAs(t, &l, Terms{Owner: owner, As: true})
 	h.acknowledged()
 	unlock(t, h)
 	latches, err := redis.Strings(conn.Do("KEYS", "redisson_unlock_latch:*"))
@@ -471,92 +260,6 @@ func TestUnlocksAreNotSentAgainAfterTheirLatch(t *testing.T) {
 	now.by.Store(int64(c.unlockFor))
 	repeated(t, c)
 	becomes(t, conn, 1, "EXISTS", "orders")
-}
-
-// How long a hold is everywhere is the lease that its acquire set, as long as nothing else has set one.
-func TestHoldIsEverywhereForTheLeaseOfItsAcquire(t *testing.T) {
-	s := redistest.Start(t)
-	c := openReplaced(t, s)
-	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	for what, row := range map[string]struct {
-		acknowledged, extended bool
-		lease, want            time.Duration
-	}{
-		"unacknowledged": {false, false, 0, 0},
-		"watched":        {true, false, 0, c.o.Watchdog},
-		"fixed":          {true, false, time.Second, time.Second},
-		"extended":       {true, true, time.Second, 0},
-	} {
-		t.Run(what, func(t *testing.T) {
-			w := l.NewWaiter()
-			w.Terms.Lease = row.lease
-			if err := w.Start(); err != nil {
-				t.Fatal(err)
-			}
-			h, err := w.Result(t.Context(), w.Await(t.Context()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer unlock(t, h)
-			if row.acknowledged {
-				h.acknowledged()
-			}
-			if row.extended {
-				if err := h.Extend(t.Context(), time.Minute); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want := row.want
-			if want > 0 {
-				want = watchdog.Trust(h.since, want)
-			}
-			if got := h.heldEverywhere(); got != want {
-				t.Errorf("until %v, want %v", got, want)
-			}
-		})
-	}
-}
-
-// A renewal that all replicas acknowledged follows the acquire on each of them.
-func TestHoldIsEverywhereForTheLeaseOfItsRenewal(t *testing.T) {
-	redistest.Slow(t, "waits for renewals")
-	t.Parallel()
-	c, silence := slowReplicas(t, func(o *Config) { o.Watchdog = 5 * time.Second })
-	l := c.NewLock(kind.Reentrant, "orders", "orders")
-	h := acquire(t, &l)
-	read := func() (renewed, until time.Duration) {
-		defer l.s.enter(mustNotBlock).leave()
-		h.everywhere, h.st.marked = false, true // as if not all had acknowledged the acquire
-		return h.st.ensureExtras().everywhere, h.heldEverywhere()
-	}
-	next := func(what string, state func() bool) {
-		t.Helper()
-		for end := time.Now().Add(5 * soon); !state(); time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("never:", what)
-			}
-		}
-	}
-	next("renewed on all replicas", func() bool { renewed, _ := read(); return renewed > h.since })
-	if renewed, until := read(); until != watchdog.Trust(renewed, c.o.Watchdog) {
-		t.Errorf("until %v after a renewal at %v", until, renewed)
-	}
-	silence()
-	moved := func() {
-		t.Helper()
-		before := h.ValidUntil()
-		next("renewed on one replica", func() bool { return h.Err() != nil || h.ValidUntil().After(before.Add(c.o.Watchdog/6)) })
-		if err := h.Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	moved() // a renewal may have been under way
-	before, _ := read()
-	moved()
-	moved() // by then the one before has ended
-	if after, _ := read(); after != before {
-		t.Errorf("a renewal that one of two replicas acknowledged counts as everywhere")
-	}
 }
 
 // What is remembered is bounded, in time and in number.
@@ -599,6 +302,7 @@ func TestPastUnlocksAreBounded(t *testing.T) {
 
 // Repetitions wait for a server, but Close does not wait for them for as long as a lease.
 func TestCloseDoesNotWaitForRepetitions(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	o := config()
 	o.Replicas, o.Timeout = true, 200*time.Millisecond

@@ -3,6 +3,7 @@ package luasrc
 import "testing"
 
 func TestUnlockTellsBoth(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("HSET", key, owner, 1)
 	for range 2 { // the second is its repetition
@@ -21,6 +22,7 @@ func TestUnlockTellsBoth(t *testing.T) {
 }
 
 func TestForceUnlockTellsBoth(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.expect(ForceUnlock(key, channel, Both), "int 0", "del "+key)
 	r.do("HSET", key, owner, 5, other, 1)

@@ -31,6 +31,7 @@ func (r *rig) counted(lock map[string]string, token string) {
 }
 
 func TestFencedLockOfAFreeNameIsNumbered(t *testing.T) {
+	t.Parallel()
 	for before, token := range map[string]string{"": "1", "41": "42"} {
 		r := newRig(t)
 		if before != "" {
@@ -45,6 +46,7 @@ func TestFencedLockOfAFreeNameIsNumbered(t *testing.T) {
 }
 
 func TestFencedLockAgainByItsOwnerIsNumberedAnew(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("HSET", key, owner, 1)
 	r.do("SET", tokens, 7)
@@ -55,6 +57,7 @@ func TestFencedLockAgainByItsOwnerIsNumberedAnew(t *testing.T) {
 }
 
 func TestFencedLockOfAnothersNameTellsItsTTLAndNumbersNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	calls := []string{"exists " + key, "hexists " + key + " " + owner, "pttl " + key}
 	r.do("HSET", key, other, 1)
@@ -70,6 +73,7 @@ func TestFencedLockOfAnothersNameTellsItsTTLAndNumbersNothing(t *testing.T) {
 }
 
 func TestFencedLockChangesNothingWhereItFails(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("SET", key, "text", "PX", 1_000_000)
 	r.do("SET", tokens, 7)

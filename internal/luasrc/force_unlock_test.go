@@ -14,6 +14,7 @@ func forceForms(t *testing.T, test func(t *testing.T, force func(key, channel, p
 }
 
 func TestForceUnlockFreesWhoeverHolds(t *testing.T) {
+	t.Parallel()
 	forceForms(t, func(t *testing.T, force func(key, channel, publish string) Call) {
 		r := newRig(t)
 		r.do("HSET", key, owner, 5, other, 1)
@@ -24,6 +25,7 @@ func TestForceUnlockFreesWhoeverHolds(t *testing.T) {
 }
 
 func TestForceUnlockOfAFreeNameTellsNobody(t *testing.T) {
+	t.Parallel()
 	forceForms(t, func(t *testing.T, force func(key, channel, publish string) Call) {
 		r := newRig(t)
 		r.expect(force(key, channel, Publish), "int 0", "del "+key)
@@ -33,6 +35,7 @@ func TestForceUnlockOfAFreeNameTellsNobody(t *testing.T) {
 }
 
 func TestForceUnlockDeletesAnyType(t *testing.T) {
+	t.Parallel()
 	forceForms(t, func(t *testing.T, force func(key, channel, publish string) Call) {
 		r := newRig(t)
 		r.do("SET", key, "text")
@@ -43,6 +46,7 @@ func TestForceUnlockDeletesAnyType(t *testing.T) {
 }
 
 func TestForceUnlockAloneByBothAnnouncements(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	sub := shardedSubscriber(t, r.server)
 	r.do("HSET", key, owner, 1)
@@ -52,6 +56,7 @@ func TestForceUnlockAloneByBothAnnouncements(t *testing.T) {
 }
 
 func TestUnknownScriptDoesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("HSET", key, owner, 1)
 	r.do("SCRIPT", "FLUSH")

@@ -10,6 +10,7 @@ import (
 )
 
 func TestInfoReadsTheLockAndChangesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	reply, err := r.run(Info(nil, key), "pttl "+key, "hlen "+key)
 	if err != nil {
@@ -37,6 +38,7 @@ func TestInfoReadsTheLockAndChangesNothing(t *testing.T) {
 }
 
 func TestInfoOfAHashThatIsNoLockIsShort(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	long := strings.Repeat("x", 1<<20)
 	r.do("HSET", key, long, long)
@@ -56,6 +58,7 @@ func TestInfoOfAHashThatIsNoLockIsShort(t *testing.T) {
 }
 
 func TestInfoOfAnotherTypeFails(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("SET", key, "text")
 	r.refused(Info(nil, key), "pttl "+key, "hlen "+key)

@@ -3,6 +3,7 @@ package luasrc
 import "testing"
 
 func TestLockOfAFreeName(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.expect(Lock(nil, key, owner, lease), "<nil>",
 		"exists "+key, "hincrby "+key+" "+owner+" 1", "pexpire "+key+" 30000")
@@ -12,6 +13,7 @@ func TestLockOfAFreeName(t *testing.T) {
 }
 
 func TestLockAgainByItsOwnerCounts(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("HSET", key, owner, 1)
 	r.do("PEXPIRE", key, 1_000_000)
@@ -23,6 +25,7 @@ func TestLockAgainByItsOwnerCounts(t *testing.T) {
 }
 
 func TestLockOfAnothersNameTellsItsTTL(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	calls := []string{"exists " + key, "hexists " + key + " " + owner, "pttl " + key}
 	r.do("HSET", key, other, 3)
@@ -38,6 +41,7 @@ func TestLockOfAnothersNameTellsItsTTL(t *testing.T) {
 }
 
 func TestLockLeavesAKeyOfAnotherTypeAlone(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("SET", key, "text", "PX", 1_000_000)
 	r.refused(Lock(nil, key, owner, lease), "exists "+key, "hexists "+key+" "+owner)

@@ -5,6 +5,7 @@ import "testing"
 func nonReentrantLock() Call { return NonReentrantLock(nil, key, owner, lease) }
 
 func TestNonReentrantLockOfAFreeName(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.expect(nonReentrantLock(), "<nil>", "exists "+key, "hincrby "+key+" "+owner+" 1", "pexpire "+key+" 30000")
 	r.holds(map[string]string{owner: "1"}, "")
@@ -13,6 +14,7 @@ func TestNonReentrantLockOfAFreeName(t *testing.T) {
 }
 
 func TestNonReentrantLockIsRefusedToItsOwner(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("HSET", key, owner, 1)
 	r.do("PEXPIRE", key, 1_000_000)
@@ -22,6 +24,7 @@ func TestNonReentrantLockIsRefusedToItsOwner(t *testing.T) {
 }
 
 func TestNonReentrantLockOfAnothersNameTellsItsTTL(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("HSET", key, other, 3)
 	r.expect(nonReentrantLock(), "int -1", "exists "+key, "hexists "+key+" "+owner, "pttl "+key)
@@ -29,6 +32,7 @@ func TestNonReentrantLockOfAnothersNameTellsItsTTL(t *testing.T) {
 }
 
 func TestNonReentrantLockLeavesAKeyOfAnotherTypeAlone(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("SET", key, "text")
 	r.refused(nonReentrantLock(), "exists "+key, "hexists "+key+" "+owner)

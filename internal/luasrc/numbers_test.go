@@ -30,6 +30,7 @@ func (r *permitRig) changes(want, how string, n, ttl int) {
 }
 
 func TestFreePermitsAreChangedOnceForEachReceipt(t *testing.T) {
+	t.Parallel()
 	r := newPermitRig(t, nil)
 	r.changes("int 0", GiveExisting, 2, 0)
 	r.changes("int 0", DrainAll, 0, 0)
@@ -66,6 +67,7 @@ func TestFreePermitsAreChangedOnceForEachReceipt(t *testing.T) {
 }
 
 func TestAcquireOfFreePermitsIsUndoneByItsReceipt(t *testing.T) {
+	t.Parallel()
 	r := newPermitRig(t, 3)
 	acquire := SemaphoreAcquire(nil, free, 2, latchMs)
 	undo := SemaphoreUndo(free, 2)
@@ -91,6 +93,7 @@ func TestAcquireOfFreePermitsIsUndoneByItsReceipt(t *testing.T) {
 }
 
 func TestCountDownIsDoneOnceForEachReceipt(t *testing.T) {
+	t.Parallel()
 	r := newPermitRig(t, nil)
 	if err := r.heard.Subscribe(count.Channel); err != nil {
 		t.Fatal(err)
@@ -126,6 +129,7 @@ func TestCountDownIsDoneOnceForEachReceipt(t *testing.T) {
 
 // Each call meets a key of another type, or a number that is none, and leaves it as it is.
 func TestKeysThatAreNoNumberStay(t *testing.T) {
+	t.Parallel()
 	r := newPermitRig(t, nil)
 	for name, call := range map[string]Call{
 		"acquire":    SemaphoreAcquire(nil, free, 1, latchMs),

@@ -87,6 +87,7 @@ func raw(i int) string { return fmt.Sprintf("\x00raw\n%%b%09d", i) }
 func hexed(id string) string { return fmt.Sprintf("%x", id) }
 
 func TestPermitsAreTakenAllOrNone(t *testing.T) {
+	t.Parallel()
 	r := newPermitRig(t, 3)
 	r.gets("<nil>", PermitAcquire(nil, semaphore, lease, []string{raw(1), raw(2)}))
 	r.are("1", raw(1), raw(2))
@@ -109,6 +110,7 @@ func TestPermitsAreTakenAllOrNone(t *testing.T) {
 }
 
 func TestWhoIsRefusedPermitsIsToldOfTheNextTime(t *testing.T) {
+	t.Parallel()
 	r := newPermitRig(t, nil)
 	r.gets("int -1", PermitAcquire(nil, semaphore, lease, []string{raw(1)}))
 	r.are("")
@@ -122,6 +124,7 @@ func TestWhoIsRefusedPermitsIsToldOfTheNextTime(t *testing.T) {
 }
 
 func TestAcquireTakesBackAsManyAsItWants(t *testing.T) {
+	t.Parallel()
 	r := newPermitRig(t, 0)
 	for i := range 3 {
 		r.taken(raw(i), int64(i)-100)
@@ -135,6 +138,7 @@ func TestAcquireTakesBackAsManyAsItWants(t *testing.T) {
 }
 
 func TestPermitsComeBackOnce(t *testing.T) {
+	t.Parallel()
 	r := newPermitRig(t, 0)
 	r.taken(raw(1), lease)
 	r.taken(raw(2), lease)
@@ -155,6 +159,7 @@ func TestPermitsComeBackOnce(t *testing.T) {
 }
 
 func TestPermitsComeBackByTheirIDs(t *testing.T) {
+	t.Parallel()
 	for _, form := range []func(string) string{func(id string) string { return id }, hexed} {
 		r := newPermitRig(t, 0)
 		release := func(want string, ids ...string) {
@@ -184,6 +189,7 @@ func TestPermitsComeBackByTheirIDs(t *testing.T) {
 }
 
 func TestPermitsAreRenewedTogether(t *testing.T) {
+	t.Parallel()
 	r := newPermitRig(t, 0)
 	for i := range 5 {
 		r.taken(raw(i), 1000)
@@ -201,6 +207,7 @@ func TestPermitsAreRenewedTogether(t *testing.T) {
 }
 
 func TestPermitsLease(t *testing.T) {
+	t.Parallel()
 	r := newPermitRig(t, 0)
 	r.gets("<nil>", PermitLeft(semaphore, raw(1), 0))
 	r.taken(raw(1), never)
@@ -220,6 +227,7 @@ func TestPermitsLease(t *testing.T) {
 }
 
 func TestPermitsAreSetOnceForEachReceipt(t *testing.T) {
+	t.Parallel()
 	r := newPermitRig(t, nil)
 	set := func(how string, n int, want string) {
 		r.t.Helper()
@@ -253,6 +261,7 @@ func TestPermitsAreSetOnceForEachReceipt(t *testing.T) {
 
 // Each call meets a key of another type, or a number that is none, and leaves both keys as they are.
 func TestKeysThatAreNoPermitsStay(t *testing.T) {
+	t.Parallel()
 	calls := map[string]Call{
 		"acquire":     PermitAcquire(nil, semaphore, lease, []string{raw(1)}),
 		"release":     PermitRelease(nil, semaphore, []string{raw(7), raw(8)}),

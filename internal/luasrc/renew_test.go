@@ -30,6 +30,7 @@ func (r *rig) seed(keys, owners []string) {
 }
 
 func TestRenewOfOneLock(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	keys, owners := batch(1)
 	r.seed(keys, owners)
@@ -43,6 +44,7 @@ func TestRenewOfOneLock(t *testing.T) {
 }
 
 func TestRenewTellsWhichOfAFullBatchWereLost(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	keys, owners := batch(watchdog.MaxBatch)
 	r.seed(keys, owners)
@@ -91,6 +93,7 @@ func TestRenewTellsWhichOfAFullBatchWereLost(t *testing.T) {
 }
 
 func TestRenewStopsAtAKeyOfAnotherType(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	keys, owners := batch(3)
 	r.seed(keys, owners)
@@ -106,6 +109,7 @@ func TestRenewStopsAtAKeyOfAnotherType(t *testing.T) {
 }
 
 func TestRenewForNoTimeOnlyLooks(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	keys, owners := batch(2)
 	r.seed(keys[:1], owners[:1])
@@ -115,5 +119,6 @@ func TestRenewForNoTimeOnlyLooks(t *testing.T) {
 }
 
 func TestRenewOfNothing(t *testing.T) {
+	t.Parallel()
 	newRig(t).expect(renewAll(nil, nil), "[]")
 }

@@ -5,6 +5,7 @@ import "testing"
 func spinUnlock() Call { return SpinUnlock(nil, key, latch, owner, lease, latchMs) }
 
 func TestSpinUnlockOfTheLastHoldFreesAndTellsNobody(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("HSET", key, owner, 1)
 	r.do("PEXPIRE", key, 1_000_000)
@@ -16,6 +17,7 @@ func TestSpinUnlockOfTheLastHoldFreesAndTellsNobody(t *testing.T) {
 }
 
 func TestSpinUnlockOfOneHoldOfSeveral(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("HSET", key, owner, 3)
 	r.do("PEXPIRE", key, 1_000_000)
@@ -29,6 +31,7 @@ func TestSpinUnlockOfOneHoldOfSeveral(t *testing.T) {
 }
 
 func TestSpinUnlockRepeatedWithItsLatchChangesNothing(t *testing.T) {
+	t.Parallel()
 	for _, count := range []int{1, 2} {
 		r := newRig(t)
 		r.do("HSET", key, owner, count)
@@ -47,6 +50,7 @@ func TestSpinUnlockRepeatedWithItsLatchChangesNothing(t *testing.T) {
 }
 
 func TestSpinUnlockByAnotherOwnerKeepsNoLatch(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	calls := []string{"get " + latch, "hexists " + key + " " + owner}
 	r.expect(spinUnlock(), "<nil>", calls...)
@@ -59,6 +63,7 @@ func TestSpinUnlockByAnotherOwnerKeepsNoLatch(t *testing.T) {
 }
 
 func TestSpinUnlockLeavesAKeyOfAnotherTypeAlone(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("SET", key, "text")
 	r.refused(spinUnlock(), "get "+latch, "hexists "+key+" "+owner)
@@ -68,6 +73,7 @@ func TestSpinUnlockLeavesAKeyOfAnotherTypeAlone(t *testing.T) {
 }
 
 func TestSpinUnlockAfterALatchThatJavaLeft(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("HSET", key, owner, 1)
 	for stored, want := range map[string]string{"0": "int 0", "1": "int 1", "odd": `"odd"`} {
@@ -78,6 +84,7 @@ func TestSpinUnlockAfterALatchThatJavaLeft(t *testing.T) {
 }
 
 func TestSpinForceUnlockDeletesAndTellsNobody(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.expect(SpinForceUnlock(key), "int 0", "del "+key)
 	r.do("HSET", key, other, 2)

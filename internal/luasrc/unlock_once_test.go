@@ -23,6 +23,7 @@ func freeing(publish string) []string {
 }
 
 func TestUnlockOnceFreesAndTells(t *testing.T) {
+	t.Parallel()
 	bothForms(t, func(t *testing.T, unlock func(string) Call, plain string) {
 		for _, count := range []int{1, 0, -4} {
 			r := newRig(t)
@@ -37,6 +38,7 @@ func TestUnlockOnceFreesAndTells(t *testing.T) {
 
 // Sent again it finds nothing, whoever has come in between.
 func TestUnlockOnceRepeatedChangesNothing(t *testing.T) {
+	t.Parallel()
 	bothForms(t, func(t *testing.T, unlock func(string) Call, plain string) {
 		r := newRig(t)
 		r.do("HSET", key, owner, 1)
@@ -56,6 +58,7 @@ func TestUnlockOnceRepeatedChangesNothing(t *testing.T) {
 
 // Nobody else should have counted; what is left is told, and gets the lease.
 func TestUnlockOnceOfACountAboveOne(t *testing.T) {
+	t.Parallel()
 	bothForms(t, func(t *testing.T, unlock func(string) Call, _ string) {
 		r := newRig(t)
 		r.do("HSET", key, owner, 3)
@@ -68,6 +71,7 @@ func TestUnlockOnceOfACountAboveOne(t *testing.T) {
 }
 
 func TestUnlockOnceLeavesAKeyOfAnotherTypeAlone(t *testing.T) {
+	t.Parallel()
 	bothForms(t, func(t *testing.T, unlock func(string) Call, _ string) {
 		r := newRig(t)
 		r.do("SET", key, "text")
@@ -80,6 +84,7 @@ func TestUnlockOnceLeavesAKeyOfAnotherTypeAlone(t *testing.T) {
 }
 
 func TestUnlockOnceByAShardedAnnouncement(t *testing.T) {
+	t.Parallel()
 	bothForms(t, func(t *testing.T, unlock func(string) Call, _ string) {
 		r := newRig(t)
 		sub := shardedSubscriber(t, r.server)
@@ -91,6 +96,7 @@ func TestUnlockOnceByAShardedAnnouncement(t *testing.T) {
 }
 
 func TestUnlockOnceByBothAnnouncements(t *testing.T) {
+	t.Parallel()
 	bothForms(t, func(t *testing.T, unlock func(string) Call, _ string) {
 		r := newRig(t)
 		sub := shardedSubscriber(t, r.server)

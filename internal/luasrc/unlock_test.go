@@ -13,6 +13,7 @@ func unlock(publish string) Call {
 }
 
 func TestUnlockOfTheLastHoldFreesAndTells(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("HSET", key, owner, 1)
 	r.do("PEXPIRE", key, 1_000_000)
@@ -25,6 +26,7 @@ func TestUnlockOfTheLastHoldFreesAndTells(t *testing.T) {
 }
 
 func TestUnlockOfOneHoldOfSeveral(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("HSET", key, owner, 3)
 	r.do("PEXPIRE", key, 1_000_000)
@@ -38,6 +40,7 @@ func TestUnlockOfOneHoldOfSeveral(t *testing.T) {
 }
 
 func TestUnlockRepeatedWithItsLatchChangesNothing(t *testing.T) {
+	t.Parallel()
 	for _, count := range []int{1, 2} {
 		r := newRig(t)
 		r.do("HSET", key, owner, count)
@@ -65,6 +68,7 @@ func TestUnlockRepeatedWithItsLatchChangesNothing(t *testing.T) {
 }
 
 func TestUnlockAfterALatchThatJavaLeft(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("HSET", key, owner, 1)
 	for stored, want := range map[string]string{"0": "int 0", "1": "int 1", "odd": `"odd"`} {
@@ -76,6 +80,7 @@ func TestUnlockAfterALatchThatJavaLeft(t *testing.T) {
 }
 
 func TestUnlockByAnotherOwnerKeepsNoLatch(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	calls := []string{"get " + latch, "hexists " + key + " " + owner}
 	r.expect(unlock(Publish), "<nil>", calls...)
@@ -89,6 +94,7 @@ func TestUnlockByAnotherOwnerKeepsNoLatch(t *testing.T) {
 }
 
 func TestUnlockOfACountThatWasNotPositiveFrees(t *testing.T) {
+	t.Parallel()
 	for _, count := range []int{0, -4} {
 		r := newRig(t)
 		r.do("HSET", key, owner, count)
@@ -101,6 +107,7 @@ func TestUnlockOfACountThatWasNotPositiveFrees(t *testing.T) {
 }
 
 func TestUnlockLeavesAKeyOfAnotherTypeAlone(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.do("SET", key, "text")
 	r.refused(unlock(Publish), "get "+latch, "hexists "+key+" "+owner)
@@ -149,6 +156,7 @@ func heard(t *testing.T, sub redis.Conn, want string) {
 }
 
 func TestShardedAnnouncement(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	sub := shardedSubscriber(t, r.server)
 	r.do("HSET", key, owner, 1)

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -195,83 +194,6 @@ func TestASecondCallerCallsTheReaderBack(t *testing.T) {
 	}
 }
 
-func TestTheEndOfAnIdleConnectionIsNoticedAfterALoneCaller(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	ended := make(chan struct{}, 1)
-	p := open(t, dialler(t, s), Options{Ended: func() { ended <- struct{}{} }})
-	kill(t, s, goesOn(t, p))
-	select {
-	case <-ended:
-	case <-time.After(10 * timeout):
-		t.Error("nobody noticed")
-	}
-	if r := end(t, ask(p, "PING")); r.Err != nil {
-		t.Error(r.Err)
-	}
-}
-
-// awaitUnderWay returns once c has something under way, which takes long.
-func awaitUnderWay(c *conn) {
-	for inFlight := 0; inFlight == 0; {
-		c.p.mu.Lock()
-		inFlight = c.inflight
-		c.p.mu.Unlock()
-	}
-}
-
-func TestAConnectionThatBreaksWhileACallerReadsLosesItsCommand(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	p := start(t, s)
-	for range 20 {
-		c := goesOn(t, p)
-		done := make(chan *Request, 1)
-		go func() {
-			submit(p, &Request{Command: "BLPOP", Args: []any{"none", 30}, Done: CompletionFunc(func(r *Request) { done <- r })})
-		}()
-		awaitBlocked(t, s)
-		kill(t, s, c)
-		r := end(t, done)
-		if lost, ok := r.Err.(*LostError); !ok || lost.Cause == nil {
-			t.Fatalf("%v", r.Err)
-		}
-	}
-}
-
-// failing is a connection whose next read fails when it is told to, once.
-type failing struct {
-	*redisconn.Conn
-	fails *atomic.Bool
-}
-
-var errRead = errors.New("the read failed")
-
-func (c failing) Fill() error {
-	if c.fails.Swap(false) {
-		return errRead
-	}
-	return c.Conn.Fill()
-}
-
-func TestWhatACallerMetInReadingIsTheCauseOfTheLoss(t *testing.T) {
-	t.Parallel()
-	dial := dialler(t, redistest.Start(t))
-	var fails atomic.Bool
-	p := open(t, func(ctx context.Context) (redis.Conn, error) {
-		c, err := dial(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return failing{c.(*redisconn.Conn), &fails}, nil
-	}, Options{})
-	waits(goesOn(t, p), false)
-	fails.Store(true)
-	if r := end(t, ask(p, "PING")); !errors.Is(r.Err, errRead) {
-		t.Errorf("%v", r.Err)
-	}
-}
-
 // narrow is a connection whose writes are what push makes of them.
 type narrow struct {
 	*redisconn.Conn
@@ -329,63 +251,6 @@ func TestALoneCallerReadsThoughWhatFollowsWaitsToBeWritten(t *testing.T) {
 			}
 		}
 		hook.Store(nil)
-	}
-}
-
-func TestACompletionThatEndsItsGoroutineLeavesTheConnectionUsable(t *testing.T) {
-	p := start(t, redistest.Start(t))
-	c := goesOn(t, p)
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		submit(p, &Request{Command: "PING", Done: CompletionFunc(func(*Request) {
-			if c.lone.reading { // else the reader runs this
-				runtime.Goexit()
-			}
-		})})
-	}()
-	<-over
-	for range 100 {
-		if r := end(t, ask(p, "PING")); r.Err != nil {
-			t.Fatal(r.Err)
-		}
-	}
-}
-
-func TestAPipelineClosesWhileItsReaderIsAside(t *testing.T) {
-	t.Parallel()
-	for _, reads := range []bool{false, true} {
-		p := start(t, redistest.Start(t))
-		c := goesOn(t, p)
-		done := make(chan *Request, 1)
-		if reads {
-			go submit(p, &Request{Command: "BLPOP", Args: []any{"none", 30}, Done: CompletionFunc(func(r *Request) { done <- r })})
-			awaitUnderWay(c)
-		} else {
-			done <- &Request{}
-		}
-		p.Close(0)
-		end(t, done)
-	}
-}
-
-func TestARetiredConnectionIsReplacedThoughItsReaderIsAside(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	p := start(t, s)
-	for i := range 10 {
-		c := goesOn(t, p)
-		done := make(chan *Request, 1)
-		if i%2 == 0 {
-			go submit(p, &Request{Command: "PING", Done: CompletionFunc(func(r *Request) { done <- r })})
-		} else {
-			done <- &Request{}
-		}
-		p.Retire(errReadOnly)
-		if r := end(t, done); r.Err != nil {
-			t.Fatal(r.Err)
-		}
-		connected(t, p, c)
 	}
 }
 

@@ -50,7 +50,7 @@ func TestMasterThatForgotTheClusterCostsItsOwnSlotsOnly(t *testing.T) {
 			g.answered(keyOn(master), "GET")
 		}
 	}
-	for range 4 {
+	for range 2 {
 		looked := topology.Looked(after.top)
 		if r := after.send(keyOn(0), "GET"); r.Wire.Err == nil || !strings.Contains(r.Wire.Err.Error(), "no port: 0") {
 			t.Errorf("of a slot that nobody serves: %v, %v", r.Wire.Reply, r.Wire.Err)

@@ -46,9 +46,10 @@ func Start(t testing.TB, shares ...int) *Cluster {
 // test itself reaches them without TLS, by their Addr.
 func StartFronted(t testing.TB, front func(server int) redistest.Front, shares ...int) *Cluster {
 	t.Helper()
-	return (&Cluster{t: t, silence: 5 * time.Second, front: front}).startMasters(shares)
+	return (&Cluster{t: t, silence: 5 * time.Second, front: front}).startMasters(shares).serves()
 }
 
+// startMasters starts servers that have met.
 func (c *Cluster) startMasters(shares []int) *Cluster {
 	c.t.Helper()
 	redistest.Slow(c.t, "servers of a cluster wait for two seconds before they serve")
@@ -70,10 +71,16 @@ func (c *Cluster) startMasters(shares []int) *Cluster {
 	for i := 1; i < n; i++ {
 		c.meet(i)
 	}
-	for i := range n {
+	return c
+}
+
+// serves waits until all servers do.
+func (c *Cluster) serves() *Cluster {
+	c.t.Helper()
+	for i := range c.Servers {
 		c.await("every server knows the others", func() bool {
 			info := c.text(i, "CLUSTER", "INFO")
-			return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, fmt.Sprintf("cluster_known_nodes:%d\r", n)) &&
+			return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, fmt.Sprintf("cluster_known_nodes:%d\r", len(c.Servers))) &&
 				strings.Contains(info, "cluster_slots_assigned:16384\r")
 		})
 	}
@@ -124,7 +131,7 @@ func (c *Cluster) tell(s *redistest.Server) {
 	c.t.Logf("server %d, at %s, knows:\n%s\nand has logged:\n%s", slices.Index(c.Servers, s), s.Addr(), nodes, s.LastLog(30))
 }
 
-// meet makes a server known to the first.
+// meet makes a server known to those before it, which else hear of it seconds later now and then.
 func (c *Cluster) meet(server int) {
 	c.t.Helper()
 	host, port, _ := net.SplitHostPort(c.addrs[server])
@@ -132,7 +139,9 @@ func (c *Cluster) meet(server int) {
 	if c.buses[server] != "" {
 		args = args.Add(c.buses[server])
 	}
-	c.do(0, "CLUSTER", args...)
+	for i := range server {
+		c.do(i, "CLUSTER", args...)
+	}
 }
 
 // URL is for clients that use Several.

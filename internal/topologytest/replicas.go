@@ -43,6 +43,7 @@ func StartReplicatedFronted(t testing.TB, silence time.Duration, front func(serv
 		})
 		c.do(n+i, "CLUSTER", "REPLICATE", c.ids[i])
 	}
+	c.serves() // masters take two seconds, in which the replicas have come
 	for i := range n {
 		c.await("a replica has all that its master has", func() bool {
 			return strings.Contains(c.text(n+i, "INFO", "replication"), "master_link_status:up")

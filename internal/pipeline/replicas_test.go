@@ -1,0 +1,202 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/rlock-go/redisson/internal/redistest"
+)
+
+// A former master's replicas leave it seconds before it stops to take writes.
+func TestReplicasThatLeftAreStillWaitedForWhereOneMayBeTheMaster(t *testing.T) {
+	t.Parallel()
+	for _, keep := range []bool{false, true} {
+		t.Run(fmt.Sprint(keep), func(t *testing.T) {
+			t.Parallel()
+			s := redistest.Start(t)
+			replica := replicaOf(t, s)
+			p := open(t, dialler(t, s), keeping(keep))
+			if r := end(t, waitFor(t, p, 1)); r.Replicas != 1 || r.Acked != 1 {
+				t.Fatalf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
+			}
+			replica.Kill()
+			if r := end(t, waitFor(t, p, 1)); r.Replicas != 1 || r.Acked != 0 {
+				t.Errorf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
+			}
+			end(t, ask(p, "PING")) // behind the count
+			want := 0
+			if keep {
+				want = 1
+			}
+			if r := end(t, waitFor(t, p, 1)); r.Replicas != want || r.Acked != 0 {
+				t.Errorf("%v; %d of %d have it, want %d", r.Err, r.Acked, r.Replicas, want)
+			}
+			kill(t, s, connected(t, p, nil))
+			end(t, ask(p, "PING"))
+			if r := end(t, waitFor(t, p, 1)); r.Replicas != want {
+				t.Errorf("after another connection: %v; %d of %d have it, want %d", r.Err, r.Acked, r.Replicas, want)
+			}
+		})
+	}
+}
+
+// A master that was a replica a moment ago has none yet.
+func TestReplicaThatComesLaterIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	p := open(t, dialler(t, s), keeping(true))
+	if r := end(t, waitFor(t, p, 1)); r.Replicas != 0 {
+		t.Fatalf("%d replicas", r.Replicas)
+	}
+	replicaOf(t, s)
+	for end1 := time.Now().Add(countSeldom / 2); ; time.Sleep(10 * time.Millisecond) {
+		if r := end(t, waitFor(t, p, 1)); r.Replicas == 1 && r.Acked == 1 {
+			return
+		}
+		if time.Now().After(end1) {
+			t.Fatal("it is not waited for, or late")
+		}
+	}
+}
+
+// keeping is for a topology that never says that the master stays, or for one that
+// can't be asked.
+func keeping(keep bool) Options {
+	o := Options{Replicas: true}
+	if keep {
+		o.Stays = func(context.Context, []string) bool { return false }
+	}
+	return o
+}
+
+// untilWaitedFor writes until a WAIT is for want replicas.
+func untilWaitedFor(t *testing.T, p *Pipeline, want int) {
+	t.Helper()
+	for end1 := time.Now().Add(20 * timeout); ; time.Sleep(10 * time.Millisecond) {
+		r := end(t, waitFor(t, p, 1))
+		if r.Err == nil && r.Replicas == want {
+			return
+		}
+		if time.Now().After(end1) {
+			t.Fatalf("%v; %d replicas are waited for, want %d", r.Err, r.Replicas, want)
+		}
+	}
+}
+
+// fed starts a replica that its master does not feed before it is told to.
+func fed(t *testing.T, s *redistest.Server) (feed func()) {
+	t.Helper()
+	c := s.Dial(t)
+	set := func(delay int) {
+		if _, err := c.Do("CONFIG", "SET", "repl-diskless-sync-delay", delay); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(3600)
+	redistest.Start(t, "--replicaof", "127.0.0.1", strconv.Itoa(s.Port()))
+	for end1 := time.Now().Add(20 * timeout); ; time.Sleep(10 * time.Millisecond) {
+		info, err := redis.String(c.Do("INFO", "replication"))
+		if strings.Contains(info, "state=wait_bgsave") {
+			return func() { set(0) }
+		}
+		if time.Now().After(end1) {
+			t.Fatal(info, err)
+		}
+	}
+}
+
+func TestReplicaIsWaitedForOnceItHasBeenFed(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		t.Run(fmt.Sprint(keep), func(t *testing.T) {
+			t.Parallel()
+			s := redistest.Start(t)
+			feed := fed(t, s)
+			p := open(t, dialler(t, s), keeping(keep))
+			if r := end(t, waitFor(t, p, 1)); r.Err != nil || r.Replicas != 0 {
+				t.Errorf("%v; a replica that is still fed is waited for", r.Err)
+			}
+			feed()
+			untilWaitedFor(t, p, 1)
+		})
+	}
+}
+
+// A new master's replicas are known before they are connected, and a loss may be older than the client.
+func TestReplicasThatTheTopologyKnowsAreWaitedForAtFirst(t *testing.T) {
+	t.Parallel()
+	s, next := redistest.Start(t), redistest.Start(t)
+	dials := []func(context.Context) (redis.Conn, error){dialler(t, s), dialler(t, next)}
+	var at atomic.Int32
+	o := keeping(true)
+	o.Known = func() []string { return []string{"a:1", "b:1"} }
+	p := open(t, func(ctx context.Context) (redis.Conn, error) { return dials[at.Load()](ctx) }, o)
+	if r := end(t, waitFor(t, p, 1)); r.Replicas != 2 {
+		t.Errorf("%v; %d are waited for, and 2 are known", r.Err, r.Replicas)
+	}
+	at.Store(1)
+	p.Retire(errReadOnly)
+	if r := end(t, waitFor(t, p, 1)); r.Replicas != 0 {
+		t.Errorf("%v; %d are waited for at another server", r.Err, r.Replicas)
+	}
+}
+
+// The topology is asked of the server that is gone, and twice.
+func TestReplicaThatIsGoneIsWaitedForUntilTheTopologySaysTwiceThatTheMasterStays(t *testing.T) {
+	redistest.Slow(t, "waits for WAITs of a second")
+	t.Parallel()
+	s := redistest.Start(t)
+	replica := replicaOf(t, s)
+	var word atomic.Bool
+	var mu sync.Mutex
+	var said []time.Time // when it said that the master stays
+	gone := make(chan []string, 1)
+	a, b := twins(t, dialler(t, s), Options{Replicas: true, Stays: func(_ context.Context, of []string) bool {
+		select {
+		case gone <- of:
+		default:
+		}
+		stays := word.Load()
+		if stays {
+			mu.Lock()
+			said = append(said, time.Now())
+			mu.Unlock()
+		}
+		return stays
+	}})
+	for _, p := range []*Pipeline{a, b} {
+		if r := end(t, waitFor(t, p, 1)); r.Replicas != 1 || r.Acked != 1 {
+			t.Fatalf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
+		}
+	}
+	replica.Kill()
+	for range 2 {
+		if r := end(t, waitFor(t, a, 1)); r.Replicas != 1 || r.Acked != 0 {
+			t.Errorf("%v; %d of %d have it", r.Err, r.Acked, r.Replicas)
+		}
+	}
+	if of := <-gone; !slices.Equal(of, []string{replica.Addr()}) {
+		t.Errorf("asked about %v, and %s is gone", of, replica.Addr())
+	}
+	word.Store(true)
+	untilWaitedFor(t, a, 0)
+	mu.Lock()
+	if n := len(said); n < 2 || said[n-1].Sub(said[0]) < secondWord {
+		t.Errorf("it falls when that was said at %v", said)
+	}
+	mu.Unlock()
+	if r := end(t, waitFor(t, b, 1)); r.Replicas != 0 {
+		t.Errorf("the twin waits for %d", r.Replicas)
+	}
+	replica.Restart()
+	follow(t, replica, s)
+	untilWaitedFor(t, b, 1)
+}
