@@ -247,22 +247,18 @@ func (h *Hold) lossReason(cause error) int {
 // notReleased counts a hold that ended before it was released, and tells it. It is
 // called with the shard locked.
 func (h *Hold) notReleased(cause error, until time.Duration) {
-	l := h.l
-	reason := -1
+	l, now := h.l, h.st.n.now()
+	e := observe.Hold{End: "expired", Held: now - h.since, At: time.Now().Add(min(until-now, 0))}
 	if cause != ErrClosed {
-		reason = h.lossReason(cause)
+		reason := h.lossReason(cause)
 		l.counts().lost[reason].Add(1)
+		e.Reason = observe.ReasonNames[reason]
+		if reason != observe.Expired {
+			e.End = "lost"
+		}
 	}
 	if l.c.o.Observer == nil {
 		return
-	}
-	now := h.st.n.l.s.sec.now()
-	e := observe.Hold{End: "lost", Held: now - h.since, At: time.Now().Add(min(until-now, 0))}
-	if reason >= 0 {
-		e.Reason = observe.ReasonNames[reason]
-	}
-	if reason < 0 || reason == observe.Expired {
-		e.End = "expired"
 	}
 	s := h.subject()
 	l.c.post(func(o observe.Observer) { o.Ended(s, e) })
@@ -352,10 +348,8 @@ func (r *renewal) renewed(mine []bool, err error) {
 // reconnected counts a connection that took the place of another.
 func (c *State) reconnected(server string, down time.Duration) {
 	c.reconnects.Add(1)
-	if c.o.Observer != nil {
-		e := observe.Server{To: server, Down: down}
-		c.post(func(o observe.Observer) { o.Reconnected(e) })
-	}
+	e := observe.Server{To: server, Down: down}
+	c.post(func(o observe.Observer) { o.Reconnected(e) })
 }
 
 // nodeChanged tells that slots have another server. Those that had none had no locks.

@@ -219,9 +219,7 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 	} else {
 		h, err = w.stopped(ctx, cause)
 	}
-	if c.log != nil {
-		w.logResult(ctx, h, err)
-	}
+	w.logResult(ctx, h, err)
 	w.count(ctx, h, err)
 	if w.taken && err == nil { // it needs no undo any more
 		c.exec.Discard(w.l.slot, kind.Receipt(&w.l.names, w.owner))
