@@ -1,6 +1,7 @@
 package lockstate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,15 +153,8 @@ func (e *extension) giveUp(ended error) error {
 		return fmt.Errorf("%w: %w", ErrUncertain, ended)
 	}
 	if ended == nil {
-		if ended = e.failed; ended == nil {
-			ended = c.exec.Unplaced(&e.req)
-		}
-		if ended == nil {
-			ended = ofKind{fmt.Errorf("not sent within %v", c.o.Timeout), ErrUnavailable}
-		}
-		if why := c.exec.Trouble(e.h.l.slot); why != nil {
-			ended = why
-		}
+		unsent := ofKind{fmt.Errorf("not sent within %v", c.o.Timeout), ErrUnavailable}
+		ended = cmp.Or[error](c.exec.Trouble(e.h.l.slot), e.failed, c.exec.Unplaced(&e.req), unsent)
 	}
 	e.abandoned = true
 	if waits {

@@ -1,6 +1,7 @@
 package lockstate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -109,10 +110,7 @@ func (c *State) query(ctx context.Context, slot uint16, call kind.Call) (any, er
 	// for two timeouts more; its caller does not. Else the answer comes first.
 	select {
 	case <-time.After(c.o.Timeout + c.o.Timeout/8):
-		if why := c.exec.Trouble(slot); why != nil {
-			return nil, why
-		}
-		return nil, command.NoReply("no reply within %v", c.o.Timeout)
+		return nil, cmp.Or(c.exec.Trouble(slot), command.NoReply("no reply within %v", c.o.Timeout))
 	case a := <-done:
 		return a.reply, a.err
 	case <-ctx.Done():
