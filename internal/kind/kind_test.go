@@ -47,7 +47,7 @@ func TestCalls(t *testing.T) {
 	once.Latch, told.Latch, told.Publish = nil, nil, luasrc.Publish
 	alone := told
 	alone.KeyAlone = true
-	leases := batch{{Reentrant, plain.Names, plain.Owner, 1}, {Spin, spin.Names, spin.Owner, 2}}
+	leases := batch{{Reentrant, plain.Names, plain.Owner}, {Spin, spin.Names, spin.Owner}}
 	for _, tc := range []struct {
 		name   string
 		call   Call
@@ -275,7 +275,7 @@ func TestUncontendedLockAllocatesNothing(t *testing.T) {
 	for _, k := range owned {
 		var room [luasrc.MaxArgs]any
 		w := wanted(k.kind, "k")
-		var leases Leases = &batch{{k.kind, w.Names, w.Owner, 1}}
+		var leases Leases = &batch{{k.kind, w.Names, w.Owner}}
 		var one any = int64(1)
 		if n := testing.AllocsPerRun(100, func() {
 			acquire := k.kind.Acquire(room[:0], w)

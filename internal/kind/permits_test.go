@@ -14,7 +14,7 @@ func TestPermitCalls(t *testing.T) {
 	one, two := Permits(1), Permits(2)
 	w := wanted(one, "k")
 	ids := PermitIDs("o", 2)
-	held := batch{{one, w.Names, w.Owner, 1}, {two, w.Names, w.Owner, 1}}
+	held := batch{{one, w.Names, w.Owner}, {two, w.Names, w.Owner}}
 	common := func(s *luasrc.Script, keys int, more ...any) []any {
 		return append([]any{s.SHA1, keys, "k", times}, more...)
 	}

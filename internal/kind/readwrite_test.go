@@ -17,7 +17,7 @@ func TestCallsOfAReadWriteLock(t *testing.T) {
 	o, lease, ttl := w.Owner, w.Lease, w.LatchTTL
 	both := *w
 	both.Publish = luasrc.Both
-	leases := batch{{ReadLock, w.Names, o, 2}, {ReadLock, w.Names, o, 1}}
+	leases := batch{{ReadLock, w.Names, o}, {ReadLock, w.Names, o}}
 	as := writer{o}
 	for name, row := range map[string]struct {
 		call   Call

@@ -45,7 +45,6 @@ type Held struct {
 	Kind  Kind   // of what sort
 	Names *Names // of the lock
 	Owner Owner  // who holds
-	Count int    // how many holds of this kind the owner has in this client
 }
 
 // Leases are what a Renew is for, by their numbers. An object that exists anyway

@@ -173,10 +173,8 @@ func (l *Lock) AnyHeld(such func(kind.Held) bool) bool {
 		return false
 	}
 	for st := n.states; st != nil; st = st.next {
-		for h := st.holds; h != nil; h = h.next {
-			if such(kind.Held{Kind: h.l.kind, Names: &h.l.names, Owner: st, Count: 1}) {
-				return true
-			}
+		if st.find(func(h *Hold) bool { return such(h.l.held(st)) }) != nil {
+			return true
 		}
 	}
 	return false

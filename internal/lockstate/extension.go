@@ -92,10 +92,7 @@ func (e *extension) begin() {
 func (e *extension) Len() int { return 1 }
 
 // At is the hold's.
-func (e *extension) At(int) kind.Held {
-	h := e.h
-	return kind.Held{Kind: h.l.kind, Names: &h.l.names, Owner: h.st, Count: int(h.st.tally(h.l))}
-}
+func (e *extension) At(int) kind.Held { return e.h.l.held(e.h.st) }
 
 // send sends the renewal, possibly again. From here on it may run.
 func (e *extension) send() {

@@ -1,6 +1,7 @@
 package lockstate
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/command"
@@ -31,17 +32,13 @@ type lookee struct {
 	st    *OwnerState
 	lease *watchdog.Lease
 	l     *Lock // of what kind the holds are
-	count int   // how many
 }
 
 // Len is how many leases there are.
 func (k *look) Len() int { return len(k.subs) }
 
 // At is one of them.
-func (k *look) At(i int) kind.Held {
-	sub := &k.subs[i]
-	return kind.Held{Kind: sub.l.kind, Names: &sub.l.names, Owner: sub.st, Count: sub.count}
-}
+func (k *look) At(i int) kind.Held { return k.subs[i].l.held(k.subs[i].st) }
 
 // look has the watchdog's leases looked at, where their node tells of changes.
 func (c *State) look(batch []*watchdog.Lease, answer func(int, bool)) {
@@ -67,7 +64,6 @@ func (c *State) lookNow(n *nodePart, answer func(int, bool)) bool {
 		ready := sub.st.lease == lease && sub.st.held > 0 && !sub.st.busy
 		if ready {
 			sub.l, _ = sub.st.kinds()
-			sub.count = int(sub.st.tally(sub.l))
 			sub.st.calm = true
 		}
 		sec.leave()
@@ -75,11 +71,9 @@ func (c *State) lookNow(n *nodePart, answer func(int, bool)) bool {
 			answer(sub.i, false)
 			continue
 		}
-		at := 0
-		for at < len(all) && !all[at].subs[0].l.sharesRenew(sub.l) {
-			at++
-		}
-		if at == len(all) {
+		at := slices.IndexFunc(all, func(k *look) bool { return k.subs[0].l.sharesRenew(sub.l) })
+		if at < 0 {
+			at = len(all)
 			all = append(all, &look{c: c, of: n, answer: answer})
 		}
 		all[at].subs = append(all[at].subs, sub)

@@ -203,7 +203,7 @@ func (a *attempt) resolve() {
 // are two, that is certain of those whose acquire was sent before.
 func (n *name) supersede(st *OwnerState, width int, sent time.Duration) {
 	for _, other := range n.ownerStates() {
-		if other == st || other.held == 0 || other.heldSince(sent) {
+		if other == st || other.held == 0 || other.find(func(h *Hold) bool { return h.since > sent }) != nil {
 			continue
 		}
 		cause := errSuperseded
@@ -212,28 +212,18 @@ func (n *name) supersede(st *OwnerState, width int, sent time.Duration) {
 		}
 		if width == 1 {
 			other.lose(nil, cause)
-		} else if h := other.firstExclusive(); h != nil {
+		} else if h := other.find(func(h *Hold) bool { return h.l.traits.Width == 1 }); h != nil {
 			other.lose(h.l, cause)
 		}
 	}
 }
 
-// firstExclusive is a living hold of a kind of width 1, nil if there is none.
-func (st *OwnerState) firstExclusive() *Hold {
+// find is a living hold that is such a one, nil if there is none.
+func (st *OwnerState) find(such func(*Hold) bool) *Hold {
 	for h := st.holds; h != nil; h = h.next {
-		if h.l.traits.Width == 1 {
+		if such(h) {
 			return h
 		}
 	}
 	return nil
-}
-
-// heldSince tells whether any living hold's acquire was sent after sent.
-func (st *OwnerState) heldSince(sent time.Duration) bool {
-	for h := st.holds; h != nil; h = h.next {
-		if h.since > sent {
-			return true
-		}
-	}
-	return false
 }

@@ -32,20 +32,19 @@ type renewee struct {
 	l     *Lock         // of what kind the holds are
 	more  []*Lock       // further kinds of holds that share the lease, to be renewed after it
 	owner Owner         // whose it is
-	count int           // how many holds of that kind
 	least time.Duration // what of the lease is relied on
-
-	renewed bool          // holds of another kind were
-	sent    time.Duration // when
+	sent  time.Duration // when holds of another kind were renewed; 0: none were
 }
 
 // Len is how many leases there are.
 func (r *renewal) Len() int { return len(r.subs) }
 
 // At is one of them.
-func (r *renewal) At(i int) kind.Held {
-	sub := &r.subs[i]
-	return kind.Held{Kind: sub.l.kind, Names: &sub.l.names, Owner: sub.st, Count: sub.count}
+func (r *renewal) At(i int) kind.Held { return r.subs[i].l.held(r.subs[i].st) }
+
+// held is what an owner holds by l's kind.
+func (l *Lock) held(st *OwnerState) kind.Held {
+	return kind.Held{Kind: l.kind, Names: &l.names, Owner: st}
 }
 
 // kinds are the handles of the owner's holds, one for each tally.
@@ -104,7 +103,6 @@ func (c *State) scripts(n *nodePart, answer func(int, watchdog.Answer)) (common 
 		ttl := st.renewedLease()
 		sub := renewee{i: i, st: st, owner: st.owner, least: st.least(sec.now(), ttl)}
 		sub.l, sub.more = st.kinds()
-		sub.count = int(st.tally(sub.l))
 		sec.leave()
 		if ttl != c.o.Watchdog {
 			// Its holds were promised more (H6), or only have what is left asserted.
@@ -207,7 +205,7 @@ func (r *renewal) Done(q *command.Request) {
 			r.answer(sub.i, watchdog.Answer{Result: watchdog.Failed, Err: ErrUnreplicated})
 			continue
 		}
-		if len(sub.more) > 0 || sub.renewed {
+		if len(sub.more) > 0 || sub.sent > 0 {
 			r.renewMore(sub, mine[i], q)
 			continue
 		}
@@ -224,25 +222,21 @@ func (r *renewal) Done(q *command.Request) {
 // renewMore goes on with the next kind of an owner that holds of several, after
 // one was renewed or is held no more. The last of them answers.
 func (r *renewal) renewMore(sub *renewee, mine bool, q *command.Request) {
-	sec := sub.st.n.l.s.enter(mustNotBlock)
-	next := *sub
-	if len(sub.more) > 0 {
-		next.l, next.more = sub.more[0], sub.more[1:]
-		next.count = int(sub.st.tally(next.l))
-	}
 	if !mine {
+		sec := sub.st.n.l.s.enter(mustNotBlock)
 		sub.st.lose(sub.l, errVanished)
-	} else if !sub.renewed {
-		sub.renewed, sub.sent = true, q.Wire.Sent
-		next.renewed, next.sent = true, q.Wire.Sent
+		sec.leave()
+	} else if sub.sent == 0 {
+		sub.sent = q.Wire.Sent
 	}
-	sec.leave()
-	if len(sub.more) > 0 {
-		sub.st = nil // its command queue is the next one's to free
-		(&renewal{c: r.c, ttl: r.ttl, answer: r.answer, subs: []renewee{next}}).send()
+	if len(sub.more) == 0 {
+		r.answer(sub.i, watchdog.Answer{Result: watchdog.Renewed, Sent: sub.sent, TTL: sub.least, Read: q.Wire.Tracked})
 		return
 	}
-	r.answer(sub.i, watchdog.Answer{Result: watchdog.Renewed, Sent: sub.sent, TTL: sub.least, Read: q.Wire.Tracked})
+	next := *sub
+	next.l, next.more = sub.more[0], sub.more[1:]
+	sub.st = nil // its command queue is the next one's to free
+	(&renewal{c: r.c, ttl: r.ttl, answer: r.answer, subs: []renewee{next}}).send()
 }
 
 // leaveLimit lets the next batch go after the last script of this one, once.

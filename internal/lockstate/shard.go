@@ -145,21 +145,21 @@ func (n *name) now() time.Duration { return n.l.s.sec.now() }
 // called with the shard locked.
 func (s *shard) find(l *Lock) *name { return s.names[l.nameKey] }
 
-// add makes the state of a name of which there is none. Something must come of it
-// at once, or pin be called in its place. It is called with the shard locked.
-func (s *shard) add(l *Lock) *name {
-	n := &name{l: l, fairShare: s.fairShares.Find(l.key)}
-	s.names[l.nameKey] = n
+// ensure finds or makes the name's state. Something must come of it at once, or pin be
+// called in its place. It is called with the shard locked.
+func (s *shard) ensure(l *Lock) *name {
+	n := s.find(l)
+	if n == nil {
+		n = &name{l: l, fairShare: s.fairShares.Find(l.key)}
+		s.names[l.nameKey] = n
+	}
 	return n
 }
 
-// pin finds or makes the name's state and keeps it until unpin. It is called
-// with the shard locked.
+// pin is ensure for a name whose state is kept until unpin. It is called with the shard
+// locked.
 func (s *shard) pin(l *Lock) *name {
-	n := s.find(l)
-	if n == nil {
-		n = s.add(l)
-	}
+	n := s.ensure(l)
 	n.pins++
 	return n
 }

@@ -76,14 +76,11 @@ func (w *Waiter) Start() error {
 	s := l.s
 	defer s.enter(mayBlock).leave()
 	if l.c.state.Load() != stateOpen {
-		if err := l.c.admit(s, l, &w.Terms); err != nil {
+		if err := l.admit(&w.Terms); err != nil {
 			return err
 		}
 	}
-	n := s.find(l)
-	if n == nil {
-		n = s.add(l)
-	}
+	n := s.ensure(l)
 	w.n, w.began = n, s.sec.now()
 	if w.Terms.As {
 		w.Shared = w.Terms.Owner
@@ -101,11 +98,11 @@ func (w *Waiter) Start() error {
 
 // admit returns an error unless an acquire may begin at a client that is not open any
 // more. It is called with the shard locked.
-func (c *State) admit(s *shard, l *Lock, t *Terms) error {
-	if c.Closed() {
+func (l *Lock) admit(t *Terms) error {
+	if l.c.Closed() {
 		return ErrClosed
 	}
-	if n := s.find(l); t.As && n != nil && n.holds(t.Owner) {
+	if n := l.s.find(l); t.As && n != nil && n.holds(t.Owner) {
 		return nil
 	}
 	return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)
@@ -159,7 +156,7 @@ func (n *name) check(l *Lock, t *Terms) error {
 	}
 	var held []kind.Held
 	for h := st.holds; h != nil; h = h.next {
-		held = append(held, kind.Held{Kind: h.l.kind, Names: &h.l.names, Owner: st, Count: 1})
+		held = append(held, h.l.held(st))
 	}
 	if err := l.kind.Check(&kind.Want{Names: &l.names, Owner: st}, held); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalidOption, err)
