@@ -37,20 +37,11 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	// The holds have ended, and ctx may have ended with one of them: the command
 	// must be sent. The pipeline bounds the wait.
 	<-f.done
-	switch {
-	case f.fate == command.Closed:
-		return false, ErrClosed
-	case f.fate == command.Lost:
-		return false, fmt.Errorf("%w: %w", ErrUncertain, f.err)
-	case f.err != nil:
+	if f.err != nil {
 		return false, f.err
 	}
-	there, err := l.kind.Forced(f.reply)
-	if err != nil {
-		return false, err
-	}
-	l.c.log.Forced(ctx, eventlog.Lock{Name: l.name}, there)
-	return ended || there, nil
+	l.c.log.Forced(ctx, eventlog.Lock{Name: l.name}, f.there)
+	return ended || f.there, nil
 }
 
 // forcible asks whether there is anything to be forced, of a kind that has only a part
@@ -104,8 +95,7 @@ type forcing struct {
 	done chan struct{} // closed when the rest is known
 
 	ended bool
-	fate  command.Fate
-	reply any
+	there bool // there was something to delete
 	err   error
 }
 
@@ -136,7 +126,16 @@ func (f *forcing) end(r *command.Request, fate command.Fate) {
 	}
 	n := f.n
 	f.ended = true
-	f.fate, f.reply, f.err = fate, r.Wire.Reply, r.Wire.Err
+	switch {
+	case fate == command.Closed:
+		f.err = ErrClosed
+	case fate == command.Lost:
+		f.err = fmt.Errorf("%w: %w", ErrUncertain, r.Wire.Err)
+	case r.Wire.Err != nil:
+		f.err = r.Wire.Err
+	default:
+		f.there, f.err = f.l.kind.Forced(r.Wire.Reply)
+	}
 	if r.MayHaveRun() {
 		// Where its script had to be loaded first, it ran behind acquires that
 		// were queued after it. Replies come in order, so whatever is held now
@@ -145,7 +144,7 @@ func (f *forcing) end(r *command.Request, fate command.Fate) {
 			st.lose(nil, errForced)
 		}
 	}
-	if there, err := f.l.kind.Forced(f.reply); f.err != nil || err != nil || !there {
+	if !f.there {
 		n.wakeHead() // no message will tell
 	}
 	n.unpin()
