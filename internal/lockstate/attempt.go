@@ -197,9 +197,7 @@ func (a *attempt) end() {
 	}
 	a.detached = true
 	st, n, c := a.st, a.st.n, a.w.l.c
-	if a.stuckTimer != nil {
-		c.timers.Cancel(a.stuckTimer)
-	}
+	c.timers.Cancel(a.stuckTimer)
 	if a.w.attempt == a {
 		a.w.attempt = nil
 	}

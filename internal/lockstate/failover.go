@@ -236,7 +236,7 @@ func (s *shard) foundNothing(latch any) {
 
 // known is how many holds of the owner the server counts, as far as is known here.
 func (st *OwnerState) known(l *Lock) int64 {
-	return int64(st.tally(l)+st.unsent(l)) + int64(st.stillCounted())
+	return int64(st.tally(l)+st.unsent(l)) + int64(st.rare().stillCounted)
 }
 
 // mayMeetAnother tells of a repetition that it could release another hold than the
@@ -249,9 +249,9 @@ func (r *releasing) mayMeetAnother() bool {
 // 0 if that is not known.
 func (h *Hold) heldEverywhere() time.Duration {
 	since := h.since
-	switch r := h.st.extras; {
-	case !h.promise.Fixed && r != nil && r.everywhere > since:
-		since = r.everywhere
+	switch renewed := h.st.rare().everywhere; {
+	case !h.promise.Fixed && renewed > since:
+		since = renewed
 	case !h.everywhere:
 		return 0
 	case h.promise.Fixed:

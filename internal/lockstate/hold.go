@@ -77,10 +77,7 @@ func (h *Hold) Name() string { return h.l.name }
 // Token is the newest token that its owner was granted with here; 0: none.
 func (h *Hold) Token() int64 {
 	defer h.l.s.enter(mustNotBlock).leave()
-	if h.st.extras == nil {
-		return 0
-	}
-	return h.st.extras.token
+	return h.st.rare().token
 }
 
 // Done is closed when the hold is over. Each call returns the same channel.

@@ -81,10 +81,7 @@ func (st *OwnerState) live(sent, expiry time.Duration) bool {
 // trust is the instant until which a lease that was set by a command sent at
 // sent can be relied on.
 func (st *OwnerState) trust(sent, ttl time.Duration) time.Duration {
-	if st.extras != nil {
-		ttl = st.least(sent, ttl)
-	}
-	return watchdog.Trust(sent, ttl)
+	return watchdog.Trust(sent, st.least(sent, ttl))
 }
 
 // least is what remains of a lease if a late command cuts it.

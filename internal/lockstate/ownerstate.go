@@ -222,13 +222,12 @@ func (st *OwnerState) ensureExtras() *ownerExtras {
 	return st.extras
 }
 
-// stillCounted is how many holds the server counts although their own lease has
-// ended.
-func (st *OwnerState) stillCounted() int {
-	if st.extras == nil {
-		return 0
+// rare is a copy of the extras, to be read.
+func (st *OwnerState) rare() (r ownerExtras) {
+	if st.extras != nil {
+		r = *st.extras
 	}
-	return st.extras.stillCounted
+	return r
 }
 
 // dropIfIdle drops the state if nothing is held or under way.
@@ -236,9 +235,7 @@ func (st *OwnerState) dropIfIdle() {
 	if st.busy || st.held > 0 {
 		return
 	}
-	if st.lease != nil {
-		st.forget()
-	}
+	st.forget()
 	if !st.listed || st.extras != nil && st.hasLateCommands() {
 		return
 	}

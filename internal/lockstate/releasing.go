@@ -244,9 +244,7 @@ func (r *releasing) encode() {
 		// The lease that the other holds need, not the longest they ever had (H6).
 		r.leave(st.commandLease(0))
 	} else {
-		if st.lease != nil {
-			st.forget()
-		}
+		st.forget()
 		if r.l.traits.Asserts && r.Why != release.UnlockAs {
 			r.leave(0) // what the server still counts has ended, or has a lease of its own
 		}
@@ -321,9 +319,7 @@ func (r *releasing) setTimer(d time.Duration) {
 // tell tells the outcome.
 func (r *releasing) tell() {
 	c := r.l.c
-	if r.timer != nil {
-		c.timers.Cancel(r.timer)
-	}
+	c.timers.Cancel(r.timer)
 	var err error
 	if r.Verdict != release.Released {
 		err = r.verdict()

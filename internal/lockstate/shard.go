@@ -287,11 +287,8 @@ type OwnerSnapshot struct {
 // OwnerSnapshot tells what there is of the hold's owner.
 func (h *Hold) OwnerSnapshot() OwnerSnapshot {
 	defer h.l.s.enter(mustNotBlock).leave()
-	now := OwnerSnapshot{Busy: h.st.busy, StillCounted: h.st.stillCounted()}
-	if h.st.extras != nil {
-		now.Queued = len(h.st.extras.queue)
-	}
-	return now
+	r := h.st.rare()
+	return OwnerSnapshot{Busy: h.st.busy, Queued: len(r.queue), StillCounted: r.stillCounted}
 }
 
 // UnderWay tells how many timers are set or run, and how many commands are

@@ -134,7 +134,7 @@ func (a *attempt) countHolds() {
 				st.lose(w.l, errVanished)
 			}
 			a.resumeAs()
-		case st.stillCounted() > 0:
+		case st.rare().stillCounted > 0:
 			a.undecided(fmt.Sprintf("the owner holds %d, of which some are of leases that ended and were not unlocked", count))
 		case count == known:
 			a.resumeAs()
@@ -160,10 +160,7 @@ func (a *attempt) countHolds() {
 // unsent is how many unlocks wait in the command queue, whose holds the server
 // still counts together with those of l's kind.
 func (st *OwnerState) unsent(l *Lock) (n int32) {
-	if st.extras == nil {
-		return 0
-	}
-	for _, cmd := range st.extras.queue {
+	for _, cmd := range st.rare().queue {
 		if r, ok := cmd.(*releasing); ok && r.counted && r.l.traits.Tally == l.traits.Tally {
 			n++
 		}

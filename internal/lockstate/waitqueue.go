@@ -208,9 +208,6 @@ func (q *waitQueue) resubscribe() {
 
 // unsubscribe leaves the channel.
 func (q *waitQueue) unsubscribe() {
-	if len(q.subs) == 0 {
-		return
-	}
 	for _, sub := range q.subs {
 		sub.Close()
 	}
