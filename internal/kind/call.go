@@ -53,7 +53,7 @@ func Run(c luasrc.Call, resend Resend) Call {
 }
 
 // Read is a plain command that changes nothing.
-func Read(name string, args []any) Call { return Call{Name: name, Args: args, Resend: Reads} }
+func Read(name string, args ...any) Call { return Call{Name: name, Args: args, Resend: Reads} }
 
 // Look is the call of a script that changes nothing.
 func Look(c luasrc.Call) Call {

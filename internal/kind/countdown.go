@@ -22,10 +22,10 @@ func (countDownLatch) Names(key string) Names {
 func (countDownLatch) Wake([]byte) int { return 1 }
 
 func (countDownLatch) Acquire(room []any, w *Want) Call {
-	return Read("GET", append(room, w.Names[keyName]))
+	return Read("GET", append(room, w.Names[keyName])...)
 }
 
-func (countDownLatch) Granted(reply any, _ *Want) (Grant, error) {
+func (countDownLatch) Granted(reply any) (Grant, error) {
 	count, err := codec.DecodeNumber(reply)
 	return Grant{OK: err == nil && count <= 0, TTL: codec.NoTTL}, err
 }

@@ -34,7 +34,7 @@ type Kind interface {
 	// the server: what the kind itself refuses, its script answers in another way, see
 	// Grant.Refused.
 	Acquire(room []any, w *Want) Call
-	Granted(reply any, w *Want) (Grant, error)
+	Granted(reply any) (Grant, error)
 
 	// Release gives up one hold. Released reads its reply: codec.Partial is that this
 	// owner has holds left, of whatever kind of the family, and that the script has set
@@ -56,12 +56,6 @@ type Kind interface {
 	// there.
 	Leave(w *Want) Call
 
-	// Confirm asks how many times the owner holds the lock, whoever acquired them,
-	// after an acquire that was never answered, where the owner is used again. Empty
-	// means that it can't be known. Confirmed reads its reply.
-	Confirm(room []any, w *Want) Call
-	Confirmed(reply any, w *Want) (int64, error)
-
 	// Pause bounds how long a waiter that was refused with g waits before it
 	// tries again unwoken; the pause is chosen at random between the two. tries
 	// counts its attempts so far, 0 for one that has made none of its own.
@@ -74,7 +68,7 @@ type Kind interface {
 	Forced(reply any) (bool, error)
 
 	// Ask reads something of the lock. Empty means that the kind has no such thing.
-	Ask(room []any, q Question, w *Want) Query
+	Ask(q Question, w *Want) Query
 }
 
 // All wakes every waiter of a queue.
@@ -135,7 +129,7 @@ type Traits struct {
 	KeyType string
 
 	// Tally names a count of holds. Kinds of a family with one Tally count an
-	// owner's holds together, so that Confirm counts both.
+	// owner's holds together, so that HoldCount counts both.
 	Tally string
 
 	// Latched says that a release keeps its result in Want.Latch.

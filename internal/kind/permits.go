@@ -79,9 +79,6 @@ func (permits) Renew(room []any, lease Arg, of Leases) Call {
 	}), Always)
 }
 
-// Confirm is never asked for: nobody acts as an owner of permits.
-func (permits) Confirm([]any, *Want) Call { return Call{} }
-
 // Pause is until the time of the next permit is over. A message says when one comes
 // back before, and a waiter looks now and then whether it was lost.
 func (permits) Pause(_ int, g Grant) (least, most time.Duration) {
@@ -94,11 +91,11 @@ func (permits) Pause(_ int, g Grant) (least, most time.Duration) {
 func (permits) Force(w *Want) Call { return Run(luasrc.PermitDelete(named(w)), Never) }
 
 // Ask knows only what a release may ask: whether the owner has a permit.
-func (k permits) Ask(room []any, q Question, w *Want) Query {
+func (k permits) Ask(q Question, w *Want) Query {
 	if q != HeldBy {
 		return Query{}
 	}
-	return Query{Read("ZSCORE", append(room, w.Names[timesPermits], k.ids(w.Owner)[0])), func(reply any) (Answer, error) {
+	return Query{Read("ZSCORE", w.Names[timesPermits], k.ids(w.Owner)[0]), func(reply any) (Answer, error) {
 		return Answer{Yes: reply != nil}, nil
 	}}
 }

@@ -41,10 +41,10 @@ func TestPermitCalls(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", tc.name, tc.call, tc.args)
 		}
 	}
-	if c := one.Ask(nil, HeldBy, w); c.Name != "ZSCORE" || !slices.Equal(c.Args, []any{times, ids[0]}) {
+	if c := one.Ask(HeldBy, w); c.Name != "ZSCORE" || !slices.Equal(c.Args, []any{times, ids[0]}) {
 		t.Errorf("held by: %+v", c)
 	}
-	if c, left := one.Ask(nil, HoldCount, w), one.Leave(w); !c.Empty() || !left.Empty() {
+	if c, left := one.Ask(HoldCount, w), one.Leave(w); !c.Empty() || !left.Empty() {
 		t.Error("it has counts, or waiters on the server")
 	}
 	if c := one.Channel(w.Names, w.Owner); c != channel {
@@ -80,9 +80,9 @@ func TestPermitMessagesWakeByTheirNumber(t *testing.T) {
 
 func TestPermitReplies(t *testing.T) {
 	k := Permits(1)
-	g, err := k.Granted(nil, nil)
+	g, err := k.Granted(nil)
 	check(t, "permits", "grant", g, Grant{OK: true}, err)
-	g, err = k.Granted(int64(-1), nil)
+	g, err = k.Granted(int64(-1))
 	check(t, "permits", "refusal", g, Grant{TTL: codec.NoTTL}, err)
 	did, err := k.Released(int64(1))
 	check(t, "permits", "release", did, codec.Final, err)

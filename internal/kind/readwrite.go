@@ -100,11 +100,11 @@ func (writeLock) Acquire(room []any, w *Want) Call {
 	return Run(luasrc.WriteLock(room, w.Names[keyName], w.Owner, w.Lease), Never)
 }
 
-func (k readLock) Granted(reply any, w *Want) (Grant, error) {
+func (k readLock) Granted(reply any) (Grant, error) {
 	if found, ok := reply.([]byte); ok && string(found) == luasrc.NoReadWriteLock {
 		return Grant{Refused: &codec.ShapeError{What: "read-write lock", Got: string(found)}}, nil
 	}
-	return k.reentrant.Granted(reply, w)
+	return k.reentrant.Granted(reply)
 }
 
 func (readLock) Release(room []any, w *Want) Call {
@@ -132,10 +132,6 @@ func (writeLock) Renew(room []any, lease Arg, of Leases) Call {
 	}), Always)
 }
 
-func (k writeLock) Confirm(room []any, w *Want) Call {
-	return k.Ask(room, HoldCount, w).Call
-}
-
 func (readLock) Force(w *Want) Call  { return forceMode(w, reads, readMessage) }
 func (writeLock) Force(w *Want) Call { return forceMode(w, writes, writeMessage) }
 
@@ -144,27 +140,27 @@ func forceMode(w *Want, mode, message string) Call {
 	return Run(luasrc.ReadWriteForce(n[keyName], n[channelName], n[holdsName], mode, message, w.Publish), Never)
 }
 
-func (readLock) Ask(room []any, q Question, w *Want) Query { return askMode(room, q, w, reads) }
+func (readLock) Ask(q Question, w *Want) Query { return askMode(q, w, reads) }
 
-func (writeLock) Ask(room []any, q Question, w *Want) Query {
+func (writeLock) Ask(q Question, w *Want) Query {
 	switch q {
 	case HeldBy, HoldCount:
 		as := *w
 		as.Owner = writer{w.Owner}
 		w = &as
 	case Announced:
-		return announcement(room, w, writeMessage)
+		return announcement(w, writeMessage)
 	}
-	return askMode(room, q, w, writes)
+	return askMode(q, w, writes)
 }
 
 // askMode is Ask of the lock of a mode.
-func askMode(room []any, q Question, w *Want, mode string) Query {
+func askMode(q Question, w *Want, mode string) Query {
 	switch q {
 	case Locked, Holding:
-		return Query{Look(luasrc.ReadWriteInfo(room, w.Names[keyName], mode)), holder}
+		return Query{Look(luasrc.ReadWriteInfo(nil, w.Names[keyName], mode)), holder}
 	case Forcible:
-		return Query{Read("HGET", append(room, w.Names[keyName], "mode")), func(reply any) (Answer, error) {
+		return Query{Read("HGET", w.Names[keyName], "mode"), func(reply any) (Answer, error) {
 			found, ok := reply.([]byte)
 			if !ok && reply != nil {
 				return Answer{}, &codec.ShapeError{What: "mode", Got: fmt.Sprintf("a Go %T", reply)}
@@ -172,5 +168,5 @@ func askMode(room []any, q Question, w *Want, mode string) Query {
 			return Answer{Yes: string(found) == mode}, nil
 		}}
 	}
-	return reentrant{}.Ask(room, q, w)
+	return reentrant{}.Ask(q, w)
 }

@@ -61,7 +61,7 @@ type Question uint8
 const (
 	Locked    Question = iota // does anybody hold it
 	HeldBy                    // does the owner hold it
-	HoldCount                 // how many times does the owner hold it
+	HoldCount                 // how many times does the owner hold it, whoever acquired; also after an acquire that was never answered, where the owner is used again
 	RemainTTL                 // how long has it to live
 	Holding                   // who holds it, how many times, and how long has it to live
 	Announced                 // may it be announced: an error says no. Of a kind that is not Silent

@@ -135,7 +135,7 @@ func (a *attempt) Done(r *command.Request) {
 		a.notAnswered(r)
 		return
 	}
-	g, err := a.w.l.kind.Granted(r.Wire.Reply, &a.want)
+	g, err := a.w.l.kind.Granted(r.Wire.Reply)
 	switch {
 	case err != nil:
 		a.ranInPart(err)

@@ -35,7 +35,7 @@ func (n *name) countClients(l *Lock, listens bool) {
 	share, questions := n.fairShare, l.c.top.Subscriptions(l.slot)
 	open, most, failed := len(questions), 0, false // guarded by the shard's mutex
 	for _, s := range questions {
-		l.askLater(kind.Read("PUBSUB", []any{countedBy(s), l.kind.Channel(&l.names, nil)}), n.now(), func(reply any, err error) {
+		l.askLater(kind.Read("PUBSUB", countedBy(s), l.kind.Channel(&l.names, nil)), n.now(), func(reply any, err error) {
 			clients, err := listeners(reply, err)
 			if command.IsRefusal(err) { // courtesy can do without
 				l.c.noClientCounts.Store(true)

@@ -47,7 +47,7 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 // forcible asks whether there is anything to be forced, of a kind that has only a part
 // of its key: else this client's holds of the other kinds would end for nothing.
 func (l *Lock) forcible(ctx context.Context) (bool, error) {
-	if ask := l.kind.Ask(nil, kind.Forcible, &kind.Want{Names: &l.names}); ask.Empty() {
+	if ask := l.kind.Ask(kind.Forcible, &kind.Want{Names: &l.names}); ask.Empty() {
 		return true, nil
 	}
 	a, err := l.Ask(ctx, kind.Forcible, Owner{})

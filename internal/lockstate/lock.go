@@ -18,7 +18,7 @@ import (
 // Ask reads something of the lock, or of the owner, for at most a command
 // timeout.
 func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
-	query := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: o})
+	query := l.kind.Ask(q, &kind.Want{Names: &l.names, Owner: o})
 	if query.Empty() {
 		return kind.Answer{}, fmt.Errorf("%w: a lock of this kind has no such thing", ErrInvalidOption)
 	}
@@ -90,7 +90,7 @@ func (q *question) Done(r *command.Request) {
 
 // Query is query by a plain command.
 func (c *State) Query(ctx context.Context, slot uint16, name string, args ...any) (any, error) {
-	return c.query(ctx, slot, kind.Read(name, args))
+	return c.query(ctx, slot, kind.Read(name, args...))
 }
 
 // query asks the server of slot and waits for its reply, for at most a command

@@ -345,15 +345,15 @@ func (r *releasing) ask() {
 		r.askReplicas()
 		return
 	case release.TTL:
-		query, limit = r.l.kind.Ask(nil, kind.RemainTTL, &r.want), r.Limit
+		query, limit = r.l.kind.Ask(kind.RemainTTL, &r.want), r.Limit
 	case release.Count:
-		query.Call, limit = r.l.kind.Confirm(nil, &r.want), r.Limit
+		query, limit = r.l.kind.Ask(kind.HoldCount, &r.want), r.Limit
 	case release.Shown:
-		query.Call, limit = r.l.kind.Confirm(nil, &r.want), min(r.Until, n.now()+c.latchTTL)
+		query, limit = r.l.kind.Ask(kind.HoldCount, &r.want), min(r.Until, n.now()+c.latchTTL)
 	case release.Held:
-		query = r.l.kind.Ask(nil, kind.HeldBy, &r.want)
+		query = r.l.kind.Ask(kind.HeldBy, &r.want)
 	case release.Announce:
-		query = r.l.kind.Ask(nil, kind.Announced, &r.want)
+		query = r.l.kind.Ask(kind.Announced, &r.want)
 	}
 	if query.Empty() {
 		r.act(r.Heard(release.Reply{Err: errUnknowable}, r.facts(n.now())))
@@ -371,19 +371,15 @@ func (r *releasing) ask() {
 }
 
 // read reads the answer to a question.
-func (r *releasing) read(reply any, query kind.Query) (a release.Reply) {
-	var answer kind.Answer
-	switch r.Question {
-	case release.Count, release.Shown:
-		a.N, a.Err = r.l.kind.Confirmed(reply, &r.want)
-	case release.TTL:
-		answer, a.Err = query.Answer(reply)
-		r.leave(max(answer.TTL, r.l.c.o.Watchdog))
-	case release.Held:
-		answer, a.Err = query.Answer(reply)
-		a.Yes = answer.Yes
+func (r *releasing) read(reply any, query kind.Query) release.Reply {
+	if query.Answer == nil {
+		return release.Reply{}
 	}
-	return a
+	answer, err := query.Answer(reply)
+	if r.Question == release.TTL {
+		r.leave(max(answer.TTL, r.l.c.o.Watchdog))
+	}
+	return release.Reply{Yes: answer.Yes, N: answer.N, Err: err}
 }
 
 // askReplicas asks the replicas once more.

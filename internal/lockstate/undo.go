@@ -112,19 +112,19 @@ func (a *attempt) countHolds() {
 		a.undecided("its connection could not be killed")
 		return
 	}
-	ask := w.l.kind.Confirm(nil, &a.want)
+	ask := w.l.kind.Ask(kind.HoldCount, &a.want)
 	if ask.Empty() {
 		a.undecided("what it did can't be known")
 		return
 	}
-	w.l.askLater(ask, watchdog.Never, func(reply any, err error) {
+	w.l.askLater(ask.Call, watchdog.Never, func(reply any, err error) {
 		defer n.l.s.enter(mustNotBlock).leave()
 		if err != nil {
 			a.undecided(fmt.Sprintf("asking for its count failed: %v", err))
 			return
 		}
-		count, err := w.l.kind.Confirmed(reply, &a.want)
-		known := int64(st.tally(w.l) + st.unsent(w.l))
+		answer, err := ask.Answer(reply)
+		count, known := answer.N, int64(st.tally(w.l)+st.unsent(w.l))
 		switch {
 		case err != nil:
 			a.undecided(err.Error())
