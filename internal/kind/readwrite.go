@@ -53,25 +53,17 @@ const (
 	writeMessage = "1"
 )
 
-// isRelease tells whether a message is one of a release. Whatever was released, there
-// may be room for all who want to read, and for one who wants to write.
-func isRelease(payload []byte) bool {
-	return string(payload) == readMessage || string(payload) == writeMessage
-}
-
+// Wake is for all who want to read: whatever was released, there may be room for them.
 func (readLock) Wake(payload []byte) int {
-	if isRelease(payload) {
+	switch string(payload) {
+	case readMessage, writeMessage:
 		return All
 	}
 	return 0
 }
 
-func (writeLock) Wake(payload []byte) int {
-	if isRelease(payload) {
-		return 1
-	}
-	return 0
-}
+// Wake is for one who wants to write.
+func (k writeLock) Wake(payload []byte) int { return min(k.readLock.Wake(payload), 1) }
 
 // writer is an owner's field as one that writes.
 type writer struct{ Owner }
