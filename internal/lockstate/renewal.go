@@ -18,7 +18,6 @@ type renewal struct {
 	subs   []renewee
 	answer func(int, watchdog.Answer)
 	of     *nodePart // that it is to be counted off from; nil: from none
-	next   *renewal  // of another group of kinds or another slot, of the same batch
 
 	mayArrive  bool          // it was lost on a connection that could not be killed
 	everywhere time.Duration // when it was sent, if all replicas acknowledged it
@@ -75,12 +74,10 @@ func (c *State) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)
 // way.
 func (c *State) renewNow(n *nodePart, answer func(int, watchdog.Answer)) bool {
 	n.open.Add(1)
-	for r := c.scripts(n, answer); r != nil; r = r.next {
+	for _, r := range c.scripts(n, answer) {
 		n.open.Add(1)
 		r.of = n
-		if !r.send() {
-			n.open.Add(-1)
-		}
+		r.send()
 	}
 	// The watchdog's goroutine must not wait for the network.
 	c.exec.WakeWriter()
@@ -89,7 +86,7 @@ func (c *State) renewNow(n *nodePart, answer func(int, watchdog.Answer)) bool {
 
 // scripts makes the scripts of what one node serves. An owner with another command under way is
 // left out, unless that command pauses: the command sets the lease or ends it (H6).
-func (c *State) scripts(n *nodePart, answer func(int, watchdog.Answer)) (common *renewal) {
+func (c *State) scripts(n *nodePart, answer func(int, watchdog.Answer)) (common []*renewal) {
 	for k, l := range n.leases {
 		i := n.at[k]
 		st := l.Holder().(*OwnerState)
@@ -107,27 +104,16 @@ func (c *State) scripts(n *nodePart, answer func(int, watchdog.Answer)) (common 
 		if ttl != c.o.Watchdog {
 			// Its holds were promised more (H6), or only have what is left asserted.
 			(&renewal{c: c, ttl: ttl, answer: answer, subs: []renewee{sub}}).send()
-		} else {
-			r := common.sharedBy(sub.l)
-			if r == nil {
-				r = &renewal{c: c, ttl: ttl, answer: answer, next: common}
-				common = r
-			}
-			r.subs = append(r.subs, sub)
+			continue
 		}
+		at := slices.IndexFunc(common, func(r *renewal) bool { return r.subs[0].l.sharesRenew(sub.l) })
+		if at < 0 {
+			at = len(common)
+			common = append(common, &renewal{c: c, ttl: ttl, answer: answer})
+		}
+		common[at].subs = append(common[at].subs, sub)
 	}
 	return common
-}
-
-// sharedBy is the one that can renew l too, by its kind and by its slot; nil: there is
-// none.
-func (r *renewal) sharedBy(l *Lock) *renewal {
-	for ; r != nil; r = r.next {
-		if r.subs[0].l.sharesRenew(l) {
-			break
-		}
-	}
-	return r
 }
 
 // sharesRenew tells whether one script can renew both.
@@ -135,8 +121,8 @@ func (l *Lock) sharesRenew(o *Lock) bool {
 	return l.traits.RenewGroup == o.traits.RenewGroup && (l.c.spansSlots || l.slot == o.slot)
 }
 
-// send reports whether Done will be called.
-func (r *renewal) send() bool {
+// send has it renewed. If it can't be sent, it has failed.
+func (r *renewal) send() {
 	q := &command.Request{Handler: r, Aside: true, Several: len(r.subs) > 1}
 	l := r.subs[0].l
 	l.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], r.c.leaseArg(r.ttl), r))
@@ -145,10 +131,9 @@ func (r *renewal) send() bool {
 	if !r.c.exec.Enqueue(q) {
 		r.fail(q.Wire.Err)
 		r.freeCommandQueues()
+		r.leaveLimit()
 		r.c.work.Done()
-		return false
 	}
-	return true
 }
 
 // Unanswered follows the loss of its connection. The command queues stay
@@ -189,11 +174,11 @@ func (r *renewal) Done(q *command.Request) {
 		return
 	}
 	unreplicated := q.Unreplicated
+	var why error
 	if unreplicated {
-		r.renewed(nil, ErrUnreplicated)
-	} else {
-		r.renewed(mine, nil)
+		why = ErrUnreplicated
 	}
+	r.renewed(mine, why)
 	if q.Wire.Replicas > 0 && q.Wire.Acked >= q.Wire.Replicas {
 		r.everywhere = q.Wire.Sent
 	}
