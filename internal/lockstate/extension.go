@@ -120,14 +120,6 @@ func (e *extension) send() {
 	}
 }
 
-// restartTrust is called when the extension would end trust. As long as the
-// command is not written nothing of it runs, so trust counts from now.
-func (e *extension) restartTrust(now time.Duration) {
-	if e.h.l.c.exec.Waiting(&e.req) {
-		e.end = watchdog.Trust(now, e.d)
-	}
-}
-
 // giveUp ends the wait of a caller that has had no answer. ended is the error
 // of its ctx, or nil when a command timeout has passed. A command that did not
 // run is taken back.

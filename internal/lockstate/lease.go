@@ -186,8 +186,8 @@ func (st *OwnerState) forget() {
 // timeIsUp ends the hold, unless it is an extension's time that is up and that was
 // not written yet.
 func (h *Hold) timeIsUp(now time.Duration) {
-	if e := h.extends; e != nil && now >= e.end {
-		e.restartTrust(now)
+	if e := h.extends; e != nil && now >= e.end && h.l.c.exec.Waiting(&e.req) {
+		e.end = watchdog.Trust(now, e.d) // nothing of it runs as long as it is not written, so trust counts from now
 	}
 	switch {
 	case now >= h.lease.Expiry():

@@ -244,15 +244,6 @@ func (l *Lock) pause(tries int, g kind.Grant) time.Duration {
 	return least + rand.N(most-least+1)
 }
 
-// freshLatch is where one unlock keeps its result, boxed; nil if the lock's kind
-// needs none.
-func (l *Lock) freshLatch() any {
-	if !l.traits.Latched {
-		return nil
-	}
-	return codec.FreshLatch(l.key)
-}
-
 // Scattered tells which of the names that belong to the lock a cluster would keep
 // on another server than the lock itself, if there is one: it could be locked
 // there, and never unlocked. It is nil where all of them are together, and on one

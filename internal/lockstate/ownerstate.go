@@ -249,8 +249,10 @@ func (st *OwnerState) dropIfIdle() {
 		st.next.prev = st.prev
 	}
 	st.prev, st.next, st.listed = nil, nil, false
-	if n.l.s.indexes != nil {
-		n.unindex(st.owner)
+	if all := n.l.s.indexes[n]; all != nil {
+		if delete(all, st.owner); len(all) < indexFrom/2 {
+			delete(n.l.s.indexes, n)
+		}
 	}
 	n.dropIfIdle()
 }

@@ -255,8 +255,8 @@ func (r *releasing) encode() {
 	switch {
 	case once:
 		r.want.Latch = nil
-	case r.want.Latch == nil:
-		r.want.Latch = r.l.freshLatch()
+	case r.want.Latch == nil && r.l.traits.Latched:
+		r.want.Latch = codec.FreshLatch(r.l.key)
 	}
 	if r.Why == release.Undo {
 		r.last = r.l.kind.Leave(&r.want)

@@ -227,15 +227,6 @@ func (n *name) ensureOwnerState(o Owner) *OwnerState {
 	return n.newOwnerState(o)
 }
 
-// unindex follows a state that was taken off the list.
-func (n *name) unindex(o Owner) {
-	if all := n.l.s.indexes[n]; all != nil {
-		if delete(all, o); len(all) < indexFrom/2 {
-			delete(n.l.s.indexes, n)
-		}
-	}
-}
-
 // ownerStates are the states of all owners of the name.
 func (n *name) ownerStates() []*OwnerState {
 	var states []*OwnerState
