@@ -56,8 +56,7 @@ func (l *CountDownLatch) Delete(ctx context.Context) (bool, error) {
 }
 
 func (l *CountDownLatch) set(ctx context.Context, doing, how string, n int64) (bool, error) {
-	did, err := l.change(ctx, func(w *kind.Want) kind.Call { return kind.CountDown(w, how, n) })
-	return did, l.failed(doing, err)
+	return l.change(ctx, doing, func(w *kind.Want) kind.Call { return kind.CountDown(w, how, n) })
 }
 
 // Await waits until the latch is open or ctx ends. Its errors are [Lock.Lock]'s, as far

@@ -91,7 +91,7 @@ func (s *PermitSemaphore) acquire(ctx context.Context, n int, wait time.Duration
 // taking is the semaphore as what takes n permits, and the options that are checked
 // for them.
 func (s *PermitSemaphore) taking(n int, opts []AcquireOption) (*Lock, []AcquireOption, error) {
-	if err := s.checkNumber("acquire", n, 1, mostPermits); err != nil {
+	if err := s.checkNumber("acquire", n, mostPermits); err != nil {
 		return nil, nil, err
 	}
 	l := &s.lock
@@ -117,15 +117,16 @@ func (s *PermitSemaphore) taking(n int, opts []AcquireOption) (*Lock, []AcquireO
 //   - ErrUncertain, ErrClosed, ErrUnavailable, ErrRefused, ErrUnreplicated: see
 //     [PermitSemaphore.SetPermits].
 func (s *PermitSemaphore) ReleaseIDs(ctx context.Context, ids ...string) error {
+	const doing = "release permits of"
 	raw, err := s.rawIDs(ids)
-	done := false
-	if err == nil {
-		done, err = s.change(ctx, func(w *kind.Want) kind.Call { return kind.ReleasePermits(w, raw) })
+	if err != nil {
+		return s.failed(doing, err)
 	}
+	done, err := s.change(ctx, doing, func(w *kind.Want) kind.Call { return kind.ReleasePermits(w, raw) })
 	if err == nil && !done {
-		err = fmt.Errorf("%w: a permit with one of these ids", ErrNotHeld)
+		err = s.failed(doing, fmt.Errorf("%w: a permit with one of these ids", ErrNotHeld))
 	}
-	return s.failed("release permits of", err)
+	return err
 }
 
 // rawID reads the id of a permit.
@@ -238,11 +239,11 @@ func (s *PermitSemaphore) AddPermits(ctx context.Context, n int) error {
 }
 
 func (s *PermitSemaphore) set(ctx context.Context, how string, n int) (bool, error) {
+	const doing = "set the permits of"
 	if n < 0 && how != kind.MorePermits {
-		return false, s.failed("set the permits of", fmt.Errorf("%w: %d permits; at least 0", ErrInvalidOption, n))
+		return false, s.failed(doing, fmt.Errorf("%w: %d permits; at least 0", ErrInvalidOption, n))
 	}
-	done, err := s.change(ctx, func(w *kind.Want) kind.Call { return kind.SetPermits(w, how, n) })
-	return done, s.failed("set the permits of", err)
+	return s.change(ctx, doing, func(w *kind.Want) kind.Call { return kind.SetPermits(w, how, n) })
 }
 
 // count counts the permits that are free and taken.

@@ -56,7 +56,7 @@ func (s *Semaphore) TryAcquireFor(ctx context.Context, n int, wait time.Duration
 }
 
 func (s *Semaphore) acquire(ctx context.Context, n int, t lockstate.Terms) error {
-	if err := s.checkNumber("acquire", n, 1, math.MaxInt32); err != nil {
+	if err := s.checkNumber("acquire", n, math.MaxInt32); err != nil {
 		return err
 	}
 	t.Size = n
@@ -99,10 +99,10 @@ func (s *Semaphore) ReleaseIfExists(ctx context.Context, n int) (bool, error) {
 
 func (s *Semaphore) give(ctx context.Context, how string, n int) (bool, error) {
 	const doing = "release permits of"
-	if err := s.checkNumber(doing, n, 1, math.MaxInt32); err != nil {
+	if err := s.checkNumber(doing, n, math.MaxInt32); err != nil {
 		return false, err
 	}
-	reply, err := s.lock.l.ChangeAnyway(ctx, changing(how, n, 0))
+	reply, err := s.lock.l.Change(ctx, true, changing(how, n, 0))
 	did := false
 	if err == nil {
 		did, err = codec.DecodeExists(reply)
@@ -136,8 +136,7 @@ func (s *Semaphore) TrySetPermits(ctx context.Context, n int, expire ...Expire) 
 	if n < 0 || n > math.MaxInt32 {
 		return false, s.failed(doing, fmt.Errorf("%w: %d permits; at least 0 and at most %d", ErrInvalidOption, n, math.MaxInt32))
 	}
-	did, err := s.change(ctx, changing(kind.SetFirst, n, ttl))
-	return did, s.failed(doing, err)
+	return s.change(ctx, doing, changing(kind.SetFirst, n, ttl))
 }
 
 // AddPermits adds delta permits or, if it is below 0, takes as many away for good: the
@@ -148,8 +147,8 @@ func (s *Semaphore) AddPermits(ctx context.Context, delta int) error {
 	if delta < -math.MaxInt32 || delta > math.MaxInt32 {
 		return s.failed(doing, fmt.Errorf("%w: %d permits; at most %d", ErrInvalidOption, delta, math.MaxInt32))
 	}
-	_, err := s.change(ctx, changing(kind.AddMore, delta, 0))
-	return s.failed(doing, err)
+	_, err := s.change(ctx, doing, changing(kind.AddMore, delta, 0))
+	return err
 }
 
 // Available returns how many permits are free; below 0, so many are missing. It blocks
@@ -174,6 +173,5 @@ func (s *Semaphore) Drain(ctx context.Context) (int, error) {
 // Delete deletes the semaphore, and reports whether there was one. Who waits is told
 // nothing, as in Redisson's delete. Errors are AddPermits'.
 func (s *Semaphore) Delete(ctx context.Context) (bool, error) {
-	did, err := s.change(ctx, changing(kind.DeleteAll, 0, 0))
-	return did, s.failed("delete", err)
+	return s.change(ctx, "delete", changing(kind.DeleteAll, 0, 0))
 }

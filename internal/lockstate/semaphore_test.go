@@ -41,7 +41,7 @@ func (r *numberRig) take(n int) {
 func (r *numberRig) change(how string, n int) int64 {
 	r.Helper()
 	l := r.of(1)
-	reply, err := l.ChangeAnyway(r.Context(), func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, how, n, 0) })
+	reply, err := l.Change(r.Context(), true, func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, how, n, 0) })
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestLatchIsExactThoughRepliesAreLost(t *testing.T) {
 	set := func(want bool, how string, n int64) {
 		t.Helper()
 		r.loses(luasrc.CountDownScript, func() {
-			reply, err := l.Change(t.Context(), func(w *kind.Want) kind.Call { return kind.CountDown(w, how, n) })
+			reply, err := l.Change(t.Context(), false, func(w *kind.Want) kind.Call { return kind.CountDown(w, how, n) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -276,7 +276,7 @@ func TestChangeThatIsDueIsSentThoughItsContextIsOver(t *testing.T) {
 	cancel()
 	l := r.of(1)
 	release := func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, kind.GiveBack, 2, 0) }
-	if _, err := l.ChangeAnyway(ctx, release); err != nil {
+	if _, err := l.Change(ctx, true, release); err != nil {
 		t.Error(err)
 	}
 	r.become("2")
@@ -289,7 +289,7 @@ func TestChangeThatIsDueIsSentThoughItsContextIsOver(t *testing.T) {
 	}
 	defer dead.Close()
 	gone := dead.NewLock(kind.Semaphore(1), "seats", "seats")
-	if _, err := gone.ChangeAnyway(ctx, release); !errors.Is(OfKind(err), ErrUnavailable) || errors.Is(err, ErrUncertain) {
+	if _, err := gone.Change(ctx, true, release); !errors.Is(OfKind(err), ErrUnavailable) || errors.Is(err, ErrUncertain) {
 		t.Errorf("without a server: %v", err)
 	}
 }
