@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // PermitSemaphore is Redisson's RPermitExpirableSemaphore: a number of permits under
@@ -209,7 +210,7 @@ func leaseLeft(reply any) (time.Duration, error) {
 // TrySetPermits sets the number of permits, at least 0, if none was set before, and
 // reports whether it did. Errors are SetPermits's. It is Redisson's trySetPermits.
 func (s *PermitSemaphore) TrySetPermits(ctx context.Context, n int) (bool, error) {
-	return s.set(ctx, kind.FirstPermits, n)
+	return s.set(ctx, luasrc.FirstPermits, n)
 }
 
 // SetPermits sets the number of all permits, the taken ones included, to n, at least 0.
@@ -227,20 +228,20 @@ func (s *PermitSemaphore) TrySetPermits(ctx context.Context, n int) (bool, error
 //   - ErrClosed: the client is closed.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.
 func (s *PermitSemaphore) SetPermits(ctx context.Context, n int) error {
-	_, err := s.set(ctx, kind.TotalPermits, n)
+	_, err := s.set(ctx, luasrc.TotalPermits, n)
 	return err
 }
 
 // AddPermits adds n permits or, if n is below 0, takes as many away for good: the number
 // of free ones may be below 0 then. Errors are SetPermits's. It is Redisson's addPermits.
 func (s *PermitSemaphore) AddPermits(ctx context.Context, n int) error {
-	_, err := s.set(ctx, kind.MorePermits, n)
+	_, err := s.set(ctx, luasrc.MorePermits, n)
 	return err
 }
 
 func (s *PermitSemaphore) set(ctx context.Context, how string, n int) (bool, error) {
 	const doing = "set the permits of"
-	if n < 0 && how != kind.MorePermits {
+	if n < 0 && how != luasrc.MorePermits {
 		return false, s.failed(doing, fmt.Errorf("%w: %d permits; at least 0", ErrInvalidOption, n))
 	}
 	return s.change(ctx, doing, func(w *kind.Want) kind.Call { return kind.SetPermits(w, how, n) })

@@ -106,14 +106,7 @@ func ReleasePermits(w *Want, ids []string) Call {
 	return Run(luasrc.PermitReleaseIDs(named(w), w.Latch, w.LatchTTL, ids), Always)
 }
 
-// How SetPermits sets the number of permits, see package luasrc.
-const (
-	FirstPermits = luasrc.FirstPermits // if it was not set so far
-	TotalPermits = luasrc.TotalPermits // the free and the taken together
-	MorePermits  = luasrc.MorePermits  // so many more, or fewer
-)
-
-// SetPermits sets how many permits there are, by FirstPermits or the like, and
+// SetPermits sets how many permits there are, by luasrc.FirstPermits or the like, and
 // keeps the result in w.Latch. Its reply is read by [codec.DecodeExists].
 func SetPermits(w *Want, how string, n int) Call {
 	return Run(luasrc.PermitSet(named(w), w.Latch, w.LatchTTL, how, n), Always)

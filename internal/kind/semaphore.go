@@ -71,18 +71,9 @@ func (semaphore) Ask(q Question, w *Want) Query {
 	return Query{Read("EXISTS", Receipt(w.Names, w.Owner)), exists}
 }
 
-// How ChangeSemaphore changes the number of free permits, see package luasrc.
-const (
-	GiveBack     = luasrc.GiveBack     // so many come back
-	GiveExisting = luasrc.GiveExisting // the same, if there is a semaphore
-	SetFirst     = luasrc.SetFirst     // so many are the first, if there is none
-	AddMore      = luasrc.AddMore      // so many more, or fewer
-	DrainAll     = luasrc.DrainAll     // none is left
-	DeleteAll    = luasrc.DeleteAll    // with the key
-)
-
-// ChangeSemaphore changes how many permits are free, and keeps the result in w.Latch.
-// ttl is SetFirst's; 0: without an end. Its reply is read by [codec.DecodeNumber].
+// ChangeSemaphore changes how many permits are free, by luasrc.GiveBack or the like, and
+// keeps the result in w.Latch. ttl is luasrc.SetFirst's; 0: without an end. Its reply is
+// read by [codec.DecodeNumber].
 func ChangeSemaphore(w *Want, how string, n int, ttl time.Duration) Call {
 	return Run(luasrc.SemaphoreChange(number(w, w.Latch), w.LatchTTL, how, n, ttl.Milliseconds()), Always)
 }

@@ -25,8 +25,8 @@ func TestSemaphoreAndLatchCalls(t *testing.T) {
 	}{
 		{"acquire", k.Acquire(nil, s), Never, true, []any{acquire.SHA1, 2, "k", receipt, 3, 600_000}},
 		{"release", k.Release(nil, s), Always, true, []any{undo.SHA1, 2, "k", receipt, sem, 1, "SPUBLISH", 3}},
-		{"change", ChangeSemaphore(s, SetFirst, 4, time.Second), Always, true, []any{change.SHA1, 2, "k", "l", sem, 1, "SPUBLISH", int64(6), "first", 4, int64(1000)}},
-		{"count down", CountDown(l, SetCount, 4), Always, true, []any{down.SHA1, 2, "k", "l", gate, 1, "SPUBLISH", int64(6), "set", int64(4)}},
+		{"change", ChangeSemaphore(s, luasrc.SetFirst, 4, time.Second), Always, true, []any{change.SHA1, 2, "k", "l", sem, 1, "SPUBLISH", int64(6), "first", 4, int64(1000)}},
+		{"count down", CountDown(l, luasrc.SetCount, 4), Always, true, []any{down.SHA1, 2, "k", "l", gate, 1, "SPUBLISH", int64(6), "set", int64(4)}},
 		{"is there something to be given back", k.Ask(HeldBy, s).Call, Reads, false, []any{receipt}},
 		{"await", CountDownLatch.Acquire(nil, l), Reads, false, []any{"k"}},
 		{"count", ReadNumber(l), Reads, false, []any{"k"}},
