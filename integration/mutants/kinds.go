@@ -79,7 +79,7 @@ var kinds = []defect{
 	},
 	{
 		what: "a force ends holds before it knows that there is anything to be forced", guards: "kinds",
-		edits: edits{{In: "lockstate.Lock.ForceUnlock", Expr: "!some", Put: "!some && false"}},
+		edits: edits{{In: "lockstate.Lock.ForceUnlock", Expr: "!a.Yes", Put: "!a.Yes && false"}},
 		by:    tests{"TestForceEndsTheHoldsOfBothKindsIfItsOwnIsHeld"},
 	},
 	{

@@ -35,7 +35,7 @@ func (n *name) countClients(l *Lock, listens bool) {
 	share, questions := n.fairShare, l.c.top.Subscriptions(l.slot)
 	open, most, failed := len(questions), 0, false // guarded by the shard's mutex
 	for _, s := range questions {
-		l.askLater(kind.Read("PUBSUB", countedBy(s), l.kind.Channel(&l.names, nil)), n.now(), func(reply any, err error) {
+		l.askLater(l.countCall(s), n.now(), func(reply any, err error) {
 			clients, err := listeners(reply, err)
 			if command.IsRefusal(err) { // courtesy can do without
 				l.c.noClientCounts.Store(true)
@@ -55,12 +55,13 @@ func (n *name) countClients(l *Lock, listens bool) {
 	}
 }
 
-// countedBy is the subcommand of PUBSUB that counts such subscribers.
-func countedBy(s topology.Subscription) string {
+// countCall counts the channel's subscribers of such a sort.
+func (l *Lock) countCall(s topology.Subscription) kind.Call {
+	by := "NUMSUB"
 	if s.Sharded {
-		return "SHARDNUMSUB"
+		by = "SHARDNUMSUB"
 	}
-	return "NUMSUB"
+	return kind.Read("PUBSUB", by, l.kind.Channel(&l.names, nil))
 }
 
 // listeners reads the answer to PUBSUB NUMSUB of one channel.

@@ -20,15 +20,19 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	}
 	// Redisson's script deletes whatever has the name; a key that is no lock
 	// stays untouched here (I2).
-	found, err := redis.String(l.c.Query(ctx, l.slot, "TYPE", l.key))
+	found, err := redis.String(l.c.query(ctx, l.slot, kind.Read("TYPE", l.key)))
 	if err != nil {
 		return false, err
 	}
 	if found != l.traits.KeyType && found != "none" {
 		return false, ofKind{fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", found), ErrRefused}
 	}
-	if some, err := l.forcible(ctx); !some || err != nil {
-		return false, err
+	// Of a kind that has only a part of its key, this client's holds of the other kinds
+	// would end for nothing.
+	if ask := l.kind.Ask(kind.Forcible, &kind.Want{Names: &l.names}); !ask.Empty() {
+		if a, err := l.Ask(ctx, kind.Forcible, Owner{}); !a.Yes || err != nil {
+			return false, err
+		}
 	}
 	f, ended, err := l.startForce()
 	if err != nil {
@@ -42,16 +46,6 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	}
 	l.c.log.Forced(ctx, eventlog.Lock{Name: l.name}, f.there)
 	return ended || f.there, nil
-}
-
-// forcible asks whether there is anything to be forced, of a kind that has only a part
-// of its key: else this client's holds of the other kinds would end for nothing.
-func (l *Lock) forcible(ctx context.Context) (bool, error) {
-	if ask := l.kind.Ask(kind.Forcible, &kind.Want{Names: &l.names}); ask.Empty() {
-		return true, nil
-	}
-	a, err := l.Ask(ctx, kind.Forcible, Owner{})
-	return a.Yes, err
 }
 
 // startForce ends the name's holds and queues the command. It reports whether

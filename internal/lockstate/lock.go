@@ -88,11 +88,6 @@ func (q *question) Done(r *command.Request) {
 	q.then(r.Wire.Reply, r.Wire.Err)
 }
 
-// Query is query by a plain command.
-func (c *State) Query(ctx context.Context, slot uint16, name string, args ...any) (any, error) {
-	return c.query(ctx, slot, kind.Read(name, args...))
-}
-
 // query asks the server of slot and waits for its reply, for at most a command
 // timeout.
 func (c *State) query(ctx context.Context, slot uint16, call kind.Call) (any, error) {
@@ -124,7 +119,7 @@ func (c *State) Prove(ctx context.Context) error {
 	if by, ok := c.top.(topology.Prover); ok {
 		return by.Prove(ctx)
 	}
-	reply, err := c.Query(ctx, 0, "PING")
+	reply, err := c.query(ctx, 0, kind.Read("PING"))
 	if err == nil && reply != "PONG" {
 		err = fmt.Errorf("no Redis: PING was answered with a Go %T, not PONG", reply)
 	}
@@ -187,7 +182,7 @@ func (l *Lock) countListeners(ctx context.Context) (int, error) {
 	}
 	most := -1
 	for _, s := range l.c.top.Subscriptions(l.slot) {
-		n, err := listeners(l.c.Query(ctx, l.slot, "PUBSUB", countedBy(s), l.kind.Channel(&l.names, nil)))
+		n, err := listeners(l.c.query(ctx, l.slot, l.countCall(s)))
 		if command.IsRefusal(err) {
 			continue // the server does not let this account count, or knows no such channels
 		}
