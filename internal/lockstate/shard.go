@@ -22,9 +22,8 @@ type shard struct {
 	names       map[nameKey]*name
 	indexes     map[*name]map[Owner]*OwnerState // of the names with many owners
 	fairShares  wakepolicy.Table
-	spareQueues *waitQueue // queues that nobody waits in
-	spareCount  int
-	forcing     int // each ForceUnlock that may still run, of any name
+	spareQueues []*waitQueue // queues that nobody waits in
+	forcing     int          // each ForceUnlock that may still run, of any name
 
 	past    []pastUnlock // what a failover may undo, of all names
 	oldest  int          // the place in past that is used next
