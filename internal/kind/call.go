@@ -1,12 +1,6 @@
 package kind
 
-import (
-	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/luasrc"
-)
-
-// Release is what a release did: codec.NotHeld, codec.Partial or codec.Final.
-type Release = codec.Release
+import "github.com/rlock-go/redisson/internal/luasrc"
 
 // Resend says when a call may be sent again.
 type Resend uint8

@@ -36,19 +36,17 @@ type Kind interface {
 	Acquire(room []any, w *Want) Call
 	Granted(reply any) (Grant, error)
 
-	// Release gives up one hold. Released reads its reply: codec.Partial is that this
-	// owner has holds left, of whatever kind of the family, and that the script has set
-	// Want.Lease; codec.Final that it has none, whoever else holds.
+	// Release gives up one hold. [codec.DecodeRelease] reads its reply: codec.Partial is
+	// that this owner has holds left, of whatever kind of the family, and that the script
+	// has set Want.Lease; codec.Final that it has none, whoever else holds.
 	Release(room []any, w *Want) Call
-	Released(reply any) (Release, error)
 
 	// Renew gives each of the leases a new one of so many ms, at least 1, if it is
 	// still held. It asks for each of them any number of times. Leases of
 	// different kinds may share a Renew if the kinds are of one
-	// Traits.RenewGroup; there are at most watchdog.MaxBatch. Renewed reads its reply, of n
-	// leases: for each whether it was still held.
+	// Traits.RenewGroup; there are at most watchdog.MaxBatch. [codec.DecodeRenew] reads its
+	// reply: for each whether it was still held.
 	Renew(room []any, lease Arg, of Leases) Call
-	Renewed(reply any, n int) ([]bool, error)
 
 	// Leave takes a waiter off the server that gives up, and was not granted the lock.
 	// It also follows the Release of what an acquire may have got that was never
@@ -62,10 +60,9 @@ type Kind interface {
 	Pause(tries int, g Grant) (least, most time.Duration)
 
 	// Force frees the lock whoever holds it, and tells those who wait. With
-	// Want.KeyAlone its only key is the lock, see Traits.Once. Forced reads its reply:
-	// whether there was a lock.
+	// Want.KeyAlone its only key is the lock, see Traits.Once. [codec.DecodeForce] reads its
+	// reply: whether there was a lock.
 	Force(w *Want) Call
-	Forced(reply any) (bool, error)
 
 	// Ask reads something of the lock. Empty means that the kind has no such thing.
 	Ask(q Question, w *Want) Query
@@ -146,6 +143,6 @@ type Traits struct {
 	// time by what is left of it, and a release of an owner's last hold leaves no lease.
 	Asserts bool
 	// RenewGroup is whose leases share one Renew. Kinds of one group have the
-	// same Renew and Renewed.
+	// same Renew.
 	RenewGroup string
 }

@@ -139,10 +139,6 @@ func TestReplies(t *testing.T) {
 		check(t, k.name, "refusal", g, Grant{TTL: 1500 * time.Millisecond}, err)
 		g, err = k.kind.Granted(int64(-1))
 		check(t, k.name, "refusal for ever", g, Grant{TTL: codec.NoTTL}, err)
-		did, err := k.kind.Released(int64(0))
-		check(t, k.name, "release", did, codec.Partial, err)
-		was, err := k.kind.Forced(int64(1))
-		check(t, k.name, "force", was, true, err)
 		a, err := k.kind.Ask(HoldCount, w).Answer([]byte("2"))
 		check(t, k.name, "hold count", a, Answer{N: 2}, err)
 		a, err = k.kind.Ask(HeldBy, w).Answer(int64(1))
@@ -153,15 +149,9 @@ func TestReplies(t *testing.T) {
 		check(t, k.name, "TTL", a, Answer{Yes: true, TTL: 20 * time.Millisecond}, err)
 		a, err = k.kind.Ask(Holding, w).Answer([]any{int64(20), int64(1), []byte(field), []byte("2")})
 		check(t, k.name, "holder", a, Answer{Yes: true, N: 2, TTL: 20 * time.Millisecond, Owner: field}, err)
-		if mine, err := k.kind.Renewed([]any{int64(1), int64(0)}, 2); err != nil || !slices.Equal(mine, []bool{true, false}) {
-			t.Errorf("%s: renewal %v, %v", k.name, mine, err)
-		}
 		for what, read := range map[string]func() error{
 			"acquire": func() error { _, err := k.kind.Granted(odd); return err },
-			"release": func() error { _, err := k.kind.Released(odd); return err },
-			"renewal": func() error { _, err := k.kind.Renewed(odd, 1); return err },
 			"count":   func() error { _, err := k.kind.Ask(HoldCount, w).Answer(odd); return err },
-			"force":   func() error { _, err := k.kind.Forced(odd); return err },
 			"answer":  func() error { _, err := k.kind.Ask(Locked, w).Answer(odd); return err },
 		} {
 			if err := read(); !errors.Is(err, odd) {
@@ -278,7 +268,7 @@ func TestUncontendedLockAllocatesNothing(t *testing.T) {
 			acquire := k.kind.Acquire(room[:0], w)
 			_, err := k.kind.Granted(nil)
 			release := k.kind.Release(room[:0], w)
-			_, err2 := k.kind.Released(one)
+			_, err2 := codec.DecodeRelease(one)
 			renew := k.kind.Renew(room[:0], w.Lease, leases)
 			if acquire.Empty() || release.Empty() || renew.Empty() || err != nil || err2 != nil || k.kind.Traits() == nil {
 				t.Error("no call")

@@ -84,10 +84,6 @@ func TestPermitReplies(t *testing.T) {
 	check(t, "permits", "grant", g, Grant{OK: true}, err)
 	g, err = k.Granted(int64(-1))
 	check(t, "permits", "refusal", g, Grant{TTL: codec.NoTTL}, err)
-	did, err := k.Released(int64(1))
-	check(t, "permits", "release", did, codec.Final, err)
-	did, err = k.Released(nil)
-	check(t, "permits", "release of none", did, codec.NotHeld, err)
 	for _, tc := range []struct{ told, most time.Duration }{{0, 0}, {time.Second, time.Second}, {time.Hour, 5 * time.Second}, {codec.NoTTL, 5 * time.Second}} {
 		if least, most := k.Pause(1, Grant{TTL: tc.told}); most != tc.most || least > most || least < most*4/5 {
 			t.Errorf("told %v: %v to %v", tc.told, least, most)

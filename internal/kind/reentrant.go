@@ -69,16 +69,12 @@ func (reentrant) Release(room []any, w *Want) Call {
 	return Run(luasrc.Unlock(room, n[keyName], n[channelName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
 }
 
-func (reentrant) Released(reply any) (Release, error) { return codec.DecodeRelease(reply) }
-
 func (reentrant) Renew(room []any, lease Arg, of Leases) Call {
 	return Run(luasrc.Renew(room, lease, of.Len(), func(i int) (key, owner Arg) {
 		h := of.At(i)
 		return h.Names[keyName], h.Owner
 	}), Always)
 }
-
-func (reentrant) Renewed(reply any, n int) ([]bool, error) { return codec.DecodeRenew(reply, n) }
 
 func (reentrant) Leave(*Want) Call { return Call{} }
 
@@ -92,8 +88,6 @@ func (reentrant) Force(w *Want) Call {
 	}
 	return Run(luasrc.ForceUnlock(key, channel, publish), Never)
 }
-
-func (reentrant) Forced(reply any) (bool, error) { return codec.DecodeForce(reply) }
 
 func (reentrant) Ask(q Question, w *Want) Query {
 	key := w.Names[keyName]

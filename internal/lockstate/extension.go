@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lease"
@@ -220,7 +221,7 @@ func (e *extension) mayHaveRun(r *command.Request) {
 
 func (e *extension) answered(r *command.Request) {
 	h, st := e.h, e.h.st
-	mine, err := h.l.kind.Renewed(r.Wire.Reply, 1)
+	mine, err := codec.DecodeRenew(r.Wire.Reply, 1)
 	switch {
 	case err != nil:
 		e.mayHaveRun(r)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
@@ -125,7 +124,7 @@ type pastUnlock struct {
 
 // remember keeps the release, which was answered, if a failover may undo it. It is
 // called with the shard locked.
-func (r *releasing) remember(q *command.Request, did kind.Release) {
+func (r *releasing) remember(q *command.Request, did codec.Release) {
 	u := pastUnlock{l: r.l, owner: r.st.owner, latch: r.want.Latch, sent: q.Wire.Sent, until: r.req.Until}
 	switch {
 	case r.Why == release.Repeat && did == codec.NotHeld:

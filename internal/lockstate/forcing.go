@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
@@ -128,7 +129,7 @@ func (f *forcing) end(r *command.Request, fate command.Fate) {
 	case r.Wire.Err != nil:
 		f.err = r.Wire.Err
 	default:
-		f.there, f.err = f.l.kind.Forced(r.Wire.Reply)
+		f.there, f.err = codec.DecodeForce(r.Wire.Reply)
 	}
 	if r.MayHaveRun() {
 		// Where its script had to be loaded first, it ran behind acquires that

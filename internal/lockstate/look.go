@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/topology"
@@ -108,7 +109,7 @@ func (k *look) Paused(*command.Request, time.Duration) {}
 func (k *look) Done(q *command.Request) {
 	mine, err := []bool(nil), q.Wire.Err
 	if q.Fate == command.Answered {
-		mine, err = k.subs[0].l.kind.Renewed(q.Wire.Reply, len(k.subs))
+		mine, err = codec.DecodeRenew(q.Wire.Reply, len(k.subs))
 	}
 	if err != nil && len(k.subs) > 1 && (!q.Passing() || q.Scattered()) && q.Fate == command.Refused {
 		// One key of another type, or elsewhere, fails the whole batch.

@@ -114,7 +114,7 @@ func (r *releasing) Done(q *command.Request) {
 		r.act(r.Fail(how, q.Wire.Err, r.facts(0)))
 		return
 	}
-	did, err := r.l.kind.Released(q.Wire.Reply)
+	did, err := codec.DecodeRelease(q.Wire.Reply)
 	if q.WentAside || r.ownMessage {
 		r.arrived(!q.OutOfOrder && did == codec.Final)
 	}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/topology"
@@ -157,7 +158,7 @@ func (r *renewal) Done(q *command.Request) {
 	}
 	mine, err := []bool(nil), q.Wire.Err
 	if err == nil {
-		mine, err = r.subs[0].l.kind.Renewed(q.Wire.Reply, len(r.subs))
+		mine, err = codec.DecodeRenew(q.Wire.Reply, len(r.subs))
 	}
 	if err != nil && len(r.subs) > 1 && (!q.Passing() || q.Scattered()) && q.Fate != command.Closed {
 		// One key of another type fails the whole batch, and so does one that
