@@ -53,11 +53,7 @@ func (o *object) change(ctx context.Context, doing string, call func(*kind.Want)
 
 // ask reads something of the object.
 func (o *object) ask(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
-	err := o.unusable()
-	if err == nil {
-		err = o.lock.askable()
-	}
-	if err != nil {
+	if err := o.unusable(); err != nil {
 		return nil, err
 	}
 	reply, err := o.lock.l.Read(ctx, call)

@@ -18,6 +18,9 @@ import (
 // Ask reads something of the lock, or of the owner, for at most a command
 // timeout.
 func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
+	if l.c.Closed() {
+		return kind.Answer{}, ErrClosed
+	}
 	query := l.kind.Ask(q, &kind.Want{Names: &l.names, Owner: o})
 	if query.Empty() {
 		return kind.Answer{}, fmt.Errorf("%w: a lock of this kind has no such thing", ErrInvalidOption)
@@ -151,14 +154,9 @@ func (l *Lock) Holder(ctx context.Context) (Info, bool, error) {
 
 // since is when this client acquired the oldest of the owner's living holds.
 func (l *Lock) since(o Owner) time.Time {
-	s := l.s
 	wall := time.Now()
-	defer s.enter(mustNotBlock).leave()
-	n := s.find(l)
-	if n == nil {
-		return time.Time{}
-	}
-	st := n.findOwnerState(o)
+	defer l.s.enter(mustNotBlock).leave()
+	st := l.ownerState(o)
 	if st == nil || st.holds == nil {
 		return time.Time{}
 	}
@@ -166,7 +164,7 @@ func (l *Lock) since(o Owner) time.Time {
 	for h := st.holds; h != nil; h = h.next {
 		first = min(first, h.since)
 	}
-	return wall.Add(first - n.now())
+	return wall.Add(first - st.n.now())
 }
 
 // countListeners is how many clients listen for a release. Of two kinds of channel
@@ -225,9 +223,6 @@ func (l *Lock) SameKey(other *Lock) bool { return l.c == other.c && l.key == oth
 
 // publish is what announces a release.
 func (l *Lock) publish() luasrc.Arg { return l.c.top.Publish(l.slot) }
-
-// Closed tells whether its client is closed.
-func (l *Lock) Closed() bool { return l.c.Closed() }
 
 // pause is for how long a waiter waits unwoken, after so many tries of its own
 // and the answer to the last one.

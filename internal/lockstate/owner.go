@@ -120,14 +120,11 @@ func (c *State) Exclusive(o Owner) bool {
 
 // Owner is who holds. From then on others may acquire as it.
 func (h *Hold) Owner() Owner {
-	s := h.l.s
-	defer s.enter(mustNotBlock).leave()
+	defer h.l.s.enter(mustNotBlock).leave()
 	o := h.st.owner
 	h.st.marked = true
-	if n := s.find(h.l); n != nil {
-		if st := n.findOwnerState(o); st != nil {
-			st.marked = true // the hold's may have been dropped
-		}
+	if st := h.l.ownerState(o); st != nil {
+		st.marked = true // the hold's may have been dropped
 	}
 	if o.client == h.l.c.id && o.thread&1 == odd {
 		raise(&h.l.c.actors.handedOut, o.thread)
@@ -178,8 +175,7 @@ func (c *State) act(l *Lock, o Owner) error {
 // owners have one.
 func (l *Lock) knows(o Owner) bool {
 	defer l.s.enter(mustNotBlock).leave()
-	n := l.s.find(l)
-	return n != nil && n.findOwnerState(o) != nil
+	return l.ownerState(o) != nil
 }
 
 // knows tells whether the owner has a state on any name.

@@ -144,6 +144,15 @@ func (n *name) now() time.Duration { return n.l.s.sec.now() }
 // called with the shard locked.
 func (s *shard) find(l *Lock) *name { return s.names[l.nameKey] }
 
+// ownerState is what there is of an owner of the lock, nil if there is nothing. It is
+// called with the shard locked.
+func (l *Lock) ownerState(o Owner) *OwnerState {
+	if n := l.s.find(l); n != nil {
+		return n.findOwnerState(o)
+	}
+	return nil
+}
+
 // ensure finds or makes the name's state. Something must come of it at once, or pin be
 // called in its place. It is called with the shard locked.
 func (s *shard) ensure(l *Lock) *name {
@@ -267,18 +276,12 @@ func (l *Lock) Snapshot() Snapshot {
 	return now
 }
 
-// OwnerSnapshot is Snapshot for the owner of a hold.
-type OwnerSnapshot struct {
-	Busy         bool // a command is under way
-	Queued       int  // commands that wait for it
-	StillCounted int  // holds whose own lease ended, and which the server counts
-}
-
-// OwnerSnapshot tells what there is of the hold's owner.
-func (h *Hold) OwnerSnapshot() OwnerSnapshot {
+// OwnerSnapshot is Snapshot for the owner of a hold: whether a command is under way, how
+// many wait for it, and how many holds the server counts whose own lease ended.
+func (h *Hold) OwnerSnapshot() (busy bool, queued, stillCounted int) {
 	defer h.l.s.enter(mustNotBlock).leave()
 	r := h.st.rare()
-	return OwnerSnapshot{Busy: h.st.busy, Queued: len(r.queue), StillCounted: r.stillCounted}
+	return h.st.busy, len(r.queue), r.stillCounted
 }
 
 // UnderWay tells how many timers are set or run, and how many commands are

@@ -102,7 +102,7 @@ func (l *Lock) admit(t *Terms) error {
 	if l.c.Closed() {
 		return ErrClosed
 	}
-	if n := l.s.find(l); t.As && n != nil && n.holds(t.Owner) {
+	if st := l.ownerState(t.Owner); t.As && st != nil && st.held > 0 {
 		return nil
 	}
 	return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)
