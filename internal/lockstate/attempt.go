@@ -6,7 +6,6 @@ import (
 
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
 // attempt is one acquire command. It outlives its waiter: its outcome is
@@ -104,9 +103,7 @@ func (n *name) acquiresAside() bool { return n.ahead > 0 && n.l.s.forcing == 0 }
 
 // queue is what the attempt is reported to, on behalf of its waiter. A waiter
 // that has left may have been the last one there.
-func (a *attempt) queue() (*waitQueue, *waitqueue.Waiter) {
-	return a.st.n.ensureQueue(a.w.l, a.w.queueOwner), &a.w.Waiter
-}
+func (a *attempt) queue() *waitQueue { return a.st.n.ensureQueue(a.w.l, a.w.queueOwner) }
 
 // Done handles the end of the command.
 func (a *attempt) Done(r *command.Request) {
@@ -242,7 +239,6 @@ func (a *attempt) cancel() bool {
 // unsent ends an attempt that the server was not asked for, or did not tell of:
 // the wake-up that it was made for stays pending.
 func (a *attempt) unsent() {
-	q, w := a.queue()
-	q.Unsent(w)
+	a.queue().Unsent(&a.w.Waiter)
 	a.end()
 }
