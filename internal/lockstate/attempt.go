@@ -48,7 +48,7 @@ func (n *name) try(w *Waiter) {
 		w.queue().listenFor(w.owner)
 	}
 	a := w.l.c.spares.attempts.Get().(*attempt)
-	a.w, a.st, a.began = w, st, n.l.s.sec.now()
+	a.w, a.st, a.began = w, st, n.now()
 	w.tried()
 	w.tries++
 	w.attempt = a

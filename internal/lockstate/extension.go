@@ -239,7 +239,7 @@ func (e *extension) answered(r *command.Request) {
 		e.finish(fmt.Errorf("extended, but %w; what is relied on is the shorter lease", ErrUnreplicated))
 	default:
 		h.promise = lease.Fixed(r.Wire.Sent, e.d)
-		st.leased(r.Wire.Sent, e.lease)
+		st.live(r.Wire.Sent, st.trust(r.Wire.Sent, e.lease))
 		if err := h.check(); err != nil {
 			e.finish(err)
 			return

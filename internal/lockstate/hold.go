@@ -132,7 +132,7 @@ func (h *Hold) check() error {
 	if h.ended != nil {
 		return h.ended
 	}
-	if now := h.st.n.l.s.sec.now(); now >= h.trust() {
+	if now := h.st.n.now(); now >= h.trust() {
 		h.timeIsUp(now)
 	}
 	return h.ended
@@ -163,7 +163,7 @@ func (h *Hold) over(cause error) {
 	trust := h.trust()
 	h.promise.End = trust
 	if cause == ErrReleased || cause == ErrClosed {
-		h.promise.End = min(h.promise.End, h.st.n.l.s.sec.now())
+		h.promise.End = min(h.promise.End, h.st.n.now())
 	}
 	h.ended = cause
 	h.l.c.liveHolds.Done()

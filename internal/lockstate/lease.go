@@ -56,10 +56,6 @@ func (st *OwnerState) register() {
 	st.n.l.c.watchdog.RegisterAt(st.lease, st)
 }
 
-// leased records that a command sent at sent set the key's lease to ttl, and
-// tells the watchdog.
-func (st *OwnerState) leased(sent, ttl time.Duration) { st.live(sent, st.trust(sent, ttl)) }
-
 // live tells the watchdog that a command sent at sent set the key's lease, which is
 // trusted until expiry. It reports whether the lease is still to be trusted.
 func (st *OwnerState) live(sent, expiry time.Duration) bool {

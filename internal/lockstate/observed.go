@@ -267,7 +267,7 @@ func (h *Hold) notReleased(cause error, until time.Duration) {
 // lossOf tells the caller of Unlock what became of a hold that was lost.
 func (h *Hold) lossOf() (reason string, at time.Time) {
 	defer h.l.s.enter(mustNotBlock).leave()
-	now := h.st.n.l.s.sec.now()
+	now := h.st.n.now()
 	return observe.ReasonNames[h.lossReason(h.ended)], time.Now().Add(min(h.promise.End-now, 0))
 }
 
@@ -327,7 +327,7 @@ func (r *renewal) renewed(mine []bool, err error) {
 		if r.c.o.Observer == nil {
 			continue
 		}
-		e := one{s: sub.l.of(sub.owner), r: observe.Renewal{Outcome: "renewed"}}
+		e := one{s: sub.l.of(sub.st.owner), r: observe.Renewal{Outcome: "renewed"}}
 		switch {
 		case err != nil:
 			e.r = observe.Renewal{Outcome: "failed", Err: err}

@@ -100,7 +100,7 @@ func (n *name) newOwnerState(o Owner) *OwnerState {
 // more (H3).
 func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, bool) {
 	c := l.c
-	now := st.n.l.s.sec.now()
+	now := st.n.now()
 	h := st.firstHold
 	if h.st != nil {
 		h = c.o.NewHold()

@@ -141,14 +141,13 @@ func (r *releasing) Unanswered(q *command.Request) {
 // Paused has it sent again after d: behind the barrier, or because what was
 // refused or never left did not run.
 func (r *releasing) Paused(q *command.Request, d time.Duration) {
-	sec := r.st.n.l.s.enter(mustNotBlock)
-	defer sec.leave()
+	defer r.st.n.l.s.enter(mustNotBlock).leave()
 	if d == 0 {
 		r.resume()
 		return
 	}
 	r.arrived(false)
-	do := r.Refused(q.Wire.Err, q.Split(), r.facts(sec.now()))
+	do := r.Refused(q.Wire.Err, q.Split(), r.facts(r.st.n.now()))
 	r.act(do)
 	switch {
 	case !do.Has(release.Pause):
@@ -215,7 +214,7 @@ func (r *releasing) follow(do release.Action) {
 		st.lose(r.l, errVanished)
 	}
 	if do.Has(release.Leased) {
-		st.leased(r.req.First, r.lease)
+		st.live(r.req.First, st.trust(r.req.First, r.lease))
 	}
 	if do.Has(release.Lower) {
 		st.mayHaveSet(r.req.Wire.Sent, r.lease)
@@ -360,13 +359,12 @@ func (r *releasing) ask() {
 		return
 	}
 	r.l.askLater(query.Call, limit, func(reply any, err error) {
-		sec := n.l.s.enter(mustNotBlock)
-		defer sec.leave()
+		defer n.l.s.enter(mustNotBlock).leave()
 		a := release.Reply{Err: err}
 		if err == nil {
 			a = r.read(reply, query)
 		}
-		r.act(r.Heard(a, r.facts(sec.now())))
+		r.act(r.Heard(a, r.facts(n.now())))
 	})
 }
 
@@ -387,9 +385,8 @@ func (r *releasing) askReplicas() {
 	n := r.st.n
 	n.l.s.sec.queued = true
 	asks, err := r.l.c.exec.AwaitReplicas(&r.req, func(acked int, err error) {
-		sec := n.l.s.enter(mustNotBlock)
-		defer sec.leave()
-		r.act(r.Heard(release.Reply{N: int64(acked), Err: err}, r.facts(sec.now())))
+		defer n.l.s.enter(mustNotBlock).leave()
+		r.act(r.Heard(release.Reply{N: int64(acked), Err: err}, r.facts(n.now())))
 	})
 	if !asks { // there are none any more, or err says why
 		r.act(r.Heard(release.Reply{N: 1, Err: err}, r.facts(n.now())))

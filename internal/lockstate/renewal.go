@@ -31,7 +31,6 @@ type renewee struct {
 	st    *OwnerState
 	l     *Lock         // of what kind the holds are
 	more  []*Lock       // further kinds of holds that share the lease, to be renewed after it
-	owner Owner         // whose it is
 	least time.Duration // what of the lease is relied on
 	sent  time.Duration // when holds of another kind were renewed; 0: none were
 }
@@ -99,7 +98,7 @@ func (c *State) scripts(n *nodePart, answer func(int, watchdog.Answer)) (common 
 			continue
 		}
 		ttl := st.renewedLease()
-		sub := renewee{i: i, st: st, owner: st.owner, least: st.least(sec.now(), ttl)}
+		sub := renewee{i: i, st: st, least: st.least(sec.now(), ttl)}
 		sub.l, sub.more = st.kinds()
 		sec.leave()
 		if ttl != c.o.Watchdog {
@@ -169,9 +168,9 @@ func (r *renewal) Done(q *command.Request) {
 		}
 		return
 	}
+	defer r.freeCommandQueues()
 	if err != nil {
 		r.fail(err)
-		r.freeCommandQueues()
 		return
 	}
 	unreplicated := q.Unreplicated
@@ -202,7 +201,6 @@ func (r *renewal) Done(q *command.Request) {
 		r.answer(sub.i, a)
 	}
 	r.c.log.Renewed(mine, r.ttl, r.c.watchdog.Failing)
-	r.freeCommandQueues()
 }
 
 // renewMore goes on with the next kind of an owner that holds of several, after
