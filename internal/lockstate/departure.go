@@ -166,10 +166,7 @@ func (w *Waiter) leaveServer() {
 	}
 	w.refused = false
 	n := w.n
-	owner := w.owner
-	if w.Terms.As {
-		owner = w.Terms.Owner
-	}
+	owner := w.acquirer()
 	want := w.want(owner)
 	call := w.l.kind.Leave(&want)
 	if call.Empty() || w.Terms.As && w.waitsWithOthers() {

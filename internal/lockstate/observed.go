@@ -19,14 +19,9 @@ func (c *State) post(tell func(observe.Observer)) {
 	}
 }
 
-// subject is what an event says of the lock.
-func (l *Lock) subject() observe.Subject {
-	return observe.Subject{Name: l.name, Kind: l.traits.Label.String()}
-}
-
-// of is subject, and whose.
+// of is what an event says of the lock, and whose.
 func (l *Lock) of(o Owner) observe.Subject {
-	s := l.subject()
+	s := observe.Subject{Name: l.name, Kind: l.traits.Label.String()}
 	if o != (Owner{}) {
 		s.Owner = o
 	}
@@ -40,7 +35,7 @@ func (o ownerOf) String() string { return o.st.owner.String() }
 
 // subject is the lock, and the hold's owner.
 func (h *Hold) subject() observe.Subject {
-	s := h.l.subject()
+	s := h.l.of(Owner{})
 	s.Owner = ownerOf{h.st}
 	return s
 }
@@ -159,15 +154,12 @@ func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
 	if w.n != nil {
 		a.Wait = max(sec.now()-w.began, 0)
 	}
-	owner := w.owner
+	owner := w.acquirer()
 	sec.leave()
 	var s observe.Subject
-	switch {
-	case h != nil:
+	if h != nil {
 		s = h.subject()
-	case w.Terms.As:
-		s = l.of(w.Terms.Owner)
-	default:
+	} else {
 		s = l.of(owner)
 	}
 	call.seen.tell(o, s)
@@ -176,23 +168,19 @@ func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
 
 // outcome is how an acquire ended.
 func (w *Waiter) outcome(ctx context.Context, err error) int {
-	switch {
+	switch over := ctx.Err() != nil && errors.Is(err, ctx.Err()); {
 	case err == nil:
 		return observe.Acquired
 	case errors.Is(err, ErrUncertain):
 		return observe.Uncertain
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		if errors.Is(err, context.DeadlineExceeded) {
-			return observe.Timeout
-		}
+	case over && !errors.Is(err, context.DeadlineExceeded):
 		return observe.Cancelled
-	case errors.Is(err, w.l.taken()):
-		if w.OneTry {
-			return observe.Locked
-		}
-		return observe.Timeout
+	case !over && !errors.Is(err, w.l.taken()):
+		return observe.Failed
+	case !over && w.OneTry:
+		return observe.Locked
 	}
-	return observe.Failed
+	return observe.Timeout
 }
 
 // seen is what is kept of the call, by whoever observes.

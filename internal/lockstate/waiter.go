@@ -129,7 +129,12 @@ func (w *Waiter) join() error {
 	if err := n.check(l, &w.Terms); err != nil {
 		return err
 	}
-	w.chooseQueue()
+	if l.traits.ByOwner {
+		if !w.Terms.As {
+			w.owner = l.c.ownOwner()
+		}
+		w.queueOwner = w.acquirer()
+	}
 	q := n.ensureQueue(l, w.queueOwner)
 	w.place = q.choosePlace(w.place)
 	if w.OneTry || w.Terms.As || q.Roomy() {
@@ -164,16 +169,12 @@ func (n *name) check(l *Lock, t *Terms) error {
 	return nil
 }
 
-// chooseQueue decides whose queue it waits in.
-func (w *Waiter) chooseQueue() {
-	switch {
-	case !w.l.traits.ByOwner:
-	case w.Terms.As:
-		w.queueOwner = w.Terms.Owner
-	default:
-		w.owner = w.l.c.ownOwner()
-		w.queueOwner = w.owner
+// acquirer is who acquires: whom As names, or the owner of the latest attempt.
+func (w *Waiter) acquirer() Owner {
+	if w.Terms.As {
+		return w.Terms.Owner
 	}
+	return w.owner
 }
 
 // queue is where it waits, nil if nobody does any more.
