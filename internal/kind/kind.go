@@ -41,12 +41,12 @@ type Kind interface {
 	// has set Want.Lease; codec.Final that it has none, whoever else holds.
 	Release(room []any, w *Want) Call
 
-	// Renew gives each of the leases a new one of so many ms, at least 1, if it is
-	// still held. It asks for each of them any number of times. Leases of
+	// Renew gives each of the n leases a new one of so many ms, at least 1, if it is
+	// still held. It asks for each, counted from 0, any number of times. Leases of
 	// different kinds may share a Renew if the kinds are of one
 	// Traits.RenewGroup; there are at most watchdog.MaxBatch. [codec.DecodeRenew] reads its
 	// reply: for each whether it was still held.
-	Renew(room []any, lease Arg, of Leases) Call
+	Renew(room []any, lease Arg, n int, at func(i int) Held) Call
 
 	// Leave takes a waiter off the server that gives up, and was not granted the lock.
 	// It also follows the Release of what an acquire may have got that was never

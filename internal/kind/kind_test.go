@@ -21,8 +21,7 @@ func (o *someone) String() string { return string(*o) }
 // batch is some leases.
 type batch []Held
 
-func (b batch) Len() int      { return len(b) }
-func (b batch) At(i int) Held { return b[i] }
+func (b batch) at(i int) Held { return b[i] }
 
 // wanted is a Want with all that a call can ask for.
 func wanted(k Kind, key string) *Want {
@@ -75,8 +74,8 @@ func TestCalls(t *testing.T) {
 			[]any{luasrc.UnlockAloneScript.SHA1, 1, key, "0", int64(5), plain.Owner, channel, "PUBLISH"}},
 		{"spin release", Spin.Release(nil, spin), luasrc.SpinUnlockScript, Always,
 			[]any{luasrc.SpinUnlockScript.SHA1, 2, key, "l", int64(5), spin.Owner, int64(6)}},
-		{"renew", Reentrant.Renew(nil, int64(9), leases), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
-		{"spin renew", Spin.Renew(nil, int64(9), leases), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
+		{"renew", Reentrant.Renew(nil, int64(9), len(leases), leases.at), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
+		{"spin renew", Spin.Renew(nil, int64(9), len(leases), leases.at), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
 		{"force", Reentrant.Force(plain), luasrc.ForceUnlockScript, Never, []any{luasrc.ForceUnlockScript.SHA1, 2, key, channel, "0", "SPUBLISH"}},
 		{"force with the lock as its only key", Reentrant.Force(&alone), luasrc.ForceUnlockAloneScript, Never, []any{luasrc.ForceUnlockAloneScript.SHA1, 1, key, "0", channel, "PUBLISH"}},
 		{"spin force", Spin.Force(spin), luasrc.SpinForceUnlockScript, Never, []any{luasrc.SpinForceUnlockScript.SHA1, 1, key}},
@@ -262,14 +261,14 @@ func TestUncontendedLockAllocatesNothing(t *testing.T) {
 	for _, k := range owned {
 		var room [luasrc.MaxArgs]any
 		w := wanted(k.kind, "k")
-		var leases Leases = &batch{{k.kind, w.Names, w.Owner}}
+		at := batch{{k.kind, w.Names, w.Owner}}.at
 		var one any = int64(1)
 		if n := testing.AllocsPerRun(100, func() {
 			acquire := k.kind.Acquire(room[:0], w)
 			_, err := k.kind.Granted(nil)
 			release := k.kind.Release(room[:0], w)
 			_, err2 := codec.DecodeRelease(one)
-			renew := k.kind.Renew(room[:0], w.Lease, leases)
+			renew := k.kind.Renew(room[:0], w.Lease, 1, at)
 			if acquire.Empty() || release.Empty() || renew.Empty() || err != nil || err2 != nil || k.kind.Traits() == nil {
 				t.Error("no call")
 			}

@@ -72,9 +72,9 @@ func (k permits) Release(room []any, w *Want) Call {
 	return Run(luasrc.PermitRelease(room, named(w), k.ids(w.Owner)), Always)
 }
 
-func (permits) Renew(room []any, lease Arg, of Leases) Call {
-	return Run(luasrc.PermitRenew(room, lease, of.Len(), func(i int) (times Arg, ids []string) {
-		h := of.At(i)
+func (permits) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {
+	return Run(luasrc.PermitRenew(room, lease, n, func(i int) (times Arg, ids []string) {
+		h := at(i)
 		return h.Names[timesPermits], h.Kind.(permits).ids(h.Owner)
 	}), Always)
 }

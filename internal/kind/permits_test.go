@@ -29,7 +29,7 @@ func TestPermitCalls(t *testing.T) {
 		{"acquire of two", two.Acquire(nil, w), Never, true, common(luasrc.PermitAcquireScript, 2, channel, 1, "SPUBLISH", int64(5), ids[0], ids[1])},
 		{"release", one.Release(nil, w), Always, true, common(luasrc.PermitReleaseScript, 2, channel, 1, "SPUBLISH", ids[0])},
 		{"release of two", two.Release(nil, w), Always, true, common(luasrc.PermitReleaseScript, 2, channel, 1, "SPUBLISH", ids[0], ids[1])},
-		{"renewal", one.Renew(nil, int64(9), held), Always, true, []any{luasrc.PermitRenewScript.SHA1, 2, times, times, int64(9), 1, ids[0], 2, ids[0], ids[1]}},
+		{"renewal", one.Renew(nil, int64(9), len(held), held.at), Always, true, []any{luasrc.PermitRenewScript.SHA1, 2, times, times, int64(9), 1, ids[0], 2, ids[0], ids[1]}},
 		{"force", one.Force(w), Never, true, common(luasrc.PermitDeleteScript, 2, channel, 1, "SPUBLISH")},
 		{"by ids", ReleasePermits(w, ids), Always, true, common(luasrc.PermitReleaseIDsScript, 3, "l", channel, 1, "SPUBLISH", int64(6), ids[0], ids[1])},
 		{"set", SetPermits(w, "first", 3), Always, true, common(luasrc.PermitSetScript, 3, "l", channel, 1, "SPUBLISH", int64(6), "first", 3)},

@@ -109,17 +109,17 @@ func (writeLock) Release(room []any, w *Want) Call {
 	return Run(luasrc.WriteUnlock(room, n[keyName], n[channelName], n[holdsName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
 }
 
-func (readLock) Renew(room []any, lease Arg, of Leases) Call {
-	return Run(luasrc.ReadRenew(room, lease, of.Len(), func(i int) (key, holds, owner Arg) {
-		h := of.At(i)
+func (readLock) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {
+	return Run(luasrc.ReadRenew(room, lease, n, func(i int) (key, holds, owner Arg) {
+		h := at(i)
 		return h.Names[keyName], h.Names[holdsName], h.Owner
 	}), Always)
 }
 
 // Renew is a plain lock's: nobody else holds, so its lease is all that counts.
-func (writeLock) Renew(room []any, lease Arg, of Leases) Call {
-	return Run(luasrc.Renew(room, lease, of.Len(), func(i int) (key, owner Arg) {
-		h := of.At(i)
+func (writeLock) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {
+	return Run(luasrc.Renew(room, lease, n, func(i int) (key, owner Arg) {
+		h := at(i)
 		return h.Names[keyName], writer{h.Owner}
 	}), Always)
 }

@@ -69,9 +69,9 @@ func (reentrant) Release(room []any, w *Want) Call {
 	return Run(luasrc.Unlock(room, n[keyName], n[channelName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
 }
 
-func (reentrant) Renew(room []any, lease Arg, of Leases) Call {
-	return Run(luasrc.Renew(room, lease, of.Len(), func(i int) (key, owner Arg) {
-		h := of.At(i)
+func (reentrant) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {
+	return Run(luasrc.Renew(room, lease, n, func(i int) (key, owner Arg) {
+		h := at(i)
 		return h.Names[keyName], h.Owner
 	}), Always)
 }

@@ -47,13 +47,6 @@ type Held struct {
 	Owner Owner  // who holds
 }
 
-// Leases are what a Renew is for, by their numbers. An object that exists anyway
-// serves as one without an allocation.
-type Leases interface {
-	Len() int      // how many there are
-	At(i int) Held // one of them, counted from 0
-}
-
 // Question is something to be read of a lock.
 type Question uint8
 

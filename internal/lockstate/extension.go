@@ -84,16 +84,10 @@ func (e *extension) begin() {
 		// The other holds keep what they were promised; this one gets d.
 		others := st.needs(h)
 		e.lease = others.Lease(e.d)
-		h.l.c.fill(&e.req, h.l.slot, h.l.kind.Renew(e.req.Wire.ArgBuffer[:0], c.leaseArg(e.lease), e))
+		h.l.c.fill(&e.req, h.l.slot, h.l.kind.Renew(e.req.Wire.ArgBuffer[:0], c.leaseArg(e.lease), 1, func(int) kind.Held { return h.l.held(st) }))
 	}
 	e.send()
 }
-
-// Len is one lease.
-func (e *extension) Len() int { return 1 }
-
-// At is the hold's.
-func (e *extension) At(int) kind.Held { return e.h.l.held(e.h.st) }
 
 // send sends the renewal, possibly again. From here on it may run.
 func (e *extension) send() {

@@ -35,12 +35,6 @@ type lookee struct {
 	l     *Lock // of what kind the holds are
 }
 
-// Len is how many leases there are.
-func (k *look) Len() int { return len(k.subs) }
-
-// At is one of them.
-func (k *look) At(i int) kind.Held { return k.subs[i].l.held(k.subs[i].st) }
-
 // look has the watchdog's leases looked at, where their node tells of changes.
 func (c *State) look(batch []*watchdog.Lease, answer func(int, bool)) {
 	unserved := func(i int, _ watchdog.Answer) { answer(i, false) }
@@ -92,7 +86,7 @@ func (k *look) send() {
 	k.c.work.Add()
 	l := k.subs[0].l
 	q := &command.Request{Handler: k, Aside: true, Several: len(k.subs) > 1}
-	l.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], k.c.leaseArg(0), k))
+	l.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], k.c.leaseArg(0), len(k.subs), func(i int) kind.Held { return k.subs[i].l.held(k.subs[i].st) }))
 	q.Wait, q.Wire.Track = false, true
 	if !k.c.exec.Enqueue(q) {
 		k.end(nil, false)

@@ -35,12 +35,6 @@ type renewee struct {
 	sent  time.Duration // when holds of another kind were renewed; 0: none were
 }
 
-// Len is how many leases there are.
-func (r *renewal) Len() int { return len(r.subs) }
-
-// At is one of them.
-func (r *renewal) At(i int) kind.Held { return r.subs[i].l.held(r.subs[i].st) }
-
 // held is what an owner holds by l's kind.
 func (l *Lock) held(st *OwnerState) kind.Held {
 	return kind.Held{Kind: l.kind, Names: &l.names, Owner: st}
@@ -125,7 +119,7 @@ func (l *Lock) sharesRenew(o *Lock) bool {
 func (r *renewal) send() {
 	q := &command.Request{Handler: r, Aside: true, Several: len(r.subs) > 1}
 	l := r.subs[0].l
-	l.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], r.c.leaseArg(r.ttl), r))
+	l.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], r.c.leaseArg(r.ttl), len(r.subs), func(i int) kind.Held { return r.subs[i].l.held(r.subs[i].st) }))
 	q.Wire.Track = true
 	r.c.work.Add()
 	if !r.c.exec.Enqueue(q) {

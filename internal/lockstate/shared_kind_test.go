@@ -92,9 +92,9 @@ func (writing) Release(_ []any, w *kind.Want) kind.Call {
 }
 
 // Renew is that of a plain lock, with the fields of this one.
-func (writing) Renew(room []any, lease kind.Arg, of kind.Leases) kind.Call {
-	return kind.Run(luasrc.Renew(room, lease, of.Len(), func(i int) (key, owner kind.Arg) {
-		h := of.At(i)
+func (writing) Renew(room []any, lease kind.Arg, n int, at func(i int) kind.Held) kind.Call {
+	return kind.Run(luasrc.Renew(room, lease, n, func(i int) (key, owner kind.Arg) {
+		h := at(i)
 		return h.Names.Key(), written{h.Owner}
 	}), kind.Always)
 }
