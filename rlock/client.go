@@ -122,6 +122,7 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	rp, isPool := pool.(*redis.Pool)
 	switch {
 	case pool == nil:
 		err = errors.New("a nil pool")
@@ -137,14 +138,10 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 		err = errPublish
 	case o.given["WithConnectionName"]:
 		err = errors.New("WithConnectionName: the pool dials, so its Dial names the connections")
-	}
-	if rp, ok := pool.(*redis.Pool); ok && err == nil {
-		switch {
-		case rp == nil:
-			err = errors.New("a nil pool")
-		case rp.MaxActive == 1:
-			err = fmt.Errorf("MaxActive is 1: %w", redisconn.ErrPoolSize)
-		}
+	case isPool && rp == nil:
+		err = errors.New("a nil pool")
+	case isPool && rp.MaxActive == 1:
+		err = fmt.Errorf("MaxActive is 1: %w", redisconn.ErrPoolSize)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("rlock: new: %w: %w", ErrInvalidOption, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // CountDownLatch is Redisson's RCountDownLatch: a count under one name, and whoever waits
@@ -37,14 +38,14 @@ func (l *CountDownLatch) TrySetCount(ctx context.Context, n int64) (bool, error)
 	if n < 1 {
 		return false, l.failed(doing, fmt.Errorf("%w: a count of %d; at least 1", ErrInvalidOption, n))
 	}
-	return l.set(ctx, doing, kind.SetCount, n)
+	return l.set(ctx, doing, luasrc.SetCount, n)
 }
 
 // CountDown lowers the count by 1, and opens the latch when that makes it 0. Of an open
 // latch it changes nothing. It is sent again after a lost reply, and counts once. Errors
 // are TrySetCount's. It is Redisson's countDown.
 func (l *CountDownLatch) CountDown(ctx context.Context) error {
-	_, err := l.set(ctx, "count down", kind.DownByOne, 0)
+	_, err := l.set(ctx, "count down", luasrc.DownByOne, 0)
 	return err
 }
 
@@ -52,12 +53,11 @@ func (l *CountDownLatch) CountDown(ctx context.Context) error {
 // of Go are woken; Java's wait on until they look again, as after Redisson's delete.
 // Errors are TrySetCount's.
 func (l *CountDownLatch) Delete(ctx context.Context) (bool, error) {
-	return l.set(ctx, "delete", kind.DeleteCount, 0)
+	return l.set(ctx, "delete", luasrc.DeleteCount, 0)
 }
 
 func (l *CountDownLatch) set(ctx context.Context, doing, how string, n int64) (bool, error) {
-	did, err := l.change(ctx, func(w *kind.Want) kind.Call { return kind.CountDown(w, how, n) })
-	return did, l.failed(doing, err)
+	return l.change(ctx, doing, func(w *kind.Want) kind.Call { return kind.CountDown(w, how, n) })
 }
 
 // Await waits until the latch is open or ctx ends. Its errors are [Lock.Lock]'s, as far

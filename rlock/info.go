@@ -39,7 +39,7 @@ type Info struct {
 // holds the lock. ErrRefused: the key is a hash that is no lock; the error says
 // what was found.
 func (l *Lock) Info(ctx context.Context) (Info, error) {
-	if err := l.askable(); err != nil {
+	if err := l.unusable(); err != nil {
 		return Info{}, err
 	}
 	i, held, err := l.l.Holder(ctx)

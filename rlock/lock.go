@@ -128,10 +128,7 @@ func (l *Lock) startAcquire(ctx context.Context, wait time.Duration, opts []Acqu
 		return nil, err
 	}
 	w := l.l.NewWaiter()
-	if wait >= 0 {
-		w.Terms.Wait, w.Terms.HasWait = wait, true
-	}
-	err := setTerms(&w.Terms, opts)
+	err := setTerms(&w.Terms, wait, opts)
 	if err == nil {
 		err = w.Begin(ctx)
 	}
@@ -141,7 +138,10 @@ func (l *Lock) startAcquire(ctx context.Context, wait time.Duration, opts []Acqu
 	return w, nil
 }
 
-func setTerms(t *terms, opts []AcquireOption) error {
+func setTerms(t *terms, wait time.Duration, opts []AcquireOption) error {
+	if wait >= 0 {
+		t.Wait, t.HasWait = wait, true
+	}
 	for _, o := range opts {
 		if o == nil {
 			return fmt.Errorf("%w: a nil AcquireOption", ErrInvalidOption)

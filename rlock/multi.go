@@ -104,10 +104,7 @@ func (m *MultiLock) acquire(ctx context.Context, wait time.Duration, opts []Acqu
 
 // terms are what the options ask for.
 func (m *MultiLock) terms(wait time.Duration, opts []AcquireOption) (t terms, err error) {
-	if wait >= 0 {
-		t.Wait, t.HasWait = wait, true
-	}
-	if err := setTerms(&t, opts); err != nil {
+	if err := setTerms(&t, wait, opts); err != nil {
 		return t, err
 	}
 	if len(m.members) == 0 {

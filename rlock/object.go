@@ -24,12 +24,12 @@ func (o *object) unusable() error {
 func (o *object) failed(doing string, err error) error { return wrap(doing, o.lock.Name(), err) }
 
 // checkNumber checks how many permits are meant.
-func (o *object) checkNumber(doing string, n, least, most int) error {
+func (o *object) checkNumber(doing string, n, most int) error {
 	if err := o.unusable(); err != nil {
 		return err
 	}
-	if n < least || n > most {
-		return o.failed(doing, fmt.Errorf("%w: %d permits; at least %d and at most %d", ErrInvalidOption, n, least, most))
+	if n < 1 || n > most {
+		return o.failed(doing, fmt.Errorf("%w: %d permits; at least 1 and at most %d", ErrInvalidOption, n, most))
 	}
 	return nil
 }
@@ -39,25 +39,21 @@ func (o *object) send(ctx context.Context, call func(*kind.Want) kind.Call) (any
 	if err := o.unusable(); err != nil {
 		return nil, err
 	}
-	return o.lock.l.Change(ctx, call)
+	return o.lock.l.Change(ctx, false, call)
 }
 
 // change is send, whose reply is whether it did anything.
-func (o *object) change(ctx context.Context, call func(*kind.Want) kind.Call) (bool, error) {
+func (o *object) change(ctx context.Context, doing string, call func(*kind.Want) kind.Call) (did bool, err error) {
 	reply, err := o.send(ctx, call)
-	if err != nil {
-		return false, err
+	if err == nil {
+		did, err = codec.DecodeExists(reply)
 	}
-	return codec.DecodeExists(reply)
+	return did, o.failed(doing, err)
 }
 
 // ask reads something of the object.
 func (o *object) ask(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
-	err := o.unusable()
-	if err == nil {
-		err = o.lock.askable()
-	}
-	if err != nil {
+	if err := o.unusable(); err != nil {
 		return nil, err
 	}
 	reply, err := o.lock.l.Read(ctx, call)

@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // PermitSemaphore is Redisson's RPermitExpirableSemaphore: a number of permits under
@@ -91,7 +92,7 @@ func (s *PermitSemaphore) acquire(ctx context.Context, n int, wait time.Duration
 // taking is the semaphore as what takes n permits, and the options that are checked
 // for them.
 func (s *PermitSemaphore) taking(n int, opts []AcquireOption) (*Lock, []AcquireOption, error) {
-	if err := s.checkNumber("acquire", n, 1, mostPermits); err != nil {
+	if err := s.checkNumber("acquire", n, mostPermits); err != nil {
 		return nil, nil, err
 	}
 	l := &s.lock
@@ -117,15 +118,16 @@ func (s *PermitSemaphore) taking(n int, opts []AcquireOption) (*Lock, []AcquireO
 //   - ErrUncertain, ErrClosed, ErrUnavailable, ErrRefused, ErrUnreplicated: see
 //     [PermitSemaphore.SetPermits].
 func (s *PermitSemaphore) ReleaseIDs(ctx context.Context, ids ...string) error {
+	const doing = "release permits of"
 	raw, err := s.rawIDs(ids)
-	done := false
-	if err == nil {
-		done, err = s.change(ctx, func(w *kind.Want) kind.Call { return kind.ReleasePermits(w, raw) })
+	if err != nil {
+		return s.failed(doing, err)
 	}
+	done, err := s.change(ctx, doing, func(w *kind.Want) kind.Call { return kind.ReleasePermits(w, raw) })
 	if err == nil && !done {
-		err = fmt.Errorf("%w: a permit with one of these ids", ErrNotHeld)
+		err = s.failed(doing, fmt.Errorf("%w: a permit with one of these ids", ErrNotHeld))
 	}
-	return s.failed("release permits of", err)
+	return err
 }
 
 // rawID reads the id of a permit.
@@ -208,7 +210,7 @@ func leaseLeft(reply any) (time.Duration, error) {
 // TrySetPermits sets the number of permits, at least 0, if none was set before, and
 // reports whether it did. Errors are SetPermits's. It is Redisson's trySetPermits.
 func (s *PermitSemaphore) TrySetPermits(ctx context.Context, n int) (bool, error) {
-	return s.set(ctx, kind.FirstPermits, n)
+	return s.set(ctx, luasrc.FirstPermits, n)
 }
 
 // SetPermits sets the number of all permits, the taken ones included, to n, at least 0.
@@ -226,23 +228,23 @@ func (s *PermitSemaphore) TrySetPermits(ctx context.Context, n int) (bool, error
 //   - ErrClosed: the client is closed.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.
 func (s *PermitSemaphore) SetPermits(ctx context.Context, n int) error {
-	_, err := s.set(ctx, kind.TotalPermits, n)
+	_, err := s.set(ctx, luasrc.TotalPermits, n)
 	return err
 }
 
 // AddPermits adds n permits or, if n is below 0, takes as many away for good: the number
 // of free ones may be below 0 then. Errors are SetPermits's. It is Redisson's addPermits.
 func (s *PermitSemaphore) AddPermits(ctx context.Context, n int) error {
-	_, err := s.set(ctx, kind.MorePermits, n)
+	_, err := s.set(ctx, luasrc.MorePermits, n)
 	return err
 }
 
 func (s *PermitSemaphore) set(ctx context.Context, how string, n int) (bool, error) {
-	if n < 0 && how != kind.MorePermits {
-		return false, s.failed("set the permits of", fmt.Errorf("%w: %d permits; at least 0", ErrInvalidOption, n))
+	const doing = "set the permits of"
+	if n < 0 && how != luasrc.MorePermits {
+		return false, s.failed(doing, fmt.Errorf("%w: %d permits; at least 0", ErrInvalidOption, n))
 	}
-	done, err := s.change(ctx, func(w *kind.Want) kind.Call { return kind.SetPermits(w, how, n) })
-	return done, s.failed("set the permits of", err)
+	return s.change(ctx, doing, func(w *kind.Want) kind.Call { return kind.SetPermits(w, how, n) })
 }
 
 // count counts the permits that are free and taken.

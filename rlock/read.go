@@ -9,19 +9,10 @@ import (
 	"github.com/rlock-go/redisson/internal/lockstate"
 )
 
-// askable is why nothing can be read of the lock, or nil.
-func (l *Lock) askable() error {
-	err := l.unusable()
-	if err == nil && l.l.Closed() {
-		err = wrap("ask about", l.Name(), ErrClosed)
-	}
-	return err
-}
-
 // ask is every read of the lock but Info. A read that met a broken connection is
 // sent again, for at most a command timeout.
 func (l *Lock) ask(ctx context.Context, q kind.Question, o lockstate.Owner) (kind.Answer, error) {
-	if err := l.askable(); err != nil {
+	if err := l.unusable(); err != nil {
 		return kind.Answer{}, err
 	}
 	answer, err := l.l.Ask(ctx, q, o)

@@ -10,6 +10,7 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lockstate"
+	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // Semaphore is Redisson's RSemaphore: a number of permits under one name, which nobody
@@ -56,7 +57,7 @@ func (s *Semaphore) TryAcquireFor(ctx context.Context, n int, wait time.Duration
 }
 
 func (s *Semaphore) acquire(ctx context.Context, n int, t lockstate.Terms) error {
-	if err := s.checkNumber("acquire", n, 1, math.MaxInt32); err != nil {
+	if err := s.checkNumber("acquire", n, math.MaxInt32); err != nil {
 		return err
 	}
 	t.Size = n
@@ -87,22 +88,22 @@ func (s *Semaphore) Do(ctx context.Context, n int, fn func(ctx context.Context) 
 //   - ErrClosed: the client is closed.
 //   - ErrInvalidOption, ErrInvalidName: nothing was sent.
 func (s *Semaphore) Release(ctx context.Context, n int) error {
-	_, err := s.give(ctx, kind.GiveBack, n)
+	_, err := s.give(ctx, luasrc.GiveBack, n)
 	return err
 }
 
 // ReleaseIfExists is Release if the semaphore exists, and reports whether it did. Errors
 // are Release's. It is Redisson's releaseIfExists.
 func (s *Semaphore) ReleaseIfExists(ctx context.Context, n int) (bool, error) {
-	return s.give(ctx, kind.GiveExisting, n)
+	return s.give(ctx, luasrc.GiveExisting, n)
 }
 
 func (s *Semaphore) give(ctx context.Context, how string, n int) (bool, error) {
 	const doing = "release permits of"
-	if err := s.checkNumber(doing, n, 1, math.MaxInt32); err != nil {
+	if err := s.checkNumber(doing, n, math.MaxInt32); err != nil {
 		return false, err
 	}
-	reply, err := s.lock.l.ChangeAnyway(ctx, changing(how, n, 0))
+	reply, err := s.lock.l.Change(ctx, true, changing(how, n, 0))
 	did := false
 	if err == nil {
 		did, err = codec.DecodeExists(reply)
@@ -136,8 +137,7 @@ func (s *Semaphore) TrySetPermits(ctx context.Context, n int, expire ...Expire) 
 	if n < 0 || n > math.MaxInt32 {
 		return false, s.failed(doing, fmt.Errorf("%w: %d permits; at least 0 and at most %d", ErrInvalidOption, n, math.MaxInt32))
 	}
-	did, err := s.change(ctx, changing(kind.SetFirst, n, ttl))
-	return did, s.failed(doing, err)
+	return s.change(ctx, doing, changing(luasrc.SetFirst, n, ttl))
 }
 
 // AddPermits adds delta permits or, if it is below 0, takes as many away for good: the
@@ -148,8 +148,8 @@ func (s *Semaphore) AddPermits(ctx context.Context, delta int) error {
 	if delta < -math.MaxInt32 || delta > math.MaxInt32 {
 		return s.failed(doing, fmt.Errorf("%w: %d permits; at most %d", ErrInvalidOption, delta, math.MaxInt32))
 	}
-	_, err := s.change(ctx, changing(kind.AddMore, delta, 0))
-	return s.failed(doing, err)
+	_, err := s.change(ctx, doing, changing(luasrc.AddMore, delta, 0))
+	return err
 }
 
 // Available returns how many permits are free; below 0, so many are missing. It blocks
@@ -163,7 +163,7 @@ func (s *Semaphore) Available(ctx context.Context) (int, error) {
 // missing, and none is now. It ends what Expire has set. Errors are AddPermits'. It is
 // Redisson's drainPermits.
 func (s *Semaphore) Drain(ctx context.Context) (int, error) {
-	reply, err := s.send(ctx, changing(kind.DrainAll, 0, 0))
+	reply, err := s.send(ctx, changing(luasrc.DrainAll, 0, 0))
 	var n int64
 	if err == nil {
 		n, err = codec.DecodeNumber(reply)
@@ -174,6 +174,5 @@ func (s *Semaphore) Drain(ctx context.Context) (int, error) {
 // Delete deletes the semaphore, and reports whether there was one. Who waits is told
 // nothing, as in Redisson's delete. Errors are AddPermits'.
 func (s *Semaphore) Delete(ctx context.Context) (bool, error) {
-	did, err := s.change(ctx, changing(kind.DeleteAll, 0, 0))
-	return did, s.failed("delete", err)
+	return s.change(ctx, "delete", changing(luasrc.DeleteAll, 0, 0))
 }

@@ -29,7 +29,7 @@ func TestEachKindThatNeedsTheCoreHasItsLinesThere(t *testing.T) {
 			"fair":             "lockstate.waitQueue).listenFor",
 			"read-write":       "waitqueue.Queue).tryTogether",
 			"fenced":           "lockstate.Hold).Token",
-			"permits":          "lockstate.Lock).change",
+			"permits":          "lockstate.Lock).Change",
 			"semaphore, latch": "lockstate.attempt).taken",
 		}[row.name]
 		if needs != slices.ContainsFunc(of, func(name string) bool { return strings.HasSuffix(name, want) }) {

@@ -24,12 +24,12 @@ var aside = []defect{
 	},
 	{
 		what: "an acquire goes before the release that it follows", guards: "order of two connections",
-		edits: edits{{In: "attempt.follow", Stmt: "a.req.Aside = _", Put: "a.req.Aside = false"}},
+		edits: edits{{In: "attempt.begin", Stmt: "a.req.Aside = _", Put: "a.req.Aside = false"}},
 		by:    tests{"TestAcquireFollowsAReleaseThatHasNoAnswer", "TestHandOffFollowsItsReleaseAside"},
 	},
 	{
 		what: "an acquire goes aside while a ForceUnlock may still run", guards: "order of two connections",
-		edits: edits{{In: "attempt.follow", Expr: "n.l.s.forcing == 0", Put: "true"}},
+		edits: edits{{In: "name.acquiresAside", Expr: "n.l.s.forcing == 0", Put: "true"}},
 		by:    tests{"TestNoAcquireGoesAsideWhileAForceUnlockIsUnderWay", "TestForceUnlockThatIsLostMayStillRun"},
 	},
 	{
@@ -39,7 +39,7 @@ var aside = []defect{
 	},
 	{
 		what: "who could not follow a release does not hear of it", guards: "order of two connections",
-		edits: edits{{In: "attempt.hearReleases", If: "!a.follows || a.req.WentAside", Put: "true"}},
+		edits: edits{{In: "attempt.begin", If: "n.ahead > 0 && !a.req.WentAside", Put: "false"}},
 		by:    tests{"TestWhoCouldNotFollowAReleaseHearsOfIt"},
 	},
 	{

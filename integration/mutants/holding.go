@@ -52,7 +52,7 @@ var holding = []defect{
 	},
 	{
 		what: "the watchdog knows a lease while its unlock is sent", guards: "H5",
-		edits: edits{{In: "releasing.encode", If: "st.lease != nil", Put: "false"}},
+		edits: edits{{In: "releasing.encode", Call: "st.forget", Remove: true}},
 		by:    tests{"TestH5RefusedUnlockIsNotRenewed", "TestPermitsWhoseReleaseIsRefusedAreNotRenewed"},
 	},
 	{

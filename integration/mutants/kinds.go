@@ -79,7 +79,7 @@ var kinds = []defect{
 	},
 	{
 		what: "a force ends holds before it knows that there is anything to be forced", guards: "kinds",
-		edits: edits{{In: "lockstate.Lock.ForceUnlock", Expr: "!some", Put: "!some && false"}},
+		edits: edits{{In: "lockstate.Lock.ForceUnlock", Expr: "!a.Yes", Put: "!a.Yes && false"}},
 		by:    tests{"TestForceEndsTheHoldsOfBothKindsIfItsOwnIsHeld"},
 	},
 	{
@@ -93,7 +93,7 @@ var kinds = []defect{
 			In: "lockstate.Hold.Token", Stmt: "defer h.l.s.enter(mustNotBlock).leave()",
 			Put: "if a, err := h.l.Ask(context.Background(), 255, Owner{}); err == nil {\nreturn a.N\n}",
 		}, {
-			In: "lockstate.Lock.Ask", Stmt: "query := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: o})",
+			In: "lockstate.Lock.Ask", Stmt: "query := l.kind.Ask(q, &kind.Want{Names: &l.names, Owner: o})",
 			Before: "if q == 255 {\nq = kind.LastToken\n}", // the other file does not import package kind
 		}},
 		by: tests{"TestTokenIsTheGrantsOwn"},

@@ -49,7 +49,7 @@ var numbers = []defect{
 	},
 	{
 		what: "a release ends with its context", guards: "numbers",
-		edits: edits{{In: "lockstate.Lock.ChangeAnyway", Call: "l.change", Put: "l.Change(ctx, call)"}},
+		edits: edits{{In: "lockstate.Lock.Change", If: "err != nil && !due", Put: "err != nil"}},
 		by:    tests{"TestChangeThatIsDueIsSentThoughItsContextIsOver", "TestPermitsOfNobodyAreReleasedHoweverDoEnds"},
 	},
 	{

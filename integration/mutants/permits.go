@@ -12,7 +12,7 @@ var permits = []defect{
 	},
 	{
 		what: "a receipt is gone before a repetition", guards: "permits",
-		edits: edits{{In: "lockstate.Lock.change", Expr: "c.args.latchTTL", Put: "1"}},
+		edits: edits{{In: "lockstate.Lock.Change", Expr: "c.args.latchTTL", Put: "1"}},
 		by:    tests{"TestPermitsAreExactThoughRepliesAreLost"},
 	},
 	{

@@ -4,7 +4,7 @@ package main
 var releasing = []defect{
 	{
 		what: "each send of an unlock has a latch of its own", guards: "R1",
-		edits: edits{{In: "releasing.send", If: "!n.l.s.sec.enqueue(q)", Before: "r.want.Latch = r.l.freshLatch(); r.encode()"}},
+		edits: edits{{In: "releasing.send", If: "!n.l.s.sec.enqueue(q)", Before: "r.want.Latch = codec.FreshLatch(r.l.key); r.encode()"}},
 		by:    tests{"TestR1LostUnlockReplyCountsOnce"},
 	},
 	{
@@ -79,7 +79,7 @@ var releasing = []defect{
 	},
 	{
 		what: "an unlock is sent again with another latch", guards: "R5, R1",
-		edits: edits{{In: "releasing.encode", Case: "r.want.Latch == nil", Put: "true"}},
+		edits: edits{{In: "releasing.encode", Expr: "r.want.Latch == nil", Put: "true"}},
 		by:    tests{"TestR5RepeatedUnlocksMeetNoOtherHold"},
 	},
 	{

@@ -1,12 +1,6 @@
 package kind
 
-import (
-	"github.com/rlock-go/redisson/codec"
-	"github.com/rlock-go/redisson/internal/luasrc"
-)
-
-// Release is what a release did: codec.NotHeld, codec.Partial or codec.Final.
-type Release = codec.Release
+import "github.com/rlock-go/redisson/internal/luasrc"
 
 // Resend says when a call may be sent again.
 type Resend uint8
@@ -53,7 +47,7 @@ func Run(c luasrc.Call, resend Resend) Call {
 }
 
 // Read is a plain command that changes nothing.
-func Read(name string, args []any) Call { return Call{Name: name, Args: args, Resend: Reads} }
+func Read(name string, args ...any) Call { return Call{Name: name, Args: args, Resend: Reads} }
 
 // Look is the call of a script that changes nothing.
 func Look(c luasrc.Call) Call {

@@ -22,23 +22,16 @@ func (countDownLatch) Names(key string) Names {
 func (countDownLatch) Wake([]byte) int { return 1 }
 
 func (countDownLatch) Acquire(room []any, w *Want) Call {
-	return Read("GET", append(room, w.Names[keyName]))
+	return Read("GET", append(room, w.Names[keyName])...)
 }
 
-func (countDownLatch) Granted(reply any, _ *Want) (Grant, error) {
+func (countDownLatch) Granted(reply any) (Grant, error) {
 	count, err := codec.DecodeNumber(reply)
 	return Grant{OK: err == nil && count <= 0, TTL: codec.NoTTL}, err
 }
 
-// How CountDown changes the count of a latch, see package luasrc.
-const (
-	SetCount    = luasrc.SetCount    // if it is open
-	DownByOne   = luasrc.DownByOne   // and tell who waits if that makes it 0
-	DeleteCount = luasrc.DeleteCount // with its key
-)
-
-// CountDown changes the count of a latch, and keeps the result in w.Latch. Its reply is
-// read by [codec.DecodeExists].
+// CountDown changes the count of a latch, by luasrc.DownByOne or the like, and keeps the
+// result in w.Latch. Its reply is read by [codec.DecodeExists].
 func CountDown(w *Want, how string, n int64) Call {
 	return Run(luasrc.CountDown(number(w, w.Latch), w.LatchTTL, how, n), Always)
 }

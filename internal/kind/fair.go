@@ -101,9 +101,9 @@ func (fair) Force(w *Want) Call {
 	return Run(luasrc.FairForce(n[keyName], n[queueName], n[timesName], n[channelName], w.Publish), Never)
 }
 
-func (k fair) Ask(room []any, q Question, w *Want) Query {
+func (k fair) Ask(q Question, w *Want) Query {
 	if q == Waiting {
-		return Query{Read("LLEN", append(room, w.Names[queueName])), numbered(codec.DecodeLength)}
+		return Query{Read("LLEN", w.Names[queueName]), numbered(codec.DecodeLength)}
 	}
-	return k.reentrant.Ask(room, q, w)
+	return k.reentrant.Ask(q, w)
 }

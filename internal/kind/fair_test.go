@@ -37,13 +37,13 @@ func TestFairCalls(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", tc.name, tc.call, tc.args)
 		}
 	}
-	if c := fairKind.Ask(nil, Waiting, w); c.Name != "LLEN" || !slices.Equal(c.Args, []any{queue}) || c.Writes {
+	if c := fairKind.Ask(Waiting, w); c.Name != "LLEN" || !slices.Equal(c.Args, []any{queue}) || c.Writes {
 		t.Errorf("how many wait: %+v", c)
 	}
-	if a, err := fairKind.Ask(nil, Waiting, w).Answer(int64(3)); err != nil || a.N != 3 {
+	if a, err := fairKind.Ask(Waiting, w).Answer(int64(3)); err != nil || a.N != 3 {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if _, err := fairKind.Ask(nil, Waiting, w).Answer("three"); err == nil {
+	if _, err := fairKind.Ask(Waiting, w).Answer("three"); err == nil {
 		t.Error("an odd length is none")
 	}
 	if c := fairKind.Leave(&once); !c.Empty() {

@@ -26,14 +26,14 @@ func (fenced) Acquire(room []any, w *Want) Call {
 	return Run(luasrc.FencedLock(room, w.Names[keyName], w.Names[tokenName], w.Owner, w.Lease), Never)
 }
 
-func (fenced) Granted(reply any, _ *Want) (Grant, error) {
+func (fenced) Granted(reply any) (Grant, error) {
 	token, ttl, err := codec.DecodeFencedAcquire(reply)
 	return Grant{OK: token > 0, Token: token, TTL: ttl}, err
 }
 
-func (k fenced) Ask(room []any, q Question, w *Want) Query {
+func (k fenced) Ask(q Question, w *Want) Query {
 	if q == LastToken {
-		return Query{Read("GET", append(room, w.Names[tokenName])), numbered(codec.DecodeToken)}
+		return Query{Read("GET", w.Names[tokenName]), numbered(codec.DecodeToken)}
 	}
-	return k.reentrant.Ask(room, q, w)
+	return k.reentrant.Ask(q, w)
 }

@@ -34,21 +34,19 @@ type Kind interface {
 	// the server: what the kind itself refuses, its script answers in another way, see
 	// Grant.Refused.
 	Acquire(room []any, w *Want) Call
-	Granted(reply any, w *Want) (Grant, error)
+	Granted(reply any) (Grant, error)
 
-	// Release gives up one hold. Released reads its reply: codec.Partial is that this
-	// owner has holds left, of whatever kind of the family, and that the script has set
-	// Want.Lease; codec.Final that it has none, whoever else holds.
+	// Release gives up one hold. [codec.DecodeRelease] reads its reply: codec.Partial is
+	// that this owner has holds left, of whatever kind of the family, and that the script
+	// has set Want.Lease; codec.Final that it has none, whoever else holds.
 	Release(room []any, w *Want) Call
-	Released(reply any) (Release, error)
 
-	// Renew gives each of the leases a new one of so many ms, at least 1, if it is
-	// still held. It asks for each of them any number of times. Leases of
+	// Renew gives each of the n leases a new one of so many ms, at least 1, if it is
+	// still held. It asks for each, counted from 0, any number of times. Leases of
 	// different kinds may share a Renew if the kinds are of one
-	// Traits.RenewGroup; there are at most watchdog.MaxBatch. Renewed reads its reply, of n
-	// leases: for each whether it was still held.
-	Renew(room []any, lease Arg, of Leases) Call
-	Renewed(reply any, n int) ([]bool, error)
+	// Traits.RenewGroup; there are at most watchdog.MaxBatch. [codec.DecodeRenew] reads its
+	// reply: for each whether it was still held.
+	Renew(room []any, lease Arg, n int, at func(i int) Held) Call
 
 	// Leave takes a waiter off the server that gives up, and was not granted the lock.
 	// It also follows the Release of what an acquire may have got that was never
@@ -56,25 +54,18 @@ type Kind interface {
 	// there.
 	Leave(w *Want) Call
 
-	// Confirm asks how many times the owner holds the lock, whoever acquired them,
-	// after an acquire that was never answered, where the owner is used again. Empty
-	// means that it can't be known. Confirmed reads its reply.
-	Confirm(room []any, w *Want) Call
-	Confirmed(reply any, w *Want) (int64, error)
-
 	// Pause bounds how long a waiter that was refused with g waits before it
 	// tries again unwoken; the pause is chosen at random between the two. tries
 	// counts its attempts so far, 0 for one that has made none of its own.
 	Pause(tries int, g Grant) (least, most time.Duration)
 
 	// Force frees the lock whoever holds it, and tells those who wait. With
-	// Want.KeyAlone its only key is the lock, see Traits.Once. Forced reads its reply:
-	// whether there was a lock.
+	// Want.KeyAlone its only key is the lock, see Traits.Once. [codec.DecodeForce] reads its
+	// reply: whether there was a lock.
 	Force(w *Want) Call
-	Forced(reply any) (bool, error)
 
 	// Ask reads something of the lock. Empty means that the kind has no such thing.
-	Ask(room []any, q Question, w *Want) Query
+	Ask(q Question, w *Want) Query
 }
 
 // All wakes every waiter of a queue.
@@ -135,7 +126,7 @@ type Traits struct {
 	KeyType string
 
 	// Tally names a count of holds. Kinds of a family with one Tally count an
-	// owner's holds together, so that Confirm counts both.
+	// owner's holds together, so that HoldCount counts both.
 	Tally string
 
 	// Latched says that a release keeps its result in Want.Latch.
@@ -152,6 +143,6 @@ type Traits struct {
 	// time by what is left of it, and a release of an owner's last hold leaves no lease.
 	Asserts bool
 	// RenewGroup is whose leases share one Renew. Kinds of one group have the
-	// same Renew and Renewed.
+	// same Renew.
 	RenewGroup string
 }

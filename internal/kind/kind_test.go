@@ -21,8 +21,7 @@ func (o *someone) String() string { return string(*o) }
 // batch is some leases.
 type batch []Held
 
-func (b batch) Len() int      { return len(b) }
-func (b batch) At(i int) Held { return b[i] }
+func (b batch) at(i int) Held { return b[i] }
 
 // wanted is a Want with all that a call can ask for.
 func wanted(k Kind, key string) *Want {
@@ -47,7 +46,7 @@ func TestCalls(t *testing.T) {
 	once.Latch, told.Latch, told.Publish = nil, nil, luasrc.Publish
 	alone := told
 	alone.KeyAlone = true
-	leases := batch{{Reentrant, plain.Names, plain.Owner, 1}, {Spin, spin.Names, spin.Owner, 2}}
+	leases := batch{{Reentrant, plain.Names, plain.Owner}, {Spin, spin.Names, spin.Owner}}
 	for _, tc := range []struct {
 		name   string
 		call   Call
@@ -63,8 +62,8 @@ func TestCalls(t *testing.T) {
 			[]any{luasrc.UnlockScript.SHA1, 3, key, channel, "l", "0", int64(5), fence.Owner, "SPUBLISH", int64(6)}},
 		{"non-reentrant acquire", NonReentrant.Acquire(nil, plain), luasrc.NonReentrantLockScript, Never,
 			[]any{luasrc.NonReentrantLockScript.SHA1, 1, key, int64(5), plain.Owner, "NON_REENTRANT_REACQUIRE"}},
-		{"last token", Fenced.Ask(nil, LastToken, fence).Call, nil, Reads, []any{"GET", "redisson_lock_token:{k}"}},
-		{"is a fenced one held by", Fenced.Ask(nil, HeldBy, fence).Call, nil, Reads, []any{"HEXISTS", key, fence.Owner}},
+		{"last token", Fenced.Ask(LastToken, fence).Call, nil, Reads, []any{"GET", "redisson_lock_token:{k}"}},
+		{"is a fenced one held by", Fenced.Ask(HeldBy, fence).Call, nil, Reads, []any{"HEXISTS", key, fence.Owner}},
 		{"release", Reentrant.Release(nil, plain), luasrc.UnlockScript, Always,
 			[]any{luasrc.UnlockScript.SHA1, 3, key, channel, "l", "0", int64(5), plain.Owner, "SPUBLISH", int64(6)}},
 		{"release of an owner that is used once", Reentrant.Release(nil, &told), luasrc.UnlockOnceScript, Always,
@@ -75,17 +74,16 @@ func TestCalls(t *testing.T) {
 			[]any{luasrc.UnlockAloneScript.SHA1, 1, key, "0", int64(5), plain.Owner, channel, "PUBLISH"}},
 		{"spin release", Spin.Release(nil, spin), luasrc.SpinUnlockScript, Always,
 			[]any{luasrc.SpinUnlockScript.SHA1, 2, key, "l", int64(5), spin.Owner, int64(6)}},
-		{"renew", Reentrant.Renew(nil, int64(9), leases), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
-		{"spin renew", Spin.Renew(nil, int64(9), leases), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
+		{"renew", Reentrant.Renew(nil, int64(9), len(leases), leases.at), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
+		{"spin renew", Spin.Renew(nil, int64(9), len(leases), leases.at), renew, Always, []any{renew.SHA1, 2, key, key, int64(9), plain.Owner, spin.Owner}},
 		{"force", Reentrant.Force(plain), luasrc.ForceUnlockScript, Never, []any{luasrc.ForceUnlockScript.SHA1, 2, key, channel, "0", "SPUBLISH"}},
 		{"force with the lock as its only key", Reentrant.Force(&alone), luasrc.ForceUnlockAloneScript, Never, []any{luasrc.ForceUnlockAloneScript.SHA1, 1, key, "0", channel, "PUBLISH"}},
 		{"spin force", Spin.Force(spin), luasrc.SpinForceUnlockScript, Never, []any{luasrc.SpinForceUnlockScript.SHA1, 1, key}},
-		{"confirm", Reentrant.Confirm(nil, plain), nil, Reads, []any{"HGET", key, plain.Owner}},
-		{"is locked", Spin.Ask(nil, Locked, spin).Call, nil, Reads, []any{"EXISTS", key}},
-		{"is held by", Reentrant.Ask(nil, HeldBy, plain).Call, nil, Reads, []any{"HEXISTS", key, plain.Owner}},
-		{"hold count", Reentrant.Ask(nil, HoldCount, plain).Call, nil, Reads, []any{"HGET", key, plain.Owner}},
-		{"holding", Spin.Ask(nil, Holding, spin).Call, luasrc.InfoScript, Reads, []any{luasrc.InfoScript.SHA1, 1, key}},
-		{"remain TTL", Reentrant.Ask(nil, RemainTTL, plain).Call, nil, Reads, []any{"PTTL", key}},
+		{"is locked", Spin.Ask(Locked, spin).Call, nil, Reads, []any{"EXISTS", key}},
+		{"is held by", Reentrant.Ask(HeldBy, plain).Call, nil, Reads, []any{"HEXISTS", key, plain.Owner}},
+		{"hold count", Reentrant.Ask(HoldCount, plain).Call, nil, Reads, []any{"HGET", key, plain.Owner}},
+		{"holding", Spin.Ask(Holding, spin).Call, luasrc.InfoScript, Reads, []any{luasrc.InfoScript.SHA1, 1, key}},
+		{"remain TTL", Reentrant.Ask(RemainTTL, plain).Call, nil, Reads, []any{"PTTL", key}},
 	} {
 		got := tc.call.Args
 		if tc.script == nil {
@@ -134,38 +132,26 @@ func TestReplies(t *testing.T) {
 	odd := redis.Error("ERR odd")
 	for _, k := range owned {
 		w := wanted(k.kind, "k")
-		g, err := k.kind.Granted(nil, nil)
+		g, err := k.kind.Granted(nil)
 		check(t, k.name, "grant", g, Grant{OK: true}, err)
-		g, err = k.kind.Granted(int64(1500), nil)
+		g, err = k.kind.Granted(int64(1500))
 		check(t, k.name, "refusal", g, Grant{TTL: 1500 * time.Millisecond}, err)
-		g, err = k.kind.Granted(int64(-1), nil)
+		g, err = k.kind.Granted(int64(-1))
 		check(t, k.name, "refusal for ever", g, Grant{TTL: codec.NoTTL}, err)
-		did, err := k.kind.Released(int64(0))
-		check(t, k.name, "release", did, codec.Partial, err)
-		known, err := k.kind.Confirmed([]byte("3"), nil)
-		check(t, k.name, "count", known, int64(3), err)
-		was, err := k.kind.Forced(int64(1))
-		check(t, k.name, "force", was, true, err)
-		a, err := k.kind.Ask(nil, HoldCount, w).Answer([]byte("2"))
+		a, err := k.kind.Ask(HoldCount, w).Answer([]byte("2"))
 		check(t, k.name, "hold count", a, Answer{N: 2}, err)
-		a, err = k.kind.Ask(nil, HeldBy, w).Answer(int64(1))
+		a, err = k.kind.Ask(HeldBy, w).Answer(int64(1))
 		check(t, k.name, "is held by", a, Answer{Yes: true}, err)
-		a, err = k.kind.Ask(nil, RemainTTL, w).Answer(int64(-2))
+		a, err = k.kind.Ask(RemainTTL, w).Answer(int64(-2))
 		check(t, k.name, "no TTL", a, Answer{}, err)
-		a, err = k.kind.Ask(nil, RemainTTL, w).Answer(int64(20))
+		a, err = k.kind.Ask(RemainTTL, w).Answer(int64(20))
 		check(t, k.name, "TTL", a, Answer{Yes: true, TTL: 20 * time.Millisecond}, err)
-		a, err = k.kind.Ask(nil, Holding, w).Answer([]any{int64(20), int64(1), []byte(field), []byte("2")})
+		a, err = k.kind.Ask(Holding, w).Answer([]any{int64(20), int64(1), []byte(field), []byte("2")})
 		check(t, k.name, "holder", a, Answer{Yes: true, N: 2, TTL: 20 * time.Millisecond, Owner: field}, err)
-		if mine, err := k.kind.Renewed([]any{int64(1), int64(0)}, 2); err != nil || !slices.Equal(mine, []bool{true, false}) {
-			t.Errorf("%s: renewal %v, %v", k.name, mine, err)
-		}
 		for what, read := range map[string]func() error{
-			"acquire": func() error { _, err := k.kind.Granted(odd, nil); return err },
-			"release": func() error { _, err := k.kind.Released(odd); return err },
-			"renewal": func() error { _, err := k.kind.Renewed(odd, 1); return err },
-			"count":   func() error { _, err := k.kind.Confirmed(odd, nil); return err },
-			"force":   func() error { _, err := k.kind.Forced(odd); return err },
-			"answer":  func() error { _, err := k.kind.Ask(nil, Locked, w).Answer(odd); return err },
+			"acquire": func() error { _, err := k.kind.Granted(odd); return err },
+			"count":   func() error { _, err := k.kind.Ask(HoldCount, w).Answer(odd); return err },
+			"answer":  func() error { _, err := k.kind.Ask(Locked, w).Answer(odd); return err },
 		} {
 			if err := read(); !errors.Is(err, odd) {
 				t.Errorf("%s: the server's error as reply of %s: %v", k.name, what, err)
@@ -176,13 +162,13 @@ func TestReplies(t *testing.T) {
 
 // Redisson takes -1 for a grant, which is also the TTL of a key that never expires.
 func TestFencedGrantHasATokenOfOneAtLeast(t *testing.T) {
-	g, err := Fenced.Granted([]any{int64(7)}, nil)
+	g, err := Fenced.Granted([]any{int64(7)})
 	check(t, "fenced", "grant", g, Grant{OK: true, Token: 7}, err)
-	g, err = Fenced.Granted(int64(1500), nil)
+	g, err = Fenced.Granted(int64(1500))
 	check(t, "fenced", "refusal", g, Grant{TTL: 1500 * time.Millisecond}, err)
-	g, err = Fenced.Granted(int64(-1), nil)
+	g, err = Fenced.Granted(int64(-1))
 	check(t, "fenced", "refusal for ever", g, Grant{TTL: codec.NoTTL}, err)
-	tokens := Fenced.Ask(nil, LastToken, wanted(Fenced, "k"))
+	tokens := Fenced.Ask(LastToken, wanted(Fenced, "k"))
 	a, err := tokens.Answer([]byte("7"))
 	check(t, "fenced", "last token", a, Answer{N: 7}, err)
 	a, err = tokens.Answer(nil)
@@ -190,27 +176,27 @@ func TestFencedGrantHasATokenOfOneAtLeast(t *testing.T) {
 	for _, reply := range []any{
 		nil, []any{}, []any{int64(0)}, []any{int64(-1)}, []any{nil}, []any{"7"}, []any{int64(-1), int64(7)}, "OK", []byte("7"), int64(-3), redis.Error("ERR odd"),
 	} {
-		if g, err := Fenced.Granted(reply, nil); err == nil || g.OK || g.Token != 0 {
+		if g, err := Fenced.Granted(reply); err == nil || g.OK || g.Token != 0 {
 			t.Errorf("%v is %+v, %v", reply, g, err)
 		}
 	}
 	if _, err := tokens.Answer([]byte("-7")); err == nil {
 		t.Error("a token below zero")
 	}
-	if call := Reentrant.Ask(nil, LastToken, wanted(Reentrant, "k")); !call.Empty() {
+	if call := Reentrant.Ask(LastToken, wanted(Reentrant, "k")); !call.Empty() {
 		t.Errorf("a plain lock's tokens are asked for by %v", call)
 	}
 }
 
 func TestNonReentrantLockRefusesItsOwnerForGood(t *testing.T) {
-	g, err := NonReentrant.Granted(luasrc.Reacquired, nil)
+	g, err := NonReentrant.Granted(luasrc.Reacquired)
 	check(t, "non-reentrant", "its owner's acquire", g, Grant{Refused: ErrReentered}, err)
-	g, err = NonReentrant.Granted(nil, nil)
+	g, err = NonReentrant.Granted(nil)
 	check(t, "non-reentrant", "grant", g, Grant{OK: true}, err)
-	g, err = NonReentrant.Granted(int64(1500), nil)
+	g, err = NonReentrant.Granted(int64(1500))
 	check(t, "non-reentrant", "refusal", g, Grant{TTL: 1500 * time.Millisecond}, err)
 	for _, reply := range []any{"OK", []byte(luasrc.Reacquired), redis.Error("ERR " + luasrc.Reacquired)} {
-		if g, err := NonReentrant.Granted(reply, nil); err == nil || g.OK || g.Refused != nil {
+		if g, err := NonReentrant.Granted(reply); err == nil || g.OK || g.Refused != nil {
 			t.Errorf("%v is %+v, %v", reply, g, err)
 		}
 	}
@@ -275,14 +261,14 @@ func TestUncontendedLockAllocatesNothing(t *testing.T) {
 	for _, k := range owned {
 		var room [luasrc.MaxArgs]any
 		w := wanted(k.kind, "k")
-		var leases Leases = &batch{{k.kind, w.Names, w.Owner, 1}}
+		at := batch{{k.kind, w.Names, w.Owner}}.at
 		var one any = int64(1)
 		if n := testing.AllocsPerRun(100, func() {
 			acquire := k.kind.Acquire(room[:0], w)
-			_, err := k.kind.Granted(nil, w)
+			_, err := k.kind.Granted(nil)
 			release := k.kind.Release(room[:0], w)
-			_, err2 := k.kind.Released(one)
-			renew := k.kind.Renew(room[:0], w.Lease, leases)
+			_, err2 := codec.DecodeRelease(one)
+			renew := k.kind.Renew(room[:0], w.Lease, 1, at)
 			if acquire.Empty() || release.Empty() || renew.Empty() || err != nil || err2 != nil || k.kind.Traits() == nil {
 				t.Error("no call")
 			}

@@ -24,9 +24,9 @@ func (nonReentrant) Acquire(room []any, w *Want) Call {
 	return Run(luasrc.NonReentrantLock(room, w.Names[keyName], w.Owner, w.Lease), Never)
 }
 
-func (k nonReentrant) Granted(reply any, w *Want) (Grant, error) {
+func (k nonReentrant) Granted(reply any) (Grant, error) {
 	if reply == luasrc.Reacquired {
 		return Grant{Refused: ErrReentered}, nil
 	}
-	return k.reentrant.Granted(reply, w)
+	return k.reentrant.Granted(reply)
 }

@@ -72,15 +72,12 @@ func (k permits) Release(room []any, w *Want) Call {
 	return Run(luasrc.PermitRelease(room, named(w), k.ids(w.Owner)), Always)
 }
 
-func (permits) Renew(room []any, lease Arg, of Leases) Call {
-	return Run(luasrc.PermitRenew(room, lease, of.Len(), func(i int) (times Arg, ids []string) {
-		h := of.At(i)
+func (permits) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {
+	return Run(luasrc.PermitRenew(room, lease, n, func(i int) (times Arg, ids []string) {
+		h := at(i)
 		return h.Names[timesPermits], h.Kind.(permits).ids(h.Owner)
 	}), Always)
 }
-
-// Confirm is never asked for: nobody acts as an owner of permits.
-func (permits) Confirm([]any, *Want) Call { return Call{} }
 
 // Pause is until the time of the next permit is over. A message says when one comes
 // back before, and a waiter looks now and then whether it was lost.
@@ -94,11 +91,11 @@ func (permits) Pause(_ int, g Grant) (least, most time.Duration) {
 func (permits) Force(w *Want) Call { return Run(luasrc.PermitDelete(named(w)), Never) }
 
 // Ask knows only what a release may ask: whether the owner has a permit.
-func (k permits) Ask(room []any, q Question, w *Want) Query {
+func (k permits) Ask(q Question, w *Want) Query {
 	if q != HeldBy {
 		return Query{}
 	}
-	return Query{Read("ZSCORE", append(room, w.Names[timesPermits], k.ids(w.Owner)[0])), func(reply any) (Answer, error) {
+	return Query{Read("ZSCORE", w.Names[timesPermits], k.ids(w.Owner)[0]), func(reply any) (Answer, error) {
 		return Answer{Yes: reply != nil}, nil
 	}}
 }
@@ -109,14 +106,7 @@ func ReleasePermits(w *Want, ids []string) Call {
 	return Run(luasrc.PermitReleaseIDs(named(w), w.Latch, w.LatchTTL, ids), Always)
 }
 
-// How SetPermits sets the number of permits, see package luasrc.
-const (
-	FirstPermits = luasrc.FirstPermits // if it was not set so far
-	TotalPermits = luasrc.TotalPermits // the free and the taken together
-	MorePermits  = luasrc.MorePermits  // so many more, or fewer
-)
-
-// SetPermits sets how many permits there are, by FirstPermits or the like, and
+// SetPermits sets how many permits there are, by luasrc.FirstPermits or the like, and
 // keeps the result in w.Latch. Its reply is read by [codec.DecodeExists].
 func SetPermits(w *Want, how string, n int) Call {
 	return Run(luasrc.PermitSet(named(w), w.Latch, w.LatchTTL, how, n), Always)

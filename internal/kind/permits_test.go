@@ -14,7 +14,7 @@ func TestPermitCalls(t *testing.T) {
 	one, two := Permits(1), Permits(2)
 	w := wanted(one, "k")
 	ids := PermitIDs("o", 2)
-	held := batch{{one, w.Names, w.Owner, 1}, {two, w.Names, w.Owner, 1}}
+	held := batch{{one, w.Names, w.Owner}, {two, w.Names, w.Owner}}
 	common := func(s *luasrc.Script, keys int, more ...any) []any {
 		return append([]any{s.SHA1, keys, "k", times}, more...)
 	}
@@ -29,7 +29,7 @@ func TestPermitCalls(t *testing.T) {
 		{"acquire of two", two.Acquire(nil, w), Never, true, common(luasrc.PermitAcquireScript, 2, channel, 1, "SPUBLISH", int64(5), ids[0], ids[1])},
 		{"release", one.Release(nil, w), Always, true, common(luasrc.PermitReleaseScript, 2, channel, 1, "SPUBLISH", ids[0])},
 		{"release of two", two.Release(nil, w), Always, true, common(luasrc.PermitReleaseScript, 2, channel, 1, "SPUBLISH", ids[0], ids[1])},
-		{"renewal", one.Renew(nil, int64(9), held), Always, true, []any{luasrc.PermitRenewScript.SHA1, 2, times, times, int64(9), 1, ids[0], 2, ids[0], ids[1]}},
+		{"renewal", one.Renew(nil, int64(9), len(held), held.at), Always, true, []any{luasrc.PermitRenewScript.SHA1, 2, times, times, int64(9), 1, ids[0], 2, ids[0], ids[1]}},
 		{"force", one.Force(w), Never, true, common(luasrc.PermitDeleteScript, 2, channel, 1, "SPUBLISH")},
 		{"by ids", ReleasePermits(w, ids), Always, true, common(luasrc.PermitReleaseIDsScript, 3, "l", channel, 1, "SPUBLISH", int64(6), ids[0], ids[1])},
 		{"set", SetPermits(w, "first", 3), Always, true, common(luasrc.PermitSetScript, 3, "l", channel, 1, "SPUBLISH", int64(6), "first", 3)},
@@ -41,10 +41,10 @@ func TestPermitCalls(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", tc.name, tc.call, tc.args)
 		}
 	}
-	if c := one.Ask(nil, HeldBy, w); c.Name != "ZSCORE" || !slices.Equal(c.Args, []any{times, ids[0]}) {
+	if c := one.Ask(HeldBy, w); c.Name != "ZSCORE" || !slices.Equal(c.Args, []any{times, ids[0]}) {
 		t.Errorf("held by: %+v", c)
 	}
-	if c, left := one.Ask(nil, HoldCount, w), one.Leave(w); !c.Empty() || !left.Empty() {
+	if c, left := one.Ask(HoldCount, w), one.Leave(w); !c.Empty() || !left.Empty() {
 		t.Error("it has counts, or waiters on the server")
 	}
 	if c := one.Channel(w.Names, w.Owner); c != channel {
@@ -80,14 +80,10 @@ func TestPermitMessagesWakeByTheirNumber(t *testing.T) {
 
 func TestPermitReplies(t *testing.T) {
 	k := Permits(1)
-	g, err := k.Granted(nil, nil)
+	g, err := k.Granted(nil)
 	check(t, "permits", "grant", g, Grant{OK: true}, err)
-	g, err = k.Granted(int64(-1), nil)
+	g, err = k.Granted(int64(-1))
 	check(t, "permits", "refusal", g, Grant{TTL: codec.NoTTL}, err)
-	did, err := k.Released(int64(1))
-	check(t, "permits", "release", did, codec.Final, err)
-	did, err = k.Released(nil)
-	check(t, "permits", "release of none", did, codec.NotHeld, err)
 	for _, tc := range []struct{ told, most time.Duration }{{0, 0}, {time.Second, time.Second}, {time.Hour, 5 * time.Second}, {codec.NoTTL, 5 * time.Second}} {
 		if least, most := k.Pause(1, Grant{TTL: tc.told}); most != tc.most || least > most || least < most*4/5 {
 			t.Errorf("told %v: %v to %v", tc.told, least, most)

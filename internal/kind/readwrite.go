@@ -53,25 +53,17 @@ const (
 	writeMessage = "1"
 )
 
-// isRelease tells whether a message is one of a release. Whatever was released, there
-// may be room for all who want to read, and for one who wants to write.
-func isRelease(payload []byte) bool {
-	return string(payload) == readMessage || string(payload) == writeMessage
-}
-
+// Wake is for all who want to read: whatever was released, there may be room for them.
 func (readLock) Wake(payload []byte) int {
-	if isRelease(payload) {
+	switch string(payload) {
+	case readMessage, writeMessage:
 		return All
 	}
 	return 0
 }
 
-func (writeLock) Wake(payload []byte) int {
-	if isRelease(payload) {
-		return 1
-	}
-	return 0
-}
+// Wake is for one who wants to write.
+func (k writeLock) Wake(payload []byte) int { return min(k.readLock.Wake(payload), 1) }
 
 // writer is an owner's field as one that writes.
 type writer struct{ Owner }
@@ -100,11 +92,11 @@ func (writeLock) Acquire(room []any, w *Want) Call {
 	return Run(luasrc.WriteLock(room, w.Names[keyName], w.Owner, w.Lease), Never)
 }
 
-func (k readLock) Granted(reply any, w *Want) (Grant, error) {
+func (k readLock) Granted(reply any) (Grant, error) {
 	if found, ok := reply.([]byte); ok && string(found) == luasrc.NoReadWriteLock {
 		return Grant{Refused: &codec.ShapeError{What: "read-write lock", Got: string(found)}}, nil
 	}
-	return k.reentrant.Granted(reply, w)
+	return k.reentrant.Granted(reply)
 }
 
 func (readLock) Release(room []any, w *Want) Call {
@@ -117,23 +109,19 @@ func (writeLock) Release(room []any, w *Want) Call {
 	return Run(luasrc.WriteUnlock(room, n[keyName], n[channelName], n[holdsName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
 }
 
-func (readLock) Renew(room []any, lease Arg, of Leases) Call {
-	return Run(luasrc.ReadRenew(room, lease, of.Len(), func(i int) (key, holds, owner Arg) {
-		h := of.At(i)
+func (readLock) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {
+	return Run(luasrc.ReadRenew(room, lease, n, func(i int) (key, holds, owner Arg) {
+		h := at(i)
 		return h.Names[keyName], h.Names[holdsName], h.Owner
 	}), Always)
 }
 
 // Renew is a plain lock's: nobody else holds, so its lease is all that counts.
-func (writeLock) Renew(room []any, lease Arg, of Leases) Call {
-	return Run(luasrc.Renew(room, lease, of.Len(), func(i int) (key, owner Arg) {
-		h := of.At(i)
+func (writeLock) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {
+	return Run(luasrc.Renew(room, lease, n, func(i int) (key, owner Arg) {
+		h := at(i)
 		return h.Names[keyName], writer{h.Owner}
 	}), Always)
-}
-
-func (k writeLock) Confirm(room []any, w *Want) Call {
-	return k.Ask(room, HoldCount, w).Call
 }
 
 func (readLock) Force(w *Want) Call  { return forceMode(w, reads, readMessage) }
@@ -144,27 +132,27 @@ func forceMode(w *Want, mode, message string) Call {
 	return Run(luasrc.ReadWriteForce(n[keyName], n[channelName], n[holdsName], mode, message, w.Publish), Never)
 }
 
-func (readLock) Ask(room []any, q Question, w *Want) Query { return askMode(room, q, w, reads) }
+func (readLock) Ask(q Question, w *Want) Query { return askMode(q, w, reads) }
 
-func (writeLock) Ask(room []any, q Question, w *Want) Query {
+func (writeLock) Ask(q Question, w *Want) Query {
 	switch q {
 	case HeldBy, HoldCount:
 		as := *w
 		as.Owner = writer{w.Owner}
 		w = &as
 	case Announced:
-		return announcement(room, w, writeMessage)
+		return announcement(w, writeMessage)
 	}
-	return askMode(room, q, w, writes)
+	return askMode(q, w, writes)
 }
 
 // askMode is Ask of the lock of a mode.
-func askMode(room []any, q Question, w *Want, mode string) Query {
+func askMode(q Question, w *Want, mode string) Query {
 	switch q {
 	case Locked, Holding:
-		return Query{Look(luasrc.ReadWriteInfo(room, w.Names[keyName], mode)), holder}
+		return Query{Look(luasrc.ReadWriteInfo(nil, w.Names[keyName], mode)), holder}
 	case Forcible:
-		return Query{Read("HGET", append(room, w.Names[keyName], "mode")), func(reply any) (Answer, error) {
+		return Query{Read("HGET", w.Names[keyName], "mode"), func(reply any) (Answer, error) {
 			found, ok := reply.([]byte)
 			if !ok && reply != nil {
 				return Answer{}, &codec.ShapeError{What: "mode", Got: fmt.Sprintf("a Go %T", reply)}
@@ -172,5 +160,5 @@ func askMode(room []any, q Question, w *Want, mode string) Query {
 			return Answer{Yes: string(found) == mode}, nil
 		}}
 	}
-	return reentrant{}.Ask(room, q, w)
+	return reentrant{}.Ask(q, w)
 }

@@ -17,7 +17,7 @@ func TestCallsOfAReadWriteLock(t *testing.T) {
 	o, lease, ttl := w.Owner, w.Lease, w.LatchTTL
 	both := *w
 	both.Publish = luasrc.Both
-	leases := batch{{ReadLock, w.Names, o, 2}, {ReadLock, w.Names, o, 1}}
+	leases := batch{{ReadLock, w.Names, o}, {ReadLock, w.Names, o}}
 	as := writer{o}
 	for name, row := range map[string]struct {
 		call   Call
@@ -29,22 +29,22 @@ func TestCallsOfAReadWriteLock(t *testing.T) {
 		"write":        {WriteLock.Acquire(nil, w), luasrc.WriteLockScript, Never, []any{1, key, lease, o}},
 		"read unlock":  {ReadLock.Release(nil, w), luasrc.ReadUnlockScript, Always, []any{4, key, channel, holds, "l", lease, o, ttl, "SPUBLISH"}},
 		"write unlock": {WriteLock.Release(nil, &both), luasrc.WriteUnlockScript, Always, []any{4, key, channel, holds, "l", lease, o, ttl, "SPUBLISH", "PUBLISH"}},
-		"read renew":   {ReadLock.Renew(nil, int64(9), leases), luasrc.ReadRenewScript, Always, []any{4, key, holds, key, holds, int64(9), o, o}},
-		"write renew":  {WriteLock.Renew(nil, int64(9), leases[:1]), luasrc.RenewScript, Always, []any{1, key, int64(9), as}},
+		"read renew":   {ReadLock.Renew(nil, int64(9), len(leases), leases.at), luasrc.ReadRenewScript, Always, []any{4, key, holds, key, holds, int64(9), o, o}},
+		"write renew":  {WriteLock.Renew(nil, int64(9), 1, leases.at), luasrc.RenewScript, Always, []any{1, key, int64(9), as}},
 		"read force":   {ReadLock.Force(w), luasrc.ReadWriteForceScript, Never, []any{3, key, channel, holds, "read", "0", "SPUBLISH"}},
 		"write force":  {WriteLock.Force(w), luasrc.ReadWriteForceScript, Never, []any{3, key, channel, holds, "write", "1", "SPUBLISH"}},
-		"is read":      {ReadLock.Ask(nil, Locked, w).Call, luasrc.ReadWriteInfoScript, Reads, []any{1, key, "read"}},
-		"who writes":   {WriteLock.Ask(nil, Holding, w).Call, luasrc.ReadWriteInfoScript, Reads, []any{1, key, "write"}},
+		"is read":      {ReadLock.Ask(Locked, w).Call, luasrc.ReadWriteInfoScript, Reads, []any{1, key, "read"}},
+		"who writes":   {WriteLock.Ask(Holding, w).Call, luasrc.ReadWriteInfoScript, Reads, []any{1, key, "write"}},
 
-		"reads":           {ReadLock.Ask(nil, HeldBy, w).Call, nil, Reads, []any{"HEXISTS", key, o}},
-		"writes":          {WriteLock.Ask(nil, HeldBy, w).Call, nil, Reads, []any{"HEXISTS", key, as}},
-		"read count":      {ReadLock.Confirm(nil, w), nil, Reads, []any{"HGET", key, o}},
-		"write count":     {WriteLock.Confirm(nil, w), nil, Reads, []any{"HGET", key, as}},
-		"remain TTL":      {WriteLock.Ask(nil, RemainTTL, w).Call, nil, Reads, []any{"PTTL", key}},
-		"read to force":   {ReadLock.Ask(nil, Forcible, w).Call, nil, Reads, []any{"HGET", key, "mode"}},
-		"write to force":  {WriteLock.Ask(nil, Forcible, w).Call, nil, Reads, []any{"HGET", key, "mode"}},
-		"read announced":  {ReadLock.Ask(nil, Announced, w).Call, nil, Reads, []any{"SPUBLISH", channel, "0"}},
-		"write announced": {WriteLock.Ask(nil, Announced, &both).Call, nil, Reads, []any{"PUBLISH", channel, "1"}},
+		"reads":           {ReadLock.Ask(HeldBy, w).Call, nil, Reads, []any{"HEXISTS", key, o}},
+		"writes":          {WriteLock.Ask(HeldBy, w).Call, nil, Reads, []any{"HEXISTS", key, as}},
+		"read count":      {ReadLock.Ask(HoldCount, w).Call, nil, Reads, []any{"HGET", key, o}},
+		"write count":     {WriteLock.Ask(HoldCount, w).Call, nil, Reads, []any{"HGET", key, as}},
+		"remain TTL":      {WriteLock.Ask(RemainTTL, w).Call, nil, Reads, []any{"PTTL", key}},
+		"read to force":   {ReadLock.Ask(Forcible, w).Call, nil, Reads, []any{"HGET", key, "mode"}},
+		"write to force":  {WriteLock.Ask(Forcible, w).Call, nil, Reads, []any{"HGET", key, "mode"}},
+		"read announced":  {ReadLock.Ask(Announced, w).Call, nil, Reads, []any{"SPUBLISH", channel, "0"}},
+		"write announced": {WriteLock.Ask(Announced, &both).Call, nil, Reads, []any{"PUBLISH", channel, "1"}},
 	} {
 		got, want := row.call.Args, row.args
 		if row.script == nil {
@@ -88,25 +88,25 @@ func TestReaderIsNoWriter(t *testing.T) {
 func TestRepliesOfAReadWriteLock(t *testing.T) {
 	for name, k := range map[string]Kind{"read": ReadLock, "write": WriteLock} {
 		w := wanted(k, "k")
-		g, err := k.Granted([]byte(luasrc.NoReadWriteLock), nil)
+		g, err := k.Granted([]byte(luasrc.NoReadWriteLock))
 		if shape, ok := errors.AsType[*codec.ShapeError](g.Refused); g.OK || err != nil || !ok || shape.Got != luasrc.NoReadWriteLock {
 			t.Errorf("%s: a hash without mode is %+v, %v", name, g, err)
 		}
 		for _, odd := range []any{[]byte("odd"), "OK", []any{}, redis.Error("ERR odd")} {
-			if g, err := k.Granted(odd, nil); err == nil || g != (Grant{}) {
+			if g, err := k.Granted(odd); err == nil || g != (Grant{}) {
 				t.Errorf("%s: %v is %+v", name, odd, g)
 			}
 		}
 		for reply, want := range map[string]bool{"read": name == "read", "write": name == "write", "odd": false} {
-			a, err := k.Ask(nil, Forcible, w).Answer([]byte(reply))
+			a, err := k.Ask(Forcible, w).Answer([]byte(reply))
 			check(t, name, "mode", a, Answer{Yes: want}, err)
 		}
-		a, err := k.Ask(nil, Forcible, w).Answer(nil)
+		a, err := k.Ask(Forcible, w).Answer(nil)
 		check(t, name, "no mode", a, Answer{}, err)
-		if _, err := k.Ask(nil, Forcible, w).Answer(int64(1)); err == nil {
+		if _, err := k.Ask(Forcible, w).Answer(int64(1)); err == nil {
 			t.Errorf("%s: an odd mode", name)
 		}
-		a, err = k.Ask(nil, Locked, w).Answer([]any{int64(-2), int64(0)})
+		a, err = k.Ask(Locked, w).Answer([]any{int64(-2), int64(0)})
 		check(t, name, "is locked", a, Answer{}, err)
 	}
 }

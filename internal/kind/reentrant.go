@@ -53,7 +53,7 @@ func (reentrant) Acquire(room []any, w *Want) Call {
 	return Run(luasrc.Lock(room, w.Names[keyName], w.Owner, w.Lease), Never)
 }
 
-func (reentrant) Granted(reply any, _ *Want) (Grant, error) {
+func (reentrant) Granted(reply any) (Grant, error) {
 	ok, ttl, err := codec.DecodeAcquire(reply)
 	return Grant{OK: ok, TTL: ttl}, err
 }
@@ -69,24 +69,14 @@ func (reentrant) Release(room []any, w *Want) Call {
 	return Run(luasrc.Unlock(room, n[keyName], n[channelName], w.Latch, w.Owner, w.Lease, w.LatchTTL, w.Publish), Always)
 }
 
-func (reentrant) Released(reply any) (Release, error) { return codec.DecodeRelease(reply) }
-
-func (reentrant) Renew(room []any, lease Arg, of Leases) Call {
-	return Run(luasrc.Renew(room, lease, of.Len(), func(i int) (key, owner Arg) {
-		h := of.At(i)
+func (reentrant) Renew(room []any, lease Arg, n int, at func(i int) Held) Call {
+	return Run(luasrc.Renew(room, lease, n, func(i int) (key, owner Arg) {
+		h := at(i)
 		return h.Names[keyName], h.Owner
 	}), Always)
 }
 
-func (reentrant) Renewed(reply any, n int) ([]bool, error) { return codec.DecodeRenew(reply, n) }
-
 func (reentrant) Leave(*Want) Call { return Call{} }
-
-func (reentrant) Confirm(room []any, w *Want) Call {
-	return Read("HGET", append(room, w.Names[keyName], w.Owner))
-}
-
-func (reentrant) Confirmed(reply any, _ *Want) (int64, error) { return codec.DecodeCount(reply) }
 
 // Pause is until the lease ends that the server reported, if no message comes.
 func (reentrant) Pause(_ int, g Grant) (least, most time.Duration) { return g.TTL, g.TTL }
@@ -99,35 +89,33 @@ func (reentrant) Force(w *Want) Call {
 	return Run(luasrc.ForceUnlock(key, channel, publish), Never)
 }
 
-func (reentrant) Forced(reply any) (bool, error) { return codec.DecodeForce(reply) }
-
-func (reentrant) Ask(room []any, q Question, w *Want) Query {
+func (reentrant) Ask(q Question, w *Want) Query {
 	key := w.Names[keyName]
 	switch q {
 	case Locked:
-		return Query{Read("EXISTS", append(room, key)), exists}
+		return Query{Read("EXISTS", key), exists}
 	case HeldBy:
-		return Query{Read("HEXISTS", append(room, key, w.Owner)), exists}
+		return Query{Read("HEXISTS", key, w.Owner), exists}
 	case HoldCount:
-		return Query{Read("HGET", append(room, key, w.Owner)), numbered(codec.DecodeCount)}
+		return Query{Read("HGET", key, w.Owner), numbered(codec.DecodeCount)}
 	case RemainTTL:
-		return Query{Read("PTTL", append(room, key)), lives}
+		return Query{Read("PTTL", key), lives}
 	case Holding:
-		return Query{Look(luasrc.Info(room, key)), holder}
+		return Query{Look(luasrc.Info(nil, key)), holder}
 	case Announced:
-		return announcement(room, w, codec.UnlockMessage)
+		return announcement(w, codec.UnlockMessage)
 	}
 	return Query{}
 }
 
 // announcement tells w's channel by itself. Where there are two commands, a connection
 // that may not send the first is not used.
-func announcement(room []any, w *Want, message string) Query {
+func announcement(w *Want, message string) Query {
 	publish := w.Publish
 	if publish == luasrc.Both {
 		publish = luasrc.Publish
 	}
-	return Query{Call: Read(publish.(string), append(room, w.Names[channelName], message))}
+	return Query{Call: Read(publish.(string), w.Names[channelName], message)}
 }
 
 func exists(reply any) (a Answer, err error) {

@@ -47,7 +47,7 @@ func (k semaphore) Acquire(room []any, w *Want) Call {
 	return Run(luasrc.SemaphoreAcquire(room, number(w, Receipt(w.Names, w.Owner)), k.n, receiptMillis), Never)
 }
 
-func (semaphore) Granted(reply any, _ *Want) (Grant, error) {
+func (semaphore) Granted(reply any) (Grant, error) {
 	ok, err := codec.DecodeExists(reply)
 	return Grant{OK: ok, TTL: codec.NoTTL}, err
 }
@@ -64,29 +64,20 @@ func (semaphore) Pause(int, Grant) (least, most time.Duration) { return poll * 4
 func (semaphore) Force(*Want) Call { return Call{} }
 
 // Ask knows only what an undo may ask: whether there is something to be given back.
-func (semaphore) Ask(room []any, q Question, w *Want) Query {
+func (semaphore) Ask(q Question, w *Want) Query {
 	if q != HeldBy {
 		return Query{}
 	}
-	return Query{Read("EXISTS", append(room, Receipt(w.Names, w.Owner))), exists}
+	return Query{Read("EXISTS", Receipt(w.Names, w.Owner)), exists}
 }
 
-// How ChangeSemaphore changes the number of free permits, see package luasrc.
-const (
-	GiveBack     = luasrc.GiveBack     // so many come back
-	GiveExisting = luasrc.GiveExisting // the same, if there is a semaphore
-	SetFirst     = luasrc.SetFirst     // so many are the first, if there is none
-	AddMore      = luasrc.AddMore      // so many more, or fewer
-	DrainAll     = luasrc.DrainAll     // none is left
-	DeleteAll    = luasrc.DeleteAll    // with the key
-)
-
-// ChangeSemaphore changes how many permits are free, and keeps the result in w.Latch.
-// ttl is SetFirst's; 0: without an end. Its reply is read by [codec.DecodeNumber].
+// ChangeSemaphore changes how many permits are free, by luasrc.GiveBack or the like, and
+// keeps the result in w.Latch. ttl is luasrc.SetFirst's; 0: without an end. Its reply is
+// read by [codec.DecodeNumber].
 func ChangeSemaphore(w *Want, how string, n int, ttl time.Duration) Call {
 	return Run(luasrc.SemaphoreChange(number(w, w.Latch), w.LatchTTL, how, n, ttl.Milliseconds()), Always)
 }
 
 // ReadNumber asks for the free permits of a semaphore, or for the count of a latch. Its
 // reply is read by [codec.DecodeNumber].
-func ReadNumber(w *Want) Call { return Read("GET", []any{w.Names[keyName]}) }
+func ReadNumber(w *Want) Call { return Read("GET", w.Names[keyName]) }

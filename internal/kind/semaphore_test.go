@@ -25,9 +25,9 @@ func TestSemaphoreAndLatchCalls(t *testing.T) {
 	}{
 		{"acquire", k.Acquire(nil, s), Never, true, []any{acquire.SHA1, 2, "k", receipt, 3, 600_000}},
 		{"release", k.Release(nil, s), Always, true, []any{undo.SHA1, 2, "k", receipt, sem, 1, "SPUBLISH", 3}},
-		{"change", ChangeSemaphore(s, SetFirst, 4, time.Second), Always, true, []any{change.SHA1, 2, "k", "l", sem, 1, "SPUBLISH", int64(6), "first", 4, int64(1000)}},
-		{"count down", CountDown(l, SetCount, 4), Always, true, []any{down.SHA1, 2, "k", "l", gate, 1, "SPUBLISH", int64(6), "set", int64(4)}},
-		{"is there something to be given back", k.Ask(nil, HeldBy, s).Call, Reads, false, []any{receipt}},
+		{"change", ChangeSemaphore(s, luasrc.SetFirst, 4, time.Second), Always, true, []any{change.SHA1, 2, "k", "l", sem, 1, "SPUBLISH", int64(6), "first", 4, int64(1000)}},
+		{"count down", CountDown(l, luasrc.SetCount, 4), Always, true, []any{down.SHA1, 2, "k", "l", gate, 1, "SPUBLISH", int64(6), "set", int64(4)}},
+		{"is there something to be given back", k.Ask(HeldBy, s).Call, Reads, false, []any{receipt}},
 		{"await", CountDownLatch.Acquire(nil, l), Reads, false, []any{"k"}},
 		{"count", ReadNumber(l), Reads, false, []any{"k"}},
 	} {
@@ -38,7 +38,7 @@ func TestSemaphoreAndLatchCalls(t *testing.T) {
 	if other := someone("p"); Receipt(s.Names, &other) == receipt || !strings.HasPrefix(receipt.(string), "redisson_unlock_latch:{k}:") || len(receipt.(string)) != len("redisson_unlock_latch:{k}:")+32 {
 		t.Errorf("the receipt is %s", receipt)
 	}
-	if c, left, of := k.Ask(nil, HoldCount, s), k.Leave(s), CountDownLatch.Leave(l); !left.Empty() || !of.Empty() || !c.Empty() {
+	if c, left, of := k.Ask(HoldCount, s), k.Leave(s), CountDownLatch.Leave(l); !left.Empty() || !of.Empty() || !c.Empty() {
 		t.Error("something is undone that is not there")
 	}
 	if c := CountDownLatch.Channel(l.Names, l.Owner); c != gate {
@@ -48,20 +48,20 @@ func TestSemaphoreAndLatchCalls(t *testing.T) {
 
 func TestSemaphoreAndLatchReplies(t *testing.T) {
 	k := Semaphore(1)
-	g, err := k.Granted(int64(1), nil)
+	g, err := k.Granted(int64(1))
 	check(t, "semaphore", "grant", g.OK, true, err)
-	g, err = k.Granted(int64(0), nil)
+	g, err = k.Granted(int64(0))
 	check(t, "semaphore", "refusal", g, Grant{TTL: codec.NoTTL}, err)
-	a, err := k.Ask(nil, HeldBy, wanted(k, "k")).Answer(int64(1))
+	a, err := k.Ask(HeldBy, wanted(k, "k")).Answer(int64(1))
 	check(t, "semaphore", "receipt", a.Yes, true, err)
 	for reply, open := range map[any]bool{nil: true, "0": true, "-1": true, "1": false, "99": false} {
 		if text, ok := reply.(string); ok {
 			reply = []byte(text)
 		}
-		g, err := CountDownLatch.Granted(reply, nil)
+		g, err := CountDownLatch.Granted(reply)
 		check(t, "latch", "count", g.OK, open, err)
 	}
-	if g, err := CountDownLatch.Granted([]byte("many"), nil); err == nil || g.OK {
+	if g, err := CountDownLatch.Granted([]byte("many")); err == nil || g.OK {
 		t.Errorf("a text is a count: %+v, %v", g, err)
 	}
 	for _, payload := range []string{"0", "1", "", "much"} { // each is a reason to look

@@ -45,14 +45,6 @@ type Held struct {
 	Kind  Kind   // of what sort
 	Names *Names // of the lock
 	Owner Owner  // who holds
-	Count int    // how many holds of this kind the owner has in this client
-}
-
-// Leases are what a Renew is for, by their numbers. An object that exists anyway
-// serves as one without an allocation.
-type Leases interface {
-	Len() int      // how many there are
-	At(i int) Held // one of them, counted from 0
 }
 
 // Question is something to be read of a lock.
@@ -62,7 +54,7 @@ type Question uint8
 const (
 	Locked    Question = iota // does anybody hold it
 	HeldBy                    // does the owner hold it
-	HoldCount                 // how many times does the owner hold it
+	HoldCount                 // how many times does the owner hold it, whoever acquired; also after an acquire that was never answered, where the owner is used again
 	RemainTTL                 // how long has it to live
 	Holding                   // who holds it, how many times, and how long has it to live
 	Announced                 // may it be announced: an error says no. Of a kind that is not Silent

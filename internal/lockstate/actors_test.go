@@ -15,11 +15,11 @@ func TestClosedClientIsForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if clients.of[c.id] != &c.actors {
+	if known, _ := clients.Load(c.id); known != &c.actors {
 		t.Error("it is not known")
 	}
 	c.Close()
-	if clients.of[c.id] != nil {
+	if known, _ := clients.Load(c.id); known != nil {
 		t.Error("it is remembered")
 	}
 }

@@ -151,9 +151,7 @@ func TestForceUnlockThatIsLostMayStillRun(t *testing.T) {
 	sec.leave()
 	goesAside := func() bool {
 		defer s.enter(mustNotBlock).leave()
-		a := &attempt{st: &OwnerState{n: n}}
-		a.follow()
-		return a.req.Aside
+		return n.acquiresAside()
 	}
 	r := &command.Request{Fate: command.Lost}
 	f.Unanswered(r)

@@ -15,14 +15,10 @@ var questionedKind kind.Kind = questioned{kind.Reentrant}
 
 var questionedCount = script("questioned_count", `return redis.call('hget', KEYS[1], ARGV[1])`)
 
-func (questioned) Confirm(_ []any, w *kind.Want) kind.Call {
-	return kind.Look(luasrc.Call{Script: questionedCount, Args: []any{questionedCount.SHA1, 1, w.Names.Key(), w.Owner}})
-}
-
-func (k questioned) Ask(room []any, q kind.Question, w *kind.Want) kind.Query {
-	query := k.Kind.Ask(room, q, w)
+func (k questioned) Ask(q kind.Question, w *kind.Want) kind.Query {
+	query := k.Kind.Ask(q, w)
 	if q == kind.HoldCount {
-		query.Call = k.Confirm(room, w)
+		query.Call = kind.Look(luasrc.Call{Script: questionedCount, Args: []any{questionedCount.SHA1, 1, w.Names.Key(), w.Owner}})
 	}
 	return query
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
 // attempt is one acquire command. It outlives its waiter: its outcome is
@@ -20,7 +19,6 @@ type attempt struct {
 	began      time.Duration
 	forces     int16 // of the name when it was queued
 	queued     bool
-	follows    bool // a release that went aside was under way when it was queued
 	rejected   bool // the server's error has ended the wait, and what may have run is undone
 	referenced bool // a timer refers to it
 	stuckTimer *time.Timer
@@ -50,7 +48,7 @@ func (n *name) try(w *Waiter) {
 		w.queue().listenFor(w.owner)
 	}
 	a := w.l.c.spares.attempts.Get().(*attempt)
-	a.w, a.st, a.began = w, st, n.l.s.sec.now()
+	a.w, a.st, a.began = w, st, n.now()
 	w.tried()
 	w.tries++
 	w.attempt = a
@@ -68,7 +66,10 @@ func (n *name) try(w *Waiter) {
 func (a *attempt) begin() {
 	w, st, n := a.w, a.st, a.st.n
 	c := w.l.c
-	if w.Settled || w.Terms.As && a.strayed() {
+	if w.Terms.As && c.actors.strays.has(st.owner) { // since it began to wait
+		w.fail(strayed(st.owner))
+	}
+	if w.Settled {
 		a.unsent()
 		return
 	}
@@ -79,9 +80,7 @@ func (a *attempt) begin() {
 	a.lease = st.commandLease(cmp.Or(w.Terms.Lease, c.o.Watchdog))
 	a.want.Lease = c.leaseArg(a.lease)
 	a.forces = n.forces
-	if n.ahead > 0 {
-		a.follow()
-	}
+	a.req.Aside = n.acquiresAside()
 	w.ownerUsed = true
 	a.req.Handler, a.req.Wire.Tentative = a, true
 	w.l.c.fill(&a.req, w.l.slot, w.l.kind.Acquire(a.req.Wire.ArgBuffer[:0], &a.want))
@@ -89,44 +88,22 @@ func (a *attempt) begin() {
 		a.failed()
 		return
 	}
-	if a.follows {
-		a.hearReleases()
+	if n.ahead > 0 && !a.req.WentAside {
+		// It may be refused before a release has run that was queued earlier. So every
+		// message that comes from now on is of use.
+		if q := w.queue(); q != nil {
+			q.HearOwnMessages()
+		}
 	}
 }
 
-// strayed fails a waiter as whose owner nothing is to be sent: an unlock of it has
-// been lost since it began to wait.
-func (a *attempt) strayed() bool {
-	if !a.w.l.c.actors.strays.has(a.st.owner) {
-		return false
-	}
-	a.w.fail(strayed(a.st.owner))
-	return true
-}
-
-// follow has the acquire go where the releases are that it is to run behind.
-func (a *attempt) follow() {
-	n := a.st.n
-	a.follows = n.ahead > 0
-	a.req.Aside = a.follows && n.l.s.forcing == 0
-}
-
-// hearReleases follows an acquire that could not go where a release is: it may be
-// refused before that has run. So every message that comes from now on is of use.
-func (a *attempt) hearReleases() {
-	if !a.follows || a.req.WentAside {
-		return
-	}
-	if q := a.w.queue(); q != nil {
-		q.HearOwnMessages()
-	}
-}
+// acquiresAside tells whether an acquire goes where the releases are that it is to run
+// behind.
+func (n *name) acquiresAside() bool { return n.ahead > 0 && n.l.s.forcing == 0 }
 
 // queue is what the attempt is reported to, on behalf of its waiter. A waiter
 // that has left may have been the last one there.
-func (a *attempt) queue() (*waitQueue, *waitqueue.Waiter) {
-	return a.st.n.ensureQueue(a.w.l, a.w.queueOwner), &a.w.Waiter
-}
+func (a *attempt) queue() *waitQueue { return a.st.n.ensureQueue(a.w.l, a.w.queueOwner) }
 
 // Done handles the end of the command.
 func (a *attempt) Done(r *command.Request) {
@@ -135,7 +112,7 @@ func (a *attempt) Done(r *command.Request) {
 		a.notAnswered(r)
 		return
 	}
-	g, err := a.w.l.kind.Granted(r.Wire.Reply, &a.want)
+	g, err := a.w.l.kind.Granted(r.Wire.Reply)
 	switch {
 	case err != nil:
 		a.ranInPart(err)
@@ -197,9 +174,7 @@ func (a *attempt) end() {
 	}
 	a.detached = true
 	st, n, c := a.st, a.st.n, a.w.l.c
-	if a.stuckTimer != nil {
-		c.timers.Cancel(a.stuckTimer)
-	}
+	c.timers.Cancel(a.stuckTimer)
 	if a.w.attempt == a {
 		a.w.attempt = nil
 	}
@@ -264,7 +239,6 @@ func (a *attempt) cancel() bool {
 // unsent ends an attempt that the server was not asked for, or did not tell of:
 // the wake-up that it was made for stays pending.
 func (a *attempt) unsent() {
-	q, w := a.queue()
-	q.Unsent(w)
+	a.queue().Unsent(&a.w.Waiter)
 	a.end()
 }

@@ -16,21 +16,12 @@ import (
 // there are, and returns the reply. call makes it of a Want without an owner, and keeps
 // its result in Want.Latch, the receipt: it is sent again when its reply is lost, and
 // counts once. It is sent for as long as an unlock. When ctx is over, it is taken back or
-// has one command timeout more.
-func (l *Lock) Change(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
-	if err := ctx.Err(); err != nil {
+// has one command timeout more. What is due, as a release is, is sent even if ctx is over,
+// and taken back only when the time is over that it has then.
+func (l *Lock) Change(ctx context.Context, due bool, call func(*kind.Want) kind.Call) (any, error) {
+	if err := ctx.Err(); err != nil && !due {
 		return nil, err
 	}
-	return l.change(ctx, call, true)
-}
-
-// ChangeAnyway is Change for what is due, as a release is: it is sent even if ctx is
-// over, and taken back only when the time is over that it has then.
-func (l *Lock) ChangeAnyway(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
-	return l.change(ctx, call, false)
-}
-
-func (l *Lock) change(ctx context.Context, call func(*kind.Want) kind.Call, mayLeave bool) (any, error) {
 	c := l.c
 	g := &change{l: l, done: make(chan struct{})}
 	g.want = kind.Want{Names: &l.names, Latch: codec.FreshLatch(l.key), LatchTTL: c.args.latchTTL, Publish: l.publish()}
@@ -40,7 +31,7 @@ func (l *Lock) change(ctx context.Context, call func(*kind.Want) kind.Call, mayL
 		return g.req.Wire.Reply, g.err
 	case <-ctx.Done():
 	}
-	if mayLeave && g.takeBack() {
+	if !due && g.takeBack() {
 		return nil, ctx.Err()
 	}
 	// What can't be taken back at once may be on its way back, or being written.
@@ -60,6 +51,9 @@ func (l *Lock) change(ctx context.Context, call func(*kind.Want) kind.Call, mayL
 // Read is Change for a call that any number of times may run, without a receipt. It
 // waits for at most a command timeout.
 func (l *Lock) Read(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
+	if l.c.Closed() {
+		return nil, ErrClosed
+	}
 	return l.c.query(ctx, l.slot, call(&kind.Want{Names: &l.names, Publish: l.publish()}))
 }
 
@@ -173,10 +167,8 @@ func (l *Lock) AnyHeld(such func(kind.Held) bool) bool {
 		return false
 	}
 	for st := n.states; st != nil; st = st.next {
-		for h := st.holds; h != nil; h = h.next {
-			if such(kind.Held{Kind: h.l.kind, Names: &h.l.names, Owner: st, Count: 1}) {
-				return true
-			}
+		if st.find(func(h *Hold) bool { return such(h.l.held(st)) }) != nil {
+			return true
 		}
 	}
 	return false

@@ -63,26 +63,20 @@ func (w *Waiter) waitError(cause error) error {
 	}
 	elapsed := cause == w.l.taken()
 	unanswered := w.attempt != nil && w.attempt.unanswered()
-	err := cause
-	switch {
-	case elapsed && w.lastSaidTaken(facts):
-		switch {
-		case last != nil:
-			err = fmt.Errorf("%w (last trouble: %w)", cause, last)
-		case unanswered:
-			err = fmt.Errorf("%w (the last attempt was not answered in time; a grant that still comes is given back)", cause)
-		}
 	// A server that has not said "taken" has not said "locked".
-	case elapsed && last == nil && unanswered:
-		err = fmt.Errorf("%w: the wait elapsed before an answer came; a grant that still comes is given back", ErrUncertain)
-	case elapsed && (unanswered || w.ownerUsed && command.IsLost(last)):
-		err = fmt.Errorf("%w: the wait elapsed without an answer: %w", ErrUncertain, last)
-	case elapsed:
-		err = fmt.Errorf("the wait elapsed without an answer: %w", w.unsent(last))
-	case last != nil:
-		err = fmt.Errorf("%w (last trouble: %w)", cause, last)
+	switch known := !elapsed || w.lastSaidTaken(facts); {
+	case known && last != nil:
+		return fmt.Errorf("%w (last trouble: %w)", cause, last)
+	case known && elapsed && unanswered:
+		return fmt.Errorf("%w (the last attempt was not answered in time; a grant that still comes is given back)", cause)
+	case known:
+		return cause
+	case last == nil && unanswered:
+		return fmt.Errorf("%w: the wait elapsed before an answer came; a grant that still comes is given back", ErrUncertain)
+	case unanswered || w.ownerUsed && command.IsLost(last):
+		return fmt.Errorf("%w: the wait elapsed without an answer: %w", ErrUncertain, last)
 	}
-	return err
+	return fmt.Errorf("the wait elapsed without an answer: %w", w.unsent(last))
 }
 
 // lastSaidTaken tells whether the server's last answer was that another owner
@@ -172,10 +166,7 @@ func (w *Waiter) leaveServer() {
 	}
 	w.refused = false
 	n := w.n
-	owner := w.owner
-	if w.Terms.As {
-		owner = w.Terms.Owner
-	}
+	owner := w.acquirer()
 	want := w.want(owner)
 	call := w.l.kind.Leave(&want)
 	if call.Empty() || w.Terms.As && w.waitsWithOthers() {

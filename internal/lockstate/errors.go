@@ -1,6 +1,7 @@
 package lockstate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -185,12 +186,7 @@ func (r *releasing) uncertain() error {
 // unsentSoFar is what the caller is told at the limit of an unlock of which
 // nothing has run.
 func (r *releasing) unsentSoFar() error {
-	why := r.Failed
-	if why == nil {
-		if why = r.l.c.exec.Trouble(r.l.slot); why == nil {
-			why = errUnwritten
-		}
-	}
+	why := cmp.Or(r.Failed, r.l.c.exec.Trouble(r.l.slot), errUnwritten)
 	then := "it goes on in the background while the lease lasts"
 	switch {
 	case r.Until == clock.Never:

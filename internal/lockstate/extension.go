@@ -1,11 +1,13 @@
 package lockstate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/lease"
@@ -82,18 +84,9 @@ func (e *extension) begin() {
 		// The other holds keep what they were promised; this one gets d.
 		others := st.needs(h)
 		e.lease = others.Lease(e.d)
-		h.l.c.fill(&e.req, h.l.slot, h.l.kind.Renew(e.req.Wire.ArgBuffer[:0], c.leaseArg(e.lease), e))
+		h.l.c.fill(&e.req, h.l.slot, h.l.kind.Renew(e.req.Wire.ArgBuffer[:0], c.leaseArg(e.lease), 1, func(int) kind.Held { return h.l.held(st) }))
 	}
 	e.send()
-}
-
-// Len is one lease.
-func (e *extension) Len() int { return 1 }
-
-// At is the hold's.
-func (e *extension) At(int) kind.Held {
-	h := e.h
-	return kind.Held{Kind: h.l.kind, Names: &h.l.names, Owner: h.st, Count: int(h.st.tally(h.l))}
 }
 
 // send sends the renewal, possibly again. From here on it may run.
@@ -122,14 +115,6 @@ func (e *extension) send() {
 	}
 }
 
-// restartTrust is called when the extension would end trust. As long as the
-// command is not written nothing of it runs, so trust counts from now.
-func (e *extension) restartTrust(now time.Duration) {
-	if e.h.l.c.exec.Waiting(&e.req) {
-		e.end = watchdog.Trust(now, e.d)
-	}
-}
-
 // giveUp ends the wait of a caller that has had no answer. ended is the error
 // of its ctx, or nil when a command timeout has passed. A command that did not
 // run is taken back.
@@ -152,15 +137,8 @@ func (e *extension) giveUp(ended error) error {
 		return fmt.Errorf("%w: %w", ErrUncertain, ended)
 	}
 	if ended == nil {
-		if ended = e.failed; ended == nil {
-			ended = c.exec.Unplaced(&e.req)
-		}
-		if ended == nil {
-			ended = ofKind{fmt.Errorf("not sent within %v", c.o.Timeout), ErrUnavailable}
-		}
-		if why := c.exec.Trouble(e.h.l.slot); why != nil {
-			ended = why
-		}
+		unsent := ofKind{fmt.Errorf("not sent within %v", c.o.Timeout), ErrUnavailable}
+		ended = cmp.Or[error](c.exec.Trouble(e.h.l.slot), e.failed, c.exec.Unplaced(&e.req), unsent)
 	}
 	e.abandoned = true
 	if waits {
@@ -237,7 +215,7 @@ func (e *extension) mayHaveRun(r *command.Request) {
 
 func (e *extension) answered(r *command.Request) {
 	h, st := e.h, e.h.st
-	mine, err := h.l.kind.Renewed(r.Wire.Reply, 1)
+	mine, err := codec.DecodeRenew(r.Wire.Reply, 1)
 	switch {
 	case err != nil:
 		e.mayHaveRun(r)
@@ -255,7 +233,7 @@ func (e *extension) answered(r *command.Request) {
 		e.finish(fmt.Errorf("extended, but %w; what is relied on is the shorter lease", ErrUnreplicated))
 	default:
 		h.promise = lease.Fixed(r.Wire.Sent, e.d)
-		st.leased(r.Wire.Sent, e.lease)
+		st.live(r.Wire.Sent, st.trust(r.Wire.Sent, e.lease))
 		if err := h.check(); err != nil {
 			e.finish(err)
 			return

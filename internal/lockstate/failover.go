@@ -6,7 +6,6 @@ import (
 
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
@@ -125,7 +124,7 @@ type pastUnlock struct {
 
 // remember keeps the release, which was answered, if a failover may undo it. It is
 // called with the shard locked.
-func (r *releasing) remember(q *command.Request, did kind.Release) {
+func (r *releasing) remember(q *command.Request, did codec.Release) {
 	u := pastUnlock{l: r.l, owner: r.st.owner, latch: r.want.Latch, sent: q.Wire.Sent, until: r.req.Until}
 	switch {
 	case r.Why == release.Repeat && did == codec.NotHeld:
@@ -236,7 +235,7 @@ func (s *shard) foundNothing(latch any) {
 
 // known is how many holds of the owner the server counts, as far as is known here.
 func (st *OwnerState) known(l *Lock) int64 {
-	return int64(st.tally(l)+st.unsent(l)) + int64(st.stillCounted())
+	return int64(st.tally(l)+st.unsent(l)) + int64(st.rare().stillCounted)
 }
 
 // mayMeetAnother tells of a repetition that it could release another hold than the
@@ -249,9 +248,9 @@ func (r *releasing) mayMeetAnother() bool {
 // 0 if that is not known.
 func (h *Hold) heldEverywhere() time.Duration {
 	since := h.since
-	switch r := h.st.extras; {
-	case !h.promise.Fixed && r != nil && r.everywhere > since:
-		since = r.everywhere
+	switch renewed := h.st.rare().everywhere; {
+	case !h.promise.Fixed && renewed > since:
+		since = renewed
 	case !h.everywhere:
 		return 0
 	case h.promise.Fixed:

@@ -8,7 +8,6 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/topology"
-	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
 // noteRelease records in the name's fair share, which may be new, that this client
@@ -23,69 +22,46 @@ func (n *name) noteRelease(l *Lock, isNew bool) {
 	listens := q != nil && q.Listening()
 	n.fairShare.Released(now, listens)
 	if !n.l.c.noClientCounts.Load() && n.fairShare.CountDue(now) {
-		n.countClients(l, n.fairShare, listens)
+		n.countClients(l, listens)
 	}
 }
 
 // countClients asks how many clients are subscribed to the name's channel. All
 // that wait for it are. The command travels with the unlock. Where there are two
 // kinds of channel it asks for both, and takes the larger number: who listens to
-// both, as this library does, must not count twice.
-func (n *name) countClients(l *Lock, share *wakepolicy.FairShare, listens bool) {
-	all := &clientCount{n: n, share: share, listens: listens}
-	for _, s := range n.l.c.top.Subscriptions(l.slot) {
-		all.ask(l, countedBy(s))
+// both, as this library does, must not count twice. The last answer decides. listens
+// says that this client is among them.
+func (n *name) countClients(l *Lock, listens bool) {
+	share, questions := n.fairShare, l.c.top.Subscriptions(l.slot)
+	open, most, failed := len(questions), 0, false // guarded by the shard's mutex
+	for _, s := range questions {
+		l.askLater(l.countCall(s), n.now(), func(reply any, err error) {
+			clients, err := listeners(reply, err)
+			if command.IsRefusal(err) { // courtesy can do without
+				l.c.noClientCounts.Store(true)
+			}
+			defer l.s.enter(mustNotBlock).leave()
+			open, most, failed = open-1, max(most, clients), failed || err != nil
+			switch {
+			case open > 0:
+			case failed:
+				share.CountFailed()
+			case listens:
+				share.SetClients(most)
+			default:
+				share.SetClients(most + 1)
+			}
+		})
 	}
 }
 
-// countedBy is the subcommand of PUBSUB that counts such subscribers.
-func countedBy(s topology.Subscription) string {
+// countCall counts the channel's subscribers of such a sort.
+func (l *Lock) countCall(s topology.Subscription) kind.Call {
+	by := "NUMSUB"
 	if s.Sharded {
-		return "SHARDNUMSUB"
+		by = "SHARDNUMSUB"
 	}
-	return "NUMSUB"
-}
-
-// clientCount is one count of a name's clients. All but the first three is guarded
-// by the shard's mutex.
-type clientCount struct {
-	n       *name
-	share   *wakepolicy.FairShare
-	listens bool // this client is among them
-
-	open   int // questions without an answer
-	most   int
-	failed bool
-}
-
-// ask asks one question, once. It is called with the shard locked.
-func (k *clientCount) ask(l *Lock, sort string) {
-	k.open++
-	l.askLater(kind.Read("PUBSUB", []any{sort, l.kind.Channel(&l.names, nil)}), k.n.now(), func(reply any, err error) {
-		clients, err := listeners(reply, err)
-		if command.IsRefusal(err) { // courtesy can do without
-			l.c.noClientCounts.Store(true)
-		}
-		defer l.s.enter(mustNotBlock).leave()
-		k.answered(clients, err)
-	})
-}
-
-// answered takes the end of one question. The last one decides.
-func (k *clientCount) answered(clients int, err error) {
-	k.most = max(k.most, clients)
-	k.failed = k.failed || err != nil
-	if k.open--; k.open > 0 {
-		return
-	}
-	if k.failed {
-		k.share.CountFailed()
-		return
-	}
-	if !k.listens {
-		k.most++
-	}
-	k.share.SetClients(k.most)
+	return kind.Read("PUBSUB", by, l.kind.Channel(&l.names, nil))
 }
 
 // listeners reads the answer to PUBSUB NUMSUB of one channel.

@@ -52,7 +52,8 @@ func TestRefusedConnectionIsNoRefusalToCount(t *testing.T) {
 			t.Fatal("no count is due")
 		}
 		sec := sh.enter(mustNotBlock)
-		sh.find(&l).countClients(&l, asked, true)
+		sh.find(&l).fairShare = asked
+		sh.find(&l).countClients(&l, true)
 		sec.leave()
 		for deadline := time.Now().Add(5 * soon); ; time.Sleep(time.Millisecond) {
 			sec := sh.enter(mustNotBlock)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
@@ -20,15 +21,19 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	}
 	// Redisson's script deletes whatever has the name; a key that is no lock
 	// stays untouched here (I2).
-	found, err := redis.String(l.c.Query(ctx, l.slot, "TYPE", l.key))
+	found, err := redis.String(l.c.query(ctx, l.slot, kind.Read("TYPE", l.key)))
 	if err != nil {
 		return false, err
 	}
 	if found != l.traits.KeyType && found != "none" {
 		return false, ofKind{fmt.Errorf("the key holds a %.80s, which is no lock; it was left alone", found), ErrRefused}
 	}
-	if some, err := l.forcible(ctx); !some || err != nil {
-		return false, err
+	// Of a kind that has only a part of its key, this client's holds of the other kinds
+	// would end for nothing.
+	if ask := l.kind.Ask(kind.Forcible, &kind.Want{Names: &l.names}); !ask.Empty() {
+		if a, err := l.Ask(ctx, kind.Forcible, Owner{}); !a.Yes || err != nil {
+			return false, err
+		}
 	}
 	f, ended, err := l.startForce()
 	if err != nil {
@@ -37,30 +42,11 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	// The holds have ended, and ctx may have ended with one of them: the command
 	// must be sent. The pipeline bounds the wait.
 	<-f.done
-	switch {
-	case f.fate == command.Closed:
-		return false, ErrClosed
-	case f.fate == command.Lost:
-		return false, fmt.Errorf("%w: %w", ErrUncertain, f.err)
-	case f.err != nil:
+	if f.err != nil {
 		return false, f.err
 	}
-	there, err := l.kind.Forced(f.reply)
-	if err != nil {
-		return false, err
-	}
-	l.c.log.Forced(ctx, eventlog.Lock{Name: l.name}, there)
-	return ended || there, nil
-}
-
-// forcible asks whether there is anything to be forced, of a kind that has only a part
-// of its key: else this client's holds of the other kinds would end for nothing.
-func (l *Lock) forcible(ctx context.Context) (bool, error) {
-	if ask := l.kind.Ask(nil, kind.Forcible, &kind.Want{Names: &l.names}); ask.Empty() {
-		return true, nil
-	}
-	a, err := l.Ask(ctx, kind.Forcible, Owner{})
-	return a.Yes, err
+	l.c.log.Forced(ctx, eventlog.Lock{Name: l.name}, f.there)
+	return ended || f.there, nil
 }
 
 // startForce ends the name's holds and queues the command. It reports whether
@@ -104,8 +90,7 @@ type forcing struct {
 	done chan struct{} // closed when the rest is known
 
 	ended bool
-	fate  command.Fate
-	reply any
+	there bool // there was something to delete
 	err   error
 }
 
@@ -136,7 +121,16 @@ func (f *forcing) end(r *command.Request, fate command.Fate) {
 	}
 	n := f.n
 	f.ended = true
-	f.fate, f.reply, f.err = fate, r.Wire.Reply, r.Wire.Err
+	switch {
+	case fate == command.Closed:
+		f.err = ErrClosed
+	case fate == command.Lost:
+		f.err = fmt.Errorf("%w: %w", ErrUncertain, r.Wire.Err)
+	case r.Wire.Err != nil:
+		f.err = r.Wire.Err
+	default:
+		f.there, f.err = codec.DecodeForce(r.Wire.Reply)
+	}
 	if r.MayHaveRun() {
 		// Where its script had to be loaded first, it ran behind acquires that
 		// were queued after it. Replies come in order, so whatever is held now
@@ -145,7 +139,7 @@ func (f *forcing) end(r *command.Request, fate command.Fate) {
 			st.lose(nil, errForced)
 		}
 	}
-	if there, err := f.l.kind.Forced(f.reply); f.err != nil || err != nil || !there {
+	if !f.there {
 		n.wakeHead() // no message will tell
 	}
 	n.unpin()

@@ -77,10 +77,7 @@ func (h *Hold) Name() string { return h.l.name }
 // Token is the newest token that its owner was granted with here; 0: none.
 func (h *Hold) Token() int64 {
 	defer h.l.s.enter(mustNotBlock).leave()
-	if h.st.extras == nil {
-		return 0
-	}
-	return h.st.extras.token
+	return h.st.rare().token
 }
 
 // Done is closed when the hold is over. Each call returns the same channel.
@@ -135,7 +132,7 @@ func (h *Hold) check() error {
 	if h.ended != nil {
 		return h.ended
 	}
-	if now := h.st.n.l.s.sec.now(); now >= h.trust() {
+	if now := h.st.n.now(); now >= h.trust() {
 		h.timeIsUp(now)
 	}
 	return h.ended
@@ -166,7 +163,7 @@ func (h *Hold) over(cause error) {
 	trust := h.trust()
 	h.promise.End = trust
 	if cause == ErrReleased || cause == ErrClosed {
-		h.promise.End = min(h.promise.End, h.st.n.l.s.sec.now())
+		h.promise.End = min(h.promise.End, h.st.n.now())
 	}
 	h.ended = cause
 	h.l.c.liveHolds.Done()

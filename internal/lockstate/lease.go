@@ -56,10 +56,6 @@ func (st *OwnerState) register() {
 	st.n.l.c.watchdog.RegisterAt(st.lease, st)
 }
 
-// leased records that a command sent at sent set the key's lease to ttl, and
-// tells the watchdog.
-func (st *OwnerState) leased(sent, ttl time.Duration) { st.live(sent, st.trust(sent, ttl)) }
-
 // live tells the watchdog that a command sent at sent set the key's lease, which is
 // trusted until expiry. It reports whether the lease is still to be trusted.
 func (st *OwnerState) live(sent, expiry time.Duration) bool {
@@ -81,10 +77,7 @@ func (st *OwnerState) live(sent, expiry time.Duration) bool {
 // trust is the instant until which a lease that was set by a command sent at
 // sent can be relied on.
 func (st *OwnerState) trust(sent, ttl time.Duration) time.Duration {
-	if st.extras != nil {
-		ttl = st.least(sent, ttl)
-	}
-	return watchdog.Trust(sent, ttl)
+	return watchdog.Trust(sent, st.least(sent, ttl))
 }
 
 // least is what remains of a lease if a late command cuts it.
@@ -189,8 +182,8 @@ func (st *OwnerState) forget() {
 // timeIsUp ends the hold, unless it is an extension's time that is up and that was
 // not written yet.
 func (h *Hold) timeIsUp(now time.Duration) {
-	if e := h.extends; e != nil && now >= e.end {
-		e.restartTrust(now)
+	if e := h.extends; e != nil && now >= e.end && h.l.c.exec.Waiting(&e.req) {
+		e.end = watchdog.Trust(now, e.d) // nothing of it runs as long as it is not written, so trust counts from now
 	}
 	switch {
 	case now >= h.lease.Expiry():

@@ -1,6 +1,7 @@
 package lockstate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -17,7 +18,10 @@ import (
 // Ask reads something of the lock, or of the owner, for at most a command
 // timeout.
 func (l *Lock) Ask(ctx context.Context, q kind.Question, o Owner) (kind.Answer, error) {
-	query := l.kind.Ask(nil, q, &kind.Want{Names: &l.names, Owner: o})
+	if l.c.Closed() {
+		return kind.Answer{}, ErrClosed
+	}
+	query := l.kind.Ask(q, &kind.Want{Names: &l.names, Owner: o})
 	if query.Empty() {
 		return kind.Answer{}, fmt.Errorf("%w: a lock of this kind has no such thing", ErrInvalidOption)
 	}
@@ -87,11 +91,6 @@ func (q *question) Done(r *command.Request) {
 	q.then(r.Wire.Reply, r.Wire.Err)
 }
 
-// Query is query by a plain command.
-func (c *State) Query(ctx context.Context, slot uint16, name string, args ...any) (any, error) {
-	return c.query(ctx, slot, kind.Read(name, args))
-}
-
 // query asks the server of slot and waits for its reply, for at most a command
 // timeout.
 func (c *State) query(ctx context.Context, slot uint16, call kind.Call) (any, error) {
@@ -109,10 +108,7 @@ func (c *State) query(ctx context.Context, slot uint16, call kind.Call) (any, er
 	// for two timeouts more; its caller does not. Else the answer comes first.
 	select {
 	case <-time.After(c.o.Timeout + c.o.Timeout/8):
-		if why := c.exec.Trouble(slot); why != nil {
-			return nil, why
-		}
-		return nil, command.NoReply("no reply within %v", c.o.Timeout)
+		return nil, cmp.Or(c.exec.Trouble(slot), command.NoReply("no reply within %v", c.o.Timeout))
 	case a := <-done:
 		return a.reply, a.err
 	case <-ctx.Done():
@@ -126,7 +122,7 @@ func (c *State) Prove(ctx context.Context) error {
 	if by, ok := c.top.(topology.Prover); ok {
 		return by.Prove(ctx)
 	}
-	reply, err := c.Query(ctx, 0, "PING")
+	reply, err := c.query(ctx, 0, kind.Read("PING"))
 	if err == nil && reply != "PONG" {
 		err = fmt.Errorf("no Redis: PING was answered with a Go %T, not PONG", reply)
 	}
@@ -158,14 +154,9 @@ func (l *Lock) Holder(ctx context.Context) (Info, bool, error) {
 
 // since is when this client acquired the oldest of the owner's living holds.
 func (l *Lock) since(o Owner) time.Time {
-	s := l.s
 	wall := time.Now()
-	defer s.enter(mustNotBlock).leave()
-	n := s.find(l)
-	if n == nil {
-		return time.Time{}
-	}
-	st := n.findOwnerState(o)
+	defer l.s.enter(mustNotBlock).leave()
+	st := l.ownerState(o)
 	if st == nil || st.holds == nil {
 		return time.Time{}
 	}
@@ -173,7 +164,7 @@ func (l *Lock) since(o Owner) time.Time {
 	for h := st.holds; h != nil; h = h.next {
 		first = min(first, h.since)
 	}
-	return wall.Add(first - n.now())
+	return wall.Add(first - st.n.now())
 }
 
 // countListeners is how many clients listen for a release. Of two kinds of channel
@@ -189,7 +180,7 @@ func (l *Lock) countListeners(ctx context.Context) (int, error) {
 	}
 	most := -1
 	for _, s := range l.c.top.Subscriptions(l.slot) {
-		n, err := listeners(l.c.Query(ctx, l.slot, "PUBSUB", countedBy(s), l.kind.Channel(&l.names, nil)))
+		n, err := listeners(l.c.query(ctx, l.slot, l.countCall(s)))
 		if command.IsRefusal(err) {
 			continue // the server does not let this account count, or knows no such channels
 		}
@@ -233,9 +224,6 @@ func (l *Lock) SameKey(other *Lock) bool { return l.c == other.c && l.key == oth
 // publish is what announces a release.
 func (l *Lock) publish() luasrc.Arg { return l.c.top.Publish(l.slot) }
 
-// Closed tells whether its client is closed.
-func (l *Lock) Closed() bool { return l.c.Closed() }
-
 // pause is for how long a waiter waits unwoken, after so many tries of its own
 // and the answer to the last one.
 func (l *Lock) pause(tries int, g kind.Grant) time.Duration {
@@ -244,15 +232,6 @@ func (l *Lock) pause(tries int, g kind.Grant) time.Duration {
 		return least
 	}
 	return least + rand.N(most-least+1)
-}
-
-// freshLatch is where one unlock keeps its result, boxed; nil if the lock's kind
-// needs none.
-func (l *Lock) freshLatch() any {
-	if !l.traits.Latched {
-		return nil
-	}
-	return codec.FreshLatch(l.key)
 }
 
 // Scattered tells which of the names that belong to the lock a cluster would keep

@@ -1,8 +1,10 @@
 package lockstate
 
 import (
+	"slices"
 	"time"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/topology"
@@ -31,16 +33,6 @@ type lookee struct {
 	st    *OwnerState
 	lease *watchdog.Lease
 	l     *Lock // of what kind the holds are
-	count int   // how many
-}
-
-// Len is how many leases there are.
-func (k *look) Len() int { return len(k.subs) }
-
-// At is one of them.
-func (k *look) At(i int) kind.Held {
-	sub := &k.subs[i]
-	return kind.Held{Kind: sub.l.kind, Names: &sub.l.names, Owner: sub.st, Count: sub.count}
 }
 
 // look has the watchdog's leases looked at, where their node tells of changes.
@@ -67,7 +59,6 @@ func (c *State) lookNow(n *nodePart, answer func(int, bool)) bool {
 		ready := sub.st.lease == lease && sub.st.held > 0 && !sub.st.busy
 		if ready {
 			sub.l, _ = sub.st.kinds()
-			sub.count = int(sub.st.tally(sub.l))
 			sub.st.calm = true
 		}
 		sec.leave()
@@ -75,11 +66,9 @@ func (c *State) lookNow(n *nodePart, answer func(int, bool)) bool {
 			answer(sub.i, false)
 			continue
 		}
-		at := 0
-		for at < len(all) && !all[at].subs[0].l.sharesRenew(sub.l) {
-			at++
-		}
-		if at == len(all) {
+		at := slices.IndexFunc(all, func(k *look) bool { return k.subs[0].l.sharesRenew(sub.l) })
+		if at < 0 {
+			at = len(all)
 			all = append(all, &look{c: c, of: n, answer: answer})
 		}
 		all[at].subs = append(all[at].subs, sub)
@@ -97,7 +86,7 @@ func (k *look) send() {
 	k.c.work.Add()
 	l := k.subs[0].l
 	q := &command.Request{Handler: k, Aside: true, Several: len(k.subs) > 1}
-	l.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], k.c.leaseArg(0), k))
+	l.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], k.c.leaseArg(0), len(k.subs), func(i int) kind.Held { return k.subs[i].l.held(k.subs[i].st) }))
 	q.Wait, q.Wire.Track = false, true
 	if !k.c.exec.Enqueue(q) {
 		k.end(nil, false)
@@ -114,7 +103,7 @@ func (k *look) Paused(*command.Request, time.Duration) {}
 func (k *look) Done(q *command.Request) {
 	mine, err := []bool(nil), q.Wire.Err
 	if q.Fate == command.Answered {
-		mine, err = k.subs[0].l.kind.Renewed(q.Wire.Reply, len(k.subs))
+		mine, err = codec.DecodeRenew(q.Wire.Reply, len(k.subs))
 	}
 	if err != nil && len(k.subs) > 1 && (!q.Passing() || q.Scattered()) && q.Fate == command.Refused {
 		// One key of another type, or elsewhere, fails the whole batch.

@@ -31,7 +31,7 @@ func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := c.NewLock(kind.Reentrant, name, name)
 			h := acquire(t, &l)
-			sub := lookee{st: h.st, lease: h.st.lease, l: &l, count: 1}
+			sub := lookee{st: h.st, lease: h.st.lease, l: &l}
 			sec := l.s.enter(mustNotBlock)
 			h.st.calm = true
 			row.meanwhile(h)

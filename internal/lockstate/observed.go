@@ -19,14 +19,9 @@ func (c *State) post(tell func(observe.Observer)) {
 	}
 }
 
-// subject is what an event says of the lock.
-func (l *Lock) subject() observe.Subject {
-	return observe.Subject{Name: l.name, Kind: l.traits.Label.String()}
-}
-
-// of is subject, and whose.
+// of is what an event says of the lock, and whose.
 func (l *Lock) of(o Owner) observe.Subject {
-	s := l.subject()
+	s := observe.Subject{Name: l.name, Kind: l.traits.Label.String()}
 	if o != (Owner{}) {
 		s.Owner = o
 	}
@@ -40,7 +35,7 @@ func (o ownerOf) String() string { return o.st.owner.String() }
 
 // subject is the lock, and the hold's owner.
 func (h *Hold) subject() observe.Subject {
-	s := h.l.subject()
+	s := h.l.of(Owner{})
 	s.Owner = ownerOf{h.st}
 	return s
 }
@@ -159,15 +154,12 @@ func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
 	if w.n != nil {
 		a.Wait = max(sec.now()-w.began, 0)
 	}
-	owner := w.owner
+	owner := w.acquirer()
 	sec.leave()
 	var s observe.Subject
-	switch {
-	case h != nil:
+	if h != nil {
 		s = h.subject()
-	case w.Terms.As:
-		s = l.of(w.Terms.Owner)
-	default:
+	} else {
 		s = l.of(owner)
 	}
 	call.seen.tell(o, s)
@@ -176,23 +168,19 @@ func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
 
 // outcome is how an acquire ended.
 func (w *Waiter) outcome(ctx context.Context, err error) int {
-	switch {
+	switch over := ctx.Err() != nil && errors.Is(err, ctx.Err()); {
 	case err == nil:
 		return observe.Acquired
 	case errors.Is(err, ErrUncertain):
 		return observe.Uncertain
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		if errors.Is(err, context.DeadlineExceeded) {
-			return observe.Timeout
-		}
+	case over && !errors.Is(err, context.DeadlineExceeded):
 		return observe.Cancelled
-	case errors.Is(err, w.l.taken()):
-		if w.OneTry {
-			return observe.Locked
-		}
-		return observe.Timeout
+	case !over && !errors.Is(err, w.l.taken()):
+		return observe.Failed
+	case !over && w.OneTry:
+		return observe.Locked
 	}
-	return observe.Failed
+	return observe.Timeout
 }
 
 // seen is what is kept of the call, by whoever observes.
@@ -247,22 +235,18 @@ func (h *Hold) lossReason(cause error) int {
 // notReleased counts a hold that ended before it was released, and tells it. It is
 // called with the shard locked.
 func (h *Hold) notReleased(cause error, until time.Duration) {
-	l := h.l
-	reason := -1
+	l, now := h.l, h.st.n.now()
+	e := observe.Hold{End: "expired", Held: now - h.since, At: time.Now().Add(min(until-now, 0))}
 	if cause != ErrClosed {
-		reason = h.lossReason(cause)
+		reason := h.lossReason(cause)
 		l.counts().lost[reason].Add(1)
+		e.Reason = observe.ReasonNames[reason]
+		if reason != observe.Expired {
+			e.End = "lost"
+		}
 	}
 	if l.c.o.Observer == nil {
 		return
-	}
-	now := h.st.n.l.s.sec.now()
-	e := observe.Hold{End: "lost", Held: now - h.since, At: time.Now().Add(min(until-now, 0))}
-	if reason >= 0 {
-		e.Reason = observe.ReasonNames[reason]
-	}
-	if reason < 0 || reason == observe.Expired {
-		e.End = "expired"
 	}
 	s := h.subject()
 	l.c.post(func(o observe.Observer) { o.Ended(s, e) })
@@ -271,7 +255,7 @@ func (h *Hold) notReleased(cause error, until time.Duration) {
 // lossOf tells the caller of Unlock what became of a hold that was lost.
 func (h *Hold) lossOf() (reason string, at time.Time) {
 	defer h.l.s.enter(mustNotBlock).leave()
-	now := h.st.n.l.s.sec.now()
+	now := h.st.n.now()
 	return observe.ReasonNames[h.lossReason(h.ended)], time.Now().Add(min(h.promise.End-now, 0))
 }
 
@@ -331,7 +315,7 @@ func (r *renewal) renewed(mine []bool, err error) {
 		if r.c.o.Observer == nil {
 			continue
 		}
-		e := one{s: sub.l.of(sub.owner), r: observe.Renewal{Outcome: "renewed"}}
+		e := one{s: sub.l.of(sub.st.owner), r: observe.Renewal{Outcome: "renewed"}}
 		switch {
 		case err != nil:
 			e.r = observe.Renewal{Outcome: "failed", Err: err}
@@ -352,10 +336,8 @@ func (r *renewal) renewed(mine []bool, err error) {
 // reconnected counts a connection that took the place of another.
 func (c *State) reconnected(server string, down time.Duration) {
 	c.reconnects.Add(1)
-	if c.o.Observer != nil {
-		e := observe.Server{To: server, Down: down}
-		c.post(func(o observe.Observer) { o.Reconnected(e) })
-	}
+	e := observe.Server{To: server, Down: down}
+	c.post(func(o observe.Observer) { o.Reconnected(e) })
 }
 
 // nodeChanged tells that slots have another server. Those that had none had no locks.

@@ -15,8 +15,7 @@ import (
 func (a *attempt) Unanswered(r *command.Request) {
 	defer a.st.n.l.s.enter(mustNotBlock).leave()
 	a.st.mayHaveSet(r.Wire.Sent, a.lease)
-	q, w := a.queue()
-	q.Open(q.n.now(), w, r.Wire.Err, a.began)
+	a.queue().Open(a.st.n.now(), &a.w.Waiter, r.Wire.Err, a.began)
 	a.st.n.step()
 }
 
@@ -46,8 +45,7 @@ func (a *attempt) refused(g kind.Grant) {
 	if !a.w.contended {
 		a.w.waitsForOthers()
 	}
-	q, w := a.queue()
-	q.Refused(q.n.now(), w, a.w.l.pause(a.w.tries, g))
+	a.queue().Refused(a.st.n.now(), &a.w.Waiter, a.w.l.pause(a.w.tries, g))
 	a.w.asked()
 	a.end()
 	a.done()
@@ -55,8 +53,7 @@ func (a *attempt) refused(g kind.Grant) {
 
 // reportGrant tells the queue that the lock is taken now.
 func (a *attempt) reportGrant() {
-	q, w := a.queue()
-	q.Granted(q.n.now(), w, a.w.l.pause(0, kind.Grant{OK: true, TTL: a.lease}))
+	a.queue().Granted(a.st.n.now(), &a.w.Waiter, a.w.l.pause(0, kind.Grant{OK: true, TTL: a.lease}))
 }
 
 // grantedInVain ends an attempt whose grant is not the waiter's to keep. ok tells
@@ -104,7 +101,7 @@ func (a *attempt) giveBackFirst(h *Hold, then func()) {
 // and that the next one of this client would follow: what of it was not written yet is
 // taken back.
 func (a *attempt) leaveRoom(kept time.Duration) {
-	q, _ := a.queue()
+	q := a.queue()
 	q.GivesBack(q.n.now(), kept)
 	var back []*attempt
 	for w := range q.All() {
@@ -137,7 +134,6 @@ func (a *attempt) failed() {
 // ranInPart gives back what a script may have got that ended with an error, or
 // with a reply of another shape.
 func (a *attempt) ranInPart(err error) {
-	q, w := a.queue()
 	switch {
 	case a.w.Terms.As:
 		a.st.mayHaveSet(a.req.Wire.Sent, a.lease)
@@ -149,7 +145,7 @@ func (a *attempt) ranInPart(err error) {
 		}
 		return
 	case a.passing():
-		q.Open(q.n.now(), w, err, a.began)
+		a.queue().Open(a.st.n.now(), &a.w.Waiter, err, a.began)
 	default:
 		a.rejected = true
 		a.w.fail(err)
@@ -165,16 +161,14 @@ func (a *attempt) passing() bool {
 
 // reject ends the attempt, and the wait with an error.
 func (a *attempt) reject(err error) {
-	q, w := a.queue()
-	q.Rejected(w, err)
+	a.queue().Rejected(&a.w.Waiter, err)
 	a.end()
 }
 
 // retryLater ends the attempt and has it made again after a pause, unless the
 // waiter gives up before.
 func (a *attempt) retryLater(err error) {
-	q, w := a.queue()
-	q.Troubled(q.n.now(), w, err, a.began)
+	a.queue().Troubled(a.st.n.now(), &a.w.Waiter, err, a.began)
 	a.end()
 }
 
@@ -191,8 +185,7 @@ func (a *attempt) resolve() {
 		a.unsent()
 		return
 	}
-	q, w := a.queue()
-	q.Resolved(w)
+	a.queue().Resolved(&a.w.Waiter)
 	a.end()
 }
 
@@ -203,7 +196,7 @@ func (a *attempt) resolve() {
 // are two, that is certain of those whose acquire was sent before.
 func (n *name) supersede(st *OwnerState, width int, sent time.Duration) {
 	for _, other := range n.ownerStates() {
-		if other == st || other.held == 0 || other.heldSince(sent) {
+		if other == st || other.held == 0 || other.find(func(h *Hold) bool { return h.since > sent }) != nil {
 			continue
 		}
 		cause := errSuperseded
@@ -212,28 +205,18 @@ func (n *name) supersede(st *OwnerState, width int, sent time.Duration) {
 		}
 		if width == 1 {
 			other.lose(nil, cause)
-		} else if h := other.firstExclusive(); h != nil {
+		} else if h := other.find(func(h *Hold) bool { return h.l.traits.Width == 1 }); h != nil {
 			other.lose(h.l, cause)
 		}
 	}
 }
 
-// firstExclusive is a living hold of a kind of width 1, nil if there is none.
-func (st *OwnerState) firstExclusive() *Hold {
+// find is a living hold that is such a one, nil if there is none.
+func (st *OwnerState) find(such func(*Hold) bool) *Hold {
 	for h := st.holds; h != nil; h = h.next {
-		if h.l.traits.Width == 1 {
+		if such(h) {
 			return h
 		}
 	}
 	return nil
-}
-
-// heldSince tells whether any living hold's acquire was sent after sent.
-func (st *OwnerState) heldSince(sent time.Duration) bool {
-	for h := st.holds; h != nil; h = h.next {
-		if h.since > sent {
-			return true
-		}
-	}
-	return false
 }

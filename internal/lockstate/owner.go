@@ -84,17 +84,14 @@ func raise(n *atomic.Int64, to int64) {
 	}
 }
 
-// clients are the actors of each client of this process that is not closed.
-var clients = struct {
-	mu sync.RWMutex // guards of
-	of map[uuid.UUID]*actors
-}{of: map[uuid.UUID]*actors{}}
+// clients are the actors of each client of this process that is not closed, by its id.
+var clients sync.Map
 
 // actors are those of the client that made o, nil if it is not of this process.
 func (o Owner) actors() *actors {
-	clients.mu.RLock()
-	defer clients.mu.RUnlock()
-	return clients.of[o.client]
+	all, _ := clients.Load(o.client)
+	of, _ := all.(*actors)
+	return of
 }
 
 // share records that other clients may use the owner from now on. It is called
@@ -103,20 +100,6 @@ func (o Owner) share() {
 	if c := o.actors(); c != nil {
 		raise(c.shared.of(o), o.thread)
 	}
-}
-
-// trackActors has the other clients of the process find the client's owners.
-func (c *State) trackActors() {
-	clients.mu.Lock()
-	clients.of[c.id] = &c.actors
-	clients.mu.Unlock()
-}
-
-// untrackActors ends it.
-func (c *State) untrackActors() {
-	clients.mu.Lock()
-	delete(clients.of, c.id)
-	clients.mu.Unlock()
 }
 
 // ID is the first half of every owner that this client makes.
@@ -137,14 +120,11 @@ func (c *State) Exclusive(o Owner) bool {
 
 // Owner is who holds. From then on others may acquire as it.
 func (h *Hold) Owner() Owner {
-	s := h.l.s
-	defer s.enter(mustNotBlock).leave()
+	defer h.l.s.enter(mustNotBlock).leave()
 	o := h.st.owner
 	h.st.marked = true
-	if n := s.find(h.l); n != nil {
-		if st := n.findOwnerState(o); st != nil {
-			st.marked = true // the hold's may have been dropped
-		}
+	if st := h.l.ownerState(o); st != nil {
+		st.marked = true // the hold's may have been dropped
 	}
 	if o.client == h.l.c.id && o.thread&1 == odd {
 		raise(&h.l.c.actors.handedOut, o.thread)
@@ -195,8 +175,7 @@ func (c *State) act(l *Lock, o Owner) error {
 // owners have one.
 func (l *Lock) knows(o Owner) bool {
 	defer l.s.enter(mustNotBlock).leave()
-	n := l.s.find(l)
-	return n != nil && n.findOwnerState(o) != nil
+	return l.ownerState(o) != nil
 }
 
 // knows tells whether the owner has a state on any name.

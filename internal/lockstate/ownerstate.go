@@ -100,7 +100,7 @@ func (n *name) newOwnerState(o Owner) *OwnerState {
 // more (H3).
 func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, bool) {
 	c := l.c
-	now := st.n.l.s.sec.now()
+	now := st.n.now()
 	h := st.firstHold
 	if h.st != nil {
 		h = c.o.NewHold()
@@ -222,13 +222,12 @@ func (st *OwnerState) ensureExtras() *ownerExtras {
 	return st.extras
 }
 
-// stillCounted is how many holds the server counts although their own lease has
-// ended.
-func (st *OwnerState) stillCounted() int {
-	if st.extras == nil {
-		return 0
+// rare is a copy of the extras, to be read.
+func (st *OwnerState) rare() (r ownerExtras) {
+	if st.extras != nil {
+		r = *st.extras
 	}
-	return st.extras.stillCounted
+	return r
 }
 
 // dropIfIdle drops the state if nothing is held or under way.
@@ -236,9 +235,7 @@ func (st *OwnerState) dropIfIdle() {
 	if st.busy || st.held > 0 {
 		return
 	}
-	if st.lease != nil {
-		st.forget()
-	}
+	st.forget()
 	if !st.listed || st.extras != nil && st.hasLateCommands() {
 		return
 	}
@@ -252,8 +249,10 @@ func (st *OwnerState) dropIfIdle() {
 		st.next.prev = st.prev
 	}
 	st.prev, st.next, st.listed = nil, nil, false
-	if n.l.s.indexes != nil {
-		n.unindex(st.owner)
+	if all := n.l.s.indexes[n]; all != nil {
+		if delete(all, st.owner); len(all) < indexFrom/2 {
+			delete(n.l.s.indexes, n)
+		}
 	}
 	n.dropIfIdle()
 }

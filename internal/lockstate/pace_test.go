@@ -22,8 +22,8 @@ type watched struct {
 	granted func()
 }
 
-func (k watched) Granted(reply any, want *kind.Want) (kind.Grant, error) {
-	g, err := k.Kind.Granted(reply, want)
+func (k watched) Granted(reply any) (kind.Grant, error) {
+	g, err := k.Kind.Granted(reply)
 	if err == nil && g.OK {
 		k.granted()
 	}

@@ -57,7 +57,7 @@ func (r *permitRig) are(free string, taken int64) {
 // changes sends a change that must be done.
 func (r *permitRig) changes(want bool, call func(*kind.Want) kind.Call) {
 	r.Helper()
-	reply, err := r.l.Change(r.Context(), call)
+	reply, err := r.l.Change(r.Context(), false, call)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -163,10 +163,10 @@ func TestChangeThatIsNotSentIsTakenBack(t *testing.T) {
 		<-dialling
 		cancel()
 	}()
-	if _, err := l.Change(ctx, setting(luasrc.MorePermits, 1)); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUncertain) {
+	if _, err := l.Change(ctx, false, setting(luasrc.MorePermits, 1)); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUncertain) {
 		t.Errorf("what was not sent: %v", err)
 	}
-	if _, err := l.Change(ctx, setting(luasrc.MorePermits, 1)); !errors.Is(err, context.Canceled) {
+	if _, err := l.Change(ctx, false, setting(luasrc.MorePermits, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("with a context that is over: %v", err)
 	}
 	if _, open := c.UnderWay(); open != 0 {
@@ -184,11 +184,11 @@ func TestChangeWithoutAServerEndsAfterATimeout(t *testing.T) {
 	}
 	defer c.Close()
 	l := c.NewLock(kind.Permits(1), "seats", "seats")
-	if _, err := l.Change(t.Context(), setting(luasrc.MorePermits, 1)); err == nil || errors.Is(err, ErrUncertain) || !errors.Is(OfKind(err), ErrUnavailable) {
+	if _, err := l.Change(t.Context(), false, setting(luasrc.MorePermits, 1)); err == nil || errors.Is(err, ErrUncertain) || !errors.Is(OfKind(err), ErrUnavailable) {
 		t.Errorf("without a server: %v", err)
 	}
 	c.Close()
-	if _, err := l.Change(t.Context(), setting(luasrc.MorePermits, 1)); !errors.Is(err, ErrClosed) {
+	if _, err := l.Change(t.Context(), false, setting(luasrc.MorePermits, 1)); !errors.Is(err, ErrClosed) {
 		t.Errorf("of a closed client: %v", err)
 	}
 }

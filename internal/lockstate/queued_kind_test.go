@@ -221,7 +221,7 @@ func TestLostTryLeavesTheServersQueueAndItsWaiterListensAnew(t *testing.T) {
 // silent is queued where the server can't be asked what an owner holds.
 type silent struct{ queued }
 
-func (silent) Confirm([]any, *kind.Want) kind.Call { return kind.Call{} }
+func (silent) Ask(kind.Question, *kind.Want) kind.Query { return kind.Query{} }
 
 func TestSharedOwnerWhoseTryWasLostLeavesTheServersQueue(t *testing.T) {
 	t.Parallel()

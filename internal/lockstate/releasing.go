@@ -114,7 +114,7 @@ func (r *releasing) Done(q *command.Request) {
 		r.act(r.Fail(how, q.Wire.Err, r.facts(0)))
 		return
 	}
-	did, err := r.l.kind.Released(q.Wire.Reply)
+	did, err := codec.DecodeRelease(q.Wire.Reply)
 	if q.WentAside || r.ownMessage {
 		r.arrived(!q.OutOfOrder && did == codec.Final)
 	}
@@ -141,14 +141,13 @@ func (r *releasing) Unanswered(q *command.Request) {
 // Paused has it sent again after d: behind the barrier, or because what was
 // refused or never left did not run.
 func (r *releasing) Paused(q *command.Request, d time.Duration) {
-	sec := r.st.n.l.s.enter(mustNotBlock)
-	defer sec.leave()
+	defer r.st.n.l.s.enter(mustNotBlock).leave()
 	if d == 0 {
 		r.resume()
 		return
 	}
 	r.arrived(false)
-	do := r.Refused(q.Wire.Err, q.Split(), r.facts(sec.now()))
+	do := r.Refused(q.Wire.Err, q.Split(), r.facts(r.st.n.now()))
 	r.act(do)
 	switch {
 	case !do.Has(release.Pause):
@@ -215,7 +214,7 @@ func (r *releasing) follow(do release.Action) {
 		st.lose(r.l, errVanished)
 	}
 	if do.Has(release.Leased) {
-		st.leased(r.req.First, r.lease)
+		st.live(r.req.First, st.trust(r.req.First, r.lease))
 	}
 	if do.Has(release.Lower) {
 		st.mayHaveSet(r.req.Wire.Sent, r.lease)
@@ -244,9 +243,7 @@ func (r *releasing) encode() {
 		// The lease that the other holds need, not the longest they ever had (H6).
 		r.leave(st.commandLease(0))
 	} else {
-		if st.lease != nil {
-			st.forget()
-		}
+		st.forget()
 		if r.l.traits.Asserts && r.Why != release.UnlockAs {
 			r.leave(0) // what the server still counts has ended, or has a lease of its own
 		}
@@ -257,8 +254,8 @@ func (r *releasing) encode() {
 	switch {
 	case once:
 		r.want.Latch = nil
-	case r.want.Latch == nil:
-		r.want.Latch = r.l.freshLatch()
+	case r.want.Latch == nil && r.l.traits.Latched:
+		r.want.Latch = codec.FreshLatch(r.l.key)
 	}
 	if r.Why == release.Undo {
 		r.last = r.l.kind.Leave(&r.want)
@@ -321,9 +318,7 @@ func (r *releasing) setTimer(d time.Duration) {
 // tell tells the outcome.
 func (r *releasing) tell() {
 	c := r.l.c
-	if r.timer != nil {
-		c.timers.Cancel(r.timer)
-	}
+	c.timers.Cancel(r.timer)
 	var err error
 	if r.Verdict != release.Released {
 		err = r.verdict()
@@ -349,45 +344,40 @@ func (r *releasing) ask() {
 		r.askReplicas()
 		return
 	case release.TTL:
-		query, limit = r.l.kind.Ask(nil, kind.RemainTTL, &r.want), r.Limit
+		query, limit = r.l.kind.Ask(kind.RemainTTL, &r.want), r.Limit
 	case release.Count:
-		query.Call, limit = r.l.kind.Confirm(nil, &r.want), r.Limit
+		query, limit = r.l.kind.Ask(kind.HoldCount, &r.want), r.Limit
 	case release.Shown:
-		query.Call, limit = r.l.kind.Confirm(nil, &r.want), min(r.Until, n.now()+c.latchTTL)
+		query, limit = r.l.kind.Ask(kind.HoldCount, &r.want), min(r.Until, n.now()+c.latchTTL)
 	case release.Held:
-		query = r.l.kind.Ask(nil, kind.HeldBy, &r.want)
+		query = r.l.kind.Ask(kind.HeldBy, &r.want)
 	case release.Announce:
-		query = r.l.kind.Ask(nil, kind.Announced, &r.want)
+		query = r.l.kind.Ask(kind.Announced, &r.want)
 	}
 	if query.Empty() {
 		r.act(r.Heard(release.Reply{Err: errUnknowable}, r.facts(n.now())))
 		return
 	}
 	r.l.askLater(query.Call, limit, func(reply any, err error) {
-		sec := n.l.s.enter(mustNotBlock)
-		defer sec.leave()
+		defer n.l.s.enter(mustNotBlock).leave()
 		a := release.Reply{Err: err}
 		if err == nil {
 			a = r.read(reply, query)
 		}
-		r.act(r.Heard(a, r.facts(sec.now())))
+		r.act(r.Heard(a, r.facts(n.now())))
 	})
 }
 
 // read reads the answer to a question.
-func (r *releasing) read(reply any, query kind.Query) (a release.Reply) {
-	var answer kind.Answer
-	switch r.Question {
-	case release.Count, release.Shown:
-		a.N, a.Err = r.l.kind.Confirmed(reply, &r.want)
-	case release.TTL:
-		answer, a.Err = query.Answer(reply)
-		r.leave(max(answer.TTL, r.l.c.o.Watchdog))
-	case release.Held:
-		answer, a.Err = query.Answer(reply)
-		a.Yes = answer.Yes
+func (r *releasing) read(reply any, query kind.Query) release.Reply {
+	if query.Answer == nil {
+		return release.Reply{}
 	}
-	return a
+	answer, err := query.Answer(reply)
+	if r.Question == release.TTL {
+		r.leave(max(answer.TTL, r.l.c.o.Watchdog))
+	}
+	return release.Reply{Yes: answer.Yes, N: answer.N, Err: err}
 }
 
 // askReplicas asks the replicas once more.
@@ -395,9 +385,8 @@ func (r *releasing) askReplicas() {
 	n := r.st.n
 	n.l.s.sec.queued = true
 	asks, err := r.l.c.exec.AwaitReplicas(&r.req, func(acked int, err error) {
-		sec := n.l.s.enter(mustNotBlock)
-		defer sec.leave()
-		r.act(r.Heard(release.Reply{N: int64(acked), Err: err}, r.facts(sec.now())))
+		defer n.l.s.enter(mustNotBlock).leave()
+		r.act(r.Heard(release.Reply{N: int64(acked), Err: err}, r.facts(n.now())))
 	})
 	if !asks { // there are none any more, or err says why
 		r.act(r.Heard(release.Reply{N: 1, Err: err}, r.facts(n.now())))

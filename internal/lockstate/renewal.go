@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/topology"
@@ -18,7 +19,6 @@ type renewal struct {
 	subs   []renewee
 	answer func(int, watchdog.Answer)
 	of     *nodePart // that it is to be counted off from; nil: from none
-	next   *renewal  // of another group of kinds or another slot, of the same batch
 
 	mayArrive  bool          // it was lost on a connection that could not be killed
 	everywhere time.Duration // when it was sent, if all replicas acknowledged it
@@ -31,21 +31,13 @@ type renewee struct {
 	st    *OwnerState
 	l     *Lock         // of what kind the holds are
 	more  []*Lock       // further kinds of holds that share the lease, to be renewed after it
-	owner Owner         // whose it is
-	count int           // how many holds of that kind
 	least time.Duration // what of the lease is relied on
-
-	renewed bool          // holds of another kind were
-	sent    time.Duration // when
+	sent  time.Duration // when holds of another kind were renewed; 0: none were
 }
 
-// Len is how many leases there are.
-func (r *renewal) Len() int { return len(r.subs) }
-
-// At is one of them.
-func (r *renewal) At(i int) kind.Held {
-	sub := &r.subs[i]
-	return kind.Held{Kind: sub.l.kind, Names: &sub.l.names, Owner: sub.st, Count: sub.count}
+// held is what an owner holds by l's kind.
+func (l *Lock) held(st *OwnerState) kind.Held {
+	return kind.Held{Kind: l.kind, Names: &l.names, Owner: st}
 }
 
 // kinds are the handles of the owner's holds, one for each tally.
@@ -76,12 +68,10 @@ func (c *State) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)
 // way.
 func (c *State) renewNow(n *nodePart, answer func(int, watchdog.Answer)) bool {
 	n.open.Add(1)
-	for r := c.scripts(n, answer); r != nil; r = r.next {
+	for _, r := range c.scripts(n, answer) {
 		n.open.Add(1)
 		r.of = n
-		if !r.send() {
-			n.open.Add(-1)
-		}
+		r.send()
 	}
 	// The watchdog's goroutine must not wait for the network.
 	c.exec.WakeWriter()
@@ -90,7 +80,7 @@ func (c *State) renewNow(n *nodePart, answer func(int, watchdog.Answer)) bool {
 
 // scripts makes the scripts of what one node serves. An owner with another command under way is
 // left out, unless that command pauses: the command sets the lease or ends it (H6).
-func (c *State) scripts(n *nodePart, answer func(int, watchdog.Answer)) (common *renewal) {
+func (c *State) scripts(n *nodePart, answer func(int, watchdog.Answer)) (common []*renewal) {
 	for k, l := range n.leases {
 		i := n.at[k]
 		st := l.Holder().(*OwnerState)
@@ -102,34 +92,22 @@ func (c *State) scripts(n *nodePart, answer func(int, watchdog.Answer)) (common 
 			continue
 		}
 		ttl := st.renewedLease()
-		sub := renewee{i: i, st: st, owner: st.owner, least: st.least(sec.now(), ttl)}
+		sub := renewee{i: i, st: st, least: st.least(sec.now(), ttl)}
 		sub.l, sub.more = st.kinds()
-		sub.count = int(st.tally(sub.l))
 		sec.leave()
 		if ttl != c.o.Watchdog {
 			// Its holds were promised more (H6), or only have what is left asserted.
 			(&renewal{c: c, ttl: ttl, answer: answer, subs: []renewee{sub}}).send()
-		} else {
-			r := common.sharedBy(sub.l)
-			if r == nil {
-				r = &renewal{c: c, ttl: ttl, answer: answer, next: common}
-				common = r
-			}
-			r.subs = append(r.subs, sub)
+			continue
 		}
+		at := slices.IndexFunc(common, func(r *renewal) bool { return r.subs[0].l.sharesRenew(sub.l) })
+		if at < 0 {
+			at = len(common)
+			common = append(common, &renewal{c: c, ttl: ttl, answer: answer})
+		}
+		common[at].subs = append(common[at].subs, sub)
 	}
 	return common
-}
-
-// sharedBy is the one that can renew l too, by its kind and by its slot; nil: there is
-// none.
-func (r *renewal) sharedBy(l *Lock) *renewal {
-	for ; r != nil; r = r.next {
-		if r.subs[0].l.sharesRenew(l) {
-			break
-		}
-	}
-	return r
 }
 
 // sharesRenew tells whether one script can renew both.
@@ -137,20 +115,19 @@ func (l *Lock) sharesRenew(o *Lock) bool {
 	return l.traits.RenewGroup == o.traits.RenewGroup && (l.c.spansSlots || l.slot == o.slot)
 }
 
-// send reports whether Done will be called.
-func (r *renewal) send() bool {
+// send has it renewed. If it can't be sent, it has failed.
+func (r *renewal) send() {
 	q := &command.Request{Handler: r, Aside: true, Several: len(r.subs) > 1}
 	l := r.subs[0].l
-	l.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], r.c.leaseArg(r.ttl), r))
+	l.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], r.c.leaseArg(r.ttl), len(r.subs), func(i int) kind.Held { return r.subs[i].l.held(r.subs[i].st) }))
 	q.Wire.Track = true
 	r.c.work.Add()
 	if !r.c.exec.Enqueue(q) {
 		r.fail(q.Wire.Err)
 		r.freeCommandQueues()
+		r.leaveLimit()
 		r.c.work.Done()
-		return false
 	}
-	return true
 }
 
 // Unanswered follows the loss of its connection. The command queues stay
@@ -174,7 +151,7 @@ func (r *renewal) Done(q *command.Request) {
 	}
 	mine, err := []bool(nil), q.Wire.Err
 	if err == nil {
-		mine, err = r.subs[0].l.kind.Renewed(q.Wire.Reply, len(r.subs))
+		mine, err = codec.DecodeRenew(q.Wire.Reply, len(r.subs))
 	}
 	if err != nil && len(r.subs) > 1 && (!q.Passing() || q.Scattered()) && q.Fate != command.Closed {
 		// One key of another type fails the whole batch, and so does one that
@@ -185,17 +162,17 @@ func (r *renewal) Done(q *command.Request) {
 		}
 		return
 	}
+	defer r.freeCommandQueues()
 	if err != nil {
 		r.fail(err)
-		r.freeCommandQueues()
 		return
 	}
 	unreplicated := q.Unreplicated
+	var why error
 	if unreplicated {
-		r.renewed(nil, ErrUnreplicated)
-	} else {
-		r.renewed(mine, nil)
+		why = ErrUnreplicated
 	}
+	r.renewed(mine, why)
 	if q.Wire.Replicas > 0 && q.Wire.Acked >= q.Wire.Replicas {
 		r.everywhere = q.Wire.Sent
 	}
@@ -207,7 +184,7 @@ func (r *renewal) Done(q *command.Request) {
 			r.answer(sub.i, watchdog.Answer{Result: watchdog.Failed, Err: ErrUnreplicated})
 			continue
 		}
-		if len(sub.more) > 0 || sub.renewed {
+		if len(sub.more) > 0 || sub.sent > 0 {
 			r.renewMore(sub, mine[i], q)
 			continue
 		}
@@ -218,31 +195,26 @@ func (r *renewal) Done(q *command.Request) {
 		r.answer(sub.i, a)
 	}
 	r.c.log.Renewed(mine, r.ttl, r.c.watchdog.Failing)
-	r.freeCommandQueues()
 }
 
 // renewMore goes on with the next kind of an owner that holds of several, after
 // one was renewed or is held no more. The last of them answers.
 func (r *renewal) renewMore(sub *renewee, mine bool, q *command.Request) {
-	sec := sub.st.n.l.s.enter(mustNotBlock)
-	next := *sub
-	if len(sub.more) > 0 {
-		next.l, next.more = sub.more[0], sub.more[1:]
-		next.count = int(sub.st.tally(next.l))
-	}
 	if !mine {
+		sec := sub.st.n.l.s.enter(mustNotBlock)
 		sub.st.lose(sub.l, errVanished)
-	} else if !sub.renewed {
-		sub.renewed, sub.sent = true, q.Wire.Sent
-		next.renewed, next.sent = true, q.Wire.Sent
+		sec.leave()
+	} else if sub.sent == 0 {
+		sub.sent = q.Wire.Sent
 	}
-	sec.leave()
-	if len(sub.more) > 0 {
-		sub.st = nil // its command queue is the next one's to free
-		(&renewal{c: r.c, ttl: r.ttl, answer: r.answer, subs: []renewee{next}}).send()
+	if len(sub.more) == 0 {
+		r.answer(sub.i, watchdog.Answer{Result: watchdog.Renewed, Sent: sub.sent, TTL: sub.least, Read: q.Wire.Tracked})
 		return
 	}
-	r.answer(sub.i, watchdog.Answer{Result: watchdog.Renewed, Sent: sub.sent, TTL: sub.least, Read: q.Wire.Tracked})
+	next := *sub
+	next.l, next.more = sub.more[0], sub.more[1:]
+	sub.st = nil // its command queue is the next one's to free
+	(&renewal{c: r.c, ttl: r.ttl, answer: r.answer, subs: []renewee{next}}).send()
 }
 
 // leaveLimit lets the next batch go after the last script of this one, once.

@@ -41,16 +41,14 @@ func renewBySort(t *testing.T, s *redistest.Server, key string, spans bool, want
 		answers <- fmt.Sprint(i, " ", a.Result == watchdog.Renewed, " ", a.Err)
 	}
 	var scripts []string
-	for r := c.scripts(&nodePart{leases: leases, at: []int{0, 1, 2, 3}}, answer); r != nil; {
+	for _, r := range c.scripts(&nodePart{leases: leases, at: []int{0, 1, 2, 3}}, answer) {
 		for _, sub := range r.subs {
 			if group := sub.l.traits.RenewGroup; group != r.subs[0].l.traits.RenewGroup {
 				t.Errorf("%s goes with %s", group, r.subs[0].l.traits.RenewGroup)
 			}
 		}
 		scripts = append(scripts, fmt.Sprint(r.subs[0].l.traits.RenewGroup, " ", len(r.subs)))
-		next := r.next
 		r.send()
-		r = next
 	}
 	c.exec.WakeWriter()
 	slices.Sort(scripts)

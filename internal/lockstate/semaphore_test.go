@@ -41,7 +41,7 @@ func (r *numberRig) take(n int) {
 func (r *numberRig) change(how string, n int) int64 {
 	r.Helper()
 	l := r.of(1)
-	reply, err := l.ChangeAnyway(r.Context(), func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, how, n, 0) })
+	reply, err := l.Change(r.Context(), true, func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, how, n, 0) })
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -65,16 +65,16 @@ func TestSemaphoreIsExactThoughRepliesAreLost(t *testing.T) {
 	t.Parallel()
 	r := newNumberRig(t)
 	r.loses(luasrc.SemaphoreChangeScript, func() {
-		if r.change(kind.SetFirst, 4) != 1 {
+		if r.change(luasrc.SetFirst, 4) != 1 {
 			t.Error("it was there")
 		}
 	})
 	r.become("4")
 	r.loses(luasrc.SemaphoreAcquireScript, func() { r.take(3) }) // undone, and taken anew
 	r.become("1")
-	r.loses(luasrc.SemaphoreChangeScript, func() { r.change(kind.GiveBack, 3) })
+	r.loses(luasrc.SemaphoreChangeScript, func() { r.change(luasrc.GiveBack, 3) })
 	r.become("4")
-	r.loses(luasrc.SemaphoreChangeScript, func() { r.change(kind.AddMore, -2) })
+	r.loses(luasrc.SemaphoreChangeScript, func() { r.change(luasrc.AddMore, -2) })
 	r.become("2")
 	// The undo is lost too.
 	r.take(1)
@@ -92,14 +92,14 @@ func TestSemaphoreIsExactThoughRepliesAreLost(t *testing.T) {
 	next(t, ended)
 	r.become("0")
 	r.loses(luasrc.SemaphoreChangeScript, func() {
-		r.change(kind.GiveBack, 2)
-		if n := r.change(kind.DrainAll, 0); n != 2 {
+		r.change(luasrc.GiveBack, 2)
+		if n := r.change(luasrc.DrainAll, 0); n != 2 {
 			t.Errorf("drained %d", n)
 		}
 	})
 	r.become("0")
 	r.loses(luasrc.SemaphoreChangeScript, func() {
-		if r.change(kind.DeleteAll, 0) != 1 {
+		if r.change(luasrc.DeleteAll, 0) != 1 {
 			t.Error("it was not there")
 		}
 	})
@@ -109,9 +109,9 @@ func TestSemaphoreIsExactThoughRepliesAreLost(t *testing.T) {
 func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 	t.Parallel()
 	r := newNumberRig(t)
-	r.change(kind.SetFirst, 2)
+	r.change(luasrc.SetFirst, 2)
 	r.take(2)
-	r.change(kind.GiveBack, 2)
+	r.change(luasrc.GiveBack, 2)
 	two := r.of(2)
 	leaves := func(before func(w *Waiter)) {
 		t.Helper()
@@ -150,8 +150,8 @@ func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 	r.server.Pause()
 	leaves(func(*Waiter) {})
 	r.server.Resume()
-	r.change(kind.GiveExisting, 1) // it is answered behind the acquire
-	r.change(kind.AddMore, -1)
+	r.change(luasrc.GiveExisting, 1) // it is answered behind the acquire
+	r.change(luasrc.AddMore, -1)
 	given("the grant is under way")
 }
 
@@ -159,7 +159,7 @@ func TestPermitsOfNobodyAreGivenBackThatNobodyWants(t *testing.T) {
 func TestGrantAtTheEndOfAWaitIsKept(t *testing.T) {
 	t.Parallel()
 	r := newNumberRig(t)
-	r.change(kind.SetFirst, 2)
+	r.change(luasrc.SetFirst, 2)
 	l := r.of(2)
 	w := l.NewWaiter()
 	if err := w.Start(); err != nil {
@@ -225,7 +225,7 @@ func TestLatchIsExactThoughRepliesAreLost(t *testing.T) {
 	set := func(want bool, how string, n int64) {
 		t.Helper()
 		r.loses(luasrc.CountDownScript, func() {
-			reply, err := l.Change(t.Context(), func(w *kind.Want) kind.Call { return kind.CountDown(w, how, n) })
+			reply, err := l.Change(t.Context(), false, func(w *kind.Want) kind.Call { return kind.CountDown(w, how, n) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,22 +234,22 @@ func TestLatchIsExactThoughRepliesAreLost(t *testing.T) {
 			}
 		})
 	}
-	set(true, kind.SetCount, 3)
-	set(false, kind.SetCount, 1)
-	set(true, kind.DownByOne, 0)
+	set(true, luasrc.SetCount, 3)
+	set(false, luasrc.SetCount, 1)
+	set(true, luasrc.DownByOne, 0)
 	becomes(t, r.conn, 1, "DBSIZE")
 	if n, err := redis.String(do(t, r.conn, "GET", "ready"), nil); n != "2" || err != nil {
 		t.Errorf("the count is %q, %v", n, err)
 	}
 	ended := make(chan outcome, 1)
 	wait(t.Context(), t, &l, 0, ended, Terms{})
-	set(true, kind.DownByOne, 0)
+	set(true, luasrc.DownByOne, 0)
 	none(t, ended)
-	set(true, kind.DownByOne, 0)
+	set(true, luasrc.DownByOne, 0)
 	next(t, ended)
 	becomes(t, r.conn, 0, "DBSIZE")
-	set(true, kind.SetCount, 1)
-	set(true, kind.DeleteCount, 0)
+	set(true, luasrc.SetCount, 1)
+	set(true, luasrc.DeleteCount, 0)
 	becomes(t, r.conn, 0, "DBSIZE")
 }
 
@@ -275,8 +275,8 @@ func TestChangeThatIsDueIsSentThoughItsContextIsOver(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	l := r.of(1)
-	release := func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, kind.GiveBack, 2, 0) }
-	if _, err := l.ChangeAnyway(ctx, release); err != nil {
+	release := func(w *kind.Want) kind.Call { return kind.ChangeSemaphore(w, luasrc.GiveBack, 2, 0) }
+	if _, err := l.Change(ctx, true, release); err != nil {
 		t.Error(err)
 	}
 	r.become("2")
@@ -289,7 +289,7 @@ func TestChangeThatIsDueIsSentThoughItsContextIsOver(t *testing.T) {
 	}
 	defer dead.Close()
 	gone := dead.NewLock(kind.Semaphore(1), "seats", "seats")
-	if _, err := gone.ChangeAnyway(ctx, release); !errors.Is(OfKind(err), ErrUnavailable) || errors.Is(err, ErrUncertain) {
+	if _, err := gone.Change(ctx, true, release); !errors.Is(OfKind(err), ErrUnavailable) || errors.Is(err, ErrUncertain) {
 		t.Errorf("without a server: %v", err)
 	}
 }

@@ -22,9 +22,8 @@ type shard struct {
 	names       map[nameKey]*name
 	indexes     map[*name]map[Owner]*OwnerState // of the names with many owners
 	fairShares  wakepolicy.Table
-	spareQueues *waitQueue // queues that nobody waits in
-	spareCount  int
-	forcing     int // each ForceUnlock that may still run, of any name
+	spareQueues []*waitQueue // queues that nobody waits in
+	forcing     int          // each ForceUnlock that may still run, of any name
 
 	past    []pastUnlock // what a failover may undo, of all names
 	oldest  int          // the place in past that is used next
@@ -145,21 +144,30 @@ func (n *name) now() time.Duration { return n.l.s.sec.now() }
 // called with the shard locked.
 func (s *shard) find(l *Lock) *name { return s.names[l.nameKey] }
 
-// add makes the state of a name of which there is none. Something must come of it
-// at once, or pin be called in its place. It is called with the shard locked.
-func (s *shard) add(l *Lock) *name {
-	n := &name{l: l, fairShare: s.fairShares.Find(l.key)}
-	s.names[l.nameKey] = n
+// ownerState is what there is of an owner of the lock, nil if there is nothing. It is
+// called with the shard locked.
+func (l *Lock) ownerState(o Owner) *OwnerState {
+	if n := l.s.find(l); n != nil {
+		return n.findOwnerState(o)
+	}
+	return nil
+}
+
+// ensure finds or makes the name's state. Something must come of it at once, or pin be
+// called in its place. It is called with the shard locked.
+func (s *shard) ensure(l *Lock) *name {
+	n := s.find(l)
+	if n == nil {
+		n = &name{l: l, fairShare: s.fairShares.Find(l.key)}
+		s.names[l.nameKey] = n
+	}
 	return n
 }
 
-// pin finds or makes the name's state and keeps it until unpin. It is called
-// with the shard locked.
+// pin is ensure for a name whose state is kept until unpin. It is called with the shard
+// locked.
 func (s *shard) pin(l *Lock) *name {
-	n := s.find(l)
-	if n == nil {
-		n = s.add(l)
-	}
+	n := s.ensure(l)
 	n.pins++
 	return n
 }
@@ -227,15 +235,6 @@ func (n *name) ensureOwnerState(o Owner) *OwnerState {
 	return n.newOwnerState(o)
 }
 
-// unindex follows a state that was taken off the list.
-func (n *name) unindex(o Owner) {
-	if all := n.l.s.indexes[n]; all != nil {
-		if delete(all, o); len(all) < indexFrom/2 {
-			delete(n.l.s.indexes, n)
-		}
-	}
-}
-
 // ownerStates are the states of all owners of the name.
 func (n *name) ownerStates() []*OwnerState {
 	var states []*OwnerState
@@ -277,21 +276,12 @@ func (l *Lock) Snapshot() Snapshot {
 	return now
 }
 
-// OwnerSnapshot is Snapshot for the owner of a hold.
-type OwnerSnapshot struct {
-	Busy         bool // a command is under way
-	Queued       int  // commands that wait for it
-	StillCounted int  // holds whose own lease ended, and which the server counts
-}
-
-// OwnerSnapshot tells what there is of the hold's owner.
-func (h *Hold) OwnerSnapshot() OwnerSnapshot {
+// OwnerSnapshot is Snapshot for the owner of a hold: whether a command is under way, how
+// many wait for it, and how many holds the server counts whose own lease ended.
+func (h *Hold) OwnerSnapshot() (busy bool, queued, stillCounted int) {
 	defer h.l.s.enter(mustNotBlock).leave()
-	now := OwnerSnapshot{Busy: h.st.busy, StillCounted: h.st.stillCounted()}
-	if h.st.extras != nil {
-		now.Queued = len(h.st.extras.queue)
-	}
-	return now
+	r := h.st.rare()
+	return h.st.busy, len(r.queue), r.stillCounted
 }
 
 // UnderWay tells how many timers are set or run, and how many commands are

@@ -92,31 +92,32 @@ func (writing) Release(_ []any, w *kind.Want) kind.Call {
 }
 
 // Renew is that of a plain lock, with the fields of this one.
-func (writing) Renew(room []any, lease kind.Arg, of kind.Leases) kind.Call {
-	return kind.Run(luasrc.Renew(room, lease, of.Len(), func(i int) (key, owner kind.Arg) {
-		h := of.At(i)
+func (writing) Renew(room []any, lease kind.Arg, n int, at func(i int) kind.Held) kind.Call {
+	return kind.Run(luasrc.Renew(room, lease, n, func(i int) (key, owner kind.Arg) {
+		h := at(i)
 		return h.Names.Key(), written{h.Owner}
 	}), kind.Always)
 }
 
-func (writing) Confirm(room []any, w *kind.Want) kind.Call {
-	return kind.Read("HGET", append(room, w.Names.Key(), written{w.Owner}))
-}
-
 // Ask knows which of the two it is by the mode.
-func (k reading) Ask(room []any, q kind.Question, w *kind.Want) kind.Query {
-	return askMode(k.Kind, room, q, w, "read")
+func (k reading) Ask(q kind.Question, w *kind.Want) kind.Query {
+	return askMode(k.Kind, q, w, "read")
 }
 
-func (k writing) Ask(room []any, q kind.Question, w *kind.Want) kind.Query {
-	return askMode(k.Kind, room, q, w, "write")
-}
-
-func askMode(k kind.Kind, room []any, q kind.Question, w *kind.Want, mode string) kind.Query {
-	if q != kind.Forcible {
-		return k.Ask(room, q, w)
+func (k writing) Ask(q kind.Question, w *kind.Want) kind.Query {
+	if q == kind.HoldCount {
+		as := *w
+		as.Owner = written{w.Owner}
+		w = &as
 	}
-	return kind.Query{Call: kind.Read("HGET", append(room, w.Names.Key(), "mode")), Answer: func(reply any) (kind.Answer, error) {
+	return askMode(k.Kind, q, w, "write")
+}
+
+func askMode(k kind.Kind, q kind.Question, w *kind.Want, mode string) kind.Query {
+	if q != kind.Forcible {
+		return k.Ask(q, w)
+	}
+	return kind.Query{Call: kind.Read("HGET", w.Names.Key(), "mode"), Answer: func(reply any) (kind.Answer, error) {
 		found, _ := reply.([]byte)
 		return kind.Answer{Yes: string(found) == mode}, nil
 	}}

@@ -160,7 +160,7 @@ func New(o Config) (*State, error) {
 		c.shards[i].init(o.Clock, c.exec)
 	}
 	c.watchdog = watchdog.New(c.renew, watchdog.Options{TTL: o.Watchdog, Clock: o.Clock, Group: renewGroup(c.top), Look: c.look, Idle: c.idle})
-	c.trackActors()
+	clients.Store(c.id, &c.actors)
 	c.following.Go(c.follow)
 	return c, nil
 }
@@ -262,7 +262,7 @@ func (c *State) close(patience time.Duration) {
 	c.top.Close(time.Until(deadline))
 	c.following.Wait()
 	c.timers.Wait()
-	c.untrackActors()
+	clients.Delete(c.id)
 	c.events.Wait(c.o.Timeout)
 	c.log.End()
 	if patience > 0 { // an abandoned one is the business of Open's error

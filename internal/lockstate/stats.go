@@ -45,24 +45,19 @@ func (c *State) Stats() (all [kind.Labels]Counts, reconnects, dropped int64) {
 		}
 		to.Undone, to.Unsure, to.Renewals = from.undone.Load(), from.unsure.Load(), from.renewals.Load()
 	}
-	for i := range c.shards {
-		s := &c.shards[i]
-		sec := s.enter(mustNotBlock)
-		for _, n := range s.names {
-			for st := n.states; st != nil; st = st.next {
-				for h := st.holds; h != nil; h = h.next {
-					to := &all[h.l.traits.Label]
-					to.Holds++
-					to.Least = min(to.Least, max(h.trust()-sec.now(), 0))
-				}
-			}
-			for q := n.queues; q != nil; q = q.next {
-				for w := range q.Waiting() {
-					all[w.Call.(*Waiter).l.traits.Label].Waiters++
-				}
+	c.eachName(func(n *name) {
+		for st := n.states; st != nil; st = st.next {
+			for h := st.holds; h != nil; h = h.next {
+				to := &all[h.l.traits.Label]
+				to.Holds++
+				to.Least = min(to.Least, max(h.trust()-n.now(), 0))
 			}
 		}
-		sec.leave()
-	}
+		for q := n.queues; q != nil; q = q.next {
+			for w := range q.Waiting() {
+				all[w.Call.(*Waiter).l.traits.Label].Waiters++
+			}
+		}
+	})
 	return all, c.reconnects.Load(), c.events.Dropped()
 }

@@ -32,11 +32,11 @@ func (strict) Acquire(_ []any, w *kind.Want) kind.Call {
 	return run(strictLock, kind.Never, w.Names[:1], w.Lease, w.Owner)
 }
 
-func (k strict) Granted(reply any, w *kind.Want) (kind.Grant, error) {
+func (k strict) Granted(reply any) (kind.Grant, error) {
 	if said, ok := reply.([]byte); ok && string(said) == "refused" {
 		return kind.Grant{Refused: errStrict}, nil
 	}
-	return k.Kind.Granted(reply, w)
+	return k.Kind.Granted(reply)
 }
 
 // ends is how one wait ends.

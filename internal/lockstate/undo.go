@@ -112,19 +112,19 @@ func (a *attempt) countHolds() {
 		a.undecided("its connection could not be killed")
 		return
 	}
-	ask := w.l.kind.Confirm(nil, &a.want)
+	ask := w.l.kind.Ask(kind.HoldCount, &a.want)
 	if ask.Empty() {
 		a.undecided("what it did can't be known")
 		return
 	}
-	w.l.askLater(ask, watchdog.Never, func(reply any, err error) {
+	w.l.askLater(ask.Call, watchdog.Never, func(reply any, err error) {
 		defer n.l.s.enter(mustNotBlock).leave()
 		if err != nil {
 			a.undecided(fmt.Sprintf("asking for its count failed: %v", err))
 			return
 		}
-		count, err := w.l.kind.Confirmed(reply, &a.want)
-		known := int64(st.tally(w.l) + st.unsent(w.l))
+		answer, err := ask.Answer(reply)
+		count, known := answer.N, int64(st.tally(w.l)+st.unsent(w.l))
 		switch {
 		case err != nil:
 			a.undecided(err.Error())
@@ -134,7 +134,7 @@ func (a *attempt) countHolds() {
 				st.lose(w.l, errVanished)
 			}
 			a.resumeAs()
-		case st.stillCounted() > 0:
+		case st.rare().stillCounted > 0:
 			a.undecided(fmt.Sprintf("the owner holds %d, of which some are of leases that ended and were not unlocked", count))
 		case count == known:
 			a.resumeAs()
@@ -160,10 +160,7 @@ func (a *attempt) countHolds() {
 // unsent is how many unlocks wait in the command queue, whose holds the server
 // still counts together with those of l's kind.
 func (st *OwnerState) unsent(l *Lock) (n int32) {
-	if st.extras == nil {
-		return 0
-	}
-	for _, cmd := range st.extras.queue {
+	for _, cmd := range st.rare().queue {
 		if r, ok := cmd.(*releasing); ok && r.counted && r.l.traits.Tally == l.traits.Tally {
 			n++
 		}

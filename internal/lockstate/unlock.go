@@ -17,17 +17,15 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	u := h.unlocking(ctx)
 	r, outcome, wasLost, err := h.startUnlock(&u)
 	if err != nil {
-		h.unlocked(u, wasLost, err)
+		h.unlocked(u, nil, err)
 		return err
 	}
 	err = r.await(ctx, h.l, outcome)
 	if wasLost != nil {
 		err = h.releasedLate(wasLost, err)
-		h.unlocked(u, wasLost, err)
-		return err
 	}
-	h.unlocked(u, nil, err)
-	if h.l.c.log != nil {
+	h.unlocked(u, wasLost, err)
+	if wasLost == nil {
 		h.logReleased(ctx, err)
 	}
 	return err
@@ -35,12 +33,11 @@ func (h *Hold) Unlock(ctx context.Context) error {
 
 // logReleased logs how the unlock ended.
 func (h *Hold) logReleased(ctx context.Context, err error) {
-	c := h.l.c
-	switch {
+	switch log := h.l.c.log; {
 	case err != nil:
-		c.log.Unreleased(ctx, h.told(), errors.Is(err, ErrUncertain), err)
-	case c.log.On(ctx, slog.LevelDebug):
-		c.log.Released(ctx, h.told(), c.now()-h.since)
+		log.Unreleased(ctx, h.told(), errors.Is(err, ErrUncertain), err)
+	case log.On(ctx, slog.LevelDebug):
+		log.Released(ctx, h.told(), h.l.c.now()-h.since)
 	}
 }
 

@@ -22,14 +22,14 @@ func TestUnlockThatIsNotWrittenIsNotUncertain(t *testing.T) {
 	h := acquire(t, &l)
 	s.Pause()
 	defer s.Resume()
-	if _, err := c.Query(t.Context(), l.slot, "TYPE", "orders"); err == nil {
+	if _, err := c.query(t.Context(), l.slot, kind.Read("TYPE", "orders")); err == nil {
 		t.Fatal("the server answered")
 	}
 	for end := time.Now().Add(10 * soon); c.exec.Trouble(l.slot) == nil; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("no attempt to connect anew has failed")
 		}
-		_, _ = c.Query(t.Context(), l.slot, "TYPE", "orders")
+		_, _ = c.query(t.Context(), l.slot, kind.Read("TYPE", "orders"))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

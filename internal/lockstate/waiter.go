@@ -76,14 +76,11 @@ func (w *Waiter) Start() error {
 	s := l.s
 	defer s.enter(mayBlock).leave()
 	if l.c.state.Load() != stateOpen {
-		if err := l.c.admit(s, l, &w.Terms); err != nil {
+		if err := l.admit(&w.Terms); err != nil {
 			return err
 		}
 	}
-	n := s.find(l)
-	if n == nil {
-		n = s.add(l)
-	}
+	n := s.ensure(l)
 	w.n, w.began = n, s.sec.now()
 	if w.Terms.As {
 		w.Shared = w.Terms.Owner
@@ -101,11 +98,11 @@ func (w *Waiter) Start() error {
 
 // admit returns an error unless an acquire may begin at a client that is not open any
 // more. It is called with the shard locked.
-func (c *State) admit(s *shard, l *Lock, t *Terms) error {
-	if c.Closed() {
+func (l *Lock) admit(t *Terms) error {
+	if l.c.Closed() {
 		return ErrClosed
 	}
-	if n := s.find(l); t.As && n != nil && n.holds(t.Owner) {
+	if st := l.ownerState(t.Owner); t.As && st != nil && st.held > 0 {
 		return nil
 	}
 	return fmt.Errorf("%w: it is being shut down, only owners that hold the lock may re-enter", ErrClosed)
@@ -132,7 +129,12 @@ func (w *Waiter) join() error {
 	if err := n.check(l, &w.Terms); err != nil {
 		return err
 	}
-	w.chooseQueue()
+	if l.traits.ByOwner {
+		if !w.Terms.As {
+			w.owner = l.c.ownOwner()
+		}
+		w.queueOwner = w.acquirer()
+	}
 	q := n.ensureQueue(l, w.queueOwner)
 	w.place = q.choosePlace(w.place)
 	if w.OneTry || w.Terms.As || q.Roomy() {
@@ -159,7 +161,7 @@ func (n *name) check(l *Lock, t *Terms) error {
 	}
 	var held []kind.Held
 	for h := st.holds; h != nil; h = h.next {
-		held = append(held, kind.Held{Kind: h.l.kind, Names: &h.l.names, Owner: st, Count: 1})
+		held = append(held, h.l.held(st))
 	}
 	if err := l.kind.Check(&kind.Want{Names: &l.names, Owner: st}, held); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalidOption, err)
@@ -167,16 +169,12 @@ func (n *name) check(l *Lock, t *Terms) error {
 	return nil
 }
 
-// chooseQueue decides whose queue it waits in.
-func (w *Waiter) chooseQueue() {
-	switch {
-	case !w.l.traits.ByOwner:
-	case w.Terms.As:
-		w.queueOwner = w.Terms.Owner
-	default:
-		w.owner = w.l.c.ownOwner()
-		w.queueOwner = w.owner
+// acquirer is who acquires: whom As names, or the owner of the latest attempt.
+func (w *Waiter) acquirer() Owner {
+	if w.Terms.As {
+		return w.Terms.Owner
 	}
+	return w.owner
 }
 
 // queue is where it waits, nil if nobody does any more.
@@ -219,9 +217,7 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 	} else {
 		h, err = w.stopped(ctx, cause)
 	}
-	if c.log != nil {
-		w.logResult(ctx, h, err)
-	}
+	w.logResult(ctx, h, err)
 	w.count(ctx, h, err)
 	if w.taken && err == nil { // it needs no undo any more
 		c.exec.Discard(w.l.slot, kind.Receipt(&w.l.names, w.owner))

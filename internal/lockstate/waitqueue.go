@@ -24,7 +24,7 @@ type waitQueue struct {
 	l     *Lock         // a handle, for its kind
 	owner Owner         // whose queue it is, where each owner has one
 	place time.Duration // how long that owner waits, as the server was told first; 0: as long as it takes, -1: nothing yet
-	next  *waitQueue    // of the name, or among the spare ones
+	next  *waitQueue    // of the name
 
 	timer       *time.Timer
 	subs        []*topology.Listening // as many as the topology says; it listens when all are confirmed
@@ -69,12 +69,11 @@ func (n *name) ensureQueue(l *Lock, o Owner) *waitQueue {
 		return q
 	}
 	s := n.l.s
-	q := s.spareQueues
-	if q == nil {
-		q = &waitQueue{Queue: waitqueue.New(n.l.c.o.Timeout, rand.N[time.Duration]), shard: s}
+	var q *waitQueue
+	if last := len(s.spareQueues) - 1; last >= 0 {
+		q, s.spareQueues = s.spareQueues[last], s.spareQueues[:last]
 	} else {
-		s.spareQueues = q.next
-		s.spareCount--
+		q = &waitQueue{Queue: waitqueue.New(n.l.c.o.Timeout, rand.N[time.Duration]), shard: s}
 	}
 	q.n, q.l, q.owner, q.listens, q.place = n, l, o, o, -1
 	q.next, n.queues = n.queues, q
@@ -151,9 +150,8 @@ func (q *waitQueue) drop() {
 		}
 	}
 	q.n, q.l, q.next = nil, nil, nil
-	if s.spareCount < maxSpareQueues {
-		q.next, s.spareQueues = s.spareQueues, q
-		s.spareCount++
+	if len(s.spareQueues) < maxSpareQueues {
+		s.spareQueues = append(s.spareQueues, q)
 	}
 	n.dropIfIdle()
 }
@@ -190,7 +188,7 @@ func (q *waitQueue) subscribe() {
 	channel, where := l.kind.Channel(&l.names, q.listens), l.c.top.Subscriptions(l.slot)
 	q.unconfirmed = len(where)
 	for _, s := range where {
-		sub := &subscriber{shard: q.shard, kind: l.kind, channel: channel, queue: q, epoch: q.epoch, alone: len(where) == 1}
+		sub := &subscriber{kind: l.kind, channel: channel, queue: q, epoch: q.epoch, alone: len(where) == 1}
 		q.subs = append(q.subs, s.Subscribe(channel, sub))
 	}
 }
@@ -208,9 +206,6 @@ func (q *waitQueue) resubscribe() {
 
 // unsubscribe leaves the channel.
 func (q *waitQueue) unsubscribe() {
-	if len(q.subs) == 0 {
-		return
-	}
 	for _, sub := range q.subs {
 		sub.Close()
 	}
@@ -275,7 +270,6 @@ func (n *name) wakeHead() {
 
 // subscriber is what the hub wakes: a queue, by one of its subscriptions.
 type subscriber struct {
-	shard     *shard
 	kind      kind.Kind
 	channel   string
 	queue     *waitQueue
@@ -327,7 +321,7 @@ func (sub *subscriber) Refused(err error) {
 // tell reports an event to the queue, unless the subscription was replaced.
 func (sub *subscriber) tell(event func(*waitQueue)) {
 	q := sub.queue
-	defer sub.shard.enter(mustNotBlock).leave()
+	defer q.shard.enter(mustNotBlock).leave()
 	if sub.epoch != q.epoch {
 		return
 	}

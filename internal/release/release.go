@@ -268,23 +268,22 @@ func (m *Release) Fail(how Failure, err error, f Facts) Action {
 		return 0
 	}
 	m.Failed = err
+	if f.Closed {
+		how = Passing // nobody is asked
+	}
 	switch {
-	case how == Passing, how == Unknown, f.Closed:
-		switch {
-		case f.Reached != 0:
-			return m.finish(Uncertain, f)
-		case f.Closed:
-			return m.finish(Closed, f)
-		}
-		return m.finish(Expired, f)
 	case how == Partly && m.Form.once() && !f.Shown:
 		return m.ask(Held)
 	case how == Partly:
 		return Lower | m.finish(Refused, f)
 	case f.Reached != 0:
-		return m.finish(Uncertain, f) // a repetition was refused; the send that was lost may have run
+		return m.finish(Uncertain, f) // if a repetition was refused, the send that was lost may have run
+	case how == Unrun:
+		return m.finish(Refused, f)
+	case f.Closed:
+		return m.finish(Closed, f)
 	}
-	return m.finish(Refused, f)
+	return m.finish(Expired, f)
 }
 
 // Tick tells the caller what is known when the limit has passed. waits says that what

@@ -86,12 +86,11 @@ func (q *Queue) tellTaken(now, ttl time.Duration) {
 func (q *Queue) openGate(led bool) {
 	if led {
 		q.taken, q.trouble = false, trouble{}
-		q.waiting.each(func(w *Waiter) bool {
+		for w := range q.waiting.each {
 			if !w.late {
 				q.settle(w, Granted, nil)
 			}
-			return true
-		})
+		}
 	}
 	if q.waiting.size > 0 {
 		q.wake(1)
