@@ -49,7 +49,7 @@ var sending = []defect{
 	},
 	{
 		what: "a reply of another shape is a refused acquire", guards: "codec, I2",
-		edits: edits{{In: "DecodeAcquire", If: "!ok || ms < pttlNoKey", Put: "ok && ms < pttlNoKey"}},
+		edits: edits{{In: "pttl", If: "!ok || ms < pttlNoKey", Put: "ok && ms < pttlNoKey"}},
 		by:    tests{"TestRepliesOfEachScript", "TestI2ReplyOfAnotherShape"},
 	},
 	{
