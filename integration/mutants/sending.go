@@ -102,9 +102,9 @@ var sending = []defect{
 	{
 		what: "a deadline that passes while nothing is written ends a dialer's connection", guards: "redisconn",
 		edits: edits{
-			{In: "deadline.start", Case: "!d.underWay || d.ended || d.passed", Put: "d.ended || d.passed"},
-			{In: "deadline.fire", Expr: "d.underWay && !d.ended", Put: "!d.ended"},
-			{In: "deadline.bound", If: "d.timer != nil", Put: "false"},
+			{In: "deadline.start", Case: "!d.underWay || d.passed", Put: "d.passed"},
+			{In: "deadline.fire", Expr: "d.underWay && !d.passed", Put: "!d.passed"},
+			{In: "deadline.bound", Call: "d.timer.Stop", Remove: true},
 		},
 		by: tests{
 			"TestDeadlineThatPassesWhileNothingIsUnderWayEndsNothing", "TestIdleConnectionsOfADialerStay", "TestAConnectionOfADialerOutlivesALongWAIT",
