@@ -72,7 +72,7 @@ var sending = []defect{
 	},
 	{
 		what: "who must not wait writes where a write may wait", guards: "pipeline",
-		edits: edits{{In: "Pipeline.WakeWriter", Stmt: "p.writeQueued(false)", Put: "p.conn.writeBatch(false, true)"}},
+		edits: edits{{In: "Pipeline.WakeWriter", Stmt: "p.writeQueued(false)", Put: "if p.ready() { p.conn.writeBatch(false, true) }"}},
 		by:    tests{"TestAWriteThatWaitsHoldsUpNoHold", "TestAMasterWhoseTunnelStallsCostsTheOthersNoHold"},
 	},
 	{
@@ -170,7 +170,7 @@ var sending = []defect{
 	},
 	{
 		what: "the deadline that ends a caller's read ends the connection", guards: "pipeline",
-		edits: edits{{In: "conn.standBy", If: "c.lone.cutShort", Put: "false"}},
+		edits: edits{{In: "conn.standBy", If: "cutShort", Put: "cutShort && false"}},
 		by:    tests{"TestACallerThatReadsLeavesALongWaitToTheReader"},
 	},
 	{
