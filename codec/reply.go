@@ -24,14 +24,8 @@ func DecodeAcquire(reply any) (granted bool, ttl time.Duration, err error) {
 	if reply == nil {
 		return true, 0, nil
 	}
-	ms, ok := reply.(int64)
-	if !ok || ms < pttlNoKey {
-		return false, 0, mismatch("acquire reply", reply)
-	}
-	if ms == pttlNoKey {
-		return false, 0, nil
-	}
-	return false, lifetime(ms), nil
+	ttl, _, err = pttl("acquire reply", reply)
+	return false, ttl, err
 }
 
 // DecodeFencedAcquire reads the reply of the fenced lock's script: an array with the
@@ -199,9 +193,13 @@ func count(what string, reply any) (int64, error) {
 // never expires, and whether it exists at all; ttl is 0 if it does not. A ttl
 // beyond time.Duration's range is the largest Duration.
 func DecodeTTL(reply any) (ttl time.Duration, exists bool, err error) {
+	return pttl("PTTL reply", reply)
+}
+
+func pttl(what string, reply any) (ttl time.Duration, exists bool, err error) {
 	ms, ok := reply.(int64)
 	if !ok || ms < pttlNoKey {
-		return 0, false, mismatch("PTTL reply", reply)
+		return 0, false, mismatch(what, reply)
 	}
 	if ms == pttlNoKey {
 		return 0, false, nil

@@ -1,6 +1,6 @@
 package pubsub
 
-import "sync/atomic"
+import "slices"
 
 // key tells channels apart. A sharded one and a plain one of the same name have
 // nothing in common.
@@ -9,25 +9,8 @@ type key struct {
 	sharded bool
 }
 
-// share is one waiter's in a channel: whom to call, and whether.
-type share struct {
-	w Waker
-
-	state         atomic.Int32 // written under tables.mu
-	toldConfirmed bool         // Confirmed was called at least once; guarded by dispatcher.calls
-}
-
-// The states of a share.
-const (
-	waiting int32 = iota // counted by its channel
-	refused              // not counted any more; Refused is called or about to be
-	closed               // not counted, and no call may begin
-)
-
-func (s *share) is(state int32) bool { return s.state.Load() == state }
-
 // channel is what the hub knows about one channel. All fields are guarded by
-// tables.mu.
+// Hub.mu.
 //
 // sent and unanswered describe the connection there is; without one both are
 // zero. The server has the channel for certain when confirmed, and certainly not
@@ -38,7 +21,7 @@ type channel struct {
 	// subs is in order of subscription. It is only appended to or replaced,
 	// never changed in place, so that a copy of the slice header is a snapshot.
 	// Who left stays in it until a replacement.
-	subs []*share
+	subs []*Subscription
 	live int // how many in subs have not left
 
 	sent       bool // the last command sent was SUBSCRIBE
@@ -62,20 +45,14 @@ func (ch *channel) left() {
 	case len(ch.subs) > 32 && ch.live < len(ch.subs)/2:
 		// Rare enough to cost each leaver a constant, often enough that the gone
 		// are never more than the living.
-		subs := make([]*share, 0, ch.live+ch.live/4)
-		for _, s := range ch.subs {
-			if s.is(waiting) {
-				subs = append(subs, s)
-			}
-		}
-		ch.subs = subs
+		ch.subs = slices.DeleteFunc(slices.Clone(ch.subs), func(s *Subscription) bool { return !s.is(waiting) })
 	}
 }
 
-// refuse removes and returns the shares that whom picks. The caller must
+// refuse removes and returns the subscriptions that whom picks. The caller must
 // tell them.
-func (ch *channel) refuse(whom func(*share) bool) (out []*share) {
-	var keep []*share
+func (ch *channel) refuse(whom func(*Subscription) bool) (out []*Subscription) {
+	var keep []*Subscription
 	for _, s := range ch.subs {
 		switch {
 		case !s.is(waiting):

@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gomodule/redigo/redis"
-
 	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
@@ -17,37 +15,16 @@ type conn struct {
 	*Hub // whose it is
 	rc   *redisconn.Owned
 
-	queue  queue
-	quit   chan struct{} // closed: the writer should end
-	ended  chan error    // cap 2: how the reader and the writer ended
-	redial chan struct{} // cap 1: the hub should dial anew
+	queue queue
+	quit  chan struct{} // closed: the writer should end
+	ended chan error    // cap 2: how the reader and the writer ended
 
 	half half // the reader's
 
 	startedAt time.Time
 	lastHeard atomic.Int64 // when the server last said something, since begun
 
-	// Guarded by tables.mu.
-	lookDue bool // some channel is to be asked for again
-	pinged  bool // a PING is in the queue
-}
-
-func newConn(rc redis.Conn, h *Hub) *conn {
-	return &conn{
-		Hub:       h,
-		rc:        &redisconn.Owned{Conn: rc},
-		queue:     queue{write: make(chan struct{}, 1)},
-		quit:      make(chan struct{}),
-		ended:     make(chan error, 2),
-		redial:    make(chan struct{}, 1),
-		startedAt: time.Now(),
-	}
-}
-
-// stale tells that the connection was not dialled for the hub and was dead
-// already.
-func (c *conn) stale() bool {
-	return !c.rc.Dialled() && c.lastHeard.Load() == 0
+	lookDue bool // some channel is to be asked for again; guarded by Hub.mu
 }
 
 // silence is how long the server has sent nothing.
@@ -99,8 +76,8 @@ func (c *conn) watch() error {
 		select {
 		case err := <-c.ended:
 			return err
-		case <-c.tables.wake:
-			c.wakers.tellJoined()
+		case <-c.wake:
+			c.tellJoined()
 		case <-c.redial:
 			return errRedial
 		case <-closing:
@@ -124,11 +101,10 @@ func (c *conn) watch() error {
 // unsubscribeAll marks all channels, which nobody wants now that the hub is
 // closed. The final PING follows.
 func (c *conn) unsubscribeAll() {
-	t := c.tables
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, ch := range t.channels {
-		t.mark(ch)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, ch := range c.channels {
+		c.mark(ch)
 	}
 	c.queue.closing = true
 	background.Signal(c.queue.write)
@@ -137,7 +113,7 @@ func (c *conn) unsubscribeAll() {
 // stalled detects a server that sends something but does not answer. A silent
 // server ends the reader.
 func (c *conn) stalled() bool {
-	c.tables.mu.Lock()
-	defer c.tables.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return len(c.queue.unanswered) > 0 && time.Since(c.queue.progress) > c.o.Timeout
 }

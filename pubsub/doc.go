@@ -45,7 +45,7 @@
 // a command unanswered that long, is given up. There is no goroutine and no
 // timer for a channel or a waiter.
 //
-// The lock of the hub's tables is never held while a Waker is called, and no Waker
+// The hub's lock is never held while a Waker is called, and no Waker
 // is called while its owner is inside Subscribe or Close. So a Waker may subscribe and
 // unsubscribe, and its owner may hold a lock while doing so that the Waker takes too.
 //

@@ -219,7 +219,7 @@ func TestUnansweredCommandsAreBounded(t *testing.T) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if n, m := len(h.queue.unanswered), len(h.queue.marked); n > maxUnanswered+2 || m > 2*chunk {
+	if n, m := len(h.conn.queue.unanswered), len(h.conn.queue.marked); n > maxUnanswered+2 || m > 2*chunk {
 		t.Errorf("%d commands queued, %d channels marked", n, m)
 	}
 }

@@ -2,6 +2,7 @@ package pubsub
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/background"
@@ -20,30 +21,36 @@ type Hub struct {
 	life context.Context // ended by Close
 	end  context.CancelFunc
 
-	done chan struct{} // closed when the hub's goroutine has ended
+	running sync.WaitGroup // the hub's goroutine
+	wake    chan struct{}  // cap 1: it should look at what follows
+	redial  chan struct{}  // cap 1: it should dial anew
 
-	*tables             // what is wanted, and what the connection is to do for it
-	wakers  *dispatcher // calls the Wakers
+	// calls is held so that the goroutines that call Wakers keep the order Confirmed,
+	// Message, Refused. It is taken before mu.
+	calls sync.Mutex
 
-	// Guarded by tables.mu.
-	conn    *conn // the connection there is
-	redials int   // calls of Redial
-	started bool
+	// mu guards all below and everything that says so. It is never held during
+	// I/O or a Waker's method.
+	mu       sync.Mutex
+	channels map[key]*channel // those wanted, or that the server may have
+	joined   []*Subscription  // came to a confirmed channel, not yet told
+	conn     *conn            // the connection there is
+	started  bool
 }
 
 // New returns a hub. It does nothing until the first Subscribe.
 func New(dial DialFunc, o Options) *Hub {
 	life, end := context.WithCancel(context.Background())
-	t, o := &tables{wake: make(chan struct{}, 1), channels: map[key]*channel{}}, o.withDefaults()
+	o = o.withDefaults()
 	return &Hub{
-		dial:   dial,
-		o:      o,
-		log:    eventlog.NewConn(o.Logger, o.Name, "channels", o.Reconnected),
-		life:   life,
-		end:    end,
-		done:   make(chan struct{}),
-		tables: t,
-		wakers: &dispatcher{tables: t},
+		dial:     dial,
+		o:        o,
+		log:      eventlog.NewConn(o.Logger, o.Name, "channels", o.Reconnected),
+		life:     life,
+		end:      end,
+		wake:     make(chan struct{}, 1),
+		redial:   make(chan struct{}, 1),
+		channels: map[key]*channel{},
 	}
 }
 
@@ -70,8 +77,8 @@ func (h *Hub) SubscribeSharded(channel string, w Waker) *Subscription {
 func (h *Hub) subscribe(k key, w Waker) *Subscription {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s := &Subscription{share: share{w: w}, tables: h.tables}
-	if h.closed {
+	s := &Subscription{w: w, hub: h}
+	if h.closed() {
 		s.state.Store(closed)
 		return s
 	}
@@ -79,15 +86,15 @@ func (h *Hub) subscribe(k key, w Waker) *Subscription {
 		s.ch = &channel{key: k}
 		h.channels[k] = s.ch
 	}
-	s.ch.subs = append(s.ch.subs, &s.share)
+	s.ch.subs = append(s.ch.subs, s)
 	s.ch.live++
 	h.reconcile(s.ch)
 	if !h.started {
 		h.started = true
-		go h.run()
+		h.running.Go(h.run)
 	}
 	if s.ch.confirmed {
-		h.wakers.joined = append(h.wakers.joined, s)
+		h.joined = append(h.joined, s)
 	}
 	if s.ch.confirmed || h.conn == nil {
 		background.Signal(h.wake)
@@ -103,30 +110,20 @@ func (h *Hub) subscribe(k key, w Waker) *Subscription {
 // not be called by a Waker or with a lock held that a Waker takes.
 func (h *Hub) Close() error {
 	h.mu.Lock()
-	if !h.closed {
-		h.closed = true
-		h.end()
-		if !h.started {
-			close(h.done)
-		}
-	}
+	h.end()
 	h.mu.Unlock()
-	<-h.done
+	h.running.Wait()
 	h.log.Close()
 	return nil
 }
 
+// closed tells whether Close was called. It does not change while mu is held.
+func (h *Hub) closed() bool { return h.life.Err() != nil }
+
 // Redial gives up the connection, or the attempt to make one, because its
 // server is no longer the one to listen to. It makes another connection if
 // somebody waits. Every waiter is called Confirmed again. It returns at once.
-func (h *Hub) Redial() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.redials++
-	if h.conn != nil {
-		background.Signal(h.conn.redial)
-	}
-}
+func (h *Hub) Redial() { background.Signal(h.redial) }
 
 // Channels counts the channels that somebody wants or that the server may
 // still have for this hub. It is 0 when nobody waits and every UNSUBSCRIBE was
@@ -139,63 +136,61 @@ func (h *Hub) Channels() int {
 
 // run is the hub's goroutine: it connects while somebody waits.
 func (h *Hub) run() {
-	defer close(h.done)
-	defer h.clear()
 	b := redisconn.Backoff{First: min(50*time.Millisecond, h.o.MaxRetry), Last: h.o.MaxRetry}
 	var notBefore time.Time
-	for h.awaitWork() && background.Sleep(h.life, time.Until(notBefore)) {
+	for background.Sleep(h.life, time.Until(notBefore)) {
 		if h.Channels() == 0 {
-			continue // who wanted it left during the pause
+			select {
+			case <-h.wake:
+			case <-h.life.Done():
+			}
+			continue
 		}
 		c, err := h.connect()
 		if c != nil && time.Since(c.startedAt) >= h.o.MaxRetry {
 			// It worked for a while, whatever ended it.
 			b.Reset()
 		}
-		if c == nil || !c.stale() || !b.Stale() {
+		// One that a pool lent may have been dead already.
+		stale := c != nil && !c.rc.Dialled() && c.lastHeard.Load() == 0
+		if !stale || !b.Stale() {
 			notBefore = time.Now().Add(b.Next())
 		}
 		if err != nil {
 			h.note(err, c != nil)
 		}
 	}
-}
-
-// awaitWork returns true when there is a channel to subscribe, and false when
-// the hub is closed.
-func (h *Hub) awaitWork() bool {
-	for {
-		h.mu.Lock()
-		work, closed := len(h.channels) > 0, h.closed
-		h.mu.Unlock()
-		if closed || work {
-			return !closed
-		}
-		select {
-		case <-h.wake:
-		case <-h.life.Done():
-		}
-	}
+	h.mu.Lock()
+	clear(h.channels)
+	h.mu.Unlock()
 }
 
 // connect dials and serves the connection until it ends, and closes it. The error says
 // why it ended. Without a connection the dialling failed.
 func (h *Hub) connect() (*conn, error) {
 	h.log.Missed()
-	h.mu.Lock()
-	redials := h.redials
-	h.mu.Unlock()
+	select {
+	case <-h.redial: // which was about what there was before
+	default:
+	}
 	ctx, cancel := context.WithTimeout(h.life, h.o.Timeout)
 	rc, err := h.dial(ctx)
 	cancel()
 	if err != nil {
 		if h.o.Permanent(err) {
-			h.wakers.refuseUnconfirmed(err)
+			h.refuseUnconfirmed(err)
 		}
 		return nil, err
 	}
-	c := newConn(rc, h)
-	h.attach(c, redials)
+	c := &conn{
+		Hub:       h,
+		rc:        &redisconn.Owned{Conn: rc},
+		queue:     queue{write: make(chan struct{}, 1)},
+		quit:      make(chan struct{}),
+		ended:     make(chan error, 2),
+		startedAt: time.Now(),
+	}
+	h.attach(c)
 	err = c.serve()
 	h.detach()
 	// Nobody else uses conn now, which is what closing a borrowed one needs: the
@@ -205,15 +200,11 @@ func (h *Hub) connect() (*conn, error) {
 	return c, err
 }
 
-// attach makes c the hub's connection and marks all channels. redials is how often the
-// hub had been asked to dial anew when c was dialled.
-func (h *Hub) attach(c *conn, redials int) {
+// attach makes c the hub's connection and marks all channels.
+func (h *Hub) attach(c *conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.conn, h.queue = c, &c.queue
-	if h.redials != redials {
-		background.Signal(c.redial) // it was dialled before
-	}
+	h.conn = c
 	for _, ch := range h.channels {
 		h.mark(ch)
 	}
@@ -223,8 +214,7 @@ func (h *Hub) attach(c *conn, redials int) {
 func (h *Hub) detach() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.conn, h.queue = nil, nil
-	h.wakers.joined = nil // the next confirmation tells them
+	h.conn, h.joined = nil, nil // the next confirmation tells them
 	for _, ch := range h.channels {
 		ch.lost()
 		h.reconcile(ch)
@@ -233,11 +223,10 @@ func (h *Hub) detach() {
 
 // note tells why there is no connection.
 func (h *Hub) note(err error, was bool) {
-	h.mu.Lock()
-	n, closed := len(h.channels), h.closed
-	h.mu.Unlock()
+	n := h.Channels()
 	switch {
-	case closed:
+	case h.closed():
+		return
 	case !was:
 		h.log.Failed(err)
 	case n == 0:
@@ -246,15 +235,7 @@ func (h *Hub) note(err error, was bool) {
 		h.log.Missed()
 		h.log.Lost(err, n)
 	}
-	if h.o.Trouble != nil && !closed && (!was || n > 0) {
+	if h.o.Trouble != nil && (!was || n > 0) {
 		h.o.Trouble(err)
 	}
-}
-
-// clear empties the tables of a closed hub.
-func (h *Hub) clear() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	clear(h.channels)
-	h.wakers.joined = nil
 }

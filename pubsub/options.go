@@ -55,6 +55,9 @@ func (o Options) withDefaults() Options {
 	if o.Permanent == nil {
 		o.Permanent = func(error) bool { return false }
 	}
+	if o.SlotLost == nil {
+		o.SlotLost = func() {}
+	}
 	if o.MaxRetry <= 0 {
 		o.MaxRetry = time.Second
 	}

@@ -8,7 +8,7 @@ import (
 
 const (
 	// chunk is how many channels one write may cover. It bounds a command's
-	// size and how long the tables are locked.
+	// size and how long the hub is locked.
 	chunk = 1000
 
 	// maxUnanswered is how many commands may be unanswered before the writer
@@ -18,7 +18,7 @@ const (
 )
 
 // queue is what one connection is to send, and what it has sent that is not
-// answered. tables.mu guards its fields and is held when its methods are called.
+// answered. Hub.mu guards its fields and is held when its methods are called.
 type queue struct {
 	write chan struct{} // cap 1: the writer should look
 
@@ -71,9 +71,7 @@ func (q *queue) answer(whole bool) {
 		return
 	}
 	*head = command{}
-	if q.unanswered = q.unanswered[1:]; len(q.unanswered) == 0 {
-		q.unanswered = nil
-	}
+	q.unanswered = q.unanswered[1:]
 	if len(q.marked) > 0 || q.closing {
 		background.Signal(q.write)
 	}

@@ -58,12 +58,12 @@ func (c *conn) take(v any) error {
 	switch r.kind {
 	case replyMessage:
 		for _, key := range r.keys {
-			c.wakers.deliver(r.channel, r.sharded, key, false)
+			c.deliver(r.channel, r.sharded, key, false)
 		}
 		if r.keys != nil {
 			return nil
 		}
-		c.wakers.deliver(r.channel, r.sharded, r.payload, c.half.twin(c.rc.Conn, &r))
+		c.deliver(r.channel, r.sharded, r.payload, c.half.twin(c.rc.Conn, &r))
 	case replySubscribed:
 		return c.takeSubscribed(r.channel, r.sharded)
 	case replyUnsubscribed:
@@ -75,58 +75,55 @@ func (c *conn) take(v any) error {
 }
 
 func (c *conn) takeSubscribed(name []byte, sharded bool) error {
-	t := c.tables
-	t.mu.Lock()
+	c.mu.Lock()
 	ch := c.queue.head(subscribe, name, sharded)
 	if ch == nil {
-		t.mu.Unlock()
+		c.mu.Unlock()
 		return violation("subscribed to %.80q", name)
 	}
 	c.queue.answer(false)
 	ch.unanswered--
-	var confirmed []*share
+	var confirmed []*Subscription
 	if ch.sent && ch.unanswered == 0 {
 		ch.confirmed, ch.alone = true, false
 		confirmed = ch.subs
 	}
-	t.mu.Unlock()
-	c.wakers.confirm(confirmed)
+	c.mu.Unlock()
+	c.confirm(confirmed)
 	return nil
 }
 
 func (c *conn) takeUnsubscribed(name []byte, sharded bool) {
-	t := c.tables
-	t.mu.Lock()
+	c.mu.Lock()
 	if ch := c.queue.head(unsubscribe, name, sharded); ch != nil {
 		c.queue.answer(false)
 		ch.unanswered--
-		t.reconcile(ch)
-		t.mu.Unlock()
+		c.reconcile(ch)
+		c.mu.Unlock()
 		return
 	}
 	// A shard whose slot moved away unsubscribes by itself. The answer to
 	// another SUBSCRIBE says where things stand.
-	ch := t.channels[key{string(name), sharded}]
+	ch := c.channels[key{string(name), sharded}]
 	lost := ch != nil && ch.confirmed
 	if lost {
 		ch.sent, ch.confirmed = false, false
-		t.reconcile(ch)
+		c.reconcile(ch)
 	}
-	t.mu.Unlock()
+	c.mu.Unlock()
 	if lost {
-		c.lostSlot()
+		c.o.SlotLost()
 	}
 }
 
 func (c *conn) takePong() error {
-	c.tables.mu.Lock()
-	defer c.tables.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if len(c.queue.unanswered) == 0 {
 		return nil
 	}
 	switch c.queue.unanswered[0].kind {
 	case ping:
-		c.pinged = false
 		c.queue.answer(true)
 	case finalPing:
 		return errFinished
@@ -136,14 +133,13 @@ func (c *conn) takePong() error {
 
 // takeError acts on an error answer, which answers a whole command.
 func (c *conn) takeError(said refusal.Refusal, err error) error {
-	t := c.tables
 	// What may pass, such as a server that is busy, ends the connection instead,
-	// and the hub tries again after a pause. It asks the caller, so t.mu is not
+	// and the hub tries again after a pause. It asks the caller, so mu is not
 	// held.
 	final := said.NotAllowed() || c.o.Permanent(err)
-	t.mu.Lock()
+	c.mu.Lock()
 	if len(c.queue.unanswered) == 0 {
-		t.mu.Unlock()
+		c.mu.Unlock()
 		return fmt.Errorf("pubsub: the server ends the connection: %w", err)
 	}
 	cmd := c.queue.unanswered[0]
@@ -151,14 +147,14 @@ func (c *conn) takeError(said refusal.Refusal, err error) error {
 	switch {
 	case cmd.kind == ping || cmd.kind == finalPing:
 		// PING may be forbidden. The server answered all the same.
-		t.mu.Unlock()
+		c.mu.Unlock()
 		return c.takePong()
 	case !elsewhere && (cmd.kind == unsubscribe || cmd.answered > 0 || !final):
-		t.mu.Unlock()
+		c.mu.Unlock()
 		return fmt.Errorf("pubsub: %s refused: %w", cmd.name(), err)
 	}
 	c.queue.answer(true)
-	var subs []*share
+	var subs []*Subscription
 	lost := false
 	for _, ch := range cmd.channels {
 		ch.unanswered--
@@ -170,16 +166,16 @@ func (c *conn) takeError(said refusal.Refusal, err error) error {
 			case len(cmd.channels) > 1:
 				ch.alone = true
 			default:
-				subs = ch.refuse(func(*share) bool { return true })
+				subs = ch.refuse(func(*Subscription) bool { return true })
 			}
 		}
-		t.reconcile(ch)
+		c.reconcile(ch)
 	}
 	c.lookDue = c.lookDue || lost
-	t.mu.Unlock()
+	c.mu.Unlock()
 	if lost {
-		c.lostSlot()
+		c.o.SlotLost()
 	}
-	c.wakers.refuse(subs, fmt.Errorf("pubsub: %s %q: %w", cmd.name(), cmd.channels[0].name, err))
+	c.refuse(subs, fmt.Errorf("pubsub: %s %q: %w", cmd.name(), cmd.channels[0].name, err))
 	return nil
 }

@@ -25,66 +25,61 @@ const (
 
 var errShape = errors.New("pubsub: unexpected answer: wrong shape")
 
+// pushes are the arrays that concern the hub, by their first element.
+var pushes = map[string]reply{
+	"message":      {kind: replyMessage},
+	"smessage":     {kind: replyMessage, sharded: true},
+	"subscribe":    {kind: replySubscribed},
+	"ssubscribe":   {kind: replySubscribed, sharded: true},
+	"unsubscribe":  {kind: replyUnsubscribed},
+	"sunsubscribe": {kind: replyUnsubscribed, sharded: true},
+	"pong":         {kind: replyPong},
+}
+
 // decode reads what redigo returned. It fails if a known kind has the wrong
 // elements, and if the answer to a command is unknown: then no later answer can
 // be matched to its command.
-func decode(v any) (reply, error) {
-	switch v := v.(type) {
-	case string:
-		if v == "PONG" {
-			return reply{kind: replyPong}, nil
-		}
-	case []any:
-		return decodePush(v)
-	}
-	return reply{}, errShape
-}
-
-func decodePush(v []any) (reply, error) {
-	if len(v) == 0 {
-		return reply{}, errShape
-	}
-	first, ok := text(v[0])
-	if !ok {
-		return reply{}, errShape
-	}
-	var r reply
-	switch string(first) {
-	case "message", "smessage":
-		r.kind = replyMessage
-	case "subscribe", "ssubscribe":
-		r.kind = replySubscribed
-	case "unsubscribe", "sunsubscribe":
-		r.kind = replyUnsubscribed
-	case "pong":
+func decode(v any) (r reply, err error) {
+	if v == "PONG" {
 		return reply{kind: replyPong}, nil
-	default:
-		return reply{kind: replyOther}, nil
 	}
-	r.sharded = first[0] == 's' && string(first) != "subscribe"
-	if len(v) != 3 {
-		return reply{}, errShape
+	elements, _ := v.([]any)
+	if len(elements) == 0 {
+		return r, errShape
 	}
-	if r.channel, ok = text(v[1]); !ok {
+	first, ok := text(elements[0])
+	if !ok {
+		return r, errShape
+	}
+	if r = pushes[string(first)]; r.kind == replyOther || r.kind == replyPong {
+		return r, nil
+	}
+	if len(elements) != 3 {
+		return r, errShape
+	}
+	if r.channel, ok = text(elements[1]); !ok {
 		// UNSUBSCRIBE without channels, when there are none, names nil. It is
 		// never sent here.
-		return reply{}, errShape
+		return r, errShape
 	}
 	if r.kind == replyMessage {
-		if keys, list := v[2].([]any); list || v[2] == nil {
-			err := r.invalidates(keys)
-			return r, err
-		}
-		if r.payload, ok = text(v[2]); !ok {
-			return reply{}, errShape
-		}
+		err = r.take(elements[2])
 	}
-	return r, nil
+	return r, err
 }
 
-// invalidates takes the keys of a message in which a server tells of changes of what
-// other connections have read (CLIENT TRACKING … REDIRECT). With nil all have changed.
-func (r *reply) invalidates(keys []any) error {
+// take takes what a message brings: its payload, or the keys in which a server tells of
+// changes of what other connections have read (CLIENT TRACKING … REDIRECT). With nil all
+// have changed.
+func (r *reply) take(v any) error {
+	keys, list := v.([]any)
+	if v != nil && !list {
+		var ok bool
+		if r.payload, ok = text(v); !ok {
+			return errShape
+		}
+		return nil
+	}
 	for _, k := range keys {
 		key, ok := text(k)
 		if !ok {

@@ -73,7 +73,7 @@ func BenchmarkDeliver(b *testing.B) {
 			name := []byte("c")
 			b.ReportAllocs()
 			for b.Loop() {
-				h.wakers.deliver(name, false, nil, false)
+				h.deliver(name, false, nil, false)
 			}
 		})
 	}

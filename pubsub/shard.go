@@ -8,26 +8,18 @@ package pubsub
 // connection is made anew. The channels that the server does not serve are asked for
 // again at the next look: by then whoever subscribed may have gone to another server.
 
-// lostSlot tells that the server does not serve the slot of a channel any more.
-func (c *conn) lostSlot() {
-	if c.o.SlotLost != nil {
-		c.o.SlotLost()
-	}
-}
-
 // lookAgain has the channels asked for again that the server did not serve.
 func (c *conn) lookAgain() {
-	t := c.tables
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if !c.lookDue {
 		return
 	}
 	c.lookDue = false
-	for _, ch := range t.channels {
+	for _, ch := range c.channels {
 		if ch.elsewhere {
 			ch.elsewhere = false
-			t.reconcile(ch)
+			c.reconcile(ch)
 		}
 	}
 }

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// writeAll sends the commands that the tables ask for, and a PING when the
+// writeAll sends the commands that the hub wants sent, and a PING when the
 // server has been silent for long. It returns when the connection ends or the
 // final PING is sent.
 func (c *conn) writeAll() error {
-	t, q := c.tables, &c.queue
+	q := &c.queue
 	patience := c.o.Timeout / 2
 	idle := time.NewTimer(patience)
 	defer idle.Stop()
 	var args []any
 	for {
-		t.mu.Lock()
-		cmds := q.nextCommands(t.closed)
+		c.mu.Lock()
+		cmds := q.nextCommands(c.closed())
 		// All channels of a chunk may have changed and changed back.
 		more := len(cmds) == 0 && len(q.marked) > 0 && len(q.unanswered) < maxUnanswered
-		t.mu.Unlock()
+		c.mu.Unlock()
 		if more {
 			continue
 		}
@@ -48,7 +48,6 @@ func (c *conn) writeAll() error {
 			if err := c.rc.Conn.Send(cmd.name(), args...); err != nil {
 				return err
 			}
-			clear(args)
 		}
 		if len(cmds) > 0 {
 			if err := c.rc.Conn.Flush(); err != nil {
@@ -61,14 +60,13 @@ func (c *conn) writeAll() error {
 	}
 }
 
-// nextPing queues a PING unless one is unanswered.
+// nextPing queues a PING, unless something is unanswered that tells as much.
 func (c *conn) nextPing() []command {
-	c.tables.mu.Lock()
-	defer c.tables.mu.Unlock()
-	if c.pinged {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.queue.unanswered) > 0 {
 		return nil
 	}
-	c.pinged = true
 	cmd := command{kind: ping}
 	c.queue.add(cmd)
 	return []command{cmd}

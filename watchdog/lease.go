@@ -125,32 +125,26 @@ func (l *Lease) Live(expiry, renewFrom, renewUntil time.Duration) bool {
 // other than a renewal may have set what the server counts. It does nothing
 // unless the lease is live.
 func (l *Lease) Lower(expiry time.Duration) {
-	w := l.watchdog
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !l.alive() {
-		return
-	}
-	if w.wrote(l); expiry >= l.Expiry() {
-		return
-	}
-	w.setExpiry(l, expiry)
+	l.ifAlive(func(w *Watchdog, l *Lease) {
+		if w.wrote(l); expiry < l.Expiry() {
+			w.setExpiry(l, expiry)
+		}
+	})
 }
 
 // RenewUntil sets the instant after which no renewal starts, Never meaning no
 // limit, and leaves all else alone. It does nothing unless the lease is live.
 func (l *Lease) RenewUntil(until time.Duration) {
-	w := l.watchdog
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !l.alive() || l.renewUntil == until {
-		return
-	}
-	l.renewUntil = until
-	if l.state == live && l.batch.group != &w.retrying {
-		w.leave(l)
-		w.put(l, l.Expiry()-Trust(0, 3*w.third)+w.third, false)
-	}
+	l.ifAlive(func(w *Watchdog, l *Lease) {
+		if l.renewUntil == until {
+			return
+		}
+		l.renewUntil = until
+		if l.state == live && l.batch.group != &w.retrying {
+			w.leave(l)
+			w.put(l, l.Expiry()-Trust(0, 3*w.third)+w.third, false)
+		}
+	})
 }
 
 // SetAlarm asks for one LeaseAlarm as soon as the instant has come, in place

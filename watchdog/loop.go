@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rlock-go/redisson/internal/background"
 	"github.com/rlock-go/redisson/internal/clock"
 )
 
@@ -128,8 +129,5 @@ func (w *Watchdog) lookBy(at time.Duration) {
 // wake ends the goroutine's sleep. It is called with mu held.
 func (w *Watchdog) wake() {
 	w.wakeAt = awake
-	select {
-	case w.wakeup <- struct{}{}:
-	default:
-	}
+	background.Signal(w.wakeup)
 }

@@ -66,27 +66,28 @@ type watching struct {
 
 // Changed says that the lease's key may have been changed by somebody else. It has no
 // effect on a lease that is not live.
-func (l *Lease) Changed() { l.watchdog.those(l, (*Watchdog).changed) }
+func (l *Lease) Changed() { l.ifAlive((*Watchdog).changed) }
 
 // Wrote says that the lease's key was written by its owner or by another of the same
 // client, which is not told of, nor is anything after that.
-func (l *Lease) Wrote() { l.watchdog.those(l, (*Watchdog).wrote) }
+func (l *Lease) Wrote() { l.ifAlive((*Watchdog).wrote) }
 
 // Disown is Forget for a lease that is not its holder's, as a look was answered: trust in
 // it ends now. It has no effect on a lease that is not live.
-func (l *Lease) Disown() { l.watchdog.those(l, (*Watchdog).disown) }
-
-func (w *Watchdog) disown(l *Lease) {
-	l.expiry.Store(int64(min(l.Expiry(), w.clock.Now())))
-	w.forget(l)
+func (l *Lease) Disown() {
+	l.ifAlive(func(w *Watchdog, l *Lease) {
+		l.expiry.Store(int64(min(l.Expiry(), w.clock.Now())))
+		w.forget(l)
+	})
 }
 
-// those has one lease go through what.
-func (w *Watchdog) those(l *Lease, what func(*Watchdog, *Lease)) {
+// ifAlive does something to a live lease, with the watchdog locked.
+func (l *Lease) ifAlive(do func(*Watchdog, *Lease)) {
+	w := l.watchdog
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if l.alive() {
-		what(w, l)
+		do(w, l)
 	}
 }
 
@@ -110,13 +111,6 @@ func (w *Watchdog) LookThose(pick func(Holder) bool, changed bool) {
 }
 
 func (w *Watchdog) changed(l *Lease) { w.owe(l, 2) }
-
-// reread follows the end of a connection: a renewal reads what is renewed.
-func (w *Watchdog) reread(l *Lease) {
-	if w.wrote(l); l.batch.group == &w.resting {
-		w.owe(l, 1)
-	}
-}
 
 // owe has l looked at, at least so many times from now on.
 func (w *Watchdog) owe(l *Lease, looks uint8) {

@@ -1,6 +1,7 @@
 package watchdog
 
 import (
+	"cmp"
 	"container/heap"
 	"math"
 	"sync"
@@ -70,7 +71,7 @@ func New(renew RenewFunc, o Options) *Watchdog {
 		renewBatch:  renew,
 		idle:        o.Idle,
 		groupNumber: o.Group,
-		clock:       o.Clock,
+		clock:       cmp.Or(o.Clock, clock.System()),
 		third:       ttl / 3,
 		lead:        ttl / 6,
 		retryEvery:  min(max(ttl/30, 10*time.Millisecond), time.Second),
@@ -85,9 +86,6 @@ func New(renew RenewFunc, o Options) *Watchdog {
 	}
 	if w.look = o.Look; w.look == nil {
 		w.roundAt = Never
-	}
-	if w.clock == nil {
-		w.clock = clock.System()
 	}
 	return w
 }
@@ -110,7 +108,9 @@ func (w *Watchdog) RenewThose(pick func(Holder) bool) {
 		for _, l := range b.leases {
 			if pick(l.holder) {
 				chosen = true
-				w.reread(l)
+				if w.wrote(l); b.group == &w.resting {
+					w.owe(l, 1) // the others a renewal reads
+				}
 			}
 		}
 		if chosen && !b.sent && now < b.renewAt && b.renewAt < Never {

@@ -49,7 +49,7 @@ var sending = []defect{
 	},
 	{
 		what: "a reply of another shape is a refused acquire", guards: "codec, I2",
-		edits: edits{{In: "DecodeAcquire", If: "!ok || ms < pttlNoKey", Put: "ok && ms < pttlNoKey"}},
+		edits: edits{{In: "pttl", If: "!ok || ms < pttlNoKey", Put: "ok && ms < pttlNoKey"}},
 		by:    tests{"TestRepliesOfEachScript", "TestI2ReplyOfAnotherShape"},
 	},
 	{
@@ -72,7 +72,7 @@ var sending = []defect{
 	},
 	{
 		what: "who must not wait writes where a write may wait", guards: "pipeline",
-		edits: edits{{In: "Pipeline.WakeWriter", Stmt: "p.writeQueued(false)", Put: "p.conn.writeBatch(false, true)"}},
+		edits: edits{{In: "Pipeline.WakeWriter", Stmt: "p.writeQueued(false)", Put: "if p.ready() { p.conn.writeBatch(false, true) }"}},
 		by:    tests{"TestAWriteThatWaitsHoldsUpNoHold", "TestAMasterWhoseTunnelStallsCostsTheOthersNoHold"},
 	},
 	{
@@ -102,9 +102,9 @@ var sending = []defect{
 	{
 		what: "a deadline that passes while nothing is written ends a dialer's connection", guards: "redisconn",
 		edits: edits{
-			{In: "deadline.start", Case: "!d.underWay || d.ended || d.passed", Put: "d.ended || d.passed"},
-			{In: "deadline.fire", Expr: "d.underWay && !d.ended", Put: "!d.ended"},
-			{In: "deadline.bound", If: "d.timer != nil", Put: "false"},
+			{In: "deadline.start", Case: "!d.underWay || d.passed", Put: "d.passed"},
+			{In: "deadline.fire", Expr: "d.underWay && !d.passed", Put: "!d.passed"},
+			{In: "deadline.bound", Call: "d.timer.Stop", Remove: true},
 		},
 		by: tests{
 			"TestDeadlineThatPassesWhileNothingIsUnderWayEndsNothing", "TestIdleConnectionsOfADialerStay", "TestAConnectionOfADialerOutlivesALongWAIT",
@@ -170,7 +170,7 @@ var sending = []defect{
 	},
 	{
 		what: "the deadline that ends a caller's read ends the connection", guards: "pipeline",
-		edits: edits{{In: "conn.standBy", If: "c.lone.cutShort", Put: "false"}},
+		edits: edits{{In: "conn.standBy", If: "cutShort", Put: "cutShort && false"}},
 		by:    tests{"TestACallerThatReadsLeavesALongWaitToTheReader"},
 	},
 	{

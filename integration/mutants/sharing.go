@@ -165,7 +165,7 @@ var sharing = []defect{
 	},
 	{
 		what: "commands for a node that left end there", guards: "topology",
-		edits: edits{{In: "Pipeline.over", Case: "p.gone", Put: "false"}},
+		edits: edits{{In: "Pipeline.Leave", Stmt: "p.over = ErrGone", Put: "_ = ErrGone"}},
 		by:    tests{"TestUnwrittenCommandOfANodeThatLeavesIsNotSent"},
 	},
 	{

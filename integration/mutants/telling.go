@@ -24,7 +24,7 @@ var telling = []defect{
 	},
 	{
 		what: "why a server refused a certificate is not asked once more", guards: "kinds of errors",
-		edits: edits{{In: "Target.dial", Stmt: "err = t.alert(ctx, err)", Put: "_ = t.alert"}},
+		edits: edits{{In: "Target.Dial", Stmt: "err = t.alert(ctx, err)", Put: "_ = t.alert"}},
 		by:    tests{"TestRefusedCertificateIsToldThoughItsAlertWasLost"},
 	},
 	{

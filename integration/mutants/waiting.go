@@ -24,12 +24,12 @@ var waiting = []defect{
 	},
 	{
 		what: "a channel stays subscribed without its last subscription", guards: "hub's references, P1",
-		edits: edits{{In: "Subscription.Close", Call: "t.reconcile", Remove: true}},
+		edits: edits{{In: "Subscription.Close", Call: "s.hub.reconcile", Remove: true}},
 		by:    tests{"TestP1ChannelIsSubscribedWhileSomebodyWaits"},
 	},
 	{
 		what: "the hub does not wake after resubscribing", guards: "P2",
-		edits: edits{{In: "dispatcher.confirm", If: "s.is(waiting)", Put: "!s.toldConfirmed && s.is(waiting)"}},
+		edits: edits{{In: "Hub.confirm", If: "s.is(waiting)", Put: "!s.toldConfirmed && s.is(waiting)"}},
 		by:    tests{"TestP2ResubscribeWakesEverybody"},
 	},
 	{

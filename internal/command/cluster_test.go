@@ -81,7 +81,7 @@ func (g *clusterRig) doAt(slot uint16, resend kind.Resend, name string, args ...
 func (g *clusterRig) script(c luasrc.Call) (*command.Request, *handler) {
 	g.Helper()
 	r := new(command.Request)
-	r.Wire.Call(c)
+	r.Wire.Command, r.Wire.Args, r.Wire.Script = "EVALSHA", c.Args, c.Script
 	return r, g.send(r, kind.Never)
 }
 

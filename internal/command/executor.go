@@ -9,10 +9,9 @@ import (
 
 // Options are an Executor's settings.
 type Options struct {
-	Timeout   time.Duration        // how long one command may take, its redirections included
-	Now       func() time.Duration // the client's clock
-	Permanent func(error) bool     // errors of connecting that trying again won't mend
-	Closing   func() bool          // the client is being closed: nothing is sent again
+	Timeout time.Duration        // how long one command may take, its redirections included
+	Now     func() time.Duration // the client's clock
+	Closing func() bool          // the client is being closed: nothing is sent again
 
 	// Ended is told each send that reached a server, or may have, before its handler
 	// is. It must not block; nil: nobody wants to know.
@@ -25,10 +24,8 @@ type Options struct {
 // Executor sends a client's commands, each to the node that serves its slot. It
 // is safe for concurrent use.
 type Executor struct {
-	top  topology.Topology
-	only *topology.Node // there is no other; nil: the topology is asked each time
-	many bool           // there are, or may be, several pipelines
-	o    Options
+	top topology.Topology
+	o   Options
 
 	// mu guards where a request is, once that changes: its node, its pipe and parked. The
 	// first time nobody else knows the request.
@@ -36,10 +33,7 @@ type Executor struct {
 }
 
 // New makes an executor of what sends.
-func New(top topology.Topology, o Options) *Executor {
-	only := top.Only()
-	return &Executor{top: top, only: only, many: only == nil || only.Divided(), o: o}
-}
+func New(top topology.Topology, o Options) *Executor { return &Executor{top: top, o: o} }
 
 // Discard deletes a key of the client's own, of slot, some time soon.
 func (x *Executor) Discard(slot uint16, key any) {

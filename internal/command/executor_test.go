@@ -87,7 +87,7 @@ func dialler(t *testing.T, s *redistest.Server) func(context.Context) (redis.Con
 func executor(top topology.Topology) *command.Executor {
 	var x *command.Executor
 	x = command.New(top, command.Options{
-		Timeout: timeout, Now: clock.System().Now, Permanent: redisconn.Permanent, Closing: func() bool { return false },
+		Timeout: timeout, Now: clock.System().Now, Closing: func() bool { return false },
 		After: func(d time.Duration, fn func()) {
 			time.AfterFunc(d, func() {
 				fn()

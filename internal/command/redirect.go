@@ -24,11 +24,15 @@ const hastyRedirects = 4
 // reports false if that is for r's maker to deal with.
 func (r *Request) redirected() bool {
 	x := r.x
-	to, ok := r.redirection()
-	r.misplaced = ok && to.Again
-	if !ok {
-		return false
+	var to topology.Redirection
+	said, _ := refusal.Of(r.Wire.Err)
+	switch {
+	case errors.Is(r.Wire.Err, pipeline.ErrGone):
+		to.Again = true
+	case said.Redirects():
+		to = x.top.Redirect(r.node, r.Slot, said)
 	}
+	r.misplaced = to.Again
 	if to.Redial {
 		r.pipe.GiveUp(&r.Wire)
 		if r.Resend >= kind.Unrun {
@@ -58,19 +62,6 @@ func (r *Request) redirected() bool {
 		return true
 	}
 	return x.resend(r, to)
-}
-
-// redirection asks the topology; ok is false if the end of the send says nothing
-// of where it went.
-func (r *Request) redirection() (to topology.Redirection, ok bool) {
-	if errors.Is(r.Wire.Err, pipeline.ErrGone) {
-		return topology.Redirection{Again: true}, true
-	}
-	said, _ := refusal.Of(r.Wire.Err)
-	if !said.Redirects() {
-		return to, false
-	}
-	return r.x.top.Redirect(r.node, r.Slot, said), true
 }
 
 // resend sends r to where it belongs now. It reports false when the client is

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/internal/topology"
 )
@@ -85,7 +86,7 @@ func (r *Request) MayHaveRun() bool { return mayHaveRun(r.Wire.Err) }
 // ServedElsewhere tells whether another node serves r's slot by now than when r
 // was sent. One that was redirected went where it belongs.
 func (r *Request) ServedElsewhere() bool {
-	if r.x.only != nil || r.redirects > 0 {
+	if r.redirects > 0 {
 		return false
 	}
 	n, err := r.x.top.Node(r.Slot)
@@ -121,7 +122,7 @@ func (r *Request) Transient() bool { return r.refusal().Transient() || r.stillMi
 
 // Permanent tells that r was not sent and that connecting again would meet the
 // same refusal.
-func (r *Request) Permanent() bool { return r.Fate == NotSent && r.x.o.Permanent(r.Wire.Err) }
+func (r *Request) Permanent() bool { return r.Fate == NotSent && redisconn.Permanent(r.Wire.Err) }
 
 // refusal is the server's error that r ended with, if it did with one.
 func (r *Request) refusal() (said refusal.Refusal) {

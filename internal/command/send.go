@@ -7,6 +7,7 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/pipeline"
+	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/refusal"
 	"github.com/rlock-go/redisson/internal/topology"
 )
@@ -37,10 +38,7 @@ func (x *Executor) Enqueue(r *Request) bool {
 	r.bound, r.redirects, r.misplaced, r.unplaced = 0, 0, false, nil
 	r.OutOfOrder, r.Unreplicated, r.ReplicasNotKnown, r.WentAside = false, false, false, false
 	r.Wire.Done, r.Wire.Wait = (*completion)(r), r.Wait
-	n, err := x.only, error(nil)
-	if n == nil {
-		n, err = x.top.Node(r.Slot)
-	}
+	n, err := x.top.Node(r.Slot)
 	if err == nil {
 		r.to(n)
 		r.WentAside = r.pipe != n.Pipe
@@ -153,9 +151,7 @@ func (c *completion) Complete(*pipeline.Request) {
 	default:
 		r.settle()
 	}
-	if x.many {
-		x.wakeOthers(n)
-	}
+	x.wakeOthers(n)
 }
 
 // wakeOthers writes what handlers queued that were called by a pipeline of n's,
@@ -179,7 +175,8 @@ func (r *Request) settle() {
 	case fate == Lost && r.Resend != kind.Reads:
 		r.lost()
 	case r.x.sendsAgain(r, fate):
-		r.paused()
+		r.pause = r.nextPause()
+		r.Handler.Paused(r, r.pause)
 	default:
 		r.done(fate)
 	}
@@ -211,7 +208,11 @@ func (r *Request) lost() {
 // than the one that r was written to, whether it is the master of r's slot: it
 // redirects what it is not. Where it is, nothing matters that runs elsewhere.
 func (r *Request) askForMaster(then func(yes bool)) {
-	probe := &pipeline.Request{Command: "EXISTS", Args: []any{r.key()}}
+	key := r.Wire.Args[0]
+	if r.Wire.Script != nil {
+		key = r.Wire.Args[2]
+	}
+	probe := &pipeline.Request{Command: "EXISTS", Args: []any{key}}
 	probe.Done = pipeline.CompletionFunc(func(*pipeline.Request) {
 		said, _ := refusal.Of(probe.Err)
 		_, leaves := said.Ask()
@@ -224,14 +225,6 @@ func (r *Request) askForMaster(then func(yes bool)) {
 	r.pipe.WakeWriter()
 }
 
-// key is r's first key.
-func (r *Request) key() any {
-	if r.Wire.Script != nil {
-		return r.Wire.Args[2]
-	}
-	return r.Wire.Args[0]
-}
-
 // sendsAgain tells whether r, which is not behind a barrier, is to be sent again.
 func (x *Executor) sendsAgain(r *Request, fate Fate) bool {
 	if r.Resend == kind.Never || x.o.Closing() || x.o.Now()+r.nextPause() > r.Until {
@@ -241,18 +234,12 @@ func (x *Executor) sendsAgain(r *Request, fate Fate) bool {
 	case Lost:
 		return true
 	case NotSent:
-		return r.Resend >= kind.Unrun || r.Until == clock.Never || !x.o.Permanent(r.Wire.Err)
+		return r.Resend >= kind.Unrun || r.Until == clock.Never || !redisconn.Permanent(r.Wire.Err)
 	case Refused:
 		said, _ := refusal.Of(r.Wire.Err)
 		return said.Transient() || r.misplaced || r.Resend >= kind.Unrun && said.Passing()
 	}
 	return false
-}
-
-// paused has r sent again after a pause.
-func (r *Request) paused() {
-	r.pause = r.nextPause()
-	r.Handler.Paused(r, r.pause)
 }
 
 func (r *Request) nextPause() time.Duration {

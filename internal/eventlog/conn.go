@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 )
 
@@ -20,9 +19,9 @@ type Conn struct {
 	waiting string                                  // what is counted when it breaks
 	again   func(server string, down time.Duration) // told each that replaces another; nil: nobody is
 
-	state  sync.Mutex // guards all below
-	made   bool       // there was a connection before
-	missed time.Time  // when the outage began; zero: there is none
+	// Guarded by mu.
+	made   bool      // there was a connection before
+	missed time.Time // when the outage began; zero: there is none
 }
 
 // The messages that tell of a connection's end.
@@ -43,45 +42,41 @@ func NewConn(logger *slog.Logger, name, waiting string, again func(server string
 	return &Conn{lines: lines{logger: logger}, name: slog.String("connection", name), waiting: waiting, again: again}
 }
 
+// ConnectedAs is Connected where the server was asked what it calls the connection.
+func (l *Conn) ConnectedAs(server string, id int64, addr string) {
+	l.Connected(server, slog.Int64("conn_id", id), slog.String("conn_addr", addr))
+}
+
 // Close writes what is held back. It is called when nothing more comes.
 func (l *Conn) Close() { l.end() }
 
-// Missed begins an outage unless one lasts: somebody needs the connection.
-func (l *Conn) Missed() {
-	l.state.Lock()
-	defer l.state.Unlock()
+// Missed begins an outage unless one lasts: somebody needs the connection. It gives
+// the beginning.
+func (l *Conn) Missed() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.missed.IsZero() {
 		l.missed = time.Now()
 	}
+	return l.missed
 }
 
 // Failed tells why an attempt to connect failed.
 func (l *Conn) Failed(err error) {
-	l.Missed()
-	l.state.Lock()
-	down := time.Since(l.missed)
-	l.state.Unlock()
-	l.tell(slog.LevelWarn, cannotConnect, slog.Duration("down", down), failed(err))
+	l.tell(slog.LevelWarn, cannotConnect, slog.Duration("down", time.Since(l.Missed())), failed(err))
 }
 
 // Connected tells that there is a connection, to which server, and how long there was
 // none. server is empty if only a pool knows. One whose predecessor's end was held back
-// is told at debug level.
-func (l *Conn) Connected(server string) { l.connected(server) }
-
-// ConnectedAs is Connected where the server was asked what it calls the connection.
-func (l *Conn) ConnectedAs(server string, id int64, addr string) {
-	l.connected(server, slog.Int64("conn_id", id), slog.String("conn_addr", addr))
-}
-
-func (l *Conn) connected(server string, known ...slog.Attr) {
-	l.state.Lock()
+// is told at debug level. known is what else is.
+func (l *Conn) Connected(server string, known ...slog.Attr) {
+	l.mu.Lock()
 	again, down := l.made, time.Since(l.missed)
 	if l.missed.IsZero() {
 		down = 0
 	}
 	l.made, l.missed = true, time.Time{}
-	l.state.Unlock()
+	l.mu.Unlock()
 	if again && l.again != nil {
 		l.again(server, down)
 	}

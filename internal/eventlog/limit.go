@@ -26,8 +26,8 @@ const (
 type lines struct {
 	logger *slog.Logger
 
-	mu      sync.Mutex // guards what follows, the limits too
-	limits  map[string]*limit
+	limits  sync.Map   // by message, *limit
+	mu      sync.Mutex // guards what follows, and what is in limits
 	ended   bool
 	flushes sync.WaitGroup // timers that were set and neither stopped nor have run
 }
@@ -42,15 +42,9 @@ func (w *lines) write(ctx context.Context, level slog.Level, message string, fir
 		w.logger.LogAttrs(ctx, level, message, attrs...)
 		return
 	}
+	known, _ := w.limits.LoadOrStore(message, &limit{w: w, level: level, message: message, first: first})
+	l := known.(*limit)
 	w.mu.Lock()
-	l := w.limits[message]
-	if l == nil {
-		if w.limits == nil {
-			w.limits = map[string]*limit{}
-		}
-		l = &limit{w: w, level: level, message: message, first: first}
-		w.limits[message] = l
-	}
 	held, now := l.add(attrs)
 	w.mu.Unlock()
 	if now {
@@ -62,9 +56,9 @@ func (w *lines) write(ctx context.Context, level slog.Level, message string, fir
 
 // find is the limit of a message, nil if there was none of it.
 func (w *lines) find(message string) *limit {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.limits[message]
+	known, _ := w.limits.Load(message)
+	l, _ := known.(*limit)
+	return l
 }
 
 // end writes what is held back, and returns when no timer is left. What comes later
@@ -73,8 +67,8 @@ func (w *lines) end() {
 	w.mu.Lock()
 	w.ended = true
 	var last []func()
-	for _, l := range w.limits {
-		if l.pending {
+	for _, known := range w.limits.Range {
+		if l := known.(*limit); l.pending {
 			attrs := l.latest
 			held := l.speak()
 			last = append(last, func() { l.line(context.Background(), attrs, held) })

@@ -133,9 +133,6 @@ func (e *Log) Draining(holds int64) {
 
 // ObserverPanicked logs that an observer did, and with what.
 func (e *Log) ObserverPanicked(with any) {
-	if !e.Warns() {
-		return
-	}
 	e.line(context.Background(), nil, slog.LevelWarn, "observer panicked", one, Lock{}, []slog.Attr{failed(fmt.Errorf("%v", with))})
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/observe"
-	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/watchdog"
 )
@@ -153,7 +152,7 @@ func New(o Config) (*State, error) {
 	}
 	c.spansSlots, c.failsOver = c.top.SpansSlots(), c.top.FailsOver()
 	c.exec = command.New(c.top, command.Options{
-		Timeout: o.Timeout, Ended: sent, Now: c.now, Permanent: redisconn.Permanent, Closing: c.Closed,
+		Timeout: o.Timeout, Ended: sent, Now: c.now, Closing: c.Closed,
 		After: func(d time.Duration, fn func()) { c.timers.After(d, fn) },
 	})
 	for i := range c.shards {

@@ -1,6 +1,9 @@
 package pipeline
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Close refuses new requests, waits until what was accepted has ended, for at
 // most patience, and returns when every goroutine and the connection are
@@ -12,7 +15,7 @@ func (p *Pipeline) Close(patience time.Duration) {
 	p.mu.Unlock()
 	p.drain(patience)
 	p.mu.Lock()
-	p.closed = true
+	p.over = cmp.Or(p.over, ErrClosed)
 	if p.discard != nil {
 		p.discard.Stop()
 	}
@@ -31,48 +34,7 @@ func (p *Pipeline) Close(patience time.Duration) {
 	}
 	p.wg.Wait()
 	p.o.log.Close()
-	p.abandon()
-}
-
-// Leave is Close for a node that has left: what was not written yet ends with
-// ErrGone, and so does all that comes later. What is under way has patience to
-// be answered.
-func (p *Pipeline) Leave(patience time.Duration) {
-	p.mu.Lock()
-	p.gone = true
-	unwritten := p.queue.cut(nil, p.queue.length)
-	p.mu.Unlock()
-	unsent(unwritten, ErrGone)
-	p.Close(patience)
-}
-
-// drain waits until nothing is queued, in flight or awaiting its kill barrier,
-// for at most d. Discards are sent at once.
-func (p *Pipeline) drain(d time.Duration) bool {
-	deadline := time.Now().Add(d)
-	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 10*time.Millisecond) {
-		p.mu.Lock()
-		p.discardNow = true
-		left := p.queue.length + len(p.discards) + p.awaited()
-		if p.conn != nil {
-			left += p.conn.inflight
-		}
-		if left == 0 || p.closed {
-			p.mu.Unlock()
-			return true
-		}
-		p.mu.Unlock()
-		if !time.Now().Before(deadline) {
-			return false
-		}
-		p.writeOn()
-		time.Sleep(pause)
-	}
-}
-
-// abandon ends the requests and kill barriers that no goroutine is left to end.
-func (p *Pipeline) abandon() {
-	p.mu.Lock()
+	p.mu.Lock() // no goroutine is left to end what is left
 	unwritten := p.queue.cut(nil, p.queue.length)
 	p.discards = nil
 	for _, b := range p.barriers {
@@ -81,4 +43,37 @@ func (p *Pipeline) abandon() {
 	p.mu.Unlock()
 	unsent(unwritten, ErrClosed)
 	p.runBarriers()
+}
+
+// Leave is Close for a node that has left: what was not written yet ends with
+// ErrGone, and so does all that comes later. What is under way has patience to
+// be answered.
+func (p *Pipeline) Leave(patience time.Duration) {
+	p.mu.Lock()
+	p.over = ErrGone
+	unwritten := p.queue.cut(nil, p.queue.length)
+	p.mu.Unlock()
+	unsent(unwritten, ErrGone)
+	p.Close(patience)
+}
+
+// drain waits until nothing is queued, in flight or awaiting its kill barrier,
+// for at most d. Discards are sent at once.
+func (p *Pipeline) drain(d time.Duration) {
+	deadline := time.Now().Add(d)
+	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 10*time.Millisecond) {
+		p.mu.Lock()
+		p.discardNow = true
+		left := p.queue.length + len(p.discards) + p.awaited()
+		if p.conn != nil {
+			left += p.conn.inflight
+		}
+		over := left == 0 || p.ctx.Err() != nil || !time.Now().Before(deadline)
+		p.mu.Unlock()
+		if over {
+			return
+		}
+		p.WakeWriter()
+		time.Sleep(pause)
+	}
 }

@@ -14,7 +14,10 @@ var errNoID = errors.New("the server did not tell CLIENT ID or CLIENT INFO")
 func (c *conn) finish(rest []*Request, cause error) {
 	p := c.p
 	p.mu.Lock()
-	p.updateBackoff(c)
+	if p.backoff = p.useless.Next(); c.answered && !c.retired {
+		p.useless.Reset()
+		p.backoff = 0
+	}
 	c.end()
 	breaks, at := c.inflight > 0, c.batchCount-c.inflight
 	anew := breaks || c.retired
@@ -52,8 +55,10 @@ func (c *conn) finish(rest []*Request, cause error) {
 	c.barrier.ended = true
 	p.mu.Unlock()
 	p.runBarriers()
-	p.notifyEnded()
-	p.writeOn()
+	if p.o.Ended != nil && p.ctx.Err() == nil {
+		p.o.Ended()
+	}
+	p.WakeWriter()
 }
 
 // breaks logs that the connection broke, and gives the cause as its requests are to have
@@ -87,24 +92,6 @@ func (c *conn) release() {
 	c.released = true
 	c.p.releasing = false
 	c.p.mu.Unlock()
-}
-
-// notifyEnded calls Options.Ended.
-func (p *Pipeline) notifyEnded() {
-	if p.o.Ended != nil && p.ctx.Err() == nil {
-		p.o.Ended()
-	}
-}
-
-// updateBackoff lengthens the pause before the next connection if this one
-// answered nothing. It is called with p.mu held.
-func (p *Pipeline) updateBackoff(c *conn) {
-	if c.answered && !c.retired {
-		p.backoff = 0
-		p.useless.Reset()
-		return
-	}
-	p.backoff = p.useless.Next()
 }
 
 // lose completes the requests of the connection's batch with this number. The

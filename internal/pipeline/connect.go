@@ -32,40 +32,36 @@ func (p *Pipeline) connecting() {
 	p.mu.Unlock()
 	background.Sleep(p.ctx, initial)
 	for {
-		err := p.attempt()
+		stale, err := p.attempt()
 		if err == nil {
 			p.runBarriers()
-			p.writeOn()
+			p.WakeWriter()
 			return
 		}
-		if _, stale := err.(*staleError); stale && backoff.Stale() {
+		if stale && backoff.Stale() {
 			continue
 		}
 		if !p.connectFailed(err) {
 			// A request that was completed with the failure may have queued
 			// another.
-			p.writeOn()
+			p.WakeWriter()
 			return
 		}
 		background.Sleep(p.ctx, backoff.Next())
 	}
 }
 
-// staleError is the failure of a borrowed connection that was dead already.
-type staleError struct{ error }
-
-func (e *staleError) Unwrap() error { return e.error }
-
-// attempt makes one connection and starts to use it.
-func (p *Pipeline) attempt() error {
-	if err := p.ctx.Err(); err != nil {
-		return ErrClosed
+// attempt makes one connection and starts to use it. A borrowed one that was dead
+// already is stale.
+func (p *Pipeline) attempt() (stale bool, err error) {
+	if p.ctx.Err() != nil {
+		return false, ErrClosed
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, p.o.Timeout)
 	defer cancel()
 	rc, err := p.dial(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	p.mu.Lock()
 	undecided := p.undecided()
@@ -75,12 +71,12 @@ func (p *Pipeline) attempt() error {
 	stop := context.AfterFunc(p.ctx, o.Interrupt)
 	defer stop()
 	ident, err := identify(rc, undecided, p.o)
-	dead := o.Stale(err)
+	stale = o.Stale(err)
 	if err == nil {
 		// A pool lends connections to a former master as long as they work.
 		err = p.o.Usable(ident.server)
 		_, replica := errors.AsType[*redisconn.ReplicaError](err)
-		dead = replica && !o.Dialled()
+		stale = replica && !o.Dialled()
 		if replica {
 			// The subscriptions may have been connected to the replica as well.
 			p.mu.Lock()
@@ -91,13 +87,9 @@ func (p *Pipeline) attempt() error {
 	if err != nil {
 		o.Interrupt() // a pool must not lend it again
 		o.Release()
-		err = fmt.Errorf("first words on a connection: %w", err)
-		if dead {
-			return &staleError{err}
-		}
-		return err
+		return stale, fmt.Errorf("first words on a connection: %w", err)
 	}
-	barrier, killed := ident.barrier, ident.killed
+	barrier := ident.barrier
 	c := &conn{Owned: o, p: p, barrier: barrier, loaded: map[*luasrc.Script]bool{}, batches: make(chan []*Request, maxInFlight), wrote: make(chan struct{}, maxInFlight), back: make(chan struct{}, 1), idle: idleProcessor(), wake: make(chan struct{}, 1), over: make(chan struct{})}
 	if p.o.Replicas {
 		c.tally = p.o.Share.of(barrier.server, p.o.Stays != nil, p.o.Known)
@@ -116,12 +108,12 @@ func (p *Pipeline) attempt() error {
 	p.mu.Lock()
 	for i, b := range undecided {
 		b.doubted = p.o.Fixed && !ident.found[i] && (b.server.run == "" || b.server.run != barrier.server.run)
-		b.decided, b.killed = true, killed[i]
+		b.decided, b.killed = true, ident.killed[i]
 	}
 	if p.ctx.Err() != nil {
 		p.mu.Unlock()
 		o.Release()
-		return ErrClosed
+		return false, ErrClosed
 	}
 	stop() // from here on that is Close's business
 	p.conn, p.dialling, p.lastErr = c, false, nil
@@ -138,7 +130,7 @@ func (p *Pipeline) attempt() error {
 		p.o.Replaced()
 	}
 	p.drawTwin(barrier.server)
-	return nil
+	return false, nil
 }
 
 // connectFailed ends the requests whose time is over, after a failed attempt to

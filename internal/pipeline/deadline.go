@@ -56,12 +56,3 @@ func (c *conn) expired(err error) bool {
 	_ = c.managed.SetReadDeadline(c.boundAt)
 	return false
 }
-
-// timeLeft is how much longer the batch that is read on a connection of a pool may
-// take.
-func (c *conn) timeLeft() time.Duration {
-	if c.tally != nil {
-		return c.p.o.Timeout // what was before it may have waited
-	}
-	return max(c.sent+c.p.o.Timeout-c.p.o.Clock.Now(), time.Millisecond)
-}

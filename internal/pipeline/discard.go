@@ -49,7 +49,7 @@ func (p *discarded) Complete(r *Request) {
 func (p *Pipeline) Discard(key any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || len(p.discards) >= 100*maxDiscards {
+	if p.ctx.Err() != nil || len(p.discards) >= 100*maxDiscards {
 		return
 	}
 	p.discards = append(p.discards, key)
@@ -61,17 +61,15 @@ func (p *Pipeline) Discard(key any) {
 		pause = refusedAfter
 	}
 	if p.discard == nil {
-		p.discard = time.AfterFunc(pause, p.discardsDue)
+		p.discard = time.AfterFunc(pause, func() {
+			p.mu.Lock()
+			p.discardNow = true
+			p.mu.Unlock()
+			p.WakeWriter()
+		})
 	} else {
 		p.discard.Reset(pause)
 	}
-}
-
-func (p *Pipeline) discardsDue() {
-	p.mu.Lock()
-	p.discardNow = true
-	p.mu.Unlock()
-	p.WakeWriter()
 }
 
 // cutDiscards adds to a batch what deletes the keys that wait. It is called with

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -24,12 +25,9 @@ func (p *Pipeline) expiring() (stop func()) {
 		for background.Sleep(ctx, every) {
 			now := p.o.Clock.Now() - every
 			p.mu.Lock()
-			err := p.lastErr
+			err := cmp.Or(p.lastErr, errConnecting)
 			late := p.queue.remove(func(r *Request) bool { return p.dialling && r.deadline <= now })
 			p.mu.Unlock()
-			if err == nil {
-				err = errConnecting
-			}
 			unsent(late, err)
 		}
 	})

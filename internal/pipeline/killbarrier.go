@@ -10,7 +10,7 @@ import "slices"
 func (p *Pipeline) AfterKillBarrier(r *Request, fn func(killed bool)) {
 	b := r.conn.barrier
 	p.mu.Lock()
-	waits, killed := !b.decided && !p.closed, b.killed
+	waits, killed := !b.decided && p.ctx.Err() == nil, b.killed
 	if waits {
 		b.waiting = append(b.waiting, fn)
 		p.connect() // a closing pipeline has not yet

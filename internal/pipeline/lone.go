@@ -40,12 +40,11 @@ const (
 // lone is what a connection knows of a caller that has it to itself. It is guarded
 // by Pipeline.mu.
 type lone struct {
-	sent     time.Duration // when the last batch was cut
-	follows  int           // how many lone commands have followed each other, up to loneMost
-	standby  bool          // the reader stands by
-	reading  bool          // a caller reads; the reader stands by
-	reads    int           // by callers
-	cutShort bool          // the read deadline was moved to end a caller's read
+	sent    time.Duration // when the last batch was cut
+	follows int           // how many lone commands have followed each other, up to loneMost
+	standby bool          // the reader stands by
+	reading bool          // a caller reads; the reader stands by
+	reads   int           // by callers
 }
 
 // cut takes note of a batch. It is alone if it is one request, and nothing else is
@@ -111,6 +110,7 @@ func (c *conn) standBy() (over bool) {
 	tick := time.NewTicker(standbyTick)
 	defer tick.Stop()
 	closed := p.ctx.Done()
+	cutShort := false // the read deadline was moved to end a caller's read
 	for seen := -1; ; {
 		select {
 		case <-c.back:
@@ -127,14 +127,13 @@ func (c *conn) standBy() (over bool) {
 			break
 		}
 		if l.reading && l.reads == seen {
-			l.cutShort = true
+			cutShort = true
 			_ = c.managed.SetReadDeadline(time.Unix(1, 0))
 		}
 		seen = l.reads
 		p.mu.Unlock()
 	}
-	if c.lone.cutShort {
-		c.lone.cutShort = false
+	if cutShort {
 		c.boundRead()
 	}
 	idle := c.inflight == 0

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/leakcheck"
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/redistest"
 )
@@ -69,4 +70,9 @@ func end(t testing.TB, done <-chan *Request) *Request {
 		t.Fatal("a request never ended")
 		return nil
 	}
+}
+
+// Call makes r a request for a script.
+func (r *Request) Call(c luasrc.Call) {
+	r.Command, r.Args, r.Script = "EVALSHA", c.Args, c.Script
 }

@@ -86,7 +86,7 @@ type Pipeline struct {
 	o     Options
 	tally atomic.Pointer[tally] // of the last connection; nil: replicas are not counted
 	stop  context.CancelFunc
-	ctx   context.Context
+	ctx   context.Context // ended by Close, with mu held
 	wg    sync.WaitGroup
 
 	mu         sync.Mutex // guards everything below
@@ -101,8 +101,7 @@ type Pipeline struct {
 	server     server            // of the last connection
 	listener   Listener          // of changes
 	closing    bool              // Close has begun
-	closed     bool
-	gone       bool // the node has left, see Leave
+	over       error             // why nothing is queued any more; nil while it is
 	batches    uint64
 	discards   []any // keys
 	discard    *time.Timer
@@ -132,18 +131,6 @@ func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	p.useless = redisconn.Backoff{First: firstBackoff, Last: lastBackoff}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	return p
-}
-
-// over tells why nothing is queued any more: nil while it is. It is called with
-// mu held.
-func (p *Pipeline) over() error {
-	switch {
-	case p.gone:
-		return ErrGone
-	case p.closed:
-		return ErrClosed
-	}
-	return nil
 }
 
 // Err tells why there is no connection: the last attempt's error, or nil.

@@ -40,18 +40,9 @@ func (q *queue) take(r *Request) {
 
 // cut takes out the first n, of which there are so many, and appends them to b.
 func (q *queue) cut(b []*Request, n int) []*Request {
-	r := q.first
 	for range n {
-		b = append(b, r)
-		next := r.behind
-		r.queued, r.before, r.behind = false, nil, nil
-		r = next
-	}
-	q.length -= n
-	if q.first = r; r == nil {
-		q.last = nil
-	} else {
-		r.before = nil
+		b = append(b, q.first)
+		q.take(q.first)
 	}
 	return b
 }
@@ -89,8 +80,8 @@ func (p *Pipeline) admit(r *Request, deadline time.Duration, again, asking bool)
 	r.Reply, r.Err = nil, nil
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.over(); err != nil {
-		r.Err = &NotSentError{err}
+	if p.over != nil {
+		r.Err = &NotSentError{p.over}
 		return false
 	}
 	r.deadline, r.loads, r.Resent, r.asking = deadline, 0, again, asking

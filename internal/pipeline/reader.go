@@ -20,7 +20,7 @@ func (c *conn) letQueue() {
 		runtime.Gosched()
 	}
 	c.busy.Store(false)
-	c.p.writeOn()
+	c.p.WakeWriter()
 }
 
 // read completes requests until the connection breaks or its batches end.
@@ -36,11 +36,8 @@ func (c *conn) read() {
 			if i > 0 {
 				reply, err = c.receive(0)
 			}
-			plain := err == nil && r.Replicas == 0 && !r.asking && r.lead == noLead && !r.waits
-			if r.Reply, r.Err = reply, err; !plain {
-				err = c.receiveRest(r)
-			}
-			if err != nil {
+			r.Reply, r.Err = reply, err
+			if err = c.receiveRest(r); err != nil {
 				for _, h := range c.held { // their WAIT will have no answer
 					h.keepReply()
 				}
@@ -53,12 +50,7 @@ func (c *conn) read() {
 				// completed.
 				<-c.wrote
 			}
-			if plain {
-				c.woke, c.answered = true, true
-				r.Done.Complete(r)
-			} else {
-				c.complete(r)
-			}
+			c.complete(r)
 		}
 		over, standby := c.batchDone(b)
 		if standby {
@@ -156,7 +148,11 @@ func (c *conn) next() (b []*Request, reply any, err error) {
 // the batch may take, and for more if that is given.
 func (c *conn) receive(more time.Duration) (any, error) {
 	if c.managed == nil {
-		return redis.ReceiveWithTimeout(c.Conn, c.timeLeft()+more)
+		left := c.p.o.Timeout
+		if c.tally == nil { // else what was before it may have waited
+			left = max(c.sent+left-c.p.o.Clock.Now(), time.Millisecond)
+		}
+		return redis.ReceiveWithTimeout(c.Conn, left+more)
 	}
 	for {
 		if err := c.met; err != nil {

@@ -84,13 +84,8 @@ func (r *replicaCount) agree(online []string) {
 }
 
 // without is what a has and b has not.
-func without(a, b []string) (rest []string) {
-	for _, one := range a {
-		if !slices.Contains(b, one) {
-			rest = append(rest, one)
-		}
-	}
-	return rest
+func without(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(one string) bool { return slices.Contains(b, one) })
 }
 
 // Replicas has the count of the server that a node leads to. The node's pipelines

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -101,7 +102,7 @@ func (p *Pipeline) AwaitReplicas(r *Request, done func(acked int, err error)) (a
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := r.conn
-	if c == nil || p.conn != c || c.ended || p.over() != nil {
+	if c == nil || p.conn != c || c.ended || p.over != nil {
 		return false, errConnEnded
 	}
 	if n, _ := c.tally.expects(); n == 0 {
@@ -139,10 +140,7 @@ func (c *conn) dropRepeats(cause error) {
 	repeats := c.repeats
 	c.repeats = nil
 	c.p.mu.Unlock()
-	if cause == nil {
-		cause = ErrClosed
-	}
 	for _, done := range repeats {
-		done(0, &NotSentError{Cause: cause})
+		done(0, &NotSentError{Cause: cmp.Or(cause, ErrClosed)})
 	}
 }

@@ -69,11 +69,6 @@ type Request struct {
 // NotKnown is how many replicas acknowledged where the answer was cut off.
 const NotKnown = -1
 
-// Call makes r a request for a script.
-func (r *Request) Call(c luasrc.Call) {
-	r.Command, r.Args, r.Script = "EVALSHA", c.Args, c.Script
-}
-
 // Deadline is the reading of the clock by which r is sent, or ends as not sent.
 func (r *Request) Deadline() time.Duration { return r.deadline }
 

@@ -21,9 +21,9 @@ func (p *Pipeline) complete(r *Request) {
 	ld := p.loads[r.Script]
 	r.Resent = true
 	switch r.loads++; {
-	case p.gone:
+	case p.over == ErrGone:
 		r.Err = &NotSentError{ErrGone}
-	case r.loads <= maxLoads && !p.closed:
+	case r.loads <= maxLoads && p.ctx.Err() == nil:
 		if ld == nil || !ld.queued && ld.batch <= r.batch {
 			p.queue.add(p.load(r))
 		}

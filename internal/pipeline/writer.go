@@ -3,10 +3,6 @@ package pipeline
 import "github.com/rlock-go/redisson/internal/background"
 
 const (
-	// maxDirect is how many commands or keys are too few to fill the buffer of an
-	// idle connection. A renewal of 25 locks is about 2.5 kilobytes.
-	maxDirect = 4
-
 	// batchSplit is into how many batches the open requests are split, so that
 	// some are at the server while others are here. Measured with 16 to 1,024
 	// callers, two to four make 3 to 8 percent.
@@ -29,22 +25,8 @@ func (p *Pipeline) Flush() {
 	}
 }
 
-// WakeWriter is Flush for callers that have no time to encode much, or to read: they
-// write a few commands at the most, if no reply is expected.
+// WakeWriter is Flush without reading, for those who must not block.
 func (p *Pipeline) WakeWriter() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case !p.ready():
-	case p.conn.inflight > 0 || p.queue.length > maxDirect || len(p.discards) > maxDirect:
-		p.conn.wakeWriter()
-	default:
-		p.writeQueued(false)
-	}
-}
-
-// writeOn is Flush without reading.
-func (p *Pipeline) writeOn() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.writeQueued(false)

@@ -2,6 +2,7 @@ package redisconn
 
 import (
 	"net"
+	"sync"
 
 	"github.com/gomodule/redigo/redis"
 )
@@ -12,7 +13,7 @@ type Conn struct {
 	redis.ConnWithTimeout
 	net   net.Conn
 	guard *guard
-	peers *peers
+	peers *sync.Map // those of its target
 	place string
 }
 
@@ -22,7 +23,7 @@ func (c *Conn) Interrupt() { c.net.Close() }
 
 // Close ends the connection.
 func (c *Conn) Close() error {
-	c.peers.remove(c)
+	c.peers.Delete(c)
 	return c.ConnWithTimeout.Close()
 }
 
@@ -47,3 +48,14 @@ func (c *Conn) Admit(n int) { c.guard.s.admit = n }
 // Reads counts the reads of the network so far: what is received between two equal
 // counts had come before the first of it was. It is for whoever reads.
 func (c *Conn) Reads() int { return c.guard.reads }
+
+// Sever ends every connection of t that is open or being greeted, at once,
+// whatever is under way on it: reads end with cause. A Dial that has not
+// connected yet is not among them.
+func (t *Target) Sever(cause error) {
+	for c := range t.open.Range {
+		c := c.(*Conn)
+		c.guard.severed.CompareAndSwap(nil, &cause)
+		c.Interrupt()
+	}
+}

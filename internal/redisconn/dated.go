@@ -18,7 +18,7 @@ import (
 // its commands to end.
 type dated struct {
 	net.Conn
-	reads, writes deadline
+	reads, writes *deadline
 	close         sync.Once
 	closed        chan struct{} // closed when closeErr is there
 	closeErr      error
@@ -29,8 +29,8 @@ var errClosing = errors.New("close: the connection's Close goes on")
 
 func newDated(c net.Conn) *dated {
 	d := &dated{Conn: c, closed: make(chan struct{})}
-	d.reads.expired = func() { _ = d.Close() } // the read or write says why
-	d.writes.expired = d.reads.expired
+	expired := func() { _ = d.Close() } // the read or write says why
+	d.reads, d.writes = newDeadline(expired), newDeadline(expired)
 	return d
 }
 
@@ -55,8 +55,6 @@ func (d *dated) SetWriteDeadline(t time.Time) error { return d.writes.set(t) }
 
 // Close closes the connection, once.
 func (d *dated) Close() error {
-	d.reads.end()
-	d.writes.end()
 	d.close.Do(func() {
 		go func() {
 			defer close(d.closed)
@@ -74,14 +72,20 @@ func (d *dated) Close() error {
 // deadline is when the calls of one sort expire that are under way. There is one such
 // call at a time.
 type deadline struct {
-	expired func() // ends the call under way; never changes
+	expired func()      // ends the call under way; never changes
+	timer   *time.Timer // calls fire; likewise
 
 	mu       sync.Mutex // guards what follows
 	at       time.Time  // zero: never
-	timer    *time.Timer
-	underWay bool // a call is
-	passed   bool // a call met it
-	ended    bool
+	underWay bool       // a call is
+	passed   bool       // a call met it
+}
+
+func newDeadline(expired func()) *deadline {
+	d := &deadline{expired: expired}
+	d.timer = time.AfterFunc(time.Hour, d.fire)
+	d.timer.Stop()
+	return d
 }
 
 // bound is one call.
@@ -94,9 +98,7 @@ func (d *deadline) bound(call func([]byte) (int, error), p []byte) (int, error) 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.underWay = false
-	if d.timer != nil {
-		d.timer.Stop()
-	}
+	d.timer.Stop()
 	if err != nil && d.passed {
 		err = os.ErrDeadlineExceeded
 	}
@@ -115,13 +117,9 @@ func (d *deadline) set(at time.Time) error {
 // start has the timer fire when the call under way expires. It is called with mu held.
 func (d *deadline) start() {
 	switch {
-	case !d.underWay || d.ended || d.passed:
+	case !d.underWay || d.passed:
 	case d.at.IsZero():
-		if d.timer != nil {
-			d.timer.Stop()
-		}
-	case d.timer == nil:
-		d.timer = time.AfterFunc(time.Until(d.at), d.fire)
+		d.timer.Stop()
 	default:
 		d.timer.Reset(time.Until(d.at))
 	}
@@ -130,20 +128,10 @@ func (d *deadline) start() {
 // fire is called by the timer, perhaps by one that was set anew meanwhile.
 func (d *deadline) fire() {
 	d.mu.Lock()
-	over := d.underWay && !d.ended && !d.passed && !d.at.IsZero() && !time.Now().Before(d.at)
+	over := d.underWay && !d.passed && !d.at.IsZero() && !time.Now().Before(d.at)
 	d.passed = d.passed || over
 	d.mu.Unlock()
 	if over {
 		d.expired()
-	}
-}
-
-// end sees that nothing expires any more.
-func (d *deadline) end() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.ended = true
-	if d.timer != nil {
-		d.timer.Stop()
 	}
 }

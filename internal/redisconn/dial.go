@@ -38,10 +38,11 @@ func Receive(ctx context.Context, c redis.Conn) (any, error) {
 // Ask dials for a few questions, with answers of up to so many bytes if that is more
 // than usual; ctx bounds all of it, and must have a deadline.
 func (t *Target) Ask(ctx context.Context, admit int, questions func(redis.Conn) error) error {
-	c, err := t.dial(ctx, timeLeft(ctx))
+	dialled, err := t.Dial(ctx, timeLeft(ctx))
 	if err != nil {
 		return err
 	}
+	c := dialled.(*Conn)
 	defer c.Close()
 	c.Admit(admit)
 	defer c.interruptedBy(ctx)()
@@ -62,14 +63,6 @@ func (c *Conn) interruptedBy(ctx context.Context) (stop func() bool) {
 // it, the TLS handshake included, and must have a deadline. timeout bounds
 // each later write; reads are bounded by whoever receives.
 func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, error) {
-	c, err := t.dial(ctx, timeout)
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
-func (t *Target) dial(ctx context.Context, timeout time.Duration) (*Conn, error) {
 	// redigo's own TLS handshake ignores ctx, so the stream is made here.
 	nc, err := t.connect(ctx)
 	if err != nil {
@@ -89,7 +82,7 @@ func (t *Target) dial(ctx context.Context, timeout time.Duration) (*Conn, error)
 	if t.Named() {
 		c.place = raw.RemoteAddr().String()
 	}
-	t.open.add(c)
+	t.open.Store(c, nil)
 	stop := c.interruptedBy(ctx)
 	if certified {
 		err = awaitReply(ctx, c)
@@ -132,7 +125,13 @@ func wantsTLS(err error) error {
 
 // greet says who the client is and which database it wants.
 func (t *Target) greet(ctx context.Context, c redis.Conn) error {
-	do := func(command string, args ...any) error { return ok(Do(ctx, c, command, args...)) }
+	do := func(command string, args ...any) error {
+		reply, err := Do(ctx, c, command, args...)
+		if err == nil && reply != "OK" { // as every Redis says
+			err = fmt.Errorf("no Redis: answered with a Go %T, not OK", reply)
+		}
+		return err
+	}
 	user, password := t.Username, t.Password
 	if t.Credentials != nil {
 		var err error
@@ -166,14 +165,6 @@ func (t *Target) greet(ctx context.Context, c redis.Conn) error {
 		}
 	}
 	return nil
-}
-
-// ok checks an answer that is OK from every Redis.
-func ok(reply any, err error) error {
-	if err == nil && reply != "OK" {
-		err = fmt.Errorf("no Redis: answered with a Go %T, not OK", reply)
-	}
-	return err
 }
 
 // redact takes the secrets out of an error answer: a server that doesn't know

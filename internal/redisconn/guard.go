@@ -48,13 +48,15 @@ func (g *guard) SetReadDeadline(t time.Time) error {
 // Read passes on what is within bounds of the reply under way. Once the connection
 // is managed all of that has come already.
 func (g *guard) Read(p []byte) (int, error) {
-	switch {
-	case g.scanned > 0:
-	case g.managed.Load():
-		return 0, errMalformed
-	case len(g.inbox) == 0:
-		return g.readOne(p)
-	default:
+	if g.scanned == 0 {
+		if g.managed.Load() {
+			return 0, errMalformed
+		}
+		if len(g.inbox) == 0 {
+			if _, err := g.fill(g.receive); err != nil {
+				return 0, err
+			}
+		}
 		if err := g.scan(); err != nil {
 			return 0, err
 		}
@@ -91,21 +93,35 @@ func (g *guard) write(p []byte, wait bool) (int, error) {
 	return g.socket.TryWrite(p)
 }
 
-// readOne reads the network, and keeps what belongs to later replies.
-func (g *guard) readOne(p []byte) (int, error) {
+const (
+	// leastRoom is how much is read at once: some hundred replies to scripts.
+	leastRoom = 4 << 10
+
+	// mostRoom is what is kept after a long reply.
+	mostRoom = 64 << 10
+)
+
+// fill reads the network by receive, and gives how much there is in inbox. Whatever
+// comes with bytes, comes again without.
+func (g *guard) fill(receive func([]byte) (int, error)) (n int, err error) {
+	room := g.room[:cap(g.room)]
+	left := copy(room, g.inbox) // a part of a reply, mostly none
+	switch {
+	case left == len(room):
+		room = append(room, make([]byte, max(left, leastRoom))...)
+	case left == 0 && len(room) > mostRoom:
+		room = make([]byte, leastRoom)
+	}
 	g.reads++
-	n, err := g.receive(p)
-	one, _, serr := g.s.scan(p[:n])
-	if serr != nil {
-		g.Conn.Close()
-		return 0, serr
+	n, err = receive(room[left:])
+	g.room, g.inbox = room, room[:left+n]
+	if n > 0 {
+		return left + n, nil
 	}
-	if one < n {
-		err = nil // it comes again
+	if cause := g.severed.Load(); cause != nil && err != nil {
+		err = *cause // the other is only what that looks like from inside
 	}
-	g.room = append(g.room[:0], p[one:n]...)
-	g.inbox = g.room
-	return one, g.why(err)
+	return left, err
 }
 
 // scan looks at what has come of the reply under way.
@@ -118,15 +134,6 @@ func (g *guard) scan() error {
 	g.whole = whole
 	if err != nil {
 		g.Conn.Close()
-	}
-	return err
-}
-
-// why is err, or in its place why the connection was ended from outside, if it was: err
-// is only what that looks like from inside.
-func (g *guard) why(err error) error {
-	if cause := g.severed.Load(); cause != nil && err != nil {
-		return *cause
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"slices"
 )
 
 // Named tells whether t has a host name: only a name can come to mean another
@@ -26,5 +27,16 @@ func (t *Target) Strays(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return t.open.strangers(addresses) > 0, nil
+	for c := range t.open.Range {
+		tcp, ok := c.(*Conn).net.RemoteAddr().(*net.TCPAddr)
+		if ok && !contains(addresses, tcp.AddrPort().Addr()) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func contains(addresses []netip.Addr, peer netip.Addr) bool {
+	plain := func(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
+	return slices.ContainsFunc(addresses, func(a netip.Addr) bool { return plain(a) == plain(peer) })
 }

@@ -61,7 +61,7 @@ func TestPushedCommandsAreWhatRedigoSends(t *testing.T) {
 	commands := [][]any{
 		{"PING"},
 		{"SET", "key", []byte("a\r\nb\x00"), "PX", int64(-30_000)},
-		{"EVALSHA", strings.Repeat("f", 40), 1, "", argument("owner:1"), nil, 1.5, true, false, uint8(7)},
+		{"EVALSHA", strings.Repeat("f", 40), 1, "", argument("owner:1"), 1.5, uint8(7)},
 		{"DEL", strings.Repeat("x", 20_000)},
 	}
 	sent := &pieces{}

@@ -75,7 +75,7 @@ func (c *Conn) Push(wait bool) (all bool, err error) {
 // WritesAtOnce tells whether a Push that must not wait can write.
 func (c *Conn) WritesAtOnce() bool { return c.guard.socket != nil }
 
-// appendArg appends what redigo makes of an argument.
+// appendArg appends what redigo makes of an argument, which is no bool and not nil.
 func appendArg(b []byte, arg any) []byte {
 	switch arg := arg.(type) {
 	case Arg:
@@ -90,14 +90,6 @@ func appendArg(b []byte, arg any) []byte {
 		return append(b, arg...)
 	case redis.Argument:
 		return appendArg(b, arg.RedisArg())
-	case bool:
-		// As redigo does, not as fmt.
-		if arg {
-			return append(b, '1')
-		}
-		return append(b, '0')
-	case nil:
-		return b
 	default:
 		return fmt.Append(b, arg)
 	}
@@ -109,14 +101,6 @@ func appendBulk[T string | []byte](b []byte, arg T) []byte {
 	b = append(b, arg...)
 	return append(b, '\r', '\n')
 }
-
-const (
-	// leastRoom is how much is read at once: some hundred replies to scripts.
-	leastRoom = 4 << 10
-
-	// mostRoom is what is kept after a long reply.
-	mostRoom = 64 << 10
-)
 
 // Manage has replies received by Fill and Next alone from now on, and leaves the
 // reads' deadlines to SetReadDeadline. Those that redigo sets before each reply
@@ -134,35 +118,15 @@ func (c *Conn) SetReadDeadline(t time.Time) error { return c.guard.Conn.SetReadD
 // Fill waits for the network, and takes what has come, for Next. An error of the network is
 // met again by the next call, unless a deadline was moved meanwhile.
 func (c *Conn) Fill() error {
-	_, err := c.fill(c.guard.receive)
+	_, err := c.guard.fill(c.guard.receive)
 	return err
 }
 
 // TryFill is Fill without waiting and without a deadline. It reports whether Next may have
 // something. It is for a connection that WritesAtOnce.
 func (c *Conn) TryFill() (some bool, err error) {
-	n, err := c.fill(c.guard.socket.TryRead)
+	n, err := c.guard.fill(c.guard.socket.TryRead)
 	return n > 0, err
-}
-
-// fill gives how much there is for Next.
-func (c *Conn) fill(receive func([]byte) (int, error)) (n int, err error) {
-	g := c.guard
-	room := g.room[:cap(g.room)]
-	left := copy(room, g.inbox) // a part of a reply, mostly none
-	switch {
-	case left == len(room):
-		room = append(room, make([]byte, max(left, leastRoom))...)
-	case left == 0 && len(room) > mostRoom:
-		room = make([]byte, leastRoom)
-	}
-	g.reads++
-	n, err = receive(room[left:])
-	g.room, g.inbox = room, room[:left+n]
-	if n == 0 && err != nil {
-		return left, g.why(err)
-	}
-	return left + n, nil
 }
 
 // ErrUnasked is a reply that nobody has asked for. What comes after it can't be told

@@ -16,32 +16,29 @@ import (
 
 // receive reads what is there. EAGAIN says that nothing is.
 func receive(fd uintptr, p []byte) (int, syscall.Errno) {
-	for {
-		n, _, err := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), syscall.MSG_DONTWAIT, 0, 0)
-		switch err {
-		case 0:
-			raceReceived(fd)
-			return int(n), 0
-		case syscall.EINTR:
-		case syscall.EPERM, syscall.ENOSYS:
-			return ordinary(syscall.Read, fd, p)
-		default:
-			return 0, err
-		}
+	n, err := raw(syscall.SYS_RECVFROM, syscall.MSG_DONTWAIT, fd, p, syscall.Read)
+	if err == 0 {
+		raceReceived(fd)
 	}
+	return n, err
 }
 
 // send writes as much as there is room for. EAGAIN says that there is none.
 func send(fd uintptr, p []byte) (int, syscall.Errno) {
 	raceSends()
+	return raw(syscall.SYS_SENDTO, syscall.MSG_DONTWAIT|syscall.MSG_NOSIGNAL, fd, p, syscall.Write)
+}
+
+// raw makes a call, or permitted in its place.
+func raw(call, flags, fd uintptr, p []byte, permitted func(int, []byte) (int, error)) (int, syscall.Errno) {
 	for {
-		n, _, err := syscall.RawSyscall6(syscall.SYS_SENDTO, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), syscall.MSG_DONTWAIT|syscall.MSG_NOSIGNAL, 0, 0)
+		n, _, err := syscall.RawSyscall6(call, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), flags, 0, 0)
 		switch err {
 		case 0:
 			return int(n), 0
 		case syscall.EINTR:
 		case syscall.EPERM, syscall.ENOSYS:
-			return ordinary(syscall.Write, fd, p)
+			return ordinary(permitted, fd, p)
 		default:
 			return 0, err
 		}

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -25,15 +26,12 @@ type Target struct {
 	Credentials Credentials // asked at each Dial in the place of Username and Password; nil: not asked
 	Dialer      Dialer      // makes the stream, beneath TLS; nil: the system's
 
-	open peers
+	open sync.Map // of *Conn: the open connections
 }
 
 // Credentials gives the user, empty for the default one, and the password for
 // one connection. Its error ends the attempt to connect.
 type Credentials func(ctx context.Context) (user, password string, err error)
-
-// String names the server without its secrets.
-func (t *Target) String() string { return t.Address }
 
 // ErrTopology is in the error for a URL that names more than one server, and
 // for a server that is not of the URL's topology.

@@ -19,8 +19,7 @@ var errNoConn = errors.New("the dialer gave neither a connection nor an error")
 // is made to its address: there is no more than one for each that was under way
 // at the same time.
 func Tunnelled(f Dialer) Dialer {
-	t := &tunnel{dial: f, late: map[string]int{}}
-	return t.connect
+	return (&tunnel{dial: f, late: map[string]int{}}).connect
 }
 
 // tunnel is a caller's function.

@@ -38,10 +38,9 @@ func (n *Node) Flush() {
 
 // WakeWriter is Flush for those who must not block.
 func (n *Node) WakeWriter() {
-	if n.aside != nil {
-		n.aside.WakeWriter()
+	for _, p := range n.pipes {
+		p.WakeWriter()
 	}
-	n.Pipe.WakeWriter()
 }
 
 // Divided tells whether some commands may go aside.

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"cmp"
+	"slices"
 	"sync"
 )
 
@@ -50,32 +51,20 @@ func (f *Feed) Close() {
 
 // merge adds c to told. Changes between the same two nodes become one.
 func merge(told []Change, c Change) []Change {
-	for i := range told {
-		t := &told[i]
-		if t.From != c.From || t.To != c.To {
-			continue
-		}
-		t.NewMaster = t.NewMaster || c.NewMaster
-		t.FormerAddr, t.Addr = cmp.Or(t.FormerAddr, c.FormerAddr), cmp.Or(c.Addr, t.Addr)
-		for _, r := range c.Slots {
-			if !t.Slots.covers(r) {
-				t.Slots = append(t.Slots[:len(t.Slots):len(t.Slots)], r)
-			}
-		}
-		if len(t.Slots) > maxRanges {
-			t.Slots = AllSlots
-		}
-		return told
+	i := slices.IndexFunc(told, func(t Change) bool { return t.From == c.From && t.To == c.To })
+	if i < 0 {
+		return append(told, c)
 	}
-	return append(told, c)
-}
-
-// covers tells whether one range of s has all of r.
-func (s Slots) covers(r Range) bool {
-	for _, has := range s {
-		if has.First <= r.First && r.Last <= has.Last {
-			return true
+	t := &told[i]
+	t.NewMaster = t.NewMaster || c.NewMaster
+	t.FormerAddr, t.Addr = cmp.Or(t.FormerAddr, c.FormerAddr), cmp.Or(c.Addr, t.Addr)
+	for _, r := range c.Slots {
+		if !slices.ContainsFunc(t.Slots, func(has Range) bool { return has.First <= r.First && r.Last <= has.Last }) {
+			t.Slots = append(t.Slots[:len(t.Slots):len(t.Slots)], r)
 		}
 	}
-	return false
+	if len(t.Slots) > maxRanges {
+		t.Slots = AllSlots
+	}
+	return told
 }

@@ -47,7 +47,6 @@ type Cluster struct {
 // member is a node of a cluster.
 type member struct {
 	node  *Node
-	addr  string
 	slots int       // how many of the table are its
 	asked time.Time // when it was last asked by ASK
 	used  bool      // it may have connections
@@ -76,9 +75,6 @@ func (t *Cluster) Node(slot uint16) (*Node, error) {
 
 // lookSoon has the map looked at.
 func (t *Cluster) lookSoon() { background.Signal(t.look) }
-
-// Only is none: slots move.
-func (t *Cluster) Only() *Node { return nil }
 
 // Nodes has the masters, and servers that take a slot over.
 func (t *Cluster) Nodes() []*Node { return *t.nodes.Load() }

@@ -142,15 +142,19 @@ func (t *Cluster) refresh(ctx context.Context) bool {
 func (t *Cluster) candidates() (addresses []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	redirectedTo := map[*Node]bool{} // lately
+	for _, m := range t.recently {
+		redirectedTo[m.to] = redirectedTo[m.to] || time.Since(m.at) < believeMoved
+	}
 	var named, well, rest []string
 	for _, m := range t.by {
 		switch {
 		case m.node.Pipe.Err() != nil:
-			rest = append(rest, m.addr)
-		case t.namedLately(m.node):
-			named = append(named, m.addr)
+			rest = append(rest, m.node.name)
+		case redirectedTo[m.node]:
+			named = append(named, m.node.name)
 		default:
-			well = append(well, m.addr)
+			well = append(well, m.node.name)
 		}
 	}
 	for _, some := range [][]string{named, well, rest, slices.Collect(maps.Keys(t.others)), slices.Clone(t.seeds)} {
@@ -162,15 +166,6 @@ func (t *Cluster) candidates() (addresses []string) {
 		}
 	}
 	return addresses
-}
-
-func (t *Cluster) namedLately(n *Node) bool {
-	for _, m := range t.recently {
-		if m.to == n && time.Since(m.at) < believeMoved {
-			return true
-		}
-	}
-	return false
 }
 
 // ask asks one server for its map, on a connection of its own.

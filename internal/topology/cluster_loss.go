@@ -21,20 +21,16 @@ func (t *Cluster) stays(ctx context.Context, addr string, gone []string) bool {
 	said := make([]string, len(masters))
 	var all sync.WaitGroup
 	for i, m := range masters {
-		all.Go(func() { said[i] = t.askNodes(ctx, m.name) })
+		all.Go(func() {
+			_ = t.target.At(m.name).Ask(ctx, longestMap, func(c redis.Conn) (err error) { // empty: it does not say
+				said[i], err = redis.String(redisconn.Do(ctx, c, "CLUSTER", "NODES"))
+				return err
+			})
+		})
 	}
 	all.Wait()
 	own := slices.IndexFunc(masters, func(m *Node) bool { return m.name == addr })
 	return !anyPromoted() && own >= 0 && clusterStays(said, said[own])
-}
-
-// askNodes asks one server who is who; empty: it does not say.
-func (t *Cluster) askNodes(ctx context.Context, addr string) (text string) {
-	_ = t.target.At(addr).Ask(ctx, longestMap, func(c redis.Conn) (err error) {
-		text, err = redis.String(redisconn.Do(ctx, c, "CLUSTER", "NODES"))
-		return err
-	})
-	return text
 }
 
 // clusterStays tells whether most masters call the one that says own a master with

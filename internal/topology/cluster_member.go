@@ -17,7 +17,7 @@ import (
 func (t *Cluster) member(addr string) *member {
 	m := t.by[addr]
 	if m == nil {
-		m = &member{addr: addr, node: t.newNode(addr)}
+		m = &member{node: t.newNode(addr)}
 		t.by[addr] = m
 		t.list()
 		if t.closed {
@@ -96,13 +96,11 @@ func (t *Cluster) give(r Range, m *member) (changed bool) {
 	for slot := int(r.First); slot <= int(r.Last); {
 		first, was := slot, t.table[slot].Load()
 		for slot <= int(r.Last) && t.table[slot].Load() == was {
+			t.table[slot].Store(m.node)
 			slot++
 		}
 		if was == m.node {
 			continue
-		}
-		for i := first; i < slot; i++ {
-			t.table[i].Store(m.node)
 		}
 		m.slots += slot - first
 		if was != nil {
@@ -145,7 +143,7 @@ func (t *Cluster) ended(n *Node) {
 // leave lets go of a member. What is queued for it goes to whoever serves its slot
 // by then. It is called with mu held.
 func (t *Cluster) leave(m *member) {
-	delete(t.by, m.addr)
+	delete(t.by, m.node.name)
 	t.list()
 	patience := t.s.Timeout
 	if m.node.Pipe.Err() != nil {
@@ -158,8 +156,8 @@ func (t *Cluster) leave(m *member) {
 // with mu held.
 func (t *Cluster) renew(m *member) {
 	old := m.node
-	fresh := &member{addr: m.addr, node: t.newNode(m.addr)}
-	t.by[m.addr] = fresh
+	fresh := &member{node: t.newNode(old.name)}
+	t.by[old.name] = fresh
 	t.list()
 	for _, r := range t.slotsOf(old) {
 		t.give(r, fresh)

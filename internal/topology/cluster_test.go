@@ -13,7 +13,6 @@ import (
 	"github.com/rlock-go/redisson/codec"
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
-	"github.com/rlock-go/redisson/internal/redisconn"
 	"github.com/rlock-go/redisson/internal/topology"
 	"github.com/rlock-go/redisson/internal/topologytest"
 )
@@ -41,7 +40,7 @@ func openCluster(t *testing.T, c *topologytest.Cluster, edit func(*topology.Sett
 	}
 	g := &clusterRig{T: t, c: c, top: top}
 	g.x = command.New(top, command.Options{
-		Timeout: timeout, Now: clock.System().Now, Permanent: redisconn.Permanent, Closing: func() bool { return false },
+		Timeout: timeout, Now: clock.System().Now, Closing: func() bool { return false },
 		After: func(d time.Duration, fn func()) { time.AfterFunc(d, fn) },
 	})
 	var following sync.WaitGroup

@@ -1,6 +1,9 @@
 package topology
 
-import "sync"
+import (
+	"cmp"
+	"sync"
+)
 
 // maxRenewals is how many batches of renewals a server may be busy with. Each
 // keeps it from everybody else for a twelfth of a millisecond, and after an
@@ -17,7 +20,7 @@ const maxSynced = 256
 // the others wait here, in order, and their owners' command queues stay free
 // meanwhile. The zero value is ready.
 type Limiter struct {
-	synced bool // WAIT follows each; never changes
+	most int // how many at the same time; 0: maxRenewals; never changes
 
 	mu      sync.Mutex // guards what follows
 	running int
@@ -29,7 +32,7 @@ type Limiter struct {
 // must be called.
 func (l *Limiter) Run(begin func() bool) {
 	l.mu.Lock()
-	if l.running == l.most() {
+	if l.running == cmp.Or(l.most, maxRenewals) {
 		l.waiting = append(l.waiting, begin)
 		l.mu.Unlock()
 		return
@@ -39,13 +42,6 @@ func (l *Limiter) Run(begin func() bool) {
 	if !begin() {
 		l.Done()
 	}
-}
-
-func (l *Limiter) most() int {
-	if l.synced {
-		return maxSynced
-	}
-	return maxRenewals
 }
 
 // Done lets the next batch run.

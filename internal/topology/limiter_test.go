@@ -8,7 +8,7 @@ import (
 func TestMoreRenewalsRunWhereTheyShareAWAIT(t *testing.T) {
 	t.Parallel()
 	begun := 0
-	limiter := Limiter{synced: true}
+	limiter := Limiter{most: maxSynced}
 	for range maxSynced + 5 {
 		limiter.Run(func() bool { begun++; return true })
 	}

@@ -22,10 +22,11 @@ type Node struct {
 	Renewals Limiter            // of the batches of renewals
 	Looks    Limiter            // of the batches of looks at what is held
 
-	tracking tracking           // of what its connections have read
-	aside    *pipeline.Pipeline // see aside.go; nil: nothing goes there
+	tracking tracking             // of what its connections have read
+	aside    *pipeline.Pipeline   // see aside.go; nil: nothing goes there
+	pipes    []*pipeline.Pipeline // Pipe, and aside if there is one
 	name     string
-	led      atomic.Pointer[string] // where the last connection for commands led, whichever it was; nil: there was none
+	led      atomic.Pointer[string] // where the last connection for commands led, whichever it was; empty: there was none
 	touched  atomic.Bool            // something was queued since the last Flush
 	used     atomic.Bool            // and since the last Used
 	sharded  atomic.Bool            // it knows sharded channels; a cluster's business
@@ -45,6 +46,7 @@ type NodeOptions struct {
 func NewNode(o NodeOptions) *Node {
 	n := &Node{name: o.Name}
 	n.tracking.n, n.tracking.patience = n, o.Timeout
+	n.led.Store(new(string))
 	n.Hub = pubsub.New(punctual(n.tracking.named(o.Dial)), pubsub.Options{
 		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost, Reconnected: o.Reconnected,
 	})
@@ -52,13 +54,16 @@ func NewNode(o NodeOptions) *Node {
 	pipe.Led = func(server string) { n.led.Store(&server) }
 	pipe.Untracked = n.tracking.fails
 	pipe.Share = &pipeline.Replicas{}
-	n.Renewals.synced = o.Replicas
+	if o.Replicas {
+		n.Renewals.most = maxSynced
+	}
 	if o.Replicas && !o.Lent {
 		aside := pipe
 		aside.Carries, aside.Spare = "releases", true
 		aside.Replaced = nil // the hub and the topology follow n.Pipe
 		aside.Twin = func() *pipeline.Pipeline { return n.Pipe }
 		n.aside = pipeline.New(punctual(o.Dial), aside)
+		n.pipes = append(n.pipes, n.aside)
 		pipe.Twin = func() *pipeline.Pipeline { return n.aside }
 	}
 	pipe.Replaced = func() {
@@ -68,6 +73,7 @@ func NewNode(o NodeOptions) *Node {
 		}
 	}
 	n.Pipe = pipeline.New(punctual(o.Dial), pipe)
+	n.pipes = append(n.pipes, n.Pipe)
 	return n
 }
 
@@ -85,11 +91,7 @@ func (n *Node) String() string { return n.name }
 // Server is the address that the last connection led to: of a node whose name leads
 // to one server or another, to which. It is the name before there was one.
 func (n *Node) Server() string {
-	led := ""
-	if last := n.led.Load(); last != nil {
-		led = *last
-	}
-	return cmp.Or(led, n.name, "pool")
+	return cmp.Or(*n.led.Load(), n.name, "pool")
 }
 
 // Touch says that something was queued on a pipeline.
@@ -130,13 +132,12 @@ func (n *Node) Leave(patience time.Duration) {
 
 // end has each pipeline end by how, and closes the hub.
 func (n *Node) end(patience time.Duration, how func(p *pipeline.Pipeline, patience time.Duration)) {
-	var others sync.WaitGroup
-	others.Go(func() { n.Hub.Close() })
-	if n.aside != nil {
-		others.Go(func() { how(n.aside, patience) })
+	var all sync.WaitGroup
+	all.Go(func() { n.Hub.Close() })
+	for _, p := range n.pipes {
+		all.Go(func() { how(p, patience) })
 	}
-	how(n.Pipe, patience)
-	others.Wait()
+	all.Wait()
 }
 
 // CloseAll ends nodes, all at the same time.

@@ -30,9 +30,6 @@ func (t *oneNode) changed() { t.Tell(Change{Slots: AllSlots, From: t.node, To: t
 // Node is the one.
 func (t *oneNode) Node(uint16) (*Node, error) { return t.node, nil }
 
-// Only is the one too.
-func (t *oneNode) Only() *Node { return t.node }
-
 // Nodes has the one.
 func (t *oneNode) Nodes() []*Node { return t.nodes }
 

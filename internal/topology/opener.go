@@ -35,11 +35,18 @@ func Open(rawURL string, s Settings) (Topology, error) {
 		return open(rawURL, s)
 	}
 	p, err := Parse(rawURL)
-	if err == nil && scheme == "redis" && s.TLS != nil {
-		err = errors.New("a TLS configuration for a redis:// URL; TLS needs rediss://")
-	}
-	if err = s.complete(p.Target, err); err != nil {
+	t := p.Target
+	switch {
+	case err != nil:
 		return nil, err
+	case scheme == "redis" && s.TLS != nil:
+		return nil, errors.New("a TLS configuration for a redis:// URL; TLS needs rediss://")
+	case s.Credentials != nil && (t.Username != "" || t.Password != ""):
+		return nil, errors.New("WithCredentials: the URL has a user or a password as well")
+	}
+	t.Name, t.Credentials, t.Dialer = s.ConnectionName, s.Credentials, s.Dialer
+	if s.TLS != nil {
+		t.TLS = s.TLS
 	}
 	switch scheme {
 	case sentinelScheme:
@@ -47,7 +54,7 @@ func Open(rawURL string, s Settings) (Topology, error) {
 	case clusterScheme:
 		return newCluster(p, s), nil
 	}
-	return dialled(p.Target.At(p.Target.Address), s), nil
+	return dialled(t.At(t.Address), s), nil
 }
 
 // Parts are what a URL says.

@@ -21,22 +21,22 @@ type Sentinel struct {
 	u Parts
 	s Settings
 
-	life  context.Context // ended by Close, after the node
+	life  context.Context // ended by Close, after the node, with mu held
 	end   context.CancelFunc
 	tasks sync.WaitGroup // questions, and the goroutine that looks
 	news  chan struct{}  // cap 1: something is to be looked at
+
+	nodesAt sync.Map // by address, *redisconn.Target: the masters so far, with the connections to them
 
 	lookAtLeast time.Duration // that constant, but for tests
 	warned      sync.Once     // that failovers may take too long
 
 	mu        sync.Mutex // guards all below; never held during I/O
 	choice    choice
-	nodesAt   map[string]*redisconn.Target // the masters so far, with the connections to them
-	sentinels []*sentinelNode              // the Sentinels that are known
-	begun     bool                         // the Sentinels are listened to
-	known     []string                     // replicas of the first master; nil: nobody has said so far
-	turned    int                          // how often all that answered refused, before any has said who is master
-	closed    bool
+	sentinels []*sentinelNode // the Sentinels that are known
+	begun     bool            // the Sentinels are listened to
+	known     []string        // replicas of the first master; nil: nobody has said so far
+	turned    int             // how often all that answered refused, before any has said who is master
 }
 
 // sentinelNode is a Sentinel that is known.
@@ -51,8 +51,6 @@ type sentinelNode struct {
 	id string // its own; empty: unknown
 }
 
-func (p *sentinelNode) close() { p.hub.Close() }
-
 // errLeft is the end of a connection to a former master.
 var errLeft = errors.New("the Sentinels have another master")
 
@@ -60,17 +58,12 @@ var errLeft = errors.New("the Sentinels have another master")
 // master any more.
 func (t *Sentinel) leave(former master, now, by string) {
 	t.s.Log.MasterChanged(former.addr(), now, by)
-	var targets []*redisconn.Target
-	t.mu.Lock()
-	for _, name := range former.names {
-		if target := t.nodesAt[name]; target != nil { // stays: a dial under way would be missed when it is left again
-			targets = append(targets, target)
-		}
-	}
-	t.mu.Unlock()
 	t.Tell(Change{Slots: AllSlots, From: t.node, To: t.node, NewMaster: true, FormerAddr: former.addr(), Addr: now})
-	for _, target := range targets {
-		target.Sever(fmt.Errorf("%w: %s instead of %s", errLeft, now, former.addr()))
+	for _, name := range former.names {
+		if known, ok := t.nodesAt.Load(name); ok { // stays: a dial under way would be missed when it is left again
+			target := known.(*redisconn.Target)
+			target.Sever(fmt.Errorf("%w: %s instead of %s", errLeft, now, former.addr()))
+		}
 	}
 }
 
@@ -95,15 +88,12 @@ func (t *Sentinel) FailsOver() bool { return true }
 func (t *Sentinel) Close(patience time.Duration) {
 	CloseAll(t.nodes, patience)
 	t.mu.Lock()
-	t.closed = true
+	t.end()
 	sentinels := t.sentinels
 	t.mu.Unlock()
-	t.end()
-	var all sync.WaitGroup
 	for _, p := range sentinels {
-		all.Go(p.close)
+		t.tasks.Go(func() { p.hub.Close() })
 	}
-	all.Wait()
 	t.tasks.Wait()
 	t.Feed.Close()
 }

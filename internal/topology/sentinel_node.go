@@ -81,7 +81,7 @@ func (t *Sentinel) wake() { background.Signal(t.news) }
 func (t *Sentinel) askAll(ctx context.Context) []testimony {
 	t.mu.Lock()
 	sentinels := t.sentinels
-	if t.closed { // nobody waits for what they say
+	if t.life.Err() != nil { // nobody waits for what they say
 		sentinels = nil
 	}
 	answers := make(chan testimony, len(sentinels))
@@ -116,7 +116,7 @@ func (t *Sentinel) askAll(ctx context.Context) []testimony {
 func (t *Sentinel) meet(said []testimony) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed {
+	if t.life.Err() != nil {
 		return
 	}
 	known := map[string]bool{} // by address
@@ -155,7 +155,7 @@ func (t *Sentinel) forget(known map[string]bool) {
 			stay = append(stay, p)
 			continue
 		}
-		t.tasks.Go(p.close)
+		t.tasks.Go(func() { p.hub.Close() })
 	}
 	t.sentinels = stay
 }

@@ -26,7 +26,8 @@ func (t *Sentinel) dial(ctx context.Context) (redis.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, err := t.target(addr).Dial(ctx, t.s.Timeout)
+	target, _ := t.nodesAt.LoadOrStore(addr, t.u.Target.At(addr))
+	conn, err := target.(*redisconn.Target).Dial(ctx, t.s.Timeout)
 	if err != nil {
 		return nil, err
 	}
@@ -45,18 +46,6 @@ func (t *Sentinel) dial(ctx context.Context) (redis.Conn, error) {
 		return nil, fmt.Errorf("connect to %s: %w", addr, err)
 	}
 	return conn, nil
-}
-
-// target is the server at addr, with the connections to it.
-func (t *Sentinel) target(addr string) *redisconn.Target {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	target := t.nodesAt[addr]
-	if target == nil {
-		target = t.u.Target.At(addr)
-		t.nodesAt[addr] = target
-	}
-	return target
 }
 
 // locate asks the Sentinels and takes over what they say.
@@ -111,7 +100,7 @@ func (t *Sentinel) turnedAway(said []testimony, err error) error {
 func (t *Sentinel) listen() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.begun || t.closed {
+	if t.begun || t.life.Err() != nil {
 		return
 	}
 	t.begun = true

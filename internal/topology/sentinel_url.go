@@ -48,7 +48,7 @@ func parseSentinelURL(raw string) (p Parts, err error) {
 	if p.Master == "" {
 		return p, errors.New("url: no master's name after the Sentinels; want redis+sentinel://host:port,host:port/master-name")
 	}
-	if strings.ContainsFunc(p.Master, func(r rune) bool { return !nameable(r) }) {
+	if strings.Trim(p.Master, nameable) != "" {
 		return p, errors.New("url: the master's name has characters that no Sentinel takes: it may have letters, digits and .-_")
 	}
 	if db != "" {
@@ -61,10 +61,8 @@ func parseSentinelURL(raw string) (p Parts, err error) {
 	return p, nil
 }
 
-// nameable tells what a Sentinel takes in a master's name.
-func nameable(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(".-_", r)
-}
+// nameable is what a Sentinel takes in a master's name.
+const nameable = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
 
 // shown is the URL of Sentinels without its secrets, for people.
 func (p Parts) shown() string {
@@ -76,7 +74,7 @@ func (p Parts) shown() string {
 }
 
 func newSentinel(p Parts, s Settings) *Sentinel {
-	t := &Sentinel{u: p, s: s, news: make(chan struct{}, 1), nodesAt: map[string]*redisconn.Target{}, lookAtLeast: lookAtLeast}
+	t := &Sentinel{u: p, s: s, news: make(chan struct{}, 1), lookAtLeast: lookAtLeast}
 	t.life, t.end = context.WithCancel(context.Background())
 	for _, addr := range p.Servers {
 		t.sentinels = append(t.sentinels, newSentinelNode(t, sentinelAddr{addr: addr}, true))

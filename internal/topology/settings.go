@@ -2,7 +2,6 @@ package topology
 
 import (
 	"crypto/tls"
-	"errors"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
@@ -39,19 +38,3 @@ const (
 	PublishSharded                // SPUBLISH
 	PublishPlain                  // PUBLISH
 )
-
-// complete has target, which is as a URL says, reached as the settings say. err is why
-// the URL can't be used.
-func (s Settings) complete(target *redisconn.Target, err error) error {
-	if err != nil {
-		return err
-	}
-	if s.Credentials != nil && (target.Username != "" || target.Password != "") {
-		return errors.New("WithCredentials: the URL has a user or a password as well")
-	}
-	target.Name, target.Credentials, target.Dialer = s.ConnectionName, s.Credentials, s.Dialer
-	if s.TLS != nil {
-		target.TLS = s.TLS
-	}
-	return nil
-}

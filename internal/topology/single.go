@@ -21,7 +21,8 @@ type Single struct {
 
 // dialled is Single for a URL.
 func dialled(target *redisconn.Target, s Settings) *Single {
-	t := newSingle(s, NodeOptions{Name: target.Address, Dial: func(ctx context.Context) (redis.Conn, error) {
+	t := &Single{replicas: s.Replicas}
+	t.begin(s, NodeOptions{Name: target.Address, Dial: func(ctx context.Context) (redis.Conn, error) {
 		return target.Dial(ctx, s.Timeout)
 	}})
 	if target.Named() {
@@ -32,14 +33,10 @@ func dialled(target *redisconn.Target, s Settings) *Single {
 
 // Borrowed is Single for a pool, whose server has no name here.
 func Borrowed(pool redisconn.Pool, s Settings) *Single {
-	return newSingle(s, NodeOptions{Lent: true, Dial: func(ctx context.Context) (redis.Conn, error) {
+	t := &Single{replicas: s.Replicas}
+	t.begin(s, NodeOptions{Lent: true, Dial: func(ctx context.Context) (redis.Conn, error) {
 		return redisconn.Borrow(ctx, pool)
 	}})
-}
-
-func newSingle(s Settings, o NodeOptions) *Single {
-	t := &Single{replicas: s.Replicas}
-	t.begin(s, o)
 	return t
 }
 

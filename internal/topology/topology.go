@@ -2,6 +2,7 @@ package topology
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/luasrc"
@@ -15,11 +16,6 @@ type Topology interface {
 	// Node gives the node that serves slot now. An error says why there is none
 	// for now; it is no promise for later.
 	Node(slot uint16) (*Node, error)
-
-	// Only gives the node that serves every slot for as long as the topology lives;
-	// nil: Node is to be asked each time. It is always the same, and with it so is
-	// what Publish gives.
-	Only() *Node
 
 	// Nodes gives all nodes that Node may give. The slice is shared and never
 	// changed. A node that is not in it any more has left, or is about to: see
@@ -123,10 +119,5 @@ func (s Slots) All() bool { return len(s) == 1 && s[0] == AllSlots[0] }
 
 // Has tells whether slot is in s.
 func (s Slots) Has(slot uint16) bool {
-	for _, r := range s {
-		if r.First <= slot && slot <= r.Last {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s, func(r Range) bool { return r.First <= slot && slot <= r.Last })
 }

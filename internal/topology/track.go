@@ -84,9 +84,8 @@ func (n *Node) Untrack() {
 }
 
 func (t *tracking) setListener(l pipeline.Listener) {
-	t.n.Pipe.SetListener(l)
-	if t.n.aside != nil {
-		t.n.aside.SetListener(l)
+	for _, p := range t.n.pipes {
+		p.SetListener(l)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestListenerElsewhereIsSaidWhenThatLasts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer top.Close(timeout)
-	by, n := tracker{make(chan error, 10), make(chan error, 5000)}, top.Only()
+	by, n := tracker{make(chan error, 10), make(chan error, 5000)}, top.Nodes()[0]
 	n.Track(by)
 	<-by.told
 	began, done := time.Now(), make(chan bool)

@@ -83,9 +83,6 @@ func (t *Several) Node(slot uint16) (*topology.Node, error) {
 	return nil, errNoNode
 }
 
-// Only is none.
-func (t *Several) Only() *topology.Node { return nil }
-
 // Nodes has all that were not left.
 func (t *Several) Nodes() []*topology.Node {
 	t.mu.Lock()

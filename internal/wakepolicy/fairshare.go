@@ -1,6 +1,9 @@
 package wakepolicy
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 const (
 	// A client may be ahead by lead·window/n acquisitions, which keeps its
@@ -194,10 +197,7 @@ func (f *FairShare) YieldUntil(now time.Duration) time.Duration {
 
 // Patience is how long a client that is ahead waits for slower ones.
 func (f *FairShare) Patience() time.Duration {
-	if f.patience == 0 {
-		return firstPatience
-	}
-	return f.patience
+	return cmp.Or(f.patience, firstPatience)
 }
 
 // AverageHold is how long this client holds the lock, on average. It is 0

@@ -52,13 +52,6 @@ func (t *Table) Released(key string, since, now time.Duration) *FairShare {
 	if c.count < oftenCount && (c.count < oftenLong || now-since < oftenLongHold) {
 		return nil
 	}
-	return t.add(key, since, now)
-}
-
-var seed = maphash.MakeSeed()
-
-// add makes the fair share of a name, unless there are too many already.
-func (t *Table) add(key string, since, now time.Duration) *FairShare {
 	if t.shares == nil {
 		t.shares = map[string]*FairShare{}
 	}
@@ -70,10 +63,12 @@ func (t *Table) add(key string, since, now time.Duration) *FairShare {
 		}
 	}
 	if len(t.shares) >= maxFairShares {
-		return nil
+		return nil // too many already
 	}
 	f := &FairShare{usedAt: now}
 	t.shares[key] = f
 	f.Granted(since)
 	return f
 }
+
+var seed = maphash.MakeSeed()

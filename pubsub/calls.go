@@ -1,0 +1,90 @@
+package pubsub
+
+import "slices"
+
+// Wakers are called by these. Each is called without mu and holds calls while it
+// calls.
+
+// confirm tells all of subs that their channel is subscribed.
+func (h *Hub) confirm(subs []*Subscription) {
+	h.calls.Lock()
+	defer h.calls.Unlock()
+	for _, s := range subs {
+		if s.is(waiting) {
+			s.toldConfirmed = true
+			s.w.Confirmed()
+		}
+	}
+}
+
+// tellJoined calls Confirmed for subscriptions that joined a confirmed channel.
+func (h *Hub) tellJoined() {
+	h.calls.Lock()
+	defer h.calls.Unlock()
+	h.mu.Lock()
+	// The others are confirmed when their channel is confirmed again.
+	joined := slices.DeleteFunc(h.joined, func(s *Subscription) bool { return !s.ch.confirmed })
+	h.joined = nil
+	h.mu.Unlock()
+	for _, s := range joined {
+		h.confirmFirst(s)
+	}
+}
+
+// confirmFirst calls Confirmed if s was never called. calls is held.
+func (h *Hub) confirmFirst(s *Subscription) {
+	if !s.toldConfirmed && s.is(waiting) {
+		s.toldConfirmed = true
+		s.w.Confirmed()
+	}
+}
+
+// deliver passes a message to every subscription of its channel. A message for
+// a channel that is not confirmed is dropped: the confirmation will say that
+// something may have been missed. twin says that the sharded channel of that name has brought the same just now,
+// see twin.go.
+func (h *Hub) deliver(channel []byte, sharded bool, payload []byte, twin bool) {
+	h.calls.Lock()
+	defer h.calls.Unlock()
+	var subs []*Subscription
+	h.mu.Lock()
+	if ch := h.channels[key{string(channel), sharded}]; ch != nil && ch.confirmed {
+		subs = ch.subs
+	}
+	h.mu.Unlock()
+	for _, s := range subs {
+		h.confirmFirst(s)
+		switch {
+		case !s.is(waiting):
+		case twin:
+			deliverTwin(s.w, payload)
+		default:
+			s.w.Message(payload)
+		}
+	}
+}
+
+// refuse tells subs, which have been removed from their channel.
+func (h *Hub) refuse(subs []*Subscription, err error) {
+	h.calls.Lock()
+	defer h.calls.Unlock()
+	for _, s := range subs {
+		if s.is(refused) {
+			s.w.Refused(err)
+		}
+	}
+}
+
+// refuseUnconfirmed refuses those that were never told Confirmed.
+func (h *Hub) refuseUnconfirmed(err error) {
+	h.calls.Lock()
+	h.mu.Lock()
+	var subs []*Subscription
+	for _, ch := range h.channels {
+		subs = append(subs, ch.refuse(func(s *Subscription) bool { return !s.toldConfirmed })...)
+		h.reconcile(ch)
+	}
+	h.mu.Unlock()
+	h.calls.Unlock()
+	h.refuse(subs, err)
+}
