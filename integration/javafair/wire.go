@@ -34,13 +34,6 @@ func (p *play) see(step string, args ...any) {
 	p.seen = append(p.seen, s)
 }
 
-func (p *play) must(err error) {
-	p.Helper()
-	if err != nil {
-		p.Fatal(err)
-	}
-}
-
 // enters has somebody acquire at once.
 func (p *play) enters(who string, lease time.Duration) {
 	p.Helper()

@@ -40,7 +40,7 @@ func (p *pair) waits(s side, n int, lease time.Duration) <-chan []string {
 	got := make(chan []string, 1)
 	go func() {
 		ids, err := s.take(p.Context(), n, lease)
-		if err != nil {
+		if err != nil && p.Context().Err() == nil {
 			p.Error(err)
 		}
 		got <- ids

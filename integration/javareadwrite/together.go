@@ -29,7 +29,7 @@ func (p *pair) goWaits(k javapeer.Kind, n int) <-chan *rlock.Hold {
 	got := make(chan *rlock.Hold, 1)
 	go func() {
 		h, err := p.golang.of(k).Lock(p.Context())
-		if err != nil {
+		if err != nil && p.Context().Err() == nil {
 			p.Error(err)
 		}
 		got <- h
@@ -45,7 +45,7 @@ func enters[T any](p *pair, what string, got <-chan T) (v T) {
 	select {
 	case v = <-got:
 	case <-time.After(atOnce):
-		p.Fatalf("%s: not within %v", what, atOnce)
+		p.Fatalf("%s: not within %v; EXISTS %v, NUMSUB %s", what, atOnce, p.Do("EXISTS", p.name), p.Do("PUBSUB", "NUMSUB", "redisson_rwlock:{"+p.name+"}"))
 	}
 	return v
 }
@@ -98,7 +98,7 @@ func eachWakesTheOther(p *pair) {
 			at := make(chan int64, 1)
 			go func() {
 				reply, err := p.java.of("j", waits).Lock(p.Context(), p.name, javapeer.Watchdog)
-				if err != nil {
+				if err != nil && p.Context().Err() == nil {
 					p.Error(err)
 				}
 				at <- reply.At
@@ -116,6 +116,7 @@ func eachWakesTheOther(p *pair) {
 			h := enters(p, "Go", got)
 			javaWakes = append(javaWakes, time.Duration(machineclock.Now()-began))
 			p.Must(h.Unlock(p.Context()))
+			time.Sleep(10 * time.Millisecond) // Redisson 3.21.3 may miss a release if it begins to listen while it ends to
 		}
 		for who, took := range map[string][]time.Duration{"Go wakes Java's": goWakes, "Java wakes Go's": javaWakes} {
 			slices.Sort(took)
