@@ -49,7 +49,7 @@ var kinds = []defect{
 	},
 	{
 		what: "kinds of two families on one key meet", guards: "kinds",
-		edits: edits{{In: "State.NewLock", Expr: "traits.Family", Put: `""`}},
+		edits: edits{{In: "lockstate.Lock.nameKey", Expr: "l.traits.Family", Put: `""`}},
 		by:    tests{"TestKindsOfTwoFamiliesOnOneKeyDoNotMeet"},
 	},
 	{

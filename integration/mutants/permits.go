@@ -37,7 +37,7 @@ var permits = []defect{
 	},
 	{
 		what: "a receipt may be in another slot", guards: "permits",
-		edits: edits{{In: "lockstate.Lock.Scattered", If: "!codec.SlotSafe(l.key)", Put: "l.traits.Latched && !codec.SlotSafe(l.key)"}},
+		edits: edits{{In: "lockstate.Lock.Scattered", If: "!codec.SlotSafe(l.Key())", Put: "l.traits.Latched && !codec.SlotSafe(l.Key())"}},
 		by:    tests{"TestEveryNameOfAKindMustBeInTheLocksSlot"},
 	},
 	{

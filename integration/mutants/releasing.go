@@ -4,7 +4,7 @@ package main
 var releasing = []defect{
 	{
 		what: "each send of an unlock has a latch of its own", guards: "R1",
-		edits: edits{{In: "releasing.send", If: "!n.l.s.sec.enqueue(q)", Before: "r.want.Latch = codec.FreshLatch(r.l.key); r.encode()"}},
+		edits: edits{{In: "releasing.send", If: "!n.l.s.sec.enqueue(q)", Before: "r.want.Latch = codec.FreshLatch(r.l.Key()); r.encode()"}},
 		by:    tests{"TestR1LostUnlockReplyCountsOnce"},
 	},
 	{

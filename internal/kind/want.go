@@ -14,8 +14,11 @@ type Arg = luasrc.Arg
 // first is the key itself; what the others are is the kind's to know.
 type Names [4]Arg
 
-// Key is the key.
-func (n *Names) Key() string { return n[0].(string) }
+// Key is the key; empty: there are no names.
+func (n *Names) Key() string {
+	key, _ := n[0].(string)
+	return key
+}
 
 // Owner is who holds a lock: one argument of a command, and its text. A pointer
 // serves best, since it is boxed without an allocation.

@@ -24,7 +24,7 @@ func (l *Lock) Change(ctx context.Context, due bool, call func(*kind.Want) kind.
 	}
 	c := l.c
 	g := &change{l: l, done: make(chan struct{})}
-	g.want = kind.Want{Names: &l.names, Latch: codec.FreshLatch(l.key), LatchTTL: c.args.latchTTL, Publish: l.publish()}
+	g.want = kind.Want{Names: &l.names, Latch: codec.FreshLatch(l.Key()), LatchTTL: c.args.latchTTL, Publish: l.publish()}
 	g.start(call(&g.want))
 	select {
 	case <-g.done:

@@ -21,7 +21,7 @@ func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	}
 	// Redisson's script deletes whatever has the name; a key that is no lock
 	// stays untouched here (I2).
-	found, err := redis.String(l.c.query(ctx, l.slot, kind.Read("TYPE", l.key)))
+	found, err := redis.String(l.c.query(ctx, l.slot, kind.Read("TYPE", l.Key())))
 	if err != nil {
 		return false, err
 	}

@@ -195,31 +195,33 @@ func (l *Lock) countListeners(ctx context.Context) (int, error) {
 // Lock is a lock as its client's state knows it. It never changes, and holds
 // nothing of what becomes of the lock.
 type Lock struct {
-	c       *State
-	s       *shard // the key's
-	kind    kind.Kind
-	traits  *kind.Traits // the kind's
-	name    string
-	names   kind.Names // of the key, boxed once for every command
-	slot    uint16     // of the key
-	nameKey            // its key is the mapped name
+	c      *State
+	s      *shard // the key's
+	kind   kind.Kind
+	traits *kind.Traits // the kind's
+	name   string
+	names  kind.Names // of the key, boxed once for every command
+	slot   uint16     // of the key
 }
 
 // NewLock makes a lock of its kind, its name, and the key that the name is
 // mapped to.
 func (c *State) NewLock(k kind.Kind, name, key string) Lock {
 	traits := k.Traits()
-	return Lock{c: c, s: c.shard(key), kind: k, traits: traits, name: name, nameKey: nameKey{key, traits.Family}, names: k.Names(key), slot: codec.Slot(key)}
+	return Lock{c: c, s: c.shard(key), kind: k, traits: traits, name: name, names: k.Names(key), slot: codec.Slot(key)}
 }
 
 // Name is the name that the caller gave it.
 func (l *Lock) Name() string { return l.name }
 
 // Key is the mapped name.
-func (l *Lock) Key() string { return l.key }
+func (l *Lock) Key() string { return l.names.Key() }
+
+// nameKey is where its name is found.
+func (l *Lock) nameKey() nameKey { return nameKey{l.Key(), l.traits.Family} }
 
 // SameKey tells whether both are of one key of one client.
-func (l *Lock) SameKey(other *Lock) bool { return l.c == other.c && l.key == other.key }
+func (l *Lock) SameKey(other *Lock) bool { return l.c == other.c && l.Key() == other.Key() }
 
 // publish is what announces a release.
 func (l *Lock) publish() luasrc.Arg { return l.c.top.Publish(l.slot) }
@@ -248,7 +250,7 @@ func (l *Lock) Scattered() error {
 			return fmt.Errorf("in a cluster the lock would be in slot %d, its %s in slot %d; %s", l.slot, Quote(name), codec.Slot(name), put)
 		}
 	}
-	if !codec.SlotSafe(l.key) { // a latch is of an unlock, or of what is sent by Lock.Change
+	if !codec.SlotSafe(l.Key()) { // a latch is of an unlock, or of what is sent by Lock.Change
 		return fmt.Errorf("in a cluster the lock would be in slot %d, each of its latches in another; %s", l.slot, put)
 	}
 	return nil

@@ -74,7 +74,7 @@ func (r *releasing) begin() {
 	}
 	isNew := n.fairShare == nil
 	if isNew {
-		n.fairShare = n.l.s.fairShares.Released(n.l.key, r.since, n.now())
+		n.fairShare = n.l.s.fairShares.Released(n.l.Key(), r.since, n.now())
 	}
 	if n.fairShare != nil { // seldom
 		n.noteRelease(l, isNew)
@@ -255,7 +255,7 @@ func (r *releasing) encode() {
 	case once:
 		r.want.Latch = nil
 	case r.want.Latch == nil && r.l.traits.Latched:
-		r.want.Latch = codec.FreshLatch(r.l.key)
+		r.want.Latch = codec.FreshLatch(r.l.Key())
 	}
 	if r.Why == release.Undo {
 		r.last = r.l.kind.Leave(&r.want)

@@ -113,7 +113,7 @@ func (f *failover) acquire(in era, i int, o Owner) {
 
 // check compares what the next master has with what the history allows.
 func (f *failover) check(conn redis.Conn) {
-	count, err := redis.Int64Map(conn.Do("HGETALL", f.locks[0].key))
+	count, err := redis.Int64Map(conn.Do("HGETALL", f.locks[0].Key()))
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -165,7 +165,7 @@ func TestRepetitionThatFoundNothingMeetsNoLaterHold(t *testing.T) {
 // backAgain has the server have again what an unlock deleted, as if it had not run.
 func backAgain(t *testing.T, conn redis.Conn, h *Hold) {
 	t.Helper()
-	do(t, conn, "HSET", h.l.key, h.st.owner.String(), 1)
+	do(t, conn, "HSET", h.l.Key(), h.st.owner.String(), 1)
 }
 
 // Whoever waits is woken by the repetition.

@@ -142,7 +142,7 @@ func (n *name) now() time.Duration { return n.l.s.sec.now() }
 
 // find is what there is of l's key and family, nil if there is nothing. It is
 // called with the shard locked.
-func (s *shard) find(l *Lock) *name { return s.names[l.nameKey] }
+func (s *shard) find(l *Lock) *name { return s.names[l.nameKey()] }
 
 // ownerState is what there is of an owner of the lock, nil if there is nothing. It is
 // called with the shard locked.
@@ -158,8 +158,8 @@ func (l *Lock) ownerState(o Owner) *OwnerState {
 func (s *shard) ensure(l *Lock) *name {
 	n := s.find(l)
 	if n == nil {
-		n = &name{l: l, fairShare: s.fairShares.Find(l.key)}
-		s.names[l.nameKey] = n
+		n = &name{l: l, fairShare: s.fairShares.Find(l.Key())}
+		s.names[l.nameKey()] = n
 	}
 	return n
 }
@@ -181,7 +181,7 @@ func (n *name) unpin() {
 // dropIfIdle drops the name if nobody waits or holds.
 func (n *name) dropIfIdle() {
 	if n.pins == 0 && n.states == nil && n.queues == nil {
-		delete(n.l.s.names, n.l.nameKey)
+		delete(n.l.s.names, n.l.nameKey())
 	}
 }
 
