@@ -92,8 +92,8 @@ func ExampleWithRenewalSpans() {
 	spans := tracetest.NewInMemoryExporter()
 	locked(2*time.Second, func() { time.Sleep(time.Second) }, // renewed once
 		rlockotel.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))), rlockotel.WithRenewalSpans())
-	show(spans)
-	// Output:
+	show(spans) // those of no call are told on a goroutine of their own
+	// Unordered output:
 	// PING
 	// EVALSHA
 	// rlock.acquire
