@@ -189,6 +189,12 @@ type observers struct {
 	panicked func(with any)
 }
 
+func (o *observers) Calls() bool {
+	return slices.ContainsFunc(o.all, func(one Observer) bool {
+		return one.Acquire != nil || one.Release != nil || one.Released != nil
+	})
+}
+
 func (o *observers) Commands() bool {
 	return slices.ContainsFunc(o.all, func(one Observer) bool { return one.Command != nil })
 }

@@ -36,22 +36,35 @@ type sent struct {
 // mostSets bounds what is kept of commands, whose errors and sizes are many.
 const mostSets = 2000
 
-// sets keeps options, by event or by sent.
-type sets struct {
-	all  sync.Map
-	size atomic.Int64
+// sets keeps options, by event or by sent. Most are those asked for last.
+type sets[K event | sent] struct {
+	attributes func(K) []attribute.KeyValue
+	all        sync.Map
+	size       atomic.Int64
+	last       atomic.Pointer[kept[K]]
 }
 
-// optionsOf gives those of one, which attributes makes.
-func optionsOf[K event | sent](c *sets, of K, attributes func(K) []attribute.KeyValue) *options {
+// kept are the options of one.
+type kept[K event | sent] struct {
+	of K
+	options
+}
+
+// options gives those of one.
+func (c *sets[K]) options(of K) *options {
+	if k := c.last.Load(); k != nil && k.of == of {
+		return &k.options
+	}
 	if known, ok := c.all.Load(of); ok {
-		return known.(*options)
+		k := known.(*kept[K])
+		c.last.Store(k)
+		return &k.options
 	}
-	attrs := attributes(of)
+	attrs := c.attributes(of)
 	with := metric.WithAttributeSet(attribute.NewSet(attrs...))
-	o := &options{[]metric.RecordOption{with}, []metric.AddOption{with}, []trace.SpanStartOption{trace.WithAttributes(attrs...)}}
+	k := &kept[K]{of, options{[]metric.RecordOption{with}, []metric.AddOption{with}, []trace.SpanStartOption{trace.WithAttributes(attrs...)}}}
 	if c.size.Add(1) <= mostSets {
-		c.all.Store(of, o)
+		c.all.Store(of, k)
 	}
-	return o
+	return &k.options
 }

@@ -31,7 +31,9 @@ type observer struct {
 
 	metrics *metrics
 	tracer  trace.Tracer // nil: no spans
-	sets    sets
+
+	acquires, holds, others sets[event]
+	commands                sets[sent]
 }
 
 // Attributes of several.
@@ -66,6 +68,8 @@ func New(opts ...Option) (rlock.Observer, error) {
 	for _, set := range opts {
 		set(o)
 	}
+	o.acquires.attributes, o.holds.attributes, o.others.attributes = o.attributes, o.attributes, o.attributes
+	o.commands.attributes = ofCommand
 	var err error
 	if o.metrics, err = newMetrics(o.meters.Meter(scope)); err != nil {
 		return rlock.Observer{}, err
@@ -83,12 +87,12 @@ func New(opts ...Option) (rlock.Observer, error) {
 }
 
 // of are the options for an event of a lock.
-func (o *observer) of(s rlock.Subject, e event) *options {
+func (o *observer) of(c *sets[event], s rlock.Subject, e event) *options {
 	e.kind = s.Kind
 	if o.label != nil {
 		e.name = strings.ToValidUTF8(o.label(s.Name), "\uFFFD") // an exporter drops all that goes with another text
 	}
-	return optionsOf(&o.sets, e, o.attributes)
+	return c.options(e)
 }
 
 // attributes are those of a lock, and what an event adds.
@@ -107,12 +111,12 @@ func (o *observer) attributes(e event) []attribute.KeyValue {
 }
 
 func (o *observer) count(ctx context.Context, n metric.Int64Counter, s rlock.Subject, key attribute.Key, value string) {
-	n.Add(ctx, 1, o.of(s, event{key: key, value: value}).add...)
+	n.Add(ctx, 1, o.of(&o.others, s, event{key: key, value: value}).add...)
 }
 
 func (o *observer) begin(span string) func(context.Context, rlock.Subject) context.Context {
 	return func(ctx context.Context, s rlock.Subject) context.Context {
-		ctx, _ = o.tracer.Start(ctx, span, o.of(s, event{}).start...)
+		ctx, _ = o.tracer.Start(ctx, span, o.of(&o.others, s, event{}).start...)
 		return ctx
 	}
 }
@@ -145,7 +149,7 @@ func (o *observer) acquired(ctx context.Context, s rlock.Subject, e rlock.Acquir
 	if e.Contended {
 		of.contended = "true"
 	}
-	o.metrics.acquires.Record(ctx, e.Wait.Seconds(), o.of(s, of).record...)
+	o.metrics.acquires.Record(ctx, e.Wait.Seconds(), o.of(&o.acquires, s, of).record...)
 	if o.tracer == nil {
 		return
 	}
@@ -168,7 +172,7 @@ func (o *observer) released(ctx context.Context, _ rlock.Subject, e rlock.Releas
 
 func (o *observer) ended(s rlock.Subject, e rlock.HoldEvent) {
 	ctx := context.Background()
-	o.metrics.holdTimes.Record(ctx, e.Held.Seconds(), o.of(s, event{key: "rlock.end", value: e.End}).record...)
+	o.metrics.holdTimes.Record(ctx, e.Held.Seconds(), o.of(&o.holds, s, event{key: "rlock.end", value: e.End}).record...)
 	if e.Reason != "" {
 		o.count(ctx, o.metrics.lost, s, reason, e.Reason)
 	}
@@ -191,7 +195,7 @@ func (o *observer) command(ctx context.Context, e rlock.CommandEvent) {
 			of.refused = true
 		}
 	}
-	opts := optionsOf(&o.sets, of, ofCommand)
+	opts := o.commands.options(of)
 	o.metrics.commands.Record(ctx, e.Duration.Seconds(), opts.record...)
 	if o.tracer == nil || !o.renewals && !trace.SpanContextFromContext(ctx).IsValid() {
 		return

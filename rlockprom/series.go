@@ -2,6 +2,7 @@ package rlockprom
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -16,14 +17,25 @@ type series[T any] struct {
 	named bool // they have the label "name"
 
 	// What with has returned, by labels: its own search costs more than what is then
-	// done with the one it found.
+	// done with the one it found. Most events are those of the series found last.
 	found sync.Map
+	last  atomic.Pointer[found[T]]
+}
+
+// found is one series.
+type found[T any] struct {
+	labels
+	one T
 }
 
 // of gives the series with these labels. isNew says that there was none.
 func (s *series[T]) of(l labels) (one T, isNew bool) {
-	if one, ok := s.found.Load(l); ok {
-		return one.(T), false
+	if f := s.last.Load(); f != nil && f.labels == l {
+		return f.one, false
+	}
+	if f, ok := s.found.Load(l); ok {
+		s.last.Store(f.(*found[T]))
+		return f.(*found[T]).one, false
 	}
 	all := []string{l.kind, l.word}
 	if l.contended != "" {
@@ -33,7 +45,7 @@ func (s *series[T]) of(l labels) (one T, isNew bool) {
 		all = append(all, l.name)
 	}
 	one = s.with(all...)
-	_, known := s.found.LoadOrStore(l, one)
+	_, known := s.found.LoadOrStore(l, &found[T]{l, one})
 	return one, !known
 }
 

@@ -128,7 +128,11 @@ func (e *seen) tell(o observe.Observer, s observe.Subject) {
 func (w *Waiter) Begin(ctx context.Context) error {
 	l := w.l
 	if o := l.c.o.Observer; o != nil {
-		w.call = l.c.call(o.Acquire(ctx, l.of(w.Terms.Owner)))
+		own := ctx
+		if l.c.tellsCalls {
+			own = o.Acquire(ctx, l.of(w.Terms.Owner))
+		}
+		w.call = l.c.call(own)
 	}
 	err := ctx.Err()
 	if err == nil {
@@ -149,21 +153,25 @@ func (w *Waiter) count(ctx context.Context, h *Hold, err error) {
 	if o == nil {
 		return
 	}
-	sec := l.s.enter(mustNotBlock)
-	a := observe.Acquire{Outcome: observe.OutcomeNames[outcome], Attempts: w.tries, Contended: w.contended, Err: err}
-	if w.n != nil {
-		a.Wait = max(sec.now()-w.began, 0)
-	}
-	owner := w.acquirer()
-	sec.leave()
-	var s observe.Subject
-	if h != nil {
-		s = h.subject()
-	} else {
-		s = l.of(owner)
-	}
+	s, a := w.summary(h)
+	a.Outcome, a.Err = observe.OutcomeNames[outcome], err
 	call.seen.tell(o, s)
 	o.Acquired(call.ctx, s, a)
+}
+
+// summary is what is told of a wait that has ended.
+func (w *Waiter) summary(h *Hold) (s observe.Subject, a observe.Acquire) {
+	if h != nil {
+		s = h.subject()
+	} else { // an attempt may be under way
+		defer w.l.s.enter(mustNotBlock).leave()
+		s = w.l.of(w.acquirer())
+	}
+	a.Attempts, a.Contended = w.tries, w.contended
+	if w.n != nil {
+		a.Wait = max(w.l.c.now()-w.began, 0)
+	}
+	return s, a
 }
 
 // outcome is how an acquire ended.
@@ -215,9 +223,14 @@ type unlocking struct {
 
 // unlocking begins to observe an unlock, if anybody does.
 func (h *Hold) unlocking(ctx context.Context) (u unlocking) {
-	if o := h.l.c.o.Observer; o != nil {
-		u.call = h.l.c.call(o.Release(ctx, h.subject()))
+	c := h.l.c
+	if c.o.Observer == nil {
+		return u
 	}
+	if c.tellsCalls {
+		ctx = c.o.Observer.Release(ctx, h.subject())
+	}
+	u.call = c.call(ctx)
 	return u
 }
 
@@ -269,13 +282,17 @@ func (h *Hold) unlocked(u unlocking, wasLost, err error) {
 	if o == nil {
 		return
 	}
-	s, r := h.subject(), observe.Release{Err: err}
-	if wasLost != nil && !errors.Is(wasLost, ErrClosed) {
-		r.Reason, r.LostAt = h.lossOf()
-	}
+	s := h.subject()
 	u.seen.tell(o, s)
 	if u.ended {
 		o.Ended(s, observe.Hold{End: "released", Held: u.held, At: time.Now()})
+	}
+	if !l.c.tellsCalls {
+		return
+	}
+	r := observe.Release{Err: err}
+	if wasLost != nil && !errors.Is(wasLost, ErrClosed) {
+		r.Reason, r.LostAt = h.lossOf()
 	}
 	o.Released(u.ctx, s, r)
 }

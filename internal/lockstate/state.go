@@ -67,6 +67,7 @@ type State struct {
 	counts         [kind.Labels]counts
 	reconnects     atomic.Int64
 	events         observe.Queue
+	tellsCalls     bool // to an observer: that they begin, and of unlocks that they end
 	keepsCommands  bool // for an observer that is told of them
 
 	liveHolds background.Gauge // holds
@@ -133,6 +134,7 @@ func New(o Config) (*State, error) {
 	var sent func(*command.Request)
 	if o.Observer != nil {
 		o.Observer.OnPanic(c.log.ObserverPanicked)
+		c.tellsCalls = o.Observer.Calls()
 		if c.keepsCommands = o.Observer.Commands(); c.keepsCommands {
 			sent = c.sent
 		}

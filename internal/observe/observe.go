@@ -17,7 +17,8 @@ import (
 // A panic of the user's code goes to what OnPanic was given, before all else.
 type Observer interface {
 	OnPanic(func(with any))                                 // who is told of a panic
-	Commands() bool                                         // whether Command is to be called
+	Calls() bool                                            // whether Acquire, Release or Released is to be called
+	Commands() bool                                         // whether Command is
 	Acquire(ctx context.Context, s Subject) context.Context // begins a call that acquires
 	Waiting(ctx context.Context, s Subject, at time.Time)   // since when it waited
 	Woken(ctx context.Context, s Subject, w Wake)           // when it tried again
