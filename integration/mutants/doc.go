@@ -1,5 +1,6 @@
 // Command mutants shows that the tests bite. It checks that the tests it is about to use pass, and then builds them with
-// one defect at a time in the library. The tests named for a defect must fail, every one of them.
+// one defect at a time in the library. The tests named for a defect must fail, every one of them. With -lanes, several defects
+// are tried at once, each in builds of its own.
 //
 // Each defect stands for a promise of docs/dev/invariants.md, or for a part that the others rely on, and is placed where
 // one part of the library meets the next. It is a list of edits by function and syntax, see package codeedit; its tests

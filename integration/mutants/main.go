@@ -17,14 +17,15 @@ func main() {
 	only := flag.String("only", "", "only the defects whose words, or what they stand for, match this regular expression")
 	write := flag.Bool("write", false, "put the table into "+tablefile.Path(tableFile)+"; needs all defects, and each caught")
 	verbose := flag.Bool("v", false, "print what the tests of a defect that survives printed")
+	lanes := flag.Int("lanes", 1, "so many defects at a time")
 	flag.Parse()
-	if err := run(*only, *write, *verbose); err != nil {
+	if err := run(*only, max(*lanes, 1), *write, *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(only string, write, verbose bool) error {
+func run(only string, lanes int, write, verbose bool) error {
 	words, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -47,21 +48,17 @@ func run(only string, write, verbose bool) error {
 	if err := b.passUnchanged(defects); err != nil {
 		return err
 	}
-	survived := 0
-	rows := make([]row, len(defects))
-	for i, d := range defects {
-		started := time.Now()
-		missed, err := b.try(d, verbose)
-		if err != nil {
-			return fmt.Errorf("%s: %w", d.what, err)
-		}
-		rows[i] = row{d, missed, time.Since(started)}
-		if len(missed) > 0 {
-			survived++
-		}
-		fmt.Fprint(os.Stderr, rows[i].line())
+	rows, err := b.tryAll(defects, lanes, verbose)
+	if err != nil {
+		return err
 	}
 	took := time.Since(began)
+	survived := 0
+	for _, r := range rows {
+		if len(r.missed) > 0 {
+			survived++
+		}
+	}
 	fmt.Printf("\n%s\n%d defects, %d survived, %.0f s.\n", table(rows), len(rows), survived, took.Seconds())
 	switch {
 	case survived > 0:
