@@ -20,10 +20,15 @@ type rueidisClient struct{ l rueidislock.Locker }
 // busy machine delays for longer is given up, its key deleted, and the caller waits to be notified of that deletion,
 // which NoLoopTracking holds back from the connection that deleted it. So a caller of a name that nobody else uses waits
 // for ever; it was seen at 128 and 1,024 callers. Without NoLoopTracking the default does not hang, at about the same
-// speed. Of a cluster, addr has several addresses.
+// speed. Of a cluster, addr has several addresses; of Sentinels it is a URL, as rlock has it.
 func openRueidis(addr string) (client, error) {
+	var option rueidis.ClientOption
+	if rest, ok := strings.CutPrefix(addr, "redis+sentinel://"); ok {
+		addr, option.Sentinel.MasterSet, _ = strings.Cut(rest, "/")
+	}
+	option.InitAddress = strings.Split(addr, ",")
 	l, err := rueidislock.NewLocker(rueidislock.LockerOption{
-		ClientOption:   rueidis.ClientOption{InitAddress: strings.Split(addr, ",")},
+		ClientOption:   option,
 		KeyMajority:    1,
 		NoLoopTracking: true,
 		TryNextAfter:   3 * time.Second,

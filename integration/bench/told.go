@@ -65,6 +65,16 @@ func runTold(r *run) error {
 				}
 			}
 		}
+		for _, name := range []string{ours, rueidisP} {
+			if findPeer(name) == nil || !r.wants(name) {
+				continue
+			}
+			if err := r.toldOfFailover(name); err != nil {
+				if err := r.failed(name, lostFailover, err); err != nil {
+					return err
+				}
+			}
+		}
 	}
 	return nil
 }
@@ -76,18 +86,9 @@ func (r *run) told(peer, loss string, do func(r *run, name string, keys []any) e
 	}
 	defer c.close()
 	defer r.server.clear()
-	name := func(i int) string { return fmt.Sprintf("told:%02d:", i) }
-	var all []teller
-	for i := range toldHolds {
-		h := c.handle(name(i))
-		if err := h.lock(context.Background()); err != nil {
-			return err
-		}
-		t, tells := h.(teller)
-		if !tells {
-			return nil
-		}
-		all = append(all, t)
+	all, err := holdTold(c)
+	if err != nil || all == nil {
+		return err
 	}
 	time.Sleep(toldAge)
 	if keys, err := r.server.info("stats", "tracking_total_keys"); err == nil {
@@ -98,53 +99,82 @@ func (r *run) told(peer, loss string, do func(r *run, name string, keys []any) e
 		return err
 	}
 	defer elsewhere.Close()
-	var mu sync.Mutex
-	var took []float64
-	var waiting sync.WaitGroup
-	wait := func(t teller, since time.Time) {
-		over := t.over()
-		waiting.Go(func() {
-			select {
-			case <-over:
-			case <-time.After(toldLimit):
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			took = append(took, float64(time.Since(since).Microseconds()))
-		})
-	}
+	var told notices
 	for i, t := range all {
-		keys, err := redis.Values(r.server.conn.Do("KEYS", "*"+name(i)+"*"))
+		keys, err := redis.Values(r.server.conn.Do("KEYS", "*"+toldName(i)+"*"))
 		switch {
 		case err != nil:
 			return err
 		case len(keys) == 0:
-			return fmt.Errorf("%s has no key", name(i))
+			return fmt.Errorf("%s has no key", toldName(i))
 		}
 		began := time.Now()
 		if loss == "FLUSHALL" {
 			for _, t := range all {
-				wait(t, began)
+				told.wait(t, began)
 			}
-			if err := do(r, name(i), keys); err != nil {
+			if err := do(r, toldName(i), keys); err != nil {
 				return err
 			}
 			break
 		}
-		wait(t, began)
+		told.wait(t, began)
 		if do == nil {
-			_, err = elsewhere.NewLock(name(i)).ForceUnlock(context.Background())
+			_, err = elsewhere.NewLock(toldName(i)).ForceUnlock(context.Background())
 		} else {
-			err = do(r, name(i), keys)
+			err = do(r, toldName(i), keys)
 		}
 		if err != nil {
 			return err
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	waiting.Wait()
+	told.all.Wait()
+	r.addTold(peer, loss, told.took)
+	return nil
+}
+
+func toldName(i int) string { return fmt.Sprintf("told:%02d:", i) }
+
+// holdTold takes all locks; none if the client's handles don't tell.
+func holdTold(c client) (all []teller, err error) {
+	for i := range toldHolds {
+		h := c.handle(toldName(i))
+		if err := h.lock(context.Background()); err != nil {
+			return nil, err
+		}
+		t, tells := h.(teller)
+		if !tells {
+			return nil, nil
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// notices are when holders were told, in µs since what each waits from.
+type notices struct {
+	all  sync.WaitGroup
+	mu   sync.Mutex
+	took []float64
+}
+
+// wait goes on beside the caller, until t is told or toldLimit is over.
+func (n *notices) wait(t teller, since time.Time) {
+	over := t.over()
+	n.all.Go(func() {
+		select {
+		case <-over:
+		case <-time.After(toldLimit):
+		}
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.took = append(n.took, float64(time.Since(since).Microseconds()))
+	})
+}
+
+func (r *run) addTold(peer, loss string, took []float64) {
 	r.add(toldPart, peer, loss, "p50 µs", quantile(took, 0.5))
 	r.add(toldPart, peer, loss, "p99 µs", quantile(took, 0.99))
 	r.say("told, %s, %s: p50 %.0f µs, p99 %.0f µs", peer, loss, quantile(took, 0.5), quantile(took, 0.99))
-	return nil
 }
