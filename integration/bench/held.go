@@ -19,6 +19,13 @@ import (
 // would run it.
 var renewing = map[string]int{ours: 1_000_000, beforeP: 1_000_000, rueidisP: 10_000} // up to so many holds
 
+// The second window of renewals: the first has the first looks at holds, which rlock reads to be told of their loss. It
+// begins when each hold is old enough for them, and has been renewed once.
+const (
+	renewEvery   = lease / 3
+	renewalsOnly = ", renewals only"
+)
+
 // runHeld measures what held locks cost: memory, renewals, and the peace of others.
 func runHeld(r *run) error {
 	for _, n := range r.sizes.holds {
@@ -90,6 +97,39 @@ func (r *run) hold(peer string, n int) (err error) {
 		r.add("held", peer, at, "bytes a hold", bytes)
 	}
 
+	there := time.Now()
+	if err := r.watchHeld(c, peer, at, before99, ""); err != nil {
+		return err
+	}
+	full, err := r.server.info("memory", "used_memory")
+	if err != nil {
+		return err
+	}
+	r.add("held", peer, at, "server bytes a hold", (full-empty)/float64(n))
+	tracked, err := r.server.info("stats", "tracking_total_keys")
+	if err != nil {
+		return err
+	}
+	r.add("held", peer, at, "tracked keys", tracked)
+
+	time.Sleep(time.Until(there.Add(toldAge + renewEvery)))
+	if err := r.watchHeld(c, peer, at, before99, renewalsOnly); err != nil {
+		return err
+	}
+
+	keys, err := redis.Int(r.server.conn.Do("DBSIZE"))
+	if err != nil {
+		return err
+	}
+	if keys < n {
+		return fmt.Errorf("of %d locks %d were left", n, keys)
+	}
+	r.say("held, %s, %d: done", peer, n)
+	return nil
+}
+
+// watchHeld has the server, the child and a PING watched while the child renews. Its metrics' names end with when.
+func (r *run) watchHeld(c *child, peer, at string, before99 float64, when string) error {
 	before, err := r.server.commands()
 	if err != nil {
 		return err
@@ -129,37 +169,18 @@ func (r *run) hold(peer string, n int) (err error) {
 	if err != nil {
 		return err
 	}
-	if all, worst, err = busy.end(); err != nil {
+	all, worst, err := busy.end()
+	if err != nil {
 		return err
 	}
 	d := after.since(before)
-	r.add("held", peer, at, "EVALSHA in 10 s", float64(d["evalsha"]+d["eval"])/seconds*10)
-	r.add("held", peer, at, "server CPU, %", (used-cpu).Seconds()/seconds*100)
-	r.add("held", peer, at, "holder CPU, %", (held.cpu-holder.cpu).Seconds()/seconds*100)
-	r.add("held", peer, at, "µs a script", float64((scripts-ran).Microseconds())/float64(max(d["evalsha"], 1)))
-	r.add("held", peer, at, "PING p99 during, µs", all)
-	r.add("held", peer, at, "PING p99 during / before", all/before99)
-	r.add("held", peer, at, "PING p99 worst second during, µs", worst)
-
-	full, err := r.server.info("memory", "used_memory")
-	if err != nil {
-		return err
-	}
-	r.add("held", peer, at, "server bytes a hold", (full-empty)/float64(n))
-	tracked, err := r.server.info("stats", "tracking_total_keys")
-	if err != nil {
-		return err
-	}
-	r.add("held", peer, at, "tracked keys", tracked)
-
-	keys, err := redis.Int(r.server.conn.Do("DBSIZE"))
-	if err != nil {
-		return err
-	}
-	if keys < n {
-		return fmt.Errorf("of %d locks %d were left", n, keys)
-	}
-	r.say("held, %s, %d: done", peer, n)
+	r.add("held", peer, at, "EVALSHA in 10 s"+when, float64(d["evalsha"]+d["eval"])/seconds*10)
+	r.add("held", peer, at, "server CPU, %"+when, (used-cpu).Seconds()/seconds*100)
+	r.add("held", peer, at, "holder CPU, %"+when, (held.cpu-holder.cpu).Seconds()/seconds*100)
+	r.add("held", peer, at, "µs a script"+when, float64((scripts-ran).Microseconds())/float64(max(d["evalsha"], 1)))
+	r.add("held", peer, at, "PING p99 during, µs"+when, all)
+	r.add("held", peer, at, "PING p99 during / before"+when, all/before99)
+	r.add("held", peer, at, "PING p99 worst second during, µs"+when, worst)
 	return nil
 }
 
