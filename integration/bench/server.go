@@ -52,17 +52,17 @@ func startServer(args ...string) (*server, error) {
 	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("redis-server: %w", err)
 	}
-	for deadline := time.Now().Add(grace); ; time.Sleep(10 * time.Millisecond) {
+	err = eventually(func() (err error) {
 		if s.conn, err = redis.Dial("tcp", s.addr); err == nil {
-			if _, err = s.conn.Do("PING"); err == nil {
-				return s, nil
-			}
+			_, err = s.conn.Do("PING")
 		}
-		if time.Now().After(deadline) {
-			s.close()
-			return nil, fmt.Errorf("redis-server at %s: %w", s.addr, err)
-		}
+		return err
+	})
+	if err != nil {
+		s.close()
+		return nil, fmt.Errorf("redis-server at %s: %w", s.addr, err)
 	}
+	return s, nil
 }
 
 func freePort() (int, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/rlock-go/redisson/integration/faultproxy"
 	"github.com/rlock-go/redisson/integration/gate"
 	"github.com/rlock-go/redisson/integration/javapeer"
+	"github.com/rlock-go/redisson/integration/testbed"
 	"github.com/rlock-go/redisson/internal/redistest"
 	"github.com/rlock-go/redisson/rlock"
 )
@@ -65,9 +66,7 @@ func TestTheWitnessKnowsTheAcquiresAndRenewalsOfAllKinds(t *testing.T) {
 
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("20 s passed without %s", what)
-		}
+	if !testbed.Within(20*time.Second, is) {
+		t.Fatalf("20 s passed without %s", what)
 	}
 }
