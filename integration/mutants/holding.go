@@ -9,12 +9,12 @@ var holding = []defect{
 	},
 	{
 		what: "a renewal ignores \"not yours\"", guards: "H2",
-		edits: edits{{In: "renewal.Done", If: "mine[i]", Put: "mine[i] || true"}},
+		edits: edits{{In: "renewal.Done", Case: "mine[i]", Put: "true"}},
 		by:    tests{"TestH2NotYoursIsALossAtOnce"},
 	},
 	{
 		what: "one poisoned key fails its whole batch", guards: "H2",
-		edits: edits{{In: "renewal.Done", If: "err != nil && len(r.subs) > 1 && _ && _", Put: "err != nil && len(r.subs) > watchdog.MaxBatch"}},
+		edits: edits{{In: "leaseScript.read", If: "err != nil && len(s.subs) > 1 && _ && _ && _", Put: "err != nil && len(s.subs) > watchdog.MaxBatch"}},
 		by:    tests{"TestH2PoisonedKeySpoilsNoOthersLease"},
 	},
 	{
@@ -46,7 +46,7 @@ var holding = []defect{
 		what: "a lease is renewed before its acquire is answered", guards: "H5",
 		edits: edits{
 			{In: "attempt.begin", Stmt: "a.forces = n.forces", Before: "st.lease.Live(n.now()+a.lease, n.now(), 1<<62)"},
-			{In: "State.scripts", If: "st.lease != l || !st.beginRenewal()", Put: "!st.beginRenewal() && false || st.lease != l"},
+			{In: "nodePart.ready", If: "!st.beginRenewal()", Put: "!st.beginRenewal() && false"},
 		},
 		by: tests{"TestH5PendingLeaseIsNotRenewed"},
 	},
@@ -67,7 +67,7 @@ var holding = []defect{
 	},
 	{
 		what: "a renewal does not wait for its owner's open command", guards: "H6",
-		edits: edits{{In: "State.scripts", If: "st.lease != l || !st.beginRenewal()", Put: "!st.beginRenewal() && false || st.lease != l"}},
+		edits: edits{{In: "nodePart.ready", If: "!st.beginRenewal()", Put: "!st.beginRenewal() && false"}},
 		by:    tests{"TestH6RenewalWaitsForAnOpenCommand"},
 	},
 }

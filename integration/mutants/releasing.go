@@ -14,7 +14,7 @@ var releasing = []defect{
 	},
 	{
 		what: "a renewal that no replica acknowledged is relied on", guards: "H1",
-		edits: edits{{In: "renewal.Done", If: "mine[i] && unreplicated", Put: "false && unreplicated"}},
+		edits: edits{{In: "renewal.Done", Case: "mine[i] && q.Unreplicated", Put: "false"}},
 		by:    tests{"TestRenewalThatNoReplicaAcknowledgesIsNotReliedOn"},
 	},
 	{

@@ -49,7 +49,7 @@ var atOnce = []defect{
 	},
 	{
 		what: "a look's no counts though the owner has sent something meanwhile", guards: "told at once",
-		edits: edits{{In: "lookee.lose", Expr: "!st.calm", Put: "false"}},
+		edits: edits{{In: "renewee.lose", Expr: "!st.calm", Put: "false"}},
 		by:    tests{"TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile"},
 	},
 	{

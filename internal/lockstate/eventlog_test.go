@@ -28,7 +28,7 @@ func TestNoLoggerOrALevelThatIsOffCostsNoAllocation(t *testing.T) {
 	h := &Hold{l: l, st: te}
 	w := &Waiter{n: n, l: l, tries: 1}
 	holds := []*Hold{h}
-	r := &renewal{c: c, ttl: time.Minute, subs: []renewee{{st: te}}}
+	r := &renewal{leaseScript: leaseScript{nodePart: &nodePart{c: c}, ttl: time.Minute, subs: []renewee{{st: te}}}}
 	ctx, trouble := context.Background(), errors.New("trouble")
 	for what, logger := range map[string]*slog.Logger{"no logger": nil, "a level that is off": slog.New(slog.DiscardHandler)} {
 		c.log = eventlog.New(logger, c.id.String())
@@ -96,7 +96,7 @@ func TestFailedRenewalNamesTheLeaseThatEndsFirst(t *testing.T) {
 	c := &State{id: uuid.New(), o: Config{Clock: clock.System()}}
 	dog := watchdog.New(func([]*watchdog.Lease, func(int, watchdog.Answer)) {}, watchdog.Options{Clock: c.o.Clock})
 	defer dog.Close()
-	r := &renewal{c: c}
+	r := &renewal{leaseScript: leaseScript{nodePart: &nodePart{c: c}}}
 	for lock, left := range map[string]time.Duration{"late": 3 * time.Hour, "early": time.Hour, "later": 2 * time.Hour} {
 		te := &OwnerState{owner: Owner{thread: int64(left)}, n: &name{l: &Lock{c: c, s: newShard(c), name: lock}}}
 		te.lease = dog.Register(te)

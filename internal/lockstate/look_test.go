@@ -31,16 +31,16 @@ func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := c.NewLock(kind.Reentrant, name, name)
 			h := acquire(t, &l)
-			sub := lookee{st: h.st, lease: h.st.lease, l: &l}
+			sub := renewee{st: h.st, lease: h.st.lease, l: &l}
 			sec := l.s.enter(mustNotBlock)
 			h.st.calm = true
 			row.meanwhile(h)
 			sec.leave()
-			(&look{c: c, subs: []lookee{sub}, of: overPart(c), answer: func(_ int, read bool) {
-				if read {
+			(&look{lookOver(c, sub, func(_ int, a watchdog.Answer) {
+				if a.Read {
 					t.Error("it counts as read")
 				}
-			}}).end([]bool{false}, true)
+			})}).end([]bool{false}, true)
 			if err := h.Err(); errors.Is(err, ErrLeaseLost) != row.lost {
 				t.Error(err)
 			}
@@ -51,12 +51,12 @@ func TestNoOfALookCountsIfItsOwnerHadNoCommandMeanwhile(t *testing.T) {
 	}
 }
 
-// overPart is a node's part of a batch that is over, with what ends it.
-func overPart(c *State) *nodePart {
+// lookOver is a look of a node's part that nothing else is of, with what ends it.
+func lookOver(c *State, sub renewee, answer answerFunc) leaseScript {
 	c.work.Add()
-	n := &nodePart{node: c.top.Nodes()[0]}
+	n := &nodePart{c: c, node: c.top.Nodes()[0], looks: true, answer: answer}
 	n.open.Add(2)
-	return n
+	return leaseScript{nodePart: n, subs: []renewee{sub}}
 }
 
 // While a command of the owner is under way, no look is sent.
@@ -72,9 +72,10 @@ func TestNobodyLooksWhileACommandIsUnderWay(t *testing.T) {
 	h.st.busy = true
 	sec.leave()
 	answered := false
-	under := c.lookNow(&nodePart{node: c.top.Nodes()[0], leases: []*watchdog.Lease{h.st.lease}, at: []int{0}}, func(_ int, read bool) { answered = !read })
-	if under || !answered {
-		t.Errorf("under way: %v; answered: %v", under, answered)
+	answer := func(_ int, a watchdog.Answer) { answered = !a.Read }
+	looks := c.cut([]*watchdog.Lease{h.st.lease}, true, answer)[0].scripts()
+	if len(looks) > 0 || !answered {
+		t.Errorf("%d looks; answered: %v", len(looks), answered)
 	}
 	sec = l.s.enter(mustNotBlock)
 	h.st.busy = false

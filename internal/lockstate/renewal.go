@@ -12,27 +12,46 @@ import (
 	"github.com/rlock-go/redisson/watchdog"
 )
 
-// renewal is one script that renews a batch of leases.
-type renewal struct {
+// nodePart is what of a batch of the watchdog's one node serves: leases that are renewed,
+// or looked at. It goes in one write, and the node's limiter counts it as one, whatever
+// the number of its scripts.
+type nodePart struct {
 	c      *State
-	ttl    time.Duration // what it passes
-	subs   []renewee
-	answer func(int, watchdog.Answer)
-	of     *nodePart // that it is to be counted off from; nil: from none
-
-	mayArrive  bool          // it was lost on a connection that could not be killed
-	everywhere time.Duration // when it was sent, if all replicas acknowledged it
+	node   *topology.Node
+	looks  bool // and renews nothing
+	leases []renewee
+	answer answerFunc
+	open   atomic.Int32 // scripts that are not over, and the sending
 }
 
-// renewee is one lease of a renewal. The renewal occupies its owner's command
-// queue until the outcome is known.
+// answerFunc answers for a lease by its number in the watchdog's batch.
+type answerFunc = func(int, watchdog.Answer)
+
+// renewee is one lease of a batch.
 type renewee struct {
 	i     int // in the watchdog's batch
 	st    *OwnerState
+	lease *watchdog.Lease
 	l     *Lock         // of what kind the holds are
 	more  []*Lock       // further kinds of holds that share the lease, to be renewed after it
-	least time.Duration // what of the lease is relied on
+	least time.Duration // what of a renewed lease is relied on
 	sent  time.Duration // when holds of another kind were renewed; 0: none were
+}
+
+// leaseScript is one script for some leases of a part.
+type leaseScript struct {
+	*nodePart
+	ttl  time.Duration // what it passes; 0: it only reads
+	subs []renewee
+	left bool // the part does not wait for it any more
+}
+
+// renewal is a script that renews. It occupies its owners' command queues until its
+// outcome is known.
+type renewal struct {
+	leaseScript
+	mayArrive  bool          // it was lost on a connection that could not be killed
+	everywhere time.Duration // when it was sent, if all replicas acknowledged it
 }
 
 // held is what an owner holds by l's kind.
@@ -57,57 +76,95 @@ func (st *OwnerState) kinds() (l *Lock, more []*Lock) {
 
 // renew extends a batch for the watchdog, each node's part when the node's limiter
 // lets it run. One node's trouble delays no other's renewals.
-func (c *State) renew(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) {
-	for _, n := range c.cut(batch, answer) {
+func (c *State) renew(batch []*watchdog.Lease, answer answerFunc) {
+	for _, n := range c.cut(batch, false, answer) {
 		n.node.Track(c) // a renewal reads what it has written
-		n.node.Renewals.Run(func() bool { return c.renewNow(n, answer) })
+		n.run()
 	}
 }
 
-// renewNow sends what of a batch one node serves, and reports whether it is on its
-// way.
-func (c *State) renewNow(n *nodePart, answer func(int, watchdog.Answer)) bool {
-	n.open.Add(1)
-	for _, r := range c.scripts(n, answer) {
+// cut divides a batch. It answers for the leases that no node serves for now.
+func (c *State) cut(batch []*watchdog.Lease, looks bool, answer answerFunc) (nodes []*nodePart) {
+	for i, l := range batch {
+		node, err := c.top.Node(slotOf(l.Holder()))
+		if err != nil {
+			answer(i, watchdog.Answer{Result: watchdog.Failed, Err: command.Unsent(err)})
+			continue
+		}
+		k := slices.IndexFunc(nodes, func(n *nodePart) bool { return n.node == node })
+		if k < 0 {
+			k = len(nodes)
+			nodes = append(nodes, &nodePart{c: c, node: node, looks: looks, answer: answer})
+		}
+		nodes[k].leases = append(nodes[k].leases, renewee{i: i, st: l.Holder().(*OwnerState), lease: l})
+	}
+	return nodes
+}
+
+// limiter bounds how many parts are under way at the node.
+func (n *nodePart) limiter() *topology.Limiter {
+	if n.looks {
+		return &n.node.Looks
+	}
+	return &n.node.Renewals
+}
+
+// run sends the scripts when the limiter lets it.
+func (n *nodePart) run() {
+	n.limiter().Run(func() bool {
 		n.open.Add(1)
-		r.of = n
-		r.send()
-	}
-	// The watchdog's goroutine must not wait for the network.
-	c.exec.WakeWriter()
-	return !n.over()
+		for _, s := range n.scripts() {
+			s.send()
+		}
+		// The watchdog's goroutine must not wait for the network.
+		n.c.exec.WakeWriter()
+		return !n.over()
+	})
 }
 
-// scripts makes the scripts of what one node serves. An owner with another command under way is
-// left out, unless that command pauses: the command sets the lease or ends it (H6).
-func (c *State) scripts(n *nodePart, answer func(int, watchdog.Answer)) (common []*renewal) {
-	for k, l := range n.leases {
-		i := n.at[k]
-		st := l.Holder().(*OwnerState)
-		s := st.n.l.s
-		sec := s.enter(mustNotBlock)
-		if st.lease != l || !st.beginRenewal() {
-			sec.leave()
-			answer(i, watchdog.Answer{Result: watchdog.Busy})
-			continue
-		}
-		ttl := st.renewedLease()
-		sub := renewee{i: i, st: st, least: st.least(sec.now(), ttl)}
-		sub.l, sub.more = st.kinds()
+// over says that a script of it is, or the sending. It reports whether all are.
+func (n *nodePart) over() bool { return n.open.Add(-1) == 0 }
+
+// scripts makes the scripts, and leaves out what is not ready.
+func (n *nodePart) scripts() (all []leaseScript) {
+	for i := range n.leases {
+		sub := &n.leases[i]
+		sec := sub.st.n.l.s.enter(mustNotBlock)
+		ttl, ready := n.ready(sub)
 		sec.leave()
-		if ttl != c.o.Watchdog {
-			// Its holds were promised more (H6), or only have what is left asserted.
-			(&renewal{c: c, ttl: ttl, answer: answer, subs: []renewee{sub}}).send()
+		if !ready {
+			n.answer(sub.i, watchdog.Answer{Result: watchdog.Busy})
 			continue
 		}
-		at := slices.IndexFunc(common, func(r *renewal) bool { return r.subs[0].l.sharesRenew(sub.l) })
+		at := slices.IndexFunc(all, func(s leaseScript) bool { return s.ttl == ttl && s.subs[0].l.sharesRenew(sub.l) })
 		if at < 0 {
-			at = len(common)
-			common = append(common, &renewal{c: c, ttl: ttl, answer: answer})
+			at = len(all)
+			all = append(all, leaseScript{nodePart: n, ttl: ttl})
 		}
-		common[at].subs = append(common[at].subs, sub)
+		all[at].subs = append(all[at].subs, *sub)
 	}
-	return common
+	return all
+}
+
+// ready tells whether a lease may be sent, and what its script passes: the command of
+// an owner that is under way sets the lease or ends it (H6), unless it pauses. It is
+// called with the shard locked.
+func (n *nodePart) ready(sub *renewee) (ttl time.Duration, ready bool) {
+	st := sub.st
+	if st.lease != sub.lease {
+		return 0, false
+	}
+	sub.l, sub.more = st.kinds()
+	if n.looks {
+		st.calm = st.held > 0 && !st.busy
+		return 0, st.calm
+	}
+	if !st.beginRenewal() {
+		return 0, false
+	}
+	ttl = st.renewedLease()
+	sub.least = st.least(st.n.now(), ttl)
+	return ttl, true
 }
 
 // sharesRenew tells whether one script can renew both.
@@ -115,18 +172,50 @@ func (l *Lock) sharesRenew(o *Lock) bool {
 	return l.traits.RenewGroup == o.traits.RenewGroup && (l.c.spansSlots || l.slot == o.slot)
 }
 
-// send has it renewed. If it can't be sent, it has failed.
-func (r *renewal) send() {
-	q := &command.Request{Handler: r, Aside: true, Several: len(r.subs) > 1}
-	l := r.subs[0].l
-	l.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], r.c.leaseArg(r.ttl), len(r.subs), func(i int) kind.Held { return r.subs[i].l.held(r.subs[i].st) }))
+// send sends the script. If it can't be sent, it has failed.
+func (s leaseScript) send() {
+	s.open.Add(1)
+	s.c.work.Add()
+	l := s.subs[0].l
+	q := &command.Request{Handler: &renewal{leaseScript: s}, Aside: true, Several: len(s.subs) > 1}
+	s.c.fill(q, l.slot, l.kind.Renew(q.Wire.ArgBuffer[:0], s.c.leaseArg(s.ttl), len(s.subs), func(i int) kind.Held { return s.subs[i].l.held(s.subs[i].st) }))
 	q.Wire.Track = true
-	r.c.work.Add()
-	if !r.c.exec.Enqueue(q) {
-		r.fail(q.Wire.Err)
-		r.freeCommandQueues()
-		r.leaveLimit()
-		r.c.work.Done()
+	if s.looks {
+		q.Handler, q.Wait = &look{s}, false
+	}
+	if !s.c.exec.Enqueue(q) {
+		q.Handler.Done(q)
+	}
+}
+
+// alone sends the script for one of its leases.
+func (s *leaseScript) alone(sub renewee) {
+	leaseScript{nodePart: s.nodePart, ttl: s.ttl, subs: []renewee{sub}}.send()
+}
+
+// read reads the answer: for each lease whether it is still held. One key of another
+// type fails the whole batch, and so does one that another node has. Then each is asked
+// for alone, so that it costs no other lease (H2), and nothing is left to be answered.
+func (s *leaseScript) read(q *command.Request) (mine []bool, err error) {
+	if err = q.Wire.Err; err == nil {
+		mine, err = codec.DecodeRenew(q.Wire.Reply, len(s.subs))
+	}
+	if err != nil && len(s.subs) > 1 && (!q.Passing() || q.Scattered()) && q.Fate != command.Lost && q.Fate != command.Closed {
+		for _, sub := range s.subs {
+			s.alone(sub)
+		}
+		s.subs = nil
+	}
+	return mine, err
+}
+
+// leave lets the node's next part go after the last script of this one, once.
+func (s *leaseScript) leave() {
+	if !s.left {
+		s.left = true
+		if s.over() {
+			s.limiter().Done()
+		}
 	}
 }
 
@@ -134,7 +223,7 @@ func (r *renewal) send() {
 // occupied until no byte of the renewal can run any more.
 func (r *renewal) Unanswered(q *command.Request) {
 	r.fail(q.Wire.Err)
-	r.leaveLimit()
+	r.leave()
 }
 
 // Paused never comes: the watchdog renews again.
@@ -143,23 +232,14 @@ func (r *renewal) Paused(*command.Request, time.Duration) {}
 // Done takes the end of the command.
 func (r *renewal) Done(q *command.Request) {
 	defer r.c.work.Done()
-	defer r.leaveLimit()
+	defer r.leave()
 	if q.Fate == command.Lost {
 		r.mayArrive = q.MayArrive
 		r.freeCommandQueues()
 		return
 	}
-	mine, err := []bool(nil), q.Wire.Err
-	if err == nil {
-		mine, err = codec.DecodeRenew(q.Wire.Reply, len(r.subs))
-	}
-	if err != nil && len(r.subs) > 1 && (!q.Passing() || q.Scattered()) && q.Fate != command.Closed {
-		// One key of another type fails the whole batch, and so does one that
-		// another node has. The leases are renewed one by one, so that it costs no
-		// other lease (H2).
-		for _, sub := range r.subs {
-			(&renewal{c: r.c, ttl: r.ttl, answer: r.answer, subs: []renewee{sub}}).send()
-		}
+	mine, err := r.read(q)
+	if len(r.subs) == 0 {
 		return
 	}
 	defer r.freeCommandQueues()
@@ -167,9 +247,8 @@ func (r *renewal) Done(q *command.Request) {
 		r.fail(err)
 		return
 	}
-	unreplicated := q.Unreplicated
 	var why error
-	if unreplicated {
+	if q.Unreplicated {
 		why = ErrUnreplicated
 	}
 	r.renewed(mine, why)
@@ -178,18 +257,16 @@ func (r *renewal) Done(q *command.Request) {
 	}
 	for i := range r.subs {
 		sub := &r.subs[i]
-		if mine[i] && unreplicated {
+		a := watchdog.Answer{Result: watchdog.NotOwned}
+		switch {
+		case mine[i] && q.Unreplicated:
 			// It is tried again while trust lasts. A client that is cut off together
 			// with its master would else trust what the next master has dropped.
-			r.answer(sub.i, watchdog.Answer{Result: watchdog.Failed, Err: ErrUnreplicated})
-			continue
-		}
-		if len(sub.more) > 0 || sub.sent > 0 {
+			a = watchdog.Answer{Result: watchdog.Failed, Err: why}
+		case len(sub.more) > 0 || sub.sent > 0:
 			r.renewMore(sub, mine[i], q)
 			continue
-		}
-		a := watchdog.Answer{Result: watchdog.NotOwned}
-		if mine[i] {
+		case mine[i]:
 			a = watchdog.Answer{Result: watchdog.Renewed, Sent: q.Wire.Sent, TTL: sub.least, Read: q.Wire.Tracked}
 		}
 		r.answer(sub.i, a)
@@ -214,17 +291,7 @@ func (r *renewal) renewMore(sub *renewee, mine bool, q *command.Request) {
 	next := *sub
 	next.l, next.more = sub.more[0], sub.more[1:]
 	sub.st = nil // its command queue is the next one's to free
-	(&renewal{c: r.c, ttl: r.ttl, answer: r.answer, subs: []renewee{next}}).send()
-}
-
-// leaveLimit lets the next batch go after the last script of this one, once.
-func (r *renewal) leaveLimit() {
-	if n := r.of; n != nil {
-		r.of = nil
-		if n.over() {
-			n.node.Renewals.Done()
-		}
-	}
+	r.alone(next)
 }
 
 func (r *renewal) fail(err error) {
@@ -276,37 +343,6 @@ func (r *renewal) freeCommandQueues() {
 		sub.st.endRenewal()
 		sec.leave()
 	}
-}
-
-// nodePart is what of a batch one node serves. It goes in one write, and the
-// node's limiter counts it as one, whatever the number of its scripts.
-type nodePart struct {
-	node   *topology.Node
-	leases []*watchdog.Lease
-	at     []int        // their numbers in the batch
-	open   atomic.Int32 // scripts that are not over, and the sending
-}
-
-// over says that a script of it is, or the sending. It reports whether all are.
-func (n *nodePart) over() bool { return n.open.Add(-1) == 0 }
-
-// cut divides a batch. It answers for the leases that no node serves for now.
-func (c *State) cut(batch []*watchdog.Lease, answer func(int, watchdog.Answer)) (nodes []*nodePart) {
-	for i, l := range batch {
-		node, err := c.top.Node(slotOf(l.Holder()))
-		if err != nil {
-			answer(i, watchdog.Answer{Result: watchdog.Failed, Err: command.Unsent(err)})
-			continue
-		}
-		k := slices.IndexFunc(nodes, func(n *nodePart) bool { return n.node == node })
-		if k < 0 {
-			k = len(nodes)
-			nodes = append(nodes, &nodePart{node: node})
-		}
-		n := nodes[k]
-		n.leases, n.at = append(n.leases, l), append(n.at, i)
-	}
-	return nodes
 }
 
 // slotOf is the slot of what a lease is of.

@@ -40,8 +40,10 @@ func renewBySort(t *testing.T, s *redistest.Server, key string, spans bool, want
 	answer := func(i int, a watchdog.Answer) {
 		answers <- fmt.Sprint(i, " ", a.Result == watchdog.Renewed, " ", a.Err)
 	}
+	part := c.cut(leases, false, answer)[0]
+	part.open.Add(1) // so that it does not end
 	var scripts []string
-	for _, r := range c.scripts(&nodePart{leases: leases, at: []int{0, 1, 2, 3}}, answer) {
+	for _, r := range part.scripts() {
 		for _, sub := range r.subs {
 			if group := sub.l.traits.RenewGroup; group != r.subs[0].l.traits.RenewGroup {
 				t.Errorf("%s goes with %s", group, r.subs[0].l.traits.RenewGroup)

@@ -57,21 +57,23 @@ func TestBatchOfRenewalsIsCutByNode(t *testing.T) {
 		leases := batch(row.slots...)
 		failed := ""
 		parts := ""
-		for _, n := range c.cut(leases, func(i int, a watchdog.Answer) {
+		for _, n := range c.cut(leases, false, func(i int, a watchdog.Answer) {
 			if a.Result != watchdog.Failed || !errors.Is(a.Err, errNobody) {
 				t.Errorf("%+v", a)
 			}
 			failed += fmt.Sprint(i, " ")
 		}) {
-			for i, l := range n.leases {
-				if l != leases[n.at[i]] {
-					t.Errorf("%v: lease %d of a part is not number %d of the batch", row.slots, i, n.at[i])
+			var at []int
+			for _, sub := range n.leases {
+				at = append(at, sub.i)
+				if sub.lease != leases[sub.i] || sub.st != sub.lease.Holder() {
+					t.Errorf("%v: a lease of a part is not number %d of the batch", row.slots, sub.i)
 				}
-				if slot := slotOf(l.Holder()); n.node != top.nodes[slot/8192] {
+				if slot := slotOf(sub.lease.Holder()); n.node != top.nodes[slot/8192] {
 					t.Errorf("%v: slot %d is in another node's part", row.slots, slot)
 				}
 			}
-			parts += fmt.Sprint(n.at)
+			parts += fmt.Sprint(at)
 		}
 		if parts != row.parts || failed != row.fails {
 			t.Errorf("%v: cut into %s, without %q", row.slots, parts, failed)
