@@ -51,9 +51,6 @@ func (l *Lock) Change(ctx context.Context, due bool, call func(*kind.Want) kind.
 // Read is Change for a call that any number of times may run, without a receipt. It
 // waits for at most a command timeout.
 func (l *Lock) Read(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
-	if l.c.Closed() {
-		return nil, ErrClosed
-	}
 	return l.c.query(ctx, l.slot, call(&kind.Want{Names: &l.names, Publish: l.publish()}))
 }
 

@@ -15,7 +15,7 @@
 // A [Waiter] is a call that waits. The queue of its name, in
 // internal/waitqueue, decides when it tries; waitqueue.go does what the queue
 // says. A waiter that is alone gets its queue only when something else happens than
-// its attempt (name.isOnly). departure.go has what it is told when it leaves.
+// its attempt (name.isOnly). errors.go has what it is told when it leaves.
 //
 // An attempt is one acquire command. It outlives its waiter, and ends in one place,
 // attempt.end, whatever became of the command (outcome.go, undo.go).
@@ -24,8 +24,8 @@
 // when it ends is decided in internal/release; releasing.go does what that asks for,
 // errors.go has the texts. After a failover it is sent again (failover.go).
 //
-// An extension is one Extend, a renewal one batch of the watchdog's, a forcing one
-// ForceUnlock, a question what only reads (lock.go).
+// An extension is one Extend, a renewal or a look some leases of the watchdog's, a
+// forcing one ForceUnlock, a question what only reads (lock.go).
 //
 // An [OwnerState] is what one owner has of one name. Its commands are sent one
 // at a time and in order, none while the outcome of an earlier one is open (H6).

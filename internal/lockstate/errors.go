@@ -9,6 +9,7 @@ import (
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/release"
+	"github.com/rlock-go/redisson/internal/waitqueue"
 )
 
 // The errors that package rlock exports under the same names. Its comments say
@@ -101,6 +102,86 @@ func (l *Lock) taken() error {
 		return ErrNotOpen
 	}
 	return ErrLocked
+}
+
+// waitError is the error of a caller that gives up, with what is known then
+// (A6, A7).
+func (w *Waiter) waitError(cause error) error {
+	facts := w.facts()
+	last := facts.Trouble
+	if last == nil && (w.attempt != nil || facts.InFlight) {
+		// A request that waits to be written does not know yet why it can't be.
+		last = w.n.l.c.exec.Trouble(w.n.l.slot)
+	}
+	elapsed := cause == w.l.taken()
+	unanswered := w.attempt != nil && w.attempt.unanswered()
+	// A server that has not said "taken" has not said "locked".
+	switch known := !elapsed || w.lastSaidTaken(facts); {
+	case known && last != nil:
+		return fmt.Errorf("%w (last trouble: %w)", cause, last)
+	case known && elapsed && unanswered:
+		return fmt.Errorf("%w (the last attempt was not answered in time; a grant that still comes is given back)", cause)
+	case known:
+		return cause
+	case last == nil && unanswered:
+		return fmt.Errorf("%w: the wait elapsed before an answer came; a grant that still comes is given back", ErrUncertain)
+	case unanswered || w.ownerUsed && command.IsLost(last):
+		return fmt.Errorf("%w: the wait elapsed without an answer: %w", ErrUncertain, last)
+	}
+	return fmt.Errorf("the wait elapsed without an answer: %w", w.unsent(last))
+}
+
+// lastSaidTaken tells whether the server's last answer was that another owner
+// holds the lock.
+func (w *Waiter) lastSaidTaken(facts waitqueue.Facts) bool {
+	if w.Terms.As && w.n.holds(w.Terms.Owner) {
+		return false // since then its owner came to hold it
+	}
+	return facts.Told || facts.Known
+}
+
+// unsent says why no attempt of the waiter has run. last is the last trouble,
+// or nil.
+func (w *Waiter) unsent(last error) error {
+	var why error
+	switch a := w.attempt; {
+	case a != nil && a.inCommandQueue():
+		why = fmt.Errorf("an earlier command of owner %s is still without an answer", w.Terms.Owner.String())
+	case a == nil && (command.IsLost(last) || w.facts().InFlight):
+		why = errors.New("an earlier caller's attempt is still without an answer")
+	case last != nil && !command.IsLost(last):
+		return last
+	case a != nil:
+		why = errors.New("it still waits to be written")
+	default:
+		why = errors.New("it was not its turn yet")
+	}
+	if last != nil {
+		why = fmt.Errorf("%w (%w)", why, w.sinceLost(last))
+	}
+	return command.Unsent(why)
+}
+
+// unreachable is the error of a waiter that never had an answer and whose
+// trouble has lasted for a command timeout.
+func (w *Waiter) unreachable(err error) error {
+	unanswered := w.attempt != nil && w.attempt.unanswered()
+	switch {
+	case !command.IsLost(err) && !unanswered:
+		return err
+	case !w.ownerUsed:
+		return w.unsent(err)
+	}
+	return fmt.Errorf("%w: %w; whatever it took is being given back", ErrUncertain, w.sinceLost(err))
+}
+
+// sinceLost adds to the error of a lost command why there has been no
+// connection since.
+func (w *Waiter) sinceLost(err error) error {
+	if why := w.n.l.c.exec.Trouble(w.n.l.slot); why != nil && command.IsLost(err) {
+		return fmt.Errorf("%w; since then: %w", err, errors.Unwrap(why))
+	}
+	return err
 }
 
 // notHeld is what Java's IllegalMonitorStateException says.

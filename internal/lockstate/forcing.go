@@ -16,9 +16,6 @@ import (
 
 // ForceUnlock deletes the lock whoever holds it, as the public method says.
 func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
-	if l.c.Closed() {
-		return false, ErrClosed
-	}
 	// Redisson's script deletes whatever has the name; a key that is no lock
 	// stays untouched here (I2).
 	found, err := redis.String(l.c.query(ctx, l.slot, kind.Read("TYPE", l.Key())))

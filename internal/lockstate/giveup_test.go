@@ -28,7 +28,9 @@ func TestContextThatEndsWithTheAnswerIsToldBeside(t *testing.T) {
 		w.n.ensureQueue(w.l, Owner{}).JoinUnqueued(sec.now(), &w.Waiter)
 		w.fail(ErrLocked)
 		w.n.step()
+		sec.leave()
 		_, err := w.giveUp(cause)
+		sec = s.enter(mustNotBlock)
 		w.n.unpin()
 		sec.leave()
 		if !errors.Is(err, cause) || !errors.Is(err, ErrLocked) {

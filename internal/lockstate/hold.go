@@ -55,18 +55,7 @@ var (
 	errExpired    = errors.New("its time ran out")
 )
 
-func lostBy(cause error) error { return fmt.Errorf("%w: %w", ErrLeaseLost, reason(cause)) }
-
-// reason turns the watchdog's causes into those of a hold.
-func reason(cause error) error {
-	switch cause {
-	case watchdog.ErrExpired:
-		return errExpired
-	case watchdog.ErrNotOwned:
-		return errVanished
-	}
-	return cause
-}
+func lostBy(cause error) error { return fmt.Errorf("%w: %w", ErrLeaseLost, cause) }
 
 // told names the hold in an event.
 func (h *Hold) told() eventlog.Lock { return eventlog.Lock{Name: h.l.name, Owner: h.st} }

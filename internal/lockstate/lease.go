@@ -48,11 +48,11 @@ func (st *OwnerState) renewedLease() time.Duration {
 // register registers the lease with the watchdog before an acquire is sent
 // (H5).
 func (st *OwnerState) register() {
-	if st.registered {
+	if st.room.Holder() != nil { // each registration is a generation of its own (H5)
 		st.lease = st.n.l.c.watchdog.Register(st)
 		return
 	}
-	st.registered, st.lease = true, &st.room
+	st.lease = &st.room
 	st.n.l.c.watchdog.RegisterAt(st.lease, st)
 }
 
@@ -187,13 +187,13 @@ func (h *Hold) timeIsUp(now time.Duration) {
 	}
 	switch {
 	case now >= h.lease.Expiry():
-		h.st.lose(nil, watchdog.ErrExpired)
+		h.st.lose(nil, errExpired)
 	case now >= h.own():
 		h.st.drop(h)
 		h.st.ensureExtras().stillCounted++
 		h.stillCounted = true
-		h.over(lostBy(watchdog.ErrExpired))
-		h.st.logLost([]*Hold{h}, watchdog.ErrExpired)
+		h.over(lostBy(errExpired))
+		h.st.logLost([]*Hold{h}, errExpired)
 		h.st.updateLease()
 		if h.st.held == 0 {
 			h.st.n.wakeHead() // nobody will unlock
@@ -204,7 +204,11 @@ func (h *Hold) timeIsUp(now time.Duration) {
 
 // LeaseLost is called by the watchdog when trust has ended or when the server
 // does not name this owner any more.
-func (st *OwnerState) LeaseLost(l *watchdog.Lease, cause error) {
+func (st *OwnerState) LeaseLost(l *watchdog.Lease, why error) {
+	cause := errVanished
+	if why == watchdog.ErrExpired {
+		cause = errExpired
+	}
 	defer st.n.l.s.enter(mustNotBlock).leave()
 	if st.lease == l {
 		st.lose(nil, cause)
@@ -218,16 +222,21 @@ func (st *OwnerState) LeaseAlarm(l *watchdog.Lease) {
 	if st.lease != l {
 		return
 	}
+	st.check()
+	if st.lease == l {
+		// The next alarm; or this one came a moment early.
+		st.updateLease()
+	}
+}
+
+// check ends the holds whose time has passed, and logs those that are old.
+func (st *OwnerState) check() {
 	for h := st.holds; h != nil; {
 		next := h.next
 		if h.check() == nil { // else it ended, or all did
 			h.tellAge()
 		}
 		h = next
-	}
-	if st.lease == l {
-		// The next alarm; or this one came a moment early.
-		st.updateLease()
 	}
 }
 
@@ -294,7 +303,7 @@ func (st *OwnerState) logLost(holds []*Hold, cause error) {
 		there = max(since, now-c.o.Watchdog)
 	}
 	held := now - since
-	if cause = reason(cause); cause != errForced && c.newMaster(slot, there) {
+	if cause != errForced && c.newMaster(slot, there) {
 		cause = fmt.Errorf("%w, after the master changed", cause)
 	}
 	server := c.top.String()

@@ -70,7 +70,7 @@ func (sub *renewee) lose() {
 		st.lease.Disown()
 	}
 	st.n.changed() // others may have missed what this one did not
-	st.lose(sub.l, watchdog.ErrNotOwned)
+	st.lose(sub.l, errVanished)
 }
 
 // changed has all who hold the name looked at.

@@ -7,7 +7,6 @@ import (
 	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/eventlog"
 	"github.com/rlock-go/redisson/internal/kind"
-	"github.com/rlock-go/redisson/watchdog"
 )
 
 // Unanswered follows the loss of its connection. It may have run; bytes of it
@@ -65,7 +64,7 @@ func (a *attempt) grantedInVain(r *command.Request, h *Hold, ok bool) {
 		st.drop(h)
 		st.mayHaveSet(r.Wire.Sent, a.lease)
 		st.updateLease()
-		h.over(lostBy(watchdog.ErrExpired))
+		h.over(lostBy(errExpired))
 		h.giveBack()
 		w.fail(fmt.Errorf("%w: its reply took longer than the lease of %v", ErrLeaseLost, st.least(r.Wire.Sent, a.lease)))
 	case r.Unreplicated:
@@ -89,7 +88,7 @@ func (a *attempt) grantedInVain(r *command.Request, h *Hold, ok bool) {
 // giveBackFirst gives a grant back and goes on for the waiter only after that,
 // so that the waiter's next attempt is not refused by this grant.
 func (a *attempt) giveBackFirst(h *Hold, then func()) {
-	h.release(nil, func(err error) {
+	h.release(func(err error) {
 		a.st.logGivenBack(err)
 		then()
 	}, new(unlocking))
@@ -201,7 +200,7 @@ func (n *name) supersede(st *OwnerState, width int, sent time.Duration) {
 		}
 		cause := errSuperseded
 		if n.now() >= other.lease.Expiry() {
-			cause = watchdog.ErrExpired // which nobody was told of yet
+			cause = errExpired // which nobody was told of yet
 		}
 		if width == 1 {
 			other.lose(nil, cause)

@@ -54,7 +54,7 @@ func TestOwnerOfACrowdIsFoundInAFewSteps(t *testing.T) {
 			t.Errorf("owner %d is lost with the one before", next)
 		}
 	}
-	if len(l.s.indexes) != 0 {
+	if n.index != nil {
 		t.Error("the index is left")
 	}
 }

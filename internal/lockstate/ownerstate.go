@@ -33,7 +33,6 @@ type OwnerState struct {
 	held     int32 // how many holds
 	attempts int32 // acquires under way or waiting in the command queue
 
-	registered bool // a lease was, so the room for one is taken
 	alarmed    bool // something of a hold of it has a time of its own: its end, by Lease or MaxHold, or its age
 	marked     bool // others may act as the owner, see owner.go
 	listed     bool // among the name's
@@ -90,8 +89,8 @@ func (n *name) newOwnerState(o Owner) *OwnerState {
 		st.next.prev = st
 	}
 	n.states = st
-	if all := n.l.s.indexes[n]; all != nil {
-		all[o] = st
+	if n.index != nil {
+		n.index[o] = st
 	}
 	return st
 }
@@ -118,7 +117,7 @@ func (st *OwnerState) grant(l *Lock, t *Terms, sent, ttl time.Duration) (*Hold, 
 		st.alarmed = true
 	}
 	if st.lease != nil && now >= st.lease.Expiry() {
-		st.lose(nil, watchdog.ErrExpired) // which nobody was told of yet
+		st.lose(nil, errExpired) // which nobody was told of yet
 	}
 	if st.lease == nil {
 		st.register() // the holds it would have joined were lost in the meantime
@@ -249,10 +248,8 @@ func (st *OwnerState) dropIfIdle() {
 		st.next.prev = st.prev
 	}
 	st.prev, st.next, st.listed = nil, nil, false
-	if all := n.l.s.indexes[n]; all != nil {
-		if delete(all, st.owner); len(all) < indexFrom/2 {
-			delete(n.l.s.indexes, n)
-		}
+	if delete(n.index, st.owner); len(n.index) < indexFrom/2 {
+		n.index = nil
 	}
 	n.dropIfIdle()
 }

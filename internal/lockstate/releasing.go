@@ -46,12 +46,13 @@ type releasing struct {
 // newRelease makes one that counts until its outcome is told.
 func (st *OwnerState) newRelease(why release.Why, l *Lock, limit time.Duration) *releasing {
 	c := l.c
+	r := c.spares.releases.Get().(*releasing)
 	if why.Called() {
 		c.releases.Add()
+		r.outcome = c.spares.outcomes.Get().(chan error)
 	} else {
 		c.work.Add()
 	}
-	r := c.spares.releases.Get().(*releasing)
 	r.Why, r.Rules, r.Limit, r.Retry = why, l.traits, limit, c.unlockFor
 	r.st, r.l, r.lease = st, l, c.o.Watchdog
 	r.want = kind.Want{Names: &l.names, Owner: st, Lease: c.args.lease, LatchTTL: c.args.latchTTL, Publish: l.publish()}
@@ -181,31 +182,6 @@ func (r *releasing) arrived(asExpected bool) {
 
 // act does what the release asks for. It is called with the shard locked.
 func (r *releasing) act(do release.Action) {
-	if do.Has(release.Acted | release.Vanish | release.Leased | release.Lower | release.Discard | release.Stray | release.Late | release.Wake | release.SetTimer) {
-		r.follow(do)
-	}
-	if do.Has(release.Tell) {
-		r.tell()
-	}
-	if do.Has(release.Encode) {
-		r.encode()
-	}
-	switch {
-	case do.Has(release.Send):
-		r.send()
-	case do.Has(release.TakeBack):
-		r.takeBack()
-	case do.Has(release.Ask):
-		r.ask()
-	case do.Has(release.End) && !r.last.Empty():
-		r.l.leaveServer(r.last, r.st.done)
-	case do.Has(release.End):
-		r.st.done()
-	}
-}
-
-// follow does what follows for others.
-func (r *releasing) follow(do release.Action) {
 	st, n, c := r.st, r.st.n, r.l.c
 	if do.Has(release.Acted) {
 		c.log.ActedAs(&n.l.s.sec, st.told())
@@ -233,6 +209,24 @@ func (r *releasing) follow(do release.Action) {
 	}
 	if do.Has(release.SetTimer) {
 		r.setTimer(r.Limit - n.now())
+	}
+	if do.Has(release.Tell) {
+		r.tell()
+	}
+	if do.Has(release.Encode) {
+		r.encode()
+	}
+	switch {
+	case do.Has(release.Send):
+		r.send()
+	case do.Has(release.TakeBack):
+		r.takeBack()
+	case do.Has(release.Ask):
+		r.ask()
+	case do.Has(release.End) && !r.last.Empty():
+		r.l.leaveServer(r.last, st.done)
+	case do.Has(release.End):
+		st.done()
 	}
 }
 

@@ -20,7 +20,6 @@ type shard struct {
 	mu          sync.Mutex // guards what follows
 	sec         section
 	names       map[nameKey]*name
-	indexes     map[*name]map[Owner]*OwnerState // of the names with many owners
 	fairShares  wakepolicy.Table
 	spareQueues []*waitQueue // queues that nobody waits in
 	forcing     int          // each ForceUnlock that may still run, of any name
@@ -130,6 +129,7 @@ type name struct {
 	queues    *waitQueue            // one for each sort of waiters; nil while nobody waits and nothing is under way
 	fairShare *wakepolicy.FairShare // nil unless this client releases it often
 	states    *OwnerState           // the first, in no order; most of the time the only one
+	index     map[Owner]*OwnerState // of all; nil while they are few
 	forces    int16                 // how many times ForceUnlock was queued for it
 	ahead     int16                 // releases that went aside and have no answer yet: acquires follow them
 	pins      int32                 // calls under way that came to it
@@ -195,8 +195,8 @@ const indexFrom = 32
 
 // findOwnerState is the owner's state, or nil.
 func (n *name) findOwnerState(o Owner) *OwnerState {
-	if all := n.l.s.indexes[n]; all != nil {
-		return all[o]
+	if n.index != nil {
+		return n.index[o]
 	}
 	st := n.states
 	for range indexFrom {
@@ -205,20 +205,11 @@ func (n *name) findOwnerState(o Owner) *OwnerState {
 		}
 		st = st.next
 	}
-	return n.index()[o]
-}
-
-// index makes the index.
-func (n *name) index() map[Owner]*OwnerState {
-	all := map[Owner]*OwnerState{}
-	for st := n.states; st != nil; st = st.next {
-		all[st.owner] = st
+	n.index = map[Owner]*OwnerState{}
+	for st = n.states; st != nil; st = st.next {
+		n.index[st.owner] = st
 	}
-	if n.l.s.indexes == nil {
-		n.l.s.indexes = map[*name]map[Owner]*OwnerState{}
-	}
-	n.l.s.indexes[n] = all
-	return all
+	return n.index[o]
 }
 
 // holds tells whether the owner has a living hold.

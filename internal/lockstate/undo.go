@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rlock-go/redisson/internal/clock"
+	"github.com/rlock-go/redisson/internal/command"
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/release"
 	"github.com/rlock-go/redisson/watchdog"
@@ -15,9 +16,9 @@ import (
 // kill the connection that an acquire was lost on.
 const undoEvery = time.Second
 
-// undo gives back what an acquire may have got for an owner of its own. An
-// unlock, or an undo of what nobody owns, that finds nothing changes nothing. If the connection that it was
-// lost on could not be killed, the acquire may run after the undo, so the undo is
+// undo gives back what an acquire may have got for an owner of its own. An unlock, or an
+// undo of what nobody owns, that finds nothing changes nothing. If the connection that it
+// was lost on could not be killed, the acquire may run after the undo, so the undo is
 // repeated for one lease. It is called with the shard locked, in the owner's
 // command queue.
 func (a *attempt) undo() {
@@ -30,8 +31,7 @@ func (a *attempt) undo() {
 	// The waiter gets nothing from this attempt. The next attempt is made when
 	// the first undo was answered.
 	l, want := a.w.l, a.want
-	u := st.newUndo(l, &want)
-	u.then = func(err error) {
+	u := st.newUndo(l, &want, func(err error) {
 		st.logUndone(l, err)
 		if late {
 			n.l.c.log.UndoRepeats(&n.l.s.sec, st.told(), undoEvery, a.lease)
@@ -39,7 +39,7 @@ func (a *attempt) undo() {
 			n.l.c.timers.After(undoEvery, func() { st.undoAgain(l, &want, until) })
 		}
 		a.resolve()
-	}
+	})
 	a.left = true // it is the undo's
 	u.begin()
 }
@@ -56,11 +56,11 @@ func (st *OwnerState) logUndone(l *Lock, err error) {
 }
 
 // newUndo makes the release of what may have been got for want.
-func (st *OwnerState) newUndo(l *Lock, want *kind.Want) *releasing {
+func (st *OwnerState) newUndo(l *Lock, want *kind.Want, then func(error)) *releasing {
 	// Until it is answered, or the client is closed: its owner is used once, so it may
 	// outlive its latch.
 	u := st.newRelease(release.Undo, l, clock.Never)
-	u.want.Wait, u.want.OneTry = want.Wait, want.OneTry
+	u.want.Wait, u.want.OneTry, u.then = want.Wait, want.OneTry, then
 	return u
 }
 
@@ -76,16 +76,14 @@ func (st *OwnerState) undoAgain(l *Lock, want *kind.Want, until time.Duration) {
 	marked := st.marked
 	st = n.ensureOwnerState(st.owner)
 	st.marked = st.marked || marked
-	u := st.newUndo(l, want)
-	u.then = func(err error) {
+	st.run(st.newUndo(l, want, func(err error) {
 		if err == nil {
 			st.logUndone(l, err)
 		}
 		if n.now() < until {
 			n.l.c.timers.After(undoEvery, func() { st.undoAgain(l, want, until) })
 		}
-	}
-	st.run(u)
+	}))
 }
 
 // countHolds asks how many holds the owner has on the server, after an acquire
@@ -193,4 +191,50 @@ func (st *OwnerState) logGivenBack(err error) {
 		return
 	}
 	st.n.l.c.log.NotGivenBack(&s.sec, st.told(), err)
+}
+
+// What nobody owns is counted on the server and nowhere else (kind.Traits.Unowned). An
+// acquire leaves a receipt, by which it is undone, whatever has become of its reply:
+// however often that is sent, what was taken comes back once. The receipt is deleted
+// when the caller has what it asked for.
+
+// taken gives its waiter what the attempt has taken. What nobody wants any more is
+// given back.
+func (a *attempt) taken(r *command.Request) {
+	w, n := a.w, a.st.n
+	switch {
+	case r.Unreplicated:
+		n.l.c.log.Unreplicated(&n.l.s.sec, a.st.told(), r.Wire.Replicas)
+		a.undoFirst(func() { a.retryLater(ErrUnreplicated) })
+	case w.Settled: // its caller has left
+		a.undoFirst(a.unsent)
+	default:
+		w.taken = true
+		a.reportGrant()
+		a.end()
+	}
+}
+
+// undoFirst is giveBackFirst of what nobody owns.
+func (a *attempt) undoFirst(then func()) {
+	a.st.undoTaken(a.w.l, then)
+	a.left = true // it is the undo's
+}
+
+// undoTaken gives back what the waiter has been told of, and does not take.
+func (w *Waiter) undoTaken() {
+	w.taken = false
+	n := w.l.s.pin(w.l)
+	defer n.unpin()
+	st := n.ensureOwnerState(w.owner)
+	st.run(operationFunc(func() { st.undoTaken(w.l, func() {}) }))
+}
+
+// undoTaken gives back what an acquire of st has taken, in its command queue. It is
+// called with the shard locked.
+func (st *OwnerState) undoTaken(l *Lock, then func()) {
+	st.newUndo(l, &kind.Want{}, func(err error) {
+		st.logGivenBack(err)
+		then()
+	}).begin()
 }

@@ -53,21 +53,19 @@ func (h *Hold) startUnlock(u *unlocking) (r *releasing, outcome chan error, wasL
 		return nil, nil, nil, ErrClosed
 	}
 	wasLost = h.check()
-	outcome = h.l.c.spares.outcomes.Get().(chan error)
-	if r = h.release(outcome, nil, u); r == nil {
+	if r = h.release(nil, u); r == nil {
 		return nil, nil, nil, lostHold(fmt.Errorf("%w; nothing was sent, since its owner has newer holds", wasLost))
 	}
-	return r, outcome, wasLost, nil
+	return r, r.outcome, wasLost, nil
 }
 
-// release ends the hold and starts its unlock. Its outcome goes to outcome, or
-// to then if outcome is nil. It returns nil if nothing is sent: the hold was
-// lost, and an unlock would release a newer hold of its owner. It is called
-// with the shard locked.
-func (h *Hold) release(outcome chan error, then func(error), u *unlocking) *releasing {
+// release ends the hold and starts its unlock. Its outcome goes to then, which is nil if
+// a caller waits for it. It returns nil if nothing is sent: the hold was lost, and an
+// unlock would release a newer hold of its owner. It is called with the shard locked.
+func (h *Hold) release(then func(error), u *unlocking) *releasing {
 	st, c := h.st, h.l.c
 	why, limit := release.Unlock, h.l.s.sec.now()+c.unlockFor
-	if outcome == nil {
+	if then != nil {
 		why = release.GiveBack
 	}
 	h.released = true
@@ -79,12 +77,12 @@ func (h *Hold) release(outcome chan error, then func(error), u *unlocking) *rele
 		if st = n.ensureShown(h.st.owner); st.lease != h.lease && (st.held > 0 || st.attempts > 0) {
 			return nil
 		}
-		if why, limit = release.Lost, min(limit, n.now()+c.o.Timeout); outcome == nil {
+		if why, limit = release.Lost, min(limit, n.now()+c.o.Timeout); then != nil {
 			why = release.Vain
 		}
 	}
 	r := st.newRelease(why, h.l, limit) // counted before the hold is over, or Shutdown would miss both
-	r.outcome, r.then, r.seen = outcome, then, u.seen
+	r.then, r.seen = then, u.seen
 	ends := clock.Later(h.l.s.sec.now(), c.o.Watchdog) // if no command of its owner follows
 	if h.promise.Fixed {
 		ends = h.promise.Until
@@ -183,19 +181,17 @@ func (l *Lock) startUnlockAs(owner Owner) (r *releasing, outcome chan error, err
 	if st.held > 0 || st.attempts > 0 {
 		return nil, nil, fmt.Errorf("%w: owner %s has a Hold in this client; release that", ErrInvalidOption, owner.String())
 	}
-	outcome = l.c.spares.outcomes.Get().(chan error)
 	r = st.newRelease(release.UnlockAs, l, n.now()+l.c.unlockFor)
-	r.outcome = outcome
 	r.setTimer(r.Limit - n.now())
 	st.run(r)
-	return r, outcome, nil
+	return r, r.outcome, nil
 }
 
 // giveBack releases a hold that no caller has. It is called with the shard
 // locked.
 func (h *Hold) giveBack() {
 	n := h.st.n
-	h.release(nil, func(err error) {
+	h.release(func(err error) {
 		h.st.logGivenBack(err)
 		// Without a subscription the waiters would not notice the release.
 		for q := n.first(); q != nil; q = q.next {

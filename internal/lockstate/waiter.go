@@ -1,8 +1,11 @@
 package lockstate
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -64,6 +67,7 @@ func (l *Lock) NewWaiter() *Waiter {
 func (w *Waiter) Start() error {
 	l := w.l
 	if w.Terms.As {
+		w.Shared = w.Terms.Owner
 		if w.Terms.Owner.client != l.c.id {
 			w.Terms.Owner.share() // with another client of this process, if it is of one
 		}
@@ -82,9 +86,6 @@ func (w *Waiter) Start() error {
 	}
 	n := s.ensure(l)
 	w.n, w.began = n, s.sec.now()
-	if w.Terms.As {
-		w.Shared = w.Terms.Owner
-	}
 	if w.place = w.Terms.Wait; w.place > 0 {
 		w.Until = clock.Later(w.began, w.place)
 	}
@@ -215,7 +216,7 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 	if cause == nil {
 		h, err = w.hold, w.err
 	} else {
-		h, err = w.stopped(ctx, cause)
+		h, err = w.giveUp(cmp.Or(ctx.Err(), cause)) // both may have ended
 	}
 	w.logResult(ctx, h, err)
 	w.count(ctx, h, err)
@@ -228,13 +229,63 @@ func (w *Waiter) Result(ctx context.Context, cause error) (h *Hold, err error) {
 	return h, err
 }
 
-// stopped is the result of a wait that its caller has ended.
-func (w *Waiter) stopped(ctx context.Context, cause error) (*Hold, error) {
-	if ctx.Err() != nil {
-		cause = ctx.Err() // both may have ended
+// giveUp ends the wait for its caller: cause is the error of its ctx, or
+// Lock.taken when the wait has elapsed. An attempt under way goes on, and what
+// it is granted is given back.
+func (w *Waiter) giveUp(cause error) (*Hold, error) {
+	n := w.n
+	defer n.l.s.enter(mayBlock).leave()
+	if w.Settled {
+		h, elapsed := w.hold, cause == w.l.taken()
+		switch {
+		case h == nil && w.err == nil && elapsed: // a gate was opened, or it has taken what nobody owns
+			return nil, nil
+		case h == nil && w.err == nil:
+			if w.taken {
+				w.undoTaken()
+			}
+			return nil, cause
+		case h == nil && (elapsed || errors.Is(w.err, cause)):
+			return nil, w.err
+		case h == nil:
+			return nil, fmt.Errorf("%w: %w", cause, w.err)
+		case elapsed:
+			<-w.ready     // its wake-up is there, and must not wake the next user of w
+			return h, nil // it was granted in time, and nobody else has it (A6)
+		}
+		// Cancellation beats a simultaneous grant (A4).
+		w.hold = nil
+		h.giveBack()
+		return nil, cause
 	}
-	defer w.l.s.enter(mayBlock).leave()
-	return w.giveUp(cause)
+	a := w.attempt
+	cancelled := a != nil && a.cancel()
+	err := w.waitError(cause)
+	w.queue().Leave(&w.Waiter)
+	if cancelled {
+		a.unsent()
+	}
+	w.leaveServer()
+	n.step()
+	return nil, err
+}
+
+// logResult logs how the wait ended.
+func (w *Waiter) logResult(ctx context.Context, h *Hold, err error) {
+	c, l := w.l.c, eventlog.Lock{Name: w.n.l.name}
+	if !c.log.On(ctx, slog.LevelDebug) {
+		return
+	}
+	waited := max(c.now()-w.began, 0)
+	switch {
+	case err != nil:
+		c.log.NotAcquired(ctx, l, waited, Named("acquire", l.Name, err))
+	case h == nil:
+		c.log.LetThrough(ctx, l, waited, w.tries)
+	default:
+		l.Owner = h.st
+		c.log.Acquired(ctx, l, waited, w.tries, cmp.Or(w.Terms.Lease, c.o.Watchdog), w.Terms.Lease == 0)
+	}
 }
 
 // endWait tells the caller that its wait has ended, and why. It is the queue's
@@ -257,6 +308,53 @@ func (w *Waiter) endWait(why waitqueue.Reason, err error) {
 		w.leaveServer()
 	}
 	w.ready <- struct{}{}
+}
+
+// asked notes that the server was asked in the waiter's name and did not grant.
+func (w *Waiter) asked() {
+	w.refused = true
+	if w.Settled {
+		w.leaveServer()
+	}
+}
+
+// leaveServer leaves nothing of a waiter that gives up after a refusal. Where
+// another caller waits for the same owner, that one still needs it.
+func (w *Waiter) leaveServer() {
+	if !w.refused {
+		return
+	}
+	w.refused = false
+	n := w.n
+	owner := w.acquirer()
+	want := w.want(owner)
+	call := w.l.kind.Leave(&want)
+	if call.Empty() || w.Terms.As && w.waitsWithOthers() {
+		return
+	}
+	st, l := n.ensureOwnerState(owner), w.l
+	n.l.c.work.Add()
+	st.run(operationFunc(func() {
+		l.leaveServer(call, func() {
+			n.l.c.work.Done()
+			st.done()
+		})
+	}))
+}
+
+// waitsWithOthers tells whether another caller waits for the owner of w, which
+// acts by As.
+func (w *Waiter) waitsWithOthers() bool {
+	q := w.queue()
+	if q == nil {
+		return false
+	}
+	for other := range q.All() {
+		if o := other.Call.(*Waiter); o != w && o.Terms.As && o.Terms.Owner == w.Terms.Owner {
+			return true
+		}
+	}
+	return false
 }
 
 // fail ends the wait with an error. step must follow.

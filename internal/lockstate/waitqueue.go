@@ -37,18 +37,11 @@ type waitQueue struct {
 // first is the first of the name's queues, nil if nobody waits. It is called
 // with the shard locked.
 func (n *name) first() *waitQueue {
-	if n.only != nil {
-		n.adopt()
+	if w := n.only; w != nil { // its attempt is under way; it gets its queue
+		n.only = nil
+		n.ensureQueue(w.l, w.queueOwner).Adopt(w.began, &w.Waiter)
 	}
 	return n.queues
-}
-
-// adopt gives the only waiter, whose attempt is under way, its queue. It is
-// called with the shard locked.
-func (n *name) adopt() {
-	w := n.only
-	n.only = nil
-	n.ensureQueue(w.l, w.queueOwner).Adopt(w.began, &w.Waiter)
 }
 
 // findQueue is the queue of l's kind, and of the owner where each has one, nil
