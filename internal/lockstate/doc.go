@@ -18,7 +18,7 @@
 // its attempt (name.isOnly). errors.go has what it is told when it leaves.
 //
 // An attempt is one acquire command. It outlives its waiter, and ends in one place,
-// attempt.end, whatever became of the command (outcome.go, undo.go).
+// attempt.end, whatever became of the command (attempt.go, undo.go).
 //
 // A releasing is one unlock with all its repetitions. What is sent, who is told and
 // when it ends is decided in internal/release; releasing.go does what that asks for,

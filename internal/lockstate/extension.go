@@ -28,11 +28,10 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	case <-time.After(h.l.c.o.Timeout):
 		err = e.giveUp(nil)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		h.l.c.log.Extended(ctx, h.told(), e.d)
 	}
-	h.l.c.log.Extended(ctx, h.told(), e.d)
-	return nil
+	return err
 }
 
 // startExtend queues the extension, or runs it.
@@ -78,14 +77,11 @@ type extension struct {
 // command queue.
 func (e *extension) begin() {
 	h, st := e.h, e.h.st
-	c := h.l.c
 	h.everywhere = false
-	if h.check() == nil && !e.abandoned {
-		// The other holds keep what they were promised; this one gets d.
-		others := st.needs(h)
-		e.lease = others.Lease(e.d)
-		h.l.c.fill(&e.req, h.l.slot, h.l.kind.Renew(e.req.Wire.ArgBuffer[:0], c.leaseArg(e.lease), 1, func(int) kind.Held { return h.l.held(st) }))
-	}
+	// The other holds keep what they were promised; this one gets d.
+	others := st.needs(h)
+	e.lease = others.Lease(e.d)
+	h.l.c.fill(&e.req, h.l.slot, h.l.kind.Renew(e.req.Wire.ArgBuffer[:0], h.l.c.leaseArg(e.lease), 1, func(int) kind.Held { return h.l.held(st) }))
 	e.send()
 }
 
@@ -188,11 +184,11 @@ func (e *extension) Done(r *command.Request) {
 		e.mayHaveRun(r)
 	}
 	e.h.st.alarm()
+	err := r.Wire.Err
 	if r.Fate == command.Closed || e.h.l.c.Closed() {
-		e.finish(ErrClosed)
-		return
+		err = ErrClosed
 	}
-	e.finish(r.Wire.Err)
+	e.finish(err)
 }
 
 // stopped notes that nothing more comes of the last send.
@@ -234,15 +230,11 @@ func (e *extension) answered(r *command.Request) {
 	default:
 		h.promise = lease.Fixed(r.Wire.Sent, e.d)
 		st.live(r.Wire.Sent, st.trust(r.Wire.Sent, e.lease))
-		if err := h.check(); err != nil {
-			e.finish(err)
-			return
+		err := h.check()
+		if least := st.least(r.Wire.Sent, e.lease); err == nil && least < e.d {
+			err = fmt.Errorf("%w: an earlier command of owner %s was lost, its connection could not be killed and it may still arrive; it would cut the lease to %v", ErrUncertain, st.owner.String(), least)
 		}
-		if least := st.least(r.Wire.Sent, e.lease); least < e.d {
-			e.finish(fmt.Errorf("%w: an earlier command of owner %s was lost, its connection could not be killed and it may still arrive; it would cut the lease to %v", ErrUncertain, st.owner.String(), least))
-			return
-		}
-		e.finish(nil)
+		e.finish(err)
 	}
 }
 

@@ -67,12 +67,11 @@ func (l *Lock) startForce() (f *forcing, ended bool, err error) {
 	l.c.fill(&f.req, l.slot, l.kind.Force(&f.want))
 	f.req.Whole = true
 	l.c.work.Add()
-	if !s.sec.enqueue(&f.req) {
-		n.unpin()
-		l.c.work.Done()
-		return nil, false, ErrClosed
+	if s.sec.enqueue(&f.req) {
+		s.forcing++
+	} else {
+		f.end(&f.req, command.Closed)
 	}
-	s.forcing++
 	return f, ended, nil
 }
 
@@ -104,8 +103,15 @@ func (f *forcing) Paused(*command.Request, time.Duration) {}
 func (f *forcing) Done(r *command.Request) {
 	s := f.l.s
 	defer s.enter(mustNotBlock).leave()
-	if r.Split() && f.sentAlone() {
-		return
+	if r.Split() && !f.want.KeyAlone {
+		// Its keys are in two places, as those of an unlock may be (package release).
+		// It is sent again, with the lock as its only key.
+		f.want.KeyAlone, f.req.Whole, f.req.Until = true, false, clock.Never
+		f.l.c.fill(&f.req, f.l.slot, f.l.kind.Force(&f.want))
+		f.n.forces++ // for those who were queued since
+		if s.sec.enqueue(&f.req) {
+			return
+		}
 	}
 	s.forcing--
 	f.end(r, r.Fate)
@@ -142,17 +148,4 @@ func (f *forcing) end(r *command.Request, fate command.Fate) {
 	n.unpin()
 	n.l.c.work.Done()
 	close(f.done)
-}
-
-// sentAlone takes a ForceUnlock whose keys are in two places, as those of an unlock may
-// be (package release), and reports whether it was sent again, with the lock as its
-// only key. It is called with the shard locked.
-func (f *forcing) sentAlone() bool {
-	if f.want.KeyAlone {
-		return false
-	}
-	f.want.KeyAlone, f.req.Whole, f.req.Until = true, false, clock.Never
-	f.l.c.fill(&f.req, f.l.slot, f.l.kind.Force(&f.want))
-	f.n.forces++ // for those who were queued since
-	return f.n.l.s.sec.enqueue(&f.req)
 }

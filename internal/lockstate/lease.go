@@ -286,6 +286,28 @@ func (st *OwnerState) lose(l *Lock, cause error) {
 	st.dropIfIdle()
 }
 
+// supersede ends the holds of all owners but st, which the server has just
+// named a holder of a kind of such a width: all if it is 1, else those of kinds of
+// width 1. Replies come in order on one connection, so any other hold of
+// this client was granted before, and the server has lost it since; where there
+// are two, that is certain of those whose acquire was sent before.
+func (n *name) supersede(st *OwnerState, width int, sent time.Duration) {
+	for _, other := range n.ownerStates() {
+		if other == st || other.held == 0 || other.find(func(h *Hold) bool { return h.since > sent }) != nil {
+			continue
+		}
+		cause := errSuperseded
+		if n.now() >= other.lease.Expiry() {
+			cause = errExpired // which nobody was told of yet
+		}
+		if width == 1 {
+			other.lose(nil, cause)
+		} else if h := other.find(func(h *Hold) bool { return h.l.traits.Width == 1 }); h != nil {
+			other.lose(h.l, cause)
+		}
+	}
+}
+
 // logLost logs holds that ended before they were released.
 func (st *OwnerState) logLost(holds []*Hold, cause error) {
 	c, slot := st.n.l.c, st.n.l.slot

@@ -200,10 +200,10 @@ func (l *Lock) countListeners(ctx context.Context) (int, error) {
 // noteRelease records in the name's fair share, which may be new, that this client
 // releases its last hold of it. If it is time, it counts the clients that want the
 // name.
-func (n *name) noteRelease(l *Lock, isNew bool) {
+func (n *name) noteRelease(l *Lock) {
 	now := n.now()
 	q := n.findQueue(l, Owner{})
-	if isNew && q != nil {
+	if q != nil {
 		q.Use(n.fairShare)
 	}
 	listens := q != nil && q.Listening()

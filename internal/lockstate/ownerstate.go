@@ -269,3 +269,13 @@ func (st *OwnerState) drop(h *Hold) {
 		}
 	}
 }
+
+// find is a living hold that is such a one, nil if there is none.
+func (st *OwnerState) find(such func(*Hold) bool) *Hold {
+	for h := st.holds; h != nil; h = h.next {
+		if such(h) {
+			return h
+		}
+	}
+	return nil
+}

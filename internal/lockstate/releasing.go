@@ -73,12 +73,11 @@ func (r *releasing) begin() {
 	if !l.c.o.Courtesy || !l.traits.FairShare {
 		return
 	}
-	isNew := n.fairShare == nil
-	if isNew {
+	if n.fairShare == nil {
 		n.fairShare = n.l.s.fairShares.Released(n.l.Key(), r.since, n.now())
 	}
 	if n.fairShare != nil { // seldom
-		n.noteRelease(l, isNew)
+		n.noteRelease(l)
 	}
 }
 
@@ -354,24 +353,15 @@ func (r *releasing) ask() {
 	}
 	r.l.askLater(query.Call, limit, func(reply any, err error) {
 		defer n.l.s.enter(mustNotBlock).leave()
-		a := release.Reply{Err: err}
-		if err == nil {
-			a = r.read(reply, query)
+		var a kind.Answer
+		if err == nil && query.Answer != nil {
+			a, err = query.Answer(reply)
 		}
-		r.act(r.Heard(a, r.facts(n.now())))
+		if r.Question == release.TTL {
+			r.leave(max(a.TTL, c.o.Watchdog))
+		}
+		r.act(r.Heard(release.Reply{Yes: a.Yes, N: a.N, Err: err}, r.facts(n.now())))
 	})
-}
-
-// read reads the answer to a question.
-func (r *releasing) read(reply any, query kind.Query) release.Reply {
-	if query.Answer == nil {
-		return release.Reply{}
-	}
-	answer, err := query.Answer(reply)
-	if r.Question == release.TTL {
-		r.leave(max(answer.TTL, r.l.c.o.Watchdog))
-	}
-	return release.Reply{Yes: answer.Yes, N: answer.N, Err: err}
 }
 
 // askReplicas asks the replicas once more.

@@ -77,7 +77,7 @@ type State struct {
 	following sync.WaitGroup // the goroutine that follows the topology's changes
 
 	state   atomic.Int32
-	closing sync.Mutex    // held while closing
+	closing sync.Once
 	gone    chan struct{} // closed when Close has finished
 }
 
@@ -240,12 +240,10 @@ func (c *State) Close() { c.close(c.o.Timeout) }
 // Abandon closes a client that could not be used at all. Nothing is logged.
 func (c *State) Abandon() { c.close(0) }
 
-func (c *State) close(patience time.Duration) {
-	c.closing.Lock()
-	defer c.closing.Unlock()
-	if c.state.Swap(stateClosed) == stateClosed {
-		return
-	}
+func (c *State) close(patience time.Duration) { c.closing.Do(func() { c.end(patience) }) }
+
+func (c *State) end(patience time.Duration) {
+	c.state.Store(stateClosed)
 	c.failWaiters(func(*Waiter) bool { return false })
 	holds := c.liveHolds.Count()
 	c.endHolds()
@@ -275,7 +273,6 @@ func (c *State) close(patience time.Duration) {
 // failWaiters fails all waiters but those that keep picks.
 func (c *State) failWaiters(keep func(*Waiter) bool) {
 	c.eachName(func(n *name) {
-		var under []*attempt
 		for q := n.first(); q != nil; q = q.next {
 			if c.Closed() {
 				q.Close()
@@ -283,15 +280,7 @@ func (c *State) failWaiters(keep func(*Waiter) bool) {
 			for waits := range q.All() {
 				if w := waits.Call.(*Waiter); !keep(w) {
 					w.fail(ErrClosed)
-					if w.attempt != nil {
-						under = append(under, w.attempt)
-					}
 				}
-			}
-		}
-		for _, a := range under {
-			if a.cancel() {
-				a.unsent()
 			}
 		}
 		n.step()

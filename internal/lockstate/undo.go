@@ -193,6 +193,48 @@ func (st *OwnerState) logGivenBack(err error) {
 	st.n.l.c.log.NotGivenBack(&s.sec, st.told(), err)
 }
 
+// giveBack releases a hold that no caller has. It is called with the shard
+// locked.
+func (h *Hold) giveBack() {
+	n := h.st.n
+	h.release(func(err error) {
+		h.st.logGivenBack(err)
+		// Without a subscription the waiters would not notice the release.
+		for q := n.first(); q != nil; q = q.next {
+			q.GivenBack()
+		}
+		n.step()
+	}, new(unlocking))
+}
+
+// giveBackFirst gives a grant back and goes on for the waiter only after that,
+// so that the waiter's next attempt is not refused by this grant.
+func (a *attempt) giveBackFirst(h *Hold, then func()) {
+	h.release(func(err error) {
+		a.st.logGivenBack(err)
+		then()
+	}, new(unlocking))
+	a.left = true
+	a.st.done()
+}
+
+// leaveRoom is called before a grant is given back that kept others out for a time,
+// and that the next one of this client would follow: what of it was not written yet is
+// taken back.
+func (a *attempt) leaveRoom(kept time.Duration) {
+	q := a.queue()
+	q.GivesBack(q.n.now(), kept)
+	var back []*attempt
+	for w := range q.All() {
+		if other := w.Call.(*Waiter).attempt; !w.OneTry && other != nil && other != a && other.cancel() {
+			back = append(back, other)
+		}
+	}
+	for _, other := range back {
+		other.unsent()
+	}
+}
+
 // What nobody owns is counted on the server and nowhere else (kind.Traits.Unowned). An
 // acquire leaves a receipt, by which it is undone, whatever has become of its reply:
 // however often that is sent, what was taken comes back once. The receipt is deleted

@@ -186,17 +186,3 @@ func (l *Lock) startUnlockAs(owner Owner) (r *releasing, outcome chan error, err
 	st.run(r)
 	return r, r.outcome, nil
 }
-
-// giveBack releases a hold that no caller has. It is called with the shard
-// locked.
-func (h *Hold) giveBack() {
-	n := h.st.n
-	h.release(func(err error) {
-		h.st.logGivenBack(err)
-		// Without a subscription the waiters would not notice the release.
-		for q := n.first(); q != nil; q = q.next {
-			q.GivenBack()
-		}
-		n.step()
-	}, new(unlocking))
-}

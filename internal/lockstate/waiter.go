@@ -288,21 +288,22 @@ func (w *Waiter) logResult(ctx context.Context, h *Hold, err error) {
 	}
 }
 
-// endWait tells the caller that its wait has ended, and why. It is the queue's
-// last action for the waiter, and is called with the shard locked.
+// endWait tells the caller that its wait has ended, and why. An attempt of its that was
+// not written yet is taken back. It is the queue's last action for the waiter, and is
+// called with the shard locked.
 func (w *Waiter) endWait(why waitqueue.Reason, err error) {
+	a := w.attempt
+	cancelled := why != waitqueue.Granted && a != nil && a.cancel()
 	switch why {
 	case waitqueue.Refused:
 		w.err = w.l.taken()
 	case waitqueue.Unreachable:
-		a := w.attempt
-		cancelled := a != nil && a.cancel()
 		w.err = w.unreachable(err)
-		if cancelled {
-			a.unsent()
-		}
 	case waitqueue.Failed:
 		w.err = err
+	}
+	if cancelled {
+		a.unsent()
 	}
 	if why != waitqueue.Granted {
 		w.leaveServer()
