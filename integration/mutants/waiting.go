@@ -74,7 +74,7 @@ var waiting = []defect{
 	},
 	{
 		what: "an owner of a crowd is looked for in the list", guards: "crowds",
-		edits: edits{{In: "name.findOwnerState", If: "all != nil", Put: "false"}},
+		edits: edits{{In: "name.findOwnerState", If: "n.index != nil", Put: "false"}},
 		by:    tests{"TestOwnerOfACrowdIsFoundInAFewSteps"},
 	},
 	{

@@ -100,14 +100,8 @@ func (e *extension) send() {
 	e.end = watchdog.Trust(h.st.n.now(), e.d)
 	h.extends = e
 	h.st.alarm()
-	switch {
-	case h.st.n.l.s.sec.enqueue(&e.req):
-	case e.req.Fate == command.Closed:
-		e.finish(ErrClosed)
-	case e.req.Fate == command.Lost:
-		e.finish(fmt.Errorf("%w: %w", ErrUncertain, e.failed))
-	default:
-		e.finish(e.failed)
+	if !h.l.s.sec.enqueue(&e.req) {
+		e.finish(e.unanswered())
 	}
 }
 
@@ -184,11 +178,19 @@ func (e *extension) Done(r *command.Request) {
 		e.mayHaveRun(r)
 	}
 	e.h.st.alarm()
-	err := r.Wire.Err
-	if r.Fate == command.Closed || e.h.l.c.Closed() {
-		err = ErrClosed
+	e.finish(e.unanswered())
+}
+
+// unanswered is why it ends without an answer.
+func (e *extension) unanswered() error {
+	switch r := &e.req; {
+	case r.Fate == command.Closed || e.h.l.c.Closed():
+		return ErrClosed
+	case r.Fate == command.Lost:
+		return fmt.Errorf("%w: %w", ErrUncertain, r.Wire.Err)
+	default:
+		return r.Wire.Err
 	}
-	e.finish(err)
 }
 
 // stopped notes that nothing more comes of the last send.

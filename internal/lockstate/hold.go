@@ -23,29 +23,17 @@ type Hold struct {
 	lease *watchdog.Lease // the registration it belongs to; another is another generation (H5)
 
 	// Guarded by the shard's mutex.
-	since        time.Duration // when its acquire was sent
-	next         *Hold         // of its owner's living ones
-	promise      lease.Promise // its End is ValidUntil once it is over
-	ended        error         // nil while held
-	watch        *watch        // its channel and contexts; nil: none so far
-	extends      *extension    // that may be running; nil: none
-	everywhere   bool          // all replicas acknowledged its acquire, and no Extend followed
-	released     bool          // Unlock was called
-	toldAge      bool          // it was logged for its age
-	stillCounted bool          // its own lease ended before its owner's; the server counts it until Unlock
-}
-
-// watch has the channel and the contexts that end with a hold.
-type watch struct {
-	done chan struct{} // nil until asked for
-	ctxs map[*context.CancelCauseFunc]bool
-}
-
-func (h *Hold) watched() *watch {
-	if h.watch == nil {
-		h.watch = new(watch)
-	}
-	return h.watch
+	since        time.Duration                     // when its acquire was sent
+	next         *Hold                             // of its owner's living ones
+	promise      lease.Promise                     // its End is ValidUntil once it is over
+	ended        error                             // nil while held
+	done         chan struct{}                     // closed when it is over; nil until asked for
+	ctxs         map[*context.CancelCauseFunc]bool // that end with it
+	extends      *extension                        // that may be running; nil: none
+	everywhere   bool                              // all replicas acknowledged its acquire, and no Extend followed
+	released     bool                              // Unlock was called
+	toldAge      bool                              // it was logged for its age
+	stillCounted bool                              // its own lease ended before its owner's; the server counts it until Unlock
 }
 
 var (
@@ -74,14 +62,13 @@ func (h *Hold) Done() <-chan struct{} {
 	defer h.l.s.enter(mustNotBlock).leave()
 	// A loss found here closes a channel that exists already.
 	ended := h.check() != nil
-	w := h.watched()
-	if w.done == nil {
-		w.done = make(chan struct{})
+	if h.done == nil {
+		h.done = make(chan struct{})
 		if ended {
-			close(w.done)
+			close(h.done)
 		}
 	}
-	return w.done
+	return h.done
 }
 
 // Err is nil while the lock is held. It reads the clock, and is never late.
@@ -159,20 +146,13 @@ func (h *Hold) over(cause error) {
 	if cause != ErrReleased {
 		h.notReleased(cause, trust)
 	}
-	if h.watch != nil {
-		h.watch.tell(&h.l.s.sec, cause)
+	if h.done != nil {
+		close(h.done)
 	}
-}
-
-// tell ends the channel and the contexts.
-func (w *watch) tell(sec *section, cause error) {
-	if w.done != nil {
-		close(w.done)
+	for cancel := range h.ctxs {
+		h.l.s.sec.After(func() { (*cancel)(cause) })
 	}
-	for cancel := range w.ctxs {
-		sec.After(func() { (*cancel)(cause) })
-	}
-	w.ctxs = nil
+	h.ctxs = nil
 }
 
 // Context derives a context from parent that ends with the hold.
@@ -184,14 +164,13 @@ func (h *Hold) Context(parent context.Context) (context.Context, context.CancelF
 		cancel(err)
 		return ctx, func() {}
 	}
-	w := h.watched()
-	if w.ctxs == nil {
-		w.ctxs = make(map[*context.CancelCauseFunc]bool, 1)
+	if h.ctxs == nil {
+		h.ctxs = make(map[*context.CancelCauseFunc]bool, 1)
 	}
-	w.ctxs[&cancel] = true
+	h.ctxs[&cancel] = true
 	return ctx, func() {
 		sec := s.enter(mustNotBlock)
-		delete(w.ctxs, &cancel)
+		delete(h.ctxs, &cancel)
 		sec.leave()
 		cancel(context.Canceled)
 	}

@@ -103,7 +103,8 @@ func (st *OwnerState) mayHaveSet(sent, ttl time.Duration) {
 // mayLast records that the server may keep the key for ttl from now on, by a
 // command that was not answered.
 func (st *OwnerState) mayLast(ttl time.Duration) {
-	st.lasts = max(st.lasts, clock.Later(st.n.now(), clock.Later(ttl, st.n.l.c.o.Timeout)))
+	r := st.ensureExtras()
+	r.lasts = max(r.lasts, clock.Later(st.n.now(), clock.Later(ttl, st.n.l.c.o.Timeout)))
 }
 
 // mayArrive records a lost command that sets the lease and whose connection could

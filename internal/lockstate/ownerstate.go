@@ -28,18 +28,16 @@ type OwnerState struct {
 
 	room watchdog.Lease // for the first, which is nearly always the only one
 
-	lasts time.Duration // until when the server may keep the key for a command that was not answered; 0: there was none
-
 	held     int32 // how many holds
 	attempts int32 // acquires under way or waiting in the command queue
 
-	alarmed    bool // something of a hold of it has a time of its own: its end, by Lease or MaxHold, or its age
-	marked     bool // others may act as the owner, see owner.go
-	listed     bool // among the name's
-	busy       bool // a command of this owner is under way
-	paused     bool // it was refused or not sent, and is sent again after a pause
-	renewing   bool // a renewal is under way in such a pause
-	calm       bool // no command began since the last look, see look.go
+	alarmed  bool // something of a hold of it has a time of its own: its end, by Lease or MaxHold, or its age
+	marked   bool // others may act as the owner, see owner.go
+	listed   bool // among the name's
+	busy     bool // a command of this owner is under way
+	paused   bool // it was refused or not sent, and is sent again after a pause
+	renewing bool // a renewal is under way in such a pause
+	calm     bool // no command began since the last look, see look.go
 }
 
 // ownerExtras are the fields that few owners need.
@@ -50,6 +48,8 @@ type ownerExtras struct {
 	// When the last renewal was sent that all replicas acknowledged while others could
 	// act as the owner; 0: there was none.
 	everywhere time.Duration
+
+	lasts time.Duration // until when the server may keep the key for a command that was not answered; 0: there was none
 
 	token int64 // the newest that a hold was granted with; 0: none was
 

@@ -85,7 +85,7 @@ func (r *releasing) begin() {
 func (r *releasing) facts(now time.Duration) release.Facts {
 	st, q := r.st, &r.req
 	f := release.Facts{
-		Now: now, Shown: r.l.traits.Latched && st.shown(), Left: st.held > 0, Closed: r.l.c.Closed(), Lasts: st.lasts,
+		Now: now, Shown: r.l.traits.Latched && st.shown(), Left: st.held > 0, Closed: r.l.c.Closed(), Lasts: st.rare().lasts,
 		MayArrive: q.MayArrive, Answered: q.Fate == command.Answered, Replicas: q.Wire.Replicas > 0, Reached: q.First,
 	}
 	switch r.Why {

@@ -259,8 +259,12 @@ func (a *attempt) taken(r *command.Request) {
 
 // undoFirst is giveBackFirst of what nobody owns.
 func (a *attempt) undoFirst(then func()) {
-	a.st.undoTaken(a.w.l, then)
+	st := a.st
 	a.left = true // it is the undo's
+	st.newUndo(a.w.l, &kind.Want{}, func(err error) {
+		st.logGivenBack(err)
+		then()
+	}).begin()
 }
 
 // undoTaken gives back what the waiter has been told of, and does not take.
@@ -269,14 +273,5 @@ func (w *Waiter) undoTaken() {
 	n := w.l.s.pin(w.l)
 	defer n.unpin()
 	st := n.ensureOwnerState(w.owner)
-	st.run(operationFunc(func() { st.undoTaken(w.l, func() {}) }))
-}
-
-// undoTaken gives back what an acquire of st has taken, in its command queue. It is
-// called with the shard locked.
-func (st *OwnerState) undoTaken(l *Lock, then func()) {
-	st.newUndo(l, &kind.Want{}, func(err error) {
-		st.logGivenBack(err)
-		then()
-	}).begin()
+	st.run(st.newUndo(w.l, &kind.Want{}, st.logGivenBack))
 }
