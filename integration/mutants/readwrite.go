@@ -73,8 +73,8 @@ var readWrite = []defect{
 	},
 	{
 		what: "who reads may wait to write", guards: "read-write",
-		edits: edits{{In: "writeLock.Check", Stmt: "err = errReads", Put: "_ = errReads"}},
-		by:    tests{"TestReaderIsNoWriter"},
+		edits: edits{{In: "name.check", If: "_ && st.held > 0 && _", Put: "st != nil && false"}},
+		by:    tests{"TestReaderCannotBecomeAWriter"},
 	},
 	{
 		what: "a hash without a mode is taken for a free lock", guards: "read-write",

@@ -26,10 +26,6 @@ type Kind interface {
 	// some, or [All].
 	Wake(payload []byte) int
 
-	// Check refuses what could never be granted, before anything is sent. held
-	// is what the owner holds of the family on this key in this client.
-	Check(w *Want, held []Held) error
-
 	// Acquire asks for the lock once. Granted reads its reply. It gets no error of
 	// the server: what the kind itself refuses, its script answers in another way, see
 	// Grant.Refused.
@@ -92,6 +88,10 @@ type Traits struct {
 	// grant of a kind of width 1 says that nobody else of the family holds, one of
 	// another that nobody else holds by a kind of width 1.
 	Width int
+
+	// NoUpgrade is why an owner is refused that holds the key by other kinds of the
+	// family only: it would wait for itself. Nil: none is refused.
+	NoUpgrade error
 
 	// Silent says that nothing is published: a waiter has no channel, and pauses.
 	Silent bool

@@ -34,6 +34,7 @@ var (
 	}
 	writeTraits = Traits{
 		Label: WriteLabel, Family: "read write", Queue: writes, Width: 1, KeyType: "hash", Tally: writes, RenewGroup: "write holds", Latched: true,
+		NoUpgrade: errors.New("its owner holds the read lock, and would wait for itself; release that first"),
 	}
 )
 
@@ -70,19 +71,6 @@ type writer struct{ Owner }
 
 func (w writer) RedisArg() any  { return w.String() }
 func (w writer) String() string { return w.Owner.String() + ":write" }
-
-var errReads = errors.New("its owner holds the read lock, and would wait for itself; release that first")
-
-// Check refuses who reads and wants to write. A writer may do both.
-func (writeLock) Check(_ *Want, held []Held) (err error) {
-	for _, h := range held {
-		if h.Kind == WriteLock {
-			return nil
-		}
-		err = errReads
-	}
-	return err
-}
 
 func (readLock) Acquire(room []any, w *Want) Call {
 	return Run(luasrc.ReadLock(room, w.Names[keyName], w.Names[holdsName], w.Owner, w.Lease), Never)

@@ -69,22 +69,6 @@ func TestReleaseWakesAllReadersAndOneWriter(t *testing.T) {
 	}
 }
 
-func TestReaderIsNoWriter(t *testing.T) {
-	reads, writes := Held{Kind: ReadLock}, Held{Kind: WriteLock}
-	for _, row := range []struct {
-		wants Kind
-		held  []Held
-		ok    bool
-	}{
-		{ReadLock, nil, true}, {ReadLock, []Held{reads, writes}, true},
-		{WriteLock, nil, true}, {WriteLock, []Held{reads}, false}, {WriteLock, []Held{writes}, true}, {WriteLock, []Held{reads, writes}, true},
-	} {
-		if err := row.wants.Check(nil, row.held); (err == nil) != row.ok {
-			t.Errorf("%v to one that has %v: %v", row.wants, row.held, err)
-		}
-	}
-}
-
 func TestRepliesOfAReadWriteLock(t *testing.T) {
 	for name, k := range map[string]Kind{"read": ReadLock, "write": WriteLock} {
 		w := wanted(k, "k")

@@ -47,8 +47,6 @@ func (reentrant) Wake(payload []byte) int {
 	return 0
 }
 
-func (reentrant) Check(*Want, []Held) error { return nil }
-
 func (reentrant) Acquire(room []any, w *Want) Call {
 	return Run(luasrc.Lock(room, w.Names[keyName], w.Owner, w.Lease), Never)
 }

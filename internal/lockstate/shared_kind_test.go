@@ -25,7 +25,7 @@ var (
 
 var (
 	readingTraits = kind.Traits{Family: "rw", Queue: "read", KeyType: "hash", Tally: "read", RenewGroup: "read", Latched: true}
-	writingTraits = kind.Traits{Family: "rw", Queue: "write", Width: 1, KeyType: "hash", Tally: "write", RenewGroup: "write", Latched: true}
+	writingTraits = kind.Traits{Family: "rw", Queue: "write", Width: 1, KeyType: "hash", Tally: "write", RenewGroup: "write", Latched: true, NoUpgrade: errReads}
 )
 
 // written is the owner's field for what it writes.
@@ -124,20 +124,6 @@ func askMode(k kind.Kind, q kind.Question, w *kind.Want, mode string) kind.Query
 }
 
 var errReads = errors.New("who reads can't write before it stops")
-
-func (writing) Check(_ *kind.Want, held []kind.Held) error {
-	reads := false
-	for _, h := range held {
-		if h.Kind == writingKind {
-			return nil
-		}
-		reads = true
-	}
-	if reads {
-		return errReads
-	}
-	return nil
-}
 
 // sharedLocks are both locks of a key.
 func sharedLocks(c *State) (r, w *Lock) {

@@ -153,19 +153,11 @@ func (w *Waiter) join() error {
 
 // check refuses what could never be granted to an owner that holds already.
 func (n *name) check(l *Lock, t *Terms) error {
-	if !t.As {
+	if !t.As || l.traits.NoUpgrade == nil {
 		return nil
 	}
-	st := n.findOwnerState(t.Owner)
-	if st == nil || st.held == 0 {
-		return nil
-	}
-	var held []kind.Held
-	for h := st.holds; h != nil; h = h.next {
-		held = append(held, h.l.held(st))
-	}
-	if err := l.kind.Check(&kind.Want{Names: &l.names, Owner: st}, held); err != nil {
-		return fmt.Errorf("%w: %w", ErrInvalidOption, err)
+	if st := n.findOwnerState(t.Owner); st != nil && st.held > 0 && st.tally(l) == 0 {
+		return fmt.Errorf("%w: %w", ErrInvalidOption, l.traits.NoUpgrade)
 	}
 	return nil
 }
