@@ -111,9 +111,6 @@ func (l *Late) Left(now time.Duration) time.Duration {
 	return l.until - now
 }
 
-// Any tells whether there are any, or were when Left was last asked.
-func (l *Late) Any() bool { return l.until > 0 }
-
 // Least is what remains of a lease that is set by a command sent at sent.
 func (l *Late) Least(sent, lease time.Duration) time.Duration {
 	if sent < l.until {

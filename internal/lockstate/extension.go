@@ -89,11 +89,7 @@ func (e *extension) begin() {
 func (e *extension) send() {
 	h := e.h
 	e.idle = false
-	switch err := h.check(); {
-	case e.abandoned:
-		e.finish(e.failed)
-		return
-	case err != nil:
+	if err := h.check(); err != nil || e.abandoned {
 		e.finish(err)
 		return
 	}

@@ -28,11 +28,7 @@ func (c *State) changed(change topology.Change) {
 		c.noteMaster(change.Slots)
 	}
 	c.nodeChanged(change)
-	if change.Slots.All() {
-		c.watchdog.RenewNow()
-	} else {
-		c.watchdog.RenewThose(func(h watchdog.Holder) bool { return change.Slots.Has(h.(*OwnerState).n.l.slot) })
-	}
+	c.watchdog.RenewThose(func(h watchdog.Holder) bool { return change.Slots.Has(slotOf(h)) })
 	c.repeatUnlocks(change.Slots)
 	if change.From == change.To {
 		return // the hub follows by itself

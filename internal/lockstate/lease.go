@@ -123,9 +123,6 @@ func (c *State) lateFor() time.Duration { return max(c.o.Watchdog, c.latchTTL) }
 // reason to keep the state. A timer drops the state afterwards.
 func (st *OwnerState) hasLateCommands() bool {
 	r, c := st.extras, st.n.l.c
-	if !r.late.Any() {
-		return false
-	}
 	left := r.late.Left(st.n.now())
 	if c.Closed() || left == 0 {
 		r.late = lease.Late{}

@@ -96,26 +96,27 @@ func (q *question) Done(r *command.Request) {
 // query asks the server of slot and waits for its reply, for at most a command
 // timeout.
 func (c *State) query(ctx context.Context, slot uint16, call kind.Call) (any, error) {
-	type answer struct {
-		reply any
-		err   error
-	}
 	if c.Closed() {
 		return nil, ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	done := make(chan answer, 1)
-	c.ask(slot, call, c.now()+c.o.Timeout, func(reply any, err error) { done <- answer{reply, err} })
+	var reply any
+	var err error
+	done := make(chan struct{})
+	c.ask(slot, call, c.now()+c.o.Timeout, func(r any, e error) {
+		reply, err = r, e
+		close(done)
+	})
 	c.exec.Flush()
 	// One that is asked again just before its limit may wait for a connection
 	// for two timeouts more; its caller does not. Else the answer comes first.
 	select {
 	case <-time.After(c.o.Timeout + c.o.Timeout/8):
 		return nil, cmp.Or(c.exec.Trouble(slot), command.NoReply("no reply within %v", c.o.Timeout))
-	case a := <-done:
-		return a.reply, a.err
+	case <-done:
+		return reply, err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -113,7 +113,7 @@ func (l *Lock) admit(t *Terms) error {
 // name, and leaves no room for others just now. Most calls find it so, and are
 // granted at once. Whatever else happens, be it another call, a refusal, trouble or
 // the caller's impatience, first gives the waiter the queue that it would have had
-// (name.adopt), in the state in which that would be. It is called with the shard
+// (name.first), in the state in which that would be. It is called with the shard
 // locked.
 func (n *name) isOnly(w *Waiter) bool {
 	if n.queues != nil || n.states != nil || n.only != nil || w.Terms.As || w.l.traits.ByOwner {
