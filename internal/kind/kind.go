@@ -1,7 +1,10 @@
 package kind
 
 import (
+	"strings"
 	"time"
+
+	"github.com/rlock-go/redisson/codec"
 )
 
 // Kind tells one lock object from another. Its methods are pure and safe for
@@ -145,4 +148,53 @@ type Traits struct {
 	// RenewGroup is whose leases share one Renew. Kinds of one group have the
 	// same Renew.
 	RenewGroup string
+}
+
+// Label names a kind for whoever counts.
+type Label uint8
+
+// All of them.
+const (
+	PlainLabel        Label = iota // Reentrant
+	FairLabel                      // Fair
+	FencedLabel                    // Fenced
+	SpinLabel                      // Spin
+	NonReentrantLabel              // NonReentrant
+	ReadLabel                      // ReadLock
+	WriteLabel                     // WriteLock
+	SemaphoreLabel                 // Semaphore
+	PermitsLabel                   // Permits
+	LatchLabel                     // CountDownLatch
+	Labels                         // how many there are
+)
+
+var labels = [Labels]string{"lock", "fair", "fenced", "spin", "nonreentrant", "read", "write", "semaphore", "permits", "latch"}
+
+// String is the word for it.
+func (l Label) String() string { return labels[l] }
+
+// labelled are the traits of a kind that differs from another by its name.
+func labelled(t Traits, l Label) Traits {
+	t.Label = l
+	return t
+}
+
+// LockName is a lock's key and its family.
+type LockName struct {
+	Key    string // as Redis has it
+	Family string // Traits.Family of its kinds
+}
+
+// Locks are the locks whose holds a Renew looks up in a key, one of each family at most.
+func Locks(key string) []LockName {
+	names := []LockName{{key, ownedHash}, {key, readTraits.Family}}
+	if permits, ok := strings.CutSuffix(key, ":timeout"); ok {
+		bare := strings.TrimSuffix(strings.TrimPrefix(permits, "{"), "}")
+		for _, k := range []string{permits, bare} {
+			if codec.PermitTimes(k) == key {
+				names = append(names, LockName{k, permitsTraits.Family})
+			}
+		}
+	}
+	return names
 }

@@ -42,7 +42,7 @@ func (l *Lock) Change(ctx context.Context, due bool, call func(*kind.Want) kind.
 		case <-time.After(most):
 		}
 		if g.takeBack() {
-			return nil, cmp.Or(c.exec.Trouble(l.slot), command.Unsent(errUnwrittenYet))
+			return nil, cmp.Or(c.exec.Trouble(l.slot), command.Unsent(errors.New("it waited to be written")))
 		}
 	}
 	return nil, fmt.Errorf("%w: no answer within %v after the context ended: %w", ErrUncertain, c.o.Timeout, ctx.Err())
@@ -53,8 +53,6 @@ func (l *Lock) Change(ctx context.Context, due bool, call func(*kind.Want) kind.
 func (l *Lock) Read(ctx context.Context, call func(*kind.Want) kind.Call) (any, error) {
 	return l.c.query(ctx, l.slot, call(&kind.Want{Names: &l.names, Publish: l.publish()}))
 }
-
-var errUnwrittenYet = errors.New("it waited to be written")
 
 // change is one Change on its way.
 type change struct {

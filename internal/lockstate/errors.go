@@ -52,10 +52,6 @@ var (
 	ErrUnreplicated = errors.New("no replica acknowledged it")
 )
 
-// errReplicasNotKnown is why nobody can tell whether a replica has an unlock
-// that ran.
-var errReplicasNotKnown error = ofKind{errors.New("released, but whether a replica has it is not known"), ErrUnreplicated}
-
 // ofKind is an error of a kind that its text does not name.
 type ofKind struct {
 	error
@@ -203,7 +199,7 @@ func (r *releasing) verdict() error {
 	case release.Unreplicated:
 		return fmt.Errorf("released, but %w", ErrUnreplicated)
 	case release.ReplicasUnknown:
-		return errReplicasNotKnown
+		return ofKind{errors.New("released, but whether a replica has it is not known"), ErrUnreplicated}
 	case release.Refused:
 		return failed
 	case release.InPart:

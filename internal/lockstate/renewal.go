@@ -118,12 +118,9 @@ func (n *nodePart) run() {
 		}
 		// The watchdog's goroutine must not wait for the network.
 		n.c.exec.WakeWriter()
-		return !n.over()
+		return n.open.Add(-1) > 0
 	})
 }
-
-// over says that a script of it is, or the sending. It reports whether all are.
-func (n *nodePart) over() bool { return n.open.Add(-1) == 0 }
 
 // scripts makes the scripts, and leaves out what is not ready.
 func (n *nodePart) scripts() (all []leaseScript) {
@@ -213,7 +210,7 @@ func (s *leaseScript) read(q *command.Request) (mine []bool, err error) {
 func (s *leaseScript) leave() {
 	if !s.left {
 		s.left = true
-		if s.over() {
+		if s.open.Add(-1) == 0 {
 			s.limiter().Done()
 		}
 	}
