@@ -9,17 +9,17 @@ import (
 // function checks by itself whether the client is closed. They are safe for
 // concurrent use.
 type Timers struct {
+	live Gauge // functions that run or will
+
 	mu     sync.Mutex // guards all below
 	set    map[*time.Timer]func()
 	closed bool
-	live   int       // functions that run or will
-	idle   sync.Cond // live has come to 0
 }
 
 // Init makes the zero Timers ready. It must be called first.
 func (t *Timers) Init() {
 	t.set = map[*time.Timer]func(){}
-	t.idle.L = &t.mu
+	t.live = NewGauge()
 }
 
 // After runs fn after d, or when the client is closed if that is earlier. No
@@ -27,13 +27,11 @@ func (t *Timers) Init() {
 func (t *Timers) After(d time.Duration, fn func()) *time.Timer {
 	run := func() {
 		fn()
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.ended()
+		t.live.Done()
 	}
+	t.live.Add()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.live++
 	if t.closed || d <= 0 {
 		go run()
 		return nil
@@ -49,13 +47,6 @@ func (t *Timers) After(d time.Duration, fn func()) *time.Timer {
 	return timer
 }
 
-// ended counts a function off. It is called with mu held.
-func (t *Timers) ended() {
-	if t.live--; t.live == 0 {
-		t.idle.Broadcast()
-	}
-}
-
 // Cancel stops a timer of After. It ignores nil and a function that has begun.
 func (t *Timers) Cancel(timer *time.Timer) {
 	if timer == nil {
@@ -65,7 +56,7 @@ func (t *Timers) Cancel(timer *time.Timer) {
 	defer t.mu.Unlock()
 	if t.set[timer] != nil && timer.Stop() {
 		delete(t.set, timer)
-		t.ended()
+		t.live.Done()
 	}
 }
 
@@ -84,17 +75,7 @@ func (t *Timers) RunAll() {
 }
 
 // Wait returns when no function runs any more.
-func (t *Timers) Wait() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for t.live > 0 {
-		t.idle.Wait()
-	}
-}
+func (t *Timers) Wait() { t.live.Wait(nil, nil) }
 
 // Live is how many functions run or will.
-func (t *Timers) Live() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.live
-}
+func (t *Timers) Live() int { return int(t.live.Count()) }
