@@ -66,17 +66,9 @@ func (w *lines) find(message string) *limit {
 func (w *lines) end() {
 	w.mu.Lock()
 	w.ended = true
-	var last []func()
-	for _, known := range w.limits.Range {
-		if l := known.(*limit); l.pending {
-			attrs := l.latest
-			held := l.speak()
-			last = append(last, func() { l.line(context.Background(), attrs, held) })
-		}
-	}
 	w.mu.Unlock()
-	for _, line := range last {
-		line()
+	for _, known := range w.limits.Range {
+		known.(*limit).flush(0)
 	}
 	w.flushes.Wait()
 }
@@ -96,8 +88,7 @@ type limit struct {
 	lines   int       // in it
 	held    int       // held back since the last line
 	latest  []slog.Attr
-	pending bool        // latest is to be written when the window ends
-	timer   *time.Timer // of the window's end; nil: none
+	timer   *time.Timer // of the window's end, when latest is to be written; nil: nothing is
 }
 
 // add takes one. It tells whether that is to be written now, and how many were held
@@ -109,7 +100,7 @@ func (l *limit) add(attrs []slog.Attr) (held int, write bool) {
 	}
 	l.count++
 	switch past := now.Sub(l.began) >= window; {
-	case past && !l.pending:
+	case past && l.timer == nil:
 		l.began, l.lines = now, 1
 	case past:
 		l.began, l.lines = now, l.first // in the place of the one that the timer is late with
@@ -128,20 +119,22 @@ func (l *limit) hold(now time.Time, attrs []slog.Attr) {
 	if l.w.ended {
 		return
 	}
-	l.latest, l.pending = attrs, true
+	l.latest = attrs
 	if l.timer == nil {
 		l.w.flushes.Add(1)
-		l.timer = time.AfterFunc(window-now.Sub(l.began), l.flush)
+		l.timer = time.AfterFunc(window-now.Sub(l.began), func() {
+			defer l.w.flushes.Done()
+			l.flush(window)
+		})
 	}
 }
 
-// flush writes the latest of a window that has ended, unless its timer was too late
-// to be stopped.
-func (l *limit) flush() {
-	defer l.w.flushes.Done()
+// flush writes the latest of a window that began at least so long ago. A timer that
+// was too late to be stopped finds another window, or nothing.
+func (l *limit) flush(age time.Duration) {
 	l.w.mu.Lock()
 	now := time.Now()
-	if !l.pending || now.Sub(l.began) < window {
+	if l.timer == nil || now.Sub(l.began) < age {
 		l.w.mu.Unlock()
 		return
 	}
@@ -188,7 +181,7 @@ func (l *limit) speak() (held int) {
 
 // drop forgets what is to be written when the window ends. It is called with mu held.
 func (l *limit) drop() {
-	l.latest, l.pending = nil, false
+	l.latest = nil
 	if l.timer != nil && l.timer.Stop() {
 		l.w.flushes.Done()
 	}
