@@ -79,8 +79,7 @@ var sending = []defect{
 		what: "callers write where a write may wait", guards: "pipeline",
 		edits: edits{
 			{In: "Pipeline.writeQueued", If: "!c.atOnce", Put: "false"},
-			{In: "guard.write", Case: "g.socket == nil && wait", Put: "g.socket == nil"},
-			{In: "guard.write", Case: "g.socket == nil", Put: "false"},
+			{In: "waits.TryWrite", Stmt: "return 0, nil", Put: "return w.Write(p)"},
 		},
 		by: tests{"TestCallsEndInTimeWhileAWriteWaits"},
 	},

@@ -77,7 +77,7 @@ func (t *Target) Dial(ctx context.Context, timeout time.Duration) (redis.Conn, e
 		}
 		nc, certified = tc, asked
 	}
-	g := &guard{Conn: nc, socket: newSocket(nc), timeout: timeout, made: time.Now()}
+	g := &guard{Conn: nc, stream: newStream(nc), timeout: timeout, made: time.Now()}
 	c := &Conn{ConnWithTimeout: redis.NewConn(g, 0, timeout).(redis.ConnWithTimeout), net: raw, guard: g, peers: &t.open, place: t.Address}
 	if t.Named() {
 		c.place = raw.RemoteAddr().String()

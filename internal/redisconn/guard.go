@@ -2,6 +2,7 @@ package redisconn
 
 import (
 	"errors"
+	"io"
 	"net"
 	"sync/atomic"
 	"time"
@@ -16,7 +17,7 @@ var errMalformed = errors.New("hostile reply: it goes on after its end")
 // what has come behind that is here, and not in its buffer.
 type guard struct {
 	net.Conn
-	socket  *socket // nil: reads and writes are Conn's
+	stream  stream // what Conn reads and writes
 	s       scanner
 	managed atomic.Bool
 	reads   int // of the network, so far; whoever reads has it
@@ -53,7 +54,7 @@ func (g *guard) Read(p []byte) (int, error) {
 			return 0, errMalformed
 		}
 		if len(g.inbox) == 0 {
-			if _, err := g.fill(g.receive); err != nil {
+			if _, err := g.fill(g.stream.Read); err != nil {
 				return 0, err
 			}
 		}
@@ -68,30 +69,24 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// receive reads the network.
-func (g *guard) receive(p []byte) (int, error) {
-	if g.socket != nil {
-		return g.socket.Read(p)
-	}
-	return g.Conn.Read(p)
-}
-
 // Write writes to the network.
-func (g *guard) Write(p []byte) (int, error) { return g.write(p, true) }
+func (g *guard) Write(p []byte) (int, error) { return g.stream.Write(p) }
 
-// write writes to the network. Without wait it writes what there is room for at once:
-// nothing if that can't be known.
-func (g *guard) write(p []byte, wait bool) (int, error) {
-	switch {
-	case g.socket == nil && wait:
-		return g.Conn.Write(p)
-	case g.socket == nil:
-		return 0, nil
-	case wait:
-		return g.socket.Write(p)
-	}
-	return g.socket.TryWrite(p)
+// stream reads and writes the network.
+type stream interface {
+	io.ReadWriter
+	TryRead(p []byte) (n int, err error)  // what is there, without waiting
+	TryWrite(p []byte) (n int, err error) // what there is room for, likewise
 }
+
+// waits is a stream of which nobody knows what needs no waiting: nothing is tried.
+type waits struct{ net.Conn }
+
+// TryRead reads nothing.
+func (w waits) TryRead(p []byte) (n int, err error) { return 0, nil }
+
+// TryWrite writes nothing.
+func (w waits) TryWrite(p []byte) (n int, err error) { return 0, nil }
 
 const (
 	// leastRoom is how much is read at once: some hundred replies to scripts.

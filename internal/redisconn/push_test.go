@@ -34,7 +34,7 @@ func (p *pieces) Write(b []byte) (int, error) {
 }
 
 func pushing(p *pieces) *Conn {
-	return &Conn{guard: &guard{Conn: p, timeout: time.Minute, made: time.Now()}}
+	return &Conn{guard: &guard{Conn: p, stream: newStream(p), timeout: time.Minute, made: time.Now()}}
 }
 
 // queue and push write all.

@@ -56,7 +56,8 @@ func (c *cut) Close() error                    { return nil }
 // received is all that is received of b, the managed way or redigo's own, up to the
 // first error that is not an answer.
 func received(b []byte, piece int, managed bool) (all []any, err error) {
-	g := &guard{Conn: &cut{left: b, piece: piece}}
+	nc := &cut{left: b, piece: piece}
+	g := &guard{Conn: nc, stream: newStream(nc)}
 	c := &Conn{ConnWithTimeout: redis.NewConn(g, 0, 0).(redis.ConnWithTimeout), guard: g}
 	if managed {
 		c.Manage()
@@ -100,7 +101,8 @@ func TestEachReplyIsReceivedOnce(t *testing.T) {
 }
 
 func TestWhatIsLeftOfTheFirstWordsIsReceived(t *testing.T) {
-	g := &guard{Conn: &cut{left: []byte("+OK\r\n:1\r\n*1\r\n:2\r\n"), piece: 100}}
+	nc := &cut{left: []byte("+OK\r\n:1\r\n*1\r\n:2\r\n"), piece: 100}
+	g := &guard{Conn: nc, stream: newStream(nc)}
 	c := &Conn{ConnWithTimeout: redis.NewConn(g, 0, 0).(redis.ConnWithTimeout), guard: g}
 	if reply, err := c.Receive(); err != nil || reply != "OK" {
 		t.Fatal(reply, err)
@@ -130,7 +132,7 @@ func TestRoomForALongReplyIsNotKept(t *testing.T) {
 	text := strings.Repeat("x", 5*mostRoom)
 	said := "$327680\r\n" + text + "\r\n"
 	near, far := dialPair(t)
-	g := &guard{Conn: near, socket: newSocket(near)}
+	g := &guard{Conn: near, stream: newStream(near)}
 	c := &Conn{ConnWithTimeout: redis.NewConn(g, 0, 0).(redis.ConnWithTimeout), guard: g}
 	c.Manage()
 	next := func() any {
@@ -159,7 +161,7 @@ func TestRoomForALongReplyIsNotKept(t *testing.T) {
 
 func TestADeadlineThatPassedIsMoved(t *testing.T) {
 	near, far := dialPair(t)
-	c := &Conn{guard: &guard{Conn: near, socket: newSocket(near)}}
+	c := &Conn{guard: &guard{Conn: near, stream: newStream(near)}}
 	if !c.Manage() {
 		t.Error("it is the system's own")
 	}

@@ -64,7 +64,11 @@ func (c *Conn) Push(wait bool) (all bool, err error) {
 			return false, err
 		}
 	}
-	n, err := g.write(g.unsent, wait)
+	write := g.stream.TryWrite
+	if wait {
+		write = g.stream.Write
+	}
+	n, err := write(g.unsent)
 	left := copy(g.unsent, g.unsent[n:])
 	if g.unsent = g.unsent[:left]; left == 0 && cap(g.unsent) > 4*enough {
 		g.unsent = nil
@@ -73,7 +77,10 @@ func (c *Conn) Push(wait bool) (all bool, err error) {
 }
 
 // WritesAtOnce tells whether a Push that must not wait can write.
-func (c *Conn) WritesAtOnce() bool { return c.guard.socket != nil }
+func (c *Conn) WritesAtOnce() bool {
+	_, waits := c.guard.stream.(waits)
+	return !waits
+}
 
 // appendArg appends what redigo makes of an argument, which is no bool and not nil.
 func appendArg(b []byte, arg any) []byte {
@@ -118,14 +125,14 @@ func (c *Conn) SetReadDeadline(t time.Time) error { return c.guard.Conn.SetReadD
 // Fill waits for the network, and takes what has come, for Next. An error of the network is
 // met again by the next call, unless a deadline was moved meanwhile.
 func (c *Conn) Fill() error {
-	_, err := c.guard.fill(c.guard.receive)
+	_, err := c.guard.fill(c.guard.stream.Read)
 	return err
 }
 
 // TryFill is Fill without waiting and without a deadline. It reports whether Next may have
 // something. It is for a connection that WritesAtOnce.
 func (c *Conn) TryFill() (some bool, err error) {
-	n, err := c.guard.fill(c.guard.socket.TryRead)
+	n, err := c.guard.fill(c.guard.stream.TryRead)
 	return n > 0, err
 }
 

@@ -67,11 +67,11 @@ func TestInASandbox(t *testing.T) {
 	}
 
 	// One that was there before.
-	s, p := newSocket(near), make([]byte, 100)
+	s, p := newStream(near), make([]byte, 100)
 	if n, err := s.TryRead(p); n != 0 || err != nil {
 		t.Errorf("nothing has come: %d, %v", n, err)
 	}
-	if _, err := newSocket(far).Write([]byte(":1\r\n")); err != nil {
+	if _, err := newStream(far).Write([]byte(":1\r\n")); err != nil {
 		t.Error(err)
 	}
 	if n, err := s.Read(p); string(p[:n]) != ":1\r\n" || err != nil {

@@ -29,7 +29,7 @@ func TestSocketCarriesWhatIsMoreThanTheKernelTakes(t *testing.T) {
 		_, _ = io.Copy(far, far)
 	}()
 	back := make(chan []byte)
-	s := newSocket(near)
+	s := newStream(near)
 	go func() {
 		got, err := io.ReadAll(io.LimitReader(s, int64(len(sent))))
 		if err != nil {
@@ -61,7 +61,7 @@ func TestSocketOfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer far.Close()
-	s, p := newSocket(near), make([]byte, 100)
+	s, p := newStream(near), make([]byte, 100)
 	if _, err := s.Write([]byte("PING\r\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestSocketTellsTheEndAsTheConnectionDoes(t *testing.T) {
 				return read, write
 			}
 			read, write := says(func(near *net.TCPConn) io.ReadWriter { return near })
-			sread, swrite := says(func(near *net.TCPConn) io.ReadWriter { return newSocket(near) })
+			sread, swrite := says(func(near *net.TCPConn) io.ReadWriter { return newStream(near) })
 			same := func(of string, want, got error) {
 				for _, e := range []error{io.EOF, net.ErrClosed, os.ErrDeadlineExceeded, syscall.ECONNRESET, syscall.EPIPE} {
 					if errors.Is(want, e) != errors.Is(got, e) {
@@ -132,7 +132,7 @@ func TestSocketTellsTheEndAsTheConnectionDoes(t *testing.T) {
 
 func TestWhatHasComeIsTakenWithoutWaiting(t *testing.T) {
 	near, far := dialPair(t)
-	s, p := newSocket(near), make([]byte, 100)
+	s, p := newStream(near), make([]byte, 100)
 	near.SetReadDeadline(time.Now().Add(-time.Second)) // which is of those that wait
 	if n, err := s.TryRead(p); n != 0 || err != nil {
 		t.Fatalf("nothing has come: %d, %v", n, err)
@@ -149,17 +149,17 @@ func TestWhatHasComeIsTakenWithoutWaiting(t *testing.T) {
 	}
 	near, far = dialPair(t)
 	far.Close()
-	if _, err := untilRead(newSocket(near), p); err != io.EOF {
+	if _, err := untilRead(newStream(near), p); err != io.EOF {
 		t.Errorf("closed over there: %v", err)
 	}
 	near.Close()
-	if _, err := newSocket(near).TryRead(p); !errors.Is(err, net.ErrClosed) {
+	if _, err := newStream(near).TryRead(p); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("closed here: %v", err)
 	}
 }
 
 // untilRead tries until something has come.
-func untilRead(s *socket, p []byte) (n int, err error) {
+func untilRead(s stream, p []byte) (n int, err error) {
 	for end := time.Now().Add(10 * time.Second); n == 0 && err == nil && time.Now().Before(end); {
 		n, err = s.TryRead(p)
 	}
@@ -170,7 +170,7 @@ func untilRead(s *socket, p []byte) (n int, err error) {
 func TestASocketHasOneReaderAndOneWriter(t *testing.T) {
 	near, far := dialPair(t)
 	near.SetDeadline(time.Now().Add(10 * time.Second))
-	s, p := newSocket(near), make([]byte, 16<<20)
+	s, p := newStream(near).(*socket), make([]byte, 16<<20)
 	ended := make(chan error, 2)
 	go func() { _, err := s.Read(make([]byte, 100)); ended <- err }()
 	go func() { _, err := s.Write(p); ended <- err }()

@@ -46,15 +46,15 @@ var (
 	errTwoWrites = errors.New("two writes to one socket at once")
 )
 
-// newSocket is nil where c is none, as with TLS. What has one inside may not send
-// what it is given as it is.
-func newSocket(c net.Conn) *socket {
+// newStream is a socket, unless c is none, as with TLS. What has one inside may not
+// send what it is given as it is.
+func newStream(c net.Conn) stream {
 	if !native(c) {
-		return nil
+		return waits{c}
 	}
 	raw, err := c.(syscall.Conn).SyscallConn()
 	if err != nil {
-		return nil
+		return waits{c}
 	}
 	s := &socket{conn: c, raw: raw}
 	s.look, s.put = s.lookOnce, s.putAll
