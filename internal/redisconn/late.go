@@ -23,7 +23,8 @@ var errUnwanted = errors.New("nobody waits for the dial")
 // look at it. A dial that is late goes on by itself. A later call waits for that
 // one in the place of dialling beside it, so there is never more than one, and
 // a connection that comes when nobody waits is closed, which gives a borrowed
-// one back. The result is for one caller at a time.
+// one back. A deadline that ends a dial is told as its own. The result is for one
+// caller at a time.
 func Punctual(dial func(context.Context) (redis.Conn, error)) func(context.Context) (redis.Conn, error) {
 	var running *dialling
 	return func(ctx context.Context) (redis.Conn, error) {
@@ -63,7 +64,7 @@ func (d *dialling) run(ctx context.Context, dial func(context.Context) (redis.Co
 	conn, err := dial(ctx)
 	select {
 	case <-d.wanted:
-		d.conn, d.err = conn, err
+		d.conn, d.err = conn, OwnDeadline(err)
 		close(d.done)
 	default:
 		d.err = errUnwanted

@@ -47,7 +47,7 @@ func NewNode(o NodeOptions) *Node {
 	n := &Node{name: o.Name}
 	n.tracking.n, n.tracking.patience = n, o.Timeout
 	n.led.Store(new(string))
-	n.Hub = pubsub.New(punctual(n.tracking.named(o.Dial)), pubsub.Options{
+	n.Hub = pubsub.New(redisconn.Punctual(n.tracking.named(o.Dial)), pubsub.Options{
 		Timeout: o.Timeout, Permanent: redisconn.Permanent, Logger: o.Logger, Trouble: o.Trouble, SlotLost: o.SlotLost, Reconnected: o.Reconnected,
 	})
 	pipe := o.Options
@@ -62,7 +62,7 @@ func NewNode(o NodeOptions) *Node {
 		aside.Carries, aside.Spare = "releases", true
 		aside.Replaced = nil // the hub and the topology follow n.Pipe
 		aside.Twin = func() *pipeline.Pipeline { return n.Pipe }
-		n.aside = pipeline.New(punctual(o.Dial), aside)
+		n.aside = pipeline.New(redisconn.Punctual(o.Dial), aside)
 		n.pipes = append(n.pipes, n.aside)
 		pipe.Twin = func() *pipeline.Pipeline { return n.aside }
 	}
@@ -72,17 +72,9 @@ func NewNode(o NodeOptions) *Node {
 			o.Replaced()
 		}
 	}
-	n.Pipe = pipeline.New(punctual(o.Dial), pipe)
+	n.Pipe = pipeline.New(redisconn.Punctual(o.Dial), pipe)
 	n.pipes = append(n.pipes, n.Pipe)
 	return n
-}
-
-// punctual is dial, abandoned at its deadline, which is named as its own.
-func punctual(dial func(context.Context) (redis.Conn, error)) func(context.Context) (redis.Conn, error) {
-	return redisconn.Punctual(func(ctx context.Context) (redis.Conn, error) {
-		conn, err := dial(ctx)
-		return conn, redisconn.OwnDeadline(err)
-	})
 }
 
 // String names the server.

@@ -35,7 +35,7 @@ func newSentinelNode(t *Sentinel, m sentinelAddr, given bool) *sentinelNode {
 	as := redisconn.Target{TLS: t.s.SentinelTLS, Name: t.s.ConnectionName, Credentials: t.s.SentinelCredentials, Dialer: t.s.Dialer}
 	p := &sentinelNode{t: t, target: as.At(m.addr), given: given, id: m.id}
 	// No error is for good: the other Sentinels may say all that is needed.
-	p.hub = pubsub.New(punctual(func(ctx context.Context) (redis.Conn, error) { return p.target.Dial(ctx, t.s.Timeout) }), pubsub.Options{Timeout: t.s.Timeout, MaxRetry: lastRetry, Logger: t.s.Log.Logger(), Name: "sentinel " + m.addr})
+	p.hub = pubsub.New(redisconn.Punctual(func(ctx context.Context) (redis.Conn, error) { return p.target.Dial(ctx, t.s.Timeout) }), pubsub.Options{Timeout: t.s.Timeout, MaxRetry: lastRetry, Logger: t.s.Log.Logger(), Name: "sentinel " + m.addr})
 	return p
 }
 
