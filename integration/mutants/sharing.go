@@ -20,7 +20,7 @@ var sharing = []defect{
 	},
 	{
 		what: "several locks are redirected as one", guards: "topology",
-		edits: edits{{In: "Request.Scattered", Expr: "said.Scatters()", Put: "said.Scatters() && false"}},
+		edits: edits{{In: "Request.Scattered", Expr: "r.refusal().Scatters()", Put: "r.refusal().Scatters() && false"}},
 		by:    tests{"TestSeveralLocksAreNotRedirected"},
 	},
 	{

@@ -106,15 +106,13 @@ func (r *Request) stillMisplaced() bool { return r.Fate == Refused && r.misplace
 // Scattered tells that nothing of r ran because not all of its several locks are
 // where it was sent. Each may be asked for alone.
 func (r *Request) Scattered() bool {
-	said, _ := refusal.Of(r.Wire.Err)
-	return r.Several && said.Scatters()
+	return r.Several && r.refusal().Scatters()
 }
 
 // Split tells that nothing of the last send ran because its keys are in two
 // places, while their slot is being moved.
 func (r *Request) Split() bool {
-	said, _ := refusal.Of(r.Wire.Err)
-	return said.Split()
+	return r.refusal().Split()
 }
 
 // Transient tells a server's refusal that passes by itself, and soon.
@@ -124,9 +122,9 @@ func (r *Request) Transient() bool { return r.refusal().Transient() || r.stillMi
 // same refusal.
 func (r *Request) Permanent() bool { return r.Fate == NotSent && redisconn.Permanent(r.Wire.Err) }
 
-// refusal is the server's error that r ended with, if it did with one.
+// refusal is the server's error that the last send ended with, if it did with one.
 func (r *Request) refusal() (said refusal.Refusal) {
-	if r.Fate == Refused {
+	if fateOf(r.Wire.Err) == Refused {
 		said, _ = refusal.Of(r.Wire.Err)
 	}
 	return said
