@@ -125,7 +125,7 @@ var sharing = []defect{
 	},
 	{
 		what: "a master is connected to by whatever name most use now", guards: "Sentinels",
-		edits: edits{{In: "choice.spelled", If: "t.master == c.master.addr()", Put: "false"}},
+		edits: edits{{In: "choice.spelled", Expr: "len(said)", Put: "0"}},
 		by:    tests{"TestNewestConfigurationOfTheMasterCounts"},
 	},
 	{

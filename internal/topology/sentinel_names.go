@@ -48,22 +48,13 @@ func (c *choice) byServer(said []testimony) (servers [][]testimony) {
 // spelled is one of several testimonies for one server: one by the name that is
 // dialled already, or else by the name that most use. It has all names.
 func (c *choice) spelled(said []testimony) testimony {
-	uses := map[string]int{}
+	uses := map[string]int{c.master.addr(): len(said)}
 	var names []string
-	best := said[0]
 	for _, t := range said {
 		uses[t.master]++
 		names = append(names, t.master)
 	}
-	for _, t := range said {
-		if t.master == c.master.addr() {
-			best = t
-			break
-		}
-		if uses[t.master] > uses[best.master] {
-			best = t
-		}
-	}
+	best := slices.MaxFunc(said, func(a, b testimony) int { return uses[a.master] - uses[b.master] })
 	best.names = names
 	return best
 }
