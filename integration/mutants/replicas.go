@@ -95,7 +95,7 @@ var replicas = []defect{
 	},
 	{
 		what: "a replica that was promoted is not asked", guards: "word on a loss",
-		edits: edits{{In: "promoted", Stmt: "found.Store(true)", Remove: true}},
+		edits: edits{{In: "stays", Stmt: "promoted.Store(true)", Remove: true}},
 		by:    tests{"TestSentinelsSayWhetherAMasterThatLostAReplicaStays"},
 	},
 	{

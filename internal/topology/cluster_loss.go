@@ -14,23 +14,22 @@ import (
 // stays asks the masters whether the one at addr is in its place, and those that
 // it has lost whether they are masters. See pipeline.Options.Stays.
 func (t *Cluster) stays(ctx context.Context, addr string, gone []string) bool {
-	ctx, cancel := context.WithTimeout(ctx, lossTimeout)
-	defer cancel()
-	anyPromoted := promoted(ctx, t.target, gone)
-	masters := t.masters()
-	said := make([]string, len(masters))
-	var all sync.WaitGroup
-	for i, m := range masters {
-		all.Go(func() {
-			_ = t.target.At(m.name).Ask(ctx, longestMap, func(c redis.Conn) (err error) { // empty: it does not say
-				said[i], err = redis.String(redisconn.Do(ctx, c, "CLUSTER", "NODES"))
-				return err
+	return stays(ctx, t.target, gone, func(ctx context.Context) bool {
+		masters := t.masters()
+		said := make([]string, len(masters))
+		var all sync.WaitGroup
+		for i, m := range masters {
+			all.Go(func() {
+				_ = t.target.At(m.name).Ask(ctx, longestMap, func(c redis.Conn) (err error) { // empty: it does not say
+					said[i], err = redis.String(redisconn.Do(ctx, c, "CLUSTER", "NODES"))
+					return err
+				})
 			})
-		})
-	}
-	all.Wait()
-	own := slices.IndexFunc(masters, func(m *Node) bool { return m.name == addr })
-	return !anyPromoted() && own >= 0 && clusterStays(said, said[own])
+		}
+		all.Wait()
+		own := slices.IndexFunc(masters, func(m *Node) bool { return m.name == addr })
+		return own >= 0 && clusterStays(said, said[own])
+	})
 }
 
 // clusterStays tells whether most masters call the one that says own a master with

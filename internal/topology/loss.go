@@ -19,12 +19,14 @@ import (
 // lossTimeout bounds one such question.
 const lossTimeout = time.Second
 
-// promoted begins to ask servers for their role. The function it gives waits, and
-// tells whether any is a master.
-func promoted(ctx context.Context, to *redisconn.Target, addrs []string) (any func() bool) {
+// stays asks those that a master has lost whether they are masters, and meanwhile,
+// by agree, those who would have to agree whether it is in its place.
+func stays(ctx context.Context, to *redisconn.Target, gone []string, agree func(context.Context) bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, lossTimeout)
+	defer cancel()
 	var asked sync.WaitGroup
-	var found atomic.Bool
-	for _, addr := range addrs {
+	var promoted atomic.Bool
+	for _, addr := range gone {
 		asked.Go(func() {
 			_ = to.At(addr).Ask(ctx, 0, func(c redis.Conn) error { // or it is gone
 				said, err := redis.Values(redisconn.Do(ctx, c, "ROLE"))
@@ -32,14 +34,13 @@ func promoted(ctx context.Context, to *redisconn.Target, addrs []string) (any fu
 					return err
 				}
 				if role, _ := redis.String(said[0], nil); role == "master" {
-					found.Store(true)
+					promoted.Store(true)
 				}
 				return nil
 			})
 		})
 	}
-	return func() bool {
-		asked.Wait()
-		return found.Load()
-	}
+	agreed := agree(ctx)
+	asked.Wait()
+	return agreed && !promoted.Load()
 }
