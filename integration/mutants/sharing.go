@@ -145,7 +145,7 @@ var sharing = []defect{
 	},
 	{
 		what: "a closed cluster makes a node that nobody closes", guards: "E2",
-		edits: edits{{In: "Cluster.member", If: "t.closed", Put: "false"}},
+		edits: edits{{In: "Cluster.member", If: "t.life.Err() != nil", Put: "false"}},
 		by:    tests{"TestNobodySubscribesToAClusterThatIsClosed"},
 	},
 	{

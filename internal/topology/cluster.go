@@ -37,17 +37,16 @@ type Cluster struct {
 	failed   error             // why the last look told nothing, or not all
 	told     string            // the server that told the last map
 	looked   chan struct{}     // closed, and replaced, when a look ends
-	closed   bool
 
-	look    chan struct{} // of one: look at once
-	stop    context.CancelFunc
+	look    chan struct{}   // of one: look at once
+	life    context.Context // ended by Close, with mu held
+	end     context.CancelFunc
 	running sync.WaitGroup // who looks, and nodes that leave
 }
 
 // member is a node of a cluster.
 type member struct {
 	node  *Node
-	slots int       // how many of the table are its
 	asked time.Time // when it was last asked by ASK
 	used  bool      // it may have connections
 	idle  int       // looks in a row that found it unused
@@ -88,9 +87,8 @@ func (t *Cluster) SpansSlots() bool { return false }
 // Close ends all nodes, and waits for those that have left.
 func (t *Cluster) Close(patience time.Duration) {
 	t.mu.Lock()
-	t.closed = true
+	t.end()
 	t.mu.Unlock()
-	t.stop()
 	CloseAll(t.Nodes(), patience)
 	t.running.Wait()
 	t.Feed.Close()

@@ -42,7 +42,7 @@ const (
 )
 
 // watch keeps the table.
-func (t *Cluster) watch(ctx context.Context) {
+func (t *Cluster) watch() {
 	tick := time.NewTicker(lookAnyway)
 	defer tick.Stop()
 	pause := shortLookPause
@@ -54,17 +54,17 @@ func (t *Cluster) watch(ctx context.Context) {
 			if !t.tend() {
 				continue // nobody would notice
 			}
-		case <-ctx.Done():
+		case <-t.life.Done():
 			return
 		}
-		if t.refresh(ctx) {
+		if t.refresh(t.life) {
 			pause = shortLookPause
 		}
 		t.mu.Lock()
 		close(t.looked)
 		t.looked = make(chan struct{})
 		t.mu.Unlock()
-		if !background.Sleep(ctx, pause/2+rand.N(pause/2)) {
+		if !background.Sleep(t.life, pause/2+rand.N(pause/2)) {
 			return
 		}
 		pause = min(2*pause, longLookPause)
@@ -83,7 +83,7 @@ func (t *Cluster) tend() (used bool) {
 		}
 		m.idle++
 		used = used || m.used && m.idle == 1
-		if m.used && m.idle >= idleLooks && !t.closed {
+		if m.used && m.idle >= idleLooks && t.life.Err() == nil {
 			t.renew(m)
 		}
 	}
@@ -199,7 +199,7 @@ func (t *Cluster) learn(a answer) (changed bool) {
 	t.warn(a)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed {
+	if t.life.Err() != nil {
 		return false
 	}
 	t.failed, t.told = a.unusable, a.from
@@ -211,12 +211,11 @@ func (t *Cluster) learn(a answer) (changed bool) {
 	}
 	maps.DeleteFunc(t.recently, func(_ uint16, m moved) bool { return time.Since(m.at) > believeMoved })
 	for _, r := range a.m {
-		for _, part := range t.withoutRecent(r.Range) {
-			changed = t.give(part, t.member(r.master)) || changed
-		}
+		changed = t.give(r.Range, t.member(r.master).node, t.recently) || changed
 	}
+	serve := t.serving()
 	for _, m := range t.by {
-		if m.slots == 0 && time.Since(m.asked) > askedFor {
+		if !serve[m.node] && time.Since(m.asked) > askedFor {
 			t.leave(m)
 			changed = true
 		}
@@ -231,25 +230,4 @@ func (t *Cluster) warn(a answer) {
 		t.s.Log.SlotsUnserved(a.from, a.unusable)
 	}
 	t.warned = text
-}
-
-// withoutRecent cuts a run of slots at those that a redirection told of lately.
-func (t *Cluster) withoutRecent(r Range) (parts []Range) {
-	if len(t.recently) == 0 {
-		return []Range{r}
-	}
-	first := int(r.First)
-	for slot := first; slot <= int(r.Last); slot++ {
-		if _, recent := t.recently[uint16(slot)]; !recent {
-			continue
-		}
-		if first < slot {
-			parts = append(parts, Range{uint16(first), uint16(slot - 1)})
-		}
-		first = slot + 1
-	}
-	if first <= int(r.Last) {
-		parts = append(parts, Range{uint16(first), r.Last})
-	}
-	return parts
 }

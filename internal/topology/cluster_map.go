@@ -67,17 +67,17 @@ type noCluster struct{ error }
 func (noCluster) Is(target error) bool { return target == redisconn.ErrTopology }
 
 func decodeRange(line any, asked string) (r slotRange, err error) {
-	fields, err := redis.Values(line, nil)
-	if err != nil || len(fields) < 3 {
+	var first, last int
+	fields, _ := redis.Values(line, nil)
+	servers, err := redis.Scan(fields, &first, &last)
+	if err != nil || len(servers) == 0 {
 		return r, fmt.Errorf("no line of slots: a Go %T of %d elements", line, len(fields))
 	}
-	first, errFirst := redis.Int(fields[0], nil)
-	last, errLast := redis.Int(fields[1], nil)
-	if errFirst != nil || errLast != nil || first < 0 || last < first || last >= slotCount {
-		return r, fmt.Errorf("no slots: %v to %v", fields[0], fields[1])
+	if first < 0 || last < first || last >= slotCount {
+		return r, fmt.Errorf("no slots: %d to %d", first, last)
 	}
 	r.Range = Range{uint16(first), uint16(last)}
-	for i, field := range fields[2:] {
+	for i, field := range servers {
 		at, id, err := decodePlace(field, asked)
 		r.ids = append(r.ids, id)
 		switch {
@@ -137,20 +137,17 @@ func alone(nodes string) bool {
 
 // decodePlace reads where a server is, and its id, which is empty where none is told.
 func decodePlace(field any, asked string) (at, id string, err error) {
-	words, err := redis.Values(field, nil)
+	words, _ := redis.Values(field, nil)
 	if len(words) > 2 {
 		id, _ = redis.String(words[2], nil)
 	}
-	if err != nil || len(words) < 2 {
-		return "", id, fmt.Errorf("no server: a Go %T of %d elements", field, len(words))
+	var host string // empty also where it is nil: not told
+	var port int
+	if _, err := redis.Scan(words, &host, &port); err != nil {
+		return "", id, fmt.Errorf("no server: a Go %T of %d elements: %w", field, len(words), err)
 	}
-	host, err := redis.String(words[0], nil)
-	if err != nil && words[0] != nil { // nil means that it is not told
-		return "", id, fmt.Errorf("no host: a Go %T", words[0])
-	}
-	port, err := redis.Int(words[1], nil)
-	if err != nil || port < 1 || port > 65535 {
-		return "", id, fmt.Errorf("no port: %v", words[1])
+	if port < 1 || port > 65535 {
+		return "", id, fmt.Errorf("no port: %d", port)
 	}
 	return place(host, strconv.Itoa(port), asked), id, nil
 }

@@ -20,7 +20,7 @@ func (t *Cluster) member(addr string) *member {
 		m = &member{node: t.newNode(addr)}
 		t.by[addr] = m
 		t.list()
-		if t.closed {
+		if t.life.Err() != nil {
 			_ = m.node.Hub.Close() // who closed the others has passed; nothing runs, so that it does not wait
 		}
 	}
@@ -90,30 +90,41 @@ func knowsSharded(ctx context.Context, conn redis.Conn) (knows, said bool) {
 	return !r.NotAllowed(), ok && (r.NotAllowed() || r.Redirects())
 }
 
-// give has slots served by m, and tells of those that another node had. It is
-// called with mu held.
-func (t *Cluster) give(r Range, m *member) (changed bool) {
-	for slot := int(r.First); slot <= int(r.Last); {
-		first, was := slot, t.table[slot].Load()
-		for slot <= int(r.Last) && t.table[slot].Load() == was {
-			t.table[slot].Store(m.node)
-			slot++
-		}
-		if was == m.node {
-			continue
-		}
-		m.slots += slot - first
-		if was != nil {
-			if old := t.by[was.name]; old != nil && old.node == was {
-				old.slots -= slot - first
+// give has the slots of r served by n, but for those in but, and tells of those that
+// another node had. It is called with mu held.
+func (t *Cluster) give(r Range, n *Node, but map[uint16]moved) (changed bool) {
+	for first, last := int(r.First), int(r.Last); first <= last; {
+		was, next := t.table[first].Load(), first
+		for next <= last && t.table[next].Load() == was {
+			if _, stays := but[uint16(next)]; stays {
+				break
 			}
+			t.table[next].Store(n)
+			next++
 		}
-		t.Tell(Change{
-			Slots: Slots{{uint16(first), uint16(slot - 1)}}, From: was, To: m.node, NewMaster: was != nil && was.name != m.node.name,
-		})
-		changed = true
+		switch {
+		case next == first:
+			next++ // this one stays
+		case was != n:
+			t.Tell(Change{
+				Slots: Slots{{uint16(first), uint16(next - 1)}}, From: was, To: n, NewMaster: was != nil && was.name != n.name,
+			})
+			changed = true
+		}
+		first = next
 	}
 	return changed
+}
+
+// serving has the nodes that have slots.
+func (t *Cluster) serving() map[*Node]bool {
+	nodes := map[*Node]bool{}
+	for i := range t.table {
+		if n := t.table[i].Load(); n != nil {
+			nodes[n] = true
+		}
+	}
+	return nodes
 }
 
 // slotsOf are the slots that n serves.
@@ -160,7 +171,7 @@ func (t *Cluster) renew(m *member) {
 	t.by[old.name] = fresh
 	t.list()
 	for _, r := range t.slotsOf(old) {
-		t.give(r, fresh)
+		t.give(r, fresh.node, nil)
 	}
 	t.running.Go(func() { old.Leave(t.s.Timeout) })
 }

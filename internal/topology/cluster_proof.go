@@ -3,7 +3,7 @@ package topology
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
+	"maps"
 	"slices"
 
 	"github.com/rlock-go/redisson/internal/pipeline"
@@ -57,12 +57,7 @@ func hopeless(err error) bool {
 func (t *Cluster) masters() (nodes []*Node) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, m := range t.by {
-		if m.slots > 0 {
-			nodes = append(nodes, m.node)
-		}
-	}
-	rand.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
+	nodes = slices.Collect(maps.Keys(t.serving())) // in any order
 	if i := slices.IndexFunc(nodes, func(n *Node) bool { return n.name == t.told }); i > 0 {
 		nodes[0], nodes[i] = nodes[i], nodes[0]
 	}

@@ -13,7 +13,7 @@ const unsettledPause = 20 * time.Millisecond
 func (t *Cluster) Redirect(from *Node, slot uint16, said refusal.Refusal) Redirection {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed {
+	if t.life.Err() != nil {
 		return Redirection{}
 	}
 	at, asks := said.Ask()
@@ -30,7 +30,7 @@ func (t *Cluster) Redirect(from *Node, slot uint16, said refusal.Refusal) Redire
 		m.asked, m.used = time.Now(), true
 	} else {
 		t.recently[at.Slot] = moved{m.node, time.Now()}
-		t.give(Range{at.Slot, at.Slot}, m)
+		t.give(Range{at.Slot, at.Slot}, m.node, nil)
 	}
 	return Redirection{Again: true, To: m.node, Asking: asks}
 }

@@ -22,8 +22,8 @@ func TestURLsOfClusters(t *testing.T) {
 		"redis+cluster://":                         "!no host",
 		"redis+cluster://u:secret@a:1/0":           "!one database",
 		"redis+cluster://u:sec/ret@a:1":            "!percent-encoded",
-		"redis+cluster://u:secret@a:1?db=1":        "!percent-encoded",
-		"redis+cluster://u:secret@a:1#x":           "!percent-encoded",
+		"redis+cluster://u:secret@a:1?db=1":        "!query",
+		"redis+cluster://u:secret@a:1#x":           "!fragment",
 		"redis+cluster://u@a:1":                    "!a user without a password",
 		"redis+cluster://a:1,u:secret@b:2,c:70000": "!host",
 	} {

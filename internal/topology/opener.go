@@ -2,6 +2,8 @@ package topology
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rlock-go/redisson/internal/redisconn"
@@ -81,10 +83,26 @@ func Parse(rawURL string) (Parts, error) {
 	return Parts{Servers: []string{target.Address}, Target: target}, nil
 }
 
-// cutURL cuts scheme://[user:password@]host,host[/path]. user ends with its @.
-func cutURL(raw string) (user, hosts, path string) {
+// parseSeveral reads scheme://[user:password@]host[:port],…[/more]: each host as that
+// of a single server's URL, but for the default port. Like redisconn.ParseURL, it
+// prints nothing that could hold a password.
+func parseSeveral(raw, port string) (p Parts, more string, err error) {
 	_, rest, _ := strings.Cut(raw, "://")
-	authority, path, _ := strings.Cut(rest, "/")
+	authority, more, _ := strings.Cut(rest, "/")
+	if strings.ContainsAny(more, "@?#") {
+		return p, "", errors.New("url: an @, a query or a fragment behind the hosts; reserved characters in a password are percent-encoded, and settings are options of Open")
+	}
 	at := strings.LastIndexByte(authority, '@') + 1
-	return authority[:at], authority[at:], path
+	for i, host := range strings.Split(authority[at:], ",") {
+		if host != "" && strings.LastIndex(host, ":") <= strings.LastIndex(host, "]") {
+			host += ":" + port
+		}
+		if p.Target, err = redisconn.ParseURL("redis://" + authority[:at] + host); err != nil {
+			return p, "", fmt.Errorf("url: host %d: %s", i+1, strings.TrimPrefix(err.Error(), "url: "))
+		}
+		if !slices.Contains(p.Servers, p.Target.Address) {
+			p.Servers = append(p.Servers, p.Target.Address)
+		}
+	}
+	return p, more, nil
 }

@@ -5,44 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/rlock-go/redisson/internal/pipeline"
-	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
 // sentinelScheme is that of a master's URL that names its Sentinels.
 const sentinelScheme = "redis+sentinel"
 
 // parseSentinelURL reads redis+sentinel://[user:password@]host[:port],…/name[/db].
-// A Sentinel's default port is 26379. Like redisconn.ParseURL, it prints nothing
-// that could hold a password.
 func parseSentinelURL(raw string) (p Parts, err error) {
-	user, hosts, path := cutURL(raw)
-	for _, host := range strings.Split(hosts, ",") {
-		if host != "" && strings.LastIndex(host, ":") <= strings.LastIndex(host, "]") {
-			host += ":26379"
-		}
-		// The rules for each are those of a single server's URL.
-		t, err := redisconn.ParseURL("redis://" + user + host)
-		if err != nil {
-			return p, err
-		}
-		p.Target = t
-		if !slices.Contains(p.Servers, t.Address) {
-			p.Servers = append(p.Servers, t.Address)
-		}
+	p, more, err := parseSeveral(raw, "26379")
+	if err != nil {
+		return p, err
 	}
-	switch {
-	case strings.Contains(path, "#"):
-		return p, errors.New("url: a fragment (#) has no meaning here; a # in a password is written %23")
-	case strings.Contains(path, "?"):
-		return p, errors.New("url: a query has no meaning here; settings are options of Open")
-	}
-	escaped, db, _ := strings.Cut(path, "/")
-	if p.Master, err = url.PathUnescape(escaped); err != nil {
+	name, db, _ := strings.Cut(more, "/")
+	if p.Master, err = url.PathUnescape(name); err != nil {
 		return p, errors.New("url: the master's name is malformed; reserved characters in a password are percent-encoded")
 	}
 	if p.Master == "" {
