@@ -224,7 +224,7 @@ func WithReplicaSync(on bool) Option {
 // it is ErrInvalidOption. Default is PublishBoth.
 func WithClusterPublish(p Publish) Option {
 	why := fmt.Sprintf("(%d): there is no such kind", p)
-	return option("WithClusterPublish", p <= PublishPlain, why, func(s *settings) { s.Servers.Publish = topology.Publish(p) })
+	return option("WithClusterPublish", p <= PublishPlain, why, func(s *settings) { s.Servers.Publish = announces[p] })
 }
 
 // WithCourtesy says whether this client steps back for slower ones. When a lock

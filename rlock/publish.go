@@ -3,7 +3,7 @@ package rlock
 import (
 	"errors"
 
-	"github.com/rlock-go/redisson/internal/topology"
+	"github.com/rlock-go/redisson/internal/luasrc"
 )
 
 // Publish is which messages a release sends in a cluster; see WithClusterPublish.
@@ -13,16 +13,19 @@ const (
 	// PublishBoth sends both kinds in one script, SPUBLISH and PUBLISH, and wakes
 	// waiters of any Redisson. The server passes the second on to every node of
 	// the cluster.
-	PublishBoth = Publish(topology.PublishBoth)
+	PublishBoth Publish = iota
 
 	// PublishSharded sends SPUBLISH alone, as Redisson does from 3.22 on, and
 	// wakes no waiter of an older one: that one looks when the lease ends. While
 	// the lock's slot is being moved the message may be missed.
-	PublishSharded = Publish(topology.PublishSharded)
+	PublishSharded
 
 	// PublishPlain sends PUBLISH alone, as Redisson does before 3.22 and with its
 	// shardedSubscriptionMode off, and wakes no waiter of any other.
-	PublishPlain = Publish(topology.PublishPlain)
+	PublishPlain
 )
+
+// announces is what a release publishes, by Publish.
+var announces = [...]luasrc.Arg{PublishBoth: luasrc.Both, PublishSharded: luasrc.SPublish, PublishPlain: luasrc.Publish}
 
 var errPublish = errors.New("WithClusterPublish: it is for redis+cluster:// URLs")

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/luasrc"
@@ -8,13 +9,14 @@ import (
 
 // Publish is as it was set, where the slot's server knows sharded channels.
 func (t *Cluster) Publish(slot uint16) luasrc.Arg {
-	switch n := t.table[slot].Load(); {
-	case t.s.Publish == PublishPlain || n == nil && !t.sharded.Load() || n != nil && !n.sharded.Load():
-		return luasrc.Publish
-	case t.s.Publish == PublishSharded:
-		return luasrc.SPublish
+	sharded := &t.sharded
+	if n := t.table[slot].Load(); n != nil {
+		sharded = &n.sharded
 	}
-	return luasrc.Both
+	if !sharded.Load() {
+		return luasrc.Publish
+	}
+	return cmp.Or[luasrc.Arg](t.s.Publish, luasrc.Both)
 }
 
 // Subscriptions are both kinds, on the slot's master, since nobody knows who

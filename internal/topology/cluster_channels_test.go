@@ -14,12 +14,12 @@ func TestWaitersOfAClusterHearBothKinds(t *testing.T) {
 	t.Parallel()
 	c := topologytest.StartReplicated(t, 1, 1, 1)
 	for name, row := range map[string]struct {
-		set  topology.Publish
+		set  luasrc.Arg
 		want string
 	}{
-		"both":    {topology.PublishBoth, luasrc.Both},
-		"sharded": {topology.PublishSharded, luasrc.SPublish},
-		"plain":   {topology.PublishPlain, luasrc.Publish},
+		"both":    {nil, luasrc.Both},
+		"sharded": {luasrc.SPublish, luasrc.SPublish},
+		"plain":   {luasrc.Publish, luasrc.Publish},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := openCluster(t, c, func(s *topology.Settings) { s.Publish = row.set })

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rlock-go/redisson/internal/clock"
 	"github.com/rlock-go/redisson/internal/eventlog"
+	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/redisconn"
 )
 
@@ -25,16 +26,5 @@ type Settings struct {
 
 	SentinelTLS         *tls.Config           // of Sentinels; nil: plain TCP
 	SentinelCredentials redisconn.Credentials // of Sentinels; nil: no AUTH
-	Publish             Publish               // what a release publishes in a cluster
+	Publish             luasrc.Arg            // what announces a release in a cluster, see Topology.Publish; nil: luasrc.Both
 }
-
-// Publish is what a release publishes in a cluster.
-type Publish uint8
-
-// The plain kind reaches who subscribes by SUBSCRIBE, the sharded one who does by
-// SSUBSCRIBE. A waiter of this library does both.
-const (
-	PublishBoth    Publish = iota // SPUBLISH and PUBLISH
-	PublishSharded                // SPUBLISH
-	PublishPlain                  // PUBLISH
-)
