@@ -16,13 +16,10 @@ func (t *Target) Named() bool {
 }
 
 // Strays asks the resolver what the host's addresses are, and tells whether an
-// open connection of t leads to none of them. An error is the resolver's and
-// says nothing about the connections.
+// open connection of t, which is Named, leads to none of them. An error is the
+// resolver's and says nothing about the connections.
 func (t *Target) Strays(ctx context.Context) (bool, error) {
-	host, _, err := net.SplitHostPort(t.Address)
-	if err != nil {
-		return false, err
-	}
+	host, _, _ := net.SplitHostPort(t.Address)
 	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
 		return false, err

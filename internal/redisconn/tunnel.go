@@ -40,16 +40,26 @@ func (t *tunnel) connect(ctx context.Context, network, address string) (net.Conn
 	if t.count(address, 0) > 0 {
 		return nil, errLate
 	}
-	done := make(chan brought, 1)
+	done, late := make(chan brought), make(chan struct{})
 	go func() {
 		conn, err := t.dial(ctx, network, address)
 		if conn == nil && err == nil {
 			err = errNoConn
 		}
-		done <- brought{conn, err}
+		select {
+		case done <- brought{conn, err}:
+		case <-late:
+			if err == nil {
+				_ = conn.Close() // nobody is there to tell
+			}
+			t.count(address, -1)
+		}
 	}()
 	switch d, ok := await(ctx, done); {
 	case !ok:
+		t.count(address, 1)
+		close(late)
+		return nil, errLate
 	case d.err != nil:
 		return nil, d.err
 	case native(d.conn):
@@ -57,14 +67,6 @@ func (t *tunnel) connect(ctx context.Context, network, address string) (net.Conn
 	default:
 		return newDated(d.conn), nil
 	}
-	t.count(address, 1)
-	go func() {
-		if d := <-done; d.err == nil {
-			_ = d.conn.Close() // nobody is there to tell
-		}
-		t.count(address, -1)
-	}()
-	return nil, errLate
 }
 
 // count counts n more dials to address that are late, and gives how many there are.
