@@ -3,7 +3,6 @@ package topology
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/background"
@@ -24,28 +23,23 @@ var errAddressMoved = errors.New("the server's name leads to another address")
 // watchAddress looks up a server's name from time to time. If the name leads to
 // another address, the connections are replaced: the old server may live on, and
 // even accept writes. It asks stray, which has timeout to answer, and calls redial when
-// the name leads elsewhere. end returns when the watch is over.
-func watchAddress(stray func(context.Context) (bool, error), timeout time.Duration, redial func(cause error)) (end func()) {
-	ctx, stop := context.WithCancel(context.Background())
-	var watch sync.WaitGroup
-	watch.Go(func() {
-		every, moves := lookEvery, 0
-		for background.Sleep(ctx, every) {
-			look, cancel := context.WithTimeout(ctx, timeout)
-			strays, err := stray(look)
-			cancel()
-			switch {
-			case err != nil: // without a resolver nothing is known
-			case !strays:
-				every, moves = max(every/2, lookEvery), 0
-			default:
-				if moves++; moves < 2 {
-					continue
-				}
-				every, moves = min(2*every, lookSeldom), 0
-				redial(errAddressMoved)
+// the name leads elsewhere. It returns when ctx ends.
+func watchAddress(ctx context.Context, stray func(context.Context) (bool, error), timeout time.Duration, redial func(cause error)) {
+	every, moves := lookEvery, 0
+	for background.Sleep(ctx, every) {
+		look, cancel := context.WithTimeout(ctx, timeout)
+		strays, err := stray(look)
+		cancel()
+		switch {
+		case err != nil: // without a resolver nothing is known
+		case !strays:
+			every, moves = max(every/2, lookEvery), 0
+		default:
+			if moves++; moves < 2 {
+				continue
 			}
+			every, moves = min(2*every, lookSeldom), 0
+			redial(errAddressMoved)
 		}
-	})
-	return func() { stop(); watch.Wait() }
+	}
 }

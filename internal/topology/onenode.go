@@ -1,6 +1,9 @@
 package topology
 
 import (
+	"context"
+	"sync"
+
 	"github.com/rlock-go/redisson/internal/luasrc"
 	"github.com/rlock-go/redisson/internal/refusal"
 )
@@ -12,11 +15,16 @@ type oneNode struct {
 	node    *Node
 	nodes   []*Node
 	listens []Subscription
+
+	life  context.Context // ended by Close
+	end   context.CancelFunc
+	tasks sync.WaitGroup // what looks and asks
 }
 
 // begin makes the node, for which o has what is the topology's own.
 func (t *oneNode) begin(s Settings, o NodeOptions) {
 	t.Feed = NewFeed()
+	t.life, t.end = context.WithCancel(context.Background())
 	o.Timeout, o.Clock, o.Logger, o.Replicas, o.Ended, o.Reconnected = s.Timeout, s.Clock, s.Log.Logger(), s.Replicas, t.changed, s.Reconnected
 	t.node = NewNode(o)
 	t.nodes = []*Node{t.node}

@@ -1,7 +1,6 @@
 package topology
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -21,17 +20,14 @@ type Sentinel struct {
 	u Parts
 	s Settings
 
-	life  context.Context // ended by Close, after the node, with mu held
-	end   context.CancelFunc
-	tasks sync.WaitGroup // questions, and the goroutine that looks
-	news  chan struct{}  // cap 1: something is to be looked at
+	news chan struct{} // cap 1: something is to be looked at
 
 	nodesAt sync.Map // by address, *redisconn.Target: the masters so far, with the connections to them
 
 	lookAtLeast time.Duration // that constant, but for tests
 	warned      sync.Once     // that failovers may take too long
 
-	mu        sync.Mutex // guards all below; never held during I/O
+	mu        sync.Mutex // guards all below, and the end of life; never held during I/O
 	choice    choice
 	sentinels []*sentinelNode // the Sentinels that are known
 	begun     bool            // the Sentinels are listened to

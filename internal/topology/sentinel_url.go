@@ -1,7 +1,6 @@
 package topology
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -54,7 +53,6 @@ func (p Parts) shown() string {
 
 func newSentinel(p Parts, s Settings) *Sentinel {
 	t := &Sentinel{u: p, s: s, news: make(chan struct{}, 1), lookAtLeast: lookAtLeast}
-	t.life, t.end = context.WithCancel(context.Background())
 	for _, addr := range p.Servers {
 		t.sentinels = append(t.sentinels, newSentinelNode(t, sentinelAddr{addr: addr}, true))
 	}

@@ -15,8 +15,7 @@ import (
 // anew.
 type Single struct {
 	oneNode
-	replicas bool   // they are waited for: one may take the server's place
-	unwatch  func() // ends the look at its name; nil: the address is no name, or a pool's business
+	replicas bool // they are waited for: one may take the server's place
 }
 
 // dialled is Single for a URL.
@@ -26,7 +25,7 @@ func dialled(target *redisconn.Target, s Settings) *Single {
 		return target.Dial(ctx, s.Timeout)
 	}})
 	if target.Named() {
-		t.unwatch = watchAddress(target.Strays, s.Timeout, t.node.Redial)
+		t.tasks.Go(func() { watchAddress(t.life, target.Strays, s.Timeout, t.node.Redial) })
 	}
 	return t
 }
@@ -45,9 +44,8 @@ func (t *Single) FailsOver() bool { return t.replicas }
 
 // Close ends the node.
 func (t *Single) Close(patience time.Duration) {
-	if t.unwatch != nil {
-		t.unwatch()
-	}
+	t.end()
+	t.tasks.Wait()
 	CloseAll(t.nodes, patience)
 	t.Feed.Close()
 }
