@@ -35,9 +35,9 @@ func (e *ReplicaError) Error() string {
 func (s Server) Usable() error {
 	switch {
 	case s.Mode == "sentinel" || s.Role == "sentinel":
-		return topologyError("the server is a Sentinel, whose URL is redis+sentinel://[user:password@]host:port,host:port/master-name")
+		return TopologyError("the server is a Sentinel, whose URL is redis+sentinel://[user:password@]host:port,host:port/master-name")
 	case s.Mode == "cluster":
-		return topologyError("the server is a node of a cluster, whose URL is redis+cluster://[user:password@]host:port,host:port")
+		return TopologyError("the server is a node of a cluster, whose URL is redis+cluster://[user:password@]host:port,host:port")
 	case s.Role == "slave" || s.Role == "replica":
 		return &ReplicaError{s}
 	}

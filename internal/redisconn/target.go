@@ -37,13 +37,14 @@ type Credentials func(ctx context.Context) (user, password string, err error)
 // for a server that is not of the URL's topology.
 var ErrTopology = errors.New("not the URL of one server")
 
-// topologyError is ErrTopology where the text says what to do.
-type topologyError string
+// TopologyError is ErrTopology with a text of its own.
+type TopologyError string
 
-func (e topologyError) Error() string { return string(e) }
+// Error is the text.
+func (e TopologyError) Error() string { return string(e) }
 
 // Is tells that it is ErrTopology.
-func (e topologyError) Is(target error) bool { return target == ErrTopology }
+func (e TopologyError) Is(target error) bool { return target == ErrTopology }
 
 // wantSchemes are those that Open takes.
 const wantSchemes = "want redis://, rediss://, redis+sentinel:// or redis+cluster://"
@@ -65,7 +66,7 @@ func ParseURL(raw string) (*Target, error) {
 		return nil, errors.New("url: unknown scheme; " + wantSchemes)
 	}
 	if authority, _, _ := strings.Cut(rest, "/"); strings.Contains(authority[strings.LastIndex(authority, "@")+1:], ",") {
-		return nil, topologyError("url: several hosts; only redis+sentinel:// and redis+cluster:// have them")
+		return nil, TopologyError("url: several hosts; only redis+sentinel:// and redis+cluster:// have them")
 	}
 	if strings.Contains(rest, "#") {
 		return nil, errors.New("url: a fragment (#) has no meaning here; a # in a password is written %23")

@@ -39,7 +39,7 @@ var errNoSlots = errors.New("it knows of no server that serves slots")
 func decodeSlots(reply any, err error, asked string) (m slotMap, unusable, failed error) {
 	lines, err := redis.Values(reply, err)
 	if r, _ := refusal.Of(err); strings.Contains(r.Text(), "cluster support disabled") {
-		err = noCluster{err}
+		err = redisconn.TopologyError(r.Text())
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("CLUSTER SLOTS: %w", err)
@@ -58,13 +58,6 @@ func decodeSlots(reply any, err error, asked string) (m slotMap, unusable, faile
 	}
 	return m, unusable, nil
 }
-
-// noCluster is the refusal of a server that is in no cluster. It will be the same
-// the next time.
-type noCluster struct{ error }
-
-// Is tells that it is redisconn.ErrTopology.
-func (noCluster) Is(target error) bool { return target == redisconn.ErrTopology }
 
 func decodeRange(line any, asked string) (r slotRange, err error) {
 	var first, last int
