@@ -32,11 +32,11 @@ type Cluster struct {
 
 	mu       sync.Mutex // guards what follows
 	by       map[string]*member
-	recently map[uint16]moved  // slots that a redirection has told of
-	others   map[string]string // addresses of replicas, and their masters'
-	failed   error             // why the last look told nothing, or not all
-	told     string            // the server that told the last map
-	looked   chan struct{}     // closed, and replaced, when a look ends
+	recently map[uint16]time.Time // slots that a redirection has told of, and when the last did
+	others   map[string]string    // addresses of replicas, and their masters'
+	failed   error                // why the last look told nothing, or not all
+	told     string               // the server that told the last map
+	looked   chan struct{}        // closed, and replaced, when a look ends
 
 	look    chan struct{}   // of one: look at once
 	life    context.Context // ended by Close, with mu held
@@ -48,14 +48,9 @@ type Cluster struct {
 type member struct {
 	node  *Node
 	asked time.Time // when it was last asked by ASK
+	moved time.Time // when a redirection last told of a slot of its
 	used  bool      // it may have connections
 	idle  int       // looks in a row that found it unused
-}
-
-// moved is what a redirection told.
-type moved struct {
-	to *Node
-	at time.Time
 }
 
 // Node gives the slot's master, once it is known.

@@ -142,16 +142,12 @@ func (t *Cluster) refresh(ctx context.Context) bool {
 func (t *Cluster) candidates() (addresses []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	redirectedTo := map[*Node]bool{} // lately
-	for _, m := range t.recently {
-		redirectedTo[m.to] = redirectedTo[m.to] || time.Since(m.at) < believeMoved
-	}
 	var named, well, rest []string
 	for _, m := range t.by {
 		switch {
 		case m.node.Pipe.Err() != nil:
 			rest = append(rest, m.node.name)
-		case redirectedTo[m.node]:
+		case time.Since(m.moved) < believeMoved:
 			named = append(named, m.node.name)
 		default:
 			well = append(well, m.node.name)
@@ -209,7 +205,7 @@ func (t *Cluster) learn(a answer) (changed bool) {
 			t.others[addr] = r.master
 		}
 	}
-	maps.DeleteFunc(t.recently, func(_ uint16, m moved) bool { return time.Since(m.at) > believeMoved })
+	maps.DeleteFunc(t.recently, func(_ uint16, at time.Time) bool { return time.Since(at) > believeMoved })
 	for _, r := range a.m {
 		changed = t.give(r.Range, t.member(r.master).node, t.recently) || changed
 	}

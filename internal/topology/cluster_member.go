@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -92,7 +93,7 @@ func knowsSharded(ctx context.Context, conn redis.Conn) (knows, said bool) {
 
 // give has the slots of r served by n, but for those in but, and tells of those that
 // another node had. It is called with mu held.
-func (t *Cluster) give(r Range, n *Node, but map[uint16]moved) (changed bool) {
+func (t *Cluster) give(r Range, n *Node, but map[uint16]time.Time) (changed bool) {
 	for first, last := int(r.First), int(r.Last); first <= last; {
 		was, next := t.table[first].Load(), first
 		for next <= last && t.table[next].Load() == was {
@@ -167,11 +168,10 @@ func (t *Cluster) leave(m *member) {
 // with mu held.
 func (t *Cluster) renew(m *member) {
 	old := m.node
-	fresh := &member{node: t.newNode(old.name)}
-	t.by[old.name] = fresh
-	t.list()
+	delete(t.by, old.name)
+	fresh := t.member(old.name).node
 	for _, r := range t.slotsOf(old) {
-		t.give(r, fresh.node, nil)
+		t.give(r, fresh, nil)
 	}
 	t.running.Go(func() { old.Leave(t.s.Timeout) })
 }

@@ -26,10 +26,10 @@ func (t *Cluster) Redirect(from *Node, slot uint16, said refusal.Refusal) Redire
 		return Redirection{Again: true, After: unsettledPause}
 	}
 	m := t.member(addr)
-	if asks {
-		m.asked, m.used = time.Now(), true
+	if now := time.Now(); asks {
+		m.asked, m.used = now, true
 	} else {
-		t.recently[at.Slot] = moved{m.node, time.Now()}
+		t.recently[at.Slot], m.moved = now, now
 		t.give(Range{at.Slot, at.Slot}, m.node, nil)
 	}
 	return Redirection{Again: true, To: m.node, Asking: asks}

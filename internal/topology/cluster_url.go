@@ -3,6 +3,7 @@ package topology
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // clusterScheme is that of URLs of clusters.
@@ -20,7 +21,7 @@ func parseClusterURL(rawURL string) (p Parts, err error) {
 
 func newCluster(p Parts, s Settings) *Cluster {
 	t := &Cluster{
-		s: s, seeds: p.Servers, target: p.Target, Feed: NewFeed(), by: map[string]*member{}, recently: map[uint16]moved{},
+		s: s, seeds: p.Servers, target: p.Target, Feed: NewFeed(), by: map[string]*member{}, recently: map[uint16]time.Time{},
 		look: make(chan struct{}, 1), looked: make(chan struct{}),
 	}
 	t.life, t.end = context.WithCancel(context.Background())

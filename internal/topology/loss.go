@@ -29,14 +29,13 @@ func stays(ctx context.Context, to *redisconn.Target, gone []string, agree func(
 	for _, addr := range gone {
 		asked.Go(func() {
 			_ = to.At(addr).Ask(ctx, 0, func(c redis.Conn) error { // or it is gone
-				said, err := redis.Values(redisconn.Do(ctx, c, "ROLE"))
-				if len(said) == 0 {
-					return err
-				}
-				if role, _ := redis.String(said[0], nil); role == "master" {
+				var role string
+				said, _ := redis.Values(redisconn.Do(ctx, c, "ROLE"))
+				_, err := redis.Scan(said, &role)
+				if role == "master" {
 					promoted.Store(true)
 				}
-				return nil
+				return err
 			})
 		})
 	}
