@@ -44,7 +44,7 @@ var sending = []defect{
 	},
 	{
 		what: "a lost command counts as one that did not run", guards: "fates",
-		edits: edits{{In: "mayHaveRun", Case: "Lost", Put: "Open"}},
+		edits: edits{{In: "Request.MayHaveRun", Case: "Lost", Put: "Open"}},
 		by:    tests{"TestLostRequestHasItsFateBehindTheBarrier", "TestH3GrantBeforeAForcedUnlockThatWasLoadedAndLostIsNotTrusted"},
 	},
 	{

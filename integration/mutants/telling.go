@@ -14,7 +14,7 @@ var telling = []defect{
 	},
 	{
 		what: "a slot that does not settle is told in the server's words alone", guards: "kinds of errors",
-		edits: edits{{In: "Request.unsettled", Expr: "&unsettledError{err}", Put: "err"}},
+		edits: edits{{In: "Request.unsettled", Expr: `"the servers did not settle in time which of them serves its slot: %w"`, Put: `"%w"`}},
 		by:    tests{"TestErrorOfASlotThatDoesNotSettleSaysSo", "TestCommandThatIsSentInCirclesPasses"},
 	},
 	{

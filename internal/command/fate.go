@@ -71,17 +71,3 @@ func IsRefusal(err error) bool {
 func NoReply(format string, args ...any) error {
 	return &pipeline.LostError{Cause: fmt.Errorf(format, args...)}
 }
-
-// mayHaveRun tells, of how a script's command ended, whether the server has run
-// it, or a part of it, or may have.
-func mayHaveRun(err error) bool {
-	switch fateOf(err) {
-	case Answered, Lost:
-		return true
-	case Refused:
-		r, _ := refusal.Of(err)
-		return !r.NothingRan()
-	default:
-		return false
-	}
-}

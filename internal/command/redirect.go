@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/kind"
@@ -112,7 +113,7 @@ func (x *Executor) parkUnserved(r *Request, why error) {
 // park has r sent again after a pause. It is called with mu held, or before
 // anybody else knows r.
 func (x *Executor) park(r *Request, to topology.Redirection) {
-	r.parked, r.unplaced = &to, r.unsettled(r.Wire.Err)
+	r.parked, r.unplaced = &to, r.unsettled()
 	r.pause = max(to.After, r.nextPause())
 	x.o.After(min(r.pause, max(r.bound-x.o.Now(), time.Millisecond)), func() {
 		x.mu.Lock()
@@ -129,24 +130,12 @@ func (x *Executor) park(r *Request, to topology.Redirection) {
 	})
 }
 
-// unsettled is err as the end of a send: where the topology could not place r in
-// the time that one command may take, the server's last words are a detail of that.
-func (r *Request) unsettled(err error) error {
-	said, _ := refusal.Of(err)
-	if !r.misplaced || r.Several || fateOf(err) != Refused || !said.Elsewhere() && !said.Unsettled() {
-		return err
+// unsettled is how the last send ended: where the topology could not place r in the
+// time that one command may take, the server's last words are a detail of that.
+func (r *Request) unsettled() error {
+	said := r.refusal()
+	if !r.misplaced || r.Several || !said.Elsewhere() && !said.Unsettled() {
+		return r.Wire.Err
 	}
-	return &unsettledError{err}
+	return fmt.Errorf("the servers did not settle in time which of them serves its slot: %w", r.Wire.Err)
 }
-
-// unsettledError is a server's answer to where a command was sent that had not
-// settled in time.
-type unsettledError struct{ said error }
-
-// Error says what had not settled, and has the server's words.
-func (e *unsettledError) Error() string {
-	return "the servers did not settle in time which of them serves its slot: " + e.said.Error()
-}
-
-// Unwrap gives the server's answer.
-func (e *unsettledError) Unwrap() error { return e.said }

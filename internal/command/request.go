@@ -81,7 +81,16 @@ func (r *Request) Begun() bool { return r.x != nil }
 
 // MayHaveRun tells whether the server has run the last send, or a part of it,
 // or may have.
-func (r *Request) MayHaveRun() bool { return mayHaveRun(r.Wire.Err) }
+func (r *Request) MayHaveRun() bool {
+	switch fateOf(r.Wire.Err) {
+	case Answered, Lost:
+		return true
+	case Refused:
+		return !r.refusal().NothingRan()
+	default:
+		return false
+	}
+}
 
 // ServedElsewhere tells whether another node serves r's slot by now than when r
 // was sent. One that was redirected went where it belongs.

@@ -166,10 +166,10 @@ func (x *Executor) wakeOthers(n *topology.Node) {
 
 // settle takes the end of a send that failed and is not redirected.
 func (r *Request) settle() {
-	if r.First == 0 && mayHaveRun(r.Wire.Err) {
+	if r.First == 0 && r.MayHaveRun() {
 		r.reached()
 	}
-	r.Wire.Err = r.unsettled(r.Wire.Err)
+	r.Wire.Err = r.unsettled()
 	r.failed = r.Wire.Err
 	switch fate := fateOf(r.Wire.Err); {
 	case fate == Lost && r.Resend != kind.Reads:
@@ -236,7 +236,7 @@ func (x *Executor) sendsAgain(r *Request, fate Fate) bool {
 	case NotSent:
 		return r.Resend >= kind.Unrun || r.Until == clock.Never || !redisconn.Permanent(r.Wire.Err)
 	case Refused:
-		said, _ := refusal.Of(r.Wire.Err)
+		said := r.refusal()
 		return said.Transient() || r.misplaced || r.Resend >= kind.Unrun && said.Passing()
 	}
 	return false
