@@ -23,20 +23,15 @@ var ErrPoolSize = errors.New("a client keeps two of its pool's connections, one 
 // taken for that of the command before.
 func Borrow(ctx context.Context, p Pool) (redis.Conn, error) {
 	c, err := p.GetContext(ctx)
-	switch {
-	case err == nil:
-		if _, err := Do(ctx, c, ""); err != nil {
-			_ = c.Close() // it has failed, so its pool drops it
-			return nil, fmt.Errorf("borrow a connection: %w", err)
+	if err == nil {
+		if _, err = Do(ctx, c, ""); err == nil {
+			return c, nil
 		}
-		return c, nil
-	case errors.Is(err, redis.ErrPoolExhausted):
-		return nil, fmt.Errorf("borrow a connection: %w: %w", err, ErrPoolSize)
-	case ctx.Err() != nil && limited(p):
-		return nil, fmt.Errorf("borrow a connection: %w (%w)", err, ErrPoolSize)
-	default:
-		return nil, fmt.Errorf("borrow a connection: %w", err)
+		_ = c.Close() // it has failed, so its pool drops it
+	} else if errors.Is(err, redis.ErrPoolExhausted) || ctx.Err() != nil && limited(p) {
+		err = fmt.Errorf("%w: %w", err, ErrPoolSize)
 	}
+	return nil, fmt.Errorf("borrow a connection: %w", err)
 }
 
 // limited tells whether p is a pool whose Get can wait for others to return

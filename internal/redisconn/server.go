@@ -72,10 +72,9 @@ func DecodeServer(hello any, helloErr error, role any, roleErr error) (Server, e
 	if s.Role, err = redis.String(said[0], nil); err != nil {
 		return s, fmt.Errorf("no Redis: ROLE was answered with an array that begins with a Go %T", said[0])
 	}
-	if s.Role == "slave" && len(said) >= 4 {
-		host, _ := redis.String(said[1], nil)
-		port, _ := redis.Int(said[2], nil)
-		link, _ := redis.String(said[3], nil)
+	var host, link string
+	var port int
+	if _, err := redis.Scan(said[1:], &host, &port, &link); s.Role == "slave" && err == nil {
 		s.Link = fmt.Sprintf("%s:%d, link %s", host, port, link)
 	}
 	return s, nil

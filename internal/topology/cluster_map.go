@@ -44,7 +44,6 @@ func decodeSlots(reply any, err error, asked string) (m slotMap, unusable, faile
 	if err != nil {
 		return nil, nil, fmt.Errorf("CLUSTER SLOTS: %w", err)
 	}
-	m = make(slotMap, 0, len(lines))
 	for _, line := range lines {
 		r, err := decodeRange(line, asked)
 		if err != nil {
