@@ -120,11 +120,13 @@ func (t *Cluster) give(r Range, n *Node, but map[uint16]time.Time) (changed bool
 // serving has the nodes that have slots.
 func (t *Cluster) serving() map[*Node]bool {
 	nodes := map[*Node]bool{}
+	var last *Node
 	for i := range t.table {
-		if n := t.table[i].Load(); n != nil {
-			nodes[n] = true
+		if n := t.table[i].Load(); n != last {
+			nodes[n], last = true, n
 		}
 	}
+	delete(nodes, nil) // of slots that nobody serves
 	return nodes
 }
 
