@@ -20,13 +20,13 @@ type Lock struct {
 	wrong error // what is wrong with the name, told by every call that would use it; nil: nothing
 }
 
-var errZeroLock = fmt.Errorf("rlock: %w: the zero Lock; take one from Client.NewLock", ErrInvalidOption)
+var errZeroHandle = fmt.Errorf("rlock: %w: a zero handle; take one from its Client", ErrInvalidOption)
 
 // unusable is why no call can use the handle, or nil. Only a zero Lock, or one with
 // something wrong, has no key.
 func (l *Lock) unusable() error {
 	if l.wrong == nil && l.l.Key() == "" {
-		return errZeroLock
+		return errZeroHandle
 	}
 	return l.wrong
 }
@@ -205,10 +205,12 @@ func (l *Lock) UnlockAs(ctx context.Context, owner Owner) error {
 //   - ErrClosed: the client is closed.
 //   - ErrUnavailable: the command could not be sent, and the key is left to its
 //     lease. Holds that were ended stay ended.
-func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
+func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) { return l.force(ctx, "force") }
+
+func (l *Lock) force(ctx context.Context, doing string) (bool, error) {
 	if err := l.unusable(); err != nil {
 		return false, err
 	}
 	forced, err := l.l.ForceUnlock(ctx)
-	return forced, wrap("force", l.Name(), err)
+	return forced, wrap(doing, l.Name(), err)
 }

@@ -234,14 +234,6 @@ func (o *observers) begin(ctx context.Context, s observe.Subject, by func(*Obser
 	return ctx
 }
 
-func (o *observers) Waiting(ctx context.Context, s observe.Subject, at time.Time) {
-	o.each(func(one *Observer) {
-		if one.Waiting != nil {
-			one.Waiting(ctx, subject(s), at)
-		}
-	})
-}
-
 // withCall tells an event of a call, if anybody wants it.
 func withCall[E any](o *observers, ctx context.Context, s observe.Subject, e E, by func(*Observer) func(context.Context, Subject, E)) {
 	o.each(func(one *Observer) {
@@ -249,6 +241,10 @@ func withCall[E any](o *observers, ctx context.Context, s observe.Subject, e E, 
 			fn(ctx, subject(s), e)
 		}
 	})
+}
+
+func (o *observers) Waiting(ctx context.Context, s observe.Subject, at time.Time) {
+	withCall(o, ctx, s, at, func(one *Observer) func(context.Context, Subject, time.Time) { return one.Waiting })
 }
 
 func (o *observers) Woken(ctx context.Context, s observe.Subject, w observe.Wake) {
@@ -284,20 +280,21 @@ func (o *observers) Undone(s observe.Subject, u observe.Undo) {
 	of(o, s, UndoEvent(u), func(one *Observer) func(Subject, UndoEvent) { return one.Undone })
 }
 
-func (o *observers) Reconnected(e observe.Server) {
+// about tells an event of no lock, if anybody wants it.
+func about[E any](o *observers, e E, by func(*Observer) func(E)) {
 	o.each(func(one *Observer) {
-		if one.Reconnected != nil {
-			one.Reconnected(ServerEvent(e))
+		if fn := by(one); fn != nil {
+			fn(e)
 		}
 	})
 }
 
+func (o *observers) Reconnected(e observe.Server) {
+	about(o, ServerEvent(e), func(one *Observer) func(ServerEvent) { return one.Reconnected })
+}
+
 func (o *observers) NodeChanged(e observe.Server) {
-	o.each(func(one *Observer) {
-		if one.NodeChanged != nil {
-			one.NodeChanged(ServerEvent(e))
-		}
-	})
+	about(o, ServerEvent(e), func(one *Observer) func(ServerEvent) { return one.NodeChanged })
 }
 
 func (o *observers) Command(ctx context.Context, c observe.Command) {
@@ -313,19 +310,9 @@ func subject(s observe.Subject) Subject { return Subject{s.Name, s.Kind, s.Owner
 // started and closed tell of the client.
 func (c *Client) started() {
 	c.s.Started()
-	c.observers.each(func(o *Observer) {
-		if o.Started != nil {
-			o.Started(c)
-		}
-	})
+	about(c.observers, c, func(one *Observer) func(*Client) { return one.Started })
 }
 
 func (c *Client) closed() {
-	c.ended.Do(func() {
-		c.observers.each(func(o *Observer) {
-			if o.Closed != nil {
-				o.Closed(c)
-			}
-		})
-	})
+	c.ended.Do(func() { about(c.observers, c, func(one *Observer) func(*Client) { return one.Closed }) })
 }

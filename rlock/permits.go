@@ -141,7 +141,7 @@ func rawID(id string) (string, error) {
 
 // rawIDs reads ids of permits that are not of this client's Permits.
 func (s *PermitSemaphore) rawIDs(ids []string) ([]string, error) {
-	if err := s.unusable(); err != nil {
+	if err := s.lock.unusable(); err != nil {
 		return nil, err
 	}
 	if len(ids) < 1 || len(ids) > mostPermits {
@@ -176,10 +176,8 @@ func (s *PermitSemaphore) SetLease(ctx context.Context, id string, d time.Durati
 	if err == nil {
 		reply, err = s.send(ctx, func(w *kind.Want) kind.Call { return kind.LeasePermit(w, raw[0], d.Milliseconds()) })
 	}
-	if err == nil {
-		_, err = leaseLeft(reply)
-	}
-	return s.failed("extend a permit of", err)
+	_, err = decoded(&s.object, "extend a permit of", reply, err, leaseLeft)
+	return err
 }
 
 // LeaseOf returns how long the permit with this id is taken for without another renewal,
@@ -192,11 +190,7 @@ func (s *PermitSemaphore) LeaseOf(ctx context.Context, id string) (time.Duration
 		return 0, s.failed(doing, err)
 	}
 	reply, err := s.ask(ctx, func(w *kind.Want) kind.Call { return kind.PermitLeft(w, raw) })
-	if err != nil {
-		return 0, err
-	}
-	left, err := leaseLeft(reply)
-	return left, s.failed(doing, err)
+	return decoded(&s.object, doing, reply, err, leaseLeft)
 }
 
 func leaseLeft(reply any) (time.Duration, error) {
@@ -250,10 +244,10 @@ func (s *PermitSemaphore) set(ctx context.Context, how string, n int) (bool, err
 // count counts the permits that are free and taken.
 func (s *PermitSemaphore) count(ctx context.Context) (free, taken int, err error) {
 	reply, err := s.ask(ctx, kind.CountPermits)
-	if err != nil {
-		return 0, 0, err
+	var f, t int64
+	if err == nil {
+		f, t, err = codec.DecodePermitCount(reply)
 	}
-	f, t, err := codec.DecodePermitCount(reply)
 	return int(f), int(t), s.failed("ask about", err)
 }
 
@@ -284,11 +278,7 @@ func (s *PermitSemaphore) Total(ctx context.Context) (int, error) {
 // elsewhere learn of it as of a ForceUnlock, and who waits is told nothing, as in
 // Redisson's delete. Errors are [Lock.ForceUnlock]'s.
 func (s *PermitSemaphore) Delete(ctx context.Context) (bool, error) {
-	if err := s.unusable(); err != nil {
-		return false, err
-	}
-	was, err := s.lock.l.ForceUnlock(ctx)
-	return was, s.failed("delete", err)
+	return s.lock.force(ctx, "delete")
 }
 
 // Permits are what one acquire of a [PermitSemaphore] has taken. They end together:

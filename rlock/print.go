@@ -10,24 +10,24 @@ import (
 // Without these methods %v would walk through fields that other goroutines
 // change meanwhile.
 
+// printed is what a handle of a name is for people, the name cut to a length that suits
+// a log line.
+func printed(what, name string) string { return "rlock." + what + "(" + lockstate.Quote(name) + ")" }
+
 // String is the client's id, for people.
 func (c *Client) String() string { return "rlock.Client(" + c.ID().String() + ")" }
 
 // String is the lock's name, cut to a length that suits a log line.
-func (l *Lock) String() string { return "rlock.Lock(" + lockstate.Quote(l.Name()) + ")" }
+func (l *Lock) String() string { return printed("Lock", l.Name()) }
 
 // String is the semaphore's name, cut to a length that suits a log line.
-func (s *PermitSemaphore) String() string {
-	return "rlock.PermitSemaphore(" + lockstate.Quote(s.Name()) + ")"
-}
+func (s *PermitSemaphore) String() string { return printed("PermitSemaphore", s.Name()) }
 
 // String is the semaphore's name, cut to a length that suits a log line.
-func (s *Semaphore) String() string { return "rlock.Semaphore(" + lockstate.Quote(s.Name()) + ")" }
+func (s *Semaphore) String() string { return printed("Semaphore", s.Name()) }
 
 // String is the latch's name, cut to a length that suits a log line.
-func (l *CountDownLatch) String() string {
-	return "rlock.CountDownLatch(" + lockstate.Quote(l.Name()) + ")"
-}
+func (l *CountDownLatch) String() string { return printed("CountDownLatch", l.Name()) }
 
 // String names the semaphore and how many permits they are.
 func (p *Permits) String() string {
@@ -44,7 +44,7 @@ func (h *Hold) String() string {
 }
 
 // String names the members, cut to a length that suits a log line.
-func (m *MultiLock) String() string { return "rlock.MultiLock(" + lockstate.Quote(m.names()) + ")" }
+func (m *MultiLock) String() string { return printed("MultiLock", m.names()) }
 
 // String names the members and their owners, for people. See [Hold.String].
 func (h *MultiHold) String() string { return fmt.Sprintf("rlock.MultiHold%v", h.holds) }

@@ -104,11 +104,7 @@ func (s *Semaphore) give(ctx context.Context, how string, n int) (bool, error) {
 		return false, err
 	}
 	reply, err := s.lock.l.Change(ctx, true, changing(how, n, 0))
-	did := false
-	if err == nil {
-		did, err = codec.DecodeExists(reply)
-	}
-	return did, s.failed(doing, err)
+	return decoded(&s.object, doing, reply, err, codec.DecodeExists)
 }
 
 func changing(how string, n int, ttl Expire) func(*kind.Want) kind.Call {
@@ -164,11 +160,8 @@ func (s *Semaphore) Available(ctx context.Context) (int, error) {
 // Redisson's drainPermits.
 func (s *Semaphore) Drain(ctx context.Context) (int, error) {
 	reply, err := s.send(ctx, changing(luasrc.DrainAll, 0, 0))
-	var n int64
-	if err == nil {
-		n, err = codec.DecodeNumber(reply)
-	}
-	return int(n), s.failed("drain", err)
+	n, err := decoded(&s.object, "drain", reply, err, codec.DecodeNumber)
+	return int(n), err
 }
 
 // Delete deletes the semaphore, and reports whether there was one. Who waits is told

@@ -47,55 +47,43 @@ type KindStats struct {
 // that part wait meanwhile. The parts are of slightly different moments. A closed
 // client keeps its counts. The Stats of a zero Client are empty.
 func (c *Client) Stats() Stats {
-	s := Stats{Kinds: map[string]KindStats{}}
-	s.LeastRemaining = NoExpiry
+	s := Stats{KindStats: kindStats(), Kinds: map[string]KindStats{}}
 	if c.s == nil {
 		return s
 	}
 	all, reconnects, dropped := c.s.Stats()
-	s.Reconnects, s.Unobserved = reconnects, dropped
-	for i, from := range all {
-		k := kindStats(&from)
-		if k == (KindStats{LeastRemaining: NoExpiry}) {
-			continue
+	s.KindStats, s.Reconnects, s.Unobserved = kindStats(all[:]...), reconnects, dropped
+	for i, one := range all {
+		if k := kindStats(one); k != kindStats() {
+			s.Kinds[kind.Label(i).String()] = k
 		}
-		s.Kinds[kind.Label(i).String()] = k
-		s.add(&k)
 	}
 	return s
 }
 
-func kindStats(from *lockstate.Counts) KindStats {
-	k := KindStats{
-		Holds: from.Holds, Waiters: from.Waiters,
-		Acquired: from.Acquires[observe.Acquired], Locked: from.Acquires[observe.Locked], TimedOut: from.Acquires[observe.Timeout],
-		Cancelled: from.Acquires[observe.Cancelled], Uncertain: from.Acquires[observe.Uncertain], Failed: from.Acquires[observe.Failed],
-		Undone: from.Undone, UncertainReleases: from.Unsure, Renewals: from.Renewals, LeastRemaining: from.Least,
+// kindStats are these together.
+func kindStats(all ...lockstate.Counts) KindStats {
+	var k KindStats
+	least := watchdog.Never
+	for _, one := range all {
+		k.Holds += one.Holds
+		k.Waiters += one.Waiters
+		k.Acquired += one.Acquires[observe.Acquired]
+		k.Locked += one.Acquires[observe.Locked]
+		k.TimedOut += one.Acquires[observe.Timeout]
+		k.Cancelled += one.Acquires[observe.Cancelled]
+		k.Uncertain += one.Acquires[observe.Uncertain]
+		k.Failed += one.Acquires[observe.Failed]
+		for _, n := range one.Lost {
+			k.Lost += n
+		}
+		k.Undone += one.Undone
+		k.UncertainReleases += one.Unsure
+		k.Renewals += one.Renewals
+		least = min(least, one.Least)
 	}
-	if from.Least == watchdog.Never {
+	if k.LeastRemaining = least; least == watchdog.Never {
 		k.LeastRemaining = NoExpiry
 	}
-	for _, n := range from.Lost {
-		k.Lost += n
-	}
 	return k
-}
-
-// add adds those of a kind.
-func (s *KindStats) add(k *KindStats) {
-	s.Holds += k.Holds
-	s.Waiters += k.Waiters
-	s.Acquired += k.Acquired
-	s.Locked += k.Locked
-	s.TimedOut += k.TimedOut
-	s.Cancelled += k.Cancelled
-	s.Uncertain += k.Uncertain
-	s.Failed += k.Failed
-	s.Lost += k.Lost
-	s.Undone += k.Undone
-	s.UncertainReleases += k.UncertainReleases
-	s.Renewals += k.Renewals
-	if k.LeastRemaining != NoExpiry && (s.LeastRemaining == NoExpiry || k.LeastRemaining < s.LeastRemaining) {
-		s.LeastRemaining = k.LeastRemaining
-	}
 }
