@@ -21,7 +21,8 @@ type Hub struct {
 	life context.Context // ended by Close
 	end  context.CancelFunc
 
-	running sync.WaitGroup // the hub's goroutine
+	start   sync.Once      // of the hub's goroutine
+	running sync.WaitGroup // that goroutine
 	wake    chan struct{}  // cap 1: it should look at what follows
 	redial  chan struct{}  // cap 1: it should dial anew
 
@@ -35,7 +36,6 @@ type Hub struct {
 	channels map[key]*channel // those wanted, or that the server may have
 	joined   []*Subscription  // came to a confirmed channel, not yet told
 	conn     *conn            // the connection there is
-	started  bool
 }
 
 // New returns a hub. It does nothing until the first Subscribe.
@@ -89,10 +89,7 @@ func (h *Hub) subscribe(k key, w Waker) *Subscription {
 	s.ch.subs = append(s.ch.subs, s)
 	s.ch.live++
 	h.reconcile(s.ch)
-	if !h.started {
-		h.started = true
-		h.running.Go(h.run)
-	}
+	h.start.Do(func() { h.running.Go(h.run) })
 	if s.ch.confirmed {
 		h.joined = append(h.joined, s)
 	}

@@ -64,7 +64,7 @@ func BenchmarkDeliver(b *testing.B) {
 	for _, wakers := range []int{1, 100, 10_000} {
 		b.Run(fmt.Sprint(wakers), func(b *testing.B) {
 			h := New(nil, Options{})
-			h.started = true
+			h.start.Do(func() {}) // it has no goroutine
 			w := new(counter)
 			for range wakers {
 				h.Subscribe("c", w)

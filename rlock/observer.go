@@ -1,6 +1,7 @@
 package rlock
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -216,93 +217,82 @@ func (o *observers) each(fn func(*Observer)) {
 }
 
 func (o *observers) Acquire(ctx context.Context, s observe.Subject) context.Context {
-	return o.begin(ctx, s, func(one *Observer) func(context.Context, Subject) context.Context { return one.Acquire })
-}
-
-func (o *observers) Release(ctx context.Context, s observe.Subject) context.Context {
-	return o.begin(ctx, s, func(one *Observer) func(context.Context, Subject) context.Context { return one.Release })
-}
-
-func (o *observers) begin(ctx context.Context, s observe.Subject, by func(*Observer) func(context.Context, Subject) context.Context) context.Context {
-	o.each(func(one *Observer) {
-		if fn := by(one); fn != nil {
-			if got := fn(ctx, subject(s)); got != nil {
-				ctx = got
-			}
-		}
-	})
+	o.each(func(one *Observer) { ctx = begun(one.Acquire, ctx, s) })
 	return ctx
 }
 
-// withCall tells an event of a call, if anybody wants it.
-func withCall[E any](o *observers, ctx context.Context, s observe.Subject, e E, by func(*Observer) func(context.Context, Subject, E)) {
-	o.each(func(one *Observer) {
-		if fn := by(one); fn != nil {
-			fn(ctx, subject(s), e)
-		}
-	})
+func (o *observers) Release(ctx context.Context, s observe.Subject) context.Context {
+	o.each(func(one *Observer) { ctx = begun(one.Release, ctx, s) })
+	return ctx
+}
+
+// begun tells the beginning of a call, if anybody wants it, and gives the context of the
+// call's other events.
+func begun(fn func(context.Context, Subject) context.Context, ctx context.Context, s observe.Subject) context.Context {
+	if fn == nil {
+		return ctx
+	}
+	return cmp.Or(fn(ctx, subject(s)), ctx)
+}
+
+// tell tells an event of three parts, if anybody wants it.
+func tell[A, B, C any](fn func(A, B, C), a A, b B, c C) {
+	if fn != nil {
+		fn(a, b, c)
+	}
+}
+
+// tellTwo is tell for an event of two parts, and tellOne for one of one.
+func tellTwo[A, B any](fn func(A, B), a A, b B) {
+	if fn != nil {
+		fn(a, b)
+	}
+}
+
+func tellOne[A any](fn func(A), a A) {
+	if fn != nil {
+		fn(a)
+	}
 }
 
 func (o *observers) Waiting(ctx context.Context, s observe.Subject, at time.Time) {
-	withCall(o, ctx, s, at, func(one *Observer) func(context.Context, Subject, time.Time) { return one.Waiting })
+	o.each(func(one *Observer) { tell(one.Waiting, ctx, subject(s), at) })
 }
 
 func (o *observers) Woken(ctx context.Context, s observe.Subject, w observe.Wake) {
-	withCall(o, ctx, s, WakeEvent(w), func(one *Observer) func(context.Context, Subject, WakeEvent) { return one.Woken })
+	o.each(func(one *Observer) { tell(one.Woken, ctx, subject(s), WakeEvent(w)) })
 }
 
 func (o *observers) Acquired(ctx context.Context, s observe.Subject, a observe.Acquire) {
-	withCall(o, ctx, s, AcquireEvent(a), func(one *Observer) func(context.Context, Subject, AcquireEvent) { return one.Acquired })
+	o.each(func(one *Observer) { tell(one.Acquired, ctx, subject(s), AcquireEvent(a)) })
 }
 
 func (o *observers) Released(ctx context.Context, s observe.Subject, r observe.Release) {
-	withCall(o, ctx, s, ReleaseEvent(r), func(one *Observer) func(context.Context, Subject, ReleaseEvent) { return one.Released })
-}
-
-// of tells an event of a lock, if anybody wants it.
-func of[E any](o *observers, s observe.Subject, e E, by func(*Observer) func(Subject, E)) {
-	o.each(func(one *Observer) {
-		if fn := by(one); fn != nil {
-			fn(subject(s), e)
-		}
-	})
+	o.each(func(one *Observer) { tell(one.Released, ctx, subject(s), ReleaseEvent(r)) })
 }
 
 func (o *observers) Ended(s observe.Subject, h observe.Hold) {
-	of(o, s, HoldEvent(h), func(one *Observer) func(Subject, HoldEvent) { return one.Ended })
+	o.each(func(one *Observer) { tellTwo(one.Ended, subject(s), HoldEvent(h)) })
 }
 
 func (o *observers) Renewed(s observe.Subject, r observe.Renewal) {
-	of(o, s, RenewalEvent(r), func(one *Observer) func(Subject, RenewalEvent) { return one.Renewed })
+	o.each(func(one *Observer) { tellTwo(one.Renewed, subject(s), RenewalEvent(r)) })
 }
 
 func (o *observers) Undone(s observe.Subject, u observe.Undo) {
-	of(o, s, UndoEvent(u), func(one *Observer) func(Subject, UndoEvent) { return one.Undone })
-}
-
-// about tells an event of no lock, if anybody wants it.
-func about[E any](o *observers, e E, by func(*Observer) func(E)) {
-	o.each(func(one *Observer) {
-		if fn := by(one); fn != nil {
-			fn(e)
-		}
-	})
+	o.each(func(one *Observer) { tellTwo(one.Undone, subject(s), UndoEvent(u)) })
 }
 
 func (o *observers) Reconnected(e observe.Server) {
-	about(o, ServerEvent(e), func(one *Observer) func(ServerEvent) { return one.Reconnected })
+	o.each(func(one *Observer) { tellOne(one.Reconnected, ServerEvent(e)) })
 }
 
 func (o *observers) NodeChanged(e observe.Server) {
-	about(o, ServerEvent(e), func(one *Observer) func(ServerEvent) { return one.NodeChanged })
+	o.each(func(one *Observer) { tellOne(one.NodeChanged, ServerEvent(e)) })
 }
 
 func (o *observers) Command(ctx context.Context, c observe.Command) {
-	o.each(func(one *Observer) {
-		if one.Command != nil {
-			one.Command(ctx, CommandEvent(c))
-		}
-	})
+	o.each(func(one *Observer) { tellTwo(one.Command, ctx, CommandEvent(c)) })
 }
 
 func subject(s observe.Subject) Subject { return Subject{s.Name, s.Kind, s.Owner} }
@@ -310,9 +300,11 @@ func subject(s observe.Subject) Subject { return Subject{s.Name, s.Kind, s.Owner
 // started and closed tell of the client.
 func (c *Client) started() {
 	c.s.Started()
-	about(c.observers, c, func(one *Observer) func(*Client) { return one.Started })
+	c.observers.each(func(one *Observer) { tellOne(one.Started, c) })
 }
 
 func (c *Client) closed() {
-	c.ended.Do(func() { about(c.observers, c, func(one *Observer) func(*Client) { return one.Closed }) })
+	c.ended.Do(func() {
+		c.observers.each(func(one *Observer) { tellOne(one.Closed, c) })
+	})
 }

@@ -91,7 +91,7 @@ func (numbered) LeaseAlarm(*Lease)       {}
 
 func wantConsistent(t *testing.T, w *Watchdog) {
 	t.Helper()
-	live, failing, scheduled := 0, 0, 0
+	live, scheduled := 0, 0
 	members := map[*group]int{}
 	for pos, b := range w.batches {
 		if b.pos != pos || pos > 0 && w.batches[(pos-1)/2].at > b.at || len(b.leases) > MaxBatch {
@@ -102,9 +102,7 @@ func wantConsistent(t *testing.T, w *Watchdog) {
 		}
 		members[b.group] += len(b.leases)
 		for _, l := range b.leases {
-			if live++; l.failed {
-				failing++
-			}
+			live++
 			if l.batch != b || !l.alive() || l.state == inFlight && !b.sent || b.at > l.end() {
 				t.Fatalf("a lease of state %d that ends at %v is in a batch that is looked at at %v", l.state, l.end(), b.at)
 			}
@@ -121,8 +119,8 @@ func wantConsistent(t *testing.T, w *Watchdog) {
 			t.Fatalf("group %d has %d leases, and counts %d", g.number, n, g.n)
 		}
 	}
-	if live != w.live || failing != w.failing || scheduled != w.schedule.total {
-		t.Fatalf("%d live, %d failing, %d scheduled; counted are %d, %d, %d", live, failing, scheduled, w.live, w.failing, w.schedule.total)
+	if live != w.live || scheduled != w.schedule.total {
+		t.Fatalf("%d live, %d scheduled; counted are %d and %d", live, scheduled, w.live, w.schedule.total)
 	}
 	if len(w.groups) > len(members) {
 		t.Fatalf("%d groups, of which %d have leases", len(w.groups), len(members))

@@ -40,7 +40,7 @@ type Lease struct {
 	state      state
 	attempt    uint8 // number of the newest renewal; only an answer that comes twice meets another
 	renewing   bool  // by its terms
-	failed     bool  // its newest renewal did
+	failed     bool  // its newest renewal did; one that was not sent is none
 	watch      watch // see watch.go
 	owed       uint8 // looks, likewise
 }
@@ -106,7 +106,7 @@ func (l *Lease) Live(expiry, renewFrom, renewUntil time.Duration) bool {
 	}
 	l.expiry.Store(int64(expiry))
 	l.renewing, l.renewUntil = renewFrom != Never, renewUntil
-	w.fails(l, false)
+	l.failed = false
 	if l.batch != nil {
 		w.wrote(l)
 	}
@@ -194,7 +194,6 @@ func (w *Watchdog) setExpiry(l *Lease, expiry time.Duration) {
 func (w *Watchdog) forget(l *Lease) {
 	if l.alive() && !w.closed {
 		w.live--
-		w.fails(l, false)
 		w.leave(l)
 	}
 	l.state = forgotten

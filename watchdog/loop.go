@@ -16,15 +16,11 @@ func (w *Watchdog) run() {
 		if w.work() {
 			continue
 		}
-		sleep, ok := w.plan(timer)
-		if !ok {
+		if !w.plan(timer) {
 			if w.idle != nil {
 				w.idle()
 			}
 			return
-		}
-		if !sleep {
-			continue
 		}
 		select {
 		case <-timer.C:
@@ -80,9 +76,9 @@ func (w *Watchdog) work() bool {
 	return true
 }
 
-// plan sets the timer, and reports whether there is time to sleep. It is not
-// ok when the goroutine has to end, which then no longer counts as running.
-func (w *Watchdog) plan(timer *time.Timer) (sleep, ok bool) {
+// plan sets the timer. It is not ok when the goroutine has to end, which then no
+// longer counts as running.
+func (w *Watchdog) plan(timer *time.Timer) (ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	// A goroutine that has not slept yet, and finds its lease forgotten, stays for a
@@ -94,16 +90,13 @@ func (w *Watchdog) plan(timer *time.Timer) (sleep, ok bool) {
 			w.end(w.batches[0])
 		}
 		w.batches, w.spare, w.spareGroup, w.toLook, w.rests = nil, nil, nil, nil, nil // which may be large
-		return false, false
+		return false
 	}
-	now, next := w.clock.Now(), min(w.next(), w.nextLook())
-	if next <= now {
-		return false, true
-	}
-	w.wakeAt = min(next, clock.Later(now, w.maxSleep))
+	now := w.clock.Now()
+	w.wakeAt = min(w.next(), w.nextLook(), clock.Later(now, w.maxSleep))
 	w.timer = timer
 	timer.Reset(w.wakeAt - now)
-	return true, true
+	return true
 }
 
 // next is when there is something to do.

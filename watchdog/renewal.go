@@ -95,7 +95,7 @@ func (w *Watchdog) answer(r *renewal, i int, a Answer) {
 		l.expiry.Store(int64(now))
 	case a.Result == Renewed:
 		l.expiry.Store(int64(Trust(a.Sent, a.TTL)))
-		w.fails(l, false)
+		l.failed = false
 		w.renewalRead(l, a.Read)
 		w.leave(l)
 		// A renewal that was sent on time, or a few slots late, keeps its place in the
@@ -104,9 +104,7 @@ func (w *Watchdog) answer(r *renewal, i int, a Answer) {
 		onTime := b.group.paced && a.Sent <= clock.Later(b.renewAt, keepsPlace*w.schedule.width)
 		w.put(l, clock.Later(a.Sent, w.third), onTime)
 	case l.renewing:
-		if a.Result != Busy {
-			w.fails(l, true)
-		}
+		l.failed = l.failed || a.Result != Busy
 		w.leave(l)
 		w.join(&w.retrying, l, clock.Later(now, r.retry), w.retryEvery/8, true)
 	}
@@ -117,15 +115,4 @@ func (w *Watchdog) answer(r *renewal, i int, a Answer) {
 	if cause != nil {
 		l.holder.LeaseLost(l, cause)
 	}
-}
-
-// fails notes whether l's newest renewal failed.
-func (w *Watchdog) fails(l *Lease, failed bool) {
-	if l.failed != failed {
-		w.failing++
-		if !failed {
-			w.failing -= 2
-		}
-	}
-	l.failed = failed
 }

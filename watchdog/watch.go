@@ -97,15 +97,13 @@ func (l *Lease) ifAlive(do func(*Watchdog, *Lease)) {
 func (w *Watchdog) LookThose(pick func(Holder) bool, changed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, b := range w.batches {
-		for _, l := range b.leases {
-			switch {
-			case !pick(l.holder):
-			case changed:
-				w.owe(l, 1)
-			default:
-				w.wrote(l)
-			}
+	for l := range w.leases {
+		switch {
+		case !pick(l.holder):
+		case changed:
+			w.owe(l, 1)
+		default:
+			w.wrote(l)
 		}
 	}
 }

@@ -45,7 +45,6 @@ type Watchdog struct {
 	spareGroup *group         // likewise
 	schedule   *schedule      // of the batches that are to be renewed
 	live       int
-	failing    int           // leases whose last renewal failed and that are renewed again
 	resume     time.Duration // before this nothing is renewed that is late
 	looked     time.Duration // when the goroutine last looked
 	watching                 // of keys, see watch.go
@@ -128,10 +127,26 @@ func (w *Watchdog) RenewThose(pick func(Holder) bool) {
 
 // Failing counts the live leases whose last renewal failed and that are to be
 // renewed again.
-func (w *Watchdog) Failing() int {
+func (w *Watchdog) Failing() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.failing
+	for l := range w.leases {
+		if l.failed {
+			n++
+		}
+	}
+	return n
+}
+
+// leases are all live ones. It is called with mu held.
+func (w *Watchdog) leases(yield func(*Lease) bool) {
+	for _, b := range w.batches {
+		for _, l := range b.leases {
+			if !yield(l) {
+				return
+			}
+		}
+	}
 }
 
 // Close forgets every lease without calling its holder, and returns when the
@@ -141,12 +156,10 @@ func (w *Watchdog) Failing() int {
 func (w *Watchdog) Close() {
 	w.mu.Lock()
 	w.closed = true
-	for _, b := range w.batches {
-		for _, l := range b.leases {
-			l.state, l.batch = forgotten, nil
-		}
+	for l := range w.leases {
+		l.state, l.batch = forgotten, nil
 	}
-	w.live, w.failing = 0, 0
+	w.live = 0
 	w.batches, w.toLook, w.rests = nil, nil, nil
 	w.wake()
 	w.mu.Unlock()

@@ -16,9 +16,7 @@ func (p *Pipeline) Close(patience time.Duration) {
 	p.drain(patience)
 	p.mu.Lock()
 	p.over = cmp.Or(p.over, ErrClosed)
-	if p.discard != nil {
-		p.discard.Stop()
-	}
+	p.discard.Stop()
 	c := p.conn
 	// The reader of a managed connection waits even if no reply is expected.
 	expected := c != nil && (c.inflight > 0 || c.managed != nil)

@@ -60,16 +60,15 @@ func (p *Pipeline) Discard(key any) {
 	if p.refused {
 		pause = refusedAfter
 	}
-	if p.discard == nil {
-		p.discard = time.AfterFunc(pause, func() {
-			p.mu.Lock()
-			p.discardNow = true
-			p.mu.Unlock()
-			p.WakeWriter()
-		})
-	} else {
-		p.discard.Reset(pause)
-	}
+	p.discard.Reset(pause)
+}
+
+// discardDue is called by the timer.
+func (p *Pipeline) discardDue() {
+	p.mu.Lock()
+	p.discardNow = true
+	p.mu.Unlock()
+	p.WakeWriter()
 }
 
 // cutDiscards adds to a batch what deletes the keys that wait. It is called with
@@ -87,8 +86,7 @@ func (p *Pipeline) cutDiscards(b []*Request) []*Request {
 		clear(p.discards[rest:])
 		p.discards = p.discards[:rest]
 	}
-	if p.discardNow = false; p.discard != nil {
-		p.discard.Stop()
-	}
+	p.discardNow = false
+	p.discard.Stop()
 	return b
 }

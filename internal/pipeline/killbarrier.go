@@ -56,22 +56,17 @@ func (p *Pipeline) awaited() (n int) {
 // runBarriers reports the outcome of decided kill barriers and drops them.
 func (p *Pipeline) runBarriers() {
 	p.mu.Lock()
-	var run []func()
-	keep := p.barriers[:0]
-	for _, b := range p.barriers {
-		if !b.decided {
-			keep = append(keep, b)
-			continue
+	var decided []*killBarrier
+	p.barriers = slices.DeleteFunc(p.barriers, func(b *killBarrier) bool {
+		if b.decided {
+			decided = append(decided, b)
 		}
-		for _, fn := range b.waiting {
-			run = append(run, func() { fn(b.killed) })
-		}
-		b.waiting = nil
-	}
-	clear(p.barriers[len(keep):])
-	p.barriers = keep
+		return b.decided
+	})
 	p.mu.Unlock()
-	for _, fn := range run {
-		fn()
+	for _, b := range decided {
+		for _, fn := range b.waiting { // nobody comes to it any more
+			fn(b.killed)
+		}
 	}
 }

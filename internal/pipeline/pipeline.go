@@ -103,10 +103,10 @@ type Pipeline struct {
 	closing    bool              // Close has begun
 	over       error             // why nothing is queued any more; nil while it is
 	batches    uint64
-	discards   []any // keys
-	discard    *time.Timer
-	discardNow bool // the discards have waited long enough
-	refused    bool // the last DEL was, for now
+	discards   []any       // keys
+	discard    *time.Timer // has them sent
+	discardNow bool        // the discards have waited long enough
+	refused    bool        // the last DEL was, for now
 	loads      map[*luasrc.Script]*load
 	barriers   []*killBarrier // of broken connections, not decided yet
 	lastErr    error          // why the last attempt to connect failed
@@ -130,6 +130,8 @@ func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	p := &Pipeline{dial: dial, o: o, loads: map[*luasrc.Script]*load{}}
 	p.useless = redisconn.Backoff{First: firstBackoff, Last: lastBackoff}
 	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.discard = time.AfterFunc(time.Hour, p.discardDue)
+	p.discard.Stop() // until there are some
 	return p
 }
 

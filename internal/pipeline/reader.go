@@ -121,12 +121,10 @@ func (r *Request) keepReply() {
 // connection is over, for err if it is not nil.
 func (c *conn) next() (b []*Request, reply any, err error) {
 	if c.managed == nil {
-		b, ok := <-c.batches
-		if !ok {
-			return nil, nil, nil
+		if b = <-c.batches; b != nil {
+			c.sent = b[0].Sent // which is another use's once it was completed
+			reply, err = c.receive(0)
 		}
-		c.sent = b[0].Sent // which is another use's once it was completed
-		reply, err = c.receive(0)
 		return b, reply, err
 	}
 	reply, err = c.receive(0)

@@ -39,11 +39,10 @@ func (p *Pipeline) WakeWriter() {
 func (p *Pipeline) writeQueued(caller bool) (own *conn) {
 	for p.ready() {
 		c := p.conn
-		if !c.atOnce {
-			c.wakeWriter()
-			break
+		done, owns := false, false
+		if c.atOnce {
+			done, owns = c.writeBatch(caller, false)
 		}
-		done, owns := c.writeBatch(caller, false)
 		if owns {
 			own = c
 		}

@@ -44,28 +44,27 @@ func (r Refusal) Code() string {
 	return code
 }
 
+// is tells that the code is one of these.
+func (r Refusal) is(codes ...string) bool { return slices.Contains(codes, r.Code()) }
+
 // Transient tells a refusal that passes by itself: the server is loading its
 // data, busy with a script, or between two masters. Nothing of the command
 // ran.
 func (r Refusal) Transient() bool {
-	return slices.Contains([]string{"LOADING", "MASTERDOWN", "BUSY", "TRYAGAIN", "CLUSTERDOWN"}, r.Code())
+	return r.is("LOADING", "MASTERDOWN", "BUSY", "TRYAGAIN", "CLUSTERDOWN")
 }
 
 // Passing tells a refusal that passes by itself, or that a failover or a
 // clean-up ends. It is worth waiting out for a caller that waits anyway, not
 // for one that asks once. Nothing of the command ran.
 func (r Refusal) Passing() bool {
-	return r.Transient() || r.ReadOnly() || r.NoScript() ||
-		slices.Contains([]string{"OOM", "NOREPLICAS", "MISCONF"}, r.Code())
+	return r.Transient() || r.is("READONLY", "NOSCRIPT", "OOM", "NOREPLICAS", "MISCONF")
 }
 
 // Redirects tells an answer to where a command was sent, not to what it is:
 // what becomes of it is for the topology to say. Nothing of the command ran.
 func (r Refusal) Redirects() bool {
-	if r.ReadOnly() {
-		return true
-	}
-	return !r.inside && slices.Contains([]string{"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN"}, r.Code())
+	return r.ReadOnly() || !r.inside && r.is("MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN")
 }
 
 // Elsewhere tells that another node serves the command's slot.
@@ -77,7 +76,7 @@ func (r Refusal) Elsewhere() bool {
 
 // Scatters tells that the command's keys are not all where it was sent.
 func (r Refusal) Scatters() bool {
-	return r.Elsewhere() || !r.inside && (r.Code() == "TRYAGAIN" || r.Code() == "CROSSSLOT")
+	return r.Elsewhere() || !r.inside && r.is("TRYAGAIN", "CROSSSLOT")
 }
 
 // Place is where a node of a cluster says that a slot is served.
@@ -96,7 +95,7 @@ func (r Refusal) Ask() (Place, bool) { return r.place("ASK") }
 // Unsettled tells that the slot's keys are in two places, or that nobody
 // serves the slot, for now.
 func (r Refusal) Unsettled() bool {
-	return !r.inside && (r.Code() == "TRYAGAIN" || r.Code() == "CLUSTERDOWN")
+	return !r.inside && r.is("TRYAGAIN", "CLUSTERDOWN")
 }
 
 // Split tells that the command's keys are in two places while their slot is being
@@ -138,8 +137,7 @@ func (r Refusal) NotAllowed() bool {
 
 // NothingRan tells that the command changed nothing.
 func (r Refusal) NothingRan() bool {
-	return r.NotAllowed() || r.Passing() ||
-		slices.Contains([]string{"WRONGTYPE", "NOAUTH", "MOVED", "ASK", "CROSSSLOT"}, r.Code())
+	return r.NotAllowed() || r.Passing() || r.is("WRONGTYPE", "NOAUTH", "MOVED", "ASK", "CROSSSLOT")
 }
 
 // OfConnection tells that connecting again with the same settings would meet

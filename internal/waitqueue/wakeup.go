@@ -89,13 +89,6 @@ func (q *Queue) afterRefusal(w *Waiter) {
 	}
 }
 
-// behind notes that w came behind whoever tries.
-func (q *Queue) behind(w *Waiter) {
-	if q.rules.PassOn && q.leading != nil && q.current.next == nil {
-		q.current.next = w
-	}
-}
-
 // enqueue puts w at the end of the queue.
 func (q *Queue) enqueue(w *Waiter) {
 	w.queued, w.answers = true, q.answers
@@ -104,7 +97,9 @@ func (q *Queue) enqueue(w *Waiter) {
 	if w.Shared != nil {
 		q.shared.add(w)
 	}
-	q.behind(w)
+	if q.rules.PassOn && q.leading != nil && q.current.next == nil {
+		q.current.next = w // behind whoever tries
+	}
 	q.changed = true
 }
 
