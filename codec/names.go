@@ -6,17 +6,6 @@ import (
 	"strings"
 )
 
-const (
-	channelPrefix = "redisson_lock__channel:"
-	latchPrefix   = "redisson_unlock_latch:"
-	queuePrefix   = "redisson_lock_queue:"
-	timesPrefix   = "redisson_lock_timeout:"
-	tokenPrefix   = "redisson_lock_token:"
-	rwPrefix      = "redisson_rwlock:"
-	permitsPrefix = "redisson_sc:"
-	countPrefix   = "redisson_countdownlatch__channel__"
-)
-
 // latchIDLen is the length of a latch id in bytes.
 const latchIDLen = 32
 
@@ -24,16 +13,16 @@ const latchIDLen = 32
 // announced. key is the lock's name after any name mapping. A key without "{"
 // is put in braces; one with "{" is taken to bring its own hash tag.
 // (Redisson: RedissonLock's channel name, the same since 3.2.)
-func Channel(key string) string { return braced(channelPrefix, key) }
+func Channel(key string) string { return braced("redisson_lock__channel:", key) }
 
 // TokenKey is the name of the key in which a fenced lock at key counts its grants.
 // It never expires. Braces are added as in [Channel]. (Redisson: RFencedLock.)
-func TokenKey(key string) string { return braced(tokenPrefix, key) }
+func TokenKey(key string) string { return braced("redisson_lock_token:", key) }
 
 // ReadWriteChannel is the name of the channel on which the releases of a read-write
 // lock are announced, both of its read and of its write lock. Braces are added as in
 // [Channel]. (Redisson: RReadWriteLock.)
-func ReadWriteChannel(key string) string { return braced(rwPrefix, key) }
+func ReadWriteChannel(key string) string { return braced("redisson_rwlock:", key) }
 
 // ReadHolds is what the keys of a read-write lock's read holds begin with: each is
 // this, ":", the owner, ":rwlock_timeout:" and a number from 1 on. Braces are added as
@@ -43,7 +32,7 @@ func ReadHolds(key string) string { return braced("", key) }
 // PermitChannel is the name of the channel on which the permits of a semaphore are
 // announced. Braces are added as in [Channel]. (Redisson: RSemaphore and
 // RPermitExpirableSemaphore.)
-func PermitChannel(key string) string { return braced(permitsPrefix, key) }
+func PermitChannel(key string) string { return braced("redisson_sc:", key) }
 
 // PermitTimes is the name of the sorted set of the ids of a semaphore's permits that
 // are taken, and until when each is, in ms since 1970. Braces are added as in [Channel].
@@ -52,7 +41,7 @@ func PermitTimes(key string) string { return braced("", key) + ":timeout" }
 
 // CountDownChannel is the name of the channel on which a count-down latch tells that its
 // count has changed. The key is always put in braces. (Redisson: RCountDownLatch.)
-func CountDownChannel(key string) string { return countPrefix + "{" + key + "}" }
+func CountDownChannel(key string) string { return "redisson_countdownlatch__channel__{" + key + "}" }
 
 // braced is prefix with key, in braces unless it has one.
 func braced(prefix, key string) string {
@@ -64,11 +53,11 @@ func braced(prefix, key string) string {
 
 // FairQueue is the name of the list of the owners that wait for a fair lock.
 // Braces are added as in [Channel]. (Redisson: RFairLock.)
-func FairQueue(key string) string { return braced(queuePrefix, key) }
+func FairQueue(key string) string { return braced("redisson_lock_queue:", key) }
 
 // FairTimes is the name of the sorted set of the times, in ms since 1970, until
 // which each owner in the [FairQueue] keeps its place.
-func FairTimes(key string) string { return braced(timesPrefix, key) }
+func FairTimes(key string) string { return braced("redisson_lock_timeout:", key) }
 
 // FairChannel is the name of the channel on which the one owner is told that the
 // fair lock is free.
@@ -78,10 +67,11 @@ func FairChannel(key, owner string) string { return Channel(key) + ":" + owner }
 // is fresh for each unlock (see [FreshLatch]) and the same when that unlock is
 // repeated. Braces are added as in [Channel]. (Redisson: since 3.24.)
 func Latch(key, id string) string {
+	const prefix = "redisson_unlock_latch:"
 	if strings.Contains(key, "{") {
-		return latchPrefix + key + ":" + id
+		return prefix + key + ":" + id
 	}
-	return latchPrefix + "{" + key + "}:" + id
+	return prefix + "{" + key + "}:" + id
 }
 
 // FreshLatch is Latch with an id of its own.

@@ -23,8 +23,6 @@ type conn struct {
 
 	startedAt time.Time
 	lastHeard atomic.Int64 // when the server last said something, since begun
-
-	lookDue bool // some channel is to be asked for again; guarded by Hub.mu
 }
 
 // silence is how long the server has sent nothing.

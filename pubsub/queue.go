@@ -22,16 +22,15 @@ const (
 type queue struct {
 	write chan struct{} // cap 1: the writer should look
 
-	marked        []*channel // whose wishes may differ from what was sent
-	unanswered    []command  // in the order sent
-	progress      time.Time  // when unanswered was last empty or shortened
-	closing       bool       // the final PING follows when nothing is marked
-	finalPingSent bool       // the final PING is in unanswered
+	marked     []*channel // whose wishes may differ from what was sent
+	unanswered []command  // in the order sent
+	progress   time.Time  // when unanswered was last empty or shortened
+	closing    bool       // the final PING follows when nothing is marked
 }
 
 // nextCommands makes the next commands from the marked channels and queues them
 // as sent. It returns none if there is nothing to send now. closed says that the
-// hub is.
+// hub is. Nothing follows the final PING.
 func (q *queue) nextCommands(closed bool) (cmds []command) {
 	if len(q.unanswered) >= maxUnanswered {
 		return nil // the reader signals when there is room
@@ -45,8 +44,7 @@ func (q *queue) nextCommands(closed bool) (cmds []command) {
 	if q.marked = q.marked[n:]; len(q.marked) == 0 {
 		q.marked = nil
 	}
-	if len(cmds) == 0 && len(q.marked) == 0 && q.closing && !q.finalPingSent {
-		q.finalPingSent = true
+	if len(cmds) == 0 && len(q.marked) == 0 && q.closing {
 		cmds = append(cmds, command{kind: finalPing})
 	}
 	q.add(cmds...)

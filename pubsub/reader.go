@@ -171,7 +171,6 @@ func (c *conn) takeError(said refusal.Refusal, err error) error {
 		}
 		c.reconcile(ch)
 	}
-	c.lookDue = c.lookDue || lost
 	c.mu.Unlock()
 	if lost {
 		c.o.SlotLost()

@@ -12,10 +12,6 @@ package pubsub
 func (c *conn) lookAgain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.lookDue {
-		return
-	}
-	c.lookDue = false
 	for _, ch := range c.channels {
 		if ch.elsewhere {
 			ch.elsewhere = false

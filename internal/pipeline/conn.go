@@ -46,9 +46,9 @@ type conn struct {
 	stuck    bool            // nothing is written any more: a write has failed, or batches are their completions' again
 
 	// All below is guarded by p.mu.
-	writing      bool // a batch is being written, by whoever has set it
-	handed       bool // the writer is to go on with it
-	writer       bool // the writer runs, or has run
+	writing      bool      // a batch is being written, by whoever has set it
+	handed       bool      // the writer is to go on with it
+	writer       sync.Once // begins the writer
 	released     bool
 	lone         lone
 	inflight     int                          // batches

@@ -99,7 +99,7 @@ func (c *conn) release() {
 func (c *conn) lose(number int, rs []*Request, cause error) {
 	for _, r := range rs {
 		switch {
-		case r.kept:
+		case r.Acked == NotKnown: // its reply has come
 		case number < c.begun:
 			r.Reply, r.Err = nil, &LostError{Cause: cause}
 		default:

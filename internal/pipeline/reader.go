@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"runtime"
@@ -113,7 +114,7 @@ func (c *conn) complete(r *Request) {
 // keepReply is called where the answer to the WAIT behind r will not come.
 func (r *Request) keepReply() {
 	if r.KeepReply && r.Err == nil {
-		r.kept, r.Acked = true, NotKnown
+		r.Acked = NotKnown
 	}
 }
 
@@ -173,10 +174,8 @@ func (c *conn) receive(more time.Duration) (any, error) {
 		case err == nil:
 			c.late = nil
 		case errors.Is(err, os.ErrDeadlineExceeded) && !c.expired(err):
-		case c.late != nil:
-			return nil, c.late
 		default:
-			return nil, err
+			return nil, cmp.Or(c.late, err)
 		}
 	}
 }

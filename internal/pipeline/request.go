@@ -62,7 +62,6 @@ type Request struct {
 	before   *Request // it there
 	behind   *Request
 	waits    bool // it is a WAIT by itself
-	kept     bool // it has its reply, and its WAIT was cut off
 	foregone bool // nobody is there who could acknowledge it: there is no WAIT
 }
 

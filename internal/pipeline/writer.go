@@ -57,10 +57,7 @@ func (p *Pipeline) writeQueued(caller bool) (own *conn) {
 // wakeWriter has the connection's writer write: the one goroutine that may wait for
 // that. It is called with p.mu held, for a connection that was not released.
 func (c *conn) wakeWriter() {
-	if !c.writer {
-		c.writer = true
-		c.p.wg.Go(c.writeAll)
-	}
+	c.writer.Do(func() { c.p.wg.Go(c.writeAll) })
 	background.Signal(c.wake)
 }
 
@@ -163,7 +160,7 @@ func (p *Pipeline) cutBatch() (alone bool) {
 	var sync *Request
 	for _, r := range b {
 		r.Sent, r.conn, r.batch = now, c, p.batches
-		r.Replicas, r.Acked, r.sync, r.kept, r.foregone = 0, 0, false, false, false
+		r.Replicas, r.Acked, r.sync, r.foregone = 0, 0, false, false
 		r.lead, r.Tracked = noLead, false
 		if r.Track {
 			c.track(r)

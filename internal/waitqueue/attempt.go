@@ -42,7 +42,7 @@ func (q *Queue) retry(w *Waiter) {
 // end ends w's attempt, and tells whether it was the queue's and whether it
 // followed an unlock.
 func (q *Queue) end(w *Waiter) (led, handedOn bool) {
-	w.trying, w.open = false, false
+	w.trying = false
 	q.dues.set(w, 0)
 	q.changed = true
 	if q.leading != w {

@@ -121,19 +121,9 @@ func (q *Queue) Rejected(w *Waiter, err error) {
 // the timeout (A7).
 func (q *Queue) Troubled(now time.Duration, w *Waiter, err error, since time.Duration) {
 	led, handedOn := q.end(w)
-	if led {
-		q.queueTroubled(now, err, since, handedOn)
-		return
+	if q.bears(now, w, err, since, led, handedOn) {
+		q.dues.set(w, q.dueBy(w, now+w.trouble.pause))
 	}
-	if w.Settled {
-		return
-	}
-	w.trouble.add(err, since)
-	if !w.Told && now-w.trouble.since >= q.timeout {
-		q.settle(w, Unreachable, err)
-		return
-	}
-	q.dues.set(w, q.dueBy(w, now+w.trouble.pause))
 }
 
 // Open says that w's attempt, made at since, failed, and that its outcome is
@@ -141,23 +131,34 @@ func (q *Queue) Troubled(now time.Duration, w *Waiter, err error, since time.Dur
 // the attempt was the queue's, until Resolved.
 func (q *Queue) Open(now time.Duration, w *Waiter, err error, since time.Duration) {
 	q.changed = true
-	if q.leading == w {
-		q.queueTroubled(now, err, since, q.handedOn)
-		return
+	if q.bears(now, w, err, since, q.leading == w, q.handedOn) && !w.Told {
+		q.dues.set(w, w.trouble.since+q.timeout)
 	}
-	if w.Settled {
-		return
+}
+
+// bears records trouble of the queue, if its attempt had it, or of w. It tells whether w
+// waits on outside the queue.
+func (q *Queue) bears(now time.Duration, w *Waiter, err error, since time.Duration, led, handedOn bool) bool {
+	switch {
+	case led:
+		if handedOn {
+			q.ResetOwnMessages()
+		}
+		q.taken = false
+		q.trouble.add(err, since)
+		q.expiryDeadline = now + q.trouble.pause
+		q.wakes, q.current = 0, wakeUp{}
+		q.failUnanswered(now)
+		return false
+	case w.Settled:
+		return false
 	}
 	w.trouble.add(err, since)
-	if w.Told {
-		return // it waits on
+	if w.Told || now < w.trouble.since+q.timeout {
+		return true
 	}
-	if at := w.trouble.since + q.timeout; at > now {
-		w.open = true
-		q.dues.set(w, at)
-	} else {
-		q.settle(w, Unreachable, err)
-	}
+	q.settle(w, Unreachable, err)
+	return false
 }
 
 // Resolved says that nothing is left of an attempt that was Open, so that
@@ -165,15 +166,4 @@ func (q *Queue) Open(now time.Duration, w *Waiter, err error, since time.Duratio
 func (q *Queue) Resolved(w *Waiter) {
 	q.end(w)
 	q.retry(w)
-}
-
-func (q *Queue) queueTroubled(now time.Duration, err error, since time.Duration, handedOn bool) {
-	if handedOn {
-		q.ResetOwnMessages()
-	}
-	q.taken = false
-	q.trouble.add(err, since)
-	q.expiryDeadline = now + q.trouble.pause
-	q.wakes, q.current = 0, wakeUp{}
-	q.failUnanswered(now)
 }

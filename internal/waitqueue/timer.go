@@ -94,7 +94,7 @@ func (q *Queue) retryUnqueued(now time.Duration) {
 		if q.dues.first() > now {
 			return
 		}
-		if w := q.dues[0]; w.open || !w.Told && w.trouble.err != nil && now >= w.trouble.since+q.timeout {
+		if w := q.dues[0]; !w.Told && w.trouble.err != nil && now >= w.trouble.since+q.timeout {
 			q.settle(w, Unreachable, w.trouble.err)
 		} else {
 			q.tryLater(w)

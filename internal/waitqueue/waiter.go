@@ -25,7 +25,6 @@ type Waiter struct {
 	queued bool          // it stands, or last stood, in the queue, not beside it
 	linked bool          // it is in one of the two lists
 	trying bool          // an attempt is under way in its name
-	open   bool          // whose outcome is not known yet
 	place  int32         // among those for whom something is due
 	dueAt  time.Duration // when something is due for it outside the queue: an attempt, or the end of its patience; 0: nothing is
 

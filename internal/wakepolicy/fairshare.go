@@ -47,7 +47,7 @@ type FairShare struct {
 	ahead      float64       // acquisitions above the fair share
 	patience   time.Duration // 0: the first
 	freeAt     time.Duration // when a release was last seen
-	releasedAt time.Duration // when this client last released
+	releasedAt time.Duration // when this client last released, or began to
 	grantedAt  time.Duration // when it last acquired the lock
 	hold       time.Duration // how long it holds, on average; 0: not known
 	heldUntil  time.Duration // what YieldUntil returned while held, if nothing has happened since; 0: nothing
@@ -55,7 +55,6 @@ type FairShare struct {
 	filledAt   time.Duration
 	countedAt  time.Duration // when the clients were last counted
 	countEvery time.Duration // until they are counted again
-	usedAt     time.Duration // when this client last released, or began to
 
 	ownMessages int  // releases of this client whose message is still to come; -1: it came before the answer
 	held        bool // this client holds the lock
@@ -108,7 +107,7 @@ func (f *FairShare) Released(now time.Duration, listens bool) {
 		}
 		f.hold += (held - f.hold) / 8
 	}
-	f.releasedAt, f.freeAt, f.usedAt = now, now, now
+	f.releasedAt, f.freeAt = now, now
 	f.held, f.heldUntil = false, 0
 	if listens {
 		f.ownMessages = min(f.ownMessages+1, 1)

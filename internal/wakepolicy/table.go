@@ -57,7 +57,7 @@ func (t *Table) Released(key string, since, now time.Duration) *FairShare {
 	}
 	if len(t.shares) >= maxFairShares/2 {
 		for k, f := range t.shares {
-			if now-f.usedAt > fairShareTTL {
+			if now-f.releasedAt > fairShareTTL {
 				delete(t.shares, k)
 			}
 		}
@@ -65,7 +65,7 @@ func (t *Table) Released(key string, since, now time.Duration) *FairShare {
 	if len(t.shares) >= maxFairShares {
 		return nil // too many already
 	}
-	f := &FairShare{usedAt: now}
+	f := &FairShare{releasedAt: now}
 	t.shares[key] = f
 	f.Granted(since)
 	return f
