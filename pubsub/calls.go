@@ -54,11 +54,12 @@ func (h *Hub) deliver(channel []byte, sharded bool, payload []byte, twin bool) {
 	h.mu.Unlock()
 	for _, s := range subs {
 		h.confirmFirst(s)
-		switch {
-		case !s.is(waiting):
-		case twin:
-			deliverTwin(s.w, payload)
-		default:
+		if !s.is(waiting) {
+			continue
+		}
+		if t, ok := s.w.(twinWaker); ok && twin {
+			t.Twin(payload)
+		} else {
 			s.w.Message(payload)
 		}
 	}

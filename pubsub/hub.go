@@ -187,7 +187,12 @@ func (h *Hub) connect() (*conn, error) {
 		ended:     make(chan error, 2),
 		startedAt: time.Now(),
 	}
-	h.attach(c)
+	h.mu.Lock()
+	h.conn = c
+	for _, ch := range h.channels {
+		h.mark(ch)
+	}
+	h.mu.Unlock()
 	err = c.serve()
 	h.detach()
 	// Nobody else uses conn now, which is what closing a borrowed one needs: the
@@ -195,16 +200,6 @@ func (h *Hub) connect() (*conn, error) {
 	// been reported already or that is no longer needed.
 	c.rc.Release()
 	return c, err
-}
-
-// attach makes c the hub's connection and marks all channels.
-func (h *Hub) attach(c *conn) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.conn = c
-	for _, ch := range h.channels {
-		h.mark(ch)
-	}
 }
 
 // detach removes the connection from the hub, which forgets what it sent.

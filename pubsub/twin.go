@@ -12,6 +12,8 @@ import (
 // both had come before the first was received: then a look that the first has
 // caused comes after both.
 
+type twinWaker interface{ Twin(payload []byte) }
+
 // half is the sharded message that was received last.
 type half struct {
 	reads   int // of the connection, when it was; 0: there is none
@@ -36,12 +38,4 @@ func (last *half) twin(conn redis.Conn, r *reply) bool {
 	last.channel = append(last.channel[:0], r.channel...)
 	last.payload = append(last.payload[:0], r.payload...)
 	return false
-}
-
-func deliverTwin(w Waker, payload []byte) {
-	if t, ok := w.(interface{ Twin(payload []byte) }); ok {
-		t.Twin(payload)
-	} else {
-		w.Message(payload)
-	}
 }

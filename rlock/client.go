@@ -124,7 +124,7 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 	}
 	rp, isPool := pool.(*redis.Pool)
 	switch {
-	case pool == nil:
+	case pool == nil || isPool && rp == nil:
 		err = errors.New("a nil pool")
 	case o.Servers.TLS != nil:
 		err = errors.New("WithTLSConfig: the pool dials, so its Dial sets TLS")
@@ -138,8 +138,6 @@ func New(pool Pool, opts ...Option) (*Client, error) {
 		err = errPublish
 	case o.given["WithConnectionName"]:
 		err = errors.New("WithConnectionName: the pool dials, so its Dial names the connections")
-	case isPool && rp == nil:
-		err = errors.New("a nil pool")
 	case isPool && rp.MaxActive == 1:
 		err = fmt.Errorf("MaxActive is 1: %w", redisconn.ErrPoolSize)
 	}

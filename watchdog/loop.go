@@ -84,8 +84,8 @@ func (w *Watchdog) plan(timer *time.Timer) (ok bool) {
 	// A goroutine that has not slept yet, and finds its lease forgotten, stays for a
 	// sleep: who takes and releases locks one after the other would start one again
 	// and again, and with it wake a thread.
-	if slept := w.timer != nil; w.live == 0 && (slept || w.closed) {
-		w.running, w.wakeAt, w.timer = false, Never, nil
+	if w.live == 0 && (w.slept || w.closed) {
+		w.running, w.wakeAt, w.slept = false, Never, false
 		for len(w.batches) > 0 {
 			w.end(w.batches[0])
 		}
@@ -94,7 +94,7 @@ func (w *Watchdog) plan(timer *time.Timer) (ok bool) {
 	}
 	now := w.clock.Now()
 	w.wakeAt = min(w.next(), w.nextLook(), clock.Later(now, w.maxSleep))
-	w.timer = timer
+	w.slept = true
 	timer.Reset(w.wakeAt - now)
 	return true
 }

@@ -66,7 +66,7 @@ type watching struct {
 
 // Changed says that the lease's key may have been changed by somebody else. It has no
 // effect on a lease that is not live.
-func (l *Lease) Changed() { l.ifAlive((*Watchdog).changed) }
+func (l *Lease) Changed() { l.ifAlive(func(w *Watchdog, l *Lease) { w.owe(l, 2) }) }
 
 // Wrote says that the lease's key was written by its owner or by another of the same
 // client, which is not told of, nor is anything after that.
@@ -107,8 +107,6 @@ func (w *Watchdog) LookThose(pick func(Holder) bool, changed bool) {
 		}
 	}
 }
-
-func (w *Watchdog) changed(l *Lease) { w.owe(l, 2) }
 
 // owe has l looked at, at least so many times from now on.
 func (w *Watchdog) owe(l *Lease, looks uint8) {

@@ -50,7 +50,7 @@ type Watchdog struct {
 	watching                 // of keys, see watch.go
 	running    bool          // there is a goroutine
 	wakeAt     time.Duration // until when it sleeps or slept, or awake; Never where there is none
-	timer      *time.Timer   // which wakes it; nil before its first sleep
+	slept      bool          // it has, or is about to
 	closed     bool
 }
 

@@ -9,7 +9,7 @@ var atOnce = []defect{
 	},
 	{
 		what: "a key that changed is looked at once", guards: "told at once",
-		edits: edits{{In: "Watchdog.changed", Expr: "2", Put: "1"}},
+		edits: edits{{In: "Lease.Changed", Expr: "2", Put: "1"}},
 		by:    tests{"TestLeaseIsLookedAtByTheTable"},
 	},
 	{

@@ -49,9 +49,6 @@ func (t *Timers) After(d time.Duration, fn func()) *time.Timer {
 
 // Cancel stops a timer of After. It ignores nil and a function that has begun.
 func (t *Timers) Cancel(timer *time.Timer) {
-	if timer == nil {
-		return
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.set[timer] != nil && timer.Stop() {

@@ -66,10 +66,8 @@ func (q *Queue) Wait(patience time.Duration) {
 	if idle == nil {
 		return
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
 	case <-idle:
-	case <-timer.C:
+	case <-time.After(patience):
 	}
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -50,7 +51,9 @@ func (c *conn) finish(rest []*Request, cause error) {
 		c.lose(at, b, cause)
 		at++
 	}
-	c.dropRepeats(cause)
+	for _, done := range c.repeats { // nobody adds to them any more
+		done(0, &NotSentError{Cause: cmp.Or(cause, ErrClosed)})
+	}
 	p.mu.Lock()
 	c.barrier.ended = true
 	p.mu.Unlock()

@@ -127,8 +127,7 @@ func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	if o.Usable == nil {
 		o.Usable = redisconn.Server.Usable
 	}
-	p := &Pipeline{dial: dial, o: o, loads: map[*luasrc.Script]*load{}}
-	p.useless = redisconn.Backoff{First: firstBackoff, Last: lastBackoff}
+	p := &Pipeline{dial: dial, o: o, loads: map[*luasrc.Script]*load{}, useless: redisconn.Backoff{First: firstBackoff, Last: lastBackoff}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.discard = time.AfterFunc(time.Hour, p.discardDue)
 	p.discard.Stop() // until there are some

@@ -186,7 +186,7 @@ func (c *conn) receiveRest(r *Request) error {
 	if r.asking && (r.Err == nil || refusal.Is(r.Err)) {
 		r.Reply, r.Err = c.receive(0)
 	}
-	if r.lead != noLead {
+	if r.led() {
 		c.receiveLead(r)
 	}
 	if r.Err != nil && !refusal.Is(r.Err) {

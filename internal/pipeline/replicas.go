@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"errors"
 	"time"
 
@@ -131,16 +130,5 @@ func (c *conn) waitAgain() *Request {
 				done(acked, err)
 			}
 		}),
-	}
-}
-
-// dropRepeats ends what the connection did not live to ask.
-func (c *conn) dropRepeats(cause error) {
-	c.p.mu.Lock()
-	repeats := c.repeats
-	c.repeats = nil
-	c.p.mu.Unlock()
-	for _, done := range repeats {
-		done(0, &NotSentError{Cause: cmp.Or(cause, ErrClosed)})
 	}
 }

@@ -56,7 +56,7 @@ type Request struct {
 	batch    uint64
 	loads    int
 	asking   bool     // ASKING goes directly before it
-	lead     lead     // what does otherwise
+	begins   bool     // CLIENT LIST ID and CLIENT TRACKING ON do; CLIENT CACHING YES, if it is Tracked
 	sync     bool     // WAIT goes directly behind it, for all of its batch that want one
 	queued   bool     // it is in its pipeline's queue, guarded by Pipeline.mu as what follows
 	before   *Request // it there

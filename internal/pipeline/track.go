@@ -40,15 +40,6 @@ func (p *Pipeline) SetListener(l Listener) {
 	p.listener = l
 }
 
-// lead is what goes before a request.
-type lead uint8
-
-const (
-	noLead  lead = iota
-	begin        // CLIENT LIST ID and CLIENT TRACKING ON
-	caching      // CLIENT CACHING YES
-)
-
 // tracking is how a server tells of what was read on a connection. It is guarded by
 // Pipeline.mu.
 type tracking struct {
@@ -63,15 +54,18 @@ func (c *conn) track(r *Request) {
 	switch l := c.p.listener; {
 	case r.asking || l == Listener{}:
 	case t.asked != l:
-		*t, r.lead = tracking{asked: l}, begin
+		*t, r.begins = tracking{asked: l}, true
 	case t.works:
-		r.lead, r.Tracked = caching, true
+		r.Tracked = true
 	}
 }
 
+// led tells that something goes before r.
+func (r *Request) led() bool { return r.begins || r.Tracked }
+
 // pushLead queues what goes before r.
 func (c *conn) pushLead(r *Request, wait bool) (err error) {
-	if r.lead == caching {
+	if r.Tracked {
 		_, err = c.pusher.Queue("CLIENT", []any{"CACHING", "YES"}, wait)
 		return err
 	}
@@ -94,7 +88,7 @@ func (c *conn) receiveLead(r *Request) {
 	if said != nil && !refusal.Is(said) {
 		return
 	}
-	if r.lead == begin {
+	if r.begins {
 		if r.Reply, r.Err = c.receive(0); r.Err != nil && !refusal.Is(r.Err) {
 			return
 		}
@@ -102,7 +96,7 @@ func (c *conn) receiveLead(r *Request) {
 	}
 	c.p.mu.Lock()
 	t := &c.tracking
-	if line, err := redis.String(list, nil); r.lead == begin && err == nil && !strings.Contains(line, " addr="+t.asked.addr+" ") {
+	if line, err := redis.String(list, nil); r.begins && err == nil && !strings.Contains(line, " addr="+t.asked.addr+" ") {
 		said = ErrNoListener // TRACKING may have said so, too
 	}
 	t.works, r.Tracked = said == nil, r.Tracked && said == nil

@@ -161,7 +161,7 @@ func (p *Pipeline) cutBatch() (alone bool) {
 	for _, r := range b {
 		r.Sent, r.conn, r.batch = now, c, p.batches
 		r.Replicas, r.Acked, r.sync, r.foregone = 0, 0, false, false
-		r.lead, r.Tracked = noLead, false
+		r.begins, r.Tracked = false, false
 		if r.Track {
 			c.track(r)
 		}
@@ -192,7 +192,7 @@ func (p *Pipeline) cutBatch() (alone bool) {
 	}
 	c.writing, c.unsent = true, b
 	c.batches <- b // never blocks: room for every batch that may be in flight
-	return alone && !b[0].asking && b[0].lead == noLead && !b[0].sync && !b[0].waits
+	return alone && !b[0].asking && !b[0].led() && !b[0].sync && !b[0].waits
 }
 
 // write sends what is left of the batch that is being written. Without wait it sends
@@ -222,7 +222,7 @@ func (c *conn) push(wait bool) (all bool, err error) {
 		if r.asking {
 			_, err = c.pusher.Queue("ASKING", nil, wait)
 		}
-		if r.lead != noLead {
+		if r.led() {
 			err = c.pushLead(r, wait)
 		}
 		if err == nil {

@@ -93,16 +93,6 @@ func (p *Policy) YieldUntil(now time.Duration, h Head) time.Duration {
 	return p.Share.YieldUntil(now)
 }
 
-// delayUntil is the instant before which the head makes no attempt, 0 if it may
-// try now. A head that was never told that the lock is taken, or that has no
-// time left then, is not delayed.
-func (p *Policy) delayUntil(now time.Duration, h Head) time.Duration {
-	if p.delayedUntil <= now || !h.Refused || h.Until > 0 && h.Until <= p.delayedUntil {
-		return 0
-	}
-	return p.delayedUntil
-}
-
 // Free tells whether a call that finds nothing of its client, and whose wait
 // elapses at until, may try at once. It records the arrival.
 func Free(share *FairShare, now, until time.Duration) bool {
@@ -112,7 +102,12 @@ func Free(share *FairShare, now, until time.Duration) bool {
 }
 
 // NotBefore is the instant before which the head makes no attempt, for whatever
-// reason; 0 if it may try.
+// reason; 0 if it may try. A head that was never told that the lock is taken, or that
+// has no time left then, does not wait for the next try that was put off.
 func (p *Policy) NotBefore(now time.Duration, h Head) time.Duration {
-	return max(p.YieldUntil(now, h), p.delayUntil(now, h))
+	at := p.YieldUntil(now, h)
+	if p.delayedUntil > now && h.Refused && (h.Until == 0 || h.Until > p.delayedUntil) {
+		at = max(at, p.delayedUntil)
+	}
+	return at
 }
