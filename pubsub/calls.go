@@ -57,7 +57,7 @@ func (h *Hub) deliver(channel []byte, sharded bool, payload []byte, twin bool) {
 		if !s.is(waiting) {
 			continue
 		}
-		if t, ok := s.w.(twinWaker); ok && twin {
+		if t, ok := s.w.(interface{ Twin(payload []byte) }); ok && twin {
 			t.Twin(payload)
 		} else {
 			s.w.Message(payload)

@@ -194,23 +194,18 @@ func (h *Hub) connect() (*conn, error) {
 	}
 	h.mu.Unlock()
 	err = c.serve()
-	h.detach()
-	// Nobody else uses conn now, which is what closing a borrowed one needs: the
-	// pool talks to the server on it. Its error is about a connection that has
-	// been reported already or that is no longer needed.
-	c.rc.Release()
-	return c, err
-}
-
-// detach removes the connection from the hub, which forgets what it sent.
-func (h *Hub) detach() {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.conn, h.joined = nil, nil // the next confirmation tells them
 	for _, ch := range h.channels {
 		ch.lost()
 		h.reconcile(ch)
 	}
+	h.mu.Unlock()
+	// Nobody else uses conn now, which is what closing a borrowed one needs: the
+	// pool talks to the server on it. Its error is about a connection that has
+	// been reported already or that is no longer needed.
+	c.rc.Release()
+	return c, err
 }
 
 // note tells why there is no connection.

@@ -12,8 +12,6 @@ import (
 // both had come before the first was received: then a look that the first has
 // caused comes after both.
 
-type twinWaker interface{ Twin(payload []byte) }
-
 // half is the sharded message that was received last.
 type half struct {
 	reads   int // of the connection, when it was; 0: there is none

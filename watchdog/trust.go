@@ -23,10 +23,7 @@ func Trust(sent, ttl time.Duration) time.Duration {
 		return Never
 	}
 	ttl = max(ttl, 0)
-	margin := ttl / 100
-	if ttl%100 != 0 {
-		margin++
-	}
+	margin := ttl/100 + min(ttl%100, 1)
 	return clock.Later(sent, ttl-margin)
 }
 

@@ -64,7 +64,7 @@ var acquiring = []defect{
 	},
 	{
 		what: "a re-entry that was told \"taken\" gives up in an outage", guards: "A7",
-		edits: edits{{In: "Queue.bears", Expr: "w.Told || now < w.trouble.since+q.timeout", Put: "now < w.trouble.since+q.timeout"}},
+		edits: edits{{In: "Queue.Open", Expr: "!w.Told", Put: "true"}, {In: "Queue.retryUnqueued", Expr: "!w.Told", Put: "true"}},
 		by:    tests{"TestA7ToldReentriesSurviveAnOutage", "TestToldReentrySurvivesAnOutage"},
 	},
 }

@@ -19,7 +19,7 @@ var sending = []defect{
 	},
 	{
 		what: "a closing client connects for a kill barrier that nobody waits for", guards: "kill barrier",
-		edits: edits{{In: "conn.finish", If: "!p.closing", Put: "true"}},
+		edits: edits{{In: "conn.finish", If: "anew && !p.closing", Put: "anew"}},
 		by:    tests{"TestConnectionThatBreaksDuringCloseIsMadeAnewForAReason"},
 	},
 	{
@@ -65,7 +65,7 @@ var sending = []defect{
 	{
 		what: "whoever flushes waits for the write", guards: "pipeline",
 		edits: edits{
-			{In: "Pipeline.writeQueued", If: "!c.atOnce", Put: "false"},
+			{In: "Pipeline.writeQueued", If: "c.atOnce", Put: "true"},
 			{In: "Pipeline.writeQueued", Expr: "c.writeBatch(caller, false)", Put: "c.writeBatch(caller, true)"},
 		},
 		by: tests{"TestCallsEndInTimeWhileASocketIsFull"},
@@ -78,7 +78,7 @@ var sending = []defect{
 	{
 		what: "callers write where a write may wait", guards: "pipeline",
 		edits: edits{
-			{In: "Pipeline.writeQueued", If: "!c.atOnce", Put: "false"},
+			{In: "Pipeline.writeQueued", If: "c.atOnce", Put: "true"},
 			{In: "waits.TryWrite", Stmt: "return 0, nil", Put: "return w.Write(p)"},
 		},
 		by: tests{"TestCallsEndInTimeWhileAWriteWaits"},

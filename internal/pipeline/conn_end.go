@@ -36,13 +36,12 @@ func (c *conn) finish(rest []*Request, cause error) {
 		c.Interrupt() // a pool must not lend it again
 	}
 	c.release()
-	if anew {
-		p.mu.Lock()
-		if !p.closing {
-			p.connect() // even if nothing is queued: for the kill barrier, and Replaced is to be told
-		}
-		p.mu.Unlock()
+	p.mu.Lock()
+	c.released, p.releasing = true, false
+	if anew && !p.closing {
+		p.connect() // even if nothing is queued: for the kill barrier, and Replaced is to be told
 	}
+	p.mu.Unlock()
 	if len(rest) > 0 {
 		c.lose(at, rest, cause)
 		at++
@@ -91,10 +90,6 @@ func (c *conn) release() {
 	c.stopTracking()
 	c.Release() // a pool may talk to the server; who would write meanwhile finds the connection stuck
 	close(c.over)
-	c.p.mu.Lock()
-	c.released = true
-	c.p.releasing = false
-	c.p.mu.Unlock()
 }
 
 // lose completes the requests of the connection's batch with this number. The

@@ -19,18 +19,16 @@ func (p *Pipeline) connect() {
 	}
 	p.dialling = true
 	p.o.log.Missed()
-	p.wg.Go(p.connecting)
+	initial := p.backoff
+	p.wg.Go(func() { p.connecting(initial) })
 }
 
-// connecting tries until there is a connection, or until none is needed: no
-// request is queued and no broken connection awaits its kill barrier.
-func (p *Pipeline) connecting() {
+// connecting tries, after a pause, until there is a connection, or until none is needed:
+// no request is queued and no broken connection awaits its kill barrier.
+func (p *Pipeline) connecting(pause time.Duration) {
 	defer p.expiring()()
 	backoff := redisconn.Backoff{First: firstBackoff, Last: min(lastBackoff, max(shortLastBackoff, p.o.Timeout/3))}
-	p.mu.Lock()
-	initial := min(p.backoff, backoff.Last)
-	p.mu.Unlock()
-	background.Sleep(p.ctx, initial)
+	background.Sleep(p.ctx, min(pause, backoff.Last))
 	for {
 		stale, err := p.attempt()
 		if err == nil {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rlock-go/redisson/internal/refusal"
@@ -82,9 +83,7 @@ func (p *Pipeline) cutDiscards(b []*Request) []*Request {
 		r := &Request{Command: "DEL", Done: (*discarded)(p)}
 		r.Args = append(r.ArgBuffer[:0], p.discards[:n]...)
 		b = append(b, r)
-		rest := copy(p.discards, p.discards[n:])
-		clear(p.discards[rest:])
-		p.discards = p.discards[:rest]
+		p.discards = slices.Delete(p.discards, 0, n)
 	}
 	p.discardNow = false
 	p.discard.Stop()

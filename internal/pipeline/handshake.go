@@ -110,7 +110,6 @@ func (x *handshake) receive() (any, error) {
 	reply, err := redis.ReceiveWithTimeout(x.rc, x.timeout)
 	switch said, refused := refusal.Of(err); {
 	case err == nil:
-		return reply, nil
 	case said.Passing():
 		// It must not decide a kill barrier for good.
 		x.err = err
@@ -124,7 +123,7 @@ func (x *handshake) receive() (any, error) {
 	default:
 		x.err = err
 	}
-	return nil, err
+	return reply, err
 }
 
 // answer reads the answer to a command that is answered with an integer, or with a bulk

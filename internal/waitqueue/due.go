@@ -20,18 +20,16 @@ func (d dues) first() time.Duration {
 // set has something be due for w at an instant, or nothing if that is 0.
 func (d *dues) set(w *Waiter, at time.Duration) {
 	was := w.dueAt
+	w.dueAt = at
 	switch {
 	case at == was:
 	case at == 0:
 		heap.Remove(d, int(w.place))
 	case was == 0:
-		w.dueAt = at
 		heap.Push(d, w)
 	default:
-		w.dueAt = at
 		heap.Fix(d, int(w.place))
 	}
-	w.dueAt = at
 }
 
 // dueBy is when something is due for w, whose next attempt is made at an instant: that,

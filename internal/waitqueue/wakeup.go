@@ -1,17 +1,14 @@
 package waitqueue
 
 import (
+	"cmp"
+
 	"github.com/rlock-go/redisson/internal/kind"
 	"github.com/rlock-go/redisson/internal/wakepolicy"
 )
 
 // widest is how many attempts a wake-up can be good for.
-func (q *Queue) widest() int {
-	if q.rules.Width == 0 {
-		return kind.All
-	}
-	return q.rules.Width
-}
+func (q *Queue) widest() int { return cmp.Or(q.rules.Width, kind.All) }
 
 // wide tells whether any number may have the name, each by an attempt of its own.
 func (q *Queue) wide() bool { return q.rules.Width == 0 && !q.rules.Gate }
