@@ -135,7 +135,14 @@ func (h *Hub) Channels() int {
 func (h *Hub) run() {
 	b := redisconn.Backoff{First: min(50*time.Millisecond, h.o.MaxRetry), Last: h.o.MaxRetry}
 	var notBefore time.Time
-	for background.Sleep(h.life, time.Until(notBefore)) {
+	for h.life.Err() == nil {
+		select {
+		case <-time.After(time.Until(notBefore)):
+		case <-h.redial: // to another server, which has not failed
+			b.Reset()
+		case <-h.life.Done():
+			continue
+		}
 		if h.Channels() == 0 {
 			select {
 			case <-h.wake:

@@ -189,6 +189,33 @@ func TestRetriesAreSpacedAndEndless(t *testing.T) {
 	})
 }
 
+// Whoever asks for another connection knows of another server: that one is tried at once, and then often.
+func TestRedialEndsThePauseBetweenTwoAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tries atomic.Int64
+		h := New(func(context.Context) (redis.Conn, error) {
+			tries.Add(1)
+			return nil, errors.New("nobody is there")
+		}, Options{})
+		defer h.Close()
+		h.Subscribe("c", NewFlag())
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		before := tries.Load()
+		h.Redial()
+		synctest.Wait()
+		if n := tries.Load() - before; n == 0 {
+			t.Error("no attempt at once")
+		}
+		before = tries.Load()
+		time.Sleep(200 * time.Millisecond)
+		synctest.Wait()
+		if n := tries.Load() - before; n < 2 {
+			t.Errorf("%d attempts in the next 200 ms", n)
+		}
+	})
+}
+
 // Waiters that come and go while there is no connection must not pile up.
 func TestE2NothingIsKeptOfThoseThatLeftWhileDisconnected(t *testing.T) {
 	t.Parallel()

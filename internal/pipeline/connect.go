@@ -45,9 +45,18 @@ func (p *Pipeline) connecting(pause time.Duration) {
 			p.WakeWriter()
 			return
 		}
-		background.Sleep(p.ctx, backoff.Next())
+		select {
+		case <-time.After(backoff.Next()):
+		case <-p.retry:
+			backoff.Reset()
+		case <-p.ctx.Done():
+		}
 	}
 }
+
+// Retry has it connect at once if it pauses after an attempt that failed: there may be
+// another server by now. It returns at once.
+func (p *Pipeline) Retry() { background.Signal(p.retry) }
 
 // attempt makes one connection and starts to use it. A borrowed one that was dead
 // already is stale.

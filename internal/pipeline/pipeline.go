@@ -88,6 +88,7 @@ type Pipeline struct {
 	stop  context.CancelFunc
 	ctx   context.Context // ended by Close, with mu held
 	wg    sync.WaitGroup
+	retry chan struct{} // cap 1: the pause between attempts to connect is to end
 
 	mu         sync.Mutex // guards everything below
 	queue      queue
@@ -127,7 +128,7 @@ func New(dial func(context.Context) (redis.Conn, error), o Options) *Pipeline {
 	if o.Usable == nil {
 		o.Usable = redisconn.Server.Usable
 	}
-	p := &Pipeline{dial: dial, o: o, loads: map[*luasrc.Script]*load{}, useless: redisconn.Backoff{First: firstBackoff, Last: lastBackoff}}
+	p := &Pipeline{dial: dial, o: o, retry: make(chan struct{}, 1), loads: map[*luasrc.Script]*load{}, useless: redisconn.Backoff{First: firstBackoff, Last: lastBackoff}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.discard = time.AfterFunc(time.Hour, p.discardDue)
 	p.discard.Stop() // until there are some

@@ -114,6 +114,15 @@ func (n *Node) Redial(cause error) {
 	}
 }
 
+// Retry has commands connect at once, if they pause after an attempt that failed:
+// there is another master. The subscriptions follow, see Options.Replaced of package
+// pipeline.
+func (n *Node) Retry() {
+	for _, p := range n.pipes {
+		p.Retry()
+	}
+}
+
 // Leave ends a node that serves nothing any more: commands that were not written
 // end as not sent, by pipeline.ErrGone, and go to the node that serves their slot
 // by then. It follows the Change that moves the node's waiters, and blocks for

@@ -61,6 +61,7 @@ func (t *Sentinel) leave(former master, now, by string) {
 			target.Sever(fmt.Errorf("%w: %s instead of %s", errLeft, now, former.addr()))
 		}
 	}
+	t.node.Retry()
 }
 
 // electsFor is how long a failover takes from when the master counts as down.
