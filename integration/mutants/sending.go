@@ -28,6 +28,16 @@ var sending = []defect{
 		by:    tests{"TestConnectionThatBreaksDuringCloseIsMadeAnewForAReason"},
 	},
 	{
+		what: "commands pause between two attempts to connect though another master is known", guards: "failover",
+		edits: edits{{In: "Pipeline.Retry", Call: "background.Signal", Remove: true}},
+		by:    tests{"TestRetryEndsThePauseBetweenTwoAttempts"},
+	},
+	{
+		what: "the hub pauses between two attempts to connect though there is another server", guards: "failover",
+		edits: edits{{In: "Hub.Redial", Call: "background.Signal", Put: "_ = background.Signal"}},
+		by:    tests{"TestRedialEndsThePauseBetweenTwoAttempts"},
+	},
+	{
 		what: "what must be sent once is sent again after a loss", guards: "resend rules",
 		edits: edits{{In: "Request.lost", If: "r.Resend == kind.Always", Put: "true"}},
 		by:    tests{"TestLostRequestHasItsFateBehindTheBarrier"},
