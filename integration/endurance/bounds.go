@@ -64,7 +64,7 @@ func (c *client) unlocking() bool {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
 	for _, k := range c.r.calls {
-		if k.c == c && (k.Do == doUnlock || k.Do == doUnlockAs) && k.is("uncertain") {
+		if k.c == c && (k.Do == doUnlock || k.Do == doUnlockAs) && (k.is("uncertain") || strings.Contains(k.Text, "goes on in the background")) {
 			return true
 		}
 	}
