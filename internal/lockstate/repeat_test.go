@@ -152,6 +152,7 @@ func TestRepetitionThatFoundNothingMeetsNoLaterHold(t *testing.T) {
 	kept.acknowledged()
 	r.keep()
 	gone := acquireAs(t, &r.l, r.as)
+	gone.acknowledged() // by replicas of which none became the master
 	unlock(t, gone)
 	unlock(t, kept)
 	r.setBack()
