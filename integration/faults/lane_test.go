@@ -100,11 +100,15 @@ func (s *site) counts(grants, expired int) {
 }
 
 // granted counts the acquires through the proxy that ran and were granted, whatever became of their replies. A grant
-// with a token is an array.
+// with a token is an array. What stood behind a command whose connection was cut may have run, and nobody saw its reply.
 func (l *lane) granted() (n int) {
 	for _, e := range l.proxy.Record() {
 		_, token := e.Reply.([]any)
-		if acquires(e.Cmd) && !e.Answered.IsZero() && (e.Reply == nil || token) && e.Did != faultproxy.Answer {
+		switch {
+		case !acquires(e.Cmd):
+		case e.Answered.IsZero() && e.Did == 0:
+			l.unseen.Store(true)
+		case !e.Answered.IsZero() && (e.Reply == nil || token) && e.Did != faultproxy.Answer:
 			n++
 		}
 	}

@@ -24,7 +24,7 @@ type site struct {
 	grants  int // how often an acquire was granted; guarded by row.mu, as the next
 	expired int // how many of those were left to expire
 
-	unseen atomic.Bool // what ran is not known: an acquire that passes no proxy had no answer
+	unseen atomic.Bool // what ran is not known: nobody saw the answer to an acquire
 }
 
 func newSite(t *testing.T, w *row) *site {
