@@ -125,7 +125,7 @@ func (r *round) miscounted() (wrong string, exact bool) {
 			most = max(most, valid[o])
 			least = min(least, valid[o])
 		}
-		if exact = exact && slack == 0; r.shared[o] && seen.ttl < 0 {
+		if exact = exact && slack == 0; r.shared[o] && (seen.ttl < 0 || r.cut(o)) {
 			continue // another's shorter lease
 		}
 		if n := seen.fields[o]; n < least || n > most {
