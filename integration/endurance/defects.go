@@ -48,8 +48,9 @@ var defects = []defect{
 		as:   "given up",
 		edits: edits{
 			{In: "attempt.stuck", Expr: "a.w.wasRefused()", Put: "false"},
-			{In: "Queue.Troubled", If: "!w.Told && _", Put: "now-w.trouble.since >= q.timeout"},
-			{In: "Queue.Open", If: "w.Told", Put: "false"},
+			{In: "Queue.bears", If: "w.Told || _", Put: "now < w.trouble.since+q.timeout"},
+			{In: "Queue.Open", Expr: "!w.Told", Put: "true"},
+			{In: "Queue.retryUnqueued", Expr: "!w.Told", Put: "true"},
 		},
 	},
 	{
