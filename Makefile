@@ -65,7 +65,7 @@ empty:
 # The checks take what the tests leave of the machine. Of the tests, those with real Redisson compute and most of the others
 # wait, so they are one step here, with this many packages beside each other; an empty value parts them again. The modules
 # beside them are mostly compiled.
-together := 4
+together := 3
 .PHONY: checked both
 checked:
 	@$(beside) nice -n 19 $(MAKE) --no-print-directory check -- $(MAKE) --no-print-directory unit both
