@@ -43,7 +43,7 @@ type leaseScript struct {
 	*nodePart
 	ttl  time.Duration // what it passes; 0: it only reads
 	subs []renewee
-	left bool // the part does not wait for it any more
+	left bool // the part does not wait for it, or not any more
 }
 
 // renewal is a script that renews. It occupies its owners' command queues until its
@@ -171,7 +171,9 @@ func (l *Lock) sharesRenew(o *Lock) bool {
 
 // send sends the script. If it can't be sent, it has failed.
 func (s leaseScript) send() {
-	s.open.Add(1)
+	if !s.left {
+		s.open.Add(1)
+	}
 	s.c.work.Add()
 	l := s.subs[0].l
 	q := &command.Request{Handler: &renewal{leaseScript: s}, Aside: true, Several: len(s.subs) > 1}
@@ -185,9 +187,9 @@ func (s leaseScript) send() {
 	}
 }
 
-// alone sends the script for one of its leases.
+// alone sends the script for one of its leases. The node's next part does not wait for it.
 func (s *leaseScript) alone(sub renewee) {
-	leaseScript{nodePart: s.nodePart, ttl: s.ttl, subs: []renewee{sub}}.send()
+	leaseScript{nodePart: s.nodePart, ttl: s.ttl, subs: []renewee{sub}, left: true}.send()
 }
 
 // read reads the answer: for each lease whether it is still held. One key of another
