@@ -33,8 +33,8 @@ func TestTenThousandHoldsAreRenewedInBatches(t *testing.T) {
 	after := r.Calls()
 	scripts, renewed := after["EVALSHA"]-before["EVALSHA"], after["PEXPIRE"]-before["PEXPIRE"]
 	t.Logf("10,000 holds: %.1f a script, each renewed %.2f times in %d ticks", float64(renewed)/float64(scripts), float64(renewed)/holds, ticks)
-	// One batch may be smaller than the others.
-	if full := renewed / watchdog.MaxBatch; scripts > full+ticks {
+	// A batch that a busy machine makes late gets a new place in the third, and may meet fewer there.
+	if full := renewed / watchdog.MaxBatch; scripts > full+full/100 {
 		t.Errorf("%d scripts for %d renewals, which fit into %d", scripts, renewed, full)
 	}
 	// A tick begins or ends a little late where the machine is busy.

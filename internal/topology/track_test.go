@@ -24,7 +24,7 @@ func (t tracker) Untold(_ *topology.Node, why error) { t.untold <- why }
 // The hub may be about to have another connection: that this one leads elsewhere is said only when it lasts.
 func TestListenerElsewhereIsSaidWhenThatLasts(t *testing.T) {
 	t.Parallel()
-	const patience = 500 * time.Millisecond
+	const patience = 2 * time.Second // a hub that hears nothing for so long has another connection, which leads to s
 	s, other := redistest.Start(t), redistest.Start(t)
 	var dials atomic.Int32
 	top, err := topology.Open(s.URL(), topology.Settings{Timeout: patience, Clock: clock.System(), Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -47,14 +47,18 @@ func TestListenerElsewhereIsSaidWhenThatLasts(t *testing.T) {
 	}
 	n.Pipe.Flush()
 	<-done
-	for time.Since(began) < 3*patience {
+	for time.Since(began) < 3*patience/2 {
 		n.Track(by)
 		time.Sleep(time.Millisecond)
 		if took := time.Since(began); len(by.untold) > 0 && took < patience {
 			t.Fatalf("said after %v", took)
 		}
 	}
-	if err := <-by.untold; !errors.Is(err, pipeline.ErrNoListener) || len(by.untold) > 0 || dials.Load() != 2 {
-		t.Errorf("%v, %d more, %d connections", err, len(by.untold), dials.Load())
+	var said error
+	if len(by.untold) > 0 {
+		said = <-by.untold
+	}
+	if !errors.Is(said, pipeline.ErrNoListener) || len(by.untold) > 0 || dials.Load() != 2 {
+		t.Errorf("%v, %d more, %d connections", said, len(by.untold), dials.Load())
 	}
 }
