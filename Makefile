@@ -10,12 +10,14 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 # Most tests wait most of the time, for leases, timeouts and one another, so packages are tested beside each other; -p
-# says how many. Those that measure (shares, allocations) come last and have the machine to themselves.
+# says how many. Those that measure (shares, allocations) and those of faults, where a call that a busy machine made late looks
+# like a broken promise, come last and have the machine to themselves.
 # `make vet` has vetted the tests too.
 GOTEST := go test -race -vet=off -count=1 -timeout 15m
 # What has no tests need not be built for them: the programs of the cookbook would be, with a database, and without use.
 tested := go list -f "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}"
 measuring := /(allocs|javacourtesy)$$
+faulting := /(faults|failover)$$
 
 # -modcacherw: what is fetched can be removed like any other file.
 export GOFLAGS ?= -buildvcs=false -modcacherw
@@ -131,7 +133,7 @@ modules:
 .PHONY: integration
 integration:
 	@$(step) 'integration tests$(if $(at_once), and those with Java Redisson or in Docker)' $(engine) bash -eo pipefail -c \
-	  'cd integration && $(tested) ./... | grep -Ev "$(if $(at_once),,$(java_packages)|$(docker_packages)|)$(measuring)" | ./longest-first.sh | xargs $(again) $(GOTEST) -p $(or $(at_once),3)'
+	  'cd integration && $(tested) ./... | grep -Ev "$(if $(at_once),,$(java_packages)|$(docker_packages)|)$(measuring)|$(faulting)" | ./longest-first.sh | xargs $(again) $(GOTEST) -p $(or $(at_once),3)'
 
 # A JVM loads a core while it starts, and this step has little else.
 .PHONY: interop
@@ -146,8 +148,9 @@ docker:
 
 .PHONY: measured
 measured:
-	@$(step) 'tests that measure' bash -eo pipefail -c 'go list ./... | grep -E "$(measuring)" | xargs $(again) $(GOTEST) -p 1; \
-	  cd integration && go list ./... | grep -E "$(measuring)" | xargs $(again) $(GOTEST) -p 1'
+	@$(step) 'tests that measure, and of faults' bash -eo pipefail -c 'go list ./... | grep -E "$(measuring)" | xargs $(again) $(GOTEST) -p 1; \
+	  cd integration; go list ./... | grep -E "$(measuring)" | xargs $(again) $(GOTEST) -p 1; \
+	  go list ./... | grep -E "$(faulting)" | xargs $(again) $(GOTEST) -p 2'
 
 .PHONY: test-all
 test-all: test builds releases topologies test-matrix faults kinds mutants torture endurance failover

@@ -76,7 +76,7 @@ func TestHoldsOfASlotAreRenewedByOneScript(t *testing.T) {
 					t.Fatalf("%s: %v", h.Name(), err)
 				}
 			}
-			most := thirds * (len(slots) + row.holds/watchdog.MaxBatch)
+			most := thirds * (len(slots) + row.holds/watchdog.MaxBatch) * 5 / 4 // late batches get new places, and may meet fewer there
 			t.Logf("%d holds in %d slots: %d scripts in two thirds of the lease", row.holds, len(slots), total)
 			least := row.holds / watchdog.MaxBatch // a slow machine may have one third end late
 			if total > most || total < least {
