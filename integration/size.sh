@@ -15,6 +15,7 @@ row() { # name, then its files
     local go=() calls=() scripts=() shared
     shared=$(grep -oP "^$name\t\K.*" <<<"$core")
     for file in "$@"; do
+        [[ -e $file ]] || { echo "$file is not there" >&2; exit 1; }
         counted+=("$file")
         case $file in
             *.lua) scripts+=("$file") ;;

@@ -76,9 +76,8 @@ func flatRenewal(r *rig, java *javaSide) {
 			time.Sleep(time.Millisecond)
 		}
 		r.Must(java.unlock("b", read))
-		if ttl := r.ttl(); ttl <= beat {
-			r.Errorf("after Java's unlock the lock has %v", ttl)
-		}
+		// A renewal of Java's may cross its unlock, and cut the lock once more.
+		r.Eventually("Go's lease is back", func() bool { return r.ttl() > beat })
 	}
 	r.Logf("Java's renewal cut the lock %d times; put right within %v", cuts, worst)
 	if cuts == 0 {
