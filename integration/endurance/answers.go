@@ -123,7 +123,7 @@ func (r *round) mayEnd(k *call) bool {
 	if k.Do == doTry || k.Do == doTryFor && k.End-k.Start >= int64(k.Wait)-2*ms || k.is("ctx") || k.is("canceled") || k.is("locked") || k.is("closed") || k.is("lost") || k.is("gone") {
 		return true
 	}
-	for _, text := range []string{"was sent and never answered, and", "could not be undone", "NOPERM", "WRONGTYPE"} {
+	for _, text := range []string{"was sent and never answered, and", "may still run; nothing was sent", "could not be undone", "NOPERM", "WRONGTYPE"} {
 		if strings.Contains(k.Text, text) {
 			return true
 		}

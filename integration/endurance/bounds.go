@@ -14,8 +14,8 @@ func (r *round) inTime(c *client, o op, rep reply) {
 	if took <= most+delay {
 		return
 	}
-	if o.Do == doTry && c.hadNoScript(rep.Start, rep.End) {
-		most += c.set.Timeout // that its script is not known is an answer, and the next may take as long
+	if o.Do == doTry && c.heardOfAttempt(rep.Start, rep.End) {
+		most += c.set.Timeout // that was an answer, and the next may take as long
 	}
 	if stood := r.machine.settled(rep.Start, rep.End); took > most+delay+2*stood {
 		r.violate("bound", "%v of client %d took %v, at most %v is documented (the machine stood still for %v): %v", o, c.n, took, most, stood, rep)
@@ -71,10 +71,12 @@ func (c *client) unlocking() bool {
 	return false
 }
 
-// hadNoScript tells whether an acquire was answered meanwhile that the server does not know its script.
-func (c *client) hadNoScript(from, to int64) bool {
+// heardOfAttempt tells whether the server said meanwhile that it does not know an acquire's script, or what a lost one has done.
+func (c *client) heardOfAttempt(from, to int64) bool {
 	for _, w := range c.record() {
-		if said, is := w.reply.(faultproxy.Error); is && w.what == acquire && strings.HasPrefix(string(said), "NOSCRIPT") && w.answered >= from && w.answered <= to {
+		said, is := w.reply.(faultproxy.Error)
+		unknown := is && w.what == acquire && strings.HasPrefix(string(said), "NOSCRIPT")
+		if (unknown || w.what == hget) && w.answered >= from && w.answered <= to {
 			return true
 		}
 	}
