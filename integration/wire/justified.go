@@ -70,6 +70,10 @@ var justified = []justification{
 		reason: "Redisson loads a script before its first use where it sends WAIT; Go calls it, and loads it when the server does not know it.",
 	},
 	{
+		rule: loadsForWait, topologies: Topologies, kinds: onlyPlain, to: "3.46",
+		reason: "Redisson sent scripts as text; Go loads a script before its first use on a connection where it sends WAIT.",
+	},
+	{
 		rule: oneWaitABatch, topologies: Topologies, kinds: onlyPlain,
 		reason: "Redisson sends a WAIT behind each script; Go one behind the scripts that travel together, which is for all of them.",
 	},

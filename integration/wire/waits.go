@@ -19,12 +19,23 @@ var probesWait = rule{"a probe of WAIT", func(java, _ *trace) bool {
 // loadsFirst: Redisson loads a script before it calls it, once for each server, and Go does before a WAIT, once for each
 // connection.
 var loadsFirst = rule{"scripts loaded beforehand", func(java, golang *trace) bool {
-	loads := func(s step) bool { return s.role == "SCRIPT LOAD" && s.reply == `bulk "its SHA-1"` }
-	before := len(java.steps)
-	java.steps = slices.DeleteFunc(java.steps, loads)
-	golang.steps = slices.DeleteFunc(dropLoads(golang.steps), loads)
-	return len(java.steps) < before
+	golang.steps = dropLoads(golang.steps)
+	golang.dropAllLoads()
+	return java.dropAllLoads()
 }}
+
+// loadsForWait: so does Go beside a Redisson that never loads.
+var loadsForWait = rule{"scripts loaded before a WAIT", func(_, golang *trace) bool {
+	golang.steps = dropLoads(golang.steps)
+	return golang.dropAllLoads()
+}}
+
+// dropAllLoads takes out loads of scripts, whoever asked for them, and reports whether there were any.
+func (t *trace) dropAllLoads() bool {
+	before := len(t.steps)
+	t.steps = slices.DeleteFunc(t.steps, func(s step) bool { return s.role == "SCRIPT LOAD" && s.reply == `bulk "its SHA-1"` })
+	return len(t.steps) < before
+}
 
 // oneWaitABatch: what Go wrote at once has one WAIT at its end.
 var oneWaitABatch = rule{"one WAIT for several scripts", func(java, golang *trace) (found bool) {
