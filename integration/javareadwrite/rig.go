@@ -149,6 +149,21 @@ func (s *javaSide) waits(who string, k javapeer.Kind) <-chan error {
 	return ended
 }
 
+// sleep waits until threads that wait are asleep again after a wake-up that was for others too. A release of the write lock
+// wakes those of Redisson's threads that are asleep at that moment; one that is about to be learns of it when the lease that
+// it was told is over.
+func (s *javaSide) sleep(k javapeer.Kind, all ...string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	time.Sleep(50 * time.Millisecond)
+	for _, who := range all {
+		if err := s.of(who, k).AwaitParked(ctx); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
 // rig is what is seen of one lock on a server.
 type rig struct {
 	*onserver.View

@@ -2,6 +2,7 @@ package javareadwrite
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -82,9 +83,12 @@ func readersTogether(p *pair) {
 		}
 		p.Must(last.unlock(who[last], read))
 		// One enters, and its release lets in the other.
-		for range 2 {
+		for i := range 2 {
 			select {
 			case h := <-goWriter:
+				if i == 0 {
+					p.java.sleep(write, "w")
+				}
 				p.Must(h.Unlock(p.Context()))
 			case err := <-javaWriter:
 				p.Must(err)
@@ -146,6 +150,7 @@ func oneWriterEnters(p *pair) {
 		if n := len(p.fields()); n != 2 { // the mode and its owner
 			p.Fatalf("the lock is %v", p.fields())
 		}
+		p.java.sleep(write, slices.Collect(maps.Keys(waiting))...)
 		release = func() { p.Must(p.java.unlock(in, write)) }
 	}
 	release()
