@@ -149,8 +149,7 @@ docker:
 .PHONY: measured
 measured:
 	@$(step) 'tests that measure, and of faults' bash -eo pipefail -c 'go list ./... | grep -E "$(measuring)" | xargs $(again) $(GOTEST) -p 1; \
-	  cd integration; go list ./... | grep -E "$(measuring)" | xargs $(again) $(GOTEST) -p 1; \
-	  go list ./... | grep -E "$(faulting)" | xargs $(again) $(GOTEST) -p 2'
+	  cd integration && go list ./... | grep -E "$(measuring)|$(faulting)" | xargs $(again) $(GOTEST) -p 1'
 
 .PHONY: test-all
 test-all: test builds releases topologies test-matrix faults kinds mutants torture endurance failover

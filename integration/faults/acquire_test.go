@@ -108,7 +108,8 @@ func lateAcquire(r *round) {
 }
 
 var acquireFaults = []scenario{
-	{fault: "reply to an acquire lost, connection cut", by: "proxy: executed, then cut", times: 1000, round: lostAcquireReply(faultproxy.CutAfter)},
+	{fault: "reply to an acquire lost, connection cut", by: "proxy: executed, then cut", times: 1000,
+		timeout: 500 * time.Millisecond, bound: 1500 * time.Millisecond, remark: "the command timeout is 500 ms", round: lostAcquireReply(faultproxy.CutAfter)},
 	{fault: "reply to an acquire lost in silence", by: "proxy: executed, then nothing", times: 1000, lanes: 12, round: lostAcquireReply(faultproxy.DropReply)},
 	{fault: "acquire arrives after it was given up and undone", by: "proxy: bytes withheld and delivered", times: 200, round: lateAcquire},
 }
